@@ -1,0 +1,83 @@
+#include "plugins/hosts/hosts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "plugins/shared/mark.h"
+#include "plugins/shared/state.h"
+
+namespace reconciler::plugins::hosts {
+namespace {
+
+constexpr std::string_view kFile = "/etc/hosts";
+constexpr std::string_view kTopic = "hosts";
+
+bool Managed(const ClusterSpec& cluster) {
+  const Value* manage = cluster.settings.At({"hosts", "manage"});
+  const bool* flag = manage != nullptr ? manage->AsBool() : nullptr;
+  return flag == nullptr || *flag;
+}
+
+bool HasPort(const Segment& segment, const NodeName& node) {
+  return std::any_of(segment.ports.begin(), segment.ports.end(),
+                     [&](const RailPort& port) { return port.node == node; });
+}
+
+// The ports that `node` reaches without a router, its own included, by rail and then by host
+// number.
+std::vector<RailPort> Reachable(const Fabric& fabric, const NodeName& node) {
+  std::vector<RailPort> ports;
+  for (const Segment& segment : fabric.segments) {
+    if (!HasPort(segment, node)) continue;
+    ports.insert(ports.end(), segment.ports.begin(), segment.ports.end());
+  }
+  std::sort(ports.begin(), ports.end(), [](const RailPort& a, const RailPort& b) {
+    return std::tie(a.rail, a.address, a.node) < std::tie(b.rail, b.address, b.node);
+  });
+  return ports;
+}
+
+std::string Lines(const Fabric& fabric, const NodeName& node) {
+  std::string lines;
+  for (const RailPort& port : Reachable(fabric, node)) {
+    lines +=
+        fmt::format("{} {}\n", ToString(port.address.address), RailHostName(port.node, port.rail));
+  }
+  return lines;
+}
+
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
+  if (!Managed(cluster)) return {};
+  return {ReadFile{std::string(kFile)}};
+}
+
+std::vector<Resource> Resources(const PluginInput& input) {
+  if (!Managed(input.cluster)) return {};
+  const std::string lines = Lines(input.fabric, input.node.name);
+  const Observed<FileState> observed = FileOf(input.facts, std::string(kFile));
+  const auto* before = Known(observed);
+  if (lines.empty() && before == nullptr) return {};
+  FileState after = before != nullptr ? *before : FileState{};
+  after.content = WithBlock(after.content, input.cluster.name, kTopic, lines);
+  return {{.kind = "file",
+           .name = std::string(kFile),
+           .node = input.node.name,
+           .desired = ResourceState(std::move(after)),
+           .observed = AsState(observed),
+           .where = input.cluster.Mark(input.cluster.fabric.position)}};
+}
+
+}  // namespace
+
+Plugin Get() {
+  return {.name = "hosts",
+          .doc = "a block in /etc/hosts with one name per node and rail",
+          .after = {},
+          .probe = Probe,
+          .parse = nullptr,
+          .resources = Resources};
+}
+
+}  // namespace reconciler::plugins::hosts

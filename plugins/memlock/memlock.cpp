@@ -1,0 +1,174 @@
+#include "plugins/memlock/memlock.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "plugins/shared/mark.h"
+#include "plugins/shared/state.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::memlock {
+namespace {
+
+constexpr std::string_view kPamFile = "/etc/security/limits.d/60-spark-reconcile.conf";
+constexpr std::string_view kSystemFile = "/etc/systemd/system.conf.d/60-spark-reconcile.conf";
+constexpr std::string_view kUserFile = "/etc/systemd/user.conf.d/60-spark-reconcile.conf";
+constexpr std::string_view kServiceKey = "memlock.service";
+constexpr std::string_view kSessionKey = "memlock.session";
+constexpr int kShowLimitS = 5;
+constexpr int kReloadLimitS = 60;
+
+// nullopt: the manifest says nothing, so the limit is not ours.
+struct Wanted {
+  std::optional<std::int64_t> kib = std::nullopt;  // nullopt: unlimited
+  Position position = {};
+};
+
+std::optional<Wanted> WantedOf(const ClusterSpec& cluster) {
+  const Value* value = cluster.settings.Find("memlock");
+  if (value == nullptr || value->IsNull()) return std::nullopt;
+  Wanted wanted{.position = value->position};
+  if (const auto* kib = value->AsInteger()) wanted.kib = *kib;
+  return wanted;
+}
+
+// limits.conf counts memlock in KiB. `*` does not match root, who needs lines of its own.
+std::string PamBody(const Wanted& wanted) {
+  const std::string limit = wanted.kib ? fmt::format("{}", *wanted.kib) : "unlimited";
+  std::string body;
+  for (const std::string_view domain : {"*", "root"}) {
+    for (const std::string_view type : {"soft", "hard"}) {
+      body += fmt::format("{} {} memlock {}\n", domain, type, limit);
+    }
+  }
+  return body;
+}
+
+// systemd reads K as 1024 bytes; one value sets the soft and the hard limit.
+std::string SystemdBody(const Wanted& wanted) {
+  return fmt::format("[Manager]\nDefaultLimitMEMLOCK={}\n",
+                     wanted.kib ? fmt::format("{}K", *wanted.kib) : "infinity");
+}
+
+// The form that facts have: bytes or "unlimited".
+std::string Canonical(const Wanted& wanted) {
+  return wanted.kib ? fmt::format("{}", *wanted.kib * 1024) : "unlimited";
+}
+
+std::optional<std::string> CanonicalBytes(std::string_view text) {
+  if (text == "infinity" || text == "unlimited") return "unlimited";
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (bytes == std::numeric_limits<std::uint64_t>::max()) return "unlimited";
+  return fmt::format("{}", bytes);
+}
+
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
+  if (!WantedOf(cluster)) return {};
+  return {ReadFile{std::string(kPamFile)}, ReadFile{std::string(kSystemFile)},
+          ReadFile{std::string(kUserFile)},
+          RunProbe{.id = std::string(kServiceKey),
+                   .argv = {"systemctl", "show", "--no-pager",
+                            "--property=DefaultLimitMEMLOCK,DefaultLimitMEMLOCKSoft"},
+                   .time_limit_s = kShowLimitS},
+          RunProbe{.id = std::string(kSessionKey), .argv = {"cat", "/proc/self/limits"}}};
+}
+
+Unknown WhyFailed(const CommandReply& reply) {
+  if (reply.exit_code == 124) {
+    return {fmt::format("systemctl gave no answer in {} s", kShowLimitS)};
+  }
+  if (reply.exit_code == 127) return {"systemctl is not installed"};
+  const std::vector<std::string> lines = SplitLines(reply.err);
+  return {fmt::format("systemctl show failed: {}",
+                      lines.empty() ? fmt::format("exit {}", reply.exit_code) : lines.front())};
+}
+
+Observed<std::string> ParseService(const CommandReply& reply) {
+  if (reply.exit_code != 0) return WhyFailed(reply);
+  std::optional<std::string> soft;
+  std::optional<std::string> hard;
+  for (const std::string& line : SplitLines(reply.out)) {
+    const std::string_view text = line;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view key = text.substr(0, equals);
+    if (key == "DefaultLimitMEMLOCK") hard = CanonicalBytes(text.substr(equals + 1));
+    if (key == "DefaultLimitMEMLOCKSoft") soft = CanonicalBytes(text.substr(equals + 1));
+  }
+  if (!soft || !hard) return Unknown{"systemctl shows no DefaultLimitMEMLOCK"};
+  return *soft == *hard ? *hard : fmt::format("soft {}, hard {}", *soft, *hard);
+}
+
+// A line of /proc/PID/limits: "Max locked memory  8388608  8388608  bytes"; soft comes first.
+Observed<std::string> ParseSession(const CommandReply& reply) {
+  constexpr std::string_view kName = "Max locked memory";
+  for (const std::string& line : SplitLines(reply.out)) {
+    if (!line.starts_with(kName)) continue;
+    const std::string_view rest = Trim(std::string_view(line).substr(kName.size()));
+    if (const auto soft = CanonicalBytes(rest.substr(0, rest.find(' ')))) return *soft;
+  }
+  return Unknown{"/proc/self/limits has no line for locked memory"};
+}
+
+void Parse(const ProbeReply& reply, NodeFacts& facts) {
+  if (const auto found = reply.commands.find(std::string(kServiceKey));
+      found != reply.commands.end()) {
+    facts.values[found->first] = ParseService(found->second);
+  }
+  if (const auto found = reply.commands.find(std::string(kSessionKey));
+      found != reply.commands.end()) {
+    facts.values[found->first] = ParseSession(found->second);
+  }
+}
+
+std::vector<Resource> Resources(const PluginInput& input) {
+  const auto wanted = WantedOf(input.cluster);
+  if (!wanted) return {};
+  const SourceMark where = input.cluster.Mark(wanted->position);
+  std::vector<Resource> resources;
+  const auto add_file = [&](std::string_view path, const std::string& body) {
+    const std::string name(path);
+    resources.push_back(
+        {.kind = "file",
+         .name = name,
+         .node = input.node.name,
+         .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
+         .observed = AsState(FileOf(input.facts, name)),
+         .where = where});
+  };
+  add_file(kPamFile, PamBody(*wanted));
+  add_file(kSystemFile, SystemdBody(*wanted));
+  add_file(kUserFile, SystemdBody(*wanted));
+
+  // Comes after the file that it reloads. The reload belongs here and not to that file's triggers:
+  // it is needed exactly when the live value differs, whoever wrote the file.
+  const RunCommand reload{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
+  resources.push_back({.kind = "memlock",
+                       .name = "service limit",
+                       .node = input.node.name,
+                       .desired = ResourceState(Canonical(*wanted)),
+                       .observed = AsState(ValueOf(input.facts, std::string(kServiceKey))),
+                       .apply = {reload},
+                       .undo = {reload},
+                       .where = where});
+  return resources;
+}
+
+}  // namespace
+
+Plugin Get() {
+  return {.name = "memlock",
+          .doc = "how much memory a process may lock, in login sessions and in services",
+          .after = {},
+          .probe = Probe,
+          .parse = Parse,
+          .resources = Resources};
+}
+
+}  // namespace reconciler::plugins::memlock

@@ -1,0 +1,78 @@
+#include "plugins/netplan/activation.h"
+
+#include <fmt/format.h>
+
+#include "plugins/netplan/paths.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+constexpr std::string_view kScratch = "/run/spark-reconcile/netplan";
+constexpr std::string_view kNetworkd = "/run/systemd/network";
+constexpr std::string_view kNetworkManager = "/run/NetworkManager/system-connections";
+constexpr int kNetplanLimitS = 60;  // Python on a busy machine
+constexpr int kActivateLimitS = 30;
+
+std::string GeneratedFile(Renderer renderer, const std::string& netdev) {
+  switch (renderer) {
+    case Renderer::kNetworkd:
+      return fmt::format("{}/10-netplan-{}.network", kNetworkd, netdev);
+    case Renderer::kNetworkManager:
+      return fmt::format("{}/netplan-{}.nmconnection", kNetworkManager, netdev);
+  }
+  return {};
+}
+
+// --compare leaves a file alone that is as it should be: networkd takes a new inode for a change.
+RunCommand CarryOver(Renderer renderer, const std::vector<std::string>& ours) {
+  const bool networkd = renderer == Renderer::kNetworkd;
+  RunCommand command{.argv = {"install", "--compare", "-D", "-m", networkd ? "0644" : "0600", "-t",
+                              std::string(networkd ? kNetworkd : kNetworkManager), "--"}};
+  for (const std::string& netdev : ours) {
+    command.argv.push_back(std::string(kScratch) + GeneratedFile(renderer, netdev));
+  }
+  return command;
+}
+
+RunCommand Reload(Renderer renderer, const std::vector<std::string>& ours) {
+  if (renderer == Renderer::kNetworkd) {
+    return {.argv = {"networkctl", "reload"}, .time_limit_s = kActivateLimitS};
+  }
+  RunCommand command{.argv = {"nmcli", "connection", "load"}, .time_limit_s = kActivateLimitS};
+  for (const std::string& netdev : ours) command.argv.push_back(GeneratedFile(renderer, netdev));
+  return command;
+}
+
+}  // namespace
+
+std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::string>& foreign_files,
+                                   const std::vector<std::string>& ours) {
+  const std::string scratch(kScratch);
+  RunCommand copy{.argv = {"cp", "-p", "--parents", "-t", scratch, "--"}};
+  copy.argv.insert(copy.argv.end(), foreign_files.begin(), foreign_files.end());
+  copy.argv.emplace_back(kOwnFile);
+  return {
+      {.argv = {"rm", "-rf", scratch}},
+      {.argv = {"mkdir", "-p", "-m", "0700", scratch}},
+      copy,
+      {.argv = {"netplan", "generate", "--root-dir", scratch}, .time_limit_s = kNetplanLimitS},
+      CarryOver(renderer, ours),
+      // Not the same words as above: equal triggers run once. The copy may hold Wi-Fi passwords.
+      {.argv = {"rm", "-r", scratch}},
+      Reload(renderer, ours),
+  };
+}
+
+RunCommand Reconfigure(Renderer renderer, const std::string& netdev) {
+  switch (renderer) {
+    case Renderer::kNetworkd:
+      return {.argv = {"networkctl", "reconfigure", netdev}, .time_limit_s = kActivateLimitS};
+    case Renderer::kNetworkManager:
+      return {.argv = {"nmcli", "--wait", "15", "connection", "up", "id", "netplan-" + netdev,
+                       "ifname", netdev},
+              .time_limit_s = kActivateLimitS};
+  }
+  return {};
+}
+
+}  // namespace reconciler::plugins::netplan

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconciler/model/facts.h"
+
+namespace reconciler::plugins::netplan {
+
+enum class Renderer { kNetworkd, kNetworkManager };
+
+// Somebody else's netplan file that says something about interfaces that are ours. netplan would
+// merge the two: addresses add up, and the later file name wins for the rest.
+struct Claim {
+  std::string path = {};
+  std::vector<std::string> netdevs = {};  // in the order asked for
+};
+
+struct ForeignTree {
+  Renderer renderer = Renderer::kNetworkd;  // of interfaces whose file names none
+  std::vector<std::string> files = {};      // that netplan reads, in its order, without ours
+  std::vector<Claim> claims = {};
+  std::string unclear = {};  // not empty: why the rest of this cannot be trusted
+};
+
+// The netplan files of a node other than ours. As netplan does it: sorted by file name whatever the
+// folder, and of one name /run hides /etc hides /lib.
+ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::string>& netdevs);
+
+// Who writes files of that name, as far as known: "NVIDIA Sync"; empty otherwise.
+std::string ProbableOwner(const std::string& path);
+
+}  // namespace reconciler::plugins::netplan

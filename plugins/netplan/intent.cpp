@@ -1,0 +1,99 @@
+#include "plugins/netplan/intent.h"
+
+#include <fmt/format.h>
+
+#include "plugins/netplan/activation.h"
+#include "plugins/netplan/paths.h"
+#include "plugins/netplan/protection.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+std::vector<std::string> DownOf(const PluginInput& input) {
+  if (input.cluster.fabric.unused_cages != UnusedCages::kDown) return {};
+  const auto found = input.fabric.unused_netdevs.find(input.node.name);
+  return found != input.fabric.unused_netdevs.end() ? found->second : std::vector<std::string>();
+}
+
+// One port that two programs configure loses its addresses to whichever comes last.
+std::string WhyTwoManagers(const PluginInput& input, const Intent& intent) {
+  for (const RailPort& port : intent.ports) {
+    const auto link = input.facts.links.find(port.netdev);
+    if (link == input.facts.links.end()) continue;
+    const LinkManager manager = link->second.manager;
+    if (manager == LinkManager::kNetworkManager && intent.tree.renderer == Renderer::kNetworkd) {
+      return fmt::format(
+          "NetworkManager manages {}, but no netplan file says 'renderer: NetworkManager'",
+          port.netdev);
+    }
+    if (manager == LinkManager::kNetworkd && intent.tree.renderer == Renderer::kNetworkManager) {
+      return fmt::format("systemd-networkd manages {}, but netplan would give it to NetworkManager",
+                         port.netdev);
+    }
+  }
+  return {};
+}
+
+void FindObstacles(const PluginInput& input, const std::vector<std::string>& netdevs,
+                   Intent& intent) {
+  intent.blocked = WhyProtected(input, netdevs);
+  if (intent.blocked.empty()) intent.blocked = intent.tree.unclear;
+  if (intent.blocked.empty()) intent.blocked = WhyTwoManagers(input, intent);
+  intent.link_blocked = intent.blocked;
+  if (intent.blocked.empty() && !intent.tree.claims.empty()) {
+    const Claim& claim = intent.tree.claims.front();
+    intent.blocked = fmt::format("{} {}", claim.path, ClaimText(claim));
+    intent.link_blocked = fmt::format("{} configures it as well", claim.path);
+  }
+  const Observed<FileState> own = FileOf(input.facts, std::string(kOwnFile));
+  if (const auto* unknown = std::get_if<Unknown>(&own); unknown && intent.link_blocked.empty()) {
+    intent.link_blocked = fmt::format("{} cannot be read: {}", kOwnFile, unknown->why);
+  }
+}
+
+}  // namespace
+
+std::string ClaimText(const Claim& claim) {
+  const std::string owner = ProbableOwner(claim.path);
+  return fmt::format("configures {}{}: move it away or take them out of it, then plan again",
+                     Join(claim.netdevs, ", "),
+                     owner.empty() ? "" : fmt::format(" (probably written by {})", owner));
+}
+
+Intent IntentOf(const PluginInput& input) {
+  Intent intent{.ports = PortsOf(input.fabric, input.node.name), .down = DownOf(input)};
+  std::vector<std::string> netdevs;
+  for (const RailPort& port : intent.ports) netdevs.push_back(port.netdev);
+  netdevs.insert(netdevs.end(), intent.down.begin(), intent.down.end());
+  intent.tree = ReadForeignTree(input.facts, netdevs);
+  FindObstacles(input, netdevs, intent);
+  return intent;
+}
+
+const std::vector<RailPort>& PortsOf(const Fabric& fabric, const NodeName& node) {
+  static const std::vector<RailPort> kNone;
+  const auto found = fabric.ports.find(node);
+  return found != fabric.ports.end() ? found->second : kNone;
+}
+
+const LinkFact* LinkOf(const PluginInput& input, const std::string& netdev) {
+  const auto found = input.facts.links.find(netdev);
+  return found != input.facts.links.end() ? &found->second : nullptr;
+}
+
+std::vector<RunCommand> RegenerateOurs(const Intent& intent) {
+  std::vector<std::string> ours;
+  for (const RailPort& port : intent.ports) ours.push_back(port.netdev);
+  if (intent.tree.renderer == Renderer::kNetworkd) {
+    ours.insert(ours.end(), intent.down.begin(), intent.down.end());
+  }
+  return Regenerate(intent.tree.renderer, intent.tree.files, ours);
+}
+
+bool CanReconfigure(const LinkFact* link, Renderer renderer) {
+  if (link == nullptr) return false;
+  return renderer == Renderer::kNetworkd || link->carrier || !link->admin_up;
+}
+
+}  // namespace reconciler::plugins::netplan

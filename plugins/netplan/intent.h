@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plugins/netplan/foreign.h"
+#include "reconciler/plugin.h"
+
+namespace reconciler::plugins::netplan {
+
+// What the manifest wants of one node, and what stands in the way.
+struct Intent {
+  std::vector<RailPort> ports = {};
+  std::vector<std::string> down = {};  // unused netdevs that must be down
+  ForeignTree tree = {};
+  std::string blocked = {};       // why nothing may be changed here; empty: it may
+  std::string link_blocked = {};  // the same in the words of a link
+};
+
+Intent IntentOf(const PluginInput& input);
+
+// The node's rail ports; empty when the fabric has none there.
+const std::vector<RailPort>& PortsOf(const Fabric& fabric, const NodeName& node);
+
+// nullptr: the node has no such interface.
+const LinkFact* LinkOf(const PluginInput& input, const std::string& netdev);
+
+// What a foreign file does and what to do about it.
+std::string ClaimText(const Claim& claim);
+
+// Makes what our file says of our interfaces known to their manager.
+std::vector<RunCommand> RegenerateOurs(const Intent& intent);
+
+// NetworkManager activates a port by itself once there is a carrier, and cannot before.
+bool CanReconfigure(const LinkFact* link, Renderer renderer);
+
+}  // namespace reconciler::plugins::netplan

@@ -1,0 +1,99 @@
+#include "plugins/netplan/link_resources.h"
+
+#include <fmt/format.h>
+
+#include "plugins/netplan/activation.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+// "up, mtu 9000, 192.168.177.1/24". Without a carrier nobody can set addresses (and NetworkManager
+// nothing at all), so that nothing can be wanted of them; verify reports the missing carrier.
+// fe80 addresses do not count: NetworkManager makes one even where `link-local: []` forbids it.
+std::string LinkText(bool up, bool carrier, int mtu, const std::vector<Ipv4Prefix>& addresses,
+                     Renderer renderer) {
+  const std::string with_mtu = fmt::format("{}, mtu {}", up ? "up" : "down", mtu);
+  if (up && !carrier) {
+    return renderer == Renderer::kNetworkd ? with_mtu + ", no carrier" : "up, no carrier";
+  }
+  std::vector<std::string> texts;
+  for (const Ipv4Prefix& address : addresses) texts.push_back(ToString(address));
+  return with_mtu + ", " + (texts.empty() ? "no address" : Join(texts, " "));
+}
+
+// The live values as they were; the file that the next boot follows is restored by the engine.
+std::vector<Action> RestoreLink(const std::string& netdev, const LinkFact& link) {
+  std::vector<Action> undo = {
+      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}},
+      RunCommand{.argv = {"ip", "-4", "address", "flush", "dev", netdev}}};
+  for (const Ipv4Prefix& address : link.ipv4) {
+    undo.push_back(RunCommand{
+        .argv = {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}});
+  }
+  undo.push_back(
+      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, link.admin_up ? "up" : "down"}});
+  return undo;
+}
+
+Resource BareLink(const PluginInput& input, const Intent& intent, const std::string& netdev,
+                  const LinkFact* link) {
+  Resource resource{.kind = "link",
+                    .name = netdev,
+                    .node = input.node.name,
+                    .impact = Impact::kLinkFlap,
+                    .blocked = intent.link_blocked};
+  const Observed<std::string> links = ValueOf(input.facts, "host.links");
+  if (const auto* unknown = std::get_if<Unknown>(&links)) {
+    resource.observed = *unknown;
+  } else if (link == nullptr) {
+    resource.blocked = "this node has no such interface";
+  } else if (link->mtu == 0) {
+    resource.observed = Unknown{"ip shows no mtu for it"};
+  }
+  return resource;
+}
+
+}  // namespace
+
+Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort& port) {
+  const LinkFact* link = LinkOf(input, port.netdev);
+  const Renderer renderer = intent.tree.renderer;
+  // A port that is down shows no carrier, cable or not.
+  const bool carrier = link == nullptr || link->carrier || !link->admin_up;
+  Resource resource = BareLink(input, intent, port.netdev, link);
+  resource.desired =
+      ResourceState(LinkText(/*up=*/true, carrier, port.mtu, {port.address}, renderer));
+  resource.where = input.cluster.Mark(port.position);
+  if (link == nullptr) return resource;
+  if (link->mtu != 0) {
+    resource.observed =
+        ResourceState(LinkText(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
+  }
+  resource.undo = RestoreLink(port.netdev, *link);
+  resource.triggers = RegenerateOurs(intent);
+  if (CanReconfigure(link, renderer)) {
+    resource.triggers.push_back(Reconfigure(renderer, port.netdev));
+  }
+  return resource;
+}
+
+Resource DownLink(const PluginInput& input, const Intent& intent, const std::string& netdev) {
+  const LinkFact* link = LinkOf(input, netdev);
+  Resource resource = BareLink(input, intent, netdev, link);
+  resource.desired = ResourceState(std::string("down"));
+  resource.where = input.cluster.Mark(input.cluster.fabric.position);
+  if (link == nullptr) return resource;
+  resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
+  resource.undo = {
+      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, link->admin_up ? "up" : "down"}}};
+  if (intent.tree.renderer == Renderer::kNetworkd) {
+    resource.triggers = RegenerateOurs(intent);
+    resource.triggers.push_back(Reconfigure(Renderer::kNetworkd, netdev));
+  } else {
+    resource.apply = {RunCommand{.argv = {"ip", "link", "set", "dev", netdev, "down"}}};
+  }
+  return resource;
+}
+
+}  // namespace reconciler::plugins::netplan

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "plugins/netplan/intent.h"
+
+namespace reconciler::plugins::netplan {
+
+// The live state that a rail port must have: up, MTU, and its IPv4 address as the only one.
+Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort& port);
+
+// The live state of a netdev of an unused cage that the manifest wants down.
+Resource DownLink(const PluginInput& input, const Intent& intent, const std::string& netdev);
+
+}  // namespace reconciler::plugins::netplan

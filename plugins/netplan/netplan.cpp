@@ -1,0 +1,117 @@
+#include "plugins/netplan/netplan.h"
+
+#include "plugins/netplan/activation.h"
+#include "plugins/netplan/intent.h"
+#include "plugins/netplan/link_resources.h"
+#include "plugins/netplan/paths.h"
+#include "plugins/netplan/protection.h"
+#include "plugins/netplan/render.h"
+#include "plugins/shared/mark.h"
+#include "plugins/shared/state.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
+  const bool networkd = intent.tree.renderer == Renderer::kNetworkd;
+  const std::string body =
+      NetplanBody(intent.ports, networkd ? intent.down : std::vector<std::string>());
+  std::vector<RunCommand> triggers = RegenerateOurs(intent);
+  const auto reconfigure = [&](const std::string& netdev) {
+    if (CanReconfigure(LinkOf(input, netdev), intent.tree.renderer)) {
+      triggers.push_back(Reconfigure(intent.tree.renderer, netdev));
+    }
+  };
+  for (const RailPort& port : intent.ports) reconfigure(port.netdev);
+  if (networkd) {
+    for (const std::string& netdev : intent.down) reconfigure(netdev);
+  }
+  return {.kind = "file",
+          .name = std::string(kOwnFile),
+          .node = input.node.name,
+          .desired = ResourceState(
+              FileState{.content = OwnedFile(input.cluster.name, body), .mode = 0600}),
+          .observed = AsState(FileOf(input.facts, std::string(kOwnFile))),
+          .triggers = std::move(triggers),
+          .impact = Impact::kLinkFlap,
+          .blocked = intent.blocked,
+          .where = input.cluster.Mark(input.cluster.fabric.position)};
+}
+
+// Written where NetworkManager must let go of ports; taken away again when it is ours and no longer
+// wanted.
+void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
+                      std::vector<Resource>& resources) {
+  const Observed<FileState> observed = FileOf(input.facts, std::string(kUnmanagedFile));
+  const bool wanted = intent.tree.renderer == Renderer::kNetworkManager && !intent.down.empty();
+  const auto* state = Known(observed);
+  if (!wanted && (state == nullptr || !IsOwnedFile(state->content))) return;
+  Resource resource{.kind = "file",
+                    .name = std::string(kUnmanagedFile),
+                    .node = input.node.name,
+                    .observed = AsState(observed),
+                    .triggers = {RunCommand{.argv = {"nmcli", "general", "reload", "conf"}}},
+                    .blocked = intent.blocked,
+                    .where = input.cluster.Mark(input.cluster.fabric.position)};
+  if (wanted) {
+    resource.desired = ResourceState(
+        FileState{.content = OwnedFile(input.cluster.name, UnmanagedBody(intent.down))});
+  }
+  resources.push_back(std::move(resource));
+}
+
+// Always shown: even while everything holds, such a file undoes us at the next boot.
+Resource ForeignFile(const PluginInput& input, const Claim& claim) {
+  return {.kind = "file",
+          .name = claim.path,
+          .node = input.node.name,
+          .desired = Absent{},
+          .observed = AsState(FileOf(input.facts, claim.path)),
+          .blocked = ClaimText(claim),
+          .where = input.cluster.Mark(input.cluster.fabric.position)};
+}
+
+std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec& node) {
+  if (PortsOf(fabric, node.name).empty()) return {};
+  return {ReadFile{std::string(kOwnFile)},
+          ReadFile{std::string(kUnmanagedFile)},
+          ReadFiles{"/lib/netplan/*.yaml"},
+          ReadFiles{"/etc/netplan/*.yaml"},
+          ReadFiles{"/run/netplan/*.yaml"},
+          RunProbe{.id = std::string(kRouteKey),
+                   .argv = {"ip", "-j", "-4", "route", "show", "default"}}};
+}
+
+void Parse(const ProbeReply& reply, NodeFacts& facts) {
+  const auto found = reply.commands.find(std::string(kRouteKey));
+  if (found != reply.commands.end()) {
+    facts.values[std::string(kRouteKey)] = ParseDefaultRoutes(found->second);
+  }
+}
+
+std::vector<Resource> Resources(const PluginInput& input) {
+  if (PortsOf(input.fabric, input.node.name).empty()) return {};
+  const Intent intent = IntentOf(input);
+  std::vector<Resource> resources;
+  for (const Claim& claim : intent.tree.claims) resources.push_back(ForeignFile(input, claim));
+  resources.push_back(OwnFileResource(input, intent));
+  AddUnmanagedFile(input, intent, resources);
+  for (const RailPort& port : intent.ports) resources.push_back(RailLink(input, intent, port));
+  for (const std::string& netdev : intent.down) {
+    resources.push_back(DownLink(input, intent, netdev));
+  }
+  return resources;
+}
+
+}  // namespace
+
+Plugin Get() {
+  return {.name = "netplan",
+          .doc = "addresses, MTU and link state of the fabric's ports, in a netplan file and live",
+          .after = {},
+          .probe = Probe,
+          .parse = Parse,
+          .resources = Resources};
+}
+
+}  // namespace reconciler::plugins::netplan

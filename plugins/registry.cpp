@@ -1,0 +1,21 @@
+#include "plugins/registry.h"
+
+#include "plugins/host/host.h"
+#include "plugins/hosts/hosts.h"
+#include "plugins/memlock/memlock.h"
+#include "plugins/netplan/netplan.h"
+#include "plugins/ssh/ssh.h"
+#include "plugins/sysctl/sysctl.h"
+#include "plugins/units/units.h"
+
+namespace reconciler::plugins {
+
+const std::vector<Plugin>& All() {
+  static const std::vector<Plugin> kPlugins = {
+      host::Get(), netplan::Get(), hosts::Get(), sysctl::Get(),
+      memlock::Get(), ssh::Get(), units::Get(),
+  };
+  return kPlugins;
+}
+
+}  // namespace reconciler::plugins

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "reconciler/plugin.h"
+
+namespace reconciler::plugins {
+
+// Every plugin, in the order in which their lines appear where no other order is asked for.
+const std::vector<Plugin>& All();
+
+}  // namespace reconciler::plugins

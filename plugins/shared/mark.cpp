@@ -1,0 +1,102 @@
+#include "plugins/shared/mark.h"
+
+#include <fmt/format.h>
+
+#include "reconciler/base/digest.h"
+
+namespace reconciler::plugins {
+namespace {
+
+constexpr std::string_view kOwned = "# Written by spark-reconcile";
+
+std::string BeginLine(std::string_view cluster, std::string_view topic) {
+  return fmt::format("# BEGIN spark-reconcile {} {}\n", cluster, topic);
+}
+
+std::string EndLine(std::string_view cluster, std::string_view topic) {
+  return fmt::format("# END spark-reconcile {} {}\n", cluster, topic);
+}
+
+// Where a whole line (with its newline, or at the end of the text without) stands.
+std::size_t FindLine(std::string_view text, std::string_view line, std::size_t from = 0) {
+  const std::string_view bare = line.substr(0, line.size() - 1);
+  for (std::size_t at = text.find(bare, from); at != std::string_view::npos;
+       at = text.find(bare, at + 1)) {
+    const std::size_t after = at + bare.size();
+    const bool starts = at == 0 || text[at - 1] == '\n';
+    // An editor that turned the file into CR LF lines must not make us blind for our own block.
+    const bool carriage = text.substr(after, 2) == "\r\n";
+    if (starts && (after == text.size() || text[after] == '\n' || carriage)) return at;
+  }
+  return std::string_view::npos;
+}
+
+struct Block {
+  std::size_t begin = std::string_view::npos;  // of the begin marker
+  std::size_t body = 0;
+  std::size_t body_end = 0;
+  std::size_t end = 0;  // one past the end marker's newline
+};
+
+std::size_t LineEnd(std::string_view text, std::size_t at) {
+  const std::size_t newline = text.find('\n', at);
+  return newline == std::string_view::npos ? text.size() : newline + 1;
+}
+
+Block FindBlock(std::string_view text, std::string_view cluster, std::string_view topic) {
+  Block block;
+  block.begin = FindLine(text, BeginLine(cluster, topic));
+  if (block.begin == std::string_view::npos) return block;
+  block.body = block.body_end = block.end = LineEnd(text, block.begin);
+  const std::size_t end = FindLine(text, EndLine(cluster, topic), block.body);
+  if (end == std::string_view::npos) return block;
+  block.body_end = end;
+  block.end = LineEnd(text, end);
+  return block;
+}
+
+std::string Replace(std::string_view content, std::string_view cluster, std::string_view topic,
+                    std::string_view body, bool first) {
+  const std::string inner(body);
+  const std::string lines =
+      inner.empty() ? "" : BeginLine(cluster, topic) + inner + EndLine(cluster, topic);
+  const Block block = FindBlock(content, cluster, topic);
+  if (block.begin != std::string_view::npos) {
+    return std::string(content.substr(0, block.begin)) + lines +
+           std::string(content.substr(block.end));
+  }
+  if (lines.empty()) return std::string(content);
+  if (first) return lines + std::string(content);
+  const bool needs_newline = !content.empty() && content.back() != '\n';
+  return std::string(content) + (needs_newline ? "\n" : "") + lines;
+}
+
+}  // namespace
+
+std::string OwnedFile(std::string_view cluster, std::string_view body) {
+  return fmt::format(
+      "{} for cluster {} (body sha256 {}).\n# Change the manifest and apply it; "
+      "an edit made here is reported as drift.\n{}",
+      kOwned, cluster, Sha256Hex(body).substr(0, 16), body);
+}
+
+bool IsOwnedFile(std::string_view content) { return content.starts_with(kOwned); }
+
+std::string WithBlock(std::string_view content, std::string_view cluster, std::string_view topic,
+                      std::string_view body) {
+  return Replace(content, cluster, topic, body, /*first=*/false);
+}
+
+std::string WithBlockFirst(std::string_view content, std::string_view cluster,
+                           std::string_view topic, std::string_view body) {
+  return Replace(content, cluster, topic, body, /*first=*/true);
+}
+
+std::optional<std::string> BlockOf(std::string_view content, std::string_view cluster,
+                                   std::string_view topic) {
+  const Block block = FindBlock(content, cluster, topic);
+  if (block.begin == std::string_view::npos || block.body_end == block.end) return std::nullopt;
+  return std::string(content.substr(block.body, block.body_end - block.body));
+}
+
+}  // namespace reconciler::plugins

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace reconciler::plugins {
+
+// A whole file of ours: a two-line "#" comment that names the cluster and the digest of the body,
+// then the body. Whoever finds the file on a node learns from it whose it is, and we learn whether
+// somebody edited it since. Precondition: the file's format has "#" comments; body ends in newline.
+std::string OwnedFile(std::string_view cluster, std::string_view body);
+
+// True when `content` begins with a mark of ours, of whichever cluster, edited or not.
+bool IsOwnedFile(std::string_view content);
+
+// A file that others write too, with our lines between two marker lines that name the cluster and
+// `topic` ("hosts", "ssh-mesh"). Only what stands between the markers is ours.
+//
+// Returns `content` with the block set to `body`: in place where the block stands, at the end (on a
+// line of its own) where there was none, and removed with its markers when `body` is empty. Text
+// outside the markers keeps every byte. A begin marker without its end marker owns only its own
+// line: what follows it may be somebody's.
+std::string WithBlock(std::string_view content, std::string_view cluster, std::string_view topic,
+                      std::string_view body);
+// Like WithBlock, but a new block goes to the top (an ssh config takes the first match).
+std::string WithBlockFirst(std::string_view content, std::string_view cluster,
+                           std::string_view topic, std::string_view body);
+
+// The lines between the markers; nullopt when there is no complete block.
+std::optional<std::string> BlockOf(std::string_view content, std::string_view cluster,
+                                   std::string_view topic);
+
+}  // namespace reconciler::plugins

@@ -1,0 +1,81 @@
+#include "plugins/ssh/account.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <vector>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::ssh {
+namespace {
+
+constexpr std::string_view kId = "ssh.account";
+constexpr std::string_view kDirectory = ".ssh";
+constexpr std::string_view kPrivatePath = ".ssh/id_ed25519_spark";
+
+// A constant: the user's name comes in as $1. Prints the primary group, then one line per file that
+// is there; stat says on stderr which one is not. Only mode and owner of the private key are read.
+constexpr std::string_view kScript =
+    "entry=$(getent passwd -- \"$1\") || exit 3\n"
+    "id -gn -- \"$1\" || exit 4\n"
+    "IFS=: read -r _ _ _ _ _ home _ <<END\n$entry\nEND\n"
+    "cd -- \"$home\" || exit 5\n"
+    "exec stat -L -c '%n|%a|%U' .ssh .ssh/id_ed25519_spark\n";
+
+// "0700 nvidia" from stat's line for `file`.
+Observed<std::string> StatOf(const CommandReply& reply, std::string_view file) {
+  for (const std::string& line : SplitLines(reply.out)) {
+    const std::vector<std::string> fields = Split(line, '|');
+    if (fields.size() != 3 || fields[0] != file) continue;
+    unsigned mode = 0;
+    const char* end = fields[1].data() + fields[1].size();
+    const auto [stop, error] = std::from_chars(fields[1].data(), end, mode, 8);
+    if (error != std::errc() || stop != end) break;
+    return fmt::format("{:04o} {}", mode, fields[2]);
+  }
+  for (const std::string& line : SplitLines(reply.err)) {
+    if (line.find(fmt::format("'{}'", file)) == std::string::npos) continue;
+    if (line.ends_with("No such file or directory")) return Absent{};
+    return Unknown{line};
+  }
+  return Unknown{"stat gave no answer"};
+}
+
+std::string WhyFailed(const CommandReply& reply) {
+  if (reply.exit_code == 3) return "the user does not exist on the node";
+  if (reply.exit_code == 124) return "looking up the user gave no answer in 5 s";
+  const std::vector<std::string> lines = SplitLines(reply.err);
+  return lines.empty() ? fmt::format("looking up the user ended with exit {}", reply.exit_code)
+                       : lines.front();
+}
+
+}  // namespace
+
+RunProbe AccountProbe(const std::string& user) {
+  return {.id = std::string(kId), .argv = {"sh", "-c", std::string(kScript), "sh", user}};
+}
+
+void ParseAccount(const ProbeReply& reply, NodeFacts& facts) {
+  const auto found = reply.commands.find(std::string(kId));
+  if (found == reply.commands.end()) return;
+  const CommandReply& account = found->second;
+  Observed<std::string>& group = facts.values[std::string(kGroupKey)];
+  Observed<std::string>& directory = facts.values[std::string(kDirectoryKey)];
+  Observed<std::string>& key = facts.values[std::string(kPrivateKey)];
+  // 1 is stat's: something is not there.
+  if (account.exit_code != 0 && account.exit_code != 1) {
+    group = directory = key = Unknown{WhyFailed(account)};
+    return;
+  }
+  const std::vector<std::string> lines = SplitLines(account.out);
+  if (lines.empty() || lines.front().empty()) {
+    group = Unknown{"the user has no primary group"};
+  } else {
+    group = lines.front();
+  }
+  directory = StatOf(account, kDirectory);
+  key = StatOf(account, kPrivatePath);
+}
+
+}  // namespace reconciler::plugins::ssh

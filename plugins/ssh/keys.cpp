@@ -1,0 +1,101 @@
+#include "plugins/ssh/keys.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "plugins/ssh/account.h"
+#include "plugins/ssh/mesh.h"
+
+namespace reconciler::plugins::ssh {
+namespace {
+
+constexpr std::array<std::string_view, 3> kHostKeyFiles = {"/etc/ssh/ssh_host_ed25519_key.pub",
+                                                           "/etc/ssh/ssh_host_ecdsa_key.pub",
+                                                           "/etc/ssh/ssh_host_rsa_key.pub"};
+
+std::optional<PublicKey> ParseUserKey(std::string_view text) {
+  const auto key = ParsePublicKey(text);
+  return key && key->type == "ssh-ed25519" ? key : std::nullopt;
+}
+
+// "root" of "0600 root".
+std::string OwnerOf(const std::string& state) { return state.substr(state.find(' ') + 1); }
+
+KeyPair Broken(const std::string& state, std::string why) {
+  return {.state = state + ", " + why, .blocked = std::move(why)};
+}
+
+// Neither half is there: can ssh-keygen, run by the user, put them there?
+KeyPair Missing(const NodeFacts& facts, const std::string& user) {
+  const Observed<std::string> directory = ValueOf(facts, std::string(kDirectoryKey));
+  KeyPair pair;
+  if (const auto* unknown = std::get_if<Unknown>(&directory)) pair.state = *unknown;
+  if (const auto* state = Known(directory); state != nullptr && OwnerOf(*state) != user) {
+    pair.blocked = fmt::format("~/.ssh belongs to {}, wanted {}", OwnerOf(*state), user);
+  }
+  return pair;
+}
+
+Unknown NotReached(const NodeName& peer) { return {fmt::format("{} was not reached", peer)}; }
+
+}  // namespace
+
+KeyPair KeyPairOf(const NodeFacts& facts, const std::string& user) {
+  const Observed<std::string> private_key = ValueOf(facts, std::string(kPrivateKey));
+  const Observed<FileState> public_file = FileOf(facts, SshPath(user, kPublicKeyFile));
+  if (const auto* unknown = std::get_if<Unknown>(&private_key)) return {.state = *unknown};
+  if (const auto* unknown = std::get_if<Unknown>(&public_file)) {
+    return {.state = Unknown{"public key: " + unknown->why}};
+  }
+  const std::string* state = Known(private_key);
+  const FileState* text = Known(public_file);
+  if (state == nullptr && text == nullptr) return Missing(facts, user);
+  if (state == nullptr) return Broken("no private key", "the public key lacks its private key");
+  if (text == nullptr) return Broken(*state, "the private key lacks its public key");
+  const auto key = ParseUserKey(text->content);
+  if (!key) return Broken(*state, "the public key is not one ssh-ed25519 line");
+  KeyPair pair{.state = *state, .key = key};
+  if (OwnerOf(*state) != user) {
+    pair.blocked = fmt::format("belongs to {}, wanted {}", OwnerOf(*state), user);
+  }
+  return pair;
+}
+
+PeerKey PeerKeyOf(const ClusterFacts& all, const NodeName& peer, const std::string& user) {
+  const auto found = all.nodes.find(peer);
+  if (found == all.nodes.end()) return NotReached(peer);
+  const KeyPair pair = KeyPairOf(found->second, user);
+  if (pair.key) return *pair.key;
+  if (pair.ToBeMade()) return Pending{};
+  if (const auto* unknown = std::get_if<Unknown>(&pair.state)) return *unknown;
+  return Unknown{pair.blocked};
+}
+
+std::vector<Read> HostKeyReads() {
+  std::vector<Read> reads;
+  for (const std::string_view file : kHostKeyFiles) reads.push_back(ReadFile{std::string(file)});
+  return reads;
+}
+
+std::variant<std::vector<PublicKey>, Unknown> HostKeysOf(const ClusterFacts& all,
+                                                         const NodeName& peer) {
+  const auto found = all.nodes.find(peer);
+  if (found == all.nodes.end()) return NotReached(peer);
+  std::vector<PublicKey> keys;
+  for (const std::string_view file : kHostKeyFiles) {
+    const Observed<FileState> state = FileOf(found->second, std::string(file));
+    if (const auto* unknown = std::get_if<Unknown>(&state)) {
+      return Unknown{fmt::format("{}: {}", file, unknown->why)};
+    }
+    const FileState* text = Known(state);
+    if (text == nullptr) continue;
+    const auto key = ParsePublicKey(text->content);
+    if (!key) return Unknown{fmt::format("{} is not one public key line", file)};
+    keys.push_back(*key);
+  }
+  if (keys.empty()) return Unknown{fmt::format("{} has no host key in /etc/ssh", peer)};
+  return keys;
+}
+
+}  // namespace reconciler::plugins::ssh

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plugins/ssh/public_key.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/model/probe.h"
+
+namespace reconciler::plugins::ssh {
+
+// The key pair that belongs to the cluster, as it stands on one node.
+struct KeyPair {
+  Observed<std::string> state = Absent{};       // "0600 nvidia", with what is wrong after it
+  std::string blocked = {};                     // why nothing of ours can put it right
+  std::optional<PublicKey> key = std::nullopt;  // usable by the peers
+  // Neither half exists and nothing stands in the way: the node's own plan makes it.
+  bool ToBeMade() const { return std::holds_alternative<Absent>(state) && blocked.empty(); }
+};
+KeyPair KeyPairOf(const NodeFacts& facts, const std::string& user);
+
+struct Pending {};  // known after apply
+using PeerKey = std::variant<PublicKey, Pending, Unknown>;
+PeerKey PeerKeyOf(const ClusterFacts& all, const NodeName& peer, const std::string& user);
+
+std::vector<Read> HostKeyReads();
+// Sorted by the order of HostKeyReads; never empty when known.
+std::variant<std::vector<PublicKey>, Unknown> HostKeysOf(const ClusterFacts& all,
+                                                         const NodeName& peer);
+
+}  // namespace reconciler::plugins::ssh

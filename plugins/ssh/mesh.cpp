@@ -1,0 +1,87 @@
+#include "plugins/ssh/mesh.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::ssh {
+namespace {
+
+// Host name, IPv4 or IPv6 address. ssh config would expand a '%', and known_hosts a '*'.
+bool IsHost(std::string_view name) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
+  return !name.starts_with('-') && name.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+const RailPort* PortOf(const Segment& segment, const NodeName& node) {
+  const auto found = std::find_if(segment.ports.begin(), segment.ports.end(),
+                                  [&](const RailPort& port) { return port.node == node; });
+  return found == segment.ports.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::optional<MeshSpec> MeshOf(const ClusterSpec& cluster) {
+  const Value* mesh = cluster.settings.At({"ssh", "mesh"});
+  if (mesh == nullptr || mesh->AsBool() == nullptr || !*mesh->AsBool()) return std::nullopt;
+  MeshSpec spec{.position = mesh->position};
+  if (const Value* user = cluster.settings.At({"ssh", "user"})) spec.user = user->ScalarText();
+  return spec;
+}
+
+std::string UserOf(const MeshSpec& mesh, const NodeSpec& node) {
+  return mesh.user.empty() ? node.access.user : mesh.user;
+}
+
+std::string SshPath(std::string_view user, std::string_view file) {
+  return fmt::format("~{}/.ssh/{}", user, file);
+}
+
+std::vector<Peer> PeersOf(const ClusterSpec& cluster, const Fabric& fabric, const MeshSpec& mesh,
+                          const NodeName& node) {
+  std::vector<Peer> peers;
+  for (const NodeSpec& other : cluster.nodes) {
+    if (other.name == node) continue;
+    Peer peer{.name = other.name,
+              .user = UserOf(mesh, other),
+              .address = other.address,
+              .port = other.access.port};
+    for (const Segment& segment : fabric.segments) {
+      const RailPort* port = PortOf(segment, other.name);
+      if (port != nullptr && PortOf(segment, node) != nullptr) peer.rails.push_back(*port);
+    }
+    peers.push_back(std::move(peer));
+  }
+  return peers;
+}
+
+Errors CheckMesh(const ClusterSpec& cluster, const Fabric&) {
+  const auto mesh = MeshOf(cluster);
+  if (!mesh) return {};
+  Errors errors;
+  const auto add = [&](Position position, std::string message, std::string hint) {
+    errors.push_back({.kind = ErrorKind::kManifest,
+                      .message = std::move(message),
+                      .where = cluster.Mark(position),
+                      .hint = std::move(hint)});
+  };
+  for (const NodeSpec& node : cluster.nodes) {
+    const std::string user = UserOf(*mesh, node);
+    if (user.empty()) {
+      add(node.position, fmt::format("ssh.mesh: wanted a user for {}, found none", node.name),
+          "set ssh.user, or access.user");
+    }
+    if (!IsHost(node.address)) {
+      add(node.position,
+          fmt::format("ssh.mesh: wanted a host name or an address for {}, found '{}'", node.name,
+                      Printable(node.address)),
+          "letters, digits, '_', '.', ':' and '-'");
+    }
+  }
+  return errors;
+}
+
+}  // namespace reconciler::plugins::ssh

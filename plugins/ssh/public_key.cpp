@@ -1,0 +1,75 @@
+#include "plugins/ssh/public_key.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::ssh {
+namespace {
+
+constexpr std::array<std::string_view, 5> kTypes = {
+    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"};
+constexpr std::size_t kLongestBase64 = 4096;  // an RSA key of 16384 bits takes 2.8 KiB
+constexpr std::size_t kEd25519Bytes = 32;
+
+// RFC 4648 with padding and nothing else; nullopt otherwise.
+std::optional<std::string> DecodeBase64(std::string_view text) {
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (text.empty() || text.size() % 4 != 0) return std::nullopt;
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  text.remove_suffix(padding);
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const std::size_t value = kAlphabet.find(c);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = (bits << 6 | static_cast<std::uint32_t>(value)) & 0xFFFFFF;
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes.push_back(static_cast<char>(bits >> count & 0xFF));
+    }
+  }
+  return bytes;
+}
+
+// Takes one length-prefixed string (RFC 4251) off the front of `wire`.
+std::optional<std::string_view> TakeString(std::string_view& wire) {
+  if (wire.size() < 4) return std::nullopt;
+  std::size_t length = 0;
+  for (const char c : wire.substr(0, 4)) length = length << 8 | static_cast<unsigned char>(c);
+  wire.remove_prefix(4);
+  if (length > wire.size()) return std::nullopt;
+  const std::string_view taken = wire.substr(0, length);
+  wire.remove_prefix(length);
+  return taken;
+}
+
+bool WireFits(std::string_view type, std::string_view wire) {
+  if (TakeString(wire) != type) return false;
+  if (type != "ssh-ed25519") return !wire.empty();
+  const auto point = TakeString(wire);
+  return point && point->size() == kEd25519Bytes && wire.empty();
+}
+
+}  // namespace
+
+std::optional<PublicKey> ParsePublicKey(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const bool control = std::any_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+  });
+  if (control) return std::nullopt;
+  const std::vector<std::string> fields = Split(text, ' ');
+  if (fields.size() < 2 || fields[1].size() > kLongestBase64) return std::nullopt;
+  if (std::find(kTypes.begin(), kTypes.end(), fields[0]) == kTypes.end()) return std::nullopt;
+  const auto wire = DecodeBase64(fields[1]);
+  if (!wire || !WireFits(fields[0], *wire)) return std::nullopt;
+  return PublicKey{.type = fields[0], .base64 = fields[1]};
+}
+
+}  // namespace reconciler::plugins::ssh

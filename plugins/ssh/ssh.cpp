@@ -1,0 +1,213 @@
+#include "plugins/ssh/ssh.h"
+
+#include <fmt/format.h>
+
+#include "plugins/shared/mark.h"
+#include "plugins/shared/state.h"
+#include "plugins/ssh/account.h"
+#include "plugins/ssh/blocks.h"
+#include "plugins/ssh/keys.h"
+#include "plugins/ssh/mesh.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::ssh {
+namespace {
+
+constexpr std::string_view kAuthorizedKeys = "authorized_keys";
+constexpr std::string_view kKnownHosts = "known_hosts";
+constexpr std::string_view kConfig = "config";
+constexpr unsigned kWritableByOthers = 0022;
+
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
+  const auto mesh = MeshOf(cluster);
+  if (!mesh) return {};
+  const std::string user = UserOf(*mesh, node);
+  std::vector<Read> reads = HostKeyReads();
+  for (const std::string_view file : {kPublicKeyFile, kAuthorizedKeys, kKnownHosts, kConfig}) {
+    reads.push_back(ReadFile{SshPath(user, file)});
+  }
+  reads.push_back(AccountProbe(user));
+  return reads;
+}
+
+// Everything that the resources of one node are made from.
+struct Site {
+  const PluginInput& input;
+  SourceMark where = {};
+  std::string user = {};
+  std::vector<Peer> peers = {};
+
+  Resource Make(std::string_view kind, std::string name) const {
+    return {.kind = std::string(kind),
+            .name = std::move(name),
+            .node = input.node.name,
+            .where = where};
+  }
+  // A command of the user's, run in the user's home directory.
+  RunCommand AsUser(std::vector<std::string> argv) const {
+    return {.argv = std::move(argv), .user = user};
+  }
+  std::string Block(std::string_view file) const {
+    const Observed<FileState> observed = FileOf(input.facts, SshPath(user, file));
+    const FileState* state = Known(observed);
+    if (state == nullptr) return {};
+    return BlockOf(state->content, input.cluster.name, kTopic).value_or("");
+  }
+};
+
+Resource Directory(const Site& site) {
+  Resource resource = site.Make("ssh", fmt::format("~{}/.ssh", site.user));
+  const Observed<std::string> observed = ValueOf(site.input.facts, std::string(kDirectoryKey));
+  resource.desired = ResourceState("0700 " + site.user);
+  resource.observed = AsState(observed);
+  if (const std::string* state = Known(observed)) {
+    const std::vector<std::string> parts = Split(*state, ' ');
+    if (parts.back() != site.user) {
+      resource.blocked = fmt::format("belongs to {}, wanted {}", parts.back(), site.user);
+    }
+    resource.apply = {site.AsUser({"chmod", "0700", ".ssh"})};
+    resource.undo = {site.AsUser({"chmod", parts.front(), ".ssh"})};
+  } else {
+    resource.apply = {site.AsUser({"install", "-d", "-m", "0700", ".ssh"})};
+  }
+  return resource;
+}
+
+// Made on the node and never copied off it. ssh-keygen does not overwrite: it asks, and no answer
+// is a no. There is no undo for a new pair: an undo that deletes could meet a key that is not this
+// one.
+Resource Pair(const Site& site) {
+  const KeyPair pair = KeyPairOf(site.input.facts, site.user);
+  Resource resource = site.Make("ssh", SshPath(site.user, kKeyFile));
+  const std::string path = fmt::format(".ssh/{}", kKeyFile);
+  resource.desired = ResourceState("0600 " + site.user);
+  resource.observed = AsState(pair.state);
+  resource.blocked = pair.blocked;
+  if (const std::string* state = Known(pair.state)) {
+    resource.apply = {site.AsUser({"chmod", "0600", path})};
+    resource.undo = {site.AsUser({"chmod", Split(*state, ' ').front(), path})};
+  } else {
+    const std::string comment =
+        fmt::format("spark-reconcile {} {}", site.input.cluster.name, site.input.node.name);
+    resource.label = "(new ed25519 key pair, made on the node)";
+    resource.apply = {
+        site.AsUser({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", path})};
+  }
+  return resource;
+}
+
+// One of the user's files with our block in it. nullopt: no file, and nothing to put into it.
+using Body = std::variant<std::string, KnownAfterApply>;
+std::optional<Resource> BlockFile(const Site& site, std::string_view file, const Body& wanted) {
+  const std::string path = SshPath(site.user, file);
+  const Observed<FileState> observed = FileOf(site.input.facts, path);
+  const Observed<std::string> group = ValueOf(site.input.facts, std::string(kGroupKey));
+  const FileState* before = Known(observed);
+  if (std::holds_alternative<Absent>(observed) && wanted == Body(std::string()))
+    return std::nullopt;
+
+  Resource resource = site.Make("file", path);
+  resource.observed = AsState(observed);
+  if (const auto* unknown = std::get_if<Unknown>(&group)) resource.observed = *unknown;
+  if (const auto* later = std::get_if<KnownAfterApply>(&wanted)) {
+    resource.desired = *later;
+    return resource;
+  }
+  const std::string& body = std::get<std::string>(wanted);
+  FileState after{.mode = 0600, .owner = site.user};
+  if (const std::string* name = Known(group)) after.group = *name;
+  // ssh refuses a config, and sshd authorized_keys, that others may write.
+  if (before != nullptr && file != kAuthorizedKeys) after.mode = before->mode & ~kWritableByOthers;
+  const std::string text = before == nullptr ? "" : before->content;
+  // ssh takes the first value that it meets, so our hosts come before the user's patterns.
+  after.content = file == kConfig ? WithBlockFirst(text, site.input.cluster.name, kTopic, body)
+                                  : WithBlock(text, site.input.cluster.name, kTopic, body);
+  resource.desired = ResourceState(std::move(after));
+  return resource;
+}
+
+// A peer whose keys cannot be learned and that has none in the block: named, and blocked.
+Resource Missing(const Site& site, std::string name, std::string_view wanted, const Unknown& why) {
+  Resource resource = site.Make("ssh", std::move(name));
+  resource.desired = ResourceState(std::string(wanted));
+  resource.observed = why;
+  return resource;
+}
+
+// A peer that says nothing new keeps the entry that it has.
+void AddAuthorizedKeys(const Site& site, std::vector<Resource>& resources,
+                       std::vector<Resource>& missing) {
+  const std::string block = site.Block(kAuthorizedKeys);
+  std::string body;
+  std::vector<std::string> pending;
+  for (const Peer& peer : site.peers) {
+    const PeerKey key = PeerKeyOf(site.input.all, peer.name, peer.user);
+    if (const auto* known = std::get_if<PublicKey>(&key)) {
+      body += AuthorizedLine(site.input.cluster.name, peer.name, *known);
+    } else if (std::holds_alternative<Pending>(key)) {
+      pending.push_back(peer.name);
+    } else if (const auto kept = AuthorizedKeyIn(block, site.input.cluster.name, peer.name)) {
+      body += AuthorizedLine(site.input.cluster.name, peer.name, *kept);
+    } else {
+      missing.push_back(
+          Missing(site, "public key of " + peer.name, "authorized", std::get<Unknown>(key)));
+    }
+  }
+  Body wanted = body;
+  if (!pending.empty()) {  // one file, one pass: the whole file waits for the last key
+    wanted = KnownAfterApply{
+        fmt::format("public {} of {}", pending.size() == 1 ? "key" : "keys", Join(pending, ", "))};
+  }
+  if (auto file = BlockFile(site, kAuthorizedKeys, wanted)) resources.push_back(std::move(*file));
+}
+
+void AddKnownHosts(const Site& site, std::vector<Resource>& resources,
+                   std::vector<Resource>& missing) {
+  const std::string block = site.Block(kKnownHosts);
+  std::string body;
+  for (const Peer& peer : site.peers) {
+    const auto keys = HostKeysOf(site.input.all, peer.name);
+    const auto* known = std::get_if<std::vector<PublicKey>>(&keys);
+    const std::string lines =
+        KnownHostLines(peer, known != nullptr ? *known : KnownHostKeysIn(block, peer));
+    if (lines.empty()) {
+      missing.push_back(
+          Missing(site, "host keys of " + peer.name, "known", std::get<Unknown>(keys)));
+    }
+    body += lines;
+  }
+  if (auto file = BlockFile(site, kKnownHosts, body)) resources.push_back(std::move(*file));
+}
+
+std::vector<Resource> Resources(const PluginInput& input) {
+  const auto mesh = MeshOf(input.cluster);
+  if (!mesh) return {};
+  const Site site{.input = input,
+                  .where = input.cluster.Mark(mesh->position),
+                  .user = UserOf(*mesh, input.node),
+                  .peers = PeersOf(input.cluster, input.fabric, *mesh, input.node.name)};
+  std::vector<Resource> resources = {Directory(site), Pair(site)};
+  std::vector<Resource> missing;
+  AddAuthorizedKeys(site, resources, missing);
+  AddKnownHosts(site, resources, missing);
+  if (auto file = BlockFile(site, kConfig, ConfigBody(site.peers))) {
+    resources.push_back(std::move(*file));
+  }
+  resources.insert(resources.end(), missing.begin(), missing.end());
+  return resources;
+}
+
+}  // namespace
+
+Plugin Get() {
+  return {
+      .name = "ssh",
+      .doc = "every node logs in to every other: a key pair per node, pinned host keys, rail names",
+      .after = {},
+      .probe = Probe,
+      .parse = ParseAccount,
+      .resources = Resources,
+      .check = CheckMesh};
+}
+
+}  // namespace reconciler::plugins::ssh

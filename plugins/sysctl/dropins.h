@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reconciler/model/facts.h"
+
+namespace reconciler::plugins::sysctl {
+
+constexpr std::string_view kOwnFile = "/etc/sysctl.d/60-spark-reconcile.conf";
+
+struct Setting {
+  std::string value = {};
+  std::string path = {};  // of the file that says so
+};
+
+// What the drop-in files that are read after ours set at boot, by canonical key: the last word of
+// each. Sorted by file name whatever the folder; of one name /etc hides /run hides /usr. Patterns
+// (net.ipv4.conf.*.rp_filter) are left out: systemd-sysctl prefers an explicit key over them.
+std::map<std::string, Setting> LaterSettings(const NodeFacts& facts);
+
+}  // namespace reconciler::plugins::sysctl

@@ -1,0 +1,63 @@
+#include "plugins/sysctl/keys.h"
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::sysctl {
+namespace {
+
+constexpr std::string_view kRoot = "/proc/sys/";
+
+std::string Swapped(std::string_view text) {
+  std::string swapped(text);
+  for (char& c : swapped) {
+    if (c == '.') {
+      c = '/';
+    } else if (c == '/') {
+      c = '.';
+    }
+  }
+  return swapped;
+}
+
+bool Allowed(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.' || c == '/';
+}
+
+}  // namespace
+
+std::optional<std::string> CanonicalKey(std::string_view key) {
+  const std::size_t separator = key.find_first_of("./");
+  if (separator == std::string_view::npos) return std::nullopt;
+  if (!std::all_of(key.begin(), key.end(), Allowed)) return std::nullopt;
+  const std::string path = key[separator] == '.' ? Swapped(key) : std::string(key);
+  for (const std::string& part : Split(path, '/')) {
+    if (part.empty() || part == "." || part == "..") return std::nullopt;
+  }
+  if (path.front() == '-') return std::nullopt;  // an option to a command, not a key
+  return Swapped(path);
+}
+
+std::string PathOfKey(std::string_view canonical) {
+  return std::string(kRoot) + Swapped(canonical);
+}
+
+std::string KeyOfPath(std::string_view path) { return Swapped(path.substr(kRoot.size())); }
+
+std::string InterfaceKey(std::string_view netdev, std::string_view setting) {
+  return Swapped("net/ipv4/conf/" + std::string(netdev) + "/" + std::string(setting));
+}
+
+std::string NormalValue(std::string_view value) {
+  std::string normal;
+  for (const char c : Trim(value)) {
+    const bool blank = c == ' ' || c == '\t';
+    if (blank && !normal.empty() && normal.back() == ' ') continue;
+    normal += blank ? ' ' : c;
+  }
+  return normal;
+}
+
+}  // namespace reconciler::plugins::sysctl

@@ -1,0 +1,211 @@
+#include "plugins/sysctl/sysctl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "plugins/shared/mark.h"
+#include "plugins/shared/state.h"
+#include "plugins/sysctl/dropins.h"
+#include "plugins/sysctl/keys.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::sysctl {
+namespace {
+
+constexpr std::string_view kProcSys = "/proc/sys/";
+constexpr std::string_view kReadOnlyKey = "sysctl.readonly";
+
+struct Wanted {
+  std::string value = {};
+  Position position = {};
+};
+
+std::string FactKey(std::string_view key) { return "sysctl." + std::string(key); }
+
+// By canonical key. The manifest's own word on a key counts more than what the fabric asks for.
+std::map<std::string, Wanted> WantedOf(const ClusterSpec& cluster, const Fabric& fabric,
+                                       const NodeName& node) {
+  std::map<std::string, Wanted> wanted;
+  if (const auto ports = fabric.ports.find(node); ports != fabric.ports.end()) {
+    for (const RailPort& port : ports->second) {
+      // Two ports of one machine can meet on one switch. By default Linux answers ARP for any of
+      // its addresses on any port, and traffic of both rails ends up on one of them.
+      wanted[InterfaceKey(port.netdev, "arp_ignore")] = {"1", port.position};
+      wanted[InterfaceKey(port.netdev, "arp_announce")] = {"2", port.position};
+    }
+  }
+  const Value* section = cluster.settings.Find("sysctl");
+  if (section == nullptr) return wanted;
+  for (const Member& member : section->Members()) {
+    if (const auto key = CanonicalKey(member.key)) {
+      wanted[*key] = {NormalValue(member.value.ScalarText()), member.key_position};
+    }
+  }
+  return wanted;
+}
+
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
+  const auto wanted = WantedOf(cluster, fabric, node.name);
+  if (wanted.empty()) return {};
+  std::vector<Read> reads = {ReadFile{std::string(kOwnFile)},
+                             ReadFile{"/etc/sysctl.conf"},
+                             ReadFiles{"/etc/sysctl.d/*.conf"},
+                             ReadFiles{"/run/sysctl.d/*.conf"},
+                             ReadFiles{"/usr/local/lib/sysctl.d/*.conf"},
+                             ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
+  // Prints those that are there and that we cannot write, as in a container.
+  RunProbe find{.id = std::string(kReadOnlyKey), .argv = {"find"}};
+  for (const auto& [key, value] : wanted) {
+    reads.push_back(ReadValue{PathOfKey(key)});
+    find.argv.push_back(PathOfKey(key));
+  }
+  for (const char* word : {"-maxdepth", "0", "!", "-writable"}) find.argv.emplace_back(word);
+  reads.push_back(std::move(find));
+  return reads;
+}
+
+void Parse(const ProbeReply& reply, NodeFacts& facts) {
+  for (const auto& [path, value] : reply.values) {
+    if (!path.starts_with(kProcSys)) continue;
+    const auto* text = Known(value);
+    facts.values[FactKey(KeyOfPath(path))] =
+        text != nullptr ? Observed<std::string>(NormalValue(*text)) : value;
+  }
+  const auto find = reply.commands.find(std::string(kReadOnlyKey));
+  if (find == reply.commands.end()) return;
+  std::vector<std::string> keys;
+  for (const std::string& path : SplitLines(find->second.out)) {
+    if (path.starts_with(kProcSys)) keys.push_back(KeyOfPath(path));
+  }
+  std::sort(keys.begin(), keys.end());
+  facts.values[std::string(kReadOnlyKey)] = Join(keys, " ");
+}
+
+bool IsReadOnly(const NodeFacts& facts, const std::string& key) {
+  const Observed<std::string> list = ValueOf(facts, std::string(kReadOnlyKey));
+  const auto* text = Known(list);
+  if (text == nullptr) return false;
+  const std::vector<std::string> keys = Split(*text, ' ');
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+Resource FileResource(const PluginInput& input, const std::map<std::string, Wanted>& wanted) {
+  std::string body;
+  for (const auto& [key, one] : wanted) body += fmt::format("{} = {}\n", key, one.value);
+  const Value* section = input.cluster.settings.Find("sysctl");
+  const Position position = section != nullptr ? section->position : input.cluster.fabric.position;
+  return {.kind = "file",
+          .name = std::string(kOwnFile),
+          .node = input.node.name,
+          .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
+          .observed = AsState(FileOf(input.facts, std::string(kOwnFile))),
+          .where = input.cluster.Mark(position)};
+}
+
+RunCommand Set(const std::string& key, const std::string& value) {
+  return {.argv = {"sysctl", "-w", "--", fmt::format("{}={}", key, value)}};
+}
+
+Resource LiveResource(const PluginInput& input, const std::string& key, const Wanted& wanted) {
+  const Observed<std::string> observed = ValueOf(input.facts, FactKey(key));
+  Resource resource{.kind = "sysctl",
+                    .name = key,
+                    .node = input.node.name,
+                    .desired = ResourceState(wanted.value),
+                    .observed = AsState(observed),
+                    .apply = {Set(key, wanted.value)},
+                    .where = input.cluster.Mark(wanted.position)};
+  if (const auto* before = Known(observed)) resource.undo = {Set(key, *before)};
+  if (std::holds_alternative<Absent>(observed)) {
+    resource.blocked = "this kernel (or namespace) has no such key";
+  } else if (IsReadOnly(input.facts, key)) {
+    resource.blocked = "this kernel (or namespace) lets nobody write it";
+  }
+  return resource;
+}
+
+// Nothing that we can change: the user must learn that the next boot undoes our value.
+Resource BootResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
+                      const Setting& later) {
+  return {.kind = "sysctl",
+          .name = key + " at boot",
+          .node = input.node.name,
+          .desired = ResourceState(wanted.value),
+          .observed = ResourceState(later.value),
+          .blocked = fmt::format("{} is read after {} and sets it to {}: take it out there",
+                                 later.path, kOwnFile, later.value),
+          .where = input.cluster.Mark(wanted.position)};
+}
+
+std::vector<Resource> Resources(const PluginInput& input) {
+  const auto wanted = WantedOf(input.cluster, input.fabric, input.node.name);
+  if (wanted.empty()) return {};
+  const std::map<std::string, Setting> later = LaterSettings(input.facts);
+  std::vector<Resource> resources = {FileResource(input, wanted)};
+  for (const auto& [key, one] : wanted) {
+    resources.push_back(LiveResource(input, key, one));
+    if (const auto found = later.find(key); found != later.end()) {
+      resources.push_back(BootResource(input, key, one, found->second));
+    }
+  }
+  return resources;
+}
+
+std::string_view KindOf(const Value& value) {
+  if (value.IsNull()) return "nothing";
+  if (value.IsMap()) return "a map";
+  if (value.IsList()) return "a list";
+  return value.ScalarText().find('\n') != std::string::npos ? "several lines" : "";
+}
+
+Errors Check(const ClusterSpec& cluster, const Fabric&) {
+  Errors errors;
+  std::map<std::string, std::string> seen;  // canonical key → as written
+  const auto complain = [&](const Position& position, std::string message, std::string hint) {
+    errors.push_back({.kind = ErrorKind::kManifest,
+                      .message = std::move(message),
+                      .where = cluster.Mark(position),
+                      .hint = std::move(hint)});
+  };
+  const Value* section = cluster.settings.Find("sysctl");
+  if (section == nullptr) return errors;
+  for (const Member& member : section->Members()) {
+    const auto key = CanonicalKey(member.key);
+    if (!key) {
+      complain(member.key_position,
+               fmt::format("sysctl: wanted a key like 'net.core.rmem_max', found '{}'",
+                           Printable(member.key)),
+               "letters, digits, _ and - with dots between them; a dot in an interface name is "
+               "written as a slash");
+      continue;
+    }
+    if (const auto [first, fresh] = seen.emplace(*key, member.key); !fresh) {
+      complain(member.key_position,
+               fmt::format("sysctl: '{}' and '{}' are the same key", first->second, member.key),
+               "keep one of them");
+    }
+    if (const std::string_view kind = KindOf(member.value); !kind.empty()) {
+      complain(member.value.position,
+               fmt::format("sysctl: wanted one line of text or a number for '{}', found {}",
+                           member.key, kind),
+               "write several numbers as one text, like '4096 131072 6291456'");
+    }
+  }
+  return errors;
+}
+
+}  // namespace
+
+Plugin Get() {
+  return {.name = "sysctl",
+          .doc = "kernel settings of the manifest and the fabric's ports, live and at boot",
+          .after = {},
+          .probe = Probe,
+          .parse = Parse,
+          .resources = Resources,
+          .check = Check};
+}
+
+}  // namespace reconciler::plugins::sysctl

@@ -1,0 +1,168 @@
+#include "plugins/units/section.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::units {
+namespace {
+
+// The types that have files; devices and scopes have none.
+constexpr std::array<std::string_view, 9> kSuffixes = {
+    ".service", ".socket", ".timer", ".path", ".mount", ".automount", ".target", ".slice", ".swap"};
+constexpr std::size_t kLongestName = 255;  // bytes, systemd's UNIT_NAME_MAX
+
+bool IsNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view(":-_.\\@").find(c) != std::string_view::npos;
+}
+
+bool IsPlain(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && name.front() != '-' &&
+         name.front() != '.' && std::all_of(name.begin(), name.end(), IsNameCharacter);
+}
+
+bool IsTemplate(std::string_view name) { return name.find("@.") != std::string_view::npos; }
+
+std::string WithNewline(std::string text) {
+  if (!text.ends_with('\n')) text += '\n';
+  return text;
+}
+
+std::optional<bool> Flag(const Value& entry, std::string_view key) {
+  const Value* value = entry.Find(key);
+  if (value == nullptr || value->AsBool() == nullptr) return std::nullopt;
+  return *value->AsBool();
+}
+
+UnitSpec ParseEntry(const Value& entry) {
+  UnitSpec unit{.position = entry.position};
+  if (const Value* name = entry.Find("name")) unit.name = name->ScalarText();
+  if (const Value* content = entry.Find("content"); content != nullptr && content->AsString()) {
+    unit.content = WithNewline(*content->AsString());
+  }
+  if (const Value* drop_ins = entry.Find("drop_ins")) {
+    for (const Member& member : drop_ins->Members()) {
+      unit.drop_ins[member.key] = WithNewline(member.value.ScalarText());
+    }
+  }
+  unit.enabled = Flag(entry, "enabled");
+  unit.active = Flag(entry, "active");
+  if (const Value* nodes = entry.Find("nodes"); nodes != nullptr && nodes->IsList()) {
+    unit.nodes.emplace();
+    for (const Value& node : nodes->List()) unit.nodes->push_back(node.ScalarText());
+  }
+  return unit;
+}
+
+bool HasInstallSection(const std::string& content) {
+  const std::vector<std::string> lines = SplitLines(content);
+  return std::any_of(lines.begin(), lines.end(),
+                     [](const std::string& line) { return Trim(line) == "[Install]"; });
+}
+
+struct Problem {
+  std::string message = {};
+  std::string hint = {};
+};
+
+std::vector<Problem> ProblemsOf(const UnitSpec& unit) {
+  if (!IsUnitName(unit.name)) {
+    return {{fmt::format("units: wanted a unit name such as 'demo.service', found '{}'",
+                         Printable(unit.name)),
+             fmt::format("letters, digits and :-_.\\@, ending in one of {}",
+                         fmt::join(kSuffixes, " "))}};
+  }
+  std::vector<Problem> problems;
+  for (const auto& [file, text] : unit.drop_ins) {
+    if (IsPlain(file) && file.ends_with(".conf")) continue;
+    problems.push_back(
+        {fmt::format("units: {}: wanted a drop-in file name such as '10-limits.conf', "
+                     "found '{}'",
+                     unit.name, Printable(file)),
+         "systemd reads only files that end in .conf"});
+  }
+  if (IsTemplate(unit.name) && unit.HasState()) {
+    problems.push_back(
+        {fmt::format("units: {}: a template can be neither enabled nor active", unit.name),
+         "name an instance, such as demo@1.service"});
+  } else if (unit.enabled == true && unit.content && !HasInstallSection(*unit.content)) {
+    problems.push_back(
+        {fmt::format("units: {}: wanted an [Install] section to enable it by, found none",
+                     unit.name),
+         "add [Install] with WantedBy=multi-user.target, or leave `enabled` out"});
+  }
+  return problems;
+}
+
+}  // namespace
+
+bool UnitSpec::On(const NodeName& node) const {
+  return !nodes || std::find(nodes->begin(), nodes->end(), node) != nodes->end();
+}
+
+std::vector<UnitSpec> UnitsOf(const ClusterSpec& cluster) {
+  std::vector<UnitSpec> units;
+  const Value* section = cluster.settings.Find("units");
+  if (section == nullptr) return units;
+  for (const Value& entry : section->List()) units.push_back(ParseEntry(entry));
+  return units;
+}
+
+std::vector<UnitSpec> UnitsOf(const ClusterSpec& cluster, const NodeName& node) {
+  std::vector<UnitSpec> units = UnitsOf(cluster);
+  std::erase_if(units, [&](const UnitSpec& unit) { return !unit.On(node); });
+  return units;
+}
+
+bool IsUnitName(std::string_view name) {
+  if (!IsPlain(name) || name.front() == '@') return false;
+  return std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](std::string_view suffix) {
+    return name.size() > suffix.size() && name.ends_with(suffix);
+  });
+}
+
+Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
+  Errors errors;
+  const auto add = [&](Position position, std::string message, std::string hint) {
+    errors.push_back({.kind = ErrorKind::kManifest,
+                      .message = std::move(message),
+                      .where = cluster.Mark(position),
+                      .hint = std::move(hint)});
+  };
+  std::vector<std::string> names;
+  for (const NodeSpec& node : cluster.nodes) names.push_back(node.name);
+
+  const std::vector<UnitSpec> units = UnitsOf(cluster);
+  for (const UnitSpec& unit : units) {
+    for (Problem& problem : ProblemsOf(unit)) {
+      add(unit.position, std::move(problem.message), std::move(problem.hint));
+    }
+    for (const NodeName& node : unit.nodes.value_or(std::vector<NodeName>())) {
+      if (cluster.FindNode(node) != nullptr) continue;
+      const auto close = ClosestMatch(node, names);
+      add(unit.position,
+          fmt::format("units: {}: unknown node '{}'{}", unit.name, Printable(node),
+                      close ? fmt::format(", did you mean '{}'?", *close) : ""),
+          fmt::format("nodes: {}", Join(names, ", ")));
+    }
+  }
+  for (const NodeSpec& node : cluster.nodes) {
+    std::map<std::string, Position> seen;
+    for (const UnitSpec& unit : units) {
+      if (!unit.On(node.name)) continue;
+      const auto [first, added] = seen.emplace(unit.name, unit.position);
+      if (added) continue;
+      add(unit.position,
+          fmt::format("units: wanted one entry for {} on {}, found another on line {}",
+                      Printable(unit.name), node.name, first->second.line),
+          "merge them, or give them different nodes");
+    }
+  }
+  return errors;
+}
+
+}  // namespace reconciler::plugins::units

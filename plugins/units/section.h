@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reconciler/base/error.h"
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/fabric.h"
+
+namespace reconciler::plugins::units {
+
+// One entry of the manifest's `units`. What is nullopt there is not managed.
+struct UnitSpec {
+  std::string name = {};                              // "demo.service"
+  std::optional<std::string> content = std::nullopt;  // ends in a newline
+  std::map<std::string, std::string> drop_ins = {};   // by file name; each ends in a newline
+  std::optional<bool> enabled = std::nullopt;
+  std::optional<bool> active = std::nullopt;
+  std::optional<std::vector<NodeName>> nodes = std::nullopt;  // nullopt: all
+  Position position = {};
+
+  bool On(const NodeName& node) const;
+  bool HasState() const { return enabled || active; }
+};
+
+std::vector<UnitSpec> UnitsOf(const ClusterSpec& cluster);
+std::vector<UnitSpec> UnitsOf(const ClusterSpec& cluster, const NodeName& node);
+
+// "demo.service", "demo@1.timer": a name that systemd accepts and that can be a file of ours.
+bool IsUnitName(std::string_view name);
+
+Errors CheckUnits(const ClusterSpec& cluster, const Fabric& fabric);
+
+}  // namespace reconciler::plugins::units

@@ -1,0 +1,177 @@
+#include "plugins/units/state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::units {
+namespace {
+
+constexpr std::string_view kShow = "units.show";
+constexpr int kShowLimitS = 5;
+// What `systemctl enable` cannot turn into "enabled".
+constexpr std::array<std::string_view, 5> kNotEnableable = {"generated", "transient", "alias",
+                                                            "indirect", "bad"};
+
+std::string ValueKey(const std::string& name) { return "units." + name; }
+
+// Our own form of a state in a fact: the words in fixed order, "-" for an empty one.
+std::string Encode(const std::map<std::string, std::string>& properties) {
+  std::vector<std::string> words;
+  for (const char* key :
+       {"LoadState", "UnitFileState", "ActiveState", "Result", "NeedDaemonReload"}) {
+    const auto found = properties.find(key);
+    words.push_back(found == properties.end() || found->second.empty() ? "-" : found->second);
+  }
+  return Join(words, " ");
+}
+
+Unknown WhyFailed(const CommandReply& reply) {
+  if (reply.exit_code == 124) {
+    return {fmt::format("systemctl gave no answer in {} s", kShowLimitS)};
+  }
+  if (reply.exit_code == 127) return {"systemctl is not installed"};
+  const std::vector<std::string> lines = SplitLines(reply.err);
+  return {lines.empty() ? fmt::format("systemctl show ended with exit {}", reply.exit_code)
+                        : "systemctl show failed: " + lines.front()};
+}
+
+bool IsMasked(const UnitState& state) {
+  return state.load == "masked" || state.unit_file.starts_with("masked");
+}
+
+bool IsEnabled(const UnitState& state) { return state.unit_file.starts_with("enabled"); }
+
+bool IsRunning(const UnitState& state) {
+  return state.active == "active" || state.active == "reloading";
+}
+
+}  // namespace
+
+std::vector<Read> StateReads(const std::vector<UnitSpec>& units) {
+  RunProbe show{.id = std::string(kShow),
+                .argv = {"systemctl", "show", "--no-pager",
+                         "--property=Id,Names,LoadState,UnitFileState,ActiveState,Result,"
+                         "NeedDaemonReload",
+                         "--"},
+                .time_limit_s = kShowLimitS};
+  const std::size_t bare = show.argv.size();
+  for (const UnitSpec& unit : units) {
+    if (unit.HasState()) show.argv.push_back(unit.name);
+  }
+  if (show.argv.size() == bare) return {};
+  return {show};
+}
+
+void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
+  const auto found = reply.commands.find(std::string(kShow));
+  if (found == reply.commands.end()) return;
+  if (found->second.exit_code != 0) {
+    facts.values[std::string(kShow)] = WhyFailed(found->second);
+    if (found->second.exit_code == 124) return;  // the last block may be half a block
+  }
+  // Blocks are separated by an empty line; properties come in systemd's own order. A unit may be
+  // asked for by any of its names, while Id is the one that it was given first.
+  std::map<std::string, std::string> block;
+  const auto finish = [&] {
+    for (const std::string& name : Split(block["Names"] + " " + block["Id"], ' ')) {
+      if (!name.empty()) facts.values[ValueKey(name)] = Encode(block);
+    }
+    block.clear();
+  };
+  for (const std::string& line : SplitLines(found->second.out)) {
+    const std::size_t equals = line.find('=');
+    if (line.empty()) {
+      finish();
+    } else if (equals != std::string::npos) {
+      block[line.substr(0, equals)] = line.substr(equals + 1);
+    }
+  }
+  finish();
+}
+
+Observed<UnitState> StateOf(const NodeFacts& facts, const std::string& name) {
+  const auto found = facts.values.find(ValueKey(name));
+  if (found == facts.values.end()) {
+    const Observed<std::string> why = ValueOf(facts, std::string(kShow));
+    if (const auto* unknown = std::get_if<Unknown>(&why);
+        unknown && facts.values.contains(std::string(kShow))) {
+      return *unknown;
+    }
+    return Unknown{"systemctl show left it out"};
+  }
+  const std::string* text = Known(found->second);
+  if (text == nullptr) return Unknown{"systemctl show left it out"};
+  std::vector<std::string> words = Split(*text, ' ');
+  if (words.size() != 5) return Unknown{fmt::format("not a unit state: '{}'", *text)};
+  for (std::string& word : words) {
+    if (word == "-") word.clear();
+  }
+  return UnitState{.load = words[0],
+                   .unit_file = words[1],
+                   .active = words[2],
+                   .result = words[3],
+                   .stale = words[4] == "yes"};
+}
+
+std::string DesiredWords(const UnitSpec& unit) {
+  std::vector<std::string> words;
+  if (unit.enabled) words.emplace_back(*unit.enabled ? "enabled" : "disabled");
+  if (unit.active) words.emplace_back(*unit.active ? "active" : "inactive");
+  return Join(words, " ");
+}
+
+Observed<std::string> ObservedWords(const UnitSpec& unit, const Observed<UnitState>& observed) {
+  if (const auto* unknown = std::get_if<Unknown>(&observed)) return *unknown;
+  const UnitState* state = Known(observed);
+  if (state == nullptr) return Absent{};
+  if (state->load.empty() || state->active.empty())
+    return Unknown{"systemctl shows no state for it"};
+  std::vector<std::string> words;
+  if (unit.enabled == true) {
+    // Anything but "enabled" differs: "enabled-runtime" is gone after a boot.
+    words.push_back(state->unit_file.empty() ? "disabled" : state->unit_file);
+  } else if (unit.enabled == false) {
+    words.emplace_back(IsEnabled(*state) ? state->unit_file : "disabled");
+  }
+  if (unit.active && (state->active == "activating" || state->active == "deactivating")) {
+    return Unknown{fmt::format("it is {}: neither running nor stopped yet", state->active)};
+  }
+  if (unit.active) {
+    // A failed unit does not run: that is all that `active: false` wants.
+    words.emplace_back(IsRunning(*state)                                  ? "active"
+                       : state->active == "failed" && unit.active == true ? "failed"
+                                                                          : "inactive");
+  }
+  if (state->stale) words.emplace_back("not-reloaded");
+  return Join(words, " ");
+}
+
+std::string WhyBlocked(const UnitSpec& unit, const UnitState& state) {
+  if (unit.enabled != true && unit.active != true) return {};
+  if (IsMasked(state)) return fmt::format("masked: systemctl unmask {} by hand", unit.name);
+  if (state.load == "not-found" && !unit.content) {
+    return "not installed, and the manifest gives no content for it";
+  }
+  if (state.load != "loaded" && state.load != "not-found" && !unit.content) {
+    return fmt::format("systemd cannot load it ({})", state.load);
+  }
+  if (unit.active == true && state.active == "failed") {
+    return fmt::format("failed ({}): see journalctl -u {}, then systemctl reset-failed",
+                       state.result.empty() ? "no result" : state.result, unit.name);
+  }
+  const bool cannot_enable =
+      std::find(kNotEnableable.begin(), kNotEnableable.end(), state.unit_file) !=
+          kNotEnableable.end() ||
+      (state.unit_file == "static" && !unit.content);  // ours has an [Install] section: checked
+  if (unit.enabled == true && cannot_enable) {
+    return fmt::format("systemd calls its file '{}', which cannot be enabled", state.unit_file);
+  }
+  return {};
+}
+
+}  // namespace reconciler::plugins::units

@@ -1,0 +1,144 @@
+#include "plugins/units/units.h"
+
+#include <fmt/format.h>
+
+#include "plugins/shared/mark.h"
+#include "plugins/shared/state.h"
+#include "plugins/units/section.h"
+#include "plugins/units/state.h"
+
+namespace reconciler::plugins::units {
+namespace {
+
+constexpr int kReloadLimitS = 60;
+constexpr int kLinkLimitS = 30;
+constexpr int kJobLimitS = 120;  // systemd's own limit for starting or stopping is 90 s
+
+std::string UnitPath(const UnitSpec& unit) { return "/etc/systemd/system/" + unit.name; }
+
+std::string DropInPath(const UnitSpec& unit, const std::string& file) {
+  return fmt::format("/etc/systemd/system/{}.d/{}", unit.name, file);
+}
+
+RunCommand Reload() {
+  return {.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
+}
+
+RunCommand Job(std::string_view verb, const UnitSpec& unit) {
+  return {.argv = {"systemctl", std::string(verb), "--", unit.name}, .time_limit_s = kJobLimitS};
+}
+
+// Works on the files and needs no reload before it; the one reload comes with the triggers.
+RunCommand Link(bool enabled, const UnitSpec& unit) {
+  return {.argv = {"systemctl", "--no-reload", enabled ? "enable" : "disable", "--", unit.name},
+          .time_limit_s = kLinkLimitS};
+}
+
+RunCommand Find(const UnitSpec& unit) {
+  return {.argv = {"systemctl", "cat", "--no-pager", "--", unit.name}};
+}
+
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
+  const std::vector<UnitSpec> units = UnitsOf(cluster, node.name);
+  std::vector<Read> reads = StateReads(units);
+  for (const UnitSpec& unit : units) {
+    if (unit.content) reads.push_back(ReadFile{UnitPath(unit)});
+    for (const auto& [file, text] : unit.drop_ins)
+      reads.push_back(ReadFile{DropInPath(unit, file)});
+  }
+  return reads;
+}
+
+bool Runs(const Observed<UnitState>& observed) {
+  const UnitState* state = Known(observed);
+  return state != nullptr && (state->active == "active" || state->active == "reloading");
+}
+
+void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resource>& resources) {
+  const bool runs = unit.HasState() && Runs(StateOf(input.facts, unit.name));
+  const auto add = [&](const std::string& path, const std::string& body) {
+    Resource resource{
+        .kind = "file",
+        .name = path,
+        .node = input.node.name,
+        .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
+        .observed = AsState(FileOf(input.facts, path)),
+        .triggers = {Reload()},
+        .where = input.cluster.Mark(unit.position)};
+    if (unit.active == true) {
+      resource.triggers.push_back(Job("restart", unit));
+      if (runs) resource.impact = Impact::kServiceRestart;
+    }
+    resources.push_back(std::move(resource));
+  };
+  if (unit.content) add(UnitPath(unit), *unit.content);
+  for (const auto& [file, text] : unit.drop_ins) add(DropInPath(unit, file), text);
+}
+
+// Links are made or taken away at once, stopping happens at once; starting waits for the triggers,
+// when the files of all units are there and systemd has read them. `restart` starts a unit that
+// does not run, so it is the same command as that of a changed file, and runs once.
+Resource State(const PluginInput& input, const UnitSpec& unit) {
+  const Observed<UnitState> observed = StateOf(input.facts, unit.name);
+  Resource resource{.kind = "unit",
+                    .name = unit.name,
+                    .node = input.node.name,
+                    .desired = ResourceState(DesiredWords(unit)),
+                    .observed = AsState(ObservedWords(unit, observed)),
+                    .triggers = {Reload()},
+                    .where = input.cluster.Mark(unit.position)};
+  const UnitState* state = Known(observed);
+  if (state == nullptr) return resource;
+  resource.blocked = WhyBlocked(unit, *state);
+  const bool runs = Runs(observed);
+  if (unit.enabled) {
+    resource.apply.push_back(Link(*unit.enabled, unit));
+    if (state->unit_file == "enabled" || state->unit_file == "disabled") {
+      resource.undo.push_back(Link(state->unit_file == "enabled", unit));
+    }
+  }
+  if (unit.active == false) {
+    resource.apply.push_back(Job("stop", unit));
+    if (runs) {
+      resource.undo.push_back(Job("start", unit));
+      resource.impact = Impact::kServiceRestart;
+    }
+  }
+  // The one state that only the triggers bring about. The step that stands for it makes sure that
+  // systemd finds the unit at all, before anything is restarted.
+  if (resource.apply.empty()) resource.apply.push_back(Find(unit));
+  if (unit.active == true && (!runs || state->stale)) {
+    resource.triggers.push_back(Job("restart", unit));
+    if (runs) {
+      resource.impact = Impact::kServiceRestart;
+    } else {
+      resource.undo.push_back(Job("stop", unit));
+    }
+  }
+  return resource;
+}
+
+// All files first: a link or a start may need a file of another unit.
+std::vector<Resource> Resources(const PluginInput& input) {
+  const std::vector<UnitSpec> units = UnitsOf(input.cluster, input.node.name);
+  std::vector<Resource> resources;
+  for (const UnitSpec& unit : units) AddFiles(input, unit, resources);
+  for (const UnitSpec& unit : units) {
+    if (unit.HasState()) resources.push_back(State(input, unit));
+  }
+  return resources;
+}
+
+}  // namespace
+
+Plugin Get() {
+  return {.name = "units",
+          .doc = "systemd units and drop-ins: content, enabled, active, restarted when they change",
+          .after = {"netplan", "hosts", "sysctl", "memlock"},  // what services start with
+          .probe = Probe,
+          .parse = ParseStates,
+          .resources = Resources,
+          .check = CheckUnits};
+}
+
+}  // namespace reconciler::plugins::units

@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+#include <memory>
+
+#include "plugins/registry.h"
+#include "reconciler/base/text.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/event_log.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/verify_run.h"
+#include "reconciler/engine/converge.h"
+#include "reconciler/engine/render.h"
+#include "reconciler/model/json.h"
+#include "reconciler/transport/dial.h"
+
+namespace reconciler::cli {
+namespace {
+
+struct ApplyOptions {
+  Selection selection = {};      // `manifest` may name a saved plan
+  std::string manifest_of_plan = {};
+  std::string events_file = {};
+  bool yes = false;
+  bool brief = false;
+  bool no_verify = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// The first Ctrl-C ends the apply at the next stage; the second one ends the program at once.
+void OnInterrupt(int) {
+  interrupted = 1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+// A saved plan and the scope that it was made for.
+Result<std::optional<Plan>> SavedPlan(ApplyOptions& options) {
+  const auto text = ReadTextFile(options.selection.manifest);
+  if (!text) return Fail(text.error());
+  if (!text->starts_with('{')) return std::nullopt;  // a manifest
+  auto plan = ParsePlan(*text);
+  if (!plan) return Fail(InContext(std::move(plan).error(), options.selection.manifest));
+  if (plan->id != PlanDigest(*plan)) {
+    return Fail({.kind = ErrorKind::kInput,
+                 .message = options.selection.manifest +
+                            ": was edited after it was made: its id is not the digest of its content",
+                 .hint = "make a new plan with `plan --out`"});
+  }
+  options.selection.manifest =
+      options.manifest_of_plan.empty() ? plan->manifest : options.manifest_of_plan;
+  for (const PlanNode& node : plan->nodes) options.selection.scope.nodes.push_back(node.name);
+  return std::move(*plan);
+}
+
+// The plugins of a saved plan: what `--only` was when it was made.
+void KeepPlugins(const Plan& saved, std::vector<std::string>& only) {
+  for (const Stage& stage : saved.stages) {
+    for (const std::string& plugin : stage.plugins) only.push_back(plugin);
+  }
+}
+
+// On a terminal only the word "yes" goes on; without one, --yes must have been given.
+bool Confirmed(const Plan& plan, bool yes) {
+  if (yes) return true;
+  if (isatty(STDIN_FILENO) != 1) {
+    std::cerr << "nothing was changed: there is no terminal to ask on\n"
+                 "  hint: give --yes, or save a plan with `plan --out` and apply that with --yes\n";
+    return false;
+  }
+  std::cerr << "Apply " << SummaryLine(plan) << "? Only 'yes' goes on: ";
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "yes") return true;
+  std::cerr << "nothing was changed\n";
+  return false;
+}
+
+void PrintOutcome(const Plan& plan, const ConvergeReport& report) {
+  std::size_t done = 0;
+  for (const auto& [name, node] : report.applied.nodes) {
+    done += static_cast<std::size_t>(
+        std::count_if(node.changes.begin(), node.changes.end(),
+                      [](const auto& entry) { return entry.second == ChangeOutcome::kDone; }));
+  }
+  if (report.converged) {
+    std::cout << "converged: " << Plural(done, "change", "changes")
+              << " made, read back, and nothing differs";
+    const std::size_t blocked = report.remaining.BlockedCount();
+    std::cout << (blocked > 0 ? fmt::format(", {} blocked\n", blocked) : "\n");
+    return;
+  }
+  std::cout << fmt::format("not converged: {} made\n", Plural(done, "change", "changes"));
+  for (const auto& [name, node] : report.applied.nodes) {
+    std::cerr << FormatErrors(node.errors);
+    for (const auto& [id, outcome] : node.changes) {
+      if (outcome == ChangeOutcome::kNotRun) std::cerr << "  not run: " << Printable(id) << '\n';
+      if (outcome == ChangeOutcome::kUnknown) std::cerr << "  unknown: " << Printable(id) << '\n';
+    }
+  }
+  std::cerr << FormatErrors(report.errors);
+  std::cerr << "what stood on each node before this apply is there in " << "/var/lib/spark-reconcile/journal/"
+            << plan.id.substr(0, 16) << '\n';
+}
+
+int Finish(const ConvergeReport& report, const ClusterFacts& facts) {
+  if (report.applied.interrupted) return kInterrupted;
+  if (!report.converged) return kMixed;
+  if (!facts.unreachable.empty()) return kNodeUnreadable;
+  return report.remaining.BlockedCount() > 0 ? kPending : kFine;
+}
+
+int RunApply(ApplyOptions options, Context& context) {
+  auto saved = SavedPlan(options);
+  if (!saved) return Complain(saved.error(), kUsageOrManifest);
+  const auto cluster = OpenCluster(options.selection.manifest);
+  if (!cluster) return kUsageOrManifest;
+  if (saved->has_value()) KeepPlugins(**saved, options.selection.scope.only);
+
+  NodePool pool(DialNode);
+  ClusterFacts facts;
+  const Replan replan = [&] {
+    facts = GatherWithProgress(*cluster, options.selection, pool);
+    return MakePlan(cluster->spec, cluster->fabric, facts, plugins::All(),
+                    options.selection.scope);
+  };
+  const auto plan = replan();
+  if (!plan) return Complain(plan.error(), kUsageOrManifest);
+  if (saved->has_value()) {
+    const Errors stale = FindStale(**saved, *plan);
+    if (!stale.empty()) {
+      std::cerr << FormatErrors(stale);
+      return kStalePlan;
+    }
+  }
+  const Plan& approved = saved->has_value() ? **saved : *plan;
+  std::cout << RenderText(approved, {.colour = context.ColourOnStdout(), .diffs = !options.brief})
+            << std::flush;
+  if (!approved.Empty() && !Confirmed(approved, options.yes)) return kUsageOrManifest;
+
+  const auto log = EventLog::Open(options.events_file);
+  if (!log) return Complain(log.error(), kUsageOrManifest);
+  std::signal(SIGINT, OnInterrupt);
+  const ConvergeReport report = Converge(
+      approved, cluster->spec, pool, replan, [&](const Event& event) { (*log)->Write(event); },
+      [] { return interrupted != 0; });
+  PrintOutcome(approved, report);
+  const int code = Finish(report, facts);
+  if ((code != kFine && code != kPending) || options.no_verify) return code;
+  const int verified = VerifyAfterApply(*cluster, facts, pool);
+  return verified == kFine ? code : verified;
+}
+
+}  // namespace
+
+void AddApply(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("apply", "Make the nodes match the manifest, and prove that they do");
+  auto options = std::make_shared<ApplyOptions>();
+  command->add_option("file", options->selection.manifest, "A manifest, or a plan saved by `plan --out`")
+      ->capture_default_str();
+  AddScope(*command, options->selection);
+  command->add_option("--manifest", options->manifest_of_plan,
+                      "Where the manifest of a saved plan is now");
+  command->add_option("--events", options->events_file,
+                      "Write one JSON object per event to this file (- is stdout)");
+  command->add_flag("--yes", options->yes, "Do not ask");
+  command->add_flag("--brief", options->brief, "Show the plan without the files' diffs");
+  command->add_flag("--no-verify", options->no_verify,
+                    "Do not end with the manifest's verification");
+  command->callback([&context, options] { context.exit_code = RunApply(*options, context); });
+}
+
+}  // namespace reconciler::cli

@@ -1,0 +1,101 @@
+#include "reconciler/cli/context.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "plugins/registry.h"
+#include "reconciler/base/text.h"
+#include "reconciler/cli/progress.h"
+#include "reconciler/fabric/expand.h"
+#include "reconciler/spec/load.h"
+#include "reconciler/spec/source_text.h"
+
+namespace reconciler::cli {
+
+bool Context::ColourOnStdout() const {
+  return !no_colour && std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) == 1;
+}
+
+void AddManifest(CLI::App& command, Selection& selection) {
+  command.add_option("manifest", selection.manifest, "The cluster's manifest")
+      ->capture_default_str();
+}
+
+void AddScope(CLI::App& command, Selection& selection) {
+  command.add_option("--node", selection.scope.nodes, "Only this node (may be given several times)");
+  command.add_option("--only", selection.scope.only,
+                     "Only this plugin's resources (may be given several times)");
+}
+
+Result<std::string> ReadTextFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = fmt::format("{}: cannot be read: {}", path, std::strerror(errno))});
+  }
+  return text.str();
+}
+
+Result<void> WriteTextFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!file || !(file << text) || !file.flush()) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = fmt::format("{}: cannot be written: {}", path, std::strerror(errno))});
+  }
+  return {};
+}
+
+int Complain(const Error& error, int exit_code) {
+  std::cerr << FormatError(error);
+  return exit_code;
+}
+
+std::optional<Cluster> OpenCluster(const std::string& path) {
+  const auto text = ReadTextFile(path);
+  if (!text) {
+    std::cerr << FormatError(text.error());
+    return std::nullopt;
+  }
+  auto spec = LoadClusterSpec(*text, path);
+  if (!spec) {
+    std::cerr << FormatErrors(spec.error());
+    return std::nullopt;
+  }
+  auto fabric = ExpandFabric(*spec);
+  if (!fabric) {
+    std::cerr << FormatErrors(fabric.error());
+    return std::nullopt;
+  }
+  Errors errors;
+  for (const Plugin& plugin : plugins::All()) {
+    if (plugin.check == nullptr) continue;
+    for (Error& error : plugin.check(*spec, *fabric)) errors.push_back(std::move(error));
+  }
+  if (!errors.empty()) {
+    const SourceText source(*text);
+    for (Error& error : errors) source.Attach(error);
+    std::cerr << FormatErrors(errors);
+    return std::nullopt;
+  }
+  return Cluster{std::move(*spec), std::move(*fabric)};
+}
+
+ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection,
+                                NodePool& pool) {
+  const std::vector<const NodeSpec*> nodes = SelectNodes(cluster.spec, selection.scope.nodes);
+  Progress progress("reading nodes", nodes.size());
+  ClusterFacts facts = Gather(cluster.spec, cluster.fabric, plugins::All(), nodes, pool,
+                              [&](const NodeName& node) { progress.Step(node); });
+  progress.Finish();
+  for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
+  return facts;
+}
+
+}  // namespace reconciler::cli

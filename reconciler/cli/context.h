@@ -1,0 +1,63 @@
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reconciler/engine/events.h"
+#include "reconciler/engine/gather.h"
+#include "reconciler/engine/node_pool.h"
+#include "reconciler/engine/plan_maker.h"
+
+namespace CLI {
+class App;
+}
+
+namespace reconciler::cli {
+
+// What every command shares. Results go to stdout, everything else to stderr.
+struct Context {
+  int exit_code = 0;    // set by the command that ran
+  bool no_colour = false;
+  std::string events_file = {};  // --events: NDJSON, one event per line ("-": stdout)
+
+  bool ColourOnStdout() const;
+};
+
+// The options that select what a command works on.
+struct Selection {
+  std::string manifest = "cluster.yaml";
+  PlanScope scope = {};
+};
+
+void AddManifest(CLI::App& command, Selection& selection);
+void AddScope(CLI::App& command, Selection& selection);
+
+// A manifest that passed every check, with its fabric.
+struct Cluster {
+  ClusterSpec spec = {};
+  Fabric fabric = {};
+};
+
+// Prints the problems and yields nothing when there are any.
+std::optional<Cluster> OpenCluster(const std::string& path);
+
+// Facts of the selected nodes with a line of progress; failures are reported on stderr.
+ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool);
+
+Result<std::string> ReadTextFile(const std::string& path);
+Result<void> WriteTextFile(const std::string& path, const std::string& text);
+
+int Complain(const Error& error, int exit_code);  // prints and returns the code
+
+// One function per command: adds it to the program.
+void AddValidate(CLI::App& app, Context& context);
+void AddPlan(CLI::App& app, Context& context);
+void AddDrift(CLI::App& app, Context& context);
+void AddApply(CLI::App& app, Context& context);
+void AddVerify(CLI::App& app, Context& context);
+void AddStatus(CLI::App& app, Context& context);
+void AddSchema(CLI::App& app, Context& context);
+
+}  // namespace reconciler::cli

@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "reconciler/base/text.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/model/json.h"
+#include "reconciler/transport/dial.h"
+
+namespace reconciler::cli {
+namespace {
+
+std::string LinkLine(const std::string& name, const LinkFact& link) {
+  std::vector<std::string> addresses;
+  for (const Ipv4Prefix& address : link.ipv4) addresses.push_back(ToString(address));
+  const std::string speed =
+      link.speed_mbps > 0 ? fmt::format(" · {} Gb/s", link.speed_mbps / 1000.0) : "";
+  return fmt::format("  {:<14} {} · mtu {}{} · {}\n", Printable(name),
+                     link.carrier ? "up" : "no carrier", link.mtu, speed,
+                     addresses.empty() ? "no address" : Join(addresses, ", "));
+}
+
+std::string NodeText(const NodeSpec& node, const NodeFacts& facts) {
+  std::string text = fmt::format("{}  {}", Printable(node.name), Printable(node.address));
+  if (const HostFact* host = Known(facts.host)) {
+    text += fmt::format("  {} · kernel {} · {}", Printable(host->os), Printable(host->kernel),
+                        Printable(host->arch));
+  }
+  text += '\n';
+  for (const auto& [name, link] : facts.links) {
+    if (name != "lo") text += LinkLine(name, link);
+  }
+  return text;
+}
+
+int RunStatus(const Selection& selection, const std::string& format) {
+  const auto cluster = OpenCluster(selection.manifest);
+  if (!cluster) return kUsageOrManifest;
+  NodePool pool(DialNode);
+  const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
+  if (format == "json") {
+    std::cout << Dump(ToJson(facts));
+  } else {
+    for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
+      const auto found = facts.nodes.find(node->name);
+      std::cout << (found != facts.nodes.end()
+                        ? NodeText(*node, found->second)
+                        : fmt::format("{}  {}  not reached\n", node->name, node->address));
+    }
+  }
+  return facts.unreachable.empty() ? kFine : kNodeUnreadable;
+}
+
+}  // namespace
+
+void AddStatus(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("status", "Show what the nodes look like now");
+  auto selection = std::make_shared<Selection>();
+  auto format = std::make_shared<std::string>("text");
+  AddManifest(*command, *selection);
+  command->add_option("--node", selection->scope.nodes, "Only this node");
+  command->add_option("--format", *format, "text, or every fact as JSON")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback(
+      [&context, selection, format] { context.exit_code = RunStatus(*selection, *format); });
+}
+
+}  // namespace reconciler::cli

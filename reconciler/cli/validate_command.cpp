@@ -1,0 +1,27 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "reconciler/base/text.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+
+namespace reconciler::cli {
+
+void AddValidate(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("validate", "Check a manifest; needs no node");
+  auto selection = std::make_shared<Selection>();
+  AddManifest(*command, *selection);
+  command->callback([&context, selection] {
+    const auto cluster = OpenCluster(selection->manifest);
+    if (!cluster) {
+      context.exit_code = kUsageOrManifest;
+      return;
+    }
+    std::cout << selection->manifest << ": valid · " << cluster->spec.name << " · "
+              << Plural(cluster->spec.nodes.size(), "node", "nodes") << " · "
+              << cluster->fabric.summary << '\n';
+  });
+}
+
+}  // namespace reconciler::cli

@@ -1,0 +1,41 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/verify_run.h"
+#include "reconciler/model/json.h"
+#include "reconciler/transport/dial.h"
+#include "reconciler/verify/render.h"
+
+namespace reconciler::cli {
+namespace {
+
+int RunVerify(const Selection& selection, const std::string& format) {
+  const auto cluster = OpenCluster(selection.manifest);
+  if (!cluster) return kUsageOrManifest;
+  NodePool pool(DialNode);
+  const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
+  const Report report = RunLadder(*cluster, facts, pool);
+  std::cout << (format == "json" ? Dump(ToJson(report)) : RenderReport(report));
+  return reconciler::ExitCode(report);
+}
+
+}  // namespace
+
+void AddVerify(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "verify", "Measure the fabric and name the cause of whatever does not hold");
+  auto selection = std::make_shared<Selection>();
+  auto format = std::make_shared<std::string>("text");
+  AddManifest(*command, *selection);
+  command->add_option("--format", *format, "How to print it")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback(
+      [&context, selection, format] { context.exit_code = RunVerify(*selection, *format); });
+}
+
+}  // namespace reconciler::cli

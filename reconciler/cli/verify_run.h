@@ -1,0 +1,15 @@
+#pragma once
+
+#include "reconciler/cli/context.h"
+#include "reconciler/verify/ladder.h"
+
+namespace reconciler::cli {
+
+// The ladder over the selected nodes' facts, with a line of progress.
+Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool);
+
+// What an apply ends with: the manifest's `verify` section, when it has one. Prints the report and
+// returns its exit code; 0 when the manifest asks for nothing.
+int VerifyAfterApply(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool);
+
+}  // namespace reconciler::cli

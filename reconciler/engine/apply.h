@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reconciler/engine/events.h"
+#include "reconciler/engine/node_pool.h"
+#include "reconciler/model/plan.h"
+
+namespace reconciler {
+
+enum class ChangeOutcome { kDone, kFailed, kNotRun, kUnknown };
+
+struct NodeApply {
+  std::map<std::string, ChangeOutcome> changes = {};  // by Change::Id()
+  Errors errors = {};
+};
+
+// What was really done, per node: also when it failed half way.
+struct ApplyReport {
+  std::map<NodeName, NodeApply> nodes = {};
+  bool interrupted = false;
+  bool Ok() const;
+};
+
+// Asked before each stage: true ends the apply there (somebody pressed Ctrl-C).
+using ShouldStop = std::function<bool()>;
+
+// Carries a plan out, stage by stage: in each stage first one node, the canary, then all others at
+// the same time. A node stops at its first failure; a stage with a failure is the last one. It gets
+// no plugin, so it cannot decide anew; deferred and blocked changes are left alone.
+ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
+                  const OnEvent& on_event, const ShouldStop& should_stop = {});
+
+}  // namespace reconciler

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "reconciler/base/result.h"
+#include "reconciler/engine/apply.h"
+#include "reconciler/engine/plan_maker.h"
+
+namespace reconciler {
+
+// How the world is read and planned anew: gather, then MakePlan over the same scope.
+using Replan = std::function<Result<Plan>()>;
+
+struct ConvergeReport {
+  ApplyReport applied = {};  // all passes together
+  Plan remaining = {};       // of the last gather; what still differs when the apply did not converge
+  Errors errors = {};
+  bool converged = false;
+};
+
+// Applies `plan`, then gathers again until nothing differs. Changes that the plan announced as
+// "known after apply" are carried out by further passes; anything else that differs afterwards is
+// an error that names the field, wanted and found. Reading back is tried for a few seconds:
+// networkd settles after its command returned.
+ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
+                        const Replan& replan, const OnEvent& on_event,
+                        const ShouldStop& should_stop = {});
+
+// What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.
+// A change fits when the state it was planned from is still there; other drift does not matter.
+Errors FindStale(const Plan& saved, const Plan& fresh);
+
+}  // namespace reconciler

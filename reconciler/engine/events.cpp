@@ -1,0 +1,29 @@
+#include "reconciler/engine/events.h"
+
+namespace reconciler {
+
+std::string_view ToString(EventType type) {
+  switch (type) {
+    case EventType::kGathered:
+      return "gathered";
+    case EventType::kStageStarted:
+      return "stage-started";
+    case EventType::kChangeDone:
+      return "change-done";
+    case EventType::kChangeFailed:
+      return "change-failed";
+    case EventType::kChangeUnknown:
+      return "change-unknown";
+    case EventType::kTriggerDone:
+      return "trigger-done";
+    case EventType::kTriggerFailed:
+      return "trigger-failed";
+    case EventType::kPass:
+      return "pass";
+    case EventType::kConverged:
+      return "converged";
+  }
+  return "";
+}
+
+}  // namespace reconciler

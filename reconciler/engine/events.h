@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "reconciler/model/cluster_spec.h"
+
+namespace reconciler {
+
+enum class EventType {
+  kGathered,      // a node's facts were read, or could not be
+  kStageStarted,  // node: first the canary, then the others
+  kChangeDone,
+  kChangeFailed,
+  kChangeUnknown,  // the connection was lost while it ran
+  kTriggerDone,
+  kTriggerFailed,
+  kPass,       // another round of gather, plan and apply for what is known only now
+  kConverged,  // gathered again: nothing differs
+};
+
+// One line of progress. `subject` is a change's id, a command or a stage; `detail` says why.
+struct Event {
+  EventType type = EventType::kGathered;
+  NodeName node = {};
+  std::string subject = {};
+  std::string detail = {};
+};
+
+// May be called from several threads at once.
+using OnEvent = std::function<void(const Event&)>;
+
+std::string_view ToString(EventType type);  // "change-done"
+
+}  // namespace reconciler

@@ -1,0 +1,57 @@
+#include "reconciler/engine/gather.h"
+
+#include <mutex>
+
+#include "reconciler/engine/frames.h"
+#include "reconciler/engine/gather_script.h"
+
+namespace reconciler {
+namespace {
+
+Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
+                             const std::vector<Plugin>& plugins, const NodeSpec& node,
+                             NodePool& pool) {
+  std::vector<Read> reads;
+  for (const Plugin& plugin : plugins) {
+    if (plugin.probe == nullptr) continue;
+    for (Read& read : plugin.probe(cluster, fabric, node)) reads.push_back(std::move(read));
+  }
+  const std::string nonce = MakeNonce();
+  auto reply = pool.Run(node, GatherScript(reads, nonce), GatherLimit(reads));
+  if (!reply) return Fail(std::move(reply).error());
+  auto raw = ParseGatherReply(*reply, reads, nonce);
+  if (!raw) return Fail(InContext(std::move(raw).error(), node.name));
+
+  NodeFacts facts;
+  facts.node = node.name;
+  facts.session_address = raw->session_address;
+  facts.files = raw->files;
+  for (const Plugin& plugin : plugins) {
+    if (plugin.parse != nullptr) plugin.parse(*raw, facts);
+  }
+  return facts;
+}
+
+}  // namespace
+
+ClusterFacts Gather(const ClusterSpec& cluster, const Fabric& fabric,
+                    const std::vector<Plugin>& plugins, const std::vector<const NodeSpec*>& nodes,
+                    NodePool& pool, const std::function<void(const NodeName&)>& on_node) {
+  ClusterFacts facts;
+  std::mutex mutex;
+  ForEachNode(nodes, [&](const NodeSpec& node) {
+    auto gathered = GatherNode(cluster, fabric, plugins, node, pool);
+    {
+      const std::lock_guard lock(mutex);
+      if (gathered) {
+        facts.nodes[node.name] = std::move(*gathered);
+      } else {
+        facts.unreachable[node.name] = std::move(gathered).error();
+      }
+    }
+    if (on_node) on_node(node.name);
+  });
+  return facts;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,62 @@
+#include "reconciler/engine/node_pool.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace reconciler {
+
+Result<Transport*> NodePool::Connection(const NodeSpec& node) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = open_.find(node.name);
+    if (found != open_.end()) return found->second.get();
+  }
+  auto transport = dial_(node);
+  if (!transport) return Fail(std::move(transport).error());
+  const std::lock_guard lock(mutex_);
+  return (open_[node.name] = std::move(*transport)).get();
+}
+
+void NodePool::Drop(const NodeName& node) {
+  std::unique_ptr<Transport> closing;  // closed outside the lock: it may take a round trip
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(node);
+  if (found == open_.end()) return;
+  closing = std::move(found->second);
+  open_.erase(found);
+}
+
+Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
+                                  Milliseconds limit) {
+  auto transport = Connection(node);
+  if (!transport) return Fail(InContext(std::move(transport).error(), node.name));
+  auto reply = RunScript(**transport, script, limit);
+  if (!reply) {
+    Drop(node.name);
+    return Fail(InContext(std::move(reply).error(), node.name));
+  }
+  if (auto refusal = SudoRefusal(node, *reply)) return Fail(std::move(*refusal));
+  return reply;
+}
+
+void ForEachNode(const std::vector<const NodeSpec*>& nodes,
+                 const std::function<void(const NodeSpec&)>& work) {
+  std::vector<std::jthread> threads;
+  threads.reserve(nodes.size());
+  for (const NodeSpec* node : nodes) {
+    threads.emplace_back([node, &work] { work(*node); });
+  }
+}
+
+std::vector<const NodeSpec*> SelectNodes(const ClusterSpec& cluster,
+                                         const std::vector<NodeName>& names) {
+  std::vector<const NodeSpec*> nodes;
+  for (const NodeSpec& node : cluster.nodes) {
+    if (names.empty() || std::find(names.begin(), names.end(), node.name) != names.end()) {
+      nodes.push_back(&node);
+    }
+  }
+  return nodes;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/transport/transport.h"
+
+namespace reconciler {
+
+// The open connections of one run: at most one per node, made when first needed and used again by
+// everything that follows. A connection that broke is dropped and made anew at the next call.
+class NodePool {
+ public:
+  explicit NodePool(Dial dial) : dial_(std::move(dial)) {}
+
+  // Runs `script` in one shell on the node (see RunScript), connecting first when needed. Errors
+  // carry the node's name as context; a refusal of sudo comes back as an error too. Safe to call
+  // from several threads for different nodes.
+  Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);
+
+  // Forgets the connection, so that the next call proves that a new login works.
+  void Drop(const NodeName& node);
+
+ private:
+  Result<Transport*> Connection(const NodeSpec& node);
+
+  Dial dial_;
+  std::mutex mutex_;  // of the map; each transport belongs to one thread at a time
+  std::map<NodeName, std::unique_ptr<Transport>> open_;
+};
+
+// Calls `work` for all nodes at the same time, one thread each, and waits for all of them.
+void ForEachNode(const std::vector<const NodeSpec*>& nodes,
+                 const std::function<void(const NodeSpec&)>& work);
+
+// The nodes of the cluster that are named, in manifest order; all of them when no name is given.
+std::vector<const NodeSpec*> SelectNodes(const ClusterSpec& cluster,
+                                         const std::vector<NodeName>& names);
+
+}  // namespace reconciler

@@ -1,0 +1,18 @@
+#include "reconciler/model/action.h"
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+
+std::string Describe(const Action& action) {
+  struct Visitor {
+    std::string operator()(const WriteFile& write) const { return "write " + write.path; }
+    std::string operator()(const RemoveFile& remove) const { return "remove " + remove.path; }
+    std::string operator()(const RunCommand& command) const {
+      return "run " + Join(command.argv, " ");
+    }
+  };
+  return Printable(std::visit(Visitor{}, action));
+}
+
+}  // namespace reconciler

@@ -1,0 +1,28 @@
+#include "reconciler/model/cluster_spec.h"
+
+namespace reconciler {
+
+const NodeSpec* ClusterSpec::FindNode(std::string_view node) const {
+  for (const NodeSpec& candidate : nodes) {
+    if (candidate.name == node) return &candidate;
+  }
+  return nullptr;
+}
+
+std::string_view ToString(Topology topology) {
+  switch (topology) {
+    case Topology::kDirect:
+      return "direct";
+    case Topology::kRing:
+      return "ring";
+    case Topology::kSwitch:
+      return "switch";
+    case Topology::kLeafSpine:
+      return "leaf-spine";
+    case Topology::kLinks:
+      return "links";
+  }
+  return "";
+}
+
+}  // namespace reconciler

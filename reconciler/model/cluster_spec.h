@@ -1,0 +1,83 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reconciler/base/error.h"
+#include "reconciler/model/ipv4.h"
+#include "reconciler/model/value.h"
+
+namespace reconciler {
+
+using NodeName = std::string;
+
+enum class Become { kNone, kSudo };
+enum class HostKeys { kStrict, kAcceptNew };
+enum class TransportKind { kSsh, kLocal };
+enum class Topology { kDirect, kRing, kSwitch, kLeafSpine, kLinks };
+enum class UnusedCages { kIgnore, kDown };
+
+// How to reach a node: the manifest's `access`, with the node's own `access` laid over it.
+struct Access {
+  TransportKind transport = TransportKind::kSsh;
+  std::string user = {};      // empty: what ~/.ssh/config says, else the login name
+  int port = 0;               // 0: what ~/.ssh/config says, else 22
+  std::string identity = {};  // private key file, `~/` allowed; empty: agent, config and defaults
+  HostKeys host_keys = HostKeys::kStrict;
+  Become become = Become::kSudo;
+  int connect_timeout_s = 10;
+  int command_timeout_s = 60;
+  bool operator==(const Access&) const = default;
+};
+
+struct NodeSpec {
+  NodeName name = {};
+  int id = 0;                // host number in every fabric subnet: explicit, or the name's last number
+  std::string address = {};  // management address or ssh host alias; never touched by a plugin
+  std::string cage = {};     // "p0" or "p1": the node's own, or the fabric's
+  Access access = {};
+  Position position = {};
+};
+
+// One end of a cable: cage p0 is the left one and p1 the right one, seen from the back.
+struct CableEnd {
+  NodeName node = {};
+  std::string cage = {};
+  Position position = {};
+};
+
+struct Cable {
+  CableEnd a = {};
+  CableEnd b = {};
+};
+
+struct FabricSpec {
+  Topology topology = Topology::kDirect;
+  int mtu = 9000;  // bytes
+  std::vector<Ipv4Prefix> subnets = {};
+  std::vector<Position> subnet_positions = {};  // one per subnet
+  std::vector<Cable> links = {};                // explicit `links:`; empty when the topology says it
+  UnusedCages unused_cages = UnusedCages::kIgnore;
+  Position position = {};
+  Position topology_position = {};
+  Position mtu_position = {};
+};
+
+// A manifest that passed every check. `settings` is the whole document; each plugin reads its own
+// section of it.
+struct ClusterSpec {
+  std::string file = {};  // as the user named it
+  std::string name = {};
+  std::string digest = {};  // of the document's content: comments and layout do not count
+  std::vector<NodeSpec> nodes = {};
+  FabricSpec fabric = {};
+  Value settings = {};
+
+  const NodeSpec* FindNode(std::string_view node) const;
+  SourceMark Mark(Position position) const { return {file, position}; }
+};
+
+std::string_view ToString(Topology topology);
+
+}  // namespace reconciler

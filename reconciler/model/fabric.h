@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reconciler/base/error.h"
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/ipv4.h"
+
+namespace reconciler {
+
+// One twin (netdev and HCA) of one cage of one node, as the fabric uses it.
+struct RailPort {
+  NodeName node = {};
+  std::string cage = {};    // "p0", "p1"
+  int twin = 0;             // 0: the function in PCI domain 0000, 1: its twin in domain 0002
+  int rail = 0;             // index of the segment; names: spark-2-rail0
+  std::string netdev = {};  // enp1s0f1np1
+  std::string hca = {};     // rocep1s0f1
+  Ipv4Prefix address = {};  // interface address with its prefix
+  int mtu = 9000;           // bytes
+  Position position = {};   // the manifest line that the address comes from
+};
+
+// Everything on one segment reaches everything else on it directly (one L2 network, one subnet).
+struct Segment {
+  int rail = 0;
+  Ipv4Prefix subnet = {};
+  std::vector<RailPort> ports = {};  // in node order of the manifest
+};
+
+struct Fabric {
+  std::vector<Segment> segments = {};
+  std::map<NodeName, std::vector<RailPort>> ports = {};                // by rail
+  std::map<NodeName, std::vector<std::string>> unused_netdevs = {};   // of cages that no cable uses
+  std::string summary = {};  // "one cable p1–p1", "3 cables in a ring", "4 nodes on a switch"
+};
+
+// "rail0": the suffix of host names and the word in reports.
+std::string RailName(int rail);
+// "spark-2-rail0": the name under which `node` is reached on that rail.
+std::string RailHostName(const NodeName& node, int rail);
+
+}  // namespace reconciler

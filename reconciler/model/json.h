@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+#include "reconciler/base/result.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/model/plan.h"
+
+namespace reconciler {
+
+// Documents valid against schema/facts.schema.json and schema/plan.schema.json. Bytes that are not
+// UTF-8 travel as "base64:…" text, so that every file comes back as it was.
+nlohmann::ordered_json ToJson(const ClusterFacts& facts);
+nlohmann::ordered_json ToJson(const Plan& plan);
+
+// Errors are kInput and name the place in the document ("/nodes/spark-1/links/eth0/mtu").
+Result<ClusterFacts> ParseFacts(std::string_view json);
+Result<Plan> ParsePlan(std::string_view json);
+
+// UTF-8, two blanks per level, a final newline; the same value gives the same bytes.
+std::string Dump(const nlohmann::ordered_json& json);
+
+}  // namespace reconciler

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "reconciler/model/facts.h"
+#include "reconciler/model/json_reader.h"
+
+namespace reconciler {
+
+// Pieces that facts and plans share.
+nlohmann::ordered_json FileStateToJson(const FileState& state);
+FileState ReadFileState(const JsonReader& reader);
+
+// {"absent": true}, {"unknown": why} or {"unsupported": why}; null when the fact is known.
+template <class T>
+nlohmann::ordered_json NotKnownToJson(const Observed<T>& observed) {
+  if (const auto* unknown = std::get_if<Unknown>(&observed)) {
+    return {{"unknown", EncodeText(unknown->why)}};
+  }
+  if (const auto* unsupported = std::get_if<Unsupported>(&observed)) {
+    return {{"unsupported", EncodeText(unsupported->why)}};
+  }
+  if (std::holds_alternative<Absent>(observed)) return {{"absent", true}};
+  return nullptr;
+}
+
+template <class T, class Function>  // Function: T(const JsonReader&), for a known fact
+Observed<T> ReadObserved(const JsonReader& reader, Function function) {
+  if (reader.Has("unknown")) return Unknown{reader.At("unknown").Text()};
+  if (reader.Has("unsupported")) return Unsupported{reader.At("unsupported").Text()};
+  if (reader.Has("absent")) return Absent{};
+  return function(reader);
+}
+
+}  // namespace reconciler

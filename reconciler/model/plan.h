@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reconciler/model/resource.h"
+
+namespace reconciler {
+
+enum class ChangeKind { kAdd, kModify, kRemove, kBlocked };  // + ~ - !
+
+struct Change {
+  ChangeKind change = ChangeKind::kModify;
+  std::string kind = {};
+  std::string name = {};
+  NodeName node = {};
+  std::string plugin = {};
+  std::string detail = {};  // "mtu 1500 → 9000", "(0600, 19 lines)", or why it is blocked
+  std::string diff = {};    // unified diff of a file's content
+  std::vector<Action> actions = {};
+  std::vector<Action> undo = {};
+  std::vector<RunCommand> triggers = {};
+  Impact impact = Impact::kNone;
+  bool deferred = false;         // known after apply: carried out by the next pass
+  std::string fingerprint = {};  // digest of the observed state that this change was planned from
+  SourceMark where = {};
+
+  std::string Id() const { return node + "/" + kind + "/" + name; }
+  bool operator==(const Change&) const = default;
+};
+
+// Changes without an order between them. Per node they run in the order listed, then the triggers.
+struct Stage {
+  std::vector<std::string> plugins = {};
+  std::vector<Change> changes = {};  // blocked ones included; they have no actions
+  bool operator==(const Stage&) const = default;
+};
+
+struct PlanNode {
+  NodeName name = {};
+  std::string address = {};
+  std::string session_interface = {};
+  std::string unreachable = {};  // why it could not be read; empty: it was
+  bool operator==(const PlanNode&) const = default;
+};
+
+// Everything that will happen. The same manifest and facts give the same bytes.
+struct Plan {
+  std::string cluster = {};
+  std::string summary = {};      // "2 nodes · one cable p1–p1 · mtu 9000"
+  std::string manifest = {};     // the file it was made from, as the user named it
+  std::string spec_digest = {};  // ClusterSpec::digest
+  std::string id = {};           // digest of all that follows
+  std::vector<PlanNode> nodes = {};
+  std::vector<Stage> stages = {};
+  std::vector<std::string> notes = {};
+  bool operator==(const Plan&) const = default;
+
+  std::size_t ChangeCount() const;   // without the blocked ones
+  std::size_t BlockedCount() const;
+  bool Empty() const { return ChangeCount() == 0; }
+};
+
+}  // namespace reconciler

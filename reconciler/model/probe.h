@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reconciler/model/facts.h"
+#include "reconciler/model/observed.h"
+
+namespace reconciler {
+
+// A regular file with content, mode and owner (at most 1 MiB). "~user/…" is that user's home. A
+// symbolic link is Unknown: we would replace the link and not what it points to.
+struct ReadFile {
+  std::string path = {};
+};
+
+// Files whose names match a shell pattern. Precondition: the pattern is a constant of the plugin
+// (letters, digits, / . _ - * ? only), never text from the manifest or from a node.
+struct ReadFiles {
+  std::string pattern = {};
+};
+
+// One-line files of sysfs and procfs, which lie about their size. Same precondition as ReadFiles.
+struct ReadValues {
+  std::string pattern = {};
+};
+struct ReadValue {
+  std::string path = {};
+};
+
+struct RunProbe {
+  std::string id = {};  // key in ProbeReply::commands; unique over all plugins
+  std::vector<std::string> argv = {};
+  int time_limit_s = 5;
+};
+
+using Read = std::variant<ReadFile, ReadFiles, ReadValues, ReadValue, RunProbe>;
+
+struct CommandReply {
+  int exit_code = 0;  // 124: the time limit ended it; 127: not installed
+  std::string out = {};
+  std::string err = {};
+};
+
+struct ProbeReply {
+  std::string session_address = {};
+  std::map<std::string, Observed<FileState>> files = {};    // ReadFile and ReadFiles, by path
+  std::map<std::string, Observed<std::string>> values = {};  // first line of each, by path
+  std::map<std::string, CommandReply> commands = {};
+};
+
+}  // namespace reconciler

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reconciler/base/error.h"
+#include "reconciler/model/action.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/model/observed.h"
+
+namespace reconciler {
+
+enum class Impact { kNone, kServiceRestart, kLinkFlap, kReboot };
+
+// What a resource is compared by: a whole file, or one line of canonical text ("9000",
+// "enabled active").
+using ResourceState = std::variant<FileState, std::string>;
+
+// Desired although its text is known only after another change of the same apply ran (a public key
+// that is yet to be made). Planned and shown, carried out by the next pass of the same apply.
+struct KnownAfterApply {
+  std::string what = {};  // "public key of spark-2"
+  bool operator==(const KnownAfterApply&) const = default;
+};
+
+// One thing on one node that must hold. Plugins say what must hold; only the engine compares.
+struct Resource {
+  std::string kind = {};  // the plan line's word: file, link, sysctl, memlock, ssh, unit
+  std::string name = {};  // unique per node and kind: a path, a netdev, a key
+  NodeName node = {};
+  std::variant<ResourceState, KnownAfterApply, Absent> desired = Absent{};
+  Observed<ResourceState> observed = Absent{};
+  // What to do when they differ. Empty for a file: the engine writes it (or removes it). Undo runs
+  // when a later step of the same apply fails; files are restored from the journal.
+  std::vector<Action> apply = {};
+  std::vector<Action> undo = {};
+  // Run once per node at the end of the stage, after every change of the stage, in first-seen
+  // order, equal commands once ("systemctl daemon-reload").
+  std::vector<RunCommand> triggers = {};
+  Impact impact = Impact::kNone;
+  std::string label = {};   // what follows the name in the plan; empty: made from before and after
+  std::string blocked = {};  // not empty: differs but must not be changed, with the reason
+  SourceMark where = {};     // the manifest line that asks for it
+
+  std::string Id() const { return node + "/" + kind + "/" + name; }
+};
+
+}  // namespace reconciler

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "reconciler/base/result.h"
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/fabric.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/model/probe.h"
+#include "reconciler/model/resource.h"
+
+namespace reconciler {
+
+struct PluginInput {
+  const ClusterSpec& cluster;
+  const Fabric& fabric;
+  const NodeSpec& node;
+  const NodeFacts& facts;     // of `node`
+  const ClusterFacts& all;    // of every node that answered
+};
+
+// A plugin is a value made of pure functions; function pointers cannot capture, so it has no state.
+struct Plugin {
+  std::string_view name = {};
+  std::string_view doc = {};                 // one line for `explain` and the docs
+  std::vector<std::string_view> after = {};  // plugins whose changes must be carried out earlier
+
+  // What to read on a node. Files go into NodeFacts::files by themselves.
+  std::vector<Read> (*probe)(const ClusterSpec&, const Fabric&, const NodeSpec&) = nullptr;
+  // Raw text to facts: values and commands of this plugin's own reads. May be null.
+  void (*parse)(const ProbeReply&, NodeFacts&) = nullptr;
+  // What must hold on the node. Never compares and never leaves a resource out because it holds
+  // already. May be null (a plugin that only reads facts).
+  std::vector<Resource> (*resources)(const PluginInput&) = nullptr;
+  // Problems that need no node, found after the schema and the cross checks. May be null.
+  Errors (*check)(const ClusterSpec&, const Fabric&) = nullptr;
+};
+
+}  // namespace reconciler

@@ -1,0 +1,11 @@
+#include "reconciler/spec/cross_check.h"
+
+namespace reconciler {
+
+void CrossCheck(const Value& document, Problems& problems) {
+  CheckNodes(document, problems);
+  CheckCabling(document, problems);
+  CheckSubnets(document, problems);
+}
+
+}  // namespace reconciler

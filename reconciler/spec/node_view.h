@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reconciler/model/value.h"
+
+namespace reconciler {
+
+// One entry of `nodes` as far as it is well formed, so that cross checks can speak of a document
+// that the schema refuses elsewhere. Places of what is absent are the entry's own.
+struct NodeView {
+  const Value* entry = nullptr;
+  std::string name = {};
+  Position name_position = {};
+  std::optional<std::int64_t> id = std::nullopt;  // explicit, else the number that the name ends in
+  bool id_is_explicit = false;
+  Position id_position = {};  // of the name when the id comes from it
+  std::string address = {};
+  Position address_position = {};
+};
+
+// Entries without a name are left out.
+std::vector<NodeView> ViewNodes(const Value& document);
+
+// The names of these nodes, in order.
+std::vector<std::string> Names(const std::vector<NodeView>& nodes);
+
+// The number that the name ends in: 12 for "spark-12". One that is too large for any subnet comes
+// out as 2^32.
+std::optional<std::int64_t> TrailingNumber(std::string_view name);
+
+}  // namespace reconciler

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "reconciler/base/error.h"
+
+namespace reconciler {
+
+// What is wrong with a manifest, as it is found.
+class Problems {
+ public:
+  explicit Problems(std::string file) : file_(std::move(file)) {}
+
+  void Add(Position position, std::string message, std::string hint = {}) {
+    errors_.push_back(Error{ErrorKind::kManifest,
+                            std::move(message),
+                            SourceMark{file_, position},
+                            {},
+                            {},
+                            std::move(hint)});
+  }
+  // "cluster.yaml:5:11", for messages that name a second place.
+  std::string Mark(Position position) const {
+    return file_ + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
+  }
+  bool Empty() const { return errors_.empty(); }
+  std::size_t Count() const { return errors_.size(); }
+  Errors Take() { return std::move(errors_); }
+
+ private:
+  std::string file_;
+  Errors errors_;
+};
+
+}  // namespace reconciler

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <optional>
+
+#include "reconciler/transport/transport.h"
+
+namespace reconciler {
+
+// How many keys the ssh-agent at $SSH_AUTH_SOCK holds; nothing when there is none, or when it does
+// not answer (libssh asks it without a time limit, so it is asked here first).
+std::optional<int> AgentKeyCount(Deadline deadline);
+
+}  // namespace reconciler

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <libssh/libssh.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace reconciler {
+
+struct SshFree {
+  void operator()(ssh_session session) const { ssh_free(session); }  // closes its socket too
+  void operator()(ssh_key key) const { ssh_key_free(key); }
+  void operator()(ssh_event event) const { ssh_event_free(event); }  // before its session
+  void operator()(ssh_knownhosts_entry* entry) const { ssh_knownhosts_entry_free(entry); }
+};
+
+using SshSession = std::unique_ptr<std::remove_pointer_t<ssh_session>, SshFree>;
+using SshEvent = std::unique_ptr<std::remove_pointer_t<ssh_event>, SshFree>;
+using SshKey = std::unique_ptr<std::remove_pointer_t<ssh_key>, SshFree>;
+using SshKnownHost = std::unique_ptr<ssh_knownhosts_entry, SshFree>;
+
+// Takes a string that libssh allocated.
+inline std::string TakeSshString(char* text) {
+  if (text == nullptr) return {};
+  std::string copy = text;
+  ssh_string_free_char(text);
+  return copy;
+}
+
+}  // namespace reconciler

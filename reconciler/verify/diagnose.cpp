@@ -1,0 +1,119 @@
+#include "reconciler/verify/diagnose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/casebook.h"
+
+namespace reconciler {
+namespace {
+
+std::vector<NodeName> NodesOf(const Casebook& book, const std::vector<std::size_t>& checks) {
+  std::vector<NodeName> nodes;
+  for (const std::size_t i : checks) {
+    const NodeName& node = book.checks[i].from;
+    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+// What the peers heard from a node that we cannot reach.
+std::vector<std::string> SignsOfLife(const Casebook& book, const NodeName& node) {
+  std::vector<std::string> signs;
+  for (const Check& check : book.checks) {
+    if (check.rung == Rung::kPing && check.to == node && check.outcome == Outcome::kPass) {
+      signs.push_back(fmt::format("{} gets its pings on {} back", check.from,
+                                  RailName(check.rail.value_or(0))));
+    }
+  }
+  return signs;
+}
+
+bool PeersHeardNothing(const Casebook& book, const NodeName& node,
+                       const std::map<NodeName, std::string>& unreachable) {
+  return std::any_of(book.checks.begin(), book.checks.end(), [&](const Check& check) {
+    return check.rung == Rung::kPing && check.to == node && !check.measured.empty() &&
+           check.outcome != Outcome::kPass && !unreachable.contains(check.from);
+  });
+}
+
+void ExplainUnreachable(Casebook& book, const NodeName& node, const std::string& why,
+                        const std::map<NodeName, std::string>& unreachable) {
+  Finding finding{.code = "node-unreachable",
+                  .outcome = Outcome::kCouldNotMeasure,
+                  .rung = Rung::kFacts,
+                  .nodes = {node},
+                  .expected = fmt::format("{} can be read", node),
+                  .measured = why,
+                  .evidence = SignsOfLife(book, node)};
+  if (!finding.evidence.empty()) {
+    finding.cause = fmt::format(
+        "{} runs and answers its peers: the management path, its sshd or our access is at fault",
+        node);
+  } else if (PeersHeardNothing(book, node, unreachable)) {
+    finding.cause =
+        fmt::format("its peers hear nothing from {} either: off, booting or hung", node);
+  } else {
+    finding.cause =
+        fmt::format("{} is off, or the management path or our access is at fault", node);
+  }
+  finding.next_step =
+      fmt::format("log in to {} by hand, or look at its power and its management cable", node);
+  const std::size_t id = book.Open(std::move(finding));
+  for (std::size_t i = 0; i < book.checks.size(); ++i) {
+    const Check& check = book.checks[i];
+    if (check.symptom != Symptom::kNodeUnreachable) continue;
+    if (check.from == node || (check.to == node && !unreachable.contains(check.from))) {
+      book.Explain(i, id);
+    }
+  }
+}
+
+void OpenGroups(Casebook& book, Symptom symptom, const std::string& code, const std::string& next) {
+  const auto groups =
+      book.OpenBy(symptom, [](const Check& check) { return check.what + ": " + check.why; });
+  for (const auto& [key, checks] : groups) {
+    Finding finding = book.Draft(code, NodesOf(book, checks), checks);
+    finding.cause = book.checks[checks.front()].why;
+    finding.measured.clear();  // nothing was
+    finding.next_step = next;
+    const std::size_t id = book.Open(std::move(finding));
+    for (const std::size_t i : checks) book.Explain(i, id);
+  }
+}
+
+}  // namespace
+
+void ExplainByNodes(Casebook& book, const std::vector<NodeName>& order,
+                    const std::map<NodeName, std::string>& unreachable) {
+  for (const NodeName& node : order) {
+    if (const auto found = unreachable.find(node); found != unreachable.end()) {
+      ExplainUnreachable(book, node, found->second, unreachable);
+    }
+  }
+  OpenGroups(book, Symptom::kFactUnknown, "fact-unknown",
+             "read the fact by hand on the node; it decides whether this rung holds");
+  OpenGroups(book, Symptom::kProgramMissing, "program-missing",
+             "install it on the node (Debian and Ubuntu: iputils-ping, openssh-client)");
+  OpenGroups(book, Symptom::kNoAnswer, "no-answer",
+             "run verify again; if it stays, look at the node's load and at space in its /tmp");
+}
+
+std::vector<Finding> Diagnose(const ClusterSpec& cluster, const Fabric& fabric,
+                              const ClusterFacts& facts, const std::vector<Check>& checks,
+                              const std::map<NodeName, std::string>& unreachable) {
+  Casebook book(fabric, facts, checks);
+  std::vector<NodeName> order;
+  for (const NodeSpec& node : cluster.nodes) order.push_back(node.name);
+  ExplainByNodes(book, order, unreachable);
+  ExplainByFacts(book);
+  ExplainPings(book);
+  ExplainLogins(book);
+  OpenGroups(book, Symptom::kProbeFailed, "probe-failed",
+             "run the same command by hand on the node");
+  return book.Close();
+}
+
+}  // namespace reconciler

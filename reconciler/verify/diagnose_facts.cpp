@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/casebook.h"
+
+namespace reconciler {
+namespace {
+
+struct PortText {
+  Symptom symptom;
+  std::string_view cause;
+  std::string_view next;  // {}: the node
+};
+
+// Worst first: a port that is set down has no carrier either.
+constexpr PortText kPortTexts[] = {
+    {Symptom::kPortMissing,
+     "the port is not there: ports without a cable can be powered down and vanish (hot-plug power "
+     "saving), or the manifest names the wrong cage",
+     "look at `ip link` on {} with the cable plugged in, and at the node's cage in the manifest"},
+    {Symptom::kLinkDown, "the port is set down on the node, so it cannot have carrier",
+     "run `spark-reconcile plan`: apply sets the port of {} up"},
+    {Symptom::kNoCarrier, "",
+     "reseat the cable of {} at both ends; if it stays, try another cable"},
+    {Symptom::kAddressMissing, "the rail's address is not on the port",
+     "run `spark-reconcile plan`: apply gives the ports of {} their addresses"},
+    {Symptom::kMtuWrong, "the port's MTU is not the fabric's",
+     "run `spark-reconcile plan`: apply sets the MTU of {}"},
+};
+
+const Segment* SegmentOf(const Fabric& fabric, int rail) {
+  for (const Segment& segment : fabric.segments) {
+    if (segment.rail == rail) return &segment;
+  }
+  return nullptr;
+}
+
+std::optional<std::size_t> FaultOf(const Casebook& book, const NodeName& node, int rail,
+                                   Symptom symptom) {
+  const auto found = book.port_faults.find({node, rail});
+  if (found == book.port_faults.end()) return std::nullopt;
+  for (const auto& [fault, finding] : found->second) {
+    if (fault == symptom) return finding;
+  }
+  return std::nullopt;
+}
+
+// Carrier is a matter of both ends. The nodes to name: all on the segment when none has carrier.
+std::vector<NodeName> WithoutCarrier(const Casebook& book, const Check& check) {
+  const Segment* segment = SegmentOf(book.fabric, check.rail.value_or(-1));
+  if (segment == nullptr) return {check.from};
+  std::vector<NodeName> dark;
+  for (const RailPort& port : segment->ports) {
+    const bool is_dark =
+        std::any_of(book.checks.begin(), book.checks.end(), [&port](const Check& other) {
+          return other.symptom == Symptom::kNoCarrier && other.from == port.node &&
+                 other.rail == port.rail;
+        });
+    if (is_dark) dark.push_back(port.node);
+  }
+  return dark.size() == segment->ports.size() ? dark : std::vector<NodeName>{check.from};
+}
+
+// The other end of a cable between two nodes is set down or missing: that is why there is no
+// carrier.
+std::optional<std::size_t> FaultAtOtherEnd(const Casebook& book, const Check& check) {
+  const Segment* segment = SegmentOf(book.fabric, check.rail.value_or(-1));
+  if (segment == nullptr || segment->ports.size() != 2) return std::nullopt;
+  for (const RailPort& port : segment->ports) {
+    if (port.node == check.from) continue;
+    for (const Symptom symptom : {Symptom::kPortMissing, Symptom::kLinkDown}) {
+      if (const auto finding = FaultOf(book, port.node, port.rail, symptom)) return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string CarrierCause(const std::vector<NodeName>& nodes) {
+  if (nodes.size() == 1) {
+    return fmt::format("no signal at {}: its cable, or the port at the other end is off",
+                       nodes.front());
+  }
+  return nodes.size() == 2 ? "neither end sees a signal: the cable is out or broken"
+                           : "no node on the rail sees a signal: the switch is off";
+}
+
+void ExplainPorts(Casebook& book, const PortText& text) {
+  std::map<std::vector<NodeName>, std::vector<std::size_t>> groups;
+  std::vector<std::vector<NodeName>> order;  // of first appearance: node order of the manifest
+  for (std::size_t i = 0; i < book.checks.size(); ++i) {
+    const Check& check = book.checks[i];
+    if (check.rung != Rung::kFacts || check.symptom != text.symptom || !book.IsOpen(i)) continue;
+    std::vector<NodeName> nodes = {check.from};
+    if (text.symptom == Symptom::kNoCarrier) {
+      if (const auto finding = FaultAtOtherEnd(book, check)) {
+        book.Explain(i, *finding);
+        continue;
+      }
+      nodes = WithoutCarrier(book, check);
+    }
+    if (!groups.contains(nodes)) order.push_back(nodes);
+    groups[nodes].push_back(i);
+  }
+  for (const std::vector<NodeName>& nodes : order) {
+    Finding finding = book.Draft(std::string(ToString(text.symptom)), nodes, groups[nodes]);
+    finding.cause = text.cause.empty() ? CarrierCause(nodes) : std::string(text.cause);
+    finding.next_step = fmt::format(fmt::runtime(text.next), Join(nodes, ", "));
+    const std::size_t id = book.Open(std::move(finding));
+    for (const std::size_t i : groups[nodes]) {
+      const Check& check = book.checks[i];
+      book.Explain(i, id);
+      book.port_faults[{check.from, check.rail.value_or(0)}].emplace_back(text.symptom, id);
+    }
+  }
+}
+
+void ExplainMemlock(Casebook& book) {
+  const auto groups =
+      book.OpenBy(Symptom::kMemlockLow, [](const Check& check) { return check.measured; });
+  for (const auto& [measured, checks] : groups) {
+    std::vector<NodeName> nodes;
+    for (const std::size_t i : checks) nodes.push_back(book.checks[i].from);
+    Finding finding = book.Draft("memlock-low", nodes, checks);
+    finding.cause =
+        "a login session may lock too little memory: RDMA cannot register its buffers, and NCCL "
+        "fails or falls back to sockets";
+    finding.next_step =
+        "run `spark-reconcile plan`; a limit that is set already counts from the next login on";
+    const std::size_t id = book.Open(std::move(finding));
+    for (const std::size_t i : checks) book.Explain(i, id);
+  }
+}
+
+}  // namespace
+
+void ExplainByFacts(Casebook& book) {
+  for (const PortText& text : kPortTexts) ExplainPorts(book, text);
+  ExplainMemlock(book);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,97 @@
+#include "reconciler/verify/ladder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "reconciler/base/text.h"
+#include "reconciler/engine/frames.h"
+#include "reconciler/verify/diagnose.h"
+#include "reconciler/verify/probes.h"
+#include "reconciler/verify/reply.h"
+#include "reconciler/verify/script.h"
+#include "reconciler/verify/static_facts.h"
+
+namespace reconciler {
+namespace {
+
+std::string OneLine(const Error& error) {
+  std::string text;
+  for (const std::string& circle : error.context) text += circle + ": ";
+  return Printable(text + error.message);
+}
+
+struct Measured {
+  std::vector<Check> checks = {};
+  std::string unreachable = {};  // not empty: why
+};
+
+Measured Measure(const NodeSpec& node, const NodeProbes& probes, NodePool& pool) {
+  const std::string nonce = MakeNonce();
+  const auto reply = pool.Run(node, VerifyScript(probes, nonce), VerifyLimit(probes));
+  if (reply) return {.checks = ReadReply(probes, *reply, nonce)};
+  const std::string why = OneLine(reply.error());
+  return {.checks = NotMeasured(probes, Symptom::kNodeUnreachable, why), .unreachable = why};
+}
+
+// A silent peer that we cannot reach either proves nothing about the rail between them.
+void ForgiveSilence(std::vector<Check>& checks,
+                    const std::map<NodeName, std::string>& unreachable) {
+  for (Check& check : checks) {
+    if (check.outcome != Outcome::kFail || !unreachable.contains(check.to)) continue;
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.symptom = Symptom::kNodeUnreachable;
+    check.why = fmt::format("{} could not be reached", check.to);
+  }
+}
+
+}  // namespace
+
+Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
+              NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress) {
+  Report report{.cluster = cluster.name, .level = options.up_to};
+  for (const auto& [node, error] : facts.unreachable) report.unreachable[node] = OneLine(error);
+  report.checks = CheckFacts(cluster, fabric, facts);
+
+  std::map<NodeName, NodeProbes> probes;
+  std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values
+  std::vector<const NodeSpec*> asked;
+  for (const NodeSpec& node : cluster.nodes) {
+    const NodeProbes& own = probes[node.name] = ProbesOf(cluster, fabric, node, options.up_to);
+    Measured& slot = measured[node.name];
+    if (own.pings.empty() && own.logins.empty()) continue;
+    if (report.unreachable.contains(node.name)) {
+      slot.checks = NotMeasured(own, Symptom::kNodeUnreachable,
+                                fmt::format("{} could not be reached", node.name));
+    } else {
+      asked.push_back(&node);
+    }
+  }
+  std::mutex mutex;
+  const auto tell = [&](const NodeName& node, std::string_view what) {
+    if (!progress) return;
+    const std::lock_guard lock(mutex);
+    progress(node, what);
+  };
+  ForEachNode(asked, [&](const NodeSpec& node) {
+    const NodeProbes& own = probes.at(node.name);
+    tell(node.name, fmt::format("measures {} and {}", Plural(own.pings.size(), "ping", "pings"),
+                                Plural(own.logins.size(), "login", "logins")));
+    measured.at(node.name) = Measure(node, own, pool);
+    tell(node.name, measured.at(node.name).unreachable.empty() ? "measured" : "gave no answer");
+  });
+
+  for (const NodeSpec& node : cluster.nodes) {
+    Measured& own = measured.at(node.name);
+    if (!own.unreachable.empty()) report.unreachable[node.name] = own.unreachable;
+    std::move(own.checks.begin(), own.checks.end(), std::back_inserter(report.checks));
+  }
+  std::stable_sort(report.checks.begin(), report.checks.end(),
+                   [](const Check& a, const Check& b) { return a.rung < b.rung; });
+  ForgiveSilence(report.checks, report.unreachable);
+  report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
+  return report;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,118 @@
+#include "reconciler/verify/script.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "reconciler/base/text.h"
+#include "reconciler/engine/frames.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::size_t kPingLanes = 16;
+// sshd begins to drop connections at ten that have not logged in yet (MaxStartups).
+constexpr std::size_t kSshLanes = 4;
+constexpr int kPingLimitS = 4;
+constexpr int kSshLimitS = 12;
+constexpr int kKillAfterS = 2;  // more, for a program that ignores the end of its limit
+constexpr int kSlackS = 15;     // login shell, process starts on a busy machine
+
+// Background jobs write to files, so that answers do not interleave. The first ping is small: it
+// makes the neighbour entries on both sides, so that a jumbo packet that is lost counts. Logins use
+// the node's own keys alone and leave known_hosts as it is.
+constexpr std::string_view kFunctions = R"sh(cd / || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf -- "$work"' EXIT
+trap 'exit 130' HUP INT TERM
+run() {
+  label=$1; shift; rc=0
+  "$@" >"$work/$label.out" 2>"$work/$label.err" </dev/null || rc=$?
+  echo "$rc" >"$work/$label.rc"
+}
+probe_ping() {
+  run "small.$1" timeout -k @KILL@ @PING@ ping -n -c 2 -i 0.2 -W 1 -I "$2" "$3"
+  [ "$rc" = 0 ] || return 0
+  run "jumbo.$1" timeout -k @KILL@ @PING@ ping -n -M do -s "$4" -c 2 -i 0.2 -W 1 -I "$2" "$3"
+}
+if [ "$(id -un)" = "$user" ]; then as_user() { "$@"; }; else as_user() { runuser -u "$user" -- "$@"; }; fi
+login() {
+  as_user timeout -k @KILL@ @SSH@ ssh -n -T -x -a -o BatchMode=yes -o ConnectTimeout=5 \
+    -o StrictHostKeyChecking=yes -o UpdateHostKeys=no -o ControlMaster=no -o ControlPath=none \
+    -o IdentityAgent=none -o LogLevel=ERROR -- "$1" true
+}
+probe_ssh() {
+  run "ssh.$1" login "$2"
+  if [ "$rc" = 255 ] && grep -q kex_exchange_identification "$work/ssh.$1.err"; then
+    sleep 1
+    run "ssh.$1" login "$2"
+  fi
+}
+)sh";
+
+constexpr std::string_view kAnswer = R"sh(for file in "$work"/*.rc; do
+  [ -e "$file" ] || continue
+  label=${file##*/}; label=${label%.rc}
+  frame "$label"
+  cat "$file" "$work/$label.out"
+  cat "$work/$label.err" >&2
+done
+)sh";
+
+std::string Replace(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// Lanes run side by side, the probes of one lane one after the other.
+std::string InLanes(const std::vector<std::string>& lines, std::size_t first, std::size_t lanes) {
+  std::string text;
+  for (std::size_t lane = 0; lane < std::min(lanes, lines.size()); ++lane) {
+    text += "{\n";
+    for (std::size_t i = lane; i < lines.size(); i += lanes) {
+      text += lines[(first + i) % lines.size()];
+    }
+    text += "} </dev/null &\n";
+  }
+  return text + "wait\n";
+}
+
+int Rounds(std::size_t probes, std::size_t lanes) {
+  return static_cast<int>((probes + lanes - 1) / lanes);
+}
+
+}  // namespace
+
+std::string VerifyScript(const NodeProbes& probes, std::string_view nonce) {
+  std::string functions = Replace(std::string(kFunctions), "@KILL@", std::to_string(kKillAfterS));
+  functions = Replace(std::move(functions), "@PING@", std::to_string(kPingLimitS));
+  functions = Replace(std::move(functions), "@SSH@", std::to_string(kSshLimitS));
+
+  std::vector<std::string> pings;
+  for (std::size_t i = 0; i < probes.pings.size(); ++i) {
+    const PingProbe& ping = probes.pings[i];
+    constexpr int kHeaders = 28;  // bytes: IPv4 without options, ICMP
+    pings.push_back(fmt::format("probe_ping {} {} {} {}\n", i, ShellQuote(ping.netdev),
+                                ShellQuote(ping.address), ping.mtu - kHeaders));
+  }
+  std::vector<std::string> logins;
+  for (std::size_t i = 0; i < probes.logins.size(); ++i) {
+    logins.push_back(fmt::format("probe_ssh {} {}\n", i, ShellQuote(probes.logins[i].host)));
+  }
+  return ScriptPreamble(nonce) +
+         fmt::format("user={}\n",
+                     probes.user.empty() ? "${SUDO_USER:-$(id -un)}" : ShellQuote(probes.user)) +
+         functions + InLanes(pings, probes.first_ping, kPingLanes) +
+         InLanes(logins, probes.first_login, kSshLanes) + std::string(kAnswer);
+}
+
+Milliseconds VerifyLimit(const NodeProbes& probes) {
+  const int ping = 2 * (kPingLimitS + kKillAfterS);
+  const int login = 2 * (kSshLimitS + kKillAfterS) + 1;
+  return std::chrono::seconds(kSlackS + Rounds(probes.pings.size(), kPingLanes) * ping +
+                              Rounds(probes.logins.size(), kSshLanes) * login);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,181 @@
+#include "reconciler/verify/static_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+namespace {
+
+void Fail(Check& check, Symptom symptom, std::string measured) {
+  check.outcome = Outcome::kFail;
+  check.symptom = symptom;
+  check.measured = std::move(measured);
+}
+
+void CouldNot(Check& check, Symptom symptom, std::string why) {
+  check.outcome = Outcome::kCouldNotMeasure;
+  check.symptom = symptom;
+  check.why = std::move(why);
+}
+
+void Skip(Check& check, std::string why) {
+  check.outcome = Outcome::kSkipped;
+  check.why = std::move(why);
+}
+
+Check PortCheck(const RailPort& port, std::string what, std::string expected) {
+  return {.rung = Rung::kFacts,
+          .what = std::move(what),
+          .from = port.node,
+          .rail = port.rail,
+          .expected = std::move(expected)};
+}
+
+std::vector<Check> PortQuestions(const RailPort& port) {
+  return {PortCheck(port, "port", fmt::format("{} exists", port.netdev)),
+          PortCheck(port, "link", fmt::format("{} is up", port.netdev)),
+          PortCheck(port, "carrier", fmt::format("{} has carrier", port.netdev)),
+          PortCheck(port, "address", fmt::format("{} on {}", ToString(port.address), port.netdev)),
+          PortCheck(port, "mtu", fmt::format("mtu {} on {}", port.mtu, port.netdev)),
+          PortCheck(port, "speed", "")};
+}
+
+std::string AddressesText(const LinkFact& link) {
+  std::vector<std::string> texts;
+  for (const Ipv4Prefix& prefix : link.ipv4) texts.push_back(ToString(prefix));
+  return texts.empty() ? "no address" : Join(texts, ", ");
+}
+
+void JudgeAddress(Check& check, const RailPort& port, const LinkFact& link,
+                  const NodeFacts& facts) {
+  const auto has = [&port](const LinkFact& fact) {
+    return std::find(fact.ipv4.begin(), fact.ipv4.end(), port.address) != fact.ipv4.end();
+  };
+  if (has(link)) {
+    check.measured = ToString(port.address);
+    return;
+  }
+  Fail(check, Symptom::kAddressMissing, AddressesText(link));
+  for (const auto& [netdev, other] : facts.links) {
+    if (!has(other)) continue;
+    check.evidence.push_back(
+        Printable(fmt::format("{} is on {} instead", ToString(port.address), netdev)));
+  }
+}
+
+// Wants the six questions of PortQuestions, in that order.
+void JudgePort(std::vector<Check>& checks, const RailPort& port, const NodeFacts& facts) {
+  const auto found = facts.links.find(port.netdev);
+  if (found == facts.links.end()) {
+    Fail(checks[0], Symptom::kPortMissing, fmt::format("no {}", port.netdev));
+    for (std::size_t i = 1; i < checks.size(); ++i) Skip(checks[i], "there is no such port");
+    return;
+  }
+  const LinkFact& link = found->second;
+  checks[0].measured = "there";
+  checks[1].measured = "up";
+  checks[2].measured = "carrier";
+  if (!link.admin_up) {
+    Fail(checks[1], Symptom::kLinkDown, "set down");
+    checks[2].measured = "";
+    Skip(checks[2], "the port is set down");
+  } else if (!link.carrier) {
+    Fail(checks[2], Symptom::kNoCarrier, "no carrier");
+  }
+  JudgeAddress(checks[3], port, link, facts);
+  checks[4].measured = fmt::format("mtu {}", link.mtu);
+  if (link.mtu != port.mtu) Fail(checks[4], Symptom::kMtuWrong, checks[4].measured);
+  if (link.speed_mbps > 0) {
+    checks[5].measured = fmt::format("{} Mb/s", link.speed_mbps);
+  } else {
+    Skip(checks[5], "the driver tells no speed");
+  }
+}
+
+constexpr std::uint64_t kUnlimited = UINT64_MAX;
+
+// The fact's form: bytes, or "unlimited".
+std::optional<std::uint64_t> ParseLimit(std::string_view text) {
+  if (text == "unlimited") return kUnlimited;
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+    return std::nullopt;
+  }
+  return bytes;
+}
+
+std::string LimitText(std::uint64_t bytes) {
+  if (bytes == kUnlimited) return "unlimited";
+  return bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} bytes", bytes);
+}
+
+// nullopt: the manifest does not ask. Its numbers count KiB.
+std::optional<std::uint64_t> WantedMemlock(const ClusterSpec& cluster) {
+  const Value* value = cluster.settings.Find("memlock");
+  if (value == nullptr || value->IsNull()) return std::nullopt;
+  const std::int64_t* kib = value->AsInteger();
+  return kib != nullptr ? static_cast<std::uint64_t>(*kib) * 1024 : kUnlimited;
+}
+
+void JudgeMemlock(Check& check, std::uint64_t wanted, const NodeFacts& facts) {
+  const Observed<std::string> fact = ValueOf(facts, "memlock.session");
+  if (const auto* unknown = std::get_if<Unknown>(&fact)) {
+    return CouldNot(check, Symptom::kFactUnknown, Printable(unknown->why));
+  }
+  if (const auto* unsupported = std::get_if<Unsupported>(&fact)) {
+    return CouldNot(check, Symptom::kFactUnknown, Printable(unsupported->why));
+  }
+  const std::string* text = Known(fact);
+  const auto limit = text != nullptr ? ParseLimit(*text) : std::nullopt;
+  if (!limit) {
+    return CouldNot(check, Symptom::kFactUnknown,
+                    text == nullptr
+                        ? "the session's limit for locked memory was not found"
+                        : fmt::format("wanted a limit in bytes, found '{}'", Printable(*text)));
+  }
+  check.measured = LimitText(*limit);
+  if (*limit < wanted) Fail(check, Symptom::kMemlockLow, check.measured);
+}
+
+}  // namespace
+
+std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
+                              const ClusterFacts& facts) {
+  std::vector<Check> checks;
+  const auto wanted_memlock = WantedMemlock(cluster);
+  for (const NodeSpec& node : cluster.nodes) {
+    const auto known = facts.nodes.find(node.name);
+    const NodeFacts* node_facts = known == facts.nodes.end() ? nullptr : &known->second;
+    const auto unknown = [&](Check& check) {
+      CouldNot(check, Symptom::kNodeUnreachable, fmt::format("{} could not be reached", node.name));
+    };
+    if (const auto ports = fabric.ports.find(node.name); ports != fabric.ports.end()) {
+      for (const RailPort& port : ports->second) {
+        std::vector<Check> questions = PortQuestions(port);
+        if (node_facts != nullptr) {
+          JudgePort(questions, port, *node_facts);
+        } else {
+          std::for_each(questions.begin(), questions.end(), unknown);
+        }
+        checks.insert(checks.end(), questions.begin(), questions.end());
+      }
+    }
+    if (!wanted_memlock) continue;
+    Check& memlock = checks.emplace_back(
+        Check{.what = "memlock", .from = node.name, .expected = LimitText(*wanted_memlock)});
+    if (node_facts != nullptr) {
+      JudgeMemlock(memlock, *wanted_memlock, *node_facts);
+    } else {
+      unknown(memlock);
+    }
+  }
+  return checks;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,11 @@
+# Writes OUTPUT: the definition of FindEmbeddedSchema (schema/embedded.h) over the files in SCHEMAS.
+set(text "#include \"schema/embedded.h\"\n\nnamespace reconciler {\n\n")
+string(APPEND text "std::string_view FindEmbeddedSchema(std::string_view name) {\n")
+foreach(file IN LISTS SCHEMAS)
+  get_filename_component(name ${file} NAME)
+  string(REPLACE ".schema.json" "" name ${name})
+  file(READ ${file} json)
+  string(APPEND text "  if (name == \"${name}\") return R\"schema(${json})schema\";\n")
+endforeach()
+string(APPEND text "  return {};\n}\n\n}  // namespace reconciler\n")
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace reconciler {
+
+// The JSON Schema (draft-07) of that name: "cluster", "facts", "plan", "report". Empty: no such.
+std::string_view FindEmbeddedSchema(std::string_view name);
+
+}  // namespace reconciler

@@ -1,0 +1,102 @@
+# shellcheck shell=bash disable=SC2154,SC2034
+# Sourced by `lab`; reads $run, $run_dir, $topology and $count, which run_load sets.
+# Cables and switches. All of it lives in the run's outer network namespace: per node five veths n<ID>-<port>, whose other
+# ends are the node's interfaces, and bridges. A port is m (management), or a|b (rail 0|1) and the cage's number.
+
+ports=(m a0 b0 a1 b1)
+declare -A port_iface=([m]=enP7s7 [a0]=enp1s0f0np0 [b0]=enP2p1s0f0np0 [a1]=enp1s0f1np1 [b1]=enP2p1s0f1np1)
+# Bytes; above any MTU of the tests, so that only a node's own MTU decides what passes.
+lab_mtu=9216
+
+outer() { echo "sparklab-$1"; }
+in_outer() { nsenter "--net=/run/netns/$(outer "$run")" -- "${@}"; }
+node_address() { echo "192.168.1.$((20 + $1))"; }
+
+port_of() {
+  local port
+  for port in "${ports[@]}"; do
+    if [[ ${port_iface[$port]} == "$1" ]]; then echo "$port"; return; fi
+  done
+  die "wanted one of ${port_iface[*]}, found '$1'"
+}
+
+# port_bridge ID PORT: the bridge that the port is plugged into; nothing when no cable is in that cage.
+port_bridge() {
+  local id=$1 port=$2
+  case $topology:$port in
+    *:m) echo mgmt ;;
+    ring:?0) echo "cable${id}${port%0}" ;;
+    ring:?1) echo "cable$(((id + count - 2) % count + 1))${port%1}" ;;
+    *:a1) echo rail0 ;;
+    *:b1) echo rail1 ;;
+  esac
+}
+
+# port_peer ID PORT: the other end of a cable between two nodes, as "ID PORT"; nothing behind a switch.
+port_peer() {
+  local id=$1 port=$2
+  case $topology:$port in
+    direct:?1) echo "$((3 - id)) $port" ;;
+    ring:?0) echo "$((id % count + 1)) ${port%0}1" ;;
+    ring:?1) echo "$(((id + count - 2) % count + 1)) ${port%1}0" ;;
+  esac
+}
+
+# Runs ip commands from its input. A node that goes away meanwhile takes its veths along, which is no error.
+net_batch() {
+  local errors
+  errors=$(in_outer ip -force -batch - 2>&1 >/dev/null) ||
+    errors=$(grep -v -e '^Cannot find device' -e '^Command failed -:' <<<"$errors") || return 0
+  [[ -z $errors ]] || die "wanted the cables of run $run set, ip answered: $errors"
+}
+
+# Brings every plug and carrier of the run to what topology, cuts and running nodes say. As with a real cable, both ends lose
+# carrier when either node is off or the cable is cut.
+net_sync() {
+  (
+    flock 8
+    local id port bridge peer state
+    local -A there=()
+    while read -r _ port _; do
+      port=${port%%[@:]*}
+      there[$port]=1
+    done < <(in_outer ip -o link)
+    {
+      for bridge in $(for ((id = 1; id <= count; id++)); do for port in "${ports[@]}"; do port_bridge "$id" "$port"; done; done | sort -u); do
+        [[ -z ${there[$bridge]:-} ]] || continue
+        # 0x4000: let LLDP through, as a cable does.
+        echo "link add $bridge mtu $lab_mtu type bridge group_fwd_mask 0x4000 mcast_snooping 0"
+        echo "link set $bridge addrgenmode none up"
+        [[ $bridge != mgmt ]] || echo "addr add 192.168.1.1/24 dev mgmt"
+      done
+      for ((id = 1; id <= count; id++)); do
+        for port in "${ports[@]}"; do
+          [[ -n ${there[n$id-$port]:-} ]] || continue
+          bridge=$(port_bridge "$id" "$port")
+          state=down
+          if [[ -n $bridge && ! -e $run_dir/nodes/$id/cut-$port ]]; then
+            peer=$(port_peer "$id" "$port")
+            if [[ -z $peer || (-n ${there[n${peer/ /-}]:-} && ! -e $run_dir/nodes/${peer/ //cut-}) ]]; then state=up; fi
+          fi
+          echo "link set n$id-$port ${bridge:+master $bridge} $state"
+        done
+      done
+    } | net_batch
+  ) 8>"$run_dir/net.lock"
+}
+
+# Gives node ID, whose network namespace is this process's, its five interfaces. Fixed MACs: a restart is the same card.
+net_plug() {
+  local id=$1 pid=$2 port n=0
+  for port in "${ports[@]}"; do
+    n=$((n + 1))
+    printf 'link add n%d-%s mtu %d type veth peer name %s address 02:53:50:00:%02x:%02x mtu 1500 netns %d\n' \
+      "$id" "$port" "$lab_mtu" "${port_iface[$port]}" "$id" "$n" "$pid"
+    printf 'link set n%d-%s addrgenmode none\n' "$id" "$port"
+  done | in_outer ip -batch -
+}
+
+net_unplug() {
+  local port
+  for port in "${ports[@]}"; do echo "link del n$1-$port"; done | in_outer ip -force -batch - 2>/dev/null || :
+}

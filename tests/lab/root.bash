@@ -1,0 +1,135 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced by `lab`, which sets $lab_dir.
+# The root file systems that nodes share read-only: `base` (networkd), and `nm`, a layer over it with NetworkManager.
+# Their directories carry the digest of this file, so that an edit here makes new ones.
+
+cache=${SPARK_LAB_CACHE:-/var/cache/spark-reconcile-lab}
+suite=bookworm
+root_packages=(systemd systemd-sysv dbus dbus-user-session libpam-systemd udev openssh-server openssh-client
+  netplan.io iproute2 iputils-ping rdma-core sudo ethtool python3-minimal kmod procps lldpd)
+
+root_digest() { sha256sum "$lab_dir/root.bash" | cut -c1-12; }
+
+# A mirror near this machine, from its own apt where that speaks of Debian.
+root_mirror() {
+  local id uri=
+  # shellcheck source=/dev/null
+  id=$(. /etc/os-release && echo "${ID:-}")
+  if [[ $id == debian ]]; then
+    # shellcheck disable=SC2016
+    uri=$(apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 2>/dev/null |
+      awk -v suite="$suite" '$1 == "Debian" && $3 ~ /^https?:/ && $2 !~ /security/ {
+        if ($2 == suite) { best = $3; exit } if (any == "") any = $3 }
+        END { print best != "" ? best : any }')
+  fi
+  echo "${uri:-http://deb.debian.org/debian}"
+}
+
+# Turns a bare debootstrap tree into something like a Spark as it leaves its first boot.
+root_dress() {
+  local root=$1 unit
+  chroot "$root" useradd -m -u 1000 -s /bin/bash -G sudo,adm -p '*' nvidia
+  chmod 0750 "$root/home/nvidia"
+  install -m 0440 /dev/stdin "$root/etc/sudoers.d/nvidia" <<<'nvidia ALL=(ALL) NOPASSWD: ALL'
+
+  # Ubuntu's, which has the sbin directories for everybody; pam_env reads it.
+  echo 'PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/games:/usr/local/games:/snap/bin"' \
+    >"$root/etc/environment"
+  echo LANG=C.UTF-8 >"$root/etc/default/locale"
+
+  # What debootstrap and the packages made once must differ per node, or speaks of the building machine.
+  rm -f "$root"/etc/ssh/ssh_host_* "$root"/etc/{machine-id,hostname,resolv.conf} "$root"/var/lib/dbus/machine-id
+  rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/log/*.log
+
+  # Timers and consoles only take the two cores away from the tests.
+  for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer \
+    e2scrub_reap.service systemd-pstore.service console-getty.service proc-sys-fs-binfmt_misc.automount; do
+    ln -sf /dev/null "$root/etc/systemd/system/$unit"
+  done
+  chroot "$root" systemctl -q disable lldpd.service getty@.service
+
+  # udev marks veths as not for NetworkManager; here they stand for real cards.
+  ln -sf /dev/null "$root/etc/udev/rules.d/85-nm-unmanaged.rules"
+
+  # /sys shows the machine's other devices too, and the kernel sends their uevents to every namespace:
+  # a whole coldplug per node would cost (nodes)^2 events.
+  install -D -m 0644 /dev/stdin "$root/etc/systemd/system/systemd-udev-trigger.service.d/lab.conf" <<'UNIT'
+[Service]
+ExecStart=
+ExecStart=udevadm trigger --type=devices --subsystem-match=net --action=add
+UNIT
+
+  # Outside /proc/sys/net a sysctl belongs to the machine that runs the tests, which a node must not change.
+  install -D -m 0644 /dev/stdin "$root/etc/systemd/system/lab-proc-sys.service" <<'UNIT'
+[Unit]
+Description=Keep the sysctls of the machine under the lab read-only
+DefaultDependencies=no
+Before=systemd-sysctl.service systemd-udevd.service sysinit.target
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+# rbind: nspawn has mounted a boot_id of the node's own in there.
+ExecStart=mount --rbind /proc/sys /proc/sys
+ExecStart=mount --bind /proc/sys/net /proc/sys/net
+ExecStart=mount -o remount,bind,ro /proc/sys
+[Install]
+WantedBy=sysinit.target
+UNIT
+  chroot "$root" systemctl -q enable lab-proc-sys.service ssh.service
+}
+
+root_build_base() {
+  local target=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  local options=(--variant=minbase "--include=$(IFS=,; echo "${root_packages[*]}")")
+  [[ ! -e $keyring ]] || options+=("--keyring=$keyring")
+  local mirror proxy=''
+  mirror=$(root_mirror)
+  eval "$(apt-config shell proxy Acquire::http::Proxy)"
+  http_proxy=${proxy:-${http_proxy:-}} debootstrap "${options[@]}" "$suite" "$target" "$mirror"
+  root_dress "$target"
+}
+
+# Runs in a mount namespace of its own, so that nothing stays mounted however it ends.
+root_build_nm() {
+  local base=$1 target=$2 merged=$2/merged
+  mkdir -p "$target"/{layer,work,merged}
+  mount -t overlay overlay -o "lowerdir=$base,upperdir=$target/layer,workdir=$target/work" "$merged"
+  mount -t proc proc "$merged/proc"
+  cp -L /etc/resolv.conf "$merged/etc/resolv.conf"
+  printf '#!/bin/sh\nexit 101\n' | install -m 0755 /dev/stdin "$merged/usr/sbin/policy-rc.d"
+  local proxy=''
+  eval "$(apt-config shell proxy Acquire::http::Proxy)"
+  http_proxy=${proxy:-${http_proxy:-}} DEBIAN_FRONTEND=noninteractive \
+    chroot "$merged" sh -euc 'apt-get -qq update
+      apt-get -qq -y --no-install-recommends install network-manager
+      apt-get clean'
+  rm -f "$merged/etc/resolv.conf" "$merged/usr/sbin/policy-rc.d"
+}
+
+# root_ensure networkd|nm: builds what is missing and prints overlayfs' lowerdir for that flavour.
+root_ensure() {
+  local flavour=$1 digest base nm
+  digest=$(root_digest)
+  base=$cache/base-$digest
+  nm=$cache/nm-$digest
+  mkdir -p "$cache"
+  (
+    flock 8
+    if [[ ! -d $base ]]; then
+      note "building the nodes' root file system from $(root_mirror) (about a minute, once)"
+      rm -rf "$base.new"
+      "$lab_dir/lab" _build_base "$base.new" >>"$cache/build.log" 2>&1 ||
+        die "wanted $base; the build failed (its words are in $cache/build.log)"
+      mv "$base.new" "$base"
+    fi
+    if [[ $flavour == nm && ! -d $nm ]]; then
+      note 'adding the layer with NetworkManager (about 20 s, once)'
+      rm -rf "$nm.new"
+      unshare --mount --propagation private "$lab_dir/lab" _build_nm "$base" "$nm.new" >>"$cache/build.log" 2>&1 ||
+        die "wanted $nm; the build failed (its words are in $cache/build.log)"
+      mv "$nm.new/layer" "$nm"
+      rm -rf "$nm.new"
+    fi
+  ) 8>"$cache/lock"
+  if [[ $flavour == nm ]]; then echo "$nm:$base"; else echo "$base"; fi
+}

@@ -1,0 +1,80 @@
+"""A lab run and the program under test, for the tests in this folder (python3 standard library)."""
+
+import json
+import os
+import subprocess
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+LAB = os.path.join(HERE, "lab")
+PROGRAM = os.environ.get("SPARK_RECONCILE", os.path.join(ROOT, "build", "spark-reconcile"))
+CLUSTERS = os.path.join(HERE, "clusters")
+
+
+class Lab:
+    """Nodes of one run; the run ends with this process at the latest."""
+
+    def __init__(self, nodes, *options):
+        command = [LAB, "up", str(nodes), "--owner", str(os.getpid()), *options]
+        self.run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True,
+                                  timeout=600).stdout.strip()
+
+    def lab(self, verb, *words, check=True, timeout=120):
+        return subprocess.run([LAB, verb, "--run", self.run, *words], check=check, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
+
+    def down(self):
+        subprocess.run([LAB, "down", "--run", self.run], check=True, timeout=120)
+
+    def sh(self, node, script):
+        """Runs a script as root inside a node, without ssh; returns its stdout."""
+        return self.lab("sh", str(node), script).stdout
+
+    def spark(self, *arguments, timeout=300):
+        """Runs the program inside the lab's network."""
+        return subprocess.run([LAB, "exec", "--run", self.run, "--", PROGRAM, *arguments], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=timeout)
+
+
+class LabTest(unittest.TestCase):
+    """One lab per class; `nodes` and `options` say which."""
+
+    nodes = 2
+    options = ()
+
+    @classmethod
+    def setUpClass(cls):
+        if os.geteuid() != 0:
+            raise unittest.SkipTest("the lab needs root")
+        cls.lab = Lab(cls.nodes, *cls.options)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.lab.down()
+
+    def spark(self, *arguments, expect):
+        """Runs the program and requires its exit code; a failure shows all that it printed."""
+        done = self.lab.spark(*arguments)
+        self.assertEqual(done.returncode, expect,
+                         f"{' '.join(arguments)}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def plan(self, manifest, *options):
+        return json.loads(self.spark("plan", manifest, "--format", "json", *options, expect=0).stdout)
+
+    def changes(self, plan, node=None):
+        """The plan's changes without the blocked ones, as (node, kind, name)."""
+        return [(change["node"], change["kind"], change["name"])
+                for stage in plan["stages"] for change in stage["changes"]
+                if change["change"] != "blocked" and node in (None, change["node"])]
+
+    def assert_empty_plan(self, manifest):
+        plan = self.plan(manifest)
+        self.assertEqual(self.changes(plan), [])
+        self.assertEqual(plan["blocked"], 0)
+
+
+def cluster(name):
+    return os.path.join(CLUSTERS, name)

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "tests/ssh/sshd_fixture.h"
+
+namespace reconciler {
+namespace {
+
+class SshHostKey : public SshTest {
+ protected:
+  std::string ChangedError(int line, const std::string& known, const std::string& file) const {
+    return fmt::format(
+        "{0}:{1}: {2}: the host key changed: ssh-ed25519 {3} is offered, {4} is known\n"
+        "  hint: somebody may be in between; if the machine was installed anew, forget the old key "
+        "with: ssh-keygen -f '{0}' -R '[127.0.0.1]:{5}'\n",
+        file, line, Place(), sshd_->Fingerprint(), known, sshd_->Port());
+  }
+};
+
+TEST_F(SshHostKey, UnknownHostIsRefusedWithItsFingerprint) {
+  StartSshd();
+  std::filesystem::remove(known_hosts_);
+  EXPECT_EQ(DialError(),
+            fmt::format("{}: the host key is not known: ssh-ed25519 {}\n"
+                        "  hint: compare it with what the machine itself prints for 'ssh-keygen "
+                        "-lf /etc/ssh/ssh_host_ed25519_key.pub', then accept it once with 'ssh -p "
+                        "{} {}@127.0.0.1', or set host_keys: accept-new\n",
+                        Place(), sshd_->Fingerprint(), sshd_->Port(), user_));
+  EXPECT_FALSE(std::filesystem::exists(known_hosts_));
+}
+
+TEST_F(SshHostKey, AcceptNewWritesTheKeyAndStrictThenTakesIt) {
+  StartSshd();
+  std::filesystem::remove_all(home_ + "/.ssh");
+  node_.access.host_keys = HostKeys::kAcceptNew;
+  ExpectLogin();
+  EXPECT_EQ(ReadText(known_hosts_), sshd_->KnownHostsLine());
+  struct stat file = {};
+  ASSERT_EQ(stat(known_hosts_.c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600u);
+  ASSERT_EQ(stat((home_ + "/.ssh").c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0700u);
+  node_.access.host_keys = HostKeys::kStrict;
+  ExpectLogin();
+}
+
+TEST_F(SshHostKey, AcceptNewWritesOnceAndKeepsWhatIsThere) {
+  StartSshd();
+  WriteText(known_hosts_, "# mine, without a newline");
+  node_.access.host_keys = HostKeys::kAcceptNew;
+  ExpectLogin();
+  ExpectLogin();
+  EXPECT_EQ(ReadText(known_hosts_), "# mine, without a newline\n" + sshd_->KnownHostsLine());
+}
+
+TEST_F(SshHostKey, AcceptNewThatCannotWriteIsAnError) {
+  StartSshd();
+  std::filesystem::remove_all(home_ + "/.ssh");
+  WriteText(home_ + "/.ssh", "a file");
+  node_.access.host_keys = HostKeys::kAcceptNew;
+  EXPECT_EQ(DialError(), fmt::format("{}: cannot add the host key to {}: Not a directory\n",
+                                     Place(), known_hosts_));
+}
+
+TEST_F(SshHostKey, ChangedKeyIsRefusedWithTheLineToLookAt) {
+  StartSshd();
+  WriteText(known_hosts_, "# comment\n\nelsewhere ssh-ed25519 AAAA\n" + sshd_->KnownHostsLine());
+  const std::string before = sshd_->Fingerprint();
+  sshd_->RestartWithNewHostKey();
+  for (const HostKeys policy : {HostKeys::kStrict, HostKeys::kAcceptNew}) {
+    node_.access.host_keys = policy;
+    EXPECT_EQ(DialError(), ChangedError(4, "ssh-ed25519 " + before, known_hosts_));
+  }
+}
+
+TEST_F(SshHostKey, HashedEntryIsFoundAndItsLineNamed) {
+  StartSshd();
+  WriteText(known_hosts_, "# comment\n" + sshd_->KnownHostsLine());
+  Shell(fmt::format("ssh-keygen -H -f {}", known_hosts_));
+  ASSERT_EQ(ReadText(known_hosts_).find("127.0.0.1"), std::string::npos);
+  ExpectLogin();
+  const std::string before = sshd_->Fingerprint();
+  sshd_->RestartWithNewHostKey();
+  EXPECT_EQ(DialError(), ChangedError(2, "ssh-ed25519 " + before, known_hosts_));
+}
+
+TEST_F(SshHostKey, RightKeyAfterAnOldOneIsKnown) {
+  StartSshd();
+  sshd_->RestartWithNewHostKey();
+  Trust(*sshd_);
+  ExpectLogin();
+}
+
+TEST_F(SshHostKey, KeyOfAnotherKindThanTheKnownOneIsAChangedKey) {
+  StartSshd();
+  Shell(
+      fmt::format("ssh-keygen -q -t ecdsa -N '' -f {0}/other; "
+                  "echo \"[127.0.0.1]:{1} $(cut -d' ' -f1,2 {0}/other.pub)\" >{2}",
+                  folder_, sshd_->Port(), known_hosts_));
+  const std::string known =
+      "ecdsa-sha2-nistp256 " +
+      Shell(fmt::format("ssh-keygen -lf {}/other.pub | cut -d' ' -f2 | tr -d '\\n'", folder_));
+  node_.access.host_keys = HostKeys::kAcceptNew;
+  EXPECT_EQ(DialError(), ChangedError(1, known, known_hosts_));
+}
+
+TEST_F(SshHostKey, RevokedKeyIsRefusedAlthoughItIsKnown) {
+  StartSshd();
+  WriteText(known_hosts_, sshd_->KnownHostsLine() + "@revoked " + sshd_->KnownHostsLine());
+  EXPECT_EQ(DialError(), fmt::format("{}:2: {}: the host key is revoked: ssh-ed25519 {}\n"
+                                     "  hint: the machine needs a new host key\n",
+                                     known_hosts_, Place(), sshd_->Fingerprint()));
+}
+
+TEST_F(SshHostKey, ErrorPointsAtTheKnownHostsFileOfTheConfig) {
+  StartSshd();
+  const std::string other = folder_ + "/others";
+  std::filesystem::rename(known_hosts_, other);
+  WriteConfig("Host *\n  UserKnownHostsFile " + other + "\n");
+  const std::string before = sshd_->Fingerprint();
+  sshd_->RestartWithNewHostKey();
+  EXPECT_EQ(DialError(), ChangedError(1, "ssh-ed25519 " + before, other));
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include "tests/ssh/sshd_fixture.h"
+
+namespace reconciler {
+namespace {
+
+using SshLoginRefused = SshTest;
+
+TEST_F(SshLoginRefused, WrongKeyIsNamed) {
+  StartSshd();
+  Shell(fmt::format("ssh-keygen -q -t ed25519 -N '' -f {}/wrong", folder_));
+  node_.access.identity = folder_ + "/wrong";
+  EXPECT_EQ(DialError(),
+            fmt::format("{0}: cannot log in as {1}: refused: {2}/wrong\n"
+                        "  hint: put the public key there: ssh-copy-id -p {3} {1}@127.0.0.1\n",
+                        Place(), user_, folder_, sshd_->Port()));
+}
+
+TEST_F(SshLoginRefused, KeysOfTheAgentAreCounted) {
+  StartSshd();
+  StartAgent();
+  for (const std::string name : {"a", "b"}) {
+    Shell(fmt::format("ssh-keygen -q -t ed25519 -N '' -f {0}/{1}; ssh-add -q {0}/{1}", folder_,
+                      name));
+  }
+  node_.access.identity = folder_ + "/a";
+  EXPECT_EQ(DialError(),
+            fmt::format("{0}: cannot log in as {1}: refused: {2}/a, 2 keys of the agent\n"
+                        "  hint: put the public key there: ssh-copy-id -p {3} {1}@127.0.0.1\n",
+                        Place(), user_, folder_, sshd_->Port()));
+}
+
+TEST_F(SshLoginRefused, TooManyKeysOfTheAgentAreSaidToBeTooMany) {
+  StartSshd("MaxAuthTries 2");
+  StartAgent();
+  for (const std::string name : {"a", "b", "c"}) {
+    Shell(fmt::format("ssh-keygen -q -t ed25519 -N '' -f {0}/{1}; ssh-add -q {0}/{1}", folder_,
+                      name));
+  }
+  node_.access.identity.clear();
+  EXPECT_EQ(DialError(), fmt::format("{}: cannot log in as {}: too many keys were tried (those of "
+                                     "the agent)\n"
+                                     "  hint: name the right key file as `identity` in `access`\n",
+                                     Place(), user_));
+}
+
+TEST_F(SshLoginRefused, EncryptedKeyWithoutAgentIsToBeLoaded) {
+  StartSshd();
+  for (const std::string form : {"", "-m PEM "}) {
+    Shell(fmt::format("rm -f {0} {0}.pub; ssh-keygen -q -t rsa -b 2048 {1}-N secret -f {0}", key_,
+                      form));
+    EXPECT_EQ(DialError(),
+              fmt::format("{0}: cannot log in as {1}: {2} is encrypted and no agent has it\n"
+                          "  hint: load it into the agent: ssh-add '{2}'\n",
+                          Place(), user_, key_));
+  }
+}
+
+TEST_F(SshLoginRefused, EncryptedKeyAmongRefusedOnesIsNamedFirst) {
+  StartSshd();
+  StartAgent();
+  Shell(
+      fmt::format("ssh-keygen -q -t ed25519 -N '' -f {0}/a; ssh-add -q {0}/a; "
+                  "ssh-keygen -q -p -P '' -N secret -f {1}",
+                  folder_, key_));
+  EXPECT_EQ(DialError(),
+            fmt::format("{0}: cannot log in as {1}: {2} is encrypted and no agent has it; "
+                        "refused: 1 key of the agent\n"
+                        "  hint: load it into the agent: ssh-add '{2}'\n",
+                        Place(), user_, key_));
+}
+
+TEST_F(SshLoginRefused, MissingIdentityFileIsSaidBeforeTheNetworkIsAsked) {
+  node_ = NodeSpec{.name = "spark-2", .address = "127.0.0.1"};
+  node_.access.port = FreePort();
+  node_.access.identity = "~/.ssh/nothing";
+  EXPECT_EQ(DialError(), fmt::format("spark-2: the identity file {}/.ssh/nothing does not exist\n"
+                                     "  hint: it is `identity` in `access` of the manifest\n",
+                                     home_));
+}
+
+TEST_F(SshLoginRefused, FileThatIsNoKeyIsSaidToBeNone) {
+  node_ = NodeSpec{.name = "spark-2", .address = "127.0.0.1"};
+  node_.access.identity = folder_ + "/text";
+  WriteText(node_.access.identity, "hello\n");
+  EXPECT_EQ(DialError(),
+            fmt::format("spark-2: the identity file {}/text is no private key that can be read\n"
+                        "  hint: it is `identity` in `access` of the manifest\n",
+                        folder_));
+}
+
+TEST_F(SshLoginRefused, NoKeyAtAllListsWhereItWasLookedFor) {
+  StartSshd();
+  node_.access.identity.clear();
+  EXPECT_EQ(DialError(),
+            fmt::format("{0}: cannot log in as {1}: there is no key to try (no agent, and none of "
+                        "{2}/.ssh/id_ed25519, {2}/.ssh/id_ecdsa, {2}/.ssh/id_rsa)\n"
+                        "  hint: make one with ssh-keygen, or name its file as `identity` in "
+                        "`access`\n",
+                        Place(), user_, home_));
+}
+
+TEST_F(SshLoginRefused, ServerThatTakesOnlyPasswordsIsSaidTo) {
+  StartSshd("PubkeyAuthentication no\nPasswordAuthentication yes");
+  EXPECT_EQ(DialError(),
+            fmt::format("{}: cannot log in as {}: no keys are taken there, only: password\n"
+                        "  hint: PubkeyAuthentication yes in its sshd_config; passwords are never "
+                        "used\n",
+                        Place(), user_));
+}
+
+TEST_F(SshLoginRefused, ServerThatWantsAPasswordOnTopIsSaidTo) {
+  StartSshd("PasswordAuthentication yes\nAuthenticationMethods publickey,password");
+  EXPECT_EQ(DialError(),
+            fmt::format("{}: cannot log in as {}: the key is right, but more is asked for "
+                        "(password)\n"
+                        "  hint: AuthenticationMethods in its sshd_config must be content with "
+                        "publickey\n",
+                        Place(), user_));
+}
+
+TEST_F(SshLoginRefused, UserNameWithShellSignsIsNotTaken) {
+  StartSshd();
+  node_.access.user = "$(reboot)";
+  EXPECT_EQ(DialError(),
+            "spark-2: the user name '$(reboot)' is not one that libssh takes\n"
+            "  hint: letters, digits, '.' and '-' are safe\n");
+}
+
+TEST_F(SshLoginRefused, AddressWithShellSignsIsNotTaken) {
+  StartSshd();
+  node_.address = "a;reboot";
+  EXPECT_EQ(DialError(),
+            "spark-2: the address 'a;reboot' is not one that libssh takes\n"
+            "  hint: letters, digits, '.' and '-' are safe\n");
+}
+
+TEST_F(SshLoginRefused, ConfigThatCannotBeReadIsNamed) {
+  StartSshd();
+  WriteConfig("Host *\n  Match\n");
+  EXPECT_EQ(DialError().substr(0, 60),
+            fmt::format("spark-2: cannot read {}/.ssh/config: ", home_).substr(0, 60));
+}
+
+}  // namespace
+}  // namespace reconciler

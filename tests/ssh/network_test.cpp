@@ -1,0 +1,174 @@
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "reconciler/transport/dial.h"
+#include "tests/ssh/sshd_fixture.h"
+
+namespace reconciler {
+namespace {
+
+using std::chrono::steady_clock;
+
+// Accepts connections in the kernel and never says a word.
+class SilentListener {
+ public:
+  SilentListener() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(bind(fd_.Get(), generic, size), 0);
+    EXPECT_EQ(listen(fd_.Get(), 16), 0);
+    EXPECT_EQ(getsockname(fd_.Get(), generic, &size), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  int Port() const { return port_; }
+  int Fd() const { return fd_.Get(); }
+
+ private:
+  UniqueFd fd_;
+  int port_ = 0;
+};
+
+class SshNetwork : public SshTest {
+ protected:
+  void PointAt(int port) {
+    node_ = NodeSpec{.name = "spark-2", .address = "127.0.0.1"};
+    node_.access.port = port;
+    node_.access.connect_timeout_s = 1;
+  }
+};
+
+TEST_F(SshNetwork, ClosedPortIsRefused) {
+  const int port = FreePort();
+  PointAt(port);
+  EXPECT_EQ(DialError(), fmt::format("spark-2 (127.0.0.1:{0}): connection refused\n"
+                                     "  hint: is sshd running there, and is {0} its port?\n",
+                                     port));
+}
+
+TEST_F(SshNetwork, ListenerThatNeverAnswersIsGivenUpInTime) {
+  const SilentListener silent;
+  PointAt(silent.Port());
+  const auto begin = steady_clock::now();
+  EXPECT_EQ(DialError(),
+            fmt::format("spark-2 (127.0.0.1:{}): no answer from an ssh server within 1 s\n"
+                        "  hint: something accepts connections there; is it sshd, and is the "
+                        "machine not overloaded?\n",
+                        silent.Port()));
+  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST_F(SshNetwork, ListenerWithAFullQueueIsNoAnswer) {
+  // A full backlog drops what knocks, as a machine that is switched off does.
+  const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(fd.Get(), generic, size), 0);
+  ASSERT_EQ(listen(fd.Get(), 0), 0);
+  ASSERT_EQ(getsockname(fd.Get(), generic, &size), 0);
+  std::vector<UniqueFd> knockers;
+  for (int i = 0; i < 4; ++i) {
+    knockers.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    (void)connect(knockers.back().Get(), generic, size);
+  }
+  std::this_thread::sleep_for(Milliseconds(100));
+  PointAt(ntohs(address.sin_port));
+  EXPECT_EQ(DialError(), fmt::format("spark-2 (127.0.0.1:{}): no answer within 1 s\n"
+                                     "  hint: is the machine on, and is its address right?\n",
+                                     node_.access.port));
+}
+
+TEST_F(SshNetwork, AddressOfNoNetworkSaysSo) {
+  PointAt(22);
+  node_.address = "255.255.255.255";
+  EXPECT_EQ(DialError(),
+            "spark-2 (255.255.255.255): network is unreachable\n"
+            "  hint: is this machine on the network that the address is in?\n");
+}
+
+TEST_F(SshNetwork, NameThatNobodyKnowsIsNotResolved) {
+  PointAt(22);
+  node_.address = "no-such-host.invalid";
+  node_.access.connect_timeout_s = 5;
+  EXPECT_EQ(DialError(),
+            "spark-2 (no-such-host.invalid): cannot resolve 'no-such-host.invalid'\n"
+            "  hint: give the machine's IP address, or a Host entry of ~/.ssh/config\n");
+}
+
+TEST_F(SshNetwork, PeerThatSpeaksNoSshIsNamed) {
+  const SilentListener listener;
+  std::thread peer([&] {
+    const UniqueFd fd(accept(listener.Fd(), nullptr, nullptr));
+    EXPECT_EQ(send(fd.Get(), "HTTP/1.0 400\r\n\r\n", 16, MSG_NOSIGNAL), 16);
+  });
+  PointAt(listener.Port());
+  const std::string error = DialError();
+  peer.join();
+  const std::string begin =
+      fmt::format("spark-2 (127.0.0.1:{}): the key exchange failed: ", listener.Port());
+  const std::string end = "\n  hint: the reason is in the log of sshd there (journalctl -u ssh)\n";
+  EXPECT_TRUE(error.starts_with(begin)) << error;
+  EXPECT_TRUE(error.ends_with(end)) << error;
+}
+
+TEST_F(SshNetwork, ProxyCommandThatFailsIsQuoted) {
+  PointAt(22);
+  WriteConfig("Host *\n  ProxyCommand sh -c 'echo the gate is closed >&2; exit 1'\n");
+  EXPECT_EQ(DialError(),
+            "spark-2 (127.0.0.1): the way there failed: the gate is closed\n"
+            "  hint: the proxy command was: sh -c 'echo the gate is closed >&2; exit 1'\n");
+}
+
+TEST_F(SshNetwork, ProxyCommandThatSaysNothingIsGivenUpInTimeAndEnded) {
+  PointAt(22);
+  WriteConfig(
+      fmt::format("Host *\n  ProxyCommand sh -c 'echo $$ >{}/pid; exec sleep 300'\n", folder_));
+  EXPECT_EQ(DialError(),
+            "spark-2 (127.0.0.1): no answer from an ssh server within 1 s\n"
+            "  hint: something accepts connections there; is it sshd, and is the machine not "
+            "overloaded?\n");
+  EXPECT_EQ(Shell(fmt::format("kill -0 $(cat {}/pid) 2>&1 || echo gone", folder_)).find("gone") ==
+                std::string::npos,
+            false);
+}
+
+TEST_F(SshNetwork, UserWithShellSignsReachesNoProxyCommand) {
+  PointAt(22);
+  node_.access.user = "a *";
+  WriteConfig("Host *\n  ProxyCommand echo %r\n");
+  EXPECT_EQ(DialError(),
+            "spark-2 (127.0.0.1): a character of the address or user cannot go into a proxy "
+            "command\n"
+            "  hint: letters, digits and . _ : % @ + - are possible\n");
+}
+
+TEST_F(SshNetwork, ConnectionCutInTheMiddleIsAnErrorAtOnce) {
+  StartSshd();
+  const auto begin = steady_clock::now();
+  const auto reply = RunOnNode("echo before; kill -KILL $PPID; sleep 2; echo after\n");
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(FormatError(reply.error()), Place() + ": the connection was lost\n");
+  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+TEST_F(SshNetwork, ShellOverACutConnectionIsAnErrorAtOnce) {
+  StartSshd();
+  const auto transport = DialNode(node_);
+  ASSERT_TRUE(transport) << FormatError(transport.error());
+  EXPECT_FALSE(RunScript(**transport, "kill -KILL $PPID\n", Milliseconds(10000)));
+  const auto again = (*transport)->OpenShell();
+  ASSERT_FALSE(again);
+  EXPECT_EQ(FormatError(again.error()), Place() + ": the connection was lost\n");
+}
+
+}  // namespace
+}  // namespace reconciler

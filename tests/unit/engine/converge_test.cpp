@@ -1,0 +1,87 @@
+#include "reconciler/engine/converge.h"
+
+#include <gtest/gtest.h>
+
+#include "reconciler/transport/fake_transport.h"
+
+namespace reconciler {
+namespace {
+
+Change Named(const std::string& name, bool deferred = false) {
+  return {.kind = "file", .name = name, .node = "spark-1", .detail = "1 → 2", .deferred = deferred, .fingerprint = "f"};
+}
+
+Plan Of(std::vector<Change> changes) {
+  Plan plan{.manifest = "cluster.yaml", .spec_digest = "d", .id = std::string(64, '0')};
+  if (!changes.empty()) plan.stages = {{.plugins = {"p"}, .changes = std::move(changes)}};
+  return plan;
+}
+
+// The changes have no actions, so no node is asked for anything.
+ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
+  FakeNetwork network({});
+  NodePool pool(network.Dialer());
+  const ClusterSpec cluster;
+  std::size_t next = 0;
+  return Converge(plan, cluster, pool,
+                  [&]() -> Result<Plan> { return replans[std::min(next++, replans.size() - 1)]; },
+                  [](const Event&) {});
+}
+
+TEST(Converge, SucceedsOnlyWhenNothingDiffersAfterwards) {
+  EXPECT_TRUE(RunConverge(Of({Named("/a")}), {Of({})}).converged);
+}
+
+TEST(Converge, ReadsAgainForAWhileBecauseLinksSettle) {
+  EXPECT_TRUE(RunConverge(Of({Named("/a")}), {Of({Named("/a")}), Of({})}).converged);
+}
+
+TEST(Converge, SaysWhatStillDiffers) {
+  const ConvergeReport report = RunConverge(Of({Named("/a")}), {Of({Named("/a")})});
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(FormatErrors(report.errors),
+            "spark-1: file /a still differs after the apply: 1 → 2\n"
+            "  hint: somebody else may write it too; plan again to see it\n");
+}
+
+TEST(Converge, CarriesOutInASecondPassWhatThePlanAnnounced) {
+  EXPECT_TRUE(RunConverge(Of({Named("/keys", true)}), {Of({Named("/keys")}), Of({})}).converged);
+}
+
+TEST(Converge, CarriesOutNothingThatThePlanDidNotAnnounce) {
+  const ConvergeReport report = RunConverge(Of({Named("/keys", true)}), {Of({Named("/other")})});
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(report.errors.size(), 1u);
+}
+
+TEST(FindStale, OtherDriftDoesNotMakeAPlanStale) {
+  EXPECT_TRUE(FindStale(Of({Named("/a")}), Of({Named("/a"), Named("/b")})).empty());
+}
+
+TEST(FindStale, NamesTheFactThatMoved) {
+  Change moved = Named("/a");
+  moved.fingerprint = "other";
+  moved.detail = "3 → 2";
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({moved}))),
+            "spark-1: file /a moved since the plan was made: planned '1 → 2', now '3 → 2'\n"
+            "  hint: make a new plan and look at it again\n");
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({}))),
+            "spark-1: file /a moved since the plan was made: planned '1 → 2', now it is as the manifest wants it\n"
+            "  hint: make a new plan and look at it again\n");
+}
+
+TEST(FindStale, SeesAnEditedManifest) {
+  Plan fresh = Of({Named("/a")});
+  fresh.spec_digest = "e";
+  EXPECT_EQ(FindStale(Of({Named("/a")}), fresh)[0].message, "cluster.yaml changed since the plan was made");
+}
+
+TEST(FindStale, SeesThatOtherStepsAreNeededNow) {
+  Change other = Named("/a");
+  other.actions = {RemoveFile{"/a"}};
+  EXPECT_EQ(FindStale(Of({Named("/a")}), Of({other}))[0].message,
+            "file /a moved since the plan was made: planned '1 → 2', now other steps are needed");
+}
+
+}  // namespace
+}  // namespace reconciler

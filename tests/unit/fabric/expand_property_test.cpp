@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "reconciler/fabric/expand.h"
+#include "tests/unit/fabric/clusters.h"
+
+namespace reconciler {
+namespace {
+
+using test::Cluster;
+using test::Node;
+
+using Addresses = std::map<std::pair<NodeName, std::string>, Ipv4Prefix>;  // by node and netdev
+
+Addresses AddressesOf(const ClusterSpec& cluster) {
+  Addresses addresses;
+  const Fabric fabric = ExpandFabric(cluster).value();
+  for (const auto& [node, ports] : fabric.ports) {
+    for (const RailPort& port : ports) addresses[{node, port.netdev}] = port.address;
+  }
+  return addresses;
+}
+
+// Between 2 and 12 nodes with ids of their own, in any order.
+std::vector<NodeSpec> AnyNodes() {
+  const auto ids = *rc::gen::unique<std::vector<int>>(
+      static_cast<std::size_t>(*rc::gen::inRange(2, 13)), rc::gen::inRange(1, 255));
+  std::vector<NodeSpec> nodes;
+  for (const int id : ids) nodes.push_back(Node(id, *rc::gen::element<std::string>("p0", "p1")));
+  return nodes;
+}
+
+std::vector<NodeSpec> Shuffled(std::vector<NodeSpec> nodes) {
+  for (std::size_t i = nodes.size(); i > 1; --i) {
+    std::swap(nodes[i - 1], nodes[*rc::gen::inRange<std::size_t>(0, i)]);
+  }
+  return nodes;
+}
+
+RC_GTEST_PROP(ExpandFabric, OrderOfTheNodesChangesNoAddress, ()) {
+  const auto nodes = AnyNodes();
+  RC_ASSERT(AddressesOf(Cluster(Topology::kSwitch, nodes, 2)) ==
+            AddressesOf(Cluster(Topology::kSwitch, Shuffled(nodes), 2)));
+}
+
+RC_GTEST_PROP(ExpandFabric, OrderOfTheNodesChangesNoAddressInARing, ()) {
+  auto nodes = AnyNodes();
+  while (nodes.size() < 3) nodes.push_back(Node(255 - static_cast<int>(nodes.size())));
+  nodes.resize(3);
+  RC_PRE(nodes[2].id != nodes[0].id && nodes[2].id != nodes[1].id);
+  RC_ASSERT(AddressesOf(Cluster(Topology::kRing, nodes, 6)) ==
+            AddressesOf(Cluster(Topology::kRing, Shuffled(nodes), 6)));
+}
+
+RC_GTEST_PROP(ExpandFabric, RemovingANodeRenumbersNobody, ()) {
+  const auto nodes = AnyNodes();
+  const auto topology = *rc::gen::element(Topology::kDirect, Topology::kSwitch);
+  auto fewer = nodes;
+  fewer.erase(fewer.begin() + *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(fewer)));
+  const Addresses all = AddressesOf(Cluster(topology, nodes, 2));
+  for (const auto& [port, address] : AddressesOf(Cluster(topology, fewer, 2))) {
+    RC_ASSERT(all.at(port) == address);
+  }
+}
+
+RC_GTEST_PROP(ExpandFabric, NoTwoPortsShareAnAddressAndTwinsNeverShareASubnet, ()) {
+  const auto fabric = ExpandFabric(Cluster(Topology::kSwitch, AnyNodes(), 2)).value();
+  std::set<Ipv4Address> seen;
+  for (const auto& [node, ports] : fabric.ports) {
+    RC_ASSERT(!ports[0].address.Overlaps(ports[1].address));
+    for (const RailPort& port : ports) RC_ASSERT(seen.insert(port.address.address).second);
+  }
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,88 @@
+#include "plugins/shared/mark.h"
+
+#include <gtest/gtest.h>
+
+namespace reconciler::plugins {
+namespace {
+
+constexpr const char* kBegin = "# BEGIN spark-reconcile homelab hosts\n";
+constexpr const char* kEnd = "# END spark-reconcile homelab hosts\n";
+
+std::string With(const std::string& content, const std::string& body) {
+  return WithBlock(content, "homelab", "hosts", body);
+}
+
+TEST(Mark, OwnedFileNamesTheClusterAndItsBodysDigest) {
+  EXPECT_EQ(OwnedFile("homelab", "a = 1\n"),
+            "# Written by spark-reconcile for cluster homelab (body sha256 cb78bd8a17f7b751).\n"
+            "# Change the manifest and apply it; an edit made here is reported as drift.\n"
+            "a = 1\n");
+}
+
+TEST(Mark, OwnedFileIsKnownAfterAnEditAndForeignTextIsNot) {
+  EXPECT_TRUE(IsOwnedFile(OwnedFile("homelab", "a = 1\n") + "b = 2\n"));
+  EXPECT_FALSE(IsOwnedFile("\n" + OwnedFile("homelab", "a = 1\n")));
+  EXPECT_FALSE(IsOwnedFile(""));
+}
+
+TEST(Mark, NewBlockGoesToTheEndAndLeavesTheRestAlone) {
+  EXPECT_EQ(With("127.0.0.1 localhost\n", "x\n"),
+            std::string("127.0.0.1 localhost\n") + kBegin + "x\n" + kEnd);
+  EXPECT_EQ(With("", "x\n"), std::string(kBegin) + "x\n" + kEnd);
+}
+
+TEST(Mark, MissingFinalNewlineIsAddedBeforeABlock) {
+  EXPECT_EQ(With("127.0.0.1 localhost", "x\n"),
+            std::string("127.0.0.1 localhost\n") + kBegin + "x\n" + kEnd);
+}
+
+TEST(Mark, FirstBlockGoesToTheTop) {
+  EXPECT_EQ(WithBlockFirst("Host *\n", "homelab", "hosts", "x\n"),
+            std::string(kBegin) + "x\n" + kEnd + "Host *\n");
+}
+
+TEST(Mark, BlockIsReplacedWhereItStands) {
+  const std::string content = std::string("a\n") + kBegin + "old\nolder\n" + kEnd + "b\n";
+  const std::string wanted = std::string("a\n") + kBegin + "new\n" + kEnd + "b\n";
+  EXPECT_EQ(With(content, "new\n"), wanted);
+  EXPECT_EQ(WithBlockFirst(content, "homelab", "hosts", "new\n"), wanted);
+}
+
+TEST(Mark, SettingTheSameBlockTwiceChangesNothing) {
+  for (const std::string content : {"", "a", "a\n", "a\r\nb\r\n", "# BEGIN something\n\n\n"}) {
+    const std::string once = With(content, "x\ny\n");
+    EXPECT_EQ(With(once, "x\ny\n"), once);
+    EXPECT_EQ(BlockOf(once, "homelab", "hosts"), "x\ny\n");
+  }
+}
+
+TEST(Mark, EmptyBodyTakesTheBlockAwayWithItsMarkers) {
+  EXPECT_EQ(With(std::string("a\n") + kBegin + "x\n" + kEnd + "b\n", ""), "a\nb\n");
+  EXPECT_EQ(With("a\n", ""), "a\n");
+}
+
+TEST(Mark, BlocksOfOtherClustersAndTopicsAreSomebodyElses) {
+  const std::string others =
+      "# BEGIN spark-reconcile office hosts\nx\n"
+      "# END spark-reconcile office hosts\n"
+      "# BEGIN spark-reconcile homelab hosts-2\ny\n"
+      "# END spark-reconcile homelab hosts-2\n";
+  EXPECT_EQ(With(others, "z\n"), others + kBegin + "z\n" + kEnd);
+  EXPECT_EQ(BlockOf(others, "homelab", "hosts"), std::nullopt);
+}
+
+TEST(Mark, MarkerWithTextAroundItIsNoMarker) {
+  const std::string content =
+      "  # BEGIN spark-reconcile homelab hosts\n"
+      "# BEGIN spark-reconcile homelab hosts, once\n";
+  EXPECT_EQ(With(content, "x\n"), content + kBegin + "x\n" + kEnd);
+}
+
+TEST(Mark, BeginWithoutEndOwnsOnlyItsOwnLine) {
+  const std::string content = std::string(kBegin) + "10.0.0.1 somebodys\n";
+  EXPECT_EQ(BlockOf(content, "homelab", "hosts"), std::nullopt);
+  EXPECT_EQ(With(content, "x\n"), std::string(kBegin) + "x\n" + kEnd + "10.0.0.1 somebodys\n");
+}
+
+}  // namespace
+}  // namespace reconciler::plugins

@@ -1,0 +1,256 @@
+#include "plugins/netplan/netplan.h"
+
+#include <gmock/gmock.h>
+
+#include "plugins/netplan/render.h"
+#include "plugins/shared/mark.h"
+#include "tests/unit/plugins/pair_world.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* kFile = "/etc/netplan/60-spark-reconcile.yaml";
+constexpr const char* kUnmanaged = "/etc/NetworkManager/conf.d/60-spark-reconcile.conf";
+constexpr const char* kRail0 = "enp1s0f1np1";
+constexpr const char* kRail1 = "enP2p1s0f1np1";
+
+constexpr const char* kPorts =
+    "network:\n"
+    "  version: 2\n"
+    "  ethernets:\n"
+    "    enp1s0f1np1:\n"
+    "      dhcp4: false\n"
+    "      dhcp6: false\n"
+    "      accept-ra: false\n"
+    "      link-local: []\n"
+    "      addresses: [192.168.177.1/24]\n"
+    "      mtu: 9000\n"
+    "      optional: true\n"
+    "    enP2p1s0f1np1:\n"
+    "      dhcp4: false\n"
+    "      dhcp6: false\n"
+    "      accept-ra: false\n"
+    "      link-local: []\n"
+    "      addresses: [192.168.178.1/24]\n"
+    "      mtu: 9000\n"
+    "      optional: true\n";
+
+test::PairWorld World() {
+  test::PairWorld world;
+  world.facts.files[kFile] = Absent{};
+  world.facts.files[kUnmanaged] = Absent{};
+  world.AddFile("/etc/netplan/01-management.yaml",
+                "network:\n  version: 2\n  renderer: networkd\n  ethernets:\n"
+                "    enP7s7: {addresses: [192.168.1.21/24]}\n");
+  return world;
+}
+
+test::PairWorld NetworkManagerWorld() {
+  test::PairWorld world = World();
+  world.AddFile("/lib/netplan/00-network-manager-all.yaml",
+                "network:\n  version: 2\n  renderer: NetworkManager\n");
+  world.AddFile("/etc/netplan/01-management.yaml",
+                "network:\n  version: 2\n  ethernets: {enP7s7: {dhcp4: true}}\n");
+  for (auto& [name, link] : world.facts.links) link.manager = LinkManager::kNetworkManager;
+  return world;
+}
+
+// The node as a successful apply leaves it.
+test::PairWorld Applied(test::PairWorld world) {
+  world.facts.files[kFile] = world.File(Get(), kFile);
+  for (const RailPort& port : world.fabric.ports["spark-1"]) {
+    LinkFact& link = world.facts.links[port.netdev];
+    link.mtu = 9000;
+    link.ipv4 = {port.address};
+    link.ipv6 = {"fe80::1/64"};
+  }
+  return world;
+}
+
+TEST(Netplan, FileHoldsBothTwinsAndNoRenderer) {
+  EXPECT_EQ(World().File(Get(), kFile),
+            (FileState{.content = OwnedFile("homelab", kPorts), .mode = 0600}));
+}
+
+TEST(Netplan, FileAndLiveStateAreSeparateResources) {
+  EXPECT_THAT(World().Names(Get()), ElementsAre(kFile, kRail0, kRail1));
+  EXPECT_EQ(World().Detail(Get(), kFile), "(0600, 21 lines)");
+  EXPECT_EQ(World().Detail(Get(), kRail0),
+            "up, mtu 1500, no address → up, mtu 9000, 192.168.177.1/24");
+}
+
+TEST(Netplan, NothingDiffersAfterApply) {
+  for (const test::PairWorld& world : {Applied(World()), Applied(NetworkManagerWorld())}) {
+    for (const Resource& resource : world.Resources(Get())) {
+      EXPECT_EQ(Diff(resource, "netplan"), std::nullopt) << resource.name;
+    }
+  }
+}
+
+TEST(Netplan, DriftOfEachLiveValueIsADifference) {
+  test::PairWorld world = Applied(World());
+  LinkFact& link = world.facts.links[kRail0];
+  const LinkFact good = link;
+  link.mtu = 1500;
+  EXPECT_EQ(world.Detail(Get(), kRail0),
+            "up, mtu 1500, 192.168.177.1/24 → up, mtu 9000, 192.168.177.1/24");
+  link = good;
+  link.ipv4.insert(link.ipv4.begin(), *ParseIpv4Prefix("10.9.9.9/24"));
+  EXPECT_EQ(world.Detail(Get(), kRail0),
+            "up, mtu 9000, 10.9.9.9/24 192.168.177.1/24 → up, mtu 9000, 192.168.177.1/24");
+  link = good;
+  link.admin_up = link.carrier = false;
+  EXPECT_EQ(world.Detail(Get(), kRail0),
+            "down, mtu 9000, 192.168.177.1/24 → up, mtu 9000, 192.168.177.1/24");
+}
+
+TEST(Netplan, MissingCarrierIsNoChange) {
+  for (test::PairWorld world : {Applied(World()), Applied(NetworkManagerWorld())}) {
+    world.facts.links[kRail0].carrier = false;
+    world.facts.links[kRail0].ipv4.clear();
+    EXPECT_EQ(world.Detail(Get(), kRail0), "holds");
+  }
+}
+
+TEST(Netplan, WithoutACarrierOnlyNetworkdCanSetTheMtu) {
+  test::PairWorld world = Applied(World());
+  world.facts.links[kRail0].carrier = false;
+  world.facts.links[kRail0].mtu = 1500;
+  EXPECT_EQ(world.Detail(Get(), kRail0), "up, mtu 1500, no carrier → up, mtu 9000, no carrier");
+  test::PairWorld other = Applied(NetworkManagerWorld());
+  other.facts.links[kRail0].carrier = false;
+  other.facts.links[kRail0].mtu = 1500;
+  EXPECT_EQ(other.Detail(Get(), kRail0), "holds");
+}
+
+TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
+  EXPECT_THAT(
+      test::Lines(World().Find(Get(), kFile).triggers),
+      ElementsAre("rm -rf /run/spark-reconcile/netplan",
+                  "mkdir -p -m 0700 /run/spark-reconcile/netplan",
+                  "cp -p --parents -t /run/spark-reconcile/netplan -- "
+                  "/etc/netplan/01-management.yaml /etc/netplan/60-spark-reconcile.yaml",
+                  "netplan generate --root-dir /run/spark-reconcile/netplan",
+                  "install --compare -D -m 0644 -t /run/systemd/network -- "
+                  "/run/spark-reconcile/netplan/run/systemd/network/"
+                  "10-netplan-enp1s0f1np1.network "
+                  "/run/spark-reconcile/netplan/run/systemd/network/"
+                  "10-netplan-enP2p1s0f1np1.network",
+                  "rm -r /run/spark-reconcile/netplan", "networkctl reload",
+                  "networkctl reconfigure enp1s0f1np1", "networkctl reconfigure enP2p1s0f1np1"));
+}
+
+TEST(Netplan, NetworkManagerActivationTouchesOurInterfacesOnly) {
+  const std::vector<std::string> lines =
+      test::Lines(NetworkManagerWorld().Find(Get(), kFile).triggers);
+  ASSERT_EQ(lines.size(), 9U);
+  EXPECT_EQ(lines[2],
+            "cp -p --parents -t /run/spark-reconcile/netplan -- "
+            "/lib/netplan/00-network-manager-all.yaml /etc/netplan/01-management.yaml "
+            "/etc/netplan/60-spark-reconcile.yaml");
+  EXPECT_EQ(lines[6],
+            "nmcli connection load "
+            "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection "
+            "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection");
+  EXPECT_EQ(lines[7], "nmcli --wait 15 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
+}
+
+TEST(Netplan, LinkActivationIsThatOfTheFileForOneInterface) {
+  const test::PairWorld world = World();
+  std::vector<RunCommand> file = world.Find(Get(), kFile).triggers;
+  const std::vector<RunCommand> link = world.Find(Get(), kRail1).triggers;
+  file.erase(file.end() - 2);  // of the other rail
+  EXPECT_EQ(link, file);
+}
+
+TEST(Netplan, NetworkManagerIsNotAskedToActivateAPortWithoutCarrier) {
+  test::PairWorld world = NetworkManagerWorld();
+  world.facts.links[kRail0].carrier = false;
+  for (const std::string& line : test::Lines(world.Find(Get(), kFile).triggers)) {
+    EXPECT_THAT(line, Not(HasSubstr("connection up id netplan-enp1s0f1np1")));
+  }
+  world.facts.links[kRail0].admin_up = false;  // a port that is down shows no carrier
+  EXPECT_THAT(test::Lines(world.Find(Get(), kFile).triggers),
+              testing::Contains(HasSubstr("connection up id netplan-enp1s0f1np1")));
+}
+
+TEST(Netplan, UndoPutsLiveValuesBack) {
+  test::PairWorld world = World();
+  world.facts.links[kRail0].ipv4 = {*ParseIpv4Prefix("10.0.0.1/30")};
+  EXPECT_THAT(
+      test::Lines(world.Find(Get(), kRail0).undo),
+      ElementsAre("ip link set dev enp1s0f1np1 mtu 1500", "ip -4 address flush dev enp1s0f1np1",
+                  "ip address replace 10.0.0.1/30 broadcast + dev enp1s0f1np1",
+                  "ip link set dev enp1s0f1np1 up"));
+}
+
+TEST(Netplan, UnusedCagesAreLeftAloneUnlessTheManifestWantsThemDown) {
+  test::PairWorld world = World();
+  world.cluster.fabric.unused_cages = UnusedCages::kDown;
+  EXPECT_THAT(world.Names(Get()),
+              ElementsAre(kFile, kRail0, kRail1, "enp1s0f0np0", "enP2p1s0f0np0"));
+  EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"), "up → down");
+  EXPECT_THAT(world.File(Get(), kFile).content, testing::EndsWith("    enP2p1s0f0np0:\n"
+                                                                  "      dhcp4: false\n"
+                                                                  "      dhcp6: false\n"
+                                                                  "      accept-ra: false\n"
+                                                                  "      link-local: []\n"
+                                                                  "      optional: true\n"
+                                                                  "      activation-mode: off\n"));
+  EXPECT_THAT(test::Lines(world.Find(Get(), "enp1s0f0np0").triggers),
+              testing::Contains("networkctl reconfigure enp1s0f0np0"));
+}
+
+TEST(Netplan, NetworkManagerLetsGoOfPortsThatStayDown) {
+  test::PairWorld world = NetworkManagerWorld();
+  world.cluster.fabric.unused_cages = UnusedCages::kDown;
+  EXPECT_THAT(world.Names(Get()),
+              ElementsAre(kFile, kUnmanaged, kRail0, kRail1, "enp1s0f0np0", "enP2p1s0f0np0"));
+  EXPECT_EQ(world.File(Get(), kFile).content, OwnedFile("homelab", kPorts));
+  EXPECT_EQ(world.File(Get(), kUnmanaged).content,
+            OwnedFile("homelab",
+                      "[keyfile]\nunmanaged-devices+=interface-name:enp1s0f0np0;"
+                      "interface-name:enP2p1s0f0np0;\n"));
+  EXPECT_THAT(test::Lines(world.Find(Get(), kUnmanaged).triggers),
+              ElementsAre("nmcli general reload conf"));
+  const Resource link = world.Find(Get(), "enp1s0f0np0");
+  EXPECT_THAT(test::Lines(link.apply), ElementsAre("ip link set dev enp1s0f0np0 down"));
+  EXPECT_THAT(test::Lines(link.undo), ElementsAre("ip link set dev enp1s0f0np0 up"));
+}
+
+TEST(Netplan, PortsAreGivenBackToNetworkManagerByOurOwnFileOnly) {
+  test::PairWorld world = NetworkManagerWorld();
+  world.AddFile(kUnmanaged, "[keyfile]\nunmanaged-devices=none\n");
+  EXPECT_THAT(world.Names(Get()), ElementsAre(kFile, kRail0, kRail1));
+  world.AddFile(kUnmanaged, OwnedFile("homelab", "[keyfile]\n"));
+  EXPECT_EQ(world.Detail(Get(), kUnmanaged), "(0600, 3 lines)");
+  EXPECT_TRUE(std::holds_alternative<Absent>(world.Find(Get(), kUnmanaged).desired));
+}
+
+TEST(Netplan, NodeWithoutPortsIsNeitherReadNorChanged) {
+  test::PairWorld world = World();
+  world.fabric.ports.clear();
+  EXPECT_THAT(world.Resources(Get()), IsEmpty());
+  EXPECT_TRUE(Get().probe(world.cluster, world.fabric, world.cluster.nodes[0]).empty());
+}
+
+TEST(Netplan, NamesThatYamlWouldTakeForSomethingElseAreQuoted) {
+  for (const auto& [netdev, key] :
+       std::vector<std::pair<std::string, std::string>>{{"enp1s0f1np1", "enp1s0f1np1"},
+                                                        {"on", "\"on\""},
+                                                        {"1e3", "\"1e3\""},
+                                                        {"a: {b", "\"a: {b\""},
+                                                        {"a\"\n2", "\"a\\\"\\n2\""},
+                                                        {"eth0.5", "\"eth0.5\""},
+                                                        {"\xff", "\"\\ufffd\""}}) {
+    EXPECT_THAT(NetplanBody({}, {netdev}), HasSubstr("ethernets:\n    " + key + ":\n"));
+  }
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::netplan

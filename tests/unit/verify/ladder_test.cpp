@@ -1,0 +1,124 @@
+#include "reconciler/verify/ladder.h"
+
+#include <gmock/gmock.h>
+
+#include "reconciler/transport/fake_transport.h"
+#include "reconciler/verify/render.h"
+#include "tests/unit/verify/sample.h"
+#include "tests/unit/verify/shell_nodes.h"
+
+namespace reconciler {
+namespace {
+
+using testing::ElementsAre;
+
+// Every node's script runs in a real shell; ping and ssh are the test's.
+class Ladder : public ShellNodes {
+ protected:
+  Ladder() {
+    Program("ping", "echo '2 packets transmitted, 2 received, 0% packet loss'\n");
+    Program("ssh", "exit 0\n");
+  }
+
+  Report Climb(Sample sample, const std::map<NodeName, FakeNode>& odd = {}) {
+    std::map<NodeName, FakeNode> nodes;
+    for (NodeSpec& node : sample.cluster.nodes) {
+      node.access.user = user_;
+      nodes[node.name].shell = [this](const std::string& script) { return Run(script); };
+    }
+    for (const auto& [name, node] : odd) nodes[name] = node;
+    FakeNetwork network(std::move(nodes));
+    NodePool pool(network.Dialer());
+    Report report = Verify(sample.cluster, sample.fabric, sample.facts, pool, options_,
+                           [this](const NodeName& node, std::string_view what) {
+                             events_.push_back(fmt::format("{} {}", node, what));
+                           });
+    for (const NodeSpec& node : sample.cluster.nodes) {
+      scripts_ += network.ScriptsOf(node.name).size();
+    }
+    return report;
+  }
+
+  VerifyOptions options_;
+  std::vector<std::string> events_;
+  std::size_t scripts_ = 0;
+};
+
+TEST_F(Ladder, AHealthyClusterPassesWithOneScriptPerNode) {
+  const Report report = Climb(OnSwitch(3));
+  EXPECT_EQ(ExitCode(report), 0);
+  EXPECT_EQ(report.Count(Outcome::kPass), 39u + 12u + 12u);
+  EXPECT_EQ(report.checks.size(), 63u);
+  EXPECT_EQ(scripts_, 3u);
+  EXPECT_THAT(events_, testing::UnorderedElementsAre("spark-1 measures 4 pings and 4 logins",
+                                                     "spark-2 measures 4 pings and 4 logins",
+                                                     "spark-3 measures 4 pings and 4 logins",
+                                                     "spark-1 measured", "spark-2 measured",
+                                                     "spark-3 measured"));
+}
+
+TEST_F(Ladder, TheSameClusterGivesTheSameReport) {
+  const Report first = Climb(OnSwitch(3));
+  EXPECT_EQ(first, Climb(OnSwitch(3)));
+}
+
+TEST_F(Ladder, ALostRailIsNamedWithItsPair) {
+  Program(
+      "ping",
+      "case \"$*\" in *'-I enP2p1s0f1np1'*) echo '2 packets transmitted, 0 received'; exit 1 ;; "
+      "esac\necho '2 packets transmitted, 2 received'\n");
+  const Report report = Climb(OnSwitch(2));
+  EXPECT_EQ(ExitCode(report), 6);
+  EXPECT_THAT(Brief(report.findings), ElementsAre("no-path spark-1 spark-2 rail1 x2"));
+}
+
+TEST_F(Ladder, AnUnreachableNodeLeavesTheOthersComplete) {
+  Program(
+      "ping",
+      "case \"$*\" in *192.168.17[78].2) echo '2 packets transmitted, 0 received'; exit 1 ;; esac\n"
+      "echo '2 packets transmitted, 2 received'\n");
+  Program("ssh", "case \"$*\" in *spark-2-*) echo 'Connection timed out' >&2; exit 255 ;; esac\n");
+  Sample sample = OnSwitch(3);
+  sample.Lose(2);
+  const Report report = Climb(sample);
+  EXPECT_EQ(ExitCode(report), 3);
+  EXPECT_EQ(report.Count(Outcome::kFail), 0u);
+  EXPECT_EQ(report.Count(Outcome::kPass), 26u + 4u + 4u);
+  EXPECT_EQ(report.unreachable.at("spark-2"), "spark-2: no connection within 10 s");
+  EXPECT_THAT(Brief(report.findings), ElementsAre("node-unreachable spark-2 x29"));
+  EXPECT_EQ(scripts_, 2u);
+}
+
+TEST_F(Ladder, ANodeThatIsLostOnTheWayIsUnreachableToo) {
+  FakeNode gone;
+  gone.refuse_dial = "no route to host";
+  const Report report = Climb(OnSwitch(3), {{"spark-3", gone}});
+  EXPECT_EQ(ExitCode(report), 3);
+  EXPECT_THAT(report.unreachable.at("spark-3"), testing::HasSubstr("no route to host"));
+  // Its facts were read, its 4 pings and 4 logins were not; its peers hear it well.
+  EXPECT_THAT(Brief(report.findings), ElementsAre("node-unreachable spark-3 x8"));
+  EXPECT_EQ(report.findings[0].evidence.size(), 4u);
+}
+
+TEST_F(Ladder, ALimitThatPassesIsToldAndEndsTheWait) {
+  FakeNode slow;
+  slow.shell = [](const std::string&) { return ScriptReply{}; };
+  slow.latency = std::chrono::hours(1);
+  const Report report = Climb(OnSwitch(2), {{"spark-1", slow}});
+  EXPECT_EQ(ExitCode(report), 3);
+  EXPECT_TRUE(report.unreachable.contains("spark-1"));
+}
+
+TEST_F(Ladder, AFactAloneFailsWithoutAnyScript) {
+  options_.up_to = Rung::kFacts;
+  Sample sample = OnSwitch(2);
+  sample.Link(1, 0).mtu = 1500;
+  const Report report = Climb(sample);
+  EXPECT_EQ(ExitCode(report), 6);
+  EXPECT_EQ(scripts_, 0u);
+  EXPECT_EQ(report.level, Rung::kFacts);
+  EXPECT_EQ(report.checks.size(), 26u);
+}
+
+}  // namespace
+}  // namespace reconciler

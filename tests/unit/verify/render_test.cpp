@@ -1,0 +1,122 @@
+#include "reconciler/verify/render.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/verify/sample.h"
+
+namespace reconciler {
+namespace {
+
+Report ReportOf(const Sample& sample, const std::vector<Check>& checks) {
+  Report report{.cluster = "homelab", .checks = checks};
+  report.findings = FindingsOf(sample, checks);
+  return report;
+}
+
+TEST(Render, AHealthyPair) {
+  const Sample sample = OnSwitch(2);
+  EXPECT_EQ(RenderReport(ReportOf(sample, PassedChecks(sample))),
+            "homelab · verify up to ssh\n"
+            "\n"
+            "facts: 26 passed, 0 failed, 0 could not be measured, 0 skipped\n"
+            "\n"
+            "jumbo ping, from row to column (rail0 rail1)\n"
+            "           spark-1  spark-2\n"
+            "  spark-1  -        ok ok\n"
+            "  spark-2  ok ok    -\n"
+            "\n"
+            "ssh, from row to column (rail0 rail1)\n"
+            "           spark-1  spark-2\n"
+            "  spark-1  -        ok ok\n"
+            "  spark-2  ok ok    -\n"
+            "\n"
+            "34 checks: 34 passed, 0 failed, 0 could not be measured, 0 skipped\n");
+}
+
+TEST(Render, FailuresAndWhatIsNotKnown) {
+  const Sample sample = OnSwitch(3);
+  auto checks = PassedChecks(sample);
+  std::erase_if(checks, [](const Check& check) { return check.rung != Rung::kPing; });
+  Break(checks, Rung::kPing, "3>0@1", Symptom::kJumboLost, "2 packets transmitted, 0 received");
+  Break(checks, Rung::kPing, "0>3@1", Symptom::kJumboLost, "2 packets transmitted, 0 received");
+  checks[0].outcome = Outcome::kCouldNotMeasure;
+  checks[0].symptom = Symptom::kNoAnswer;
+  checks[0].why = "the script ended with 1 without an answer for this";
+  EXPECT_EQ(RenderReport(ReportOf(sample, checks)),
+            "homelab · verify up to ssh\n"
+            "\n"
+            "jumbo ping, from row to column (rail0 rail1)\n"
+            "           spark-1    spark-2    spark-3\n"
+            "  spark-1  -          ?    ok    ok   FAIL\n"
+            "  spark-2  ok   ok    -          ok   FAIL\n"
+            "  spark-3  ok   FAIL  ok   FAIL  -\n"
+            "\n"
+            "findings\n"
+            "  ? no-answer: spark-1 on rail0\n"
+            "    expected   packets of 9000 bytes come back unfragmented\n"
+            "    cause      the script ended with 1 without an answer for this\n"
+            "    next step  run verify again; if it stays, look at the node's load and at space in "
+            "its /tmp\n"
+            "\n"
+            "  FAIL path-mtu: spark-3 on rail1\n"
+            "    expected   packets of 9000 bytes come back unfragmented\n"
+            "    measured   jumbo-lost\n"
+            "    evidence   spark-1 to spark-3 on rail1: 2 packets transmitted, 0 received\n"
+            "    evidence   spark-2 to spark-3 on rail1: 2 packets transmitted, 0 received\n"
+            "    evidence   spark-3 to spark-1 on rail1: 2 packets transmitted, 0 received\n"
+            "    evidence   spark-3 to spark-2 on rail1: 2 packets transmitted, 0 received\n"
+            "    evidence   spark-3: enP2p1s0f1np1 has mtu 9000\n"
+            "    cause      both ends have the right MTU, and only packets to and from spark-3 are "
+            "lost on rail1:\n"
+            "               the MTU of its switch port is too small\n"
+            "    next step  set the L2 MTU (l2mtu, jumbo frames) of the switch port of spark-3 "
+            "above the fabric's\n"
+            "    explains   4 checks\n"
+            "\n"
+            "12 checks: 7 passed, 4 failed, 1 could not be measured, 0 skipped; 2 causes\n");
+}
+
+// Terminal columns: the text is ASCII but for "·".
+std::size_t WidestLine(const std::string& text) {
+  std::size_t widest = 0;
+  for (const std::string& line : SplitLines(text)) {
+    const auto continuation = [](char c) {
+      return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
+    };
+    const auto bytes =
+        static_cast<std::size_t>(std::count_if(line.begin(), line.end(), continuation));
+    widest = std::max(widest, line.size() - bytes);
+  }
+  return widest;
+}
+
+TEST(Render, EightBrokenNodesFitIn100Columns) {
+  const Sample sample = OnSwitch(8);
+  auto checks = PassedChecks(sample);
+  Break(checks, Rung::kPing, "0>0@*", Symptom::kNothingBack, "2 packets transmitted, 0 received");
+  const std::string text = RenderReport(ReportOf(sample, checks));
+  EXPECT_THAT(text, testing::HasSubstr("FAIL FAIL"));
+  EXPECT_LE(WidestLine(text), 100u);
+}
+
+TEST(Render, LongNamesBecomeNumbers) {
+  Sample sample = OnSwitch(8);
+  auto checks = PassedChecks(sample);
+  for (Check& check : checks) {
+    check.from = "machine-room-" + check.from;
+    if (!check.to.empty()) check.to = "machine-room-" + check.to;
+  }
+  const std::string text = RenderReport({.cluster = "homelab", .checks = checks});
+  EXPECT_LE(WidestLine(text), 100u);
+  EXPECT_THAT(text, testing::HasSubstr("  2 machine-room-spark-2  ok ok  -      ok ok"));
+}
+
+TEST(Render, ARingShowsTheRailsOfEachPair) {
+  const Sample sample = Ring();
+  EXPECT_THAT(RenderReport(ReportOf(sample, PassedChecks(sample))),
+              testing::HasSubstr("  spark-1  -        ok ok    ok ok\n"));
+}
+
+}  // namespace
+}  // namespace reconciler
