@@ -137,6 +137,8 @@ int RunApply(ApplyOptions options, Context& context) {
       return kStalePlan;
     }
   }
+  const std::set<std::string> beside =
+      saved->has_value() ? IdsBeside(**saved, *plan) : std::set<std::string>{};
   const Plan& approved = saved->has_value() ? **saved : *plan;
   std::cout << RenderText(approved, {.colour = context.ColourOnStdout(), .diffs = !options.brief})
             << std::flush;
@@ -147,10 +149,17 @@ int RunApply(ApplyOptions options, Context& context) {
   std::signal(SIGINT, OnInterrupt);
   const ConvergeReport report = Converge(
       approved, cluster->spec, pool, replan, [&](const Event& event) { (*log)->Write(event); },
-      [] { return interrupted != 0; });
+      {.should_stop = [] { return interrupted != 0; }, .beside = beside});
   PrintOutcome(approved, report);
+  if (!beside.empty()) {
+    std::cout << Plural(beside.size(), "other difference", "other differences")
+              << " from the manifest was not in the plan and is left as it was\n";
+  }
   const int code = Finish(report, facts);
-  if ((code != kFine && code != kPending) || options.no_verify) return code;
+  // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
+  const bool whole = options.selection.scope.only.empty() &&
+                     facts.nodes.size() == cluster->spec.nodes.size();
+  if ((code != kFine && code != kPending) || options.no_verify || !whole) return code;
   const int verified = VerifyAfterApply(*cluster, facts, pool);
   return verified == kFine ? code : verified;
 }

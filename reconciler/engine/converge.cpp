@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <set>
 #include <thread>
 
@@ -11,9 +10,7 @@
 namespace reconciler {
 namespace {
 
-constexpr int kMostPasses = 3;      // a key made in the first is used in the second
-constexpr int kMostReadings = 6;    // of one pass
-constexpr std::chrono::milliseconds kBetweenReadings{700};
+constexpr int kMostPasses = 3;  // a key made in the first is used in the second
 
 template <class Function>
 void ForEachChange(const Plan& plan, Function function) {
@@ -22,6 +19,15 @@ void ForEachChange(const Plan& plan, Function function) {
       if (change.change != ChangeKind::kBlocked) function(change);
     }
   }
+}
+
+const Change* Find(const Plan& plan, const std::string& id) {
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.Id() == id) return &change;
+    }
+  }
+  return nullptr;
 }
 
 std::set<std::string> DeferredIds(const Plan& plan) {
@@ -36,6 +42,28 @@ bool OnlyAnnounced(const Plan& plan, const std::set<std::string>& announced) {
   bool only = true;
   ForEachChange(plan, [&](const Change& change) { only &= announced.contains(change.Id()); });
   return only;
+}
+
+// A link that is being configured can look unknown for a moment: what was not blocked before the
+// apply is given time to become readable again.
+bool NewlyBlocked(const Plan& before, const Plan& after) {
+  for (const Stage& stage : after.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.change != ChangeKind::kBlocked) continue;
+      const Change* earlier = Find(before, change.Id());
+      if (earlier == nullptr || earlier->change != ChangeKind::kBlocked) return true;
+    }
+  }
+  return false;
+}
+
+// The plan without the changes that are none of its business.
+Plan Without(Plan plan, const std::set<std::string>& beside) {
+  if (beside.empty()) return plan;
+  for (Stage& stage : plan.stages) {
+    std::erase_if(stage.changes, [&](const Change& change) { return beside.contains(change.Id()); });
+  }
+  return plan;
 }
 
 void Merge(ApplyReport&& pass, ApplyReport& all) {
@@ -56,36 +84,28 @@ Error StillDiffers(const Change& change) {
           .hint = "somebody else may write it too; plan again to see it"};
 }
 
-const Change* Find(const Plan& plan, const std::string& id) {
-  for (const Stage& stage : plan.stages) {
-    for (const Change& change : stage.changes) {
-      if (change.Id() == id) return &change;
-    }
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
                         const Replan& replan, const OnEvent& on_event,
-                        const ShouldStop& should_stop) {
+                        const ConvergeOptions& options) {
   ConvergeReport report;
   const std::set<std::string> announced = DeferredIds(plan);
   Plan next = plan;
   for (int pass = 1; pass <= kMostPasses; ++pass) {
     if (pass > 1) on_event({EventType::kPass, "", fmt::format("pass {}", pass), ""});
-    Merge(Apply(next, cluster, pool, on_event, should_stop), report.applied);
+    Merge(Apply(next, cluster, pool, on_event, options.should_stop), report.applied);
     if (!report.applied.Ok()) break;
-    for (int reading = 0; reading < kMostReadings; ++reading) {
-      if (reading > 0) std::this_thread::sleep_for(kBetweenReadings);
+    for (int reading = 0; reading < options.readings; ++reading) {
+      if (reading > 0) std::this_thread::sleep_for(options.between_readings);
       auto fresh = replan();
       if (!fresh) {
         report.errors.push_back(std::move(fresh).error());
         return report;
       }
-      report.remaining = std::move(*fresh);
-      if (OnlyAnnounced(report.remaining, announced)) break;
+      report.remaining = Without(std::move(*fresh), options.beside);
+      const bool settled = !NewlyBlocked(plan, report.remaining);
+      if (settled && OnlyAnnounced(report.remaining, announced)) break;
     }
     if (report.remaining.Empty()) {
       report.converged = true;
@@ -100,6 +120,14 @@ ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, NodePool& 
                   [&](const Change& change) { report.errors.push_back(StillDiffers(change)); });
   }
   return report;
+}
+
+std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh) {
+  std::set<std::string> ids;
+  ForEachChange(fresh, [&](const Change& change) {
+    if (Find(saved, change.Id()) == nullptr) ids.insert(change.Id());
+  });
+  return ids;
 }
 
 Errors FindStale(const Plan& saved, const Plan& fresh) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "reconciler/base/result.h"
@@ -12,6 +15,13 @@ namespace reconciler {
 // How the world is read and planned anew: gather, then MakePlan over the same scope.
 using Replan = std::function<Result<Plan>()>;
 
+struct ConvergeOptions {
+  ShouldStop should_stop = {};
+  std::set<std::string> beside = {};  // ids of changes that the plan leaves alone on purpose
+  int readings = 6;                   // of one pass, before what differs counts
+  std::chrono::milliseconds between_readings{700};
+};
+
 struct ConvergeReport {
   ApplyReport applied = {};  // all passes together
   Plan remaining = {};       // of the last gather; what still differs when the apply did not converge
@@ -19,13 +29,16 @@ struct ConvergeReport {
   bool converged = false;
 };
 
+// What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
+std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh);
+
 // Applies `plan`, then gathers again until nothing differs. Changes that the plan announced as
 // "known after apply" are carried out by further passes; anything else that differs afterwards is
 // an error that names the field, wanted and found. Reading back is tried for a few seconds:
 // networkd settles after its command returned.
 ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
                         const Replan& replan, const OnEvent& on_event,
-                        const ShouldStop& should_stop = {});
+                        const ConvergeOptions& options = {});
 
 // What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.
 // A change fits when the state it was planned from is still there; other drift does not matter.

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "reconciler/transport/posix.h"
@@ -22,10 +21,6 @@ constexpr Milliseconds kEndLimit{5000};      // for ending what a destroyed chan
 Error LocalError(const NodeSpec& node, std::string_view what) {
   return Error{.kind = ErrorKind::kTransport,
                .message = fmt::format("{} (this machine): {}", node.name, what)};
-}
-
-Error LocalError(const NodeSpec& node, std::string_view what, int code) {
-  return LocalError(node, fmt::format("{}: {}", what, std::generic_category().message(code)));
 }
 
 class LocalChannel : public Channel {
@@ -48,9 +43,10 @@ class LocalChannel : public Channel {
   Result<Output> Read(Deadline deadline) override;
 
  private:
-  Result<void> Wait(Deadline deadline);
-  Result<void> Take(UniqueFd& stream, std::string& into);
-  Result<void> WriteSome(std::string_view& bytes);
+  // Until the shell takes some of `to_write` or says something; moves what there is.
+  Result<void> Wait(std::string_view& to_write, Deadline deadline);
+  void Take(UniqueFd& stream, std::string& into);
+  void WriteSome(std::string_view& bytes);
 
   NodeSpec node_;
   std::string token_;  // empty: nothing to look for when this channel is destroyed
@@ -86,71 +82,54 @@ LocalChannel::~LocalChannel() {
   }
 }
 
-Result<void> LocalChannel::WriteSome(std::string_view& bytes) {
+void LocalChannel::WriteSome(std::string_view& bytes) {
   const ssize_t count = write(in_.Get(), bytes.data(), bytes.size());
   if (count >= 0) {
     bytes.remove_prefix(static_cast<std::size_t>(count));
-  } else if (errno == EPIPE) {
-    in_.Reset();
   } else if (errno != EAGAIN && errno != EINTR) {
-    return Fail(LocalError(node_, "cannot write to the shell", errno));
+    in_.Reset();  // EPIPE: nobody reads any more
   }
-  return {};
 }
 
-Result<void> LocalChannel::Take(UniqueFd& stream, std::string& into) {
+void LocalChannel::Take(UniqueFd& stream, std::string& into) {
   std::array<char, 65536> buffer;
   const ssize_t count = read(stream.Get(), buffer.data(), buffer.size());
   if (count > 0) {
     into.append(buffer.data(), static_cast<std::size_t>(count));
-  } else if (count == 0) {
+  } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
     stream.Reset();
-  } else if (errno != EAGAIN && errno != EINTR) {
-    return Fail(LocalError(node_, "cannot read from the shell", errno));
   }
-  if (kept_.out.size() + kept_.err.size() > kMaxKept) {
-    return Fail(LocalError(node_, "more than 64 MiB of output before the script was read"));
-  }
+}
+
+Result<void> LocalChannel::Wait(std::string_view& to_write, Deadline deadline) {
+  const int left = MillisecondsLeft(deadline);
+  if (left == 0) return Fail(LocalError(node_, "the time limit passed"));
+  // poll() passes over descriptors below zero, which closed ones are.
+  std::array<pollfd, 3> fds = {{{to_write.empty() ? -1 : in_.Get(), POLLOUT, 0},
+                                {out_.Get(), POLLIN, 0},
+                                {err_.Get(), POLLIN, 0}}};
+  if (poll(fds.data(), fds.size(), left) <= 0) return {};
+  if (fds[0].revents != 0) WriteSome(to_write);
+  if (fds[1].revents != 0) Take(out_, kept_.out);
+  if (fds[2].revents != 0) Take(err_, kept_.err);
   return {};
 }
 
 Result<void> LocalChannel::Write(std::string_view bytes, Deadline deadline) {
   const SigpipeBlock no_sigpipe;
   while (!bytes.empty() && in_.Open()) {
-    std::array<pollfd, 3> fds = {
-        {{in_.Get(), POLLOUT, 0}, {out_.Get(), POLLIN, 0}, {err_.Get(), POLLIN, 0}}};
-    const int ready = poll(fds.data(), fds.size(), MillisecondsLeft(deadline));
-    if (ready == 0) return Fail(LocalError(node_, "the time limit passed"));
-    if (ready < 0 && errno != EINTR) return Fail(LocalError(node_, "cannot wait", errno));
-    if (ready < 0) continue;
-    if (fds[0].revents != 0) {
-      if (auto done = WriteSome(bytes); !done) return done;
-    }
-    if (fds[1].revents != 0) {
-      if (auto done = Take(out_, kept_.out); !done) return done;
-    }
-    if (fds[2].revents != 0) {
-      if (auto done = Take(err_, kept_.err); !done) return done;
+    if (auto waited = Wait(bytes, deadline); !waited) return waited;
+    if (kept_.out.size() + kept_.err.size() > kMaxKept) {
+      return Fail(LocalError(node_, "more than 64 MiB of output before the script was read"));
     }
   }
-  return {};
-}
-
-Result<void> LocalChannel::Wait(Deadline deadline) {
-  std::array<pollfd, 2> fds = {{{out_.Get(), POLLIN, 0}, {err_.Get(), POLLIN, 0}}};
-  const int ready = poll(fds.data(), fds.size(), MillisecondsLeft(deadline));
-  if (ready == 0) return Fail(LocalError(node_, "the time limit passed"));
-  if (ready < 0 && errno != EINTR) return Fail(LocalError(node_, "cannot wait", errno));
-  if (ready > 0 && fds[0].revents != 0) {
-    if (auto done = Take(out_, kept_.out); !done) return done;
-  }
-  if (ready > 0 && fds[1].revents != 0) return Take(err_, kept_.err);
   return {};
 }
 
 Result<Channel::Output> LocalChannel::Read(Deadline deadline) {
+  std::string_view nothing;
   while (kept_.out.empty() && kept_.err.empty() && (out_.Open() || err_.Open())) {
-    if (auto done = Wait(deadline); !done) return Fail(std::move(done.error()));
+    if (auto done = Wait(nothing, deadline); !done) return Fail(std::move(done.error()));
   }
   if (!kept_.out.empty() || !kept_.err.empty()) return std::exchange(kept_, {});
   if (!child_.Running()) return Fail(LocalError(node_, "the shell ended already"));

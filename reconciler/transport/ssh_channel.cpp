@@ -44,7 +44,8 @@ class SshShell : public Channel {
 
  private:
   bool Over() const { return exit_code_.has_value() && ssh_channel_is_eof(channel_) != 0; }
-  Result<void> Take();  // what arrived, into kept_
+  Error Refused() const;  // why no session came about
+  Result<void> Take();    // what arrived, into kept_
   std::size_t Kept() const { return kept_.out.size() + kept_.err.size(); }
 
   std::shared_ptr<SshConnection> connection_;
@@ -91,28 +92,26 @@ SshShell::~SshShell() {
 
 Result<void> SshShell::Open(Deadline deadline) {
   channel_ = ssh_channel_new(connection_->Session());
-  if (channel_ == nullptr) return Fail(connection_->MakeError("libssh cannot make a channel"));
+  if (channel_ == nullptr) return Fail(Refused());
   ssh_add_channel_callbacks(channel_, &callbacks_);
-  const auto opened =
+  auto answer =
       connection_->Repeat([&] { return ssh_channel_open_session(channel_); }, SSH_AGAIN, deadline);
-  if (!opened) return Fail(opened.error());
-  if (*opened != SSH_OK) {
-    if (!connection_->Alive()) return Fail(connection_->LostError());
-    return Fail(
-        connection_->MakeError(fmt::format("the node opens no session: {}",
-                                           Printable(ssh_get_error(connection_->Session()))),
-                               "MaxSessions in its sshd_config may be too small"));
+  if (answer && *answer == SSH_OK) {
+    const std::string command = RemoteShellCommand(connection_->Node().access.become, token_);
+    answer = connection_->Repeat(
+        [&] { return ssh_channel_request_exec(channel_, command.c_str()); }, SSH_AGAIN, deadline);
   }
-  const std::string command = RemoteShellCommand(connection_->Node().access.become, token_);
-  const auto started = connection_->Repeat(
-      [&] { return ssh_channel_request_exec(channel_, command.c_str()); }, SSH_AGAIN, deadline);
-  if (!started) return Fail(started.error());
-  if (*started == SSH_OK) {
-    running_ = true;
-    return {};
-  }
-  if (!connection_->Alive()) return Fail(connection_->LostError());
-  return Fail(connection_->MakeError("the node runs no commands for this login"));
+  if (!answer) return Fail(answer.error());
+  if (*answer != SSH_OK) return Fail(Refused());
+  running_ = true;
+  return {};
+}
+
+Error SshShell::Refused() const {
+  if (!connection_->Alive()) return connection_->LostError();
+  return connection_->MakeError(fmt::format("the node opens no session: {}",
+                                            Printable(ssh_get_error(connection_->Session()))),
+                                "MaxSessions in its sshd_config may be too small");
 }
 
 Result<void> SshShell::Take() {
@@ -162,9 +161,9 @@ Result<Channel::Output> SshShell::Read(Deadline deadline) {
       exit_told_ = true;
       return Output{.exit_code = exit_code_};
     }
-    if (!connection_->Alive()) return Fail(connection_->LostError());
-    if (ssh_channel_is_closed(channel_) != 0) {
-      return Fail(connection_->MakeError("the session ended without an exit code"));
+    // Closed without an exit code: what runs the session there was killed.
+    if (!connection_->Alive() || ssh_channel_is_closed(channel_) != 0) {
+      return Fail(connection_->LostError());
     }
     if (auto waited = connection_->Wait(deadline); !waited) return Fail(std::move(waited.error()));
   }
@@ -173,10 +172,15 @@ Result<Channel::Output> SshShell::Read(Deadline deadline) {
 }  // namespace
 
 Result<std::unique_ptr<Channel>> OpenSshShell(std::shared_ptr<SshConnection> connection) {
-  const Deadline deadline = std::chrono::steady_clock::now() +
-                            std::chrono::seconds(connection->Node().access.connect_timeout_s);
+  const int limit_s = connection->Node().access.connect_timeout_s;
+  const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
   auto shell = std::make_unique<SshShell>(std::move(connection), NewShellToken());
-  if (auto opened = shell->Open(deadline); !opened) return Fail(std::move(opened.error()));
+  if (auto opened = shell->Open(deadline); !opened) {
+    if (opened.error().hint.empty() && MillisecondsLeft(deadline) == 0) {
+      opened.error().hint = fmt::format("the limit was {} s (connect_timeout_s)", limit_s);
+    }
+    return Fail(std::move(opened.error()));
+  }
   return shell;
 }
 

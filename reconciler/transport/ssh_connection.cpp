@@ -28,12 +28,6 @@ Error SshConnection::MakeError(std::string_view what, std::string hint) const {
 }
 
 Error SshConnection::LostError() const {
-  // "Received SSH_MSG_DISCONNECT: 2:Too many authentication failures"
-  constexpr std::string_view kDisconnect = "SSH_MSG_DISCONNECT: ";
-  if (const auto at = last_words_.find(kDisconnect); at != std::string::npos) {
-    return MakeError(fmt::format("the node ended the connection: {}",
-                                 Printable(last_words_.substr(at + kDisconnect.size()))));
-  }
   const std::string complaint = socket_.proxy ? ProxyComplaint(socket_) : "";
   if (!complaint.empty()) return MakeError(fmt::format("the connection was lost: {}", complaint));
   return MakeError("the connection was lost");

@@ -142,7 +142,7 @@ Result<void> Accept(const SshConnection& connection, ssh_key key) {
 Result<void> CheckHostKey(const SshConnection& connection) {
   ssh_key raw = nullptr;
   if (ssh_get_server_publickey(connection.Session(), &raw) != SSH_OK) {
-    return Fail(connection.MakeError("the server showed no host key"));
+    return Fail(connection.LostError());
   }
   const SshKey key(raw);
   const SshTarget& target = connection.Target();

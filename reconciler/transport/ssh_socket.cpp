@@ -100,7 +100,9 @@ Error ConnectError(const SshTarget& target, int code, int connect_timeout_s) {
   std::string reason = std::generic_category().message(code);
   std::transform(reason.begin(), reason.begin() + 1, reason.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return SocketError(target, reason, "is this machine on the network that the address is in?");
+  const bool no_way = code == ENETUNREACH || code == EHOSTUNREACH;
+  return SocketError(target, reason,
+                     no_way ? "is this machine on the network that the address is in?" : "");
 }
 
 Result<SshSocket> ConnectTcp(const SshTarget& target, int connect_timeout_s, Deadline deadline) {
@@ -127,7 +129,7 @@ Result<SshSocket> ConnectTcp(const SshTarget& target, int connect_timeout_s, Dea
 Result<SshSocket> StartProxy(const SshTarget& target) {
   std::array<int, 2> ends;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return Fail(SocketError(target, "cannot make a socket pair", ""));
+    return Fail(ConnectError(target, errno, 0));
   }
   SshSocket socket{.fd = UniqueFd(ends[0])};
   const UniqueFd theirs(ends[1]);

@@ -6,6 +6,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/casebook.h"
+#include "reconciler/verify/probes.h"
 
 namespace reconciler {
 namespace {
@@ -65,7 +66,10 @@ void ExplainUnreachable(Casebook& book, const NodeName& node, const std::string&
   for (std::size_t i = 0; i < book.checks.size(); ++i) {
     const Check& check = book.checks[i];
     if (check.symptom != Symptom::kNodeUnreachable) continue;
-    if (check.from == node || (check.to == node && !unreachable.contains(check.from))) {
+    const RailPort* end = OtherEnd(book.fabric, check.from, check.rail.value_or(-1));
+    const bool about_peer =
+        check.to.empty() ? end != nullptr && end->node == node : check.to == node;
+    if (check.from == node || (about_peer && !unreachable.contains(check.from))) {
       book.Explain(i, id);
     }
   }

@@ -4,6 +4,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/casebook.h"
+#include "reconciler/verify/probes.h"
 
 namespace reconciler {
 namespace {
@@ -66,13 +67,10 @@ std::vector<NodeName> WithoutCarrier(const Casebook& book, const Check& check) {
 // The other end of a cable between two nodes is set down or missing: that is why there is no
 // carrier.
 std::optional<std::size_t> FaultAtOtherEnd(const Casebook& book, const Check& check) {
-  const Segment* segment = SegmentOf(book.fabric, check.rail.value_or(-1));
-  if (segment == nullptr || segment->ports.size() != 2) return std::nullopt;
-  for (const RailPort& port : segment->ports) {
-    if (port.node == check.from) continue;
-    for (const Symptom symptom : {Symptom::kPortMissing, Symptom::kLinkDown}) {
-      if (const auto finding = FaultOf(book, port.node, port.rail, symptom)) return finding;
-    }
+  const RailPort* port = OtherEnd(book.fabric, check.from, check.rail.value_or(-1));
+  if (port == nullptr) return std::nullopt;
+  for (const Symptom symptom : {Symptom::kPortMissing, Symptom::kLinkDown}) {
+    if (const auto finding = FaultOf(book, port->node, port->rail, symptom)) return finding;
   }
   return std::nullopt;
 }

@@ -35,14 +35,21 @@ Measured Measure(const NodeSpec& node, const NodeProbes& probes, NodePool& pool)
   return {.checks = NotMeasured(probes, Symptom::kNodeUnreachable, why), .unreachable = why};
 }
 
-// A silent peer that we cannot reach either proves nothing about the rail between them.
-void ForgiveSilence(std::vector<Check>& checks,
+// A silent peer that we cannot reach either proves nothing about the rail between them, and a cable
+// whose other end is switched off has no carrier.
+void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
                     const std::map<NodeName, std::string>& unreachable) {
   for (Check& check : checks) {
-    if (check.outcome != Outcome::kFail || !unreachable.contains(check.to)) continue;
+    if (check.outcome != Outcome::kFail) continue;
+    NodeName peer = check.to;
+    if (check.symptom == Symptom::kNoCarrier) {
+      const RailPort* end = OtherEnd(fabric, check.from, check.rail.value_or(-1));
+      if (end != nullptr) peer = end->node;
+    }
+    if (!unreachable.contains(peer)) continue;
     check.outcome = Outcome::kCouldNotMeasure;
     check.symptom = Symptom::kNodeUnreachable;
-    check.why = fmt::format("{} could not be reached", check.to);
+    check.why = fmt::format("{} could not be reached", peer);
   }
 }
 
@@ -69,17 +76,12 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
     }
   }
   std::mutex mutex;
-  const auto tell = [&](const NodeName& node, std::string_view what) {
-    if (!progress) return;
-    const std::lock_guard lock(mutex);
-    progress(node, what);
-  };
   ForEachNode(asked, [&](const NodeSpec& node) {
     const NodeProbes& own = probes.at(node.name);
-    tell(node.name, fmt::format("measures {} and {}", Plural(own.pings.size(), "ping", "pings"),
-                                Plural(own.logins.size(), "login", "logins")));
     measured.at(node.name) = Measure(node, own, pool);
-    tell(node.name, measured.at(node.name).unreachable.empty() ? "measured" : "gave no answer");
+    if (!progress) return;
+    const std::lock_guard lock(mutex);
+    progress(node.name, measured.at(node.name).unreachable.empty() ? "measured" : "gave no answer");
   });
 
   for (const NodeSpec& node : cluster.nodes) {
@@ -89,7 +91,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   }
   std::stable_sort(report.checks.begin(), report.checks.end(),
                    [](const Check& a, const Check& b) { return a.rung < b.rung; });
-  ForgiveSilence(report.checks, report.unreachable);
+  ForgiveSilence(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
   return report;
 }

@@ -14,7 +14,8 @@ struct VerifyOptions {
   Rung up_to = Rung::kSsh;
 };
 
-// Called for one node at a time, from any thread. what: "measures 28 pings and 28 logins".
+// Called once per node that was asked, when its answer is there: for one node at a time, from any
+// thread. what: "measured", "gave no answer".
 using VerifyProgress = std::function<void(const NodeName& node, std::string_view what)>;
 
 // Climbs the ladder: facts, then jumbo pings and logins between all pairs, measured by one script

@@ -54,4 +54,14 @@ NodeProbes ProbesOf(const ClusterSpec& cluster, const Fabric& fabric, const Node
   return probes;
 }
 
+const RailPort* OtherEnd(const Fabric& fabric, const NodeName& node, int rail) {
+  for (const Segment& segment : fabric.segments) {
+    if (segment.rail != rail || segment.ports.size() != 2) continue;
+    for (const RailPort& port : segment.ports) {
+      if (port.node != node) return &port;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace reconciler

@@ -40,4 +40,7 @@ struct NodeProbes {
 NodeProbes ProbesOf(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
                     Rung up_to);
 
+// The port at the other end where the rail joins two nodes alone; nullptr where it joins more.
+const RailPort* OtherEnd(const Fabric& fabric, const NodeName& node, int rail);
+
 }  // namespace reconciler

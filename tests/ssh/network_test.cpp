@@ -1,6 +1,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <thread>
@@ -108,16 +109,19 @@ TEST_F(SshNetwork, PeerThatSpeaksNoSshIsNamed) {
   const SilentListener listener;
   std::thread peer([&] {
     const UniqueFd fd(accept(listener.Fd(), nullptr, nullptr));
+    char greeting[256];
+    EXPECT_GT(recv(fd.Get(), greeting, sizeof greeting, 0), 0);
     EXPECT_EQ(send(fd.Get(), "HTTP/1.0 400\r\n\r\n", 16, MSG_NOSIGNAL), 16);
   });
   PointAt(listener.Port());
+  node_.access.connect_timeout_s = 10;
   const std::string error = DialError();
   peer.join();
-  const std::string begin =
-      fmt::format("spark-2 (127.0.0.1:{}): the key exchange failed: ", listener.Port());
-  const std::string end = "\n  hint: the reason is in the log of sshd there (journalctl -u ssh)\n";
-  EXPECT_TRUE(error.starts_with(begin)) << error;
-  EXPECT_TRUE(error.ends_with(end)) << error;
+  EXPECT_EQ(error,
+            fmt::format("spark-2 (127.0.0.1:{}): the key exchange failed: Socket error: "
+                        "disconnected\n"
+                        "  hint: the reason is in the log of sshd there (journalctl -u ssh)\n",
+                        listener.Port()));
 }
 
 TEST_F(SshNetwork, ProxyCommandThatFailsIsQuoted) {
@@ -139,6 +143,30 @@ TEST_F(SshNetwork, ProxyCommandThatSaysNothingIsGivenUpInTimeAndEnded) {
   EXPECT_EQ(Shell(fmt::format("kill -0 $(cat {}/pid) 2>&1 || echo gone", folder_)).find("gone") ==
                 std::string::npos,
             false);
+}
+
+TEST_F(SshNetwork, LastWordsOfAProxyCommandAreInTheError) {
+  StartSshd();
+  WriteText(folder_ + "/relay.sh",
+            fmt::format("ssh -F /dev/null -o StrictHostKeyChecking=no -o LogLevel=QUIET "
+                        "-o UserKnownHostsFile=/dev/null -i {} -p {} -W 127.0.0.1:{} {}@127.0.0.1\n"
+                        "echo the relay ended >&2\n",
+                        key_, sshd_->Port(), sshd_->Port(), user_));
+  WriteConfig(fmt::format("Host *\n  ProxyCommand sh {}/relay.sh\n", folder_));
+  const auto reply = RunOnNode("kill -KILL $PPID\n");
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(FormatError(reply.error()), Place() + ": the connection was lost: the relay ended\n");
+}
+
+TEST_F(SshNetwork, TooManyOpenFilesAreAnError) {
+  PointAt(FreePort());
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const std::string error = DialError();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(error, fmt::format("spark-2 (127.0.0.1:{}): too many open files\n", node_.access.port));
 }
 
 TEST_F(SshNetwork, UserWithShellSignsReachesNoProxyCommand) {

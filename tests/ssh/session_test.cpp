@@ -14,20 +14,6 @@ using testing::MatchesRegex;
 
 using SshSessionTest = SshTest;
 
-// The last numbers in `out`, one per line.
-bool AllGoneSoon(const std::string& out) {
-  for (int i = 0; i < 500; ++i) {
-    bool gone = true;
-    for (const std::string& pid : SplitLines(out)) {
-      const std::string stat = ReadText("/proc/" + pid + "/stat");
-      gone = gone && (stat.empty() || stat.find(") Z ") != std::string::npos);
-    }
-    if (gone) return true;
-    std::this_thread::sleep_for(Milliseconds(10));
-  }
-  return false;
-}
-
 TEST_F(SshSessionTest, StreamsAndExitCodeComeBackApart) {
   StartSshd();
   const auto reply = RunOnNode("echo out; echo err >&2; exit 3\n");
@@ -88,45 +74,6 @@ TEST_F(SshSessionTest, ScriptThatEndsBeforeItWasReadIsAReply) {
   ASSERT_TRUE(reply) << FormatError(reply.error());
   EXPECT_EQ(reply->out, "early\n");
   EXPECT_EQ(reply->exit_code, 4);
-}
-
-TEST_F(SshSessionTest, FloodBeyondTheMaximumIsAnError) {
-  StartSshd();
-  const auto reply = RunOnNode("yes\n", Milliseconds(30000), 1u << 20);
-  ASSERT_FALSE(reply);
-  EXPECT_EQ(FormatError(reply.error()),
-            "more than 1 MiB of output arrived; the rest was not read\n");
-}
-
-TEST_F(SshSessionTest, PassedLimitNamesTheNodeAndTheLimit) {
-  StartSshd();
-  const auto begin = std::chrono::steady_clock::now();
-  const auto reply = RunOnNode("sleep 300\n", Milliseconds(500));
-  ASSERT_FALSE(reply);
-  EXPECT_EQ(FormatError(reply.error()),
-            Place() + ": the time limit passed\n  hint: the limit was 0.5 s\n");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
-}
-
-TEST_F(SshSessionTest, PassedLimitEndsEverythingTheScriptStarted) {
-  StartSshd();
-  const auto transport = DialNode(node_);
-  ASSERT_TRUE(transport) << FormatError(transport.error());
-  auto shell = (*transport)->OpenShell();
-  ASSERT_TRUE(shell) << FormatError(shell.error());
-  const Deadline soon = std::chrono::steady_clock::now() + Milliseconds(1000);
-  ASSERT_TRUE((*shell)->Write(
-      "sleep 300 & echo $!; timeout 300 sleep 300 & echo $!; echo $$; wait\n", soon));
-  std::string out;
-  for (auto output = (*shell)->Read(soon); output; output = (*shell)->Read(soon))
-    out += output->out;
-  ASSERT_EQ(SplitLines(out).size(), 3u) << out;
-  ASSERT_FALSE(ReadText("/proc/" + SplitLines(out)[1] + "/stat").empty());
-  shell->reset();
-  EXPECT_TRUE(AllGoneSoon(out));
-  const auto after = RunScript(**transport, "echo still here\n", Milliseconds(10000));
-  ASSERT_TRUE(after) << FormatError(after.error());
-  EXPECT_EQ(after->out, "still here\n");
 }
 
 TEST_F(SshSessionTest, EndingOneShellLeavesTheOthersAlone) {

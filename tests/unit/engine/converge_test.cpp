@@ -25,7 +25,7 @@ ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
   std::size_t next = 0;
   return Converge(plan, cluster, pool,
                   [&]() -> Result<Plan> { return replans[std::min(next++, replans.size() - 1)]; },
-                  [](const Event&) {});
+                  [](const Event&) {}, {.between_readings = std::chrono::milliseconds(1)});
 }
 
 TEST(Converge, SucceedsOnlyWhenNothingDiffersAfterwards) {
@@ -34,6 +34,14 @@ TEST(Converge, SucceedsOnlyWhenNothingDiffersAfterwards) {
 
 TEST(Converge, ReadsAgainForAWhileBecauseLinksSettle) {
   EXPECT_TRUE(RunConverge(Of({Named("/a")}), {Of({Named("/a")}), Of({})}).converged);
+}
+
+TEST(Converge, GivesALinkThatIsBeingConfiguredTimeToBecomeReadable) {
+  Change blocked = Named("/a");
+  blocked.change = ChangeKind::kBlocked;
+  const ConvergeReport report = RunConverge(Of({Named("/a")}), {Of({blocked}), Of({})});
+  EXPECT_TRUE(report.converged);
+  EXPECT_EQ(report.remaining.BlockedCount(), 0u);
 }
 
 TEST(Converge, SaysWhatStillDiffers) {
@@ -52,6 +60,18 @@ TEST(Converge, CarriesOutNothingThatThePlanDidNotAnnounce) {
   const ConvergeReport report = RunConverge(Of({Named("/keys", true)}), {Of({Named("/other")})});
   EXPECT_FALSE(report.converged);
   EXPECT_EQ(report.errors.size(), 1u);
+}
+
+TEST(Converge, LeavesAloneWhatStoodBesideASavedPlan) {
+  FakeNetwork network({});
+  NodePool pool(network.Dialer());
+  const Plan saved = Of({Named("/a")});
+  const std::set<std::string> beside = IdsBeside(saved, Of({Named("/a"), Named("/b")}));
+  EXPECT_EQ(beside, std::set<std::string>{"spark-1/file//b"});
+  const ConvergeReport report = Converge(
+      saved, ClusterSpec{}, pool, []() -> Result<Plan> { return Of({Named("/b")}); },
+      [](const Event&) {}, {.beside = beside});
+  EXPECT_TRUE(report.converged);
 }
 
 TEST(FindStale, OtherDriftDoesNotMakeAPlanStale) {

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -142,6 +143,28 @@ TEST(LocalTransport, FloodBeforeTheScriptIsReadIsAnError) {
   ASSERT_FALSE(reply);
   EXPECT_EQ(FormatError(reply.error()),
             "spark-1 (this machine): more than 64 MiB of output before the script was read\n");
+}
+
+TEST(LocalTransport, TooManyOpenFilesAreAnError) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto reply = RunHere("echo in\n");
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(FormatError(reply.error()),
+            "spark-1 (this machine): cannot make a pipe: Too many open files\n");
+}
+
+TEST(LocalTransport, MissingProgramIsAnError) {
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", "/nonexistent", 1);
+  const auto reply = RunHere("echo in\n");
+  setenv("PATH", before.c_str(), 1);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(FormatError(reply.error()),
+            "spark-1 (this machine): cannot run 'env': No such file or directory\n");
 }
 
 TEST(LocalTransport, ReadAfterTheEndIsAnError) {

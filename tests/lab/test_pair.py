@@ -1,0 +1,173 @@
+"""The main job on two nodes: bare, converged, drifted, rebooted, out of reach."""
+
+import json
+import os
+import tempfile
+import unittest
+
+from spark_lab import LabTest, cluster
+
+PAIR = cluster("pair.yaml")
+IDENTITY_OF_FILE = "stat -c '%a %U:%G %s' "
+
+
+class PairFromBare(LabTest):
+    """Tests run in the order of their names; each leaves the pair converged."""
+
+    options = ("--topology", "direct")
+
+    def test_1_plan_lists_every_change_and_apply_makes_them(self):
+        plan = self.plan(PAIR)
+        planned = self.changes(plan, "spark-1")
+        for kind, name in (("file", "/etc/netplan/60-spark-reconcile.yaml"), ("link", "enp1s0f1np1"),
+                           ("link", "enP2p1s0f1np1"), ("file", "/etc/hosts"),
+                           ("file", "/etc/sysctl.d/60-spark-reconcile.conf"),
+                           ("sysctl", "net.ipv4.tcp_mtu_probing"),
+                           ("file", "/etc/security/limits.d/60-spark-reconcile.conf"),
+                           ("file", "/etc/systemd/system.conf.d/60-spark-reconcile.conf"),
+                           ("file", "~nvidia/.ssh/authorized_keys"),
+                           ("file", "~nvidia/.ssh/known_hosts"), ("file", "~nvidia/.ssh/config"),
+                           ("file", "/etc/systemd/system/fabric-note.service"),
+                           ("unit", "fabric-note.service")):
+            self.assertIn(("spark-1", kind, name), planned)
+        self.assertEqual(len(planned), len(self.changes(plan, "spark-2")))
+
+        management = "ip -j -4 addr show enP7s7; cat /etc/netplan/01-management.yaml"
+        before = self.lab.sh(1, management)
+        events = os.path.join(tempfile.mkdtemp(), "events")
+        self.spark("apply", PAIR, "--yes", "--events", events, expect=0)
+        self.assert_empty_plan(PAIR)
+        self.assertEqual(self.lab.sh(1, management), before)
+
+        with open(events, encoding="utf-8") as lines:
+            done = [json.loads(line) for line in lines]
+        self.assertEqual(done[-1]["event"], "converged")
+        # What the plan said is what happened, no more and no less.
+        made = {(event["node"], event["subject"]) for event in done if event["event"] == "change-done"}
+        self.assertEqual(made, {(node, f"{kind} {name}") for node, kind, name in self.changes(plan)})
+
+    def test_2_the_nodes_themselves_show_it(self):
+        """Read from the nodes, not from what the program printed."""
+        self.assertIn("mtu 9000", self.lab.sh(1, "ip link show enp1s0f1np1"))
+        self.assertIn("192.168.178.2/24", self.lab.sh(2, "ip -4 addr show enP2p1s0f1np1"))
+        self.assertEqual(self.lab.sh(1, "cat /proc/sys/net/ipv4/conf/enp1s0f1np1/arp_ignore").strip(), "1")
+        self.assertTrue(self.lab.sh(1, IDENTITY_OF_FILE + "/etc/netplan/60-spark-reconcile.yaml")
+                        .startswith("600 root:root"))
+        self.assertTrue(self.lab.sh(1, IDENTITY_OF_FILE + "~nvidia/.ssh/id_ed25519_spark")
+                        .startswith("600 nvidia:nvidia"))
+        self.assertEqual(self.lab.sh(1, "systemctl is-active fabric-note; systemctl is-enabled fabric-note"),
+                         "active\nenabled\n")
+        self.lab.sh(1, "ping -c 1 -W 2 -M do -s 8972 -I enp1s0f1np1 192.168.177.2")
+        self.assertEqual(self.lab.sh(1, "runuser -u nvidia -- ssh -o BatchMode=yes spark-2-rail0 hostname"),
+                         "spark-2\n")
+        # A new session and a new service both have the manifest's memory lock limit, in KiB and bytes.
+        self.assertEqual(self.lab.lab("ssh", "1", "ulimit -l").stdout.strip(), "4096")
+        self.assertEqual(self.lab.sh(1, "systemd-run -q --wait --pipe grep -h 'Max locked' "
+                                        "/proc/self/limits").split()[3], str(4096 * 1024))
+
+    def test_3_verify_passes_and_its_report_is_complete(self):
+        report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=0).stdout)
+        self.assertEqual(report["findings"], [])
+        pings = {(check["from"], check["to"], check["rail"]) for check in report["checks"]
+                 if check["rung"] == "ping"}
+        self.assertEqual(pings, {("spark-1", "spark-2", "rail0"), ("spark-1", "spark-2", "rail1"),
+                                 ("spark-2", "spark-1", "rail0"), ("spark-2", "spark-1", "rail1")})
+
+    def assert_drift_is_found_and_repaired(self, break_it, node, kind, name, state):
+        """`state` is a script whose output must be the same after the repair as before the damage."""
+        before = self.lab.sh(node, state)
+        self.lab.sh(node, break_it)
+        self.assertNotEqual(self.lab.sh(node, state), before)
+        drift = json.loads(self.spark("drift", PAIR, "--format", "json", expect=2).stdout)
+        self.assertEqual(self.changes(drift), [(f"spark-{node}", kind, name)])
+        self.spark("apply", PAIR, "--yes", "--no-verify", expect=0)
+        self.assertEqual(self.lab.sh(node, state), before)
+        self.spark("drift", PAIR, expect=0)
+
+    def test_4_drift_made_by_hand_is_found_and_repaired(self):
+        mtu = "cat /sys/class/net/enp1s0f1np1/mtu"
+        self.assert_drift_is_found_and_repaired("ip link set enp1s0f1np1 mtu 1500", 2, "link",
+                                                "enp1s0f1np1", mtu)
+        address = "ip -br -4 addr show enP2p1s0f1np1"
+        self.assert_drift_is_found_and_repaired("ip addr flush dev enP2p1s0f1np1", 1, "link",
+                                                "enP2p1s0f1np1", address)
+        self.assert_drift_is_found_and_repaired("ip addr add 10.9.9.9/24 dev enP2p1s0f1np1", 1, "link",
+                                                "enP2p1s0f1np1", address)
+        self.assert_drift_is_found_and_repaired(
+            "ip link set enp1s0f1np1 down", 1, "link", "enp1s0f1np1",
+            "cat /sys/class/net/enp1s0f1np1/carrier 2>/dev/null || echo down")
+        probing = "cat /proc/sys/net/ipv4/tcp_mtu_probing"
+        self.assert_drift_is_found_and_repaired("sysctl -qw net.ipv4.tcp_mtu_probing=2", 1, "sysctl",
+                                                "net.ipv4.tcp_mtu_probing", probing)
+        for path, damage in (
+                ("/etc/hosts", "sed -i /spark-2-rail1/d /etc/hosts"),
+                ("/etc/netplan/60-spark-reconcile.yaml",
+                 "chmod 644 /etc/netplan/60-spark-reconcile.yaml"),
+                ("/etc/security/limits.d/60-spark-reconcile.conf",
+                 "rm /etc/security/limits.d/60-spark-reconcile.conf"),
+                ("/etc/systemd/system/fabric-note.service",
+                 "echo '# edited' >> /etc/systemd/system/fabric-note.service"
+                 " && systemctl daemon-reload")):
+            look = f"cat {path} 2>&1; stat -c '%a %U:%G' {path} 2>&1 || true"
+            self.assert_drift_is_found_and_repaired(damage, 1, "file", path, look)
+
+    def test_5_foreign_lines_keep_every_byte(self):
+        self.lab.sh(1, "printf '10.1.2.3\\tnas # mine' >> /etc/hosts")
+        self.lab.sh(1, "sed -i /spark-2-rail0/d /etc/hosts")
+        self.spark("apply", PAIR, "--yes", "--no-verify", expect=0)
+        self.assertIn("10.1.2.3\tnas # mine", self.lab.sh(1, "cat /etc/hosts"))
+        self.assert_empty_plan(PAIR)
+
+    def test_6_a_reboot_keeps_everything(self):
+        boot = self.lab.sh(1, "cat /proc/sys/kernel/random/boot_id")
+        self.lab.lab("restart", "1")
+        self.assertNotEqual(self.lab.sh(1, "cat /proc/sys/kernel/random/boot_id"), boot)
+        self.assert_empty_plan(PAIR)
+        self.spark("verify", PAIR, expect=0)
+
+    def test_7_an_unreachable_node_is_3_and_the_rest_is_complete(self):
+        self.lab.lab("stop", "2")
+        try:
+            done = self.spark("plan", PAIR, "--format", "json", expect=3)
+            plan = json.loads(done.stdout)
+            self.assertEqual(self.changes(plan), [])
+            self.assertIn("192.168.1.22", plan["nodes"][1]["unreachable"])
+            self.assertEqual(plan["nodes"][0]["unreachable"], "")
+            facts = json.loads(self.spark("status", PAIR, "--format", "json", expect=3).stdout)
+            self.assertEqual(list(facts["nodes"]), ["spark-1"])
+            self.assertEqual(list(facts["unreachable"]), ["spark-2"])
+            # An unknown peer removes nothing: its keys and names stay where they are.
+            self.assertIn("spark-2", self.lab.sh(1, "cat ~nvidia/.ssh/authorized_keys"))
+        finally:
+            self.lab.lab("start", "2")
+        self.spark("verify", PAIR, expect=0)
+
+    def test_8_a_saved_plan_is_carried_out_once_and_refused_when_stale(self):
+        saved = os.path.join(tempfile.mkdtemp(), "plan.json")
+        self.lab.sh(1, "ip link set enp1s0f1np1 mtu 1500")
+        self.spark("plan", PAIR, "--out", saved, expect=0)
+        self.lab.sh(1, "ip link set enp1s0f1np1 mtu 4000")
+        stale = self.spark("apply", saved, "--yes", expect=8)
+        self.assertIn("link enp1s0f1np1 moved since the plan was made", stale.stderr)
+        self.assertIn("mtu 4000", self.lab.sh(1, "ip link show enp1s0f1np1"))
+
+        self.lab.sh(1, "ip link set enp1s0f1np1 mtu 1500; sysctl -qw net.ipv4.tcp_mtu_probing=2")
+        self.spark("apply", saved, "--yes", "--no-verify", expect=0)  # other drift does not matter
+        self.assertIn("mtu 9000", self.lab.sh(1, "ip link show enp1s0f1np1"))
+        self.spark("apply", saved, "--yes", expect=8)
+        self.spark("apply", PAIR, "--yes", expect=0)
+
+    def test_9_nothing_happens_without_a_yes(self):
+        self.lab.sh(1, "sysctl -qw net.ipv4.tcp_mtu_probing=2")
+        refused = self.spark("apply", PAIR, expect=1)
+        self.assertIn("nothing was changed", refused.stderr)
+        self.assertEqual(self.lab.sh(1, "cat /proc/sys/net/ipv4/tcp_mtu_probing"), "2\n")
+        only = self.plan(PAIR, "--only", "netplan")
+        self.assertEqual(self.changes(only), [])
+        self.assertEqual(self.changes(self.plan(PAIR, "--node", "spark-2")), [])
+        self.spark("apply", PAIR, "--only", "sysctl", "--node", "spark-1", "--yes", expect=0)
+        self.assert_empty_plan(PAIR)
+
+
+if __name__ == "__main__":
+    unittest.main()
