@@ -63,9 +63,19 @@ std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& 
 }  // namespace
 
 std::string PlanDigest(const Plan& plan) {
-  Plan anonymous = plan;
-  anonymous.id.clear();
-  return Sha256Hex(Dump(ToJson(anonymous)));
+  // Change by change: the document of a large cluster is never in memory as a whole.
+  std::string digests;
+  for (const Stage& stage : plan.stages) {
+    digests += "stage " + Join(stage.plugins, " ") + '\n';
+    for (const Change& change : stage.changes) digests += Sha256Hex(ToJson(change).dump()) + '\n';
+  }
+  Plan rest{.cluster = plan.cluster,
+            .summary = plan.summary,
+            .manifest = plan.manifest,
+            .spec_digest = plan.spec_digest,
+            .nodes = plan.nodes,
+            .notes = plan.notes};
+  return Sha256Hex(Dump(ToJson(rest)) + digests);
 }
 
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,

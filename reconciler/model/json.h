@@ -12,6 +12,7 @@ namespace reconciler {
 // Documents valid against schema/facts.schema.json and schema/plan.schema.json. Bytes that are not
 // UTF-8 travel as "base64:…" text, so that every file comes back as it was.
 nlohmann::ordered_json ToJson(const ClusterFacts& facts);
+nlohmann::ordered_json ToJson(const Change& change);
 nlohmann::ordered_json ToJson(const Plan& plan);
 
 // Errors are kInput and name the place in the document ("/nodes/spark-1/links/eth0/mtu").

@@ -58,28 +58,6 @@ ordered_json ActionsToJson(const std::vector<Action>& actions) {
   return list;
 }
 
-ordered_json ChangeToJson(const Change& change) {
-  ordered_json triggers = ordered_json::array();
-  for (const RunCommand& trigger : change.triggers) triggers.push_back(CommandToJson(trigger));
-  return {{"change", kChangeKinds[static_cast<int>(change.change)]},
-          {"node", EncodeText(change.node)},
-          {"plugin", EncodeText(change.plugin)},
-          {"kind", EncodeText(change.kind)},
-          {"name", EncodeText(change.name)},
-          {"detail", EncodeText(change.detail)},
-          {"diff", EncodeText(change.diff)},
-          {"impact", kImpacts[static_cast<int>(change.impact)]},
-          {"deferred", change.deferred},
-          {"where",
-           {{"file", EncodeText(change.where.file)},
-            {"line", change.where.position.line},
-            {"column", change.where.position.column}}},
-          {"fingerprint", change.fingerprint},
-          {"actions", ActionsToJson(change.actions)},
-          {"undo", ActionsToJson(change.undo)},
-          {"triggers", triggers}};
-}
-
 Change ReadChange(const JsonReader& reader) {
   Change change;
   change.change = ReadEnum<ChangeKind>(reader.At("change"), kChangeKinds);
@@ -107,7 +85,7 @@ Change ReadChange(const JsonReader& reader) {
 
 ordered_json StageToJson(const Stage& stage) {
   ordered_json changes = ordered_json::array();
-  for (const Change& change : stage.changes) changes.push_back(ChangeToJson(change));
+  for (const Change& change : stage.changes) changes.push_back(ToJson(change));
   return {{"plugins", stage.plugins}, {"changes", changes}};
 }
 
@@ -121,6 +99,28 @@ Stage ReadStage(const JsonReader& reader) {
 }
 
 }  // namespace
+
+ordered_json ToJson(const Change& change) {
+  ordered_json triggers = ordered_json::array();
+  for (const RunCommand& trigger : change.triggers) triggers.push_back(CommandToJson(trigger));
+  return {{"change", kChangeKinds[static_cast<int>(change.change)]},
+          {"node", EncodeText(change.node)},
+          {"plugin", EncodeText(change.plugin)},
+          {"kind", EncodeText(change.kind)},
+          {"name", EncodeText(change.name)},
+          {"detail", EncodeText(change.detail)},
+          {"diff", EncodeText(change.diff)},
+          {"impact", kImpacts[static_cast<int>(change.impact)]},
+          {"deferred", change.deferred},
+          {"where",
+           {{"file", EncodeText(change.where.file)},
+            {"line", change.where.position.line},
+            {"column", change.where.position.column}}},
+          {"fingerprint", change.fingerprint},
+          {"actions", ActionsToJson(change.actions)},
+          {"undo", ActionsToJson(change.undo)},
+          {"triggers", triggers}};
+}
 
 ordered_json ToJson(const Plan& plan) {
   ordered_json nodes = ordered_json::array();

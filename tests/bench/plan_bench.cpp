@@ -1,0 +1,69 @@
+// Pure planning for N nodes: load, expand and MakePlan, without any node. The peak memory printed
+// at the end is of the largest size.
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <string>
+
+#include "plugins/registry.h"
+#include "reconciler/engine/plan_maker.h"
+#include "reconciler/fabric/expand.h"
+#include "reconciler/spec/load.h"
+
+namespace reconciler {
+namespace {
+
+std::string Manifest(int nodes) {
+  std::string text =
+      "api_version: spark-reconcile/v1\ncluster: bench\naccess: {user: nvidia}\n"
+      "fabric: {topology: switch, subnets: [10.1.0.0/16, 10.2.0.0/16]}\n"
+      "sysctl: {net.core.rmem_max: 268435456}\nmemlock: unlimited\nnodes:\n";
+  for (int i = 1; i <= nodes; ++i) {
+    text += fmt::format("  - {{name: spark-{}, address: 192.168.{}.{}}}\n", i, i / 250, i % 250 + 1);
+  }
+  return text;
+}
+
+NodeFacts BareNode(const NodeName& name) {
+  NodeFacts facts;
+  facts.node = name;
+  facts.session_address = "192.168.0.1";
+  facts.session_interface = "enP7s7";
+  for (const char* netdev : {"enP7s7", "enp1s0f0np0", "enp1s0f1np1", "enP2p1s0f0np0", "enP2p1s0f1np1"}) {
+    facts.links[netdev] = {.mtu = 1500, .admin_up = true, .carrier = true, .manager = LinkManager::kNetworkd};
+  }
+  facts.files["/etc/hosts"] = FileState{"127.0.0.1 localhost\n"};
+  facts.files["/etc/netplan/60-spark-reconcile.yaml"] = Absent{};
+  return facts;
+}
+
+void LoadAndPlan(benchmark::State& state) {
+  const int nodes = static_cast<int>(state.range(0));
+  const std::string text = Manifest(nodes);
+  ClusterFacts facts;
+  std::size_t changes = 0;
+  for (auto _ : state) {
+    const auto cluster = LoadClusterSpec(text, "cluster.yaml");
+    if (!cluster) return state.SkipWithError(FormatErrors(cluster.error()).c_str());
+    const auto fabric = ExpandFabric(*cluster);
+    if (!fabric) return state.SkipWithError(FormatErrors(fabric.error()).c_str());
+    if (facts.nodes.empty()) {
+      for (const NodeSpec& node : cluster->nodes) facts.nodes[node.name] = BareNode(node.name);
+    }
+    const auto plan = MakePlan(*cluster, *fabric, facts, plugins::All());
+    if (!plan) return state.SkipWithError(FormatError(plan.error()).c_str());
+    changes = plan->ChangeCount();
+  }
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  state.counters["changes"] = static_cast<double>(changes);
+  state.counters["peak_MiB"] = static_cast<double>(usage.ru_maxrss) / 1024;
+}
+BENCHMARK(LoadAndPlan)->Arg(8)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace reconciler
+
+BENCHMARK_MAIN();
