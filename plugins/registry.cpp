@@ -12,8 +12,8 @@ namespace reconciler::plugins {
 
 const std::vector<Plugin>& All() {
   static const std::vector<Plugin> kPlugins = {
-      host::Get(), netplan::Get(), hosts::Get(), sysctl::Get(),
-      memlock::Get(), ssh::Get(), units::Get(),
+      host::Get(),    netplan::Get(), hosts::Get(), sysctl::Get(),
+      memlock::Get(), ssh::Get(),     units::Get(),
   };
   return kPlugins;
 }

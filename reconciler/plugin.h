@@ -16,8 +16,8 @@ struct PluginInput {
   const ClusterSpec& cluster;
   const Fabric& fabric;
   const NodeSpec& node;
-  const NodeFacts& facts;     // of `node`
-  const ClusterFacts& all;    // of every node that answered
+  const NodeFacts& facts;   // of `node`
+  const ClusterFacts& all;  // of every node that answered
 };
 
 // A plugin is a value made of pure functions; function pointers cannot capture, so it has no state.

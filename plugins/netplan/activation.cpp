@@ -63,6 +63,15 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
   };
 }
 
+std::vector<Action> Withdraw(Renderer renderer, const std::vector<std::string>& ours) {
+  RunCommand remove{.argv = {"rm", "-f", "--"}};
+  for (const std::string& netdev : ours) remove.argv.push_back(GeneratedFile(renderer, netdev));
+  const RunCommand reload = renderer == Renderer::kNetworkd
+                                ? RunCommand{.argv = {"networkctl", "reload"}}
+                                : RunCommand{.argv = {"nmcli", "connection", "reload"}};
+  return {remove, reload};
+}
+
 RunCommand Reconfigure(Renderer renderer, const std::string& netdev) {
   switch (renderer) {
     case Renderer::kNetworkd:

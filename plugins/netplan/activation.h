@@ -17,6 +17,9 @@ namespace reconciler::plugins::netplan {
 std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::string>& foreign_files,
                                    const std::vector<std::string>& ours);
 
+// For a node that had no file of ours: what netplan made of it goes, and the manager lets go.
+std::vector<Action> Withdraw(Renderer renderer, const std::vector<std::string>& ours);
+
 // Makes one interface follow what Regenerate brought, whatever was done to it by hand.
 RunCommand Reconfigure(Renderer renderer, const std::string& netdev);
 

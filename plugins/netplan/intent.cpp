@@ -52,6 +52,16 @@ void FindObstacles(const PluginInput& input, const std::vector<std::string>& net
   }
 }
 
+// The netdevs that our file makes netplan write something for.
+std::vector<std::string> GeneratedFor(const Intent& intent) {
+  std::vector<std::string> ours;
+  for (const RailPort& port : intent.ports) ours.push_back(port.netdev);
+  if (intent.tree.renderer == Renderer::kNetworkd) {
+    ours.insert(ours.end(), intent.down.begin(), intent.down.end());
+  }
+  return ours;
+}
+
 }  // namespace
 
 std::string ClaimText(const Claim& claim) {
@@ -83,12 +93,11 @@ const LinkFact* LinkOf(const PluginInput& input, const std::string& netdev) {
 }
 
 std::vector<RunCommand> RegenerateOurs(const Intent& intent) {
-  std::vector<std::string> ours;
-  for (const RailPort& port : intent.ports) ours.push_back(port.netdev);
-  if (intent.tree.renderer == Renderer::kNetworkd) {
-    ours.insert(ours.end(), intent.down.begin(), intent.down.end());
-  }
-  return Regenerate(intent.tree.renderer, intent.tree.files, ours);
+  return Regenerate(intent.tree.renderer, intent.tree.files, GeneratedFor(intent));
+}
+
+std::vector<Action> WithdrawOurs(const Intent& intent) {
+  return Withdraw(intent.tree.renderer, GeneratedFor(intent));
 }
 
 bool CanReconfigure(const LinkFact* link, Renderer renderer) {

@@ -31,6 +31,9 @@ std::string ClaimText(const Claim& claim);
 // Makes what our file says of our interfaces known to their manager.
 std::vector<RunCommand> RegenerateOurs(const Intent& intent);
 
+// Takes that back where there was no file of ours before.
+std::vector<Action> WithdrawOurs(const Intent& intent);
+
 // NetworkManager activates a port by itself once there is a carrier, and cannot before.
 bool CanReconfigure(const LinkFact* link, Renderer renderer);
 

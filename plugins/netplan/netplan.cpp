@@ -26,12 +26,15 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
   if (networkd) {
     for (const std::string& netdev : intent.down) reconfigure(netdev);
   }
+  const Observed<FileState> observed = FileOf(input.facts, std::string(kOwnFile));
+  const bool is_new = std::holds_alternative<Absent>(observed);
   return {.kind = "file",
           .name = std::string(kOwnFile),
           .node = input.node.name,
           .desired = ResourceState(
               FileState{.content = OwnedFile(input.cluster.name, body), .mode = 0600}),
-          .observed = AsState(FileOf(input.facts, std::string(kOwnFile))),
+          .observed = AsState(observed),
+          .undo = is_new ? WithdrawOurs(intent) : std::vector<Action>(),
           .triggers = std::move(triggers),
           .impact = Impact::kLinkFlap,
           .blocked = intent.blocked,

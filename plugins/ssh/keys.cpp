@@ -22,8 +22,8 @@ std::optional<PublicKey> ParseUserKey(std::string_view text) {
 // "root" of "0600 root".
 std::string OwnerOf(const std::string& state) { return state.substr(state.find(' ') + 1); }
 
-KeyPair Broken(const std::string& state, std::string why) {
-  return {.state = state + ", " + why, .blocked = std::move(why)};
+KeyPair Broken(const std::string& state, const std::string& why) {
+  return {.state = state + ", " + why, .blocked = why};
 }
 
 // Neither half is there: can ssh-keygen, run by the user, put them there?

@@ -42,15 +42,21 @@ std::string SshPath(std::string_view user, std::string_view file) {
 
 std::vector<Peer> PeersOf(const ClusterSpec& cluster, const Fabric& fabric, const MeshSpec& mesh,
                           const NodeName& node) {
-  std::vector<Peer> peers;
+  // The order of the manifest's nodes means nothing: moving one must not move lines on the nodes.
+  std::vector<const NodeSpec*> others;
   for (const NodeSpec& other : cluster.nodes) {
-    if (other.name == node) continue;
-    Peer peer{.name = other.name,
-              .user = UserOf(mesh, other),
-              .address = other.address,
-              .port = other.access.port};
+    if (other.name != node) others.push_back(&other);
+  }
+  std::stable_sort(others.begin(), others.end(),
+                   [](const NodeSpec* a, const NodeSpec* b) { return a->id < b->id; });
+  std::vector<Peer> peers;
+  for (const NodeSpec* other : others) {
+    Peer peer{.name = other->name,
+              .user = UserOf(mesh, *other),
+              .address = other->address,
+              .port = other->access.port};
     for (const Segment& segment : fabric.segments) {
-      const RailPort* port = PortOf(segment, other.name);
+      const RailPort* port = PortOf(segment, other->name);
       if (port != nullptr && PortOf(segment, node) != nullptr) peer.rails.push_back(*port);
     }
     peers.push_back(std::move(peer));

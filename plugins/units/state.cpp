@@ -55,8 +55,8 @@ bool IsRunning(const UnitState& state) {
 std::vector<Read> StateReads(const std::vector<UnitSpec>& units) {
   RunProbe show{.id = std::string(kShow),
                 .argv = {"systemctl", "show", "--no-pager",
-                         "--property=Id,Names,LoadState,UnitFileState,ActiveState,Result,"
-                         "NeedDaemonReload",
+                         ("--property=Id,Names,LoadState,UnitFileState,ActiveState,Result,"
+                          "NeedDaemonReload"),
                          "--"},
                 .time_limit_s = kShowLimitS};
   const std::size_t bare = show.argv.size();

@@ -93,8 +93,10 @@ Resource State(const PluginInput& input, const UnitSpec& unit) {
   const bool runs = Runs(observed);
   if (unit.enabled) {
     resource.apply.push_back(Link(*unit.enabled, unit));
-    if (state->unit_file == "enabled" || state->unit_file == "disabled") {
-      resource.undo.push_back(Link(state->unit_file == "enabled", unit));
+    // Empty: the unit does not exist yet, and must not leave a link behind when it goes again.
+    const std::string& before = state->unit_file;
+    if (before == "enabled" || before == "disabled" || before.empty()) {
+      resource.undo.push_back(Link(before == "enabled", unit));
     }
   }
   if (unit.active == false) {
@@ -113,6 +115,8 @@ Resource State(const PluginInput& input, const UnitSpec& unit) {
       resource.impact = Impact::kServiceRestart;
     } else {
       resource.undo.push_back(Job("stop", unit));
+      // A start that failed leaves "failed" behind, also when the unit's file is gone again.
+      resource.undo.push_back(Job("reset-failed", unit));
     }
   }
   return resource;

@@ -22,8 +22,9 @@ std::size_t Utf8SequenceLength(std::string_view bytes, std::size_t i) {
     if ((byte(k) & 0xC0) != 0x80) return 0;
   }
   const unsigned char second = byte(i + 1);
-  const bool overlong_or_surrogate = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-                                     (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F);
+  const bool overlong_or_surrogate =
+      (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F);
   return overlong_or_surrogate ? 0 : length;
 }
 
@@ -116,8 +117,9 @@ std::string Printable(std::string_view bytes) {
     const std::size_t length = Utf8SequenceLength(bytes, i);
     const auto lead = static_cast<unsigned char>(bytes[i]);
     // C0 and C1 controls and DEL; C1 is the two-byte sequence C2 80 to C2 9F.
-    const bool control = lead < 0x20 || lead == 0x7F ||
-                         (length == 2 && lead == 0xC2 && static_cast<unsigned char>(bytes[i + 1]) < 0xA0);
+    const bool control =
+        lead < 0x20 || lead == 0x7F ||
+        (length == 2 && lead == 0xC2 && static_cast<unsigned char>(bytes[i + 1]) < 0xA0);
     if (length == 0 || control) {
       text += fmt::format("\\x{:02x}", lead);
       ++i;

@@ -13,16 +13,19 @@
 #include "reconciler/cli/event_log.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
+#include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/converge.h"
+#include "reconciler/engine/lock.h"
 #include "reconciler/engine/render.h"
 #include "reconciler/model/json.h"
+#include "reconciler/model/json_reader.h"
 #include "reconciler/transport/dial.h"
 
 namespace reconciler::cli {
 namespace {
 
 struct ApplyOptions {
-  Selection selection = {};      // `manifest` may name a saved plan
+  Selection selection = {};  // `manifest` may name a saved plan
   std::string manifest_of_plan = {};
   std::string events_file = {};
   bool yes = false;
@@ -46,10 +49,11 @@ Result<std::optional<Plan>> SavedPlan(ApplyOptions& options) {
   auto plan = ParsePlan(*text);
   if (!plan) return Fail(InContext(std::move(plan).error(), options.selection.manifest));
   if (plan->id != PlanDigest(*plan)) {
-    return Fail({.kind = ErrorKind::kInput,
-                 .message = options.selection.manifest +
-                            ": was edited after it was made: its id is not the digest of its content",
-                 .hint = "make a new plan with `plan --out`"});
+    return Fail(
+        {.kind = ErrorKind::kInput,
+         .message = options.selection.manifest +
+                    ": was edited after it was made: its id is not the digest of its content",
+         .hint = "make a new plan with `plan --out`"});
   }
   options.selection.manifest =
       options.manifest_of_plan.empty() ? plan->manifest : options.manifest_of_plan;
@@ -80,38 +84,59 @@ bool Confirmed(const Plan& plan, bool yes) {
   return false;
 }
 
+void PrintFailure(const Plan& plan, const ConvergeReport& report) {
+  for (const auto& [name, node] : report.applied.nodes) std::cerr << FormatErrors(node.errors);
+  std::cerr << FormatErrors(report.errors);
+  for (const std::string& id : report.kept) std::cerr << "kept: " << Printable(id) << '\n';
+  if (report.undone) {
+    std::cout << "not applied: every node took the plan back, and reads as it did before\n";
+    return;
+  }
+  std::cout << "not applied, and the nodes are mixed: see the errors above\n";
+  for (const auto& [name, node] : report.applied.nodes) {
+    for (const auto& [id, outcome] : node.changes) {
+      if (outcome == ChangeOutcome::kUnknown) std::cerr << "unknown: " << Printable(id) << '\n';
+    }
+  }
+  std::cerr << "what stood on each node before is there in " << JournalDirectory(plan.id)
+            << ", with a script named revert that puts it back\n";
+}
+
 void PrintOutcome(const Plan& plan, const ConvergeReport& report) {
+  if (!report.converged) {
+    PrintFailure(plan, report);
+    return;
+  }
   std::size_t done = 0;
   for (const auto& [name, node] : report.applied.nodes) {
     done += static_cast<std::size_t>(
         std::count_if(node.changes.begin(), node.changes.end(),
                       [](const auto& entry) { return entry.second == ChangeOutcome::kDone; }));
   }
-  if (report.converged) {
-    std::cout << "converged: " << Plural(done, "change", "changes")
-              << " made, read back, and nothing differs";
-    const std::size_t blocked = report.remaining.BlockedCount();
-    std::cout << (blocked > 0 ? fmt::format(", {} blocked\n", blocked) : "\n");
-    return;
-  }
-  std::cout << fmt::format("not converged: {} made\n", Plural(done, "change", "changes"));
-  for (const auto& [name, node] : report.applied.nodes) {
-    std::cerr << FormatErrors(node.errors);
-    for (const auto& [id, outcome] : node.changes) {
-      if (outcome == ChangeOutcome::kNotRun) std::cerr << "  not run: " << Printable(id) << '\n';
-      if (outcome == ChangeOutcome::kUnknown) std::cerr << "  unknown: " << Printable(id) << '\n';
-    }
-  }
-  std::cerr << FormatErrors(report.errors);
-  std::cerr << "what stood on each node before this apply is there in " << "/var/lib/spark-reconcile/journal/"
-            << plan.id.substr(0, 16) << '\n';
+  const std::size_t blocked = report.remaining.BlockedCount();
+  std::cout << "converged: " << Plural(done, "change", "changes")
+            << " made, read back, and nothing differs"
+            << (blocked > 0 ? fmt::format(", {} blocked\n", blocked) : "\n");
 }
 
 int Finish(const ConvergeReport& report, const ClusterFacts& facts) {
-  if (report.applied.interrupted) return kInterrupted;
-  if (!report.converged) return kMixed;
+  if (!report.converged) {
+    if (!report.undone) return kMixed;
+    return report.applied.interrupted ? kInterrupted : kUndone;
+  }
   if (!facts.unreachable.empty()) return kNodeUnreadable;
   return report.remaining.BlockedCount() > 0 ? kPending : kFine;
+}
+
+// What each node's ledger keeps of this apply.
+std::string Generation(const Plan& plan) {
+  return Dump({{"format", "spark-reconcile/generation/1"},
+               {"plan", plan.id},
+               {"cluster", EncodeText(plan.cluster)},
+               {"manifest", EncodeText(plan.manifest)},
+               {"manifest_digest", plan.spec_digest},
+               {"by", EncodeText(LeaseText())},
+               {"changes", plan.ChangeCount()}});
 }
 
 int RunApply(ApplyOptions options, Context& context) {
@@ -122,11 +147,13 @@ int RunApply(ApplyOptions options, Context& context) {
   if (saved->has_value()) KeepPlugins(**saved, options.selection.scope.only);
 
   NodePool pool(DialNode);
+  const auto locks =
+      Locks::Take(SelectNodes(cluster->spec, options.selection.scope.nodes), pool, LeaseText());
+  if (!locks) return Complain(locks.error(), kLocked);
   ClusterFacts facts;
   const Replan replan = [&] {
     facts = GatherWithProgress(*cluster, options.selection, pool);
-    return MakePlan(cluster->spec, cluster->fabric, facts, plugins::All(),
-                    options.selection.scope);
+    return MakePlan(cluster->spec, cluster->fabric, facts, plugins::All(), options.selection.scope);
   };
   const auto plan = replan();
   if (!plan) return Complain(plan.error(), kUsageOrManifest);
@@ -147,9 +174,11 @@ int RunApply(ApplyOptions options, Context& context) {
   const auto log = EventLog::Open(options.events_file);
   if (!log) return Complain(log.error(), kUsageOrManifest);
   std::signal(SIGINT, OnInterrupt);
-  const ConvergeReport report = Converge(
-      approved, cluster->spec, pool, replan, [&](const Event& event) { (*log)->Write(event); },
-      {.should_stop = [] { return interrupted != 0; }, .beside = beside});
+  const ConvergeReport report = Converge(approved, cluster->spec, pool, replan,
+                                         [&](const Event& event) { (*log)->Write(event); },
+                                         {.should_stop = [] { return interrupted != 0; },
+                                          .beside = beside,
+                                          .generation = Generation(approved)});
   PrintOutcome(approved, report);
   if (!beside.empty()) {
     std::cout << Plural(beside.size(), "other difference", "other differences")
@@ -157,8 +186,8 @@ int RunApply(ApplyOptions options, Context& context) {
   }
   const int code = Finish(report, facts);
   // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
-  const bool whole = options.selection.scope.only.empty() &&
-                     facts.nodes.size() == cluster->spec.nodes.size();
+  const bool whole =
+      options.selection.scope.only.empty() && facts.nodes.size() == cluster->spec.nodes.size();
   if ((code != kFine && code != kPending) || options.no_verify || !whole) return code;
   const int verified = VerifyAfterApply(*cluster, facts, pool);
   return verified == kFine ? code : verified;
@@ -170,7 +199,9 @@ void AddApply(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("apply", "Make the nodes match the manifest, and prove that they do");
   auto options = std::make_shared<ApplyOptions>();
-  command->add_option("file", options->selection.manifest, "A manifest, or a plan saved by `plan --out`")
+  command
+      ->add_option("file", options->selection.manifest,
+                   "A manifest, or a plan saved by `plan --out`")
       ->capture_default_str();
   AddScope(*command, options->selection);
   command->add_option("--manifest", options->manifest_of_plan,

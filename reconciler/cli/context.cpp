@@ -28,7 +28,8 @@ void AddManifest(CLI::App& command, Selection& selection) {
 }
 
 void AddScope(CLI::App& command, Selection& selection) {
-  command.add_option("--node", selection.scope.nodes, "Only this node (may be given several times)");
+  command.add_option("--node", selection.scope.nodes,
+                     "Only this node (may be given several times)");
   command.add_option("--only", selection.scope.only,
                      "Only this plugin's resources (may be given several times)");
 }

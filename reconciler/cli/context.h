@@ -18,7 +18,7 @@ namespace reconciler::cli {
 
 // What every command shares. Results go to stdout, everything else to stderr.
 struct Context {
-  int exit_code = 0;    // set by the command that ran
+  int exit_code = 0;  // set by the command that ran
   bool no_colour = false;
   std::string events_file = {};  // --events: NDJSON, one event per line ("-": stdout)
 

@@ -21,13 +21,14 @@ bool IsFailure(EventType type) {
     case EventType::kChangeFailed:
     case EventType::kChangeUnknown:
     case EventType::kTriggerFailed:
+    case EventType::kUndoing:
       return true;
-    case EventType::kGathered:
     case EventType::kStageStarted:
     case EventType::kChangeDone:
     case EventType::kTriggerDone:
     case EventType::kPass:
     case EventType::kConverged:
+    case EventType::kUndone:
       return false;
   }
   return false;
@@ -53,9 +54,9 @@ Result<std::unique_ptr<EventLog>> EventLog::Open(const std::string& events_file)
   if (events_file == "-") return std::unique_ptr<EventLog>(new EventLog(stdout));
   std::FILE* file = std::fopen(events_file.c_str(), "we");
   if (file == nullptr) {
-    return Fail({.kind = ErrorKind::kUsage,
-                 .message = fmt::format("{}: cannot be written: {}", events_file,
-                                        std::strerror(errno))});
+    return Fail(
+        {.kind = ErrorKind::kUsage,
+         .message = fmt::format("{}: cannot be written: {}", events_file, std::strerror(errno))});
   }
   return std::unique_ptr<EventLog>(new EventLog(file));
 }
@@ -72,8 +73,8 @@ void EventLog::Write(const Event& event) {
     spdlog::info("{}", Sentence(event));
   }
   if (file_ == nullptr) return;
-  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(
-      std::chrono::system_clock::now());
+  const auto now =
+      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
   nlohmann::ordered_json line = {{"time", fmt::format("{:%FT%TZ}", now)},
                                  {"event", ToString(event.type)}};
   if (!event.node.empty()) line["node"] = EncodeText(event.node);

@@ -9,9 +9,8 @@ namespace reconciler::cli {
 
 Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool) {
   Progress progress("measuring", facts.nodes.size());
-  Report report =
-      Verify(cluster.spec, cluster.fabric, facts, pool, {},
-             [&](const NodeName& node, std::string_view) { progress.Step(node); });
+  Report report = Verify(cluster.spec, cluster.fabric, facts, pool, {},
+                         [&](const NodeName& node, std::string_view) { progress.Step(node); });
   progress.Finish();
   return report;
 }

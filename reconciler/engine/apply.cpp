@@ -42,7 +42,8 @@ class NodeStage {
     auto reply = pool.Run(node_, ApplyScript(steps, first_step, journal, nonce), ApplyLimit(steps));
     if (!reply) {
       // Nothing came back, so nothing is known about any step: the next gather tells.
-      for (const Change* change : changes_) Set(*change, ChangeOutcome::kUnknown, "connection lost");
+      for (const Change* change : changes_)
+        Set(*change, ChangeOutcome::kUnknown, "connection lost");
       result_.errors.push_back(std::move(reply).error());
       return;
     }
@@ -110,20 +111,24 @@ struct NodeWork {
 std::vector<NodeWork> WorkOf(const Stage& stage, const ClusterSpec& cluster) {
   std::vector<NodeWork> work;
   for (const NodeSpec& node : cluster.nodes) {
-    Changes changes;
-    for (const Change& change : stage.changes) {
-      const bool runs = !change.actions.empty() || !change.triggers.empty();
-      if (change.node == node.name && change.change != ChangeKind::kBlocked && !change.deferred &&
-          runs) {
-        changes.push_back(&change);
-      }
-    }
+    Changes changes = WorkOn(stage, node.name);
     if (!changes.empty()) work.push_back({&node, std::move(changes)});
   }
   return work;
 }
 
 }  // namespace
+
+std::vector<const Change*> WorkOn(const Stage& stage, const NodeName& node) {
+  Changes changes;
+  for (const Change& change : stage.changes) {
+    const bool runs = !change.actions.empty() || !change.triggers.empty();
+    if (change.node == node && change.change != ChangeKind::kBlocked && !change.deferred && runs) {
+      changes.push_back(&change);
+    }
+  }
+  return changes;
+}
 
 bool ApplyReport::Ok() const {
   if (interrupted) return false;
@@ -133,11 +138,9 @@ bool ApplyReport::Ok() const {
   return true;
 }
 
-ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
+ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool, Journal& journal,
                   const OnEvent& on_event, const ShouldStop& should_stop) {
   ApplyReport report;
-  std::map<NodeName, std::size_t> steps_done;  // numbers the journal's entries
-  const std::string journal = JournalDirectory(plan);
   for (const Stage& stage : plan.stages) {
     if (should_stop && should_stop()) {
       report.interrupted = true;
@@ -146,13 +149,13 @@ ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
     const std::vector<NodeWork> work = WorkOf(stage, cluster);
     for (const NodeWork& item : work) {  // before any thread runs: the maps do not grow any more
       report.nodes[item.node->name];
-      steps_done[item.node->name];
+      journal.steps[item.node->name];
     }
     const auto run = [&](const NodeWork& item) {
       on_event({EventType::kStageStarted, item.node->name, Join(stage.plugins, ", "), ""});
-      std::size_t& first_step = steps_done.at(item.node->name);
+      std::size_t& first_step = journal.steps.at(item.node->name);
       NodeStage(*item.node, item.changes, report.nodes.at(item.node->name), on_event)
-          .Run(pool, journal, first_step);
+          .Run(pool, journal.directory, first_step);
       first_step += StepsOf(item.changes).size();
     };
     std::vector<const NodeSpec*> rest;

@@ -25,13 +25,22 @@ struct ApplyReport {
   bool Ok() const;
 };
 
+// Where an apply journals on the nodes, and how many steps each node has taken in it.
+struct Journal {
+  std::string directory = {};
+  std::map<NodeName, std::size_t> steps = {};
+};
+
 // Asked before each stage: true ends the apply there (somebody pressed Ctrl-C).
 using ShouldStop = std::function<bool()>;
 
 // Carries a plan out, stage by stage: in each stage first one node, the canary, then all others at
 // the same time. A node stops at its first failure; a stage with a failure is the last one. It gets
 // no plugin, so it cannot decide anew; deferred and blocked changes are left alone.
-ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
+ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool, Journal& journal,
                   const OnEvent& on_event, const ShouldStop& should_stop = {});
+
+// What a stage does on one node; empty when there is nothing to do.
+std::vector<const Change*> WorkOn(const Stage& stage, const NodeName& node);
 
 }  // namespace reconciler

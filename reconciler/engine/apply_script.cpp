@@ -13,8 +13,8 @@
 namespace reconciler {
 namespace {
 
-// STEP is a number; T is the target path that `resolve` left behind. Every function returns non-zero
-// at the first thing that fails and says on stderr what it was.
+// STEP is a number; T is the target path that `resolve` left behind. Every function returns
+// non-zero at the first thing that fails and says on stderr what it was.
 constexpr std::string_view kLibrary = R"sh(
 say() { printf '%s\n' "$1" >&2; return 1; }
 
@@ -63,6 +63,11 @@ command_step() { # STEP LIMIT_S USER ARGV…
   else (cd "$home" && HOME=$home timeout -k 2 "$limit" runuser -u "$user" -- "$@" </dev/null); fi
 }
 
+begin() { # what the node's guard counts as progress; it may have come before us
+  if [ -e "$J/decision" ]; then say 'this node has taken the plan back'; return 1; fi
+  read -r up _ </proc/uptime && echo "$up" >"$J/progress"
+}
+
 ended() { # EXIT
   frame "exit $1"
   [ "$1" -eq 0 ] || exit 0
@@ -105,9 +110,9 @@ std::vector<Step> StepsOf(const std::vector<const Change*>& changes) {
   return steps;
 }
 
-std::string JournalDirectory(const Plan& plan) {
-  assert(plan.id.size() >= 16);
-  return "/var/lib/spark-reconcile/journal/" + plan.id.substr(0, 16);
+std::string JournalDirectory(std::string_view plan_id) {
+  assert(plan_id.size() >= 16);
+  return "/var/lib/spark-reconcile/journal/" + std::string(plan_id.substr(0, 16));
 }
 
 std::string ApplyScript(const std::vector<Step>& steps, std::size_t first_step,
@@ -117,7 +122,8 @@ std::string ApplyScript(const std::vector<Step>& steps, std::size_t first_step,
   script += kLibrary;
   script += fmt::format("J={}\nframe start\nmkdir -p \"$J\" || ended 1\n", ShellQuote(journal));
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    script += fmt::format("frame step\n{}\nended $?\n", StepCall(steps[i].action, first_step + i));
+    script += fmt::format("frame step\nbegin &&\n  {}\nended $?\n",
+                          StepCall(steps[i].action, first_step + i));
   }
   return script + "frame end\n";
 }

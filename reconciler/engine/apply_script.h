@@ -22,7 +22,8 @@ std::vector<Step> StepsOf(const std::vector<const Change*>& changes);
 
 // Where a node keeps what stood there before this plan's writes, per step: `path`, and `before`
 // (the old file with mode, owner and times) or `absent`; for a command `command`.
-std::string JournalDirectory(const Plan& plan);
+// One journal per apply: its later passes go on in it.
+std::string JournalDirectory(std::string_view plan_id);
 
 // A script that carries the steps out in order and stops at the first that fails. Every write
 // journals first, then goes through a temporary file, fsync and rename in the target's directory.

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <thread>
 
 #include "reconciler/base/text.h"
+#include "reconciler/engine/apply_script.h"
+#include "reconciler/engine/guard.h"
 
 namespace reconciler {
 namespace {
@@ -61,7 +64,8 @@ bool NewlyBlocked(const Plan& before, const Plan& after) {
 Plan Without(Plan plan, const std::set<std::string>& beside) {
   if (beside.empty()) return plan;
   for (Stage& stage : plan.stages) {
-    std::erase_if(stage.changes, [&](const Change& change) { return beside.contains(change.Id()); });
+    std::erase_if(stage.changes,
+                  [&](const Change& change) { return beside.contains(change.Id()); });
   }
   return plan;
 }
@@ -84,42 +88,156 @@ Error StillDiffers(const Change& change) {
           .hint = "somebody else may write it too; plan again to see it"};
 }
 
+// A change that runs commands only and declares no undo stays: nothing that it made can be deleted
+// without the risk of deleting what is not ours.
+bool IsKept(const Change& change) {
+  const auto is_command = [](const Action& action) {
+    return std::holds_alternative<RunCommand>(action);
+  };
+  return change.undo.empty() && !change.actions.empty() &&
+         std::all_of(change.actions.begin(), change.actions.end(), is_command);
+}
+
+// One run of Converge: the passes, and how it ends.
+class Run {
+ public:
+  Run(const Plan& plan, const ClusterSpec& cluster, NodePool& pool, const Replan& replan,
+      const OnEvent& on_event, const ConvergeOptions& options)
+      : plan_(plan),
+        cluster_(cluster),
+        pool_(pool),
+        replan_(replan),
+        on_event_(on_event),
+        options_(options),
+        guard_(cluster, pool, plan.id),
+        journal_{.directory = JournalDirectory(plan.id)} {}
+
+  ConvergeReport Do() {
+    if (Passes()) Commit();
+    if (!report_.converged) Undo();
+    return std::move(report_);
+  }
+
+ private:
+  // True when the last reading shows nothing that differs.
+  bool Passes() {
+    const std::set<std::string> announced = DeferredIds(plan_);
+    Plan next = plan_;
+    for (int pass = 1; pass <= kMostPasses; ++pass) {
+      if (pass > 1) on_event_({EventType::kPass, "", fmt::format("pass {}", pass), ""});
+      if (!Take(guard_.Arm(next, journal_))) return false;
+      Merge(Apply(next, cluster_, pool_, journal_, on_event_, options_.should_stop),
+            report_.applied);
+      if (!report_.applied.Ok() || !Read(announced)) return false;
+      if (report_.remaining.Empty()) return true;
+      if (!OnlyAnnounced(report_.remaining, announced)) break;
+      next = report_.remaining;
+    }
+    ForEachChange(report_.remaining,
+                  [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
+    return false;
+  }
+
+  // New logins prove that the nodes can still be reached; links get time to settle.
+  bool Read(const std::set<std::string>& announced) {
+    pool_.DropAll();
+    for (int reading = 0; reading < options_.readings; ++reading) {
+      if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
+      auto fresh = replan_();
+      if (!fresh) return Take({std::move(fresh).error()});
+      report_.remaining = Without(std::move(*fresh), options_.beside);
+      const bool settled = !NewlyBlocked(plan_, report_.remaining) && !LostNode();
+      if (settled && OnlyAnnounced(report_.remaining, announced)) break;
+    }
+    if (const PlanNode* lost = LostNode()) {
+      return Take({{.kind = ErrorKind::kApply,
+                    .message = "no new login after the apply: " + lost->unreachable,
+                    .context = {lost->name}}});
+    }
+    return true;
+  }
+
+  // A node that was there before the apply and is not any more.
+  const PlanNode* LostNode() const {
+    for (const PlanNode& now : report_.remaining.nodes) {
+      if (now.unreachable.empty()) continue;
+      for (const PlanNode& before : plan_.nodes) {
+        if (before.name == now.name && before.unreachable.empty()) return &now;
+      }
+    }
+    return nullptr;
+  }
+
+  void Commit() {
+    report_.converged = Take(guard_.Commit(options_.generation));
+    if (report_.converged) on_event_({EventType::kConverged, "", "", ""});
+  }
+
+  void Undo() {
+    if (!guard_.Armed()) {
+      report_.undone = true;
+      return;
+    }
+    on_event_({EventType::kUndoing, "", "", ""});
+    if (!Take(guard_.Revert())) return;
+    pool_.DropAll();
+    Errors left;
+    for (int reading = 0; reading < options_.readings; ++reading) {
+      if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
+      const auto fresh = replan_();
+      left = fresh ? FindNotUndone(plan_, *fresh) : Errors{fresh.error()};
+      if (left.empty()) break;
+    }
+    report_.undone = Take(std::move(left));
+    ForEachChange(plan_, [&](const Change& change) {
+      const auto node = report_.applied.nodes.find(change.node);
+      if (node == report_.applied.nodes.end() || !IsKept(change)) return;
+      const auto outcome = node->second.changes.find(change.Id());
+      const bool done =
+          outcome != node->second.changes.end() && outcome->second == ChangeOutcome::kDone;
+      if (done) report_.kept.push_back(change.Id());
+    });
+    if (report_.undone) on_event_({EventType::kUndone, "", "", ""});
+  }
+
+  bool Take(Errors errors) {
+    for (Error& error : errors) report_.errors.push_back(std::move(error));
+    return errors.empty();
+  }
+
+  const Plan& plan_;
+  const ClusterSpec& cluster_;
+  NodePool& pool_;
+  const Replan& replan_;
+  const OnEvent& on_event_;
+  const ConvergeOptions& options_;
+  Guard guard_;
+  Journal journal_;
+  ConvergeReport report_;
+};
+
 }  // namespace
 
 ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
                         const Replan& replan, const OnEvent& on_event,
                         const ConvergeOptions& options) {
-  ConvergeReport report;
-  const std::set<std::string> announced = DeferredIds(plan);
-  Plan next = plan;
-  for (int pass = 1; pass <= kMostPasses; ++pass) {
-    if (pass > 1) on_event({EventType::kPass, "", fmt::format("pass {}", pass), ""});
-    Merge(Apply(next, cluster, pool, on_event, options.should_stop), report.applied);
-    if (!report.applied.Ok()) break;
-    for (int reading = 0; reading < options.readings; ++reading) {
-      if (reading > 0) std::this_thread::sleep_for(options.between_readings);
-      auto fresh = replan();
-      if (!fresh) {
-        report.errors.push_back(std::move(fresh).error());
-        return report;
-      }
-      report.remaining = Without(std::move(*fresh), options.beside);
-      const bool settled = !NewlyBlocked(plan, report.remaining);
-      if (settled && OnlyAnnounced(report.remaining, announced)) break;
-    }
-    if (report.remaining.Empty()) {
-      report.converged = true;
-      on_event({EventType::kConverged, "", "", ""});
-      return report;
-    }
-    if (!OnlyAnnounced(report.remaining, announced)) break;
-    next = report.remaining;
-  }
-  if (report.applied.Ok()) {
-    ForEachChange(report.remaining,
-                  [&](const Change& change) { report.errors.push_back(StillDiffers(change)); });
-  }
-  return report;
+  return Run(plan, cluster, pool, replan, on_event, options).Do();
+}
+
+Errors FindNotUndone(const Plan& plan, const Plan& fresh) {
+  Errors errors;
+  ForEachChange(plan, [&](const Change& change) {
+    if (IsKept(change)) return;
+    const Change* now = Find(fresh, change.Id());
+    if (now != nullptr && now->fingerprint == change.fingerprint) return;
+    errors.push_back(
+        {.kind = ErrorKind::kApply,
+         .message = fmt::format(
+             "{} {} is not as it was before: {}", change.kind, Printable(change.name),
+             now == nullptr ? "it is as the manifest wants it" : Printable(now->detail)),
+         .context = {change.node}});
+  });
+  return errors;
 }
 
 std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh) {
@@ -134,14 +252,15 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
   Errors errors;
   const auto stale = [&](const Change& change, std::string now) {
     errors.push_back({.kind = ErrorKind::kStale,
-                      .message = fmt::format("{} {} moved since the plan was made: planned '{}', {}",
-                                             change.kind, Printable(change.name),
-                                             Printable(change.detail), Printable(now)),
+                      .message = fmt::format(
+                          "{} {} moved since the plan was made: planned '{}', {}", change.kind,
+                          Printable(change.name), Printable(change.detail), Printable(now)),
                       .context = {change.node}});
   };
   if (saved.spec_digest != fresh.spec_digest) {
-    errors.push_back({.kind = ErrorKind::kStale,
-                      .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
+    errors.push_back(
+        {.kind = ErrorKind::kStale,
+         .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
   }
   ForEachChange(saved, [&](const Change& change) {
     const Change* now = Find(fresh, change.Id());

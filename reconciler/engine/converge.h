@@ -20,25 +20,34 @@ struct ConvergeOptions {
   std::set<std::string> beside = {};  // ids of changes that the plan leaves alone on purpose
   int readings = 6;                   // of one pass, before what differs counts
   std::chrono::milliseconds between_readings{700};
+  std::string generation = {};  // what the nodes' ledger says about this apply (JSON)
 };
 
 struct ConvergeReport {
   ApplyReport applied = {};  // all passes together
-  Plan remaining = {};       // of the last gather; what still differs when the apply did not converge
+  Plan remaining = {};  // of the last gather; what still differs when the apply did not converge
   Errors errors = {};
-  bool converged = false;
+  bool converged = false;  // committed on every node, and nothing differs
+  bool undone = false;     // it failed, and every node is as it was before
+  std::vector<std::string> kept =
+      {};  // ids that an undo leaves, because deleting could lose something
 };
 
 // What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
 std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh);
 
-// Applies `plan`, then gathers again until nothing differs. Changes that the plan announced as
-// "known after apply" are carried out by further passes; anything else that differs afterwards is
-// an error that names the field, wanted and found. Reading back is tried for a few seconds:
-// networkd settles after its command returned.
+// Arms every node's own revert, applies `plan`, then gathers again by new connections until nothing
+// differs, and commits. Whatever fails on the way, every node takes the plan back. Changes that the
+// plan announced as "known after apply" are carried out by further passes; anything else that
+// differs afterwards is an error that names the field, wanted and found. Reading back is tried for
+// a few seconds: networkd settles after its command returned.
 ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
                         const Replan& replan, const OnEvent& on_event,
                         const ConvergeOptions& options = {});
+
+// What of `plan` is still done on the nodes although it was taken back: `fresh` must plan the same
+// changes from the same states again. Changes that declare no undo are not counted.
+Errors FindNotUndone(const Plan& plan, const Plan& fresh);
 
 // What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.
 // A change fits when the state it was planned from is still there; other drift does not matter.

@@ -15,8 +15,9 @@ std::string LineCount(const std::string& content) {
 
 // "(0600, 19 lines)", with the owner where it is not root.
 std::string FileSummary(const FileState& state) {
-  const std::string owner =
-      state.owner == "root" && state.group == "root" ? "" : fmt::format("{}:{}, ", state.owner, state.group);
+  const std::string owner = state.owner == "root" && state.group == "root"
+                                ? ""
+                                : fmt::format("{}:{}, ", state.owner, state.group);
   return fmt::format("({:04o}, {}{})", state.mode, owner, LineCount(state.content));
 }
 
@@ -28,8 +29,8 @@ std::string FileDifference(const FileState& before, const FileState& after,
     parts.push_back(fmt::format("mode {:04o} → {:04o}", before.mode, after.mode));
   }
   if (before.owner != after.owner || before.group != after.group) {
-    parts.push_back(fmt::format("owner {}:{} → {}:{}", before.owner, before.group, after.owner,
-                                after.group));
+    parts.push_back(
+        fmt::format("owner {}:{} → {}:{}", before.owner, before.group, after.owner, after.group));
   }
   if (before.content != after.content) {
     std::size_t added = 0;
@@ -77,9 +78,8 @@ void Describe(const ResourceState& desired, const ResourceState* observed, Chang
     return;
   }
   const auto& after = std::get<std::string>(desired);
-  change.detail = observed == nullptr
-                      ? after
-                      : fmt::format("{} → {}", std::get<std::string>(*observed), after);
+  change.detail =
+      observed == nullptr ? after : fmt::format("{} → {}", std::get<std::string>(*observed), after);
 }
 
 void SetActions(const Resource& resource, Change& change) {

@@ -4,8 +4,6 @@ namespace reconciler {
 
 std::string_view ToString(EventType type) {
   switch (type) {
-    case EventType::kGathered:
-      return "gathered";
     case EventType::kStageStarted:
       return "stage-started";
     case EventType::kChangeDone:
@@ -22,6 +20,10 @@ std::string_view ToString(EventType type) {
       return "pass";
     case EventType::kConverged:
       return "converged";
+    case EventType::kUndoing:
+      return "undoing";
+    case EventType::kUndone:
+      return "undone";
   }
   return "";
 }

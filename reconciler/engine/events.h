@@ -8,7 +8,6 @@
 namespace reconciler {
 
 enum class EventType {
-  kGathered,      // a node's facts were read, or could not be
   kStageStarted,  // node: first the canary, then the others
   kChangeDone,
   kChangeFailed,
@@ -17,11 +16,13 @@ enum class EventType {
   kTriggerFailed,
   kPass,       // another round of gather, plan and apply for what is known only now
   kConverged,  // gathered again: nothing differs
+  kUndoing,    // something failed: every node takes the plan back
+  kUndone,     // gathered again: every node is as it was
 };
 
 // One line of progress. `subject` is a change's id, a command or a stage; `detail` says why.
 struct Event {
-  EventType type = EventType::kGathered;
+  EventType type = EventType::kStageStarted;
   NodeName node = {};
   std::string subject = {};
   std::string detail = {};

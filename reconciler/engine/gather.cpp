@@ -17,7 +17,8 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
     for (Read& read : plugin.probe(cluster, fabric, node)) reads.push_back(std::move(read));
   }
   const std::string nonce = MakeNonce();
-  auto reply = pool.Run(node, GatherScript(reads, nonce), GatherLimit(reads));
+  auto reply = pool.Run(node, GatherScript(reads, nonce),
+                        std::chrono::seconds(node.access.command_timeout_s));
   if (!reply) return Fail(std::move(reply).error());
   auto raw = ParseGatherReply(*reply, reads, nonce);
   if (!raw) return Fail(InContext(std::move(raw).error(), node.name));

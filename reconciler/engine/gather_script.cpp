@@ -51,8 +51,7 @@ std::string FilesPart(const std::vector<Read>& reads, std::string_view root) {
         root.empty() ? "" : ShellQuote(root), read.pattern);
   }
   // Read between two looks: when both agree, nothing changed in between and the sizes are true.
-  const std::string stat =
-      "[ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\\0' -- \"$@\"\n";
+  const std::string stat = "[ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\\0' -- \"$@\"\n";
   return script + "frame stat\n" + stat +
          fmt::format("frame content\n[ $# -eq 0 ] || head -q -c {} -- \"$@\"\n", kLargestFile + 1) +
          "frame again\n" + stat;
@@ -74,9 +73,9 @@ std::string CommandsPart(const std::vector<Read>& reads) {
   std::set<std::string> seen;
   for (const RunProbe& probe : Pick<RunProbe>(reads)) {
     if (!seen.insert(probe.id).second) continue;
-    script += fmt::format("frame {}\ntimeout -k 1 {} {} </dev/null; r=$?\nframe \"exit $r\"\n",
-                          ShellQuote("command " + probe.id), probe.time_limit_s,
-                          ShellJoin(probe.argv));
+    script +=
+        fmt::format("frame {}\ntimeout -k 1 {} {} </dev/null; r=$?\nframe \"exit $r\"\n",
+                    ShellQuote("command " + probe.id), probe.time_limit_s, ShellJoin(probe.argv));
   }
   return script;
 }
@@ -174,7 +173,8 @@ std::map<std::string, Observed<std::string>> ParseValues(const Frame& frame) {
     if (newline == std::string_view::npos) break;
     rest.remove_prefix(newline + 1);
   }
-  for (const std::string& line : SplitLines(frame.err)) {  // "grep: PATH: No such file or directory"
+  for (const std::string& line :
+       SplitLines(frame.err)) {  // "grep: PATH: No such file or directory"
     const std::size_t colon = line.rfind(": ");
     if (!line.starts_with("grep: ") || colon == std::string::npos || colon <= 6) continue;
     const std::string path = line.substr(6, colon - 6);
@@ -254,12 +254,6 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
     }
   }
   return facts;
-}
-
-Milliseconds GatherLimit(const std::vector<Read>& reads) {
-  int seconds = 10;
-  for (const RunProbe& probe : Pick<RunProbe>(reads)) seconds += probe.time_limit_s + 1;
-  return std::chrono::seconds(seconds);
 }
 
 }  // namespace reconciler

@@ -22,7 +22,4 @@ std::string GatherScript(const std::vector<Read>& reads, std::string_view nonce,
 Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<Read>& reads,
                                     std::string_view nonce, std::string_view root = "");
 
-// Upper bound for the whole script: the sum of the commands' own limits and a margin.
-Milliseconds GatherLimit(const std::vector<Read>& reads);
-
 }  // namespace reconciler

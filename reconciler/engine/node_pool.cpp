@@ -5,6 +5,16 @@
 
 namespace reconciler {
 
+namespace {
+
+// The transports name the node themselves where they can.
+Error Named(Error error, const NodeSpec& node) {
+  if (error.message.starts_with(node.name)) return error;
+  return InContext(std::move(error), node.name);
+}
+
+}  // namespace
+
 Result<Transport*> NodePool::Connection(const NodeSpec& node) {
   {
     const std::lock_guard lock(mutex_);
@@ -26,14 +36,28 @@ void NodePool::Drop(const NodeName& node) {
   open_.erase(found);
 }
 
+void NodePool::DropAll() {
+  std::map<NodeName, std::unique_ptr<Transport>> closing;
+  const std::lock_guard lock(mutex_);
+  closing.swap(open_);
+}
+
+Result<std::unique_ptr<Channel>> NodePool::OpenShell(const NodeSpec& node) {
+  auto transport = Connection(node);
+  if (!transport) return Fail(Named(std::move(transport).error(), node));
+  auto shell = (*transport)->OpenShell();
+  if (!shell) return Fail(Named(std::move(shell).error(), node));
+  return shell;
+}
+
 Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
                                   Milliseconds limit) {
   auto transport = Connection(node);
-  if (!transport) return Fail(InContext(std::move(transport).error(), node.name));
+  if (!transport) return Fail(Named(std::move(transport).error(), node));
   auto reply = RunScript(**transport, script, limit);
   if (!reply) {
     Drop(node.name);
-    return Fail(InContext(std::move(reply).error(), node.name));
+    return Fail(Named(std::move(reply).error(), node));
   }
   if (auto refusal = SudoRefusal(node, *reply)) return Fail(std::move(*refusal));
   return reply;

@@ -24,6 +24,10 @@ class NodePool {
 
   // Forgets the connection, so that the next call proves that a new login works.
   void Drop(const NodeName& node);
+  void DropAll();
+
+  // A shell that stays open while other scripts run on the same connection; it outlives Drop.
+  Result<std::unique_ptr<Channel>> OpenShell(const NodeSpec& node);
 
  private:
   Result<Transport*> Connection(const NodeSpec& node);

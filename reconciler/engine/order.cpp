@@ -16,9 +16,8 @@ using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
 // Boost's not_a_dag names no member, so the members come from the strong components.
 Error CycleError(const Graph& graph, const std::vector<Plugin>& plugins) {
   std::vector<std::size_t> component(plugins.size());
-  boost::strong_components(
-      graph, boost::make_iterator_property_map(component.begin(),
-                                               boost::get(boost::vertex_index, graph)));
+  boost::strong_components(graph, boost::make_iterator_property_map(
+                                      component.begin(), boost::get(boost::vertex_index, graph)));
   std::vector<std::string> members;
   for (std::size_t i = 0; i < plugins.size() && members.empty(); ++i) {
     const bool in_cycle = std::count(component.begin(), component.end(), component[i]) > 1 ||
@@ -46,9 +45,8 @@ Result<std::vector<std::vector<std::size_t>>> PluginStages(const std::vector<Plu
       const auto found = index.find(earlier);
       if (found == index.end()) {
         return Fail({.kind = ErrorKind::kUsage,
-                     .message = "plugin " + std::string(plugins[i].name) +
-                                " comes after '" + std::string(earlier) +
-                                "', which is no plugin"});
+                     .message = "plugin " + std::string(plugins[i].name) + " comes after '" +
+                                std::string(earlier) + "', which is no plugin"});
       }
       boost::add_edge(found->second, i, graph);
     }

@@ -94,7 +94,8 @@ Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const Cl
   for (const std::vector<std::size_t>& members : *stages) {
     Stage stage;
     for (const std::size_t index : members) {
-      if (Selected(scope.only, plugins[index].name)) stage.plugins.emplace_back(plugins[index].name);
+      if (Selected(scope.only, plugins[index].name))
+        stage.plugins.emplace_back(plugins[index].name);
     }
     for (const NodeSpec& node : cluster.nodes) {
       const auto found = facts.nodes.find(node.name);
@@ -104,7 +105,8 @@ Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const Cl
         const Plugin& plugin = plugins[index];
         if (plugin.resources == nullptr || !Selected(scope.only, plugin.name)) continue;
         for (const Resource& resource : plugin.resources(input)) {
-          if (auto change = Diff(resource, plugin.name)) stage.changes.push_back(std::move(*change));
+          if (auto change = Diff(resource, plugin.name))
+            stage.changes.push_back(std::move(*change));
         }
       }
     }

@@ -57,8 +57,9 @@ std::string_view ImpactText(Impact impact) {
 
 // Columns on a terminal: one per code point is right for everything that we print.
 std::size_t Width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 std::string Pad(const std::string& text, std::size_t width) {
@@ -69,7 +70,8 @@ std::string Pad(const std::string& text, std::size_t width) {
 std::string Where(const SourceMark& where) {
   if (where.position.line == 0) return "";
   const std::size_t slash = where.file.rfind('/');
-  return fmt::format("{}:{}", slash == std::string::npos ? where.file : where.file.substr(slash + 1),
+  return fmt::format("{}:{}",
+                     slash == std::string::npos ? where.file : where.file.substr(slash + 1),
                      where.position.line);
 }
 
@@ -86,7 +88,10 @@ std::vector<const Change*> ChangesOf(const Plan& plan, const NodeName& node) {
 // "name: detail" for a value, "name (0600, 3 lines)" for a file.
 std::string What(const Change& change) {
   const bool bracket = change.detail.starts_with('(');
-  return Printable(change.name) + (change.detail.empty() ? "" : bracket ? " " : ": ") +
+  return Printable(change.name) +
+         (change.detail.empty() ? ""
+          : bracket             ? " "
+                                : ": ") +
          Printable(change.detail);
 }
 
@@ -129,9 +134,10 @@ Columns Measure(const Plan& plan) {
 }
 
 std::string ChangeLine(const Change& change, const Columns& columns, bool colour) {
-  const std::string line = fmt::format(
-      "{} {}  {}  {}", Symbol(change.change), Pad(change.kind, columns.kind),
-      Pad(What(change), columns.what), Pad(Where(change.where), columns.where) + "  " + Tail(change));
+  const std::string line =
+      fmt::format("{} {}  {}  {}", Symbol(change.change), Pad(change.kind, columns.kind),
+                  Pad(What(change), columns.what),
+                  Pad(Where(change.where), columns.where) + "  " + Tail(change));
   const std::string trimmed = line.substr(0, line.find_last_not_of(' ') + 1);
   if (!colour) return "  " + trimmed + "\n";
   return fmt::format("  {}{}{}\n", Colour(change.change), trimmed, kReset);
@@ -191,11 +197,13 @@ std::string SummaryLine(const Plan& plan) {
       if (change->change != ChangeKind::kBlocked) changed.insert(node.name);
     }
   }
-  std::string text = plan.Empty() ? std::string("no changes")
-                                  : fmt::format("{} on {}", Plural(plan.ChangeCount(), "change", "changes"),
-                                                Plural(changed.size(), "node", "nodes"));
+  std::string text = plan.Empty()
+                         ? std::string("no changes")
+                         : fmt::format("{} on {}", Plural(plan.ChangeCount(), "change", "changes"),
+                                       Plural(changed.size(), "node", "nodes"));
   if (plan.BlockedCount() > 0) text += fmt::format(", {} blocked", plan.BlockedCount());
-  if (unreachable > 0) text += fmt::format(", {} not reached", Plural(unreachable, "node", "nodes"));
+  if (unreachable > 0)
+    text += fmt::format(", {} not reached", Plural(unreachable, "node", "nodes"));
   return text;
 }
 

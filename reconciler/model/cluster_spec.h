@@ -33,7 +33,7 @@ struct Access {
 
 struct NodeSpec {
   NodeName name = {};
-  int id = 0;                // host number in every fabric subnet: explicit, or the name's last number
+  int id = 0;  // host number in every fabric subnet: explicit, or the name's last number
   std::string address = {};  // management address or ssh host alias; never touched by a plugin
   std::string cage = {};     // "p0" or "p1": the node's own, or the fabric's
   Access access = {};
@@ -57,7 +57,7 @@ struct FabricSpec {
   int mtu = 9000;  // bytes
   std::vector<Ipv4Prefix> subnets = {};
   std::vector<Position> subnet_positions = {};  // one per subnet
-  std::vector<Cable> links = {};                // explicit `links:`; empty when the topology says it
+  std::vector<Cable> links = {};  // explicit `links:`; empty when the topology says it
   UnusedCages unused_cages = UnusedCages::kIgnore;
   Position position = {};
   Position topology_position = {};

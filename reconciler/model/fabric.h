@@ -32,8 +32,8 @@ struct Segment {
 
 struct Fabric {
   std::vector<Segment> segments = {};
-  std::map<NodeName, std::vector<RailPort>> ports = {};                // by rail
-  std::map<NodeName, std::vector<std::string>> unused_netdevs = {};   // of cages that no cable uses
+  std::map<NodeName, std::vector<RailPort>> ports = {};              // by rail
+  std::map<NodeName, std::vector<std::string>> unused_netdevs = {};  // of cages that no cable uses
   std::string summary = {};  // "one cable p1–p1", "3 cables in a ring", "4 nodes on a switch"
 };
 

@@ -35,12 +35,12 @@ enum class LinkManager { kNone, kNetworkd, kNetworkManager };
 
 struct LinkFact {
   std::string mac = {};
-  int mtu = 0;               // bytes; 0: not told
-  bool admin_up = false;     // IFF_UP
-  bool carrier = false;      // IFF_LOWER_UP
+  int mtu = 0;            // bytes; 0: not told
+  bool admin_up = false;  // IFF_UP
+  bool carrier = false;   // IFF_LOWER_UP
   std::string operstate = {};
-  std::vector<Ipv4Prefix> ipv4 = {};      // sorted
-  std::vector<std::string> ipv6 = {};     // sorted, with prefix length
+  std::vector<Ipv4Prefix> ipv4 = {};   // sorted
+  std::vector<std::string> ipv6 = {};  // sorted, with prefix length
   LinkManager manager = LinkManager::kNone;
   std::string phys_port_name = {};  // "p0"; empty where the driver has none
   int speed_mbps = -1;              // -1: unknown, as when there is no carrier

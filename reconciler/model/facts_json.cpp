@@ -111,8 +111,8 @@ NodeFacts ReadNode(const NodeName& name, const JsonReader& reader) {
     facts.files[key] = ReadObserved<FileState>(value, ReadFileState);
   });
   reader.At("values").ForEachMember([&](const std::string& key, const JsonReader& value) {
-    facts.values[key] = ReadObserved<std::string>(
-        value, [](const JsonReader& text) { return text.Text(); });
+    facts.values[key] =
+        ReadObserved<std::string>(value, [](const JsonReader& text) { return text.Text(); });
   });
   return facts;
 }

@@ -25,7 +25,8 @@ struct Ipv4Prefix {
   Ipv4Prefix Network() const;  // host bits cleared
   bool Contains(Ipv4Address other) const;
   bool Overlaps(const Ipv4Prefix& other) const;
-  std::uint32_t HostCount() const;  // usable hosts: 254 for a /24, 2 for a /30 and a /31; lengths >= 1
+  // Usable hosts: 254 for a /24, 2 for a /30 and a /31. Precondition: length >= 1.
+  std::uint32_t HostCount() const;
 };
 
 // Dotted decimal only, no leading zeros, no surrounding text.

@@ -57,7 +57,7 @@ struct Plan {
   std::vector<std::string> notes = {};
   bool operator==(const Plan&) const = default;
 
-  std::size_t ChangeCount() const;   // without the blocked ones
+  std::size_t ChangeCount() const;  // without the blocked ones
   std::size_t BlockedCount() const;
   bool Empty() const { return ChangeCount() == 0; }
 };

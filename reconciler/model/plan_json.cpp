@@ -22,7 +22,8 @@ Enum ReadEnum(const JsonReader& reader, const std::string_view (&words)[n]) {
 ordered_json CommandToJson(const RunCommand& command) {
   ordered_json argv = ordered_json::array();
   for (const std::string& word : command.argv) argv.push_back(EncodeText(word));
-  return {{"run", argv}, {"time_limit_s", command.time_limit_s}, {"user", EncodeText(command.user)}};
+  return {
+      {"run", argv}, {"time_limit_s", command.time_limit_s}, {"user", EncodeText(command.user)}};
 }
 
 RunCommand ReadCommand(const JsonReader& reader) {
@@ -78,8 +79,9 @@ Change ReadChange(const JsonReader& reader) {
       [&](const JsonReader& item) { change.actions.push_back(ReadAction(item)); });
   reader.At("undo").ForEachItem(
       [&](const JsonReader& item) { change.undo.push_back(ReadAction(item)); });
-  reader.At("triggers").ForEachItem(
-      [&](const JsonReader& item) { change.triggers.push_back(ReadCommand(item)); });
+  reader.At("triggers").ForEachItem([&](const JsonReader& item) {
+    change.triggers.push_back(ReadCommand(item));
+  });
   return change;
 }
 

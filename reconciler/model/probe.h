@@ -46,7 +46,7 @@ struct CommandReply {
 
 struct ProbeReply {
   std::string session_address = {};
-  std::map<std::string, Observed<FileState>> files = {};    // ReadFile and ReadFiles, by path
+  std::map<std::string, Observed<FileState>> files = {};     // ReadFile and ReadFiles, by path
   std::map<std::string, Observed<std::string>> values = {};  // first line of each, by path
   std::map<std::string, CommandReply> commands = {};
 };

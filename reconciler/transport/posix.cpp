@@ -89,6 +89,7 @@ SigpipeBlock::~SigpipeBlock() {
 
 Result<Child> Child::Spawn(const std::vector<std::string>& argv, ChildStreams streams) {
   std::vector<char*> words;
+  words.reserve(argv.size() + 1);
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
 

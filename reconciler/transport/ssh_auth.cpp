@@ -88,7 +88,7 @@ Result<bool> Login::WithFiles(const std::vector<std::string>& paths) {
     const KeyFile file = LoadKey(path);
     if (file.kind == KeyFile::Kind::kEncrypted) encrypted_.push_back(path);
     if (file.kind != KeyFile::Kind::kUsable) continue;
-    const auto in = Judge(connection_.Repeat(
+    auto in = Judge(connection_.Repeat(
         [&] { return ssh_userauth_publickey(connection_.Session(), nullptr, file.key.get()); },
         SSH_AUTH_AGAIN, deadline_));
     if (!in || *in) return in;
@@ -101,7 +101,7 @@ Result<bool> Login::WithAgent() {
   const Deadline limit = std::min(deadline_, std::chrono::steady_clock::now() + kAgentLimit);
   const int keys = AgentKeyCount(limit).value_or(0);
   if (keys == 0) return false;
-  const auto in =
+  auto in =
       Judge(connection_.Repeat([&] { return ssh_userauth_agent(connection_.Session(), nullptr); },
                                SSH_AUTH_AGAIN, deadline_));
   if (in && !*in) {

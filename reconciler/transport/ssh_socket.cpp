@@ -49,9 +49,14 @@ Result<Addresses> Resolve(const SshTarget& target, Deadline deadline) {
   std::packaged_task<Addresses()> task(
       [host = target.host, port = target.port] { return LookUp(host, port, AI_ADDRCONFIG); });
   std::future<Addresses> answer = task.get_future();
-  std::thread(std::move(task)).detach();
+  std::thread thread(std::move(task));
   Addresses found;
-  if (answer.wait_until(deadline) == std::future_status::ready) found = answer.get();
+  if (answer.wait_until(deadline) == std::future_status::ready) {
+    found = answer.get();
+    thread.join();
+  } else {
+    thread.detach();
+  }
   if (found) return found;
   return Fail(SocketError(target, fmt::format("cannot resolve '{}'", Printable(target.host)),
                           "give the machine's IP address, or a Host entry of ~/.ssh/config"));

@@ -193,8 +193,7 @@ Words LossWords(const Pattern& pattern) {
       "reseat the cable"};
 }
 
-Words SenderWords(const Pattern& pattern) {
-  const NodeName& node = pattern.nodes[0];
+Words SenderWords(const NodeName& node) {
   return {"sender-mtu",
           fmt::format("the kernel of {} refuses the size although its port had the right MTU: the "
                       "MTU has changed since, or a route has a smaller one",
@@ -204,7 +203,6 @@ Words SenderWords(const Pattern& pattern) {
 
 Words WordsFor(const Casebook& book, Symptom symptom, const Pattern& pattern) {
   if (symptom == Symptom::kNothingBack) return SilenceWords(book, pattern);
-  if (symptom == Symptom::kTooLongForSender) return SenderWords(pattern);
   return symptom == Symptom::kJumboLost ? JumboWords(book, pattern) : LossWords(pattern);
 }
 
@@ -240,7 +238,7 @@ void ExplainSenders(Casebook& book) {
   const auto groups =
       book.OpenBy(Symptom::kTooLongForSender, [](const Check& check) { return check.from; });
   for (const auto& [node, checks] : groups) {
-    Words words = SenderWords({.nodes = {node}});
+    Words words = SenderWords(node);
     Finding finding = book.Draft(std::move(words.code), {node}, checks);
     finding.cause = std::move(words.cause);
     finding.next_step = std::move(words.next);

@@ -21,7 +21,8 @@ std::string Manifest(int nodes) {
       "fabric: {topology: switch, subnets: [10.1.0.0/16, 10.2.0.0/16]}\n"
       "sysctl: {net.core.rmem_max: 268435456}\nmemlock: unlimited\nnodes:\n";
   for (int i = 1; i <= nodes; ++i) {
-    text += fmt::format("  - {{name: spark-{}, address: 192.168.{}.{}}}\n", i, i / 250, i % 250 + 1);
+    text +=
+        fmt::format("  - {{name: spark-{}, address: 192.168.{}.{}}}\n", i, i / 250, i % 250 + 1);
   }
   return text;
 }
@@ -31,8 +32,10 @@ NodeFacts BareNode(const NodeName& name) {
   facts.node = name;
   facts.session_address = "192.168.0.1";
   facts.session_interface = "enP7s7";
-  for (const char* netdev : {"enP7s7", "enp1s0f0np0", "enp1s0f1np1", "enP2p1s0f0np0", "enP2p1s0f1np1"}) {
-    facts.links[netdev] = {.mtu = 1500, .admin_up = true, .carrier = true, .manager = LinkManager::kNetworkd};
+  for (const char* netdev :
+       {"enP7s7", "enp1s0f0np0", "enp1s0f1np1", "enP2p1s0f0np0", "enP2p1s0f1np1"}) {
+    facts.links[netdev] = {
+        .mtu = 1500, .admin_up = true, .carrier = true, .manager = LinkManager::kNetworkd};
   }
   facts.files["/etc/hosts"] = FileState{"127.0.0.1 localhost\n"};
   facts.files["/etc/netplan/60-spark-reconcile.yaml"] = Absent{};

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/manifest.md from schema/cluster.schema.json; with --check, compares instead."""
+"""Writes docs/manifest.md from schema/cluster.schema.json; with --check, compares instead.
+--self-test: the comparison can fail."""
 
 import difflib
 import json
@@ -97,18 +98,25 @@ def page():
     return intro + "".join(tables("", schema))
 
 
+def difference(found, wanted):
+    return list(difflib.unified_diff(found.splitlines(True), wanted.splitlines(True), "docs/manifest.md",
+                                     "what the schema says"))
+
+
 def main():
     wanted = page()
     if sys.argv[1:] == ["--check"]:
-        found = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-        sys.stdout.writelines(difflib.unified_diff(
-            found.splitlines(True), wanted.splitlines(True), "docs/manifest.md", "what the schema says"))
-        if found != wanted:
+        lines = difference(PAGE.read_text(encoding="utf-8") if PAGE.exists() else "", wanted)
+        sys.stdout.writelines(lines)
+        if lines:
             sys.exit("docs/manifest.md does not fit the schema: run tests/lint/manifest_doc.py")
+    elif sys.argv[1:] == ["--self-test"]:
+        if difference(wanted, wanted) or not difference(wanted.replace("`mtu`", "`mut`"), wanted):
+            sys.exit("self-test: wanted a difference where a key's name differs, and none without")
     elif not sys.argv[1:]:
         PAGE.write_text(wanted, encoding="utf-8")
     else:
-        sys.exit("usage: manifest_doc.py [--check]")
+        sys.exit("usage: manifest_doc.py [--check | --self-test]")
 
 
 if __name__ == "__main__":

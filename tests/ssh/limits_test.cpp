@@ -76,7 +76,9 @@ class FrozenNode : public SshTest {
 TEST_F(FrozenNode, WritingIsGivenUpInTime) {
   Freeze();
   const auto begin = std::chrono::steady_clock::now();
-  const auto written = shell_->Write(std::string(30000000, '#'), begin + Milliseconds(500));
+  std::string much;
+  much.resize(30000000, '#');
+  const auto written = shell_->Write(much, begin + Milliseconds(500));
   ASSERT_FALSE(written);
   EXPECT_EQ(FormatError(written.error()), Place() + ": the time limit passed\n");
   shell_.reset();

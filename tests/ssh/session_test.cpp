@@ -55,7 +55,8 @@ TEST_F(SshSessionTest, TenMegabytesArriveWhole) {
   StartSshd();
   const auto reply = RunOnNode("head -c 10000000 /dev/zero | tr '\\0' x\n");
   ASSERT_TRUE(reply) << FormatError(reply.error());
-  EXPECT_EQ(reply->out, std::string(10000000, 'x'));
+  EXPECT_EQ(reply->out.size(), 10000000u);
+  EXPECT_EQ(reply->out.find_first_not_of('x'), std::string::npos);
 }
 
 TEST_F(SshSessionTest, ScriptAndOutputLongerThanTheWindowsDoNotBlockEachOther) {
@@ -150,7 +151,7 @@ TEST_F(SshSessionTest, BecomeRunsTheShellThroughSudo) {
   Shell("mkdir " + bin);
   WriteText(bin + "/sudo", "#!/bin/sh\necho \"sudo $1 $2 $3\" >&2\nshift\nexec \"$@\"\n");
   Shell("chmod 755 " + bin + "/sudo");
-  StartSshd("SetEnv PATH=" + bin + ":/usr/bin:/bin");
+  StartSshd("", bin + ":/usr/bin:/bin");
   node_.access.become = Become::kSudo;
   const auto reply = RunOnNode("echo \"$1\" | cut -d' ' -f1\n");
   ASSERT_TRUE(reply) << FormatError(reply.error());
@@ -161,7 +162,7 @@ TEST_F(SshSessionTest, BecomeRunsTheShellThroughSudo) {
 TEST_F(SshSessionTest, NodeWithoutSudoIsARefusal) {
   const std::string bin = folder_ + "/bin";
   Shell(fmt::format("mkdir {0}; ln -s /bin/sh /usr/bin/env {0}", bin));
-  StartSshd("SetEnv PATH=" + bin);
+  StartSshd("", bin);
   node_.access.become = Become::kSudo;
   const auto reply = RunOnNode("echo in\n");
   ASSERT_TRUE(reply) << FormatError(reply.error());

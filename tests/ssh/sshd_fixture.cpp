@@ -67,8 +67,9 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-Sshd::Sshd(const std::string& folder, const std::string& extra) : folder_(folder), extra_(extra) {
-  std::filesystem::create_directories(folder_);
+Sshd::Sshd(const std::string& folder, const std::string& extra, const std::string& path)
+    : folder_(folder), extra_(extra), path_(path) {
+  std::filesystem::create_directories(folder_ + "/home");
   MakeHostKey();
   Start();
 }
@@ -91,14 +92,18 @@ void Sshd::Start() {
   // Another program may take the port between FreePort and sshd: then the next one.
   for (int attempt = 0; attempt < 5; ++attempt) {
     if (port_ == 0 || attempt > 0) port_ = FreePort();
+    const std::string path = path_.empty() ? "" : " PATH=" + path_;
     WriteText(folder_ + "/sshd_config",
-              fmt::format("{}\nListenAddress 127.0.0.1:{}\nHostKey {}/host_key\n"
-                          "AuthorizedKeysFile {}/authorized_keys\nPidFile none\nStrictModes no\n"
-                          "PermitRootLogin yes\nUsePAM no\nPasswordAuthentication no\n"
-                          "KbdInteractiveAuthentication no\nUseDNS no\nMaxStartups 100\n",
-                          extra_, port_, folder_, folder_));
-    auto child = Child::Spawn({kSshd, "-D", "-e", "-f", folder_ + "/sshd_config"},
-                              {nothing.Get(), nothing.Get(), log_.Get()});
+              fmt::format("{0}\nListenAddress 127.0.0.1:{1}\nHostKey {2}/host_key\n"
+                          "AuthorizedKeysFile {2}/authorized_keys\nSetEnv HOME={2}/home{3}\n"
+                          "PidFile none\nStrictModes no\nPermitRootLogin yes\nUsePAM no\n"
+                          "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUseDNS no\n"
+                          "MaxStartups 100\n",
+                          extra_, port_, folder_, path));
+    // Ends also when the test itself is killed and runs no destructor.
+    auto child = Child::Spawn(
+        {"setpriv", "--pdeathsig", "KILL", kSshd, "-D", "-e", "-f", folder_ + "/sshd_config"},
+        {nothing.Get(), nothing.Get(), log_.Get()});
     if (!child) throw std::runtime_error(child.error().message);
     process_ = std::make_unique<Child>(std::move(*child));
     for (int i = 0; i < 500; ++i) {
@@ -147,8 +152,8 @@ void SshTest::TearDown() {
   std::filesystem::remove_all(folder_);
 }
 
-void SshTest::StartSshd(const std::string& extra) {
-  sshd_ = std::make_unique<Sshd>(folder_ + "/sshd", extra);
+void SshTest::StartSshd(const std::string& extra, const std::string& path) {
+  sshd_ = std::make_unique<Sshd>(folder_ + "/sshd", extra, path);
   std::filesystem::copy_file(key_ + ".pub", folder_ + "/sshd/authorized_keys");
   Trust(*sshd_);
   node_ = NodeSpec{.name = "spark-2", .address = "127.0.0.1"};
@@ -165,8 +170,8 @@ void SshTest::Trust(const Sshd& sshd) {
 void SshTest::StartAgent() {
   const std::string path = folder_ + "/agent";
   const UniqueFd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
-  auto child =
-      Child::Spawn({"ssh-agent", "-D", "-a", path}, {nothing.Get(), nothing.Get(), nothing.Get()});
+  auto child = Child::Spawn({"setpriv", "--pdeathsig", "KILL", "ssh-agent", "-D", "-a", path},
+                            {nothing.Get(), nothing.Get(), nothing.Get()});
   ASSERT_TRUE(child) << child.error().message;
   agent_ = std::make_unique<Child>(std::move(*child));
   setenv("SSH_AUTH_SOCK", path.c_str(), 1);

@@ -20,8 +20,10 @@ int FreePort();
 // A real sshd on 127.0.0.1 with files below `folder` only; ended when destroyed.
 class Sshd {
  public:
-  // `extra`: lines of sshd_config that come before ours, where the first one counts.
-  Sshd(const std::string& folder, const std::string& extra = "");
+  // `extra`: lines of sshd_config that come before ours, where the first one counts. `path`: $PATH
+  // of its sessions; empty: sshd's own. Their $HOME is an empty folder, so that no start-up file of
+  // the account runs: some take long, and some leave locks behind when a test ends their shell.
+  Sshd(const std::string& folder, const std::string& extra = "", const std::string& path = "");
 
   int Port() const { return port_; }
   std::string Log() const { return ReadText(folder_ + "/sshd.log"); }
@@ -35,6 +37,7 @@ class Sshd {
 
   std::string folder_;
   std::string extra_;
+  std::string path_;
   int port_ = 0;
   UniqueFd log_ = {};
   std::unique_ptr<Child> process_ = {};
@@ -47,7 +50,7 @@ class SshTest : public testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  void StartSshd(const std::string& extra = "");
+  void StartSshd(const std::string& extra = "", const std::string& path = "");
   void Trust(const Sshd& sshd);  // writes its host key into known_hosts
   void StartAgent();
   void WriteConfig(const std::string& text) { WriteText(home_ + "/.ssh/config", text); }

@@ -44,7 +44,9 @@ TEST(ShellQuote, KeepsEveryByteInsideOneWord) {
 
 TEST(Printable, LetsNoControlCharacterReachATerminal) {
   EXPECT_EQ(Printable("a\033[2Jb\nc"), "a\\x1b[2Jb\\x0ac");
-  EXPECT_EQ(Printable("\xc2\x9b" "31m"), "\\xc2\\x9b31m");  // C1 control sequence introducer
+  EXPECT_EQ(Printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m");  // C1 control sequence introducer
   EXPECT_EQ(Printable("1500 → 9000"), "1500 → 9000");
   EXPECT_EQ(Printable("\xff\xe2\x86"), "\\xff\\xe2\\x86");
 }

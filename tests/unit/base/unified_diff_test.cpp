@@ -43,7 +43,8 @@ std::string Patched(const std::string& before, const std::string& diff) {
 }
 
 TEST(UnifiedDiff, IsAPatchThatPatchUnderstands) {
-  if (std::system("command -v patch >/dev/null 2>&1") != 0) GTEST_SKIP() << "patch is not installed";
+  if (std::system("command -v patch >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "patch is not installed";
   std::mt19937 random(7);
   for (int round = 0; round < 30; ++round) {
     std::string before;

@@ -77,8 +77,8 @@ TEST_F(ApplyScriptTest, ASymbolicLinkIsNotReplaced) {
 }
 
 TEST_F(ApplyScriptTest, NothingRunsAfterTheFirstFailure) {
-  const auto replies = Apply({RunCommand{{"sh", "-c", "echo first; exit 7"}},
-                              WriteFile{Path("etc/never"), State("x")}});
+  const auto replies = Apply(
+      {RunCommand{{"sh", "-c", "echo first; exit 7"}}, WriteFile{Path("etc/never"), State("x")}});
   ASSERT_EQ(replies.size(), 1u);
   EXPECT_EQ(replies[0].exit_code, 7);
   EXPECT_EQ(replies[0].out, "first\n");

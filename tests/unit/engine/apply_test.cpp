@@ -15,7 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-// Answers an apply script as a node would whose steps all succeed, but for those that `fails` names.
+// Answers an apply script as a node would whose steps all succeed, but for those that `fails`
+// names.
 ScriptReply Answer(const std::string& script, const std::string& fails) {
   const std::size_t at = script.find("printf '\\n%s %s\\n' ") + 19;
   const std::string nonce = script.substr(at, 32);
@@ -27,7 +28,7 @@ ScriptReply Answer(const std::string& script, const std::string& fails) {
   frame("start");
   bool step = false;
   for (const std::string& line : SplitLines(script)) {
-    if (line == "frame step") {
+    if (line == "begin &&") {
       step = true;
     } else if (step) {
       step = false;
@@ -52,26 +53,34 @@ class ApplyTest : public testing::Test {
     plan_.id = std::string(64, '0');
     plan_.stages = {{.plugins = {"files"}}, {.plugins = {"units"}}};
     for (const NodeSpec& node : cluster_.nodes) {
-      plan_.stages[0].changes.push_back({.kind = "file", .name = "/a", .node = node.name, .actions = {RunCommand{{"first"}}}});
-      plan_.stages[1].changes.push_back({.kind = "file", .name = "/b", .node = node.name, .actions = {RunCommand{{"second"}}}});
+      plan_.stages[0].changes.push_back(
+          {.kind = "file", .name = "/a", .node = node.name, .actions = {RunCommand{{"first"}}}});
+      plan_.stages[1].changes.push_back(
+          {.kind = "file", .name = "/b", .node = node.name, .actions = {RunCommand{{"second"}}}});
     }
   }
 
   ApplyReport Run(std::map<NodeName, std::string> fails, const ShouldStop& stop = {}) {
     std::map<NodeName, FakeNode> nodes;
     for (const NodeSpec& node : cluster_.nodes) {
-      nodes[node.name].shell = [fails = fails[node.name]](const std::string& script) { return Answer(script, fails); };
+      nodes[node.name].shell = [fails = fails[node.name]](const std::string& script) {
+        return Answer(script, fails);
+      };
     }
     network_ = std::make_unique<FakeNetwork>(nodes);
     NodePool pool(network_->Dialer());
-    return Apply(plan_, cluster_, pool, [this](const Event& event) {
-      const std::lock_guard lock(mutex_);
-      events_.push_back(std::string(ToString(event.type)) + " " + event.node);
-    }, stop);
+    return Apply(
+        plan_, cluster_, pool, journal_,
+        [this](const Event& event) {
+          const std::lock_guard lock(mutex_);
+          events_.push_back(std::string(ToString(event.type)) + " " + event.node);
+        },
+        stop);
   }
 
   ClusterSpec cluster_;
   Plan plan_;
+  Journal journal_{.directory = "/journal"};
   std::unique_ptr<FakeNetwork> network_;
   std::mutex mutex_;
   std::vector<std::string> events_;
@@ -87,7 +96,8 @@ TEST_F(ApplyTest, TheCanaryGoesFirstAndItsFailureSparesTheOthers) {
   EXPECT_FALSE(report.Ok());
   EXPECT_THAT(events_, ElementsAre("stage-started spark-1", "change-failed spark-1"));
   EXPECT_EQ(network_->ScriptsOf("spark-2").size(), 0u);
-  EXPECT_EQ(FormatErrors(report.nodes.at("spark-1").errors), "spark-1: run first: exit 1: it broke\n");
+  EXPECT_EQ(FormatErrors(report.nodes.at("spark-1").errors),
+            "spark-1: run first: exit 1: it broke\n");
 }
 
 TEST_F(ApplyTest, AStageWithAFailureIsTheLastOne) {
@@ -106,7 +116,7 @@ TEST_F(ApplyTest, ALostConnectionLeavesTheOutcomeUnknown) {
   nodes["spark-1"].drop_after = 5;
   FakeNetwork network(nodes);
   NodePool pool(network.Dialer());
-  const ApplyReport report = Apply(plan_, cluster_, pool, [](const Event&) {});
+  const ApplyReport report = Apply(plan_, cluster_, pool, journal_, [](const Event&) {});
   EXPECT_EQ(report.nodes.at("spark-1").changes.at("spark-1/file//a"), ChangeOutcome::kUnknown);
   EXPECT_FALSE(report.Ok());
 }

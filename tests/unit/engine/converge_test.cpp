@@ -8,7 +8,12 @@ namespace reconciler {
 namespace {
 
 Change Named(const std::string& name, bool deferred = false) {
-  return {.kind = "file", .name = name, .node = "spark-1", .detail = "1 → 2", .deferred = deferred, .fingerprint = "f"};
+  return {.kind = "file",
+          .name = name,
+          .node = "spark-1",
+          .detail = "1 → 2",
+          .deferred = deferred,
+          .fingerprint = "f"};
 }
 
 Plan Of(std::vector<Change> changes) {
@@ -23,9 +28,10 @@ ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
   NodePool pool(network.Dialer());
   const ClusterSpec cluster;
   std::size_t next = 0;
-  return Converge(plan, cluster, pool,
-                  [&]() -> Result<Plan> { return replans[std::min(next++, replans.size() - 1)]; },
-                  [](const Event&) {}, {.between_readings = std::chrono::milliseconds(1)});
+  return Converge(
+      plan, cluster, pool,
+      [&]() -> Result<Plan> { return replans[std::min(next++, replans.size() - 1)]; },
+      [](const Event&) {}, {.between_readings = std::chrono::milliseconds(1)});
 }
 
 TEST(Converge, SucceedsOnlyWhenNothingDiffersAfterwards) {
@@ -74,6 +80,29 @@ TEST(Converge, LeavesAloneWhatStoodBesideASavedPlan) {
   EXPECT_TRUE(report.converged);
 }
 
+TEST(FindNotUndone, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
+  Change moved = Named("/a");
+  moved.fingerprint = "other";
+  EXPECT_TRUE(FindNotUndone(Of({Named("/a")}), Of({Named("/a")})).empty());
+  EXPECT_EQ(FormatErrors(FindNotUndone(Of({Named("/a"), Named("/b")}), Of({moved}))),
+            "spark-1: file /a is not as it was before: 1 → 2\n"
+            "spark-1: file /b is not as it was before: it is as the manifest wants it\n");
+  Change key = Named("key");
+  key.actions = {RunCommand{{"ssh-keygen"}}};
+  EXPECT_TRUE(FindNotUndone(Of({key}), Of({})).empty());
+}
+
+TEST(Converge, ANodeThatTakesNoNewLoginIsNotConverged) {
+  Plan before = Of({Named("/a")});
+  before.nodes = {{.name = "spark-1"}};
+  Plan after = Of({});
+  after.nodes = {{.name = "spark-1", .unreachable = "connection refused"}};
+  const ConvergeReport report = RunConverge(before, {after});
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(FormatErrors(report.errors),
+            "spark-1: no new login after the apply: connection refused\n");
+}
+
 TEST(FindStale, OtherDriftDoesNotMakeAPlanStale) {
   EXPECT_TRUE(FindStale(Of({Named("/a")}), Of({Named("/a"), Named("/b")})).empty());
 }
@@ -86,14 +115,16 @@ TEST(FindStale, NamesTheFactThatMoved) {
             "spark-1: file /a moved since the plan was made: planned '1 → 2', now '3 → 2'\n"
             "  hint: make a new plan and look at it again\n");
   EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({}))),
-            "spark-1: file /a moved since the plan was made: planned '1 → 2', now it is as the manifest wants it\n"
+            "spark-1: file /a moved since the plan was made: planned '1 → 2', now it is as the "
+            "manifest wants it\n"
             "  hint: make a new plan and look at it again\n");
 }
 
 TEST(FindStale, SeesAnEditedManifest) {
   Plan fresh = Of({Named("/a")});
   fresh.spec_digest = "e";
-  EXPECT_EQ(FindStale(Of({Named("/a")}), fresh)[0].message, "cluster.yaml changed since the plan was made");
+  EXPECT_EQ(FindStale(Of({Named("/a")}), fresh)[0].message,
+            "cluster.yaml changed since the plan was made");
 }
 
 TEST(FindStale, SeesThatOtherStepsAreNeededNow) {

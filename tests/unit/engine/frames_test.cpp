@@ -6,7 +6,8 @@ namespace reconciler {
 namespace {
 
 TEST(ParseFrames, SlicesBothStreamsAndKeepsEveryByte) {
-  const ScriptReply reply{0, "noise\nN a\none\n\nN b\n\nN c\nno newline", "\nN a\nerr\n\nN b\n\nN c\n"};
+  const ScriptReply reply{0, "noise\nN a\none\n\nN b\n\nN c\nno newline",
+                          "\nN a\nerr\n\nN b\n\nN c\n"};
   const std::vector<Frame> frames = ParseFrames(reply, "N");
   ASSERT_EQ(frames.size(), 3u);
   EXPECT_EQ(frames[0].label, "a");

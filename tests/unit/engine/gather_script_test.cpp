@@ -75,11 +75,11 @@ TEST_F(GatherScriptTest, ValuesAreTheFirstLinesAndAMissingOneIsAbsent) {
 }
 
 TEST_F(GatherScriptTest, CommandsKeepTheirStreamsExitCodesAndLimits) {
-  const ProbeReply reply = Gather({RunProbe{"both", {"sh", "-c", "echo out; echo err >&2; exit 3"}},
-                                   RunProbe{"quote", {"printf", "%s", "it's $HOME \n"}},
-                                   RunProbe{"missing", {"no-such-program-here"}},
-                                   RunProbe{"slow", {"sleep", "30"}, 1},
-                                   RunProbe{"input", {"cat"}}});
+  const ProbeReply reply =
+      Gather({RunProbe{"both", {"sh", "-c", "echo out; echo err >&2; exit 3"}},
+              RunProbe{"quote", {"printf", "%s", "it's $HOME \n"}},
+              RunProbe{"missing", {"no-such-program-here"}}, RunProbe{"slow", {"sleep", "30"}, 1},
+              RunProbe{"input", {"cat"}}});
   EXPECT_EQ(reply.commands.at("both").out, "out\n");
   EXPECT_EQ(reply.commands.at("both").err, "err\n");
   EXPECT_EQ(reply.commands.at("both").exit_code, 3);

@@ -13,14 +13,15 @@ Plugin Named(std::string_view name, std::vector<std::string_view> after = {}) {
 }
 
 TEST(PluginStages, PutsEachPluginAfterWhatItWaitsForAndNoLater) {
-  const auto stages =
-      PluginStages({Named("ssh", {"hosts"}), Named("netplan"), Named("hosts", {"netplan"}), Named("sysctl")});
+  const auto stages = PluginStages(
+      {Named("ssh", {"hosts"}), Named("netplan"), Named("hosts", {"netplan"}), Named("sysctl")});
   ASSERT_TRUE(stages);
   EXPECT_THAT(*stages, ElementsAre(ElementsAre(1, 3), ElementsAre(2), ElementsAre(0)));
 }
 
 TEST(PluginStages, NamesTheMembersOfACycle) {
-  const auto stages = PluginStages({Named("a", {"b"}), Named("b", {"c"}), Named("c", {"a"}), Named("d")});
+  const auto stages =
+      PluginStages({Named("a", {"b"}), Named("b", {"c"}), Named("c", {"a"}), Named("d")});
   ASSERT_FALSE(stages);
   EXPECT_EQ(FormatError(stages.error()),
             "plugins wait for each other: a → b → c → a\n"

@@ -24,8 +24,9 @@ std::vector<Resource> ValueResources(const PluginInput& input) {
            .name = "a.b",
            .node = input.node.name,
            .desired = ResourceState("2"),
-           .observed = input.facts.session_interface.empty() ? Observed<ResourceState>(Unknown{"gone"})
-                                                             : ResourceState("1"),
+           .observed = input.facts.session_interface.empty()
+                           ? Observed<ResourceState>(Unknown{"gone"})
+                           : ResourceState("1"),
            .apply = {RunCommand{{"sysctl", "-w", "a.b=2"}}}}};
 }
 

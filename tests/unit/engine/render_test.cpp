@@ -18,14 +18,17 @@ Plan OneChange(Change change) {
 }
 
 TEST(RenderText, CountsLinksThatFlapOncePerInterface) {
-  Plan plan = OneChange({.kind = "link", .name = "enp1s0f1np1", .detail = "mtu 1500 → 9000", .impact = Impact::kLinkFlap});
+  Plan plan = OneChange({.kind = "link",
+                         .name = "enp1s0f1np1",
+                         .detail = "mtu 1500 → 9000",
+                         .impact = Impact::kLinkFlap});
   plan.stages[0].changes.push_back(plan.stages[0].changes[0]);
   EXPECT_THAT(RenderText(plan), HasSubstr("2 changes on 1 node. 1 link flaps.\n"));
 }
 
 TEST(RenderText, TextFromANodeCannotReachTheTerminalRaw) {
-  const std::string text =
-      RenderText(OneChange({.kind = "file", .name = "/etc/\033[2J", .detail = "a\nb", .diff = "+\033]0;x\a\n"}));
+  const std::string text = RenderText(OneChange(
+      {.kind = "file", .name = "/etc/\033[2J", .detail = "a\nb", .diff = "+\033]0;x\a\n"}));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
   EXPECT_THAT(text, HasSubstr("/etc/\\x1b[2J: a\\x0ab"));
 }

@@ -30,7 +30,8 @@ ClusterFacts SomeFacts() {
   node.values["sysctl.a"] = "1";
   ClusterFacts facts;
   facts.nodes["spark-1"] = node;
-  facts.unreachable["spark-2"] = {.kind = ErrorKind::kTransport, .message = "no route", .hint = "h"};
+  facts.unreachable["spark-2"] = {
+      .kind = ErrorKind::kTransport, .message = "no route", .hint = "h"};
   return facts;
 }
 
@@ -50,7 +51,11 @@ Plan SomePlan() {
                 .deferred = true,
                 .fingerprint = "0123456789abcdef",
                 .where = {"cluster.yaml", {4, 2}}};
-  Plan plan{.cluster = "homelab", .summary = "s", .manifest = "cluster.yaml", .spec_digest = "d", .id = "i"};
+  Plan plan{.cluster = "homelab",
+            .summary = "s",
+            .manifest = "cluster.yaml",
+            .spec_digest = "d",
+            .id = "i"};
   plan.nodes = {{.name = "spark-1", .address = "a", .session_interface = "e"},
                 {.name = "spark-2", .unreachable = "no route"}};
   plan.stages = {{.plugins = {"hosts"}, .changes = {change}}};

@@ -9,7 +9,8 @@ TEST(Value, FindsWhatIsThereAndNothingElse) {
   const Value document{
       .data = std::vector<Member>{
           {.key = "fabric",
-           .value = {.data = std::vector<Member>{{.key = "mtu", .value = {.data = std::int64_t{9000}}}}}}}};
+           .value = {.data = std::vector<Member>{
+                         {.key = "mtu", .value = {.data = std::int64_t{9000}}}}}}}};
   ASSERT_NE(document.At({"fabric", "mtu"}), nullptr);
   EXPECT_EQ(document.At({"fabric", "mtu"})->ScalarText(), "9000");
   EXPECT_EQ(document.At({"fabric", "mtu", "deeper"}), nullptr);

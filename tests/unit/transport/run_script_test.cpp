@@ -12,7 +12,7 @@ Result<ScriptReply> RunOn(FakeNode node, Milliseconds limit = Milliseconds(5000)
   return RunScript(**transport, "script", limit, max_output);
 }
 
-FakeNode Answering(ScriptReply reply) {
+FakeNode Answering(const ScriptReply& reply) {
   return {.shell = [reply](const std::string&) { return reply; }};
 }
 

@@ -1,0 +1,84 @@
+"""What apply refuses. It runs where it could change nothing even if it did not refuse: on nodes that cannot be
+reached, or with the machine's files read-only."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from spark_cli import OUT_OF_REACH, CliTest
+
+# For this process and its children alone: the machine read-only, with room for locks that is gone afterwards.
+READ_ONLY = ("unshare", "--mount", "sh", "-c", """
+mount --make-rprivate / &&
+for place in /var /home /root /etc /; do
+  ! mountpoint -q "$place" || mount -o remount,bind,ro "$place" || exit 1
+done
+mount -t tmpfs none /run && mount -t tmpfs none /var/lib && ! touch /etc/hosts 2>/dev/null && exec "$@"
+""", "sh")
+
+
+class ApplyCommand(CliTest):
+    def test_without_a_terminal_it_wants_yes(self):
+        if subprocess.run([*READ_ONLY, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("this machine does not let us have a read-only view of it")
+        with open("/etc/hosts", "rb") as file:
+            before = file.read()
+        done = self.spark("apply", "--node", "spark-1", "--only", "hosts", "--brief", before=READ_ONLY)
+        self.assert_ends(done, 1, out="""\
+lab · 2 nodes · one cable p1–p1 · mtu 9000
+spark-1  localhost
+  ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:8
+1 change on 1 node.
+""", err="""\
+nothing was changed: there is no terminal to ask on
+  hint: give --yes, or save a plan with `plan --out` and apply that with --yes
+""")
+        with open("/etc/hosts", "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertFalse(os.path.exists("/var/lib/spark-reconcile"))
+
+    def saved_plan(self):
+        self.write("cluster.yaml", OUT_OF_REACH)
+        self.assert_ends(self.spark("plan", "--out", "plan.json"), 3)
+        plan = json.loads(self.read("plan.json"))
+        self.assertEqual(plan["stages"], [])
+        return plan
+
+    def test_an_edited_plan_is_refused(self):
+        plan = self.saved_plan()
+        plan["nodes"][0]["address"] = "127.0.0.3"
+        self.write("plan.json", json.dumps(plan))
+        self.assert_ends(self.spark("apply", "plan.json", "--yes"), 1, out="", err="""\
+plan.json: was edited after it was made: its id is not the digest of its content
+  hint: make a new plan with `plan --out`
+""")
+
+    def test_other_spacing_is_no_edit(self):
+        self.write("plan.json", json.dumps(self.saved_plan()))
+        done = self.spark("apply", "plan.json", "--yes")
+        self.assertNotIn("was edited", done.stderr)
+        self.assertIn("no changes, 2 nodes not reached.", done.stdout)
+
+    def test_half_a_plan_is_refused(self):
+        self.saved_plan()
+        self.write("plan.json", self.read("plan.json")[:-20])
+        done = self.spark("apply", "plan.json", "--yes")
+        self.assert_ends(done, 1, out="")
+        self.assertTrue(done.stderr.startswith("plan.json: not valid JSON: "), done.stderr)
+
+    def test_a_plan_of_another_format_is_refused(self):
+        self.write("plan.json", '{"format": "spark-reconcile/facts/1"}')
+        self.assert_ends(self.spark("apply", "plan.json", "--yes"), 1, out="", err="""\
+plan.json: /format: wanted "spark-reconcile/plan/1", found "spark-reconcile/facts/1"
+""")
+
+    def test_the_manifest_of_a_saved_plan_must_be_there(self):
+        self.saved_plan()
+        os.remove(os.path.join(self.folder, "cluster.yaml"))
+        self.assert_ends(self.spark("apply", "plan.json", "--yes"), 1, out="",
+                         err="cluster.yaml: cannot be read: No such file or directory\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

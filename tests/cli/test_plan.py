@@ -1,0 +1,86 @@
+"""plan, drift and status on a cluster of which one node can be read and one cannot."""
+
+import json
+import unittest
+
+from spark_cli import OUT_OF_REACH, REFUSED, CliTest
+
+
+class PlanCommand(CliTest):
+    def test_an_unreachable_node_gives_exit_3_and_the_plan_of_the_rest(self):
+        done = self.spark("plan")
+        self.assert_ends(done, 3, err=REFUSED)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[:2], ["lab · 2 nodes · one cable p1–p1 · mtu 9000", "spark-1  localhost"])
+        self.assertIn("/etc/hosts", done.stdout)
+        self.assertIn("spark-2  127.0.0.1  not reached: spark-2 (127.0.0.1:1): connection refused", lines)
+        self.assertRegex(lines[-1], r"^\d+ changes on 1 node(, \d+ blocked)?, 1 node not reached\.")
+
+    def test_json_says_the_same(self):
+        done = self.spark("plan", "--format", "json")
+        self.assert_ends(done, 3, err=REFUSED)
+        plan = json.loads(done.stdout)
+        nodes = {node["name"]: node["unreachable"] for node in plan["nodes"]}
+        self.assertEqual(nodes, {"spark-1": "", "spark-2": "spark-2 (127.0.0.1:1): connection refused"})
+        changes = [change for stage in plan["stages"] for change in stage["changes"]]
+        self.assertEqual({change["node"] for change in changes}, {"spark-1"})
+        self.assertIn("/etc/hosts", [change["name"] for change in changes])
+
+    def test_a_saved_plan_is_the_one_that_was_shown(self):
+        shown = self.spark("plan", "--format", "json", "--out", "plan.json")
+        self.assert_ends(shown, 3)
+        self.assertEqual(self.read("plan.json"), shown.stdout)
+
+    def test_a_plan_that_cannot_be_saved_is_an_error(self):
+        self.assert_ends(self.spark("plan", "--node", "spark-1", "--out", "no/plan.json"), 1,
+                         err="no/plan.json: cannot be written: No such file or directory\n")
+
+    def test_pending_changes_are_exit_0_and_2_where_asked(self):
+        only = ("--node", "spark-1", "--only", "hosts", "--brief")
+        plan = self.spark("plan", *only)
+        self.assert_ends(plan, 0, err="", out="""\
+lab · 2 nodes · one cable p1–p1 · mtu 9000
+spark-1  localhost
+  ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:8
+1 change on 1 node.
+""")
+        self.assert_ends(self.spark("plan", "--detailed-exitcode", *only), 2, out=plan.stdout, err="")
+        self.assert_ends(self.spark("drift", *only), 2, out=plan.stdout, err="")
+
+    def test_a_plugin_that_has_nothing_to_do_is_exit_0_everywhere(self):
+        only = ("--node", "spark-1", "--only", "memlock")
+        for command in (("plan",), ("plan", "--detailed-exitcode"), ("drift",)):
+            self.assert_ends(self.spark(*command, *only), 0, err="", out="""\
+lab · 2 nodes · one cable p1–p1 · mtu 9000
+spark-1  localhost  no changes
+no changes.
+""")
+
+    def test_an_unknown_node_is_a_usage_error(self):
+        self.assert_ends(self.spark("plan", "--node", "spark-3"), 1, out="",
+                         err="unknown node 'spark-3', did you mean 'spark-1'?\n"
+                             "  hint: known: spark-1, spark-2\n")
+
+    def test_an_unknown_plugin_is_a_usage_error(self):
+        self.assert_ends(self.spark("plan", "--node", "spark-1", "--only", "sysclt"), 1, out="",
+                         err="unknown plugin 'sysclt', did you mean 'sysctl'?\n"
+                             "  hint: known: host, netplan, hosts, sysctl, memlock, ssh, units\n")
+
+    def test_status_shows_what_it_can_read(self):
+        done = self.spark("status")
+        self.assert_ends(done, 3, err=REFUSED)
+        self.assertTrue(done.stdout.startswith("spark-1  localhost  "), done.stdout)
+        self.assertTrue(done.stdout.endswith("\nspark-2  127.0.0.1  not reached\n"), done.stdout)
+        facts = json.loads(self.spark("status", "--format", "json").stdout)
+        self.assertEqual(list(facts["nodes"]), ["spark-1"])
+        self.assertEqual(facts["unreachable"]["spark-2"]["hint"], "is sshd running there, and is 1 its port?")
+
+    def test_nobody_reached_is_exit_3(self):
+        self.write("cluster.yaml", OUT_OF_REACH)
+        done = self.spark("plan")
+        self.assert_ends(done, 3)
+        self.assertEqual(done.stdout.splitlines()[-1], "no changes, 2 nodes not reached.")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,111 @@
+"""An apply that fails, is cut off or is killed leaves every node as it was before."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from spark_lab import LAB, PROGRAM, LabTest, cluster
+
+# Content, mode and owner of everything that an apply could touch, and the live values.
+STATE = r"""
+for path in /etc/netplan/* /etc/hosts /etc/sysctl.d/* /etc/security/limits.d/* /etc/systemd/system/* \
+    /etc/systemd/system.conf.d /etc/systemd/user.conf.d /etc/systemd/system/*.wants/* ~nvidia/.ssh \
+    ~nvidia/.ssh/authorized_keys ~nvidia/.ssh/config ~nvidia/.ssh/known_hosts; do
+  [ -e "$path" ] || [ -L "$path" ] || continue
+  stat -c '%n %a %U:%G %F' "$path"
+  [ ! -f "$path" ] || sha256sum <"$path"
+done
+ip -br -4 addr | awk '{sub(/@.*/, "", $1); print $1, $3, $4}'; ip -br link | awk '{sub(/@.*/, "", $1); print $1, $2}'; cat /sys/class/net/en*/mtu
+cat /proc/sys/net/ipv4/tcp_mtu_probing /proc/sys/net/ipv4/conf/enp1s0f1np1/arp_ignore
+systemctl show -p DefaultLimitMEMLOCK
+systemctl is-enabled fabric-note 2>&1; systemctl is-active fabric-note 2>&1; true
+"""
+GUARDS = "systemctl list-units --plain --no-legend 'spark-reconcile-guard-*'"
+
+
+def broken_manifest():
+    """A manifest whose last stage fails on the node: the unit's program does not exist."""
+    with open(cluster("pair.yaml"), encoding="utf-8") as source:
+        text = source.read().replace("ExecStart=/bin/true", "ExecStart=/bin/false")
+    path = os.path.join(tempfile.mkdtemp(), "cluster.yaml")
+    with open(path, "w", encoding="utf-8") as target:
+        target.write(text)
+    return path
+
+
+class Guard(LabTest):
+    options = ("--topology", "direct")
+
+    def states(self):
+        return [self.lab.sh(node, STATE) for node in (1, 2)]
+
+    def test_1_a_failed_apply_takes_everything_back(self):
+        before = self.states()
+        done = self.spark("apply", broken_manifest(), "--yes", "--brief", expect=4)
+        self.assertIn("run systemctl restart -- fabric-note.service", done.stderr)
+        self.assertEqual(self.states(), before)
+        self.assertEqual(self.lab.sh(1, GUARDS), "")
+
+    def test_2_a_failed_apply_over_a_converged_pair_takes_everything_back(self):
+        self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", expect=0)
+        before = self.states()
+        self.lab.sh(1, "test ! -e /etc/systemd/system/sysinit.target.wants/spark-reconcile*")
+        self.spark("apply", broken_manifest(), "--yes", "--brief", expect=4)
+        self.assertEqual(self.states(), before)
+        self.spark("verify", cluster("pair.yaml"), expect=0)
+
+    def start_and_stop_half_way(self, how):
+        """Applies a change that takes long enough to be met half way, and ends it by `how`."""
+        slow = broken_manifest()
+        with open(slow, encoding="utf-8") as source:
+            text = source.read().replace("ExecStart=/bin/false", "ExecStart=/bin/sleep 20")
+            text = text.replace("net.ipv4.tcp_mtu_probing: 1", "net.ipv4.tcp_mtu_probing: 2")
+        with open(slow, "w", encoding="utf-8") as target:
+            target.write(text)
+        run = subprocess.Popen([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", slow, "--yes",
+                                "--brief"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(200):
+                if self.lab.sh(1, "cat /proc/sys/net/ipv4/tcp_mtu_probing") == "2\n":
+                    break
+                time.sleep(0.05)
+            else:
+                self.fail("the apply did not begin")
+            how(run)
+        finally:
+            run.kill()
+            run.wait()
+
+    def test_3_a_killed_controller_means_that_the_node_takes_it_back_by_itself(self):
+        before = self.states()
+        self.start_and_stop_half_way(lambda run: subprocess.run(
+            ["pkill", "-KILL", "-f", f"^{PROGRAM} apply"], check=True))
+        self.assertNotEqual(self.lab.sh(1, GUARDS), "")
+        # The unit's start takes 20 s, then the guard's 90 s without progress.
+        for _ in range(150):
+            if self.states() == before:
+                break
+            time.sleep(1)
+        self.assertEqual(self.states(), before)
+        self.spark("plan", cluster("pair.yaml"), "--detailed-exitcode", expect=0)
+
+    def test_4_a_node_that_restarts_half_way_comes_up_as_before(self):
+        before = self.states()
+        self.start_and_stop_half_way(lambda run: self.lab.lab("restart", "--hard", "1"))
+        self.assertEqual(self.lab.sh(1, STATE), before[0])
+        self.lab.sh(1, "test ! -e /etc/systemd/system/sysinit.target.wants/spark-reconcile*")
+
+    def test_5_a_second_controller_is_told_who_is_at_work(self):
+        def second(_run):
+            refused = self.spark("apply", cluster("pair.yaml"), "--yes", expect=9)
+            self.assertRegex(refused.stderr, r"another apply is at work: \w+@\S+ pid \d+ since 20")
+
+        self.start_and_stop_half_way(second)
+
+
+if __name__ == "__main__":
+    unittest.main()

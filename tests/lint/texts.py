@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Checks that the files stand by themselves: no path of the machine that they were written on, no path out of the
+tree, no link to a page that is not there; and that none has grown too long."""
+
+import pathlib
+import re
+
+import tree
+
+LONG = 300  # lines; worth a look
+TOO_LONG = 400
+CODE = (".cpp", ".h", ".py", ".sh", ".bash", ".cmake")
+# Folders that every Linux has: to stand in one of them tells nothing about a machine.
+EVERYWHERE = {"/", "/home", "/mnt", "/opt", "/root", "/srv", "/tmp", "/usr", "/usr/src", "/var", "/var/tmp"}
+OUTWARD = re.compile(r"(?<![\w/.}\"'])((?:\.\./)+)([\w-][\w./-]*)")
+LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
+
+
+def machine_paths(root):
+    """The folders of this checkout, as a pattern: nothing in the tree may know them."""
+    names = {str(folder) for folder in (root, root.parent)} - EVERYWHERE
+    return re.compile(r"(?<![\w./$}-])(" + "|".join(re.escape(name) for name in sorted(names, reverse=True)) +
+                      r")(?![\w-])") if names else None
+
+
+def leaves(name, up, rest):
+    """Whether ../… leads out of the tree from the file's own folder."""
+    return up.count("../") > len(name.parts) - 1 or (rest.split("/")[0] == "..")
+
+
+def check_line(root, name, line, machine):
+    hit = machine and machine.search(line)
+    if hit:
+        yield f"names a path of this machine: {hit.group(0)}"
+    for up, rest in OUTWARD.findall(line):
+        if leaves(name, up, rest):
+            yield f"names a path outside the tree: {up}{rest}"
+    if name.suffix == ".md":
+        for target in LINK.findall(line):
+            if not (root / name.parent / target).exists():
+                yield f"links to {target}, which is not there"
+
+
+def check(root):
+    found = []
+    machine = machine_paths(root)
+    for name in tree.files(root):
+        lines = tree.text(root, name).splitlines()
+        if name.parts[-2:] == ("lint", "texts.py"):  # holds the bad examples
+            continue
+        for number, line in enumerate(lines, 1):
+            found += [f"{name}:{number}: {complaint}" for complaint in check_line(root, name, line, machine)]
+        if name.suffix in CODE and len(lines) > TOO_LONG:
+            found.append(f"{name}: {len(lines)} lines, at most {TOO_LONG}: what second thing does it do?")
+        elif name.suffix in CODE and len(lines) > LONG:
+            print(f"warning: {name}: {len(lines)} lines: what second thing does it do?")
+    return found
+
+
+BAD = {
+    "a.md:1: names a path of this machine": {"a.md": "see ROOT/notes\n"},
+    "names a path outside the tree: ../notes/a": {"b.md": "see ../notes/a\n"},
+    "names a path outside the tree: ../../notes": {"docs/c.md": "see ../../notes\n"},
+    "links to there.md": {"docs/d.md": "[there](there.md#part)\n"},
+    "at most 400": {"e.cpp": "\n" * 401},
+}
+GOOD = {
+    "README.md": "[docs](docs/a.md) [web](https://example.org) /home/nvidia/.ssh $dirROOT 'workdir=$dir/work'\n",
+    "docs/a.md": "[back](../README.md), ../README.md\n",
+    "tests/deep/a.yaml": "# $schema=../../schema/cluster.schema.json\n",
+    "a.cpp": "\n" * 300,
+}
+
+if __name__ == "__main__":
+    here = machine_paths(pathlib.Path("/data/jane/spark"))
+    assert here.search("see /data/jane/spark/x") and here.search("(/data/jane)") and here.search("/data/jane/other")
+    assert not here.search("$dir/data/jane") and not here.search("/data/janet") and machine_paths(
+        pathlib.Path("/opt")) is None
+    tree.main(check, BAD, GOOD)

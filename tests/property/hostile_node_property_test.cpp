@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "plugins/shared/mark.h"
+#include "reconciler/base/text.h"
+#include "reconciler/engine/render.h"
+#include "reconciler/model/json.h"
+#include "reconciler/spec/schema_judge.h"
+#include "schema/embedded.h"
+#include "tests/property/hostile_text.h"
+#include "tests/property/world.h"
+
+// Whatever a node says, no plugin falls over it and none passes it on.
+namespace reconciler {
+namespace {
+
+using test::HostileBytes;
+
+bool Sometimes() { return *rc::gen::inRange(0, 3) == 0; }
+
+// Nearly a public key: what a node would say to get more into the files of its peers than a key.
+std::string HostileKey() {
+  const std::string key = test::PublicKeyLine(*rc::gen::inRange(1, 9));
+  switch (*rc::gen::inRange(0, 6)) {
+    case 0:
+      return key + " x\n" + test::PublicKeyLine(77) + "\n";
+    case 1:
+      return "command=\"" + HostileBytes() + "\" " + key;
+    case 2:
+      return key.substr(0, key.size() - 1) + HostileBytes();
+    case 3:
+      return key + " " + HostileBytes();
+    case 4:
+      return "ssh-ed25519 " + HostileBytes();
+  }
+  return HostileBytes();
+}
+
+std::string HostileContent(const std::string& path) {
+  return path.ends_with(".pub") ? HostileKey() : HostileBytes();
+}
+
+// One node whose commands, files and kernel values answer with anything.
+void TurnAnswers(test::FakeNode& node) {
+  for (auto& [id, reply] : node.commands) {
+    if (Sometimes()) reply.exit_code = *rc::gen::element(0, 1, 3, 124, 127);
+    if (Sometimes()) reply.out = HostileBytes();
+    if (Sometimes()) reply.err = HostileBytes();
+  }
+  for (auto& [path, file] : node.files) {
+    if (Sometimes()) file = {.content = HostileContent(path), .owner = HostileBytes()};
+  }
+  for (auto& [path, value] : node.values) {
+    if (Sometimes()) value = HostileBytes();
+  }
+  for (const char* folder :
+       {"/etc/netplan/", "/run/netplan/", "/etc/sysctl.d/", "/sys/class/net/"}) {
+    if (Sometimes()) node.files[folder + HostileBytes() + ".yaml"] = {.content = HostileBytes()};
+  }
+}
+
+// The same after parsing, where no probe would have let it through.
+void TurnFacts(NodeFacts& facts) {
+  const auto turned = [](auto& observed, auto known) {
+    if (!Sometimes()) return;
+    if (Sometimes()) {
+      observed = Unknown{HostileBytes()};
+    } else if (Sometimes()) {
+      observed = Absent{};
+    } else {
+      observed = known;
+    }
+  };
+  for (auto& [path, file] : facts.files) turned(file, FileState{.content = HostileContent(path)});
+  for (auto& [key, value] : facts.values) turned(value, HostileBytes());
+  for (auto& [name, link] : facts.links) {
+    if (Sometimes()) link.mac = link.operstate = HostileBytes();
+    if (Sometimes()) link.mtu = *rc::gen::inRange(0, 70000);
+  }
+  if (Sometimes()) facts.links[HostileBytes()] = {.mtu = 9000};
+  if (Sometimes() && !facts.links.empty()) facts.links.erase(facts.links.begin());
+  if (Sometimes()) facts.session_address = HostileBytes();
+  if (Sometimes()) facts.session_interface = HostileBytes();
+}
+
+bool IsPlainText(std::string_view text) {
+  return IsValidUtf8(text) && std::all_of(text.begin(), text.end(), [](char c) {
+           return c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+         });
+}
+
+bool IsKey(std::string_view type, std::string_view base64) {
+  return type == "ssh-ed25519" && !base64.empty() &&
+         base64.find_first_not_of(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") ==
+             std::string_view::npos;
+}
+
+// What our block in a file may hold: plain keys, with comments or host names of ours.
+bool HoldsOnlyKeys(const std::string& path, const std::string& block) {
+  for (const std::string& line : SplitLines(block)) {
+    const std::vector<std::string> words = Split(line, ' ');
+    const bool fits = path.ends_with("/authorized_keys")
+                          ? words.size() == 5 && IsKey(words[0], words[1]) &&
+                                words[2] == "spark-reconcile" && words[3] == "lab"
+                          : words.size() == 3 && IsKey(words[1], words[2]) &&
+                                words[0].find_first_of("*?!|@") == std::string::npos;
+    if (!fits) return false;
+  }
+  return true;
+}
+
+Plan PlanOfHostileNodes() {
+  test::World world = test::WorldOf(test::AnyManifest(2, 3));
+  if (*rc::gen::arbitrary<bool>()) {
+    const Plan first = world.MakePlan();
+    for (const NodeSpec& node : world.cluster.nodes) {
+      ApplyFiles(first, node, world.nodes.at(node.name));
+    }
+  }
+  for (auto& [name, node] : world.nodes) TurnAnswers(node);
+  ClusterFacts facts = world.Facts();
+  for (auto& [name, node] : facts.nodes) TurnFacts(node);
+  return MakePlanOf(world, facts);
+}
+
+RC_GTEST_PROP(HostileNode, ThePlanIsWholeAndComesBackFromJson, ()) {
+  static const nlohmann::json schema = nlohmann::json::parse(FindEmbeddedSchema("plan"));
+  const Plan plan = PlanOfHostileNodes();
+  const nlohmann::ordered_json json = ToJson(plan);
+  const auto wrong = JudgeBySchema(nlohmann::json(json), schema);
+  if (wrong) RC_FAIL(*wrong);
+  const auto back = ParsePlan(Dump(json));
+  if (!back) RC_FAIL(FormatError(back.error()));
+  RC_ASSERT(*back == plan);
+}
+
+RC_GTEST_PROP(HostileNode, NothingItSaysReachesTheTerminalRaw, ()) {
+  const Plan plan = PlanOfHostileNodes();
+  RC_ASSERT(IsPlainText(RenderText(plan)));
+  RC_ASSERT(IsPlainText(RenderMarkdown(plan)));
+}
+
+RC_GTEST_PROP(HostileNode, NothingButItsKeysGetsIntoOurBlocksOnAnyNode, ()) {
+  const Plan plan = PlanOfHostileNodes();
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      for (const Action& action : change.actions) {
+        const auto* write = std::get_if<WriteFile>(&action);
+        if (write == nullptr || (!write->path.ends_with("/.ssh/authorized_keys") &&
+                                 !write->path.ends_with("/.ssh/known_hosts"))) {
+          continue;
+        }
+        const auto block = plugins::BlockOf(write->state.content, "lab", "ssh-mesh");
+        if (block)
+          RC_ASSERT(HoldsOnlyKeys(write->path, *block));  // RC_ASSERT evaluates both sides of ||
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace reconciler

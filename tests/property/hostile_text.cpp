@@ -1,0 +1,85 @@
+#include "tests/property/hostile_text.h"
+
+#include <rapidcheck.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace reconciler::test {
+namespace {
+
+const std::string kTouch = std::string("touch ") + kInjected;
+
+const std::vector<std::string> kTroubleOnALine = {"$(" + kTouch + ")",
+                                                  "`" + kTouch + "`",
+                                                  "; " + kTouch + ";",
+                                                  "' ; " + kTouch + " '",
+                                                  "'",
+                                                  "'\\''",
+                                                  "\"",
+                                                  "\\",
+                                                  "$0",
+                                                  "$*",
+                                                  "${HOME}",
+                                                  "-n",
+                                                  "--",
+                                                  "-e",
+                                                  "*",
+                                                  "~",
+                                                  "&",
+                                                  "|",
+                                                  "||true",
+                                                  "<(",
+                                                  "!",
+                                                  "#",
+                                                  " ",
+                                                  "%s",
+                                                  "%n",
+                                                  "EOF",
+                                                  "}",
+                                                  "{",
+                                                  "é",
+                                                  "—",
+                                                  "base64:",
+                                                  "??",
+                                                  "\\n",
+                                                  "\\x1b[2J",
+                                                  "= 1"};
+
+std::string Join(const std::vector<std::string>& pieces) {
+  std::string text;
+  for (const std::string& piece : pieces) text += piece;
+  return text;
+}
+
+std::string Pieces(std::vector<std::string> trouble, int first_byte, int last_byte) {
+  const auto byte = rc::gen::map(rc::gen::inRange(first_byte, last_byte + 1),
+                                 [](int one) { return std::string(1, static_cast<char>(one)); });
+  const auto piece =
+      rc::gen::weightedOneOf<std::string>({{1, byte}, {2, rc::gen::elementOf(std::move(trouble))}});
+  return Join(*rc::gen::resize(12, rc::gen::container<std::vector<std::string>>(piece)));
+}
+
+}  // namespace
+
+std::string HostileBytes() {
+  std::vector<std::string> trouble = kTroubleOnALine;
+  for (const char* more : {"\n", "\r\n", "\t", "\x1b[31m", "\xff\xfe", "\xc3", "\xe2\x82",
+                           "\xc2\x85", "\n# END spark-reconcile lab hosts\n",
+                           "# BEGIN spark-reconcile lab ssh-mesh\n", "\nHost *\n"}) {
+    trouble.emplace_back(more);
+  }
+  return Pieces(std::move(trouble), 1, 255);
+}
+
+std::string HostileLine() { return Pieces(kTroubleOnALine, 0x20, 0x7e); }
+
+std::string HostileUtf8() {
+  std::vector<std::string> trouble = kTroubleOnALine;
+  for (const char* more : {"\n", "\t", "\nEOF\n", "\n\n", "\n'\n"}) trouble.emplace_back(more);
+  return Pieces(std::move(trouble), 0x20, 0x7e);
+}
+
+std::string Quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+
+}  // namespace reconciler::test

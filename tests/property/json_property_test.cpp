@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reconciler/model/json.h"
+#include "tests/property/hostile_text.h"
+
+namespace reconciler {
+namespace {
+
+using test::HostileBytes;
+
+template <class Function>
+auto Several(Function one) {
+  std::vector<decltype(one())> items;
+  const int count = *rc::gen::inRange(0, 4);
+  for (int i = 0; i < count; ++i) items.push_back(one());
+  return items;
+}
+
+FileState AnyFile() {
+  return {.content = HostileBytes(),
+          .mode = *rc::gen::inRange(0u, 010000u),
+          .owner = HostileBytes(),
+          .group = HostileBytes()};
+}
+
+template <class T, class Function>
+Observed<T> AnyObserved(Function known) {
+  switch (*rc::gen::inRange(0, 5)) {
+    case 0:
+      return Absent{};
+    case 1:
+      return Unknown{HostileBytes()};
+    case 2:
+      return Unsupported{HostileBytes()};
+  }
+  return known();
+}
+
+LinkFact AnyLink() {
+  return {.mac = HostileBytes(),
+          .mtu = *rc::gen::inRange(0, 65537),
+          .admin_up = *rc::gen::arbitrary<bool>(),
+          .carrier = *rc::gen::arbitrary<bool>(),
+          .operstate = HostileBytes(),
+          .ipv4 = Several([] {
+            return Ipv4Prefix{{*rc::gen::arbitrary<std::uint32_t>()}, *rc::gen::inRange(0, 33)};
+          }),
+          .ipv6 = Several(HostileBytes),
+          .manager = *rc::gen::element(LinkManager::kNone, LinkManager::kNetworkd,
+                                       LinkManager::kNetworkManager),
+          .phys_port_name = HostileBytes(),
+          .speed_mbps = *rc::gen::element(-1, 10000, 200000)};
+}
+
+// Digests and plugin names are made by us and never hold anything else.
+std::string AnyDigest() { return fmt::format("{:016x}", *rc::gen::arbitrary<std::uint64_t>()); }
+
+std::string AnyPlugin() { return *rc::gen::element<std::string>("netplan", "hosts", "ssh"); }
+
+NodeFacts AnyNodeFacts(const NodeName& name) {
+  NodeFacts facts{
+      .node = name, .session_address = HostileBytes(), .session_interface = HostileBytes()};
+  facts.host = AnyObserved<HostFact>([] {
+    return HostFact{.hostname = HostileBytes(), .machine_id = HostileBytes(), .os = HostileBytes()};
+  });
+  for (const std::string& link : Several(HostileBytes)) facts.links[link] = AnyLink();
+  for (const std::string& path : Several(HostileBytes)) {
+    facts.files[path] = AnyObserved<FileState>(AnyFile);
+  }
+  for (const std::string& key : Several(HostileBytes)) {
+    facts.values[key] = AnyObserved<std::string>(HostileBytes);
+  }
+  return facts;
+}
+
+RunCommand AnyCommand() {
+  return {.argv = Several(HostileBytes),
+          .time_limit_s = *rc::gen::inRange(1, 1000),
+          .user = HostileBytes()};
+}
+
+Action AnyAction() {
+  switch (*rc::gen::inRange(0, 3)) {
+    case 0:
+      return WriteFile{HostileBytes(), AnyFile()};
+    case 1:
+      return RemoveFile{HostileBytes()};
+  }
+  return AnyCommand();
+}
+
+Change AnyChange() {
+  return {.change = *rc::gen::element(ChangeKind::kAdd, ChangeKind::kModify, ChangeKind::kRemove,
+                                      ChangeKind::kBlocked),
+          .kind = HostileBytes(),
+          .name = HostileBytes(),
+          .node = HostileBytes(),
+          .plugin = HostileBytes(),
+          .detail = HostileBytes(),
+          .diff = HostileBytes(),
+          .actions = Several(AnyAction),
+          .undo = Several(AnyAction),
+          .triggers = Several(AnyCommand),
+          .impact = *rc::gen::element(Impact::kNone, Impact::kServiceRestart, Impact::kLinkFlap,
+                                      Impact::kReboot),
+          .deferred = *rc::gen::arbitrary<bool>(),
+          .fingerprint = AnyDigest(),
+          .where = {HostileBytes(), {*rc::gen::inRange(0, 999), *rc::gen::inRange(0, 999)}}};
+}
+
+RC_GTEST_PROP(Json, AnyFactsComeBackAsTheyWere, ()) {
+  ClusterFacts facts;
+  for (const NodeName& name : Several(HostileBytes)) facts.nodes[name] = AnyNodeFacts(name);
+  for (const NodeName& name : Several(HostileBytes)) {
+    facts.unreachable[name] = {
+        .kind = ErrorKind::kTransport, .message = HostileBytes(), .hint = HostileBytes()};
+  }
+  const auto back = ParseFacts(Dump(ToJson(facts)));
+  if (!back) RC_FAIL(FormatError(back.error()));
+  RC_ASSERT(*back == facts);
+}
+
+RC_GTEST_PROP(Json, AnyPlanComesBackAsItWas, ()) {
+  Plan plan{.cluster = HostileBytes(),
+            .summary = HostileBytes(),
+            .manifest = HostileBytes(),
+            .spec_digest = AnyDigest(),
+            .id = AnyDigest()};
+  plan.nodes = Several([] {
+    return PlanNode{HostileBytes(), HostileBytes(), HostileBytes(), HostileBytes()};
+  });
+  plan.stages = Several([] { return Stage{Several(AnyPlugin), Several(AnyChange)}; });
+  plan.notes = Several(HostileBytes);
+  const auto back = ParsePlan(Dump(ToJson(plan)));
+  if (!back) RC_FAIL(FormatError(back.error()));
+  RC_ASSERT(*back == plan);
+}
+
+}  // namespace
+}  // namespace reconciler
