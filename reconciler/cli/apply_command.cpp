@@ -61,13 +61,6 @@ Result<std::optional<Plan>> SavedPlan(ApplyOptions& options) {
   return std::move(*plan);
 }
 
-// The plugins of a saved plan: what `--only` was when it was made.
-void KeepPlugins(const Plan& saved, std::vector<std::string>& only) {
-  for (const Stage& stage : saved.stages) {
-    for (const std::string& plugin : stage.plugins) only.push_back(plugin);
-  }
-}
-
 // On a terminal only the word "yes" goes on; without one, --yes must have been given.
 bool Confirmed(const Plan& plan, bool yes) {
   if (yes) return true;
@@ -84,7 +77,7 @@ bool Confirmed(const Plan& plan, bool yes) {
   return false;
 }
 
-void PrintFailure(const Plan& plan, const ConvergeReport& report) {
+void PrintFailure(const ConvergeReport& report) {
   for (const auto& [name, node] : report.applied.nodes) std::cerr << FormatErrors(node.errors);
   std::cerr << FormatErrors(report.errors);
   for (const std::string& id : report.kept) std::cerr << "kept: " << Printable(id) << '\n';
@@ -98,13 +91,13 @@ void PrintFailure(const Plan& plan, const ConvergeReport& report) {
       if (outcome == ChangeOutcome::kUnknown) std::cerr << "unknown: " << Printable(id) << '\n';
     }
   }
-  std::cerr << "what stood on each node before is there in " << JournalDirectory(plan.id)
+  std::cerr << "what stood on each node before is there in " << JournalDirectory(report.apply_id)
             << ", with a script named revert that puts it back\n";
 }
 
-void PrintOutcome(const Plan& plan, const ConvergeReport& report) {
+void PrintOutcome(const ConvergeReport& report) {
   if (!report.converged) {
-    PrintFailure(plan, report);
+    PrintFailure(report);
     return;
   }
   std::size_t done = 0;
@@ -139,58 +132,96 @@ std::string Generation(const Plan& plan) {
                {"changes", plan.ChangeCount()}});
 }
 
-int RunApply(ApplyOptions options, Context& context) {
-  auto saved = SavedPlan(options);
-  if (!saved) return Complain(saved.error(), kUsageOrManifest);
-  const auto cluster = OpenCluster(options.selection.manifest);
-  if (!cluster) return kUsageOrManifest;
-  if (saved->has_value()) KeepPlugins(**saved, options.selection.scope.only);
+// One apply from the facts to the report.
+class ApplyRun {
+ public:
+  ApplyRun(const Cluster& cluster, const ApplyOptions& options, const Context& context)
+      : cluster_(cluster), options_(options), context_(context), pool_(DialNode) {}
 
-  NodePool pool(DialNode);
-  const auto locks =
-      Locks::Take(SelectNodes(cluster->spec, options.selection.scope.nodes), pool, LeaseText());
-  if (!locks) return Complain(locks.error(), kLocked);
-  ClusterFacts facts;
-  const Replan replan = [&] {
-    facts = GatherWithProgress(*cluster, options.selection, pool);
-    return MakePlan(cluster->spec, cluster->fabric, facts, plugins::All(), options.selection.scope);
-  };
-  const auto plan = replan();
-  if (!plan) return Complain(plan.error(), kUsageOrManifest);
-  if (saved->has_value()) {
-    const Errors stale = FindStale(**saved, *plan);
-    if (!stale.empty()) {
-      std::cerr << FormatErrors(stale);
-      return kStalePlan;
+  int Do(const std::optional<Plan>& saved) {
+    const auto fresh = Replan();
+    if (!fresh) return Complain(fresh.error(), kUsageOrManifest);
+    if (saved && IsStale(*saved, *fresh)) return kStalePlan;
+    const Plan& plan = saved ? *saved : *fresh;
+    std::cout << RenderText(plan,
+                            {.colour = context_.ColourOnStdout(), .diffs = !options_.brief})
+              << std::flush;
+    if (plan.Empty()) {
+      const int code = facts_.unreachable.empty() ? kFine : kNodeUnreadable;
+      return Verified(code == kFine && plan.BlockedCount() > 0 ? kPending : code);
     }
+    if (!Confirmed(plan, options_.yes)) return kUsageOrManifest;
+    return Carry(plan);
   }
-  const std::set<std::string> beside =
-      saved->has_value() ? IdsBeside(**saved, *plan) : std::set<std::string>{};
-  const Plan& approved = saved->has_value() ? **saved : *plan;
-  std::cout << RenderText(approved, {.colour = context.ColourOnStdout(), .diffs = !options.brief})
-            << std::flush;
-  if (!approved.Empty() && !Confirmed(approved, options.yes)) return kUsageOrManifest;
 
-  const auto log = EventLog::Open(options.events_file);
-  if (!log) return Complain(log.error(), kUsageOrManifest);
-  std::signal(SIGINT, OnInterrupt);
-  const ConvergeReport report = Converge(approved, cluster->spec, pool, replan,
-                                         [&](const Event& event) { (*log)->Write(event); },
-                                         {.should_stop = [] { return interrupted != 0; },
-                                          .beside = beside,
-                                          .generation = Generation(approved)});
-  PrintOutcome(approved, report);
-  if (!beside.empty()) {
-    std::cout << Plural(beside.size(), "other difference", "other differences")
-              << " from the manifest was not in the plan and is left as it was\n";
+ private:
+  Result<Plan> Replan() {
+    facts_ = GatherWithProgress(cluster_, options_.selection, pool_);
+    return MakePlan(cluster_.spec, cluster_.fabric, facts_, plugins::All(),
+                    options_.selection.scope);
   }
-  const int code = Finish(report, facts);
+
+  static bool IsStale(const Plan& plan, const Plan& fresh) {
+    const Errors stale = FindStale(plan, fresh);
+    std::cerr << FormatErrors(stale);
+    return !stale.empty();
+  }
+
+  int Carry(const Plan& plan) {
+    std::vector<const NodeSpec*> nodes;
+    for (const NodeSpec& node : cluster_.spec.nodes) {
+      if (facts_.nodes.contains(node.name)) nodes.push_back(&node);
+    }
+    const auto locks = Locks::Take(nodes, pool_, LeaseText());
+    if (!locks) {
+      return Complain(locks.error(), locks.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
+    }
+    // Under the lock nobody else of us changes anything: what was approved must still fit.
+    const auto now = Replan();
+    if (!now) return Complain(now.error(), kUsageOrManifest);
+    if (IsStale(plan, *now)) return kStalePlan;
+    beside_ = IdsBeside(plan, *now);
+
+    const auto log = EventLog::Open(options_.events_file);
+    if (!log) return Complain(log.error(), kUsageOrManifest);
+    std::signal(SIGINT, OnInterrupt);
+    const ConvergeReport report = Converge(
+        plan, cluster_.spec, pool_, [&] { return Replan(); },
+        [&](const Event& event) { (*log)->Write(event); },
+        {.should_stop = [] { return interrupted != 0; },
+         .beside = beside_,
+         .generation = Generation(plan)});
+    PrintOutcome(report);
+    if (!beside_.empty()) {
+      std::cout << Plural(beside_.size(), "other difference", "other differences")
+                << " from the manifest was not in the plan and is left as it was\n";
+    }
+    return Verified(Finish(report, facts_));
+  }
+
   // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
-  const bool whole =
-      options.selection.scope.only.empty() && facts.nodes.size() == cluster->spec.nodes.size();
-  if ((code != kFine && code != kPending) || options.no_verify || !whole) return code;
-  const int verified = VerifyAfterApply(*cluster, facts, pool);
-  return verified == kFine ? code : verified;
+  int Verified(int code) {
+    const bool whole = options_.selection.scope.only.empty() &&
+                       facts_.nodes.size() == cluster_.spec.nodes.size();
+    if ((code != kFine && code != kPending) || options_.no_verify || !whole) return code;
+    const int verified = VerifyAfterApply(cluster_, facts_, pool_);
+    return verified == kFine ? code : verified;
+  }
+
+  const Cluster& cluster_;
+  const ApplyOptions& options_;
+  const Context& context_;
+  NodePool pool_;
+  ClusterFacts facts_;
+  std::set<std::string> beside_;
+};
+
+int RunApply(ApplyOptions options, const Context& context) {
+  const auto saved = SavedPlan(options);
+  if (!saved) return Complain(saved.error(), kUsageOrManifest);
+  const auto cluster = OpenCluster(options.selection);
+  if (!cluster) return kUsageOrManifest;
+  return ApplyRun(*cluster, options, context).Do(*saved);
 }
 
 }  // namespace

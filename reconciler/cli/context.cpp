@@ -58,7 +58,8 @@ int Complain(const Error& error, int exit_code) {
   return exit_code;
 }
 
-std::optional<Cluster> OpenCluster(const std::string& path) {
+std::optional<Cluster> OpenCluster(const Selection& selection) {
+  const std::string& path = selection.manifest;
   const auto text = ReadTextFile(path);
   if (!text) {
     std::cerr << FormatError(text.error());
@@ -83,6 +84,10 @@ std::optional<Cluster> OpenCluster(const std::string& path) {
     const SourceText source(*text);
     for (Error& error : errors) source.Attach(error);
     std::cerr << FormatErrors(errors);
+    return std::nullopt;
+  }
+  if (const auto known = CheckScope(*spec, plugins::All(), selection.scope); !known) {
+    std::cerr << FormatError(known.error());
     return std::nullopt;
   }
   return Cluster{std::move(*spec), std::move(*fabric)};

@@ -40,8 +40,8 @@ struct Cluster {
   Fabric fabric = {};
 };
 
-// Prints the problems and yields nothing when there are any.
-std::optional<Cluster> OpenCluster(const std::string& path);
+// Prints the problems, those of the selection too, and yields nothing when there are any.
+std::optional<Cluster> OpenCluster(const Selection& selection);
 
 // Facts of the selected nodes with a line of progress; failures are reported on stderr.
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool);

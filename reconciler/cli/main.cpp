@@ -1,8 +1,24 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <iostream>
 
+#include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+
+namespace {
+
+int UnknownCommand(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+  const auto close = reconciler::ClosestMatch(word, commands);
+  std::cerr << "unknown command '" << reconciler::Printable(word) << "'"
+            << (close ? ", did you mean '" + *close + "'?" : "") << "\n  hint: known: "
+            << reconciler::Join(commands, ", ") << '\n';
+  return reconciler::cli::kUsageOrManifest;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace reconciler::cli;  // NOLINT(google-build-using-namespace): this file is its main
@@ -24,6 +40,10 @@ int main(int argc, char** argv) {
   AddSchema(app, context);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    if (argc > 1 && argv[1][0] != '-') return UnknownCommand(app, argv[1]);
+    app.exit(error);
+    return kUsageOrManifest;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kFine : kUsageOrManifest;
   }

@@ -32,7 +32,7 @@ void Print(const Plan& plan, const PlanOptions& options, const Context& context)
 }
 
 int RunPlan(const PlanOptions& options, const Context& context) {
-  const auto cluster = OpenCluster(options.selection.manifest);
+  const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);

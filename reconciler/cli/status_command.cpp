@@ -38,7 +38,7 @@ std::string NodeText(const NodeSpec& node, const NodeFacts& facts) {
 }
 
 int RunStatus(const Selection& selection, const std::string& format) {
-  const auto cluster = OpenCluster(selection.manifest);
+  const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);

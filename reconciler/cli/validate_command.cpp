@@ -13,7 +13,7 @@ void AddValidate(CLI::App& app, Context& context) {
   auto selection = std::make_shared<Selection>();
   AddManifest(*command, *selection);
   command->callback([&context, selection] {
-    const auto cluster = OpenCluster(selection->manifest);
+    const auto cluster = OpenCluster(*selection);
     if (!cluster) {
       context.exit_code = kUsageOrManifest;
       return;

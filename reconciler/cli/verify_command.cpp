@@ -14,7 +14,7 @@ namespace reconciler::cli {
 namespace {
 
 int RunVerify(const Selection& selection, const std::string& format) {
-  const auto cluster = OpenCluster(selection.manifest);
+  const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cstdlib>
 
 #include "reconciler/base/text.h"
@@ -36,14 +35,14 @@ parents() { # OWNER GROUP; below a home new directories are the owner's alone
   p=${T%/*}
   [ -d "$p" ] && return 0
   if [ -n "$home" ] && [ "${T#"$home"/}" != "$T" ]; then
-    mkdir -p -- "$p" && chown "$1:$2" "$p" && chmod 0700 "$p"
+    mkdir -p -- "$p" && chown -- "$1:$2" "$p" && chmod 0700 "$p"
   else (umask 022 && mkdir -p -- "$p"); fi && printf '%s\n' "$p" >>"$J/made"
 }
 
 write_file() { # STEP PATH MODE OWNER GROUP CONTENT
   target "$2" && journal "$1" && parents "$4" "$5" || return 1
   tmp=$(mktemp "${T%/*}/.spark-reconcile.XXXXXXXXXX") || return 1
-  printf '%s' "$6" >"$tmp" && chown "$4:$5" "$tmp" && chmod "$3" "$tmp" && sync "$tmp" &&
+  printf '%s' "$6" >"$tmp" && chown -- "$4:$5" "$tmp" && chmod "$3" "$tmp" && sync "$tmp" &&
     mv -fT -- "$tmp" "$T" && sync "${T%/*}" && return 0
   rm -f -- "$tmp"
   return 1
@@ -110,9 +109,12 @@ std::vector<Step> StepsOf(const std::vector<const Change*>& changes) {
   return steps;
 }
 
-std::string JournalDirectory(std::string_view plan_id) {
-  assert(plan_id.size() >= 16);
-  return "/var/lib/spark-reconcile/journal/" + std::string(plan_id.substr(0, 16));
+std::string JournalDirectory(std::string_view apply_id) {
+  return "/var/lib/spark-reconcile/journal/" + std::string(apply_id);
+}
+
+std::string NewApplyId(const Plan& plan) {
+  return plan.id.substr(0, 8) + "-" + MakeNonce().substr(0, 8);
 }
 
 std::string ApplyScript(const std::vector<Step>& steps, std::size_t first_step,

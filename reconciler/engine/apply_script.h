@@ -23,7 +23,11 @@ std::vector<Step> StepsOf(const std::vector<const Change*>& changes);
 // Where a node keeps what stood there before this plan's writes, per step: `path`, and `before`
 // (the old file with mode, owner and times) or `absent`; for a command `command`.
 // One journal per apply: its later passes go on in it.
-std::string JournalDirectory(std::string_view plan_id);
+std::string JournalDirectory(std::string_view apply_id);
+
+// "1f0c2ab9-5e31a7d0": the plan's id, so that a person finds it, and a random word, because the same
+// drift makes the same plan again.
+std::string NewApplyId(const Plan& plan);
 
 // A script that carries the steps out in order and stops at the first that fails. Every write
 // journals first, then goes through a temporary file, fsync and rename in the target's directory.

@@ -109,8 +109,11 @@ class Run {
         replan_(replan),
         on_event_(on_event),
         options_(options),
-        guard_(cluster, pool, plan.id),
-        journal_{.directory = JournalDirectory(plan.id)} {}
+        apply_id_(NewApplyId(plan)),
+        guard_(cluster, pool, apply_id_),
+        journal_{.directory = JournalDirectory(apply_id_)} {
+    report_.apply_id = apply_id_;
+  }
 
   ConvergeReport Do() {
     if (Passes()) Commit();
@@ -211,6 +214,7 @@ class Run {
   const Replan& replan_;
   const OnEvent& on_event_;
   const ConvergeOptions& options_;
+  std::string apply_id_;
   Guard guard_;
   Journal journal_;
   ConvergeReport report_;

@@ -24,6 +24,7 @@ struct ConvergeOptions {
 };
 
 struct ConvergeReport {
+  std::string apply_id = {};      // names the journals on the nodes
   ApplyReport applied = {};  // all passes together
   Plan remaining = {};  // of the last gather; what still differs when the apply did not converge
   Errors errors = {};

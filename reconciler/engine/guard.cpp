@@ -61,20 +61,20 @@ Errors Guard::Arm(const Plan& pass, const Journal& journal) {
   }
   return OnEveryNode("the revert could not be armed", [&](const NodeName& node) {
     const std::vector<GuardedStage>& stages = stages_.at(node);
-    return ArmScript(plan_id_, journal.directory, RevertScript(stages, journal.directory),
+    return ArmScript(apply_id_, journal.directory, RevertScript(stages, journal.directory),
                      GuardLimit(stages));
   });
 }
 
 Errors Guard::Commit(const std::string& generation) {
-  const std::string journal = JournalDirectory(plan_id_);
+  const std::string journal = JournalDirectory(apply_id_);
   return OnEveryNode("the plan could not be committed",
-                     [&](const NodeName&) { return CommitScript(plan_id_, journal, generation); });
+                     [&](const NodeName&) { return CommitScript(apply_id_, journal, generation); });
 }
 
 Errors Guard::Revert() {
   const std::string script =
-      ScriptPreamble(MakeNonce()) + RevertNowScript(JournalDirectory(plan_id_));
+      ScriptPreamble(MakeNonce()) + RevertNowScript(JournalDirectory(apply_id_));
   std::vector<const NodeSpec*> nodes;
   for (const NodeSpec& node : cluster_.nodes) {
     if (stages_.contains(node.name)) nodes.push_back(&node);

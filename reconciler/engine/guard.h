@@ -16,8 +16,8 @@ namespace reconciler {
 // covers one apply, all its passes included.
 class Guard {
  public:
-  Guard(const ClusterSpec& cluster, NodePool& pool, std::string plan_id)
-      : cluster_(cluster), pool_(pool), plan_id_(std::move(plan_id)) {}
+  Guard(const ClusterSpec& cluster, NodePool& pool, std::string apply_id)
+      : cluster_(cluster), pool_(pool), apply_id_(std::move(apply_id)) {}
 
   // Every node that `pass` changes is armed, at the same time, and read back. Any error: nothing
   // may be changed; what was armed must be taken back with Revert. `journal` is as it stands before
@@ -40,7 +40,7 @@ class Guard {
 
   const ClusterSpec& cluster_;
   NodePool& pool_;
-  std::string plan_id_;
+  std::string apply_id_;
   std::map<NodeName, std::vector<GuardedStage>> stages_ = {};  // of all passes, in order
 };
 

@@ -14,8 +14,8 @@ namespace {
 constexpr int kLeastLimitS = 90;
 constexpr int kMarginS = 30;  // beyond the longest single step
 
-std::string UnitName(std::string_view plan_id) {
-  return fmt::format("spark-reconcile-guard-{}", plan_id.substr(0, 16));
+std::string UnitName(std::string_view apply_id) {
+  return fmt::format("spark-reconcile-guard-{}", apply_id);
 }
 
 std::string CommandLine(const RunCommand& command) {
@@ -171,7 +171,7 @@ int GuardLimit(const std::vector<GuardedStage>& stages) {
 std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_view journal) {
   const std::size_t slash = journal.rfind('/');
   std::string script = fmt::format(
-      "#!/bin/sh\n# Takes back what plan {} did on this node. Root may run it by hand.\n"
+      "#!/bin/sh\n# Takes back what apply {} did on this node. Root may run it by hand.\n"
       "J={}\nUNIT={}\n",
       journal.substr(slash + 1), ShellQuote(journal), UnitName(journal.substr(slash + 1)));
   script += kEnvironment;
@@ -191,9 +191,9 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
   return script + std::string(kRevertTail);
 }
 
-std::string ArmScript(std::string_view plan_id, std::string_view journal, std::string_view revert,
+std::string ArmScript(std::string_view apply_id, std::string_view journal, std::string_view revert,
                       int limit_s) {
-  const std::string unit = UnitName(plan_id);
+  const std::string unit = UnitName(apply_id);
   const std::string watch = fmt::format("#!/bin/sh\nJ={}\nLIMIT={}\n{}{}", ShellQuote(journal),
                                         limit_s, kEnvironment, kWatch);
   return fmt::format(
@@ -216,7 +216,7 @@ systemctl is-active -q {unit}.timer || {{ echo 'the timer that takes changes bac
       fmt::arg("boot", ShellQuote(BootUnit(journal))), fmt::arg("limit", limit_s));
 }
 
-std::string CommitScript(std::string_view plan_id, std::string_view journal,
+std::string CommitScript(std::string_view apply_id, std::string_view journal,
                          std::string_view generation) {
   return fmt::format(
       R"sh(J={journal}
@@ -230,7 +230,7 @@ mkdir -p "$L" && n=$(ls "$L" | sort -n | tail -n 1) && n=$((${{n%.json}} + 1)) &
   printf '%s' {generation} >"$L/$n.json.new" && sync "$L/$n.json.new" && mv "$L/$n.json.new" "$L/$n.json" &&
   sync "$L" "$J/state"
 )sh",
-      fmt::arg("journal", ShellQuote(journal)), fmt::arg("unit", UnitName(plan_id)),
+      fmt::arg("journal", ShellQuote(journal)), fmt::arg("unit", UnitName(apply_id)),
       fmt::arg("generation", ShellQuote(generation)));
 }
 

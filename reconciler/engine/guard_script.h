@@ -33,12 +33,12 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
 
 // Shell text, to stand behind ScriptPreamble, that arms the guard and reads it back; its exit code
 // is 0 only when the timer is active. Arming again replaces the script and counts as progress.
-std::string ArmScript(std::string_view plan_id, std::string_view journal, std::string_view revert,
+std::string ArmScript(std::string_view apply_id, std::string_view journal, std::string_view revert,
                       int limit_s);
 
 // Ends the guard and writes `generation` (one JSON document) to the ledger. Exit code 3: this node
 // has already taken the plan back.
-std::string CommitScript(std::string_view plan_id, std::string_view journal,
+std::string CommitScript(std::string_view apply_id, std::string_view journal,
                          std::string_view generation);
 
 // Takes the plan back now. Exit code 0: every file is as it was.

@@ -21,7 +21,8 @@ constexpr std::chrono::seconds kLimit{20};
 // told on stdout; the last line is always "end".
 constexpr std::string_view kHold = R"sh(
 D=/var/lib/spark-reconcile
-mkdir -p $D && exec 9>>$D/lock || { echo 'cannot make the lock'; echo end; exit 1; }
+mkdir -p $D && : >>$D/lock || exit 1
+exec 9>>$D/lock
 if flock -n 9; then
   printf '%s\n' "$lease" >$D/lease
   echo held; echo end
@@ -58,7 +59,7 @@ Result<std::unique_ptr<Channel>> TakeOne(const NodeSpec& node, NodePool& pool,
   if (!shell) return nullptr;  // gathering says why, in better words
   const auto said =
       Ask(**shell, ScriptPreamble(MakeNonce()) + "lease=" + ShellQuote(lease) + std::string(kHold));
-  if (!said) return nullptr;
+  if (!said) return Fail(InContext(said.error(), node.name));
   if (*said == "held\n") return shell;
   return Fail({.kind = ErrorKind::kLocked,
                .message = "another apply is at work: " + Printable(Trim(*said)),

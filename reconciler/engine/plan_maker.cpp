@@ -31,16 +31,6 @@ Result<void> RequireKnown(const std::vector<std::string>& asked,
   return {};
 }
 
-Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& plugins,
-                        const PlanScope& scope) {
-  std::vector<std::string> nodes;
-  for (const NodeSpec& node : cluster.nodes) nodes.push_back(node.name);
-  if (auto known = RequireKnown(scope.nodes, nodes, "node"); !known) return known;
-  std::vector<std::string> names;
-  for (const Plugin& plugin : plugins) names.emplace_back(plugin.name);
-  return RequireKnown(scope.only, names, "plugin");
-}
-
 std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
                                 const PlanScope& scope) {
   std::vector<PlanNode> nodes;
@@ -51,7 +41,10 @@ std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& 
       entry.session_interface = found->second.session_interface;
     } else if (const auto error = facts.unreachable.find(node.name);
                error != facts.unreachable.end()) {
-      entry.unreachable = error->second.message;
+      // The plan's line names node and address already.
+      const std::string place = fmt::format("{} ({}): ", node.name, node.address);
+      const std::string& why = error->second.message;
+      entry.unreachable = why.starts_with(place) ? why.substr(place.size()) : why;
     } else {
       entry.unreachable = "no facts";
     }
@@ -61,6 +54,16 @@ std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& 
 }
 
 }  // namespace
+
+Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& plugins,
+                        const PlanScope& scope) {
+  std::vector<std::string> nodes;
+  for (const NodeSpec& node : cluster.nodes) nodes.push_back(node.name);
+  if (auto known = RequireKnown(scope.nodes, nodes, "node"); !known) return known;
+  std::vector<std::string> names;
+  for (const Plugin& plugin : plugins) names.emplace_back(plugin.name);
+  return RequireKnown(scope.only, names, "plugin");
+}
 
 std::string PlanDigest(const Plan& plan) {
   // Change by change: the document of a large cluster is never in memory as a whole.

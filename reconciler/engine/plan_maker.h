@@ -17,6 +17,11 @@ struct PlanScope {
   std::vector<std::string> only = {};  // --only PLUGIN; empty: all
 };
 
+// A name in `scope` that does not exist is a kUsage error with a suggestion: found before any node
+// is asked for anything.
+Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& plugins,
+                        const PlanScope& scope);
+
 // Everything that must happen so that the nodes match the manifest. It gets no transport, so it
 // cannot do I/O; the same input gives the same bytes. Nodes without facts appear as unreachable.
 // Errors: PluginStages', or a name in `scope` that does not exist (kUsage, did you mean).

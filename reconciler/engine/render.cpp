@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -155,22 +156,31 @@ std::set<std::string> FlappingLinks(const Plan& plan) {
   return links;
 }
 
+// "enP7s7 carries this session and is not touched."; by node where they differ.
+std::string Sessions(const Plan& plan) {
+  std::map<std::string, std::vector<std::string>> nodes_of;
+  for (const PlanNode& node : plan.nodes) {
+    if (!node.session_interface.empty()) nodes_of[node.session_interface].push_back(node.name);
+  }
+  if (plan.Empty() || nodes_of.empty()) return "";
+  if (nodes_of.size() == 1) {
+    return Printable(nodes_of.begin()->first) + " carries this session and is not touched.\n";
+  }
+  std::string text;
+  for (const auto& [netdev, nodes] : nodes_of) {
+    text += fmt::format("{} carries the session of {} and is not touched.\n", Printable(netdev),
+                        Printable(Join(nodes, ", ")));
+  }
+  return text;
+}
+
 std::string Closing(const Plan& plan) {
   std::string text = SummaryLine(plan) + ".";
   if (const std::size_t links = FlappingLinks(plan).size(); links > 0) {
     text += " " + Plural(links, "link flaps.", "links flap.");
   }
   text += '\n';
-  std::set<std::string> sessions;
-  for (const PlanNode& node : plan.nodes) {
-    if (!node.session_interface.empty()) sessions.insert(node.session_interface);
-  }
-  if (!plan.Empty() && !sessions.empty()) {
-    const std::vector<std::string> names(sessions.begin(), sessions.end());
-    text += fmt::format("{} {} and {} not touched.\n", Printable(Join(names, ", ")),
-                        names.size() == 1 ? "carries this session" : "carry these sessions",
-                        names.size() == 1 ? "is" : "are");
-  }
+  text += Sessions(plan);
   for (const std::string& note : plan.notes) text += "note: " + Printable(note) + '\n';
   return text;
 }
