@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
@@ -66,6 +67,21 @@ std::optional<std::string> CanonicalBytes(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   if (bytes == std::numeric_limits<std::uint64_t>::max()) return "unlimited";
   return fmt::format("{}", bytes);
+}
+
+// A canonical limit, or "soft A, hard B" of them, with units.
+std::string WithUnits(std::string_view canonical) {
+  std::vector<std::string> words = Split(canonical, ' ');
+  for (std::string& word : words) {
+    const std::size_t digits = std::min(word.find(','), word.size());
+    std::uint64_t bytes = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + digits, bytes);
+    if (error != std::errc() || end != word.data() + digits) continue;
+    word =
+        (bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} bytes", bytes)) +
+        word.substr(digits);
+  }
+  return Join(words, " ");
 }
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
@@ -149,13 +165,18 @@ std::vector<Resource> Resources(const PluginInput& input) {
   // Comes after the file that it reloads. The reload belongs here and not to that file's triggers:
   // it is needed exactly when the live value differs, whoever wrote the file.
   const RunCommand reload{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
+  const Observed<std::string> live = ValueOf(input.facts, std::string(kServiceKey));
+  const auto* before = Known(live);
   resources.push_back({.kind = "memlock",
                        .name = "service limit",
                        .node = input.node.name,
                        .desired = ResourceState(Canonical(*wanted)),
-                       .observed = AsState(ValueOf(input.facts, std::string(kServiceKey))),
+                       .observed = AsState(live),
                        .apply = {reload},
                        .undo = {reload},
+                       .label = before == nullptr ? ""
+                                                  : fmt::format("{} → {}", WithUnits(*before),
+                                                                WithUnits(Canonical(*wanted))),
                        .where = where});
   return resources;
 }

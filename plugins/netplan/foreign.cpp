@@ -77,7 +77,8 @@ bool Speaks(const Value& network, const std::string& netdev, const NodeFacts& fa
 }
 
 void AddFile(const std::string& path, const NodeFacts& facts,
-             const std::vector<std::string>& netdevs, ForeignTree& tree) {
+             const std::vector<std::string>& netdevs, const std::vector<std::string>& leading,
+             ForeignTree& tree) {
   const Observed<FileState> file = FileOf(facts, path);
   const auto* state = Known(file);
   if (state == nullptr) {
@@ -105,12 +106,16 @@ void AddFile(const std::string& path, const NodeFacts& facts,
   for (const std::string& netdev : netdevs) {
     if (Speaks(*network, netdev, facts)) claim.netdevs.push_back(netdev);
   }
+  for (const std::string& netdev : leading) {
+    if (Speaks(*network, netdev, facts)) claim.leading.push_back(netdev);
+  }
   if (!claim.netdevs.empty()) tree.claims.push_back(std::move(claim));
 }
 
 }  // namespace
 
-ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::string>& netdevs) {
+ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::string>& netdevs,
+                            const std::vector<std::string>& leading) {
   ForeignTree tree;
   for (const auto& [name, path] : EffectiveFiles(facts)) {
     if (name == Basename(kOwnFile)) {
@@ -120,7 +125,7 @@ ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::strin
       continue;
     }
     tree.files.push_back(path);
-    AddFile(path, facts, netdevs, tree);
+    AddFile(path, facts, netdevs, leading, tree);
     if (!tree.unclear.empty()) break;
   }
   return tree;

@@ -14,6 +14,7 @@ enum class Renderer { kNetworkd, kNetworkManager };
 struct Claim {
   std::string path = {};
   std::vector<std::string> netdevs = {};  // in the order asked for
+  std::vector<std::string> leading = {};  // of all that lead to the node, those that it names
 };
 
 struct ForeignTree {
@@ -24,8 +25,9 @@ struct ForeignTree {
 };
 
 // The netplan files of a node other than ours. As netplan does it: sorted by file name whatever the
-// folder, and of one name /run hides /etc hides /lib.
-ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::string>& netdevs);
+// folder, and of one name /run hides /etc hides /lib. `leading`: interfaces that lead to the node.
+ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::string>& netdevs,
+                            const std::vector<std::string>& leading = {});
 
 // Who writes files of that name, as far as known: "NVIDIA Sync"; empty otherwise.
 std::string ProbableOwner(const std::string& path);

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/paths.h"
-#include "plugins/netplan/protection.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
@@ -35,19 +36,32 @@ std::string WhyTwoManagers(const PluginInput& input, const Intent& intent) {
   return {};
 }
 
+// What the links say one by one must hold for the file as well: activating any of them needs it.
+std::string WhyNoPorts(const PluginInput& input, const Intent& intent) {
+  std::vector<std::string> missing;
+  for (const RailPort& port : intent.ports) {
+    if (LinkOf(input, port.netdev) != nullptr) return {};
+    missing.push_back(port.netdev);
+  }
+  return fmt::format(
+      "this node has no {}: plug the cable in (ports without one may be powered down), or name "
+      "another cage in the manifest",
+      Join(missing, " and no "));
+}
+
 void FindObstacles(const PluginInput& input, const std::vector<std::string>& netdevs,
                    Intent& intent) {
-  intent.blocked = WhyProtected(input, netdevs);
+  intent.blocked = WhyProtected(intent.protection, netdevs);
   if (intent.blocked.empty()) intent.blocked = intent.tree.unclear;
   if (intent.blocked.empty()) intent.blocked = WhyTwoManagers(input, intent);
+  if (intent.blocked.empty()) intent.blocked = WhyNoPorts(input, intent);
   intent.link_blocked = intent.blocked;
   if (intent.blocked.empty() && !intent.tree.claims.empty()) {
     const Claim& claim = intent.tree.claims.front();
-    intent.blocked = fmt::format("{} {}", claim.path, ClaimText(claim));
-    intent.link_blocked = fmt::format("{} configures it as well", claim.path);
+    intent.blocked = fmt::format("{} {}", claim.path, ClaimText(claim, intent.protection));
   }
   const Observed<FileState> own = FileOf(input.facts, std::string(kOwnFile));
-  if (const auto* unknown = std::get_if<Unknown>(&own); unknown && intent.link_blocked.empty()) {
+  if (const auto* unknown = std::get_if<Unknown>(&own); unknown && intent.blocked.empty()) {
     intent.link_blocked = fmt::format("{} cannot be read: {}", kOwnFile, unknown->why);
   }
 }
@@ -64,11 +78,43 @@ std::vector<std::string> GeneratedFor(const Intent& intent) {
 
 }  // namespace
 
-std::string ClaimText(const Claim& claim) {
+std::string ClaimText(const Claim& claim, const Protection& protection) {
   const std::string owner = ProbableOwner(claim.path);
-  return fmt::format("configures {}{}: move it away or take them out of it, then plan again",
-                     Join(claim.netdevs, ", "),
-                     owner.empty() ? "" : fmt::format(" (probably written by {})", owner));
+  const std::string ours = Join(claim.netdevs, ", ");
+  const std::string what =
+      fmt::format("configures {}{}", ours,
+                  owner.empty() ? "" : fmt::format(" (probably written by {})", owner));
+  // Whoever follows bad advice on these files locks himself out.
+  if (!protection.unclear.empty()) {
+    return fmt::format("{}; leave it as it is: {}", what, protection.unclear);
+  }
+  for (const std::string& netdev : claim.leading) {
+    const bool ours_too =
+        std::find(claim.netdevs.begin(), claim.netdevs.end(), netdev) != claim.netdevs.end();
+    if (!ours_too) continue;
+    return fmt::format(
+        "{}: {} {}, so leave the file as it is; the manifest must name another cage or address",
+        what, netdev, protection.carries.at(netdev));
+  }
+  if (!claim.leading.empty()) {
+    const std::string& netdev = claim.leading.front();
+    return fmt::format("{}: take {} out of it but leave {}, which {}, then plan again", what, ours,
+                       netdev, protection.carries.at(netdev));
+  }
+  return what + ": move it away or take them out of it, then plan again";
+}
+
+std::string WhyLinkBlocked(const Intent& intent, const std::string& netdev) {
+  if (!intent.link_blocked.empty()) return intent.link_blocked;
+  for (const Claim& claim : intent.tree.claims) {
+    if (std::find(claim.netdevs.begin(), claim.netdevs.end(), netdev) != claim.netdevs.end()) {
+      return fmt::format("{} configures it as well", claim.path);
+    }
+  }
+  if (intent.tree.claims.empty()) return {};
+  const Claim& claim = intent.tree.claims.front();
+  return fmt::format("nothing is written here while {} configures {}", claim.path,
+                     Join(claim.netdevs, ", "));
 }
 
 Intent IntentOf(const PluginInput& input) {
@@ -76,7 +122,8 @@ Intent IntentOf(const PluginInput& input) {
   std::vector<std::string> netdevs;
   for (const RailPort& port : intent.ports) netdevs.push_back(port.netdev);
   netdevs.insert(netdevs.end(), intent.down.begin(), intent.down.end());
-  intent.tree = ReadForeignTree(input.facts, netdevs);
+  intent.protection = ProtectionOf(input.node, input.facts);
+  intent.tree = ReadForeignTree(input.facts, netdevs, intent.protection.Netdevs());
   FindObstacles(input, netdevs, intent);
   return intent;
 }

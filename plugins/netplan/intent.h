@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugins/netplan/foreign.h"
+#include "plugins/shared/protection.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler::plugins::netplan {
@@ -13,8 +14,9 @@ struct Intent {
   std::vector<RailPort> ports = {};
   std::vector<std::string> down = {};  // unused netdevs that must be down
   ForeignTree tree = {};
+  Protection protection = {};
   std::string blocked = {};       // why nothing may be changed here; empty: it may
-  std::string link_blocked = {};  // the same in the words of a link
+  std::string link_blocked = {};  // the same for every link; claims come on top
 };
 
 Intent IntentOf(const PluginInput& input);
@@ -26,7 +28,10 @@ const std::vector<RailPort>& PortsOf(const Fabric& fabric, const NodeName& node)
 const LinkFact* LinkOf(const PluginInput& input, const std::string& netdev);
 
 // What a foreign file does and what to do about it.
-std::string ClaimText(const Claim& claim);
+std::string ClaimText(const Claim& claim, const Protection& protection);
+
+// Why this interface may not be changed; empty: it may.
+std::string WhyLinkBlocked(const Intent& intent, const std::string& netdev);
 
 // Makes what our file says of our interfaces known to their manager.
 std::vector<RunCommand> RegenerateOurs(const Intent& intent);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plugins/netplan/activation.h"
 #include "reconciler/base/text.h"
 
@@ -20,6 +22,26 @@ std::string LinkText(bool up, bool carrier, int mtu, const std::vector<Ipv4Prefi
   std::vector<std::string> texts;
   for (const Ipv4Prefix& address : addresses) texts.push_back(ToString(address));
   return with_mtu + ", " + (texts.empty() ? "no address" : Join(texts, " "));
+}
+
+// The parts of LinkText that differ, as the plan shows them: "down → up, mtu 1500 → 9000,
+// +192.168.177.1/24".
+std::string Difference(const LinkFact& link, bool carrier, const RailPort& port,
+                       Renderer renderer) {
+  std::vector<std::string> parts;
+  if (!link.admin_up) parts.emplace_back("down → up");
+  const bool counts_mtu = carrier || renderer == Renderer::kNetworkd;
+  if (counts_mtu && link.mtu != port.mtu) {
+    parts.push_back(fmt::format("mtu {} → {}", link.mtu, port.mtu));
+  }
+  if (!carrier) return Join(parts, ", ");
+  for (const Ipv4Prefix& address : link.ipv4) {
+    if (address != port.address) parts.push_back("-" + ToString(address));
+  }
+  if (std::find(link.ipv4.begin(), link.ipv4.end(), port.address) == link.ipv4.end()) {
+    parts.push_back("+" + ToString(port.address));
+  }
+  return Join(parts, ", ");
 }
 
 // The live values as they were; the file that the next boot follows is restored by the engine.
@@ -42,7 +64,7 @@ Resource BareLink(const PluginInput& input, const Intent& intent, const std::str
                     .name = netdev,
                     .node = input.node.name,
                     .impact = Impact::kLinkFlap,
-                    .blocked = intent.link_blocked};
+                    .blocked = WhyLinkBlocked(intent, netdev)};
   const Observed<std::string> links = ValueOf(input.facts, "host.links");
   if (const auto* unknown = std::get_if<Unknown>(&links)) {
     resource.observed = *unknown;
@@ -69,6 +91,7 @@ Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort
   if (link->mtu != 0) {
     resource.observed =
         ResourceState(LinkText(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
+    resource.label = Difference(*link, carrier, port, renderer);
   }
   resource.undo = RestoreLink(port.netdev, *link);
   resource.triggers = RegenerateOurs(intent);

@@ -4,9 +4,10 @@
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
 #include "plugins/netplan/paths.h"
-#include "plugins/netplan/protection.h"
 #include "plugins/netplan/render.h"
+#include "plugins/netplan/routes.h"
 #include "plugins/shared/mark.h"
+#include "plugins/shared/protection.h"
 #include "plugins/shared/state.h"
 
 namespace reconciler::plugins::netplan {
@@ -64,13 +65,13 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
 }
 
 // Always shown: even while everything holds, such a file undoes us at the next boot.
-Resource ForeignFile(const PluginInput& input, const Claim& claim) {
+Resource ForeignFile(const PluginInput& input, const Intent& intent, const Claim& claim) {
   return {.kind = "file",
           .name = claim.path,
           .node = input.node.name,
           .desired = Absent{},
           .observed = AsState(FileOf(input.facts, claim.path)),
-          .blocked = ClaimText(claim),
+          .blocked = ClaimText(claim, intent.protection),
           .where = input.cluster.Mark(input.cluster.fabric.position)};
 }
 
@@ -81,14 +82,14 @@ std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec
           ReadFiles{"/lib/netplan/*.yaml"},
           ReadFiles{"/etc/netplan/*.yaml"},
           ReadFiles{"/run/netplan/*.yaml"},
-          RunProbe{.id = std::string(kRouteKey),
+          RunProbe{.id = std::string(kDefaultRouteKey),
                    .argv = {"ip", "-j", "-4", "route", "show", "default"}}};
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
-  const auto found = reply.commands.find(std::string(kRouteKey));
+  const auto found = reply.commands.find(std::string(kDefaultRouteKey));
   if (found != reply.commands.end()) {
-    facts.values[std::string(kRouteKey)] = ParseDefaultRoutes(found->second);
+    facts.values[std::string(kDefaultRouteKey)] = ParseDefaultRoutes(found->second);
   }
 }
 
@@ -96,7 +97,8 @@ std::vector<Resource> Resources(const PluginInput& input) {
   if (PortsOf(input.fabric, input.node.name).empty()) return {};
   const Intent intent = IntentOf(input);
   std::vector<Resource> resources;
-  for (const Claim& claim : intent.tree.claims) resources.push_back(ForeignFile(input, claim));
+  for (const Claim& claim : intent.tree.claims)
+    resources.push_back(ForeignFile(input, intent, claim));
   resources.push_back(OwnFileResource(input, intent));
   AddUnmanagedFile(input, intent, resources);
   for (const RailPort& port : intent.ports) resources.push_back(RailLink(input, intent, port));

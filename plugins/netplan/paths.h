@@ -6,6 +6,5 @@ namespace reconciler::plugins::netplan {
 
 constexpr std::string_view kOwnFile = "/etc/netplan/60-spark-reconcile.yaml";
 constexpr std::string_view kUnmanagedFile = "/etc/NetworkManager/conf.d/60-spark-reconcile.conf";
-constexpr std::string_view kRouteKey = "netplan.default_route";
 
 }  // namespace reconciler::plugins::netplan

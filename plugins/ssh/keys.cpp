@@ -14,6 +14,8 @@ constexpr std::array<std::string_view, 3> kHostKeyFiles = {"/etc/ssh/ssh_host_ed
                                                            "/etc/ssh/ssh_host_ecdsa_key.pub",
                                                            "/etc/ssh/ssh_host_rsa_key.pub"};
 
+constexpr std::string_view kPublicSuffix = ".pub";
+
 std::optional<PublicKey> ParseUserKey(std::string_view text) {
   const auto key = ParsePublicKey(text);
   return key && key->type == "ssh-ed25519" ? key : std::nullopt;
@@ -22,8 +24,8 @@ std::optional<PublicKey> ParseUserKey(std::string_view text) {
 // "root" of "0600 root".
 std::string OwnerOf(const std::string& state) { return state.substr(state.find(' ') + 1); }
 
-KeyPair Broken(const std::string& state, const std::string& why) {
-  return {.state = state + ", " + why, .blocked = why};
+KeyPair Broken(const std::string& state, const std::string& why, const std::string& remedy) {
+  return {.state = state + ", " + why, .blocked = why + ": " + remedy};
 }
 
 // Neither half is there: can ssh-keygen, run by the user, put them there?
@@ -51,10 +53,13 @@ KeyPair KeyPairOf(const NodeFacts& facts, const std::string& user) {
   const std::string* state = Known(private_key);
   const FileState* text = Known(public_file);
   if (state == nullptr && text == nullptr) return Missing(facts, user);
-  if (state == nullptr) return Broken("no private key", "the public key lacks its private key");
-  if (text == nullptr) return Broken(*state, "the private key lacks its public key");
+  if (state == nullptr)
+    return Broken("no private key", "the public key lacks its private key",
+                  "move the public key away, and a new pair is made");
+  const std::string print_it = fmt::format("ssh-keygen -y -f ~/.ssh/{} prints it", kKeyFile);
+  if (text == nullptr) return Broken(*state, "the private key lacks its public key", print_it);
   const auto key = ParseUserKey(text->content);
-  if (!key) return Broken(*state, "the public key is not one ssh-ed25519 line");
+  if (!key) return Broken(*state, "the public key is not one ssh-ed25519 line", print_it);
   KeyPair pair{.state = *state, .key = key};
   if (OwnerOf(*state) != user) {
     pair.blocked = fmt::format("belongs to {}, wanted {}", OwnerOf(*state), user);
@@ -68,8 +73,8 @@ PeerKey PeerKeyOf(const ClusterFacts& all, const NodeName& peer, const std::stri
   const KeyPair pair = KeyPairOf(found->second, user);
   if (pair.key) return *pair.key;
   if (pair.ToBeMade()) return Pending{};
-  if (const auto* unknown = std::get_if<Unknown>(&pair.state)) return *unknown;
-  return Unknown{pair.blocked};
+  const auto* unknown = std::get_if<Unknown>(&pair.state);
+  return Unknown{fmt::format("on {}: {}", peer, unknown != nullptr ? unknown->why : pair.blocked)};
 }
 
 std::vector<Read> HostKeyReads() {
@@ -86,12 +91,16 @@ std::variant<std::vector<PublicKey>, Unknown> HostKeysOf(const ClusterFacts& all
   for (const std::string_view file : kHostKeyFiles) {
     const Observed<FileState> state = FileOf(found->second, std::string(file));
     if (const auto* unknown = std::get_if<Unknown>(&state)) {
-      return Unknown{fmt::format("{}: {}", file, unknown->why)};
+      return Unknown{fmt::format("on {}: {}: {}", peer, file, unknown->why)};
     }
     const FileState* text = Known(state);
     if (text == nullptr) continue;
     const auto key = ParsePublicKey(text->content);
-    if (!key) return Unknown{fmt::format("{} is not one public key line", file)};
+    if (!key) {
+      return Unknown{
+          fmt::format("on {}: {} is not one public key line: ssh-keygen -y -f {} prints it", peer,
+                      file, file.substr(0, file.size() - kPublicSuffix.size()))};
+    }
     keys.push_back(*key);
   }
   if (keys.empty()) return Unknown{fmt::format("{} has no host key in /etc/ssh", peer)};

@@ -50,6 +50,14 @@ std::string InterfaceKey(std::string_view netdev, std::string_view setting) {
   return Swapped("net/ipv4/conf/" + std::string(netdev) + "/" + std::string(setting));
 }
 
+std::string InterfaceOf(std::string_view canonical) {
+  const std::vector<std::string> parts = Split(canonical, '.');
+  const bool fits =
+      parts.size() == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh");
+  if (!fits || parts[3] == "all" || parts[3] == "default") return {};
+  return Swapped(parts[3]);
+}
+
 std::string NormalValue(std::string_view value) {
   std::string normal;
   for (const char c : Trim(value)) {

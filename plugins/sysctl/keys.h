@@ -19,6 +19,10 @@ std::string KeyOfPath(std::string_view path);  // precondition: begins with /pro
 // The key of one setting of one interface: ("enp1s0f1np1", "arp_ignore").
 std::string InterfaceKey(std::string_view netdev, std::string_view setting);
 
+// The interface that a key is about ("eth0.5" of net.ipv4.conf.eth0/5.arp_ignore); empty: none, or
+// all of them.
+std::string InterfaceOf(std::string_view canonical);
+
 // Several numbers may stand in one value, with blanks or tabs between: with single blanks.
 std::string NormalValue(std::string_view value);
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "plugins/shared/mark.h"
+#include "plugins/shared/protection.h"
 #include "plugins/shared/state.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
@@ -16,6 +18,14 @@ namespace {
 
 constexpr std::string_view kProcSys = "/proc/sys/";
 constexpr std::string_view kReadOnlyKey = "sysctl.readonly";
+
+// A constant: the keys' files come in as arguments. Prints each of them, with "r" before those that
+// are there and that we cannot write, as in a container, and "-" before the others.
+constexpr std::string_view kScript =
+    "for file do\n"
+    "if [ -e \"$file\" ] && [ ! -w \"$file\" ]; then printf 'r %s\\n' \"$file\"\n"
+    "else printf -- '- %s\\n' \"$file\"; fi\n"
+    "done\n";
 
 struct Wanted {
   std::string value = {};
@@ -55,32 +65,38 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
                              ReadFiles{"/run/sysctl.d/*.conf"},
                              ReadFiles{"/usr/local/lib/sysctl.d/*.conf"},
                              ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
-  // Prints those that are there and that we cannot write, as in a container.
-  RunProbe find{.id = std::string(kReadOnlyKey), .argv = {"find"}};
+  RunProbe probe{.id = std::string(kReadOnlyKey), .argv = {"sh", "-c", std::string(kScript), "sh"}};
   for (const auto& [key, value] : wanted) {
     reads.push_back(ReadValue{PathOfKey(key)});
-    find.argv.push_back(PathOfKey(key));
+    probe.argv.push_back(PathOfKey(key));
   }
-  for (const char* word : {"-maxdepth", "0", "!", "-writable"}) find.argv.emplace_back(word);
-  reads.push_back(std::move(find));
+  reads.push_back(std::move(probe));
   return reads;
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
+  const auto listed = reply.commands.find(std::string(kReadOnlyKey));
+  if (listed == reply.commands.end()) return;  // nothing was asked for
+  std::set<std::string> asked;
+  std::set<std::string> read_only;
+  for (const std::string& line : SplitLines(listed->second.out)) {
+    if (line.size() < 2 || !line.substr(2).starts_with(kProcSys)) continue;
+    const std::string key = KeyOfPath(line.substr(2));
+    asked.insert(key);
+    if (line.starts_with("r ")) read_only.insert(key);
+  }
+  // Other plugins read files below /proc/sys too. Where the list broke off, a value too many is
+  // better than one that is missing.
+  const bool whole = listed->second.exit_code == 0 && !asked.empty();
   for (const auto& [path, value] : reply.values) {
     if (!path.starts_with(kProcSys)) continue;
+    const std::string key = KeyOfPath(path);
+    if (whole && !asked.contains(key)) continue;
     const auto* text = Known(value);
-    facts.values[FactKey(KeyOfPath(path))] =
+    facts.values[FactKey(key)] =
         text != nullptr ? Observed<std::string>(NormalValue(*text)) : value;
   }
-  const auto find = reply.commands.find(std::string(kReadOnlyKey));
-  if (find == reply.commands.end()) return;
-  std::vector<std::string> keys;
-  for (const std::string& path : SplitLines(find->second.out)) {
-    if (path.starts_with(kProcSys)) keys.push_back(KeyOfPath(path));
-  }
-  std::sort(keys.begin(), keys.end());
-  facts.values[std::string(kReadOnlyKey)] = Join(keys, " ");
+  facts.values[std::string(kReadOnlyKey)] = Join({read_only.begin(), read_only.end()}, " ");
 }
 
 bool IsReadOnly(const NodeFacts& facts, const std::string& key) {
@@ -91,24 +107,42 @@ bool IsReadOnly(const NodeFacts& facts, const std::string& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-Resource FileResource(const PluginInput& input, const std::map<std::string, Wanted>& wanted) {
+// Why a key of an interface may not be set; empty: it may, or it is about no interface.
+std::string WhyKeyProtected(const Protection& protection, const std::string& key) {
+  const std::string netdev = InterfaceOf(key);
+  return netdev.empty() ? "" : WhyProtected(protection, {netdev});
+}
+
+Position PlaceOf(const ClusterSpec& cluster) {
+  for (const Member& member : cluster.settings.Members()) {
+    if (member.key == "sysctl") return member.key_position;
+  }
+  return cluster.fabric.position;
+}
+
+Resource FileResource(const PluginInput& input, const std::map<std::string, Wanted>& wanted,
+                      const Protection& protection) {
   std::string body;
-  for (const auto& [key, one] : wanted) body += fmt::format("{} = {}\n", key, one.value);
-  const Value* section = input.cluster.settings.Find("sysctl");
-  const Position position = section != nullptr ? section->position : input.cluster.fabric.position;
+  std::string blocked;  // the next boot would set what must not be set now
+  for (const auto& [key, one] : wanted) {
+    body += fmt::format("{} = {}\n", key, one.value);
+    if (blocked.empty()) blocked = WhyKeyProtected(protection, key);
+  }
   return {.kind = "file",
           .name = std::string(kOwnFile),
           .node = input.node.name,
           .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
           .observed = AsState(FileOf(input.facts, std::string(kOwnFile))),
-          .where = input.cluster.Mark(position)};
+          .blocked = std::move(blocked),
+          .where = input.cluster.Mark(PlaceOf(input.cluster))};
 }
 
 RunCommand Set(const std::string& key, const std::string& value) {
   return {.argv = {"sysctl", "-w", "--", fmt::format("{}={}", key, value)}};
 }
 
-Resource LiveResource(const PluginInput& input, const std::string& key, const Wanted& wanted) {
+Resource LiveResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
+                      const Protection& protection) {
   const Observed<std::string> observed = ValueOf(input.facts, FactKey(key));
   Resource resource{.kind = "sysctl",
                     .name = key,
@@ -117,12 +151,16 @@ Resource LiveResource(const PluginInput& input, const std::string& key, const Wa
                     .observed = AsState(observed),
                     .apply = {Set(key, wanted.value)},
                     .where = input.cluster.Mark(wanted.position)};
-  if (const auto* before = Known(observed)) resource.undo = {Set(key, *before)};
   if (std::holds_alternative<Absent>(observed)) {
-    resource.blocked = "this kernel (or namespace) has no such key";
-  } else if (IsReadOnly(input.facts, key)) {
-    resource.blocked = "this kernel (or namespace) lets nobody write it";
+    resource.blocked =
+        fmt::format("wanted {}: this kernel (or namespace) has no such key", wanted.value);
   }
+  const auto* before = Known(observed);
+  if (before == nullptr) return resource;
+  resource.undo = {Set(key, *before)};
+  std::string why = WhyKeyProtected(protection, key);
+  if (why.empty() && IsReadOnly(input.facts, key)) why = "read-only here";
+  if (!why.empty()) resource.blocked = fmt::format("{} → {}: {}", *before, wanted.value, why);
   return resource;
 }
 
@@ -134,8 +172,8 @@ Resource BootResource(const PluginInput& input, const std::string& key, const Wa
           .node = input.node.name,
           .desired = ResourceState(wanted.value),
           .observed = ResourceState(later.value),
-          .blocked = fmt::format("{} is read after {} and sets it to {}: take it out there",
-                                 later.path, kOwnFile, later.value),
+          .blocked = fmt::format("{} → {}: {} is read after {} and sets it: take it out there",
+                                 later.value, wanted.value, later.path, kOwnFile),
           .where = input.cluster.Mark(wanted.position)};
 }
 
@@ -143,9 +181,10 @@ std::vector<Resource> Resources(const PluginInput& input) {
   const auto wanted = WantedOf(input.cluster, input.fabric, input.node.name);
   if (wanted.empty()) return {};
   const std::map<std::string, Setting> later = LaterSettings(input.facts);
-  std::vector<Resource> resources = {FileResource(input, wanted)};
+  const Protection protection = ProtectionOf(input.node, input.facts);
+  std::vector<Resource> resources = {FileResource(input, wanted, protection)};
   for (const auto& [key, one] : wanted) {
-    resources.push_back(LiveResource(input, key, one));
+    resources.push_back(LiveResource(input, key, one, protection));
     if (const auto found = later.find(key); found != later.end()) {
       resources.push_back(BootResource(input, key, one, found->second));
     }

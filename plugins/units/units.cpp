@@ -54,8 +54,17 @@ bool Runs(const Observed<UnitState>& observed) {
   return state != nullptr && (state->active == "active" || state->active == "reloading");
 }
 
+// Shown as blocked, or would be if it differed: nothing may start or stop it.
+bool IsBlocked(const UnitSpec& unit, const Observed<UnitState>& observed) {
+  const UnitState* state = Known(observed);
+  if (state == nullptr || !WhyBlocked(unit, *state).empty()) return true;
+  return std::holds_alternative<Unknown>(ObservedWords(unit, observed));
+}
+
 void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resource>& resources) {
-  const bool runs = unit.HasState() && Runs(StateOf(input.facts, unit.name));
+  const Observed<UnitState> state =
+      unit.HasState() ? StateOf(input.facts, unit.name) : Observed<UnitState>(Absent{});
+  const bool restarts = unit.active == true && !IsBlocked(unit, state);
   const auto add = [&](const std::string& path, const std::string& body) {
     Resource resource{
         .kind = "file",
@@ -65,9 +74,9 @@ void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resour
         .observed = AsState(FileOf(input.facts, path)),
         .triggers = {Reload()},
         .where = input.cluster.Mark(unit.position)};
-    if (unit.active == true) {
+    if (restarts) {
       resource.triggers.push_back(Job("restart", unit));
-      if (runs) resource.impact = Impact::kServiceRestart;
+      if (Runs(state)) resource.impact = Impact::kServiceRestart;
     }
     resources.push_back(std::move(resource));
   };
@@ -101,10 +110,7 @@ Resource State(const PluginInput& input, const UnitSpec& unit) {
   }
   if (unit.active == false) {
     resource.apply.push_back(Job("stop", unit));
-    if (runs) {
-      resource.undo.push_back(Job("start", unit));
-      resource.impact = Impact::kServiceRestart;
-    }
+    if (runs) resource.undo.push_back(Job("start", unit));
   }
   // The one state that only the triggers bring about. The step that stands for it makes sure that
   // systemd finds the unit at all, before anything is restarted.

@@ -16,6 +16,7 @@
 #include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/converge.h"
 #include "reconciler/engine/lock.h"
+#include "reconciler/engine/plan_compare.h"
 #include "reconciler/engine/render.h"
 #include "reconciler/model/json.h"
 #include "reconciler/model/json_reader.h"
@@ -128,7 +129,8 @@ std::string Generation(const Plan& plan) {
                {"cluster", EncodeText(plan.cluster)},
                {"manifest", EncodeText(plan.manifest)},
                {"manifest_digest", plan.spec_digest},
-               {"by", EncodeText(LeaseText())},
+               {"time", TimeNow()},
+               {"by", EncodeText(WhoAmI())},
                {"changes", plan.ChangeCount()}});
 }
 
@@ -143,8 +145,7 @@ class ApplyRun {
     if (!fresh) return Complain(fresh.error(), kUsageOrManifest);
     if (saved && IsStale(*saved, *fresh)) return kStalePlan;
     const Plan& plan = saved ? *saved : *fresh;
-    std::cout << RenderText(plan,
-                            {.colour = context_.ColourOnStdout(), .diffs = !options_.brief})
+    std::cout << RenderText(plan, {.colour = context_.ColourOnStdout(), .diffs = !options_.brief})
               << std::flush;
     if (plan.Empty()) {
       const int code = facts_.unreachable.empty() ? kFine : kNodeUnreadable;
@@ -201,8 +202,8 @@ class ApplyRun {
 
   // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
   int Verified(int code) {
-    const bool whole = options_.selection.scope.only.empty() &&
-                       facts_.nodes.size() == cluster_.spec.nodes.size();
+    const bool whole =
+        options_.selection.scope.only.empty() && facts_.nodes.size() == cluster_.spec.nodes.size();
     if ((code != kFine && code != kPending) || options_.no_verify || !whole) return code;
     const int verified = VerifyAfterApply(cluster_, facts_, pool_);
     return verified == kFine ? code : verified;

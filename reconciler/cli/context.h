@@ -58,6 +58,7 @@ void AddDrift(CLI::App& app, Context& context);
 void AddApply(CLI::App& app, Context& context);
 void AddVerify(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
+void AddHistory(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 
 }  // namespace reconciler::cli

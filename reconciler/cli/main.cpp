@@ -13,8 +13,8 @@ int UnknownCommand(const CLI::App& app, const std::string& word) {
   for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
   const auto close = reconciler::ClosestMatch(word, commands);
   std::cerr << "unknown command '" << reconciler::Printable(word) << "'"
-            << (close ? ", did you mean '" + *close + "'?" : "") << "\n  hint: known: "
-            << reconciler::Join(commands, ", ") << '\n';
+            << (close ? ", did you mean '" + *close + "'?" : "")
+            << "\n  hint: known: " << reconciler::Join(commands, ", ") << '\n';
   return reconciler::cli::kUsageOrManifest;
 }
 
@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   AddVerify(app, context);
   AddDrift(app, context);
   AddStatus(app, context);
+  AddHistory(app, context);
   AddSchema(app, context);
   try {
     app.parse(argc, argv);

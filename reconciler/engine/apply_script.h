@@ -25,8 +25,8 @@ std::vector<Step> StepsOf(const std::vector<const Change*>& changes);
 // One journal per apply: its later passes go on in it.
 std::string JournalDirectory(std::string_view apply_id);
 
-// "1f0c2ab9-5e31a7d0": the plan's id, so that a person finds it, and a random word, because the same
-// drift makes the same plan again.
+// "1f0c2ab9-5e31a7d0": the plan's id, so that a person finds it, and a random word, because the
+// same drift makes the same plan again.
 std::string NewApplyId(const Plan& plan);
 
 // A script that carries the steps out in order and stops at the first that fails. Every write

@@ -9,29 +9,12 @@
 #include "reconciler/base/text.h"
 #include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/guard.h"
+#include "reconciler/engine/plan_compare.h"
 
 namespace reconciler {
 namespace {
 
 constexpr int kMostPasses = 3;  // a key made in the first is used in the second
-
-template <class Function>
-void ForEachChange(const Plan& plan, Function function) {
-  for (const Stage& stage : plan.stages) {
-    for (const Change& change : stage.changes) {
-      if (change.change != ChangeKind::kBlocked) function(change);
-    }
-  }
-}
-
-const Change* Find(const Plan& plan, const std::string& id) {
-  for (const Stage& stage : plan.stages) {
-    for (const Change& change : stage.changes) {
-      if (change.Id() == id) return &change;
-    }
-  }
-  return nullptr;
-}
 
 std::set<std::string> DeferredIds(const Plan& plan) {
   std::set<std::string> ids;
@@ -53,7 +36,7 @@ bool NewlyBlocked(const Plan& before, const Plan& after) {
   for (const Stage& stage : after.stages) {
     for (const Change& change : stage.changes) {
       if (change.change != ChangeKind::kBlocked) continue;
-      const Change* earlier = Find(before, change.Id());
+      const Change* earlier = FindChange(before, change.Id());
       if (earlier == nullptr || earlier->change != ChangeKind::kBlocked) return true;
     }
   }
@@ -86,16 +69,6 @@ Error StillDiffers(const Change& change) {
           .where = change.where.file.empty() ? std::nullopt : std::optional(change.where),
           .context = {change.node},
           .hint = "somebody else may write it too; plan again to see it"};
-}
-
-// A change that runs commands only and declares no undo stays: nothing that it made can be deleted
-// without the risk of deleting what is not ours.
-bool IsKept(const Change& change) {
-  const auto is_command = [](const Action& action) {
-    return std::holds_alternative<RunCommand>(action);
-  };
-  return change.undo.empty() && !change.actions.empty() &&
-         std::all_of(change.actions.begin(), change.actions.end(), is_command);
 }
 
 // One run of Converge: the passes, and how it ends.
@@ -226,60 +199,6 @@ ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, NodePool& 
                         const Replan& replan, const OnEvent& on_event,
                         const ConvergeOptions& options) {
   return Run(plan, cluster, pool, replan, on_event, options).Do();
-}
-
-Errors FindNotUndone(const Plan& plan, const Plan& fresh) {
-  Errors errors;
-  ForEachChange(plan, [&](const Change& change) {
-    if (IsKept(change)) return;
-    const Change* now = Find(fresh, change.Id());
-    if (now != nullptr && now->fingerprint == change.fingerprint) return;
-    errors.push_back(
-        {.kind = ErrorKind::kApply,
-         .message = fmt::format(
-             "{} {} is not as it was before: {}", change.kind, Printable(change.name),
-             now == nullptr ? "it is as the manifest wants it" : Printable(now->detail)),
-         .context = {change.node}});
-  });
-  return errors;
-}
-
-std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh) {
-  std::set<std::string> ids;
-  ForEachChange(fresh, [&](const Change& change) {
-    if (Find(saved, change.Id()) == nullptr) ids.insert(change.Id());
-  });
-  return ids;
-}
-
-Errors FindStale(const Plan& saved, const Plan& fresh) {
-  Errors errors;
-  const auto stale = [&](const Change& change, std::string now) {
-    errors.push_back({.kind = ErrorKind::kStale,
-                      .message = fmt::format(
-                          "{} {} moved since the plan was made: planned '{}', {}", change.kind,
-                          Printable(change.name), Printable(change.detail), Printable(now)),
-                      .context = {change.node}});
-  };
-  if (saved.spec_digest != fresh.spec_digest) {
-    errors.push_back(
-        {.kind = ErrorKind::kStale,
-         .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
-  }
-  ForEachChange(saved, [&](const Change& change) {
-    const Change* now = Find(fresh, change.Id());
-    if (now == nullptr) {
-      stale(change, "now it is as the manifest wants it");
-    } else if (now->fingerprint != change.fingerprint) {
-      stale(change, fmt::format("now '{}'", now->detail));
-    } else if (now->change == ChangeKind::kBlocked) {
-      stale(change, fmt::format("now blocked: {}", now->detail));
-    } else if (now->actions != change.actions || now->triggers != change.triggers) {
-      stale(change, "now other steps are needed");
-    }
-  });
-  if (!errors.empty()) errors.back().hint = "make a new plan and look at it again";
-  return errors;
 }
 
 }  // namespace reconciler

@@ -24,8 +24,8 @@ struct ConvergeOptions {
 };
 
 struct ConvergeReport {
-  std::string apply_id = {};      // names the journals on the nodes
-  ApplyReport applied = {};  // all passes together
+  std::string apply_id = {};  // names the journals on the nodes
+  ApplyReport applied = {};   // all passes together
   Plan remaining = {};  // of the last gather; what still differs when the apply did not converge
   Errors errors = {};
   bool converged = false;  // committed on every node, and nothing differs
@@ -33,9 +33,6 @@ struct ConvergeReport {
   std::vector<std::string> kept =
       {};  // ids that an undo leaves, because deleting could lose something
 };
-
-// What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
-std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh);
 
 // Arms every node's own revert, applies `plan`, then gathers again by new connections until nothing
 // differs, and commits. Whatever fails on the way, every node takes the plan back. Changes that the
@@ -45,13 +42,5 @@ std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh);
 ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
                         const Replan& replan, const OnEvent& on_event,
                         const ConvergeOptions& options = {});
-
-// What of `plan` is still done on the nodes although it was taken back: `fresh` must plan the same
-// changes from the same states again. Changes that declare no undo are not counted.
-Errors FindNotUndone(const Plan& plan, const Plan& fresh);
-
-// What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.
-// A change fits when the state it was planned from is still there; other drift does not matter.
-Errors FindStale(const Plan& saved, const Plan& fresh);
 
 }  // namespace reconciler

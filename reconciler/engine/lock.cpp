@@ -69,14 +69,19 @@ Result<std::unique_ptr<Channel>> TakeOne(const NodeSpec& node, NodePool& pool,
 
 }  // namespace
 
-std::string LeaseText() {
+std::string WhoAmI() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const char* user = std::getenv("USER");
-  return fmt::format(
-      "{}@{} pid {} since {:%FT%TZ}", user == nullptr ? "root" : user, host.data(), getpid(),
-      std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now()));
+  return fmt::format("{}@{} pid {}", user == nullptr ? "root" : user, host.data(), getpid());
 }
+
+std::string TimeNow() {
+  return fmt::format("{:%FT%TZ}", std::chrono::time_point_cast<std::chrono::seconds>(
+                                      std::chrono::system_clock::now()));
+}
+
+std::string LeaseText() { return WhoAmI() + " since " + TimeNow(); }
 
 Result<Locks> Locks::Take(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
                           const std::string& who) {

@@ -23,7 +23,8 @@ class Locks {
   std::vector<std::unique_ptr<Channel>> held_ = {};  // closing one gives its lock back
 };
 
-// "ada@workstation pid 4711 since 2026-05-01T10:00:00Z"
-std::string LeaseText();
+std::string WhoAmI();     // "ada@workstation pid 4711"
+std::string TimeNow();    // UTC, RFC 3339: "2026-05-01T10:00:00Z"
+std::string LeaseText();  // "ada@workstation pid 4711 since 2026-05-01T10:00:00Z"
 
 }  // namespace reconciler

@@ -31,6 +31,15 @@ Result<void> RequireKnown(const std::vector<std::string>& asked,
   return {};
 }
 
+// The plan's line names node and address already.
+std::string WithoutPlace(const std::string& why, const NodeSpec& node) {
+  for (const std::string& place :
+       {fmt::format("{} ({}): ", node.name, node.address), node.name + ": "}) {
+    if (why.starts_with(place)) return why.substr(place.size());
+  }
+  return why;
+}
+
 std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
                                 const PlanScope& scope) {
   std::vector<PlanNode> nodes;
@@ -41,10 +50,7 @@ std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& 
       entry.session_interface = found->second.session_interface;
     } else if (const auto error = facts.unreachable.find(node.name);
                error != facts.unreachable.end()) {
-      // The plan's line names node and address already.
-      const std::string place = fmt::format("{} ({}): ", node.name, node.address);
-      const std::string& why = error->second.message;
-      entry.unreachable = why.starts_with(place) ? why.substr(place.size()) : why;
+      entry.unreachable = WithoutPlace(error->second.message, node);
     } else {
       entry.unreachable = "no facts";
     }

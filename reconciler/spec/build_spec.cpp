@@ -27,6 +27,13 @@ Position PlaceOf(const Value& map, std::string_view key) {
   return value != nullptr ? value->position : map.position;
 }
 
+Position PlaceOfKey(const Value& map, std::string_view key) {
+  for (const Member& member : map.Members()) {
+    if (member.key == key) return member.key_position;
+  }
+  return map.position;
+}
+
 // `map` laid over `access`: what it does not say stays.
 Access LayOver(Access access, const Value& map) {
   const std::string transport = Text(map, "transport", "");
@@ -62,7 +69,7 @@ FabricSpec BuildFabric(const Value& document) {
   }
   const bool down = Text(map, "unused_cages", "") == "down";
   fabric.unused_cages = down ? UnusedCages::kDown : UnusedCages::kIgnore;
-  fabric.position = map.position;
+  fabric.position = PlaceOfKey(document, "fabric");
   fabric.topology_position = PlaceOf(map, map.Find("topology") != nullptr ? "topology" : "links");
   fabric.mtu_position = PlaceOf(map, "mtu");
   return fabric;

@@ -38,6 +38,14 @@ const Segment* SegmentOf(const Fabric& fabric, int rail) {
   return nullptr;
 }
 
+const RailPort* PortOf(const Fabric& fabric, const NodeName& node, int rail) {
+  const auto ports = fabric.ports.find(node);
+  if (ports == fabric.ports.end()) return nullptr;
+  const auto found = std::find_if(ports->second.begin(), ports->second.end(),
+                                  [rail](const RailPort& port) { return port.rail == rail; });
+  return found == ports->second.end() ? nullptr : &*found;
+}
+
 std::optional<std::size_t> FaultOf(const Casebook& book, const NodeName& node, int rail,
                                    Symptom symptom) {
   const auto found = book.port_faults.find({node, rail});
@@ -75,6 +83,22 @@ std::optional<std::size_t> FaultAtOtherEnd(const Casebook& book, const Check& ch
   return std::nullopt;
 }
 
+// networkd takes a port's addresses away when its carrier goes, and gives them back with it.
+std::optional<std::size_t> WhyNoAddress(const Casebook& book, const Check& check) {
+  const RailPort* port = PortOf(book.fabric, check.from, check.rail.value_or(-1));
+  const auto node = book.facts.nodes.find(check.from);
+  if (port == nullptr || node == book.facts.nodes.end()) return std::nullopt;
+  const auto link = node->second.links.find(port->netdev);
+  const bool bare = link != node->second.links.end() && link->second.ipv4.empty();
+  if (!bare || !check.evidence.empty()) return std::nullopt;  // evidence: it is on another port
+  for (std::size_t i = 0; i < book.checks.size(); ++i) {
+    const Check& other = book.checks[i];
+    const bool dark = other.symptom == Symptom::kNoCarrier || other.symptom == Symptom::kLinkDown;
+    if (dark && other.from == check.from && other.rail == check.rail) return book.FindingOf(i);
+  }
+  return std::nullopt;
+}
+
 std::string CarrierCause(const std::vector<NodeName>& nodes) {
   if (nodes.size() == 1) {
     return fmt::format("no signal at {}: its cable, or the port at the other end is off",
@@ -97,6 +121,12 @@ void ExplainPorts(Casebook& book, const PortText& text) {
         continue;
       }
       nodes = WithoutCarrier(book, check);
+    }
+    if (text.symptom == Symptom::kAddressMissing) {
+      if (const auto finding = WhyNoAddress(book, check)) {
+        book.Explain(i, *finding);
+        continue;
+      }
     }
     if (!groups.contains(nodes)) order.push_back(nodes);
     groups[nodes].push_back(i);

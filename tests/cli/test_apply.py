@@ -28,7 +28,7 @@ class ApplyCommand(CliTest):
         self.assert_ends(done, 1, out="""\
 lab · 2 nodes · one cable p1–p1 · mtu 9000
 spark-1  localhost
-  ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:8
+  ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:7
 1 change on 1 node.
 """, err="""\
 nothing was changed: there is no terminal to ask on

@@ -41,7 +41,7 @@ class PlanCommand(CliTest):
         self.assert_ends(plan, 0, err="", out="""\
 lab · 2 nodes · one cable p1–p1 · mtu 9000
 spark-1  localhost
-  ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:8
+  ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:7
 1 change on 1 node.
 """)
         self.assert_ends(self.spark("plan", "--detailed-exitcode", *only), 2, out=plan.stdout, err="")

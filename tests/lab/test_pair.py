@@ -38,6 +38,10 @@ class PairFromBare(LabTest):
         self.spark("apply", PAIR, "--yes", "--events", events, expect=0)
         self.assert_empty_plan(PAIR)
         self.assertEqual(self.lab.sh(1, management), before)
+        history = json.loads(self.spark("history", PAIR, "--format", "json", expect=0).stdout)
+        for node in ("spark-1", "spark-2"):
+            self.assertEqual([entry["generation"] for entry in history["nodes"][node]], [1])
+            self.assertEqual(history["nodes"][node][0]["applied"]["plan"], plan["id"])
 
         with open(events, encoding="utf-8") as lines:
             done = [json.loads(line) for line in lines]

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reconciler/engine/plan_compare.h"
 #include "reconciler/transport/fake_transport.h"
 
 namespace reconciler {
@@ -80,18 +81,6 @@ TEST(Converge, LeavesAloneWhatStoodBesideASavedPlan) {
   EXPECT_TRUE(report.converged);
 }
 
-TEST(FindNotUndone, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
-  Change moved = Named("/a");
-  moved.fingerprint = "other";
-  EXPECT_TRUE(FindNotUndone(Of({Named("/a")}), Of({Named("/a")})).empty());
-  EXPECT_EQ(FormatErrors(FindNotUndone(Of({Named("/a"), Named("/b")}), Of({moved}))),
-            "spark-1: file /a is not as it was before: 1 → 2\n"
-            "spark-1: file /b is not as it was before: it is as the manifest wants it\n");
-  Change key = Named("key");
-  key.actions = {RunCommand{{"ssh-keygen"}}};
-  EXPECT_TRUE(FindNotUndone(Of({key}), Of({})).empty());
-}
-
 TEST(Converge, ANodeThatTakesNoNewLoginIsNotConverged) {
   Plan before = Of({Named("/a")});
   before.nodes = {{.name = "spark-1"}};
@@ -101,37 +90,6 @@ TEST(Converge, ANodeThatTakesNoNewLoginIsNotConverged) {
   EXPECT_FALSE(report.converged);
   EXPECT_EQ(FormatErrors(report.errors),
             "spark-1: no new login after the apply: connection refused\n");
-}
-
-TEST(FindStale, OtherDriftDoesNotMakeAPlanStale) {
-  EXPECT_TRUE(FindStale(Of({Named("/a")}), Of({Named("/a"), Named("/b")})).empty());
-}
-
-TEST(FindStale, NamesTheFactThatMoved) {
-  Change moved = Named("/a");
-  moved.fingerprint = "other";
-  moved.detail = "3 → 2";
-  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({moved}))),
-            "spark-1: file /a moved since the plan was made: planned '1 → 2', now '3 → 2'\n"
-            "  hint: make a new plan and look at it again\n");
-  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({}))),
-            "spark-1: file /a moved since the plan was made: planned '1 → 2', now it is as the "
-            "manifest wants it\n"
-            "  hint: make a new plan and look at it again\n");
-}
-
-TEST(FindStale, SeesAnEditedManifest) {
-  Plan fresh = Of({Named("/a")});
-  fresh.spec_digest = "e";
-  EXPECT_EQ(FindStale(Of({Named("/a")}), fresh)[0].message,
-            "cluster.yaml changed since the plan was made");
-}
-
-TEST(FindStale, SeesThatOtherStepsAreNeededNow) {
-  Change other = Named("/a");
-  other.actions = {RemoveFile{"/a"}};
-  EXPECT_EQ(FindStale(Of({Named("/a")}), Of({other}))[0].message,
-            "file /a moved since the plan was made: planned '1 → 2', now other steps are needed");
 }
 
 }  // namespace

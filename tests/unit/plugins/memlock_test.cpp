@@ -101,7 +101,7 @@ TEST(Memlock, LiveLimitThatDiffersIsReloadedOnceAfterTheFiles) {
   }
   EXPECT_EQ(reloads, 1);
   const auto live = Diff(resources.back(), "memlock");
-  EXPECT_EQ(live->detail, "8388608 → unlimited");
+  EXPECT_EQ(live->detail, "8192 KiB → unlimited");
   EXPECT_THAT(
       live->actions,
       ElementsAre(Action(RunCommand{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = 60})));
@@ -110,7 +110,17 @@ TEST(Memlock, LiveLimitThatDiffersIsReloadedOnceAfterTheFiles) {
 TEST(Memlock, LiveLimitHoldsOnlyWhenSoftAndHardBothDo) {
   EXPECT_EQ(ServiceLimit(Show("infinity", "infinity")), "holds");
   EXPECT_EQ(ServiceLimit(Show("18446744073709551615", "18446744073709551615")), "holds");
-  EXPECT_EQ(ServiceLimit(Show("65536", "infinity")), "soft 65536, hard unlimited → unlimited");
+  EXPECT_EQ(ServiceLimit(Show("65536", "infinity")), "soft 64 KiB, hard unlimited → unlimited");
+}
+
+TEST(Memlock, LiveLimitsAreShownWithUnits) {
+  const auto detail = [](const std::string& bytes) {
+    return Diff(ResourcesOf(With(test::Number(4096)), Facts(Show(bytes, bytes))).back(), "memlock")
+        ->detail;
+  };
+  EXPECT_EQ(detail("8388608"), "8192 KiB → 4096 KiB");
+  EXPECT_EQ(detail("infinity"), "unlimited → 4096 KiB");
+  EXPECT_EQ(detail("1000"), "1000 bytes → 4096 KiB");
 }
 
 TEST(Memlock, UnknownLiveLimitBlocksItselfAndNotTheFiles) {

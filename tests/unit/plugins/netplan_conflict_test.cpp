@@ -1,21 +1,17 @@
 #include <gmock/gmock.h>
 
-#include "plugins/netplan/foreign.h"
 #include "plugins/netplan/netplan.h"
-#include "plugins/netplan/protection.h"
+#include "plugins/netplan/routes.h"
 #include "tests/unit/plugins/pair_world.h"
 
 // What keeps the netplan plugin from changing anything.
 namespace reconciler::plugins::netplan {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::StartsWith;
 
 constexpr const char* kFile = "/etc/netplan/60-spark-reconcile.yaml";
 constexpr const char* kRail0 = "enp1s0f1np1";
-const std::vector<std::string> kBoth = {"enp1s0f1np1", "enP2p1s0f1np1"};
 
 test::PairWorld World() {
   test::PairWorld world;
@@ -28,95 +24,6 @@ std::string WhyBlocked(const test::PairWorld& world) {
   const std::string file = world.Detail(Get(), kFile);
   EXPECT_EQ(world.Detail(Get(), kRail0), file);
   return file;
-}
-
-std::vector<std::string> Claimed(const std::string& yaml) {
-  test::PairWorld world = World();
-  world.AddFile("/etc/netplan/70-x.yaml", yaml);
-  const ForeignTree tree = ReadForeignTree(world.facts, kBoth);
-  EXPECT_EQ(tree.unclear, "");
-  return tree.claims.empty() ? std::vector<std::string>() : tree.claims[0].netdevs;
-}
-
-Renderer RendererOf(const std::vector<std::pair<std::string, std::string>>& files) {
-  test::PairWorld world = World();
-  for (const auto& [path, renderer] : files) {
-    world.AddFile(path, "network: {version: 2, renderer: " + renderer + "}\n");
-  }
-  return ReadForeignTree(world.facts, kBoth).renderer;
-}
-
-TEST(NetplanConflict, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
-  test::PairWorld world = World();
-  const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
-  world.AddFile(path,
-                "network: {ethernets: {enp1s0f1np1: {addresses: [10.100.16.1/24]},\n"
-                "  enP2p1s0f1np1: {addresses: [10.100.17.1/24]}}}\n");
-  const std::string why =
-      "configures enp1s0f1np1, enP2p1s0f1np1 (probably written by NVIDIA Sync): move it away or "
-      "take them out of it, then plan again";
-  EXPECT_EQ(world.Detail(Get(), path), "blocked: " + why);
-  EXPECT_EQ(world.Detail(Get(), kFile), "blocked: " + path + " " + why);
-  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: " + path + " configures it as well");
-  EXPECT_THAT(Diff(world.Find(Get(), path), "netplan")->actions, IsEmpty());
-}
-
-TEST(NetplanConflict, ForeignFileIsShownEvenWhileEverythingHolds) {
-  test::PairWorld world = World();
-  const std::string path = "/etc/netplan/99-fastlink.yaml";
-  world.facts.files[kFile] = world.File(Get(), kFile);
-  world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
-  EXPECT_EQ(world.Detail(Get(), kFile), "holds");
-  EXPECT_EQ(
-      world.Detail(Get(), path),
-      "blocked: configures enp1s0f1np1: move it away or take them out of it, then plan again");
-}
-
-TEST(NetplanConflict, OwnersAreGuessedFromTheFilesName) {
-  EXPECT_EQ(ProbableOwner("/etc/netplan/99-nvidia-sync-cluster.yaml"), "NVIDIA Sync");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/40-cx7.yaml"), "NVIDIA's spark_cluster_setup or sparkrun");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/90-NM-626dd384.yaml"),
-            "NetworkManager, for nmcli or the desktop");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/50-cloud-init.yaml"), "cloud-init");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/00-installer-config.yaml"), "the installer");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/99-fastlink.yaml"), "");
-}
-
-TEST(NetplanConflict, EveryWayToNameAnInterfaceCounts) {
-  EXPECT_THAT(Claimed("network: {ethernets: {enp1s0f1np1: {}}}"), ElementsAre(kRail0));
-  EXPECT_THAT(Claimed("network: {ethernets: {all: {match: {name: 'en*'}}}}"),
-              ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
-  EXPECT_THAT(Claimed("network: {ethernets: {x: {match: {macaddress: '02:53:50:00:01:04'}}}}"),
-              ElementsAre(kRail0));
-  EXPECT_THAT(Claimed("network: {ethernets: {x: {match: {driver: mlx5_core, name: '*f1np1'}}}}"),
-              ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
-  EXPECT_THAT(Claimed("network: {ethernets: {NM-1: {renderer: NetworkManager, match: {}}}}"),
-              ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
-  EXPECT_THAT(Claimed("network: {bonds: {bond0: {interfaces: [eth0, enp1s0f1np1]}}}"),
-              ElementsAre(kRail0));
-}
-
-TEST(NetplanConflict, OtherInterfacesDoNotCount) {
-  for (const char* yaml :
-       {"", "network:\n", "network: {version: 2}", "network: [1]", "other: {enp1s0f1np1: {}}",
-        "network: {ethernets: {enP7s7: {dhcp4: true}}}", "network: {ethernets: {enp1s0f0np0: {}}}",
-        "network: {ethernets: {x: {match: {name: 'eth*'}}}}",
-        "network: {ethernets: {x: {match: {macaddress: '02:53:50:00:01:01', name: '*'}}}}",
-        "network: {wifis: {x: {match: {name: '*'}}}}", "network: {ethernets: {x: 5, y: }}"}) {
-    EXPECT_THAT(Claimed(yaml), IsEmpty()) << yaml;
-  }
-}
-
-TEST(NetplanConflict, LastRendererInTheOrderOfFileNamesWins) {
-  EXPECT_EQ(RendererOf({}), Renderer::kNetworkd);
-  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml", "NetworkManager"}}), Renderer::kNetworkManager);
-  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml", "NetworkManager"},
-                        {"/lib/netplan/99-z.yaml", "networkd"}}),
-            Renderer::kNetworkd);
-  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml", "NetworkManager"},
-                        {"/run/netplan/01-a.yaml", "networkd"}}),
-            Renderer::kNetworkd);
-  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml.bak", "NetworkManager"}}), Renderer::kNetworkd);
 }
 
 TEST(NetplanConflict, FileThatDoesNotParseBlocksEverything) {
@@ -159,8 +66,7 @@ TEST(NetplanConflict, InterfaceOfTheSessionIsNeverTouched) {
 TEST(NetplanConflict, UnusedInterfaceOfTheSessionIsNotTakenDown) {
   test::PairWorld world = World();
   world.facts.session_interface = "enp1s0f0np0";
-  EXPECT_EQ(world.Detail(Get(), kRail0),
-            "up, mtu 1500, no address → up, mtu 9000, 192.168.177.1/24");
+  EXPECT_EQ(world.Detail(Get(), kRail0), "mtu 1500 → 9000, +192.168.177.1/24");
   world.cluster.fabric.unused_cages = UnusedCages::kDown;
   EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"),
             "blocked: enp1s0f0np0 carries this session and is never touched");
@@ -210,6 +116,18 @@ TEST(NetplanConflict, MissingInterfaceIsBlockedByItself) {
   EXPECT_EQ(world.Detail(Get(), kFile), "(0600, 21 lines)");
   EXPECT_EQ(test::Lines(world.Find(Get(), kFile).triggers).back(),
             "networkctl reconfigure enP2p1s0f1np1");
+}
+
+TEST(NetplanConflict, NodeWithoutAnyOfItsPortsGetsNoFile) {
+  test::PairWorld world = World();
+  for (const char* netdev : {kRail0, "enP2p1s0f1np1"}) world.facts.links.erase(netdev);
+  world.cluster.fabric.unused_cages = UnusedCages::kDown;
+  const std::string why =
+      "blocked: this node has no enp1s0f1np1 and no enP2p1s0f1np1: plug the cable in (ports "
+      "without one may be powered down), or name another cage in the manifest";
+  EXPECT_EQ(world.Detail(Get(), kFile), why);
+  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: this node has no such interface");
+  EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"), why);  // its activation would need the file
 }
 
 TEST(NetplanConflict, MissingMtuIsUnknown) {

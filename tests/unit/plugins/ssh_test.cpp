@@ -117,10 +117,16 @@ TEST(SshKeyPair, WhatIsNotOursToRepairIsBlockedWithTheReason) {
   };
   const FileState good{.content = Ed25519('a')};
   const std::string mode = "0600 nvidia";
-  EXPECT_EQ(detail(mode, Absent{}), "blocked: the private key lacks its public key");
-  EXPECT_EQ(detail(Absent{}, good), "blocked: the public key lacks its private key");
+  EXPECT_EQ(detail(mode, Absent{}),
+            "blocked: the private key lacks its public key: ssh-keygen -y -f "
+            "~/.ssh/id_ed25519_spark prints it");
+  EXPECT_EQ(
+      detail(Absent{}, good),
+      "blocked: the public key lacks its private key: move the public key away, and a new pair "
+      "is made");
   EXPECT_EQ(detail(mode, FileState{.content = "garbage"}),
-            "blocked: the public key is not one ssh-ed25519 line");
+            "blocked: the public key is not one ssh-ed25519 line: ssh-keygen -y -f "
+            "~/.ssh/id_ed25519_spark prints it");
   EXPECT_EQ(detail("0600 root", good), "blocked: belongs to root, wanted nvidia");
   EXPECT_EQ(detail(Absent{}, Absent{}, "0700 root"),
             "blocked: ~/.ssh belongs to root, wanted nvidia");
@@ -180,7 +186,19 @@ TEST(SshAuthorizedKeys, KeyThatCannotBeMadeIsNotWaitedFor) {
   EXPECT_EQ(world.BlockIn("spark-1", kAuthorized),
             Ed25519('c') + " spark-reconcile homelab spark-3\n");
   EXPECT_EQ(world.Detail("spark-1", "public key of spark-2"),
-            "blocked: unknown: the private key lacks its public key");
+            "blocked: unknown: on spark-2: the private key lacks its public key: ssh-keygen -y -f "
+            "~/.ssh/id_ed25519_spark prints it");
+}
+
+TEST(SshMesh, WhatIsWrongOnAPeerIsSaidToBeThere) {
+  World world = Cluster();
+  const auto detail = [&] { return world.Detail("spark-1", "public key of spark-2"); };
+  world.facts.nodes["spark-2"].files[kPublic] = FileState{.content = "garbage"};
+  EXPECT_EQ(detail(),
+            "blocked: unknown: on spark-2: the public key is not one ssh-ed25519 line: ssh-keygen "
+            "-y -f ~/.ssh/id_ed25519_spark prints it");
+  world.facts.nodes["spark-2"].files[kPublic] = Unknown{"is a symbolic link"};
+  EXPECT_EQ(detail(), "blocked: unknown: on spark-2: public key: is a symbolic link");
 }
 
 TEST(SshMesh, UnreachablePeerWithoutEntriesIsNamedAndBlocked) {
@@ -272,9 +290,10 @@ TEST(SshKnownHosts, HostKeysThatCannotBeTrustedAreNotWritten) {
   };
   EXPECT_EQ(detail(Absent{}), "blocked: unknown: spark-2 has no host key in /etc/ssh");
   EXPECT_EQ(detail(Unknown{"permission denied"}),
-            "blocked: unknown: /etc/ssh/ssh_host_ed25519_key.pub: permission denied");
+            "blocked: unknown: on spark-2: /etc/ssh/ssh_host_ed25519_key.pub: permission denied");
   EXPECT_EQ(detail(FileState{.content = Ed25519('B') + "\n* " + Ed25519('E') + "\n"}),
-            "blocked: unknown: /etc/ssh/ssh_host_ed25519_key.pub is not one public key line");
+            "blocked: unknown: on spark-2: /etc/ssh/ssh_host_ed25519_key.pub is not one public key "
+            "line: ssh-keygen -y -f /etc/ssh/ssh_host_ed25519_key prints it");
 }
 
 TEST(SshConfig, NamesEveryRailAndGivesTheUsersOptionsBackTheirReach) {

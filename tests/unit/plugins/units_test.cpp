@@ -156,7 +156,8 @@ TEST(Units, UnwantedUnitIsDisabledAndStopped) {
   EXPECT_THAT(StepsOf(resources),
               ElementsAre("run systemctl --no-reload disable -- demo.service",
                           "run systemctl stop -- demo.service", "run systemctl daemon-reload"));
-  EXPECT_EQ(Diff(resources[1], "units")->impact, Impact::kServiceRestart);
+  EXPECT_EQ(Diff(resources[1], "units")->detail, "enabled active → disabled inactive");
+  EXPECT_EQ(Diff(resources[1], "units")->impact, Impact::kNone);  // stopped is not restarted
 }
 
 TEST(Units, FilesThatSystemdHasNotReadAreReloadedAndTheUnitRestarted) {
@@ -221,11 +222,18 @@ TEST(Units, WhatSystemctlCannotBringAboutIsBlockedWithTheReason) {
             "blocked: systemd calls its file 'static', which cannot be enabled");
 }
 
-TEST(Units, NewContentRestartsAFailedUnitAlthoughItsStateIsBlocked) {
-  const NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "failed")});
-  EXPECT_THAT(StepsOf(ResourcesOf(Cluster({Demo()}), facts)),
-              ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload",
-                          "run systemctl restart -- demo.service"));
+TEST(Units, NothingThatIsShownBlockedIsRestarted) {
+  for (const CommandReply& show :
+       {CommandReply{.out = Block("demo.service", "loaded", "enabled", "failed")},
+        CommandReply{.out = Block("demo.service", "masked", "masked", "inactive")},
+        CommandReply{.out = Block("demo.service", "loaded", "enabled", "activating")},
+        CommandReply{.exit_code = 124}}) {
+    const auto resources = ResourcesOf(Cluster({Demo()}), Facts(show));
+    EXPECT_EQ(Diff(resources.back(), "units")->change, ChangeKind::kBlocked);
+    EXPECT_EQ(Diff(resources.front(), "units")->impact, Impact::kNone);
+    EXPECT_THAT(StepsOf(resources), ElementsAre("write /etc/systemd/system/demo.service",
+                                                "run systemctl daemon-reload"));
+  }
 }
 
 TEST(Units, UnknownStateBlocksInsteadOfChanging) {

@@ -32,7 +32,7 @@ TEST(LoadClusterSpec, FillsTheSpec) {
   EXPECT_EQ(spec.fabric.topology_position, (Position{7, 13}));
   EXPECT_EQ(spec.fabric.mtu, 1500);
   EXPECT_EQ(spec.fabric.mtu_position, (Position{9, 8}));
-  EXPECT_EQ(spec.fabric.position, (Position{7, 3}));
+  EXPECT_EQ(spec.fabric.position, (Position{6, 1}));  // of the key
   EXPECT_EQ(spec.fabric.unused_cages, UnusedCages::kDown);
   ASSERT_EQ(spec.fabric.subnets.size(), 2u);
   EXPECT_EQ(ToString(spec.fabric.subnets[1]), "192.168.178.0/24");

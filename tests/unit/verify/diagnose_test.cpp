@@ -66,6 +66,26 @@ Sample SwitchOff() {
   }
   return sample;
 }
+// As networkd leaves a cable that is out: a port without carrier has no address.
+Sample CableOutWithNetworkd() {
+  Sample sample = CableOut();
+  for (const int node : {1, 2}) {
+    for (const int rail : {0, 1}) sample.Link(node, rail).ipv4.clear();
+  }
+  return sample;
+}
+Sample DownAtOneEndWithNetworkd() {
+  Sample sample = DownAtOneEndOfACable();
+  for (const int node : {1, 2}) sample.Link(node, 0).ipv4.clear();
+  return sample;
+}
+Sample CableOutAndAddressElsewhere() {
+  Sample sample = CableOut();
+  sample.Link(1, 1).ipv4.push_back(sample.Link(1, 0).ipv4.front());
+  sample.Link(1, 0).ipv4.clear();
+  sample.Link(2, 0).ipv4 = {*ParseIpv4Prefix("10.0.0.1/24")};
+  return sample;
+}
 Sample AddressGone() {
   Sample sample = OnSwitch(3);
   sample.Link(1, 1).ipv4.clear();
@@ -121,6 +141,22 @@ INSTANTIATE_TEST_SUITE_P(
                  {"no-carrier spark-3 rail0 rail1 x10"}},
         FactCase{
             "CableOut", CableOut, {}, {"0>0@*"}, {"no-carrier spark-1 spark-2 rail0 rail1 x8"}},
+        FactCase{"NoCarrierExplainsTheAddressThatNetworkdTookAway",
+                 CableOutWithNetworkd,
+                 {},
+                 {"0>0@*"},
+                 {"no-carrier spark-1 spark-2 rail0 rail1 x12"}},
+        FactCase{"AFaultAtTheOtherEndExplainsThatAddressToo",
+                 DownAtOneEndWithNetworkd,
+                 {},
+                 {"0>0@0"},
+                 {"link-down spark-1 rail0 x6"}},
+        FactCase{"NoCarrierExplainsNoWrongAddress",
+                 CableOutAndAddressElsewhere,
+                 {},
+                 {"0>0@*"},
+                 {"no-carrier spark-1 spark-2 rail0 rail1 x8", "address-missing spark-1 rail0 x1",
+                  "address-missing spark-2 rail0 x1"}},
         FactCase{"DownAtOneEndOfACable",
                  DownAtOneEndOfACable,
                  {},

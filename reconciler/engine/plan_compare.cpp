@@ -1,0 +1,82 @@
+#include "reconciler/engine/plan_compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+
+const Change* FindChange(const Plan& plan, const std::string& id) {
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.Id() == id) return &change;
+    }
+  }
+  return nullptr;
+}
+
+bool IsKept(const Change& change) {
+  const auto is_command = [](const Action& action) {
+    return std::holds_alternative<RunCommand>(action);
+  };
+  return change.undo.empty() && !change.actions.empty() &&
+         std::all_of(change.actions.begin(), change.actions.end(), is_command);
+}
+
+Errors FindNotUndone(const Plan& plan, const Plan& fresh) {
+  Errors errors;
+  ForEachChange(plan, [&](const Change& change) {
+    if (IsKept(change)) return;
+    const Change* now = FindChange(fresh, change.Id());
+    if (now != nullptr && now->fingerprint == change.fingerprint) return;
+    errors.push_back(
+        {.kind = ErrorKind::kApply,
+         .message = fmt::format(
+             "{} {} is not as it was before: {}", change.kind, Printable(change.name),
+             now == nullptr ? "it is as the manifest wants it" : Printable(now->detail)),
+         .context = {change.node}});
+  });
+  return errors;
+}
+
+std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh) {
+  std::set<std::string> ids;
+  ForEachChange(fresh, [&](const Change& change) {
+    if (FindChange(saved, change.Id()) == nullptr) ids.insert(change.Id());
+  });
+  return ids;
+}
+
+Errors FindStale(const Plan& saved, const Plan& fresh) {
+  Errors errors;
+  const auto stale = [&](const Change& change, std::string now) {
+    errors.push_back({.kind = ErrorKind::kStale,
+                      .message = fmt::format(
+                          "{} {} moved since the plan was made: planned '{}', {}", change.kind,
+                          Printable(change.name), Printable(change.detail), Printable(now)),
+                      .context = {change.node}});
+  };
+  if (saved.spec_digest != fresh.spec_digest) {
+    errors.push_back(
+        {.kind = ErrorKind::kStale,
+         .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
+  }
+  ForEachChange(saved, [&](const Change& change) {
+    const Change* now = FindChange(fresh, change.Id());
+    if (now == nullptr) {
+      stale(change, "now it is as the manifest wants it");
+    } else if (now->fingerprint != change.fingerprint) {
+      stale(change, fmt::format("now '{}'", now->detail));
+    } else if (now->change == ChangeKind::kBlocked) {
+      stale(change, fmt::format("now blocked: {}", now->detail));
+    } else if (now->actions != change.actions || now->triggers != change.triggers) {
+      stale(change, "now other steps are needed");
+    }
+  });
+  if (!errors.empty()) errors.back().hint = "make a new plan and look at it again";
+  return errors;
+}
+
+}  // namespace reconciler

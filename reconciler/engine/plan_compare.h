@@ -1,0 +1,39 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "reconciler/base/error.h"
+#include "reconciler/model/plan.h"
+
+namespace reconciler {
+
+// Two plans of the same manifest, made at different times.
+
+template <class Function>  // void(const Change&), for every change that is not blocked
+void ForEachChange(const Plan& plan, Function function) {
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.change != ChangeKind::kBlocked) function(change);
+    }
+  }
+}
+
+const Change* FindChange(const Plan& plan, const std::string& id);  // blocked ones too; may be null
+
+// A change that runs commands only and declares no undo stays when a plan is taken back: what it
+// made cannot be deleted without the risk of deleting what is not ours.
+bool IsKept(const Change& change);
+
+// What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
+std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh);
+
+// What of `plan` is still done on the nodes although it was taken back: `fresh` must plan the same
+// changes from the same states again. Changes that declare no undo are not counted.
+Errors FindNotUndone(const Plan& plan, const Plan& fresh);
+
+// What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.
+// A change fits when the state it was planned from is still there; other drift does not matter.
+Errors FindStale(const Plan& saved, const Plan& fresh);
+
+}  // namespace reconciler

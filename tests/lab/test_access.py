@@ -1,0 +1,72 @@
+"""Who may not log in, or not become root, is told so by name; the other nodes' results are whole."""
+
+import os
+import unittest
+
+from spark_lab import LabTest, cluster
+
+PAIR = cluster("pair.yaml")
+
+
+def is_of(line, address):
+    """Whether a known_hosts line is about that address."""
+    return address in line.split()[0].split(",")
+
+
+class Access(LabTest):
+    def known_hosts(self):
+        home = self.lab.lab("exec", "--", "sh", "-c", "echo $HOME").stdout.strip()
+        return os.path.join(home, ".ssh", "known_hosts")
+
+    def refused(self):
+        done = self.spark("plan", PAIR, "--brief", expect=3)
+        self.assertIn("spark-1  192.168.1.21\n  + file", done.stdout)
+        return done.stderr
+
+    def test_sudo_that_asks_for_a_password_names_the_node_and_the_remedy(self):
+        rule = self.lab.sh(2, "grep -l NOPASSWD /etc/sudoers.d/*").strip()
+        self.lab.sh(2, f"cp -p {rule} /root/rule; sed -i 's/NOPASSWD://' {rule}")
+        try:
+            self.assertEqual(self.refused(),
+                             "spark-2: sudo wants a password for user 'nvidia'\n"
+                             "  hint: put 'nvidia ALL=(ALL) NOPASSWD: ALL' into "
+                             "/etc/sudoers.d/spark-reconcile on spark-2 (with visudo -f)\n")
+        finally:
+            self.lab.sh(2, f"mv /root/rule {rule}")
+        self.spark("plan", PAIR, expect=0)
+
+    def test_a_changed_host_key_is_refused_with_the_line_to_look_at(self):
+        path = self.known_hosts()
+        with open(path, encoding="utf-8") as source:
+            lines = source.read().splitlines()
+        other = {line.split()[1]: line.split()[2] for line in lines if is_of(line, "192.168.1.21")}
+        forged = [line if not is_of(line, "192.168.1.22") else
+                  " ".join([*line.split()[:2], other[line.split()[1]]]) for line in lines]
+        try:
+            with open(path, "w", encoding="utf-8") as target:
+                target.write("\n".join(forged) + "\n")
+            said = self.refused()
+            number = next(i for i, line in enumerate(forged, 1) if is_of(line, "192.168.1.22"))
+            self.assertIn(f"{path}:{number}", said)
+            self.assertIn("-R '192.168.1.22'", said)
+        finally:
+            with open(path, "w", encoding="utf-8") as target:
+                target.write("\n".join(lines) + "\n")
+        self.spark("plan", PAIR, expect=0)
+
+    def test_an_unknown_host_is_refused(self):
+        path = self.known_hosts()
+        with open(path, encoding="utf-8") as source:
+            text = source.read()
+        try:
+            with open(path, "w", encoding="utf-8") as target:
+                target.writelines(line + "\n" for line in text.splitlines()
+                                  if not is_of(line, "192.168.1.22"))
+            self.assertIn("SHA256:", self.refused())
+        finally:
+            with open(path, "w", encoding="utf-8") as target:
+                target.write(text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+#include "reconciler/engine/plan_compare.h"
+
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+Change Named(const std::string& name, bool deferred = false) {
+  return {.kind = "file",
+          .name = name,
+          .node = "spark-1",
+          .detail = "1 → 2",
+          .deferred = deferred,
+          .fingerprint = "f"};
+}
+
+Plan Of(std::vector<Change> changes) {
+  Plan plan{.manifest = "cluster.yaml", .spec_digest = "d", .id = std::string(64, '0')};
+  if (!changes.empty()) plan.stages = {{.plugins = {"p"}, .changes = std::move(changes)}};
+  return plan;
+}
+
+TEST(FindNotUndone, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
+  Change moved = Named("/a");
+  moved.fingerprint = "other";
+  EXPECT_TRUE(FindNotUndone(Of({Named("/a")}), Of({Named("/a")})).empty());
+  EXPECT_EQ(FormatErrors(FindNotUndone(Of({Named("/a"), Named("/b")}), Of({moved}))),
+            "spark-1: file /a is not as it was before: 1 → 2\n"
+            "spark-1: file /b is not as it was before: it is as the manifest wants it\n");
+  Change key = Named("key");
+  key.actions = {RunCommand{{"ssh-keygen"}}};
+  EXPECT_TRUE(FindNotUndone(Of({key}), Of({})).empty());
+}
+
+TEST(FindStale, OtherDriftDoesNotMakeAPlanStale) {
+  EXPECT_TRUE(FindStale(Of({Named("/a")}), Of({Named("/a"), Named("/b")})).empty());
+}
+
+TEST(FindStale, NamesTheFactThatMoved) {
+  Change moved = Named("/a");
+  moved.fingerprint = "other";
+  moved.detail = "3 → 2";
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({moved}))),
+            "spark-1: file /a moved since the plan was made: planned '1 → 2', now '3 → 2'\n"
+            "  hint: make a new plan and look at it again\n");
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({}))),
+            "spark-1: file /a moved since the plan was made: planned '1 → 2', now it is as the "
+            "manifest wants it\n"
+            "  hint: make a new plan and look at it again\n");
+}
+
+TEST(FindStale, SeesAnEditedManifest) {
+  Plan fresh = Of({Named("/a")});
+  fresh.spec_digest = "e";
+  EXPECT_EQ(FindStale(Of({Named("/a")}), fresh)[0].message,
+            "cluster.yaml changed since the plan was made");
+}
+
+TEST(FindStale, SeesThatOtherStepsAreNeededNow) {
+  Change other = Named("/a");
+  other.actions = {RemoveFile{"/a"}};
+  EXPECT_EQ(FindStale(Of({Named("/a")}), Of({other}))[0].message,
+            "file /a moved since the plan was made: planned '1 → 2', now other steps are needed");
+}
+
+}  // namespace
+}  // namespace reconciler

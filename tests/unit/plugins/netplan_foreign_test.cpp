@@ -1,0 +1,159 @@
+#include "plugins/netplan/foreign.h"
+
+#include <gmock/gmock.h>
+
+#include "plugins/netplan/netplan.h"
+#include "tests/unit/plugins/pair_world.h"
+
+// Netplan files that are not ours: what they claim, and what the plan advises.
+namespace reconciler::plugins::netplan {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kFile = "/etc/netplan/60-spark-reconcile.yaml";
+constexpr const char* kRail0 = "enp1s0f1np1";
+const std::vector<std::string> kBoth = {"enp1s0f1np1", "enP2p1s0f1np1"};
+
+test::PairWorld World() {
+  test::PairWorld world;
+  world.facts.files[kFile] = Absent{};
+  return world;
+}
+
+std::vector<std::string> Claimed(const std::string& yaml) {
+  test::PairWorld world = World();
+  world.AddFile("/etc/netplan/70-x.yaml", yaml);
+  const ForeignTree tree = ReadForeignTree(world.facts, kBoth);
+  EXPECT_EQ(tree.unclear, "");
+  return tree.claims.empty() ? std::vector<std::string>() : tree.claims[0].netdevs;
+}
+
+Renderer RendererOf(const std::vector<std::pair<std::string, std::string>>& files) {
+  test::PairWorld world = World();
+  for (const auto& [path, renderer] : files) {
+    world.AddFile(path, "network: {version: 2, renderer: " + renderer + "}\n");
+  }
+  return ReadForeignTree(world.facts, kBoth).renderer;
+}
+
+TEST(NetplanForeign, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
+  test::PairWorld world = World();
+  const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
+  world.AddFile(path,
+                "network: {ethernets: {enp1s0f1np1: {addresses: [10.100.16.1/24]},\n"
+                "  enP2p1s0f1np1: {addresses: [10.100.17.1/24]}}}\n");
+  const std::string why =
+      "configures enp1s0f1np1, enP2p1s0f1np1 (probably written by NVIDIA Sync): move it away or "
+      "take them out of it, then plan again";
+  EXPECT_EQ(world.Detail(Get(), path), "blocked: " + why);
+  EXPECT_EQ(world.Detail(Get(), kFile), "blocked: " + path + " " + why);
+  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: " + path + " configures it as well");
+  EXPECT_THAT(Diff(world.Find(Get(), path), "netplan")->actions, IsEmpty());
+}
+
+TEST(NetplanForeign, ForeignFileIsShownEvenWhileEverythingHolds) {
+  test::PairWorld world = World();
+  const std::string path = "/etc/netplan/99-fastlink.yaml";
+  world.facts.files[kFile] = world.File(Get(), kFile);
+  world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
+  EXPECT_EQ(world.Detail(Get(), kFile), "holds");
+  EXPECT_EQ(
+      world.Detail(Get(), path),
+      "blocked: configures enp1s0f1np1: move it away or take them out of it, then plan again");
+}
+
+TEST(NetplanForeign, OnlyPortsThatTheForeignFileNamesAreSaidToBeConfiguredByIt) {
+  test::PairWorld world = World();
+  const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
+  world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
+  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: " + path + " configures it as well");
+  EXPECT_EQ(world.Detail(Get(), "enP2p1s0f1np1"),
+            "blocked: nothing is written here while " + path + " configures enp1s0f1np1");
+}
+
+TEST(NetplanForeign, FileOfThePortThatLeadsToTheNodeIsNotToBeMoved) {
+  const std::string path = "/etc/netplan/01-management.yaml";
+  test::PairWorld world = World();
+  world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {addresses: [192.168.1.21/24]}}}\n");
+  world.facts.session_interface = kRail0;
+  EXPECT_EQ(world.Detail(Get(), path),
+            "blocked: configures enp1s0f1np1: enp1s0f1np1 carries this session, so leave the file "
+            "as it is; the manifest must name another cage or address");
+  world.facts.session_address = world.facts.session_interface = "";
+  world.facts.links[kRail0].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
+  EXPECT_EQ(world.Detail(Get(), path),
+            "blocked: configures enp1s0f1np1: enp1s0f1np1 holds the management address "
+            "192.168.1.21, so leave the file as it is; the manifest must name another cage or "
+            "address");
+}
+
+TEST(NetplanForeign, FileThatAlsoNamesAnInterfaceThatLeadsToTheNodeIsNotToBeMoved) {
+  const std::string path = "/etc/netplan/50-cloud-init.yaml";
+  test::PairWorld world = World();
+  world.AddFile(path, "network: {ethernets: {enP7s7: {dhcp4: true}, enp1s0f1np1: {}}}\n");
+  EXPECT_EQ(world.Detail(Get(), path),
+            "blocked: configures enp1s0f1np1 (probably written by cloud-init): take enp1s0f1np1 "
+            "out of it but leave enP7s7, which carries this session, then plan again");
+}
+
+TEST(NetplanForeign, NoForeignFileIsToBeMovedWhileWhatLeadsToTheNodeIsUnknown) {
+  const std::string path = "/etc/netplan/99-x.yaml";
+  test::PairWorld world = World();
+  world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {}}}\n");
+  world.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
+  EXPECT_EQ(world.Detail(Get(), path),
+            "blocked: configures enp1s0f1np1; leave it as it is: cannot tell which interface leads "
+            "to this node: ip route failed: exit 124");
+}
+
+TEST(NetplanForeign, OwnersAreGuessedFromTheFilesName) {
+  EXPECT_EQ(ProbableOwner("/etc/netplan/99-nvidia-sync-cluster.yaml"), "NVIDIA Sync");
+  EXPECT_EQ(ProbableOwner("/etc/netplan/40-cx7.yaml"), "NVIDIA's spark_cluster_setup or sparkrun");
+  EXPECT_EQ(ProbableOwner("/etc/netplan/90-NM-626dd384.yaml"),
+            "NetworkManager, for nmcli or the desktop");
+  EXPECT_EQ(ProbableOwner("/etc/netplan/50-cloud-init.yaml"), "cloud-init");
+  EXPECT_EQ(ProbableOwner("/etc/netplan/00-installer-config.yaml"), "the installer");
+  EXPECT_EQ(ProbableOwner("/etc/netplan/99-fastlink.yaml"), "");
+}
+
+TEST(NetplanForeign, EveryWayToNameAnInterfaceCounts) {
+  EXPECT_THAT(Claimed("network: {ethernets: {enp1s0f1np1: {}}}"), ElementsAre(kRail0));
+  EXPECT_THAT(Claimed("network: {ethernets: {all: {match: {name: 'en*'}}}}"),
+              ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
+  EXPECT_THAT(Claimed("network: {ethernets: {x: {match: {macaddress: '02:53:50:00:01:04'}}}}"),
+              ElementsAre(kRail0));
+  EXPECT_THAT(Claimed("network: {ethernets: {x: {match: {driver: mlx5_core, name: '*f1np1'}}}}"),
+              ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
+  EXPECT_THAT(Claimed("network: {ethernets: {NM-1: {renderer: NetworkManager, match: {}}}}"),
+              ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
+  EXPECT_THAT(Claimed("network: {bonds: {bond0: {interfaces: [eth0, enp1s0f1np1]}}}"),
+              ElementsAre(kRail0));
+}
+
+TEST(NetplanForeign, OtherInterfacesDoNotCount) {
+  for (const char* yaml :
+       {"", "network:\n", "network: {version: 2}", "network: [1]", "other: {enp1s0f1np1: {}}",
+        "network: {ethernets: {enP7s7: {dhcp4: true}}}", "network: {ethernets: {enp1s0f0np0: {}}}",
+        "network: {ethernets: {x: {match: {name: 'eth*'}}}}",
+        "network: {ethernets: {x: {match: {macaddress: '02:53:50:00:01:01', name: '*'}}}}",
+        "network: {wifis: {x: {match: {name: '*'}}}}", "network: {ethernets: {x: 5, y: }}"}) {
+    EXPECT_THAT(Claimed(yaml), IsEmpty()) << yaml;
+  }
+}
+
+TEST(NetplanForeign, LastRendererInTheOrderOfFileNamesWins) {
+  EXPECT_EQ(RendererOf({}), Renderer::kNetworkd);
+  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml", "NetworkManager"}}), Renderer::kNetworkManager);
+  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml", "NetworkManager"},
+                        {"/lib/netplan/99-z.yaml", "networkd"}}),
+            Renderer::kNetworkd);
+  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml", "NetworkManager"},
+                        {"/run/netplan/01-a.yaml", "networkd"}}),
+            Renderer::kNetworkd);
+  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml.bak", "NetworkManager"}}), Renderer::kNetworkd);
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::netplan
