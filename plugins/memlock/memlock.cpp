@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "plugins/shared/mark.h"
+#include "plugins/shared/owned.h"
 #include "plugins/shared/state.h"
 #include "reconciler/base/text.h"
 
@@ -157,6 +158,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
          .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
          .observed = AsState(FileOf(input.facts, name)),
          .where = where});
+    BlockUnlessOurs(resources.back(), input.cluster.name);
   };
   add_file(kPamFile, PamBody(*wanted));
   add_file(kSystemFile, SystemdBody(*wanted));
@@ -167,17 +169,19 @@ std::vector<Resource> Resources(const PluginInput& input) {
   const RunCommand reload{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
   const Observed<std::string> live = ValueOf(input.facts, std::string(kServiceKey));
   const auto* before = Known(live);
-  resources.push_back({.kind = "memlock",
-                       .name = "service limit",
-                       .node = input.node.name,
-                       .desired = ResourceState(Canonical(*wanted)),
-                       .observed = AsState(live),
-                       .apply = {reload},
-                       .undo = {reload},
-                       .label = before == nullptr ? ""
-                                                  : fmt::format("{} → {}", WithUnits(*before),
-                                                                WithUnits(Canonical(*wanted))),
-                       .where = where});
+  resources.push_back(
+      {.kind = "memlock",
+       .name = "service limit",
+       .node = input.node.name,
+       .desired = ResourceState(Canonical(*wanted)),
+       .observed = AsState(live),
+       .apply = {reload},
+       .undo = {reload},
+       .label = before == nullptr
+                    ? ""
+                    : fmt::format("{} → {}", WithUnits(*before), WithUnits(Canonical(*wanted))),
+       .blocked = WhyFileStuck(input.facts, std::string(kSystemFile), input.cluster.name),
+       .where = where});
   return resources;
 }
 

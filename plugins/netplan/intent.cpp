@@ -6,6 +6,7 @@
 
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/paths.h"
+#include "plugins/shared/owned.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
@@ -60,9 +61,13 @@ void FindObstacles(const PluginInput& input, const std::vector<std::string>& net
     const Claim& claim = intent.tree.claims.front();
     intent.blocked = fmt::format("{} {}", claim.path, ClaimText(claim, intent.protection));
   }
-  const Observed<FileState> own = FileOf(input.facts, std::string(kOwnFile));
-  if (const auto* unknown = std::get_if<Unknown>(&own); unknown && intent.blocked.empty()) {
-    intent.link_blocked = fmt::format("{} cannot be read: {}", kOwnFile, unknown->why);
+  if (!intent.blocked.empty()) return;
+  intent.blocked = WhyFileStuck(input.facts, std::string(kOwnFile), input.cluster.name);
+  intent.link_blocked = intent.blocked;
+  // NetworkManager would set up again what it does not let go of.
+  if (intent.tree.renderer == Renderer::kNetworkManager && !intent.down.empty()) {
+    intent.down_blocked =
+        WhyFileStuck(input.facts, std::string(kUnmanagedFile), input.cluster.name);
   }
 }
 
@@ -111,6 +116,9 @@ std::string WhyLinkBlocked(const Intent& intent, const std::string& netdev) {
       return fmt::format("{} configures it as well", claim.path);
     }
   }
+  const bool is_down =
+      std::find(intent.down.begin(), intent.down.end(), netdev) != intent.down.end();
+  if (is_down && !intent.down_blocked.empty()) return intent.down_blocked;
   if (intent.tree.claims.empty()) return {};
   const Claim& claim = intent.tree.claims.front();
   return fmt::format("nothing is written here while {} configures {}", claim.path,

@@ -17,6 +17,7 @@ struct Intent {
   Protection protection = {};
   std::string blocked = {};       // why nothing may be changed here; empty: it may
   std::string link_blocked = {};  // the same for every link; claims come on top
+  std::string down_blocked = {};  // on top of it for those of `down`
 };
 
 Intent IntentOf(const PluginInput& input);

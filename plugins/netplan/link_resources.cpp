@@ -44,20 +44,6 @@ std::string Difference(const LinkFact& link, bool carrier, const RailPort& port,
   return Join(parts, ", ");
 }
 
-// The live values as they were; the file that the next boot follows is restored by the engine.
-std::vector<Action> RestoreLink(const std::string& netdev, const LinkFact& link) {
-  std::vector<Action> undo = {
-      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}},
-      RunCommand{.argv = {"ip", "-4", "address", "flush", "dev", netdev}}};
-  for (const Ipv4Prefix& address : link.ipv4) {
-    undo.push_back(RunCommand{
-        .argv = {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}});
-  }
-  undo.push_back(
-      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, link.admin_up ? "up" : "down"}});
-  return undo;
-}
-
 Resource BareLink(const PluginInput& input, const Intent& intent, const std::string& netdev,
                   const LinkFact* link) {
   Resource resource{.kind = "link",
@@ -77,6 +63,19 @@ Resource BareLink(const PluginInput& input, const Intent& intent, const std::str
 }
 
 }  // namespace
+
+std::vector<Action> RestoreLink(const std::string& netdev, const LinkFact& link) {
+  std::vector<Action> undo = {
+      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}},
+      RunCommand{.argv = {"ip", "-4", "address", "flush", "dev", netdev}}};
+  for (const Ipv4Prefix& address : link.ipv4) {
+    undo.push_back(RunCommand{
+        .argv = {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}});
+  }
+  undo.push_back(
+      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, link.admin_up ? "up" : "down"}});
+  return undo;
+}
 
 Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort& port) {
   const LinkFact* link = LinkOf(input, port.netdev);

@@ -7,6 +7,7 @@
 #include "plugins/netplan/render.h"
 #include "plugins/netplan/routes.h"
 #include "plugins/shared/mark.h"
+#include "plugins/shared/owned.h"
 #include "plugins/shared/protection.h"
 #include "plugins/shared/state.h"
 
@@ -28,18 +29,27 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
     for (const std::string& netdev : intent.down) reconfigure(netdev);
   }
   const Observed<FileState> observed = FileOf(input.facts, std::string(kOwnFile));
-  const bool is_new = std::holds_alternative<Absent>(observed);
-  return {.kind = "file",
-          .name = std::string(kOwnFile),
-          .node = input.node.name,
-          .desired = ResourceState(
-              FileState{.content = OwnedFile(input.cluster.name, body), .mode = 0600}),
-          .observed = AsState(observed),
-          .undo = is_new ? WithdrawOurs(intent) : std::vector<Action>(),
-          .triggers = std::move(triggers),
-          .impact = Impact::kLinkFlap,
-          .blocked = intent.blocked,
-          .where = input.cluster.Mark(input.cluster.fabric.position)};
+  // The triggers reconfigure every port, also one that is as it should be.
+  std::vector<Action> undo;
+  if (std::holds_alternative<Absent>(observed)) undo = WithdrawOurs(intent);
+  for (const RailPort& port : intent.ports) {
+    const LinkFact* link = LinkOf(input, port.netdev);
+    if (link == nullptr || link->mtu == 0) continue;
+    for (Action& action : RestoreLink(port.netdev, *link)) undo.push_back(std::move(action));
+  }
+  Resource resource{.kind = "file",
+                    .name = std::string(kOwnFile),
+                    .node = input.node.name,
+                    .desired = ResourceState(
+                        FileState{.content = OwnedFile(input.cluster.name, body), .mode = 0600}),
+                    .observed = AsState(observed),
+                    .undo = std::move(undo),
+                    .triggers = std::move(triggers),
+                    .impact = Impact::kLinkFlap,
+                    .blocked = intent.blocked,
+                    .where = input.cluster.Mark(input.cluster.fabric.position)};
+  BlockUnlessOurs(resource, input.cluster.name);
+  return resource;
 }
 
 // Written where NetworkManager must let go of ports; taken away again when it is ours and no longer
@@ -49,7 +59,7 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
   const Observed<FileState> observed = FileOf(input.facts, std::string(kUnmanagedFile));
   const bool wanted = intent.tree.renderer == Renderer::kNetworkManager && !intent.down.empty();
   const auto* state = Known(observed);
-  if (!wanted && (state == nullptr || !IsOwnedFile(state->content))) return;
+  if (!wanted && (state == nullptr || !IsOwnedFile(state->content, input.cluster.name))) return;
   Resource resource{.kind = "file",
                     .name = std::string(kUnmanagedFile),
                     .node = input.node.name,
@@ -61,6 +71,7 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
     resource.desired = ResourceState(
         FileState{.content = OwnedFile(input.cluster.name, UnmanagedBody(intent.down))});
   }
+  BlockUnlessOurs(resource, input.cluster.name);
   resources.push_back(std::move(resource));
 }
 

@@ -8,6 +8,8 @@ namespace reconciler::plugins {
 namespace {
 
 constexpr std::string_view kOwned = "# Written by spark-reconcile";
+constexpr std::string_view kForCluster = " for cluster ";
+constexpr std::string_view kDigest = " (body sha256 ";
 
 std::string BeginLine(std::string_view cluster, std::string_view topic) {
   return fmt::format("# BEGIN spark-reconcile {} {}\n", cluster, topic);
@@ -75,12 +77,23 @@ std::string Replace(std::string_view content, std::string_view cluster, std::str
 
 std::string OwnedFile(std::string_view cluster, std::string_view body) {
   return fmt::format(
-      "{} for cluster {} (body sha256 {}).\n# Change the manifest and apply it; "
+      "{}{}{}{}{}).\n# Change the manifest and apply it; "
       "an edit made here is reported as drift.\n{}",
-      kOwned, cluster, Sha256Hex(body).substr(0, 16), body);
+      kOwned, kForCluster, cluster, kDigest, Sha256Hex(body).substr(0, 16), body);
 }
 
-bool IsOwnedFile(std::string_view content) { return content.starts_with(kOwned); }
+std::optional<std::string> OwnerOf(std::string_view content) {
+  const std::string begin = fmt::format("{}{}", kOwned, kForCluster);
+  if (!content.starts_with(begin)) return std::nullopt;
+  const std::string_view rest = content.substr(begin.size(), LineEnd(content, 0) - begin.size());
+  const std::size_t end = rest.find(kDigest);
+  if (end == std::string_view::npos) return std::nullopt;
+  return std::string(rest.substr(0, end));
+}
+
+bool IsOwnedFile(std::string_view content, std::string_view cluster) {
+  return OwnerOf(content) == cluster;
+}
 
 std::string WithBlock(std::string_view content, std::string_view cluster, std::string_view topic,
                       std::string_view body) {

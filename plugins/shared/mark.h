@@ -11,8 +11,10 @@ namespace reconciler::plugins {
 // somebody edited it since. Precondition: the file's format has "#" comments; body ends in newline.
 std::string OwnedFile(std::string_view cluster, std::string_view body);
 
-// True when `content` begins with a mark of ours, of whichever cluster, edited or not.
-bool IsOwnedFile(std::string_view content);
+// The cluster that a whole file's mark names, edited or not; nullopt: the file is not ours.
+std::optional<std::string> OwnerOf(std::string_view content);
+// True when `content` begins with our mark for this cluster, edited or not.
+bool IsOwnedFile(std::string_view content, std::string_view cluster);
 
 // A file that others write too, with our lines between two marker lines that name the cluster and
 // `topic` ("hosts", "ssh-mesh"). Only what stands between the markers is ours.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "plugins/shared/mark.h"
+#include "plugins/shared/owned.h"
 #include "plugins/shared/protection.h"
 #include "plugins/shared/state.h"
 #include "plugins/sysctl/dropins.h"
@@ -128,13 +129,16 @@ Resource FileResource(const PluginInput& input, const std::map<std::string, Want
     body += fmt::format("{} = {}\n", key, one.value);
     if (blocked.empty()) blocked = WhyKeyProtected(protection, key);
   }
-  return {.kind = "file",
-          .name = std::string(kOwnFile),
-          .node = input.node.name,
-          .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
-          .observed = AsState(FileOf(input.facts, std::string(kOwnFile))),
-          .blocked = std::move(blocked),
-          .where = input.cluster.Mark(PlaceOf(input.cluster))};
+  Resource resource{
+      .kind = "file",
+      .name = std::string(kOwnFile),
+      .node = input.node.name,
+      .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
+      .observed = AsState(FileOf(input.facts, std::string(kOwnFile))),
+      .blocked = std::move(blocked),
+      .where = input.cluster.Mark(PlaceOf(input.cluster))};
+  BlockUnlessOurs(resource, input.cluster.name);
+  return resource;
 }
 
 RunCommand Set(const std::string& key, const std::string& value) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "plugins/shared/mark.h"
+#include "plugins/shared/owned.h"
 #include "plugins/shared/state.h"
 #include "plugins/units/section.h"
 #include "plugins/units/state.h"
@@ -38,13 +39,18 @@ RunCommand Find(const UnitSpec& unit) {
   return {.argv = {"systemctl", "cat", "--no-pager", "--", unit.name}};
 }
 
+std::vector<std::string> PathsOf(const UnitSpec& unit) {
+  std::vector<std::string> paths;
+  if (unit.content) paths.push_back(UnitPath(unit));
+  for (const auto& [file, text] : unit.drop_ins) paths.push_back(DropInPath(unit, file));
+  return paths;
+}
+
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
   const std::vector<UnitSpec> units = UnitsOf(cluster, node.name);
   std::vector<Read> reads = StateReads(units);
   for (const UnitSpec& unit : units) {
-    if (unit.content) reads.push_back(ReadFile{UnitPath(unit)});
-    for (const auto& [file, text] : unit.drop_ins)
-      reads.push_back(ReadFile{DropInPath(unit, file)});
+    for (const std::string& path : PathsOf(unit)) reads.push_back(ReadFile{path});
   }
   return reads;
 }
@@ -54,17 +60,27 @@ bool Runs(const Observed<UnitState>& observed) {
   return state != nullptr && (state->active == "active" || state->active == "reloading");
 }
 
+// What runs would not be what the manifest says while one of the files is not.
+std::string WhyUnitBlocked(const PluginInput& input, const UnitSpec& unit, const UnitState& state) {
+  std::string why = WhyBlocked(unit, state);
+  for (const std::string& path : PathsOf(unit)) {
+    if (why.empty()) why = WhyFileStuck(input.facts, path, input.cluster.name);
+  }
+  return why;
+}
+
 // Shown as blocked, or would be if it differed: nothing may start or stop it.
-bool IsBlocked(const UnitSpec& unit, const Observed<UnitState>& observed) {
+bool IsBlocked(const PluginInput& input, const UnitSpec& unit,
+               const Observed<UnitState>& observed) {
   const UnitState* state = Known(observed);
-  if (state == nullptr || !WhyBlocked(unit, *state).empty()) return true;
+  if (state == nullptr || !WhyUnitBlocked(input, unit, *state).empty()) return true;
   return std::holds_alternative<Unknown>(ObservedWords(unit, observed));
 }
 
 void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resource>& resources) {
   const Observed<UnitState> state =
       unit.HasState() ? StateOf(input.facts, unit.name) : Observed<UnitState>(Absent{});
-  const bool restarts = unit.active == true && !IsBlocked(unit, state);
+  const bool restarts = unit.active == true && !IsBlocked(input, unit, state);
   const auto add = [&](const std::string& path, const std::string& body) {
     Resource resource{
         .kind = "file",
@@ -78,6 +94,7 @@ void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resour
       resource.triggers.push_back(Job("restart", unit));
       if (Runs(state)) resource.impact = Impact::kServiceRestart;
     }
+    BlockUnlessOurs(resource, input.cluster.name);
     resources.push_back(std::move(resource));
   };
   if (unit.content) add(UnitPath(unit), *unit.content);
@@ -98,7 +115,7 @@ Resource State(const PluginInput& input, const UnitSpec& unit) {
                     .where = input.cluster.Mark(unit.position)};
   const UnitState* state = Known(observed);
   if (state == nullptr) return resource;
-  resource.blocked = WhyBlocked(unit, *state);
+  resource.blocked = WhyUnitBlocked(input, unit, *state);
   const bool runs = Runs(observed);
   if (unit.enabled) {
     resource.apply.push_back(Link(*unit.enabled, unit));

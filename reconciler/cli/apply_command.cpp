@@ -15,6 +15,7 @@
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/converge.h"
+#include "reconciler/engine/guard.h"
 #include "reconciler/engine/lock.h"
 #include "reconciler/engine/plan_compare.h"
 #include "reconciler/engine/render.h"
@@ -36,10 +37,18 @@ struct ApplyOptions {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-// The first Ctrl-C ends the apply at the next stage; the second one ends the program at once.
-void OnInterrupt(int) {
+// Ctrl-C, a lost terminal or a cancelled job: the apply ends before its next stage and is taken
+// back. The second one ends the program at once, and then the nodes take it back by themselves.
+void OnInterrupt(int signal) {
+  constexpr std::string_view kNote =
+      "stopping before the next stage, then every node takes it back\n";
+  static_cast<void>(!write(STDERR_FILENO, kNote.data(), kNote.size()));
   interrupted = 1;
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(signal, SIG_DFL);
+}
+
+void SetInterruptHandler(void (*handler)(int)) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, handler);
 }
 
 // A saved plan and the scope that it was made for.
@@ -58,7 +67,13 @@ Result<std::optional<Plan>> SavedPlan(ApplyOptions& options) {
   }
   options.selection.manifest =
       options.manifest_of_plan.empty() ? plan->manifest : options.manifest_of_plan;
+  if (!options.selection.scope.nodes.empty() || !options.selection.scope.only.empty()) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = "--node and --only do not go with a saved plan: it is applied whole",
+                 .hint = "give them to `plan --out`"});
+  }
   for (const PlanNode& node : plan->nodes) options.selection.scope.nodes.push_back(node.name);
+  options.selection.scope.only = plan->only;
   return std::move(*plan);
 }
 
@@ -156,8 +171,19 @@ class ApplyRun {
   }
 
  private:
+  // A node that did not answer the first time is not waited for again.
   Result<Plan> Replan() {
-    facts_ = GatherWithProgress(cluster_, options_.selection, pool_);
+    Selection selection = options_.selection;
+    if (!absent_.empty()) {
+      selection.scope.nodes.clear();
+      for (const NodeSpec* node : SelectNodes(cluster_.spec, options_.selection.scope.nodes)) {
+        if (!absent_.contains(node->name)) selection.scope.nodes.push_back(node->name);
+      }
+    }
+    const bool is_first = facts_.nodes.empty();
+    facts_ = GatherWithProgress(cluster_, selection, pool_);
+    if (is_first) absent_ = facts_.unreachable;
+    facts_.unreachable.insert(absent_.begin(), absent_.end());
     return MakePlan(cluster_.spec, cluster_.fabric, facts_, plugins::All(),
                     options_.selection.scope);
   }
@@ -177,6 +203,9 @@ class ApplyRun {
     if (!locks) {
       return Complain(locks.error(), locks.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
     }
+    const auto leftovers = TakeBackLeftovers(nodes, pool_);
+    if (!leftovers) return Complain(leftovers.error(), kMixed);
+    for (const std::string& line : *leftovers) std::cerr << line << '\n';
     // Under the lock nobody else of us changes anything: what was approved must still fit.
     const auto now = Replan();
     if (!now) return Complain(now.error(), kUsageOrManifest);
@@ -185,13 +214,15 @@ class ApplyRun {
 
     const auto log = EventLog::Open(options_.events_file);
     if (!log) return Complain(log.error(), kUsageOrManifest);
-    std::signal(SIGINT, OnInterrupt);
+    SetInterruptHandler(OnInterrupt);
     const ConvergeReport report = Converge(
         plan, cluster_.spec, pool_, [&] { return Replan(); },
         [&](const Event& event) { (*log)->Write(event); },
         {.should_stop = [] { return interrupted != 0; },
+         .before = *now,
          .beside = beside_,
          .generation = Generation(plan)});
+    SetInterruptHandler(SIG_DFL);
     PrintOutcome(report);
     if (!beside_.empty()) {
       std::cout << Plural(beside_.size(), "other difference", "other differences")
@@ -214,6 +245,7 @@ class ApplyRun {
   const Context& context_;
   NodePool pool_;
   ClusterFacts facts_;
+  std::map<NodeName, Error> absent_;  // from the start
   std::set<std::string> beside_;
 };
 

@@ -28,10 +28,14 @@ void AddManifest(CLI::App& command, Selection& selection) {
 }
 
 void AddScope(CLI::App& command, Selection& selection) {
-  command.add_option("--node", selection.scope.nodes,
-                     "Only this node (may be given several times)");
-  command.add_option("--only", selection.scope.only,
-                     "Only this plugin's resources (may be given several times)");
+  // One value per flag: the manifest that follows it is not another one.
+  command
+      .add_option("--node", selection.scope.nodes, "Only this node (may be given several times)")
+      ->allow_extra_args(false);
+  command
+      .add_option("--only", selection.scope.only,
+                  "Only this plugin's resources (may be given several times)")
+      ->allow_extra_args(false);
 }
 
 Result<std::string> ReadTextFile(const std::string& path) {

@@ -87,7 +87,7 @@ void AddHistory(CLI::App& app, Context& context) {
   auto selection = std::make_shared<Selection>();
   auto format = std::make_shared<std::string>("text");
   AddManifest(*command, *selection);
-  command->add_option("--node", selection->scope.nodes, "Only this node");
+  command->add_option("--node", selection->scope.nodes, "Only this node")->allow_extra_args(false);
   command->add_option("--format", *format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -166,6 +166,7 @@ ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool, 
         rest.push_back(item.node);
       }
     }
+    if (report.Ok() && should_stop && should_stop()) report.interrupted = true;
     if (!report.Ok()) return report;
     ForEachNode(rest, [&](const NodeSpec& node) {
       for (const NodeWork& item : work) {

@@ -89,12 +89,18 @@ class Run {
   }
 
   ConvergeReport Do() {
-    if (Passes()) Commit();
+    if (Passes() && !Interrupted()) Commit();
     if (!report_.converged) Undo();
     return std::move(report_);
   }
 
  private:
+  // Nothing is committed that somebody wanted stopped.
+  bool Interrupted() {
+    report_.applied.interrupted |= options_.should_stop && options_.should_stop();
+    return report_.applied.interrupted;
+  }
+
   // True when the last reading shows nothing that differs.
   bool Passes() {
     const std::set<std::string> announced = DeferredIds(plan_);
@@ -161,7 +167,7 @@ class Run {
     for (int reading = 0; reading < options_.readings; ++reading) {
       if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
       const auto fresh = replan_();
-      left = fresh ? FindNotUndone(plan_, *fresh) : Errors{fresh.error()};
+      left = fresh ? FindNotUndone(options_.before, *fresh) : Errors{fresh.error()};
       if (left.empty()) break;
     }
     report_.undone = Take(std::move(left));

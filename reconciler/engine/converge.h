@@ -17,6 +17,7 @@ using Replan = std::function<Result<Plan>()>;
 
 struct ConvergeOptions {
   ShouldStop should_stop = {};
+  Plan before = {};  // all that differed before the apply, not only what it changes
   std::set<std::string> beside = {};  // ids of changes that the plan leaves alone on purpose
   int readings = 6;                   // of one pass, before what differs counts
   std::chrono::milliseconds between_readings{700};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -44,6 +45,29 @@ Errors Guard::OnEveryNode(const std::string& what,
     errors.push_back(reply ? NodeError(node.name, what, *reply) : reply.error());
   });
   return errors;
+}
+
+Result<std::vector<std::string>> TakeBackLeftovers(const std::vector<const NodeSpec*>& nodes,
+                                                   NodePool& pool) {
+  std::vector<std::string> told;
+  Errors errors;
+  std::mutex mutex;
+  const std::string script = ScriptPreamble(MakeNonce()) + LeftoversScript();
+  ForEachNode(nodes, [&](const NodeSpec& node) {
+    const auto reply = pool.Run(node, script, kRevertLimit);
+    const std::lock_guard lock(mutex);
+    if (!reply || reply->exit_code != 0) {
+      errors.push_back(
+          reply ? NodeError(node.name, "an earlier apply could not be taken back", *reply)
+                : reply.error());
+    } else if (!reply->out.empty()) {
+      told.push_back(fmt::format("{}: an earlier apply was cut off and is taken back now: {}",
+                                 node.name, Printable(Join(SplitLines(reply->out), ", "))));
+    }
+  });
+  if (!errors.empty()) return Fail(std::move(errors.front()));
+  std::sort(told.begin(), told.end());
+  return told;
 }
 
 Errors Guard::Arm(const Plan& pass, const Journal& journal) {

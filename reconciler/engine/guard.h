@@ -12,6 +12,11 @@
 
 namespace reconciler {
 
+// Takes back what cut-off applies left undecided on `nodes` (see LeftoversScript). Precondition:
+// the nodes' locks are held. Returns one line per node where there was something.
+Result<std::vector<std::string>> TakeBackLeftovers(const std::vector<const NodeSpec*>& nodes,
+                                                   NodePool& pool);
+
 // Arms the nodes' own revert before the first change and decides about it at the end. One guard
 // covers one apply, all its passes included.
 class Guard {

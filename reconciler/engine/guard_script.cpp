@@ -78,6 +78,8 @@ mkdir "$J/decision" 2>/dev/null || [ -e "$J/decision/revert" ] || {
 restore() { # STEP DIRECTORY
   T=$(cat "$1/path") || return 1
   if [ -e "$1/before" ]; then
+    cmp -s "$1/before" "$T" && [ "$(stat -c '%a %u %g' "$1/before")" = "$(stat -c '%a %u %g' "$T")" ] &&
+      return 0
     tmp=$(mktemp "${T%/*}/.spark-reconcile.XXXXXXXXXX") &&
       cp -p -- "$1/before" "$tmp" && sync "$tmp" && mv -fT -- "$tmp" "$T" && sync "${T%/*}"
   elif [ -e "$1/absent" ]; then rm -f -- "$T"; fi
@@ -232,6 +234,19 @@ mkdir -p "$L" && n=$(ls "$L" | sort -n | tail -n 1) && n=$((${{n%.json}} + 1)) &
 )sh",
       fmt::arg("journal", ShellQuote(journal)), fmt::arg("unit", UnitName(apply_id)),
       fmt::arg("generation", ShellQuote(generation)));
+}
+
+std::string LeftoversScript() {
+  return R"sh(failed=0
+for journal in $(ls -t /var/lib/spark-reconcile/journal 2>/dev/null); do
+  J=/var/lib/spark-reconcile/journal/$journal
+  [ -e "$J/revert" ] && [ ! -e "$J/decision/commit" ] || continue
+  [ "$(cat "$J/state")" != reverted ] || continue
+  sh "$J/revert" >/dev/null || failed=1
+  echo "$journal"
+done
+exit $failed
+)sh";
 }
 
 std::string RevertNowScript(std::string_view journal) {

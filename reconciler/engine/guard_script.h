@@ -41,6 +41,11 @@ std::string ArmScript(std::string_view apply_id, std::string_view journal, std::
 std::string CommitScript(std::string_view apply_id, std::string_view journal,
                          std::string_view generation);
 
+// Takes back every earlier apply that nobody decided about: its controller is gone, since we hold
+// the node's lock, and its guard would take it back later, over whatever was applied since. Prints
+// one line per apply. Exit code 0: all of them are back.
+std::string LeftoversScript();
+
 // Takes the plan back now. Exit code 0: every file is as it was.
 std::string RevertNowScript(std::string_view journal);
 

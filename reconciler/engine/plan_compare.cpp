@@ -25,18 +25,25 @@ bool IsKept(const Change& change) {
          std::all_of(change.actions.begin(), change.actions.end(), is_command);
 }
 
-Errors FindNotUndone(const Plan& plan, const Plan& fresh) {
+Errors FindNotUndone(const Plan& before, const Plan& fresh) {
   Errors errors;
-  ForEachChange(plan, [&](const Change& change) {
+  const auto differs = [&](const Change& change, const std::string& now) {
+    errors.push_back({.kind = ErrorKind::kApply,
+                      .message = fmt::format("{} {} is not as it was before: {}", change.kind,
+                                             Printable(change.name), Printable(now)),
+                      .context = {change.node}});
+  };
+  ForEachChange(before, [&](const Change& change) {
     if (IsKept(change)) return;
     const Change* now = FindChange(fresh, change.Id());
-    if (now != nullptr && now->fingerprint == change.fingerprint) return;
-    errors.push_back(
-        {.kind = ErrorKind::kApply,
-         .message = fmt::format(
-             "{} {} is not as it was before: {}", change.kind, Printable(change.name),
-             now == nullptr ? "it is as the manifest wants it" : Printable(now->detail)),
-         .context = {change.node}});
+    if (now == nullptr) {
+      differs(change, "it is as the manifest wants it");
+    } else if (now->fingerprint != change.fingerprint) {
+      differs(change, now->detail);
+    }
+  });
+  ForEachChange(fresh, [&](const Change& change) {
+    if (FindChange(before, change.Id()) == nullptr) differs(change, change.detail);
   });
   return errors;
 }

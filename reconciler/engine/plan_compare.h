@@ -28,9 +28,9 @@ bool IsKept(const Change& change);
 // What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
 std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh);
 
-// What of `plan` is still done on the nodes although it was taken back: `fresh` must plan the same
-// changes from the same states again. Changes that declare no undo are not counted.
-Errors FindNotUndone(const Plan& plan, const Plan& fresh);
+// What is not as it was after an apply was taken back: `fresh` must plan the same changes from the
+// same states as `before` did, and no others. Changes that declare no undo are not counted.
+Errors FindNotUndone(const Plan& before, const Plan& fresh);
 
 // What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.
 // A change fits when the state it was planned from is still there; other drift does not matter.

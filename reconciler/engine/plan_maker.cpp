@@ -82,6 +82,7 @@ std::string PlanDigest(const Plan& plan) {
             .summary = plan.summary,
             .manifest = plan.manifest,
             .spec_digest = plan.spec_digest,
+            .only = plan.only,
             .nodes = plan.nodes,
             .notes = plan.notes};
   return Sha256Hex(Dump(ToJson(rest)) + digests);
@@ -99,6 +100,7 @@ Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const Cl
                              fabric.summary, cluster.fabric.mtu);
   plan.manifest = cluster.file;
   plan.spec_digest = cluster.digest;
+  plan.only = scope.only;
   plan.nodes = PlanNodes(cluster, facts, scope);
   for (const std::vector<std::size_t>& members : *stages) {
     Stage stage;

@@ -181,6 +181,9 @@ std::string Closing(const Plan& plan) {
   }
   text += '\n';
   text += Sessions(plan);
+  if (!plan.Empty()) {
+    text += "Before its first change each node is armed to take the plan back by itself.\n";
+  }
   for (const std::string& note : plan.notes) text += "note: " + Printable(note) + '\n';
   return text;
 }

@@ -48,10 +48,11 @@ struct PlanNode {
 // Everything that will happen. The same manifest and facts give the same bytes.
 struct Plan {
   std::string cluster = {};
-  std::string summary = {};      // "2 nodes · one cable p1–p1 · mtu 9000"
-  std::string manifest = {};     // the file it was made from, as the user named it
-  std::string spec_digest = {};  // ClusterSpec::digest
-  std::string id = {};           // digest of all that follows
+  std::string summary = {};            // "2 nodes · one cable p1–p1 · mtu 9000"
+  std::string manifest = {};           // the file it was made from, as the user named it
+  std::string spec_digest = {};        // ClusterSpec::digest
+  std::string id = {};                 // digest of all that follows
+  std::vector<std::string> only = {};  // the plugins it is limited to; empty: all
   std::vector<PlanNode> nodes = {};
   std::vector<Stage> stages = {};
   std::vector<std::string> notes = {};

@@ -142,6 +142,7 @@ ordered_json ToJson(const Plan& plan) {
           {"summary", EncodeText(plan.summary)},
           {"manifest", EncodeText(plan.manifest)},
           {"spec_digest", plan.spec_digest},
+          {"only", plan.only},
           {"changes", plan.ChangeCount()},
           {"blocked", plan.BlockedCount()},
           {"nodes", nodes},
@@ -161,6 +162,8 @@ Result<Plan> ParsePlan(std::string_view json) {
     plan.summary = reader.At("summary").Text();
     plan.manifest = reader.At("manifest").Text();
     plan.spec_digest = reader.At("spec_digest").Text();
+    reader.At("only").ForEachItem(
+        [&](const JsonReader& name) { plan.only.push_back(name.Text()); });
     reader.At("nodes").ForEachItem([&](const JsonReader& node) {
       plan.nodes.push_back({.name = node.At("name").Text(),
                             .address = node.At("address").Text(),

@@ -48,7 +48,8 @@ SshKnownHost ParseLine(const std::string& known_as, std::string_view line) {
   return SshKnownHost(rc == SSH_OK ? entry : nullptr);
 }
 
-// Line by line, since libssh's own check tells no line numbers and skips revoked keys.
+// Line by line, since libssh's own check tells no line numbers and skips revoked keys. Of the lines
+// with other keys the first of the offered type counts: that key was replaced.
 void Consult(const std::string& path, const std::string& known_as, ssh_key offered,
              Verdict& verdict) {
   constexpr std::string_view kRevoked = "@revoked ";
@@ -70,7 +71,10 @@ void Consult(const std::string& path, const std::string& known_as, ssh_key offer
     if (revoked) continue;
     if (same) {
       verdict = {Verdict::Kind::kKnown, where, {}};
-    } else if (verdict.kind == Verdict::Kind::kUnknown) {
+    } else if (verdict.kind == Verdict::Kind::kUnknown ||
+               (verdict.kind == Verdict::Kind::kChanged &&
+                ssh_key_type(entry->publickey) == ssh_key_type(offered) &&
+                ssh_key_type(verdict.known.get()) != ssh_key_type(offered))) {
       verdict = {Verdict::Kind::kChanged, where, SshKey(ssh_key_dup(entry->publickey))};
     }
   }

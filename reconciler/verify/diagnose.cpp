@@ -40,6 +40,52 @@ bool PeersHeardNothing(const Casebook& book, const NodeName& node,
   });
 }
 
+struct AccessText {
+  std::string_view text;   // in the transport's error
+  std::string_view cause;  // {}: the node
+  std::string_view next;
+};
+
+// What the transport found out by itself: the node is there, or never was the question.
+constexpr AccessText kAccessTexts[] = {
+    {"sudo wants a password", "{} lets us in, but sudo wants a password there",
+     "allow sudo without a password on {}, or log in as root with `become: none` in `access`"},
+    {"sudo wants a terminal", "{} lets us in, but sudo wants a terminal there",
+     "remove 'Defaults requiretty' from the sudoers of {}"},
+    {"sudo is not allowed", "{} lets us in, but the user may not use sudo there",
+     "allow sudo without a password on {}, or log in as root with `become: none` in `access`"},
+    {"no sudo is installed", "{} lets us in, but has no sudo",
+     "install sudo on {}, or log in as root with `become: none` in `access`"},
+    {"the host key changed",
+     "the host key of {} changed: it was installed anew, or another machine answers at its address",
+     "make sure that it is {}, then forget the old key (ssh-keygen -R) and accept the new one"},
+    {"the host key is not known", "the host key of {} is not known here",
+     "compare it with the one that {} shows, then accept it once by hand"},
+    {"the host key is revoked", "{} shows a host key that is revoked here",
+     "give {} a new host key"},
+    {"the key is right, but more is asked for", "{} takes our key but asks for more than a key",
+     "let sshd of {} be content with publickey (AuthenticationMethods)"},
+    {"no keys are taken there", "sshd of {} takes no keys",
+     "allow keys there: PubkeyAuthentication yes in the sshd_config of {}"},
+    {"is encrypted and no agent has it", "the key for {} is encrypted here and no agent has it",
+     "load the key for {} into the agent with ssh-add"},
+    {"there is no key to try", "there is no key here to log in to {} with",
+     "make one with ssh-keygen and put its public half on {}, or name its file as `identity`"},
+    {"too many keys were tried", "{} ended the login: too many keys were tried",
+     "name the right key file for {} as `identity` in `access`"},
+    {"the identity file", "the identity file for {} cannot be used here",
+     "mend `identity` in `access` of the manifest for {}"},
+    {"cannot log in as", "the login was refused by {}",
+     "put the public key on {} (ssh-copy-id), and look at `user` in `access` of the manifest"},
+};
+
+const AccessText* FindAccessText(std::string_view why) {
+  const auto* found = std::find_if(
+      std::begin(kAccessTexts), std::end(kAccessTexts),
+      [why](const AccessText& known) { return why.find(known.text) != std::string_view::npos; });
+  return found == std::end(kAccessTexts) ? nullptr : found;
+}
+
 void ExplainUnreachable(Casebook& book, const NodeName& node, const std::string& why,
                         const std::map<NodeName, std::string>& unreachable) {
   Finding finding{.code = "node-unreachable",
@@ -49,7 +95,10 @@ void ExplainUnreachable(Casebook& book, const NodeName& node, const std::string&
                   .expected = fmt::format("{} can be read", node),
                   .measured = why,
                   .evidence = SignsOfLife(book, node)};
-  if (!finding.evidence.empty()) {
+  const AccessText* access = FindAccessText(why);
+  if (access != nullptr) {
+    finding.cause = fmt::format(fmt::runtime(access->cause), node);
+  } else if (!finding.evidence.empty()) {
     finding.cause = fmt::format(
         "{} runs and answers its peers: the management path, its sshd or our access is at fault",
         node);
@@ -60,8 +109,11 @@ void ExplainUnreachable(Casebook& book, const NodeName& node, const std::string&
     finding.cause =
         fmt::format("{} is off, or the management path or our access is at fault", node);
   }
-  finding.next_step =
-      fmt::format("log in to {} by hand, or look at its power and its management cable", node);
+  finding.next_step = fmt::format(
+      fmt::runtime(access != nullptr
+                       ? access->next
+                       : "log in to {} by hand, or look at its power and its management cable"),
+      node);
   const std::size_t id = book.Open(std::move(finding));
   for (std::size_t i = 0; i < book.checks.size(); ++i) {
     const Check& check = book.checks[i];

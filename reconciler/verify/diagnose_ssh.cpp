@@ -25,6 +25,13 @@ constexpr SshWords kWords[] = {
      "the authorized_keys of {1} lacks the key of {0}",
      "run `spark-reconcile plan`; if it is empty, look at sshd's log on the refusing node (file "
      "modes, AllowUsers, AuthorizedKeysFile)"},
+    {Symptom::kSshKeyUnprotected,
+     "on every node others may read the key file (its mode), so ssh does not use it",
+     "on every peer of {0} others may read the key file (its mode), so ssh does not use it",
+     "on {0} others may read the key file (its mode), so ssh does not use it",
+     "on {0} others may read the key file (its mode), so ssh does not use it for {1}",
+     "run `spark-reconcile plan`: apply sets the mode; or chmod 600 the file that the evidence "
+     "names"},
     {Symptom::kSshHostKeyChanged, "every node has other host keys than its peers wrote down",
      "{0} has other host keys than its peers wrote down: it was installed anew, or another machine "
      "answers at its address",

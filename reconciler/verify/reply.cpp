@@ -167,6 +167,11 @@ constexpr SshText kSshTexts[] = {
     {"IDENTIFICATION HAS CHANGED", Symptom::kSshHostKeyChanged, "the peer's host key has changed"},
     {"Host key verification failed", Symptom::kSshHostKeyUnknown, "the peer's host key is unknown"},
     {"host key is known for", Symptom::kSshHostKeyUnknown, "the peer's host key is unknown"},
+    // Before the refusal that follows from it.
+    {"UNPROTECTED PRIVATE KEY FILE", Symptom::kSshKeyUnprotected,
+     "ssh does not use the key: others may read its file"},
+    {"are too open", Symptom::kSshKeyUnprotected,
+     "ssh does not use the key: others may read its file"},
     {"Permission denied (", Symptom::kSshDenied, "the peer accepts no key of ours"},
     {"Could not resolve hostname", Symptom::kSshNameUnknown, "the name is not known"},
     {"Connection refused", Symptom::kSshRefused, "connection refused"},

@@ -78,6 +78,8 @@ std::string_view ToString(Symptom symptom) {
       return "some-lost";
     case Symptom::kSshDenied:
       return "ssh-denied";
+    case Symptom::kSshKeyUnprotected:
+      return "ssh-key-unprotected";
     case Symptom::kSshHostKeyChanged:
       return "ssh-host-key-changed";
     case Symptom::kSshHostKeyUnknown:

@@ -37,6 +37,7 @@ enum class Symptom {
   kJumboLost,         // small pings come back, full-size ones do not
   kSomeLost,
   kSshDenied,
+  kSshKeyUnprotected,  // others may read the sender's key file, so that ssh does not use it
   kSshHostKeyChanged,
   kSshHostKeyUnknown,
   kSshNameUnknown,

@@ -30,6 +30,7 @@ lab · 2 nodes · one cable p1–p1 · mtu 9000
 spark-1  localhost
   ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:7
 1 change on 1 node.
+Before its first change each node is armed to take the plan back by itself.
 """, err="""\
 nothing was changed: there is no terminal to ask on
   hint: give --yes, or save a plan with `plan --out` and apply that with --yes
@@ -37,6 +38,14 @@ nothing was changed: there is no terminal to ask on
         with open("/etc/hosts", "rb") as file:
             self.assertEqual(file.read(), before)
         self.assertFalse(os.path.exists("/var/lib/spark-reconcile"))
+
+    def test_a_saved_plan_is_applied_whole_or_not_at_all(self):
+        self.saved_plan()
+        done = self.spark("apply", "plan.json", "--node", "spark-1", "--yes")
+        self.assert_ends(done, 1, out="", err="""\
+--node and --only do not go with a saved plan: it is applied whole
+  hint: give them to `plan --out`
+""")
 
     def saved_plan(self):
         self.write("cluster.yaml", OUT_OF_REACH)

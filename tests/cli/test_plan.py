@@ -7,6 +7,12 @@ from spark_cli import OUT_OF_REACH, REFUSED, CliTest
 
 
 class PlanCommand(CliTest):
+    def test_a_flag_takes_one_value_and_leaves_the_manifest_alone(self):
+        self.write("other.yaml", OUT_OF_REACH)
+        done = self.spark("plan", "--only", "hosts", "--node", "spark-1", "other.yaml")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("spark-1  ", done.stdout)
+
     def test_an_unreachable_node_gives_exit_3_and_the_plan_of_the_rest(self):
         done = self.spark("plan")
         self.assert_ends(done, 3, err=REFUSED)
@@ -14,7 +20,7 @@ class PlanCommand(CliTest):
         self.assertEqual(lines[:2], ["lab · 2 nodes · one cable p1–p1 · mtu 9000", "spark-1  localhost"])
         self.assertIn("/etc/hosts", done.stdout)
         self.assertIn("spark-2  127.0.0.1  not reached: spark-2 (127.0.0.1:1): connection refused", lines)
-        self.assertRegex(lines[-1], r"^\d+ changes on 1 node(, \d+ blocked)?, 1 node not reached\.")
+        self.assertRegex(lines[-2], r"^\d+ changes on 1 node(, \d+ blocked)?, 1 node not reached\.")
 
     def test_json_says_the_same(self):
         done = self.spark("plan", "--format", "json")
@@ -43,6 +49,7 @@ lab · 2 nodes · one cable p1–p1 · mtu 9000
 spark-1  localhost
   ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:7
 1 change on 1 node.
+Before its first change each node is armed to take the plan back by itself.
 """)
         self.assert_ends(self.spark("plan", "--detailed-exitcode", *only), 2, out=plan.stdout, err="")
         self.assert_ends(self.spark("drift", *only), 2, out=plan.stdout, err="")

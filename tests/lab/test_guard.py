@@ -67,7 +67,7 @@ class Guard(LabTest):
             target.write(text)
         run = subprocess.Popen([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", slow, "--yes",
                                 "--brief"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
+                               stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             for _ in range(200):
                 if self.lab.sh(1, "cat /proc/sys/net/ipv4/tcp_mtu_probing") == "2\n":
@@ -77,13 +77,17 @@ class Guard(LabTest):
                 self.fail("the apply did not begin")
             how(run)
         finally:
-            run.kill()
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
             run.wait()
+
+    @staticmethod
+    def kill(run):
+        os.killpg(run.pid, signal.SIGKILL)
 
     def test_3_a_killed_controller_means_that_the_node_takes_it_back_by_itself(self):
         before = self.states()
-        self.start_and_stop_half_way(lambda run: subprocess.run(
-            ["pkill", "-KILL", "-f", f"^{PROGRAM} apply"], check=True))
+        self.start_and_stop_half_way(self.kill)
         self.assertNotEqual(self.lab.sh(1, GUARDS), "")
         # The unit's start takes 20 s, then the guard's 90 s without progress.
         for _ in range(150):
@@ -105,6 +109,29 @@ class Guard(LabTest):
             self.assertRegex(refused.stderr, r"another apply is at work: \w+@\S+ pid \d+ since 20")
 
         self.start_and_stop_half_way(second)
+        # Whoever comes next takes the killed one back, so that no guard undoes a later apply.
+        took_back = self.spark("apply", cluster("pair.yaml"), "--yes", expect=8)
+        self.assertIn("spark-1: an earlier apply was cut off and is taken back now", took_back.stderr)
+        self.assertEqual(self.lab.sh(1, GUARDS) + self.lab.sh(2, GUARDS), "")
+        self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", expect=0)
+        self.spark("drift", cluster("pair.yaml"), expect=0)
+
+    def test_6_addresses_that_were_right_before_are_right_after_an_undo(self):
+        self.lab.sh(1, "rm /etc/netplan/60-spark-reconcile.yaml")
+        before = self.states()
+        self.spark("apply", broken_manifest(), "--yes", "--brief", expect=4)
+        self.assertEqual(self.states(), before)
+        self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", expect=0)
+
+    def test_7_ctrl_c_takes_it_back(self):
+        before = self.states()
+
+        def interrupt(run):
+            os.killpg(run.pid, signal.SIGINT)
+            self.assertEqual(run.wait(timeout=120), 130)
+
+        self.start_and_stop_half_way(interrupt)
+        self.assertEqual(self.states(), before)
 
 
 if __name__ == "__main__":

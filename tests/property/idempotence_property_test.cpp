@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "plugins/shared/mark.h"
 #include "tests/property/hostile_text.h"
 #include "tests/property/world.h"
 
@@ -13,14 +18,19 @@ void ApplyEverywhere(test::World& world) {
     ApplyFiles(plan, node, world.nodes.at(node.name));
 }
 
-// Files that stood there before us may hold anything; netplan's own must be YAML.
-void PutStrangersIn(test::FakeNode& node, const std::string& user) {
-  for (const std::string& path : {std::string("/etc/hosts"), "~" + user + "/.ssh/authorized_keys",
-                                  "~" + user + "/.ssh/known_hosts", "~" + user + "/.ssh/config",
-                                  std::string("/etc/sysctl.d/60-spark-reconcile.conf"),
-                                  std::string("/etc/systemd/system/u0.service")}) {
+const std::vector<std::string> kWholeFiles = {"/etc/sysctl.d/60-spark-reconcile.conf",
+                                              "/etc/systemd/system/u0.service"};
+
+// Files that stood there before us may hold anything; netplan's own must be YAML. A whole file has
+// `mark` before it.
+void PutStrangersIn(test::FakeNode& node, const std::string& user, const std::string& mark) {
+  std::vector<std::string> paths = {"/etc/hosts", "~" + user + "/.ssh/authorized_keys",
+                                    "~" + user + "/.ssh/known_hosts", "~" + user + "/.ssh/config"};
+  paths.insert(paths.end(), kWholeFiles.begin(), kWholeFiles.end());
+  for (const std::string& path : paths) {
     if (!*rc::gen::arbitrary<bool>()) continue;
-    node.files[path] = {.content = test::HostileBytes(),
+    const bool whole = std::find(kWholeFiles.begin(), kWholeFiles.end(), path) != kWholeFiles.end();
+    node.files[path] = {.content = (whole ? mark : "") + test::HostileBytes(),
                         .mode = *rc::gen::element(0600u, 0644u, 0666u, 0777u),
                         .owner = *rc::gen::element<std::string>("root", "mallory")};
   }
@@ -29,12 +39,33 @@ void PutStrangersIn(test::FakeNode& node, const std::string& user) {
 RC_GTEST_PROP(Plan, FilesHoldOnceTheyAreWritten, ()) {
   const test::ManifestParts parts = test::AnyManifest(2, 4);
   test::World world = test::WorldOf(parts);
-  for (auto& [name, node] : world.nodes) PutStrangersIn(node, parts.user);
+  for (auto& [name, node] : world.nodes) {
+    PutStrangersIn(node, parts.user, plugins::OwnedFile(world.cluster.name, ""));
+  }
   ApplyEverywhere(world);  // makes the key pairs
   ApplyEverywhere(world);  // writes what waited for them
   for (const Stage& stage : world.MakePlan().stages) {
     for (const Change& change : stage.changes) {
       if (change.kind == "file") RC_FAIL(change.Id() + ": " + change.detail + "\n" + change.diff);
+    }
+  }
+}
+
+RC_GTEST_PROP(Plan, WholeFilesThatOthersWroteAreNeverChanged, ()) {
+  const test::ManifestParts parts = test::AnyManifest(2, 4);
+  test::World world = test::WorldOf(parts);
+  for (auto& [name, node] : world.nodes) {
+    PutStrangersIn(
+        node, parts.user,
+        *rc::gen::element<std::string>("#", plugins::OwnedFile(world.cluster.name + "x", "")));
+  }
+  const auto before = world.nodes;
+  ApplyEverywhere(world);
+  for (const auto& [name, node] : before) {
+    for (const std::string& path : kWholeFiles) {
+      const auto found = node.files.find(path);
+      if (found != node.files.end())
+        RC_ASSERT(world.nodes.at(name).files.at(path) == found->second);
     }
   }
 }

@@ -106,6 +106,19 @@ TEST_F(SshHostKey, KeyOfAnotherKindThanTheKnownOneIsAChangedKey) {
   EXPECT_EQ(DialError(), ChangedError(1, known, known_hosts_));
 }
 
+TEST_F(SshHostKey, ChangedKeyIsTheOneOfTheOfferedType) {
+  StartSshd();
+  Shell(
+      fmt::format("ssh-keygen -q -t ecdsa -N '' -f {0}/other; "
+                  "echo \"[127.0.0.1]:{1} $(cut -d' ' -f1,2 {0}/other.pub)\" >{2}",
+                  folder_, sshd_->Port(), known_hosts_));
+  const std::string ecdsa = ReadText(known_hosts_);
+  const std::string before = sshd_->Fingerprint();
+  WriteText(known_hosts_, ecdsa + "# comment\n" + sshd_->KnownHostsLine() + ecdsa);
+  sshd_->RestartWithNewHostKey();
+  EXPECT_EQ(DialError(), ChangedError(3, "ssh-ed25519 " + before, known_hosts_));
+}
+
 TEST_F(SshHostKey, RevokedKeyIsRefusedAlthoughItIsKnown) {
   StartSshd();
   WriteText(known_hosts_, sshd_->KnownHostsLine() + "@revoked " + sshd_->KnownHostsLine());

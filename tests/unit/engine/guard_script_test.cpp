@@ -1,5 +1,7 @@
 #include "reconciler/engine/guard_script.h"
 
+#include <sys/stat.h>
+
 #include "reconciler/base/text.h"
 #include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/frames.h"
@@ -40,6 +42,21 @@ TEST_F(GuardScriptTest, ARevertRestoresContentAndModeAndRemovesWhatIsNew) {
   EXPECT_EQ(std::filesystem::status(Path("etc/old")).permissions(), std::filesystem::perms(0640));
   EXPECT_FALSE(std::filesystem::exists(Path("etc/new/deep")));
   EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
+}
+
+TEST_F(GuardScriptTest, AFileThatWasNotChangedYetNeedsNoWriteToBeRestored) {
+  Put("etc/x", "before");
+  const Change change = Write(Path("etc/x"), "after");
+  Apply(change);
+  Put("etc/x", "before");  // as if the step had journalled and then failed
+  const auto inode = [&] {
+    struct stat status = {};
+    EXPECT_EQ(stat(Path("etc/x").c_str(), &status), 0);
+    return status.st_ino;
+  };
+  const auto kept = inode();
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_EQ(inode(), kept);
 }
 
 TEST_F(GuardScriptTest, OfTwoWritesToOneFileTheOldestStateComesBack) {

@@ -27,6 +27,8 @@ TEST(FindNotUndone, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
   EXPECT_EQ(FormatErrors(FindNotUndone(Of({Named("/a"), Named("/b")}), Of({moved}))),
             "spark-1: file /a is not as it was before: 1 → 2\n"
             "spark-1: file /b is not as it was before: it is as the manifest wants it\n");
+  EXPECT_EQ(FormatErrors(FindNotUndone(Of({}), Of({Named("/new")}))),
+            "spark-1: file /new is not as it was before: 1 → 2\n");
   Change key = Named("key");
   key.actions = {RunCommand{{"ssh-keygen"}}};
   EXPECT_TRUE(FindNotUndone(Of({key}), Of({})).empty());

@@ -115,7 +115,8 @@ TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
             "  ! sysctl  a.b: unknown: gone                     blocked\n"
             "spark-3  192.168.1.2  not reached: no route to host\n"
             "3 changes on 2 nodes, 1 blocked, 1 node not reached.\n"
-            "enP7s7 carries this session and is not touched.\n");
+            "enP7s7 carries this session and is not touched.\n"
+            "Before its first change each node is armed to take the plan back by itself.\n");
 }
 
 }  // namespace

@@ -20,9 +20,18 @@ TEST(Mark, OwnedFileNamesTheClusterAndItsBodysDigest) {
 }
 
 TEST(Mark, OwnedFileIsKnownAfterAnEditAndForeignTextIsNot) {
-  EXPECT_TRUE(IsOwnedFile(OwnedFile("homelab", "a = 1\n") + "b = 2\n"));
-  EXPECT_FALSE(IsOwnedFile("\n" + OwnedFile("homelab", "a = 1\n")));
-  EXPECT_FALSE(IsOwnedFile(""));
+  EXPECT_TRUE(IsOwnedFile(OwnedFile("homelab", "a = 1\n") + "b = 2\n", "homelab"));
+  EXPECT_FALSE(IsOwnedFile("\n" + OwnedFile("homelab", "a = 1\n"), "homelab"));
+  EXPECT_FALSE(IsOwnedFile("", "homelab"));
+}
+
+TEST(Mark, OwnedFileOfAnotherClusterIsNotOurs) {
+  const std::string office = OwnedFile("homelab-2", "a = 1\n");
+  EXPECT_FALSE(IsOwnedFile(office, "homelab"));
+  EXPECT_EQ(OwnerOf(office), "homelab-2");
+  EXPECT_EQ(OwnerOf("# Written by spark-reconcile for cluster homelab\n# (body sha256 x\n"),
+            std::nullopt);
+  EXPECT_EQ(OwnerOf("# somebody else\n"), std::nullopt);
 }
 
 TEST(Mark, NewBlockGoesToTheEndAndLeavesTheRestAlone) {

@@ -129,6 +129,21 @@ TEST(Memlock, UnknownLiveLimitBlocksItselfAndNotTheFiles) {
   EXPECT_EQ(Diff(resources[3], "memlock")->change, ChangeKind::kBlocked);
 }
 
+TEST(Memlock, FileThatOthersWroteIsBlockedAndWhatReloadsItToo) {
+  NodeFacts facts = Facts(Show("8388608", "8388608"));
+  for (const char* path : {kPam, kSystem}) facts.files[path] = FileState{.content = "# mine\n"};
+  const auto resources = ResourcesOf(With(test::Text("unlimited")), facts);
+  const std::string why =
+      "was not written by spark-reconcile: move it away, or take this out of the manifest";
+  for (const std::size_t i : {0u, 1u}) {
+    EXPECT_EQ(Diff(resources[i], "memlock")->change, ChangeKind::kBlocked);
+    EXPECT_EQ(Diff(resources[i], "memlock")->detail, why);
+  }
+  EXPECT_EQ(Diff(resources[2], "memlock")->change, ChangeKind::kAdd);
+  EXPECT_EQ(Diff(resources[3], "memlock")->change, ChangeKind::kBlocked);
+  EXPECT_EQ(Diff(resources[3], "memlock")->detail, std::string(kSystem) + " " + why);
+}
+
 TEST(Memlock, UnknownLiveLimitSaysWhy) {
   EXPECT_EQ(ServiceLimit({.exit_code = 124}), "unknown: systemctl gave no answer in 5 s");
   EXPECT_EQ(ServiceLimit({.exit_code = 127}), "unknown: systemctl is not installed");

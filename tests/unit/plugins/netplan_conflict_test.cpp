@@ -2,6 +2,7 @@
 
 #include "plugins/netplan/netplan.h"
 #include "plugins/netplan/routes.h"
+#include "plugins/shared/mark.h"
 #include "tests/unit/plugins/pair_world.h"
 
 // What keeps the netplan plugin from changing anything.
@@ -55,6 +56,42 @@ TEST(NetplanConflict, OurOwnUnreadableFileBlocksTheLinksToo) {
   EXPECT_EQ(world.Detail(Get(), kFile), "blocked: unknown: is a symbolic link");
   EXPECT_EQ(world.Detail(Get(), kRail0),
             "blocked: /etc/netplan/60-spark-reconcile.yaml cannot be read: is a symbolic link");
+}
+
+TEST(NetplanConflict, FileInOurPlaceThatOthersWroteIsBlockedWithItsLinks) {
+  test::PairWorld world = World();
+  world.AddFile(kFile, "# somebody else\nnetwork: {version: 2}\n");
+  const std::string why =
+      "was not written by spark-reconcile: move it away, or take this out of the manifest";
+  EXPECT_EQ(world.Detail(Get(), kFile), "blocked: " + why);
+  EXPECT_EQ(world.Detail(Get(), kRail0), std::string("blocked: ") + kFile + " " + why);
+  world.AddFile(kFile, OwnedFile("office", "network: {version: 2}\n"));
+  EXPECT_THAT(world.Detail(Get(), kFile), StartsWith("blocked: belongs to cluster 'office': "));
+  EXPECT_THAT(world.Detail(Get(), kRail0),
+              StartsWith(std::string("blocked: ") + kFile + " belongs to cluster 'office': "));
+}
+
+TEST(NetplanConflict, EditedFileOfOursIsDrift) {
+  test::PairWorld world = World();
+  world.AddFile(kFile, OwnedFile("homelab", "network: {version: 2}\n") + "# edited\n");
+  EXPECT_THAT(world.Detail(Get(), kFile), StartsWith("(+"));
+}
+
+TEST(NetplanConflict, PortsThatNetworkManagerWouldNotLetGoOfAreNotTakenDown) {
+  constexpr const char* kUnmanaged = "/etc/NetworkManager/conf.d/60-spark-reconcile.conf";
+  test::PairWorld world = World();
+  world.cluster.fabric.unused_cages = UnusedCages::kDown;
+  world.AddFile("/etc/netplan/01-network-manager-all.yaml",
+                "network:\n  version: 2\n  renderer: NetworkManager\n");
+  for (auto& [name, link] : world.facts.links) link.manager = LinkManager::kNetworkManager;
+  world.AddFile(kUnmanaged, "# somebody else\n");
+  const std::string why =
+      "was not written by spark-reconcile: move it away, or take this out of the manifest";
+  EXPECT_EQ(world.Detail(Get(), kUnmanaged), "blocked: " + why);
+  EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"), std::string("blocked: ") + kUnmanaged + " " + why);
+  EXPECT_THAT(world.Detail(Get(), kRail0), testing::Not(StartsWith("blocked")));
+  world.cluster.fabric.unused_cages = UnusedCages::kIgnore;
+  EXPECT_THAT(world.Names(Get()), testing::Not(testing::Contains(kUnmanaged)));
 }
 
 TEST(NetplanConflict, InterfaceOfTheSessionIsNeverTouched) {

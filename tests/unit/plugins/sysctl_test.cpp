@@ -72,6 +72,17 @@ TEST(Sysctl, LiveValueIsSetAndUndoneByTheSameCommand) {
   EXPECT_THAT(test::Lines(resource.undo), ElementsAre("sysctl -w -- net.core.rmem_max=212992"));
 }
 
+TEST(Sysctl, FileThatOthersWroteIsBlockedAndLiveValuesAreNot) {
+  test::PairWorld world = World();
+  world.AddFile(kFile, "# somebody else\n");
+  EXPECT_EQ(world.Detail(Get(), kFile),
+            "blocked: was not written by spark-reconcile: move it away, or take this out of the "
+            "manifest");
+  EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
+  world.AddFile(kFile, OwnedFile("homelab", "x = 1\n") + "y = 2\n");
+  EXPECT_THAT(world.Detail(Get(), kFile), testing::HasSubstr("+8 -3 lines"));
+}
+
 TEST(Sysctl, BlanksAndTabsBetweenNumbersDoNotCount) {
   ProbeReply reply = Asked("- /proc/sys/net/ipv4/tcp_rmem\n");
   reply.values["/proc/sys/net/ipv4/tcp_rmem"] = "4096\t131072\t6291456";

@@ -124,7 +124,7 @@ TEST(Units, FilesOfAllUnitsComeBeforeAnyCommand) {
 
 TEST(Units, ChangedContentRestartsARunningUnitOnce) {
   NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
-  facts.files[kPath] = FileState{.content = "[Service]\nExecStart=/bin/true\n"};
+  facts.files[kPath] = FileState{.content = OwnedFile("homelab", "[Service]\n") + "# edited\n"};
   const auto resources = ResourcesOf(Cluster({Demo()}), facts);
   EXPECT_THAT(StepsOf(resources),
               ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload",
@@ -234,6 +234,43 @@ TEST(Units, NothingThatIsShownBlockedIsRestarted) {
     EXPECT_THAT(StepsOf(resources), ElementsAre("write /etc/systemd/system/demo.service",
                                                 "run systemctl daemon-reload"));
   }
+}
+
+TEST(Units, UnitWhoseFileIsBlockedIsBlockedByThat) {
+  const Observed<FileState> stuck[] = {Unknown{"is not a regular file"},
+                                       FileState{.content = "# somebody else\n"},
+                                       FileState{.content = OwnedFile("office", kService)}};
+  const std::string whys[] = {
+      "cannot be read: is not a regular file",
+      "was not written by spark-reconcile: move it away, or take this out of the manifest",
+      "belongs to cluster 'office': move it away if that cluster is gone, or take this out of the "
+      "manifest"};
+  for (std::size_t i = 0; i < std::size(stuck); ++i) {
+    for (const bool on : {true, false}) {
+      NodeFacts facts = Facts({.out = Block("demo.service", "loaded", on ? "disabled" : "enabled",
+                                            on ? "inactive" : "active")});
+      facts.files[kPath] = stuck[i];
+      const auto resources = ResourcesOf(Cluster({Demo(on, on)}), facts);
+      EXPECT_EQ(Diff(resources[0], "units")->change, ChangeKind::kBlocked);
+      EXPECT_EQ(Diff(resources[1], "units")->change, ChangeKind::kBlocked);
+      EXPECT_EQ(Diff(resources[1], "units")->detail, std::string(kPath) + " " + whys[i]);
+      EXPECT_THAT(StepsOf(resources), IsEmpty());
+    }
+  }
+}
+
+TEST(Units, UnitWhoseDropInIsBlockedIsNotRestarted) {
+  Settings unit = Demo();
+  unit.emplace_back("drop_ins", test::Map({{"10-a.conf", test::Text("[Service]\nNice=5")}}));
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "disabled", "active")});
+  facts.files["/etc/systemd/system/demo.service.d/10-a.conf"] =
+      FileState{.content = "[Service]\nNice=1\n"};
+  const auto resources = ResourcesOf(Cluster({unit}), facts);
+  EXPECT_EQ(Diff(resources[2], "units")->detail,
+            "/etc/systemd/system/demo.service.d/10-a.conf was not written by spark-reconcile: move "
+            "it away, or take this out of the manifest");
+  EXPECT_THAT(StepsOf(resources),
+              ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload"));
 }
 
 TEST(Units, UnknownStateBlocksInsteadOfChanging) {

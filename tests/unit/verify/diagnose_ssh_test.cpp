@@ -44,6 +44,13 @@ INSTANTIATE_TEST_SUITE_P(
         SshCase{"DeniedOneWay", Symptom::kSshDenied, "2>3@*",
                 "ssh-denied spark-2 spark-3 rail0 rail1 x2",
                 "the authorized_keys of spark-3 lacks the key of spark-2"},
+        SshCase{"KeyUnprotectedOutOf", Symptom::kSshKeyUnprotected, "2>0@*",
+                "ssh-key-unprotected spark-2 rail0 rail1 x4",
+                "on spark-2 others may read the key file (its mode), so ssh does not use it"},
+        SshCase{"KeyUnprotectedOneWay", Symptom::kSshKeyUnprotected, "2>3@*",
+                "ssh-key-unprotected spark-2 spark-3 rail0 rail1 x2",
+                "on spark-2 others may read the key file (its mode), so ssh does not use it for "
+                "spark-3"},
         SshCase{"HostKeyChanged", Symptom::kSshHostKeyChanged, "0>3@*",
                 "ssh-host-key-changed spark-3 rail0 rail1 x4",
                 "spark-3 has other host keys than its peers wrote down: it was installed anew, or "
@@ -67,6 +74,15 @@ INSTANTIATE_TEST_SUITE_P(
         SshCase{"Other", Symptom::kSshFailed, "3>1@0", "ssh-failed spark-3 spark-1 rail0 x1",
                 "the login from spark-3 to spark-1 fails for another reason"}),
     [](const auto& test) { return test.param.name; });
+
+TEST(LoginFindings, AnUnprotectedKeyFileIsMendedByItsMode) {
+  const Sample sample = OnSwitch(2);
+  auto checks = PassedChecks(sample);
+  Break(checks, Rung::kSsh, "1>2@*", Symptom::kSshKeyUnprotected);
+  EXPECT_EQ(FindingsOf(sample, checks)[0].next_step,
+            "run `spark-reconcile plan`: apply sets the mode; or chmod 600 the file that the "
+            "evidence names");
+}
 
 TEST(LoginFindings, ALoginOverADeadRailIsExplainedByItsPings) {
   const Sample sample = OnSwitch(3);

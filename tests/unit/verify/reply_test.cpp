@@ -177,6 +177,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         SshCase{"Denied", 255, "nvidia@spark-2-rail0: Permission denied (publickey,password).\r\n",
                 Symptom::kSshDenied},
+        SshCase{"KeyFileOpenToOthers", 255,
+                "@@@@@@@@@@@@@@@@\n@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @\n"
+                "@@@@@@@@@@@@@@@@\nPermissions 0644 for '/home/nvidia/.ssh/id_ed25519_spark' are "
+                "too open.\nThis private key will be ignored.\n"
+                "nvidia@spark-2-rail0: Permission denied (publickey).\r\n",
+                Symptom::kSshKeyUnprotected},
         SshCase{"Changed", 255,
                 "@@@@@@@@@@@@@@@@\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n"
                 "@@@@@@@@@@@@@@@@\nHost key verification failed.\r\n",

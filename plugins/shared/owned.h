@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reconciler/model/facts.h"
+#include "reconciler/model/resource.h"
+
+namespace reconciler::plugins {
+
+// Why a whole file must not be overwritten by this cluster: others wrote it, or it belongs to
+// another cluster. Empty: it is ours or not there, or nobody knows (see WhyFileStuck).
+std::string WhyNotOurs(const Observed<FileState>& observed, std::string_view cluster);
+
+// A file that is not ours is blocked, whatever else would block it.
+void BlockUnlessOurs(Resource& file, std::string_view cluster);
+
+// Why a whole file of ours does not get its content, with its path, for what depends on that
+// content; empty: it does.
+std::string WhyFileStuck(const NodeFacts& facts, const std::string& path, std::string_view cluster);
+
+}  // namespace reconciler::plugins
