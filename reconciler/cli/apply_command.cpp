@@ -123,9 +123,9 @@ void PrintOutcome(const ConvergeReport& report) {
                       [](const auto& entry) { return entry.second == ChangeOutcome::kDone; }));
   }
   const std::size_t blocked = report.remaining.BlockedCount();
-  std::cout << "converged: " << Plural(done, "change", "changes")
-            << " made, read back, and nothing differs"
-            << (blocked > 0 ? fmt::format(", {} blocked\n", blocked) : "\n");
+  std::cout << "converged: " << Plural(done, "change", "changes") << " made, read back, and "
+            << (blocked == 0 ? std::string("nothing differs\n")
+                             : fmt::format("nothing differs but what is blocked ({})\n", blocked));
 }
 
 int Finish(const ConvergeReport& report, const ClusterFacts& facts) {

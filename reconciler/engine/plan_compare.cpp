@@ -56,6 +56,29 @@ std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh) {
   return ids;
 }
 
+namespace {
+
+bool Unreachable(const Plan& plan, const NodeName& name) {
+  return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const PlanNode& node) {
+    return node.name == name && !node.unreachable.empty();
+  });
+}
+
+bool Changes(const Plan& plan, const NodeName& node) {
+  bool changes = false;
+  ForEachChange(plan, [&](const Change& change) { changes |= change.node == node; });
+  return changes;
+}
+
+bool NothingLeft(const Plan& saved, const Plan& fresh) {
+  bool left = false;
+  ForEachChange(saved,
+                [&](const Change& change) { left |= FindChange(fresh, change.Id()) != nullptr; });
+  return !left;
+}
+
+}  // namespace
+
 Errors FindStale(const Plan& saved, const Plan& fresh) {
   Errors errors;
   const auto stale = [&](const Change& change, std::string now) {
@@ -70,8 +93,20 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
         {.kind = ErrorKind::kStale,
          .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
   }
+  for (const PlanNode& node : fresh.nodes) {
+    if (node.unreachable.empty() || !Changes(saved, node.name)) continue;
+    errors.push_back({.kind = ErrorKind::kStale,
+                      .message = "cannot be read now: " + Printable(node.unreachable),
+                      .context = {node.name}});
+  }
+  if (errors.empty() && !saved.Empty() && NothingLeft(saved, fresh)) {
+    return {{.kind = ErrorKind::kStale,
+             .message = "nothing is left of this plan: all of it is as the manifest wants it",
+             .hint = "it was applied already, or somebody did the same by hand"}};
+  }
   ForEachChange(saved, [&](const Change& change) {
     const Change* now = FindChange(fresh, change.Id());
+    if (now == nullptr && Unreachable(fresh, change.node)) return;  // said above
     if (now == nullptr) {
       stale(change, "now it is as the manifest wants it");
     } else if (now->fingerprint != change.fingerprint) {

@@ -4,24 +4,10 @@
 
 #include "reconciler/engine/plan_compare.h"
 #include "reconciler/transport/fake_transport.h"
+#include "tests/unit/engine/plan_values.h"
 
 namespace reconciler {
 namespace {
-
-Change Named(const std::string& name, bool deferred = false) {
-  return {.kind = "file",
-          .name = name,
-          .node = "spark-1",
-          .detail = "1 → 2",
-          .deferred = deferred,
-          .fingerprint = "f"};
-}
-
-Plan Of(std::vector<Change> changes) {
-  Plan plan{.manifest = "cluster.yaml", .spec_digest = "d", .id = std::string(64, '0')};
-  if (!changes.empty()) plan.stages = {{.plugins = {"p"}, .changes = std::move(changes)}};
-  return plan;
-}
 
 // The changes have no actions, so no node is asked for anything.
 ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {

@@ -2,23 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/engine/plan_values.h"
+
 namespace reconciler {
 namespace {
-
-Change Named(const std::string& name, bool deferred = false) {
-  return {.kind = "file",
-          .name = name,
-          .node = "spark-1",
-          .detail = "1 → 2",
-          .deferred = deferred,
-          .fingerprint = "f"};
-}
-
-Plan Of(std::vector<Change> changes) {
-  Plan plan{.manifest = "cluster.yaml", .spec_digest = "d", .id = std::string(64, '0')};
-  if (!changes.empty()) plan.stages = {{.plugins = {"p"}, .changes = std::move(changes)}};
-  return plan;
-}
 
 TEST(FindNotUndone, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
   Change moved = Named("/a");
@@ -45,9 +32,23 @@ TEST(FindStale, NamesTheFactThatMoved) {
   EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({moved}))),
             "spark-1: file /a moved since the plan was made: planned '1 → 2', now '3 → 2'\n"
             "  hint: make a new plan and look at it again\n");
-  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({}))),
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a"), Named("/b")}), Of({Named("/b")}))),
             "spark-1: file /a moved since the plan was made: planned '1 → 2', now it is as the "
             "manifest wants it\n"
+            "  hint: make a new plan and look at it again\n");
+}
+
+TEST(FindStale, SaysInOneLineThatNothingIsLeft) {
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a"), Named("/b")}), Of({}))),
+            "nothing is left of this plan: all of it is as the manifest wants it\n"
+            "  hint: it was applied already, or somebody did the same by hand\n");
+}
+
+TEST(FindStale, ANodeThatCannotBeReadNowIsSaidOnce) {
+  Plan fresh = Of({});
+  fresh.nodes = {{.name = "spark-1", .unreachable = "no answer within 10 s"}};
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a"), Named("/b")}), fresh)),
+            "spark-1: cannot be read now: no answer within 10 s\n"
             "  hint: make a new plan and look at it again\n");
 }
 
