@@ -29,15 +29,19 @@ Error NodeError(const NodeName& node, const std::string& what, const ScriptReply
 
 }  // namespace
 
-Errors Guard::OnEveryNode(const std::string& what,
-                          const std::function<std::string(const NodeName&)>& script) {
+std::vector<const NodeSpec*> Guard::Nodes() const {
   std::vector<const NodeSpec*> nodes;
   for (const NodeSpec& node : cluster_.nodes) {
     if (stages_.contains(node.name)) nodes.push_back(&node);
   }
+  return nodes;
+}
+
+Errors Guard::OnEveryNode(const std::string& what,
+                          const std::function<std::string(const NodeName&)>& script) {
   Errors errors;
   std::mutex mutex;
-  ForEachNode(nodes, [&](const NodeSpec& node) {
+  ForEachNode(Nodes(), [&](const NodeSpec& node) {
     const std::string text = ScriptPreamble(MakeNonce()) + script(node.name);
     const auto reply = pool_.Run(node, text, kScriptLimit);
     if (reply && reply->exit_code == 0) return;
@@ -99,13 +103,9 @@ Errors Guard::Commit(const std::string& generation) {
 Errors Guard::Revert() {
   const std::string script =
       ScriptPreamble(MakeNonce()) + RevertNowScript(JournalDirectory(apply_id_));
-  std::vector<const NodeSpec*> nodes;
-  for (const NodeSpec& node : cluster_.nodes) {
-    if (stages_.contains(node.name)) nodes.push_back(&node);
-  }
   Errors errors;
   std::mutex mutex;
-  ForEachNode(nodes, [&](const NodeSpec& node) {
+  ForEachNode(Nodes(), [&](const NodeSpec& node) {
     const auto deadline = std::chrono::steady_clock::now() +
                           std::chrono::seconds(GuardLimit(stages_.at(node.name)) + 30);
     for (;;) {

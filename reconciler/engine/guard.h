@@ -40,6 +40,7 @@ class Guard {
   bool Armed() const { return !stages_.empty(); }
 
  private:
+  std::vector<const NodeSpec*> Nodes() const;  // that this apply changes
   Errors OnEveryNode(const std::string& what,
                      const std::function<std::string(const NodeName&)>& script);
 
