@@ -16,6 +16,7 @@
 #include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/converge.h"
 #include "reconciler/engine/guard.h"
+#include "reconciler/engine/history.h"
 #include "reconciler/engine/lock.h"
 #include "reconciler/engine/plan_compare.h"
 #include "reconciler/engine/render.h"
@@ -33,6 +34,8 @@ struct ApplyOptions {
   bool yes = false;
   bool brief = false;
   bool no_verify = false;
+  bool allow_unproven = false;
+  GuardTimes times = {};
 };
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -112,6 +115,12 @@ void PrintFailure(const ConvergeReport& report) {
 }
 
 void PrintOutcome(const ConvergeReport& report) {
+  if (report.committed && !report.converged) {
+    std::cerr << FormatErrors(report.errors);
+    std::cout << "committed on every node, but what was read afterwards differs: see the errors "
+                 "above\n";
+    return;
+  }
   if (!report.converged) {
     PrintFailure(report);
     return;
@@ -156,7 +165,7 @@ class ApplyRun {
       : cluster_(cluster), options_(options), context_(context), pool_(DialNode) {}
 
   int Do(const std::optional<Plan>& saved) {
-    const auto fresh = Replan();
+    const auto fresh = Replan({});
     if (!fresh) return Complain(fresh.error(), kUsageOrManifest);
     if (saved && IsStale(*saved, *fresh)) return kStalePlan;
     const Plan& plan = saved ? *saved : *fresh;
@@ -172,7 +181,7 @@ class ApplyRun {
 
  private:
   // A node that did not answer the first time is not waited for again.
-  Result<Plan> Replan() {
+  Result<Plan> Replan(const Trials& trials) {
     Selection selection = options_.selection;
     if (!absent_.empty()) {
       selection.scope.nodes.clear();
@@ -181,7 +190,7 @@ class ApplyRun {
       }
     }
     const bool is_first = facts_.nodes.empty();
-    facts_ = GatherWithProgress(cluster_, selection, pool_);
+    facts_ = GatherWithProgress(cluster_, selection, pool_, trials);
     if (is_first) absent_ = facts_.unreachable;
     facts_.unreachable.insert(absent_.begin(), absent_.end());
     return MakePlan(cluster_.spec, cluster_.fabric, facts_, plugins::All(),
@@ -199,15 +208,16 @@ class ApplyRun {
     for (const NodeSpec& node : cluster_.spec.nodes) {
       if (facts_.nodes.contains(node.name)) nodes.push_back(&node);
     }
-    const auto locks = Locks::Take(nodes, pool_, LeaseText());
-    if (!locks) {
-      return Complain(locks.error(), locks.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
+    const auto sessions = Sessions::Take(nodes, pool_, LeaseText());
+    if (!sessions) {
+      return Complain(sessions.error(),
+                      sessions.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
     }
-    const auto leftovers = TakeBackLeftovers(nodes, pool_);
+    const auto leftovers = EndLeftovers(nodes, **sessions);
     if (!leftovers) return Complain(leftovers.error(), kMixed);
     for (const std::string& line : *leftovers) std::cerr << line << '\n';
     // Under the lock nobody else of us changes anything: what was approved must still fit.
-    const auto now = Replan();
+    const auto now = Replan({});
     if (!now) return Complain(now.error(), kUsageOrManifest);
     if (IsStale(plan, *now)) return kStalePlan;
     beside_ = IdsBeside(plan, *now);
@@ -216,12 +226,15 @@ class ApplyRun {
     if (!log) return Complain(log.error(), kUsageOrManifest);
     SetInterruptHandler(OnInterrupt);
     const ConvergeReport report = Converge(
-        plan, cluster_.spec, pool_, [&] { return Replan(); },
+        plan, cluster_.spec, cluster_.fabric, **sessions, pool_,
+        [&](const Trials& trials) { return Replan(trials); },
         [&](const Event& event) { (*log)->Write(event); },
         {.should_stop = [] { return interrupted != 0; },
          .before = *now,
          .beside = beside_,
-         .generation = Generation(plan)});
+         .documents = DocumentsFor(plan, nodes),
+         .times = options_.times,
+         .allow_unproven = options_.allow_unproven});
     SetInterruptHandler(SIG_DFL);
     PrintOutcome(report);
     if (!beside_.empty()) {
@@ -229,6 +242,20 @@ class ApplyRun {
                 << " from the manifest was not in the plan and is left as it was\n";
     }
     return Verified(Finish(report, facts_));
+  }
+
+  std::map<NodeName, Documents> DocumentsFor(const Plan& plan,
+                                             const std::vector<const NodeSpec*>& nodes) {
+    int newest = 0;
+    for (const NodeSpec* node : nodes) {
+      const auto history = ReadHistory(*node, pool_);
+      if (history && !history->empty()) newest = std::max(newest, history->back().number);
+    }
+    std::map<NodeName, Documents> documents;
+    for (const NodeSpec* node : nodes) {
+      documents[node->name][fmt::format("generations/{}.json", newest + 1)] = Generation(plan);
+    }
+    return documents;
   }
 
   // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
@@ -274,6 +301,13 @@ void AddApply(CLI::App& app, Context& context) {
                       "Write one JSON object per event to this file (- is stdout)");
   command->add_flag("--yes", options->yes, "Do not ask");
   command->add_flag("--brief", options->brief, "Show the plan without the files' diffs");
+  command
+      ->add_option("--revert-after", options->times.revert_after,
+                   "Seconds without progress after which a node takes the plan back by itself")
+      ->check(CLI::Range(5, 3600))
+      ->capture_default_str();
+  command->add_flag("--allow-unproven", options->allow_unproven,
+                    "Keep the change though pairs of nodes do not reach each other");
   command->add_flag("--no-verify", options->no_verify,
                     "Do not end with the manifest's verification");
   command->callback([&context, options] { context.exit_code = RunApply(*options, context); });

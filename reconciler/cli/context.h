@@ -44,7 +44,8 @@ struct Cluster {
 std::optional<Cluster> OpenCluster(const Selection& selection);
 
 // Facts of the selected nodes with a line of progress; failures are reported on stderr.
-ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool);
+ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
+                                const Trials& trials = {});
 
 Result<std::string> ReadTextFile(const std::string& path);
 Result<void> WriteTextFile(const std::string& path, const std::string& text);

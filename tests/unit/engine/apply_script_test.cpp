@@ -20,8 +20,11 @@ class ApplyScriptTest : public ShellTest {
     std::vector<Step> steps;
     for (const Action& action : actions) steps.push_back({0, action});
     const std::string nonce = MakeNonce();
-    return ParseApplyReply(Run(ApplyScript(steps, 0, Path("journal"), nonce)), nonce);
+    staged_ = RunRequest(StageRequest(steps, 0, Path("journal")), nonce);
+    if (staged_.exit_code != 0) return {};
+    return ParseApplyReply(RunRequest(ActivateRequest(steps, 0, Path("journal")), nonce), nonce);
   }
+  ScriptReply staged_;
 
   unsigned Mode(const std::string& name) const {
     struct stat status = {};
@@ -71,8 +74,9 @@ TEST_F(ApplyScriptTest, ASymbolicLinkIsNotReplaced) {
   Put("etc/target", "kept");
   std::filesystem::create_symlink("target", Path("etc/link"));
   const auto replies = Apply({WriteFile{Path("etc/link"), State("x")}});
-  EXPECT_EQ(replies[0].exit_code, 1);
-  EXPECT_EQ(replies[0].err, Path("etc/link") + " is a symbolic link: it is not replaced\n");
+  EXPECT_TRUE(replies.empty());
+  EXPECT_EQ(staged_.exit_code, 1);
+  EXPECT_EQ(staged_.err, Path("etc/link") + " is a symbolic link: it is not replaced\n");
   EXPECT_EQ(Get(Path("etc/target")), "kept");
 }
 
