@@ -35,6 +35,7 @@ struct ApplyOptions {
   bool brief = false;
   bool no_verify = false;
   bool allow_unproven = false;
+  bool interrupt = false;
   GuardTimes times = {};
 };
 
@@ -175,6 +176,7 @@ class ApplyRun {
       const int code = facts_.unreachable.empty() ? kFine : kNodeUnreadable;
       return Verified(code == kFine && plan.BlockedCount() > 0 ? kPending : code);
     }
+    if (const int refused = RefuseToInterrupt(plan, *fresh); refused != kFine) return refused;
     if (!Confirmed(plan, options_.yes)) return kUsageOrManifest;
     return Carry(plan);
   }
@@ -195,6 +197,21 @@ class ApplyRun {
     facts_.unreachable.insert(absent_.begin(), absent_.end());
     return MakePlan(cluster_.spec, cluster_.fabric, facts_, plugins::All(),
                     options_.selection.scope);
+  }
+
+  // Jobs come and go: what counts is who is at work now, on what the plan changes.
+  int RefuseToInterrupt(const Plan& plan, Plan now) const {
+    for (Stage& stage : now.stages) {
+      std::erase_if(stage.changes, [&](const Change& change) {
+        return FindChange(plan, change.Id()) == nullptr;
+      });
+    }
+    const std::vector<std::string> ended = Interruptions(now);
+    if (ended.empty() || options_.interrupt) return kFine;
+    std::cerr << "nothing was changed, because it would end work that runs now:\n";
+    for (const std::string& line : ended) std::cerr << "  " << line << '\n';
+    std::cerr << "  hint: wait for it, or give --interrupt\n";
+    return kPending;
   }
 
   static bool IsStale(const Plan& plan, const Plan& fresh) {
@@ -221,6 +238,7 @@ class ApplyRun {
     if (!now) return Complain(now.error(), kUsageOrManifest);
     if (IsStale(plan, *now)) return kStalePlan;
     beside_ = IdsBeside(plan, *now);
+    if (const int refused = RefuseToInterrupt(plan, *now); refused != kFine) return refused;
 
     const auto log = EventLog::Open(options_.events_file);
     if (!log) return Complain(log.error(), kUsageOrManifest);
@@ -308,6 +326,8 @@ void AddApply(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_flag("--allow-unproven", options->allow_unproven,
                     "Keep the change though pairs of nodes do not reach each other");
+  command->add_flag("--interrupt", options->interrupt,
+                    "Go on although RDMA connections are open on links that will flap");
   command->add_flag("--no-verify", options->no_verify,
                     "Do not end with the manifest's verification");
   command->callback([&context, options] { context.exit_code = RunApply(*options, context); });
