@@ -45,9 +45,9 @@ std::string Word(std::string text) {
 }  // namespace
 
 std::vector<Read> RdmaReads() {
-  return {ReadValues{std::string(kNetdevs)},
-          RunProbe{.id = std::string(kRdmaUsersKey),
-                   .argv = {"rdma", "-j", "resource", "show", "qp"}}};
+  return {
+      ReadValues{std::string(kNetdevs)},
+      RunProbe{.id = std::string(kRdmaUsersKey), .argv = {"rdma", "-j", "resource", "show", "qp"}}};
 }
 
 Observed<std::string> ParseRdmaUsers(const ProbeReply& reply) {

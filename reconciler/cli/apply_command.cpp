@@ -202,9 +202,8 @@ class ApplyRun {
   // Jobs come and go: what counts is who is at work now, on what the plan changes.
   int RefuseToInterrupt(const Plan& plan, Plan now) const {
     for (Stage& stage : now.stages) {
-      std::erase_if(stage.changes, [&](const Change& change) {
-        return FindChange(plan, change.Id()) == nullptr;
-      });
+      std::erase_if(stage.changes,
+                    [&](const Change& change) { return FindChange(plan, change.Id()) == nullptr; });
     }
     const std::vector<std::string> ended = Interruptions(now);
     if (ended.empty() || options_.interrupt) return kFine;

@@ -27,6 +27,9 @@ for step in $(steps -n); do
     else same "$d/new" "$T" 2>/dev/null || put "$d/new" "$T"; fi
   else rm -f -- "$T"; fi && sync "${T%/*}" && rm -f -- "$(cat "$d/trial")" || failed=1
 done
+if [ -e "$J/made" ]; then # nothing is on trial any more
+  grep '^/run/' "$J/made" | sort -r | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
+fi
 if [ -d "$J/documents" ]; then
   for file in $(cd "$J/documents" && find . -type f); do
     mkdir -p "$D/${file%/*}" && put "$J/documents/$file" "$D/$file" || failed=1

@@ -79,12 +79,13 @@ stage_remove() { # STEP PATH TRIAL
   target "$2" && journal "$1" "$3"
 }
 
-parents() { # OWNER GROUP; below a home new directories are the owner's alone
-  p=${T%/*}
-  [ -d "$p" ] && return 0
-  if [ -n "$home" ] && [ "${T#"$home"/}" != "$T" ]; then
-    mkdir -p -- "$p" && chown -- "$1:$2" "$p" && chmod 0700 "$p"
-  else (umask 022 && mkdir -p -- "$p"); fi && printf '%s\n' "$p" >>"$J/made"
+parents() { make_folder "${T%/*}" "$1" "$2"; } # OWNER GROUP
+make_folder() { # FOLDER OWNER GROUP; below a home it is the owner's alone
+  if [ -z "$1" ] || [ -d "$1" ]; then return 0; fi
+  make_folder "${1%/*}" "$2" "$3" && printf '%s\n' "$1" >>"$J/made" || return 1
+  if [ -n "$home" ] && [ "${1#"$home"/}" != "$1" ]; then
+    mkdir -- "$1" && chown -- "$2:$3" "$1" && chmod 0700 "$1"
+  else (umask 022 && mkdir -- "$1"); fi
 }
 
 # What is overwritten is in the journal, or nothing is written.
@@ -96,14 +97,14 @@ unmoved() {
 write_file() { # STEP PATH OWNER GROUP
   target "$2" && d=$J/$1 && unmoved && : >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
-    to=$(cat "$d/trial") && (umask 022 && mkdir -p -- "${to%/*}") && put "$d/new" "$to"
+    to=$(cat "$d/trial") && (home=; make_folder "${to%/*}" root root) && put "$d/new" "$to"
   else parents "$3" "$4" && put "$d/new" "$T"; fi
 }
 
 remove_file() { # STEP PATH
   target "$2" && d=$J/$1 && unmoved && : >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
-    to=$(cat "$d/trial") && (umask 022 && mkdir -p -- "${to%/*}") && : >"$to"
+    to=$(cat "$d/trial") && (home=; make_folder "${to%/*}" root root) && : >"$to"
   else rm -f -- "$T" && sync "${T%/*}"; fi
 }
 

@@ -49,7 +49,7 @@ TEST_F(ApplyScriptTest, AWriteKeepsEveryByteAndJournalsWhatStoodThere) {
   EXPECT_EQ(Mode("journal/0/before"), 0640u);
   EXPECT_EQ(Get(Path("journal/0/path")), Path("etc/x"));
   EXPECT_TRUE(std::filesystem::exists(Path("journal/1/absent")));
-  EXPECT_EQ(Get(Path("journal/made")), Path("etc/new/deep") + "\n");
+  EXPECT_EQ(Get(Path("journal/made")), Path("etc/new") + "\n" + Path("etc/new/deep") + "\n");
   EXPECT_EQ(Mode("etc/new/deep"), 0755u);
   EXPECT_EQ(Mode("journal"), 0700u);
 }

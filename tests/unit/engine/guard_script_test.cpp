@@ -44,7 +44,7 @@ TEST_F(GuardScriptTest, ARevertRestoresContentAndModeAndRemovesWhatIsNew) {
   EXPECT_EQ(Revert(change).exit_code, 0);
   EXPECT_EQ(Get(Path("etc/old")), "before\n");
   EXPECT_EQ(std::filesystem::status(Path("etc/old")).permissions(), std::filesystem::perms(0640));
-  EXPECT_FALSE(std::filesystem::exists(Path("etc/new/deep")));
+  EXPECT_FALSE(std::filesystem::exists(Path("etc/new")));
   EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
 }
 
