@@ -19,7 +19,7 @@ class Row:
     name: str
     law: str  # what must hold, for a person
     outcomes: list
-    start: str = "ab"  # ab: between the two manifests, to and fro; bare: from nothing
+    start: str = "ab"  # ab: between the two manifests, to and fro; a: from the first; bare: from nothing
     at: list = ()  # steps: "each", names, or fractions of all; none: the program is not stopped anywhere
     core: int = 0  # how many of those the core set takes, evenly; 0: all
     nodes: list = (1,)
@@ -29,6 +29,7 @@ class Row:
     after: list = ()  # when it goes on
     undo: list = ()  # when it has ended and the nodes have decided, before they are compared
     edit: dict = dataclasses.field(default_factory=dict)  # text of the manifest, and what stands there instead
+    cut_at: str = ""  # the manifest ends before this text
     options: list = ("--no-verify",)
     exits: list = ()  # the program's exit codes that are right; none: those that go with the outcome
     tries: int = 1  # plain applies until the cluster converges
@@ -42,8 +43,8 @@ class Row:
         for outcome in self.outcomes:
             if outcome not in OUTCOMES:
                 raise SystemExit(f"{self.name}: wanted outcomes of {', '.join(OUTCOMES)}, found '{outcome}'")
-        if self.start not in ("ab", "bare"):
-            raise SystemExit(f"{self.name}: wanted start ab or bare, found '{self.start}'")
+        if self.start not in ("ab", "a", "bare"):
+            raise SystemExit(f"{self.name}: wanted start ab, a or bare, found '{self.start}'")
         for step in self.at:
             if step != "each" and step not in NAMED_STEPS and not isinstance(step, float):
                 raise SystemExit(f"{self.name}: wanted steps 'each', {', '.join(NAMED_STEPS)} or fractions, found {step!r}")

@@ -44,11 +44,10 @@ class Trial:
 
     def run(self):
         world, row = self.world, self.row
-        there = {"bare": "a", "a": "b", "b": "a"}["bare" if row.start == "bare" else world.at if world.at in ("a", "b") else "bare"]
-        if row.start == "ab" and world.at not in ("a", "b"):
-            world.go("a")
-            there = "b"
-        here = "bare" if row.start == "bare" else "ab".replace(there, "")
+        here = row.start
+        if here == "ab":
+            here = world.at if world.at in ("a", "b") else "a"
+        there = {"bare": "a", "a": "b", "b": "a"}[here]
         world.go(here)
         try:
             self.carry_out(here, there)
@@ -92,7 +91,7 @@ class Trial:
             verbs.say(self, re.sub(r"\{([nm])\}", lambda found: str(words[found[1]]), line))
 
     def edited(self, manifest):
-        if not self.row.edit:
+        if not self.row.edit and not self.row.cut_at:
             return manifest
         with open(manifest, encoding="utf-8") as source:
             text = source.read()
@@ -100,6 +99,8 @@ class Trial:
             if old not in text:
                 raise Broken(f"the row edits '{old}', which is not in {manifest}")
             text = text.replace(old, new)
+        if self.row.cut_at:
+            text = text[:text.index(self.row.cut_at)]
         path = os.path.join(tempfile.mkdtemp(dir=self.world.folder), "cluster.yaml")
         with open(path, "w", encoding="utf-8") as target:
             target.write(text)

@@ -30,6 +30,11 @@ def lab(trial, rest):
     trial.world.lab.lab(*rest.split())
 
 
+def outside(trial, rest):
+    """outside COMMAND: where the controller runs."""
+    trial.world.lab.lab("exec", *rest.split())
+
+
 def restart(trial, rest):
     """restart NODE: the plug is pulled and put back; the controller's packets to it are lost meanwhile."""
     trial.world.lab.lab("restart", "--hard", rest)
