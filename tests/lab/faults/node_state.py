@@ -1,0 +1,95 @@
+"""What a node is, read from its files and its kernel and never through ssh: a dict of names and values, made to be compared."""
+
+import glob
+import hashlib
+import os
+import stat
+
+# Whole trees: what an apply might touch is not asked from it. Below /run, what its own parts make of /etc.
+TREES = ("/etc", "/home/nvidia/.ssh", "/root/.ssh", "/run/netplan", "/run/sysctl.d", "/run/modprobe.d", "/run/systemd/network",
+         "/run/systemd/system", "/run/systemd/system.conf.d", "/run/udev/rules.d", "/run/NetworkManager", "/usr/local/bin")
+# One command's worth of shell per reading; each line is one value, named by what stands before its first tab.
+LIVE = r"""
+ip -o addr | awk '$4 !~ /^fe80/ && $2 != "lo" {printf "address %s %s %s\t%s\n", $2, $3, $4, $0}' | sed 's/\t[0-9]*: /\t/'
+ip -o -d link | awk -F': ' '{sub(/@.*/, "", $2); print $2}' | while read -r dev; do
+  read -r mtu <"/sys/class/net/$dev/mtu"; read -r operstate <"/sys/class/net/$dev/operstate"
+  read -r flags <"/sys/class/net/$dev/flags"; printf 'link %s\tmtu %s %s %s\n' "$dev" "$mtu" "$operstate" "$flags"
+done
+{ ip -4 route; ip -6 route | grep -v fe80; } | sed 's/.*/route &\tthere/'
+grep -rs '' /proc/sys/net/core /proc/sys/net/ipv4/conf /proc/sys/net/ipv6/conf /proc/sys/net/ipv4/tcp_[a-em-z]* |
+  sed 's/^\([^:]*\):\(.*\)/sysctl \1\t\2/'
+systemctl show -p Id,Description,ActiveState,SubState,UnitFileState,NeedDaemonReload fabric-note.service ssh.service \
+  systemd-networkd.service | awk -v RS= -F'\n' '{for (i = 2; i <= NF; i++) print "unit " $1 " " $i "\tthere"}'
+systemctl show -p DefaultLimitMEMLOCK | sed 's/.*/manager &\tthere/'
+systemctl list-units --plain --no-legend --no-pager 'spark-reconcile*' | sed 's/ .*//; s/.*/guard &\tloaded/'
+"""
+# A guard is gone when neither the running systemd nor the next boot knows one.
+GUARDS = ("run/systemd/transient/*spark-reconcile*", "etc/systemd/system/*spark-reconcile*",
+          "etc/systemd/system/*.wants/*spark-reconcile*", "run/systemd/system/*spark-reconcile*")
+
+
+def leader(run, node):
+    """The number of the node's PID 1 on this machine; None while the node is off."""
+    with open("/proc/mounts", encoding="utf-8") as mounts:
+        cgroups = next(line.split()[1] for line in mounts if line.split()[2] == "cgroup2")
+    try:
+        with open(f"{cgroups}/spark-reconcile-lab/{run}/{node}/payload/init.scope/cgroup.procs", encoding="utf-8") as procs:
+            return int(procs.readline() or 0) or None
+    except OSError:
+        return None
+
+
+def root(run, node):
+    pid = leader(run, node)
+    return None if pid is None else f"/proc/{pid}/root"
+
+
+def guarded(run, node):
+    """Whether a guard of an undecided apply is still there."""
+    at = root(run, node)
+    return at is None or any(glob.glob(os.path.join(at, pattern)) for pattern in GUARDS)
+
+
+def describe(path):
+    """Mode, owner, kind and content of one file."""
+    info = os.lstat(path)
+    value = f"{stat.S_IMODE(info.st_mode):04o} {info.st_uid}:{info.st_gid} "
+    if stat.S_ISLNK(info.st_mode):
+        return value + "-> " + os.readlink(path)
+    if stat.S_ISREG(info.st_mode):
+        with open(path, "rb") as content:
+            return value + hashlib.sha256(content.read()).hexdigest()[:16]
+    return value + ("directory" if stat.S_ISDIR(info.st_mode) else "special")
+
+
+def files(at):
+    """Every file, link and directory of TREES."""
+    state = {}
+    for tree in TREES:
+        for folder, folders, names in os.walk(at + tree):
+            for name in ["", *names, *(name for name in folders if os.path.islink(os.path.join(folder, name)))]:
+                path = os.path.join(folder, name) if name else folder
+                try:
+                    state["file " + path[len(at):]] = describe(path)
+                except FileNotFoundError:  # went away while we looked: the next reading tells
+                    state["file " + path[len(at):]] = "going away"
+    return state
+
+
+def read(lab, node):
+    """The state of a running node; of one that is off, that it is."""
+    at = root(lab.run, node)
+    if at is None:
+        return {"node": "off"}
+    state = files(at)
+    for line in lab.sh(node, LIVE).splitlines():
+        name, _, value = line.partition("\t")
+        state[name] = value
+    return state
+
+
+def differences(wanted, found, most=12):
+    """One line per name that is not the same, `most` at the most."""
+    names = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+    lines = [f"{name}: wanted {wanted.get(name, 'absent')}, found {found.get(name, 'absent')}" for name in names]
+    return lines[:most] + ([f"and {len(lines) - most} more"] if len(lines) > most else [])
