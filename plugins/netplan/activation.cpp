@@ -60,6 +60,7 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
       {.argv = {"mkdir", "-p", "-m", "0755", "/etc/netplan", "/run/netplan"}},
       copy,
       {.argv = {"netplan", "generate", "--root-dir", scratch}, .time_limit_s = kNetplanLimitS},
+      {.argv = {"rmdir", "--ignore-fail-on-non-empty", "/run/netplan"}},  // where nothing is tried
       CarryOver(renderer, ours),
       // Not the same words as above: equal triggers run once. The copy may hold Wi-Fi passwords.
       {.argv = {"rm", "-r", scratch}},
