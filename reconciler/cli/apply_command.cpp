@@ -16,6 +16,7 @@
 #include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/converge.h"
 #include "reconciler/engine/guard.h"
+#include "reconciler/engine/half_cable.h"
 #include "reconciler/engine/history.h"
 #include "reconciler/engine/lock.h"
 #include "reconciler/engine/plan_compare.h"
@@ -36,6 +37,7 @@ struct ApplyOptions {
   bool no_verify = false;
   bool allow_unproven = false;
   bool interrupt = false;
+  bool allow_half_cables = false;
   GuardTimes times = {};
 };
 
@@ -97,6 +99,10 @@ bool Confirmed(const Plan& plan, bool yes) {
   return false;
 }
 
+void PrintEnds(const ConvergeReport& report) {
+  for (const auto& [node, end] : report.ends) std::cout << node << ": " << ToString(end) << '\n';
+}
+
 void PrintFailure(const ConvergeReport& report) {
   for (const auto& [name, node] : report.applied.nodes) std::cerr << FormatErrors(node.errors);
   std::cerr << FormatErrors(report.errors);
@@ -105,12 +111,8 @@ void PrintFailure(const ConvergeReport& report) {
     std::cout << "not applied: every node took the plan back, and reads as it did before\n";
     return;
   }
-  std::cout << "not applied, and the nodes are mixed: see the errors above\n";
-  for (const auto& [name, node] : report.applied.nodes) {
-    for (const auto& [id, outcome] : node.changes) {
-      if (outcome == ChangeOutcome::kUnknown) std::cerr << "unknown: " << Printable(id) << '\n';
-    }
-  }
+  std::cout << "not applied, and not every node is as before: see the errors above\n";
+  PrintEnds(report);
   std::cerr << "what stood on each node before is there in " << JournalDirectory(report.apply_id)
             << ", with a script named revert that puts it back\n";
 }
@@ -120,6 +122,7 @@ void PrintOutcome(const ConvergeReport& report) {
     std::cerr << FormatErrors(report.errors);
     std::cout << "committed on every node, but what was read afterwards differs: see the errors "
                  "above\n";
+    PrintEnds(report);
     return;
   }
   if (!report.converged) {
@@ -176,6 +179,7 @@ class ApplyRun {
       const int code = facts_.unreachable.empty() ? kFine : kNodeUnreadable;
       return Verified(code == kFine && plan.BlockedCount() > 0 ? kPending : code);
     }
+    if (const int refused = RefuseHalfCables(plan); refused != kFine) return refused;
     if (const int refused = RefuseToInterrupt(plan, *fresh); refused != kFine) return refused;
     if (!Confirmed(plan, options_.yes)) return kUsageOrManifest;
     return Carry(plan);
@@ -211,6 +215,16 @@ class ApplyRun {
     for (const std::string& line : ended) std::cerr << "  " << line << '\n';
     std::cerr << "  hint: wait for it, or give --interrupt\n";
     return kPending;
+  }
+
+  int RefuseHalfCables(const Plan& plan) const {
+    const std::vector<std::string> half = HalfCables(plan, cluster_.fabric, facts_);
+    if (half.empty() || options_.allow_half_cables) return kFine;
+    std::cerr << "nothing was changed, because it would change one end of a cable only:\n";
+    for (const std::string& line : half) std::cerr << "  " << line << '\n';
+    std::cerr << "  hint: make that node ready, take it out of the manifest, or give "
+                 "--allow-half-cables\n";
+    return facts_.unreachable.empty() ? kPending : kNodeUnreadable;
   }
 
   static bool IsStale(const Plan& plan, const Plan& fresh) {
@@ -325,6 +339,8 @@ void AddApply(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_flag("--allow-unproven", options->allow_unproven,
                     "Keep the change though pairs of nodes do not reach each other");
+  command->add_flag("--allow-half-cables", options->allow_half_cables,
+                    "Change links although the other end cannot be changed with them");
   command->add_flag("--interrupt", options->interrupt,
                     "Go on although RDMA connections are open on links that will flap");
   command->add_flag("--no-verify", options->no_verify,

@@ -12,8 +12,11 @@ namespace {
 // "fd12:3456:789a:1::2": a unique local prefix (RFC 4193) from the apply's id, the rail and the
 // node's place among those applied.
 std::string Address(const std::string& digest, int rail, std::size_t place) {
-  return fmt::format("fd{}:{}:{}:{:x}::{:x}", digest.substr(0, 2), digest.substr(2, 4),
-                     digest.substr(6, 4), rail + 1, place + 1);
+  const auto group = [&](std::size_t at) {  // as the kernel prints it, without leading zeros
+    return std::stoul(digest.substr(at, 4), nullptr, 16);
+  };
+  return fmt::format("fd{}:{:x}:{:x}:{:x}::{:x}", digest.substr(0, 2), group(2), group(6), rail + 1,
+                     place + 1);
 }
 
 }  // namespace

@@ -100,6 +100,7 @@ class Run {
     } else if (!mixed_) {
       Undo();
     }
+    if (!report_.converged && !report_.undone) TellEnds();
     return std::move(report_);
   }
 
@@ -114,6 +115,33 @@ class Run {
       }
     }
     return nodes;
+  }
+
+  // Some nodes may be as before and others not: each is read, and said for itself.
+  void TellEnds() {
+    pool_.DropAll();
+    const auto fresh = replan_({});
+    for (const PlanNode& node : plan_.nodes) {
+      if (!node.unreachable.empty()) continue;
+      report_.ends[node.name] = fresh ? EndOf(node.name, *fresh) : NodeEnd::kUnknown;
+    }
+  }
+
+  NodeEnd EndOf(const NodeName& name, const Plan& fresh) const {
+    for (const PlanNode& node : fresh.nodes) {
+      if (node.name == name && !node.unreachable.empty()) return NodeEnd::kUnknown;
+    }
+    const Plan was = OfNode(options_.before, name);
+    const Plan is = OfNode(fresh, name);
+    if (FindNotUndone(was, is).empty()) return NodeEnd::kAsBefore;
+    return is.Empty() ? NodeEnd::kNew : NodeEnd::kMixed;
+  }
+
+  static Plan OfNode(Plan plan, const NodeName& name) {
+    for (Stage& stage : plan.stages) {
+      std::erase_if(stage.changes, [&](const Change& change) { return change.node != name; });
+    }
+    return plan;
   }
 
   // Nothing is committed that somebody wanted stopped.
@@ -254,6 +282,20 @@ class Run {
 };
 
 }  // namespace
+
+std::string_view ToString(NodeEnd end) {
+  switch (end) {
+    case NodeEnd::kAsBefore:
+      return "as before";
+    case NodeEnd::kNew:
+      return "new";
+    case NodeEnd::kMixed:
+      return "mixed";
+    case NodeEnd::kUnknown:
+      return "unknown";
+  }
+  return "";
+}
 
 ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, const Fabric& fabric,
                         Sessions& sessions, NodePool& pool, const Replan& replan,

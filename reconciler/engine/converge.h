@@ -29,14 +29,19 @@ struct ConvergeOptions {
   bool allow_unproven = false;  // keep the change though pairs of nodes do not reach each other
 };
 
+// What a node is after an apply that failed, from a new reading.
+enum class NodeEnd { kAsBefore, kNew, kMixed, kUnknown };
+std::string_view ToString(NodeEnd end);  // "as before"
+
 struct ConvergeReport {
   std::string apply_id = {};  // names the journals on the nodes
   ApplyReport applied = {};   // all passes together
   Plan remaining = {};  // of the last gather; what still differs when the apply did not converge
   Errors errors = {};
-  bool converged = false;  // committed on every node, and nothing differs
-  bool committed = false;  // on every node, whatever was read afterwards
-  bool undone = false;     // it failed, and every node is as it was before
+  bool converged = false;                 // committed on every node, and nothing differs
+  bool committed = false;                 // on every node, whatever was read afterwards
+  bool undone = false;                    // it failed, and every node is as it was before
+  std::map<NodeName, NodeEnd> ends = {};  // when it neither converged nor was undone
   std::vector<std::string> kept =
       {};  // ids that an undo leaves, because deleting could lose something
 };

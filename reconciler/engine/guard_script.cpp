@@ -43,7 +43,7 @@ note committed
 
 constexpr std::string_view kFinish = R"sh(
 beacons del
-rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service"
+rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service" || exit 1
 echo finished >"$J/state"
 sync "$J/state"
 # What was decided long ago is of no use for a revert; the ledger knows what matters.
@@ -119,7 +119,17 @@ if [ "${1:-}" = boot ]; then
   exit 0
 fi
 
+# A controller that lost its power never closes its connection: its shell would hold the lock for ever.
+family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
+end_holder() {
+  holder=$(cat "$J/holder")
+  [ "$(readlink "/proc/$holder/fd/9")" = "$D/lock" ] || return 0
+  note 'no sign of life: its shell is ended'
+  kill -KILL $(family "$holder")
+}
+
 wait_for_progress
+[ -L "$J/decision" ] || end_holder
 if [ ! -L "$J/decision" ] && [ -e "$J/intent" ]; then
   sleep "$MOMENT"
   if [ -s "$J/peers" ] && peers_are_new; then sh "$J/commit"; fi
@@ -161,7 +171,8 @@ std::string ArmRequest(std::string_view journal, std::string_view revert, const 
   return fmt::format(
       R"sh(J={journal}
 file() {{ printf '%s' "$2" >"$1.new" && sync "$1.new" && mv -f "$1.new" "$1"; }}
-undecided && mkdir -p "$J" && file "$J/revert" {revert} && file "$J/commit" {commit} &&
+undecided && mkdir -p "$J" && echo $$ >"$J/holder" &&
+  {{ systemctl is-active {sshd} >"$J/sshd"; :; }} && file "$J/revert" {revert} && file "$J/commit" {commit} &&
   file "$J/finish" {finish} && file "$J/watch" {watch} && progress 0 && echo armed >"$J/state" || exit 1
 file /etc/systemd/system/{unit}-boot.service {boot} && chmod 0644 /etc/systemd/system/{unit}-boot.service || exit 1
 (umask 022; mkdir -p /etc/systemd/system/sysinit.target.wants) &&
@@ -175,7 +186,8 @@ systemctl is-active -q {unit}.timer || systemctl is-active -q {unit}.service ||
 note 'armed: without progress for {limit} s this node takes it back'
 )sh",
       fmt::arg("journal", ShellQuote(journal)), fmt::arg("revert", ShellQuote(revert)),
-      fmt::arg("commit", ShellQuote(commit)), fmt::arg("finish", ShellQuote(finish)),
+      fmt::arg("sshd", kSshUnits), fmt::arg("commit", ShellQuote(commit)),
+      fmt::arg("finish", ShellQuote(finish)),
       fmt::arg("watch", ShellQuote(WatchScript(journal, times))),
       fmt::arg("unit", GuardUnit(apply_id)), fmt::arg("boot", ShellQuote(BootUnit(journal))),
       fmt::arg("limit", times.revert_after));

@@ -134,13 +134,18 @@ Errors UnprovenPairs(const Pairs& before, const Pairs& after, const Plan& plan,
     if (state == PairState::kAnswers) continue;
     const auto found = before.find(pair);
     const bool worked = found != before.end() && found->second == PairState::kAnswers;
-    if (!worked && state == PairState::kNoCarrier) continue;
-    if (!worked && !set.contains(pair.from) && !set.contains(pair.to)) continue;
+    const bool lost_link = state == PairState::kNoCarrier && found != before.end() &&
+                           found->second != PairState::kNoCarrier;
+    if (state == PairState::kNoCarrier && !lost_link) continue;
+    if (!worked && !lost_link && !set.contains(pair.from) && !set.contains(pair.to)) continue;
     const Segment& segment = fabric.segments.at(static_cast<std::size_t>(pair.rail));
     errors.push_back(
         {.kind = ErrorKind::kApply,
          .message = fmt::format("{} {} on {}{}", pair.to, Words(state, segment.ports.front().mtu),
-                                RailName(pair.rail), worked ? ", and did before the apply" : ""),
+                                RailName(pair.rail),
+                                worked      ? ", and did before the apply"
+                                : lost_link ? ", and had one before the apply"
+                                            : ""),
          .context = {pair.from},
          .hint = state == PairState::kSmallOnly
                      ? "a switch between them may have a smaller MTU: raise it there, or lower "

@@ -115,9 +115,10 @@ fi
 )sh";
 
 constexpr std::string_view kTail = R"sh(
+[ $failed != 0 ] || rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" \
+  "/etc/systemd/system/$UNIT-boot.service" || failed=1
 if [ $failed = 0 ]; then
   echo reverted >"$J/state"
-  rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service"
 else echo revert-failed >"$J/state"; fi
 sync "$J/state"
 say "$(cat "$J/state")"
@@ -157,7 +158,11 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
       "if [ \"${1:-}\" = boot ]; then\nlive netplan generate\nlive systemctl "
       "daemon-reload\nelse\n:\n";
   for (const GuardedStage& stage : stages) script += TriggersAgain(stage);
-  script += undo + "fi\n";
+  script += undo + fmt::format(
+                       "[ ! -e \"$J/sshd\" ] || for unit in {}; do read -r was\n"
+                       "  [ \"$was\" != active ] || systemctl is-active -q $unit || live systemctl "
+                       "start $unit\ndone <\"$J/sshd\"\nfi\n",
+                       kSshUnits);
   return script + std::string(kTail);
 }
 

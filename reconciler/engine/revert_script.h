@@ -17,6 +17,10 @@ struct GuardedStage {
 // What stands before the functions of every script that is left on a node: its journal, its units'
 // name, the environment.
 std::string ScriptHead(std::string_view purpose, std::string_view journal);
+// What carries logins, by the names that it has on Debian, Ubuntu and others. A revert starts again
+// what was active when the guard was armed.
+inline constexpr std::string_view kSshUnits = "ssh.service sshd.service ssh.socket sshd.socket";
+
 // "spark-reconcile-guard-1f0c2ab9-5e31a7d0": the timer and the boot-time units of an apply.
 std::string GuardUnit(std::string_view apply_id);
 
