@@ -99,7 +99,9 @@ def files(at):
     state = {}
     for tree in TREES:
         for folder, folders, names in os.walk(at + tree):
-            for name in ["", *names, *(name for name in folders if os.path.islink(os.path.join(folder, name)))]:
+            # An empty directory in /run says nothing to anybody.
+            here = [] if tree.startswith("/run/") else [""]
+            for name in [*here, *names, *(name for name in folders if os.path.islink(os.path.join(folder, name)))]:
                 path = os.path.join(folder, name) if name else folder
                 try:
                     state["file " + path[len(at):]] = describe(path)

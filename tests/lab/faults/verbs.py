@@ -89,10 +89,11 @@ def second(trial, rest):
 
 
 def small(trial, rest):
-    """small NODE DIRECTORY KIB: a file system of its own, with what was there, and so little room."""
-    node, path, size = rest.split()
-    trial.world.lab.sh(node, f"mkdir -p {path} /run/below /run/copy && cp -a {path}/. /run/copy/ && mount --bind {path} /run/below && "
-                             f"mount -t tmpfs -o mode=$(stat -c %a {path}),size={size}k tmpfs {path} && cp -a /run/copy/. {path}/")
+    """small NODE DIRECTORY KIB: a file system of its own, with what was there, and no more room than that."""
+    node, path, room = rest.split()
+    trial.world.lab.sh(node, f"mkdir -p {path} /run/below /run/copy && cp -a {path}/. /run/copy/ && size=$(($(du -sk /run/copy | cut -f1) + {room})) && "
+                             f"mount --bind --make-private {path} /run/below && "
+                             f"mount -t tmpfs -o mode=$(stat -c %a {path}),size=${{size}}k tmpfs {path} && cp -a /run/copy/. {path}/")
 
 
 def fill(trial, rest):
