@@ -175,6 +175,7 @@ class ApplyRun {
     const Plan& plan = saved ? *saved : *fresh;
     std::cout << RenderText(plan, {.colour = context_.ColourOnStdout(), .diffs = !options_.brief})
               << std::flush;
+    if (plan.Empty() && Unfinished()) return EndUnfinished();
     if (plan.Empty()) {
       const int code = facts_.unreachable.empty() ? kFine : kNodeUnreadable;
       return Verified(code == kFine && plan.BlockedCount() > 0 ? kPending : code);
@@ -227,6 +228,50 @@ class ApplyRun {
     return facts_.unreachable.empty() ? kPending : kNodeUnreadable;
   }
 
+  bool Unfinished() const {
+    return std::any_of(facts_.nodes.begin(), facts_.nodes.end(), [](const auto& node) {
+      return node.second.values.contains(std::string(kUnfinishedKey));
+    });
+  }
+
+  // Nothing differs, but an apply that was cut off would be ended by its guard later.
+  int EndUnfinished() {
+    const auto sessions = Locked();
+    if (!sessions) return lock_code_;
+    const auto now = Replan({});
+    if (!now) return Complain(now.error(), kUsageOrManifest);
+    if (!now->Empty()) {
+      std::cerr << "what differs now was not in the plan: apply again\n";
+      return kStalePlan;
+    }
+    return Verified(now->BlockedCount() > 0 ? kPending : kFine);
+  }
+
+  std::vector<const NodeSpec*> Reached() const {
+    std::vector<const NodeSpec*> nodes;
+    for (const NodeSpec& node : cluster_.spec.nodes) {
+      if (facts_.nodes.contains(node.name)) nodes.push_back(&node);
+    }
+    return nodes;
+  }
+
+  // The nodes' locks, with nothing of an earlier apply left open; null: lock_code_ says why not.
+  std::unique_ptr<Sessions> Locked() {
+    auto sessions = Sessions::Take(Reached(), pool_, LeaseText());
+    if (!sessions) {
+      lock_code_ = Complain(sessions.error(),
+                            sessions.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
+      return nullptr;
+    }
+    const auto leftovers = EndLeftovers(Reached(), **sessions);
+    if (!leftovers) {
+      lock_code_ = Complain(leftovers.error(), kMixed);
+      return nullptr;
+    }
+    for (const std::string& line : *leftovers) std::cerr << line << '\n';
+    return std::move(*sessions);
+  }
+
   static bool IsStale(const Plan& plan, const Plan& fresh) {
     const Errors stale = FindStale(plan, fresh);
     std::cerr << FormatErrors(stale);
@@ -234,18 +279,8 @@ class ApplyRun {
   }
 
   int Carry(const Plan& plan) {
-    std::vector<const NodeSpec*> nodes;
-    for (const NodeSpec& node : cluster_.spec.nodes) {
-      if (facts_.nodes.contains(node.name)) nodes.push_back(&node);
-    }
-    const auto sessions = Sessions::Take(nodes, pool_, LeaseText());
-    if (!sessions) {
-      return Complain(sessions.error(),
-                      sessions.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
-    }
-    const auto leftovers = EndLeftovers(nodes, **sessions);
-    if (!leftovers) return Complain(leftovers.error(), kMixed);
-    for (const std::string& line : *leftovers) std::cerr << line << '\n';
+    const auto sessions = Locked();
+    if (sessions == nullptr) return lock_code_;
     // Under the lock nobody else of us changes anything: what was approved must still fit.
     const auto now = Replan({});
     if (!now) return Complain(now.error(), kUsageOrManifest);
@@ -257,13 +292,13 @@ class ApplyRun {
     if (!log) return Complain(log.error(), kUsageOrManifest);
     SetInterruptHandler(OnInterrupt);
     const ConvergeReport report = Converge(
-        plan, cluster_.spec, cluster_.fabric, **sessions, pool_,
+        plan, cluster_.spec, cluster_.fabric, *sessions, pool_,
         [&](const Trials& trials) { return Replan(trials); },
         [&](const Event& event) { (*log)->Write(event); },
         {.should_stop = [] { return interrupted != 0; },
          .before = *now,
          .beside = beside_,
-         .documents = DocumentsFor(plan, nodes),
+         .documents = DocumentsFor(plan, Reached()),
          .times = options_.times,
          .allow_unproven = options_.allow_unproven});
     SetInterruptHandler(SIG_DFL);
@@ -305,6 +340,7 @@ class ApplyRun {
   ClusterFacts facts_;
   std::map<NodeName, Error> absent_;  // from the start
   std::set<std::string> beside_;
+  int lock_code_ = kFine;
 };
 
 int RunApply(ApplyOptions options, const Context& context) {

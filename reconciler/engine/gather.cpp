@@ -2,11 +2,26 @@
 
 #include <mutex>
 
+#include "reconciler/base/text.h"
 #include "reconciler/engine/frames.h"
 #include "reconciler/engine/gather_script.h"
 
 namespace reconciler {
 namespace {
+
+constexpr std::string_view kJournal = "/var/lib/spark-reconcile/journal/";
+constexpr std::string_view kStates = "/var/lib/spark-reconcile/journal/*/state";
+
+std::string Unfinished(const ProbeReply& reply) {
+  std::vector<std::string> ids;
+  for (const auto& [path, value] : reply.values) {
+    const std::string* state = Known(value);
+    if (!path.starts_with(kJournal) || state == nullptr) continue;
+    if (*state == "finished" || *state == "reverted") continue;
+    ids.push_back(path.substr(kJournal.size(), path.rfind('/') - kJournal.size()));
+  }
+  return Join(ids, " ");
+}
 
 Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
                              const std::vector<Plugin>& plugins, const NodeSpec& node,
@@ -15,6 +30,7 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
   const std::vector<TrialFile> on_trial =
       own == trials.end() ? std::vector<TrialFile>() : own->second;
   std::vector<Read> reads = ReadsOf(on_trial);
+  reads.push_back(ReadValues{std::string(kStates)});
   for (const Plugin& plugin : plugins) {
     if (plugin.probe == nullptr) continue;
     for (Read& read : plugin.probe(cluster, fabric, node)) reads.push_back(std::move(read));
@@ -32,6 +48,9 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
   facts.node = node.name;
   facts.session_address = raw->session_address;
   facts.files = raw->files;
+  if (std::string ids = Unfinished(*raw); !ids.empty()) {
+    facts.values[std::string(kUnfinishedKey)] = std::move(ids);
+  }
   for (const Plugin& plugin : plugins) {
     if (plugin.parse != nullptr) plugin.parse(*raw, facts);
   }

@@ -59,6 +59,23 @@ std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& 
   return nodes;
 }
 
+std::vector<std::string> Notes(const std::vector<PlanNode>& nodes, const ClusterFacts& facts) {
+  std::vector<std::string> notes;
+  for (const PlanNode& node : nodes) {
+    const auto found = facts.nodes.find(node.name);
+    if (found == facts.nodes.end()) continue;
+    const Observed<std::string> unfinished = ValueOf(found->second, std::string(kUnfinishedKey));
+    if (const std::string* ids = Known(unfinished)) {
+      notes.push_back(
+          fmt::format("{}: apply {} is at work or was cut off, and its revert is armed: `lock "
+                      "list` tells which, "
+                      "and the next apply ends one that was cut off",
+                      node.name, *ids));
+    }
+  }
+  return notes;
+}
+
 }  // namespace
 
 Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& plugins,
@@ -102,6 +119,7 @@ Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const Cl
   plan.spec_digest = cluster.digest;
   plan.only = scope.only;
   plan.nodes = PlanNodes(cluster, facts, scope);
+  plan.notes = Notes(plan.nodes, facts);
   for (const std::vector<std::size_t>& members : *stages) {
     Stage stage;
     for (const std::size_t index : members) {

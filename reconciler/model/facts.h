@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/base/error.h"
@@ -66,6 +67,10 @@ struct ClusterFacts {
   std::map<NodeName, Error> unreachable = {};
   bool operator==(const ClusterFacts&) const = default;
 };
+
+// Applies that a node has not ended: one is at work, or was cut off and will be ended by the node's
+// guard or by the next apply. Their ids with a blank between them; the gather itself adds it.
+inline constexpr std::string_view kUnfinishedKey = "engine.unfinished";
 
 // Unknown{"not asked for"} when no plugin asked for it.
 Observed<FileState> FileOf(const NodeFacts& facts, const std::string& path);
