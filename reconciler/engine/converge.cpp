@@ -160,7 +160,7 @@ class Run {
         std::vector<TrialFile>& all = trials_[node];
         all.insert(all.end(), files.begin(), files.end());
       }
-      if (!Take(guard_.StageAndArm(next, journal_))) return false;
+      if (!Take(guard_.StageAndArm(next, fabric_, journal_))) return false;
       on_event_({EventType::kArmed, "", "", ""});
       Merge(Apply(next, cluster_, sessions_, journal_, on_event_, options_.should_stop),
             report_.applied);

@@ -107,7 +107,7 @@ class Run {
     Journal journal{.directory = JournalDirectory(apply_id_)};
     pool_.DropAll();
     Guard guard(cluster, **sessions, apply_id_, times_);
-    for (Error& error : guard.StageAndArm(plan, journal)) return Stop(std::move(error));
+    for (Error& error : guard.StageAndArm(plan, Fabric(), journal)) return Stop(std::move(error));
     const ApplyReport applied = Apply(plan, cluster, **sessions, journal, [](const Event&) {});
     vanished_ = std::chrono::steady_clock::now();
     for (const auto& [name, node] : applied.nodes) {

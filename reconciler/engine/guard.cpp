@@ -25,6 +25,14 @@ Error NodeError(const NodeName& node, const std::string& what, const ScriptReply
           .context = {node}};
 }
 
+std::vector<std::string> NetdevsOf(const Fabric& fabric, const NodeName& node) {
+  std::vector<std::string> netdevs;
+  const auto ports = fabric.ports.find(node);
+  if (ports == fabric.ports.end()) return netdevs;
+  for (const RailPort& port : ports->second) netdevs.push_back(port.netdev);
+  return netdevs;
+}
+
 }  // namespace
 
 std::vector<const NodeSpec*> Guard::Nodes() const {
@@ -54,7 +62,7 @@ Errors Guard::OnEveryNode(const std::string& what,
   return errors;
 }
 
-Errors Guard::StageAndArm(const Plan& pass, const Journal& journal) {
+Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal) {
   std::map<NodeName, std::string> staging;
   for (const NodeSpec& node : cluster_.nodes) {
     const auto taken = journal.steps.find(node.name);
@@ -71,8 +79,9 @@ Errors Guard::StageAndArm(const Plan& pass, const Journal& journal) {
     }
   }
   Errors errors = OnEveryNode("the plan could not be staged", [&](const NodeName& node) {
-    return staging[node] +
-           ArmRequest(journal.directory, RevertScript(stages_.at(node), journal.directory), times_);
+    return staging[node] + ArmRequest(journal.directory,
+                                      RevertScript(stages_.at(node), journal.directory), times_,
+                                      NetdevsOf(fabric, node));
   });
   if (errors.empty() && !beat_.joinable()) {
     beat_ = sessions_.Beat(BeatRequest(journal.directory),

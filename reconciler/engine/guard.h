@@ -31,7 +31,7 @@ class Guard {
   // Every node that `pass` changes gets its bytes and is armed, at the same time, and read back.
   // Any error: nothing may be changed; what was armed must be taken back with Revert. `journal` is
   // as it stands before the pass.
-  Errors StageAndArm(const Plan& pass, const Journal& journal);
+  Errors StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal);
 
   // Two steps: first every armed node says that it is ready, then every one commits. An error of
   // the first step: nothing is committed anywhere, and Revert takes it back. An error of the

@@ -162,7 +162,17 @@ std::string WatchScript(std::string_view journal, const GuardTimes& times) {
 
 }  // namespace
 
-std::string ArmRequest(std::string_view journal, std::string_view revert, const GuardTimes& times) {
+std::string ArmRequest(std::string_view journal, std::string_view revert, const GuardTimes& times,
+                       const std::vector<std::string>& netdevs) {
+  std::string conf;
+  for (const std::string& netdev : netdevs) {
+    for (const char* family : {"ipv4", "ipv6"}) {
+      conf += fmt::format(" /proc/sys/net/{}/conf/{}/*", family, ShellQuote(netdev));
+    }
+  }
+  if (!conf.empty()) {  // as it was before the first pass
+    conf = "[ -e \"$J/conf\" ] || grep -s ''" + conf + " >\"$J/conf\"\n";
+  }
   const std::string apply_id = ApplyOf(journal);
   const std::string commit =
       ScriptHead("Completes apply " + apply_id + " on this node.", journal) + std::string(kCommit);
@@ -183,10 +193,10 @@ systemctl is-active -q {unit}.timer || systemctl is-active -q {unit}.service ||
     sh "$J/watch" || exit 1
 systemctl is-active -q {unit}.timer || systemctl is-active -q {unit}.service ||
   say 'the timer that takes changes back is not active' || exit 1
-note 'armed: without progress for {limit} s this node takes it back'
+{conf}note 'armed: without progress for {limit} s this node takes it back'
 )sh",
       fmt::arg("journal", ShellQuote(journal)), fmt::arg("revert", ShellQuote(revert)),
-      fmt::arg("sshd", kSshUnits), fmt::arg("commit", ShellQuote(commit)),
+      fmt::arg("sshd", kSshUnits), fmt::arg("conf", conf), fmt::arg("commit", ShellQuote(commit)),
       fmt::arg("finish", ShellQuote(finish)),
       fmt::arg("watch", ShellQuote(WatchScript(journal, times))),
       fmt::arg("unit", GuardUnit(apply_id)), fmt::arg("boot", ShellQuote(BootUnit(journal))),

@@ -65,6 +65,10 @@ say() { printf '%s\n' "$1"; printf '%s\n' "$1" >>"$J/revert.log"; note "$1"; }
 
 decide revert || { say 'this plan was committed: nothing is taken back'; exit 3; }
 
+# One at a time: a second one, begun late, would take back what was applied after the first.
+exec 8>>"$J/revert.lock" && flock 8
+[ "$(cat "$J/state" 2>/dev/null)" != reverted ] || { echo reverted; exit 0; }
+
 # Where there is no room for a copy, the journal's own goes back.
 restore() { # DIRECTORY
   d=$1; T=$(cat "$d/path") || return 1
@@ -98,6 +102,15 @@ as() { # USER COMMAND…, in that user's home
   [ -n "$user" ] || { "$@"; return; }
   resolve "~$user/." ''
   (cd "$home" && HOME=$home runuser -u "$user" -- "$@")
+}
+
+# The kernel's settings of each fabric port, which a network manager changes when it takes it over.
+restore_conf() {
+  [ -e "$J/conf" ] || return 0
+  while IFS=: read -r path was; do
+    read -r now <"$path" && [ "$now" != "$was" ] && printf '%s\n' "$was" >"$path"
+  done <"$J/conf" 2>>"$J/revert.log"
+  return 0
 }
 
 beacons del
@@ -159,7 +172,7 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
       "daemon-reload\nelse\n:\n";
   for (const GuardedStage& stage : stages) script += TriggersAgain(stage);
   script += undo + fmt::format(
-                       "[ ! -e \"$J/sshd\" ] || for unit in {}; do read -r was\n"
+                       "restore_conf\n[ ! -e \"$J/sshd\" ] || for unit in {}; do read -r was\n"
                        "  [ \"$was\" != active ] || systemctl is-active -q $unit || live systemctl "
                        "start $unit\ndone <\"$J/sshd\"\nfi\n",
                        kSshUnits);
