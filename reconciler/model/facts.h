@@ -6,18 +6,12 @@
 
 #include "reconciler/base/error.h"
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/file_state.h"
 #include "reconciler/model/ipv4.h"
+#include "reconciler/model/ledger.h"
 #include "reconciler/model/observed.h"
 
 namespace reconciler {
-
-struct FileState {
-  std::string content = {};
-  unsigned mode = 0644;  // permission bits only
-  std::string owner = "root";
-  std::string group = "root";
-  bool operator==(const FileState&) const = default;
-};
 
 struct HostFact {
   std::string hostname = {};
@@ -58,6 +52,7 @@ struct NodeFacts {
   std::map<std::string, LinkFact> links = {};
   std::map<std::string, Observed<FileState>> files = {};
   std::map<std::string, Observed<std::string>> values = {};
+  Observed<Ledger> ledger = Absent{};  // what we changed on it before
   bool operator==(const NodeFacts&) const = default;
 };
 
@@ -66,6 +61,11 @@ struct ClusterFacts {
   std::map<NodeName, Error> unreachable = {};
   bool operator==(const ClusterFacts&) const = default;
 };
+
+// Facts of the engine's own: who holds the node's lock, and the journals of applies that nobody
+// decided about; not there when there is nothing to tell.
+inline constexpr std::string_view kLeaseKey = "apply.lease";
+inline constexpr std::string_view kUndecidedKey = "apply.undecided";
 
 // Unknown{"not asked for"} when no plugin asked for it.
 Observed<FileState> FileOf(const NodeFacts& facts, const std::string& path);

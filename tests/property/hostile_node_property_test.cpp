@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "reconciler/engine/render.h"
 #include "reconciler/model/json.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "tests/property/hostile_text.h"
 #include "tests/property/world.h"
 
