@@ -7,10 +7,10 @@
 #include "plugins/netplan/rdma_users.h"
 #include "plugins/netplan/render.h"
 #include "plugins/netplan/routes.h"
-#include "plugins/shared/mark.h"
 #include "plugins/shared/owned.h"
 #include "plugins/shared/protection.h"
 #include "plugins/shared/state.h"
+#include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
@@ -50,7 +50,7 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
                     .interrupts = CutOff(input.facts, intent.ports),
                     .blocked = intent.blocked,
                     .where = input.cluster.Mark(input.cluster.fabric.position)};
-  BlockUnlessOurs(resource, input.cluster.name);
+  BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
 }
 
@@ -61,7 +61,8 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
   const Observed<FileState> observed = FileOf(input.facts, std::string(kUnmanagedFile));
   const bool wanted = intent.tree.renderer == Renderer::kNetworkManager && !intent.down.empty();
   const auto* state = Known(observed);
-  if (!wanted && (state == nullptr || !IsOwnedFile(state->content, input.cluster.name))) return;
+  if (!wanted && (state == nullptr || !input.cluster.Owns(OwnerOf(state->content).value_or(""))))
+    return;
   Resource resource{.kind = "file",
                     .name = std::string(kUnmanagedFile),
                     .node = input.node.name,
@@ -73,7 +74,7 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
     resource.desired = ResourceState(
         FileState{.content = OwnedFile(input.cluster.name, UnmanagedBody(intent.down))});
   }
-  BlockUnlessOurs(resource, input.cluster.name);
+  BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   resources.push_back(std::move(resource));
 }
 

@@ -6,12 +6,12 @@
 #include <map>
 #include <set>
 
-#include "plugins/shared/mark.h"
 #include "plugins/shared/owned.h"
 #include "plugins/shared/protection.h"
 #include "plugins/shared/state.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::sysctl {
@@ -139,7 +139,7 @@ Resource FileResource(const PluginInput& input, const std::map<std::string, Want
       .observed = AsState(FileOf(input.facts, std::string(kOwnFile))),
       .blocked = std::move(blocked),
       .where = input.cluster.Mark(PlaceOf(input.cluster))};
-  BlockUnlessOurs(resource, input.cluster.name);
+  BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
 }
 

@@ -230,7 +230,7 @@ class ApplyRun {
 
   bool Unfinished() const {
     return std::any_of(facts_.nodes.begin(), facts_.nodes.end(), [](const auto& node) {
-      return node.second.values.contains(std::string(kUnfinishedKey));
+      return node.second.values.contains(std::string(kUndecidedKey));
     });
   }
 

@@ -69,11 +69,16 @@ struct FabricSpec {
 struct ClusterSpec {
   std::string file = {};  // as the user named it
   std::string name = {};
-  std::string digest = {};  // of the document's content: comments and layout do not count
+  std::string former_name = {};  // `moved: {cluster: …}`; empty: it always had this one
+  std::string digest = {};       // of the document's content: comments and layout do not count
   std::vector<NodeSpec> nodes = {};
   FabricSpec fabric = {};
   Value settings = {};
 
+  // Whether a mark that names `cluster` is ours.
+  bool Owns(std::string_view cluster) const {
+    return cluster == name || (!former_name.empty() && cluster == former_name);
+  }
   const NodeSpec* FindNode(std::string_view node) const;
   SourceMark Mark(Position position) const { return {file, position}; }
 };

@@ -7,18 +7,12 @@
 
 #include "reconciler/base/error.h"
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/file_state.h"
 #include "reconciler/model/ipv4.h"
+#include "reconciler/model/ledger.h"
 #include "reconciler/model/observed.h"
 
 namespace reconciler {
-
-struct FileState {
-  std::string content = {};
-  unsigned mode = 0644;  // permission bits only
-  std::string owner = "root";
-  std::string group = "root";
-  bool operator==(const FileState&) const = default;
-};
 
 struct HostFact {
   std::string hostname = {};
@@ -59,6 +53,7 @@ struct NodeFacts {
   std::map<std::string, LinkFact> links = {};
   std::map<std::string, Observed<FileState>> files = {};
   std::map<std::string, Observed<std::string>> values = {};
+  Observed<Ledger> ledger = Absent{};  // what we changed on it before
   bool operator==(const NodeFacts&) const = default;
 };
 
@@ -68,9 +63,11 @@ struct ClusterFacts {
   bool operator==(const ClusterFacts&) const = default;
 };
 
-// Applies that a node has not ended: one is at work, or was cut off and will be ended by the node's
-// guard or by the next apply. Their ids with a blank between them; the gather itself adds it.
-inline constexpr std::string_view kUnfinishedKey = "engine.unfinished";
+// Facts of the engine's own, not there when there is nothing to tell: the applies that a node has not
+// ended (one is at work, or was cut off and will be ended by the node's guard or by the next apply),
+// their ids with a blank between them; and the lease beside the node's lock.
+inline constexpr std::string_view kUndecidedKey = "apply.undecided";
+inline constexpr std::string_view kLeaseKey = "apply.lease";
 
 // Unknown{"not asked for"} when no plugin asked for it.
 Observed<FileState> FileOf(const NodeFacts& facts, const std::string& path);

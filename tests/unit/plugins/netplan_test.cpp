@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "plugins/netplan/render.h"
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "tests/unit/plugins/pair_world.h"
 
 namespace reconciler::plugins::netplan {

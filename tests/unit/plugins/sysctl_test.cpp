@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "plugins/sysctl/keys.h"
 #include "reconciler/base/text.h"
 #include "tests/unit/plugins/pair_world.h"

@@ -103,11 +103,11 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
   Walk("", ClusterSchema(), [&](const std::string& path, const json& schema) {
     if (schema.contains("default")) defaults.insert(path);
   });
-  EXPECT_THAT(defaults, UnorderedElementsAre("/access", "/access/transport", "/access/host_keys",
-                                             "/access/become", "/access/connect_timeout_s",
-                                             "/access/command_timeout_s", "/fabric/cage",
-                                             "/fabric/mtu", "/fabric/unused_cages", "/hosts",
-                                             "/hosts/manage", "/verify", "/verify/level"));
+  EXPECT_THAT(defaults, UnorderedElementsAre(
+                            "/access", "/access/transport", "/access/host_keys", "/access/become",
+                            "/access/connect_timeout_s", "/access/command_timeout_s",
+                            "/fabric/cage", "/fabric/mtu", "/fabric/unused_cages", "/hosts",
+                            "/hosts/manage", "/max_prune", "/verify", "/verify/level"));
 
   const auto spec = LoadClusterSpec(test::ManifestText().Yaml(), "cluster.yaml");
   ASSERT_TRUE(spec) << FormatErrors(spec.error());
@@ -126,6 +126,7 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
   EXPECT_EQ(settings.At({"fabric", "mtu"})->ScalarText(), "9000");
   EXPECT_EQ(settings.At({"fabric", "unused_cages"})->ScalarText(), "ignore");
   EXPECT_EQ(settings.At({"hosts", "manage"})->ScalarText(), "true");
+  EXPECT_EQ(settings.At({"max_prune"})->ScalarText(), "10");
   EXPECT_EQ(settings.At({"verify", "level"})->ScalarText(), "link");
 }
 
