@@ -108,6 +108,7 @@ class Run {
     for (int pass = 1; pass <= kMostPasses; ++pass) {
       if (pass > 1) on_event_({EventType::kPass, "", fmt::format("pass {}", pass), ""});
       if (!Take(guard_.Arm(next, journal_))) return false;
+      report_.passes.push_back(next);
       Merge(Apply(next, cluster_, pool_, journal_, on_event_, options_.should_stop),
             report_.applied);
       if (!report_.applied.Ok() || !Read(announced)) return false;
@@ -151,7 +152,9 @@ class Run {
   }
 
   void Commit() {
-    report_.converged = Take(guard_.Commit(options_.generation));
+    report_.converged = Take(guard_.Commit([&](const NodeName& node) {
+      return options_.commit ? options_.commit(node, report_.passes) : CommitTexts{};
+    }));
     if (report_.converged) on_event_({EventType::kConverged, "", "", ""});
   }
 

@@ -8,6 +8,7 @@
 
 #include "reconciler/base/result.h"
 #include "reconciler/engine/apply.h"
+#include "reconciler/engine/guard_script.h"
 #include "reconciler/engine/plan_maker.h"
 
 namespace reconciler {
@@ -21,7 +22,9 @@ struct ConvergeOptions {
   std::set<std::string> beside = {};  // ids of changes that the plan leaves alone on purpose
   int readings = 6;                   // of one pass, before what differs counts
   std::chrono::milliseconds between_readings{700};
-  std::string generation = {};  // what the nodes' ledger says about this apply (JSON)
+  // What a node keeps of this apply when it is committed; asked once per node, at the end, with all
+  // passes that were carried out.
+  std::function<CommitTexts(const NodeName&, const std::vector<Plan>& passes)> commit = {};
 };
 
 struct ConvergeReport {
@@ -29,8 +32,9 @@ struct ConvergeReport {
   ApplyReport applied = {};   // all passes together
   Plan remaining = {};  // of the last gather; what still differs when the apply did not converge
   Errors errors = {};
-  bool converged = false;  // committed on every node, and nothing differs
-  bool undone = false;     // it failed, and every node is as it was before
+  bool converged = false;         // committed on every node, and nothing differs
+  bool undone = false;            // it failed, and every node is as it was before
+  std::vector<Plan> passes = {};  // as they were carried out
   std::vector<std::string> kept =
       {};  // ids that an undo leaves, because deleting could lose something
 };

@@ -94,10 +94,11 @@ Errors Guard::Arm(const Plan& pass, const Journal& journal) {
   });
 }
 
-Errors Guard::Commit(const std::string& generation) {
+Errors Guard::Commit(const std::function<CommitTexts(const NodeName&)>& texts) {
   const std::string journal = JournalDirectory(apply_id_);
-  return OnEveryNode("the plan could not be committed",
-                     [&](const NodeName&) { return CommitScript(apply_id_, journal, generation); });
+  return OnEveryNode("the plan could not be committed", [&](const NodeName& node) {
+    return CommitScript(apply_id_, journal, texts(node));
+  });
 }
 
 Errors Guard::Revert() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -31,7 +32,7 @@ class Guard {
 
   // Ends the guard on every armed node and writes the ledger. An error means that a node took the
   // plan back before we came, or could not be asked: the cluster may be mixed.
-  Errors Commit(const std::string& generation);
+  Errors Commit(const std::function<CommitTexts(const NodeName&)>& texts);
 
   // Every armed node takes the plan back now. A node that cannot be asked does so by itself when
   // its limit has passed; it is tried again until then.

@@ -219,7 +219,7 @@ systemctl is-active -q {unit}.timer || {{ echo 'the timer that takes changes bac
 }
 
 std::string CommitScript(std::string_view apply_id, std::string_view journal,
-                         std::string_view generation) {
+                         const CommitTexts& texts) {
   return fmt::format(
       R"sh(J={journal}
 mkdir "$J/decision" 2>/dev/null || {{ [ -e "$J/decision/commit" ] || exit 3; }}
@@ -227,13 +227,14 @@ mkdir "$J/decision" 2>/dev/null || {{ [ -e "$J/decision/commit" ] || exit 3; }}
 rm -f /etc/systemd/system/sysinit.target.wants/{unit}-boot.service /etc/systemd/system/{unit}-boot.service
 systemctl stop {unit}.timer {unit}.service 2>/dev/null
 echo committed >"$J/state"
-L=/var/lib/spark-reconcile/generations
-mkdir -p "$L" && n=$(ls "$L" | sort -n | tail -n 1) && n=$((${{n%.json}} + 1)) &&
-  printf '%s' {generation} >"$L/$n.json.new" && sync "$L/$n.json.new" && mv "$L/$n.json.new" "$L/$n.json" &&
-  sync "$L" "$J/state"
+D=/var/lib/spark-reconcile
+put() {{ printf '%s' "$2" >"$1.new" && sync "$1.new" && mv -f "$1.new" "$1"; }}
+mkdir -p "$D/generations" && put "$D/generations/{number}.json" {generation} &&
+  put "$D/owned" {owned} && put "$D/ledger.json" {ledger} && sync "$D/generations" "$D" "$J/state"
 )sh",
       fmt::arg("journal", ShellQuote(journal)), fmt::arg("unit", UnitName(apply_id)),
-      fmt::arg("generation", ShellQuote(generation)));
+      fmt::arg("number", texts.number), fmt::arg("generation", ShellQuote(texts.generation)),
+      fmt::arg("ledger", ShellQuote(texts.ledger)), fmt::arg("owned", ShellQuote(texts.owned)));
 }
 
 std::string LeftoversScript() {

@@ -36,10 +36,18 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
 std::string ArmScript(std::string_view apply_id, std::string_view journal, std::string_view revert,
                       int limit_s);
 
-// Ends the guard and writes `generation` (one JSON document) to the ledger. Exit code 3: this node
-// has already taken the plan back.
+// What a node keeps of a committed apply: the generation's document under its number, the ledger,
+// and the list of the ledger's files.
+struct CommitTexts {
+  int number = 0;
+  std::string generation = {};
+  std::string ledger = {};
+  std::string owned = {};
+};
+
+// Ends the guard and writes `texts`. Exit code 3: this node has already taken the plan back.
 std::string CommitScript(std::string_view apply_id, std::string_view journal,
-                         std::string_view generation);
+                         const CommitTexts& texts);
 
 // Takes back every earlier apply that nobody decided about: its controller is gone, since we hold
 // the node's lock, and its guard would take it back later, over whatever was applied since. Prints
