@@ -40,6 +40,8 @@ int main(int argc, char** argv) {
   AddHistory(app, context);
   AddLock(app, context);
   AddDrill(app, context);
+  AddRollback(app, context);
+  AddUninstall(app, context);
   AddSchema(app, context);
   try {
     app.parse(argc, argv);
