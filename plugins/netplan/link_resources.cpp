@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/rdma_users.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
@@ -93,6 +94,7 @@ Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort
     resource.label = Difference(*link, carrier, port, renderer);
   }
   resource.undo = RestoreLink(port.netdev, *link);
+  resource.interrupts = CutOff(input.facts, {port});
   resource.triggers = RegenerateOurs(intent);
   if (CanReconfigure(link, renderer)) {
     resource.triggers.push_back(Reconfigure(renderer, port.netdev));
@@ -107,6 +109,7 @@ Resource DownLink(const PluginInput& input, const Intent& intent, const std::str
   resource.where = input.cluster.Mark(input.cluster.fabric.position);
   if (link == nullptr) return resource;
   resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
+  resource.interrupts = CutOff(input.facts, {{.netdev = netdev}});
   resource.undo = {
       RunCommand{.argv = {"ip", "link", "set", "dev", netdev, link->admin_up ? "up" : "down"}}};
   if (intent.tree.renderer == Renderer::kNetworkd) {

@@ -4,6 +4,7 @@
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
 #include "plugins/netplan/paths.h"
+#include "plugins/netplan/rdma_users.h"
 #include "plugins/netplan/render.h"
 #include "plugins/netplan/routes.h"
 #include "plugins/shared/mark.h"
@@ -46,6 +47,7 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
                     .undo = std::move(undo),
                     .triggers = std::move(triggers),
                     .impact = Impact::kLinkFlap,
+                    .interrupts = CutOff(input.facts, intent.ports),
                     .blocked = intent.blocked,
                     .where = input.cluster.Mark(input.cluster.fabric.position)};
   BlockUnlessOurs(resource, input.cluster.name);
@@ -88,13 +90,15 @@ Resource ForeignFile(const PluginInput& input, const Intent& intent, const Claim
 
 std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec& node) {
   if (PortsOf(fabric, node.name).empty()) return {};
-  return {ReadFile{std::string(kOwnFile)},
-          ReadFile{std::string(kUnmanagedFile)},
-          ReadFiles{"/lib/netplan/*.yaml"},
-          ReadFiles{"/etc/netplan/*.yaml"},
-          ReadFiles{"/run/netplan/*.yaml"},
-          RunProbe{.id = std::string(kDefaultRouteKey),
-                   .argv = {"ip", "-j", "-4", "route", "show", "default"}}};
+  std::vector<Read> reads = {ReadFile{std::string(kOwnFile)},
+                             ReadFile{std::string(kUnmanagedFile)},
+                             ReadFiles{"/lib/netplan/*.yaml"},
+                             ReadFiles{"/etc/netplan/*.yaml"},
+                             ReadFiles{"/run/netplan/*.yaml"},
+                             RunProbe{.id = std::string(kDefaultRouteKey),
+                                      .argv = {"ip", "-j", "-4", "route", "show", "default"}}};
+  for (Read& read : RdmaReads()) reads.push_back(std::move(read));
+  return reads;
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
@@ -102,6 +106,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   if (found != reply.commands.end()) {
     facts.values[std::string(kDefaultRouteKey)] = ParseDefaultRoutes(found->second);
   }
+  facts.values[std::string(kRdmaUsersKey)] = ParseRdmaUsers(reply);
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {

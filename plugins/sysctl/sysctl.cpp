@@ -124,10 +124,12 @@ Position PlaceOf(const ClusterSpec& cluster) {
 Resource FileResource(const PluginInput& input, const std::map<std::string, Wanted>& wanted,
                       const Protection& protection) {
   std::string body;
-  std::string blocked;  // the next boot would set what must not be set now
+  std::string blocked;
   for (const auto& [key, one] : wanted) {
-    body += fmt::format("{} = {}\n", key, one.value);
-    if (blocked.empty()) blocked = WhyKeyProtected(protection, key);
+    const std::string why = WhyKeyProtected(protection, key);
+    if (!why.empty() && !protection.unclear.empty()) blocked = why;
+    // The next boot would set what must not be set now.
+    if (why.empty() || !blocked.empty()) body += fmt::format("{} = {}\n", key, one.value);
   }
   Resource resource{
       .kind = "file",

@@ -16,6 +16,8 @@
 #include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/converge.h"
 #include "reconciler/engine/guard.h"
+#include "reconciler/engine/half_cable.h"
+#include "reconciler/engine/history.h"
 #include "reconciler/engine/lock.h"
 #include "reconciler/engine/plan_compare.h"
 #include "reconciler/engine/render.h"
@@ -33,6 +35,10 @@ struct ApplyOptions {
   bool yes = false;
   bool brief = false;
   bool no_verify = false;
+  bool allow_unproven = false;
+  bool interrupt = false;
+  bool allow_half_cables = false;
+  GuardTimes times = {};
 };
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -93,6 +99,10 @@ bool Confirmed(const Plan& plan, bool yes) {
   return false;
 }
 
+void PrintEnds(const ConvergeReport& report) {
+  for (const auto& [node, end] : report.ends) std::cout << node << ": " << ToString(end) << '\n';
+}
+
 void PrintFailure(const ConvergeReport& report) {
   for (const auto& [name, node] : report.applied.nodes) std::cerr << FormatErrors(node.errors);
   std::cerr << FormatErrors(report.errors);
@@ -101,17 +111,20 @@ void PrintFailure(const ConvergeReport& report) {
     std::cout << "not applied: every node took the plan back, and reads as it did before\n";
     return;
   }
-  std::cout << "not applied, and the nodes are mixed: see the errors above\n";
-  for (const auto& [name, node] : report.applied.nodes) {
-    for (const auto& [id, outcome] : node.changes) {
-      if (outcome == ChangeOutcome::kUnknown) std::cerr << "unknown: " << Printable(id) << '\n';
-    }
-  }
+  std::cout << "not applied, and not every node is as before: see the errors above\n";
+  PrintEnds(report);
   std::cerr << "what stood on each node before is there in " << JournalDirectory(report.apply_id)
             << ", with a script named revert that puts it back\n";
 }
 
 void PrintOutcome(const ConvergeReport& report) {
+  if (report.committed && !report.converged) {
+    std::cerr << FormatErrors(report.errors);
+    std::cout << "committed on every node, but what was read afterwards differs: see the errors "
+                 "above\n";
+    PrintEnds(report);
+    return;
+  }
   if (!report.converged) {
     PrintFailure(report);
     return;
@@ -156,7 +169,7 @@ class ApplyRun {
       : cluster_(cluster), options_(options), context_(context), pool_(DialNode) {}
 
   int Do(const std::optional<Plan>& saved) {
-    const auto fresh = Replan();
+    const auto fresh = Replan({});
     if (!fresh) return Complain(fresh.error(), kUsageOrManifest);
     if (saved && IsStale(*saved, *fresh)) return kStalePlan;
     const Plan& plan = saved ? *saved : *fresh;
@@ -166,13 +179,15 @@ class ApplyRun {
       const int code = facts_.unreachable.empty() ? kFine : kNodeUnreadable;
       return Verified(code == kFine && plan.BlockedCount() > 0 ? kPending : code);
     }
+    if (const int refused = RefuseHalfCables(plan); refused != kFine) return refused;
+    if (const int refused = RefuseToInterrupt(plan, *fresh); refused != kFine) return refused;
     if (!Confirmed(plan, options_.yes)) return kUsageOrManifest;
     return Carry(plan);
   }
 
  private:
   // A node that did not answer the first time is not waited for again.
-  Result<Plan> Replan() {
+  Result<Plan> Replan(const Trials& trials) {
     Selection selection = options_.selection;
     if (!absent_.empty()) {
       selection.scope.nodes.clear();
@@ -181,11 +196,35 @@ class ApplyRun {
       }
     }
     const bool is_first = facts_.nodes.empty();
-    facts_ = GatherWithProgress(cluster_, selection, pool_);
+    facts_ = GatherWithProgress(cluster_, selection, pool_, trials);
     if (is_first) absent_ = facts_.unreachable;
     facts_.unreachable.insert(absent_.begin(), absent_.end());
     return MakePlan(cluster_.spec, cluster_.fabric, facts_, plugins::All(),
                     options_.selection.scope);
+  }
+
+  // Jobs come and go: what counts is who is at work now, on what the plan changes.
+  int RefuseToInterrupt(const Plan& plan, Plan now) const {
+    for (Stage& stage : now.stages) {
+      std::erase_if(stage.changes,
+                    [&](const Change& change) { return FindChange(plan, change.Id()) == nullptr; });
+    }
+    const std::vector<std::string> ended = Interruptions(now);
+    if (ended.empty() || options_.interrupt) return kFine;
+    std::cerr << "nothing was changed, because it would end work that runs now:\n";
+    for (const std::string& line : ended) std::cerr << "  " << line << '\n';
+    std::cerr << "  hint: wait for it, or give --interrupt\n";
+    return kPending;
+  }
+
+  int RefuseHalfCables(const Plan& plan) const {
+    const std::vector<std::string> half = HalfCables(plan, cluster_.fabric, facts_);
+    if (half.empty() || options_.allow_half_cables) return kFine;
+    std::cerr << "nothing was changed, because it would change one end of a cable only:\n";
+    for (const std::string& line : half) std::cerr << "  " << line << '\n';
+    std::cerr << "  hint: make that node ready, take it out of the manifest, or give "
+                 "--allow-half-cables\n";
+    return facts_.unreachable.empty() ? kPending : kNodeUnreadable;
   }
 
   static bool IsStale(const Plan& plan, const Plan& fresh) {
@@ -199,29 +238,34 @@ class ApplyRun {
     for (const NodeSpec& node : cluster_.spec.nodes) {
       if (facts_.nodes.contains(node.name)) nodes.push_back(&node);
     }
-    const auto locks = Locks::Take(nodes, pool_, LeaseText());
-    if (!locks) {
-      return Complain(locks.error(), locks.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
+    const auto sessions = Sessions::Take(nodes, pool_, LeaseText());
+    if (!sessions) {
+      return Complain(sessions.error(),
+                      sessions.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
     }
-    const auto leftovers = TakeBackLeftovers(nodes, pool_);
+    const auto leftovers = EndLeftovers(nodes, **sessions);
     if (!leftovers) return Complain(leftovers.error(), kMixed);
     for (const std::string& line : *leftovers) std::cerr << line << '\n';
     // Under the lock nobody else of us changes anything: what was approved must still fit.
-    const auto now = Replan();
+    const auto now = Replan({});
     if (!now) return Complain(now.error(), kUsageOrManifest);
     if (IsStale(plan, *now)) return kStalePlan;
     beside_ = IdsBeside(plan, *now);
+    if (const int refused = RefuseToInterrupt(plan, *now); refused != kFine) return refused;
 
     const auto log = EventLog::Open(options_.events_file);
     if (!log) return Complain(log.error(), kUsageOrManifest);
     SetInterruptHandler(OnInterrupt);
     const ConvergeReport report = Converge(
-        plan, cluster_.spec, pool_, [&] { return Replan(); },
+        plan, cluster_.spec, cluster_.fabric, **sessions, pool_,
+        [&](const Trials& trials) { return Replan(trials); },
         [&](const Event& event) { (*log)->Write(event); },
         {.should_stop = [] { return interrupted != 0; },
          .before = *now,
          .beside = beside_,
-         .generation = Generation(plan)});
+         .documents = DocumentsFor(plan, nodes),
+         .times = options_.times,
+         .allow_unproven = options_.allow_unproven});
     SetInterruptHandler(SIG_DFL);
     PrintOutcome(report);
     if (!beside_.empty()) {
@@ -229,6 +273,20 @@ class ApplyRun {
                 << " from the manifest was not in the plan and is left as it was\n";
     }
     return Verified(Finish(report, facts_));
+  }
+
+  std::map<NodeName, Documents> DocumentsFor(const Plan& plan,
+                                             const std::vector<const NodeSpec*>& nodes) {
+    int newest = 0;
+    for (const NodeSpec* node : nodes) {
+      const auto history = ReadHistory(*node, pool_);
+      if (history && !history->empty()) newest = std::max(newest, history->back().number);
+    }
+    std::map<NodeName, Documents> documents;
+    for (const NodeSpec* node : nodes) {
+      documents[node->name][fmt::format("generations/{}.json", newest + 1)] = Generation(plan);
+    }
+    return documents;
   }
 
   // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
@@ -274,6 +332,17 @@ void AddApply(CLI::App& app, Context& context) {
                       "Write one JSON object per event to this file (- is stdout)");
   command->add_flag("--yes", options->yes, "Do not ask");
   command->add_flag("--brief", options->brief, "Show the plan without the files' diffs");
+  command
+      ->add_option("--revert-after", options->times.revert_after,
+                   "Seconds without progress after which a node takes the plan back by itself")
+      ->check(CLI::Range(5, 3600))
+      ->capture_default_str();
+  command->add_flag("--allow-unproven", options->allow_unproven,
+                    "Keep the change though pairs of nodes do not reach each other");
+  command->add_flag("--allow-half-cables", options->allow_half_cables,
+                    "Change links although the other end cannot be changed with them");
+  command->add_flag("--interrupt", options->interrupt,
+                    "Go on although RDMA connections are open on links that will flap");
   command->add_flag("--no-verify", options->no_verify,
                     "Do not end with the manifest's verification");
   command->callback([&context, options] { context.exit_code = RunApply(*options, context); });

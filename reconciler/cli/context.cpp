@@ -97,12 +97,13 @@ std::optional<Cluster> OpenCluster(const Selection& selection) {
   return Cluster{std::move(*spec), std::move(*fabric)};
 }
 
-ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection,
-                                NodePool& pool) {
+ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
+                                const Trials& trials) {
   const std::vector<const NodeSpec*> nodes = SelectNodes(cluster.spec, selection.scope.nodes);
   Progress progress("reading nodes", nodes.size());
-  ClusterFacts facts = Gather(cluster.spec, cluster.fabric, plugins::All(), nodes, pool,
-                              [&](const NodeName& node) { progress.Step(node); });
+  ClusterFacts facts = Gather(
+      cluster.spec, cluster.fabric, plugins::All(), nodes, pool,
+      [&](const NodeName& node) { progress.Step(node); }, trials);
   progress.Finish();
   for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
   return facts;

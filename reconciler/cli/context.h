@@ -44,7 +44,8 @@ struct Cluster {
 std::optional<Cluster> OpenCluster(const Selection& selection);
 
 // Facts of the selected nodes with a line of progress; failures are reported on stderr.
-ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool);
+ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
+                                const Trials& trials = {});
 
 Result<std::string> ReadTextFile(const std::string& path);
 Result<void> WriteTextFile(const std::string& path, const std::string& text);
@@ -59,6 +60,8 @@ void AddApply(CLI::App& app, Context& context);
 void AddVerify(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddHistory(CLI::App& app, Context& context);
+void AddLock(CLI::App& app, Context& context);
+void AddDrill(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 
 }  // namespace reconciler::cli

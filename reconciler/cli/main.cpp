@@ -38,6 +38,8 @@ int main(int argc, char** argv) {
   AddDrift(app, context);
   AddStatus(app, context);
   AddHistory(app, context);
+  AddLock(app, context);
+  AddDrill(app, context);
   AddSchema(app, context);
   try {
     app.parse(argc, argv);

@@ -125,6 +125,7 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
 
   Change change = MakeChange(resource, plugin);
   change.impact = resource.impact;
+  change.interrupts = resource.interrupts;
   change.change = observed == nullptr ? ChangeKind::kAdd : ChangeKind::kModify;
   if (later != nullptr) {
     change.deferred = true;

@@ -10,8 +10,11 @@ namespace {
 
 Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
                              const std::vector<Plugin>& plugins, const NodeSpec& node,
-                             NodePool& pool) {
-  std::vector<Read> reads;
+                             NodePool& pool, const Trials& trials) {
+  const auto own = trials.find(node.name);
+  const std::vector<TrialFile> on_trial =
+      own == trials.end() ? std::vector<TrialFile>() : own->second;
+  std::vector<Read> reads = ReadsOf(on_trial);
   for (const Plugin& plugin : plugins) {
     if (plugin.probe == nullptr) continue;
     for (Read& read : plugin.probe(cluster, fabric, node)) reads.push_back(std::move(read));
@@ -22,6 +25,8 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
   if (!reply) return Fail(std::move(reply).error());
   auto raw = ParseGatherReply(*reply, reads, nonce);
   if (!raw) return Fail(InContext(std::move(raw).error(), node.name));
+
+  ShowTrial(on_trial, *raw);
 
   NodeFacts facts;
   facts.node = node.name;
@@ -37,11 +42,12 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
 
 ClusterFacts Gather(const ClusterSpec& cluster, const Fabric& fabric,
                     const std::vector<Plugin>& plugins, const std::vector<const NodeSpec*>& nodes,
-                    NodePool& pool, const std::function<void(const NodeName&)>& on_node) {
+                    NodePool& pool, const std::function<void(const NodeName&)>& on_node,
+                    const Trials& trials) {
   ClusterFacts facts;
   std::mutex mutex;
   ForEachNode(nodes, [&](const NodeSpec& node) {
-    auto gathered = GatherNode(cluster, fabric, plugins, node, pool);
+    auto gathered = GatherNode(cluster, fabric, plugins, node, pool, trials);
     {
       const std::lock_guard lock(mutex);
       if (gathered) {

@@ -22,6 +22,7 @@ struct Change {
   std::vector<Action> undo = {};
   std::vector<RunCommand> triggers = {};
   Impact impact = Impact::kNone;
+  std::string interrupts = {};   // see Resource
   bool deferred = false;         // known after apply: carried out by the next pass
   std::string fingerprint = {};  // digest of the observed state that this change was planned from
   SourceMark where = {};

@@ -69,6 +69,7 @@ Change ReadChange(const JsonReader& reader) {
   change.detail = reader.At("detail").Text();
   change.diff = reader.At("diff").Text();
   change.impact = ReadEnum<Impact>(reader.At("impact"), kImpacts);
+  change.interrupts = reader.At("interrupts").Text();
   change.deferred = reader.At("deferred").Bool();
   const JsonReader where = reader.At("where");
   change.where = {where.At("file").Text(),
@@ -113,6 +114,7 @@ ordered_json ToJson(const Change& change) {
           {"detail", EncodeText(change.detail)},
           {"diff", EncodeText(change.diff)},
           {"impact", kImpacts[static_cast<int>(change.impact)]},
+          {"interrupts", EncodeText(change.interrupts)},
           {"deferred", change.deferred},
           {"where",
            {{"file", EncodeText(change.where.file)},

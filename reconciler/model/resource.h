@@ -40,6 +40,7 @@ struct Resource {
   // order, equal commands once ("systemctl daemon-reload").
   std::vector<RunCommand> triggers = {};
   Impact impact = Impact::kNone;
+  std::string interrupts = {};  // the work that runs now and that the change would end; empty: none
   std::string label = {};    // what follows the name in the plan; empty: made from before and after
   std::string blocked = {};  // not empty: differs but must not be changed, with the reason
   SourceMark where = {};     // the manifest line that asks for it

@@ -44,10 +44,42 @@ def root(run, node):
     return None if pid is None else f"/proc/{pid}/root"
 
 
+def applies(at):
+    """The state of each apply that was armed on a node, by its folder; see docs/operating.md."""
+    states = {}
+    for revert in glob.glob(at + "/var/lib/spark-reconcile/journal/*/revert"):
+        try:
+            with open(os.path.join(os.path.dirname(revert), "state"), encoding="utf-8") as state:
+                states[os.path.dirname(revert)] = state.read().strip()
+        except FileNotFoundError:
+            states[os.path.dirname(revert)] = "none"
+    return states
+
+
 def guarded(run, node):
-    """Whether a guard of an undecided apply is still there."""
+    """Whether an undecided apply, or a guard of one that is over, is still there."""
     at = root(run, node)
-    return at is None or any(glob.glob(os.path.join(at, pattern)) for pattern in GUARDS)
+    if at is None:
+        return True
+    states = applies(at).values()
+    if any(state not in ("committed", "finished", "reverted") for state in states):
+        return True
+    return "committed" not in states and any(glob.glob(os.path.join(at, pattern)) for pattern in GUARDS)
+
+
+def without_beacons(at, state):
+    """A node that has committed shows for a while that it has, to peers that have not heard: what it keeps for them is no part of
+    what the apply made. A plain apply afterwards ends it."""
+    lingering = [folder for folder, found in applies(at).items() if found == "committed"]
+    beacons = []
+    for folder in lingering:
+        if os.path.exists(folder + "/peers"):
+            with open(folder + "/peers", encoding="utf-8") as peers:
+                beacons += [line.split()[2].partition("::")[0] for line in peers if line.startswith("own ")]
+    if not lingering:
+        return state
+    return {name: value for name, value in state.items()
+            if not name.startswith("guard ") and "spark-reconcile-guard-" not in name and not any(one in name for one in beacons)}
 
 
 def describe(path):
@@ -87,7 +119,7 @@ def read(lab, node):
     for line in lab.sh(node, LIVE).splitlines():
         name, _, value = line.partition("\t")
         state[name] = value
-    return state
+    return without_beacons(at, state)
 
 
 def differences(wanted, found, most=12):
