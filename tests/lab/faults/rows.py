@@ -20,7 +20,7 @@ class Row:
     law: str  # what must hold, for a person
     outcomes: list
     start: str = "ab"  # ab: between the two manifests, to and fro; a: from the first; bare: from nothing
-    at: list = ()  # steps: "each", names, or fractions of all; none: the program is not stopped anywhere
+    at: list = ()  # steps: "each", "in-turn" (each, the nodes taking turns), names, or fractions of all; none: the program is not stopped anywhere
     core: int = 0  # how many of those the core set takes, evenly; 0: all
     nodes: list = (1,)
     gate: str = "sync"
@@ -46,8 +46,8 @@ class Row:
         if self.start not in ("ab", "a", "bare"):
             raise SystemExit(f"{self.name}: wanted start ab, a or bare, found '{self.start}'")
         for step in self.at:
-            if step != "each" and step not in NAMED_STEPS and not isinstance(step, float):
-                raise SystemExit(f"{self.name}: wanted steps 'each', {', '.join(NAMED_STEPS)} or fractions, found {step!r}")
+            if step not in ("each", "in-turn", *NAMED_STEPS) and not isinstance(step, float):
+                raise SystemExit(f"{self.name}: wanted steps 'each', 'in-turn', {', '.join(NAMED_STEPS)} or fractions, found {step!r}")
         return self
 
 
@@ -82,6 +82,9 @@ def steps(row, calls, core):
         for step in row.at:
             if step == "each":
                 found += [(node, number) for number in range(1, len(calls[node]) + 1)]
+            elif step == "in-turn":
+                found += [(node, number) for number in range(1, len(calls[node]) + 1)
+                          if row.nodes[number % len(row.nodes)] == node]
             elif isinstance(step, float):
                 found.append((node, max(1, round(step * len(calls[node])))))
             else:
