@@ -8,8 +8,8 @@ from verbs import VERBS
 from world import NODES, NotRun
 
 OUTCOMES = ("converged", "before", "mixed")
-# Steps that have a name, from what the wrapper noted in a clean run: whether a guard was armed, and the fabric's MTU.
-NAMED_STEPS = ("first", "before-arm", "armed", "active", "trial-end", "last")
+# Steps that have a name, from what the wrapper noted in a clean run: whether a guard was armed, the fabric's MTU, what was made to last.
+NAMED_STEPS = ("first", "before-arm", "armed", "active", "trial-end", "intent", "last")
 
 
 @dataclasses.dataclass
@@ -66,8 +66,10 @@ def number_of(step, calls):
         raise NotRun("no guard was armed at any call in the clean run")
     active = [number for number in armed if words[number - 1][1] != words[0][1]]
     quiet = [number for number in armed if words[number - 1][1] == words[0][1]]
+    intent = [number for number in armed if "/intent" in words[number - 1][-1]]
     found = {"first": 1, "before-arm": armed[0] - 1, "armed": quiet[-1] if quiet else 0,
-             "active": active[0] if active else 0, "trial-end": armed[-1], "last": len(calls)}[step]
+             "active": active[0] if active else 0, "intent": intent[0] if intent else 0,
+             "trial-end": intent[0] - 1 if intent else armed[-1], "last": len(calls)}[step]
     if found == 0:
         raise NotRun(f"no call of the clean run is the step '{step}'")
     return found
