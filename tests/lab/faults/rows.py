@@ -21,7 +21,7 @@ class Row:
     outcomes: list
     start: str = "ab"  # ab: between the two manifests, to and fro; a: from the first; bare: from nothing
     at: list = ()  # steps: "each", "in-turn" (each, the nodes taking turns), names, or fractions of all; none: the program is not stopped anywhere
-    core: int = 0  # how many of those the core set takes, evenly; 0: all
+    core: int = 0  # how many of those the core set takes, evenly; 0: all; -1: none
     nodes: list = (1,)
     gate: str = "sync"
     setup: list = ()  # before the program starts
@@ -78,7 +78,7 @@ def number_of(step, calls):
 def steps(row, calls, core):
     """The row's (node, number), and how many more the whole set has. `calls`: of a clean run, per node."""
     if not row.at:
-        return [(None, 0)], 0
+        return ([], 1) if core and row.core < 0 else ([(None, 0)], 0)
     found = []
     for node in row.nodes:
         for step in row.at:
@@ -94,6 +94,8 @@ def steps(row, calls, core):
     found = list(dict.fromkeys(found))
     if not core or not row.core or len(found) <= row.core:
         return found, 0
+    if row.core < 0:
+        return [], len(found)
     kept = [found[index * len(found) // row.core + len(found) // (2 * row.core)] for index in range(row.core)]
     return kept, len(found) - len(kept)
 
