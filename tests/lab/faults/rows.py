@@ -33,7 +33,7 @@ class Row:
     options: list = ("--no-verify",)
     exits: list = ()  # the program's exit codes that are right; none: those that go with the outcome
     tries: int = 1  # plain applies until the cluster converges
-    within: int = 20  # seconds beyond the deadline until all is decided
+    within: int = 40  # seconds beyond the deadline until all is decided
     cost: float = 8  # seconds, roughly: orders the work
 
     def check(self):
