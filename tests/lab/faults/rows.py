@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import tomllib
 
 from verbs import VERBS
@@ -67,9 +68,11 @@ def number_of(step, calls):
     active = [number for number in armed if words[number - 1][1] != words[0][1]]
     quiet = [number for number in armed if words[number - 1][1] == words[0][1]]
     intent = [number for number in armed if "/intent" in words[number - 1][-1]]
+    # A node learns its peers in the same breath as it takes the intent.
+    asked = [number for number in armed if re.search("/(peers|intent)", words[number - 1][-1])]
     found = {"first": 1, "before-arm": armed[0] - 1, "armed": quiet[-1] if quiet else 0,
              "active": active[0] if active else 0, "intent": intent[0] if intent else 0,
-             "trial-end": intent[0] - 1 if intent else armed[-1], "last": len(calls)}[step]
+             "trial-end": asked[0] - 1 if asked else armed[-1], "last": len(calls)}[step]
     if found == 0:
         raise NotRun(f"no call of the clean run is the step '{step}'")
     return found
