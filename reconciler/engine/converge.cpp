@@ -233,7 +233,9 @@ class Run {
     ForEachChange(report_.remaining,
                   [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
     report_.converged = report_.remaining.Empty();
-    if (report_.converged) on_event_({EventType::kConverged, "", "", ""});
+    if (!report_.converged) return;
+    on_event_({EventType::kConverged, "", "",
+               fmt::format("{} round trips to a node at most", sessions_.MostRoundTrips())});
   }
 
   void Undo() {

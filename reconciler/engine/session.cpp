@@ -215,7 +215,9 @@ std::string Sessions::Nonce(const NodeName& node) const {
 std::size_t Sessions::MostRoundTrips() const {
   const std::lock_guard lock(mutex_);
   std::size_t most = 0;
-  for (const auto& [name, session] : open_) most = std::max(most, session->RoundTrips());
+  for (const auto& [name, session] : open_) {
+    most = std::max(most, session->RoundTrips() + pool_.Runs(name));
+  }
   return most;
 }
 
