@@ -244,7 +244,7 @@ class Run {
       return;
     }
     on_event_({EventType::kUndoing, "", "", ""});
-    if (!Take(guard_.Revert())) return;
+    if (!Take(guard_.Revert(InAStep()))) return;
     pool_.DropAll();
     Errors left;
     for (int reading = 0; reading < options_.readings; ++reading) {
@@ -263,6 +263,17 @@ class Run {
       if (done) report_.kept.push_back(change.Id());
     });
     if (report_.undone) on_event_({EventType::kUndone, "", "", ""});
+  }
+
+  // Nodes whose connection broke while they were at work.
+  std::set<NodeName> InAStep() const {
+    std::set<NodeName> nodes;
+    for (const auto& [name, node] : report_.applied.nodes) {
+      for (const auto& [id, outcome] : node.changes) {
+        if (outcome == ChangeOutcome::kUnknown) nodes.insert(name);
+      }
+    }
+    return nodes;
   }
 
   bool Take(Errors errors) {

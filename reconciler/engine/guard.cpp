@@ -109,19 +109,35 @@ Errors Guard::Finish() {
   return OnEveryNode("the guard could not be taken away", [&](const NodeName&) { return request; });
 }
 
-Errors Guard::Revert() {
+Errors Guard::Revert(const std::set<NodeName>& in_a_step) {
   beat_ = {};
   return EndOnEveryNode("the plan could not be taken back",
-                        RevertRequest(JournalDirectory(apply_id_)));
+                        RevertRequest(JournalDirectory(apply_id_)), in_a_step);
 }
 
-Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request) {
+int Guard::LongestStep(const NodeName& node) const {
+  int longest = 0;
+  for (const GuardedStage& stage : stages_.at(node)) {
+    std::vector<const Change*> changes;
+    for (const Change& change : stage.changes) changes.push_back(&change);
+    for (const Step& step : StepsOf(changes)) {
+      const auto* command = std::get_if<RunCommand>(&step.action);
+      if (command != nullptr) longest = std::max(longest, command->time_limit_s);
+    }
+  }
+  return longest;
+}
+
+Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request,
+                             const std::set<NodeName>& in_a_step) {
   Errors errors;
   std::mutex mutex;
   ForEachNode(Nodes(), [&](const NodeSpec& node) {
     // By then the node has ended it by itself, or never will.
-    const auto deadline = std::chrono::steady_clock::now() +
-                          std::chrono::seconds(times_.revert_after + times_.moment() + 60);
+    const auto deadline =
+        std::chrono::steady_clock::now() +
+        std::chrono::seconds(times_.revert_after + times_.moment() + 60 +
+                             (in_a_step.contains(node.name) ? LongestStep(node.name) : 0));
     for (;;) {
       const auto reply = sessions_.RunAfresh(node, request, kEndLimit);
       if (reply && reply->exit_code == 0) return;

@@ -41,8 +41,9 @@ class Guard {
   Errors Finish();
 
   // Every armed node takes the plan back now. A node that cannot be asked does so by itself when
-  // its limit has passed; it is tried again until then.
-  Errors Revert();
+  // its limit has passed; it is tried again until then. `in_a_step`: nodes that may still be at
+  // work on a step, which is progress for as long as the step may take.
+  Errors Revert(const std::set<NodeName>& in_a_step = {});
 
   bool Armed() const { return !stages_.empty(); }
   std::set<NodeName> Applied() const;
@@ -53,7 +54,9 @@ class Guard {
                      const std::function<std::string(const NodeName&)>& request);
 
   // Tried again, through new sessions, until the node has decided.
-  Errors EndOnEveryNode(const std::string& what, const std::string& request);
+  Errors EndOnEveryNode(const std::string& what, const std::string& request,
+                        const std::set<NodeName>& in_a_step = {});
+  int LongestStep(const NodeName& node) const;  // seconds
 
   const ClusterSpec& cluster_;
   Sessions& sessions_;

@@ -91,9 +91,15 @@ restore() { # DIRECTORY
     return 0
   fi
   [ -e "$d/begun" ] || return 0
+  same "$d/merged" "$T" 2>/dev/null && return 0
   [ ! -e "$T" ] || same "$d/new" "$T" 2>/dev/null || same "$d/before" "$T" 2>/dev/null ||
     cp -p -- "$T" "$d/foreign" || return 1 # somebody else's words are kept
   if [ -e "$d/before" ]; then
+    # Their lines stay in the file too, where that can be done without a doubt.
+    if [ -e "$d/foreign" ] && diff3 -m "$d/foreign" "$d/new" "$d/before" >"$d/merged" 2>/dev/null; then
+      chown --reference="$d/before" "$d/merged" && chmod --reference="$d/before" "$d/merged" &&
+        put "$d/merged" "$T" && return 0
+    fi
     same "$d/before" "$T" 2>/dev/null || put "$d/before" "$T" || mv -fT -- "$d/before" "$T"
   elif [ -e "$d/absent" ]; then rm -f -- "$T"; fi
 }

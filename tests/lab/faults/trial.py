@@ -12,7 +12,7 @@ from rows import other
 from world import NODES, Broken, Controller, wait_for
 
 # Seconds; the program's own waits for a node that does not answer are longer than any deadline of ours.
-EXIT_S = 150
+EXIT_S = 280
 # An exit code says which outcome there is; 1, 3, 8 and 9 say that nothing was begun, 2 that something is blocked.
 SAYS = {0: ("converged",), 2: ("converged", "before"), 6: ("converged",), 7: ("converged",), 4: ("before",), 130: ("before",),
         1: ("before",), 3: ("before",), 8: ("before",), 9: ("before",), 5: ("mixed",)}
