@@ -59,6 +59,8 @@ void AddApply(CLI::App& app, Context& context);
 void AddVerify(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddHistory(CLI::App& app, Context& context);
+void AddGraph(CLI::App& app, Context& context);
+void AddHostfile(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 
 }  // namespace reconciler::cli

@@ -38,6 +38,8 @@ int main(int argc, char** argv) {
   AddDrift(app, context);
   AddStatus(app, context);
   AddHistory(app, context);
+  AddGraph(app, context);
+  AddHostfile(app, context);
   AddSchema(app, context);
   try {
     app.parse(argc, argv);

@@ -98,6 +98,7 @@ Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const Cl
   plan.cluster = cluster.name;
   plan.summary = fmt::format("{} · {} · mtu {}", Plural(cluster.nodes.size(), "node", "nodes"),
                              fabric.summary, cluster.fabric.mtu);
+  plan.notes = fabric.notes;
   plan.manifest = cluster.file;
   plan.spec_digest = cluster.digest;
   plan.only = scope.only;

@@ -1,4 +1,4 @@
-#include "reconciler/fabric/hardware.h"
+#include "reconciler/model/hardware.h"
 
 #include <gtest/gtest.h>
 
