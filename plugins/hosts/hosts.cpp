@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "plugins/shared/mark.h"
 #include "plugins/shared/state.h"
+#include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::hosts {
 namespace {
@@ -60,6 +60,9 @@ std::vector<Resource> Resources(const PluginInput& input) {
   const auto* before = Known(observed);
   if (lines.empty() && before == nullptr) return {};
   FileState after = before != nullptr ? *before : FileState{};
+  if (const std::string& former = input.cluster.former_name; !former.empty()) {
+    after.content = WithBlock(after.content, former, kTopic, "");
+  }
   after.content = WithBlock(after.content, input.cluster.name, kTopic, lines);
   return {{.kind = "file",
            .name = std::string(kFile),

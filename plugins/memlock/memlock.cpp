@@ -8,9 +8,9 @@
 #include <limits>
 #include <optional>
 
-#include "plugins/shared/mark.h"
 #include "plugins/shared/owned.h"
 #include "plugins/shared/state.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::memlock {
@@ -158,7 +158,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
          .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
          .observed = AsState(FileOf(input.facts, name)),
          .where = where});
-    BlockUnlessOurs(resources.back(), input.cluster.name);
+    BlockUnlessOurs(resources.back(), input.cluster.name, input.cluster.former_name);
   };
   add_file(kPamFile, PamBody(*wanted));
   add_file(kSystemFile, SystemdBody(*wanted));
@@ -169,19 +169,19 @@ std::vector<Resource> Resources(const PluginInput& input) {
   const RunCommand reload{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
   const Observed<std::string> live = ValueOf(input.facts, std::string(kServiceKey));
   const auto* before = Known(live);
-  resources.push_back(
-      {.kind = "memlock",
-       .name = "service limit",
-       .node = input.node.name,
-       .desired = ResourceState(Canonical(*wanted)),
-       .observed = AsState(live),
-       .apply = {reload},
-       .undo = {reload},
-       .label = before == nullptr
-                    ? ""
-                    : fmt::format("{} → {}", WithUnits(*before), WithUnits(Canonical(*wanted))),
-       .blocked = WhyFileStuck(input.facts, std::string(kSystemFile), input.cluster.name),
-       .where = where});
+  resources.push_back({.kind = "memlock",
+                       .name = "service limit",
+                       .node = input.node.name,
+                       .desired = ResourceState(Canonical(*wanted)),
+                       .observed = AsState(live),
+                       .apply = {reload},
+                       .undo = {reload},
+                       .label = before == nullptr ? ""
+                                                  : fmt::format("{} → {}", WithUnits(*before),
+                                                                WithUnits(Canonical(*wanted))),
+                       .blocked = WhyFileStuck(input.facts, std::string(kSystemFile),
+                                               input.cluster.name, input.cluster.former_name),
+                       .where = where});
   return resources;
 }
 

@@ -48,14 +48,19 @@ RunCommand Reload(Renderer renderer, const std::vector<std::string>& ours) {
 std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::string>& foreign_files,
                                    const std::vector<std::string>& ours) {
   const std::string scratch(kScratch);
-  RunCommand copy{.argv = {"cp", "-p", "--parents", "-t", scratch, "--"}};
-  copy.argv.insert(copy.argv.end(), foreign_files.begin(), foreign_files.end());
-  copy.argv.emplace_back(kOwnFile);
+  // Whole folders: a file of ours may be on trial in /run or wait in /etc, or be gone.
+  RunCommand copy{.argv = {"cp", "-rp", "--parents", "-t", scratch, "--"}};
+  for (const std::string& file : foreign_files) {
+    if (!file.starts_with("/etc/") && !file.starts_with("/run/")) copy.argv.push_back(file);
+  }
+  copy.argv.insert(copy.argv.end(), {"/etc/netplan", "/run/netplan"});
   return {
       {.argv = {"rm", "-rf", scratch}},
       {.argv = {"mkdir", "-p", "-m", "0700", scratch}},
+      {.argv = {"mkdir", "-p", "-m", "0755", "/etc/netplan", "/run/netplan"}},
       copy,
       {.argv = {"netplan", "generate", "--root-dir", scratch}, .time_limit_s = kNetplanLimitS},
+      {.argv = {"rmdir", "--ignore-fail-on-non-empty", "/run/netplan"}},  // where nothing is tried
       CarryOver(renderer, ours),
       // Not the same words as above: equal triggers run once. The copy may hold Wi-Fi passwords.
       {.argv = {"rm", "-r", scratch}},
@@ -63,7 +68,7 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
   };
 }
 
-std::vector<Action> Withdraw(Renderer renderer, const std::vector<std::string>& ours) {
+std::vector<RunCommand> Withdraw(Renderer renderer, const std::vector<std::string>& ours) {
   RunCommand remove{.argv = {"rm", "-f", "--"}};
   for (const std::string& netdev : ours) remove.argv.push_back(GeneratedFile(renderer, netdev));
   const RunCommand reload = renderer == Renderer::kNetworkd

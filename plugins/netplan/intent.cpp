@@ -151,7 +151,7 @@ std::vector<RunCommand> RegenerateOurs(const Intent& intent) {
   return Regenerate(intent.tree.renderer, intent.tree.files, GeneratedFor(intent));
 }
 
-std::vector<Action> WithdrawOurs(const Intent& intent) {
+std::vector<RunCommand> WithdrawOurs(const Intent& intent) {
   return Withdraw(intent.tree.renderer, GeneratedFor(intent));
 }
 

@@ -4,12 +4,13 @@
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
 #include "plugins/netplan/paths.h"
+#include "plugins/netplan/rdma_users.h"
 #include "plugins/netplan/render.h"
 #include "plugins/netplan/routes.h"
-#include "plugins/shared/mark.h"
 #include "plugins/shared/owned.h"
 #include "plugins/shared/protection.h"
 #include "plugins/shared/state.h"
+#include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
@@ -31,11 +32,12 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
   const Observed<FileState> observed = FileOf(input.facts, std::string(kOwnFile));
   // The triggers reconfigure every port, also one that is as it should be.
   std::vector<Action> undo;
-  if (std::holds_alternative<Absent>(observed)) undo = WithdrawOurs(intent);
+  const std::vector<RunCommand> withdraw = WithdrawOurs(intent);
+  if (std::holds_alternative<Absent>(observed)) undo.assign(withdraw.begin(), withdraw.end());
   for (const RailPort& port : intent.ports) {
     const LinkFact* link = LinkOf(input, port.netdev);
     if (link == nullptr || link->mtu == 0) continue;
-    for (Action& action : RestoreLink(port.netdev, *link)) undo.push_back(std::move(action));
+    for (RunCommand& command : RestoreLink(port.netdev, *link)) undo.push_back(std::move(command));
   }
   Resource resource{.kind = "file",
                     .name = std::string(kOwnFile),
@@ -45,10 +47,12 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
                     .observed = AsState(observed),
                     .undo = std::move(undo),
                     .triggers = std::move(triggers),
+                    .release = Release{.after = withdraw},  // the links' entries know their values
                     .impact = Impact::kLinkFlap,
+                    .interrupts = CutOff(input.facts, intent.ports),
                     .blocked = intent.blocked,
                     .where = input.cluster.Mark(input.cluster.fabric.position)};
-  BlockUnlessOurs(resource, input.cluster.name);
+  BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
 }
 
@@ -59,7 +63,8 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
   const Observed<FileState> observed = FileOf(input.facts, std::string(kUnmanagedFile));
   const bool wanted = intent.tree.renderer == Renderer::kNetworkManager && !intent.down.empty();
   const auto* state = Known(observed);
-  if (!wanted && (state == nullptr || !IsOwnedFile(state->content, input.cluster.name))) return;
+  if (!wanted && (state == nullptr || !input.cluster.Owns(OwnerOf(state->content).value_or(""))))
+    return;
   Resource resource{.kind = "file",
                     .name = std::string(kUnmanagedFile),
                     .node = input.node.name,
@@ -71,7 +76,7 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
     resource.desired = ResourceState(
         FileState{.content = OwnedFile(input.cluster.name, UnmanagedBody(intent.down))});
   }
-  BlockUnlessOurs(resource, input.cluster.name);
+  BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   resources.push_back(std::move(resource));
 }
 
@@ -88,13 +93,15 @@ Resource ForeignFile(const PluginInput& input, const Intent& intent, const Claim
 
 std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec& node) {
   if (PortsOf(fabric, node.name).empty()) return {};
-  return {ReadFile{std::string(kOwnFile)},
-          ReadFile{std::string(kUnmanagedFile)},
-          ReadFiles{"/lib/netplan/*.yaml"},
-          ReadFiles{"/etc/netplan/*.yaml"},
-          ReadFiles{"/run/netplan/*.yaml"},
-          RunProbe{.id = std::string(kDefaultRouteKey),
-                   .argv = {"ip", "-j", "-4", "route", "show", "default"}}};
+  std::vector<Read> reads = {ReadFile{std::string(kOwnFile)},
+                             ReadFile{std::string(kUnmanagedFile)},
+                             ReadFiles{"/lib/netplan/*.yaml"},
+                             ReadFiles{"/etc/netplan/*.yaml"},
+                             ReadFiles{"/run/netplan/*.yaml"},
+                             RunProbe{.id = std::string(kDefaultRouteKey),
+                                      .argv = {"ip", "-j", "-4", "route", "show", "default"}}};
+  for (Read& read : RdmaReads()) reads.push_back(std::move(read));
+  return reads;
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
@@ -102,6 +109,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   if (found != reply.commands.end()) {
     facts.values[std::string(kDefaultRouteKey)] = ParseDefaultRoutes(found->second);
   }
+  facts.values[std::string(kRdmaUsersKey)] = ParseRdmaUsers(reply);
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {

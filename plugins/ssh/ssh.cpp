@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "plugins/shared/mark.h"
 #include "plugins/shared/state.h"
 #include "plugins/ssh/account.h"
 #include "plugins/ssh/blocks.h"
 #include "plugins/ssh/keys.h"
 #include "plugins/ssh/mesh.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::ssh {
@@ -118,7 +118,10 @@ std::optional<Resource> BlockFile(const Site& site, std::string_view file, const
   if (const std::string* name = Known(group)) after.group = *name;
   // ssh refuses a config, and sshd authorized_keys, that others may write.
   if (before != nullptr && file != kAuthorizedKeys) after.mode = before->mode & ~kWritableByOthers;
-  const std::string text = before == nullptr ? "" : before->content;
+  std::string text = before == nullptr ? "" : before->content;
+  if (const std::string& former = site.input.cluster.former_name; !former.empty()) {
+    text = WithBlock(text, former, kTopic, "");
+  }
   // ssh takes the first value that it meets, so our hosts come before the user's patterns.
   after.content = file == kConfig ? WithBlockFirst(text, site.input.cluster.name, kTopic, body)
                                   : WithBlock(text, site.input.cluster.name, kTopic, body);

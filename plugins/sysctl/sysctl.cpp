@@ -6,12 +6,12 @@
 #include <map>
 #include <set>
 
-#include "plugins/shared/mark.h"
 #include "plugins/shared/owned.h"
 #include "plugins/shared/protection.h"
 #include "plugins/shared/state.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::sysctl {
@@ -124,10 +124,12 @@ Position PlaceOf(const ClusterSpec& cluster) {
 Resource FileResource(const PluginInput& input, const std::map<std::string, Wanted>& wanted,
                       const Protection& protection) {
   std::string body;
-  std::string blocked;  // the next boot would set what must not be set now
+  std::string blocked;
   for (const auto& [key, one] : wanted) {
-    body += fmt::format("{} = {}\n", key, one.value);
-    if (blocked.empty()) blocked = WhyKeyProtected(protection, key);
+    const std::string why = WhyKeyProtected(protection, key);
+    if (!why.empty() && !protection.unclear.empty()) blocked = why;
+    // The next boot would set what must not be set now.
+    if (why.empty() || !blocked.empty()) body += fmt::format("{} = {}\n", key, one.value);
   }
   Resource resource{
       .kind = "file",
@@ -137,7 +139,7 @@ Resource FileResource(const PluginInput& input, const std::map<std::string, Want
       .observed = AsState(FileOf(input.facts, std::string(kOwnFile))),
       .blocked = std::move(blocked),
       .where = input.cluster.Mark(PlaceOf(input.cluster))};
-  BlockUnlessOurs(resource, input.cluster.name);
+  BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
 }
 

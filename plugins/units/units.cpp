@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "plugins/shared/mark.h"
 #include "plugins/shared/owned.h"
 #include "plugins/shared/state.h"
 #include "plugins/units/section.h"
 #include "plugins/units/state.h"
+#include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::units {
 namespace {
@@ -64,7 +64,8 @@ bool Runs(const Observed<UnitState>& observed) {
 std::string WhyUnitBlocked(const PluginInput& input, const UnitSpec& unit, const UnitState& state) {
   std::string why = WhyBlocked(unit, state);
   for (const std::string& path : PathsOf(unit)) {
-    if (why.empty()) why = WhyFileStuck(input.facts, path, input.cluster.name);
+    if (why.empty())
+      why = WhyFileStuck(input.facts, path, input.cluster.name, input.cluster.former_name);
   }
   return why;
 }
@@ -89,16 +90,33 @@ void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resour
         .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
         .observed = AsState(FileOf(input.facts, path)),
         .triggers = {Reload()},
+        .release = Release{.after = {Reload()}},
         .where = input.cluster.Mark(unit.position)};
+    // A unit that others installed goes on without our drop-in.
+    if (restarts && !unit.content) resource.release->after.push_back(Job("restart", unit));
     if (restarts) {
       resource.triggers.push_back(Job("restart", unit));
       if (Runs(state)) resource.impact = Impact::kServiceRestart;
     }
-    BlockUnlessOurs(resource, input.cluster.name);
+    BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
     resources.push_back(std::move(resource));
   };
   if (unit.content) add(UnitPath(unit), *unit.content);
   for (const auto& [file, text] : unit.drop_ins) add(DropInPath(unit, file), text);
+}
+
+// Our unit's file may be gone afterwards, so all of it comes before. A unit that we made is left
+// without links and stopped; another one gets back what it had.
+Release ReleaseOf(const UnitSpec& unit, const UnitState& before, bool ran) {
+  Release release{.after = {Reload()}};
+  if (unit.enabled && (before.unit_file == "enabled" || before.unit_file == "disabled" ||
+                       before.unit_file.empty())) {
+    release.before.push_back(Link(before.unit_file == "enabled", unit));
+  }
+  if (unit.active && *unit.active != ran) {
+    release.before.push_back(Job(ran ? "start" : "stop", unit));
+  }
+  return release;
 }
 
 // Links are made or taken away at once, stopping happens at once; starting waits for the triggers,
@@ -117,6 +135,7 @@ Resource State(const PluginInput& input, const UnitSpec& unit) {
   if (state == nullptr) return resource;
   resource.blocked = WhyUnitBlocked(input, unit, *state);
   const bool runs = Runs(observed);
+  resource.release = ReleaseOf(unit, *state, runs);
   if (unit.enabled) {
     resource.apply.push_back(Link(*unit.enabled, unit));
     // Empty: the unit does not exist yet, and must not leave a link behind when it goes again.

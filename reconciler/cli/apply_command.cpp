@@ -1,27 +1,11 @@
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <csignal>
 #include <iostream>
 #include <memory>
 
-#include "plugins/registry.h"
-#include "reconciler/base/text.h"
+#include "reconciler/cli/apply_run.h"
 #include "reconciler/cli/context.h"
-#include "reconciler/cli/event_log.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/cli/verify_run.h"
-#include "reconciler/engine/apply_script.h"
-#include "reconciler/engine/converge.h"
-#include "reconciler/engine/guard.h"
-#include "reconciler/engine/lock.h"
-#include "reconciler/engine/plan_compare.h"
-#include "reconciler/engine/render.h"
 #include "reconciler/model/json.h"
-#include "reconciler/model/json_reader.h"
-#include "reconciler/transport/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -29,27 +13,8 @@ namespace {
 struct ApplyOptions {
   Selection selection = {};  // `manifest` may name a saved plan
   std::string manifest_of_plan = {};
-  std::string events_file = {};
-  bool yes = false;
-  bool brief = false;
-  bool no_verify = false;
+  ApplyFlags flags = {};
 };
-
-volatile std::sig_atomic_t interrupted = 0;
-
-// Ctrl-C, a lost terminal or a cancelled job: the apply ends before its next stage and is taken
-// back. The second one ends the program at once, and then the nodes take it back by themselves.
-void OnInterrupt(int signal) {
-  constexpr std::string_view kNote =
-      "stopping before the next stage, then every node takes it back\n";
-  static_cast<void>(!write(STDERR_FILENO, kNote.data(), kNote.size()));
-  interrupted = 1;
-  std::signal(signal, SIG_DFL);
-}
-
-void SetInterruptHandler(void (*handler)(int)) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, handler);
-}
 
 // A saved plan and the scope that it was made for.
 Result<std::optional<Plan>> SavedPlan(ApplyOptions& options) {
@@ -74,187 +39,18 @@ Result<std::optional<Plan>> SavedPlan(ApplyOptions& options) {
   }
   for (const PlanNode& node : plan->nodes) options.selection.scope.nodes.push_back(node.name);
   options.selection.scope.only = plan->only;
+  options.selection.scope.overwrite_edited = plan->overwrite_edited;
+  options.selection.scope.uninstall = plan->uninstall;
   return std::move(*plan);
 }
 
-// On a terminal only the word "yes" goes on; without one, --yes must have been given.
-bool Confirmed(const Plan& plan, bool yes) {
-  if (yes) return true;
-  if (isatty(STDIN_FILENO) != 1) {
-    std::cerr << "nothing was changed: there is no terminal to ask on\n"
-                 "  hint: give --yes, or save a plan with `plan --out` and apply that with --yes\n";
-    return false;
-  }
-  std::cerr << "Apply " << SummaryLine(plan) << "? Only 'yes' goes on: ";
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer == "yes") return true;
-  std::cerr << "nothing was changed\n";
-  return false;
-}
-
-void PrintFailure(const ConvergeReport& report) {
-  for (const auto& [name, node] : report.applied.nodes) std::cerr << FormatErrors(node.errors);
-  std::cerr << FormatErrors(report.errors);
-  for (const std::string& id : report.kept) std::cerr << "kept: " << Printable(id) << '\n';
-  if (report.undone) {
-    std::cout << "not applied: every node took the plan back, and reads as it did before\n";
-    return;
-  }
-  std::cout << "not applied, and the nodes are mixed: see the errors above\n";
-  for (const auto& [name, node] : report.applied.nodes) {
-    for (const auto& [id, outcome] : node.changes) {
-      if (outcome == ChangeOutcome::kUnknown) std::cerr << "unknown: " << Printable(id) << '\n';
-    }
-  }
-  std::cerr << "what stood on each node before is there in " << JournalDirectory(report.apply_id)
-            << ", with a script named revert that puts it back\n";
-}
-
-void PrintOutcome(const ConvergeReport& report) {
-  if (!report.converged) {
-    PrintFailure(report);
-    return;
-  }
-  std::size_t done = 0;
-  for (const auto& [name, node] : report.applied.nodes) {
-    done += static_cast<std::size_t>(
-        std::count_if(node.changes.begin(), node.changes.end(),
-                      [](const auto& entry) { return entry.second == ChangeOutcome::kDone; }));
-  }
-  const std::size_t blocked = report.remaining.BlockedCount();
-  std::cout << "converged: " << Plural(done, "change", "changes") << " made, read back, and "
-            << (blocked == 0 ? std::string("nothing differs\n")
-                             : fmt::format("nothing differs but what is blocked ({})\n", blocked));
-}
-
-int Finish(const ConvergeReport& report, const ClusterFacts& facts) {
-  if (!report.converged) {
-    if (!report.undone) return kMixed;
-    return report.applied.interrupted ? kInterrupted : kUndone;
-  }
-  if (!facts.unreachable.empty()) return kNodeUnreadable;
-  return report.remaining.BlockedCount() > 0 ? kPending : kFine;
-}
-
-// What each node's ledger keeps of this apply.
-std::string Generation(const Plan& plan) {
-  return Dump({{"format", "spark-reconcile/generation/1"},
-               {"plan", plan.id},
-               {"cluster", EncodeText(plan.cluster)},
-               {"manifest", EncodeText(plan.manifest)},
-               {"manifest_digest", plan.spec_digest},
-               {"time", TimeNow()},
-               {"by", EncodeText(WhoAmI())},
-               {"changes", plan.ChangeCount()}});
-}
-
-// One apply from the facts to the report.
-class ApplyRun {
- public:
-  ApplyRun(const Cluster& cluster, const ApplyOptions& options, const Context& context)
-      : cluster_(cluster), options_(options), context_(context), pool_(DialNode) {}
-
-  int Do(const std::optional<Plan>& saved) {
-    const auto fresh = Replan();
-    if (!fresh) return Complain(fresh.error(), kUsageOrManifest);
-    if (saved && IsStale(*saved, *fresh)) return kStalePlan;
-    const Plan& plan = saved ? *saved : *fresh;
-    std::cout << RenderText(plan, {.colour = context_.ColourOnStdout(), .diffs = !options_.brief})
-              << std::flush;
-    if (plan.Empty()) {
-      const int code = facts_.unreachable.empty() ? kFine : kNodeUnreadable;
-      return Verified(code == kFine && plan.BlockedCount() > 0 ? kPending : code);
-    }
-    if (!Confirmed(plan, options_.yes)) return kUsageOrManifest;
-    return Carry(plan);
-  }
-
- private:
-  // A node that did not answer the first time is not waited for again.
-  Result<Plan> Replan() {
-    Selection selection = options_.selection;
-    if (!absent_.empty()) {
-      selection.scope.nodes.clear();
-      for (const NodeSpec* node : SelectNodes(cluster_.spec, options_.selection.scope.nodes)) {
-        if (!absent_.contains(node->name)) selection.scope.nodes.push_back(node->name);
-      }
-    }
-    const bool is_first = facts_.nodes.empty();
-    facts_ = GatherWithProgress(cluster_, selection, pool_);
-    if (is_first) absent_ = facts_.unreachable;
-    facts_.unreachable.insert(absent_.begin(), absent_.end());
-    return MakePlan(cluster_.spec, cluster_.fabric, facts_, plugins::All(),
-                    options_.selection.scope);
-  }
-
-  static bool IsStale(const Plan& plan, const Plan& fresh) {
-    const Errors stale = FindStale(plan, fresh);
-    std::cerr << FormatErrors(stale);
-    return !stale.empty();
-  }
-
-  int Carry(const Plan& plan) {
-    std::vector<const NodeSpec*> nodes;
-    for (const NodeSpec& node : cluster_.spec.nodes) {
-      if (facts_.nodes.contains(node.name)) nodes.push_back(&node);
-    }
-    const auto locks = Locks::Take(nodes, pool_, LeaseText());
-    if (!locks) {
-      return Complain(locks.error(), locks.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
-    }
-    const auto leftovers = TakeBackLeftovers(nodes, pool_);
-    if (!leftovers) return Complain(leftovers.error(), kMixed);
-    for (const std::string& line : *leftovers) std::cerr << line << '\n';
-    // Under the lock nobody else of us changes anything: what was approved must still fit.
-    const auto now = Replan();
-    if (!now) return Complain(now.error(), kUsageOrManifest);
-    if (IsStale(plan, *now)) return kStalePlan;
-    beside_ = IdsBeside(plan, *now);
-
-    const auto log = EventLog::Open(options_.events_file);
-    if (!log) return Complain(log.error(), kUsageOrManifest);
-    SetInterruptHandler(OnInterrupt);
-    const ConvergeReport report = Converge(
-        plan, cluster_.spec, pool_, [&] { return Replan(); },
-        [&](const Event& event) { (*log)->Write(event); },
-        {.should_stop = [] { return interrupted != 0; },
-         .before = *now,
-         .beside = beside_,
-         .generation = Generation(plan)});
-    SetInterruptHandler(SIG_DFL);
-    PrintOutcome(report);
-    if (!beside_.empty()) {
-      std::cout << Plural(beside_.size(), "other difference", "other differences")
-                << " from the manifest was not in the plan and is left as it was\n";
-    }
-    return Verified(Finish(report, facts_));
-  }
-
-  // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
-  int Verified(int code) {
-    const bool whole =
-        options_.selection.scope.only.empty() && facts_.nodes.size() == cluster_.spec.nodes.size();
-    if ((code != kFine && code != kPending) || options_.no_verify || !whole) return code;
-    const int verified = VerifyAfterApply(cluster_, facts_, pool_);
-    return verified == kFine ? code : verified;
-  }
-
-  const Cluster& cluster_;
-  const ApplyOptions& options_;
-  const Context& context_;
-  NodePool pool_;
-  ClusterFacts facts_;
-  std::map<NodeName, Error> absent_;  // from the start
-  std::set<std::string> beside_;
-};
-
-int RunApply(ApplyOptions options, const Context& context) {
+int RunApplyCommand(ApplyOptions options, const Context& context) {
   const auto saved = SavedPlan(options);
   if (!saved) return Complain(saved.error(), kUsageOrManifest);
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  return ApplyRun(*cluster, options, context).Do(*saved);
+  return RunApply(*cluster, options.selection.scope, *saved,
+                  InfoOf(*cluster, options.selection.manifest), options.flags, context);
 }
 
 }  // namespace
@@ -270,13 +66,13 @@ void AddApply(CLI::App& app, Context& context) {
   AddScope(*command, options->selection);
   command->add_option("--manifest", options->manifest_of_plan,
                       "Where the manifest of a saved plan is now");
-  command->add_option("--events", options->events_file,
-                      "Write one JSON object per event to this file (- is stdout)");
-  command->add_flag("--yes", options->yes, "Do not ask");
-  command->add_flag("--brief", options->brief, "Show the plan without the files' diffs");
-  command->add_flag("--no-verify", options->no_verify,
-                    "Do not end with the manifest's verification");
-  command->callback([&context, options] { context.exit_code = RunApply(*options, context); });
+  AddApplyFlags(*command, options->flags);
+  command->add_flag("--overwrite-edited", options->selection.scope.overwrite_edited,
+                    "Write files again that somebody edited since we wrote them");
+  command->add_flag("--allow-node-removal", options->flags.allow_node_removal,
+                    "Go on although nodes that were applied to are no longer in the manifest");
+  command->callback(
+      [&context, options] { context.exit_code = RunApplyCommand(*options, context); });
 }
 
 }  // namespace reconciler::cli

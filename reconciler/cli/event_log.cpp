@@ -26,6 +26,8 @@ bool IsFailure(EventType type) {
     case EventType::kStageStarted:
     case EventType::kChangeDone:
     case EventType::kTriggerDone:
+    case EventType::kArmed:
+    case EventType::kReady:
     case EventType::kPass:
     case EventType::kConverged:
     case EventType::kUndone:

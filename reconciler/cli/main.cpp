@@ -40,6 +40,10 @@ int main(int argc, char** argv) {
   AddHistory(app, context);
   AddGraph(app, context);
   AddHostfile(app, context);
+  AddLock(app, context);
+  AddDrill(app, context);
+  AddRollback(app, context);
+  AddUninstall(app, context);
   AddSchema(app, context);
   try {
     app.parse(argc, argv);

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
+#include <algorithm>
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/apply_script.h"
-#include "reconciler/engine/frames.h"
 
 namespace reconciler {
 namespace {
@@ -36,10 +35,10 @@ class NodeStage {
   NodeStage(const NodeSpec& node, Changes changes, NodeApply& result, const OnEvent& on_event)
       : node_(node), changes_(std::move(changes)), result_(result), on_event_(on_event) {}
 
-  void Run(NodePool& pool, std::string_view journal, std::size_t first_step) {
+  void Run(Sessions& sessions, std::string_view journal, std::size_t first_step) {
     const std::vector<Step> steps = StepsOf(changes_);
-    const std::string nonce = MakeNonce();
-    auto reply = pool.Run(node_, ApplyScript(steps, first_step, journal, nonce), ApplyLimit(steps));
+    auto reply =
+        sessions.Run(node_, ActivateRequest(steps, first_step, journal), ApplyLimit(steps));
     if (!reply) {
       // Nothing came back, so nothing is known about any step: the next gather tells.
       for (const Change* change : changes_)
@@ -47,7 +46,7 @@ class NodeStage {
       result_.errors.push_back(std::move(reply).error());
       return;
     }
-    Judge(steps, ParseApplyReply(*reply, nonce));
+    Judge(steps, ParseApplyReply(*reply, sessions.Nonce(node_.name)));
   }
 
  private:
@@ -117,6 +116,12 @@ std::vector<NodeWork> WorkOf(const Stage& stage, const ClusterSpec& cluster) {
   return work;
 }
 
+bool FlipsLinks(const Stage& stage) {
+  return std::any_of(stage.changes.begin(), stage.changes.end(), [](const Change& change) {
+    return change.change != ChangeKind::kBlocked && change.impact == Impact::kLinkFlap;
+  });
+}
+
 }  // namespace
 
 std::vector<const Change*> WorkOn(const Stage& stage, const NodeName& node) {
@@ -138,8 +143,8 @@ bool ApplyReport::Ok() const {
   return true;
 }
 
-ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool, Journal& journal,
-                  const OnEvent& on_event, const ShouldStop& should_stop) {
+ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessions,
+                  Journal& journal, const OnEvent& on_event, const ShouldStop& should_stop) {
   ApplyReport report;
   for (const Stage& stage : plan.stages) {
     if (should_stop && should_stop()) {
@@ -155,12 +160,12 @@ ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool, 
       on_event({EventType::kStageStarted, item.node->name, Join(stage.plugins, ", "), ""});
       std::size_t& first_step = journal.steps.at(item.node->name);
       NodeStage(*item.node, item.changes, report.nodes.at(item.node->name), on_event)
-          .Run(pool, journal.directory, first_step);
+          .Run(sessions, journal.directory, first_step);
       first_step += StepsOf(item.changes).size();
     };
     std::vector<const NodeSpec*> rest;
     for (const NodeWork& item : work) {
-      if (&item == &work.front()) {
+      if (&item == &work.front() && !FlipsLinks(stage)) {
         run(item);
       } else {
         rest.push_back(item.node);

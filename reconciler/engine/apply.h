@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reconciler/engine/events.h"
-#include "reconciler/engine/node_pool.h"
+#include "reconciler/engine/session.h"
 #include "reconciler/model/plan.h"
 
 namespace reconciler {
@@ -34,11 +34,12 @@ struct Journal {
 // Asked before each stage: true ends the apply there (somebody pressed Ctrl-C).
 using ShouldStop = std::function<bool()>;
 
-// Carries a plan out, stage by stage: in each stage first one node, the canary, then all others at
-// the same time. A node stops at its first failure; a stage with a failure is the last one. It gets
-// no plugin, so it cannot decide anew; deferred and blocked changes are left alone.
-ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, NodePool& pool, Journal& journal,
-                  const OnEvent& on_event, const ShouldStop& should_stop = {});
+// Carries a staged plan out, stage by stage. Nodes whose links a stage sets flip together, since
+// both ends of a cable must agree; in any other stage one node goes first, the canary, then all
+// others at the same time. A node stops at its first failure; a stage with a failure is the last
+// one. It gets no plugin, so it cannot decide anew; deferred and blocked changes are left alone.
+ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessions,
+                  Journal& journal, const OnEvent& on_event, const ShouldStop& should_stop = {});
 
 // What a stage does on one node; empty when there is nothing to do.
 std::vector<const Change*> WorkOn(const Stage& stage, const NodeName& node);

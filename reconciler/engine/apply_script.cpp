@@ -7,79 +7,46 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/frames.h"
-#include "reconciler/engine/home_path.h"
+#include "reconciler/engine/node_helper.h"
+#include "reconciler/engine/trial.h"
 
 namespace reconciler {
 namespace {
 
-// STEP is a number; T is the target path that `resolve` left behind. Every function returns
-// non-zero at the first thing that fails and says on stderr what it was.
-constexpr std::string_view kLibrary = R"sh(
-say() { printf '%s\n' "$1" >&2; return 1; }
-
-target() {
-  resolve "$1" ''
-  [ -n "$T" ] || say "no such user on this node: $1" || return 1
-  [ ! -L "$T" ] || say "$T is a symbolic link: it is not replaced" || return 1
-  if [ -e "$T" ] && [ ! -f "$T" ]; then say "$T is not a regular file"; return 1; fi
+std::string StageCall(const Action& action, std::size_t number) {
+  struct Visitor {
+    std::size_t number;
+    static std::string Trial(const std::string& path) {
+      const auto trial = TrialOf(path);
+      return ShellQuote(trial ? trial->trial : "");
+    }
+    std::string operator()(const WriteFile& write) const {
+      return fmt::format("stage_write {} {} {:04o} {} {} {} {}", number, ShellQuote(write.path),
+                         write.state.mode, ShellQuote(write.state.owner),
+                         ShellQuote(write.state.group), ShellQuote(write.state.content),
+                         Trial(write.path));
+    }
+    std::string operator()(const RemoveFile& remove) const {
+      return fmt::format("stage_remove {} {} {}", number, ShellQuote(remove.path),
+                         Trial(remove.path));
+    }
+    std::string operator()(const RunCommand&) const { return {}; }  // brings nothing
+  };
+  return std::visit(Visitor{number}, action);
 }
 
-journal() { # STEP
-  d=$J/$1
-  mkdir -p "$d" && printf '%s' "$T" >"$d/path" || return 1
-  if [ -e "$T" ]; then cp -p -- "$T" "$d/before" && sync "$d/before"
-  else : >"$d/absent"; fi && sync "$d/path" "$d" "$J"
+// Seconds that a step may take; a write may wait for a slow disk.
+int StepLimitS(const Action& action) {
+  const auto* command = std::get_if<RunCommand>(&action);
+  return command != nullptr ? command->time_limit_s + 3 : 10;
 }
-
-parents() { # OWNER GROUP; below a home new directories are the owner's alone
-  p=${T%/*}
-  [ -d "$p" ] && return 0
-  if [ -n "$home" ] && [ "${T#"$home"/}" != "$T" ]; then
-    mkdir -p -- "$p" && chown -- "$1:$2" "$p" && chmod 0700 "$p"
-  else (umask 022 && mkdir -p -- "$p"); fi && printf '%s\n' "$p" >>"$J/made"
-}
-
-write_file() { # STEP PATH MODE OWNER GROUP CONTENT
-  target "$2" && journal "$1" && parents "$4" "$5" || return 1
-  tmp=$(mktemp "${T%/*}/.spark-reconcile.XXXXXXXXXX") || return 1
-  printf '%s' "$6" >"$tmp" && chown -- "$4:$5" "$tmp" && chmod "$3" "$tmp" && sync "$tmp" &&
-    mv -fT -- "$tmp" "$T" && sync "${T%/*}" && return 0
-  rm -f -- "$tmp"
-  return 1
-}
-
-remove_file() { # STEP PATH
-  target "$2" && journal "$1" && rm -f -- "$T" && sync "${T%/*}"
-}
-
-command_step() { # STEP LIMIT_S USER ARGV…
-  step=$1; limit=$2; user=$3; shift 3
-  mkdir -p "$J/$step" && printf '%s\n' "$*" >"$J/$step/command" || return 1
-  if [ -z "$user" ]; then timeout -k 2 "$limit" "$@" </dev/null; return; fi
-  resolve "~$user/." ''
-  [ -n "$T" ] || say "no such user on this node: $user" || return 1
-  if [ "$(id -un)" = "$user" ]; then (cd "$home" && timeout -k 2 "$limit" "$@" </dev/null)
-  else (cd "$home" && HOME=$home timeout -k 2 "$limit" runuser -u "$user" -- "$@" </dev/null); fi
-}
-
-begin() { # what the node's guard counts as progress; it may have come before us
-  if [ -e "$J/decision" ]; then say 'this node has taken the plan back'; return 1; fi
-  read -r up _ </proc/uptime && echo "$up" >"$J/progress"
-}
-
-ended() { # EXIT
-  frame "exit $1"
-  [ "$1" -eq 0 ] || exit 0
-}
-)sh";
 
 std::string StepCall(const Action& action, std::size_t number) {
   struct Visitor {
     std::size_t number;
     std::string operator()(const WriteFile& write) const {
-      return fmt::format("write_file {} {} {:04o} {} {} {}", number, ShellQuote(write.path),
-                         write.state.mode, ShellQuote(write.state.owner),
-                         ShellQuote(write.state.group), ShellQuote(write.state.content));
+      return fmt::format("write_file {} {} {} {}", number, ShellQuote(write.path),
+                         ShellQuote(write.state.owner), ShellQuote(write.state.group));
     }
     std::string operator()(const RemoveFile& remove) const {
       return fmt::format("remove_file {} {}", number, ShellQuote(remove.path));
@@ -110,24 +77,34 @@ std::vector<Step> StepsOf(const std::vector<const Change*>& changes) {
 }
 
 std::string JournalDirectory(std::string_view apply_id) {
-  return "/var/lib/spark-reconcile/journal/" + std::string(apply_id);
+  return std::string(kStateFolder) + "/journal/" + std::string(apply_id);
 }
 
 std::string NewApplyId(const Plan& plan) {
   return plan.id.substr(0, 8) + "-" + MakeNonce().substr(0, 8);
 }
 
-std::string ApplyScript(const std::vector<Step>& steps, std::size_t first_step,
-                        std::string_view journal, std::string_view nonce) {
-  std::string script = ScriptPreamble(nonce);
-  script += HomePathFunction();
-  script += kLibrary;
-  script += fmt::format("J={}\nframe start\nmkdir -p \"$J\" || ended 1\n", ShellQuote(journal));
+std::string StageRequest(const std::vector<Step>& steps, std::size_t first_step,
+                         std::string_view journal) {
+  std::string script =
+      fmt::format("J={}\nmkdir -p \"$J\" && undecided || exit 1\n", ShellQuote(journal));
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    script += fmt::format("frame step\nbegin &&\n  {}\nended $?\n",
-                          StepCall(steps[i].action, first_step + i));
+    const std::string call = StageCall(steps[i].action, first_step + i);
+    if (!call.empty()) script += call + " || exit 1\n";
   }
-  return script + "frame end\n";
+  return script + "sync \"$J\"\n";
+}
+
+std::string ActivateRequest(const std::vector<Step>& steps, std::size_t first_step,
+                            std::string_view journal) {
+  std::string script = fmt::format("J={}\n", ShellQuote(journal));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    script +=
+        fmt::format("frame step\nbegin {} {} &&\n  {}\nended $?\n", StepLimitS(steps[i].action),
+                    ShellQuote(Printable(Describe(steps[i].action))),
+                    StepCall(steps[i].action, first_step + i));
+  }
+  return script;
 }
 
 std::vector<StepReply> ParseApplyReply(const ScriptReply& reply, std::string_view nonce) {
@@ -144,10 +121,7 @@ std::vector<StepReply> ParseApplyReply(const ScriptReply& reply, std::string_vie
 
 Milliseconds ApplyLimit(const std::vector<Step>& steps) {
   int seconds = 20;
-  for (const Step& step : steps) {
-    const auto* command = std::get_if<RunCommand>(&step.action);
-    seconds += command != nullptr ? command->time_limit_s + 3 : 1;
-  }
+  for (const Step& step : steps) seconds += StepLimitS(step.action);
   return std::chrono::seconds(seconds);
 }
 

@@ -10,6 +10,7 @@
 #include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/guard.h"
 #include "reconciler/engine/plan_compare.h"
+#include "reconciler/engine/proof.h"
 
 namespace reconciler {
 namespace {
@@ -74,27 +75,75 @@ Error StillDiffers(const Change& change) {
 // One run of Converge: the passes, and how it ends.
 class Run {
  public:
-  Run(const Plan& plan, const ClusterSpec& cluster, NodePool& pool, const Replan& replan,
-      const OnEvent& on_event, const ConvergeOptions& options)
+  Run(const Plan& plan, const ClusterSpec& cluster, const Fabric& fabric, Sessions& sessions,
+      NodePool& pool, const Replan& replan, const OnEvent& on_event, const ConvergeOptions& options)
       : plan_(plan),
         cluster_(cluster),
+        fabric_(fabric),
+        sessions_(sessions),
         pool_(pool),
         replan_(replan),
         on_event_(on_event),
         options_(options),
         apply_id_(NewApplyId(plan)),
-        guard_(cluster, pool, apply_id_),
+        guard_(cluster, sessions, apply_id_, options.times),
         journal_{.directory = JournalDirectory(apply_id_)} {
     report_.apply_id = apply_id_;
   }
 
   ConvergeReport Do() {
-    if (Passes() && !Interrupted()) Commit();
-    if (!report_.converged) Undo();
+    reached_before_ = ProbePairs(fabric_, Present(), pool_);
+    pool_.DropAll();  // from here on every login is a new one, beside the sessions
+    if (Passes() && Prove() && !Interrupted()) Commit();
+    if (report_.committed) {
+      ReadBack();
+    } else if (!mixed_) {
+      Undo();
+    }
+    if (!report_.converged && !report_.undone) TellEnds();
     return std::move(report_);
   }
 
  private:
+  // The nodes that this run can ask.
+  std::vector<const NodeSpec*> Present() const {
+    std::vector<const NodeSpec*> nodes;
+    for (const PlanNode& node : plan_.nodes) {
+      if (!node.unreachable.empty()) continue;
+      for (const NodeSpec& spec : cluster_.nodes) {
+        if (spec.name == node.name) nodes.push_back(&spec);
+      }
+    }
+    return nodes;
+  }
+
+  // Some nodes may be as before and others not: each is read, and said for itself.
+  void TellEnds() {
+    pool_.DropAll();
+    const auto fresh = replan_({});
+    for (const PlanNode& node : plan_.nodes) {
+      if (!node.unreachable.empty()) continue;
+      report_.ends[node.name] = fresh ? EndOf(node.name, *fresh) : NodeEnd::kUnknown;
+    }
+  }
+
+  NodeEnd EndOf(const NodeName& name, const Plan& fresh) const {
+    for (const PlanNode& node : fresh.nodes) {
+      if (node.name == name && !node.unreachable.empty()) return NodeEnd::kUnknown;
+    }
+    const Plan was = OfNode(options_.before, name);
+    const Plan is = OfNode(fresh, name);
+    if (FindNotUndone(was, is).empty()) return NodeEnd::kAsBefore;
+    return is.Empty() ? NodeEnd::kNew : NodeEnd::kMixed;
+  }
+
+  static Plan OfNode(Plan plan, const NodeName& name) {
+    for (Stage& stage : plan.stages) {
+      std::erase_if(stage.changes, [&](const Change& change) { return change.node != name; });
+    }
+    return plan;
+  }
+
   // Nothing is committed that somebody wanted stopped.
   bool Interrupted() {
     report_.applied.interrupted |= options_.should_stop && options_.should_stop();
@@ -107,10 +156,16 @@ class Run {
     Plan next = plan_;
     for (int pass = 1; pass <= kMostPasses; ++pass) {
       if (pass > 1) on_event_({EventType::kPass, "", fmt::format("pass {}", pass), ""});
-      if (!Take(guard_.Arm(next, journal_))) return false;
-      Merge(Apply(next, cluster_, pool_, journal_, on_event_, options_.should_stop),
+      for (auto& [node, files] : TrialsOf(next)) {
+        std::vector<TrialFile>& all = trials_[node];
+        all.insert(all.end(), files.begin(), files.end());
+      }
+      if (!Take(guard_.StageAndArm(next, fabric_, journal_))) return false;
+      report_.passes.push_back(next);
+      on_event_({EventType::kArmed, "", "", ""});
+      Merge(Apply(next, cluster_, sessions_, journal_, on_event_, options_.should_stop),
             report_.applied);
-      if (!report_.applied.Ok() || !Read(announced)) return false;
+      if (!report_.applied.Ok() || !ReadAnew(announced)) return false;
       if (report_.remaining.Empty()) return true;
       if (!OnlyAnnounced(report_.remaining, announced)) break;
       next = report_.remaining;
@@ -120,12 +175,17 @@ class Run {
     return false;
   }
 
-  // New logins prove that the nodes can still be reached; links get time to settle.
-  bool Read(const std::set<std::string>& announced) {
+  // New logins prove that the nodes can still be reached.
+  bool ReadAnew(const std::set<std::string>& announced) {
     pool_.DropAll();
+    return Read(announced, trials_);
+  }
+
+  // Links get time to settle.
+  bool Read(const std::set<std::string>& announced, const Trials& trials) {
     for (int reading = 0; reading < options_.readings; ++reading) {
       if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
-      auto fresh = replan_();
+      auto fresh = replan_(trials);
       if (!fresh) return Take({std::move(fresh).error()});
       report_.remaining = Without(std::move(*fresh), options_.beside);
       const bool settled = !NewlyBlocked(plan_, report_.remaining) && !LostNode();
@@ -150,8 +210,29 @@ class Run {
     return nullptr;
   }
 
+  bool Prove() {
+    if (options_.allow_unproven) return true;
+    return Take(
+        UnprovenPairs(reached_before_, ProbePairs(fabric_, Present(), pool_), plan_, fabric_));
+  }
+
   void Commit() {
-    report_.converged = Take(guard_.Commit(options_.generation));
+    const auto documents = [&](const NodeName& node) {
+      return options_.documents ? options_.documents(node, report_.passes) : Documents();
+    };
+    if (!Take(guard_.Intent(fabric_, documents)) || Interrupted()) return;
+    on_event_({EventType::kReady, "", "", ""});
+    report_.committed = Take(guard_.Commit());
+    mixed_ = !report_.committed;
+    if (report_.committed) Take(guard_.Finish());
+  }
+
+  // The trial has become the state proper: it is read as any other.
+  void ReadBack() {
+    if (!report_.errors.empty() || !Read({}, {})) return;
+    ForEachChange(report_.remaining,
+                  [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
+    report_.converged = report_.remaining.Empty();
     if (report_.converged) on_event_({EventType::kConverged, "", "", ""});
   }
 
@@ -166,7 +247,7 @@ class Run {
     Errors left;
     for (int reading = 0; reading < options_.readings; ++reading) {
       if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
-      const auto fresh = replan_();
+      const auto fresh = replan_({});
       left = fresh ? FindNotUndone(options_.before, *fresh) : Errors{fresh.error()};
       if (left.empty()) break;
     }
@@ -189,6 +270,8 @@ class Run {
 
   const Plan& plan_;
   const ClusterSpec& cluster_;
+  const Fabric& fabric_;
+  Sessions& sessions_;
   NodePool& pool_;
   const Replan& replan_;
   const OnEvent& on_event_;
@@ -196,15 +279,32 @@ class Run {
   std::string apply_id_;
   Guard guard_;
   Journal journal_;
+  Trials trials_ = {};
+  Pairs reached_before_ = {};
+  bool mixed_ = false;  // some nodes have committed, and others could not
   ConvergeReport report_;
 };
 
 }  // namespace
 
-ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, NodePool& pool,
-                        const Replan& replan, const OnEvent& on_event,
-                        const ConvergeOptions& options) {
-  return Run(plan, cluster, pool, replan, on_event, options).Do();
+std::string_view ToString(NodeEnd end) {
+  switch (end) {
+    case NodeEnd::kAsBefore:
+      return "as before";
+    case NodeEnd::kNew:
+      return "new";
+    case NodeEnd::kMixed:
+      return "mixed";
+    case NodeEnd::kUnknown:
+      return "unknown";
+  }
+  return "";
+}
+
+ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, const Fabric& fabric,
+                        Sessions& sessions, NodePool& pool, const Replan& replan,
+                        const OnEvent& on_event, const ConvergeOptions& options) {
+  return Run(plan, cluster, fabric, sessions, pool, replan, on_event, options).Do();
 }
 
 }  // namespace reconciler

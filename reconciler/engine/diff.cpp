@@ -58,6 +58,10 @@ Change MakeChange(const Resource& resource, std::string_view plugin) {
   change.plugin = plugin;
   change.where = resource.where;
   change.fingerprint = Fingerprint(resource.observed);
+  const ResourceState* observed = Known(resource.observed);
+  if (observed != nullptr && std::holds_alternative<FileState>(*observed)) {
+    change.before = std::get<FileState>(*observed);
+  }
   return change;
 }
 
@@ -82,6 +86,14 @@ void Describe(const ResourceState& desired, const ResourceState* observed, Chang
       observed == nullptr ? after : fmt::format("{} → {}", std::get<std::string>(*observed), after);
 }
 
+Release DefaultRelease(const Resource& resource) {
+  Release release{.after = resource.triggers};
+  for (const Action& action : resource.undo) {
+    if (const auto* command = std::get_if<RunCommand>(&action)) release.after.push_back(*command);
+  }
+  return release;
+}
+
 void SetActions(const Resource& resource, Change& change) {
   if (const auto* state = std::get_if<ResourceState>(&resource.desired)) {
     if (const auto* file = std::get_if<FileState>(state)) {
@@ -94,6 +106,7 @@ void SetActions(const Resource& resource, Change& change) {
   change.actions.insert(change.actions.end(), resource.apply.begin(), resource.apply.end());
   change.undo = resource.undo;
   change.triggers = resource.triggers;
+  change.release = resource.release ? *resource.release : DefaultRelease(resource);
 }
 
 }  // namespace
@@ -125,6 +138,7 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
 
   Change change = MakeChange(resource, plugin);
   change.impact = resource.impact;
+  change.interrupts = resource.interrupts;
   change.change = observed == nullptr ? ChangeKind::kAdd : ChangeKind::kModify;
   if (later != nullptr) {
     change.deferred = true;

@@ -16,6 +16,10 @@ std::string_view ToString(EventType type) {
       return "trigger-done";
     case EventType::kTriggerFailed:
       return "trigger-failed";
+    case EventType::kArmed:
+      return "armed";
+    case EventType::kReady:
+      return "ready";
     case EventType::kPass:
       return "pass";
     case EventType::kConverged:

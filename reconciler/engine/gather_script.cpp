@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <set>
@@ -37,6 +38,20 @@ look() {
 }
 )sh";
 
+// No process more than the list itself, and no file twice.
+constexpr std::string_view kListed = R"sh(
+look {list}
+if [ $t = F ]; then
+  set -- "$@" {list}
+  while IFS= read -r listed; do
+    resolve "$listed" {root}
+    for have do [ "$have" != "$T" ] || continue 2; done
+    look "$T"
+    [ $t = F ] && set -- "$@" "$T"
+  done <{list}
+fi
+)sh";
+
 std::string FilesPart(const std::vector<Read>& reads, std::string_view root) {
   std::string script = std::string(HomePathFunction()) + std::string(kClassify) +
                        "session=$1\nframe session\nprintf '%s' \"$session\"\nframe files\nset --\n";
@@ -49,6 +64,10 @@ std::string FilesPart(const std::vector<Read>& reads, std::string_view root) {
         "for p in {}{}; do [ -e \"$p\" ] || continue; look \"$p\"\n"
         "[ $t = F ] && set -- \"$@\" \"$p\"; done\n",
         root.empty() ? "" : ShellQuote(root), read.pattern);
+  }
+  for (const ReadListed& read : Pick<ReadListed>(reads)) {
+    script += fmt::format(kListed, fmt::arg("list", ShellQuote(std::string(root) + read.list)),
+                          fmt::arg("root", ShellQuote(root)));
   }
   // Read between two looks: when both agree, nothing changed in between and the sizes are true.
   const std::string stat = "[ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\\0' -- \"$@\"\n";
@@ -240,17 +259,28 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
 
   facts.files.erase("");  // what `resolve` makes of a user that the node does not have
 
+  std::vector<std::string> asked;
+  for (const ReadFile& read : Pick<ReadFile>(reads)) asked.push_back(read.path);
+  for (const ReadListed& read : Pick<ReadListed>(reads)) {
+    const auto list = facts.files.find(read.list);
+    const FileState* state = list == facts.files.end() ? nullptr : Known(list->second);
+    if (state == nullptr) continue;
+    for (std::string& path : SplitLines(state->content)) asked.push_back(std::move(path));
+  }
+  std::sort(asked.begin(), asked.end());
+  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+
   // Facts are known by the name that was asked for: "~nvidia/.ssh/config", not its expansion.
   const HomeMap homes = ParseHomes(frames["files"].err);
-  for (const ReadFile& read : Pick<ReadFile>(reads)) {
-    if (!read.path.starts_with('~')) continue;
-    const auto resolved = ResolveHome(read.path, homes);
+  for (const std::string& path : asked) {
+    if (!path.starts_with('~')) continue;
+    const auto resolved = ResolveHome(path, homes);
     if (!resolved) {
-      facts.files[read.path] = Unknown{"no user " + HomeUser(read.path) + " on this node"};
+      facts.files[path] = Unknown{"no user " + HomeUser(path) + " on this node"};
     } else if (auto found = facts.files.extract(*resolved); !found.empty()) {
-      facts.files[read.path] = std::move(found.mapped());
+      facts.files[path] = std::move(found.mapped());
     } else {
-      facts.files[read.path] = Unknown{"not answered"};
+      facts.files[path] = Unknown{"not answered"};
     }
   }
   return facts;

@@ -9,14 +9,12 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/apply_script.h"
-#include "reconciler/engine/frames.h"
-#include "reconciler/engine/guard_script.h"
 
 namespace reconciler {
 namespace {
 
-constexpr Milliseconds kScriptLimit{30000};
-constexpr Milliseconds kRevertLimit{180000};  // netplan and services take their time
+constexpr Milliseconds kRequestLimit{30000};
+constexpr Milliseconds kEndLimit{180000};  // netplan and services take their time
 constexpr std::chrono::seconds kBetweenTries{3};
 
 Error NodeError(const NodeName& node, const std::string& what, const ScriptReply& reply) {
@@ -25,6 +23,14 @@ Error NodeError(const NodeName& node, const std::string& what, const ScriptReply
           .message = fmt::format("{}: exit {}{}", what, reply.exit_code,
                                  lines.empty() ? "" : ": " + Printable(lines.back())),
           .context = {node}};
+}
+
+std::vector<std::string> NetdevsOf(const Fabric& fabric, const NodeName& node) {
+  std::vector<std::string> netdevs;
+  const auto ports = fabric.ports.find(node);
+  if (ports == fabric.ports.end()) return netdevs;
+  for (const RailPort& port : ports->second) netdevs.push_back(port.netdev);
+  return netdevs;
 }
 
 }  // namespace
@@ -37,13 +43,18 @@ std::vector<const NodeSpec*> Guard::Nodes() const {
   return nodes;
 }
 
+std::set<NodeName> Guard::Applied() const {
+  std::set<NodeName> names;
+  for (const auto& [name, stages] : stages_) names.insert(name);
+  return names;
+}
+
 Errors Guard::OnEveryNode(const std::string& what,
-                          const std::function<std::string(const NodeName&)>& script) {
+                          const std::function<std::string(const NodeName&)>& request) {
   Errors errors;
   std::mutex mutex;
   ForEachNode(Nodes(), [&](const NodeSpec& node) {
-    const std::string text = ScriptPreamble(MakeNonce()) + script(node.name);
-    const auto reply = pool_.Run(node, text, kScriptLimit);
+    const auto reply = sessions_.Run(node, request(node.name), kRequestLimit);
     if (reply && reply->exit_code == 0) return;
     const std::lock_guard lock(mutex);
     errors.push_back(reply ? NodeError(node.name, what, *reply) : reply.error());
@@ -51,30 +62,8 @@ Errors Guard::OnEveryNode(const std::string& what,
   return errors;
 }
 
-Result<std::vector<std::string>> TakeBackLeftovers(const std::vector<const NodeSpec*>& nodes,
-                                                   NodePool& pool) {
-  std::vector<std::string> told;
-  Errors errors;
-  std::mutex mutex;
-  const std::string script = ScriptPreamble(MakeNonce()) + LeftoversScript();
-  ForEachNode(nodes, [&](const NodeSpec& node) {
-    const auto reply = pool.Run(node, script, kRevertLimit);
-    const std::lock_guard lock(mutex);
-    if (!reply || reply->exit_code != 0) {
-      errors.push_back(
-          reply ? NodeError(node.name, "an earlier apply could not be taken back", *reply)
-                : reply.error());
-    } else if (!reply->out.empty()) {
-      told.push_back(fmt::format("{}: an earlier apply was cut off and is taken back now: {}",
-                                 node.name, Printable(Join(SplitLines(reply->out), ", "))));
-    }
-  });
-  if (!errors.empty()) return Fail(std::move(errors.front()));
-  std::sort(told.begin(), told.end());
-  return told;
-}
-
-Errors Guard::Arm(const Plan& pass, const Journal& journal) {
+Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal) {
+  std::map<NodeName, std::string> staging;
   for (const NodeSpec& node : cluster_.nodes) {
     const auto taken = journal.steps.find(node.name);
     std::size_t next = taken == journal.steps.end() ? 0 : taken->second;
@@ -83,41 +72,66 @@ Errors Guard::Arm(const Plan& pass, const Journal& journal) {
       if (work.empty()) continue;
       GuardedStage guarded{.first_step = next};
       for (const Change* change : work) guarded.changes.push_back(*change);
-      next += StepsOf(work).size();
+      const std::vector<Step> steps = StepsOf(work);
+      staging[node.name] += StageRequest(steps, next, journal.directory);
+      next += steps.size();
       stages_[node.name].push_back(std::move(guarded));
     }
   }
-  return OnEveryNode("the revert could not be armed", [&](const NodeName& node) {
-    const std::vector<GuardedStage>& stages = stages_.at(node);
-    return ArmScript(apply_id_, journal.directory, RevertScript(stages, journal.directory),
-                     GuardLimit(stages));
+  Errors errors = OnEveryNode("the plan could not be staged", [&](const NodeName& node) {
+    return staging[node] + ArmRequest(journal.directory,
+                                      RevertScript(stages_.at(node), journal.directory), times_,
+                                      NetdevsOf(fabric, node));
+  });
+  if (errors.empty() && !beat_.joinable()) {
+    beat_ = sessions_.Beat(BeatRequest(journal.directory),
+                           std::chrono::seconds(times_.revert_after) / 3);
+  }
+  return errors;
+}
+
+Errors Guard::Intent(const Fabric& fabric,
+                     const std::function<Documents(const NodeName&)>& documents) {
+  beat_ = {};
+  const std::string journal = JournalDirectory(apply_id_);
+  return OnEveryNode("the plan could not be prepared for its commit", [&](const NodeName& node) {
+    return IntentRequest(journal, documents(node), PeersOf(fabric, node, Applied(), apply_id_));
   });
 }
 
-Errors Guard::Commit(const std::string& generation) {
-  const std::string journal = JournalDirectory(apply_id_);
-  return OnEveryNode("the plan could not be committed",
-                     [&](const NodeName&) { return CommitScript(apply_id_, journal, generation); });
+Errors Guard::Commit() {
+  return EndOnEveryNode("the plan could not be committed",
+                        CommitRequest(JournalDirectory(apply_id_)));
+}
+
+Errors Guard::Finish() {
+  const std::string request = FinishRequest(JournalDirectory(apply_id_));
+  return OnEveryNode("the guard could not be taken away", [&](const NodeName&) { return request; });
 }
 
 Errors Guard::Revert() {
-  const std::string script =
-      ScriptPreamble(MakeNonce()) + RevertNowScript(JournalDirectory(apply_id_));
+  beat_ = {};
+  return EndOnEveryNode("the plan could not be taken back",
+                        RevertRequest(JournalDirectory(apply_id_)));
+}
+
+Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request) {
   Errors errors;
   std::mutex mutex;
   ForEachNode(Nodes(), [&](const NodeSpec& node) {
+    // By then the node has ended it by itself, or never will.
     const auto deadline = std::chrono::steady_clock::now() +
-                          std::chrono::seconds(GuardLimit(stages_.at(node.name)) + 30);
+                          std::chrono::seconds(times_.revert_after + times_.moment() + 60);
     for (;;) {
-      const auto reply = pool_.Run(node, script, kRevertLimit);
+      const auto reply = sessions_.RunAfresh(node, request, kEndLimit);
       if (reply && reply->exit_code == 0) return;
-      if (!reply && std::chrono::steady_clock::now() < deadline) {
+      const bool decided_otherwise = reply && reply->exit_code == 3;
+      if (std::chrono::steady_clock::now() < deadline && !decided_otherwise) {
         std::this_thread::sleep_for(kBetweenTries);
         continue;
       }
       const std::lock_guard lock(mutex);
-      errors.push_back(reply ? NodeError(node.name, "the plan could not be taken back", *reply)
-                             : reply.error());
+      errors.push_back(reply ? NodeError(node.name, what, *reply) : reply.error());
       return;
     }
   });

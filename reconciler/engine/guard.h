@@ -1,53 +1,66 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "reconciler/engine/apply.h"
 #include "reconciler/engine/guard_script.h"
-#include "reconciler/engine/node_pool.h"
+#include "reconciler/engine/revert_script.h"
+#include "reconciler/engine/session.h"
 #include "reconciler/model/plan.h"
 
 namespace reconciler {
 
-// Takes back what cut-off applies left undecided on `nodes` (see LeftoversScript). Precondition:
-// the nodes' locks are held. Returns one line per node where there was something.
-Result<std::vector<std::string>> TakeBackLeftovers(const std::vector<const NodeSpec*>& nodes,
-                                                   NodePool& pool);
+// Ends what cut-off applies left undecided or unfinished on `nodes`. All nodes of one apply end the
+// same way: committed when any of them has committed, taken back otherwise. Precondition: the
+// nodes' locks are held. Returns one line per node where there was something.
+Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes,
+                                              Sessions& sessions);
 
 // Arms the nodes' own revert before the first change and decides about it at the end. One guard
 // covers one apply, all its passes included.
 class Guard {
  public:
-  Guard(const ClusterSpec& cluster, NodePool& pool, std::string apply_id)
-      : cluster_(cluster), pool_(pool), apply_id_(std::move(apply_id)) {}
+  Guard(const ClusterSpec& cluster, Sessions& sessions, std::string apply_id, GuardTimes times)
+      : cluster_(cluster), sessions_(sessions), apply_id_(std::move(apply_id)), times_(times) {}
 
-  // Every node that `pass` changes is armed, at the same time, and read back. Any error: nothing
-  // may be changed; what was armed must be taken back with Revert. `journal` is as it stands before
-  // the pass.
-  Errors Arm(const Plan& pass, const Journal& journal);
+  // Every node that `pass` changes gets its bytes and is armed, at the same time, and read back.
+  // Any error: nothing may be changed; what was armed must be taken back with Revert. `journal` is
+  // as it stands before the pass.
+  Errors StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal);
 
-  // Ends the guard on every armed node and writes the ledger. An error means that a node took the
-  // plan back before we came, or could not be asked: the cluster may be mixed.
-  Errors Commit(const std::string& generation);
+  // Two steps: first every armed node says that it is ready, then every one commits. An error of
+  // the first step: nothing is committed anywhere, and Revert takes it back. An error of the
+  // second: the node named could not be told; it decides by itself, as its peers did.
+  Errors Intent(const Fabric& fabric, const std::function<Documents(const NodeName&)>& documents);
+  Errors Commit();
+  Errors Finish();
 
   // Every armed node takes the plan back now. A node that cannot be asked does so by itself when
   // its limit has passed; it is tried again until then.
   Errors Revert();
 
   bool Armed() const { return !stages_.empty(); }
+  std::set<NodeName> Applied() const;
 
  private:
   std::vector<const NodeSpec*> Nodes() const;  // that this apply changes
   Errors OnEveryNode(const std::string& what,
-                     const std::function<std::string(const NodeName&)>& script);
+                     const std::function<std::string(const NodeName&)>& request);
+
+  // Tried again, through new sessions, until the node has decided.
+  Errors EndOnEveryNode(const std::string& what, const std::string& request);
 
   const ClusterSpec& cluster_;
-  NodePool& pool_;
+  Sessions& sessions_;
   std::string apply_id_;
+  GuardTimes times_;
   std::map<NodeName, std::vector<GuardedStage>> stages_ = {};  // of all passes, in order
+  std::jthread beat_ = {};
 };
 
 }  // namespace reconciler

@@ -2,255 +2,263 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "reconciler/base/text.h"
 #include "reconciler/engine/apply_script.h"
-#include "reconciler/engine/home_path.h"
+#include "reconciler/engine/node_helper.h"
+#include "reconciler/engine/revert_script.h"
 
 namespace reconciler {
 namespace {
 
-constexpr int kLeastLimitS = 90;
-constexpr int kMarginS = 30;  // beyond the longest single step
-
-std::string UnitName(std::string_view apply_id) {
-  return fmt::format("spark-reconcile-guard-{}", apply_id);
+std::string ApplyOf(std::string_view journal) {
+  return std::string(journal.substr(journal.rfind('/') + 1));
 }
 
-std::string CommandLine(const RunCommand& command) {
-  const std::string argv = ShellJoin(command.argv);
-  return fmt::format("as {} timeout -k 2 {} {}", ShellQuote(command.user), command.time_limit_s,
-                     argv);
-}
-
-std::vector<Step> StepsOf(const GuardedStage& stage) {
-  std::vector<const Change*> changes;
-  for (const Change& change : stage.changes) changes.push_back(&change);
-  return StepsOf(changes);
-}
-
-// Only what had begun is taken back: the journal has an entry for each step that was started.
-std::string IfBegun(std::size_t step, const std::string& command) {
-  return fmt::format("[ ! -e \"$J/{}\" ] || live {}\n", step, command);
-}
-
-// What the triggers make of the restored files.
-std::string TriggersAgain(const GuardedStage& stage) {
-  std::string text;
-  for (const Step& step : StepsOf(stage)) {
-    if (step.change != Step::kTrigger) continue;
-    text += IfBegun(stage.first_step, CommandLine(std::get<RunCommand>(step.action)));
-  }
-  return text;
-}
-
-// Each change's own undo, newest change first. A change without steps is done by the triggers.
-std::string UndoCommands(const GuardedStage& stage) {
-  const std::vector<Step> steps = StepsOf(stage);
-  std::string text;
-  for (std::size_t i = stage.changes.size(); i-- > 0;) {
-    const auto own = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
-      return step.change == i ||
-             (stage.changes[i].actions.empty() && step.change == Step::kTrigger);
-    });
-    if (own == steps.end()) continue;
-    const auto number = stage.first_step + static_cast<std::size_t>(own - steps.begin());
-    for (const Action& action : stage.changes[i].undo) {
-      if (const auto* command = std::get_if<RunCommand>(&action)) {
-        text += IfBegun(number, CommandLine(*command));
-      }
-    }
-  }
-  return text;
-}
-
-constexpr std::string_view kRevertHead = R"sh(
-say() { printf '%s\n' "$1"; printf '%s\n' "$1" >>"$J/revert.log"; }
-
-# Nobody restores what another has committed; the same decision may be carried out again.
-mkdir "$J/decision" 2>/dev/null || [ -e "$J/decision/revert" ] || {
-  say 'this plan was committed: nothing is taken back'
-  exit 3
-}
-: >"$J/decision/revert"
-
-restore() { # STEP DIRECTORY
-  T=$(cat "$1/path") || return 1
-  if [ -e "$1/before" ]; then
-    cmp -s "$1/before" "$T" && [ "$(stat -c '%a %u %g' "$1/before")" = "$(stat -c '%a %u %g' "$T")" ] &&
-      return 0
-    tmp=$(mktemp "${T%/*}/.spark-reconcile.XXXXXXXXXX") &&
-      cp -p -- "$1/before" "$tmp" && sync "$tmp" && mv -fT -- "$tmp" "$T" && sync "${T%/*}"
-  elif [ -e "$1/absent" ]; then rm -f -- "$T"; fi
-}
-
-restore_all() {
-  all=0
-  for step in $(ls "$J" | grep -x '[0-9]*' | sort -rn); do
-    [ -e "$J/$step/path" ] || continue
-    restore "$J/$step" || { say "cannot restore $(cat "$J/$step/path")"; all=1; }
-  done
-  return $all
-}
-
-# A live value that cannot be set again is told; whether the node is as it was shows when it is read.
-live() { "$@" >/dev/null 2>>"$J/revert.log" </dev/null || say "exit $?: $*"; }
-
-as() { # USER COMMAND…, in that user's home
-  user=$1; shift
-  [ -n "$user" ] || { "$@"; return; }
-  resolve "~$user/." ''
-  (cd "$home" && HOME=$home runuser -u "$user" -- "$@")
-}
-
-)sh";
-
-constexpr std::string_view kRestoreFiles = R"sh(
-failed=1
-for attempt in 1 2 3; do
-  restore_all && { failed=0; break; }
-  sleep 2
+// Renames only, but where a power loss or a full disk came between.
+constexpr std::string_view kCommit = R"sh(
+decide commit || { echo 'this node has taken the plan back' >&2; exit 3; }
+failed=0
+for step in $(steps -n); do
+  d=$J/$step
+  [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue
+  T=$(cat "$d/path")
+  if [ -e "$d/new" ]; then
+    if [ -e "$(prepared)" ]; then mv -fT -- "$(prepared)" "$T"
+    else same "$d/new" "$T" 2>/dev/null || put "$d/new" "$T"; fi
+  else rm -f -- "$T"; fi && sync "${T%/*}" && rm -f -- "$(cat "$d/trial")" || failed=1
 done
-if [ -e "$J/made" ]; then
-  sort -r "$J/made" | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
+if [ -e "$J/made" ]; then # nothing is on trial any more
+  grep '^/run/' "$J/made" | sort -r | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
 fi
-)sh";
-
-constexpr std::string_view kRevertTail = R"sh(
-rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service"
-if [ $failed = 0 ]; then echo reverted >"$J/state"; else echo revert-failed >"$J/state"; fi
+if [ -d "$J/documents" ]; then
+  for file in $(cd "$J/documents" && find . -type f); do
+    mkdir -p "$D/${file%/*}" && put "$J/documents/$file" "$D/$file" || failed=1
+  done
+fi
+[ $failed = 0 ] || { echo commit-failed >"$J/state"; note 'the commit could not be completed'; exit 1; }
+echo committed >"$J/state"
 sync "$J/state"
-say "$(cat "$J/state")"
-[ "${1:-}" = guard ] || [ "${1:-}" = boot ] || systemctl stop "$UNIT.timer" 2>/dev/null
-exit $failed
+note committed
 )sh";
 
-// Runs when the timer fires, and again until the last progress is LIMIT seconds old. /proc/uptime
-// counts time asleep too, and no clock set by hand moves it.
-constexpr std::string_view kWatch = R"sh(
-while :; do
-  [ -e "$J/decision" ] && exit 0
-  read -r now _ </proc/uptime
-  read -r last <"$J/progress"
-  left=$((LIMIT - ${now%.*} + ${last%.*}))
-  [ $left -gt 0 ] || break
-  sleep $left
+constexpr std::string_view kFinish = R"sh(
+beacons del
+rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service" || exit 1
+echo finished >"$J/state"
+sync "$J/state"
+# Folders that an apply made go when they are empty; until then they are remembered.
+cat "$D/made" "$J/made" 2>/dev/null | sort -ru | while IFS= read -r made; do
+  rmdir -- "$made" 2>/dev/null || [ ! -d "$made" ] || printf '%s\n' "$made"
+done >"$D/made.new" && mv -f "$D/made.new" "$D/made"
+# What was decided long ago is of no use for a revert; the ledger knows what matters.
+for old in $(ls -t "$D/journal" | tail -n +21); do
+  case $(cat "$D/journal/$old/state") in finished | reverted) rm -rf "$D/journal/$old" ;; esac
 done
-exec sh "$J/revert" guard
+[ "${1:-}" = guard ] || systemctl stop "$UNIT.timer" "$UNIT.service" 2>/dev/null
+exit 0
 )sh";
 
-constexpr std::string_view kEnvironment =
-    "export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
-    "umask 077\ncd /\n";
+// Runs when the timer fires, and at boot. /proc/uptime counts time asleep too, and no clock set by
+// hand moves it.
+constexpr std::string_view kWatch = R"sh(
+wait_for_progress() {
+  while [ ! -L "$J/decision" ]; do
+    uptime
+    last=0; read -r last <"$J/progress"
+    left=$((LIMIT - up + last))
+    [ $left -gt 0 ] || return 0
+    sleep $left
+  done
+}
+
+# Every peer that shares a cable or a switch shows, on one rail at least, that it is ready too.
+answers() { # NODE
+  while read -r kind iface address node; do
+    [ "$kind $node" = "peer $1" ] || continue
+    ping -6 -n -q -c 1 -W 2 -I "$iface" "$address" >/dev/null 2>&1 && return 0
+    ping -6 -n -q -c 3 -i 0.5 -W 2 -I "$iface" "$address" >/dev/null 2>&1 && return 0
+  done <"$J/peers"
+  return 1
+}
+peers_are_new() {
+  beacons replace
+  sleep 1
+  for round in $(seq "$(cat "$J/rounds")"); do
+    [ "$round" = 1 ] || sleep "$MOMENT"
+    for peer in $(grep '^peer ' "$J/peers" | cut -d ' ' -f 4 | sort -u); do
+      answers "$peer" || return 1
+    done
+  done
+}
+
+decided() { # what this node decided, carried out
+  case $(readlink "$J/decision") in
+    commit) [ "$(cat "$J/state")" = finished ] || { sh "$J/commit" && sleep "$LINGER" && sh "$J/finish" guard; } ;;
+    revert)
+      for pause in 1 5 15 30 60; do
+        [ "$(cat "$J/state")" != reverted ] || break
+        sh "$J/revert" guard && break
+        sleep $pause
+      done ;;
+  esac
+}
+
+if [ "${1:-}" = boot ]; then
+  case $(readlink "$J/decision") in
+    commit) sh "$J/commit" && sh "$J/finish" boot; exit ;;
+    revert) sh "$J/revert" boot; exit ;;
+  esac
+  [ -e "$J/intent" ] || { sh "$J/revert" boot; exit; }
+  # Ready to commit when the power went: it comes up as new, and its peers decide.
+  for step in $(steps -n); do
+    d=$J/$step
+    [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue
+    to=$(cat "$d/trial")
+    (umask 022 && mkdir -p "${to%/*}")
+    if [ -e "$d/new" ]; then put "$d/new" "$to"; else : >"$to"; fi
+  done
+  netplan generate
+  uptime; echo "$up" >"$J/progress"
+  systemd-run -q --no-block --unit="$UNIT" --on-active="$LIMIT" --timer-property=AccuracySec=1s sh "$J/watch"
+  exit 0
+fi
+
+# A controller that lost its power never closes its connection: its shell would hold the lock for ever.
+family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
+end_holder() {
+  holder=$(cat "$J/holder")
+  [ "$(readlink "/proc/$holder/fd/9")" = "$D/lock" ] || return 0
+  note 'no sign of life: its shell is ended'
+  kill -KILL $(family "$holder")
+}
+
+wait_for_progress
+[ -L "$J/decision" ] || end_holder
+if [ ! -L "$J/decision" ] && [ -e "$J/intent" ]; then
+  sleep "$MOMENT"
+  if [ -s "$J/peers" ] && peers_are_new; then sh "$J/commit"; fi
+fi
+[ -L "$J/decision" ] || sh "$J/revert" guard
+decided
+)sh";
 
 std::string BootUnit(std::string_view journal) {
   return fmt::format(
       "# Written by spark-reconcile while an apply is under way, and taken away when it is "
       "decided.\n"
-      "[Unit]\nDescription=Take back an unfinished spark-reconcile apply\nDefaultDependencies=no\n"
+      "[Unit]\nDescription=End an unfinished spark-reconcile apply\nDefaultDependencies=no\n"
       "After=local-fs.target\n"
       "Before=systemd-sysctl.service systemd-networkd.service NetworkManager.service "
       "network-pre.target\n"
-      "[Service]\nType=oneshot\nExecStart=/bin/sh {}/revert boot\n"
+      "[Service]\nType=oneshot\nExecStart=/bin/sh {}/watch boot\n"
       "[Install]\nWantedBy=sysinit.target\n",
       journal);
 }
 
+std::string WatchScript(std::string_view journal, const GuardTimes& times) {
+  return ScriptHead(
+             fmt::format("Decides about apply {} when its controller is gone.", ApplyOf(journal)),
+             journal) +
+         fmt::format("LIMIT={}\nMOMENT={}\nLINGER={}\n", times.revert_after, times.moment(),
+                     times.linger()) +
+         std::string(kWatch);
+}
+
 }  // namespace
 
-int GuardLimit(const std::vector<GuardedStage>& stages) {
-  int longest = 0;
-  for (const GuardedStage& stage : stages) {
-    for (const Step& step : StepsOf(stage)) {
-      const auto* command = std::get_if<RunCommand>(&step.action);
-      if (command != nullptr) longest = std::max(longest, command->time_limit_s);
+std::string ArmRequest(std::string_view journal, std::string_view revert, const GuardTimes& times,
+                       const std::vector<std::string>& netdevs) {
+  std::string conf;
+  for (const std::string& netdev : netdevs) {
+    for (const char* family : {"ipv4", "ipv6"}) {
+      conf += fmt::format(" /proc/sys/net/{}/conf/{}/*", family, ShellQuote(netdev));
     }
   }
-  return std::max(kLeastLimitS, longest + kMarginS);
-}
-
-std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_view journal) {
-  const std::size_t slash = journal.rfind('/');
-  std::string script = fmt::format(
-      "#!/bin/sh\n# Takes back what apply {} did on this node. Root may run it by hand.\n"
-      "J={}\nUNIT={}\n",
-      journal.substr(slash + 1), ShellQuote(journal), UnitName(journal.substr(slash + 1)));
-  script += kEnvironment;
-  script += HomePathFunction();
-  script += kRevertHead;
-  std::string undo;
-  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) undo += UndoCommands(*stage);
-  // Some states need the new files to be taken back (a unit's links), others the old ones (a
-  // reload). An undo sets a state, so that twice is as good as once.
-  script += "if [ \"${1:-}\" != boot ]; then\n:\n" + undo + "fi\n";
-  script += kRestoreFiles;
-  script +=
-      "if [ \"${1:-}\" = boot ]; then\nlive netplan generate\nlive systemctl "
-      "daemon-reload\nelse\n:\n";
-  for (const GuardedStage& stage : stages) script += TriggersAgain(stage);
-  script += undo + "fi\n";
-  return script + std::string(kRevertTail);
-}
-
-std::string ArmScript(std::string_view apply_id, std::string_view journal, std::string_view revert,
-                      int limit_s) {
-  const std::string unit = UnitName(apply_id);
-  const std::string watch = fmt::format("#!/bin/sh\nJ={}\nLIMIT={}\n{}{}", ShellQuote(journal),
-                                        limit_s, kEnvironment, kWatch);
+  if (!conf.empty()) {  // as it was before the first pass
+    conf = "[ -e \"$J/conf\" ] || grep -s ''" + conf + " >\"$J/conf\"\n";
+  }
+  const std::string apply_id = ApplyOf(journal);
+  const std::string commit =
+      ScriptHead("Completes apply " + apply_id + " on this node.", journal) + std::string(kCommit);
+  const std::string finish =
+      ScriptHead("Takes away what guarded apply " + apply_id + ".", journal) + std::string(kFinish);
   return fmt::format(
       R"sh(J={journal}
-put() {{ printf '%s' "$2" >"$1.new" && sync "$1.new" && mv -f "$1.new" "$1"; }}
-[ ! -e "$J/decision" ] || {{ echo 'this node has decided about this plan already' >&2; exit 3; }}
-mkdir -p "$J" && put "$J/revert" {revert} && put "$J/watch" {watch} || exit 1
-read -r up _ </proc/uptime && echo "$up" >"$J/progress" && echo armed >"$J/state" || exit 1
-put /etc/systemd/system/{unit}-boot.service {boot} && chmod 0644 /etc/systemd/system/{unit}-boot.service || exit 1
+file() {{ printf '%s' "$2" >"$1.new" && sync "$1.new" && mv -f "$1.new" "$1"; }}
+undecided && mkdir -p "$J" && echo $$ >"$J/holder" &&
+  {{ systemctl is-active {sshd} >"$J/sshd"; :; }} && file "$J/revert" {revert} && file "$J/commit" {commit} &&
+  file "$J/finish" {finish} && file "$J/watch" {watch} && progress 0 && echo armed >"$J/state" || exit 1
+file /etc/systemd/system/{unit}-boot.service {boot} && chmod 0644 /etc/systemd/system/{unit}-boot.service || exit 1
 (umask 022; mkdir -p /etc/systemd/system/sysinit.target.wants) &&
   ln -sfn ../{unit}-boot.service /etc/systemd/system/sysinit.target.wants/{unit}-boot.service &&
   sync /etc/systemd/system/sysinit.target.wants "$J" || exit 1
 systemctl is-active -q {unit}.timer || systemctl is-active -q {unit}.service ||
   timeout 10 systemd-run -q --unit={unit} --on-active={limit} --timer-property=AccuracySec=1s \
     sh "$J/watch" || exit 1
-systemctl is-active -q {unit}.timer || {{ echo 'the timer that takes changes back is not active' >&2; exit 1; }}
+systemctl is-active -q {unit}.timer || systemctl is-active -q {unit}.service ||
+  say 'the timer that takes changes back is not active' || exit 1
+{conf}note 'armed: without progress for {limit} s this node takes it back'
 )sh",
       fmt::arg("journal", ShellQuote(journal)), fmt::arg("revert", ShellQuote(revert)),
-      fmt::arg("watch", ShellQuote(watch)), fmt::arg("unit", unit),
-      fmt::arg("boot", ShellQuote(BootUnit(journal))), fmt::arg("limit", limit_s));
+      fmt::arg("sshd", kSshUnits), fmt::arg("conf", conf), fmt::arg("commit", ShellQuote(commit)),
+      fmt::arg("finish", ShellQuote(finish)),
+      fmt::arg("watch", ShellQuote(WatchScript(journal, times))),
+      fmt::arg("unit", GuardUnit(apply_id)), fmt::arg("boot", ShellQuote(BootUnit(journal))),
+      fmt::arg("limit", times.revert_after));
 }
 
-std::string CommitScript(std::string_view apply_id, std::string_view journal,
-                         std::string_view generation) {
-  return fmt::format(
-      R"sh(J={journal}
-mkdir "$J/decision" 2>/dev/null || {{ [ -e "$J/decision/commit" ] || exit 3; }}
-: >"$J/decision/commit"
-rm -f /etc/systemd/system/sysinit.target.wants/{unit}-boot.service /etc/systemd/system/{unit}-boot.service
-systemctl stop {unit}.timer {unit}.service 2>/dev/null
-echo committed >"$J/state"
-L=/var/lib/spark-reconcile/generations
-mkdir -p "$L" && n=$(ls "$L" | sort -n | tail -n 1) && n=$((${{n%.json}} + 1)) &&
-  printf '%s' {generation} >"$L/$n.json.new" && sync "$L/$n.json.new" && mv "$L/$n.json.new" "$L/$n.json" &&
-  sync "$L" "$J/state"
-)sh",
-      fmt::arg("journal", ShellQuote(journal)), fmt::arg("unit", UnitName(apply_id)),
-      fmt::arg("generation", ShellQuote(generation)));
+std::string IntentRequest(std::string_view journal, const Documents& documents,
+                          const Peers& peers) {
+  std::string script =
+      fmt::format("J={}\nundecided && progress 0 && prepare || exit 1\n", ShellQuote(journal));
+  for (const auto& [name, text] : documents) {
+    script += fmt::format(
+        "to=\"$J/documents/\"{} && mkdir -p \"${{to%/*}}\" && printf '%s' {} >\"$to\" && sync "
+        "\"$to\" || exit 1\n",
+        ShellQuote(name), ShellQuote(text));
+  }
+  return script + fmt::format(
+                      "printf '%s' {} >\"$J/peers\" && echo {} >\"$J/rounds\" && sync \"$J/peers\" "
+                      "\"$J/rounds\" || exit 1\n"
+                      "undecided && : >\"$J/intent\" && sync \"$J/intent\" \"$J\" && progress 0 || "
+                      "exit 1\nbeacons replace\nnote 'ready to commit'\n",
+                      ShellQuote(peers.text), peers.rounds);
 }
 
-std::string LeftoversScript() {
-  return R"sh(failed=0
-for journal in $(ls -t /var/lib/spark-reconcile/journal 2>/dev/null); do
-  J=/var/lib/spark-reconcile/journal/$journal
-  [ -e "$J/revert" ] && [ ! -e "$J/decision/commit" ] || continue
-  [ "$(cat "$J/state")" != reverted ] || continue
-  sh "$J/revert" >/dev/null || failed=1
-  echo "$journal"
+std::string CommitRequest(std::string_view journal) {
+  return fmt::format("sh {}/commit\n", ShellQuote(journal));
+}
+
+std::string FinishRequest(std::string_view journal) {
+  return fmt::format("sh {}/finish\n", ShellQuote(journal));
+}
+
+std::string BeatRequest(std::string_view journal) {
+  return fmt::format("J={}\nundecided && progress 0\n", ShellQuote(journal));
+}
+
+std::string RevertRequest(std::string_view journal) {
+  return fmt::format("[ -e {0}/revert ] || exit 0\nsh {0}/revert\n", ShellQuote(journal));
+}
+
+std::string LeftoversRequest() {
+  return R"sh(for apply in $(ls -t "$D/journal" 2>/dev/null); do
+  J=$D/journal/$apply
+  [ -e "$J/revert" ] || continue
+  case $(readlink "$J/decision"),$(cat "$J/state") in
+    revert,reverted) ;;
+    commit,finished) echo "$apply finished" ;;
+    ,*) if [ -e "$J/intent" ]; then echo "$apply intent"; else echo "$apply none"; fi ;;
+    *) echo "$apply $(readlink "$J/decision")" ;;
+  esac
 done
-exit $failed
 )sh";
 }
 
-std::string RevertNowScript(std::string_view journal) {
-  return fmt::format("[ -e {0}/revert ] || exit 0\nsh {0}/revert\n", ShellQuote(journal));
+std::string EndLeftoverRequest(std::string_view apply_id, std::string_view decision) {
+  const std::string journal = ShellQuote(JournalDirectory(apply_id));
+  return decision == "commit" ? fmt::format("sh {0}/commit && sh {0}/finish\n", journal)
+                              : fmt::format("sh {0}/revert\n", journal);
 }
 
 }  // namespace reconciler

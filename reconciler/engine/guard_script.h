@@ -1,52 +1,67 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "reconciler/model/plan.h"
+#include "reconciler/engine/beacon.h"
 
 namespace reconciler {
 
-// The guard is what a node needs to take a plan back by itself: a plain shell script beside the
-// journal, a transient systemd timer that runs it when the apply makes no progress any more, and a
-// boot-time unit for the case that the node restarts half way. It needs neither us nor sshd.
+// The guard is what a node needs to end an apply by itself: plain shell scripts beside the journal
+// (`revert`, `commit`, `finish`, `watch`), a transient systemd timer that runs `watch` when the
+// apply makes no progress any more, and a boot-time unit for the case that the node restarts half
+// way. It needs neither us nor sshd.
 //
-// Whoever comes first decides a plan's fate on a node, once: `decision` is a directory, which mkdir
-// makes atomically, holding `commit` or `revert`.
+// An apply's life on a node, as `watch` finds it when the timer fires:
+//   no intent             the node takes the apply back
+//   intent, no decision   it waits a moment, asks its peers' beacons, then commits or takes back
+//   decision "commit"     it carries the commit out, keeps its beacon for the others for a while
+//   decision "revert"     it tries the revert again when that failed
 
-// One stage's changes on one node, in order, and the number of its first step in the journal.
-struct GuardedStage {
-  std::vector<Change> changes = {};
-  std::size_t first_step = 0;
+// All times in seconds.
+struct GuardTimes {
+  int revert_after = 90;  // without progress
+  // Between the deadline and a look at the peers' beacons: those without intent are back by then.
+  int moment() const { return revert_after < 10 ? 10 : revert_after > 30 ? 30 : revert_after; }
+  // A committed node's beacon outlives every peer's decision.
+  int linger() const { return 2 * revert_after + 60; }
 };
 
-// Seconds without progress after which the node takes the plan back: at least 90, and longer than
-// any single step may take.
-int GuardLimit(const std::vector<GuardedStage>& stages);
+// Requests for a session. Exit code 0 is success; what went wrong is on stderr.
 
-// Restores every journalled file (content, mode, owner, times; newest step first), removes the
-// directories that the apply made, and runs the triggers and the undo commands of what had begun,
-// so that live values follow the files. With the argument "boot" only the files are restored: live
-// values are fresh then. Root may run it by hand at any time before the decision.
-std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_view journal);
+// Arms the guard and reads it back: success only when the timer is active. Arming again (a further
+// pass) replaces the revert script and counts as progress. `netdevs`: whose kernel settings are
+// noted for the revert.
+std::string ArmRequest(std::string_view journal, std::string_view revert, const GuardTimes& times,
+                       const std::vector<std::string>& netdevs = {});
 
-// Shell text, to stand behind ScriptPreamble, that arms the guard and reads it back; its exit code
-// is 0 only when the timer is active. Arming again replaces the script and counts as progress.
-std::string ArmScript(std::string_view apply_id, std::string_view journal, std::string_view revert,
-                      int limit_s);
+// Files below /var/lib/spark-reconcile by name, as they will be after the commit.
+using Documents = std::map<std::string, std::string>;
 
-// Ends the guard and writes `generation` (one JSON document) to the ledger. Exit code 3: this node
-// has already taken the plan back.
-std::string CommitScript(std::string_view apply_id, std::string_view journal,
-                         std::string_view generation);
+// The node is ready to commit and says so with its beacons: every file is as the apply left it, the
+// bytes lie beside their targets, the ledger's documents are there. `rounds`: how often its peers
+// must have answered before it may commit without us.
+std::string IntentRequest(std::string_view journal, const Documents& documents, const Peers& peers);
 
-// Takes back every earlier apply that nobody decided about: its controller is gone, since we hold
-// the node's lock, and its guard would take it back later, over whatever was applied since. Prints
-// one line per apply. Exit code 0: all of them are back.
-std::string LeftoversScript();
+// The decision; what was on trial takes its place. Exit code 3: the node has taken the apply back.
+std::string CommitRequest(std::string_view journal);
 
-// Takes the plan back now. Exit code 0: every file is as it was.
-std::string RevertNowScript(std::string_view journal);
+// Every node has committed: nothing is kept for the others any more.
+std::string FinishRequest(std::string_view journal);
+
+// Counts as progress.
+std::string BeatRequest(std::string_view journal);
+
+// Takes the apply back now. Exit code 0: every file is as it was.
+std::string RevertRequest(std::string_view journal);
+
+// What earlier applies left undecided or unfinished, and which were finished, one line each on
+// stdout: "APPLY none|intent|commit|revert|finished". Precondition: we hold the node's lock, so
+// their controllers are gone.
+std::string LeftoversRequest();
+// Ends one of them: "commit" or "revert".
+std::string EndLeftoverRequest(std::string_view apply_id, std::string_view decision);
 
 }  // namespace reconciler

@@ -7,64 +7,45 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
-#include <mutex>
+#include <fstream>
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/frames.h"
+#include "reconciler/engine/node_helper.h"
 
 namespace reconciler {
 namespace {
 
-constexpr std::chrono::seconds kLimit{20};
+constexpr Milliseconds kLimit{20000};
 
-// Ends when its input ends, which is when our connection does. `held` and the lease of another are
-// told on stdout; the last line is always "end".
-constexpr std::string_view kHold = R"sh(
-D=/var/lib/spark-reconcile
-mkdir -p $D && : >>$D/lock || exit 1
-exec 9>>$D/lock
-if flock -n 9; then
-  printf '%s\n' "$lease" >$D/lease
-  echo held; echo end
-  read -r _
-  rm -f $D/lease
-else
-  cat $D/lease; echo end
-fi
+// "free", or "held SHELL OVERDUE" and the lease's first line. The lock is not tried: a controller
+// that came in that moment would be refused.
+constexpr std::string_view kLook = R"sh(
+[ -e "$D/lease" ] || { echo free; exit 0; }
+shell=0; until=0
+while read -r word value; do [ "$word" != shell ] || shell=$value; done <"$D/lease"
+[ "$(readlink "/proc/$shell/fd/9")" = "$D/lock" ] || { echo free; exit 0; }
+read -r until <"$D/lease.until"
+read -r up _ </proc/uptime
+echo "held $shell $((${up%.*} - until))"
+head -n 1 "$D/lease"
 )sh";
 
-// What the node's shell says before its "end" line.
-Result<std::string> Ask(Channel& shell, const std::string& script) {
-  const Deadline deadline = std::chrono::steady_clock::now() + kLimit;
-  if (auto written = shell.Write(script, deadline); !written) return Fail(written.error());
-  std::string said;
-  std::string complaint;
-  for (;;) {
-    auto output = shell.Read(deadline);
-    if (!output) return Fail(std::move(output).error());
-    said += output->out;
-    complaint += output->err;
-    if (said.ends_with("end\n")) return said.substr(0, said.size() - 4);
-    if (output->exit_code) {
-      return Fail({.kind = ErrorKind::kApply,
-                   .message = "the lock could not be taken: " + Printable(Trim(complaint))});
-    }
-  }
-}
+// Only a process that has the lock open is ended, and with it its children: the step under way.
+constexpr std::string_view kBreak = R"sh(
+[ "$(readlink "/proc/$shell/fd/9")" = "$D/lock" ] || { echo 'the lock has another holder now' >&2; exit 1; }
+family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
+kill -KILL $(family "$shell")
+for try in 1 2 3 4 5 6 7 8 9 10; do
+  flock -n "$D/lock" true && exit 0
+  sleep 0.3
+done
+echo 'the lock is still held' >&2
+exit 1
+)sh";
 
-// The channel that holds the lock; nothing when the node cannot be reached.
-Result<std::unique_ptr<Channel>> TakeOne(const NodeSpec& node, NodePool& pool,
-                                         const std::string& lease) {
-  auto shell = pool.OpenShell(node);
-  if (!shell) return nullptr;  // gathering says why, in better words
-  const auto said =
-      Ask(**shell, ScriptPreamble(MakeNonce()) + "lease=" + ShellQuote(lease) + std::string(kHold));
-  if (!said) return Fail(InContext(said.error(), node.name));
-  if (*said == "held\n") return shell;
-  return Fail({.kind = ErrorKind::kLocked,
-               .message = "another apply is at work: " + Printable(Trim(*said)),
-               .context = {node.name},
-               .hint = "wait for it; its lock goes when it ends or its connection is cut"});
+Error Failed(const NodeName& node, std::string what) {
+  return {.kind = ErrorKind::kApply, .message = std::move(what), .context = {node}};
 }
 
 }  // namespace
@@ -83,24 +64,48 @@ std::string TimeNow() {
 
 std::string LeaseText() { return WhoAmI() + " since " + TimeNow(); }
 
-Result<Locks> Locks::Take(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
-                          const std::string& who) {
-  Locks locks;
-  std::optional<Error> refused;
-  std::mutex mutex;
-  const auto take = [&](const NodeSpec& node) {
-    auto held = TakeOne(node, pool, who);
-    const std::lock_guard lock(mutex);
-    if (!held) {
-      refused = std::move(held).error();
-    } else if (*held != nullptr) {
-      locks.held_.push_back(std::move(*held));
-    }
-  };
-  if (!nodes.empty()) take(*nodes.front());
-  if (!refused && nodes.size() > 1) ForEachNode({nodes.begin() + 1, nodes.end()}, take);
-  if (refused) return Fail(std::move(*refused));
-  return locks;
+Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
+  const auto reply = pool.Run(
+      node, fmt::format("{}D={}\n{}", ScriptPreamble(MakeNonce()), kStateFolder, kLook), kLimit);
+  if (!reply) return Fail(reply.error());
+  const std::vector<std::string> lines = SplitLines(reply->out);
+  if (!lines.empty() && lines[0] == "free") return NodeLock{};
+  const std::vector<std::string> words =
+      lines.empty() ? std::vector<std::string>() : Split(lines[0], ' ');
+  if (words.size() != 3 || words[0] != "held") {
+    return Fail(Failed(node.name, "the lock cannot be read: " + Printable(Trim(reply->err))));
+  }
+  return NodeLock{.held = true,
+                  .lease = lines.size() > 1 ? lines[1] : "",
+                  .shell = std::atoi(words[1].c_str()),
+                  .overdue_s = std::atoi(words[2].c_str())};
+}
+
+std::optional<std::string> ProofOfDeath(const NodeLock& lock, int patience_s) {
+  if (lock.overdue_s > patience_s) {
+    return fmt::format("it has been silent for {} s longer than its last request could take",
+                       lock.overdue_s);
+  }
+  // "ada@workstation pid 4711 since …"
+  const std::vector<std::string> mine = Split(WhoAmI(), ' ');
+  const std::vector<std::string> words = Split(lock.lease, ' ');
+  if (words.size() < 3 || words[0] != mine[0] || words[1] != "pid") return std::nullopt;
+  std::ifstream name(fmt::format("/proc/{}/comm", std::atoi(words[2].c_str())));
+  std::string comm;
+  if (name && std::getline(name, comm) && std::string_view("spark-reconcile").starts_with(comm)) {
+    return std::nullopt;
+  }
+  return fmt::format("it was process {} of this machine, which does not run any more", words[2]);
+}
+
+Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& lock) {
+  const auto reply = pool.Run(node,
+                              fmt::format("{}D={}\nshell={}\n{}", ScriptPreamble(MakeNonce()),
+                                          kStateFolder, lock.shell, kBreak),
+                              kLimit);
+  if (!reply) return Fail(reply.error());
+  if (reply->exit_code == 0) return {};
+  return Fail(Failed(node.name, "the lock could not be broken: " + Printable(Trim(reply->err))));
 }
 
 }  // namespace reconciler

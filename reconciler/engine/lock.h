@@ -1,30 +1,33 @@
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "reconciler/engine/node_pool.h"
 
 namespace reconciler {
 
-// One controller at a time per node. The lock is a flock held by a shell on the node that lives as
-// long as our connection, so it dies with us; beside it lies a lease that says who, from where and
-// since when, for whoever is refused.
-class Locks {
- public:
-  // Takes the first node alone, so that of two controllers one wins whole, then the others at the
-  // same time. Nodes that cannot be reached are left out: they are nobody's to change. A lock held
-  // by another is a kLocked error with that one's lease; everything taken is given back.
-  static Result<Locks> Take(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
-                            const std::string& who);
-
- private:
-  std::vector<std::unique_ptr<Channel>> held_ = {};  // closing one gives its lock back
-};
-
+// What a lease says of its holder. The lock itself belongs to the holder's Session.
 std::string WhoAmI();     // "ada@workstation pid 4711"
 std::string TimeNow();    // UTC, RFC 3339: "2026-05-01T10:00:00Z"
 std::string LeaseText();  // "ada@workstation pid 4711 since 2026-05-01T10:00:00Z"
+
+// A node's lock as it is found, without taking it.
+struct NodeLock {
+  bool held = false;       // a living process holds the flock
+  std::string lease = {};  // whose it is: LeaseText
+  int shell = 0;           // the node's process that holds it; 0: not told
+  int overdue_s = 0;       // since the holder's last request should have ended; negative: not yet
+};
+
+Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool);
+
+// Why the holder is surely gone: it is overdue by more than `patience_s`, or it was a process of
+// this machine that does not exist any more. Nothing: it may be at work.
+std::optional<std::string> ProofOfDeath(const NodeLock& lock, int patience_s);
+
+// Ends the shell that holds the lock, and all that it started, and reads back that the lock is
+// free. What its apply changed is taken back by the node's own guard, or by the next apply.
+Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& lock);
 
 }  // namespace reconciler

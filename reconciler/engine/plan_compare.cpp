@@ -121,4 +121,14 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
   return errors;
 }
 
+std::vector<std::string> Interruptions(const Plan& plan) {
+  std::set<std::string> lines;
+  ForEachChange(plan, [&](const Change& change) {
+    if (!change.interrupts.empty()) {
+      lines.insert(fmt::format("{}: {}", Printable(change.node), Printable(change.interrupts)));
+    }
+  });
+  return {lines.begin(), lines.end()};
+}
+
 }  // namespace reconciler

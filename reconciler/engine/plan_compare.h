@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "reconciler/base/error.h"
 #include "reconciler/model/plan.h"
@@ -24,6 +25,10 @@ const Change* FindChange(const Plan& plan, const std::string& id);  // blocked o
 // A change that runs commands only and declares no undo stays when a plan is taken back: what it
 // made cannot be deleted without the risk of deleting what is not ours.
 bool IsKept(const Change& change);
+
+// The work that carrying the plan out would end, one line per node and piece of work:
+// "spark-1: the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1".
+std::vector<std::string> Interruptions(const Plan& plan);
 
 // What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
 std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh);

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 #include "reconciler/engine/diff.h"
+#include "reconciler/engine/ledger.h"
 #include "reconciler/engine/order.h"
+#include "reconciler/engine/prune.h"
 #include "reconciler/model/json.h"
 
 namespace reconciler {
@@ -84,8 +87,155 @@ std::string PlanDigest(const Plan& plan) {
             .spec_digest = plan.spec_digest,
             .only = plan.only,
             .nodes = plan.nodes,
-            .notes = plan.notes};
+            .notes = plan.notes,
+            .overwrite_edited = plan.overwrite_edited,
+            .uninstall = plan.uninstall};
   return Sha256Hex(Dump(ToJson(rest)) + digests);
+}
+
+namespace {
+
+// All that one plan is made from, and the plan as far as it is made.
+class Planner {
+ public:
+  Planner(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
+          const std::vector<Plugin>& plugins, const PlanScope& scope)
+      : cluster_(cluster), fabric_(fabric), facts_(facts), plugins_(plugins), scope_(scope) {}
+
+  Plan Make(const std::vector<std::vector<std::size_t>>& stages) {
+    plan_.cluster = cluster_.name;
+    plan_.summary = fmt::format("{} · {} · mtu {}", Plural(cluster_.nodes.size(), "node", "nodes"),
+                                fabric_.summary, cluster_.fabric.mtu);
+    if (!scope_.uninstall) plan_.notes = fabric_.notes;
+    plan_.manifest = cluster_.file;
+    plan_.spec_digest = cluster_.digest;
+    plan_.only = scope_.only;
+    plan_.overwrite_edited = scope_.overwrite_edited;
+    plan_.uninstall = scope_.uninstall;
+    plan_.nodes = PlanNodes(cluster_, facts_, scope_);
+    Ask();
+    for (const auto& members : stages) AddStage(members, &members == &stages.back());
+    AddNotes();
+    plan_.id = PlanDigest(plan_);
+    return std::move(plan_);
+  }
+
+ private:
+  bool IsRead(const NodeSpec& node) const {
+    return facts_.nodes.contains(node.name) && Selected(scope_.nodes, node.name);
+  }
+
+  // What every plugin wants of each node, and what of the ledgers nobody wants.
+  void Ask() {
+    for (PlanNode& plan_node : plan_.nodes) {
+      const NodeSpec& node = *cluster_.FindNode(plan_node.name);
+      if (!IsRead(node)) continue;
+      const NodeFacts& facts = facts_.nodes.at(node.name);
+      const PluginInput input{cluster_, fabric_, node, facts, facts_};
+      std::vector<std::vector<Resource>>& wanted = wanted_[node.name];
+      std::set<std::string> asked;
+      for (const Plugin& plugin : plugins_) {
+        const bool asks = plugin.resources != nullptr && !scope_.uninstall;
+        wanted.push_back(asks ? plugin.resources(input) : std::vector<Resource>());
+        for (const Resource& one : wanted.back()) asked.insert(one.kind + "/" + one.name);
+      }
+      Prunes prunes = PruneNode(cluster_, facts, asked, scope_);
+      std::erase_if(prunes.changes,
+                    [&](const Change& change) { return scope_.pruned.contains(change.Id()); });
+      plan_node.forget = std::move(prunes.forget);
+      for (const std::string& id : prunes.kept) {
+        plan_.notes.push_back(
+            fmt::format("{}: {} stays: it was made here, and taking it away could lose something",
+                        node.name, id));
+      }
+      prunes_[node.name] = std::move(prunes.changes);
+    }
+  }
+
+  void AddStage(const std::vector<std::size_t>& members, bool last) {
+    Stage stage;
+    for (const std::size_t index : members) {
+      if (Selected(scope_.only, plugins_[index].name))
+        stage.plugins.emplace_back(plugins_[index].name);
+    }
+    for (const NodeSpec& node : cluster_.nodes) {
+      if (!IsRead(node)) continue;
+      for (const std::size_t index : members) {
+        if (Selected(scope_.only, plugins_[index].name)) AddResources(node, index, stage);
+      }
+      AddPrunes(node, members, last, stage);
+    }
+    if (!stage.changes.empty()) plan_.stages.push_back(std::move(stage));
+  }
+
+  void AddResources(const NodeSpec& node, std::size_t plugin, Stage& stage) {
+    for (Resource& resource : wanted_.at(node.name)[plugin]) {
+      if (!scope_.overwrite_edited && resource.blocked.empty()) {
+        resource.blocked = WhyEdited(resource, facts_.nodes.at(node.name));
+      }
+      if (auto change = Diff(resource, plugins_[plugin].name)) {
+        stage.changes.push_back(std::move(*change));
+      }
+    }
+  }
+
+  // In the stage of their plugin; of a plugin that is no more, in the last one.
+  void AddPrunes(const NodeSpec& node, const std::vector<std::size_t>& members, bool last,
+                 Stage& stage) {
+    for (Change& change : prunes_.at(node.name)) {
+      const auto is_its = [&](std::size_t index) { return plugins_[index].name == change.plugin; };
+      const bool known = std::any_of(plugins_.begin(), plugins_.end(), [&](const Plugin& plugin) {
+        return plugin.name == change.plugin;
+      });
+      if (std::any_of(members.begin(), members.end(), is_its) || (last && !known)) {
+        stage.changes.push_back(change);
+      }
+    }
+  }
+
+  void AddNotes() {
+    if (scope_.uninstall) {
+      plan_.notes.emplace_back(
+          "everything in the nodes' ledgers goes back; max_prune is not asked");
+    }
+    for (const LedgerNode& node : RemovedNodes(cluster_, facts_)) {
+      plan_.notes.push_back(
+          fmt::format("{} ({}) was applied to and is no longer in the manifest: nothing is done "
+                      "about it, and apply wants --allow-node-removal",
+                      node.name, node.address));
+    }
+    for (const auto& [name, node] : facts_.nodes) {
+      if (!Selected(scope_.nodes, name)) continue;
+      if (const std::string text = UnderWayText(name, node); !text.empty()) {
+        plan_.notes.push_back(text);
+      }
+    }
+  }
+
+  const ClusterSpec& cluster_;
+  const Fabric& fabric_;
+  const ClusterFacts& facts_;
+  const std::vector<Plugin>& plugins_;
+  const PlanScope& scope_;
+  std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
+  std::map<NodeName, std::vector<Change>> prunes_ = {};
+  Plan plan_ = {};
+};
+
+}  // namespace
+
+std::string UnderWayText(const NodeName& name, const NodeFacts& facts) {
+  const auto lease = facts.values.find(std::string(kLeaseKey));
+  const auto undecided = facts.values.find(std::string(kUndecidedKey));
+  const std::string* who = lease == facts.values.end() ? nullptr : Known(lease->second);
+  const std::string* journals =
+      undecided == facts.values.end() ? nullptr : Known(undecided->second);
+  if (who != nullptr) {
+    return fmt::format("{}: an apply of {} is under way{}", name, *who,
+                       journals == nullptr ? "" : ": its revert is armed");
+  }
+  if (journals == nullptr) return {};
+  return fmt::format("{}: an apply was cut off: its revert is armed (journal {})", name, *journals);
 }
 
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
@@ -93,39 +243,7 @@ Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const Cl
   if (auto known = CheckScope(cluster, plugins, scope); !known) return Fail(known.error());
   const auto stages = PluginStages(plugins);
   if (!stages) return Fail(stages.error());
-
-  Plan plan;
-  plan.cluster = cluster.name;
-  plan.summary = fmt::format("{} · {} · mtu {}", Plural(cluster.nodes.size(), "node", "nodes"),
-                             fabric.summary, cluster.fabric.mtu);
-  plan.notes = fabric.notes;
-  plan.manifest = cluster.file;
-  plan.spec_digest = cluster.digest;
-  plan.only = scope.only;
-  plan.nodes = PlanNodes(cluster, facts, scope);
-  for (const std::vector<std::size_t>& members : *stages) {
-    Stage stage;
-    for (const std::size_t index : members) {
-      if (Selected(scope.only, plugins[index].name))
-        stage.plugins.emplace_back(plugins[index].name);
-    }
-    for (const NodeSpec& node : cluster.nodes) {
-      const auto found = facts.nodes.find(node.name);
-      if (found == facts.nodes.end() || !Selected(scope.nodes, node.name)) continue;
-      const PluginInput input{cluster, fabric, node, found->second, facts};
-      for (const std::size_t index : members) {
-        const Plugin& plugin = plugins[index];
-        if (plugin.resources == nullptr || !Selected(scope.only, plugin.name)) continue;
-        for (const Resource& resource : plugin.resources(input)) {
-          if (auto change = Diff(resource, plugin.name))
-            stage.changes.push_back(std::move(*change));
-        }
-      }
-    }
-    if (!stage.changes.empty()) plan.stages.push_back(std::move(stage));
-  }
-  plan.id = PlanDigest(plan);
-  return plan;
+  return Planner(cluster, fabric, facts, plugins, scope).Make(*stages);
 }
 
 }  // namespace reconciler

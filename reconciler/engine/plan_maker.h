@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace reconciler {
 struct PlanScope {
   std::vector<NodeName> nodes = {};    // --node; empty: all
   std::vector<std::string> only = {};  // --only PLUGIN; empty: all
+  bool overwrite_edited = false;       // write over what somebody edited since we wrote it
+  bool uninstall = false;              // nothing is asked for: all that is in the ledgers goes back
+  // Ids of prunes that the apply under way has carried out: until it is committed the ledgers still
+  // hold them, and what nobody asks for is not read.
+  std::set<std::string> pruned = {};
 };
 
 // A name in `scope` that does not exist is a kUsage error with a suggestion: found before any node
@@ -27,6 +33,10 @@ Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& p
 // Errors: PluginStages', or a name in `scope` that does not exist (kUsage, did you mean).
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
                       const std::vector<Plugin>& plugins, const PlanScope& scope = {});
+
+// "spark-1: an apply of … is under way"; empty: nobody is at work on the node, and nothing waits to
+// be taken back.
+std::string UnderWayText(const NodeName& name, const NodeFacts& facts);
 
 // Digest over everything in the plan but its id.
 std::string PlanDigest(const Plan& plan);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reconciler/base/text.h"
+#include "reconciler/engine/plan_compare.h"
 
 namespace reconciler {
 namespace {
@@ -175,11 +176,14 @@ std::string Sessions(const Plan& plan) {
 }
 
 std::string Closing(const Plan& plan) {
+  const std::vector<std::string> interrupted = Interruptions(plan);
   std::string text = SummaryLine(plan) + ".";
   if (const std::size_t links = FlappingLinks(plan).size(); links > 0) {
-    text += " " + Plural(links, "link flaps.", "links flap.");
+    text += " " + Plural(links, "link flaps", "links flap");
+    text += interrupted.empty() ? "; no RDMA connection is open on them." : ".";
   }
   text += '\n';
+  for (const std::string& line : interrupted) text += "ends " + line + '\n';
   text += Sessions(plan);
   if (!plan.Empty()) {
     text += "Before its first change each node is armed to take the plan back by itself.\n";

@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "reconciler/model/facts.h"
+#include "reconciler/model/file_state.h"
 
 namespace reconciler {
 
@@ -26,6 +26,9 @@ struct RunCommand {
   std::string user = {};  // run as this user (runuser); empty: as root
   bool operator==(const RunCommand&) const = default;
 };
+
+// What a person may notice.
+enum class Impact { kNone, kServiceRestart, kLinkFlap, kReboot };
 
 // Closed: the executor knows these three verbs and nothing else.
 using Action = std::variant<WriteFile, RemoveFile, RunCommand>;

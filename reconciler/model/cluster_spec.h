@@ -100,13 +100,18 @@ struct FabricSpec {
 struct ClusterSpec {
   std::string file = {};  // as the user named it
   std::string name = {};
-  std::string digest = {};  // of the document's content: comments and layout do not count
+  std::string former_name = {};  // `moved: {cluster: …}`; empty: it always had this one
+  std::string digest = {};       // of the document's content: comments and layout do not count
   std::vector<NodeSpec> nodes = {};
   FabricSpec fabric = {};
   std::vector<SwitchSpec> switches = {};
   std::vector<Hardware> hardware = {};  // the manifest's own profiles; they come before ours
   Value settings = {};
 
+  // Whether a mark that names `cluster` is ours.
+  bool Owns(std::string_view cluster) const {
+    return cluster == name || (!former_name.empty() && cluster == former_name);
+  }
   const NodeSpec* FindNode(std::string_view node) const;
   // nullptr: no profile has that name, which the checks refuse.
   const Hardware* FindHardware(std::string_view profile) const;

@@ -2,22 +2,17 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/base/error.h"
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/file_state.h"
 #include "reconciler/model/ipv4.h"
+#include "reconciler/model/ledger.h"
 #include "reconciler/model/observed.h"
 
 namespace reconciler {
-
-struct FileState {
-  std::string content = {};
-  unsigned mode = 0644;  // permission bits only
-  std::string owner = "root";
-  std::string group = "root";
-  bool operator==(const FileState&) const = default;
-};
 
 struct HostFact {
   std::string hostname = {};
@@ -58,6 +53,7 @@ struct NodeFacts {
   std::map<std::string, LinkFact> links = {};
   std::map<std::string, Observed<FileState>> files = {};
   std::map<std::string, Observed<std::string>> values = {};
+  Observed<Ledger> ledger = Absent{};  // what we changed on it before
   bool operator==(const NodeFacts&) const = default;
 };
 
@@ -66,6 +62,12 @@ struct ClusterFacts {
   std::map<NodeName, Error> unreachable = {};
   bool operator==(const ClusterFacts&) const = default;
 };
+
+// Facts of the engine's own, not there when there is nothing to tell: the applies that a node has not
+// ended (one is at work, or was cut off and will be ended by the node's guard or by the next apply),
+// their ids with a blank between them; and the lease beside the node's lock.
+inline constexpr std::string_view kUndecidedKey = "apply.undecided";
+inline constexpr std::string_view kLeaseKey = "apply.lease";
 
 // Unknown{"not asked for"} when no plugin asked for it.
 Observed<FileState> FileOf(const NodeFacts& facts, const std::string& path);

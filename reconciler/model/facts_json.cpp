@@ -90,13 +90,15 @@ ordered_json NodeToJson(const NodeFacts& facts) {
     const std::string* text = Known(value);
     values[Key(key)] = text != nullptr ? EncodeText(*text) : NotKnownToJson(value);
   }
+  const Ledger* ledger = Known(facts.ledger);
   return {{"host", HostToJson(facts.host)},
           {"session",
            {{"address", EncodeText(facts.session_address)},
             {"interface", EncodeText(facts.session_interface)}}},
           {"links", links},
           {"files", files},
-          {"values", values}};
+          {"values", values},
+          {"ledger", ledger != nullptr ? LedgerToJson(*ledger) : NotKnownToJson(facts.ledger)}};
 }
 
 NodeFacts ReadNode(const NodeName& name, const JsonReader& reader) {
@@ -114,6 +116,7 @@ NodeFacts ReadNode(const NodeName& name, const JsonReader& reader) {
     facts.values[key] =
         ReadObserved<std::string>(value, [](const JsonReader& text) { return text.Text(); });
   });
+  if (reader.Has("ledger")) facts.ledger = ReadObserved<Ledger>(reader.At("ledger"), ReadLedger);
   return facts;
 }
 

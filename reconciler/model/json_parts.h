@@ -1,5 +1,6 @@
 #pragma once
 
+#include "reconciler/model/action.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/json_reader.h"
 
@@ -8,6 +9,27 @@ namespace reconciler {
 // Pieces that facts and plans share.
 nlohmann::ordered_json FileStateToJson(const FileState& state);
 FileState ReadFileState(const JsonReader& reader);
+
+nlohmann::ordered_json ActionsToJson(const std::vector<Action>& actions);
+std::vector<Action> ReadActions(const JsonReader& reader);
+nlohmann::ordered_json CommandsToJson(const std::vector<RunCommand>& commands);
+std::vector<RunCommand> ReadCommands(const JsonReader& reader);
+
+nlohmann::ordered_json LedgerToJson(const Ledger& ledger);
+Ledger ReadLedger(const JsonReader& reader);
+
+std::string_view ImpactToJson(Impact impact);
+Impact ReadImpact(const JsonReader& reader);
+
+// One of `words`, whose places are the enum's values.
+template <class Enum, std::size_t n>
+Enum ReadEnum(const JsonReader& reader, const std::string_view (&words)[n]) {
+  const std::string text = reader.Text();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (text == words[i]) return static_cast<Enum>(i);
+  }
+  reader.Fail("unknown word \"" + text + "\"");
+}
 
 // {"absent": true}, {"unknown": why} or {"unsupported": why}; null when the fact is known.
 template <class T>

@@ -22,9 +22,13 @@ struct Change {
   std::vector<Action> undo = {};
   std::vector<RunCommand> triggers = {};
   Impact impact = Impact::kNone;
+  std::string interrupts = {};   // see Resource
   bool deferred = false;         // known after apply: carried out by the next pass
   std::string fingerprint = {};  // digest of the observed state that this change was planned from
   SourceMark where = {};
+  std::optional<FileState> before = std::nullopt;  // of a file that is there
+  Release release = {};                            // how it is handed back later (see Resource)
+  bool prune = false;  // hands back what the manifest no longer asks for
 
   std::string Id() const { return node + "/" + kind + "/" + name; }
   bool operator==(const Change&) const = default;
@@ -42,6 +46,9 @@ struct PlanNode {
   std::string address = {};
   std::string session_interface = {};
   std::string unreachable = {};  // why it could not be read; empty: it was
+  // Ids ("kind/name") that the ledger drops without a change: nobody asks for them, and they are
+  // as they were before us, or cannot be taken back.
+  std::vector<std::string> forget = {};
   bool operator==(const PlanNode&) const = default;
 };
 
@@ -56,6 +63,8 @@ struct Plan {
   std::vector<PlanNode> nodes = {};
   std::vector<Stage> stages = {};
   std::vector<std::string> notes = {};
+  bool overwrite_edited = false;  // files that somebody edited since we wrote them, too
+  bool uninstall = false;         // nothing is asked for: all that the ledgers hold goes back
   bool operator==(const Plan&) const = default;
 
   std::size_t ChangeCount() const;  // without the blocked ones

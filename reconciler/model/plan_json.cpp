@@ -8,55 +8,17 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "spark-reconcile/plan/1";
 constexpr std::string_view kChangeKinds[] = {"add", "modify", "remove", "blocked"};
-constexpr std::string_view kImpacts[] = {"none", "service-restart", "link-flap", "reboot"};
 
-template <class Enum, std::size_t n>
-Enum ReadEnum(const JsonReader& reader, const std::string_view (&words)[n]) {
-  const std::string text = reader.Text();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (text == words[i]) return static_cast<Enum>(i);
-  }
-  reader.Fail("unknown word \"" + text + "\"");
-}
-
-ordered_json CommandToJson(const RunCommand& command) {
-  ordered_json argv = ordered_json::array();
-  for (const std::string& word : command.argv) argv.push_back(EncodeText(word));
-  return {
-      {"run", argv}, {"time_limit_s", command.time_limit_s}, {"user", EncodeText(command.user)}};
-}
-
-RunCommand ReadCommand(const JsonReader& reader) {
-  RunCommand command;
-  reader.At("run").ForEachItem(
-      [&](const JsonReader& word) { command.argv.push_back(word.Text()); });
-  command.time_limit_s = static_cast<int>(reader.At("time_limit_s").Integer());
-  command.user = reader.At("user").Text();
-  return command;
-}
-
-ordered_json ActionToJson(const Action& action) {
-  if (const auto* write = std::get_if<WriteFile>(&action)) {
-    return {{"write", EncodeText(write->path)}, {"state", FileStateToJson(write->state)}};
-  }
-  if (const auto* remove = std::get_if<RemoveFile>(&action)) {
-    return {{"remove", EncodeText(remove->path)}};
-  }
-  return CommandToJson(std::get<RunCommand>(action));
-}
-
-Action ReadAction(const JsonReader& reader) {
-  if (reader.Has("write")) {
-    return WriteFile{reader.At("write").Text(), ReadFileState(reader.At("state"))};
-  }
-  if (reader.Has("remove")) return RemoveFile{reader.At("remove").Text()};
-  return ReadCommand(reader);
-}
-
-ordered_json ActionsToJson(const std::vector<Action>& actions) {
+ordered_json ListToJson(const std::vector<std::string>& texts) {
   ordered_json list = ordered_json::array();
-  for (const Action& action : actions) list.push_back(ActionToJson(action));
+  for (const std::string& text : texts) list.push_back(EncodeText(text));
   return list;
+}
+
+std::vector<std::string> ReadList(const JsonReader& reader) {
+  std::vector<std::string> texts;
+  reader.ForEachItem([&](const JsonReader& item) { texts.push_back(item.Text()); });
+  return texts;
 }
 
 Change ReadChange(const JsonReader& reader) {
@@ -68,20 +30,23 @@ Change ReadChange(const JsonReader& reader) {
   change.name = reader.At("name").Text();
   change.detail = reader.At("detail").Text();
   change.diff = reader.At("diff").Text();
-  change.impact = ReadEnum<Impact>(reader.At("impact"), kImpacts);
+  change.impact = ReadImpact(reader.At("impact"));
+  change.interrupts = reader.At("interrupts").Text();
   change.deferred = reader.At("deferred").Bool();
   const JsonReader where = reader.At("where");
   change.where = {where.At("file").Text(),
                   {static_cast<int>(where.At("line").Integer()),
                    static_cast<int>(where.At("column").Integer())}};
   change.fingerprint = reader.At("fingerprint").Text();
-  reader.At("actions").ForEachItem(
-      [&](const JsonReader& item) { change.actions.push_back(ReadAction(item)); });
-  reader.At("undo").ForEachItem(
-      [&](const JsonReader& item) { change.undo.push_back(ReadAction(item)); });
-  reader.At("triggers").ForEachItem([&](const JsonReader& item) {
-    change.triggers.push_back(ReadCommand(item));
-  });
+  change.actions = ReadActions(reader.At("actions"));
+  change.undo = ReadActions(reader.At("undo"));
+  change.triggers = ReadCommands(reader.At("triggers"));
+  if (const JsonReader before = reader.At("before"); !before.Has("absent")) {
+    change.before = ReadFileState(before);
+  }
+  change.release = {.before = ReadCommands(reader.At("release").At("before")),
+                    .after = ReadCommands(reader.At("release").At("after"))};
+  change.prune = reader.At("prune").Bool();
   return change;
 }
 
@@ -103,8 +68,6 @@ Stage ReadStage(const JsonReader& reader) {
 }  // namespace
 
 ordered_json ToJson(const Change& change) {
-  ordered_json triggers = ordered_json::array();
-  for (const RunCommand& trigger : change.triggers) triggers.push_back(CommandToJson(trigger));
   return {{"change", kChangeKinds[static_cast<int>(change.change)]},
           {"node", EncodeText(change.node)},
           {"plugin", EncodeText(change.plugin)},
@@ -112,7 +75,8 @@ ordered_json ToJson(const Change& change) {
           {"name", EncodeText(change.name)},
           {"detail", EncodeText(change.detail)},
           {"diff", EncodeText(change.diff)},
-          {"impact", kImpacts[static_cast<int>(change.impact)]},
+          {"impact", ImpactToJson(change.impact)},
+          {"interrupts", EncodeText(change.interrupts)},
           {"deferred", change.deferred},
           {"where",
            {{"file", EncodeText(change.where.file)},
@@ -121,7 +85,13 @@ ordered_json ToJson(const Change& change) {
           {"fingerprint", change.fingerprint},
           {"actions", ActionsToJson(change.actions)},
           {"undo", ActionsToJson(change.undo)},
-          {"triggers", triggers}};
+          {"triggers", CommandsToJson(change.triggers)},
+          {"before",
+           change.before ? FileStateToJson(*change.before) : ordered_json({{"absent", true}})},
+          {"release",
+           {{"before", CommandsToJson(change.release.before)},
+            {"after", CommandsToJson(change.release.after)}}},
+          {"prune", change.prune}};
 }
 
 ordered_json ToJson(const Plan& plan) {
@@ -130,12 +100,11 @@ ordered_json ToJson(const Plan& plan) {
     nodes.push_back({{"name", EncodeText(node.name)},
                      {"address", EncodeText(node.address)},
                      {"session_interface", EncodeText(node.session_interface)},
-                     {"unreachable", EncodeText(node.unreachable)}});
+                     {"unreachable", EncodeText(node.unreachable)},
+                     {"forget", ListToJson(node.forget)}});
   }
   ordered_json stages = ordered_json::array();
   for (const Stage& stage : plan.stages) stages.push_back(StageToJson(stage));
-  ordered_json notes = ordered_json::array();
-  for (const std::string& note : plan.notes) notes.push_back(EncodeText(note));
   return {{"format", kFormat},
           {"id", plan.id},
           {"cluster", EncodeText(plan.cluster)},
@@ -143,10 +112,12 @@ ordered_json ToJson(const Plan& plan) {
           {"manifest", EncodeText(plan.manifest)},
           {"spec_digest", plan.spec_digest},
           {"only", plan.only},
+          {"overwrite_edited", plan.overwrite_edited},
+          {"uninstall", plan.uninstall},
           {"changes", plan.ChangeCount()},
           {"blocked", plan.BlockedCount()},
           {"nodes", nodes},
-          {"notes", notes},
+          {"notes", ListToJson(plan.notes)},
           {"stages", stages}};
 }
 
@@ -162,16 +133,17 @@ Result<Plan> ParsePlan(std::string_view json) {
     plan.summary = reader.At("summary").Text();
     plan.manifest = reader.At("manifest").Text();
     plan.spec_digest = reader.At("spec_digest").Text();
-    reader.At("only").ForEachItem(
-        [&](const JsonReader& name) { plan.only.push_back(name.Text()); });
+    plan.only = ReadList(reader.At("only"));
+    plan.overwrite_edited = reader.At("overwrite_edited").Bool();
+    plan.uninstall = reader.At("uninstall").Bool();
     reader.At("nodes").ForEachItem([&](const JsonReader& node) {
       plan.nodes.push_back({.name = node.At("name").Text(),
                             .address = node.At("address").Text(),
                             .session_interface = node.At("session_interface").Text(),
-                            .unreachable = node.At("unreachable").Text()});
+                            .unreachable = node.At("unreachable").Text(),
+                            .forget = ReadList(node.At("forget"))});
     });
-    reader.At("notes").ForEachItem(
-        [&](const JsonReader& note) { plan.notes.push_back(note.Text()); });
+    plan.notes = ReadList(reader.At("notes"));
     reader.At("stages").ForEachItem(
         [&](const JsonReader& stage) { plan.stages.push_back(ReadStage(stage)); });
     return plan;

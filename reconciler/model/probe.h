@@ -22,6 +22,12 @@ struct ReadFiles {
   std::string pattern = {};
 };
 
+// A file of the node that lists paths, one per line, and all files that it names. "~user/…" stands
+// for that user's home there too.
+struct ReadListed {
+  std::string list = {};
+};
+
 // One-line files of sysfs and procfs, which lie about their size. Same precondition as ReadFiles.
 struct ReadValues {
   std::string pattern = {};
@@ -36,7 +42,7 @@ struct RunProbe {
   int time_limit_s = 5;
 };
 
-using Read = std::variant<ReadFile, ReadFiles, ReadValues, ReadValue, RunProbe>;
+using Read = std::variant<ReadFile, ReadFiles, ReadListed, ReadValues, ReadValue, RunProbe>;
 
 struct CommandReply {
   int exit_code = 0;  // 124: the time limit ended it; 127: not installed

@@ -12,8 +12,6 @@
 
 namespace reconciler {
 
-enum class Impact { kNone, kServiceRestart, kLinkFlap, kReboot };
-
 // What a resource is compared by: a whole file, or one line of canonical text ("9000",
 // "enabled active").
 using ResourceState = std::variant<FileState, std::string>;
@@ -23,6 +21,14 @@ using ResourceState = std::variant<FileState, std::string>;
 struct KnownAfterApply {
   std::string what = {};  // "public key of spark-2"
   bool operator==(const KnownAfterApply&) const = default;
+};
+
+// How a thing goes back to what it was before us: commands before its file does, and commands after
+// all files of the stage did. Left out: nothing before, then the triggers and the undo commands.
+struct Release {
+  std::vector<RunCommand> before = {};
+  std::vector<RunCommand> after = {};
+  bool operator==(const Release&) const = default;
 };
 
 // One thing on one node that must hold. Plugins say what must hold; only the engine compares.
@@ -39,7 +45,10 @@ struct Resource {
   // Run once per node at the end of the stage, after every change of the stage, in first-seen
   // order, equal commands once ("systemctl daemon-reload").
   std::vector<RunCommand> triggers = {};
+  // Only where that is not enough to hand it back when the manifest no longer asks for it.
+  std::optional<Release> release = std::nullopt;
   Impact impact = Impact::kNone;
+  std::string interrupts = {};  // the work that runs now and that the change would end; empty: none
   std::string label = {};    // what follows the name in the plan; empty: made from before and after
   std::string blocked = {};  // not empty: differs but must not be changed, with the reason
   SourceMark where = {};     // the manifest line that asks for it

@@ -84,6 +84,7 @@ ClusterSpec BuildClusterSpec(Value document, const std::string& file) {
   ClusterSpec spec;
   spec.file = file;
   spec.name = Text(document, "cluster", "");
+  if (const Value* moved = document.Find("moved")) spec.former_name = Text(*moved, "cluster", "");
   spec.digest = Sha256Hex(ToJson(document).dump());
   const Access access = LayOver({}, *document.Find("access"));
   for (const NodeView& view : ViewNodes(document)) {

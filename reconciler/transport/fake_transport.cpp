@@ -21,7 +21,12 @@ class FakeChannel : public Channel {
       : network_(network), node_(std::move(node)), behaviour_(network.Behaviour(node_.name)) {}
 
   Result<void> Write(std::string_view bytes, Deadline) override {
-    if (!ran_) script_.append(bytes);
+    if (ran_) return {};
+    script_.append(bytes);
+    if (behaviour_.runs_at.empty() || !script_.ends_with(behaviour_.runs_at)) return {};
+    if (!behaviour_.refuse_sudo.empty()) return CloseInput();
+    AnswerScript();
+    script_.clear();
     return {};
   }
 
@@ -31,15 +36,14 @@ class FakeChannel : public Channel {
       reply_ = {.exit_code = 1, .err = behaviour_.refuse_sudo};
       return {};
     }
-    network_.Record(node_.name, script_);
-    reply_ = behaviour_.shell ? behaviour_.shell(script_) : ScriptReply{};
-    reply_.out.insert(0, behaviour_.flood, 'x');
+    if (behaviour_.runs_at.empty()) AnswerScript();
     return {};
   }
 
   Result<Output> Read(Deadline deadline) override {
     if (ended_) return Fail(FakeError(node_, "the shell ended already"));
-    if (!ran_ || std::chrono::steady_clock::now() + behaviour_.latency > deadline) {
+    const bool silent = reply_.out.empty() && reply_.err.empty();
+    if ((!ran_ && silent) || std::chrono::steady_clock::now() + behaviour_.latency > deadline) {
       return Fail(FakeError(node_, "the time limit passed"));
     }
     std::size_t room = behaviour_.chunk;
@@ -50,7 +54,7 @@ class FakeChannel : public Channel {
     output.err = TakeFront(reply_.err, room - output.out.size());
     sent_ += output.out.size() + output.err.size();
     const bool cut = behaviour_.drop_after && sent_ >= *behaviour_.drop_after;
-    if (reply_.out.empty() && reply_.err.empty() && !cut) {
+    if (ran_ && reply_.out.empty() && reply_.err.empty() && !cut) {
       output.exit_code = reply_.exit_code;
       ended_ = true;
     }
@@ -58,6 +62,13 @@ class FakeChannel : public Channel {
   }
 
  private:
+  void AnswerScript() {
+    network_.Record(node_.name, script_);
+    ScriptReply answer = behaviour_.shell ? behaviour_.shell(script_) : ScriptReply{};
+    answer.out.insert(0, behaviour_.flood, 'x');
+    reply_ = {answer.exit_code, reply_.out + answer.out, reply_.err + answer.err};
+  }
+
   static std::string TakeFront(std::string& text, std::size_t count) {
     std::string front = text.substr(0, count);
     text.erase(0, front.size());

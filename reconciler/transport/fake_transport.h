@@ -14,6 +14,9 @@ namespace reconciler {
 // sleeps: an answer slower than the deadline is a passed limit at once.
 struct FakeNode {
   std::function<ScriptReply(const std::string& script)> shell = {};
+  // Not empty: what was written runs each time that it ends with this, while the input stays open,
+  // as a shell runs the commands of a session one after another.
+  std::string runs_at = {};
   std::string refuse_dial = {};  // not empty: why no connection comes about
   std::string refuse_sudo = {};  // not empty: sudo's words, instead of running
   std::optional<std::size_t> drop_after = std::nullopt;  // bytes of output, then the line is cut

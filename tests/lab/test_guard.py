@@ -81,6 +81,14 @@ class Guard(LabTest):
                 os.killpg(run.pid, signal.SIGKILL)
             run.wait()
 
+    def wait_for_free_lock(self):
+        """A killed controller's lock is held until the step that was under way has ended."""
+        for _ in range(300):
+            if self.lab.sh(1, "flock -n /var/lib/spark-reconcile/lock echo free; true"):
+                return
+            time.sleep(0.1)
+        self.fail("the lock is still held")
+
     @staticmethod
     def kill(run):
         os.killpg(run.pid, signal.SIGKILL)
@@ -109,6 +117,7 @@ class Guard(LabTest):
             self.assertRegex(refused.stderr, r"another apply is at work: \w+@\S+ pid \d+ since 20")
 
         self.start_and_stop_half_way(second)
+        self.wait_for_free_lock()
         # Whoever comes next takes the killed one back, so that no guard undoes a later apply.
         took_back = self.spark("apply", cluster("pair.yaml"), "--yes", expect=8)
         self.assertIn("spark-1: an earlier apply was cut off and is taken back now", took_back.stderr)

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include <sstream>
+
 #include "plugins/registry.h"
 
 namespace reconciler::test {
@@ -21,6 +23,15 @@ void AddMatches(const std::map<std::string, T>& map, const std::string& pattern,
   for (const auto& [path, value] : map) {
     if (fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0) out[path] = value;
   }
+}
+
+// The files that the file `list` of the node names, one path per line.
+void AddListed(const std::map<std::string, FileState>& files, const std::string& list,
+               std::map<std::string, Observed<FileState>>& out) {
+  const auto found = files.find(list);
+  if (found == files.end()) return;
+  std::istringstream lines(found->second.content);
+  for (std::string path; std::getline(lines, path);) out[path] = Lookup(files, path);
 }
 
 std::string IpAddress(int index, const std::string& name, int mtu, const std::string& address) {
@@ -45,6 +56,7 @@ ProbeReply FakeNode::Answer(const std::vector<Read>& reads) const {
       reply.files[read.path] = Lookup(node.files, read.path);
     }
     void operator()(const ReadFiles& read) { AddMatches(node.files, read.pattern, reply.files); }
+    void operator()(const ReadListed& read) { AddListed(node.files, read.list, reply.files); }
     void operator()(const ReadValue& read) {
       reply.values[read.path] = Lookup(node.values, read.path);
     }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "reconciler/engine/render.h"
 #include "reconciler/model/json.h"
@@ -154,7 +154,7 @@ RC_GTEST_PROP(HostileNode, NothingButItsKeysGetsIntoOurBlocksOnAnyNode, ()) {
                                  !write->path.ends_with("/.ssh/known_hosts"))) {
           continue;
         }
-        const auto block = plugins::BlockOf(write->state.content, "lab", "ssh-mesh");
+        const auto block = BlockOf(write->state.content, "lab", "ssh-mesh");
         if (block)
           RC_ASSERT(HoldsOnlyKeys(write->path, *block));  // RC_ASSERT evaluates both sides of ||
       }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "tests/property/hostile_text.h"
 #include "tests/property/world.h"
 
@@ -40,7 +40,7 @@ RC_GTEST_PROP(Plan, FilesHoldOnceTheyAreWritten, ()) {
   const test::ManifestParts parts = test::AnyManifest(2, 4);
   test::World world = test::WorldOf(parts);
   for (auto& [name, node] : world.nodes) {
-    PutStrangersIn(node, parts.user, plugins::OwnedFile(world.cluster.name, ""));
+    PutStrangersIn(node, parts.user, OwnedFile(world.cluster.name, ""));
   }
   ApplyEverywhere(world);  // makes the key pairs
   ApplyEverywhere(world);  // writes what waited for them
@@ -55,9 +55,8 @@ RC_GTEST_PROP(Plan, WholeFilesThatOthersWroteAreNeverChanged, ()) {
   const test::ManifestParts parts = test::AnyManifest(2, 4);
   test::World world = test::WorldOf(parts);
   for (auto& [name, node] : world.nodes) {
-    PutStrangersIn(
-        node, parts.user,
-        *rc::gen::element<std::string>("#", plugins::OwnedFile(world.cluster.name + "x", "")));
+    PutStrangersIn(node, parts.user,
+                   *rc::gen::element<std::string>("#", OwnedFile(world.cluster.name + "x", "")));
   }
   const auto before = world.nodes;
   ApplyEverywhere(world);

@@ -14,10 +14,11 @@ ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
   FakeNetwork network({});
   NodePool pool(network.Dialer());
   const ClusterSpec cluster;
+  const auto sessions = Sessions::Take({}, pool, "a test");
   std::size_t next = 0;
   return Converge(
-      plan, cluster, pool,
-      [&]() -> Result<Plan> { return replans[std::min(next++, replans.size() - 1)]; },
+      plan, cluster, Fabric{}, **sessions, pool,
+      [&](const Trials&) -> Result<Plan> { return replans[std::min(next++, replans.size() - 1)]; },
       [](const Event&) {}, {.between_readings = std::chrono::milliseconds(1)});
 }
 
@@ -61,9 +62,11 @@ TEST(Converge, LeavesAloneWhatStoodBesideASavedPlan) {
   const Plan saved = Of({Named("/a")});
   const std::set<std::string> beside = IdsBeside(saved, Of({Named("/a"), Named("/b")}));
   EXPECT_EQ(beside, std::set<std::string>{"spark-1/file//b"});
+  const auto sessions = Sessions::Take({}, pool, "a test");
   const ConvergeReport report = Converge(
-      saved, ClusterSpec{}, pool, []() -> Result<Plan> { return Of({Named("/b")}); },
-      [](const Event&) {}, {.beside = beside});
+      saved, ClusterSpec{}, Fabric{}, **sessions, pool,
+      [](const Trials&) -> Result<Plan> { return Of({Named("/b")}); }, [](const Event&) {},
+      {.beside = beside});
   EXPECT_TRUE(report.converged);
 }
 

@@ -1,10 +1,12 @@
 #include "reconciler/engine/guard_script.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/frames.h"
+#include "reconciler/engine/revert_script.h"
 #include "tests/unit/engine/shell_fixture.h"
 
 namespace reconciler {
@@ -15,9 +17,11 @@ class GuardScriptTest : public ShellTest {
  protected:
   std::string Journal() const { return Path("journal/0123456789abcdef"); }
 
-  void Apply(const Change& change) {
+  void Apply(const Change& change, std::size_t first_step = 0) {
     const std::vector<Step> steps = StepsOf({&change});
-    Run(ApplyScript(steps, 0, Journal(), MakeNonce()));
+    const std::string nonce = MakeNonce();
+    if (RunRequest(StageRequest(steps, first_step, Journal()), nonce).exit_code != 0) return;
+    RunRequest(ActivateRequest(steps, first_step, Journal()), nonce);
   }
 
   ScriptReply Revert(const Change& change, const std::string& argument = "by-hand") {
@@ -40,7 +44,7 @@ TEST_F(GuardScriptTest, ARevertRestoresContentAndModeAndRemovesWhatIsNew) {
   EXPECT_EQ(Revert(change).exit_code, 0);
   EXPECT_EQ(Get(Path("etc/old")), "before\n");
   EXPECT_EQ(std::filesystem::status(Path("etc/old")).permissions(), std::filesystem::perms(0640));
-  EXPECT_FALSE(std::filesystem::exists(Path("etc/new/deep")));
+  EXPECT_FALSE(std::filesystem::exists(Path("etc/new")));
   EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
 }
 
@@ -59,13 +63,111 @@ TEST_F(GuardScriptTest, AFileThatWasNotChangedYetNeedsNoWriteToBeRestored) {
   EXPECT_EQ(inode(), kept);
 }
 
-TEST_F(GuardScriptTest, OfTwoWritesToOneFileTheOldestStateComesBack) {
+TEST_F(GuardScriptTest, OfTwoPassesOverOneFileTheOldestStateComesBack) {
   Put("etc/x", "first");
-  Change change = Write(Path("etc/x"), "second");
-  change.actions.push_back(WriteFile{Path("etc/x"), {"third", 0644, user_, user_}});
-  Apply(change);
-  EXPECT_EQ(Revert(change).exit_code, 0);
+  const Change once = Write(Path("etc/x"), "second");
+  Apply(once);
+  const Change twice = Write(Path("etc/x"), "third");
+  Apply(twice, /*first_step=*/1);
+  ASSERT_EQ(Get(Path("etc/x")), "third");
+  Put("revert", RevertScript({{{once}, 0}, {{twice}, 1}}, Journal()));
+  EXPECT_EQ(Run("sh " + ShellQuote(Path("revert"))).exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "first");
+}
+
+TEST_F(GuardScriptTest, WhatSomebodyElseWroteMeanwhileIsKeptBesideTheJournal) {
+  Put("etc/x", "before");
+  const Change change = Write(Path("etc/x"), "after");
+  Apply(change);
+  Put("etc/x", "somebody else's");
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  EXPECT_EQ(Get(Journal() + "/0/foreign"), "somebody else's");
+}
+
+TEST_F(GuardScriptTest, NothingIsWrittenOverAFileThatMovedSinceItWasJournalled) {
+  Put("etc/x", "before");
+  const Change change = Write(Path("etc/x"), "after");
+  const std::vector<Step> steps = StepsOf({&change});
+  RunRequest(StageRequest(steps, 0, Journal()), MakeNonce());
+  Put("etc/x", "somebody else's");
+  const std::string nonce = MakeNonce();
+  const auto replies =
+      ParseApplyReply(RunRequest(ActivateRequest(steps, 0, Journal()), nonce), nonce);
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(replies[0].err, Path("etc/x") + " was changed by somebody else meanwhile\n");
+  EXPECT_EQ(Get(Path("etc/x")), "somebody else's");
+}
+
+// The layers below /run are the node's; here they are folders of the test.
+class TrialTest : public GuardScriptTest {
+ protected:
+  TrialTest() { std::filesystem::create_directories(Path("etc")); }
+
+  ScriptReply Try(const std::string& content) {
+    return Request(fmt::format("stage_write 0 {0} 0644 {1} {1} {2} {3} && write_file 0 {0} {1} {1}",
+                               Path("etc/x"), user_, content, Path("run/x")));
+  }
+  ScriptReply Request(const std::string& calls) {
+    return RunRequest("J=" + ShellQuote(Journal()) + "\nmkdir -p \"$J\"\n" + calls, MakeNonce());
+  }
+  // The commit as ArmRequest leaves it on a node.
+  ScriptReply Commit() {
+    const std::string arm = ArmRequest(Journal(), "", {});
+    const std::size_t begin = arm.find("'", arm.find("$J/commit\""));
+    const std::size_t end = arm.find("\n' &&", begin);
+    return Request("printf '%s\n' " + arm.substr(begin, end - begin) +
+                   "' >\"$J/commit\"; sh \"$J/commit\"");
+  }
+};
+
+TEST_F(TrialTest, UntilTheCommitTheTargetKeepsEveryByte) {
+  Put("etc/x", "before");
+  EXPECT_EQ(Try("after").exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  EXPECT_EQ(Get(Path("run/x")), "after");
+  EXPECT_EQ(Request("prepare").exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  const ScriptReply reply = Commit();
+  EXPECT_EQ(reply.exit_code, 0) << reply.err;
+  EXPECT_EQ(Get(Path("etc/x")), "after");
+  EXPECT_FALSE(std::filesystem::exists(Path("run/x")));
+  EXPECT_EQ(Get(Journal() + "/state"), "committed\n");
+}
+
+TEST_F(TrialTest, ARevertTakesTheTrialAwayAndLeavesNothingBesideTheTarget) {
+  Put("etc/x", "before");
+  Try("after");
+  Request("prepare");
+  EXPECT_EQ(Revert({}).exit_code, 0);
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  EXPECT_FALSE(std::filesystem::exists(Path("run/x")));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(Path("etc")), {}), 1);
+}
+
+TEST_F(TrialTest, WhatWasTakenBackCannotBeCommitted) {
+  Put("etc/x", "before");
+  Try("after");
+  Revert({});
+  EXPECT_EQ(Commit().exit_code, 3);
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+}
+
+TEST_F(TrialTest, AnEditDuringTheTrialForbidsTheCommit) {
+  Put("etc/x", "before");
+  Try("after");
+  Put("etc/x", "somebody else's");
+  const ScriptReply reply = Request("prepare");
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_EQ(reply.err, Path("etc/x") + " was changed by somebody else meanwhile\n");
+}
+
+TEST_F(TrialTest, WhereSomebodyElsesFileStandsNothingIsTried) {
+  Put("etc/x", "before");
+  Put("run/x", "somebody else's");
+  Try("after");
+  EXPECT_EQ(Get(Path("etc/x")), "after");
+  EXPECT_EQ(Get(Path("run/x")), "somebody else's");
 }
 
 TEST_F(GuardScriptTest, UndoRunsBeforeTheFilesComeBackAndAgainAfterTheTriggers) {
@@ -107,8 +209,7 @@ TEST_F(GuardScriptTest, ACommittedPlanIsNotTakenBack) {
   Put("etc/x", "before");
   const Change change = Write(Path("etc/x"), "after");
   Apply(change);
-  std::filesystem::create_directories(Journal() + "/decision");
-  Put("journal/0123456789abcdef/decision/commit", "");
+  std::filesystem::create_symlink("commit", Journal() + "/decision");
   const ScriptReply reply = Revert(change);
   EXPECT_EQ(reply.exit_code, 3);
   EXPECT_EQ(reply.out, "this plan was committed: nothing is taken back\n");
@@ -117,7 +218,8 @@ TEST_F(GuardScriptTest, ACommittedPlanIsNotTakenBack) {
 
 TEST_F(GuardScriptTest, NothingIsAppliedAfterTheNodeTookThePlanBack) {
   Put("etc/x", "before");
-  std::filesystem::create_directories(Journal() + "/decision");
+  std::filesystem::create_directories(Journal());
+  std::filesystem::create_symlink("revert", Journal() + "/decision");
   Apply(Write(Path("etc/x"), "after"));
   EXPECT_EQ(Get(Path("etc/x")), "before");
 }
@@ -133,10 +235,10 @@ TEST_F(GuardScriptTest, ARestoreThatFailsIsSaidAndIsNoSuccess) {
   EXPECT_EQ(Get(Journal() + "/state"), "revert-failed\n");
 }
 
-TEST(GuardLimit, IsLongerThanAnyStepMayTake) {
-  EXPECT_EQ(GuardLimit({}), 90);
-  const Change slow{.actions = {RunCommand{{"x"}, 300}}};
-  EXPECT_EQ(GuardLimit({{.changes = {slow}}}), 330);
+TEST(GuardTimes, PeersAreAskedOnlyAfterTheyCouldHaveFallenBack) {
+  EXPECT_EQ(GuardTimes{}.moment(), 30);
+  EXPECT_EQ(GuardTimes{6}.moment(), 10);
+  EXPECT_GT(GuardTimes{6}.linger(), 6 + GuardTimes{6}.moment());
 }
 
 }  // namespace

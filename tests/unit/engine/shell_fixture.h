@@ -9,6 +9,9 @@
 #include <sstream>
 #include <string>
 
+#include "reconciler/base/text.h"
+#include "reconciler/engine/frames.h"
+#include "reconciler/engine/node_helper.h"
 #include "reconciler/transport/local_transport.h"
 
 namespace reconciler {
@@ -45,6 +48,12 @@ class ShellTest : public testing::Test {
     auto reply = RunScript(**transport, script, std::chrono::seconds(20));
     EXPECT_TRUE(reply) << FormatError(reply.error());
     return reply ? *reply : ScriptReply{};
+  }
+
+  // The same behind NodeHelper, as a session runs it. Nothing of the test goes to the log.
+  ScriptReply RunRequest(const std::string& request, const std::string& nonce) {
+    return Run(ScriptPreamble(nonce) + NodeHelper() +
+               "note() { :; }\nD=" + ShellQuote(Path("state")) + "\n(\n" + request + "\n)\n");
   }
 
   std::string directory_;

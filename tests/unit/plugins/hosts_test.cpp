@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "tests/unit/plugins/pair_world.h"
 
 namespace reconciler::plugins::hosts {

@@ -2,7 +2,7 @@
 
 #include "plugins/netplan/netplan.h"
 #include "plugins/netplan/routes.h"
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "tests/unit/plugins/pair_world.h"
 
 // What keeps the netplan plugin from changing anything.

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "plugins/netplan/render.h"
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "tests/unit/plugins/pair_world.h"
 
 namespace reconciler::plugins::netplan {
@@ -131,9 +131,10 @@ TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
       test::Lines(World().Find(Get(), kFile).triggers),
       ElementsAre("rm -rf /run/spark-reconcile/netplan",
                   "mkdir -p -m 0700 /run/spark-reconcile/netplan",
-                  "cp -p --parents -t /run/spark-reconcile/netplan -- "
-                  "/etc/netplan/01-management.yaml /etc/netplan/60-spark-reconcile.yaml",
+                  "mkdir -p -m 0755 /etc/netplan /run/netplan",
+                  "cp -rp --parents -t /run/spark-reconcile/netplan -- /etc/netplan /run/netplan",
                   "netplan generate --root-dir /run/spark-reconcile/netplan",
+                  "rmdir --ignore-fail-on-non-empty /run/netplan",
                   "install --compare -D -m 0644 -t /run/systemd/network -- "
                   "/run/spark-reconcile/netplan/run/systemd/network/"
                   "10-netplan-enp1s0f1np1.network "
@@ -146,16 +147,15 @@ TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
 TEST(Netplan, NetworkManagerActivationTouchesOurInterfacesOnly) {
   const std::vector<std::string> lines =
       test::Lines(NetworkManagerWorld().Find(Get(), kFile).triggers);
-  ASSERT_EQ(lines.size(), 9U);
-  EXPECT_EQ(lines[2],
-            "cp -p --parents -t /run/spark-reconcile/netplan -- "
-            "/lib/netplan/00-network-manager-all.yaml /etc/netplan/01-management.yaml "
-            "/etc/netplan/60-spark-reconcile.yaml");
-  EXPECT_EQ(lines[6],
+  ASSERT_EQ(lines.size(), 11U);
+  EXPECT_EQ(lines[3],
+            "cp -rp --parents -t /run/spark-reconcile/netplan -- "
+            "/lib/netplan/00-network-manager-all.yaml /etc/netplan /run/netplan");
+  EXPECT_EQ(lines[8],
             "nmcli connection load "
             "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection "
             "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection");
-  EXPECT_EQ(lines[7], "nmcli --wait 15 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
+  EXPECT_EQ(lines[9], "nmcli --wait 15 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
 }
 
 TEST(Netplan, LinkActivationIsThatOfTheFileForOneInterface) {

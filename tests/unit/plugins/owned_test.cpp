@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 
 namespace reconciler::plugins {
 namespace {

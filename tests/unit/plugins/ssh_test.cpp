@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/engine/diff.h"
 #include "tests/unit/plugins/ssh_world.h"
 #include "tests/unit/plugins/values.h"

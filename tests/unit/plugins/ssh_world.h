@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "plugins/ssh/ssh.h"
 #include "reconciler/engine/diff.h"
 #include "tests/unit/plugins/values.h"

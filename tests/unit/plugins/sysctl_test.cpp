@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "plugins/sysctl/keys.h"
 #include "reconciler/base/text.h"
 #include "tests/unit/plugins/pair_world.h"
@@ -117,7 +117,9 @@ TEST(Sysctl, KeysOfAnInterfaceThatLeadsToTheNodeAreNeverSet) {
   test::PairWorld world = World();
   world.facts.session_interface = "enp1s0f1np1";
   EXPECT_EQ(world.Detail(Get(), key), "blocked: 0 → 1: " + session);
-  EXPECT_EQ(world.Detail(Get(), kFile), "blocked: " + session);  // nor by the next boot
+  // Nor by the next boot; what is set now is in the file as well.
+  EXPECT_EQ(world.File(Get(), kFile).content.find("enp1s0f1np1"), std::string::npos);
+  EXPECT_NE(world.File(Get(), kFile).content.find("enP2p1s0f1np1"), std::string::npos);
   EXPECT_EQ(world.Detail(Get(), "net.ipv4.conf.enP2p1s0f1np1.arp_ignore"), "0 → 1");
   EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
 
@@ -135,6 +137,8 @@ TEST(Sysctl, KeysOfAnInterfaceThatLeadsToTheNodeAreNeverSet) {
   EXPECT_EQ(world.Detail(Get(), key),
             "blocked: 0 → 1: cannot tell which interface leads to this node: none holds "
             "192.168.1.21, the address of this session");
+  // What is not known takes nothing out of the file.
+  EXPECT_EQ(world.Detail(Get(), kFile).substr(0, 8), "blocked:");
 }
 
 TEST(Sysctl, TheManifestCannotNameTheInterfaceThatLeadsToTheNodeEither) {

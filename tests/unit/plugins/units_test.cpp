@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/engine/diff.h"
 #include "tests/unit/plugins/values.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace reconciler::plugins {
+namespace reconciler {
 
 // A whole file of ours: a two-line "#" comment that names the cluster and the digest of the body,
 // then the body. Whoever finds the file on a node learns from it whose it is, and we learn whether
@@ -33,4 +33,8 @@ std::string WithBlockFirst(std::string_view content, std::string_view cluster,
 std::optional<std::string> BlockOf(std::string_view content, std::string_view cluster,
                                    std::string_view topic);
 
-}  // namespace reconciler::plugins
+// `content` without any block of this cluster, whatever its topic; the same bytes where there is
+// none. A begin marker without its end marker owns only its own line.
+std::string WithoutBlocks(std::string_view content, std::string_view cluster);
+
+}  // namespace reconciler

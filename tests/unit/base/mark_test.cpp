@@ -1,8 +1,8 @@
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 
 #include <gtest/gtest.h>
 
-namespace reconciler::plugins {
+namespace reconciler {
 namespace {
 
 constexpr const char* kBegin = "# BEGIN spark-reconcile homelab hosts\n";
@@ -94,4 +94,4 @@ TEST(Mark, BeginWithoutEndOwnsOnlyItsOwnLine) {
 }
 
 }  // namespace
-}  // namespace reconciler::plugins
+}  // namespace reconciler

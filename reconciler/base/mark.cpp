@@ -1,10 +1,12 @@
-#include "plugins/shared/mark.h"
+#include "reconciler/base/mark.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reconciler/base/digest.h"
 
-namespace reconciler::plugins {
+namespace reconciler {
 namespace {
 
 constexpr std::string_view kOwned = "# Written by spark-reconcile";
@@ -112,4 +114,19 @@ std::optional<std::string> BlockOf(std::string_view content, std::string_view cl
   return std::string(content.substr(block.body, block.body_end - block.body));
 }
 
-}  // namespace reconciler::plugins
+std::string WithoutBlocks(std::string_view content, std::string_view cluster) {
+  std::string rest(content);
+  const std::string begin = fmt::format("# BEGIN spark-reconcile {} ", cluster);
+  for (std::size_t at = rest.find(begin); at != std::string::npos; at = rest.find(begin, at)) {
+    const std::size_t topic = at + begin.size();
+    const std::size_t end = std::min(rest.find_first_of("\r\n", topic), rest.size());
+    const std::string before = rest;
+    if (at == 0 || rest[at - 1] == '\n') {
+      rest = WithBlock(rest, cluster, rest.substr(topic, end - topic), "");
+    }
+    if (rest == before) at = end;  // the words in somebody's own line
+  }
+  return rest;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,101 @@
+#include "plugins/netplan/rdma_users.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+constexpr std::string_view kDevices = "/sys/class/infiniband/";
+constexpr std::string_view kNetdevs = "/sys/class/infiniband/*/ports/1/gid_attrs/ndevs/0";
+
+using Json = nlohmann::json;
+
+// HCA → netdev, of every device that there is.
+std::map<std::string, std::string> Devices(const ProbeReply& reply) {
+  std::map<std::string, std::string> devices;
+  for (const auto& [path, value] : reply.values) {
+    if (!path.starts_with(kDevices)) continue;
+    const std::string rest = path.substr(kDevices.size());
+    const std::string* netdev = Known(value);
+    devices[rest.substr(0, rest.find('/'))] = netdev == nullptr ? "-" : *netdev;
+  }
+  return devices;
+}
+
+std::string Text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return {};
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+// Words are separated by blanks in the fact, and a program may call itself anything.
+std::string Word(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 127; }, '_');
+  return text.empty() ? "-" : text;
+}
+
+}  // namespace
+
+std::vector<Read> RdmaReads() {
+  return {
+      ReadValues{std::string(kNetdevs)},
+      RunProbe{.id = std::string(kRdmaUsersKey), .argv = {"rdma", "-j", "resource", "show", "qp"}}};
+}
+
+Observed<std::string> ParseRdmaUsers(const ProbeReply& reply) {
+  const std::map<std::string, std::string> devices = Devices(reply);
+  const auto found = reply.commands.find(std::string(kRdmaUsersKey));
+  if (found == reply.commands.end() || devices.empty()) return Absent{};
+  const CommandReply& command = found->second;
+  if (command.exit_code == 127) return Unknown{"the program rdma (iproute2) is not installed"};
+  if (command.exit_code == 124) return Unknown{"rdma gave no answer in time"};
+  const Json list = Json::parse(command.out, nullptr, /*allow_exceptions=*/false);
+  if (command.exit_code != 0 || !list.is_array()) {
+    const std::vector<std::string> lines = SplitLines(command.err);
+    return Unknown{"rdma resource: " + (lines.empty() ? "not JSON" : Printable(lines.front()))};
+  }
+  std::set<std::string> users;
+  for (const Json& pair : list) {
+    if (!pair.is_object()) continue;
+    const std::string type = Text(pair, "type");
+    if (type == "GSI" || type == "SMI") continue;
+    const std::string hca = Text(pair, "ifname");
+    const auto device = devices.find(hca);
+    users.insert(fmt::format("{} {} {} {}", Word(hca),
+                             device == devices.end() ? "-" : Word(device->second),
+                             Word(Text(pair, "comm")), Word(Text(pair, "pid"))));
+  }
+  if (users.empty()) return Absent{};
+  return Join({users.begin(), users.end()}, "\n");
+}
+
+std::string CutOff(const NodeFacts& facts, const std::vector<RailPort>& ports) {
+  const auto fact = facts.values.find(std::string(kRdmaUsersKey));
+  if (fact == facts.values.end()) return {};
+  if (const auto* unknown = std::get_if<Unknown>(&fact->second)) {
+    return "whatever uses RDMA there, which is unknown: " + unknown->why;
+  }
+  const std::string* text = Known(fact->second);
+  if (text == nullptr) return {};
+  std::set<std::string> users;
+  for (const std::string& line : SplitLines(*text)) {
+    const std::vector<std::string> words = Split(line, ' ');
+    if (words.size() != 4) continue;
+    const bool on_port = std::any_of(ports.begin(), ports.end(), [&](const RailPort& port) {
+      return port.netdev == words[1] || (words[1] == "-" && port.hca == words[0]);
+    });
+    if (on_port) users.insert(fmt::format("{} (pid {}) on {}", words[2], words[3], words[0]));
+  }
+  if (users.empty()) return {};
+  return "the RDMA connections of " + Join({users.begin(), users.end()}, ", ");
+}
+
+}  // namespace reconciler::plugins::netplan

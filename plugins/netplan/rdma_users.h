@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reconciler/model/fabric.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/model/probe.h"
+
+namespace reconciler::plugins::netplan {
+
+// A fact: who holds RDMA connections on this node, "HCA NETDEV PROGRAM PID" per line (NETDEV is "-"
+// where the kernel does not tell). A link that flaps ends them, and NCCL jobs with them.
+inline constexpr std::string_view kRdmaUsersKey = "netplan.rdma_users";
+
+std::vector<Read> RdmaReads();
+
+// From the queue pairs that `rdma resource` lists, without those that the kernel keeps on every port
+// for itself (GSI, SMI). Unknown where there are RDMA devices and nobody can tell.
+Observed<std::string> ParseRdmaUsers(const ProbeReply& reply);
+
+// "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1"; empty: nobody is cut off.
+std::string CutOff(const NodeFacts& facts, const std::vector<RailPort>& ports);
+
+}  // namespace reconciler::plugins::netplan

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reconciler/model/ledger.h"
+
+namespace reconciler {
+
+// Shell functions, in POSIX sh, that every session on a node begins with (nothing is installed).
+// They stand behind ScriptPreamble and work in the journal directory $J, one folder per step:
+//
+//   path     the target       new     the file to come, with its mode and owner
+//   before   what stood there trial   where it is tried until it is committed (see TrialOf)
+//   absent   nothing did      begun   the step was carried out, or at least begun
+//   command  instead of path, for a step that runs one
+//
+// Beside the steps: `progress` (seconds of /proc/uptime from which the guard counts, never a wall
+// clock), `made` (directories that the apply made), `decision` (a symbolic link to "commit" or
+// "revert": made at once and never changed).
+std::string NodeHelper();
+
+// The parts of it that the scripts left on the node need as well: they run without us.
+std::string_view JournalFunctions();
+
+}  // namespace reconciler

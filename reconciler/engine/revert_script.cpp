@@ -1,0 +1,190 @@
+#include "reconciler/engine/revert_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+#include "reconciler/engine/apply_script.h"
+#include "reconciler/engine/home_path.h"
+#include "reconciler/engine/node_helper.h"
+
+namespace reconciler {
+namespace {
+
+std::string CommandLine(const RunCommand& command) {
+  const std::string argv = ShellJoin(command.argv);
+  return fmt::format("as {} timeout -k 2 {} {}", ShellQuote(command.user), command.time_limit_s,
+                     argv);
+}
+
+std::vector<Step> StepsOf(const GuardedStage& stage) {
+  std::vector<const Change*> changes;
+  for (const Change& change : stage.changes) changes.push_back(&change);
+  return StepsOf(changes);
+}
+
+// Only what had begun is taken back.
+std::string IfBegun(std::size_t step, const std::string& command) {
+  return fmt::format("[ ! -e \"$J/{}/begun\" ] || live {}\n", step, command);
+}
+
+// What the triggers make of the restored files.
+std::string TriggersAgain(const GuardedStage& stage) {
+  std::string text;
+  for (const Step& step : StepsOf(stage)) {
+    if (step.change != Step::kTrigger) continue;
+    // A file may have changed although its trigger had not begun.
+    text += IfBegun(stage.first_step, CommandLine(std::get<RunCommand>(step.action)));
+  }
+  return text;
+}
+
+// Each change's own undo, newest change first. A change without steps is done by the triggers, and
+// so it is done anew when they have run again.
+std::string UndoCommands(const GuardedStage& stage, bool triggers_ran_again) {
+  const std::vector<Step> steps = StepsOf(stage);
+  std::string text;
+  for (std::size_t i = stage.changes.size(); i-- > 0;) {
+    const auto own = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+      return step.change == i ||
+             (stage.changes[i].actions.empty() && step.change == Step::kTrigger);
+    });
+    if (own == steps.end()) continue;
+    const auto number = triggers_ran_again && own->change == Step::kTrigger
+                            ? stage.first_step
+                            : stage.first_step + static_cast<std::size_t>(own - steps.begin());
+    for (const Action& action : stage.changes[i].undo) {
+      if (const auto* command = std::get_if<RunCommand>(&action)) {
+        text += IfBegun(number, CommandLine(*command));
+      }
+    }
+  }
+  return text;
+}
+
+constexpr std::string_view kHead = R"sh(
+say() { printf '%s\n' "$1"; printf '%s\n' "$1" >>"$J/revert.log"; note "$1"; }
+
+decide revert || { say 'this plan was committed: nothing is taken back'; exit 3; }
+
+# One at a time: a second one, begun late, would take back what was applied after the first.
+exec 8>>"$J/revert.lock" && flock 8
+[ "$(cat "$J/state" 2>/dev/null)" != reverted ] || { echo reverted; exit 0; }
+
+# Where there is no room for a copy, the journal's own goes back.
+restore() { # DIRECTORY
+  d=$1; T=$(cat "$d/path") || return 1
+  rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? # of a write that power loss cut off
+  if [ -e "$d/trial" ]; then
+    [ ! -e "$d/begun" ] || rm -f -- "$(cat "$d/trial")"
+    return 0
+  fi
+  [ -e "$d/begun" ] || return 0
+  [ ! -e "$T" ] || same "$d/new" "$T" 2>/dev/null || same "$d/before" "$T" 2>/dev/null ||
+    cp -p -- "$T" "$d/foreign" || return 1 # somebody else's words are kept
+  if [ -e "$d/before" ]; then
+    same "$d/before" "$T" 2>/dev/null || put "$d/before" "$T" || mv -fT -- "$d/before" "$T"
+  elif [ -e "$d/absent" ]; then rm -f -- "$T"; fi
+}
+
+restore_all() {
+  all=0
+  for step in $(steps -rn); do
+    [ -e "$J/$step/path" ] || continue
+    restore "$J/$step" || { say "cannot restore $(cat "$J/$step/path")"; all=1; }
+  done
+  return $all
+}
+
+# A live value that cannot be set again is told; whether the node is as it was shows when it is read.
+live() { "$@" >/dev/null 2>>"$J/revert.log" </dev/null || say "exit $?: $*"; }
+
+as() { # USER COMMAND…, in that user's home
+  user=$1; shift
+  [ -n "$user" ] || { "$@"; return; }
+  resolve "~$user/." ''
+  (cd "$home" && HOME=$home runuser -u "$user" -- "$@")
+}
+
+# The kernel's settings of each fabric port, which a network manager changes when it takes it over.
+restore_conf() {
+  [ -e "$J/conf" ] || return 0
+  while IFS=: read -r path was; do
+    read -r now <"$path" && [ "$now" != "$was" ] && printf '%s\n' "$was" >"$path"
+  done <"$J/conf" 2>>"$J/revert.log"
+  return 0
+}
+
+beacons del
+)sh";
+
+constexpr std::string_view kRestoreFiles = R"sh(
+failed=1
+for attempt in 1 2 3; do
+  restore_all && { failed=0; break; }
+  sleep 2
+done
+if [ -e "$J/made" ]; then
+  sort -r "$J/made" | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
+fi
+)sh";
+
+constexpr std::string_view kTail = R"sh(
+[ $failed != 0 ] || rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" \
+  "/etc/systemd/system/$UNIT-boot.service" || failed=1
+if [ $failed = 0 ]; then
+  echo reverted >"$J/state"
+else echo revert-failed >"$J/state"; fi
+sync "$J/state"
+say "$(cat "$J/state")"
+[ $failed != 0 ] || [ "${1:-}" = guard ] || [ "${1:-}" = boot ] || systemctl stop "$UNIT.timer" "$UNIT.service" 2>/dev/null
+exit $failed
+)sh";
+
+}  // namespace
+
+std::string GuardUnit(std::string_view apply_id) {
+  return fmt::format("spark-reconcile-guard-{}", apply_id);
+}
+
+std::string ScriptHead(std::string_view purpose, std::string_view journal) {
+  const std::string_view apply_id = journal.substr(journal.rfind('/') + 1);
+  return fmt::format(
+             "#!/bin/sh\n# {} Root may run it by hand.\nJ={}\nUNIT={}\nD={}\n"
+             "export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
+             "umask 077\ncd /\n",
+             purpose, ShellQuote(journal), GuardUnit(apply_id), kStateFolder) +
+         std::string(JournalFunctions());
+}
+
+std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_view journal) {
+  std::string script = ScriptHead(fmt::format("Takes back what apply {} did on this node.",
+                                              journal.substr(journal.rfind('/') + 1)),
+                                  journal);
+  script += HomePathFunction();
+  script += kHead;
+  std::string undo;
+  std::string undo_again;
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    undo += UndoCommands(*stage, false);
+    undo_again += UndoCommands(*stage, true);
+  }
+  // Some states need the new files to be taken back (a unit's links), others the old ones (a
+  // reload). An undo sets a state, so that twice is as good as once.
+  script += "if [ \"${1:-}\" != boot ]; then\n:\n" + undo + "fi\n";
+  script += kRestoreFiles;
+  script +=
+      "if [ \"${1:-}\" = boot ]; then\nlive netplan generate\nlive systemctl "
+      "daemon-reload\nelse\n:\n";
+  for (const GuardedStage& stage : stages) script += TriggersAgain(stage);
+  script +=
+      undo_again + fmt::format(
+                       "restore_conf\n[ ! -e \"$J/sshd\" ] || for unit in {}; do read -r was\n"
+                       "  [ \"$was\" != active ] || systemctl is-active -q $unit || live systemctl "
+                       "start $unit\ndone <\"$J/sshd\"\nfi\n",
+                       kSshUnits);
+  return script + std::string(kTail);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "reconciler/engine/node_pool.h"
+
+namespace reconciler {
+
+// One root shell on one node for a whole apply. It holds the node's lock (a flock, which dies with
+// it) beside a lease that says whose it is, and answers requests one after another, so that a
+// request costs one round trip. Safe to call from several threads.
+class Session {
+ public:
+  // `lease`: what the next controller is told. Errors: kLocked with the other's lease, or why no
+  // shell came about.
+  static Result<std::unique_ptr<Session>> Open(const NodeSpec& node, NodePool& pool,
+                                               const std::string& lease);
+
+  // Runs shell text that may use NodeHelper's functions. It is read whole before any of it runs, so
+  // that a cut connection never leaves half a request. After an error (limit passed, connection
+  // lost, more than 16 MiB of output) the shell is closed for good: nothing is known about the
+  // rest.
+  Result<ScriptReply> Request(std::string_view script, Milliseconds limit);
+
+  // What the shell's frames are marked with (see ParseFrames).
+  const std::string& nonce() const { return nonce_; }
+  bool Broken() const;
+  std::size_t RoundTrips() const { return round_trips_; }
+  std::chrono::steady_clock::duration Idle() const;  // since the last answer
+
+ private:
+  Session(NodeName node, std::unique_ptr<Channel> shell, std::string nonce)
+      : node_(std::move(node)), shell_(std::move(shell)), nonce_(std::move(nonce)) {}
+  Result<ScriptReply> Ask(const std::string& text, Milliseconds limit);
+
+  mutable std::mutex mutex_ = {};
+  NodeName node_;
+  std::unique_ptr<Channel> shell_;  // null: broken
+  std::string nonce_;
+  std::size_t round_trips_ = 0;
+  std::chrono::steady_clock::time_point answered_ = std::chrono::steady_clock::now();
+};
+
+// The sessions of one apply.
+class Sessions {
+ public:
+  // Opens the first node's alone, so that of two controllers one wins whole, then the others at the
+  // same time. Nodes that cannot be reached are left out: they are nobody's to change. A lock held
+  // by another is a kLocked error; every session opened is closed again.
+  static Result<std::unique_ptr<Sessions>> Take(const std::vector<const NodeSpec*>& nodes,
+                                                NodePool& pool, std::string lease);
+
+  // A request to one node. Nodes without a session are a kTransport error.
+  Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);
+  // The same, through a new session (and login) where the old one broke.
+  Result<ScriptReply> RunAfresh(const NodeSpec& node, std::string_view script, Milliseconds limit);
+
+  // Sends `script` to every session that was idle for `period`, until the returned thread is
+  // stopped: a node's guard must not fire because the controller waits for another node.
+  std::jthread Beat(std::string script, std::chrono::milliseconds period);
+
+  std::string Nonce(const NodeName& node) const;
+  std::size_t MostRoundTrips() const;  // of any node, for the report
+
+ private:
+  Sessions(NodePool& pool, std::string lease) : pool_(pool), lease_(std::move(lease)) {}
+  std::shared_ptr<Session> Find(const NodeName& node) const;
+
+  NodePool& pool_;
+  std::string lease_;
+  mutable std::mutex mutex_ = {};  // of the map
+  std::map<NodeName, std::shared_ptr<Session>> open_ = {};
+};
+
+}  // namespace reconciler

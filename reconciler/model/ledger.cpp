@@ -1,0 +1,28 @@
+#include "reconciler/model/ledger.h"
+
+#include <algorithm>
+
+namespace reconciler {
+
+const Action* FileActionOf(const LedgerEntry& entry) {
+  for (const Action& action : entry.original) {
+    if (!std::holds_alternative<RunCommand>(action)) return &action;
+  }
+  return nullptr;
+}
+
+const LedgerEntry* Ledger::Find(std::string_view id) const {
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const LedgerEntry& entry) { return entry.Id() == id; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+std::string OwnedListText(const Ledger& ledger) {
+  std::string text;
+  for (const LedgerEntry& entry : ledger.entries) {
+    if (FileActionOf(entry) != nullptr) text += entry.name + '\n';
+  }
+  return text;
+}
+
+}  // namespace reconciler

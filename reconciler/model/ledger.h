@@ -1,0 +1,67 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reconciler/base/result.h"
+#include "reconciler/model/action.h"
+#include "reconciler/model/cluster_spec.h"
+
+namespace reconciler {
+
+// One thing on a node that we changed and did not hand back since.
+struct LedgerEntry {
+  std::string kind = {};
+  std::string name = {};
+  std::string plugin = {};
+  int generation = 0;  // the apply that changed it last
+  // What returns it to what it was before we touched it first: at most one write or removal, of the
+  // file `name`, the commands before it, and those that follow all files of a stage. All empty:
+  // what we made cannot be deleted without the risk of deleting what is not ours.
+  std::vector<Action> original = {};
+  std::vector<RunCommand> triggers = {};
+  std::vector<RunCommand> again = {};  // makes it ours again, when handing it back failed half way
+  Impact impact = Impact::kNone;
+  std::string digest = {};  // SHA-256 of the file as we left it; empty: no file, or we left none
+  bool shared = false;      // a file of others with a block of ours in it
+
+  std::string Id() const { return kind + "/" + name; }
+  bool operator==(const LedgerEntry&) const = default;
+};
+
+// The write or removal among the entry's original; nullptr: it is not about a file.
+const Action* FileActionOf(const LedgerEntry& entry);
+
+struct LedgerNode {
+  NodeName name = {};
+  int id = 0;
+  std::string address = {};
+  bool operator==(const LedgerNode&) const = default;
+};
+
+// What each node remembers of us, in kLedgerFile. Invariant: no two entries with the same id.
+struct Ledger {
+  std::string cluster = {};
+  int generation = 0;  // the last apply of the cluster that wrote it
+  std::string manifest_digest = {};
+  std::vector<LedgerNode> nodes = {};     // of the whole cluster at that time
+  std::vector<LedgerEntry> entries = {};  // in the order in which we touched them first
+
+  const LedgerEntry* Find(std::string_view id) const;
+  bool operator==(const Ledger&) const = default;
+};
+
+inline constexpr std::string_view kStateFolder = "/var/lib/spark-reconcile";
+inline constexpr std::string_view kLedgerFile = "/var/lib/spark-reconcile/ledger.json";
+// The files of the ledger's entries, one path per line, so that one exec can read them too.
+inline constexpr std::string_view kOwnedList = "/var/lib/spark-reconcile/owned";
+
+// The ledger's own text, and the text of kOwnedList.
+std::string LedgerText(const Ledger& ledger);
+std::string OwnedListText(const Ledger& ledger);
+
+// Errors are kInput and name the place in the document ("/entries/0/kind").
+Result<Ledger> ParseLedger(std::string_view json);
+
+}  // namespace reconciler

@@ -1,0 +1,165 @@
+"""One row at one step: does what the row says and compares the nodes with what they may be."""
+
+import os
+import re
+import tempfile
+import time
+
+import node_state
+import verbs
+from rows import other
+from world import NODES, Broken, Controller, wait_for
+
+# Seconds; the program's own waits for a node that does not answer are longer than any deadline of ours.
+EXIT_S = 150
+# An exit code says which outcome there is; 1, 3, 8 and 9 say that nothing was begun, 2 that something is blocked.
+SAYS = {0: ("converged",), 2: ("converged", "before"), 6: ("converged",), 7: ("converged",), 4: ("before",), 130: ("before",),
+        1: ("before",), 3: ("before",), 8: ("before",), 9: ("before",), 5: ("mixed",)}
+# What the program says of each node when it exits 5.
+CLAIM = r"^\s*spark-(\d): (as before|new|mixed|unknown)\b"
+
+
+class Trial:
+    """One run of a row at one step in one world; `late` is how long after the deadline all was decided, in seconds."""
+
+    def __init__(self, world, row, node, number, deadline_s):
+        self.world, self.row, self.node, self.number, self.deadline_s = world, row, node, number, deadline_s
+        self.controller = None
+        self.exit_code = None
+        self.ended = False
+        self.began = None
+        self.late = None
+        self.at_exit = {}
+
+    def run(self):
+        world, row = self.world, self.row
+        here = row.start
+        if here == "ab":
+            here = world.at if world.at in ("a", "b") else "a"
+        there = {"bare": "a", "a": "b", "b": "a"}[here]
+        world.go(here)
+        try:
+            self.carry_out(here, there)
+        finally:
+            if self.controller:
+                self.controller.end()
+            world.clear()
+
+    def carry_out(self, here, there):
+        world, row = self.world, self.row
+        self.manifest = self.edited(world.manifests[there])
+        self.expect("before the row began", [(here, world.known[here])], world.read())
+        world.at = None  # until it is known again
+        self.say(row.setup)
+        if self.node:
+            world.gate(self.node, row.gate, self.number)
+        self.began = time.monotonic()
+        self.controller = Controller(world.lab.run, ["apply", self.manifest, "--yes", "--brief", *row.options, *world.program_options],
+                                     world.folder)
+        if self.node:
+            verbs.reach(self, f"{self.node} {row.gate}")
+            self.say(row.do)
+            verbs.release(self, "")
+        self.say(row.after)
+        self.end_controller()
+        self.wait_decided()
+        world.clear()
+        if self.exit_code == 5:
+            self.at_exit = world.read()
+        self.say(row.undo)
+        outcome = self.judge(here, there)
+        if outcome == "converged":
+            drift = world.lab.spark("drift", self.manifest)
+            if drift.returncode != (2 if self.exit_code == 2 else 0):
+                raise Broken(f"every node is as a clean apply makes it, and drift exits {drift.returncode}\n{drift.stdout}")
+        world.converge(there, row.tries)
+        self.expect("after a plain apply", [(there, world.known[there])], world.read())
+        world.at = there
+
+    def say(self, lines):
+        for line in lines:
+            words = {"n": self.node, "m": other(self.node)} if self.node else {}
+            verbs.say(self, re.sub(r"\{([nm])\}", lambda found: str(words[found[1]]), line))
+
+    def edited(self, manifest):
+        if not self.row.edit and not self.row.cut_at:
+            return manifest
+        with open(manifest, encoding="utf-8") as source:
+            text = source.read()
+        for old, new in self.row.edit.items():
+            if old not in text:
+                raise Broken(f"the row edits '{old}', which is not in {manifest}")
+            text = text.replace(old, new)
+        if self.row.cut_at:
+            text = text[:text.index(self.row.cut_at)]
+        path = os.path.join(tempfile.mkdtemp(dir=self.world.folder), "cluster.yaml")
+        with open(path, "w", encoding="utf-8") as target:
+            target.write(text)
+        return path
+
+    def end_controller(self):
+        if not self.ended:
+            self.exit_code = self.controller.exit(EXIT_S)
+            self.ended = True
+            if self.row.exits and self.exit_code is not None and self.exit_code not in self.row.exits:
+                raise Broken(f"the program exits {self.exit_code}, wanted {self.row.exits}\n{self.controller.said()}")
+
+    def wait_decided(self):
+        """Until no node has a guard, and some moments for what was sent to a node before its controller died."""
+        if self.exit_code is None:
+            time.sleep(0.5)
+        limit = self.deadline_s + self.row.within
+        if not wait_for(lambda: not self.world.guarded(), max(0, self.began + limit - time.monotonic())):
+            if "mixed" in self.row.outcomes and self.exit_code == 5:
+                return
+            raise Broken(f"not decided {limit} s after the fault: a guard is still there on {self.world.guarded()}"
+                         f" (exit {self.exit_code})")
+        # Where the row itself waits, the time is the row's.
+        if self.late is None and self.exit_code is None and list(self.row.after) in ([], ["decided"]):
+            self.late = max(0, time.monotonic() - self.began - self.deadline_s)
+
+    def judge(self, here, there):
+        """The outcome, which must be one of the row's and what the exit code says."""
+        known = self.world.known
+        allowed = [(name, state) for name, state in (("converged", known[there]), ("before", known[here])) if name in self.row.outcomes]
+        if self.exit_code is not None:
+            said = SAYS.get(self.exit_code, ())
+            if not set(said) & set(self.row.outcomes):
+                raise Broken(f"exit {self.exit_code}; wanted the outcome {' or '.join(self.row.outcomes)}\n{self.controller.said()}")
+            if said == ("mixed",):
+                return self.judge_mixed(known[here], known[there])
+            allowed = [(name, state) for name, state in allowed if name in said]
+        return self.expect("when all was decided", allowed, self.world.read(), settle_s=5)
+
+    def judge_mixed(self, before, new):
+        said = self.controller.said()
+        claims = {int(node): claim for node, claim in re.findall(CLAIM, said, re.MULTILINE)}
+        now = self.world.read()
+        for node in NODES:
+            if node not in claims:
+                raise Broken(f"exit 5, and nothing says what state spark-{node} is in\n{said}")
+            # What another hand broke and mended again may be counted as it was when the program ended.
+            real = {"as before" if state == before[node] else "new" if state == new[node] else "mixed"
+                    for state in (now[node], self.at_exit[node])}
+            if claims[node] != "unknown" and claims[node] not in real:
+                wanted = new[node] if claims[node] == "new" else before[node]
+                raise Broken("\n".join([f"exit 5 says that spark-{node} is '{claims[node]}', and it is '{' or '.join(real)}'",
+                                        *node_state.differences(wanted, now[node])]))
+        return "mixed"
+
+    def expect(self, when, allowed, found, settle_s=0):
+        """The name of the state in which ALL nodes are."""
+        end = time.monotonic() + settle_s
+        while True:
+            for name, state in allowed:
+                if found == state:
+                    return name
+            if time.monotonic() > end:
+                break
+            time.sleep(0.2)
+            found = self.world.read()
+        # Told against the state that is nearest.
+        apart = {name: [line for node in NODES for line in (f"  spark-{node}: {one}" for one in node_state.differences(state[node], found[node]))]
+                 for name, state in allowed}
+        nearest = min(apart, key=lambda name: len(apart[name]))
+        raise Broken("\n".join([f"{when} (exit {self.exit_code}) it is none of {', '.join(apart)}; apart from '{nearest}':", *apart[nearest]]))

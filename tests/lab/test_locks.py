@@ -1,0 +1,77 @@
+"""Locks and the drill: who holds a node, a dead holder's lock, a revert that is proved on demand."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from spark_lab import LAB, PROGRAM, LabTest, cluster
+
+PAIR = cluster("pair.yaml")
+# Holds each step up while the file is there, so that a controller can be met at work.
+SLOW_SYNC = """cat >/usr/local/sbin/sync <<'END'
+#!/bin/sh
+while [ -e /var/tmp/hold ]; do sleep 0.05; done
+exec /usr/bin/sync "$@"
+END
+chmod +x /usr/local/sbin/sync; touch /var/tmp/hold"""
+
+
+class Locks(LabTest):
+    options = ("--topology", "direct")
+
+    def test_1_the_drill_proves_that_the_node_takes_a_trial_back(self):
+        look = "sysctl -n net.ipv4.conf.lo.tag; ls -A /etc/sysctl.d; ls -A /run/sysctl.d 2>&1; true"
+        before = self.lab.sh(1, look)
+        done = self.spark("drill", PAIR, "--node", "spark-1", "--revert-after", "6", expect=0)
+        took = re.search(r"spark-1  took it back by itself (\d+\.\d) s after the last sign of life "
+                         r"\(limit 6 s\); as before, byte for byte: /var/lib", done.stdout)
+        self.assertIsNotNone(took, done.stdout)
+        self.assertGreaterEqual(float(took.group(1)), 6)
+        self.assertLess(float(took.group(1)), 30)
+        self.assertEqual(self.lab.sh(1, look), before)
+        self.assertEqual(self.lab.sh(1, "ls /var/lib/spark-reconcile/drill 2>/dev/null; true"), "")
+        self.assertEqual(self.spark("lock", "list", PAIR, expect=0).stdout,
+                         "spark-1  free\nspark-2  free\n")
+
+    def test_2_a_drill_fails_where_the_revert_does_not_work(self):
+        self.lab.sh(1, "printf '#!/bin/sh\\nexit 1\\n' >/usr/local/sbin/systemd-run; chmod +x /usr/local/sbin/systemd-run")
+        done = self.spark("drill", PAIR, "--node", "spark-1", "--revert-after", "5", expect=5)
+        self.assertIn("the plan could not be staged", done.stderr)
+        self.lab.sh(1, "rm /usr/local/sbin/systemd-run")
+        self.spark("apply", PAIR, "--yes", "--brief", expect=0)
+
+    def test_3_a_living_holder_is_named_and_not_broken_and_a_dead_one_is(self):
+        for node in (1, 2):
+            self.lab.sh(node, SLOW_SYNC)
+            self.lab.sh(node, "rm /etc/netplan/60-spark-reconcile.yaml")
+        run = subprocess.Popen([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", PAIR, "--yes",
+                                "--brief", "--revert-after", "5"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            for _ in range(100):
+                listed = self.spark("lock", "list", PAIR, expect=0).stdout
+                if listed.count("held by") == 2:
+                    break
+                time.sleep(0.1)
+            self.assertRegex(listed, r"spark-1  held by \S+@\S+ pid \d+ since 20\S+Z "
+                                     r"\(at work, or may keep silent for \d+ s more\)")
+            refused = self.spark("lock", "break", PAIR, expect=9)
+            self.assertRegex(refused.stderr, r"spark-1: not broken: \S+ pid \d+ since \S+ may be at work")
+        finally:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
+        broken = self.spark("lock", "break", PAIR, expect=0)
+        self.assertRegex(broken.stdout, r"spark-2  broken: \S+ pid \d+ since \S+ is gone, it was process \d+ of "
+                                        r"this machine, which does not run any more")
+        for node in (1, 2):
+            self.lab.sh(node, "rm /var/tmp/hold /usr/local/sbin/sync")
+        self.assertEqual(self.spark("lock", "list", PAIR, expect=0).stdout,
+                         "spark-1  free\nspark-2  free\n")
+        self.spark("apply", PAIR, "--yes", "--brief", expect=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
