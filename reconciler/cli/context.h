@@ -60,6 +60,7 @@ void AddApply(CLI::App& app, Context& context);
 void AddVerify(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddHistory(CLI::App& app, Context& context);
+void AddEnv(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 
 }  // namespace reconciler::cli

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   AddDrift(app, context);
   AddStatus(app, context);
   AddHistory(app, context);
+  AddEnv(app, context);
   AddSchema(app, context);
   try {
     app.parse(argc, argv);
