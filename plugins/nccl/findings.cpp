@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/nccl/gid.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/settings.h"
@@ -22,6 +23,8 @@ class Finder {
 
   std::vector<Resource> Run() {
     LookAtLibrary();
+    LookAtManifest();
+    LookAtGids();
     const Observed<std::vector<Setting>> settings = SettingsOf(input_.facts);
     if (const auto* unknown = std::get_if<Unknown>(&settings)) {
       found_.push_back({.kind = "nccl",
@@ -66,17 +69,43 @@ class Finder {
                 .on_node = true};
     if (context_.library == nullptr) {
       if (!section_.library.empty() && std::holds_alternative<Absent>(library)) {
-        Add("library", section_.library, "absent", fmt::format("{} is not there", section_.library),
+        Add("library", section_.library, "absent", section_.library + " is not there",
             section_.position);
       }
-    } else if (context_.several_cables && !library_.Knows(std::string(kSubnetAware))) {
+      return;
+    }
+    if (context_.several_cables && !library_.Knows(std::string(kSubnetAware))) {
       Add("library", std::string(kSubnetAware), library_.Label(),
-          fmt::format("{} cannot pair adapters by subnet, which cables without a switch need: it "
-                      "takes 2.30.7 or a patched build",
-                      library_.Label()),
+          library_.Label() +
+              " cannot pair adapters by subnet, which cables without a switch need: it takes "
+              "2.30.7 or a patched build",
           section_.position);
     }
-    LookAtManifest();
+    LookAtVersions();
+  }
+
+  // Said of the nodes that are behind.
+  void LookAtVersions() {
+    for (const NodeSpec& node : input_.cluster.nodes) {
+      const auto peer = input_.all.nodes.find(node.name);
+      if (peer == input_.all.nodes.end()) continue;
+      const Observed<Library> observed = LibraryOf(peer->second);
+      const auto* other = Known(observed);
+      if (other == nullptr || !IsOlder(library_.version, other->version)) continue;
+      Add("library version", other->version, library_.version,
+          fmt::format("{}, and {} has {}: all ranks must run one version", library_.Label(),
+                      node.name, other->version),
+          section_.position);
+      return;
+    }
+  }
+
+  void LookAtGids() {
+    for (const RailPort& port : PortsForNccl(input_.fabric, input_.node.name)) {
+      const std::string why = WhyWrongGid(section_, port, input_.facts);
+      if (why.empty()) continue;
+      Add("gid_index on " + port.hca, "its IPv4 address", "another", why, section_.position);
+    }
   }
 
   // What `check` could not say without the node's library.
@@ -91,9 +120,11 @@ class Finder {
 
   void LookAt(const Setting& setting) {
     const std::string why = WhyWrong(setting);
-    if (why.empty()) return;
-    Add(fmt::format("{} in {}:{}", setting.name, setting.path, setting.line), "absent",
-        fmt::format("{}={}", setting.name, setting.value), why, section_.position);
+    const std::string name =
+        fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);
+    const bool twice = std::any_of(found_.begin(), found_.end(),
+                                   [&](const Resource& one) { return one.name == name; });
+    if (!why.empty() && !twice) Add(name, "absent", "there", why, section_.position);
   }
 
   std::string WhyWrong(const Setting& setting) const {
@@ -103,21 +134,22 @@ class Finder {
           "the name",
           setting.name);
     }
-    // Text that the shell makes at login cannot be judged.
-    const bool made = !setting.InConf() && setting.value.find_first_of("$`") != std::string::npos;
-    const Complaint wrong = JudgeSetting(setting.name, made ? "0" : setting.value, context_);
-    const Rule* rule = FindRule(setting.name);
-    const bool is_ours = Wanted(setting.name) != nullptr;
-    const bool about_value = rule != nullptr && rule->form != Form::kText;
-    if (!wrong.Empty() && !(is_ours && SameAsOurs(setting)) && !(made && about_value)) {
-      return fmt::format("{}={}: {}: {}", setting.name, setting.value, wrong.what, wrong.hint);
+    if (const EnvVariable* ours = Wanted(setting.name)) {
+      return ours->value == setting.value ? "" : WhyShadow(setting, ours->value);
     }
-    if (is_ours) return SameAsOurs(setting) ? "" : WhyShadow(setting);
+    // The value that a shell makes at login is not known; the name is.
+    const bool made = !setting.InConf() && setting.value.find_first_of("$`") != std::string::npos;
+    const Rule* rule = FindRule(setting.name);
+    const bool by_value = rule != nullptr && rule->form != Form::kText;
+    const Complaint wrong = JudgeSetting(setting.name, made ? "0" : setting.value, context_);
+    if (!wrong.Empty() && !(made && by_value)) {
+      return fmt::format("{}: {}", wrong.what, wrong.hint);
+    }
     if (setting.name == "NCCL_IB_GID_INDEX") {
       return fmt::format(
-          "{}={}: one index for all adapters, and each adapter's own moves: NCCL "
-          "finds it by itself: {}",
-          setting.name, setting.value, kTakeItOut);
+          "one index for all adapters, and each adapter's own moves: NCCL finds it "
+          "by itself: {}",
+          kTakeItOut);
     }
     return WhyAlone(setting);
   }
@@ -129,18 +161,12 @@ class Finder {
     return nullptr;
   }
 
-  bool SameAsOurs(const Setting& setting) const {
-    return Wanted(setting.name)->value == setting.value;
-  }
-
   // The manifest has another value for it: which of the two wins?
-  std::string WhyShadow(const Setting& setting) const {
-    const std::string& ours = Wanted(setting.name)->value;
-    const std::string both =
-        fmt::format("{}={}, and {} by the manifest", setting.name, setting.value, ours);
+  std::string WhyShadow(const Setting& setting, const std::string& ours) const {
+    const std::string both = fmt::format("the manifest says {}: ", ours);
     if (setting.InConf()) {
       return fmt::format(
-          "{}: it is shadowed wherever the environment is set, and wins elsewhere: "
+          "{}this is shadowed wherever the environment is set, and wins elsewhere: "
           "{}",
           both, kTakeItOut);
     }
@@ -149,13 +175,13 @@ class Finder {
             ? setting.path > kShellFile
             : setting.path.find("/.") != std::string::npos || setting.path == "/etc/bash.bashrc";
     if (later) {
-      return fmt::format("{}: it is read after {} and wins: {}", both, kShellFile, kTakeItOut);
+      return fmt::format("{}this is read after {} and wins: {}", both, kShellFile, kTakeItOut);
     }
     if (setting.path.starts_with("/etc/systemd/")) {
-      return fmt::format("{}: it wins in units without EnvironmentFile={}: {}", both, kServiceFile,
+      return fmt::format("{}this wins in units without EnvironmentFile={}: {}", both, kServiceFile,
                          kTakeItOut);
     }
-    return fmt::format("{}: it wins where {} is not read: {}", both, kShellFile, kTakeItOut);
+    return fmt::format("{}this wins where {} is not read: {}", both, kShellFile, kTakeItOut);
   }
 
   // Ranks with different values hang: another node has another value, or none.
@@ -174,9 +200,8 @@ class Finder {
       if (std::any_of(list->begin(), list->end(), same)) continue;
       const auto other = std::find_if(list->begin(), list->end(), same_name);
       return fmt::format(
-          "{}={}, and {} has {}: ranks that differ hang: put it into nccl.env of the manifest, or "
-          "take it out",
-          setting.name, setting.value, node.name, other == list->end() ? "none" : other->value);
+          "{} has {}: ranks that differ hang: put it into nccl.env of the manifest, or take it out",
+          node.name, other == list->end() ? "none" : other->value);
     }
     return {};
   }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::nccl {
@@ -31,6 +34,15 @@ constexpr std::string_view kScript =
 std::string Library::Label() const {
   return version.empty() ? fmt::format("the NCCL at {}", path)
                          : fmt::format("NCCL {} ({})", version, path);
+}
+
+bool IsOlder(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  const std::vector<std::string> left = Split(a, '.');
+  const std::vector<std::string> right = Split(b, '.');
+  return std::lexicographical_compare(
+      left.begin(), left.end(), right.begin(), right.end(),
+      [](const auto& x, const auto& y) { return std::atoi(x.c_str()) < std::atoi(y.c_str()); });
 }
 
 RunProbe LibraryProbe(const Section& section) {

@@ -20,6 +20,9 @@ struct Library {
   std::string Label() const;  // "NCCL 2.28.9 (/usr/lib/…/libnccl.so.2)"
 };
 
+// Whether version a ("2.28.9") comes before b; false when one of them is not told.
+bool IsOlder(const std::string& a, const std::string& b);
+
 RunProbe LibraryProbe(const Section& section);
 // From the probe's reply to facts, and back.
 void StoreLibrary(const CommandReply& reply, NodeFacts& facts);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "plugins/nccl/findings.h"
+#include "plugins/nccl/gid.h"
 #include "plugins/nccl/gpu.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
@@ -16,11 +17,14 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
   const auto section = SectionOf(cluster);
   if (!section) return {};
   std::vector<Read> reads = {ReadFile{std::string(kShellFile)}, ReadFile{std::string(kServiceFile)},
                              AdapterProbe(), SettingsProbe(node), LibraryProbe(*section)};
+  for (Read& read : GidProbe(*section, PortsForNccl(fabric, node.name))) {
+    reads.push_back(std::move(read));
+  }
   if (section->mode != Mode::kSafe) {
     for (Read& read : GpuProbe()) reads.push_back(std::move(read));
   }
@@ -35,6 +39,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   store(SettingsProbe({}), StoreSettings);
   store(LibraryProbe({}), StoreLibrary);
   StoreAdapters(reply, facts);
+  StoreGids(reply, facts);
   StoreGpu(reply, facts);
 }
 

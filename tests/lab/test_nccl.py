@@ -72,11 +72,11 @@ class Nccl(LabTest):
         self.lab.sh(1, "printf 'NCCL_TIMEOUT=1800\\nNCCL_IB_DISABLE=true\\n' > /etc/nccl.conf")
         found = self.blocked(NCCL)
         self.assertEqual(found, {
-            ("spark-1", "NCCL_TIMEOUT in /etc/nccl.conf:1"):
-                "NCCL_TIMEOUT=1800: no NCCL reads it: a process group takes its timeout as an argument; NCCL_IB_TIMEOUT "
+            ("spark-1", "/etc/nccl.conf:1 NCCL_TIMEOUT=1800"):
+                "no NCCL reads it: a process group takes its timeout as an argument; NCCL_IB_TIMEOUT "
                 "is that of one packet",
-            ("spark-1", "NCCL_IB_DISABLE in /etc/nccl.conf:2"):
-                "NCCL_IB_DISABLE=true: wanted a number, found 'true', which NCCL reads as 0 without a word: a number from "
+            ("spark-1", "/etc/nccl.conf:2 NCCL_IB_DISABLE=true"):
+                "wanted a number, found 'true', which NCCL reads as 0 without a word: a number from "
                 "0 to 1"})
         self.spark("drift", NCCL, expect=2)
         self.lab.sh(1, "rm /etc/nccl.conf")
@@ -86,11 +86,16 @@ class Nccl(LabTest):
         self.lab.sh(2, "cp -p ~nvidia/.bashrc /run/bashrc; echo 'export NCCL_IB_TC=3' >> ~nvidia/.bashrc")
         self.lab.sh(1, "echo 'NCCL_PROTO=LL' > /etc/nccl.conf")
         self.lab.sh(2, "echo 'NCCL_PROTO=Simple' > /etc/nccl.conf")
-        found = {name: detail for (_, name), detail in self.blocked(NCCL).items()}
-        self.assertEqual(len(found), 2 + 1 - 1, found)  # both nodes' NCCL_PROTO have one name
-        self.assertIn("ranks that differ hang", found["NCCL_PROTO in /etc/nccl.conf:1"])
-        bashrc = next(detail for name, detail in found.items() if ".bashrc" in name)
-        self.assertIn(f"NCCL_IB_TC=3, and 106 by the manifest: it is read after {SHELL_FILE} and wins", bashrc)
+        found = self.blocked(NCCL)
+        for node, own, peer, other in (("spark-1", "LL", "spark-2", "Simple"), ("spark-2", "Simple", "spark-1", "LL")):
+            self.assertEqual(found.pop((node, f"/etc/nccl.conf:1 NCCL_PROTO={own}")),
+                             f"{peer} has {other}: ranks that differ hang: put it into nccl.env of the "
+                             "manifest, or take it out")
+        [((node, name), detail)] = found.items()
+        self.assertEqual(node, "spark-2")
+        self.assertRegex(name, r"^/home/nvidia/\.bashrc:\d+ NCCL_IB_TC=3$")
+        self.assertEqual(detail, f"the manifest says 106: this is read after {SHELL_FILE} and wins: "
+                                 "take it out there")
         self.lab.sh(1, "rm /etc/nccl.conf")
         self.lab.sh(2, "rm /etc/nccl.conf; cp -p /run/bashrc ~nvidia/.bashrc")
         self.assert_empty_plan(NCCL)
@@ -101,7 +106,7 @@ class Nccl(LabTest):
                        " >> /etc/systemd/system/model.service; systemctl daemon-reload")
         self.assertIn(SERVICE_FILE, self.lab.sh(1, "systemctl show -p EnvironmentFiles model.service"))
         found = self.blocked(NCCL)
-        self.assertEqual(list(found), [("spark-1", "NCCL_IB_TC in /etc/systemd/system/model.service:2")])
+        self.assertEqual(list(found), [("spark-1", "/etc/systemd/system/model.service:2 NCCL_IB_TC=3")])
         facts = self.spark("status", NCCL, "--format", "json", expect=0).stdout
         self.assertNotIn("geheim", facts)
         self.lab.sh(1, "rm /etc/systemd/system/model.service; systemctl daemon-reload")
@@ -136,7 +141,7 @@ class Nccl(LabTest):
         body = [line for line in self.lab.sh(2, f"cat {SHELL_FILE}").splitlines()[2:]]
         self.assertEqual(env("sh").splitlines(), body)
 
-    def test_8_a_manifest_without_the_section_leaves_the_files_and_asks_nothing(self):
+    def test_8_a_manifest_without_the_section_asks_nothing(self):
         bare = self.variant(("nccl:\n  mode: auto\n  env: {NCCL_DEBUG: WARN, NCCL_IB_TC: 106}\n", ""))
         self.spark("plan", bare, expect=0)
         facts = json.loads(self.spark("status", bare, "--format", "json", expect=0).stdout)
@@ -151,6 +156,27 @@ class Nccl(LabTest):
             self.assertIn("NCCL_IB_TC", self.spark("env", "spark-1", NCCL, expect=0).stdout)
         finally:
             self.lab.lab("start", "2")
+
+
+class NcclOnARing(LabTest):
+    nodes = 3
+    options = ("--topology", "ring")
+
+    def test_ring_variables_are_there_and_agree_on_all_nodes(self):
+        with open(cluster("ring-3.yaml"), encoding="utf-8") as file:
+            text = file.read() + "\nnccl: {}\n"
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as manifest:
+            manifest.write(text)
+            manifest.flush()
+            self.spark("apply", manifest.name, "--only", "nccl", "--yes", "--no-verify", expect=0)
+            wanted = {**WANTED, "NCCL_IB_HCA": "=rocep1s0f0,roceP2p1s0f0,rocep1s0f1,roceP2p1s0f1",
+                      "NCCL_IB_MERGE_NICS": "0", "NCCL_NET_PLUGIN": "none", "NCCL_IB_SUBNET_AWARE_ROUTING": "1"}
+            del wanted["NCCL_DEBUG"], wanted["NCCL_IB_TC"]
+            for node in (1, 2, 3):
+                found = variables(self.lab.lab("ssh", str(node), "bash", "-lc", "env").stdout)
+                self.assertEqual(set(found.pop("NCCL_IB_HCA")[1:].split(",")),
+                                 set(wanted["NCCL_IB_HCA"][1:].split(",")))
+                self.assertEqual(found, {name: value for name, value in wanted.items() if name != "NCCL_IB_HCA"})
 
 
 if __name__ == "__main__":

@@ -103,11 +103,11 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
   Walk("", ClusterSchema(), [&](const std::string& path, const json& schema) {
     if (schema.contains("default")) defaults.insert(path);
   });
-  EXPECT_THAT(defaults, UnorderedElementsAre("/access", "/access/transport", "/access/host_keys",
-                                             "/access/become", "/access/connect_timeout_s",
-                                             "/access/command_timeout_s", "/fabric/cage",
-                                             "/fabric/mtu", "/fabric/unused_cages", "/hosts",
-                                             "/hosts/manage", "/verify", "/verify/level"));
+  EXPECT_THAT(defaults, UnorderedElementsAre(
+                            "/access", "/access/transport", "/access/host_keys", "/access/become",
+                            "/access/connect_timeout_s", "/access/command_timeout_s",
+                            "/fabric/cage", "/fabric/mtu", "/fabric/unused_cages", "/hosts",
+                            "/hosts/manage", "/nccl/mode", "/verify", "/verify/level"));
 
   const auto spec = LoadClusterSpec(test::ManifestText().Yaml(), "cluster.yaml");
   ASSERT_TRUE(spec) << FormatErrors(spec.error());
