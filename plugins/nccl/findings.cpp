@@ -113,8 +113,7 @@ class Finder {
     for (const ManifestVariable& variable : section_.env) {
       const Complaint wrong = JudgeSetting(variable.name, variable.value, context_);
       if (wrong.Empty()) continue;
-      Add(variable.name, "read by NCCL", "not read", fmt::format("{}: {}", wrong.what, wrong.hint),
-          variable.position);
+      Add(variable.name, "read by NCCL", "not read", wrong.OneLine(), variable.position);
     }
   }
 
@@ -143,7 +142,7 @@ class Finder {
     const bool by_value = rule != nullptr && rule->form != Form::kText;
     const Complaint wrong = JudgeSetting(setting.name, made ? "0" : setting.value, context_);
     if (!wrong.Empty() && !(made && by_value)) {
-      return fmt::format("{}: {}", wrong.what, wrong.hint);
+      return wrong.OneLine();
     }
     if (setting.name == "NCCL_IB_GID_INDEX") {
       return fmt::format(

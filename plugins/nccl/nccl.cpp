@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plugins/nccl/findings.h"
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/gpu.h"
@@ -108,6 +110,11 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
                       .where = cluster.Mark(variable.position),
                       .hint = wrong.hint});
   }
+  std::sort(errors.begin(), errors.end(), [](const Error& a, const Error& b) {
+    return a.where->position.line < b.where->position.line ||
+           (a.where->position.line == b.where->position.line &&
+            a.where->position.column < b.where->position.column);
+  });
   return errors;
 }
 

@@ -31,17 +31,15 @@ Complaint JudgeNumber(const Rule& rule, std::string_view value) {
   char* end = nullptr;
   errno = 0;
   const std::int64_t number = std::strtoll(text.c_str(), &end, 0);  // as NCCL does
-  const std::string hint =
-      rule.note.empty()
-          ? fmt::format("a number from {} to {}", rule.least, rule.most)
-          : fmt::format("a number from {} to {}; {}", rule.least, rule.most, rule.note);
   if (*end != '\0' || end == text.c_str()) {
+    const std::string range = fmt::format("a number from {} to {}", rule.least, rule.most);
     return {fmt::format("wanted a number, found '{}', which NCCL reads as {} without a word",
                         Printable(value), number),
-            hint};
+            rule.note.empty() ? range : fmt::format("{}; {}", range, rule.note)};
   }
   if (errno != 0 || number < rule.least || number > rule.most) {
-    return {fmt::format("wanted {} to {}, found {}", rule.least, rule.most, text), hint};
+    return {fmt::format("wanted {} to {}, found {}", rule.least, rule.most, text),
+            std::string(rule.note)};
   }
   return {};
 }

@@ -13,6 +13,7 @@ struct Complaint {
   std::string hint = {};
 
   bool Empty() const { return what.empty(); }
+  std::string OneLine() const { return hint.empty() ? what : what + ": " + hint; }
 };
 
 // Whether NCCL reads the value as what it looks like.
