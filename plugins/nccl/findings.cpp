@@ -86,15 +86,12 @@ class Finder {
 
   // Said of the nodes that are behind.
   void LookAtVersions() {
-    for (const NodeSpec& node : input_.cluster.nodes) {
-      const auto peer = input_.all.nodes.find(node.name);
-      if (peer == input_.all.nodes.end()) continue;
-      const Observed<Library> observed = LibraryOf(peer->second);
-      const auto* other = Known(observed);
-      if (other == nullptr || !IsOlder(library_.version, other->version)) continue;
-      Add("library version", other->version, library_.version,
-          fmt::format("{}, and {} has {}: all ranks must run one version", library_.Label(),
-                      node.name, other->version),
+    for (const auto& [name, peer] : input_.all.nodes) {
+      const std::string other = LibraryVersionOf(peer);
+      if (!IsOlder(library_.version, other)) continue;
+      Add("library version", other, library_.version,
+          fmt::format("{}, and {} has {}: all ranks must run one version", library_.Label(), name,
+                      other),
           section_.position);
       return;
     }
@@ -186,10 +183,9 @@ class Finder {
   // Ranks with different values hang: another node has another value, or none.
   std::string WhyAlone(const Setting& setting) const {
     if (!MustAgree(setting.name)) return {};
-    for (const NodeSpec& node : input_.cluster.nodes) {
-      const auto peer = input_.all.nodes.find(node.name);
-      if (node.name == input_.node.name || peer == input_.all.nodes.end()) continue;
-      const Observed<std::vector<Setting>> settings = SettingsOf(peer->second);
+    for (const auto& [name, peer] : input_.all.nodes) {
+      if (HaveSameSettings(input_.facts, peer)) continue;
+      const Observed<std::vector<Setting>> settings = SettingsOf(peer);
       const auto* list = Known(settings);
       if (list == nullptr) continue;
       const auto same_name = [&](const Setting& one) { return one.name == setting.name; };
@@ -200,7 +196,7 @@ class Finder {
       const auto other = std::find_if(list->begin(), list->end(), same_name);
       return fmt::format(
           "{} has {}: ranks that differ hang: put it into nccl.env of the manifest, or take it out",
-          node.name, other == list->end() ? "none" : other->value);
+          name, other == list->end() ? "none" : other->value);
     }
     return {};
   }

@@ -128,15 +128,19 @@ ModeDecision DecideMode(const Section& section, const ClusterSpec& cluster, cons
     return decision;
   }
   if (own.answer != Answer::kYes) return {.why = "mode auto is safe here: " + own.why};
+  // By name, so that the order of the manifest does not show in a file.
+  for (const auto& [name, peer] : all.nodes) {
+    const GpuReach reach = ReachOf(peer);
+    if (reach.answer == Answer::kNo || reach.answer == Answer::kUntold) {
+      return {.why = fmt::format("mode auto is safe here because of {}: {}", name, reach.why)};
+    }
+  }
   for (const NodeSpec& node : cluster.nodes) {
     const auto found = all.nodes.find(node.name);
     const GpuReach reach = found != all.nodes.end()
                                ? ReachOf(found->second)
                                : GpuReach{Answer::kUnknown, "it was not read", {}};
     if (reach.answer == Answer::kYes) continue;
-    if (reach.answer != Answer::kUnknown) {
-      return {.why = fmt::format("mode auto is safe here because of {}: {}", node.name, reach.why)};
-    }
     return {.blocked = fmt::format("cannot tell what mode auto is, because of {}: {}", node.name,
                                    reach.why)};
   }

@@ -37,7 +37,7 @@ std::string Library::Label() const {
 }
 
 bool IsOlder(const std::string& a, const std::string& b) {
-  if (a.empty() || b.empty()) return false;
+  if (a == b || a.empty() || b.empty()) return false;
   const std::vector<std::string> left = Split(a, '.');
   const std::vector<std::string> right = Split(b, '.');
   return std::lexicographical_compare(
@@ -86,6 +86,12 @@ void StoreLibrary(const CommandReply& reply, NodeFacts& facts) {
   }
   label = fmt::format("{} {}", version, Printable(path));
   facts.values[std::string(kNamesKey)] = names;
+}
+
+std::string LibraryVersionOf(const NodeFacts& facts) {
+  const Observed<std::string> label = ValueOf(facts, std::string(kPathKey));
+  const auto* text = Known(label);
+  return text == nullptr || text->starts_with('-') ? "" : text->substr(0, text->find(' '));
 }
 
 Observed<Library> LibraryOf(const NodeFacts& facts) {

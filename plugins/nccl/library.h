@@ -27,5 +27,6 @@ RunProbe LibraryProbe(const Section& section);
 // From the probe's reply to facts, and back.
 void StoreLibrary(const CommandReply& reply, NodeFacts& facts);
 Observed<Library> LibraryOf(const NodeFacts& facts);
+std::string LibraryVersionOf(const NodeFacts& facts);  // empty: not told, or no library
 
 }  // namespace reconciler::plugins::nccl

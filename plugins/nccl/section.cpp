@@ -6,10 +6,18 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
+// A node has one port per segment at most.
 bool ReachesEveryNode(const Fabric& fabric, const Segment& segment) {
-  std::set<NodeName> reached;
-  for (const RailPort& port : segment.ports) reached.insert(port.node);
-  return reached.size() == fabric.ports.size();
+  return segment.ports.size() == fabric.ports.size();
+}
+
+// Rails of the segments that reach every node.
+std::set<int> SharedRails(const Fabric& fabric) {
+  std::set<int> rails;
+  for (const Segment& segment : fabric.segments) {
+    if (ReachesEveryNode(fabric, segment)) rails.insert(segment.rail);
+  }
+  return rails;
 }
 
 }  // namespace
@@ -49,23 +57,21 @@ std::optional<Section> SectionOf(const ClusterSpec& cluster) {
 }
 
 std::vector<RailPort> PortsForNccl(const Fabric& fabric, const NodeName& node) {
-  std::vector<RailPort> shared;
-  for (const Segment& segment : fabric.segments) {
-    if (!ReachesEveryNode(fabric, segment)) continue;
-    for (const RailPort& port : segment.ports) {
-      if (port.node == node) shared.push_back(port);
-    }
-  }
-  if (!shared.empty()) return shared;
   const auto found = fabric.ports.find(node);
-  return found == fabric.ports.end() ? shared : found->second;
+  if (found == fabric.ports.end()) return {};
+  std::vector<RailPort> ports = found->second;
+  if (const std::set<int> shared = SharedRails(fabric); !shared.empty()) {
+    std::erase_if(ports, [&](const RailPort& port) { return !shared.contains(port.rail); });
+  }
+  return ports;
 }
 
 bool HasSeveralCables(const Fabric& fabric) {
-  return std::any_of(fabric.ports.begin(), fabric.ports.end(), [&](const auto& entry) {
-    std::set<std::string> cages;
-    for (const RailPort& port : PortsForNccl(fabric, entry.first)) cages.insert(port.cage);
-    return cages.size() > 1;
+  if (!SharedRails(fabric).empty()) return false;
+  return std::any_of(fabric.ports.begin(), fabric.ports.end(), [](const auto& entry) {
+    const std::vector<RailPort>& ports = entry.second;
+    return std::any_of(ports.begin(), ports.end(),
+                       [&](const RailPort& port) { return port.cage != ports.front().cage; });
   });
 }
 

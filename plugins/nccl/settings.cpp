@@ -102,6 +102,10 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts) {
   fact = lines;
 }
 
+bool HaveSameSettings(const NodeFacts& a, const NodeFacts& b) {
+  return ValueOf(a, std::string(kKey)) == ValueOf(b, std::string(kKey));
+}
+
 Observed<std::vector<Setting>> SettingsOf(const NodeFacts& facts) {
   const Observed<std::string> fact = ValueOf(facts, std::string(kKey));
   if (const auto* unknown = std::get_if<Unknown>(&fact)) return *unknown;

@@ -29,6 +29,8 @@ RunProbe SettingsProbe(const NodeSpec& node);
 // may be a secret.
 void StoreSettings(const CommandReply& reply, NodeFacts& facts);
 Observed<std::vector<Setting>> SettingsOf(const NodeFacts& facts);
+// Whether both have the same lines; cheap, as nodes mostly do.
+bool HaveSameSettings(const NodeFacts& a, const NodeFacts& b);
 
 // What one line of such a file sets.
 std::vector<Setting> ParseLine(const std::string& path, int line, std::string_view text);

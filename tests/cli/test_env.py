@@ -65,7 +65,7 @@ unknown node 'spark-3', did you mean 'spark-1'?
 """)
         self.write("bare.yaml", MANIFEST)
         self.assert_ends(self.spark("env", "spark-1", "bare.yaml"), 1, out="", err=REFUSED + """\
-spark-1: bare.yaml: wanted a section that sets variables, found none
+bare.yaml: wanted a section that sets variables, found none
   hint: write 'nccl: {}' for what the fabric decides
 """)
 

@@ -146,6 +146,7 @@ TEST(Nccl, CableBesideASwitchIsNotForNccl) {
   RailPort beside = test::PairPort(1, 0);
   beside.cage = "p0";
   beside.hca = "rocep1s0f0";
+  beside.rail = 2;
   world.cluster.nodes.push_back({.name = "spark-3", .id = 3});
   for (Segment& segment : world.fabric.segments) {
     segment.ports.push_back(test::PairPort(3, segment.rail));
