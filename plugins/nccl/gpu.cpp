@@ -12,10 +12,16 @@ namespace {
 constexpr const char* kDriverFile = "/proc/driver/nvidia/version";
 constexpr const char* kPeermemFile = "/sys/module/nvidia_peermem/version";
 constexpr std::string_view kGpuFolder = "/proc/driver/nvidia/gpus/";
-constexpr const char* kDriverKey = "nccl.driver";    // "open 580.142"
-constexpr const char* kGpuKey = "nccl.gpu";          // "NVIDIA GB10"
-constexpr const char* kPeermemKey = "nccl.peermem";  // the module's version
-constexpr const char* kSymbolKey = "nccl.peer_symbol";
+constexpr const char* kDriverKey = "nccl.driver";       // "open 580.142"
+constexpr const char* kGpuKey = "nccl.gpu";             // "NVIDIA GB10"
+constexpr const char* kPeermemKey = "nccl.peermem";     // the module's version
+constexpr const char* kSymbolKey = "nccl.peer_symbol";  // "yes" or "no"
+// A constant. The kernel writes ten megabytes of symbols for it (45 ms), so that it is asked only
+// where the answer counts: with a driver, and a GPU that is no GB10.
+constexpr std::string_view kSymbolScript =
+    "[ -e /proc/driver/nvidia/version ] || exit 1\n"
+    "grep -qs GB10 /proc/driver/nvidia/gpus/*/information && exit 1\n"
+    "grep -qw ib_register_peer_memory_client /proc/kallsyms\n";
 // GB10's drivers were asked for the attributes up to this branch, and said no.
 constexpr int kLastRefusingBranch = 580;
 
@@ -74,11 +80,9 @@ std::string WithDriver(const GpuReach& reach) {
 }  // namespace
 
 std::vector<Read> GpuProbe() {
-  return {
-      ReadValue{kDriverFile}, ReadValue{kPeermemFile},
-      ReadValues{std::string(kGpuFolder) + "*/information"},
-      RunProbe{.id = kSymbolKey,
-               .argv = {"grep", "-cm1", "-w", "ib_register_peer_memory_client", "/proc/kallsyms"}}};
+  return {ReadValue{kDriverFile}, ReadValue{kPeermemFile},
+          ReadValues{std::string(kGpuFolder) + "*/information"},
+          RunProbe{.id = kSymbolKey, .argv = {"sh", "-c", std::string(kSymbolScript)}}};
 }
 
 void StoreGpu(const ProbeReply& reply, NodeFacts& facts) {
