@@ -70,6 +70,7 @@ void AddGraph(CLI::App& app, Context& context);
 void AddHostfile(CLI::App& app, Context& context);
 void AddLock(CLI::App& app, Context& context);
 void AddDrill(CLI::App& app, Context& context);
+void AddEnv(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 
 }  // namespace reconciler::cli

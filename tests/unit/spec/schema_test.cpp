@@ -108,7 +108,7 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
       UnorderedElementsAre("/access", "/access/transport", "/access/host_keys", "/access/become",
                            "/access/connect_timeout_s", "/access/command_timeout_s", "/fabric/cage",
                            "/fabric/mtu", "/fabric/unused_cages", "/hosts", "/hosts/manage",
-                           "/max_prune", "/verify", "/verify/level", "/nodes[]/hardware", "/hardware{}/cage_gbps",
+                           "/max_prune", "/nccl/mode", "/verify", "/verify/level", "/nodes[]/hardware", "/hardware{}/cage_gbps",
                            "/hardware{}/pcie_generation", "/hardware{}/pcie_lanes",
                            "/switches[]/os", "/switches[]/speed_gbps", "/switches[]/fec",
                            "/switches[]/l2mtu", "/switches[]/bridge", "/switches[]/qos"));
