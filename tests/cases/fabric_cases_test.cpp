@@ -52,6 +52,12 @@ NodeFacts BareNode(const ClusterSpec& cluster, const NodeSpec& node) {
   for (const Cage& cage : cluster.FindHardware(node.hardware)->cages) {
     for (const Twin& twin : cage.twins) facts.links[twin.netdev] = Link();
   }
+  for (const char* path :
+       {"/etc/netplan/60-spark-reconcile.yaml",
+        "/etc/NetworkManager/conf.d/60-spark-reconcile.conf",
+        "/etc/profile.d/60-spark-reconcile-nccl.sh", "/etc/spark-reconcile/nccl.env"}) {
+    facts.files[path] = Absent{};
+  }
   facts.values["host.links"] = "5";
   facts.values["netplan.default_route"] = "enP7s7";
   facts.values["nccl.settings"] = "";
