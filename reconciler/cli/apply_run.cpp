@@ -163,6 +163,7 @@ class ApplyRun {
       return nullptr;
     }
     for (const std::string& line : *leftovers) std::cerr << line << '\n';
+    ended_leftovers_ = !leftovers->empty();
     return std::move(*sessions);
   }
 
@@ -172,7 +173,9 @@ class ApplyRun {
     // Under the lock nobody else of us changes anything: what was approved must still fit.
     const auto now = Replan({});
     if (!now) return Complain(now.error(), kUsageOrManifest);
-    if (plan.Empty() && !now->Empty()) {
+    // What an earlier apply left was in the plan's facts, and is gone now.
+    const std::set<std::string> beside = IdsBeside(plan, *now);
+    if (!beside.empty() && (plan.Empty() || ended_leftovers_)) {
       std::cerr << "what differs now was not in the plan: apply again\n";
       return kStalePlan;
     }
@@ -183,7 +186,6 @@ class ApplyRun {
 
     const auto log = EventLog::Open(flags_.events_file);
     if (!log) return Complain(log.error(), kUsageOrManifest);
-    const std::set<std::string> beside = IdsBeside(plan, *now);
     const ConvergeReport report = RunConverge(plan, *now, beside, *sessions, **log);
     PrintOutcome(report);
     if (!beside.empty()) {
@@ -247,6 +249,7 @@ class ApplyRun {
   ClusterFacts facts_;
   std::map<NodeName, Error> absent_;  // from the start
   int lock_code_ = kFine;
+  bool ended_leftovers_ = false;
   std::vector<Plan> passes_;  // of a committed apply
 };
 

@@ -40,9 +40,18 @@ std::string TriggersAgain(const GuardedStage& stage) {
   return text;
 }
 
+// What systemctl does without a reload is done to files and outlives a power loss; live values do
+// not.
+bool OutlivesARestart(const RunCommand& command) {
+  return command.argv.size() > 1 && command.argv[0] == "systemctl" &&
+         command.argv[1] == "--no-reload";
+}
+
+enum class UndoAt { kOnce, kAfterTriggers, kBoot };
+
 // Each change's own undo, newest change first. A change without steps is done by the triggers, and
 // so it is done anew when they have run again.
-std::string UndoCommands(const GuardedStage& stage, bool triggers_ran_again) {
+std::string UndoCommands(const GuardedStage& stage, UndoAt at) {
   const std::vector<Step> steps = StepsOf(stage);
   std::string text;
   for (std::size_t i = stage.changes.size(); i-- > 0;) {
@@ -51,13 +60,13 @@ std::string UndoCommands(const GuardedStage& stage, bool triggers_ran_again) {
              (stage.changes[i].actions.empty() && step.change == Step::kTrigger);
     });
     if (own == steps.end()) continue;
-    const auto number = triggers_ran_again && own->change == Step::kTrigger
+    const auto number = at == UndoAt::kAfterTriggers && own->change == Step::kTrigger
                             ? stage.first_step
                             : stage.first_step + static_cast<std::size_t>(own - steps.begin());
     for (const Action& action : stage.changes[i].undo) {
-      if (const auto* command = std::get_if<RunCommand>(&action)) {
-        text += IfBegun(number, CommandLine(*command));
-      }
+      const auto* command = std::get_if<RunCommand>(&action);
+      if (command == nullptr || (at == UndoAt::kBoot && !OutlivesARestart(*command))) continue;
+      text += IfBegun(number, CommandLine(*command));
     }
   }
   return text;
@@ -77,8 +86,8 @@ restore() { # DIRECTORY
   d=$1; T=$(cat "$d/path") || return 1
   rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? # of a write that power loss cut off
   if [ -e "$d/trial" ]; then
-    tried=$(cat "$d/trial")
-    [ ! -e "$d/begun" ] || rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.??????????
+    tried=$(cat "$d/trial") || return 1
+    [ ! -e "$d/begun" ] || rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.?????????? || return 1
     return 0
   fi
   [ -e "$d/begun" ] || return 0
@@ -108,12 +117,16 @@ as() { # USER COMMAND…, in that user's home
   (cd "$home" && HOME=$home runuser -u "$user" -- "$@")
 }
 
-# The kernel's settings of each fabric port, which a network manager changes when it takes it over.
+# The kernel's settings of each fabric port, which a network manager changes when it takes it over. It
+# answers before it has let go of the port, and may write once more.
 restore_conf() {
   [ -e "$J/conf" ] || return 0
-  while IFS=: read -r path was; do
-    read -r now <"$path" && [ "$now" != "$was" ] && printf '%s\n' "$was" >"$path"
-  done <"$J/conf" 2>>"$J/revert.log"
+  for attempt in 1 2 3 4; do
+    cut -d : -f 1 "$J/conf" | xargs grep -sH '' >"$J/conf.now"
+    moved=$(grep -vxFf "$J/conf.now" "$J/conf") || return 0
+    printf '%s\n' "$moved" | while IFS=: read -r path was; do printf '%s\n' "$was" >"$path"; done 2>>"$J/revert.log"
+    sleep 0.7
+  done
   return 0
 }
 
@@ -167,13 +180,15 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
   script += kHead;
   std::string undo;
   std::string undo_again;
+  std::string undo_at_boot;
   for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
-    undo += UndoCommands(*stage, false);
-    undo_again += UndoCommands(*stage, true);
+    undo += UndoCommands(*stage, UndoAt::kOnce);
+    undo_again += UndoCommands(*stage, UndoAt::kAfterTriggers);
+    undo_at_boot += UndoCommands(*stage, UndoAt::kBoot);
   }
   // Some states need the new files to be taken back (a unit's links), others the old ones (a
   // reload). An undo sets a state, so that twice is as good as once.
-  script += "if [ \"${1:-}\" != boot ]; then\n:\n" + undo + "fi\n";
+  script += "if [ \"${1:-}\" = boot ]; then\n:\n" + undo_at_boot + "else\n:\n" + undo + "fi\n";
   script += kRestoreFiles;
   script +=
       "if [ \"${1:-}\" = boot ]; then\nlive netplan generate\nlive systemctl "

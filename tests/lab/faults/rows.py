@@ -68,8 +68,9 @@ def number_of(step, calls):
     active = [number for number in armed if words[number - 1][1] != words[0][1]]
     quiet = [number for number in armed if words[number - 1][1] == words[0][1]]
     intent = [number for number in armed if "/intent" in words[number - 1][-1]]
-    # A node learns its peers in the same breath as it takes the intent.
-    asked = [number for number in armed if re.search("/(peers|intent)", words[number - 1][-1])]
+    # All of this is one request: what lies ready beside its target, the documents, the peers, the intent.
+    asked = [number for number in armed
+             if re.search(r"/(documents|peers|intent)|/\.spark-reconcile\.[0-9a-f]+-[0-9a-f]+\.\d", words[number - 1][-1])]
     found = {"first": 1, "before-arm": armed[0] - 1, "armed": quiet[-1] if quiet else 0,
              "active": active[0] if active else 0, "intent": intent[0] if intent else 0,
              "trial-end": asked[0] - 1 if asked else armed[-1], "last": len(calls)}[step]

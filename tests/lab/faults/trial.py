@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import tempfile
 import time
 
@@ -40,10 +41,25 @@ class Trial:
         world.go(here)
         try:
             self.carry_out(here, there)
+        except Broken as broken:
+            raise Broken(f"{broken}\n{self.journals()}") from broken
         finally:
             if self.controller:
                 self.controller.end()
             world.clear()
+
+    def journals(self):
+        """What each node's newest apply left in its journal and told journald."""
+        script = ("cd /var/lib/spark-reconcile/journal 2>/dev/null && for apply in $(ls -t | head -n 2); do "
+                  "echo $apply decision $(readlink $apply/decision) state $(cat $apply/state); tail -n 12 $apply/revert.log; done 2>/dev/null; "
+                  "journalctl -t spark-reconcile -o short-monotonic --no-hostname -n 12 2>/dev/null; true")
+        lines = []
+        for node in NODES:
+            try:
+                lines += [f"spark-{node}: {line}" for line in self.world.lab.sh(node, script).splitlines()]
+            except subprocess.CalledProcessError:
+                lines.append(f"spark-{node}: cannot be asked")
+        return "\n".join(lines)
 
     def carry_out(self, here, there):
         world, row = self.world, self.row
