@@ -93,13 +93,13 @@ Resource ForeignFile(const PluginInput& input, const Intent& intent, const Claim
 
 std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec& node) {
   if (PortsOf(fabric, node.name).empty()) return {};
-  std::vector<Read> reads = {ReadFile{std::string(kOwnFile)},
-                             ReadFile{std::string(kUnmanagedFile)},
-                             ReadFiles{"/lib/netplan/*.yaml"},
-                             ReadFiles{"/etc/netplan/*.yaml"},
-                             ReadFiles{"/run/netplan/*.yaml"},
-                             RunProbe{.id = std::string(kDefaultRouteKey),
-                                      .argv = {"ip", "-j", "-4", "route", "show", "default"}}};
+  std::vector<Read> reads = {
+      ReadFile{std::string(kOwnFile)},
+      ReadFile{std::string(kUnmanagedFile)},
+      ReadFiles{"/lib/netplan/*.yaml"},
+      ReadFiles{"/etc/netplan/*.yaml"},
+      ReadFiles{"/run/netplan/*.yaml"},
+      RunProbe{.id = std::string(kDefaultRouteKey), .argv = {"ip", "-j", "-4", "route", "show"}}};
   for (Read& read : RdmaReads()) reads.push_back(std::move(read));
   return reads;
 }
@@ -108,6 +108,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(std::string(kDefaultRouteKey));
   if (found != reply.commands.end()) {
     facts.values[std::string(kDefaultRouteKey)] = ParseDefaultRoutes(found->second);
+    facts.values[std::string(kRoutesKey)] = ParseRoutes(found->second);
   }
   facts.values[std::string(kRdmaUsersKey)] = ParseRdmaUsers(reply);
 }

@@ -66,8 +66,11 @@ void AddUninstall(CLI::App& app, Context& context);
 void AddVerify(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddHistory(CLI::App& app, Context& context);
+void AddGraph(CLI::App& app, Context& context);
+void AddHostfile(CLI::App& app, Context& context);
 void AddLock(CLI::App& app, Context& context);
 void AddDrill(CLI::App& app, Context& context);
+void AddEnv(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 
 }  // namespace reconciler::cli
