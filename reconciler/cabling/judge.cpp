@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "reconciler/cabling/judge_cable.h"
@@ -15,7 +17,10 @@ CablingReport JudgeCabling(const ClusterSpec& cluster, const Fabric& fabric,
   const CabledWorld world(cluster, views);
   CablingReport report;
   std::vector<std::string> at_the_switch;
-  for (const DeclaredCable& cable : DeclaredCables(cluster, fabric)) {
+  const auto in_question = [&](const CageId& end) { return views.contains(end.node); };
+  for (DeclaredCable& cable : DeclaredCables(cluster, fabric)) {
+    if (cable.is_switch) std::erase_if(cable.ends, std::not_fn(in_question));
+    if (std::none_of(cable.ends.begin(), cable.ends.end(), in_question)) continue;
     if (!cable.is_switch) {
       report.cables.push_back(JudgeCable(world, cable));
       continue;

@@ -28,7 +28,8 @@ struct CablingReport {
 };
 
 // Compares what the manifest declares with what the nodes see. A node that could not be asked makes
-// its cables unknown, not wrong, unless the far end sees another cage of this cluster.
+// its cables unknown, not wrong, unless the far end sees another cage of this cluster. Cables
+// between nodes without a view are in nobody's question and left out.
 CablingReport JudgeCabling(const ClusterSpec& cluster, const Fabric& fabric,
                            const CablingViews& views);
 

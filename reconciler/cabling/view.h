@@ -1,11 +1,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "reconciler/base/error.h"
 #include "reconciler/cabling/cables.h"
 #include "reconciler/cabling/lldp.h"
 
@@ -27,7 +29,7 @@ struct PortView {
 };
 
 struct NodeView {
-  std::string unreachable = {};  // why nothing is known; empty: it was asked
+  std::optional<Error> failure = {};  // why nothing is known of it
   std::string hostname = {};
   std::map<std::string, PortView> ports = {};  // by netdev
   std::vector<LldpNeighbour> lldp = {};

@@ -12,7 +12,7 @@ std::string Nobody(const CageView& cage) {
     case PortState::kMissing:
       return "no interface";
     case PortState::kDown:
-      return "interfaces that are down";
+      return "ports that are down";
     case PortState::kNoCarrier:
       return "no carrier";
     case PortState::kLink:
@@ -28,7 +28,7 @@ CabledWorld::CabledWorld(const ClusterSpec& cluster, const CablingViews& views)
 
 bool CabledWorld::Asked(const NodeName& node) const {
   const auto view = views_.find(node);
-  return view != views_.end() && view->second.unreachable.empty();
+  return view != views_.end() && !view->second.failure;
 }
 
 const CageView& CabledWorld::At(const CageId& cage) const {
@@ -52,7 +52,8 @@ std::string CabledWorld::WhyNobody(const std::vector<CageId>& cages) const {
   std::map<std::string, std::vector<std::string>> places;  // by reason
   for (const CageId& cage : cages) {
     if (!Asked(cage.node)) {
-      unasked.push_back(cage.node + " could not be asked");
+      unasked.push_back(cage.node +
+                        (views_.contains(cage.node) ? " could not be asked" : " was not asked"));
       continue;
     }
     const std::string reason = Nobody(At(cage));

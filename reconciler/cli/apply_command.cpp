@@ -9,6 +9,7 @@
 
 #include "plugins/registry.h"
 #include "reconciler/base/text.h"
+#include "reconciler/cli/cabling_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/event_log.h"
 #include "reconciler/cli/exit_code.h"
@@ -38,6 +39,7 @@ struct ApplyOptions {
   bool allow_unproven = false;
   bool interrupt = false;
   bool allow_half_cables = false;
+  bool allow_wrong_cables = false;
   GuardTimes times = {};
 };
 
@@ -287,6 +289,9 @@ class ApplyRun {
     if (IsStale(plan, *now)) return kStalePlan;
     beside_ = IdsBeside(plan, *now);
     if (const int refused = RefuseToInterrupt(plan, *now); refused != kFine) return refused;
+    if (StopForCabling(cluster_, options_.selection.scope, Reached(), pool_,
+                       options_.allow_wrong_cables))
+      return kPending;
 
     const auto log = EventLog::Open(options_.events_file);
     if (!log) return Complain(log.error(), kUsageOrManifest);
@@ -377,6 +382,8 @@ void AddApply(CLI::App& app, Context& context) {
                     "Keep the change though pairs of nodes do not reach each other");
   command->add_flag("--allow-half-cables", options->allow_half_cables,
                     "Change links although the other end cannot be changed with them");
+  command->add_flag("--allow-wrong-cables", options->allow_wrong_cables,
+                    "Go on although cables do not join what the manifest says");
   command->add_flag("--interrupt", options->interrupt,
                     "Go on although RDMA connections are open on links that will flap");
   command->add_flag("--no-verify", options->no_verify,

@@ -61,6 +61,7 @@ void AddVerify(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddHistory(CLI::App& app, Context& context);
 void AddLock(CLI::App& app, Context& context);
+void AddCabling(CLI::App& app, Context& context);
 void AddDrill(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   AddStatus(app, context);
   AddHistory(app, context);
   AddLock(app, context);
+  AddCabling(app, context);
   AddDrill(app, context);
   AddSchema(app, context);
   try {
