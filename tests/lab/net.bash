@@ -99,7 +99,9 @@ net_sync() {
         [[ -z ${there[$bridge]:-} ]] || continue
         # 0x4000: let LLDP through, as a cable does.
         echo "link add $bridge mtu $lab_mtu type bridge group_fwd_mask 0x4000 mcast_snooping 0"
-        echo "link set $bridge addrgenmode none up"
+        # A cable has no address. In one command with `up` it would come too late.
+        echo "link set $bridge addrgenmode none"
+        echo "link set $bridge up"
         [[ $bridge != mgmt ]] || echo "addr add 192.168.1.1/24 dev mgmt"
       done
       for ((id = 1; id <= count; id++)); do
