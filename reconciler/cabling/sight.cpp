@@ -79,10 +79,11 @@ void AddIntroduced(const LldpNeighbour& neighbour, const Names& names, Sight& si
     sight.cages.insert(*cage);
     return;
   }
-  if (node != names.by_host.end()) return;  // one of ours, through a port that nobody knows
-  const std::string& name = neighbour.system.empty() ? neighbour.chassis : neighbour.system;
+  // One of ours, through a port that nobody knows; or an adapter's firmware, which tells no name.
+  const bool ours = node != names.by_host.end() || names.by_mac.contains(Lower(neighbour.chassis));
+  if (ours || neighbour.system.empty()) return;
   sight.strangers.insert(
-      fmt::format("{} (its port {})", Printable(name), Printable(neighbour.port)));
+      fmt::format("{} (its port {})", Printable(neighbour.system), Printable(neighbour.port)));
   sight.switches.insert(neighbour.chassis);
 }
 

@@ -7,6 +7,8 @@
 namespace reconciler {
 namespace {
 
+constexpr std::size_t kMostNamed = 3;  // of those found at one cage
+
 std::string Nobody(const CageView& cage) {
   switch (cage.state) {
     case PortState::kMissing:
@@ -43,6 +45,9 @@ std::string CabledWorld::WhoIsAt(const CageId& cage) const {
   for (const CageId& other : sight.cages) who.push_back(CageWords(other));
   // Beside a cage of ours, a stranger is a switch's own address or a container's.
   if (who.empty()) who.assign(sight.strangers.begin(), sight.strangers.end());
+  if (who.size() > kMostNamed) {
+    who = {who[0], who[1], Plural(who.size() - 2, "other", "others")};
+  }
   return Join(who, " and ");
 }
 

@@ -305,7 +305,8 @@ class ApplyRun {
          .beside = beside_,
          .documents = DocumentsFor(plan, Reached()),
          .times = options_.times,
-         .allow_unproven = options_.allow_unproven});
+         .allow_unproven = options_.allow_unproven,
+         .why_unproven = [&] { return WrongCables(cluster_, Reached(), pool_); }});
     SetInterruptHandler(SIG_DFL);
     PrintOutcome(report);
     if (!beside_.empty()) {

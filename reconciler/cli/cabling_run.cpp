@@ -32,4 +32,9 @@ bool StopForCabling(const Cluster& cluster, const PlanScope& scope,
   return !allow_wrong;
 }
 
+std::vector<std::string> WrongCables(const Cluster& cluster,
+                                     const std::vector<const NodeSpec*>& nodes, NodePool& pool) {
+  return JudgeCabling(cluster.spec, cluster.fabric, LookAtCabling(nodes, pool)).wrong;
+}
+
 }  // namespace reconciler::cli

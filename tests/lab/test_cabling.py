@@ -115,6 +115,15 @@ class Ring(CablingTest):
     nodes = 3
     options = ("--topology", "ring")
 
+    def test_0_where_the_ports_were_down_the_trial_is_taken_back_and_names_the_swap(self):
+        self.lab.lab("swap", "1")
+        done = self.spark("apply", RING, "--yes", "--brief", expect=4)
+        self.assertIn("cabling not known: spark-1 left – spark-2 right: ports that are down at spark-1's left cage and "
+                      "spark-2's right cage\n", done.stderr)
+        self.assertIn("\nthe cables in spark-1's left and right cage are swapped\n", done.stderr)
+        self.assertIn("not applied: every node took the plan back", done.stdout)
+        self.lab.lab("swap", "1")
+
     def test_1_right_cables_are_confirmed(self):
         self.ports_up()
         cables, wrong = self.cables(RING, 0)

@@ -90,6 +90,16 @@ TEST(CablingSwitchTest, AloneWithTheSwitchNothingIsKnown) {
                           "not known spark-2 right – switch: no carrier at spark-2's right cage"));
 }
 
+TEST(CablingSwitchTest, OfManyTheFirstTwoAreNamed) {
+  Cabled nodes = OnOneSwitch(3);
+  nodes.views.erase("spark-2");
+  nodes.views.erase("spark-3");
+  EXPECT_THAT(nodes.Cables(),
+              ElementsAre("not known spark-1 right – switch: spark-1's right cage finds only an "
+                          "unknown machine (MAC 02:53:50:00:02:02) and an unknown machine (MAC "
+                          "02:53:50:00:02:03) and 2 others"));
+}
+
 TEST(CablingSwitchTest, OnlyCagesOfNodesThatWereAskedAreJudged) {
   Cabled nodes = OnOneSwitch(3);
   nodes.views.erase("spark-3");

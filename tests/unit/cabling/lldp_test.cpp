@@ -103,6 +103,14 @@ TEST(LldpTest, OneOfOursThroughAnUnknownPortProvesNothing) {
   test::Cabled pair = SilentPair();
   pair.views["spark-1"].lldp = {{"enp1s0f1np1", "spark-2", "02:00:00:00:00:01", "bond0", ""}};
   EXPECT_THAT(pair.Wrong(), IsEmpty());
+  pair.views["spark-1"].lldp = {{"enp1s0f1np1", "box", "02:53:50:00:02:00", "bond0", ""}};
+  EXPECT_THAT(pair.Wrong(), IsEmpty());
+}
+
+TEST(LldpTest, WhoTellsNoNameMayBeTheAdaptersFirmware) {
+  test::Cabled pair = SilentPair();
+  pair.views["spark-1"].lldp = {{"enp1s0f1np1", "", "02:00:00:00:00:01", "02:00:00:00:00:01", ""}};
+  EXPECT_THAT(pair.Wrong(), IsEmpty());
 }
 
 }  // namespace
