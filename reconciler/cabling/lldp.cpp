@@ -7,6 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kDeepest = 32;  // far below what reading would need of the stack; lldpd nests 8 deep
+
 std::vector<Json> Items(const Json& value) {
   if (value.is_array()) return {value.begin(), value.end()};
   return {value};
@@ -56,7 +58,8 @@ void ReadNeighbour(const std::string& netdev, const Json& value,
 }  // namespace
 
 std::vector<LldpNeighbour> ParseLldp(std::string_view json) {
-  const Json document = Json::parse(json, nullptr, false);
+  const auto flat = [](int depth, Json::parse_event_t, const Json&) { return depth < kDeepest; };
+  const Json document = Json::parse(json, flat, false);
   std::vector<LldpNeighbour> neighbours;
   if (document.is_discarded()) return neighbours;
   for (const Json& item : Items(At(At(document, "lldp"), "interface"))) {

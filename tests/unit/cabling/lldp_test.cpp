@@ -59,6 +59,15 @@ TEST(LldpTest, WhatIsNoNeighbourIsLeftOut) {
   }
 }
 
+TEST(LldpTest, ATextOfAnyDepthIsReadSafely) {
+  const std::string deep(1000000, '[');
+  const std::string text = R"({"lldp": {"interface": {"eth0": {"chassis": {"id": {"value": )" +
+                           deep + std::string(deep.size(), ']') +
+                           R"(}}, "port": {"id": {"value": "7"}}}}}})";
+  EXPECT_THAT(ParseLldp(text), ElementsAre(LldpNeighbour{"eth0", "", "", "7"}));
+  EXPECT_THAT(ParseLldp(deep), IsEmpty());
+}
+
 // A pair with a link and without IPv6, where only lldpd speaks.
 test::Cabled SilentPair() {
   test::Cabled pair = test::Pair();
