@@ -4,71 +4,50 @@
 
 #include <algorithm>
 
-#include "reconciler/fabric/hardware.h"
+#include "reconciler/fabric/planes.h"
 
 namespace reconciler {
-namespace {
 
-bool IsLink(const ClusterSpec& cluster, const std::vector<CageId>& ends) {
-  return std::any_of(cluster.fabric.links.begin(), cluster.fabric.links.end(),
-                     [&](const Cable& link) {
-                       const CageId a{link.a.node, link.a.cage};
-                       const CageId b{link.b.node, link.b.cage};
-                       return ends == std::vector{a, b} || ends == std::vector{b, a};
-                     });
+CageId CageIdOf(const NodeSpec& node, const std::string& cage) {
+  const bool is_spark = node.hardware == kDefaultHardware;
+  return {node.name, cage, !is_spark ? "" : cage == "p0" ? "left" : cage == "p1" ? "right" : ""};
 }
 
-bool HasSwitch(Topology topology) {
-  switch (topology) {
-    case Topology::kSwitch:
-    case Topology::kLeafSpine:
-      return true;
-    case Topology::kDirect:
-    case Topology::kRing:
-    case Topology::kLinks:
-      return false;
-  }
-  return false;
-}
-
-}  // namespace
-
-std::vector<DeclaredCable> DeclaredCables(const ClusterSpec& cluster, const Fabric& fabric) {
+std::vector<DeclaredCable> DeclaredCables(const ClusterSpec& cluster) {
   std::vector<DeclaredCable> cables;
-  for (const Segment& segment : fabric.segments) {
-    DeclaredCable cable;
-    for (const RailPort& port : segment.ports) {
-      if (port.twin == 0) cable.ends.push_back({port.node, port.cage});
-    }
-    if (cable.ends.size() < 2) continue;  // the twins' segment tells of the same cables
-    cable.is_switch = HasSwitch(cluster.fabric.topology) && !IsLink(cluster, cable.ends);
+  for (Plane& plane : PlanesOf(cluster)) {
+    std::erase_if(plane.ends, [](const PlaneEnd& end) { return end.node == nullptr; });
+    if (plane.ends.size() < 2) continue;
+    // The nodes are one vector: their places are their order.
+    std::stable_sort(plane.ends.begin(), plane.ends.end(),
+                     [](const PlaneEnd& a, const PlaneEnd& b) { return a.node < b.node; });
+    DeclaredCable cable{.is_switch = plane.switched};
+    for (const PlaneEnd& end : plane.ends) cable.ends.push_back(CageIdOf(*end.node, end.cage));
     cables.push_back(std::move(cable));
   }
   return cables;
 }
 
-std::vector<CagePort> CagePorts(const NodeSpec&) {
+std::vector<CagePort> CagePorts(const ClusterSpec& cluster, const NodeSpec& node) {
   std::vector<CagePort> ports;
-  for (const Cage& cage : DgxSpark().cages) {
-    for (const Twin& twin : cage.twins) {
-      ports.push_back({std::string(cage.name), std::string(twin.netdev)});
-    }
+  const Hardware* hardware = cluster.FindHardware(node.hardware);
+  if (hardware == nullptr) return ports;
+  for (const Cage& cage : hardware->cages) {
+    for (const Twin& twin : cage.twins) ports.push_back({cage.name, twin.netdev});
   }
   return ports;
 }
 
-std::string SideOf(const std::string& cage) {
-  if (cage == "p0") return "left";
-  if (cage == "p1") return "right";
-  return cage;
+std::string CageNoun(const CageId& cage) {
+  return cage.side.empty() ? "cage " + cage.cage : cage.side + " cage";
 }
 
 std::string CageWords(const CageId& cage) {
-  return fmt::format("{}'s {} cage", cage.node, SideOf(cage.cage));
+  return fmt::format("{}'s {}", cage.node, CageNoun(cage));
 }
 
 std::string CageShort(const CageId& cage) {
-  return fmt::format("{} {}", cage.node, SideOf(cage.cage));
+  return fmt::format("{} {}", cage.node, cage.side.empty() ? cage.cage : cage.side);
 }
 
 }  // namespace reconciler

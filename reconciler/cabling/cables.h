@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
-#include "reconciler/model/fabric.h"
 
 namespace reconciler {
 
@@ -13,8 +12,11 @@ namespace reconciler {
 struct CageId {
   NodeName node = {};
   std::string cage = {};  // "p0"
+  std::string side = {};  // "left", as seen from the back; empty: only the cage's name is known
   auto operator<=>(const CageId&) const = default;
 };
+
+CageId CageIdOf(const NodeSpec& node, const std::string& cage);
 
 // What the manifest says hangs together: the two ends of a cable, or all cages on one switch.
 struct DeclaredCable {
@@ -23,7 +25,7 @@ struct DeclaredCable {
   bool operator==(const DeclaredCable&) const = default;
 };
 
-std::vector<DeclaredCable> DeclaredCables(const ClusterSpec& cluster, const Fabric& fabric);
+std::vector<DeclaredCable> DeclaredCables(const ClusterSpec& cluster);
 
 // A netdev behind a cage, whether the manifest uses that cage or not: a cable in the wrong cage is
 // found in one that should be empty.
@@ -32,11 +34,11 @@ struct CagePort {
   std::string netdev = {};
 };
 
-std::vector<CagePort> CagePorts(const NodeSpec& node);
+std::vector<CagePort> CagePorts(const ClusterSpec& cluster, const NodeSpec& node);
 
-// As on the back of the machine: "spark-1's left cage", "spark-1 left".
-std::string CageWords(const CageId& cage);
-std::string CageShort(const CageId& cage);
-std::string SideOf(const std::string& cage);  // "left"
+// As on the back of the machine: "left cage"; "cage p0" of hardware that we never saw from behind.
+std::string CageNoun(const CageId& cage);
+std::string CageWords(const CageId& cage);  // "spark-1's left cage"
+std::string CageShort(const CageId& cage);  // "spark-1 left"
 
 }  // namespace reconciler

@@ -12,13 +12,12 @@
 
 namespace reconciler {
 
-CablingReport JudgeCabling(const ClusterSpec& cluster, const Fabric& fabric,
-                           const CablingViews& views) {
+CablingReport JudgeCabling(const ClusterSpec& cluster, const CablingViews& views) {
   const CabledWorld world(cluster, views);
   CablingReport report;
   std::vector<std::string> at_the_switch;
   const auto in_question = [&](const CageId& end) { return views.contains(end.node); };
-  for (DeclaredCable& cable : DeclaredCables(cluster, fabric)) {
+  for (DeclaredCable& cable : DeclaredCables(cluster)) {
     if (cable.is_switch) std::erase_if(cable.ends, std::not_fn(in_question));
     if (std::none_of(cable.ends.begin(), cable.ends.end(), in_question)) continue;
     if (!cable.is_switch) {

@@ -30,8 +30,7 @@ struct CablingReport {
 // Compares what the manifest declares with what the nodes see. A node that could not be asked makes
 // its cables unknown, not wrong, unless the far end sees another cage of this cluster. Cables
 // between nodes without a view are in nobody's question and left out.
-CablingReport JudgeCabling(const ClusterSpec& cluster, const Fabric& fabric,
-                           const CablingViews& views);
+CablingReport JudgeCabling(const ClusterSpec& cluster, const CablingViews& views);
 
 // "spark-1 left – spark-2 right"; "spark-1 right – switch"
 std::string CableWords(const DeclaredCable& cable);

@@ -80,8 +80,8 @@ std::vector<CableVerdict> JudgeSwitch(const CabledWorld& world, const DeclaredCa
     } else if (sibling != nullptr) {
       verdict.state = CableState::kWrong;
       verdict.detail = CageWords(*sibling) + " is on the switch instead";
-      wrong.push_back(fmt::format("the cable to the switch is in {} and belongs in its {} cage",
-                                  CageWords(*sibling), SideOf(cage.cage)));
+      wrong.push_back(fmt::format("the cable to the switch is in {} and belongs in its {}",
+                                  CageWords(*sibling), CageNoun(cage)));
     } else if (!there.empty() && !world.At(cage).sight.cages.empty()) {
       verdict.state = CableState::kWrong;
       verdict.detail = CageWords(cage) + " finds " + world.WhoIsAt(cage);

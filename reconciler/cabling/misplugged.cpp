@@ -48,21 +48,24 @@ class Namer {
     for (const Misplug& plug : misplugs_) {
       if (const Misplug* other = SwappedWith(plug)) {
         if (plug.belongs < other->belongs) {
-          lines.push_back(fmt::format("the cables in {}'s {} and {} cage are swapped",
-                                      plug.belongs.node, SideOf(plug.belongs.cage),
-                                      SideOf(other->belongs.cage)));
+          lines.push_back(fmt::format("the cables in {}'s {} and {} are swapped", plug.belongs.node,
+                                      Adjective(plug.belongs), CageNoun(other->belongs)));
         }
         continue;
       }
-      lines.push_back(fmt::format("the cable between {} and {} is in {} and belongs in its {} cage",
+      lines.push_back(fmt::format("the cable between {} and {} is in {} and belongs in its {}",
                                   plug.belongs.node, plug.far, CageWords(plug.found),
-                                  SideOf(plug.belongs.cage)));
+                                  CageNoun(plug.belongs)));
     }
     lines.insert(lines.end(), elsewhere_.begin(), elsewhere_.end());
     return lines;
   }
 
  private:
+  static std::string Adjective(const CageId& cage) {
+    return cage.side.empty() ? CageNoun(cage) : cage.side;
+  }
+
   void Explain(CableVerdict& verdict) {
     if (verdict.state == CableState::kConfirmed) return;
     const CageId& a = verdict.cable.ends[0];

@@ -31,8 +31,8 @@ Names NamesOf(const ClusterSpec& cluster, const CablingViews& views) {
   for (const NodeSpec& node : cluster.nodes) {
     names.by_host.try_emplace(FirstLabel(node.name), node.name);
     const auto view = views.find(node.name);
-    for (const CagePort& port : CagePorts(node)) {
-      const CageId cage{node.name, port.cage};
+    for (const CagePort& port : CagePorts(cluster, node)) {
+      const CageId cage = CageIdOf(node, port.cage);
       names.by_netdev[{node.name, port.netdev}] = cage;
       if (view == views.end()) continue;
       const auto shown = view->second.ports.find(port.netdev);
@@ -96,8 +96,8 @@ CageViews SeeCages(const ClusterSpec& cluster, const CablingViews& views) {
     const auto view = views.find(node.name);
     if (view == views.end()) continue;
     std::map<CageId, Sight> introduced;
-    for (const CagePort& place : CagePorts(node)) {
-      const CageId id{node.name, place.cage};
+    for (const CagePort& place : CagePorts(cluster, node)) {
+      const CageId id = CageIdOf(node, place.cage);
       CageView& cage = cages[id];
       for (const LldpNeighbour& neighbour : view->second.lldp) {
         if (neighbour.netdev == place.netdev) AddIntroduced(neighbour, names, introduced[id]);

@@ -56,8 +56,8 @@ int RunCabling(const CablingOptions& options) {
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
   const CablingViews views =
-      LookAtCabling(SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
-  const CablingReport report = JudgeCabling(cluster->spec, cluster->fabric, views);
+      LookAtCabling(cluster->spec, SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
+  const CablingReport report = JudgeCabling(cluster->spec, views);
   std::cout << (options.format == "json" ? Dump(Json(report)) : Text(report)) << std::flush;
   bool all_asked = true;
   for (const auto& [node, view] : views) {

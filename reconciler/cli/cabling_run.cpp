@@ -14,8 +14,7 @@ bool StopForCabling(const Cluster& cluster, const PlanScope& scope,
                     const std::vector<const NodeSpec*>& nodes, NodePool& pool, bool allow_wrong) {
   const std::vector<std::string>& only = scope.only;
   if (!only.empty() && std::find(only.begin(), only.end(), "netplan") == only.end()) return false;
-  const CablingReport report =
-      JudgeCabling(cluster.spec, cluster.fabric, LookAtCabling(nodes, pool));
+  const CablingReport report = JudgeCabling(cluster.spec, LookAtCabling(cluster.spec, nodes, pool));
   for (const CableVerdict& verdict : report.cables) {
     if (verdict.state != CableState::kUnknown) continue;
     std::cerr << fmt::format("cabling not known: {}: {}\n", CableWords(verdict.cable),
@@ -34,7 +33,7 @@ bool StopForCabling(const Cluster& cluster, const PlanScope& scope,
 
 std::vector<std::string> WrongCables(const Cluster& cluster,
                                      const std::vector<const NodeSpec*>& nodes, NodePool& pool) {
-  return JudgeCabling(cluster.spec, cluster.fabric, LookAtCabling(nodes, pool)).wrong;
+  return JudgeCabling(cluster.spec, LookAtCabling(cluster.spec, nodes, pool)).wrong;
 }
 
 }  // namespace reconciler::cli

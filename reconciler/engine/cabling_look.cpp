@@ -13,14 +13,15 @@ constexpr Milliseconds kLimit{30000};
 // One request to every node that has answered so far.
 class Asker {
  public:
-  Asker(const std::vector<const NodeSpec*>& nodes, NodePool& pool) : pool_(pool), nodes_(nodes) {
+  Asker(const ClusterSpec& cluster, const std::vector<const NodeSpec*>& nodes, NodePool& pool)
+      : cluster_(cluster), pool_(pool), nodes_(nodes) {
     for (const NodeSpec* node : nodes) views_[node->name];
   }
 
   void Ask(const std::function<std::string(const std::vector<CagePort>&)>& script,
            const std::function<void(const std::string& out, NodeView& view)>& read) {
     ForEachNode(nodes_, [&](const NodeSpec& node) {
-      const auto reply = pool_.Run(node, script(CagePorts(node)), kLimit);
+      const auto reply = pool_.Run(node, script(CagePorts(cluster_, node)), kLimit);
       const std::lock_guard lock(mutex_);
       if (reply) {
         read(reply->out, views_[node.name]);
@@ -35,6 +36,7 @@ class Asker {
   CablingViews Views() { return std::move(views_); }
 
  private:
+  const ClusterSpec& cluster_;
   NodePool& pool_;
   std::vector<const NodeSpec*> nodes_;
   std::mutex mutex_ = {};  // of the views
@@ -43,8 +45,9 @@ class Asker {
 
 }  // namespace
 
-CablingViews LookAtCabling(const std::vector<const NodeSpec*>& nodes, NodePool& pool) {
-  Asker asker(nodes, pool);
+CablingViews LookAtCabling(const ClusterSpec& cluster, const std::vector<const NodeSpec*>& nodes,
+                           NodePool& pool) {
+  Asker asker(cluster, nodes, pool);
   const auto keep = [](const std::string& out, NodeView& view) { ReadLines(out, view); };
   asker.Ask(LendScript, keep);
   asker.Ask(AskScript, keep);

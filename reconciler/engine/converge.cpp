@@ -161,6 +161,7 @@ class Run {
         all.insert(all.end(), files.begin(), files.end());
       }
       if (!Take(guard_.StageAndArm(next, fabric_, journal_))) return false;
+      report_.passes.push_back(next);
       on_event_({EventType::kArmed, "", "", ""});
       Merge(Apply(next, cluster_, sessions_, journal_, on_event_, options_.should_stop),
             report_.applied);
@@ -222,7 +223,10 @@ class Run {
   }
 
   void Commit() {
-    if (!Take(guard_.Intent(fabric_, options_.documents)) || Interrupted()) return;
+    const auto documents = [&](const NodeName& node) {
+      return options_.documents ? options_.documents(node, report_.passes) : Documents();
+    };
+    if (!Take(guard_.Intent(fabric_, documents)) || Interrupted()) return;
     on_event_({EventType::kReady, "", "", ""});
     report_.committed = Take(guard_.Commit());
     mixed_ = !report_.committed;

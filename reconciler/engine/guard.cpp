@@ -90,13 +90,12 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
   return errors;
 }
 
-Errors Guard::Intent(const Fabric& fabric, const std::map<NodeName, Documents>& documents) {
+Errors Guard::Intent(const Fabric& fabric,
+                     const std::function<Documents(const NodeName&)>& documents) {
   beat_ = {};
   const std::string journal = JournalDirectory(apply_id_);
   return OnEveryNode("the plan could not be prepared for its commit", [&](const NodeName& node) {
-    const auto own = documents.find(node);
-    return IntentRequest(journal, own == documents.end() ? Documents() : own->second,
-                         PeersOf(fabric, node, Applied(), apply_id_));
+    return IntentRequest(journal, documents(node), PeersOf(fabric, node, Applied(), apply_id_));
   });
 }
 

@@ -36,7 +36,7 @@ class Guard {
   // Two steps: first every armed node says that it is ready, then every one commits. An error of
   // the first step: nothing is committed anywhere, and Revert takes it back. An error of the
   // second: the node named could not be told; it decides by itself, as its peers did.
-  Errors Intent(const Fabric& fabric, const std::map<NodeName, Documents>& documents);
+  Errors Intent(const Fabric& fabric, const std::function<Documents(const NodeName&)>& documents);
   Errors Commit();
   Errors Finish();
 

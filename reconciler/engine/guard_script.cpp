@@ -46,6 +46,10 @@ beacons del
 rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service" || exit 1
 echo finished >"$J/state"
 sync "$J/state"
+# Folders that an apply made go when they are empty; until then they are remembered.
+cat "$D/made" "$J/made" 2>/dev/null | sort -ru | while IFS= read -r made; do
+  rmdir -- "$made" 2>/dev/null || [ ! -d "$made" ] || printf '%s\n' "$made"
+done >"$D/made.new" && mv -f "$D/made.new" "$D/made"
 # What was decided long ago is of no use for a revert; the ledger knows what matters.
 for old in $(ls -t "$D/journal" | tail -n +21); do
   case $(cat "$D/journal/$old/state") in finished | reverted) rm -rf "$D/journal/$old" ;; esac

@@ -106,6 +106,7 @@ class Planner {
     plan_.cluster = cluster_.name;
     plan_.summary = fmt::format("{} · {} · mtu {}", Plural(cluster_.nodes.size(), "node", "nodes"),
                                 fabric_.summary, cluster_.fabric.mtu);
+    if (!scope_.uninstall) plan_.notes = fabric_.notes;
     plan_.manifest = cluster_.file;
     plan_.spec_digest = cluster_.digest;
     plan_.only = scope_.only;

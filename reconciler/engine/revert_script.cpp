@@ -40,8 +40,9 @@ std::string TriggersAgain(const GuardedStage& stage) {
   return text;
 }
 
-// Each change's own undo, newest change first. A change without steps is done by the triggers.
-std::string UndoCommands(const GuardedStage& stage) {
+// Each change's own undo, newest change first. A change without steps is done by the triggers, and
+// so it is done anew when they have run again.
+std::string UndoCommands(const GuardedStage& stage, bool triggers_ran_again) {
   const std::vector<Step> steps = StepsOf(stage);
   std::string text;
   for (std::size_t i = stage.changes.size(); i-- > 0;) {
@@ -50,7 +51,9 @@ std::string UndoCommands(const GuardedStage& stage) {
              (stage.changes[i].actions.empty() && step.change == Step::kTrigger);
     });
     if (own == steps.end()) continue;
-    const auto number = stage.first_step + static_cast<std::size_t>(own - steps.begin());
+    const auto number = triggers_ran_again && own->change == Step::kTrigger
+                            ? stage.first_step
+                            : stage.first_step + static_cast<std::size_t>(own - steps.begin());
     for (const Action& action : stage.changes[i].undo) {
       if (const auto* command = std::get_if<RunCommand>(&action)) {
         text += IfBegun(number, CommandLine(*command));
@@ -151,7 +154,7 @@ std::string ScriptHead(std::string_view purpose, std::string_view journal) {
              "#!/bin/sh\n# {} Root may run it by hand.\nJ={}\nUNIT={}\nD={}\n"
              "export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
              "umask 077\ncd /\n",
-             purpose, ShellQuote(journal), GuardUnit(apply_id), kStateDirectory) +
+             purpose, ShellQuote(journal), GuardUnit(apply_id), kStateFolder) +
          std::string(JournalFunctions());
 }
 
@@ -162,7 +165,11 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
   script += HomePathFunction();
   script += kHead;
   std::string undo;
-  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) undo += UndoCommands(*stage);
+  std::string undo_again;
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    undo += UndoCommands(*stage, false);
+    undo_again += UndoCommands(*stage, true);
+  }
   // Some states need the new files to be taken back (a unit's links), others the old ones (a
   // reload). An undo sets a state, so that twice is as good as once.
   script += "if [ \"${1:-}\" != boot ]; then\n:\n" + undo + "fi\n";
@@ -171,7 +178,8 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
       "if [ \"${1:-}\" = boot ]; then\nlive netplan generate\nlive systemctl "
       "daemon-reload\nelse\n:\n";
   for (const GuardedStage& stage : stages) script += TriggersAgain(stage);
-  script += undo + fmt::format(
+  script +=
+      undo_again + fmt::format(
                        "restore_conf\n[ ! -e \"$J/sshd\" ] || for unit in {}; do read -r was\n"
                        "  [ \"$was\" != active ] || systemctl is-active -q $unit || live systemctl "
                        "start $unit\ndone <\"$J/sshd\"\nfi\n",

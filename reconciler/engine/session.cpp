@@ -91,7 +91,7 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
   const std::string helper = ScriptPreamble(session->nonce_) + NodeHelper();
   auto reply = session->Ask(
-      fmt::format("{}D={}\nlease={}\n{}", helper, kStateDirectory, ShellQuote(lease), kTakeLock),
+      fmt::format("{}D={}\nlease={}\n{}", helper, kStateFolder, ShellQuote(lease), kTakeLock),
       kOpenLimit);
   if (!reply) {
     // sudo speaks before any shell runs.

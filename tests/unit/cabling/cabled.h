@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "reconciler/cabling/judge.h"
-#include "reconciler/fabric/expand.h"
 #include "tests/unit/fabric/clusters.h"
 
 namespace reconciler::test {
@@ -16,11 +16,11 @@ namespace reconciler::test {
 // twin at the other end.
 class Cabled {
  public:
-  Cabled(ClusterSpec cluster) : cluster_(std::move(cluster)), fabric_(*ExpandFabric(cluster_)) {
+  Cabled(ClusterSpec cluster) : cluster_(std::move(cluster)) {
     for (const NodeSpec& node : cluster_.nodes) {
       NodeView& view = views[node.name];
       view.hostname = node.name;
-      for (const CagePort& port : CagePorts(node)) {
+      for (const CagePort& port : CagePorts(cluster_, node)) {
         view.ports[port.netdev] = {PortState::kNoCarrier, Mac(node, view.ports.size()), {}, {}};
       }
     }
@@ -35,7 +35,7 @@ class Cabled {
   void Hear(int a, const std::string& a_cage, int b, const std::string& b_cage) {
     const std::vector<PortView*> from = Ports(a, a_cage);
     const std::vector<PortView*> to = Ports(b, b_cage);
-    for (std::size_t twin = 0; twin < from.size(); ++twin) {
+    for (std::size_t twin = 0; twin < std::min(from.size(), to.size()); ++twin) {
       for (PortView* port : {from[twin], to[twin]}) {
         port->state = PortState::kLink;
         port->addresses = {"fe80::" + port->mac.substr(12)};
@@ -47,13 +47,13 @@ class Cabled {
   std::vector<PortView*> Ports(int node, const std::string& cage) {
     std::vector<PortView*> ports;
     const NodeSpec& spec = cluster_.nodes.at(static_cast<std::size_t>(node - 1));
-    for (const CagePort& port : CagePorts(spec)) {
+    for (const CagePort& port : CagePorts(cluster_, spec)) {
       if (port.cage == cage) ports.push_back(&views[spec.name].ports[port.netdev]);
     }
     return ports;
   }
 
-  CablingReport Judge() const { return JudgeCabling(cluster_, fabric_, views); }
+  CablingReport Judge() const { return JudgeCabling(cluster_, views); }
 
   // "confirmed spark-1 right – spark-2 right: found from both ends"
   std::vector<std::string> Cables() const {
@@ -75,7 +75,6 @@ class Cabled {
   }
 
   ClusterSpec cluster_;
-  Fabric fabric_;
 };
 
 inline std::vector<NodeSpec> Nodes(int count) {

@@ -170,6 +170,21 @@ TEST(CablingTest, ASecondCableIsNotTakenForOneWhoseCagesAreDown) {
   EXPECT_THAT(pair.Wrong(), IsEmpty());
 }
 
+TEST(CablingTest, HardwareThatWeNeverSawFromBehindHasNoLeftAndRight) {
+  ClusterSpec cluster = test::Cluster(Topology::kLinks, test::Nodes(3), 4);
+  cluster.nodes[0].hardware = "connectx5-workstation";  // one twin per cage
+  cluster.fabric.links = {{{"spark-1", "p0"}, {"spark-2", "p0"}},
+                          {{"spark-1", "p1"}, {"spark-3", "p0"}}};
+  Cabled three(cluster);
+  three.Plug(1, "p1", 2, "p0");
+  three.Plug(1, "p0", 3, "p0");
+  EXPECT_THAT(three.Wrong(),
+              ElementsAre("the cables in spark-1's cage p0 and cage p1 are swapped"));
+  EXPECT_THAT(three.Cables().front(),
+              "wrong spark-1 p0 – spark-2 left: spark-1's cage p0 finds spark-3's left cage, "
+              "spark-2's left cage finds spark-1's cage p1");
+}
+
 TEST(CablingTest, ASwitchBetweenTheEndsOfACableIsTold) {
   Cabled ring = test::Ring();
   ring.Plug(1, "p0", 2, "p1");

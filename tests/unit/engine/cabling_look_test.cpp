@@ -40,7 +40,7 @@ TEST(CablingLookTest, ThreeAnswersMakeOneView) {
                                              {"id": {"value": "x"}}}}}})")}});
   NodePool pool(network.Dialer());
   const NodeSpec node{.name = "spark-1"};
-  const CablingViews views = LookAtCabling({&node}, pool);
+  const CablingViews views = LookAtCabling(ClusterSpec{}, {&node}, pool);
   const NodeView& view = views.at("spark-1");
   EXPECT_FALSE(view.failure);
   EXPECT_EQ(view.hostname, "spark-1");
@@ -54,7 +54,7 @@ TEST(CablingLookTest, ANodeThatDoesNotAnswerSaysWhyAndTheOthersGoOn) {
   NodePool pool(network.Dialer());
   const NodeSpec lost{.name = "spark-1"};
   const NodeSpec there{.name = "spark-2"};
-  const CablingViews views = LookAtCabling({&lost, &there}, pool);
+  const CablingViews views = LookAtCabling(ClusterSpec{}, {&lost, &there}, pool);
   ASSERT_TRUE(views.at("spark-1").failure);
   EXPECT_THAT(FormatError(*views.at("spark-1").failure), testing::HasSubstr("connection refused"));
   EXPECT_EQ(views.at("spark-2").hostname, "spark-2");
