@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "plugins/shared/state.h"
@@ -20,30 +21,33 @@ bool Managed(const ClusterSpec& cluster) {
   return flag == nullptr || *flag;
 }
 
-bool HasPort(const Segment& segment, const NodeName& node) {
-  return std::any_of(segment.ports.begin(), segment.ports.end(),
-                     [&](const RailPort& port) { return port.node == node; });
-}
-
 // The ports that `node` reaches without a router, its own included, by rail and then by host
-// number.
-std::vector<RailPort> Reachable(const Fabric& fabric, const NodeName& node) {
-  std::vector<RailPort> ports;
-  for (const Segment& segment : fabric.segments) {
-    if (!HasPort(segment, node)) continue;
-    ports.insert(ports.end(), segment.ports.begin(), segment.ports.end());
+// number. Pointers: on a switch every node reaches every port, so that all plans together look at
+// each port once per node.
+std::vector<const RailPort*> Reachable(const Fabric& fabric, const NodeName& node) {
+  std::vector<const RailPort*> ports;
+  const auto own = fabric.ports.find(node);
+  if (own == fabric.ports.end()) return ports;
+  for (const RailPort& mine : own->second) {
+    for (const Segment& segment : fabric.segments) {
+      if (segment.rail != mine.rail) continue;
+      for (const RailPort& port : segment.ports) ports.push_back(&port);
+    }
   }
-  std::sort(ports.begin(), ports.end(), [](const RailPort& a, const RailPort& b) {
-    return std::tie(a.rail, a.address, a.node) < std::tie(b.rail, b.address, b.node);
-  });
+  const auto before = [](const RailPort* a, const RailPort* b) {
+    return std::tie(a->rail, a->address, a->node) < std::tie(b->rail, b->address, b->node);
+  };
+  if (!std::is_sorted(ports.begin(), ports.end(), before)) {
+    std::sort(ports.begin(), ports.end(), before);
+  }
   return ports;
 }
 
 std::string Lines(const Fabric& fabric, const NodeName& node) {
   std::string lines;
-  for (const RailPort& port : Reachable(fabric, node)) {
-    lines +=
-        fmt::format("{} {}\n", ToString(port.address.address), RailHostName(port.node, port.rail));
+  for (const RailPort* port : Reachable(fabric, node)) {
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", ToString(port->address.address),
+                   RailHostName(port->node, port->rail));
   }
   return lines;
 }

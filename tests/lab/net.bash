@@ -59,6 +59,7 @@ port_bridge() {
     *:m) echo mgmt ;;
     ring:?0) echo "cable${id}${port%0}" ;;
     ring:?1) echo "cable$(((id + count - 2) % count + 1))${port%1}" ;;
+    leaf-spine:?1) echo "leaf$(((id + 3) / 4))${port%1}" ;;
     *:a1) echo rail0 ;;
     *:b1) echo rail1 ;;
   esac
@@ -73,6 +74,23 @@ port_peer() {
     ring:?0) plug_holder "$((id % count + 1))" "${port%0}1" ;;
     ring:?1) plug_holder "$(((id + count - 2) % count + 1))" "${port%1}0" ;;
   esac
+}
+
+# net_trunks: the cables between switches, as "LEAF SPINE" lines: four nodes to a leaf, and per rail a spine above the leaves.
+net_trunks() {
+  [[ $topology == leaf-spine ]] || return 0
+  local leaf rail
+  for ((leaf = 1; leaf <= (count + 3) / 4; leaf++)); do
+    for rail in a b; do echo "leaf$leaf$rail spine$rail"; done
+  done
+}
+
+net_bridges() {
+  local id port
+  {
+    for ((id = 1; id <= count; id++)); do for port in "${ports[@]}"; do port_bridge "$id" "$port"; done; done
+    net_trunks | cut -d' ' -f2
+  } | sort -u
 }
 
 # Runs ip commands from its input. A node that goes away meanwhile takes its veths along, which is no error.
@@ -95,7 +113,7 @@ net_sync() {
       there[$port]=1
     done < <(in_outer ip -o link)
     {
-      for bridge in $(for ((id = 1; id <= count; id++)); do for port in "${ports[@]}"; do port_bridge "$id" "$port"; done; done | sort -u); do
+      for bridge in $(net_bridges); do
         [[ -z ${there[$bridge]:-} ]] || continue
         # 0x4000: let LLDP through, as a cable does.
         echo "link add $bridge mtu $lab_mtu type bridge group_fwd_mask 0x4000 mcast_snooping 0"
@@ -104,6 +122,12 @@ net_sync() {
         echo "link set $bridge up"
         [[ $bridge != mgmt ]] || echo "addr add 192.168.1.1/24 dev mgmt"
       done
+      while read -r bridge peer; do
+        [[ -z ${there[$bridge-up]:-} ]] || continue
+        echo "link add $bridge-up mtu $lab_mtu type veth peer name $bridge-down mtu $lab_mtu"
+        echo "link set $bridge-up addrgenmode none master $bridge up"
+        echo "link set $bridge-down addrgenmode none master $peer up"
+      done < <(net_trunks)
       for ((id = 1; id <= count; id++)); do
         for port in "${ports[@]}"; do
           [[ -n ${there[n$id-$port]:-} ]] || continue

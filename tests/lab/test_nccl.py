@@ -64,7 +64,8 @@ class Nccl(LabTest):
         before = self.lab.sh(1, f"cat {SERVICE_FILE}")
         self.lab.sh(1, f"sed -i s/=WARN/=INFO/ {SERVICE_FILE}; rm {SHELL_FILE}")
         self.spark("drift", NCCL, expect=2)
-        self.spark("apply", NCCL, "--yes", "--no-verify", expect=0)
+        self.assertIn("edited on the node since generation 1", self.blocked(NCCL)[("spark-1", SERVICE_FILE)])
+        self.spark("apply", NCCL, "--yes", "--no-verify", "--overwrite-edited", expect=0)
         self.assertEqual(self.lab.sh(1, f"cat {SERVICE_FILE}"), before)
         self.assertEqual(variables(self.lab.lab("ssh", "1", "bash", "-lc", "env").stdout), WANTED)
 
