@@ -89,7 +89,7 @@ class Pair(CablingTest):
 
     def test_6_a_wrong_cable_stops_an_apply_of_anything_else_too_unless_told_otherwise(self):
         self.lab.lab("swap", "1")
-        self.lab.sh(2, "echo >>/etc/sysctl.d/60-spark-reconcile.conf")
+        self.lab.sh(2, "sysctl -qw net.ipv4.tcp_mtu_probing=2")
         line = "the cable between spark-1 and spark-2 is in spark-1's left cage and belongs in its right cage"
         self.assert_apply_stops(PAIR, line)
         self.spark("apply", PAIR, "--yes", "--only", "ssh", expect=0)
