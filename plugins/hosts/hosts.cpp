@@ -1,9 +1,6 @@
 #include "plugins/hosts/hosts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 
 #include "plugins/shared/state.h"
@@ -45,9 +42,15 @@ std::vector<const RailPort*> Reachable(const Fabric& fabric, const NodeName& nod
 
 std::string Lines(const Fabric& fabric, const NodeName& node) {
   std::string lines;
+  int rail = -1;
+  std::string suffix;  // of every name on that rail
   for (const RailPort* port : Reachable(fabric, node)) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", ToString(port->address.address),
-                   RailHostName(port->node, port->rail));
+    if (port->rail != rail) suffix = RailHostName("", rail = port->rail);
+    lines += ToString(port->address.address);
+    lines += ' ';
+    lines += port->node;
+    lines += suffix;
+    lines += '\n';
   }
   return lines;
 }

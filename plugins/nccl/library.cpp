@@ -89,8 +89,10 @@ void StoreLibrary(const CommandReply& reply, NodeFacts& facts) {
 }
 
 std::string LibraryVersionOf(const NodeFacts& facts) {
-  const Observed<std::string> label = ValueOf(facts, std::string(kPathKey));
-  const auto* text = Known(label);
+  // Asked of every peer for every node: without a copy of the fact.
+  static const std::string kKey(kPathKey);
+  const auto found = facts.values.find(kKey);
+  const auto* text = found != facts.values.end() ? Known(found->second) : nullptr;
   return text == nullptr || text->starts_with('-') ? "" : text->substr(0, text->find(' '));
 }
 

@@ -103,7 +103,13 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts) {
 }
 
 bool HaveSameSettings(const NodeFacts& a, const NodeFacts& b) {
-  return ValueOf(a, std::string(kKey)) == ValueOf(b, std::string(kKey));
+  static const std::string kName(kKey);
+  const auto one = a.values.find(kName);
+  const auto two = b.values.find(kName);
+  if (one == a.values.end() || two == b.values.end()) {
+    return one == a.values.end() && two == b.values.end();
+  }
+  return one->second == two->second;
 }
 
 Observed<std::vector<Setting>> SettingsOf(const NodeFacts& facts) {

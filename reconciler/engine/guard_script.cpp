@@ -188,7 +188,8 @@ file() {{ printf '%s' "$2" >"$1.new" && sync "$1.new" && mv -f "$1.new" "$1"; }}
 undecided && mkdir -p "$J" && echo $$ >"$J/holder" &&
   {{ systemctl is-active {sshd} >"$J/sshd"; :; }} && file "$J/revert" {revert} && file "$J/commit" {commit} &&
   file "$J/finish" {finish} && file "$J/watch" {watch} && progress 0 && echo armed >"$J/state" || exit 1
-file /etc/systemd/system/{unit}-boot.service {boot} && chmod 0644 /etc/systemd/system/{unit}-boot.service || exit 1
+BOOT=/etc/systemd/system/{unit}-boot.service # nothing runs it before the link is there
+printf '%s' {boot} >"$BOOT" && chmod 0644 "$BOOT" && sync "$BOOT" || exit 1
 (umask 022; mkdir -p /etc/systemd/system/sysinit.target.wants) &&
   ln -sfn ../{unit}-boot.service /etc/systemd/system/sysinit.target.wants/{unit}-boot.service &&
   sync /etc/systemd/system/sysinit.target.wants "$J" || exit 1

@@ -77,7 +77,8 @@ restore() { # DIRECTORY
   d=$1; T=$(cat "$d/path") || return 1
   rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? # of a write that power loss cut off
   if [ -e "$d/trial" ]; then
-    [ ! -e "$d/begun" ] || rm -f -- "$(cat "$d/trial")"
+    tried=$(cat "$d/trial")
+    [ ! -e "$d/begun" ] || rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.??????????
     return 0
   fi
   [ -e "$d/begun" ] || return 0

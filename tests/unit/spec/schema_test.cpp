@@ -103,15 +103,15 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
   Walk("", ClusterSchema(), [&](const std::string& path, const json& schema) {
     if (schema.contains("default")) defaults.insert(path);
   });
-  EXPECT_THAT(
-      defaults,
-      UnorderedElementsAre("/access", "/access/transport", "/access/host_keys", "/access/become",
-                           "/access/connect_timeout_s", "/access/command_timeout_s", "/fabric/cage",
-                           "/fabric/mtu", "/fabric/unused_cages", "/hosts", "/hosts/manage",
-                           "/max_prune", "/nccl/mode", "/verify", "/verify/level", "/nodes[]/hardware", "/hardware{}/cage_gbps",
-                           "/hardware{}/pcie_generation", "/hardware{}/pcie_lanes",
-                           "/switches[]/os", "/switches[]/speed_gbps", "/switches[]/fec",
-                           "/switches[]/l2mtu", "/switches[]/bridge", "/switches[]/qos"));
+  EXPECT_THAT(defaults,
+              UnorderedElementsAre(
+                  "/access", "/access/transport", "/access/host_keys", "/access/become",
+                  "/access/connect_timeout_s", "/access/command_timeout_s", "/fabric/cage",
+                  "/fabric/mtu", "/fabric/unused_cages", "/hosts", "/hosts/manage", "/max_prune",
+                  "/nccl/mode", "/verify", "/verify/level", "/nodes[]/hardware",
+                  "/hardware{}/cage_gbps", "/hardware{}/pcie_generation", "/hardware{}/pcie_lanes",
+                  "/switches[]/os", "/switches[]/speed_gbps", "/switches[]/fec",
+                  "/switches[]/l2mtu", "/switches[]/bridge", "/switches[]/qos"));
 
   const auto spec = LoadClusterSpec(test::ManifestText().Yaml(), "cluster.yaml");
   ASSERT_TRUE(spec) << FormatErrors(spec.error());
