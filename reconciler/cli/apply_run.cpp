@@ -14,6 +14,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/cli/apply_refusals.h"
 #include "reconciler/cli/apply_report.h"
+#include "reconciler/cli/cabling_run.h"
 #include "reconciler/cli/event_log.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/git_info.h"
@@ -181,6 +182,11 @@ class ApplyRun {
     }
     if (const int refused = RefuseStale(plan, *now); refused != kFine) return refused;
     if (const int refused = Refused(plan, *now); refused != kFine) return refused;
+    const bool needs_cables = !plan.Empty() && !scope_.uninstall;
+    if (needs_cables &&
+        StopForCabling(cluster_, scope_, Reached(), pool_, flags_.allow_wrong_cables)) {
+      return kPending;
+    }
     keeper_.Begin(plan, facts_);
     if (plan.Empty()) return Settled(plan, *now, CodeOf(*now));
 
@@ -214,7 +220,8 @@ class ApplyRun {
          .documents = [&](const NodeName& node,
                           const std::vector<Plan>& passes) { return keeper_.Texts(node, passes); },
          .times = flags_.times,
-         .allow_unproven = flags_.allow_unproven || scope_.uninstall});  // links go away on purpose
+         .allow_unproven = flags_.allow_unproven || scope_.uninstall,  // links go away on purpose
+         .why_unproven = [&] { return WrongCables(cluster_, Reached(), pool_); }});
     SetInterruptHandler(SIG_DFL);
     return report;
   }
@@ -270,6 +277,8 @@ void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
                    "Keep the change though pairs of nodes do not reach each other");
   command.add_flag("--allow-half-cables", flags.allow_half_cables,
                    "Change links although the other end cannot be changed with them");
+  command.add_flag("--allow-wrong-cables", flags.allow_wrong_cables,
+                   "Go on although cables do not join what the manifest says");
   command.add_flag("--interrupt", flags.interrupt,
                    "Go on although RDMA connections are open on links that will flap");
 }

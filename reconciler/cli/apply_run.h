@@ -22,6 +22,7 @@ struct ApplyFlags {
   bool allow_node_removal = false;
   bool allow_unproven = false;
   bool allow_half_cables = false;
+  bool allow_wrong_cables = false;
   bool interrupt = false;
   GuardTimes times = {};
 };

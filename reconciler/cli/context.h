@@ -69,6 +69,7 @@ void AddHistory(CLI::App& app, Context& context);
 void AddGraph(CLI::App& app, Context& context);
 void AddHostfile(CLI::App& app, Context& context);
 void AddLock(CLI::App& app, Context& context);
+void AddCabling(CLI::App& app, Context& context);
 void AddDrill(CLI::App& app, Context& context);
 void AddEnv(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);

@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   AddGraph(app, context);
   AddHostfile(app, context);
   AddLock(app, context);
+  AddCabling(app, context);
   AddDrill(app, context);
   AddRollback(app, context);
   AddUninstall(app, context);

@@ -212,8 +212,14 @@ class Run {
 
   bool Prove() {
     if (options_.allow_unproven) return true;
-    return Take(
-        UnprovenPairs(reached_before_, ProbePairs(fabric_, Present(), pool_), plan_, fabric_));
+    Errors unproven =
+        UnprovenPairs(reached_before_, ProbePairs(fabric_, Present(), pool_), plan_, fabric_);
+    if (!unproven.empty() && options_.why_unproven) {
+      for (std::string& line : options_.why_unproven()) {
+        unproven.push_back({.kind = ErrorKind::kApply, .message = std::move(line)});
+      }
+    }
+    return Take(std::move(unproven));
   }
 
   void Commit() {

@@ -29,6 +29,9 @@ struct ConvergeOptions {
   std::function<Documents(const NodeName&, const std::vector<Plan>& passes)> documents = {};
   GuardTimes times = {};
   bool allow_unproven = false;  // keep the change though pairs of nodes do not reach each other
+  // Asked when pairs do not reach each other, while the new configuration is still there: what may
+  // be wrong between the nodes.
+  std::function<std::vector<std::string>()> why_unproven = {};
 };
 
 // What a node is after an apply that failed, from a new reading.
