@@ -20,7 +20,7 @@ std::string NameOf(const PlugEnd& end) {
 
 class Reach {
  public:
-  Reach(const ClusterSpec& cluster, const Fabric& fabric) : cluster_(cluster), fabric_(fabric) {
+  Reach(const ClusterSpec& cluster, const Fabric& fabric) : cluster_(cluster) {
     for (const Wire& wire : fabric.wires) {
       if (wire.a.on_switch && wire.b.on_switch) {
         uplinks_.push_back(&wire);
@@ -108,7 +108,6 @@ class Reach {
   }
 
   const ClusterSpec& cluster_;
-  const Fabric& fabric_;
   std::vector<const Wire*> uplinks_;
   std::map<NodeName, std::vector<const Wire*>> own_wires_;
   std::map<NodeName, std::vector<const RailPort*>> ports_;
