@@ -240,8 +240,10 @@ class Run {
                   [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
     report_.converged = report_.remaining.Empty();
     if (!report_.converged) return;
+    const RoundTrips most = sessions_.MostRoundTrips();
     on_event_({EventType::kConverged, "", "",
-               fmt::format("{} round trips to a node at most", sessions_.MostRoundTrips())});
+               fmt::format("{} requests and {} readings on a node at most", most.requests,
+                           most.readings)});
   }
 
   void Undo() {

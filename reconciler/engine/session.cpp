@@ -56,7 +56,7 @@ Error Lost(std::string message) {
 
 Result<ScriptReply> Session::Ask(const std::string& text, Milliseconds limit) {
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
-  ++round_trips_;
+  ++requests_;
   if (auto written = shell_->Write(text, deadline); !written) return Fail(written.error());
   ScriptReply reply;
   for (;;) {
@@ -212,11 +212,12 @@ std::string Sessions::Nonce(const NodeName& node) const {
   return session == nullptr ? "" : session->nonce();
 }
 
-std::size_t Sessions::MostRoundTrips() const {
+RoundTrips Sessions::MostRoundTrips() const {
   const std::lock_guard lock(mutex_);
-  std::size_t most = 0;
+  RoundTrips most;
   for (const auto& [name, session] : open_) {
-    most = std::max(most, session->RoundTrips() + pool_.Runs(name));
+    most.requests = std::max(most.requests, session->Requests());
+    most.readings = std::max(most.readings, pool_.Runs(name));
   }
   return most;
 }
