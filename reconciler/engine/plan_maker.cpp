@@ -160,6 +160,13 @@ class Planner {
       Prunes prunes = PruneNode(cluster_, facts, asked, scope_);
       std::erase_if(prunes.changes,
                     [&](const Change& change) { return scope_.pruned.contains(change.Id()); });
+      for (Change& change : prunes.changes) {
+        const auto plugin = std::find_if(plugins_.begin(), plugins_.end(), [&](const Plugin& one) {
+          return one.name == change.plugin && one.judge_release != nullptr;
+        });
+        const bool judged = plugin != plugins_.end() && change.change != ChangeKind::kBlocked;
+        if (judged) plugin->judge_release(input, change);
+      }
       plan_node.forget = std::move(prunes.forget);
       for (const std::string& id : prunes.kept) {
         plan_.notes.push_back(

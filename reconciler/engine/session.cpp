@@ -28,6 +28,8 @@ if ! flock -n 9; then
 fi
 trap 'rm -f "$D/lease" "$D/lease.until"' EXIT
 trap 'exit 129' HUP INT TERM PIPE
+# Its first request comes when all nodes are connected to.
+read -r up _ </proc/uptime; echo "$((${up%.*} + 120))" >"$D/lease.until"
 printf '%s\n' "$lease" >"$D/lease" && echo "shell $$" >>"$D/lease"
 frame 'done 0'
 )sh";

@@ -72,4 +72,7 @@ struct Plan {
   bool Empty() const { return ChangeCount() == 0; }
 };
 
+// Takes its steps away and says why it is left alone.
+void Block(Change& change, std::string why);
+
 }  // namespace reconciler
