@@ -73,7 +73,8 @@ class SwitchChecker {
       return problems_.Add(
           port.peer.position,
           fmt::format("unknown node {} in ports of switch {}{}", Quoted(port.peer.node),
-                      Quoted(one.name), GuessSuffix(port.peer.node, Names(nodes_))));
+                      Quoted(one.name), GuessSuffix(port.peer.node, Names(nodes_))),
+          KnownHint(Names(nodes_)));
     }
     const std::string cage = CageOf(document_, *node->entry);
     if (cage != port.peer.cage) {
@@ -95,7 +96,8 @@ class SwitchChecker {
     UsePort(one.name, uplink.port, uplink.position);
     if (uplink.peer.node == one.name) {
       return problems_.Add(uplink.peer.position,
-                           fmt::format("this uplink joins switch {} to itself", Quoted(one.name)));
+                           fmt::format("this uplink joins switch {} to itself", Quoted(one.name)),
+                           "an uplink leads to another switch: PORT: SWITCH.PORT");
     }
     const bool known =
         std::any_of(switches_.begin(), switches_.end(),
@@ -106,7 +108,8 @@ class SwitchChecker {
       return problems_.Add(
           uplink.peer.position,
           fmt::format("unknown switch {} in uplinks of switch {}{}", Quoted(uplink.peer.node),
-                      Quoted(one.name), GuessSuffix(uplink.peer.node, names)));
+                      Quoted(one.name), GuessSuffix(uplink.peer.node, names)),
+          KnownHint(names));
     }
     UsePort(uplink.peer.node, uplink.peer.cage, uplink.peer.position);
     joined_.emplace(one.name, uplink.peer.node);
