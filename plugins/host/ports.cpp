@@ -16,7 +16,8 @@ done
 for port do
   net=${port%%=*}
   [ ! -e "/sys/bus/pci/devices/${port#*=}" ] || printf 'function %s\n' "${port#*=}"
-  [ -e "/sys/class/net/$net" ] && command -v ethtool >/dev/null || continue
+  [ -e "/sys/class/net/$net" ] || continue
+  command -v ethtool >/dev/null || continue
   ethtool --show-fec "$net" 2>/dev/null | sed -n 's/^Active FEC encodings*: *//p' |
     while read -r fec; do printf 'fec %s %s\n' "$net" "$fec"; done
   ethtool "$net" 2>/dev/null | sed -n 's/^[[:space:]]*Lanes: *//p' |

@@ -117,6 +117,7 @@ void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, co
     }
     const std::string found = key.substr(kPciKey.size());
     if (found == wanted) return;
+    if (found.find(':') == std::string::npos) continue;  // a device on another bus
     return Fail(check, Symptom::kPortElsewhere,
                 fmt::format("{} is PCI function {}, and {} in profile {}", port.netdev,
                             Printable(found), wanted, hardware->name));
