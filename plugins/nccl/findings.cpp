@@ -73,11 +73,6 @@ class Finder {
       if (!section_.library.empty() && std::holds_alternative<Absent>(library)) {
         Add("library", section_.library, "absent", section_.library + " is not there",
             section_.position);
-      } else if (subnets && std::holds_alternative<Absent>(library)) {
-        Add("library", std::string(kSubnetAware), "absent",
-            "no libnccl to ask, and cables without a switch need 2.30.7 or a patched build: name "
-            "it in nccl.library",
-            section_.position);
       }
       return;
     }

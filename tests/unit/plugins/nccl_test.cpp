@@ -143,12 +143,11 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
   EXPECT_EQ(world.Body(kServiceFile), "not known");
 }
 
-TEST(Nccl, RingWithoutAnyLibraryToAskSaysWhatItNeeds) {
+// NCCL may be in containers only, which is nothing to complain about at every apply.
+TEST(Nccl, RingWithoutAnyLibraryToAskIsNoFinding) {
   NcclWorld world;
   world.MakeRing();
-  EXPECT_THAT(world.Complaints(),
-              ElementsAre("library: no libnccl to ask, and cables without a switch need 2.30.7 or "
-                          "a patched build: name it in nccl.library"));
+  EXPECT_THAT(world.Complaints(), IsEmpty());
 }
 
 std::vector<std::string> Said(const NcclWorld& world) {
