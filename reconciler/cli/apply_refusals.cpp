@@ -1,15 +1,10 @@
 #include "reconciler/cli/apply_refusals.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <iostream>
-#include <mutex>
 #include <string>
 
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/engine/half_cable.h"
-#include "reconciler/engine/history.h"
 #include "reconciler/engine/ledger.h"
 #include "reconciler/engine/plan_compare.h"
 
@@ -50,29 +45,6 @@ int RefuseOthersNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
   if (errors.empty()) return kFine;
   std::cerr << FormatErrors(errors) << "nothing was changed\n";
   return kUsageOrManifest;
-}
-
-int RefuseApplied(const Plan& plan, const std::vector<const NodeSpec*>& nodes, NodePool& pool) {
-  Errors errors;
-  std::mutex mutex;
-  ForEachNode(nodes, [&](const NodeSpec& node) {
-    const auto history = ReadHistory(node, pool);
-    if (!history) return;  // the node is read before anything is changed
-    for (const Generation& generation : *history) {
-      const auto info = ParseGeneration(generation.document);
-      if (!info || info->plan != plan.id) continue;
-      const std::lock_guard lock(mutex);
-      errors.push_back({.kind = ErrorKind::kStale,
-                        .message = fmt::format("this plan was applied already, as generation {}",
-                                               generation.number),
-                        .context = {node.name},
-                        .hint = "make a new plan and look at it again"});
-    }
-  });
-  std::sort(errors.begin(), errors.end(),
-            [](const Error& a, const Error& b) { return a.context < b.context; });
-  std::cerr << FormatErrors(errors);
-  return errors.empty() ? kFine : kStalePlan;
 }
 
 int RefuseStale(const Plan& plan, const Plan& fresh) {

@@ -21,9 +21,6 @@ int RefuseOthersNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
                       bool allow_node_removal);
 
 // A saved plan that no longer fits `fresh`.
-// A plan is applied once, also when all that it did was taken back since.
-int RefuseApplied(const Plan& plan, const std::vector<const NodeSpec*>& nodes, NodePool& pool);
-
 int RefuseStale(const Plan& plan, const Plan& fresh);
 
 }  // namespace reconciler::cli

@@ -86,9 +86,6 @@ class ApplyRun {
     if (!fresh) return Complain(fresh.error(), kUsageOrManifest);
     if (saved) {
       if (const int refused = RefuseStale(*saved, *fresh); refused != kFine) return refused;
-      if (const int refused = RefuseApplied(*saved, Reached(), pool_); refused != kFine) {
-        return refused;
-      }
     }
     const Plan& plan = saved ? *saved : *fresh;
     std::cout << RenderText(plan, {.colour = context_.ColourOnStdout(), .diffs = !flags_.brief})

@@ -51,6 +51,8 @@ std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& 
     PlanNode entry{.name = node.name, .address = node.address};
     if (const auto found = facts.nodes.find(node.name); found != facts.nodes.end()) {
       entry.session_interface = found->second.session_interface;
+      const Ledger* ledger = Known(found->second.ledger);
+      if (ledger != nullptr) entry.generation = ledger->generation;
     } else if (const auto error = facts.unreachable.find(node.name);
                error != facts.unreachable.end()) {
       entry.unreachable = WithoutPlace(error->second.message, node);

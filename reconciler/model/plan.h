@@ -45,6 +45,7 @@ struct PlanNode {
   NodeName name = {};
   std::string address = {};
   std::string session_interface = {};
+  int generation = 0;            // of the last apply that the node remembers; 0: none
   std::string unreachable = {};  // why it could not be read; empty: it was
   // Ids ("kind/name") that the ledger drops without a change: nobody asks for them, and they are
   // as they were before us, or cannot be taken back.

@@ -131,7 +131,7 @@ class Ledger(LabTest):
         self.spark("apply", saved, "--yes", "--brief", expect=0)
         self.spark("rollback", self.pair, "--to", "2", "--yes", "--brief", expect=0)
         again = self.spark("apply", saved, "--yes", expect=8)
-        self.assertRegex(again.stderr, r"spark-1: this plan was applied already, as generation \d+\n")
+        self.assertRegex(again.stderr, r"spark-1: applied to since the plan was made: generation \d+ then, \d+ now\n")
         self.spark("rollback", self.pair, "--to", "1", "--yes", "--brief", expect=0)
         self.assertEqual(self.lab.sh(1, PROBING), "1\n")
         self.assert_empty_plan(self.pair)
