@@ -93,7 +93,10 @@ class ApplyRun {
     if (const int refused = Refused(plan, *fresh); refused != kFine) return refused;
     const bool nothing =
         plan.Empty() && !Unfinished() && keeper_.NodesToSettle(plan, facts_).empty();
-    if (nothing) return Verified(scope_.uninstall ? keeper_.Unledgered(facts_) : CodeOf(plan));
+    if (nothing) {
+      const int code = CodeOf(plan);
+      return scope_.uninstall && code == kFine ? keeper_.Unledgered(facts_) : Verified(code);
+    }
     if ((!plan.Empty() || scope_.uninstall) && !Confirmed(plan, flags_.yes)) {
       return kUsageOrManifest;
     }
