@@ -75,9 +75,12 @@ constexpr std::string_view kWatch = R"sh(
 wait_for_progress() {
   while [ ! -L "$J/decision" ]; do
     uptime
-    last=0; read -r last <"$J/progress"
-    left=$((LIMIT - up + last))
+    last=0; step=0; read -r last step <"$J/progress"
+    # What works on a step has `working` open, orphaned or not.
+    flock -n "$J/working" true 2>/dev/null && step=0
+    left=$((LIMIT - up + last + ${step:-0}))
     [ $left -gt 0 ] || return 0
+    [ "${step:-0}" = 0 ] || left=1
     sleep $left
   done
 }

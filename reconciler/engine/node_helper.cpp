@@ -47,10 +47,11 @@ namespace {
 constexpr std::string_view kLibrary = R"sh(
 say() { printf '%s\n' "$1" >&2; return 1; }
 
-# The guard counts its limit from now, or from the end of a step that may take so long.
+# The guard counts its limit from now, and while `working` is locked, from the latest end of a step.
 progress() { # SECONDS
-  uptime; echo $((up + $1)) >"$J/progress"
+  uptime; echo "$up $1" >"$J/progress"
 }
+working() { exec 8>>"$J/working" && flock -n 8 || say 'another step is still under way'; }
 undecided() { [ ! -L "$J/decision" ] || say 'this node has taken the plan back'; }
 
 target() { # PATH
