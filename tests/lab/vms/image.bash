@@ -83,7 +83,7 @@ image_build() {
   cp "$merged/boot/vmlinuz-$version" "$target/vmlinuz"
   cp "$merged/boot/initrd.img-$version" "$target/initrd"
   umount "$merged/proc"
-  rm -rf "$merged"/boot/*
+  rm -rf "${merged:?}"/boot/*
   mke2fs -q -t ext4 -L lab -E lazy_itable_init=1,lazy_journal_init=1 -d "$merged" "$target/root.ext4" "$vm_disk"
   umount "$merged"
   rm -rf "${target:?}"/{layer,work,merged}

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "reconciler/spark_verify/messages.h"
+
+namespace reconciler::spark_verify {
+
+// Whatever counters the kernel has of port 1 of every device below `root`/sys: their names differ
+// between drivers.
+Counters ReadCounters(const std::string& root);
+
+// What grew. A counter that fell has wrapped at 32 bits (mlx5's per-port ones do).
+Counters Growth(const Counters& before, const Counters& after);
+
+}  // namespace reconciler::spark_verify
