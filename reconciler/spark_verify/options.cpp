@@ -32,9 +32,9 @@ struct Number {
 
 // The upper bounds keep a slip from pinning all of a unified memory.
 constexpr Number kNumbers[] = {
-    {"--size", 1, 64u << 20},    {"--depth", 1, 1024},      {"--qps", 1, 64},
-    {"--ms", 1, 600'000},        {"--warm-up", 0, 600'000}, {"--latency", 0, 1'000'000},
-    {"--deadline", 1, 3'600'000}};
+    {"--size", 1, 64u << 20},     {"--depth", 1, 1024},      {"--qps", 1, 64},
+    {"--ms", 1, 600'000},         {"--warm-up", 0, 600'000}, {"--latency", 0, 1'000'000},
+    {"--deadline", 1, 3'600'000}, {"--ack-timeout", 8, 22}};
 
 Result<std::uint64_t> ParseNumber(const Number& number, const std::string& text) {
   std::uint64_t value = 0;
@@ -54,6 +54,7 @@ void Set(WriteOptions& options, std::string_view flag, std::uint64_t value) {
   if (flag == "--ms") options.milliseconds = static_cast<int>(value);
   if (flag == "--warm-up") options.warm_up_ms = static_cast<int>(value);
   if (flag == "--latency") options.latency = value;
+  if (flag == "--ack-timeout") options.ack_timeout = static_cast<int>(value);
   if (flag == "--deadline") options.deadline_ms = static_cast<int>(value);
 }
 
@@ -108,6 +109,7 @@ std::string WriteUsage() {
   --qps N          queue pairs per rail (4)
   --ms N           time measured (2000), after --warm-up N (200)
   --latency N      rounds of an 8 byte ping-pong first, begun by this end (0)
+  --ack-timeout N  4.096 us x 2^N until a packet is sent again, seven times (14)
   --deadline MS    for everything (30000)
 What one end prints goes to the other end's stdin, line by line. End of input ends it.
 )";

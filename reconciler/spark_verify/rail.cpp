@@ -22,9 +22,7 @@ namespace {
 constexpr std::uint8_t kPort = 1;
 // After the two halves: the mailbox that the peer writes, and what this end writes into the peer's.
 constexpr std::size_t kMailboxes = 2 * sizeof(std::uint64_t);
-// 4.096 µs × 2^14 = 67 ms for each of the retries, as perftest does it.
-constexpr std::uint8_t kTimeout = 14;
-constexpr std::uint8_t kRetries = 7;
+constexpr std::uint8_t kRetries = 7;  // the most there is
 
 Result<Owned<ibv_context>> OpenDevice(const Verbs& verbs, const std::string& hca) {
   int count = 0;
@@ -66,6 +64,14 @@ void WarmNeighbour(const std::string& from, const std::string& to) {
     sendto(socket_fd, "", 1, 0, reinterpret_cast<sockaddr*>(&peer), sizeof peer);
   }
   close(socket_fd);
+}
+
+std::string HintOf(ibv_wc_status status) {
+  if (status == IBV_WC_RETRY_EXC_ERR) {
+    return "nothing came back: link, peer, MTU, VLAN or a GID that moved";
+  }
+  if (status == IBV_WC_WR_FLUSH_ERR) return "the peer's device ended the connection";
+  return "the two devices disagree about the connection";
 }
 
 std::uint64_t AddressOf(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at); }
@@ -207,7 +213,7 @@ Result<void> Rail::ConnectPair(std::size_t pair) {
     to = {};
     to.qp_state = IBV_QPS_RTS;
     to.sq_psn = ready_.queue_pairs[pair].first_packet;
-    to.timeout = kTimeout;
+    to.timeout = static_cast<std::uint8_t>(options_.ack_timeout);
     to.retry_cnt = to.rnr_retry = kRetries;
     to.max_rd_atomic = 1;
     error = verbs_.modify_qp(pairs_[pair].get(), &to,
@@ -250,9 +256,7 @@ Result<std::size_t> Rail::Reap() {
       return Fail({.kind = ErrorKind::kVerify,
                    .message = fmt::format("wanted writes of {} acknowledged by {}, found '{}'",
                                           ready_.hca, peer_.ipv4, verbs_.wc_status_str(one.status)),
-                   .hint = one.status == IBV_WC_RETRY_EXC_ERR
-                               ? "nothing came back: link, peer, MTU, VLAN or a GID that moved"
-                               : "see the peer's own error"});
+                   .hint = HintOf(one.status)});
     }
     --pending_[one.wr_id];
     --in_flight_;
