@@ -13,12 +13,12 @@
 namespace reconciler::cli {
 namespace {
 
-int RunVerify(const Selection& selection, const std::string& format) {
+int RunVerify(const Selection& selection, const std::string& format, const LadderChoice& choice) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
-  const Report report = RunLadder(*cluster, facts, pool);
+  const Report report = RunLadder(*cluster, facts, pool, choice);
   std::cout << (format == "json" ? Dump(ToJson(report)) : RenderReport(report));
   return reconciler::ExitCode(report);
 }
@@ -34,8 +34,14 @@ void AddVerify(CLI::App& app, Context& context) {
   command->add_option("--format", *format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->callback(
-      [&context, selection, format] { context.exit_code = RunVerify(*selection, *format); });
+  auto choice = std::make_shared<LadderChoice>();
+  command->add_option("--level", choice->level, "How far to go; otherwise as the manifest says")
+      ->check(CLI::IsMember({"link", "rdma"}));
+  command->add_flag("--keep-program", choice->keep_program,
+                    "Leave spark-verify on the nodes, for the next run");
+  command->callback([&context, selection, format, choice] {
+    context.exit_code = RunVerify(*selection, *format, *choice);
+  });
 }
 
 }  // namespace reconciler::cli

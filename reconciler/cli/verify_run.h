@@ -5,8 +5,14 @@
 
 namespace reconciler::cli {
 
+struct LadderChoice {
+  std::string level = {};  // "link" or "rdma"; empty: what the manifest says
+  bool keep_program = false;
+};
+
 // The ladder over the selected nodes' facts, with a line of progress.
-Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool);
+Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
+                 const LadderChoice& choice = {});
 
 // What an apply ends with: the manifest's `verify` section, when it has one. Prints the report and
 // returns its exit code; 0 when the manifest asks for nothing.

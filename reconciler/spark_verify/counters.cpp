@@ -1,5 +1,6 @@
 #include "reconciler/spark_verify/counters.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -38,6 +39,19 @@ Counters Growth(const Counters& before, const Counters& after) {
     }
   }
   return growth;
+}
+
+Limits ReadLimits(const std::string& root, const std::string& hca) {
+  const fs::path at = fs::path(root) / "sys/class/infiniband" / hca;
+  Limits limits;
+  std::string netdev;
+  std::ifstream(at / "ports/1/gid_attrs/ndevs/0") >> netdev;
+  std::ifstream(fs::path(root) / "sys/class/net" / netdev / "speed") >> limits.link_mbps;
+  std::ifstream(at / "device/current_link_width") >> limits.pcie_width;
+  std::ifstream(at / "device/max_link_width") >> limits.pcie_max_width;
+  std::ifstream(at / "device/current_link_speed") >> limits.pcie_gts;  // "32.0 GT/s PCIe"
+  limits.link_mbps = std::max(limits.link_mbps, 0);                    // -1: no carrier, or virtual
+  return limits;
 }
 
 }  // namespace reconciler::spark_verify

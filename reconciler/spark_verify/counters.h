@@ -13,4 +13,7 @@ Counters ReadCounters(const std::string& root);
 // What grew. A counter that fell has wrapped at 32 bits (mlx5's per-port ones do).
 Counters Growth(const Counters& before, const Counters& after);
 
+// Speed of the HCA's interface and of its PCIe link as they are now.
+Limits ReadLimits(const std::string& root, const std::string& hca);
+
 }  // namespace reconciler::spark_verify

@@ -22,7 +22,11 @@ RailReady ReadRailReady(const Json& json) {
                  .active_mtu = json.at("active_mtu"),
                  .address = json.at("address"),
                  .mailbox = json.at("mailbox"),
-                 .key = json.at("key")};
+                 .key = json.at("key"),
+                 .limits = {.link_mbps = json.at("link_mbps"),
+                            .pcie_width = json.at("pcie_width"),
+                            .pcie_max_width = json.at("pcie_max_width"),
+                            .pcie_gts = json.at("pcie_gts")}};
   const auto gid = ParseGid(json.at("gid").get<std::string>());
   if (!gid) throw std::invalid_argument(gid.error().message);
   rail.gid = *gid;
@@ -123,6 +127,10 @@ std::string ReadyLine(const Ready& ready) {
                              {"address", rail.address},
                              {"mailbox", rail.mailbox},
                              {"key", rail.key},
+                             {"link_mbps", rail.limits.link_mbps},
+                             {"pcie_width", rail.limits.pcie_width},
+                             {"pcie_max_width", rail.limits.pcie_max_width},
+                             {"pcie_gts", rail.limits.pcie_gts},
                              {"queue_pairs", std::move(pairs)}});
   }
   return Line(json);

@@ -22,6 +22,14 @@ struct QueuePairAddress {
   std::uint32_t first_packet = 0;  // PSN
 };
 
+// What bounds the speed of one rail, from sysfs; 0: not told, as by a device made of software.
+struct Limits {
+  int link_mbps = 0;
+  int pcie_width = 0;
+  int pcie_max_width = 0;
+  double pcie_gts = 0;  // per lane
+};
+
 // What the peer must know of one rail to write into this end's memory.
 struct RailReady {
   std::string hca = {};
@@ -32,6 +40,7 @@ struct RailReady {
   std::uint64_t address = 0;  // of the receive buffer: queue pair i owns [i * size, (i + 1) * size)
   std::uint64_t mailbox = 0;  // of the 8 bytes for the ping-pong
   std::uint32_t key = 0;
+  Limits limits = {};  // for whoever judges the result
   std::vector<QueuePairAddress> queue_pairs = {};
 };
 

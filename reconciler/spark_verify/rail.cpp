@@ -14,6 +14,7 @@
 #include <cstring>
 #include <random>
 
+#include "reconciler/spark_verify/counters.h"
 #include "reconciler/spark_verify/pattern.h"
 
 namespace reconciler::spark_verify {
@@ -139,7 +140,8 @@ Result<void> Rail::Prepare(const RailOption& option) {
             .active_mtu = MtuBytes(port.active_mtu),
             .address = AddressOf(Target().data()),
             .mailbox = AddressOf(pages_.bytes().data() + (2 * Half() + 7) / 8 * 8),
-            .key = region_->rkey};
+            .key = region_->rkey,
+            .limits = ReadLimits("", option.hca)};
   pending_.resize(options_.queue_pairs);
   for (std::size_t i = 0; i < options_.queue_pairs; ++i) {
     if (auto done = AddQueuePair(); !done) return done;

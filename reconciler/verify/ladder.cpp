@@ -53,6 +53,34 @@ void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
   }
 }
 
+// A rail on which full-size packets do not pass has its finding already.
+std::string WhyNotWritten(const Report& report, const NodeName& from, const NodeName& to,
+                          const RailPort& port) {
+  for (const NodeName& node : {from, to}) {
+    if (report.unreachable.contains(node)) return fmt::format("{} could not be reached", node);
+  }
+  for (const Check& check : report.checks) {
+    const bool between =
+        (check.from == from && check.to == to) || (check.from == to && check.to == from);
+    if (between && check.rung == Rung::kPing && check.rail == port.rail &&
+        check.outcome != Outcome::kPass) {
+      return fmt::format("pings between {} and {} fail on {}", check.from, check.to,
+                         RailName(port.rail));
+    }
+  }
+  return {};
+}
+
+void ClimbRdma(Report& report, const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
+               const RdmaOptions& options) {
+  const auto skip = [&report](const NodeName& from, const NodeName& to, const RailPort& port) {
+    return WhyNotWritten(report, from, to, port);
+  };
+  RdmaJudgement judged = JudgeRdma(RunRdma(cluster, fabric, pool, options, skip));
+  std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
+  std::move(judged.findings.begin(), judged.findings.end(), std::back_inserter(report.findings));
+}
+
 }  // namespace
 
 Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
@@ -93,6 +121,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
                    [](const Check& a, const Check& b) { return a.rung < b.rung; });
   ForgiveSilence(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
+  if (options.up_to >= Rung::kRdma) ClimbRdma(report, cluster, fabric, pool, options.rdma);
   return report;
 }
 

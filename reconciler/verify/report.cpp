@@ -38,6 +38,8 @@ std::string_view ToString(Rung rung) {
       return "ping";
     case Rung::kSsh:
       return "ssh";
+    case Rung::kRdma:
+      return "rdma";
   }
   return {};
 }

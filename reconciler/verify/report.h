@@ -16,7 +16,7 @@ namespace reconciler {
 enum class Outcome { kPass, kFail, kCouldNotMeasure, kSkipped };
 
 // The ladder, lowest first: what fails on one rung explains failures on the rungs above it.
-enum class Rung { kFacts, kPing, kSsh };
+enum class Rung { kFacts, kPing, kSsh, kRdma };
 
 // What a check that did not pass has seen.
 enum class Symptom {
@@ -94,7 +94,7 @@ struct Report {
 int ExitCode(const Report& report);
 
 std::string_view ToString(Outcome outcome);  // "could-not-measure"
-std::string_view ToString(Rung rung);        // "facts", "ping", "ssh"
+std::string_view ToString(Rung rung);        // "facts", "ping", "ssh", "rdma"
 std::string_view ToString(Symptom symptom);  // "jumbo-lost"; empty for kNone
 
 // A document valid against schema/report.schema.json.

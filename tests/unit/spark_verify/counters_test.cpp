@@ -32,5 +32,29 @@ TEST(ReadCounters, ReadsBothFoldersWhateverTheNames) {
   EXPECT_EQ(ReadCounters(root / "nothing"), Counters{});
 }
 
+TEST(ReadLimits, OfAConnectX7AndOfADeviceMadeOfSoftware) {
+  const std::filesystem::path root = testing::TempDir() + "spark_verify_limits";
+  std::filesystem::remove_all(root);
+  const auto hca = root / "sys/class/infiniband/rocep1s0f1";
+  std::filesystem::create_directories(hca / "device");
+  std::filesystem::create_directories(hca / "ports/1/gid_attrs/ndevs");
+  std::filesystem::create_directories(root / "sys/class/net/enp1s0f1np1");
+  std::ofstream(hca / "ports/1/gid_attrs/ndevs/0") << "enp1s0f1np1\n";
+  std::ofstream(root / "sys/class/net/enp1s0f1np1/speed") << "200000\n";
+  std::ofstream(hca / "device/current_link_width") << "2\n";
+  std::ofstream(hca / "device/max_link_width") << "16\n";
+  std::ofstream(hca / "device/current_link_speed") << "32.0 GT/s PCIe\n";
+  const Limits limits = ReadLimits(root, "rocep1s0f1");
+  EXPECT_EQ(limits.link_mbps, 200000);
+  EXPECT_EQ(limits.pcie_width, 2);
+  EXPECT_EQ(limits.pcie_max_width, 16);
+  EXPECT_EQ(limits.pcie_gts, 32);
+
+  std::filesystem::remove_all(hca / "device");
+  std::ofstream(root / "sys/class/net/enp1s0f1np1/speed") << "-1\n";
+  EXPECT_EQ(ReadLimits(root, "rocep1s0f1").link_mbps, 0);
+  EXPECT_EQ(ReadLimits(root, "rocep1s0f1").pcie_width, 0);
+}
+
 }  // namespace
 }  // namespace reconciler::spark_verify

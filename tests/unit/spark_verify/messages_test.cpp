@@ -14,6 +14,7 @@ TEST(Messages, ReadyComesBackAsItWas) {
                                .address = 0xffff'ffff'ffff'f000u,
                                .mailbox = 0x7f00'0000'0008u,
                                .key = 0xffffffffu,
+                               .limits = {200000, 4, 16, 32.0},
                                .queue_pairs = {{17, 0xffffff}, {18, 0}}}},
                     .size = 1048576,
                     .latency = 100,
