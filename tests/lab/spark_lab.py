@@ -18,7 +18,7 @@ class Lab:
     def __init__(self, nodes, *options):
         command = [LAB, "up", str(nodes), "--owner", str(os.getpid()), *options]
         self.run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True,
-                                  timeout=600).stdout.strip()
+                                  timeout=1200).stdout.strip()
 
     def lab(self, verb, *words, check=True, timeout=120):
         return subprocess.run([LAB, verb, "--run", self.run, *words], check=check, text=True,
@@ -31,7 +31,7 @@ class Lab:
         """Runs a script as root inside a node, without ssh; returns its stdout."""
         return self.lab("sh", str(node), script).stdout
 
-    def spark(self, *arguments, timeout=300):
+    def spark(self, *arguments, timeout=600):
         """Runs the program inside the lab's network."""
         return subprocess.run([LAB, "exec", "--run", self.run, "--", PROGRAM, *arguments], text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
