@@ -16,12 +16,8 @@ namespace {
 constexpr Milliseconds kLimit = std::chrono::seconds(60);
 constexpr std::string_view kFolder = "/var/lib/spark-reconcile/bin";
 
-// "x86_64" and, on a second line, the digest of what lies there; "-" for nothing.
-std::string LookScript(const std::string& path) {
-  return fmt::format(
-      "uname -m\n"
-      "if [ -x {0} ]; then sha256sum <{0} | cut -c1-64; else echo -; fi\n",
-      ShellQuote(path));
+std::string DigestScript(const std::string& path) {
+  return fmt::format("[ ! -x {0} ] || sha256sum <{0} | cut -c1-64\n", ShellQuote(path));
 }
 
 Error Refused(const NodeSpec& node, const ScriptReply& reply) {
@@ -78,22 +74,21 @@ std::string ProgramPath(std::string_view program) {
   return fmt::format("{}/spark-verify-{}", kFolder, Sha256Hex(program).substr(0, 16));
 }
 
-std::string UploadScript(std::string_view program) {
+std::string UploadScript(std::string_view program, const std::string& path) {
   return fmt::format(R"sh(umask 077
 path={0}
-mkdir -p {1} || exit 1
+mkdir -p "${{path%/*}}" || exit 1
 base64 -d >"$path.new" <<'END'
-{2}END
+{1}END
 found=$(sha256sum <"$path.new" | cut -c1-64)
-if [ "$found" != {3} ]; then
+if [ "$found" != {2} ]; then
   rm -f "$path.new"
-  echo "wanted the digest {3}, found $found" >&2
+  echo "wanted the digest {2}, found $found" >&2
   exit 1
 fi
 chmod 700 "$path.new" && mv -f "$path.new" "$path"
 )sh",
-                     ShellQuote(ProgramPath(program)), kFolder, Base64(program),
-                     Sha256Hex(program));
+                     ShellQuote(path), Base64(program), Sha256Hex(program));
 }
 
 Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std::string& folder) {
@@ -102,11 +97,10 @@ Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std:
   const auto program = ReadProgram(folder, *machine);
   if (!program) return Fail(program.error());
   const std::string path = ProgramPath(*program);
-  const auto there = pool.Run(node, LookScript(path), kLimit);
+  const auto there = pool.Run(node, DigestScript(path), kLimit);
   if (!there) return Fail(there.error());
-  const std::vector<std::string> lines = SplitLines(there->out);
-  if (lines.size() == 2 && lines[1] == Sha256Hex(*program)) return path;
-  const auto reply = pool.Run(node, UploadScript(*program), kLimit);
+  if (Trim(there->out) == Sha256Hex(*program)) return path;
+  const auto reply = pool.Run(node, UploadScript(*program, path), kLimit);
   if (!reply) return Fail(reply.error());
   if (reply->exit_code != 0) return Fail(Refused(node, *reply));
   return path;

@@ -14,11 +14,10 @@ Result<std::string> ReadProgram(const std::string& folder, const std::string& ma
 // below /run or /tmp, which may be mounted noexec.
 std::string ProgramPath(std::string_view program);
 
-// A script that puts the program there unless it is there already, and refuses bytes whose digest
-// is another. ProgramIsThere asks, so that an upload is made once.
-std::string UploadScript(std::string_view program);
+// A script that puts the program at `path`, or nothing when what arrived has another digest.
+std::string UploadScript(std::string_view program, const std::string& path);
 
-// Puts the program on the node and returns its path there.
+// Puts the program on the node, unless it is there already, and returns its path there.
 Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std::string& folder);
 // Takes it away again. Errors are no one's concern: the next run puts the same file there.
 void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path);
