@@ -3,6 +3,7 @@
 #include "plugins/host/host.h"
 #include "plugins/hosts/hosts.h"
 #include "plugins/memlock/memlock.h"
+#include "plugins/nccl/nccl.h"
 #include "plugins/netplan/netplan.h"
 #include "plugins/ssh/ssh.h"
 #include "plugins/sysctl/sysctl.h"
@@ -13,7 +14,7 @@ namespace reconciler::plugins {
 const std::vector<Plugin>& All() {
   static const std::vector<Plugin> kPlugins = {
       host::Get(),    netplan::Get(), hosts::Get(), sysctl::Get(),
-      memlock::Get(), ssh::Get(),     units::Get(),
+      memlock::Get(), ssh::Get(),     nccl::Get(),  units::Get(),
   };
   return kPlugins;
 }

@@ -5,6 +5,7 @@
 
 #include "reconciler/base/result.h"
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/environment.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/probe.h"
@@ -35,6 +36,9 @@ struct Plugin {
   std::vector<Resource> (*resources)(const PluginInput&) = nullptr;
   // Problems that need no node, found after the schema and the cross checks. May be null.
   Errors (*check)(const ClusterSpec&, const Fabric&) = nullptr;
+  // What programs on the node should find in their environment; an error when that cannot be told.
+  // May be null.
+  Result<Environment> (*environment)(const PluginInput&) = nullptr;
 };
 
 }  // namespace reconciler

@@ -1,7 +1,5 @@
 #include "plugins/hosts/hosts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
 
@@ -20,30 +18,39 @@ bool Managed(const ClusterSpec& cluster) {
   return flag == nullptr || *flag;
 }
 
-bool HasPort(const Segment& segment, const NodeName& node) {
-  return std::any_of(segment.ports.begin(), segment.ports.end(),
-                     [&](const RailPort& port) { return port.node == node; });
-}
-
 // The ports that `node` reaches without a router, its own included, by rail and then by host
-// number.
-std::vector<RailPort> Reachable(const Fabric& fabric, const NodeName& node) {
-  std::vector<RailPort> ports;
-  for (const Segment& segment : fabric.segments) {
-    if (!HasPort(segment, node)) continue;
-    ports.insert(ports.end(), segment.ports.begin(), segment.ports.end());
+// number. Pointers: on a switch every node reaches every port, so that all plans together look at
+// each port once per node.
+std::vector<const RailPort*> Reachable(const Fabric& fabric, const NodeName& node) {
+  std::vector<const RailPort*> ports;
+  const auto own = fabric.ports.find(node);
+  if (own == fabric.ports.end()) return ports;
+  for (const RailPort& mine : own->second) {
+    for (const Segment& segment : fabric.segments) {
+      if (segment.rail != mine.rail) continue;
+      for (const RailPort& port : segment.ports) ports.push_back(&port);
+    }
   }
-  std::sort(ports.begin(), ports.end(), [](const RailPort& a, const RailPort& b) {
-    return std::tie(a.rail, a.address, a.node) < std::tie(b.rail, b.address, b.node);
-  });
+  const auto before = [](const RailPort* a, const RailPort* b) {
+    return std::tie(a->rail, a->address, a->node) < std::tie(b->rail, b->address, b->node);
+  };
+  if (!std::is_sorted(ports.begin(), ports.end(), before)) {
+    std::sort(ports.begin(), ports.end(), before);
+  }
   return ports;
 }
 
 std::string Lines(const Fabric& fabric, const NodeName& node) {
   std::string lines;
-  for (const RailPort& port : Reachable(fabric, node)) {
-    lines +=
-        fmt::format("{} {}\n", ToString(port.address.address), RailHostName(port.node, port.rail));
+  int rail = -1;
+  std::string suffix;  // of every name on that rail
+  for (const RailPort* port : Reachable(fabric, node)) {
+    if (port->rail != rail) suffix = RailHostName("", rail = port->rail);
+    lines += ToString(port->address.address);
+    lines += ' ';
+    lines += port->node;
+    lines += suffix;
+    lines += '\n';
   }
   return lines;
 }

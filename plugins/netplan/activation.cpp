@@ -68,7 +68,7 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
   };
 }
 
-std::vector<Action> Withdraw(Renderer renderer, const std::vector<std::string>& ours) {
+std::vector<RunCommand> Withdraw(Renderer renderer, const std::vector<std::string>& ours) {
   RunCommand remove{.argv = {"rm", "-f", "--"}};
   for (const std::string& netdev : ours) remove.argv.push_back(GeneratedFile(renderer, netdev));
   const RunCommand reload = renderer == Renderer::kNetworkd

@@ -6,6 +6,7 @@
 
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/paths.h"
+#include "plugins/netplan/routes.h"
 #include "plugins/shared/owned.h"
 #include "reconciler/base/text.h"
 
@@ -50,12 +51,28 @@ std::string WhyNoPorts(const PluginInput& input, const Intent& intent) {
       Join(missing, " and no "));
 }
 
+// A route over a port of any cage is what this apply puts in order.
+std::string WhyOverlapping(const PluginInput& input, const Intent& intent) {
+  std::vector<std::string> cages;
+  std::vector<Ipv4Prefix> subnets;
+  for (const RailPort& port : intent.ports) {
+    cages.push_back(port.netdev);
+    subnets.push_back(port.address.Network());
+  }
+  const auto unused = input.fabric.unused_netdevs.find(input.node.name);
+  if (unused != input.fabric.unused_netdevs.end()) {
+    cages.insert(cages.end(), unused->second.begin(), unused->second.end());
+  }
+  return WhyRoutedElsewhere(subnets, cages, input.facts);
+}
+
 void FindObstacles(const PluginInput& input, const std::vector<std::string>& netdevs,
                    Intent& intent) {
   intent.blocked = WhyProtected(intent.protection, netdevs);
   if (intent.blocked.empty()) intent.blocked = intent.tree.unclear;
   if (intent.blocked.empty()) intent.blocked = WhyTwoManagers(input, intent);
   if (intent.blocked.empty()) intent.blocked = WhyNoPorts(input, intent);
+  if (intent.blocked.empty()) intent.blocked = WhyOverlapping(input, intent);
   intent.link_blocked = intent.blocked;
   if (intent.blocked.empty() && !intent.tree.claims.empty()) {
     const Claim& claim = intent.tree.claims.front();
@@ -151,7 +168,7 @@ std::vector<RunCommand> RegenerateOurs(const Intent& intent) {
   return Regenerate(intent.tree.renderer, intent.tree.files, GeneratedFor(intent));
 }
 
-std::vector<Action> WithdrawOurs(const Intent& intent) {
+std::vector<RunCommand> WithdrawOurs(const Intent& intent) {
   return Withdraw(intent.tree.renderer, GeneratedFor(intent));
 }
 

@@ -38,7 +38,7 @@ std::string WhyLinkBlocked(const Intent& intent, const std::string& netdev);
 std::vector<RunCommand> RegenerateOurs(const Intent& intent);
 
 // Takes that back where there was no file of ours before.
-std::vector<Action> WithdrawOurs(const Intent& intent);
+std::vector<RunCommand> WithdrawOurs(const Intent& intent);
 
 // NetworkManager activates a port by itself once there is a carrier, and cannot before.
 bool CanReconfigure(const LinkFact* link, Renderer renderer);

@@ -63,12 +63,20 @@ Resource BareLink(const PluginInput& input, const Intent& intent, const std::str
   return resource;
 }
 
+// The port is nobody's again, with the values that it had.
+Release ReleaseLink(const Intent& intent, const std::string& netdev,
+                    const std::vector<RunCommand>& restore) {
+  Release release{.after = Withdraw(intent.tree.renderer, {netdev})};
+  release.after.insert(release.after.end(), restore.begin(), restore.end());
+  return release;
+}
+
 }  // namespace
 
-std::vector<Action> RestoreLink(const std::string& netdev, const LinkFact& link) {
-  std::vector<Action> undo = {
-      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}},
-      RunCommand{.argv = {"ip", "-4", "address", "flush", "dev", netdev}}};
+std::vector<RunCommand> RestoreLink(const std::string& netdev, const LinkFact& link) {
+  std::vector<RunCommand> undo = {
+      {.argv = {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}},
+      {.argv = {"ip", "-4", "address", "flush", "dev", netdev}}};
   for (const Ipv4Prefix& address : link.ipv4) {
     undo.push_back(RunCommand{
         .argv = {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}});
@@ -93,7 +101,9 @@ Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort
         ResourceState(LinkText(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
     resource.label = Difference(*link, carrier, port, renderer);
   }
-  resource.undo = RestoreLink(port.netdev, *link);
+  const std::vector<RunCommand> restore = RestoreLink(port.netdev, *link);
+  resource.undo.assign(restore.begin(), restore.end());
+  resource.release = ReleaseLink(intent, port.netdev, restore);
   resource.interrupts = CutOff(input.facts, {port});
   resource.triggers = RegenerateOurs(intent);
   if (CanReconfigure(link, renderer)) {
@@ -110,8 +120,10 @@ Resource DownLink(const PluginInput& input, const Intent& intent, const std::str
   if (link == nullptr) return resource;
   resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
   resource.interrupts = CutOff(input.facts, {{.netdev = netdev}});
-  resource.undo = {
-      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, link->admin_up ? "up" : "down"}}};
+  const RunCommand restore{
+      .argv = {"ip", "link", "set", "dev", netdev, link->admin_up ? "up" : "down"}};
+  resource.undo = {restore};
+  resource.release = ReleaseLink(intent, netdev, {restore});
   if (intent.tree.renderer == Renderer::kNetworkd) {
     resource.triggers = RegenerateOurs(intent);
     resource.triggers.push_back(Reconfigure(Renderer::kNetworkd, netdev));

@@ -8,7 +8,7 @@ namespace reconciler::plugins::netplan {
 
 // The live state that a rail port must have: up, MTU, and its IPv4 address as the only one.
 // Sets the live values of a port again as they are in the facts.
-std::vector<Action> RestoreLink(const std::string& netdev, const LinkFact& link);
+std::vector<RunCommand> RestoreLink(const std::string& netdev, const LinkFact& link);
 
 Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort& port);
 

@@ -32,11 +32,12 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
   const Observed<FileState> observed = FileOf(input.facts, std::string(kOwnFile));
   // The triggers reconfigure every port, also one that is as it should be.
   std::vector<Action> undo;
-  if (std::holds_alternative<Absent>(observed)) undo = WithdrawOurs(intent);
+  const std::vector<RunCommand> withdraw = WithdrawOurs(intent);
+  if (std::holds_alternative<Absent>(observed)) undo.assign(withdraw.begin(), withdraw.end());
   for (const RailPort& port : intent.ports) {
     const LinkFact* link = LinkOf(input, port.netdev);
     if (link == nullptr || link->mtu == 0) continue;
-    for (Action& action : RestoreLink(port.netdev, *link)) undo.push_back(std::move(action));
+    for (RunCommand& command : RestoreLink(port.netdev, *link)) undo.push_back(std::move(command));
   }
   Resource resource{.kind = "file",
                     .name = std::string(kOwnFile),
@@ -46,6 +47,7 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
                     .observed = AsState(observed),
                     .undo = std::move(undo),
                     .triggers = std::move(triggers),
+                    .release = Release{.after = withdraw},  // the links' entries know their values
                     .impact = Impact::kLinkFlap,
                     .interrupts = CutOff(input.facts, intent.ports),
                     .blocked = intent.blocked,
@@ -91,13 +93,13 @@ Resource ForeignFile(const PluginInput& input, const Intent& intent, const Claim
 
 std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec& node) {
   if (PortsOf(fabric, node.name).empty()) return {};
-  std::vector<Read> reads = {ReadFile{std::string(kOwnFile)},
-                             ReadFile{std::string(kUnmanagedFile)},
-                             ReadFiles{"/lib/netplan/*.yaml"},
-                             ReadFiles{"/etc/netplan/*.yaml"},
-                             ReadFiles{"/run/netplan/*.yaml"},
-                             RunProbe{.id = std::string(kDefaultRouteKey),
-                                      .argv = {"ip", "-j", "-4", "route", "show", "default"}}};
+  std::vector<Read> reads = {
+      ReadFile{std::string(kOwnFile)},
+      ReadFile{std::string(kUnmanagedFile)},
+      ReadFiles{"/lib/netplan/*.yaml"},
+      ReadFiles{"/etc/netplan/*.yaml"},
+      ReadFiles{"/run/netplan/*.yaml"},
+      RunProbe{.id = std::string(kDefaultRouteKey), .argv = {"ip", "-j", "-4", "route", "show"}}};
   for (Read& read : RdmaReads()) reads.push_back(std::move(read));
   return reads;
 }
@@ -106,6 +108,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(std::string(kDefaultRouteKey));
   if (found != reply.commands.end()) {
     facts.values[std::string(kDefaultRouteKey)] = ParseDefaultRoutes(found->second);
+    facts.values[std::string(kRoutesKey)] = ParseRoutes(found->second);
   }
   facts.values[std::string(kRdmaUsersKey)] = ParseRdmaUsers(reply);
 }

@@ -16,8 +16,8 @@ inline constexpr std::string_view kRdmaUsersKey = "netplan.rdma_users";
 
 std::vector<Read> RdmaReads();
 
-// From the queue pairs that `rdma resource` lists, without those that the kernel keeps on every port
-// for itself (GSI, SMI). Unknown where there are RDMA devices and nobody can tell.
+// From the queue pairs that `rdma resource` lists, without those that the kernel keeps on every
+// port for itself (GSI, SMI). Unknown where there are RDMA devices and nobody can tell.
 Observed<std::string> ParseRdmaUsers(const ProbeReply& reply);
 
 // "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1"; empty: nobody is cut off.

@@ -6,36 +6,106 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "plugins/shared/state.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
+namespace {
 
-Observed<std::string> ParseDefaultRoutes(const CommandReply& reply) {
-  using Json = nlohmann::json;
+using Json = nlohmann::json;
+
+constexpr int kShortestOfANetwork = 8;  // VPN clients write the default route as two /1
+
+// The objects of the list; Absent: none.
+Observed<std::vector<Json>> ParseList(const CommandReply& reply) {
   if (reply.exit_code != 0) {
     const std::vector<std::string> lines = SplitLines(reply.err);
     return Unknown{fmt::format("ip route failed: {}", lines.empty()
                                                           ? fmt::format("exit {}", reply.exit_code)
                                                           : lines.front())};
   }
-  const Json list = Json::parse(reply.out, nullptr, /*allow_exceptions=*/false);
   // iproute2 before 5.x prints nothing at all for an empty list.
   if (Trim(reply.out).empty()) return Absent{};
+  const Json list = Json::parse(reply.out, nullptr, /*allow_exceptions=*/false);
   if (!list.is_array()) return Unknown{"ip route printed something other than JSON"};
+  std::vector<Json> routes;
+  for (const Json& route : list) {
+    if (route.is_object()) routes.push_back(route);
+  }
+  return routes;
+}
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// "10.0.0.0/8", "10.0.0.5".
+std::optional<Ipv4Prefix> ParseDestination(const std::string& text) {
+  return ParseIpv4Prefix(text.find('/') == std::string::npos ? text + "/32" : text);
+}
+
+}  // namespace
+
+Observed<std::string> ParseDefaultRoutes(const CommandReply& reply) {
+  const Observed<std::vector<Json>> list = ParseList(reply);
+  if (const auto* unknown = std::get_if<Unknown>(&list)) return *unknown;
+  const auto* routes = Known(list);
+  if (routes == nullptr) return Absent{};
   std::set<std::string> netdevs;
   const auto add = [&](const Json& hop) {
-    if (!hop.is_object()) return;
-    const auto dev = hop.find("dev");
-    if (dev != hop.end() && dev->is_string()) netdevs.insert(dev->get<std::string>());
+    if (const std::string dev = TextOf(hop, "dev"); !dev.empty()) netdevs.insert(dev);
   };
-  for (const Json& route : list) {
+  for (const Json& route : *routes) {
+    if (TextOf(route, "dst") != "default") continue;
     add(route);
-    if (!route.is_object()) continue;
     const auto hops = route.find("nexthops");  // a route over several interfaces
-    if (hops != route.end() && hops->is_array()) std::for_each(hops->begin(), hops->end(), add);
+    if (hops == route.end() || !hops->is_array()) continue;
+    for (const Json& hop : *hops) {
+      if (hop.is_object()) add(hop);
+    }
   }
   if (netdevs.empty()) return Absent{};
   return Join({netdevs.begin(), netdevs.end()}, " ");
+}
+
+Observed<std::string> ParseRoutes(const CommandReply& reply) {
+  const Observed<std::vector<Json>> list = ParseList(reply);
+  if (const auto* unknown = std::get_if<Unknown>(&list)) return *unknown;
+  const auto* routes = Known(list);
+  if (routes == nullptr) return Absent{};
+  std::set<std::string> lines;
+  for (const Json& route : *routes) {
+    const auto prefix = ParseDestination(TextOf(route, "dst"));
+    if (!prefix) continue;
+    const std::string dev = TextOf(route, "dev");
+    lines.insert(
+        fmt::format("{} {}", ToString(*prefix), dev.empty() ? "elsewhere" : Printable(dev)));
+  }
+  if (lines.empty()) return Absent{};
+  return Join({lines.begin(), lines.end()}, "\n");
+}
+
+std::string WhyRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
+                               const std::vector<std::string>& ours, const NodeFacts& facts) {
+  const Observed<std::string> fact = ValueOf(facts, std::string(kRoutesKey));
+  const auto* lines = Known(fact);
+  if (lines == nullptr) return {};
+  for (const std::string& line : SplitLines(*lines)) {
+    const std::size_t blank = line.find(' ');
+    const auto route = ParseIpv4Prefix(line.substr(0, blank));
+    if (!route || blank == std::string::npos || route->length < kShortestOfANetwork) continue;
+    const std::string dev = line.substr(blank + 1);
+    if (std::find(ours.begin(), ours.end(), dev) != ours.end()) continue;
+    for (const Ipv4Prefix& subnet : subnets) {
+      if (!route->Overlaps(subnet)) continue;
+      return fmt::format(
+          "fabric subnet {} overlaps {}, which this node reaches over {}: packets for one would go "
+          "to the other; give the fabric a subnet that nothing uses",
+          ToString(subnet), ToString(*route), dev);
+    }
+  }
+  return {};
 }
 
 }  // namespace reconciler::plugins::netplan

@@ -1,14 +1,28 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "reconciler/model/facts.h"
+#include "reconciler/model/ipv4.h"
 #include "reconciler/model/observed.h"
 #include "reconciler/model/probe.h"
 
 namespace reconciler::plugins::netplan {
 
-// The netdevs of IPv4 default routes, from `ip -j -4 route show default`: names with a blank
-// between them, sorted; Absent when there is none.
+inline constexpr std::string_view kRoutesKey = "netplan.routes";
+
+// From `ip -j -4 route show`. The netdevs of IPv4 default routes: names with a blank between them,
+// sorted; Absent when there is none.
 Observed<std::string> ParseDefaultRoutes(const CommandReply& reply);
+// All other routes: "10.0.0.0/8 tun0", a line each; an address alone is a /32.
+Observed<std::string> ParseRoutes(const CommandReply& reply);
+
+// Why one of these subnets can be none of the fabric's: the node reaches a part of it elsewhere.
+// Routes over `ours`, the ports of the fabric, do not count, nor do those that are shorter than /8:
+// they stand for the default route. Empty: nothing is in the way.
+std::string WhyRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
+                               const std::vector<std::string>& ours, const NodeFacts& facts);
 
 }  // namespace reconciler::plugins::netplan

@@ -6,22 +6,31 @@
 #include <string>
 #include <vector>
 
-#include "reconciler/base/text.h"
-
 namespace reconciler {
 namespace {
 
+// Views into the texts: lines are many (a large cluster's /etc/hosts), and most go into no hunk.
 struct Line {
   char mark;  // ' ', '-', '+'
-  std::string text;
+  std::string_view text;
 };
 
 constexpr std::string_view kNoNewline = "\n\\ No newline at end of file";
 
 // A last line without its newline differs from the same line with one; the marker makes that so.
-std::vector<std::string> Lines(std::string_view text) {
-  std::vector<std::string> lines = SplitLines(text);
-  if (!text.empty() && text.back() != '\n') lines.back() += kNoNewline;
+// `last` holds that line and outlives the views.
+std::vector<std::string_view> Lines(std::string_view text, std::string& last) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) {
+      last = std::string(text) + std::string(kNoNewline);
+      lines.emplace_back(last);
+      break;
+    }
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
   return lines;
 }
 
@@ -29,7 +38,8 @@ std::vector<std::string> Lines(std::string_view text) {
 constexpr std::size_t kMostCells = 4u << 20;
 
 // Longest common subsequence over what is left between the common head and the common tail.
-std::vector<Line> Script(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+std::vector<Line> Script(const std::vector<std::string_view>& a,
+                         const std::vector<std::string_view>& b) {
   std::size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   std::size_t tail = 0;
@@ -48,6 +58,7 @@ std::vector<Line> Script(const std::vector<std::string>& a, const std::vector<st
     }
   }
   std::vector<Line> script;
+  script.reserve(head + n + m + tail);
   for (std::size_t i = 0; i < head; ++i) script.push_back({' ', a[i]});
   for (std::size_t i = 0, j = 0; i < n || j < m;) {
     if (small && i < n && j < m && a[head + i] == b[head + j]) {
@@ -73,7 +84,9 @@ std::string Range(std::size_t start, std::size_t count) {
 
 std::string UnifiedDiff(std::string_view before, std::string_view after, int context) {
   if (before == after) return {};
-  const std::vector<Line> script = Script(Lines(before), Lines(after));
+  std::string last_before;
+  std::string last_after;
+  const std::vector<Line> script = Script(Lines(before, last_before), Lines(after, last_after));
   const auto width = static_cast<std::size_t>(context);
   std::string text;
   std::size_t line_a = 0;
@@ -96,10 +109,13 @@ std::string UnifiedDiff(std::string_view before, std::string_view after, int con
     for (std::size_t k = first; k < end; ++k) {
       count_a += script[k].mark != '+';
       count_b += script[k].mark != '-';
-      body += script[k].mark + script[k].text + '\n';
+      body += script[k].mark;
+      body += script[k].text;
+      body += '\n';
     }
-    text += fmt::format("@@ -{} +{} @@\n{}", Range(line_a - lead, count_a),
-                        Range(line_b - lead, count_b), body);
+    text += fmt::format("@@ -{} +{} @@\n", Range(line_a - lead, count_a),
+                        Range(line_b - lead, count_b));
+    text += body;
     line_a += count_a - lead;
     line_b += count_b - lead;
     i = end;

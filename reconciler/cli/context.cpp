@@ -63,13 +63,17 @@ int Complain(const Error& error, int exit_code) {
 }
 
 std::optional<Cluster> OpenCluster(const Selection& selection) {
-  const std::string& path = selection.manifest;
-  const auto text = ReadTextFile(path);
+  const auto text = ReadTextFile(selection.manifest);
   if (!text) {
     std::cerr << FormatError(text.error());
     return std::nullopt;
   }
-  auto spec = LoadClusterSpec(*text, path);
+  return ClusterOf(*text, selection.manifest, selection.scope);
+}
+
+std::optional<Cluster> ClusterOf(const std::string& text, const std::string& name,
+                                 const PlanScope& scope) {
+  auto spec = LoadClusterSpec(text, name);
   if (!spec) {
     std::cerr << FormatErrors(spec.error());
     return std::nullopt;
@@ -85,16 +89,16 @@ std::optional<Cluster> OpenCluster(const Selection& selection) {
     for (Error& error : plugin.check(*spec, *fabric)) errors.push_back(std::move(error));
   }
   if (!errors.empty()) {
-    const SourceText source(*text);
+    const SourceText source(text);
     for (Error& error : errors) source.Attach(error);
     std::cerr << FormatErrors(errors);
     return std::nullopt;
   }
-  if (const auto known = CheckScope(*spec, plugins::All(), selection.scope); !known) {
+  if (const auto known = CheckScope(*spec, plugins::All(), scope); !known) {
     std::cerr << FormatError(known.error());
     return std::nullopt;
   }
-  return Cluster{std::move(*spec), std::move(*fabric)};
+  return Cluster{std::move(*spec), std::move(*fabric), text};
 }
 
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,

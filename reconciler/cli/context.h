@@ -38,10 +38,14 @@ void AddScope(CLI::App& command, Selection& selection);
 struct Cluster {
   ClusterSpec spec = {};
   Fabric fabric = {};
+  std::string text = {};  // the manifest's bytes
 };
 
 // Prints the problems, those of the selection too, and yields nothing when there are any.
 std::optional<Cluster> OpenCluster(const Selection& selection);
+// The same for a manifest that is no file; `name` stands for one in what is printed.
+std::optional<Cluster> ClusterOf(const std::string& text, const std::string& name,
+                                 const PlanScope& scope);
 
 // Facts of the selected nodes with a line of progress; failures are reported on stderr.
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
@@ -57,11 +61,17 @@ void AddValidate(CLI::App& app, Context& context);
 void AddPlan(CLI::App& app, Context& context);
 void AddDrift(CLI::App& app, Context& context);
 void AddApply(CLI::App& app, Context& context);
+void AddRollback(CLI::App& app, Context& context);
+void AddUninstall(CLI::App& app, Context& context);
 void AddVerify(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddHistory(CLI::App& app, Context& context);
+void AddGraph(CLI::App& app, Context& context);
+void AddHostfile(CLI::App& app, Context& context);
 void AddLock(CLI::App& app, Context& context);
+void AddCabling(CLI::App& app, Context& context);
 void AddDrill(CLI::App& app, Context& context);
+void AddEnv(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 
 }  // namespace reconciler::cli

@@ -3,47 +3,50 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/engine/history.h"
+#include "reconciler/cli/history_read.h"
 #include "reconciler/model/json.h"
-#include "reconciler/transport/dial.h"
 
 namespace reconciler::cli {
 namespace {
 
-using Ledgers = std::map<NodeName, std::vector<Generation>>;
-
-// A member of a ledger's document; "?" where somebody damaged it.
-std::string Member(const nlohmann::json& document, const char* key) {
-  const auto found = document.is_object() ? document.find(key) : document.end();
-  if (!document.is_object() || found == document.end()) return "?";
-  return found->is_string() ? Printable(found->get<std::string>()) : found->dump();
+// "passed", "rolled back to 1"; what is not known is left out.
+std::string Words(const GenerationInfo& info) {
+  std::vector<std::string> words = {Plural(info.changes, "change", "changes")};
+  if (!info.commit.empty()) {
+    words.push_back("commit " + info.commit.substr(0, 12) + (info.dirty ? " and edits" : ""));
+  }
+  words.push_back(info.verification.empty() ? "not verified" : "verify " + info.verification);
+  if (info.rolled_back_to >= 0) {
+    words.push_back(fmt::format("rolled back to {}", info.rolled_back_to));
+  }
+  return Printable(Join(words, ", "));
 }
 
-void PrintText(const Cluster& cluster, const Ledgers& ledgers) {
+void PrintText(const Cluster& cluster, const Histories& histories) {
   for (const NodeSpec& node : cluster.spec.nodes) {
-    const auto found = ledgers.find(node.name);
-    if (found == ledgers.end()) continue;
+    const auto found = histories.nodes.find(node.name);
+    if (found == histories.nodes.end()) continue;
     std::cout << node.name << (found->second.empty() ? "  nothing was applied yet\n" : "\n");
     for (const Generation& generation : found->second) {
-      const auto document =
-          nlohmann::json::parse(generation.document, nullptr, /*allow_exceptions=*/false);
-      std::cout << fmt::format("  {:>4}  {}  by {}  {} changes  manifest {} ({})\n",
-                               generation.number, Member(document, "time"), Member(document, "by"),
-                               Member(document, "changes"), Member(document, "manifest"),
-                               Member(document, "manifest_digest").substr(0, 12));
+      const auto info = ParseGeneration(generation.document);
+      std::cout << (info ? fmt::format("  {:>4}  {}  by {}  {}  {} ({})\n", generation.number,
+                                       Printable(info->time), Printable(info->by), Words(*info),
+                                       Printable(info->manifest),
+                                       info->manifest_digest.substr(0, 12))
+                         : fmt::format("  {:>4}  damaged: {}\n", generation.number,
+                                       Printable(info.error().message)));
     }
   }
 }
 
-void PrintJson(const Ledgers& ledgers) {
+void PrintJson(const Histories& histories) {
   nlohmann::ordered_json nodes = nlohmann::ordered_json::object();
-  for (const auto& [node, generations] : ledgers) {
+  for (const auto& [node, generations] : histories.nodes) {
     nodes[node] = nlohmann::ordered_json::array();
     for (const Generation& generation : generations) {
       auto document = nlohmann::ordered_json::parse(generation.document, nullptr, false);
@@ -54,29 +57,27 @@ void PrintJson(const Ledgers& ledgers) {
   std::cout << Dump({{"format", "spark-reconcile/history/1"}, {"nodes", nodes}});
 }
 
-int RunHistory(const Selection& selection, const std::string& format) {
-  const auto cluster = OpenCluster(selection);
+struct HistoryOptions {
+  Selection selection = {};
+  std::string format = "text";
+  int show = -1;
+};
+
+int RunHistory(const HistoryOptions& options) {
+  const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(DialNode);
-  Ledgers ledgers;
-  Errors errors;
-  std::mutex mutex;
-  ForEachNode(SelectNodes(cluster->spec, selection.scope.nodes), [&](const NodeSpec& node) {
-    auto history = ReadHistory(node, pool);
-    const std::lock_guard lock(mutex);
-    if (history) {
-      ledgers[node.name] = std::move(*history);
-    } else {
-      errors.push_back(std::move(history).error());
-    }
-  });
-  std::cerr << FormatErrors(errors);
-  if (format == "json") {
-    PrintJson(ledgers);
+  const Histories histories = ReadHistories(*cluster, options.selection.scope.nodes);
+  std::cerr << FormatErrors(histories.errors);
+  if (options.show >= 0) {
+    const auto chosen = ChooseGeneration(histories, options.show);
+    if (!chosen) return Complain(chosen.error(), kUsageOrManifest);
+    std::cout << chosen->info.manifest_text;
+  } else if (options.format == "json") {
+    PrintJson(histories);
   } else {
-    PrintText(*cluster, ledgers);
+    PrintText(*cluster, histories);
   }
-  return errors.empty() ? kFine : kNodeUnreadable;
+  return histories.errors.empty() ? kFine : kNodeUnreadable;
 }
 
 }  // namespace
@@ -84,15 +85,16 @@ int RunHistory(const Selection& selection, const std::string& format) {
 void AddHistory(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("history", "Show what was applied to each node, when and by whom");
-  auto selection = std::make_shared<Selection>();
-  auto format = std::make_shared<std::string>("text");
-  AddManifest(*command, *selection);
-  command->add_option("--node", selection->scope.nodes, "Only this node")->allow_extra_args(false);
-  command->add_option("--format", *format, "How to print it")
+  auto options = std::make_shared<HistoryOptions>();
+  AddManifest(*command, options->selection);
+  command->add_option("--node", options->selection.scope.nodes, "Only this node")
+      ->allow_extra_args(false);
+  command->add_option("--show", options->show, "Print the manifest of this generation")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->callback(
-      [&context, selection, format] { context.exit_code = RunHistory(*selection, *format); });
+  command->callback([&context, options] { context.exit_code = RunHistory(*options); });
 }
 
 }  // namespace reconciler::cli

@@ -38,13 +38,21 @@ int main(int argc, char** argv) {
   AddDrift(app, context);
   AddStatus(app, context);
   AddHistory(app, context);
+  AddGraph(app, context);
+  AddHostfile(app, context);
   AddLock(app, context);
+  AddCabling(app, context);
   AddDrill(app, context);
+  AddRollback(app, context);
+  AddUninstall(app, context);
+  AddEnv(app, context);
   AddSchema(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
-    if (argc > 1 && argv[1][0] != '-') return UnknownCommand(app, argv[1]);
+    // A known command may lack an argument of its own.
+    const bool known = !app.get_subcommands().empty();
+    if (argc > 1 && argv[1][0] != '-' && !known) return UnknownCommand(app, argv[1]);
     app.exit(error);
     return kUsageOrManifest;
   } catch (const CLI::ParseError& error) {

@@ -55,6 +55,8 @@ void AddPrinting(CLI::App& command, PlanOptions& options) {
   command.add_option("--format", options.format, "How to print it")
       ->check(CLI::IsMember({"text", "json", "markdown"}))
       ->capture_default_str();
+  command.add_flag("--overwrite-edited", options.selection.scope.overwrite_edited,
+                   "Write files again that somebody edited since we wrote them");
   command.add_flag("--brief", options.brief, "One line per change, without the files' diffs");
 }
 

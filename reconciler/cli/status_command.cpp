@@ -24,13 +24,28 @@ std::string LinkLine(const std::string& name, const LinkFact& link) {
                      addresses.empty() ? "no address" : Join(addresses, ", "));
 }
 
+std::string LedgerLine(const NodeFacts& facts) {
+  if (const Ledger* ledger = Known(facts.ledger)) {
+    return fmt::format("  generation {} of cluster {} · {} of ours\n", ledger->generation,
+                       Printable(ledger->cluster),
+                       Plural(ledger->entries.size(), "thing", "things"));
+  }
+  if (const auto* unknown = std::get_if<Unknown>(&facts.ledger)) {
+    return fmt::format("  {} cannot be read: {}\n", kLedgerFile, Printable(unknown->why));
+  }
+  return "  nothing was applied yet\n";
+}
+
 std::string NodeText(const NodeSpec& node, const NodeFacts& facts) {
   std::string text = fmt::format("{}  {}", Printable(node.name), Printable(node.address));
   if (const HostFact* host = Known(facts.host)) {
     text += fmt::format("  {} · kernel {} · {}", Printable(host->os), Printable(host->kernel),
                         Printable(host->arch));
   }
-  text += '\n';
+  text += '\n' + LedgerLine(facts);
+  if (const std::string line = UnderWayText(node.name, facts); !line.empty()) {
+    text += "  " + Printable(line.substr(node.name.size() + 2)) + '\n';
+  }
   for (const auto& [name, link] : facts.links) {
     if (name != "lo") text += LinkLine(name, link);
   }

@@ -77,7 +77,7 @@ std::vector<Step> StepsOf(const std::vector<const Change*>& changes) {
 }
 
 std::string JournalDirectory(std::string_view apply_id) {
-  return std::string(kStateDirectory) + "/journal/" + std::string(apply_id);
+  return std::string(kStateFolder) + "/journal/" + std::string(apply_id);
 }
 
 std::string NewApplyId(const Plan& plan) {

@@ -161,6 +161,7 @@ class Run {
         all.insert(all.end(), files.begin(), files.end());
       }
       if (!Take(guard_.StageAndArm(next, fabric_, journal_))) return false;
+      report_.passes.push_back(next);
       on_event_({EventType::kArmed, "", "", ""});
       Merge(Apply(next, cluster_, sessions_, journal_, on_event_, options_.should_stop),
             report_.applied);
@@ -211,12 +212,21 @@ class Run {
 
   bool Prove() {
     if (options_.allow_unproven) return true;
-    return Take(
-        UnprovenPairs(reached_before_, ProbePairs(fabric_, Present(), pool_), plan_, fabric_));
+    Errors unproven =
+        UnprovenPairs(reached_before_, ProbePairs(fabric_, Present(), pool_), plan_, fabric_);
+    if (!unproven.empty() && options_.why_unproven) {
+      for (std::string& line : options_.why_unproven()) {
+        unproven.push_back({.kind = ErrorKind::kApply, .message = std::move(line)});
+      }
+    }
+    return Take(std::move(unproven));
   }
 
   void Commit() {
-    if (!Take(guard_.Intent(fabric_, options_.documents)) || Interrupted()) return;
+    const auto documents = [&](const NodeName& node) {
+      return options_.documents ? options_.documents(node, report_.passes) : Documents();
+    };
+    if (!Take(guard_.Intent(fabric_, documents)) || Interrupted()) return;
     on_event_({EventType::kReady, "", "", ""});
     report_.committed = Take(guard_.Commit());
     mixed_ = !report_.committed;
@@ -229,7 +239,9 @@ class Run {
     ForEachChange(report_.remaining,
                   [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
     report_.converged = report_.remaining.Empty();
-    if (report_.converged) on_event_({EventType::kConverged, "", "", ""});
+    if (!report_.converged) return;
+    on_event_({EventType::kConverged, "", "",
+               fmt::format("{} round trips to a node at most", sessions_.MostRoundTrips())});
   }
 
   void Undo() {
@@ -238,7 +250,7 @@ class Run {
       return;
     }
     on_event_({EventType::kUndoing, "", "", ""});
-    if (!Take(guard_.Revert())) return;
+    if (!Take(guard_.Revert(InAStep()))) return;
     pool_.DropAll();
     Errors left;
     for (int reading = 0; reading < options_.readings; ++reading) {
@@ -257,6 +269,17 @@ class Run {
       if (done) report_.kept.push_back(change.Id());
     });
     if (report_.undone) on_event_({EventType::kUndone, "", "", ""});
+  }
+
+  // Nodes whose connection broke while they were at work.
+  std::set<NodeName> InAStep() const {
+    std::set<NodeName> nodes;
+    for (const auto& [name, node] : report_.applied.nodes) {
+      for (const auto& [id, outcome] : node.changes) {
+        if (outcome == ChangeOutcome::kUnknown) nodes.insert(name);
+      }
+    }
+    return nodes;
   }
 
   bool Take(Errors errors) {

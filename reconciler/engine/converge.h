@@ -24,9 +24,14 @@ struct ConvergeOptions {
   std::set<std::string> beside = {};  // ids of changes that the plan leaves alone on purpose
   int readings = 6;                   // of one pass, before what differs counts
   std::chrono::milliseconds between_readings{700};
-  std::map<NodeName, Documents> documents = {};  // what each node's ledger keeps of this apply
+  // What a node keeps of this apply once it is committed; asked once per node, with all passes that
+  // were carried out.
+  std::function<Documents(const NodeName&, const std::vector<Plan>& passes)> documents = {};
   GuardTimes times = {};
   bool allow_unproven = false;  // keep the change though pairs of nodes do not reach each other
+  // Asked when pairs do not reach each other, while the new configuration is still there: what may
+  // be wrong between the nodes.
+  std::function<std::vector<std::string>()> why_unproven = {};
 };
 
 // What a node is after an apply that failed, from a new reading.
@@ -42,6 +47,7 @@ struct ConvergeReport {
   bool committed = false;                 // on every node, whatever was read afterwards
   bool undone = false;                    // it failed, and every node is as it was before
   std::map<NodeName, NodeEnd> ends = {};  // when it neither converged nor was undone
+  std::vector<Plan> passes = {};          // as they were carried out
   std::vector<std::string> kept =
       {};  // ids that an undo leaves, because deleting could lose something
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 #include "reconciler/base/unified_diff.h"
@@ -10,7 +12,10 @@ namespace reconciler {
 namespace {
 
 std::string LineCount(const std::string& content) {
-  return Plural(SplitLines(content).size(), "line", "lines");
+  const bool open_end = !content.empty() && content.back() != '\n';
+  return Plural(
+      static_cast<std::size_t>(std::count(content.begin(), content.end(), '\n')) + open_end, "line",
+      "lines");
 }
 
 // "(0600, 19 lines)", with the owner where it is not root.
@@ -35,9 +40,10 @@ std::string FileDifference(const FileState& before, const FileState& after,
   if (before.content != after.content) {
     std::size_t added = 0;
     std::size_t removed = 0;
-    for (const std::string& line : SplitLines(diff)) {
-      added += line.starts_with('+');
-      removed += line.starts_with('-');
+    for (std::size_t at = 0; at < diff.size();
+         at = std::min(diff.find('\n', at), diff.size() - 1) + 1) {
+      added += diff[at] == '+';
+      removed += diff[at] == '-';
     }
     parts.push_back(fmt::format("+{} -{} lines", added, removed));
   }

@@ -159,7 +159,7 @@ class Run {
                                             Printable(before_[i]))));
       }
     }
-    static_cast<void>(pool_.Run(node_, fmt::format("rm -rf {}/drill", kStateDirectory), kLimit));
+    static_cast<void>(pool_.Run(node_, fmt::format("rm -rf {}/drill", kStateFolder), kLimit));
   }
 
   bool Stop(Error error) {

@@ -90,13 +90,12 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
   return errors;
 }
 
-Errors Guard::Intent(const Fabric& fabric, const std::map<NodeName, Documents>& documents) {
+Errors Guard::Intent(const Fabric& fabric,
+                     const std::function<Documents(const NodeName&)>& documents) {
   beat_ = {};
   const std::string journal = JournalDirectory(apply_id_);
   return OnEveryNode("the plan could not be prepared for its commit", [&](const NodeName& node) {
-    const auto own = documents.find(node);
-    return IntentRequest(journal, own == documents.end() ? Documents() : own->second,
-                         PeersOf(fabric, node, Applied(), apply_id_));
+    return IntentRequest(journal, documents(node), PeersOf(fabric, node, Applied(), apply_id_));
   });
 }
 
@@ -110,19 +109,35 @@ Errors Guard::Finish() {
   return OnEveryNode("the guard could not be taken away", [&](const NodeName&) { return request; });
 }
 
-Errors Guard::Revert() {
+Errors Guard::Revert(const std::set<NodeName>& in_a_step) {
   beat_ = {};
   return EndOnEveryNode("the plan could not be taken back",
-                        RevertRequest(JournalDirectory(apply_id_)));
+                        RevertRequest(JournalDirectory(apply_id_)), in_a_step);
 }
 
-Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request) {
+int Guard::LongestStep(const NodeName& node) const {
+  int longest = 0;
+  for (const GuardedStage& stage : stages_.at(node)) {
+    std::vector<const Change*> changes;
+    for (const Change& change : stage.changes) changes.push_back(&change);
+    for (const Step& step : StepsOf(changes)) {
+      const auto* command = std::get_if<RunCommand>(&step.action);
+      if (command != nullptr) longest = std::max(longest, command->time_limit_s);
+    }
+  }
+  return longest;
+}
+
+Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request,
+                             const std::set<NodeName>& in_a_step) {
   Errors errors;
   std::mutex mutex;
   ForEachNode(Nodes(), [&](const NodeSpec& node) {
     // By then the node has ended it by itself, or never will.
-    const auto deadline = std::chrono::steady_clock::now() +
-                          std::chrono::seconds(times_.revert_after + times_.moment() + 60);
+    const auto deadline =
+        std::chrono::steady_clock::now() +
+        std::chrono::seconds(times_.revert_after + times_.moment() + 60 +
+                             (in_a_step.contains(node.name) ? LongestStep(node.name) : 0));
     for (;;) {
       const auto reply = sessions_.RunAfresh(node, request, kEndLimit);
       if (reply && reply->exit_code == 0) return;

@@ -36,13 +36,14 @@ class Guard {
   // Two steps: first every armed node says that it is ready, then every one commits. An error of
   // the first step: nothing is committed anywhere, and Revert takes it back. An error of the
   // second: the node named could not be told; it decides by itself, as its peers did.
-  Errors Intent(const Fabric& fabric, const std::map<NodeName, Documents>& documents);
+  Errors Intent(const Fabric& fabric, const std::function<Documents(const NodeName&)>& documents);
   Errors Commit();
   Errors Finish();
 
   // Every armed node takes the plan back now. A node that cannot be asked does so by itself when
-  // its limit has passed; it is tried again until then.
-  Errors Revert();
+  // its limit has passed; it is tried again until then. `in_a_step`: nodes that may still be at
+  // work on a step, which is progress for as long as the step may take.
+  Errors Revert(const std::set<NodeName>& in_a_step = {});
 
   bool Armed() const { return !stages_.empty(); }
   std::set<NodeName> Applied() const;
@@ -53,7 +54,9 @@ class Guard {
                      const std::function<std::string(const NodeName&)>& request);
 
   // Tried again, through new sessions, until the node has decided.
-  Errors EndOnEveryNode(const std::string& what, const std::string& request);
+  Errors EndOnEveryNode(const std::string& what, const std::string& request,
+                        const std::set<NodeName>& in_a_step = {});
+  int LongestStep(const NodeName& node) const;  // seconds
 
   const ClusterSpec& cluster_;
   Sessions& sessions_;

@@ -46,6 +46,10 @@ beacons del
 rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service" || exit 1
 echo finished >"$J/state"
 sync "$J/state"
+# Folders that an apply made go when they are empty; until then they are remembered.
+cat "$D/made" "$J/made" 2>/dev/null | sort -ru | while IFS= read -r made; do
+  rmdir -- "$made" 2>/dev/null || [ ! -d "$made" ] || printf '%s\n' "$made"
+done >"$D/made.new" && mv -f "$D/made.new" "$D/made"
 # What was decided long ago is of no use for a revert; the ledger knows what matters.
 for old in $(ls -t "$D/journal" | tail -n +21); do
   case $(cat "$D/journal/$old/state") in finished | reverted) rm -rf "$D/journal/$old" ;; esac
@@ -184,7 +188,8 @@ file() {{ printf '%s' "$2" >"$1.new" && sync "$1.new" && mv -f "$1.new" "$1"; }}
 undecided && mkdir -p "$J" && echo $$ >"$J/holder" &&
   {{ systemctl is-active {sshd} >"$J/sshd"; :; }} && file "$J/revert" {revert} && file "$J/commit" {commit} &&
   file "$J/finish" {finish} && file "$J/watch" {watch} && progress 0 && echo armed >"$J/state" || exit 1
-file /etc/systemd/system/{unit}-boot.service {boot} && chmod 0644 /etc/systemd/system/{unit}-boot.service || exit 1
+BOOT=/etc/systemd/system/{unit}-boot.service # nothing runs it before the link is there
+printf '%s' {boot} >"$BOOT" && chmod 0644 "$BOOT" && sync "$BOOT" || exit 1
 (umask 022; mkdir -p /etc/systemd/system/sysinit.target.wants) &&
   ln -sfn ../{unit}-boot.service /etc/systemd/system/sysinit.target.wants/{unit}-boot.service &&
   sync /etc/systemd/system/sysinit.target.wants "$J" || exit 1

@@ -66,7 +66,7 @@ std::string LeaseText() { return WhoAmI() + " since " + TimeNow(); }
 
 Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
   const auto reply = pool.Run(
-      node, fmt::format("{}D={}\n{}", ScriptPreamble(MakeNonce()), kStateDirectory, kLook), kLimit);
+      node, fmt::format("{}D={}\n{}", ScriptPreamble(MakeNonce()), kStateFolder, kLook), kLimit);
   if (!reply) return Fail(reply.error());
   const std::vector<std::string> lines = SplitLines(reply->out);
   if (!lines.empty() && lines[0] == "free") return NodeLock{};
@@ -101,7 +101,7 @@ std::optional<std::string> ProofOfDeath(const NodeLock& lock, int patience_s) {
 Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& lock) {
   const auto reply = pool.Run(node,
                               fmt::format("{}D={}\nshell={}\n{}", ScriptPreamble(MakeNonce()),
-                                          kStateDirectory, lock.shell, kBreak),
+                                          kStateFolder, lock.shell, kBreak),
                               kLimit);
   if (!reply) return Fail(reply.error());
   if (reply->exit_code == 0) return {};

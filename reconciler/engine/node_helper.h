@@ -3,10 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace reconciler {
+#include "reconciler/model/ledger.h"
 
-// What a node keeps of us, and nothing else does.
-inline constexpr std::string_view kStateDirectory = "/var/lib/spark-reconcile";
+namespace reconciler {
 
 // Shell functions, in POSIX sh, that every session on a node begins with (nothing is installed).
 // They stand behind ScriptPreamble and work in the journal directory $J, one folder per step:

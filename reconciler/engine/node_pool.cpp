@@ -36,6 +36,12 @@ void NodePool::Drop(const NodeName& node) {
   open_.erase(found);
 }
 
+std::size_t NodePool::Runs(const NodeName& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = runs_.find(node);
+  return found == runs_.end() ? 0 : found->second;
+}
+
 void NodePool::DropAll() {
   std::map<NodeName, std::unique_ptr<Transport>> closing;
   const std::lock_guard lock(mutex_);
@@ -52,6 +58,10 @@ Result<std::unique_ptr<Channel>> NodePool::OpenShell(const NodeSpec& node) {
 
 Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
                                   Milliseconds limit) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++runs_[node.name];
+  }
   auto transport = Connection(node);
   if (!transport) return Fail(Named(std::move(transport).error(), node));
   auto reply = RunScript(**transport, script, limit);

@@ -22,6 +22,9 @@ class NodePool {
   // from several threads for different nodes.
   Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);
 
+  // How many scripts were run on the node.
+  std::size_t Runs(const NodeName& node) const;
+
   // Forgets the connection, so that the next call proves that a new login works.
   void Drop(const NodeName& node);
   void DropAll();
@@ -33,8 +36,9 @@ class NodePool {
   Result<Transport*> Connection(const NodeSpec& node);
 
   Dial dial_;
-  std::mutex mutex_;  // of the map; each transport belongs to one thread at a time
+  mutable std::mutex mutex_;  // of the maps; each transport belongs to one thread at a time
   std::map<NodeName, std::unique_ptr<Transport>> open_;
+  std::map<NodeName, std::size_t> runs_;
 };
 
 // Calls `work` for all nodes at the same time, one thread each, and waits for all of them.

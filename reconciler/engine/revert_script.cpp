@@ -40,8 +40,18 @@ std::string TriggersAgain(const GuardedStage& stage) {
   return text;
 }
 
-// Each change's own undo, newest change first. A change without steps is done by the triggers.
-std::string UndoCommands(const GuardedStage& stage) {
+// What systemctl does without a reload is done to files and outlives a power loss; live values do
+// not.
+bool OutlivesARestart(const RunCommand& command) {
+  return command.argv.size() > 1 && command.argv[0] == "systemctl" &&
+         command.argv[1] == "--no-reload";
+}
+
+enum class UndoAt { kOnce, kAfterTriggers, kBoot };
+
+// Each change's own undo, newest change first. A change without steps is done by the triggers, and
+// so it is done anew when they have run again.
+std::string UndoCommands(const GuardedStage& stage, UndoAt at) {
   const std::vector<Step> steps = StepsOf(stage);
   std::string text;
   for (std::size_t i = stage.changes.size(); i-- > 0;) {
@@ -50,11 +60,13 @@ std::string UndoCommands(const GuardedStage& stage) {
              (stage.changes[i].actions.empty() && step.change == Step::kTrigger);
     });
     if (own == steps.end()) continue;
-    const auto number = stage.first_step + static_cast<std::size_t>(own - steps.begin());
+    const auto number = at == UndoAt::kAfterTriggers && own->change == Step::kTrigger
+                            ? stage.first_step
+                            : stage.first_step + static_cast<std::size_t>(own - steps.begin());
     for (const Action& action : stage.changes[i].undo) {
-      if (const auto* command = std::get_if<RunCommand>(&action)) {
-        text += IfBegun(number, CommandLine(*command));
-      }
+      const auto* command = std::get_if<RunCommand>(&action);
+      if (command == nullptr || (at == UndoAt::kBoot && !OutlivesARestart(*command))) continue;
+      text += IfBegun(number, CommandLine(*command));
     }
   }
   return text;
@@ -74,13 +86,20 @@ restore() { # DIRECTORY
   d=$1; T=$(cat "$d/path") || return 1
   rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? # of a write that power loss cut off
   if [ -e "$d/trial" ]; then
-    [ ! -e "$d/begun" ] || rm -f -- "$(cat "$d/trial")"
+    tried=$(cat "$d/trial") || return 1
+    [ ! -e "$d/begun" ] || rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.?????????? || return 1
     return 0
   fi
   [ -e "$d/begun" ] || return 0
+  same "$d/merged" "$T" 2>/dev/null && return 0
   [ ! -e "$T" ] || same "$d/new" "$T" 2>/dev/null || same "$d/before" "$T" 2>/dev/null ||
     cp -p -- "$T" "$d/foreign" || return 1 # somebody else's words are kept
   if [ -e "$d/before" ]; then
+    # Their lines stay in the file too, where that can be done without a doubt.
+    if [ -e "$d/foreign" ] && diff3 -m "$d/foreign" "$d/new" "$d/before" >"$d/merged" 2>/dev/null; then
+      chown --reference="$d/before" "$d/merged" && chmod --reference="$d/before" "$d/merged" &&
+        put "$d/merged" "$T" && return 0
+    fi
     same "$d/before" "$T" 2>/dev/null || put "$d/before" "$T" || mv -fT -- "$d/before" "$T"
   elif [ -e "$d/absent" ]; then rm -f -- "$T"; fi
 }
@@ -104,12 +123,16 @@ as() { # USER COMMAND…, in that user's home
   (cd "$home" && HOME=$home runuser -u "$user" -- "$@")
 }
 
-# The kernel's settings of each fabric port, which a network manager changes when it takes it over.
+# The kernel's settings of each fabric port, which a network manager changes when it takes it over. It
+# answers before it has let go of the port, and may write once more.
 restore_conf() {
   [ -e "$J/conf" ] || return 0
-  while IFS=: read -r path was; do
-    read -r now <"$path" && [ "$now" != "$was" ] && printf '%s\n' "$was" >"$path"
-  done <"$J/conf" 2>>"$J/revert.log"
+  for attempt in 1 2 3 4; do
+    cut -d : -f 1 "$J/conf" | xargs grep -sH '' >"$J/conf.now"
+    moved=$(grep -vxFf "$J/conf.now" "$J/conf") || return 0
+    printf '%s\n' "$moved" | while IFS=: read -r path was; do printf '%s\n' "$was" >"$path"; done 2>>"$J/revert.log"
+    sleep 0.7
+  done
   return 0
 }
 
@@ -151,7 +174,7 @@ std::string ScriptHead(std::string_view purpose, std::string_view journal) {
              "#!/bin/sh\n# {} Root may run it by hand.\nJ={}\nUNIT={}\nD={}\n"
              "export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
              "umask 077\ncd /\n",
-             purpose, ShellQuote(journal), GuardUnit(apply_id), kStateDirectory) +
+             purpose, ShellQuote(journal), GuardUnit(apply_id), kStateFolder) +
          std::string(JournalFunctions());
 }
 
@@ -162,16 +185,23 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
   script += HomePathFunction();
   script += kHead;
   std::string undo;
-  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) undo += UndoCommands(*stage);
+  std::string undo_again;
+  std::string undo_at_boot;
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    undo += UndoCommands(*stage, UndoAt::kOnce);
+    undo_again += UndoCommands(*stage, UndoAt::kAfterTriggers);
+    undo_at_boot += UndoCommands(*stage, UndoAt::kBoot);
+  }
   // Some states need the new files to be taken back (a unit's links), others the old ones (a
   // reload). An undo sets a state, so that twice is as good as once.
-  script += "if [ \"${1:-}\" != boot ]; then\n:\n" + undo + "fi\n";
+  script += "if [ \"${1:-}\" = boot ]; then\n:\n" + undo_at_boot + "else\n:\n" + undo + "fi\n";
   script += kRestoreFiles;
   script +=
       "if [ \"${1:-}\" = boot ]; then\nlive netplan generate\nlive systemctl "
       "daemon-reload\nelse\n:\n";
   for (const GuardedStage& stage : stages) script += TriggersAgain(stage);
-  script += undo + fmt::format(
+  script +=
+      undo_again + fmt::format(
                        "restore_conf\n[ ! -e \"$J/sshd\" ] || for unit in {}; do read -r was\n"
                        "  [ \"$was\" != active ] || systemctl is-active -q $unit || live systemctl "
                        "start $unit\ndone <\"$J/sshd\"\nfi\n",

@@ -91,7 +91,7 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
   const std::string helper = ScriptPreamble(session->nonce_) + NodeHelper();
   auto reply = session->Ask(
-      fmt::format("{}D={}\nlease={}\n{}", helper, kStateDirectory, ShellQuote(lease), kTakeLock),
+      fmt::format("{}D={}\nlease={}\n{}", helper, kStateFolder, ShellQuote(lease), kTakeLock),
       kOpenLimit);
   if (!reply) {
     // sudo speaks before any shell runs.
@@ -215,7 +215,9 @@ std::string Sessions::Nonce(const NodeName& node) const {
 std::size_t Sessions::MostRoundTrips() const {
   const std::lock_guard lock(mutex_);
   std::size_t most = 0;
-  for (const auto& [name, session] : open_) most = std::max(most, session->RoundTrips());
+  for (const auto& [name, session] : open_) {
+    most = std::max(most, session->RoundTrips() + pool_.Runs(name));
+  }
   return most;
 }
 

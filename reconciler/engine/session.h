@@ -66,7 +66,8 @@ class Sessions {
   std::jthread Beat(std::string script, std::chrono::milliseconds period);
 
   std::string Nonce(const NodeName& node) const;
-  std::size_t MostRoundTrips() const;  // of any node, for the report
+  // Of any node: requests of its session, and scripts that ran beside it.
+  std::size_t MostRoundTrips() const;
 
  private:
   Sessions(NodePool& pool, std::string lease) : pool_(pool), lease_(std::move(lease)) {}

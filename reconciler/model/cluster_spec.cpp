@@ -9,6 +9,15 @@ const NodeSpec* ClusterSpec::FindNode(std::string_view node) const {
   return nullptr;
 }
 
+const Hardware* ClusterSpec::FindHardware(std::string_view profile) const {
+  for (const auto* profiles : {&hardware, &BuiltInHardware()}) {
+    for (const Hardware& candidate : *profiles) {
+      if (candidate.name == profile) return &candidate;
+    }
+  }
+  return nullptr;
+}
+
 std::string_view ToString(Topology topology) {
   switch (topology) {
     case Topology::kDirect:
@@ -21,6 +30,20 @@ std::string_view ToString(Topology topology) {
       return "leaf-spine";
     case Topology::kLinks:
       return "links";
+  }
+  return "";
+}
+
+std::string_view ToString(Fec fec) {
+  switch (fec) {
+    case Fec::kAuto:
+      return "auto";
+    case Fec::kRs:
+      return "rs";
+    case Fec::kFc:
+      return "fc";
+    case Fec::kOff:
+      return "off";
   }
   return "";
 }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reconciler/base/error.h"
+#include "reconciler/model/hardware.h"
 #include "reconciler/model/ipv4.h"
 #include "reconciler/model/value.h"
 
@@ -17,6 +19,8 @@ enum class HostKeys { kStrict, kAcceptNew };
 enum class TransportKind { kSsh, kLocal };
 enum class Topology { kDirect, kRing, kSwitch, kLeafSpine, kLinks };
 enum class UnusedCages { kIgnore, kDown };
+enum class SwitchOs { kOther, kRouterOs, kNvue };
+enum class Fec { kAuto, kRs, kFc, kOff };
 
 // How to reach a node: the manifest's `access`, with the node's own `access` laid over it.
 struct Access {
@@ -38,6 +42,7 @@ struct NodeSpec {
   std::string cage = {};     // "p0" or "p1": the node's own, or the fabric's
   Access access = {};
   Position position = {};
+  std::string hardware = std::string(kDefaultHardware);  // name of its profile
 };
 
 // One end of a cable: cage p0 is the left one and p1 the right one, seen from the back.
@@ -52,12 +57,38 @@ struct Cable {
   CableEnd b = {};
 };
 
+// A switch's port and what hangs on it: a node's cage, or a port of another switch.
+struct SwitchPort {
+  std::string port = {};
+  CableEnd peer = {};  // node: the node's or the switch's name; cage: the cage or its port
+  int gbps = 200;
+  Position position = {};
+};
+
+// What a switch has, and must have. Nothing is ever sent to it.
+struct SwitchSpec {
+  std::string name = {};
+  std::string model = {};
+  std::string address = {};  // of its management; for people
+  SwitchOs os = SwitchOs::kOther;
+  std::vector<SwitchPort> ports = {};    // to nodes, in the manifest's order
+  std::vector<SwitchPort> uplinks = {};  // to other switches, each written at one end only
+  std::map<std::string, std::string> breakout = {};  // cage of the switch → "2x200"
+  std::string bridge = "fabric";                     // the one hardware-offloaded bridge
+  Fec fec = Fec::kRs;
+  int l2mtu = 9216;  // bytes, of every fabric port
+  bool qos = false;  // PFC and ECN for RoCE
+  Position position = {};
+};
+
 struct FabricSpec {
   Topology topology = Topology::kDirect;
   int mtu = 9000;  // bytes
   std::vector<Ipv4Prefix> subnets = {};
   std::vector<Position> subnet_positions = {};  // one per subnet
   std::vector<Cable> links = {};  // explicit `links:`; empty when the topology says it
+  // The manifest accepts a ring of four or more, of which only ring collectives work.
+  bool ring_collectives_only = false;
   UnusedCages unused_cages = UnusedCages::kIgnore;
   Position position = {};
   Position topology_position = {};
@@ -73,6 +104,8 @@ struct ClusterSpec {
   std::string digest = {};       // of the document's content: comments and layout do not count
   std::vector<NodeSpec> nodes = {};
   FabricSpec fabric = {};
+  std::vector<SwitchSpec> switches = {};
+  std::vector<Hardware> hardware = {};  // the manifest's own profiles; they come before ours
   Value settings = {};
 
   // Whether a mark that names `cluster` is ours.
@@ -80,9 +113,12 @@ struct ClusterSpec {
     return cluster == name || (!former_name.empty() && cluster == former_name);
   }
   const NodeSpec* FindNode(std::string_view node) const;
+  // nullptr: no profile has that name, which the checks refuse.
+  const Hardware* FindHardware(std::string_view profile) const;
   SourceMark Mark(Position position) const { return {file, position}; }
 };
 
 std::string_view ToString(Topology topology);
+std::string_view ToString(Fec fec);
 
 }  // namespace reconciler

@@ -63,9 +63,9 @@ struct ClusterFacts {
   bool operator==(const ClusterFacts&) const = default;
 };
 
-// Facts of the engine's own, not there when there is nothing to tell: the applies that a node has not
-// ended (one is at work, or was cut off and will be ended by the node's guard or by the next apply),
-// their ids with a blank between them; and the lease beside the node's lock.
+// Facts of the engine's own, not there when there is nothing to tell: the applies that a node has
+// not ended (one is at work, or was cut off and will be ended by the node's guard or by the next
+// apply), their ids with a blank between them; and the lease beside the node's lock.
 inline constexpr std::string_view kUndecidedKey = "apply.undecided";
 inline constexpr std::string_view kLeaseKey = "apply.lease";
 

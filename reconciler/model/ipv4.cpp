@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <iterator>
 
 #include "reconciler/base/text.h"
 
@@ -60,8 +61,14 @@ std::optional<Ipv4Prefix> ParseIpv4Prefix(std::string_view text) {
 }
 
 std::string ToString(Ipv4Address address) {
-  return fmt::format("{}.{}.{}.{}", address.bits >> 24, address.bits >> 16 & 255,
-                     address.bits >> 8 & 255, address.bits & 255);
+  // By hand: a cluster of 1,000 nodes has two million of these in its /etc/hosts files.
+  char text[15];
+  char* at = text;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    at = std::to_chars(at, std::end(text), address.bits >> shift & 255).ptr;
+    if (shift != 0) *at++ = '.';
+  }
+  return {text, at};
 }
 
 std::string ToString(const Ipv4Prefix& prefix) {

@@ -5,7 +5,9 @@
 
 #include "reconciler/base/digest.h"
 #include "reconciler/spec/cabling_view.h"
+#include "reconciler/spec/hardware_view.h"
 #include "reconciler/spec/node_view.h"
+#include "reconciler/spec/switch_view.h"
 #include "reconciler/spec/value_json.h"
 
 namespace reconciler {
@@ -67,6 +69,7 @@ FabricSpec BuildFabric(const Value& document) {
     fabric.links.push_back(
         {{link.a.node, link.a.cage, link.a.position}, {link.b.node, link.b.cage, link.b.position}});
   }
+  fabric.ring_collectives_only = RingOfCollectives(document);
   const bool down = Text(map, "unused_cages", "") == "down";
   fabric.unused_cages = down ? UnusedCages::kDown : UnusedCages::kIgnore;
   fabric.position = PlaceOfKey(document, "fabric");
@@ -88,9 +91,12 @@ ClusterSpec BuildClusterSpec(Value document, const std::string& file) {
     const Value* own = view.entry->Find("access");
     spec.nodes.push_back({view.name, static_cast<int>(view.id.value()), view.address,
                           CageOf(document, *view.entry), own ? LayOver(access, *own) : access,
-                          view.entry->position});
+                          view.entry->position,
+                          Text(*view.entry, "hardware", std::string(kDefaultHardware))});
   }
   spec.fabric = BuildFabric(document);
+  spec.switches = ViewSwitches(document);
+  spec.hardware = ViewHardware(document);
   spec.settings = std::move(document);
   return spec;
 }

@@ -8,7 +8,8 @@ std::optional<Topology> ViewTopology(const Value& document) {
     if (document.At({"fabric", "links"}) == nullptr) return std::nullopt;
     return Topology::kLinks;
   }
-  for (const Topology known : {Topology::kDirect, Topology::kRing, Topology::kSwitch}) {
+  for (const Topology known :
+       {Topology::kDirect, Topology::kRing, Topology::kSwitch, Topology::kLeafSpine}) {
     if (topology->AsString() != nullptr && *topology->AsString() == ToString(known)) return known;
   }
   return std::nullopt;
@@ -35,6 +36,11 @@ std::vector<LinkView> ViewLinks(const Value& document) {
     if (a && b) views.push_back({*std::move(a), *std::move(b), link.position});
   }
   return views;
+}
+
+bool RingOfCollectives(const Value& document) {
+  const Value* ring = document.At({"fabric", "ring"});
+  return ring != nullptr && ring->ScalarText() == "collectives-only";
 }
 
 std::string CageOf(const Value& document, const Value& node) {

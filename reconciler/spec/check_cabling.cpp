@@ -15,8 +15,11 @@ namespace {
 
 // Stock NCCL connects nodes in trees as well as rings, so every two nodes need a common subnet.
 constexpr std::string_view kUseASwitch = "cable them to a switch, topology: switch";
+constexpr std::string_view kOrOptIn =
+    "; or say ring: collectives-only, and use nothing but ring collectives";
 
-void CheckNodeCount(Topology topology, std::size_t count, Position position, Problems& problems) {
+void CheckNodeCount(Topology topology, std::size_t count, bool collectives_only, Position position,
+                    Problems& problems) {
   const std::string found = Plural(count, "node", "nodes");
   switch (topology) {
     case Topology::kDirect:
@@ -25,7 +28,7 @@ void CheckNodeCount(Topology topology, std::size_t count, Position position, Pro
                           count > 2 ? "more than two nodes need a switch (or a ring of three)"
                                     : "a fabric begins with two nodes");
     case Topology::kRing:
-      if (count == 3) return;
+      if (count == 3 || (count > 3 && collectives_only)) return;
       if (count < 3) {
         return problems.Add(position, "wanted 3 nodes for topology ring, found " + found,
                             "two nodes are topology: direct");
@@ -34,12 +37,14 @@ void CheckNodeCount(Topology topology, std::size_t count, Position position, Pro
                           fmt::format("a ring of {} cannot work with stock NCCL: nodes that are "
                                       "not neighbours share no cable",
                                       found),
-                          std::string(kUseASwitch));
+                          std::string(kUseASwitch) + std::string(kOrOptIn));
     case Topology::kSwitch:
-      if (count >= 2) return;
-      return problems.Add(position, "wanted at least 2 nodes for topology switch, found " + found,
-                          "a fabric begins with two nodes");
     case Topology::kLeafSpine:
+      if (count >= 2) return;
+      return problems.Add(position,
+                          fmt::format("wanted at least 2 nodes for topology {}, found {}",
+                                      ToString(topology), found),
+                          "a fabric begins with two nodes");
     case Topology::kLinks:
       return;
   }
@@ -99,6 +104,62 @@ void CheckSwitchCages(const Value& document, const std::vector<NodeView>& nodes,
   }
 }
 
+// Whether the links are one ring through all nodes.
+bool AreOneRing(const std::vector<NodeView>& nodes, const std::vector<LinkView>& links) {
+  std::map<std::string, std::vector<std::string>> next;
+  for (const LinkView& link : links) {
+    next[link.a.node].push_back(link.b.node);
+    next[link.b.node].push_back(link.a.node);
+  }
+  if (nodes.size() < 3 || links.size() != nodes.size()) return false;
+  for (const NodeView& node : nodes) {
+    if (next[node.name].size() != 2) return false;
+  }
+  std::set<std::string> reached;
+  std::string at = nodes.front().name;
+  while (reached.insert(at).second) {
+    const std::vector<std::string>& both = next[at];
+    if (!reached.contains(both[0])) {
+      at = both[0];
+    } else if (!reached.contains(both[1])) {
+      at = both[1];
+    }
+  }
+  return reached.size() == nodes.size();
+}
+
+// NVIDIA's tools and guides take p0 as the way to the next node and p1 as the way back.
+void CheckRingDirection(const std::vector<LinkView>& links, Problems& problems) {
+  for (const LinkView& link : links) {
+    if (link.a.cage != link.b.cage) continue;
+    problems.Add(link.position,
+                 fmt::format("this cable of the ring joins {0} to {0}: a ring goes from p0 of each "
+                             "node to p1 of the next. {0}–{0} comes up, but whatever knows rings "
+                             "by that rule looks for the neighbour at the other cage",
+                             link.a.cage),
+                 fmt::format("plug one end into {}", link.a.cage == "p0" ? "p1" : "p0"));
+  }
+}
+
+// The opt-in speaks of rings of four and more only.
+void CheckRingKey(Topology topology, const Value& document, const std::vector<NodeView>& nodes,
+                  const std::vector<LinkView>& links, Problems& problems) {
+  const Value* ring = document.At({"fabric", "ring"});
+  if (ring == nullptr || !RingOfCollectives(document)) return;
+  std::string why;
+  if (topology == Topology::kRing || topology == Topology::kLinks) {
+    if (nodes.size() == 3) why = "in a ring of 3 nodes everything works";
+    if (topology == Topology::kLinks && why.empty() && !AreOneRing(nodes, links)) {
+      why = "the links are not one ring of all nodes";
+    }
+  } else {
+    why = fmt::format("topology {} is no ring", ToString(topology));
+  }
+  if (why.empty()) return;
+  problems.Add(ring->position, fmt::format("ring: collectives-only has no effect: {}", why),
+               "leave it out");
+}
+
 void CheckAllConnected(const std::vector<NodeView>& nodes, const std::vector<LinkView>& links,
                        Position position, Problems& problems) {
   std::set<std::pair<std::string, std::string>> joined;
@@ -114,7 +175,9 @@ void CheckAllConnected(const std::vector<NodeView>& nodes, const std::vector<Lin
           position,
           fmt::format("no link joins {} and {}: stock NCCL needs one between every two nodes",
                       Quoted(nodes[i].name), Quoted(nodes[k].name)),
-          nodes.size() > 3 ? std::string(kUseASwitch) : "add the missing cable");
+          nodes.size() <= 3          ? "add the missing cable"
+          : AreOneRing(nodes, links) ? std::string(kUseASwitch) + std::string(kOrOptIn)
+                                     : std::string(kUseASwitch));
     }
   }
 }
@@ -131,18 +194,23 @@ void CheckCabling(const Value& document, Problems& problems) {
     for (const Member& member : fabric->Members()) {
       if (Guess(member.key, {"topology", "links"})) return;  // misspelt, and reported as unknown
     }
-    return problems.Add(fabric->position, "missing key 'topology' in fabric",
-                        "direct (two nodes, one cable), switch or ring; or links, cable by cable");
+    return problems.Add(
+        fabric->position, "missing key 'topology' in fabric",
+        "direct (two nodes, one cable), switch, leaf-spine or ring; or links, cable by "
+        "cable");
   }
   const auto topology = ViewTopology(document);
   if (!topology) return;
   const Value* list = document.Find("nodes");
   if (word != nullptr && list != nullptr && list->IsList() && !list->List().empty()) {
-    CheckNodeCount(*topology, list->List().size(), word->position, problems);
+    CheckNodeCount(*topology, list->List().size(), RingOfCollectives(document), word->position,
+                   problems);
   }
   if (*topology == Topology::kRing || *topology == Topology::kLinks) {
     CheckNoCage(*topology, document, nodes, problems);
   }
+  const std::vector<LinkView> views = ViewLinks(document);
+  CheckRingKey(*topology, document, nodes, views, problems);
   if (links == nullptr) return;
   if (*topology == Topology::kDirect || *topology == Topology::kRing) {
     return problems.Add(
@@ -150,12 +218,16 @@ void CheckCabling(const Value& document, Problems& problems) {
         fmt::format("topology {} says already where the cables are", ToString(*topology)),
         "leave out links, or leave out topology");
   }
-  const std::vector<LinkView> views = ViewLinks(document);
   const std::size_t before = problems.Count();
   CheckLinkEnds(views, Names(nodes), problems);
-  if (*topology == Topology::kSwitch) CheckSwitchCages(document, nodes, views, problems);
+  if (*topology == Topology::kSwitch || *topology == Topology::kLeafSpine) {
+    CheckSwitchCages(document, nodes, views, problems);
+  }
   const bool complete = problems.Count() == before && views.size() == links->List().size();
-  if (*topology == Topology::kLinks && complete) {
+  if (*topology != Topology::kLinks || !complete) return;
+  const bool one_ring = AreOneRing(nodes, views);
+  if (one_ring) CheckRingDirection(views, problems);
+  if (!one_ring || !RingOfCollectives(document)) {
     CheckAllConnected(nodes, views, links->position, problems);
   }
 }

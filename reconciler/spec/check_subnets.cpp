@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 
 #include "reconciler/base/text.h"
@@ -8,6 +10,7 @@
 #include "reconciler/spec/cabling_view.h"
 #include "reconciler/spec/cross_check.h"
 #include "reconciler/spec/node_view.h"
+#include "reconciler/spec/rail_counts.h"
 #include "reconciler/spec/wording.h"
 
 namespace reconciler {
@@ -42,8 +45,11 @@ std::vector<SubnetView> ViewSubnets(const Value& subnets) {
   return views;
 }
 
-void CheckEach(const std::vector<SubnetView>& subnets, bool per_cable, Problems& problems) {
-  for (const SubnetView& subnet : subnets) {
+// `first_of_cables`: the subnets from that one on belong to cables.
+void CheckEach(const std::vector<SubnetView>& subnets, std::size_t first_of_cables,
+               Problems& problems) {
+  for (std::size_t i = 0; i < subnets.size(); ++i) {
+    const SubnetView& subnet = subnets[i];
     const std::string text = ToString(subnet.prefix);
     if (subnet.prefix != subnet.prefix.Network()) {
       problems.Add(subnet.position,
@@ -55,10 +61,32 @@ void CheckEach(const std::vector<SubnetView>& subnets, bool per_cable, Problems&
       problems.Add(subnet.position, fmt::format("{} is {} space", text, special.name),
                    "take private subnets, such as 192.168.177.0/24 and 192.168.178.0/24");
     }
-    if (per_cable && subnet.prefix.length != 24) {
+    if (i >= first_of_cables && subnet.prefix.length != 24) {
       problems.Add(subnet.position,
                    fmt::format("wanted a /24 for each twin of each cable, found {}", text),
                    "NCCL tells cables apart by the first 24 bits of their addresses");
+    }
+  }
+}
+
+// Beside a switch there are cables: NCCL must tell which interface leads where. The subnets of the
+// cables are /24s, so that `count`, those of the switch, remain.
+void CheckPrefixes(const std::vector<SubnetView>& subnets, std::size_t count, Problems& problems) {
+  const auto widened = [](Ipv4Prefix prefix) {
+    prefix.length = std::min(prefix.length, 24);
+    return prefix.Network();
+  };
+  for (std::size_t later = 0; later < std::min(count, subnets.size()); ++later) {
+    for (std::size_t i = 0; i < later; ++i) {
+      const Ipv4Prefix& a = subnets[i].prefix;
+      const Ipv4Prefix& b = subnets[later].prefix;
+      if (a.length <= 24 || b.length <= 24 || a.Overlaps(b) || widened(a) != widened(b)) continue;
+      problems.Add(subnets[later].position,
+                   fmt::format("{} lies in the same /24 as {} at {}: NCCL compares 24 bits and "
+                               "takes the two for one",
+                               ToString(b), ToString(a), problems.Mark(subnets[i].position)),
+                   "give each a /24 of its own");
+      break;
     }
   }
 }
@@ -84,36 +112,42 @@ void CheckOverlaps(const std::vector<SubnetView>& subnets, Problems& problems) {
   }
 }
 
-void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const Value& subnets,
-                Problems& problems) {
-  std::size_t wanted = 0;
+std::size_t Sum(const std::vector<std::size_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
+
+void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const RailCounts& rails,
+                bool collectives_only, const Value& subnets, Problems& problems) {
+  const std::size_t wanted = rails.on_switches + Sum(rails.on_cables);
+  const std::string_view each =
+      rails.all_twins ? "two per" : "one per twin that both ends have, per";
   std::string reason;
   switch (topology) {
     case Topology::kDirect:
-      wanted = 2;
-      reason = "for topology direct (one per twin of the cable)";
+      if (nodes != 2) return;  // refused already
+      reason = rails.all_twins ? "for topology direct (one per twin of the cable)"
+                               : "for topology direct (one per twin that both ends have)";
       break;
     case Topology::kSwitch:
-      wanted = 2 + 2 * links;
-      reason = "for topology switch (one per rail)";
-      if (links > 0) reason = "(two for the switch and two per link)";
+    case Topology::kLeafSpine:
+      reason = fmt::format("for topology {} (one per rail)", ToString(topology));
+      if (links > 0) {
+        reason = fmt::format("({} for the switch and {} link)",
+                             rails.on_switches == 2 ? "two" : "one", each);
+      }
       break;
     case Topology::kRing:
-      if (nodes != 3) return;  // refused already
-      wanted = 6;
-      reason = "for a ring of 3 nodes (two per cable)";
+      if (nodes < 3 || (nodes > 3 && !collectives_only)) return;  // refused already
+      reason = fmt::format("for a ring of {} nodes ({} cable)", nodes, each);
       break;
     case Topology::kLinks:
-      wanted = 2 * links;
-      reason = fmt::format("for {} (two per link)", Plural(links, "link", "links"));
+      reason = fmt::format("for {} ({} link)", Plural(links, "link", "links"), each);
       break;
-    case Topology::kLeafSpine:
-      return;
   }
   const std::size_t found = subnets.List().size();
-  if (found == wanted || found == 0) return;
-  problems.Add(subnets.position,
-               fmt::format("wanted {} subnets {}, found {}", wanted, reason, found));
+  if (found == wanted || found == 0 || !rails.known) return;
+  problems.Add(subnets.position, fmt::format("wanted {} {}, found {}",
+                                             Plural(wanted, "subnet", "subnets"), reason, found));
 }
 
 // An id that comes from a very long number is only known to be large.
@@ -167,16 +201,17 @@ void CheckSubnets(const Value& document, Problems& problems) {
   const std::vector<NodeView> nodes = ViewNodes(document);
   const std::vector<SubnetView> subnets = ViewSubnets(*list);
   const auto topology = ViewTopology(document);
-  const bool per_cable = topology == Topology::kRing || topology == Topology::kLinks;
-  CheckEach(subnets, per_cable, problems);
+  const RailCounts rails = topology ? CountRails(document, nodes, *topology) : RailCounts{};
+  const bool cables = topology && *topology != Topology::kDirect && !rails.on_cables.empty();
+  CheckEach(subnets, cables ? rails.on_switches : subnets.size(), problems);
   CheckOverlaps(subnets, problems);
+  if (cables) CheckPrefixes(subnets, rails.on_switches, problems);
   CheckHosts(nodes, subnets, problems);
   CheckManagement(nodes, subnets, problems);
+  if (!topology) return;
   const Value* links = document.At({"fabric", "links"});
-  if (topology) {
-    CheckCount(*topology, nodes.size(), links != nullptr ? links->List().size() : 0, *list,
-               problems);
-  }
+  CheckCount(*topology, nodes.size(), links != nullptr ? links->List().size() : 0, rails,
+             RingOfCollectives(document), *list, problems);
 }
 
 }  // namespace reconciler

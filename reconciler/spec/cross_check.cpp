@@ -5,6 +5,8 @@ namespace reconciler {
 void CrossCheck(const Value& document, Problems& problems) {
   CheckNodes(document, problems);
   CheckCabling(document, problems);
+  CheckHardware(document, problems);
+  CheckSwitches(document, problems);
   CheckSubnets(document, problems);
 }
 

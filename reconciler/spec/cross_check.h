@@ -11,8 +11,10 @@ namespace reconciler {
 void CrossCheck(const Value& document, Problems& problems);
 
 // Its parts, one file each.
-void CheckNodes(const Value& document, Problems& problems);    // names, ids, addresses
-void CheckCabling(const Value& document, Problems& problems);  // topology, cages, links
+void CheckNodes(const Value& document, Problems& problems);     // names, ids, addresses
+void CheckCabling(const Value& document, Problems& problems);   // topology, cages, links
+void CheckHardware(const Value& document, Problems& problems);  // profiles, and cages they have
+void CheckSwitches(const Value& document, Problems& problems);  // their ports, uplinks and frames
 void CheckSubnets(const Value& document, Problems& problems);  // subnets, ids and addresses in them
 
 }  // namespace reconciler

@@ -20,6 +20,11 @@ class Problems {
                             {},
                             std::move(hint)});
   }
+  // None yet, of the same file: for checks that go on only while they found nothing themselves.
+  Problems Fresh() const { return Problems(file_); }
+  void Add(Errors errors) {
+    for (Error& error : errors) errors_.push_back(std::move(error));
+  }
   // "cluster.yaml:5:11", for messages that name a second place.
   std::string Mark(Position position) const {
     return file_ + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);

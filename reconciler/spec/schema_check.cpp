@@ -243,7 +243,13 @@ void FillDefaults(Value& document, const json& schema) {
     for (Value& entry : *entries) FillDefaults(entry, schema["items"]);
   }
   auto* members = std::get_if<std::vector<Member>>(&document.data);
-  if (members == nullptr || !schema.contains("properties")) return;
+  if (members == nullptr) return;
+  if (!schema.contains("properties")) {  // a map by names that the user chose
+    const auto others = schema.find("additionalProperties");
+    if (others == schema.end() || !others->is_object()) return;
+    for (Member& member : *members) FillDefaults(member.value, *others);
+    return;
+  }
   for (const auto& [key, property] : schema["properties"].items()) {
     if (document.Find(key) == nullptr && property.contains("default")) {
       members->push_back(

@@ -29,6 +29,11 @@ constexpr PortText kPortTexts[] = {
      "run `spark-reconcile plan`: apply gives the ports of {} their addresses"},
     {Symptom::kMtuWrong, "the port's MTU is not the fabric's",
      "run `spark-reconcile plan`: apply sets the MTU of {}"},
+    {Symptom::kSpeedLow,
+     "the port runs slower than its cable can: the other end's rate or FEC is set or negotiated "
+     "otherwise, or the cable is made for less",
+     "compare `ethtool` on {} with the port at the other end; `spark-reconcile graph` says what a "
+     "switch must have"},
 };
 
 const Segment* SegmentOf(const Fabric& fabric, int rail) {
@@ -139,6 +144,7 @@ void ExplainPorts(Casebook& book, const PortText& text) {
     for (const std::size_t i : groups[nodes]) {
       const Check& check = book.checks[i];
       book.Explain(i, id);
+      if (text.symptom == Symptom::kSpeedLow) continue;  // a slow port answers
       book.port_faults[{check.from, check.rail.value_or(0)}].emplace_back(text.symptom, id);
     }
   }

@@ -68,6 +68,8 @@ std::string_view ToString(Symptom symptom) {
       return "address-missing";
     case Symptom::kMtuWrong:
       return "mtu-wrong";
+    case Symptom::kSpeedLow:
+      return "speed-low";
     case Symptom::kMemlockLow:
       return "memlock-low";
     case Symptom::kNothingBack:

@@ -31,6 +31,7 @@ enum class Symptom {
   kNoCarrier,
   kAddressMissing,
   kMtuWrong,
+  kSpeedLow,
   kMemlockLow,
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size

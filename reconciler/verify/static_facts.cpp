@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <map>
+#include <utility>
 
 #include "reconciler/base/text.h"
 
@@ -36,13 +38,41 @@ Check PortCheck(const RailPort& port, std::string what, std::string expected) {
           .expected = std::move(expected)};
 }
 
-std::vector<Check> PortQuestions(const RailPort& port) {
+// Line rates in Gb/s by node and cage.
+using Rates = std::map<std::pair<NodeName, std::string>, int>;
+
+Rates RatesOf(const Fabric& fabric) {
+  Rates rates;
+  for (const Wire& wire : fabric.wires) {
+    for (const PlugEnd* end : {&wire.a, &wire.b}) {
+      if (!end->on_switch) rates[{end->device, end->port}] = wire.gbps;
+    }
+  }
+  return rates;
+}
+
+int RateOf(const Rates& rates, const RailPort& port) {
+  const auto found = rates.find({port.node, port.cage});
+  return found != rates.end() ? found->second : 0;
+}
+
+// Only a card with cages runs at its cable's rate: others (a namespace's) have no port name.
+void JudgeSpeed(Check& check, int gbps, const LinkFact& link) {
+  if (link.speed_mbps <= 0) return Skip(check, "the driver tells no speed");
+  check.measured = fmt::format("{} Mb/s", link.speed_mbps);
+  if (!link.phys_port_name.empty() && link.speed_mbps < gbps * 1000) {
+    Fail(check, Symptom::kSpeedLow, check.measured);
+  }
+}
+
+std::vector<Check> PortQuestions(const RailPort& port, int gbps) {
   return {PortCheck(port, "port", fmt::format("{} exists", port.netdev)),
           PortCheck(port, "link", fmt::format("{} is up", port.netdev)),
           PortCheck(port, "carrier", fmt::format("{} has carrier", port.netdev)),
           PortCheck(port, "address", fmt::format("{} on {}", ToString(port.address), port.netdev)),
           PortCheck(port, "mtu", fmt::format("mtu {} on {}", port.mtu, port.netdev)),
-          PortCheck(port, "speed", "")};
+          PortCheck(port, "speed",
+                    gbps > 0 ? fmt::format("{} Mb/s on {}", gbps * 1000, port.netdev) : "")};
 }
 
 std::string AddressesText(const LinkFact& link) {
@@ -69,7 +99,7 @@ void JudgeAddress(Check& check, const RailPort& port, const LinkFact& link,
 }
 
 // Wants the six questions of PortQuestions, in that order.
-void JudgePort(std::vector<Check>& checks, const RailPort& port, const NodeFacts& facts) {
+void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const NodeFacts& facts) {
   const auto found = facts.links.find(port.netdev);
   if (found == facts.links.end()) {
     Fail(checks[0], Symptom::kPortMissing, fmt::format("no {}", port.netdev));
@@ -90,11 +120,7 @@ void JudgePort(std::vector<Check>& checks, const RailPort& port, const NodeFacts
   JudgeAddress(checks[3], port, link, facts);
   checks[4].measured = fmt::format("mtu {}", link.mtu);
   if (link.mtu != port.mtu) Fail(checks[4], Symptom::kMtuWrong, checks[4].measured);
-  if (link.speed_mbps > 0) {
-    checks[5].measured = fmt::format("{} Mb/s", link.speed_mbps);
-  } else {
-    Skip(checks[5], "the driver tells no speed");
-  }
+  JudgeSpeed(checks[5], gbps, link);
 }
 
 constexpr std::uint64_t kUnlimited = UINT64_MAX;
@@ -149,6 +175,7 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
                               const ClusterFacts& facts) {
   std::vector<Check> checks;
   const auto wanted_memlock = WantedMemlock(cluster);
+  const Rates rates = RatesOf(fabric);
   for (const NodeSpec& node : cluster.nodes) {
     const auto known = facts.nodes.find(node.name);
     const NodeFacts* node_facts = known == facts.nodes.end() ? nullptr : &known->second;
@@ -157,9 +184,9 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
     };
     if (const auto ports = fabric.ports.find(node.name); ports != fabric.ports.end()) {
       for (const RailPort& port : ports->second) {
-        std::vector<Check> questions = PortQuestions(port);
+        std::vector<Check> questions = PortQuestions(port, RateOf(rates, port));
         if (node_facts != nullptr) {
-          JudgePort(questions, port, *node_facts);
+          JudgePort(questions, port, RateOf(rates, port), *node_facts);
         } else {
           std::for_each(questions.begin(), questions.end(), unknown);
         }

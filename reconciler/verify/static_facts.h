@@ -10,7 +10,7 @@
 namespace reconciler {
 
 // The first rung: what the facts alone say about each port that the fabric uses (it exists, is set
-// up, has carrier, its address and its MTU; its speed is noted) and about the session's memlock.
+// up, has carrier, its address, its MTU and its speed) and about the session's memlock.
 std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
                               const ClusterFacts& facts);
 

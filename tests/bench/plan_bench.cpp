@@ -19,7 +19,7 @@ std::string Manifest(int nodes) {
   std::string text =
       "api_version: spark-reconcile/v1\ncluster: bench\naccess: {user: nvidia}\n"
       "fabric: {topology: switch, subnets: [10.1.0.0/16, 10.2.0.0/16]}\n"
-      "sysctl: {net.core.rmem_max: 268435456}\nmemlock: unlimited\nnodes:\n";
+      "sysctl: {net.core.rmem_max: 268435456}\nmemlock: unlimited\nnccl: {}\nnodes:\n";
   for (int i = 1; i <= nodes; ++i) {
     text +=
         fmt::format("  - {{name: spark-{}, address: 192.168.{}.{}}}\n", i, i / 250, i % 250 + 1);
@@ -38,7 +38,23 @@ NodeFacts BareNode(const NodeName& name) {
         .mtu = 1500, .admin_up = true, .carrier = true, .manager = LinkManager::kNetworkd};
   }
   facts.files["/etc/hosts"] = FileState{"127.0.0.1 localhost\n"};
-  facts.files["/etc/netplan/60-spark-reconcile.yaml"] = Absent{};
+  for (const char* path :
+       {"/etc/netplan/60-spark-reconcile.yaml", "/etc/sysctl.d/60-spark-reconcile.conf",
+        "/etc/NetworkManager/conf.d/60-spark-reconcile.conf",
+        "/etc/security/limits.d/60-spark-reconcile.conf",
+        "/etc/systemd/system.conf.d/60-spark-reconcile.conf",
+        "/etc/systemd/user.conf.d/60-spark-reconcile.conf",
+        "/etc/profile.d/60-spark-reconcile-nccl.sh", "/etc/spark-reconcile/nccl.env"}) {
+    facts.files[path] = Absent{};
+  }
+  facts.values["host.links"] = "5";
+  facts.values["netplan.default_route"] = "enP7s7";
+  facts.values["netplan.routes"] = "192.168.0.0/16 enP7s7";
+  facts.values["netplan.rdma_users"] = "";
+  facts.values["nccl.library"] = "2.30.7 /usr/lib/aarch64-linux-gnu/libnccl.so.2";
+  facts.values["nccl.library_names"] = "NCCL_IB_HCA NCCL_SOCKET_IFNAME NCCL_NET_GDR_LEVEL";
+  for (const char* key : {"nccl.driver", "nccl.gpu", "nccl.peermem"}) facts.values[key] = Absent{};
+  facts.values["nccl.settings"] = "/etc/environment:1:NCCL_IB_QPS_PER_CONNECTION=4\n";
   return facts;
 }
 

@@ -6,7 +6,7 @@ import unittest
 
 from spark_cli import MANIFEST, ROOT, CliTest
 
-COMMANDS = ("validate", "plan", "apply", "verify", "drift", "status", "schema")
+COMMANDS = ("validate", "plan", "apply", "verify", "drift", "status", "graph", "hostfile", "env", "schema")
 
 
 class Commands(CliTest):

@@ -20,13 +20,46 @@ port_of() {
   die "wanted one of ${port_iface[*]}, found '$1'"
 }
 
+# The place, as "ID PORT", whose plug is in this port: its own, until `lab cross` has moved it.
+plug_of() {
+  local plug="$1 $2"
+  [[ ! -e $run_dir/nodes/$1/plug-$2 ]] || plug=$(<"$run_dir/nodes/$1/plug-$2")
+  echo "$plug"
+}
+
+# The port that holds the plug of place ID PORT.
+plug_holder() {
+  local file
+  for file in "$run_dir"/nodes/*/plug-*; do
+    [[ -e $file && $(<"$file") == "$1 $2" ]] || continue
+    file=${file#"$run_dir/nodes/"}
+    echo "${file/\/plug-/ }"
+    return
+  done
+  echo "$1 $2"
+}
+
+# net_cross ID CAGE ID CAGE: the plugs of two cages (0 or 1), with both their rails, change places.
+net_cross() {
+  local rail one other
+  for rail in a b; do
+    one=$(plug_of "$1" "$rail$2")
+    other=$(plug_of "$3" "$rail$4")
+    echo "$other" >"$run_dir/nodes/$1/plug-$rail$2"
+    echo "$one" >"$run_dir/nodes/$3/plug-$rail$4"
+  done
+  net_sync
+}
+
 # port_bridge ID PORT: the bridge that the port is plugged into; nothing when no cable is in that cage.
 port_bridge() {
-  local id=$1 port=$2
+  local id port
+  read -r id port <<<"$(plug_of "$1" "$2")"
   case $topology:$port in
     *:m) echo mgmt ;;
     ring:?0) echo "cable${id}${port%0}" ;;
     ring:?1) echo "cable$(((id + count - 2) % count + 1))${port%1}" ;;
+    leaf-spine:?1) echo "leaf$(((id + 3) / 4))${port%1}" ;;
     *:a1) echo rail0 ;;
     *:b1) echo rail1 ;;
   esac
@@ -34,12 +67,30 @@ port_bridge() {
 
 # port_peer ID PORT: the other end of a cable between two nodes, as "ID PORT"; nothing behind a switch.
 port_peer() {
-  local id=$1 port=$2
+  local id port
+  read -r id port <<<"$(plug_of "$1" "$2")"
   case $topology:$port in
-    direct:?1) echo "$((3 - id)) $port" ;;
-    ring:?0) echo "$((id % count + 1)) ${port%0}1" ;;
-    ring:?1) echo "$(((id + count - 2) % count + 1)) ${port%1}0" ;;
+    direct:?1) plug_holder "$((3 - id))" "$port" ;;
+    ring:?0) plug_holder "$((id % count + 1))" "${port%0}1" ;;
+    ring:?1) plug_holder "$(((id + count - 2) % count + 1))" "${port%1}0" ;;
   esac
+}
+
+# net_trunks: the cables between switches, as "LEAF SPINE" lines: four nodes to a leaf, and per rail a spine above the leaves.
+net_trunks() {
+  [[ $topology == leaf-spine ]] || return 0
+  local leaf rail
+  for ((leaf = 1; leaf <= (count + 3) / 4; leaf++)); do
+    for rail in a b; do echo "leaf$leaf$rail spine$rail"; done
+  done
+}
+
+net_bridges() {
+  local id port
+  {
+    for ((id = 1; id <= count; id++)); do for port in "${ports[@]}"; do port_bridge "$id" "$port"; done; done
+    net_trunks | cut -d' ' -f2
+  } | sort -u
 }
 
 # Runs ip commands from its input. A node that goes away meanwhile takes its veths along, which is no error.
@@ -62,13 +113,21 @@ net_sync() {
       there[$port]=1
     done < <(in_outer ip -o link)
     {
-      for bridge in $(for ((id = 1; id <= count; id++)); do for port in "${ports[@]}"; do port_bridge "$id" "$port"; done; done | sort -u); do
+      for bridge in $(net_bridges); do
         [[ -z ${there[$bridge]:-} ]] || continue
         # 0x4000: let LLDP through, as a cable does.
         echo "link add $bridge mtu $lab_mtu type bridge group_fwd_mask 0x4000 mcast_snooping 0"
-        echo "link set $bridge addrgenmode none up"
+        # A cable has no address. In one command with `up` it would come too late.
+        echo "link set $bridge addrgenmode none"
+        echo "link set $bridge up"
         [[ $bridge != mgmt ]] || echo "addr add 192.168.1.1/24 dev mgmt"
       done
+      while read -r bridge peer; do
+        [[ -z ${there[$bridge-up]:-} ]] || continue
+        echo "link add $bridge-up mtu $lab_mtu type veth peer name $bridge-down mtu $lab_mtu"
+        echo "link set $bridge-up addrgenmode none master $bridge up"
+        echo "link set $bridge-down addrgenmode none master $peer up"
+      done < <(net_trunks)
       for ((id = 1; id <= count; id++)); do
         for port in "${ports[@]}"; do
           [[ -n ${there[n$id-$port]:-} ]] || continue
@@ -78,7 +137,8 @@ net_sync() {
             peer=$(port_peer "$id" "$port")
             if [[ -z $peer || (-n ${there[n${peer/ /-}]:-} && ! -e $run_dir/nodes/${peer/ //cut-}) ]]; then state=up; fi
           fi
-          echo "link set n$id-$port ${bridge:+master $bridge} $state"
+          if [[ -n $bridge ]]; then bridge="master $bridge"; else bridge=nomaster; fi
+          echo "link set n$id-$port $bridge $state"
         done
       done
     } | net_batch

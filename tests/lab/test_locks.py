@@ -46,7 +46,7 @@ class Locks(LabTest):
     def test_3_a_living_holder_is_named_and_not_broken_and_a_dead_one_is(self):
         for node in (1, 2):
             self.lab.sh(node, SLOW_SYNC)
-            self.lab.sh(node, "sed -i 's/mtu: 9000/mtu: 8000/' /etc/netplan/60-spark-reconcile.yaml")
+            self.lab.sh(node, "rm /etc/netplan/60-spark-reconcile.yaml")
         run = subprocess.Popen([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", PAIR, "--yes",
                                 "--brief", "--revert-after", "5"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)

@@ -27,7 +27,7 @@ problems at once, each with its line.
 - YAML 1.2: `yes` and `no` are text, `0600` is the number 600, and a key may stand only once in a map.
 - The first line of each example lets an editor complete and check the file as you type.
 
-`manifests/` holds the examples: `pair.yaml`, `switch-4.yaml`, `switch-8.yaml` and `ring-3.yaml`. This is the pair:
+`manifests/` holds the examples: {examples}. This is the pair:
 
 ```yaml
 {example}```
@@ -88,13 +88,16 @@ def tables(path, schema):
                    f'{default} | {cell(meaning(child))} |\n')
     for name, child in schema.get("properties", {}).items():
         yield from tables(f"{path}.{name}" if path else name, child)
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield from tables(path + ".NAME", schema["additionalProperties"])
     if "items" in schema:
         yield from tables(path + "[]", schema["items"])
 
 
 def page():
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    intro = INTRO.format(description=schema["description"], example=EXAMPLE.read_text(encoding="utf-8"))
+    names = [f"`{path.name}`" for path in sorted(EXAMPLE.parent.glob("*.yaml"))]
+    intro = INTRO.format(description=schema["description"], examples=", ".join(names), example=EXAMPLE.read_text(encoding="utf-8"))
     return intro + "".join(tables("", schema))
 
 

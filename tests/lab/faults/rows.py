@@ -2,14 +2,15 @@
 
 import dataclasses
 import os
+import re
 import tomllib
 
 from verbs import VERBS
 from world import NODES, NotRun
 
 OUTCOMES = ("converged", "before", "mixed")
-# Steps that have a name, from what the wrapper noted in a clean run: whether a guard was armed, and the fabric's MTU.
-NAMED_STEPS = ("first", "before-arm", "armed", "active", "trial-end", "last")
+# Steps that have a name, from what the wrapper noted in a clean run: whether a guard was armed, the fabric's MTU, what was made to last.
+NAMED_STEPS = ("first", "before-arm", "armed", "active", "trial-end", "intent", "last")
 
 
 @dataclasses.dataclass
@@ -20,8 +21,8 @@ class Row:
     law: str  # what must hold, for a person
     outcomes: list
     start: str = "ab"  # ab: between the two manifests, to and fro; a: from the first; bare: from nothing
-    at: list = ()  # steps: "each", names, or fractions of all; none: the program is not stopped anywhere
-    core: int = 0  # how many of those the core set takes, evenly; 0: all
+    at: list = ()  # steps: "each", "in-turn" (each, the nodes taking turns), names, or fractions of all; none: the program is not stopped anywhere
+    core: int = 0  # how many of those the core set takes, evenly; 0: all; -1: none
     nodes: list = (1,)
     gate: str = "sync"
     setup: list = ()  # before the program starts
@@ -33,7 +34,7 @@ class Row:
     options: list = ("--no-verify",)
     exits: list = ()  # the program's exit codes that are right; none: those that go with the outcome
     tries: int = 1  # plain applies until the cluster converges
-    within: int = 20  # seconds beyond the deadline until all is decided
+    within: int = 40  # seconds beyond the deadline until all is decided
     cost: float = 8  # seconds, roughly: orders the work
 
     def check(self):
@@ -46,8 +47,8 @@ class Row:
         if self.start not in ("ab", "a", "bare"):
             raise SystemExit(f"{self.name}: wanted start ab, a or bare, found '{self.start}'")
         for step in self.at:
-            if step != "each" and step not in NAMED_STEPS and not isinstance(step, float):
-                raise SystemExit(f"{self.name}: wanted steps 'each', {', '.join(NAMED_STEPS)} or fractions, found {step!r}")
+            if step not in ("each", "in-turn", *NAMED_STEPS) and not isinstance(step, float):
+                raise SystemExit(f"{self.name}: wanted steps 'each', 'in-turn', {', '.join(NAMED_STEPS)} or fractions, found {step!r}")
         return self
 
 
@@ -66,8 +67,13 @@ def number_of(step, calls):
         raise NotRun("no guard was armed at any call in the clean run")
     active = [number for number in armed if words[number - 1][1] != words[0][1]]
     quiet = [number for number in armed if words[number - 1][1] == words[0][1]]
+    intent = [number for number in armed if "/intent" in words[number - 1][-1]]
+    # All of this is one request: what lies ready beside its target, the documents, the peers, the intent.
+    asked = [number for number in armed
+             if re.search(r"/(documents|peers|intent)|/\.spark-reconcile\.[0-9a-f]+-[0-9a-f]+\.\d", words[number - 1][-1])]
     found = {"first": 1, "before-arm": armed[0] - 1, "armed": quiet[-1] if quiet else 0,
-             "active": active[0] if active else 0, "trial-end": armed[-1], "last": len(calls)}[step]
+             "active": active[0] if active else 0, "intent": intent[0] if intent else 0,
+             "trial-end": asked[0] - 1 if asked else armed[-1], "last": len(calls)}[step]
     if found == 0:
         raise NotRun(f"no call of the clean run is the step '{step}'")
     return found
@@ -76,12 +82,15 @@ def number_of(step, calls):
 def steps(row, calls, core):
     """The row's (node, number), and how many more the whole set has. `calls`: of a clean run, per node."""
     if not row.at:
-        return [(None, 0)], 0
+        return ([], 1) if core and row.core < 0 else ([(None, 0)], 0)
     found = []
     for node in row.nodes:
         for step in row.at:
             if step == "each":
                 found += [(node, number) for number in range(1, len(calls[node]) + 1)]
+            elif step == "in-turn":
+                found += [(node, number) for number in range(1, len(calls[node]) + 1)
+                          if row.nodes[number % len(row.nodes)] == node]
             elif isinstance(step, float):
                 found.append((node, max(1, round(step * len(calls[node])))))
             else:
@@ -89,6 +98,8 @@ def steps(row, calls, core):
     found = list(dict.fromkeys(found))
     if not core or not row.core or len(found) <= row.core:
         return found, 0
+    if row.core < 0:
+        return [], len(found)
     kept = [found[index * len(found) // row.core + len(found) // (2 * row.core)] for index in range(row.core)]
     return kept, len(found) - len(kept)
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import tempfile
 import time
 
@@ -11,7 +12,7 @@ from rows import other
 from world import NODES, Broken, Controller, wait_for
 
 # Seconds; the program's own waits for a node that does not answer are longer than any deadline of ours.
-EXIT_S = 150
+EXIT_S = 280
 # An exit code says which outcome there is; 1, 3, 8 and 9 say that nothing was begun, 2 that something is blocked.
 SAYS = {0: ("converged",), 2: ("converged", "before"), 6: ("converged",), 7: ("converged",), 4: ("before",), 130: ("before",),
         1: ("before",), 3: ("before",), 8: ("before",), 9: ("before",), 5: ("mixed",)}
@@ -29,6 +30,7 @@ class Trial:
         self.ended = False
         self.began = None
         self.late = None
+        self.at_exit = {}
 
     def run(self):
         world, row = self.world, self.row
@@ -39,10 +41,25 @@ class Trial:
         world.go(here)
         try:
             self.carry_out(here, there)
+        except Broken as broken:
+            raise Broken(f"{broken}\n{self.journals()}") from broken
         finally:
             if self.controller:
                 self.controller.end()
             world.clear()
+
+    def journals(self):
+        """What each node's newest apply left in its journal and told journald."""
+        script = ("cd /var/lib/spark-reconcile/journal 2>/dev/null && for apply in $(ls -t | head -n 2); do "
+                  "echo $apply decision $(readlink $apply/decision) state $(cat $apply/state); tail -n 12 $apply/revert.log; done 2>/dev/null; "
+                  "journalctl -t spark-reconcile -o short-monotonic --no-hostname -n 12 2>/dev/null; true")
+        lines = []
+        for node in NODES:
+            try:
+                lines += [f"spark-{node}: {line}" for line in self.world.lab.sh(node, script).splitlines()]
+            except subprocess.CalledProcessError:
+                lines.append(f"spark-{node}: cannot be asked")
+        return "\n".join(lines)
 
     def carry_out(self, here, there):
         world, row = self.world, self.row
@@ -63,6 +80,8 @@ class Trial:
         self.end_controller()
         self.wait_decided()
         world.clear()
+        if self.exit_code == 5:
+            self.at_exit = world.read()
         self.say(row.undo)
         outcome = self.judge(here, there)
         if outcome == "converged":
@@ -135,10 +154,12 @@ class Trial:
         for node in NODES:
             if node not in claims:
                 raise Broken(f"exit 5, and nothing says what state spark-{node} is in\n{said}")
-            real = "as before" if now[node] == before[node] else "new" if now[node] == new[node] else "mixed"
-            if claims[node] not in ("unknown", real):
+            # What another hand broke and mended again may be counted as it was when the program ended.
+            real = {"as before" if state == before[node] else "new" if state == new[node] else "mixed"
+                    for state in (now[node], self.at_exit[node])}
+            if claims[node] != "unknown" and claims[node] not in real:
                 wanted = new[node] if claims[node] == "new" else before[node]
-                raise Broken("\n".join([f"exit 5 says that spark-{node} is '{claims[node]}', and it is '{real}'",
+                raise Broken("\n".join([f"exit 5 says that spark-{node} is '{claims[node]}', and it is '{' or '.join(real)}'",
                                         *node_state.differences(wanted, now[node])]))
         return "mixed"
 

@@ -27,7 +27,10 @@ def sh(trial, rest):
 
 
 def lab(trial, rest):
+    """lab WORDS: `mend` and `start` are over when every node answers again."""
     trial.world.lab.lab(*rest.split())
+    if rest.split()[0] in ("mend", "start") and not wait_for(trial.world.reachable, REACH_S, 0.2):
+        raise Broken("a node does not answer on the management network")
 
 
 def outside(trial, rest):

@@ -180,6 +180,11 @@ class World:
     def read(self):
         return {node: node_state.read(self.lab, node) for node in NODES}
 
+    def reachable(self):
+        """Whether every node takes connections for ssh; after a cut the controller's ARP needs a moment."""
+        tries = " && ".join(f"exec 3<>/dev/tcp/192.168.1.{20 + node}/22" for node in NODES)
+        return self.lab.lab("exec", "timeout", "2", "bash", "-c", tries, check=False).returncode == 0
+
     def guarded(self):
         return [node for node in NODES if node_state.guarded(self.lab.run, node)]
 

@@ -33,7 +33,7 @@ if [ -d "$D" ]; then
   fi
   [ ! -e "$D/slow" ] || sleep "$(cat "$D/slow")"
   if [ -e "$D/fail" ]; then exit 1; fi
-  if [ -e "$D/fail-once" ] && rm "$D/fail-once" 2>/dev/null; then exit 1; fi
+  if [ -e "$D/fail-once" ] && /usr/bin/rm "$D/fail-once" 2>/dev/null; then exit 1; fi
   if [ -e "$D/flood" ]; then
     size=$(cat "$D/flood")
     head -c "$size" /dev/zero | tr '\0' x

@@ -34,9 +34,10 @@ TEST_F(HalfCableTest, AnEndThatHoldsAlreadyNeedsNoChange) { EXPECT_THAT(Lines(),
 
 TEST_F(HalfCableTest, AnEndThatCannotBeReadIsLeftBehind) {
   plan_.nodes[1].unreachable = "connection refused";
-  EXPECT_THAT(Lines(),
-              ElementsAre("spark-1: enp1s0f1np1 would change, and spark-2 at the other end stays as "
-                          "it is: not reached: connection refused"));
+  EXPECT_THAT(
+      Lines(),
+      ElementsAre("spark-1: enp1s0f1np1 would change, and spark-2 at the other end stays as "
+                  "it is: not reached: connection refused"));
 }
 
 TEST_F(HalfCableTest, AnEndThatMustNotBeChangedIsLeftBehind) {
@@ -45,9 +46,10 @@ TEST_F(HalfCableTest, AnEndThatMustNotBeChangedIsLeftBehind) {
                                      .name = "enp1s0f1np1",
                                      .node = "spark-2",
                                      .detail = "carries this session"});
-  EXPECT_THAT(Lines(),
-              ElementsAre("spark-1: enp1s0f1np1 would change, and spark-2 at the other end stays as "
-                          "it is: enp1s0f1np1 is blocked: carries this session"));
+  EXPECT_THAT(
+      Lines(),
+      ElementsAre("spark-1: enp1s0f1np1 would change, and spark-2 at the other end stays as "
+                  "it is: enp1s0f1np1 is blocked: carries this session"));
 }
 
 TEST_F(HalfCableTest, APortThatIsNotInUseYetHarmsNobody) {

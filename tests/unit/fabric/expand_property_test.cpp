@@ -59,11 +59,41 @@ RC_GTEST_PROP(ExpandFabric, OrderOfTheNodesChangesNoAddressInARing, ()) {
 
 RC_GTEST_PROP(ExpandFabric, RemovingANodeRenumbersNobody, ()) {
   const auto nodes = AnyNodes();
-  const auto topology = *rc::gen::element(Topology::kDirect, Topology::kSwitch);
+  const auto topology =
+      *rc::gen::element(Topology::kDirect, Topology::kSwitch, Topology::kLeafSpine);
   auto fewer = nodes;
   fewer.erase(fewer.begin() + *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(fewer)));
   const Addresses all = AddressesOf(Cluster(topology, nodes, 2));
   for (const auto& [port, address] : AddressesOf(Cluster(topology, fewer, 2))) {
+    RC_ASSERT(all.at(port) == address);
+  }
+}
+
+// The last node's cable to the first one moves; every other cable stays, and so do its addresses.
+RC_GTEST_PROP(ExpandFabric, GrowingARingRenumbersOnlyTheCableThatMoves, ()) {
+  const int count = *rc::gen::inRange(3, 12);
+  std::vector<NodeSpec> nodes;
+  for (int id = 1; id <= count; ++id) nodes.push_back(Node(id));
+  const Addresses before = AddressesOf(Cluster(Topology::kRing, nodes, 2 * count));
+  nodes.push_back(Node(count + 1));
+  const Addresses after = AddressesOf(Cluster(Topology::kRing, Shuffled(nodes), 2 * count + 2));
+  for (const auto& [port, address] : before) {
+    const bool moved = port.first == "spark-1" && port.second.ends_with("np1");
+    RC_ASSERT((after.at(port) == address) != moved);
+  }
+}
+
+RC_GTEST_PROP(ExpandFabric, CablesBesideASwitchRenumberNobodyWhenNodesComeAndGo, ()) {
+  auto nodes = AnyNodes();
+  for (NodeSpec& node : nodes) node.cage = "p1";
+  const auto with_cable = [](std::vector<NodeSpec> some, const NodeName& a, const NodeName& b) {
+    ClusterSpec cluster = Cluster(Topology::kSwitch, std::move(some), 4);
+    cluster.fabric.links = {{{a, "p0"}, {b, "p0"}}};
+    return AddressesOf(cluster);
+  };
+  const Addresses all = with_cable(nodes, nodes[0].name, nodes[1].name);
+  const std::vector<NodeSpec> pair(nodes.begin(), nodes.begin() + 2);
+  for (const auto& [port, address] : with_cable(Shuffled(pair), nodes[0].name, nodes[1].name)) {
     RC_ASSERT(all.at(port) == address);
   }
 }

@@ -130,10 +130,12 @@ TEST(ExpandFabric, ASpecThatWasNotCheckedGivesErrorsAndNoAddresses) {
             ": wanted nodes and 6 subnets for topology ring, found 3 nodes and 5 subnets\n");
   const auto no_fit = ExpandFabric(Cluster(Topology::kDirect, {Node(1), Node(255)}, 2));
   ASSERT_FALSE(no_fit);
-  EXPECT_EQ(
-      no_fit.error()[0].message,
-      "wanted cage p0 or p1 and a host number of 10.0.0.0/24 for node 'spark-255', found cage "
-      "'p1' and id 255");
+  EXPECT_EQ(no_fit.error()[0].message,
+            "wanted a host number of 10.0.0.0/24 for node 'spark-255', found id 255");
+  const auto no_cage = ExpandFabric(Cluster(Topology::kDirect, {Node(1), Node(2, "p2")}, 2));
+  ASSERT_FALSE(no_cage);
+  EXPECT_EQ(no_cage.error()[0].message,
+            "wanted a cage of hardware dgx-spark for node 'spark-2', found 'p2'");
 }
 
 }  // namespace

@@ -205,5 +205,43 @@ TEST(NetplanConflict, DefaultRoutesAreReadFromJson) {
             Observed<std::string>(Unknown{"ip route failed: exit 124"}));
 }
 
+TEST(NetplanConflict, DefaultRoutesAreTheDefaultOnesAmongAllAndTheRestAreNetworks) {
+  const CommandReply reply{.out = R"([{"dst":"default","dev":"enP7s7"},
+      {"dst":"192.168.1.0/24","dev":"enP7s7","protocol":"kernel"},{"dst":"10.9.8.7","dev":"tun0"},
+      {"type":"blackhole","dst":"10.1.0.0/16"},{"dst":"10.0.0.0/33","dev":"a"}])"};
+  EXPECT_EQ(ParseDefaultRoutes(reply), Observed<std::string>("enP7s7"));
+  EXPECT_EQ(
+      ParseRoutes(reply),
+      Observed<std::string>("10.1.0.0/16 elsewhere\n10.9.8.7/32 tun0\n192.168.1.0/24 enP7s7"));
+  EXPECT_EQ(ParseRoutes({.out = "[]"}), Observed<std::string>(Absent{}));
+  EXPECT_EQ(ParseRoutes({.exit_code = 124}),
+            Observed<std::string>(Unknown{"ip route failed: exit 124"}));
+}
+
+TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
+  test::PairWorld world = World();
+  const auto with = [&](const std::string& routes) {
+    world.facts.values["netplan.routes"] = routes;
+    return WhyBlocked(world);
+  };
+  EXPECT_EQ(with("172.17.0.0/16 docker0\n192.168.176.0/20 wlP9s9"),
+            "blocked: fabric subnet 192.168.177.0/24 overlaps 192.168.176.0/20, which this node "
+            "reaches over wlP9s9: packets for one would go to the other; give the fabric a subnet "
+            "that nothing uses");
+  EXPECT_EQ(with("192.168.178.5/32 tun0"),
+            "blocked: fabric subnet 192.168.178.0/24 overlaps 192.168.178.5/32, which this node "
+            "reaches over tun0: packets for one would go to the other; give the fabric a subnet "
+            "that nothing uses");
+}
+
+TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesAreInNobodysWay) {
+  test::PairWorld world = World();
+  // Yesterday's cage, a port of today's, the other rail's, and what VPN clients write.
+  world.facts.values["netplan.routes"] =
+      "128.0.0.0/1 tun0\n192.168.177.0/24 enp1s0f0np0\n192.168.177.0/24 enp1s0f1np1\n"
+      "192.168.178.0/24 enp1s0f1np1";
+  EXPECT_EQ(world.Detail(Get(), kFile), "(0600, 21 lines)");
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::netplan

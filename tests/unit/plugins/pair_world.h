@@ -21,6 +21,7 @@ inline RailPort PairPort(int id, int rail) {
           .twin = rail,
           .rail = rail,
           .netdev = netdev,
+          .hca = rail == 0 ? "rocep1s0f1" : "roceP2p1s0f1",
           .address = *ParseIpv4Prefix(address),
           .position = {.line = 9, .column = 13}};
 }

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "reconciler/base/mark.h"
 #include "plugins/ssh/ssh.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/engine/diff.h"
 #include "tests/unit/plugins/values.h"
 

@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "reconciler/base/mark.h"
 #include "plugins/sysctl/keys.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "tests/unit/plugins/pair_world.h"
 

@@ -103,16 +103,21 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
   Walk("", ClusterSchema(), [&](const std::string& path, const json& schema) {
     if (schema.contains("default")) defaults.insert(path);
   });
-  EXPECT_THAT(defaults, UnorderedElementsAre(
-                            "/access", "/access/transport", "/access/host_keys", "/access/become",
-                            "/access/connect_timeout_s", "/access/command_timeout_s",
-                            "/fabric/cage", "/fabric/mtu", "/fabric/unused_cages", "/hosts",
-                            "/hosts/manage", "/max_prune", "/verify", "/verify/level"));
+  EXPECT_THAT(defaults,
+              UnorderedElementsAre(
+                  "/access", "/access/transport", "/access/host_keys", "/access/become",
+                  "/access/connect_timeout_s", "/access/command_timeout_s", "/fabric/cage",
+                  "/fabric/mtu", "/fabric/unused_cages", "/hosts", "/hosts/manage", "/max_prune",
+                  "/nccl/mode", "/verify", "/verify/level", "/nodes[]/hardware",
+                  "/hardware{}/cage_gbps", "/hardware{}/pcie_generation", "/hardware{}/pcie_lanes",
+                  "/switches[]/os", "/switches[]/speed_gbps", "/switches[]/fec",
+                  "/switches[]/l2mtu", "/switches[]/bridge", "/switches[]/qos"));
 
   const auto spec = LoadClusterSpec(test::ManifestText().Yaml(), "cluster.yaml");
   ASSERT_TRUE(spec) << FormatErrors(spec.error());
   EXPECT_EQ(spec->nodes[0].access, Access());
   EXPECT_EQ(spec->nodes[0].cage, "p1");
+  EXPECT_EQ(spec->nodes[0].hardware, "dgx-spark");
   EXPECT_EQ(spec->fabric.mtu, FabricSpec().mtu);
   EXPECT_EQ(spec->fabric.unused_cages, FabricSpec().unused_cages);
   // The structs' own defaults, seen through the document.
@@ -130,10 +135,35 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
   EXPECT_EQ(settings.At({"verify", "level"})->ScalarText(), "link");
 }
 
+TEST(ClusterSchema, DefaultsOfSwitchesAndHardwareAgreeWithTheStructs) {
+  test::ManifestText text;
+  text.fabric = "  topology: switch\n  subnets: [192.168.177.0/24, 192.168.178.0/24]\n";
+  text.rest =
+      "switches: [{name: leaf, ports: {swp1: spark-1.p1, swp2: spark-2.p1}}]\n"
+      "hardware: {mine: {cages: {p1: [{netdev: a, hca: b, pci: 0000:01:00.0}]}}}\n";
+  const auto spec = LoadClusterSpec(text.Yaml(), "cluster.yaml");
+  ASSERT_TRUE(spec) << FormatErrors(spec.error());
+  const SwitchSpec wanted;
+  const SwitchSpec& one = spec->switches.at(0);
+  EXPECT_EQ(one.os, wanted.os);
+  EXPECT_EQ(one.fec, wanted.fec);
+  EXPECT_EQ(one.l2mtu, wanted.l2mtu);
+  EXPECT_EQ(one.bridge, wanted.bridge);
+  EXPECT_EQ(one.qos, wanted.qos);
+  EXPECT_EQ(one.ports.at(0).gbps, SwitchPort().gbps);
+  const Hardware& mine = spec->hardware.at(0);
+  EXPECT_EQ(mine.cage_gbps, Hardware().cage_gbps);
+  EXPECT_EQ(mine.pcie_generation, Hardware().pcie_generation);
+  EXPECT_EQ(mine.pcie_lanes, Hardware().pcie_lanes);
+  // The structs' own defaults, seen through the document.
+  EXPECT_EQ(spec->settings.Find("switches")->List()[0].Find("l2mtu")->ScalarText(), "9216");
+  EXPECT_EQ(spec->settings.At({"hardware", "mine", "pcie_lanes"})->ScalarText(), "4");
+}
+
 TEST(ClusterSchema, SectionsThatAreNotMentionedStayUnmanaged) {
   const auto spec = LoadClusterSpec(test::ManifestText().Yaml(), "cluster.yaml");
   ASSERT_TRUE(spec);
-  for (const auto* section : {"sysctl", "memlock", "ssh", "units"}) {
+  for (const auto* section : {"sysctl", "memlock", "ssh", "units", "switches", "hardware"}) {
     EXPECT_EQ(spec->settings.Find(section), nullptr) << section;
   }
 }

@@ -175,6 +175,24 @@ INSTANTIATE_TEST_SUITE_P(
         FactCase{"PortGone", PortGone, {}, {"0>0@1"}, {"port-missing spark-2 rail1 x3"}}),
     [](const auto& test) { return test.param.name; });
 
+TEST(Diagnose, ASlowPortIsAFindingOfItsOwnThatExplainsNoPing) {
+  Sample sample = OnSwitch(2);
+  sample.fabric.wires = {{{"spark-2", "p1"}, {"", "", true}, 200}};
+  sample.Link(2, 0).speed_mbps = 50000;
+  sample.Link(2, 0).phys_port_name = "p1";
+  auto checks = PassedChecks(sample);
+  Break(checks, Rung::kPing, "0>0@0", Symptom::kNothingBack);
+  const auto findings = FindingsOf(sample, checks);
+  ASSERT_EQ(Brief(findings), (std::vector<std::string>{"speed-low spark-2 rail0 x1",
+                                                       "no-path spark-1 spark-2 rail0 x2"}));
+  EXPECT_EQ(findings[0].cause,
+            "the port runs slower than its cable can: the other end's rate or FEC is set or "
+            "negotiated otherwise, or the cable is made for less");
+  EXPECT_EQ(findings[0].next_step,
+            "compare `ethtool` on spark-2 with the port at the other end; `spark-reconcile graph` "
+            "says what a switch must have");
+}
+
 TEST(Diagnose, AWrongMtuSaysWhatWasFoundAndWhatToDo) {
   const Sample sample = MtuOnOnePort();
   const auto findings = FindingsOf(sample, PassedChecks(sample));

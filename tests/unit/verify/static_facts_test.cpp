@@ -38,6 +38,20 @@ TEST(CheckFacts, ExpectationsNameThePort) {
   EXPECT_EQ(checks[5].measured, "200000 Mb/s");
 }
 
+TEST(CheckFacts, ACageBelowItsCablesRateFailsAndANicWithoutCagesDoesNot) {
+  Sample sample = OnSwitch(2);
+  sample.fabric.wires = {{{"spark-1", "p1"}, {"", "", true}, 200},
+                         {{"spark-2", "p1"}, {"", "", true}, 200}};
+  sample.Link(1, 0).speed_mbps = 100000;
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  sample.Link(1, 0).phys_port_name = "p1";
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail0 speed fail: 100000 Mb/s"));
+  EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[5].expected,
+            "200000 Mb/s on enp1s0f1np1");
+  sample.fabric.wires[0].gbps = 100;
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+}
+
 TEST(CheckFacts, AMissingPortSkipsWhatItWouldHave) {
   Sample sample = OnSwitch(2);
   sample.facts.nodes.at("spark-2").links.erase("enP2p1s0f1np1");

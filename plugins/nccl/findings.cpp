@@ -1,0 +1,220 @@
+#include "plugins/nccl/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plugins/nccl/gid.h"
+#include "plugins/nccl/library.h"
+#include "plugins/nccl/lint.h"
+#include "plugins/nccl/settings.h"
+#include "plugins/nccl/wanted.h"
+#include "reconciler/base/text.h"
+#include "reconciler/fabric/neighbours.h"
+
+namespace reconciler::plugins::nccl {
+namespace {
+
+constexpr const char* kTakeItOut = "take it out there";
+
+class Finder {
+ public:
+  Finder(const Section& section, const PluginInput& input, const Environment& environment)
+      : section_(section), input_(input), environment_(environment) {}
+
+  std::vector<Resource> Run() {
+    LookAtLibrary();
+    LookAtManifest();
+    LookAtGids();
+    const Observed<std::vector<Setting>> settings = SettingsOf(input_.facts);
+    if (const auto* unknown = std::get_if<Unknown>(&settings)) {
+      found_.push_back({.kind = "nccl",
+                        .name = "other settings",
+                        .node = input_.node.name,
+                        .desired = ResourceState("none that disagree"),
+                        .observed = *unknown,
+                        .where = input_.cluster.Mark(section_.position)});
+    }
+    if (const auto* list = Known(settings)) {
+      for (const Setting& setting : *list) LookAt(setting);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void Add(std::string name, std::string wanted, std::string observed, std::string why,
+           Position position) {
+    found_.push_back({.kind = "nccl",
+                      .name = std::move(name),
+                      .node = input_.node.name,
+                      .desired = ResourceState(std::move(wanted)),
+                      .observed = ResourceState(std::move(observed)),
+                      .blocked = std::move(why),
+                      .where = input_.cluster.Mark(position)});
+  }
+
+  void LookAtLibrary() {
+    const Observed<Library> library = LibraryOf(input_.facts);
+    if (const auto* unknown = std::get_if<Unknown>(&library)) {
+      found_.push_back({.kind = "nccl",
+                        .name = "library",
+                        .node = input_.node.name,
+                        .desired = ResourceState("known"),
+                        .observed = *unknown,
+                        .where = input_.cluster.Mark(section_.position)});
+    }
+    library_ = Known(library) != nullptr ? *Known(library) : Library{};
+    context_ = {.several_cables = CagesDiffer(input_.fabric),
+                .gid_pinned = section_.gid_index.has_value(),
+                .library = Known(library) != nullptr ? &library_ : nullptr,
+                .on_node = true};
+    if (context_.library == nullptr) {
+      if (!section_.library.empty() && std::holds_alternative<Absent>(library)) {
+        Add("library", section_.library, "absent", section_.library + " is not there",
+            section_.position);
+      }
+      return;
+    }
+    if (context_.several_cables && !library_.Knows(std::string(kSubnetAware))) {
+      Add("library", std::string(kSubnetAware), library_.Label(),
+          library_.Label() +
+              " cannot pair adapters by subnet, which cables without a switch need: it takes "
+              "2.30.7 or a patched build",
+          section_.position);
+    }
+    LookAtVersions();
+  }
+
+  // Said of the nodes that are behind.
+  void LookAtVersions() {
+    for (const auto& [name, peer] : input_.all.nodes) {
+      const std::string other = LibraryVersionOf(peer);
+      if (!IsOlder(library_.version, other)) continue;
+      Add("library version", other, library_.version,
+          fmt::format("{}, and {} has {}: all ranks must run one version", library_.Label(), name,
+                      other),
+          section_.position);
+      return;
+    }
+  }
+
+  void LookAtGids() {
+    for (const RailPort& port : CollectivePorts(input_.fabric, input_.node.name)) {
+      const std::string why = WhyWrongGid(section_, port, input_.facts);
+      if (why.empty()) continue;
+      Add("gid_index on " + port.hca, "its IPv4 address", "another", why, section_.position);
+    }
+  }
+
+  // What `check` could not say without the node's library.
+  void LookAtManifest() {
+    for (const ManifestVariable& variable : section_.env) {
+      const Complaint wrong = JudgeSetting(variable.name, variable.value, context_);
+      if (wrong.Empty()) continue;
+      Add(variable.name, "read by NCCL", "not read", wrong.OneLine(), variable.position);
+    }
+  }
+
+  void LookAt(const Setting& setting) {
+    const std::string why = WhyWrong(setting);
+    const std::string name =
+        fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);
+    const bool twice = std::any_of(found_.begin(), found_.end(),
+                                   [&](const Resource& one) { return one.name == name; });
+    if (!why.empty() && !twice) Add(name, "absent", "there", why, section_.position);
+  }
+
+  std::string WhyWrong(const Setting& setting) const {
+    if (!setting.name.starts_with("NCCL_")) {
+      return fmt::format(
+          "nccl.conf takes every byte for what it is, so that this sets '{}': begin the line with "
+          "the name",
+          setting.name);
+    }
+    if (const EnvVariable* ours = Wanted(setting.name)) {
+      return ours->value == setting.value ? "" : WhyShadow(setting, ours->value);
+    }
+    // The value that a shell makes at login is not known; the name is.
+    const bool made = !setting.InConf() && setting.value.find_first_of("$`") != std::string::npos;
+    const Rule* rule = FindRule(setting.name);
+    const bool by_value = rule != nullptr && rule->form != Form::kText;
+    const Complaint wrong = JudgeSetting(setting.name, made ? "0" : setting.value, context_);
+    if (!wrong.Empty() && !(made && by_value)) {
+      return wrong.OneLine();
+    }
+    if (setting.name == "NCCL_IB_GID_INDEX") {
+      return fmt::format(
+          "one index for all adapters, and each adapter's own moves: NCCL finds it "
+          "by itself: {}",
+          kTakeItOut);
+    }
+    return WhyAlone(setting);
+  }
+
+  const EnvVariable* Wanted(const std::string& name) const {
+    for (const EnvVariable& variable : environment_) {
+      if (variable.name == name) return &variable;
+    }
+    return nullptr;
+  }
+
+  // The manifest has another value for it: which of the two wins?
+  std::string WhyShadow(const Setting& setting, const std::string& ours) const {
+    const std::string both = fmt::format("the manifest says {}: ", ours);
+    if (setting.InConf()) {
+      return fmt::format(
+          "{}this is shadowed wherever the environment is set, and wins elsewhere: "
+          "{}",
+          both, kTakeItOut);
+    }
+    const bool later =
+        setting.path.starts_with("/etc/profile.d/")
+            ? setting.path > kShellFile
+            : setting.path.find("/.") != std::string::npos || setting.path == "/etc/bash.bashrc";
+    if (later) {
+      return fmt::format("{}this is read after {} and wins: {}", both, kShellFile, kTakeItOut);
+    }
+    if (setting.path.starts_with("/etc/systemd/")) {
+      return fmt::format("{}this wins in units without EnvironmentFile={}: {}", both, kServiceFile,
+                         kTakeItOut);
+    }
+    return fmt::format("{}this wins where {} is not read: {}", both, kShellFile, kTakeItOut);
+  }
+
+  // Ranks with different values hang: another node has another value, or none.
+  std::string WhyAlone(const Setting& setting) const {
+    if (!MustAgree(setting.name)) return {};
+    for (const auto& [name, peer] : input_.all.nodes) {
+      if (HaveSameSettings(input_.facts, peer)) continue;
+      const Observed<std::vector<Setting>> settings = SettingsOf(peer);
+      const auto* list = Known(settings);
+      if (list == nullptr) continue;
+      const auto same_name = [&](const Setting& one) { return one.name == setting.name; };
+      const auto same = [&](const Setting& one) {
+        return same_name(one) && one.value == setting.value;
+      };
+      if (std::any_of(list->begin(), list->end(), same)) continue;
+      const auto other = std::find_if(list->begin(), list->end(), same_name);
+      return fmt::format(
+          "{} has {}: ranks that differ hang: put it into nccl.env of the manifest, or take it out",
+          name, other == list->end() ? "none" : other->value);
+    }
+    return {};
+  }
+
+  const Section& section_;
+  const PluginInput& input_;
+  const Environment& environment_;
+  Library library_ = {};
+  LintContext context_ = {};
+  std::vector<Resource> found_ = {};
+};
+
+}  // namespace
+
+std::vector<Resource> Findings(const Section& section, const PluginInput& input,
+                               const Environment& environment) {
+  return Finder(section, input, environment).Run();
+}
+
+}  // namespace reconciler::plugins::nccl

@@ -1,0 +1,64 @@
+#include "plugins/nccl/gid.h"
+
+#include <fmt/format.h>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::nccl {
+namespace {
+
+constexpr std::string_view kFolder = "/sys/class/infiniband/";
+constexpr std::string_view kTypeKey = "nccl.gid_type.";  // and the adapter
+constexpr std::string_view kGidKey = "nccl.gid.";
+constexpr std::string_view kGoodType = "RoCE v2";
+
+// An IPv4 address as the kernel writes it into the GID table.
+std::string MappedGid(Ipv4Address address) {
+  return fmt::format("0000:0000:0000:0000:0000:ffff:{:04x}:{:04x}", address.bits >> 16,
+                     address.bits & 0xffff);
+}
+
+std::string AdapterOfPath(const std::string& path) {
+  return path.substr(kFolder.size(), path.find('/', kFolder.size()) - kFolder.size());
+}
+
+}  // namespace
+
+std::vector<Read> GidProbe(const Section& section, const std::vector<RailPort>& ports) {
+  if (!section.gid_index) return {};
+  std::vector<Read> reads;
+  for (const RailPort& port : ports) {
+    const std::string folder = fmt::format("{}{}/ports/1/", kFolder, port.hca);
+    reads.push_back(ReadValue{fmt::format("{}gid_attrs/types/{}", folder, *section.gid_index)});
+    reads.push_back(ReadValue{fmt::format("{}gids/{}", folder, *section.gid_index)});
+  }
+  return reads;
+}
+
+void StoreGids(const ProbeReply& reply, NodeFacts& facts) {
+  for (const auto& [path, value] : reply.values) {
+    if (!path.starts_with(kFolder)) continue;
+    const bool type = path.find("/gid_attrs/types/") != std::string::npos;
+    if (!type && path.find("/gids/") == std::string::npos) continue;
+    const auto* text = Known(value);
+    facts.values[std::string(type ? kTypeKey : kGidKey) + AdapterOfPath(path)] =
+        text != nullptr ? Observed<std::string>(Printable(*text)) : value;
+  }
+}
+
+std::string WhyWrongGid(const Section& section, const RailPort& port, const NodeFacts& facts) {
+  if (!section.gid_index) return {};
+  const Observed<std::string> gid = ValueOf(facts, std::string(kGidKey) + port.hca);
+  if (Known(gid) == nullptr) return {};
+  const Observed<std::string> type = ValueOf(facts, std::string(kTypeKey) + port.hca);
+  const auto* kind = Known(type);  // an empty place in the table has none
+  if (kind != nullptr && *kind == kGoodType && *Known(gid) == MappedGid(port.address.address)) {
+    return {};
+  }
+  return fmt::format(
+      "wanted RoCE v2 of {} at index {}, found {}: take gid_index out, and NCCL finds it by itself",
+      ToString(port.address.address), *section.gid_index,
+      kind == nullptr ? "nothing" : fmt::format("{} of {}", *kind, *Known(gid)));
+}
+
+}  // namespace reconciler::plugins::nccl

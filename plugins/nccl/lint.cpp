@@ -1,0 +1,78 @@
+#include "plugins/nccl/lint.h"
+
+#include <fmt/format.h>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::nccl {
+namespace {
+
+constexpr const char* kTakeItOut = "take it out";
+
+std::string Advice(const std::string& name, const std::vector<std::string>& candidates) {
+  const auto close = ClosestMatch(name, candidates);
+  return close ? fmt::format("did you mean '{}'?", *close) : kTakeItOut;
+}
+
+Complaint JudgeUnknownName(const std::string& name, const LintContext& context) {
+  if (context.library != nullptr) {
+    if (context.library->Knows(name)) return {};
+    return {fmt::format("{} has no such variable", context.library->Label()),
+            Advice(name, {context.library->names.begin(), context.library->names.end()})};
+  }
+  const auto close = ClosestMatch(name, KnownNames());
+  if (!context.on_node && !close) return {};  // a node's library may know it
+  return {"no NCCL that is known here has such a variable", Advice(name, KnownNames())};
+}
+
+Complaint JudgePatched(const std::string& name, const LintContext& context) {
+  if (context.library != nullptr) {
+    if (context.library->Knows(name)) return {};
+    return {fmt::format("only private patches read it, and {} has none of them",
+                        context.library->Label()),
+            kTakeItOut};
+  }
+  if (!context.on_node) return {};
+  return {"only private patches read it, and no libnccl is here to ask", kTakeItOut};
+}
+
+// What depends on the fabric and on the other settings.
+Complaint JudgeUse(const std::string& name, const LintContext& context) {
+  if (name == "NCCL_IB_MERGE_NICS" && !context.several_cables) {
+    return {"has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable",
+            kTakeItOut};
+  }
+  if (context.gid_pinned && (name == "NCCL_IB_ROCE_VERSION_NUM" || name == "NCCL_IB_ADDR_FAMILY" ||
+                             name == "NCCL_IB_ADDR_RANGE")) {
+    return {"has no effect here: nccl.gid_index pins the index that it would choose", kTakeItOut};
+  }
+  return {};
+}
+
+}  // namespace
+
+Complaint JudgeSetting(const std::string& name, std::string_view value,
+                       const LintContext& context) {
+  if (!name.starts_with("NCCL_") || name.starts_with("NCCL_TESTS_")) return {};
+  const Rule* rule = FindRule(name);
+  if (rule == nullptr && !IsKnownName(name)) return JudgeUnknownName(name, context);
+  if (rule != nullptr && rule->standing == Standing::kNever) {
+    return {"no NCCL reads it", std::string(rule->note)};
+  }
+  if (rule != nullptr && rule->standing == Standing::kPatched) return JudgePatched(name, context);
+  if (context.library != nullptr && !context.library->Knows(name)) {
+    return {fmt::format("{} has no such variable and ignores it", context.library->Label()),
+            rule != nullptr && !rule->since.empty() ? fmt::format("it came with {}", rule->since)
+                                                    : std::string(kTakeItOut)};
+  }
+  static constexpr Rule kAnyText = {.name = {}};
+  if (Complaint wrong = JudgeValue(rule == nullptr ? kAnyText : *rule, value); !wrong.Empty()) {
+    return wrong;
+  }
+  if (rule != nullptr && rule->standing == Standing::kNoEffect) {
+    return {fmt::format("has no effect here: {}", rule->note), kTakeItOut};
+  }
+  return JudgeUse(name, context);
+}
+
+}  // namespace reconciler::plugins::nccl

@@ -1,0 +1,135 @@
+#include "plugins/nccl/nccl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plugins/nccl/findings.h"
+#include "plugins/nccl/gid.h"
+#include "plugins/nccl/gpu.h"
+#include "plugins/nccl/library.h"
+#include "plugins/nccl/lint.h"
+#include "plugins/nccl/section.h"
+#include "plugins/nccl/settings.h"
+#include "plugins/nccl/wanted.h"
+#include "plugins/shared/owned.h"
+#include "plugins/shared/state.h"
+#include "reconciler/base/mark.h"
+#include "reconciler/fabric/neighbours.h"
+
+namespace reconciler::plugins::nccl {
+namespace {
+
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
+  const auto section = SectionOf(cluster);
+  if (!section) return {};
+  std::vector<Read> reads = {ReadFile{std::string(kShellFile)}, ReadFile{std::string(kServiceFile)},
+                             AdapterProbe(), SettingsProbe(node), LibraryProbe(*section)};
+  for (Read& read : GidProbe(*section, CollectivePorts(fabric, node.name))) {
+    reads.push_back(std::move(read));
+  }
+  if (section->mode != Mode::kSafe) {
+    for (Read& read : GpuProbe()) reads.push_back(std::move(read));
+  }
+  return reads;
+}
+
+void Parse(const ProbeReply& reply, NodeFacts& facts) {
+  const auto store = [&](const RunProbe& probe, void (*into)(const CommandReply&, NodeFacts&)) {
+    const auto found = reply.commands.find(probe.id);
+    if (found != reply.commands.end()) into(found->second, facts);
+  };
+  store(SettingsProbe({}), StoreSettings);
+  store(LibraryProbe({}), StoreLibrary);
+  StoreAdapters(reply, facts);
+  StoreGids(reply, facts);
+  StoreGpu(reply, facts);
+}
+
+Resource FileOfOurs(const Section& section, const PluginInput& input, std::string_view path,
+                    const Result<Environment>& environment, const std::string& body) {
+  const std::string name(path);
+  Resource file{.kind = "file",
+                .name = name,
+                .node = input.node.name,
+                .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
+                .observed = AsState(FileOf(input.facts, name)),
+                .where = input.cluster.Mark(section.position)};
+  if (!environment) {
+    // Nobody knows what it should say: it stays as it is.
+    file.desired = KnownAfterApply{"the variables"};
+    file.blocked = environment.error().message;
+    return file;
+  }
+  BlockUnlessOurs(file, input.cluster.name, input.cluster.former_name);
+  return file;
+}
+
+Result<Environment> EnvironmentOf(const PluginInput& input) {
+  const auto section = SectionOf(input.cluster);
+  return section ? WantedEnvironment(*section, input) : Environment{};
+}
+
+std::vector<Resource> Resources(const PluginInput& input) {
+  const auto section = SectionOf(input.cluster);
+  if (!section) return {};
+  const Result<Environment> environment = WantedEnvironment(*section, input);
+  const Environment wanted = environment ? *environment : Environment{};
+  std::vector<Resource> resources = {
+      FileOfOurs(*section, input, kShellFile, environment, AsShell(wanted)),
+      FileOfOurs(*section, input, kServiceFile, environment, AsEnvironmentFile(wanted))};
+  for (Resource& finding : Findings(*section, input, wanted)) {
+    resources.push_back(std::move(finding));
+  }
+  return resources;
+}
+
+// What the manifest may not say about a variable because another key says it.
+Complaint JudgeOwner(const std::string& name) {
+  if (name == "NCCL_IB_GID_INDEX") {
+    return {"one index for all adapters, and each adapter's own moves: NCCL finds it by itself",
+            "take it out; who must pin it writes nccl.gid_index"};
+  }
+  if (name == "NCCL_NET_GDR_LEVEL") {
+    return {"is decided by nccl.mode", "mode safe sets LOC, mode dmabuf sets SYS"};
+  }
+  return {};
+}
+
+Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
+  Errors errors;
+  const auto section = SectionOf(cluster);
+  if (!section) return errors;
+  const LintContext context{.several_cables = CagesDiffer(fabric),
+                            .gid_pinned = section->gid_index.has_value()};
+  for (const ManifestVariable& variable : section->env) {
+    Complaint wrong = JudgeOwner(variable.name);
+    if (wrong.Empty()) wrong = JudgeSetting(variable.name, variable.value, context);
+    if (wrong.Empty()) continue;
+    errors.push_back({.kind = ErrorKind::kManifest,
+                      .message = fmt::format("nccl.env: {}: {}", variable.name, wrong.what),
+                      .where = cluster.Mark(variable.position),
+                      .hint = wrong.hint});
+  }
+  std::sort(errors.begin(), errors.end(), [](const Error& a, const Error& b) {
+    return a.where->position.line < b.where->position.line ||
+           (a.where->position.line == b.where->position.line &&
+            a.where->position.column < b.where->position.column);
+  });
+  return errors;
+}
+
+}  // namespace
+
+Plugin Get() {
+  return {.name = "nccl",
+          .doc = "what NCCL is told about the fabric, for shells, services and containers",
+          .after = {},
+          .probe = Probe,
+          .parse = Parse,
+          .resources = Resources,
+          .check = Check,
+          .environment = EnvironmentOf};
+}
+
+}  // namespace reconciler::plugins::nccl

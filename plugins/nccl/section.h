@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reconciler/model/cluster_spec.h"
+
+namespace reconciler::plugins::nccl {
+
+enum class Mode { kAuto, kSafe, kDmabuf };
+
+struct ManifestVariable {
+  std::string name = {};
+  std::string value = {};
+  Position position = {};  // of the name
+};
+
+// The manifest's `nccl`.
+struct Section {
+  Mode mode = Mode::kAuto;
+  Position position = {};
+  std::vector<ManifestVariable> env = {};  // sorted by name
+  std::optional<std::int64_t> gid_index = std::nullopt;
+  std::string library = {};  // empty: what the loader's cache names
+
+  const ManifestVariable* FindVariable(std::string_view name) const;
+};
+
+// nullopt: the manifest has none, so that nothing about NCCL is ours.
+std::optional<Section> SectionOf(const ClusterSpec& cluster);
+
+}  // namespace reconciler::plugins::nccl

@@ -1,0 +1,100 @@
+#include "reconciler/cabling/judge_switch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+namespace {
+
+using Group = std::set<CageId>;
+
+void Absorb(Group found, std::vector<Group>& groups) {
+  std::erase_if(groups, [&](const Group& group) {
+    const bool touches = std::any_of(group.begin(), group.end(),
+                                     [&](const CageId& cage) { return found.contains(cage); });
+    if (touches) found.insert(group.begin(), group.end());
+    return touches;
+  });
+  groups.push_back(std::move(found));
+}
+
+// Cages on one network: they hear each other, or stand before the same switch.
+std::vector<Group> Networks(const CageViews& cages) {
+  std::vector<Group> groups;
+  std::map<std::string, Group> before;  // by switch
+  for (const auto& [id, cage] : cages) {
+    if (!cage.sight.cages.empty()) {
+      Group heard = cage.sight.cages;
+      heard.insert(id);
+      Absorb(std::move(heard), groups);
+    }
+    for (const std::string& chassis : cage.sight.switches) before[chassis].insert(id);
+  }
+  for (auto& [chassis, group] : before) Absorb(std::move(group), groups);
+  return groups;
+}
+
+// Where most of the declared cages are, the first by the manifest's order in a tie; empty when no
+// two of them are together.
+Group TheSwitch(const std::vector<Group>& networks, const std::vector<CageId>& declared) {
+  Group best;
+  std::size_t most = 1;
+  for (const CageId& cage : declared) {
+    for (const Group& group : networks) {
+      if (!group.contains(cage)) continue;
+      const auto members = static_cast<std::size_t>(
+          std::count_if(declared.begin(), declared.end(),
+                        [&](const CageId& other) { return group.contains(other); }));
+      if (members <= most) continue;
+      most = members;
+      best = group;
+    }
+  }
+  return best;
+}
+
+const CageId* SameNode(const Group& group, const NodeName& node) {
+  for (const CageId& cage : group) {
+    if (cage.node == node) return &cage;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<CableVerdict> JudgeSwitch(const CabledWorld& world, const DeclaredCable& cable,
+                                      std::vector<std::string>& wrong) {
+  const Group there = TheSwitch(Networks(world.cages()), cable.ends);
+  const auto anchor = std::find_if(cable.ends.begin(), cable.ends.end(),
+                                   [&](const CageId& cage) { return there.contains(cage); });
+  std::vector<CableVerdict> verdicts;
+  for (const CageId& cage : cable.ends) {
+    CableVerdict verdict{{{cage}, true}, CableState::kUnknown, {}};
+    const CageId* sibling = SameNode(there, cage.node);
+    if (there.contains(cage)) {
+      verdict.state = CableState::kConfirmed;
+      verdict.detail = "on one network with " + Plural(there.size() - 1, "other", "others");
+    } else if (sibling != nullptr) {
+      verdict.state = CableState::kWrong;
+      verdict.detail = CageWords(*sibling) + " is on the switch instead";
+      wrong.push_back(fmt::format("the cable to the switch is in {} and belongs in its {}",
+                                  CageWords(*sibling), CageNoun(cage)));
+    } else if (!there.empty() && !world.At(cage).sight.cages.empty()) {
+      verdict.state = CableState::kWrong;
+      verdict.detail = CageWords(cage) + " finds " + world.WhoIsAt(cage);
+      wrong.push_back(fmt::format("{} should be on the switch with {}, and finds {} instead",
+                                  CageWords(cage), CageWords(*anchor), world.WhoIsAt(cage)));
+    } else {
+      const std::string who = world.WhoIsAt(cage);
+      verdict.detail = who.empty() ? world.WhyNobody({cage})
+                                   : fmt::format("{} finds only {}", CageWords(cage), who);
+    }
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,76 @@
+#include "reconciler/cabling/lldp.h"
+
+#include <nlohmann/json.hpp>
+
+namespace reconciler {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kDeepest = 32;  // far below what reading would need of the stack; lldpd nests 8 deep
+
+std::vector<Json> Items(const Json& value) {
+  if (value.is_array()) return {value.begin(), value.end()};
+  return {value};
+}
+
+Json At(const Json& value, const char* key) {
+  for (const Json& item : Items(value)) {
+    if (item.is_object() && item.contains(key)) return item.at(key);
+  }
+  return nullptr;
+}
+
+std::string Text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_array() && !value.empty()) return Text(value.front());
+  return value.is_object() ? Text(At(value, "value")) : std::string();
+}
+
+// {"spark-2": {"id": …}}, or the same with the name inside or without one.
+void ReadChassis(const Json& value, LldpNeighbour& neighbour) {
+  Json body = value;
+  if (At(value, "id").is_null()) {
+    for (const Json& item : Items(value)) {
+      if (!item.is_object() || item.empty()) continue;
+      neighbour.system = item.begin().key();
+      body = item.begin().value();
+      break;
+    }
+  }
+  if (neighbour.system.empty()) neighbour.system = Text(At(body, "name"));
+  neighbour.chassis = Text(At(body, "id"));
+}
+
+void ReadNeighbour(const std::string& netdev, const Json& value,
+                   std::vector<LldpNeighbour>& neighbours) {
+  for (const Json& item : Items(value)) {
+    if (!item.is_object()) continue;
+    LldpNeighbour neighbour{.netdev = netdev};
+    ReadChassis(At(item, "chassis"), neighbour);
+    const Json port = At(item, "port");
+    neighbour.port = Text(At(port, "id"));
+    neighbour.port_description = Text(At(port, "descr"));
+    if (!neighbour.chassis.empty() || !neighbour.port.empty()) neighbours.push_back(neighbour);
+  }
+}
+
+}  // namespace
+
+std::vector<LldpNeighbour> ParseLldp(std::string_view json) {
+  const auto flat = [](int depth, Json::parse_event_t, const Json&) { return depth < kDeepest; };
+  const Json document = Json::parse(json, flat, false);
+  std::vector<LldpNeighbour> neighbours;
+  if (document.is_discarded()) return neighbours;
+  for (const Json& item : Items(At(At(document, "lldp"), "interface"))) {
+    if (!item.is_object()) continue;
+    if (item.contains("name")) {
+      ReadNeighbour(Text(item.at("name")), item, neighbours);
+      continue;
+    }
+    for (const auto& [netdev, value] : item.items()) ReadNeighbour(netdev, value, neighbours);
+  }
+  return neighbours;
+}
+
+}  // namespace reconciler

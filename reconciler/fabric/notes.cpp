@@ -1,0 +1,143 @@
+#include "reconciler/fabric/notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include "reconciler/base/text.h"
+#include "reconciler/fabric/analysis.h"
+#include "reconciler/fabric/roofline.h"
+#include "reconciler/fabric/switch_advice.h"
+
+namespace reconciler {
+namespace {
+
+using Notes = std::vector<std::string>;
+
+void NoteRing(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
+  if (!cluster.fabric.ring_collectives_only) return;
+  const std::vector<NodeName> order = RingOrder(cluster, fabric);
+  notes.push_back(fmt::format(
+      "ring of {}, collectives only: nodes that are not neighbours, such as {} and {}, share no "
+      "cable. Send/recv, all-to-all and trees between them fail with stock NCCL: no expert or "
+      "pipeline parallelism over the ring",
+      order.size(), order.front(), order[2]));
+  notes.push_back(
+      "ring collectives need NCCL 2.30.7 or later with NCCL_ALGO=Ring, NCCL_CUMEM_ENABLE=1 and "
+      "NCCL_IB_SUBNET_AWARE_ROUTING=1, ranks in the order of the ring, and bootstrap over the "
+      "management network");
+}
+
+// All PCIe devices of its cages together.
+double PciePayloadOf(const ClusterSpec& cluster, const NodeName& name) {
+  const NodeSpec* node = cluster.FindNode(name);
+  const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
+  if (hardware == nullptr) return 0;
+  std::set<std::string> devices;
+  for (const Cage& cage : hardware->cages) {
+    for (const Twin& twin : cage.twins) devices.insert(twin.PciDevice());
+  }
+  return PciePayload(*hardware) * static_cast<double>(devices.size());
+}
+
+void NoteSecondCables(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
+  constexpr double kWorthIt = 1.5;  // times one cable; a Spark's PCIe links carry 1.14 of one
+  std::map<std::pair<NodeName, NodeName>, std::vector<const Wire*>> cables;
+  for (const Wire& wire : fabric.wires) {
+    if (wire.a.on_switch || wire.b.on_switch) continue;
+    cables[std::minmax(wire.a.device, wire.b.device)].push_back(&wire);
+  }
+  for (const auto& [pair, wires] : cables) {
+    if (wires.size() < 2) continue;
+    const double one = WirePayload(wires.front()->gbps, cluster.fabric.mtu);
+    for (const NodeName& node : {pair.first, pair.second}) {
+      const double pcie = PciePayloadOf(cluster, node);
+      if (pcie > one * kWorthIt) continue;
+      notes.push_back(fmt::format(
+          "the second cable between {} and {} gains next to nothing: the cages of {} share PCIe "
+          "links that carry {:.0f} Gb/s in all, and one cable carries {:.0f}",
+          pair.first, pair.second, node, pcie, one));
+      break;
+    }
+  }
+}
+
+void NoteNodeCount(const ClusterSpec& cluster, Notes& notes) {
+  const std::size_t count = cluster.nodes.size();
+  if (std::has_single_bit(count)) return;
+  notes.push_back(fmt::format(
+      "{} nodes are no power of two: tensor-parallel serving splits a model's heads evenly and "
+      "takes {} of them",
+      count, std::bit_floor(count)));
+}
+
+void NoteLonelyRails(const Fabric& fabric, Notes& notes) {
+  for (const Segment& segment : fabric.segments) {
+    if (segment.ports.size() != 1) continue;
+    notes.push_back(fmt::format("{} has one node, {}: no other has such a twin",
+                                RailName(segment.rail), segment.ports.front().node));
+  }
+}
+
+bool IsSwitched(const ClusterSpec& cluster) {
+  return cluster.fabric.topology == Topology::kSwitch ||
+         cluster.fabric.topology == Topology::kLeafSpine;
+}
+
+void NoteSwitches(const ClusterSpec& cluster, Notes& notes) {
+  if (!IsSwitched(cluster)) return;
+  std::vector<SwitchSpec> switches = cluster.switches;
+  if (switches.empty()) switches.emplace_back();
+  for (const SwitchSpec& one : switches) {
+    notes.push_back(fmt::format("{} must have (advice, nothing is sent to it): {}",
+                                one.name.empty() ? "the switch" : "switch " + one.name,
+                                Join(SwitchMustHave(cluster, one), "; ")));
+  }
+}
+
+// More cables between different switches than a tree has.
+void NoteLoops(const Fabric& fabric, Notes& notes) {
+  std::set<std::pair<std::string, std::string>> joined;
+  std::set<std::string> switches;
+  for (const Wire& wire : fabric.wires) {
+    if (!wire.a.on_switch || !wire.b.on_switch) continue;
+    joined.insert(std::minmax(wire.a.device, wire.b.device));
+    switches.insert(wire.a.device);
+    switches.insert(wire.b.device);
+  }
+  if (joined.size() < switches.size() || switches.empty()) return;
+  notes.emplace_back(
+      "the switches are cabled in a loop: spanning tree turns some of these cables off. What is "
+      "said "
+      "of their capacity holds only with MLAG, ECMP or the like");
+}
+
+void NoteOversubscription(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
+  for (const SwitchLoad& load : SwitchLoads(cluster, fabric)) {
+    if (!load.Oversubscribed()) continue;
+    notes.push_back(
+        fmt::format("switch {} is oversubscribed {:.1f}:1: its nodes exchange up to {:.0f} Gb/s "
+                    "with the others, "
+                    "and its cables to other switches carry {:.0f}",
+                    load.name, load.Ratio(), load.wanted_gbps, load.carried_gbps));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> NotesOf(const ClusterSpec& cluster, const Fabric& fabric) {
+  Notes notes;
+  NoteRing(cluster, fabric, notes);
+  NoteSecondCables(cluster, fabric, notes);
+  NoteNodeCount(cluster, notes);
+  NoteLonelyRails(fabric, notes);
+  NoteOversubscription(cluster, fabric, notes);
+  NoteLoops(fabric, notes);
+  NoteSwitches(cluster, notes);
+  return notes;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/fabric.h"
+
+namespace reconciler {
+
+// What is allowed, but not as one may expect: a line each, with the reason. `fabric` needs its
+// segments and wires.
+std::vector<std::string> NotesOf(const ClusterSpec& cluster, const Fabric& fabric);
+
+}  // namespace reconciler

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "reconciler/model/hardware.h"
+
+namespace reconciler {
+
+// What the wires and the PCIe links can carry at best, in Gb/s of RDMA payload, one direction.
+// Measured values above these are measured wrongly.
+
+// The largest RDMA MTU that fits into packets of `mtu` bytes: 4096 in 9000, 1024 in 1500.
+int RdmaMtu(int mtu);
+
+// A wire of `gbps` line rate: 196.1 of 200 at mtu 9000, 185.2 at 1500.
+double WirePayload(int gbps, int mtu);
+
+// One PCIe device of that hardware: 111.8 for Gen5 x4.
+double PciePayload(const Hardware& hardware);
+
+// Gb/s of payload as bus bandwidth in GB/s, the way that NCCL's tests print it.
+double BusBandwidth(double payload_gbps);
+
+}  // namespace reconciler

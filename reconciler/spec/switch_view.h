@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/value.h"
+
+namespace reconciler {
+
+// `switches` as far as it is well formed. Entries without a name are left out.
+std::vector<SwitchSpec> ViewSwitches(const Value& document);
+
+}  // namespace reconciler

@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "plugins/registry.h"
+#include "reconciler/fabric/expand.h"
+#include "reconciler/fabric/hostfile.h"
+#include "reconciler/fabric/picture.h"
+#include "reconciler/spec/load.h"
+#include "tests/cases/plan_case.h"
+
+// Every topology as a person sees it (graph.txt), as its nodes get it (netplan.txt, nccl.txt)
+// and as a launcher does (hostfile.txt), with its three drawings.
+namespace reconciler {
+namespace {
+
+const std::string kCases = SPARK_SOURCE_DIR "/tests/cases/fabric";
+
+std::vector<std::string> CaseNames() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kCases)) {
+    names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string TestName(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+LinkFact Link() {
+  return {.mtu = 1500, .admin_up = true, .carrier = true, .manager = LinkManager::kNetworkd};
+}
+
+// A node of which nothing but its ports and its management address is known to be there.
+NodeFacts BareNode(const ClusterSpec& cluster, const NodeSpec& node) {
+  NodeFacts facts{.node = node.name};
+  facts.session_address = "192.168.1.1";
+  facts.session_interface = "enP7s7";
+  facts.links["enP7s7"] = Link();
+  facts.links["enP7s7"].ipv4 = {*ParseIpv4Prefix(node.address + "/24")};
+  for (const Cage& cage : cluster.FindHardware(node.hardware)->cages) {
+    for (const Twin& twin : cage.twins) facts.links[twin.netdev] = Link();
+  }
+  for (const char* path :
+       {"/etc/netplan/60-spark-reconcile.yaml",
+        "/etc/NetworkManager/conf.d/60-spark-reconcile.conf",
+        "/etc/profile.d/60-spark-reconcile-nccl.sh", "/etc/spark-reconcile/nccl.env"}) {
+    facts.files[path] = Absent{};
+  }
+  facts.values["host.links"] = "5";
+  facts.values["netplan.default_route"] = "enP7s7";
+  facts.values["nccl.settings"] = "";
+  facts.values["nccl.library"] = Absent{};
+  return facts;
+}
+
+ClusterFacts BareNodes(const ClusterSpec& cluster) {
+  ClusterFacts facts;
+  for (const NodeSpec& node : cluster.nodes) facts.nodes[node.name] = BareNode(cluster, node);
+  return facts;
+}
+
+// The files of one plugin on every node, each below its name.
+std::string FilesText(std::string_view plugin, const ClusterSpec& cluster, const Fabric& fabric) {
+  const ClusterFacts facts = BareNodes(cluster);
+  std::string text;
+  for (const Plugin& one : plugins::All()) {
+    if (one.name != plugin) continue;
+    for (const NodeSpec& node : cluster.nodes) {
+      for (const Resource& file :
+           one.resources({cluster, fabric, node, facts.nodes.at(node.name), facts})) {
+        const auto* state = std::get_if<ResourceState>(&file.desired);
+        if (file.kind != "file" || state == nullptr) continue;
+        EXPECT_EQ(file.blocked, "") << node.name << ' ' << file.name;
+        text +=
+            fmt::format("=== {} {}\n{}", node.name, file.name, std::get<FileState>(*state).content);
+      }
+    }
+  }
+  return text;
+}
+
+class FabricCases : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string path = kCases + "/" + GetParam() + "/cluster.yaml";
+    auto cluster = LoadClusterSpec(test::ReadAll(path), "cluster.yaml");
+    ASSERT_TRUE(cluster) << FormatErrors(cluster.error());
+    auto fabric = ExpandFabric(*cluster);
+    ASSERT_TRUE(fabric) << FormatErrors(fabric.error());
+    cluster_ = std::move(*cluster);
+    fabric_ = std::move(*fabric);
+  }
+
+  void Reads(const std::string& file, const std::string& text) {
+    const std::string path = kCases + "/" + GetParam() + "/" + file;
+    if (std::getenv("SPARK_TEST_ACCEPT") != nullptr) {
+      std::ofstream(path, std::ios::binary) << text;
+    } else {
+      EXPECT_EQ(text, test::ReadAll(path)) << file;
+    }
+  }
+
+  ClusterSpec cluster_;
+  Fabric fabric_;
+};
+
+TEST_P(FabricCases, GraphReadsLikeThis) { Reads("graph.txt", FabricText(cluster_, fabric_)); }
+
+TEST_P(FabricCases, NetplanFilesReadLikeThis) {
+  Reads("netplan.txt", FilesText("netplan", cluster_, fabric_));
+}
+
+TEST_P(FabricCases, NcclFilesReadLikeThis) {
+  Reads("nccl.txt", FilesText("nccl", cluster_, fabric_));
+}
+
+TEST_P(FabricCases, HostfilesReadLikeThis) {
+  Reads("hostfile.txt", HostfileText(cluster_, fabric_, HostfileKind::kOpenMpi) +
+                            HostfileText(cluster_, fabric_, HostfileKind::kMpich) +
+                            HostfileText(cluster_, fabric_, HostfileKind::kTorchrun));
+}
+
+TEST_P(FabricCases, DrawingsReadLikeThis) {
+  Reads("graph.dot", FabricDot(cluster_, fabric_));
+  Reads("graph.mmd", FabricMermaid(cluster_, fabric_));
+  Reads("graph.svg", FabricSvg(cluster_, fabric_));
+}
+
+// Whatever the topology: nobody's address moves when the manifest names its nodes in another order.
+TEST_P(FabricCases, TheOrderOfTheNodesMovesNoAddress) {
+  ClusterSpec turned = cluster_;
+  std::reverse(turned.nodes.begin(), turned.nodes.end());
+  const auto fabric = ExpandFabric(turned);
+  ASSERT_TRUE(fabric) << FormatErrors(fabric.error());
+  for (const auto& [node, ports] : fabric_.ports) {
+    const std::vector<RailPort>& after = fabric->ports.at(node);
+    ASSERT_EQ(after.size(), ports.size()) << node;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      EXPECT_EQ(after[i].address, ports[i].address) << node;
+      EXPECT_EQ(after[i].netdev, ports[i].netdev) << node;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabric, FabricCases, testing::ValuesIn(CaseNames()), TestName);
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/cabling/cabled.h"
+
+namespace reconciler {
+namespace {
+
+using test::Cabled;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Cabled OnOneSwitch(int count) {
+  Cabled nodes = test::Switched(count);
+  for (int a = 1; a <= count; ++a) {
+    for (int b = 1; b <= count; ++b) {
+      if (a != b) nodes.Hear(a, "p1", b, "p1");
+    }
+  }
+  return nodes;
+}
+
+void Unplug(Cabled& nodes, int node, int count) {
+  const std::vector<PortView*> gone = nodes.Ports(node, "p1");
+  for (int other = 1; other <= count; ++other) {
+    for (PortView* port : nodes.Ports(other, "p1")) {
+      for (const PortView* one : gone) port->heard.erase(*one->addresses.begin());
+    }
+  }
+  for (PortView* port : gone) *port = {PortState::kNoCarrier, port->mac, {}, {}};
+}
+
+TEST(CablingSwitchTest, CagesThatHearEachOtherAreOnTheSwitch) {
+  const Cabled nodes = OnOneSwitch(3);
+  EXPECT_THAT(nodes.Cables(),
+              ElementsAre("confirmed spark-1 right – switch: on one network with 2 others",
+                          "confirmed spark-2 right – switch: on one network with 2 others",
+                          "confirmed spark-3 right – switch: on one network with 2 others"));
+  EXPECT_THAT(nodes.Wrong(), IsEmpty());
+}
+
+TEST(CablingSwitchTest, AnEmptyCageIsNotKnown) {
+  Cabled nodes = OnOneSwitch(3);
+  Unplug(nodes, 3, 3);
+  EXPECT_EQ(nodes.Cables().back(),
+            "not known spark-3 right – switch: no carrier at spark-3's right cage");
+  EXPECT_THAT(nodes.Wrong(), IsEmpty());
+}
+
+TEST(CablingSwitchTest, TheOtherCageOnTheSwitchIsWrong) {
+  Cabled nodes = OnOneSwitch(3);
+  Unplug(nodes, 3, 3);
+  nodes.Plug(3, "p0", 1, "p1");
+  EXPECT_EQ(nodes.Cables().back(),
+            "wrong spark-3 right – switch: spark-3's left cage is on the switch instead");
+  EXPECT_THAT(nodes.Wrong(), ElementsAre("the cable to the switch is in spark-3's left cage and "
+                                         "belongs in its right cage"));
+}
+
+TEST(CablingSwitchTest, ACageThatReachesSomebodyElseIsWrong) {
+  Cabled nodes = OnOneSwitch(4);
+  Unplug(nodes, 4, 4);
+  nodes.Plug(4, "p1", 3, "p0");
+  EXPECT_EQ(nodes.Cables().back(),
+            "wrong spark-4 right – switch: spark-4's right cage finds spark-3's left cage");
+  EXPECT_THAT(nodes.Wrong(), ElementsAre("spark-4's right cage should be on the switch with "
+                                         "spark-1's right cage, and finds spark-3's left cage "
+                                         "instead"));
+}
+
+TEST(CablingSwitchTest, TheSameSwitchByLldpIsTheSameNetwork) {
+  Cabled nodes = test::Switched(2);
+  for (int node : {1, 2}) {
+    for (PortView* port : nodes.Ports(node, "p1")) port->state = PortState::kLink;
+    nodes.views["spark-" + std::to_string(node)].lldp = {
+        {"enp1s0f1np1", "crs812", "18:fd:74:00:00:01", "qsfp56-" + std::to_string(node), ""}};
+  }
+  EXPECT_THAT(nodes.Cables(),
+              ElementsAre("confirmed spark-1 right – switch: on one network with 1 other",
+                          "confirmed spark-2 right – switch: on one network with 1 other"));
+}
+
+TEST(CablingSwitchTest, AloneWithTheSwitchNothingIsKnown) {
+  Cabled nodes = test::Switched(2);
+  for (PortView* port : nodes.Ports(1, "p1")) port->state = PortState::kLink;
+  nodes.views["spark-1"].lldp = {{"enp1s0f1np1", "crs812", "18:fd:74:00:00:01", "qsfp56-1", ""}};
+  EXPECT_THAT(nodes.Cables(),
+              ElementsAre("not known spark-1 right – switch: spark-1's right cage finds only "
+                          "crs812 (its port qsfp56-1)",
+                          "not known spark-2 right – switch: no carrier at spark-2's right cage"));
+}
+
+TEST(CablingSwitchTest, OfManyTheFirstTwoAreNamed) {
+  Cabled nodes = OnOneSwitch(3);
+  nodes.views.erase("spark-2");
+  nodes.views.erase("spark-3");
+  EXPECT_THAT(nodes.Cables(),
+              ElementsAre("not known spark-1 right – switch: spark-1's right cage finds only an "
+                          "unknown machine (MAC 02:53:50:00:02:02) and an unknown machine (MAC "
+                          "02:53:50:00:02:03) and 2 others"));
+}
+
+TEST(CablingSwitchTest, OnlyCagesOfNodesThatWereAskedAreJudged) {
+  Cabled nodes = OnOneSwitch(3);
+  nodes.views.erase("spark-3");
+  EXPECT_EQ(nodes.Cables().size(), 2u);
+}
+
+}  // namespace
+}  // namespace reconciler

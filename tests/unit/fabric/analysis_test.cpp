@@ -1,0 +1,195 @@
+#include "reconciler/fabric/analysis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reconciler/fabric/expand.h"
+#include "reconciler/fabric/flow.h"
+#include "reconciler/fabric/neighbours.h"
+#include "reconciler/fabric/roofline.h"
+#include "tests/unit/fabric/clusters.h"
+
+namespace reconciler {
+namespace {
+
+using test::Cluster;
+using test::Node;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr double kRounding = 0.1;  // Gb/s
+
+struct World {
+  ClusterSpec cluster;
+  Fabric fabric;
+
+  explicit World(ClusterSpec spec)
+      : cluster(std::move(spec)), fabric(ExpandFabric(cluster).value()) {}
+
+  std::vector<PairReach> Reach() const { return ReachOf(cluster, fabric); }
+  std::vector<NodeName> Order() const { return RingOrder(cluster, fabric); }
+};
+
+std::vector<NodeSpec> Nodes(int count) {
+  std::vector<NodeSpec> nodes;
+  for (int id = 1; id <= count; ++id) nodes.push_back(Node(id));
+  return nodes;
+}
+
+ClusterSpec Ring(int count) { return Cluster(Topology::kRing, Nodes(count), 2 * count); }
+
+// Odd nodes on leaf-1, even ones on leaf-2, with `uplinks` cables from each leaf to the spine.
+ClusterSpec LeafSpine(int count, int uplinks, int gbps) {
+  ClusterSpec cluster = Cluster(Topology::kLeafSpine, Nodes(count), 2);
+  for (int leaf = 1; leaf <= 2; ++leaf) {
+    SwitchSpec one{.name = "leaf-" + std::to_string(leaf)};
+    for (int id = leaf; id <= count; id += 2) {
+      one.ports.push_back({"swp" + std::to_string(id), {"spark-" + std::to_string(id), "p1"}});
+    }
+    for (int up = 1; up <= uplinks; ++up) {
+      const std::string far = "swp" + std::to_string(10 * leaf + up);
+      one.uplinks.push_back({"up" + std::to_string(up), {"spine-1", far}, gbps});
+    }
+    cluster.switches.push_back(one);
+  }
+  cluster.switches.push_back({.name = "spine-1"});
+  return cluster;
+}
+
+std::vector<std::string> Weak(const World& world) {
+  std::vector<std::string> lines;
+  for (const WeakPoint& point : WeakPoints(world.cluster, world.fabric)) {
+    std::string line = point.what + (point.own_cable ? " (own):" : ":");
+    for (const NodeName& node : point.cut_off) line += ' ' + node;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Roofline, WireLosesItsHeadersAndPcieItsTransactions) {
+  EXPECT_EQ(RdmaMtu(9000), 4096);
+  EXPECT_EQ(RdmaMtu(4192), 4096);
+  EXPECT_EQ(RdmaMtu(4191), 2048);
+  EXPECT_EQ(RdmaMtu(1500), 1024);
+  EXPECT_THAT(WirePayload(200, 9000), DoubleNear(196.1, kRounding));
+  EXPECT_THAT(WirePayload(200, 1500), DoubleNear(185.2, kRounding));
+  EXPECT_THAT(PciePayload(DgxSpark()), DoubleNear(111.8, kRounding));
+  EXPECT_THAT(BusBandwidth(196), DoubleNear(24.5, 0.01));
+}
+
+TEST(FlowNetwork, NarrowestCutBoundsTheFlowAndParallelLinesAddUp) {
+  FlowNetwork net;
+  const auto a = net.Point("a");
+  const auto b = net.Point("b");
+  const auto c = net.Point("c");
+  EXPECT_EQ(net.Point("a"), a);
+  net.Join(a, b, 5);
+  net.Join(a, b, 3);
+  net.Join(b, c, 6);
+  EXPECT_EQ(net.MaxFlow(a, c), 6);
+  EXPECT_EQ(net.MaxFlow(c, a), 6);  // both ways of a line count
+  EXPECT_EQ(net.MaxFlow(a, b), 8);
+  EXPECT_EQ(net.MaxFlow(a, net.Point("alone")), 0);
+}
+
+TEST(Reach, OneTwinAloneIsBoundByItsPcieLinkAndBothByTheCable) {
+  const World both(Cluster(Topology::kDirect, {Node(1), Node(2)}, 2));
+  ASSERT_EQ(both.Reach().size(), 1u);
+  EXPECT_THAT(both.Reach()[0].rails, ElementsAre(0, 1));
+  EXPECT_THAT(both.Reach()[0].gbps, DoubleNear(196.1, kRounding));
+
+  ClusterSpec cluster = Cluster(Topology::kDirect, {Node(1), Node(2)}, 1);
+  Hardware half = DgxSpark();
+  half.name = "half";
+  for (Cage& cage : half.cages) cage.twins.resize(1);
+  cluster.hardware = {half};
+  cluster.nodes[1].hardware = "half";
+  EXPECT_THAT(World(cluster).Reach()[0].gbps, DoubleNear(111.8, kRounding));
+}
+
+TEST(Reach, SecondCableBetweenTwoNodesIsBoundByTheSharedPcieLinks) {
+  ClusterSpec cluster = Cluster(Topology::kLinks, {Node(1), Node(2)}, 4);
+  cluster.fabric.links = {{{"spark-1", "p0"}, {"spark-2", "p0"}},
+                          {{"spark-1", "p1"}, {"spark-2", "p1"}}};
+  const World world(cluster);
+  EXPECT_THAT(world.Reach()[0].rails, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(world.Reach()[0].gbps, DoubleNear(223.5, kRounding));
+  EXPECT_EQ(world.fabric.notes,
+            std::vector<std::string>{
+                "the second cable between spark-1 and spark-2 gains next to nothing: the cages of "
+                "spark-1 share PCIe links that carry 224 Gb/s in all, and one cable carries 196"});
+}
+
+TEST(Reach, NodesAcrossARingShareNoRail) {
+  ClusterSpec cluster = Ring(4);
+  cluster.fabric.ring_collectives_only = true;
+  const World world(cluster);
+  std::vector<std::string> strangers;
+  for (const PairReach& pair : world.Reach()) {
+    if (pair.rails.empty()) strangers.push_back(pair.a + " " + pair.b);
+  }
+  EXPECT_THAT(strangers, ElementsAre("spark-1 spark-3", "spark-2 spark-4"));
+  EXPECT_THAT(RingPayload(world.Order(), world.Reach()), DoubleNear(196.1, kRounding));
+  EXPECT_EQ(RingPayload({"spark-1", "spark-3", "spark-2", "spark-4"}, world.Reach()), 0);
+}
+
+TEST(RingOrder, FollowsTheCablesAndStaysOnASwitchBeforeItLeavesIt) {
+  EXPECT_THAT(World(Cluster(Topology::kSwitch, {Node(3), Node(1), Node(2)}, 2)).Order(),
+              ElementsAre("spark-1", "spark-2", "spark-3"));
+  EXPECT_THAT(World(LeafSpine(4, 1, 200)).Order(),
+              ElementsAre("spark-1", "spark-3", "spark-2", "spark-4"));
+  ClusterSpec ring = Cluster(Topology::kLinks, Nodes(3), 6);
+  ring.fabric.links = {{{"spark-1", "p0"}, {"spark-3", "p1"}},
+                       {{"spark-3", "p0"}, {"spark-2", "p1"}},
+                       {{"spark-2", "p0"}, {"spark-1", "p1"}}};
+  EXPECT_THAT(World(ring).Order(), ElementsAre("spark-1", "spark-3", "spark-2"));
+}
+
+TEST(SwitchLoads, OversubscriptionIsWhatTheCablesBetweenSwitchesCannotCarry) {
+  const World narrow(LeafSpine(8, 1, 200));
+  const auto loads = SwitchLoads(narrow.cluster, narrow.fabric);
+  ASSERT_EQ(loads.size(), 2u);
+  EXPECT_TRUE(loads[0].Oversubscribed());
+  EXPECT_THAT(loads[0].Ratio(), DoubleNear(4, 0.01));
+  const World wide(LeafSpine(8, 2, 400));
+  for (const SwitchLoad& load : SwitchLoads(wide.cluster, wide.fabric)) {
+    EXPECT_FALSE(load.Oversubscribed()) << load.name;
+  }
+}
+
+TEST(WeakPoints, AreTheSwitchesAndCablesWithoutWhichNodesAreAlone) {
+  EXPECT_THAT(Weak(World(Cluster(Topology::kDirect, {Node(1), Node(2)}, 2))),
+              ElementsAre("cable spark-1.p1–spark-2.p1: spark-1 spark-2"));
+  EXPECT_THAT(
+      Weak(World(LeafSpine(4, 2, 400))),
+      ElementsAre("cable spark-1.p1–leaf-1.swp1 (own): spark-1",
+                  "cable spark-2.p1–leaf-2.swp2 (own): spark-2",
+                  "cable spark-3.p1–leaf-1.swp3 (own): spark-3",
+                  "cable spark-4.p1–leaf-2.swp4 (own): spark-4", "switch leaf-1: spark-1 spark-3",
+                  "switch leaf-2: spark-2 spark-4", "switch spine-1: spark-2 spark-4"));
+}
+
+TEST(WeakPoints, PairCableBesideASwitchKeepsItsPairTogether) {
+  ClusterSpec cluster = Cluster(Topology::kSwitch, {Node(1), Node(2)}, 4);
+  cluster.fabric.links = {{{"spark-1", "p0"}, {"spark-2", "p0"}}};
+  EXPECT_THAT(Weak(World(cluster)), IsEmpty());
+}
+
+TEST(CollectivePorts, AreThoseThatReachEveryNodeOrElseAll) {
+  ClusterSpec beside = Cluster(Topology::kSwitch, Nodes(3), 4);
+  beside.fabric.links = {{{"spark-1", "p0"}, {"spark-2", "p0"}}};
+  const World with_cable(beside);
+  EXPECT_EQ(with_cable.fabric.ports.at("spark-1").size(), 4u);
+  for (const RailPort& port : CollectivePorts(with_cable.fabric, "spark-1")) {
+    EXPECT_EQ(port.cage, "p1");
+  }
+  EXPECT_FALSE(CagesDiffer(with_cable.fabric));
+  const World ring(Ring(3));
+  EXPECT_EQ(CollectivePorts(ring.fabric, "spark-1").size(), 4u);
+  EXPECT_TRUE(CagesDiffer(ring.fabric));
+  EXPECT_THAT(CollectivePorts(ring.fabric, "nobody"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,37 @@
+#include "reconciler/model/environment.h"
+
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+const Environment kTwo = {{"NCCL_IB_HCA", "=a,b", "the adapters"}, {"NCCL_DEBUG", "WARN", "asked"}};
+
+TEST(Environment, ShellExportsEachWithItsReason) {
+  EXPECT_EQ(AsShell(kTwo),
+            "# the adapters\nexport NCCL_IB_HCA='=a,b'\n# asked\nexport NCCL_DEBUG='WARN'\n");
+}
+
+TEST(Environment, FileHasBareValuesThatSystemdAndDockerReadAlike) {
+  EXPECT_EQ(AsEnvironmentFile(kTwo),
+            "# the adapters\nNCCL_IB_HCA==a,b\n# asked\nNCCL_DEBUG=WARN\n");
+}
+
+TEST(Environment, DockerGetsWhatRdmaNeedsAndOneWordPerLine) {
+  EXPECT_EQ(AsDockerFlags(kTwo),
+            "--network=host\n--device=/dev/infiniband\n--cap-add=IPC_LOCK\n--ulimit=memlock=-1:-1\n"
+            "--env=NCCL_IB_HCA==a,b\n--env=NCCL_DEBUG=WARN\n");
+}
+
+TEST(Environment, PlainValueHasNothingThatAnyReaderInterprets) {
+  EXPECT_TRUE(IsPlainValue("=rocep1s0f1,roceP2p1s0f1"));
+  EXPECT_TRUE(IsPlainValue("allreduce:tree;broadcast:^ring"));
+  EXPECT_TRUE(IsPlainValue("/tmp/nccl.%h.%p"));
+  EXPECT_TRUE(IsPlainValue(""));
+  for (const char* value : {"a b", "a\"", "it's", "$HOME", "a\\", "`id`", "a\n", "#", "*", "ä"}) {
+    EXPECT_FALSE(IsPlainValue(value)) << value;
+  }
+}
+
+}  // namespace
+}  // namespace reconciler
