@@ -153,13 +153,6 @@ RdmaJudgement Judge::Run() {
 
 }  // namespace
 
-int RdmaMtu(int interface_mtu) {
-  constexpr int kHeaders = 96;  // bytes that the kernel keeps free
-  int mtu = 4096;
-  while (mtu > 256 && mtu > interface_mtu - kHeaders) mtu /= 2;
-  return mtu;
-}
-
 RdmaJudgement JudgeRdma(const std::vector<Transfer>& transfers) { return Judge(transfers).Run(); }
 
 }  // namespace reconciler

@@ -41,9 +41,6 @@ struct RdmaJudgement {
   std::vector<Finding> findings = {};
 };
 
-// The bytes of a packet's payload that an interface of this MTU leaves to RDMA.
-int RdmaMtu(int interface_mtu);
-
 RdmaJudgement JudgeRdma(const std::vector<Transfer>& transfers);
 
 }  // namespace reconciler

@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "reconciler/fabric/roofline.h"
 #include "reconciler/verify/joined.h"
 #include "reconciler/verify/node_program.h"
 

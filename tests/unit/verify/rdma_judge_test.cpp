@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "reconciler/fabric/roofline.h"
 #include "reconciler/verify/roofline.h"
 
 namespace reconciler {
