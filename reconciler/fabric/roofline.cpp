@@ -35,9 +35,14 @@ double WirePayload(int gbps, int mtu) {
   return gbps * payload / (payload + kWireOverhead);
 }
 
+double GigaTransfers(int generation) {
+  return kGigaTransfers[static_cast<std::size_t>(std::clamp(generation, 0, 6))];
+}
+
+double PciePayload(double gts, int lanes) { return gts * lanes * kPcieEfficiency; }
+
 double PciePayload(const Hardware& hardware) {
-  const auto generation = static_cast<std::size_t>(std::clamp(hardware.pcie_generation, 0, 6));
-  return kGigaTransfers[generation] * hardware.pcie_lanes * kPcieEfficiency;
+  return PciePayload(GigaTransfers(hardware.pcie_generation), hardware.pcie_lanes);
 }
 
 double BusBandwidth(double payload_gbps) { return payload_gbps / 8; }

@@ -15,6 +15,10 @@ double WirePayload(int gbps, int mtu);
 
 // One PCIe device of that hardware: 111.8 for Gen5 x4.
 double PciePayload(const Hardware& hardware);
+// A PCIe link as it was found; `gts` per lane.
+double PciePayload(double gts, int lanes);
+// GT/s per lane of a generation, 1 to 6.
+double GigaTransfers(int generation);
 
 // Gb/s of payload as bus bandwidth in GB/s, the way that NCCL's tests print it.
 double BusBandwidth(double payload_gbps);

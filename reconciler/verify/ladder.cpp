@@ -7,6 +7,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/frames.h"
+#include "reconciler/verify/device_facts.h"
 #include "reconciler/verify/diagnose.h"
 #include "reconciler/verify/probes.h"
 #include "reconciler/verify/reply.h"
@@ -53,13 +54,27 @@ void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
   }
 }
 
-// A rail on which full-size packets do not pass has its finding already.
+// What a check of a port's RDMA device found, in words for those that it keeps from being made.
+std::string_view DeviceFault(const Check& check) {
+  if (check.rung != Rung::kFacts || check.outcome == Outcome::kPass) return {};
+  if (check.symptom == Symptom::kHcaMissing) return "there is no RDMA device";
+  if (check.symptom == Symptom::kHcaDown) return "the RDMA port is down";
+  if (check.symptom == Symptom::kGidMissing) return "the GID is missing";
+  if (check.symptom == Symptom::kGidTwice) return "the GID is there twice";
+  return {};
+}
+
+// A rail whose device is at fault, or on which full-size packets do not pass, has its finding.
 std::string WhyNotWritten(const Report& report, const NodeName& from, const NodeName& to,
                           const RailPort& port) {
   for (const NodeName& node : {from, to}) {
     if (report.unreachable.contains(node)) return fmt::format("{} could not be reached", node);
   }
   for (const Check& check : report.checks) {
+    const std::string_view fault = DeviceFault(check);
+    if (!fault.empty() && check.rail == port.rail && (check.from == from || check.from == to)) {
+      return fmt::format("on {} of {} {}", RailName(port.rail), check.from, fault);
+    }
     const bool between =
         (check.from == from && check.to == to) || (check.from == to && check.to == from);
     if (between && check.rung == Rung::kPing && check.rail == port.rail &&
@@ -69,6 +84,20 @@ std::string WhyNotWritten(const Report& report, const NodeName& from, const Node
     }
   }
   return {};
+}
+
+// The devices' real names, where the kernel gave them others: the finding says so, and data is
+// written all the same.
+Fabric WithFoundNames(Fabric fabric, const ClusterFacts& facts) {
+  for (Segment& segment : fabric.segments) {
+    for (RailPort& port : segment.ports) {
+      const auto node = facts.nodes.find(port.node);
+      if (node == facts.nodes.end()) continue;
+      const auto* hca = FindHca(node->second, port.netdev);
+      if (hca != nullptr) port.hca = hca->first;
+    }
+  }
+  return fabric;
 }
 
 void ClimbRdma(Report& report, const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
@@ -87,7 +116,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress) {
   Report report{.cluster = cluster.name, .level = options.up_to};
   for (const auto& [node, error] : facts.unreachable) report.unreachable[node] = OneLine(error);
-  report.checks = CheckFacts(cluster, fabric, facts);
+  report.checks = CheckFacts(cluster, fabric, facts, options.up_to);
 
   std::map<NodeName, NodeProbes> probes;
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values
@@ -121,7 +150,9 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
                    [](const Check& a, const Check& b) { return a.rung < b.rung; });
   ForgiveSilence(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
-  if (options.up_to >= Rung::kRdma) ClimbRdma(report, cluster, fabric, pool, options.rdma);
+  if (options.up_to >= Rung::kRdma) {
+    ClimbRdma(report, cluster, WithFoundNames(fabric, facts), pool, options.rdma);
+  }
   return report;
 }
 

@@ -33,6 +33,14 @@ enum class Symptom {
   kMtuWrong,
   kSpeedLow,
   kMemlockLow,
+  kHcaMissing,
+  kHcaName,  // there under another name
+  kHcaDown,
+  kGidMissing,
+  kGidTwice,
+  kPcieNarrow,
+  kPcieSlow,
+  kCmaWrong,
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size
   kJumboLost,         // small pings come back, full-size ones do not
