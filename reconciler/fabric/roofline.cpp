@@ -30,10 +30,11 @@ int RdmaMtu(int mtu) {
   return 256;
 }
 
-double WirePayload(int gbps, int mtu) {
-  const double payload = RdmaMtu(mtu);
-  return gbps * payload / (payload + kWireOverhead);
+double RdmaWirePayload(double gbps, int rdma_mtu) {
+  return gbps * rdma_mtu / (rdma_mtu + kWireOverhead);
 }
+
+double WirePayload(int gbps, int mtu) { return RdmaWirePayload(gbps, RdmaMtu(mtu)); }
 
 double GigaTransfers(int generation) {
   return kGigaTransfers[static_cast<std::size_t>(std::clamp(generation, 0, 6))];

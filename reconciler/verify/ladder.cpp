@@ -7,9 +7,9 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/frames.h"
-#include "reconciler/verify/device_facts.h"
 #include "reconciler/verify/diagnose.h"
 #include "reconciler/verify/probes.h"
+#include "reconciler/verify/rdma_rung.h"
 #include "reconciler/verify/reply.h"
 #include "reconciler/verify/script.h"
 #include "reconciler/verify/static_facts.h"
@@ -54,62 +54,6 @@ void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
   }
 }
 
-// What a check of a port's RDMA device found, in words for those that it keeps from being made.
-std::string_view DeviceFault(const Check& check) {
-  if (check.rung != Rung::kFacts || check.outcome == Outcome::kPass) return {};
-  if (check.symptom == Symptom::kHcaMissing) return "there is no RDMA device";
-  if (check.symptom == Symptom::kHcaDown) return "the RDMA port is down";
-  if (check.symptom == Symptom::kGidMissing) return "the GID is missing";
-  if (check.symptom == Symptom::kGidTwice) return "the GID is there twice";
-  return {};
-}
-
-// A rail whose device is at fault, or on which full-size packets do not pass, has its finding.
-std::string WhyNotWritten(const Report& report, const NodeName& from, const NodeName& to,
-                          const RailPort& port) {
-  for (const NodeName& node : {from, to}) {
-    if (report.unreachable.contains(node)) return fmt::format("{} could not be reached", node);
-  }
-  for (const Check& check : report.checks) {
-    const std::string_view fault = DeviceFault(check);
-    if (!fault.empty() && check.rail == port.rail && (check.from == from || check.from == to)) {
-      return fmt::format("on {} of {} {}", RailName(port.rail), check.from, fault);
-    }
-    const bool between =
-        (check.from == from && check.to == to) || (check.from == to && check.to == from);
-    if (between && check.rung == Rung::kPing && check.rail == port.rail &&
-        check.outcome != Outcome::kPass) {
-      return fmt::format("pings between {} and {} fail on {}", check.from, check.to,
-                         RailName(port.rail));
-    }
-  }
-  return {};
-}
-
-// The devices' real names, where the kernel gave them others: the finding says so, and data is
-// written all the same.
-Fabric WithFoundNames(Fabric fabric, const ClusterFacts& facts) {
-  for (Segment& segment : fabric.segments) {
-    for (RailPort& port : segment.ports) {
-      const auto node = facts.nodes.find(port.node);
-      if (node == facts.nodes.end()) continue;
-      const auto* hca = FindHca(node->second, port.netdev);
-      if (hca != nullptr) port.hca = hca->first;
-    }
-  }
-  return fabric;
-}
-
-void ClimbRdma(Report& report, const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
-               const RdmaOptions& options) {
-  const auto skip = [&report](const NodeName& from, const NodeName& to, const RailPort& port) {
-    return WhyNotWritten(report, from, to, port);
-  };
-  RdmaJudgement judged = JudgeRdma(RunRdma(cluster, fabric, pool, options, skip));
-  std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
-  std::move(judged.findings.begin(), judged.findings.end(), std::back_inserter(report.findings));
-}
-
 }  // namespace
 
 Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
@@ -151,7 +95,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   ForgiveSilence(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
   if (options.up_to >= Rung::kRdma) {
-    ClimbRdma(report, cluster, WithFoundNames(fabric, facts), pool, options.rdma);
+    ClimbRdma(report, cluster, fabric, facts, pool, options.rdma);
   }
   return report;
 }
