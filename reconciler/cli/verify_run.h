@@ -6,9 +6,15 @@
 namespace reconciler::cli {
 
 struct LadderChoice {
-  std::string level = {};  // "link" or "rdma"; empty: what the manifest says
   bool keep_program = false;
 };
+
+// Puts a level into the manifest's place, before the nodes are read: it decides what is read too.
+// Empty: what the manifest says stays.
+void SetLevel(Cluster& cluster, const std::string& level);
+
+// The folder of this program, which holds spark-verify too.
+std::string OwnFolder();
 
 // The ladder over the selected nodes' facts, with a line of progress.
 Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
