@@ -35,6 +35,7 @@ struct Transfer {
   NodeName from = {};
   NodeName to = {};
   std::vector<RailWrite> rails = {};
+  double uplink_gbps = 0;                     // between their switches, in all; 0: none needed
   spark_verify::Counters from_counters = {};  // growth during the run
   spark_verify::Counters to_counters = {};
   std::optional<spark_verify::Trouble> trouble = std::nullopt;

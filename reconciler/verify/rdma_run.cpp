@@ -105,7 +105,7 @@ class RdmaRun {
   std::vector<Transfer> Measure(const NodePair& pair);
 
  private:
-  Transfer Write(const Ports& ports);
+  Transfer Write(const Ports& ports, double uplink_gbps);
   Result<LineChannel> Start(const NodeName& node, const Ports& ports, bool from, Deadline deadline);
   std::string WhySkipped(const Ports& ports) const;
 
@@ -161,8 +161,9 @@ Result<LineChannel> RdmaRun::Start(const NodeName& node, const Ports& ports, boo
   return LineChannel::Start(std::move(*shell), Words(*program, ports, from, options_), deadline);
 }
 
-Transfer RdmaRun::Write(const Ports& ports) {
+Transfer RdmaRun::Write(const Ports& ports, double uplink_gbps) {
   Transfer transfer = Empty(cluster_, ports);
+  transfer.uplink_gbps = uplink_gbps;
   transfer.skipped = WhySkipped(ports);
   if (!transfer.skipped.empty()) return transfer;
   const Deadline deadline =
@@ -186,12 +187,12 @@ std::vector<Transfer> RdmaRun::Measure(const NodePair& pair) {
   for (const auto& [a, b] : pair.rails) back.emplace_back(b, a);
   std::vector<Transfer> transfers;
   for (std::size_t i = 0; i < pair.rails.size(); ++i) {
-    transfers.push_back(Write({pair.rails[i]}));
-    transfers.push_back(Write({back[i]}));
+    transfers.push_back(Write({pair.rails[i]}, pair.uplink_gbps));
+    transfers.push_back(Write({back[i]}, pair.uplink_gbps));
   }
   if (pair.rails.size() > 1) {
-    transfers.push_back(Write(pair.rails));
-    transfers.push_back(Write(back));
+    transfers.push_back(Write(pair.rails, pair.uplink_gbps));
+    transfers.push_back(Write(back, pair.uplink_gbps));
   }
   return transfers;
 }
@@ -200,7 +201,7 @@ std::vector<Transfer> RdmaRun::Measure(const NodePair& pair) {
 
 std::vector<Transfer> RunRdma(const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
                               const RdmaOptions& options, const SkipRail& skip) {
-  const std::vector<NodePair> pairs = PairsOf(fabric);
+  const std::vector<NodePair> pairs = PairsOf(cluster, fabric);
   RdmaRun run(cluster, pool, options, skip);
   run.Push(pairs);
   std::vector<Transfer> transfers;

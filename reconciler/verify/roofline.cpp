@@ -32,6 +32,9 @@ std::optional<double> Roofline(const Transfer& transfer, const RailWrite& rail) 
     most = std::min(*most, PciePayload(limits.pcie_gts, limits.pcie_width) /
                                Sharing(transfer, rail, end, &RailEnd::pcie));
   }
+  if (transfer.uplink_gbps > 0) {
+    most = std::min(*most, transfer.uplink_gbps / static_cast<double>(transfer.rails.size()));
+  }
   return most;
 }
 

@@ -80,6 +80,12 @@ TEST(Roofline, IsWhatTheRailsAtWorkLeaveOfCableAndPcieLink) {
   EXPECT_NEAR(of({narrow}), 55.9, 0.1);
 }
 
+TEST(Roofline, IsNoMoreThanTheCablesBetweenTwoSwitchesCarry) {
+  Transfer transfer = Write({Rail(0, 0), Rail(1, 0)});
+  transfer.uplink_gbps = 98;
+  EXPECT_NEAR(*Roofline(transfer, transfer.rails[1]), 49, 0.1);
+}
+
 TEST(Roofline, NeedsTheSpeedOfBothLinks) {
   Transfer transfer = Write({Rail(0, 0)});
   transfer.rails[0].to.limits = {};
