@@ -21,6 +21,10 @@ constexpr PortText kPortTexts[] = {
      "the port is not there: ports without a cable can be powered down and vanish (hot-plug power "
      "saving), or the manifest names the wrong cage",
      "look at `ip link` on {} with the cable plugged in, and at the node's cage in the manifest"},
+    {Symptom::kPortElsewhere,
+     "the port is not the one that the hardware profile takes it for, so that another cage's cable "
+     "is meant",
+     "describe the ports of {} in hardware of the manifest"},
     {Symptom::kLinkDown, "the port is set down on the node, so it cannot have carrier",
      "run `spark-reconcile plan`: apply sets the port of {} up"},
     {Symptom::kNoCarrier, "",
@@ -34,6 +38,11 @@ constexpr PortText kPortTexts[] = {
      "otherwise, or the cable is made for less",
      "compare `ethtool` on {} with the port at the other end; `spark-reconcile graph` says what a "
      "switch must have"},
+    {Symptom::kFecWrong,
+     "the port's FEC is not that of the switch in the manifest: links with different FEC do not "
+     "come up or lose packets",
+     "compare `ethtool --show-fec` on {} with the switch's port; `spark-reconcile graph` says what "
+     "the switch must have"},
 };
 
 const Segment* SegmentOf(const Fabric& fabric, int rail) {
@@ -144,7 +153,11 @@ void ExplainPorts(Casebook& book, const PortText& text) {
     for (const std::size_t i : groups[nodes]) {
       const Check& check = book.checks[i];
       book.Explain(i, id);
-      if (text.symptom == Symptom::kSpeedLow) continue;  // a slow port answers
+      // A slow port answers, and so does one with a name of another's.
+      if (text.symptom == Symptom::kSpeedLow || text.symptom == Symptom::kFecWrong ||
+          text.symptom == Symptom::kPortElsewhere) {
+        continue;
+      }
       book.port_faults[{check.from, check.rail.value_or(0)}].emplace_back(text.symptom, id);
     }
   }

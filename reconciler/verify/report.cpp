@@ -60,6 +60,8 @@ std::string_view ToString(Symptom symptom) {
       return "probe-failed";
     case Symptom::kPortMissing:
       return "port-missing";
+    case Symptom::kPortElsewhere:
+      return "port-elsewhere";
     case Symptom::kLinkDown:
       return "link-down";
     case Symptom::kNoCarrier:
@@ -70,6 +72,8 @@ std::string_view ToString(Symptom symptom) {
       return "mtu-wrong";
     case Symptom::kSpeedLow:
       return "speed-low";
+    case Symptom::kFecWrong:
+      return "fec-wrong";
     case Symptom::kMemlockLow:
       return "memlock-low";
     case Symptom::kHcaMissing:

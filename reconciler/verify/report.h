@@ -27,11 +27,13 @@ enum class Symptom {
   kProgramMissing,
   kProbeFailed,  // the program that measures refused to work
   kPortMissing,
-  kLinkDown,  // set down by configuration
+  kPortElsewhere,  // another cage or PCI function than the hardware profile says
+  kLinkDown,       // set down by configuration
   kNoCarrier,
   kAddressMissing,
   kMtuWrong,
   kSpeedLow,
+  kFecWrong,
   kMemlockLow,
   kHcaMissing,
   kHcaName,  // there under another name

@@ -148,7 +148,12 @@ RC_GTEST_PROP(Json, AnyPlanComesBackAsItWas, ()) {
             .spec_digest = AnyDigest(),
             .id = AnyDigest()};
   plan.nodes = Several([] {
-    return PlanNode{HostileBytes(), HostileBytes(), HostileBytes(), HostileBytes()};
+    return PlanNode{.name = HostileBytes(),
+                    .address = HostileBytes(),
+                    .session_interface = HostileBytes(),
+                    .generation = *rc::gen::inRange(0, 1000),
+                    .unreachable = HostileBytes(),
+                    .forget = Several(HostileBytes)};
   });
   plan.stages = Several([] { return Stage{Several(AnyPlugin), Several(AnyChange)}; });
   plan.notes = Several(HostileBytes);
