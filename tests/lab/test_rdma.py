@@ -83,7 +83,7 @@ class Rdma(LabTest):
             self.assertEqual({device["node_guid"], verbs[hca]["node_guid"]}, {files["node_guid"]})
             self.assertEqual(device["system_guid"], files["sys_image_guid"])
             self.assertEqual({device["physical_state"], port["physical_state"]}, {files["ports/1/phys_state"].split()[1]})
-            self.assertEqual(device["rate_mbps"], 1000 * int(files["ports/1/rate"].split()[0]))
+            self.assertEqual(device["rate_mbps"], 1000 * float(files["ports/1/rate"].split()[0]))
             self.assertEqual(device["link_layer"], files["ports/1/link_layer"])
             gids = [{"index": index, "gid": files[f"ports/1/gids/{index}"],
                      "type": files[f"ports/1/gid_attrs/types/{index}"],
