@@ -41,15 +41,13 @@ class Rdma(LabTest):
                 for hca, _, _ in RAILS}
 
     def test_1_apply_ends_with_data_written_over_every_rail(self):
-        done = self.spark("apply", PAIR, "--yes", expect=0)
-        self.assertIn("rdma write", done.stdout)
-        report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=0).stdout)
-        self.assertEqual(report["level"], "rdma")
-        writes = {(check["what"], check["from"], check["to"], check["rail"], check["outcome"])
-                  for check in report["checks"] if check["rung"] == "rdma"}
-        self.assertEqual(writes, {(what, f"spark-{a}", f"spark-{3 - a}", rail, "pass")
-                                  for what in ("write-alone", "write-together")
-                                  for a in (1, 2) for rail in ("rail0", "rail1")})
+        done = self.spark("apply", PAIR, "--yes", expect=0).stdout
+        writes = done.partition("rdma write\n")[2].partition("\n\n")[0].splitlines()
+        for line, (own, peer) in zip(writes, ((1, 2), (2, 1)), strict=True):
+            self.assertRegex(line, f"^  spark-{own} → spark-{peer}" + "".join(
+                f"  rail{rail}{beside} [0-9.]+ Gb/s{latency}" for beside, latency in
+                (("", ", [0-9.]+ µs"), (" with the others", "")) for rail in (0, 1)) + "$")
+        self.assertIn(" 0 failed, 0 could not be measured, ", done.splitlines()[-1])
         # What was copied there for the run is gone.
         self.assertEqual(self.lab.sh(1, "ls /var/lib/spark-reconcile/bin 2>/dev/null || true"), "")
 
@@ -103,11 +101,16 @@ class Rdma(LabTest):
     def test_3_facts_of_the_system_around_it(self):
         self.lab.sh(1, "nft 'add table inet t; add chain inet t in { type filter hook input priority 0; policy accept; }'")
         try:
-            values = self.status(1, "--verbs")["values"]
+            facts = self.status(1, "--verbs")
+            values = facts["values"]
         finally:
             self.lab.sh(1, "nft delete table inet t")
         self.assertEqual(values["rdma.hcas"], "4")
         self.assertEqual(values["rdma.verbs"], "4")
+        memory = [line.split()[1] for line in self.lab.sh(1, "grep ^Cma /proc/meminfo || true").splitlines()]
+        self.assertEqual(values.get("rdma.cma"), "total {} kB, free {} kB".format(*memory) if memory else None)
+        self.assertEqual(facts["host"]["kernel"], self.lab.sh(1, "uname -r").strip())
+        self.assertEqual({facts["links"][netdev]["manager"] for _, netdev, _ in RAILS}, {"networkd"})
         self.assertEqual(values["rdma.firewall"], "inet t in accept")
         self.assertTrue({"ib_core", "ib_uverbs", "rdma_rxe"} <= set(values["rdma.modules"].split()), values)
         self.assertEqual([values[f"memlock.{context}"] for context in ("session", "service", "user_service")],
@@ -229,7 +232,13 @@ class Rdma(LabTest):
         self.assertEqual(self.lab.sh(1, "pgrep spark-verify || true"), "")
 
     def test_8_the_program_is_kept_on_demand_and_never_trusted_by_its_name(self):
-        self.spark("verify", PAIR, "--keep-program", expect=0)
+        report = json.loads(self.spark("verify", PAIR, "--keep-program", "--format", "json", expect=0).stdout)
+        self.assertEqual((report["level"], report["findings"]), ("rdma", []))
+        writes = {(check["what"], check["from"], check["to"], check["rail"], check["outcome"])
+                  for check in report["checks"] if check["rung"] == "rdma"}
+        self.assertEqual(writes, {(what, f"spark-{a}", f"spark-{3 - a}", rail, "pass")
+                                  for what in ("write-alone", "write-together")
+                                  for a in (1, 2) for rail in ("rail0", "rail1")})
         path = self.lab.sh(1, "ls -d /var/lib/spark-reconcile/bin/spark-verify-*").strip()
         self.assertTrue(self.lab.sh(1, f"sha256sum {path}").startswith(path.rpartition("-")[2]))
         self.lab.sh(1, f"echo '#!/bin/sh' >{path}")
