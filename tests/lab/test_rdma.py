@@ -178,7 +178,8 @@ class Rdma(LabTest):
     def test_6_verify_names_a_rail_that_breaks_while_it_is_measured(self):
         hca, netdev, _ = RAILS[1]
         # As soon as the write test's connections stand, and before its second of sending is over.
-        script = f"until rdma resource show qp link {hca} | grep -q 'type RC state RTS'; do :; done; ip link set {netdev} down"
+        script = (f"timeout 110 sh -c 'until rdma resource show qp link {hca} | grep -q \"type RC state RTS\"; do :; done' && "
+                  f"ip link set {netdev} down")
         breaker = threading.Thread(target=self.lab.sh, args=(2, script))
         breaker.start()
         began = time.monotonic()
