@@ -82,6 +82,12 @@ std::string Unasked(const GpuReach& reach) {
 // What a promise or `auto` comes to where that does not show in a change.
 std::string Decision(const GpuSection& section, const NodeFacts& facts) {
   const GpuReach reach = ReachOf(section, facts);
+  if (section.required && reach.answer == Answer::kNo) {
+    return fmt::format(
+        "gpudirect {} is required and cannot hold: apply changes nothing until the manifest says "
+        "otherwise",
+        ToString(section.mode));
+  }
   if (section.mode == GpuMode::kDmabuf && reach.answer == Answer::kUntold) {
     return fmt::format("gpudirect dmabuf: nothing rules it out{}", Unasked(reach));
   }

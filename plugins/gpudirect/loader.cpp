@@ -34,7 +34,7 @@ for folder in /etc /run /usr/local/lib /usr/lib; do
     while read -r module rest || [ -n "$module" ]; do
       number=$((number + 1))
       case $module in '' | '#'* | ';'*) continue ;; esac
-      grep -qs "^$(printf '%s' "$module" | tr - _) " /proc/modules && continue
+      grep -qsx live "/sys/module/$(printf '%s' "$module" | tr - _)/initstate" && continue
       said=$(modprobe -n -v -- "$module" 2>&1) && [ -z "$said" ] && continue
       echo "entry $file:$number $module"
     done <"$file"

@@ -43,7 +43,9 @@ std::string WhyNotLoadable(const GpuSection& section, const std::string& module,
   if (std::holds_alternative<Absent>(observed)) {
     return fmt::format("this kernel has no module {}", module);
   }
-  if (module == kPeermemModule && KnownText(facts, kPeerSymbolKey) == "no") return kNoPeerSymbol;
+  if (module == kPeermemModule && KnownText(facts, kPeerSymbolKey) == "no") {
+    return std::string(kNoPeerSymbol);
+  }
   return {};
 }
 

@@ -17,8 +17,8 @@ constexpr const char* kModulePrefix = "gpudirect.module.";
 // A constant. $1 says whether the symbols are always looked through, the others are modules.
 // Prints "symbol ANSWER", the kernel's settings as its build wrote them (64BIT is one that every
 // machine of ours has: without it nothing was read) and "module NAME ANSWER".
-// With -n modprobe loads nothing; it says nothing about a module that is built in, and last what it
-// would do for the module itself.
+// A module that is built in has no initstate. With -n modprobe loads nothing: it says nothing about
+// what is built in, and last what it would do for the module itself.
 constexpr std::string_view kScript = R"sh(
 gb10() { grep -qs GB10 /proc/driver/nvidia/gpus/*/information; }
 if [ "$1" != always ] && { [ ! -e /proc/driver/nvidia/version ] || gb10; }; then
@@ -31,7 +31,7 @@ shift
 { cat "/boot/config-$(uname -r)" || zcat /proc/config.gz; } 2>/dev/null |
   grep -xE 'CONFIG_(64BIT|DMA_SHARED_BUFFER|PCI_P2PDMA)=[ym]'
 for module do
-  if grep -qs "^$module " /proc/modules; then echo "module $module loaded"; continue; fi
+  if grep -qsx live "/sys/module/$module/initstate"; then echo "module $module loaded"; continue; fi
   said=$(modprobe -n -v -- "$module" 2>&1); code=$?
   said=$(printf '%s' "$said" | tail -n 1)
   if [ $code != 0 ]; then echo "module $module failed $said"
@@ -146,7 +146,7 @@ void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts) {
 
 Observed<std::string> ModuleOf(const NodeFacts& facts, const std::string& module) {
   const auto found = facts.values.find(kModulePrefix + module);
-  if (found == facts.values.end()) return Unknown{"modprobe was not asked for it"};
+  if (found == facts.values.end()) return Unknown{"modprobe was not asked about it"};
   return found->second;
 }
 

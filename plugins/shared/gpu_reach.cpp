@@ -111,7 +111,8 @@ GpuReach PeermemReach(const NodeFacts& facts, bool loads) {
   const std::string state = Known(module) != nullptr ? *Known(module) : "";
   if (state == "loaded" || state == "built in") return ReachOnceLoaded(common);
   if (KnownText(facts, kPeerSymbolKey) == "no") {
-    return With(common.reach, Answer::kNo, kNoPeerSymbol);
+    return With(common.reach, Answer::kNo,
+                fmt::format("nvidia_peermem cannot be loaded: {}", kNoPeerSymbol));
   }
   if (std::holds_alternative<Absent>(module)) {
     return With(common.reach, Answer::kNo, "this kernel has no module nvidia_peermem");

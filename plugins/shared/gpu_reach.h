@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plugins/shared/gpu_section.h"
@@ -24,9 +25,9 @@ struct GpuReach {
 };
 
 // Why nvidia_peermem does not load on most kernels.
-inline constexpr const char* kNoPeerSymbol =
-    "nvidia_peermem cannot be loaded: the kernel has no ib_register_peer_memory_client, which only "
-    "adapter drivers such as DOCA's bring";
+inline constexpr std::string_view kNoPeerSymbol =
+    "the kernel has no ib_register_peer_memory_client, which only adapter drivers such as DOCA's "
+    "bring";
 
 // Through nvidia_peermem; `loads`: the manifest has it loaded, where it can be.
 GpuReach PeermemReach(const NodeFacts& facts, bool loads);
