@@ -96,8 +96,10 @@ std::string Decision(const GpuSection& section, const NodeFacts& facts) {
     case Answer::kYes:
       return "gpudirect auto: adapters read GPU memory: " + reach.why;
     case Answer::kNo:
-    case Answer::kUntold:
       return fmt::format("gpudirect auto: GPU memory goes through the host's: {}{}",
+                         WithDriver(reach), Unasked(reach));
+    case Answer::kUntold:
+      return fmt::format("gpudirect auto: GPU memory is taken to go through the host's: {}{}",
                          WithDriver(reach), Unasked(reach));
     case Answer::kUnknown:
       return "gpudirect auto: cannot tell: " + reach.why;

@@ -60,9 +60,9 @@ Common CommonOf(const NodeFacts& facts) {
   common.gb10 = common.model.find("GB10") != std::string::npos;
   const std::string attribute = KnownText(facts, kCudaRdmaKey);
   if (attribute == "0") {
-    return Decided(
-        std::move(common), Answer::kNo,
-        fmt::format("CUDA says that {} has no GPUDirect RDMA (attribute 116 is 0)", common.model));
+    std::string why =
+        fmt::format("CUDA says that {} has no GPUDirect RDMA (attribute 116 is 0)", common.model);
+    return Decided(std::move(common), Answer::kNo, std::move(why));
   }
   if (attribute.empty()) common.reach.unasked.emplace_back(kAttribute116);
   if (common.gb10 && attribute.empty() && BranchOf(common.reach.driver) <= kLastRefusingBranch) {

@@ -37,10 +37,10 @@ std::vector<std::string> PluginNotes(const ClusterSpec& cluster, const Fabric& f
   ForEachInput(cluster, fabric, facts, plugins, scope,
                [&](const Plugin& plugin, const PluginInput& input) {
                  if (plugin.notes == nullptr) return;
-                 for (std::string& text : plugin.notes(input)) {
+                 for (const std::string& text : plugin.notes(input)) {
                    auto found = std::find_if(notes.begin(), notes.end(),
                                              [&](const auto& note) { return note.first == text; });
-                   if (found == notes.end()) found = notes.insert(found, {std::move(text), {}});
+                   if (found == notes.end()) found = notes.insert(found, {text, {}});
                    found->second.push_back(input.node.name);
                  }
                });

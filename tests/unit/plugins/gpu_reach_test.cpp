@@ -41,6 +41,11 @@ GpuNode Discrete() { return {.gpu = "NVIDIA A10", .symbol = "yes"}; }
 
 TEST(GpuFacts, DriverIsItsFlavourAndItsVersion) {
   EXPECT_EQ(Text(GpuNode{}.Facts(), kGpuDriverKey), "open 580.142");
+  EXPECT_EQ(Text(GpuNode{.driver = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  "
+                                   "580.159.04  Release Build  (nixbld@)  "}
+                     .Facts(),
+                 kGpuDriverKey),
+            "open 580.159.04");
   EXPECT_EQ(Text(GpuNode{.driver = test::kProprietaryDriver}.Facts(), kGpuDriverKey),
             "proprietary 550.54.15");
   EXPECT_EQ(Text(GpuNode{.driver = ""}.Facts(), kGpuDriverKey), "absent");

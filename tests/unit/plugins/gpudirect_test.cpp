@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plugins/gpudirect/loader.h"
-#include "reconciler/base/mark.h"
-#include "tests/unit/plugins/gpu_node.h"
-#include "tests/unit/plugins/pair_world.h"
+#include "tests/unit/plugins/gpudirect_world.h"
 
 namespace reconciler::plugins::gpudirect {
 namespace {
@@ -14,53 +11,6 @@ namespace {
 using test::GpuNode;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr const char* kFile = "/etc/modules-load.d/60-spark-reconcile.conf";
-constexpr const char* kNoGdr = "GB10 has no GPUDirect RDMA: its memory is the machine's memory";
-
-Value Section(const std::string& mode, const std::vector<std::string>& modules) {
-  std::vector<Value> list;
-  for (const std::string& module : modules) list.push_back(test::At(21, test::Text(module)));
-  return test::Map({{"mode", test::Text(mode)}, {"modules", test::List(std::move(list))}});
-}
-
-Value NotRequired(const std::string& mode) {
-  return test::Map({{"mode", test::Text(mode)}, {"required", test::Flag(false)}});
-}
-
-struct GpuWorld : test::PairWorld {
-  GpuWorld(Value section, const NodeFacts& node) {
-    cluster.settings = test::Map({{"gpudirect", std::move(section)}});
-    for (const auto& [key, value] : node.values) facts.values[key] = value;
-    facts.files[kFile] = Absent{};
-  }
-  GpuWorld(const std::string& mode, const NodeFacts& node) : GpuWorld(test::Text(mode), node) {}
-
-  PluginInput Input(const ClusterFacts& all) const {
-    return {cluster, fabric, cluster.nodes.front(), facts, all};
-  }
-  std::vector<std::string> Notes() const { return Get().notes(Input({})); }
-  std::vector<std::string> Refusals() const {
-    std::vector<std::string> said;
-    for (const Error& error : Get().refuse(Input({}))) said.push_back(FormatError(error));
-    return said;
-  }
-  std::vector<std::string> Checks() const {
-    std::vector<std::string> said;
-    for (const Error& error : Get().check(cluster, fabric)) {
-      said.push_back(error.message + " | " + error.hint);
-    }
-    return said;
-  }
-  std::string Said(const std::string& name) const { return Detail(Get(), name); }
-  void Loader(const std::string& out) {
-    StoreLoader({.commands = {{"gpudirect.loader", {.out = out}}}}, facts);
-  }
-};
-
-NodeFacts Loadable(const std::string& modules = test::kLoadable) {
-  return GpuNode{.gpu = "NVIDIA A10", .symbol = "yes", .modules = modules}.Facts();
-}
 
 TEST(Gpudirect, ManifestWithoutItOrWithItOffReadsAndSaysNothing) {
   GpuWorld world("off", test::WorkstationNode());
@@ -83,11 +33,12 @@ TEST(Gpudirect, AutoChangesNothingAndSaysWhatItCameToAndWhatItCouldNotAsk) {
                   " (driver 580.142); not asked: CUDA attribute 116 (GPUDirect RDMA)"));
   const GpuWorld loadable("auto", Loadable());
   EXPECT_THAT(loadable.Names(Get()), IsEmpty());
-  EXPECT_THAT(loadable.Notes(),
-              ElementsAre("gpudirect auto: GPU memory goes through the host's: no file says that "
-                          "NVIDIA A10 exports its memory, and nvidia_peermem is not loaded (driver "
-                          "580.142); not asked: CUDA attribute 116 (GPUDirect RDMA), CUDA "
-                          "attribute 124 (dma-buf), the adapter's own dma-buf probe"));
+  EXPECT_THAT(
+      loadable.Notes(),
+      ElementsAre("gpudirect auto: GPU memory is taken to go through the host's: no file says that "
+                  "NVIDIA A10 exports its memory, and nvidia_peermem is not loaded (driver "
+                  "580.142); not asked: CUDA attribute 116 (GPUDirect RDMA), CUDA "
+                  "attribute 124 (dma-buf), the adapter's own dma-buf probe"));
   EXPECT_THAT(GpuWorld("auto", test::WorkstationNode()).Notes(),
               ElementsAre("gpudirect auto: adapters read GPU memory: nvidia_peermem lets the "
                           "adapter read the memory of NVIDIA RTX PRO 6000"));
@@ -98,81 +49,6 @@ TEST(Gpudirect, AutoThatCannotTellSaysSo) {
   node.values["gpudirect.driver"] = Unknown{"permission denied"};
   EXPECT_THAT(GpuWorld("auto", node).Notes(),
               ElementsAre("gpudirect auto: cannot tell: permission denied"));
-}
-
-TEST(Gpudirect, PeermemIsLoadedNowAndAtBoot) {
-  const GpuWorld world("peermem", Loadable());
-  EXPECT_EQ(world.File(Get(), kFile).content, OwnedFile("homelab", "nvidia_peermem\n"));
-  const Resource module = world.Find(Get(), "nvidia_peermem");
-  EXPECT_THAT(test::Lines(module.apply), ElementsAre("modprobe -- nvidia_peermem"));
-  EXPECT_EQ(world.Said("nvidia_peermem"), "not loaded → loaded");
-  EXPECT_THAT(world.Refusals(), IsEmpty());
-  EXPECT_THAT(world.Notes(), IsEmpty());
-}
-
-TEST(Gpudirect, OnlyAnUnusedModuleIsTakenOutAgainAndNothingElseWithIt) {
-  const Resource module = GpuWorld("peermem", Loadable()).Find(Get(), "nvidia_peermem");
-  ASSERT_EQ(module.undo.size(), 1u);
-  EXPECT_EQ(std::get<RunCommand>(module.undo.front()).argv,
-            (std::vector<std::string>{
-                "sh", "-c", "grep -qsx 0 \"/sys/module/$1/refcnt\" || exit 0; exec rmmod \"$1\"",
-                "sh", "nvidia_peermem"}));
-}
-
-TEST(Gpudirect, WhatItWantsHoldsOnceItIsThere) {
-  GpuWorld world(Section("peermem", {"nvme-tcp"}),
-                 Loadable("module nvidia_peermem loaded\nmodule nvme_tcp built in\n"));
-  world.facts.files[kFile] = world.File(Get(), kFile);
-  for (const Resource& resource : world.Resources(Get())) {
-    EXPECT_FALSE(Diff(resource, "gpudirect")) << resource.name;
-  }
-}
-
-TEST(Gpudirect, ListedModulesAreLoadedWhateverTheModeIs) {
-  const std::string modules = "module nvme_tcp would insmod /lib/modules/6/nvme-tcp.ko \n";
-  for (const char* mode : {"auto", "off"}) {
-    const GpuWorld world(Section(mode, {"nvme-tcp"}), Loadable(modules));
-    EXPECT_THAT(world.Names(Get()), ElementsAre(kFile, "nvme_tcp"));
-    EXPECT_EQ(world.Said("nvme_tcp"), "not loaded → loaded");
-    EXPECT_EQ(world.Find(Get(), "nvme_tcp").where.position.line, 21);
-  }
-}
-
-TEST(Gpudirect, ModuleThatThisKernelCannotLoadIsBlockedAndNotLeftToFailAtBoot) {
-  const std::string modules =
-      "module nvidia_peermem would insmod /lib/modules/6/nvidia-peermem.ko \n"
-      "module gone failed modprobe: FATAL: Module gone not found in directory /lib/modules/6\n"
-      "module nvme_tcp loaded\n";
-  const GpuWorld world(Section("auto", {"nvidia-peermem", "gone", "nvme_tcp"}),
-                       GpuNode{.gpu = "NVIDIA A10", .symbol = "no", .modules = modules}.Facts());
-  EXPECT_EQ(world.File(Get(), kFile).content, OwnedFile("homelab", "nvme_tcp\n"));
-  EXPECT_EQ(world.Said("gone"), "blocked: this kernel has no module gone");
-  EXPECT_EQ(world.Said("nvidia_peermem"),
-            "blocked: the kernel has no "
-            "ib_register_peer_memory_client, which only adapter drivers such as DOCA's bring");
-}
-
-TEST(Gpudirect, FileOfModulesThatCannotLoadIsNotMadeAndOneOfOursIsLeft) {
-  GpuWorld world(NotRequired("peermem"), test::SparkNode());
-  EXPECT_THAT(world.Names(Get()), ElementsAre("nvidia_peermem"));
-  world.AddFile(kFile, OwnedFile("homelab", "nvidia_peermem\n"));
-  EXPECT_EQ(world.Said(kFile),
-            "blocked: nvidia_peermem: " + std::string(kNoGdr) + " (driver 580.142)");
-}
-
-TEST(Gpudirect, UnknownModuleBlocksItselfAndTheFile) {
-  const GpuWorld world(Section("auto", {"nvme_tcp"}), Loadable(""));
-  EXPECT_EQ(world.Said("nvme_tcp"), "blocked: unknown: modprobe was not asked about it");
-  EXPECT_EQ(world.Said(kFile),
-            "blocked: cannot tell about nvme_tcp: modprobe was not asked about it");
-}
-
-TEST(Gpudirect, FileThatOthersWroteStays) {
-  GpuWorld world("peermem", Loadable());
-  world.AddFile(kFile, "nvidia_peermem\n");
-  EXPECT_EQ(world.Said(kFile),
-            "blocked: was not written by spark-reconcile: move it away, or take this out of the "
-            "manifest");
 }
 
 TEST(Gpudirect, PromiseThatTheHardwareRulesOutStopsTheApplyWithTheEvidence) {
@@ -235,45 +111,6 @@ TEST(Gpudirect, PromiseAboutWhatCouldNotBeReadIsBlockedAndNotRefused) {
   EXPECT_THAT(world.Refusals(), IsEmpty());
 }
 
-TEST(Gpudirect, FailingEntryThatSomebodyLeftIsReportedAndLeft) {
-  GpuWorld world("auto", test::SparkNode());
-  world.Loader(
-      "state failed\nentry /etc/modules-load.d/peermem.conf:2 nvidia-peermem\n"
-      "entry /etc/modules-load.d/modules.conf:7 lp\n");
-  EXPECT_THAT(world.Names(Get()), IsEmpty());
-  const auto notes = world.Notes();
-  ASSERT_EQ(notes.size(), 3u);
-  EXPECT_EQ(notes[1],
-            "systemd-modules-load.service failed: /etc/modules-load.d/peermem.conf:2 asks for "
-            "nvidia-peermem, which is not loaded (GB10 has no GPUDirect RDMA: its memory is the "
-            "machine's memory): take the line out");
-  EXPECT_EQ(notes[2],
-            "systemd-modules-load.service failed: /etc/modules-load.d/modules.conf:7 asks for lp, "
-            "which is not loaded: take the line out");
-}
-
-TEST(Gpudirect, FailedLoaderWhoseReasonIsGoneIsReportedToo) {
-  GpuWorld world("auto", test::SparkNode());
-  world.Loader("state failed\n");
-  EXPECT_EQ(world.Notes().back(),
-            "systemd-modules-load.service failed, though every module that modules-load.d names "
-            "is there now: journalctl -u systemd-modules-load.service says why");
-}
-
-TEST(Gpudirect, LoaderThatDidNotFailOrDidNotAnswerIsNoNews) {
-  GpuWorld world("auto", test::SparkNode());
-  for (const char* out : {"state active\n", "state inactive\n", ""}) {
-    world.Loader(out);
-    EXPECT_EQ(world.Notes().size(), 1u) << out;
-  }
-}
-
-TEST(Gpudirect, EntryOfOurOwnFileIsToldByItsModule) {
-  GpuWorld world(NotRequired("peermem"), test::SparkNode());
-  world.Loader(std::string("state failed\nentry ") + kFile + ":3 nvidia_peermem\n");
-  EXPECT_THAT(world.Notes(), IsEmpty());
-}
-
 TEST(Gpudirect, CheckRefusesWhatContradictsItself) {
   GpuWorld world("auto", test::SparkNode());
   const auto set = [&](Value section) {
@@ -294,18 +131,6 @@ TEST(Gpudirect, CheckRefusesWhatContradictsItself) {
   set(Section("auto", {"nvme_tcp", "nvme-tcp"}));
   EXPECT_THAT(world.Checks(), ElementsAre("gpudirect: 'nvme_tcp' and 'nvme-tcp' are the same "
                                           "module | keep one of them"));
-}
-
-TEST(Gpudirect, NodeIsAskedForTheModulesOnce) {
-  const GpuWorld world(Section("peermem", {"nvidia-peermem", "nvme-tcp"}), Loadable());
-  for (const Read& read : Get().probe(world.cluster, world.fabric, world.cluster.nodes.front())) {
-    const auto* probe = std::get_if<RunProbe>(&read);
-    if (probe == nullptr || probe->id != "gpudirect.kernel") continue;
-    EXPECT_THAT(std::vector(probe->argv.begin() + 4, probe->argv.end()),
-                ElementsAre("always", "nvidia_peermem", "nvme_tcp"));
-    return;
-  }
-  ADD_FAILURE() << "no probe of the kernel";
 }
 
 }  // namespace
