@@ -34,11 +34,15 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   StoreLoader(reply, facts);
 }
 
-// What the manifest promises and this node must be able to do; the module of `peermem` shows for
-// itself.
+// What the manifest promises and this node must be able to do. Where the module of `peermem` is not
+// there, that tells it.
 std::vector<Resource> Promise(const GpuSection& section, const PluginInput& input) {
-  if (section.mode != GpuMode::kDmabuf && !section.required) return {};
-  if (section.mode == GpuMode::kPeermem) return {};
+  if (section.mode == GpuMode::kAuto && !section.required) return {};
+  if (section.mode == GpuMode::kOff) return {};
+  if (section.mode == GpuMode::kPeermem &&
+      !IsModuleThere(input.facts, std::string(kPeermemModule))) {
+    return {};
+  }
   const GpuReach reach = ReachOf(section, input.facts);
   Observed<ResourceState> observed = ResourceState("possible");
   if (reach.answer == Answer::kNo) observed = ResourceState("ruled out");

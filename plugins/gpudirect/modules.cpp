@@ -20,27 +20,22 @@ constexpr int kLoadLimitS = 60;
 constexpr std::string_view kUnload =
     R"(grep -qsx 0 "/sys/module/$1/refcnt" || exit 0; exec rmmod "$1")";
 
-bool IsThere(const Observed<std::string>& module) {
-  const auto* state = Known(module);
-  return state != nullptr && (*state == "loaded" || *state == "built in");
-}
-
-// What Diff compares: built in is as good as loaded.
-Observed<std::string> LiveState(const Observed<std::string>& module) {
-  if (IsThere(module)) return std::string("loaded");
-  if (const auto* unknown = std::get_if<Unknown>(&module)) return *unknown;
+// What Diff compares.
+Observed<std::string> LiveState(const NodeFacts& facts, const std::string& module) {
+  if (IsModuleThere(facts, module)) return std::string("loaded");
+  const Observed<std::string> observed = ModuleOf(facts, module);
+  if (const auto* unknown = std::get_if<Unknown>(&observed)) return *unknown;
   return std::string("not loaded");
 }
 
 std::string WhyNotLoadable(const GpuSection& section, const std::string& module,
                            const NodeFacts& facts) {
-  const Observed<std::string> observed = ModuleOf(facts, module);
-  if (IsThere(observed)) return {};
+  if (IsModuleThere(facts, module)) return {};
   if (module == kPeermemModule && section.mode == GpuMode::kPeermem) {
     const GpuReach reach = PeermemReach(facts, true);
     if (reach.answer == GpuReach::Answer::kNo) return WithDriver(reach);
   }
-  if (std::holds_alternative<Absent>(observed)) {
+  if (std::holds_alternative<Absent>(ModuleOf(facts, module))) {
     return fmt::format("this kernel has no module {}", module);
   }
   if (module == kPeermemModule && KnownText(facts, kPeerSymbolKey) == "no") {
@@ -61,18 +56,16 @@ RunCommand Unload(const std::string& module) {
 
 Resource LiveResource(const GpuSection& section, const GpuModule& module,
                       const PluginInput& input) {
-  const Observed<std::string> observed = ModuleOf(input.facts, module.name);
-  Resource resource{
+  return {
       .kind = "module",
       .name = module.name,
       .node = input.node.name,
       .desired = ResourceState("loaded"),
-      .observed = AsState(LiveState(observed)),
+      .observed = AsState(LiveState(input.facts, module.name)),
       .apply = {RunCommand{.argv = {"modprobe", "--", module.name}, .time_limit_s = kLoadLimitS}},
       .undo = {Unload(module.name)},
       .blocked = WhyNotLoadable(section, module.name, input.facts),
       .where = input.cluster.Mark(module.position)};
-  return resource;
 }
 
 // nullopt: there is none, and nothing for it to say.

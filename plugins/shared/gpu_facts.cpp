@@ -150,6 +150,12 @@ Observed<std::string> ModuleOf(const NodeFacts& facts, const std::string& module
   return found->second;
 }
 
+bool IsModuleThere(const NodeFacts& facts, const std::string& module) {
+  const Observed<std::string> observed = ModuleOf(facts, module);
+  const auto* state = Known(observed);
+  return state != nullptr && (*state == "loaded" || *state == "built in");
+}
+
 std::string KnownText(const NodeFacts& facts, const std::string& key) {
   const auto found = facts.values.find(key);
   const auto* text = found == facts.values.end() ? nullptr : Known(found->second);

@@ -32,6 +32,9 @@ void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts);
 // "loaded", "built in" or "available"; Absent: this kernel has none of that name.
 Observed<std::string> ModuleOf(const NodeFacts& facts, const std::string& module);
 
+// Loaded, or built in, which is as good.
+bool IsModuleThere(const NodeFacts& facts, const std::string& module);
+
 // A fact's text; empty when it is not known.
 std::string KnownText(const NodeFacts& facts, const std::string& key);
 

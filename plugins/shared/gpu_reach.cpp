@@ -108,8 +108,7 @@ GpuReach PeermemReach(const NodeFacts& facts, bool loads) {
   const Common common = CommonOf(facts);
   if (common.reach.answer != Answer::kUntold) return common.reach;
   const Observed<std::string> module = ModuleOf(facts, std::string(kPeermemModule));
-  const std::string state = Known(module) != nullptr ? *Known(module) : "";
-  if (state == "loaded" || state == "built in") return ReachOnceLoaded(common);
+  if (IsModuleThere(facts, std::string(kPeermemModule))) return ReachOnceLoaded(common);
   if (KnownText(facts, kPeerSymbolKey) == "no") {
     return With(common.reach, Answer::kNo,
                 fmt::format("nvidia_peermem cannot be loaded: {}", kNoPeerSymbol));

@@ -80,6 +80,14 @@ TEST(Gpudirect, PromiseThatIsNotRequiredIsShownAndStopsNothing) {
   }
 }
 
+TEST(Gpudirect, LoadedModuleDoesNotHideThatThePromiseCannotHold) {
+  const GpuWorld world(
+      NotRequired("peermem"),
+      GpuNode{.symbol = "yes", .modules = "module nvidia_peermem loaded\n"}.Facts());
+  EXPECT_EQ(world.Said("nvidia_peermem"), "holds");
+  EXPECT_EQ(world.Said("peermem"), "blocked: " + std::string(kNoGdr) + " (driver 580.142)");
+}
+
 TEST(Gpudirect, RequiredAutoIsRefusedOnlyWhereEveryWayIsOut) {
   const auto required = [](const NodeFacts& node) {
     return GpuWorld(test::Map({{"required", test::Flag(true)}}), node);
