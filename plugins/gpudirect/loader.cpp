@@ -17,7 +17,8 @@ constexpr const char* kEntriesKey = "gpudirect.entries";  // PATH:LINE MODULE, o
 constexpr std::string_view kUnit = "systemd-modules-load.service";
 
 // A constant. A name in an earlier folder hides the same name in a later one, a link to nothing
-// too. modprobe -n says nothing about a module that is built in.
+// too. The unit does not fail for a module that is not there at all. modprobe -n says nothing about
+// one that is built in.
 constexpr std::string_view kScript = R"sh(
 state=$(systemctl show --no-pager --property=ActiveState --value systemd-modules-load.service) || exit 1
 echo "state $state"
@@ -35,7 +36,7 @@ for folder in /etc /run /usr/local/lib /usr/lib; do
       number=$((number + 1))
       case $module in '' | '#'* | ';'*) continue ;; esac
       grep -qsx live "/sys/module/$(printf '%s' "$module" | tr - _)/initstate" && continue
-      said=$(modprobe -n -v -- "$module" 2>&1) && [ -z "$said" ] && continue
+      said=$(modprobe -n -v -- "$module" 2>/dev/null) && [ -n "$said" ] || continue
       echo "entry $file:$number $module"
     done <"$file"
   done
@@ -100,9 +101,7 @@ std::vector<std::string> LoaderNotes(const GpuSection& section, const NodeFacts&
   }
   if (notes.empty() && !ours) {
     notes.push_back(fmt::format(
-        "{} failed, though every module that modules-load.d names is there now: journalctl -u {} "
-        "says why",
-        kUnit, kUnit));
+        "{} failed, and no line of modules-load.d shows why: journalctl -u {} does", kUnit, kUnit));
   }
   return notes;
 }

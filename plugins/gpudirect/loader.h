@@ -10,7 +10,7 @@
 namespace reconciler::plugins::gpudirect {
 
 // Whether systemd-modules-load.service failed, and then which lines of modules-load.d name a module
-// that is not there.
+// that the kernel has and that is not loaded.
 RunProbe LoaderProbe();
 void StoreLoader(const ProbeReply& reply, NodeFacts& facts);
 

@@ -11,7 +11,7 @@ namespace reconciler::plugins::gpudirect {
 inline constexpr std::string_view kModulesFile = "/etc/modules-load.d/60-spark-reconcile.conf";
 
 // The modules of the section: each loaded now, and named in our file for the next boot. One that
-// this kernel cannot load is blocked and is not in the file, since it would fail at every boot.
+// this kernel cannot load is blocked and is not in the file, since every boot would try it in vain.
 std::vector<Resource> ModuleResources(const GpuSection& section, const PluginInput& input);
 
 }  // namespace reconciler::plugins::gpudirect

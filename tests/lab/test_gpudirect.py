@@ -110,15 +110,17 @@ class Gpudirect(LabTest):
 
     def test_4_an_entry_that_fails_and_that_somebody_left_is_told_and_left(self):
         left = "/etc/modules-load.d/peermem.conf"
-        self.lab.sh(2, f"printf '# from a guide\\nnvidia-peermem\\n' >{left}; "
+        # A file that is no module: every kernel refuses it, as a Spark's refuses the true one.
+        self.lab.sh(2, 'at=/lib/modules/$(uname -r); mkdir -p "$at"; cp /bin/true "$at/nvidia-peermem.ko"; depmod 2>/dev/null; '
+                       f"printf '# from a guide\\nno-such-module\\nnvidia-peermem\\n' >{left}; "
                        "systemctl restart systemd-modules-load.service || :")
         plan = self.plan(GPUDIRECT)
         self.assertEqual([note for note in plan["notes"] if "modules-load" in note],
-                         [f"spark-2: systemd-modules-load.service failed: {left}:2 asks for nvidia-peermem, which is not "
+                         [f"spark-2: systemd-modules-load.service failed: {left}:3 asks for nvidia-peermem, which is not "
                           "loaded (no NVIDIA driver is loaded): take the line out"])
         self.assertEqual((self.changes(plan), plan["blocked"]), ([], 0))
         self.spark("drift", GPUDIRECT, expect=0)
-        self.lab.sh(2, f"rm {left}; systemctl restart systemd-modules-load.service")
+        self.lab.sh(2, f"rm -r {left} /lib/modules; systemctl restart systemd-modules-load.service")
         self.assertEqual([note for note in self.plan(GPUDIRECT)["notes"] if "modules-load" in note], [])
 
     def test_5_a_module_that_the_kernel_has_not_is_blocked_and_the_rest_is_applied(self):

@@ -109,8 +109,8 @@ TEST(GpudirectModules, FailedLoaderWhoseReasonIsGoneIsReportedToo) {
   GpuWorld world("auto", test::SparkNode());
   world.Loader("state failed\n");
   EXPECT_EQ(world.Notes().back(),
-            "systemd-modules-load.service failed, though every module that modules-load.d names "
-            "is there now: journalctl -u systemd-modules-load.service says why");
+            "systemd-modules-load.service failed, and no line of modules-load.d shows why: "
+            "journalctl -u systemd-modules-load.service does");
 }
 
 TEST(GpudirectModules, LoaderThatDidNotFailOrDidNotAnswerIsNoNews) {
