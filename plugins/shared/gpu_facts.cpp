@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "plugins/shared/nvidia_driver.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins {
 namespace {
 
-constexpr const char* kDriverFile = "/proc/driver/nvidia/version";
 constexpr std::string_view kGpuFolder = "/proc/driver/nvidia/gpus/";
 constexpr const char* kKernelId = "gpudirect.kernel";
 constexpr const char* kModulePrefix = "gpudirect.module.";
@@ -40,18 +40,6 @@ for module do
 done
 exit 0
 )sh";
-
-// "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.142  Release Build …".
-Observed<std::string> ParseDriver(const Observed<std::string>& line) {
-  const auto* text = Known(line);
-  if (text == nullptr) return line;
-  const bool open = text->find("Open Kernel Module") != std::string::npos;
-  for (const std::string& word : Split(*text, ' ')) {
-    if (word.find('.') == std::string::npos || word[0] < '0' || word[0] > '9') continue;
-    return fmt::format("{} {}", open ? "open" : "proprietary", Printable(word));
-  }
-  return Unknown{fmt::format("{} has no version in its first line", kDriverFile)};
-}
 
 // All GPUs of a machine are of one kind.
 Observed<std::string> ParseModel(const ProbeReply& reply) {
@@ -138,7 +126,7 @@ std::vector<Read> GpuReads(const std::optional<GpuSection>& section) {
 void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts) {
   const auto driver = reply.values.find(kDriverFile);
   if (driver == reply.values.end()) return;  // not asked for
-  facts.values[kGpuDriverKey] = ParseDriver(driver->second);
+  facts.values[kGpuDriverKey] = ParseNvidiaDriver(driver->second);
   facts.values[kGpuModelKey] = ParseModel(reply);
   const auto kernel = reply.commands.find(kKernelId);
   if (kernel != reply.commands.end()) StoreKernel(kernel->second, facts);

@@ -9,6 +9,7 @@
 #include "reconciler/engine/frames.h"
 #include "reconciler/verify/diagnose.h"
 #include "reconciler/verify/probes.h"
+#include "reconciler/verify/rdma_rung.h"
 #include "reconciler/verify/reply.h"
 #include "reconciler/verify/script.h"
 #include "reconciler/verify/static_facts.h"
@@ -59,7 +60,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress) {
   Report report{.cluster = cluster.name, .level = options.up_to};
   for (const auto& [node, error] : facts.unreachable) report.unreachable[node] = OneLine(error);
-  report.checks = CheckFacts(cluster, fabric, facts);
+  report.checks = CheckFacts(cluster, fabric, facts, options.up_to);
 
   std::map<NodeName, NodeProbes> probes;
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values
@@ -93,6 +94,9 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
                    [](const Check& a, const Check& b) { return a.rung < b.rung; });
   ForgiveSilence(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
+  if (options.up_to >= Rung::kRdma) {
+    ClimbRdma(report, cluster, fabric, facts, pool, options.rdma);
+  }
   return report;
 }
 

@@ -180,6 +180,26 @@ std::string SummaryText(const Report& report) {
   return text + "\n";
 }
 
+// One line per direction: what was written on each rail alone, and on all of them together.
+std::string WritesText(const Report& report) {
+  std::map<std::pair<NodeName, NodeName>, std::string> lines;
+  for (const Check& check : report.checks) {
+    if (check.rung != Rung::kRdma) continue;
+    const std::string what =
+        check.measured.empty() ? std::string(ToString(check.outcome)) : Printable(check.measured);
+    lines[{check.from, check.to}] +=
+        fmt::format("  {}{} {}{}", RailName(check.rail.value_or(0)),
+                    check.what == "write-alone" ? "" : " with the others", what,
+                    check.outcome == Outcome::kPass || check.measured.empty() ? "" : " ✗");
+  }
+  if (lines.empty()) return {};
+  std::string text = "rdma write\n";
+  for (const auto& [pair, line] : lines) {
+    text += fmt::format("  {} → {}{}\n", pair.first, pair.second, line);
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string RenderReport(const Report& report) {
@@ -192,6 +212,7 @@ std::string RenderReport(const Report& report) {
   if (const Matrix logins = MatrixOf(report, Rung::kSsh); !logins.nodes.empty()) {
     text += MatrixText(logins, "ssh");
   }
+  text += WritesText(report);
   if (!report.findings.empty()) {
     text += "findings\n";
     for (const Finding& finding : report.findings) text += FindingText(finding);

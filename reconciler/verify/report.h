@@ -16,7 +16,7 @@ namespace reconciler {
 enum class Outcome { kPass, kFail, kCouldNotMeasure, kSkipped };
 
 // The ladder, lowest first: what fails on one rung explains failures on the rungs above it.
-enum class Rung { kFacts, kPing, kSsh };
+enum class Rung { kFacts, kPing, kSsh, kRdma };
 
 // What a check that did not pass has seen.
 enum class Symptom {
@@ -27,12 +27,22 @@ enum class Symptom {
   kProgramMissing,
   kProbeFailed,  // the program that measures refused to work
   kPortMissing,
-  kLinkDown,  // set down by configuration
+  kPortElsewhere,  // another cage or PCI function than the hardware profile says
+  kLinkDown,       // set down by configuration
   kNoCarrier,
   kAddressMissing,
   kMtuWrong,
   kSpeedLow,
+  kFecWrong,
   kMemlockLow,
+  kHcaMissing,
+  kHcaName,  // there under another name
+  kHcaDown,
+  kGidMissing,
+  kGidTwice,
+  kPcieNarrow,
+  kPcieSlow,
+  kCmaWrong,
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size
   kJumboLost,         // small pings come back, full-size ones do not
@@ -95,7 +105,7 @@ struct Report {
 int ExitCode(const Report& report);
 
 std::string_view ToString(Outcome outcome);  // "could-not-measure"
-std::string_view ToString(Rung rung);        // "facts", "ping", "ssh"
+std::string_view ToString(Rung rung);        // "facts", "ping", "ssh", "rdma"
 std::string_view ToString(Symptom symptom);  // "jumbo-lost"; empty for kNone
 
 // A document valid against schema/report.schema.json.
