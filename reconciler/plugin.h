@@ -43,6 +43,9 @@ struct Plugin {
   // What the manifest requires and the node's facts rule out: nothing at all is applied while there
   // is one. May be null.
   Errors (*refuse)(const PluginInput&) = nullptr;
+  // Whether files leave open what only spark-verify on the node can ask; it is sent there then. May
+  // be null.
+  bool (*asks)(const ClusterSpec&, const NodeFacts&) = nullptr;
   // Sentences for whoever reads the plan, without the node's name: what was decided and why, and
   // what is somebody else's to mend. May be null.
   std::vector<std::string> (*notes)(const PluginInput&) = nullptr;

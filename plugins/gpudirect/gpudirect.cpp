@@ -122,6 +122,11 @@ std::vector<std::string> Notes(const PluginInput& input) {
   return notes;
 }
 
+bool AsksProgram(const ClusterSpec& cluster, const NodeFacts& facts) {
+  const auto section = GpuSectionOf(cluster);
+  return section && IsWorthAsking(section, facts);
+}
+
 Errors Check(const ClusterSpec& cluster, const Fabric&) {
   Errors errors;
   const auto section = GpuSectionOf(cluster);
@@ -171,6 +176,7 @@ Plugin Get() {
           .resources = Resources,
           .check = Check,
           .refuse = Refuse,
+          .asks = AsksProgram,
           .notes = Notes};
 }
 

@@ -32,6 +32,11 @@ ModeDecision DecideDmabuf(const GpuReach& own) {
 
 }  // namespace
 
+bool AsksProgram(const ClusterSpec& cluster, const NodeFacts& facts) {
+  const auto section = SectionOf(cluster);
+  return section && section->mode != Mode::kSafe && IsWorthAsking(GpuSectionOf(cluster), facts);
+}
+
 ModeDecision DecideMode(const Section& section, const ClusterSpec& cluster, const NodeFacts& facts,
                         const ClusterFacts& all) {
   if (section.mode == Mode::kSafe) return {.why = "mode safe: GPU memory goes through the host's"};

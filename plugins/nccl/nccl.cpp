@@ -6,6 +6,7 @@
 
 #include "plugins/nccl/findings.h"
 #include "plugins/nccl/gid.h"
+#include "plugins/nccl/gpu.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/needs.h"
@@ -129,6 +130,7 @@ Plugin Get() {
           .parse = Parse,
           .resources = Resources,
           .check = Check,
+          .asks = AsksProgram,
           .environment = EnvironmentOf};
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "plugins/shared/nvidia_driver.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins {
@@ -125,11 +124,11 @@ std::vector<Read> GpuReads(const std::optional<GpuSection>& section) {
 
 void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts) {
   const auto driver = reply.values.find(kDriverFile);
-  if (driver == reply.values.end()) return;  // not asked for
+  const auto kernel = reply.commands.find(kKernelId);
+  if (driver == reply.values.end() || kernel == reply.commands.end()) return;  // not asked for
   facts.values[kGpuDriverKey] = ParseNvidiaDriver(driver->second);
   facts.values[kGpuModelKey] = ParseModel(reply);
-  const auto kernel = reply.commands.find(kKernelId);
-  if (kernel != reply.commands.end()) StoreKernel(kernel->second, facts);
+  StoreKernel(kernel->second, facts);
 }
 
 Observed<std::string> ModuleOf(const NodeFacts& facts, const std::string& module) {

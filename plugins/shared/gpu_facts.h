@@ -6,20 +6,21 @@
 #include <vector>
 
 #include "plugins/shared/gpu_section.h"
+#include "plugins/shared/nvidia_driver.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/probe.h"
 
 // What a node's files tell about GPUDirect, for every plugin that asks. No program of NVIDIA's is
-// run and no library of theirs is loaded.
+// run and no library of theirs is loaded for it.
 namespace reconciler::plugins {
 
-inline constexpr const char* kGpuDriverKey = "gpudirect.driver";     // "open 580.142"
 inline constexpr const char* kGpuModelKey = "gpudirect.gpu";         // "NVIDIA GB10"
 inline constexpr const char* kPeerSymbolKey = "gpudirect.symbol";    // "yes", "no" or "not asked"
 inline constexpr const char* kKernelDmabufKey = "gpudirect.dmabuf";  // "yes" or "no"
 inline constexpr const char* kKernelP2pKey = "gpudirect.p2pdma";     // "yes" or "no"
 
-// Only a program on the node can ask for these three. Where none did, they are not there.
+// Only spark-verify on the node can ask for these three. Where it did not, they are not there;
+// Absent: it found nothing to ask.
 inline constexpr const char* kCudaRdmaKey = "gpudirect.cuda_rdma";      // attribute 116: "1" or "0"
 inline constexpr const char* kCudaDmabufKey = "gpudirect.cuda_dmabuf";  // attribute 124: "1" or "0"
 inline constexpr const char* kNicDmabufKey = "gpudirect.nic_dmabuf";  // "supported", "unsupported"

@@ -37,6 +37,14 @@ Common Decided(Common common, Answer answer, std::string why) {
   return common;
 }
 
+// Empty: nobody asked, or there was an answer.
+std::string WhyUnanswered(const NodeFacts& facts, const char* key) {
+  const auto found = facts.values.find(key);
+  const auto* unknown =
+      found == facts.values.end() ? nullptr : std::get_if<Unknown>(&found->second);
+  return unknown == nullptr ? "" : unknown->why;
+}
+
 Common CommonOf(const NodeFacts& facts) {
   Common common;
   const Observed<std::string> driver = ValueOf(facts, kGpuDriverKey);
@@ -68,6 +76,9 @@ Common CommonOf(const NodeFacts& facts) {
   if (common.gb10 && attribute.empty() && BranchOf(common.reach.driver) <= kLastRefusingBranch) {
     return Decided(std::move(common), Answer::kNo,
                    "GB10 has no GPUDirect RDMA: its memory is the machine's memory");
+  }
+  if (const std::string why = WhyUnanswered(facts, kCudaRdmaKey); !why.empty()) {
+    return Decided(std::move(common), Answer::kUnknown, why);
   }
   return common;
 }
@@ -143,6 +154,11 @@ GpuReach DmabufReach(const NodeFacts& facts) {
   if (adapter == "unsupported") {
     return With(reach, Answer::kNo, "the adapter takes no dma-buf");
   }
+  for (const char* key : {kCudaDmabufKey, kNicDmabufKey}) {
+    if (std::string why = WhyUnanswered(facts, key); !why.empty()) {
+      return With(reach, Answer::kUnknown, std::move(why));
+    }
+  }
   if (attribute.empty()) reach.unasked.emplace_back(kAttribute124);
   if (adapter.empty()) reach.unasked.emplace_back(kAdapterProbe);
   if (reach.unasked.empty()) {
@@ -167,6 +183,12 @@ GpuReach ReachOf(const std::optional<GpuSection>& section, const NodeFacts& fact
       return DmabufReach(facts);
   }
   return {};
+}
+
+bool IsWorthAsking(const std::optional<GpuSection>& section, const NodeFacts& facts) {
+  const GpuReach reach = ReachOf(section, facts);
+  const bool open = reach.answer == Answer::kYes || reach.answer == Answer::kUntold;
+  return open && !reach.unasked.empty();
 }
 
 std::string WithDriver(const GpuReach& reach) {

@@ -37,6 +37,10 @@ GpuReach DmabufReach(const NodeFacts& facts);
 // By the manifest's mode: the way that it names, or any way.
 GpuReach ReachOf(const std::optional<GpuSection>& section, const NodeFacts& facts);
 
+// Whether CUDA or the adapter could still decide it, or decide otherwise. It costs a program that
+// is sent to the node, so that what files rule out is not asked about: a Spark, most of all.
+bool IsWorthAsking(const std::optional<GpuSection>& section, const NodeFacts& facts);
+
 // `why` with the driver's version.
 std::string WithDriver(const GpuReach& reach);
 

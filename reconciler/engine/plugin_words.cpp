@@ -62,4 +62,18 @@ Errors WhyRuledOut(const ClusterSpec& cluster, const Fabric& fabric, const Clust
   return errors;
 }
 
+std::vector<const NodeSpec*> NodesToAsk(const ClusterSpec& cluster, const ClusterFacts& facts,
+                                        const std::vector<Plugin>& plugins,
+                                        const PlanScope& scope) {
+  std::vector<const NodeSpec*> nodes;
+  ForEachInput(cluster, {}, facts, plugins, scope,
+               [&](const Plugin& plugin, const PluginInput& input) {
+                 if (plugin.asks == nullptr || !plugin.asks(cluster, input.facts)) return;
+                 nodes.push_back(&input.node);
+               });
+  std::sort(nodes.begin(), nodes.end());  // they lie in the manifest's order
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
 }  // namespace reconciler

@@ -19,4 +19,9 @@ std::vector<std::string> PluginNotes(const ClusterSpec& cluster, const Fabric& f
 Errors WhyRuledOut(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
                    const std::vector<Plugin>& plugins, const PlanScope& scope);
 
+// The nodes that spark-verify is to be sent to, because files left open what a plugin must know; in
+// the manifest's order.
+std::vector<const NodeSpec*> NodesToAsk(const ClusterSpec& cluster, const ClusterFacts& facts,
+                                        const std::vector<Plugin>& plugins, const PlanScope& scope);
+
 }  // namespace reconciler

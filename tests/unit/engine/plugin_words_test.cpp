@@ -45,6 +45,24 @@ class PluginWords : public testing::Test {
                                   {.name = "talks", .doc = "", .refuse = Refuse, .notes = Talk}};
 };
 
+TEST_F(PluginWords, ProgramIsSentOnceToEveryNodeThatWasReadAndIsInScopeAndNeedsIt) {
+  const auto asks = [](const ClusterSpec&, const NodeFacts& facts) {
+    return facts.session_interface == "eth0";
+  };
+  plugins_ = {{.name = "one", .doc = "", .asks = asks}, {.name = "two", .doc = "", .asks = asks}};
+  const auto asked = [&](const PlanScope& scope) {
+    std::vector<NodeName> names;
+    for (const NodeSpec* node : NodesToAsk(cluster_, facts_, plugins_, scope)) {
+      names.push_back(node->name);
+    }
+    return names;
+  };
+  EXPECT_THAT(asked({}), ElementsAre("spark-2"));
+  EXPECT_THAT(asked({.nodes = {"spark-1"}}), IsEmpty());
+  EXPECT_THAT(asked({.only = {"three"}}), IsEmpty());
+  EXPECT_THAT(asked({.uninstall = true}), IsEmpty());
+}
+
 TEST_F(PluginWords, NoteThatSeveralNodesMakeIsSaidOnceByAllThatWereRead) {
   EXPECT_THAT(Notes({}), ElementsAre("spark-2, spark-1: the same everywhere",
                                      "spark-2: kernel eth0", "spark-1: kernel enP7s7"));

@@ -179,6 +179,32 @@ TEST(GpuReach, DmabufIsUntoldUntilBothEndsWereAsked) {
   EXPECT_EQ(Said(DmabufReach(bare.Facts())), "no: the kernel is built without dma-buf");
 }
 
+TEST(GpuReach, QuestionWithoutAnAnswerIsUnknownAndNothingToAskIsNot) {
+  NodeFacts facts = Discrete().Facts();
+  for (const char* key : {kCudaRdmaKey, kCudaDmabufKey, kNicDmabufKey})
+    facts.values[key] = Absent{};
+  EXPECT_EQ(Said(DmabufReach(facts)), "untold: no file says that NVIDIA A10 exports its memory");
+  for (const char* key : {kCudaRdmaKey, kCudaDmabufKey, kNicDmabufKey}) {
+    NodeFacts silent = facts;
+    silent.values[key] = Unknown{"CUDA: cuInit says 999"};
+    EXPECT_EQ(Said(DmabufReach(silent)), "unknown: CUDA: cuInit says 999") << key;
+  }
+}
+
+TEST(GpuReach, ProgramIsSentOnlyWhereFilesRuleNothingOut) {
+  EXPECT_FALSE(IsWorthAsking(std::nullopt, test::SparkNode()));
+  EXPECT_FALSE(IsWorthAsking(std::nullopt, GpuNode{.driver = "", .gpu = ""}.Facts()));
+  EXPECT_FALSE(IsWorthAsking(GpuSection{.mode = GpuMode::kOff}, test::WorkstationNode()));
+  // The module loads beside a GPU that does without GPUDirect RDMA, too.
+  EXPECT_TRUE(IsWorthAsking(std::nullopt, test::WorkstationNode()));
+  EXPECT_TRUE(IsWorthAsking(std::nullopt, Discrete().Facts()));
+  NodeFacts asked = test::WorkstationNode();
+  asked.values[kCudaRdmaKey] = "1";
+  EXPECT_FALSE(IsWorthAsking(std::nullopt, asked));
+  asked.values[kGpuDriverKey] = Unknown{"permission denied"};
+  EXPECT_FALSE(IsWorthAsking(std::nullopt, asked));
+}
+
 TEST(GpuReach, MachineWithoutDriverOrGpuHasNone) {
   EXPECT_EQ(Said(ReachOf(std::nullopt, GpuNode{.driver = "", .gpu = ""}.Facts())),
             "no: no NVIDIA driver is loaded");
