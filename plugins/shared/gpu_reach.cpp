@@ -98,6 +98,13 @@ GpuReach ReachOnceLoaded(const Common& common) {
               "nvidia_peermem lets the adapter read the memory of " + common.model);
 }
 
+// We loaded it, so that the manifest that does not ask for it takes it out. What hangs on it is
+// decided as it will be then, or the next plan would decide otherwise.
+bool IsOursToUnload(const NodeFacts& facts) {
+  const auto* ledger = Known(facts.ledger);
+  return ledger != nullptr && ledger->Find(fmt::format("module/{}", kPeermemModule)) != nullptr;
+}
+
 GpuReach AnyReach(const NodeFacts& facts, bool loads) {
   const GpuReach peermem = PeermemReach(facts, loads);
   const GpuReach dmabuf = DmabufReach(facts);
@@ -119,7 +126,9 @@ GpuReach PeermemReach(const NodeFacts& facts, bool loads) {
   const Common common = CommonOf(facts);
   if (common.reach.answer != Answer::kUntold) return common.reach;
   const Observed<std::string> module = ModuleOf(facts, std::string(kPeermemModule));
-  if (IsModuleThere(facts, std::string(kPeermemModule))) return ReachOnceLoaded(common);
+  if (IsModuleThere(facts, std::string(kPeermemModule)) && (loads || !IsOursToUnload(facts))) {
+    return ReachOnceLoaded(common);
+  }
   if (KnownText(facts, kPeerSymbolKey) == "no") {
     return With(common.reach, Answer::kNo,
                 fmt::format("nvidia_peermem cannot be loaded: {}", kNoPeerSymbol));

@@ -3,7 +3,9 @@
 Nodes share the machine's kernel, and no test may load a module into that. Where one must load, the node has a modprobe
 and an rmmod of its own, and a /sys/module that they write: what is shown is what we run, and when, not the kernel."""
 
+import base64
 import os
+import subprocess
 import tempfile
 import unittest
 
@@ -44,6 +46,15 @@ printf 'Model: \t\t NVIDIA %s\n' "$GPU" >/proc/driver/nvidia/gpus/000f:01:00.0/i
 echo '0000000000000000 T ib_register_peer_memory_client [ib_core]' >/run/kallsyms
 mount --bind /run/kallsyms /proc/kallsyms
 """
+# Says what the test wants of a GPU's attributes.
+CUDA = """
+int cuInit(unsigned flags) { return flags; }
+int cuDeviceGet(int* device, int ordinal) { *device = ordinal; return 0; }
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  *value = attribute == 116 ? RDMA : attribute == 124 ? DMABUF : -1;
+  return device;
+}
+"""
 UNIT = """
 units:
   - name: broken.service
@@ -73,6 +84,17 @@ class Gpudirect(LabTest):
 
     def log(self, node):
         return self.lab.sh(node, "cat /run/modules.log 2>/dev/null; rm -f /run/modules.log").splitlines()
+
+    def give_cuda(self, node, rdma, dmabuf):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "libcuda.so.1")
+            subprocess.run(["cc", "-shared", "-fPIC", f"-DRDMA={rdma}", f"-DDMABUF={dmabuf}", "-x", "c", "-", "-o", path],
+                           input=CUDA, text=True, check=True)
+            with open(path, "rb") as file:
+                text = base64.b64encode(file.read()).decode()
+        # By another name first: a program that has the old one open keeps it.
+        self.lab.sh(node, f"at=$(dirname \"$(ldd /bin/sh | grep -o '/[^ ]*/libc\\.so\\.6')\"); echo {text} | base64 -d "
+                          '>"$at/new"; mv "$at/new" "$at/libcuda.so.1"')
 
     def apply(self, manifest, expect):
         return self.spark("apply", manifest, "--yes", "--no-verify", expect=expect)
@@ -182,6 +204,26 @@ class Gpudirect(LabTest):
                       "memory [driver: open 580.142, GPU: NVIDIA GB10, ib_register_peer_memory_client in the kernel: yes, "
                       "nvidia_peermem: loaded,", said)
         self.assertNotIn("on spark-1", said)
+        self.lab.sh(2, "sed -i s/GB10/A10/ /proc/driver/nvidia/gpus/*/information")
+
+    def test_9b_cuda_is_asked_where_files_rule_nothing_out_and_has_the_last_word(self):
+        manifest = self.manifest("gpudirect: peermem\n")
+        self.give_cuda(1, 1, 1)
+        self.give_cuda(2, 1, 1)
+        self.assert_empty_plan(manifest)
+        self.assertNotIn("not asked: CUDA", self.spark("plan", GPUDIRECT, expect=0).stdout)
+        self.give_cuda(2, 0, 1)
+        said = self.apply(manifest, 1).stderr
+        self.assertIn("wanted peermem on spark-2, found that CUDA says that NVIDIA A10 has no GPUDirect RDMA (attribute 116 "
+                      "is 0) [driver: open 580.142,", said)
+        self.assertIn("CUDA attribute 116: 0, CUDA attribute 124: 1, dma-buf of the adapter: ", said)
+        self.assertNotIn("on spark-1", said)
+        self.apply(GPUDIRECT, 0)
+        for node in (1, 2):
+            self.assertIn("CUDA says that NVIDIA A10 has no GPUDirect RDMA (attribute 116 is 0)\n"
+                          "NCCL_NET_GDR_LEVEL=LOC\n", self.lab.sh(node, f"cat {ENV}"))
+            self.lab.sh(node, "! ls /var/lib/spark-reconcile/bin/* 2>/dev/null")
+        self.assert_empty_plan(GPUDIRECT)
 
 
 if __name__ == "__main__":

@@ -151,6 +151,14 @@ TEST(GpuReach, ModuleThatTheManifestLoadsCountsAndOneThatMerelyCouldBeDoesNot) {
   EXPECT_EQ(Said(PeermemReach(Discrete().Facts(), false)), "untold: nvidia_peermem is not loaded");
 }
 
+TEST(GpuReach, ModuleThatWeLoadedAndTheManifestDropsDoesNotCount) {
+  NodeFacts facts = test::WorkstationNode();
+  facts.ledger = Ledger{.entries = {{.kind = "module", .name = "nvidia_peermem"}}};
+  EXPECT_EQ(Said(PeermemReach(facts, false)), "untold: nvidia_peermem is not loaded");
+  EXPECT_EQ(Said(PeermemReach(facts, true)),
+            "yes: nvidia_peermem lets the adapter read the memory of NVIDIA RTX PRO 6000");
+}
+
 TEST(GpuReach, ProprietaryDriverHasPeermemAndNoDmabuf) {
   GpuNode node{.driver = test::kProprietaryDriver,
                .gpu = "NVIDIA A10",
