@@ -176,7 +176,9 @@ GpuReach DmabufReach(const NodeFacts& facts) {
         fmt::format("{} exports its memory as dma-buf, and the adapter takes it", common.model));
   }
   return With(reach, Answer::kUntold,
-              fmt::format("no file says that {} exports its memory", common.model));
+              attribute.empty()
+                  ? fmt::format("no file says that {} exports its memory", common.model)
+                  : "no adapter said that it takes dma-buf");
 }
 
 GpuReach ReachOf(const std::optional<GpuSection>& section, const NodeFacts& facts) {

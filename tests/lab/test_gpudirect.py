@@ -219,9 +219,13 @@ class Gpudirect(LabTest):
         self.assertIn("CUDA attribute 116: 0, CUDA attribute 124: 1, dma-buf of the adapter: ", said)
         self.assertNotIn("on spark-1", said)
         self.apply(GPUDIRECT, 0)
+        # The module goes in the same apply, so that it counts no more.
+        said = {1: "no adapter said that it takes dma-buf, and nvidia_peermem is not loaded",
+                2: "CUDA says that NVIDIA A10 has no GPUDirect RDMA (attribute 116 is 0)"}
         for node in (1, 2):
-            self.assertIn("CUDA says that NVIDIA A10 has no GPUDirect RDMA (attribute 116 is 0)\n"
-                          "NCCL_NET_GDR_LEVEL=LOC\n", self.lab.sh(node, f"cat {ENV}"))
+            self.assertEqual(self.log(node), ["rmmod nvidia_peermem"])
+            self.assertIn(f"# mode auto is safe here: {said[node]}\nNCCL_NET_GDR_LEVEL=LOC\n",
+                          self.lab.sh(node, f"cat {ENV}"))
             self.lab.sh(node, "! ls /var/lib/spark-reconcile/bin/* 2>/dev/null")
         self.assert_empty_plan(GPUDIRECT)
 

@@ -180,6 +180,8 @@ TEST(GpuReach, DmabufIsUntoldUntilBothEndsWereAsked) {
   EXPECT_THAT(DmabufReach(facts).unasked,
               ElementsAre("CUDA attribute 116 (GPUDirect RDMA)", "CUDA attribute 124 (dma-buf)",
                           "the adapter's own dma-buf probe"));
+  facts.values[kCudaDmabufKey] = "1";
+  EXPECT_EQ(Said(DmabufReach(facts)), "untold: no adapter said that it takes dma-buf");
   facts.values[kNicDmabufKey] = "unsupported";
   EXPECT_EQ(Said(DmabufReach(facts)), "no: the adapter takes no dma-buf");
   GpuNode bare = Discrete();
