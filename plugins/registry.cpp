@@ -1,5 +1,6 @@
 #include "plugins/registry.h"
 
+#include "plugins/gpudirect/gpudirect.h"
 #include "plugins/host/host.h"
 #include "plugins/hosts/hosts.h"
 #include "plugins/memlock/memlock.h"
@@ -14,8 +15,8 @@ namespace reconciler::plugins {
 
 const std::vector<Plugin>& All() {
   static const std::vector<Plugin> kPlugins = {
-      host::Get(), netplan::Get(), hosts::Get(), sysctl::Get(), memlock::Get(),
-      ssh::Get(),  nccl::Get(),    rdma::Get(),  units::Get(),
+      host::Get(), netplan::Get(),   hosts::Get(), sysctl::Get(), memlock::Get(),
+      ssh::Get(),  gpudirect::Get(), nccl::Get(),  rdma::Get(),   units::Get(),
   };
   return kPlugins;
 }

@@ -19,8 +19,8 @@ constexpr const char* kOfedFile = "/sys/module/mlx5_core/version";
 constexpr std::string_view kUfw = "ENABLED=";
 // One look at three files. Of modules the names, which end at the first blank.
 constexpr const char* kPattern =
-    "^(Cma(Total|Free):|ENABLED=|(ib_core|ib_uverbs|mlx5_core|mlx5_ib|nvidia|nvidia_peermem|"
-    "nvidia_uvm|rdma_cm|rdma_rxe|rdma_ucm) )";
+    "^(Cma(Total|Free):|ENABLED=|(ib_core|ib_uverbs|mlx5_core|mlx5_ib|nvidia|nvidia_uvm|"
+    "rdma_cm|rdma_rxe|rdma_ucm) )";
 
 // "CmaTotal:        0 kB" → "0 kB"
 std::string ValueAfter(std::string_view line, std::string_view key) {
@@ -101,7 +101,7 @@ void StoreSystem(const ProbeReply& reply, NodeFacts& facts) {
         version != nullptr ? Observed<std::string>(Printable(Trim(*version))) : ofed->second;
   }
   if (const auto driver = reply.values.find(kDriverFile); driver != reply.values.end()) {
-    facts.values["rdma.driver"] = ParseNvidiaDriver(driver->second);
+    facts.values[kGpuDriverKey] = ParseNvidiaDriver(driver->second);
   }
   if (const auto firewall = reply.commands.find(kFirewall); firewall != reply.commands.end()) {
     facts.values[kFirewall] = ParseFirewall(firewall->second);

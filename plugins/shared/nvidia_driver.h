@@ -6,6 +6,8 @@
 
 namespace reconciler::plugins {
 
+// The fact, whoever reads the file: "open 580.142".
+inline constexpr const char* kGpuDriverKey = "gpudirect.driver";
 inline constexpr const char* kDriverFile = "/proc/driver/nvidia/version";
 
 // From the first line of that file: "open 580.142" or "proprietary 580.142".

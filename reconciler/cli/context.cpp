@@ -12,9 +12,12 @@
 #include "plugins/registry.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/progress.h"
+#include "reconciler/cli/verify_run.h"
+#include "reconciler/engine/plugin_words.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/spec/load.h"
 #include "reconciler/spec/source_text.h"
+#include "reconciler/verify/verbs_facts.h"
 
 namespace reconciler::cli {
 
@@ -109,6 +112,8 @@ ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selecti
       cluster.spec, cluster.fabric, plugins::All(), nodes, pool,
       [&](const NodeName& node) { progress.Step(node); }, trials);
   progress.Finish();
+  const auto asked = NodesToAsk(cluster.spec, facts, plugins::All(), selection.scope);
+  if (!asked.empty()) AddVerbsFacts(facts, asked, pool, OwnFolder());
   for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
   return facts;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/spark_verify/gpu_facts.h"
 #include "reconciler/spark_verify/verbs.h"
 
 namespace reconciler::spark_verify {
@@ -158,13 +159,13 @@ Json DeviceJson(const Verbs& verbs, ibv_device* device) {
   return json;
 }
 
-Json Facts() {
-  Json json = {{"devices", Json::array()}};
+void AddDevices(Json& json) {
+  json["devices"] = Json::array();
   const auto verbs = LoadVerbs();
   if (!verbs) {
     json["error"] = verbs.error().message;
     json["hint"] = verbs.error().hint;
-    return json;
+    return;
   }
   int count = 0;
   errno = 0;
@@ -177,13 +178,15 @@ Json Facts() {
     json["devices"].push_back(DeviceJson(*verbs, list[i]));
   }
   if (list != nullptr) verbs->free_device_list(list);
-  return json;
 }
 
 }  // namespace
 
 std::string FactsLine() {
-  return Facts().dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  Json json;
+  AddDevices(json);
+  json["gpu"] = GpuFacts();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace reconciler::spark_verify

@@ -13,6 +13,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kKey = "rdma.verbs";
+constexpr const char* kRdmaAttribute = "gpudirect.cuda_rdma";
+constexpr const char* kDmabufAttribute = "gpudirect.cuda_dmabuf";
+constexpr const char* kNicDmabuf = "gpudirect.nic_dmabuf";
 constexpr Milliseconds kLimit = std::chrono::seconds(30);
 
 std::string Text(const Json& object, const char* key) {
@@ -31,6 +34,37 @@ void StoreDevice(const Json& device, NodeFacts& facts) {
   if (mtu != ports->front().end() && mtu->is_number_unsigned()) {
     hca->second.verbs.active_mtu = mtu->get<int>();
   }
+}
+
+// One adapter that takes dma-buf is enough to count on: the others are for other networks.
+Observed<std::string> NicDmabuf(const Json& devices) {
+  constexpr std::string_view kUnknown = "unknown: ";
+  Observed<std::string> answer = Absent{};
+  for (const Json& device : devices) {
+    const std::string text = device.is_object() ? Text(device, "dmabuf") : "";
+    if (text == "supported") return text;
+    if (text == "unsupported") answer = text;
+    if (text.starts_with(kUnknown) && std::holds_alternative<Absent>(answer)) {
+      answer = Unknown{"dma-buf of the adapter: " + Printable(text.substr(kUnknown.size()))};
+    }
+  }
+  return answer;
+}
+
+Observed<std::string> Attribute(const Json& gpu, const char* key) {
+  if (const std::string error = Text(gpu, "error"); !error.empty()) {
+    return Unknown{"CUDA: " + Printable(error)};
+  }
+  const auto found = gpu.find(key);
+  if (found == gpu.end() || !found->is_number_integer()) return Absent{};
+  return found->get<int>() == 0 ? "0" : "1";
+}
+
+void StoreGpu(const Json& json, NodeFacts& facts) {
+  const auto gpu = json.find("gpu");
+  if (gpu == json.end() || !gpu->is_object()) return;
+  facts.values[kRdmaAttribute] = Attribute(*gpu, "gpu_direct_rdma");
+  facts.values[kDmabufAttribute] = Attribute(*gpu, "dma_buf");
 }
 
 Observed<std::string> Ask(const NodeSpec& node, NodePool& pool, const std::string& programs,
@@ -57,6 +91,8 @@ void StoreVerbsFacts(const std::string& line, NodeFacts& facts) {
     return;
   }
   for (const Json& device : *devices) StoreDevice(device, facts);
+  facts.values[kNicDmabuf] = NicDmabuf(*devices);
+  StoreGpu(json, facts);
   const std::string error = Text(json, "error");
   facts.values[kKey] = error.empty() ? Observed<std::string>(fmt::format("{}", devices->size()))
                                      : Unknown{Printable(error)};
@@ -70,7 +106,14 @@ void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& node
   }
   ForEachNode(read, [&](const NodeSpec& node) {
     NodeFacts& own = facts.nodes.at(node.name);
-    own.values[kKey] = Ask(node, pool, programs, own);
+    // What was asked and not answered is unknown, and not what nobody asked.
+    Observed<std::string> answer = Ask(node, pool, programs, own);
+    if (const auto* unknown = std::get_if<Unknown>(&answer)) {
+      for (const char* key : {kRdmaAttribute, kDmabufAttribute, kNicDmabuf}) {
+        own.values.emplace(key, Unknown{"spark-verify: " + unknown->why});
+      }
+    }
+    own.values[kKey] = std::move(answer);
   });
 }
 

@@ -198,11 +198,11 @@ TEST(Rdma, TheDriversFlavourAndTheMlx5ThatIsNotTheKernels) {
       "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.142  Release Build  "
       "(dvs-builder@U22)";
   reply.values["/sys/module/mlx5_core/version"] = "24.10-1.1.4 ";
-  EXPECT_EQ(ValueOf(Facts(reply), "rdma.driver"), Observed<std::string>("open 580.142"));
+  EXPECT_EQ(ValueOf(Facts(reply), "gpudirect.driver"), Observed<std::string>("open 580.142"));
   EXPECT_EQ(ValueOf(Facts(reply), "rdma.ofed"), Observed<std::string>("24.10-1.1.4"));
   reply.values["/proc/driver/nvidia/version"] = Absent{};
   reply.values["/sys/module/mlx5_core/version"] = Absent{};
-  EXPECT_EQ(ValueOf(Facts(reply), "rdma.driver"), Observed<std::string>(Absent{}));
+  EXPECT_EQ(ValueOf(Facts(reply), "gpudirect.driver"), Observed<std::string>(Absent{}));
   EXPECT_EQ(ValueOf(Facts(reply), "rdma.ofed"), Observed<std::string>(Absent{}));
 }
 

@@ -42,6 +42,7 @@ def main():
         command = [emulator, "-L", f"/usr/{kind}-linux-gnu", program]
     facts = json.loads(output(*command, "facts"))
     assert "devices" in facts, facts
+    assert facts["gpu"], facts
     wrong = subprocess.run([*command, "write"], check=False, text=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     assert wrong.returncode == 2, wrong
     assert wrong.stderr.startswith("spark-verify: wanted at least one --rail HCA=IPV4, found none\n"), wrong.stderr

@@ -30,6 +30,25 @@ TEST(VerbsFacts, WithoutALibraryNothingIsKnownAndTheReasonIs) {
       Observed<std::string>(Unknown{"wanted libibverbs.so.1, the loader says: no such file"}));
 }
 
+TEST(VerbsFacts, AttributesOfCudaAndTheAdaptersAnswerTellAboutGpudirect) {
+  const auto told = [](const std::string& devices, const std::string& gpu) {
+    const NodeFacts facts = Told(R"({"devices":[)" + devices + R"(],"gpu":)" + gpu + "}");
+    return std::vector{ValueOf(facts, "gpudirect.cuda_rdma"),
+                       ValueOf(facts, "gpudirect.cuda_dmabuf"),
+                       ValueOf(facts, "gpudirect.nic_dmabuf")};
+  };
+  using Answers = std::vector<Observed<std::string>>;
+  EXPECT_EQ(told(R"({"hca":"a","dmabuf":"unsupported"},{"hca":"b","dmabuf":"supported"})",
+                 R"({"gpu_direct_rdma":1,"dma_buf":0})"),
+            (Answers{"1", "0", "supported"}));
+  EXPECT_EQ(told(R"({"hca":"a","dmabuf":"unknown: Cannot allocate memory"})",
+                 R"({"error":"cuInit says 999"})"),
+            (Answers{Unknown{"CUDA: cuInit says 999"}, Unknown{"CUDA: cuInit says 999"},
+                     Unknown{"dma-buf of the adapter: Cannot allocate memory"}}));
+  EXPECT_EQ(told("7", R"({"missing":"libcuda.so.1: cannot open shared object file"})"),
+            (Answers{Absent{}, Absent{}, Absent{}}));
+}
+
 TEST(VerbsFacts, AnythingElseIsNoAnswer) {
   for (const char* line : {"", "[]", "{}", R"({"devices":7})", "Last login: today"}) {
     EXPECT_EQ(ValueOf(Told(line), "rdma.verbs"),
