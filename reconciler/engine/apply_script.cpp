@@ -92,7 +92,7 @@ std::string StageRequest(const std::vector<Step>& steps, std::size_t first_step,
     const std::string call = StageCall(steps[i].action, first_step + i);
     if (!call.empty()) script += call + " || exit 1\n";
   }
-  return script + "sync \"$J\"\n";
+  return script + "find \"$J\" -exec sync {} +\n";
 }
 
 std::string ActivateRequest(const std::vector<Step>& steps, std::size_t first_step,

@@ -64,12 +64,11 @@ target() { # PATH
 journal() { # STEP TRIAL
   d=$J/$1
   [ -d "$d" ] || mkdir "$d" && printf '%s' "$T" >"$d/path" || return 1
-  if [ -e "$T" ]; then cp -p -- "$T" "$d/before" && sync "$d/before"
+  if [ -e "$T" ]; then cp -p -- "$T" "$d/before"
   else : >"$d/absent"; fi || return 1
   # Where somebody else uses the trial's place already, the file is written where it belongs.
   [ -z "$2" ] || { [ -e "$2" ] && ! grep -qsxF -- "$2" "$J"/*/trial; } ||
-    printf '%s' "$2" >"$d/trial" || return 1
-  sync "$d"/* "$d"
+    printf '%s' "$2" >"$d/trial"
 }
 
 stage_write() { # STEP PATH MODE OWNER GROUP CONTENT TRIAL
