@@ -275,15 +275,13 @@ std::vector<std::string> NcclWords(const NcclOptions& options) {
 
 const std::map<std::string, std::string>& RunEnvironment() {
   // 17: 0.54 s per try, 4 s in all; NCCL's own 20 is half a minute. The socket's and the queue
-  // pairs' retries are a minute each otherwise. A plugin that lies about may not take part.
+  // pairs' retries are a minute each otherwise. Abort needs calls
+  // that do not block.
   static const std::map<std::string, std::string> kEnvironment = {
-      {"NCCL_IB_TIMEOUT", "17"},
-      {"NCCL_IB_RETRY_CNT", "7"},
-      {"NCCL_SOCKET_RETRY_CNT", "10"},
-      {"NCCL_IB_MQP_RETRY_CNT", "3"},
-      {"NCCL_DEBUG", "INFO"},
-      {"NCCL_DEBUG_FILE", ""},
-      {"NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,NET,GRAPH,TUNING"}};
+      {"NCCL_COMM_BLOCKING", "0"},    {"NCCL_IB_TIMEOUT", "17"},
+      {"NCCL_IB_RETRY_CNT", "7"},     {"NCCL_SOCKET_RETRY_CNT", "10"},
+      {"NCCL_IB_MQP_RETRY_CNT", "3"}, {"NCCL_DEBUG", "INFO"},
+      {"NCCL_DEBUG_FILE", ""},        {"NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,NET,GRAPH,TUNING"}};
   return kEnvironment;
 }
 
