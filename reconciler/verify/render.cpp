@@ -17,6 +17,8 @@ std::string_view Mark(const Check& check) {
   switch (check.outcome) {
     case Outcome::kPass:
       return "ok";
+    case Outcome::kWarn:
+      return "warn";
     case Outcome::kFail:
       return "FAIL";
     case Outcome::kCouldNotMeasure:

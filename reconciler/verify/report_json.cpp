@@ -12,6 +12,7 @@ Json CheckToJson(const Check& check) {
   Json json = {{"rung", ToString(check.rung)}, {"what", check.what}, {"from", check.from}};
   if (!check.to.empty()) json["to"] = check.to;
   if (check.rail) json["rail"] = RailName(*check.rail);
+  if (!check.subject.empty()) json["subject"] = check.subject;
   json["outcome"] = ToString(check.outcome);
   if (check.symptom != Symptom::kNone) json["symptom"] = ToString(check.symptom);
   if (!check.expected.empty()) json["expected"] = check.expected;
@@ -37,7 +38,7 @@ Json FindingToJson(const Finding& finding) {
 Json ToJson(const Report& report) {
   Json summary = Json::object();
   for (const Outcome outcome :
-       {Outcome::kPass, Outcome::kFail, Outcome::kCouldNotMeasure, Outcome::kSkipped}) {
+       {Outcome::kPass, Outcome::kWarn, Outcome::kFail, Outcome::kCouldNotMeasure, Outcome::kSkipped}) {
     summary[std::string(ToString(outcome))] = report.Count(outcome);
   }
   Json json = {{"format", "spark-reconcile/report/1"},

@@ -29,17 +29,23 @@ TEST(NcclRoot, AnAddressThatTheOthersMayNotReachIsRefused) {
   EXPECT_EQ(root.error().message,
             "wanted NCCL on spark-1 to wait for the others in 192.168.1.0/24 (enP7s7), found "
             "172.17.0.1 port 43321");
-  EXPECT_EQ(root.error().hint,
-            "look at NCCL_SOCKET_IFNAME, NCCL_SOCKET_FAMILY and NCCL_COMM_ID on spark-1");
+  EXPECT_EQ(root.error().hint, "look at NCCL_SOCKET_IFNAME and NCCL_COMM_ID on spark-1");
 }
 
 TEST(NcclRoot, WithoutAPortNobodyIsReached) { EXPECT_FALSE(Check(Id("c0a80115", "0000"))); }
 
 TEST(NcclRoot, Ipv6AndWhatIsNoIdAreRefused) {
-  EXPECT_EQ(Check(Id("c0a80115", "a939", "0a00")).error().message,
-            "wanted NCCL on spark-1 to wait for the others in 192.168.1.0/24 (enP7s7), found :: "
-            "port 43321");
-  EXPECT_FALSE(Check(Id("c0a80115", "a939", "0000")));
+  const auto ipv6 = Check(Id("00000000", "a939", "0a00"));
+  ASSERT_FALSE(ipv6);
+  EXPECT_EQ(ipv6.error().message,
+            "wanted NCCL on spark-1 to wait for the others at an IPv4 address, found an IPv6 "
+            "address");
+  EXPECT_EQ(ipv6.error().hint, "write NCCL_SOCKET_FAMILY: AF_INET into nccl.env");
+  const auto none = Check(Id("c0a80115", "a939", "0000"));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "wanted the address of NCCL on spark-1 in its unique id, found one of family 0");
+  EXPECT_EQ(none.error().hint, "this build of NCCL has another form of id: take a release");
   EXPECT_FALSE(Check("ab"));
 }
 
