@@ -42,11 +42,11 @@ Counters Growth(const Counters& before, const Counters& after) {
 }
 
 Limits ReadLimits(const std::string& root, const std::string& hca) {
-  const fs::path at = fs::path(root) / "sys/class/infiniband" / hca;
+  const fs::path at = root + "/sys/class/infiniband/" + hca;
   Limits limits;
   std::string netdev;
   std::ifstream(at / "ports/1/gid_attrs/ndevs/0") >> netdev;
-  std::ifstream(fs::path(root) / "sys/class/net" / netdev / "speed") >> limits.link_mbps;
+  std::ifstream(root + "/sys/class/net/" + netdev + "/speed") >> limits.link_mbps;
   std::ifstream(at / "device/current_link_width") >> limits.pcie_width;
   std::ifstream(at / "device/max_link_width") >> limits.pcie_max_width;
   std::ifstream(at / "device/current_link_speed") >> limits.pcie_gts;  // "32.0 GT/s PCIe"

@@ -152,7 +152,7 @@ Json DeviceJson(const Verbs& verbs, ibv_device* device) {
   json["vendor_part_id"] = attributes.vendor_part_id;
   json["max_qp"] = attributes.max_qp;
   json["dmabuf"] = DmabufOf(verbs, context.get());
-  const Limits limits = ReadLimits("/", hca);
+  const Limits limits = ReadLimits("", hca);
   json["link_mbps"] = limits.link_mbps;
   json["pcie_width"] = limits.pcie_width;
   json["pcie_max_width"] = limits.pcie_max_width;
