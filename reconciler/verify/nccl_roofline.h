@@ -25,6 +25,7 @@ using RailFactsOf = std::map<NodeName, std::map<std::string, RailFacts>>;
 struct NcclRoofline {
   double ring = 0;  // by one ring through all nodes: each step takes the cables of that step
   double most = 0;  // by anything: all cables and all PCIe links of a node at once
+  bool operator==(const NcclRoofline&) const = default;
 };
 
 // Of the nodes in rank order, by cabling and hardware profiles alone. Zeros where some step of the

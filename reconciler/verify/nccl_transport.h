@@ -31,6 +31,7 @@ struct RankPath {
   std::vector<RailUse> rails = {};
   std::vector<int> idle = {};  // rails that carried nothing beside their twin
   std::string said = {};       // what NCCL's lines say: "NET/IB/0, NET/IB/1"
+  bool operator==(const RankPath&) const = default;
 };
 
 // By the counters of the adapters that `facts` name, which cannot lie; by NCCL's lines where a node

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reconciler/verify/nccl_summary.h"
+#include "reconciler/verify/report.h"
+
+namespace reconciler {
+
+// What the manifest promises of every collective at its largest size.
+struct NcclPromise {
+  double busbw = 0;  // GB/s; 0: nothing
+  SourceMark where = {};
+};
+
+// All that was found out about NCCL on these nodes.
+struct NcclEvidence {
+  const ClusterSpec& cluster;
+  const Fabric& fabric;  // with the adapters' real names
+  const RailFactsOf& facts;
+  const NcclRun& run;
+  NcclPromise promise = {};
+  std::vector<PairVerdict> pairs = {};  // of a run that was not good
+  std::string first_attempt = {};       // not empty: why a first run was not good, and this one is
+};
+
+struct NcclJudgement {
+  std::vector<Check> checks = {};
+  std::vector<Finding> findings = {};
+  NcclSummary summary = {};
+
+  bool Failed() const;  // some check
+};
+
+NcclJudgement JudgeNccl(const NcclEvidence& evidence);
+
+}  // namespace reconciler
