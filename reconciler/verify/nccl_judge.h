@@ -6,14 +6,9 @@
 
 #include "reconciler/verify/nccl_summary.h"
 #include "reconciler/verify/report.h"
+#include "reconciler/verify/section.h"
 
 namespace reconciler {
-
-// What the manifest promises of every collective at its largest size.
-struct NcclPromise {
-  double busbw = 0;  // GB/s; 0: nothing
-  SourceMark where = {};
-};
 
 // All that was found out about NCCL on these nodes.
 struct NcclEvidence {

@@ -7,6 +7,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/model/fabric.h"
+#include "reconciler/verify/report_nccl.h"
 
 namespace reconciler {
 namespace {
@@ -143,8 +144,10 @@ std::string FindingText(const Finding& finding) {
   std::vector<std::string> rails;
   for (const int rail : finding.rails) rails.push_back(RailName(rail));
   if (!rails.empty()) where += " on " + Join(rails, ", ");
-  const bool failed = finding.outcome == Outcome::kFail;
-  std::string text = Wrapped(fmt::format("  {} {}: ", failed ? "FAIL" : "?", finding.code), where);
+  const std::string_view mark = finding.outcome == Outcome::kFail   ? "FAIL"
+                                : finding.outcome == Outcome::kWarn ? "warn"
+                                                                    : "?";
+  std::string text = Wrapped(fmt::format("  {} {}: ", mark, finding.code), where);
   text += Field("expected", finding.expected);
   text += Field("measured", finding.measured);
   for (const std::string& line : finding.evidence) text += Field("evidence", line);
@@ -176,6 +179,9 @@ std::string SummaryText(const Report& report) {
                   Plural(report.checks.size(), "check", "checks"), report.Count(Outcome::kPass),
                   report.Count(Outcome::kFail), report.Count(Outcome::kCouldNotMeasure),
                   report.Count(Outcome::kSkipped));
+  if (const std::size_t warned = report.Count(Outcome::kWarn); warned > 0) {
+    text += fmt::format(", {}", Plural(warned, "warning", "warnings"));
+  }
   if (!report.findings.empty()) {
     text += fmt::format("; {}", Plural(report.findings.size(), "cause", "causes"));
   }
@@ -215,6 +221,7 @@ std::string RenderReport(const Report& report) {
     text += MatrixText(logins, "ssh");
   }
   text += WritesText(report);
+  if (report.nccl) text += NcclText(*report.nccl);
   if (!report.findings.empty()) {
     text += "findings\n";
     for (const Finding& finding : report.findings) text += FindingText(finding);

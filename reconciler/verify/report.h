@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/verify/nccl_summary.h"
 
 namespace reconciler {
 
@@ -87,6 +88,7 @@ struct Report {
   std::vector<Check> checks = {};                    // by rung, then node order of the manifest
   std::vector<Finding> findings = {};                // by rung
   std::map<NodeName, std::string> unreachable = {};  // and why
+  std::optional<NcclSummary> nccl = std::nullopt;    // when NCCL was run
   bool operator==(const Report&) const = default;
 
   std::size_t Count(Outcome outcome) const;
