@@ -8,23 +8,6 @@
 namespace reconciler {
 namespace {
 
-std::string LevelOf(const Value& verify) {
-  const Value* level = verify.Find("level");
-  const std::string* text = level != nullptr ? level->AsString() : nullptr;
-  return text != nullptr ? *text : "link";
-}
-
-void CheckEffect(const Value& verify, Problems& problems) {
-  const std::string level = LevelOf(verify);
-  if (level == "nccl") return;
-  for (const char* key : {"collectives", "size", "min_busbw", "skip"}) {
-    const Value* value = verify.Find(key);
-    if (value == nullptr) continue;
-    problems.Add(value->position, fmt::format("verify.{} has no effect at level {}", key, level),
-                 "say level: nccl, or leave it out");
-  }
-}
-
 void CheckSize(const Value& verify, Problems& problems) {
   const Value* size = verify.Find("size");
   const std::string* text = size != nullptr ? size->AsString() : nullptr;
@@ -52,7 +35,6 @@ void CheckTwice(const Value& verify, Problems& problems) {
 void CheckVerify(const Value& document, Problems& problems) {
   const Value* verify = document.Find("verify");
   if (verify == nullptr || !verify->IsMap()) return;
-  CheckEffect(*verify, problems);
   CheckSize(*verify, problems);
   CheckTwice(*verify, problems);
 }

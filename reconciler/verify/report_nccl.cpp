@@ -1,5 +1,6 @@
 #include "reconciler/verify/report_nccl.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "reconciler/model/fabric.h"
@@ -36,17 +37,20 @@ Json RankToJson(const NcclRankFacts& rank, const RankPath& path) {
           {"rails", std::move(rails)}};
 }
 
+// JSON has no word for what a broken clock makes.
+double Finite(double value) { return std::isfinite(value) ? value : 0; }
+
 Json FigureToJson(const NcclFigure& figure) {
   return {{"collective", ToString(figure.collective)},
           {"bytes", figure.bytes},
           {"type", ToString(figure.type)},
           {"in_place", figure.in_place},
           {"iterations", figure.iterations},
-          {"time_us", figure.time_us},
-          {"p50_us", figure.p50_us},
-          {"p95_us", figure.p95_us},
-          {"algbw", figure.algbw},
-          {"busbw", figure.busbw},
+          {"time_us", Finite(figure.time_us)},
+          {"p50_us", Finite(figure.p50_us)},
+          {"p95_us", Finite(figure.p95_us)},
+          {"algbw", Finite(figure.algbw)},
+          {"busbw", Finite(figure.busbw)},
           {"wrong", figure.wrong}};
 }
 

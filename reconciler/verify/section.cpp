@@ -36,7 +36,6 @@ VerifySection VerifySectionOf(const ClusterSpec& cluster) {
   VerifySection section;
   const Value* verify = cluster.settings.Find("verify");
   if (verify == nullptr) return section;
-  section.there = true;
   if (const Value* level = verify->Find("level")) section.level = RungOf(level->ScalarText());
   if (const Value* list = verify->Find("collectives")) section.collectives = CollectivesOf(*list);
   if (const Value* size = verify->Find("size")) {

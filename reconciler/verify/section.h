@@ -19,7 +19,6 @@ struct NcclPromise {
 
 // The manifest's `verify`.
 struct VerifySection {
-  bool there = false;
   Rung level = Rung::kSsh;
   bool skip_rdma = false;
   std::vector<spark_verify::Collective> collectives = {spark_verify::Collective::kAllReduce,
