@@ -20,7 +20,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "nccl")]
-from ranks import Ranks  # noqa: E402
+from ranks import BUILD, Ranks  # noqa: E402
 
 WARM_UP, ITERATIONS = 5, 20
 
@@ -112,6 +112,12 @@ def compare(setup, rounds, sides):
     return report
 
 
+def find_plain():
+    """Beside this file, where tests/gpu/prepare puts it, or as it was built."""
+    places = [os.path.join(HERE, "nccl_plain"), os.path.join(BUILD, "tests", "bench", "nccl_plain")]
+    return next((place for place in places if os.path.exists(place)), "")
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--gpus", type=int, default=2)
@@ -120,8 +126,7 @@ def main():
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--library", default="")
     options.add_argument("--all-reduce-perf", default=shutil.which("all_reduce_perf") or "")
-    beside = os.path.join(HERE, "nccl_plain")
-    options.add_argument("--plain", default=beside if os.path.exists(beside) else "")
+    options.add_argument("--plain", default=find_plain())
     given = options.parse_args()
     setup = Setup(given.gpus, given.ranks_on_one_gpu, given.library, [int(size) for size in given.sizes.split(",")])
     sides = others(setup, given.all_reduce_perf, given.plain)
