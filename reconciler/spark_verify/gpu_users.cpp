@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <thread>
 
 #include "reconciler/spark_verify/library.h"
 
@@ -91,12 +94,28 @@ std::vector<BusyProcess> FromProc(const fs::path& proc) {
   return found;
 }
 
+// A process that has just ended is listed until the driver has taken its memory back. One that
+// stays and is not to be seen lives in another container.
+std::optional<std::vector<BusyProcess>> FromNvmlAtRest(const std::string& pci,
+                                                       const fs::path& proc) {
+  constexpr int kTries = 20;
+  constexpr std::chrono::milliseconds kBetween(100);
+  for (int i = 0;; ++i) {
+    auto found = FromNvml(pci);
+    const bool ending = found && std::any_of(found->begin(), found->end(), [&](const auto& one) {
+                          return !fs::exists(proc / std::to_string(one.pid));
+                        });
+    if (!ending || i == kTries) return found;
+    std::this_thread::sleep_for(kBetween);
+  }
+}
+
 }  // namespace
 
 GpuUsers FindGpuUsers(const std::string& pci, const std::string& run, const std::string& root) {
   GpuUsers users;
   const fs::path proc = root + "/proc";
-  auto found = root.empty() ? FromNvml(pci) : std::nullopt;
+  auto found = root.empty() ? FromNvmlAtRest(pci, proc) : std::nullopt;
   users.source = found ? "nvml" : "proc";
   if (!found) found = FromProc(proc);
   for (BusyProcess& one : *found) {

@@ -61,18 +61,10 @@ std::vector<std::string> UsedHcas() {
   return used;
 }
 
-void LogInit(const Interface& interface, int rank, int ranks) {
+namespace {
+
+void LogNetwork(const std::string& at) {
   const int version = NcclVersion();
-  const std::string at = interface.name + ":" + ToText(interface.address);
-  for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_HOSTID", "NCCL_NET",
-                           "NCCL_IB_TIMEOUT", "NCCL_ALGO", "NCCL_PROTO"}) {
-    if (const char* value = std::getenv(name)) {
-      Info("ENV", std::string(name) + " set by environment to " + value);
-    }
-  }
-  Info("BOOTSTRAP", (version >= 22600 ? "Bootstrap: Using " : "Bootstrap : Using ") + at);
-  if (rank == 0) VersionLine();
-  Info("INIT", "NET/Plugin: Could not find: libnccl-net.so.");
   const auto hcas = UsedHcas();
   if (!hcas.empty()) {
     LogHcas(hcas, at);
@@ -96,6 +88,23 @@ void LogInit(const Interface& interface, int rank, int ranks) {
     Info("INIT", "Assigned NET plugin Socket to comm");
   }
   Info("INIT", "Using network Socket");
+}
+
+}  // namespace
+
+void LogInit(const Interface& interface, int rank, int ranks) {
+  const int version = NcclVersion();
+  const std::string at = interface.name + ":" + ToText(interface.address);
+  for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_HOSTID", "NCCL_NET",
+                           "NCCL_IB_TIMEOUT", "NCCL_ALGO", "NCCL_PROTO"}) {
+    if (const char* value = std::getenv(name)) {
+      Info("ENV", std::string(name) + " set by environment to " + value);
+    }
+  }
+  Info("BOOTSTRAP", (version >= 22600 ? "Bootstrap: Using " : "Bootstrap : Using ") + at);
+  if (rank == 0) VersionLine();
+  Info("INIT", "NET/Plugin: Could not find: libnccl-net.so.");
+  LogNetwork(at);
   Info("INIT", "ncclCommInitRankConfig comm 0x55d0c0de rank " + std::to_string(rank) + " nranks " +
                    std::to_string(ranks) + " cudaDev 0 nvmlDev 0 busId f01000 - Init START");
 }

@@ -9,9 +9,11 @@ import subprocess
 import threading
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("SPARK_BINARY_DIR", os.path.join(ROOT, "build"))
-PROGRAM = os.environ.get("SPARK_VERIFY", os.path.join(BUILD, "spark-verify"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.environ.get("SPARK_BINARY_DIR", os.path.join(HERE, "..", "..", "build"))
+# tests/gpu/prepare puts the program beside this file.
+BESIDE = os.path.join(HERE, "spark-verify")
+PROGRAM = os.environ.get("SPARK_VERIFY", BESIDE if os.path.exists(BESIDE) else os.path.join(BUILD, "spark-verify"))
 FAKES = os.path.join(BUILD, "fakes")
 
 LAST = ("end", "failed", "aborted")
@@ -68,9 +70,11 @@ class Rank:
 
 
 class Ranks:
-    """A run of `count` ranks. env and words may be given per rank as {rank: …} beside those for all."""
+    """A run of `count` ranks. env and words may be given per rank as {rank: …} beside those for all. fakes: with the
+    libraries of FAKES, else with the machine's own. one_host: as NCCL sees it; each rank is a node otherwise."""
 
-    def __init__(self, count, words=(), env=None, rank_words=None, rank_env=None, absent=(), fakes=True):
+    def __init__(self, count, words=(), env=None, rank_words=None, rank_env=None, absent=(), fakes=True,
+                 one_host=False):
         self.heard = queue.Queue()
         self.failed = []  # (rank, event) in the order in which they were heard
         self.began = time.monotonic()
@@ -84,7 +88,8 @@ class Ranks:
                 own["LD_LIBRARY_PATH"] = FAKES
                 own["FAKE_GPU_CONF"] = "/dev/null"
                 own["NCCL_SOCKET_IFNAME"] = "=lo"
-            own["NCCL_HOSTID"] = f"host-{rank}"
+            if not one_host:
+                own["NCCL_HOSTID"] = f"host-{rank}"
             own.update(env or {})
             own.update((rank_env or {}).get(rank, {}))
             flags = ["--run", f"test-{os.getpid()}", "--rank", str(rank), "--ranks", str(count), *words,
@@ -124,7 +129,8 @@ class Ranks:
                 return False
             kind = event["event"]
             self.backlog.setdefault(kind, set()).add(rank)
-            missing.discard(rank) if kind == name else None
+            if kind == name:
+                missing.discard(rank)
             if kind == "failed":
                 self.failed.append((rank, event))
                 return False
@@ -169,8 +175,3 @@ class Ranks:
             except subprocess.TimeoutExpired:
                 rank.signal(signal.SIGKILL)  # a stopped one hears nothing
         return self
-
-
-def first_failure(ranks):
-    rank, event = ranks.failed[0]
-    return rank, event
