@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "reconciler/cli/environment.h"
 #include "reconciler/cli/progress.h"
 #include "reconciler/verify/render.h"
 
@@ -10,27 +11,44 @@ namespace reconciler::cli {
 
 namespace {
 
-std::string LevelOf(const Cluster& cluster, const LadderChoice& choice) {
-  if (!choice.level.empty()) return choice.level;
-  const Value* level = cluster.spec.settings.At({"verify", "level"});
-  const std::string* text = level != nullptr ? level->AsString() : nullptr;
-  return text != nullptr ? *text : "link";
-}
-
 // spark-verify lies beside this program.
 std::string OwnFolder() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
+NcclChoice NcclOf(const Cluster& cluster, const ClusterFacts& facts, const LadderChoice& choice) {
+  NcclChoice nccl{.programs = OwnFolder(),
+                  .keep_program = choice.keep_program,
+                  .phase_s = choice.nccl_deadline_s,
+                  .allow_busy = choice.allow_busy};
+  if (const Value* library = cluster.spec.settings.At({"nccl", "library"})) {
+    nccl.library = library->ScalarText();
+  }
+  nccl.environment = [&cluster,
+                      &facts](const NodeSpec& node) -> Result<std::map<std::string, std::string>> {
+    const auto own = facts.nodes.find(node.name);
+    if (own == facts.nodes.end()) return std::map<std::string, std::string>{};
+    const auto wanted = EnvironmentOf({cluster.spec, cluster.fabric, node, own->second, facts});
+    if (!wanted) return Fail(wanted.error());
+    std::map<std::string, std::string> variables;
+    for (const EnvVariable& one : *wanted) variables[one.name] = one.value;
+    return variables;
+  };
+  return nccl;
+}
+
 }  // namespace
 
 Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
                  const LadderChoice& choice) {
-  const bool rdma = LevelOf(cluster, choice) == "rdma";
+  const VerifySection section = VerifySectionOf(cluster.spec);
   const VerifyOptions options{
-      .up_to = rdma ? Rung::kRdma : Rung::kSsh,
-      .rdma = {.programs = OwnFolder(), .keep_program = choice.keep_program}};
+      .up_to = choice.level.empty() ? section.level : RungOf(choice.level),
+      .rdma = {.programs = OwnFolder(), .keep_program = choice.keep_program},
+      .skip_rdma = section.skip_rdma || choice.skip_rdma,
+      .section = section,
+      .nccl = NcclOf(cluster, facts, choice)};
   Progress progress("measuring", facts.nodes.size());
   Report report = Verify(cluster.spec, cluster.fabric, facts, pool, options,
                          [&](const NodeName& node, std::string_view) { progress.Step(node); });

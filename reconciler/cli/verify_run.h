@@ -6,7 +6,10 @@
 namespace reconciler::cli {
 
 struct LadderChoice {
-  std::string level = {};  // "link" or "rdma"; empty: what the manifest says
+  std::string level = {};   // "link", "rdma" or "nccl"; empty: what the manifest says
+  bool skip_rdma = false;   // as the manifest may say too
+  int nccl_deadline_s = 0;  // of each phase; 0: its own
+  bool allow_busy = false;
   bool keep_program = false;
 };
 

@@ -90,6 +90,16 @@ Result<std::string> LineChannel::ReadLine(Deadline deadline) {
   }
 }
 
+Result<std::optional<std::string>> LineChannel::NextLine(Deadline until) {
+  auto line = ReadLine(until);
+  if (line) return std::move(*line);
+  // A connection that broke says so again at once.
+  const bool late =
+      line.error().kind == ErrorKind::kTransport && std::chrono::steady_clock::now() >= until;
+  if (late) return std::nullopt;
+  return Fail(std::move(line.error()));
+}
+
 Result<void> LineChannel::WriteLine(const std::string& line, Deadline deadline) {
   return shell_->Write(line + "\n", deadline);
 }

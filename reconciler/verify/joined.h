@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ class LineChannel {
 
   // The next line; an error when it ended first, with the last line that it wrote to stderr.
   Result<std::string> ReadLine(Deadline deadline);
+  // The same; nullopt when there was none until `until`.
+  Result<std::optional<std::string>> NextLine(Deadline until);
   Result<void> WriteLine(const std::string& line, Deadline deadline);
 
  private:

@@ -72,13 +72,56 @@ std::string WhyNotWritten(const Report& report, const NodeName& from, const Node
 }
 
 void ClimbRdma(Report& report, const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
-               const RdmaOptions& options) {
-  const auto skip = [&report](const NodeName& from, const NodeName& to, const RailPort& port) {
-    return WhyNotWritten(report, from, to, port);
+               const VerifyOptions& options) {
+  const auto skip = [&](const NodeName& from, const NodeName& to, const RailPort& port) {
+    return options.skip_rdma ? "left out, as asked for" : WhyNotWritten(report, from, to, port);
   };
-  RdmaJudgement judged = JudgeRdma(RunRdma(cluster, fabric, pool, options, skip));
+  RdmaJudgement judged = JudgeRdma(RunRdma(cluster, fabric, pool, options.rdma, skip));
   std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
   std::move(judged.findings.begin(), judged.findings.end(), std::back_inserter(report.findings));
+}
+
+// One node that is missing would keep all others waiting, and a rail on which pings fail has its
+// finding already.
+std::string WhyNoCollective(const Report& report, const ClusterSpec& cluster) {
+  if (cluster.nodes.size() < 2) return "one node has nobody to talk to";
+  if (!report.unreachable.empty()) {
+    return fmt::format("{} could not be reached", report.unreachable.begin()->first);
+  }
+  for (const Check& check : report.checks) {
+    const bool lost = check.rung == Rung::kPing && check.outcome != Outcome::kPass &&
+                      check.outcome != Outcome::kSkipped;
+    if (lost) return fmt::format("pings between {} and {} fail", check.from, check.to);
+  }
+  return {};
+}
+
+void ClimbNccl(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
+               const ClusterFacts& facts, NodePool& pool, const VerifyOptions& options) {
+  const std::string why = WhyNoCollective(report, cluster);
+  if (!why.empty()) {
+    report.checks.push_back({.rung = Rung::kNccl,
+                             .what = "nccl-run",
+                             .from = cluster.nodes.front().name,
+                             .outcome = Outcome::kSkipped,
+                             .why = why});
+    return;
+  }
+  NcclJudgement judged = MeasureNccl(cluster, fabric, facts, pool, options.section, options.nccl);
+  report.nccl = std::move(judged.summary);
+  std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
+  for (Finding& finding : judged.findings) {
+    // What a lower rung has found explains this one too.
+    const auto known =
+        std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& other) {
+          return other.code == finding.code && other.cause == finding.cause;
+        });
+    if (known == report.findings.end()) {
+      report.findings.push_back(std::move(finding));
+    } else {
+      known->explains += finding.explains;
+    }
+  }
 }
 
 }  // namespace
@@ -121,7 +164,8 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
                    [](const Check& a, const Check& b) { return a.rung < b.rung; });
   ForgiveSilence(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
-  if (options.up_to >= Rung::kRdma) ClimbRdma(report, cluster, fabric, pool, options.rdma);
+  if (options.up_to >= Rung::kRdma) ClimbRdma(report, cluster, fabric, pool, options);
+  if (options.up_to >= Rung::kNccl) ClimbNccl(report, cluster, fabric, facts, pool, options);
   return report;
 }
 

@@ -246,6 +246,7 @@ NcclJudgement Judge::Run() {
               .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
               .measured = fmt::format("{} in {:.1f} s", Plural(figures_.size(), "test", "tests"),
                                       evidence_.run.seconds)};
+  if (!evidence_.note.empty()) check.measured += "; " + evidence_.note;
   if (evidence_.first_attempt.empty()) {
     Keep(std::move(check));
   } else {

@@ -18,6 +18,7 @@ struct NcclEvidence {
   const NcclRun& run;
   NcclPromise promise = {};
   std::vector<PairVerdict> pairs = {};  // of a run that was not good
+  std::string note = {};                // what was run otherwise than asked for
   std::string first_attempt = {};       // not empty: why a first run was not good, and this one is
 };
 

@@ -39,6 +39,8 @@ constexpr Remedy kByCode[] = {
      "install libnccl2 on {0}, or name the file in the manifest: nccl.library"},
     {"old-nccl", "old-nccl", "the libnccl of {0} is too old for this run",
      "install a newer libnccl2 on {0}, the same on all nodes"},
+    {"no-program", "not-ready", "{0} could not be made ready for the run",
+     "look at what was found; the run starts nothing before every node is ready"},
     {"no-libcuda", "no-libcuda", "{0} has no usable NVIDIA driver",
      "look at `nvidia-smi` and at dmesg of {0}"},
     {"busy", "gpu-busy", "another program uses the GPU of {0}",

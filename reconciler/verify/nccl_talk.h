@@ -45,6 +45,8 @@ class NcclTalk {
   // Whether nothing more is to be heard of the rank.
   bool Over(std::size_t rank) const;
   bool Over() const;
+  // Over without a last word.
+  bool IsSilent(std::size_t rank) const { return run_.ranks[rank].order == 0; }
   NcclRun Take() { return std::move(run_); }
 
  private:

@@ -34,6 +34,7 @@ int DistanceToCause(const NcclRank& rank) {
     case NcclFate::kGone:
     case NcclFate::kLost:
     case NcclFate::kRefused:
+    case NcclFate::kNotStarted:
       return 0;
     case NcclFate::kFailed:
       if (rank.failure.code == "controller-gone") return 5;
@@ -114,6 +115,9 @@ NcclTrouble Words(const NcclRank& rank) {
       break;
     case NcclFate::kRefused:
       trouble.code = "root";
+      break;
+    case NcclFate::kNotStarted:
+      trouble.code = "no-program";
       break;
     case NcclFate::kSilent:
     case NcclFate::kAborted:

@@ -61,6 +61,8 @@ INSTANTIATE_TEST_SUITE_P(
             "install a newer libnccl2 on spark-2, the same on all nodes"},
         Row{"NoDriver", "no-libcuda", "", "no-libcuda", "spark-2 has no usable NVIDIA driver",
             "look at `nvidia-smi` and at dmesg of spark-2"},
+        Row{"NotReady", "no-program", "", "not-ready", "spark-2 could not be made ready for the run",
+            "look at what was found; the run starts nothing before every node is ready"},
         Row{"Busy", "busy", "", "gpu-busy", "another program uses the GPU of spark-2",
             "end it, or run verify when it has ended"},
         Row{"Memory", "memory", "", "memory-short",
