@@ -3,23 +3,12 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "reconciler/base/result.h"
+#include "reconciler/spark_verify/collective.h"
 
 namespace reconciler::spark_verify {
-
-enum class Collective { kAllReduce, kAllGather, kReduceScatter, kAllToAll, kSendRecv };
-enum class DataType { kFloat, kBfloat16 };
-
-inline constexpr Collective kCollectives[] = {Collective::kAllReduce, Collective::kAllGather,
-                                              Collective::kReduceScatter, Collective::kAllToAll,
-                                              Collective::kSendRecv};
-
-std::string_view ToString(Collective collective);  // all_reduce, …, alltoall, sendrecv
-std::string_view ToString(DataType type);          // float, bfloat16
-std::size_t BytesOf(DataType type);
 
 // A size as nccl-tests counts it: all_reduce and sendrecv: what each rank puts in; all_gather: what
 // each gets; reduce_scatter and alltoall: what each puts in for all ranks together.
@@ -64,9 +53,6 @@ std::vector<std::string> NcclWords(const NcclOptions& options);
 
 // What every rank sets for the run only: bounded retries, and the log that proves the transport.
 const std::map<std::string, std::string>& RunEnvironment();
-
-// NCCL's own: bus bandwidth = algorithm bandwidth × this.
-double BusFactor(Collective collective, int ranks);
 
 // Lines for --help.
 std::string NcclUsage();

@@ -10,12 +10,10 @@
 namespace reconciler::spark_verify {
 namespace {
 
-constexpr std::size_t kStaging = 8u << 20;
 constexpr std::size_t kControl = 4096;
 // Reading the counters of four ports takes milliseconds.
 constexpr std::size_t kCountersFrom = 1u << 20;
 constexpr int kLeastIterations = 2;
-constexpr unsigned char kPoison = 0xff;  // no number in any type here
 
 void* Pointer(CuPointer address) { return reinterpret_cast<void*>(address); }
 
@@ -51,15 +49,9 @@ Step NcclTests::Prepare() {
     most = std::max<std::size_t>(most, layout.bytes);
     both = both || !test.in_place;
   }
-  if (auto step = gpu_.Allocate(control_, kControl); !step) return step;
-  if (auto step = gpu_.Allocate(recv_, most); !step) return step;
-  if (both) {
-    if (auto step = gpu_.Allocate(send_, most); !step) return step;
-  }
-  void* staging = nullptr;
-  auto step = gpu_.Call("cuMemAllocHost", gpu_.cuda().host_alloc, &staging, kStaging);
+  auto step = gpu_.Allocate(control_, kControl);
+  if (step) step = data_.Prepare(most, both);
   if (!step) return step;
-  staging_ = static_cast<std::byte*>(staging);
   events_.resize(static_cast<std::size_t>(options_.iterations) + 1);
   for (CuEvent& event : events_) {
     step = gpu_.Call("cuEventCreate", gpu_.cuda().event_create, &event, 0u);
@@ -68,7 +60,7 @@ Step NcclTests::Prepare() {
   return {};
 }
 
-Step NcclTests::Connect() { return Barrier(); }
+Step NcclTests::Connect() { return Barrier("a first all_reduce of 4 bytes"); }
 
 Step NcclTests::Run() {
   for (const NcclTest& test : TestsOf(options_)) {
@@ -129,29 +121,21 @@ Step NcclTests::Once(const NcclTest& test, const Layout& layout, const Place& pl
 }
 
 // The largest of all ranks' values, the same on all of them. Also a barrier.
-tl::expected<double, NcclFailure> NcclTests::AgreeMax(double value) {
-  const std::string what = "an all_reduce of 4 bytes";
+tl::expected<double, NcclFailure> NcclTests::AgreeMax(double value, const std::string& what) {
   auto number = static_cast<float>(value);
-  std::memcpy(staging_, &number, sizeof number);
-  auto step = gpu_.Call("cuMemcpyHtoDAsync", gpu_.cuda().to_device, control_, staging_,
-                        sizeof number, gpu_.stream());
+  auto step = data_.Put(control_, number);
   if (!step) return tl::unexpected(step.error());
   step = communicator_.Launch("ncclAllReduce", what, [&] {
     return communicator_.nccl().all_reduce(Pointer(control_), Pointer(control_), 1, kNcclFloat32,
                                            kNcclMax, communicator_.handle(), gpu_.stream());
   });
+  if (step) step = data_.Get(control_, number, what);
   if (!step) return tl::unexpected(step.error());
-  step = gpu_.Call("cuMemcpyDtoHAsync", gpu_.cuda().to_host, staging_, control_, sizeof number,
-                   gpu_.stream());
-  if (!step) return tl::unexpected(step.error());
-  step = communicator_.AwaitStream(what);
-  if (!step) return tl::unexpected(step.error());
-  std::memcpy(&number, staging_, sizeof number);
   return number;
 }
 
-Step NcclTests::Barrier() {
-  const auto agreed = AgreeMax(0);
+Step NcclTests::Barrier(const std::string& what) {
+  const auto agreed = AgreeMax(0, what);
   return agreed ? Step() : Step(tl::unexpected(agreed.error()));
 }
 
@@ -168,7 +152,7 @@ tl::expected<int, NcclFailure> NcclTests::WarmUp(const NcclTest& test, const Lay
       if (auto step = Once(test, layout, place, what); !step) return tl::unexpected(step.error());
     }
     if (auto step = communicator_.AwaitStream(what); !step) return tl::unexpected(step.error());
-    const auto agreed = AgreeMax(Microseconds(Clock::now() - began) / round);
+    const auto agreed = AgreeMax(Microseconds(Clock::now() - began) / round, what);
     if (!agreed) return tl::unexpected(agreed.error());
     slowest = std::max(*agreed, 1.0);
     left -= round;
@@ -188,10 +172,10 @@ Step NcclTests::Measure(const NcclTest& test, const Layout& layout, const Place&
   const Cuda& cuda = gpu_.cuda();
   Counters before;
   if (counted) {
-    if (auto step = Barrier(); !step) return step;
+    if (auto step = Barrier(what); !step) return step;
     before = ReadCounters("");
   }
-  if (auto step = Barrier(); !step) return step;
+  if (auto step = Barrier(what); !step) return step;
   const auto began = Clock::now();
   auto step = gpu_.Call("cuEventRecord", cuda.event_record, events_[0], gpu_.stream());
   for (std::size_t i = 0; step && i < iterations; ++i) {
@@ -203,7 +187,7 @@ Step NcclTests::Measure(const NcclTest& test, const Layout& layout, const Place&
   if (!step) return step;
   result.wall_us = Microseconds(Clock::now() - began) / static_cast<double>(iterations);
   if (counted) {
-    if (step = Barrier(); !step) return step;
+    if (step = Barrier(what); !step) return step;
     result.counters = Growth(before, ReadCounters(""));
   }
   std::vector<double> times;
@@ -220,55 +204,15 @@ Step NcclTests::Measure(const NcclTest& test, const Layout& layout, const Place&
   return {};
 }
 
-const std::vector<std::byte>& NcclTests::TileOf(DataType type, int source) {
-  auto& tile = tiles_[{type, source}];
-  if (tile.empty()) tile = Tile(type, source, options_.ranks);
-  return tile;
-}
-
-// This rank's values from their first on: one tile from the host, then copies of what is there.
-Step NcclTests::Fill(CuPointer at, std::size_t count, DataType type) {
-  const auto& tile = TileOf(type, options_.rank);
-  const std::size_t bytes = count * BytesOf(type);
-  std::size_t filled = std::min(bytes, tile.size());
-  std::memcpy(staging_, tile.data(), filled);
-  auto step =
-      gpu_.Call("cuMemcpyHtoDAsync", gpu_.cuda().to_device, at, staging_, filled, gpu_.stream());
-  while (step && filled < bytes) {
-    const std::size_t more = std::min(filled, bytes - filled);
-    step = gpu_.Call("cuMemcpyDtoDAsync", gpu_.cuda().within_device, at + filled, at, more,
-                     gpu_.stream());
-    filled += more;
-  }
-  if (step) step = communicator_.AwaitStream("the test's data in the GPU's memory");
-  return step;
-}
-
-Step NcclTests::CheckSegment(const Segment& segment, DataType type, std::uint64_t& wrong) {
-  const std::size_t each = BytesOf(type);
-  const std::size_t chunk = kStaging / each;
-  const auto& tile = TileOf(type, segment.source);
-  for (std::size_t done = 0; done < segment.count; done += chunk) {
-    const std::size_t count = std::min(chunk, segment.count - done);
-    auto step = gpu_.Call("cuMemcpyDtoHAsync", gpu_.cuda().to_host, staging_,
-                          recv_ + (segment.at + done) * each, count * each, gpu_.stream());
-    if (step) step = communicator_.AwaitStream("the result in the host's memory");
-    if (!step) return step;
-    wrong += CountWrong({staging_, count * each}, type, tile, segment.from + done);
-  }
-  return {};
-}
-
 // Once more with data that are known, into memory that holds none of them.
 Step NcclTests::Check(const NcclTest& test, const Layout& layout, const Place& place,
                       const std::string& what, NcclResult& result) {
-  auto step = gpu_.Call("cuMemsetD8Async", gpu_.cuda().set_bytes, recv_, kPoison,
-                        static_cast<std::size_t>(layout.bytes), gpu_.stream());
-  if (step) step = Fill(place.send, layout.send_count, test.type);
+  auto step = data_.Poison(layout.bytes);
+  if (step) step = data_.Fill(place.send, layout.send_count, test.type);
   if (step) step = Once(test, layout, place, what);
   if (step) step = communicator_.AwaitStream(what);
   for (std::size_t i = 0; step && i < layout.results.size(); ++i) {
-    step = CheckSegment(layout.results[i], test.type, result.wrong);
+    step = data_.CountWrong(layout.results[i], test.type, result.wrong);
   }
   return step;
 }
@@ -282,8 +226,8 @@ Step NcclTests::RunTest(const NcclTest& test) {
   const Layout layout = LayoutOf(test.collective, test.type, test.size.bytes, options_.rank,
                                  options_.ranks, test.in_place);
   const std::size_t each = BytesOf(test.type);
-  const Place place{.send = (test.in_place ? recv_ : send_) + layout.send_at * each,
-                    .recv = recv_ + layout.recv_at * each};
+  const Place place{.send = (test.in_place ? data_.recv() : data_.send()) + layout.send_at * each,
+                    .recv = data_.recv() + layout.recv_at * each};
   NcclResult result{.collective = test.collective,
                     .bytes = layout.bytes,
                     .type = test.type,

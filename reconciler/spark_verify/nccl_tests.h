@@ -1,12 +1,10 @@
 #pragma once
 
-#include <map>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "reconciler/spark_verify/communicator.h"
+#include "reconciler/spark_verify/device_data.h"
 #include "reconciler/spark_verify/nccl_gpu.h"
 #include "reconciler/spark_verify/nccl_options.h"
 #include "reconciler/spark_verify/nccl_plan.h"
@@ -50,11 +48,8 @@ class NcclTests {
                const std::string& what, NcclResult& result);
   Step Check(const NcclTest& test, const Layout& layout, const Place& place,
              const std::string& what, NcclResult& result);
-  Step Fill(CuPointer at, std::size_t count, DataType type);
-  Step CheckSegment(const Segment& segment, DataType type, std::uint64_t& wrong);
-  tl::expected<double, NcclFailure> AgreeMax(double value);
-  Step Barrier();
-  const std::vector<std::byte>& TileOf(DataType type, int source);
+  tl::expected<double, NcclFailure> AgreeMax(double value, const std::string& what);
+  Step Barrier(const std::string& what);
 
   const NcclOptions& options_;
   Gpu& gpu_;
@@ -62,12 +57,9 @@ class NcclTests {
   Supervisor& supervisor_;
   RankOutput& output_;
   Clock::time_point end_;
-  CuPointer send_ = 0;
-  CuPointer recv_ = 0;
-  CuPointer control_ = 0;
-  std::byte* staging_ = nullptr;  // pinned
+  DeviceData data_{gpu_, communicator_, options_.rank, options_.ranks};
+  CuPointer control_ = 0;  // a number that all ranks agree about
   std::vector<CuEvent> events_ = {};
-  std::map<std::pair<DataType, int>, std::vector<std::byte>> tiles_ = {};
 };
 
 }  // namespace reconciler::spark_verify

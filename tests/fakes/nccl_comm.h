@@ -1,5 +1,7 @@
 #pragma once
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -14,6 +16,13 @@
 struct CUstream_st;
 
 namespace fakes {
+
+// As the real library: the driver is found at run time.
+template <class Function>
+Function Driver(const char* name) {
+  static void* library = dlopen("libcuda.so.1", RTLD_NOW);
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
 
 enum class Kind { kAllReduce, kAllGather, kReduceScatter, kGroup };
 

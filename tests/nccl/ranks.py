@@ -142,9 +142,9 @@ class Ranks:
 
     def until_init(self, change_id=None):
         """To the id in everybody's hands."""
-        if not self.await_all("hello"):
+        if not self.await_all("hello", timeout=120):
             return False
-        end = time.monotonic() + 10
+        end = time.monotonic() + 30
         while 0 in self.ranks and not self[0].of("unique-id") and not self.failed and time.monotonic() < end:
             self.await_all("unique-id", timeout=0.05)
         if self.failed or not self[0].of("unique-id"):
@@ -154,7 +154,7 @@ class Ranks:
         return True
 
     def until_go(self, change_id=None):
-        if not self.until_init(change_id) or not self.await_all("init-done"):
+        if not self.until_init(change_id) or not self.await_all("init-done", timeout=120):
             return False
         self.tell_all({"command": "go"})
         return True

@@ -14,7 +14,8 @@ LIMIT_S = 1.0
 SLACK_S = 0.9
 WORDS = ["--iterations", "2", "--warm-up", "1", "--init", "1000", "--connect", "1000", "--size-deadline", "1000"]
 SMALL = ["--sizes", "8", *WORDS]
-LONG = ["--sizes", "65536", "--iterations", "100000", "--warm-up", "1", "--placement", "out", "--size-deadline", "60000"]
+# Many short tests, each with a deadline of its own.
+LONG = ["--sizes", ",".join(["65536"] * 5000), "--iterations", "10", "--warm-up", "1", "--placement", "out"]
 PROGRESS = "found it still in progress when its time was over"
 
 
@@ -27,7 +28,7 @@ class Faults(unittest.TestCase):
 
     def after_deadline(self, event, since):
         took = event["at"] - since
-        self.assertGreater(took, LIMIT_S * 0.9)
+        self.assertGreater(took, LIMIT_S * 0.8)
         self.assertLess(took, LIMIT_S + SLACK_S)
 
     def fails(self, ranks):
@@ -101,7 +102,7 @@ class Faults(unittest.TestCase):
             self.assertFalse(ranks.await_all("connected"))
             ranks.abort()
             rank, failed = ranks.failed[0]
-            self.failure(ranks, rank, "deadline", "connect", f"wanted an all_reduce of 4 bytes, {PROGRESS}")
+            self.failure(ranks, rank, "deadline", "connect", f"wanted a first all_reduce of 4 bytes, {PROGRESS}")
             self.after_deadline(failed, since)
 
     def running(self, ranks):
@@ -127,12 +128,13 @@ class Faults(unittest.TestCase):
         with Ranks(2, [*LONG, "--size-deadline", "1000"]) as ranks:
             self.running(ranks)
             ranks[1].signal(signal.SIGSTOP)
+            since = time.monotonic()
             self.assertFalse(ranks.await_all("end"))
             ranks[0].status()
             failed = self.failure(ranks, 0, "deadline", "all_reduce 65536 float out of place",
                                   f"wanted all_reduce of 65536 bytes, {PROGRESS}")
             self.assertEqual(failed["async"], 0)
-            self.after_deadline(failed, ranks[0].one("connected")["at"])
+            self.after_deadline(failed, since)
             self.assertEqual(ranks[1].of("failed"), [])
 
     def test_AStoppedPeerThatGoesOnEndsWithItsInput(self):
@@ -174,9 +176,7 @@ class Faults(unittest.TestCase):
                              ("async", "all_reduce 8 float out of place", 2))
             self.assertTrue(failed["text"].startswith("wanted all_reduce of 8 bytes, found ncclSystemError: NET/IB: Got "
                                                       "completion from peer 10.0.0.2<4791> with status="
-                                                      "IBV_WC_RETRY_EXC_ERR(12)") or
-                            failed["text"].startswith("wanted an all_reduce of 4 bytes, found ncclSystemError: NET/IB"),
-                            failed["text"])
+                                                      "IBV_WC_RETRY_EXC_ERR(12)"), failed["text"])
             self.assertEqual(ranks.failed[0][0], 1)
 
 
