@@ -64,7 +64,8 @@ Heard Listen(LineChannel& channel, Event wanted, JoinedEnd& end, Deadline deadli
 Result<LineChannel> LineChannel::Start(std::unique_ptr<Channel> shell,
                                        const std::vector<std::string>& argv, Deadline deadline) {
   LineChannel channel(std::move(shell));
-  const auto written = channel.shell_->Write("exec " + ShellJoin(argv) + "\n", deadline);
+  // The shell stays: by its words a program that was stopped is found and ended.
+  const auto written = channel.shell_->Write(ShellJoin(argv) + "; exit $?\n", deadline);
   if (!written) return Fail(written.error());
   return channel;
 }

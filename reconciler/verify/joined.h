@@ -14,7 +14,7 @@ namespace reconciler {
 // Lines of one program at the other end of a shell's streams.
 class LineChannel {
  public:
-  // Replaces the shell by that program.
+  // Runs that program in the shell, which ends with it.
   static Result<LineChannel> Start(std::unique_ptr<Channel> shell,
                                    const std::vector<std::string>& argv, Deadline deadline);
 
