@@ -21,16 +21,14 @@ struct NcclChoice {
   std::function<Result<std::map<std::string, std::string>>(const NodeSpec&)> environment = {};
 };
 
-// Runs NCCL over all nodes and judges it. A run that is not good is made once more; when that one
-// is not good either, every pair of nodes runs alone, so that the one at fault can be named.
+// Brings spark-verify to all nodes, runs NCCL over them as often as it takes to judge it, and takes
+// the program away again.
 NcclJudgement MeasureNccl(const ClusterSpec& cluster, const Fabric& fabric,
                           const ClusterFacts& facts, NodePool& pool, const VerifySection& section,
                           const NcclChoice& choice);
 
-// What all ranks are told, for the sizes up to the section's.
-spark_verify::NcclOptions NcclOptionsFor(const VerifySection& section, const NcclChoice& choice);
-
-// The largest power of two that every rank has the memory for; 0: not told, or not worth a run.
-std::uint64_t SizeThatFits(const NcclRun& run);
+// What all ranks are told, for sizes up to that one (bytes).
+spark_verify::NcclOptions NcclOptionsFor(const std::vector<spark_verify::Collective>& collectives,
+                                         std::uint64_t size, const NcclChoice& choice);
 
 }  // namespace reconciler
