@@ -34,7 +34,8 @@ std::string FirstInterface(const std::string& value) {
 Result<std::map<std::string, Adapter>> ParseAdapters(std::string_view text) {
   try {
     std::map<std::string, Adapter> adapters;
-    for (const Json& device : Json::parse(text).at("devices")) {
+    const Json facts = Json::parse(text);
+    for (const Json& device : facts.at("devices")) {
       adapters[device.at("hca").get<std::string>()] = ReadAdapter(device);
     }
     return adapters;
