@@ -24,7 +24,7 @@ class RankOutput {
   void Forward(int from);
 
   int events_;
-  std::timed_mutex writing_;
+  std::mutex writing_;
   std::thread forwarder_;
 };
 
