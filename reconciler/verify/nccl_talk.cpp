@@ -42,8 +42,12 @@ void NcclTalk::Settle(std::size_t rank, NcclFate fate, Clock::time_point now) {
   own.fate = fate;
   own.order = ++fates_;
   states_[rank].to_say.clear();
-  run_.seconds = std::chrono::duration<double>(now - began_).count();
+  run_.seconds = Seconds(now);
   if (fate != NcclFate::kFinished && fate != NcclFate::kAborted) Abort(now);
+}
+
+double NcclTalk::Seconds(Clock::time_point now) const {
+  return std::chrono::duration<double>(now - began_).count();
 }
 
 void NcclTalk::Abort(Clock::time_point now) {
@@ -136,7 +140,9 @@ void NcclTalk::Ended(std::size_t rank, NcclFate fate, Error why, Clock::time_poi
 
 void NcclTalk::Tick(Clock::time_point now) {
   if (aborted_) {
-    if (now - *aborted_ >= patience_.abort) given_up_ = true;
+    if (given_up_ || now - *aborted_ < patience_.abort) return;
+    given_up_ = true;
+    if (fates_ < static_cast<int>(states_.size())) run_.seconds = Seconds(now);
     return;
   }
   for (std::size_t i = 0; i < states_.size(); ++i) {

@@ -63,6 +63,7 @@ class NcclTalk {
   void HearId(const std::string& unique_id, Clock::time_point now);
   void Advance(Clock::time_point now);
   void Abort(Clock::time_point now);
+  double Seconds(Clock::time_point now) const;  // since the start
 
   NcclRun run_;
   NcclPatience patience_;

@@ -18,6 +18,11 @@ bool Says(const std::string& text, std::string_view words) {
   return text.find(words) != std::string::npos;
 }
 
+// It gave up calling another rank, which may be the other one's fault or the way's.
+bool GaveUp(const spark_verify::NcclFailure& failure) {
+  return Says(failure.text, "socketPollConnect") || Says(failure.last_error, "socketPollConnect");
+}
+
 // Words of a rank that felt how another one went away.
 bool IsVictim(const spark_verify::NcclFailure& failure) {
   if (failure.result == kRemoteError || failure.async == kRemoteError) return true;
@@ -38,6 +43,7 @@ int DistanceToCause(const NcclRank& rank) {
       return 0;
     case NcclFate::kFailed:
       if (rank.failure.code == "controller-gone") return 5;
+      if (GaveUp(rank.failure)) return 2;
       if (IsVictim(rank.failure)) return 4;
       if (rank.failure.code == "deadline") return 3;
       return rank.failure.code == "hung" ? 2 : 0;

@@ -214,6 +214,24 @@ TEST_F(Talk, ARefusedRootIsToldByWhatNcclRetried) {
                           "returned Connection refused, retrying (9/10) after sleep for 900 msec"));
 }
 
+TEST_F(Talk, ARankThatGaveUpCallingIsNoVictim) {
+  Start(3);
+  UpToTests(3);
+  Say(0, Failed({.code = "async",
+                 .phase = "init",
+                 .async = 6,
+                 .last_error = "Connection closed by remote peer",
+                 .text = "wanted no error"}));
+  Say(2,
+      Failed({.code = "nccl",
+              .phase = "init",
+              .async = 6,
+              .text = "socketPollConnect: connect to 192.168.1.21<1> returned Connection refused, "
+                      "exceeded error retry count"}));
+  Say(1, AbortedLine(0));
+  EXPECT_THAT(Blame(), testing::StartsWith("spark-3 nccl"));
+}
+
 TEST_F(Talk, VariablesThatDifferExplainADeadline) {
   Start(2);
   Say(0, HelloLine({.env = {{"NCCL_PROTO", "LL"}, {"NCCL_IB_HCA", "=a"}, {"NCCL_DEBUG", "INFO"}}}));
