@@ -1,0 +1,78 @@
+"""Nodes with libraries of NCCL and CUDA that need no GPU, and ways to spoil a rank that runs on one."""
+
+import os
+import subprocess
+import threading
+import time
+
+from spark_lab import LAB, PROGRAM
+
+FAKES = os.path.join(os.path.dirname(PROGRAM), "fakes")
+LIBRARIES = "/usr/lib/x86_64-linux-gnu"
+# What the library's strings would tell a plugin that asks which variables it knows.
+KNOWN = ("NCCL version 2.28.9 compiled", "NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_NET_GDR_LEVEL")
+CONF = "/etc/fake-gpu.conf"
+HEALTHY = {"FAKE_NCCL_HCAS": "rocep1s0f1,roceP2p1s0f1"}
+
+
+class Gpus:
+    """The libraries on every node of a lab. What they are told: tests/fakes/README.md."""
+
+    def __init__(self, lab, nodes):
+        self.lab = lab
+        self.nodes = nodes
+        strings = b"\0".join(name.encode() for name in KNOWN) + b"\0"
+        for node in nodes:
+            self.put(node, "libcuda.so.1")
+            self.put(node, "libnccl.so.2", strings)
+        self.heal()
+
+    def put(self, node, name, more=b""):
+        with open(os.path.join(FAKES, name), "rb") as library:
+            data = library.read() + more
+        subprocess.run([LAB, "ssh", "--run", self.lab.run, str(node),
+                        f"cat >/tmp/library && sudo install -m 755 /tmp/library {LIBRARIES}/{name} && sudo ldconfig"],
+                       input=data, check=True, timeout=60)
+
+    def tell(self, node, **settings):
+        lines = "".join(f"{name}={value}\n" for name, value in {**HEALTHY, **settings}.items())
+        self.lab.sh(node, f"printf '%s' '{lines}' >{CONF}")
+
+    def env(self, node, **variables):
+        """What every root shell on that node has in its environment, as a forgotten file would bring it there."""
+        lines = "".join(f"{name}={value}\n" for name, value in variables.items())
+        self.lab.sh(node, f"printf '%s' '{lines}' >/etc/sudo.env; "
+                          "echo 'Defaults env_file=/etc/sudo.env' >/etc/sudoers.d/env")
+
+    def heal(self):
+        for node in self.nodes:
+            self.tell(node)
+            self.lab.sh(node, "rm -f /etc/sudoers.d/env /etc/sudo.env")
+
+
+class Spoiler:
+    """Does something to each rank that appears on a node, so many seconds later, until it is stopped."""
+
+    def __init__(self, lab, node, signal, after=1.5, times=100):
+        self.lab, self.node, self.signal, self.after, self.times = lab, node, signal, after, times
+        self.done = set()
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join(timeout=30)
+
+    def _watch(self):
+        while not self.over.is_set() and len(self.done) < self.times:
+            found = self.lab.lab("sh", str(self.node), "pgrep -f '^/var/lib/spark-reconcile/bin/spark-verify-[0-9a-f]* "
+                                 "nccl' || :", check=False).stdout.split()
+            for pid in sorted(set(found) - self.done):
+                time.sleep(self.after)
+                self.lab.lab("sh", str(self.node), f"kill -{self.signal} {pid}", check=False)
+                self.done.update(found)
+            self.over.wait(0.1)
