@@ -138,6 +138,18 @@ Cause OfImpossible(const NcclRun& run) {
           "run verify again while nothing else uses the fabric; look at the nodes' clocks"};
 }
 
+Cause OfFlaky(const NcclRun& run) {
+  return {"flaky", NodesOf(run), "the first run was not good, and the second one was",
+          "run verify again; when it comes back, look at cables and at dmesg"};
+}
+
+Cause OfPromise(const NcclRun& run, const std::string& size, double reachable) {
+  return {"promise-too-high", NodesOf(run),
+          fmt::format("more is promised than {} reaches on these links, healthy as they are", size),
+          fmt::format("promise at most {:.1f} GB/s at this size, or take a larger verify.size",
+                      reachable)};
+}
+
 Cause OfSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, double busbw) {
   const bool sockets = std::any_of(paths.begin(), paths.end(), [](const RankPath& path) {
     return path.path == NcclPath::kSocket;

@@ -27,6 +27,9 @@ std::optional<Cause> OfNarrowPcie(const NcclEvidence& evidence);
 std::optional<Cause> OfVersions(const NcclRun& run);
 Cause OfWrongData(const std::vector<NodeName>& nodes);
 Cause OfImpossible(const NcclRun& run);
+Cause OfFlaky(const NcclRun& run);
+// Less than promised, and all that these links let a size reach. `size`: "1 GiB"; GB/s.
+Cause OfPromise(const NcclRun& run, const std::string& size, double reachable);
 
 std::string NcclVersionOf(const NcclRank& rank);  // "2.28.9"; empty: not told
 

@@ -44,6 +44,9 @@ class Judge {
   void LookAtFigure(const NcclFigure& figure);
   // Whether it is as fast as promised and as the links allow; what it should be goes into `check`.
   Outcome JudgeSpeed(const NcclFigure& figure, Check& check) const;
+  // GB/s that its size reaches on these links; nullopt: too small, or the links tell nothing.
+  std::optional<double> Expected(const NcclFigure& figure) const;
+  Cause CauseOf(const NcclFigure& figure) const;
   bool IsSteady(const NcclFigure& figure) const;
   std::vector<std::string> PairLines() const;
   void Keep(Check check) { judgement_.checks.push_back(std::move(check)); }
@@ -165,15 +168,19 @@ bool Judge::IsSteady(const NcclFigure& figure) const {
   });
 }
 
+std::optional<double> Judge::Expected(const NcclFigure& figure) const {
+  const auto factor = SizeFactor(figure.bytes);
+  return factor && roofline_ ? std::optional(*factor * roofline_->ring) : std::nullopt;
+}
+
 Outcome Judge::JudgeSpeed(const NcclFigure& figure, Check& check) const {
   Outcome outcome = Outcome::kPass;
-  const auto factor = SizeFactor(figure.bytes);
-  if (factor && roofline_) {
-    const double expected = *factor * roofline_->ring;
-    check.expected = fmt::format("at least {}: {:.2f} of {:.2f} (its size) × {} (the links)",
-                                 Gbs(kPass * expected), kPass, *factor, Gbs(roofline_->ring));
-    if (figure.busbw < kPass * expected) outcome = Outcome::kWarn;
-    if (figure.busbw < kWarn * expected) outcome = Outcome::kFail;
+  if (const auto expected = Expected(figure)) {
+    check.expected =
+        fmt::format("at least {}: {:.2f} of {:.2f} (its size) × {} (the links)",
+                    Gbs(kPass * *expected), kPass, *SizeFactor(figure.bytes), Gbs(roofline_->ring));
+    if (figure.busbw < kPass * *expected) outcome = Outcome::kWarn;
+    if (figure.busbw < kWarn * *expected) outcome = Outcome::kFail;
   }
   if (evidence_.promise.busbw > 0) {
     check.expected = fmt::format("at least {} ({})", Gbs(evidence_.promise.busbw),
@@ -183,7 +190,20 @@ Outcome Judge::JudgeSpeed(const NcclFigure& figure, Check& check) const {
     if (figure.busbw < evidence_.promise.busbw) outcome = Outcome::kFail;
     if (roofline_) check.expected += fmt::format("; these links carry {}", Gbs(roofline_->ring));
   }
+  if (OfNarrowPcie(evidence_)) {
+    // Its own roofline is reached, and half the speed is gone.
+    outcome = Outcome::kFail;
+    check.expected += "; every rail at PCIe x4";
+  }
   return outcome;
+}
+
+Cause Judge::CauseOf(const NcclFigure& figure) const {
+  Cause cause = OfSpeed(evidence_, paths_, figure.busbw);
+  const auto expected = Expected(figure);
+  const bool healthy = expected && figure.busbw >= kPass * *expected;
+  if (cause.code != "nccl-slow" || !healthy) return cause;
+  return OfPromise(evidence_.run, SizeText(figure.bytes), kPass * *expected);
 }
 
 void Judge::LookAtFigure(const NcclFigure& figure) {
@@ -210,11 +230,9 @@ void Judge::LookAtFigure(const NcclFigure& figure) {
   check.measured = Gbs(figure.busbw);
   if (!IsSteady(figure)) return Keep(std::move(check));
   check.outcome = JudgeSpeed(figure, check);
-  // Its own roofline is reached, and half the speed is gone.
-  if (OfNarrowPcie(evidence_)) check.outcome = Outcome::kFail;
   if (check.outcome == Outcome::kPass) return Keep(std::move(check));
   check.evidence = PairLines();
-  Keep(std::move(check), OfSpeed(evidence_, paths_, figure.busbw));
+  Keep(std::move(check), CauseOf(figure));
 }
 
 NcclSummary Judge::Summary() const {
@@ -252,10 +270,7 @@ NcclJudgement Judge::Run() {
   } else {
     check.outcome = Outcome::kWarn;
     check.measured = "the first of two runs: " + evidence_.first_attempt;
-    Keep(std::move(check), {"flaky",
-                            {first_},
-                            "the first run was not good, and the second one was",
-                            "run verify again; when it comes back, look at cables and at dmesg"});
+    Keep(std::move(check), OfFlaky(evidence_.run));
   }
   LookAtVersions();
   for (const RankPath& path : paths_) LookAtPath(path);

@@ -45,7 +45,7 @@ std::string HeadText(const NcclSummary& summary) {
 
 // 0.004, 1.23, 21.5: three digits that count.
 std::string Short(double value) {
-  return value < 0.1 ? fmt::format("{:.3f}", value) : fmt::format("{:.3g}", value);
+  return value < 0.1 ? fmt::format("{:.3f}", value) : fmt::format("{:#.3g}", value);
 }
 
 // One line per test, the two placements of it side by side.

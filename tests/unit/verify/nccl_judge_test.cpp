@@ -242,6 +242,11 @@ TEST(JudgeNccl, APromiseIsTheGate) {
   const Check& test = CheckOf(judged, "nccl-test");
   EXPECT_EQ(test.outcome, Outcome::kFail);
   EXPECT_EQ(test.expected, "at least 20.0 GB/s (cluster.yaml:31:16); these links carry 24.5 GB/s");
+  EXPECT_EQ(judged.findings.at(0).code, "promise-too-high");
+  EXPECT_EQ(judged.findings.at(0).cause,
+            "more is promised than 1 GiB reaches on these links, healthy as they are");
+  EXPECT_EQ(judged.findings.at(0).next_step,
+            "promise at most 17.6 GB/s at this size, or take a larger verify.size");
   evidence.promise.busbw = 18;
   EXPECT_EQ(CheckOf(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kPass);
 }
@@ -270,11 +275,9 @@ TEST(JudgeNccl, ASecondRunThatIsGoodMakesTheFirstFlaky) {
   const NcclWorld world = HealthyNccl(2);
   NcclEvidence evidence = EvidenceOf(world);
   evidence.first_attempt = "spark-2: wanted it in 20 s";
-  ExpectOne(evidence, {"flaky",
-                       Outcome::kWarn,
-                       {"spark-1"},
-                       "the first run was not good, and the second one was",
-                       "run verify again; when it comes back, look at cables and at dmesg"});
+  ExpectOne(evidence,
+            {"flaky", Outcome::kWarn, kBoth, "the first run was not good, and the second one was",
+             "run verify again; when it comes back, look at cables and at dmesg"});
   EXPECT_EQ(CheckOf(JudgeNccl(evidence), "nccl-run").measured,
             "the first of two runs: spark-2: wanted it in 20 s");
 }
