@@ -89,7 +89,7 @@ std::optional<Cluster> ClusterOf(const std::string& text, const std::string& nam
     if (plugin.check == nullptr) continue;
     for (Error& error : plugin.check(*spec, *fabric)) errors.push_back(std::move(error));
   }
-  for (Error& error : CheckPromise(*spec, *fabric)) errors.push_back(std::move(error));
+  for (Error& error : CheckVerifySection(*spec, *fabric)) errors.push_back(std::move(error));
   if (!errors.empty()) {
     const SourceText source(text);
     for (Error& error : errors) source.Attach(error);

@@ -25,6 +25,40 @@ std::vector<spark_verify::Collective> CollectivesOf(const Value& list) {
   return collectives;
 }
 
+// Around a ring of four or more, data between two nodes that share no cable would take a way that
+// nobody made.
+Errors CheckCollectives(const ClusterSpec& cluster) {
+  const Value* list = cluster.settings.At({"verify", "collectives"});
+  if (list == nullptr || !cluster.fabric.ring_collectives_only) return {};
+  Errors errors;
+  for (const Value& entry : list->List()) {
+    if (entry.ScalarText() != ToString(spark_verify::Collective::kAllToAll)) continue;
+    errors.push_back({.kind = ErrorKind::kManifest,
+                      .message =
+                          "verify.collectives: alltoall needs a way between every two nodes, "
+                          "and ring: collectives-only has none",
+                      .where = cluster.Mark(entry.position),
+                      .hint = "take it out: all_reduce, all_gather, reduce_scatter and sendrecv go "
+                              "from neighbour to neighbour"});
+  }
+  return errors;
+}
+
+Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric) {
+  const NcclPromise promise = VerifySectionOf(cluster).promise;
+  if (promise.busbw <= 0) return {};
+  const double most = PlannedRoofline(cluster, fabric, RingOrder(cluster, fabric)).most;
+  if (most <= 0 || promise.busbw <= most) return {};
+  return {
+      {.kind = ErrorKind::kManifest,
+       .message = fmt::format("verify.min_busbw: wanted at most {:.1f} GB/s, which the links of "
+                              "this cabling carry, found {}",
+                              most, promise.busbw),
+       .where = promise.where,
+       .hint = "bus bandwidth is in GB/s, not Gb/s: a cable of 200 Gb/s carries 24.5 at mtu "
+               "9000, and two rails behind PCIe 27.9"}};
+}
+
 }  // namespace
 
 Rung RungOf(std::string_view level) {
@@ -48,19 +82,10 @@ VerifySection VerifySectionOf(const ClusterSpec& cluster) {
   return section;
 }
 
-Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric) {
-  const NcclPromise promise = VerifySectionOf(cluster).promise;
-  if (promise.busbw <= 0) return {};
-  const double most = PlannedRoofline(cluster, fabric, RingOrder(cluster, fabric)).most;
-  if (most <= 0 || promise.busbw <= most) return {};
-  return {
-      {.kind = ErrorKind::kManifest,
-       .message = fmt::format("verify.min_busbw: wanted at most {:.1f} GB/s, which the links of "
-                              "this cabling carry, found {}",
-                              most, promise.busbw),
-       .where = promise.where,
-       .hint = "bus bandwidth is in GB/s, not Gb/s: a cable of 200 Gb/s carries 24.5 at mtu "
-               "9000, and two rails behind PCIe 27.9"}};
+Errors CheckVerifySection(const ClusterSpec& cluster, const Fabric& fabric) {
+  Errors errors = CheckCollectives(cluster);
+  for (Error& error : CheckPromise(cluster, fabric)) errors.push_back(std::move(error));
+  return errors;
 }
 
 }  // namespace reconciler

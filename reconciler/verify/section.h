@@ -32,7 +32,8 @@ VerifySection VerifySectionOf(const ClusterSpec& cluster);
 // What a level of the manifest and of the command line goes up to: "link", "rdma", "nccl".
 Rung RungOf(std::string_view level);
 
-// A promise that the links cannot keep, found before anything runs.
-Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric);
+// What cannot be, found before anything runs: a promise that the links cannot keep, a collective
+// that the cabling cannot carry.
+Errors CheckVerifySection(const ClusterSpec& cluster, const Fabric& fabric);
 
 }  // namespace reconciler

@@ -50,7 +50,7 @@ TEST(VerifySection, IsReadWhole) {
 
 Errors PromiseOf(const std::string& promise) {
   const ClusterSpec cluster = Pair("verify: {level: nccl, min_busbw: " + promise + "}\n");
-  return CheckPromise(cluster, *ExpandFabric(cluster));
+  return CheckVerifySection(cluster, *ExpandFabric(cluster));
 }
 
 TEST(Promise, AboveTheLinksIsAnErrorOfTheManifest) {
@@ -67,6 +67,19 @@ TEST(Promise, AboveTheLinksIsAnErrorOfTheManifest) {
 TEST(Promise, ThatTheLinksCanKeepIsTaken) {
   EXPECT_TRUE(PromiseOf("24.5").empty());
   EXPECT_TRUE(PromiseOf("20").empty());
+}
+
+TEST(Collectives, ARingWithoutWaysAcrossRefusesAlltoall) {
+  ClusterSpec cluster = Pair("verify: {level: nccl, collectives: [all_reduce, alltoall]}\n");
+  EXPECT_TRUE(CheckVerifySection(cluster, *ExpandFabric(cluster)).empty());
+  cluster.fabric.ring_collectives_only = true;
+  const Errors errors = CheckVerifySection(cluster, {});
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(FormatError(errors[0]),
+            "cluster.yaml:9:49: verify.collectives: alltoall needs a way between every two nodes, "
+            "and ring: collectives-only has none\n"
+            "  hint: take it out: all_reduce, all_gather, reduce_scatter and sendrecv go from "
+            "neighbour to neighbour\n");
 }
 
 TEST(ParseSize, TakesWholeUnitsOnly) {
