@@ -84,7 +84,9 @@ void ClimbRdma(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
 // One node that is missing would keep all others waiting, and a rail on which pings fail has its
 // finding already.
 std::string WhyNoCollective(const Report& report, const ClusterSpec& cluster) {
+  constexpr std::size_t kMost = 64;  // ranks that spark-verify takes
   if (cluster.nodes.size() < 2) return "one node has nobody to talk to";
+  if (cluster.nodes.size() > kMost) return fmt::format("a run takes at most {} nodes", kMost);
   if (!report.unreachable.empty()) {
     return fmt::format("{} could not be reached", report.unreachable.begin()->first);
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/nccl_log.h"
@@ -151,14 +152,18 @@ bool NcclRun::Finished() const {
 
 std::optional<NcclTrouble> TroubleOf(const NcclRun& run) {
   if (run.Finished() || run.ranks.empty()) return std::nullopt;
-  const auto key = [](const NcclRank& rank) {
+  std::size_t best = 0;
+  std::tuple<int, bool, int> nearest;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    const NcclRank& rank = run.ranks[i];
     // Of ranks whose deadline passed, the one that NCCL told something knows more.
     const bool knows = rank.fate != NcclFate::kFailed || !Hints(rank).empty();
-    return std::tuple(DistanceToCause(rank), !knows, rank.order == 0 ? 1 << 20 : rank.order);
-  };
-  const NcclRank& rank =
-      *std::min_element(run.ranks.begin(), run.ranks.end(),
-                        [&](const NcclRank& a, const NcclRank& b) { return key(a) < key(b); });
+    const std::tuple key(DistanceToCause(rank), !knows, rank.order == 0 ? 1 << 20 : rank.order);
+    if (i > 0 && key >= nearest) continue;
+    best = i;
+    nearest = key;
+  }
+  const NcclRank& rank = run.ranks[best];
   NcclTrouble trouble = Words(rank);
   for (std::string& line : Hints(rank)) {
     if (std::find(trouble.evidence.begin(), trouble.evidence.end(), line) ==

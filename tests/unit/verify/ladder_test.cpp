@@ -131,5 +131,34 @@ TEST_F(Ladder, AFactAloneFailsWithoutAnyScript) {
   EXPECT_EQ(report.checks.size(), 26u);
 }
 
+TEST_F(Ladder, NcclIsLeftOutWhereSomethingBelowItFails) {
+  options_ = {.up_to = Rung::kNccl, .skip_rdma = true};
+  const auto why = [](const Report& report) {
+    EXPECT_EQ(report.checks.back().what, "nccl-run");
+    EXPECT_EQ(report.checks.back().outcome, Outcome::kSkipped);
+    EXPECT_EQ(report.nccl, std::nullopt);
+    return report.checks.back().why;
+  };
+  Sample lost = OnSwitch(3);
+  lost.Lose(2);
+  EXPECT_EQ(why(Climb(lost)), "spark-2 could not be reached");
+  Program(
+      "ping",
+      "case \"$*\" in *'-I enP2p1s0f1np1'*) echo '2 packets transmitted, 0 received'; exit 1 ;; "
+      "esac\necho '2 packets transmitted, 2 received'\n");
+  EXPECT_EQ(why(Climb(OnSwitch(2))), "pings between spark-1 and spark-2 fail");
+}
+
+TEST_F(Ladder, RailsThatAreNotToBeWrittenToAreSkipped) {
+  options_ = {.up_to = Rung::kRdma, .skip_rdma = true};
+  const Report report = Climb(OnSwitch(2));
+  EXPECT_EQ(ExitCode(report), 0);
+  for (const Check& check : report.checks) {
+    if (check.rung != Rung::kRdma) continue;
+    EXPECT_EQ(check.outcome, Outcome::kSkipped);
+    EXPECT_EQ(check.why, "left out, as asked for");
+  }
+}
+
 }  // namespace
 }  // namespace reconciler
