@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`spark-verify nccl` where nothing is broken, and what it refuses: real processes, libraries that are fakes."""
 
+import glob
 import json
 import os
 import subprocess
@@ -204,6 +205,28 @@ class Refusals(unittest.TestCase):
         self.assertEqual(found.returncode, 2)
         self.assertEqual(found.stdout, "")
         self.assertTrue(found.stderr.startswith("spark-verify: wanted --run TEXT, found none\n"), found.stderr)
+
+
+class RealLibrary(unittest.TestCase):
+    """NCCL itself, as far as it goes without a GPU: its loading, its id, its refusal in its own words."""
+
+    def test_TheIdHoldsRankZerosAddressAndTheRefusalIsNccls(self):
+        found = sorted(glob.glob("/usr/lib/*/libnccl.so.2") + glob.glob("/usr/local/cuda*/lib*/libnccl.so.2"))
+        if not found:
+            self.skipTest("no libnccl.so.2 is installed here")
+        with Ranks(2, [*SMALL, "--library", found[0]], absent=(1,)) as ranks:
+            self.assertTrue(ranks.until_init(), ranks.failed)
+            self.assertFalse(ranks.await_all("init-done"))
+            self.assertEqual(ranks[0].status(), 1)
+            self.assertEqual(ranks[0].one("hello")["library"], os.path.realpath(found[0]))
+            unique_id = bytes.fromhex(ranks[0].one("unique-id")["id"])
+            self.assertEqual(unique_id[8:10], b"\x02\x00")
+            self.assertEqual(unique_id[12:16], bytes([127, 0, 0, 1]))
+            failed = ranks[0].one("failed")
+            self.assertEqual((failed["code"], failed["call"]), ("nccl", "ncclCommInitRankConfig"))
+            self.assertTrue(failed["text"].startswith("wanted NCCL's communicator of 2 ranks, found "
+                                                      "ncclUnhandledCudaError: Cuda failure"), failed["text"])
+            self.assertTrue(any("Bootstrap" in line and "Using lo:127.0.0.1" in line for line in ranks[0].log()))
 
 
 if __name__ == "__main__":
