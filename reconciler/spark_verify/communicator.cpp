@@ -53,20 +53,26 @@ NcclFailure Communicator::Failed(std::string code, const char* call, const std::
   return failure;
 }
 
+// A communicator that broke earlier refuses the next call with its own error.
+NcclFailure Communicator::CallFailed(const char* call, const std::string& what, int result,
+                                     int state) const {
+  if (ready_ && state == kNcclSuccess) nccl_.async_error(comm_, &state);
+  const bool broken = state != kNcclSuccess && state != kNcclInProgress;
+  return Failed(ready_ && broken ? "async" : "nccl", call, what, result, state);
+}
+
 // With a communicator that does not block, a call has begun when it says so, and has done its part
 // when the communicator says success.
 Step Communicator::AwaitCall(const char* call, const std::string& what, int result) {
   if (result != kNcclSuccess && result != kNcclInProgress) {
-    return tl::unexpected(Failed("nccl", call, what, result, kNcclSuccess));
+    return tl::unexpected(CallFailed(call, what, result, kNcclSuccess));
   }
   for (Pause pause; result == kNcclInProgress; pause.Wait()) {
     int state = kNcclInProgress;
     const int asked = nccl_.async_error(comm_, &state);
-    if (asked != kNcclSuccess) return tl::unexpected(Failed("nccl", call, what, asked, state));
+    if (asked != kNcclSuccess) return tl::unexpected(CallFailed(call, what, asked, state));
     if (state == kNcclSuccess) return {};
-    if (state != kNcclInProgress) {
-      return tl::unexpected(Failed("nccl", call, what, result, state));
-    }
+    if (state != kNcclInProgress) return tl::unexpected(CallFailed(call, what, result, state));
     if (auto step = CheckTime(supervisor_, call, what); !step) return step;
   }
   return {};
@@ -79,6 +85,7 @@ Step Communicator::Init(const NcclId& id, int rank, int ranks) {
   const int result = nccl_.init_rank(&comm_, ranks, id, rank, &config);
   auto step = AwaitCall(kCall, fmt::format("NCCL's communicator of {} ranks", ranks), result);
   supervisor_.Calling("");
+  ready_ = step.has_value();
   return step;
 }
 

@@ -33,6 +33,7 @@ class Communicator {
  private:
   Step AwaitCall(const char* call, const std::string& what, int result);
   Step Look(const std::string& what) const;
+  NcclFailure CallFailed(const char* call, const std::string& what, int result, int state) const;
   NcclFailure Failed(std::string code, const char* call, const std::string& what, int result,
                      int async) const;
 
@@ -40,6 +41,7 @@ class Communicator {
   const Gpu& gpu_;
   Supervisor& supervisor_;
   NcclComm comm_ = nullptr;
+  bool ready_ = false;  // its errors are no longer those of its own beginning
 };
 
 // Ends waits that go on: an order to stop, or the phase's time is over. `what` is named as what was

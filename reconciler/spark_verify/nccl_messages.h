@@ -95,7 +95,8 @@ struct NcclResult {
 //   no-libcuda, no-libnccl, old-nccl   a library is missing, or too old
 //   cuda                               a CUDA call failed
 //   busy, memory                       refused
-//   nccl, async                        an NCCL call failed; the communicator reports an error
+//   nccl                               an NCCL call failed, or the communicator's beginning
+//   async                              a communicator that was ready reports an error
 //   deadline                           of the phase, see text
 //   hung, crash                        a call into a library did not return; a signal ended it
 //   controller-gone, protocol          stdin ended; a line was not understood

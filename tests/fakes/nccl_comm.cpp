@@ -154,15 +154,18 @@ void Comm::Init(sockaddr_in root) {
 }
 
 int Comm::Submit(Work work) {
-  if (state_ != kSuccess) {
-    Warn("enqueue.cc:2100", "the communicator is used while it is in progress or broken");
+  if (state_ == kInProgress) {
+    Warn("init.cc:2700",
+         "Attempt to use communicator before the previous operation returned ncclSuccess");
     return kInvalidArgument;
   }
+  if (state_ != kSuccess) return state_;
   work.number = ++calls_;
   if (HasFault("hang-call", rank_, work.number)) {
     while (true) std::this_thread::sleep_for(std::chrono::hours(1));
   }
-  state_ = kInProgress;
+  int before = kSuccess;
+  if (!state_.compare_exchange_strong(before, kInProgress)) return before;
   Later([this, work] { Prepare(work); });
   return kInProgress;
 }
@@ -190,7 +193,9 @@ void Comm::Prepare(const Work& work) {
         delete mine;
       },
       later);
-  state_ = kSuccess;
+  // Unless earlier work has failed meanwhile.
+  int begun = kInProgress;
+  state_.compare_exchange_strong(begun, kSuccess);
 }
 
 // In the stream. What fails leaves the work unfinished until the communicator is aborted.
