@@ -188,8 +188,20 @@ std::string SummaryText(const Report& report) {
   return text + "\n";
 }
 
+// Why, when that is so for all checks of the rung and for the same reason.
+std::optional<std::string> AllSkipped(const Report& report, Rung rung) {
+  std::optional<std::string> why;
+  for (const Check& check : report.checks) {
+    if (check.rung != rung) continue;
+    if (check.outcome != Outcome::kSkipped || (why && *why != check.why)) return std::nullopt;
+    why = check.why;
+  }
+  return why;
+}
+
 // One line per direction: what was written on each rail alone, and on all of them together.
 std::string WritesText(const Report& report) {
+  const std::optional<std::string> skipped = AllSkipped(report, Rung::kRdma);
   std::map<std::pair<NodeName, NodeName>, std::string> lines;
   for (const Check& check : report.checks) {
     if (check.rung != Rung::kRdma) continue;
@@ -201,6 +213,7 @@ std::string WritesText(const Report& report) {
                     check.outcome == Outcome::kPass || check.measured.empty() ? "" : " ✗");
   }
   if (lines.empty()) return {};
+  if (skipped) return fmt::format("rdma write: skipped: {}\n\n", *skipped);
   std::string text = "rdma write\n";
   for (const auto& [pair, line] : lines) {
     text += fmt::format("  {} → {}{}\n", pair.first, pair.second, line);

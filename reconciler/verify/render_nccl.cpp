@@ -30,11 +30,22 @@ std::string PathsText(const NcclSummary& summary) {
   return Join({names.begin(), names.end()}, " and ");
 }
 
-std::string HeadText(const NcclSummary& summary) {
+// Old libraries print their whole version on the first rank only: "2.21.5" of the others is the
+// same as its "2.21.5+cuda12.4".
+std::set<std::string> VersionsOf(const NcclSummary& summary) {
   std::set<std::string> versions;
   for (const NcclRankFacts& rank : summary.ranks) {
     if (!rank.version.empty()) versions.insert(rank.version);
   }
+  std::erase_if(versions, [all = versions](const std::string& version) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const std::string& other) { return other.starts_with(version + "+"); });
+  });
+  return versions;
+}
+
+std::string HeadText(const NcclSummary& summary) {
+  const std::set<std::string> versions = VersionsOf(summary);
   std::string text =
       "nccl " + (versions.empty() ? "?" : Join({versions.begin(), versions.end()}, " and "));
   text += fmt::format(", {}", Plural(summary.ranks.size(), "rank", "ranks"));

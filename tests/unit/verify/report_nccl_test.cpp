@@ -71,6 +71,30 @@ nccl 2.28.9+cuda13.0, 2 ranks over RDMA, links for 24.5 GB/s
 )");
 }
 
+TEST(NcclReport, AVersionThatOneRankPrintsInFullIsNotAnother) {
+  test::NcclWorld world = test::HealthyNccl(2);
+  world.Rank(2).log.clear();
+  EXPECT_THAT(RenderReport(ReportOf(world)), testing::HasSubstr("nccl 2.28.9+cuda13.0, 2 ranks"));
+  world.Rank(2).hello->nccl_version = 23007;
+  EXPECT_THAT(RenderReport(ReportOf(world)),
+              testing::HasSubstr("nccl 2.28.9+cuda13.0 and 2.30.7, 2 ranks"));
+}
+
+TEST(NcclReport, ARungThatIsLeftOutTakesOneLine) {
+  Report report{.cluster = "homelab", .level = Rung::kNccl};
+  for (const int rail : {0, 1}) {
+    report.checks.push_back({.rung = Rung::kRdma,
+                             .what = "write-alone",
+                             .from = "spark-1",
+                             .to = "spark-2",
+                             .rail = rail,
+                             .outcome = Outcome::kSkipped,
+                             .why = "left out, as asked for"});
+  }
+  EXPECT_THAT(RenderReport(report),
+              testing::HasSubstr("\nrdma write: skipped: left out, as asked for\n\n"));
+}
+
 TEST(NcclReport, TellsAWarningWithItsCause) {
   const std::string text = RenderReport(ReportOf(test::HealthyNccl(2, 16)));
   EXPECT_THAT(text, testing::HasSubstr(
