@@ -8,6 +8,7 @@
 #include "reconciler/model/environment.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
+#include "reconciler/model/plan.h"
 #include "reconciler/model/probe.h"
 #include "reconciler/model/resource.h"
 
@@ -34,6 +35,9 @@ struct Plugin {
   // What must hold on the node. Never compares and never leaves a resource out because it holds
   // already. May be null (a plugin that only reads facts).
   std::vector<Resource> (*resources)(const PluginInput&) = nullptr;
+  // Looks at a change that hands a thing of this plugin back: may say what it would interrupt, and
+  // block it where it would touch what leads to the node. May be null.
+  void (*judge_release)(const PluginInput&, Change&) = nullptr;
   // Problems that need no node, found after the schema and the cross checks. May be null.
   Errors (*check)(const ClusterSpec&, const Fabric&) = nullptr;
   // What programs on the node should find in their environment; an error when that cannot be told.

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "plugins/host/links.h"
+#include "plugins/host/ports.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::host {
@@ -22,7 +23,7 @@ constexpr std::string_view kPortName = "/phys_port_name";
 constexpr std::string_view kSpeed = "/speed";
 constexpr int kIpLimitS = 5;  // a driver that hangs with the RTNL lock held freezes `ip`
 
-std::vector<Read> Probe(const ClusterSpec&, const Fabric&, const NodeSpec&) {
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
   std::vector<Read> reads;
   for (const std::string_view path : {kHostname, kMachineId, kBootId, kRelease, kArch, kProduct}) {
     reads.push_back(ReadValue{std::string(path)});
@@ -37,6 +38,7 @@ std::vector<Read> Probe(const ClusterSpec&, const Fabric&, const NodeSpec&) {
       RunProbe{.id = "host.managers",
                .argv = {"grep", "-rHs", "-e", "^ADMIN_STATE=", "-e", "^NETWORK_FILE=", "-e",
                         "^managed=", "/run/systemd/netif/links", "/run/NetworkManager/devices"}});
+  reads.push_back(PortsProbe(cluster, node));
   return reads;
 }
 
@@ -165,6 +167,9 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   facts.session_address = reply.session_address;
   facts.host = ParseHost(reply);
   AddLinks(reply, facts);
+  if (const auto ports = reply.commands.find("host.ports"); ports != reply.commands.end()) {
+    StorePorts(ports->second, facts);
+  }
   facts.session_interface = SessionInterface(facts);
 }
 

@@ -7,8 +7,9 @@
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
+#include "plugins/nccl/needs.h"
+#include "plugins/nccl/picks.h"
 #include "plugins/nccl/settings.h"
-#include "plugins/nccl/wanted.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/neighbours.h"
 
@@ -64,10 +65,10 @@ class Finder {
                         .where = input_.cluster.Mark(section_.position)});
     }
     library_ = Known(library) != nullptr ? *Known(library) : Library{};
-    context_ = {.several_cables = CagesDiffer(input_.fabric),
-                .gid_pinned = section_.gid_index.has_value(),
-                .library = Known(library) != nullptr ? &library_ : nullptr,
-                .on_node = true};
+    context_ = ContextOf(section_, input_.cluster, input_.fabric);
+    context_.library = Known(library) != nullptr ? &library_ : nullptr;
+    context_.on_node = true;
+    const bool subnets = CagesDiffer(input_.fabric);
     if (context_.library == nullptr) {
       if (!section_.library.empty() && std::holds_alternative<Absent>(library)) {
         Add("library", section_.library, "absent", section_.library + " is not there",
@@ -75,7 +76,7 @@ class Finder {
       }
       return;
     }
-    if (context_.several_cables && !library_.Knows(std::string(kSubnetAware))) {
+    if (subnets && !library_.Knows(std::string(kSubnetAware))) {
       Add("library", std::string(kSubnetAware), library_.Label(),
           library_.Label() +
               " cannot pair adapters by subnet, which cables without a switch need: it takes "
@@ -109,7 +110,8 @@ class Finder {
   // What `check` could not say without the node's library.
   void LookAtManifest() {
     for (const ManifestVariable& variable : section_.env) {
-      const Complaint wrong = JudgeSetting(variable.name, variable.value, context_);
+      Complaint wrong = JudgeSetting(variable.name, variable.value, context_);
+      if (wrong.Empty()) wrong = JudgePick(variable, input_);
       if (wrong.Empty()) continue;
       Add(variable.name, "read by NCCL", "not read", wrong.OneLine(), variable.position);
     }

@@ -4,12 +4,12 @@
 
 #include <charconv>
 
+#include "plugins/shared/nvidia_driver.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::nccl {
 namespace {
 
-constexpr const char* kDriverFile = "/proc/driver/nvidia/version";
 constexpr const char* kPeermemFile = "/sys/module/nvidia_peermem/version";
 constexpr std::string_view kGpuFolder = "/proc/driver/nvidia/gpus/";
 constexpr const char* kDriverKey = "nccl.driver";       // "open 580.142"
@@ -24,18 +24,6 @@ constexpr std::string_view kSymbolScript =
     "grep -qw ib_register_peer_memory_client /proc/kallsyms\n";
 // GB10's drivers were asked for the attributes up to this branch, and said no.
 constexpr int kLastRefusingBranch = 580;
-
-// "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.142  Release Build …".
-Observed<std::string> ParseDriver(const Observed<std::string>& line) {
-  const auto* text = Known(line);
-  if (text == nullptr) return line;
-  const bool open = text->find("Open Kernel Module") != std::string::npos;
-  for (const std::string& word : Split(*text, ' ')) {
-    if (word.find('.') == std::string::npos || word[0] < '0' || word[0] > '9') continue;
-    return fmt::format("{} {}", open ? "open" : "proprietary", Printable(word));
-  }
-  return Unknown{fmt::format("{} has no version in its first line", kDriverFile)};
-}
 
 int BranchOf(std::string_view version) {
   int branch = 0;
@@ -86,9 +74,10 @@ std::vector<Read> GpuProbe() {
 }
 
 void StoreGpu(const ProbeReply& reply, NodeFacts& facts) {
+  const auto symbol = reply.commands.find(kSymbolKey);
   const auto driver = reply.values.find(kDriverFile);
-  if (driver == reply.values.end()) return;  // not asked for
-  facts.values[kDriverKey] = ParseDriver(driver->second);
+  if (symbol == reply.commands.end() || driver == reply.values.end()) return;  // not asked for
+  facts.values[kDriverKey] = ParseNvidiaDriver(driver->second);
   const auto peermem = reply.values.find(kPeermemFile);
   facts.values[kPeermemKey] = peermem == reply.values.end() ? Absent{} : peermem->second;
   Observed<std::string>& gpu = facts.values[kGpuKey];
@@ -101,8 +90,6 @@ void StoreGpu(const ProbeReply& reply, NodeFacts& facts) {
               : Observed<std::string>(Printable(Trim(text->substr(text->find(':') + 1))));
     break;  // all GPUs of a machine are of one kind
   }
-  const auto symbol = reply.commands.find(kSymbolKey);
-  if (symbol == reply.commands.end()) return;
   facts.values[kSymbolKey] = symbol->second.exit_code == 0 ? "yes" : "no";
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::nccl {
@@ -36,9 +39,32 @@ Complaint JudgePatched(const std::string& name, const LintContext& context) {
   return {"only private patches read it, and no libnccl is here to ask", kTakeItOut};
 }
 
+bool SameButForCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+Complaint JudgeAgainstFabric(const std::string& name, std::string_view value,
+                             const LintContext& context) {
+  if (name == "NCCL_IB_DISABLE" && value != "0") {
+    return {"turns RDMA off: all traffic would go over TCP", kTakeItOut};
+  }
+  if (name == "NCCL_NET" && SameButForCase(value, "Socket")) {
+    return {"chooses TCP: RDMA would not be used", kTakeItOut};
+  }
+  for (const EnvVariable& need : context.needed) {
+    if (need.name != name || SameButForCase(need.value, value)) continue;
+    return {fmt::format("wanted {} on this fabric, found {}: {}", need.value, Printable(value),
+                        need.why),
+            kTakeItOut};
+  }
+  return {};
+}
+
 // What depends on the fabric and on the other settings.
 Complaint JudgeUse(const std::string& name, const LintContext& context) {
-  if (name == "NCCL_IB_MERGE_NICS" && !context.several_cables) {
+  if (name == "NCCL_IB_MERGE_NICS" && !context.two_cages) {
     return {"has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable",
             kTakeItOut};
   }
@@ -69,9 +95,10 @@ Complaint JudgeSetting(const std::string& name, std::string_view value,
   if (Complaint wrong = JudgeValue(rule == nullptr ? kAnyText : *rule, value); !wrong.Empty()) {
     return wrong;
   }
-  if (rule != nullptr && rule->standing == Standing::kNoEffect) {
+  if (rule != nullptr && rule->standing == Standing::kNoEffect && context.sparks) {
     return {fmt::format("has no effect here: {}", rule->note), kTakeItOut};
   }
+  if (Complaint wrong = JudgeAgainstFabric(name, value, context); !wrong.Empty()) return wrong;
   return JudgeUse(name, context);
 }
 

@@ -5,12 +5,15 @@
 
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/values.h"
+#include "reconciler/model/environment.h"
 
 namespace reconciler::plugins::nccl {
 
 struct LintContext {
-  bool several_cables = false;       // some node's cages lead to different neighbours
+  bool two_cages = false;            // some node uses two of its cages for NCCL
+  bool sparks = true;                // every node is a DGX Spark, of which some rules are true
   bool gid_pinned = false;           // nccl.gid_index
+  Environment needed = {};           // what the fabric cannot do without
   const Library* library = nullptr;  // nullptr: none is known
   bool on_node = false;              // nullptr above means that the node has none
 };

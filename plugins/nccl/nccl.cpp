@@ -9,6 +9,7 @@
 #include "plugins/nccl/gpu.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
+#include "plugins/nccl/needs.h"
 #include "plugins/nccl/section.h"
 #include "plugins/nccl/settings.h"
 #include "plugins/nccl/wanted.h"
@@ -100,8 +101,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
   Errors errors;
   const auto section = SectionOf(cluster);
   if (!section) return errors;
-  const LintContext context{.several_cables = CagesDiffer(fabric),
-                            .gid_pinned = section->gid_index.has_value()};
+  const LintContext context = ContextOf(*section, cluster, fabric);
   for (const ManifestVariable& variable : section->env) {
     Complaint wrong = JudgeOwner(variable.name);
     if (wrong.Empty()) wrong = JudgeSetting(variable.name, variable.value, context);

@@ -13,14 +13,15 @@ namespace {
 constexpr std::string_view kKey = "nccl.settings";  // PATH:LINE:NAME=VALUE, one per line
 constexpr std::size_t kMostBytes = 65536;
 
-// A constant: $1 is the user whose files count. grep says PATH, a NUL byte, LINE, a colon, the
-// text.
+// A constant: $1 is the user whose files count, or empty for the one who logged in. grep says PATH,
+// a NUL byte, LINE, a colon, the text.
 constexpr std::string_view kScript =
-    "home=$(getent passwd \"$1\" 2>/dev/null | cut -d: -f6)\n"
+    "home=$(getent passwd \"${1:-${SUDO_USER:-root}}\" 2>/dev/null | cut -d: -f6)\n"
     "grep -asHnZ NCCL_ /etc/nccl.conf /etc/environment /etc/environment.d/*.conf /etc/profile"
     " /etc/profile.d/*.sh /etc/bash.bashrc /etc/systemd/system/*.service"
     " /etc/systemd/system/*.d/*.conf /etc/systemd/system.conf /etc/systemd/system.conf.d/*.conf"
-    " /root/.nccl.conf \"$home/.nccl.conf\" \"$home/.profile\" \"$home/.bash_profile\""
+    " /root/.nccl.conf /root/.profile /root/.bash_profile /root/.bashrc \"$home/.nccl.conf\" "
+    "\"$home/.profile\" \"$home/.bash_profile\""
     " \"$home/.bashrc\" | head -c 65536\n";
 
 bool IsNameCharacter(char c) {
@@ -47,8 +48,7 @@ std::string_view WordAt(std::string_view text, std::size_t at, char quote) {
 
 RunProbe SettingsProbe(const NodeSpec& node) {
   return {.id = std::string(kKey),
-          .argv = {"sh", "-c", std::string(kScript), "sh",
-                   node.access.user.empty() ? "root" : node.access.user}};
+          .argv = {"sh", "-c", std::string(kScript), "sh", node.access.user}};
 }
 
 std::vector<Setting> ParseLine(const std::string& path, int line, std::string_view text) {

@@ -21,7 +21,7 @@ enum class Standing {
   kRead,      // NCCL reads it and it does something here
   kNever,     // no NCCL reads it; the note says what to use
   kPatched,   // private patches only
-  kNoEffect,  // NCCL reads it, and it changes nothing on this hardware; the note says why
+  kNoEffect,  // NCCL reads it, and it changes nothing on a DGX Spark; the note says why
 };
 
 struct Rule {

@@ -7,11 +7,12 @@
 
 namespace reconciler::plugins::nccl {
 
-constexpr std::string_view kSubnetAware = "NCCL_IB_SUBNET_AWARE_ROUTING";
-
 // One-line files that name each adapter's netdev, for machines whose kernel has other names.
 ReadValues AdapterProbe();
 void StoreAdapters(const ProbeReply& reply, NodeFacts& facts);
+std::vector<std::string> AdaptersOf(const NodeFacts& facts);  // empty: the node did not name them
+// The name that the node gives to a port's adapter, or else the hardware profile.
+std::string AdapterOf(const RailPort& port, const NodeFacts& facts);
 
 // The variables of a node, or why they cannot be told.
 Result<Environment> WantedEnvironment(const Section& section, const PluginInput& input);

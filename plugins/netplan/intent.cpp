@@ -38,12 +38,34 @@ std::string WhyTwoManagers(const PluginInput& input, const Intent& intent) {
   return {};
 }
 
+// Where the functions of ports without a netdev of their name are; empty when they are gone, as
+// without a cable.
+std::string WhereFunctionsAre(const PluginInput& input, const Intent& intent) {
+  const Hardware* hardware = input.cluster.FindHardware(input.node.hardware);
+  std::vector<std::string> places;
+  for (const RailPort& port : intent.ports) {
+    const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
+    if (cage == nullptr || static_cast<std::size_t>(port.twin) >= cage->twins.size()) continue;
+    const std::string& pci = cage->twins[static_cast<std::size_t>(port.twin)].pci;
+    const Observed<std::string> found = ValueOf(input.facts, "host.pci." + pci);
+    const std::string* netdev = Known(found);
+    if (netdev == nullptr) continue;
+    places.push_back(netdev->empty() ? fmt::format("its PCI function {} has no driver", pci)
+                                     : fmt::format("its PCI function {} is {}", pci, *netdev));
+  }
+  return Join(places, ", ");
+}
+
 // What the links say one by one must hold for the file as well: activating any of them needs it.
 std::string WhyNoPorts(const PluginInput& input, const Intent& intent) {
   std::vector<std::string> missing;
   for (const RailPort& port : intent.ports) {
     if (LinkOf(input, port.netdev) != nullptr) return {};
     missing.push_back(port.netdev);
+  }
+  if (const std::string elsewhere = WhereFunctionsAre(input, intent); !elsewhere.empty()) {
+    return fmt::format("this node has no {}: {}: describe it in hardware of the manifest",
+                       Join(missing, " and no "), elsewhere);
   }
   return fmt::format(
       "this node has no {}: plug the cable in (ports without one may be powered down), or name "

@@ -128,6 +128,23 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
+// Only ports of the fabric were ever ours; one of them may lead to the node by now.
+void JudgeRelease(const PluginInput& input, Change& change) {
+  std::vector<std::string> netdevs;
+  std::vector<RailPort> ports;
+  for (const auto& [netdev, link] : input.facts.links) {
+    const bool in_file = change.kind != "link" && change.before &&
+                         change.before->content.find("\n    " + netdev + ":") != std::string::npos;
+    if (!in_file && change.name != netdev) continue;
+    netdevs.push_back(netdev);
+    ports.push_back({.netdev = netdev});
+  }
+  if (netdevs.empty()) return;
+  change.interrupts = CutOff(input.facts, ports);
+  const std::string why = WhyProtected(ProtectionOf(input.node, input.facts), netdevs);
+  if (!why.empty()) Block(change, why);
+}
+
 }  // namespace
 
 Plugin Get() {
@@ -136,7 +153,8 @@ Plugin Get() {
           .after = {},
           .probe = Probe,
           .parse = Parse,
-          .resources = Resources};
+          .resources = Resources,
+          .judge_release = JudgeRelease};
 }
 
 }  // namespace reconciler::plugins::netplan

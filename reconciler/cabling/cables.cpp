@@ -22,6 +22,11 @@ std::vector<DeclaredCable> DeclaredCables(const ClusterSpec& cluster) {
     std::stable_sort(plane.ends.begin(), plane.ends.end(),
                      [](const PlaneEnd& a, const PlaneEnd& b) { return a.node < b.node; });
     DeclaredCable cable{.is_switch = plane.switched};
+    for (const SwitchSpec& one : cluster.switches) {
+      if (!plane.switched) break;
+      cable.switches.insert(one.name);
+      for (const SwitchPort& port : one.ports) cable.plugs[port.peer.node] = {one.name, port.port};
+    }
     for (const PlaneEnd& end : plane.ends) cable.ends.push_back(CageIdOf(*end.node, end.cage));
     cables.push_back(std::move(cable));
   }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <compare>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,10 +20,19 @@ struct CageId {
 
 CageId CageIdOf(const NodeSpec& node, const std::string& cage);
 
+// A port of a switch, by the switch's name.
+struct SwitchPlug {
+  std::string name = {};
+  std::string port = {};
+  auto operator<=>(const SwitchPlug&) const = default;
+};
+
 // What the manifest says hangs together: the two ends of a cable, or all cages on one switch.
 struct DeclaredCable {
   std::vector<CageId> ends = {};  // in node order of the manifest
   bool is_switch = false;
+  std::map<NodeName, SwitchPlug> plugs = {};  // on a switch: the port that the manifest names
+  std::set<std::string> switches = {};        // names of all switches of the manifest
   bool operator==(const DeclaredCable&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
+#include "reconciler/cabling/plug.h"
 
 namespace reconciler {
 namespace {
@@ -63,6 +64,58 @@ const CageId* SameNode(const Group& group, const NodeName& node) {
   return nullptr;
 }
 
+// One cage's verdict by where the others are.
+CableVerdict JudgeCage(const CabledWorld& world, const Group& there, const CageId& anchor,
+                       const CageId& cage, std::vector<std::string>& wrong) {
+  CableVerdict verdict{{{cage}, true}, CableState::kUnknown, {}};
+  const CageId* sibling = SameNode(there, cage.node);
+  if (there.contains(cage)) {
+    verdict.state = CableState::kConfirmed;
+    verdict.detail = "on one network with " + Plural(there.size() - 1, "other", "others");
+  } else if (sibling != nullptr) {
+    verdict.state = CableState::kWrong;
+    verdict.detail = CageWords(*sibling) + " is on the switch instead";
+    wrong.push_back(fmt::format("the cable to the switch is in {} and belongs in its {}",
+                                CageWords(*sibling), CageNoun(cage)));
+  } else if (!there.empty() && !world.At(cage).sight.cages.empty()) {
+    verdict.state = CableState::kWrong;
+    verdict.detail = CageWords(cage) + " finds " + world.WhoIsAt(cage);
+    wrong.push_back(fmt::format("{} should be on the switch with {}, and finds {} instead",
+                                CageWords(cage), CageWords(anchor), world.WhoIsAt(cage)));
+  } else {
+    const std::string who = world.WhoIsAt(cage);
+    verdict.detail = who.empty() ? world.WhyNobody({cage})
+                                 : fmt::format("{} finds only {}", CageWords(cage), who);
+  }
+  return verdict;
+}
+
+// The switch and port of the manifest against those that LLDP names.
+void JudgePlug(const CabledWorld& world, const DeclaredCable& cable, CableVerdict& verdict,
+               std::vector<std::string>& wrong) {
+  const CageId& cage = verdict.cable.ends.front();
+  const auto declared = cable.plugs.find(cage.node);
+  if (declared == cable.plugs.end() || verdict.state == CableState::kWrong) return;
+  const PlugSight seen = ComparePlug(cable, declared->second, world.At(cage).sight.plugs);
+  switch (seen.state) {
+    case CableState::kUnknown:
+      return;
+    case CableState::kConfirmed:
+      verdict.detail =
+          verdict.state == CableState::kConfirmed
+              ? fmt::format("{}, in {} by LLDP", verdict.detail, PlugWords(declared->second))
+              : fmt::format("in {} by LLDP", PlugWords(declared->second));
+      verdict.state = CableState::kConfirmed;
+      return;
+    case CableState::kWrong:
+      verdict.state = CableState::kWrong;
+      verdict.detail = fmt::format("{} is in {}", CageWords(cage), PlugWords(seen.plug));
+      wrong.push_back(fmt::format("{} is in {}, the manifest says {}", CageWords(cage),
+                                  PlugWords(seen.plug), PlugWords(declared->second)));
+      return;
+  }
+}
+
 }  // namespace
 
 std::vector<CableVerdict> JudgeSwitch(const CabledWorld& world, const DeclaredCable& cable,
@@ -72,26 +125,9 @@ std::vector<CableVerdict> JudgeSwitch(const CabledWorld& world, const DeclaredCa
                                    [&](const CageId& cage) { return there.contains(cage); });
   std::vector<CableVerdict> verdicts;
   for (const CageId& cage : cable.ends) {
-    CableVerdict verdict{{{cage}, true}, CableState::kUnknown, {}};
-    const CageId* sibling = SameNode(there, cage.node);
-    if (there.contains(cage)) {
-      verdict.state = CableState::kConfirmed;
-      verdict.detail = "on one network with " + Plural(there.size() - 1, "other", "others");
-    } else if (sibling != nullptr) {
-      verdict.state = CableState::kWrong;
-      verdict.detail = CageWords(*sibling) + " is on the switch instead";
-      wrong.push_back(fmt::format("the cable to the switch is in {} and belongs in its {}",
-                                  CageWords(*sibling), CageNoun(cage)));
-    } else if (!there.empty() && !world.At(cage).sight.cages.empty()) {
-      verdict.state = CableState::kWrong;
-      verdict.detail = CageWords(cage) + " finds " + world.WhoIsAt(cage);
-      wrong.push_back(fmt::format("{} should be on the switch with {}, and finds {} instead",
-                                  CageWords(cage), CageWords(*anchor), world.WhoIsAt(cage)));
-    } else {
-      const std::string who = world.WhoIsAt(cage);
-      verdict.detail = who.empty() ? world.WhyNobody({cage})
-                                   : fmt::format("{} finds only {}", CageWords(cage), who);
-    }
+    CableVerdict verdict =
+        JudgeCage(world, there, anchor != cable.ends.end() ? *anchor : cage, cage, wrong);
+    JudgePlug(world, cable, verdict, wrong);
     verdicts.push_back(std::move(verdict));
   }
   return verdicts;

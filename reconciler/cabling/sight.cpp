@@ -85,6 +85,10 @@ void AddIntroduced(const LldpNeighbour& neighbour, const Names& names, Sight& si
   sight.strangers.insert(
       fmt::format("{} (its port {})", Printable(neighbour.system), Printable(neighbour.port)));
   sight.switches.insert(neighbour.chassis);
+  sight.plugs.insert({neighbour.system, neighbour.port});
+  if (!neighbour.port_description.empty()) {
+    sight.plugs.insert({neighbour.system, neighbour.port_description});
+  }
 }
 
 }  // namespace
@@ -113,6 +117,7 @@ CageViews SeeCages(const ClusterSpec& cluster, const CablingViews& views) {
       cage.sight.cages.erase(id);
       sight.cages.erase(id);
       cage.sight.switches = sight.switches;
+      cage.sight.plugs = sight.plugs;
       if (!cage.sight.Empty() || cage.state != PortState::kLink) continue;
       cage.sight = std::move(sight);
       cage.sight.by_lldp = true;

@@ -13,7 +13,9 @@ struct Sight {
   std::set<CageId> cages = {};           // of this cluster
   std::set<std::string> strangers = {};  // anybody else, in words: "crs812 (its port 7)"
   std::set<std::string> switches = {};   // LLDP chassis that are no node of ours
-  bool by_lldp = false;                  // nobody answered: LLDP's word alone
+  // The same as name and port: each neighbour's id of its port, and its words for it.
+  std::set<SwitchPlug> plugs = {};
+  bool by_lldp = false;  // nobody answered: LLDP's word alone
   bool Empty() const { return cages.empty() && strangers.empty(); }
 };
 

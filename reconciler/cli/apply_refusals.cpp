@@ -34,7 +34,8 @@ int RefuseHalfCables(const Plan& plan, const Fabric& fabric, const ClusterFacts&
   const std::vector<std::string> half = HalfCables(plan, fabric, facts);
   if (half.empty()) return kFine;
   Refuse("change one end of a cable only", half,
-         "make that node ready, take it out of the manifest, or give --allow-half-cables");
+         "make that node ready, name it with --node too, take it out of the manifest, or give "
+         "--allow-half-cables");
   return facts.unreachable.empty() ? kPending : kNodeUnreadable;
 }
 

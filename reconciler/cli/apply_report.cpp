@@ -52,8 +52,7 @@ bool Confirmed(const Plan& plan, bool yes) {
 void PrintOutcome(const ConvergeReport& report) {
   if (report.committed && !report.converged) {
     std::cerr << FormatErrors(report.errors);
-    std::cout << "committed on every node, but what was read afterwards differs: see the errors "
-                 "above\n";
+    std::cout << "committed on every node, but not all is well afterwards: see the errors above\n";
     PrintEnds(report);
     return;
   }

@@ -30,6 +30,8 @@
 namespace reconciler::cli {
 namespace {
 
+constexpr std::chrono::seconds kAlive{20};  // between two signs of life
+
 volatile std::sig_atomic_t interrupted = 0;
 
 // Ctrl-C, a lost terminal or a cancelled job: the apply ends before its next stage and is taken
@@ -91,7 +93,10 @@ class ApplyRun {
     if (const int refused = Refused(plan, *fresh); refused != kFine) return refused;
     const bool nothing =
         plan.Empty() && !Unfinished() && keeper_.NodesToSettle(plan, facts_).empty();
-    if (nothing) return Verified(CodeOf(plan));
+    if (nothing) {
+      const int code = CodeOf(plan);
+      return scope_.uninstall && code == kFine ? keeper_.Unledgered(facts_) : Verified(code);
+    }
     if ((!plan.Empty() || scope_.uninstall) && !Confirmed(plan, flags_.yes)) {
       return kUsageOrManifest;
     }
@@ -158,9 +163,11 @@ class ApplyRun {
                             sessions.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
       return nullptr;
     }
-    const auto leftovers = EndLeftovers(Reached(), **sessions);
+    const bool whole = Reached().size() == cluster_.spec.nodes.size();
+    const auto leftovers = EndLeftovers(Reached(), whole, **sessions);
     if (!leftovers) {
       lock_code_ = Complain(leftovers.error(), kMixed);
+      for (const NodeSpec* node : Reached()) std::cout << node->name << ": unknown\n";
       return nullptr;
     }
     for (const std::string& line : *leftovers) std::cerr << line << '\n';
@@ -171,6 +178,8 @@ class ApplyRun {
   int Carry(const Plan& plan) {
     const auto sessions = Locked();
     if (sessions == nullptr) return lock_code_;
+    // The lock is held to the end of the verification, and shows that somebody is there.
+    const std::jthread alive = sessions->Beat(":", kAlive);
     // Under the lock nobody else of us changes anything: what was approved must still fit.
     const auto now = Replan({});
     if (!now) return Complain(now.error(), kUsageOrManifest);
@@ -233,6 +242,8 @@ class ApplyRun {
     if (!errors.empty()) return kMixed;
     if (!scope_.uninstall) return Verified(code);
     const int forgotten = keeper_.Forget(remaining);
+    const int unledgered = keeper_.Unledgered(facts_);
+    if (forgotten == kFine && code == kFine) return unledgered;
     return forgotten == kMixed || code == kFine ? forgotten : code;
   }
 

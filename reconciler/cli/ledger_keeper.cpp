@@ -6,6 +6,7 @@
 #include <iostream>
 #include <set>
 
+#include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/engine/plan_compare.h"
@@ -84,6 +85,39 @@ Errors LedgerKeeper::Settle(const Plan& plan) {
                     });
 }
 
+// What we made and do not delete, for somebody may use it by now.
+std::string LedgerKeeper::KeptOn(const NodeName& node) const {
+  const Ledger* ledger = OldLedger(node);
+  std::vector<std::string> names;
+  if (ledger != nullptr) {
+    for (const LedgerEntry& entry : ledger->entries) {
+      if (entry.original.empty() && entry.triggers.empty()) names.push_back(Printable(entry.name));
+    }
+  }
+  return names.empty() ? "" : " but " + Join(names, " and ");
+}
+
+int LedgerKeeper::Unledgered(const ClusterFacts& facts) const {
+  bool any = false;
+  for (const NodeSpec* node : ReadNodes(facts)) {
+    const NodeFacts& read = facts.nodes.at(node->name);
+    if (Known(read.ledger) != nullptr) continue;
+    for (const auto& [path, observed] : read.files) {
+      const FileState* file = Known(observed);
+      const bool ours =
+          file != nullptr && (IsOwnedFile(file->content, cluster_.name) ||
+                              WithoutBlocks(file->content, cluster_.name) != file->content);
+      if (!ours) continue;
+      any = true;
+      std::cout << fmt::format(
+          "left on {}: file {}: ours by its mark, but the node has no ledger that says what was "
+          "there before: take it away by hand\n",
+          node->name, Printable(path));
+    }
+  }
+  return any ? kPending : kFine;
+}
+
 int LedgerKeeper::Forget(const Plan& remaining) {
   std::set<NodeName> left;
   for (const Stage& stage : remaining.stages) {
@@ -100,8 +134,9 @@ int LedgerKeeper::Forget(const Plan& remaining) {
                  [](const NodeName&) { return ForgetScript(); });
   std::cerr << FormatErrors(errors);
   for (const NodeSpec* node : done) {
-    std::cout << fmt::format("{}: nothing of spark-reconcile is left, {} is gone\n", node->name,
-                             kStateFolder);
+    const std::string kept = KeptOn(node->name);
+    std::cout << fmt::format("{}: nothing of spark-reconcile is left{}, {} is gone\n", node->name,
+                             kept, kStateFolder);
   }
   if (!errors.empty()) return kMixed;
   return left.empty() ? kFine : kPending;

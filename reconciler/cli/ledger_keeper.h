@@ -37,12 +37,16 @@ class LedgerKeeper {
   // Says what is left and what is gone; returns the exit code.
   int Forget(const Plan& remaining);
 
+  // Says which files of ours lie on nodes without a ledger; returns the exit code.
+  int Unledgered(const ClusterFacts& facts) const;
+
   // How the verification after the apply ended, for the nodes that committed `passes`.
   Errors Record(int verified, const std::vector<Plan>& passes);
 
  private:
   LedgerHead Head(int generation) const;
   const Ledger* OldLedger(const NodeName& node) const;
+  std::string KeptOn(const NodeName& node) const;
   std::vector<const NodeSpec*> ReadNodes(const ClusterFacts& facts) const;
 
   const ClusterSpec& cluster_;

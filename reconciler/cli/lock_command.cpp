@@ -42,9 +42,10 @@ Locks ReadAll(const Cluster& cluster, const Selection& selection, NodePool& pool
 std::string Line(const NodeName& node, const NodeLock& lock) {
   if (!lock.held) return fmt::format("{}  free\n", node);
   const std::string since =
-      lock.overdue_s > 0
-          ? fmt::format("silent for {} s longer than its last request could take", lock.overdue_s)
-          : fmt::format("at work, or may keep silent for {} s more", -lock.overdue_s);
+      !lock.overdue_s ? "at work, or not: it left no word of until when it may keep silent"
+      : *lock.overdue_s > 0
+          ? fmt::format("silent for {} s longer than its last request could take", *lock.overdue_s)
+          : fmt::format("at work, or may keep silent for {} s more", -*lock.overdue_s);
   return fmt::format("{}  held by {} ({})\n", node, Printable(lock.lease), since);
 }
 

@@ -13,9 +13,11 @@
 namespace reconciler::cli {
 namespace {
 
-int RunVerify(const Selection& selection, const std::string& format, const LadderChoice& choice) {
-  const auto cluster = OpenCluster(selection);
+int RunVerify(const Selection& selection, const std::string& format, const std::string& level,
+              const LadderChoice& choice) {
+  auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
+  SetLevel(*cluster, level);
   NodePool pool(DialNode);
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   const Report report = RunLadder(*cluster, facts, pool, choice);
@@ -35,7 +37,8 @@ void AddVerify(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   auto choice = std::make_shared<LadderChoice>();
-  command->add_option("--level", choice->level, "How far to go; otherwise as the manifest says")
+  auto level = std::make_shared<std::string>();
+  command->add_option("--level", *level, "How far to go; otherwise as the manifest says")
       ->check(CLI::IsMember({"link", "rdma", "nccl"}));
   command->add_flag("--skip-rdma", choice->skip_rdma,
                     "Run NCCL without writing to each rail before");
@@ -48,8 +51,8 @@ void AddVerify(CLI::App& app, Context& context) {
                     "Run NCCL although other programs use the GPUs");
   command->add_flag("--keep-program", choice->keep_program,
                     "Leave spark-verify on the nodes, for the next run");
-  command->callback([&context, selection, format, choice] {
-    context.exit_code = RunVerify(*selection, *format, *choice);
+  command->callback([&context, selection, format, level, choice] {
+    context.exit_code = RunVerify(*selection, *format, *level, *choice);
   });
 }
 

@@ -11,11 +11,28 @@ namespace reconciler::cli {
 
 namespace {
 
-// spark-verify lies beside this program.
+Value& Member(Value& map, const std::string& key) {
+  if (!map.IsMap()) map.data = std::vector<reconciler::Member>();
+  auto& members = std::get<std::vector<reconciler::Member>>(map.data);
+  for (reconciler::Member& member : members) {
+    if (member.key == key) return member.value;
+  }
+  return members.emplace_back(reconciler::Member{.key = key}).value;
+}
+
+}  // namespace
+
+void SetLevel(Cluster& cluster, const std::string& level) {
+  if (level.empty()) return;
+  Member(Member(cluster.spec.settings, "verify"), "level").data = level;
+}
+
 std::string OwnFolder() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
+
+namespace {
 
 NcclChoice NcclOf(const Cluster& cluster, const ClusterFacts& facts, const LadderChoice& choice) {
   NcclChoice nccl{.programs = OwnFolder(),
@@ -43,12 +60,12 @@ NcclChoice NcclOf(const Cluster& cluster, const ClusterFacts& facts, const Ladde
 Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
                  const LadderChoice& choice) {
   const VerifySection section = VerifySectionOf(cluster.spec);
-  const VerifyOptions options{
-      .up_to = choice.level.empty() ? section.level : RungOf(choice.level),
-      .rdma = {.programs = OwnFolder(), .keep_program = choice.keep_program},
-      .skip_rdma = section.skip_rdma || choice.skip_rdma,
-      .section = section,
-      .nccl = NcclOf(cluster, facts, choice)};
+  const VerifyOptions options{.up_to = section.level,
+                              .rdma = {.programs = OwnFolder(),
+                                       .keep_program = choice.keep_program,
+                                       .leave_out = section.skip_rdma || choice.skip_rdma},
+                              .section = section,
+                              .nccl = NcclOf(cluster, facts, choice)};
   Progress progress("measuring", facts.nodes.size());
   Report report = Verify(cluster.spec, cluster.fabric, facts, pool, options,
                          [&](const NodeName& node, std::string_view) { progress.Step(node); });

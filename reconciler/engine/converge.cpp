@@ -101,6 +101,10 @@ class Run {
       Undo();
     }
     if (!report_.converged && !report_.undone) TellEnds();
+    // No node could commit, and each has taken it back by itself.
+    report_.undone |=
+        mixed_ && std::all_of(report_.ends.begin(), report_.ends.end(),
+                              [](auto& one) { return one.second == NodeEnd::kAsBefore; });
     return std::move(report_);
   }
 
@@ -235,13 +239,15 @@ class Run {
 
   // The trial has become the state proper: it is read as any other.
   void ReadBack() {
-    if (!report_.errors.empty() || !Read({}, {})) return;
+    if (!Read({}, {})) return;
     ForEachChange(report_.remaining,
                   [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
-    report_.converged = report_.remaining.Empty();
+    report_.converged = report_.errors.empty();
     if (!report_.converged) return;
+    const RoundTrips most = sessions_.MostRoundTrips();
     on_event_({EventType::kConverged, "", "",
-               fmt::format("{} round trips to a node at most", sessions_.MostRoundTrips())});
+               fmt::format("{} requests and {} readings on a node at most", most.requests,
+                           most.readings)});
   }
 
   void Undo() {

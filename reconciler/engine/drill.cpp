@@ -89,7 +89,7 @@ class Run {
   bool Change(const std::string& lease) {
     const auto sessions = Sessions::Take({&node_}, pool_, lease);
     if (!sessions) return Stop(sessions.error());
-    const auto leftovers = EndLeftovers({&node_}, **sessions);
+    const auto leftovers = EndLeftovers({&node_}, /*whole=*/false, **sessions);
     if (!leftovers) return Stop(leftovers.error());
     const auto made = (*sessions)->Run(
         node_, fmt::format("mkdir -p {} && printf '%s' 'kept as it is' >{}", "\"$D/drill\"", kOver),

@@ -92,7 +92,6 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
 
 Errors Guard::Intent(const Fabric& fabric,
                      const std::function<Documents(const NodeName&)>& documents) {
-  beat_ = {};
   const std::string journal = JournalDirectory(apply_id_);
   return OnEveryNode("the plan could not be prepared for its commit", [&](const NodeName& node) {
     return IntentRequest(journal, documents(node), PeersOf(fabric, node, Applied(), apply_id_));
@@ -100,6 +99,7 @@ Errors Guard::Intent(const Fabric& fabric,
 }
 
 Errors Guard::Commit() {
+  beat_ = {};
   return EndOnEveryNode("the plan could not be committed",
                         CommitRequest(JournalDirectory(apply_id_)));
 }

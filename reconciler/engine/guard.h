@@ -16,9 +16,11 @@
 namespace reconciler {
 
 // Ends what cut-off applies left undecided or unfinished on `nodes`. All nodes of one apply end the
-// same way: committed when any of them has committed, taken back otherwise. Precondition: the
-// nodes' locks are held. Returns one line per node where there was something.
-Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes,
+// same way: committed where any of them has committed; a node that is ready asks its peers, which
+// need not be among `nodes`; others take it back. `whole`: these are all nodes of the cluster, so
+// that nobody needs their beacons afterwards. Precondition: the nodes' locks are held. Returns one
+// line per node where there was something.
+Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes, bool whole,
                                               Sessions& sessions);
 
 // Arms the nodes' own revert before the first change and decides about it at the end. One guard

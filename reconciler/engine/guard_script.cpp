@@ -30,6 +30,13 @@ done
 if [ -e "$J/made" ]; then # nothing is on trial any more
   grep '^/run/' "$J/made" | sort -r | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
 fi
+# The trials of such settings did not last over a restart.
+if [ -e "$J/restarted" ]; then
+  for step in $(steps -n); do
+    T=$(cat "$J/$step/path" 2>/dev/null)
+    case $T in /etc/sysctl.d/*) [ ! -e "$T" ] || timeout 10 sysctl -q -p "$T" 2>/dev/null ;; esac
+  done
+fi
 if [ -d "$J/documents" ]; then
   for file in $(cd "$J/documents" && find . -type f); do
     mkdir -p "$D/${file%/*}" && put "$J/documents/$file" "$D/$file" || failed=1
@@ -46,6 +53,10 @@ beacons del
 rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service" || exit 1
 echo finished >"$J/state"
 sync "$J/state"
+# Staged by a controller that ended before it armed anything; without the lock it may be at work.
+[ -n "${1:-}" ] || for old in $(ls "$D/journal"); do
+  [ -e "$D/journal/$old/revert" ] || rm -rf "$D/journal/$old"
+done
 # Folders that an apply made go when they are empty; until then they are remembered.
 cat "$D/made" "$J/made" 2>/dev/null | sort -ru | while IFS= read -r made; do
   rmdir -- "$made" 2>/dev/null || [ ! -d "$made" ] || printf '%s\n' "$made"
@@ -91,21 +102,36 @@ peers_are_new() {
   done
 }
 
+completed() { [ "$(cat "$J/state")" = committed ] || sh "$J/commit"; }
+taken_back() { [ "$(cat "$J/state")" = reverted ] || sh "$J/revert" guard; }
+persist() { # COMMAND
+  for pause in 1 5 15 30 60 0; do
+    "$1" && return 0
+    sleep $pause
+  done
+  return 1
+}
+# A peer that is ready and late must see it.
+linger() {
+  for round in $(seq $((LINGER / MOMENT + 1))); do
+    beacons replace
+    sleep "$MOMENT"
+    [ "$(cat "$J/state")" != finished ] || exit 0
+  done
+}
 decided() { # what this node decided, carried out
-  case $(readlink "$J/decision") in
-    commit) [ "$(cat "$J/state")" = finished ] || { sh "$J/commit" && sleep "$LINGER" && sh "$J/finish" guard; } ;;
-    revert)
-      for pause in 1 5 15 30 60; do
-        [ "$(cat "$J/state")" != reverted ] || break
-        sh "$J/revert" guard && break
-        sleep $pause
-      done ;;
-  esac
+  if [ "$(readlink "$J/decision")" = commit ]; then
+    [ "$(cat "$J/state")" = finished ] || { persist completed && linger && sh "$J/finish" guard; }
+  else persist taken_back; fi
+}
+later() { # SECONDS; where no timer can be had nothing stays undecided
+  uptime; echo "$up" >"$J/progress"
+  timeout 30 systemd-run -q --no-block --unit="$UNIT" --on-active="$1" --timer-property=AccuracySec=1s sh "$J/watch"
 }
 
 if [ "${1:-}" = boot ]; then
   case $(readlink "$J/decision") in
-    commit) sh "$J/commit" && sh "$J/finish" boot; exit ;;
+    commit) sh "$J/commit"; later 1 || sh "$J/finish" boot; exit ;;
     revert) sh "$J/revert" boot; exit ;;
   esac
   [ -e "$J/intent" ] || { sh "$J/revert" boot; exit; }
@@ -117,10 +143,18 @@ if [ "${1:-}" = boot ]; then
     (umask 022 && mkdir -p "${to%/*}")
     if [ -e "$d/new" ]; then put "$d/new" "$to"; else : >"$to"; fi
   done
-  netplan generate
-  uptime; echo "$up" >"$J/progress"
-  systemd-run -q --no-block --unit="$UNIT" --on-active="$LIMIT" --timer-property=AccuracySec=1s sh "$J/watch"
-  exit 0
+  timeout 30 netplan generate
+  : >"$J/restarted"
+  later "$LIMIT" || sh "$J/revert" boot
+  exit
+fi
+
+if [ "${1:-}" = ask ]; then # for the next apply, which does not see every node of this one
+  if [ ! -L "$J/decision" ]; then
+    if [ -s "$J/peers" ] && peers_are_new; then sh "$J/commit"; else sh "$J/revert"; fi >&2
+  fi
+  readlink "$J/decision"
+  exit
 fi
 
 # A controller that lost its power never closes its connection: its shell would hold the lock for ever.
@@ -150,7 +184,7 @@ std::string BootUnit(std::string_view journal) {
       "After=local-fs.target\n"
       "Before=systemd-sysctl.service systemd-networkd.service NetworkManager.service "
       "network-pre.target\n"
-      "[Service]\nType=oneshot\nExecStart=/bin/sh {}/watch boot\n"
+      "[Service]\nType=oneshot\nTimeoutStartSec=120\nExecStart=/bin/sh {}/watch boot\n"
       "[Install]\nWantedBy=sysinit.target\n",
       journal);
 }
@@ -256,10 +290,20 @@ done
 )sh";
 }
 
-std::string EndLeftoverRequest(std::string_view apply_id, std::string_view decision) {
+std::string EndLeftoverRequest(std::string_view apply_id, LeftoverEnd end) {
   const std::string journal = ShellQuote(JournalDirectory(apply_id));
-  return decision == "commit" ? fmt::format("sh {0}/commit && sh {0}/finish\n", journal)
-                              : fmt::format("sh {0}/revert\n", journal);
+  switch (end) {
+    case LeftoverEnd::kCommit:
+      return fmt::format("sh {0}/commit >&2 && echo commit\n", journal);
+    case LeftoverEnd::kRevert:
+      return fmt::format("sh {0}/revert >&2\n", journal);
+    case LeftoverEnd::kAskPeers:
+      return fmt::format(
+          "case $(sh {0}/watch ask) in\n"
+          "  commit) sh {0}/commit >&2 && echo commit ;;\n  *) sh {0}/revert >&2 ;;\nesac\n",
+          journal);
+  }
+  return {};
 }
 
 }  // namespace reconciler

@@ -59,9 +59,13 @@ std::string RevertRequest(std::string_view journal);
 
 // What earlier applies left undecided or unfinished, and which were finished, one line each on
 // stdout: "APPLY none|intent|commit|revert|finished". Precondition: we hold the node's lock, so
-// their controllers are gone.
+// their controllers have lost this node at least.
 std::string LeftoversRequest();
-// Ends one of them: "commit" or "revert".
-std::string EndLeftoverRequest(std::string_view apply_id, std::string_view decision);
+
+// kAskPeers: by the peers' beacons, as the node would decide after its deadline.
+enum class LeftoverEnd { kCommit, kRevert, kAskPeers };
+
+// Ends one of them. stdout: "commit" where that is how it ended.
+std::string EndLeftoverRequest(std::string_view apply_id, LeftoverEnd end);
 
 }  // namespace reconciler

@@ -26,10 +26,10 @@ const Change* LinkChange(const Plan& plan, const RailPort& port) {
 
 // Why this end stays as it is although it should not; empty: it changes, or holds already.
 std::string WhyStuck(const Plan& plan, const RailPort& port) {
-  for (const PlanNode& node : plan.nodes) {
-    if (node.name == port.node && !node.unreachable.empty())
-      return "not reached: " + node.unreachable;
-  }
+  const auto node = std::find_if(plan.nodes.begin(), plan.nodes.end(),
+                                 [&](const PlanNode& one) { return one.name == port.node; });
+  if (node == plan.nodes.end()) return "it is not part of this apply";
+  if (!node->unreachable.empty()) return "not reached: " + node->unreachable;
   const Change* change = LinkChange(plan, port);
   if (change == nullptr || change->change != ChangeKind::kBlocked) return {};
   return change->name + " is blocked: " + change->detail;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "reconciler/base/text.h"
+#include "reconciler/engine/apply_script.h"
 #include "reconciler/engine/guard.h"
 
 namespace reconciler {
@@ -49,39 +50,81 @@ Result<std::vector<Leftover>> Find(const std::vector<const NodeSpec*>& nodes, Se
   return found;
 }
 
+// Who has decided stays with it; who is ready follows a peer that has committed.
+LeftoverEnd EndFor(const Leftover& one, const std::vector<Leftover>& all) {
+  const bool committed = std::any_of(all.begin(), all.end(), [&](const Leftover& other) {
+    return other.apply_id == one.apply_id && (other.state == "commit" || other.state == "finished");
+  });
+  if (one.state == "commit" || (one.state == "intent" && committed)) return LeftoverEnd::kCommit;
+  return one.state == "intent" ? LeftoverEnd::kAskPeers : LeftoverEnd::kRevert;
+}
+
+// One run over the nodes, with the first error that any of them met.
+class Ending {
+ public:
+  Ending(const std::vector<const NodeSpec*>& nodes, Sessions& sessions,
+         const std::vector<Leftover>& leftovers)
+      : nodes_(nodes), sessions_(sessions), leftovers_(leftovers) {}
+
+  void EndAll() {
+    ForEachNode(nodes_, [&](const NodeSpec& node) {
+      for (const Leftover& one : leftovers_) {
+        if (one.node != &node || one.state == "finished") continue;
+        const auto reply = Ask(node, EndLeftoverRequest(one.apply_id, EndFor(one, leftovers_)));
+        if (!reply) return;
+        const bool commit = Trim(reply->out) == "commit";
+        const std::lock_guard lock(mutex_);
+        told_.push_back(fmt::format("{}: an earlier apply was cut off and is {} now: {}", node.name,
+                                    commit ? "completed" : "taken back", Printable(one.apply_id)));
+        if (commit) committed_.push_back(one);
+      }
+    });
+  }
+
+  // Not before all have ended: a node may still ask another's beacon.
+  void FinishAll() {
+    ForEachNode(nodes_, [&](const NodeSpec& node) {
+      for (const Leftover& one : committed_) {
+        if (one.node == &node && !Ask(node, FinishRequest(JournalDirectory(one.apply_id)))) return;
+      }
+    });
+  }
+
+  std::optional<Error> error = {};
+
+  std::vector<std::string> Told() {
+    std::sort(told_.begin(), told_.end());
+    return std::move(told_);
+  }
+
+ private:
+  std::optional<ScriptReply> Ask(const NodeSpec& node, const std::string& request) {
+    auto reply = sessions_.Run(node, request, kEndLimit);
+    if (reply && reply->exit_code == 0) return std::move(*reply);
+    const std::lock_guard lock(mutex_);
+    error = reply ? Failed(node.name, *reply) : reply.error();
+    return std::nullopt;
+  }
+
+  const std::vector<const NodeSpec*>& nodes_;
+  Sessions& sessions_;
+  const std::vector<Leftover>& leftovers_;
+  std::mutex mutex_ = {};
+  std::vector<std::string> told_ = {};
+  std::vector<Leftover> committed_ = {};
+};
+
 }  // namespace
 
-Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes,
+Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes, bool whole,
                                               Sessions& sessions) {
   const auto leftovers = Find(nodes, sessions);
   if (!leftovers) return Fail(leftovers.error());
-  std::vector<std::string> told;
-  std::optional<Error> error;
-  std::mutex mutex;
-  ForEachNode(nodes, [&](const NodeSpec& node) {
-    for (const Leftover& one : *leftovers) {
-      if (one.node != &node || one.state == "finished") continue;
-      // Who has decided stays with it; who is ready follows a peer that has committed.
-      const bool committed =
-          std::any_of(leftovers->begin(), leftovers->end(), [&](const Leftover& other) {
-            return other.apply_id == one.apply_id &&
-                   (other.state == "commit" || other.state == "finished");
-          });
-      const bool commit = one.state == "commit" || (one.state == "intent" && committed);
-      const auto reply = sessions.Run(
-          node, EndLeftoverRequest(one.apply_id, commit ? "commit" : "revert"), kEndLimit);
-      const std::lock_guard lock(mutex);
-      if (!reply || reply->exit_code != 0) {
-        error = reply ? Failed(node.name, *reply) : reply.error();
-        return;
-      }
-      told.push_back(fmt::format("{}: an earlier apply was cut off and is {} now: {}", node.name,
-                                 commit ? "completed" : "taken back", Printable(one.apply_id)));
-    }
-  });
-  if (error) return Fail(std::move(*error));
-  std::sort(told.begin(), told.end());
-  return told;
+  Ending ending(nodes, sessions, *leftovers);
+  ending.EndAll();
+  if (!ending.error && whole) ending.FinishAll();
+  if (ending.error) return Fail(std::move(*ending.error));
+  return ending.Told();
 }
 
 }  // namespace reconciler

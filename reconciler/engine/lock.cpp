@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "reconciler/base/text.h"
@@ -18,17 +19,17 @@ namespace {
 
 constexpr Milliseconds kLimit{20000};
 
-// "free", or "held SHELL OVERDUE" and the lease's first line. The lock is not tried: a controller
-// that came in that moment would be refused.
+// "free", or "held SHELL UNTIL UPTIME" and the lease's first two lines. The lock is not tried: a
+// controller that came in that moment would be refused.
 constexpr std::string_view kLook = R"sh(
 [ -e "$D/lease" ] || { echo free; exit 0; }
-shell=0; until=0
+shell=0; until=
 while read -r word value; do [ "$word" != shell ] || shell=$value; done <"$D/lease"
 [ "$(readlink "/proc/$shell/fd/9")" = "$D/lock" ] || { echo free; exit 0; }
 read -r until <"$D/lease.until"
 read -r up _ </proc/uptime
-echo "held $shell $((${up%.*} - until))"
-head -n 1 "$D/lease"
+echo "held $shell ${until:--} ${up%.*}"
+head -n 2 "$D/lease"
 )sh";
 
 // Only a process that has the lock open is ended, and with it its children: the step under way.
@@ -48,6 +49,30 @@ Error Failed(const NodeName& node, std::string what) {
   return {.kind = ErrorKind::kApply, .message = std::move(what), .context = {node}};
 }
 
+std::string BootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+std::string PidNamespace() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+}
+
+// A process id comes again, with another start: field 22 of proc_pid_stat(5), in clock ticks since
+// boot. "-": there is no such process.
+std::string StartOf(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string stat;
+  if (!file || !std::getline(file, stat)) return "-";
+  const std::size_t name_end = stat.rfind(')');  // the name may hold blanks
+  if (name_end == std::string::npos) return "-";
+  const std::vector<std::string> fields = Split(stat.substr(name_end + 1), ' ');
+  return fields.size() > 20 ? fields[20] : "-";
+}
+
 }  // namespace
 
 std::string WhoAmI() {
@@ -62,7 +87,10 @@ std::string TimeNow() {
                                       std::chrono::system_clock::now()));
 }
 
-std::string LeaseText() { return WhoAmI() + " since " + TimeNow(); }
+std::string LeaseText() {
+  return fmt::format("{} since {}\nprocess {} {} {} {}", WhoAmI(), TimeNow(), getpid(), BootId(),
+                     PidNamespace(), StartOf(getpid()));
+}
 
 Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
   const auto reply = pool.Run(
@@ -72,30 +100,29 @@ Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
   if (!lines.empty() && lines[0] == "free") return NodeLock{};
   const std::vector<std::string> words =
       lines.empty() ? std::vector<std::string>() : Split(lines[0], ' ');
-  if (words.size() != 3 || words[0] != "held") {
+  if (words.size() != 4 || words[0] != "held") {
     return Fail(Failed(node.name, "the lock cannot be read: " + Printable(Trim(reply->err))));
   }
-  return NodeLock{.held = true,
-                  .lease = lines.size() > 1 ? lines[1] : "",
-                  .shell = std::atoi(words[1].c_str()),
-                  .overdue_s = std::atoi(words[2].c_str())};
+  NodeLock lock{.held = true,
+                .lease = lines.size() > 1 ? lines[1] : "",
+                .process = lines.size() > 2 ? lines[2] : "",
+                .shell = std::atoi(words[1].c_str())};
+  if (words[2] != "-") lock.overdue_s = std::atoi(words[3].c_str()) - std::atoi(words[2].c_str());
+  return lock;
 }
 
 std::optional<std::string> ProofOfDeath(const NodeLock& lock, int patience_s) {
-  if (lock.overdue_s > patience_s) {
+  if (lock.overdue_s && *lock.overdue_s > patience_s) {
     return fmt::format("it has been silent for {} s longer than its last request could take",
-                       lock.overdue_s);
+                       *lock.overdue_s);
   }
-  // "ada@workstation pid 4711 since …"
-  const std::vector<std::string> mine = Split(WhoAmI(), ' ');
-  const std::vector<std::string> words = Split(lock.lease, ' ');
-  if (words.size() < 3 || words[0] != mine[0] || words[1] != "pid") return std::nullopt;
-  std::ifstream name(fmt::format("/proc/{}/comm", std::atoi(words[2].c_str())));
-  std::string comm;
-  if (name && std::getline(name, comm) && std::string_view("spark-reconcile").starts_with(comm)) {
-    return std::nullopt;
-  }
-  return fmt::format("it was process {} of this machine, which does not run any more", words[2]);
+  const std::vector<std::string> words = Split(lock.process, ' ');
+  if (words.size() != 5 || words[0] != "process") return std::nullopt;
+  const int pid = std::atoi(words[1].c_str());
+  // Another machine's processes, or another container's, cannot be seen from here.
+  if (pid <= 0 || words[2] != BootId() || words[3] != PidNamespace()) return std::nullopt;
+  if (StartOf(pid) == words[4]) return std::nullopt;
+  return fmt::format("it was process {} of this machine, which does not run any more", pid);
 }
 
 Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& lock) {

@@ -8,16 +8,20 @@
 namespace reconciler {
 
 // What a lease says of its holder. The lock itself belongs to the holder's Session.
-std::string WhoAmI();     // "ada@workstation pid 4711"
-std::string TimeNow();    // UTC, RFC 3339: "2026-05-01T10:00:00Z"
-std::string LeaseText();  // "ada@workstation pid 4711 since 2026-05-01T10:00:00Z"
+std::string WhoAmI();   // "ada@workstation pid 4711"
+std::string TimeNow();  // UTC, RFC 3339: "2026-05-01T10:00:00Z"
+// "ada@workstation pid 4711 since 2026-05-01T10:00:00Z", and a second line for ProofOfDeath:
+// "process PID BOOT_ID PID_NAMESPACE START".
+std::string LeaseText();
 
 // A node's lock as it is found, without taking it.
 struct NodeLock {
-  bool held = false;       // a living process holds the flock
-  std::string lease = {};  // whose it is: LeaseText
-  int shell = 0;           // the node's process that holds it; 0: not told
-  int overdue_s = 0;       // since the holder's last request should have ended; negative: not yet
+  bool held = false;         // a living process holds the flock
+  std::string lease = {};    // whose it is: the first line of LeaseText
+  std::string process = {};  // the second
+  int shell = 0;             // the node's process that holds it; 0: not told
+  // Since the holder's last request should have ended; negative: not yet; nullopt: not told.
+  std::optional<int> overdue_s = {};
 };
 
 Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool);

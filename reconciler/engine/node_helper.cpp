@@ -14,9 +14,9 @@ decide() { # commit|revert
   [ "$(readlink "$J/decision")" = "$1" ]
 }
 
-put() { # FROM TO, at once or not at all
+put() { # FROM TO [MARKER], at once or not at all, and never before the marker lasts
   tmp=$(mktemp "${2%/*}/.spark-reconcile.XXXXXXXXXX") || return 1
-  cp -p -- "$1" "$tmp" && sync "$tmp" && mv -fT -- "$tmp" "$2" && sync "${2%/*}" && return 0
+  cp -p -- "$1" "$tmp" && sync "$tmp" ${3:+"$3" "${3%/*}"} && mv -fT -- "$tmp" "$2" && sync "${2%/*}" && return 0
   rm -f -- "$tmp"
   return 1
 }
@@ -82,7 +82,7 @@ stage_remove() { # STEP PATH TRIAL
 parents() { make_folder "${T%/*}" "$1" "$2"; } # OWNER GROUP
 make_folder() { # FOLDER OWNER GROUP; below a home it is the owner's alone
   if [ -z "$1" ] || [ -d "$1" ]; then return 0; fi
-  make_folder "${1%/*}" "$2" "$3" && printf '%s\n' "$1" >>"$J/made" || return 1
+  make_folder "${1%/*}" "$2" "$3" && printf '%s\n' "$1" >>"$J/made" && sync "$J/made" || return 1
   if [ -n "$home" ] && [ "${1#"$home"/}" != "$1" ]; then
     mkdir -- "$1" && chown -- "$2:$3" "$1" && chmod 0700 "$1"
   else (umask 022 && mkdir -- "$1"); fi
@@ -97,15 +97,15 @@ unmoved() {
 write_file() { # STEP PATH OWNER GROUP
   target "$2" && d=$J/$1 && unmoved && : >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
-    to=$(cat "$d/trial") && (home=; make_folder "${to%/*}" root root) && put "$d/new" "$to"
-  else parents "$3" "$4" && put "$d/new" "$T"; fi
+    to=$(cat "$d/trial") && (home=; make_folder "${to%/*}" root root) && put "$d/new" "$to" "$d/begun"
+  else parents "$3" "$4" && put "$d/new" "$T" "$d/begun"; fi
 }
 
 remove_file() { # STEP PATH
   target "$2" && d=$J/$1 && unmoved && : >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
     to=$(cat "$d/trial") && (home=; make_folder "${to%/*}" root root) && : >"$to"
-  else rm -f -- "$T" && sync "${T%/*}"; fi
+  else sync "$d/begun" "$d" && rm -f -- "$T" && sync "${T%/*}"; fi
 }
 
 command_step() { # STEP LIMIT_S USER ARGV…

@@ -104,6 +104,17 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
              .message = "nothing is left of this plan: all of it is as the manifest wants it",
              .hint = "it was applied already, or somebody did the same by hand"}};
   }
+  for (const PlanNode& then : saved.nodes) {
+    for (const PlanNode& now : fresh.nodes) {
+      const bool same = then.generation == now.generation || !now.unreachable.empty();
+      if (then.name != now.name || same || !Changes(saved, now.name)) continue;
+      errors.push_back(
+          {.kind = ErrorKind::kStale,
+           .message = fmt::format("applied to since the plan was made: generation {} then, {} now",
+                                  then.generation, now.generation),
+           .context = {now.name}});
+    }
+  }
   ForEachChange(saved, [&](const Change& change) {
     const Change* now = FindChange(fresh, change.Id());
     if (now == nullptr && Unreachable(fresh, change.node)) return;  // said above

@@ -51,6 +51,8 @@ std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& 
     PlanNode entry{.name = node.name, .address = node.address};
     if (const auto found = facts.nodes.find(node.name); found != facts.nodes.end()) {
       entry.session_interface = found->second.session_interface;
+      const Ledger* ledger = Known(found->second.ledger);
+      if (ledger != nullptr) entry.generation = ledger->generation;
     } else if (const auto error = facts.unreachable.find(node.name);
                error != facts.unreachable.end()) {
       entry.unreachable = WithoutPlace(error->second.message, node);
@@ -160,6 +162,13 @@ class Planner {
       Prunes prunes = PruneNode(cluster_, facts, asked, scope_);
       std::erase_if(prunes.changes,
                     [&](const Change& change) { return scope_.pruned.contains(change.Id()); });
+      for (Change& change : prunes.changes) {
+        const auto plugin = std::find_if(plugins_.begin(), plugins_.end(), [&](const Plugin& one) {
+          return one.name == change.plugin && one.judge_release != nullptr;
+        });
+        const bool judged = plugin != plugins_.end() && change.change != ChangeKind::kBlocked;
+        if (judged) plugin->judge_release(input, change);
+      }
       plan_node.forget = std::move(prunes.forget);
       for (const std::string& id : prunes.kept) {
         plan_.notes.push_back(

@@ -29,21 +29,14 @@ Observed<ResourceState> AsState(const Observed<FileState>& file) {
   return Absent{};
 }
 
-void Block(Change& change, std::string why) {
-  change.change = ChangeKind::kBlocked;
-  change.detail = std::move(why);
-  change.diff.clear();
-  change.actions.clear();
-  change.undo.clear();
-  change.triggers.clear();
-}
-
 // The session's own interface, named in a step, is left alone whatever the ledger says.
 bool TouchesSession(const Change& change, const NodeFacts& facts) {
   if (facts.session_interface.empty()) return false;
+  const std::string inside = "." + facts.session_interface + ".";  // net.ipv4.conf.IF.KEY=VALUE
   const auto names = [&](const RunCommand& command) {
-    return std::find(command.argv.begin(), command.argv.end(), facts.session_interface) !=
-           command.argv.end();
+    return std::any_of(command.argv.begin(), command.argv.end(), [&](const std::string& word) {
+      return word == facts.session_interface || word.find(inside) != std::string::npos;
+    });
   };
   return std::any_of(change.triggers.begin(), change.triggers.end(), names) ||
          std::any_of(change.actions.begin(), change.actions.end(), [&](const Action& action) {

@@ -25,8 +25,16 @@ std::vector<Step> StepsOf(const GuardedStage& stage) {
 }
 
 // Only what had begun is taken back.
-std::string IfBegun(std::size_t step, const std::string& command) {
-  return fmt::format("[ ! -e \"$J/{}/begun\" ] || live {}\n", step, command);
+std::string IfBegun(std::size_t step, std::string_view how, const std::string& command) {
+  return fmt::format("[ ! -e \"$J/{}/begun\" ] || {} {}\n", step, how, command);
+}
+
+// A value that the node had, and that no file brings back: failing to set it is a failed revert.
+// Stopping or disabling what is gone with its file may fail.
+bool MustSucceed(const RunCommand& command) {
+  const std::string& program = command.argv.front();
+  return program == "ip" || program == "sysctl" ||
+         (program == "systemctl" && command.argv.size() > 1 && command.argv[1] == "start");
 }
 
 // What the triggers make of the restored files.
@@ -35,7 +43,7 @@ std::string TriggersAgain(const GuardedStage& stage) {
   for (const Step& step : StepsOf(stage)) {
     if (step.change != Step::kTrigger) continue;
     // A file may have changed although its trigger had not begun.
-    text += IfBegun(stage.first_step, CommandLine(std::get<RunCommand>(step.action)));
+    text += IfBegun(stage.first_step, "live", CommandLine(std::get<RunCommand>(step.action)));
   }
   return text;
 }
@@ -66,19 +74,25 @@ std::string UndoCommands(const GuardedStage& stage, UndoAt at) {
     for (const Action& action : stage.changes[i].undo) {
       const auto* command = std::get_if<RunCommand>(&action);
       if (command == nullptr || (at == UndoAt::kBoot && !OutlivesARestart(*command))) continue;
-      text += IfBegun(number, CommandLine(*command));
+      const bool last = at == UndoAt::kAfterTriggers && MustSucceed(*command);
+      text += IfBegun(number, last ? "last" : "live", CommandLine(*command));
     }
   }
   return text;
 }
 
 constexpr std::string_view kHead = R"sh(
-say() { printf '%s\n' "$1"; printf '%s\n' "$1" >>"$J/revert.log"; note "$1"; }
+say() { printf '%s\n' "$1"; { printf '%s\n' "$1" >>"$J/revert.log"; } 2>/dev/null; note "$1"; }
 
-decide revert || { say 'this plan was committed: nothing is taken back'; exit 3; }
+failed=0
+if ! decide revert; then
+  [ ! -L "$J/decision" ] || { say 'this plan was committed: nothing is taken back'; exit 3; }
+  say 'the decision cannot be written down: what can be taken back is, and it is tried again'
+  failed=1
+fi
 
 # One at a time: a second one, begun late, would take back what was applied after the first.
-exec 8>>"$J/revert.lock" && flock 8
+{ : >>"$J/revert.lock"; } 2>/dev/null && exec 8>>"$J/revert.lock" && flock 8
 [ "$(cat "$J/state" 2>/dev/null)" != reverted ] || { echo reverted; exit 0; }
 
 # Where there is no room for a copy, the journal's own goes back.
@@ -100,7 +114,8 @@ restore() { # DIRECTORY
       chown --reference="$d/before" "$d/merged" && chmod --reference="$d/before" "$d/merged" &&
         put "$d/merged" "$T" && return 0
     fi
-    same "$d/before" "$T" 2>/dev/null || put "$d/before" "$T" || mv -fT -- "$d/before" "$T"
+    same "$d/before" "$T" 2>/dev/null || put "$d/before" "$T" ||
+      { [ "$(stat -c %d "$d/before")" = "$(stat -c %d "${T%/*}")" ] && mv -fT -- "$d/before" "$T"; }
   elif [ -e "$d/absent" ]; then rm -f -- "$T"; fi
 }
 
@@ -113,8 +128,18 @@ restore_all() {
   return $all
 }
 
-# A live value that cannot be set again is told; whether the node is as it was shows when it is read.
-live() { "$@" >/dev/null 2>>"$J/revert.log" </dev/null || say "exit $?: $*"; }
+# What fails on the way is told; whether it mattered shows in the last values, and when the node is read.
+log=$J/revert.log; [ -w "$log" ] || log=/dev/null
+live() { "$@" >/dev/null 2>>"$log" </dev/null || say "exit $?: $*"; }
+# A value that was set before and cannot be set again.
+last() {
+  for pause in 1 3 ''; do
+    "$@" >/dev/null 2>>"$log" </dev/null && return 0
+    [ -z "$pause" ] || sleep $pause
+  done
+  say "cannot set back: $*"
+  failed=1
+}
 
 as() { # USER COMMAND…, in that user's home
   user=$1; shift
@@ -127,22 +152,23 @@ as() { # USER COMMAND…, in that user's home
 # answers before it has let go of the port, and may write once more.
 restore_conf() {
   [ -e "$J/conf" ] || return 0
-  for attempt in 1 2 3 4; do
+  for attempt in 1 2 3 4 5; do
     cut -d : -f 1 "$J/conf" | xargs grep -sH '' >"$J/conf.now"
     moved=$(grep -vxFf "$J/conf.now" "$J/conf") || return 0
+    [ $attempt != 5 ] || break
     printf '%s\n' "$moved" | while IFS=: read -r path was; do printf '%s\n' "$was" >"$path"; done 2>>"$J/revert.log"
     sleep 0.7
   done
-  return 0
+  say "kernel settings that did not stay: $(printf '%s ' $moved)"
 }
 
 beacons del
 )sh";
 
 constexpr std::string_view kRestoreFiles = R"sh(
-failed=1
 for attempt in 1 2 3; do
-  restore_all && { failed=0; break; }
+  restore_all && break
+  [ $attempt != 3 ] || failed=1
   sleep 2
 done
 if [ -e "$J/made" ]; then
@@ -197,8 +223,8 @@ std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_vi
   script += "if [ \"${1:-}\" = boot ]; then\n:\n" + undo_at_boot + "else\n:\n" + undo + "fi\n";
   script += kRestoreFiles;
   script +=
-      "if [ \"${1:-}\" = boot ]; then\nlive netplan generate\nlive systemctl "
-      "daemon-reload\nelse\n:\n";
+      "if [ \"${1:-}\" = boot ]; then\nlive timeout 30 netplan generate\nlive "
+      "timeout 30 systemctl daemon-reload\nelse\n:\n";
   for (const GuardedStage& stage : stages) script += TriggersAgain(stage);
   script +=
       undo_again + fmt::format(

@@ -28,6 +28,8 @@ if ! flock -n 9; then
 fi
 trap 'rm -f "$D/lease" "$D/lease.until"' EXIT
 trap 'exit 129' HUP INT TERM PIPE
+# Its first request comes when all nodes are connected to.
+read -r up _ </proc/uptime; echo "$((${up%.*} + 120))" >"$D/lease.until"
 printf '%s\n' "$lease" >"$D/lease" && echo "shell $$" >>"$D/lease"
 frame 'done 0'
 )sh";
@@ -56,7 +58,7 @@ Error Lost(std::string message) {
 
 Result<ScriptReply> Session::Ask(const std::string& text, Milliseconds limit) {
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
-  ++round_trips_;
+  ++requests_;
   if (auto written = shell_->Write(text, deadline); !written) return Fail(written.error());
   ScriptReply reply;
   for (;;) {
@@ -212,11 +214,12 @@ std::string Sessions::Nonce(const NodeName& node) const {
   return session == nullptr ? "" : session->nonce();
 }
 
-std::size_t Sessions::MostRoundTrips() const {
+RoundTrips Sessions::MostRoundTrips() const {
   const std::lock_guard lock(mutex_);
-  std::size_t most = 0;
+  RoundTrips most;
   for (const auto& [name, session] : open_) {
-    most = std::max(most, session->RoundTrips() + pool_.Runs(name));
+    most.requests = std::max(most.requests, session->Requests());
+    most.readings = std::max(most.readings, pool_.Runs(name));
   }
   return most;
 }

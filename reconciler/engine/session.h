@@ -31,7 +31,7 @@ class Session {
   // What the shell's frames are marked with (see ParseFrames).
   const std::string& nonce() const { return nonce_; }
   bool Broken() const;
-  std::size_t RoundTrips() const { return round_trips_; }
+  std::size_t Requests() const { return requests_; }
   std::chrono::steady_clock::duration Idle() const;  // since the last answer
 
  private:
@@ -43,8 +43,13 @@ class Session {
   NodeName node_;
   std::unique_ptr<Channel> shell_;  // null: broken
   std::string nonce_;
-  std::size_t round_trips_ = 0;
+  std::size_t requests_ = 0;
   std::chrono::steady_clock::time_point answered_ = std::chrono::steady_clock::now();
+};
+
+struct RoundTrips {
+  std::size_t requests = 0;  // of a session, its beginning and its heartbeats included
+  std::size_t readings = 0;  // scripts beside it: facts, cables, proofs, each by a login's shell
 };
 
 // The sessions of one apply.
@@ -66,8 +71,8 @@ class Sessions {
   std::jthread Beat(std::string script, std::chrono::milliseconds period);
 
   std::string Nonce(const NodeName& node) const;
-  // Of any node: requests of its session, and scripts that ran beside it.
-  std::size_t MostRoundTrips() const;
+  // The most of any node so far.
+  RoundTrips MostRoundTrips() const;
 
  private:
   Sessions(NodePool& pool, std::string lease) : pool_(pool), lease_(std::move(lease)) {}

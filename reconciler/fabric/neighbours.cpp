@@ -15,6 +15,16 @@ std::set<int> SharedRails(const Fabric& fabric) {
   return rails;
 }
 
+// Whether a rail that reaches every node ends in the left cage of one and in the right of another.
+bool CablesCross(const Fabric& fabric, const std::set<int>& shared) {
+  return std::any_of(fabric.segments.begin(), fabric.segments.end(), [&](const Segment& segment) {
+    return shared.contains(segment.rail) &&
+           std::any_of(segment.ports.begin(), segment.ports.end(), [&](const RailPort& port) {
+             return port.cage != segment.ports.front().cage;
+           });
+  });
+}
+
 }  // namespace
 
 std::vector<RailPort> CollectivePorts(const Fabric& fabric, const NodeName& node) {
@@ -28,9 +38,10 @@ std::vector<RailPort> CollectivePorts(const Fabric& fabric, const NodeName& node
 }
 
 bool CagesDiffer(const Fabric& fabric) {
-  if (!SharedRails(fabric).empty()) return false;
-  return std::any_of(fabric.ports.begin(), fabric.ports.end(), [](const auto& entry) {
-    const std::vector<RailPort>& ports = entry.second;
+  const std::set<int> shared = SharedRails(fabric);
+  if (!shared.empty() && !CablesCross(fabric, shared)) return false;
+  return std::any_of(fabric.ports.begin(), fabric.ports.end(), [&fabric](const auto& entry) {
+    const std::vector<RailPort> ports = CollectivePorts(fabric, entry.first);
     return std::any_of(ports.begin(), ports.end(),
                        [&](const RailPort& port) { return port.cage != ports.front().cage; });
   });

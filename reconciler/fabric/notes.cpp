@@ -1,4 +1,5 @@
 #include "reconciler/fabric/notes.h"
+#include "reconciler/fabric/neighbours.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/analysis.h"
+#include "reconciler/fabric/neighbours.h"
 #include "reconciler/fabric/roofline.h"
 #include "reconciler/fabric/switch_advice.h"
 
@@ -18,7 +20,15 @@ namespace {
 using Notes = std::vector<std::string>;
 
 void NoteRing(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
-  if (!cluster.fabric.ring_collectives_only) return;
+  if (!cluster.fabric.ring_collectives_only) {
+    if (CagesDiffer(fabric)) {
+      notes.push_back(
+          "these cables need NCCL 2.30.7 or later, or a build patched for them, on the nodes and "
+          "in "
+          "their containers: older ones cannot pair adapters by subnet");
+    }
+    return;
+  }
   const std::vector<NodeName> order = RingOrder(cluster, fabric);
   notes.push_back(fmt::format(
       "ring of {}, collectives only: nodes that are not neighbours, such as {} and {}, share no "

@@ -161,7 +161,8 @@ std::string WeakPointsText(const ClusterSpec& cluster, const Fabric& fabric) {
       continue;
     }
     const bool all = point.cut_off.size() == cluster.nodes.size() && point.cut_off.size() > 2;
-    const bool pair = point.cut_off.size() == 2 && point.what.starts_with("cable ");
+    const bool pair = point.cut_off.size() == 2 &&
+                      (point.what.starts_with("cable ") || cluster.nodes.size() == 2);
     rows.push_back({point.what + ":", all    ? "every node"
                                       : pair ? Join(point.cut_off, " from ")
                                              : Join(point.cut_off, " ") + " from the others"});

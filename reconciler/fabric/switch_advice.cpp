@@ -6,6 +6,7 @@
 #include <map>
 
 #include "reconciler/base/text.h"
+#include "reconciler/model/switch_legs.h"
 
 namespace reconciler {
 namespace {
@@ -28,6 +29,12 @@ std::string FecWords(Fec fec) {
 std::vector<SwitchPort> AllPorts(const ClusterSpec& cluster, const SwitchSpec& one) {
   std::vector<SwitchPort> ports = one.ports;
   ports.insert(ports.end(), one.uplinks.begin(), one.uplinks.end());
+  // A port goes no faster than the card at the other end of its cable.
+  for (SwitchPort& port : ports) {
+    const NodeSpec* node = cluster.FindNode(port.peer.node);
+    const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
+    if (hardware != nullptr) port.gbps = std::min(port.gbps, hardware->cage_gbps);
+  }
   for (const SwitchSpec& other : cluster.switches) {
     for (const SwitchPort& uplink : other.uplinks) {
       if (uplink.peer.node != one.name) continue;
@@ -66,17 +73,23 @@ std::vector<std::string> BridgePorts(const ClusterSpec& cluster,
   return names;
 }
 
-std::string_view RouterOsSpeed(int gbps) {
-  switch (gbps) {
-    case 400:
-      return "400G-baseCR8";
-    case 200:
-      return "200G-baseCR4";
-    case 100:
-      return "100G-baseCR4";
-    default:
-      return {};
+// Lanes of a leg carry 50 Gb/s each, those of a whole cage are four, or eight from 400 Gb/s on.
+int LanesOf(const SwitchSpec& one, const SwitchPort& port) {
+  for (const auto& [cage, text] : one.breakout) {
+    if (IsLegOf(port.port, cage) && LegsOf(text).gbps > 0) return LegsOf(text).gbps / 50;
   }
+  return port.gbps >= 400 ? 8 : 4;
+}
+
+// Empty: RouterOS has no word for it, and the ports must agree by themselves.
+std::string_view RouterOsSpeed(int gbps, int lanes) {
+  if (gbps == 400 && lanes == 8) return "400G-baseCR8";
+  if (gbps == 200 && lanes == 4) return "200G-baseCR4";
+  if (gbps == 100 && lanes == 4) return "100G-baseCR4";
+  if (gbps == 100 && lanes == 2) return "100G-baseCR2";
+  if (gbps == 50 && lanes == 1) return "50G-baseCR";
+  if (gbps == 50 && lanes == 2) return "50G-baseCR2";
+  return {};
 }
 
 std::string_view RouterOsFec(Fec fec) {
@@ -103,7 +116,7 @@ std::vector<std::string> RouterOs(const ClusterSpec& cluster, const SwitchSpec& 
   }
   lines.push_back(fmt::format("/interface bridge add name={} protocol-mode=rstp", one.bridge));
   for (const SwitchPort& port : ports) {
-    const std::string_view speed = RouterOsSpeed(port.gbps);
+    const std::string_view speed = RouterOsSpeed(port.gbps, LanesOf(one, port));
     lines.push_back(fmt::format(
         "/interface ethernet set [find default-name={}] l2mtu={} mtu={} fec-mode={}{}", port.port,
         one.l2mtu, cluster.fabric.mtu, RouterOsFec(one.fec),
@@ -124,6 +137,10 @@ std::vector<std::string> RouterOs(const ClusterSpec& cluster, const SwitchSpec& 
     lines.emplace_back(
         "/interface ethernet switch qos profile add name=cnp dscp=48 traffic-class=6");
     lines.emplace_back("/interface ethernet switch set 0 qos-hw-offloading=yes");
+    lines.emplace_back(
+        "# To be completed by hand, the words differ between releases: DSCP 26 and 48 mapped to "
+        "these profiles, every fabric port trusting DSCP (trust-l3), PFC for traffic class 3, "
+        "lossless buffers, and ECN on queue 3.");
   }
   return lines;
 }

@@ -19,4 +19,13 @@ std::size_t Plan::ChangeCount() const { return CountBlocked(*this, false); }
 
 std::size_t Plan::BlockedCount() const { return CountBlocked(*this, true); }
 
+void Block(Change& change, std::string why) {
+  change.change = ChangeKind::kBlocked;
+  change.detail = std::move(why);
+  change.diff.clear();
+  change.actions.clear();
+  change.undo.clear();
+  change.triggers.clear();
+}
+
 }  // namespace reconciler

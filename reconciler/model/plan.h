@@ -45,6 +45,7 @@ struct PlanNode {
   NodeName name = {};
   std::string address = {};
   std::string session_interface = {};
+  int generation = 0;            // of the last apply that the node remembers; 0: none
   std::string unreachable = {};  // why it could not be read; empty: it was
   // Ids ("kind/name") that the ledger drops without a change: nobody asks for them, and they are
   // as they were before us, or cannot be taken back.
@@ -71,5 +72,8 @@ struct Plan {
   std::size_t BlockedCount() const;
   bool Empty() const { return ChangeCount() == 0; }
 };
+
+// Takes its steps away and says why it is left alone.
+void Block(Change& change, std::string why);
 
 }  // namespace reconciler

@@ -100,6 +100,7 @@ ordered_json ToJson(const Plan& plan) {
     nodes.push_back({{"name", EncodeText(node.name)},
                      {"address", EncodeText(node.address)},
                      {"session_interface", EncodeText(node.session_interface)},
+                     {"generation", node.generation},
                      {"unreachable", EncodeText(node.unreachable)},
                      {"forget", ListToJson(node.forget)}});
   }
@@ -140,6 +141,7 @@ Result<Plan> ParsePlan(std::string_view json) {
       plan.nodes.push_back({.name = node.At("name").Text(),
                             .address = node.At("address").Text(),
                             .session_interface = node.At("session_interface").Text(),
+                            .generation = static_cast<int>(node.At("generation").Integer()),
                             .unreachable = node.At("unreachable").Text(),
                             .forget = ReadList(node.At("forget"))});
     });

@@ -44,6 +44,7 @@ Counters Growth(const Counters& before, const Counters& after) {
 Limits ReadLimits(const std::string& root, const std::string& hca) {
   const fs::path at = root + "/sys/class/infiniband/" + hca;
   Limits limits;
+  limits.hardware = fs::exists(at / "device");
   std::string netdev;
   std::ifstream(at / "ports/1/gid_attrs/ndevs/0") >> netdev;
   std::ifstream(root + "/sys/class/net/" + netdev + "/speed") >> limits.link_mbps;

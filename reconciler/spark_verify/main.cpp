@@ -10,7 +10,14 @@
 
 namespace {
 
-using namespace reconciler::spark_verify;
+using reconciler::spark_verify::FactsLine;
+using reconciler::spark_verify::NcclUsage;
+using reconciler::spark_verify::ParseNcclOptions;
+using reconciler::spark_verify::ParseWriteOptions;
+using reconciler::spark_verify::RunNccl;
+using reconciler::spark_verify::RunWrite;
+using reconciler::spark_verify::WriteAll;
+using reconciler::spark_verify::WriteUsage;
 
 constexpr int kUsage = 2;
 

@@ -23,7 +23,8 @@ RailReady ReadRailReady(const Json& json) {
                  .address = json.at("address"),
                  .mailbox = json.at("mailbox"),
                  .key = json.at("key"),
-                 .limits = {.link_mbps = json.at("link_mbps"),
+                 .limits = {.hardware = json.at("hardware"),
+                            .link_mbps = json.at("link_mbps"),
                             .pcie_width = json.at("pcie_width"),
                             .pcie_max_width = json.at("pcie_max_width"),
                             .pcie_gts = json.at("pcie_gts")}};
@@ -47,6 +48,7 @@ std::vector<RailSent> ReadSent(const Json& json) {
   for (const Json& rail : json.at("rails")) {
     rails.push_back({.hca = rail.at("hca"),
                      .bytes = rail.at("bytes"),
+                     .total_bytes = rail.at("total_bytes"),
                      .seconds = rail.at("seconds"),
                      .path_mtu = rail.at("path_mtu"),
                      .latency_us = rail.at("latency_us"),
@@ -127,6 +129,7 @@ std::string ReadyLine(const Ready& ready) {
                              {"address", rail.address},
                              {"mailbox", rail.mailbox},
                              {"key", rail.key},
+                             {"hardware", rail.limits.hardware},
                              {"link_mbps", rail.limits.link_mbps},
                              {"pcie_width", rail.limits.pcie_width},
                              {"pcie_max_width", rail.limits.pcie_max_width},
@@ -145,6 +148,7 @@ std::string SentLine(const std::vector<RailSent>& rails) {
     json["rails"].push_back({{"hca", rail.hca},
                              {"gbps", rail.Gbps()},
                              {"bytes", rail.bytes},
+                             {"total_bytes", rail.total_bytes},
                              {"seconds", rail.seconds},
                              {"path_mtu", rail.path_mtu},
                              {"latency_us", rail.latency_us},

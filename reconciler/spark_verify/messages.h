@@ -24,6 +24,7 @@ struct QueuePairAddress {
 
 // What bounds the speed of one rail, from sysfs; 0: not told, as by a device made of software.
 struct Limits {
+  bool hardware = false;  // there is a device on a bus below it
   int link_mbps = 0;
   int pcie_width = 0;
   int pcie_max_width = 0;
@@ -53,7 +54,8 @@ struct Ready {
 
 struct RailSent {
   std::string hca = {};
-  std::uint64_t bytes = 0;  // in the time measured
+  std::uint64_t bytes = 0;        // in the time measured
+  std::uint64_t total_bytes = 0;  // from the first to the last
   double seconds = 0;
   int path_mtu = 0;              // bytes
   double latency_us = 0;         // median of half a round; 0: not measured

@@ -109,7 +109,7 @@ std::string WriteUsage() {
   --qps N          queue pairs per rail (4)
   --ms N           time measured (2000), after --warm-up N (200)
   --latency N      rounds of an 8 byte ping-pong first, begun by this end (0)
-  --ack-timeout N  4.096 us x 2^N until a packet is sent again, seven times (14)
+  --ack-timeout N  4.096 us x 2^N until a packet is sent again, six times (14)
   --deadline MS    for everything (30000)
 What one end prints goes to the other end's stdin, line by line. End of input ends it.
 )";

@@ -24,7 +24,7 @@ struct WriteOptions {
   int milliseconds = 2000;             // of measured sending
   int warm_up_ms = 200;
   std::size_t latency = 0;  // ping-pong rounds before the bandwidth; this end begins them
-  int ack_timeout = 14;     // 4.096 µs × 2^n before a packet is sent again, 7 times
+  int ack_timeout = 14;     // 4.096 µs × 2^n before a packet is sent again, 6 times
   int deadline_ms = 30000;  // for everything
 };
 

@@ -19,7 +19,8 @@ namespace {
 constexpr std::uint8_t kPort = 1;
 // After the two halves: the mailbox that the peer writes, and what this end writes into the peer's.
 constexpr std::size_t kMailboxes = 2 * sizeof(std::uint64_t);
-constexpr std::uint8_t kRetries = 7;  // the most there is
+// The most that ends: soft-RoCE takes the next one, 7, for "for ever".
+constexpr std::uint8_t kRetries = 6;
 
 Result<Owned<ibv_context>> OpenDevice(const Verbs& verbs, const std::string& hca) {
   int count = 0;

@@ -43,7 +43,8 @@ class Rail {
   // Keeps `depth` messages in flight per queue pair until `posting` is false.
   Result<void> Pump(bool posting);
   std::size_t in_flight() const { return in_flight_; }
-  std::uint64_t completed() const { return completed_; }  // messages
+  std::uint64_t completed() const { return completed_; }          // messages
+  std::uint64_t written_bytes() const { return written_bytes_; }  // posted, small pings aside
 
   void FillSource(std::uint64_t seed);
   // One message per queue pair, so that everything at the peer is written once more.
@@ -82,6 +83,7 @@ class Rail {
   int path_mtu_ = 0;
   std::size_t in_flight_ = 0;
   std::uint64_t completed_ = 0;
+  std::uint64_t written_bytes_ = 0;
 };
 
 }  // namespace reconciler::spark_verify

@@ -38,6 +38,7 @@ Result<void> Rail::Post(std::size_t pair) {
   }
   ++pending_[pair];
   ++in_flight_;
+  written_bytes_ += options_.size;
   return {};
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 namespace reconciler::spark_verify {
@@ -69,8 +70,11 @@ int MtuBytes(ibv_mtu mtu) { return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 1
 int QueryPort(const Verbs& verbs, ibv_context* device, int port, ibv_port_attr& attributes) {
   const auto number = static_cast<std::uint8_t>(port);
   attributes = {};
-  verbs_context* extended = verbs_get_ctx_op(device, query_port);
-  if (extended != nullptr) {
+  // verbs_get_ctx_op in words that every compiler takes: a provider may be older than this header.
+  verbs_context* extended = verbs_get_ctx(device);
+  if (extended != nullptr &&
+      extended->sz >= sizeof *extended - offsetof(verbs_context, query_port) &&
+      extended->query_port != nullptr) {
     return extended->query_port(device, number, &attributes, sizeof attributes);
   }
   return verbs.query_port(device, number, reinterpret_cast<_compat_ibv_port_attr*>(&attributes));

@@ -275,6 +275,7 @@ Step WriteRun::Run() {
     if (auto step = Send(); !step) return step;
     if (auto step = FinalPattern(); !step) return step;
   }
+  for (std::size_t i = 0; i < rails_.size(); ++i) sent_[i].total_bytes = rails_[i]->written_bytes();
   Say(SentLine(sent_));
   if (last_.event != Event::kSent) {
     if (auto step = Expect(Event::kSent); !step) return step;

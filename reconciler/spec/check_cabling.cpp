@@ -70,12 +70,15 @@ void CheckLinkEnds(const std::vector<LinkView>& links, const std::vector<std::st
   for (const LinkView& link : links) {
     if (link.a.node == link.b.node) {
       problems.Add(link.position,
-                   fmt::format("this link joins node {} to itself", Quoted(link.a.node)));
+                   fmt::format("this link joins node {} to itself", Quoted(link.a.node)),
+                   "a cable joins two nodes: name the other one at one end");
     }
     for (const LinkEnd* end : {&link.a, &link.b}) {
       if (std::find(known.begin(), known.end(), end->node) == known.end()) {
-        problems.Add(end->position, fmt::format("unknown node {} in links{}", Quoted(end->node),
-                                                GuessSuffix(end->node, known)));
+        problems.Add(end->position,
+                     fmt::format("unknown node {} in links{}", Quoted(end->node),
+                                 GuessSuffix(end->node, known)),
+                     KnownHint(known));
       }
       const auto [first, fresh] = used.emplace(std::pair(end->node, end->cage), end->position);
       if (fresh) continue;
@@ -223,7 +226,8 @@ void CheckCabling(const Value& document, Problems& problems) {
   if (*topology == Topology::kSwitch || *topology == Topology::kLeafSpine) {
     CheckSwitchCages(document, nodes, views, problems);
   }
-  const bool complete = problems.Count() == before && views.size() == links->List().size();
+  const bool complete =
+      problems.Count() == before && !views.empty() && views.size() == links->List().size();
   if (*topology != Topology::kLinks || !complete) return;
   const bool one_ring = AreOneRing(nodes, views);
   if (one_ring) CheckRingDirection(views, problems);

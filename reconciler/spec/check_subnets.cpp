@@ -145,7 +145,7 @@ void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const R
       break;
   }
   const std::size_t found = subnets.List().size();
-  if (found == wanted || found == 0 || !rails.known) return;
+  if (found == wanted || found == 0 || wanted == 0 || !rails.known) return;
   problems.Add(subnets.position, fmt::format("wanted {} {}, found {}",
                                              Plural(wanted, "subnet", "subnets"), reason, found));
 }

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "reconciler/base/text.h"
+#include "reconciler/model/switch_legs.h"
 #include "reconciler/spec/cabling_view.h"
 #include "reconciler/spec/cross_check.h"
 #include "reconciler/spec/node_view.h"
@@ -71,7 +73,8 @@ class SwitchChecker {
       return problems_.Add(
           port.peer.position,
           fmt::format("unknown node {} in ports of switch {}{}", Quoted(port.peer.node),
-                      Quoted(one.name), GuessSuffix(port.peer.node, Names(nodes_))));
+                      Quoted(one.name), GuessSuffix(port.peer.node, Names(nodes_))),
+          KnownHint(Names(nodes_)));
     }
     const std::string cage = CageOf(document_, *node->entry);
     if (cage != port.peer.cage) {
@@ -93,7 +96,8 @@ class SwitchChecker {
     UsePort(one.name, uplink.port, uplink.position);
     if (uplink.peer.node == one.name) {
       return problems_.Add(uplink.peer.position,
-                           fmt::format("this uplink joins switch {} to itself", Quoted(one.name)));
+                           fmt::format("this uplink joins switch {} to itself", Quoted(one.name)),
+                           "an uplink leads to another switch: PORT: SWITCH.PORT");
     }
     const bool known =
         std::any_of(switches_.begin(), switches_.end(),
@@ -104,25 +108,50 @@ class SwitchChecker {
       return problems_.Add(
           uplink.peer.position,
           fmt::format("unknown switch {} in uplinks of switch {}{}", Quoted(uplink.peer.node),
-                      Quoted(one.name), GuessSuffix(uplink.peer.node, names)));
+                      Quoted(one.name), GuessSuffix(uplink.peer.node, names)),
+          KnownHint(names));
     }
     UsePort(uplink.peer.node, uplink.peer.cage, uplink.peer.position);
     joined_.emplace(one.name, uplink.peer.node);
     joined_.emplace(uplink.peer.node, one.name);
   }
 
+  // Its own, and those at the far end of other switches' uplinks.
+  std::set<std::string> PortsOf(const SwitchSpec& one) const {
+    std::set<std::string> ports;
+    for (const SwitchPort& port : one.ports) ports.insert(port.port);
+    for (const SwitchPort& uplink : one.uplinks) ports.insert(uplink.port);
+    for (const SwitchSpec& other : switches_) {
+      for (const SwitchPort& uplink : other.uplinks) {
+        if (uplink.peer.node == one.name) ports.insert(uplink.peer.cage);
+      }
+    }
+    return ports;
+  }
+
   // A breakout of a cage without ports would be a setting without effect.
   void CheckBreakout(const SwitchSpec& one) {
-    for (const auto& [cage, legs] : one.breakout) {
-      const auto starts = [&cage = cage](const SwitchPort& port) {
-        return port.port.starts_with(cage);
-      };
-      const bool used = std::any_of(one.ports.begin(), one.ports.end(), starts) ||
-                        std::any_of(one.uplinks.begin(), one.uplinks.end(), starts);
-      if (used) continue;
-      problems_.Add(one.position, fmt::format("breakout {} of switch {} has no effect: no port or "
-                                              "uplink begins with it",
-                                              Quoted(cage), Quoted(one.name)));
+    const std::set<std::string> ports = PortsOf(one);
+    for (const auto& [cage, text] : one.breakout) {
+      std::vector<std::string> legs;
+      std::copy_if(ports.begin(), ports.end(), std::back_inserter(legs),
+                   [&cage = cage](const std::string& port) { return IsLegOf(port, cage); });
+      if (legs.empty()) {
+        problems_.Add(one.position,
+                      fmt::format("breakout {} of switch {} has no effect: no cable is in a leg "
+                                  "of it",
+                                  Quoted(cage), Quoted(one.name)),
+                      fmt::format("a leg's name begins with the cage's and goes on with no digit, "
+                                  "such as {0}-1 or {0}s0",
+                                  cage));
+      } else if (const int most = LegsOf(text).count;
+                 most > 0 && legs.size() > static_cast<std::size_t>(most)) {
+        problems_.Add(one.position,
+                      fmt::format("breakout {} of switch {} has {} ({}), and cables are in {}: {}",
+                                  Quoted(cage), Quoted(one.name),
+                                  Plural(static_cast<std::size_t>(most), "leg", "legs"), text,
+                                  legs.size(), Join(legs, ", ")));
+      }
     }
   }
 

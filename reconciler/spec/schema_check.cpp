@@ -157,7 +157,11 @@ class Checker {
 
   static Place EntryPlace(const Value& entry, const json& schema, std::size_t number,
                           const Place& list) {
-    const std::string by_number = fmt::format("entry {} of {}", number, list.subject);
+    // A list in a list has a name of its own: "entry 2 of link 3".
+    const bool own_name = schema.value("type", "") == "array" && schema.contains("title");
+    const std::string by_number =
+        own_name ? fmt::format("{} {}", schema["title"].get<std::string>(), number)
+                 : fmt::format("entry {} of {}", number, list.subject);
     const Value* name = entry.Find("name");
     const bool named = name != nullptr && name->AsString() != nullptr && schema.contains("title");
     if (!named) return {by_number, by_number};

@@ -1,7 +1,8 @@
 #include "reconciler/spec/switch_view.h"
 
-#include <charconv>
+#include <algorithm>
 
+#include "reconciler/model/switch_legs.h"
 namespace reconciler {
 namespace {
 
@@ -14,23 +15,6 @@ int Number(const Value& map, std::string_view key, int otherwise) {
   const Value* value = map.Find(key);
   return value != nullptr && value->AsInteger() != nullptr ? static_cast<int>(*value->AsInteger())
                                                            : otherwise;
-}
-
-// "qsfp56-dd-1-5" and "swp1s0" are legs of "qsfp56-dd-1" and "swp1"; "swp10" is none of "swp1".
-bool IsLegOf(std::string_view port, std::string_view cage) {
-  if (!port.starts_with(cage)) return false;
-  const std::string_view rest = port.substr(cage.size());
-  return rest.empty() || rest.front() < '0' || rest.front() > '9';
-}
-
-// 200 for "2x200".
-int LegRate(std::string_view legs) {
-  const std::size_t x = legs.find('x');
-  int rate = 0;
-  if (x != std::string_view::npos) {
-    std::from_chars(legs.data() + x + 1, legs.data() + legs.size(), rate);
-  }
-  return rate;
 }
 
 std::vector<SwitchPort> ViewPorts(const Value& entry, std::string_view key, int gbps,
@@ -47,7 +31,8 @@ std::vector<SwitchPort> ViewPorts(const Value& entry, std::string_view key, int 
                     .gbps = gbps,
                     .position = member.key_position};
     for (const auto& [cage, legs] : breakout) {
-      if (IsLegOf(port.port, cage) && LegRate(legs) > 0) port.gbps = LegRate(legs);
+      const int rate = LegsOf(legs).gbps;
+      if (IsLegOf(port.port, cage) && rate > 0) port.gbps = rate;
     }
     ports.push_back(std::move(port));
   }
@@ -64,6 +49,23 @@ Fec FecOf(const std::string& word) {
     if (word == ToString(fec)) return fec;
   }
   return Fec::kRs;
+}
+
+// The leg of its cage at the far end may be slower than an uplink's own port.
+void SlowUplinksToTheirFarEnds(std::vector<SwitchSpec>& switches) {
+  for (SwitchSpec& one : switches) {
+    for (SwitchPort& uplink : one.uplinks) {
+      for (const SwitchSpec& far : switches) {
+        if (far.name != uplink.peer.node) continue;
+        for (const auto& [cage, legs] : far.breakout) {
+          const int rate = LegsOf(legs).gbps;
+          if (IsLegOf(uplink.peer.cage, cage) && rate > 0) {
+            uplink.gbps = std::min(uplink.gbps, rate);
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -95,6 +97,7 @@ std::vector<SwitchSpec> ViewSwitches(const Value& document) {
     one.qos = qos != nullptr && qos->AsBool() != nullptr && *qos->AsBool();
     switches.push_back(std::move(one));
   }
+  SlowUplinksToTheirFarEnds(switches);
   return switches;
 }
 

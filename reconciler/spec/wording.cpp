@@ -35,4 +35,12 @@ std::string GuessSuffix(std::string_view word, const std::vector<std::string>& c
   return guess ? ", did you mean " + Quoted(*guess) + "?" : "";
 }
 
+std::string KnownHint(const std::vector<std::string>& known) {
+  constexpr std::size_t kMostShown = 12;
+  if (known.empty() || known.size() > kMostShown) return {};
+  std::vector<std::string> shown;
+  for (const std::string& one : known) shown.push_back(Printable(one.substr(0, 60)));
+  return "known: " + Join(shown, ", ");
+}
+
 }  // namespace reconciler

@@ -21,6 +21,10 @@ constexpr PortText kPortTexts[] = {
      "the port is not there: ports without a cable can be powered down and vanish (hot-plug power "
      "saving), or the manifest names the wrong cage",
      "look at `ip link` on {} with the cable plugged in, and at the node's cage in the manifest"},
+    {Symptom::kPortElsewhere,
+     "the port is not the one that the hardware profile takes it for, so that another cage's cable "
+     "is meant",
+     "describe the ports of {} in hardware of the manifest"},
     {Symptom::kLinkDown, "the port is set down on the node, so it cannot have carrier",
      "run `spark-reconcile plan`: apply sets the port of {} up"},
     {Symptom::kNoCarrier, "",
@@ -34,6 +38,11 @@ constexpr PortText kPortTexts[] = {
      "otherwise, or the cable is made for less",
      "compare `ethtool` on {} with the port at the other end; `spark-reconcile graph` says what a "
      "switch must have"},
+    {Symptom::kFecWrong,
+     "the port's FEC is not that of the switch in the manifest: links with different FEC do not "
+     "come up or lose packets",
+     "compare `ethtool --show-fec` on {} with the switch's port; `spark-reconcile graph` says what "
+     "the switch must have"},
 };
 
 const Segment* SegmentOf(const Fabric& fabric, int rail) {
@@ -144,24 +153,31 @@ void ExplainPorts(Casebook& book, const PortText& text) {
     for (const std::size_t i : groups[nodes]) {
       const Check& check = book.checks[i];
       book.Explain(i, id);
-      if (text.symptom == Symptom::kSpeedLow) continue;  // a slow port answers
+      // A slow port answers, and so does one with a name of another's.
+      if (text.symptom == Symptom::kSpeedLow || text.symptom == Symptom::kFecWrong ||
+          text.symptom == Symptom::kPortElsewhere) {
+        continue;
+      }
       book.port_faults[{check.from, check.rail.value_or(0)}].emplace_back(text.symptom, id);
     }
   }
 }
 
 void ExplainMemlock(Casebook& book) {
-  const auto groups =
-      book.OpenBy(Symptom::kMemlockLow, [](const Check& check) { return check.measured; });
-  for (const auto& [measured, checks] : groups) {
+  const auto groups = book.OpenBy(Symptom::kMemlockLow,
+                                  [](const Check& check) { return check.what + check.measured; });
+  for (const auto& [key, checks] : groups) {
     std::vector<NodeName> nodes;
     for (const std::size_t i : checks) nodes.push_back(book.checks[i].from);
     Finding finding = book.Draft("memlock-low", nodes, checks);
-    finding.cause =
-        "a login session may lock too little memory: RDMA cannot register its buffers, and NCCL "
-        "fails or falls back to sockets";
-    finding.next_step =
-        "run `spark-reconcile plan`; a limit that is set already counts from the next login on";
+    const bool service = book.checks[checks.front()].what == "memlock-service";
+    finding.cause = fmt::format(
+        "{} may lock too little memory: RDMA cannot register its buffers, and NCCL fails or falls "
+        "back to sockets",
+        service ? "a service" : "a login session");
+    finding.next_step = fmt::format(
+        "run `spark-reconcile plan`; a limit that is set already counts from the next {} on",
+        service ? "start of a service" : "login");
     const std::size_t id = book.Open(std::move(finding));
     for (const std::size_t i : checks) book.Explain(i, id);
   }

@@ -9,6 +9,7 @@
 #include "reconciler/engine/frames.h"
 #include "reconciler/verify/diagnose.h"
 #include "reconciler/verify/probes.h"
+#include "reconciler/verify/rdma_rung.h"
 #include "reconciler/verify/reply.h"
 #include "reconciler/verify/script.h"
 #include "reconciler/verify/static_facts.h"
@@ -51,34 +52,6 @@ void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
     check.symptom = Symptom::kNodeUnreachable;
     check.why = fmt::format("{} could not be reached", peer);
   }
-}
-
-// A rail on which full-size packets do not pass has its finding already.
-std::string WhyNotWritten(const Report& report, const NodeName& from, const NodeName& to,
-                          const RailPort& port) {
-  for (const NodeName& node : {from, to}) {
-    if (report.unreachable.contains(node)) return fmt::format("{} could not be reached", node);
-  }
-  for (const Check& check : report.checks) {
-    const bool between =
-        (check.from == from && check.to == to) || (check.from == to && check.to == from);
-    if (between && check.rung == Rung::kPing && check.rail == port.rail &&
-        check.outcome != Outcome::kPass) {
-      return fmt::format("pings between {} and {} fail on {}", check.from, check.to,
-                         RailName(port.rail));
-    }
-  }
-  return {};
-}
-
-void ClimbRdma(Report& report, const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
-               const VerifyOptions& options) {
-  const auto skip = [&](const NodeName& from, const NodeName& to, const RailPort& port) {
-    return options.skip_rdma ? "left out, as asked for" : WhyNotWritten(report, from, to, port);
-  };
-  RdmaJudgement judged = JudgeRdma(RunRdma(cluster, fabric, pool, options.rdma, skip));
-  std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
-  std::move(judged.findings.begin(), judged.findings.end(), std::back_inserter(report.findings));
 }
 
 // One node that is missing would keep all others waiting, and a rail on which pings fail has its
@@ -132,7 +105,8 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress) {
   Report report{.cluster = cluster.name, .level = options.up_to};
   for (const auto& [node, error] : facts.unreachable) report.unreachable[node] = OneLine(error);
-  report.checks = CheckFacts(cluster, fabric, facts);
+  report.checks =
+      CheckFacts(cluster, fabric, facts, options.rdma.leave_out ? Rung::kSsh : options.up_to);
 
   std::map<NodeName, NodeProbes> probes;
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values
@@ -166,7 +140,9 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
                    [](const Check& a, const Check& b) { return a.rung < b.rung; });
   ForgiveSilence(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
-  if (options.up_to >= Rung::kRdma) ClimbRdma(report, cluster, fabric, pool, options);
+  if (options.up_to >= Rung::kRdma) {
+    ClimbRdma(report, cluster, fabric, facts, pool, options.rdma);
+  }
   if (options.up_to >= Rung::kNccl) ClimbNccl(report, cluster, fabric, facts, pool, options);
   return report;
 }

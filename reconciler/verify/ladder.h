@@ -14,8 +14,7 @@ namespace reconciler {
 
 struct VerifyOptions {
   Rung up_to = Rung::kSsh;
-  RdmaOptions rdma = {};  // for Rung::kRdma
-  bool skip_rdma = false;
+  RdmaOptions rdma = {};       // for Rung::kRdma
   VerifySection section = {};  // for Rung::kNccl
   NcclChoice nccl = {};        // likewise
 };

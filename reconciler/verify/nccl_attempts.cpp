@@ -65,7 +65,7 @@ std::vector<PairVerdict> RunPairs(const NcclAttempts& attempts, const NcclOption
   one.sizes = {options.sizes.back()};
   one.in_place = false;
   std::vector<PairVerdict> verdicts;
-  for (const std::vector<NodePair>& round : Schedule(PairsOf(attempts.fabric))) {
+  for (const std::vector<NodePair>& round : Schedule(PairsOf(attempts.cluster, attempts.fabric))) {
     std::vector<PairVerdict> some(round.size());
     {
       std::vector<std::jthread> threads;

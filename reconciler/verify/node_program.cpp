@@ -65,7 +65,11 @@ Result<std::string> ReadProgram(const std::string& folder, const std::string& ma
     return Fail({.kind = ErrorKind::kVerify,
                  .message = fmt::format("wanted the program {} for a node of type {}, found none",
                                         path.string(), machine),
-                 .hint = "it is built with spark-reconcile and lies beside it"});
+                 .hint = machine == own.machine
+                             ? "it is built with spark-reconcile and lies beside it"
+                             : fmt::format("build it beside spark-reconcile: cmake --build build "
+                                           "--target {} (with g++-{}-linux-gnu installed)",
+                                           name, machine)});
   }
   return bytes;
 }

@@ -50,12 +50,17 @@ constexpr Remedy kRemedies[] = {
      "there"},
 };
 
-std::string_view NetdevOf(const Transfer& transfer, const RailWrite& rail) {
-  return transfer.trouble_node == transfer.to ? rail.to_netdev : rail.from_netdev;
+const RailEnd& TroubledEnd(const Transfer& transfer, const RailWrite& rail) {
+  return transfer.trouble_node == transfer.to ? rail.to : rail.from;
 }
 
-std::string_view HcaOf(const Transfer& transfer, const RailWrite& rail) {
-  return transfer.trouble_node == transfer.to ? rail.to_hca : rail.from_hca;
+// Of several rails at work, one is in trouble.
+const RailWrite& Troubled(const Transfer& transfer, const RailWrite& rail) {
+  const auto found =
+      std::find_if(transfer.rails.begin(), transfer.rails.end(), [&](const RailWrite& one) {
+        return TroubledEnd(transfer, one).hca == transfer.trouble->hca;
+      });
+  return found == transfer.rails.end() ? rail : *found;
 }
 
 // Names of mlx5 and of soft-RoCE; a link that is healthy leaves all of them alone.
@@ -85,12 +90,18 @@ bool IsHarness(const spark_verify::Trouble& trouble) {
 Cause OfTrouble(const Transfer& transfer, const RailWrite& rail) {
   const spark_verify::Trouble& trouble = *transfer.trouble;
   const NodeName node = transfer.trouble_node.empty() ? transfer.from : transfer.trouble_node;
+  const RailWrite& troubled = Troubled(transfer, rail);
+  const RailEnd& end = TroubledEnd(transfer, troubled);
   for (const Remedy& remedy : kRemedies) {
     if (trouble.text.find(remedy.text) == std::string::npos) continue;
     const auto fill = [&](std::string_view text) {
-      return fmt::format(fmt::runtime(text), node, HcaOf(transfer, rail), NetdevOf(transfer, rail));
+      return fmt::format(fmt::runtime(text), node, end.hca, end.netdev);
     };
-    return {std::string(remedy.code), {node}, fill(remedy.cause), fill(remedy.next_step)};
+    return {std::string(remedy.code),
+            {node},
+            fill(remedy.cause),
+            fill(remedy.next_step),
+            troubled.rail};
   }
   return {"write-failed",
           {node},
@@ -100,6 +111,18 @@ Cause OfTrouble(const Transfer& transfer, const RailWrite& rail) {
               : Printable(trouble.hint)};
 }
 
+Cause SpeedUntold(const Transfer& transfer, const RailWrite& rail) {
+  const bool from = rail.from.limits.link_mbps <= 0;
+  const NodeName& node = from ? transfer.from : transfer.to;
+  const std::string& netdev = from ? rail.from.netdev : rail.to.netdev;
+  return {"speed-untold",
+          {node},
+          fmt::format("{} of {} does not tell the speed of its link, so that nothing tells what "
+                      "to expect",
+                      netdev, node),
+          fmt::format("look at `ethtool {}` on {}", netdev, node)};
+}
+
 Cause Implausible(const Transfer& transfer, const RailWrite& rail) {
   return {"measurement-invalid", Both(transfer),
           fmt::format("the figure for {} cannot be true", RailName(rail.rail)),
@@ -107,20 +130,21 @@ Cause Implausible(const Transfer& transfer, const RailWrite& rail) {
 }
 
 Cause SmallMtu(const Transfer& transfer, const RailWrite& rail) {
-  const bool from = rail.from_mtu < rail.wanted_mtu;
+  const bool from = rail.from.active_mtu < rail.wanted_mtu;
   const NodeName& node = from ? transfer.from : transfer.to;
-  const std::string& netdev = from ? rail.from_netdev : rail.to_netdev;
+  const std::string& netdev = from ? rail.from.netdev : rail.to.netdev;
   return {"rdma-mtu",
           {node},
           fmt::format("{} of {} has an RDMA MTU of {}, for its interface's MTU is too small",
-                      from ? rail.from_hca : rail.to_hca, node, from ? rail.from_mtu : rail.to_mtu),
+                      from ? rail.from.hca : rail.to.hca, node,
+                      from ? rail.from.active_mtu : rail.to.active_mtu),
           fmt::format("apply the manifest, which sets the MTU of {} on {}", netdev, node)};
 }
 
 std::optional<Cause> NarrowPcie(const Transfer& transfer, const RailWrite& rail) {
   constexpr int kLanes = 4;  // of each function of a Spark's ConnectX-7
   for (const bool from : {true, false}) {
-    const spark_verify::Limits& limits = from ? rail.from_limits : rail.to_limits;
+    const spark_verify::Limits& limits = from ? rail.from.limits : rail.to.limits;
     if (limits.pcie_width == 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
       continue;
     }
@@ -129,7 +153,7 @@ std::optional<Cause> NarrowPcie(const Transfer& transfer, const RailWrite& rail)
         "pcie-width",
         {node},
         fmt::format("{} of {} runs at PCIe x{} where it could x{}",
-                    from ? rail.from_hca : rail.to_hca, node, limits.pcie_width, kLanes),
+                    from ? rail.from.hca : rail.to.hca, node, limits.pcie_width, kLanes),
         fmt::format("update the BIOS of {} (before 2026-04 some wired the second function with two "
                     "lanes), then take its power away for a minute",
                     node)};
@@ -157,8 +181,8 @@ std::vector<std::string> LossEvidence(const Transfer& transfer, const RailWrite&
       }
     }
   };
-  add(transfer.from, rail.from_hca, transfer.from_counters);
-  add(transfer.to, rail.to_hca, transfer.to_counters);
+  add(transfer.from, rail.from.hca, transfer.from_counters);
+  add(transfer.to, rail.to.hca, transfer.to_counters);
   return lines;
 }
 
@@ -179,7 +203,7 @@ Cause Slow(const Transfer& transfer, const RailWrite& rail, double back, double 
             "switch blocks (STP)"};
   }
   if (rail.gbps < kDegraded &&
-      std::min(rail.from_limits.link_mbps, rail.to_limits.link_mbps) >= 100'000) {
+      std::min(rail.from.limits.link_mbps, rail.to.limits.link_mbps) >= 100'000) {
     return {"nic-degraded", Both(transfer),
             fmt::format("a ConnectX of {} or {} is degraded: the link is healthy and no counter "
                         "grows",

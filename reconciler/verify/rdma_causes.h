@@ -14,12 +14,16 @@ struct Cause {
   std::vector<NodeName> nodes = {};
   std::string cause = {};
   std::string next_step = {};
+  std::optional<int> rail = std::nullopt;  // where it is another one than the check's
 };
 
 // Whether the measurement itself could not be made, which says nothing about the fabric.
 bool IsHarness(const spark_verify::Trouble& trouble);
 
+// Of the rail that the trouble is about, or of this one where it is about none.
 Cause OfTrouble(const Transfer& transfer, const RailWrite& rail);
+// An adapter of hardware whose link tells no speed.
+Cause SpeedUntold(const Transfer& transfer, const RailWrite& rail);
 Cause Implausible(const Transfer& transfer, const RailWrite& rail);
 Cause SmallMtu(const Transfer& transfer, const RailWrite& rail);
 std::optional<Cause> NarrowPcie(const Transfer& transfer, const RailWrite& rail);

@@ -37,6 +37,8 @@ std::vector<std::string> Words(const std::string& program, const Ports& ports, b
     words.insert(words.end(), {"--rail", own.hca + "=" + ToString(own.address.address)});
   }
   if (from) words.push_back("--send");
+  // Rounds of a ping-pong, on an idle rail only.
+  if (from && ports.size() == 1) words.insert(words.end(), {"--latency", "100"});
   const int deadline = options.milliseconds + kGraceMs;
   words.insert(words.end(),
                {"--size", "131072", "--depth", "8", "--qps", "2", "--ack-timeout", "16", "--ms",
@@ -44,14 +46,25 @@ std::vector<std::string> Words(const std::string& program, const Ports& ports, b
   return words;
 }
 
-Transfer Empty(const Ports& ports) {
+// The PCIe device of a port by its hardware's profile; empty: the profile has none.
+std::string PcieOf(const ClusterSpec& cluster, const RailPort& port) {
+  const NodeSpec* node = FindNode(cluster, port.node);
+  const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
+  const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
+  const auto twin = static_cast<std::size_t>(port.twin);
+  return cage != nullptr && twin < cage->twins.size() ? cage->twins[twin].PciDevice() : "";
+}
+
+RailEnd EndOf(const ClusterSpec& cluster, const RailPort& port) {
+  return {.hca = port.hca, .netdev = port.netdev, .cage = port.cage, .pcie = PcieOf(cluster, port)};
+}
+
+Transfer Empty(const ClusterSpec& cluster, const Ports& ports) {
   Transfer transfer{.from = ports.front().first.node, .to = ports.front().second.node};
   for (const auto& [from, to] : ports) {
     transfer.rails.push_back({.rail = from.rail,
-                              .from_hca = from.hca,
-                              .to_hca = to.hca,
-                              .from_netdev = from.netdev,
-                              .to_netdev = to.netdev,
+                              .from = EndOf(cluster, from),
+                              .to = EndOf(cluster, to),
                               .wanted_mtu = RdmaMtu(std::min(from.mtu, to.mtu))});
   }
   return transfer;
@@ -65,14 +78,19 @@ void Fill(Transfer& transfer, JoinedResult result) {
   for (std::size_t i = 0; i < transfer.rails.size(); ++i) {
     RailWrite& rail = transfer.rails[i];
     if (i < result.ends[0].ready.rails.size()) {
-      rail.from_mtu = result.ends[0].ready.rails[i].active_mtu;
-      rail.from_limits = result.ends[0].ready.rails[i].limits;
+      rail.from.active_mtu = result.ends[0].ready.rails[i].active_mtu;
+      rail.from.limits = result.ends[0].ready.rails[i].limits;
     }
     if (i < result.ends[1].ready.rails.size()) {
-      rail.to_mtu = result.ends[1].ready.rails[i].active_mtu;
-      rail.to_limits = result.ends[1].ready.rails[i].limits;
+      rail.to.active_mtu = result.ends[1].ready.rails[i].active_mtu;
+      rail.to.limits = result.ends[1].ready.rails[i].limits;
     }
-    if (i < result.ends[0].sent.size()) rail.gbps = result.ends[0].sent[i].Gbps();
+    if (i < result.ends[0].sent.size()) {
+      const spark_verify::RailSent& sent = result.ends[0].sent[i];
+      rail.gbps = sent.Gbps();
+      rail.bytes = sent.total_bytes;
+      rail.latency_us = sent.latency_us;
+    }
   }
 }
 
@@ -87,7 +105,7 @@ class RdmaRun {
   std::vector<Transfer> Measure(const NodePair& pair);
 
  private:
-  Transfer Write(const Ports& ports);
+  Transfer Write(const Ports& ports, double uplink_gbps);
   Result<LineChannel> Start(const NodeName& node, const Ports& ports, bool from, Deadline deadline);
   std::string WhySkipped(const Ports& ports) const;
 
@@ -143,8 +161,9 @@ Result<LineChannel> RdmaRun::Start(const NodeName& node, const Ports& ports, boo
   return LineChannel::Start(std::move(*shell), Words(*program, ports, from, options_), deadline);
 }
 
-Transfer RdmaRun::Write(const Ports& ports) {
-  Transfer transfer = Empty(ports);
+Transfer RdmaRun::Write(const Ports& ports, double uplink_gbps) {
+  Transfer transfer = Empty(cluster_, ports);
+  transfer.uplink_gbps = uplink_gbps;
   transfer.skipped = WhySkipped(ports);
   if (!transfer.skipped.empty()) return transfer;
   const Deadline deadline =
@@ -168,12 +187,12 @@ std::vector<Transfer> RdmaRun::Measure(const NodePair& pair) {
   for (const auto& [a, b] : pair.rails) back.emplace_back(b, a);
   std::vector<Transfer> transfers;
   for (std::size_t i = 0; i < pair.rails.size(); ++i) {
-    transfers.push_back(Write({pair.rails[i]}));
-    transfers.push_back(Write({back[i]}));
+    transfers.push_back(Write({pair.rails[i]}, pair.uplink_gbps));
+    transfers.push_back(Write({back[i]}, pair.uplink_gbps));
   }
   if (pair.rails.size() > 1) {
-    transfers.push_back(Write(pair.rails));
-    transfers.push_back(Write(back));
+    transfers.push_back(Write(pair.rails, pair.uplink_gbps));
+    transfers.push_back(Write(back, pair.uplink_gbps));
   }
   return transfers;
 }
@@ -182,7 +201,7 @@ std::vector<Transfer> RdmaRun::Measure(const NodePair& pair) {
 
 std::vector<Transfer> RunRdma(const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
                               const RdmaOptions& options, const SkipRail& skip) {
-  const std::vector<NodePair> pairs = PairsOf(fabric);
+  const std::vector<NodePair> pairs = PairsOf(cluster, fabric);
   RdmaRun run(cluster, pool, options, skip);
   run.Push(pairs);
   std::vector<Transfer> transfers;

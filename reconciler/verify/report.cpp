@@ -64,6 +64,8 @@ std::string_view ToString(Symptom symptom) {
       return "probe-failed";
     case Symptom::kPortMissing:
       return "port-missing";
+    case Symptom::kPortElsewhere:
+      return "port-elsewhere";
     case Symptom::kLinkDown:
       return "link-down";
     case Symptom::kNoCarrier:
@@ -74,8 +76,26 @@ std::string_view ToString(Symptom symptom) {
       return "mtu-wrong";
     case Symptom::kSpeedLow:
       return "speed-low";
+    case Symptom::kFecWrong:
+      return "fec-wrong";
     case Symptom::kMemlockLow:
       return "memlock-low";
+    case Symptom::kHcaMissing:
+      return "hca-missing";
+    case Symptom::kHcaName:
+      return "hca-name";
+    case Symptom::kHcaDown:
+      return "hca-down";
+    case Symptom::kGidMissing:
+      return "gid-missing";
+    case Symptom::kGidTwice:
+      return "gid-twice";
+    case Symptom::kPcieNarrow:
+      return "pcie-width";
+    case Symptom::kPcieSlow:
+      return "pcie-speed";
+    case Symptom::kCmaWrong:
+      return "cma-wrong";
     case Symptom::kNothingBack:
       return "nothing-back";
     case Symptom::kTooLongForSender:

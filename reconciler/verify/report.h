@@ -29,12 +29,22 @@ enum class Symptom {
   kProgramMissing,
   kProbeFailed,  // the program that measures refused to work
   kPortMissing,
-  kLinkDown,  // set down by configuration
+  kPortElsewhere,  // another cage or PCI function than the hardware profile says
+  kLinkDown,       // set down by configuration
   kNoCarrier,
   kAddressMissing,
   kMtuWrong,
   kSpeedLow,
+  kFecWrong,
   kMemlockLow,
+  kHcaMissing,
+  kHcaName,  // there under another name
+  kHcaDown,
+  kGidMissing,
+  kGidTwice,
+  kPcieNarrow,
+  kPcieSlow,
+  kCmaWrong,
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size
   kJumboLost,         // small pings come back, full-size ones do not

@@ -2,31 +2,38 @@
 
 #include <algorithm>
 
+#include "reconciler/fabric/roofline.h"
+
 namespace reconciler {
+namespace {
 
-double LinkGbps(double link_gbps, int path_mtu) {
-  // Ethernet with preamble, gap and checksum 38, IPv4 20, UDP 8, base transport header 12,
-  // checksum 4.
-  constexpr double kHeaders = 82;
-  return path_mtu > 0 ? link_gbps * path_mtu / (path_mtu + kHeaders) : 0;
+// How many rails of the transfer share `part` with this one; one where nothing is known of it.
+double Sharing(const Transfer& transfer, const RailWrite& rail, RailEnd RailWrite::*end,
+               std::string RailEnd::*part) {
+  const std::string& own = rail.*end.*part;
+  if (own.empty()) return 1;
+  return static_cast<double>(
+      std::count_if(transfer.rails.begin(), transfer.rails.end(),
+                    [&](const RailWrite& other) { return other.*end.*part == own; }));
 }
 
-double PcieGbps(int width, double gts) {
-  constexpr double kEncoding = 128.0 / 130.0;
-  constexpr double kPayload = 256;
-  constexpr double kHeaders = 26;
-  return width * gts * kEncoding * kPayload / (kPayload + kHeaders);
-}
+}  // namespace
 
-std::optional<double> Roofline(const spark_verify::Limits& from, const spark_verify::Limits& to,
-                               int path_mtu, std::size_t sharing) {
-  if (from.link_mbps <= 0 || to.link_mbps <= 0 || path_mtu <= 0) return std::nullopt;
-  const double link = std::min(from.link_mbps, to.link_mbps) / 1000.0;
-  double most = LinkGbps(link, path_mtu) / static_cast<double>(std::max<std::size_t>(sharing, 1));
-  for (const spark_verify::Limits& end : {from, to}) {
-    if (end.pcie_width > 0 && end.pcie_gts > 0) {
-      most = std::min(most, PcieGbps(end.pcie_width, end.pcie_gts));
-    }
+std::optional<double> Roofline(const Transfer& transfer, const RailWrite& rail) {
+  const int mtu = std::min(rail.from.active_mtu, rail.to.active_mtu);
+  std::optional<double> most;
+  for (RailEnd RailWrite::*end : {&RailWrite::from, &RailWrite::to}) {
+    const spark_verify::Limits& limits = (rail.*end).limits;
+    if (limits.link_mbps <= 0) return std::nullopt;
+    const double link = RdmaWirePayload(limits.link_mbps / 1000.0, mtu) /
+                        Sharing(transfer, rail, end, &RailEnd::cage);
+    most = std::min(most.value_or(link), link);
+    if (limits.pcie_width <= 0 || limits.pcie_gts <= 0) continue;
+    most = std::min(*most, PciePayload(limits.pcie_gts, limits.pcie_width) /
+                               Sharing(transfer, rail, end, &RailEnd::pcie));
+  }
+  if (transfer.uplink_gbps > 0) {
+    most = std::min(*most, transfer.uplink_gbps / static_cast<double>(transfer.rails.size()));
   }
   return most;
 }

@@ -2,18 +2,13 @@
 
 #include <optional>
 
-#include "reconciler/spark_verify/messages.h"
+#include "reconciler/verify/rdma_judge.h"
 
 namespace reconciler {
 
-// What an Ethernet link of that speed carries in RDMA writes with that path MTU (bytes), in Gb/s.
-double LinkGbps(double link_gbps, int path_mtu);
-// What a PCIe link carries with packets of 256 bytes, in Gb/s.
-double PcieGbps(int width, double gts);
-
-// The most that one rail can carry between these two ends. nullopt: nothing tells the link's speed.
-// `sharing`: rails at work at the same time behind the same cable.
-std::optional<double> Roofline(const spark_verify::Limits& from, const spark_verify::Limits& to,
-                               int path_mtu, std::size_t sharing);
+// The most that this rail of that transfer can carry between its two ends, in Gb/s of payload:
+// what the rails at work at the same time leave it of its cage's cable and of its PCIe link.
+// nullopt: an end does not tell the speed of its link.
+std::optional<double> Roofline(const Transfer& transfer, const RailWrite& rail);
 
 }  // namespace reconciler

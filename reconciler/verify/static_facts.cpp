@@ -9,9 +9,12 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/verify/device_facts.h"
 
 namespace reconciler {
 namespace {
+
+constexpr std::string_view kPciKey = "host.pci.";  // and the address: the netdev that is there
 
 void Fail(Check& check, Symptom symptom, std::string measured) {
   check.outcome = Outcome::kFail;
@@ -98,8 +101,33 @@ void JudgeAddress(Check& check, const RailPort& port, const LinkFact& link,
   }
 }
 
+// The driver's word for the cage and the place of the PCI function, against the profile's.
+void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, const LinkFact& link,
+                const NodeFacts& facts) {
+  const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
+  if (cage == nullptr || static_cast<std::size_t>(port.twin) >= cage->twins.size()) return;
+  if (!link.phys_port_name.empty() && link.phys_port_name != port.cage) {
+    return Fail(check, Symptom::kPortElsewhere,
+                fmt::format("{} is {}, and {} in profile {}", port.netdev,
+                            Printable(link.phys_port_name), port.cage, hardware->name));
+  }
+  const std::string& wanted = cage->twins[static_cast<std::size_t>(port.twin)].pci;
+  for (const auto& [key, netdev] : facts.values) {
+    if (!key.starts_with(kPciKey) || Known(netdev) == nullptr || *Known(netdev) != port.netdev) {
+      continue;
+    }
+    const std::string found = key.substr(kPciKey.size());
+    if (found == wanted) return;
+    if (found.find(':') == std::string::npos) continue;  // a device on another bus
+    return Fail(check, Symptom::kPortElsewhere,
+                fmt::format("{} is PCI function {}, and {} in profile {}", port.netdev,
+                            Printable(found), wanted, hardware->name));
+  }
+}
+
 // Wants the six questions of PortQuestions, in that order.
-void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const NodeFacts& facts) {
+void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const Hardware* hardware,
+               const NodeFacts& facts) {
   const auto found = facts.links.find(port.netdev);
   if (found == facts.links.end()) {
     Fail(checks[0], Symptom::kPortMissing, fmt::format("no {}", port.netdev));
@@ -108,6 +136,7 @@ void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const
   }
   const LinkFact& link = found->second;
   checks[0].measured = "there";
+  JudgePlace(checks[0], port, hardware, link, facts);
   checks[1].measured = "up";
   checks[2].measured = "carrier";
   if (!link.admin_up) {
@@ -121,6 +150,63 @@ void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const
   checks[4].measured = fmt::format("mtu {}", link.mtu);
   if (link.mtu != port.mtu) Fail(checks[4], Symptom::kMtuWrong, checks[4].measured);
   JudgeSpeed(checks[5], gbps, link);
+}
+
+Fec FecOf(const ClusterSpec& cluster, const NodeName& node) {
+  for (const SwitchSpec& one : cluster.switches) {
+    for (const SwitchPort& port : one.ports) {
+      if (port.peer.node == node) return one.fec;
+    }
+  }
+  return Fec::kAuto;  // nobody asks for another
+}
+
+// ethtool's words: "RS", "BaseR", "Off", and on some drivers several of them.
+std::string_view EthtoolFec(Fec fec) {
+  switch (fec) {
+    case Fec::kAuto:
+      return "";
+    case Fec::kRs:
+      return "RS";
+    case Fec::kFc:
+      return "BaseR";
+    case Fec::kOff:
+      return "Off";
+  }
+  return {};
+}
+
+// What only a card with ethtool tells: questions of their own, where there are answers. Counters
+// count since the driver was loaded, so that they are told and never judged.
+void AddOptional(const ClusterSpec& cluster, const RailPort& port, const NodeFacts& facts,
+                 std::vector<Check>& checks) {
+  const auto value = [&](std::string_view what) {
+    const auto found = facts.values.find(fmt::format("host.{}.{}", what, port.netdev));
+    return found == facts.values.end() ? nullptr : Known(found->second);
+  };
+  if (const std::string* lanes = value("lanes")) {
+    checks[5].evidence.push_back(Printable(fmt::format("{}: {} lanes", port.netdev, *lanes)));
+  }
+  if (const std::string* errors = value("errors")) {
+    checks[5].evidence.push_back(
+        Printable(fmt::format("{}: {} since the driver was loaded", port.netdev, *errors)));
+  }
+  const std::string* fec = value("fec");
+  if (fec == nullptr) return;
+  const std::string_view wanted = EthtoolFec(FecOf(cluster, port.node));
+  Check check = PortCheck(port, "fec",
+                          wanted.empty() ? "" : fmt::format("FEC {} on {}", wanted, port.netdev));
+  check.measured = "FEC " + Printable(*fec);
+  const std::vector<std::string> words = Split(*fec, ' ');
+  const auto link = facts.links.find(port.netdev);
+  const bool carrier = link != facts.links.end() && link->second.carrier;
+  if (!carrier) {
+    check.measured.clear();
+    Skip(check, "no carrier");
+  } else if (!wanted.empty() && std::find(words.begin(), words.end(), wanted) == words.end()) {
+    Fail(check, Symptom::kFecWrong, check.measured);
+  }
+  checks.push_back(std::move(check));
 }
 
 constexpr std::uint64_t kUnlimited = UINT64_MAX;
@@ -149,8 +235,27 @@ std::optional<std::uint64_t> WantedMemlock(const ClusterSpec& cluster) {
   return kib != nullptr ? static_cast<std::uint64_t>(*kib) * 1024 : kUnlimited;
 }
 
-void JudgeMemlock(Check& check, std::uint64_t wanted, const NodeFacts& facts) {
-  const Observed<std::string> fact = ValueOf(facts, "memlock.session");
+// One kind of process that may lock memory.
+struct LockContext {
+  std::string_view what;
+  std::string_view fact;
+};
+constexpr LockContext kSession = {"memlock", "memlock.session"};
+constexpr LockContext kService = {"memlock-service", "memlock.service"};
+constexpr LockContext kUserService = {"memlock-user-service", "memlock.user_service"};
+
+Check MemlockCheck(const NodeName& node, const LockContext& context, std::uint64_t wanted) {
+  return {.what = std::string(context.what), .from = node, .expected = LimitText(wanted)};
+}
+
+// "soft A, hard B" counts as A.
+std::string SoftLimit(const std::string& text) {
+  constexpr std::string_view kSoft = "soft ";
+  if (!text.starts_with(kSoft)) return text;
+  return text.substr(kSoft.size(), text.find(',') - kSoft.size());
+}
+
+void JudgeMemlock(Check& check, std::uint64_t wanted, const Observed<std::string>& fact) {
   if (const auto* unknown = std::get_if<Unknown>(&fact)) {
     return CouldNot(check, Symptom::kFactUnknown, Printable(unknown->why));
   }
@@ -158,7 +263,7 @@ void JudgeMemlock(Check& check, std::uint64_t wanted, const NodeFacts& facts) {
     return CouldNot(check, Symptom::kFactUnknown, Printable(unsupported->why));
   }
   const std::string* text = Known(fact);
-  const auto limit = text != nullptr ? ParseLimit(*text) : std::nullopt;
+  const auto limit = text != nullptr ? ParseLimit(SoftLimit(*text)) : std::nullopt;
   if (!limit) {
     return CouldNot(check, Symptom::kFactUnknown,
                     text == nullptr
@@ -169,10 +274,40 @@ void JudgeMemlock(Check& check, std::uint64_t wanted, const NodeFacts& facts) {
   if (*limit < wanted) Fail(check, Symptom::kMemlockLow, check.measured);
 }
 
+// A user's manager keeps the limit that it was started with, so that a low one is told and fails
+// nothing: an apply has done all that it can.
+void JudgeUserManager(Check& check, std::uint64_t wanted, const Observed<std::string>& fact) {
+  if (std::holds_alternative<Absent>(fact)) return Skip(check, "no manager of the user's runs");
+  JudgeMemlock(check, wanted, fact);
+  if (check.outcome != Outcome::kFail) return;
+  check.symptom = Symptom::kNone;
+  Skip(check, fmt::format("the user's manager gives {} until it is started anew", check.measured));
+}
+
+void AddMemlock(std::vector<Check>& checks, const NodeName& node, std::uint64_t wanted,
+                const NodeFacts* facts) {
+  Check& session = checks.emplace_back(MemlockCheck(node, kSession, wanted));
+  if (facts == nullptr) {
+    return CouldNot(session, Symptom::kNodeUnreachable,
+                    fmt::format("{} could not be reached", node));
+  }
+  JudgeMemlock(session, wanted, ValueOf(*facts, std::string(kSession.fact)));
+  for (const LockContext& context : {kService, kUserService}) {
+    const auto fact = facts->values.find(std::string(context.fact));
+    if (fact == facts->values.end()) continue;  // not asked for
+    Check& check = checks.emplace_back(MemlockCheck(node, context, wanted));
+    if (context.what == kUserService.what) {
+      JudgeUserManager(check, wanted, fact->second);
+    } else {
+      JudgeMemlock(check, wanted, fact->second);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
-                              const ClusterFacts& facts) {
+                              const ClusterFacts& facts, Rung up_to) {
   std::vector<Check> checks;
   const auto wanted_memlock = WantedMemlock(cluster);
   const Rates rates = RatesOf(fabric);
@@ -186,21 +321,21 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
       for (const RailPort& port : ports->second) {
         std::vector<Check> questions = PortQuestions(port, RateOf(rates, port));
         if (node_facts != nullptr) {
-          JudgePort(questions, port, RateOf(rates, port), *node_facts);
+          JudgePort(questions, port, RateOf(rates, port), cluster.FindHardware(node.hardware),
+                    *node_facts);
+          AddOptional(cluster, port, *node_facts, questions);
         } else {
           std::for_each(questions.begin(), questions.end(), unknown);
         }
         checks.insert(checks.end(), questions.begin(), questions.end());
       }
+      if (node_facts != nullptr) {
+        const std::vector<Check> devices = CheckDevices(
+            cluster.FindHardware(node.hardware), ports->second, *node_facts, up_to >= Rung::kRdma);
+        checks.insert(checks.end(), devices.begin(), devices.end());
+      }
     }
-    if (!wanted_memlock) continue;
-    Check& memlock = checks.emplace_back(
-        Check{.what = "memlock", .from = node.name, .expected = LimitText(*wanted_memlock)});
-    if (node_facts != nullptr) {
-      JudgeMemlock(memlock, *wanted_memlock, *node_facts);
-    } else {
-      unknown(memlock);
-    }
+    if (wanted_memlock) AddMemlock(checks, node.name, *wanted_memlock, node_facts);
   }
   return checks;
 }

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -36,6 +38,23 @@ class Lab:
         return subprocess.run([LAB, "exec", "--run", self.run, "--", PROGRAM, *arguments], text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=timeout)
+
+
+def machines_or_skip():
+    """Ends the process with 77, and the reason, where no virtual machine can be had."""
+    reason = None
+    if os.geteuid() != 0:
+        reason = "virtual machines need root"
+    elif not shutil.which("qemu-system-x86_64"):
+        reason = "qemu-system-x86_64 is not installed (tests/packages names it)"
+    else:
+        built = subprocess.run([LAB, "image"], check=False, text=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, timeout=900)
+        if built.returncode != 0:
+            reason = f"there is no image for virtual machines: {built.stderr.strip()}"
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
 
 
 class LabTest(unittest.TestCase):

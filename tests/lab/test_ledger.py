@@ -125,6 +125,13 @@ class Ledger(LabTest):
         history = json.loads(self.spark("history", self.pair, "--format", "json", expect=0).stdout)
         newest = history["nodes"]["spark-1"][-1]
         self.assertEqual(newest["applied"]["rolled_back_to"], 2)
+        # What was reviewed is done once, also when the state that it was made for has come back.
+        saved = os.path.join(os.path.dirname(self.pair), "plan.json")
+        self.spark("plan", self.pair, "--out", saved, expect=0)
+        self.spark("apply", saved, "--yes", "--brief", expect=0)
+        self.spark("rollback", self.pair, "--to", "2", "--yes", "--brief", expect=0)
+        again = self.spark("apply", saved, "--yes", expect=8)
+        self.assertRegex(again.stderr, r"spark-1: applied to since the plan was made: generation \d+ then, \d+ now\n")
         self.spark("rollback", self.pair, "--to", "1", "--yes", "--brief", expect=0)
         self.assertEqual(self.lab.sh(1, PROBING), "1\n")
         self.assert_empty_plan(self.pair)
@@ -147,7 +154,8 @@ class Ledger(LabTest):
 
     def test_8_an_uninstall_leaves_the_nodes_as_they_were_before_the_first_apply(self):
         done = self.spark("uninstall", self.pair, "--yes", "--brief", expect=0)
-        self.assertIn("spark-1: nothing of spark-reconcile is left", done.stdout)
+        self.assertIn("spark-1: nothing of spark-reconcile is left but ~nvidia/.ssh/id_ed25519_spark, /var/lib/spark-reconcile is gone\n",
+                      done.stdout)
         for node in (1, 2):
             self.assertEqual(self.lab.sh(node, STATE), self.before[node - 1])
             self.lab.sh(node, "test ! -e /var/lib/spark-reconcile")
@@ -166,6 +174,14 @@ class Ledger(LabTest):
         for node in (1, 2):
             self.assertEqual(self.lab.sh(node, STATE), self.before[node - 1])
             self.lab.sh(node, "test ! -e /var/lib/spark-reconcile")
+
+    def test_a_without_a_ledger_an_uninstall_names_what_is_ours(self):
+        self.spark("apply", self.pair, "--yes", "--brief", expect=0)
+        self.lab.sh(1, f"rm {LEDGER}")
+        done = self.spark("uninstall", self.pair, "--yes", "--brief", expect=2)
+        self.assertIn("left on spark-1: file /etc/netplan/60-spark-reconcile.yaml: ours by its mark, but the node has no "
+                      "ledger that says what was there before: take it away by hand\n", done.stdout)
+        self.assertEqual(self.lab.sh(2, STATE), self.before[1])
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ PAIR = cluster("pair.yaml")
 # Holds each step up while the file is there, so that a controller can be met at work.
 SLOW_SYNC = """cat >/usr/local/sbin/sync <<'END'
 #!/bin/sh
-while [ -e /var/tmp/hold ]; do sleep 0.05; done
+while [ -e /var/tmp/hold ]; do touch /var/tmp/held; sleep 0.05; done
 exec /usr/bin/sync "$@"
 END
 chmod +x /usr/local/sbin/sync; touch /var/tmp/hold"""
@@ -52,10 +52,10 @@ class Locks(LabTest):
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             for _ in range(100):
-                listed = self.spark("lock", "list", PAIR, expect=0).stdout
-                if listed.count("held by") == 2:
+                if all(self.lab.sh(node, "ls /var/tmp | grep -cx held || true").strip() == "1" for node in (1, 2)):
                     break
                 time.sleep(0.1)
+            listed = self.spark("lock", "list", PAIR, expect=0).stdout
             self.assertRegex(listed, r"spark-1  held by \S+@\S+ pid \d+ since 20\S+Z "
                                      r"\(at work, or may keep silent for \d+ s more\)")
             refused = self.spark("lock", "break", PAIR, expect=9)

@@ -3,10 +3,12 @@
 import json
 import os
 import subprocess
+import threading
+import time
 import unittest
 
 from joined import Joined
-from spark_lab import LAB, LabTest, PROGRAM, cluster
+from spark_lab import LAB, LabTest, PROGRAM, cluster, machines_or_skip
 
 PAIR = cluster("vm-pair.yaml")
 RAILS = (("rocep1s0f1", "enp1s0f1np1", 177), ("roceP2p1s0f1", "enP2p1s0f1np1", 178))
@@ -59,27 +61,59 @@ class Rdma(LabTest):
         self.assertEqual(self.lab.sh(1, "systemctl show -p DefaultLimitMEMLOCK --value").strip(), "infinity")
         self.assert_empty_plan(PAIR)
 
+    def status(self, node, *options):
+        text = self.spark("status", PAIR, "--format", "json", *options, expect=0).stdout
+        return json.loads(text)["nodes"][f"spark-{node}"]
+
     def test_3_facts_are_what_the_system_says(self):
         for node in (1, 2):
             self.push(node)
-        facts = self.facts(1)
+        facts, verbs = self.status(1, "--verbs"), self.facts(1)
         links = {link["ifname"]: link for link in json.loads(self.lab.sh(1, "rdma -j link show"))}
-        self.assertEqual(set(facts), set(links))
-        for hca, device in facts.items():
-            port = device["ports"][0]
-            self.assertEqual(device["netdev"], links[hca]["netdev"])
-            self.assertEqual(port["state"], links[hca]["state"])
-            sysfs = f"/sys/class/infiniband/{hca}/"
-            self.assertEqual(port["physical_state"], self.lab.sh(1, f"cat {sysfs}ports/1/phys_state").split()[1])
-            self.assertEqual(device["node_guid"], self.lab.sh(1, f"cat {sysfs}node_guid").strip())
+        self.assertEqual(set(facts["hcas"]), set(links))
+        self.assertEqual(set(verbs), set(links))
+        for hca, device in facts["hcas"].items():
+            port = verbs[hca]["ports"][0]
+            self.assertEqual({device["netdev"], verbs[hca]["netdev"]}, {links[hca]["netdev"]})
+            self.assertEqual({device["state"], port["state"]}, {links[hca]["state"]})
+            files = dict(line.split(":", 1) for line in self.lab.sh(
+                1, f"cd /sys/class/infiniband/{hca}; grep -sH . node_guid sys_image_guid ports/1/phys_state "
+                   "ports/1/rate ports/1/link_layer ports/1/gid_attrs/types/* ports/1/gid_attrs/ndevs/*; "
+                   "grep -sHv 0000:0000:0000:0000:0000:0000:0000:0000 ports/1/gids/*; true").splitlines())
+            self.assertEqual({device["node_guid"], verbs[hca]["node_guid"]}, {files["node_guid"]})
+            self.assertEqual(device["system_guid"], files["sys_image_guid"])
+            self.assertEqual({device["physical_state"], port["physical_state"]}, {files["ports/1/phys_state"].split()[1]})
+            self.assertEqual(device["rate_mbps"], 1000 * float(files["ports/1/rate"].split()[0]))
+            self.assertEqual(device["link_layer"], files["ports/1/link_layer"])
+            gids = [{"index": index, "gid": files[f"ports/1/gids/{index}"],
+                     "type": files[f"ports/1/gid_attrs/types/{index}"],
+                     "netdev": files[f"ports/1/gid_attrs/ndevs/{index}"]}
+                    for index in range(100) if f"ports/1/gids/{index}" in files]
+            self.assertEqual(device["gids"], gids)
+            self.assertEqual([{key: gid[key] for key in gids[0]} for gid in port["gids"]], gids)
             tool = dict(line.strip().split(":", 1) for line in self.lab.sh(1, f"ibv_devinfo -d {hca}").splitlines()
                         if ":" in line)
-            self.assertEqual(port["active_mtu"], int(tool["active_mtu"].split()[0]))
-            self.assertEqual(device["vendor_id"], int(tool["vendor_id"].strip(), 16))
-            for gid in port["gids"]:
-                self.assertEqual(gid["gid"], self.lab.sh(1, f"cat {sysfs}ports/1/gids/{gid['index']}").strip())
-                self.assertEqual(gid["type"],
-                                 self.lab.sh(1, f"cat {sysfs}ports/1/gid_attrs/types/{gid['index']}").strip())
+            self.assertEqual({device["verbs"]["active_mtu"], port["active_mtu"]}, {int(tool["active_mtu"].split()[0])})
+            self.assertEqual(verbs[hca]["vendor_id"], int(tool["vendor_id"].strip(), 16))
+            # What a device made of software has not, is not made up.
+            self.assertEqual((device["firmware"], device["device"]["lanes"], device["verbs"]["dmabuf"]),
+                             ("", 0, "unsupported"))
+            self.assertIn("sent_pkts", device["counters"])
+
+    def test_3_facts_of_the_system_around_it(self):
+        self.lab.sh(1, "nft 'add table inet t; add chain inet t in { type filter hook input priority 0; policy accept; }'")
+        try:
+            values = self.status(1, "--verbs")["values"]
+        finally:
+            self.lab.sh(1, "nft delete table inet t")
+        self.assertEqual(values["rdma.hcas"], "4")
+        self.assertEqual(values["rdma.verbs"], "4")
+        self.assertEqual(values["rdma.firewall"], "inet t in accept")
+        self.assertTrue({"ib_core", "ib_uverbs", "rdma_rxe"} <= set(values["rdma.modules"].split()), values)
+        self.assertEqual([values[f"memlock.{context}"] for context in ("session", "service", "user_service")],
+                         ["unlimited"] * 3)
+        self.assertEqual(self.lab.lab("ssh", "1", "systemctl --user show -P DefaultLimitMEMLOCK").stdout.strip(),
+                         "infinity")
 
     def assert_written(self, joined, senders, rails):
         self.assertEqual(joined.codes, {1: 0, 2: 0}, joined.messages)
@@ -100,6 +134,7 @@ class Rdma(LabTest):
             self.assertGreater(joined.of(1, "sent")[0]["rails"][0]["latency_us"], 0)
             told = joined.of(1, "end")[0]["counters"]
             self.assertGreaterEqual(after[rail[0]] - before[rail[0]], told[rail[0]]["sent_pkts"])
+            self.assertGreaterEqual(told[rail[0]]["sent_pkts"] * 4096, joined.of(1, "sent")[0]["rails"][0]["total_bytes"])
             self.assertEqual(after[other[0]], before[other[0]])
             self.assertNotIn(other[0], told)
 
@@ -113,42 +148,93 @@ class Rdma(LabTest):
                 self.lab.sh(2, f"ip link set {RAILS[1][1]} down")
         try:
             joined = Joined(self.lab, {1: words(1, *RAILS, send=True, more=["--ms 30000"]), 2: words(2, *RAILS)}, cut)
-            self.assertEqual(joined.codes[1], 1)
-            error = joined.of(1, "error")[0]
-            self.assertEqual((error["code"], error["hca"]), ("transfer", RAILS[1][0]))
-            self.assertIn("transport retry counter exceeded", error["text"])
-            self.assertLess(joined.seconds, 60)
         finally:
-            self.lab.sh(2, f"ip link set {RAILS[1][1]} up; networkctl reconfigure {RAILS[1][1]}")
+            self.mend(RAILS[1][1])
+        self.assertEqual(joined.codes[1], 1)
+        error = joined.of(1, "error")[0]
+        self.assertEqual((error["code"], error["hca"]), ("transfer", RAILS[1][0]))
+        self.assertIn("transport retry counter exceeded", error["text"])
+        self.assertLess(joined.seconds, 60)
+
+    def mend(self, netdev):
+        self.lab.sh(2, f"ip link set {netdev} up; networkctl reconfigure {netdev}; "
+                       f"until ip -4 addr show {netdev} | grep -q inet; do sleep 0.1; done")
+
+    def findings(self, expect):
+        report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=expect).stdout)
+        return report, {(finding["code"], tuple(finding["nodes"]), tuple(finding["rails"]))
+                        for finding in report["findings"]}
+
+    def test_6_verify_names_a_rail_that_breaks_while_it_is_measured(self):
+        hca, netdev, _ = RAILS[1]
+        # As soon as the write test's connections stand, and before its second of sending is over.
+        script = f"until rdma resource show qp link {hca} | grep -q 'type RC state RTS'; do :; done; ip link set {netdev} down"
+        breaker = threading.Thread(target=self.lab.sh, args=(2, script))
+        breaker.start()
+        began = time.monotonic()
+        try:
+            report, findings = self.findings(6)
+        finally:
+            breaker.join()
+            self.mend(netdev)
+        self.assertLess(time.monotonic() - began, 120)
+        self.assertIn(("no-acknowledgement", ("spark-1",), ("rail1",)), findings)
+        outcomes = {(check["what"], check["from"], check["outcome"]) for check in report["checks"]
+                    if check["rung"] == "rdma" and check["rail"] == "rail0" and check["what"] == "write-alone"}
+        self.assertEqual(outcomes, {("write-alone", f"spark-{node}", "pass") for node in (1, 2)})
 
     def test_7_what_is_missing_is_named(self):
-        self.lab.sh(2, f"ip addr flush dev {RAILS[0][1]}")
-        joined = Joined(self.lab, {1: words(1, RAILS[0], send=True), 2: words(2, RAILS[0])})
+        rail = RAILS[0]
+        self.lab.sh(2, f"ip addr flush dev {rail[1]}")
+        try:
+            joined = Joined(self.lab, {1: words(1, rail, send=True), 2: words(2, rail)})
+        finally:
+            self.mend(rail[1])
         error = joined.of(2, "error")[0]
-        self.assertEqual((error["code"], error["hca"]), ("open", RAILS[0][0]))
+        self.assertEqual((error["code"], error["hca"]), ("open", rail[0]))
         self.assertIn("wanted a RoCE v2 GID for 192.168.177.2 on rocep1s0f1, found 0 fe80:", error["text"])
-        self.lab.sh(2, f"networkctl reconfigure {RAILS[0][1]}")
 
         library = "/usr/lib/x86_64-linux-gnu/libibverbs.so.1"
         self.lab.sh(2, f"mv {library} {library}.away")
         try:
-            report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=7).stdout)
-            self.assertEqual([(finding["code"], finding["nodes"]) for finding in report["findings"]],
-                             [("no-libibverbs", ["spark-2"])])
-            facts = json.loads(self.lab.sh(2, "/var/lib/spark-verify facts"))
-            self.assertEqual(facts["devices"], [])
-            self.assertIn("wanted libibverbs.so.1, the loader says: ", facts["error"])
+            findings = self.findings(7)[1]
+            verbs = json.loads(self.lab.sh(2, "/var/lib/spark-verify facts"))
         finally:
             self.lab.sh(2, f"mv {library}.away {library}")
+        self.assertEqual({(code, nodes) for code, nodes, _ in findings}, {("no-libibverbs", ("spark-2",))})
+        self.assertEqual(verbs["devices"], [])
+        self.assertIn("wanted libibverbs.so.1, the loader says: ", verbs["error"])
 
-    def test_8_a_small_mtu_is_seen_by_both_ends(self):
-        self.lab.sh(2, f"ip link set {RAILS[0][1]} mtu 1500")
+    def test_7_what_the_facts_show_is_not_measured_again(self):
+        """A wrong MTU on one rail and no GID on the other: two findings, and nothing is written there."""
+        self.lab.sh(2, f"ip link set {RAILS[0][1]} mtu 1500; ip addr flush dev {RAILS[1][1]}")
         try:
             joined = Joined(self.lab, {1: words(1, RAILS[0], send=True), 2: words(2, RAILS[0])})
-            self.assertEqual(joined.of(2, "ready")[0]["rails"][0]["active_mtu"], 1024)
-            self.assertEqual(joined.of(1, "sent")[0]["rails"][0]["path_mtu"], 1024)
+            report, findings = self.findings(6)
         finally:
             self.lab.sh(2, f"ip link set {RAILS[0][1]} mtu 9000")
+            self.mend(RAILS[1][1])
+        self.assertEqual(joined.of(2, "ready")[0]["rails"][0]["active_mtu"], 1024)
+        self.assertEqual(joined.of(1, "sent")[0]["rails"][0]["path_mtu"], 1024)
+        self.assertEqual(findings, {("mtu-wrong", ("spark-2",), ("rail0",)),
+                                    ("address-missing", ("spark-2",), ("rail1",))})
+        self.assertEqual({check["outcome"] for check in report["checks"] if check["rung"] == "rdma"}, {"skipped"})
+
+    def test_8_an_end_that_loses_its_controller_or_its_time_is_gone(self):
+        command = f"/var/lib/spark-verify write {' '.join(words(1, RAILS[0], send=True))}"
+        gone = json.loads(self.lab.sh(1, f"{command} </dev/null | tail -n 1"))
+        self.assertEqual((gone["event"], gone["code"]), ("error", "controller-gone"))
+        late = json.loads(self.lab.sh(1, f"sleep 6 | {command} --deadline 1500 | tail -n 1"))
+        self.assertEqual((late["event"], late["code"]), ("error", "deadline"))
+        self.assertEqual(self.lab.sh(1, "pgrep spark-verify || true"), "")
+
+    def test_8_the_program_is_kept_on_demand_and_never_trusted_by_its_name(self):
+        self.spark("verify", PAIR, "--keep-program", expect=0)
+        path = self.lab.sh(1, "ls -d /var/lib/spark-reconcile/bin/spark-verify-*").strip()
+        self.assertTrue(self.lab.sh(1, f"sha256sum {path}").startswith(path.rpartition("-")[2]))
+        self.lab.sh(1, f"echo '#!/bin/sh' >{path}")
+        self.status(1, "--verbs")  # copies it anew, and takes it away
+        self.assertEqual(self.lab.sh(1, "ls /var/lib/spark-reconcile/bin 2>/dev/null || true"), "")
 
     def test_9_an_apply_that_would_cut_an_open_connection_is_refused(self):
         self.lab.sh(1, f"ip link set {RAILS[0][1]} mtu 1500")
@@ -161,8 +247,9 @@ class Rdma(LabTest):
         self.assertNotEqual(refused[0].returncode, 0, refused[0].stdout)
         self.assertIn("spark-verify", refused[0].stderr)
         self.assertEqual(self.lab.sh(1, f"cat /sys/class/net/{RAILS[0][1]}/mtu").strip(), "1500")
-        self.spark("apply", PAIR, "--yes", expect=0)
+        self.spark("apply", PAIR, "--yes", "--no-verify", expect=0)
 
 
 if __name__ == "__main__":
+    machines_or_skip()
     unittest.main()

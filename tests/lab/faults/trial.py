@@ -151,6 +151,8 @@ class Trial:
         said = self.controller.said()
         claims = {int(node): claim for node, claim in re.findall(CLAIM, said, re.MULTILINE)}
         now = self.world.read()
+        if set(claims.values()) == {"unknown"}:
+            raise Broken(f"exit 5 says of no node what state it is in\n{said}")
         for node in NODES:
             if node not in claims:
                 raise Broken(f"exit 5, and nothing says what state spark-{node} is in\n{said}")

@@ -1,5 +1,6 @@
 """What a row of the matrix may say: one function per verb, told the trial that it is part of and the rest of its line."""
 
+import os
 import signal
 import time
 
@@ -51,6 +52,13 @@ def wrap(trial, rest):
     """wrap NODE COMMAND HOW [VALUE]: see wrapper.sh; an insert's words are separated by |."""
     node, name, how, *value = rest.split(" ", 3)
     trial.world.ask(int(node), name, how, "".join(value).replace("|", "\n"))
+
+
+def failed_once(trial, rest):
+    """failed-once NODE COMMAND…: one of these, wrapped with fail-once, did fail."""
+    node, *names = rest.split()
+    if all(os.path.exists(trial.world.asked(int(node), name, "fail-once")) for name in names):
+        raise Broken(f"wanted a failure of {' or '.join(names)} on spark-{node}, and none was called")
 
 
 def unwrap(trial, rest):

@@ -2,7 +2,7 @@
 # Sourced by `lab`, which sets $lab_dir and $cache.
 # What virtual machines start from: the lab's root file system with a kernel as an ext4 image, that kernel and its initrd.
 
-vm_packages=(busybox initramfs-tools linux-image-amd64 ibverbs-utils perftest)
+vm_packages=(busybox initramfs-tools linux-image-amd64 ibverbs-utils nftables perftest)
 # Bytes of the disk; the image is sparse.
 vm_disk=3G
 

@@ -90,6 +90,60 @@ TEST(CablingSwitchTest, AloneWithTheSwitchNothingIsKnown) {
                           "not known spark-2 right – switch: no carrier at spark-2's right cage"));
 }
 
+// Three nodes on two leaves; LLDP says where the last one is.
+Cabled OnTwoLeaves(const std::string& system, const std::string& port,
+                   const std::string& description = "") {
+  ClusterSpec cluster = test::Cluster(Topology::kLeafSpine, test::Nodes(3), 2);
+  cluster.switches = {
+      {.name = "leaf-1", .ports = {{"swp1", {"spark-1", "p1"}}, {"swp3", {"spark-3", "p1"}}}},
+      {.name = "leaf-2", .ports = {{"swp2", {"spark-2", "p1"}}}}};
+  Cabled nodes(std::move(cluster));
+  for (int a = 1; a <= 3; ++a) {
+    for (int b = 1; b <= 3; ++b) {
+      if (a != b) nodes.Hear(a, "p1", b, "p1");
+    }
+  }
+  nodes.views["spark-3"].lldp = {{"enp1s0f1np1", system, "18:fd:74:00:00:01", port, description}};
+  return nodes;
+}
+
+TEST(CablingSwitchTest, PortThatLldpConfirmsIsNamed) {
+  for (const char* port : {"swp3", "fabric/swp3"}) {
+    EXPECT_EQ(OnTwoLeaves("Leaf-1.lan", port).Cables().back(),
+              "confirmed spark-3 right – switch: on one network with 2 others, in leaf-1 swp3 by "
+              "LLDP");
+  }
+  EXPECT_EQ(OnTwoLeaves("leaf-1", "18:fd:74:00:00:07", "swp3").Cables().back(),
+            "confirmed spark-3 right – switch: on one network with 2 others, in leaf-1 swp3 by "
+            "LLDP");
+  EXPECT_EQ(OnTwoLeaves("leaf-1", "swp3").Cables().front(),
+            "confirmed spark-1 right – switch: on one network with 2 others");
+}
+
+TEST(CablingSwitchTest, ANodeOnTheWrongLeafIsWrongThoughItReachesAll) {
+  const Cabled nodes = OnTwoLeaves("leaf-2", "swp4");
+  EXPECT_EQ(nodes.Cables().back(),
+            "wrong spark-3 right – switch: spark-3's right cage is in leaf-2 swp4");
+  EXPECT_THAT(nodes.Wrong(),
+              ElementsAre("spark-3's right cage is in leaf-2 swp4, the manifest says leaf-1 swp3"));
+}
+
+TEST(CablingSwitchTest, ANodeInTheWrongPortIsWrong) {
+  EXPECT_THAT(OnTwoLeaves("leaf-1", "18:fd:74:00:00:07", "swp14").Wrong(),
+              ElementsAre("spark-3's right cage is in leaf-1 swp14, the manifest says leaf-1 "
+                          "swp3"));
+}
+
+TEST(CablingSwitchTest, NamesThatTheManifestDoesNotUseProveNothing) {
+  for (const auto& [system, port] :
+       {std::pair("MikroTik", "swp4"), std::pair("leaf-1", "18:fd:74:00:00:07")}) {
+    const Cabled nodes = OnTwoLeaves(system, port);
+    EXPECT_EQ(nodes.Cables().back(),
+              "confirmed spark-3 right – switch: on one network with 2 others");
+    EXPECT_THAT(nodes.Wrong(), IsEmpty());
+  }
+}
+
 TEST(CablingSwitchTest, OfManyTheFirstTwoAreNamed) {
   Cabled nodes = OnOneSwitch(3);
   nodes.views.erase("spark-2");

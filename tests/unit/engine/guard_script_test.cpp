@@ -1,6 +1,7 @@
 #include "reconciler/engine/guard_script.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include "reconciler/base/text.h"
@@ -214,6 +215,42 @@ TEST_F(GuardScriptTest, ACommittedPlanIsNotTakenBack) {
   EXPECT_EQ(reply.exit_code, 3);
   EXPECT_EQ(reply.out, "this plan was committed: nothing is taken back\n");
   EXPECT_EQ(Get(Path("etc/x")), "after");
+}
+
+TEST_F(GuardScriptTest, WhereTheDecisionCannotBeWrittenWhatCanBeIsTakenBackAndItIsNoSuccess) {
+  Put("etc/x", "before");
+  const Change change = Write(Path("etc/x"), "after");
+  Apply(change);
+  std::filesystem::create_directories(Journal() + "/decision");  // in the link's place
+  const ScriptReply reply = Revert(change);
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_EQ(reply.out,
+            "the decision cannot be written down: what can be taken back is, and it is tried "
+            "again\nrevert-failed\n");
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+}
+
+TEST_F(GuardScriptTest, ALiveValueThatCannotBeSetBackIsNoSuccess) {
+  Put("etc/x", "before");
+  Change change = Write(Path("etc/x"), "after");
+  const RunCommand gone{{"ip", "link", "set", "dev", "no-such-link", "mtu", "1500"}};
+  change.undo = {gone};
+  Apply(change);
+  const ScriptReply reply = Revert(change);
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_THAT(reply.out, testing::HasSubstr(
+                             "cannot set back: as  timeout -k 2 30 ip link set dev no-such-link"));
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  EXPECT_EQ(Get(Journal() + "/state"), "revert-failed\n");
+}
+
+TEST_F(GuardScriptTest, AStopOfWhatIsGoneWithItsFileMayFail) {
+  Put("etc/x", "before");
+  Change change = Write(Path("etc/x"), "after");
+  change.undo = {RunCommand{{"false"}}};
+  Apply(change);
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
 }
 
 TEST_F(GuardScriptTest, NothingIsAppliedAfterTheNodeTookThePlanBack) {

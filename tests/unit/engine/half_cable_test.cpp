@@ -40,6 +40,13 @@ TEST_F(HalfCableTest, AnEndThatCannotBeReadIsLeftBehind) {
                   "it is: not reached: connection refused"));
 }
 
+TEST_F(HalfCableTest, AnEndOutsideThisApplyIsLeftBehind) {
+  plan_.nodes.pop_back();
+  EXPECT_THAT(Lines(),
+              ElementsAre("spark-1: enp1s0f1np1 would change, and spark-2 at the other end stays "
+                          "as it is: it is not part of this apply"));
+}
+
 TEST_F(HalfCableTest, AnEndThatMustNotBeChangedIsLeftBehind) {
   plan_.stages[0].changes.push_back({.change = ChangeKind::kBlocked,
                                      .kind = "link",

@@ -52,6 +52,19 @@ TEST(FindStale, ANodeThatCannotBeReadNowIsSaidOnce) {
             "  hint: make a new plan and look at it again\n");
 }
 
+TEST(FindStale, AnApplySinceThenMakesAPlanStaleAlsoWhenAllOfItWasTakenBack) {
+  Plan saved = Of({Named("/a")});
+  saved.nodes = {{.name = "spark-1", .generation = 3}, {.name = "spark-2", .generation = 3}};
+  Plan fresh = saved;
+  EXPECT_TRUE(FindStale(saved, fresh).empty());
+  fresh.nodes[1].generation = 4;  // the plan changes nothing there
+  EXPECT_TRUE(FindStale(saved, fresh).empty());
+  fresh.nodes[0].generation = 5;
+  EXPECT_EQ(FormatErrors(FindStale(saved, fresh)),
+            "spark-1: applied to since the plan was made: generation 3 then, 5 now\n"
+            "  hint: make a new plan and look at it again\n");
+}
+
 TEST(FindStale, SeesAnEditedManifest) {
   Plan fresh = Of({Named("/a")});
   fresh.spec_digest = "e";

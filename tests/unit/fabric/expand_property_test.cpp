@@ -83,6 +83,57 @@ RC_GTEST_PROP(ExpandFabric, GrowingARingRenumbersOnlyTheCableThatMoves, ()) {
   }
 }
 
+// Between 4 and 12 nodes, by id.
+std::vector<NodeSpec> AnyRing() {
+  const auto ids = *rc::gen::unique<std::vector<int>>(
+      static_cast<std::size_t>(*rc::gen::inRange(4, 13)), rc::gen::inRange(1, 255));
+  std::vector<NodeSpec> nodes;
+  for (const int id : ids) nodes.push_back(Node(id));
+  std::sort(nodes.begin(), nodes.end(), [](auto& a, auto& b) { return a.id < b.id; });
+  return nodes;
+}
+
+ClusterSpec RingOf(std::vector<NodeSpec> nodes) {
+  const int subnets = 2 * static_cast<int>(nodes.size());
+  return Cluster(Topology::kRing, std::move(nodes), subnets);
+}
+
+// Takes a node (by its place by id) out of a ring, and the two subnets at `place` of the list.
+ClusterSpec Without(ClusterSpec ring, std::ptrdiff_t node, std::ptrdiff_t place) {
+  ring.nodes.erase(ring.nodes.begin() + node);
+  FabricSpec& spec = ring.fabric;
+  spec.subnets.erase(spec.subnets.begin() + 2 * place, spec.subnets.begin() + 2 * place + 2);
+  spec.subnet_positions.resize(spec.subnets.size());
+  return ring;
+}
+
+// Read backwards it is a node that is put in.
+RC_GTEST_PROP(ExpandFabric, RingNodeThatGoesWithItsSubnetsRenumbersOnlyTheCableThatMoved, ()) {
+  const auto nodes = AnyRing();
+  const auto gone = *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(nodes));
+  const NodeName next = nodes[static_cast<std::size_t>(gone + 1) % nodes.size()].name;
+  const Addresses all = AddressesOf(RingOf(nodes));
+  ClusterSpec fewer = Without(RingOf(nodes), gone, gone);
+  fewer.nodes = Shuffled(fewer.nodes);
+  for (const auto& [port, address] : AddressesOf(fewer)) {
+    const bool moved = port.first == next && port.second.ends_with("np1");
+    RC_ASSERT((all.at(port) == address) != moved);
+  }
+}
+
+RC_GTEST_PROP(ExpandFabric, RingNodeThatGoesWithOthersSubnetsRenumbersTheCablesBetween, ()) {
+  const auto nodes = AnyRing();
+  const auto gone = *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(nodes) - 1);
+  const Addresses all = AddressesOf(RingOf(nodes));
+  const Addresses after = AddressesOf(Without(RingOf(nodes), gone, std::ssize(nodes) - 1));
+  for (std::ptrdiff_t n = 0; n < std::ssize(nodes); ++n) {
+    if (n == gone) continue;
+    const std::pair<NodeName, std::string> port(nodes[static_cast<std::size_t>(n)].name,
+                                                "enp1s0f0np0");
+    RC_ASSERT((all.at(port) == after.at(port)) == (n < gone));
+  }
+}
+
 RC_GTEST_PROP(ExpandFabric, CablesBesideASwitchRenumberNobodyWhenNodesComeAndGo, ()) {
   auto nodes = AnyNodes();
   for (NodeSpec& node : nodes) node.cage = "p1";

@@ -71,6 +71,26 @@ std::string WhyNoLinks(CommandReply ip) {
   return std::get<Unknown>(facts.values.at("host.links")).why;
 }
 
+TEST(Host, PortsTellTheirFunctionFecLanesAndErrors) {
+  ProbeReply reply = Reply();
+  reply.commands["host.ports"] = {.out =
+                                      "pci 0000:01:00.1 enp1s0f1np1\n"
+                                      "function 0000:01:00.1\n"
+                                      "function 0002:01:00.1\n"
+                                      "fec enp1s0f1np1 RS\n"
+                                      "lanes enp1s0f1np1 4\n"
+                                      "errors enp1s0f1np1 0 rx_crc_errors_phy\n"
+                                      "errors enp1s0f1np1 3 link_down_events_phy\n"
+                                      "nonsense\n"};
+  const NodeFacts facts = Facts(reply);
+  EXPECT_EQ(facts.values.at("host.pci.0000:01:00.1"), Observed<std::string>("enp1s0f1np1"));
+  EXPECT_EQ(facts.values.at("host.pci.0002:01:00.1"), Observed<std::string>(""));
+  EXPECT_EQ(facts.values.at("host.fec.enp1s0f1np1"), Observed<std::string>("RS"));
+  EXPECT_EQ(facts.values.at("host.lanes.enp1s0f1np1"), Observed<std::string>("4"));
+  EXPECT_EQ(facts.values.at("host.errors.enp1s0f1np1"),
+            Observed<std::string>("0 rx_crc_errors_phy, 3 link_down_events_phy"));
+}
+
 TEST(Host, SystemFactsComeFromFiles) {
   const HostFact wanted{.hostname = "spark-1",
                         .machine_id = "0123456789abcdef0123456789abcdef",

@@ -25,6 +25,37 @@ TEST(NcclFindings, ManifestsVariableThatTheLibraryLacksIsFound) {
                           "variable and ignores it: it came with 2.30.5"));
 }
 
+TEST(NcclFindings, ListThatNamesNothingOfTheNodeIsFound) {
+  const auto about = [](const char* name, const char* list) {
+    return NcclWorld({{"env", Env({{name, test::Text(list)}})}}).Complaints();
+  };
+  EXPECT_THAT(about("NCCL_IB_HCA", "=mlx5_9"),
+              ElementsAre("NCCL_IB_HCA: names no adapter that the node has: it has rocep1s0f0, "
+                          "roceP2p1s0f0, rocep1s0f1, roceP2p1s0f1: take it out: the fabric says it "
+                          "for each node"));
+  EXPECT_THAT(about("NCCL_IB_HCA", "=rocep1s0f0"),
+              ElementsAre("NCCL_IB_HCA: names no adapter of the node that leads to all others: "
+                          "those are rocep1s0f1, roceP2p1s0f1: take it out: the fabric says it for "
+                          "each node"));
+  EXPECT_THAT(about("NCCL_IB_HCA", "=rocep1s0f1:1"), IsEmpty());
+  EXPECT_THAT(about("NCCL_IB_HCA", "^=rocep1s0f0,roceP2p1s0f0"), IsEmpty());
+  EXPECT_THAT(about("NCCL_SOCKET_IFNAME", "=eth9,enP7s7"), IsEmpty());
+  EXPECT_THAT(about("NCCL_SOCKET_IFNAME", "=eth9"),
+              ElementsAre(HasSubstr("NCCL_SOCKET_IFNAME: names no interface that the node has: it "
+                                    "has enP2p1s0f0np0, ")));
+  EXPECT_THAT(about("GLOO_SOCKET_IFNAME", "enP7"), testing::SizeIs(1));
+  EXPECT_THAT(about("GLOO_SOCKET_IFNAME", "enP7s7"), IsEmpty());
+}
+
+TEST(NcclFindings, ListThatLeavesOutACableOfARingIsFound) {
+  NcclWorld world({{"env", Env({{"NCCL_IB_HCA", test::Text("=rocep1s0f0,roceP2p1s0f0")}})}});
+  world.MakeRing();
+  NcclWorld::AddLibrary(world.facts, "2.30.7", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
+  EXPECT_THAT(world.Complaints(),
+              ElementsAre("NCCL_IB_HCA: leaves out rocep1s0f1, roceP2p1s0f1, and each cable leads "
+                          "to another neighbour: take it out: the fabric says it for each node"));
+}
+
 TEST(NcclFindings, LibraryOfTheManifestThatIsNotThereIsFound) {
   NcclWorld world({{"library", test::Text("/opt/nccl/libnccl.so.2")}});
   EXPECT_THAT(world.Complaints(), ElementsAre("library: /opt/nccl/libnccl.so.2 is not there"));

@@ -139,10 +139,29 @@ TEST(NcclLint, VariableWithoutEffectHereIsFoundWithTheReason) {
   EXPECT_EQ(Judge("NCCL_IB_MERGE_NICS", "0"),
             "has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable | "
             "take it out");
-  EXPECT_EQ(Judge("NCCL_IB_MERGE_NICS", "0", {.several_cables = true}), "fine");
+  EXPECT_EQ(Judge("NCCL_IB_MERGE_NICS", "0", {.two_cages = true}), "fine");
+  EXPECT_EQ(Judge("NCCL_P2P_DISABLE", "1", {.sparks = false}), "fine");
+  EXPECT_EQ(Judge("NCCL_NET_GDR_READ", "1", {.sparks = false}), "fine");
   EXPECT_EQ(Judge("NCCL_IB_ADDR_FAMILY", "AF_INET", {.gid_pinned = true}),
             "has no effect here: nccl.gid_index pins the index that it would choose | take it out");
   EXPECT_EQ(Judge("NCCL_IB_ADDR_FAMILY", "AF_INET"), "fine");
+}
+
+TEST(NcclLint, WhatTurnsRdmaOffIsRefusedOnEveryFabric) {
+  EXPECT_EQ(Judge("NCCL_IB_DISABLE", "1"),
+            "turns RDMA off: all traffic would go over TCP | take it out");
+  EXPECT_EQ(Judge("NCCL_IB_DISABLE", "0"), "fine");
+  EXPECT_EQ(Judge("NCCL_NET", "socket"), "chooses TCP: RDMA would not be used | take it out");
+  EXPECT_EQ(Judge("NCCL_NET", "IB"), "fine");
+}
+
+TEST(NcclLint, ValueThatTheFabricCannotWorkWithIsRefusedWithItsReason) {
+  const LintContext context{.two_cages = true,
+                            .needed = {{"NCCL_ALGO", "Ring", "only rings have cables"}}};
+  EXPECT_EQ(Judge("NCCL_ALGO", "Tree", context),
+            "wanted Ring on this fabric, found Tree: only rings have cables | take it out");
+  EXPECT_EQ(Judge("NCCL_ALGO", "ring", context), "fine");
+  EXPECT_EQ(Judge("NCCL_ALGO", "Tree"), "fine");
 }
 
 TEST(NcclLint, OtherProgramsVariablesAreNotJudged) {

@@ -85,8 +85,18 @@ TEST(Nccl, NodeWithoutAnInterfaceForBootstrapIsBlocked) {
 TEST(Nccl, ManifestsOwnWordCountsMoreThanTheFabrics) {
   NcclWorld world({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=wlP9s9")}})}});
   EXPECT_THAT(world.Variables(),
-              ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "NCCL_NET_GDR_LEVEL=LOC",
+              ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "GLOO_SOCKET_IFNAME=enP7s7",
+                          "TP_SOCKET_IFNAME=enP7s7", "NCCL_NET_GDR_LEVEL=LOC",
                           "NCCL_SOCKET_IFNAME==wlP9s9"));
+}
+
+TEST(Nccl, InterfacesOfPyTorchAreLeftToItWhereNobodyCanTellThem) {
+  NcclWorld world({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=enP7s7")}})}});
+  world.facts.links["enP7s7"].ipv4.clear();
+  world.facts.session_interface.clear();
+  EXPECT_THAT(world.Variables(),
+              ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "NCCL_NET_GDR_LEVEL=LOC",
+                          "NCCL_SOCKET_IFNAME==enP7s7"));
 }
 
 TEST(Nccl, AdapterHasTheNameThatTheNodeGivesIt) {
@@ -114,7 +124,6 @@ TEST(Nccl, RingHasAllAdaptersAndItsOwnVariables) {
   EXPECT_THAT(world.Body(kServiceFile),
               HasSubstr("# each cage leads to another neighbour: fused into one device, both would "
                         "fit neither\nNCCL_IB_MERGE_NICS=0\n"));
-  EXPECT_THAT(world.Body(kServiceFile), Not(HasSubstr("PREFIX_LEN")));
 }
 
 TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
@@ -134,11 +143,76 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
   EXPECT_EQ(world.Body(kServiceFile), "not known");
 }
 
-TEST(Nccl, SubnetsOfAnotherLengthAreTold) {
+// NCCL may be in containers only, which is nothing to complain about at every apply.
+TEST(Nccl, RingWithoutAnyLibraryToAskIsNoFinding) {
   NcclWorld world;
   world.MakeRing();
-  for (Segment& segment : world.fabric.segments) segment.subnet.length = 30;
-  EXPECT_THAT(world.Variables(), Contains("NCCL_IB_SUBNET_PREFIX_LEN=30"));
+  EXPECT_THAT(world.Complaints(), IsEmpty());
+}
+
+std::vector<std::string> Said(const NcclWorld& world) {
+  std::vector<std::string> said;
+  for (const Error& error : world.Check()) said.push_back(error.message + " | " + error.hint);
+  return said;
+}
+
+TEST(Nccl, ManifestMayNotUndoWhatARingNeeds) {
+  NcclWorld world({{"env", Env({{"NCCL_ALGO", test::Text("Tree")},
+                                {"NCCL_CUMEM_ENABLE", test::Number(0)},
+                                {"NCCL_IB_MERGE_NICS", test::Number(1)},
+                                {"NCCL_IB_SUBNET_AWARE_ROUTING", test::Number(0)},
+                                {"NCCL_IB_SUBNET_PREFIX_LEN", test::Number(16)},
+                                {"NCCL_NET_PLUGIN", test::Text("ucx")},
+                                {"NCCL_RUNTIME_CONNECT", test::Number(0)}})}});
+  world.MakeRing();
+  world.cluster.fabric.ring_collectives_only = true;
+  EXPECT_THAT(
+      Said(world),
+      ElementsAre(
+          "nccl.env: NCCL_ALGO: wanted Ring on this fabric, found Tree: ring: collectives-only; a "
+          "tree or a chain would join nodes that share no cable | take it out",
+          "nccl.env: NCCL_CUMEM_ENABLE: wanted 1 on this fabric, found 0: connections are made "
+          "when they are first needed, so that none is tried across the ring | take it out",
+          "nccl.env: NCCL_IB_MERGE_NICS: wanted 0 on this fabric, found 1: each cage leads to "
+          "another neighbour: fused into one device, both would fit neither | take it out",
+          "nccl.env: NCCL_IB_SUBNET_AWARE_ROUTING: wanted 1 on this fabric, found 0: pairs the two "
+          "adapters of one cable, by their subnet; from NCCL 2.30.7 | take it out",
+          "nccl.env: NCCL_IB_SUBNET_PREFIX_LEN: wanted 24 on this fabric, found 16: the subnets of "
+          "cables are /24, and are told apart by that | take it out",
+          "nccl.env: NCCL_NET_PLUGIN: wanted none on this fabric, found ucx: the choice by subnet "
+          "is part of NCCL's own transport, not of a plugin's | take it out",
+          "nccl.env: NCCL_RUNTIME_CONNECT: wanted 1 on this fabric, found 0: connections across "
+          "the ring must not be made at the start | take it out"));
+}
+
+TEST(Nccl, ManifestMaySayWhatTheRingNeedsAnyway) {
+  NcclWorld world({{"env", Env({{"NCCL_IB_MERGE_NICS", test::Number(0)}})}});
+  world.MakeRing();
+  EXPECT_THAT(Said(world), IsEmpty());
+}
+
+TEST(Nccl, FusionMayBeTurnedOffWhereANodeUsesTwoCages) {
+  const std::vector<std::pair<std::string, Value>> env = {
+      {"env", Env({{"NCCL_IB_MERGE_NICS", test::Number(0)}})}};
+  EXPECT_THAT(Said(NcclWorld(env)), testing::SizeIs(1));  // one cable
+  NcclWorld two(env);
+  for (int id : {1, 2}) {
+    RailPort port = test::PairPort(id, 0);
+    port.cage = "p0";
+    port.rail = 2;
+    two.fabric.ports[port.node].push_back(port);
+    if (id == 1) two.fabric.segments.push_back({.rail = 2});
+    two.fabric.segments.back().ports.push_back(port);
+  }
+  EXPECT_THAT(Said(two), IsEmpty());
+}
+
+TEST(Nccl, WorkstationsAreNotJudgedAsSparks) {
+  NcclWorld world({{"env", Env({{"NCCL_P2P_DISABLE", test::Number(1)}})}});
+  EXPECT_THAT(Said(world), ElementsAre("nccl.env: NCCL_P2P_DISABLE: has no effect here: a node has "
+                                       "one GPU | take it out"));
+  world.cluster.nodes.back().hardware = "connectx5-workstation";
+  EXPECT_THAT(Said(world), IsEmpty());
 }
 
 TEST(Nccl, CableBesideASwitchIsNotForNccl) {
@@ -154,7 +228,9 @@ TEST(Nccl, CableBesideASwitchIsNotForNccl) {
   }
   world.fabric.segments.push_back({.rail = 2, .ports = {beside}});
   world.fabric.ports["spark-1"].push_back(beside);
-  EXPECT_THAT(world.Variables(), Contains("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1"));
+  EXPECT_THAT(world.Body(kServiceFile),
+              HasSubstr("# the adapters whose network reaches every node; '=' because names match "
+                        "by prefix\nNCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1\n"));
   EXPECT_THAT(world.Body(kServiceFile), Not(HasSubstr("MERGE_NICS")));
 }
 

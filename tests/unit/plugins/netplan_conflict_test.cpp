@@ -167,6 +167,17 @@ TEST(NetplanConflict, NodeWithoutAnyOfItsPortsGetsNoFile) {
   EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"), why);  // its activation would need the file
 }
 
+TEST(NetplanConflict, PortWithAnotherNameIsNotTakenForACableThatIsOut) {
+  test::PairWorld world = World();
+  for (const char* netdev : {kRail0, "enP2p1s0f1np1"}) world.facts.links.erase(netdev);
+  world.facts.values["host.pci.0000:01:00.1"] = "eth3";
+  world.facts.values["host.pci.0002:01:00.1"] = "";
+  EXPECT_EQ(world.Detail(Get(), kFile),
+            "blocked: this node has no enp1s0f1np1 and no enP2p1s0f1np1: its PCI function "
+            "0000:01:00.1 is eth3, its PCI function 0002:01:00.1 has no driver: describe it in "
+            "hardware of the manifest");
+}
+
 TEST(NetplanConflict, MissingMtuIsUnknown) {
   test::PairWorld world = World();
   world.facts.links[kRail0].mtu = 0;

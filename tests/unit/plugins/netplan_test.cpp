@@ -250,5 +250,35 @@ TEST(Netplan, NamesThatYamlWouldTakeForSomethingElseAreQuoted) {
   }
 }
 
+Change Judged(const test::PairWorld& world, Change change) {
+  const ClusterFacts all{.nodes = {{world.facts.node, world.facts}}};
+  Get().judge_release({world.cluster, world.fabric, world.cluster.nodes[0], world.facts, all},
+                      change);
+  return change;
+}
+
+TEST(Netplan, HandingAPortBackSaysWhatItCutsOff) {
+  test::PairWorld world = World();
+  world.facts.values["netplan.rdma_users"] = "rocep1s0f1 enp1s0f1np1 ib_write_bw 812";
+  const std::string cut = "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1";
+  EXPECT_EQ(Judged(world, {.kind = "link", .name = kRail0}).interrupts, cut);
+  EXPECT_EQ(Judged(world, {.kind = "link", .name = kRail1}).interrupts, "");
+  const Change file = Judged(world, {.kind = "file", .name = kFile, .before = FileState{kPorts}});
+  EXPECT_EQ(file.interrupts, cut);
+}
+
+TEST(Netplan, APortThatLeadsToTheNodeByNowIsNotHandedBack) {
+  test::PairWorld world = World();
+  world.facts.values["netplan.default_route"] = kRail0;
+  const Change change = Judged(world, {.change = ChangeKind::kRemove,
+                                       .kind = "file",
+                                       .name = kFile,
+                                       .actions = {RemoveFile{kFile}},
+                                       .before = FileState{kPorts}});
+  EXPECT_EQ(change.change, ChangeKind::kBlocked);
+  EXPECT_EQ(change.detail, "enp1s0f1np1 carries the default route and is never touched");
+  EXPECT_THAT(change.actions, IsEmpty());
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::netplan

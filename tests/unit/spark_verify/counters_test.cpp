@@ -45,6 +45,7 @@ TEST(ReadLimits, OfAConnectX7AndOfADeviceMadeOfSoftware) {
   std::ofstream(hca / "device/max_link_width") << "16\n";
   std::ofstream(hca / "device/current_link_speed") << "32.0 GT/s PCIe\n";
   const Limits limits = ReadLimits(root, "rocep1s0f1");
+  EXPECT_TRUE(limits.hardware);
   EXPECT_EQ(limits.link_mbps, 200000);
   EXPECT_EQ(limits.pcie_width, 2);
   EXPECT_EQ(limits.pcie_max_width, 16);
@@ -52,6 +53,7 @@ TEST(ReadLimits, OfAConnectX7AndOfADeviceMadeOfSoftware) {
 
   std::filesystem::remove_all(hca / "device");
   std::ofstream(root / "sys/class/net/enp1s0f1np1/speed") << "-1\n";
+  EXPECT_FALSE(ReadLimits(root, "rocep1s0f1").hardware);
   EXPECT_EQ(ReadLimits(root, "rocep1s0f1").link_mbps, 0);
   EXPECT_EQ(ReadLimits(root, "rocep1s0f1").pcie_width, 0);
 }

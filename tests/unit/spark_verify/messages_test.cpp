@@ -14,7 +14,7 @@ TEST(Messages, ReadyComesBackAsItWas) {
                                .address = 0xffff'ffff'ffff'f000u,
                                .mailbox = 0x7f00'0000'0008u,
                                .key = 0xffffffffu,
-                               .limits = {200000, 4, 16, 32.0},
+                               .limits = {true, 200000, 4, 16, 32.0},
                                .queue_pairs = {{17, 0xffffff}, {18, 0}}}},
                     .size = 1048576,
                     .latency = 100,
@@ -28,12 +28,17 @@ TEST(Messages, ReadyComesBackAsItWas) {
 }
 
 TEST(Messages, SentTellsGbpsOfTheBytesAndTheTime) {
-  const RailSent rail{.hca = "rocep1s0f1", .bytes = 2'500'000'000, .seconds = 2, .path_mtu = 4096};
+  const RailSent rail{.hca = "rocep1s0f1",
+                      .bytes = 2'500'000'000,
+                      .total_bytes = 3'000'000'000,
+                      .seconds = 2,
+                      .path_mtu = 4096};
   EXPECT_DOUBLE_EQ(rail.Gbps(), 10);
   EXPECT_EQ(RailSent{}.Gbps(), 0);
   const auto message = ParseMessage(SentLine({rail}));
   ASSERT_TRUE(message);
   EXPECT_EQ(message->sent.at(0).bytes, rail.bytes);
+  EXPECT_EQ(message->sent.at(0).total_bytes, rail.total_bytes);
   EXPECT_EQ(message->sent.at(0).path_mtu, 4096);
 }
 

@@ -132,7 +132,7 @@ TEST_F(Ladder, AFactAloneFailsWithoutAnyScript) {
 }
 
 TEST_F(Ladder, NcclIsLeftOutWhereSomethingBelowItFails) {
-  options_ = {.up_to = Rung::kNccl, .skip_rdma = true};
+  options_ = {.up_to = Rung::kNccl, .rdma = {.leave_out = true}};
   const auto why = [](const Report& report) {
     EXPECT_EQ(report.checks.back().what, "nccl-run");
     EXPECT_EQ(report.checks.back().outcome, Outcome::kSkipped);
@@ -150,7 +150,7 @@ TEST_F(Ladder, NcclIsLeftOutWhereSomethingBelowItFails) {
 }
 
 TEST_F(Ladder, RailsThatAreNotToBeWrittenToAreSkipped) {
-  options_ = {.up_to = Rung::kRdma, .skip_rdma = true};
+  options_ = {.up_to = Rung::kRdma, .rdma = {.leave_out = true}};
   const Report report = Climb(OnSwitch(2));
   EXPECT_EQ(ExitCode(report), 0);
   for (const Check& check : report.checks) {

@@ -1,6 +1,7 @@
 #include "reconciler/verify/node_program.h"
 
 #include <gtest/gtest.h>
+#include <sys/utsname.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -74,7 +75,21 @@ TEST(ReadProgram, OfAnotherMachineTypeHasItsTypeInTheName) {
   EXPECT_EQ(missing.error().message, "wanted the program " +
                                          (folder / "spark-verify-s390x").string() +
                                          " for a node of type s390x, found none");
+  EXPECT_EQ(
+      missing.error().hint,
+      "build it beside spark-reconcile: cmake --build build --target spark-verify-s390x (with "
+      "g++-s390x-linux-gnu installed)");
+}
+
+TEST(ReadProgram, OfThisMachinesTypeIsTheOneThatIsBuiltAnyway) {
+  const fs::path folder = FreshFolder("own_program");
+  utsname own = {};
+  uname(&own);
+  const auto missing = ReadProgram(folder, own.machine);
+  ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().hint, "it is built with spark-reconcile and lies beside it");
+  std::ofstream(folder / "spark-verify") << "own";
+  EXPECT_EQ(*ReadProgram(folder, own.machine), "own");
 }
 
 }  // namespace

@@ -3,8 +3,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <set>
+#include <stdexcept>
+
+#include "reconciler/fabric/expand.h"
+#include "reconciler/spec/load.h"
 
 namespace reconciler {
 namespace {
@@ -87,13 +94,62 @@ TEST(PairsOf, BothRailsOfACableAreOnePair) {
                                          {.node = "spark-2", .rail = rail},
                                          {.node = "spark-3", .rail = rail}}});
   }
-  const auto pairs = reconciler::PairsOf(fabric);
+  const auto pairs = reconciler::PairsOf({}, fabric);
   ASSERT_EQ(pairs.size(), 3u);
   EXPECT_EQ(pairs[1].a, "spark-1");
   EXPECT_EQ(pairs[1].b, "spark-3");
   ASSERT_EQ(pairs[1].rails.size(), 2u);
   EXPECT_EQ(pairs[1].rails[1].first.node, "spark-1");
   EXPECT_EQ(pairs[1].rails[1].second.rail, 1);
+}
+
+struct Cabling {
+  ClusterSpec cluster = {};
+  Fabric fabric = {};
+};
+
+Cabling Example(const std::string& name) {
+  std::ifstream file(std::string(SPARK_SOURCE_DIR) + "/manifests/" + name);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto cluster = LoadClusterSpec(text, name);
+  if (!cluster) throw std::runtime_error(name);
+  return {*cluster, *ExpandFabric(*cluster)};
+}
+
+TEST(PairsOf, EightNodesOnASwitchAreMeasuredInSevenRounds) {
+  for (const char* name : {"switch-8.yaml", "leaf-spine-8.yaml"}) {
+    const Cabling example = Example(name);
+    const auto pairs = reconciler::PairsOf(example.cluster, example.fabric);
+    EXPECT_EQ(pairs.size(), 28u) << name;
+    EXPECT_EQ(Schedule(pairs).size(), 7u) << name;
+    ExpectRight(pairs);
+  }
+}
+
+TEST(PairsOf, ATooNarrowCableBetweenSwitchesIsUsedByOnePairAtATime) {
+  Cabling example = Example("leaf-spine-8.yaml");
+  std::erase_if(example.fabric.wires, [](const Wire& wire) {
+    return wire.a.on_switch && wire.b.on_switch &&
+           (wire.a.port == "qsfp56-dd-4-1" || wire.b.port == "qsfp56-dd-4-1");
+  });
+  for (Wire& wire : example.fabric.wires) {
+    if (wire.a.on_switch && wire.b.on_switch) wire.gbps = 100;
+  }
+  const auto pairs = reconciler::PairsOf(example.cluster, example.fabric);
+  ExpectRight(pairs);
+  for (const auto& round : Schedule(pairs)) {
+    EXPECT_LE(std::count_if(round.begin(), round.end(),
+                            [](const NodePair& pair) { return pair.shares_uplink; }),
+              1);
+  }
+  EXPECT_EQ(pairs.front().b, "spark-2");  // on the same leaf
+  EXPECT_EQ(pairs.front().uplink_gbps, 0);
+  EXPECT_FALSE(pairs.front().shares_uplink);
+  const auto across = std::find_if(pairs.begin(), pairs.end(), [](const NodePair& pair) {
+    return pair.a == "spark-1" && pair.b == "spark-8";
+  });
+  ASSERT_NE(across, pairs.end());
+  EXPECT_NEAR(across->uplink_gbps, 98.0, 0.1);
 }
 
 }  // namespace

@@ -52,6 +52,50 @@ TEST(CheckFacts, ACageBelowItsCablesRateFailsAndANicWithoutCagesDoesNot) {
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
 }
 
+TEST(CheckFacts, APortThatIsNotTheProfilesFailsAndNamesBoth) {
+  Sample sample = OnSwitch(2);
+  sample.Link(1, 0).phys_port_name = "p0";
+  EXPECT_THAT(Oddities(sample),
+              testing::ElementsAre("spark-1 rail0 port fail: enp1s0f1np1 is p0, and p1 in profile "
+                                   "dgx-spark"));
+  sample.Link(1, 0).phys_port_name = "p1";
+  auto& values = sample.facts.nodes.at("spark-1").values;
+  values["host.pci.0000:01:00.0"] = "enp1s0f1np1";
+  EXPECT_THAT(Oddities(sample),
+              testing::ElementsAre("spark-1 rail0 port fail: enp1s0f1np1 is PCI function "
+                                   "0000:01:00.0, and 0000:01:00.1 in profile dgx-spark"));
+  values.erase("host.pci.0000:01:00.0");
+  values["host.pci.0000:01:00.1"] = "enp1s0f1np1";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+}
+
+TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyTold) {
+  Sample sample = OnSwitch(2);
+  auto& values = sample.facts.nodes.at("spark-1").values;
+  values["host.fec.enp1s0f1np1"] = "Off";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[6].measured, "FEC Off");
+  sample.cluster.switches = {{.name = "sw", .ports = {{"swp1", {"spark-1", "p1"}}}}};
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail0 fec fail: FEC Off"));
+  values["host.fec.enp1s0f1np1"] = "RS";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  values["host.fec.enp1s0f1np1"] = "None";
+  sample.Link(1, 0).carrier = false;
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail0 carrier fail: no carrier",
+                                                     "spark-1 rail0 fec skipped: no carrier"));
+}
+
+TEST(CheckFacts, LanesAndCountersAreToldBesideTheSpeed) {
+  Sample sample = OnSwitch(2);
+  auto& values = sample.facts.nodes.at("spark-1").values;
+  values["host.lanes.enp1s0f1np1"] = "4";
+  values["host.errors.enp1s0f1np1"] = "0 rx_crc_errors_phy, 3 link_down_events_phy";
+  EXPECT_THAT(CheckFacts(sample.cluster, sample.fabric, sample.facts)[5].evidence,
+              testing::ElementsAre("enp1s0f1np1: 4 lanes",
+                                   "enp1s0f1np1: 0 rx_crc_errors_phy, 3 link_down_events_phy "
+                                   "since the driver was loaded"));
+}
+
 TEST(CheckFacts, AMissingPortSkipsWhatItWouldHave) {
   Sample sample = OnSwitch(2);
   sample.facts.nodes.at("spark-2").links.erase("enP2p1s0f1np1");

@@ -1,0 +1,60 @@
+#include "plugins/nccl/needs.h"
+
+#include <algorithm>
+
+#include "reconciler/fabric/neighbours.h"
+
+namespace reconciler::plugins::nccl {
+namespace {
+
+bool UsesTwoCages(const ClusterSpec& cluster, const Fabric& fabric) {
+  return std::any_of(cluster.nodes.begin(), cluster.nodes.end(), [&](const NodeSpec& node) {
+    const std::vector<RailPort> ports = CollectivePorts(fabric, node.name);
+    return std::any_of(ports.begin(), ports.end(),
+                       [&](const RailPort& port) { return port.cage != ports.front().cage; });
+  });
+}
+
+}  // namespace
+
+Environment NeedsOf(const ClusterSpec& cluster, const Fabric& fabric) {
+  Environment needs;
+  if (CagesDiffer(fabric)) {
+    needs.push_back(
+        {"NCCL_IB_MERGE_NICS", "0",
+         "each cage leads to another neighbour: fused into one device, both would fit neither"});
+    needs.push_back({"NCCL_NET_PLUGIN", "none",
+                     "the choice by subnet is part of NCCL's own transport, not of a plugin's"});
+    needs.push_back({std::string(kSubnetAware), "1",
+                     "pairs the two adapters of one cable, by their subnet; from NCCL 2.30.7"});
+  }
+  // A ring of four or more: not every two nodes share a cable, so that only rings may be built.
+  if (cluster.fabric.ring_collectives_only) {
+    needs.push_back({"NCCL_ALGO", "Ring",
+                     "ring: collectives-only; a tree or a chain would join nodes that share no "
+                     "cable"});
+    needs.push_back(
+        {"NCCL_CUMEM_ENABLE", "1",
+         "connections are made when they are first needed, so that none is tried across the ring"});
+  }
+  return needs;
+}
+
+LintContext ContextOf(const Section& section, const ClusterSpec& cluster, const Fabric& fabric) {
+  LintContext context{.two_cages = UsesTwoCages(cluster, fabric),
+                      .gid_pinned = section.gid_index.has_value(),
+                      .needed = NeedsOf(cluster, fabric)};
+  context.sparks = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
+                               [](const auto& node) { return node.hardware == kDefaultHardware; });
+  if (CagesDiffer(fabric)) {
+    context.needed.push_back({"NCCL_IB_SUBNET_PREFIX_LEN", "24",
+                              "the subnets of cables are /24, and are told apart by that"});
+  }
+  if (cluster.fabric.ring_collectives_only) {
+    context.needed.push_back(
+        {"NCCL_RUNTIME_CONNECT", "1", "connections across the ring must not be made at the start"});
+  }
+  return context;
+}
+
+}  // namespace reconciler::plugins::nccl

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+#include "plugins/nccl/lint.h"
+#include "plugins/nccl/section.h"
+#include "reconciler/model/environment.h"
+#include "reconciler/model/fabric.h"
+
+namespace reconciler::plugins::nccl {
+
+constexpr std::string_view kSubnetAware = "NCCL_IB_SUBNET_AWARE_ROUTING";
+
+// What NCCL must be told because of the cabling, and why.
+Environment NeedsOf(const ClusterSpec& cluster, const Fabric& fabric);
+
+// The same as seen by the lint: also what nobody has to set, but may not set to something else.
+LintContext ContextOf(const Section& section, const ClusterSpec& cluster, const Fabric& fabric);
+
+}  // namespace reconciler::plugins::nccl
