@@ -84,11 +84,12 @@ struct NcclResult {
   double time_us = 0;  // mean of one iteration, by CUDA events
   double p50_us = 0;
   double p95_us = 0;
-  double wall_us = 0;       // mean by the host's clock, which includes the launch
+  double wall_us = 0;       // mean by the host's clock, which includes the start
   double algbw = 0;         // 1e9 bytes per second
   double busbw = 0;         // likewise, by NCCL's formula
   std::uint64_t wrong = 0;  // elements that differ from what they must be
-  Counters counters = {};   // growth during the timed iterations; sizes of 1 MiB and more
+  // Growth during the timed iterations and one more before them; sizes of 1 MiB and more.
+  Counters counters = {};
 };
 
 // code: a stable slug:

@@ -139,9 +139,9 @@ Step NcclTests::Barrier(const std::string& what) {
   return agreed ? Step() : Step(tl::unexpected(agreed.error()));
 }
 
-// Returns how many iterations all ranks will measure. The first one opens connections and is slow.
-tl::expected<int, NcclFailure> NcclTests::WarmUp(const NcclTest& test, const Layout& layout,
-                                                 const Place& place, const std::string& what) {
+// Returns what all ranks will measure. The first iteration opens connections and is slow.
+tl::expected<Batch, NcclFailure> NcclTests::WarmUp(const NcclTest& test, const Layout& layout,
+                                                   const Place& place, const std::string& what) {
   const double budget = options_.budget_ms * 1e3;  // µs
   int left = options_.warm_up;
   int round = 1;
@@ -161,15 +161,54 @@ tl::expected<int, NcclFailure> NcclTests::WarmUp(const NcclTest& test, const Lay
     if (budget > 0) round = std::min(round, static_cast<int>(budget / 4 / slowest));
     if (round == 0) break;
   }
-  if (budget == 0) return options_.iterations;
-  return std::clamp(static_cast<int>(budget / slowest), kLeastIterations, options_.iterations);
+  if (budget == 0) return PlanBatch(options_.iterations, slowest);
+  const int within =
+      std::clamp(static_cast<int>(budget / slowest), kLeastIterations, options_.iterations);
+  return PlanBatch(within, slowest);
+}
+
+Step NcclTests::Mark(std::size_t number) {
+  return gpu_.Call("cuEventRecord", gpu_.cuda().event_record, events_[number], gpu_.stream());
+}
+
+// As NCCL's own tests have it: all iterations are put into the stream, and only then is anything
+// waited for. Between two calls stands nothing but what a communicator that does not block demands.
+Step NcclTests::RunBatch(const NcclTest& test, const Layout& layout, const Place& place,
+                         const std::string& what, const Batch& batch) {
+  std::size_t mark = 0;
+  Step step;
+  if (batch.lead) step = Once(test, layout, place, what);
+  if (step) step = Mark(mark);
+  for (int i = 1; step && i <= batch.iterations; ++i) {
+    step = Once(test, layout, place, what);
+    const bool marked = i % batch.apart == 0 || i == batch.iterations;
+    if (step && marked) step = Mark(++mark);
+  }
+  return step ? communicator_.AwaitStream(what) : step;
+}
+
+// Iterations without an event between them share the time of all of them.
+Step NcclTests::ReadTimes(const Batch& batch, NcclResult& result) {
+  std::vector<double> times;
+  std::size_t mark = 0;
+  for (int done = 0; done < batch.iterations; done += batch.apart, ++mark) {
+    const int shared = std::min(batch.apart, batch.iterations - done);
+    float ms = 0;
+    auto step = gpu_.Call("cuEventElapsedTime", gpu_.cuda().event_elapsed, &ms, events_[mark],
+                          events_[mark + 1]);
+    if (!step) return step;
+    times.insert(times.end(), static_cast<std::size_t>(shared), ms * 1e3 / shared);
+  }
+  const Times summary = Summarise(std::move(times));
+  result.time_us = summary.mean;
+  result.p50_us = summary.p50;
+  result.p95_us = summary.p95;
+  return {};
 }
 
 Step NcclTests::Measure(const NcclTest& test, const Layout& layout, const Place& place,
-                        const std::string& what, NcclResult& result) {
+                        const std::string& what, const Batch& batch, NcclResult& result) {
   const bool counted = layout.bytes >= kCountersFrom;
-  const auto iterations = static_cast<std::size_t>(result.iterations);
-  const Cuda& cuda = gpu_.cuda();
   Counters before;
   if (counted) {
     if (auto step = Barrier(what); !step) return step;
@@ -177,31 +216,13 @@ Step NcclTests::Measure(const NcclTest& test, const Layout& layout, const Place&
   }
   if (auto step = Barrier(what); !step) return step;
   const auto began = Clock::now();
-  auto step = gpu_.Call("cuEventRecord", cuda.event_record, events_[0], gpu_.stream());
-  for (std::size_t i = 0; step && i < iterations; ++i) {
-    step = Once(test, layout, place, what);
-    if (!step) return step;
-    step = gpu_.Call("cuEventRecord", cuda.event_record, events_[i + 1], gpu_.stream());
-  }
-  if (step) step = communicator_.AwaitStream(what);
-  if (!step) return step;
-  result.wall_us = Microseconds(Clock::now() - began) / static_cast<double>(iterations);
+  if (auto step = RunBatch(test, layout, place, what, batch); !step) return step;
+  result.wall_us = Microseconds(Clock::now() - began) / (batch.iterations + (batch.lead ? 1 : 0));
   if (counted) {
-    if (step = Barrier(what); !step) return step;
+    if (auto step = Barrier(what); !step) return step;
     result.counters = Growth(before, ReadCounters(""));
   }
-  std::vector<double> times;
-  for (std::size_t i = 0; i < iterations; ++i) {
-    float ms = 0;
-    step = gpu_.Call("cuEventElapsedTime", cuda.event_elapsed, &ms, events_[i], events_[i + 1]);
-    if (!step) return step;
-    times.push_back(ms * 1e3);
-  }
-  const Times summary = Summarise(std::move(times));
-  result.time_us = summary.mean;
-  result.p50_us = summary.p50;
-  result.p95_us = summary.p95;
-  return {};
+  return ReadTimes(batch, result);
 }
 
 // Once more with data that are known, into memory that holds none of them.
@@ -232,10 +253,10 @@ Step NcclTests::RunTest(const NcclTest& test) {
                     .bytes = layout.bytes,
                     .type = test.type,
                     .in_place = test.in_place};
-  const auto iterations = WarmUp(test, layout, place, what);
-  if (!iterations) return tl::unexpected(iterations.error());
-  result.iterations = *iterations;
-  auto step = Measure(test, layout, place, what, result);
+  const auto batch = WarmUp(test, layout, place, what);
+  if (!batch) return tl::unexpected(batch.error());
+  result.iterations = batch->iterations;
+  auto step = Measure(test, layout, place, what, *batch, result);
   if (step) step = Check(test, layout, place, what, result);
   if (!step) return step;
   if (result.time_us > 0) result.algbw = static_cast<double>(layout.bytes) * 1e-3 / result.time_us;

@@ -42,10 +42,14 @@ class NcclTests {
             const std::string& what);
   int Begin(const NcclTest& test, const Layout& layout, const Place& place);
   int Exchange(const NcclTest& test, const Layout& layout, const Place& place);
-  tl::expected<int, NcclFailure> WarmUp(const NcclTest& test, const Layout& layout,
-                                        const Place& place, const std::string& what);
+  tl::expected<Batch, NcclFailure> WarmUp(const NcclTest& test, const Layout& layout,
+                                          const Place& place, const std::string& what);
   Step Measure(const NcclTest& test, const Layout& layout, const Place& place,
-               const std::string& what, NcclResult& result);
+               const std::string& what, const Batch& batch, NcclResult& result);
+  Step RunBatch(const NcclTest& test, const Layout& layout, const Place& place,
+                const std::string& what, const Batch& batch);
+  Step Mark(std::size_t number);
+  Step ReadTimes(const Batch& batch, NcclResult& result);
   Step Check(const NcclTest& test, const Layout& layout, const Place& place,
              const std::string& what, NcclResult& result);
   tl::expected<double, NcclFailure> AgreeMax(double value, const std::string& what);
@@ -58,8 +62,8 @@ class NcclTests {
   RankOutput& output_;
   Clock::time_point end_;
   DeviceData data_{gpu_, communicator_, options_.rank, options_.ranks};
-  CuPointer control_ = 0;  // a number that all ranks agree about
-  std::vector<CuEvent> events_ = {};
+  CuPointer control_ = 0;             // a number that all ranks agree about
+  std::vector<CuEvent> events_ = {};  // one more than iterations at most
 };
 
 }  // namespace reconciler::spark_verify

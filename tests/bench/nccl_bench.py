@@ -4,8 +4,9 @@
     nccl_bench.py [--gpus N | --ranks-on-one-gpu N] [--sizes BYTES,...] [--rounds N] [--library PATH]
                   [--all-reduce-perf PATH] [--plain PATH]
 
-The other side is `all_reduce_perf` of nccl-tests where it is at hand (one process for all GPUs, so not for several ranks
-on one GPU), and `nccl_plain` beside it, which times as nccl-tests does with one process per rank. Prints one JSON line.
+The rival is `all_reduce_perf` of nccl-tests where it is at hand; it has one process for all GPUs, so for several ranks on
+one GPU, and where it is missing, `nccl_plain` stands in, which times as it does with one process per rank. Both sides get
+the same sizes, floats, sum, out of place, the same warm-up and iterations. Prints one JSON line.
 Not a test: the machine decides the figures, only the ratios mean something.
 """
 
@@ -28,11 +29,13 @@ WARM_UP, ITERATIONS = 5, 20
 class Setup:
     """Which ranks on which GPUs, and what all programs are given alike."""
 
-    def __init__(self, gpus, ranks_on_one, library, sizes):
+    def __init__(self, gpus, ranks_on_one, library, sizes, fakes=False):
         self.count = ranks_on_one or gpus
         self.gpu = (lambda rank: 0) if ranks_on_one else (lambda rank: rank)
         self.library = library
         self.sizes = sizes
+        self.fakes = fakes
+        self.loaded = {}  # as spark-verify's ranks say
         # Multicast can put a host's GPUs out of service where others share them.
         self.env = {**os.environ, "NCCL_NVLS_ENABLE": "0"}
         if library:
@@ -48,10 +51,12 @@ def ours(setup):
              "--iterations", str(ITERATIONS), "--size-deadline", "120000"]
     if setup.library:
         words += ["--library", setup.library]
-    with Ranks(setup.count, words, env={"NCCL_NVLS_ENABLE": "0"}, fakes=False, one_host=not setup.one_gpu,
+    with Ranks(setup.count, words, env={"NCCL_NVLS_ENABLE": "0"}, fakes=setup.fakes, one_host=not setup.one_gpu,
                rank_words={rank: ["--gpu", str(setup.gpu(rank))] for rank in range(setup.count)}) as ranks:
         if not ranks.run(timeout=300):
             raise RuntimeError(f"spark-verify failed: {ranks.failed}")
+        hello = ranks[0].one("hello")
+        setup.loaded = {key: hello[key] for key in ("gpu", "nccl_version", "cuda_driver", "library")}
         of_rank = [rank.of("result") for rank in ranks.ranks.values()]
         assert all(result["wrong"] == 0 for results in of_rank for result in results)
         return {str(size): statistics.mean(results[i]["busbw"] for results in of_rank)
@@ -73,43 +78,55 @@ def plain(setup, program):
     return {str(row["bytes"]): row["busbw"] for row in rows}
 
 
-def nccl_tests(setup, program):
+def busbw_out_of_place(text, size):
     """Rows: size count type redop root, then time algbw busbw #wrong out of place and in place."""
+    rows = [line.split() for line in text.splitlines() if line.split()[:1] == [str(size)]]
+    if not rows or len(rows[-1]) < 13:
+        raise RuntimeError(f"wanted a row of {size} bytes from all_reduce_perf, found: {text[-2000:]}")
+    return float(rows[-1][7])
+
+
+def nccl_tests(setup, program):
     found = {}
     for size in setup.sizes:
         text = subprocess.run([program, "-g", str(setup.count), "-b", str(size), "-e", str(size), "-w", str(WARM_UP),
-                               "-n", str(ITERATIONS)], env=setup.env, capture_output=True, text=True, check=True,
-                              timeout=300).stdout
-        row = [line.split() for line in text.splitlines() if line.split()[:1] == [str(size)]][-1]
-        found[str(size)] = float(row[7])
+                               "-n", str(ITERATIONS), "-d", "float", "-o", "sum"], env=setup.env, capture_output=True,
+                              text=True, check=True, timeout=300).stdout
+        found[str(size)] = busbw_out_of_place(text, size)
     return found
 
 
-def others(setup, all_reduce_perf, plain_program):
-    sides = {}
+def choose_rival(setup, all_reduce_perf, plain_program):
+    """Its name, how it is run, and why it is not nccl-tests; None where there is none."""
     if all_reduce_perf and not setup.one_gpu:
-        sides["all_reduce_perf"] = lambda: nccl_tests(setup, all_reduce_perf)
-    if plain_program:
-        sides["nccl_plain"] = lambda: plain(setup, plain_program)
-    return sides
+        return "all_reduce_perf", lambda: nccl_tests(setup, all_reduce_perf), ""
+    if not plain_program:
+        return None
+    why = "all_reduce_perf has one rank per GPU" if setup.one_gpu else "no all_reduce_perf is at hand"
+    return "nccl_plain", lambda: plain(setup, plain_program), f"nccl_plain stood in: {why}"
 
 
-def compare(setup, rounds, sides):
-    """Medians, and ours divided by each other side's of the same round."""
-    figures = {"spark-verify": [], **{name: [] for name in sides}}
-    for _ in range(rounds):
-        figures["spark-verify"].append(ours(setup))
-        for name, side in sides.items():
-            figures[name].append(side())
-    report = {"ranks": setup.count, "one_gpu": setup.one_gpu, "rounds": figures, "busbw": {}, "ratio": {}}
+def compare(setup, rounds, rival):
+    """Alternating. The ratio is the median over the rounds of ours divided by the rival's of the same round."""
+    name, run_rival, note = rival
+    pairs = [(ours(setup), run_rival()) for _ in range(rounds)]
+    report = {"ranks": setup.count, "rounds": rounds, "rival": name, **({"note": note} if note else {}), "sizes": {}}
     for size in map(str, setup.sizes):
-        report["busbw"][size] = {name: statistics.median(one[size] for one in all_rounds)
-                                 for name, all_rounds in figures.items()}
-        report["ratio"][size] = {
-            name: statistics.median(own[size] / other[size]
-                                    for own, other in zip(figures["spark-verify"], figures[name]))
-            for name in sides}
+        ratios = [own[size] / other[size] for own, other in pairs]
+        report["sizes"][size] = {"busbw": round(statistics.median(own[size] for own, _ in pairs), 3),
+                                 "rival": round(statistics.median(other[size] for _, other in pairs), 3),
+                                 "ratio": round(statistics.median(ratios), 4),
+                                 "least": round(min(ratios), 4), "most": round(max(ratios), 4)}
     return report
+
+
+def lines(report):
+    """For people."""
+    for size, row in report["sizes"].items():
+        yield (f"{int(size) / 2**20:g} MiB: {row['busbw']:.2f} against {row['rival']:.2f} GB/s of {report['rival']}, "
+               f"ratio {row['ratio']:.4f} ({row['least']:.4f} to {row['most']:.4f} in {report['rounds']} rounds)")
+    if "note" in report:
+        yield report["note"]
 
 
 def find_plain():
@@ -129,10 +146,10 @@ def main():
     options.add_argument("--plain", default=find_plain())
     given = options.parse_args()
     setup = Setup(given.gpus, given.ranks_on_one_gpu, given.library, [int(size) for size in given.sizes.split(",")])
-    sides = others(setup, given.all_reduce_perf, given.plain)
-    if not sides:
+    rival = choose_rival(setup, given.all_reduce_perf, given.plain)
+    if not rival:
         sys.exit("nccl_bench: wanted all_reduce_perf or nccl_plain to compare with, found neither")
-    print(json.dumps(compare(setup, given.rounds, sides)))
+    print(json.dumps(compare(setup, given.rounds, rival)))
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class Comm {
   NetResult Agree(const Work& work);
   void Settle(NetResult result);
   void Fail(int state, const std::string& place, const std::string& text);
-  void Claim(const Work& work) const;
+  void Claim(const Work& work);
 
   const int rank_;
   const int ranks_;
@@ -89,6 +89,7 @@ class Comm {
   Mesh mesh_ = {};
   int calls_ = 0;
   bool connected_ = false;
+  bool rested_ = true;  // the work before the next is a barrier's, and all waited for it
   std::mutex mutex_ = {};
   std::condition_variable wake_ = {};
   std::deque<std::function<void()>> tasks_ = {};

@@ -49,9 +49,11 @@ NetResult Comm::Agree(const Work& work) {
 }
 
 // FAKE_NCCL_BUSBW: 1e9 bytes per second, whatever it really was.
-void Comm::Claim(const Work& work) const {
+void Comm::Claim(const Work& work) {
   const double busbw = Number("FAKE_NCCL_BUSBW", 0);
   if (busbw <= 0) return;
+  const double start = rested_ ? Number("FAKE_NCCL_START_US", 0) : 0;
+  rested_ = work.kind == Kind::kAllReduce && work.count == 1;
   const double each = static_cast<double>(BytesOf(work.type));
   const double others = static_cast<double>(ranks_ - 1) / ranks_;
   double moved = static_cast<double>(work.count) * each;
@@ -72,7 +74,7 @@ void Comm::Claim(const Work& work) const {
   }
   const double latency = Number("FAKE_NCCL_LATENCY_US", 15);
   Driver<void (*)(CUstream_st*, double)>("fakeCudaClaim")(work.stream,
-                                                          latency + moved / busbw * 1e-3);
+                                                          start + latency + moved / busbw * 1e-3);
 }
 
 NetResult Comm::Carry(const Work& work) {

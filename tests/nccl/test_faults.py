@@ -52,7 +52,7 @@ class Faults(unittest.TestCase):
             self.assertEqual((failed["async"], failed["last_error"]), (5, "Bootstrap : no socket interface found"))
             self.assertEqual(ranks.failed[0][0], 2)
             for rank in (0, 1):
-                self.assertEqual(ranks[rank].events[-1]["event"], "aborted")
+                self.assertEqual(ranks[rank].told()[-1]["event"], "aborted")
                 self.assertEqual(ranks[rank].status(), 1)
 
     def test_RankZeroWithoutItsInterface(self):
@@ -68,7 +68,7 @@ class Faults(unittest.TestCase):
             self.failure(ranks, 1, "nccl", "init", "wanted NCCL's communicator of 2 ranks, found ncclInvalidUsage: "
                          "Unrecognized element token \"auto\" when parsing \"auto\"")
             self.assertEqual(len(ranks[0].of("init-done")), 1)
-            self.assertEqual(ranks[0].events[-1]["event"], "aborted")
+            self.assertEqual(ranks[0].told()[-1]["event"], "aborted")
 
     def test_ARootThatRefuses(self):
         """Its port is another one than the id says: nobody listens there."""

@@ -22,7 +22,7 @@ class GoodRuns(unittest.TestCase):
             self.assertTrue(ranks.run(), ranks.failed)
             for rank in ranks.ranks.values():
                 self.assertEqual(rank.status(), 0)
-                self.assertEqual(rank.events[-1]["event"], "end")
+                self.assertEqual(rank.told()[-1]["event"], "end")
             return ranks
 
     def test_EveryCollectiveInEveryFormIsRightOnEveryRank(self):
@@ -54,6 +54,15 @@ class GoodRuns(unittest.TestCase):
         for result in ranks[1].of("result"):
             self.assertAlmostEqual(result["busbw"], 20, places=2)
             self.assertGreater(result["wall_us"], result["time_us"])
+
+    def test_WhatStartsLateIsNotMeasured(self):
+        """The first work after a barrier waits for the other ranks' calls, and no later one does."""
+        ranks = self.run_good(2, ["--sizes", "100000", "--collectives", "all_reduce,all_gather", "--iterations", "3",
+                                  "--warm-up", "2"],
+                              env={"FAKE_NCCL_BUSBW": "20", "FAKE_NCCL_LATENCY_US": "0", "FAKE_NCCL_START_US": "300"})
+        for result in ranks[0].of("result"):
+            self.assertAlmostEqual(result["busbw"], 20, places=2)
+            self.assertAlmostEqual(result["p95_us"], result["p50_us"], places=0)
 
     def test_ABudgetMakesAllRanksDoFewer(self):
         ranks = self.run_good(2, ["--sizes", "8,4000000", "--iterations", "10000", "--warm-up", "50",

@@ -18,6 +18,22 @@ TEST(NcclPlan, EveryCollectiveTypeSizeAndPlacementOnceInOrder) {
                        "sendrecv 8 bfloat16 out of place", "sendrecv 16 bfloat16 out of place"}));
 }
 
+TEST(NcclPlan, OnlyALongBatchBeginsWithTheClockRunning) {
+  EXPECT_TRUE(PlanBatch(20, 30).lead);
+  EXPECT_TRUE(PlanBatch(20, 4'999).lead);
+  EXPECT_FALSE(PlanBatch(20, 5'000).lead);
+  EXPECT_FALSE(PlanBatch(2, 130'000).lead);
+  EXPECT_EQ(PlanBatch(2, 130'000).iterations, 2);
+}
+
+TEST(NcclPlan, EventsAreMillisecondsApartUnlessTheHostIsWhatIsWaitedFor) {
+  EXPECT_EQ(PlanBatch(20, 30).apart, 1);
+  EXPECT_EQ(PlanBatch(20, 250).apart, 8);
+  EXPECT_EQ(PlanBatch(20, 910).apart, 3);
+  EXPECT_EQ(PlanBatch(20, 2'000).apart, 1);
+  EXPECT_EQ(PlanBatch(20, 3'300).apart, 1);
+}
+
 TEST(NcclPlan, AFlapShowsInThePercentilesAndNotOnlyInTheMean) {
   std::vector<double> times(19, 10);
   times.push_back(110);
