@@ -33,6 +33,8 @@ class Judge {
     std::vector<NodeName> ranks;
     for (const NcclRank& rank : evidence.run.ranks) ranks.push_back(rank.node);
     roofline_ = MeasuredRoofline(evidence.cluster, evidence.fabric, ranks, evidence.facts);
+    most_ = roofline_ ? roofline_->most
+                      : PlannedRoofline(evidence.cluster, evidence.fabric, ranks).most;
   }
 
   NcclJudgement Run();
@@ -59,6 +61,8 @@ class Judge {
   std::vector<NcclFigure> figures_;
   std::vector<RankPath> paths_;
   std::optional<NcclRoofline> roofline_ = std::nullopt;
+  double most_ =
+      0;  // GB/s that nothing can pass, by the manifest where links tell nothing; 0: none
   NcclJudgement judgement_ = {};
 };
 
@@ -218,12 +222,11 @@ void Judge::LookAtFigure(const NcclFigure& figure) {
     return Keep(std::move(check), OfWrongData(figure.wrong_on));
   }
   const bool possible = std::isfinite(figure.busbw) && figure.busbw > 0 &&
-                        (!roofline_ || figure.busbw <= kInvalid * roofline_->most);
+                        (most_ <= 0 || figure.busbw <= kInvalid * most_);
   if (!possible) {
     check.outcome = Outcome::kCouldNotMeasure;
-    check.expected = roofline_
-                         ? fmt::format("at most {}, which the links carry", Gbs(roofline_->most))
-                         : "a time";
+    check.expected =
+        most_ > 0 ? fmt::format("at most {}, which the links carry", Gbs(most_)) : "a time";
     check.why = fmt::format("{} in {:.0f} µs", Gbs(figure.busbw), figure.time_us);
     return Keep(std::move(check), OfImpossible(evidence_.run));
   }

@@ -30,6 +30,7 @@ class Gpus:
     def put(self, node, name, more=b""):
         with open(os.path.join(FAKES, name), "rb") as library:
             data = library.read() + more
+        name = os.path.basename(name)
         subprocess.run([LAB, "ssh", "--run", self.lab.run, str(node),
                         f"cat >/tmp/library && sudo install -m 755 /tmp/library {LIBRARIES}/{name} && sudo ldconfig"],
                        input=data, check=True, timeout=60)
@@ -48,6 +49,20 @@ class Gpus:
         for node in self.nodes:
             self.tell(node)
             self.lab.sh(node, "rm -f /etc/sudoers.d/env /etc/sudo.env")
+
+
+class LittleMemory:
+    """A node whose kernel says that only so many bytes are available."""
+
+    def __init__(self, lab, node, available):
+        self.lab, self.node, self.available = lab, node, available
+
+    def __enter__(self):
+        self.lab.sh(self.node, f"sed 's/^MemAvailable:.*/MemAvailable: {self.available >> 10} kB/' /proc/meminfo "
+                               ">/run/meminfo && mount --bind /run/meminfo /proc/meminfo")
+
+    def __exit__(self, *_):
+        self.lab.sh(self.node, "umount /proc/meminfo")
 
 
 class Spoiler:

@@ -7,11 +7,13 @@ import tempfile
 import time
 import unittest
 
-from nccl_nodes import Gpus, LIBRARIES, Spoiler
+from nccl_nodes import Gpus, LIBRARIES, LittleMemory, Spoiler
 from spark_lab import LabTest, cluster
 
 MANIFEST = cluster("nccl-run.yaml")
 DEADLINE_S = 3
+GIB = 1 << 30
+MIB = 1 << 20
 # A finding comes within a second of the deadline of its phase; the phases before it take their time on shared cores.
 EARLIER_S = 6
 
@@ -235,6 +237,34 @@ class Pair(NcclLab):
         [run] = [check for check in report["checks"] if check["what"] == "nccl-run"]
         self.assertEqual((run["outcome"], run["why"]), ("skipped", "spark-2 could not be reached"))
 
+    def test_22_a_size_that_memory_does_not_allow_is_made_smaller_or_refused(self):
+        manifest = self.variant(("size: 1MiB", "size: 8MiB"))
+        with LittleMemory(self.lab, 2, 8 * GIB + 12 * MIB):
+            report = self.verify(manifest, expect=0)
+        [run] = [check for check in report["checks"] if check["what"] == "nccl-run"]
+        self.assertIn("; 2 MiB instead of 8 MiB, for that is what memory allows", run["measured"])
+        self.assertEqual(max(test["bytes"] for test in report["nccl"]["tests"]), 2 * MIB)
+        with LittleMemory(self.lab, 2, 8 * GIB):
+            report = self.verify(manifest, expect=7)
+        finding = self.finding(report, "memory-short", ["spark-2"])
+        self.assertIn(f"wanted room for {8 * MIB} bytes, found {8 * GIB} bytes of memory available", finding["measured"])
+
+    def test_23_a_gpu_that_is_busy_is_left_alone_unless_asked(self):
+        self.gpus.put(2, "nvml/libnvidia-ml.so.1")
+        self.gpus.tell(2, FAKE_NVML_PROCESSES="1:4096")
+        try:
+            finding = self.finding(self.verify(expect=7), "gpu-busy", ["spark-2"])
+            self.assertIn("wanted the GPU to itself, found it used by systemd (pid 1)", finding["measured"])
+            self.assertEqual(self.verify(expect=0, options=("--allow-busy",))["findings"], [])
+        finally:
+            self.lab.sh(2, f"rm {LIBRARIES}/libnvidia-ml.so.1; ldconfig")
+
+    def test_24_a_figure_above_what_the_links_can_carry_is_no_measurement(self):
+        for node in (1, 2):
+            self.gpus.tell(node, FAKE_NCCL_BUSBW=60, FAKE_NCCL_LATENCY_US=0)
+        finding = self.finding(self.verify(expect=7), "measurement-invalid", ["spark-1", "spark-2"])
+        self.assertEqual(finding["outcome"], "could-not-measure")
+
 
 class Four(NcclLab):
     nodes = 4
@@ -249,7 +279,11 @@ class Four(NcclLab):
         self.gpus.heal()
 
     def manifest(self):
+        return self.variant_of_four()
+
+    def variant_of_four(self, *more):
         return self.variant(
+            *more,
             ("  - {name: spark-2, address: 192.168.1.22}\n",
              "".join(f"  - {{name: spark-{node}, address: 192.168.1.2{node}}}\n" for node in (2, 3, 4))),
             ("topology: direct", "topology: switch"))
@@ -268,6 +302,14 @@ class Four(NcclLab):
         for pair, good in pairs.items():
             self.assertEqual(good, "spark-3" not in pair, pair)
         self.assertIn("spark-3", report["findings"][0]["nodes"])
+
+    def test_3_a_slow_node_is_named_by_the_majority_of_the_pairs(self):
+        for node in (1, 2, 3, 4):
+            self.gpus.tell(node, FAKE_NCCL_BUSBW=2 if node == 3 else 20, FAKE_NCCL_LATENCY_US=0)
+        promised = self.variant_of_four(("size: 1MiB", "size: 1MiB\n  min_busbw: 10"))
+        finding = self.finding(self.verify(promised), "slow-node", ["spark-3"])
+        self.assertIn("spark-2 with spark-3 alone: 2.0 GB/s", finding["evidence"])
+        self.assertIn("spark-2 with spark-4 alone: 20.0 GB/s", finding["evidence"])
 
 
 if __name__ == "__main__":

@@ -122,6 +122,15 @@ TEST(JudgeNccl, MoreThanTheLinksCarryWasNotMeasured) {
   EXPECT_THAT(Judged(HealthyNccl(2, 25.1)).findings, IsEmpty());  // within 3 %
 }
 
+TEST(JudgeNccl, WhereNoLinkTellsItsSpeedTheManifestSaysWhatCannotBe) {
+  NcclWorld world = HealthyNccl(2, 51.0);
+  world.facts.clear();
+  const NcclJudgement judged = Judged(world);
+  ASSERT_EQ(judged.findings.size(), 1u);
+  EXPECT_EQ(judged.findings[0].code, "measurement-invalid");
+  EXPECT_EQ(judged.findings[0].expected, "at most 24.5 GB/s, which the links carry");
+}
+
 TEST(JudgeNccl, AWrongResultFailsAtAnySpeed) {
   NcclWorld world = HealthyNccl(2);
   world.Rank(2).results.at(0).wrong = 3;
