@@ -8,7 +8,6 @@ namespace reconciler {
 namespace {
 
 using spark_verify::NcclEvent;
-using spark_verify::NcclMessage;
 
 constexpr std::size_t kMostLog = 1u << 20;  // bytes of NCCL's lines that are kept of a rank
 

@@ -1,17 +1,21 @@
 """Nodes with libraries of NCCL and CUDA that need no GPU, and ways to spoil a rank that runs on one."""
 
+import json
 import os
 import subprocess
+import tempfile
 import threading
 import time
 
-from spark_lab import LAB, PROGRAM
+from spark_lab import LAB, PROGRAM, LabTest, cluster
 
 FAKES = os.path.join(os.path.dirname(PROGRAM), "fakes")
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 # What the library's strings would tell a plugin that asks which variables it knows.
 KNOWN = ("NCCL version 2.28.9 compiled", "NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_NET_GDR_LEVEL")
 CONF = "/etc/fake-gpu.conf"
+MANIFEST = cluster("nccl-run.yaml")
+DEADLINE_S = 3
 HEALTHY = {"FAKE_NCCL_HCAS": "rocep1s0f1,roceP2p1s0f1"}
 
 
@@ -91,3 +95,40 @@ class Spoiler:
                 self.lab.lab("sh", str(self.node), f"kill -{self.signal} {pid}", check=False)
                 self.done.update(found)
             self.over.wait(0.1)
+
+
+class NcclLab(LabTest):
+    def variant(self, *replacements):
+        """The manifest with other words, as a file of its own."""
+        with open(MANIFEST, encoding="utf-8") as file:
+            text = file.read()
+        for old, new in replacements:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "cluster.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def verify(self, manifest=MANIFEST, expect=6, options=()):
+        began = time.monotonic()
+        done = self.spark("verify", manifest, "--format", "json", "--nccl-deadline", str(DEADLINE_S), *options,
+                          expect=expect)
+        report = json.loads(done.stdout)
+        report["took"] = time.monotonic() - began
+        return report
+
+    def assert_nothing_runs(self):
+        for node in range(1, self.nodes + 1):
+            left = self.lab.sh(node, "pgrep -af 'spark-verify.* nccl' | grep -v pgrep || :; "
+                                     "ls /var/lib/spark-reconcile/bin 2>/dev/null || :")
+            self.assertEqual(left, "", f"spark-{node}")
+
+    def finding(self, report, code, nodes):
+        findings = [finding for finding in report["findings"] if finding["rung"] == "nccl"]
+        self.assertEqual([(finding["code"], finding["nodes"]) for finding in findings], [(code, nodes)],
+                         json.dumps(report["findings"], indent=1))
+        self.assert_nothing_runs()
+        return findings[0]

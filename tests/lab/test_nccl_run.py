@@ -1,58 +1,14 @@
 """NCCL over real nodes and real ssh, with libraries that need no GPU: a healthy run, the apply that ends with it, and each
 fault that was measured with NCCL itself, with its deadline and its finding."""
 
-import json
-import os
-import tempfile
-import time
 import unittest
 
-from nccl_nodes import Gpus, LIBRARIES, LittleMemory, Spoiler
-from spark_lab import LabTest, cluster
+from nccl_nodes import DEADLINE_S, LIBRARIES, MANIFEST, Gpus, LittleMemory, NcclLab, Spoiler
 
-MANIFEST = cluster("nccl-run.yaml")
-DEADLINE_S = 3
 GIB = 1 << 30
 MIB = 1 << 20
 # A finding comes within a second of the deadline of its phase; the phases before it take their time on shared cores.
 EARLIER_S = 6
-
-
-class NcclLab(LabTest):
-    def variant(self, *replacements):
-        """The manifest with other words, as a file of its own."""
-        with open(MANIFEST, encoding="utf-8") as file:
-            text = file.read()
-        for old, new in replacements:
-            self.assertIn(old, text)
-            text = text.replace(old, new)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = os.path.join(folder.name, "cluster.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
-
-    def verify(self, manifest=MANIFEST, expect=6, options=()):
-        began = time.monotonic()
-        done = self.spark("verify", manifest, "--format", "json", "--nccl-deadline", str(DEADLINE_S), *options,
-                          expect=expect)
-        report = json.loads(done.stdout)
-        report["took"] = time.monotonic() - began
-        return report
-
-    def assert_nothing_runs(self):
-        for node in range(1, self.nodes + 1):
-            left = self.lab.sh(node, "pgrep -af 'spark-verify.* nccl' | grep -v pgrep || :; "
-                                     "ls /var/lib/spark-reconcile/bin 2>/dev/null || :")
-            self.assertEqual(left, "", f"spark-{node}")
-
-    def finding(self, report, code, nodes):
-        findings = [finding for finding in report["findings"] if finding["rung"] == "nccl"]
-        self.assertEqual([(finding["code"], finding["nodes"]) for finding in findings], [(code, nodes)],
-                         json.dumps(report["findings"], indent=1))
-        self.assert_nothing_runs()
-        return findings[0]
 
 
 class Pair(NcclLab):
