@@ -17,6 +17,8 @@ constexpr milliseconds kTick(50);
 constexpr milliseconds kGrace(900);
 // After an order to stop: NCCL's abort took up to 1 s where it was measured.
 constexpr milliseconds kStopping(4000);
+// After such an order, for calls that do not block: the controller waits 0.9 s for the answer.
+constexpr milliseconds kReturning(500);
 
 // What a signal handler may touch: no locks, no allocation.
 int crash_fd = -1;
@@ -111,6 +113,13 @@ std::optional<std::string> Supervisor::TakeNonsense() {
 }
 
 void Supervisor::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (last_ == Clock::time_point::max()) {
+      stop_heard_ = Clock::now();
+      call_then_ = call_.load();
+    }
+  }
   stopped_ = true;
   EndWithin(kStopping);
   heard_.notify_all();
@@ -134,18 +143,25 @@ bool Supervisor::Overdue() const {
          (until_ != Clock::time_point::max() && Clock::now() > until_ + kGrace);
 }
 
+bool Supervisor::Stuck() const {
+  return stop_heard_ != Clock::time_point::max() && *call_then_ != '\0' && call_ == call_then_ &&
+         Clock::now() > stop_heard_ + kReturning;
+}
+
+void Supervisor::SayHung() {
+  const std::string call = call_.load();
+  output_.Say(FailedLine(
+      {.code = "hung",
+       .phase = phase(),
+       .call = call,
+       .text = fmt::format("wanted {} to return in time, found it did not",
+                           call.empty() ? "the phase " + phase() : call),
+       .hint = "the process was ended; a driver or library that hangs needs a reboot at times"}));
+}
+
 void Supervisor::EndHung() {
   const bool silent = stopped_ || until() == Clock::time_point::max();
-  const std::string call = call_.load();
-  if (!silent) {
-    output_.Say(FailedLine(
-        {.code = "hung",
-         .phase = phase(),
-         .call = call,
-         .text = fmt::format("wanted {} to return in time, found it did not",
-                             call.empty() ? "the phase " + phase() : call),
-         .hint = "the process was ended; a driver or library that hangs needs a reboot at times"}));
-  }
+  if (Stuck() || !silent) SayHung();
   _exit(kFailed);
 }
 
@@ -160,7 +176,7 @@ void Supervisor::Watch() {
     } else if (lines.AtEnd()) {
       std::this_thread::sleep_for(kTick);
     }
-    if (Overdue()) EndHung();
+    if (Overdue() || Stuck()) EndHung();
   }
 }
 

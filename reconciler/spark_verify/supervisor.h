@@ -46,6 +46,9 @@ class Supervisor {
   void Hear(const std::string& line);
   void Stop();
   bool Overdue() const;
+  // Still in the call in which the order to stop found it, so that it does not come to abort.
+  bool Stuck() const;
+  void SayHung();
   [[noreturn]] void EndHung();
 
   RankOutput& output_;
@@ -59,6 +62,9 @@ class Supervisor {
   std::atomic<const char*> call_ = "";
   std::atomic<bool> stopped_ = false;
   std::atomic<bool> input_ended_ = false;
+  // By watcher_ alone: the first order to stop, if nothing else had ended the rank before.
+  Clock::time_point stop_heard_ = Clock::time_point::max();
+  const char* call_then_ = "";
   std::thread watcher_ = {};
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/frames.h"
@@ -37,13 +38,18 @@ Measured Measure(const NodeSpec& node, const NodeProbes& probes, NodePool& pool)
 }
 
 // A silent peer that we cannot reach either proves nothing about the rail between them, and a cable
-// whose other end is switched off has no carrier.
+// whose other end is switched off has no carrier; networkd takes a port's addresses away with it.
 void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
                     const std::map<NodeName, std::string>& unreachable) {
+  std::set<std::pair<NodeName, std::optional<int>>> dark;
+  for (const Check& check : checks) {
+    if (check.symptom == Symptom::kNoCarrier) dark.emplace(check.from, check.rail);
+  }
   for (Check& check : checks) {
     if (check.outcome != Outcome::kFail) continue;
     NodeName peer = check.to;
-    if (check.symptom == Symptom::kNoCarrier) {
+    if (check.symptom == Symptom::kNoCarrier || check.symptom == Symptom::kAddressMissing) {
+      if (!dark.contains({check.from, check.rail})) continue;
       const RailPort* end = OtherEnd(fabric, check.from, check.rail.value_or(-1));
       if (end != nullptr) peer = end->node;
     }

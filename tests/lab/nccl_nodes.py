@@ -120,6 +120,11 @@ class NcclLab(LabTest):
         report["took"] = time.monotonic() - began
         return report
 
+    def add_interface(self, node, name, address):
+        """One that runs and reaches nobody."""
+        self.lab.sh(node, f"ip link add {name} type veth peer name {name}-end && ip addr add {address} dev {name} && "
+                          f"ip link set {name}-end up && ip link set {name} up")
+
     def assert_nothing_runs(self):
         for node in range(1, self.nodes + 1):
             left = self.lab.sh(node, "pgrep -af 'spark-verify.* nccl' | grep -v pgrep || :; "

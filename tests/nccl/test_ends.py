@@ -29,6 +29,19 @@ class HungLibraries(unittest.TestCase):
     def test_ACollectiveThatNeverReturns(self):
         self.hung("hang-call:2@0", "ncclAllReduce", "all_reduce 8 float out of place", ["--size-deadline", "300"])
 
+    def test_ACallThatNeverReturnsIsNamedWhenAbortIsOrdered(self):
+        """Its peer's deadline may come first, and abort cannot come to a rank that is in a call."""
+        with Ranks(2, SMALL, env={"FAKE_NCCL_FAULT": "hang-call:2@0"},
+                   rank_words={0: ["--size-deadline", "30000"]}) as ranks:
+            self.assertFalse(ranks.until_go() and ranks.await_all("end"))
+            self.assertEqual(ranks.failed[0][0], 1)
+            since = time.monotonic()
+            ranks.abort()
+            self.assertEqual(ranks[0].status(), 1)
+            failed = ranks[0].one("failed")
+            self.assertEqual((failed["code"], failed["call"]), ("hung", "ncclAllReduce"))
+            self.assertLess(failed["at"] - since, SLACK_S)
+
     def test_TheDriverThatNeverReturns(self):
         with Ranks(2, SMALL, absent=(0,), env={"FAKE_CUDA_FAULT": "hang-init"}) as ranks:
             self.assertEqual(ranks[1].status(), 1)

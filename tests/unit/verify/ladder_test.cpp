@@ -97,6 +97,14 @@ TEST_F(Ladder, ACableToANodeThatIsOffIsNotAFault) {
   EXPECT_THAT(Brief(report.findings), ElementsAre("node-unreachable spark-2 x23"));
   EXPECT_EQ(report.findings[0].cause,
             "its peers hear nothing from spark-2 either: off, booting or hung");
+  // As networkd leaves a port without signal; with signal it is a fault of its own.
+  sample.Link(1, 0).ipv4.clear();
+  sample.Link(1, 1).ipv4.clear();
+  EXPECT_THAT(Brief(Climb(sample).findings), ElementsAre("node-unreachable spark-2 x25"));
+  sample.Link(1, 0).carrier = true;
+  const Report lit = Climb(sample);
+  EXPECT_EQ(ExitCode(lit), 6);
+  EXPECT_EQ(lit.findings.back().code, "address-missing");
 }
 
 TEST_F(Ladder, ANodeThatIsLostOnTheWayIsUnreachableToo) {
