@@ -23,10 +23,24 @@ Adapter ReadAdapter(const Json& json) {
   return adapter;
 }
 
-// "=enP7s7", "enP7s7,eth0": the first name; empty when it only says what not to take.
-std::string FirstInterface(const std::string& value) {
+// "=enP7s7", "enP7s7,eth0": what the first name finds, which is a beginning where no "=" stands
+// before it; empty when it only says what not to take.
+std::string FirstInterface(const std::string& value, const NodeFacts& facts) {
   if (value.starts_with('^')) return {};
-  return Split(value.starts_with('=') ? value.substr(1) : value, ',').front();
+  const std::string name = Split(value.starts_with('=') ? value.substr(1) : value, ',').front();
+  const auto found = facts.links.lower_bound(name);
+  const bool begins = found != facts.links.end() && found->first.starts_with(name);
+  return begins && !value.starts_with('=') ? found->first : name;
+}
+
+// The interface that holds the address under which the node is reached.
+std::string InterfaceOf(const std::string& address, const NodeFacts& facts) {
+  for (const auto& [name, link] : facts.links) {
+    for (const Ipv4Prefix& prefix : link.ipv4) {
+      if (ToString(prefix.address) == address) return name;
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -66,9 +80,10 @@ std::optional<BootstrapNetwork> BootstrapOf(const NodeSpec& node, const NodeFact
                                             const std::map<std::string, std::string>& env) {
   std::string netdev;
   if (const auto named = env.find("NCCL_SOCKET_IFNAME"); named != env.end()) {
-    netdev = FirstInterface(named->second);
+    netdev = FirstInterface(named->second, facts);
   }
   if (netdev.empty()) netdev = facts.session_interface;
+  if (netdev.empty()) netdev = InterfaceOf(node.address, facts);
   const auto link = facts.links.find(netdev);
   if (link == facts.links.end() || link->second.ipv4.empty()) return std::nullopt;
   BootstrapNetwork network{.subnet = link->second.ipv4.front(), .netdev = netdev};

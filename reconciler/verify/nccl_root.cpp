@@ -41,7 +41,9 @@ Result<std::string> CheckNcclRoot(std::string_view unique_id, const BootstrapNet
   const int port = (*id)[kPort] << 8 | (*id)[kPort + 1];
   Ipv4Address address;
   for (std::size_t i = 0; i < 4; ++i) address.bits = address.bits << 8 | (*id)[kAddress + i];
-  if (network.subnet.Contains(address) && port != 0) {
+  constexpr std::uint32_t kLoopback = 127;
+  const bool reachable = address.bits >> 24 != kLoopback && port != 0;
+  if (network.subnet.Contains(address) && reachable) {
     return fmt::format("{}:{}", ToString(address), port);
   }
   return Refuse(

@@ -52,7 +52,8 @@ class Pair(NcclLab):
         self.gpus.tell(2, FAKE_CUDA_FAULT="hang-init")
         report = self.verify()
         finding = self.finding(report, "rank-hung", ["spark-2"])
-        self.assertIn("wanted", finding["measured"])
+        self.assertEqual(finding["measured"], "spark-2: wanted cuInit to return in time, found it did not")
+        self.assertLess(report["nccl"]["seconds"], DEADLINE_S + 1 + EARLIER_S)
 
     def test_04_a_peer_without_its_interface_is_named_at_once(self):
         self.add_interface(1, "boot0", "192.168.9.1/24")
@@ -219,6 +220,14 @@ class Pair(NcclLab):
             self.gpus.tell(node, FAKE_NCCL_BUSBW=60, FAKE_NCCL_LATENCY_US=0)
         finding = self.finding(self.verify(expect=7), "measurement-invalid", ["spark-1", "spark-2"])
         self.assertEqual(finding["outcome"], "could-not-measure")
+
+    def test_25_the_lines_of_every_family_of_versions_are_understood(self):
+        for version, name in ((22105, "2.21.5"), (23007, "2.30.7")):
+            for node in (1, 2):
+                self.gpus.tell(node, FAKE_NCCL_VERSION=version)
+            nccl = self.verify(expect=0)["nccl"]
+            self.assertEqual([rank["path"] for rank in nccl["ranks"]], ["rdma", "rdma"])
+            self.assertTrue(nccl["ranks"][0]["version"].startswith(name), nccl["ranks"])
 
 
 class Four(NcclLab):

@@ -72,6 +72,16 @@ TEST_F(Bootstrap, IsThatOfTheSessionWhereNoneIsNamed) {
   EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "^docker0"}}), "192.168.1.21/16 enP7s7");
 }
 
+TEST_F(Bootstrap, ANameWithoutEqualsSignIsABeginning) {
+  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "wlan"}}), "172.16.0.9/20 wlan0");
+  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "=wlan"}}), "");
+}
+
+TEST_F(Bootstrap, WithoutASessionItIsThatOfTheNodesAddress) {
+  facts_.session_interface.clear();
+  EXPECT_EQ(Of({}), "192.168.1.21/16 enP7s7");
+}
+
 TEST_F(Bootstrap, IsNotKnownOfAnInterfaceWithoutAddress) {
   EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "=eth9"}}), "");
 }

@@ -32,6 +32,15 @@ TEST(NcclRoot, AnAddressThatTheOthersMayNotReachIsRefused) {
   EXPECT_EQ(root.error().hint, "look at NCCL_SOCKET_IFNAME and NCCL_COMM_ID on spark-1");
 }
 
+TEST(NcclRoot, LoopbackReachesNobodyWhateverTheNetwork) {
+  const auto root = CheckNcclRoot(Id("7f000001"), {{}, "any interface"}, "spark-1");
+  ASSERT_FALSE(root);
+  EXPECT_EQ(root.error().message,
+            "wanted NCCL on spark-1 to wait for the others in 0.0.0.0/0 (any interface), found "
+            "127.0.0.1 port 43321");
+  EXPECT_TRUE(CheckNcclRoot(Id(), {{}, "any interface"}, "spark-1"));
+}
+
 TEST(NcclRoot, WithoutAPortNobodyIsReached) { EXPECT_FALSE(Check(Id("c0a80115", "0000"))); }
 
 TEST(NcclRoot, Ipv6AndWhatIsNoIdAreRefused) {
