@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "reconciler/base/text.h"
 #include "reconciler/model/fabric.h"
@@ -70,13 +71,40 @@ constexpr std::string_view kLossCounters[] = {"out_of_sequence",
                                               "local_ack_timeout_err",
                                               "rnr_nak_retry_err",
                                               "rx_icrc_encapsulated",
+                                              "duplicate_request",
                                               "roce_adp_retrans",
+                                              "roce_adp_retrans_to",
                                               "roce_slow_restart",
+                                              "roce_slow_restart_trans",
                                               "out_of_seq_request",
                                               "retry_exceeded_err",
                                               "rcvd_seq_err",
                                               "symbol_error",
-                                              "req_transport_retries_exceeded"};
+                                              "req_transport_retries_exceeded",
+                                              "req_rnr_retries_exceeded"};
+
+// mlx5: a switch marked packets, and the sender was told to slow down. No fault while the speed is
+// right; without marks on a cable between two nodes.
+constexpr std::string_view kMarkCounters[] = {"np_ecn_marked_roce_packets", "np_cnp_sent",
+                                              "rp_cnp_handled"};
+
+// As "spark-1 rocep1s0f1: out_of_sequence +82".
+std::vector<std::string> Grown(const Transfer& transfer, const RailWrite& rail,
+                               std::span<const std::string_view> names) {
+  std::vector<std::string> lines;
+  const auto add = [&](const NodeName& node, const std::string& hca,
+                       const spark_verify::Counters& counters) {
+    const auto device = counters.find(hca);
+    if (device == counters.end()) return;
+    for (const auto& [name, growth] : device->second) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+      lines.push_back(Printable(fmt::format("{} {}: {} +{}", node, hca, name, growth)));
+    }
+  };
+  add(transfer.from, rail.from.hca, transfer.from_counters);
+  add(transfer.to, rail.to.hca, transfer.to_counters);
+  return lines;
+}
 
 std::vector<NodeName> Both(const Transfer& transfer) { return {transfer.from, transfer.to}; }
 
@@ -169,21 +197,11 @@ Cause OneRail(const Transfer& transfer, const RailWrite& rail) {
 }
 
 std::vector<std::string> LossEvidence(const Transfer& transfer, const RailWrite& rail) {
-  std::vector<std::string> lines;
-  const auto add = [&](const NodeName& node, const std::string& hca,
-                       const spark_verify::Counters& counters) {
-    const auto device = counters.find(hca);
-    if (device == counters.end()) return;
-    for (const auto& [name, growth] : device->second) {
-      if (std::find(std::begin(kLossCounters), std::end(kLossCounters), name) !=
-          std::end(kLossCounters)) {
-        lines.push_back(Printable(fmt::format("{} {}: {} +{}", node, hca, name, growth)));
-      }
-    }
-  };
-  add(transfer.from, rail.from.hca, transfer.from_counters);
-  add(transfer.to, rail.to.hca, transfer.to_counters);
-  return lines;
+  return Grown(transfer, rail, kLossCounters);
+}
+
+std::vector<std::string> MarkEvidence(const Transfer& transfer, const RailWrite& rail) {
+  return Grown(transfer, rail, kMarkCounters);
 }
 
 Cause Loss(const Transfer& transfer, const RailWrite& rail) {
@@ -191,6 +209,13 @@ Cause Loss(const Transfer& transfer, const RailWrite& rail) {
           fmt::format("packets are lost on {} between {} and {}", RailName(rail.rail),
                       transfer.from, transfer.to),
           "reseat or change the cable; on a switch look at drops, and turn on flow control or ECN"};
+}
+
+Cause Congested(const Transfer& transfer, const RailWrite& rail) {
+  return {"congestion", Both(transfer),
+          fmt::format("a switch marks packets on {}, so that {} sends slower", RailName(rail.rail),
+                      transfer.from),
+          "look at what else passes that switch, and at its ECN thresholds"};
 }
 
 Cause Slow(const Transfer& transfer, const RailWrite& rail, double back, double enough) {

@@ -113,6 +113,8 @@ std::optional<Cause> Judge::LookAtSpeed(const Transfer& transfer, const RailWrit
     const double alone = Alone(transfer.from, transfer.to, rail.rail);
     if (alone >= kPass * roofline && rail.gbps < 0.1 * alone) return OneRail(transfer, rail);
   }
+  check.evidence = MarkEvidence(transfer, rail);
+  if (!check.evidence.empty()) return Congested(transfer, rail);
   return Slow(transfer, rail, Alone(transfer.to, transfer.from, rail.rail), kPass * roofline);
 }
 

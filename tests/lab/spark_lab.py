@@ -47,6 +47,8 @@ def machines_or_skip():
         reason = "virtual machines need root"
     elif not shutil.which("qemu-system-x86_64"):
         reason = "qemu-system-x86_64 is not installed (tests/packages names it)"
+    elif not os.path.exists("/dev/net/tun"):
+        reason = "there is no /dev/net/tun for their interfaces (modprobe tun; a container must be given the device)"
     else:
         built = subprocess.run([LAB, "image"], check=False, text=True, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, timeout=900)

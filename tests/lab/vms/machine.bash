@@ -25,18 +25,33 @@ vm_accel() {
   cat "$answer"
 }
 
-# Every process of a machine is qemu; its number stands for the leader of a container.
+# Every process in a machine's own cgroup is qemu; its number stands for the leader of a container.
 node_leader() {
   local pid
   read -r pid 2>/dev/null <"$(node_cgroup "$1")/cgroup.procs" && echo "$pid"
+}
+
+# A login takes such a machine seconds, so that root's commands share one; `lab ssh` and the program log in by themselves.
+# It lives in the machine's cgroup, and ends with it.
+machine_login() {
+  local id=$1 cgroup
+  cgroup=$(node_cgroup "$id")/shell
+  rm -f "$run_dir/nodes/$id/login"
+  mkdir -p "$cgroup"
+  (
+    echo "$BASHPID" >"$cgroup/cgroup.procs"
+    close_inherited
+    exec nsenter "--net=/run/netns/$(outer "$run")" -- ssh -F "$run_dir/home/.ssh/config" -o ServerAliveInterval=15 \
+      -M -N -f -S "$run_dir/nodes/$id/login" "spark-$id"
+  ) </dev/null >/dev/null 2>&1
 }
 
 node_enter() {
   local id=$1 words
   shift
   printf -v words '%q ' "$@"
-  exec nsenter "--net=/run/netns/$(outer "$run")" -- \
-    ssh -F "$run_dir/home/.ssh/config" "spark-$id" sudo env HOME=/root USER=root LOGNAME=root "$words"
+  exec nsenter "--net=/run/netns/$(outer "$run")" -- ssh -F "$run_dir/home/.ssh/config" -o LogLevel=ERROR \
+    -S "$run_dir/nodes/$id/login" "spark-$id" sudo env HOME=/root USER=root LOGNAME=root "$words"
 }
 
 eval "container_$(declare -f node_create)"
@@ -65,15 +80,20 @@ net_plug() {
   done | in_outer ip -batch -
 }
 
-# Runs as the supervisor and becomes qemu, in which a reboot of the machine stays.
-node_supervise() {
-  local id=$1 dir=$run_dir/nodes/$1 image port fd n=0 nics=()
-  echo "$BASHPID" >"$(node_cgroup "$id")/cgroup.procs"
-  # A caller's pipe that stays open here would keep that caller waiting for its end.
+# A caller's pipe that stays open in what goes on running would keep that caller waiting for its end.
+close_inherited() {
+  local fd
   for fd in /proc/self/fd/*; do
     fd=${fd##*/}
     [[ $fd -le 2 || $fd == 255 ]] || eval "exec $fd>&-"
   done
+}
+
+# Runs as the supervisor and becomes qemu, in which a reboot of the machine stays.
+node_supervise() {
+  local id=$1 dir=$run_dir/nodes/$1 image port n=0 nics=()
+  echo "$BASHPID" >"$(node_cgroup "$id")/cgroup.procs"
+  close_inherited
   image=$(image_ensure)
   net_unplug "$id"
   net_plug "$id"
@@ -94,7 +114,10 @@ node_wait() {
   local id=$1 deadline=$((SECONDS + 300)) state
   while ((SECONDS < deadline)); do
     state=$( (node_enter "$id" systemctl is-system-running --wait) 2>/dev/null) || :
-    [[ $state != running && $state != degraded ]] || return 0
+    if [[ $state == running || $state == degraded ]]; then
+      machine_login "$id" || : # each command logs in by itself then
+      return
+    fi
     node_leader "$id" >/dev/null || { state='no qemu'; break; }
     sleep 0.3
   done
@@ -107,7 +130,7 @@ node_stop() {
   cgroup=$(node_cgroup "$id")
   if [[ $how != hard ]]; then
     (node_enter "$id" systemctl poweroff) >/dev/null 2>&1 || :
-    while ((SECONDS < deadline)) && grep -q 'populated 1' "$cgroup/cgroup.events"; do sleep 0.1; done
+    while ((SECONDS < deadline)) && node_leader "$id" >/dev/null; do sleep 0.1; done
   fi
   cgroup_kill "$cgroup"
   net_unplug "$id"

@@ -229,6 +229,18 @@ TEST(JudgeRdma, LostPacketsAreAFindingEvenAtFullSpeed) {
               testing::ElementsAre("spark-2 rocep1s0f1: out_of_sequence +82"));
 }
 
+TEST(JudgeRdma, MarksOfASwitchExplainASlowRailAndNoOther) {
+  Transfer transfer = Write({Rail(0, 13)});
+  transfer.from_counters["rocep1s0f1"]["rp_cnp_handled"] = 700;
+  ExpectOne({transfer}, {"congestion", Outcome::kFail,
+                         "a switch marks packets on rail0, so that spark-1 sends slower",
+                         "look at what else passes that switch, and at its ECN thresholds"});
+  EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
+              testing::ElementsAre("spark-1 rocep1s0f1: rp_cnp_handled +700"));
+  transfer.rails[0].gbps = 111;
+  EXPECT_TRUE(JudgeRdma({transfer}).findings.empty());
+}
+
 TEST(JudgeRdma, ARailThatIsIdleBesideTheOtherIsNamed) {
   ExpectOne({Write({Rail(0, 111)}), Write({Rail(1, 111)}), Write({Rail(0, 97), Rail(1, 2)})},
             {"one-rail", Outcome::kFail,
