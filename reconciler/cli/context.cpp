@@ -17,6 +17,7 @@
 #include "reconciler/fabric/expand.h"
 #include "reconciler/spec/load.h"
 #include "reconciler/spec/source_text.h"
+#include "reconciler/verify/section.h"
 #include "reconciler/verify/verbs_facts.h"
 
 namespace reconciler::cli {
@@ -91,6 +92,7 @@ std::optional<Cluster> ClusterOf(const std::string& text, const std::string& nam
     if (plugin.check == nullptr) continue;
     for (Error& error : plugin.check(*spec, *fabric)) errors.push_back(std::move(error));
   }
+  for (Error& error : CheckVerifySection(*spec, *fabric)) errors.push_back(std::move(error));
   if (!errors.empty()) {
     const SourceText source(text);
     for (Error& error : errors) source.Attach(error);

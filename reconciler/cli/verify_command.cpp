@@ -39,7 +39,16 @@ void AddVerify(CLI::App& app, Context& context) {
   auto choice = std::make_shared<LadderChoice>();
   auto level = std::make_shared<std::string>();
   command->add_option("--level", *level, "How far to go; otherwise as the manifest says")
-      ->check(CLI::IsMember({"link", "rdma"}));
+      ->check(CLI::IsMember({"link", "rdma", "nccl"}));
+  command->add_flag("--skip-rdma", choice->skip_rdma,
+                    "Run NCCL without writing to each rail before");
+  command
+      ->add_option("--nccl-deadline", choice->nccl_deadline_s,
+                   "Seconds for each phase of an NCCL run; otherwise 20 to find each other, 15 to "
+                   "connect, 30 for each test")
+      ->check(CLI::Range(1, 3600));
+  command->add_flag("--allow-busy", choice->allow_busy,
+                    "Run NCCL although other programs use the GPUs");
   command->add_flag("--keep-program", choice->keep_program,
                     "Leave spark-verify on the nodes, for the next run");
   command->callback([&context, selection, format, level, choice] {

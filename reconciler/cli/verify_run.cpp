@@ -3,19 +3,13 @@
 #include <filesystem>
 #include <iostream>
 
+#include "reconciler/cli/environment.h"
 #include "reconciler/cli/progress.h"
 #include "reconciler/verify/render.h"
 
 namespace reconciler::cli {
 
 namespace {
-
-// The rung that a level ends with. The levels are the schema's.
-Rung RungOf(const Cluster& cluster) {
-  const Value* level = cluster.spec.settings.At({"verify", "level"});
-  const std::string* text = level != nullptr ? level->AsString() : nullptr;
-  return text != nullptr && *text == "rdma" ? Rung::kRdma : Rung::kSsh;
-}
 
 Value& Member(Value& map, const std::string& key) {
   if (!map.IsMap()) map.data = std::vector<reconciler::Member>();
@@ -38,11 +32,40 @@ std::string OwnFolder() {
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
+namespace {
+
+NcclChoice NcclOf(const Cluster& cluster, const ClusterFacts& facts, const LadderChoice& choice) {
+  NcclChoice nccl{.programs = OwnFolder(),
+                  .keep_program = choice.keep_program,
+                  .phase_s = choice.nccl_deadline_s,
+                  .allow_busy = choice.allow_busy};
+  if (const Value* library = cluster.spec.settings.At({"nccl", "library"})) {
+    nccl.library = library->ScalarText();
+  }
+  nccl.environment = [&cluster,
+                      &facts](const NodeSpec& node) -> Result<std::map<std::string, std::string>> {
+    const auto own = facts.nodes.find(node.name);
+    if (own == facts.nodes.end()) return std::map<std::string, std::string>{};
+    const auto wanted = EnvironmentOf({cluster.spec, cluster.fabric, node, own->second, facts});
+    if (!wanted) return Fail(wanted.error());
+    std::map<std::string, std::string> variables;
+    for (const EnvVariable& one : *wanted) variables[one.name] = one.value;
+    return variables;
+  };
+  return nccl;
+}
+
+}  // namespace
+
 Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
                  const LadderChoice& choice) {
-  const VerifyOptions options{
-      .up_to = RungOf(cluster),
-      .rdma = {.programs = OwnFolder(), .keep_program = choice.keep_program}};
+  const VerifySection section = VerifySectionOf(cluster.spec);
+  const VerifyOptions options{.up_to = section.level,
+                              .rdma = {.programs = OwnFolder(),
+                                       .keep_program = choice.keep_program,
+                                       .leave_out = section.skip_rdma || choice.skip_rdma},
+                              .section = section,
+                              .nccl = NcclOf(cluster, facts, choice)};
   Progress progress("measuring", facts.nodes.size());
   Report report = Verify(cluster.spec, cluster.fabric, facts, pool, options,
                          [&](const NodeName& node, std::string_view) { progress.Step(node); });

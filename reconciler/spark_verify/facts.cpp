@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/spark_verify/counters.h"
 #include "reconciler/spark_verify/gpu_facts.h"
 #include "reconciler/spark_verify/verbs.h"
 
@@ -152,6 +153,11 @@ Json DeviceJson(const Verbs& verbs, ibv_device* device) {
   json["vendor_part_id"] = attributes.vendor_part_id;
   json["max_qp"] = attributes.max_qp;
   json["dmabuf"] = DmabufOf(verbs, context.get());
+  const Limits limits = ReadLimits("", hca);
+  json["link_mbps"] = limits.link_mbps;
+  json["pcie_width"] = limits.pcie_width;
+  json["pcie_max_width"] = limits.pcie_max_width;
+  json["pcie_gts"] = limits.pcie_gts;
   json["ports"] = Json::array();
   for (int port = 1; port <= attributes.phys_port_cnt; ++port) {
     json["ports"].push_back(PortJson(verbs, context.get(), hca, port));

@@ -64,7 +64,8 @@ Heard Listen(LineChannel& channel, Event wanted, JoinedEnd& end, Deadline deadli
 Result<LineChannel> LineChannel::Start(std::unique_ptr<Channel> shell,
                                        const std::vector<std::string>& argv, Deadline deadline) {
   LineChannel channel(std::move(shell));
-  const auto written = channel.shell_->Write("exec " + ShellJoin(argv) + "\n", deadline);
+  // The shell stays: by its words a program that was stopped is found and ended.
+  const auto written = channel.shell_->Write(ShellJoin(argv) + "; exit $?\n", deadline);
   if (!written) return Fail(written.error());
   return channel;
 }
@@ -88,6 +89,16 @@ Result<std::string> LineChannel::ReadLine(Deadline deadline) {
                                         *output->exit_code),
                  .hint = words.empty() ? "" : Printable(words.back())});
   }
+}
+
+Result<std::optional<std::string>> LineChannel::NextLine(Deadline until) {
+  auto line = ReadLine(until);
+  if (line) return std::move(*line);
+  // A connection that broke says so again at once.
+  const bool late =
+      line.error().kind == ErrorKind::kTransport && std::chrono::steady_clock::now() >= until;
+  if (late) return std::nullopt;
+  return Fail(std::move(line.error()));
 }
 
 Result<void> LineChannel::WriteLine(const std::string& line, Deadline deadline) {

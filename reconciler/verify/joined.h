@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,14 @@ namespace reconciler {
 // Lines of one program at the other end of a shell's streams.
 class LineChannel {
  public:
-  // Replaces the shell by that program.
+  // Runs that program in the shell, which ends with it.
   static Result<LineChannel> Start(std::unique_ptr<Channel> shell,
                                    const std::vector<std::string>& argv, Deadline deadline);
 
   // The next line; an error when it ended first, with the last line that it wrote to stderr.
   Result<std::string> ReadLine(Deadline deadline);
+  // The same; nullopt when there was none until `until`.
+  Result<std::optional<std::string>> NextLine(Deadline until);
   Result<void> WriteLine(const std::string& line, Deadline deadline);
 
  private:

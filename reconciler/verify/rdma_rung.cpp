@@ -107,8 +107,8 @@ void AddRdma(Report& report, RdmaJudgement judged, const ClusterFacts& facts) {
 
 void ClimbRdma(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
                const ClusterFacts& facts, NodePool& pool, const RdmaOptions& options) {
-  const auto skip = [&report](const NodeName& from, const NodeName& to, const RailPort& port) {
-    return WhyNotWritten(report, from, to, port);
+  const auto skip = [&](const NodeName& from, const NodeName& to, const RailPort& port) {
+    return options.leave_out ? "left out, as asked for" : WhyNotWritten(report, from, to, port);
   };
   AddRdma(report, JudgeRdma(RunRdma(cluster, WithFoundNames(fabric, facts), pool, options, skip)),
           facts);

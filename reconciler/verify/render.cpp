@@ -7,6 +7,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/model/fabric.h"
+#include "reconciler/verify/report_nccl.h"
 
 namespace reconciler {
 namespace {
@@ -17,6 +18,8 @@ std::string_view Mark(const Check& check) {
   switch (check.outcome) {
     case Outcome::kPass:
       return "ok";
+    case Outcome::kWarn:
+      return "warn";
     case Outcome::kFail:
       return "FAIL";
     case Outcome::kCouldNotMeasure:
@@ -141,8 +144,10 @@ std::string FindingText(const Finding& finding) {
   std::vector<std::string> rails;
   for (const int rail : finding.rails) rails.push_back(RailName(rail));
   if (!rails.empty()) where += " on " + Join(rails, ", ");
-  const bool failed = finding.outcome == Outcome::kFail;
-  std::string text = Wrapped(fmt::format("  {} {}: ", failed ? "FAIL" : "?", finding.code), where);
+  const std::string_view mark = finding.outcome == Outcome::kFail   ? "FAIL"
+                                : finding.outcome == Outcome::kWarn ? "warn"
+                                                                    : "?";
+  std::string text = Wrapped(fmt::format("  {} {}: ", mark, finding.code), where);
   text += Field("expected", finding.expected);
   text += Field("measured", finding.measured);
   for (const std::string& line : finding.evidence) text += Field("evidence", line);
@@ -174,14 +179,29 @@ std::string SummaryText(const Report& report) {
                   Plural(report.checks.size(), "check", "checks"), report.Count(Outcome::kPass),
                   report.Count(Outcome::kFail), report.Count(Outcome::kCouldNotMeasure),
                   report.Count(Outcome::kSkipped));
+  if (const std::size_t warned = report.Count(Outcome::kWarn); warned > 0) {
+    text += fmt::format(", {}", Plural(warned, "warning", "warnings"));
+  }
   if (!report.findings.empty()) {
     text += fmt::format("; {}", Plural(report.findings.size(), "cause", "causes"));
   }
   return text + "\n";
 }
 
+// Why, when that is so for all checks of the rung and for the same reason.
+std::optional<std::string> AllSkipped(const Report& report, Rung rung) {
+  std::optional<std::string> why;
+  for (const Check& check : report.checks) {
+    if (check.rung != rung) continue;
+    if (check.outcome != Outcome::kSkipped || (why && *why != check.why)) return std::nullopt;
+    why = check.why;
+  }
+  return why;
+}
+
 // One line per direction: what was written on each rail alone, and on all of them together.
 std::string WritesText(const Report& report) {
+  const std::optional<std::string> skipped = AllSkipped(report, Rung::kRdma);
   std::map<std::pair<NodeName, NodeName>, std::string> lines;
   for (const Check& check : report.checks) {
     if (check.rung != Rung::kRdma) continue;
@@ -193,6 +213,7 @@ std::string WritesText(const Report& report) {
                     check.outcome == Outcome::kPass || check.measured.empty() ? "" : " ✗");
   }
   if (lines.empty()) return {};
+  if (skipped) return fmt::format("rdma write: skipped: {}\n\n", *skipped);
   std::string text = "rdma write\n";
   for (const auto& [pair, line] : lines) {
     text += fmt::format("  {} → {}{}\n", pair.first, pair.second, line);
@@ -213,6 +234,7 @@ std::string RenderReport(const Report& report) {
     text += MatrixText(logins, "ssh");
   }
   text += WritesText(report);
+  if (report.nccl) text += NcclText(*report.nccl);
   if (!report.findings.empty()) {
     text += "findings\n";
     for (const Finding& finding : report.findings) text += FindingText(finding);

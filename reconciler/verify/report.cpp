@@ -20,6 +20,8 @@ std::string_view ToString(Outcome outcome) {
   switch (outcome) {
     case Outcome::kPass:
       return "pass";
+    case Outcome::kWarn:
+      return "warn";
     case Outcome::kFail:
       return "fail";
     case Outcome::kCouldNotMeasure:
@@ -40,6 +42,8 @@ std::string_view ToString(Rung rung) {
       return "ssh";
     case Rung::kRdma:
       return "rdma";
+    case Rung::kNccl:
+      return "nccl";
   }
   return {};
 }

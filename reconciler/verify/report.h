@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/verify/nccl_summary.h"
 
 namespace reconciler {
 
-enum class Outcome { kPass, kFail, kCouldNotMeasure, kSkipped };
+// kWarn: it holds, but not as well as it should.
+enum class Outcome { kPass, kWarn, kFail, kCouldNotMeasure, kSkipped };
 
 // The ladder, lowest first: what fails on one rung explains failures on the rungs above it.
-enum class Rung { kFacts, kPing, kSsh, kRdma };
+enum class Rung { kFacts, kPing, kSsh, kRdma, kNccl };
 
 // What a check that did not pass has seen.
 enum class Symptom {
@@ -60,10 +62,11 @@ enum class Symptom {
 
 struct Check {
   Rung rung = Rung::kFacts;
-  std::string what = {};  // "mtu", "jumbo-ping", "ssh": unique with from, to and rail
+  std::string what = {};  // "mtu", "jumbo-ping": unique with from, to, rail, subject
   NodeName from = {};
   NodeName to = {};  // empty: the check is about `from` alone
   std::optional<int> rail = std::nullopt;
+  std::string subject = {};  // which of several tests: "all_reduce 1 GiB float"
   Outcome outcome = Outcome::kPass;
   Symptom symptom = Symptom::kNone;
   std::string expected = {};
@@ -76,7 +79,7 @@ struct Check {
 // One cause, however many checks it made fail.
 struct Finding {
   std::string code = {};             // stable slug: "path-mtu"
-  Outcome outcome = Outcome::kFail;  // kFail or kCouldNotMeasure
+  Outcome outcome = Outcome::kFail;  // kWarn, kFail or kCouldNotMeasure
   Rung rung = Rung::kFacts;          // where it was first seen
   std::vector<NodeName> nodes = {};  // those at fault, or those that the fault lies between
   std::set<int> rails = {};          // empty: not about a rail
@@ -95,17 +98,18 @@ struct Report {
   std::vector<Check> checks = {};                    // by rung, then node order of the manifest
   std::vector<Finding> findings = {};                // by rung
   std::map<NodeName, std::string> unreachable = {};  // and why
+  std::optional<NcclSummary> nccl = std::nullopt;    // when NCCL was run
   bool operator==(const Report&) const = default;
 
   std::size_t Count(Outcome outcome) const;
 };
 
 // 6: something failed; 3: nothing failed, but a node could not be read; 7: something could not be
-// measured; 0: everything passed or was skipped.
+// measured; 0: everything passed, perhaps with a warning, or was skipped.
 int ExitCode(const Report& report);
 
 std::string_view ToString(Outcome outcome);  // "could-not-measure"
-std::string_view ToString(Rung rung);        // "facts", "ping", "ssh", "rdma"
+std::string_view ToString(Rung rung);        // "facts", "ping", "ssh", "rdma", "nccl"
 std::string_view ToString(Symptom symptom);  // "jumbo-lost"; empty for kNone
 
 // A document valid against schema/report.schema.json.

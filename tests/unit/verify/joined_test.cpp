@@ -66,7 +66,7 @@ TEST(Join, CarriesEachLineToTheOtherEndAndKeepsWhatBothTell) {
   EXPECT_EQ(result.ends[0].ready.rails.at(0).hca, "rocep1s0f1");
   EXPECT_DOUBLE_EQ(result.ends[0].sent.at(0).Gbps(), 1);
   EXPECT_EQ(result.ends[1].checked_bytes, 65536u);
-  EXPECT_THAT(first.heard, ElementsAre("exec '/bin/spark verify' 'write'\n",
+  EXPECT_THAT(first.heard, ElementsAre("'/bin/spark verify' 'write'; exit $?\n",
                                        ReadyOf("roceP2p1s0f1"), ConnectedLine(),
                                        SentLine({{.hca = "a", .seconds = 1}}), CheckedLine(65536)));
 }
