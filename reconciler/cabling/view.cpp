@@ -14,7 +14,7 @@ PortState StateOf(const std::string& word) {
 
 }  // namespace
 
-void ReadLines(std::string_view text, NodeView& view) {
+void ReadLines(std::string_view text, CablingView& view) {
   std::map<std::pair<std::string, std::string>, std::string> macs;
   for (const std::string& line : SplitLines(text)) {
     const std::vector<std::string> words = Split(line, ' ');

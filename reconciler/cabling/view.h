@@ -28,20 +28,20 @@ struct PortView {
   std::map<std::string, std::string> heard = {};  // link-local address to MAC; may be unknown: ""
 };
 
-struct NodeView {
+struct CablingView {
   std::optional<Error> failure = {};  // why nothing is known of it
   std::string hostname = {};
   std::map<std::string, PortView> ports = {};  // by netdev
   std::vector<LldpNeighbour> lldp = {};
 };
 
-using CablingViews = std::map<NodeName, NodeView>;
+using CablingViews = std::map<NodeName, CablingView>;
 
 // The lines in which a node answers, one fact each:
 //   host HOSTNAME / port IFACE missing|down|no-carrier|link [MAC] / own IFACE ADDRESS /
 //   heard IFACE ADDRESS / neighbour IFACE ADDRESS MAC
 // Lines of any other form are left out. `neighbour` alone proves nothing: the kernel keeps those
 // that were there before the cable was moved.
-void ReadLines(std::string_view text, NodeView& view);
+void ReadLines(std::string_view text, CablingView& view);
 
 }  // namespace reconciler

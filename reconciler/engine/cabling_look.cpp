@@ -19,7 +19,7 @@ class Asker {
   }
 
   void Ask(const std::function<std::string(const std::vector<CagePort>&)>& script,
-           const std::function<void(const std::string& out, NodeView& view)>& read) {
+           const std::function<void(const std::string& out, CablingView& view)>& read) {
     ForEachNode(nodes_, [&](const NodeSpec& node) {
       const auto reply = pool_.Run(node, script(CagePorts(cluster_, node)), kLimit);
       const std::lock_guard lock(mutex_);
@@ -48,11 +48,11 @@ class Asker {
 CablingViews LookAtCabling(const ClusterSpec& cluster, const std::vector<const NodeSpec*>& nodes,
                            NodePool& pool) {
   Asker asker(cluster, nodes, pool);
-  const auto keep = [](const std::string& out, NodeView& view) { ReadLines(out, view); };
+  const auto keep = [](const std::string& out, CablingView& view) { ReadLines(out, view); };
   asker.Ask(LendScript, keep);
   asker.Ask(AskScript, keep);
   asker.Ask([](const auto& ports) { return TakeBackScript(ports) + LldpScript(); },
-            [](const std::string& out, NodeView& view) { view.lldp = ParseLldp(out); });
+            [](const std::string& out, CablingView& view) { view.lldp = ParseLldp(out); });
   return asker.Views();
 }
 

@@ -18,7 +18,7 @@ class Cabled {
  public:
   Cabled(ClusterSpec cluster) : cluster_(std::move(cluster)) {
     for (const NodeSpec& node : cluster_.nodes) {
-      NodeView& view = views[node.name];
+      CablingView& view = views[node.name];
       view.hostname = node.name;
       for (const CagePort& port : CagePorts(cluster_, node)) {
         view.ports[port.netdev] = {PortState::kNoCarrier, Mac(node, view.ports.size()), {}, {}};

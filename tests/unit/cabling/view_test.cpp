@@ -11,7 +11,7 @@ using testing::IsEmpty;
 using testing::Pair;
 
 TEST(CablingViewTest, LinesBecomePortsWithWhomTheyHeard) {
-  NodeView view;
+  CablingView view;
   ReadLines(
       "host spark-1\nport enp1s0f0np0 down 02:53:50:00:01:02\nport enp9 missing \n"
       "port enp1s0f1np1 link 02:53:50:00:01:04\nown enp1s0f1np1 fe80::1\n",
@@ -31,13 +31,13 @@ TEST(CablingViewTest, LinesBecomePortsWithWhomTheyHeard) {
 }
 
 TEST(CablingViewTest, AnOldNeighbourThatDidNotAnswerIsNobody) {
-  NodeView view;
+  CablingView view;
   ReadLines("neighbour enp1s0f1np1 fe80::2 02:53:50:00:02:04\n", view);
   EXPECT_THAT(view.ports, IsEmpty());
 }
 
 TEST(CablingViewTest, OtherLinesAreLeftOut) {
-  NodeView view;
+  CablingView view;
   ReadLines("\nheard\nwelcome to spark-1, the box\nport enp1s0f1np1\n", view);
   EXPECT_THAT(view.ports, IsEmpty());
   EXPECT_EQ(view.hostname, "");

@@ -41,7 +41,7 @@ TEST(CablingLookTest, ThreeAnswersMakeOneView) {
   NodePool pool(network.Dialer());
   const NodeSpec node{.name = "spark-1"};
   const CablingViews views = LookAtCabling(ClusterSpec{}, {&node}, pool);
-  const NodeView& view = views.at("spark-1");
+  const CablingView& view = views.at("spark-1");
   EXPECT_FALSE(view.failure);
   EXPECT_EQ(view.hostname, "spark-1");
   EXPECT_THAT(view.ports.at("enp1s0f1np1").heard, ElementsAre(Pair("fe80::2", "")));
