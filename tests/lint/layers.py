@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks every #include against the layers: arrows point downwards only, and each library has its few files."""
+"""Checks every #include against the layers: arrows point downwards only, and each library has its few files. And every header's
+types: two of one name in one namespace make a program that is not defined, and no compiler says so."""
 
 import re
 
@@ -49,6 +50,9 @@ PURE_ENGINE = {f"reconciler/engine/{name}" for name in
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{")
+TYPE = re.compile(r"^(?:struct|class|enum class) (\w+) (?:final )?[:{]")
+
 
 def layer_of(name):
     return next((layer for layer in LAYERS if name.startswith(layer)), None)
@@ -83,6 +87,20 @@ def check(root):
     return found
 
 
+def twice(root):
+    found, seen = [], {}
+    for path in tree.files(root, ".h"):
+        namespace = ""
+        for number, line in enumerate(tree.text(root, path).splitlines(), 1):
+            if opened := NAMESPACE.match(line):
+                namespace = opened[1]
+            if (made := TYPE.match(line)) and not str(path).startswith("tests/"):
+                name = f"{namespace}::{made[1]}"
+                if seen.setdefault(name, path) != path:
+                    found.append(f"{path}:{number}: {name} is in {seen[name]} already")
+    return found
+
+
 BAD = {
     "plugins/hosts/hosts.h is not below reconciler/engine/":
         {"reconciler/engine/plan.cpp": '#include "plugins/hosts/hosts.h"\n'},
@@ -97,6 +115,9 @@ BAD = {
     "<libssh/libssh.h> is for": {"reconciler/engine/gather.cpp": "#include <libssh/libssh.h>\n"},
     "<yaml-cpp/yaml.h> is for": {"plugins/netplan/foreign.cpp": "#include <yaml-cpp/yaml.h>\n"},
     "<nlohmann/json.hpp> is for": {"reconciler/model/plan.h": "#include <nlohmann/json.hpp>\n"},
+    "reconciler::View is in reconciler/base/a.h already": {
+        "reconciler/base/a.h": "namespace reconciler {\nstruct View {\n};\n}\n",
+        "reconciler/model/a.h": "namespace reconciler {\nclass View final : public A {\n};\n}\n"},
     "any known layer": {"reconciler/new/a.cpp": '#include "reconciler/base/text.h"\n'},
 }
 GOOD = {
@@ -104,8 +125,10 @@ GOOD = {
     "reconciler/verify/a.cpp": '#include "reconciler/engine/node_pool.h"\n#include <nlohmann/json.hpp>\n',
     "reconciler/transport/ssh_auth.cpp": "#include <libssh/libssh.h>\n",
     "plugins/netplan/a.cpp": '#include "plugins/netplan/a.h"\n#include "reconciler/spec/yaml_document.h"\n',
+    "plugins/hosts/a.h": "namespace reconciler::plugins::hosts {\nstruct View {\n};\n}\n",
+    "plugins/ssh/a.h": "namespace reconciler::plugins::ssh {\nstruct View {\n};\n}\n",
     "tests/a_test.cpp": '#include "plugins/hosts/hosts.h"\n',
 }
 
 if __name__ == "__main__":
-    tree.main(check, BAD, GOOD)
+    tree.main(lambda root: check(root) + twice(root), BAD, GOOD)
