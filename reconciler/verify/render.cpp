@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 
-std::string_view Mark(const Check& check) {
-  switch (check.outcome) {
+std::string_view Mark(Outcome outcome) {
+  switch (outcome) {
     case Outcome::kPass:
       return "ok";
     case Outcome::kFail:
@@ -23,6 +23,8 @@ std::string_view Mark(const Check& check) {
       return "?";
     case Outcome::kSkipped:
       return "-";
+    case Outcome::kWarning:
+      return "warn";
   }
   return {};
 }
@@ -47,7 +49,7 @@ Matrix MatrixOf(const Report& report, Rung rung) {
     }
     const int rail = check.rail.value_or(0);
     matrix.rails.insert(rail);
-    matrix.cells[{check.from, check.to}][rail] = Mark(check);
+    matrix.cells[{check.from, check.to}][rail] = Mark(check.outcome);
   }
   return matrix;
 }
@@ -141,8 +143,7 @@ std::string FindingText(const Finding& finding) {
   std::vector<std::string> rails;
   for (const int rail : finding.rails) rails.push_back(RailName(rail));
   if (!rails.empty()) where += " on " + Join(rails, ", ");
-  const bool failed = finding.outcome == Outcome::kFail;
-  std::string text = Wrapped(fmt::format("  {} {}: ", failed ? "FAIL" : "?", finding.code), where);
+  std::string text = Wrapped(fmt::format("  {} {}: ", Mark(finding.outcome), finding.code), where);
   text += Field("expected", finding.expected);
   text += Field("measured", finding.measured);
   for (const std::string& line : finding.evidence) text += Field("evidence", line);
@@ -154,6 +155,11 @@ std::string FindingText(const Finding& finding) {
   return text + "\n";
 }
 
+// Only where there are any: most reports have none.
+std::string WarningsText(std::size_t count) {
+  return count == 0 ? "" : ", " + Plural(count, "warning", "warnings");
+}
+
 std::string FactsText(const Report& report) {
   std::map<Outcome, std::size_t> counts;
   std::size_t total = 0;
@@ -163,9 +169,10 @@ std::string FactsText(const Report& report) {
     ++total;
   }
   if (total == 0) return "";
-  return fmt::format("facts: {} passed, {} failed, {} could not be measured, {} skipped\n\n",
+  return fmt::format("facts: {} passed, {} failed, {} could not be measured, {} skipped{}\n\n",
                      counts[Outcome::kPass], counts[Outcome::kFail],
-                     counts[Outcome::kCouldNotMeasure], counts[Outcome::kSkipped]);
+                     counts[Outcome::kCouldNotMeasure], counts[Outcome::kSkipped],
+                     WarningsText(counts[Outcome::kWarning]));
 }
 
 std::string SummaryText(const Report& report) {
@@ -174,6 +181,7 @@ std::string SummaryText(const Report& report) {
                   Plural(report.checks.size(), "check", "checks"), report.Count(Outcome::kPass),
                   report.Count(Outcome::kFail), report.Count(Outcome::kCouldNotMeasure),
                   report.Count(Outcome::kSkipped));
+  text += WarningsText(report.Count(Outcome::kWarning));
   if (!report.findings.empty()) {
     text += fmt::format("; {}", Plural(report.findings.size(), "cause", "causes"));
   }

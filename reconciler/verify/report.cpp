@@ -26,6 +26,8 @@ std::string_view ToString(Outcome outcome) {
       return "could-not-measure";
     case Outcome::kSkipped:
       return "skipped";
+    case Outcome::kWarning:
+      return "warning";
   }
   return {};
 }
@@ -72,6 +74,10 @@ std::string_view ToString(Symptom symptom) {
       return "speed-low";
     case Symptom::kFecWrong:
       return "fec-wrong";
+    case Symptom::kLanesDiffer:
+      return "lanes-differ";
+    case Symptom::kErrorsGrew:
+      return "errors-grew";
     case Symptom::kMemlockLow:
       return "memlock-low";
     case Symptom::kNothingBack:

@@ -13,7 +13,8 @@
 
 namespace reconciler {
 
-enum class Outcome { kPass, kFail, kCouldNotMeasure, kSkipped };
+// A warning holds nobody up: it changes no exit code.
+enum class Outcome { kPass, kFail, kCouldNotMeasure, kSkipped, kWarning };
 
 // The ladder, lowest first: what fails on one rung explains failures on the rungs above it.
 enum class Rung { kFacts, kPing, kSsh };
@@ -34,6 +35,8 @@ enum class Symptom {
   kMtuWrong,
   kSpeedLow,
   kFecWrong,
+  kLanesDiffer,  // from most ports of the same speed
+  kErrorsGrew,   // bad or lost frames, or links lost, while the pings ran
   kMemlockLow,
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size
@@ -68,7 +71,7 @@ struct Check {
 // One cause, however many checks it made fail.
 struct Finding {
   std::string code = {};             // stable slug: "path-mtu"
-  Outcome outcome = Outcome::kFail;  // kFail or kCouldNotMeasure
+  Outcome outcome = Outcome::kFail;  // kFail, kCouldNotMeasure or kWarning
   Rung rung = Rung::kFacts;          // where it was first seen
   std::vector<NodeName> nodes = {};  // those at fault, or those that the fault lies between
   std::set<int> rails = {};          // empty: not about a rail
@@ -93,7 +96,7 @@ struct Report {
 };
 
 // 6: something failed; 3: nothing failed, but a node could not be read; 7: something could not be
-// measured; 0: everything passed or was skipped.
+// measured; 0: everything passed, was skipped or is a warning.
 int ExitCode(const Report& report);
 
 std::string_view ToString(Outcome outcome);  // "could-not-measure"
