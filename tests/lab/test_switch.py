@@ -10,6 +10,17 @@ from spark_lab import cluster
 PLUGS = {node: f"leaf-{(node + 3) // 4} qsfp56-dd-{leg}"
          for node, leg in enumerate(["1-1", "1-5", "2-1", "2-5"] * 2, start=1)}
 
+# The answers of a card that a namespace does not have. The counter starts at the driver's and moves with each look.
+ETHTOOL = """cat >/usr/local/sbin/ethtool <<'END'
+#!/bin/sh
+case $1 in
+  --show-fec) exit 1 ;;
+  -S) echo >>/run/reads-$2; echo "     rx_crc_errors_phy: $(({grows} * $(wc -l </run/reads-$2)))" ;;
+  *) printf '\tLanes: {lanes}\n' ;;
+esac
+END
+chmod 755 /usr/local/sbin/ethtool"""
+
 
 class OnSwitches(CablingTest):
     manifest = None
@@ -44,6 +55,25 @@ class OneSwitch(OnSwitches):
         self.assertEqual(list(blocked), ["spark-3"])
         self.assertIn("fabric subnet 192.168.177.0/24 overlaps 192.168.176.0/22, which this node "
                       "reaches over enP7s7", blocked["spark-3"])
+
+
+    def test_lanes_unlike_the_others_and_counters_that_grow_are_warnings(self):
+        self.converge()
+        for node in (1, 2, 3, 4):
+            self.lab.sh(node, ETHTOOL.format(lanes=2 if node == 3 else 4, grows=int(node == 2)))
+            self.addCleanup(self.lab.sh, node, "rm /usr/local/sbin/ethtool /run/reads-*")
+        report = json.loads(self.spark("verify", self.manifest, "--format", "json", expect=0).stdout)
+        told = {(check["from"], check["what"]): check["measured"] for check in report["checks"]
+                if check["what"] in ("lanes", "errors")}
+        self.assertEqual(told, {
+            ("spark-1", "lanes"): "4 lanes", ("spark-1", "errors"): "none grew",
+            ("spark-2", "lanes"): "4 lanes", ("spark-2", "errors"): "rx_crc_errors_phy grew by 1 to 3",
+            ("spark-3", "lanes"): "2 lanes", ("spark-3", "errors"): "none grew",
+            ("spark-4", "lanes"): "4 lanes", ("spark-4", "errors"): "none grew"})
+        self.assertEqual([(finding["outcome"], finding["code"], finding["nodes"], finding["rails"])
+                          for finding in report["findings"]],
+                         [("warning", "errors-grew", ["spark-2"], ["rail0", "rail1"]),
+                          ("warning", "lanes-differ", ["spark-3"], ["rail0", "rail1"])])
 
 
 class LeafSpine(OnSwitches):
