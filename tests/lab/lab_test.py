@@ -124,8 +124,7 @@ class TwoRuns(unittest.TestCase):
                 def heard(run=run, node=node):
                     return inside(run, node, "lldpcli update; lldpcli -f keyvalue show neighbors ports enp1s0f1np1 |"
                                              r" sed -n 's/.*\.\(chassis\.name\|port\.descr\)=//p' | xargs")
-                eventually(lambda plug=plug, heard=heard: heard() == plug)
-                self.assertEqual(heard(), plug)
+                self.assertTrue(eventually(lambda plug=plug, heard=heard: heard() == plug), f"{plug}, found {heard()}")
         for run, plugs in wanted.items():
             for node in plugs:
                 inside(run, node, "systemctl stop lldpd; ip link set enp1s0f1np1 down")

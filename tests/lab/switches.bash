@@ -24,7 +24,8 @@ switches_of_run() {
   esac
 }
 
-# switch_conf NAME: lldpcli's commands. A frame every second that counts for two: a plug that moved is known at once.
+# switch_conf NAME: lldpcli's commands. A frame every second that counts for four: where a plug was is soon forgotten,
+# and a busy machine may be late.
 switch_conf() {
   local id port at faces=
   for ((id = 1; id <= count; id++)); do
@@ -34,7 +35,7 @@ switch_conf() {
     done
   done
   printf 'configure %s\n' "system hostname $1" "system chassisid $1" 'system ip management pattern !*' \
-    'lldp tx-interval 1' 'lldp tx-hold 2' "system interface pattern ${faces#,}"
+    'lldp tx-interval 1' 'lldp tx-hold 4' "system interface pattern ${faces#,}"
 }
 
 # Brings every switch's lldpd to the plugs' places. Runs under the lock of net_sync.
@@ -63,7 +64,7 @@ switch_start() {
     echo "$BASHPID" >"$cgroup/cgroup.procs"
     exec </dev/null >>"$at/$name.log" 2>&1
     close_inherited
-    exec setsid nsenter "--net=/run/netns/$(outer "$run")" -- lldpd -d -u "$at/$name.socket" -O "$at/$name.conf" -S "the lab's $name"
+    exec setsid nsenter "--net=/run/netns/$(outer "$run")" -- lldpd -d -u "$at/$name.socket" -O "$at/$name.conf" -S "a switch of the lab"
   ) &
   for ((tries = 0; tries < 100; tries++)); do
     [[ ! -S $at/$name.socket ]] || return 0
