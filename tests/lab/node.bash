@@ -133,7 +133,8 @@ node_wait() {
   local id=$1 deadline=$((SECONDS + 60)) state='no PID 1' banner
   while ((SECONDS < deadline)); do
     if node_leader "$id" >/dev/null; then
-      state=$( (node_enter "$id" systemctl is-system-running --wait) 2>/dev/null) || :
+      # A boot that never ends must not wait for ever either.
+      state=$( (node_enter "$id" timeout $((deadline - SECONDS)) systemctl is-system-running --wait) 2>/dev/null) || :
       if [[ $state == running || $state == degraded ]]; then
         banner=$(in_outer timeout 2 bash -c "exec 3<>/dev/tcp/$(node_address "$id")/22 && read -r -u3 line && echo \"\$line\"" 2>/dev/null) || :
         [[ $banner != SSH-* ]] || return 0
