@@ -66,7 +66,7 @@ std::vector<Check> JudgeErrors(const NodeProbes& probes, std::string_view before
     const std::vector<std::string> grown = Grown(then->second, now->second);
     check.measured = grown.empty() ? "none grew" : Join(grown, ", ");
     if (!grown.empty()) {
-      check.outcome = Outcome::kWarning;
+      check.outcome = Outcome::kWarn;
       check.symptom = Symptom::kErrorsGrew;
     }
     checks.push_back(std::move(check));

@@ -92,7 +92,7 @@ Check LanesQuestion(const RailPort& port, const std::string& lanes, const std::s
   check.expected =
       fmt::format("{} on {}, as most ports of {} Mb/s have", LanesText(*usual), port.netdev, mbps);
   if (lanes != *usual) {
-    check.outcome = Outcome::kWarning;
+    check.outcome = Outcome::kWarn;
     check.symptom = Symptom::kLanesDiffer;
   }
   return check;

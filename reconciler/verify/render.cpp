@@ -13,18 +13,18 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 
-std::string_view Mark(Outcome outcome) {
-  switch (outcome) {
+std::string_view Mark(const Check& check) {
+  switch (check.outcome) {
     case Outcome::kPass:
       return "ok";
+    case Outcome::kWarn:
+      return "warn";
     case Outcome::kFail:
       return "FAIL";
     case Outcome::kCouldNotMeasure:
       return "?";
     case Outcome::kSkipped:
       return "-";
-    case Outcome::kWarning:
-      return "warn";
   }
   return {};
 }
@@ -49,7 +49,7 @@ Matrix MatrixOf(const Report& report, Rung rung) {
     }
     const int rail = check.rail.value_or(0);
     matrix.rails.insert(rail);
-    matrix.cells[{check.from, check.to}][rail] = Mark(check.outcome);
+    matrix.cells[{check.from, check.to}][rail] = Mark(check);
   }
   return matrix;
 }
@@ -143,7 +143,10 @@ std::string FindingText(const Finding& finding) {
   std::vector<std::string> rails;
   for (const int rail : finding.rails) rails.push_back(RailName(rail));
   if (!rails.empty()) where += " on " + Join(rails, ", ");
-  std::string text = Wrapped(fmt::format("  {} {}: ", Mark(finding.outcome), finding.code), where);
+  const std::string_view mark = finding.outcome == Outcome::kFail   ? "FAIL"
+                                : finding.outcome == Outcome::kWarn ? "warn"
+                                                                    : "?";
+  std::string text = Wrapped(fmt::format("  {} {}: ", mark, finding.code), where);
   text += Field("expected", finding.expected);
   text += Field("measured", finding.measured);
   for (const std::string& line : finding.evidence) text += Field("evidence", line);
@@ -155,11 +158,6 @@ std::string FindingText(const Finding& finding) {
   return text + "\n";
 }
 
-// Only where there are any: most reports have none.
-std::string WarningsText(std::size_t count) {
-  return count == 0 ? "" : ", " + Plural(count, "warning", "warnings");
-}
-
 std::string FactsText(const Report& report) {
   std::map<Outcome, std::size_t> counts;
   std::size_t total = 0;
@@ -169,10 +167,13 @@ std::string FactsText(const Report& report) {
     ++total;
   }
   if (total == 0) return "";
-  return fmt::format("facts: {} passed, {} failed, {} could not be measured, {} skipped{}\n\n",
-                     counts[Outcome::kPass], counts[Outcome::kFail],
-                     counts[Outcome::kCouldNotMeasure], counts[Outcome::kSkipped],
-                     WarningsText(counts[Outcome::kWarning]));
+  std::string text = fmt::format(
+      "facts: {} passed, {} failed, {} could not be measured, {} skipped", counts[Outcome::kPass],
+      counts[Outcome::kFail], counts[Outcome::kCouldNotMeasure], counts[Outcome::kSkipped]);
+  if (const std::size_t warned = counts[Outcome::kWarn]; warned > 0) {
+    text += fmt::format(", {}", Plural(warned, "warning", "warnings"));
+  }
+  return text + "\n\n";
 }
 
 std::string SummaryText(const Report& report) {
@@ -181,7 +182,9 @@ std::string SummaryText(const Report& report) {
                   Plural(report.checks.size(), "check", "checks"), report.Count(Outcome::kPass),
                   report.Count(Outcome::kFail), report.Count(Outcome::kCouldNotMeasure),
                   report.Count(Outcome::kSkipped));
-  text += WarningsText(report.Count(Outcome::kWarning));
+  if (const std::size_t warned = report.Count(Outcome::kWarn); warned > 0) {
+    text += fmt::format(", {}", Plural(warned, "warning", "warnings"));
+  }
   if (!report.findings.empty()) {
     text += fmt::format("; {}", Plural(report.findings.size(), "cause", "causes"));
   }

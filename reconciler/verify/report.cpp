@@ -20,14 +20,14 @@ std::string_view ToString(Outcome outcome) {
   switch (outcome) {
     case Outcome::kPass:
       return "pass";
+    case Outcome::kWarn:
+      return "warn";
     case Outcome::kFail:
       return "fail";
     case Outcome::kCouldNotMeasure:
       return "could-not-measure";
     case Outcome::kSkipped:
       return "skipped";
-    case Outcome::kWarning:
-      return "warning";
   }
   return {};
 }

@@ -13,8 +13,8 @@
 
 namespace reconciler {
 
-// A warning holds nobody up: it changes no exit code.
-enum class Outcome { kPass, kFail, kCouldNotMeasure, kSkipped, kWarning };
+// kWarn: it holds, but not as well as it should.
+enum class Outcome { kPass, kWarn, kFail, kCouldNotMeasure, kSkipped };
 
 // The ladder, lowest first: what fails on one rung explains failures on the rungs above it.
 enum class Rung { kFacts, kPing, kSsh };
@@ -71,7 +71,7 @@ struct Check {
 // One cause, however many checks it made fail.
 struct Finding {
   std::string code = {};             // stable slug: "path-mtu"
-  Outcome outcome = Outcome::kFail;  // kFail, kCouldNotMeasure or kWarning
+  Outcome outcome = Outcome::kFail;  // kWarn, kFail or kCouldNotMeasure
   Rung rung = Rung::kFacts;          // where it was first seen
   std::vector<NodeName> nodes = {};  // those at fault, or those that the fault lies between
   std::set<int> rails = {};          // empty: not about a rail
@@ -96,7 +96,7 @@ struct Report {
 };
 
 // 6: something failed; 3: nothing failed, but a node could not be read; 7: something could not be
-// measured; 0: everything passed, was skipped or is a warning.
+// measured; 0: everything passed, perhaps with a warning, or was skipped.
 int ExitCode(const Report& report);
 
 std::string_view ToString(Outcome outcome);  // "could-not-measure"

@@ -36,8 +36,8 @@ Json FindingToJson(const Finding& finding) {
 
 Json ToJson(const Report& report) {
   Json summary = Json::object();
-  for (const Outcome outcome : {Outcome::kPass, Outcome::kFail, Outcome::kCouldNotMeasure,
-                                Outcome::kSkipped, Outcome::kWarning}) {
+  for (const Outcome outcome : {Outcome::kPass, Outcome::kWarn, Outcome::kFail,
+                                Outcome::kCouldNotMeasure, Outcome::kSkipped}) {
     summary[std::string(ToString(outcome))] = report.Count(outcome);
   }
   Json json = {{"format", "spark-reconcile/report/1"},

@@ -72,8 +72,8 @@ class OneSwitch(OnSwitches):
             ("spark-4", "lanes"): "4 lanes", ("spark-4", "errors"): "none grew"})
         self.assertEqual([(finding["outcome"], finding["code"], finding["nodes"], finding["rails"])
                           for finding in report["findings"]],
-                         [("warning", "errors-grew", ["spark-2"], ["rail0", "rail1"]),
-                          ("warning", "lanes-differ", ["spark-3"], ["rail0", "rail1"])])
+                         [("warn", "errors-grew", ["spark-2"], ["rail0", "rail1"]),
+                          ("warn", "lanes-differ", ["spark-3"], ["rail0", "rail1"])])
 
 
 class LeafSpine(OnSwitches):

@@ -35,12 +35,11 @@ TEST(PortErrors, ANumberAloneIsNoWarning) {
 }
 
 TEST(PortErrors, EveryCounterThatGrewIsNamedWithWhatItGrewBy) {
-  EXPECT_THAT(
-      Told("e0 rx_crc_errors_phy 0\ne0 carrier_down_count 2\ne1 rx_crc_errors_phy 5\n",
-           "e0 rx_crc_errors_phy 12\ne0 carrier_down_count 3\ne1 rx_crc_errors_phy 5\n"),
-      ElementsAre("rail0 warning: carrier_down_count grew by 1 to 3, rx_crc_errors_phy grew "
-                  "by 12 to 12",
-                  "rail1 pass: none grew"));
+  EXPECT_THAT(Told("e0 rx_crc_errors_phy 0\ne0 carrier_down_count 2\ne1 rx_crc_errors_phy 5\n",
+                   "e0 rx_crc_errors_phy 12\ne0 carrier_down_count 3\ne1 rx_crc_errors_phy 5\n"),
+              ElementsAre("rail0 warn: carrier_down_count grew by 1 to 3, rx_crc_errors_phy grew "
+                          "by 12 to 12",
+                          "rail1 pass: none grew"));
   const auto checks = JudgeErrors(Probes(), "e0 a 1", "e0 a 2");
   ASSERT_EQ(checks.size(), 1u);
   EXPECT_EQ(checks[0].symptom, Symptom::kErrorsGrew);

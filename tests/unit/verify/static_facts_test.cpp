@@ -102,7 +102,7 @@ TEST(CheckFacts, LanesOtherThanThoseOfMostPortsOfTheSpeedAreAWarning) {
   lanes(1) = lanes(2) = lanes(3) = "2";
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
   lanes(3) = "4";
-  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail0 lanes warning: 4 lanes"));
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail0 lanes warn: 4 lanes"));
   sample.Link(3, 0).speed_mbps = 100000;  // another speed: nothing to compare with
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
   sample.Link(3, 0).carrier = false;
