@@ -1,10 +1,12 @@
 #include "plugins/registry.h"
 
+#include "plugins/gpudirect/gpudirect.h"
 #include "plugins/host/host.h"
 #include "plugins/hosts/hosts.h"
 #include "plugins/memlock/memlock.h"
 #include "plugins/nccl/nccl.h"
 #include "plugins/netplan/netplan.h"
+#include "plugins/rdma/rdma.h"
 #include "plugins/ssh/ssh.h"
 #include "plugins/sysctl/sysctl.h"
 #include "plugins/units/units.h"
@@ -13,8 +15,8 @@ namespace reconciler::plugins {
 
 const std::vector<Plugin>& All() {
   static const std::vector<Plugin> kPlugins = {
-      host::Get(),    netplan::Get(), hosts::Get(), sysctl::Get(),
-      memlock::Get(), ssh::Get(),     nccl::Get(),  units::Get(),
+      host::Get(), netplan::Get(),   hosts::Get(), sysctl::Get(), memlock::Get(),
+      ssh::Get(),  gpudirect::Get(), nccl::Get(),  rdma::Get(),   units::Get(),
   };
   return kPlugins;
 }

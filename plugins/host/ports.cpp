@@ -18,12 +18,10 @@ for port do
   [ ! -e "/sys/bus/pci/devices/${port#*=}" ] || printf 'function %s\n' "${port#*=}"
   [ -e "/sys/class/net/$net" ] || continue
   command -v ethtool >/dev/null || continue
-  ethtool --show-fec "$net" 2>/dev/null | sed -n 's/^Active FEC encodings*: *//p' |
-    while read -r fec; do printf 'fec %s %s\n' "$net" "$fec"; done
-  ethtool "$net" 2>/dev/null | sed -n 's/^[[:space:]]*Lanes: *//p' |
-    while read -r lanes; do printf 'lanes %s %s\n' "$net" "$lanes"; done
-  ethtool -S "$net" 2>/dev/null | grep -E '^ *(rx_crc_errors_phy|link_down_events_phy): ' |
-    while read -r name count; do printf 'errors %s %s %s\n' "$net" "$count" "${name%:}"; done
+  { ethtool --show-fec "$net"; ethtool "$net"; ethtool -S "$net"; } 2>/dev/null | awk -v net="$net" '
+    /^Active FEC encodings?: / { sub(/^[^:]*: */, ""); print "fec", net, $0 }
+    $1 == "Lanes:" { print "lanes", net, $2 }
+    $1 ~ /^(rx_crc_errors_phy|link_down_events_phy):$/ { sub(":", "", $1); print "errors", net, $2, $1 }'
 done
 exit 0
 )sh";

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "plugins/shared/level.h"
 #include "plugins/shared/owned.h"
 #include "plugins/shared/state.h"
 #include "reconciler/base/mark.h"
@@ -21,8 +22,34 @@ constexpr std::string_view kSystemFile = "/etc/systemd/system.conf.d/60-spark-re
 constexpr std::string_view kUserFile = "/etc/systemd/user.conf.d/60-spark-reconcile.conf";
 constexpr std::string_view kServiceKey = "memlock.service";
 constexpr std::string_view kSessionKey = "memlock.session";
+constexpr std::string_view kUserServiceKey = "memlock.user_service";
 constexpr int kShowLimitS = 5;
 constexpr int kReloadLimitS = 60;
+
+// Constants. sudo gives root's limits: those of the login are its nearest ancestor's that is not
+// root's. A login as root has none such, and its own count.
+constexpr std::string_view kSessionScript = R"sh(p=$PPID
+while [ "$p" -gt 1 ]; do
+  parent= uid=
+  while read -r key first rest; do
+    case $key in PPid:) parent=$first ;; Uid:) uid=$first ;; esac
+  done <"/proc/$p/status" || break
+  [ "$uid" = 0 ] || exec cat "/proc/$p/limits"
+  p=$parent
+done
+exec cat /proc/self/limits
+)sh";
+// $1: the user. Asks the user's own manager what its services get; 3: none runs.
+constexpr std::string_view kUserServiceScript = R"sh(uid=$(id -u "$1") || exit 1
+group=$(id -g "$1") || exit 1
+export XDG_RUNTIME_DIR="/run/user/$uid"
+[ -S "$XDG_RUNTIME_DIR/systemd/private" ] || exit 3
+set -- systemctl --user show --no-pager --property=DefaultLimitMEMLOCK,DefaultLimitMEMLOCKSoft
+[ "$(id -u)" = "$uid" ] ||
+  set -- setpriv --reuid "$uid" --regid "$group" --init-groups "$@"
+exec "$@"
+)sh";
+constexpr int kNoManager = 3;
 
 // nullopt: the manifest says nothing, so the limit is not ours.
 struct Wanted {
@@ -85,15 +112,28 @@ std::string WithUnits(std::string_view canonical) {
   return Join(words, " ");
 }
 
-std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
-  if (!WantedOf(cluster)) return {};
-  return {ReadFile{std::string(kPamFile)}, ReadFile{std::string(kSystemFile)},
-          ReadFile{std::string(kUserFile)},
-          RunProbe{.id = std::string(kServiceKey),
-                   .argv = {"systemctl", "show", "--no-pager",
-                            "--property=DefaultLimitMEMLOCK,DefaultLimitMEMLOCKSoft"},
-                   .time_limit_s = kShowLimitS},
-          RunProbe{.id = std::string(kSessionKey), .argv = {"cat", "/proc/self/limits"}}};
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
+  const bool managed = WantedOf(cluster).has_value();
+  std::vector<Read> reads;
+  if (managed) {
+    for (const std::string_view path : {kPamFile, kSystemFile, kUserFile}) {
+      reads.push_back(ReadFile{std::string(path)});
+    }
+  }
+  if (!managed && !MeasuresRdma(cluster)) return reads;
+  reads.push_back(RunProbe{.id = std::string(kServiceKey),
+                           .argv = {"systemctl", "show", "--no-pager",
+                                    "--property=DefaultLimitMEMLOCK,DefaultLimitMEMLOCKSoft"},
+                           .time_limit_s = kShowLimitS});
+  reads.push_back(
+      RunProbe{.id = std::string(kSessionKey), .argv = {"sh", "-c", std::string(kSessionScript)}});
+  if (MeasuresRdma(cluster)) {
+    reads.push_back(
+        RunProbe{.id = std::string(kUserServiceKey),
+                 .argv = {"sh", "-c", std::string(kUserServiceScript), "sh", node.access.user},
+                 .time_limit_s = kShowLimitS});
+  }
+  return reads;
 }
 
 Unknown WhyFailed(const CommandReply& reply) {
@@ -141,6 +181,12 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   if (const auto found = reply.commands.find(std::string(kSessionKey));
       found != reply.commands.end()) {
     facts.values[found->first] = ParseSession(found->second);
+  }
+  if (const auto found = reply.commands.find(std::string(kUserServiceKey));
+      found != reply.commands.end()) {
+    facts.values[found->first] = found->second.exit_code == kNoManager
+                                     ? Observed<std::string>(Absent{})
+                                     : ParseService(found->second);
   }
 }
 

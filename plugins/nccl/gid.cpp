@@ -10,13 +10,6 @@ namespace {
 constexpr std::string_view kFolder = "/sys/class/infiniband/";
 constexpr std::string_view kTypeKey = "nccl.gid_type.";  // and the adapter
 constexpr std::string_view kGidKey = "nccl.gid.";
-constexpr std::string_view kGoodType = "RoCE v2";
-
-// An IPv4 address as the kernel writes it into the GID table.
-std::string MappedGid(Ipv4Address address) {
-  return fmt::format("0000:0000:0000:0000:0000:ffff:{:04x}:{:04x}", address.bits >> 16,
-                     address.bits & 0xffff);
-}
 
 std::string AdapterOfPath(const std::string& path) {
   return path.substr(kFolder.size(), path.find('/', kFolder.size()) - kFolder.size());
@@ -52,7 +45,7 @@ std::string WhyWrongGid(const Section& section, const RailPort& port, const Node
   if (Known(gid) == nullptr) return {};
   const Observed<std::string> type = ValueOf(facts, std::string(kTypeKey) + port.hca);
   const auto* kind = Known(type);  // an empty place in the table has none
-  if (kind != nullptr && *kind == kGoodType && *Known(gid) == MappedGid(port.address.address)) {
+  if (kind != nullptr && *kind == kRoceV2 && *Known(gid) == MappedGid(port.address.address)) {
     return {};
   }
   return fmt::format(

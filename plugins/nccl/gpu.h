@@ -1,26 +1,14 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "plugins/nccl/section.h"
 #include "reconciler/model/facts.h"
-#include "reconciler/model/probe.h"
 
 namespace reconciler::plugins::nccl {
 
-std::vector<Read> GpuProbe();
-void StoreGpu(const ProbeReply& reply, NodeFacts& facts);
-
-// Whether the adapters of a node can read its GPU's memory, as far as files tell. The GPU's own
-// word (two attributes of the CUDA driver) takes a program on the node.
-struct GpuReach {
-  enum class Answer { kNo, kYes, kUntold, kUnknown };
-  Answer answer = Answer::kUnknown;
-  std::string why = {};     // stands in files: holds no version, which would change them
-  std::string driver = {};  // "580.142"; empty: none
-};
-GpuReach ReachOf(const NodeFacts& facts);
+// Whether mode auto or dmabuf hangs on what only spark-verify can ask.
+bool AsksProgram(const ClusterSpec& cluster, const NodeFacts& facts);
 
 // What the manifest's mode comes to. All ranks must agree, so that one node that cannot do it
 // decides for all.

@@ -13,6 +13,7 @@
 #include "plugins/nccl/section.h"
 #include "plugins/nccl/settings.h"
 #include "plugins/nccl/wanted.h"
+#include "plugins/shared/gpu_facts.h"
 #include "plugins/shared/owned.h"
 #include "plugins/shared/state.h"
 #include "reconciler/base/mark.h"
@@ -30,7 +31,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
     reads.push_back(std::move(read));
   }
   if (section->mode != Mode::kSafe) {
-    for (Read& read : GpuProbe()) reads.push_back(std::move(read));
+    for (Read& read : GpuReads(GpuSectionOf(cluster))) reads.push_back(std::move(read));
   }
   return reads;
 }
@@ -44,7 +45,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   store(LibraryProbe({}), StoreLibrary);
   StoreAdapters(reply, facts);
   StoreGids(reply, facts);
-  StoreGpu(reply, facts);
+  StoreGpuFacts(reply, facts);
 }
 
 Resource FileOfOurs(const Section& section, const PluginInput& input, std::string_view path,
@@ -129,6 +130,7 @@ Plugin Get() {
           .parse = Parse,
           .resources = Resources,
           .check = Check,
+          .asks = AsksProgram,
           .environment = EnvironmentOf};
 }
 

@@ -13,15 +13,16 @@ namespace reconciler::plugins::netplan {
 namespace {
 
 constexpr std::string_view kDevices = "/sys/class/infiniband/";
+constexpr std::string_view kNetdev = "/ports/1/gid_attrs/ndevs/0";
 constexpr std::string_view kNetdevs = "/sys/class/infiniband/*/ports/1/gid_attrs/ndevs/0";
 
 using Json = nlohmann::json;
 
-// HCA → netdev, of every device that there is.
+// HCA → netdev, of every device that there is. Other plugins read other files below that folder.
 std::map<std::string, std::string> Devices(const ProbeReply& reply) {
   std::map<std::string, std::string> devices;
   for (const auto& [path, value] : reply.values) {
-    if (!path.starts_with(kDevices)) continue;
+    if (!path.starts_with(kDevices) || !path.ends_with(kNetdev)) continue;
     const std::string rest = path.substr(kDevices.size());
     const std::string* netdev = Known(value);
     devices[rest.substr(0, rest.find('/'))] = netdev == nullptr ? "-" : *netdev;

@@ -180,7 +180,8 @@ std::vector<Resource> Resources(const PluginInput& input) {
 Plugin Get() {
   return {.name = "units",
           .doc = "systemd units and drop-ins: content, enabled, active, restarted when they change",
-          .after = {"netplan", "hosts", "sysctl", "memlock", "nccl"},  // what services start with
+          .after = {"netplan", "hosts", "sysctl", "memlock", "gpudirect",
+                    "nccl"},  // what services need
           .probe = Probe,
           .parse = ParseStates,
           .resources = Resources,

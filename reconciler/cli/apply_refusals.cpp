@@ -3,10 +3,12 @@
 #include <iostream>
 #include <string>
 
+#include "plugins/registry.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/engine/half_cable.h"
 #include "reconciler/engine/ledger.h"
 #include "reconciler/engine/plan_compare.h"
+#include "reconciler/engine/plugin_words.h"
 
 namespace reconciler::cli {
 namespace {
@@ -28,6 +30,13 @@ int RefuseToInterrupt(const Plan& plan, Plan now) {
   if (ended.empty()) return kFine;
   Refuse("end work that runs now", ended, "wait for it, or give --interrupt");
   return kPending;
+}
+
+int RefuseRuledOut(const Cluster& cluster, const ClusterFacts& facts, const PlanScope& scope) {
+  const Errors errors = WhyRuledOut(cluster.spec, cluster.fabric, facts, plugins::All(), scope);
+  if (errors.empty()) return kFine;
+  std::cerr << FormatErrors(errors) << "nothing was changed\n";
+  return kUsageOrManifest;
 }
 
 int RefuseHalfCables(const Plan& plan, const Fabric& fabric, const ClusterFacts& facts) {

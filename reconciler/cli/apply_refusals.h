@@ -13,6 +13,9 @@ namespace reconciler::cli {
 // go, so what counts is who is at work now, on what `plan` changes.
 int RefuseToInterrupt(const Plan& plan, Plan now);
 
+// The manifest requires what the hardware of a node rules out.
+int RefuseRuledOut(const Cluster& cluster, const ClusterFacts& facts, const PlanScope& scope);
+
 // One end of a cable would change alone.
 int RefuseHalfCables(const Plan& plan, const Fabric& fabric, const ClusterFacts& facts);
 

@@ -127,6 +127,9 @@ class ApplyRun {
         refused != kFine) {
       return refused;
     }
+    if (const int refused = RefuseRuledOut(cluster_, facts_, scope_); refused != kFine) {
+      return refused;
+    }
     if (!flags_.allow_half_cables) {
       if (const int refused = RefuseHalfCables(plan, cluster_.fabric, facts_); refused != kFine) {
         return refused;

@@ -12,9 +12,13 @@
 #include "plugins/registry.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/progress.h"
+#include "reconciler/cli/verify_run.h"
+#include "reconciler/engine/plugin_words.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/spec/load.h"
 #include "reconciler/spec/source_text.h"
+#include "reconciler/verify/section.h"
+#include "reconciler/verify/verbs_facts.h"
 
 namespace reconciler::cli {
 
@@ -88,6 +92,7 @@ std::optional<Cluster> ClusterOf(const std::string& text, const std::string& nam
     if (plugin.check == nullptr) continue;
     for (Error& error : plugin.check(*spec, *fabric)) errors.push_back(std::move(error));
   }
+  for (Error& error : CheckVerifySection(*spec, *fabric)) errors.push_back(std::move(error));
   if (!errors.empty()) {
     const SourceText source(text);
     for (Error& error : errors) source.Attach(error);
@@ -109,6 +114,8 @@ ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selecti
       cluster.spec, cluster.fabric, plugins::All(), nodes, pool,
       [&](const NodeName& node) { progress.Step(node); }, trials);
   progress.Finish();
+  const auto asked = NodesToAsk(cluster.spec, facts, plugins::All(), selection.scope);
+  if (!asked.empty()) AddVerbsFacts(facts, asked, pool, OwnFolder());
   for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
   return facts;
 }

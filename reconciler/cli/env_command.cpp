@@ -3,8 +3,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "plugins/registry.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/environment.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json.h"
 #include "reconciler/transport/dial.h"
@@ -33,16 +33,10 @@ std::string Rendered(const EnvOptions& options, const Environment& environment) 
   return AsShell(environment);
 }
 
-// All that the plugins want on the node, in their order.
-Result<Environment> EnvironmentOf(const PluginInput& input) {
-  Environment all;
-  for (const Plugin& plugin : plugins::All()) {
-    if (plugin.environment == nullptr) continue;
-    auto wanted = plugin.environment(input);
-    if (!wanted) return Fail(InContext(wanted.error(), input.node.name));
-    all.insert(all.end(), wanted->begin(), wanted->end());
-  }
-  if (all.empty()) {
+// A node for which nobody asks for any variable has no use for this command.
+Result<Environment> SomeEnvironmentOf(const PluginInput& input) {
+  auto all = EnvironmentOf(input);
+  if (all && all->empty()) {
     return Fail(
         {.kind = ErrorKind::kUsage,
          .message = input.cluster.file + ": wanted a section that sets variables, found none",
@@ -61,7 +55,7 @@ int RunEnv(EnvOptions options) {
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
   const auto own = facts.nodes.find(options.node);
   if (own == facts.nodes.end()) return kNodeUnreadable;
-  const auto environment = EnvironmentOf(
+  const auto environment = SomeEnvironmentOf(
       {cluster->spec, cluster->fabric, *cluster->spec.FindNode(options.node), own->second, facts});
   if (!environment) {
     const bool usage = environment.error().kind == ErrorKind::kUsage;

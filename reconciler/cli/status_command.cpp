@@ -8,8 +8,10 @@
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/verify_run.h"
 #include "reconciler/model/json.h"
 #include "reconciler/transport/dial.h"
+#include "reconciler/verify/verbs_facts.h"
 
 namespace reconciler::cli {
 namespace {
@@ -22,6 +24,18 @@ std::string LinkLine(const std::string& name, const LinkFact& link) {
   return fmt::format("  {:<14} {} · mtu {}{} · {}\n", Printable(name),
                      link.carrier ? "up" : "no carrier", link.mtu, speed,
                      addresses.empty() ? "no address" : Join(addresses, ", "));
+}
+
+std::string HcaLine(const std::string& name, const HcaFact& hca) {
+  std::string text =
+      fmt::format("  {:<14} {} on {} · {} Gb/s", Printable(name), Printable(hca.state),
+                  Printable(hca.netdev), hca.rate_mbps / 1000.0);
+  if (hca.device.lanes > 0) {
+    text += fmt::format(" · PCIe {} GT/s x{}", hca.device.mts / 1000.0, hca.device.lanes);
+  }
+  if (!hca.firmware.empty()) text += fmt::format(" · firmware {}", Printable(hca.firmware));
+  if (hca.verbs.active_mtu > 0) text += fmt::format(" · packets of {}", hca.verbs.active_mtu);
+  return text + "\n";
 }
 
 std::string LedgerLine(const NodeFacts& facts) {
@@ -49,14 +63,19 @@ std::string NodeText(const NodeSpec& node, const NodeFacts& facts) {
   for (const auto& [name, link] : facts.links) {
     if (name != "lo") text += LinkLine(name, link);
   }
+  for (const auto& [name, hca] : facts.hcas) text += HcaLine(name, hca);
   return text;
 }
 
-int RunStatus(const Selection& selection, const std::string& format) {
-  const auto cluster = OpenCluster(selection);
+int RunStatus(const Selection& selection, const std::string& format, bool verbs) {
+  auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
-  const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
+  if (verbs) SetLevel(*cluster, "rdma");
+  ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
+  if (verbs) {
+    AddVerbsFacts(facts, SelectNodes(cluster->spec, selection.scope.nodes), pool, OwnFolder());
+  }
   if (format == "json") {
     std::cout << Dump(ToJson(facts));
   } else {
@@ -81,8 +100,12 @@ void AddStatus(CLI::App& app, Context& context) {
   command->add_option("--format", *format, "text, or every fact as JSON")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->callback(
-      [&context, selection, format] { context.exit_code = RunStatus(*selection, *format); });
+  auto verbs = std::make_shared<bool>(false);
+  command->add_flag("--verbs", *verbs,
+                    "Ask RDMA's verbs too; copies spark-verify to the nodes for it");
+  command->callback([&context, selection, format, verbs] {
+    context.exit_code = RunStatus(*selection, *format, *verbs);
+  });
 }
 
 }  // namespace reconciler::cli

@@ -1,15 +1,73 @@
 #include "reconciler/cli/verify_run.h"
 
+#include <filesystem>
 #include <iostream>
 
+#include "reconciler/cli/environment.h"
 #include "reconciler/cli/progress.h"
 #include "reconciler/verify/render.h"
 
 namespace reconciler::cli {
 
-Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool) {
+namespace {
+
+Value& Member(Value& map, const std::string& key) {
+  if (!map.IsMap()) map.data = std::vector<reconciler::Member>();
+  auto& members = std::get<std::vector<reconciler::Member>>(map.data);
+  for (reconciler::Member& member : members) {
+    if (member.key == key) return member.value;
+  }
+  return members.emplace_back(reconciler::Member{.key = key}).value;
+}
+
+}  // namespace
+
+void SetLevel(Cluster& cluster, const std::string& level) {
+  if (level.empty()) return;
+  Member(Member(cluster.spec.settings, "verify"), "level").data = level;
+}
+
+std::string OwnFolder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+namespace {
+
+NcclChoice NcclOf(const Cluster& cluster, const ClusterFacts& facts, const LadderChoice& choice) {
+  NcclChoice nccl{.programs = OwnFolder(),
+                  .keep_program = choice.keep_program,
+                  .phase_s = choice.nccl_deadline_s,
+                  .allow_busy = choice.allow_busy};
+  if (const Value* library = cluster.spec.settings.At({"nccl", "library"})) {
+    nccl.library = library->ScalarText();
+  }
+  nccl.environment = [&cluster,
+                      &facts](const NodeSpec& node) -> Result<std::map<std::string, std::string>> {
+    const auto own = facts.nodes.find(node.name);
+    if (own == facts.nodes.end()) return std::map<std::string, std::string>{};
+    const auto wanted = EnvironmentOf({cluster.spec, cluster.fabric, node, own->second, facts});
+    if (!wanted) return Fail(wanted.error());
+    std::map<std::string, std::string> variables;
+    for (const EnvVariable& one : *wanted) variables[one.name] = one.value;
+    return variables;
+  };
+  return nccl;
+}
+
+}  // namespace
+
+Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
+                 const LadderChoice& choice) {
+  const VerifySection section = VerifySectionOf(cluster.spec);
+  const VerifyOptions options{.up_to = section.level,
+                              .rdma = {.programs = OwnFolder(),
+                                       .keep_program = choice.keep_program,
+                                       .leave_out = section.skip_rdma || choice.skip_rdma},
+                              .section = section,
+                              .nccl = NcclOf(cluster, facts, choice)};
   Progress progress("measuring", facts.nodes.size());
-  Report report = Verify(cluster.spec, cluster.fabric, facts, pool, {},
+  Report report = Verify(cluster.spec, cluster.fabric, facts, pool, options,
                          [&](const NodeName& node, std::string_view) { progress.Step(node); });
   progress.Finish();
   return report;

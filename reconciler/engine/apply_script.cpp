@@ -92,12 +92,12 @@ std::string StageRequest(const std::vector<Step>& steps, std::size_t first_step,
     const std::string call = StageCall(steps[i].action, first_step + i);
     if (!call.empty()) script += call + " || exit 1\n";
   }
-  return script + "sync \"$J\"\n";
+  return script + "find \"$J\" -exec sync {} +\n";
 }
 
 std::string ActivateRequest(const std::vector<Step>& steps, std::size_t first_step,
                             std::string_view journal) {
-  std::string script = fmt::format("J={}\n", ShellQuote(journal));
+  std::string script = fmt::format("J={}\nworking || exit 1\n", ShellQuote(journal));
   for (std::size_t i = 0; i < steps.size(); ++i) {
     script +=
         fmt::format("frame step\nbegin {} {} &&\n  {}\nended $?\n", StepLimitS(steps[i].action),

@@ -14,8 +14,10 @@ cd /
 run() { timeout -k 1 "$@" </dev/null 2>/dev/null; }
 state() { # IFACE: missing, down, no-carrier or link
   [ -e "/sys/class/net/$1" ] || { echo missing; return; }
-  [ $(($(cat "/sys/class/net/$1/flags") & 1)) = 1 ] || { echo down; return; }
-  [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ] || { echo no-carrier; return; }
+  flags=0; read -r flags <"/sys/class/net/$1/flags"
+  [ $((flags & 1)) = 1 ] || { echo down; return; }
+  carrier=0; read -r carrier 2>/dev/null <"/sys/class/net/$1/carrier"
+  [ "$carrier" = 1 ] || { echo no-carrier; return; }
   echo link
 }
 own() { run 5 ip -6 -o address show dev "$1" scope link $2 | awk '{ sub("/.*", "", $4); print $4 }'; }

@@ -92,7 +92,7 @@ class Run {
   }
 
   ConvergeReport Do() {
-    reached_before_ = ProbePairs(fabric_, Present(), pool_);
+    reached_before_ = ProbePairs(fabric_, Present(), pool_, Moment::kBeforeChange);
     pool_.DropAll();  // from here on every login is a new one, beside the sessions
     if (Passes() && Prove() && !Interrupted()) Commit();
     if (report_.committed) {
@@ -217,7 +217,8 @@ class Run {
   bool Prove() {
     if (options_.allow_unproven) return true;
     Errors unproven =
-        UnprovenPairs(reached_before_, ProbePairs(fabric_, Present(), pool_), plan_, fabric_);
+        UnprovenPairs(reached_before_, ProbePairs(fabric_, Present(), pool_, Moment::kAfterChange),
+                      plan_, fabric_);
     if (!unproven.empty() && options_.why_unproven) {
       for (std::string& line : options_.why_unproven()) {
         unproven.push_back({.kind = ErrorKind::kApply, .message = std::move(line)});

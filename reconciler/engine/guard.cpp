@@ -13,7 +13,10 @@
 namespace reconciler {
 namespace {
 
-constexpr Milliseconds kRequestLimit{30000};
+// A request that the trial does not outlast has failed: the nodes take the plan back by then.
+Milliseconds RequestLimit(const GuardTimes& times) {
+  return std::chrono::seconds(std::clamp(times.revert_after, 10, 30));
+}
 constexpr Milliseconds kEndLimit{180000};  // netplan and services take their time
 constexpr std::chrono::seconds kBetweenTries{3};
 
@@ -54,7 +57,7 @@ Errors Guard::OnEveryNode(const std::string& what,
   Errors errors;
   std::mutex mutex;
   ForEachNode(Nodes(), [&](const NodeSpec& node) {
-    const auto reply = sessions_.Run(node, request(node.name), kRequestLimit);
+    const auto reply = sessions_.Run(node, request(node.name), RequestLimit(times_));
     if (reply && reply->exit_code == 0) return;
     const std::lock_guard lock(mutex);
     errors.push_back(reply ? NodeError(node.name, what, *reply) : reply.error());

@@ -75,9 +75,12 @@ constexpr std::string_view kWatch = R"sh(
 wait_for_progress() {
   while [ ! -L "$J/decision" ]; do
     uptime
-    last=0; read -r last <"$J/progress"
-    left=$((LIMIT - up + last))
+    last=0; step=0; read -r last step <"$J/progress"
+    # What works on a step has `working` open, orphaned or not.
+    flock -n "$J/working" true 2>/dev/null && step=0
+    left=$((LIMIT - up + last + ${step:-0}))
     [ $left -gt 0 ] || return 0
+    [ "${step:-0}" = 0 ] || left=1
     sleep $left
   done
 }
@@ -218,10 +221,12 @@ std::string ArmRequest(std::string_view journal, std::string_view revert, const 
       ScriptHead("Takes away what guarded apply " + apply_id + ".", journal) + std::string(kFinish);
   return fmt::format(
       R"sh(J={journal}
-file() {{ printf '%s' "$2" >"$1.new" && sync "$1.new" && mv -f "$1.new" "$1"; }}
+script() {{ printf '%s' "$2" >"$J/$1.new"; }}
 undecided && mkdir -p "$J" && echo $$ >"$J/holder" &&
-  {{ systemctl is-active {sshd} >"$J/sshd"; :; }} && file "$J/revert" {revert} && file "$J/commit" {commit} &&
-  file "$J/finish" {finish} && file "$J/watch" {watch} && progress 0 && echo armed >"$J/state" || exit 1
+  {{ systemctl is-active {sshd} >"$J/sshd"; :; }} && script revert {revert} && script commit {commit} &&
+  script finish {finish} && script watch {watch} && sync "$J"/*.new || exit 1
+for name in revert commit finish watch; do mv -f "$J/$name.new" "$J/$name" || exit 1; done
+progress 0 && echo armed >"$J/state" || exit 1
 BOOT=/etc/systemd/system/{unit}-boot.service # nothing runs it before the link is there
 printf '%s' {boot} >"$BOOT" && chmod 0644 "$BOOT" && sync "$BOOT" || exit 1
 (umask 022; mkdir -p /etc/systemd/system/sysinit.target.wants) &&

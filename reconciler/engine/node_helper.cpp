@@ -47,10 +47,11 @@ namespace {
 constexpr std::string_view kLibrary = R"sh(
 say() { printf '%s\n' "$1" >&2; return 1; }
 
-# The guard counts its limit from now, or from the end of a step that may take so long.
+# The guard counts its limit from now, and while `working` is locked, from the latest end of a step.
 progress() { # SECONDS
-  uptime; echo $((up + $1)) >"$J/progress"
+  uptime; echo "$up $1" >"$J/progress"
 }
+working() { exec 8>>"$J/working" && flock -n 8 || say 'another step is still under way'; }
 undecided() { [ ! -L "$J/decision" ] || say 'this node has taken the plan back'; }
 
 target() { # PATH
@@ -62,17 +63,16 @@ target() { # PATH
 
 journal() { # STEP TRIAL
   d=$J/$1
-  mkdir -p "$d" && printf '%s' "$T" >"$d/path" || return 1
-  if [ -e "$T" ]; then cp -p -- "$T" "$d/before" && sync "$d/before"
+  [ -d "$d" ] || mkdir "$d" && printf '%s' "$T" >"$d/path" || return 1
+  if [ -e "$T" ]; then cp -p -- "$T" "$d/before"
   else : >"$d/absent"; fi || return 1
   # Where somebody else uses the trial's place already, the file is written where it belongs.
   [ -z "$2" ] || { [ -e "$2" ] && ! grep -qsxF -- "$2" "$J"/*/trial; } ||
-    printf '%s' "$2" >"$d/trial" || return 1
-  sync "$d"/* "$d"
+    printf '%s' "$2" >"$d/trial"
 }
 
 stage_write() { # STEP PATH MODE OWNER GROUP CONTENT TRIAL
-  target "$2" && d=$J/$1 && mkdir -p "$d" && printf '%s' "$6" >"$d/new" && chown -- "$4:$5" "$d/new" &&
+  target "$2" && d=$J/$1 && { [ -d "$d" ] || mkdir "$d"; } && printf '%s' "$6" >"$d/new" && chown -- "$4:$5" "$d/new" &&
     chmod "$3" "$d/new" && journal "$1" "$7"
 }
 stage_remove() { # STEP PATH TRIAL
@@ -110,7 +110,7 @@ remove_file() { # STEP PATH
 
 command_step() { # STEP LIMIT_S USER ARGV…
   step=$1; limit=$2; user=$3; shift 3
-  mkdir -p "$J/$step" && printf '%s\n' "$*" >"$J/$step/command" && : >"$J/$step/begun" || return 1
+  [ -d "$J/$step" ] || mkdir "$J/$step" && printf '%s\n' "$*" >"$J/$step/command" && : >"$J/$step/begun" || return 1
   sync "$J/$step"
   if [ -z "$user" ]; then timeout -k 2 "$limit" "$@" </dev/null; return; fi
   resolve "~$user/." ''

@@ -11,6 +11,7 @@
 #include "reconciler/engine/diff.h"
 #include "reconciler/engine/ledger.h"
 #include "reconciler/engine/order.h"
+#include "reconciler/engine/plugin_words.h"
 #include "reconciler/engine/prune.h"
 #include "reconciler/model/json.h"
 
@@ -223,6 +224,9 @@ class Planner {
   }
 
   void AddNotes() {
+    for (std::string& note : PluginNotes(cluster_, fabric_, facts_, plugins_, scope_)) {
+      plan_.notes.push_back(std::move(note));
+    }
     if (scope_.uninstall) {
       plan_.notes.emplace_back(
           "everything in the nodes' ledgers goes back; max_prune is not asked");

@@ -13,11 +13,21 @@ namespace reconciler {
 namespace {
 
 constexpr Milliseconds kLimit{30000};
+constexpr int kPatienceS = 2;
 constexpr int kHeaders = 28;  // bytes of IPv4 and ICMP around a ping's payload
 
 // One ping after the other in a group, the groups at the same time. k of n: one lost packet proves
-// nothing.
+// nothing. An address that is not on the port answers nobody and is not waited for, but for the
+// `$patience` (s) that a port may need after a change.
 constexpr std::string_view kProbe = R"sh(
+own() { # IFACE ADDRESS
+  tries=$((patience * 5))
+  until ip -4 -o address show dev "$1" 2>/dev/null | grep -qF " $2/"; do
+    [ "$tries" -gt 0 ] || return 1
+    tries=$((tries - 1))
+    sleep 0.2
+  done
+}
 reach() { # SIZE IFACE ADDRESS
   ping -n -q -M do -c 1 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1 ||
     ping -n -q -M do -c 3 -i 0.3 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1
@@ -25,9 +35,10 @@ reach() { # SIZE IFACE ADDRESS
 port() { # RAIL IFACE
   [ "$(cat "/sys/class/net/$2/carrier" 2>/dev/null)" = 1 ] || echo "port $1 no-carrier"
 }
-pair() { # PEER RAIL IFACE ADDRESS SIZE
-  if reach "$5" "$3" "$4"; then state=answers
-  elif reach 56 "$3" "$4"; then state=small-only
+pair() { # PEER RAIL IFACE OWN ADDRESS SIZE
+  if ! own "$3" "$4"; then state=silent
+  elif reach "$6" "$3" "$5"; then state=answers
+  elif reach 56 "$3" "$5"; then state=small-only
   else state=silent; fi
   echo "$1 $2 $state" # one write, so that lines of two pairs do not mix
 }
@@ -57,9 +68,9 @@ Questions QuestionsFor(const Fabric& fabric, const std::vector<const NodeSpec*>&
     questions.script += fmt::format("port {} {}\n", segment.rail, ShellQuote(own->netdev));
     for (const RailPort& port : segment.ports) {
       if (place(port.node) == nodes.end() || place(port.node) <= place(from)) continue;
-      questions.script +=
-          fmt::format("pair {} {} {} {} {} &\n", ShellQuote(port.node), segment.rail,
-                      ShellQuote(own->netdev), Address(port.address), own->mtu - kHeaders);
+      questions.script += fmt::format("pair {} {} {} {} {} {} &\n", ShellQuote(port.node),
+                                      segment.rail, ShellQuote(own->netdev), Address(own->address),
+                                      Address(port.address), own->mtu - kHeaders);
       questions.pairs.push_back({from, port.node, segment.rail});
     }
   }
@@ -91,16 +102,20 @@ std::string Words(PairState state, int mtu) {
 
 }  // namespace
 
-Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes, NodePool& pool) {
+Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
+                 Moment moment) {
   Pairs pairs;
   std::set<std::pair<NodeName, int>> dark;  // ports without a carrier
   std::mutex mutex;
   ForEachNode(nodes, [&](const NodeSpec& node) {
     const Questions questions = QuestionsFor(fabric, nodes, node.name);
     if (questions.script.empty()) return;
-    const auto reply = pool.Run(
-        node, ScriptPreamble(MakeNonce()) + std::string(kProbe) + questions.script + "wait\n",
-        kLimit);
+    const auto reply =
+        pool.Run(node,
+                 ScriptPreamble(MakeNonce()) +
+                     fmt::format("patience={}\n", moment == Moment::kAfterChange ? kPatienceS : 0) +
+                     std::string(kProbe) + questions.script + "wait\n",
+                 kLimit);
     const std::lock_guard lock(mutex);
     for (const PairOnRail& pair : questions.pairs) pairs[pair] = PairState::kNotMeasured;
     if (!reply) return;

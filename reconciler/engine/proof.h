@@ -31,9 +31,14 @@ struct PairOnRail {
 
 using Pairs = std::map<PairOnRail, PairState>;
 
+// How long a port may need until it has the manifest's address: nothing before a change, where it
+// is silent at once; 2 s after one.
+enum class Moment { kBeforeChange, kAfterChange };
+
 // Every pair of `nodes` on every rail that both are on, asked from the first of the two, all nodes
-// at the same time, through `pool`. Takes about 3 s at most where something is silent.
-Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes, NodePool& pool);
+// at the same time, through `pool`. Takes about 5 s where something is silent.
+Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
+                 Moment moment);
 
 // The pairs that must answer after an apply and do not: those that answered before it, and those
 // whose link the plan itself sets. What was broken before and is not touched is verify's to tell.

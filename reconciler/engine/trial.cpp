@@ -17,6 +17,7 @@ struct Layer {
 constexpr Layer kLayers[] = {
     {"/etc/netplan/", ".yaml", "/run/netplan/", true},
     {"/etc/sysctl.d/", ".conf", "/run/sysctl.d/", false},
+    {"/etc/modules-load.d/", ".conf", "/run/modules-load.d/", false},
 };
 
 const std::string* PathOf(const Action& action) {

@@ -14,8 +14,8 @@ namespace reconciler {
 
 // Where a file of /etc is tried before it is committed: a layer below /run that is gone after a
 // power loss. netplan lets /run/netplan hide a file of the same name in /etc, an empty one stands
-// for none; systemd-sysctl does not, but it reads its files at boot only, and live values are set
-// by commands of their own.
+// for none; systemd-sysctl and systemd-modules-load do not, but they read their files at boot only,
+// and what is live is set by commands of its own.
 struct TrialFile {
   std::string path = {};   // "/etc/netplan/60-x.yaml"
   std::string trial = {};  // "/run/netplan/60-x.yaml"

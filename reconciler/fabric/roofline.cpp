@@ -30,14 +30,20 @@ int RdmaMtu(int mtu) {
   return 256;
 }
 
-double WirePayload(int gbps, int mtu) {
-  const double payload = RdmaMtu(mtu);
-  return gbps * payload / (payload + kWireOverhead);
+double RdmaWirePayload(double gbps, int rdma_mtu) {
+  return gbps * rdma_mtu / (rdma_mtu + kWireOverhead);
 }
 
+double WirePayload(int gbps, int mtu) { return RdmaWirePayload(gbps, RdmaMtu(mtu)); }
+
+double GigaTransfers(int generation) {
+  return kGigaTransfers[static_cast<std::size_t>(std::clamp(generation, 0, 6))];
+}
+
+double PciePayload(double gts, int lanes) { return gts * lanes * kPcieEfficiency; }
+
 double PciePayload(const Hardware& hardware) {
-  const auto generation = static_cast<std::size_t>(std::clamp(hardware.pcie_generation, 0, 6));
-  return kGigaTransfers[generation] * hardware.pcie_lanes * kPcieEfficiency;
+  return PciePayload(GigaTransfers(hardware.pcie_generation), hardware.pcie_lanes);
 }
 
 double BusBandwidth(double payload_gbps) { return payload_gbps / 8; }

@@ -12,9 +12,15 @@ int RdmaMtu(int mtu);
 
 // A wire of `gbps` line rate: 196.1 of 200 at mtu 9000, 185.2 at 1500.
 double WirePayload(int gbps, int mtu);
+// The same by the RDMA MTU itself.
+double RdmaWirePayload(double gbps, int rdma_mtu);
 
 // One PCIe device of that hardware: 111.8 for Gen5 x4.
 double PciePayload(const Hardware& hardware);
+// A PCIe link as it was found; `gts` per lane.
+double PciePayload(double gts, int lanes);
+// GT/s per lane of a generation, 1 to 6.
+double GigaTransfers(int generation);
 
 // Gb/s of payload as bus bandwidth in GB/s, the way that NCCL's tests print it.
 double BusBandwidth(double payload_gbps);

@@ -8,6 +8,7 @@
 #include "reconciler/base/error.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/file_state.h"
+#include "reconciler/model/hca.h"
 #include "reconciler/model/ipv4.h"
 #include "reconciler/model/ledger.h"
 #include "reconciler/model/observed.h"
@@ -51,6 +52,7 @@ struct NodeFacts {
   std::string session_address = {};    // the node's own address that carries our session
   std::string session_interface = {};  // the netdev that holds it; empty when not found
   std::map<std::string, LinkFact> links = {};
+  std::map<std::string, HcaFact> hcas = {};  // by RDMA name
   std::map<std::string, Observed<FileState>> files = {};
   std::map<std::string, Observed<std::string>> values = {};
   Observed<Ledger> ledger = Absent{};  // what we changed on it before

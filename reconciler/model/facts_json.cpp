@@ -80,6 +80,8 @@ std::string Key(const std::string& key) { return EncodeText(key).get<std::string
 ordered_json NodeToJson(const NodeFacts& facts) {
   ordered_json links = ordered_json::object();
   for (const auto& [name, link] : facts.links) links[Key(name)] = LinkToJson(link);
+  ordered_json hcas = ordered_json::object();
+  for (const auto& [name, hca] : facts.hcas) hcas[Key(name)] = HcaToJson(hca);
   ordered_json files = ordered_json::object();
   for (const auto& [path, file] : facts.files) {
     const FileState* state = Known(file);
@@ -96,6 +98,7 @@ ordered_json NodeToJson(const NodeFacts& facts) {
            {{"address", EncodeText(facts.session_address)},
             {"interface", EncodeText(facts.session_interface)}}},
           {"links", links},
+          {"hcas", hcas},
           {"files", files},
           {"values", values},
           {"ledger", ledger != nullptr ? LedgerToJson(*ledger) : NotKnownToJson(facts.ledger)}};
@@ -109,6 +112,10 @@ NodeFacts ReadNode(const NodeName& name, const JsonReader& reader) {
   facts.session_interface = reader.At("session").At("interface").Text();
   reader.At("links").ForEachMember(
       [&](const std::string& key, const JsonReader& value) { facts.links[key] = ReadLink(value); });
+  if (reader.Has("hcas")) {
+    reader.At("hcas").ForEachMember(
+        [&](const std::string& key, const JsonReader& value) { facts.hcas[key] = ReadHca(value); });
+  }
   reader.At("files").ForEachMember([&](const std::string& key, const JsonReader& value) {
     facts.files[key] = ReadObserved<FileState>(value, ReadFileState);
   });

@@ -8,6 +8,7 @@ void CrossCheck(const Value& document, Problems& problems) {
   CheckHardware(document, problems);
   CheckSwitches(document, problems);
   CheckSubnets(document, problems);
+  CheckVerify(document, problems);
 }
 
 }  // namespace reconciler

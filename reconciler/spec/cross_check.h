@@ -16,5 +16,6 @@ void CheckCabling(const Value& document, Problems& problems);   // topology, cag
 void CheckHardware(const Value& document, Problems& problems);  // profiles, and cages they have
 void CheckSwitches(const Value& document, Problems& problems);  // their ports, uplinks and frames
 void CheckSubnets(const Value& document, Problems& problems);  // subnets, ids and addresses in them
+void CheckVerify(const Value& document, Problems& problems);   // size and collectives
 
 }  // namespace reconciler

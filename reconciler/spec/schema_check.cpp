@@ -90,6 +90,10 @@ class Checker {
       Checker(branch_problems).Check(value, branch, place);
       if (branch_problems.Empty()) return;
     }
+    // What is wrong inside a map is told by the branch that is one.
+    for (const json& branch : branches) {
+      if (value.IsMap() && HasType(value, branch)) return Check(value, branch, place);
+    }
     std::string guess;
     for (const json& branch : branches) {
       if (guess.empty() && value.AsString())

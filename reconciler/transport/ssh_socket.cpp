@@ -82,15 +82,15 @@ void SetNumber(int fd, int level, int option, int value) {
   setsockopt(fd, level, option, &value, sizeof value);
 }
 
-// A peer that vanished without a word (power, cable) becomes an error after half a minute even
-// where no deadline is near.
-void SetTcpOptions(int fd) {
+// A peer that vanished without a word (power, cable) becomes an error after three times the limit
+// for connecting, even where no deadline is near.
+void SetTcpOptions(int fd, int connect_timeout_s) {
   SetNumber(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   SetNumber(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  SetNumber(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);  // s
-  SetNumber(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);  // s
+  SetNumber(fd, IPPROTO_TCP, TCP_KEEPIDLE, connect_timeout_s);
+  SetNumber(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, connect_timeout_s / 2));
   SetNumber(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
-  SetNumber(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);  // ms
+  SetNumber(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000 * connect_timeout_s);  // ms
 }
 
 Error ConnectError(const SshTarget& target, int code, int connect_timeout_s) {
@@ -122,7 +122,7 @@ Result<SshSocket> ConnectTcp(const SshTarget& target, int connect_timeout_s, Dea
       failed = errno;
       continue;
     }
-    SetTcpOptions(fd.Get());
+    SetTcpOptions(fd.Get(), connect_timeout_s);
     // An address that swallows packets leaves its fair share of the time to the ones after it.
     const auto now = std::chrono::steady_clock::now();
     failed = Connect(fd.Get(), *at, now + (deadline - now) / count);

@@ -63,6 +63,7 @@ class Casebook {
 void ExplainByNodes(Casebook& book, const std::vector<NodeName>& order,
                     const std::map<NodeName, std::string>& unreachable);
 void ExplainByFacts(Casebook& book);
+void ExplainByDevices(Casebook& book);
 void ExplainPings(Casebook& book);
 void ExplainLogins(Casebook& book);
 

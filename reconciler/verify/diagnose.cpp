@@ -165,6 +165,7 @@ std::vector<Finding> Diagnose(const ClusterSpec& cluster, const Fabric& fabric,
   for (const NodeSpec& node : cluster.nodes) order.push_back(node.name);
   ExplainByNodes(book, order, unreachable);
   ExplainByFacts(book);
+  ExplainByDevices(book);
   ExplainPings(book);
   ExplainLogins(book);
   OpenGroups(book, Symptom::kProbeFailed, "probe-failed",

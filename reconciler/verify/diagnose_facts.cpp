@@ -176,17 +176,20 @@ void ExplainPorts(Casebook& book, const PortText& text) {
 }
 
 void ExplainMemlock(Casebook& book) {
-  const auto groups =
-      book.OpenBy(Symptom::kMemlockLow, [](const Check& check) { return check.measured; });
-  for (const auto& [measured, checks] : groups) {
+  const auto groups = book.OpenBy(Symptom::kMemlockLow,
+                                  [](const Check& check) { return check.what + check.measured; });
+  for (const auto& [key, checks] : groups) {
     std::vector<NodeName> nodes;
     for (const std::size_t i : checks) nodes.push_back(book.checks[i].from);
     Finding finding = book.Draft("memlock-low", nodes, checks);
-    finding.cause =
-        "a login session may lock too little memory: RDMA cannot register its buffers, and NCCL "
-        "fails or falls back to sockets";
-    finding.next_step =
-        "run `spark-reconcile plan`; a limit that is set already counts from the next login on";
+    const bool service = book.checks[checks.front()].what == "memlock-service";
+    finding.cause = fmt::format(
+        "{} may lock too little memory: RDMA cannot register its buffers, and NCCL fails or falls "
+        "back to sockets",
+        service ? "a service" : "a login session");
+    finding.next_step = fmt::format(
+        "run `spark-reconcile plan`; a limit that is set already counts from the next {} on",
+        service ? "start of a service" : "login");
     const std::size_t id = book.Open(std::move(finding));
     for (const std::size_t i : checks) book.Explain(i, id);
   }

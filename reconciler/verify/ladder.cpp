@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/frames.h"
 #include "reconciler/verify/diagnose.h"
 #include "reconciler/verify/probes.h"
+#include "reconciler/verify/rdma_rung.h"
 #include "reconciler/verify/reply.h"
 #include "reconciler/verify/script.h"
 #include "reconciler/verify/static_facts.h"
@@ -36,13 +38,18 @@ Measured Measure(const NodeSpec& node, const NodeProbes& probes, NodePool& pool)
 }
 
 // A silent peer that we cannot reach either proves nothing about the rail between them, and a cable
-// whose other end is switched off has no carrier.
+// whose other end is switched off has no carrier; networkd takes a port's addresses away with it.
 void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
                     const std::map<NodeName, std::string>& unreachable) {
+  std::set<std::pair<NodeName, std::optional<int>>> dark;
+  for (const Check& check : checks) {
+    if (check.symptom == Symptom::kNoCarrier) dark.emplace(check.from, check.rail);
+  }
   for (Check& check : checks) {
     if (check.outcome != Outcome::kFail) continue;
     NodeName peer = check.to;
-    if (check.symptom == Symptom::kNoCarrier) {
+    if (check.symptom == Symptom::kNoCarrier || check.symptom == Symptom::kAddressMissing) {
+      if (!dark.contains({check.from, check.rail})) continue;
       const RailPort* end = OtherEnd(fabric, check.from, check.rail.value_or(-1));
       if (end != nullptr) peer = end->node;
     }
@@ -66,13 +73,59 @@ void SortChecks(const ClusterSpec& cluster, std::vector<Check>& checks) {
   });
 }
 
+// One node that is missing would keep all others waiting, and a rail on which pings fail has its
+// finding already.
+std::string WhyNoCollective(const Report& report, const ClusterSpec& cluster) {
+  constexpr std::size_t kMost = 64;  // ranks that spark-verify takes
+  if (cluster.nodes.size() < 2) return "one node has nobody to talk to";
+  if (cluster.nodes.size() > kMost) return fmt::format("a run takes at most {} nodes", kMost);
+  if (!report.unreachable.empty()) {
+    return fmt::format("{} could not be reached", report.unreachable.begin()->first);
+  }
+  for (const Check& check : report.checks) {
+    const bool lost = check.rung == Rung::kPing && check.outcome != Outcome::kPass &&
+                      check.outcome != Outcome::kSkipped;
+    if (lost) return fmt::format("pings between {} and {} fail", check.from, check.to);
+  }
+  return {};
+}
+
+void ClimbNccl(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
+               const ClusterFacts& facts, NodePool& pool, const VerifyOptions& options) {
+  const std::string why = WhyNoCollective(report, cluster);
+  if (!why.empty()) {
+    report.checks.push_back({.rung = Rung::kNccl,
+                             .what = "nccl-run",
+                             .from = cluster.nodes.front().name,
+                             .outcome = Outcome::kSkipped,
+                             .why = why});
+    return;
+  }
+  NcclJudgement judged = MeasureNccl(cluster, fabric, facts, pool, options.section, options.nccl);
+  report.nccl = std::move(judged.summary);
+  std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
+  for (Finding& finding : judged.findings) {
+    // What a lower rung has found explains this one too.
+    const auto known =
+        std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& other) {
+          return other.code == finding.code && other.cause == finding.cause;
+        });
+    if (known == report.findings.end()) {
+      report.findings.push_back(std::move(finding));
+    } else {
+      known->explains += finding.explains;
+    }
+  }
+}
+
 }  // namespace
 
 Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress) {
   Report report{.cluster = cluster.name, .level = options.up_to};
   for (const auto& [node, error] : facts.unreachable) report.unreachable[node] = OneLine(error);
-  report.checks = CheckFacts(cluster, fabric, facts);
+  report.checks =
+      CheckFacts(cluster, fabric, facts, options.rdma.leave_out ? Rung::kSsh : options.up_to);
 
   std::map<NodeName, NodeProbes> probes;
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values
@@ -105,6 +158,10 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   SortChecks(cluster, report.checks);
   ForgiveSilence(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
+  if (options.up_to >= Rung::kRdma) {
+    ClimbRdma(report, cluster, fabric, facts, pool, options.rdma);
+  }
+  if (options.up_to >= Rung::kNccl) ClimbNccl(report, cluster, fabric, facts, pool, options);
   return report;
 }
 

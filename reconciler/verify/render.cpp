@@ -7,6 +7,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/model/fabric.h"
+#include "reconciler/verify/report_nccl.h"
 
 namespace reconciler {
 namespace {
@@ -191,6 +192,39 @@ std::string SummaryText(const Report& report) {
   return text + "\n";
 }
 
+// Why, when that is so for all checks of the rung and for the same reason.
+std::optional<std::string> AllSkipped(const Report& report, Rung rung) {
+  std::optional<std::string> why;
+  for (const Check& check : report.checks) {
+    if (check.rung != rung) continue;
+    if (check.outcome != Outcome::kSkipped || (why && *why != check.why)) return std::nullopt;
+    why = check.why;
+  }
+  return why;
+}
+
+// One line per direction: what was written on each rail alone, and on all of them together.
+std::string WritesText(const Report& report) {
+  const std::optional<std::string> skipped = AllSkipped(report, Rung::kRdma);
+  std::map<std::pair<NodeName, NodeName>, std::string> lines;
+  for (const Check& check : report.checks) {
+    if (check.rung != Rung::kRdma) continue;
+    const std::string what =
+        check.measured.empty() ? std::string(ToString(check.outcome)) : Printable(check.measured);
+    lines[{check.from, check.to}] +=
+        fmt::format("  {}{} {}{}", RailName(check.rail.value_or(0)),
+                    check.what == "write-alone" ? "" : " with the others", what,
+                    check.outcome == Outcome::kPass || check.measured.empty() ? "" : " ✗");
+  }
+  if (lines.empty()) return {};
+  if (skipped) return fmt::format("rdma write: skipped: {}\n\n", *skipped);
+  std::string text = "rdma write\n";
+  for (const auto& [pair, line] : lines) {
+    text += fmt::format("  {} → {}{}\n", pair.first, pair.second, line);
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string RenderReport(const Report& report) {
@@ -203,6 +237,8 @@ std::string RenderReport(const Report& report) {
   if (const Matrix logins = MatrixOf(report, Rung::kSsh); !logins.nodes.empty()) {
     text += MatrixText(logins, "ssh");
   }
+  text += WritesText(report);
+  if (report.nccl) text += NcclText(*report.nccl);
   if (!report.findings.empty()) {
     text += "findings\n";
     for (const Finding& finding : report.findings) text += FindingText(finding);

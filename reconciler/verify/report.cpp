@@ -40,6 +40,10 @@ std::string_view ToString(Rung rung) {
       return "ping";
     case Rung::kSsh:
       return "ssh";
+    case Rung::kRdma:
+      return "rdma";
+    case Rung::kNccl:
+      return "nccl";
   }
   return {};
 }
@@ -80,6 +84,22 @@ std::string_view ToString(Symptom symptom) {
       return "errors-grew";
     case Symptom::kMemlockLow:
       return "memlock-low";
+    case Symptom::kHcaMissing:
+      return "hca-missing";
+    case Symptom::kHcaName:
+      return "hca-name";
+    case Symptom::kHcaDown:
+      return "hca-down";
+    case Symptom::kGidMissing:
+      return "gid-missing";
+    case Symptom::kGidTwice:
+      return "gid-twice";
+    case Symptom::kPcieNarrow:
+      return "pcie-width";
+    case Symptom::kPcieSlow:
+      return "pcie-speed";
+    case Symptom::kCmaWrong:
+      return "cma-wrong";
     case Symptom::kNothingBack:
       return "nothing-back";
     case Symptom::kTooLongForSender:

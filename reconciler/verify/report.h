@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/verify/nccl_summary.h"
 
 namespace reconciler {
 
@@ -17,7 +18,7 @@ namespace reconciler {
 enum class Outcome { kPass, kWarn, kFail, kCouldNotMeasure, kSkipped };
 
 // The ladder, lowest first: what fails on one rung explains failures on the rungs above it.
-enum class Rung { kFacts, kPing, kSsh };
+enum class Rung { kFacts, kPing, kSsh, kRdma, kNccl };
 
 // What a check that did not pass has seen.
 enum class Symptom {
@@ -38,6 +39,14 @@ enum class Symptom {
   kLanesDiffer,  // from most ports of the same speed
   kErrorsGrew,   // bad or lost frames, or links lost, while the pings ran
   kMemlockLow,
+  kHcaMissing,
+  kHcaName,  // there under another name
+  kHcaDown,
+  kGidMissing,
+  kGidTwice,
+  kPcieNarrow,
+  kPcieSlow,
+  kCmaWrong,
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size
   kJumboLost,         // small pings come back, full-size ones do not
@@ -55,10 +64,11 @@ enum class Symptom {
 
 struct Check {
   Rung rung = Rung::kFacts;
-  std::string what = {};  // "mtu", "jumbo-ping", "ssh": unique with from, to and rail
+  std::string what = {};  // "mtu", "jumbo-ping": unique with from, to, rail, subject
   NodeName from = {};
   NodeName to = {};  // empty: the check is about `from` alone
   std::optional<int> rail = std::nullopt;
+  std::string subject = {};  // which of several tests: "all_reduce 1 GiB float"
   Outcome outcome = Outcome::kPass;
   Symptom symptom = Symptom::kNone;
   std::string expected = {};
@@ -90,6 +100,7 @@ struct Report {
   std::vector<Check> checks = {};                    // by rung, then node order of the manifest
   std::vector<Finding> findings = {};                // by rung
   std::map<NodeName, std::string> unreachable = {};  // and why
+  std::optional<NcclSummary> nccl = std::nullopt;    // when NCCL was run
   bool operator==(const Report&) const = default;
 
   std::size_t Count(Outcome outcome) const;
@@ -100,7 +111,7 @@ struct Report {
 int ExitCode(const Report& report);
 
 std::string_view ToString(Outcome outcome);  // "could-not-measure"
-std::string_view ToString(Rung rung);        // "facts", "ping", "ssh"
+std::string_view ToString(Rung rung);        // "facts", "ping", "ssh", "rdma", "nccl"
 std::string_view ToString(Symptom symptom);  // "jumbo-lost"; empty for kNone
 
 // A document valid against schema/report.schema.json.

@@ -2,6 +2,7 @@
 
 #include "reconciler/model/fabric.h"
 #include "reconciler/verify/report.h"
+#include "reconciler/verify/report_nccl.h"
 
 namespace reconciler {
 namespace {
@@ -12,6 +13,7 @@ Json CheckToJson(const Check& check) {
   Json json = {{"rung", ToString(check.rung)}, {"what", check.what}, {"from", check.from}};
   if (!check.to.empty()) json["to"] = check.to;
   if (check.rail) json["rail"] = RailName(*check.rail);
+  if (!check.subject.empty()) json["subject"] = check.subject;
   json["outcome"] = ToString(check.outcome);
   if (check.symptom != Symptom::kNone) json["symptom"] = ToString(check.symptom);
   if (!check.expected.empty()) json["expected"] = check.expected;
@@ -51,6 +53,7 @@ Json ToJson(const Report& report) {
   for (const auto& [node, why] : report.unreachable) {
     json["unreachable"].push_back({{"node", node}, {"why", why}});
   }
+  if (report.nccl) json["nccl"] = NcclToJson(*report.nccl);
   for (const Finding& finding : report.findings) json["findings"].push_back(FindingToJson(finding));
   for (const Check& check : report.checks) json["checks"].push_back(CheckToJson(check));
   return json;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/verify/device_facts.h"
 #include "reconciler/verify/port_health.h"
 
 namespace reconciler {
@@ -178,8 +179,27 @@ std::optional<std::uint64_t> WantedMemlock(const ClusterSpec& cluster) {
   return kib != nullptr ? static_cast<std::uint64_t>(*kib) * 1024 : kUnlimited;
 }
 
-void JudgeMemlock(Check& check, std::uint64_t wanted, const NodeFacts& facts) {
-  const Observed<std::string> fact = ValueOf(facts, "memlock.session");
+// One kind of process that may lock memory.
+struct LockContext {
+  std::string_view what;
+  std::string_view fact;
+};
+constexpr LockContext kSession = {"memlock", "memlock.session"};
+constexpr LockContext kService = {"memlock-service", "memlock.service"};
+constexpr LockContext kUserService = {"memlock-user-service", "memlock.user_service"};
+
+Check MemlockCheck(const NodeName& node, const LockContext& context, std::uint64_t wanted) {
+  return {.what = std::string(context.what), .from = node, .expected = LimitText(wanted)};
+}
+
+// "soft A, hard B" counts as A.
+std::string SoftLimit(const std::string& text) {
+  constexpr std::string_view kSoft = "soft ";
+  if (!text.starts_with(kSoft)) return text;
+  return text.substr(kSoft.size(), text.find(',') - kSoft.size());
+}
+
+void JudgeMemlock(Check& check, std::uint64_t wanted, const Observed<std::string>& fact) {
   if (const auto* unknown = std::get_if<Unknown>(&fact)) {
     return CouldNot(check, Symptom::kFactUnknown, Printable(unknown->why));
   }
@@ -187,7 +207,7 @@ void JudgeMemlock(Check& check, std::uint64_t wanted, const NodeFacts& facts) {
     return CouldNot(check, Symptom::kFactUnknown, Printable(unsupported->why));
   }
   const std::string* text = Known(fact);
-  const auto limit = text != nullptr ? ParseLimit(*text) : std::nullopt;
+  const auto limit = text != nullptr ? ParseLimit(SoftLimit(*text)) : std::nullopt;
   if (!limit) {
     return CouldNot(check, Symptom::kFactUnknown,
                     text == nullptr
@@ -198,10 +218,40 @@ void JudgeMemlock(Check& check, std::uint64_t wanted, const NodeFacts& facts) {
   if (*limit < wanted) Fail(check, Symptom::kMemlockLow, check.measured);
 }
 
+// A user's manager keeps the limit that it was started with, so that a low one is told and fails
+// nothing: an apply has done all that it can.
+void JudgeUserManager(Check& check, std::uint64_t wanted, const Observed<std::string>& fact) {
+  if (std::holds_alternative<Absent>(fact)) return Skip(check, "no manager of the user's runs");
+  JudgeMemlock(check, wanted, fact);
+  if (check.outcome != Outcome::kFail) return;
+  check.symptom = Symptom::kNone;
+  Skip(check, fmt::format("the user's manager gives {} until it is started anew", check.measured));
+}
+
+void AddMemlock(std::vector<Check>& checks, const NodeName& node, std::uint64_t wanted,
+                const NodeFacts* facts) {
+  Check& session = checks.emplace_back(MemlockCheck(node, kSession, wanted));
+  if (facts == nullptr) {
+    return CouldNot(session, Symptom::kNodeUnreachable,
+                    fmt::format("{} could not be reached", node));
+  }
+  JudgeMemlock(session, wanted, ValueOf(*facts, std::string(kSession.fact)));
+  for (const LockContext& context : {kService, kUserService}) {
+    const auto fact = facts->values.find(std::string(context.fact));
+    if (fact == facts->values.end()) continue;  // not asked for
+    Check& check = checks.emplace_back(MemlockCheck(node, context, wanted));
+    if (context.what == kUserService.what) {
+      JudgeUserManager(check, wanted, fact->second);
+    } else {
+      JudgeMemlock(check, wanted, fact->second);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
-                              const ClusterFacts& facts) {
+                              const ClusterFacts& facts, Rung up_to) {
   std::vector<Check> checks;
   const auto wanted_memlock = WantedMemlock(cluster);
   const Rates rates = RatesOf(fabric);
@@ -224,15 +274,13 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
         }
         checks.insert(checks.end(), questions.begin(), questions.end());
       }
+      if (node_facts != nullptr) {
+        const std::vector<Check> devices = CheckDevices(
+            cluster.FindHardware(node.hardware), ports->second, *node_facts, up_to >= Rung::kRdma);
+        checks.insert(checks.end(), devices.begin(), devices.end());
+      }
     }
-    if (!wanted_memlock) continue;
-    Check& memlock = checks.emplace_back(
-        Check{.what = "memlock", .from = node.name, .expected = LimitText(*wanted_memlock)});
-    if (node_facts != nullptr) {
-      JudgeMemlock(memlock, *wanted_memlock, *node_facts);
-    } else {
-      unknown(memlock);
-    }
+    if (wanted_memlock) AddMemlock(checks, node.name, *wanted_memlock, node_facts);
   }
   return checks;
 }

@@ -53,7 +53,7 @@ NodeFacts BareNode(const NodeName& name) {
   facts.values["netplan.rdma_users"] = "";
   facts.values["nccl.library"] = "2.30.7 /usr/lib/aarch64-linux-gnu/libnccl.so.2";
   facts.values["nccl.library_names"] = "NCCL_IB_HCA NCCL_SOCKET_IFNAME NCCL_NET_GDR_LEVEL";
-  for (const char* key : {"nccl.driver", "nccl.gpu", "nccl.peermem"}) facts.values[key] = Absent{};
+  for (const char* key : {"gpudirect.driver", "gpudirect.gpu"}) facts.values[key] = Absent{};
   facts.values["nccl.settings"] = "/etc/environment:1:NCCL_IB_QPS_PER_CONNECTION=4\n";
   return facts;
 }

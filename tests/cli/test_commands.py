@@ -51,6 +51,16 @@ bad.yaml:8:3: unknown key 'mut' in fabric, did you mean 'mtu'?
         self.assertIn("units: a.service: unknown node 'spark-3', did you mean 'spark-1'?\n", done.stderr)
         self.assertNotIn("connection refused", done.stderr)
 
+    def test_a_promise_above_the_links_is_refused_before_anything_runs(self):
+        self.write("bad.yaml", MANIFEST + "verify: {level: nccl, min_busbw: 200}\n")
+        for command in ("validate", "verify", "apply"):
+            self.assert_ends(self.spark(command, "bad.yaml"), 1, out="", err="""\
+bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of this cabling carry, found 200
+    verify: {level: nccl, min_busbw: 200}
+                                     ^
+  hint: bus bandwidth is in GB/s, not Gb/s: a cable of 200 Gb/s carries 24.5 at mtu 9000, and two rails behind PCIe 27.9
+""")
+
     def test_a_file_that_is_not_there_is_named(self):
         for command in ("validate", "plan", "apply", "verify", "drift", "status"):
             self.assert_ends(self.spark(command, "none.yaml"), 1, out="",

@@ -71,7 +71,7 @@ no changes.
     def test_an_unknown_plugin_is_a_usage_error(self):
         self.assert_ends(self.spark("plan", "--node", "spark-1", "--only", "sysclt"), 1, out="",
                          err="unknown plugin 'sysclt', did you mean 'sysctl'?\n"
-                             "  hint: known: host, netplan, hosts, sysctl, memlock, ssh, nccl, units\n")
+                             "  hint: known: host, netplan, hosts, sysctl, memlock, ssh, gpudirect, nccl, rdma, units\n")
 
     def test_status_shows_what_it_can_read(self):
         done = self.spark("status")

@@ -41,9 +41,11 @@ root_dress() {
   rm -f "$root"/etc/ssh/ssh_host_* "$root"/etc/{machine-id,hostname,resolv.conf} "$root"/var/lib/dbus/machine-id
   rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/log/*.log
 
-  # Timers and consoles only take the two cores away from the tests.
+  # Timers and consoles only take the two cores away from the tests; each path unit takes one of the
+  # machine's 128 inotify instances.
   for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer fstrim.timer \
-    e2scrub_reap.service systemd-pstore.service console-getty.service proc-sys-fs-binfmt_misc.automount; do
+    e2scrub_reap.service systemd-pstore.service console-getty.service proc-sys-fs-binfmt_misc.automount \
+    systemd-ask-password-console.path systemd-ask-password-wall.path; do
     ln -sf /dev/null "$root/etc/systemd/system/$unit"
   done
   chroot "$root" systemctl -q disable lldpd.service getty@.service

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -18,7 +20,7 @@ class Lab:
     def __init__(self, nodes, *options):
         command = [LAB, "up", str(nodes), "--owner", str(os.getpid()), *options]
         self.run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True,
-                                  timeout=600).stdout.strip()
+                                  timeout=1200).stdout.strip()
 
     def lab(self, verb, *words, check=True, timeout=120):
         return subprocess.run([LAB, verb, "--run", self.run, *words], check=check, text=True,
@@ -31,11 +33,30 @@ class Lab:
         """Runs a script as root inside a node, without ssh; returns its stdout."""
         return self.lab("sh", str(node), script).stdout
 
-    def spark(self, *arguments, timeout=300):
+    def spark(self, *arguments, timeout=600):
         """Runs the program inside the lab's network."""
         return subprocess.run([LAB, "exec", "--run", self.run, "--", PROGRAM, *arguments], text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=timeout)
+
+
+def machines_or_skip():
+    """Ends the process with 77, and the reason, where no virtual machine can be had."""
+    reason = None
+    if os.geteuid() != 0:
+        reason = "virtual machines need root"
+    elif not shutil.which("qemu-system-x86_64"):
+        reason = "qemu-system-x86_64 is not installed (tests/packages names it)"
+    elif not os.path.exists("/dev/net/tun"):
+        reason = "there is no /dev/net/tun for their interfaces (modprobe tun; a container must be given the device)"
+    else:
+        built = subprocess.run([LAB, "image"], check=False, text=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, timeout=900)
+        if built.returncode != 0:
+            reason = f"there is no image for virtual machines: {built.stderr.strip()}"
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
 
 
 class LabTest(unittest.TestCase):

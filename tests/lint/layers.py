@@ -18,7 +18,8 @@ LAYERS = {
     "reconciler/plugin.h": MODEL,
     "reconciler/transport/": MODEL,
     "reconciler/engine/": PURE + ["reconciler/cabling/", "reconciler/transport/"],
-    "reconciler/verify/": PURE + ["reconciler/transport/", "reconciler/engine/"],
+    "reconciler/spark_verify/": BASE,
+    "reconciler/verify/": PURE + ["reconciler/spark_verify/", "reconciler/transport/", "reconciler/engine/"],
     "reconciler/cli/": ["reconciler/", "plugins/registry.h", "schema/embedded.h"],
     "plugins/registry.": ["reconciler/plugin.h", "plugins/"],
     "plugins/shared/": MODEL,
@@ -43,8 +44,8 @@ LIBRARIES = {
 # Part of reconciler_core, which is built where there is no transport.
 PURE_ENGINE = {f"reconciler/engine/{name}" for name in
                ("diff.cpp", "diff.h", "home_path.cpp", "home_path.h", "ledger.cpp", "ledger.h", "order.cpp", "order.h",
-                "plan_compare.cpp", "plan_compare.h", "plan_maker.cpp", "plan_maker.h", "prune.cpp", "prune.h",
-                "render.cpp", "render.h")}
+                "plan_compare.cpp", "plan_compare.h", "plan_maker.cpp", "plan_maker.h", "plugin_words.cpp",
+                "plugin_words.h", "prune.cpp", "prune.h", "render.cpp", "render.h")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 

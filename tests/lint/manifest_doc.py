@@ -92,6 +92,8 @@ def tables(path, schema):
         yield from tables(f"{path}.{name}" if path else name, child)
     if isinstance(schema.get("additionalProperties"), dict):
         yield from tables(path + ".NAME", schema["additionalProperties"])
+    for branch in schema.get("anyOf", []):
+        yield from tables(path, branch)
     if "items" in schema:
         yield from tables(path + "[]", schema["items"])
 

@@ -61,6 +61,22 @@ std::string AnyDigest() { return fmt::format("{:016x}", *rc::gen::arbitrary<std:
 
 std::string AnyPlugin() { return *rc::gen::element<std::string>("netplan", "hosts", "ssh"); }
 
+HcaFact AnyHca() {
+  const auto number = [] { return *rc::gen::inRange(0, 1000000); };
+  HcaFact hca{.netdev = HostileBytes(),
+              .firmware = HostileBytes(),
+              .state = HostileBytes(),
+              .rate_mbps = number(),
+              .device = {.slot = HostileBytes(), .mts = number(), .lanes = number()},
+              .upstream = {.max_mts = number(), .max_lanes = number()},
+              .verbs = {.active_mtu = number(), .dmabuf = HostileBytes()}};
+  hca.gids = Several([&] {
+    return GidFact{number(), HostileBytes(), HostileBytes(), HostileBytes()};
+  });
+  for (const std::string& name : Several(HostileBytes)) hca.counters[name] = number();
+  return hca;
+}
+
 NodeFacts AnyNodeFacts(const NodeName& name) {
   NodeFacts facts{
       .node = name, .session_address = HostileBytes(), .session_interface = HostileBytes()};
@@ -68,6 +84,7 @@ NodeFacts AnyNodeFacts(const NodeName& name) {
     return HostFact{.hostname = HostileBytes(), .machine_id = HostileBytes(), .os = HostileBytes()};
   });
   for (const std::string& link : Several(HostileBytes)) facts.links[link] = AnyLink();
+  for (const std::string& hca : Several(HostileBytes)) facts.hcas[hca] = AnyHca();
   for (const std::string& path : Several(HostileBytes)) {
     facts.files[path] = AnyObserved<FileState>(AnyFile);
   }

@@ -115,7 +115,7 @@ class TrialTest : public GuardScriptTest {
   // The commit as ArmRequest leaves it on a node.
   ScriptReply Commit() {
     const std::string arm = ArmRequest(Journal(), "", {});
-    const std::size_t begin = arm.find("'", arm.find("$J/commit\""));
+    const std::size_t begin = arm.find("'", arm.find("script commit "));
     const std::size_t end = arm.find("\n' &&", begin);
     return Request("printf '%s\n' " + arm.substr(begin, end - begin) +
                    "' >\"$J/commit\"; sh \"$J/commit\"");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
 #include "reconciler/engine/diff.h"
 #include "tests/unit/plugins/values.h"
 
@@ -56,6 +57,56 @@ TEST(Memlock, ManifestWithoutItReadsAndHoldsNothing) {
   const ClusterSpec cluster = Cluster({});
   EXPECT_TRUE(Get().probe(cluster, Fabric(), cluster.nodes.front()).empty());
   EXPECT_TRUE(ResourcesOf(cluster, NodeFacts{.node = "spark-1"}).empty());
+}
+
+std::vector<std::string> Probes(const ClusterSpec& cluster) {
+  std::vector<std::string> ids;
+  for (const Read& read : Get().probe(cluster, Fabric(), cluster.nodes.front())) {
+    if (const auto* run = std::get_if<RunProbe>(&read)) ids.push_back(run->id);
+  }
+  return ids;
+}
+
+TEST(Memlock, MeasuringRdmaReadsTheLimitsOfEveryContextThoughNoneIsOurs) {
+  const auto level = [](const char* text) {
+    return std::pair<std::string, Value>("verify", test::Map({{"level", test::Text(text)}}));
+  };
+  EXPECT_THAT(Probes(Cluster({level("rdma")})),
+              ElementsAre("memlock.service", "memlock.session", "memlock.user_service"));
+  EXPECT_THAT(Probes(Cluster({level("link")})), ElementsAre());
+  EXPECT_THAT(Probes(Cluster({level("link"), {"memlock", test::Text("unlimited")}})),
+              ElementsAre("memlock.service", "memlock.session"));
+}
+
+TEST(Memlock, AUserManagerSaysWhatItsServicesGetOrThereIsNone) {
+  const auto user = [](const CommandReply& reply) {
+    NodeFacts facts;
+    Get().parse({.commands = {{"memlock.user_service", reply}}}, facts);
+    return ValueOf(facts, "memlock.user_service");
+  };
+  EXPECT_EQ(user(Show("8388608", "8388608")), Observed<std::string>("8388608"));
+  EXPECT_EQ(user({.exit_code = 3}), Observed<std::string>(Absent{}));
+  EXPECT_EQ(user({.exit_code = 124}),
+            Observed<std::string>(Unknown{"systemctl gave no answer in 5 s"}));
+}
+
+// The limits are this process's own, whoever runs it: as root there is no other's to be found.
+TEST(Memlock, TheSessionsLimitIsThatOfTheNearestAncestorThatIsNotRoots) {
+  const ClusterSpec cluster = With(test::Text("unlimited"));
+  for (const Read& read : Get().probe(cluster, Fabric(), cluster.nodes.front())) {
+    const auto* run = std::get_if<RunProbe>(&read);
+    if (run == nullptr || run->id != "memlock.session") continue;
+    FILE* pipe = popen(ShellJoin(run->argv).c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    std::string out(8192, '\0');
+    out.resize(fread(out.data(), 1, out.size(), pipe));
+    EXPECT_EQ(pclose(pipe), 0);
+    NodeFacts facts;
+    Get().parse({.commands = {{"memlock.session", {.out = out}}}}, facts);
+    EXPECT_NE(Known(ValueOf(facts, "memlock.session")), nullptr) << out;
+    return;
+  }
+  FAIL() << "no probe of the session";
 }
 
 TEST(Memlock, UnlimitedIsWrittenForUsersForRootAndForServices) {

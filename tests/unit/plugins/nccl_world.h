@@ -31,9 +31,8 @@ struct NcclWorld : test::PairWorld {
     }
     node.values["nccl.settings"] = "";
     node.values["nccl.library"] = Absent{};
-    node.values["nccl.driver"] = Absent{};
-    node.values["nccl.gpu"] = Absent{};
-    node.values["nccl.peermem"] = Absent{};
+    node.values["gpudirect.driver"] = Absent{};
+    node.values["gpudirect.gpu"] = Absent{};
   }
 
   // A library that knows these names.

@@ -31,6 +31,13 @@ TEST(RdmaUsers, AConnectionNamesItsProgramAndItsPort) {
             "rocep1s0f1 enp1s0f1np1 ib_write_bw 812");
 }
 
+TEST(RdmaUsers, OtherFilesOfTheDeviceAreNotItsPort) {
+  ProbeReply reply = Reply("[" + Pair("RC", "ib_write_bw", 812) + "]");
+  reply.values["/sys/class/infiniband/rocep1s0f1/sys_image_guid"] = "5054:00ff:fe00:0104";
+  reply.values["/sys/class/infiniband/rocep1s0f1/board_id"] = "";
+  EXPECT_EQ(UsersOf(reply), "rocep1s0f1 enp1s0f1np1 ib_write_bw 812");
+}
+
 TEST(RdmaUsers, WhatTheKernelKeepsOnEveryPortIsNoUser) {
   EXPECT_EQ(UsersOf(Reply("[" + Pair("GSI", "ib_core", 0) + "," + Pair("SMI", "x", 0) + "]")),
             "absent");

@@ -108,7 +108,7 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
                   "/access", "/access/transport", "/access/host_keys", "/access/become",
                   "/access/connect_timeout_s", "/access/command_timeout_s", "/fabric/cage",
                   "/fabric/mtu", "/fabric/unused_cages", "/hosts", "/hosts/manage", "/max_prune",
-                  "/nccl/mode", "/verify", "/verify/level", "/nodes[]/hardware",
+                  "/nccl/mode", "/verify", "/verify/level", "/verify/size", "/nodes[]/hardware",
                   "/hardware{}/cage_gbps", "/hardware{}/pcie_generation", "/hardware{}/pcie_lanes",
                   "/switches[]/os", "/switches[]/speed_gbps", "/switches[]/fec",
                   "/switches[]/l2mtu", "/switches[]/bridge", "/switches[]/qos"));
@@ -133,6 +133,7 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
   EXPECT_EQ(settings.At({"hosts", "manage"})->ScalarText(), "true");
   EXPECT_EQ(settings.At({"max_prune"})->ScalarText(), "10");
   EXPECT_EQ(settings.At({"verify", "level"})->ScalarText(), "link");
+  EXPECT_EQ(settings.At({"verify", "size"})->ScalarText(), "1GiB");
 }
 
 TEST(ClusterSchema, DefaultsOfSwitchesAndHardwareAgreeWithTheStructs) {

@@ -116,6 +116,14 @@ TEST_F(Ladder, ACableToANodeThatIsOffIsNotAFault) {
   EXPECT_THAT(Brief(report.findings), ElementsAre("node-unreachable spark-2 x23"));
   EXPECT_EQ(report.findings[0].cause,
             "its peers hear nothing from spark-2 either: off, booting or hung");
+  // As networkd leaves a port without signal; with signal it is a fault of its own.
+  sample.Link(1, 0).ipv4.clear();
+  sample.Link(1, 1).ipv4.clear();
+  EXPECT_THAT(Brief(Climb(sample).findings), ElementsAre("node-unreachable spark-2 x25"));
+  sample.Link(1, 0).carrier = true;
+  const Report lit = Climb(sample);
+  EXPECT_EQ(ExitCode(lit), 6);
+  EXPECT_EQ(lit.findings.back().code, "address-missing");
 }
 
 TEST_F(Ladder, ANodeThatIsLostOnTheWayIsUnreachableToo) {
@@ -148,6 +156,35 @@ TEST_F(Ladder, AFactAloneFailsWithoutAnyScript) {
   EXPECT_EQ(scripts_, 0u);
   EXPECT_EQ(report.level, Rung::kFacts);
   EXPECT_EQ(report.checks.size(), 26u);
+}
+
+TEST_F(Ladder, NcclIsLeftOutWhereSomethingBelowItFails) {
+  options_ = {.up_to = Rung::kNccl, .rdma = {.leave_out = true}};
+  const auto why = [](const Report& report) {
+    EXPECT_EQ(report.checks.back().what, "nccl-run");
+    EXPECT_EQ(report.checks.back().outcome, Outcome::kSkipped);
+    EXPECT_EQ(report.nccl, std::nullopt);
+    return report.checks.back().why;
+  };
+  Sample lost = OnSwitch(3);
+  lost.Lose(2);
+  EXPECT_EQ(why(Climb(lost)), "spark-2 could not be reached");
+  Program(
+      "ping",
+      "case \"$*\" in *'-I enP2p1s0f1np1'*) echo '2 packets transmitted, 0 received'; exit 1 ;; "
+      "esac\necho '2 packets transmitted, 2 received'\n");
+  EXPECT_EQ(why(Climb(OnSwitch(2))), "pings between spark-1 and spark-2 fail");
+}
+
+TEST_F(Ladder, RailsThatAreNotToBeWrittenToAreSkipped) {
+  options_ = {.up_to = Rung::kRdma, .rdma = {.leave_out = true}};
+  const Report report = Climb(OnSwitch(2));
+  EXPECT_EQ(ExitCode(report), 0);
+  for (const Check& check : report.checks) {
+    if (check.rung != Rung::kRdma) continue;
+    EXPECT_EQ(check.outcome, Outcome::kSkipped);
+    EXPECT_EQ(check.why, "left out, as asked for");
+  }
 }
 
 }  // namespace

@@ -79,6 +79,37 @@ TEST(Render, WarningsAreFindingsAndAreCountedWhereThereAreAny) {
       "43 checks: 41 passed, 0 failed, 0 could not be measured, 0 skipped, 2 warnings; 2 causes\n");
 }
 
+TEST(Render, WritesAreALinePerDirectionAndWhatIsNotAPassIsMarked) {
+  const auto write = [](std::string what, std::string from, std::string to, int rail,
+                        Outcome outcome, std::string measured) {
+    return Check{.rung = Rung::kRdma,
+                 .what = std::move(what),
+                 .from = std::move(from),
+                 .to = std::move(to),
+                 .rail = rail,
+                 .outcome = outcome,
+                 .measured = std::move(measured)};
+  };
+  using enum Outcome;
+  const Report report{
+      .cluster = "homelab",
+      .level = Rung::kRdma,
+      .checks = {write("write-alone", "spark-1", "spark-2", 0, kPass, "111.4 Gb/s, 2.1 µs"),
+                 write("write-alone", "spark-2", "spark-1", 0, kFail, "13.2 Gb/s, 2.3 µs"),
+                 write("write-alone", "spark-1", "spark-2", 1, kCouldNotMeasure, ""),
+                 write("write-together", "spark-1", "spark-2", 0, kPass, "97.9 Gb/s"),
+                 write("write-together", "spark-1", "spark-2", 1, kSkipped, "")}};
+  EXPECT_EQ(RenderReport(report),
+            "homelab · verify up to rdma\n"
+            "\n"
+            "rdma write\n"
+            "  spark-1 → spark-2  rail0 111.4 Gb/s, 2.1 µs  rail1 could-not-measure"
+            "  rail0 with the others 97.9 Gb/s  rail1 with the others skipped\n"
+            "  spark-2 → spark-1  rail0 13.2 Gb/s, 2.3 µs ✗\n"
+            "\n"
+            "5 checks: 2 passed, 1 failed, 1 could not be measured, 1 skipped\n");
+}
+
 TEST(Render, FailuresAndWhatIsNotKnown) {
   const Sample sample = OnSwitch(3);
   auto checks = PassedChecks(sample);

@@ -1,0 +1,109 @@
+#include "plugins/gpudirect/loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plugins/gpudirect/modules.h"
+#include "plugins/shared/gpu_facts.h"
+#include "plugins/shared/gpu_reach.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::gpudirect {
+namespace {
+
+constexpr const char* kLoaderKey = "gpudirect.loader";    // the unit's ActiveState
+constexpr const char* kEntriesKey = "gpudirect.entries";  // PATH:LINE MODULE, one per line
+constexpr std::string_view kUnit = "systemd-modules-load.service";
+
+// A constant. A name in an earlier folder hides the same name in a later one, a link to nothing
+// too. The unit does not fail for a module that is not there at all. modprobe -n says nothing about
+// one that is built in.
+constexpr std::string_view kScript = R"sh(
+state=$(systemctl show --no-pager --property=ActiveState --value systemd-modules-load.service) || exit 1
+echo "state $state"
+[ "$state" = failed ] || exit 0
+seen='|'
+for folder in /etc /run /usr/local/lib /usr/lib; do
+  for file in "$folder"/modules-load.d/*.conf; do
+    name=${file##*/}
+    case $seen in *"|$name|"*) continue ;; esac
+    [ -e "$file" ] || [ -L "$file" ] || continue
+    seen="$seen$name|"
+    [ -f "$file" ] || continue
+    number=0
+    while read -r module rest || [ -n "$module" ]; do
+      number=$((number + 1))
+      case $module in '' | '#'* | ';'*) continue ;; esac
+      grep -qsx live "/sys/module/$(printf '%s' "$module" | tr - _)/initstate" && continue
+      said=$(modprobe -n -v -- "$module" 2>/dev/null) && [ -n "$said" ] || continue
+      echo "entry $file:$number $module"
+    done <"$file"
+  done
+done
+exit 0
+)sh";
+
+struct Entry {
+  std::string place = {};  // PATH:LINE
+  std::string module = {};
+};
+
+Entry ParseEntry(const std::string& line) {
+  const std::size_t blank = std::min(line.size(), line.rfind(' '));
+  return {line.substr(0, blank), std::string(Trim(std::string_view(line).substr(blank)))};
+}
+
+bool IsOurs(const Entry& entry, const GpuSection& section) {
+  return entry.place.starts_with(std::string(kModulesFile) + ":") &&
+         section.Loads(KernelName(entry.module));
+}
+
+std::string NoteOf(const Entry& entry, const NodeFacts& facts) {
+  std::string why;
+  if (KernelName(entry.module) == kPeermemModule) {
+    const GpuReach reach = PeermemReach(facts, true);
+    if (reach.answer == GpuReach::Answer::kNo) why = fmt::format(" ({})", reach.why);
+  }
+  return fmt::format("{} failed: {} asks for {}, which is not loaded{}: take the line out", kUnit,
+                     entry.place, entry.module, why);
+}
+
+}  // namespace
+
+RunProbe LoaderProbe() { return {.id = kLoaderKey, .argv = {"sh", "-c", std::string(kScript)}}; }
+
+void StoreLoader(const ProbeReply& reply, NodeFacts& facts) {
+  const auto found = reply.commands.find(kLoaderKey);
+  if (found == reply.commands.end()) return;  // not asked for
+  constexpr std::string_view kState = "state ";
+  constexpr std::string_view kEntry = "entry ";
+  facts.values[kLoaderKey] = Unknown{"systemctl did not tell the state of " + std::string(kUnit)};
+  std::vector<std::string> entries;
+  for (const std::string& line : SplitLines(found->second.out)) {
+    if (line.starts_with(kState)) {
+      facts.values[kLoaderKey] = Printable(line.substr(kState.size()));
+    } else if (line.starts_with(kEntry)) {
+      entries.push_back(Printable(line.substr(kEntry.size())));
+    }
+  }
+  facts.values[kEntriesKey] = Join(entries, "\n");
+}
+
+std::vector<std::string> LoaderNotes(const GpuSection& section, const NodeFacts& facts) {
+  if (KnownText(facts, kLoaderKey) != "failed") return {};
+  std::vector<std::string> notes;
+  bool ours = false;
+  for (const std::string& line : SplitLines(KnownText(facts, kEntriesKey))) {
+    const Entry entry = ParseEntry(line);
+    ours |= IsOurs(entry, section);
+    if (!IsOurs(entry, section)) notes.push_back(NoteOf(entry, facts));
+  }
+  if (notes.empty() && !ours) {
+    notes.push_back(fmt::format(
+        "{} failed, and no line of modules-load.d shows why: journalctl -u {} does", kUnit, kUnit));
+  }
+  return notes;
+}
+
+}  // namespace reconciler::plugins::gpudirect

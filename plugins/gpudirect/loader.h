@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plugins/shared/gpu_section.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/model/probe.h"
+
+namespace reconciler::plugins::gpudirect {
+
+// Whether systemd-modules-load.service failed, and then which lines of modules-load.d name a module
+// that the kernel has and that is not loaded.
+RunProbe LoaderProbe();
+void StoreLoader(const ProbeReply& reply, NodeFacts& facts);
+
+// A sentence for each such line that somebody else left: we did not write it and do not take it
+// away. What is ours is told by the module's own resource.
+std::vector<std::string> LoaderNotes(const GpuSection& section, const NodeFacts& facts);
+
+}  // namespace reconciler::plugins::gpudirect

@@ -1,0 +1,107 @@
+#include "plugins/gpudirect/modules.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "plugins/shared/gpu_facts.h"
+#include "plugins/shared/gpu_reach.h"
+#include "plugins/shared/owned.h"
+#include "plugins/shared/state.h"
+#include "reconciler/base/mark.h"
+
+namespace reconciler::plugins::gpudirect {
+namespace {
+
+constexpr int kLoadLimitS = 60;
+
+// A constant; $1 is the module. rmmod and not modprobe -r, which takes unused modules along that
+// this one needs, whoever loaded them. A module in use stays: the next boot is without it.
+constexpr std::string_view kUnload =
+    R"(grep -qsx 0 "/sys/module/$1/refcnt" || exit 0; exec rmmod "$1")";
+
+// What Diff compares.
+Observed<std::string> LiveState(const NodeFacts& facts, const std::string& module) {
+  if (IsModuleThere(facts, module)) return std::string("loaded");
+  const Observed<std::string> observed = ModuleOf(facts, module);
+  if (const auto* unknown = std::get_if<Unknown>(&observed)) return *unknown;
+  return std::string("not loaded");
+}
+
+std::string WhyNotLoadable(const GpuSection& section, const std::string& module,
+                           const NodeFacts& facts) {
+  if (IsModuleThere(facts, module)) return {};
+  if (module == kPeermemModule && section.mode == GpuMode::kPeermem) {
+    const GpuReach reach = PeermemReach(facts, true);
+    if (reach.answer == GpuReach::Answer::kNo) return WithDriver(reach);
+  }
+  if (std::holds_alternative<Absent>(ModuleOf(facts, module))) {
+    return fmt::format("this kernel has no module {}", module);
+  }
+  if (module == kPeermemModule && KnownText(facts, kPeerSymbolKey) == "no") {
+    return std::string(kNoPeerSymbol);
+  }
+  return {};
+}
+
+std::string WhyUnclear(const std::string& module, const NodeFacts& facts) {
+  const Observed<std::string> observed = ModuleOf(facts, module);
+  const auto* unknown = std::get_if<Unknown>(&observed);
+  return unknown == nullptr ? "" : fmt::format("cannot tell about {}: {}", module, unknown->why);
+}
+
+RunCommand Unload(const std::string& module) {
+  return {.argv = {"sh", "-c", std::string(kUnload), "sh", module}};
+}
+
+Resource LiveResource(const GpuSection& section, const GpuModule& module,
+                      const PluginInput& input) {
+  return {
+      .kind = "module",
+      .name = module.name,
+      .node = input.node.name,
+      .desired = ResourceState("loaded"),
+      .observed = AsState(LiveState(input.facts, module.name)),
+      .apply = {RunCommand{.argv = {"modprobe", "--", module.name}, .time_limit_s = kLoadLimitS}},
+      .undo = {Unload(module.name)},
+      .blocked = WhyNotLoadable(section, module.name, input.facts),
+      .where = input.cluster.Mark(module.position)};
+}
+
+// nullopt: there is none, and nothing for it to say.
+std::optional<Resource> BootFile(const GpuSection& section, const PluginInput& input) {
+  if (section.Modules().empty()) return std::nullopt;
+  std::string body;
+  std::string unclear;
+  std::string without;  // why the file would be empty
+  for (const GpuModule& module : section.Modules()) {
+    const std::string why = WhyNotLoadable(section, module.name, input.facts);
+    if (why.empty()) body += module.name + "\n";
+    if (!why.empty() && without.empty()) without = fmt::format("{}: {}", module.name, why);
+    if (unclear.empty()) unclear = WhyUnclear(module.name, input.facts);
+  }
+  const Observed<FileState> observed = FileOf(input.facts, std::string(kModulesFile));
+  if (body.empty() && std::holds_alternative<Absent>(observed)) return std::nullopt;
+  Resource file{.kind = "file",
+                .name = std::string(kModulesFile),
+                .node = input.node.name,
+                .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
+                .observed = AsState(observed),
+                .blocked = body.empty() ? without : unclear,
+                .where = input.cluster.Mark(section.position)};
+  BlockUnlessOurs(file, input.cluster.name, input.cluster.former_name);
+  return file;
+}
+
+}  // namespace
+
+std::vector<Resource> ModuleResources(const GpuSection& section, const PluginInput& input) {
+  std::vector<Resource> resources;
+  if (auto file = BootFile(section, input)) resources.push_back(std::move(*file));
+  for (const GpuModule& module : section.Modules()) {
+    resources.push_back(LiveResource(section, module, input));
+  }
+  return resources;
+}
+
+}  // namespace reconciler::plugins::gpudirect

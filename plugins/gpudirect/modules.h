@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "plugins/shared/gpu_section.h"
+#include "reconciler/plugin.h"
+
+namespace reconciler::plugins::gpudirect {
+
+inline constexpr std::string_view kModulesFile = "/etc/modules-load.d/60-spark-reconcile.conf";
+
+// The modules of the section: each loaded now, and named in our file for the next boot. One that
+// this kernel cannot load is blocked and is not in the file, since every boot would try it in vain.
+std::vector<Resource> ModuleResources(const GpuSection& section, const PluginInput& input);
+
+}  // namespace reconciler::plugins::gpudirect

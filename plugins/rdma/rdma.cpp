@@ -1,0 +1,31 @@
+#include "plugins/rdma/rdma.h"
+
+#include "plugins/rdma/devices.h"
+#include "plugins/rdma/system.h"
+#include "plugins/shared/level.h"
+
+namespace reconciler::plugins::rdma {
+namespace {
+
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
+  std::vector<Read> reads = DeviceReads();
+  for (Read& read : SystemReads(MeasuresRdma(cluster))) reads.push_back(std::move(read));
+  return reads;
+}
+
+void Parse(const ProbeReply& reply, NodeFacts& facts) {
+  StoreDevices(reply, facts);
+  StoreSystem(reply, facts);
+}
+
+}  // namespace
+
+Plugin Get() {
+  return {.name = "rdma",
+          .doc = "reads the RDMA devices, their PCIe links and GIDs, and what RDMA depends on",
+          .after = {},
+          .probe = Probe,
+          .parse = Parse};
+}
+
+}  // namespace reconciler::plugins::rdma

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "reconciler/model/cluster_spec.h"
+
+namespace reconciler::plugins {
+
+// Whether `verify` goes beyond the links, so that what it must know is worth a command more.
+bool MeasuresRdma(const ClusterSpec& cluster);
+
+}  // namespace reconciler::plugins

@@ -1,0 +1,29 @@
+# spark-verify for a Spark (aarch64) where the controller is of another type: the target
+# spark-verify-aarch64, wherever a compiler for it is found (g++-aarch64-linux-gnu). One call, no
+# libraries but the compiler's own: those that it includes have headers only, the same for all types.
+find_program(SPARK_AARCH64_CXX aarch64-linux-gnu-g++)
+if(SPARK_AARCH64_CXX AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  set(cross_headers ${PROJECT_BINARY_DIR}/cross-headers)
+  file(MAKE_DIRECTORY ${cross_headers})
+  # By links: /usr/include itself also holds this machine's libc.
+  foreach(header IN ITEMS fmt/core.h nlohmann/json.hpp tl/expected.hpp infiniband/verbs.h)
+    get_filename_component(folder ${header} DIRECTORY)
+    find_path(cross_${folder} ${header} NO_CACHE REQUIRED)
+    file(CREATE_LINK ${cross_${folder}}/${folder} ${cross_headers}/${folder} SYMBOLIC)
+  endforeach()
+  set(cross_sources "")
+  foreach(part IN ITEMS spark_verify_parts spark-verify)
+    get_target_property(sources ${part} SOURCES)
+    list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(APPEND cross_sources ${sources})
+  endforeach()
+  file(GLOB cross_depends CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h ${PROJECT_SOURCE_DIR}/reconciler/base/*.h)
+  add_custom_command(
+    OUTPUT ${PROJECT_BINARY_DIR}/spark-verify-aarch64
+    COMMAND ${SPARK_AARCH64_CXX} -std=c++20 -O2 -DFMT_HEADER_ONLY -I${PROJECT_SOURCE_DIR} -isystem ${cross_headers}
+            -ffunction-sections -static-libstdc++ -static-libgcc -pthread -Wl,--gc-sections -s ${cross_sources} -ldl
+            -o ${PROJECT_BINARY_DIR}/spark-verify-aarch64
+    DEPENDS ${cross_sources} ${cross_depends}
+    COMMENT "Building spark-verify for aarch64" VERBATIM)
+  add_custom_target(spark-verify-aarch64 DEPENDS ${PROJECT_BINARY_DIR}/spark-verify-aarch64)
+endif()

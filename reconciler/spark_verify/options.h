@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reconciler/base/result.h"
+
+namespace reconciler::spark_verify {
+
+struct RailOption {
+  std::string hca = {};   // rocep1s0f1
+  std::string ipv4 = {};  // this end's address on that rail
+};
+
+// What one end of a write test is told by flags; the other end's part comes on stdin.
+struct WriteOptions {
+  std::vector<RailOption> rails = {};  // driven at the same time
+  bool send = false;                   // false: only receives
+  std::size_t size = 1u << 20;         // bytes of one message
+  std::size_t depth = 32;              // messages in flight per queue pair
+  std::size_t queue_pairs = 4;         // per rail
+  int milliseconds = 2000;             // of measured sending
+  int warm_up_ms = 200;
+  std::size_t latency = 0;  // ping-pong rounds before the bandwidth; this end begins them
+  int ack_timeout = 14;     // 4.096 µs × 2^n before a packet is sent again, 6 times
+  int deadline_ms = 30000;  // for everything
+};
+
+Result<WriteOptions> ParseWriteOptions(const std::vector<std::string>& words);
+
+// Lines for --help.
+std::string WriteUsage();
+
+}  // namespace reconciler::spark_verify

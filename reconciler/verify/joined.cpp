@@ -1,0 +1,135 @@
+#include "reconciler/verify/joined.h"
+
+#include <fmt/format.h>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+namespace {
+
+using spark_verify::Event;
+using spark_verify::Message;
+using spark_verify::Trouble;
+
+void Keep(JoinedEnd& end, Message message) {
+  switch (message.event) {
+    case Event::kReady:
+      end.ready = std::move(message.ready);
+      break;
+    case Event::kSent:
+      end.sent = std::move(message.sent);
+      break;
+    case Event::kChecked:
+      end.checked_bytes = message.checked_bytes;
+      break;
+    case Event::kEnd:
+      end.counters = std::move(message.counters);
+      break;
+    case Event::kConnected:
+    case Event::kError:
+      break;
+  }
+}
+
+struct Heard {
+  std::string line = {};
+  std::optional<Trouble> trouble = std::nullopt;
+};
+
+Heard Listen(LineChannel& channel, Event wanted, JoinedEnd& end, Deadline deadline) {
+  auto line = channel.ReadLine(deadline);
+  if (!line) {
+    return {.trouble = Trouble{
+                .code = "protocol", .text = line.error().message, .hint = line.error().hint}};
+  }
+  auto message = spark_verify::ParseMessage(*line);
+  if (!message) {
+    return {.trouble = Trouble{
+                .code = "protocol", .text = message.error().message, .hint = message.error().hint}};
+  }
+  if (message->event == Event::kError) return {.line = *line, .trouble = message->trouble};
+  if (message->event != wanted) {
+    return {.trouble = Trouble{.code = "protocol",
+                               .text = fmt::format("wanted the line '{}' of spark-verify, found "
+                                                   "'{}'",
+                                                   spark_verify::ToString(wanted),
+                                                   spark_verify::ToString(message->event))}};
+  }
+  Keep(end, std::move(*message));
+  return {.line = *line};
+}
+
+}  // namespace
+
+Result<LineChannel> LineChannel::Start(std::unique_ptr<Channel> shell,
+                                       const std::vector<std::string>& argv, Deadline deadline) {
+  LineChannel channel(std::move(shell));
+  // The shell stays: by its words a program that was stopped is found and ended.
+  const auto written = channel.shell_->Write(ShellJoin(argv) + "; exit $?\n", deadline);
+  if (!written) return Fail(written.error());
+  return channel;
+}
+
+Result<std::string> LineChannel::ReadLine(Deadline deadline) {
+  while (true) {
+    if (const std::size_t end = buffer_.find('\n'); end != std::string::npos) {
+      std::string line = buffer_.substr(0, end);
+      buffer_.erase(0, end + 1);
+      return line;
+    }
+    auto output = shell_->Read(deadline);
+    if (!output) return Fail(output.error());
+    buffer_ += output->out;
+    errors_ += output->err;
+    if (!output->exit_code || buffer_.find('\n') != std::string::npos) continue;
+    const std::vector<std::string> words = SplitLines(errors_);
+    return Fail({.kind = ErrorKind::kVerify,
+                 .message = fmt::format("wanted a line of spark-verify, found it ended with status "
+                                        "{}",
+                                        *output->exit_code),
+                 .hint = words.empty() ? "" : Printable(words.back())});
+  }
+}
+
+Result<std::optional<std::string>> LineChannel::NextLine(Deadline until) {
+  auto line = ReadLine(until);
+  if (line) return std::move(*line);
+  // A connection that broke says so again at once.
+  const bool late =
+      line.error().kind == ErrorKind::kTransport && std::chrono::steady_clock::now() >= until;
+  if (late) return std::nullopt;
+  return Fail(std::move(line.error()));
+}
+
+Result<void> LineChannel::WriteLine(const std::string& line, Deadline deadline) {
+  return shell_->Write(line + "\n", deadline);
+}
+
+// Both ends say each word without having heard the other's same word, so that they can be heard one
+// after the other.
+JoinedResult Join(LineChannel& first, LineChannel& second, Deadline deadline) {
+  JoinedResult result;
+  for (const Event event :
+       {Event::kReady, Event::kConnected, Event::kSent, Event::kChecked, Event::kEnd}) {
+    std::array<Heard, 2> heard;
+    for (int i = 0; i < 2; ++i) {
+      heard[i] = Listen(i == 0 ? first : second, event, result.ends[i], deadline);
+      if (!heard[i].trouble) continue;
+      // An end that only lost the other one's packets knows less than that one.
+      result.trouble = heard[i].trouble;
+      result.trouble_end = i;
+      // Ends the other one at once; what it would answer is not waited for.
+      if (!heard[i].line.empty()) {
+        std::ignore = (i == 0 ? second : first).WriteLine(heard[i].line, deadline);
+      }
+      return result;
+    }
+    if (event == Event::kEnd) return result;
+    for (int i = 0; i < 2; ++i) {
+      std::ignore = (i == 0 ? second : first).WriteLine(heard[i].line, deadline);
+    }
+  }
+  return result;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reconciler/base/result.h"
+#include "reconciler/model/ipv4.h"
+
+namespace reconciler {
+
+// The network that carries NCCL's bootstrap, as rank 0's node is on it.
+struct BootstrapNetwork {
+  Ipv4Prefix subnet = {};
+  std::string netdev = {};
+};
+
+// Where rank 0 waits for the others, as its unique id (256 hexadecimal digits) says:
+// "192.168.1.21:43321". An error when it is not in that network: the others would call an address
+// that they may not reach, and wait for ever.
+Result<std::string> CheckNcclRoot(std::string_view unique_id, const BootstrapNetwork& network,
+                                  const std::string& node);
+
+}  // namespace reconciler

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reconciler/verify/rdma_judge.h"
+
+namespace reconciler {
+
+// Why a write was slow, wrong or not measured, and what to do.
+struct Cause {
+  std::string code = {};
+  std::vector<NodeName> nodes = {};
+  std::string cause = {};
+  std::string next_step = {};
+  std::optional<int> rail = std::nullopt;  // where it is another one than the check's
+};
+
+// Whether the measurement itself could not be made, which says nothing about the fabric.
+bool IsHarness(const spark_verify::Trouble& trouble);
+
+// Of the rail that the trouble is about, or of this one where it is about none.
+Cause OfTrouble(const Transfer& transfer, const RailWrite& rail);
+// An adapter of hardware whose link tells no speed.
+Cause SpeedUntold(const Transfer& transfer, const RailWrite& rail);
+Cause Implausible(const Transfer& transfer, const RailWrite& rail);
+Cause SmallMtu(const Transfer& transfer, const RailWrite& rail);
+std::optional<Cause> NarrowPcie(const Transfer& transfer, const RailWrite& rail);
+Cause OneRail(const Transfer& transfer, const RailWrite& rail);
+// Counters that grow only where packets were lost, as "spark-1 rocep1s0f1: out_of_sequence +82".
+std::vector<std::string> LossEvidence(const Transfer& transfer, const RailWrite& rail);
+Cause Loss(const Transfer& transfer, const RailWrite& rail);
+// Counters that grow where a switch marks packets (ECN), in the same form.
+std::vector<std::string> MarkEvidence(const Transfer& transfer, const RailWrite& rail);
+Cause Congested(const Transfer& transfer, const RailWrite& rail);
+// By the speed alone. `back`: the other direction of the same rail alone, 0 where not measured;
+// `enough`: what would have passed (both Gb/s).
+Cause Slow(const Transfer& transfer, const RailWrite& rail, double back, double enough);
+
+}  // namespace reconciler

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""spark-verify's write bandwidth against `ib_write_bw`, alternating in one run between two virtual machines.
+
+Same message size, queue depth and queue pairs. Prints the median of each and their ratio. Root; brings its own
+machines up and takes them down. Not a test: the machine decides the figures, only the ratio means something.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab"))
+from joined import Joined  # noqa: E402
+from spark_lab import LAB, PROGRAM, Lab  # noqa: E402
+
+ROUNDS = int(os.environ.get("ROUNDS", "7"))
+SIZE, DEPTH, PAIRS, SECONDS = 65536, 8, 2, 4
+HCA, NETDEV = "rocep1s0f1", "enp1s0f1np1"
+
+
+def ours(lab):
+    common = f"--size {SIZE} --depth {DEPTH} --qps {PAIRS} --ms {SECONDS * 1000} --ack-timeout 17 --deadline 60000"
+    joined = Joined(lab, {1: [f"--rail {HCA}=192.168.177.1 --send", common],
+                          2: [f"--rail {HCA}=192.168.177.2", common]})
+    return joined.of(1, "sent")[0]["rails"][0]["gbps"]
+
+
+def theirs(lab):
+    """perftest wants its own server first and a TCP port; depth is per queue pair in both."""
+    flags = f"-d {HCA} -x 1 -s {SIZE} -t {DEPTH} -q {PAIRS} -u 17 -D {SECONDS + 2} -f 1 -F --report_gbits"
+    server = subprocess.Popen([LAB, "ssh", "--run", lab.run, "2", f"sudo ib_write_bw {flags}"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(3)
+    try:
+        client = lab.lab("ssh", "1", f"sudo ib_write_bw {flags} 192.168.177.2", timeout=120)
+    finally:
+        server.wait(timeout=60)
+    rows = [line.split() for line in client.stdout.splitlines() if line.split()[:1] == [str(SIZE)]]
+    return float(rows[-1][3])  # BW average, Gb/s
+
+
+def prepare(lab):
+    for node in (1, 2):
+        lab.sh(node, f"ip link set {NETDEV} mtu 9000 up; ip addr add 192.168.177.{node}/24 dev {NETDEV}")
+        with open(os.path.join(os.path.dirname(PROGRAM), "spark-verify"), "rb") as program:
+            subprocess.run([LAB, "ssh", "--run", lab.run, str(node),
+                            "cat >/tmp/sv && sudo install -m 755 /tmp/sv /var/lib/spark-verify"],
+                           input=program.read(), check=True)
+    time.sleep(2)
+
+
+def main():
+    lab = Lab(2, "--vm", "--topology", "direct")
+    try:
+        prepare(lab)
+        rounds = [(ours(lab), theirs(lab)) for _ in range(ROUNDS)]
+    finally:
+        lab.down()
+    own = statistics.median(one for one, _ in rounds)
+    other = statistics.median(one for _, one in rounds)
+    print(json.dumps({"rounds": rounds}))
+    print(f"spark-verify {own:.3f} Gb/s, ib_write_bw {other:.3f} Gb/s, ratio {own / other:.2f}")
+
+
+if __name__ == "__main__":
+    main()

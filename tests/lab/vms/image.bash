@@ -1,0 +1,108 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced by `lab`, which sets $lab_dir and $cache.
+# What virtual machines start from: the lab's root file system with a kernel as an ext4 image, that kernel and its initrd.
+
+vm_packages=(busybox initramfs-tools linux-image-amd64 ibverbs-utils nftables perftest)
+# Bytes of the disk; the image is sparse.
+vm_disk=3G
+
+image_digest() { cat "$lab_dir/root.bash" "$lab_dir/vms/image.bash" | sha256sum | cut -c1-12; }
+
+# A node's own files (keys, host name, addresses) come behind the initrd and are put into a disk that has none yet.
+image_initramfs_scripts() {
+  local at=$1
+  printf '%s\n' virtio_pci virtio_blk ext4 crc32c_generic >"$at/modules"
+  sed -i 's/^MODULES=.*/MODULES=list/; s/^COMPRESS=.*/COMPRESS=gzip/' "$at/initramfs.conf"
+  install -D -m 0755 /dev/stdin "$at/scripts/init-bottom/lab-identity" <<'SCRIPT'
+#!/bin/sh
+[ "$1" != prereqs ] || exit 0
+[ -d /identity ] && [ ! -e "$rootmnt/etc/lab-identity" ] || exit 0
+cp -a /identity/. "$rootmnt/"
+: >"$rootmnt/etc/lab-identity"
+SCRIPT
+}
+
+# The modules that two machines with virtio and soft-RoCE can want.
+image_prune_modules() {
+  local drivers=$1/kernel/drivers
+  rm -rf "$1"/kernel/{sound,net/{wireless,mac80211,bluetooth},fs/{ocfs2,xfs,btrfs,nfs,nfsd,smb,ceph,f2fs,gfs2,jfs,reiserfs}}
+  find "$drivers" -mindepth 1 -maxdepth 1 ! -name infiniband ! -name net ! -name block ! -name virtio ! -name char -exec rm -rf {} +
+  rm -rf "$drivers"/net/{ethernet,wireless,wan,usb,can,fddi,hamradio,arcnet,ppp,slip,plip}
+}
+
+# Makes the tree a machine's again where root.bash made it a namespace's, and adds soft-RoCE with the Spark's names.
+image_dress() {
+  local root=$1
+  rm -rf "$root"/etc/systemd/system/{lab-proc-sys.service,sysinit.target.wants/lab-proc-sys.service,systemd-udev-trigger.service.d}
+  echo '/dev/vda / ext4 rw,relatime 0 1' >"$root/etc/fstab"
+  echo 'blacklist mlx5_core' >"$root/etc/modprobe.d/lab.conf"
+  install -D -m 0755 /dev/stdin "$root/usr/local/sbin/lab-rxe" <<'SCRIPT'
+#!/bin/sh
+# crc32_generic: rxe computes its checksum with it, and says ENOENT without.
+modprobe -a crc32_generic rdma_rxe
+for pair in enp1s0f0np0:rocep1s0f0 enP2p1s0f0np0:roceP2p1s0f0 enp1s0f1np1:rocep1s0f1 enP2p1s0f1np1:roceP2p1s0f1; do
+  [ -e "/sys/class/infiniband/${pair#*:}" ] || rdma link add "${pair#*:}" type rxe netdev "${pair%:*}"
+done
+SCRIPT
+  install -D -m 0644 /dev/stdin "$root/etc/systemd/system/lab-rxe.service" <<'UNIT'
+[Unit]
+Description=Soft-RoCE devices with the names of a Spark's
+DefaultDependencies=no
+After=systemd-udev-settle.service systemd-sysusers.service
+Wants=systemd-udev-settle.service
+Before=network.target
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/usr/local/sbin/lab-rxe
+[Install]
+WantedBy=multi-user.target
+UNIT
+  chroot "$root" systemctl -q enable lab-rxe.service
+}
+
+# Runs in a mount namespace of its own, so that nothing stays mounted however it ends.
+image_build() {
+  local base=$1 target=$2 merged=$2/merged version proxy=''
+  mkdir -p "$target"/{layer,work,merged}
+  mount -t overlay overlay -o "lowerdir=$base,upperdir=$target/layer,workdir=$target/work" "$merged"
+  mount -t proc proc "$merged/proc"
+  cp -L /etc/resolv.conf "$merged/etc/resolv.conf"
+  printf '#!/bin/sh\nexit 101\n' | install -m 0755 /dev/stdin "$merged/usr/sbin/policy-rc.d"
+  eval "$(apt-config shell proxy Acquire::http::Proxy)"
+  http_proxy=${proxy:-${http_proxy:-}} DEBIAN_FRONTEND=noninteractive \
+    chroot "$merged" sh -euc "apt-get -qq update
+      apt-get -qq -y --no-install-recommends install ${vm_packages[*]}
+      apt-get clean"
+  rm -rf "$merged"/{etc/resolv.conf,usr/sbin/policy-rc.d} "$merged"/var/lib/apt/lists/*
+  version=$(basename "$merged"/lib/modules/*)
+  image_prune_modules "$merged/lib/modules/$version"
+  image_initramfs_scripts "$merged/etc/initramfs-tools"
+  image_dress "$merged"
+  chroot "$merged" sh -euc "depmod $version; update-initramfs -u -k $version"
+  cp "$merged/boot/vmlinuz-$version" "$target/vmlinuz"
+  cp "$merged/boot/initrd.img-$version" "$target/initrd"
+  umount "$merged/proc"
+  rm -rf "${merged:?}"/boot/*
+  mke2fs -q -t ext4 -L lab -E lazy_itable_init=1,lazy_journal_init=1 -d "$merged" "$target/root.ext4" "$vm_disk"
+  umount "$merged"
+  rm -rf "${target:?}"/{layer,work,merged}
+}
+
+# Builds what is missing and prints the directory with root.ext4, vmlinuz and initrd.
+image_ensure() {
+  local base image
+  base=$(root_ensure networkd)
+  image=$cache/vm-$(image_digest)
+  (
+    flock 8
+    if [[ ! -d $image ]]; then
+      note 'building the virtual machines'\'' image with its kernel (about a minute, once)'
+      rm -rf "$image.new"
+      unshare --mount --propagation private "$lab_dir/lab" _build_image "$base" "$image.new" >>"$cache/build.log" 2>&1 ||
+        die "wanted $image; the build failed (its words are in $cache/build.log)"
+      mv "$image.new" "$image"
+    fi
+  ) 8>"$cache/lock"
+  echo "$image"
+}

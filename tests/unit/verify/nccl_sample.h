@@ -1,0 +1,73 @@
+#pragma once
+
+#include "reconciler/fabric/expand.h"
+#include "reconciler/verify/nccl_roofline.h"
+#include "reconciler/verify/nccl_values.h"
+#include "tests/unit/fabric/clusters.h"
+
+namespace reconciler::test {
+
+inline constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
+
+// A healthy cluster and a run of NCCL on it, which tests then spoil.
+struct NcclWorld {
+  ClusterSpec cluster = {};
+  Fabric fabric = {};
+  RailFactsOf facts = {};
+  NcclRun run = {};
+
+  NcclRank& Rank(int node) { return run.ranks.at(static_cast<std::size_t>(node - 1)); }
+  RailFacts& Rail(int node, const std::string& hca) {
+    return facts.at("spark-" + std::to_string(node)).at(hca);
+  }
+};
+
+inline std::string HealthyLog(const std::string& version = "2.28.9+cuda13.0") {
+  return "n:1:1 [0] NCCL INFO NCCL version " + version + R"(
+n:1:1 [0] NCCL INFO NET/IB : Using [0]rocep1s0f1:1/RoCE [1]roceP2p1s0f1:1/RoCE [RO]; OOB enP7s7:192.168.1.21<0>
+n:1:1 [0] NCCL INFO Using network IB
+n:1:1 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IB/0
+n:1:1 [0] NCCL INFO Channel 01/0 : 1[0] -> 0[0] [receive] via NET/IB/1
+)";
+}
+
+// `busbw` in GB/s. The counters are those of a ring whose rails share alike.
+inline spark_verify::NcclResult ResultOf(double busbw, std::uint64_t bytes, int ranks,
+                                         const std::vector<RailPort>& ports) {
+  const double factor = spark_verify::BusFactor(spark_verify::Collective::kAllReduce, ranks);
+  spark_verify::NcclResult result{.bytes = bytes, .iterations = 10};
+  result.time_us = static_cast<double>(bytes) * factor / busbw * 1e-3;
+  result.p50_us = result.p95_us = result.time_us;
+  for (const RailPort& port : ports) {
+    const auto words =
+        static_cast<std::uint64_t>(static_cast<double>(bytes) * factor * result.iterations / 4 /
+                                   static_cast<double>(ports.size()));
+    result.counters[port.hca] = {{"port_xmit_data", words}, {"port_rcv_data", words}};
+  }
+  return result;
+}
+
+inline NcclWorld HealthyNccl(int nodes, double busbw = 21.5) {
+  NcclWorld world;
+  std::vector<NodeSpec> all;
+  for (int id = 1; id <= nodes; ++id) all.push_back(Node(id));
+  world.cluster = Cluster(nodes == 2 ? Topology::kDirect : Topology::kSwitch, all, 2);
+  world.fabric = *ExpandFabric(world.cluster);
+  world.run.root = "192.168.1.21:43321";
+  for (const NodeSpec& node : world.cluster.nodes) {
+    const std::vector<RailPort>& ports = world.fabric.ports.at(node.name);
+    for (const RailPort& port : ports) {
+      world.facts[node.name][port.hca] = {
+          .limits = {.link_mbps = 200'000, .pcie_width = 4, .pcie_max_width = 16, .pcie_gts = 32},
+          .active_mtu = 4096};
+    }
+    NcclRank rank{.node = node.name, .fate = NcclFate::kFinished, .order = node.id};
+    rank.hello = spark_verify::NcclHello{.rank = node.id - 1, .nccl_version = 22809};
+    rank.log = HealthyLog();
+    rank.results = {ResultOf(busbw, kGib, nodes, ports)};
+    world.run.ranks.push_back(std::move(rank));
+  }
+  return world;
+}
+
+}  // namespace reconciler::test
