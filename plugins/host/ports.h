@@ -6,8 +6,8 @@
 namespace reconciler::plugins::host {
 
 // Where the PCI functions of the node's hardware are, and what ethtool (where there is one) tells
-// of its ports: FEC, lanes and error counters. All of it optional: facts without which nothing is
-// decided. Not run on hardware.
+// of its ports: FEC, lanes and error counters. All of it optional: verify judges what is told, and
+// no plan needs it. Not run on hardware.
 RunProbe PortsProbe(const ClusterSpec& cluster, const NodeSpec& node);
 // Facts: "host.pci.ADDRESS" is the netdev of a function that is there, or empty where it has none;
 // "host.fec.NETDEV", "host.lanes.NETDEV", "host.errors.NETDEV".

@@ -38,7 +38,7 @@ void Casebook::Explain(std::size_t check, std::size_t finding) {
 
 bool Casebook::IsOpen(std::size_t check) const {
   const Outcome outcome = checks[check].outcome;
-  return !explained_[check] && (outcome == Outcome::kFail || outcome == Outcome::kCouldNotMeasure);
+  return !explained_[check] && outcome != Outcome::kPass && outcome != Outcome::kSkipped;
 }
 
 std::vector<Arrow> Casebook::Arrows(Rung rung, Symptom symptom) const {

@@ -30,7 +30,7 @@ class Casebook {
   Finding& At(std::size_t finding) { return findings_[finding]; }
   // The first explanation of a check stays.
   void Explain(std::size_t check, std::size_t finding);
-  bool IsOpen(std::size_t check) const;  // failed or not measured, and not explained yet
+  bool IsOpen(std::size_t check) const;  // not passed or skipped, and not explained yet
   std::optional<std::size_t> FindingOf(std::size_t check) const { return explained_[check]; }
 
   // Open checks with that symptom, grouped by a text made from each; checks in order.

@@ -43,6 +43,15 @@ constexpr PortText kPortTexts[] = {
      "come up or lose packets",
      "compare `ethtool --show-fec` on {} with the switch's port; `spark-reconcile graph` says what "
      "the switch must have"},
+    {Symptom::kErrorsGrew,
+     "the port counted bad or dropped frames, or lost its link, while verify ran: its cable or a "
+     "plug, another FEC at the other end, or frames that come faster than the node takes them",
+     "reseat the cable of {} at both ends and run verify again; if it stays, try another cable"},
+    {Symptom::kLanesDiffer,
+     "the port has another number of lanes than most ports of its speed: the switch's cage is "
+     "split or set otherwise, or the cable is another",
+     "compare `ethtool` on {} with the other nodes; `spark-reconcile graph` says how a switch's "
+     "ports must be set"},
 };
 
 const Segment* SegmentOf(const Fabric& fabric, int rail) {
@@ -122,6 +131,13 @@ std::string CarrierCause(const std::vector<NodeName>& nodes) {
                            : "no node on the rail sees a signal: the switch is off";
 }
 
+// A slow port answers, and so does one with a name of another's.
+bool SilencesPort(Symptom symptom) {
+  return symptom != Symptom::kSpeedLow && symptom != Symptom::kFecWrong &&
+         symptom != Symptom::kLanesDiffer && symptom != Symptom::kErrorsGrew &&
+         symptom != Symptom::kPortElsewhere;
+}
+
 void ExplainPorts(Casebook& book, const PortText& text) {
   std::map<std::vector<NodeName>, std::vector<std::size_t>> groups;
   std::vector<std::vector<NodeName>> order;  // of first appearance: node order of the manifest
@@ -153,11 +169,7 @@ void ExplainPorts(Casebook& book, const PortText& text) {
     for (const std::size_t i : groups[nodes]) {
       const Check& check = book.checks[i];
       book.Explain(i, id);
-      // A slow port answers, and so does one with a name of another's.
-      if (text.symptom == Symptom::kSpeedLow || text.symptom == Symptom::kFecWrong ||
-          text.symptom == Symptom::kPortElsewhere) {
-        continue;
-      }
+      if (!SilencesPort(text.symptom)) continue;
       book.port_faults[{check.from, check.rail.value_or(0)}].emplace_back(text.symptom, id);
     }
   }

@@ -60,6 +60,19 @@ void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
   }
 }
 
+// By rung, then node order of the manifest; what the probes told of the ports joins the facts.
+void SortChecks(const ClusterSpec& cluster, std::vector<Check>& checks) {
+  std::stable_sort(checks.begin(), checks.end(),
+                   [](const Check& a, const Check& b) { return a.rung < b.rung; });
+  std::map<NodeName, std::size_t> order;
+  for (const NodeSpec& node : cluster.nodes) order.try_emplace(node.name, order.size());
+  const auto end = std::partition_point(
+      checks.begin(), checks.end(), [](const Check& check) { return check.rung == Rung::kFacts; });
+  std::stable_sort(checks.begin(), end, [&order](const Check& a, const Check& b) {
+    return order.at(a.from) < order.at(b.from);
+  });
+}
+
 // One node that is missing would keep all others waiting, and a rail on which pings fail has its
 // finding already.
 std::string WhyNoCollective(const Report& report, const ClusterSpec& cluster) {
@@ -142,8 +155,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
     if (!own.unreachable.empty()) report.unreachable[node.name] = own.unreachable;
     std::move(own.checks.begin(), own.checks.end(), std::back_inserter(report.checks));
   }
-  std::stable_sort(report.checks.begin(), report.checks.end(),
-                   [](const Check& a, const Check& b) { return a.rung < b.rung; });
+  SortChecks(cluster, report.checks);
   ForgiveSilence(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
   if (options.up_to >= Rung::kRdma) {

@@ -168,9 +168,13 @@ std::string FactsText(const Report& report) {
     ++total;
   }
   if (total == 0) return "";
-  return fmt::format("facts: {} passed, {} failed, {} could not be measured, {} skipped\n\n",
-                     counts[Outcome::kPass], counts[Outcome::kFail],
-                     counts[Outcome::kCouldNotMeasure], counts[Outcome::kSkipped]);
+  std::string text = fmt::format(
+      "facts: {} passed, {} failed, {} could not be measured, {} skipped", counts[Outcome::kPass],
+      counts[Outcome::kFail], counts[Outcome::kCouldNotMeasure], counts[Outcome::kSkipped]);
+  if (const std::size_t warned = counts[Outcome::kWarn]; warned > 0) {
+    text += fmt::format(", {}", Plural(warned, "warning", "warnings"));
+  }
+  return text + "\n\n";
 }
 
 std::string SummaryText(const Report& report) {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 #include <map>
 
 #include "reconciler/base/text.h"
 #include "reconciler/engine/frames.h"
+#include "reconciler/verify/port_errors.h"
 
 namespace reconciler {
 namespace {
@@ -244,6 +246,12 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
       no_answer(check);
     }
     checks.push_back(std::move(check));
+  }
+  const auto before = answers.find("errors.before");
+  const auto after = answers.find("errors.after");
+  if (before != answers.end() && after != answers.end()) {
+    std::vector<Check> errors = JudgeErrors(probes, before->second.out, after->second.out);
+    std::move(errors.begin(), errors.end(), std::back_inserter(checks));
   }
   return checks;
 }

@@ -78,6 +78,10 @@ std::string_view ToString(Symptom symptom) {
       return "speed-low";
     case Symptom::kFecWrong:
       return "fec-wrong";
+    case Symptom::kLanesDiffer:
+      return "lanes-differ";
+    case Symptom::kErrorsGrew:
+      return "errors-grew";
     case Symptom::kMemlockLow:
       return "memlock-low";
     case Symptom::kHcaMissing:

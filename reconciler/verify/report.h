@@ -36,6 +36,8 @@ enum class Symptom {
   kMtuWrong,
   kSpeedLow,
   kFecWrong,
+  kLanesDiffer,  // from most ports of the same speed
+  kErrorsGrew,   // bad or lost frames, or links lost, while the pings ran
   kMemlockLow,
   kHcaMissing,
   kHcaName,  // there under another name

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <vector>
 
 #include "reconciler/base/text.h"
@@ -31,6 +32,15 @@ run() {
   "$@" >"$work/$label.out" 2>"$work/$label.err" </dev/null || rc=$?
   echo "$rc" >"$work/$label.rc"
 }
+count_errors() { # LABEL IFACE…
+  label=$1; shift
+  run "$label" timeout -k @KILL@ @PING@ sh -c '
+    for port do
+      read -r count <"/sys/class/net/$port/carrier_down_count" && echo "$port carrier_down_count $count"
+      ethtool -S "$port" | sed -n "s/^ *\(@COUNTERS@\): */\1 /p" |
+        while read -r name count; do echo "$port $name $count"; done
+    done 2>/dev/null' sh "$@"
+}
 probe_ping() {
   run "small.$1" timeout -k @KILL@ @PING@ ping -n -c 2 -i 0.2 -W 1 -I "$2" "$3"
   [ "$rc" = 0 ] || return 0
@@ -53,6 +63,12 @@ probe_ssh() {
   fi
 }
 )sh";
+
+// Bad frames, frames dropped at the port, lost links: zero growth is healthy for each. Not those
+// that grow on a good cable, such as what FEC corrects (rx_corrected_bits_phy). mlx5 counts them
+// per cage.
+constexpr std::string_view kCounters =
+    "rx_crc_errors_phy\\|rx_symbol_err_phy\\|rx_discards_phy\\|link_down_events_phy";
 
 constexpr std::string_view kAnswer = R"sh(for file in "$work"/*.rc; do
   [ -e "$file" ] || continue
@@ -83,6 +99,15 @@ std::string InLanes(const std::vector<std::string>& lines, std::size_t first, st
   return text + "wait\n";
 }
 
+// Each sender's port once, every one after a blank.
+std::string Netdevs(const NodeProbes& probes) {
+  std::set<std::string> netdevs;
+  for (const PingProbe& ping : probes.pings) netdevs.insert(ping.netdev);
+  std::string text;
+  for (const std::string& netdev : netdevs) text += " " + ShellQuote(netdev);
+  return text;
+}
+
 int Rounds(std::size_t probes, std::size_t lanes) {
   return static_cast<int>((probes + lanes - 1) / lanes);
 }
@@ -93,6 +118,7 @@ std::string VerifyScript(const NodeProbes& probes, std::string_view nonce) {
   std::string functions = Replace(std::string(kFunctions), "@KILL@", std::to_string(kKillAfterS));
   functions = Replace(std::move(functions), "@PING@", std::to_string(kPingLimitS));
   functions = Replace(std::move(functions), "@SSH@", std::to_string(kSshLimitS));
+  functions = Replace(std::move(functions), "@COUNTERS@", kCounters);
 
   std::vector<std::string> pings;
   for (std::size_t i = 0; i < probes.pings.size(); ++i) {
@@ -105,17 +131,23 @@ std::string VerifyScript(const NodeProbes& probes, std::string_view nonce) {
   for (std::size_t i = 0; i < probes.logins.size(); ++i) {
     logins.push_back(fmt::format("probe_ssh {} {}\n", i, ShellQuote(probes.logins[i].host)));
   }
+  const std::string netdevs = Netdevs(probes);
+  const auto count_errors = [&netdevs](std::string_view when) {
+    return netdevs.empty() ? "" : fmt::format("count_errors errors.{}{}\n", when, netdevs);
+  };
   return ScriptPreamble(nonce) +
          fmt::format("user={}\n",
                      probes.user.empty() ? "${SUDO_USER:-$(id -un)}" : ShellQuote(probes.user)) +
-         functions + InLanes(pings, probes.first_ping, kPingLanes) +
-         InLanes(logins, probes.first_login, kSshLanes) + std::string(kAnswer);
+         functions + count_errors("before") + InLanes(pings, probes.first_ping, kPingLanes) +
+         InLanes(logins, probes.first_login, kSshLanes) + count_errors("after") +
+         std::string(kAnswer);
 }
 
 Milliseconds VerifyLimit(const NodeProbes& probes) {
   const int ping = 3 * (kPingLimitS + kKillAfterS) + 1;
   const int login = 2 * (kSshLimitS + kKillAfterS) + 1;
-  return std::chrono::seconds(kSlackS + Rounds(probes.pings.size(), kPingLanes) * ping +
+  const int counting = probes.pings.empty() ? 0 : 2 * (kPingLimitS + kKillAfterS);
+  return std::chrono::seconds(kSlackS + counting + Rounds(probes.pings.size(), kPingLanes) * ping +
                               Rounds(probes.logins.size(), kSshLanes) * login);
 }
 

@@ -10,6 +10,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/device_facts.h"
+#include "reconciler/verify/port_health.h"
 
 namespace reconciler {
 namespace {
@@ -152,63 +153,6 @@ void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const
   JudgeSpeed(checks[5], gbps, link);
 }
 
-Fec FecOf(const ClusterSpec& cluster, const NodeName& node) {
-  for (const SwitchSpec& one : cluster.switches) {
-    for (const SwitchPort& port : one.ports) {
-      if (port.peer.node == node) return one.fec;
-    }
-  }
-  return Fec::kAuto;  // nobody asks for another
-}
-
-// ethtool's words: "RS", "BaseR", "Off", and on some drivers several of them.
-std::string_view EthtoolFec(Fec fec) {
-  switch (fec) {
-    case Fec::kAuto:
-      return "";
-    case Fec::kRs:
-      return "RS";
-    case Fec::kFc:
-      return "BaseR";
-    case Fec::kOff:
-      return "Off";
-  }
-  return {};
-}
-
-// What only a card with ethtool tells: questions of their own, where there are answers. Counters
-// count since the driver was loaded, so that they are told and never judged.
-void AddOptional(const ClusterSpec& cluster, const RailPort& port, const NodeFacts& facts,
-                 std::vector<Check>& checks) {
-  const auto value = [&](std::string_view what) {
-    const auto found = facts.values.find(fmt::format("host.{}.{}", what, port.netdev));
-    return found == facts.values.end() ? nullptr : Known(found->second);
-  };
-  if (const std::string* lanes = value("lanes")) {
-    checks[5].evidence.push_back(Printable(fmt::format("{}: {} lanes", port.netdev, *lanes)));
-  }
-  if (const std::string* errors = value("errors")) {
-    checks[5].evidence.push_back(
-        Printable(fmt::format("{}: {} since the driver was loaded", port.netdev, *errors)));
-  }
-  const std::string* fec = value("fec");
-  if (fec == nullptr) return;
-  const std::string_view wanted = EthtoolFec(FecOf(cluster, port.node));
-  Check check = PortCheck(port, "fec",
-                          wanted.empty() ? "" : fmt::format("FEC {} on {}", wanted, port.netdev));
-  check.measured = "FEC " + Printable(*fec);
-  const std::vector<std::string> words = Split(*fec, ' ');
-  const auto link = facts.links.find(port.netdev);
-  const bool carrier = link != facts.links.end() && link->second.carrier;
-  if (!carrier) {
-    check.measured.clear();
-    Skip(check, "no carrier");
-  } else if (!wanted.empty() && std::find(words.begin(), words.end(), wanted) == words.end()) {
-    Fail(check, Symptom::kFecWrong, check.measured);
-  }
-  checks.push_back(std::move(check));
-}
-
 constexpr std::uint64_t kUnlimited = UINT64_MAX;
 
 // The fact's form: bytes, or "unlimited".
@@ -311,6 +255,7 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
   std::vector<Check> checks;
   const auto wanted_memlock = WantedMemlock(cluster);
   const Rates rates = RatesOf(fabric);
+  const UsualLanes usual_lanes = LanesOfMost(cluster, fabric, facts);
   for (const NodeSpec& node : cluster.nodes) {
     const auto known = facts.nodes.find(node.name);
     const NodeFacts* node_facts = known == facts.nodes.end() ? nullptr : &known->second;
@@ -323,7 +268,7 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
         if (node_facts != nullptr) {
           JudgePort(questions, port, RateOf(rates, port), cluster.FindHardware(node.hardware),
                     *node_facts);
-          AddOptional(cluster, port, *node_facts, questions);
+          AskEthtool(cluster, usual_lanes, port, *node_facts, questions);
         } else {
           std::for_each(questions.begin(), questions.end(), unknown);
         }

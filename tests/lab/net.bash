@@ -106,8 +106,10 @@ net_batch() {
 net_sync() {
   (
     flock 8
-    local id port bridge peer state
+    local id port bridge peer state name mask=0
     local -A there=()
+    # 0x4000: let LLDP through, as a cable does and a switch does not.
+    [[ $topology != direct && $topology != ring ]] || mask=0x4000
     while read -r _ port _; do
       port=${port%%[@:]*}
       there[$port]=1
@@ -115,8 +117,7 @@ net_sync() {
     {
       for bridge in $(net_bridges); do
         [[ -z ${there[$bridge]:-} ]] || continue
-        # 0x4000: let LLDP through, as a cable does.
-        echo "link add $bridge mtu $lab_mtu type bridge group_fwd_mask 0x4000 mcast_snooping 0"
+        echo "link add $bridge mtu $lab_mtu type bridge group_fwd_mask $mask mcast_snooping 0"
         # A cable has no address. In one command with `up` it would come too late.
         echo "link set $bridge addrgenmode none"
         echo "link set $bridge up"
@@ -139,9 +140,13 @@ net_sync() {
           fi
           if [[ -n $bridge ]]; then bridge="master $bridge"; else bridge=nomaster; fi
           echo "link set n$id-$port $bridge $state"
+          # lldpd says it as the port's description.
+          read -r _ name <<<"$(switch_port "$id" "$port")"
+          [[ -z $name ]] || echo "link set n$id-$port alias $name"
         done
       done
     } | net_batch
+    switches_sync
   ) 8>"$run_dir/net.lock"
 }
 

@@ -83,17 +83,22 @@ node_start() {
   setsid "$lab_dir/lab" _supervise "$run" "$id" </dev/null >>"$run_dir/nodes/$id/console.log" 2>&1 &
 }
 
-# Runs as the supervisor. Every boot gets new network and mount namespaces, as a real boot starts with bare cards:
-# with --keep-unit, nspawn leaves a reboot to its caller and says so by status 133.
-node_supervise() {
-  local id=$1 status=133 fd
-  echo "$BASHPID" >"$(node_cgroup "$id")/cgroup.procs"
-  # A caller's pipe that stays open here would keep that caller waiting for its end.
+# A caller's pipe or lock that stays open in a process that stays would keep that caller waiting for its end.
+close_inherited() {
+  local fd
   for fd in /proc/self/fd/*; do
     fd=${fd##*/}
     # 255 is bash's own, for this script.
     [[ $fd -le 2 || $fd == 255 ]] || eval "exec $fd>&-"
   done
+}
+
+# Runs as the supervisor. Every boot gets new network and mount namespaces, as a real boot starts with bare cards:
+# with --keep-unit, nspawn leaves a reboot to its caller and says so by status 133.
+node_supervise() {
+  local id=$1 status=133
+  echo "$BASHPID" >"$(node_cgroup "$id")/cgroup.procs"
+  close_inherited
   while [[ $status == 133 ]]; do
     status=0
     net_unplug "$id"
@@ -128,7 +133,8 @@ node_wait() {
   local id=$1 deadline=$((SECONDS + 60)) state='no PID 1' banner
   while ((SECONDS < deadline)); do
     if node_leader "$id" >/dev/null; then
-      state=$( (node_enter "$id" systemctl is-system-running --wait) 2>/dev/null) || :
+      # A boot that never ends must not wait for ever either.
+      state=$( (node_enter "$id" timeout $((deadline - SECONDS)) systemctl is-system-running --wait) 2>/dev/null) || :
       if [[ $state == running || $state == degraded ]]; then
         banner=$(in_outer timeout 2 bash -c "exec 3<>/dev/tcp/$(node_address "$id")/22 && read -r -u3 line && echo \"\$line\"" 2>/dev/null) || :
         [[ $banner != SSH-* ]] || return 0

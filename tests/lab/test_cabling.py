@@ -1,54 +1,13 @@
 """Who is at the other end of every cable: a wrong one stops the apply before any byte is written."""
 
-import json
 import unittest
 
-from spark_lab import LabTest, cluster
+from cabling_lab import CablingTest
+from spark_lab import cluster
 
 PAIR = cluster("pair.yaml")
 RING = cluster("ring-3.yaml")
 FOUR = cluster("switch-4.yaml")
-
-UP = "for port in /sys/class/net/en*p?s*; do ip link set ${port##*/} up; done"
-# Every file that an apply writes or could write, but for the lock that a refused one held, and what the kernel shows.
-STATE = r"""
-find /etc /home /root /run/netplan /run/systemd/network /run/sysctl.d /var/lib/spark-reconcile/ -mindepth 1 \
-  ! -name lock ! -name 'lease*' ! -name .sudo_as_admin_successful -printf '%p %y %m %u:%g %l\n' 2>/dev/null | sort
-find /etc /home /root /run/netplan /run/systemd/network /run/sysctl.d /var/lib/spark-reconcile -type f \
-  ! -name lock ! -name 'lease*' ! -name .sudo_as_admin_successful -exec sha256sum {} + 2>/dev/null | sort
-ip -br address | sed 's/@[^ ]*//' | sort; ip -br link | awk '{ sub(/@.*/, "", $1); print $1, $3 }' | sort
-ip route; ip -6 route
-"""
-STOPPED = """\
-nothing was changed, because the cabling is not the manifest's:
-  {}
-  hint: move the cables (left and right are seen from the back), correct the manifest, or give --allow-wrong-cables
-"""
-
-
-class CablingTest(LabTest):
-    """Tests run in the order of their names."""
-
-    def ports_up(self):
-        for node in range(1, self.nodes + 1):
-            self.lab.sh(node, UP)
-        for node in range(1, self.nodes + 1):  # an address that is still being tested would be one that changes
-            self.lab.sh(node, "for i in $(seq 50); do [ -n \"$(ip -6 address show tentative)\" ] || break; sleep 0.1; done")
-
-    def states(self):
-        return [line for node in range(1, self.nodes + 1)
-                for line in self.lab.sh(node, STATE).splitlines()]
-
-    def cables(self, manifest, expect):
-        report = json.loads(self.spark("cabling", manifest, "--format", "json", expect=expect).stdout)
-        return [(" ".join(cable["ends"]), cable["state"], cable["detail"]) for cable in report["cables"]], report["wrong"]
-
-    def assert_apply_stops(self, manifest, *lines):
-        self.ports_up()
-        before = self.states()
-        done = self.spark("apply", manifest, "--yes", "--brief", expect=2)
-        self.assertTrue(done.stderr.endswith(STOPPED.format("\n  ".join(lines))), done.stderr)
-        self.assertEqual(self.states(), before)
 
 
 class Pair(CablingTest):
@@ -103,8 +62,7 @@ class Pair(CablingTest):
         self.assertEqual(self.cables(PAIR, 7)[0][0][2],
                          "a link without IPv6 at spark-1's right cage, a link on which nobody answers at spark-2's right "
                          "cage")
-        for node in (1, 2):
-            self.lab.sh(node, "echo 'configure system interface pattern en*' >/etc/lldpd.d/lab.conf; systemctl start lldpd")
+        self.start_lldpd()
         self.lab.sh(1, "for i in $(seq 100); do lldpcli show neighbors | grep -q enp1s0f1np1 && exit; lldpcli update; "
                        "sleep 0.2; done; exit 1")
         self.assertEqual(self.cables(PAIR, 0)[0][0][1], "confirmed")
@@ -178,8 +136,6 @@ class Switch(CablingTest):
         self.lab.lab("swap", "4")
         self.spark("apply", FOUR, "--yes", "--brief", expect=0)
 
-
-del CablingTest
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,10 +3,26 @@
 import json
 import unittest
 
-from spark_lab import LabTest, cluster
+from cabling_lab import CablingTest
+from spark_lab import cluster
+
+# The switch and port of each node in leaf-spine-8.yaml.
+PLUGS = {node: f"leaf-{(node + 3) // 4} qsfp56-dd-{leg}"
+         for node, leg in enumerate(["1-1", "1-5", "2-1", "2-5"] * 2, start=1)}
+
+# The answers of a card that a namespace does not have. The counter starts at the driver's and moves with each look.
+ETHTOOL = """cat >/usr/local/sbin/ethtool <<'END'
+#!/bin/sh
+case $1 in
+  --show-fec) exit 1 ;;
+  -S) echo >>/run/reads-$2; echo "     rx_crc_errors_phy: $(({grows} * $(wc -l </run/reads-$2)))" ;;
+  *) printf '\tLanes: {lanes}\n' ;;
+esac
+END
+chmod 755 /usr/local/sbin/ethtool"""
 
 
-class OnSwitches(LabTest):
+class OnSwitches(CablingTest):
     manifest = None
 
     def converge(self):
@@ -41,13 +57,65 @@ class OneSwitch(OnSwitches):
                       "reaches over enP7s7", blocked["spark-3"])
 
 
+    def test_lanes_unlike_the_others_and_counters_that_grow_are_warnings(self):
+        self.converge()
+        for node in (1, 2, 3, 4):
+            self.lab.sh(node, ETHTOOL.format(lanes=2 if node == 3 else 4, grows=int(node == 2)))
+            self.addCleanup(self.lab.sh, node, "rm /usr/local/sbin/ethtool /run/reads-*")
+        report = json.loads(self.spark("verify", self.manifest, "--format", "json", expect=0).stdout)
+        told = {(check["from"], check["what"]): check["measured"] for check in report["checks"]
+                if check["what"] in ("lanes", "errors")}
+        self.assertEqual(told, {
+            ("spark-1", "lanes"): "4 lanes", ("spark-1", "errors"): "none grew",
+            ("spark-2", "lanes"): "4 lanes", ("spark-2", "errors"): "rx_crc_errors_phy grew by 1 to 3",
+            ("spark-3", "lanes"): "2 lanes", ("spark-3", "errors"): "none grew",
+            ("spark-4", "lanes"): "4 lanes", ("spark-4", "errors"): "none grew"})
+        self.assertEqual([(finding["outcome"], finding["code"], finding["nodes"], finding["rails"])
+                          for finding in report["findings"]],
+                         [("warn", "errors-grew", ["spark-2"], ["rail0", "rail1"]),
+                          ("warn", "lanes-differ", ["spark-3"], ["rail0", "rail1"])])
+
+
 class LeafSpine(OnSwitches):
     nodes = 8
     options = ("--topology", "leaf-spine")
     manifest = cluster("leaf-spine-8.yaml")
 
-    def test_every_pair_talks_on_both_rails_also_over_the_spine(self):
-        self.converge()
+    def assert_confirmed_in_their_ports(self):
+        self.assert_plugs(PLUGS)
+        self.assertEqual(self.cables(self.manifest, 0), (
+            [(f"spark-{node}.p1", "confirmed", f"on one network with 7 others, in {plug} by LLDP")
+             for node, plug in PLUGS.items()], []))
+
+    def test_1_every_node_is_found_in_its_port_of_its_leaf(self):
+        self.ports_up()
+        self.start_lldpd()
+        self.assert_confirmed_in_their_ports()
+
+    def test_2_plugs_that_changed_their_leaves_stop_the_first_apply(self):
+        self.lab.lab("cross", "4", "enp1s0f1np1", "5", "enp1s0f1np1")
+        self.assert_plugs({4: PLUGS[5], 5: PLUGS[4]})
+        self.assert_apply_stops(
+            self.manifest,
+            "spark-4's right cage is in leaf-2 qsfp56-dd-1-1, the manifest says leaf-1 qsfp56-dd-2-5",
+            "spark-5's right cage is in leaf-1 qsfp56-dd-2-5, the manifest says leaf-2 qsfp56-dd-1-1")
+        self.lab.lab("cross", "4", "enp1s0f1np1", "5", "enp1s0f1np1")
+
+    def test_3_plugs_that_changed_their_ports_of_one_leaf_stop_it_too(self):
+        self.lab.lab("cross", "7", "enp1s0f1np1", "8", "enp1s0f1np1")
+        self.assert_plugs({**PLUGS, 7: PLUGS[8], 8: PLUGS[7]})
+        self.assert_apply_stops(
+            self.manifest,
+            "spark-7's right cage is in leaf-2 qsfp56-dd-2-5, the manifest says leaf-2 qsfp56-dd-2-1",
+            "spark-8's right cage is in leaf-2 qsfp56-dd-2-1, the manifest says leaf-2 qsfp56-dd-2-5")
+        self.lab.lab("cross", "7", "enp1s0f1np1", "8", "enp1s0f1np1")
+
+    def test_4_with_the_plugs_back_every_pair_talks_on_both_rails_also_over_the_spine(self):
+        self.assert_plugs(PLUGS)
+        done = self.spark("apply", self.manifest, "--yes", "--brief", expect=0)
+        self.assertNotIn("cabling", done.stderr)
+        self.assert_empty_plan(self.manifest)
+        self.assert_confirmed_in_their_ports()
         self.assert_every_pair_talks_on_both_rails()
         graph = self.spark("graph", self.manifest, expect=0).stdout
         self.assertIn("ring order: " + " ".join(f"spark-{node}" for node in range(1, 9)), graph)

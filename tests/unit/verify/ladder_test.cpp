@@ -54,6 +54,25 @@ TEST_F(Ladder, AHealthyClusterPassesWithOneScriptPerNode) {
                                                      "spark-3 measured"));
 }
 
+TEST_F(Ladder, CountersThatGrewStandWithTheirNodesFactsAndChangeNoExitCode) {
+  // Both netdevs of a cage tell the cage's counters.
+  Program("ethtool",
+          "echo >>\"$D/reads\"; echo \"     rx_discards_phy: $(wc -l <\"$D/reads\")\"\n");
+  const Report report = Climb(OnSwitch(2));
+  EXPECT_EQ(ExitCode(report), 0);
+  std::vector<std::string> places;
+  for (const Check& check : report.checks) {
+    if (check.what == "memlock" || check.what == "errors") {
+      places.push_back(fmt::format("{} {} {}", check.from, check.what, ToString(check.outcome)));
+    }
+  }
+  EXPECT_THAT(places,
+              ElementsAre("spark-1 memlock pass", "spark-1 errors warn", "spark-1 errors warn",
+                          "spark-2 memlock pass", "spark-2 errors warn", "spark-2 errors warn"));
+  EXPECT_THAT(Brief(report.findings), ElementsAre("errors-grew spark-1 rail0 rail1 x2",
+                                                  "errors-grew spark-2 rail0 rail1 x2"));
+}
+
 TEST_F(Ladder, TheSameClusterGivesTheSameReport) {
   const Report first = Climb(OnSwitch(3));
   EXPECT_EQ(first, Climb(OnSwitch(3)));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/verify/port_errors.h"
 #include "tests/unit/verify/sample.h"
 
 namespace reconciler {
@@ -32,6 +33,50 @@ TEST(Render, AHealthyPair) {
             "  spark-2  ok ok    -\n"
             "\n"
             "34 checks: 34 passed, 0 failed, 0 could not be measured, 0 skipped\n");
+}
+
+TEST(Render, WarningsAreFindingsAndAreCountedWhereThereAreAny) {
+  Sample sample = OnSwitch(3);
+  for (const auto& [node, lanes] :
+       {std::pair("spark-1", "4"), {"spark-2", "4"}, {"spark-3", "2"}}) {
+    sample.facts.nodes.at(node).values["host.lanes.enp1s0f1np1"] = lanes;
+  }
+  std::vector<Check> checks = CheckFacts(sample.cluster, sample.fabric, sample.facts);
+  NodeProbes probes{.from = "spark-1", .pings = {{.to = "spark-2", .rail = 1, .netdev = "e1"}}};
+  for (const Check& check :
+       JudgeErrors(probes, "e1 rx_crc_errors_phy 1", "e1 rx_crc_errors_phy 4")) {
+    checks.push_back(check);
+  }
+  EXPECT_EQ(
+      RenderReport(ReportOf(sample, checks)),
+      "homelab · verify up to ssh\n"
+      "\n"
+      "facts: 41 passed, 0 failed, 0 could not be measured, 0 skipped, 2 warnings\n"
+      "\n"
+      "findings\n"
+      "  warn errors-grew: spark-1 on rail1\n"
+      "    expected   no error counter of e1 grows while verify runs\n"
+      "    measured   rx_crc_errors_phy grew by 3 to 4\n"
+      "    cause      the port counted bad or dropped frames, or lost its link, while verify ran: "
+      "its cable\n"
+      "               or a plug, another FEC at the other end, or frames that come faster "
+      "than the node\n"
+      "               takes them\n"
+      "    next step  reseat the cable of spark-1 at both ends and run verify again; if it stays, "
+      "try\n"
+      "               another cable\n"
+      "\n"
+      "  warn lanes-differ: spark-3 on rail0\n"
+      "    expected   4 lanes on enp1s0f1np1, as most ports of 200000 Mb/s have\n"
+      "    measured   2 lanes\n"
+      "    cause      the port has another number of lanes than most ports of its speed: the "
+      "switch's cage\n"
+      "               is split or set otherwise, or the cable is another\n"
+      "    next step  compare `ethtool` on spark-3 with the other nodes; `spark-reconcile graph` "
+      "says how a\n"
+      "               switch's ports must be set\n"
+      "\n"
+      "43 checks: 41 passed, 0 failed, 0 could not be measured, 0 skipped, 2 warnings; 2 causes\n");
 }
 
 TEST(Render, WritesAreALinePerDirectionAndWhatIsNotAPassIsMarked) {

@@ -23,6 +23,7 @@ TEST(ExitCode, TheWorstDecides) {
   using enum Outcome;
   EXPECT_EQ(ExitCode(Of({})), 0);
   EXPECT_EQ(ExitCode(Of({kPass, kSkipped})), 0);
+  EXPECT_EQ(ExitCode(Of({kPass, kWarn})), 0);
   EXPECT_EQ(ExitCode(Of({kPass, kCouldNotMeasure})), 7);
   EXPECT_EQ(ExitCode(Of({kPass, kCouldNotMeasure}, true)), 3);
   EXPECT_EQ(ExitCode(Of({kPass}, true)), 3);
@@ -41,6 +42,15 @@ Report BrokenReport() {
   Break(report.checks, Rung::kPing, "0>2@0", Symptom::kJumboLost,
         "2 packets transmitted, 0 received");
   Break(report.checks, Rung::kSsh, "1>2@1", Symptom::kSshDenied, "Permission denied (publickey).");
+  report.checks[0].outcome = Outcome::kWarn;
+  for (const char* what : {"fec", "lanes", "errors"}) {
+    report.checks.push_back({.what = what, .from = "spark-1", .rail = 0});
+  }
+  for (const Symptom symptom : {Symptom::kFecWrong, Symptom::kLanesDiffer, Symptom::kErrorsGrew}) {
+    report.checks[1].symptom = symptom;
+    report.checks.push_back(report.checks[1]);
+  }
+  report.checks[0].symptom = Symptom::kLanesDiffer;
   report.findings = FindingsOf(sample, report.checks);
   report.unreachable["spark-4"] = "no connection within 10 s";
   return report;

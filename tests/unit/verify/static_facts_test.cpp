@@ -85,15 +85,48 @@ TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyTold) {
                                                      "spark-1 rail0 fec skipped: no carrier"));
 }
 
-TEST(CheckFacts, LanesAndCountersAreToldBesideTheSpeed) {
+TEST(CheckFacts, CountersSinceTheDriverWasLoadedAreOnlyTold) {
   Sample sample = OnSwitch(2);
   auto& values = sample.facts.nodes.at("spark-1").values;
-  values["host.lanes.enp1s0f1np1"] = "4";
   values["host.errors.enp1s0f1np1"] = "0 rx_crc_errors_phy, 3 link_down_events_phy";
   EXPECT_THAT(CheckFacts(sample.cluster, sample.fabric, sample.facts)[5].evidence,
-              testing::ElementsAre("enp1s0f1np1: 4 lanes",
-                                   "enp1s0f1np1: 0 rx_crc_errors_phy, 3 link_down_events_phy "
+              testing::ElementsAre("enp1s0f1np1: 0 rx_crc_errors_phy, 3 link_down_events_phy "
                                    "since the driver was loaded"));
+}
+
+TEST(CheckFacts, LanesOtherThanThoseOfMostPortsOfTheSpeedAreAWarning) {
+  Sample sample = OnSwitch(3);
+  const auto lanes = [&](int node) -> Observed<std::string>& {
+    return sample.facts.nodes.at(fmt::format("spark-{}", node)).values["host.lanes.enp1s0f1np1"];
+  };
+  lanes(1) = lanes(2) = lanes(3) = "2";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  lanes(3) = "4";
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail0 lanes warn: 4 lanes"));
+  sample.Link(3, 0).speed_mbps = 100000;  // another speed: nothing to compare with
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  sample.Link(3, 0).carrier = false;
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail0 carrier fail: no carrier",
+                                                     "spark-3 rail0 lanes skipped: no carrier"));
+}
+
+TEST(CheckFacts, LanesOfHalfThePortsAreNotThoseOfMost) {
+  Sample sample = OnSwitch(2);
+  sample.facts.nodes.at("spark-1").values["host.lanes.enp1s0f1np1"] = "1";
+  sample.facts.nodes.at("spark-2").values["host.lanes.enp1s0f1np1"] = "4";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  const Check check = CheckFacts(sample.cluster, sample.fabric, sample.facts)[6];
+  EXPECT_EQ(check.measured + "; " + check.expected, "1 lane; ");
+  // A node of another profile is no witness.
+  sample = OnSwitch(3);
+  for (const auto& [node, lanes] :
+       {std::pair("spark-1", "4"), {"spark-2", "4"}, {"spark-3", "2"}}) {
+    sample.facts.nodes.at(node).values["host.lanes.enp1s0f1np1"] = lanes;
+  }
+  sample.cluster.nodes[2].hardware = "connectx5-workstation";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[6].expected,
+            "4 lanes on enp1s0f1np1, as most ports of 200000 Mb/s have");
 }
 
 TEST(CheckFacts, AMissingPortSkipsWhatItWouldHave) {
