@@ -52,7 +52,10 @@ Result<std::unique_ptr<Channel>> NodePool::OpenShell(const NodeSpec& node) {
   auto transport = Connection(node);
   if (!transport) return Fail(Named(std::move(transport).error(), node));
   auto shell = (*transport)->OpenShell();
-  if (!shell) return Fail(Named(std::move(shell).error(), node));
+  if (!shell) {
+    Drop(node.name);
+    return Fail(Named(std::move(shell).error(), node));
+  }
   return shell;
 }
 

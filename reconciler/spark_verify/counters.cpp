@@ -26,6 +26,17 @@ Counters ReadCounters(const std::string& root) {
   return counters;
 }
 
+namespace {
+
+// mlx5's counters of packets have 32 bits; one of more that fell was begun anew.
+std::uint64_t Grown(std::uint64_t before, std::uint64_t after) {
+  constexpr std::uint64_t kWrap = std::uint64_t{1} << 32;
+  if (after >= before) return after - before;
+  return before < kWrap ? after + kWrap - before : after;
+}
+
+}  // namespace
+
 Counters Growth(const Counters& before, const Counters& after) {
   Counters growth;
   for (const auto& [hca, counters] : after) {
@@ -34,8 +45,7 @@ Counters Growth(const Counters& before, const Counters& after) {
       if (device == before.end()) continue;
       const auto old = device->second.find(name);
       if (old == device->second.end() || old->second == value) continue;
-      constexpr std::uint64_t kWrap = std::uint64_t{1} << 32;
-      growth[hca][name] = value > old->second ? value - old->second : value + kWrap - old->second;
+      growth[hca][name] = Grown(old->second, value);
     }
   }
   return growth;

@@ -20,6 +20,8 @@ using reconciler::spark_verify::WriteAll;
 using reconciler::spark_verify::WriteUsage;
 
 constexpr int kUsage = 2;
+// A driver that does not answer must not keep it on the node.
+constexpr unsigned kFactsLimitS = 25;
 
 std::string Help() { return "spark-verify facts\n" + WriteUsage() + NcclUsage(); }
 
@@ -44,6 +46,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (words == std::vector<std::string>{"facts"}) {
+    alarm(kFactsLimitS);
     WriteAll(STDOUT_FILENO, FactsLine());
     return 0;
   }

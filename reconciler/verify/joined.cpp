@@ -11,6 +11,8 @@ using spark_verify::Event;
 using spark_verify::Message;
 using spark_verify::Trouble;
 
+constexpr std::size_t kLongestLine = 4u << 20;  // bytes
+
 void Keep(JoinedEnd& end, Message message) {
   switch (message.event) {
     case Event::kReady:
@@ -59,6 +61,27 @@ Heard Listen(LineChannel& channel, Event wanted, JoinedEnd& end, Deadline deadli
   return {.line = *line};
 }
 
+// Every queue pair ends with one message of a pattern that its receiver compares.
+std::uint64_t ToCheck(const JoinedEnd& sender) {
+  if (!sender.ready.send) return 0;
+  std::uint64_t pairs = 0;
+  for (const spark_verify::RailReady& rail : sender.ready.rails) pairs += rail.queue_pairs.size();
+  return pairs * sender.ready.size;
+}
+
+// An end that compared less than all of it has shown nothing.
+void DemandChecked(JoinedResult& result) {
+  for (int i = 0; i < 2; ++i) {
+    const std::uint64_t wanted = ToCheck(result.ends[1 - i]);
+    if (result.ends[i].checked_bytes >= wanted) continue;
+    result.trouble_end = i;
+    result.trouble =
+        Trouble{.code = "protocol",
+                .text = fmt::format("wanted {} bytes compared by spark-verify, found {}", wanted,
+                                    result.ends[i].checked_bytes)};
+  }
+}
+
 }  // namespace
 
 Result<LineChannel> LineChannel::Start(std::unique_ptr<Channel> shell,
@@ -77,10 +100,18 @@ Result<std::string> LineChannel::ReadLine(Deadline deadline) {
       buffer_.erase(0, end + 1);
       return line;
     }
+    if (buffer_.size() > kLongestLine) {
+      return Fail({.kind = ErrorKind::kVerify,
+                   .message = fmt::format("wanted a line of spark-verify, found more than {} bytes "
+                                          "without an end",
+                                          kLongestLine)});
+    }
     auto output = shell_->Read(deadline);
     if (!output) return Fail(output.error());
     buffer_ += output->out;
     errors_ += output->err;
+    // Only its last line is told.
+    if (errors_.size() > kLongestLine) errors_.erase(0, errors_.size() - kLongestLine);
     if (!output->exit_code || buffer_.find('\n') != std::string::npos) continue;
     const std::vector<std::string> words = SplitLines(errors_);
     return Fail({.kind = ErrorKind::kVerify,
@@ -124,11 +155,12 @@ JoinedResult Join(LineChannel& first, LineChannel& second, Deadline deadline) {
       }
       return result;
     }
-    if (event == Event::kEnd) return result;
+    if (event == Event::kEnd) break;
     for (int i = 0; i < 2; ++i) {
       std::ignore = (i == 0 ? second : first).WriteLine(heard[i].line, deadline);
     }
   }
+  DemandChecked(result);
   return result;
 }
 

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/ledger.h"
 
 namespace reconciler {
 namespace {
@@ -24,6 +27,13 @@ Error Refused(const NodeSpec& node, const ScriptReply& reply) {
   return {.kind = ErrorKind::kVerify,
           .message = fmt::format("wanted spark-verify copied to {}, found: {}", node.name,
                                  Printable(Trim(reply.err.empty() ? reply.out : reply.err)))};
+}
+
+// It is a part of a file's name here, and of messages.
+bool IsMachineType(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-';
+  });
 }
 
 Result<std::string> MachineOf(const NodeSpec& node, NodePool& pool) {
@@ -55,6 +65,12 @@ std::string Base64(std::string_view bytes) {
 }
 
 Result<std::string> ReadProgram(const std::string& folder, const std::string& machine) {
+  if (!IsMachineType(machine)) {
+    return Fail(
+        {.kind = ErrorKind::kVerify,
+         .message = fmt::format("wanted a machine type like aarch64 of uname -m, found '{}'",
+                                Printable(machine))});
+  }
   utsname own = {};
   uname(&own);
   const std::string name = machine == own.machine ? "spark-verify" : "spark-verify-" + machine;
@@ -81,16 +97,17 @@ std::string ProgramPath(std::string_view program) {
 std::string UploadScript(std::string_view program, const std::string& path) {
   return fmt::format(R"sh(umask 077
 path={0}
+new=$path.$$
 mkdir -p "${{path%/*}}" || exit 1
-base64 -d >"$path.new" <<'END'
+trap 'rm -f "$new"' EXIT
+base64 -d >"$new" <<'END'
 {1}END
-found=$(sha256sum <"$path.new" | cut -c1-64)
+found=$(sha256sum <"$new" | cut -c1-64)
 if [ "$found" != {2} ]; then
-  rm -f "$path.new"
   echo "wanted the digest {2}, found $found" >&2
   exit 1
 fi
-chmod 700 "$path.new" && mv -f "$path.new" "$path"
+chmod 700 "$new" && mv -f "$new" "$path"
 )sh",
                      ShellQuote(path), Base64(program), Sha256Hex(program));
 }
@@ -111,9 +128,10 @@ Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std:
 }
 
 void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path) {
-  std::ignore = pool.Run(
-      node, fmt::format("rm -f {}; rmdir {} 2>/dev/null || :\n", ShellQuote(path), kFolder),
-      kLimit);
+  const std::string script = fmt::format("rm -f {}; {{ rmdir {} && rmdir {}; }} 2>/dev/null || :\n",
+                                         ShellQuote(path), kFolder, kStateFolder);
+  // A connection that broke in the run is made anew.
+  if (!pool.Run(node, script, kLimit)) std::ignore = pool.Run(node, script, kLimit);
 }
 
 }  // namespace reconciler

@@ -108,6 +108,13 @@ std::vector<std::string> Grown(const Transfer& transfer, const RailWrite& rail,
 
 std::vector<NodeName> Both(const Transfer& transfer) { return {transfer.from, transfer.to}; }
 
+constexpr double kDetour = 6;       // Gb/s: what a CPU forwards
+constexpr int kFastLink = 100'000;  // Mb/s: a Spark's, or half of it behind a switch's breakout
+
+bool HasFastLink(const RailWrite& rail) {
+  return std::min(rail.from.limits.link_mbps, rail.to.limits.link_mbps) >= kFastLink;
+}
+
 }  // namespace
 
 bool IsHarness(const spark_verify::Trouble& trouble) {
@@ -204,6 +211,8 @@ std::vector<std::string> MarkEvidence(const Transfer& transfer, const RailWrite&
   return Grown(transfer, rail, kMarkCounters);
 }
 
+bool LooksLikeDetour(const RailWrite& rail) { return rail.gbps < kDetour && HasFastLink(rail); }
+
 Cause Loss(const Transfer& transfer, const RailWrite& rail) {
   return {"packets-lost", Both(transfer),
           fmt::format("packets are lost on {} between {} and {}", RailName(rail.rail),
@@ -219,7 +228,6 @@ Cause Congested(const Transfer& transfer, const RailWrite& rail) {
 }
 
 Cause Slow(const Transfer& transfer, const RailWrite& rail, double back, double enough) {
-  constexpr double kDetour = 6;     // Gb/s: what a CPU forwards
   constexpr double kDegraded = 25;  // Gb/s: a ConnectX-7 in its degraded state stays below
   if (rail.gbps < kDetour) {
     return {"detour", Both(transfer),
@@ -227,8 +235,7 @@ Cause Slow(const Transfer& transfer, const RailWrite& rail, double back, double 
             "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
             "switch blocks (STP)"};
   }
-  if (rail.gbps < kDegraded &&
-      std::min(rail.from.limits.link_mbps, rail.to.limits.link_mbps) >= 100'000) {
+  if (rail.gbps < kDegraded && HasFastLink(rail)) {
     return {"nic-degraded", Both(transfer),
             fmt::format("a ConnectX of {} or {} is degraded: the link is healthy and no counter "
                         "grows",

@@ -30,12 +30,14 @@ std::optional<Cause> NarrowPcie(const Transfer& transfer, const RailWrite& rail)
 Cause OneRail(const Transfer& transfer, const RailWrite& rail);
 // Counters that grow only where packets were lost, as "spark-1 rocep1s0f1: out_of_sequence +82".
 std::vector<std::string> LossEvidence(const Transfer& transfer, const RailWrite& rail);
+// So slow on a fast link that packets lost on the way are no cause of their own.
+bool LooksLikeDetour(const RailWrite& rail);
 Cause Loss(const Transfer& transfer, const RailWrite& rail);
 // Counters that grow where a switch marks packets (ECN), in the same form.
 std::vector<std::string> MarkEvidence(const Transfer& transfer, const RailWrite& rail);
 Cause Congested(const Transfer& transfer, const RailWrite& rail);
-// By the speed alone. `back`: the other direction of the same rail alone, 0 where not measured;
-// `enough`: what would have passed (both Gb/s).
+// By the speed alone. `back`: the other direction of the same rail with as many rails at work, 0
+// where not measured; `enough`: what would have passed (both Gb/s).
 Cause Slow(const Transfer& transfer, const RailWrite& rail, double back, double enough);
 
 }  // namespace reconciler

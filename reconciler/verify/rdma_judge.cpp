@@ -40,7 +40,8 @@ class Judge {
                                    Check& check) const;
   static std::optional<Cause> LookAtData(const Transfer& transfer, const RailWrite& rail,
                                          Check& check);
-  double Alone(const NodeName& from, const NodeName& to, int rail) const;
+  // Gb/s of that rail in the transfer of so many rails at once; 0: not measured.
+  double SpeedOf(const NodeName& from, const NodeName& to, int rail, std::size_t at_once) const;
   void Explain(Cause cause, const Check& check);
 
   const std::vector<Transfer>& transfers_;
@@ -83,11 +84,15 @@ Check Judge::CheckOf(const Transfer& transfer, const RailWrite& rail) const {
           .rail = rail.rail};
 }
 
-double Judge::Alone(const NodeName& from, const NodeName& to, int rail) const {
+double Judge::SpeedOf(const NodeName& from, const NodeName& to, int rail,
+                      std::size_t at_once) const {
   for (const Transfer& transfer : transfers_) {
-    if (transfer.from == from && transfer.to == to && transfer.rails.size() == 1 &&
-        transfer.rails.front().rail == rail && !transfer.trouble) {
-      return transfer.rails.front().gbps;
+    if (transfer.from != from || transfer.to != to || transfer.rails.size() != at_once ||
+        transfer.trouble) {
+      continue;
+    }
+    for (const RailWrite& one : transfer.rails) {
+      if (one.rail == rail) return one.gbps;
     }
   }
   return 0;
@@ -107,15 +112,19 @@ std::optional<Cause> Judge::LookAtSpeed(const Transfer& transfer, const RailWrit
   }
   if (rail.gbps >= kPass * roofline && check.evidence.empty()) return std::nullopt;
   check.outcome = Outcome::kFail;
-  if (!check.evidence.empty()) return Loss(transfer, rail);
+  // What a CPU forwards it also drops.
+  if (!check.evidence.empty() && !LooksLikeDetour(rail)) return Loss(transfer, rail);
   if (auto busy = Busy(transfer, rail)) return busy;
   if (transfer.rails.size() > 1) {
-    const double alone = Alone(transfer.from, transfer.to, rail.rail);
+    const double alone = SpeedOf(transfer.from, transfer.to, rail.rail, 1);
     if (alone >= kPass * roofline && rail.gbps < 0.1 * alone) return OneRail(transfer, rail);
   }
-  check.evidence = MarkEvidence(transfer, rail);
-  if (!check.evidence.empty()) return Congested(transfer, rail);
-  return Slow(transfer, rail, Alone(transfer.to, transfer.from, rail.rail), kPass * roofline);
+  if (check.evidence.empty()) {
+    check.evidence = MarkEvidence(transfer, rail);
+    if (!check.evidence.empty()) return Congested(transfer, rail);
+  }
+  return Slow(transfer, rail, SpeedOf(transfer.to, transfer.from, rail.rail, transfer.rails.size()),
+              kPass * roofline);
 }
 
 // How fast it should have been, nothing tells: of devices made of software nothing can. Of them it

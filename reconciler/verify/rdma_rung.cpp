@@ -36,7 +36,7 @@ std::string WhyNotWritten(const Report& report, const NodeName& from, const Node
         (check.from == from && check.to == to) || (check.from == to && check.to == from);
     if (between && check.rung == Rung::kPing && check.rail == port.rail &&
         check.outcome != Outcome::kPass) {
-      return fmt::format("pings between {} and {} fail on {}", check.from, check.to,
+      return fmt::format("pings between {} and {} did not pass on {}", check.from, check.to,
                          RailName(port.rail));
     }
   }
@@ -91,13 +91,16 @@ void AddDifferences(Finding& finding, const ClusterFacts& facts) {
 
 void AddRdma(Report& report, RdmaJudgement judged, const ClusterFacts& facts) {
   std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
+  const std::size_t below = report.findings.size();
   for (Finding& finding : judged.findings) {
-    const auto same =
-        std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& below) {
-          return below.code == finding.code && below.nodes == finding.nodes;
-        });
-    if (same != report.findings.end()) {
+    const auto end = report.findings.begin() + static_cast<std::ptrdiff_t>(below);
+    const auto same = std::find_if(report.findings.begin(), end, [&](const Finding& one) {
+      return one.code == finding.code && one.nodes == finding.nodes;
+    });
+    if (same != end) {
       same->explains += finding.explains;
+      same->rails.insert(finding.rails.begin(), finding.rails.end());
+      if (finding.outcome == Outcome::kFail) same->outcome = Outcome::kFail;
       continue;
     }
     AddDifferences(finding, facts);

@@ -16,6 +16,12 @@ TEST(Growth, OnlyWhatGrewIsLeftAndAWrapAt32BitsCounts) {
   EXPECT_EQ(Growth(before, after), (Counters{{"mlx5_0", {{"out_of_sequence", 10}}}}));
 }
 
+TEST(Growth, ACounterOf64BitsThatBeganAnewCountsFromNothing) {
+  const Counters before = {{"mlx5_0", {{"port_xmit_data", 1'000'000'000'000u}}}};
+  const Counters after = {{"mlx5_0", {{"port_xmit_data", 7}}}};
+  EXPECT_EQ(Growth(before, after), (Counters{{"mlx5_0", {{"port_xmit_data", 7}}}}));
+}
+
 TEST(ReadCounters, ReadsBothFoldersWhateverTheNames) {
   const std::filesystem::path root = testing::TempDir() + "spark_verify_counters";
   std::filesystem::remove_all(root);

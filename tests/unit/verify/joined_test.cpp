@@ -21,10 +21,11 @@ class Told : public Channel {
   }
   Result<void> CloseInput() override { return {}; }
   Result<Output> Read(Deadline) override {
-    constexpr std::size_t kPiece = 50;  // bytes: splits every line
-    Output output{.out = says_.substr(0, kPiece)};
-    says_.erase(0, kPiece);
-    if (says_.empty()) {
+    // Bytes: splits every line, and is not for ever about a long one.
+    const std::size_t piece = said_ < 10'000 ? 50 : 1u << 16;
+    Output output{.out = says_.substr(said_, piece)};
+    said_ = std::min(said_ + piece, says_.size());
+    if (said_ == says_.size()) {
       output.exit_code = exit_code_;
       output.err = errors_;
     }
@@ -33,6 +34,7 @@ class Told : public Channel {
 
  private:
   std::string says_;
+  std::size_t said_ = 0;
   std::vector<std::string>& heard_;
   int exit_code_;
   std::string errors_;
@@ -100,6 +102,30 @@ TEST(Join, AWordOutOfTurnIsRefused) {
   const JoinedResult result = Join(first.channel, second.channel, kNever);
   ASSERT_TRUE(result.trouble);
   EXPECT_EQ(result.trouble->text, "wanted the line 'ready' of spark-verify, found 'connected'");
+}
+
+TEST(Join, DataThatWasNotComparedIsNoPass) {
+  const auto ready = [](bool send) {
+    return ReadyLine({.rails = {{.hca = "a", .queue_pairs = {{.number = 1}, {.number = 2}}}},
+                      .size = 65536,
+                      .send = send});
+  };
+  End first(ready(true) + Rest(125'000'000));
+  End second(ready(false) + Rest(0));
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble_end, 1);
+  EXPECT_EQ(result.trouble->code, "protocol");
+  EXPECT_EQ(result.trouble->text, "wanted 131072 bytes compared by spark-verify, found 65536");
+}
+
+TEST(Join, ALineWithoutAnEndIsNotKeptForEver) {
+  End first(std::string(5u << 20, 'x'));
+  End second(ReadyOf("rocep1s0f1"));
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble->text,
+            "wanted a line of spark-verify, found more than 4194304 bytes without an end");
 }
 
 }  // namespace

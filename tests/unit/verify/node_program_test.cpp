@@ -8,6 +8,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "reconciler/base/text.h"
+#include "reconciler/transport/fake_transport.h"
+
 namespace reconciler {
 namespace {
 
@@ -53,8 +56,38 @@ TEST(UploadScript, EveryByteArrivesAndOnlyRootMayRunIt) {
     ASSERT_EQ(RunAsNode(folder, UploadScript(AllBytes(size), path)), 0);
     EXPECT_EQ(ReadAll(path), AllBytes(size));
     EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
-    EXPECT_FALSE(fs::exists(path.string() + ".new"));
   }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "bin"), {}), 4);
+}
+
+TEST(UploadScript, TwoAtTheSameTimeDoNotMix) {
+  const fs::path folder = FreshFolder("upload_two");
+  const std::string script = UploadScript(AllBytes(1000), folder / "program");
+  std::ofstream(folder / "other", std::ios::binary) << script;
+  std::string first = script;
+  first.insert(first.find("found="), "sh -s <" + (folder / "other").string() + " || exit 3\n");
+  EXPECT_EQ(RunAsNode(folder, first), 0) << ReadAll(folder / "errors");
+  EXPECT_EQ(ReadAll(folder / "program"), AllBytes(1000));
+}
+
+TEST(RemoveProgram, TriesAgainWhereTheConnectionBroke) {
+  FakeNetwork network(std::map<NodeName, FakeNode>{});
+  FakeNode breaks{.shell =
+                      [&network](const std::string&) {
+                        network.SetNode("spark-1", {});
+                        return ScriptReply{};
+                      },
+                  .drop_after = 0};
+  network.SetNode("spark-1", breaks);
+  NodePool pool(network.Dialer());
+  NodeSpec node;
+  node.name = "spark-1";
+  RemoveProgram(node, pool, "/var/lib/spark-reconcile/bin/spark-verify-0");
+  const std::string script =
+      "rm -f '/var/lib/spark-reconcile/bin/spark-verify-0'; "
+      "{ rmdir /var/lib/spark-reconcile/bin && rmdir /var/lib/spark-reconcile; } 2>/dev/null || "
+      ":\n";
+  EXPECT_EQ(network.ScriptsOf("spark-1"), (std::vector{script, script}));
 }
 
 TEST(UploadScript, BytesWithAnotherDigestLeaveNothing) {
@@ -79,6 +112,15 @@ TEST(ReadProgram, OfAnotherMachineTypeHasItsTypeInTheName) {
       missing.error().hint,
       "build it beside spark-reconcile: cmake --build build --target spark-verify-s390x (with "
       "g++-s390x-linux-gnu installed)");
+}
+
+TEST(ReadProgram, WhatIsNoMachineTypeIsNoPartOfAFilesName) {
+  for (const std::string machine : {"../x", "a b", "\x1b[2J", ""}) {
+    const auto program = ReadProgram(FreshFolder("no_type"), machine);
+    ASSERT_FALSE(program);
+    EXPECT_EQ(program.error().message,
+              "wanted a machine type like aarch64 of uname -m, found '" + Printable(machine) + "'");
+  }
 }
 
 TEST(ReadProgram, OfThisMachinesTypeIsTheOneThatIsBuiltAnyway) {

@@ -207,6 +207,17 @@ TEST(JudgeRdma, WhatACpuForwardsIsADetour) {
              "switch blocks (STP)"});
 }
 
+TEST(JudgeRdma, WhatACpuForwardsIsADetourAlsoWhereItDropsPackets) {
+  Transfer transfer = Write({Rail(0, 4.7)});
+  transfer.from_counters["rocep1s0f1"]["packet_seq_err"] = 5500;
+  ExpectOne({transfer},
+            {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
+             "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
+             "switch blocks (STP)"});
+  EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
+              testing::ElementsAre("spark-1 rocep1s0f1: packet_seq_err +5500"));
+}
+
 TEST(JudgeRdma, ASmallMtuIsNamedByTheEndThatHasIt) {
   RailWrite rail = Rail(0, 104);
   rail.to.active_mtu = 1024;
@@ -256,6 +267,19 @@ TEST(JudgeRdma, OneSlowDirectionIsAnAsymmetry) {
             {"asymmetry", Outcome::kFail, "rail0 is slow from spark-1 to spark-2 only",
              "look at load and flow control of spark-1, which sends, and of spark-2, which "
              "receives"});
+}
+
+TEST(JudgeRdma, RailsThatAreSlowTogetherInBothDirectionsAreNoAsymmetry) {
+  std::vector<Transfer> transfers;
+  for (const auto& rails :
+       {std::vector{Rail(0, 111)}, {Rail(1, 111)}, {Rail(0, 60), Rail(1, 60)}}) {
+    transfers.push_back(Write(rails));
+    transfers.push_back(Write(rails));
+    std::swap(transfers.back().from, transfers.back().to);
+  }
+  const RdmaJudgement judged = JudgeRdma(transfers);
+  ASSERT_FALSE(judged.findings.empty());
+  for (const Finding& finding : judged.findings) EXPECT_EQ(finding.code, "rdma-slow");
 }
 
 TEST(JudgeRdma, SlowWithoutASignSaysSo) {

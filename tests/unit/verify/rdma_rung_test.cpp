@@ -33,6 +33,30 @@ TEST(AddRdma, WhatARungBelowHasFoundIsNotFoundAgain) {
   EXPECT_EQ(report.findings[1].nodes, std::vector<NodeName>{"spark-1"});
 }
 
+TEST(AddRdma, WhatARungBelowHasFoundAlsoHoldsForTheRailsOfThisOne) {
+  Report report;
+  report.findings = {Found("pcie-width", {"spark-2"}, Rung::kFacts)};
+  report.findings[0].rails = {0};
+  report.findings[0].outcome = Outcome::kCouldNotMeasure;
+  Finding more = Found("pcie-width", {"spark-2"}, Rung::kRdma);
+  more.rails = {1};
+  AddRdma(report, {.findings = {more}}, {});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].rails, (std::set<int>{0, 1}));
+  EXPECT_EQ(report.findings[0].outcome, Outcome::kFail);
+}
+
+TEST(AddRdma, TwoRailsOfTheSamePairAreTwoFindings) {
+  Report report;
+  Finding one = Found("packets-lost", {"spark-1", "spark-2"}, Rung::kRdma);
+  one.cause = "packets are lost on rail0";
+  Finding other = one;
+  other.cause = "packets are lost on rail1";
+  AddRdma(report, {.findings = {one, other}}, {});
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.findings[1].cause, other.cause);
+}
+
 TEST(AddRdma, WhatDiffersBetweenTheEndsIsEvidence) {
   const auto evidence = [](const ClusterFacts& facts, std::vector<NodeName> nodes) {
     Report report;
