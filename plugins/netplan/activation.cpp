@@ -13,6 +13,10 @@ constexpr std::string_view kNetworkManager = "/run/NetworkManager/system-connect
 constexpr int kNetplanLimitS = 60;  // Python on a busy machine
 constexpr int kActivateLimitS = 30;
 
+std::string LinkFile(const std::string& netdev) {
+  return fmt::format("10-netplan-{}.link", netdev);
+}
+
 std::string GeneratedFile(Renderer renderer, const std::string& netdev) {
   switch (renderer) {
     case Renderer::kNetworkd:
@@ -31,6 +35,19 @@ RunCommand CarryOver(Renderer renderer, const std::vector<std::string>& ours) {
   for (const std::string& netdev : ours) {
     command.argv.push_back(std::string(kScratch) + GeneratedFile(renderer, netdev));
   }
+  return command;
+}
+
+// What udev sets when a port appears, where netplan makes such a file. A reload of the system's
+// units would write it too, and not every plan has one.
+RunCommand CarryOverLinks(const std::vector<std::string>& ours) {
+  RunCommand command{
+      .argv = {"find", std::string(kScratch) + std::string(kNetworkd), "(", "-false"}};
+  for (const std::string& netdev : ours) {
+    command.argv.insert(command.argv.end(), {"-o", "-name", LinkFile(netdev)});
+  }
+  command.argv.insert(command.argv.end(), {")", "-exec", "install", "--compare", "-m", "0644", "-t",
+                                           std::string(kNetworkd), "--", "{}", "+"});
   return command;
 }
 
@@ -54,7 +71,7 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
     if (!file.starts_with("/etc/") && !file.starts_with("/run/")) copy.argv.push_back(file);
   }
   copy.argv.insert(copy.argv.end(), {"/etc/netplan", "/run/netplan"});
-  return {
+  std::vector<RunCommand> commands = {
       {.argv = {"rm", "-rf", scratch}},
       {.argv = {"mkdir", "-p", "-m", "0700", scratch}},
       {.argv = {"mkdir", "-p", "-m", "0755", "/etc/netplan", "/run/netplan"}},
@@ -62,15 +79,22 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
       {.argv = {"netplan", "generate", "--root-dir", scratch}, .time_limit_s = kNetplanLimitS},
       {.argv = {"rmdir", "--ignore-fail-on-non-empty", "/run/netplan"}},  // where nothing is tried
       CarryOver(renderer, ours),
-      // Not the same words as above: equal triggers run once. The copy may hold Wi-Fi passwords.
-      {.argv = {"rm", "-r", scratch}},
-      Reload(renderer, ours),
   };
+  if (renderer == Renderer::kNetworkd) commands.push_back(CarryOverLinks(ours));
+  // Not the same words as above: equal triggers run once. The copy may hold Wi-Fi passwords.
+  commands.push_back({.argv = {"rm", "-r", scratch}});
+  commands.push_back(Reload(renderer, ours));
+  return commands;
 }
 
 std::vector<RunCommand> Withdraw(Renderer renderer, const std::vector<std::string>& ours) {
   RunCommand remove{.argv = {"rm", "-f", "--"}};
-  for (const std::string& netdev : ours) remove.argv.push_back(GeneratedFile(renderer, netdev));
+  for (const std::string& netdev : ours) {
+    remove.argv.push_back(GeneratedFile(renderer, netdev));
+    if (renderer == Renderer::kNetworkd) {
+      remove.argv.push_back(fmt::format("{}/{}", kNetworkd, LinkFile(netdev)));
+    }
+  }
   const RunCommand reload = renderer == Renderer::kNetworkd
                                 ? RunCommand{.argv = {"networkctl", "reload"}}
                                 : RunCommand{.argv = {"nmcli", "connection", "reload"}};

@@ -140,6 +140,9 @@ TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
                   "10-netplan-enp1s0f1np1.network "
                   "/run/spark-reconcile/netplan/run/systemd/network/"
                   "10-netplan-enP2p1s0f1np1.network",
+                  "find /run/spark-reconcile/netplan/run/systemd/network ( -false "
+                  "-o -name 10-netplan-enp1s0f1np1.link -o -name 10-netplan-enP2p1s0f1np1.link ) "
+                  "-exec install --compare -m 0644 -t /run/systemd/network -- {} +",
                   "rm -r /run/spark-reconcile/netplan", "networkctl reload",
                   "networkctl reconfigure enp1s0f1np1", "networkctl reconfigure enP2p1s0f1np1"));
 }
