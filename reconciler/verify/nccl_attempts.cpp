@@ -49,7 +49,14 @@ PairVerdict RunPair(const NcclAttempts& attempts, const NodePair& pair,
                     const NcclOptions& options) {
   const NcclRun run = attempts.run({pair.a, pair.b}, options);
   const NcclJudgement judged = JudgeNccl(EvidenceOf(attempts, run));
-  PairVerdict verdict{.a = pair.a, .b = pair.b, .good = !judged.Failed()};
+  PairVerdict verdict{.a = pair.a,
+                      .b = pair.b,
+                      .good = run.Finished() && !judged.Failed(),
+                      .told = run.Finished() || judged.Failed()};
+  if (!verdict.told) {
+    verdict.seen = "could not be measured";
+    return verdict;
+  }
   const std::vector<NcclFigure> figures = FiguresOf(run);
   verdict.seen = figures.empty() || !run.Finished()
                      ? WhyNotGood(judged)
@@ -109,6 +116,8 @@ NcclJudgement Attempt(const NcclAttempts& attempts) {
   run = attempts.run(ranks, options);
   NcclEvidence evidence = EvidenceOf(attempts, run, note);
   const NcclJudgement second = JudgeNccl(evidence);
+  // What was seen stands where the second run could not even begin.
+  if (!second.Failed() && !run.Finished()) return first;
   if (!second.Failed()) {
     evidence.first_attempt = WhyNotGood(first);
   } else if (IsWorthAnotherRun(second) && ranks.size() > 2) {

@@ -12,6 +12,7 @@ std::vector<NodeName> NodesAtFault(const std::vector<PairVerdict>& pairs) {
   };
   std::map<NodeName, Count> counts;
   for (const PairVerdict& pair : pairs) {
+    if (!pair.told) continue;
     for (const NodeName& node : {pair.a, pair.b})
       ++(pair.good ? counts[node].good : counts[node].bad);
   }

@@ -13,6 +13,7 @@ struct PairVerdict {
   NodeName b = {};
   bool good = false;
   std::string seen = {};  // "23.1 GB/s", or what went wrong
+  bool told = true;       // false: it could not be measured, and says nothing of either node
   bool operator==(const PairVerdict&) const = default;
 };
 

@@ -49,6 +49,10 @@ class Attempts : public testing::Test {
       rank.results = {test::ResultOf(busbw, options.sizes.back().bytes,
                                      static_cast<int>(nodes.size()),
                                      world_.fabric.ports.at(rank.node))};
+      if (busy_ && rank.node == run.ranks.front().node) {
+        rank.fate = NcclFate::kFailed;
+        rank.failure = {.code = "busy", .text = "wanted the GPU to itself"};
+      }
       if (busbw > 0) continue;
       rank.fate = rank.node == "spark-2" ? NcclFate::kFailed : NcclFate::kAborted;
       rank.failure = {.code = "deadline", .phase = "init", .text = "wanted it in 20 s"};
@@ -76,6 +80,7 @@ class Attempts : public testing::Test {
   test::NcclWorld world_;
   VerifySection section_ = {};
   std::uint64_t memory_ = 0;
+  bool busy_ = false;  // the run that is made now is refused
   std::mutex mutex_ = {};
   std::vector<std::size_t> ran_ = {};  // number of ranks of each run
 };
@@ -96,6 +101,29 @@ TEST_F(Attempts, ASecondRunThatIsGoodIsReportedAsFlaky) {
   EXPECT_EQ(judged.findings[0].outcome, Outcome::kWarn);
   EXPECT_EQ(judged.findings[0].measured, "the first of two runs: spark-2: wanted it in 20 s");
   EXPECT_THAT(ran_, ElementsAre(3, 3));
+}
+
+TEST_F(Attempts, ASecondRunThatIsRefusedDoesNotHideWhatTheFirstSaw) {
+  const NcclJudgement judged = Go([this](const auto&, int number) {
+    busy_ = number == 2;
+    return 9.0;
+  });
+  EXPECT_THAT(Codes(judged), ElementsAre("nccl-slow"));
+  EXPECT_TRUE(judged.Failed());
+  EXPECT_THAT(ran_, ElementsAre(3, 3));
+}
+
+TEST_F(Attempts, APairThatIsRefusedIsNotCalledGood) {
+  const NcclJudgement judged = Go([this](const std::vector<NodeName>& nodes, int) {
+    busy_ = nodes.size() == 2;
+    return 9.0;
+  });
+  ASSERT_EQ(judged.summary.pairs.size(), 3u);
+  for (const PairVerdict& pair : judged.summary.pairs) {
+    EXPECT_FALSE(pair.good);
+    EXPECT_FALSE(pair.told);
+    EXPECT_EQ(pair.seen, "could not be measured");
+  }
 }
 
 TEST_F(Attempts, WhatIsBadTwiceRunsInPairsThatNameTheNode) {

@@ -29,6 +29,15 @@ TEST(NodesAtFault, IsTheOneThatMakesEveryPairBad) {
               ElementsAre("a"));
 }
 
+TEST(NodesAtFault, APairThatCouldNotBeMeasuredSpeaksForNobody) {
+  std::vector<PairVerdict> pairs = Pairs("abcd", {"ac", "bc"});
+  pairs.back() = {.a = "c", .b = "d", .told = false};
+  EXPECT_THAT(NodesAtFault(pairs), ElementsAre("c"));
+  pairs = Pairs("abc", {"ab"});
+  pairs.back().told = pairs[1].told = false;
+  EXPECT_THAT(NodesAtFault(pairs), IsEmpty());
+}
+
 TEST(NodesAtFault, AMajorityIsEnough) {
   EXPECT_THAT(NodesAtFault(Pairs("abcde", {"ab", "ac", "ad"})), ElementsAre("a"));
   EXPECT_THAT(NodesAtFault(Pairs("abcde", {"ab", "ac"})), IsEmpty());
