@@ -109,6 +109,18 @@ std::optional<Cause> OfNarrowPcie(const NcclEvidence& evidence) {
   return std::nullopt;
 }
 
+Cause OfMissingResults(const NcclRun& run) {
+  return {"measurement-invalid", NodesOf(run), "results of some rank are missing or cannot be read",
+          "run verify again; the same program and libraries must be on all nodes"};
+}
+
+Cause OfUnknownLinks(const NcclRun& run) {
+  return {"links-unknown", NodesOf(run),
+          "not all links of these nodes tell their speed, so that nothing says what NCCL should "
+          "reach",
+          "look at their speed with ethtool, or promise verify.min_busbw in the manifest"};
+}
+
 std::optional<Cause> OfVersions(const NcclRun& run) {
   std::map<std::string, std::vector<NodeName>> versions;
   for (const NcclRank& rank : run.ranks) {

@@ -23,6 +23,9 @@ Cause OfSockets(const std::vector<RankPath>& paths);
 Cause OfIdleRail(const std::vector<RankPath>& paths, int rail);
 // A rail's PCIe link with fewer lanes than a Spark's.
 std::optional<Cause> OfNarrowPcie(const NcclEvidence& evidence);
+// Some rank's results are not there.
+Cause OfMissingResults(const NcclRun& run);
+Cause OfUnknownLinks(const NcclRun& run);
 // nullopt: all nodes have loaded the same.
 std::optional<Cause> OfVersions(const NcclRun& run);
 Cause OfWrongData(const std::vector<NodeName>& nodes);

@@ -21,6 +21,18 @@ std::string NcclFigure::Name() const {
                      in_place ? " in place" : "");
 }
 
+bool TellTheSameTests(const NcclRun& run) {
+  if (run.ranks.empty() || run.ranks.front().results.empty()) return false;
+  const auto same = [](const spark_verify::NcclResult& a, const spark_verify::NcclResult& b) {
+    return a.collective == b.collective && a.bytes == b.bytes && a.type == b.type &&
+           a.in_place == b.in_place;
+  };
+  const auto& first = run.ranks.front().results;
+  return std::all_of(run.ranks.begin(), run.ranks.end(), [&](const NcclRank& rank) {
+    return std::equal(first.begin(), first.end(), rank.results.begin(), rank.results.end(), same);
+  });
+}
+
 std::vector<NcclFigure> FiguresOf(const NcclRun& run) {
   if (run.ranks.empty()) return {};
   std::size_t common = run.ranks.front().results.size();

@@ -232,6 +232,14 @@ void Judge::LookAtFigure(const NcclFigure& figure) {
   }
   check.measured = Gbs(figure.busbw);
   if (!IsSteady(figure)) return Keep(std::move(check));
+  const bool nothing_to_compare = !roofline_ && evidence_.promise.busbw <= 0 &&
+                                  SizeFactor(figure.bytes) && !OfNarrowPcie(evidence_);
+  if (nothing_to_compare) {
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.why = fmt::format("{}, and not all links tell their speed", check.measured);
+    check.measured.clear();
+    return Keep(std::move(check), OfUnknownLinks(evidence_.run));
+  }
   check.outcome = JudgeSpeed(figure, check);
   if (check.outcome == Outcome::kPass) return Keep(std::move(check));
   check.evidence = PairLines();
@@ -267,6 +275,13 @@ NcclJudgement Judge::Run() {
               .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
               .measured = fmt::format("{} in {:.1f} s", Plural(figures_.size(), "test", "tests"),
                                       evidence_.run.seconds)};
+  if (!TellTheSameTests(evidence_.run)) {
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.why = "the ranks ended well, but do not all tell of the same tests";
+    check.measured.clear();
+    Keep(std::move(check), OfMissingResults(evidence_.run));
+    return std::move(judgement_);
+  }
   if (!evidence_.note.empty()) check.measured += "; " + evidence_.note;
   if (evidence_.first_attempt.empty()) {
     Keep(std::move(check));

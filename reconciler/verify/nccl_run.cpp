@@ -111,6 +111,7 @@ NcclPatience PatienceFor(const NcclOptions& options) {
   patience.init = Milliseconds(options.init_ms) + kMore;
   patience.connect = Milliseconds(options.connect_ms) + kMore;
   patience.test = Milliseconds(test) + kMore;
+  patience.total = patience.start + Milliseconds(options.deadline_ms) + kMore;
   return patience;
 }
 

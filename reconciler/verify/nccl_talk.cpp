@@ -144,6 +144,7 @@ void NcclTalk::Tick(Clock::time_point now) {
     if (fates_ < static_cast<int>(states_.size())) run_.seconds = Seconds(now);
     return;
   }
+  if (now - began_ >= patience_.total) return Abort(now);
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const bool waits = !states_[i].ready && run_.ranks[i].order == 0;
     // Its fate stays open: it may yet answer the abort.

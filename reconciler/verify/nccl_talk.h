@@ -17,7 +17,9 @@ struct NcclPatience {
   std::chrono::milliseconds init{22'000};   // until all ranks have found each other
   std::chrono::milliseconds connect{17'000};
   std::chrono::milliseconds test{32'000};  // one collective of one size
-  std::chrono::milliseconds abort{900};    // NCCL's own abort took up to 0.6 s mid-run
+  // The whole run, whatever is said in it: words alone renew the other waits for ever.
+  std::chrono::milliseconds total{600'000};
+  std::chrono::milliseconds abort{900};  // NCCL's own abort took up to 0.6 s mid-run
 };
 
 // Where rank 0 waits, or why the others should not go there.

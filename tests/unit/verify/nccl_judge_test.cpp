@@ -102,8 +102,38 @@ TEST(JudgeNccl, SmallSizesAreNotJudgedBySpeed) {
   EXPECT_THAT(Judged(world).findings, IsEmpty());
 }
 
-TEST(JudgeNccl, WithoutFactsOfTheLinksOnlyTheDataIsJudged) {
+TEST(JudgeNccl, ASpeedThatNothingCanBeComparedWithIsNoPass) {
   NcclWorld world = HealthyNccl(2, 0.5);
+  world.facts.clear();
+  ExpectOne(EvidenceOf(world),
+            {"links-unknown", Outcome::kCouldNotMeasure, kBoth,
+             "not all links of these nodes tell their speed, so that nothing says what NCCL should "
+             "reach",
+             "look at their speed with ethtool, or promise verify.min_busbw in the manifest"});
+  EXPECT_EQ(CheckOf(Judged(world), "nccl-test").why,
+            "0.5 GB/s, and not all links tell their speed");
+}
+
+TEST(JudgeNccl, ResultsThatAreMissingOrOfOtherTestsAreNoPass) {
+  const Said said = {"measurement-invalid", Outcome::kCouldNotMeasure, kBoth,
+                     "results of some rank are missing or cannot be read",
+                     "run verify again; the same program and libraries must be on all nodes"};
+  NcclWorld none = HealthyNccl(2);
+  for (const int node : {1, 2}) none.Rank(node).results.clear();
+  ExpectOne(EvidenceOf(none), said);
+  NcclWorld one = HealthyNccl(2);
+  one.Rank(2).results.clear();
+  ExpectOne(EvidenceOf(one), said);
+  NcclWorld other = HealthyNccl(2);
+  other.Rank(2).results.at(0).in_place = true;
+  ExpectOne(EvidenceOf(other), said);
+}
+
+TEST(JudgeNccl, WithoutFactsOfTheLinksOnlyTheDataOfSmallSizesIsJudged) {
+  NcclWorld world = HealthyNccl(2);
+  for (const int node : {1, 2}) {
+    world.Rank(node).results = {test::ResultOf(0.5, 1 << 20, 2, world.fabric.ports.at("spark-1"))};
+  }
   world.facts.clear();
   const NcclJudgement judged = Judged(world);
   EXPECT_THAT(judged.findings, IsEmpty());
@@ -271,13 +301,14 @@ TEST(JudgeNccl, TransportThatNothingTellsIsNotAPass) {
   NcclWorld world = HealthyNccl(2);
   world.facts.clear();
   world.Rank(2).log.clear();
-  ExpectOne(EvidenceOf(world),
-            {"transport-unknown",
-             Outcome::kCouldNotMeasure,
-             {"spark-2"},
-             "nothing tells how NCCL's data left spark-2",
-             "look at NCCL_NET_PLUGIN, and whether this build prints anything with "
-             "NCCL_DEBUG=INFO"});
+  NcclEvidence evidence = EvidenceOf(world);
+  evidence.promise = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
+  ExpectOne(evidence, {"transport-unknown",
+                       Outcome::kCouldNotMeasure,
+                       {"spark-2"},
+                       "nothing tells how NCCL's data left spark-2",
+                       "look at NCCL_NET_PLUGIN, and whether this build prints anything with "
+                       "NCCL_DEBUG=INFO"});
 }
 
 TEST(JudgeNccl, ASecondRunThatIsGoodMakesTheFirstFlaky) {

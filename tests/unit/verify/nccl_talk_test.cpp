@@ -188,6 +188,19 @@ TEST_F(Talk, AWordThatComesInTimeRenewsThePatience) {
   EXPECT_EQ(talk_->ToSay(0), "");
 }
 
+TEST_F(Talk, ARankThatGoesOnForEverEndsWithTheRunsTime) {
+  Start(2);
+  UpToTests(2);
+  for (int i = 1; i < 20; ++i) {
+    Pass(30'000);
+    EXPECT_EQ(talk_->ToSay(1), "");
+    for (const std::size_t rank : {0, 1}) Say(rank, ResultLine({.bytes = 8}));
+  }
+  Pass(30'000);
+  EXPECT_EQ(talk_->ToSay(0), AbortOrder());
+  EXPECT_EQ(talk_->ToSay(1), AbortOrder());
+}
+
 TEST_F(Talk, ALogLineRenewsNothing) {
   Start(2);
   UpToTests(2);
