@@ -129,9 +129,9 @@ NcclRun Measurement::Run(const std::vector<NodeName>& nodes, const NcclOptions& 
     plan.ranks.push_back({.node = ready.node, .program = ready.program, .env = ready.env});
   }
   const Ready& first = ready_.at(nodes.front());
-  BootstrapNetwork network = {.subnet = {}, .netdev = "any interface"};
+  std::optional<BootstrapNetwork> network;
   if (const auto facts = facts_.nodes.find(nodes.front()); facts != facts_.nodes.end()) {
-    network = BootstrapOf(*first.node, facts->second, first.env).value_or(network);
+    network = BootstrapOf(*first.node, facts->second, first.env);
   }
   plan.check_root = [network, node = nodes.front()](std::string_view id) {
     return CheckNcclRoot(id, network, node);

@@ -21,7 +21,8 @@ tl::unexpected<Error> Refuse(std::string message, std::string hint) {
 
 }  // namespace
 
-Result<std::string> CheckNcclRoot(std::string_view unique_id, const BootstrapNetwork& network,
+Result<std::string> CheckNcclRoot(std::string_view unique_id,
+                                  const std::optional<BootstrapNetwork>& network,
                                   const std::string& node) {
   const auto id = spark_verify::ParseUniqueId(unique_id);
   if (!id) return Fail(id.error());
@@ -42,13 +43,19 @@ Result<std::string> CheckNcclRoot(std::string_view unique_id, const BootstrapNet
   Ipv4Address address;
   for (std::size_t i = 0; i < 4; ++i) address.bits = address.bits << 8 | (*id)[kAddress + i];
   constexpr std::uint32_t kLoopback = 127;
+  if (!network) {
+    return Refuse(fmt::format("wanted to know in which network NCCL on {} should wait for the "
+                              "others, found no IPv4 address of its interface",
+                              node),
+                  "name the interface: write NCCL_SOCKET_IFNAME into nccl.env");
+  }
   const bool reachable = address.bits >> 24 != kLoopback && port != 0;
-  if (network.subnet.Contains(address) && reachable) {
+  if (network->subnet.Contains(address) && reachable) {
     return fmt::format("{}:{}", ToString(address), port);
   }
   return Refuse(
       fmt::format("wanted NCCL on {} to wait for the others in {} ({}), found {} port {}", node,
-                  ToString(network.subnet.Network()), network.netdev, ToString(address), port),
+                  ToString(network->subnet.Network()), network->netdev, ToString(address), port),
       fmt::format("look at NCCL_SOCKET_IFNAME and NCCL_COMM_ID on {}", node));
 }
 

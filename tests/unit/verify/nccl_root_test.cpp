@@ -14,7 +14,8 @@ std::string Id(std::string_view address = "c0a80115", std::string_view port = "a
 }
 
 Result<std::string> Check(const std::string& id) {
-  return CheckNcclRoot(id, {{.address = {0xC0A80115}, .length = 24}, "enP7s7"}, "spark-1");
+  return CheckNcclRoot(id, BootstrapNetwork{{.address = {0xC0A80115}, .length = 24}, "enP7s7"},
+                       "spark-1");
 }
 
 TEST(NcclRoot, AnAddressInTheBootstrapNetworkIsTold) {
@@ -33,12 +34,21 @@ TEST(NcclRoot, AnAddressThatTheOthersMayNotReachIsRefused) {
 }
 
 TEST(NcclRoot, LoopbackReachesNobodyWhateverTheNetwork) {
-  const auto root = CheckNcclRoot(Id("7f000001"), {{}, "any interface"}, "spark-1");
+  const auto root = CheckNcclRoot(Id("7f000001"), BootstrapNetwork{{}, "any interface"}, "spark-1");
   ASSERT_FALSE(root);
   EXPECT_EQ(root.error().message,
             "wanted NCCL on spark-1 to wait for the others in 0.0.0.0/0 (any interface), found "
             "127.0.0.1 port 43321");
-  EXPECT_TRUE(CheckNcclRoot(Id(), {{}, "any interface"}, "spark-1"));
+  EXPECT_TRUE(CheckNcclRoot(Id(), BootstrapNetwork{{}, "any interface"}, "spark-1"));
+}
+
+TEST(NcclRoot, WhereNobodyKnowsTheNetworkEveryAddressIsRefused) {
+  const auto root = CheckNcclRoot(Id(), std::nullopt, "spark-1");
+  ASSERT_FALSE(root);
+  EXPECT_EQ(root.error().message,
+            "wanted to know in which network NCCL on spark-1 should wait for the others, found no "
+            "IPv4 address of its interface");
+  EXPECT_EQ(root.error().hint, "name the interface: write NCCL_SOCKET_IFNAME into nccl.env");
 }
 
 TEST(NcclRoot, WithoutAPortNobodyIsReached) { EXPECT_FALSE(Check(Id("c0a80115", "0000"))); }
