@@ -142,6 +142,16 @@ NcclTrouble Words(const NcclRank& rank) {
   return trouble;
 }
 
+// Who knows why a deadline passed, when the rank whose deadline it was does not: one that was told
+// to abort while it called another rank in vain. The deadlines of ranks that started together pass
+// in any order. nullptr: nobody.
+const NcclRank* WhoStillCalled(const NcclRun& run) {
+  const auto found = std::find_if(run.ranks.begin(), run.ranks.end(), [](const NcclRank& rank) {
+    return rank.fate == NcclFate::kAborted && !Hints(rank).empty();
+  });
+  return found == run.ranks.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 bool NcclRun::Finished() const {
@@ -163,9 +173,15 @@ std::optional<NcclTrouble> TroubleOf(const NcclRun& run) {
     best = i;
     nearest = key;
   }
-  const NcclRank& rank = run.ranks[best];
-  NcclTrouble trouble = Words(rank);
-  for (std::string& line : Hints(rank)) {
+  NcclTrouble trouble = Words(run.ranks[best]);
+  std::vector<std::string> hints = Hints(run.ranks[best]);
+  if (trouble.code == "deadline" && hints.empty()) {
+    if (const NcclRank* caller = WhoStillCalled(run)) {
+      trouble.node = caller->node;
+      hints = Hints(*caller);
+    }
+  }
+  for (std::string& line : hints) {
     if (std::find(trouble.evidence.begin(), trouble.evidence.end(), line) ==
         trouble.evidence.end()) {
       trouble.evidence.push_back(std::move(line));

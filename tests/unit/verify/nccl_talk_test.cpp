@@ -227,6 +227,22 @@ TEST_F(Talk, ARefusedRootIsToldByWhatNcclRetried) {
                           "returned Connection refused, retrying (9/10) after sleep for 900 msec"));
 }
 
+TEST_F(Talk, ARankAbortedWhileItCalledInVainExplainsTheDeadlineOfAnother) {
+  Start(2);
+  Hello(2);
+  Say(0, Failed({.code = "deadline", .phase = "init", .text = "wanted it in 20 s"}));
+  Say(1, LogLine("socketPollConnect: connect to 192.168.1.21<4711> returned No route to host, "
+                 "retrying (9/34) after sleep for 900 msec"));
+  Say(1, AbortedLine(0.5));
+  const auto trouble = TroubleOf(talk_->Take());
+  ASSERT_TRUE(trouble);
+  EXPECT_EQ(trouble->code, "deadline");
+  EXPECT_EQ(trouble->node, "spark-2");
+  EXPECT_THAT(trouble->evidence,
+              ElementsAre("socketPollConnect: connect to 192.168.1.21<4711> returned No route to "
+                          "host, retrying (9/34) after sleep for 900 msec"));
+}
+
 TEST_F(Talk, ARankThatGaveUpCallingIsNoVictim) {
   Start(3);
   UpToTests(3);
