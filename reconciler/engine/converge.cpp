@@ -17,43 +17,6 @@ namespace {
 
 constexpr int kMostPasses = 3;  // a key made in the first is used in the second
 
-std::set<std::string> DeferredIds(const Plan& plan) {
-  std::set<std::string> ids;
-  ForEachChange(plan, [&](const Change& change) {
-    if (change.deferred) ids.insert(change.Id());
-  });
-  return ids;
-}
-
-bool OnlyAnnounced(const Plan& plan, const std::set<std::string>& announced) {
-  bool only = true;
-  ForEachChange(plan, [&](const Change& change) { only &= announced.contains(change.Id()); });
-  return only;
-}
-
-// A link that is being configured can look unknown for a moment: what was not blocked before the
-// apply is given time to become readable again.
-bool NewlyBlocked(const Plan& before, const Plan& after) {
-  for (const Stage& stage : after.stages) {
-    for (const Change& change : stage.changes) {
-      if (change.change != ChangeKind::kBlocked) continue;
-      const Change* earlier = FindChange(before, change.Id());
-      if (earlier == nullptr || earlier->change != ChangeKind::kBlocked) return true;
-    }
-  }
-  return false;
-}
-
-// The plan without the changes that are none of its business.
-Plan Without(Plan plan, const std::set<std::string>& beside) {
-  if (beside.empty()) return plan;
-  for (Stage& stage : plan.stages) {
-    std::erase_if(stage.changes,
-                  [&](const Change& change) { return beside.contains(change.Id()); });
-  }
-  return plan;
-}
-
 void Merge(ApplyReport&& pass, ApplyReport& all) {
   all.interrupted |= pass.interrupted;
   for (auto& [name, node] : pass.nodes) {
@@ -139,13 +102,6 @@ class Run {
     const Plan is = OfNode(fresh, name);
     if (FindNotUndone(was, is).empty()) return NodeEnd::kAsBefore;
     return is.Empty() ? NodeEnd::kNew : NodeEnd::kMixed;
-  }
-
-  static Plan OfNode(Plan plan, const NodeName& name) {
-    for (Stage& stage : plan.stages) {
-      std::erase_if(stage.changes, [&](const Change& change) { return change.node != name; });
-    }
-    return plan;
   }
 
   // Nothing is committed that somebody wanted stopped.

@@ -8,6 +8,35 @@
 
 namespace reconciler {
 
+std::set<std::string> DeferredIds(const Plan& plan) {
+  std::set<std::string> ids;
+  ForEachChange(plan, [&](const Change& change) {
+    if (change.deferred) ids.insert(change.Id());
+  });
+  return ids;
+}
+
+bool OnlyAnnounced(const Plan& plan, const std::set<std::string>& announced) {
+  bool only = true;
+  ForEachChange(plan, [&](const Change& change) { only &= announced.contains(change.Id()); });
+  return only;
+}
+
+Plan Without(Plan plan, const std::set<std::string>& ids) {
+  if (ids.empty()) return plan;
+  for (Stage& stage : plan.stages) {
+    std::erase_if(stage.changes, [&](const Change& change) { return ids.contains(change.Id()); });
+  }
+  return plan;
+}
+
+Plan OfNode(Plan plan, const NodeName& node) {
+  for (Stage& stage : plan.stages) {
+    std::erase_if(stage.changes, [&](const Change& change) { return change.node != node; });
+  }
+  return plan;
+}
+
 const Change* FindChange(const Plan& plan, const std::string& id) {
   for (const Stage& stage : plan.stages) {
     for (const Change& change : stage.changes) {
@@ -23,6 +52,17 @@ bool IsKept(const Change& change) {
   };
   return change.undo.empty() && !change.actions.empty() &&
          std::all_of(change.actions.begin(), change.actions.end(), is_command);
+}
+
+bool NewlyBlocked(const Plan& before, const Plan& after) {
+  for (const Stage& stage : after.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.change != ChangeKind::kBlocked) continue;
+      const Change* earlier = FindChange(before, change.Id());
+      if (earlier == nullptr || earlier->change != ChangeKind::kBlocked) return true;
+    }
+  }
+  return false;
 }
 
 Errors FindNotUndone(const Plan& before, const Plan& fresh) {

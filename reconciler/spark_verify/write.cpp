@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "reconciler/spark_verify/counters.h"
+#include "reconciler/spark_verify/last_resort.h"
 #include "reconciler/spark_verify/lines.h"
 #include "reconciler/spark_verify/messages.h"
 #include "reconciler/spark_verify/rail.h"
@@ -24,19 +25,6 @@ using Step = tl::expected<void, Trouble>;
 Trouble Plain(std::string code, std::string hca, const Error& error) {
   return {
       .code = std::move(code), .hca = std::move(hca), .text = error.message, .hint = error.hint};
-}
-
-// Blocked inside the kernel nothing of ours runs any more; the timer still does.
-void ArmLastResort(int deadline_ms) {
-  constexpr int kGraceS = 2;  // after the run should have ended by itself
-  std::signal(SIGALRM, [](int) {
-    constexpr char kText[] =
-        R"({"event":"error","code":"deadline","hca":"","text":"wanted the run to end in time, found a call into the kernel that did not return","hint":""})"
-        "\n";
-    [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, kText, sizeof kText - 1);
-    _exit(kFailed);
-  });
-  alarm(static_cast<unsigned>(deadline_ms / 1000 + kGraceS));
 }
 
 class WriteRun {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/verify/cause.h"
 #include "reconciler/verify/nccl_judge.h"
-#include "reconciler/verify/rdma_causes.h"
 
 namespace reconciler {
 

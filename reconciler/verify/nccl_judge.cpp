@@ -3,25 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/nccl_causes.h"
 #include "reconciler/verify/nccl_log.h"
+#include "reconciler/verify/nccl_speed.h"
 
 namespace reconciler {
 namespace {
-
-constexpr double kPass = 0.90;  // of what is expected
-constexpr double kWarn = 0.75;
-constexpr double kInvalid = 1.03;  // of what the links can carry at most
-
-std::string Gbs(double value) { return fmt::format("{:.1f} GB/s", value); }
-
-std::string Place(const SourceMark& mark) {
-  return fmt::format("{}:{}:{}", mark.file, mark.position.line, mark.position.column);
-}
 
 class Judge {
  public:
@@ -29,13 +18,8 @@ class Judge {
       : evidence_(evidence),
         first_(evidence.run.ranks.front().node),
         figures_(FiguresOf(evidence.run)),
-        paths_(PathsOf(evidence.run, evidence.fabric, evidence.facts)) {
-    std::vector<NodeName> ranks;
-    for (const NcclRank& rank : evidence.run.ranks) ranks.push_back(rank.node);
-    roofline_ = MeasuredRoofline(evidence.cluster, evidence.fabric, ranks, evidence.facts);
-    most_ = roofline_ ? roofline_->most
-                      : PlannedRoofline(evidence.cluster, evidence.fabric, ranks).most;
-  }
+        paths_(PathsOf(evidence.run, evidence.fabric, evidence.facts)),
+        speed_(evidence, figures_, paths_) {}
 
   NcclJudgement Run();
 
@@ -43,14 +27,6 @@ class Judge {
   void LookAtTrouble(const NcclTrouble& trouble);
   void LookAtPath(const RankPath& path);
   void LookAtVersions();
-  void LookAtFigure(const NcclFigure& figure);
-  // Whether it is as fast as promised and as the links allow; what it should be goes into `check`.
-  Outcome JudgeSpeed(const NcclFigure& figure, Check& check) const;
-  // GB/s that its size reaches on these links; nullopt: too small, or the links tell nothing.
-  std::optional<double> Expected(const NcclFigure& figure) const;
-  Cause CauseOf(const NcclFigure& figure) const;
-  bool IsSteady(const NcclFigure& figure) const;
-  std::vector<std::string> PairLines() const;
   void Keep(Check check) { judgement_.checks.push_back(std::move(check)); }
   // A check that did not pass, and its cause: one finding, however many checks it spoils.
   void Keep(Check check, Cause cause);
@@ -60,45 +36,13 @@ class Judge {
   NodeName first_;
   std::vector<NcclFigure> figures_;
   std::vector<RankPath> paths_;
-  std::optional<NcclRoofline> roofline_ = std::nullopt;
-  double most_ =
-      0;  // GB/s that nothing can pass, by the manifest where links tell nothing; 0: none
+  NcclSpeedJudge speed_;
   NcclJudgement judgement_ = {};
 };
 
 void Judge::Keep(Check check, Cause cause) {
-  const auto same = std::find_if(
-      judgement_.findings.begin(), judgement_.findings.end(), [&](const Finding& finding) {
-        return finding.code == cause.code && finding.nodes == cause.nodes &&
-               finding.cause == cause.cause;
-      });
-  if (same != judgement_.findings.end()) {
-    ++same->explains;
-    if (check.outcome == Outcome::kFail) same->outcome = Outcome::kFail;
-    if (check.rail) same->rails.insert(*check.rail);
-    return Keep(std::move(check));
-  }
-  Finding finding{.code = std::move(cause.code),
-                  .outcome = check.outcome,
-                  .rung = Rung::kNccl,
-                  .nodes = std::move(cause.nodes),
-                  .expected = check.expected,
-                  .measured = check.measured.empty() ? check.why : check.measured,
-                  .evidence = check.evidence,
-                  .cause = std::move(cause.cause),
-                  .next_step = std::move(cause.next_step),
-                  .explains = 1};
-  if (check.rail) finding.rails.insert(*check.rail);
-  judgement_.findings.push_back(std::move(finding));
+  AddFinding(check, std::move(cause), judgement_.findings);
   Keep(std::move(check));
-}
-
-std::vector<std::string> Judge::PairLines() const {
-  std::vector<std::string> lines;
-  for (const PairVerdict& pair : evidence_.pairs) {
-    lines.push_back(fmt::format("{} with {} alone: {}", pair.a, pair.b, Printable(pair.seen)));
-  }
-  return lines;
 }
 
 void Judge::LookAtTrouble(const NcclTrouble& trouble) {
@@ -110,7 +54,7 @@ void Judge::LookAtTrouble(const NcclTrouble& trouble) {
               .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
               .evidence = trouble.evidence};
   (harness ? check.why : check.measured) = fmt::format("{}: {}", trouble.node, trouble.text);
-  for (std::string& line : PairLines()) check.evidence.push_back(std::move(line));
+  for (std::string& line : PairLines(evidence_)) check.evidence.push_back(std::move(line));
   Keep(std::move(check), OfTrouble(trouble, evidence_.run));
 }
 
@@ -164,91 +108,9 @@ void Judge::LookAtVersions() {
   Keep(std::move(check), *versions);
 }
 
-// Only the largest size tells of the links: the others are for the eye.
-bool Judge::IsSteady(const NcclFigure& figure) const {
-  return std::none_of(figures_.begin(), figures_.end(), [&](const NcclFigure& other) {
-    return other.collective == figure.collective && other.type == figure.type &&
-           other.bytes > figure.bytes;
-  });
-}
-
-std::optional<double> Judge::Expected(const NcclFigure& figure) const {
-  const auto factor = SizeFactor(figure.bytes);
-  return factor && roofline_ ? std::optional(*factor * roofline_->ring) : std::nullopt;
-}
-
-Outcome Judge::JudgeSpeed(const NcclFigure& figure, Check& check) const {
-  Outcome outcome = Outcome::kPass;
-  if (const auto expected = Expected(figure)) {
-    check.expected =
-        fmt::format("at least {}: {:.2f} of {:.2f} (its size) × {} (the links)",
-                    Gbs(kPass * *expected), kPass, *SizeFactor(figure.bytes), Gbs(roofline_->ring));
-    if (figure.busbw < kPass * *expected) outcome = Outcome::kWarn;
-    if (figure.busbw < kWarn * *expected) outcome = Outcome::kFail;
-  }
-  if (evidence_.promise.busbw > 0) {
-    check.expected = fmt::format("at least {} ({})", Gbs(evidence_.promise.busbw),
-                                 Place(evidence_.promise.where));
-    // What is promised is asked for, and no more; what the links could do is still told.
-    if (outcome == Outcome::kFail) outcome = Outcome::kWarn;
-    if (figure.busbw < evidence_.promise.busbw) outcome = Outcome::kFail;
-    if (roofline_) check.expected += fmt::format("; these links carry {}", Gbs(roofline_->ring));
-  }
-  if (OfNarrowPcie(evidence_)) {
-    // Its own roofline is reached, and half the speed is gone.
-    outcome = Outcome::kFail;
-    check.expected += "; every rail at PCIe x4";
-  }
-  return outcome;
-}
-
-Cause Judge::CauseOf(const NcclFigure& figure) const {
-  Cause cause = OfSpeed(evidence_, paths_, figure.busbw);
-  const auto expected = Expected(figure);
-  const bool healthy = expected && figure.busbw >= kPass * *expected;
-  if (cause.code != "nccl-slow" || !healthy) return cause;
-  return OfPromise(evidence_.run, SizeText(figure.bytes), kPass * *expected);
-}
-
-void Judge::LookAtFigure(const NcclFigure& figure) {
-  Check check{.rung = Rung::kNccl,
-              .what = "nccl-test",
-              .from = first_,
-              .subject = figure.Name(),
-              .expected = "every result right"};
-  if (figure.wrong > 0) {
-    check.outcome = Outcome::kFail;
-    check.measured = fmt::format("{} elements wrong", figure.wrong);
-    return Keep(std::move(check), OfWrongData(figure.wrong_on));
-  }
-  const bool possible = std::isfinite(figure.busbw) && figure.busbw > 0 &&
-                        (most_ <= 0 || figure.busbw <= kInvalid * most_);
-  if (!possible) {
-    check.outcome = Outcome::kCouldNotMeasure;
-    check.expected =
-        most_ > 0 ? fmt::format("at most {}, which the links carry", Gbs(most_)) : "a time";
-    check.why = fmt::format("{} in {:.0f} µs", Gbs(figure.busbw), figure.time_us);
-    return Keep(std::move(check), OfImpossible(evidence_.run));
-  }
-  check.measured = Gbs(figure.busbw);
-  if (!IsSteady(figure)) return Keep(std::move(check));
-  const bool nothing_to_compare = !roofline_ && evidence_.promise.busbw <= 0 &&
-                                  SizeFactor(figure.bytes) && !OfNarrowPcie(evidence_);
-  if (nothing_to_compare) {
-    check.outcome = Outcome::kCouldNotMeasure;
-    check.why = fmt::format("{}, and not all links tell their speed", check.measured);
-    check.measured.clear();
-    return Keep(std::move(check), OfUnknownLinks(evidence_.run));
-  }
-  check.outcome = JudgeSpeed(figure, check);
-  if (check.outcome == Outcome::kPass) return Keep(std::move(check));
-  check.evidence = PairLines();
-  Keep(std::move(check), CauseOf(figure));
-}
-
 NcclSummary Judge::Summary() const {
   NcclSummary summary{.root = evidence_.run.root,
-                      .roofline = roofline_,
+                      .roofline = speed_.roofline(),
                       .figures = figures_,
                       .paths = paths_,
                       .pairs = evidence_.pairs,
@@ -292,7 +154,10 @@ NcclJudgement Judge::Run() {
   }
   LookAtVersions();
   for (const RankPath& path : paths_) LookAtPath(path);
-  for (const NcclFigure& figure : figures_) LookAtFigure(figure);
+  for (const NcclFigure& figure : figures_) {
+    auto [of_figure, cause] = speed_.Of(figure);
+    cause ? Keep(std::move(of_figure), std::move(*cause)) : Keep(std::move(of_figure));
+  }
   return std::move(judgement_);
 }
 

@@ -4,18 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/verify/cause.h"
 #include "reconciler/verify/rdma_judge.h"
 
 namespace reconciler {
-
-// Why a write was slow, wrong or not measured, and what to do.
-struct Cause {
-  std::string code = {};
-  std::vector<NodeName> nodes = {};
-  std::string cause = {};
-  std::string next_step = {};
-  std::optional<int> rail = std::nullopt;  // where it is another one than the check's
-};
 
 // Whether the measurement itself could not be made, which says nothing about the fabric.
 bool IsHarness(const spark_verify::Trouble& trouble);

@@ -42,39 +42,10 @@ class Judge {
                                          Check& check);
   // Gb/s of that rail in the transfer of so many rails at once; 0: not measured.
   double SpeedOf(const NodeName& from, const NodeName& to, int rail, std::size_t at_once) const;
-  void Explain(Cause cause, const Check& check);
 
   const std::vector<Transfer>& transfers_;
   RdmaJudgement judgement_ = {};
 };
-
-// One cause is one finding, however many directions and rails it slows down.
-void Judge::Explain(Cause cause, const Check& check) {
-  const auto same = std::find_if(
-      judgement_.findings.begin(), judgement_.findings.end(), [&](const Finding& finding) {
-        return finding.code == cause.code && finding.nodes == cause.nodes &&
-               finding.cause == cause.cause;
-      });
-  const std::optional<int> rail = cause.rail ? cause.rail : check.rail;
-  if (same != judgement_.findings.end()) {
-    if (rail) same->rails.insert(*rail);
-    if (check.outcome == Outcome::kFail) same->outcome = Outcome::kFail;
-    ++same->explains;
-    return;
-  }
-  Finding finding{.code = std::move(cause.code),
-                  .outcome = check.outcome,
-                  .rung = Rung::kRdma,
-                  .nodes = std::move(cause.nodes),
-                  .expected = check.expected,
-                  .measured = check.measured.empty() ? check.why : check.measured,
-                  .evidence = check.evidence,
-                  .cause = std::move(cause.cause),
-                  .next_step = std::move(cause.next_step),
-                  .explains = 1};
-  if (rail) finding.rails.insert(*rail);
-  judgement_.findings.push_back(std::move(finding));
-}
 
 Check Judge::CheckOf(const Transfer& transfer, const RailWrite& rail) const {
   return {.rung = Rung::kRdma,
@@ -190,7 +161,7 @@ RdmaJudgement Judge::Run() {
     for (const RailWrite& rail : transfer.rails) {
       Check check = CheckOf(transfer, rail);
       auto cause = Look(transfer, rail, check);
-      if (cause) Explain(std::move(*cause), check);
+      if (cause) AddFinding(check, std::move(*cause), judgement_.findings);
       judgement_.checks.push_back(std::move(check));
     }
   }
