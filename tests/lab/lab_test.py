@@ -112,6 +112,26 @@ class TwoRuns(unittest.TestCase):
         done = lab("exec", "--run", self.switch, "--", "sh", "-c", 'cat; echo "$HOME $SPARK_LAB_RUN"; exit 7', text="in\n", check=False)
         self.assertEqual((done.returncode, done.stdout), (7, f"in\n{STATE / self.switch}/home {self.switch}\n"))
 
+    def test_a_switch_introduces_itself_and_a_cable_the_node_at_its_other_end(self):
+        wanted = {self.switch: {1: "switch-1 swp1", 2: "switch-1 swp2"},
+                  self.direct: {1: "spark-2 enp1s0f1np1", 2: "spark-1 enp1s0f1np1"}}
+        for run, plugs in wanted.items():
+            for node in plugs:
+                # Not by lldpcli: while an lldpd starts it is paused, and a setting then is one more of the pause.
+                inside(run, node, "ip link set enp1s0f1np1 up; echo 'configure system interface pattern enp1s0f1np1'"
+                                  " >/etc/lldpd.d/lab.conf; systemctl start lldpd")
+        for run, plugs in wanted.items():
+            for node, plug in plugs.items():
+                def heard(run=run, node=node):
+                    # It speaks every 30 s otherwise, and no oftener than its credits allow.
+                    inside(run, 3 - node, "lldpcli update; sleep 0.5")
+                    return inside(run, node, "lldpcli update; lldpcli -f keyvalue show neighbors ports enp1s0f1np1 |"
+                                             r" sed -n 's/.*\.\(chassis\.name\|port\.descr\)=//p' | xargs")
+                self.assertTrue(eventually(lambda plug=plug, heard=heard: heard() == plug), f"{plug}, found {heard()}")
+        for run, plugs in wanted.items():
+            for node in plugs:
+                inside(run, node, "systemctl stop lldpd; rm /etc/lldpd.d/lab.conf; ip link set enp1s0f1np1 down")
+
     def test_a_taken_name_is_refused_and_the_run_of_that_name_lives(self):
         done = lab("up", "2", "--run", self.switch, check=False)
         self.assertIn("found one of that name", done.stderr)

@@ -66,8 +66,9 @@ switch_start() {
     close_inherited
     exec setsid nsenter "--net=/run/netns/$(outer "$run")" -- lldpd -d -u "$at/$name.socket" -O "$at/$name.conf" -S "a switch of the lab"
   ) &
+  # Until then it is paused, and a setting by lldpcli would carry the pause on.
   for ((tries = 0; tries < 100; tries++)); do
-    [[ ! -S $at/$name.socket ]] || return 0
+    ! grep -q 'should resume' "$at/$name.log" || return 0
     sleep 0.05
   done
   die "wanted lldpd of $name up within 5 s, found its words in $at/$name.log"
