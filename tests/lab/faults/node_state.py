@@ -1,9 +1,11 @@
 """What a node is, read from its files and its kernel and never through ssh: a dict of names and values, made to be compared."""
 
+import functools
 import glob
 import hashlib
 import os
 import stat
+import subprocess
 
 # Whole trees: what an apply might touch is not asked from it. Below /run, what its own parts make of /etc.
 TREES = ("/etc", "/home/nvidia/.ssh", "/root/.ssh", "/run/netplan", "/run/sysctl.d", "/run/modprobe.d", "/run/systemd/network",
@@ -28,12 +30,16 @@ GUARDS = ("run/systemd/transient/*spark-reconcile*", "etc/systemd/system/*spark-
           "etc/systemd/system/*.wants/*spark-reconcile*", "run/systemd/system/*spark-reconcile*")
 
 
+@functools.cache
+def cgroups():
+    with open("/proc/mounts", encoding="utf-8") as mounts:
+        return next(line.split()[1] for line in mounts if line.split()[2] == "cgroup2")
+
+
 def leader(run, node):
     """The number of the node's PID 1 on this machine; None while the node is off."""
-    with open("/proc/mounts", encoding="utf-8") as mounts:
-        cgroups = next(line.split()[1] for line in mounts if line.split()[2] == "cgroup2")
     try:
-        with open(f"{cgroups}/spark-reconcile-lab/{run}/{node}/payload/init.scope/cgroup.procs", encoding="utf-8") as procs:
+        with open(f"{cgroups()}/spark-reconcile-lab/{run}/{node}/payload/init.scope/cgroup.procs", encoding="utf-8") as procs:
             return int(procs.readline() or 0) or None
     except OSError:
         return None
@@ -110,13 +116,17 @@ def files(at):
     return state
 
 
-def read(lab, node):
+def read(run, node):
     """The state of a running node; of one that is off, that it is."""
-    at = root(lab.run, node)
+    at = root(run, node)
     if at is None:
         return {"node": "off"}
     state = files(at)
-    for line in lab.sh(node, LIVE).splitlines():
+    # As `lab sh` enters a node, which does more than reading needs.
+    enter = ["nsenter", "-t", at.split("/")[2], "-m", "-u", "-i", "-n", "-p", "-C", "--", "env", "-i", "LC_ALL=C.UTF-8",
+             "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-c", LIVE]
+    live = subprocess.run(enter, check=True, stdout=subprocess.PIPE, text=True, timeout=60)
+    for line in live.stdout.splitlines():
         name, _, value = line.partition("\t")
         state[name] = value
     return without_beacons(at, state)

@@ -74,7 +74,8 @@ def gate(trial, rest):
 def reach(trial, rest):
     """reach NODE COMMAND: waits until that call is made."""
     node, name = rest.split()
-    if not wait_for(lambda: trial.world.reached(int(node), name), REACH_S, 0.02):
+    reached = trial.world.asked(int(node), name, "reached")
+    if not wait_for(lambda: os.path.exists(reached), REACH_S, 0.02):
         raise NotRun(f"spark-{node} never came to the call of {name} that was waited for")
 
 
