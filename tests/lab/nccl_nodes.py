@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import tempfile
 import threading
 import time
 
@@ -99,18 +98,7 @@ class Spoiler:
 
 class NcclLab(LabTest):
     def variant(self, *replacements):
-        """The manifest with other words, as a file of its own."""
-        with open(MANIFEST, encoding="utf-8") as file:
-            text = file.read()
-        for old, new in replacements:
-            self.assertIn(old, text)
-            text = text.replace(old, new)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = os.path.join(folder.name, "cluster.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
+        return self.variant_of(MANIFEST, *replacements)
 
     def verify(self, manifest=MANIFEST, expect=6, options=()):
         began = time.monotonic()

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -81,6 +82,20 @@ class LabTest(unittest.TestCase):
         self.assertEqual(done.returncode, expect,
                          f"{' '.join(arguments)}\n{done.stdout}\n{done.stderr}")
         return done
+
+    def variant_of(self, manifest, *replacements):
+        """The manifest with other words, as a file of its own that the end of the test takes away."""
+        with open(manifest, encoding="utf-8") as file:
+            text = file.read()
+        for old, new in replacements:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "cluster.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
 
     def plan(self, manifest, *options):
         return json.loads(self.spark("plan", manifest, "--format", "json", *options, expect=0).stdout)

@@ -72,15 +72,7 @@ class Gpudirect(LabTest):
     options = ("--topology", "direct")
 
     def manifest(self, section, more=""):
-        with open(GPUDIRECT, encoding="utf-8") as file:
-            text = file.read()
-        self.assertIn("gpudirect: auto\n", text)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = os.path.join(folder.name, "cluster.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace("gpudirect: auto\n", section) + more)
-        return path
+        return self.variant_of(GPUDIRECT, ("gpudirect: auto\n", section + more))
 
     def log(self, node):
         return self.lab.sh(node, "cat /run/modules.log 2>/dev/null; rm -f /run/modules.log").splitlines()

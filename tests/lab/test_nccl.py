@@ -31,18 +31,7 @@ class Nccl(LabTest):
                 for stage in plan["stages"] for change in stage["changes"] if change["change"] == "blocked"}
 
     def variant(self, *replacements):
-        """The manifest with other words, as a file of its own."""
-        with open(NCCL, encoding="utf-8") as file:
-            text = file.read()
-        for old, new in replacements:
-            self.assertIn(old, text)
-            text = text.replace(old, new)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = os.path.join(folder.name, "cluster.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
+        return self.variant_of(NCCL, *replacements)
 
     def test_1_shells_and_services_see_what_the_manifest_says(self):
         planned = self.changes(self.plan(NCCL))

@@ -80,15 +80,6 @@ net_plug() {
   done | in_outer ip -batch -
 }
 
-# A caller's pipe that stays open in what goes on running would keep that caller waiting for its end.
-close_inherited() {
-  local fd
-  for fd in /proc/self/fd/*; do
-    fd=${fd##*/}
-    [[ $fd -le 2 || $fd == 255 ]] || eval "exec $fd>&-"
-  done
-}
-
 # Runs as the supervisor and becomes qemu, in which a reboot of the machine stays.
 node_supervise() {
   local id=$1 dir=$run_dir/nodes/$1 image port n=0 nics=()
