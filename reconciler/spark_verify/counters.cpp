@@ -28,6 +28,12 @@ Counters ReadCounters(const std::string& root) {
 
 namespace {
 
+// Of these standing still says something: the port carried nothing, which is not "cannot be read".
+bool TellsOfData(const std::string& name) {
+  return name == "port_xmit_data" || name == "port_rcv_data" || name == "sent_pkts" ||
+         name == "rcvd_pkts";
+}
+
 // mlx5's counters of packets have 32 bits; one of more that fell was begun anew.
 std::uint64_t Grown(std::uint64_t before, std::uint64_t after) {
   constexpr std::uint64_t kWrap = std::uint64_t{1} << 32;
@@ -44,7 +50,8 @@ Counters Growth(const Counters& before, const Counters& after) {
       const auto device = before.find(hca);
       if (device == before.end()) continue;
       const auto old = device->second.find(name);
-      if (old == device->second.end() || old->second == value) continue;
+      if (old == device->second.end()) continue;
+      if (old->second == value && !TellsOfData(name)) continue;
       growth[hca][name] = Grown(old->second, value);
     }
   }

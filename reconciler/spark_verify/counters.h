@@ -10,7 +10,8 @@ namespace reconciler::spark_verify {
 // between drivers.
 Counters ReadCounters(const std::string& root);
 
-// What grew. A counter that fell has wrapped at 32 bits (mlx5's per-port ones do).
+// What grew, and the counters of a port's data also where they stood still. A counter that fell has
+// wrapped at 32 bits (mlx5's per-port ones do).
 Counters Growth(const Counters& before, const Counters& after);
 
 // Speed of the HCA's interface and of its PCIe link as they are now.

@@ -85,14 +85,14 @@ std::vector<PairVerdict> RunPairs(const NcclAttempts& attempts, const NcclOption
   return verdicts;
 }
 
-// The largest power of two that every rank has the memory for; 0: that is not why it failed.
+// The largest power of two that every rank has the memory for, as far as they came to say; 0: that
+// is not why it failed.
 std::uint64_t SizeThatFits(const NcclRun& run) {
   const auto trouble = TroubleOf(run);
   if (!trouble || trouble->code != "memory") return 0;
   std::uint64_t most = std::uint64_t{1} << 40;
   for (const NcclRank& rank : run.ranks) {
-    if (!rank.hello) return 0;
-    most = std::min(most, rank.hello->max_bytes);
+    if (rank.hello) most = std::min(most, rank.hello->max_bytes);
   }
   most = std::bit_floor(most);
   return most < kLeast ? 0 : most;
@@ -105,7 +105,9 @@ NcclJudgement Attempt(const NcclAttempts& attempts) {
   NcclOptions options = attempts.options(attempts.section.size);
   std::string note;
   NcclRun run = attempts.run(ranks, options);
-  if (const std::uint64_t size = SizeThatFits(run); size > 0 && size < attempts.section.size) {
+  // Ranks that had not spoken when the first one refused may have room for even less.
+  for (std::uint64_t size = 0, last = attempts.section.size;
+       (size = SizeThatFits(run)) > 0 && size < last; last = size) {
     note = fmt::format("{} instead of {}, for that is what memory allows", SizeText(size),
                        SizeText(attempts.section.size));
     options = attempts.options(size);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/neighbours.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/verify/nccl_log.h"
 
@@ -18,14 +19,30 @@ std::vector<NodeName> NodesOf(const NcclRun& run) {
   return nodes;
 }
 
-bool LinksAreFast(const NcclEvidence& evidence) {
-  constexpr int kFast = 100'000;  // Mb/s
+// An adapter that the collectives use, and what is known of it; a node may have others.
+struct UsedRail {
+  NodeName node;
+  std::string hca;
+  spark_verify::Limits limits;
+};
+
+std::vector<UsedRail> UsedRails(const NcclEvidence& evidence) {
+  std::vector<UsedRail> used;
   for (const auto& [node, rails] : evidence.facts) {
-    for (const auto& [hca, rail] : rails) {
-      if (rail.limits.link_mbps > 0 && rail.limits.link_mbps < kFast) return false;
+    for (const RailPort& port : CollectivePorts(evidence.fabric, node)) {
+      const auto rail = rails.find(port.hca);
+      if (rail != rails.end()) used.push_back({node, port.hca, rail->second.limits});
     }
   }
-  return !evidence.facts.empty();
+  return used;
+}
+
+bool LinksAreFast(const NcclEvidence& evidence) {
+  constexpr int kFast = 100'000;  // Mb/s
+  const std::vector<UsedRail> used = UsedRails(evidence);
+  return !used.empty() && std::none_of(used.begin(), used.end(), [](const UsedRail& rail) {
+    return rail.limits.link_mbps > 0 && rail.limits.link_mbps < kFast;
+  });
 }
 
 std::optional<Cause> OfBuild(const NcclRun& run) {
@@ -90,21 +107,18 @@ Cause OfIdleRail(const std::vector<RankPath>& paths, int rail) {
 
 std::optional<Cause> OfNarrowPcie(const NcclEvidence& evidence) {
   constexpr int kLanes = 4;  // of each function of a Spark's ConnectX-7
-  for (const auto& [node, rails] : evidence.facts) {
-    for (const auto& [hca, rail] : rails) {
-      const spark_verify::Limits& limits = rail.limits;
-      if (limits.pcie_width <= 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
-        continue;
-      }
-      return Cause{
-          "pcie-width",
-          {node},
-          fmt::format("{} of {} runs at PCIe x{} where it could x{}", hca, node, limits.pcie_width,
-                      kLanes),
-          fmt::format("update the BIOS of {} (before 2026-04 some wired the second function with "
-                      "two lanes), then take its power away for a minute",
-                      node)};
+  for (const auto& [node, hca, limits] : UsedRails(evidence)) {
+    if (limits.pcie_width <= 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
+      continue;
     }
+    return Cause{
+        "pcie-width",
+        {node},
+        fmt::format("{} of {} runs at PCIe x{} where it could x{}", hca, node, limits.pcie_width,
+                    kLanes),
+        fmt::format("update the BIOS of {} (before 2026-04 some wired the second function with "
+                    "two lanes), then take its power away for a minute",
+                    node)};
   }
   return std::nullopt;
 }

@@ -17,20 +17,24 @@ using spark_verify::Counters;
 constexpr std::uint64_t kCounted = 1u << 20;  // bytes: only tests this large bring counters
 constexpr double kIdle = 0.10;                // of what its cage carried
 
-double GrowthOf(const Counters& counters, const std::string& hca, const std::string& name) {
+std::optional<double> GrowthOf(const Counters& counters, const std::string& hca,
+                               const std::string& name) {
   const auto device = counters.find(hca);
-  if (device == counters.end()) return 0;
+  if (device == counters.end()) return std::nullopt;
   const auto counter = device->second.find(name);
-  return counter == device->second.end() ? 0 : static_cast<double>(counter->second);
+  if (counter == device->second.end()) return std::nullopt;
+  return static_cast<double>(counter->second);
 }
 
-// Bytes. Soft-RoCE counts packets only, which are at most as large as the largest RDMA MTU.
-double Bytes(const Counters& counters, const std::string& hca, bool sent) {
+// Bytes; nullopt: the port's counters could not be read. Soft-RoCE counts packets only, which are
+// at most as large as the largest RDMA MTU.
+std::optional<double> Bytes(const Counters& counters, const std::string& hca, bool sent) {
   constexpr double kOctets = 4;  // the unit of port_xmit_data
   constexpr double kPacket = 4096;
-  const double words = GrowthOf(counters, hca, sent ? "port_xmit_data" : "port_rcv_data");
-  if (words > 0) return words * kOctets;
-  return GrowthOf(counters, hca, sent ? "sent_pkts" : "rcvd_pkts") * kPacket;
+  const auto words = GrowthOf(counters, hca, sent ? "port_xmit_data" : "port_rcv_data");
+  const auto packets = GrowthOf(counters, hca, sent ? "sent_pkts" : "rcvd_pkts");
+  if (!words && !packets) return std::nullopt;
+  return std::max(words.value_or(0) * kOctets, packets.value_or(0) * kPacket);
 }
 
 // NCCL moves as many bytes per rank as its bus bandwidth counts.
@@ -39,20 +43,27 @@ double Wanted(const spark_verify::NcclResult& result, int ranks) {
          result.iterations;
 }
 
+// Leaves the path as it is where one adapter's counters could not be read: what it carried would be
+// missed.
 void Count(RankPath& path, const NcclRank& rank, int ranks) {
+  RankPath counted = path;
   for (const spark_verify::NcclResult& result : rank.results) {
     if (result.bytes < kCounted) continue;
-    path.wanted += Wanted(result, ranks);
-    for (RailUse& rail : path.rails) {
-      rail.sent += Bytes(result.counters, rail.hca, true);
-      rail.received += Bytes(result.counters, rail.hca, false);
+    counted.wanted += Wanted(result, ranks);
+    for (RailUse& rail : counted.rails) {
+      const auto sent = Bytes(result.counters, rail.hca, true);
+      const auto received = Bytes(result.counters, rail.hca, false);
+      if (!sent || !received) return;
+      rail.sent += *sent;
+      rail.received += *received;
     }
   }
-  if (path.wanted <= 0) return;
-  path.counted = true;
+  if (counted.wanted <= 0) return;
+  counted.counted = true;
   double sent = 0;
-  for (const RailUse& rail : path.rails) sent += rail.sent;
-  path.path = sent >= path.wanted / 2 ? NcclPath::kRdma : NcclPath::kSocket;
+  for (const RailUse& rail : counted.rails) sent += rail.sent;
+  counted.path = sent >= counted.wanted / 2 ? NcclPath::kRdma : NcclPath::kSocket;
+  path = std::move(counted);
 }
 
 NcclPath PathOf(const std::string& network) {

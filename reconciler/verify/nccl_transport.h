@@ -35,7 +35,8 @@ struct RankPath {
 };
 
 // By the counters of the adapters that `facts` name, which cannot lie; by NCCL's lines where a node
-// has no adapter that was read. GPUDirect plays no part: a healthy GB10 has none.
+// has no adapter that was read, or one without counters. GPUDirect plays no part: a healthy GB10
+// has none.
 std::vector<RankPath> PathsOf(const NcclRun& run, const Fabric& fabric, const RailFactsOf& facts);
 
 }  // namespace reconciler

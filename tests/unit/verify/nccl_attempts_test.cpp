@@ -67,6 +67,10 @@ class Attempts : public testing::Test {
       rank.failure = {.code = "memory", .text = "wanted more"};
       rank.hello->max_bytes = memory_ + 5;
     }
+    if (late_) {
+      run.ranks.back().fate = NcclFate::kSilent;
+      run.ranks.back().hello.reset();
+    }
     EXPECT_EQ(nodes.size(), run.ranks.size());
     return run;
   }
@@ -80,6 +84,7 @@ class Attempts : public testing::Test {
   test::NcclWorld world_;
   VerifySection section_ = {};
   std::uint64_t memory_ = 0;
+  bool late_ = false;  // the last rank has not spoken yet when the others refuse
   bool busy_ = false;  // the run that is made now is refused
   std::mutex mutex_ = {};
   std::vector<std::size_t> ran_ = {};  // number of ranks of each run
@@ -159,6 +164,14 @@ TEST_F(Attempts, WhatDoesNotFitIntoMemoryIsRunSmaller) {
   EXPECT_EQ(judged.summary.figures.at(0).bytes, 256u << 20);
   EXPECT_EQ(judged.checks.at(0).measured,
             "1 test in 0.0 s; 256 MiB instead of 1 GiB, for that is what memory allows");
+}
+
+TEST_F(Attempts, ARankThatHadNotSpokenYetDoesNotKeepTheOthersFromASmallerSize) {
+  memory_ = 300u << 20;
+  late_ = true;
+  const NcclJudgement judged = Go([](const auto&, int) { return 21.5; });
+  EXPECT_THAT(Codes(judged), IsEmpty());
+  EXPECT_EQ(judged.summary.figures.at(0).bytes, 256u << 20);
 }
 
 TEST_F(Attempts, WithoutMemoryForAnythingNothingIsMeasured) {

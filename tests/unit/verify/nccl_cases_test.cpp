@@ -65,7 +65,7 @@ NcclWorld WithSweep(NcclWorld world, double small) {
 NcclWorld OverSockets() {
   NcclWorld world = HealthyNccl(2, 3.1);
   for (NcclRank& rank : world.run.ranks) {
-    rank.results.at(0).counters.clear();
+    test::StandStill(rank);
     rank.log =
         "n:1:1 [0] NCCL INFO NET/IB : No device found.\nn:1:1 [0] NCCL INFO Using network "
         "Socket\nn:1:1 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [receive] via NET/Socket/0\n";

@@ -176,7 +176,7 @@ TEST(JudgeNccl, AWrongResultFailsAtAnySpeed) {
 TEST(JudgeNccl, SocketsFailEvenWhenTheyAreFast) {
   NcclWorld world = HealthyNccl(2);
   for (const int node : {1, 2}) {
-    world.Rank(node).results.at(0).counters.clear();
+    test::StandStill(world.Rank(node));
     world.Rank(node).log = "NCCL INFO Using network Socket\nx via NET/Socket/0\n";
   }
   ExpectOne(EvidenceOf(world),
@@ -188,7 +188,7 @@ TEST(JudgeNccl, SocketsFailEvenWhenTheyAreFast) {
 
 TEST(JudgeNccl, ALibraryThatLiesIsFoundByTheCounters) {
   NcclWorld world = HealthyNccl(2, 2);
-  for (const int node : {1, 2}) world.Rank(node).results.at(0).counters.clear();
+  for (const int node : {1, 2}) test::StandStill(world.Rank(node));
   ExpectOne(EvidenceOf(world),
             {"nccl-socket", Outcome::kFail, kBoth,
              "NCCL says RDMA on spark-1, spark-2, but the counters of the rails did not grow by as "
@@ -199,9 +199,8 @@ TEST(JudgeNccl, ALibraryThatLiesIsFoundByTheCounters) {
 TEST(JudgeNccl, OneRailIsTheCauseOfHalfTheSpeed) {
   NcclWorld world = HealthyNccl(2, 12.5);
   for (const int node : {1, 2}) {
-    auto& counters = world.Rank(node).results.at(0).counters;
-    counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
-    counters.erase("roceP2p1s0f1");
+    world.Rank(node).results.at(0).counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
+    test::StandStill(world.Rank(node), "roceP2p1s0f1");
   }
   ExpectOne(EvidenceOf(world),
             {"one-rail", Outcome::kFail, kBoth, "NCCL leaves rail1 idle on spark-1, spark-2",
@@ -220,6 +219,17 @@ TEST(JudgeNccl, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
              "roceP2p1s0f1 of spark-2 runs at PCIe x2 where it could x4",
              "update the BIOS of spark-2 (before 2026-04 some wired the second function with two "
              "lanes), then take its power away for a minute"});
+}
+
+TEST(JudgeNccl, AnAdapterThatCollectivesDoNotUseIsNoCause) {
+  spark_verify::Limits other{.link_mbps = 10'000, .pcie_width = 1};
+  other.pcie_max_width = 8;
+  NcclWorld healthy = HealthyNccl(2);
+  healthy.facts["spark-2"]["mlx5_9"] = {.limits = other};
+  EXPECT_THAT(Judged(healthy).findings, testing::IsEmpty());
+  NcclWorld slow = HealthyNccl(2, 1.6);
+  slow.facts["spark-2"]["mlx5_9"] = {.limits = other};
+  EXPECT_EQ(Judged(slow).findings.at(0).code, "nic-degraded");
 }
 
 TEST(JudgeNccl, ADegradedNicIsKnownByItsSpeedOnHealthyLinks) {

@@ -37,7 +37,7 @@ TEST(NcclTransport, CountersOfBothRailsProveRdma) {
 
 TEST(NcclTransport, CountersThatStandStillBeatWhatNcclSays) {
   NcclWorld world = HealthyNccl(2);
-  world.Rank(1).results.at(0).counters.clear();
+  test::StandStill(world.Rank(1));
   EXPECT_EQ(PathOfFirst(world).path, NcclPath::kSocket);
   EXPECT_EQ(PathOfFirst(world).said, "NET/IB/0, NET/IB/1");
 }
@@ -46,6 +46,16 @@ TEST(NcclTransport, CountersThatGrowBeatWhatNcclSays) {
   NcclWorld world = HealthyNccl(2);
   world.Rank(1).log = "NCCL INFO Using network Socket\n";
   EXPECT_EQ(PathOfFirst(world).path, NcclPath::kRdma);
+}
+
+TEST(NcclTransport, CountersOfOneRailThatCannotBeReadProveNothing) {
+  NcclWorld world = HealthyNccl(2);
+  auto& counters = world.Rank(1).results.at(0).counters;
+  counters.at("rocep1s0f1").at("port_xmit_data") = 0;  // all went over the other
+  counters.erase("roceP2p1s0f1");
+  const RankPath path = PathOfFirst(world);
+  EXPECT_FALSE(path.counted);
+  EXPECT_EQ(path.path, NcclPath::kRdma);  // as NCCL says
 }
 
 TEST(NcclTransport, SoftRoceCountsPackets) {
@@ -59,9 +69,8 @@ TEST(NcclTransport, SoftRoceCountsPackets) {
 
 TEST(NcclTransport, ARailThatRestsBesideItsTwinIsIdle) {
   NcclWorld world = HealthyNccl(2);
-  auto& counters = world.Rank(1).results.at(0).counters;
-  counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
-  counters.erase("roceP2p1s0f1");
+  world.Rank(1).results.at(0).counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
+  test::StandStill(world.Rank(1), "roceP2p1s0f1");
   EXPECT_THAT(PathOfFirst(world).idle, ElementsAre(1));
 }
 
