@@ -164,6 +164,11 @@ class ApplyRun {
                             sessions.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
       return nullptr;
     }
+    if (const Errors& lost = (*sessions)->LeftOut(); !lost.empty()) {  // since it was read
+      std::cerr << FormatErrors(lost);
+      lock_code_ = kNodeUnreadable;
+      return nullptr;
+    }
     const bool whole = Reached().size() == cluster_.spec.nodes.size();
     const auto leftovers = EndLeftovers(Reached(), whole, **sessions);
     if (!leftovers) {
@@ -251,8 +256,7 @@ class ApplyRun {
   // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
   int Verified(int code) {
     const bool whole = scope_.only.empty() && facts_.nodes.size() == cluster_.spec.nodes.size();
-    const bool skipped = flags_.no_verify || scope_.uninstall || !whole ||
-                         cluster_.spec.settings.Find("verify") == nullptr;
+    const bool skipped = flags_.no_verify || scope_.uninstall || !whole;
     if ((code != kFine && code != kPending) || skipped) return code;
     const int verified = VerifyAfterApply(cluster_, facts_, pool_);
     if (!passes_.empty()) std::cerr << FormatErrors(keeper_.Record(verified, passes_));

@@ -96,8 +96,13 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
 Errors Guard::Intent(const Fabric& fabric,
                      const std::function<Documents(const NodeName&)>& documents) {
   const std::string journal = JournalDirectory(apply_id_);
+  std::map<NodeName, Peers> peers;
+  for (const NodeName& node : Applied()) {
+    peers[node] = PeersOf(fabric, node, Applied(), apply_id_);
+    rounds_ = std::max(rounds_, peers[node].rounds);
+  }
   return OnEveryNode("the plan could not be prepared for its commit", [&](const NodeName& node) {
-    return IntentRequest(journal, documents(node), PeersOf(fabric, node, Applied(), apply_id_));
+    return IntentRequest(journal, documents(node), peers.at(node));
   });
 }
 
@@ -139,7 +144,7 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
     // By then the node has ended it by itself, or never will.
     const auto deadline =
         std::chrono::steady_clock::now() +
-        std::chrono::seconds(times_.revert_after + times_.moment() + 60 +
+        std::chrono::seconds(times_.revert_after + times_.moment() * rounds_ + 60 +
                              (in_a_step.contains(node.name) ? LongestStep(node.name) : 0));
     for (;;) {
       const auto reply = sessions_.RunAfresh(node, request, kEndLimit);

@@ -65,6 +65,7 @@ class Guard {
   std::string apply_id_;
   GuardTimes times_;
   std::map<NodeName, std::vector<GuardedStage>> stages_ = {};  // of all passes, in order
+  int rounds_ = 1;  // in which a cut-off node asks its peers, the most of any node
   std::jthread beat_ = {};
 };
 

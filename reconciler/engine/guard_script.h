@@ -25,7 +25,8 @@ struct GuardTimes {
   int revert_after = 90;  // without progress
   // Between the deadline and a look at the peers' beacons: those without intent are back by then.
   int moment() const { return revert_after < 10 ? 10 : revert_after > 30 ? 30 : revert_after; }
-  // A committed node's beacon outlives every peer's decision.
+  // A committed node's beacon outlives every peer's decision; where peers ask in rounds, two
+  // moments per round longer.
   int linger() const { return 2 * revert_after + 60; }
 };
 

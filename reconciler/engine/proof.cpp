@@ -33,7 +33,7 @@ reach() { # SIZE IFACE ADDRESS
     ping -n -q -M do -c 3 -i 0.3 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1
 }
 port() { # RAIL IFACE
-  [ "$(cat "/sys/class/net/$2/carrier" 2>/dev/null)" = 1 ] || echo "port $1 no-carrier"
+  [ "$(cat "/sys/class/net/$2/carrier" 2>/dev/null)" = 1 ] || echo "dark $1"
 }
 pair() { # PEER RAIL IFACE OWN ADDRESS SIZE
   if ! own "$3" "$4"; then state=silent
@@ -121,9 +121,9 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
     if (!reply) return;
     for (const std::string& line : SplitLines(reply->out)) {
       const std::vector<std::string> words = Split(line, ' ');
-      if (words.size() != 3) continue;
+      if (words.size() < 2) continue;
       const int rail = std::atoi(words[1].c_str());
-      if (words[0] == "port") {
+      if (words.size() == 2) {
         dark.insert({node.name, rail});
       } else if (const auto found = pairs.find({node.name, words[0], rail}); found != pairs.end()) {
         found->second = StateOf(words[2]);

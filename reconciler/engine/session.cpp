@@ -72,7 +72,6 @@ Result<ScriptReply> Session::Ask(const std::string& text, Milliseconds limit) {
       reply.out.resize(out->begin);
       reply.err.resize(err->begin);
       reply.exit_code = out->exit_code;
-      answered_ = std::chrono::steady_clock::now();
       return reply;
     }
     if (reply.out.size() + reply.err.size() > kMostOutput) {
@@ -100,7 +99,7 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
     if (auto refusal = SudoRefusal(node, {.exit_code = 1, .err = reply.error().message})) {
       return Fail(std::move(*refusal));
     }
-    return Fail({.kind = ErrorKind::kApply,
+    return Fail({.kind = ErrorKind::kTransport,
                  .message = "the lock could not be taken: " + reply.error().message,
                  .context = {node.name}});
   }
@@ -121,6 +120,18 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
 
 Result<ScriptReply> Session::Request(std::string_view script, Milliseconds limit) {
   const std::lock_guard lock(mutex_);
+  return RequestLocked(script, limit);
+}
+
+bool Session::RequestIfIdle(std::string_view script, Milliseconds limit) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  // A failure is found, and told, by the next request that matters.
+  static_cast<void>(RequestLocked(script, limit));
+  return true;
+}
+
+Result<ScriptReply> Session::RequestLocked(std::string_view script, Milliseconds limit) {
   if (shell_ == nullptr) return Fail(InContext(Lost("the session on the node is closed"), node_));
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit).count();
   auto reply = Ask(fmt::format("uptime; echo $((up + {})) >\"$D/lease.until\"\n(\n{}\n) </dev/null "
@@ -139,23 +150,23 @@ bool Session::Broken() const {
   return shell_ == nullptr;
 }
 
-std::chrono::steady_clock::duration Session::Idle() const {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || shell_ == nullptr) return {};  // at work, or of no use
-  return std::chrono::steady_clock::now() - answered_;
-}
-
 Result<std::unique_ptr<Sessions>> Sessions::Take(const std::vector<const NodeSpec*>& nodes,
                                                  NodePool& pool, std::string lease) {
   std::unique_ptr<Sessions> sessions(new Sessions(pool, std::move(lease)));
   std::optional<Error> refused;
   const auto take = [&](const NodeSpec& node) {
     auto session = Session::Open(node, pool, sessions->lease_);
+    if (!session && session.error().kind == ErrorKind::kTransport) {
+      pool.Drop(node.name);  // the login may be an old one that broke meanwhile
+      session = Session::Open(node, pool, sessions->lease_);
+    }
     const std::lock_guard lock(sessions->mutex_);
     if (session) {
       sessions->open_[node.name] = std::move(*session);
     } else if (session.error().kind != ErrorKind::kTransport) {
       refused = std::move(session).error();
+    } else {
+      sessions->left_out_.push_back(std::move(session).error());
     }
   };
   if (!nodes.empty()) take(*nodes.front());
@@ -190,21 +201,30 @@ Result<ScriptReply> Sessions::RunAfresh(const NodeSpec& node, std::string_view s
   return Run(node, script, limit);
 }
 
+std::map<NodeName, std::shared_ptr<Session>> Sessions::Open() const {
+  const std::lock_guard lock(mutex_);
+  return open_;
+}
+
+// Every beat has a clock of its own: what another beat or a request said is no sign of this one.
 std::jthread Sessions::Beat(std::string script, std::chrono::milliseconds period) {
   return std::jthread([this, script = std::move(script), period](const std::stop_token& stop) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point began = Clock::now();
+    std::map<NodeName, Clock::time_point> beaten;
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
-    while (!wake.wait_for(lock, stop, period / 2, [&] { return stop.stop_requested(); })) {
-      std::vector<std::shared_ptr<Session>> idle;
-      {
-        const std::lock_guard map_lock(mutex_);
-        for (const auto& [name, session] : open_) {
-          if (session->Idle() >= period) idle.push_back(session);
-        }
+    while (!wake.wait_for(lock, stop, period / 4, [&] { return stop.stop_requested(); })) {
+      // At the same time: a node that does not answer must not keep the others waiting.
+      std::vector<std::jthread> threads;
+      for (const auto& [name, session] : Open()) {
+        Clock::time_point& last = beaten.try_emplace(name, began).first->second;
+        if (Clock::now() - last < period) continue;
+        threads.emplace_back([&last, &script, session = session] {
+          if (session->RequestIfIdle(script, kBeatLimit)) last = Clock::now();
+        });
       }
-      // A failure is found, and told, by the next request that matters.
-      for (const auto& session : idle) static_cast<void>(session->Request(script, kBeatLimit));
     }
   });
 }

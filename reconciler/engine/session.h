@@ -28,15 +28,18 @@ class Session {
   // rest.
   Result<ScriptReply> Request(std::string_view script, Milliseconds limit);
 
+  // The same where the session is not at work; false: it is. What came of it is not told.
+  bool RequestIfIdle(std::string_view script, Milliseconds limit);
+
   // What the shell's frames are marked with (see ParseFrames).
   const std::string& nonce() const { return nonce_; }
   bool Broken() const;
   std::size_t Requests() const { return requests_; }
-  std::chrono::steady_clock::duration Idle() const;  // since the last answer
 
  private:
   Session(NodeName node, std::unique_ptr<Channel> shell, std::string nonce)
       : node_(std::move(node)), shell_(std::move(shell)), nonce_(std::move(nonce)) {}
+  Result<ScriptReply> RequestLocked(std::string_view script, Milliseconds limit);
   Result<ScriptReply> Ask(const std::string& text, Milliseconds limit);
 
   mutable std::mutex mutex_ = {};
@@ -44,7 +47,6 @@ class Session {
   std::unique_ptr<Channel> shell_;  // null: broken
   std::string nonce_;
   std::size_t requests_ = 0;
-  std::chrono::steady_clock::time_point answered_ = std::chrono::steady_clock::now();
 };
 
 struct RoundTrips {
@@ -56,18 +58,22 @@ struct RoundTrips {
 class Sessions {
  public:
   // Opens the first node's alone, so that of two controllers one wins whole, then the others at the
-  // same time. Nodes that cannot be reached are left out: they are nobody's to change. A lock held
-  // by another is a kLocked error; every session opened is closed again.
+  // same time. Nodes that cannot be reached, by a new login either, are left out: see LeftOut. A
+  // lock held by another is a kLocked error; every session opened is closed again.
   static Result<std::unique_ptr<Sessions>> Take(const std::vector<const NodeSpec*>& nodes,
                                                 NodePool& pool, std::string lease);
+
+  // Why nodes have no session, one error each.
+  const Errors& LeftOut() const { return left_out_; }
 
   // A request to one node. Nodes without a session are a kTransport error.
   Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);
   // The same, through a new session (and login) where the old one broke.
   Result<ScriptReply> RunAfresh(const NodeSpec& node, std::string_view script, Milliseconds limit);
 
-  // Sends `script` to every session that was idle for `period`, until the returned thread is
-  // stopped: a node's guard must not fire because the controller waits for another node.
+  // Sends `script` to every session each `period`, or a moment later where it is at work, until the
+  // returned thread is stopped: a node's guard must not fire because the controller waits for
+  // another node.
   std::jthread Beat(std::string script, std::chrono::milliseconds period);
 
   std::string Nonce(const NodeName& node) const;
@@ -77,11 +83,13 @@ class Sessions {
  private:
   Sessions(NodePool& pool, std::string lease) : pool_(pool), lease_(std::move(lease)) {}
   std::shared_ptr<Session> Find(const NodeName& node) const;
+  std::map<NodeName, std::shared_ptr<Session>> Open() const;
 
   NodePool& pool_;
   std::string lease_;
   mutable std::mutex mutex_ = {};  // of the map
   std::map<NodeName, std::shared_ptr<Session>> open_ = {};
+  Errors left_out_ = {};
 };
 
 }  // namespace reconciler

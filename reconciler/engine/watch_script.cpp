@@ -52,9 +52,9 @@ persist() { # COMMAND
   done
   return 1
 }
-# A peer that is ready and late must see it.
+# A peer that is ready and late must see it; where peers ask in rounds, the last one is later by as many.
 linger() {
-  for round in $(seq $((LINGER / MOMENT + 1))); do
+  for round in $(seq $((LINGER / MOMENT + 1 + 2 * $(cat "$J/rounds")))); do
     beacons replace
     sleep "$MOMENT"
     [ "$(cat "$J/state")" != finished ] || exit 0
