@@ -136,6 +136,28 @@ Result<void> LineChannel::WriteLine(const std::string& line, Deadline deadline) 
   return shell_->Write(line + "\n", deadline);
 }
 
+// What an end only felt may be the other one's doing.
+bool IsFelt(const Trouble& trouble) {
+  return trouble.code == "transfer" || trouble.code == "deadline";
+}
+
+// An end that only lost the other one's packets knows less than that one, which may have died: it
+// gets a moment to say so.
+std::optional<Trouble> ToldBy(LineChannel& other, Deadline deadline) {
+  constexpr std::chrono::seconds kMoment{1};
+  const Deadline until = std::min(deadline, std::chrono::steady_clock::now() + kMoment);
+  for (;;) {
+    const auto line = other.NextLine(until);
+    if (!line) {
+      return Trouble{.code = "protocol", .text = line.error().message, .hint = line.error().hint};
+    }
+    if (!*line) return std::nullopt;
+    const auto message = spark_verify::ParseMessage(**line);
+    if (!message || message->event != Event::kError) continue;
+    return IsFelt(message->trouble) ? std::nullopt : std::optional(message->trouble);
+  }
+}
+
 // Both ends say each word without having heard the other's same word, so that they can be heard one
 // after the other.
 JoinedResult Join(LineChannel& first, LineChannel& second, Deadline deadline) {
@@ -146,9 +168,14 @@ JoinedResult Join(LineChannel& first, LineChannel& second, Deadline deadline) {
     for (int i = 0; i < 2; ++i) {
       heard[i] = Listen(i == 0 ? first : second, event, result.ends[i], deadline);
       if (!heard[i].trouble) continue;
-      // An end that only lost the other one's packets knows less than that one.
       result.trouble = heard[i].trouble;
       result.trouble_end = i;
+      if (i == 0 && IsFelt(*result.trouble)) {
+        if (auto cause = ToldBy(second, deadline)) {
+          result.trouble = std::move(cause);
+          result.trouble_end = 1;
+        }
+      }
       // Ends the other one at once; what it would answer is not waited for.
       if (!heard[i].line.empty()) {
         std::ignore = (i == 0 ? second : first).WriteLine(heard[i].line, deadline);

@@ -29,10 +29,14 @@ std::pair<std::string, int> Kind(const ClusterSpec& cluster, const RailPort& por
   return {node != nullptr ? node->hardware : std::string(), link.speed_mbps};
 }
 
-Fec FecOf(const ClusterSpec& cluster, const NodeName& node) {
+// As the switch says that this port's cage hangs on; a cable between nodes is no switch's.
+Fec FecOf(const ClusterSpec& cluster, const RailPort& rail) {
+  const NodeSpec* node = cluster.FindNode(rail.node);
   for (const SwitchSpec& one : cluster.switches) {
     for (const SwitchPort& port : one.ports) {
-      if (port.peer.node == node) return one.fec;
+      const std::string& cage =
+          port.peer.cage.empty() && node != nullptr ? node->cage : port.peer.cage;
+      if (port.peer.node == rail.node && (cage.empty() || cage == rail.cage)) return one.fec;
     }
   }
   return Fec::kAuto;  // nobody asks for another
@@ -70,7 +74,7 @@ Check SkippedQuestion(const RailPort& port, std::string what) {
 
 Check FecQuestion(const ClusterSpec& cluster, const RailPort& port, const std::string& fec) {
   Check check = Question(port, "fec", "FEC " + Printable(fec));
-  const std::string_view wanted = EthtoolFec(FecOf(cluster, port.node));
+  const std::string_view wanted = EthtoolFec(FecOf(cluster, port));
   if (wanted.empty()) return check;
   check.expected = fmt::format("FEC {} on {}", wanted, port.netdev);
   const std::vector<std::string> words = Split(fec, ' ');

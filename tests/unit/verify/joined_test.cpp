@@ -96,6 +96,28 @@ TEST(Join, AnEndThatDiesIsTroubleWithItsLastWords) {
   EXPECT_EQ(result.trouble->hint, "cannot execute");
 }
 
+TEST(Join, AnEndThatDiedIsBlamedForWhatTheOtherFelt) {
+  const std::string felt = ErrorLine({.code = "transfer",
+                                      .hca = "rocep1s0f1",
+                                      .text = "found 'transport retry counter exceeded'"});
+  End first(ReadyOf("rocep1s0f1") + ConnectedLine() + felt, 1);
+  End second(ReadyOf("roceP2p1s0f1") + ConnectedLine(), 137, "Killed\n");
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble_end, 1);
+  EXPECT_EQ(result.trouble->text, "wanted a line of spark-verify, found it ended with status 137");
+}
+
+TEST(Join, TwoEndsThatOnlyFeltItLeaveTheFirstOnesWords) {
+  const std::string felt =
+      ErrorLine({.code = "transfer", .hca = "a", .text = "found 'retry counter exceeded'"});
+  End first(ReadyOf("a") + ConnectedLine() + felt, 1);
+  End second(ReadyOf("b") + ConnectedLine() + ErrorLine({.code = "deadline", .text = "late"}), 1);
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble_end, 0);
+}
+
 TEST(Join, AWordOutOfTurnIsRefused) {
   End first(ConnectedLine());
   End second(ReadyOf("rocep1s0f1"));

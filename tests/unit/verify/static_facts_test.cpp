@@ -85,6 +85,14 @@ TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyTold) {
                                                      "spark-1 rail0 fec skipped: no carrier"));
 }
 
+TEST(CheckFacts, FecOfACableBesideTheSwitchIsNotTheSwitchs) {
+  Sample sample = OnSwitch(2);
+  sample.facts.nodes.at("spark-1").values["host.fec.enp1s0f1np1"] = "RS";
+  sample.cluster.switches = {
+      {.name = "sw", .ports = {{"swp1", {"spark-1", "p0"}}}, .fec = Fec::kOff}};
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+}
+
 TEST(CheckFacts, CountersSinceTheDriverWasLoadedAreOnlyTold) {
   Sample sample = OnSwitch(2);
   auto& values = sample.facts.nodes.at("spark-1").values;
