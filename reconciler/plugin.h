@@ -25,7 +25,6 @@ struct PluginInput {
 // A plugin is a value made of pure functions; function pointers cannot capture, so it has no state.
 struct Plugin {
   std::string_view name = {};
-  std::string_view doc = {};                 // one line for `explain` and the docs
   std::vector<std::string_view> after = {};  // plugins whose changes must be carried out earlier
 
   // What to read on a node. Files go into NodeFacts::files by themselves.

@@ -169,7 +169,6 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
 
 Plugin Get() {
   return {.name = "gpudirect",
-          .doc = "whether adapters reach GPU memory, and the kernel modules for it",
           .after = {},
           .probe = Probe,
           .parse = Parse,

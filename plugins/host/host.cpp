@@ -175,12 +175,6 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 
 }  // namespace
 
-Plugin Get() {
-  return {.name = "host",
-          .doc = "what every other plugin wants to know about a node: its system and interfaces",
-          .after = {},
-          .probe = Probe,
-          .parse = Parse};
-}
+Plugin Get() { return {.name = "host", .after = {}, .probe = Probe, .parse = Parse}; }
 
 }  // namespace reconciler::plugins::host

@@ -82,12 +82,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
 }  // namespace
 
 Plugin Get() {
-  return {.name = "hosts",
-          .doc = "a block in /etc/hosts with one name per node and rail",
-          .after = {},
-          .probe = Probe,
-          .parse = nullptr,
-          .resources = Resources};
+  return {.name = "hosts", .after = {}, .probe = Probe, .parse = nullptr, .resources = Resources};
 }
 
 }  // namespace reconciler::plugins::hosts

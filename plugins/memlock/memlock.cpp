@@ -234,12 +234,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
 }  // namespace
 
 Plugin Get() {
-  return {.name = "memlock",
-          .doc = "how much memory a process may lock, in login sessions and in services",
-          .after = {},
-          .probe = Probe,
-          .parse = Parse,
-          .resources = Resources};
+  return {.name = "memlock", .after = {}, .probe = Probe, .parse = Parse, .resources = Resources};
 }
 
 }  // namespace reconciler::plugins::memlock

@@ -124,7 +124,6 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
 
 Plugin Get() {
   return {.name = "nccl",
-          .doc = "what NCCL is told about the fabric, for shells, services and containers",
           .after = {},
           .probe = Probe,
           .parse = Parse,

@@ -149,7 +149,6 @@ void JudgeRelease(const PluginInput& input, Change& change) {
 
 Plugin Get() {
   return {.name = "netplan",
-          .doc = "addresses, MTU and link state of the fabric's ports, in a netplan file and live",
           .after = {},
           .probe = Probe,
           .parse = Parse,

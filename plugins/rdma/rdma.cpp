@@ -20,12 +20,6 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 
 }  // namespace
 
-Plugin Get() {
-  return {.name = "rdma",
-          .doc = "reads the RDMA devices, their PCIe links and GIDs, and what RDMA depends on",
-          .after = {},
-          .probe = Probe,
-          .parse = Parse};
-}
+Plugin Get() { return {.name = "rdma", .after = {}, .probe = Probe, .parse = Parse}; }
 
 }  // namespace reconciler::plugins::rdma

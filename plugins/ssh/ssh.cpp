@@ -203,14 +203,12 @@ std::vector<Resource> Resources(const PluginInput& input) {
 }  // namespace
 
 Plugin Get() {
-  return {
-      .name = "ssh",
-      .doc = "every node logs in to every other: a key pair per node, pinned host keys, rail names",
-      .after = {},
-      .probe = Probe,
-      .parse = ParseAccount,
-      .resources = Resources,
-      .check = CheckMesh};
+  return {.name = "ssh",
+          .after = {},
+          .probe = Probe,
+          .parse = ParseAccount,
+          .resources = Resources,
+          .check = CheckMesh};
 }
 
 }  // namespace reconciler::plugins::ssh

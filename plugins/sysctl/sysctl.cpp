@@ -245,7 +245,6 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
 
 Plugin Get() {
   return {.name = "sysctl",
-          .doc = "kernel settings of the manifest and the fabric's ports, live and at boot",
           .after = {},
           .probe = Probe,
           .parse = Parse,

@@ -179,7 +179,6 @@ std::vector<Resource> Resources(const PluginInput& input) {
 
 Plugin Get() {
   return {.name = "units",
-          .doc = "systemd units and drop-ins: content, enabled, active, restarted when they change",
           .after = {"netplan", "hosts", "sysctl", "memlock", "gpudirect",
                     "nccl"},  // what services need
           .probe = Probe,

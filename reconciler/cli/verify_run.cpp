@@ -74,7 +74,6 @@ Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& po
 }
 
 int VerifyAfterApply(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool) {
-  if (cluster.spec.settings.Find("verify") == nullptr) return 0;
   const Report report = RunLadder(cluster, facts, pool);
   std::cout << RenderReport(report);
   return reconciler::ExitCode(report);

@@ -36,7 +36,7 @@ class Setup:
         self.sizes = sizes
         self.fakes = fakes
         self.loaded = {}  # as spark-verify's ranks say
-        # Multicast can put a host's GPUs out of service where others share them.
+        # NVLink multicast needs the fabric manager's help, and is no part of what a cluster of Sparks has.
         self.env = {**os.environ, "NCCL_NVLS_ENABLE": "0"}
         if library:
             self.env["LD_LIBRARY_PATH"] = os.path.dirname(library) + ":" + os.environ.get("LD_LIBRARY_PATH", "")

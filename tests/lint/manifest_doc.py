@@ -56,6 +56,8 @@ def kind(schema):
             count = f' of {entry["minItems"]}'
         if entry["type"] == "array":
             return f'list of lists{count}'
+        if "enum" in entry:
+            return "list of " + choices(entry)
         return "list of " + {"object": "maps", "string": "texts"}[entry["type"]]
     names = {"object": "map", "string": "text", "boolean": "`true` or `false`"}
     words = " or ".join(names.get(name, name) for name in types)

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 
 Plugin Named(std::string_view name, std::vector<std::string_view> after = {}) {
-  return {.name = name, .doc = "", .after = std::move(after)};
+  return {.name = name, .after = std::move(after)};
 }
 
 TEST(PluginStages, PutsEachPluginAfterWhatItWaitsForAndNoLater) {

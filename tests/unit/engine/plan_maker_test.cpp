@@ -43,8 +43,8 @@ class MakePlanTest : public testing::Test {
     facts_.nodes["spark-1"] = {.node = "spark-1", .session_interface = "enP7s7"};
     facts_.nodes["spark-2"] = {.node = "spark-2"};
     facts_.unreachable["spark-3"] = {.message = "no route to host"};
-    plugins_ = {{.name = "values", .doc = "", .after = {"files"}, .resources = ValueResources},
-                {.name = "files", .doc = "", .resources = FileResources}};
+    plugins_ = {{.name = "values", .after = {"files"}, .resources = ValueResources},
+                {.name = "files", .resources = FileResources}};
   }
 
   Result<Plan> Make(const PlanScope& scope = {}) {

@@ -41,15 +41,15 @@ class PluginWords : public testing::Test {
   ClusterSpec cluster_;
   Fabric fabric_;
   ClusterFacts facts_;
-  std::vector<Plugin> plugins_ = {{.name = "silent", .doc = ""},
-                                  {.name = "talks", .doc = "", .refuse = Refuse, .notes = Talk}};
+  std::vector<Plugin> plugins_ = {{.name = "silent"},
+                                  {.name = "talks", .refuse = Refuse, .notes = Talk}};
 };
 
 TEST_F(PluginWords, ProgramIsSentOnceToEveryNodeThatWasReadAndIsInScopeAndNeedsIt) {
   const auto asks = [](const ClusterSpec&, const NodeFacts& facts) {
     return facts.session_interface == "eth0";
   };
-  plugins_ = {{.name = "one", .doc = "", .asks = asks}, {.name = "two", .doc = "", .asks = asks}};
+  plugins_ = {{.name = "one", .asks = asks}, {.name = "two", .asks = asks}};
   const auto asked = [&](const PlanScope& scope) {
     std::vector<NodeName> names;
     for (const NodeSpec* node : NodesToAsk(cluster_, facts_, plugins_, scope)) {
