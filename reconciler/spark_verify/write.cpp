@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "reconciler/spark_verify/counters.h"
 #include "reconciler/spark_verify/last_resort.h"
@@ -18,6 +19,11 @@ namespace reconciler::spark_verify {
 namespace {
 
 constexpr int kFailed = 1;
+
+// An adapter acknowledges a write every few microseconds. What is silent for longer is soft-RoCE,
+// which needs the core that polls.
+constexpr std::chrono::microseconds kSpin{500};
+constexpr std::chrono::microseconds kNap{200};
 
 // What ends a run early. code "peer": the other end said so itself, and nothing is to be added.
 using Step = tl::expected<void, Trouble>;
@@ -186,6 +192,7 @@ Step WriteRun::Latencies() {
 
 // Posts until then (or not at all), and afterwards waits for all that is in flight.
 Step WriteRun::PumpUntil(Clock::time_point until, bool posting) {
+  auto last = Clock::now();  // of what was acknowledged
   for (std::size_t turns = 0;; ++turns) {
     std::size_t in_flight = 0;
     std::uint64_t before = 0;
@@ -201,8 +208,13 @@ Step WriteRun::PumpUntil(Clock::time_point until, bool posting) {
     const auto now = Clock::now();
     if (now >= until && (posting || in_flight == 0)) return {};
     if (now > end_) return Late("all writes acknowledged");
-    // Soft-RoCE computes on the same cores.
-    if (after == before) sched_yield();
+    if (after != before) {
+      last = now;
+    } else if (now - last < kSpin) {
+      sched_yield();
+    } else {
+      std::this_thread::sleep_for(kNap);
+    }
     if (turns % 1024 != 0) continue;
     if (auto step = CheckInput(); !step) return step;
   }
