@@ -180,7 +180,9 @@ std::string Closing(const Plan& plan) {
   std::string text = SummaryLine(plan) + ".";
   if (const std::size_t links = FlappingLinks(plan).size(); links > 0) {
     text += " " + Plural(links, "link flaps", "links flap");
-    text += interrupted.empty() ? "; no RDMA connection is open on them." : ".";
+    text += interrupted.empty()
+                ? fmt::format("; no RDMA connection is open on {}.", links == 1 ? "it" : "them")
+                : ".";
   }
   text += '\n';
   for (const std::string& line : interrupted) text += "ends " + line + '\n';

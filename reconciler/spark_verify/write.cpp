@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <thread>
 
 #include "reconciler/spark_verify/counters.h"

@@ -23,9 +23,8 @@ TEST(RenderText, CountsLinksThatFlapOncePerInterface) {
                          .detail = "mtu 1500 → 9000",
                          .impact = Impact::kLinkFlap});
   plan.stages[0].changes.push_back(plan.stages[0].changes[0]);
-  EXPECT_THAT(
-      RenderText(plan),
-      HasSubstr("2 changes on 1 node. 1 link flaps; no RDMA connection is open on them.\n"));
+  EXPECT_THAT(RenderText(plan),
+              HasSubstr("2 changes on 1 node. 1 link flaps; no RDMA connection is open on it.\n"));
 }
 
 TEST(RenderText, TextFromANodeCannotReachTheTerminalRaw) {
