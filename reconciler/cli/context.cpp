@@ -43,9 +43,11 @@ void AddScope(CLI::App& command, Selection& selection) {
 }
 
 Result<std::string> ReadTextFile(const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
+  // An empty file fails the stream too, but no call.
+  if (!file || (!(text << file.rdbuf()) && errno != 0)) {
     return Fail({.kind = ErrorKind::kUsage,
                  .message = fmt::format("{}: cannot be read: {}", path, std::strerror(errno))});
   }

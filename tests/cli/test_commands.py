@@ -70,6 +70,11 @@ bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of t
         self.assert_ends(self.spark("validate", "."), 1, out="",
                          err=".: cannot be read: Is a directory\n")
 
+    def test_an_empty_file_is_no_manifest(self):
+        self.write("empty.yaml", "")
+        self.assert_ends(self.spark("validate", "empty.yaml"), 1, out="",
+                         err="empty.yaml:1:1: wanted a map, found nothing\n")
+
     def test_each_schema_comes_out_as_it_stands_in_the_tree(self):
         for name in ("cluster", "facts", "plan", "report"):
             done = self.spark("schema", name)
