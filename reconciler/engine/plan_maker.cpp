@@ -268,7 +268,8 @@ std::string UnderWayText(const NodeName& name, const NodeFacts& facts) {
                        journals == nullptr ? "" : ": its revert is armed");
   }
   if (journals == nullptr) return {};
-  return fmt::format("{}: an apply was cut off: its revert is armed (journal {})", name, *journals);
+  return fmt::format("{}: an apply was cut off, and the node ends it by itself (journal {})", name,
+                     *journals);
 }
 
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,

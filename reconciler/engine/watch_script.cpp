@@ -54,7 +54,7 @@ persist() { # COMMAND
 }
 # A peer that is ready and late must see it; where peers ask in rounds, the last one is later by as many.
 linger() {
-  for round in $(seq $((LINGER / MOMENT + 1 + 2 * $(cat "$J/rounds")))); do
+  for round in $(seq $((LINGER / MOMENT - 1 + 2 * $(cat "$J/rounds")))); do
     beacons replace
     sleep "$MOMENT"
     [ "$(cat "$J/state")" != finished ] || exit 0
