@@ -7,8 +7,7 @@
 namespace reconciler {
 namespace {
 
-// /proc/uptime counts time asleep too, and no clock set by
-// hand moves it.
+// /proc/uptime counts time asleep too, and no clock set by hand moves it.
 constexpr std::string_view kWatch = R"sh(
 wait_for_progress() {
   while [ ! -L "$J/decision" ]; do

@@ -142,12 +142,13 @@ NcclTrouble Words(const NcclRank& rank) {
   return trouble;
 }
 
-// Who knows why a deadline passed, when the rank whose deadline it was does not: one that was told
-// to abort while it called another rank in vain. The deadlines of ranks that started together pass
-// in any order. nullptr: nobody.
+// The rank that knows why the deadline of finding each other passed, when the one whose deadline it
+// was does not: it was told to abort while it called another rank in vain. The deadlines of ranks
+// that started together pass in any order. A later phase proves that an early call was answered.
+// nullptr: nobody.
 const NcclRank* WhoStillCalled(const NcclRun& run) {
   const auto found = std::find_if(run.ranks.begin(), run.ranks.end(), [](const NcclRank& rank) {
-    return rank.fate == NcclFate::kAborted && !Hints(rank).empty();
+    return rank.fate == NcclFate::kAborted && rank.phase == "init" && Says(rank.log, "retrying");
   });
   return found == run.ranks.end() ? nullptr : &*found;
 }

@@ -243,6 +243,20 @@ TEST_F(Talk, ARankAbortedWhileItCalledInVainExplainsTheDeadlineOfAnother) {
                           "host, retrying (9/34) after sleep for 900 msec"));
 }
 
+TEST_F(Talk, ACallThatWasAnsweredInTheEndExplainsNoLaterDeadline) {
+  Start(2);
+  Hello(2);
+  Say(1, LogLine("socketPollConnect: connect to 192.168.1.21<4711> returned Connection refused, "
+                 "retrying (1/34) after sleep for 100 msec"));
+  for (const std::size_t rank : {0, 1}) Say(rank, InitDoneLine(0.2));
+  Say(0, Failed({.code = "deadline", .phase = "connect", .text = "wanted it in 15 s"}));
+  Say(1, AbortedLine(0.5));
+  const auto trouble = TroubleOf(talk_->Take());
+  ASSERT_TRUE(trouble);
+  EXPECT_EQ(trouble->node, "spark-1");
+  EXPECT_THAT(trouble->evidence, testing::IsEmpty());
+}
+
 TEST_F(Talk, ARankThatGaveUpCallingIsNoVictim) {
   Start(3);
   UpToTests(3);
