@@ -6,8 +6,8 @@
 
 #include "plugins/gpudirect/loader.h"
 #include "plugins/gpudirect/modules.h"
-#include "plugins/shared/gpu_facts.h"
-#include "plugins/shared/gpu_reach.h"
+#include "plugins/common/gpu/gpu_facts.h"
+#include "plugins/common/gpu/gpu_reach.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::gpudirect {

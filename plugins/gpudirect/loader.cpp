@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "plugins/gpudirect/modules.h"
-#include "plugins/shared/gpu_facts.h"
-#include "plugins/shared/gpu_reach.h"
+#include "plugins/common/gpu/gpu_facts.h"
+#include "plugins/common/gpu/gpu_reach.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::gpudirect {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/shared/gpu_section.h"
+#include "plugins/common/gpu/gpu_section.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/probe.h"
 

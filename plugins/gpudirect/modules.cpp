@@ -4,10 +4,10 @@
 
 #include <optional>
 
-#include "plugins/shared/gpu_facts.h"
-#include "plugins/shared/gpu_reach.h"
-#include "plugins/shared/owned.h"
-#include "plugins/shared/state.h"
+#include "plugins/common/gpu/gpu_facts.h"
+#include "plugins/common/gpu/gpu_reach.h"
+#include "plugins/common/ownership/owned.h"
+#include "plugins/common/ownership/state.h"
 #include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::gpudirect {

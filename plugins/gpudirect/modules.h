@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plugins/shared/gpu_section.h"
+#include "plugins/common/gpu/gpu_section.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler::plugins::gpudirect {

@@ -8,9 +8,9 @@
 #include <limits>
 #include <optional>
 
-#include "plugins/shared/level.h"
-#include "plugins/shared/owned.h"
-#include "plugins/shared/state.h"
+#include "plugins/common/gpu/level.h"
+#include "plugins/common/ownership/owned.h"
+#include "plugins/common/ownership/state.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "plugins/shared/gpu_reach.h"
+#include "plugins/common/gpu/gpu_reach.h"
 
 namespace reconciler::plugins::nccl {
 namespace {

@@ -13,9 +13,9 @@
 #include "plugins/nccl/section.h"
 #include "plugins/nccl/settings.h"
 #include "plugins/nccl/wanted.h"
-#include "plugins/shared/gpu_facts.h"
-#include "plugins/shared/owned.h"
-#include "plugins/shared/state.h"
+#include "plugins/common/gpu/gpu_facts.h"
+#include "plugins/common/ownership/owned.h"
+#include "plugins/common/ownership/state.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/fabric/neighbours.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "plugins/netplan/paths.h"
-#include "reconciler/spec/yaml_document.h"
+#include "reconciler/yaml/yaml_document.h"
 
 namespace reconciler::plugins::netplan {
 namespace {

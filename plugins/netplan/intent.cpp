@@ -7,7 +7,7 @@
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/routes.h"
-#include "plugins/shared/owned.h"
+#include "plugins/common/ownership/owned.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {

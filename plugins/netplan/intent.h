@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "plugins/netplan/foreign.h"
-#include "plugins/shared/protection.h"
+#include "plugins/common/protection/protection.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler::plugins::netplan {

@@ -7,9 +7,9 @@
 #include "plugins/netplan/rdma_users.h"
 #include "plugins/netplan/render.h"
 #include "plugins/netplan/routes.h"
-#include "plugins/shared/owned.h"
-#include "plugins/shared/protection.h"
-#include "plugins/shared/state.h"
+#include "plugins/common/ownership/owned.h"
+#include "plugins/common/protection/protection.h"
+#include "plugins/common/ownership/state.h"
 #include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::netplan {

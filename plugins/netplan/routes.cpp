@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "plugins/shared/state.h"
+#include "plugins/common/ownership/state.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "plugins/shared/state.h"
+#include "plugins/common/ownership/state.h"
 #include "plugins/ssh/account.h"
 #include "plugins/ssh/blocks.h"
 #include "plugins/ssh/keys.h"

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "plugins/shared/owned.h"
-#include "plugins/shared/protection.h"
-#include "plugins/shared/state.h"
+#include "plugins/common/ownership/owned.h"
+#include "plugins/common/protection/protection.h"
+#include "plugins/common/ownership/state.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
 #include "reconciler/base/mark.h"

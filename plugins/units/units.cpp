@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "plugins/shared/owned.h"
-#include "plugins/shared/state.h"
+#include "plugins/common/ownership/owned.h"
+#include "plugins/common/ownership/state.h"
 #include "plugins/units/section.h"
 #include "plugins/units/state.h"
 #include "reconciler/base/mark.h"

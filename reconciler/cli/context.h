@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "reconciler/engine/events.h"
-#include "reconciler/engine/gather.h"
-#include "reconciler/engine/node_pool.h"
-#include "reconciler/engine/plan_maker.h"
+#include "reconciler/node/events.h"
+#include "reconciler/gather/gather.h"
+#include "reconciler/node/node_pool.h"
+#include "reconciler/planning/plan_maker.h"
 
 namespace CLI {
 class App;

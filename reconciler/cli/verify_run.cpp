@@ -5,7 +5,7 @@
 
 #include "reconciler/cli/environment.h"
 #include "reconciler/cli/progress.h"
-#include "reconciler/verify/render.h"
+#include "reconciler/verify/report/render.h"
 
 namespace reconciler::cli {
 

@@ -11,13 +11,8 @@ if(SPARK_AARCH64_CXX AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     find_path(cross_${folder} ${header} NO_CACHE REQUIRED)
     file(CREATE_LINK ${cross_${folder}}/${folder} ${cross_headers}/${folder} SYMBOLIC)
   endforeach()
-  set(cross_sources "")
-  foreach(part IN ITEMS spark_verify_parts spark-verify)
-    get_target_property(sources ${part} SOURCES)
-    list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    list(APPEND cross_sources ${sources})
-  endforeach()
-  file(GLOB cross_depends CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h ${PROJECT_SOURCE_DIR}/reconciler/base/*.h)
+  set(cross_sources ${parts} ${program})
+  file(GLOB_RECURSE cross_depends CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h ${PROJECT_SOURCE_DIR}/reconciler/base/*.h)
   add_custom_command(
     OUTPUT ${PROJECT_BINARY_DIR}/spark-verify-aarch64
     COMMAND ${SPARK_AARCH64_CXX} -std=c++20 -O2 -DFMT_HEADER_ONLY -I${PROJECT_SOURCE_DIR} -isystem ${cross_headers}

@@ -9,9 +9,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "reconciler/spark_verify/counters.h"
+#include "reconciler/spark_verify/protocol/counters.h"
 #include "reconciler/spark_verify/gpu_facts.h"
-#include "reconciler/spark_verify/verbs.h"
+#include "reconciler/spark_verify/write/verbs.h"
 
 namespace reconciler::spark_verify {
 namespace {

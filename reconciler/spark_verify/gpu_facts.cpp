@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reconciler/spark_verify/library.h"
+#include "reconciler/spark_verify/nccl/library.h"
 
 namespace reconciler::spark_verify {
 namespace {

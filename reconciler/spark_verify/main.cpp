@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "reconciler/spark_verify/facts.h"
-#include "reconciler/spark_verify/lines.h"
-#include "reconciler/spark_verify/nccl.h"
-#include "reconciler/spark_verify/write.h"
+#include "reconciler/spark_verify/protocol/lines.h"
+#include "reconciler/spark_verify/nccl/nccl.h"
+#include "reconciler/spark_verify/write/write.h"
 
 namespace {
 

@@ -7,13 +7,13 @@
 #include <set>
 
 #include "reconciler/base/text.h"
-#include "reconciler/engine/frames.h"
-#include "reconciler/verify/diagnose.h"
-#include "reconciler/verify/probes.h"
-#include "reconciler/verify/rdma_rung.h"
-#include "reconciler/verify/reply.h"
-#include "reconciler/verify/script.h"
-#include "reconciler/verify/static_facts.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/verify/diagnosis/diagnose.h"
+#include "reconciler/verify/links/probes.h"
+#include "reconciler/verify/rdma/rung.h"
+#include "reconciler/verify/links/reply.h"
+#include "reconciler/verify/links/script.h"
+#include "reconciler/verify/links/static_facts.h"
 
 namespace reconciler {
 namespace {

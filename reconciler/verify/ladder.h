@@ -3,12 +3,12 @@
 #include <functional>
 #include <string_view>
 
-#include "reconciler/engine/node_pool.h"
+#include "reconciler/node/node_pool.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
-#include "reconciler/verify/nccl_climb.h"
-#include "reconciler/verify/rdma_run.h"
-#include "reconciler/verify/report.h"
+#include "reconciler/verify/nccl/run/climb.h"
+#include "reconciler/verify/rdma/run.h"
+#include "reconciler/verify/report/report.h"
 
 namespace reconciler {
 

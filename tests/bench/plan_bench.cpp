@@ -8,9 +8,9 @@
 #include <string>
 
 #include "plugins/registry.h"
-#include "reconciler/engine/plan_maker.h"
+#include "reconciler/planning/plan_maker.h"
 #include "reconciler/fabric/expand.h"
-#include "reconciler/spec/load.h"
+#include "reconciler/manifest/load.h"
 
 namespace reconciler {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "plugins/registry.h"
 #include "reconciler/fabric/expand.h"
-#include "reconciler/fabric/hostfile.h"
-#include "reconciler/fabric/picture.h"
-#include "reconciler/spec/load.h"
+#include "reconciler/fabric/drawing/hostfile.h"
+#include "reconciler/fabric/drawing/picture.h"
+#include "reconciler/manifest/load.h"
 #include "tests/cases/plan_case.h"
 
 // Every topology as a person sees it (graph.txt), as its nodes get it (netplan.txt, nccl.txt)

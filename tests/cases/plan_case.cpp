@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "plugins/registry.h"
-#include "reconciler/engine/plan_maker.h"
+#include "reconciler/planning/plan_maker.h"
 #include "reconciler/fabric/expand.h"
-#include "reconciler/model/json.h"
-#include "reconciler/spec/load.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/manifest/load.h"
 
 namespace reconciler::test {
 namespace {

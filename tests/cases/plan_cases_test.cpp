@@ -6,9 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "reconciler/engine/render.h"
-#include "reconciler/model/json.h"
-#include "reconciler/spec/schema_judge.h"
+#include "reconciler/planning/render.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/manifest/schema/schema_judge.h"
 #include "schema/embedded.h"
 #include "tests/cases/plan_case.h"
 

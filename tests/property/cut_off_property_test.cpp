@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <functional>
 
-#include "reconciler/engine/apply.h"
-#include "reconciler/engine/apply_script.h"
-#include "reconciler/engine/guard.h"
-#include "reconciler/engine/guard_script.h"
-#include "reconciler/transport/dial.h"
+#include "reconciler/apply/steps/apply.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/apply/guard/guard.h"
+#include "reconciler/apply/guard/guard_script.h"
+#include "reconciler/transport/ssh/dial.h"
 #include "tests/property/scratch_machine.h"
 
 namespace reconciler {

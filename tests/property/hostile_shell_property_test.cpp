@@ -11,9 +11,9 @@
 #include <set>
 #include <sstream>
 
-#include "reconciler/engine/apply_script.h"
-#include "reconciler/engine/frames.h"
-#include "reconciler/engine/node_helper.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/node/node_helper.h"
 #include "reconciler/transport/local_transport.h"
 #include "tests/property/hostile_text.h"
 #include "tests/property/world.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reconciler/model/json.h"
+#include "reconciler/model/json/json.h"
 #include "tests/property/hostile_text.h"
 
 namespace reconciler {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "reconciler/engine/order.h"
+#include "reconciler/planning/order.h"
 
 namespace reconciler {
 namespace {

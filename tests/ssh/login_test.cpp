@@ -5,7 +5,7 @@
 #include <sys/un.h>
 
 #include "reconciler/base/text.h"
-#include "reconciler/transport/dial.h"
+#include "reconciler/transport/ssh/dial.h"
 #include "tests/ssh/sshd_fixture.h"
 
 namespace reconciler {

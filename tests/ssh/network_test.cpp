@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "reconciler/transport/dial.h"
+#include "reconciler/transport/ssh/dial.h"
 #include "tests/ssh/sshd_fixture.h"
 
 namespace reconciler {

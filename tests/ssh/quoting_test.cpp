@@ -1,5 +1,5 @@
 #include "reconciler/base/text.h"
-#include "reconciler/transport/dial.h"
+#include "reconciler/transport/ssh/dial.h"
 #include "tests/ssh/sshd_fixture.h"
 #include "tests/unit/transport/hostile_text.h"
 

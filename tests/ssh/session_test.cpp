@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "reconciler/base/text.h"
-#include "reconciler/transport/dial.h"
+#include "reconciler/transport/ssh/dial.h"
 #include "tests/ssh/sshd_fixture.h"
 
 namespace reconciler {

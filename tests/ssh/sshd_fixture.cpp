@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "reconciler/base/text.h"
-#include "reconciler/transport/dial.h"
+#include "reconciler/transport/ssh/dial.h"
 #include "reconciler/transport/local_transport.h"
 
 namespace reconciler {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reconciler/cabling/judge.h"
-#include "tests/unit/fabric/clusters.h"
+#include "tests/support/clusters.h"
 
 namespace reconciler::test {
 

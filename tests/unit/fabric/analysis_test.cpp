@@ -7,7 +7,7 @@
 #include "reconciler/fabric/flow.h"
 #include "reconciler/fabric/neighbours.h"
 #include "reconciler/fabric/roofline.h"
-#include "tests/unit/fabric/clusters.h"
+#include "tests/support/clusters.h"
 
 namespace reconciler {
 namespace {

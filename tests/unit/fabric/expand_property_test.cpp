@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "reconciler/fabric/expand.h"
-#include "tests/unit/fabric/clusters.h"
+#include "tests/support/clusters.h"
 
 namespace reconciler {
 namespace {

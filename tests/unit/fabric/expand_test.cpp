@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/fabric/clusters.h"
+#include "tests/support/clusters.h"
 
 namespace reconciler {
 namespace {

@@ -1,10 +1,10 @@
-#include "reconciler/model/json.h"
+#include "reconciler/model/json/json.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "reconciler/model/json_reader.h"
+#include "reconciler/base/json/json_reader.h"
 
 namespace reconciler {
 namespace {

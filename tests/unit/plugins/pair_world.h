@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reconciler/engine/diff.h"
+#include "reconciler/planning/diff.h"
 #include "reconciler/plugin.h"
 #include "tests/unit/plugins/values.h"
 

@@ -1,4 +1,4 @@
-#include "reconciler/transport/fake_transport.h"
+#include "tests/support/fake_transport.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

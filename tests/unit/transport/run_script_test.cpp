@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "reconciler/transport/fake_transport.h"
+#include "tests/support/fake_transport.h"
 
 namespace reconciler {
 namespace {

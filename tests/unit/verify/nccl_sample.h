@@ -1,9 +1,9 @@
 #pragma once
 
 #include "reconciler/fabric/expand.h"
-#include "reconciler/verify/nccl_roofline.h"
-#include "reconciler/verify/nccl_values.h"
-#include "tests/unit/fabric/clusters.h"
+#include "reconciler/verify/nccl/evidence/roofline.h"
+#include "reconciler/verify/nccl/evidence/values.h"
+#include "tests/support/clusters.h"
 
 namespace reconciler::test {
 

@@ -10,11 +10,11 @@
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
-#include "reconciler/verify/diagnose.h"
-#include "reconciler/verify/probes.h"
-#include "reconciler/verify/reply.h"
-#include "reconciler/verify/report.h"
-#include "reconciler/verify/static_facts.h"
+#include "reconciler/verify/diagnosis/diagnose.h"
+#include "reconciler/verify/links/probes.h"
+#include "reconciler/verify/links/reply.h"
+#include "reconciler/verify/report/report.h"
+#include "reconciler/verify/links/static_facts.h"
 
 namespace reconciler {
 

@@ -1,0 +1,67 @@
+#include "plugins/common/protection/protection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins {
+namespace {
+
+std::string WhyUnclear(const NodeFacts& facts, const Observed<std::string>& routes) {
+  const Observed<std::string> links = ValueOf(facts, "host.links");
+  if (const auto* unknown = std::get_if<Unknown>(&links)) return unknown->why;
+  if (!facts.session_address.empty() && facts.session_interface.empty()) {
+    return fmt::format("none holds {}, the address of this session", facts.session_address);
+  }
+  const auto* unknown = std::get_if<Unknown>(&routes);
+  return unknown != nullptr ? unknown->why : "";
+}
+
+}  // namespace
+
+std::vector<std::string> Protection::Netdevs() const {
+  std::vector<std::string> netdevs;
+  for (const auto& [netdev, what] : carries) netdevs.push_back(netdev);
+  return netdevs;
+}
+
+Protection ProtectionOf(const NodeSpec& node, const NodeFacts& facts) {
+  const Observed<std::string> routes = ValueOf(facts, std::string(kDefaultRouteKey));
+  Protection protection;
+  if (const std::string why = WhyUnclear(facts, routes); !why.empty()) {
+    protection.unclear = "cannot tell which interface leads to this node: " + why;
+  }
+  // The first word on an interface stays.
+  if (!facts.session_interface.empty()) {
+    protection.carries.emplace(facts.session_interface, "carries this session");
+  }
+  const auto management = ParseIpv4(node.address);
+  for (const auto& [netdev, link] : facts.links) {
+    const bool holds = management && std::any_of(link.ipv4.begin(), link.ipv4.end(),
+                                                 [&](const Ipv4Prefix& prefix) {
+                                                   return prefix.address == *management;
+                                                 });
+    if (!holds) continue;
+    protection.carries.emplace(netdev, "holds the management address " + node.address);
+  }
+  if (const auto* netdevs = Known(routes)) {
+    for (const std::string& netdev : Split(*netdevs, ' ')) {
+      protection.carries.emplace(netdev, "carries the default route");
+    }
+  }
+  return protection;
+}
+
+std::string WhyProtected(const Protection& protection, const std::vector<std::string>& netdevs) {
+  if (!protection.unclear.empty()) return protection.unclear;
+  for (const std::string& netdev : netdevs) {
+    const auto found = protection.carries.find(netdev);
+    if (found == protection.carries.end()) continue;
+    return fmt::format("{} {} and is never touched", netdev, found->second);
+  }
+  return {};
+}
+
+}  // namespace reconciler::plugins

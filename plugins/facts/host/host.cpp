@@ -1,0 +1,180 @@
+#include "plugins/facts/host/host.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "plugins/facts/host/links.h"
+#include "plugins/facts/host/ports.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::host {
+namespace {
+
+constexpr std::string_view kHostname = "/proc/sys/kernel/hostname";
+constexpr std::string_view kMachineId = "/etc/machine-id";
+constexpr std::string_view kBootId = "/proc/sys/kernel/random/boot_id";
+constexpr std::string_view kRelease = "/proc/sys/kernel/osrelease";
+constexpr std::string_view kArch = "/proc/sys/kernel/arch";  // Linux 6.1 and later
+constexpr std::string_view kProduct = "/sys/class/dmi/id/product_name";
+constexpr std::string_view kOsRelease = "/usr/lib/os-release";  // in /etc it is a symbolic link
+constexpr std::string_view kSysNet = "/sys/class/net/";
+constexpr std::string_view kPortName = "/phys_port_name";
+constexpr std::string_view kSpeed = "/speed";
+constexpr int kIpLimitS = 5;  // a driver that hangs with the RTNL lock held freezes `ip`
+
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
+  std::vector<Read> reads;
+  for (const std::string_view path : {kHostname, kMachineId, kBootId, kRelease, kArch, kProduct}) {
+    reads.push_back(ReadValue{std::string(path)});
+  }
+  reads.push_back(ReadFile{std::string(kOsRelease)});
+  reads.push_back(ReadValues{"/sys/class/net/*/phys_port_name"});
+  reads.push_back(ReadValues{"/sys/class/net/*/speed"});
+  reads.push_back(
+      RunProbe{.id = "host.ip", .argv = {"ip", "-j", "addr", "show"}, .time_limit_s = kIpLimitS});
+  // The state files change while we look, which would spoil a ReadFiles of them.
+  reads.push_back(
+      RunProbe{.id = "host.managers",
+               .argv = {"grep", "-rHs", "-e", "^ADMIN_STATE=", "-e", "^NETWORK_FILE=", "-e",
+                        "^managed=", "/run/systemd/netif/links", "/run/NetworkManager/devices"}});
+  reads.push_back(PortsProbe(cluster, node));
+  return reads;
+}
+
+Observed<std::string> ReplyValue(const ProbeReply& reply, std::string_view path) {
+  const auto found = reply.values.find(std::string(path));
+  if (found == reply.values.end()) return Unknown{"not answered"};
+  return found->second;
+}
+
+std::string TextOf(const ProbeReply& reply, std::string_view path) {
+  const Observed<std::string> value = ReplyValue(reply, path);
+  const auto* text = Known(value);
+  return text != nullptr ? std::string(Trim(*text)) : std::string();
+}
+
+// os-release is written in the quoting of sh: PRETTY_NAME="NVIDIA DGX OS 7.2".
+std::string PrettyName(std::string_view os_release) {
+  constexpr std::string_view kKey = "PRETTY_NAME=";
+  for (const std::string& line : SplitLines(os_release)) {
+    if (!line.starts_with(kKey)) continue;
+    std::string_view value = Trim(std::string_view(line).substr(kKey.size()));
+    const char quote = value.empty() ? '\0' : value.front();
+    if ((quote == '"' || quote == '\'') && value.size() >= 2 && value.back() == quote) {
+      value = value.substr(1, value.size() - 2);
+    }
+    std::string name;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      if (value[i] == '\\' && quote != '\'' && i + 1 < value.size()) ++i;
+      name += value[i];
+    }
+    return name;
+  }
+  return {};
+}
+
+Observed<HostFact> ParseHost(const ProbeReply& reply) {
+  const Observed<std::string> hostname = ReplyValue(reply, kHostname);
+  if (const auto* unknown = std::get_if<Unknown>(&hostname)) {
+    return Unknown{fmt::format("{}: {}", kHostname, unknown->why)};
+  }
+  HostFact host;
+  host.hostname = TextOf(reply, kHostname);
+  host.machine_id = TextOf(reply, kMachineId);
+  host.boot_id = TextOf(reply, kBootId);
+  host.kernel = TextOf(reply, kRelease);
+  host.arch = TextOf(reply, kArch);
+  host.product = TextOf(reply, kProduct);
+  if (const auto file = reply.files.find(std::string(kOsRelease)); file != reply.files.end()) {
+    if (const auto* state = Known(file->second)) host.os = PrettyName(state->content);
+  }
+  return host;
+}
+
+Unknown WhyNoLinks(const CommandReply& ip) {
+  if (ip.exit_code == 124) return {fmt::format("ip gave no answer in {} s", kIpLimitS)};
+  if (ip.exit_code == 127) return {"ip is not installed"};
+  if (ip.exit_code == 0) return {"ip printed something other than JSON"};
+  const std::vector<std::string> lines = SplitLines(ip.err);
+  return {fmt::format("ip failed: {}",
+                      lines.empty() ? fmt::format("exit {}", ip.exit_code) : lines.front())};
+}
+
+int ParseSpeed(const std::string& text) {
+  int speed = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), speed);
+  return error == std::errc() && end == text.data() + text.size() && speed > 0 ? speed : -1;
+}
+
+void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
+  const auto ip = reply.commands.find("host.ip");
+  if (ip == reply.commands.end()) {
+    facts.values["host.links"] = Unknown{"ip was not run"};
+    return;
+  }
+  const auto links = ip->second.exit_code == 0 ? ParseIpAddr(ip->second.out) : std::nullopt;
+  if (!links) {
+    facts.values["host.links"] = WhyNoLinks(ip->second);
+    return;
+  }
+  std::map<int, LinkManager> managers;
+  if (const auto found = reply.commands.find("host.managers"); found != reply.commands.end()) {
+    managers = ParseManagers(found->second.out);
+  }
+  for (const auto& [name, link] : *links) {
+    LinkFact fact = link.fact;
+    const std::string folder = std::string(kSysNet) + name;
+    fact.phys_port_name = TextOf(reply, folder + std::string(kPortName));
+    fact.speed_mbps = ParseSpeed(TextOf(reply, folder + std::string(kSpeed)));
+    if (const auto manager = managers.find(link.index); manager != managers.end()) {
+      fact.manager = manager->second;
+    }
+    facts.links[name] = std::move(fact);
+  }
+  facts.values["host.links"] = fmt::format("{}", links->size());
+}
+
+bool Holds(const LinkFact& link, std::string_view address) {
+  for (const Ipv4Prefix& prefix : link.ipv4) {
+    if (ToString(prefix.address) == address) return true;
+  }
+  for (const std::string& prefix : link.ipv6) {
+    if (prefix.substr(0, prefix.find('/')) == address) return true;
+  }
+  return false;
+}
+
+// sshd writes a link-local address as fe80::1%IF, and IPv4 on a dual-stack socket as
+// ::ffff:A.B.C.D.
+std::string SessionInterface(const NodeFacts& facts) {
+  std::string_view address = facts.session_address;
+  std::string_view scope;
+  if (const std::size_t percent = address.find('%'); percent != std::string_view::npos) {
+    scope = address.substr(percent + 1);
+    address = address.substr(0, percent);
+  }
+  constexpr std::string_view kMapped = "::ffff:";
+  if (address.starts_with(kMapped)) address.remove_prefix(kMapped.size());
+  if (address.empty()) return {};
+  for (const auto& [name, link] : facts.links) {
+    if ((scope.empty() || scope == name) && Holds(link, address)) return name;
+  }
+  return {};
+}
+
+void Parse(const ProbeReply& reply, NodeFacts& facts) {
+  facts.session_address = reply.session_address;
+  facts.host = ParseHost(reply);
+  AddLinks(reply, facts);
+  if (const auto ports = reply.commands.find("host.ports"); ports != reply.commands.end()) {
+    StorePorts(ports->second, facts);
+  }
+  facts.session_interface = SessionInterface(facts);
+}
+
+}  // namespace
+
+Plugin Get() { return {.name = "host", .after = {}, .probe = Probe, .parse = Parse}; }
+
+}  // namespace reconciler::plugins::host

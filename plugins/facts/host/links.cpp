@@ -1,0 +1,112 @@
+#include "plugins/facts/host/links.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::host {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kNetworkd = "/run/systemd/netif/links/";
+constexpr std::string_view kNetworkManager = "/run/NetworkManager/devices/";
+
+std::string Text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+int Number(const Json& object, const char* key, int otherwise) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_unsigned()) return otherwise;
+  const auto number = found->get<std::uint64_t>();
+  const auto most = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+  return number <= most ? static_cast<int>(number) : otherwise;
+}
+
+bool HasFlag(const Json& link, std::string_view flag) {
+  const auto flags = link.find("flags");
+  if (flags == link.end() || !flags->is_array()) return false;
+  return std::any_of(flags->begin(), flags->end(), [&](const Json& one) {
+    return one.is_string() && one.get_ref<const std::string&>() == flag;
+  });
+}
+
+void AddAddress(const Json& info, LinkFact& fact) {
+  if (!info.is_object()) return;
+  const std::string family = Text(info, "family");
+  const std::string text =
+      Text(info, "local") + "/" + std::to_string(Number(info, "prefixlen", -1));
+  if (family == "inet") {
+    if (const auto prefix = ParseIpv4Prefix(text)) fact.ipv4.push_back(*prefix);
+  } else if (family == "inet6" && !Text(info, "local").empty()) {
+    fact.ipv6.push_back(text);
+  }
+}
+
+LinkFact ParseLink(const Json& link) {
+  LinkFact fact;
+  fact.mac = Text(link, "address");
+  fact.mtu = Number(link, "mtu", 0);
+  fact.admin_up = HasFlag(link, "UP");
+  fact.carrier = HasFlag(link, "LOWER_UP");
+  fact.operstate = Text(link, "operstate");
+  if (const auto addresses = link.find("addr_info");
+      addresses != link.end() && addresses->is_array()) {
+    for (const Json& info : *addresses) AddAddress(info, fact);
+  }
+  std::sort(fact.ipv4.begin(), fact.ipv4.end());
+  std::sort(fact.ipv6.begin(), fact.ipv6.end());
+  return fact;
+}
+
+// "/run/…/links/5:ADMIN_STATE=configured" → 5 and the rest, for a line below `folder`.
+std::optional<int> TakeIndex(std::string_view& line, std::string_view folder) {
+  if (!line.starts_with(folder)) return std::nullopt;
+  int index = 0;
+  const char* const end = line.data() + line.size();
+  const auto [stop, error] = std::from_chars(line.data() + folder.size(), end, index);
+  if (error != std::errc() || stop == end || *stop != ':') return std::nullopt;
+  line.remove_prefix(static_cast<std::size_t>(stop + 1 - line.data()));
+  return index;
+}
+
+}  // namespace
+
+std::optional<std::map<std::string, IndexedLink>> ParseIpAddr(std::string_view json) {
+  const Json list = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!list.is_array()) return std::nullopt;
+  std::map<std::string, IndexedLink> links;
+  for (const Json& link : list) {
+    if (!link.is_object()) continue;
+    const std::string name = Text(link, "ifname");
+    if (!name.empty()) links[name] = {Number(link, "ifindex", 0), ParseLink(link)};
+  }
+  return links;
+}
+
+std::map<int, LinkManager> ParseManagers(std::string_view lines) {
+  std::set<int> unmanaged;
+  std::set<int> with_file;
+  std::map<int, LinkManager> managers;
+  for (const std::string& one : SplitLines(lines)) {
+    std::string_view line = one;
+    if (const auto link = TakeIndex(line, kNetworkd)) {
+      if (line == "ADMIN_STATE=unmanaged") unmanaged.insert(*link);
+      if (line.starts_with("NETWORK_FILE=/")) with_file.insert(*link);
+    } else if (const auto device = TakeIndex(line, kNetworkManager)) {
+      if (line == "managed=true") managers[*device] = LinkManager::kNetworkManager;
+    }
+  }
+  for (const int index : with_file) {
+    if (!unmanaged.contains(index)) managers[index] = LinkManager::kNetworkd;
+  }
+  return managers;
+}
+
+}  // namespace reconciler::plugins::host

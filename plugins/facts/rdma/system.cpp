@@ -1,0 +1,111 @@
+#include "plugins/facts/rdma/system.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "plugins/common/gpu/nvidia_driver.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::rdma {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kLines = "rdma.lines";
+constexpr const char* kFirewall = "rdma.firewall";
+constexpr const char* kOfedFile = "/sys/module/mlx5_core/version";
+constexpr std::string_view kUfw = "ENABLED=";
+// One look at three files. Of modules the names, which end at the first blank.
+constexpr const char* kPattern =
+    "^(Cma(Total|Free):|ENABLED=|(ib_core|ib_uverbs|mlx5_core|mlx5_ib|nvidia|nvidia_uvm|"
+    "rdma_cm|rdma_rxe|rdma_ucm) )";
+
+// "CmaTotal:        0 kB" → "0 kB"
+std::string ValueAfter(std::string_view line, std::string_view key) {
+  return std::string(Trim(line.substr(key.size())));
+}
+
+void StoreLines(const std::string& out, NodeFacts& facts) {
+  constexpr std::string_view kTotal = "CmaTotal:";
+  constexpr std::string_view kFree = "CmaFree:";
+  std::string total;
+  std::string free;
+  std::vector<std::string> modules;
+  Observed<std::string> ufw = Absent{};
+  for (const std::string& line : SplitLines(out)) {
+    if (line.starts_with(kTotal)) {
+      total = ValueAfter(line, kTotal);
+    } else if (line.starts_with(kFree)) {
+      free = ValueAfter(line, kFree);
+    } else if (line.starts_with(kUfw)) {
+      ufw = ValueAfter(line, kUfw) == "yes" ? "yes" : "no";
+    } else if (const std::size_t blank = line.find(' '); blank != std::string::npos) {
+      modules.push_back(line.substr(0, blank));
+    }
+  }
+  std::sort(modules.begin(), modules.end());
+  facts.values["rdma.cma"] = total.empty() || free.empty()
+                                 ? Observed<std::string>(Absent{})
+                                 : Printable(fmt::format("total {}, free {}", total, free));
+  facts.values["rdma.modules"] = Printable(Join(modules, " "));
+  facts.values["rdma.ufw"] = std::move(ufw);
+}
+
+std::string Text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? Printable(found->get<std::string>()) : "-";
+}
+
+Observed<std::string> ParseFirewall(const CommandReply& reply) {
+  if (reply.exit_code == 127) return Unknown{"the program nft (nftables) is not installed"};
+  if (reply.exit_code == 124) return Unknown{"nft gave no answer in time"};
+  const Json document = Json::parse(reply.out, nullptr, /*allow_exceptions=*/false);
+  const auto list = document.is_object() ? document.find("nftables") : document.end();
+  if (reply.exit_code != 0 || list == document.end() || !list->is_array()) {
+    const std::vector<std::string> lines = SplitLines(reply.err);
+    return Unknown{"nft: " + (lines.empty() ? "not JSON" : Printable(lines.front()))};
+  }
+  std::vector<std::string> chains;
+  for (const Json& entry : *list) {
+    const auto chain = entry.is_object() ? entry.find("chain") : entry.end();
+    if (chain == entry.end() || !chain->is_object() || Text(*chain, "hook") != "input") continue;
+    chains.push_back(fmt::format("{} {} {} {}", Text(*chain, "family"), Text(*chain, "table"),
+                                 Text(*chain, "name"), Text(*chain, "policy")));
+  }
+  if (chains.empty()) return Absent{};
+  std::sort(chains.begin(), chains.end());
+  return Join(chains, "\n");
+}
+
+}  // namespace
+
+std::vector<Read> SystemReads(bool deep) {
+  std::vector<Read> reads = {ReadValue{kOfedFile}, ReadValue{kDriverFile},
+                             RunProbe{.id = kLines,
+                                      .argv = {"grep", "-hsE", kPattern, "/proc/meminfo",
+                                               "/proc/modules", "/etc/ufw/ufw.conf"}}};
+  if (deep) reads.push_back(RunProbe{.id = kFirewall, .argv = {"nft", "-j", "list", "chains"}});
+  return reads;
+}
+
+void StoreSystem(const ProbeReply& reply, NodeFacts& facts) {
+  // grep says 2 when one of the files is not there.
+  if (const auto lines = reply.commands.find(kLines); lines != reply.commands.end()) {
+    StoreLines(lines->second.out, facts);
+  }
+  if (const auto ofed = reply.values.find(kOfedFile); ofed != reply.values.end()) {
+    const std::string* version = Known(ofed->second);
+    facts.values["rdma.ofed"] =
+        version != nullptr ? Observed<std::string>(Printable(Trim(*version))) : ofed->second;
+  }
+  if (const auto driver = reply.values.find(kDriverFile); driver != reply.values.end()) {
+    facts.values[kGpuDriverKey] = ParseNvidiaDriver(driver->second);
+  }
+  if (const auto firewall = reply.commands.find(kFirewall); firewall != reply.commands.end()) {
+    facts.values[kFirewall] = ParseFirewall(firewall->second);
+  }
+}
+
+}  // namespace reconciler::plugins::rdma

@@ -1,0 +1,292 @@
+#include "reconciler/apply/converge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+#include "reconciler/base/text.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/apply/guard/guard.h"
+#include "reconciler/planning/plan_compare.h"
+#include "reconciler/apply/proof.h"
+
+namespace reconciler {
+namespace {
+
+constexpr int kMostPasses = 3;  // a key made in the first is used in the second
+
+void Merge(ApplyReport&& pass, ApplyReport& all) {
+  all.interrupted |= pass.interrupted;
+  for (auto& [name, node] : pass.nodes) {
+    NodeApply& into = all.nodes[name];
+    for (auto& [id, outcome] : node.changes) into.changes[id] = outcome;
+    for (Error& error : node.errors) into.errors.push_back(std::move(error));
+  }
+}
+
+Error StillDiffers(const Change& change) {
+  return {.kind = ErrorKind::kApply,
+          .message = fmt::format("{} {} still differs after the apply: {}", change.kind,
+                                 Printable(change.name), Printable(change.detail)),
+          .where = change.where.file.empty() ? std::nullopt : std::optional(change.where),
+          .context = {change.node},
+          .hint = "somebody else may write it too; plan again to see it"};
+}
+
+// One run of Converge: the passes, and how it ends.
+class Run {
+ public:
+  Run(const Plan& plan, const ClusterSpec& cluster, const Fabric& fabric, Sessions& sessions,
+      NodePool& pool, const Replan& replan, const OnEvent& on_event, const ConvergeOptions& options)
+      : plan_(plan),
+        cluster_(cluster),
+        fabric_(fabric),
+        sessions_(sessions),
+        pool_(pool),
+        replan_(replan),
+        on_event_(on_event),
+        options_(options),
+        apply_id_(NewApplyId(plan)),
+        guard_(cluster, sessions, apply_id_, options.times),
+        journal_{.directory = JournalDirectory(apply_id_)} {
+    report_.apply_id = apply_id_;
+  }
+
+  ConvergeReport Do() {
+    reached_before_ = ProbePairs(fabric_, Present(), pool_, Moment::kBeforeChange);
+    pool_.DropAll();  // from here on every login is a new one, beside the sessions
+    if (Passes() && Prove() && !Interrupted()) Commit();
+    if (report_.committed) {
+      ReadBack();
+    } else if (!mixed_) {
+      Undo();
+    }
+    if (!report_.converged && !report_.undone) TellEnds();
+    // No node could commit, and each has taken it back by itself.
+    report_.undone |=
+        mixed_ && std::all_of(report_.ends.begin(), report_.ends.end(),
+                              [](auto& one) { return one.second == NodeEnd::kAsBefore; });
+    return std::move(report_);
+  }
+
+ private:
+  // The nodes that this run can ask.
+  std::vector<const NodeSpec*> Present() const {
+    std::vector<const NodeSpec*> nodes;
+    for (const PlanNode& node : plan_.nodes) {
+      if (!node.unreachable.empty()) continue;
+      for (const NodeSpec& spec : cluster_.nodes) {
+        if (spec.name == node.name) nodes.push_back(&spec);
+      }
+    }
+    return nodes;
+  }
+
+  // Some nodes may be as before and others not: each is read, and said for itself.
+  void TellEnds() {
+    pool_.DropAll();
+    const auto fresh = replan_({});
+    for (const PlanNode& node : plan_.nodes) {
+      if (!node.unreachable.empty()) continue;
+      report_.ends[node.name] = fresh ? EndOf(node.name, *fresh) : NodeEnd::kUnknown;
+    }
+  }
+
+  NodeEnd EndOf(const NodeName& name, const Plan& fresh) const {
+    for (const PlanNode& node : fresh.nodes) {
+      if (node.name == name && !node.unreachable.empty()) return NodeEnd::kUnknown;
+    }
+    const Plan was = OfNode(options_.before, name);
+    const Plan is = OfNode(fresh, name);
+    if (FindNotUndone(was, is).empty()) return NodeEnd::kAsBefore;
+    return is.Empty() ? NodeEnd::kNew : NodeEnd::kMixed;
+  }
+
+  // Nothing is committed that somebody wanted stopped.
+  bool Interrupted() {
+    report_.applied.interrupted |= options_.should_stop && options_.should_stop();
+    return report_.applied.interrupted;
+  }
+
+  // True when the last reading shows nothing that differs.
+  bool Passes() {
+    const std::set<std::string> announced = DeferredIds(plan_);
+    Plan next = plan_;
+    for (int pass = 1; pass <= kMostPasses; ++pass) {
+      if (pass > 1) on_event_({EventType::kPass, "", fmt::format("pass {}", pass), ""});
+      for (auto& [node, files] : TrialsOf(next)) {
+        std::vector<TrialFile>& all = trials_[node];
+        all.insert(all.end(), files.begin(), files.end());
+      }
+      if (!Take(guard_.StageAndArm(next, fabric_, journal_))) return false;
+      report_.passes.push_back(next);
+      on_event_({EventType::kArmed, "", "", ""});
+      Merge(Apply(next, cluster_, sessions_, journal_, on_event_, options_.should_stop),
+            report_.applied);
+      if (!report_.applied.Ok() || !ReadAnew(announced)) return false;
+      if (report_.remaining.Empty()) return true;
+      if (!OnlyAnnounced(report_.remaining, announced)) break;
+      next = report_.remaining;
+    }
+    ForEachChange(report_.remaining,
+                  [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
+    return false;
+  }
+
+  // New logins prove that the nodes can still be reached.
+  bool ReadAnew(const std::set<std::string>& announced) {
+    pool_.DropAll();
+    return Read(announced, trials_);
+  }
+
+  // Links get time to settle.
+  bool Read(const std::set<std::string>& announced, const Trials& trials) {
+    for (int reading = 0; reading < options_.readings; ++reading) {
+      if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
+      auto fresh = replan_(trials);
+      if (!fresh) return Take({std::move(fresh).error()});
+      report_.remaining = Without(std::move(*fresh), options_.beside);
+      const bool settled = !NewlyBlocked(plan_, report_.remaining) && !LostNode();
+      if (settled && OnlyAnnounced(report_.remaining, announced)) break;
+    }
+    if (const PlanNode* lost = LostNode()) {
+      return Take({{.kind = ErrorKind::kApply,
+                    .message = "no new login after the apply: " + lost->unreachable,
+                    .context = {lost->name}}});
+    }
+    return true;
+  }
+
+  // A node that was there before the apply and is not any more.
+  const PlanNode* LostNode() const {
+    for (const PlanNode& now : report_.remaining.nodes) {
+      if (now.unreachable.empty()) continue;
+      for (const PlanNode& before : plan_.nodes) {
+        if (before.name == now.name && before.unreachable.empty()) return &now;
+      }
+    }
+    return nullptr;
+  }
+
+  bool Prove() {
+    if (options_.allow_unproven) return true;
+    Errors unproven =
+        UnprovenPairs(reached_before_, ProbePairs(fabric_, Present(), pool_, Moment::kAfterChange),
+                      plan_, fabric_);
+    if (!unproven.empty() && options_.why_unproven) {
+      for (std::string& line : options_.why_unproven()) {
+        unproven.push_back({.kind = ErrorKind::kApply, .message = std::move(line)});
+      }
+    }
+    return Take(std::move(unproven));
+  }
+
+  void Commit() {
+    const auto documents = [&](const NodeName& node) {
+      return options_.documents ? options_.documents(node, report_.passes) : Documents();
+    };
+    if (!Take(guard_.Intent(fabric_, documents)) || Interrupted()) return;
+    on_event_({EventType::kReady, "", "", ""});
+    report_.committed = Take(guard_.Commit());
+    mixed_ = !report_.committed;
+    if (report_.committed) Take(guard_.Finish());
+  }
+
+  // The trial has become the state proper: it is read as any other.
+  void ReadBack() {
+    if (!Read({}, {})) return;
+    ForEachChange(report_.remaining,
+                  [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
+    report_.converged = report_.errors.empty();
+    if (!report_.converged) return;
+    const RoundTrips most = sessions_.MostRoundTrips();
+    on_event_({EventType::kConverged, "", "",
+               fmt::format("{} requests and {} readings on a node at most", most.requests,
+                           most.readings)});
+  }
+
+  void Undo() {
+    if (!guard_.Armed()) {
+      report_.undone = true;
+      return;
+    }
+    on_event_({EventType::kUndoing, "", "", ""});
+    if (!Take(guard_.Revert(InAStep()))) return;
+    pool_.DropAll();
+    Errors left;
+    for (int reading = 0; reading < options_.readings; ++reading) {
+      if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
+      const auto fresh = replan_({});
+      left = fresh ? FindNotUndone(options_.before, *fresh) : Errors{fresh.error()};
+      if (left.empty()) break;
+    }
+    report_.undone = Take(std::move(left));
+    ForEachChange(plan_, [&](const Change& change) {
+      const auto node = report_.applied.nodes.find(change.node);
+      if (node == report_.applied.nodes.end() || !IsKept(change)) return;
+      const auto outcome = node->second.changes.find(change.Id());
+      const bool done =
+          outcome != node->second.changes.end() && outcome->second == ChangeOutcome::kDone;
+      if (done) report_.kept.push_back(change.Id());
+    });
+    if (report_.undone) on_event_({EventType::kUndone, "", "", ""});
+  }
+
+  // Nodes whose connection broke while they were at work.
+  std::set<NodeName> InAStep() const {
+    std::set<NodeName> nodes;
+    for (const auto& [name, node] : report_.applied.nodes) {
+      for (const auto& [id, outcome] : node.changes) {
+        if (outcome == ChangeOutcome::kUnknown) nodes.insert(name);
+      }
+    }
+    return nodes;
+  }
+
+  bool Take(Errors errors) {
+    for (Error& error : errors) report_.errors.push_back(std::move(error));
+    return errors.empty();
+  }
+
+  const Plan& plan_;
+  const ClusterSpec& cluster_;
+  const Fabric& fabric_;
+  Sessions& sessions_;
+  NodePool& pool_;
+  const Replan& replan_;
+  const OnEvent& on_event_;
+  const ConvergeOptions& options_;
+  std::string apply_id_;
+  Guard guard_;
+  Journal journal_;
+  Trials trials_ = {};
+  Pairs reached_before_ = {};
+  bool mixed_ = false;  // some nodes have committed, and others could not
+  ConvergeReport report_;
+};
+
+}  // namespace
+
+std::string_view ToString(NodeEnd end) {
+  switch (end) {
+    case NodeEnd::kAsBefore:
+      return "as before";
+    case NodeEnd::kNew:
+      return "new";
+    case NodeEnd::kMixed:
+      return "mixed";
+    case NodeEnd::kUnknown:
+      return "unknown";
+  }
+  return "";
+}
+
+ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, const Fabric& fabric,
+                        Sessions& sessions, NodePool& pool, const Replan& replan,
+                        const OnEvent& on_event, const ConvergeOptions& options) {
+  return Run(plan, cluster, fabric, sessions, pool, replan, on_event, options).Do();
+}
+
+}  // namespace reconciler

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reconciler/base/result.h"
+#include "reconciler/apply/steps/apply.h"
+#include "reconciler/apply/guard/guard_script.h"
+#include "reconciler/planning/plan_maker.h"
+#include "reconciler/gather/trial.h"
+
+namespace reconciler {
+
+// How the world is read and planned anew, by new logins where the old ones were dropped: gather,
+// then MakePlan over the same scope. What is on trial is read as if it were committed.
+using Replan = std::function<Result<Plan>(const Trials& trials)>;
+
+struct ConvergeOptions {
+  ShouldStop should_stop = {};
+  Plan before = {};  // all that differed before the apply, not only what it changes
+  std::set<std::string> beside = {};  // ids of changes that the plan leaves alone on purpose
+  int readings = 6;                   // of one pass, before what differs counts
+  std::chrono::milliseconds between_readings{700};
+  // What a node keeps of this apply once it is committed; asked once per node, with all passes that
+  // were carried out.
+  std::function<Documents(const NodeName&, const std::vector<Plan>& passes)> documents = {};
+  GuardTimes times = {};
+  bool allow_unproven = false;  // keep the change though pairs of nodes do not reach each other
+  // Asked when pairs do not reach each other, while the new configuration is still there: what may
+  // be wrong between the nodes.
+  std::function<std::vector<std::string>()> why_unproven = {};
+};
+
+// What a node is after an apply that failed, from a new reading.
+enum class NodeEnd { kAsBefore, kNew, kMixed, kUnknown };
+std::string_view ToString(NodeEnd end);  // "as before"
+
+struct ConvergeReport {
+  std::string apply_id = {};  // names the journals on the nodes
+  ApplyReport applied = {};   // all passes together
+  Plan remaining = {};  // of the last gather; what still differs when the apply did not converge
+  Errors errors = {};
+  bool converged = false;                 // committed on every node, and nothing differs
+  bool committed = false;                 // on every node, whatever was read afterwards
+  bool undone = false;                    // it failed, and every node is as it was before
+  std::map<NodeName, NodeEnd> ends = {};  // when it neither converged nor was undone
+  std::vector<Plan> passes = {};          // as they were carried out
+  std::vector<std::string> kept =
+      {};  // ids that an undo leaves, because deleting could lose something
+};
+
+// Stages `plan` on every node and arms its revert, carries it out, reads everything again by new
+// logins until nothing differs, proves that the nodes reach each other, and commits in two steps.
+// Whatever fails before the commit, every node takes the plan back. Changes that the plan announced
+// as "known after apply" are carried out by further passes; anything else that differs afterwards
+// is an error that names the field, wanted and found. Reading back is tried for a few seconds:
+// networkd settles after its command returned.
+ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, const Fabric& fabric,
+                        Sessions& sessions, NodePool& pool, const Replan& replan,
+                        const OnEvent& on_event, const ConvergeOptions& options = {});
+
+}  // namespace reconciler

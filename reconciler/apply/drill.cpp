@@ -1,0 +1,186 @@
+#include "reconciler/apply/drill.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+#include "reconciler/base/text.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/apply/guard/guard.h"
+#include "reconciler/node/lock.h"
+#include "reconciler/node/node_helper.h"
+#include "reconciler/gather/trial.h"
+
+namespace reconciler {
+namespace {
+
+constexpr Milliseconds kLimit{20000};
+constexpr std::string_view kOver = "/var/lib/spark-reconcile/drill/kept";
+constexpr std::string_view kNew = "/var/lib/spark-reconcile/drill/new/folder/file";
+constexpr std::string_view kTried = "/etc/sysctl.d/99-spark-reconcile-drill.conf";
+constexpr std::string_view kValue = "net.ipv4.conf.lo.tag";
+constexpr std::string_view kContent = "written by the drill; it is taken back by itself\n";
+
+Change FileChange(const NodeName& node, std::string_view path) {
+  return {.kind = "file",
+          .name = std::string(path),
+          .node = node,
+          .plugin = "drill",
+          .actions = {WriteFile{std::string(path), {.content = "# " + std::string(kContent)}}}};
+}
+
+Plan DrillPlan(const NodeName& node, const std::string& tag) {
+  const auto set = [](const std::string& value) {
+    return RunCommand{{"sysctl", "-w", "--", fmt::format("{}={}", kValue, value)}};
+  };
+  Plan plan{.id = MakeNonce()};
+  plan.stages = {{.plugins = {"drill"},
+                  .changes = {FileChange(node, kOver),
+                              FileChange(node, kNew),
+                              FileChange(node, kTried),
+                              {.kind = "sysctl",
+                               .name = std::string(kValue),
+                               .node = node,
+                               .plugin = "drill",
+                               .actions = {set(tag == "4242" ? "4243" : "4242")},
+                               .undo = {set(tag)}}}}};
+  return plan;
+}
+
+// Name, bytes, mode, owner and time of all that the drill touches, one line each; "absent" where
+// there is nothing.
+constexpr std::string_view kState = R"sh(
+look() {
+  if [ -e "$1" ]; then echo "$1 $(stat -c '%a %u:%g %y' "$1") $(sha256sum <"$1")"; else echo "$1 absent"; fi
+}
+)sh";
+
+std::string StateScript() {
+  const auto trial = TrialOf(kTried);
+  return fmt::format("{}look {}\nlook {}\nlook {}\nlook {}\necho {} $(sysctl -n {})\n", kState,
+                     kOver, kNew, kTried, trial->trial, kValue, kValue);
+}
+
+Result<std::vector<std::string>> ReadState(const NodeSpec& node, NodePool& pool) {
+  const auto reply = pool.Run(node, ScriptPreamble(MakeNonce()) + StateScript(), kLimit);
+  if (!reply) return Fail(reply.error());
+  return SplitLines(reply->out);
+}
+
+Error Failed(const NodeName& node, std::string what) {
+  return {.kind = ErrorKind::kApply, .message = std::move(what), .context = {node}};
+}
+
+// One drill, from a fresh session to the node's own decision.
+class Run {
+ public:
+  Run(const NodeSpec& node, NodePool& pool, const GuardTimes& times)
+      : node_(node), pool_(pool), times_(times) {}
+
+  DrillReport Do(const std::string& lease) {
+    if (Change(lease)) Watch();
+    return std::move(report_);
+  }
+
+ private:
+  // Everything up to the moment when the controller vanishes.
+  bool Change(const std::string& lease) {
+    const auto sessions = Sessions::Take({&node_}, pool_, lease);
+    if (!sessions) return Stop(sessions.error());
+    const auto leftovers = EndLeftovers({&node_}, /*whole=*/false, **sessions);
+    if (!leftovers) return Stop(leftovers.error());
+    const auto made = (*sessions)->Run(
+        node_, fmt::format("mkdir -p {} && printf '%s' 'kept as it is' >{}", "\"$D/drill\"", kOver),
+        kLimit);
+    if (!made || made->exit_code != 0) return Stop(Failed(node_.name, "nothing can be written"));
+    auto before = ReadState(node_, pool_);
+    if (!before) return Stop(before.error());
+    before_ = std::move(*before);
+    const std::string tag = before_.back().substr(before_.back().find(' ') + 1);
+
+    const Plan plan = DrillPlan(node_.name, tag);
+    apply_id_ = NewApplyId(plan);
+    ClusterSpec cluster;
+    cluster.nodes = {node_};
+    Journal journal{.directory = JournalDirectory(apply_id_)};
+    pool_.DropAll();
+    Guard guard(cluster, **sessions, apply_id_, times_);
+    for (Error& error : guard.StageAndArm(plan, Fabric(), journal)) return Stop(std::move(error));
+    const ApplyReport applied = Apply(plan, cluster, **sessions, journal, [](const Event&) {});
+    vanished_ = std::chrono::steady_clock::now();
+    for (const auto& [name, node] : applied.nodes) {
+      for (const Error& error : node.errors) return Stop(error);
+    }
+    const auto during = ReadState(node_, pool_);
+    if (!during) return Stop(during.error());
+    if (*during == before_) {
+      return Stop(Failed(node_.name, "the trial changed nothing, so that nothing can be proved"));
+    }
+    return true;
+  }
+
+  // From here on only eyes.
+  void Watch() {
+    const auto deadline = vanished_ + std::chrono::seconds(times_.revert_after + 60);
+    const std::string look = fmt::format("cat {}/state", JournalDirectory(apply_id_));
+    while (std::chrono::steady_clock::now() < deadline) {
+      const auto state = pool_.Run(node_, look, kLimit);
+      if (state && Trim(state->out) == "reverted") {
+        report_.reverted = true;
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+    report_.reverted_after_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - vanished_).count();
+    if (!report_.reverted) {
+      Stop(Failed(node_.name,
+                  fmt::format("did not take the trial back within {:.0f} s: run {}/revert "
+                              "there, and do not trust applies to this node",
+                              report_.reverted_after_s, JournalDirectory(apply_id_))));
+      return;
+    }
+    Compare();
+  }
+
+  void Compare() {
+    const auto after = ReadState(node_, pool_);
+    if (!after) {
+      Stop(after.error());
+      return;
+    }
+    for (std::size_t i = 0; i < before_.size() && i < after->size(); ++i) {
+      if (before_[i] == (*after)[i]) {
+        report_.checked.push_back(Printable(before_[i].substr(0, before_[i].find(' '))));
+      } else {
+        Stop(Failed(node_.name, fmt::format("is not as before: {} was {}", Printable((*after)[i]),
+                                            Printable(before_[i]))));
+      }
+    }
+    static_cast<void>(pool_.Run(node_, fmt::format("rm -rf {}/drill", kStateFolder), kLimit));
+  }
+
+  bool Stop(Error error) {
+    report_.errors.push_back(std::move(error));
+    return false;
+  }
+
+  const NodeSpec& node_;
+  NodePool& pool_;
+  GuardTimes times_;
+  std::string apply_id_ = {};
+  std::vector<std::string> before_ = {};
+  std::chrono::steady_clock::time_point vanished_ = {};
+  DrillReport report_ = {};
+};
+
+}  // namespace
+
+DrillReport Drill(const NodeSpec& node, NodePool& pool, const GuardTimes& times,
+                  const std::string& lease) {
+  return Run(node, pool, times).Do(lease);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,165 @@
+#include "reconciler/apply/guard/guard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "reconciler/base/text.h"
+#include "reconciler/apply/steps/apply_script.h"
+
+namespace reconciler {
+namespace {
+
+// A request that the trial does not outlast has failed: the nodes take the plan back by then.
+Milliseconds RequestLimit(const GuardTimes& times) {
+  return std::chrono::seconds(std::clamp(times.revert_after, 10, 30));
+}
+constexpr Milliseconds kEndLimit{180000};  // netplan and services take their time
+constexpr std::chrono::seconds kBetweenTries{3};
+
+Error NodeError(const NodeName& node, const std::string& what, const ScriptReply& reply) {
+  const std::vector<std::string> lines = SplitLines(std::string(Trim(reply.err)));
+  return {.kind = ErrorKind::kApply,
+          .message = fmt::format("{}: exit {}{}", what, reply.exit_code,
+                                 lines.empty() ? "" : ": " + Printable(lines.back())),
+          .context = {node}};
+}
+
+std::vector<std::string> NetdevsOf(const Fabric& fabric, const NodeName& node) {
+  std::vector<std::string> netdevs;
+  const auto ports = fabric.ports.find(node);
+  if (ports == fabric.ports.end()) return netdevs;
+  for (const RailPort& port : ports->second) netdevs.push_back(port.netdev);
+  return netdevs;
+}
+
+}  // namespace
+
+std::vector<const NodeSpec*> Guard::Nodes() const {
+  std::vector<const NodeSpec*> nodes;
+  for (const NodeSpec& node : cluster_.nodes) {
+    if (stages_.contains(node.name)) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
+std::set<NodeName> Guard::Applied() const {
+  std::set<NodeName> names;
+  for (const auto& [name, stages] : stages_) names.insert(name);
+  return names;
+}
+
+Errors Guard::OnEveryNode(const std::string& what,
+                          const std::function<std::string(const NodeName&)>& request) {
+  Errors errors;
+  std::mutex mutex;
+  ForEachNode(Nodes(), [&](const NodeSpec& node) {
+    const auto reply = sessions_.Run(node, request(node.name), RequestLimit(times_));
+    if (reply && reply->exit_code == 0) return;
+    const std::lock_guard lock(mutex);
+    errors.push_back(reply ? NodeError(node.name, what, *reply) : reply.error());
+  });
+  return errors;
+}
+
+Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal) {
+  std::map<NodeName, std::string> staging;
+  for (const NodeSpec& node : cluster_.nodes) {
+    const auto taken = journal.steps.find(node.name);
+    std::size_t next = taken == journal.steps.end() ? 0 : taken->second;
+    for (const Stage& stage : pass.stages) {
+      const std::vector<const Change*> work = WorkOn(stage, node.name);
+      if (work.empty()) continue;
+      GuardedStage guarded{.first_step = next};
+      for (const Change* change : work) guarded.changes.push_back(*change);
+      const std::vector<Step> steps = StepsOf(work);
+      staging[node.name] += StageRequest(steps, next, journal.directory);
+      next += steps.size();
+      stages_[node.name].push_back(std::move(guarded));
+    }
+  }
+  Errors errors = OnEveryNode("the plan could not be staged", [&](const NodeName& node) {
+    return staging[node] + ArmRequest(journal.directory,
+                                      RevertScript(stages_.at(node), journal.directory), times_,
+                                      NetdevsOf(fabric, node));
+  });
+  if (errors.empty() && !beat_.joinable()) {
+    beat_ = sessions_.Beat(BeatRequest(journal.directory),
+                           std::chrono::seconds(times_.revert_after) / 3);
+  }
+  return errors;
+}
+
+Errors Guard::Intent(const Fabric& fabric,
+                     const std::function<Documents(const NodeName&)>& documents) {
+  const std::string journal = JournalDirectory(apply_id_);
+  std::map<NodeName, Peers> peers;
+  for (const NodeName& node : Applied()) {
+    peers[node] = PeersOf(fabric, node, Applied(), apply_id_);
+    rounds_ = std::max(rounds_, peers[node].rounds);
+  }
+  return OnEveryNode("the plan could not be prepared for its commit", [&](const NodeName& node) {
+    return IntentRequest(journal, documents(node), peers.at(node));
+  });
+}
+
+Errors Guard::Commit() {
+  beat_ = {};
+  return EndOnEveryNode("the plan could not be committed",
+                        CommitRequest(JournalDirectory(apply_id_)));
+}
+
+Errors Guard::Finish() {
+  const std::string request = FinishRequest(JournalDirectory(apply_id_));
+  return OnEveryNode("the guard could not be taken away", [&](const NodeName&) { return request; });
+}
+
+Errors Guard::Revert(const std::set<NodeName>& in_a_step) {
+  beat_ = {};
+  return EndOnEveryNode("the plan could not be taken back",
+                        RevertRequest(JournalDirectory(apply_id_)), in_a_step);
+}
+
+int Guard::LongestStep(const NodeName& node) const {
+  int longest = 0;
+  for (const GuardedStage& stage : stages_.at(node)) {
+    std::vector<const Change*> changes;
+    for (const Change& change : stage.changes) changes.push_back(&change);
+    for (const Step& step : StepsOf(changes)) {
+      const auto* command = std::get_if<RunCommand>(&step.action);
+      if (command != nullptr) longest = std::max(longest, command->time_limit_s);
+    }
+  }
+  return longest;
+}
+
+Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request,
+                             const std::set<NodeName>& in_a_step) {
+  Errors errors;
+  std::mutex mutex;
+  ForEachNode(Nodes(), [&](const NodeSpec& node) {
+    // By then the node has ended it by itself, or never will.
+    const auto deadline =
+        std::chrono::steady_clock::now() +
+        std::chrono::seconds(times_.revert_after + times_.moment() * rounds_ + 60 +
+                             (in_a_step.contains(node.name) ? LongestStep(node.name) : 0));
+    for (;;) {
+      const auto reply = sessions_.RunAfresh(node, request, kEndLimit);
+      if (reply && reply->exit_code == 0) return;
+      const bool decided_otherwise = reply && reply->exit_code == 3;
+      if (std::chrono::steady_clock::now() < deadline && !decided_otherwise) {
+        std::this_thread::sleep_for(kBetweenTries);
+        continue;
+      }
+      const std::lock_guard lock(mutex);
+      errors.push_back(reply ? NodeError(node.name, what, *reply) : reply.error());
+      return;
+    }
+  });
+  return errors;
+}
+
+}  // namespace reconciler

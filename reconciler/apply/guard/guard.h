@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "reconciler/apply/steps/apply.h"
+#include "reconciler/apply/guard/guard_script.h"
+#include "reconciler/apply/guard/revert_script.h"
+#include "reconciler/node/session.h"
+#include "reconciler/model/plan.h"
+
+namespace reconciler {
+
+// Ends what cut-off applies left undecided or unfinished on `nodes`. All nodes of one apply end the
+// same way: committed where any of them has committed; a node that is ready asks its peers, which
+// need not be among `nodes`; others take it back. `whole`: these are all nodes of the cluster, so
+// that nobody needs their beacons afterwards. Precondition: the nodes' locks are held. Returns one
+// line per node where there was something.
+Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes, bool whole,
+                                              Sessions& sessions);
+
+// Arms the nodes' own revert before the first change and decides about it at the end. One guard
+// covers one apply, all its passes included.
+class Guard {
+ public:
+  Guard(const ClusterSpec& cluster, Sessions& sessions, std::string apply_id, GuardTimes times)
+      : cluster_(cluster), sessions_(sessions), apply_id_(std::move(apply_id)), times_(times) {}
+
+  // Every node that `pass` changes gets its bytes and is armed, at the same time, and read back.
+  // Any error: nothing may be changed; what was armed must be taken back with Revert. `journal` is
+  // as it stands before the pass.
+  Errors StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal);
+
+  // Two steps: first every armed node says that it is ready, then every one commits. An error of
+  // the first step: nothing is committed anywhere, and Revert takes it back. An error of the
+  // second: the node named could not be told; it decides by itself, as its peers did.
+  Errors Intent(const Fabric& fabric, const std::function<Documents(const NodeName&)>& documents);
+  Errors Commit();
+  Errors Finish();
+
+  // Every armed node takes the plan back now. A node that cannot be asked does so by itself when
+  // its limit has passed; it is tried again until then. `in_a_step`: nodes that may still be at
+  // work on a step, which is progress for as long as the step may take.
+  Errors Revert(const std::set<NodeName>& in_a_step = {});
+
+  bool Armed() const { return !stages_.empty(); }
+  std::set<NodeName> Applied() const;
+
+ private:
+  std::vector<const NodeSpec*> Nodes() const;  // that this apply changes
+  Errors OnEveryNode(const std::string& what,
+                     const std::function<std::string(const NodeName&)>& request);
+
+  // Tried again, through new sessions, until the node has decided.
+  Errors EndOnEveryNode(const std::string& what, const std::string& request,
+                        const std::set<NodeName>& in_a_step = {});
+  int LongestStep(const NodeName& node) const;  // seconds
+
+  const ClusterSpec& cluster_;
+  Sessions& sessions_;
+  std::string apply_id_;
+  GuardTimes times_;
+  std::map<NodeName, std::vector<GuardedStage>> stages_ = {};  // of all passes, in order
+  int rounds_ = 1;  // in which a cut-off node asks its peers, the most of any node
+  std::jthread beat_ = {};
+};
+
+}  // namespace reconciler

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "reconciler/base/text.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/apply/guard/guard.h"
+
+namespace reconciler {
+namespace {
+
+constexpr Milliseconds kReadLimit{30000};
+constexpr Milliseconds kEndLimit{180000};
+// Where a node's peers ask in rounds, one per node: a moment of 30 s at most, and pings.
+constexpr Milliseconds kRoundLimit{45000};
+
+struct Leftover {
+  const NodeSpec* node = nullptr;
+  std::string apply_id = {};
+  std::string state = {};  // none, intent, commit, revert, finished
+};
+
+Error Failed(const NodeName& node, const ScriptReply& reply) {
+  return {.kind = ErrorKind::kApply,
+          .message = fmt::format("an earlier apply could not be ended: exit {}: {}",
+                                 reply.exit_code, Printable(Trim(reply.err))),
+          .context = {node},
+          .hint =
+              "run the script `revert` in the newest folder below "
+              "/var/lib/spark-reconcile/journal on the node and read what it says"};
+}
+
+Result<std::vector<Leftover>> Find(const std::vector<const NodeSpec*>& nodes, Sessions& sessions) {
+  std::vector<Leftover> found;
+  std::optional<Error> error;
+  std::mutex mutex;
+  ForEachNode(nodes, [&](const NodeSpec& node) {
+    const auto reply = sessions.Run(node, LeftoversRequest(), kReadLimit);
+    const std::lock_guard lock(mutex);
+    if (!reply || reply->exit_code != 0) {
+      error = reply ? Failed(node.name, *reply) : reply.error();
+      return;
+    }
+    for (const std::string& line : SplitLines(reply->out)) {
+      const std::vector<std::string> words = Split(line, ' ');
+      if (words.size() == 2) found.push_back({&node, words[0], words[1]});
+    }
+  });
+  if (error) return Fail(std::move(*error));
+  return found;
+}
+
+// Who has decided stays with it; who is ready follows a peer that has committed.
+LeftoverEnd EndFor(const Leftover& one, const std::vector<Leftover>& all) {
+  const bool committed = std::any_of(all.begin(), all.end(), [&](const Leftover& other) {
+    return other.apply_id == one.apply_id && (other.state == "commit" || other.state == "finished");
+  });
+  if (one.state == "commit" || (one.state == "intent" && committed)) return LeftoverEnd::kCommit;
+  return one.state == "intent" ? LeftoverEnd::kAskPeers : LeftoverEnd::kRevert;
+}
+
+// One run over the nodes, with the first error that any of them met.
+class Ending {
+ public:
+  Ending(const std::vector<const NodeSpec*>& nodes, Sessions& sessions,
+         const std::vector<Leftover>& leftovers)
+      : nodes_(nodes), sessions_(sessions), leftovers_(leftovers) {}
+
+  void EndAll() {
+    ForEachNode(nodes_, [&](const NodeSpec& node) {
+      for (const Leftover& one : leftovers_) {
+        if (one.node != &node || one.state == "finished") continue;
+        const auto reply = Ask(node, EndLeftoverRequest(one.apply_id, EndFor(one, leftovers_)));
+        if (!reply) return;
+        const bool commit = Trim(reply->out) == "commit";
+        const std::lock_guard lock(mutex_);
+        told_.push_back(fmt::format("{}: an earlier apply was cut off and is {} now: {}", node.name,
+                                    commit ? "completed" : "taken back", Printable(one.apply_id)));
+        if (commit) committed_.push_back(one);
+      }
+    });
+  }
+
+  // Not before all have ended: a node may still ask another's beacon.
+  void FinishAll() {
+    ForEachNode(nodes_, [&](const NodeSpec& node) {
+      for (const Leftover& one : committed_) {
+        if (one.node == &node && !Ask(node, FinishRequest(JournalDirectory(one.apply_id)))) return;
+      }
+    });
+  }
+
+  std::optional<Error> error = {};
+
+  std::vector<std::string> Told() {
+    std::sort(told_.begin(), told_.end());
+    return std::move(told_);
+  }
+
+ private:
+  std::optional<ScriptReply> Ask(const NodeSpec& node, const std::string& request) {
+    auto reply =
+        sessions_.Run(node, request, kEndLimit + kRoundLimit * static_cast<int>(nodes_.size()));
+    if (reply && reply->exit_code == 0) return std::move(*reply);
+    const std::lock_guard lock(mutex_);
+    error = reply ? Failed(node.name, *reply) : reply.error();
+    return std::nullopt;
+  }
+
+  const std::vector<const NodeSpec*>& nodes_;
+  Sessions& sessions_;
+  const std::vector<Leftover>& leftovers_;
+  std::mutex mutex_ = {};
+  std::vector<std::string> told_ = {};
+  std::vector<Leftover> committed_ = {};
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes, bool whole,
+                                              Sessions& sessions) {
+  const auto leftovers = Find(nodes, sessions);
+  if (!leftovers) return Fail(leftovers.error());
+  Ending ending(nodes, sessions, *leftovers);
+  ending.EndAll();
+  if (!ending.error && whole) ending.FinishAll();
+  if (ending.error) return Fail(std::move(*ending.error));
+  return ending.Told();
+}
+
+}  // namespace reconciler

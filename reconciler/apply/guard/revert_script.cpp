@@ -1,0 +1,238 @@
+#include "reconciler/apply/guard/revert_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/node/home_path.h"
+#include "reconciler/node/node_helper.h"
+
+namespace reconciler {
+namespace {
+
+std::string CommandLine(const RunCommand& command) {
+  const std::string argv = ShellJoin(command.argv);
+  return fmt::format("as {} timeout -k 2 {} {}", ShellQuote(command.user), command.time_limit_s,
+                     argv);
+}
+
+std::vector<Step> StepsOf(const GuardedStage& stage) {
+  std::vector<const Change*> changes;
+  for (const Change& change : stage.changes) changes.push_back(&change);
+  return StepsOf(changes);
+}
+
+// Only what had begun is taken back.
+std::string IfBegun(std::size_t step, std::string_view how, const std::string& command) {
+  return fmt::format("[ ! -e \"$J/{}/begun\" ] || {} {}\n", step, how, command);
+}
+
+// A value that the node had, and that no file brings back: failing to set it is a failed revert.
+// Stopping or disabling what is gone with its file may fail.
+bool MustSucceed(const RunCommand& command) {
+  const std::string& program = command.argv.front();
+  return program == "ip" || program == "sysctl" ||
+         (program == "systemctl" && command.argv.size() > 1 && command.argv[1] == "start");
+}
+
+// What the triggers make of the restored files.
+std::string TriggersAgain(const GuardedStage& stage) {
+  std::string text;
+  for (const Step& step : StepsOf(stage)) {
+    if (step.change != Step::kTrigger) continue;
+    // A file may have changed although its trigger had not begun.
+    text += IfBegun(stage.first_step, "live", CommandLine(std::get<RunCommand>(step.action)));
+  }
+  return text;
+}
+
+// What systemctl does without a reload is done to files and outlives a power loss; live values do
+// not.
+bool OutlivesARestart(const RunCommand& command) {
+  return command.argv.size() > 1 && command.argv[0] == "systemctl" &&
+         command.argv[1] == "--no-reload";
+}
+
+enum class UndoAt { kOnce, kAfterTriggers, kBoot };
+
+// Each change's own undo, newest change first. A change without steps is done by the triggers, and
+// so it is done anew when they have run again.
+std::string UndoCommands(const GuardedStage& stage, UndoAt at) {
+  const std::vector<Step> steps = StepsOf(stage);
+  std::string text;
+  for (std::size_t i = stage.changes.size(); i-- > 0;) {
+    const auto own = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+      return step.change == i ||
+             (stage.changes[i].actions.empty() && step.change == Step::kTrigger);
+    });
+    if (own == steps.end()) continue;
+    const auto number = at == UndoAt::kAfterTriggers && own->change == Step::kTrigger
+                            ? stage.first_step
+                            : stage.first_step + static_cast<std::size_t>(own - steps.begin());
+    for (const Action& action : stage.changes[i].undo) {
+      const auto* command = std::get_if<RunCommand>(&action);
+      if (command == nullptr || (at == UndoAt::kBoot && !OutlivesARestart(*command))) continue;
+      const bool last = at == UndoAt::kAfterTriggers && MustSucceed(*command);
+      text += IfBegun(number, last ? "last" : "live", CommandLine(*command));
+    }
+  }
+  return text;
+}
+
+constexpr std::string_view kHead = R"sh(
+say() { printf '%s\n' "$1"; { printf '%s\n' "$1" >>"$J/revert.log"; } 2>/dev/null; note "$1"; }
+
+failed=0
+if ! decide revert; then
+  [ ! -L "$J/decision" ] || { say 'this plan was committed: nothing is taken back'; exit 3; }
+  say 'the decision cannot be written down: what can be taken back is, and it is tried again'
+  failed=1
+fi
+
+# One at a time: a second one, begun late, would take back what was applied after the first.
+{ : >>"$J/revert.lock"; } 2>/dev/null && exec 8>>"$J/revert.lock" && flock 8
+[ "$(cat "$J/state" 2>/dev/null)" != reverted ] || { echo reverted; exit 0; }
+
+# Where there is no room for a copy, the journal's own goes back.
+restore() { # DIRECTORY
+  d=$1; T=$(cat "$d/path") || return 1
+  rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? # of a write that power loss cut off
+  if [ -e "$d/trial" ]; then
+    tried=$(cat "$d/trial") || return 1
+    [ ! -e "$d/begun" ] || rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.?????????? || return 1
+    return 0
+  fi
+  [ -e "$d/begun" ] || return 0
+  same "$d/merged" "$T" 2>/dev/null && return 0
+  [ ! -e "$T" ] || same "$d/new" "$T" 2>/dev/null || same "$d/before" "$T" 2>/dev/null ||
+    cp -p -- "$T" "$d/foreign" || return 1 # somebody else's words are kept
+  if [ -e "$d/before" ]; then
+    # Their lines stay in the file too, where that can be done without a doubt.
+    if [ -e "$d/foreign" ] && diff3 -m "$d/foreign" "$d/new" "$d/before" >"$d/merged" 2>/dev/null; then
+      chown --reference="$d/before" "$d/merged" && chmod --reference="$d/before" "$d/merged" &&
+        put "$d/merged" "$T" && return 0
+    fi
+    same "$d/before" "$T" 2>/dev/null || put "$d/before" "$T" ||
+      { [ "$(stat -c %d "$d/before")" = "$(stat -c %d "${T%/*}")" ] && mv -fT -- "$d/before" "$T"; }
+  elif [ -e "$d/absent" ]; then rm -f -- "$T"; fi
+}
+
+restore_all() {
+  all=0
+  for step in $(steps -rn); do
+    [ -e "$J/$step/path" ] || continue
+    restore "$J/$step" || { say "cannot restore $(cat "$J/$step/path")"; all=1; }
+  done
+  return $all
+}
+
+# What fails on the way is told; whether it mattered shows in the last values, and when the node is read.
+log=$J/revert.log; [ -w "$log" ] || log=/dev/null
+live() { "$@" >/dev/null 2>>"$log" </dev/null || say "exit $?: $*"; }
+# A value that was set before and cannot be set again.
+last() {
+  for pause in 1 3 ''; do
+    "$@" >/dev/null 2>>"$log" </dev/null && return 0
+    [ -z "$pause" ] || sleep $pause
+  done
+  say "cannot set back: $*"
+  failed=1
+}
+
+as() { # USER COMMAND…, in that user's home
+  user=$1; shift
+  [ -n "$user" ] || { "$@"; return; }
+  resolve "~$user/." ''
+  (cd "$home" && HOME=$home runuser -u "$user" -- "$@")
+}
+
+# The kernel's settings of each fabric port, which a network manager changes when it takes it over. It
+# answers before it has let go of the port, and may write once more.
+restore_conf() {
+  [ -e "$J/conf" ] || return 0
+  for attempt in 1 2 3 4 5; do
+    cut -d : -f 1 "$J/conf" | xargs grep -sH '' >"$J/conf.now"
+    moved=$(grep -vxFf "$J/conf.now" "$J/conf") || return 0
+    [ $attempt != 5 ] || break
+    printf '%s\n' "$moved" | while IFS=: read -r path was; do printf '%s\n' "$was" >"$path"; done 2>>"$J/revert.log"
+    sleep 0.7
+  done
+  say "kernel settings that did not stay: $(printf '%s ' $moved)"
+}
+
+beacons del
+)sh";
+
+constexpr std::string_view kRestoreFiles = R"sh(
+for attempt in 1 2 3; do
+  restore_all && break
+  [ $attempt != 3 ] || failed=1
+  sleep 2
+done
+if [ -e "$J/made" ]; then
+  sort -r "$J/made" | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
+fi
+)sh";
+
+constexpr std::string_view kTail = R"sh(
+[ $failed != 0 ] || rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" \
+  "/etc/systemd/system/$UNIT-boot.service" || failed=1
+if [ $failed = 0 ]; then
+  echo reverted >"$J/state"
+else echo revert-failed >"$J/state"; fi
+sync "$J/state"
+say "$(cat "$J/state")"
+[ $failed != 0 ] || [ "${1:-}" = guard ] || [ "${1:-}" = boot ] || systemctl stop "$UNIT.timer" "$UNIT.service" 2>/dev/null
+exit $failed
+)sh";
+
+}  // namespace
+
+std::string GuardUnit(std::string_view apply_id) {
+  return fmt::format("spark-reconcile-guard-{}", apply_id);
+}
+
+std::string ScriptHead(std::string_view purpose, std::string_view journal) {
+  const std::string_view apply_id = journal.substr(journal.rfind('/') + 1);
+  return fmt::format(
+             "#!/bin/sh\n# {} Root may run it by hand.\nJ={}\nUNIT={}\nD={}\n"
+             "export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
+             "umask 077\ncd /\n",
+             purpose, ShellQuote(journal), GuardUnit(apply_id), kStateFolder) +
+         std::string(JournalFunctions());
+}
+
+std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_view journal) {
+  std::string script = ScriptHead(fmt::format("Takes back what apply {} did on this node.",
+                                              journal.substr(journal.rfind('/') + 1)),
+                                  journal);
+  script += HomePathFunction();
+  script += kHead;
+  std::string undo;
+  std::string undo_again;
+  std::string undo_at_boot;
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    undo += UndoCommands(*stage, UndoAt::kOnce);
+    undo_again += UndoCommands(*stage, UndoAt::kAfterTriggers);
+    undo_at_boot += UndoCommands(*stage, UndoAt::kBoot);
+  }
+  // Some states need the new files to be taken back (a unit's links), others the old ones (a
+  // reload). An undo sets a state, so that twice is as good as once.
+  script += "if [ \"${1:-}\" = boot ]; then\n:\n" + undo_at_boot + "else\n:\n" + undo + "fi\n";
+  script += kRestoreFiles;
+  script +=
+      "if [ \"${1:-}\" = boot ]; then\nlive timeout 30 netplan generate\nlive "
+      "timeout 30 systemctl daemon-reload\nelse\n:\n";
+  for (const GuardedStage& stage : stages) script += TriggersAgain(stage);
+  script +=
+      undo_again + fmt::format(
+                       "restore_conf\n[ ! -e \"$J/sshd\" ] || for unit in {}; do read -r was\n"
+                       "  [ \"$was\" != active ] || systemctl is-active -q $unit || live systemctl "
+                       "start $unit\ndone <\"$J/sshd\"\nfi\n",
+                       kSshUnits);
+  return script + std::string(kTail);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reconciler/node/node_pool.h"
+
+namespace reconciler {
+
+// One committed apply as a node keeps it.
+struct Generation {
+  int number = 0;             // of the cluster: the same apply has the same number on every node
+  std::string document = {};  // the JSON that was committed
+};
+
+// The node's generations, oldest first; empty when nothing was ever applied there.
+Result<std::vector<Generation>> ReadHistory(const NodeSpec& node, NodePool& pool);
+
+// What a generation's document says, as far as it can be read.
+struct GenerationInfo {
+  std::string plan = {};
+  std::string cluster = {};
+  std::string manifest = {};  // the file, as the user named it
+  std::string manifest_digest = {};
+  std::string manifest_text = {};  // its bytes
+  std::string time = {};           // "2026-01-31T12:00:00Z"
+  std::string by = {};
+  std::string commit = {};        // of the repository that the manifest lies in; empty: in none
+  bool dirty = false;             // the manifest was not as that commit has it
+  std::string verification = {};  // "passed", "failed", "not measured"; empty: not run
+  std::size_t changes = 0;
+  int rolled_back_to = -1;  // the generation whose manifest it is; -1: no rollback
+};
+
+std::string GenerationText(const GenerationInfo& info);
+Result<GenerationInfo> ParseGeneration(const std::string& document);
+
+// Replaces the document of one generation on a node that has it, by temporary file and rename.
+std::string RecordVerificationScript(int number, const std::string& document);
+
+// Writes the ledger of a node that an apply did not change.
+std::string WriteLedgerScript(const std::string& ledger, const std::string& owned);
+
+// Takes away all that we keep on a node.
+std::string ForgetScript();
+
+// Runs one script per node, at the same time; an empty one is not run. Errors name `what`.
+Errors RunOnNodes(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
+                  const std::string& what,
+                  const std::function<std::string(const NodeName&)>& script);
+
+}  // namespace reconciler

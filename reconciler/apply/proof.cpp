@@ -1,0 +1,174 @@
+#include "reconciler/apply/proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/planning/plan_compare.h"
+
+namespace reconciler {
+namespace {
+
+constexpr Milliseconds kLimit{30000};
+constexpr int kPatienceS = 2;
+constexpr int kHeaders = 28;  // bytes of IPv4 and ICMP around a ping's payload
+
+// One ping after the other in a group, the groups at the same time. k of n: one lost packet proves
+// nothing. An address that is not on the port answers nobody and is not waited for, but for the
+// `$patience` (s) that a port may need after a change.
+constexpr std::string_view kProbe = R"sh(
+own() { # IFACE ADDRESS
+  tries=$((patience * 5))
+  until ip -4 -o address show dev "$1" 2>/dev/null | grep -qF " $2/"; do
+    [ "$tries" -gt 0 ] || return 1
+    tries=$((tries - 1))
+    sleep 0.2
+  done
+}
+reach() { # SIZE IFACE ADDRESS
+  ping -n -q -M do -c 1 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1 ||
+    ping -n -q -M do -c 3 -i 0.3 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1
+}
+port() { # RAIL IFACE
+  [ "$(cat "/sys/class/net/$2/carrier" 2>/dev/null)" = 1 ] || echo "dark $1"
+}
+pair() { # PEER RAIL IFACE OWN ADDRESS SIZE
+  if ! own "$3" "$4"; then state=silent
+  elif reach "$6" "$3" "$5"; then state=answers
+  elif reach 56 "$3" "$5"; then state=small-only
+  else state=silent; fi
+  echo "$1 $2 $state" # one write, so that lines of two pairs do not mix
+}
+)sh";
+
+std::string Address(const Ipv4Prefix& prefix) {
+  const std::string text = ToString(prefix);
+  return text.substr(0, text.find('/'));
+}
+
+struct Questions {
+  std::string script = {};
+  std::vector<PairOnRail> pairs = {};
+};
+
+Questions QuestionsFor(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes,
+                       const NodeName& from) {
+  const auto place = [&](const NodeName& name) {
+    return std::find_if(nodes.begin(), nodes.end(),
+                        [&](const NodeSpec* node) { return node->name == name; });
+  };
+  Questions questions;
+  for (const Segment& segment : fabric.segments) {
+    const auto own = std::find_if(segment.ports.begin(), segment.ports.end(),
+                                  [&](const RailPort& port) { return port.node == from; });
+    if (own == segment.ports.end()) continue;
+    questions.script += fmt::format("port {} {}\n", segment.rail, ShellQuote(own->netdev));
+    for (const RailPort& port : segment.ports) {
+      if (place(port.node) == nodes.end() || place(port.node) <= place(from)) continue;
+      questions.script += fmt::format("pair {} {} {} {} {} {} &\n", ShellQuote(port.node),
+                                      segment.rail, ShellQuote(own->netdev), Address(own->address),
+                                      Address(port.address), own->mtu - kHeaders);
+      questions.pairs.push_back({from, port.node, segment.rail});
+    }
+  }
+  return questions;
+}
+
+PairState StateOf(const std::string& word) {
+  if (word == "answers") return PairState::kAnswers;
+  if (word == "small-only") return PairState::kSmallOnly;
+  if (word == "silent") return PairState::kSilent;
+  return PairState::kNotMeasured;
+}
+
+std::string Words(PairState state, int mtu) {
+  switch (state) {
+    case PairState::kAnswers:
+      return "answers";
+    case PairState::kSmallOnly:
+      return fmt::format("answers small packets but none of mtu {}", mtu);
+    case PairState::kSilent:
+      return "does not answer";
+    case PairState::kNoCarrier:
+      return "has no link";
+    case PairState::kNotMeasured:
+      return "could not be asked";
+  }
+  return {};
+}
+
+}  // namespace
+
+Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
+                 Moment moment) {
+  Pairs pairs;
+  std::set<std::pair<NodeName, int>> dark;  // ports without a carrier
+  std::mutex mutex;
+  ForEachNode(nodes, [&](const NodeSpec& node) {
+    const Questions questions = QuestionsFor(fabric, nodes, node.name);
+    if (questions.script.empty()) return;
+    const auto reply =
+        pool.Run(node,
+                 ScriptPreamble(MakeNonce()) +
+                     fmt::format("patience={}\n", moment == Moment::kAfterChange ? kPatienceS : 0) +
+                     std::string(kProbe) + questions.script + "wait\n",
+                 kLimit);
+    const std::lock_guard lock(mutex);
+    for (const PairOnRail& pair : questions.pairs) pairs[pair] = PairState::kNotMeasured;
+    if (!reply) return;
+    for (const std::string& line : SplitLines(reply->out)) {
+      const std::vector<std::string> words = Split(line, ' ');
+      if (words.size() < 2) continue;
+      const int rail = std::atoi(words[1].c_str());
+      if (words.size() == 2) {
+        dark.insert({node.name, rail});
+      } else if (const auto found = pairs.find({node.name, words[0], rail}); found != pairs.end()) {
+        found->second = StateOf(words[2]);
+      }
+    }
+  });
+  for (auto& [pair, state] : pairs) {
+    if (dark.contains({pair.from, pair.rail}) || dark.contains({pair.to, pair.rail})) {
+      state = PairState::kNoCarrier;
+    }
+  }
+  return pairs;
+}
+
+Errors UnprovenPairs(const Pairs& before, const Pairs& after, const Plan& plan,
+                     const Fabric& fabric) {
+  std::set<NodeName> set;  // nodes whose links the plan sets
+  ForEachChange(plan, [&](const Change& change) {
+    if (change.impact == Impact::kLinkFlap) set.insert(change.node);
+  });
+  Errors errors;
+  for (const auto& [pair, state] : after) {
+    if (state == PairState::kAnswers) continue;
+    const auto found = before.find(pair);
+    const bool worked = found != before.end() && found->second == PairState::kAnswers;
+    const bool lost_link = state == PairState::kNoCarrier && found != before.end() &&
+                           found->second != PairState::kNoCarrier;
+    if (state == PairState::kNoCarrier && !lost_link) continue;
+    if (!worked && !lost_link && !set.contains(pair.from) && !set.contains(pair.to)) continue;
+    const Segment& segment = fabric.segments.at(static_cast<std::size_t>(pair.rail));
+    errors.push_back(
+        {.kind = ErrorKind::kApply,
+         .message = fmt::format("{} {} on {}{}", pair.to, Words(state, segment.ports.front().mtu),
+                                RailName(pair.rail),
+                                worked      ? ", and did before the apply"
+                                : lost_link ? ", and had one before the apply"
+                                            : ""),
+         .context = {pair.from},
+         .hint = state == PairState::kSmallOnly
+                     ? "a switch between them may have a smaller MTU: raise it there, or lower "
+                       "`fabric.mtu`"
+                     : "check the cable and the far end, or give --allow-unproven to keep the "
+                       "change"});
+  }
+  return errors;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,186 @@
+#include "reconciler/apply/steps/apply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+#include "reconciler/apply/steps/apply_script.h"
+
+namespace reconciler {
+namespace {
+
+using Changes = std::vector<const Change*>;
+
+std::string LastLine(const std::string& text) {
+  const std::vector<std::string> lines = SplitLines(std::string(Trim(text)));
+  return lines.empty() ? "" : Printable(lines.back());
+}
+
+// "exit 1: No space left on device", or what the time limit or a missing program looks like.
+std::string Reason(const StepReply& reply, const Action& action) {
+  if (const auto* command = std::get_if<RunCommand>(&action)) {
+    if (reply.exit_code == 124) {
+      return fmt::format("did not end within {} s", command->time_limit_s);
+    }
+    if (reply.exit_code == 127) return "is not installed";
+  }
+  const std::string evidence = LastLine(reply.err.empty() ? reply.out : reply.err);
+  return fmt::format("exit {}{}{}", reply.exit_code, evidence.empty() ? "" : ": ", evidence);
+}
+
+// One node's share of one stage.
+class NodeStage {
+ public:
+  NodeStage(const NodeSpec& node, Changes changes, NodeApply& result, const OnEvent& on_event)
+      : node_(node), changes_(std::move(changes)), result_(result), on_event_(on_event) {}
+
+  void Run(Sessions& sessions, std::string_view journal, std::size_t first_step) {
+    const std::vector<Step> steps = StepsOf(changes_);
+    auto reply =
+        sessions.Run(node_, ActivateRequest(steps, first_step, journal), ApplyLimit(steps));
+    if (!reply) {
+      // Nothing came back, so nothing is known about any step: the next gather tells.
+      for (const Change* change : changes_)
+        Set(*change, ChangeOutcome::kUnknown, "connection lost");
+      result_.errors.push_back(std::move(reply).error());
+      return;
+    }
+    Judge(steps, ParseApplyReply(*reply, sessions.Nonce(node_.name)));
+  }
+
+ private:
+  void Judge(const std::vector<Step>& steps, const std::vector<StepReply>& replies) {
+    for (const Change* change : changes_) result_.changes[change->Id()] = ChangeOutcome::kNotRun;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      if (i >= replies.size()) {
+        Failed(step, "the node's shell ended early");
+        return;
+      }
+      if (replies[i].exit_code != 0) {
+        Failed(step, Reason(replies[i], step.action));
+        return;
+      }
+      if (step.change == Step::kTrigger) {
+        on_event_({EventType::kTriggerDone, node_.name, Describe(step.action), ""});
+      } else if (i + 1 == steps.size() || steps[i + 1].change != step.change) {
+        Set(*changes_[step.change], ChangeOutcome::kDone, "");
+      }
+    }
+    // What is done by the triggers alone is done when they are.
+    for (const Change* change : changes_) {
+      if (result_.changes[change->Id()] == ChangeOutcome::kNotRun) {
+        Set(*change, ChangeOutcome::kDone, "");
+      }
+    }
+  }
+
+  void Failed(const Step& step, const std::string& why) {
+    result_.errors.push_back({.kind = ErrorKind::kApply,
+                              .message = Describe(step.action) + ": " + why,
+                              .context = {node_.name}});
+    if (step.change == Step::kTrigger) {
+      on_event_({EventType::kTriggerFailed, node_.name, Describe(step.action), why});
+    } else {
+      Set(*changes_[step.change], ChangeOutcome::kFailed, why);
+    }
+  }
+
+  void Set(const Change& change, ChangeOutcome outcome, const std::string& why) {
+    result_.changes[change.Id()] = outcome;
+    const EventType type = outcome == ChangeOutcome::kDone     ? EventType::kChangeDone
+                           : outcome == ChangeOutcome::kFailed ? EventType::kChangeFailed
+                                                               : EventType::kChangeUnknown;
+    on_event_({type, node_.name, change.kind + " " + change.name, why});
+  }
+
+  const NodeSpec& node_;
+  Changes changes_;
+  NodeApply& result_;
+  const OnEvent& on_event_;
+};
+
+struct NodeWork {
+  const NodeSpec* node;
+  Changes changes;
+};
+
+// Only what has something to do; nodes in manifest order, so that the canary is the first of them.
+std::vector<NodeWork> WorkOf(const Stage& stage, const ClusterSpec& cluster) {
+  std::vector<NodeWork> work;
+  for (const NodeSpec& node : cluster.nodes) {
+    Changes changes = WorkOn(stage, node.name);
+    if (!changes.empty()) work.push_back({&node, std::move(changes)});
+  }
+  return work;
+}
+
+bool FlipsLinks(const Stage& stage) {
+  return std::any_of(stage.changes.begin(), stage.changes.end(), [](const Change& change) {
+    return change.change != ChangeKind::kBlocked && change.impact == Impact::kLinkFlap;
+  });
+}
+
+}  // namespace
+
+std::vector<const Change*> WorkOn(const Stage& stage, const NodeName& node) {
+  Changes changes;
+  for (const Change& change : stage.changes) {
+    const bool runs = !change.actions.empty() || !change.triggers.empty();
+    if (change.node == node && change.change != ChangeKind::kBlocked && !change.deferred && runs) {
+      changes.push_back(&change);
+    }
+  }
+  return changes;
+}
+
+bool ApplyReport::Ok() const {
+  if (interrupted) return false;
+  for (const auto& [name, node] : nodes) {
+    if (!node.errors.empty()) return false;
+  }
+  return true;
+}
+
+ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessions,
+                  Journal& journal, const OnEvent& on_event, const ShouldStop& should_stop) {
+  ApplyReport report;
+  for (const Stage& stage : plan.stages) {
+    if (should_stop && should_stop()) {
+      report.interrupted = true;
+      return report;
+    }
+    const std::vector<NodeWork> work = WorkOf(stage, cluster);
+    for (const NodeWork& item : work) {  // before any thread runs: the maps do not grow any more
+      report.nodes[item.node->name];
+      journal.steps[item.node->name];
+    }
+    const auto run = [&](const NodeWork& item) {
+      on_event({EventType::kStageStarted, item.node->name, Join(stage.plugins, ", "), ""});
+      std::size_t& first_step = journal.steps.at(item.node->name);
+      NodeStage(*item.node, item.changes, report.nodes.at(item.node->name), on_event)
+          .Run(sessions, journal.directory, first_step);
+      first_step += StepsOf(item.changes).size();
+    };
+    std::vector<const NodeSpec*> rest;
+    for (const NodeWork& item : work) {
+      if (&item == &work.front() && !FlipsLinks(stage)) {
+        run(item);
+      } else {
+        rest.push_back(item.node);
+      }
+    }
+    if (report.Ok() && should_stop && should_stop()) report.interrupted = true;
+    if (!report.Ok()) return report;
+    ForEachNode(rest, [&](const NodeSpec& node) {
+      for (const NodeWork& item : work) {
+        if (item.node == &node) run(item);
+      }
+    });
+    if (!report.Ok()) return report;
+  }
+  return report;
+}
+
+}  // namespace reconciler

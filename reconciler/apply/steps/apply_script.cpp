@@ -1,0 +1,128 @@
+#include "reconciler/apply/steps/apply_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/node/node_helper.h"
+#include "reconciler/gather/trial.h"
+
+namespace reconciler {
+namespace {
+
+std::string StageCall(const Action& action, std::size_t number) {
+  struct Visitor {
+    std::size_t number;
+    static std::string Trial(const std::string& path) {
+      const auto trial = TrialOf(path);
+      return ShellQuote(trial ? trial->trial : "");
+    }
+    std::string operator()(const WriteFile& write) const {
+      return fmt::format("stage_write {} {} {:04o} {} {} {} {}", number, ShellQuote(write.path),
+                         write.state.mode, ShellQuote(write.state.owner),
+                         ShellQuote(write.state.group), ShellQuote(write.state.content),
+                         Trial(write.path));
+    }
+    std::string operator()(const RemoveFile& remove) const {
+      return fmt::format("stage_remove {} {} {}", number, ShellQuote(remove.path),
+                         Trial(remove.path));
+    }
+    std::string operator()(const RunCommand&) const { return {}; }  // brings nothing
+  };
+  return std::visit(Visitor{number}, action);
+}
+
+// Seconds that a step may take; a write may wait for a slow disk.
+int StepLimitS(const Action& action) {
+  const auto* command = std::get_if<RunCommand>(&action);
+  return command != nullptr ? command->time_limit_s + 3 : 10;
+}
+
+std::string StepCall(const Action& action, std::size_t number) {
+  struct Visitor {
+    std::size_t number;
+    std::string operator()(const WriteFile& write) const {
+      return fmt::format("write_file {} {} {} {}", number, ShellQuote(write.path),
+                         ShellQuote(write.state.owner), ShellQuote(write.state.group));
+    }
+    std::string operator()(const RemoveFile& remove) const {
+      return fmt::format("remove_file {} {}", number, ShellQuote(remove.path));
+    }
+    std::string operator()(const RunCommand& command) const {
+      return fmt::format("command_step {} {} {} {}", number, command.time_limit_s,
+                         ShellQuote(command.user), ShellJoin(command.argv));
+    }
+  };
+  return std::visit(Visitor{number}, action);
+}
+
+}  // namespace
+
+std::vector<Step> StepsOf(const std::vector<const Change*>& changes) {
+  std::vector<Step> steps;
+  std::vector<RunCommand> triggers;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    for (const Action& action : changes[i]->actions) steps.push_back({i, action});
+    for (const RunCommand& trigger : changes[i]->triggers) {
+      if (std::find(triggers.begin(), triggers.end(), trigger) == triggers.end()) {
+        triggers.push_back(trigger);
+      }
+    }
+  }
+  for (RunCommand& trigger : triggers) steps.push_back({Step::kTrigger, std::move(trigger)});
+  return steps;
+}
+
+std::string JournalDirectory(std::string_view apply_id) {
+  return std::string(kStateFolder) + "/journal/" + std::string(apply_id);
+}
+
+std::string NewApplyId(const Plan& plan) {
+  return plan.id.substr(0, 8) + "-" + MakeNonce().substr(0, 8);
+}
+
+std::string StageRequest(const std::vector<Step>& steps, std::size_t first_step,
+                         std::string_view journal) {
+  std::string script =
+      fmt::format("J={}\nmkdir -p \"$J\" && undecided || exit 1\n", ShellQuote(journal));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::string call = StageCall(steps[i].action, first_step + i);
+    if (!call.empty()) script += call + " || exit 1\n";
+  }
+  return script + "find \"$J\" -exec sync {} +\n";
+}
+
+std::string ActivateRequest(const std::vector<Step>& steps, std::size_t first_step,
+                            std::string_view journal) {
+  std::string script = fmt::format("J={}\nworking || exit 1\n", ShellQuote(journal));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    script +=
+        fmt::format("frame step\nbegin {} {} &&\n  {}\nended $?\n", StepLimitS(steps[i].action),
+                    ShellQuote(Printable(Describe(steps[i].action))),
+                    StepCall(steps[i].action, first_step + i));
+  }
+  return script;
+}
+
+std::vector<StepReply> ParseApplyReply(const ScriptReply& reply, std::string_view nonce) {
+  std::vector<StepReply> replies;
+  Frame last;
+  for (Frame& frame : ParseFrames(reply, nonce)) {
+    if (frame.label.starts_with("exit ")) {
+      replies.push_back({std::atoi(frame.label.c_str() + 5), last.out, last.err});
+    }
+    last = std::move(frame);
+  }
+  return replies;
+}
+
+Milliseconds ApplyLimit(const std::vector<Step>& steps) {
+  int seconds = 20;
+  for (const Step& step : steps) seconds += StepLimitS(step.action);
+  return std::chrono::seconds(seconds);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "reconciler/apply/guard/guard_script.h"
+
+namespace CLI {
+class App;
+}
+
+namespace reconciler::cli {
+
+// What apply, rollback and uninstall let the user choose.
+struct ApplyFlags {
+  std::string events_file = {};
+  bool yes = false;
+  bool brief = false;
+  bool no_verify = false;
+  bool allow_node_removal = false;
+  bool allow_unproven = false;
+  bool allow_half_cables = false;
+  bool allow_wrong_cables = false;
+  bool interrupt = false;
+  GuardTimes times = {};
+};
+
+void AddApplyFlags(CLI::App& command, ApplyFlags& flags);
+
+}  // namespace reconciler::cli

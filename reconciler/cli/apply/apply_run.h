@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reconciler/cli/apply/apply_flags.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/apply/history.h"
+
+namespace reconciler::cli {
+
+// One run from the facts to the report, for every command that changes nodes: plan, ask, lock, plan
+// again, converge, verify. `scope` says what is planned, `info` what the generation's document
+// tells besides. Returns the exit code.
+int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional<Plan>& saved,
+             const GenerationInfo& info, const ApplyFlags& flags, const Context& context);
+
+// The document's part that is known before anything is planned.
+GenerationInfo InfoOf(const Cluster& cluster, const std::string& file);
+
+}  // namespace reconciler::cli

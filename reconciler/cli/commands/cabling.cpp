@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "reconciler/cabling/judge.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/cabling/observe/cabling_look.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/transport/ssh/dial.h"
+
+namespace reconciler::cli {
+namespace {
+
+struct CablingOptions {
+  Selection selection = {};
+  std::string format = "text";
+};
+
+std::string Text(const CablingReport& report) {
+  std::size_t width = 0;  // in characters: each line holds one dash of three bytes
+  for (const CableVerdict& verdict : report.cables) {
+    width = std::max(width, CableWords(verdict.cable).size() - 2);
+  }
+  std::string text;
+  for (const CableVerdict& verdict : report.cables) {
+    const std::string words = CableWords(verdict.cable);
+    text += fmt::format("{:<9}  {}{}  {}\n", ToString(verdict.state), words,
+                        std::string(width - (words.size() - 2), ' '), verdict.detail);
+  }
+  for (const std::string& line : report.wrong) text += line + '\n';
+  return text;
+}
+
+nlohmann::ordered_json Json(const CablingReport& report) {
+  nlohmann::ordered_json cables = nlohmann::ordered_json::array();
+  for (const CableVerdict& verdict : report.cables) {
+    nlohmann::ordered_json ends = nlohmann::ordered_json::array();
+    for (const CageId& end : verdict.cable.ends) ends.push_back(end.node + "." + end.cage);
+    cables.push_back({{"kind", verdict.cable.is_switch ? "switch" : "cable"},
+                      {"ends", std::move(ends)},
+                      {"state", ToString(verdict.state)},
+                      {"detail", verdict.detail}});
+  }
+  return {{"format", "spark-reconcile/cabling/1"},
+          {"cables", std::move(cables)},
+          {"wrong", report.wrong}};
+}
+
+int RunCabling(const CablingOptions& options) {
+  const auto cluster = OpenCluster(options.selection);
+  if (!cluster) return kUsageOrManifest;
+  NodePool pool(DialNode);
+  const CablingViews views =
+      LookAtCabling(cluster->spec, SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
+  const CablingReport report = JudgeCabling(cluster->spec, views);
+  std::cout << (options.format == "json" ? Dump(Json(report)) : Text(report)) << std::flush;
+  bool all_asked = true;
+  for (const auto& [node, view] : views) {
+    if (view.failure) std::cerr << FormatError(*view.failure);
+    all_asked &= !view.failure;
+  }
+  if (!report.wrong.empty()) return kVerifyFailed;
+  if (!all_asked) return kNodeUnreadable;
+  const bool known = std::all_of(
+      report.cables.begin(), report.cables.end(),
+      [](const CableVerdict& verdict) { return verdict.state == CableState::kConfirmed; });
+  return known ? kFine : kNotMeasured;
+}
+
+}  // namespace
+
+void AddCabling(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("cabling", "Ask the nodes who is at the other end of every cable");
+  auto options = std::make_shared<CablingOptions>();
+  AddManifest(*command, options->selection);
+  command
+      ->add_option("--node", options->selection.scope.nodes,
+                   "Ask only this node (may be given several times)")
+      ->allow_extra_args(false);
+  command->add_option("--format", options->format, "How to print it")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback([&context, options] { context.exit_code = RunCabling(*options); });
+}
+
+}  // namespace reconciler::cli

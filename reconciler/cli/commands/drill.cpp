@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "reconciler/base/text.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/apply/drill.h"
+#include "reconciler/node/lock.h"
+#include "reconciler/transport/ssh/dial.h"
+
+namespace reconciler::cli {
+namespace {
+
+int RunDrill(const Selection& selection, const GuardTimes& times) {
+  const auto cluster = OpenCluster(selection);
+  if (!cluster) return kUsageOrManifest;
+  NodePool pool(DialNode);
+  int code = kFine;
+  for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
+    std::cerr << fmt::format("{}: a harmless trial, then silence; it must be back in {} s\n",
+                             node->name, times.revert_after);
+    const DrillReport report = Drill(*node, pool, times, LeaseText());
+    std::cerr << FormatErrors(report.errors);
+    if (report.errors.empty()) {
+      std::cout << fmt::format(
+          "{}  took it back by itself {:.1f} s after the last sign of life (limit {} s); as "
+          "before, "
+          "byte for byte: {}\n",
+          node->name, report.reverted_after_s, times.revert_after, Join(report.checked, ", "));
+      continue;
+    }
+    const bool locked = report.errors.front().kind == ErrorKind::kLocked;
+    code = report.reverted || !locked ? kMixed : kLocked;
+    if (report.errors.front().kind == ErrorKind::kTransport) code = kNodeUnreadable;
+  }
+  return code;
+}
+
+}  // namespace
+
+void AddDrill(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "drill", "Prove on a node that an apply whose controller vanishes takes itself back");
+  auto selection = std::make_shared<Selection>();
+  auto times = std::make_shared<GuardTimes>();
+  AddManifest(*command, *selection);
+  command->add_option("--node", selection->scope.nodes, "Only this node")
+      ->allow_extra_args(false)
+      ->required();
+  command
+      ->add_option("--revert-after", times->revert_after,
+                   "Seconds of silence after which the node must act")
+      ->check(CLI::Range(5, 3600))
+      ->capture_default_str();
+  command->callback(
+      [&context, selection, times] { context.exit_code = RunDrill(*selection, *times); });
+}
+
+}  // namespace reconciler::cli

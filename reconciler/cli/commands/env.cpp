@@ -1,0 +1,84 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/environment.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/transport/ssh/dial.h"
+
+namespace reconciler::cli {
+namespace {
+
+struct EnvOptions {
+  Selection selection = {};
+  std::string node = {};
+  std::string format = "sh";
+};
+
+std::string AsJson(const NodeName& node, const Environment& environment) {
+  nlohmann::ordered_json variables = nlohmann::ordered_json::array();
+  for (const auto& [name, value, why] : environment) {
+    variables.push_back({{"name", name}, {"value", value}, {"why", why}});
+  }
+  return Dump({{"format", "spark-reconcile/env/1"}, {"node", node}, {"variables", variables}});
+}
+
+std::string Rendered(const EnvOptions& options, const Environment& environment) {
+  if (options.format == "json") return AsJson(options.node, environment);
+  if (options.format == "docker") return AsDockerFlags(environment);
+  if (options.format == "systemd") return AsEnvironmentFile(environment);
+  return AsShell(environment);
+}
+
+// A node for which nobody asks for any variable has no use for this command.
+Result<Environment> SomeEnvironmentOf(const PluginInput& input) {
+  auto all = EnvironmentOf(input);
+  if (all && all->empty()) {
+    return Fail(
+        {.kind = ErrorKind::kUsage,
+         .message = input.cluster.file + ": wanted a section that sets variables, found none",
+         .hint = "write 'nccl: {}' for what the fabric decides"});
+  }
+  return all;
+}
+
+int RunEnv(EnvOptions options) {
+  options.selection.scope.nodes = {options.node};  // an unknown name is refused with a hint
+  const auto cluster = OpenCluster(options.selection);
+  if (!cluster) return kUsageOrManifest;
+  // All ranks must agree, so that the other nodes have a say.
+  options.selection.scope.nodes.clear();
+  NodePool pool(DialNode);
+  const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
+  const auto own = facts.nodes.find(options.node);
+  if (own == facts.nodes.end()) return kNodeUnreadable;
+  const auto environment = SomeEnvironmentOf(
+      {cluster->spec, cluster->fabric, *cluster->spec.FindNode(options.node), own->second, facts});
+  if (!environment) {
+    const bool usage = environment.error().kind == ErrorKind::kUsage;
+    return Complain(environment.error(), usage ? kUsageOrManifest : kNodeUnreadable);
+  }
+  std::cout << Rendered(options, *environment);
+  return kFine;
+}
+
+}  // namespace
+
+void AddEnv(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("env", "Print the variables that programs on a node need");
+  auto options = std::make_shared<EnvOptions>();
+  command->add_option("node", options->node, "The node")->required();
+  AddManifest(*command, options->selection);
+  command
+      ->add_option("--format", options->format,
+                   "sh (to be sourced), docker (flags for `docker run`), systemd (an "
+                   "EnvironmentFile, also for --env-file), json")
+      ->check(CLI::IsMember({"sh", "docker", "systemd", "json"}))
+      ->capture_default_str();
+  command->callback([&context, options] { context.exit_code = RunEnv(*options); });
+}
+
+}  // namespace reconciler::cli

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "reconciler/base/text.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/apply/history_read.h"
+#include "reconciler/model/json/json.h"
+
+namespace reconciler::cli {
+namespace {
+
+// "passed", "rolled back to 1"; what is not known is left out.
+std::string Words(const GenerationInfo& info) {
+  std::vector<std::string> words = {Plural(info.changes, "change", "changes")};
+  if (!info.commit.empty()) {
+    words.push_back("commit " + info.commit.substr(0, 12) + (info.dirty ? " and edits" : ""));
+  }
+  words.push_back(info.verification.empty() ? "not verified" : "verify " + info.verification);
+  if (info.rolled_back_to >= 0) {
+    words.push_back(fmt::format("rolled back to {}", info.rolled_back_to));
+  }
+  return Printable(Join(words, ", "));
+}
+
+void PrintText(const Cluster& cluster, const Histories& histories) {
+  for (const NodeSpec& node : cluster.spec.nodes) {
+    const auto found = histories.nodes.find(node.name);
+    if (found == histories.nodes.end()) continue;
+    std::cout << node.name << (found->second.empty() ? "  nothing was applied yet\n" : "\n");
+    for (const Generation& generation : found->second) {
+      const auto info = ParseGeneration(generation.document);
+      std::cout << (info ? fmt::format("  {:>4}  {}  by {}  {}  {} ({})\n", generation.number,
+                                       Printable(info->time), Printable(info->by), Words(*info),
+                                       Printable(info->manifest),
+                                       info->manifest_digest.substr(0, 12))
+                         : fmt::format("  {:>4}  damaged: {}\n", generation.number,
+                                       Printable(info.error().message)));
+    }
+  }
+}
+
+void PrintJson(const Histories& histories) {
+  nlohmann::ordered_json nodes = nlohmann::ordered_json::object();
+  for (const auto& [node, generations] : histories.nodes) {
+    nodes[node] = nlohmann::ordered_json::array();
+    for (const Generation& generation : generations) {
+      auto document = nlohmann::ordered_json::parse(generation.document, nullptr, false);
+      if (document.is_discarded()) document = nullptr;
+      nodes[node].push_back({{"generation", generation.number}, {"applied", document}});
+    }
+  }
+  std::cout << Dump({{"format", "spark-reconcile/history/1"}, {"nodes", nodes}});
+}
+
+struct HistoryOptions {
+  Selection selection = {};
+  std::string format = "text";
+  int show = -1;
+};
+
+int RunHistory(const HistoryOptions& options) {
+  const auto cluster = OpenCluster(options.selection);
+  if (!cluster) return kUsageOrManifest;
+  const Histories histories = ReadHistories(*cluster, options.selection.scope.nodes);
+  std::cerr << FormatErrors(histories.errors);
+  if (options.show >= 0) {
+    const auto chosen = ChooseGeneration(histories, options.show);
+    if (!chosen) return Complain(chosen.error(), kUsageOrManifest);
+    std::cout << chosen->info.manifest_text;
+  } else if (options.format == "json") {
+    PrintJson(histories);
+  } else {
+    PrintText(*cluster, histories);
+  }
+  return histories.errors.empty() ? kFine : kNodeUnreadable;
+}
+
+}  // namespace
+
+void AddHistory(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("history", "Show what was applied to each node, when and by whom");
+  auto options = std::make_shared<HistoryOptions>();
+  AddManifest(*command, options->selection);
+  command->add_option("--node", options->selection.scope.nodes, "Only this node")
+      ->allow_extra_args(false);
+  command->add_option("--show", options->show, "Print the manifest of this generation")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--format", options->format, "How to print it")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback([&context, options] { context.exit_code = RunHistory(*options); });
+}
+
+}  // namespace reconciler::cli

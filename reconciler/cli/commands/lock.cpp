@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "reconciler/base/text.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/node/lock.h"
+#include "reconciler/transport/ssh/dial.h"
+
+namespace reconciler::cli {
+namespace {
+
+// Seconds beyond a request's own limit: by then the node's guard has taken the apply back.
+constexpr int kPatienceS = 120;
+
+struct Locks {
+  std::map<NodeName, NodeLock> of = {};
+  Errors errors = {};
+};
+
+Locks ReadAll(const Cluster& cluster, const Selection& selection, NodePool& pool) {
+  Locks locks;
+  std::mutex mutex;
+  ForEachNode(SelectNodes(cluster.spec, selection.scope.nodes), [&](const NodeSpec& node) {
+    auto lock = ReadLock(node, pool);
+    const std::lock_guard guard(mutex);
+    if (lock) {
+      locks.of[node.name] = std::move(*lock);
+    } else {
+      locks.errors.push_back(std::move(lock).error());
+    }
+  });
+  std::cerr << FormatErrors(locks.errors);
+  return locks;
+}
+
+std::string Line(const NodeName& node, const NodeLock& lock) {
+  if (!lock.held) return fmt::format("{}  free\n", node);
+  const std::string since =
+      !lock.overdue_s ? "at work, or not: it left no word of until when it may keep silent"
+      : *lock.overdue_s > 0
+          ? fmt::format("silent for {} s longer than its last request could take", *lock.overdue_s)
+          : fmt::format("at work, or may keep silent for {} s more", -*lock.overdue_s);
+  return fmt::format("{}  held by {} ({})\n", node, Printable(lock.lease), since);
+}
+
+int RunList(const Selection& selection) {
+  const auto cluster = OpenCluster(selection);
+  if (!cluster) return kUsageOrManifest;
+  NodePool pool(DialNode);
+  const Locks locks = ReadAll(*cluster, selection, pool);
+  for (const auto& [node, lock] : locks.of) std::cout << Line(node, lock);
+  return locks.errors.empty() ? kFine : kNodeUnreadable;
+}
+
+// Breaks what is proven to be nobody's any more; one lock that may be somebody's is exit 9.
+int RunBreak(const Selection& selection) {
+  const auto cluster = OpenCluster(selection);
+  if (!cluster) return kUsageOrManifest;
+  NodePool pool(DialNode);
+  const Locks locks = ReadAll(*cluster, selection, pool);
+  int code = locks.errors.empty() ? kFine : kNodeUnreadable;
+  for (const auto& [name, lock] : locks.of) {
+    if (!lock.held) {
+      std::cout << Line(name, lock);
+      continue;
+    }
+    const auto proof = ProofOfDeath(lock, kPatienceS);
+    if (!proof) {
+      std::cerr << fmt::format(
+          "{}: not broken: {} may be at work\n"
+          "  hint: end that process, or wait until it has been silent for {} s longer than its "
+          "last request could take\n",
+          name, Printable(lock.lease), kPatienceS);
+      code = kLocked;
+      continue;
+    }
+    if (const auto broken = BreakLock(*cluster->spec.FindNode(name), pool, lock); !broken) {
+      return Complain(broken.error(), kMixed);
+    }
+    std::cout << fmt::format("{}  broken: {} is gone, {}\n", name, Printable(lock.lease), *proof);
+  }
+  return code;
+}
+
+}  // namespace
+
+void AddLock(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("lock", "See who holds the nodes, and break a dead lock");
+  command->require_subcommand(1);
+  const auto add = [&](const char* name, const char* doc, int (*run)(const Selection&)) {
+    CLI::App* verb = command->add_subcommand(name, doc);
+    auto selection = std::make_shared<Selection>();
+    AddManifest(*verb, *selection);
+    verb->add_option("--node", selection->scope.nodes, "Only this node")->allow_extra_args(false);
+    verb->callback([&context, selection, run] { context.exit_code = run(*selection); });
+  };
+  add("list", "Show each node's lock and its holder", RunList);
+  add("break", "Break locks whose holder is proven to be gone", RunBreak);
+}
+
+}  // namespace reconciler::cli

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "reconciler/base/text.h"
+#include "reconciler/cli/apply/apply_run.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/apply/history_read.h"
+
+namespace reconciler::cli {
+namespace {
+
+struct RollbackOptions {
+  Selection selection = {};
+  int to = -1;  // -1: the one before the newest
+  ApplyFlags flags = {};
+};
+
+// Back to what was before the first apply is what uninstall does.
+int ToNothing(const Cluster& cluster, const RollbackOptions& options, const Context& context) {
+  GenerationInfo info = InfoOf(cluster, options.selection.manifest);
+  info.rolled_back_to = 0;
+  return RunApply(cluster, {.uninstall = true}, std::nullopt, info, options.flags, context);
+}
+
+int RunRollback(const RollbackOptions& options, const Context& context) {
+  const auto current = OpenCluster(options.selection);
+  if (!current) return kUsageOrManifest;
+  if (options.to == 0) return ToNothing(*current, options, context);
+  const Histories read = ReadHistories(*current, {});
+  std::cerr << FormatErrors(read.errors);
+  const auto chosen = ChooseGeneration(read, options.to);
+  if (!chosen) return Complain(chosen.error(), kUsageOrManifest);
+  const std::string name =
+      fmt::format("generation {} of {}", chosen->number, chosen->info.manifest);
+  const auto cluster = ClusterOf(chosen->info.manifest_text, name, {});
+  if (!cluster) return kUsageOrManifest;
+  GenerationInfo info = InfoOf(*cluster, options.selection.manifest);
+  info.commit = chosen->info.commit;  // of the text that is applied, not of the file as it is now
+  info.dirty = chosen->info.dirty;
+  info.rolled_back_to = chosen->number;
+  const int code = RunApply(*cluster, {}, std::nullopt, info, options.flags, context);
+  if (code == kFine && current->spec.digest != cluster->spec.digest) {
+    std::cout << fmt::format(
+        "rolled back to generation {}; {} still says otherwise: the next apply of it goes forward "
+        "again (history --show {} prints the text)\n",
+        chosen->number, options.selection.manifest, chosen->number);
+  }
+  return code;
+}
+
+}  // namespace
+
+void AddRollback(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "rollback", "Apply the manifest of an earlier generation, as the nodes remember it");
+  auto options = std::make_shared<RollbackOptions>();
+  AddManifest(*command, options->selection);
+  command->add_option("--to", options->to, "Its number; left out: the one before the newest")
+      ->check(CLI::NonNegativeNumber);
+  AddApplyFlags(*command, options->flags);
+  command->add_flag("--allow-node-removal", options->flags.allow_node_removal,
+                    "Go on although nodes that were applied to are not in that manifest");
+  command->callback([&context, options] { context.exit_code = RunRollback(*options, context); });
+}
+
+}  // namespace reconciler::cli

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "reconciler/base/text.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/verify_run.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/transport/ssh/dial.h"
+#include "reconciler/gather/verbs_facts.h"
+
+namespace reconciler::cli {
+namespace {
+
+std::string LinkLine(const std::string& name, const LinkFact& link) {
+  std::vector<std::string> addresses;
+  for (const Ipv4Prefix& address : link.ipv4) addresses.push_back(ToString(address));
+  const std::string speed =
+      link.speed_mbps > 0 ? fmt::format(" · {} Gb/s", link.speed_mbps / 1000.0) : "";
+  return fmt::format("  {:<14} {} · mtu {}{} · {}\n", Printable(name),
+                     link.carrier ? "up" : "no carrier", link.mtu, speed,
+                     addresses.empty() ? "no address" : Join(addresses, ", "));
+}
+
+std::string HcaLine(const std::string& name, const HcaFact& hca) {
+  std::string text =
+      fmt::format("  {:<14} {} on {} · {} Gb/s", Printable(name), Printable(hca.state),
+                  Printable(hca.netdev), hca.rate_mbps / 1000.0);
+  if (hca.device.lanes > 0) {
+    text += fmt::format(" · PCIe {} GT/s x{}", hca.device.mts / 1000.0, hca.device.lanes);
+  }
+  if (!hca.firmware.empty()) text += fmt::format(" · firmware {}", Printable(hca.firmware));
+  if (hca.verbs.active_mtu > 0) text += fmt::format(" · packets of {}", hca.verbs.active_mtu);
+  return text + "\n";
+}
+
+std::string LedgerLine(const NodeFacts& facts) {
+  if (const Ledger* ledger = Known(facts.ledger)) {
+    return fmt::format("  generation {} of cluster {} · {} of ours\n", ledger->generation,
+                       Printable(ledger->cluster),
+                       Plural(ledger->entries.size(), "thing", "things"));
+  }
+  if (const auto* unknown = std::get_if<Unknown>(&facts.ledger)) {
+    return fmt::format("  {} cannot be read: {}\n", kLedgerFile, Printable(unknown->why));
+  }
+  return "  nothing was applied yet\n";
+}
+
+std::string NodeText(const NodeSpec& node, const NodeFacts& facts) {
+  std::string text = fmt::format("{}  {}", Printable(node.name), Printable(node.address));
+  if (const HostFact* host = Known(facts.host)) {
+    text += fmt::format("  {} · kernel {} · {}", Printable(host->os), Printable(host->kernel),
+                        Printable(host->arch));
+  }
+  text += '\n' + LedgerLine(facts);
+  if (const std::string line = UnderWayText(node.name, facts); !line.empty()) {
+    text += "  " + Printable(line.substr(node.name.size() + 2)) + '\n';
+  }
+  for (const auto& [name, link] : facts.links) {
+    if (name != "lo") text += LinkLine(name, link);
+  }
+  for (const auto& [name, hca] : facts.hcas) text += HcaLine(name, hca);
+  return text;
+}
+
+int RunStatus(const Selection& selection, const std::string& format, bool verbs) {
+  auto cluster = OpenCluster(selection);
+  if (!cluster) return kUsageOrManifest;
+  NodePool pool(DialNode);
+  if (verbs) SetLevel(*cluster, "rdma");
+  ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
+  if (verbs) {
+    AddVerbsFacts(facts, SelectNodes(cluster->spec, selection.scope.nodes), pool, OwnFolder());
+  }
+  if (format == "json") {
+    std::cout << Dump(ToJson(facts));
+  } else {
+    for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
+      const auto found = facts.nodes.find(node->name);
+      std::cout << (found != facts.nodes.end()
+                        ? NodeText(*node, found->second)
+                        : fmt::format("{}  {}  not reached\n", node->name, node->address));
+    }
+  }
+  return facts.unreachable.empty() ? kFine : kNodeUnreadable;
+}
+
+}  // namespace
+
+void AddStatus(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("status", "Show what the nodes look like now");
+  auto selection = std::make_shared<Selection>();
+  auto format = std::make_shared<std::string>("text");
+  AddManifest(*command, *selection);
+  command->add_option("--node", selection->scope.nodes, "Only this node")->allow_extra_args(false);
+  command->add_option("--format", *format, "text, or every fact as JSON")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  auto verbs = std::make_shared<bool>(false);
+  command->add_flag("--verbs", *verbs,
+                    "Ask RDMA's verbs too; copies spark-verify to the nodes for it");
+  command->callback([&context, selection, format, verbs] {
+    context.exit_code = RunStatus(*selection, *format, *verbs);
+  });
+}
+
+}  // namespace reconciler::cli

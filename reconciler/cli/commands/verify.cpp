@@ -1,0 +1,59 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/verify_run.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/transport/ssh/dial.h"
+#include "reconciler/verify/report/render.h"
+
+namespace reconciler::cli {
+namespace {
+
+int RunVerify(const Selection& selection, const std::string& format, const std::string& level,
+              const LadderChoice& choice) {
+  auto cluster = OpenCluster(selection);
+  if (!cluster) return kUsageOrManifest;
+  SetLevel(*cluster, level);
+  NodePool pool(DialNode);
+  const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
+  const Report report = RunLadder(*cluster, facts, pool, choice);
+  std::cout << (format == "json" ? Dump(ToJson(report)) : RenderReport(report));
+  return reconciler::ExitCode(report);
+}
+
+}  // namespace
+
+void AddVerify(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "verify", "Measure the fabric and name the cause of whatever does not hold");
+  auto selection = std::make_shared<Selection>();
+  auto format = std::make_shared<std::string>("text");
+  AddManifest(*command, *selection);
+  command->add_option("--format", *format, "How to print it")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  auto choice = std::make_shared<LadderChoice>();
+  auto level = std::make_shared<std::string>();
+  command->add_option("--level", *level, "How far to go; otherwise as the manifest says")
+      ->check(CLI::IsMember({"link", "rdma", "nccl"}));
+  command->add_flag("--skip-rdma", choice->skip_rdma,
+                    "Run NCCL without writing to each rail before");
+  command
+      ->add_option("--nccl-deadline", choice->nccl_deadline_s,
+                   "Seconds for each phase of an NCCL run; otherwise 20 to find each other, 15 to "
+                   "connect, 30 for each test")
+      ->check(CLI::Range(1, 3600));
+  command->add_flag("--allow-busy", choice->allow_busy,
+                    "Run NCCL although other programs use the GPUs");
+  command->add_flag("--keep-program", choice->keep_program,
+                    "Leave spark-verify on the nodes, for the next run");
+  command->callback([&context, selection, format, level, choice] {
+    context.exit_code = RunVerify(*selection, *format, *level, *choice);
+  });
+}
+
+}  // namespace reconciler::cli

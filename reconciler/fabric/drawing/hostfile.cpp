@@ -1,0 +1,45 @@
+#include "reconciler/fabric/drawing/hostfile.h"
+
+#include <fmt/format.h>
+
+#include "reconciler/fabric/analysis.h"
+
+namespace reconciler {
+namespace {
+
+constexpr int kRendezvousPort = 29500;  // torchrun's own default
+
+// An IPv6 address needs brackets before a port.
+std::string Bracketed(const std::string& address) {
+  return address.find(':') == std::string::npos ? address : "[" + address + "]";
+}
+
+}  // namespace
+
+std::string HostfileText(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind) {
+  const std::vector<NodeName> order = RingOrder(cluster, fabric);
+  std::string text = fmt::format(
+      "# {}: one rank per node, in the order of the ring; management addresses.\n", cluster.name);
+  const std::string first = order.empty() ? "" : cluster.FindNode(order.front())->address;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const NodeSpec& node = *cluster.FindNode(order[rank]);
+    text += fmt::format("# rank {}: {}\n", rank, node.name);
+    switch (kind) {
+      case HostfileKind::kOpenMpi:
+        text += fmt::format("{} slots=1\n", node.address);
+        break;
+      case HostfileKind::kMpich:
+        text += fmt::format("{}:1\n", Bracketed(node.address));
+        break;
+      case HostfileKind::kTorchrun:
+        text += fmt::format(
+            "torchrun --nnodes={} --nproc-per-node=1 --node-rank={} --rdzv-backend=static "
+            "--rdzv-id={} --rdzv-endpoint={}:{}\n",
+            order.size(), rank, cluster.name, Bracketed(first), kRendezvousPort);
+        break;
+    }
+  }
+  return text;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "reconciler/base/text.h"
+#include "reconciler/fabric/analysis.h"
+#include "reconciler/fabric/drawing/picture.h"
+#include "reconciler/fabric/roofline.h"
+#include "reconciler/fabric/switch_advice.h"
+
+namespace reconciler {
+namespace {
+
+using Row = std::vector<std::string>;
+
+// Columns on a terminal: one per code point is right for everything that stands in a table.
+std::size_t Width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string Table(const std::vector<Row>& rows, std::string_view indent) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line(indent);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i] + std::string(widths[i] - Width(row[i]) + 2, ' ');
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  return text;
+}
+
+std::string EndText(const PlugEnd& end) {
+  if (end.device.empty()) return "the switch";
+  return end.port.empty() ? end.device : end.device + " " + end.port;
+}
+
+std::string Rates(double gbps) {
+  return fmt::format("{:.1f} Gb/s, {:.1f} GB/s bus bandwidth", gbps, BusBandwidth(gbps));
+}
+
+std::string NodesText(const ClusterSpec& cluster, const Fabric& fabric) {
+  std::map<std::pair<NodeName, std::string>, Row> cables;  // node and cage
+  for (const Wire& wire : fabric.wires) {
+    const std::string rate = fmt::format("{} Gb/s", wire.gbps);
+    if (!wire.a.on_switch) {
+      cables[{wire.a.device, wire.a.port}] = {"to " + EndText(wire.b), rate};
+    }
+    if (!wire.b.on_switch) {
+      cables[{wire.b.device, wire.b.port}] = {"to " + EndText(wire.a), rate};
+    }
+  }
+  std::vector<Row> rows;
+  for (const NodeSpec& node : cluster.nodes) {
+    std::string name = node.name;
+    std::string cage;
+    const auto ports = fabric.ports.find(node.name);
+    if (ports == fabric.ports.end()) {
+      rows.push_back({name, "no cable"});
+      continue;
+    }
+    for (const RailPort& port : ports->second) {
+      Row row = {name,
+                 port.cage == cage ? "" : port.cage,
+                 RailName(port.rail),
+                 ToString(port.address),
+                 port.netdev,
+                 port.hca};
+      if (port.cage != cage) {
+        for (const std::string& cell : cables[{node.name, port.cage}]) row.push_back(cell);
+      }
+      name.clear();
+      cage = port.cage;
+      rows.push_back(std::move(row));
+    }
+  }
+  return "nodes\n" + Table(rows, "  ");
+}
+
+std::string SwitchesText(const ClusterSpec& cluster, const Fabric& fabric) {
+  if (cluster.switches.empty()) return {};
+  std::string text = "switches\n";
+  for (const SwitchSpec& one : cluster.switches) {
+    text += "  " + one.name + (one.model.empty() ? "" : " · " + Printable(one.model)) +
+            (one.address.empty() ? "" : " · " + one.address) + '\n';
+    std::vector<Row> rows;
+    for (const Wire& wire : fabric.wires) {
+      const std::string rate = fmt::format("{} Gb/s", wire.gbps);
+      const bool ours_a = wire.a.on_switch && wire.a.device == one.name;
+      const bool ours_b = wire.b.on_switch && wire.b.device == one.name && !wire.b.port.empty();
+      if (ours_a) rows.push_back({wire.a.port, rate, EndText(wire.b)});
+      if (ours_b) rows.push_back({wire.b.port, rate, EndText(wire.a)});
+    }
+    text += Table(rows, "    ");
+  }
+  return text;
+}
+
+std::string RailsText(const std::vector<int>& rails) {
+  std::vector<std::string> names;
+  for (const int rail : rails) names.push_back(RailName(rail));
+  return names.empty() ? "no common rail" : Join(names, " ");
+}
+
+// Pairs with the same rails and roofline in one line.
+std::string ReachText(const std::vector<PairReach>& reach) {
+  std::map<std::string, std::vector<const PairReach*>> groups;
+  std::vector<std::string> order;
+  for (const PairReach& pair : reach) {
+    const std::string key = fmt::format("{} {}", RailsText(pair.rails), std::lround(pair.gbps));
+    if (!groups.contains(key)) order.push_back(key);
+    groups[key].push_back(&pair);
+  }
+  constexpr std::size_t kNamed = 6;  // pairs that are listed one by one
+  std::vector<Row> rows;
+  for (const std::string& key : order) {
+    const auto& pairs = groups[key];
+    std::vector<std::string> names;
+    for (const PairReach* pair : pairs) names.push_back(pair->a + "–" + pair->b);
+    const std::string who = pairs.size() == reach.size() && pairs.size() > 1 ? "every pair"
+                            : names.size() <= kNamed                         ? Join(names, " ")
+                                                     : fmt::format("{} pairs", names.size());
+    Row row = {RailsText(pairs.front()->rails), who};
+    if (!pairs.front()->rails.empty()) row.insert(row.begin() + 1, Rates(pairs.front()->gbps));
+    rows.push_back(std::move(row));
+  }
+  return "who reaches whom, at best\n" + Table(rows, "  ");
+}
+
+std::string TogetherText(const ClusterSpec& cluster, const Fabric& fabric,
+                         const std::vector<PairReach>& reach) {
+  const std::vector<NodeName> order = RingOrder(cluster, fabric);
+  const double ring = RingPayload(order, reach);
+  std::string text = "all together, at best\n  ring order: " + Join(order, " ") + '\n';
+  text += ring > 0 ? "  ring collectives: " + Rates(ring) + '\n'
+                   : "  ring collectives: none, two neighbours have no common rail\n";
+  for (const SwitchLoad& load : SwitchLoads(cluster, fabric)) {
+    text += fmt::format("  {} to the other switches: {:.0f} of {:.0f} Gb/s, {}\n", load.name,
+                        load.carried_gbps, load.wanted_gbps,
+                        load.Oversubscribed() ? fmt::format("oversubscribed {:.1f}:1", load.Ratio())
+                                              : std::string("not oversubscribed"));
+  }
+  return text;
+}
+
+std::string WeakPointsText(const ClusterSpec& cluster, const Fabric& fabric) {
+  std::vector<Row> rows;
+  bool own_cables = false;
+  for (const WeakPoint& point : WeakPoints(cluster, fabric)) {
+    if (point.own_cable) {
+      own_cables = true;
+      continue;
+    }
+    const bool all = point.cut_off.size() == cluster.nodes.size() && point.cut_off.size() > 2;
+    const bool pair = point.cut_off.size() == 2 &&
+                      (point.what.starts_with("cable ") || cluster.nodes.size() == 2);
+    rows.push_back({point.what + ":", all    ? "every node"
+                                      : pair ? Join(point.cut_off, " from ")
+                                             : Join(point.cut_off, " ") + " from the others"});
+  }
+  std::string text = "what one failure cuts off\n" + Table(rows, "  ");
+  if (own_cables) text += "  a node's own cable: that node\n";
+  return rows.empty() && !own_cables ? "no single failure cuts a node off\n" : text;
+}
+
+std::string AdviceText(const ClusterSpec& cluster) {
+  std::string text;
+  for (const SwitchSpec& one : cluster.switches) {
+    const std::vector<std::string> commands = SwitchCommands(cluster, one);
+    if (commands.empty()) continue;
+    text += fmt::format("advice: {} on {} as commands; nothing is sent to it\n",
+                        one.os == SwitchOs::kRouterOs ? "RouterOS" : "NVUE", one.name);
+    for (const std::string& line : commands) text += "  " + line + '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string FabricText(const ClusterSpec& cluster, const Fabric& fabric) {
+  const std::vector<PairReach> reach = ReachOf(cluster, fabric);
+  std::string text = fmt::format("{} · {} · {} · mtu {}\n", cluster.name,
+                                 Plural(cluster.nodes.size(), "node", "nodes"), fabric.summary,
+                                 cluster.fabric.mtu);
+  text += NodesText(cluster, fabric) + SwitchesText(cluster, fabric) + ReachText(reach) +
+          TogetherText(cluster, fabric, reach) + WeakPointsText(cluster, fabric);
+  for (const std::string& note : fabric.notes) text += "note: " + note + '\n';
+  return text + AdviceText(cluster);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,105 @@
+#include "reconciler/gather/gather.h"
+
+#include <mutex>
+
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/gather/gather_script.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::string_view kJournal = "/var/lib/spark-reconcile/journal/";
+constexpr std::string_view kStates = "/var/lib/spark-reconcile/journal/*/state";
+constexpr std::string_view kLease = "/var/lib/spark-reconcile/lease";
+
+std::vector<Read> OwnReads() {
+  return {ReadFile{std::string(kLedgerFile)}, ReadListed{std::string(kOwnedList)},
+          ReadValues{std::string(kStates)}, ReadValue{std::string(kLease)}};
+}
+
+Observed<Ledger> LedgerOf(const Observed<FileState>& file) {
+  if (const auto* unknown = std::get_if<Unknown>(&file)) return *unknown;
+  const FileState* state = Known(file);
+  if (state == nullptr) return Absent{};
+  auto ledger = ParseLedger(state->content);
+  if (!ledger) return Unknown{ledger.error().message};
+  return std::move(*ledger);
+}
+
+// The engine's own reads become facts and leave the reply, where plugins do not look for them.
+void TakeLedger(ProbeReply& raw, NodeFacts& facts) {
+  facts.ledger = LedgerOf(raw.files[std::string(kLedgerFile)]);
+  raw.files.erase(std::string(kLedgerFile));
+  raw.files.erase(std::string(kOwnedList));
+  std::vector<std::string> undecided;
+  for (const auto& [path, value] : raw.values) {
+    const std::string* state = Known(value);
+    if (!path.starts_with(kJournal) || state == nullptr) continue;
+    if (*state == "finished" || *state == "reverted") continue;
+    undecided.push_back(path.substr(kJournal.size(), path.rfind('/') - kJournal.size()));
+  }
+  if (undecided.empty()) return;
+  facts.values[std::string(kUndecidedKey)] = Join(undecided, " ");
+  const auto lease = raw.values.find(std::string(kLease));
+  if (lease != raw.values.end() && Known(lease->second) != nullptr) {
+    facts.values[std::string(kLeaseKey)] = lease->second;
+  }
+}
+
+Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
+                             const std::vector<Plugin>& plugins, const NodeSpec& node,
+                             NodePool& pool, const Trials& trials) {
+  const auto own = trials.find(node.name);
+  const std::vector<TrialFile> on_trial =
+      own == trials.end() ? std::vector<TrialFile>() : own->second;
+  std::vector<Read> reads = ReadsOf(on_trial);
+  for (const Plugin& plugin : plugins) {
+    if (plugin.probe == nullptr) continue;
+    for (Read& read : plugin.probe(cluster, fabric, node)) reads.push_back(std::move(read));
+  }
+  for (Read& read : OwnReads()) reads.push_back(std::move(read));
+  const std::string nonce = MakeNonce();
+  auto reply = pool.Run(node, GatherScript(reads, nonce),
+                        std::chrono::seconds(node.access.command_timeout_s));
+  if (!reply) return Fail(std::move(reply).error());
+  auto raw = ParseGatherReply(*reply, reads, nonce);
+  if (!raw) return Fail(InContext(std::move(raw).error(), node.name));
+
+  ShowTrial(on_trial, *raw);
+
+  NodeFacts facts;
+  facts.node = node.name;
+  facts.session_address = raw->session_address;
+  TakeLedger(*raw, facts);
+  facts.files = raw->files;
+  for (const Plugin& plugin : plugins) {
+    if (plugin.parse != nullptr) plugin.parse(*raw, facts);
+  }
+  return facts;
+}
+
+}  // namespace
+
+ClusterFacts Gather(const ClusterSpec& cluster, const Fabric& fabric,
+                    const std::vector<Plugin>& plugins, const std::vector<const NodeSpec*>& nodes,
+                    NodePool& pool, const std::function<void(const NodeName&)>& on_node,
+                    const Trials& trials) {
+  ClusterFacts facts;
+  std::mutex mutex;
+  ForEachNode(nodes, [&](const NodeSpec& node) {
+    auto gathered = GatherNode(cluster, fabric, plugins, node, pool, trials);
+    {
+      const std::lock_guard lock(mutex);
+      if (gathered) {
+        facts.nodes[node.name] = std::move(*gathered);
+      } else {
+        facts.unreachable[node.name] = std::move(gathered).error();
+      }
+    }
+    if (on_node) on_node(node.name);
+  });
+  return facts;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "reconciler/node/node_pool.h"
+#include "reconciler/gather/trial.h"
+#include "reconciler/model/fabric.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/plugin.h"
+
+namespace reconciler {
+
+// All plugins' probes on all of `nodes` at the same time, one exec per node. A node that cannot be
+// read is in ClusterFacts::unreachable with its reason and hides nobody else's facts. `on_node` is
+// called from several threads, once per node when it has answered or failed. Files on trial are
+// shown as if they were committed.
+ClusterFacts Gather(const ClusterSpec& cluster, const Fabric& fabric,
+                    const std::vector<Plugin>& plugins, const std::vector<const NodeSpec*>& nodes,
+                    NodePool& pool, const std::function<void(const NodeName&)>& on_node = {},
+                    const Trials& trials = {});
+
+}  // namespace reconciler

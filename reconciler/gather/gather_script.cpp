@@ -1,0 +1,289 @@
+#include "reconciler/gather/gather_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/node/home_path.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::size_t kLargestFile = 1u << 20;  // bytes
+
+template <class T>
+std::vector<T> Pick(const std::vector<Read>& reads) {
+  std::vector<T> picked;
+  for (const Read& read : reads) {
+    if (const auto* one = std::get_if<T>(&read)) picked.push_back(*one);
+  }
+  return picked;
+}
+
+// Sorts every candidate into F (regular, to be read), L (link), D (not there), U (not readable),
+// O (something else) and collects the F ones as the positional parameters of the shell.
+constexpr std::string_view kClassify = R"sh(
+look() {
+  if [ -L "$1" ]; then t=L
+  elif [ -f "$1" ]; then if [ -r "$1" ]; then t=F; else t=U; fi
+  elif [ -e "$1" ]; then t=O
+  elif [ -d "${1%/*}" ] && [ ! -x "${1%/*}" ]; then t=U
+  else t=D; fi
+  printf '%s %s\0' "$t" "$1"
+}
+)sh";
+
+// No process more than the list itself, and no file twice.
+constexpr std::string_view kListed = R"sh(
+look {list}
+if [ $t = F ]; then
+  set -- "$@" {list}
+  while IFS= read -r listed; do
+    resolve "$listed" {root}
+    for have do [ "$have" != "$T" ] || continue 2; done
+    look "$T"
+    [ $t = F ] && set -- "$@" "$T"
+  done <{list}
+fi
+)sh";
+
+std::string FilesPart(const std::vector<Read>& reads, std::string_view root) {
+  std::string script = std::string(HomePathFunction()) + std::string(kClassify) +
+                       "session=$1\nframe session\nprintf '%s' \"$session\"\nframe files\nset --\n";
+  for (const ReadFile& read : Pick<ReadFile>(reads)) {
+    script += fmt::format("resolve {} {}\nlook \"$T\"\n[ $t = F ] && set -- \"$@\" \"$T\"\n",
+                          ShellQuote(read.path), ShellQuote(root));
+  }
+  for (const ReadFiles& read : Pick<ReadFiles>(reads)) {
+    script += fmt::format(
+        "for p in {}{}; do [ -e \"$p\" ] || continue; look \"$p\"\n"
+        "[ $t = F ] && set -- \"$@\" \"$p\"; done\n",
+        root.empty() ? "" : ShellQuote(root), read.pattern);
+  }
+  for (const ReadListed& read : Pick<ReadListed>(reads)) {
+    script += fmt::format(kListed, fmt::arg("list", ShellQuote(std::string(root) + read.list)),
+                          fmt::arg("root", ShellQuote(root)));
+  }
+  // Read between two looks: when both agree, nothing changed in between and the sizes are true.
+  const std::string stat = "[ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\\0' -- \"$@\"\n";
+  return script + "frame stat\n" + stat +
+         fmt::format("frame content\n[ $# -eq 0 ] || head -q -c {} -- \"$@\"\n", kLargestFile + 1) +
+         "frame again\n" + stat;
+}
+
+std::string ValuesPart(const std::vector<Read>& reads, std::string_view root) {
+  std::string paths;
+  for (const ReadValue& read : Pick<ReadValue>(reads)) {
+    paths += " " + ShellQuote(std::string(root) + read.path);
+  }
+  for (const ReadValues& read : Pick<ReadValues>(reads)) {
+    paths += " " + (root.empty() ? "" : ShellQuote(root)) + read.pattern;
+  }
+  return "frame values\n" + (paths.empty() ? "" : "grep -aHZ -m1 ''" + paths + "\n");
+}
+
+std::string CommandsPart(const std::vector<Read>& reads) {
+  std::string script;
+  std::set<std::string> seen;
+  for (const RunProbe& probe : Pick<RunProbe>(reads)) {
+    if (!seen.insert(probe.id).second) continue;
+    script +=
+        fmt::format("frame {}\ntimeout -k 1 {} {} </dev/null; r=$?\nframe \"exit $r\"\n",
+                    ShellQuote("command " + probe.id), probe.time_limit_s, ShellJoin(probe.argv));
+  }
+  return script;
+}
+
+struct Stat {
+  std::size_t size = 0;
+  FileState state = {};
+  std::string path = {};
+};
+
+// "%s %a %U %G %i %y %n": eight blanks separate nine words, as %y holds two of them.
+std::optional<Stat> ParseStat(const std::string& record) {
+  std::vector<std::string> words;
+  std::size_t at = 0;
+  for (int i = 0; i < 8; ++i) {
+    const std::size_t blank = record.find(' ', at);
+    if (blank == std::string::npos) return std::nullopt;
+    words.push_back(record.substr(at, blank - at));
+    at = blank + 1;
+  }
+  Stat stat;
+  std::from_chars(words[0].data(), words[0].data() + words[0].size(), stat.size);
+  std::from_chars(words[1].data(), words[1].data() + words[1].size(), stat.state.mode, 8);
+  stat.state.owner = words[2];
+  stat.state.group = words[3];
+  stat.path = record.substr(at);
+  return stat;
+}
+
+std::vector<std::string> Records(const std::string& bytes) {
+  std::vector<std::string> records = Split(bytes, '\0');
+  records.pop_back();  // what follows the last NUL
+  return records;
+}
+
+using Files = std::map<std::string, Observed<FileState>>;
+
+void AddContents(const Frame& stat, const Frame& content, const Frame& again, Files& files) {
+  if (stat.out != again.out) {
+    for (const std::string& record : Records(stat.out)) {
+      const auto parsed = ParseStat(record);
+      if (parsed) files[parsed->path] = Unknown{"files changed while they were read"};
+    }
+    return;
+  }
+  std::size_t at = 0;
+  for (const std::string& record : Records(stat.out)) {
+    auto parsed = ParseStat(record);
+    if (!parsed) continue;
+    const std::size_t length = std::min(parsed->size, kLargestFile + 1);
+    if (at + length > content.out.size()) {
+      files[parsed->path] = Unknown{"cut while it was read"};
+    } else if (parsed->size > kLargestFile) {
+      files[parsed->path] = Unknown{"larger than 1 MiB"};
+    } else {
+      parsed->state.content = content.out.substr(at, length);
+      files[parsed->path] = std::move(parsed->state);
+    }
+    at += length;
+  }
+}
+
+Files ParseFiles(const Frame& listing, const Frame& stat, const Frame& content,
+                 const Frame& again) {
+  Files files;
+  for (const std::string& record : Records(listing.out)) {
+    const std::string path = record.substr(2);
+    switch (record[0]) {
+      case 'L':
+        files[path] = Unknown{"is a symbolic link"};
+        break;
+      case 'U':
+        files[path] = Unknown{"permission denied"};
+        break;
+      case 'O':
+        files[path] = Unknown{"is not a regular file"};
+        break;
+      case 'D':
+        files[path] = Absent{};
+        break;
+      default:
+        files[path] = Unknown{"vanished while it was read"};  // until its content is found
+    }
+  }
+  AddContents(stat, content, again, files);
+  return files;
+}
+
+std::map<std::string, Observed<std::string>> ParseValues(const Frame& frame) {
+  std::map<std::string, Observed<std::string>> values;
+  std::string_view rest = frame.out;  // PATH \0 LINE \n …
+  for (std::size_t nul = rest.find('\0'); nul != std::string_view::npos; nul = rest.find('\0')) {
+    const std::size_t newline = rest.find('\n', nul);
+    values[std::string(rest.substr(0, nul))] = std::string(rest.substr(nul + 1, newline - nul - 1));
+    if (newline == std::string_view::npos) break;
+    rest.remove_prefix(newline + 1);
+  }
+  for (const std::string& line :
+       SplitLines(frame.err)) {  // "grep: PATH: No such file or directory"
+    const std::size_t colon = line.rfind(": ");
+    if (!line.starts_with("grep: ") || colon == std::string::npos || colon <= 6) continue;
+    const std::string path = line.substr(6, colon - 6);
+    const std::string reason = line.substr(colon + 2);
+    if (path.find('*') != std::string::npos) continue;  // a pattern that matched nothing
+    if (reason == "No such file or directory") {
+      values[path] = Absent{};
+    } else {
+      values[path] = Unknown{reason};
+    }
+  }
+  return values;
+}
+
+template <class T>
+std::map<std::string, T> WithoutRoot(std::map<std::string, T> map, std::string_view root) {
+  if (root.empty()) return map;
+  std::map<std::string, T> stripped;
+  for (auto& [path, value] : map) {
+    stripped[path.starts_with(root) ? path.substr(root.size()) : path] = std::move(value);
+  }
+  return stripped;
+}
+
+Error Missing(std::string_view frame) {
+  return {.kind = ErrorKind::kProbe,
+          .message = fmt::format("the answer ended before its part '{}'", frame),
+          .hint = "the node may be out of memory or disk, or its shell is no POSIX shell"};
+}
+
+}  // namespace
+
+std::string GatherScript(const std::vector<Read>& reads, std::string_view nonce,
+                         std::string_view root) {
+  return ScriptPreamble(nonce) + FilesPart(reads, root) + ValuesPart(reads, root) +
+         CommandsPart(reads) + "frame end\n";
+}
+
+Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<Read>& reads,
+                                    std::string_view nonce, std::string_view root) {
+  std::map<std::string, Frame> frames;
+  ProbeReply facts;
+  std::string command;  // whose exit frame comes next
+  for (Frame& frame : ParseFrames(reply, nonce)) {
+    if (frame.label.starts_with("command ")) {
+      command = frame.label.substr(8);
+      facts.commands[command] = {0, std::move(frame.out), std::move(frame.err)};
+    } else if (frame.label.starts_with("exit ")) {
+      facts.commands[command].exit_code = std::atoi(frame.label.c_str() + 5);
+    } else {
+      frames[frame.label] = std::move(frame);
+    }
+  }
+  for (const char* name : {"session", "files", "stat", "content", "again", "values", "end"}) {
+    if (!frames.contains(name)) return Fail(Missing(name));
+  }
+  // SSH_CONNECTION: client address, client port, server address, server port.
+  const std::vector<std::string> session = Split(frames["session"].out, ' ');
+  if (session.size() == 4) facts.session_address = session[2];
+  facts.files = WithoutRoot(
+      ParseFiles(frames["files"], frames["stat"], frames["content"], frames["again"]), root);
+  facts.values = WithoutRoot(ParseValues(frames["values"]), root);
+
+  facts.files.erase("");  // what `resolve` makes of a user that the node does not have
+
+  std::vector<std::string> asked;
+  for (const ReadFile& read : Pick<ReadFile>(reads)) asked.push_back(read.path);
+  for (const ReadListed& read : Pick<ReadListed>(reads)) {
+    const auto list = facts.files.find(read.list);
+    const FileState* state = list == facts.files.end() ? nullptr : Known(list->second);
+    if (state == nullptr) continue;
+    for (std::string& path : SplitLines(state->content)) asked.push_back(std::move(path));
+  }
+  std::sort(asked.begin(), asked.end());
+  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+
+  // Facts are known by the name that was asked for: "~nvidia/.ssh/config", not its expansion.
+  const HomeMap homes = ParseHomes(frames["files"].err);
+  for (const std::string& path : asked) {
+    if (!path.starts_with('~')) continue;
+    const auto resolved = ResolveHome(path, homes);
+    if (!resolved) {
+      facts.files[path] = Unknown{"no user " + HomeUser(path) + " on this node"};
+    } else if (auto found = facts.files.extract(*resolved); !found.empty()) {
+      facts.files[path] = std::move(found.mapped());
+    } else {
+      facts.files[path] = Unknown{"not answered"};
+    }
+  }
+  return facts;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconciler/node/node_pool.h"
+#include "reconciler/model/facts.h"
+
+namespace reconciler {
+
+// Asks verbs on those nodes (those of them that were read) by a spark-verify that is copied there
+// for it, from the folder `programs`, and taken away again. Fills HcaFact::verbs; the value
+// "rdma.verbs" is how many devices verbs know, or Unknown with the reason. Of the GPU:
+// "gpudirect.cuda_rdma" and "gpudirect.cuda_dmabuf" ("1" or "0", as CUDA says), and
+// "gpudirect.nic_dmabuf" ("supported", "unsupported"); Absent: there was nothing to ask.
+void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
+                   const std::string& programs);
+
+// What `spark-verify facts` printed, into the node's facts.
+void StoreVerbsFacts(const std::string& line, NodeFacts& facts);
+
+}  // namespace reconciler

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "reconciler/manifest/read/cabling_view.h"
+#include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/hardware_view.h"
+#include "reconciler/manifest/read/node_view.h"
+#include "reconciler/manifest/schema/schema_words.h"
+#include "reconciler/yaml/wording.h"
+
+namespace reconciler {
+namespace {
+
+std::vector<std::string> ProfileNames(const Value& document) {
+  std::vector<std::string> names;
+  for (const Hardware& profile : BuiltInHardware()) names.push_back(profile.name);
+  for (const Hardware& profile : ViewHardware(document)) names.push_back(profile.name);
+  return names;
+}
+
+void CheckNamed(const Value& document, const NodeView& node, Problems& problems) {
+  const Value* named = node.entry->Find("hardware");
+  if (named == nullptr || named->AsString() == nullptr || HardwareOf(document, *node.entry)) return;
+  const std::vector<std::string> known = ProfileNames(document);
+  problems.Add(named->position,
+               fmt::format("unknown hardware {} of node {}{}", Quoted(*named->AsString()),
+                           Quoted(node.name), GuessSuffix(*named->AsString(), known)),
+               fmt::format("known: {}; or describe it below hardware", OrList(known)));
+}
+
+void CheckHasCage(const Value& document, const NodeView& node, const std::string& cage,
+                  Position position, Problems& problems) {
+  if (cage != "p0" && cage != "p1") return;  // refused by the schema
+  const auto hardware = HardwareOf(document, *node.entry);
+  if (!hardware || hardware->cages.empty() || hardware->FindCage(cage) != nullptr) return;
+  std::vector<std::string> has;
+  for (const Cage& one : hardware->cages) has.push_back(one.name);
+  problems.Add(position, fmt::format("node {} has no cage {}: its hardware {} has {}",
+                                     Quoted(node.name), cage, hardware->name, OrList(has)));
+}
+
+void CheckCages(const Value& document, const std::vector<NodeView>& nodes, Problems& problems) {
+  const auto topology = ViewTopology(document);
+  for (const NodeView& node : nodes) {
+    if (topology == Topology::kLinks || topology == Topology::kRing) break;
+    const Value* own = node.entry->Find("cage");
+    CheckHasCage(document, node, CageOf(document, *node.entry),
+                 own != nullptr ? own->position : node.name_position, problems);
+  }
+  for (const LinkView& link : ViewLinks(document)) {
+    for (const LinkEnd* end : {&link.a, &link.b}) {
+      for (const NodeView& node : nodes) {
+        if (node.name == end->node)
+          CheckHasCage(document, node, end->cage, end->position, problems);
+      }
+    }
+  }
+  if (topology != Topology::kRing) return;
+  for (const NodeView& node : nodes) {
+    for (const std::string cage : {"p0", "p1"}) {
+      CheckHasCage(document, node, cage, node.name_position, problems);
+    }
+  }
+}
+
+// Names of a profile must differ, and twins are told apart by their PCI domain.
+void CheckProfile(const Member& profile, Problems& problems) {
+  const Value* cages = profile.value.Find("cages");
+  if (cages == nullptr) return;
+  std::map<std::string, Position> seen;
+  for (const Member& cage : cages->Members()) {
+    std::set<std::string> domains;
+    for (const Value& twin : cage.value.List()) {
+      for (const std::string_view key : {"netdev", "hca", "pci"}) {
+        const Value* value = twin.Find(key);
+        if (value == nullptr || value->AsString() == nullptr) continue;
+        const auto [first, fresh] = seen.emplace(*value->AsString(), value->position);
+        if (fresh) continue;
+        problems.Add(value->position, fmt::format("{} {} stands twice in hardware {}, first at {}",
+                                                  key, Quoted(*value->AsString()), profile.key,
+                                                  problems.Mark(first->second)));
+      }
+      const Value* pci = twin.Find("pci");
+      const std::string domain = pci != nullptr ? pci->ScalarText().substr(0, 4) : std::string();
+      if (domain.empty() || domains.insert(domain).second) continue;
+      problems.Add(pci->position,
+                   fmt::format("both functions of cage {} are in PCI domain {}", cage.key, domain),
+                   "twins share a cage from different PCI domains; functions of one device are "
+                   "different cages");
+    }
+  }
+}
+
+}  // namespace
+
+void CheckHardware(const Value& document, Problems& problems) {
+  const std::vector<NodeView> nodes = ViewNodes(document);
+  for (const NodeView& node : nodes) CheckNamed(document, node, problems);
+  CheckCages(document, nodes, problems);
+  const Value* section = document.Find("hardware");
+  if (section == nullptr) return;
+  for (const Member& profile : section->Members()) CheckProfile(profile, problems);
+}
+
+}  // namespace reconciler

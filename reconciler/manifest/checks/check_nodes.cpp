@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "reconciler/model/ipv4.h"
+#include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/node_view.h"
+#include "reconciler/yaml/wording.h"
+
+namespace reconciler {
+namespace {
+
+// Proposes ids that no node has, another one each time.
+class FreeIds {
+ public:
+  explicit FreeIds(const std::vector<NodeView>& nodes) {
+    for (const NodeView& node : nodes) {
+      if (node.id) taken_.insert(*node.id);
+    }
+  }
+  std::int64_t Next() {
+    do {
+      ++last_;
+    } while (taken_.contains(last_));
+    return last_;
+  }
+
+ private:
+  std::set<std::int64_t> taken_;
+  std::int64_t last_ = 0;
+};
+
+// "spark-1-rail0" would be the host name of a rail of node spark-1.
+bool LooksLikeRailName(const std::string& name) {
+  const std::size_t rail = name.rfind("-rail");
+  return rail != std::string::npos && rail + 5 < name.size() &&
+         name.find_first_not_of("0123456789", rail + 5) == std::string::npos;
+}
+
+void CheckNames(const std::vector<NodeView>& nodes, Problems& problems) {
+  std::map<std::string, Position> seen;
+  for (const NodeView& node : nodes) {
+    const auto [first, fresh] = seen.emplace(node.name, node.name_position);
+    if (!fresh) {
+      problems.Add(node.name_position,
+                   fmt::format("node name {} stands twice, first at {}", Quoted(node.name),
+                               problems.Mark(first->second)),
+                   "give every node a name of its own");
+    } else if (LooksLikeRailName(node.name)) {
+      problems.Add(
+          node.name_position,
+          fmt::format("node name {} has the form of a rail's host name", Quoted(node.name)),
+          "names that end in -rail and a number are made for the rails of nodes");
+    }
+  }
+}
+
+void CheckIds(const std::vector<NodeView>& nodes, Problems& problems) {
+  std::map<std::int64_t, const NodeView*> seen;
+  std::set<std::string> names;
+  FreeIds free_ids(nodes);
+  for (const NodeView& node : nodes) {
+    const bool same_name = !names.insert(node.name).second;
+    if (!node.id && !node.id_is_explicit) {
+      problems.Add(node.name_position,
+                   fmt::format("wanted an id for node {}, found none, and no number at the end of "
+                               "its name",
+                               Quoted(node.name)),
+                   fmt::format("add an id, such as id: {}; it is the node's host number in every "
+                               "fabric subnet",
+                               free_ids.Next()));
+    }
+    if (!node.id || same_name) continue;
+    const auto [first, fresh] = seen.emplace(*node.id, &node);
+    if (fresh) continue;
+    problems.Add(
+        node.id_position,
+        fmt::format("nodes {} and {} both have id {}, first at {}", Quoted(first->second->name),
+                    Quoted(node.name), *node.id, problems.Mark(first->second->id_position)),
+        fmt::format("give one of them another id, such as id: {}", free_ids.Next()));
+  }
+}
+
+std::int64_t PortOf(const Value& document, const NodeView& node) {
+  const Value* own = node.entry->At({"access", "port"});
+  const Value* port = own != nullptr ? own : document.At({"access", "port"});
+  return port != nullptr && port->AsInteger() != nullptr ? *port->AsInteger() : 22;
+}
+
+void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes, Problems& problems) {
+  std::map<std::pair<std::string, std::int64_t>, const NodeView*> seen;
+  for (const NodeView& node : nodes) {
+    if (node.address.empty()) continue;
+    if (node.address.find_first_not_of("0123456789.") == std::string::npos &&
+        !ParseIpv4(node.address)) {
+      problems.Add(node.address_position,
+                   fmt::format("wanted an IPv4 address such as 192.168.1.21 for node {}, found {}",
+                               Quoted(node.name), Quoted(node.address)));
+      continue;
+    }
+    const auto [first, fresh] =
+        seen.emplace(std::pair(node.address, PortOf(document, node)), &node);
+    if (fresh) continue;
+    problems.Add(node.address_position,
+                 fmt::format("nodes {} and {} both have address {}, first at {}",
+                             Quoted(first->second->name), Quoted(node.name), node.address,
+                             problems.Mark(first->second->address_position)),
+                 "give each its own management address");
+  }
+}
+
+// At most one node can be the machine that the program runs on.
+void CheckLocal(const Value& document, const std::vector<NodeView>& nodes, Problems& problems) {
+  const NodeView* local = nullptr;
+  for (const NodeView& node : nodes) {
+    const Value* own = node.entry->At({"access", "transport"});
+    const Value* transport = own != nullptr ? own : document.At({"access", "transport"});
+    if (transport == nullptr || transport->ScalarText() != "local") continue;
+    if (local != nullptr) {
+      problems.Add(own != nullptr ? own->position : node.name_position,
+                   fmt::format("nodes {} and {} are both local, but only one can be this machine",
+                               Quoted(local->name), Quoted(node.name)),
+                   "reach the others by transport: ssh");
+      return;
+    }
+    local = &node;
+  }
+}
+
+}  // namespace
+
+void CheckNodes(const Value& document, Problems& problems) {
+  const std::vector<NodeView> nodes = ViewNodes(document);
+  CheckNames(nodes, problems);
+  CheckIds(nodes, problems);
+  CheckAddresses(document, nodes, problems);
+  CheckLocal(document, nodes, problems);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+
+#include "reconciler/base/text.h"
+#include "reconciler/model/ipv4.h"
+#include "reconciler/manifest/read/cabling_view.h"
+#include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/node_view.h"
+#include "reconciler/manifest/read/rail_counts.h"
+#include "reconciler/yaml/wording.h"
+
+namespace reconciler {
+namespace {
+
+struct SubnetView {
+  Ipv4Prefix prefix = {};
+  Position position = {};
+};
+
+struct Special {
+  std::uint32_t network = 0;
+  int length = 0;
+  std::string_view name;
+};
+
+// Where no host address can be (RFC 6890), or where hosts pick their own.
+constexpr std::array<Special, 4> kSpecial = {{{0x00000000, 8, "\"this network\""},
+                                              {0x7F000000, 8, "loopback"},
+                                              {0xA9FE0000, 16, "link-local"},
+                                              {0xE0000000, 3, "multicast or reserved"}}};
+
+std::vector<SubnetView> ViewSubnets(const Value& subnets) {
+  std::vector<SubnetView> views;
+  for (const Value& entry : subnets.List()) {
+    const std::string* text = entry.AsString();
+    const auto prefix = text != nullptr ? ParseIpv4Prefix(*text) : std::nullopt;
+    if (prefix && prefix->length >= 8 && prefix->length <= 30) {
+      views.push_back({*prefix, entry.position});
+    }
+  }
+  return views;
+}
+
+// `first_of_cables`: the subnets from that one on belong to cables.
+void CheckEach(const std::vector<SubnetView>& subnets, std::size_t first_of_cables,
+               Problems& problems) {
+  for (std::size_t i = 0; i < subnets.size(); ++i) {
+    const SubnetView& subnet = subnets[i];
+    const std::string text = ToString(subnet.prefix);
+    if (subnet.prefix != subnet.prefix.Network()) {
+      problems.Add(subnet.position,
+                   fmt::format("{} is an address within a subnet, did you mean '{}'?", text,
+                               ToString(subnet.prefix.Network())));
+    }
+    for (const Special& special : kSpecial) {
+      if (!subnet.prefix.Overlaps({{special.network}, special.length})) continue;
+      problems.Add(subnet.position, fmt::format("{} is {} space", text, special.name),
+                   "take private subnets, such as 192.168.177.0/24 and 192.168.178.0/24");
+    }
+    if (i >= first_of_cables && subnet.prefix.length != 24) {
+      problems.Add(subnet.position,
+                   fmt::format("wanted a /24 for each twin of each cable, found {}", text),
+                   "NCCL tells cables apart by the first 24 bits of their addresses");
+    }
+  }
+}
+
+// Beside a switch there are cables: NCCL must tell which interface leads where. The subnets of the
+// cables are /24s, so that `count`, those of the switch, remain.
+void CheckPrefixes(const std::vector<SubnetView>& subnets, std::size_t count, Problems& problems) {
+  const auto widened = [](Ipv4Prefix prefix) {
+    prefix.length = std::min(prefix.length, 24);
+    return prefix.Network();
+  };
+  for (std::size_t later = 0; later < std::min(count, subnets.size()); ++later) {
+    for (std::size_t i = 0; i < later; ++i) {
+      const Ipv4Prefix& a = subnets[i].prefix;
+      const Ipv4Prefix& b = subnets[later].prefix;
+      if (a.length <= 24 || b.length <= 24 || a.Overlaps(b) || widened(a) != widened(b)) continue;
+      problems.Add(subnets[later].position,
+                   fmt::format("{} lies in the same /24 as {} at {}: NCCL compares 24 bits and "
+                               "takes the two for one",
+                               ToString(b), ToString(a), problems.Mark(subnets[i].position)),
+                   "give each a /24 of its own");
+      break;
+    }
+  }
+}
+
+void CheckOverlaps(const std::vector<SubnetView>& subnets, Problems& problems) {
+  for (std::size_t later = 0; later < subnets.size(); ++later) {
+    for (std::size_t i = 0; i < later; ++i) {
+      const SubnetView& a = subnets[i];
+      const SubnetView& b = subnets[later];
+      if (!a.prefix.Overlaps(b.prefix)) continue;
+      const std::string at = problems.Mark(a.position);
+      if (a.prefix.Network() == b.prefix.Network()) {
+        problems.Add(
+            b.position,
+            fmt::format("subnet {} stands twice, first at {}", ToString(b.prefix.Network()), at),
+            "twins in one subnet answer for each other: give each rail its own");
+      } else {
+        problems.Add(b.position, fmt::format("subnet {} overlaps {} at {}", ToString(b.prefix),
+                                             ToString(a.prefix), at));
+      }
+      break;
+    }
+  }
+}
+
+std::size_t Sum(const std::vector<std::size_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
+
+void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const RailCounts& rails,
+                bool collectives_only, const Value& subnets, Problems& problems) {
+  const std::size_t wanted = rails.on_switches + Sum(rails.on_cables);
+  const std::string_view each =
+      rails.all_twins ? "two per" : "one per twin that both ends have, per";
+  std::string reason;
+  switch (topology) {
+    case Topology::kDirect:
+      if (nodes != 2) return;  // refused already
+      reason = rails.all_twins ? "for topology direct (one per twin of the cable)"
+                               : "for topology direct (one per twin that both ends have)";
+      break;
+    case Topology::kSwitch:
+    case Topology::kLeafSpine:
+      reason = fmt::format("for topology {} (one per rail)", ToString(topology));
+      if (links > 0) {
+        reason = fmt::format("({} for the switch and {} link)",
+                             rails.on_switches == 2 ? "two" : "one", each);
+      }
+      break;
+    case Topology::kRing:
+      if (nodes < 3 || (nodes > 3 && !collectives_only)) return;  // refused already
+      reason = fmt::format("for a ring of {} nodes ({} cable)", nodes, each);
+      break;
+    case Topology::kLinks:
+      reason = fmt::format("for {} ({} link)", Plural(links, "link", "links"), each);
+      break;
+  }
+  const std::size_t found = subnets.List().size();
+  if (found == wanted || found == 0 || wanted == 0 || !rails.known) return;
+  problems.Add(subnets.position, fmt::format("wanted {} {}, found {}",
+                                             Plural(wanted, "subnet", "subnets"), reason, found));
+}
+
+// An id that comes from a very long number is only known to be large.
+std::string IdText(std::int64_t id) {
+  constexpr std::int64_t kLargest = 0xFFFFFFFF;
+  return id > kLargest ? fmt::format("over {}", kLargest) : fmt::format("{}", id);
+}
+
+void CheckHosts(const std::vector<NodeView>& nodes, const std::vector<SubnetView>& subnets,
+                Problems& problems) {
+  for (const NodeView& node : nodes) {
+    if (!node.id) continue;
+    for (const SubnetView& subnet : subnets) {
+      const std::int64_t last = subnet.prefix.HostCount();
+      if (*node.id >= 1 && *node.id <= last) continue;
+      const std::string_view what = *node.id == 0          ? " (it is the network's own address)"
+                                    : *node.id == last + 1 ? " (it is the broadcast address)"
+                                                           : "";
+      problems.Add(
+          node.id_position,
+          fmt::format("id {} of node {} is no host number in {}{}: wanted 1 to {}",
+                      IdText(*node.id), Quoted(node.name), ToString(subnet.prefix), what, last),
+          node.id_is_explicit ? "" : "the id comes from the name; add one that fits");
+      break;
+    }
+  }
+}
+
+void CheckManagement(const std::vector<NodeView>& nodes, const std::vector<SubnetView>& subnets,
+                     Problems& problems) {
+  for (const NodeView& node : nodes) {
+    const auto address = ParseIpv4(node.address);
+    if (!address) continue;
+    for (const SubnetView& subnet : subnets) {
+      if (!subnet.prefix.Contains(*address)) continue;
+      problems.Add(node.address_position,
+                   fmt::format("management address {} of node {} lies in fabric subnet {} at {}",
+                               node.address, Quoted(node.name), ToString(subnet.prefix),
+                               problems.Mark(subnet.position)),
+                   "the fabric needs subnets that nothing else uses");
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+void CheckSubnets(const Value& document, Problems& problems) {
+  const Value* list = document.At({"fabric", "subnets"});
+  if (list == nullptr || !list->IsList()) return;
+  const std::vector<NodeView> nodes = ViewNodes(document);
+  const std::vector<SubnetView> subnets = ViewSubnets(*list);
+  const auto topology = ViewTopology(document);
+  const RailCounts rails = topology ? CountRails(document, nodes, *topology) : RailCounts{};
+  const bool cables = topology && *topology != Topology::kDirect && !rails.on_cables.empty();
+  CheckEach(subnets, cables ? rails.on_switches : subnets.size(), problems);
+  CheckOverlaps(subnets, problems);
+  if (cables) CheckPrefixes(subnets, rails.on_switches, problems);
+  CheckHosts(nodes, subnets, problems);
+  CheckManagement(nodes, subnets, problems);
+  if (!topology) return;
+  const Value* links = document.At({"fabric", "links"});
+  CheckCount(*topology, nodes.size(), links != nullptr ? links->List().size() : 0, rails,
+             RingOfCollectives(document), *list, problems);
+}
+
+}  // namespace reconciler

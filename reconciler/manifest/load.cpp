@@ -1,0 +1,41 @@
+#include "reconciler/manifest/load.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "reconciler/manifest/build_spec.h"
+#include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/yaml/problems.h"
+#include "reconciler/manifest/schema/schema_check.h"
+#include "reconciler/yaml/source_text.h"
+#include "reconciler/yaml/yaml_document.h"
+
+namespace reconciler {
+namespace {
+
+bool StandsBefore(const Error& a, const Error& b) {
+  const Position& left = a.where->position;
+  const Position& right = b.where->position;
+  return std::pair(left.line, left.column) < std::pair(right.line, right.column);
+}
+
+}  // namespace
+
+tl::expected<ClusterSpec, Errors> LoadClusterSpec(std::string_view yaml, const std::string& file) {
+  Result<Value> document = ParseYaml(yaml, file);
+  if (!document) return tl::unexpected<Errors>({std::move(document).error()});
+  Problems problems(file);
+  CheckSchema(*document, ClusterSchema(), problems);
+  CrossCheck(*document, problems);
+  if (!problems.Empty()) {
+    Errors errors = problems.Take();
+    std::stable_sort(errors.begin(), errors.end(), StandsBefore);
+    const SourceText source(yaml);
+    for (Error& error : errors) source.Attach(error);
+    return tl::unexpected<Errors>(std::move(errors));
+  }
+  FillDefaults(*document, ClusterSchema());
+  return BuildClusterSpec(*std::move(document), file);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,95 @@
+#include "reconciler/manifest/read/rail_counts.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "reconciler/manifest/read/cabling_view.h"
+#include "reconciler/manifest/read/hardware_view.h"
+
+namespace reconciler {
+namespace {
+
+class RailCounter {
+ public:
+  RailCounter(const Value& document, const std::vector<NodeView>& nodes)
+      : document_(document), nodes_(nodes) {}
+
+  RailCounts Count(Topology topology) const {
+    RailCounts rails;
+    switch (topology) {
+      case Topology::kDirect:
+        if (nodes_.size() == 2) {
+          AddCable({&nodes_[0], CageOf(document_, *nodes_[0].entry)},
+                   {&nodes_[1], CageOf(document_, *nodes_[1].entry)}, rails);
+        }
+        break;
+      case Topology::kRing:
+        AddRing(rails);
+        break;
+      case Topology::kSwitch:
+      case Topology::kLeafSpine:
+        for (const NodeView& node : nodes_) {
+          rails.on_switches =
+              std::max(rails.on_switches, Twins({&node, CageOf(document_, *node.entry)}, rails));
+        }
+        break;
+      case Topology::kLinks:
+        break;
+    }
+    const Value* links = document_.At({"fabric", "links"});
+    const bool refused = topology == Topology::kDirect || topology == Topology::kRing;
+    if (links == nullptr || refused) return rails;
+    for (const Value& link : links->List()) {
+      const bool whole = link.List().size() == 2;
+      AddCable(whole ? EndOf(link.List()[0]) : End{}, whole ? EndOf(link.List()[1]) : End{}, rails);
+    }
+    return rails;
+  }
+
+ private:
+  using End = std::pair<const NodeView*, std::string>;  // node, cage
+
+  End EndOf(const Value& text) const {
+    const auto end = ParseLinkEnd(text);
+    for (const NodeView& node : nodes_) {
+      if (end && node.name == end->node) return {&node, end->cage};
+    }
+    return {};
+  }
+
+  // Two where the node or its cage is not known: that is reported elsewhere.
+  std::size_t Twins(const End& end, RailCounts& rails) const {
+    if (end.first == nullptr) return 2;
+    const std::size_t twins = TwinCount(document_, *end.first->entry, end.second);
+    if (twins == 0) rails.known = false;
+    return twins != 0 ? twins : 2;
+  }
+
+  void AddCable(const End& a, const End& b, RailCounts& rails) const {
+    rails.on_cables.push_back(std::min(Twins(a, rails), Twins(b, rails)));
+    if (rails.on_cables.back() != 2) rails.all_twins = false;
+  }
+
+  void AddRing(RailCounts& rails) const {
+    std::vector<const NodeView*> by_id;
+    for (const NodeView& node : nodes_) by_id.push_back(&node);
+    std::stable_sort(by_id.begin(), by_id.end(),
+                     [](const NodeView* a, const NodeView* b) { return a->id < b->id; });
+    for (std::size_t i = 0; i < by_id.size(); ++i) {
+      AddCable({by_id[i], "p0"}, {by_id[(i + 1) % by_id.size()], "p1"}, rails);
+    }
+  }
+
+  const Value& document_;
+  const std::vector<NodeView>& nodes_;
+};
+
+}  // namespace
+
+RailCounts CountRails(const Value& document, const std::vector<NodeView>& nodes,
+                      Topology topology) {
+  return RailCounter(document, nodes).Count(topology);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,104 @@
+#include "reconciler/manifest/read/switch_view.h"
+
+#include <algorithm>
+
+#include "reconciler/model/switch_legs.h"
+namespace reconciler {
+namespace {
+
+std::string Text(const Value& map, std::string_view key) {
+  const Value* value = map.Find(key);
+  return value != nullptr && value->AsString() != nullptr ? *value->AsString() : std::string();
+}
+
+int Number(const Value& map, std::string_view key, int otherwise) {
+  const Value* value = map.Find(key);
+  return value != nullptr && value->AsInteger() != nullptr ? static_cast<int>(*value->AsInteger())
+                                                           : otherwise;
+}
+
+std::vector<SwitchPort> ViewPorts(const Value& entry, std::string_view key, int gbps,
+                                  const std::map<std::string, std::string>& breakout) {
+  std::vector<SwitchPort> ports;
+  const Value* map = entry.Find(key);
+  if (map == nullptr) return ports;
+  for (const Member& member : map->Members()) {
+    const std::string* peer = member.value.AsString();
+    const std::size_t dot = peer != nullptr ? peer->find('.') : std::string::npos;
+    if (dot == std::string::npos) continue;
+    SwitchPort port{.port = member.key,
+                    .peer = {peer->substr(0, dot), peer->substr(dot + 1), member.value.position},
+                    .gbps = gbps,
+                    .position = member.key_position};
+    for (const auto& [cage, legs] : breakout) {
+      const int rate = LegsOf(legs).gbps;
+      if (IsLegOf(port.port, cage) && rate > 0) port.gbps = rate;
+    }
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+SwitchOs OsOf(const std::string& word) {
+  if (word == "routeros") return SwitchOs::kRouterOs;
+  return word == "nvue" ? SwitchOs::kNvue : SwitchOs::kOther;
+}
+
+Fec FecOf(const std::string& word) {
+  for (const Fec fec : {Fec::kAuto, Fec::kFc, Fec::kOff}) {
+    if (word == ToString(fec)) return fec;
+  }
+  return Fec::kRs;
+}
+
+// The leg of its cage at the far end may be slower than an uplink's own port.
+void SlowUplinksToTheirFarEnds(std::vector<SwitchSpec>& switches) {
+  for (SwitchSpec& one : switches) {
+    for (SwitchPort& uplink : one.uplinks) {
+      for (const SwitchSpec& far : switches) {
+        if (far.name != uplink.peer.node) continue;
+        for (const auto& [cage, legs] : far.breakout) {
+          const int rate = LegsOf(legs).gbps;
+          if (IsLegOf(uplink.peer.cage, cage) && rate > 0) {
+            uplink.gbps = std::min(uplink.gbps, rate);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<SwitchSpec> ViewSwitches(const Value& document) {
+  std::vector<SwitchSpec> switches;
+  const Value* list = document.Find("switches");
+  if (list == nullptr) return switches;
+  for (const Value& entry : list->List()) {
+    SwitchSpec one{.name = Text(entry, "name"),
+                   .model = Text(entry, "model"),
+                   .address = Text(entry, "address"),
+                   .os = OsOf(Text(entry, "os")),
+                   .fec = FecOf(Text(entry, "fec")),
+                   .position = entry.position};
+    if (one.name.empty()) continue;
+    if (const Value* breakout = entry.Find("breakout")) {
+      for (const Member& member : breakout->Members()) {
+        one.breakout[member.key] = member.value.ScalarText();
+      }
+    }
+    const int gbps = Number(entry, "speed_gbps", 200);
+    one.ports = ViewPorts(entry, "ports", gbps, one.breakout);
+    one.uplinks =
+        ViewPorts(entry, "uplinks", Number(entry, "uplink_speed_gbps", gbps), one.breakout);
+    one.l2mtu = Number(entry, "l2mtu", one.l2mtu);
+    if (const std::string bridge = Text(entry, "bridge"); !bridge.empty()) one.bridge = bridge;
+    const Value* qos = entry.Find("qos");
+    one.qos = qos != nullptr && qos->AsBool() != nullptr && *qos->AsBool();
+    switches.push_back(std::move(one));
+  }
+  SlowUplinksToTheirFarEnds(switches);
+  return switches;
+}
+
+}  // namespace reconciler

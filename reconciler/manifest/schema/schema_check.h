@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "reconciler/model/value.h"
+#include "reconciler/yaml/problems.h"
+
+namespace reconciler {
+
+// The embedded cluster schema, parsed once.
+const nlohmann::json& ClusterSchema();
+
+// Everything in `document` that the schema (draft-07) refuses, each at its own place. valijson has
+// the last word: what it refuses is refused, even where this file has no good words for it.
+void CheckSchema(const Value& document, const nlohmann::json& schema, Problems& problems);
+
+// Puts the schema's defaults where the document says nothing, each standing at its parent.
+void FillDefaults(Value& document, const nlohmann::json& schema);
+
+}  // namespace reconciler

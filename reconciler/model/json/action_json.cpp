@@ -1,0 +1,74 @@
+#include "reconciler/model/json/json_parts.h"
+
+namespace reconciler {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kImpacts[] = {"none", "service-restart", "link-flap", "reboot"};
+
+ordered_json CommandToJson(const RunCommand& command) {
+  ordered_json argv = ordered_json::array();
+  for (const std::string& word : command.argv) argv.push_back(EncodeText(word));
+  return {
+      {"run", argv}, {"time_limit_s", command.time_limit_s}, {"user", EncodeText(command.user)}};
+}
+
+RunCommand ReadCommand(const JsonReader& reader) {
+  RunCommand command;
+  reader.At("run").ForEachItem(
+      [&](const JsonReader& word) { command.argv.push_back(word.Text()); });
+  command.time_limit_s = static_cast<int>(reader.At("time_limit_s").Integer());
+  command.user = reader.At("user").Text();
+  return command;
+}
+
+ordered_json ActionToJson(const Action& action) {
+  if (const auto* write = std::get_if<WriteFile>(&action)) {
+    return {{"write", EncodeText(write->path)}, {"state", FileStateToJson(write->state)}};
+  }
+  if (const auto* remove = std::get_if<RemoveFile>(&action)) {
+    return {{"remove", EncodeText(remove->path)}};
+  }
+  return CommandToJson(std::get<RunCommand>(action));
+}
+
+Action ReadAction(const JsonReader& reader) {
+  if (reader.Has("write")) {
+    return WriteFile{reader.At("write").Text(), ReadFileState(reader.At("state"))};
+  }
+  if (reader.Has("remove")) return RemoveFile{reader.At("remove").Text()};
+  return ReadCommand(reader);
+}
+
+}  // namespace
+
+std::string_view ImpactToJson(Impact impact) { return kImpacts[static_cast<int>(impact)]; }
+
+Impact ReadImpact(const JsonReader& reader) { return ReadEnum<Impact>(reader, kImpacts); }
+
+ordered_json ActionsToJson(const std::vector<Action>& actions) {
+  ordered_json list = ordered_json::array();
+  for (const Action& action : actions) list.push_back(ActionToJson(action));
+  return list;
+}
+
+std::vector<Action> ReadActions(const JsonReader& reader) {
+  std::vector<Action> actions;
+  reader.ForEachItem([&](const JsonReader& item) { actions.push_back(ReadAction(item)); });
+  return actions;
+}
+
+ordered_json CommandsToJson(const std::vector<RunCommand>& commands) {
+  ordered_json list = ordered_json::array();
+  for (const RunCommand& command : commands) list.push_back(CommandToJson(command));
+  return list;
+}
+
+std::vector<RunCommand> ReadCommands(const JsonReader& reader) {
+  std::vector<RunCommand> commands;
+  reader.ForEachItem([&](const JsonReader& item) { commands.push_back(ReadCommand(item)); });
+  return commands;
+}
+
+}  // namespace reconciler

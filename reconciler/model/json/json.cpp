@@ -1,0 +1,31 @@
+#include "reconciler/model/json/json.h"
+
+#include <fmt/format.h>
+
+#include "reconciler/model/json/json_parts.h"
+
+namespace reconciler {
+
+std::string Dump(const nlohmann::ordered_json& json) { return json.dump(2) + "\n"; }
+
+nlohmann::ordered_json FileStateToJson(const FileState& state) {
+  return {{"content", EncodeText(state.content)},
+          {"mode", fmt::format("{:04o}", state.mode)},
+          {"owner", EncodeText(state.owner)},
+          {"group", EncodeText(state.group)}};
+}
+
+FileState ReadFileState(const JsonReader& reader) {
+  FileState state;
+  state.content = reader.At("content").Text();
+  const std::string mode = reader.At("mode").Text();
+  if (mode.empty() || mode.size() > 5 || mode.find_first_not_of("01234567") != std::string::npos) {
+    reader.At("mode").Fail("wanted an octal mode such as \"0644\", found \"" + mode + "\"");
+  }
+  state.mode = static_cast<unsigned>(std::stoul(mode, nullptr, 8));
+  state.owner = reader.At("owner").Text();
+  state.group = reader.At("group").Text();
+  return state;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,155 @@
+#include "reconciler/model/json/json.h"
+#include "reconciler/model/json/json_parts.h"
+
+namespace reconciler {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "spark-reconcile/plan/1";
+constexpr std::string_view kChangeKinds[] = {"add", "modify", "remove", "blocked"};
+
+ordered_json ListToJson(const std::vector<std::string>& texts) {
+  ordered_json list = ordered_json::array();
+  for (const std::string& text : texts) list.push_back(EncodeText(text));
+  return list;
+}
+
+std::vector<std::string> ReadList(const JsonReader& reader) {
+  std::vector<std::string> texts;
+  reader.ForEachItem([&](const JsonReader& item) { texts.push_back(item.Text()); });
+  return texts;
+}
+
+Change ReadChange(const JsonReader& reader) {
+  Change change;
+  change.change = ReadEnum<ChangeKind>(reader.At("change"), kChangeKinds);
+  change.node = reader.At("node").Text();
+  change.plugin = reader.At("plugin").Text();
+  change.kind = reader.At("kind").Text();
+  change.name = reader.At("name").Text();
+  change.detail = reader.At("detail").Text();
+  change.diff = reader.At("diff").Text();
+  change.impact = ReadImpact(reader.At("impact"));
+  change.interrupts = reader.At("interrupts").Text();
+  change.deferred = reader.At("deferred").Bool();
+  const JsonReader where = reader.At("where");
+  change.where = {where.At("file").Text(),
+                  {static_cast<int>(where.At("line").Integer()),
+                   static_cast<int>(where.At("column").Integer())}};
+  change.fingerprint = reader.At("fingerprint").Text();
+  change.actions = ReadActions(reader.At("actions"));
+  change.undo = ReadActions(reader.At("undo"));
+  change.triggers = ReadCommands(reader.At("triggers"));
+  if (const JsonReader before = reader.At("before"); !before.Has("absent")) {
+    change.before = ReadFileState(before);
+  }
+  change.release = {.before = ReadCommands(reader.At("release").At("before")),
+                    .after = ReadCommands(reader.At("release").At("after"))};
+  change.prune = reader.At("prune").Bool();
+  return change;
+}
+
+ordered_json StageToJson(const Stage& stage) {
+  ordered_json changes = ordered_json::array();
+  for (const Change& change : stage.changes) changes.push_back(ToJson(change));
+  return {{"plugins", stage.plugins}, {"changes", changes}};
+}
+
+Stage ReadStage(const JsonReader& reader) {
+  Stage stage;
+  reader.At("plugins").ForEachItem(
+      [&](const JsonReader& item) { stage.plugins.push_back(item.Text()); });
+  reader.At("changes").ForEachItem(
+      [&](const JsonReader& item) { stage.changes.push_back(ReadChange(item)); });
+  return stage;
+}
+
+}  // namespace
+
+ordered_json ToJson(const Change& change) {
+  return {{"change", kChangeKinds[static_cast<int>(change.change)]},
+          {"node", EncodeText(change.node)},
+          {"plugin", EncodeText(change.plugin)},
+          {"kind", EncodeText(change.kind)},
+          {"name", EncodeText(change.name)},
+          {"detail", EncodeText(change.detail)},
+          {"diff", EncodeText(change.diff)},
+          {"impact", ImpactToJson(change.impact)},
+          {"interrupts", EncodeText(change.interrupts)},
+          {"deferred", change.deferred},
+          {"where",
+           {{"file", EncodeText(change.where.file)},
+            {"line", change.where.position.line},
+            {"column", change.where.position.column}}},
+          {"fingerprint", change.fingerprint},
+          {"actions", ActionsToJson(change.actions)},
+          {"undo", ActionsToJson(change.undo)},
+          {"triggers", CommandsToJson(change.triggers)},
+          {"before",
+           change.before ? FileStateToJson(*change.before) : ordered_json({{"absent", true}})},
+          {"release",
+           {{"before", CommandsToJson(change.release.before)},
+            {"after", CommandsToJson(change.release.after)}}},
+          {"prune", change.prune}};
+}
+
+ordered_json ToJson(const Plan& plan) {
+  ordered_json nodes = ordered_json::array();
+  for (const PlanNode& node : plan.nodes) {
+    nodes.push_back({{"name", EncodeText(node.name)},
+                     {"address", EncodeText(node.address)},
+                     {"session_interface", EncodeText(node.session_interface)},
+                     {"generation", node.generation},
+                     {"unreachable", EncodeText(node.unreachable)},
+                     {"forget", ListToJson(node.forget)}});
+  }
+  ordered_json stages = ordered_json::array();
+  for (const Stage& stage : plan.stages) stages.push_back(StageToJson(stage));
+  return {{"format", kFormat},
+          {"id", plan.id},
+          {"cluster", EncodeText(plan.cluster)},
+          {"summary", EncodeText(plan.summary)},
+          {"manifest", EncodeText(plan.manifest)},
+          {"spec_digest", plan.spec_digest},
+          {"only", plan.only},
+          {"overwrite_edited", plan.overwrite_edited},
+          {"uninstall", plan.uninstall},
+          {"changes", plan.ChangeCount()},
+          {"blocked", plan.BlockedCount()},
+          {"nodes", nodes},
+          {"notes", ListToJson(plan.notes)},
+          {"stages", stages}};
+}
+
+Result<Plan> ParsePlan(std::string_view json) {
+  return ReadDocument<Plan>(json, [](const JsonReader& reader) {
+    Plan plan;
+    const JsonReader format = reader.At("format");
+    if (format.Text() != kFormat) {
+      format.Fail("wanted \"" + std::string(kFormat) + "\", found \"" + format.Text() + "\"");
+    }
+    plan.id = reader.At("id").Text();
+    plan.cluster = reader.At("cluster").Text();
+    plan.summary = reader.At("summary").Text();
+    plan.manifest = reader.At("manifest").Text();
+    plan.spec_digest = reader.At("spec_digest").Text();
+    plan.only = ReadList(reader.At("only"));
+    plan.overwrite_edited = reader.At("overwrite_edited").Bool();
+    plan.uninstall = reader.At("uninstall").Bool();
+    reader.At("nodes").ForEachItem([&](const JsonReader& node) {
+      plan.nodes.push_back({.name = node.At("name").Text(),
+                            .address = node.At("address").Text(),
+                            .session_interface = node.At("session_interface").Text(),
+                            .generation = static_cast<int>(node.At("generation").Integer()),
+                            .unreachable = node.At("unreachable").Text(),
+                            .forget = ReadList(node.At("forget"))});
+    });
+    plan.notes = ReadList(reader.At("notes"));
+    reader.At("stages").ForEachItem(
+        [&](const JsonReader& stage) { plan.stages.push_back(ReadStage(stage)); });
+    return plan;
+  });
+}
+
+}  // namespace reconciler

@@ -1,0 +1,65 @@
+#include "reconciler/node/frames.h"
+
+#include <fmt/format.h>
+
+#include <random>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+namespace {
+
+struct Slice {
+  std::string label;
+  std::string bytes;
+};
+
+std::vector<Slice> SliceStream(std::string_view stream, std::string_view nonce) {
+  const std::string marker = fmt::format("\n{} ", nonce);
+  std::vector<Slice> slices;
+  for (std::size_t at = stream.find(marker); at != std::string_view::npos;) {
+    const std::size_t label = at + marker.size();
+    const std::size_t newline = stream.find('\n', label);
+    if (newline == std::string_view::npos) break;  // cut within the marker
+    const std::size_t next = stream.find(marker, newline + 1);
+    const std::size_t body = newline + 1;
+    const std::size_t body_end = next == std::string_view::npos ? stream.size() : next;
+    slices.push_back({std::string(stream.substr(label, newline - label)),
+                      std::string(stream.substr(body, body_end - body))});
+    at = next;
+  }
+  return slices;
+}
+
+}  // namespace
+
+std::string MakeNonce() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
+}
+
+std::string ScriptPreamble(std::string_view nonce) {
+  return fmt::format(
+      "LC_ALL=C\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
+      "export LC_ALL PATH\numask 077\ncd /\n"
+      "frame() {{ printf '\\n%s %s\\n' {0} \"$1\"; printf '\\n%s %s\\n' {0} \"$1\" >&2; }}\n",
+      nonce);
+}
+
+std::vector<Frame> ParseFrames(const ScriptReply& reply, std::string_view nonce) {
+  std::vector<Frame> frames;
+  for (Slice& slice : SliceStream(reply.out, nonce)) {
+    frames.push_back({std::move(slice.label), std::move(slice.bytes), {}});
+  }
+  // Both streams carry the same markers in the same order.
+  std::size_t i = 0;
+  for (Slice& slice : SliceStream(reply.err, nonce)) {
+    if (i < frames.size() && frames[i].label == slice.label) {
+      frames[i].err = std::move(slice.bytes);
+    }
+    ++i;
+  }
+  return frames;
+}
+
+}  // namespace reconciler

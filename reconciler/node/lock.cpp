@@ -1,0 +1,138 @@
+#include "reconciler/node/lock.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/node/node_helper.h"
+
+namespace reconciler {
+namespace {
+
+constexpr Milliseconds kLimit{20000};
+
+// "free", or "held SHELL UNTIL UPTIME" and the lease's first two lines. The lock is not tried: a
+// controller that came in that moment would be refused.
+constexpr std::string_view kLook = R"sh(
+[ -e "$D/lease" ] || { echo free; exit 0; }
+shell=0; until=
+while read -r word value; do [ "$word" != shell ] || shell=$value; done <"$D/lease"
+[ "$(readlink "/proc/$shell/fd/9")" = "$D/lock" ] || { echo free; exit 0; }
+read -r until <"$D/lease.until"
+read -r up _ </proc/uptime
+echo "held $shell ${until:--} ${up%.*}"
+head -n 2 "$D/lease"
+)sh";
+
+// Only a process that has the lock open is ended, and with it its children: the step under way.
+constexpr std::string_view kBreak = R"sh(
+[ "$(readlink "/proc/$shell/fd/9")" = "$D/lock" ] || { echo 'the lock has another holder now' >&2; exit 1; }
+family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
+kill -KILL $(family "$shell")
+for try in 1 2 3 4 5 6 7 8 9 10; do
+  flock -n "$D/lock" true && exit 0
+  sleep 0.3
+done
+echo 'the lock is still held' >&2
+exit 1
+)sh";
+
+Error Failed(const NodeName& node, std::string what) {
+  return {.kind = ErrorKind::kApply, .message = std::move(what), .context = {node}};
+}
+
+std::string BootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+std::string PidNamespace() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+}
+
+// A process id comes again, with another start: field 22 of proc_pid_stat(5), in clock ticks since
+// boot. "-": there is no such process.
+std::string StartOf(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string stat;
+  if (!file || !std::getline(file, stat)) return "-";
+  const std::size_t name_end = stat.rfind(')');  // the name may hold blanks
+  if (name_end == std::string::npos) return "-";
+  const std::vector<std::string> fields = Split(stat.substr(name_end + 1), ' ');
+  return fields.size() > 20 ? fields[20] : "-";
+}
+
+}  // namespace
+
+std::string WhoAmI() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const char* user = std::getenv("USER");
+  return fmt::format("{}@{} pid {}", user == nullptr ? "root" : user, host.data(), getpid());
+}
+
+std::string TimeNow() {
+  return fmt::format("{:%FT%TZ}", std::chrono::time_point_cast<std::chrono::seconds>(
+                                      std::chrono::system_clock::now()));
+}
+
+std::string LeaseText() {
+  return fmt::format("{} since {}\nprocess {} {} {} {}", WhoAmI(), TimeNow(), getpid(), BootId(),
+                     PidNamespace(), StartOf(getpid()));
+}
+
+Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
+  const auto reply = pool.Run(
+      node, fmt::format("{}D={}\n{}", ScriptPreamble(MakeNonce()), kStateFolder, kLook), kLimit);
+  if (!reply) return Fail(reply.error());
+  const std::vector<std::string> lines = SplitLines(reply->out);
+  if (!lines.empty() && lines[0] == "free") return NodeLock{};
+  const std::vector<std::string> words =
+      lines.empty() ? std::vector<std::string>() : Split(lines[0], ' ');
+  if (words.size() != 4 || words[0] != "held") {
+    return Fail(Failed(node.name, "the lock cannot be read: " + Printable(Trim(reply->err))));
+  }
+  NodeLock lock{.held = true,
+                .lease = lines.size() > 1 ? lines[1] : "",
+                .process = lines.size() > 2 ? lines[2] : "",
+                .shell = std::atoi(words[1].c_str())};
+  if (words[2] != "-") lock.overdue_s = std::atoi(words[3].c_str()) - std::atoi(words[2].c_str());
+  return lock;
+}
+
+std::optional<std::string> ProofOfDeath(const NodeLock& lock, int patience_s) {
+  if (lock.overdue_s && *lock.overdue_s > patience_s) {
+    return fmt::format("it has been silent for {} s longer than its last request could take",
+                       *lock.overdue_s);
+  }
+  const std::vector<std::string> words = Split(lock.process, ' ');
+  if (words.size() != 5 || words[0] != "process") return std::nullopt;
+  const int pid = std::atoi(words[1].c_str());
+  // Another machine's processes, or another container's, cannot be seen from here.
+  if (pid <= 0 || words[2] != BootId() || words[3] != PidNamespace()) return std::nullopt;
+  if (StartOf(pid) == words[4]) return std::nullopt;
+  return fmt::format("it was process {} of this machine, which does not run any more", pid);
+}
+
+Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& lock) {
+  const auto reply = pool.Run(node,
+                              fmt::format("{}D={}\nshell={}\n{}", ScriptPreamble(MakeNonce()),
+                                          kStateFolder, lock.shell, kBreak),
+                              kLimit);
+  if (!reply) return Fail(reply.error());
+  if (reply->exit_code == 0) return {};
+  return Fail(Failed(node.name, "the lock could not be broken: " + Printable(Trim(reply->err))));
+}
+
+}  // namespace reconciler

@@ -1,0 +1,99 @@
+#include "reconciler/node/node_pool.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace reconciler {
+
+namespace {
+
+// The transports name the node themselves where they can.
+Error Named(Error error, const NodeSpec& node) {
+  if (error.message.starts_with(node.name)) return error;
+  return InContext(std::move(error), node.name);
+}
+
+}  // namespace
+
+Result<Transport*> NodePool::Connection(const NodeSpec& node) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = open_.find(node.name);
+    if (found != open_.end()) return found->second.get();
+  }
+  auto transport = dial_(node);
+  if (!transport) return Fail(std::move(transport).error());
+  const std::lock_guard lock(mutex_);
+  return (open_[node.name] = std::move(*transport)).get();
+}
+
+void NodePool::Drop(const NodeName& node) {
+  std::unique_ptr<Transport> closing;  // closed outside the lock: it may take a round trip
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(node);
+  if (found == open_.end()) return;
+  closing = std::move(found->second);
+  open_.erase(found);
+}
+
+std::size_t NodePool::Runs(const NodeName& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = runs_.find(node);
+  return found == runs_.end() ? 0 : found->second;
+}
+
+void NodePool::DropAll() {
+  std::map<NodeName, std::unique_ptr<Transport>> closing;
+  const std::lock_guard lock(mutex_);
+  closing.swap(open_);
+}
+
+Result<std::unique_ptr<Channel>> NodePool::OpenShell(const NodeSpec& node) {
+  auto transport = Connection(node);
+  if (!transport) return Fail(Named(std::move(transport).error(), node));
+  auto shell = (*transport)->OpenShell();
+  if (!shell) {
+    Drop(node.name);
+    return Fail(Named(std::move(shell).error(), node));
+  }
+  return shell;
+}
+
+Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
+                                  Milliseconds limit) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++runs_[node.name];
+  }
+  auto transport = Connection(node);
+  if (!transport) return Fail(Named(std::move(transport).error(), node));
+  auto reply = RunScript(**transport, script, limit);
+  if (!reply) {
+    Drop(node.name);
+    return Fail(Named(std::move(reply).error(), node));
+  }
+  if (auto refusal = SudoRefusal(node, *reply)) return Fail(std::move(*refusal));
+  return reply;
+}
+
+void ForEachNode(const std::vector<const NodeSpec*>& nodes,
+                 const std::function<void(const NodeSpec&)>& work) {
+  std::vector<std::jthread> threads;
+  threads.reserve(nodes.size());
+  for (const NodeSpec* node : nodes) {
+    threads.emplace_back([node, &work] { work(*node); });
+  }
+}
+
+std::vector<const NodeSpec*> SelectNodes(const ClusterSpec& cluster,
+                                         const std::vector<NodeName>& names) {
+  std::vector<const NodeSpec*> nodes;
+  for (const NodeSpec& node : cluster.nodes) {
+    if (names.empty() || std::find(names.begin(), names.end(), node.name) != names.end()) {
+      nodes.push_back(&node);
+    }
+  }
+  return nodes;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,137 @@
+#include "reconciler/node/node_program.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "reconciler/base/digest.h"
+#include "reconciler/base/text.h"
+#include "reconciler/model/ledger.h"
+
+namespace reconciler {
+namespace {
+
+constexpr Milliseconds kLimit = std::chrono::seconds(60);
+constexpr std::string_view kFolder = "/var/lib/spark-reconcile/bin";
+
+std::string DigestScript(const std::string& path) {
+  return fmt::format("[ ! -x {0} ] || sha256sum <{0} | cut -c1-64\n", ShellQuote(path));
+}
+
+Error Refused(const NodeSpec& node, const ScriptReply& reply) {
+  return {.kind = ErrorKind::kVerify,
+          .message = fmt::format("wanted spark-verify copied to {}, found: {}", node.name,
+                                 Printable(Trim(reply.err.empty() ? reply.out : reply.err)))};
+}
+
+// It is a part of a file's name here, and of messages.
+bool IsMachineType(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-';
+  });
+}
+
+Result<std::string> MachineOf(const NodeSpec& node, NodePool& pool) {
+  const auto reply = pool.Run(node, "uname -m\n", kLimit);
+  if (!reply) return Fail(reply.error());
+  return std::string(Trim(reply->out));
+}
+
+}  // namespace
+
+std::string Base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::size_t kLine = 57;  // bytes that make 76 digits
+  std::string text;
+  text.reserve(bytes.size() * 4 / 3 + bytes.size() / kLine + 8);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    if (i > 0 && i % kLine == 0) text += '\n';
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    }
+    const std::size_t digits = std::min<std::size_t>(bytes.size() - i, 3) + 1;
+    for (std::size_t j = 0; j < 4; ++j) {
+      text += j < digits ? kDigits[group >> (18 - 6 * j) & 63] : '=';
+    }
+  }
+  return text + "\n";
+}
+
+Result<std::string> ReadProgram(const std::string& folder, const std::string& machine) {
+  if (!IsMachineType(machine)) {
+    return Fail(
+        {.kind = ErrorKind::kVerify,
+         .message = fmt::format("wanted a machine type like aarch64 of uname -m, found '{}'",
+                                Printable(machine))});
+  }
+  utsname own = {};
+  uname(&own);
+  const std::string name = machine == own.machine ? "spark-verify" : "spark-verify-" + machine;
+  const std::filesystem::path path = std::filesystem::path(folder) / name;
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.empty()) {
+    return Fail({.kind = ErrorKind::kVerify,
+                 .message = fmt::format("wanted the program {} for a node of type {}, found none",
+                                        path.string(), machine),
+                 .hint = machine == own.machine
+                             ? "it is built with spark-reconcile and lies beside it"
+                             : fmt::format("build it beside spark-reconcile: cmake --build build "
+                                           "--target {} (with g++-{}-linux-gnu installed)",
+                                           name, machine)});
+  }
+  return bytes;
+}
+
+std::string ProgramPath(std::string_view program) {
+  return fmt::format("{}/spark-verify-{}", kFolder, Sha256Hex(program).substr(0, 16));
+}
+
+std::string UploadScript(std::string_view program, const std::string& path) {
+  return fmt::format(R"sh(umask 077
+path={0}
+new=$path.$$
+mkdir -p "${{path%/*}}" || exit 1
+trap 'rm -f "$new"' EXIT
+base64 -d >"$new" <<'END'
+{1}END
+found=$(sha256sum <"$new" | cut -c1-64)
+if [ "$found" != {2} ]; then
+  echo "wanted the digest {2}, found $found" >&2
+  exit 1
+fi
+chmod 700 "$new" && mv -f "$new" "$path"
+)sh",
+                     ShellQuote(path), Base64(program), Sha256Hex(program));
+}
+
+Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std::string& folder) {
+  const auto machine = MachineOf(node, pool);
+  if (!machine) return Fail(machine.error());
+  const auto program = ReadProgram(folder, *machine);
+  if (!program) return Fail(program.error());
+  const std::string path = ProgramPath(*program);
+  const auto there = pool.Run(node, DigestScript(path), kLimit);
+  if (!there) return Fail(there.error());
+  if (Trim(there->out) == Sha256Hex(*program)) return path;
+  const auto reply = pool.Run(node, UploadScript(*program, path), kLimit);
+  if (!reply) return Fail(reply.error());
+  if (reply->exit_code != 0) return Fail(Refused(node, *reply));
+  return path;
+}
+
+void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path) {
+  const std::string script = fmt::format("rm -f {}; {{ rmdir {} && rmdir {}; }} 2>/dev/null || :\n",
+                                         ShellQuote(path), kFolder, kStateFolder);
+  // A connection that broke in the run is made anew.
+  if (!pool.Run(node, script, kLimit)) std::ignore = pool.Run(node, script, kLimit);
+}
+
+}  // namespace reconciler

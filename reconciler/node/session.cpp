@@ -1,0 +1,247 @@
+#include "reconciler/node/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <optional>
+
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/node/node_helper.h"
+
+namespace reconciler {
+namespace {
+
+constexpr Milliseconds kOpenLimit{20000};
+constexpr Milliseconds kBeatLimit{10000};
+constexpr std::size_t kMostOutput = 16u << 20;
+constexpr int kLocked = 9;  // the exit code of the lock's own request
+
+// The lease's second file says until when (seconds of /proc/uptime) the holder may keep silent.
+constexpr std::string_view kTakeLock = R"sh(
+mkdir -p "$D" && : >>"$D/lock" || exit 1
+exec 9>>"$D/lock"
+if ! flock -n 9; then
+  cat "$D/lease"; frame 'done 9'
+  exit 9
+fi
+trap 'rm -f "$D/lease" "$D/lease.until"' EXIT
+trap 'exit 129' HUP INT TERM PIPE
+# Its first request comes when all nodes are connected to.
+read -r up _ </proc/uptime; echo "$((${up%.*} + 120))" >"$D/lease.until"
+printf '%s\n' "$lease" >"$D/lease" && echo "shell $$" >>"$D/lease"
+frame 'done 0'
+)sh";
+
+struct Answer {
+  int exit_code = 0;
+  std::size_t begin = 0;  // of the frame that ends the answer
+};
+
+// The frame "done N" that ends an answer, once the whole of it is there.
+std::optional<Answer> FindEnd(std::string_view stream, const std::string& nonce) {
+  const std::string marker = fmt::format("\n{} done ", nonce);
+  const std::size_t at = stream.find(marker);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::size_t digits = at + marker.size();
+  const std::size_t newline = stream.find('\n', digits);
+  if (newline == std::string_view::npos) return std::nullopt;
+  return Answer{std::atoi(std::string(stream.substr(digits, newline - digits)).c_str()), at};
+}
+
+Error Lost(std::string message) {
+  return {.kind = ErrorKind::kTransport, .message = std::move(message)};
+}
+
+}  // namespace
+
+Result<ScriptReply> Session::Ask(const std::string& text, Milliseconds limit) {
+  const Deadline deadline = std::chrono::steady_clock::now() + limit;
+  ++requests_;
+  if (auto written = shell_->Write(text, deadline); !written) return Fail(written.error());
+  ScriptReply reply;
+  for (;;) {
+    auto output = shell_->Read(deadline);
+    if (!output) return Fail(std::move(output).error());
+    reply.out += output->out;
+    reply.err += output->err;
+    const auto out = FindEnd(reply.out, nonce_);
+    const auto err = FindEnd(reply.err, nonce_);
+    if (out && err) {
+      reply.out.resize(out->begin);
+      reply.err.resize(err->begin);
+      reply.exit_code = out->exit_code;
+      return reply;
+    }
+    if (reply.out.size() + reply.err.size() > kMostOutput) {
+      return Fail(Lost("more than 16 MiB of output arrived; the rest was not read"));
+    }
+    if (output->exit_code) {
+      const std::string said = Printable(Trim(reply.err));
+      return Fail(Lost(said.empty() ? "the node's shell ended early"
+                                    : "the node's shell ended early: " + said));
+    }
+  }
+}
+
+Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& pool,
+                                               const std::string& lease) {
+  auto shell = pool.OpenShell(node);
+  if (!shell) return Fail(std::move(shell).error());
+  std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
+  const std::string helper = ScriptPreamble(session->nonce_) + NodeHelper();
+  auto reply = session->Ask(
+      fmt::format("{}D={}\nlease={}\n{}", helper, kStateFolder, ShellQuote(lease), kTakeLock),
+      kOpenLimit);
+  if (!reply) {
+    // sudo speaks before any shell runs.
+    if (auto refusal = SudoRefusal(node, {.exit_code = 1, .err = reply.error().message})) {
+      return Fail(std::move(*refusal));
+    }
+    return Fail({.kind = ErrorKind::kTransport,
+                 .message = "the lock could not be taken: " + reply.error().message,
+                 .context = {node.name}});
+  }
+  if (reply->exit_code == 0) return session;
+  if (reply->exit_code == kLocked) {
+    const std::vector<std::string> lines = SplitLines(reply->out);
+    return Fail({.kind = ErrorKind::kLocked,
+                 .message = "another apply is at work: " +
+                            Printable(lines.empty() ? "it left no lease" : lines.front()),
+                 .context = {node.name},
+                 .hint = "wait for it; its lock goes when it ends or its connection is cut "
+                         "(`lock list` shows it)"});
+  }
+  return Fail({.kind = ErrorKind::kApply,
+               .message = "the lock could not be taken: " + Printable(Trim(reply->err)),
+               .context = {node.name}});
+}
+
+Result<ScriptReply> Session::Request(std::string_view script, Milliseconds limit) {
+  const std::lock_guard lock(mutex_);
+  return RequestLocked(script, limit);
+}
+
+bool Session::RequestIfIdle(std::string_view script, Milliseconds limit) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  // A failure is found, and told, by the next request that matters.
+  static_cast<void>(RequestLocked(script, limit));
+  return true;
+}
+
+Result<ScriptReply> Session::RequestLocked(std::string_view script, Milliseconds limit) {
+  if (shell_ == nullptr) return Fail(InContext(Lost("the session on the node is closed"), node_));
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit).count();
+  auto reply = Ask(fmt::format("uptime; echo $((up + {})) >\"$D/lease.until\"\n(\n{}\n) </dev/null "
+                               "9>&-\nframe \"done $?\"\n",
+                               seconds, script),
+                   limit);
+  if (!reply) {
+    shell_.reset();
+    return Fail(InContext(std::move(reply).error(), node_));
+  }
+  return reply;
+}
+
+bool Session::Broken() const {
+  const std::lock_guard lock(mutex_);
+  return shell_ == nullptr;
+}
+
+Result<std::unique_ptr<Sessions>> Sessions::Take(const std::vector<const NodeSpec*>& nodes,
+                                                 NodePool& pool, std::string lease) {
+  std::unique_ptr<Sessions> sessions(new Sessions(pool, std::move(lease)));
+  std::optional<Error> refused;
+  const auto take = [&](const NodeSpec& node) {
+    auto session = Session::Open(node, pool, sessions->lease_);
+    if (!session && session.error().kind == ErrorKind::kTransport) {
+      pool.Drop(node.name);  // the login may be an old one that broke meanwhile
+      session = Session::Open(node, pool, sessions->lease_);
+    }
+    const std::lock_guard lock(sessions->mutex_);
+    if (session) {
+      sessions->open_[node.name] = std::move(*session);
+    } else if (session.error().kind != ErrorKind::kTransport) {
+      refused = std::move(session).error();
+    } else {
+      sessions->left_out_.push_back(std::move(session).error());
+    }
+  };
+  if (!nodes.empty()) take(*nodes.front());
+  if (!refused && nodes.size() > 1) ForEachNode({nodes.begin() + 1, nodes.end()}, take);
+  if (refused) return Fail(std::move(*refused));
+  return sessions;
+}
+
+std::shared_ptr<Session> Sessions::Find(const NodeName& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(node);
+  return found == open_.end() ? nullptr : found->second;
+}
+
+Result<ScriptReply> Sessions::Run(const NodeSpec& node, std::string_view script,
+                                  Milliseconds limit) {
+  const std::shared_ptr<Session> session = Find(node.name);
+  if (session == nullptr) return Fail(InContext(Lost("no session on the node"), node.name));
+  return session->Request(script, limit);
+}
+
+Result<ScriptReply> Sessions::RunAfresh(const NodeSpec& node, std::string_view script,
+                                        Milliseconds limit) {
+  const std::shared_ptr<Session> old = Find(node.name);
+  if (old == nullptr || old->Broken()) {
+    pool_.Drop(node.name);
+    auto session = Session::Open(node, pool_, lease_);
+    if (!session) return Fail(std::move(session).error());
+    const std::lock_guard lock(mutex_);
+    open_[node.name] = std::move(*session);
+  }
+  return Run(node, script, limit);
+}
+
+std::map<NodeName, std::shared_ptr<Session>> Sessions::Open() const {
+  const std::lock_guard lock(mutex_);
+  return open_;
+}
+
+// Every beat has a clock of its own: what another beat or a request said is no sign of this one.
+std::jthread Sessions::Beat(std::string script, std::chrono::milliseconds period) {
+  return std::jthread([this, script = std::move(script), period](const std::stop_token& stop) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point began = Clock::now();
+    std::map<NodeName, Clock::time_point> beaten;
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!wake.wait_for(lock, stop, period / 4, [&] { return stop.stop_requested(); })) {
+      // At the same time: a node that does not answer must not keep the others waiting.
+      std::vector<std::jthread> threads;
+      for (const auto& [name, session] : Open()) {
+        Clock::time_point& last = beaten.try_emplace(name, began).first->second;
+        if (Clock::now() - last < period) continue;
+        threads.emplace_back([&last, &script, session = session] {
+          if (session->RequestIfIdle(script, kBeatLimit)) last = Clock::now();
+        });
+      }
+    }
+  });
+}
+
+std::string Sessions::Nonce(const NodeName& node) const {
+  const std::shared_ptr<Session> session = Find(node);
+  return session == nullptr ? "" : session->nonce();
+}
+
+RoundTrips Sessions::MostRoundTrips() const {
+  const std::lock_guard lock(mutex_);
+  RoundTrips most;
+  for (const auto& [name, session] : open_) {
+    most.requests = std::max(most.requests, session->Requests());
+    most.readings = std::max(most.readings, pool_.Runs(name));
+  }
+  return most;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "reconciler/node/node_pool.h"
+
+namespace reconciler {
+
+// One root shell on one node for a whole apply. It holds the node's lock (a flock, which dies with
+// it) beside a lease that says whose it is, and answers requests one after another, so that a
+// request costs one round trip. Safe to call from several threads.
+class Session {
+ public:
+  // `lease`: what the next controller is told. Errors: kLocked with the other's lease, or why no
+  // shell came about.
+  static Result<std::unique_ptr<Session>> Open(const NodeSpec& node, NodePool& pool,
+                                               const std::string& lease);
+
+  // Runs shell text that may use NodeHelper's functions. It is read whole before any of it runs, so
+  // that a cut connection never leaves half a request. After an error (limit passed, connection
+  // lost, more than 16 MiB of output) the shell is closed for good: nothing is known about the
+  // rest.
+  Result<ScriptReply> Request(std::string_view script, Milliseconds limit);
+
+  // The same where the session is not at work; false: it is. What came of it is not told.
+  bool RequestIfIdle(std::string_view script, Milliseconds limit);
+
+  // What the shell's frames are marked with (see ParseFrames).
+  const std::string& nonce() const { return nonce_; }
+  bool Broken() const;
+  std::size_t Requests() const { return requests_; }
+
+ private:
+  Session(NodeName node, std::unique_ptr<Channel> shell, std::string nonce)
+      : node_(std::move(node)), shell_(std::move(shell)), nonce_(std::move(nonce)) {}
+  Result<ScriptReply> RequestLocked(std::string_view script, Milliseconds limit);
+  Result<ScriptReply> Ask(const std::string& text, Milliseconds limit);
+
+  mutable std::mutex mutex_ = {};
+  NodeName node_;
+  std::unique_ptr<Channel> shell_;  // null: broken
+  std::string nonce_;
+  std::size_t requests_ = 0;
+};
+
+struct RoundTrips {
+  std::size_t requests = 0;  // of a session, its beginning and its heartbeats included
+  std::size_t readings = 0;  // scripts beside it: facts, cables, proofs, each by a login's shell
+};
+
+// The sessions of one apply.
+class Sessions {
+ public:
+  // Opens the first node's alone, so that of two controllers one wins whole, then the others at the
+  // same time. Nodes that cannot be reached, by a new login either, are left out: see LeftOut. A
+  // lock held by another is a kLocked error; every session opened is closed again.
+  static Result<std::unique_ptr<Sessions>> Take(const std::vector<const NodeSpec*>& nodes,
+                                                NodePool& pool, std::string lease);
+
+  // Why nodes have no session, one error each.
+  const Errors& LeftOut() const { return left_out_; }
+
+  // A request to one node. Nodes without a session are a kTransport error.
+  Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);
+  // The same, through a new session (and login) where the old one broke.
+  Result<ScriptReply> RunAfresh(const NodeSpec& node, std::string_view script, Milliseconds limit);
+
+  // Sends `script` to every session each `period`, or a moment later where it is at work, until the
+  // returned thread is stopped: a node's guard must not fire because the controller waits for
+  // another node.
+  std::jthread Beat(std::string script, std::chrono::milliseconds period);
+
+  std::string Nonce(const NodeName& node) const;
+  // The most of any node so far.
+  RoundTrips MostRoundTrips() const;
+
+ private:
+  Sessions(NodePool& pool, std::string lease) : pool_(pool), lease_(std::move(lease)) {}
+  std::shared_ptr<Session> Find(const NodeName& node) const;
+  std::map<NodeName, std::shared_ptr<Session>> Open() const;
+
+  NodePool& pool_;
+  std::string lease_;
+  mutable std::mutex mutex_ = {};  // of the map
+  std::map<NodeName, std::shared_ptr<Session>> open_ = {};
+  Errors left_out_ = {};
+};
+
+}  // namespace reconciler

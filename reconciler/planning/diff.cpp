@@ -1,0 +1,165 @@
+#include "reconciler/planning/diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/digest.h"
+#include "reconciler/base/text.h"
+#include "reconciler/base/unified_diff.h"
+
+namespace reconciler {
+namespace {
+
+std::string LineCount(const std::string& content) {
+  const bool open_end = !content.empty() && content.back() != '\n';
+  return Plural(
+      static_cast<std::size_t>(std::count(content.begin(), content.end(), '\n')) + open_end, "line",
+      "lines");
+}
+
+// "(0600, 19 lines)", with the owner where it is not root.
+std::string FileSummary(const FileState& state) {
+  const std::string owner = state.owner == "root" && state.group == "root"
+                                ? ""
+                                : fmt::format("{}:{}, ", state.owner, state.group);
+  return fmt::format("({:04o}, {}{})", state.mode, owner, LineCount(state.content));
+}
+
+// "mode 0644 → 0600, 3 lines differ": what about a file differs, in words.
+std::string FileDifference(const FileState& before, const FileState& after,
+                           const std::string& diff) {
+  std::vector<std::string> parts;
+  if (before.mode != after.mode) {
+    parts.push_back(fmt::format("mode {:04o} → {:04o}", before.mode, after.mode));
+  }
+  if (before.owner != after.owner || before.group != after.group) {
+    parts.push_back(
+        fmt::format("owner {}:{} → {}:{}", before.owner, before.group, after.owner, after.group));
+  }
+  if (before.content != after.content) {
+    std::size_t added = 0;
+    std::size_t removed = 0;
+    for (std::size_t at = 0; at < diff.size();
+         at = std::min(diff.find('\n', at), diff.size() - 1) + 1) {
+      added += diff[at] == '+';
+      removed += diff[at] == '-';
+    }
+    parts.push_back(fmt::format("+{} -{} lines", added, removed));
+  }
+  return "(" + Join(parts, ", ") + ")";
+}
+
+std::string Canonical(const ResourceState& state) {
+  if (const auto* text = std::get_if<std::string>(&state)) return "text:" + *text;
+  const auto& file = std::get<FileState>(state);
+  return fmt::format("file:{:04o}:{}:{}:{}", file.mode, file.owner, file.group, file.content);
+}
+
+Change MakeChange(const Resource& resource, std::string_view plugin) {
+  Change change;
+  change.kind = resource.kind;
+  change.name = resource.name;
+  change.node = resource.node;
+  change.plugin = plugin;
+  change.where = resource.where;
+  change.fingerprint = Fingerprint(resource.observed);
+  const ResourceState* observed = Known(resource.observed);
+  if (observed != nullptr && std::holds_alternative<FileState>(*observed)) {
+    change.before = std::get<FileState>(*observed);
+  }
+  return change;
+}
+
+Change Blocked(const Resource& resource, std::string_view plugin, std::string why) {
+  Change change = MakeChange(resource, plugin);
+  change.change = ChangeKind::kBlocked;
+  change.detail = std::move(why);
+  return change;
+}
+
+// What the change looks like, for a desired state whose text is known.
+void Describe(const ResourceState& desired, const ResourceState* observed, Change& change) {
+  if (const auto* file = std::get_if<FileState>(&desired)) {
+    const FileState* before = observed == nullptr ? nullptr : std::get_if<FileState>(observed);
+    change.diff = UnifiedDiff(before == nullptr ? "" : before->content, file->content);
+    change.detail =
+        before == nullptr ? FileSummary(*file) : FileDifference(*before, *file, change.diff);
+    return;
+  }
+  const auto& after = std::get<std::string>(desired);
+  change.detail =
+      observed == nullptr ? after : fmt::format("{} → {}", std::get<std::string>(*observed), after);
+}
+
+Release DefaultRelease(const Resource& resource) {
+  Release release{.after = resource.triggers};
+  for (const Action& action : resource.undo) {
+    if (const auto* command = std::get_if<RunCommand>(&action)) release.after.push_back(*command);
+  }
+  return release;
+}
+
+void SetActions(const Resource& resource, Change& change) {
+  if (const auto* state = std::get_if<ResourceState>(&resource.desired)) {
+    if (const auto* file = std::get_if<FileState>(state)) {
+      change.actions.push_back(WriteFile{resource.name, *file});
+    }
+  } else if (const auto* before = Known(resource.observed);
+             before != nullptr && std::holds_alternative<FileState>(*before)) {
+    change.actions.push_back(RemoveFile{resource.name});
+  }
+  change.actions.insert(change.actions.end(), resource.apply.begin(), resource.apply.end());
+  change.undo = resource.undo;
+  change.triggers = resource.triggers;
+  change.release = resource.release ? *resource.release : DefaultRelease(resource);
+}
+
+}  // namespace
+
+std::string Fingerprint(const Observed<ResourceState>& observed) {
+  struct Visitor {
+    std::string operator()(const ResourceState& state) const { return Canonical(state); }
+    std::string operator()(const Absent&) const { return "absent"; }
+    std::string operator()(const Unknown&) const { return "unknown"; }
+    std::string operator()(const Unsupported&) const { return "unsupported"; }
+  };
+  return Sha256Hex(std::visit(Visitor{}, observed)).substr(0, 16);
+}
+
+std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
+  if (const auto* unknown = std::get_if<Unknown>(&resource.observed)) {
+    return Blocked(resource, plugin, "unknown: " + unknown->why);
+  }
+  if (const auto* unsupported = std::get_if<Unsupported>(&resource.observed)) {
+    return Blocked(resource, plugin, "not supported: " + unsupported->why);
+  }
+  const ResourceState* observed = Known(resource.observed);
+  const auto* desired = std::get_if<ResourceState>(&resource.desired);
+  const auto* later = std::get_if<KnownAfterApply>(&resource.desired);
+  const bool same = desired == nullptr ? later == nullptr && observed == nullptr
+                                       : observed != nullptr && *desired == *observed;
+  if (same) return std::nullopt;
+  if (!resource.blocked.empty()) return Blocked(resource, plugin, resource.blocked);
+
+  Change change = MakeChange(resource, plugin);
+  change.impact = resource.impact;
+  change.interrupts = resource.interrupts;
+  change.change = observed == nullptr ? ChangeKind::kAdd : ChangeKind::kModify;
+  if (later != nullptr) {
+    change.deferred = true;
+    change.detail = "known after apply: " + later->what;
+  } else if (desired != nullptr) {
+    Describe(*desired, observed, change);
+  } else {
+    change.change = ChangeKind::kRemove;
+    const auto* file = std::get_if<FileState>(observed);
+    change.detail = file != nullptr ? FileSummary(*file) : std::get<std::string>(*observed);
+    if (file != nullptr) change.diff = UnifiedDiff(file->content, "");
+  }
+  if (!resource.label.empty()) change.detail = resource.label;
+  if (!change.deferred) SetActions(resource, change);
+  return change;
+}
+
+}  // namespace reconciler

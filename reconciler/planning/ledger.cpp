@@ -1,0 +1,198 @@
+#include "reconciler/planning/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "reconciler/base/digest.h"
+#include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+namespace {
+
+const Action* FileActionOf(const Change& change) {
+  for (const Action& action : change.actions) {
+    if (!std::holds_alternative<RunCommand>(action)) return &action;
+  }
+  return nullptr;
+}
+
+using Names = std::set<std::string>;  // the cluster's, now and before
+
+std::string WithoutBlocks(std::string content, const Names& ours) {
+  for (const std::string& cluster : ours) content = reconciler::WithoutBlocks(content, cluster);
+  return content;
+}
+
+// What was there before us. A mark or a block of ours in it tells that we were there already.
+Action OriginalFile(const Change& change, const Names& ours) {
+  if (!change.before || ours.contains(OwnerOf(change.before->content).value_or(""))) {
+    return RemoveFile{change.name};
+  }
+  FileState state = *change.before;
+  state.content = WithoutBlocks(std::move(state.content), ours);
+  return WriteFile{change.name, std::move(state)};
+}
+
+std::vector<RunCommand> Commands(const Change& change) {
+  std::vector<RunCommand> commands;
+  for (const Action& action : change.actions) {
+    if (const auto* command = std::get_if<RunCommand>(&action)) commands.push_back(*command);
+  }
+  commands.insert(commands.end(), change.triggers.begin(), change.triggers.end());
+  return commands;
+}
+
+LedgerEntry FirstTouch(const Change& change, const Names& ours) {
+  LedgerEntry entry{.kind = change.kind,
+                    .name = change.name,
+                    .plugin = change.plugin,
+                    .triggers = change.release.after,
+                    .impact = change.impact};
+  for (const RunCommand& command : change.release.before) entry.original.push_back(command);
+  if (FileActionOf(change) != nullptr) entry.original.push_back(OriginalFile(change, ours));
+  return entry;
+}
+
+// Others wrote into the file since we did: what they wrote is what stays when we go.
+void TakeOverEdits(const Change& change, const Names& ours, LedgerEntry& entry) {
+  if (!entry.shared || !change.before || Sha256Hex(change.before->content) == entry.digest) return;
+  for (Action& action : entry.original) {
+    if (std::holds_alternative<RunCommand>(action)) continue;
+    const std::string rest = WithoutBlocks(change.before->content, ours);
+    if (rest.empty() && std::holds_alternative<RemoveFile>(action)) continue;
+    FileState state = *change.before;
+    if (const auto* write = std::get_if<WriteFile>(&action)) state = write->state;
+    state.content = rest;
+    action = WriteFile{change.name, std::move(state)};
+  }
+}
+
+void Touch(const Change& change, const LedgerHead& head, const Names& ours,
+           std::vector<LedgerEntry>& entries) {
+  const std::string id = change.kind + "/" + change.name;
+  auto entry = std::find_if(entries.begin(), entries.end(),
+                            [&](const LedgerEntry& one) { return one.Id() == id; });
+  if (entry == entries.end()) {
+    entries.push_back(FirstTouch(change, ours));
+    entry = entries.end() - 1;
+  }
+  TakeOverEdits(change, ours, *entry);
+  entry->plugin = change.plugin;
+  entry->generation = head.generation;
+  entry->again = Commands(change);
+  const Action* file = FileActionOf(change);
+  if (file == nullptr) return;
+  if (const auto* write = std::get_if<WriteFile>(file)) {
+    entry->digest = Sha256Hex(write->state.content);
+    entry->shared = WithoutBlocks(write->state.content, ours) != write->state.content;
+    return;
+  }
+  entry->digest.clear();
+  const Action* original = FileActionOf(*entry);
+  if (original != nullptr && std::holds_alternative<RemoveFile>(*original)) entries.erase(entry);
+}
+
+bool WasCarriedOut(const Change& change, const NodeName& node) {
+  return change.node == node && change.change != ChangeKind::kBlocked && !change.deferred &&
+         (!change.actions.empty() || !change.triggers.empty());
+}
+
+}  // namespace
+
+Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const NodeName& node,
+                    const LedgerHead& head) {
+  Ledger ledger{.cluster = head.cluster,
+                .generation = head.generation,
+                .manifest_digest = head.manifest_digest,
+                .nodes = head.nodes,
+                .entries = old.entries};
+  Names ours = {head.cluster};
+  if (!old.cluster.empty()) ours.insert(old.cluster);
+  const auto drop = [&](const std::string& id) {
+    std::erase_if(ledger.entries, [&](const LedgerEntry& entry) { return entry.Id() == id; });
+  };
+  for (const Plan& plan : applied) {
+    for (const PlanNode& one : plan.nodes) {
+      if (one.name != node) continue;
+      for (const std::string& id : one.forget) drop(id);
+    }
+    for (const Stage& stage : plan.stages) {
+      for (const Change& change : stage.changes) {
+        if (!WasCarriedOut(change, node)) continue;
+        if (change.prune) {
+          drop(change.kind + "/" + change.name);
+        } else {
+          Touch(change, head, ours, ledger.entries);
+        }
+      }
+    }
+  }
+  return ledger;
+}
+
+int NextGeneration(const ClusterFacts& facts) {
+  int newest = 0;
+  for (const auto& [name, node] : facts.nodes) {
+    if (const Ledger* ledger = Known(node.ledger)) newest = std::max(newest, ledger->generation);
+  }
+  return newest + 1;
+}
+
+std::vector<LedgerNode> RemovedNodes(const ClusterSpec& cluster, const ClusterFacts& facts) {
+  std::vector<LedgerNode> removed;
+  const Value* moved = cluster.settings.At({"moved", "nodes"});
+  for (const auto& [name, node] : facts.nodes) {
+    const Ledger* ledger = Known(node.ledger);
+    if (ledger == nullptr || !cluster.Owns(ledger->cluster)) continue;
+    for (const LedgerNode& one : ledger->nodes) {
+      const Value* now = moved == nullptr ? nullptr : moved->Find(one.name);
+      const bool known = cluster.FindNode(one.name) != nullptr ||
+                         (now != nullptr && cluster.FindNode(now->ScalarText()) != nullptr);
+      const bool listed = std::any_of(removed.begin(), removed.end(), [&](const LedgerNode& other) {
+        return other.name == one.name;
+      });
+      if (!known && !listed) removed.push_back(one);
+    }
+  }
+  return removed;
+}
+
+Errors WhyNotToApply(const ClusterSpec& cluster, const ClusterFacts& facts,
+                     bool allow_node_removal) {
+  Errors errors;
+  for (const auto& [name, node] : facts.nodes) {
+    if (const auto* unknown = std::get_if<Unknown>(&node.ledger)) {
+      errors.push_back({.kind = ErrorKind::kApply,
+                        .message = fmt::format("{}: {}", kLedgerFile, Printable(unknown->why)),
+                        .context = {name},
+                        .hint = "it says what was here before us: mend it, or move it away to "
+                                "begin anew without that"});
+    }
+    const Ledger* ledger = Known(node.ledger);
+    if (ledger == nullptr || cluster.Owns(ledger->cluster)) continue;
+    errors.push_back(
+        {.kind = ErrorKind::kApply,
+         .message = fmt::format("this node belongs to cluster '{}', wanted '{}'",
+                                Printable(ledger->cluster), cluster.name),
+         .context = {name},
+         .hint = "uninstall it there first; if the cluster was renamed, say `moved: {cluster: " +
+                 Printable(ledger->cluster) + "}`"});
+  }
+  if (allow_node_removal) return errors;
+  for (const LedgerNode& node : RemovedNodes(cluster, facts)) {
+    errors.push_back(
+        {.kind = ErrorKind::kApply,
+         .message = fmt::format("{} ({}) was applied to and is no longer in {}",
+                                Printable(node.name), Printable(node.address), cluster.file),
+         .hint = fmt::format("run `uninstall --node {0}` with the old manifest first, then give "
+                             "--allow-node-removal; if it was renamed, say "
+                             "`moved: {{nodes: {{{0}: NEW}}}}`",
+                             Printable(node.name))});
+  }
+  return errors;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,185 @@
+#include "reconciler/planning/plan_compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+
+std::set<std::string> DeferredIds(const Plan& plan) {
+  std::set<std::string> ids;
+  ForEachChange(plan, [&](const Change& change) {
+    if (change.deferred) ids.insert(change.Id());
+  });
+  return ids;
+}
+
+bool OnlyAnnounced(const Plan& plan, const std::set<std::string>& announced) {
+  bool only = true;
+  ForEachChange(plan, [&](const Change& change) { only &= announced.contains(change.Id()); });
+  return only;
+}
+
+Plan Without(Plan plan, const std::set<std::string>& ids) {
+  if (ids.empty()) return plan;
+  for (Stage& stage : plan.stages) {
+    std::erase_if(stage.changes, [&](const Change& change) { return ids.contains(change.Id()); });
+  }
+  return plan;
+}
+
+Plan OfNode(Plan plan, const NodeName& node) {
+  for (Stage& stage : plan.stages) {
+    std::erase_if(stage.changes, [&](const Change& change) { return change.node != node; });
+  }
+  return plan;
+}
+
+const Change* FindChange(const Plan& plan, const std::string& id) {
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.Id() == id) return &change;
+    }
+  }
+  return nullptr;
+}
+
+bool IsKept(const Change& change) {
+  const auto is_command = [](const Action& action) {
+    return std::holds_alternative<RunCommand>(action);
+  };
+  return change.undo.empty() && !change.actions.empty() &&
+         std::all_of(change.actions.begin(), change.actions.end(), is_command);
+}
+
+bool NewlyBlocked(const Plan& before, const Plan& after) {
+  for (const Stage& stage : after.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.change != ChangeKind::kBlocked) continue;
+      const Change* earlier = FindChange(before, change.Id());
+      if (earlier == nullptr || earlier->change != ChangeKind::kBlocked) return true;
+    }
+  }
+  return false;
+}
+
+Errors FindNotUndone(const Plan& before, const Plan& fresh) {
+  Errors errors;
+  const auto differs = [&](const Change& change, const std::string& now) {
+    errors.push_back({.kind = ErrorKind::kApply,
+                      .message = fmt::format("{} {} is not as it was before: {}", change.kind,
+                                             Printable(change.name), Printable(now)),
+                      .context = {change.node}});
+  };
+  ForEachChange(before, [&](const Change& change) {
+    if (IsKept(change)) return;
+    const Change* now = FindChange(fresh, change.Id());
+    if (now == nullptr) {
+      differs(change, "it is as the manifest wants it");
+    } else if (now->fingerprint != change.fingerprint) {
+      differs(change, now->detail);
+    }
+  });
+  ForEachChange(fresh, [&](const Change& change) {
+    if (FindChange(before, change.Id()) == nullptr) differs(change, change.detail);
+  });
+  return errors;
+}
+
+std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh) {
+  std::set<std::string> ids;
+  ForEachChange(fresh, [&](const Change& change) {
+    if (FindChange(saved, change.Id()) == nullptr) ids.insert(change.Id());
+  });
+  return ids;
+}
+
+namespace {
+
+bool Unreachable(const Plan& plan, const NodeName& name) {
+  return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const PlanNode& node) {
+    return node.name == name && !node.unreachable.empty();
+  });
+}
+
+bool Changes(const Plan& plan, const NodeName& node) {
+  bool changes = false;
+  ForEachChange(plan, [&](const Change& change) { changes |= change.node == node; });
+  return changes;
+}
+
+bool NothingLeft(const Plan& saved, const Plan& fresh) {
+  bool left = false;
+  ForEachChange(saved,
+                [&](const Change& change) { left |= FindChange(fresh, change.Id()) != nullptr; });
+  return !left;
+}
+
+}  // namespace
+
+Errors FindStale(const Plan& saved, const Plan& fresh) {
+  Errors errors;
+  const auto stale = [&](const Change& change, std::string now) {
+    errors.push_back({.kind = ErrorKind::kStale,
+                      .message = fmt::format(
+                          "{} {} moved since the plan was made: planned '{}', {}", change.kind,
+                          Printable(change.name), Printable(change.detail), Printable(now)),
+                      .context = {change.node}});
+  };
+  if (saved.spec_digest != fresh.spec_digest) {
+    errors.push_back(
+        {.kind = ErrorKind::kStale,
+         .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
+  }
+  for (const PlanNode& node : fresh.nodes) {
+    if (node.unreachable.empty() || !Changes(saved, node.name)) continue;
+    errors.push_back({.kind = ErrorKind::kStale,
+                      .message = "cannot be read now: " + Printable(node.unreachable),
+                      .context = {node.name}});
+  }
+  if (errors.empty() && !saved.Empty() && NothingLeft(saved, fresh)) {
+    return {{.kind = ErrorKind::kStale,
+             .message = "nothing is left of this plan: all of it is as the manifest wants it",
+             .hint = "it was applied already, or somebody did the same by hand"}};
+  }
+  for (const PlanNode& then : saved.nodes) {
+    for (const PlanNode& now : fresh.nodes) {
+      const bool same = then.generation == now.generation || !now.unreachable.empty();
+      if (then.name != now.name || same || !Changes(saved, now.name)) continue;
+      errors.push_back(
+          {.kind = ErrorKind::kStale,
+           .message = fmt::format("applied to since the plan was made: generation {} then, {} now",
+                                  then.generation, now.generation),
+           .context = {now.name}});
+    }
+  }
+  ForEachChange(saved, [&](const Change& change) {
+    const Change* now = FindChange(fresh, change.Id());
+    if (now == nullptr && Unreachable(fresh, change.node)) return;  // said above
+    if (now == nullptr) {
+      stale(change, "now it is as the manifest wants it");
+    } else if (now->fingerprint != change.fingerprint) {
+      stale(change, fmt::format("now '{}'", now->detail));
+    } else if (now->change == ChangeKind::kBlocked) {
+      stale(change, fmt::format("now blocked: {}", now->detail));
+    } else if (now->actions != change.actions || now->triggers != change.triggers) {
+      stale(change, "now other steps are needed");
+    }
+  });
+  if (!errors.empty()) errors.back().hint = "make a new plan and look at it again";
+  return errors;
+}
+
+std::vector<std::string> Interruptions(const Plan& plan) {
+  std::set<std::string> lines;
+  ForEachChange(plan, [&](const Change& change) {
+    if (!change.interrupts.empty()) {
+      lines.insert(fmt::format("{}: {}", Printable(change.node), Printable(change.interrupts)));
+    }
+  });
+  return {lines.begin(), lines.end()};
+}
+
+}  // namespace reconciler

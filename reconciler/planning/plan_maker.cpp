@@ -1,0 +1,283 @@
+#include "reconciler/planning/plan_maker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "reconciler/base/digest.h"
+#include "reconciler/base/text.h"
+#include "reconciler/planning/diff.h"
+#include "reconciler/planning/ledger.h"
+#include "reconciler/planning/order.h"
+#include "reconciler/planning/plugin_words.h"
+#include "reconciler/planning/prune.h"
+#include "reconciler/model/json/json.h"
+
+namespace reconciler {
+namespace {
+
+bool Selected(const std::vector<std::string>& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Result<void> RequireKnown(const std::vector<std::string>& asked,
+                          const std::vector<std::string>& known, std::string_view what) {
+  for (const std::string& name : asked) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto close = ClosestMatch(name, known);
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = fmt::format("unknown {} '{}'{}", what, name,
+                                        close ? fmt::format(", did you mean '{}'?", *close) : ""),
+                 .hint = fmt::format("known: {}", Join(known, ", "))});
+  }
+  return {};
+}
+
+// The plan's line names node and address already.
+std::string WithoutPlace(const std::string& why, const NodeSpec& node) {
+  for (const std::string& place :
+       {fmt::format("{} ({}): ", node.name, node.address), node.name + ": "}) {
+    if (why.starts_with(place)) return why.substr(place.size());
+  }
+  return why;
+}
+
+std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
+                                const PlanScope& scope) {
+  std::vector<PlanNode> nodes;
+  for (const NodeSpec& node : cluster.nodes) {
+    if (!Selected(scope.nodes, node.name)) continue;
+    PlanNode entry{.name = node.name, .address = node.address};
+    if (const auto found = facts.nodes.find(node.name); found != facts.nodes.end()) {
+      entry.session_interface = found->second.session_interface;
+      const Ledger* ledger = Known(found->second.ledger);
+      if (ledger != nullptr) entry.generation = ledger->generation;
+    } else if (const auto error = facts.unreachable.find(node.name);
+               error != facts.unreachable.end()) {
+      entry.unreachable = WithoutPlace(error->second.message, node);
+    } else {
+      entry.unreachable = "no facts";
+    }
+    nodes.push_back(std::move(entry));
+  }
+  return nodes;
+}
+
+}  // namespace
+
+Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& plugins,
+                        const PlanScope& scope) {
+  std::vector<std::string> nodes;
+  for (const NodeSpec& node : cluster.nodes) nodes.push_back(node.name);
+  if (auto known = RequireKnown(scope.nodes, nodes, "node"); !known) return known;
+  std::vector<std::string> names;
+  for (const Plugin& plugin : plugins) names.emplace_back(plugin.name);
+  return RequireKnown(scope.only, names, "plugin");
+}
+
+namespace {
+
+// By value: its long texts are taken out and digested as they are, since as JSON each would be
+// escaped, checked and copied, which is most of the work in a large cluster.
+std::string ChangeDigest(Change change) {
+  std::string texts = Sha256Hex(change.diff);
+  change.diff.clear();
+  for (Action& action : change.actions) {
+    auto* file = std::get_if<WriteFile>(&action);
+    if (file == nullptr) continue;
+    texts += Sha256Hex(file->state.content);
+    file->state.content.clear();
+  }
+  return Sha256Hex(ToJson(change).dump() + texts);
+}
+
+}  // namespace
+
+std::string PlanDigest(const Plan& plan) {
+  // Change by change: the document of a large cluster is never in memory as a whole.
+  std::string digests;
+  for (const Stage& stage : plan.stages) {
+    digests += "stage " + Join(stage.plugins, " ") + '\n';
+    for (const Change& change : stage.changes) digests += ChangeDigest(change) + '\n';
+  }
+  Plan rest{.cluster = plan.cluster,
+            .summary = plan.summary,
+            .manifest = plan.manifest,
+            .spec_digest = plan.spec_digest,
+            .only = plan.only,
+            .nodes = plan.nodes,
+            .notes = plan.notes,
+            .overwrite_edited = plan.overwrite_edited,
+            .uninstall = plan.uninstall};
+  return Sha256Hex(Dump(ToJson(rest)) + digests);
+}
+
+namespace {
+
+// All that one plan is made from, and the plan as far as it is made.
+class Planner {
+ public:
+  Planner(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
+          const std::vector<Plugin>& plugins, const PlanScope& scope)
+      : cluster_(cluster), fabric_(fabric), facts_(facts), plugins_(plugins), scope_(scope) {}
+
+  Plan Make(const std::vector<std::vector<std::size_t>>& stages) {
+    plan_.cluster = cluster_.name;
+    plan_.summary = fmt::format("{} · {} · mtu {}", Plural(cluster_.nodes.size(), "node", "nodes"),
+                                fabric_.summary, cluster_.fabric.mtu);
+    if (!scope_.uninstall) plan_.notes = fabric_.notes;
+    plan_.manifest = cluster_.file;
+    plan_.spec_digest = cluster_.digest;
+    plan_.only = scope_.only;
+    plan_.overwrite_edited = scope_.overwrite_edited;
+    plan_.uninstall = scope_.uninstall;
+    plan_.nodes = PlanNodes(cluster_, facts_, scope_);
+    Ask();
+    for (const auto& members : stages) AddStage(members, &members == &stages.back());
+    AddNotes();
+    plan_.id = PlanDigest(plan_);
+    return std::move(plan_);
+  }
+
+ private:
+  bool IsRead(const NodeSpec& node) const {
+    return facts_.nodes.contains(node.name) && Selected(scope_.nodes, node.name);
+  }
+
+  // What every plugin wants of each node, and what of the ledgers nobody wants.
+  void Ask() {
+    for (PlanNode& plan_node : plan_.nodes) {
+      const NodeSpec& node = *cluster_.FindNode(plan_node.name);
+      if (!IsRead(node)) continue;
+      const NodeFacts& facts = facts_.nodes.at(node.name);
+      const PluginInput input{cluster_, fabric_, node, facts, facts_};
+      std::vector<std::vector<Resource>>& wanted = wanted_[node.name];
+      std::set<std::string> asked;
+      for (const Plugin& plugin : plugins_) {
+        const bool asks = plugin.resources != nullptr && !scope_.uninstall;
+        wanted.push_back(asks ? plugin.resources(input) : std::vector<Resource>());
+        for (const Resource& one : wanted.back()) asked.insert(one.kind + "/" + one.name);
+      }
+      Prunes prunes = PruneNode(cluster_, facts, asked, scope_);
+      std::erase_if(prunes.changes,
+                    [&](const Change& change) { return scope_.pruned.contains(change.Id()); });
+      for (Change& change : prunes.changes) {
+        const auto plugin = std::find_if(plugins_.begin(), plugins_.end(), [&](const Plugin& one) {
+          return one.name == change.plugin && one.judge_release != nullptr;
+        });
+        const bool judged = plugin != plugins_.end() && change.change != ChangeKind::kBlocked;
+        if (judged) plugin->judge_release(input, change);
+      }
+      plan_node.forget = std::move(prunes.forget);
+      for (const std::string& id : prunes.kept) {
+        plan_.notes.push_back(
+            fmt::format("{}: {} stays: it was made here, and taking it away could lose something",
+                        node.name, id));
+      }
+      prunes_[node.name] = std::move(prunes.changes);
+    }
+  }
+
+  void AddStage(const std::vector<std::size_t>& members, bool last) {
+    Stage stage;
+    for (const std::size_t index : members) {
+      if (Selected(scope_.only, plugins_[index].name))
+        stage.plugins.emplace_back(plugins_[index].name);
+    }
+    for (const NodeSpec& node : cluster_.nodes) {
+      if (!IsRead(node)) continue;
+      for (const std::size_t index : members) {
+        if (Selected(scope_.only, plugins_[index].name)) AddResources(node, index, stage);
+      }
+      AddPrunes(node, members, last, stage);
+    }
+    if (!stage.changes.empty()) plan_.stages.push_back(std::move(stage));
+  }
+
+  void AddResources(const NodeSpec& node, std::size_t plugin, Stage& stage) {
+    // Taken out, so that no node's files are in memory twice.
+    std::vector<Resource> resources = std::move(wanted_.at(node.name)[plugin]);
+    for (Resource& resource : resources) {
+      if (!scope_.overwrite_edited && resource.blocked.empty()) {
+        resource.blocked = WhyEdited(resource, facts_.nodes.at(node.name));
+      }
+      if (auto change = Diff(resource, plugins_[plugin].name)) {
+        stage.changes.push_back(std::move(*change));
+      }
+    }
+  }
+
+  // In the stage of their plugin; of a plugin that is no more, in the last one.
+  void AddPrunes(const NodeSpec& node, const std::vector<std::size_t>& members, bool last,
+                 Stage& stage) {
+    for (Change& change : prunes_.at(node.name)) {
+      const auto is_its = [&](std::size_t index) { return plugins_[index].name == change.plugin; };
+      const bool known = std::any_of(plugins_.begin(), plugins_.end(), [&](const Plugin& plugin) {
+        return plugin.name == change.plugin;
+      });
+      if (std::any_of(members.begin(), members.end(), is_its) || (last && !known)) {
+        stage.changes.push_back(change);
+      }
+    }
+  }
+
+  void AddNotes() {
+    for (std::string& note : PluginNotes(cluster_, fabric_, facts_, plugins_, scope_)) {
+      plan_.notes.push_back(std::move(note));
+    }
+    if (scope_.uninstall) {
+      plan_.notes.emplace_back(
+          "everything in the nodes' ledgers goes back; max_prune is not asked");
+    }
+    for (const LedgerNode& node : RemovedNodes(cluster_, facts_)) {
+      plan_.notes.push_back(
+          fmt::format("{} ({}) was applied to and is no longer in the manifest: nothing is done "
+                      "about it, and apply wants --allow-node-removal",
+                      node.name, node.address));
+    }
+    for (const auto& [name, node] : facts_.nodes) {
+      if (!Selected(scope_.nodes, name)) continue;
+      if (const std::string text = UnderWayText(name, node); !text.empty()) {
+        plan_.notes.push_back(text);
+      }
+    }
+  }
+
+  const ClusterSpec& cluster_;
+  const Fabric& fabric_;
+  const ClusterFacts& facts_;
+  const std::vector<Plugin>& plugins_;
+  const PlanScope& scope_;
+  std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
+  std::map<NodeName, std::vector<Change>> prunes_ = {};
+  Plan plan_ = {};
+};
+
+}  // namespace
+
+std::string UnderWayText(const NodeName& name, const NodeFacts& facts) {
+  const auto lease = facts.values.find(std::string(kLeaseKey));
+  const auto undecided = facts.values.find(std::string(kUndecidedKey));
+  const std::string* who = lease == facts.values.end() ? nullptr : Known(lease->second);
+  const std::string* journals =
+      undecided == facts.values.end() ? nullptr : Known(undecided->second);
+  if (who != nullptr) {
+    return fmt::format("{}: an apply of {} is under way{}", name, *who,
+                       journals == nullptr ? "" : ": its revert is armed");
+  }
+  if (journals == nullptr) return {};
+  return fmt::format("{}: an apply was cut off, and the node ends it by itself (journal {})", name,
+                     *journals);
+}
+
+Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
+                      const std::vector<Plugin>& plugins, const PlanScope& scope) {
+  if (auto known = CheckScope(cluster, plugins, scope); !known) return Fail(known.error());
+  const auto stages = PluginStages(plugins);
+  if (!stages) return Fail(stages.error());
+  return Planner(cluster, fabric, facts, plugins, scope).Make(*stages);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,203 @@
+#include "reconciler/planning/prune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "reconciler/base/digest.h"
+#include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
+#include "reconciler/base/unified_diff.h"
+#include "reconciler/planning/diff.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::int64_t kMaxPrune = 10;  // where the manifest was made without the schema's default
+
+std::int64_t MaxPrune(const ClusterSpec& cluster) {
+  const Value* value = cluster.settings.Find("max_prune");
+  const std::int64_t* most = value == nullptr ? nullptr : value->AsInteger();
+  return most == nullptr ? kMaxPrune : *most;
+}
+
+Observed<ResourceState> AsState(const Observed<FileState>& file) {
+  if (const FileState* state = Known(file)) return ResourceState(*state);
+  if (const auto* unknown = std::get_if<Unknown>(&file)) return *unknown;
+  if (const auto* unsupported = std::get_if<Unsupported>(&file)) return *unsupported;
+  return Absent{};
+}
+
+// The session's own interface, named in a step, is left alone whatever the ledger says.
+bool TouchesSession(const Change& change, const NodeFacts& facts) {
+  if (facts.session_interface.empty()) return false;
+  const std::string inside = "." + facts.session_interface + ".";  // net.ipv4.conf.IF.KEY=VALUE
+  const auto names = [&](const RunCommand& command) {
+    return std::any_of(command.argv.begin(), command.argv.end(), [&](const std::string& word) {
+      return word == facts.session_interface || word.find(inside) != std::string::npos;
+    });
+  };
+  return std::any_of(change.triggers.begin(), change.triggers.end(), names) ||
+         std::any_of(change.actions.begin(), change.actions.end(), [&](const Action& action) {
+           const auto* command = std::get_if<RunCommand>(&action);
+           return command != nullptr && names(*command);
+         });
+}
+
+// One node's entries, judged one by one.
+class Pruner {
+ public:
+  Pruner(const ClusterSpec& cluster, const NodeFacts& facts, const Ledger& ledger,
+         const PlanScope& scope)
+      : cluster_(cluster),
+        facts_(facts),
+        ledger_(ledger),
+        why_(scope.uninstall ? "uninstall: " : "no longer in the manifest: ") {}
+
+  void Add(const LedgerEntry& entry, Prunes& prunes) const {
+    if (entry.original.empty() && entry.triggers.empty()) {
+      prunes.forget.push_back(entry.Id());
+      prunes.kept.push_back(entry.Id());
+      return;
+    }
+    const Action* file = FileActionOf(entry);
+    auto change = file != nullptr ? File(entry, *file) : std::optional(Command(entry));
+    if (!change) {
+      prunes.forget.push_back(entry.Id());
+      return;
+    }
+    if (change->change != ChangeKind::kBlocked && TouchesSession(*change, facts_)) {
+      Block(*change, facts_.session_interface + " carries this session and is never touched");
+    }
+    prunes.changes.push_back(std::move(*change));
+  }
+
+ private:
+  Change Bare(const LedgerEntry& entry) const {
+    Change change{.kind = entry.kind,
+                  .name = entry.name,
+                  .node = facts_.node,
+                  .plugin = entry.plugin,
+                  .actions = entry.original,
+                  .triggers = entry.triggers,
+                  .impact = entry.impact,
+                  .prune = true};
+    for (const RunCommand& command : entry.again) change.undo.push_back(command);
+    return change;
+  }
+
+  // Nobody reads what nobody asks for: that the command succeeds is all that is known of it.
+  Change Command(const LedgerEntry& entry) const {
+    Change change = Bare(entry);
+    const std::size_t steps = entry.original.size() + entry.triggers.size();
+    const auto* one = !entry.original.empty() ? std::get_if<RunCommand>(&entry.original.front())
+                                              : &entry.triggers.front();
+    change.detail =
+        why_ + (steps == 1 && one != nullptr ? fmt::format("set back by {}", Join(one->argv, " "))
+                                             : std::string("set back"));
+    change.fingerprint = Sha256Hex(entry.Id()).substr(0, 16);
+    return change;
+  }
+
+  // nullopt: there is nothing of ours any more.
+  std::optional<Change> File(const LedgerEntry& entry, const Action& original) const {
+    const Observed<FileState> observed = FileOf(facts_, entry.name);
+    Change change = Bare(entry);
+    change.fingerprint = Fingerprint(AsState(observed));
+    if (const auto* unknown = std::get_if<Unknown>(&observed)) {
+      Block(change, "unknown: " + unknown->why);
+      return change;
+    }
+    const FileState* now = Known(observed);
+    const auto* write = std::get_if<WriteFile>(&original);
+    if (now == nullptr && (write == nullptr || !entry.digest.empty())) return std::nullopt;
+    if (now != nullptr && write != nullptr && *now == write->state) return std::nullopt;
+    if (now != nullptr) change.before = *now;
+    const std::string digest = now == nullptr ? "" : Sha256Hex(now->content);
+    if (digest != entry.digest) return Edited(entry, *now, std::move(change));
+    return Whole(now, write, std::move(change));
+  }
+
+  Change Whole(const FileState* now, const WriteFile* write, Change change) const {
+    change.change = write == nullptr ? ChangeKind::kRemove : ChangeKind::kModify;
+    change.detail = why_ + (write == nullptr ? "removed" : "as it was before");
+    change.diff = UnifiedDiff(now == nullptr ? "" : now->content,
+                              write == nullptr ? "" : write->state.content);
+    return change;
+  }
+
+  std::optional<Change> Edited(const LedgerEntry& entry, const FileState& now,
+                               Change change) const {
+    FileState rest = now;
+    for (const std::string& name : {ledger_.cluster, cluster_.name}) {
+      rest.content = WithoutBlocks(rest.content, name);
+    }
+    if (rest.content == now.content) {
+      if (entry.shared) return std::nullopt;
+      Block(change, fmt::format("{}edited on the node since generation {}: take it away by hand, "
+                                "or put it back as it was written",
+                                why_, entry.generation));
+      return change;
+    }
+    const bool ours_alone =
+        rest.content.empty() && std::holds_alternative<RemoveFile>(*FileActionOf(entry));
+    change.change = ours_alone ? ChangeKind::kRemove : ChangeKind::kModify;
+    change.detail = why_ + (ours_alone ? "removed" : "our lines taken out");
+    change.diff = UnifiedDiff(now.content, rest.content);
+    for (Action& action : change.actions) {
+      if (std::holds_alternative<RunCommand>(action)) continue;
+      action = ours_alone ? Action(RemoveFile{entry.name}) : Action(WriteFile{entry.name, rest});
+    }
+    return change;
+  }
+
+  const ClusterSpec& cluster_;
+  const NodeFacts& facts_;
+  const Ledger& ledger_;
+  std::string why_;
+};
+
+}  // namespace
+
+Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
+                 const std::set<std::string>& asked, const PlanScope& scope) {
+  Prunes prunes;
+  const Ledger* ledger = Known(facts.ledger);
+  if (ledger == nullptr || !cluster.Owns(ledger->cluster)) return prunes;
+  const Pruner pruner(cluster, facts, *ledger, scope);
+  for (auto entry = ledger->entries.rbegin(); entry != ledger->entries.rend(); ++entry) {
+    const bool selected = scope.only.empty() || std::find(scope.only.begin(), scope.only.end(),
+                                                          entry->plugin) != scope.only.end();
+    if (selected && !asked.contains(entry->Id())) pruner.Add(*entry, prunes);
+  }
+  const auto most = MaxPrune(cluster);
+  const auto count =
+      std::count_if(prunes.changes.begin(), prunes.changes.end(),
+                    [](const Change& change) { return change.change != ChangeKind::kBlocked; });
+  if (scope.uninstall || count <= most) return prunes;
+  for (Change& change : prunes.changes) {
+    if (change.change == ChangeKind::kBlocked) continue;
+    Block(change, fmt::format("no longer in the manifest, as {} things on this node, and max_prune "
+                              "is {}: raise it in the manifest if they shall all go",
+                              count, most));
+  }
+  return prunes;
+}
+
+std::string WhyEdited(const Resource& resource, const NodeFacts& facts) {
+  const Ledger* ledger = Known(facts.ledger);
+  const ResourceState* observed = Known(resource.observed);
+  const auto* file = observed == nullptr ? nullptr : std::get_if<FileState>(observed);
+  if (ledger == nullptr || file == nullptr) return {};
+  const LedgerEntry* entry = ledger->Find(resource.kind + "/" + resource.name);
+  if (entry == nullptr || entry->shared || entry->digest.empty()) return {};
+  const auto* desired = std::get_if<ResourceState>(&resource.desired);
+  const auto* wanted = desired == nullptr ? nullptr : std::get_if<FileState>(desired);
+  if (wanted != nullptr && wanted->content == file->content) return {};
+  if (Sha256Hex(file->content) == entry->digest) return {};
+  return fmt::format("edited on the node since generation {}: --overwrite-edited writes it again",
+                     entry->generation);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,64 @@
+#include "reconciler/spark_verify/write/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace reconciler::spark_verify {
+namespace {
+
+// CUDA's context, NCCL's communicator and its connections took 0.9 to 1.3 GiB on an H100.
+constexpr std::uint64_t kNcclOwn = std::uint64_t{3} << 29;
+constexpr std::uint64_t kShareUnified = 4;  // of what may be used at all
+constexpr std::uint64_t kShareOwn = 2;
+
+std::uint64_t Above(std::uint64_t value, std::uint64_t kept) {
+  return value > kept ? value - kept : 0;
+}
+
+}  // namespace
+
+HostMemory ParseMemory(const std::string& meminfo) {
+  HostMemory memory;
+  std::istringstream lines(meminfo);
+  std::string name;
+  std::uint64_t kib = 0;
+  std::uint64_t swap_total = 0;
+  std::uint64_t swap_free = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    if (!(words >> name >> kib)) continue;
+    if (name == "MemAvailable:") memory.available = kib << 10;
+    if (name == "SwapTotal:") swap_total = kib << 10;
+    if (name == "SwapFree:") swap_free = kib << 10;
+  }
+  memory.swap_used = Above(swap_total, swap_free);
+  return memory;
+}
+
+std::uint64_t MaxBytes(const NcclHello& hello, const NcclOptions& options) {
+  const std::uint64_t fits = hello.integrated
+                                 ? Above(hello.mem_available, options.reserve) / kShareUnified
+                                 : Above(hello.gpu_free, kNcclOwn) / kShareOwn;
+  return std::min<std::uint64_t>(fits, options.memory_limit);
+}
+
+std::string MemoryRefusal(const NcclHello& hello, const NcclOptions& options) {
+  const auto largest =
+      std::max_element(options.sizes.begin(), options.sizes.end(),
+                       [](const NcclSize& a, const NcclSize& b) { return a.bytes < b.bytes; });
+  if (largest == options.sizes.end() || largest->bytes <= hello.max_bytes) return "";
+  if (!hello.integrated) {
+    return fmt::format(
+        "wanted room for {} bytes, found {} bytes of the GPU's memory free, enough "
+        "for {}",
+        largest->bytes, hello.gpu_free, hello.max_bytes);
+  }
+  return fmt::format(
+      "wanted room for {} bytes, found {} bytes of memory available, which with {} "
+      "kept free is enough for {}",
+      largest->bytes, hello.mem_available, options.reserve, hello.max_bytes);
+}
+
+}  // namespace reconciler::spark_verify

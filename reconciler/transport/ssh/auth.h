@@ -1,0 +1,14 @@
+#pragma once
+
+#include "reconciler/transport/ssh/connection.h"
+
+namespace reconciler {
+
+// Logs in with public keys only: the identity of the manifest or those of ~/.ssh/config, then the
+// agent's keys, then the default key files. Never asks anybody anything.
+Result<void> LogIn(const SshConnection& connection, Deadline deadline);
+
+// Whether access.identity can be used at all; asked before the network is.
+Result<void> CheckIdentity(const NodeSpec& node);
+
+}  // namespace reconciler

@@ -1,0 +1,187 @@
+#include "reconciler/transport/ssh/channel.h"
+
+#include <fmt/format.h>
+#include <libssh/callbacks.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "reconciler/base/text.h"
+#include "reconciler/transport/shell_command.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::size_t kMaxKept = 64u << 20;  // bytes that may arrive while a Write waits
+constexpr std::size_t kWriteSize = 32768;    // bytes handed to libssh at once
+constexpr Milliseconds kEndLimit{3000};      // for ending what a destroyed channel leaves behind
+
+// Names as RFC 4254 section 6.10 has them, numbers as on Linux.
+int SignalNumber(std::string_view name) {
+  static const std::map<std::string_view, int> numbers = {
+      {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},   {"ILL", SIGILL},
+      {"INT", SIGINT},   {"KILL", SIGKILL}, {"PIPE", SIGPIPE}, {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV},
+      {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? 0 : found->second;
+}
+
+class SshShell : public Channel {
+ public:
+  // `token` may be empty: then nothing is looked for when this channel is destroyed.
+  SshShell(std::shared_ptr<SshConnection> connection, std::string token);
+  ~SshShell() override;
+  SshShell(const SshShell&) = delete;
+  SshShell& operator=(const SshShell&) = delete;
+
+  Result<void> Open(Deadline deadline);
+  Result<void> Write(std::string_view bytes, Deadline deadline) override;
+  Result<void> CloseInput() override;
+  Result<Output> Read(Deadline deadline) override;
+
+ private:
+  bool Over() const { return exit_code_.has_value() && ssh_channel_is_eof(channel_) != 0; }
+  Error Refused() const;  // why no session came about
+  Result<void> Take();    // what arrived, into kept_
+  std::size_t Kept() const { return kept_.out.size() + kept_.err.size(); }
+
+  std::shared_ptr<SshConnection> connection_;
+  std::string token_;
+  ssh_channel channel_ = nullptr;
+  ssh_channel_callbacks_struct callbacks_ = {};
+  bool running_ = false;
+  bool exit_told_ = false;
+  std::optional<int> exit_code_ = std::nullopt;
+  Output kept_ = {};  // arrived, not handed out by Read yet
+};
+
+SshShell::SshShell(std::shared_ptr<SshConnection> connection, std::string token)
+    : connection_(std::move(connection)), token_(std::move(token)) {
+  callbacks_.userdata = this;
+  callbacks_.channel_data_function = [](ssh_session, ssh_channel, void* data, std::uint32_t size,
+                                        int is_err, void* self) {
+    Output& kept = static_cast<SshShell*>(self)->kept_;
+    (is_err != 0 ? kept.err : kept.out).append(static_cast<const char*>(data), size);
+    return static_cast<int>(size);
+  };
+  callbacks_.channel_exit_status_function = [](ssh_session, ssh_channel, int status, void* self) {
+    static_cast<SshShell*>(self)->exit_code_ = status;
+  };
+  callbacks_.channel_exit_signal_function = [](ssh_session, ssh_channel, const char* signal, int,
+                                               const char*, const char*, void* self) {
+    static_cast<SshShell*>(self)->exit_code_ = 128 + SignalNumber(signal);
+  };
+  ssh_callbacks_init(&callbacks_);
+}
+
+SshShell::~SshShell() {
+  if (channel_ == nullptr) return;
+  if (running_ && !token_.empty() && !Over()) (void)Take();
+  const bool leftover = running_ && !token_.empty() && !Over() && connection_->Alive();
+  ssh_remove_channel_callbacks(channel_, &callbacks_);
+  ssh_channel_free(channel_);
+  if (!leftover) return;
+  // sshd ends nothing when a channel closes, and its signals do not reach what sudo started.
+  SshShell end(connection_, "");
+  const Deadline deadline = std::chrono::steady_clock::now() + kEndLimit;
+  if (end.Open(deadline)) (void)RunScriptOn(end, EndShellScript(token_), kEndLimit);
+}
+
+Result<void> SshShell::Open(Deadline deadline) {
+  channel_ = ssh_channel_new(connection_->Session());
+  if (channel_ == nullptr) return Fail(Refused());
+  ssh_add_channel_callbacks(channel_, &callbacks_);
+  auto answer =
+      connection_->Repeat([&] { return ssh_channel_open_session(channel_); }, SSH_AGAIN, deadline);
+  if (answer && *answer == SSH_OK) {
+    const std::string command = RemoteShellCommand(connection_->Node().access.become, token_);
+    answer = connection_->Repeat(
+        [&] { return ssh_channel_request_exec(channel_, command.c_str()); }, SSH_AGAIN, deadline);
+  }
+  if (!answer) return Fail(answer.error());
+  if (*answer != SSH_OK) return Fail(Refused());
+  running_ = true;
+  return {};
+}
+
+Error SshShell::Refused() const {
+  if (!connection_->Alive()) return connection_->LostError();
+  return connection_->MakeError(fmt::format("the node opens no session: {}",
+                                            Printable(ssh_get_error(connection_->Session()))),
+                                "MaxSessions in its sshd_config may be too small");
+}
+
+Result<void> SshShell::Take() {
+  const std::size_t first = Kept();
+  // At most 1 MiB at a time, so that a flood reaches the caller who limits it.
+  for (std::size_t before = first;; before = Kept()) {
+    connection_->Pump();
+    if (Kept() == before || Kept() - first > (1u << 20)) break;
+  }
+  if (Kept() > kMaxKept) {
+    return Fail(connection_->MakeError("more than 64 MiB of output before the script was read"));
+  }
+  return {};
+}
+
+Result<void> SshShell::Write(std::string_view bytes, Deadline deadline) {
+  while (!bytes.empty() && !Over()) {
+    if (auto taken = Take(); !taken) return taken;
+    const auto size = static_cast<std::uint32_t>(std::min(bytes.size(), kWriteSize));
+    const int written = ssh_channel_write(channel_, bytes.data(), size);
+    if (written > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+      continue;
+    }
+    if (!connection_->Alive()) return Fail(connection_->LostError());
+    if (ssh_channel_is_closed(channel_) != 0) return {};
+    // Nothing may look at the socket between the write that found no room and this.
+    if (auto waited = connection_->Wait(deadline); !waited) return waited;
+  }
+  return {};
+}
+
+Result<void> SshShell::CloseInput() {
+  if (ssh_channel_is_closed(channel_) != 0) return {};  // the process ended already
+  if (ssh_channel_send_eof(channel_) != SSH_OK && !connection_->Alive()) {
+    return Fail(connection_->LostError());
+  }
+  return {};
+}
+
+Result<Channel::Output> SshShell::Read(Deadline deadline) {
+  if (exit_told_) return Fail(connection_->MakeError("the shell ended already"));
+  for (;;) {
+    if (auto taken = Take(); !taken) return Fail(std::move(taken.error()));
+    if (Kept() > 0) return std::exchange(kept_, {});
+    if (Over()) {
+      exit_told_ = true;
+      return Output{.exit_code = exit_code_};
+    }
+    // Closed without an exit code: what runs the session there was killed.
+    if (!connection_->Alive() || ssh_channel_is_closed(channel_) != 0) {
+      return Fail(connection_->LostError());
+    }
+    if (auto waited = connection_->Wait(deadline); !waited) return Fail(std::move(waited.error()));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Channel>> OpenSshShell(std::shared_ptr<SshConnection> connection) {
+  const int limit_s = connection->Node().access.connect_timeout_s;
+  const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
+  auto shell = std::make_unique<SshShell>(std::move(connection), NewShellToken());
+  if (auto opened = shell->Open(deadline); !opened) {
+    if (opened.error().hint.empty() && MillisecondsLeft(deadline) == 0) {
+      opened.error().hint = fmt::format("the limit was {} s (connect_timeout_s)", limit_s);
+    }
+    return Fail(std::move(opened.error()));
+  }
+  return shell;
+}
+
+}  // namespace reconciler

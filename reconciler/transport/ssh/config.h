@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconciler/base/result.h"
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/transport/ssh/handles.h"
+
+namespace reconciler {
+
+// Where a node really is and who logs in there: its `access` laid over ~/.ssh/config, laid over
+// /etc/ssh/ssh_config.
+struct SshTarget {
+  std::string place = {};    // "spark-2 (192.168.1.22)": how errors begin
+  std::string address = {};  // as the manifest has it
+  std::string host = {};     // HostName
+  int port = 22;
+  std::string user = {};
+  std::string explicit_identity = {};  // access.identity; the others are not required to exist
+  std::vector<std::string> identities = {};          // IdentityFile lines, in order
+  std::vector<std::string> default_identities = {};  // tried last, when no IdentityFile is named
+  std::string known_hosts = {};
+  std::string global_known_hosts = {};
+  std::string proxy_command = {};  // one shell command, tokens expanded; empty: a direct connection
+};
+
+// $HOME, else the home directory of the user's account. libssh and OpenSSH look at the account
+// only; a $HOME that says otherwise is what the user meant.
+std::string HomeDirectory();
+
+// Reads the configuration into `session` and says what came out of it.
+Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node);
+
+// "~/" and the tokens %d %h %p %r %n %u %% of a path or a command.
+std::string ExpandSshTokens(const std::string& text, const SshTarget& target);
+
+}  // namespace reconciler

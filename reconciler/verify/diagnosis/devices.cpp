@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/diagnosis/casebook.h"
+
+namespace reconciler {
+namespace {
+
+struct DeviceText {
+  Symptom symptom;
+  std::string_view cause;
+  std::string_view next;  // {}: the nodes
+};
+
+constexpr DeviceText kDeviceTexts[] = {
+    {Symptom::kHcaMissing,
+     "the port has no RDMA device: the module mlx5_ib is not loaded, or the port is no RoCE "
+     "adapter's",
+     "look at `rdma link` and `lsmod` on {}; `modprobe mlx5_ib`"},
+    {Symptom::kHcaName,
+     "the kernel calls the RDMA device otherwise than the rule of rdma-core does, so that NCCL's "
+     "list of adapters names none",
+     "look on {} for a rule that overrides 60-rdma-persistent-naming.rules (a vendor's driver "
+     "brings one)"},
+    {Symptom::kHcaDown, "the interface has carrier and its RDMA port is not active",
+     "look at `rdma link` and dmesg of {}; set the port down and up again"},
+    {Symptom::kGidMissing,
+     "the adapter's table has no RoCE v2 GID for the rail's address, although the interface has it",
+     "set the port of {} down and up again; the kernel makes the GID from the address"},
+    {Symptom::kGidTwice, "the rail's address is twice in the adapter's table",
+     "give the address on {} to one interface only: look for VLANs and bridges over it"},
+    {Symptom::kPcieNarrow,
+     "the adapter's PCIe link has fewer lanes than the hardware: some BIOSes before 2026-04 wired "
+     "the second controller with two",
+     "update the BIOS of {} (fwupdmgr update), then take its power away for a minute"},
+    {Symptom::kPcieSlow, "the adapter's PCIe link was trained to a lower speed than the hardware's",
+     "reboot {}; if it stays, take its power away for a minute"},
+    {Symptom::kCmaWrong,
+     "the kernel counts memory as CMA that it has not (a fault of kernels 7.0 with KHO): RDMA "
+     "cannot register memory",
+     "boot {} with `kho=off`, or with a kernel 6.17"},
+};
+
+}  // namespace
+
+// Pings pass with any of these.
+void ExplainByDevices(Casebook& book) {
+  for (const DeviceText& text : kDeviceTexts) {
+    // One per node: each has its own measured values and its own next step.
+    const auto groups =
+        book.OpenBy(text.symptom, [](const Check& check) { return std::string(check.from); });
+    for (const auto& [node, checks] : groups) {
+      Finding finding = book.Draft(std::string(ToString(text.symptom)), {node}, checks);
+      finding.cause = text.cause;
+      finding.next_step = fmt::format(fmt::runtime(text.next), node);
+      const std::size_t id = book.Open(std::move(finding));
+      for (const std::size_t i : checks) book.Explain(i, id);
+    }
+  }
+}
+
+}  // namespace reconciler

@@ -1,0 +1,176 @@
+#include "reconciler/verify/diagnosis/diagnose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/diagnosis/casebook.h"
+#include "reconciler/verify/links/probes.h"
+
+namespace reconciler {
+namespace {
+
+std::vector<NodeName> NodesOf(const Casebook& book, const std::vector<std::size_t>& checks) {
+  std::vector<NodeName> nodes;
+  for (const std::size_t i : checks) {
+    const NodeName& node = book.checks[i].from;
+    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+// What the peers heard from a node that we cannot reach.
+std::vector<std::string> SignsOfLife(const Casebook& book, const NodeName& node) {
+  std::vector<std::string> signs;
+  for (const Check& check : book.checks) {
+    if (check.rung == Rung::kPing && check.to == node && check.outcome == Outcome::kPass) {
+      signs.push_back(fmt::format("{} gets its pings on {} back", check.from,
+                                  RailName(check.rail.value_or(0))));
+    }
+  }
+  return signs;
+}
+
+bool PeersHeardNothing(const Casebook& book, const NodeName& node,
+                       const std::map<NodeName, std::string>& unreachable) {
+  return std::any_of(book.checks.begin(), book.checks.end(), [&](const Check& check) {
+    return check.rung == Rung::kPing && check.to == node && !check.measured.empty() &&
+           check.outcome != Outcome::kPass && !unreachable.contains(check.from);
+  });
+}
+
+struct AccessText {
+  std::string_view text;   // in the transport's error
+  std::string_view cause;  // {}: the node
+  std::string_view next;
+};
+
+// What the transport found out by itself: the node is there, or never was the question.
+constexpr AccessText kAccessTexts[] = {
+    {"sudo wants a password", "{} lets us in, but sudo wants a password there",
+     "allow sudo without a password on {}, or log in as root with `become: none` in `access`"},
+    {"sudo wants a terminal", "{} lets us in, but sudo wants a terminal there",
+     "remove 'Defaults requiretty' from the sudoers of {}"},
+    {"sudo is not allowed", "{} lets us in, but the user may not use sudo there",
+     "allow sudo without a password on {}, or log in as root with `become: none` in `access`"},
+    {"no sudo is installed", "{} lets us in, but has no sudo",
+     "install sudo on {}, or log in as root with `become: none` in `access`"},
+    {"the host key changed",
+     "the host key of {} changed: it was installed anew, or another machine answers at its address",
+     "make sure that it is {}, then forget the old key (ssh-keygen -R) and accept the new one"},
+    {"the host key is not known", "the host key of {} is not known here",
+     "compare it with the one that {} shows, then accept it once by hand"},
+    {"the host key is revoked", "{} shows a host key that is revoked here",
+     "give {} a new host key"},
+    {"the key is right, but more is asked for", "{} takes our key but asks for more than a key",
+     "let sshd of {} be content with publickey (AuthenticationMethods)"},
+    {"no keys are taken there", "sshd of {} takes no keys",
+     "allow keys there: PubkeyAuthentication yes in the sshd_config of {}"},
+    {"is encrypted and no agent has it", "the key for {} is encrypted here and no agent has it",
+     "load the key for {} into the agent with ssh-add"},
+    {"there is no key to try", "there is no key here to log in to {} with",
+     "make one with ssh-keygen and put its public half on {}, or name its file as `identity`"},
+    {"too many keys were tried", "{} ended the login: too many keys were tried",
+     "name the right key file for {} as `identity` in `access`"},
+    {"the identity file", "the identity file for {} cannot be used here",
+     "mend `identity` in `access` of the manifest for {}"},
+    {"cannot log in as", "the login was refused by {}",
+     "put the public key on {} (ssh-copy-id), and look at `user` in `access` of the manifest"},
+};
+
+const AccessText* FindAccessText(std::string_view why) {
+  const auto* found = std::find_if(
+      std::begin(kAccessTexts), std::end(kAccessTexts),
+      [why](const AccessText& known) { return why.find(known.text) != std::string_view::npos; });
+  return found == std::end(kAccessTexts) ? nullptr : found;
+}
+
+void ExplainUnreachable(Casebook& book, const NodeName& node, const std::string& why,
+                        const std::map<NodeName, std::string>& unreachable) {
+  Finding finding{.code = "node-unreachable",
+                  .outcome = Outcome::kCouldNotMeasure,
+                  .rung = Rung::kFacts,
+                  .nodes = {node},
+                  .expected = fmt::format("{} can be read", node),
+                  .measured = why,
+                  .evidence = SignsOfLife(book, node)};
+  const AccessText* access = FindAccessText(why);
+  if (access != nullptr) {
+    finding.cause = fmt::format(fmt::runtime(access->cause), node);
+  } else if (!finding.evidence.empty()) {
+    finding.cause = fmt::format(
+        "{} runs and answers its peers: the management path, its sshd or our access is at fault",
+        node);
+  } else if (PeersHeardNothing(book, node, unreachable)) {
+    finding.cause =
+        fmt::format("its peers hear nothing from {} either: off, booting or hung", node);
+  } else {
+    finding.cause =
+        fmt::format("{} is off, or the management path or our access is at fault", node);
+  }
+  finding.next_step = fmt::format(
+      fmt::runtime(access != nullptr
+                       ? access->next
+                       : "log in to {} by hand, or look at its power and its management cable"),
+      node);
+  const std::size_t id = book.Open(std::move(finding));
+  for (std::size_t i = 0; i < book.checks.size(); ++i) {
+    const Check& check = book.checks[i];
+    if (check.symptom != Symptom::kNodeUnreachable) continue;
+    const RailPort* end = OtherEnd(book.fabric, check.from, check.rail.value_or(-1));
+    const bool about_peer =
+        check.to.empty() ? end != nullptr && end->node == node : check.to == node;
+    if (check.from == node || (about_peer && !unreachable.contains(check.from))) {
+      book.Explain(i, id);
+    }
+  }
+}
+
+void OpenGroups(Casebook& book, Symptom symptom, const std::string& code, const std::string& next) {
+  const auto groups =
+      book.OpenBy(symptom, [](const Check& check) { return check.what + ": " + check.why; });
+  for (const auto& [key, checks] : groups) {
+    Finding finding = book.Draft(code, NodesOf(book, checks), checks);
+    finding.cause = book.checks[checks.front()].why;
+    finding.measured.clear();  // nothing was
+    finding.next_step = next;
+    const std::size_t id = book.Open(std::move(finding));
+    for (const std::size_t i : checks) book.Explain(i, id);
+  }
+}
+
+}  // namespace
+
+void ExplainByNodes(Casebook& book, const std::vector<NodeName>& order,
+                    const std::map<NodeName, std::string>& unreachable) {
+  for (const NodeName& node : order) {
+    if (const auto found = unreachable.find(node); found != unreachable.end()) {
+      ExplainUnreachable(book, node, found->second, unreachable);
+    }
+  }
+  OpenGroups(book, Symptom::kFactUnknown, "fact-unknown",
+             "read the fact by hand on the node; it decides whether this rung holds");
+  OpenGroups(book, Symptom::kProgramMissing, "program-missing",
+             "install it on the node (Debian and Ubuntu: iputils-ping, openssh-client)");
+  OpenGroups(book, Symptom::kNoAnswer, "no-answer",
+             "run verify again; if it stays, look at the node's load and at space in its /tmp");
+}
+
+std::vector<Finding> Diagnose(const ClusterSpec& cluster, const Fabric& fabric,
+                              const ClusterFacts& facts, const std::vector<Check>& checks,
+                              const std::map<NodeName, std::string>& unreachable) {
+  Casebook book(fabric, facts, checks);
+  std::vector<NodeName> order;
+  for (const NodeSpec& node : cluster.nodes) order.push_back(node.name);
+  ExplainByNodes(book, order, unreachable);
+  ExplainByFacts(book);
+  ExplainByDevices(book);
+  ExplainPings(book);
+  ExplainLogins(book);
+  OpenGroups(book, Symptom::kProbeFailed, "probe-failed",
+             "run the same command by hand on the node");
+  return book.Close();
+}
+
+}  // namespace reconciler

@@ -1,0 +1,205 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/diagnosis/casebook.h"
+#include "reconciler/verify/links/probes.h"
+
+namespace reconciler {
+namespace {
+
+struct PortText {
+  Symptom symptom;
+  std::string_view cause;
+  std::string_view next;  // {}: the node
+};
+
+// Worst first: a port that is set down has no carrier either.
+constexpr PortText kPortTexts[] = {
+    {Symptom::kPortMissing,
+     "the port is not there: ports without a cable can be powered down and vanish (hot-plug power "
+     "saving), or the manifest names the wrong cage",
+     "look at `ip link` on {} with the cable plugged in, and at the node's cage in the manifest"},
+    {Symptom::kPortElsewhere,
+     "the port is not the one that the hardware profile takes it for, so that another cage's cable "
+     "is meant",
+     "describe the ports of {} in hardware of the manifest"},
+    {Symptom::kLinkDown, "the port is set down on the node, so it cannot have carrier",
+     "run `spark-reconcile plan`: apply sets the port of {} up"},
+    {Symptom::kNoCarrier, "",
+     "reseat the cable of {} at both ends; if it stays, try another cable"},
+    {Symptom::kAddressMissing, "the rail's address is not on the port",
+     "run `spark-reconcile plan`: apply gives the ports of {} their addresses"},
+    {Symptom::kMtuWrong, "the port's MTU is not the fabric's",
+     "run `spark-reconcile plan`: apply sets the MTU of {}"},
+    {Symptom::kSpeedLow,
+     "the port runs slower than its cable can: the other end's rate or FEC is set or negotiated "
+     "otherwise, or the cable is made for less",
+     "compare `ethtool` on {} with the port at the other end; `spark-reconcile graph` says what a "
+     "switch must have"},
+    {Symptom::kFecWrong,
+     "the port's FEC is not that of the switch in the manifest: links with different FEC do not "
+     "come up or lose packets",
+     "compare `ethtool --show-fec` on {} with the switch's port; `spark-reconcile graph` says what "
+     "the switch must have"},
+    {Symptom::kErrorsGrew,
+     "the port counted bad or dropped frames, or lost its link, while verify ran: its cable or a "
+     "plug, another FEC at the other end, or frames that come faster than the node takes them",
+     "reseat the cable of {} at both ends and run verify again; if it stays, try another cable"},
+    {Symptom::kLanesDiffer,
+     "the port has another number of lanes than most ports of its speed: the switch's cage is "
+     "split or set otherwise, or the cable is another",
+     "compare `ethtool` on {} with the other nodes; `spark-reconcile graph` says how a switch's "
+     "ports must be set"},
+};
+
+const Segment* SegmentOf(const Fabric& fabric, int rail) {
+  for (const Segment& segment : fabric.segments) {
+    if (segment.rail == rail) return &segment;
+  }
+  return nullptr;
+}
+
+const RailPort* PortOf(const Fabric& fabric, const NodeName& node, int rail) {
+  const auto ports = fabric.ports.find(node);
+  if (ports == fabric.ports.end()) return nullptr;
+  const auto found = std::find_if(ports->second.begin(), ports->second.end(),
+                                  [rail](const RailPort& port) { return port.rail == rail; });
+  return found == ports->second.end() ? nullptr : &*found;
+}
+
+std::optional<std::size_t> FaultOf(const Casebook& book, const NodeName& node, int rail,
+                                   Symptom symptom) {
+  const auto found = book.port_faults.find({node, rail});
+  if (found == book.port_faults.end()) return std::nullopt;
+  for (const auto& [fault, finding] : found->second) {
+    if (fault == symptom) return finding;
+  }
+  return std::nullopt;
+}
+
+// Carrier is a matter of both ends. The nodes to name: all on the segment when none has carrier.
+std::vector<NodeName> WithoutCarrier(const Casebook& book, const Check& check) {
+  const Segment* segment = SegmentOf(book.fabric, check.rail.value_or(-1));
+  if (segment == nullptr) return {check.from};
+  std::vector<NodeName> dark;
+  for (const RailPort& port : segment->ports) {
+    const bool is_dark =
+        std::any_of(book.checks.begin(), book.checks.end(), [&port](const Check& other) {
+          return other.symptom == Symptom::kNoCarrier && other.from == port.node &&
+                 other.rail == port.rail;
+        });
+    if (is_dark) dark.push_back(port.node);
+  }
+  return dark.size() == segment->ports.size() ? dark : std::vector<NodeName>{check.from};
+}
+
+// The other end of a cable between two nodes is set down or missing: that is why there is no
+// carrier.
+std::optional<std::size_t> FaultAtOtherEnd(const Casebook& book, const Check& check) {
+  const RailPort* port = OtherEnd(book.fabric, check.from, check.rail.value_or(-1));
+  if (port == nullptr) return std::nullopt;
+  for (const Symptom symptom : {Symptom::kPortMissing, Symptom::kLinkDown}) {
+    if (const auto finding = FaultOf(book, port->node, port->rail, symptom)) return finding;
+  }
+  return std::nullopt;
+}
+
+// networkd takes a port's addresses away when its carrier goes, and gives them back with it.
+std::optional<std::size_t> WhyNoAddress(const Casebook& book, const Check& check) {
+  const RailPort* port = PortOf(book.fabric, check.from, check.rail.value_or(-1));
+  const auto node = book.facts.nodes.find(check.from);
+  if (port == nullptr || node == book.facts.nodes.end()) return std::nullopt;
+  const auto link = node->second.links.find(port->netdev);
+  const bool bare = link != node->second.links.end() && link->second.ipv4.empty();
+  if (!bare || !check.evidence.empty()) return std::nullopt;  // evidence: it is on another port
+  for (std::size_t i = 0; i < book.checks.size(); ++i) {
+    const Check& other = book.checks[i];
+    const bool dark = other.symptom == Symptom::kNoCarrier || other.symptom == Symptom::kLinkDown;
+    if (dark && other.from == check.from && other.rail == check.rail) return book.FindingOf(i);
+  }
+  return std::nullopt;
+}
+
+std::string CarrierCause(const std::vector<NodeName>& nodes) {
+  if (nodes.size() == 1) {
+    return fmt::format("no signal at {}: its cable, or the port at the other end is off",
+                       nodes.front());
+  }
+  return nodes.size() == 2 ? "neither end sees a signal: the cable is out or broken"
+                           : "no node on the rail sees a signal: the switch is off";
+}
+
+// A slow port answers, and so does one with a name of another's.
+bool SilencesPort(Symptom symptom) {
+  return symptom != Symptom::kSpeedLow && symptom != Symptom::kFecWrong &&
+         symptom != Symptom::kLanesDiffer && symptom != Symptom::kErrorsGrew &&
+         symptom != Symptom::kPortElsewhere;
+}
+
+void ExplainPorts(Casebook& book, const PortText& text) {
+  std::map<std::vector<NodeName>, std::vector<std::size_t>> groups;
+  std::vector<std::vector<NodeName>> order;  // of first appearance: node order of the manifest
+  for (std::size_t i = 0; i < book.checks.size(); ++i) {
+    const Check& check = book.checks[i];
+    if (check.rung != Rung::kFacts || check.symptom != text.symptom || !book.IsOpen(i)) continue;
+    std::vector<NodeName> nodes = {check.from};
+    if (text.symptom == Symptom::kNoCarrier) {
+      if (const auto finding = FaultAtOtherEnd(book, check)) {
+        book.Explain(i, *finding);
+        continue;
+      }
+      nodes = WithoutCarrier(book, check);
+    }
+    if (text.symptom == Symptom::kAddressMissing) {
+      if (const auto finding = WhyNoAddress(book, check)) {
+        book.Explain(i, *finding);
+        continue;
+      }
+    }
+    if (!groups.contains(nodes)) order.push_back(nodes);
+    groups[nodes].push_back(i);
+  }
+  for (const std::vector<NodeName>& nodes : order) {
+    Finding finding = book.Draft(std::string(ToString(text.symptom)), nodes, groups[nodes]);
+    finding.cause = text.cause.empty() ? CarrierCause(nodes) : std::string(text.cause);
+    finding.next_step = fmt::format(fmt::runtime(text.next), Join(nodes, ", "));
+    const std::size_t id = book.Open(std::move(finding));
+    for (const std::size_t i : groups[nodes]) {
+      const Check& check = book.checks[i];
+      book.Explain(i, id);
+      if (!SilencesPort(text.symptom)) continue;
+      book.port_faults[{check.from, check.rail.value_or(0)}].emplace_back(text.symptom, id);
+    }
+  }
+}
+
+void ExplainMemlock(Casebook& book) {
+  const auto groups = book.OpenBy(Symptom::kMemlockLow,
+                                  [](const Check& check) { return check.what + check.measured; });
+  for (const auto& [key, checks] : groups) {
+    std::vector<NodeName> nodes;
+    for (const std::size_t i : checks) nodes.push_back(book.checks[i].from);
+    Finding finding = book.Draft("memlock-low", nodes, checks);
+    const bool service = book.checks[checks.front()].what == "memlock-service";
+    finding.cause = fmt::format(
+        "{} may lock too little memory: RDMA cannot register its buffers, and NCCL fails or falls "
+        "back to sockets",
+        service ? "a service" : "a login session");
+    finding.next_step = fmt::format(
+        "run `spark-reconcile plan`; a limit that is set already counts from the next {} on",
+        service ? "start of a service" : "login");
+    const std::size_t id = book.Open(std::move(finding));
+    for (const std::size_t i : checks) book.Explain(i, id);
+  }
+}
+
+}  // namespace
+
+void ExplainByFacts(Casebook& book) {
+  for (const PortText& text : kPortTexts) ExplainPorts(book, text);
+  ExplainMemlock(book);
+}
+
+}  // namespace reconciler

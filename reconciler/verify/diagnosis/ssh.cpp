@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/diagnosis/casebook.h"
+
+namespace reconciler {
+namespace {
+
+// {0}: the first node of the pattern, {1}: the second.
+struct SshWords {
+  Symptom symptom;
+  std::string_view everywhere;
+  std::string_view into;
+  std::string_view out_of;
+  std::string_view one_way;
+  std::string_view next;
+};
+
+constexpr SshWords kWords[] = {
+    {Symptom::kSshDenied, "no node accepts another's key: the mesh has not been set up",
+     "{0} accepts no peer's key: its authorized_keys lacks them, or sshd does not use that file",
+     "no peer accepts the key of {0}: it is not in their authorized_keys, or {0} does not offer it",
+     "the authorized_keys of {1} lacks the key of {0}",
+     "run `spark-reconcile plan`; if it is empty, look at sshd's log on the refusing node (file "
+     "modes, AllowUsers, AuthorizedKeysFile)"},
+    {Symptom::kSshKeyUnprotected,
+     "on every node others may read the key file (its mode), so ssh does not use it",
+     "on every peer of {0} others may read the key file (its mode), so ssh does not use it",
+     "on {0} others may read the key file (its mode), so ssh does not use it",
+     "on {0} others may read the key file (its mode), so ssh does not use it for {1}",
+     "run `spark-reconcile plan`: apply sets the mode; or chmod 600 the file that the evidence "
+     "names"},
+    {Symptom::kSshHostKeyChanged, "every node has other host keys than its peers wrote down",
+     "{0} has other host keys than its peers wrote down: it was installed anew, or another machine "
+     "answers at its address",
+     "{0} has old host keys of its peers written down",
+     "{0} has an old host key of {1} written down, or another machine answers at its address",
+     "make sure that it is the right machine, then run `spark-reconcile plan`"},
+    {Symptom::kSshHostKeyUnknown,
+     "no node knows its peers' host keys: the mesh has not been set up",
+     "no peer knows the host key of {0}", "{0} knows none of its peers' host keys",
+     "{0} does not know the host key of {1}",
+     "run `spark-reconcile plan`: apply writes the peers' real host keys"},
+    {Symptom::kSshNameUnknown, "no node knows its peers' names on the rails",
+     "no peer knows the names of {0} on the rails",
+     "{0} knows none of its peers' names on the rails",
+     "{0} does not know the name of {1} on the rail",
+     "run `spark-reconcile plan`: apply writes the names into /etc/hosts"},
+    {Symptom::kSshRefused, "no node takes connections on the rails: sshd is not listening there",
+     "sshd of {0} does not listen on the rails", "every peer refuses {0}",
+     "sshd of {1} does not listen there, or refuses {0}",
+     "look at `systemctl status ssh` and at ListenAddress and Port of the refusing node's sshd"},
+    {Symptom::kSshNoConnection, "pings pass between all nodes, logins between none: firewalls",
+     "pings pass, but no peer gets an answer from port 22 of {0}: a firewall on it, or sshd hangs",
+     "pings pass, but {0} gets no answer from port 22 of any peer: a firewall on {0}",
+     "pings pass, but {0} gets no answer from port 22 of {1}: a firewall on one of them",
+     "look at the firewall (`ufw status`, `nft list ruleset`) and at sshd of the silent node"},
+    {Symptom::kSshDropped, "every sshd closes connections before the login",
+     "sshd of {0} closes connections before the login: it is overloaded, or blocks its peers",
+     "every peer closes connections of {0} before the login",
+     "sshd of {1} closes connections of {0} before the login",
+     "look at MaxStartups, PerSourcePenalties and hosts.deny of the closing node's sshd"},
+    {Symptom::kSshFailed, "logins fail between all nodes for another reason",
+     "logins to {0} fail for another reason", "logins from {0} fail for another reason",
+     "the login from {0} to {1} fails for another reason",
+     "run the same ssh by hand on the node; the evidence holds its words"},
+};
+
+std::string_view Template(const SshWords& words, Scope scope) {
+  switch (scope) {
+    case Scope::kEverywhere:
+      return words.everywhere;
+    case Scope::kInto:
+      return words.into;
+    case Scope::kOutOf:
+      return words.out_of;
+    case Scope::kOneWay:
+      return words.one_way;
+    case Scope::kNode:  // of paths only
+    case Scope::kPair:
+      break;
+  }
+  return {};
+}
+
+// A login that gets no answer where pings get none either.
+void ExplainByPath(Casebook& book) {
+  for (std::size_t i = 0; i < book.checks.size(); ++i) {
+    const Check& login = book.checks[i];
+    const bool silent = login.symptom == Symptom::kSshNoConnection;
+    if (login.rung != Rung::kSsh || !silent || !book.IsOpen(i)) continue;
+    for (std::size_t j = 0; j < book.checks.size() && book.IsOpen(i); ++j) {
+      const Check& ping = book.checks[j];
+      const bool same_path = (ping.from == login.from && ping.to == login.to) ||
+                             (ping.from == login.to && ping.to == login.from);
+      if (ping.rung != Rung::kPing || ping.rail != login.rail || !same_path) continue;
+      if (ping.outcome != Outcome::kFail) continue;
+      if (const auto finding = book.FindingOf(j)) book.Explain(i, *finding);
+    }
+  }
+}
+
+}  // namespace
+
+void ExplainLogins(Casebook& book) {
+  ExplainByPath(book);
+  for (const SshWords& words : kWords) {
+    for (const Pattern& pattern : FindLoginPatterns(book.Arrows(Rung::kSsh, words.symptom))) {
+      Finding finding =
+          book.Draft(std::string(ToString(words.symptom)), pattern.nodes, pattern.checks);
+      finding.cause = fmt::format(fmt::runtime(Template(words, pattern.scope)),
+                                  pattern.nodes.front(), pattern.nodes.back());
+      finding.next_step = words.next;
+      const std::size_t id = book.Open(std::move(finding));
+      for (const std::size_t i : pattern.checks) book.Explain(i, id);
+    }
+  }
+}
+
+}  // namespace reconciler

@@ -1,0 +1,196 @@
+#include "reconciler/verify/links/device_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "reconciler/base/text.h"
+#include "reconciler/fabric/roofline.h"
+
+namespace reconciler {
+namespace {
+
+void Fail(Check& check, Symptom symptom, std::string measured) {
+  check.outcome = Outcome::kFail;
+  check.symptom = symptom;
+  check.measured = Printable(measured);
+}
+
+void Skip(Check& check, std::string why) {
+  check.outcome = Outcome::kSkipped;
+  check.why = std::move(why);
+}
+
+Check DeviceCheck(const RailPort& port, std::string what, std::string expected) {
+  return {.rung = Rung::kFacts,
+          .what = std::move(what),
+          .from = port.node,
+          .rail = port.rail,
+          .expected = std::move(expected)};
+}
+
+std::string PcieText(int mts, int lanes) { return fmt::format("{} GT/s x{}", mts / 1000.0, lanes); }
+
+std::vector<Check> Questions(const RailPort& port, const Hardware* hardware) {
+  const int mts =
+      hardware != nullptr ? static_cast<int>(GigaTransfers(hardware->pcie_generation) * 1000) : 0;
+  return {
+      DeviceCheck(port, "hca", fmt::format("{} on {}", port.hca, port.netdev)),
+      DeviceCheck(port, "rdma-port", "ACTIVE, LinkUp"),
+      DeviceCheck(port, "gid",
+                  fmt::format("one {} of {}", kRoceV2, ToString(port.address.address))),
+      DeviceCheck(port, "pcie", hardware != nullptr ? PcieText(mts, hardware->pcie_lanes) : "")};
+}
+
+void JudgeName(Check& check, const RailPort& port, const std::string& name) {
+  check.measured = Printable(name);
+  if (name != port.hca) Fail(check, Symptom::kHcaName, name);
+}
+
+void JudgePort(Check& check, const HcaFact& hca, const LinkFact* link) {
+  if (link == nullptr || !link->admin_up || !link->carrier) {
+    return Skip(check, "the port has no carrier");
+  }
+  check.measured = fmt::format("{}, {}", hca.state, hca.physical_state);
+  // Both: a port can be DOWN with its link up.
+  if (hca.state != "ACTIVE" || hca.physical_state != "LinkUp") {
+    Fail(check, Symptom::kHcaDown, check.measured);
+  }
+}
+
+std::string GidsText(const std::vector<GidFact>& gids) {
+  std::vector<std::string> texts;
+  for (const GidFact& gid : gids) {
+    texts.push_back(fmt::format("{} {} {} {}", gid.index, gid.gid, gid.type, gid.netdev));
+  }
+  return texts.empty() ? "an empty table" : Join(texts, "; ");
+}
+
+void JudgeGid(Check& check, const RailPort& port, const HcaFact& hca, const LinkFact* link) {
+  if (link == nullptr ||
+      std::find(link->ipv4.begin(), link->ipv4.end(), port.address) == link->ipv4.end()) {
+    return Skip(check, "the rail's address is not on the port");
+  }
+  const std::string wanted = MappedGid(port.address.address);
+  std::vector<GidFact> fits;
+  std::copy_if(hca.gids.begin(), hca.gids.end(), std::back_inserter(fits),
+               [&](const GidFact& gid) { return gid.gid == wanted && gid.type == kRoceV2; });
+  if (fits.empty()) return Fail(check, Symptom::kGidMissing, GidsText(hca.gids));
+  if (fits.size() > 1) return Fail(check, Symptom::kGidTwice, GidsText(fits));
+  check.measured = fmt::format("index {}", fits.front().index);
+}
+
+void AddEnd(Check& check, const PcieEnd& end, std::string_view which) {
+  if (end.max_lanes == 0) return;
+  check.evidence.push_back(Printable(
+      fmt::format("{} {} can {}", which, end.slot, PcieText(end.max_mts, end.max_lanes))));
+}
+
+void JudgePcie(Check& check, const HcaFact& hca, const Hardware* hardware) {
+  if (hca.device.slot.empty()) return Skip(check, "the device is made of software");
+  if (hardware == nullptr) return Skip(check, "the manifest describes no PCIe link");
+  const PcieEnd& end = hca.device;
+  if (end.mts == 0 || end.lanes == 0) {
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.symptom = Symptom::kFactUnknown;
+    check.why = "the kernel tells no speed of the PCIe link";
+    return;
+  }
+  check.measured = PcieText(end.mts, end.lanes);
+  const double wanted = GigaTransfers(hardware->pcie_generation) * 1000;
+  if (end.mts >= wanted && end.lanes >= hardware->pcie_lanes) return;
+  Fail(check, end.lanes < hardware->pcie_lanes ? Symptom::kPcieNarrow : Symptom::kPcieSlow,
+       check.measured);
+  AddEnd(check, hca.device, "the adapter");
+  AddEnd(check, hca.upstream, "the port above it");
+}
+
+void JudgeDevice(std::vector<Check>& checks, const RailPort& port, const Hardware* hardware,
+                 const NodeFacts& facts) {
+  const auto link = facts.links.find(port.netdev);
+  const LinkFact* own = link == facts.links.end() ? nullptr : &link->second;
+  const auto* hca = FindHca(facts, port.netdev);
+  if (hca == nullptr) {
+    if (own == nullptr) {
+      Skip(checks[0], "there is no such port");
+    } else {
+      Fail(checks[0], Symptom::kHcaMissing, fmt::format("no RDMA device on {}", port.netdev));
+    }
+    for (std::size_t i = 1; i < checks.size(); ++i) Skip(checks[i], "there is no RDMA device");
+    return;
+  }
+  JudgeName(checks[0], port, hca->first);
+  JudgePort(checks[1], hca->second, own);
+  JudgeGid(checks[2], port, hca->second, own);
+  JudgePcie(checks[3], hca->second, hardware);
+}
+
+struct Cma {
+  std::int64_t total_kb = 0;
+  std::int64_t free_kb = 0;
+};
+
+std::optional<std::int64_t> Number(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// "total 0 kB, free 940604 kB"
+std::optional<Cma> ParseCma(const std::string& text) {
+  const std::vector<std::string> words = Split(text, ' ');
+  if (words.size() != 6) return std::nullopt;
+  const auto total = Number(words[1]);
+  const auto free = Number(words[4]);
+  if (!total || !free) return std::nullopt;
+  return Cma{*total, *free};
+}
+
+void AddCma(std::vector<Check>& checks, const NodeFacts& facts) {
+  const Observed<std::string> fact = ValueOf(facts, "rdma.cma");
+  const std::string* text = Known(fact);
+  const auto cma = text != nullptr ? ParseCma(*text) : std::nullopt;
+  if (!cma) return;
+  Check check{.rung = Rung::kFacts,
+              .what = "cma",
+              .from = facts.node,
+              .expected = "no more free than there is",
+              .measured = *text};
+  if (cma->free_kb > cma->total_kb) Fail(check, Symptom::kCmaWrong, *text);
+  checks.push_back(std::move(check));
+}
+
+}  // namespace
+
+const std::pair<const std::string, HcaFact>* FindHca(const NodeFacts& facts,
+                                                     const std::string& netdev) {
+  const auto found = std::find_if(facts.hcas.begin(), facts.hcas.end(),
+                                  [&](const auto& hca) { return hca.second.netdev == netdev; });
+  return found == facts.hcas.end() ? nullptr : &*found;
+}
+
+std::vector<Check> CheckDevices(const Hardware* hardware, const std::vector<RailPort>& ports,
+                                const NodeFacts& facts, bool wanted) {
+  const Observed<std::string> count = ValueOf(facts, "rdma.hcas");
+  const auto* unknown = std::get_if<Unknown>(&count);
+  if (!wanted && (unknown != nullptr || facts.hcas.empty())) return {};
+  std::vector<Check> checks;
+  for (const RailPort& port : ports) {
+    std::vector<Check> questions = Questions(port, hardware);
+    if (unknown == nullptr) JudgeDevice(questions, port, hardware, facts);
+    for (Check& check : questions) {
+      if (unknown != nullptr) {
+        check.outcome = Outcome::kCouldNotMeasure;
+        check.symptom = Symptom::kFactUnknown;
+        check.why = Printable(unknown->why);
+      }
+      checks.push_back(std::move(check));
+    }
+  }
+  AddCma(checks, facts);
+  return checks;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,67 @@
+#include "reconciler/verify/links/probes.h"
+
+namespace reconciler {
+namespace {
+
+const RailPort* PortOf(const Segment& segment, const NodeName& node) {
+  for (const RailPort& port : segment.ports) {
+    if (port.node == node) return &port;
+  }
+  return nullptr;
+}
+
+bool WantsMesh(const ClusterSpec& cluster) {
+  const Value* mesh = cluster.settings.At({"ssh", "mesh"});
+  const bool* wanted = mesh != nullptr ? mesh->AsBool() : nullptr;
+  return wanted != nullptr && *wanted;
+}
+
+std::string MeshUser(const ClusterSpec& cluster, const NodeSpec& node) {
+  const Value* user = cluster.settings.At({"ssh", "user"});
+  const std::string* name = user != nullptr ? user->AsString() : nullptr;
+  return name != nullptr && !name->empty() ? *name : node.access.user;
+}
+
+}  // namespace
+
+NodeProbes ProbesOf(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
+                    Rung up_to) {
+  NodeProbes probes{.from = node.name, .user = MeshUser(cluster, node)};
+  const bool mesh = up_to >= Rung::kSsh && WantsMesh(cluster);
+  for (const NodeSpec& peer : cluster.nodes) {
+    if (peer.name == node.name) {
+      probes.first_ping = probes.pings.size();
+      probes.first_login = probes.logins.size();
+      continue;
+    }
+    for (const Segment& segment : fabric.segments) {
+      const RailPort* from = PortOf(segment, node.name);
+      const RailPort* to = PortOf(segment, peer.name);
+      if (from == nullptr || to == nullptr) continue;
+      if (up_to >= Rung::kPing) {
+        probes.pings.push_back({.to = peer.name,
+                                .rail = segment.rail,
+                                .netdev = from->netdev,
+                                .address = ToString(to->address.address),
+                                .mtu = from->mtu});
+      }
+      if (mesh) {
+        probes.logins.push_back(
+            {.to = peer.name, .rail = segment.rail, .host = RailHostName(peer.name, segment.rail)});
+      }
+    }
+  }
+  return probes;
+}
+
+const RailPort* OtherEnd(const Fabric& fabric, const NodeName& node, int rail) {
+  for (const Segment& segment : fabric.segments) {
+    if (segment.rail != rail || segment.ports.size() != 2) continue;
+    for (const RailPort& port : segment.ports) {
+      if (port.node != node) return &port;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/fabric.h"
+#include "reconciler/verify/report/report.h"
+
+namespace reconciler {
+
+struct PingProbe {
+  NodeName to = {};
+  int rail = 0;
+  std::string netdev = {};   // the sender's
+  std::string address = {};  // the peer's on that rail
+  int mtu = 0;               // bytes: size of the IP packet
+};
+
+struct SshProbe {
+  NodeName to = {};
+  int rail = 0;
+  std::string host = {};  // "spark-2-rail0"
+};
+
+// What one node is to measure. Both lists: peers in node order of the manifest, then by rail.
+struct NodeProbes {
+  NodeName from = {};
+  std::string user = {};  // who logs in to the peers; empty: whoever logged in to the node
+  std::vector<PingProbe> pings = {};
+  std::vector<SshProbe> logins = {};
+  // Where the node begins in each list: its next node in the manifest. If all began with the first
+  // node, that one's sshd would drop connections (MaxStartups).
+  std::size_t first_ping = 0;
+  std::size_t first_login = 0;
+};
+
+// `up_to` leaves out the rungs above it; logins are made only where the manifest says ssh.mesh.
+NodeProbes ProbesOf(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
+                    Rung up_to);
+
+// The port at the other end where the rail joins two nodes alone; nullptr where it joins more.
+const RailPort* OtherEnd(const Fabric& fabric, const NodeName& node, int rail);
+
+}  // namespace reconciler

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/fabric.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/verify/report/report.h"
+
+namespace reconciler {
+
+// The first rung: what the facts alone say about each port that the fabric uses (it exists, is set
+// up, has carrier, its address, its MTU and its speed), about its RDMA device, and about how much
+// memory each kind of process may lock. `up_to`: the rung that the facts are wanted for.
+std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
+                              const ClusterFacts& facts, Rung up_to = Rung::kSsh);
+
+}  // namespace reconciler

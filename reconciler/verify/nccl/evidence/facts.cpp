@@ -1,0 +1,97 @@
+#include "reconciler/verify/nccl/evidence/facts.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+namespace {
+
+using Json = nlohmann::json;
+
+Adapter ReadAdapter(const Json& json) {
+  Adapter adapter{.netdev = json.value("netdev", "")};
+  adapter.rail.limits = {.link_mbps = json.value("link_mbps", 0),
+                         .pcie_width = json.value("pcie_width", 0),
+                         .pcie_max_width = json.value("pcie_max_width", 0),
+                         .pcie_gts = json.value("pcie_gts", 0.0)};
+  if (const auto ports = json.find("ports"); ports != json.end() && !ports->empty()) {
+    adapter.rail.active_mtu = ports->front().value("active_mtu", 0);
+  }
+  return adapter;
+}
+
+// "=enP7s7", "enP7s7,eth0": what the first name finds, which is a beginning where no "=" stands
+// before it; empty when it only says what not to take.
+std::string FirstInterface(const std::string& value, const NodeFacts& facts) {
+  if (value.starts_with('^')) return {};
+  const std::string name = Split(value.starts_with('=') ? value.substr(1) : value, ',').front();
+  const auto found = facts.links.lower_bound(name);
+  const bool begins = found != facts.links.end() && found->first.starts_with(name);
+  return begins && !value.starts_with('=') ? found->first : name;
+}
+
+// The interface that holds the address under which the node is reached.
+std::string InterfaceOf(const std::string& address, const NodeFacts& facts) {
+  for (const auto& [name, link] : facts.links) {
+    for (const Ipv4Prefix& prefix : link.ipv4) {
+      if (ToString(prefix.address) == address) return name;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::map<std::string, Adapter>> ParseAdapters(std::string_view text) {
+  try {
+    std::map<std::string, Adapter> adapters;
+    const Json facts = Json::parse(text);
+    for (const Json& device : facts.at("devices")) {
+      adapters[device.at("hca").get<std::string>()] = ReadAdapter(device);
+    }
+    return adapters;
+  } catch (const std::exception& error) {
+    return Fail({.kind = ErrorKind::kVerify,
+                 .message = "wanted the facts that spark-verify prints, found other text: " +
+                            Printable(text.substr(0, 80)),
+                 .hint = Printable(error.what())});
+  }
+}
+
+Fabric WithAdapters(Fabric fabric, const NodeName& node,
+                    const std::map<std::string, Adapter>& adapters) {
+  const auto rename = [&](RailPort& port) {
+    if (port.node != node) return;
+    for (const auto& [hca, adapter] : adapters) {
+      if (adapter.netdev == port.netdev) port.hca = hca;
+    }
+  };
+  for (RailPort& port : fabric.ports[node]) rename(port);
+  for (Segment& segment : fabric.segments) {
+    for (RailPort& port : segment.ports) rename(port);
+  }
+  return fabric;
+}
+
+std::optional<BootstrapNetwork> BootstrapOf(const NodeSpec& node, const NodeFacts& facts,
+                                            const std::map<std::string, std::string>& env) {
+  std::string netdev;
+  if (const auto named = env.find("NCCL_SOCKET_IFNAME"); named != env.end()) {
+    netdev = FirstInterface(named->second, facts);
+  }
+  if (netdev.empty()) netdev = facts.session_interface;
+  if (netdev.empty()) netdev = InterfaceOf(node.address, facts);
+  const auto link = facts.links.find(netdev);
+  if (link == facts.links.end() || link->second.ipv4.empty()) return std::nullopt;
+  BootstrapNetwork network{.subnet = link->second.ipv4.front(), .netdev = netdev};
+  const auto management = ParseIpv4(node.address);
+  for (const Ipv4Prefix& prefix : link->second.ipv4) {
+    if (management && prefix.Contains(*management)) network.subnet = prefix;
+  }
+  return network;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,209 @@
+#include "reconciler/verify/nccl/judge/causes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reconciler/base/text.h"
+#include "reconciler/fabric/neighbours.h"
+#include "reconciler/model/fabric.h"
+#include "reconciler/verify/nccl/evidence/log.h"
+
+namespace reconciler {
+namespace {
+
+std::vector<NodeName> NodesOf(const NcclRun& run) {
+  std::vector<NodeName> nodes;
+  for (const NcclRank& rank : run.ranks) nodes.push_back(rank.node);
+  return nodes;
+}
+
+// An adapter that the collectives use, and what is known of it; a node may have others.
+struct UsedRail {
+  NodeName node;
+  std::string hca;
+  spark_verify::Limits limits;
+};
+
+std::vector<UsedRail> UsedRails(const NcclEvidence& evidence) {
+  std::vector<UsedRail> used;
+  for (const auto& [node, rails] : evidence.facts) {
+    for (const RailPort& port : CollectivePorts(evidence.fabric, node)) {
+      const auto rail = rails.find(port.hca);
+      if (rail != rails.end()) used.push_back({node, port.hca, rail->second.limits});
+    }
+  }
+  return used;
+}
+
+bool LinksAreFast(const NcclEvidence& evidence) {
+  constexpr int kFast = 100'000;  // Mb/s
+  const std::vector<UsedRail> used = UsedRails(evidence);
+  return !used.empty() && std::none_of(used.begin(), used.end(), [](const UsedRail& rail) {
+    return rail.limits.link_mbps > 0 && rail.limits.link_mbps < kFast;
+  });
+}
+
+std::optional<Cause> OfBuild(const NcclRun& run) {
+  for (const NcclRank& rank : run.ranks) {
+    const NcclLog log = ParseNcclLog(rank.log);
+    if (!IsDevelopmentBuild(log)) continue;
+    return Cause{
+        "nccl-development-build",
+        {rank.node},
+        fmt::format("the libnccl of {} is no release: {}{}", rank.node, Printable(log.version),
+                    log.branch.empty() ? "" : " of branch " + Printable(log.branch)),
+        "try a release of NVIDIA's on all nodes"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string NcclVersionOf(const NcclRank& rank) {
+  if (!rank.hello || rank.hello->nccl_version <= 0) return {};
+  const int version = rank.hello->nccl_version;
+  // Up to 2.8 a thousand per major version, from 2.9 ten thousand.
+  const int major = version < 10'000 ? version / 1000 : version / 10'000;
+  const int minor = version < 10'000 ? version % 1000 / 100 : version % 10'000 / 100;
+  return fmt::format("{}.{}.{}", major, minor, version % 100);
+}
+
+Cause OfSockets(const std::vector<RankPath>& paths) {
+  std::vector<NodeName> nodes;
+  bool denied = true;  // NCCL says RDMA, and the counters say no
+  for (const RankPath& path : paths) {
+    if (path.path != NcclPath::kSocket) continue;
+    nodes.push_back(path.node);
+    denied = denied && path.counted && path.said.find("NET/IB") != std::string::npos;
+  }
+  const std::string names = Join(nodes, ", ");
+  if (denied) {
+    return {
+        "nccl-socket", nodes,
+        fmt::format("NCCL says RDMA on {}, but the counters of the rails did not grow by as "
+                    "much",
+                    names),
+        fmt::format("look at NCCL_IB_HCA on {}: other ports than the manifest's were used", names)};
+  }
+  return {"nccl-socket", nodes, fmt::format("NCCL uses TCP sockets instead of RDMA on {}", names),
+          fmt::format("look at `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on {}",
+                      names)};
+}
+
+Cause OfIdleRail(const std::vector<RankPath>& paths, int rail) {
+  std::vector<NodeName> nodes;
+  for (const RankPath& path : paths) {
+    if (std::find(path.idle.begin(), path.idle.end(), rail) != path.idle.end()) {
+      nodes.push_back(path.node);
+    }
+  }
+  const std::string names = Join(nodes, ", ");
+  return {"one-rail", nodes, fmt::format("NCCL leaves {} idle on {}", RailName(rail), names),
+          fmt::format("look at NCCL_IB_HCA and at that rail's GIDs on {} (`rdma link`, `ip addr`)",
+                      names)};
+}
+
+std::optional<Cause> OfNarrowPcie(const NcclEvidence& evidence) {
+  constexpr int kLanes = 4;  // of each function of a Spark's ConnectX-7
+  for (const auto& [node, hca, limits] : UsedRails(evidence)) {
+    if (limits.pcie_width <= 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
+      continue;
+    }
+    return Cause{
+        "pcie-width",
+        {node},
+        fmt::format("{} of {} runs at PCIe x{} where it could x{}", hca, node, limits.pcie_width,
+                    kLanes),
+        fmt::format("update the BIOS of {} (before 2026-04 some wired the second function with "
+                    "two lanes), then take its power away for a minute",
+                    node)};
+  }
+  return std::nullopt;
+}
+
+Cause OfMissingResults(const NcclRun& run) {
+  return {"measurement-invalid", NodesOf(run), "results of some rank are missing or cannot be read",
+          "run verify again; the same program and libraries must be on all nodes"};
+}
+
+Cause OfUnknownLinks(const NcclRun& run) {
+  return {"links-unknown", NodesOf(run),
+          "not all links of these nodes tell their speed, so that nothing says what NCCL should "
+          "reach",
+          "look at their speed with ethtool, or promise verify.min_busbw in the manifest"};
+}
+
+std::optional<Cause> OfVersions(const NcclRun& run) {
+  std::map<std::string, std::vector<NodeName>> versions;
+  for (const NcclRank& rank : run.ranks) {
+    if (const std::string version = NcclVersionOf(rank); !version.empty()) {
+      versions[version].push_back(rank.node);
+    }
+  }
+  if (versions.size() < 2) return std::nullopt;
+  std::vector<std::string> who;
+  for (const auto& [version, nodes] : versions) {
+    who.push_back(fmt::format("{} on {}", version, Join(nodes, ", ")));
+  }
+  return Cause{"nccl-versions", NodesOf(run),
+               fmt::format("the nodes have loaded different versions of NCCL: {}", Join(who, "; ")),
+               "install the same libnccl2 on all nodes, or name one file in nccl.library"};
+}
+
+Cause OfWrongData(const std::vector<NodeName>& nodes) {
+  return {
+      "wrong-data", nodes, fmt::format("results that arrived on {} are wrong", Join(nodes, ", ")),
+      "run it with NCCL_PROTO: ^LL128 in nccl.env; wrong all the same: memory, cable or adapter"};
+}
+
+Cause OfImpossible(const NcclRun& run) {
+  return {"measurement-invalid", NodesOf(run),
+          "the figure cannot be true: no link of these nodes can carry as much",
+          "run verify again while nothing else uses the fabric; look at the nodes' clocks"};
+}
+
+Cause OfFlaky(const NcclRun& run) {
+  return {"flaky", NodesOf(run), "the first run was not good, and the second one was",
+          "run verify again; when it comes back, look at cables and at dmesg"};
+}
+
+Cause OfPromise(const NcclRun& run, const std::string& size, double reachable) {
+  return {"promise-too-high", NodesOf(run),
+          fmt::format("more is promised than {} reaches on these links, healthy as they are", size),
+          fmt::format("promise at most {:.1f} GB/s at this size, or take a larger verify.size",
+                      reachable)};
+}
+
+Cause OfSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, double busbw) {
+  const bool sockets = std::any_of(paths.begin(), paths.end(), [](const RankPath& path) {
+    return path.path == NcclPath::kSocket;
+  });
+  if (sockets) return OfSockets(paths);
+  if (auto narrow = OfNarrowPcie(evidence)) return *narrow;
+  for (const RankPath& path : paths) {
+    if (!path.idle.empty()) return OfIdleRail(paths, path.idle.front());
+  }
+  const std::vector<NodeName> slow = NodesAtFault(evidence.pairs);
+  const std::vector<NodeName> nodes = slow.empty() ? NodesOf(evidence.run) : slow;
+  constexpr double kDegraded = 25.0 / 8;  // GB/s: a ConnectX-7 in its degraded state stays below
+  if (busbw < kDegraded && LinksAreFast(evidence)) {
+    return {"nic-degraded", nodes,
+            fmt::format("a ConnectX of {} is degraded: both rails work and their links are healthy",
+                        Join(nodes, " or ")),
+            "shut them down, take their power away for a minute, and update the firmware"};
+  }
+  if (!slow.empty()) {
+    return {"slow-node", slow,
+            fmt::format("every run with {} is slow, and those without are not", Join(slow, " or ")),
+            fmt::format("run `verify --level rdma`; look at load, temperature and PCIe of {}",
+                        Join(slow, ", "))};
+  }
+  if (auto versions = OfVersions(evidence.run)) return *versions;
+  if (auto build = OfBuild(evidence.run)) return *build;
+  return {"nccl-slow", nodes, "NCCL is slower than the links, and nothing measured says why",
+          "run verify again while nothing else uses the nodes; compare with `verify --level rdma`"};
+}
+
+}  // namespace reconciler

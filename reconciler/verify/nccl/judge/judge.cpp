@@ -1,0 +1,176 @@
+#include "reconciler/verify/nccl/judge/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/nccl/judge/causes.h"
+#include "reconciler/verify/nccl/evidence/log.h"
+#include "reconciler/verify/nccl/judge/speed.h"
+
+namespace reconciler {
+namespace {
+
+class Judge {
+ public:
+  explicit Judge(const NcclEvidence& evidence)
+      : evidence_(evidence),
+        first_(evidence.run.ranks.front().node),
+        figures_(FiguresOf(evidence.run)),
+        paths_(PathsOf(evidence.run, evidence.fabric, evidence.facts)),
+        speed_(evidence, figures_, paths_) {}
+
+  NcclJudgement Run();
+
+ private:
+  void LookAtTrouble(const NcclTrouble& trouble);
+  void LookAtPath(const RankPath& path);
+  void LookAtVersions();
+  void Keep(Check check) { judgement_.checks.push_back(std::move(check)); }
+  // A check that did not pass, and its cause: one finding, however many checks it spoils.
+  void Keep(Check check, Cause cause);
+  NcclSummary Summary() const;
+
+  const NcclEvidence& evidence_;
+  NodeName first_;
+  std::vector<NcclFigure> figures_;
+  std::vector<RankPath> paths_;
+  NcclSpeedJudge speed_;
+  NcclJudgement judgement_ = {};
+};
+
+void Judge::Keep(Check check, Cause cause) {
+  AddFinding(check, std::move(cause), judgement_.findings);
+  Keep(std::move(check));
+}
+
+void Judge::LookAtTrouble(const NcclTrouble& trouble) {
+  const bool harness = IsHarness(trouble);
+  Check check{.rung = Rung::kNccl,
+              .what = "nccl-run",
+              .from = first_,
+              .outcome = harness ? Outcome::kCouldNotMeasure : Outcome::kFail,
+              .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
+              .evidence = trouble.evidence};
+  (harness ? check.why : check.measured) = fmt::format("{}: {}", trouble.node, trouble.text);
+  for (std::string& line : PairLines(evidence_)) check.evidence.push_back(std::move(line));
+  Keep(std::move(check), OfTrouble(trouble, evidence_.run));
+}
+
+void Judge::LookAtPath(const RankPath& path) {
+  Check check{.rung = Rung::kNccl, .what = "nccl-transport", .from = path.node};
+  std::vector<std::string> hcas;
+  std::vector<std::string> shares;
+  double sent = 0;
+  for (const RailUse& rail : path.rails) sent += rail.sent;
+  for (const RailUse& rail : path.rails) {
+    hcas.push_back(rail.hca);
+    shares.push_back(fmt::format("{:.0f} % {}", sent > 0 ? 100 * rail.sent / sent : 0, rail.hca));
+  }
+  check.expected = "RDMA over " + Join(hcas, ", ");
+  check.measured = path.counted ? fmt::format("{:.2f} of {:.2f} GB by the rails' counters ({})",
+                                              sent * 1e-9, path.wanted * 1e-9, Join(shares, ", "))
+                                : path.said;
+  if (path.counted && !path.said.empty()) check.evidence = {"NCCL says " + path.said};
+  if (path.path == NcclPath::kSocket) {
+    check.outcome = Outcome::kFail;
+    return Keep(std::move(check), OfSockets(paths_));
+  }
+  if (path.path != NcclPath::kRdma) {
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.why = path.said.empty() ? "neither counters nor NCCL's lines tell" : path.said;
+    check.measured.clear();
+    return Keep(std::move(check), {"transport-unknown",
+                                   {path.node},
+                                   fmt::format("nothing tells how NCCL's data left {}", path.node),
+                                   "look at NCCL_NET_PLUGIN, and whether this build prints "
+                                   "anything with NCCL_DEBUG=INFO"});
+  }
+  if (path.idle.empty()) return Keep(std::move(check));
+  check.outcome = Outcome::kFail;
+  check.rail = path.idle.front();
+  Keep(std::move(check), OfIdleRail(paths_, path.idle.front()));
+}
+
+void Judge::LookAtVersions() {
+  Check check{.rung = Rung::kNccl,
+              .what = "nccl-version",
+              .from = first_,
+              .expected = "the same libnccl on all nodes"};
+  const auto versions = OfVersions(evidence_.run);
+  if (!versions) {
+    check.measured = NcclVersionOf(evidence_.run.ranks.front());
+    return Keep(std::move(check));
+  }
+  check.outcome = Outcome::kWarn;
+  check.measured = versions->cause;
+  Keep(std::move(check), *versions);
+}
+
+NcclSummary Judge::Summary() const {
+  NcclSummary summary{.root = evidence_.run.root,
+                      .roofline = speed_.roofline(),
+                      .figures = figures_,
+                      .paths = paths_,
+                      .pairs = evidence_.pairs,
+                      .seconds = evidence_.run.seconds};
+  for (const NcclRank& rank : evidence_.run.ranks) {
+    const std::string full = ParseNcclLog(rank.log).version;
+    summary.ranks.push_back({.node = rank.node,
+                             .version = Printable(full.empty() ? NcclVersionOf(rank) : full),
+                             .library = rank.hello ? Printable(rank.hello->library) : "",
+                             .gpu = rank.hello ? Printable(rank.hello->gpu) : ""});
+  }
+  return summary;
+}
+
+NcclJudgement Judge::Run() {
+  judgement_.summary = Summary();
+  if (const auto trouble = TroubleOf(evidence_.run)) {
+    LookAtTrouble(*trouble);
+    return std::move(judgement_);
+  }
+  Check check{.rung = Rung::kNccl,
+              .what = "nccl-run",
+              .from = first_,
+              .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
+              .measured = fmt::format("{} in {:.1f} s", Plural(figures_.size(), "test", "tests"),
+                                      evidence_.run.seconds)};
+  if (!TellTheSameTests(evidence_.run)) {
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.why = "the ranks ended well, but do not all tell of the same tests";
+    check.measured.clear();
+    Keep(std::move(check), OfMissingResults(evidence_.run));
+    return std::move(judgement_);
+  }
+  if (!evidence_.note.empty()) check.measured += "; " + evidence_.note;
+  if (evidence_.first_attempt.empty()) {
+    Keep(std::move(check));
+  } else {
+    check.outcome = Outcome::kWarn;
+    check.measured = "the first of two runs: " + evidence_.first_attempt;
+    Keep(std::move(check), OfFlaky(evidence_.run));
+  }
+  LookAtVersions();
+  for (const RankPath& path : paths_) LookAtPath(path);
+  for (const NcclFigure& figure : figures_) {
+    auto [of_figure, cause] = speed_.Of(figure);
+    cause ? Keep(std::move(of_figure), std::move(*cause)) : Keep(std::move(of_figure));
+  }
+  return std::move(judgement_);
+}
+
+}  // namespace
+
+bool NcclJudgement::Failed() const {
+  return std::any_of(checks.begin(), checks.end(),
+                     [](const Check& check) { return check.outcome == Outcome::kFail; });
+}
+
+NcclJudgement JudgeNccl(const NcclEvidence& evidence) {
+  if (evidence.run.ranks.empty()) return {};
+  return Judge(evidence).Run();
+}
+
+}  // namespace reconciler

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reconciler/verify/nccl/evidence/summary.h"
+#include "reconciler/verify/report/report.h"
+#include "reconciler/verify/report/section.h"
+
+namespace reconciler {
+
+// All that was found out about NCCL on these nodes.
+struct NcclEvidence {
+  const ClusterSpec& cluster;
+  const Fabric& fabric;  // with the adapters' real names
+  const RailFactsOf& facts;
+  const NcclRun& run;
+  NcclPromise promise = {};
+  std::vector<PairVerdict> pairs = {};  // of a run that was not good
+  std::string note = {};                // what was run otherwise than asked for
+  std::string first_attempt = {};       // not empty: why a first run was not good, and this one is
+};
+
+struct NcclJudgement {
+  std::vector<Check> checks = {};
+  std::vector<Finding> findings = {};
+  NcclSummary summary = {};
+
+  bool Failed() const;  // some check
+};
+
+NcclJudgement JudgeNccl(const NcclEvidence& evidence);
+
+}  // namespace reconciler

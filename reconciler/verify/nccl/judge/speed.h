@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reconciler/verify/report/cause.h"
+#include "reconciler/verify/nccl/judge/judge.h"
+
+namespace reconciler {
+
+// What became of each pair of nodes alone, one line each; empty: none was tried.
+std::vector<std::string> PairLines(const NcclEvidence& evidence);
+
+// Holds the figures of a run against what was promised and what the links carry.
+class NcclSpeedJudge {
+ public:
+  // All three must outlive it.
+  NcclSpeedJudge(const NcclEvidence& evidence, const std::vector<NcclFigure>& figures,
+                 const std::vector<RankPath>& paths);
+
+  struct Verdict {
+    Check check;
+    std::optional<Cause> cause = std::nullopt;  // of a check that did not pass
+  };
+  Verdict Of(const NcclFigure& figure) const;
+
+  // nullopt: not all links tell their speed.
+  const std::optional<NcclRoofline>& roofline() const { return roofline_; }
+
+ private:
+  // Whether it is as fast as promised and as the links allow; what it should be goes into `check`.
+  Outcome Judge(const NcclFigure& figure, Check& check) const;
+  // GB/s that its size reaches on these links; nullopt: too small, or the links tell nothing.
+  std::optional<double> Expected(const NcclFigure& figure) const;
+  Cause CauseOf(const NcclFigure& figure) const;
+  bool IsSteady(const NcclFigure& figure) const;
+  bool IsPossible(const NcclFigure& figure) const;
+
+  const NcclEvidence& evidence_;
+  const std::vector<NcclFigure>& figures_;
+  const std::vector<RankPath>& paths_;
+  std::optional<NcclRoofline> roofline_ = std::nullopt;
+  // GB/s that nothing can pass, by the manifest where links tell nothing; 0: none.
+  double most_ = 0;
+};
+
+}  // namespace reconciler

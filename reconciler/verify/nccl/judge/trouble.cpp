@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/nccl/evidence/log.h"
+#include "reconciler/verify/nccl/evidence/values.h"
+
+namespace reconciler {
+namespace {
+
+constexpr int kRemoteError = 6;  // ncclRemoteError: another rank went away
+
+bool Says(const std::string& text, std::string_view words) {
+  return text.find(words) != std::string::npos;
+}
+
+// It gave up calling another rank, which may be the other one's fault or the way's.
+bool GaveUp(const spark_verify::NcclFailure& failure) {
+  return Says(failure.text, "socketPollConnect") || Says(failure.last_error, "socketPollConnect");
+}
+
+// Words of a rank that felt how another one went away.
+bool IsVictim(const spark_verify::NcclFailure& failure) {
+  if (failure.result == kRemoteError || failure.async == kRemoteError) return true;
+  for (const std::string_view words :
+       {"remote peer", "Connection reset", "Broken pipe", "Connection closed"}) {
+    if (Says(failure.last_error, words) || Says(failure.text, words)) return true;
+  }
+  return false;
+}
+
+// The lower, the nearer to the cause.
+int DistanceToCause(const NcclRank& rank) {
+  switch (rank.fate) {
+    case NcclFate::kGone:
+    case NcclFate::kLost:
+    case NcclFate::kRefused:
+    case NcclFate::kNotStarted:
+      return 0;
+    case NcclFate::kFailed:
+      if (rank.failure.code == "controller-gone") return 5;
+      if (GaveUp(rank.failure)) return 2;
+      if (IsVictim(rank.failure)) return 4;
+      if (rank.failure.code == "deadline") return 3;
+      return rank.failure.code == "hung" ? 2 : 0;
+    case NcclFate::kSilent:
+      return 1;
+    case NcclFate::kAborted:
+    case NcclFate::kFinished:
+      return 6;
+  }
+  return 6;
+}
+
+// The line that explains a deadline, when NCCL left one: it repeats what it retries.
+std::vector<std::string> Hints(const NcclRank& rank) {
+  std::vector<std::string> lines;
+  for (const std::string& line : SplitLines(rank.log)) {
+    if (Says(line, "retrying")) lines = {Printable(Trim(line))};
+  }
+  for (const std::string& warning : ParseNcclLog(rank.log).warnings) lines.push_back(warning);
+  constexpr std::size_t kMost = 5;
+  if (lines.size() > kMost) lines.erase(lines.begin(), lines.end() - kMost);
+  return lines;
+}
+
+// Names that may differ from rank to rank; all others must not.
+bool MayDiffer(const std::string& name) {
+  constexpr std::array kOwn = {"NCCL_IB_HCA",       "NCCL_SOCKET_IFNAME",  "NCCL_HOSTID",
+                               "NCCL_IB_GID_INDEX", "NCCL_OOB_NET_IFNAME", "NCCL_COMM_ID"};
+  return name.starts_with("NCCL_DEBUG") || name.ends_with("_FILE") ||
+         std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end();
+}
+
+std::vector<std::string> Differences(const NcclRun& run) {
+  std::set<std::string> names;
+  for (const NcclRank& rank : run.ranks) {
+    if (!rank.hello) return {};
+    for (const auto& [name, value] : rank.hello->env) {
+      if (!MayDiffer(name)) names.insert(name);
+    }
+  }
+  std::vector<std::string> lines;
+  for (const std::string& name : names) {
+    std::map<std::string, NodeName> values;
+    for (const NcclRank& rank : run.ranks) {
+      const auto found = rank.hello->env.find(name);
+      values.try_emplace(found == rank.hello->env.end() ? "not set" : found->second, rank.node);
+    }
+    if (values.size() < 2) continue;
+    std::vector<std::string> who;
+    for (const auto& [value, node] : values) {
+      who.push_back(fmt::format("{} on {}", Printable(value), node));
+    }
+    lines.push_back(fmt::format("{}: {}", Printable(name), Join(who, ", ")));
+  }
+  return lines;
+}
+
+NcclTrouble Words(const NcclRank& rank) {
+  NcclTrouble trouble{.node = rank.node, .phase = rank.phase};
+  switch (rank.fate) {
+    case NcclFate::kFailed:
+      trouble.code = rank.failure.code;
+      trouble.phase = rank.failure.phase;
+      trouble.text = Printable(rank.failure.text);
+      trouble.hint = Printable(rank.failure.hint);
+      if (!rank.failure.last_error.empty() && !Says(trouble.text, rank.failure.last_error)) {
+        trouble.evidence.push_back(Printable(Trim(rank.failure.last_error)));
+      }
+      break;
+    case NcclFate::kGone:
+      trouble.code = "gone";
+      break;
+    case NcclFate::kLost:
+      trouble.code = "lost";
+      break;
+    case NcclFate::kRefused:
+      trouble.code = "root";
+      break;
+    case NcclFate::kNotStarted:
+      trouble.code = "no-program";
+      break;
+    case NcclFate::kSilent:
+    case NcclFate::kAborted:
+    case NcclFate::kFinished:
+      trouble.code = "silent";
+      trouble.text =
+          "wanted an answer within the deadline, found none, not even to the word to "
+          "abort";
+      break;
+  }
+  if (!rank.error.message.empty()) {
+    trouble.text = Printable(rank.error.message);
+    trouble.hint = Printable(rank.error.hint);
+  }
+  return trouble;
+}
+
+// The rank that knows why the deadline of finding each other passed, when the one whose deadline it
+// was does not: it was told to abort while it called another rank in vain. The deadlines of ranks
+// that started together pass in any order. A later phase proves that an early call was answered.
+// nullptr: nobody.
+const NcclRank* WhoStillCalled(const NcclRun& run) {
+  const auto found = std::find_if(run.ranks.begin(), run.ranks.end(), [](const NcclRank& rank) {
+    return rank.fate == NcclFate::kAborted && rank.phase == "init" && Says(rank.log, "retrying");
+  });
+  return found == run.ranks.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool NcclRun::Finished() const {
+  return !ranks.empty() && std::all_of(ranks.begin(), ranks.end(), [](const NcclRank& rank) {
+    return rank.fate == NcclFate::kFinished;
+  });
+}
+
+std::optional<NcclTrouble> TroubleOf(const NcclRun& run) {
+  if (run.Finished() || run.ranks.empty()) return std::nullopt;
+  std::size_t best = 0;
+  std::tuple<int, bool, int> nearest;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    const NcclRank& rank = run.ranks[i];
+    // Of ranks whose deadline passed, the one that NCCL told something knows more.
+    const bool knows = rank.fate != NcclFate::kFailed || !Hints(rank).empty();
+    const std::tuple key(DistanceToCause(rank), !knows, rank.order == 0 ? 1 << 20 : rank.order);
+    if (i > 0 && key >= nearest) continue;
+    best = i;
+    nearest = key;
+  }
+  NcclTrouble trouble = Words(run.ranks[best]);
+  std::vector<std::string> hints = Hints(run.ranks[best]);
+  if (trouble.code == "deadline" && hints.empty()) {
+    if (const NcclRank* caller = WhoStillCalled(run)) {
+      trouble.node = caller->node;
+      hints = Hints(*caller);
+    }
+  }
+  for (std::string& line : hints) {
+    if (std::find(trouble.evidence.begin(), trouble.evidence.end(), line) ==
+        trouble.evidence.end()) {
+      trouble.evidence.push_back(std::move(line));
+    }
+  }
+  if (trouble.code == "deadline" || trouble.code == "hung") {
+    for (std::string& line : Differences(run)) {
+      trouble.code = "env-differs";
+      trouble.evidence.push_back(std::move(line));
+    }
+  }
+  return trouble;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,129 @@
+#include "reconciler/verify/nccl/run/run.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "reconciler/verify/exchange/joined.h"
+
+namespace reconciler {
+namespace {
+
+using Clock = NcclTalk::Clock;
+using spark_verify::NcclOptions;
+
+constexpr Milliseconds kLook{20};       // how often a rank's thread looks for orders
+constexpr Milliseconds kWriting{2000};  // for one order
+constexpr Milliseconds kEnding{1000};   // for a process that has said its last word
+
+class Run {
+ public:
+  Run(const NcclPlan& plan, NodePool& pool)
+      : plan_(plan),
+        pool_(pool),
+        talk_(Names(plan), PatienceFor(plan.options), plan.check_root, Clock::now()) {}
+
+  // Everything that one rank says and is told; by a thread of its own.
+  void Serve(std::size_t rank);
+  NcclRun Take() { return talk_.Take(); }
+
+ private:
+  static std::vector<NodeName> Names(const NcclPlan& plan) {
+    std::vector<NodeName> names;
+    for (const NcclPlace& place : plan.ranks) names.push_back(place.node->name);
+    return names;
+  }
+
+  Result<LineChannel> Start(std::size_t rank);
+  // What is to be said now, or that nothing more is to be heard.
+  std::optional<std::string> Orders(std::size_t rank);
+  void Hear(std::size_t rank, const std::string& line);
+  void Ended(std::size_t rank, Error why);
+
+  const NcclPlan& plan_;
+  NodePool& pool_;
+  std::mutex mutex_;  // of talk_
+  NcclTalk talk_;
+};
+
+Result<LineChannel> Run::Start(std::size_t rank) {
+  const NcclPlace& place = plan_.ranks[rank];
+  NcclOptions options = plan_.options;
+  options.rank = static_cast<int>(rank);
+  options.ranks = static_cast<int>(plan_.ranks.size());
+  options.env = place.env;
+  std::vector<std::string> words = {place.program, "nccl"};
+  for (std::string& word : spark_verify::NcclWords(options)) words.push_back(std::move(word));
+  auto shell = pool_.OpenShell(*place.node);
+  if (!shell) return Fail(shell.error());
+  return LineChannel::Start(std::move(*shell), words, Clock::now() + kWriting);
+}
+
+std::optional<std::string> Run::Orders(std::size_t rank) {
+  const std::lock_guard lock(mutex_);
+  talk_.Tick(Clock::now());
+  if (talk_.Over(rank)) return std::nullopt;
+  return talk_.ToSay(rank);
+}
+
+void Run::Hear(std::size_t rank, const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  talk_.Hear(rank, line, Clock::now());
+}
+
+void Run::Ended(std::size_t rank, Error why) {
+  const NcclFate fate = why.kind == ErrorKind::kVerify ? NcclFate::kGone : NcclFate::kLost;
+  const std::lock_guard lock(mutex_);
+  talk_.Ended(rank, fate, std::move(why), Clock::now());
+}
+
+void Run::Serve(std::size_t rank) {
+  auto channel = Start(rank);
+  if (!channel) return Ended(rank, std::move(channel.error()));
+  while (const auto orders = Orders(rank)) {
+    if (!orders->empty()) {
+      const auto told =
+          channel->WriteLine(orders->substr(0, orders->size() - 1), Clock::now() + kWriting);
+      if (!told) return Ended(rank, told.error());
+    }
+    auto line = channel->NextLine(Clock::now() + kLook);
+    if (!line) return Ended(rank, std::move(line.error()));
+    if (*line) Hear(rank, **line);
+  }
+  // A rank that has said its last word is left to end by itself. One that has not is stopped when
+  // its channel is destroyed.
+  const bool silent = [&] {
+    const std::lock_guard lock(mutex_);
+    return talk_.IsSilent(rank);
+  }();
+  const Deadline deadline = Clock::now() + kEnding;
+  while (!silent && channel->ReadLine(deadline)) {
+  }
+}
+
+}  // namespace
+
+NcclPatience PatienceFor(const NcclOptions& options) {
+  constexpr Milliseconds kMore{2000};  // a rank's own word comes first
+  int test = options.size_ms;
+  for (const auto& size : options.sizes) test = std::max(test, size.deadline_ms);
+  NcclPatience patience;
+  patience.init = Milliseconds(options.init_ms) + kMore;
+  patience.connect = Milliseconds(options.connect_ms) + kMore;
+  patience.test = Milliseconds(test) + kMore;
+  patience.total = patience.start + Milliseconds(options.deadline_ms) + kMore;
+  return patience;
+}
+
+NcclRun RunNccl(const NcclPlan& plan, NodePool& pool) {
+  Run run(plan, pool);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < plan.ranks.size(); ++i) {
+      threads.emplace_back([&run, i] { run.Serve(i); });
+    }
+  }
+  return run.Take();
+}
+
+}  // namespace reconciler

@@ -1,0 +1,259 @@
+#include "reconciler/verify/rdma/causes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "reconciler/base/text.h"
+#include "reconciler/model/fabric.h"
+
+namespace reconciler {
+namespace {
+
+// Codes with which spark-verify says that it could not do its work.
+constexpr std::string_view kHarnessCodes[] = {"no-libibverbs", "protocol", "controller-gone",
+                                              "no-program", "deadline-start"};
+
+struct Remedy {
+  std::string_view text;  // in what spark-verify said
+  std::string_view code;
+  std::string_view cause;      // {0}: node, {1}: HCA, {2}: netdev
+  std::string_view next_step;  // the same
+};
+
+// The first that fits.
+constexpr Remedy kRemedies[] = {
+    {"libibverbs", "no-libibverbs", "{0} has no usable libibverbs",
+     "install rdma-core on {0} (apt install rdma-core)"},
+    {"wanted the RDMA device", "no-hca", "{0} has no RDMA device {1}",
+     "look at `rdma link` on {0}: without a cable the hot-plug service takes the device away"},
+    {"wanted a RoCE v2 GID", "gid-missing", "{1} of {0} has no RoCE v2 GID for its address",
+     "look at `ip addr show {2}` on {0}; the kernel makes the GID from the address"},
+    {"wanted one RoCE v2 GID", "gid-twice", "{1} of {0} has its address twice",
+     "give the address of {2} on {0} to that interface alone"},
+    {"of memory pinned", "memlock", "{0} may not pin the memory that RDMA needs",
+     "raise memlock on {0} (`memlock: unlimited` in the manifest)"},
+    {"wanted the port", "port-down", "the port of {1} on {0} is down",
+     "look at `ip link show {2}` on {0} and at its cable"},
+    {"connected from", "no-connection", "{1} of {0} finds no way to its peer",
+     "look at addresses and `ip neigh` of {2} on {0} and on the peer"},
+    {"transport retry counter exceeded", "no-acknowledgement",
+     "what {0} writes on {1} is not acknowledged: the rail broke, or loses everything",
+     "look at `ip link show {2}` on both ends, at the cable, and at a switch's MTU and VLAN"},
+    {"Work Request Flushed Error", "connection-ended",
+     "the device of the peer ended the connection of {1} on {0}",
+     "look at the kernel log (dmesg) of both nodes"},
+    {"found another byte", "data-damaged", "data that arrived at {0} on {1} was wrong",
+     "take {1} of {0} out of use, and look at cable, firmware and memory"},
+    {"found the time over", "write-hangs", "the write test on {1} of {0} did not end in time",
+     "look at the kernel log (dmesg) of both nodes; a port that lost its link in between shows "
+     "there"},
+};
+
+const RailEnd& TroubledEnd(const Transfer& transfer, const RailWrite& rail) {
+  return transfer.trouble_node == transfer.to ? rail.to : rail.from;
+}
+
+// Of several rails at work, one is in trouble.
+const RailWrite& Troubled(const Transfer& transfer, const RailWrite& rail) {
+  const auto found =
+      std::find_if(transfer.rails.begin(), transfer.rails.end(), [&](const RailWrite& one) {
+        return TroubledEnd(transfer, one).hca == transfer.trouble->hca;
+      });
+  return found == transfer.rails.end() ? rail : *found;
+}
+
+// Names of mlx5 and of soft-RoCE; a link that is healthy leaves all of them alone.
+constexpr std::string_view kLossCounters[] = {"out_of_sequence",
+                                              "packet_seq_err",
+                                              "implied_nak_seq_err",
+                                              "local_ack_timeout_err",
+                                              "rnr_nak_retry_err",
+                                              "rx_icrc_encapsulated",
+                                              "duplicate_request",
+                                              "roce_adp_retrans",
+                                              "roce_adp_retrans_to",
+                                              "roce_slow_restart",
+                                              "roce_slow_restart_trans",
+                                              "out_of_seq_request",
+                                              "retry_exceeded_err",
+                                              "rcvd_seq_err",
+                                              "symbol_error",
+                                              "req_transport_retries_exceeded",
+                                              "req_rnr_retries_exceeded"};
+
+// mlx5: a switch marked packets, and the sender was told to slow down. No fault while the speed is
+// right; without marks on a cable between two nodes.
+constexpr std::string_view kMarkCounters[] = {"np_ecn_marked_roce_packets", "np_cnp_sent",
+                                              "rp_cnp_handled"};
+
+// As "spark-1 rocep1s0f1: out_of_sequence +82".
+std::vector<std::string> Grown(const Transfer& transfer, const RailWrite& rail,
+                               std::span<const std::string_view> names) {
+  std::vector<std::string> lines;
+  const auto add = [&](const NodeName& node, const std::string& hca,
+                       const spark_verify::Counters& counters) {
+    const auto device = counters.find(hca);
+    if (device == counters.end()) return;
+    for (const auto& [name, growth] : device->second) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+      lines.push_back(Printable(fmt::format("{} {}: {} +{}", node, hca, name, growth)));
+    }
+  };
+  add(transfer.from, rail.from.hca, transfer.from_counters);
+  add(transfer.to, rail.to.hca, transfer.to_counters);
+  return lines;
+}
+
+std::vector<NodeName> Both(const Transfer& transfer) { return {transfer.from, transfer.to}; }
+
+constexpr double kDetour = 6;       // Gb/s: what a CPU forwards
+constexpr int kFastLink = 100'000;  // Mb/s: a Spark's, or half of it behind a switch's breakout
+
+bool HasFastLink(const RailWrite& rail) {
+  return std::min(rail.from.limits.link_mbps, rail.to.limits.link_mbps) >= kFastLink;
+}
+
+}  // namespace
+
+bool IsHarness(const spark_verify::Trouble& trouble) {
+  return std::find(std::begin(kHarnessCodes), std::end(kHarnessCodes), trouble.code) !=
+         std::end(kHarnessCodes);
+}
+
+Cause OfTrouble(const Transfer& transfer, const RailWrite& rail) {
+  const spark_verify::Trouble& trouble = *transfer.trouble;
+  const NodeName node = transfer.trouble_node.empty() ? transfer.from : transfer.trouble_node;
+  const RailWrite& troubled = Troubled(transfer, rail);
+  const RailEnd& end = TroubledEnd(transfer, troubled);
+  for (const Remedy& remedy : kRemedies) {
+    if (trouble.text.find(remedy.text) == std::string::npos) continue;
+    const auto fill = [&](std::string_view text) {
+      return fmt::format(fmt::runtime(text), node, end.hca, end.netdev);
+    };
+    return {std::string(remedy.code),
+            {node},
+            fill(remedy.cause),
+            fill(remedy.next_step),
+            troubled.rail};
+  }
+  return {"write-failed",
+          {node},
+          fmt::format("the write test failed on {}", node),
+          trouble.hint.empty()
+              ? fmt::format("run `verify --level rdma` again and look at dmesg of {}", node)
+              : Printable(trouble.hint)};
+}
+
+Cause SpeedUntold(const Transfer& transfer, const RailWrite& rail) {
+  const bool from = rail.from.limits.link_mbps <= 0;
+  const NodeName& node = from ? transfer.from : transfer.to;
+  const std::string& netdev = from ? rail.from.netdev : rail.to.netdev;
+  return {"speed-untold",
+          {node},
+          fmt::format("{} of {} does not tell the speed of its link, so that nothing tells what "
+                      "to expect",
+                      netdev, node),
+          fmt::format("look at `ethtool {}` on {}", netdev, node)};
+}
+
+Cause Implausible(const Transfer& transfer, const RailWrite& rail) {
+  return {"measurement-invalid", Both(transfer),
+          fmt::format("the figure for {} cannot be true", RailName(rail.rail)),
+          "run verify again while nothing else uses the fabric"};
+}
+
+Cause SmallMtu(const Transfer& transfer, const RailWrite& rail) {
+  const bool from = rail.from.active_mtu < rail.wanted_mtu;
+  const NodeName& node = from ? transfer.from : transfer.to;
+  const std::string& netdev = from ? rail.from.netdev : rail.to.netdev;
+  return {"rdma-mtu",
+          {node},
+          fmt::format("{} of {} has an RDMA MTU of {}, for its interface's MTU is too small",
+                      from ? rail.from.hca : rail.to.hca, node,
+                      from ? rail.from.active_mtu : rail.to.active_mtu),
+          fmt::format("apply the manifest, which sets the MTU of {} on {}", netdev, node)};
+}
+
+std::optional<Cause> NarrowPcie(const Transfer& transfer, const RailWrite& rail) {
+  constexpr int kLanes = 4;  // of each function of a Spark's ConnectX-7
+  for (const bool from : {true, false}) {
+    const spark_verify::Limits& limits = from ? rail.from.limits : rail.to.limits;
+    if (limits.pcie_width == 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
+      continue;
+    }
+    const NodeName& node = from ? transfer.from : transfer.to;
+    return Cause{
+        "pcie-width",
+        {node},
+        fmt::format("{} of {} runs at PCIe x{} where it could x{}",
+                    from ? rail.from.hca : rail.to.hca, node, limits.pcie_width, kLanes),
+        fmt::format("update the BIOS of {} (before 2026-04 some wired the second function with two "
+                    "lanes), then take its power away for a minute",
+                    node)};
+  }
+  return std::nullopt;
+}
+
+Cause OneRail(const Transfer& transfer, const RailWrite& rail) {
+  return {"one-rail", Both(transfer),
+          fmt::format("{} carries nothing while the other rail is at work, and all its speed alone",
+                      RailName(rail.rail)),
+          "look at routes and ARP (arp_ignore, arp_announce): both rails must not share a subnet"};
+}
+
+std::vector<std::string> LossEvidence(const Transfer& transfer, const RailWrite& rail) {
+  return Grown(transfer, rail, kLossCounters);
+}
+
+std::vector<std::string> MarkEvidence(const Transfer& transfer, const RailWrite& rail) {
+  return Grown(transfer, rail, kMarkCounters);
+}
+
+bool LooksLikeDetour(const RailWrite& rail) { return rail.gbps < kDetour && HasFastLink(rail); }
+
+Cause Loss(const Transfer& transfer, const RailWrite& rail) {
+  return {"packets-lost", Both(transfer),
+          fmt::format("packets are lost on {} between {} and {}", RailName(rail.rail),
+                      transfer.from, transfer.to),
+          "reseat or change the cable; on a switch look at drops, and turn on flow control or ECN"};
+}
+
+Cause Congested(const Transfer& transfer, const RailWrite& rail) {
+  return {"congestion", Both(transfer),
+          fmt::format("a switch marks packets on {}, so that {} sends slower", RailName(rail.rail),
+                      transfer.from),
+          "look at what else passes that switch, and at its ECN thresholds"};
+}
+
+Cause Slow(const Transfer& transfer, const RailWrite& rail, double back, double enough) {
+  constexpr double kDegraded = 25;  // Gb/s: a ConnectX-7 in its degraded state stays below
+  if (rail.gbps < kDetour) {
+    return {"detour", Both(transfer),
+            fmt::format("{} takes a detour: this is what a CPU forwards", RailName(rail.rail)),
+            "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
+            "switch blocks (STP)"};
+  }
+  if (rail.gbps < kDegraded && HasFastLink(rail)) {
+    return {"nic-degraded", Both(transfer),
+            fmt::format("a ConnectX of {} or {} is degraded: the link is healthy and no counter "
+                        "grows",
+                        transfer.from, transfer.to),
+            "shut both down, take their power away for a minute, and update the firmware"};
+  }
+  if (back >= enough) {
+    return {"asymmetry", Both(transfer),
+            fmt::format("{} is slow from {} to {} only", RailName(rail.rail), transfer.from,
+                        transfer.to),
+            fmt::format("look at load and flow control of {}, which sends, and of {}, which "
+                        "receives",
+                        transfer.from, transfer.to)};
+  }
+  return {
+      "rdma-slow", Both(transfer),
+      fmt::format("{} is slower than its link, and nothing measured says why", RailName(rail.rail)),
+      "run verify again while nothing else uses the fabric or the processors"};
+}
+
+}  // namespace reconciler

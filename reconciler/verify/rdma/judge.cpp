@@ -1,0 +1,175 @@
+#include "reconciler/verify/rdma/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "reconciler/base/text.h"
+#include "reconciler/model/fabric.h"
+#include "reconciler/verify/rdma/causes.h"
+#include "reconciler/verify/rdma/proof.h"
+#include "reconciler/verify/rdma/roofline.h"
+
+namespace reconciler {
+namespace {
+
+constexpr double kPass = 0.90;     // of the roofline
+constexpr double kInvalid = 1.03;  // above it nothing was measured
+
+constexpr std::string_view kAllRight = "all data acknowledged and right";
+
+std::string Gbps(double value) { return fmt::format("{:.1f} Gb/s", value); }
+
+std::string Measured(const RailWrite& rail) {
+  if (rail.latency_us <= 0) return Gbps(rail.gbps);
+  return fmt::format("{}, {:.1f} µs", Gbps(rail.gbps), rail.latency_us);
+}
+
+class Judge {
+ public:
+  explicit Judge(const std::vector<Transfer>& transfers) : transfers_(transfers) {}
+  RdmaJudgement Run();
+
+ private:
+  Check CheckOf(const Transfer& transfer, const RailWrite& rail) const;
+  // Judges one rail of one transfer; a cause, where it did not pass.
+  std::optional<Cause> Look(const Transfer& transfer, const RailWrite& rail, Check& check) const;
+  std::optional<Cause> LookAtSpeed(const Transfer& transfer, const RailWrite& rail, double roofline,
+                                   Check& check) const;
+  static std::optional<Cause> LookAtData(const Transfer& transfer, const RailWrite& rail,
+                                         Check& check);
+  // Gb/s of that rail in the transfer of so many rails at once; 0: not measured.
+  double SpeedOf(const NodeName& from, const NodeName& to, int rail, std::size_t at_once) const;
+
+  const std::vector<Transfer>& transfers_;
+  RdmaJudgement judgement_ = {};
+};
+
+Check Judge::CheckOf(const Transfer& transfer, const RailWrite& rail) const {
+  return {.rung = Rung::kRdma,
+          .what = transfer.rails.size() == 1 ? "write-alone" : "write-together",
+          .from = transfer.from,
+          .to = transfer.to,
+          .rail = rail.rail};
+}
+
+double Judge::SpeedOf(const NodeName& from, const NodeName& to, int rail,
+                      std::size_t at_once) const {
+  for (const Transfer& transfer : transfers_) {
+    if (transfer.from != from || transfer.to != to || transfer.rails.size() != at_once ||
+        transfer.trouble) {
+      continue;
+    }
+    for (const RailWrite& one : transfer.rails) {
+      if (one.rail == rail) return one.gbps;
+    }
+  }
+  return 0;
+}
+
+std::optional<Cause> Judge::LookAtSpeed(const Transfer& transfer, const RailWrite& rail,
+                                        double roofline, Check& check) const {
+  check.expected = fmt::format("at least {} of {}", Gbps(kPass * roofline), Gbps(roofline));
+  if (rail.gbps > kInvalid * roofline) {
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.why = fmt::format("{} is more than the link can carry", Gbps(rail.gbps));
+    return Implausible(transfer, rail);
+  }
+  if (const auto narrow = NarrowPcie(transfer, rail)) {
+    check.outcome = Outcome::kFail;
+    return narrow;
+  }
+  if (rail.gbps >= kPass * roofline && check.evidence.empty()) return std::nullopt;
+  check.outcome = Outcome::kFail;
+  // What a CPU forwards it also drops.
+  if (!check.evidence.empty() && !LooksLikeDetour(rail)) return Loss(transfer, rail);
+  if (auto busy = Busy(transfer, rail)) return busy;
+  if (transfer.rails.size() > 1) {
+    const double alone = SpeedOf(transfer.from, transfer.to, rail.rail, 1);
+    if (alone >= kPass * roofline && rail.gbps < 0.1 * alone) return OneRail(transfer, rail);
+  }
+  if (check.evidence.empty()) {
+    check.evidence = MarkEvidence(transfer, rail);
+    if (!check.evidence.empty()) return Congested(transfer, rail);
+  }
+  return Slow(transfer, rail, SpeedOf(transfer.to, transfer.from, rail.rail, transfer.rails.size()),
+              kPass * roofline);
+}
+
+// How fast it should have been, nothing tells: of devices made of software nothing can. Of them it
+// is judged that the data went over, by the right rail and unharmed; what they sent twice is told
+// and no fault, for on shared processors packets come late.
+std::optional<Cause> Judge::LookAtData(const Transfer& transfer, const RailWrite& rail,
+                                       Check& check) {
+  if (rail.from.limits.hardware || rail.to.limits.hardware) {
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.why = "an end tells no speed of its link";
+    return SpeedUntold(transfer, rail);
+  }
+  return std::nullopt;
+}
+
+std::optional<Cause> Judge::Look(const Transfer& transfer, const RailWrite& rail,
+                                 Check& check) const {
+  if (!transfer.skipped.empty()) {
+    check.outcome = Outcome::kSkipped;
+    check.why = transfer.skipped;
+    return std::nullopt;
+  }
+  if (transfer.trouble) {
+    Cause cause = OfTrouble(transfer, rail);
+    // Beside a rail that broke another one proved nothing.
+    const bool blameless =
+        IsHarness(*transfer.trouble) || cause.rail.value_or(rail.rail) != rail.rail;
+    check.outcome = blameless ? Outcome::kCouldNotMeasure : Outcome::kFail;
+    (blameless ? check.why : check.measured) = Printable(transfer.trouble->text);
+    check.expected = kAllRight;
+    return cause;
+  }
+  if (!std::isfinite(rail.gbps) || rail.gbps <= 0) {
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.expected = "some data in the time measured";
+    check.why = "no data in the time measured";
+    return Implausible(transfer, rail);
+  }
+  check.measured = Measured(rail);
+  if (auto unproven = NotProven(transfer, rail)) {
+    check.outcome = unproven->fails ? Outcome::kFail : Outcome::kCouldNotMeasure;
+    check.expected = fmt::format("all bytes counted by {} and {}", rail.from.hca, rail.to.hca);
+    (unproven->fails ? check.measured : check.why) = unproven->measured;
+    return unproven->cause;
+  }
+  check.evidence = LossEvidence(transfer, rail);
+  const int mtu = std::min(rail.from.active_mtu, rail.to.active_mtu);
+  if (mtu < rail.wanted_mtu) {
+    check.outcome = Outcome::kFail;
+    check.expected = fmt::format("packets of {} bytes", rail.wanted_mtu);
+    check.measured += fmt::format(" in packets of {} bytes", mtu);
+    return SmallMtu(transfer, rail);
+  }
+  if (const auto roofline = Roofline(transfer, rail)) {
+    return LookAtSpeed(transfer, rail, *roofline, check);
+  }
+  check.expected = kAllRight;
+  return LookAtData(transfer, rail, check);
+}
+
+RdmaJudgement Judge::Run() {
+  for (const Transfer& transfer : transfers_) {
+    for (const RailWrite& rail : transfer.rails) {
+      Check check = CheckOf(transfer, rail);
+      auto cause = Look(transfer, rail, check);
+      if (cause) AddFinding(check, std::move(*cause), judgement_.findings);
+      judgement_.checks.push_back(std::move(check));
+    }
+  }
+  return std::move(judgement_);
+}
+
+}  // namespace
+
+RdmaJudgement JudgeRdma(const std::vector<Transfer>& transfers) { return Judge(transfers).Run(); }
+
+}  // namespace reconciler

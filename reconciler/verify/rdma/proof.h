@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "reconciler/verify/rdma/causes.h"
+
+namespace reconciler {
+
+// Bytes prove which rail carried the data: what the adapters counted during a transfer, which is
+// RDMA alone and each function's own. Why it is not proven that this rail did; nullopt: it is.
+// `fails` of the answer: another adapter did. Otherwise no counter tells.
+struct Unproven {
+  bool fails = false;
+  std::string measured = {};
+  Cause cause = {};
+};
+std::optional<Unproven> NotProven(const Transfer& transfer, const RailWrite& rail);
+
+// Something else wrote over the same adapter at the same time, by its counters of bytes.
+std::optional<Cause> Busy(const Transfer& transfer, const RailWrite& rail);
+
+}  // namespace reconciler

@@ -1,0 +1,41 @@
+#include "reconciler/verify/rdma/roofline.h"
+
+#include <algorithm>
+
+#include "reconciler/fabric/roofline.h"
+
+namespace reconciler {
+namespace {
+
+// How many rails of the transfer share `part` with this one; one where nothing is known of it.
+double Sharing(const Transfer& transfer, const RailWrite& rail, RailEnd RailWrite::*end,
+               std::string RailEnd::*part) {
+  const std::string& own = rail.*end.*part;
+  if (own.empty()) return 1;
+  return static_cast<double>(
+      std::count_if(transfer.rails.begin(), transfer.rails.end(),
+                    [&](const RailWrite& other) { return other.*end.*part == own; }));
+}
+
+}  // namespace
+
+std::optional<double> Roofline(const Transfer& transfer, const RailWrite& rail) {
+  const int mtu = std::min(rail.from.active_mtu, rail.to.active_mtu);
+  std::optional<double> most;
+  for (RailEnd RailWrite::*end : {&RailWrite::from, &RailWrite::to}) {
+    const spark_verify::Limits& limits = (rail.*end).limits;
+    if (limits.link_mbps <= 0) return std::nullopt;
+    const double link = RdmaWirePayload(limits.link_mbps / 1000.0, mtu) /
+                        Sharing(transfer, rail, end, &RailEnd::cage);
+    most = std::min(most.value_or(link), link);
+    if (limits.pcie_width <= 0 || limits.pcie_gts <= 0) continue;
+    most = std::min(*most, PciePayload(limits.pcie_gts, limits.pcie_width) /
+                               Sharing(transfer, rail, end, &RailEnd::pcie));
+  }
+  if (transfer.uplink_gbps > 0) {
+    most = std::min(*most, transfer.uplink_gbps / static_cast<double>(transfer.rails.size()));
+  }
+  return most;
+}
+
+}  // namespace reconciler

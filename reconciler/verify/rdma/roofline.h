@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+
+#include "reconciler/verify/rdma/judge.h"
+
+namespace reconciler {
+
+// The most that this rail of that transfer can carry between its two ends, in Gb/s of payload:
+// what the rails at work at the same time leave it of its cage's cable and of its PCIe link.
+// nullopt: an end does not tell the speed of its link.
+std::optional<double> Roofline(const Transfer& transfer, const RailWrite& rail);
+
+}  // namespace reconciler

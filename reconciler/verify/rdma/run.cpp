@@ -1,0 +1,225 @@
+#include "reconciler/verify/rdma/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include "reconciler/fabric/roofline.h"
+#include "reconciler/verify/exchange/joined.h"
+#include "reconciler/node/node_program.h"
+
+namespace reconciler {
+namespace {
+
+using spark_verify::Trouble;
+using Ports = std::vector<std::pair<RailPort, RailPort>>;  // from, to
+
+// Path of spark-verify per node, or why there is none.
+using Programs = std::map<NodeName, Result<std::string>>;
+
+constexpr int kGraceMs = 10'000;  // beyond the sending: start, connect, last pattern
+
+const NodeSpec* FindNode(const ClusterSpec& cluster, const NodeName& name) {
+  for (const NodeSpec& node : cluster.nodes) {
+    if (node.name == name) return &node;
+  }
+  return nullptr;
+}
+
+// 2 MiB in flight fill a 200 Gb/s link many times over, and a slow device is done with them soon.
+std::vector<std::string> Words(const std::string& program, const Ports& ports, bool from,
+                               const RdmaOptions& options) {
+  std::vector<std::string> words = {program, "write"};
+  for (const auto& [a, b] : ports) {
+    const RailPort& own = from ? a : b;
+    words.insert(words.end(), {"--rail", own.hca + "=" + ToString(own.address.address)});
+  }
+  if (from) words.push_back("--send");
+  // Rounds of a ping-pong, on an idle rail only.
+  if (from && ports.size() == 1) words.insert(words.end(), {"--latency", "100"});
+  const int deadline = options.milliseconds + kGraceMs;
+  words.insert(words.end(),
+               {"--size", "131072", "--depth", "8", "--qps", "2", "--ack-timeout", "16", "--ms",
+                std::to_string(options.milliseconds), "--deadline", std::to_string(deadline)});
+  return words;
+}
+
+// The PCIe device of a port by its hardware's profile; empty: the profile has none.
+std::string PcieOf(const ClusterSpec& cluster, const RailPort& port) {
+  const NodeSpec* node = FindNode(cluster, port.node);
+  const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
+  const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
+  const auto twin = static_cast<std::size_t>(port.twin);
+  return cage != nullptr && twin < cage->twins.size() ? cage->twins[twin].PciDevice() : "";
+}
+
+RailEnd EndOf(const ClusterSpec& cluster, const RailPort& port) {
+  return {.hca = port.hca, .netdev = port.netdev, .cage = port.cage, .pcie = PcieOf(cluster, port)};
+}
+
+Transfer Empty(const ClusterSpec& cluster, const Ports& ports) {
+  Transfer transfer{.from = ports.front().first.node, .to = ports.front().second.node};
+  for (const auto& [from, to] : ports) {
+    transfer.rails.push_back({.rail = from.rail,
+                              .from = EndOf(cluster, from),
+                              .to = EndOf(cluster, to),
+                              .wanted_mtu = RdmaMtu(std::min(from.mtu, to.mtu))});
+  }
+  return transfer;
+}
+
+void Fill(Transfer& transfer, JoinedResult result) {
+  transfer.trouble = std::move(result.trouble);
+  transfer.trouble_node = result.trouble_end == 0 ? transfer.from : transfer.to;
+  transfer.from_counters = std::move(result.ends[0].counters);
+  transfer.to_counters = std::move(result.ends[1].counters);
+  for (std::size_t i = 0; i < transfer.rails.size(); ++i) {
+    RailWrite& rail = transfer.rails[i];
+    if (i < result.ends[0].ready.rails.size()) {
+      rail.from.active_mtu = result.ends[0].ready.rails[i].active_mtu;
+      rail.from.limits = result.ends[0].ready.rails[i].limits;
+    }
+    if (i < result.ends[1].ready.rails.size()) {
+      rail.to.active_mtu = result.ends[1].ready.rails[i].active_mtu;
+      rail.to.limits = result.ends[1].ready.rails[i].limits;
+    }
+    if (i < result.ends[0].sent.size()) {
+      const spark_verify::RailSent& sent = result.ends[0].sent[i];
+      rail.gbps = sent.Gbps();
+      rail.bytes = sent.total_bytes;
+      rail.latency_us = sent.latency_us;
+    }
+  }
+}
+
+class RdmaRun {
+ public:
+  RdmaRun(const ClusterSpec& cluster, NodePool& pool, const RdmaOptions& options,
+          const SkipRail& skip)
+      : cluster_(cluster), pool_(pool), options_(options), skip_(skip) {}
+
+  void Push(const std::vector<NodePair>& pairs);
+  void Remove();
+  std::vector<Transfer> Measure(const NodePair& pair);
+
+ private:
+  Transfer Write(const Ports& ports, double uplink_gbps);
+  Result<LineChannel> Start(const NodeName& node, const Ports& ports, bool from, Deadline deadline);
+  std::string WhySkipped(const Ports& ports) const;
+
+  const ClusterSpec& cluster_;
+  NodePool& pool_;
+  const RdmaOptions& options_;
+  const SkipRail& skip_;
+  Programs programs_ = {};
+};
+
+// A node that is not measured is not written to either.
+void RdmaRun::Push(const std::vector<NodePair>& pairs) {
+  std::vector<const NodeSpec*> nodes;
+  for (const NodePair& pair : pairs) {
+    for (const auto& ports : pair.rails) {
+      if (!WhySkipped({ports}).empty()) continue;
+      for (const NodeName& name : {pair.a, pair.b}) {
+        if (programs_.try_emplace(name, Result<std::string>()).second) {
+          nodes.push_back(FindNode(cluster_, name));
+        }
+      }
+    }
+  }
+  ForEachNode(nodes, [this](const NodeSpec& node) {
+    programs_.at(node.name) = PushProgram(node, pool_, options_.programs);
+  });
+}
+
+void RdmaRun::Remove() {
+  std::vector<const NodeSpec*> nodes;
+  for (const auto& [name, program] : programs_) {
+    if (program && !options_.keep_program) nodes.push_back(FindNode(cluster_, name));
+  }
+  ForEachNode(nodes, [this](const NodeSpec& node) {
+    RemoveProgram(node, pool_, *programs_.at(node.name));
+  });
+}
+
+std::string RdmaRun::WhySkipped(const Ports& ports) const {
+  for (const auto& [from, to] : ports) {
+    const std::string why = skip_(from.node, to.node, from);
+    if (!why.empty()) return why;
+  }
+  return {};
+}
+
+Result<LineChannel> RdmaRun::Start(const NodeName& node, const Ports& ports, bool from,
+                                   Deadline deadline) {
+  const Result<std::string>& program = programs_.at(node);
+  if (!program) return Fail(program.error());
+  auto shell = pool_.OpenShell(*FindNode(cluster_, node));
+  if (!shell) return Fail(shell.error());
+  return LineChannel::Start(std::move(*shell), Words(*program, ports, from, options_), deadline);
+}
+
+Transfer RdmaRun::Write(const Ports& ports, double uplink_gbps) {
+  Transfer transfer = Empty(cluster_, ports);
+  transfer.uplink_gbps = uplink_gbps;
+  transfer.skipped = WhySkipped(ports);
+  if (!transfer.skipped.empty()) return transfer;
+  const Deadline deadline =
+      std::chrono::steady_clock::now() + Milliseconds(options_.milliseconds + 2 * kGraceMs);
+  auto first = Start(transfer.from, ports, true, deadline);
+  auto second = Start(transfer.to, ports, false, deadline);
+  for (const bool from : {true, false}) {
+    const Result<LineChannel>& end = from ? first : second;
+    if (end) continue;
+    transfer.trouble =
+        Trouble{.code = "no-program", .text = end.error().message, .hint = end.error().hint};
+    transfer.trouble_node = from ? transfer.from : transfer.to;
+    return transfer;
+  }
+  Fill(transfer, Join(*first, *second, deadline));
+  return transfer;
+}
+
+std::vector<Transfer> RdmaRun::Measure(const NodePair& pair) {
+  Ports back;
+  for (const auto& [a, b] : pair.rails) back.emplace_back(b, a);
+  std::vector<Transfer> transfers;
+  for (std::size_t i = 0; i < pair.rails.size(); ++i) {
+    transfers.push_back(Write({pair.rails[i]}, pair.uplink_gbps));
+    transfers.push_back(Write({back[i]}, pair.uplink_gbps));
+  }
+  if (pair.rails.size() > 1) {
+    transfers.push_back(Write(pair.rails, pair.uplink_gbps));
+    transfers.push_back(Write(back, pair.uplink_gbps));
+  }
+  return transfers;
+}
+
+}  // namespace
+
+std::vector<Transfer> RunRdma(const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
+                              const RdmaOptions& options, const SkipRail& skip) {
+  const std::vector<NodePair> pairs = PairsOf(cluster, fabric);
+  RdmaRun run(cluster, pool, options, skip);
+  run.Push(pairs);
+  std::vector<Transfer> transfers;
+  for (const std::vector<NodePair>& round : Schedule(pairs)) {
+    std::vector<std::vector<Transfer>> measured(round.size());
+    {
+      // No node is in two pairs of a round, so that each connection belongs to one thread.
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 0; i < round.size(); ++i) {
+        threads.emplace_back([&, i] { measured[i] = run.Measure(round[i]); });
+      }
+    }
+    for (auto& some : measured) {
+      std::move(some.begin(), some.end(), std::back_inserter(transfers));
+    }
+  }
+  run.Remove();
+  return transfers;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,33 @@
+#include "reconciler/verify/report/cause.h"
+
+#include <algorithm>
+
+namespace reconciler {
+
+void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings) {
+  const std::optional<int> rail = cause.rail ? cause.rail : check.rail;
+  const auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.code == cause.code && finding.nodes == cause.nodes &&
+           finding.cause == cause.cause;
+  });
+  if (same != findings.end()) {
+    if (rail) same->rails.insert(*rail);
+    if (check.outcome == Outcome::kFail) same->outcome = Outcome::kFail;
+    ++same->explains;
+    return;
+  }
+  Finding finding{.code = std::move(cause.code),
+                  .outcome = check.outcome,
+                  .rung = check.rung,
+                  .nodes = std::move(cause.nodes),
+                  .expected = check.expected,
+                  .measured = check.measured.empty() ? check.why : check.measured,
+                  .evidence = check.evidence,
+                  .cause = std::move(cause.cause),
+                  .next_step = std::move(cause.next_step),
+                  .explains = 1};
+  if (rail) finding.rails.insert(*rail);
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace reconciler

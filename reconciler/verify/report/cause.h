@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reconciler/verify/report/report.h"
+
+namespace reconciler {
+
+// Why a measurement was bad or could not be made, and what to do.
+struct Cause {
+  std::string code = {};
+  std::vector<NodeName> nodes = {};
+  std::string cause = {};
+  std::string next_step = {};
+  std::optional<int> rail = std::nullopt;  // where it is another one than the check's
+};
+
+// Tells `findings` why that check did not pass: one cause is one finding, however many checks it
+// spoils.
+void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings);
+
+}  // namespace reconciler

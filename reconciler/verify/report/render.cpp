@@ -1,0 +1,249 @@
+#include "reconciler/verify/report/render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "reconciler/base/text.h"
+#include "reconciler/model/fabric.h"
+#include "reconciler/verify/report/report_nccl.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::size_t kColumns = 100;
+
+std::string_view Mark(const Check& check) {
+  switch (check.outcome) {
+    case Outcome::kPass:
+      return "ok";
+    case Outcome::kWarn:
+      return "warn";
+    case Outcome::kFail:
+      return "FAIL";
+    case Outcome::kCouldNotMeasure:
+      return "?";
+    case Outcome::kSkipped:
+      return "-";
+  }
+  return {};
+}
+
+// Marks of all rails between two nodes, in rail order.
+using Cells = std::map<std::pair<NodeName, NodeName>, std::map<int, std::string_view>>;
+
+struct Matrix {
+  std::vector<NodeName> nodes;  // rows and columns
+  std::set<int> rails;
+  Cells cells;
+};
+
+Matrix MatrixOf(const Report& report, Rung rung) {
+  Matrix matrix;
+  for (const Check& check : report.checks) {
+    if (check.rung != rung || check.to.empty()) continue;
+    for (const NodeName& node : {check.from, check.to}) {
+      if (std::find(matrix.nodes.begin(), matrix.nodes.end(), node) == matrix.nodes.end()) {
+        matrix.nodes.push_back(node);
+      }
+    }
+    const int rail = check.rail.value_or(0);
+    matrix.rails.insert(rail);
+    matrix.cells[{check.from, check.to}][rail] = Mark(check);
+  }
+  return matrix;
+}
+
+// `slot`: the width of each mark, so that the marks of one rail stand below each other.
+std::string CellText(const Matrix& matrix, const NodeName& from, const NodeName& to,
+                     std::size_t slot) {
+  const auto cell = matrix.cells.find({from, to});
+  if (cell == matrix.cells.end()) return "-";
+  std::vector<std::string> marks;
+  for (const auto& [rail, mark] : cell->second) marks.push_back(fmt::format("{:<{}}", mark, slot));
+  return Join(marks, " ");
+}
+
+std::string TrimmedLine(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string MatrixText(const Matrix& matrix, std::string_view title) {
+  std::size_t slot = 1;
+  for (const auto& [pair, marks] : matrix.cells) {
+    for (const auto& [rail, mark] : marks) slot = std::max(slot, mark.size());
+  }
+  std::size_t cell = 0;
+  std::size_t name = 0;
+  for (const NodeName& from : matrix.nodes) {
+    name = std::max(name, from.size());
+    for (const NodeName& to : matrix.nodes) {
+      cell = std::max(cell, CellText(matrix, from, to, slot).size());
+    }
+  }
+  const auto width = [&](std::size_t column) {
+    return 2 + name + matrix.nodes.size() * (2 + column);
+  };
+  // Long names would push the columns apart: number them.
+  const bool numbered = name > cell && width(name) > kColumns;
+  std::vector<std::string> heads;
+  std::vector<std::string> rows;
+  const std::size_t digits = std::to_string(matrix.nodes.size()).size();
+  for (std::size_t i = 0; i < matrix.nodes.size(); ++i) {
+    heads.push_back(numbered ? std::to_string(i + 1) : matrix.nodes[i]);
+    rows.push_back(numbered ? fmt::format("{:>{}} {}", i + 1, digits, matrix.nodes[i])
+                            : matrix.nodes[i]);
+  }
+  const std::size_t label = numbered ? name + digits + 1 : name;
+  const std::size_t column = numbered ? std::max(cell, digits) : std::max(cell, name);
+
+  std::vector<std::string> rails;
+  for (const int rail : matrix.rails) rails.push_back(RailName(rail));
+  std::string text = fmt::format("{}, from row to column ({})\n", title, Join(rails, " "));
+  std::string head = fmt::format("  {:<{}}", "", label);
+  for (const std::string& each : heads) head += fmt::format("  {:<{}}", each, column);
+  text += TrimmedLine(std::move(head));
+  for (std::size_t i = 0; i < matrix.nodes.size(); ++i) {
+    std::string row = fmt::format("  {:<{}}", rows[i], label);
+    for (const NodeName& to : matrix.nodes) {
+      row += fmt::format("  {:<{}}", CellText(matrix, matrix.nodes[i], to, slot), column);
+    }
+    text += TrimmedLine(std::move(row));
+  }
+  return text + "\n";
+}
+
+// `text` after `head`, its words in lines that begin below each other.
+std::string Wrapped(std::string head, std::string_view text) {
+  const std::size_t indent = head.size();
+  std::size_t at = indent;
+  bool first = true;
+  for (const std::string& word : Split(text, ' ')) {
+    if (!first && at + 1 + word.size() > kColumns) {
+      head += "\n" + std::string(indent, ' ');
+      at = indent;
+    } else if (!first) {
+      head += ' ';
+      ++at;
+    }
+    head += word;
+    at += word.size();
+    first = false;
+  }
+  return head + "\n";
+}
+
+std::string Field(std::string_view label, std::string_view text) {
+  return text.empty() ? "" : Wrapped(fmt::format("    {:<11}", label), text);
+}
+
+std::string FindingText(const Finding& finding) {
+  std::string where = Join(finding.nodes, ", ");
+  std::vector<std::string> rails;
+  for (const int rail : finding.rails) rails.push_back(RailName(rail));
+  if (!rails.empty()) where += " on " + Join(rails, ", ");
+  const std::string_view mark = finding.outcome == Outcome::kFail   ? "FAIL"
+                                : finding.outcome == Outcome::kWarn ? "warn"
+                                                                    : "?";
+  std::string text = Wrapped(fmt::format("  {} {}: ", mark, finding.code), where);
+  text += Field("expected", finding.expected);
+  text += Field("measured", finding.measured);
+  for (const std::string& line : finding.evidence) text += Field("evidence", line);
+  text += Field("cause", finding.cause);
+  text += Field("next step", finding.next_step);
+  if (finding.explains > 1) {
+    text += Field("explains", Plural(finding.explains, "check", "checks"));
+  }
+  return text + "\n";
+}
+
+std::string FactsText(const Report& report) {
+  std::map<Outcome, std::size_t> counts;
+  std::size_t total = 0;
+  for (const Check& check : report.checks) {
+    if (check.rung != Rung::kFacts) continue;
+    ++counts[check.outcome];
+    ++total;
+  }
+  if (total == 0) return "";
+  std::string text = fmt::format(
+      "facts: {} passed, {} failed, {} could not be measured, {} skipped", counts[Outcome::kPass],
+      counts[Outcome::kFail], counts[Outcome::kCouldNotMeasure], counts[Outcome::kSkipped]);
+  if (const std::size_t warned = counts[Outcome::kWarn]; warned > 0) {
+    text += fmt::format(", {}", Plural(warned, "warning", "warnings"));
+  }
+  return text + "\n\n";
+}
+
+std::string SummaryText(const Report& report) {
+  std::string text =
+      fmt::format("{}: {} passed, {} failed, {} could not be measured, {} skipped",
+                  Plural(report.checks.size(), "check", "checks"), report.Count(Outcome::kPass),
+                  report.Count(Outcome::kFail), report.Count(Outcome::kCouldNotMeasure),
+                  report.Count(Outcome::kSkipped));
+  if (const std::size_t warned = report.Count(Outcome::kWarn); warned > 0) {
+    text += fmt::format(", {}", Plural(warned, "warning", "warnings"));
+  }
+  if (!report.findings.empty()) {
+    text += fmt::format("; {}", Plural(report.findings.size(), "cause", "causes"));
+  }
+  return text + "\n";
+}
+
+// Why, when that is so for all checks of the rung and for the same reason.
+std::optional<std::string> AllSkipped(const Report& report, Rung rung) {
+  std::optional<std::string> why;
+  for (const Check& check : report.checks) {
+    if (check.rung != rung) continue;
+    if (check.outcome != Outcome::kSkipped || (why && *why != check.why)) return std::nullopt;
+    why = check.why;
+  }
+  return why;
+}
+
+// One line per direction: what was written on each rail alone, and on all of them together.
+std::string WritesText(const Report& report) {
+  const std::optional<std::string> skipped = AllSkipped(report, Rung::kRdma);
+  std::map<std::pair<NodeName, NodeName>, std::string> lines;
+  for (const Check& check : report.checks) {
+    if (check.rung != Rung::kRdma) continue;
+    const std::string what =
+        check.measured.empty() ? std::string(ToString(check.outcome)) : Printable(check.measured);
+    lines[{check.from, check.to}] +=
+        fmt::format("  {}{} {}{}", RailName(check.rail.value_or(0)),
+                    check.what == "write-alone" ? "" : " with the others", what,
+                    check.outcome == Outcome::kPass || check.measured.empty() ? "" : " ✗");
+  }
+  if (lines.empty()) return {};
+  if (skipped) return fmt::format("rdma write: skipped: {}\n\n", *skipped);
+  std::string text = "rdma write\n";
+  for (const auto& [pair, line] : lines) {
+    text += fmt::format("  {} → {}{}\n", pair.first, pair.second, line);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string RenderReport(const Report& report) {
+  std::string text =
+      fmt::format("{} · verify up to {}\n\n", report.cluster, ToString(report.level));
+  text += FactsText(report);
+  if (const Matrix pings = MatrixOf(report, Rung::kPing); !pings.nodes.empty()) {
+    text += MatrixText(pings, "jumbo ping");
+  }
+  if (const Matrix logins = MatrixOf(report, Rung::kSsh); !logins.nodes.empty()) {
+    text += MatrixText(logins, "ssh");
+  }
+  text += WritesText(report);
+  if (report.nccl) text += NcclText(*report.nccl);
+  if (!report.findings.empty()) {
+    text += "findings\n";
+    for (const Finding& finding : report.findings) text += FindingText(finding);
+  }
+  return text + SummaryText(report);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "reconciler/verify/report/report.h"
+
+namespace reconciler {
+
+// The report for a terminal: one matrix per rung that measures between nodes, the findings, and a
+// summary line. Plain text of at most 100 columns (wider only where a matrix of many nodes or one
+// long word does not fit); the same report gives the same bytes.
+std::string RenderReport(const Report& report);
+
+}  // namespace reconciler

@@ -1,0 +1,133 @@
+#include "reconciler/verify/report/report.h"
+
+#include <algorithm>
+
+namespace reconciler {
+
+std::size_t Report::Count(Outcome outcome) const {
+  return static_cast<std::size_t>(
+      std::count_if(checks.begin(), checks.end(),
+                    [outcome](const Check& check) { return check.outcome == outcome; }));
+}
+
+int ExitCode(const Report& report) {
+  if (report.Count(Outcome::kFail) > 0) return 6;
+  if (!report.unreachable.empty()) return 3;
+  return report.Count(Outcome::kCouldNotMeasure) > 0 ? 7 : 0;
+}
+
+std::string_view ToString(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kPass:
+      return "pass";
+    case Outcome::kWarn:
+      return "warn";
+    case Outcome::kFail:
+      return "fail";
+    case Outcome::kCouldNotMeasure:
+      return "could-not-measure";
+    case Outcome::kSkipped:
+      return "skipped";
+  }
+  return {};
+}
+
+std::string_view ToString(Rung rung) {
+  switch (rung) {
+    case Rung::kFacts:
+      return "facts";
+    case Rung::kPing:
+      return "ping";
+    case Rung::kSsh:
+      return "ssh";
+    case Rung::kRdma:
+      return "rdma";
+    case Rung::kNccl:
+      return "nccl";
+  }
+  return {};
+}
+
+std::string_view ToString(Symptom symptom) {
+  switch (symptom) {
+    case Symptom::kNone:
+      return "";
+    case Symptom::kNodeUnreachable:
+      return "node-unreachable";
+    case Symptom::kNoAnswer:
+      return "no-answer";
+    case Symptom::kFactUnknown:
+      return "fact-unknown";
+    case Symptom::kProgramMissing:
+      return "program-missing";
+    case Symptom::kProbeFailed:
+      return "probe-failed";
+    case Symptom::kPortMissing:
+      return "port-missing";
+    case Symptom::kPortElsewhere:
+      return "port-elsewhere";
+    case Symptom::kLinkDown:
+      return "link-down";
+    case Symptom::kNoCarrier:
+      return "no-carrier";
+    case Symptom::kAddressMissing:
+      return "address-missing";
+    case Symptom::kMtuWrong:
+      return "mtu-wrong";
+    case Symptom::kSpeedLow:
+      return "speed-low";
+    case Symptom::kFecWrong:
+      return "fec-wrong";
+    case Symptom::kLanesDiffer:
+      return "lanes-differ";
+    case Symptom::kErrorsGrew:
+      return "errors-grew";
+    case Symptom::kMemlockLow:
+      return "memlock-low";
+    case Symptom::kHcaMissing:
+      return "hca-missing";
+    case Symptom::kHcaName:
+      return "hca-name";
+    case Symptom::kHcaDown:
+      return "hca-down";
+    case Symptom::kGidMissing:
+      return "gid-missing";
+    case Symptom::kGidTwice:
+      return "gid-twice";
+    case Symptom::kPcieNarrow:
+      return "pcie-width";
+    case Symptom::kPcieSlow:
+      return "pcie-speed";
+    case Symptom::kCmaWrong:
+      return "cma-wrong";
+    case Symptom::kNothingBack:
+      return "nothing-back";
+    case Symptom::kTooLongForSender:
+      return "too-long-for-sender";
+    case Symptom::kJumboLost:
+      return "jumbo-lost";
+    case Symptom::kSomeLost:
+      return "some-lost";
+    case Symptom::kSshDenied:
+      return "ssh-denied";
+    case Symptom::kSshKeyUnprotected:
+      return "ssh-key-unprotected";
+    case Symptom::kSshHostKeyChanged:
+      return "ssh-host-key-changed";
+    case Symptom::kSshHostKeyUnknown:
+      return "ssh-host-key-unknown";
+    case Symptom::kSshNameUnknown:
+      return "ssh-name-unknown";
+    case Symptom::kSshRefused:
+      return "ssh-refused";
+    case Symptom::kSshNoConnection:
+      return "ssh-no-connection";
+    case Symptom::kSshDropped:
+      return "ssh-dropped";
+    case Symptom::kSshFailed:
+      return "ssh-failed";
+  }
+  return {};
+}
+
+}  // namespace reconciler

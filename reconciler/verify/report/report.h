@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/verify/nccl/evidence/summary.h"
+
+namespace reconciler {
+
+// kWarn: it holds, but not as well as it should.
+enum class Outcome { kPass, kWarn, kFail, kCouldNotMeasure, kSkipped };
+
+// The ladder, lowest first: what fails on one rung explains failures on the rungs above it.
+enum class Rung { kFacts, kPing, kSsh, kRdma, kNccl };
+
+// What a check that did not pass has seen.
+enum class Symptom {
+  kNone,
+  kNodeUnreachable,  // we cannot reach the node, so nothing on it was read
+  kNoAnswer,         // the node was reached, but this probe's answer did not arrive
+  kFactUnknown,
+  kProgramMissing,
+  kProbeFailed,  // the program that measures refused to work
+  kPortMissing,
+  kPortElsewhere,  // another cage or PCI function than the hardware profile says
+  kLinkDown,       // set down by configuration
+  kNoCarrier,
+  kAddressMissing,
+  kMtuWrong,
+  kSpeedLow,
+  kFecWrong,
+  kLanesDiffer,  // from most ports of the same speed
+  kErrorsGrew,   // bad or lost frames, or links lost, while the pings ran
+  kMemlockLow,
+  kHcaMissing,
+  kHcaName,  // there under another name
+  kHcaDown,
+  kGidMissing,
+  kGidTwice,
+  kPcieNarrow,
+  kPcieSlow,
+  kCmaWrong,
+  kNothingBack,       // not even a small ping
+  kTooLongForSender,  // the sender's own kernel refuses the size
+  kJumboLost,         // small pings come back, full-size ones do not
+  kSomeLost,
+  kSshDenied,
+  kSshKeyUnprotected,  // others may read the sender's key file, so that ssh does not use it
+  kSshHostKeyChanged,
+  kSshHostKeyUnknown,
+  kSshNameUnknown,
+  kSshRefused,
+  kSshNoConnection,  // no answer from port 22 within the limit
+  kSshDropped,       // the connection was made and closed before the login
+  kSshFailed,
+};
+
+struct Check {
+  Rung rung = Rung::kFacts;
+  std::string what = {};  // "mtu", "jumbo-ping": unique with from, to, rail, subject
+  NodeName from = {};
+  NodeName to = {};  // empty: the check is about `from` alone
+  std::optional<int> rail = std::nullopt;
+  std::string subject = {};  // which of several tests: "all_reduce 1 GiB float"
+  Outcome outcome = Outcome::kPass;
+  Symptom symptom = Symptom::kNone;
+  std::string expected = {};
+  std::string measured = {};
+  std::string why = {};                    // not empty when it could not be measured or was skipped
+  std::vector<std::string> evidence = {};  // the node's own words, one line each, printable
+  bool operator==(const Check&) const = default;
+};
+
+// One cause, however many checks it made fail.
+struct Finding {
+  std::string code = {};             // stable slug: "path-mtu"
+  Outcome outcome = Outcome::kFail;  // kWarn, kFail or kCouldNotMeasure
+  Rung rung = Rung::kFacts;          // where it was first seen
+  std::vector<NodeName> nodes = {};  // those at fault, or those that the fault lies between
+  std::set<int> rails = {};          // empty: not about a rail
+  std::string expected = {};
+  std::string measured = {};
+  std::vector<std::string> evidence = {};
+  std::string cause = {};
+  std::string next_step = {};
+  std::size_t explains = 0;  // number of checks
+  bool operator==(const Finding&) const = default;
+};
+
+struct Report {
+  std::string cluster = {};
+  Rung level = Rung::kSsh;                           // the highest rung that was asked for
+  std::vector<Check> checks = {};                    // by rung, then node order of the manifest
+  std::vector<Finding> findings = {};                // by rung
+  std::map<NodeName, std::string> unreachable = {};  // and why
+  std::optional<NcclSummary> nccl = std::nullopt;    // when NCCL was run
+  bool operator==(const Report&) const = default;
+
+  std::size_t Count(Outcome outcome) const;
+};
+
+// 6: something failed; 3: nothing failed, but a node could not be read; 7: something could not be
+// measured; 0: everything passed, perhaps with a warning, or was skipped.
+int ExitCode(const Report& report);
+
+std::string_view ToString(Outcome outcome);  // "could-not-measure"
+std::string_view ToString(Rung rung);        // "facts", "ping", "ssh", "rdma", "nccl"
+std::string_view ToString(Symptom symptom);  // "jumbo-lost"; empty for kNone
+
+// A document valid against schema/report.schema.json.
+nlohmann::ordered_json ToJson(const Report& report);
+
+}  // namespace reconciler

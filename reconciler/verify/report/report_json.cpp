@@ -1,0 +1,62 @@
+#include <nlohmann/json.hpp>
+
+#include "reconciler/model/fabric.h"
+#include "reconciler/verify/report/report.h"
+#include "reconciler/verify/report/report_nccl.h"
+
+namespace reconciler {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json CheckToJson(const Check& check) {
+  Json json = {{"rung", ToString(check.rung)}, {"what", check.what}, {"from", check.from}};
+  if (!check.to.empty()) json["to"] = check.to;
+  if (check.rail) json["rail"] = RailName(*check.rail);
+  if (!check.subject.empty()) json["subject"] = check.subject;
+  json["outcome"] = ToString(check.outcome);
+  if (check.symptom != Symptom::kNone) json["symptom"] = ToString(check.symptom);
+  if (!check.expected.empty()) json["expected"] = check.expected;
+  if (!check.measured.empty()) json["measured"] = check.measured;
+  if (!check.why.empty()) json["why"] = check.why;
+  if (!check.evidence.empty()) json["evidence"] = check.evidence;
+  return json;
+}
+
+Json FindingToJson(const Finding& finding) {
+  Json rails = Json::array();
+  for (const int rail : finding.rails) rails.push_back(RailName(rail));
+  return {{"code", finding.code},           {"outcome", ToString(finding.outcome)},
+          {"rung", ToString(finding.rung)}, {"nodes", finding.nodes},
+          {"rails", std::move(rails)},      {"expected", finding.expected},
+          {"measured", finding.measured},   {"evidence", finding.evidence},
+          {"cause", finding.cause},         {"next_step", finding.next_step},
+          {"explains", finding.explains}};
+}
+
+}  // namespace
+
+Json ToJson(const Report& report) {
+  Json summary = Json::object();
+  for (const Outcome outcome : {Outcome::kPass, Outcome::kWarn, Outcome::kFail,
+                                Outcome::kCouldNotMeasure, Outcome::kSkipped}) {
+    summary[std::string(ToString(outcome))] = report.Count(outcome);
+  }
+  Json json = {{"format", "spark-reconcile/report/1"},
+               {"cluster", report.cluster},
+               {"level", ToString(report.level)},
+               {"exit_code", ExitCode(report)},
+               {"summary", std::move(summary)},
+               {"unreachable", Json::array()},
+               {"findings", Json::array()},
+               {"checks", Json::array()}};
+  for (const auto& [node, why] : report.unreachable) {
+    json["unreachable"].push_back({{"node", node}, {"why", why}});
+  }
+  if (report.nccl) json["nccl"] = NcclToJson(*report.nccl);
+  for (const Finding& finding : report.findings) json["findings"].push_back(FindingToJson(finding));
+  for (const Check& check : report.checks) json["checks"].push_back(CheckToJson(check));
+  return json;
+}
+
+}  // namespace reconciler

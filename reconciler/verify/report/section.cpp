@@ -1,0 +1,91 @@
+#include "reconciler/verify/report/section.h"
+
+#include <fmt/format.h>
+
+#include "reconciler/fabric/analysis.h"
+#include "reconciler/model/size.h"
+#include "reconciler/verify/nccl/evidence/roofline.h"
+
+namespace reconciler {
+namespace {
+
+double NumberOf(const Value& value) {
+  if (const auto* whole = value.AsInteger()) return static_cast<double>(*whole);
+  const auto* number = std::get_if<double>(&value.data);
+  return number != nullptr ? *number : 0;
+}
+
+std::vector<spark_verify::Collective> CollectivesOf(const Value& list) {
+  std::vector<spark_verify::Collective> collectives;
+  for (const Value& entry : list.List()) {
+    for (const spark_verify::Collective one : spark_verify::kCollectives) {
+      if (entry.ScalarText() == ToString(one)) collectives.push_back(one);
+    }
+  }
+  return collectives;
+}
+
+// Around a ring of four or more, data between two nodes that share no cable would take a way that
+// nobody made.
+Errors CheckCollectives(const ClusterSpec& cluster) {
+  const Value* list = cluster.settings.At({"verify", "collectives"});
+  if (list == nullptr || !cluster.fabric.ring_collectives_only) return {};
+  Errors errors;
+  for (const Value& entry : list->List()) {
+    if (entry.ScalarText() != ToString(spark_verify::Collective::kAllToAll)) continue;
+    errors.push_back({.kind = ErrorKind::kManifest,
+                      .message =
+                          "verify.collectives: alltoall needs a way between every two nodes, "
+                          "and ring: collectives-only has none",
+                      .where = cluster.Mark(entry.position),
+                      .hint = "take it out: all_reduce, all_gather, reduce_scatter and sendrecv go "
+                              "from neighbour to neighbour"});
+  }
+  return errors;
+}
+
+Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric) {
+  const NcclPromise promise = VerifySectionOf(cluster).promise;
+  if (promise.busbw <= 0) return {};
+  const double most = PlannedRoofline(cluster, fabric, RingOrder(cluster, fabric)).most;
+  if (most <= 0 || promise.busbw <= most) return {};
+  return {
+      {.kind = ErrorKind::kManifest,
+       .message = fmt::format("verify.min_busbw: wanted at most {:.1f} GB/s, which the links of "
+                              "this cabling carry, found {}",
+                              most, promise.busbw),
+       .where = promise.where,
+       .hint = "bus bandwidth is in GB/s, not Gb/s: a cable of 200 Gb/s carries 24.5 at mtu "
+               "9000, and two rails behind PCIe 27.9"}};
+}
+
+}  // namespace
+
+Rung RungOf(std::string_view level) {
+  if (level == "nccl") return Rung::kNccl;
+  return level == "rdma" ? Rung::kRdma : Rung::kSsh;
+}
+
+VerifySection VerifySectionOf(const ClusterSpec& cluster) {
+  VerifySection section;
+  const Value* verify = cluster.settings.Find("verify");
+  if (verify == nullptr) return section;
+  if (const Value* level = verify->Find("level")) section.level = RungOf(level->ScalarText());
+  if (const Value* list = verify->Find("collectives")) section.collectives = CollectivesOf(*list);
+  if (const Value* size = verify->Find("size")) {
+    section.size = ParseSize(size->ScalarText()).value_or(section.size);
+  }
+  if (const Value* promise = verify->Find("min_busbw")) {
+    section.promise = {.busbw = NumberOf(*promise), .where = cluster.Mark(promise->position)};
+  }
+  section.skip_rdma = verify->Find("skip") != nullptr;  // rdma is the only one that can be
+  return section;
+}
+
+Errors CheckVerifySection(const ClusterSpec& cluster, const Fabric& fabric) {
+  Errors errors = CheckCollectives(cluster);
+  for (Error& error : CheckPromise(cluster, fabric)) errors.push_back(std::move(error));
+  return errors;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reconciler/base/error.h"
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/fabric.h"
+#include "reconciler/spark_verify/protocol/nccl_options.h"
+#include "reconciler/verify/report/report.h"
+
+namespace reconciler {
+
+// What the manifest promises of every collective at its largest size.
+struct NcclPromise {
+  double busbw = 0;  // GB/s; 0: nothing
+  SourceMark where = {};
+};
+
+// The manifest's `verify`.
+struct VerifySection {
+  Rung level = Rung::kSsh;
+  bool skip_rdma = false;
+  std::vector<spark_verify::Collective> collectives = {spark_verify::Collective::kAllReduce,
+                                                       spark_verify::Collective::kAllGather};
+  std::uint64_t size = std::uint64_t{1} << 30;  // bytes
+  NcclPromise promise = {};
+};
+
+VerifySection VerifySectionOf(const ClusterSpec& cluster);
+
+// What a level of the manifest and of the command line goes up to: "link", "rdma", "nccl".
+Rung RungOf(std::string_view level);
+
+// What cannot be, found before anything runs: a promise that the links cannot keep, a collective
+// that the cabling cannot carry.
+Errors CheckVerifySection(const ClusterSpec& cluster, const Fabric& fabric);
+
+}  // namespace reconciler

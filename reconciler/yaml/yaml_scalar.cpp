@@ -1,0 +1,100 @@
+#include "reconciler/yaml/yaml_scalar.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+namespace reconciler {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
+constexpr std::string_view kOctalDigits = "01234567";
+
+struct Integer {
+  std::string_view digits;
+  int base = 10;
+  bool negative = false;
+};
+
+bool AllOf(std::string_view text, std::string_view allowed) {
+  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+std::string_view SkipSign(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return text;
+}
+
+std::string_view SkipDigits(std::string_view text) {
+  const std::size_t end = text.find_first_not_of(kDigits);
+  return end == std::string_view::npos ? std::string_view() : text.substr(end);
+}
+
+std::optional<Integer> AsInteger(std::string_view text) {
+  if (text.starts_with("0x") && AllOf(text.substr(2), kHexDigits)) {
+    return Integer{text.substr(2), 16, false};
+  }
+  if (text.starts_with("0o") && AllOf(text.substr(2), kOctalDigits)) {
+    return Integer{text.substr(2), 8, false};
+  }
+  const std::string_view digits = SkipSign(text);
+  if (AllOf(digits, kDigits)) return Integer{digits, 10, text.starts_with('-')};
+  return std::nullopt;
+}
+
+// [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
+bool IsFloat(std::string_view text) {
+  text = SkipSign(text);
+  std::string_view rest = SkipDigits(text);
+  const bool whole = rest.size() < text.size();
+  if (rest.starts_with('.')) {
+    const std::string_view fraction = rest.substr(1);
+    rest = SkipDigits(fraction);
+    if (!whole && rest.size() == fraction.size()) return false;
+  } else if (!whole) {
+    return false;
+  }
+  if (rest.empty()) return true;
+  return (rest[0] == 'e' || rest[0] == 'E') && AllOf(SkipSign(rest.substr(1)), kDigits);
+}
+
+bool IsInfiniteOrNan(std::string_view text) {
+  if (text == ".nan" || text == ".NaN" || text == ".NAN") return true;
+  text = SkipSign(text);
+  return text == ".inf" || text == ".Inf" || text == ".INF";
+}
+
+}  // namespace
+
+tl::expected<decltype(Value::data), std::string> ResolvePlainScalar(std::string_view text) {
+  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
+    return nullptr;
+  }
+  if (text == "true" || text == "True" || text == "TRUE") return true;
+  if (text == "false" || text == "False" || text == "FALSE") return false;
+  if (const auto integer = AsInteger(text)) {
+    std::string digits = integer->negative ? "-" : "";
+    digits += integer->digits;
+    std::int64_t number = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), number, integer->base);
+    if (error != std::errc()) return tl::unexpected<std::string>("does not fit into 64 bits");
+    return number;
+  }
+  if (IsInfiniteOrNan(text)) return tl::unexpected<std::string>("is no finite number");
+  if (IsFloat(text)) {
+    const std::string_view unsigned_text = text.starts_with('+') ? text.substr(1) : text;
+    double number = 0;
+    const auto [end, error] =
+        std::from_chars(unsigned_text.data(), unsigned_text.data() + unsigned_text.size(), number);
+    if (error != std::errc() || !std::isfinite(number)) {
+      return tl::unexpected<std::string>("is no number that a double can hold");
+    }
+    return number;
+  }
+  return std::string(text);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,134 @@
+#include "tests/support/fake_transport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace reconciler {
+namespace {
+
+Error FakeError(const NodeSpec& node, std::string_view what) {
+  return Error{.kind = ErrorKind::kTransport, .message = fmt::format("{}: {}", node.name, what)};
+}
+
+}  // namespace
+
+class FakeChannel : public Channel {
+ public:
+  FakeChannel(FakeNetwork& network, NodeSpec node)
+      : network_(network), node_(std::move(node)), behaviour_(network.Behaviour(node_.name)) {}
+
+  Result<void> Write(std::string_view bytes, Deadline) override {
+    if (ran_) return {};
+    script_.append(bytes);
+    if (behaviour_.runs_at.empty() || !script_.ends_with(behaviour_.runs_at)) return {};
+    if (!behaviour_.refuse_sudo.empty()) return CloseInput();
+    AnswerScript();
+    script_.clear();
+    return {};
+  }
+
+  Result<void> CloseInput() override {
+    if (std::exchange(ran_, true)) return {};
+    if (!behaviour_.refuse_sudo.empty()) {
+      reply_ = {.exit_code = 1, .err = behaviour_.refuse_sudo};
+      return {};
+    }
+    if (behaviour_.runs_at.empty()) AnswerScript();
+    return {};
+  }
+
+  Result<Output> Read(Deadline deadline) override {
+    if (ended_) return Fail(FakeError(node_, "the shell ended already"));
+    const bool silent = reply_.out.empty() && reply_.err.empty();
+    if ((!ran_ && silent) || std::chrono::steady_clock::now() + behaviour_.latency > deadline) {
+      return Fail(FakeError(node_, "the time limit passed"));
+    }
+    std::size_t room = behaviour_.chunk;
+    if (behaviour_.drop_after) room = std::min(room, *behaviour_.drop_after - sent_);
+    if (room == 0) return Fail(FakeError(node_, "the connection was lost"));
+    Output output;
+    output.out = TakeFront(reply_.out, room);
+    output.err = TakeFront(reply_.err, room - output.out.size());
+    sent_ += output.out.size() + output.err.size();
+    const bool cut = behaviour_.drop_after && sent_ >= *behaviour_.drop_after;
+    if (ran_ && reply_.out.empty() && reply_.err.empty() && !cut) {
+      output.exit_code = reply_.exit_code;
+      ended_ = true;
+    }
+    return output;
+  }
+
+ private:
+  void AnswerScript() {
+    network_.Record(node_.name, script_);
+    ScriptReply answer = behaviour_.shell ? behaviour_.shell(script_) : ScriptReply{};
+    answer.out.insert(0, behaviour_.flood, 'x');
+    reply_ = {answer.exit_code, reply_.out + answer.out, reply_.err + answer.err};
+  }
+
+  static std::string TakeFront(std::string& text, std::size_t count) {
+    std::string front = text.substr(0, count);
+    text.erase(0, front.size());
+    return front;
+  }
+
+  FakeNetwork& network_;
+  NodeSpec node_;
+  FakeNode behaviour_;
+  std::string script_ = {};
+  ScriptReply reply_ = {};
+  std::size_t sent_ = 0;
+  bool ran_ = false;
+  bool ended_ = false;
+};
+
+namespace {
+
+class FakeTransport : public Transport {
+ public:
+  FakeTransport(FakeNetwork& network, NodeSpec node) : network_(network), node_(std::move(node)) {}
+  Result<std::unique_ptr<Channel>> OpenShell() override {
+    return std::make_unique<FakeChannel>(network_, node_);
+  }
+
+ private:
+  FakeNetwork& network_;
+  NodeSpec node_;
+};
+
+}  // namespace
+
+Dial FakeNetwork::Dialer() {
+  return [this](const NodeSpec& node) -> Result<std::unique_ptr<Transport>> {
+    const std::string refusal = Behaviour(node.name).refuse_dial;
+    if (!refusal.empty()) return Fail(FakeError(node, refusal));
+    return std::make_unique<FakeTransport>(*this, node);
+  };
+}
+
+std::vector<std::string> FakeNetwork::ScriptsOf(const NodeName& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = scripts_.find(node);
+  return found == scripts_.end() ? std::vector<std::string>{} : found->second;
+}
+
+void FakeNetwork::SetNode(const NodeName& node, FakeNode behaviour) {
+  const std::lock_guard lock(mutex_);
+  nodes_[node] = std::move(behaviour);
+}
+
+FakeNode FakeNetwork::Behaviour(const NodeName& node) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? FakeNode{.refuse_dial = "no such node"} : found->second;
+}
+
+void FakeNetwork::Record(const NodeName& node, const std::string& script) {
+  const std::lock_guard lock(mutex_);
+  scripts_[node].push_back(script);
+}
+
+}  // namespace reconciler

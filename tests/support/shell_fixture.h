@@ -1,0 +1,64 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/node/node_helper.h"
+#include "reconciler/transport/local_transport.h"
+
+namespace reconciler {
+
+// A temporary directory and a real shell on this machine.
+class ShellTest : public testing::Test {
+ protected:
+  ShellTest() {
+    char path[] = "/tmp/spark-shell-XXXXXX";
+    directory_ = mkdtemp(path);
+    user_ = getpwuid(geteuid())->pw_name;
+    node_.name = "here";
+    node_.access.transport = TransportKind::kLocal;
+    node_.access.become = Become::kNone;
+  }
+  ~ShellTest() override { std::filesystem::remove_all(directory_); }
+
+  std::string Path(const std::string& name) const { return directory_ + "/" + name; }
+
+  void Put(const std::string& name, const std::string& content) {
+    std::filesystem::create_directories(std::filesystem::path(Path(name)).parent_path());
+    std::ofstream(Path(name), std::ios::binary) << content;
+  }
+
+  static std::string Get(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  ScriptReply Run(const std::string& script) {
+    auto transport = DialLocal(node_);
+    EXPECT_TRUE(transport);
+    auto reply = RunScript(**transport, script, std::chrono::seconds(20));
+    EXPECT_TRUE(reply) << FormatError(reply.error());
+    return reply ? *reply : ScriptReply{};
+  }
+
+  // The same behind NodeHelper, as a session runs it. Nothing of the test goes to the log.
+  ScriptReply RunRequest(const std::string& request, const std::string& nonce) {
+    return Run(ScriptPreamble(nonce) + NodeHelper() +
+               "note() { :; }\nD=" + ShellQuote(Path("state")) + "\n(\n" + request + "\n)\n");
+  }
+
+  std::string directory_;
+  std::string user_;
+  NodeSpec node_;
+};
+
+}  // namespace reconciler

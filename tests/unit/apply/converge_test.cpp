@@ -1,0 +1,85 @@
+#include "reconciler/apply/converge.h"
+
+#include <gtest/gtest.h>
+
+#include "reconciler/planning/plan_compare.h"
+#include "tests/support/fake_transport.h"
+#include "tests/support/plan_values.h"
+
+namespace reconciler {
+namespace {
+
+// The changes have no actions, so no node is asked for anything.
+ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
+  FakeNetwork network({});
+  NodePool pool(network.Dialer());
+  const ClusterSpec cluster;
+  const auto sessions = Sessions::Take({}, pool, "a test");
+  std::size_t next = 0;
+  return Converge(
+      plan, cluster, Fabric{}, **sessions, pool,
+      [&](const Trials&) -> Result<Plan> { return replans[std::min(next++, replans.size() - 1)]; },
+      [](const Event&) {}, {.between_readings = std::chrono::milliseconds(1)});
+}
+
+TEST(Converge, SucceedsOnlyWhenNothingDiffersAfterwards) {
+  EXPECT_TRUE(RunConverge(Of({Named("/a")}), {Of({})}).converged);
+}
+
+TEST(Converge, ReadsAgainForAWhileBecauseLinksSettle) {
+  EXPECT_TRUE(RunConverge(Of({Named("/a")}), {Of({Named("/a")}), Of({})}).converged);
+}
+
+TEST(Converge, GivesALinkThatIsBeingConfiguredTimeToBecomeReadable) {
+  Change blocked = Named("/a");
+  blocked.change = ChangeKind::kBlocked;
+  const ConvergeReport report = RunConverge(Of({Named("/a")}), {Of({blocked}), Of({})});
+  EXPECT_TRUE(report.converged);
+  EXPECT_EQ(report.remaining.BlockedCount(), 0u);
+}
+
+TEST(Converge, SaysWhatStillDiffers) {
+  const ConvergeReport report = RunConverge(Of({Named("/a")}), {Of({Named("/a")})});
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(FormatErrors(report.errors),
+            "spark-1: file /a still differs after the apply: 1 → 2\n"
+            "  hint: somebody else may write it too; plan again to see it\n");
+}
+
+TEST(Converge, CarriesOutInASecondPassWhatThePlanAnnounced) {
+  EXPECT_TRUE(RunConverge(Of({Named("/keys", true)}), {Of({Named("/keys")}), Of({})}).converged);
+}
+
+TEST(Converge, CarriesOutNothingThatThePlanDidNotAnnounce) {
+  const ConvergeReport report = RunConverge(Of({Named("/keys", true)}), {Of({Named("/other")})});
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(report.errors.size(), 1u);
+}
+
+TEST(Converge, LeavesAloneWhatStoodBesideASavedPlan) {
+  FakeNetwork network({});
+  NodePool pool(network.Dialer());
+  const Plan saved = Of({Named("/a")});
+  const std::set<std::string> beside = IdsBeside(saved, Of({Named("/a"), Named("/b")}));
+  EXPECT_EQ(beside, std::set<std::string>{"spark-1/file//b"});
+  const auto sessions = Sessions::Take({}, pool, "a test");
+  const ConvergeReport report = Converge(
+      saved, ClusterSpec{}, Fabric{}, **sessions, pool,
+      [](const Trials&) -> Result<Plan> { return Of({Named("/b")}); }, [](const Event&) {},
+      {.beside = beside});
+  EXPECT_TRUE(report.converged);
+}
+
+TEST(Converge, ANodeThatTakesNoNewLoginIsNotConverged) {
+  Plan before = Of({Named("/a")});
+  before.nodes = {{.name = "spark-1"}};
+  Plan after = Of({});
+  after.nodes = {{.name = "spark-1", .unreachable = "connection refused"}};
+  const ConvergeReport report = RunConverge(before, {after});
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(FormatErrors(report.errors),
+            "spark-1: no new login after the apply: connection refused\n");
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,138 @@
+#include "reconciler/apply/steps/apply_script.h"
+
+#include <grp.h>
+#include <sys/stat.h>
+
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "tests/support/shell_fixture.h"
+
+namespace reconciler {
+namespace {
+
+class ApplyScriptTest : public ShellTest {
+ protected:
+  FileState State(std::string content, unsigned mode = 0644) {
+    return {std::move(content), mode, user_, getgrgid(getegid())->gr_name};
+  }
+
+  std::vector<StepReply> Apply(const std::vector<Action>& actions) {
+    std::vector<Step> steps;
+    for (const Action& action : actions) steps.push_back({0, action});
+    const std::string nonce = MakeNonce();
+    staged_ = RunRequest(StageRequest(steps, 0, Path("journal")), nonce);
+    if (staged_.exit_code != 0) return {};
+    return ParseApplyReply(RunRequest(ActivateRequest(steps, 0, Path("journal")), nonce), nonce);
+  }
+  ScriptReply staged_;
+
+  unsigned Mode(const std::string& name) const {
+    struct stat status = {};
+    EXPECT_EQ(stat(Path(name).c_str(), &status), 0) << name;
+    return status.st_mode & 07777;
+  }
+};
+
+TEST_F(ApplyScriptTest, AWriteKeepsEveryByteAndJournalsWhatStoodThere) {
+  std::string bytes;
+  for (int i = 1; i < 256; ++i) bytes.push_back(static_cast<char>(i));
+  Put("etc/x", "old");
+  std::filesystem::permissions(Path("etc/x"), std::filesystem::perms(0640));
+  const auto replies = Apply({WriteFile{Path("etc/x"), State(bytes + "'$(id)'\n\n", 0600)},
+                              WriteFile{Path("etc/new/deep/y"), State("y")}});
+  ASSERT_EQ(replies.size(), 2u);
+  EXPECT_EQ(replies[0].exit_code, 0) << replies[0].err;
+  EXPECT_EQ(replies[1].exit_code, 0) << replies[1].err;
+  EXPECT_EQ(Get(Path("etc/x")), bytes + "'$(id)'\n\n");
+  EXPECT_EQ(Mode("etc/x"), 0600u);
+  EXPECT_EQ(Get(Path("journal/0/before")), "old");
+  EXPECT_EQ(Mode("journal/0/before"), 0640u);
+  EXPECT_EQ(Get(Path("journal/0/path")), Path("etc/x"));
+  EXPECT_TRUE(std::filesystem::exists(Path("journal/1/absent")));
+  EXPECT_EQ(Get(Path("journal/made")), Path("etc/new") + "\n" + Path("etc/new/deep") + "\n");
+  EXPECT_EQ(Mode("etc/new/deep"), 0755u);
+  EXPECT_EQ(Mode("journal"), 0700u);
+}
+
+TEST_F(ApplyScriptTest, NoTemporaryFileStaysBehind) {
+  Apply({WriteFile{Path("etc/x"), State("x")}});
+  std::size_t entries = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(Path("etc"))) {
+    entries += !entry.path().empty();
+  }
+  EXPECT_EQ(entries, 1u);
+}
+
+TEST_F(ApplyScriptTest, ARemovalJournalsToo) {
+  Put("etc/x", "old");
+  EXPECT_EQ(Apply({RemoveFile{Path("etc/x")}})[0].exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("etc/x")));
+  EXPECT_EQ(Get(Path("journal/0/before")), "old");
+}
+
+TEST_F(ApplyScriptTest, ASymbolicLinkIsNotReplaced) {
+  Put("etc/target", "kept");
+  std::filesystem::create_symlink("target", Path("etc/link"));
+  const auto replies = Apply({WriteFile{Path("etc/link"), State("x")}});
+  EXPECT_TRUE(replies.empty());
+  EXPECT_EQ(staged_.exit_code, 1);
+  EXPECT_EQ(staged_.err, Path("etc/link") + " is a symbolic link: it is not replaced\n");
+  EXPECT_EQ(Get(Path("etc/target")), "kept");
+}
+
+TEST_F(ApplyScriptTest, NothingRunsAfterTheFirstFailure) {
+  const auto replies = Apply(
+      {RunCommand{{"sh", "-c", "echo first; exit 7"}}, WriteFile{Path("etc/never"), State("x")}});
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(replies[0].exit_code, 7);
+  EXPECT_EQ(replies[0].out, "first\n");
+  EXPECT_FALSE(std::filesystem::exists(Path("etc/never")));
+}
+
+TEST_F(ApplyScriptTest, AFullDiskLeavesTheOldFileWhole) {
+  if (geteuid() != 0) GTEST_SKIP() << "mounting a small tmpfs needs root";
+  std::filesystem::create_directories(Path("small"));
+  if (Run("mount -t tmpfs -o size=64k none " + ShellQuote(Path("small"))).exit_code != 0) {
+    GTEST_SKIP() << "this machine does not let us mount a tmpfs";
+  }
+  Put("small/x", "old");
+  const auto replies = Apply({WriteFile{Path("small/x"), State(std::string(200000, 'x'))}});
+  const std::string after = Get(Path("small/x"));
+  std::size_t entries = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(Path("small"))) {
+    entries += !entry.path().empty();
+  }
+  EXPECT_EQ(Run("umount " + ShellQuote(Path("small"))).exit_code, 0);
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_NE(replies[0].exit_code, 0);
+  EXPECT_EQ(after, "old");
+  EXPECT_EQ(entries, 1u);
+}
+
+TEST_F(ApplyScriptTest, ACommandOfAUserRunsInThatUsersHome) {
+  const auto replies = Apply({RunCommand{{"pwd"}, 5, user_}});
+  EXPECT_EQ(replies[0].exit_code, 0) << replies[0].err;
+  EXPECT_EQ(replies[0].out, std::string(getpwuid(geteuid())->pw_dir) + "\n");
+  EXPECT_EQ(Apply({RunCommand{{"pwd"}, 5, "no-such-user-here"}})[0].err,
+            "home no-such-user-here \nno such user on this node: no-such-user-here\n");
+}
+
+TEST_F(ApplyScriptTest, ACommandIsEndedAtItsLimit) {
+  EXPECT_EQ(Apply({RunCommand{{"sleep", "30"}, 1}})[0].exit_code, 124);
+}
+
+TEST(StepsOf, TriggersRunOnceAfterEveryChange) {
+  const RunCommand reload{{"systemctl", "daemon-reload"}};
+  const RunCommand restart{{"systemctl", "restart", "x"}};
+  const Change a{.actions = {RemoveFile{"/a"}}, .triggers = {reload, restart}};
+  const Change b{.actions = {RemoveFile{"/b"}}, .triggers = {reload}};
+  const std::vector<Step> steps = StepsOf({&a, &b});
+  ASSERT_EQ(steps.size(), 4u);
+  EXPECT_EQ(steps[1].change, 1u);
+  EXPECT_EQ(steps[2].action, Action(reload));
+  EXPECT_EQ(steps[3].action, Action(restart));
+  EXPECT_EQ(steps[3].change, Step::kTrigger);
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,115 @@
+#include "reconciler/gather/gather_script.h"
+
+#include "reconciler/node/frames.h"
+#include "tests/support/shell_fixture.h"
+
+namespace reconciler {
+namespace {
+
+class GatherScriptTest : public ShellTest {
+ protected:
+  ProbeReply Gather(const std::vector<Read>& reads) {
+    const std::string nonce = MakeNonce();
+    const auto reply =
+        ParseGatherReply(Run(GatherScript(reads, nonce, directory_)), reads, nonce, directory_);
+    EXPECT_TRUE(reply) << FormatError(reply.error());
+    return *reply;
+  }
+};
+
+TEST_F(GatherScriptTest, FilesComeWithEveryByteModeAndOwner) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes.push_back(static_cast<char>(i));
+  Put("etc/bytes", bytes + "\n\nno newline at the end");
+  Put("etc/empty", "");
+  Put("etc/with 'quote $(x)", "second\n");
+  std::filesystem::permissions(Path("etc/bytes"), std::filesystem::perms(0640));
+  const ProbeReply reply = Gather({ReadFile{"/etc/bytes"}, ReadFile{"/etc/empty"},
+                                   ReadFile{"/etc/with 'quote $(x)"}, ReadFile{"/etc/none"}});
+  const auto* file = Known(reply.files.at("/etc/bytes"));
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->content, bytes + "\n\nno newline at the end");
+  EXPECT_EQ(file->mode, 0640u);
+  EXPECT_EQ(file->owner, user_);
+  EXPECT_EQ(Known(reply.files.at("/etc/empty"))->content, "");
+  EXPECT_EQ(Known(reply.files.at("/etc/with 'quote $(x)"))->content, "second\n");
+  EXPECT_TRUE(std::holds_alternative<Absent>(reply.files.at("/etc/none")));
+}
+
+TEST_F(GatherScriptTest, APatternFindsItsFilesAndNothingWhenThereAreNone) {
+  Put("etc/netplan/01.yaml", "a");
+  Put("etc/netplan/02.yaml", "b");
+  Put("etc/netplan/other", "c");
+  const ProbeReply reply = Gather({ReadFiles{"/etc/netplan/*.yaml"}, ReadFiles{"/run/none/*"}});
+  EXPECT_EQ(reply.files.size(), 2u);
+  EXPECT_EQ(Known(reply.files.at("/etc/netplan/02.yaml"))->content, "b");
+}
+
+TEST_F(GatherScriptTest, WhatIsNoPlainFileIsUnknownWithItsReason) {
+  Put("etc/target", "x");
+  std::filesystem::create_symlink("target", Path("etc/link"));
+  std::filesystem::create_directories(Path("etc/directory"));
+  Put("etc/large", std::string((1 << 20) + 1, 'x'));
+  Put("etc/last", "still right\n");
+  const ProbeReply reply = Gather({ReadFile{"/etc/link"}, ReadFile{"/etc/directory"},
+                                   ReadFile{"/etc/large"}, ReadFile{"/etc/last"}});
+  const auto why = [&](const char* path) { return std::get<Unknown>(reply.files.at(path)).why; };
+  EXPECT_EQ(why("/etc/link"), "is a symbolic link");
+  EXPECT_EQ(why("/etc/directory"), "is not a regular file");
+  EXPECT_EQ(why("/etc/large"), "larger than 1 MiB");
+  EXPECT_EQ(Known(reply.files.at("/etc/last"))->content, "still right\n");
+}
+
+TEST_F(GatherScriptTest, ValuesAreTheFirstLinesAndAMissingOneIsAbsent) {
+  Put("sys/class/net/eth0/mtu", "1500\n");
+  Put("sys/class/net/eth1/mtu", "9000\nsecond line\n");
+  std::filesystem::create_directories(Path("proc/sys/net"));
+  const ProbeReply reply =
+      Gather({ReadValues{"/sys/class/net/*/mtu"}, ReadValue{"/proc/sys/net/none"},
+              ReadValue{"/proc/sys/net"}, ReadValues{"/sys/nothing/*"}});
+  EXPECT_EQ(*Known(reply.values.at("/sys/class/net/eth0/mtu")), "1500");
+  EXPECT_EQ(*Known(reply.values.at("/sys/class/net/eth1/mtu")), "9000");
+  EXPECT_TRUE(std::holds_alternative<Absent>(reply.values.at("/proc/sys/net/none")));
+  EXPECT_EQ(std::get<Unknown>(reply.values.at("/proc/sys/net")).why, "Is a directory");
+  EXPECT_EQ(reply.values.size(), 4u);
+}
+
+TEST_F(GatherScriptTest, CommandsKeepTheirStreamsExitCodesAndLimits) {
+  const ProbeReply reply =
+      Gather({RunProbe{"both", {"sh", "-c", "echo out; echo err >&2; exit 3"}},
+              RunProbe{"quote", {"printf", "%s", "it's $HOME \n"}},
+              RunProbe{"missing", {"no-such-program-here"}}, RunProbe{"slow", {"sleep", "30"}, 1},
+              RunProbe{"input", {"cat"}}});
+  EXPECT_EQ(reply.commands.at("both").out, "out\n");
+  EXPECT_EQ(reply.commands.at("both").err, "err\n");
+  EXPECT_EQ(reply.commands.at("both").exit_code, 3);
+  EXPECT_EQ(reply.commands.at("quote").out, "it's $HOME \n");
+  EXPECT_EQ(reply.commands.at("missing").exit_code, 127);
+  EXPECT_EQ(reply.commands.at("slow").exit_code, 124);
+  EXPECT_EQ(reply.commands.at("input").out, "");  // no command eats the rest of the script
+}
+
+TEST_F(GatherScriptTest, AHomeIsFoundInTheUserDatabase) {
+  const std::string home = getpwuid(geteuid())->pw_dir;
+  Put(home.substr(1) + "/.ssh/config", "Host x\n");
+  const std::string path = "~" + user_ + "/.ssh/config";
+  const ProbeReply reply = Gather({ReadFile{path}, ReadFile{"~no-such-user-here/.ssh/config"}});
+  ASSERT_TRUE(reply.files.contains(path));
+  ASSERT_NE(Known(reply.files.at(path)), nullptr);
+  EXPECT_EQ(Known(reply.files.at(path))->content, "Host x\n");
+  EXPECT_EQ(std::get<Unknown>(reply.files.at("~no-such-user-here/.ssh/config")).why,
+            "no user no-such-user-here on this node");
+  EXPECT_EQ(reply.files.size(), 2u);
+}
+
+TEST_F(GatherScriptTest, AnAnswerThatEndsEarlyIsAnErrorThatNamesThePart) {
+  const std::vector<Read> reads = {ReadFile{"/etc/hosts"}};
+  const std::string nonce = MakeNonce();
+  ScriptReply reply = Run(GatherScript(reads, nonce));
+  reply.out.resize(reply.out.find(nonce + " content"));
+  EXPECT_EQ(ParseGatherReply(reply, reads, nonce).error().message,
+            "the answer ended before its part 'content'");
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,156 @@
+#include "reconciler/manifest/load.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/manifest_text.h"
+
+namespace reconciler {
+namespace {
+
+using test::ManifestText;
+
+ClusterSpec Loaded(const std::string& yaml) {
+  auto spec = LoadClusterSpec(yaml, "cluster.yaml");
+  if (!spec) ADD_FAILURE() << FormatErrors(spec.error());
+  return spec ? *std::move(spec) : ClusterSpec{};
+}
+
+TEST(LoadClusterSpec, FillsTheSpec) {
+  ManifestText text;
+  text.fabric += "  mtu: 1500\n  cage: p0\n  unused_cages: down\n";
+  const ClusterSpec spec = Loaded(text.Yaml());
+  EXPECT_EQ(spec.file, "cluster.yaml");
+  EXPECT_EQ(spec.name, "lab");
+  ASSERT_EQ(spec.nodes.size(), 2u);
+  EXPECT_EQ(spec.nodes[1].name, "spark-2");
+  EXPECT_EQ(spec.nodes[1].id, 2);
+  EXPECT_EQ(spec.nodes[1].address, "192.168.1.22");
+  EXPECT_EQ(spec.nodes[1].cage, "p0");
+  EXPECT_EQ(spec.nodes[1].position, (Position{5, 5}));
+  EXPECT_EQ(spec.fabric.topology, Topology::kDirect);
+  EXPECT_EQ(spec.fabric.topology_position, (Position{7, 13}));
+  EXPECT_EQ(spec.fabric.mtu, 1500);
+  EXPECT_EQ(spec.fabric.mtu_position, (Position{9, 8}));
+  EXPECT_EQ(spec.fabric.position, (Position{6, 1}));  // of the key
+  EXPECT_EQ(spec.fabric.unused_cages, UnusedCages::kDown);
+  ASSERT_EQ(spec.fabric.subnets.size(), 2u);
+  EXPECT_EQ(ToString(spec.fabric.subnets[1]), "192.168.178.0/24");
+  EXPECT_EQ(spec.fabric.subnet_positions[1], (Position{8, 31}));
+  EXPECT_EQ(spec.settings.At({"fabric", "mtu"})->position, (Position{9, 8}));
+}
+
+TEST(LoadClusterSpec, ANodesOwnAccessIsLaidOverTheClustersKeyByKey) {
+  ManifestText text;
+  text.access =
+      "access: {user: nvidia, port: 2222, identity: ~/.ssh/k, host_keys: accept-new, become: "
+      "none,\n"
+      "         connect_timeout_s: 3, command_timeout_s: 4}\n";
+  text.nodes =
+      "  - {name: spark-1, address: a}\n"
+      "  - {name: spark-2, address: b, access: {transport: local, port: 22, become: sudo,\n"
+      "     host_keys: strict}}\n";
+  const ClusterSpec spec = Loaded(text.Yaml());
+  ASSERT_EQ(spec.nodes.size(), 2u);
+  const Access shared{TransportKind::kSsh,  "nvidia",      2222, "~/.ssh/k",
+                      HostKeys::kAcceptNew, Become::kNone, 3,    4};
+  EXPECT_EQ(spec.nodes[0].access, shared);
+  const Access own{TransportKind::kLocal, "nvidia",      22, "~/.ssh/k",
+                   HostKeys::kStrict,     Become::kSudo, 3,  4};
+  EXPECT_EQ(spec.nodes[1].access, own);
+}
+
+TEST(LoadClusterSpec, TheIdIsExplicitOrTheNumberThatTheNameEndsIn) {
+  ManifestText text;
+  text.nodes =
+      "  - {name: gx10-left, id: 7, address: a}\n"
+      "  - {name: rack2-spark-012, address: b, cage: p0}\n";
+  const ClusterSpec spec = Loaded(text.Yaml());
+  ASSERT_EQ(spec.nodes.size(), 2u);
+  EXPECT_EQ(spec.nodes[0].id, 7);
+  EXPECT_EQ(spec.nodes[0].cage, "p1");
+  EXPECT_EQ(spec.nodes[1].id, 12);
+  EXPECT_EQ(spec.nodes[1].cage, "p0");
+}
+
+TEST(LoadClusterSpec, LinksAloneAreATopology) {
+  ManifestText text;
+  text.fabric =
+      "  links:\n    - [spark-1.p0, spark-2.p1]\n"
+      "  subnets: [10.0.0.0/24, 10.0.1.0/24]\n";
+  const ClusterSpec spec = Loaded(text.Yaml());
+  EXPECT_EQ(spec.fabric.topology, Topology::kLinks);
+  ASSERT_EQ(spec.fabric.links.size(), 1u);
+  EXPECT_EQ(spec.fabric.links[0].a.node, "spark-1");
+  EXPECT_EQ(spec.fabric.links[0].a.cage, "p0");
+  EXPECT_EQ(spec.fabric.links[0].b.node, "spark-2");
+  EXPECT_EQ(spec.fabric.links[0].b.cage, "p1");
+  EXPECT_EQ(spec.fabric.links[0].b.position, (Position{8, 20}));
+  EXPECT_EQ(spec.fabric.topology_position, (Position{8, 5}));
+}
+
+TEST(LoadClusterSpec, APairCableMayStandBesideASwitch) {
+  ManifestText text;
+  text.fabric =
+      "  topology: switch\n  links: [[spark-1.p0, spark-2.p0]]\n"
+      "  subnets: [10.0.0.0/23, 10.0.2.0/24, 10.0.3.0/24, 10.0.4.0/24]\n";
+  EXPECT_EQ(Loaded(text.Yaml()).fabric.links.size(), 1u);
+}
+
+TEST(LoadClusterSpec, OneAddressMayHaveSeveralPorts) {
+  ManifestText text;
+  text.nodes =
+      "  - {name: spark-1, address: 127.0.0.1, access: {port: 2201}}\n"
+      "  - {name: spark-2, address: 127.0.0.1, access: {port: 2202}}\n";
+  EXPECT_EQ(Loaded(text.Yaml()).nodes[1].access.port, 2202);
+}
+
+TEST(LoadClusterSpec, TheSettingsHoldEverySection) {
+  ManifestText text;
+  text.rest =
+      "sysctl: {net.core.rmem_max: 1, vm.swappiness: 0.5, net.ipv4.ip_local_port_range: \"1 2\"}\n"
+      "memlock: 65536\nssh: {mesh: true, user: nvidia}\nhosts: {manage: false}\n"
+      "units: [{name: a@1.service, content: \"[Unit]\\n\", drop_ins: {10-a.conf: x}, enabled: "
+      "true,\n"
+      "         active: false, nodes: [spark-2]}]\n"
+      "verify: {level: link}\n";
+  const Value settings = Loaded(text.Yaml()).settings;
+  EXPECT_EQ(settings.At({"sysctl", "net.ipv4.ip_local_port_range"})->ScalarText(), "1 2");
+  EXPECT_EQ(*settings.Find("memlock")->AsInteger(), 65536);
+  EXPECT_FALSE(*settings.At({"hosts", "manage"})->AsBool());
+  EXPECT_EQ(*settings.Find("units")->List()[0].Find("content")->AsString(), "[Unit]\n");
+}
+
+TEST(LoadClusterSpec, TheDigestIsOfTheContent) {
+  const ManifestText text;
+  const std::string digest = Loaded(text.Yaml()).digest;
+  EXPECT_EQ(digest.size(), 64u);
+  EXPECT_EQ(Loaded("# a comment\n" + text.Yaml()).digest, digest);
+
+  ManifestText default_said = text;
+  default_said.fabric += "  mtu: 9000\n";
+  EXPECT_EQ(Loaded(default_said.Yaml()).digest, digest);
+
+  ManifestText other_layout = text;
+  other_layout.fabric =
+      "  subnets:\n    - '192.168.177.0/24'\n    - 192.168.178.0/24\n  topology: direct\n";
+  EXPECT_EQ(Loaded(other_layout.Yaml()).digest, digest);
+
+  ManifestText other_mtu = text;
+  other_mtu.fabric += "  mtu: 1500\n";
+  EXPECT_NE(Loaded(other_mtu.Yaml()).digest, digest);
+}
+
+TEST(LoadClusterSpec, AThousandNodesLoad) {
+  ManifestText text;
+  text.nodes.clear();
+  for (int i = 1; i <= 1000; ++i) {
+    const std::string n = std::to_string(i);
+    text.nodes += "  - {name: spark-" + n + ", address: host-" + n + "}\n";
+  }
+  text.fabric = "  topology: switch\n  subnets: [10.0.0.0/16, 10.1.0.0/16]\n";
+  EXPECT_EQ(Loaded(text.Yaml()).nodes.size(), 1000u);
+}
+
+}  // namespace
+}  // namespace reconciler

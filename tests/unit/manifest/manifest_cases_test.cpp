@@ -1,0 +1,73 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "reconciler/manifest/load.h"
+#include "reconciler/yaml/problems.h"
+#include "reconciler/manifest/schema/schema_check.h"
+#include "reconciler/manifest/schema/schema_judge.h"
+#include "reconciler/manifest/schema/value_json.h"
+#include "reconciler/yaml/yaml_document.h"
+
+namespace reconciler {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kCases = fs::path(SPARK_SOURCE_DIR) / "tests/cases/manifest";
+
+std::string ReadAll(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> Folders() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kCases)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string TestName(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+class ManifestCase : public testing::TestWithParam<std::string> {};
+
+TEST_P(ManifestCase, IsRefusedInTheseWords) {
+  const fs::path folder = kCases / GetParam();
+  const auto spec = LoadClusterSpec(ReadAll(folder / "cluster.yaml"), "cluster.yaml");
+  ASSERT_FALSE(spec);
+  const std::string errors = FormatErrors(spec.error());
+  if (std::getenv("SPARK_TEST_ACCEPT") != nullptr) {
+    std::ofstream(folder / "errors.txt", std::ios::binary) << errors;
+    GTEST_SKIP() << "errors.txt written: review it";
+  }
+  EXPECT_EQ(errors, ReadAll(folder / "errors.txt"));
+}
+
+// The words come from our own walk over the schema; valijson has to see the same documents as
+// wrong.
+TEST_P(ManifestCase, ValijsonAndTheMessagesAgreeOnTheSchema) {
+  const auto document = ParseYaml(ReadAll(kCases / GetParam() / "cluster.yaml"), "cluster.yaml");
+  if (!document) return;  // no schema is asked about what is not YAML
+  Problems problems("cluster.yaml");
+  CheckSchema(*document, ClusterSchema(), problems);
+  EXPECT_EQ(problems.Empty(), !JudgeBySchema(ToJson(*document), ClusterSchema()).has_value());
+  for (const Error& error : problems.Take()) {
+    EXPECT_FALSE(error.message.starts_with("the schema refuses")) << FormatError(error);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Manifest, ManifestCase, testing::ValuesIn(Folders()), TestName);
+
+}  // namespace
+}  // namespace reconciler

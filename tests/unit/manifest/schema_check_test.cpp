@@ -1,0 +1,85 @@
+#include "reconciler/manifest/schema/schema_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reconciler/manifest/load.h"
+#include "reconciler/yaml/yaml_document.h"
+#include "tests/support/manifest_text.h"
+
+namespace reconciler {
+namespace {
+
+std::string Checked(std::string_view yaml, const nlohmann::json& schema) {
+  Problems problems("f.yaml");
+  CheckSchema(ParseYaml(yaml, "f.yaml").value(), schema, problems);
+  return FormatErrors(problems.Take());
+}
+
+TEST(CheckSchema, WhatOnlyValijsonKnowsIsRefusedToo) {
+  const nlohmann::json schema = {{"properties", {{"a", {{"multipleOf", 4}}}}}};
+  EXPECT_EQ(Checked("a: 8", schema), "");
+  EXPECT_EQ(Checked("a: 9", schema),
+            "f.yaml:1:1: the schema refuses this document: Value should be a multiple of 4 at "
+            "<root>[a]\n");
+}
+
+TEST(CheckSchema, APatternWithoutWordsOfItsOwnIsShown) {
+  const nlohmann::json schema = {{"pattern", "^a+$"}};
+  EXPECT_EQ(Checked("aaa", schema), "");
+  EXPECT_EQ(Checked("aab", schema), "f.yaml:1:1: wanted text that matches ^a+$, found 'aab'\n");
+}
+
+TEST(CheckSchema, TooManyEntriesAreRefused) {
+  const nlohmann::json schema = {{"maxItems", 1}};
+  EXPECT_EQ(Checked("[a]", schema), "");
+  EXPECT_EQ(Checked("[a, b]", schema), "f.yaml:1:1: wanted at most 1 entry, found 2\n");
+}
+
+TEST(CheckSchema, LengthsCountCharacters) {
+  const nlohmann::json schema = {{"maxLength", 3}};
+  EXPECT_EQ(Checked("äöü", schema), "");
+  EXPECT_EQ(Checked("äöüx", schema), "f.yaml:1:1: wanted at most 3 characters, found 'äöüx'\n");
+}
+
+// std::regex recurses once per byte, so that such a name would overflow the stack.
+TEST(CheckSchema, AnEnormousTextIsRefusedByItsLengthAndNotMatched) {
+  test::ManifestText manifest;
+  manifest.nodes = "  - {name: " + std::string(900'000, 'a') + ", address: x}\n" + manifest.nodes;
+  const auto spec = LoadClusterSpec(manifest.Yaml(), "cluster.yaml");
+  ASSERT_FALSE(spec);
+  std::vector<std::string> messages;
+  for (const Error& error : spec.error()) messages.push_back(error.message);
+  EXPECT_THAT(messages, testing::Contains(testing::StartsWith("'name' in node 'aaa")));
+  EXPECT_THAT(messages, testing::Contains(testing::HasSubstr("wanted at most 56 characters")));
+}
+
+TEST(FillDefaults, PutsDefaultsWhereTheDocumentSaysNothingAtTheirParent) {
+  const nlohmann::json schema = {
+      {"properties",
+       {{"a", {{"default", nlohmann::json::object()}, {"properties", {{"b", {{"default", 5}}}}}}},
+        {"c", {{"properties", {{"d", {{"default", "x"}}}, {"e", {{"default", true}}}}}}},
+        {"f", {{"properties", {{"g", {{"default", 1}}}}}}}}}};
+  Value value = ParseYaml("c:\n  d: y\n", "f.yaml").value();
+  FillDefaults(value, schema);
+  EXPECT_EQ(*value.At({"a", "b"})->AsInteger(), 5);
+  EXPECT_EQ(value.At({"a", "b"})->position, (Position{1, 1}));
+  EXPECT_EQ(*value.At({"c", "d"})->AsString(), "y");
+  EXPECT_EQ(value.At({"c", "d"})->position, (Position{2, 6}));
+  EXPECT_TRUE(*value.At({"c", "e"})->AsBool());
+  EXPECT_EQ(value.At({"c", "e"})->position, (Position{2, 3}));
+  EXPECT_EQ(value.Find("f"), nullptr);
+}
+
+TEST(FillDefaults, ReachesIntoLists) {
+  const nlohmann::json schema = {{"items", {{"properties", {{"a", {{"default", 1.5}}}}}}}};
+  Value value = ParseYaml("[{}, {a: 2}]", "f.yaml").value();
+  FillDefaults(value, schema);
+  EXPECT_EQ(value.List()[0].Find("a")->ScalarText(), "1.5");
+  EXPECT_EQ(value.List()[1].Find("a")->ScalarText(), "2");
+}
+
+}  // namespace
+}  // namespace reconciler

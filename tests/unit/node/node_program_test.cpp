@@ -1,0 +1,138 @@
+#include "reconciler/node/node_program.h"
+
+#include <gtest/gtest.h>
+#include <sys/utsname.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "reconciler/base/text.h"
+#include "tests/support/fake_transport.h"
+
+namespace reconciler {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadAll(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Runs it as a node's shell does, from its standard input.
+int RunAsNode(const fs::path& folder, const std::string& script) {
+  const fs::path file = folder / "script";
+  std::ofstream(file, std::ios::binary) << script;
+  return std::system(("sh -s <" + file.string() + " 2>" + (folder / "errors").string()).c_str());
+}
+
+fs::path FreshFolder(const std::string& name) {
+  const fs::path folder = fs::path(testing::TempDir()) / name;
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  return folder;
+}
+
+std::string AllBytes(std::size_t count) {
+  std::string bytes;
+  for (std::size_t i = 0; i < count; ++i) bytes += static_cast<char>(i * 7 + i / 256);
+  return bytes;
+}
+
+TEST(Base64, IsTheStandardsForm) {
+  EXPECT_EQ(Base64("M"), "TQ==\n");
+  EXPECT_EQ(Base64("Ma"), "TWE=\n");
+  EXPECT_EQ(Base64("Man"), "TWFu\n");
+  EXPECT_EQ(Base64("\xff\xff\xff"), "////\n");
+  EXPECT_EQ(Base64(std::string(58, 'a')).find('\n'), 76u);
+}
+
+TEST(UploadScript, EveryByteArrivesAndOnlyRootMayRunIt) {
+  const fs::path folder = FreshFolder("upload_right");
+  for (const std::size_t size : {1u, 57u, 58u, 100'000u}) {
+    const fs::path path = folder / "bin" / std::to_string(size);
+    ASSERT_EQ(RunAsNode(folder, UploadScript(AllBytes(size), path)), 0);
+    EXPECT_EQ(ReadAll(path), AllBytes(size));
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "bin"), {}), 4);
+}
+
+TEST(UploadScript, TwoAtTheSameTimeDoNotMix) {
+  const fs::path folder = FreshFolder("upload_two");
+  const std::string script = UploadScript(AllBytes(1000), folder / "program");
+  std::ofstream(folder / "other", std::ios::binary) << script;
+  std::string first = script;
+  first.insert(first.find("found="), "sh -s <" + (folder / "other").string() + " || exit 3\n");
+  EXPECT_EQ(RunAsNode(folder, first), 0) << ReadAll(folder / "errors");
+  EXPECT_EQ(ReadAll(folder / "program"), AllBytes(1000));
+}
+
+TEST(RemoveProgram, TriesAgainWhereTheConnectionBroke) {
+  FakeNetwork network(std::map<NodeName, FakeNode>{});
+  FakeNode breaks{.shell =
+                      [&network](const std::string&) {
+                        network.SetNode("spark-1", {});
+                        return ScriptReply{};
+                      },
+                  .drop_after = 0};
+  network.SetNode("spark-1", breaks);
+  NodePool pool(network.Dialer());
+  NodeSpec node;
+  node.name = "spark-1";
+  RemoveProgram(node, pool, "/var/lib/spark-reconcile/bin/spark-verify-0");
+  const std::string script =
+      "rm -f '/var/lib/spark-reconcile/bin/spark-verify-0'; "
+      "{ rmdir /var/lib/spark-reconcile/bin && rmdir /var/lib/spark-reconcile; } 2>/dev/null || "
+      ":\n";
+  EXPECT_EQ(network.ScriptsOf("spark-1"), (std::vector{script, script}));
+}
+
+TEST(UploadScript, BytesWithAnotherDigestLeaveNothing) {
+  const fs::path folder = FreshFolder("upload_wrong");
+  std::string script = UploadScript("MMM", folder / "bin/program");
+  script.replace(script.find("TU1N"), 4, "TU1M");
+  EXPECT_NE(RunAsNode(folder, script), 0);
+  EXPECT_TRUE(fs::is_empty(folder / "bin"));
+  EXPECT_EQ(ReadAll(folder / "errors").substr(0, 18), "wanted the digest ");
+}
+
+TEST(ReadProgram, OfAnotherMachineTypeHasItsTypeInTheName) {
+  const fs::path folder = FreshFolder("programs");
+  std::ofstream(folder / "spark-verify-riscv64") << "program";
+  EXPECT_EQ(*ReadProgram(folder, "riscv64"), "program");
+  const auto missing = ReadProgram(folder, "s390x");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message, "wanted the program " +
+                                         (folder / "spark-verify-s390x").string() +
+                                         " for a node of type s390x, found none");
+  EXPECT_EQ(
+      missing.error().hint,
+      "build it beside spark-reconcile: cmake --build build --target spark-verify-s390x (with "
+      "g++-s390x-linux-gnu installed)");
+}
+
+TEST(ReadProgram, WhatIsNoMachineTypeIsNoPartOfAFilesName) {
+  for (const std::string machine : {"../x", "a b", "\x1b[2J", ""}) {
+    const auto program = ReadProgram(FreshFolder("no_type"), machine);
+    ASSERT_FALSE(program);
+    EXPECT_EQ(program.error().message,
+              "wanted a machine type like aarch64 of uname -m, found '" + Printable(machine) + "'");
+  }
+}
+
+TEST(ReadProgram, OfThisMachinesTypeIsTheOneThatIsBuiltAnyway) {
+  const fs::path folder = FreshFolder("own_program");
+  utsname own = {};
+  uname(&own);
+  const auto missing = ReadProgram(folder, own.machine);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().hint, "it is built with spark-reconcile and lies beside it");
+  std::ofstream(folder / "spark-verify") << "own";
+  EXPECT_EQ(*ReadProgram(folder, own.machine), "own");
+}
+
+}  // namespace
+}  // namespace reconciler

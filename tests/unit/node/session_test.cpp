@@ -1,0 +1,58 @@
+#include "reconciler/node/session.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/support/fake_session.h"
+
+namespace reconciler {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(Beat, TwoBeatsOfOneSessionDoNotTakeEachOthersPlace) {
+  std::atomic<int> quick = 0;
+  std::atomic<int> slow = 0;
+  const NodeSpec node{.name = "spark-1"};
+  FakeNetwork network({{"spark-1", SessionNode([&](const std::string& request, const std::string&) {
+                          if (request.find("quick") != std::string::npos) ++quick;
+                          if (request.find("slow") != std::string::npos) ++slow;
+                          return ScriptReply{};
+                        })}});
+  NodePool pool(network.Dialer());
+  const auto sessions = Sessions::Take({&node}, pool, "a test");
+  ASSERT_TRUE(sessions);
+  {
+    const std::jthread one = (*sessions)->Beat("quick", milliseconds(40));
+    const std::jthread other = (*sessions)->Beat("slow", milliseconds(200));
+    for (int tries = 0; tries < 500 && slow < 2; ++tries) {
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+  }
+  EXPECT_GE(slow, 2);
+  EXPECT_GT(quick, slow);
+}
+
+// A login that was good when the plan was made, and broke while somebody read it.
+TEST(Sessions, AnOldLoginThatBrokeIsReplacedByANewOne) {
+  const NodeSpec node{.name = "spark-1"};
+  FakeNode broken = SessionNode();
+  broken.drop_after = 0;
+  FakeNetwork network({{"spark-1", SessionNode()}});
+  NodePool pool(network.Dialer());
+  ASSERT_TRUE(Sessions::Take({&node}, pool, "to have a login"));
+  network.SetNode("spark-1", broken);
+  const auto lost = Sessions::Take({&node}, pool, "a test");
+  ASSERT_TRUE(lost);
+  ASSERT_EQ((*lost)->LeftOut().size(), 1u);
+  EXPECT_EQ((*lost)->LeftOut()[0].context.at(0), "spark-1");
+  network.SetNode("spark-1", SessionNode());
+  const auto again = Sessions::Take({&node}, pool, "a test");
+  ASSERT_TRUE(again);
+  EXPECT_TRUE((*again)->LeftOut().empty());
+}
+
+}  // namespace
+}  // namespace reconciler

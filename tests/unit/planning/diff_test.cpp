@@ -1,0 +1,113 @@
+#include "reconciler/planning/diff.h"
+
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+Resource Text(std::string desired, Observed<ResourceState> observed) {
+  return {.kind = "sysctl",
+          .name = "net.core.rmem_max",
+          .node = "spark-1",
+          .desired = ResourceState(std::move(desired)),
+          .observed = std::move(observed),
+          .apply = {RunCommand{{"sysctl", "-w", "x"}}}};
+}
+
+Resource File(Observed<ResourceState> observed) {
+  return {.kind = "file",
+          .name = "/etc/x",
+          .node = "spark-1",
+          .desired = ResourceState(FileState{"a\nb\n", 0600}),
+          .observed = std::move(observed)};
+}
+
+TEST(Diff, AgreementIsNoChange) {
+  EXPECT_EQ(Diff(Text("1", ResourceState("1")), "sysctl"), std::nullopt);
+  EXPECT_EQ(Diff(File(ResourceState(FileState{"a\nb\n", 0600})), "p"), std::nullopt);
+  Resource gone = File(Absent{});
+  gone.desired = Absent{};
+  EXPECT_EQ(Diff(gone, "p"), std::nullopt);
+}
+
+TEST(Diff, UnknownObservationBlocksInsteadOfChanging) {
+  const auto change = Diff(Text("1", Unknown{"systemctl gave no answer in 5 s"}), "memlock");
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->change, ChangeKind::kBlocked);
+  EXPECT_EQ(change->detail, "unknown: systemctl gave no answer in 5 s");
+  EXPECT_TRUE(change->actions.empty());
+  EXPECT_TRUE(change->triggers.empty());
+}
+
+TEST(Diff, UnsupportedBlocksToo) {
+  const auto change = Diff(Text("1", Unsupported{"integrated GPU"}), "gpudirect");
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->change, ChangeKind::kBlocked);
+  EXPECT_EQ(change->detail, "not supported: integrated GPU");
+}
+
+TEST(Diff, UnknownBlocksAlsoWhatIsKnownOnlyAfterApply) {
+  Resource resource = File(Unknown{"permission denied"});
+  resource.desired = KnownAfterApply{"public key of spark-2"};
+  EXPECT_EQ(Diff(resource, "ssh")->change, ChangeKind::kBlocked);
+}
+
+TEST(Diff, ADifferenceThatMustNotBeChangedIsBlockedWithItsReason) {
+  Resource resource = Text("2", ResourceState("1"));
+  resource.blocked = "this kernel has no such key";
+  EXPECT_EQ(Diff(resource, "sysctl")->change, ChangeKind::kBlocked);
+  resource.observed = ResourceState("2");
+  EXPECT_EQ(Diff(resource, "sysctl"), std::nullopt);
+}
+
+TEST(Diff, AValueShowsBeforeAndAfter) {
+  const auto change = Diff(Text("2", ResourceState("1")), "sysctl");
+  EXPECT_EQ(change->change, ChangeKind::kModify);
+  EXPECT_EQ(change->detail, "1 → 2");
+  EXPECT_EQ(change->actions.size(), 1u);
+  EXPECT_EQ(Diff(Text("2", Absent{}), "sysctl")->detail, "2");
+}
+
+TEST(Diff, AFileIsWrittenWholeAndItsDifferenceIsSaidInWords) {
+  const auto added = Diff(File(Absent{}), "p");
+  EXPECT_EQ(added->change, ChangeKind::kAdd);
+  EXPECT_EQ(added->detail, "(0600, 2 lines)");
+  EXPECT_EQ(added->actions, (std::vector<Action>{WriteFile{"/etc/x", {"a\nb\n", 0600}}}));
+
+  const auto changed = Diff(File(ResourceState(FileState{"a\n", 0644, "nvidia", "root"})), "p");
+  EXPECT_EQ(changed->detail, "(mode 0644 → 0600, owner nvidia:root → root:root, +1 -0 lines)");
+  EXPECT_EQ(changed->diff, "@@ -1 +1,2 @@\n a\n+b\n");
+}
+
+TEST(Diff, AFileThatMustGoIsRemoved) {
+  Resource resource = File(ResourceState(FileState{"a\n"}));
+  resource.desired = Absent{};
+  const auto change = Diff(resource, "p");
+  EXPECT_EQ(change->change, ChangeKind::kRemove);
+  EXPECT_EQ(change->actions, (std::vector<Action>{RemoveFile{"/etc/x"}}));
+  EXPECT_EQ(change->diff, "@@ -1 +0,0 @@\n-a\n");
+}
+
+TEST(Diff, WhatIsKnownAfterApplyIsPlannedWithoutActions) {
+  Resource resource = File(Absent{});
+  resource.desired = KnownAfterApply{"public key of spark-2"};
+  const auto change = Diff(resource, "ssh");
+  EXPECT_TRUE(change->deferred);
+  EXPECT_EQ(change->change, ChangeKind::kAdd);
+  EXPECT_EQ(change->detail, "known after apply: public key of spark-2");
+  EXPECT_TRUE(change->actions.empty());
+}
+
+TEST(Fingerprint, MovesWithEveryPartOfWhatWasObserved) {
+  const Observed<ResourceState> file = ResourceState(FileState{"a", 0644, "root", "root"});
+  for (const Observed<ResourceState>& other :
+       {Observed<ResourceState>(ResourceState(FileState{"b", 0644, "root", "root"})),
+        Observed<ResourceState>(ResourceState(FileState{"a", 0600, "root", "root"})),
+        Observed<ResourceState>(ResourceState(FileState{"a", 0644, "x", "root"})),
+        Observed<ResourceState>(ResourceState("a")), Observed<ResourceState>(Absent{})}) {
+    EXPECT_NE(Fingerprint(file), Fingerprint(other));
+  }
+}
+
+}  // namespace
+}  // namespace reconciler

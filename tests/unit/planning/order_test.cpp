@@ -1,0 +1,37 @@
+#include "reconciler/planning/order.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+using testing::ElementsAre;
+
+Plugin Named(std::string_view name, std::vector<std::string_view> after = {}) {
+  return {.name = name, .after = std::move(after)};
+}
+
+TEST(PluginStages, PutsEachPluginAfterWhatItWaitsForAndNoLater) {
+  const auto stages = PluginStages(
+      {Named("ssh", {"hosts"}), Named("netplan"), Named("hosts", {"netplan"}), Named("sysctl")});
+  ASSERT_TRUE(stages);
+  EXPECT_THAT(*stages, ElementsAre(ElementsAre(1, 3), ElementsAre(2), ElementsAre(0)));
+}
+
+TEST(PluginStages, NamesTheMembersOfACycle) {
+  const auto stages =
+      PluginStages({Named("a", {"b"}), Named("b", {"c"}), Named("c", {"a"}), Named("d")});
+  ASSERT_FALSE(stages);
+  EXPECT_EQ(FormatError(stages.error()),
+            "plugins wait for each other: a → b → c → a\n"
+            "  hint: take one of them out of another's `after`\n");
+}
+
+TEST(PluginStages, NamesAnUnknownPredecessor) {
+  EXPECT_EQ(PluginStages({Named("a", {"nobody"})}).error().message,
+            "plugin a comes after 'nobody', which is no plugin");
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,83 @@
+#include "reconciler/planning/plan_compare.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/plan_values.h"
+
+namespace reconciler {
+namespace {
+
+TEST(FindNotUndone, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
+  Change moved = Named("/a");
+  moved.fingerprint = "other";
+  EXPECT_TRUE(FindNotUndone(Of({Named("/a")}), Of({Named("/a")})).empty());
+  EXPECT_EQ(FormatErrors(FindNotUndone(Of({Named("/a"), Named("/b")}), Of({moved}))),
+            "spark-1: file /a is not as it was before: 1 → 2\n"
+            "spark-1: file /b is not as it was before: it is as the manifest wants it\n");
+  EXPECT_EQ(FormatErrors(FindNotUndone(Of({}), Of({Named("/new")}))),
+            "spark-1: file /new is not as it was before: 1 → 2\n");
+  Change key = Named("key");
+  key.actions = {RunCommand{{"ssh-keygen"}}};
+  EXPECT_TRUE(FindNotUndone(Of({key}), Of({})).empty());
+}
+
+TEST(FindStale, OtherDriftDoesNotMakeAPlanStale) {
+  EXPECT_TRUE(FindStale(Of({Named("/a")}), Of({Named("/a"), Named("/b")})).empty());
+}
+
+TEST(FindStale, NamesTheFactThatMoved) {
+  Change moved = Named("/a");
+  moved.fingerprint = "other";
+  moved.detail = "3 → 2";
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({moved}))),
+            "spark-1: file /a moved since the plan was made: planned '1 → 2', now '3 → 2'\n"
+            "  hint: make a new plan and look at it again\n");
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a"), Named("/b")}), Of({Named("/b")}))),
+            "spark-1: file /a moved since the plan was made: planned '1 → 2', now it is as the "
+            "manifest wants it\n"
+            "  hint: make a new plan and look at it again\n");
+}
+
+TEST(FindStale, SaysInOneLineThatNothingIsLeft) {
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a"), Named("/b")}), Of({}))),
+            "nothing is left of this plan: all of it is as the manifest wants it\n"
+            "  hint: it was applied already, or somebody did the same by hand\n");
+}
+
+TEST(FindStale, ANodeThatCannotBeReadNowIsSaidOnce) {
+  Plan fresh = Of({});
+  fresh.nodes = {{.name = "spark-1", .unreachable = "no answer within 10 s"}};
+  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a"), Named("/b")}), fresh)),
+            "spark-1: cannot be read now: no answer within 10 s\n"
+            "  hint: make a new plan and look at it again\n");
+}
+
+TEST(FindStale, AnApplySinceThenMakesAPlanStaleAlsoWhenAllOfItWasTakenBack) {
+  Plan saved = Of({Named("/a")});
+  saved.nodes = {{.name = "spark-1", .generation = 3}, {.name = "spark-2", .generation = 3}};
+  Plan fresh = saved;
+  EXPECT_TRUE(FindStale(saved, fresh).empty());
+  fresh.nodes[1].generation = 4;  // the plan changes nothing there
+  EXPECT_TRUE(FindStale(saved, fresh).empty());
+  fresh.nodes[0].generation = 5;
+  EXPECT_EQ(FormatErrors(FindStale(saved, fresh)),
+            "spark-1: applied to since the plan was made: generation 3 then, 5 now\n"
+            "  hint: make a new plan and look at it again\n");
+}
+
+TEST(FindStale, SeesAnEditedManifest) {
+  Plan fresh = Of({Named("/a")});
+  fresh.spec_digest = "e";
+  EXPECT_EQ(FindStale(Of({Named("/a")}), fresh)[0].message,
+            "cluster.yaml changed since the plan was made");
+}
+
+TEST(FindStale, SeesThatOtherStepsAreNeededNow) {
+  Change other = Named("/a");
+  other.actions = {RemoveFile{"/a"}};
+  EXPECT_EQ(FindStale(Of({Named("/a")}), Of({other}))[0].message,
+            "file /a moved since the plan was made: planned '1 → 2', now other steps are needed");
+}
+
+}  // namespace
+}  // namespace reconciler

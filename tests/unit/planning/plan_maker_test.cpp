@@ -1,0 +1,134 @@
+#include "reconciler/planning/plan_maker.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reconciler/planning/render.h"
+#include "reconciler/model/json/json.h"
+
+namespace reconciler {
+namespace {
+
+std::vector<Resource> FileResources(const PluginInput& input) {
+  return {{.kind = "file",
+           .name = "/etc/x",
+           .node = input.node.name,
+           .desired = ResourceState(FileState{"x\n"}),
+           .observed = Absent{},
+           .where = input.cluster.Mark({9, 1})}};
+}
+
+std::vector<Resource> ValueResources(const PluginInput& input) {
+  return {{.kind = "sysctl",
+           .name = "a.b",
+           .node = input.node.name,
+           .desired = ResourceState("2"),
+           .observed = input.facts.session_interface.empty()
+                           ? Observed<ResourceState>(Unknown{"gone"})
+                           : ResourceState("1"),
+           .apply = {RunCommand{{"sysctl", "-w", "a.b=2"}}}}};
+}
+
+class MakePlanTest : public testing::Test {
+ protected:
+  MakePlanTest() {
+    cluster_.file = "cluster.yaml";
+    cluster_.name = "homelab";
+    cluster_.digest = "d";
+    for (const char* name : {"spark-1", "spark-2", "spark-3"}) {
+      cluster_.nodes.push_back({.name = name, .address = "192.168.1.2"});
+    }
+    fabric_.summary = "3 nodes on a switch";
+    facts_.nodes["spark-1"] = {.node = "spark-1", .session_interface = "enP7s7"};
+    facts_.nodes["spark-2"] = {.node = "spark-2"};
+    facts_.unreachable["spark-3"] = {.message = "no route to host"};
+    plugins_ = {{.name = "values", .after = {"files"}, .resources = ValueResources},
+                {.name = "files", .resources = FileResources}};
+  }
+
+  Result<Plan> Make(const PlanScope& scope = {}) {
+    return MakePlan(cluster_, fabric_, facts_, plugins_, scope);
+  }
+
+  ClusterSpec cluster_;
+  Fabric fabric_;
+  ClusterFacts facts_;
+  std::vector<Plugin> plugins_;
+};
+
+TEST_F(MakePlanTest, StagesFollowThePluginsOrderAndNodesTheManifest) {
+  const auto plan = Make();
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->stages.size(), 2u);
+  EXPECT_EQ(plan->stages[0].plugins, std::vector<std::string>{"files"});
+  EXPECT_EQ(plan->stages[0].changes[0].node, "spark-1");
+  EXPECT_EQ(plan->stages[0].changes[1].node, "spark-2");
+  EXPECT_EQ(plan->ChangeCount(), 3u);
+  EXPECT_EQ(plan->BlockedCount(), 1u);
+}
+
+TEST_F(MakePlanTest, AnUnreachableNodeIsSaidAndHidesNobodyElse) {
+  EXPECT_EQ(Make()->nodes[2].unreachable, "no route to host");
+  EXPECT_EQ(Make()->nodes[0].unreachable, "");
+}
+
+TEST_F(MakePlanTest, TheSameInputGivesTheSameBytesAndTheSameId) {
+  EXPECT_EQ(Dump(ToJson(*Make())), Dump(ToJson(*Make())));
+  const std::string id = Make()->id;
+  facts_.nodes["spark-2"].session_interface = "enP7s7";
+  EXPECT_NE(Make()->id, id);
+}
+
+TEST_F(MakePlanTest, TheIdIsTheDigestOfTheRest) {
+  Plan plan = *Make();
+  EXPECT_EQ(plan.id, PlanDigest(plan));
+  plan.stages[0].changes[0].name = "/etc/y";
+  EXPECT_NE(plan.id, PlanDigest(plan));
+}
+
+TEST_F(MakePlanTest, ScopeLimitsNodesAndPlugins) {
+  const auto plan = Make({.nodes = {"spark-2"}, .only = {"files"}});
+  EXPECT_EQ(plan->ChangeCount(), 1u);
+  EXPECT_EQ(plan->nodes.size(), 1u);
+}
+
+TEST_F(MakePlanTest, AnUnknownNameInTheScopeIsAnErrorWithASuggestion) {
+  EXPECT_EQ(FormatError(Make({.nodes = {"spark-4x"}}).error()),
+            "unknown node 'spark-4x', did you mean 'spark-1'?\n"
+            "  hint: known: spark-1, spark-2, spark-3\n");
+  EXPECT_EQ(Make({.only = {"netplan"}}).error().message, "unknown plugin 'netplan'");
+}
+
+TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
+  EXPECT_EQ(RenderText(*Make()),
+            "homelab · 3 nodes · 3 nodes on a switch · mtu 9000\n"
+            "spark-1  192.168.1.2\n"
+            "  + file    /etc/x (0644, 1 line)  cluster.yaml:9\n"
+            "        @@ -0,0 +1 @@\n"
+            "        +x\n"
+            "  ~ sysctl  a.b: 1 → 2\n"
+            "spark-2  192.168.1.2\n"
+            "  + file    /etc/x (0644, 1 line)  cluster.yaml:9\n"
+            "        @@ -0,0 +1 @@\n"
+            "        +x\n"
+            "  ! sysctl  a.b: unknown: gone                     blocked\n"
+            "spark-3  192.168.1.2  not reached: no route to host\n"
+            "3 changes on 2 nodes, 1 blocked, 1 node not reached.\n"
+            "enP7s7 carries this session and is not touched.\n"
+            "Before its first change each node is armed to take the plan back by itself.\n");
+}
+
+TEST(UnderWay, WhoIsAtWorkOrWhatWasCutOffIsTold) {
+  NodeFacts facts;
+  EXPECT_EQ(UnderWayText("spark-1", facts), "");
+  facts.values[std::string(kUndecidedKey)] = "0a49-11";
+  EXPECT_EQ(UnderWayText("spark-1", facts),
+            "spark-1: an apply was cut off, and the node ends it by itself (journal 0a49-11)");
+  facts.values[std::string(kLeaseKey)] = "root@desk pid 812";
+  EXPECT_EQ(UnderWayText("spark-1", facts),
+            "spark-1: an apply of root@desk pid 812 is under way: its revert is armed");
+}
+
+}  // namespace
+}  // namespace reconciler

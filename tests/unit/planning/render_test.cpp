@@ -1,0 +1,63 @@
+#include "reconciler/planning/render.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Plan OneChange(Change change) {
+  change.node = "spark-1";
+  Plan plan{.cluster = "homelab", .summary = "1 node"};
+  plan.nodes = {{.name = "spark-1", .address = "192.168.1.21"}};
+  plan.stages = {{.plugins = {"p"}, .changes = {std::move(change)}}};
+  return plan;
+}
+
+TEST(RenderText, CountsLinksThatFlapOncePerInterface) {
+  Plan plan = OneChange({.kind = "link",
+                         .name = "enp1s0f1np1",
+                         .detail = "mtu 1500 → 9000",
+                         .impact = Impact::kLinkFlap});
+  plan.stages[0].changes.push_back(plan.stages[0].changes[0]);
+  EXPECT_THAT(RenderText(plan),
+              HasSubstr("2 changes on 1 node. 1 link flaps; no RDMA connection is open on it.\n"));
+}
+
+TEST(RenderText, TextFromANodeCannotReachTheTerminalRaw) {
+  const std::string text = RenderText(OneChange(
+      {.kind = "file", .name = "/etc/\033[2J", .detail = "a\nb", .diff = "+\033]0;x\a\n"}));
+  EXPECT_THAT(text, Not(HasSubstr("\033")));
+  EXPECT_THAT(text, HasSubstr("/etc/\\x1b[2J: a\\x0ab"));
+}
+
+TEST(RenderText, ColoursOnlyWhenAsked) {
+  const Plan plan = OneChange({.change = ChangeKind::kAdd, .kind = "file", .name = "/x"});
+  EXPECT_THAT(RenderText(plan), Not(HasSubstr("\033[")));
+  EXPECT_THAT(RenderText(plan, {.colour = true}), HasSubstr("\033[32m+ file  /x\033[0m\n"));
+}
+
+TEST(RenderText, BriefLeavesTheDiffsOut) {
+  const Plan plan = OneChange({.kind = "file", .name = "/x", .diff = "@@ -1 +1 @@\n-a\n+b\n"});
+  EXPECT_THAT(RenderText(plan), HasSubstr("        -a\n        +b\n"));
+  EXPECT_THAT(RenderText(plan, {.diffs = false}), Not(HasSubstr("@@")));
+}
+
+TEST(RenderText, AnEmptyPlanSaysSo) {
+  Plan plan{.cluster = "homelab", .summary = "1 node"};
+  plan.nodes = {{.name = "spark-1", .address = "192.168.1.21"}};
+  EXPECT_EQ(RenderText(plan), "homelab · 1 node\nspark-1  192.168.1.21  no changes\nno changes.\n");
+}
+
+TEST(RenderMarkdown, NoTextCanEndItsOwnBlockOrCell) {
+  const std::string text = RenderMarkdown(
+      OneChange({.kind = "file", .name = "/x|y", .diff = "@@ -1,2 +1 @@\n ````\n-a\n"}));
+  EXPECT_THAT(text, HasSubstr("/x\\|y"));
+  EXPECT_THAT(text, HasSubstr("\n`````diff\n"));
+}
+
+}  // namespace
+}  // namespace reconciler

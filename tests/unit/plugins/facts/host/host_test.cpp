@@ -1,0 +1,248 @@
+#include "plugins/facts/host/host.h"
+
+#include <gmock/gmock.h>
+
+#include "plugins/facts/host/links.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::host {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// From a lab node, shortened by keys that nobody reads.
+constexpr const char* kIp = R"([
+{"ifindex":1,"ifname":"lo","flags":["LOOPBACK","UP","LOWER_UP"],"mtu":65536,"operstate":"UNKNOWN",
+ "address":"00:00:00:00:00:00","addr_info":[
+  {"family":"inet","local":"127.0.0.1","prefixlen":8,"scope":"host"},
+  {"family":"inet6","local":"::1","prefixlen":128,"scope":"host","noprefixroute":true}]},
+{"ifindex":2,"link_index":5,"ifname":"enP7s7","flags":["BROADCAST","MULTICAST","UP","LOWER_UP"],
+ "mtu":1500,"operstate":"UP","address":"02:53:50:00:01:01","link_netnsid":0,"addr_info":[
+  {"family":"inet","local":"192.168.1.21","prefixlen":24,"broadcast":"192.168.1.255"},
+  {"family":"inet6","local":"fe80::53:50ff:fe00:101","prefixlen":64,"scope":"link"}]},
+{"ifindex":5,"ifname":"enp1s0f1np1","flags":["NO-CARRIER","BROADCAST","MULTICAST","UP"],
+ "mtu":9000,"operstate":"DOWN","address":"02:53:50:00:01:04","addr_info":[
+  {"family":"inet","local":"192.168.177.1","prefixlen":24},
+  {"family":"inet","local":"10.9.9.9","prefixlen":32}]},
+{"ifindex":6,"ifname":"enP2p1s0f1np1","flags":["BROADCAST","MULTICAST"],"mtu":1500,
+ "operstate":"DOWN","address":"02:53:50:00:01:05","addr_info":[]}])";
+
+constexpr const char* kManagers =
+    "/run/systemd/netif/links/2:ADMIN_STATE=configured\n"
+    "/run/systemd/netif/links/2:NETWORK_FILE=/run/systemd/network/10-netplan-enP7s7.network\n"
+    "/run/systemd/netif/links/6:ADMIN_STATE=unmanaged\n"
+    "/run/NetworkManager/devices/5:managed=true\n"
+    "/run/NetworkManager/devices/6:managed=false\n";
+
+ProbeReply Reply() {
+  ProbeReply reply;
+  reply.session_address = "192.168.1.21";
+  reply.values["/proc/sys/kernel/hostname"] = "spark-1";
+  reply.values["/etc/machine-id"] = "0123456789abcdef0123456789abcdef";
+  reply.values["/proc/sys/kernel/random/boot_id"] = "d1f5a0a2-6b1c-4c53-9c4e-1f0c7f5b7a11";
+  reply.values["/proc/sys/kernel/osrelease"] = "6.17.0-1014-nvidia";
+  reply.values["/proc/sys/kernel/arch"] = "aarch64";
+  reply.values["/sys/class/dmi/id/product_name"] = "NVIDIA_DGX_Spark ";
+  reply.values["/sys/class/net/enP7s7/phys_port_name"] = Unknown{"Operation not supported"};
+  reply.values["/sys/class/net/enP7s7/speed"] = "10000";
+  reply.values["/sys/class/net/enp1s0f1np1/phys_port_name"] = "p1";
+  reply.values["/sys/class/net/enp1s0f1np1/speed"] = "-1";
+  reply.values["/sys/class/net/enP2p1s0f1np1/speed"] = Unknown{"Invalid argument"};
+  reply.files["/usr/lib/os-release"] =
+      FileState{.content = "NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 24.04.3 LTS\"\nID=ubuntu\n"};
+  reply.commands["host.ip"] = {.out = kIp};
+  reply.commands["host.managers"] = {.out = kManagers};
+  return reply;
+}
+
+NodeFacts Facts(const ProbeReply& reply) {
+  NodeFacts facts;
+  Get().parse(reply, facts);
+  return facts;
+}
+
+std::string WhyNoLinks(CommandReply ip) {
+  ProbeReply reply = Reply();
+  reply.commands["host.ip"] = std::move(ip);
+  const NodeFacts facts = Facts(reply);
+  EXPECT_THAT(facts.links, IsEmpty());
+  EXPECT_EQ(facts.session_interface, "");
+  return std::get<Unknown>(facts.values.at("host.links")).why;
+}
+
+TEST(Host, PortsTellTheirFunctionFecLanesAndErrors) {
+  ProbeReply reply = Reply();
+  reply.commands["host.ports"] = {.out =
+                                      "pci 0000:01:00.1 enp1s0f1np1\n"
+                                      "function 0000:01:00.1\n"
+                                      "function 0002:01:00.1\n"
+                                      "fec enp1s0f1np1 RS\n"
+                                      "lanes enp1s0f1np1 4\n"
+                                      "errors enp1s0f1np1 0 rx_crc_errors_phy\n"
+                                      "errors enp1s0f1np1 3 link_down_events_phy\n"
+                                      "nonsense\n"};
+  const NodeFacts facts = Facts(reply);
+  EXPECT_EQ(facts.values.at("host.pci.0000:01:00.1"), Observed<std::string>("enp1s0f1np1"));
+  EXPECT_EQ(facts.values.at("host.pci.0002:01:00.1"), Observed<std::string>(""));
+  EXPECT_EQ(facts.values.at("host.fec.enp1s0f1np1"), Observed<std::string>("RS"));
+  EXPECT_EQ(facts.values.at("host.lanes.enp1s0f1np1"), Observed<std::string>("4"));
+  EXPECT_EQ(facts.values.at("host.errors.enp1s0f1np1"),
+            Observed<std::string>("0 rx_crc_errors_phy, 3 link_down_events_phy"));
+}
+
+TEST(Host, SystemFactsComeFromFiles) {
+  const HostFact wanted{.hostname = "spark-1",
+                        .machine_id = "0123456789abcdef0123456789abcdef",
+                        .boot_id = "d1f5a0a2-6b1c-4c53-9c4e-1f0c7f5b7a11",
+                        .kernel = "6.17.0-1014-nvidia",
+                        .arch = "aarch64",
+                        .os = "Ubuntu 24.04.3 LTS",
+                        .product = "NVIDIA_DGX_Spark"};
+  EXPECT_EQ(Facts(Reply()).host, Observed<HostFact>(wanted));
+}
+
+TEST(Host, LinksHaveAddressesStateAndManager) {
+  const NodeFacts facts = Facts(Reply());
+  const LinkFact management{.mac = "02:53:50:00:01:01",
+                            .mtu = 1500,
+                            .admin_up = true,
+                            .carrier = true,
+                            .operstate = "UP",
+                            .ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")},
+                            .ipv6 = {"fe80::53:50ff:fe00:101/64"},
+                            .manager = LinkManager::kNetworkd,
+                            .speed_mbps = 10000};
+  const LinkFact unplugged{
+      .mac = "02:53:50:00:01:04",
+      .mtu = 9000,
+      .admin_up = true,
+      .carrier = false,
+      .operstate = "DOWN",
+      .ipv4 = {*ParseIpv4Prefix("10.9.9.9/32"), *ParseIpv4Prefix("192.168.177.1/24")},
+      .manager = LinkManager::kNetworkManager,
+      .phys_port_name = "p1"};
+  const LinkFact down{.mac = "02:53:50:00:01:05", .mtu = 1500, .operstate = "DOWN"};
+  EXPECT_EQ(facts.links.at("enP7s7"), management);
+  EXPECT_EQ(facts.links.at("enp1s0f1np1"), unplugged);
+  EXPECT_EQ(facts.links.at("enP2p1s0f1np1"), down);
+  EXPECT_EQ(facts.links.size(), 4U);
+  EXPECT_EQ(ValueOf(facts, "host.links"), Observed<std::string>("4"));
+}
+
+TEST(Host, SessionInterfaceIsTheOneThatHoldsTheSessionsAddress) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"192.168.1.21", "enP7s7"},
+      {"::ffff:192.168.1.21", "enP7s7"},
+      {"fe80::53:50ff:fe00:101%enP7s7", "enP7s7"},
+      {"fe80::53:50ff:fe00:101%enp1s0f1np1", ""},
+      {"192.168.1.2", ""},
+      {"", ""}};
+  for (const auto& [address, netdev] : cases) {
+    ProbeReply reply = Reply();
+    reply.session_address = address;
+    EXPECT_EQ(Facts(reply).session_interface, netdev) << address;
+    EXPECT_EQ(Facts(reply).session_address, address);
+  }
+}
+
+TEST(Host, FailingIpMakesLinksUnknownWithItsReason) {
+  EXPECT_EQ(WhyNoLinks({.exit_code = 124}), "ip gave no answer in 5 s");
+  EXPECT_EQ(WhyNoLinks({.exit_code = 127, .err = "sh: 1: ip: not found"}), "ip is not installed");
+  EXPECT_EQ(WhyNoLinks({.exit_code = 1, .err = "Cannot open netlink socket\nmore"}),
+            "ip failed: Cannot open netlink socket");
+  EXPECT_EQ(WhyNoLinks({.exit_code = 3}), "ip failed: exit 3");
+  EXPECT_EQ(WhyNoLinks({.out = "1: lo: <LOOPBACK,UP>"}), "ip printed something other than JSON");
+  EXPECT_EQ(WhyNoLinks({.out = "[{\"ifname\":\"\xff\"}]"}), "ip printed something other than JSON");
+}
+
+TEST(Host, LinksWereNotReadWithoutTheCommandsAnswer) {
+  ProbeReply reply = Reply();
+  reply.commands.clear();
+  EXPECT_EQ(Facts(reply).values.at("host.links"), Observed<std::string>(Unknown{"ip was not run"}));
+}
+
+TEST(Host, UnreadableHostnameMakesTheHostUnknown) {
+  ProbeReply reply = Reply();
+  reply.values["/proc/sys/kernel/hostname"] = Unknown{"Permission denied"};
+  EXPECT_EQ(Facts(reply).host,
+            Observed<HostFact>(Unknown{"/proc/sys/kernel/hostname: Permission denied"}));
+  reply.values.clear();
+  EXPECT_EQ(Facts(reply).host,
+            Observed<HostFact>(Unknown{"/proc/sys/kernel/hostname: not answered"}));
+}
+
+TEST(Host, MissingFilesLeaveTheirFieldsEmpty) {
+  ProbeReply reply = Reply();
+  reply.values["/sys/class/dmi/id/product_name"] = Absent{};
+  reply.values["/proc/sys/kernel/arch"] = Absent{};
+  reply.files["/usr/lib/os-release"] = Absent{};
+  const NodeFacts facts = Facts(reply);
+  const auto* host = Known(facts.host);
+  ASSERT_NE(host, nullptr);
+  EXPECT_EQ(host->product + host->arch + host->os, "");
+}
+
+TEST(Host, OsNameIsReadInTheQuotingOfTheShell) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"PRETTY_NAME='Debian GNU/Linux 12'", "Debian GNU/Linux 12"},
+      {"PRETTY_NAME=Alpine\n", "Alpine"},
+      {"PRETTY_NAME=\"a \\\"b\\\" \\$c\"\n", "a \"b\" $c"},
+      {"PRETTY_NAME=\"", "\""},
+      {"PRETTY_NAME=", ""},
+      {"XPRETTY_NAME=no\n", ""}};
+  for (const auto& [line, name] : cases) {
+    ProbeReply reply = Reply();
+    reply.files["/usr/lib/os-release"] = FileState{.content = line};
+    EXPECT_EQ(std::get<HostFact>(Facts(reply).host).os, name) << line;
+  }
+}
+
+TEST(Host, KeysOfAnotherTypeKeepTheirDefaults) {
+  const auto links = ParseIpAddr(R"([
+    {"ifname":"a","ifindex":"2","mtu":-1,"flags":{"UP":1},"operstate":7,"address":null,
+     "addr_info":[3,{"family":"inet","local":"1.2.3.4","prefixlen":99},{"family":"inet"},
+                  {"family":"inet6"},{"local":"1.2.3.4","prefixlen":8}]},
+    {"ifname":"b","mtu":99999999999999999999,"flags":[null,"UP"],"addr_info":{}},
+    {"ifname":"c"}, {"ifname":5}, {}, [], null, "x"])");
+  ASSERT_TRUE(links);
+  EXPECT_EQ(links->size(), 3U);
+  EXPECT_EQ(links->at("a").fact, LinkFact{});
+  EXPECT_EQ(links->at("b").fact, LinkFact{.admin_up = true});
+  EXPECT_EQ(links->at("c").fact, LinkFact{});
+}
+
+TEST(Host, TextThatIsNoListIsNoAnswer) {
+  const std::string deep(100000, '[');
+  for (const std::string text : {"", "{}", "null", "[{}", "[]]"}) {
+    EXPECT_FALSE(ParseIpAddr(text)) << text;
+  }
+  EXPECT_FALSE(ParseIpAddr(deep));
+  EXPECT_TRUE(ParseIpAddr("[]"));
+}
+
+TEST(Host, NetworkdCountsBeforeNetworkManagersLeftovers) {
+  const auto managers = ParseManagers(
+      "/run/systemd/netif/links/2:NETWORK_FILE=/etc/systemd/network/x.network\n"
+      "/run/systemd/netif/links/2:ADMIN_STATE=configuring\n"
+      "/run/NetworkManager/devices/2:managed=true\n"
+      "/run/systemd/netif/links/3:NETWORK_FILE=\n"
+      "/run/systemd/netif/links/4:NETWORK_FILE=/x\n"
+      "/run/systemd/netif/links/4:ADMIN_STATE=unmanaged\n"
+      "/run/NetworkManager/devices/9:managed=true\n");
+  EXPECT_THAT(managers, ElementsAre(std::pair(2, LinkManager::kNetworkd),
+                                    std::pair(9, LinkManager::kNetworkManager)));
+}
+
+TEST(Host, StateLinesOfAnotherFormAreLeftOut) {
+  EXPECT_THAT(ParseManagers("/run/NetworkManager/devices/x:managed=true\n"
+                            "/run/NetworkManager/devices/:managed=true\n"
+                            "/run/NetworkManager/devices/5\n"
+                            "/run/NetworkManager/devices/99999999999999999999:managed=true\n"
+                            "/run/NetworkManager/devices/5x:managed=true\n"
+                            "managed=true\n"),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::host

@@ -1,0 +1,254 @@
+#include "plugins/memlock/memlock.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
+#include "reconciler/planning/diff.h"
+#include "tests/unit/plugins/values.h"
+
+namespace reconciler::plugins::memlock {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr const char* kPam = "/etc/security/limits.d/60-spark-reconcile.conf";
+constexpr const char* kSystem = "/etc/systemd/system.conf.d/60-spark-reconcile.conf";
+constexpr const char* kUser = "/etc/systemd/user.conf.d/60-spark-reconcile.conf";
+
+ClusterSpec Cluster(std::vector<std::pair<std::string, Value>> settings) {
+  ClusterSpec cluster{.file = "cluster.yaml", .name = "homelab"};
+  cluster.nodes.push_back({.name = "spark-1", .id = 1});
+  cluster.settings = test::Map(std::move(settings));
+  return cluster;
+}
+
+ClusterSpec With(Value limit) { return Cluster({{"memlock", test::At(17, std::move(limit))}}); }
+
+CommandReply Show(const std::string& soft, const std::string& hard) {
+  return {.out = "DefaultLimitMEMLOCK=" + hard + "\nDefaultLimitMEMLOCKSoft=" + soft + "\n"};
+}
+
+NodeFacts Facts(const CommandReply& show) {
+  NodeFacts facts{.node = "spark-1"};
+  for (const char* path : {kPam, kSystem, kUser}) facts.files[path] = Absent{};
+  Get().parse({.commands = {{"memlock.service", show}}}, facts);
+  return facts;
+}
+
+std::vector<Resource> ResourcesOf(const ClusterSpec& cluster, const NodeFacts& facts) {
+  const ClusterFacts all{.nodes = {{facts.node, facts}}};
+  const Fabric fabric;
+  return Get().resources({cluster, fabric, cluster.nodes.front(), facts, all});
+}
+
+std::string ContentOf(const Resource& resource) {
+  return std::get<FileState>(std::get<ResourceState>(resource.desired)).content;
+}
+
+std::string ServiceLimit(const CommandReply& show) {
+  const auto change =
+      Diff(ResourcesOf(With(test::Text("unlimited")), Facts(show)).back(), "memlock");
+  return change ? change->detail : "holds";
+}
+
+TEST(Memlock, ManifestWithoutItReadsAndHoldsNothing) {
+  const ClusterSpec cluster = Cluster({});
+  EXPECT_TRUE(Get().probe(cluster, Fabric(), cluster.nodes.front()).empty());
+  EXPECT_TRUE(ResourcesOf(cluster, NodeFacts{.node = "spark-1"}).empty());
+}
+
+std::vector<std::string> Probes(const ClusterSpec& cluster) {
+  std::vector<std::string> ids;
+  for (const Read& read : Get().probe(cluster, Fabric(), cluster.nodes.front())) {
+    if (const auto* run = std::get_if<RunProbe>(&read)) ids.push_back(run->id);
+  }
+  return ids;
+}
+
+TEST(Memlock, MeasuringRdmaReadsTheLimitsOfEveryContextThoughNoneIsOurs) {
+  const auto level = [](const char* text) {
+    return std::pair<std::string, Value>("verify", test::Map({{"level", test::Text(text)}}));
+  };
+  EXPECT_THAT(Probes(Cluster({level("rdma")})),
+              ElementsAre("memlock.service", "memlock.session", "memlock.user_service"));
+  EXPECT_THAT(Probes(Cluster({level("link")})), ElementsAre());
+  EXPECT_THAT(Probes(Cluster({level("link"), {"memlock", test::Text("unlimited")}})),
+              ElementsAre("memlock.service", "memlock.session"));
+}
+
+TEST(Memlock, AUserManagerSaysWhatItsServicesGetOrThereIsNone) {
+  const auto user = [](const CommandReply& reply) {
+    NodeFacts facts;
+    Get().parse({.commands = {{"memlock.user_service", reply}}}, facts);
+    return ValueOf(facts, "memlock.user_service");
+  };
+  EXPECT_EQ(user(Show("8388608", "8388608")), Observed<std::string>("8388608"));
+  EXPECT_EQ(user({.exit_code = 3}), Observed<std::string>(Absent{}));
+  EXPECT_EQ(user({.exit_code = 124}),
+            Observed<std::string>(Unknown{"systemctl gave no answer in 5 s"}));
+}
+
+// The limits are this process's own, whoever runs it: as root there is no other's to be found.
+TEST(Memlock, TheSessionsLimitIsThatOfTheNearestAncestorThatIsNotRoots) {
+  const ClusterSpec cluster = With(test::Text("unlimited"));
+  for (const Read& read : Get().probe(cluster, Fabric(), cluster.nodes.front())) {
+    const auto* run = std::get_if<RunProbe>(&read);
+    if (run == nullptr || run->id != "memlock.session") continue;
+    FILE* pipe = popen(ShellJoin(run->argv).c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    std::string out(8192, '\0');
+    out.resize(fread(out.data(), 1, out.size(), pipe));
+    EXPECT_EQ(pclose(pipe), 0);
+    NodeFacts facts;
+    Get().parse({.commands = {{"memlock.session", {.out = out}}}}, facts);
+    EXPECT_NE(Known(ValueOf(facts, "memlock.session")), nullptr) << out;
+    return;
+  }
+  FAIL() << "no probe of the session";
+}
+
+TEST(Memlock, UnlimitedIsWrittenForUsersForRootAndForServices) {
+  const auto resources = ResourcesOf(With(test::Text("unlimited")), Facts(Show("1", "1")));
+  ASSERT_EQ(resources.size(), 4u);
+  EXPECT_EQ(resources[0].name, kPam);
+  EXPECT_EQ(ContentOf(resources[0]), OwnedFile("homelab",
+                                               "* soft memlock unlimited\n"
+                                               "* hard memlock unlimited\n"
+                                               "root soft memlock unlimited\n"
+                                               "root hard memlock unlimited\n"));
+  EXPECT_EQ(resources[1].name, kSystem);
+  EXPECT_EQ(ContentOf(resources[1]),
+            OwnedFile("homelab", "[Manager]\nDefaultLimitMEMLOCK=infinity\n"));
+  EXPECT_EQ(resources[2].name, kUser);
+  EXPECT_EQ(ContentOf(resources[2]), ContentOf(resources[1]));
+  EXPECT_EQ(resources[3].Id(), "spark-1/memlock/service limit");
+  EXPECT_EQ(resources[3].where.position.line, 17);
+}
+
+TEST(Memlock, KibibytesStayKibibytesInEveryFileAndAreBytesInFacts) {
+  const auto resources = ResourcesOf(With(test::Number(65536)), Facts(Show("1", "1")));
+  EXPECT_EQ(ContentOf(resources[0]), OwnedFile("homelab",
+                                               "* soft memlock 65536\n"
+                                               "* hard memlock 65536\n"
+                                               "root soft memlock 65536\n"
+                                               "root hard memlock 65536\n"));
+  EXPECT_EQ(ContentOf(resources[1]),
+            OwnedFile("homelab", "[Manager]\nDefaultLimitMEMLOCK=65536K\n"));
+  EXPECT_EQ(std::get<ResourceState>(resources[3].desired), ResourceState("67108864"));
+}
+
+TEST(Memlock, LiveLimitThatDiffersIsReloadedOnceAfterTheFiles) {
+  const auto resources =
+      ResourcesOf(With(test::Text("unlimited")), Facts(Show("8388608", "8388608")));
+  int reloads = 0;
+  for (const Resource& resource : resources) {
+    const auto change = Diff(resource, "memlock");
+    ASSERT_TRUE(change);
+    for (const Action& action : change->actions)
+      reloads += Describe(action) == "run systemctl daemon-reload";
+    reloads += static_cast<int>(change->triggers.size());
+  }
+  EXPECT_EQ(reloads, 1);
+  const auto live = Diff(resources.back(), "memlock");
+  EXPECT_EQ(live->detail, "8192 KiB → unlimited");
+  EXPECT_THAT(
+      live->actions,
+      ElementsAre(Action(RunCommand{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = 60})));
+}
+
+TEST(Memlock, LiveLimitHoldsOnlyWhenSoftAndHardBothDo) {
+  EXPECT_EQ(ServiceLimit(Show("infinity", "infinity")), "holds");
+  EXPECT_EQ(ServiceLimit(Show("18446744073709551615", "18446744073709551615")), "holds");
+  EXPECT_EQ(ServiceLimit(Show("65536", "infinity")), "soft 64 KiB, hard unlimited → unlimited");
+}
+
+TEST(Memlock, LiveLimitsAreShownWithUnits) {
+  const auto detail = [](const std::string& bytes) {
+    return Diff(ResourcesOf(With(test::Number(4096)), Facts(Show(bytes, bytes))).back(), "memlock")
+        ->detail;
+  };
+  EXPECT_EQ(detail("8388608"), "8192 KiB → 4096 KiB");
+  EXPECT_EQ(detail("infinity"), "unlimited → 4096 KiB");
+  EXPECT_EQ(detail("1000"), "1000 bytes → 4096 KiB");
+}
+
+TEST(Memlock, UnknownLiveLimitBlocksItselfAndNotTheFiles) {
+  const auto resources = ResourcesOf(With(test::Text("unlimited")), Facts({.exit_code = 124}));
+  EXPECT_EQ(Diff(resources[1], "memlock")->change, ChangeKind::kAdd);
+  EXPECT_EQ(Diff(resources[3], "memlock")->change, ChangeKind::kBlocked);
+}
+
+TEST(Memlock, FileThatOthersWroteIsBlockedAndWhatReloadsItToo) {
+  NodeFacts facts = Facts(Show("8388608", "8388608"));
+  for (const char* path : {kPam, kSystem}) facts.files[path] = FileState{.content = "# mine\n"};
+  const auto resources = ResourcesOf(With(test::Text("unlimited")), facts);
+  const std::string why =
+      "was not written by spark-reconcile: move it away, or take this out of the manifest";
+  for (const std::size_t i : {0u, 1u}) {
+    EXPECT_EQ(Diff(resources[i], "memlock")->change, ChangeKind::kBlocked);
+    EXPECT_EQ(Diff(resources[i], "memlock")->detail, why);
+  }
+  EXPECT_EQ(Diff(resources[2], "memlock")->change, ChangeKind::kAdd);
+  EXPECT_EQ(Diff(resources[3], "memlock")->change, ChangeKind::kBlocked);
+  EXPECT_EQ(Diff(resources[3], "memlock")->detail, std::string(kSystem) + " " + why);
+}
+
+TEST(Memlock, UnknownLiveLimitSaysWhy) {
+  EXPECT_EQ(ServiceLimit({.exit_code = 124}), "unknown: systemctl gave no answer in 5 s");
+  EXPECT_EQ(ServiceLimit({.exit_code = 127}), "unknown: systemctl is not installed");
+  EXPECT_EQ(ServiceLimit({.exit_code = 1, .err = "Failed to connect to bus: Host is down\n"}),
+            "unknown: systemctl show failed: Failed to connect to bus: Host is down");
+  EXPECT_EQ(ServiceLimit({.exit_code = 3}), "unknown: systemctl show failed: exit 3");
+  EXPECT_EQ(ServiceLimit({.out = "\n"}), "unknown: systemctl shows no DefaultLimitMEMLOCK");
+  EXPECT_EQ(ServiceLimit(Show("many", "many")), "unknown: systemctl shows no DefaultLimitMEMLOCK");
+}
+
+TEST(Memlock, SessionLimitIsTheSoftOneOfTheLoginItself) {
+  NodeFacts facts;
+  Get().parse(
+      {.commands = {{"memlock.session",
+                     {.out = "Limit                     Soft Limit           Hard Limit     "
+                             "      Units     \n"
+                             "Max processes             31391                31391          "
+                             "      processes \n"
+                             "Max locked memory         8388608              unlimited      "
+                             "      bytes     \n"}}}},
+      facts);
+  EXPECT_EQ(ValueOf(facts, "memlock.session"), Observed<std::string>("8388608"));
+}
+
+TEST(Memlock, SessionLimitThatIsNotShownIsUnknown) {
+  NodeFacts facts;
+  Get().parse({.commands = {{"memlock.session", {.exit_code = 1}}}}, facts);
+  EXPECT_EQ(ValueOf(facts, "memlock.session"),
+            Observed<std::string>(Unknown{"/proc/self/limits has no line for locked memory"}));
+}
+
+TEST(Memlock, EveryReadHasATimeLimit) {
+  const ClusterSpec cluster = With(test::Text("unlimited"));
+  int commands = 0;
+  for (const Read& read : Get().probe(cluster, Fabric(), cluster.nodes.front())) {
+    if (const auto* probe = std::get_if<RunProbe>(&read)) {
+      ++commands;
+      EXPECT_GT(probe->time_limit_s, 0) << probe->id;
+    }
+  }
+  EXPECT_EQ(commands, 2);
+}
+
+TEST(Memlock, WhatWasWrittenHoldsAfterwards) {
+  const ClusterSpec cluster = With(test::Text("unlimited"));
+  NodeFacts facts = Facts(Show("infinity", "infinity"));
+  for (const Resource& resource : ResourcesOf(cluster, facts)) {
+    const auto& desired = std::get<ResourceState>(resource.desired);
+    if (const auto* file = std::get_if<FileState>(&desired)) facts.files[resource.name] = *file;
+  }
+  for (const Resource& resource : ResourcesOf(cluster, facts)) {
+    EXPECT_FALSE(Diff(resource, "memlock")) << resource.name;
+  }
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::memlock

@@ -1,0 +1,199 @@
+#include "plugins/nccl/findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/plugins/nccl/nccl_world.h"
+
+namespace reconciler::plugins::nccl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+Value Env(std::vector<std::pair<std::string, Value>> variables) {
+  return test::Map(std::move(variables));
+}
+
+TEST(NcclFindings, ManifestsVariableThatTheLibraryLacksIsFound) {
+  NcclWorld world({{"env", Env({{"NCCL_NET_MERGE_POLICY", test::Text("RAIL")}})}});
+  NcclWorld::AddLibrary(world.facts, "2.28.9", "NCCL_IB_HCA");
+  EXPECT_THAT(world.Complaints(),
+              ElementsAre("NCCL_NET_MERGE_POLICY: NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such "
+                          "variable and ignores it: it came with 2.30.5"));
+}
+
+TEST(NcclFindings, ListThatNamesNothingOfTheNodeIsFound) {
+  const auto about = [](const char* name, const char* list) {
+    return NcclWorld({{"env", Env({{name, test::Text(list)}})}}).Complaints();
+  };
+  EXPECT_THAT(about("NCCL_IB_HCA", "=mlx5_9"),
+              ElementsAre("NCCL_IB_HCA: names no adapter that the node has: it has rocep1s0f0, "
+                          "roceP2p1s0f0, rocep1s0f1, roceP2p1s0f1: take it out: the fabric says it "
+                          "for each node"));
+  EXPECT_THAT(about("NCCL_IB_HCA", "=rocep1s0f0"),
+              ElementsAre("NCCL_IB_HCA: names no adapter of the node that leads to all others: "
+                          "those are rocep1s0f1, roceP2p1s0f1: take it out: the fabric says it for "
+                          "each node"));
+  EXPECT_THAT(about("NCCL_IB_HCA", "=rocep1s0f1:1"), IsEmpty());
+  EXPECT_THAT(about("NCCL_IB_HCA", "^=rocep1s0f0,roceP2p1s0f0"), IsEmpty());
+  EXPECT_THAT(about("NCCL_SOCKET_IFNAME", "=eth9,enP7s7"), IsEmpty());
+  EXPECT_THAT(about("NCCL_SOCKET_IFNAME", "=eth9"),
+              ElementsAre(HasSubstr("NCCL_SOCKET_IFNAME: names no interface that the node has: it "
+                                    "has enP2p1s0f0np0, ")));
+  EXPECT_THAT(about("GLOO_SOCKET_IFNAME", "enP7"), testing::SizeIs(1));
+  EXPECT_THAT(about("GLOO_SOCKET_IFNAME", "enP7s7"), IsEmpty());
+}
+
+TEST(NcclFindings, ListThatLeavesOutACableOfARingIsFound) {
+  NcclWorld world({{"env", Env({{"NCCL_IB_HCA", test::Text("=rocep1s0f0,roceP2p1s0f0")}})}});
+  world.MakeRing();
+  NcclWorld::AddLibrary(world.facts, "2.30.7", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
+  EXPECT_THAT(world.Complaints(),
+              ElementsAre("NCCL_IB_HCA: leaves out rocep1s0f1, roceP2p1s0f1, and each cable leads "
+                          "to another neighbour: take it out: the fabric says it for each node"));
+}
+
+TEST(NcclFindings, LibraryOfTheManifestThatIsNotThereIsFound) {
+  NcclWorld world({{"library", test::Text("/opt/nccl/libnccl.so.2")}});
+  EXPECT_THAT(world.Complaints(), ElementsAre("library: /opt/nccl/libnccl.so.2 is not there"));
+}
+
+TEST(NcclFindings, NodeThatIsBehindTheOthersIsFound) {
+  NcclWorld world;
+  NcclWorld::AddLibrary(world.facts, "2.28.9", "NCCL_IB_HCA");
+  NcclWorld::AddLibrary(world.all.nodes["spark-2"], "2.30.7", "NCCL_IB_HCA");
+  EXPECT_THAT(world.Complaints(),
+              ElementsAre("library version: NCCL 2.28.9 (/usr/lib/libnccl.so.2), and spark-2 has "
+                          "2.30.7: all ranks must run one version"));
+  NcclWorld::AddLibrary(world.facts, "2.30.10", "NCCL_IB_HCA");
+  EXPECT_THAT(world.Complaints(), IsEmpty());
+}
+
+// What stands at index 3 of the first adapter.
+std::vector<std::string> AtIndex3(const Observed<std::string>& type, const std::string& gid) {
+  NcclWorld world({{"gid_index", test::Number(3)}});
+  const std::string folder = "/sys/class/infiniband/rocep1s0f1/ports/1/";
+  ProbeReply reply;
+  reply.values[folder + "gid_attrs/types/3"] = type;
+  reply.values[folder + "gids/3"] = gid;
+  reply.values["/sys/class/infiniband/roceP2p1s0f1/ports/1/gids/3"] = Absent{};
+  Get().parse(reply, world.facts);
+  return world.Complaints();
+}
+
+TEST(NcclFindings, PinnedGidIndexMustBeTheAdaptersIpv4Address) {
+  EXPECT_THAT(AtIndex3("RoCE v2", "0000:0000:0000:0000:0000:ffff:c0a8:b101"), IsEmpty());
+  EXPECT_THAT(AtIndex3("IB/RoCE v1", "0000:0000:0000:0000:0000:ffff:c0a8:b101"),
+              ElementsAre("gid_index on rocep1s0f1: wanted RoCE v2 of 192.168.177.1 at index 3, "
+                          "found IB/RoCE v1 of 0000:0000:0000:0000:0000:ffff:c0a8:b101: take "
+                          "gid_index out, and NCCL finds it by itself"));
+  EXPECT_THAT(AtIndex3("RoCE v2", "fe80:0000:0000:0000:0200:00ff:fe00:0001"), Not(IsEmpty()));
+  EXPECT_THAT(AtIndex3(Unknown{"Invalid argument"}, "0000:0000:0000:0000:0000:0000:0000:0000"),
+              ElementsAre("gid_index on rocep1s0f1: wanted RoCE v2 of 192.168.177.1 at index 3, "
+                          "found nothing: take gid_index out, and NCCL finds it by itself"));
+}
+
+// One line of a file of the node, and what the plan says about it.
+std::vector<std::string> About(const std::string& path, const std::string& line,
+                               const std::string& of_peer = "") {
+  NcclWorld world({{"env", Env({{"NCCL_DEBUG", test::Text("WARN")}})}});
+  const auto store = [](NodeFacts& facts, const std::string& where, const std::string& text) {
+    CommandReply reply{.out = where};
+    reply.out.push_back('\0');
+    reply.out += "7:" + text + "\n";
+    Get().parse({.commands = {{"nccl.settings", reply}}}, facts);
+  };
+  store(world.facts, path, line);
+  if (!of_peer.empty()) store(world.all.nodes["spark-2"], path, of_peer);
+  return world.Complaints();
+}
+
+TEST(NcclFindings, LeftoverThatNobodyReadsIsFoundWithItsLine) {
+  EXPECT_THAT(
+      About("/etc/nccl.conf", "NCCL_TIMEOUT=1800"),
+      ElementsAre("/etc/nccl.conf:7 NCCL_TIMEOUT=1800: no NCCL reads it: a process group "
+                  "takes its timeout as an argument; NCCL_IB_TIMEOUT is that of one packet"));
+  EXPECT_THAT(About("/etc/environment", "NCCL_TIMEOUT=1 NCCL_TIMEOUT=1"), testing::SizeIs(1));
+}
+
+TEST(NcclFindings, LineOfNcclConfThatSetsAnotherNameIsFound) {
+  EXPECT_THAT(
+      About("/etc/nccl.conf", "export NCCL_NET=IB"),
+      ElementsAre("/etc/nccl.conf:7 export NCCL_NET=IB: nccl.conf takes every byte for what "
+                  "it is, so that this sets 'export NCCL_NET': begin the line with the "
+                  "name"));
+}
+
+TEST(NcclFindings, WordInANumberFieldIsFoundButWhatAShellMakesIsNotJudged) {
+  EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_IB_DISABLE=true"),
+              ElementsAre("/etc/profile.d/a.sh:7 NCCL_IB_DISABLE=true: wanted a number, found "
+                          "'true', which NCCL reads as 0 without a word: a number from 0 to 1"));
+  EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_IB_TC=$TC", "export NCCL_IB_TC=$TC"),
+              IsEmpty());
+  EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_TIMEOUT=$T"), testing::SizeIs(1));
+}
+
+TEST(NcclFindings, SettingThatFightsTheManifestsSaysWhoWins) {
+  EXPECT_THAT(About("/etc/nccl.conf", "NCCL_DEBUG=INFO"),
+              ElementsAre("/etc/nccl.conf:7 NCCL_DEBUG=INFO: the manifest says WARN: this is "
+                          "shadowed wherever the environment is set, and wins elsewhere: take it "
+                          "out there"));
+  EXPECT_THAT(About("/home/nvidia/.bashrc", "export NCCL_DEBUG=INFO"),
+              ElementsAre("/home/nvidia/.bashrc:7 NCCL_DEBUG=INFO: the manifest says WARN: this is "
+                          "read after /etc/profile.d/60-spark-reconcile-nccl.sh and wins: take it "
+                          "out there"));
+  EXPECT_THAT(About("/etc/profile.d/nccl.sh", "export NCCL_DEBUG=INFO"),
+              ElementsAre(HasSubstr("this is read after")));
+  EXPECT_THAT(About("/etc/profile.d/10-nccl.sh", "export NCCL_DEBUG=INFO"),
+              ElementsAre(HasSubstr("this wins where")));
+  EXPECT_THAT(
+      About("/etc/environment", "NCCL_DEBUG=INFO"),
+      ElementsAre("/etc/environment:7 NCCL_DEBUG=INFO: the manifest says WARN: this wins "
+                  "where /etc/profile.d/60-spark-reconcile-nccl.sh is not read: take it out "
+                  "there"));
+  EXPECT_THAT(About("/etc/systemd/system/vllm.service", "Environment=NCCL_DEBUG=INFO"),
+              ElementsAre("/etc/systemd/system/vllm.service:7 NCCL_DEBUG=INFO: the manifest says "
+                          "WARN: this wins in units without "
+                          "EnvironmentFile=/etc/spark-reconcile/nccl.env: take it out there"));
+  EXPECT_THAT(About("/etc/environment", "NCCL_DEBUG=WARN"), IsEmpty());
+}
+
+TEST(NcclFindings, PinnedGidIndexOfALeftoverIsFound) {
+  EXPECT_THAT(About("/etc/nccl.conf", "NCCL_IB_GID_INDEX=3", "NCCL_IB_GID_INDEX=3"),
+              ElementsAre("/etc/nccl.conf:7 NCCL_IB_GID_INDEX=3: one index for all adapters, and "
+                          "each adapter's own moves: NCCL finds it by itself: take it out there"));
+}
+
+TEST(NcclFindings, SettingThatDiffersBetweenRanksIsFound) {
+  EXPECT_THAT(About("/etc/nccl.conf", "NCCL_PROTO=LL", "NCCL_PROTO=Simple"),
+              ElementsAre("/etc/nccl.conf:7 NCCL_PROTO=LL: spark-2 has Simple: ranks that differ "
+                          "hang: put it into nccl.env of the manifest, or take it out"));
+  EXPECT_THAT(About("/etc/nccl.conf", "NCCL_PROTO=LL"),
+              ElementsAre("/etc/nccl.conf:7 NCCL_PROTO=LL: spark-2 has none: ranks that differ "
+                          "hang: put it into nccl.env of the manifest, or take it out"));
+  EXPECT_THAT(About("/etc/nccl.conf", "NCCL_PROTO=LL", "NCCL_PROTO=LL"), IsEmpty());
+  EXPECT_THAT(About("/etc/nccl.conf", "NCCL_RAS_ENABLE=0"), IsEmpty());
+}
+
+TEST(NcclFindings, PeerThatWasNotReadAccusesNobody) {
+  NcclWorld world;
+  world.facts.values["nccl.settings"] = "/etc/nccl.conf:7:NCCL_PROTO=LL\n";
+  world.all.nodes.erase("spark-2");
+  EXPECT_THAT(world.Complaints(), IsEmpty());
+}
+
+TEST(NcclFindings, SecretsBesideAVariableAreNotKept) {
+  NodeFacts facts;
+  CommandReply reply{.out = "/etc/systemd/system/a.service"};
+  reply.out.push_back('\0');
+  reply.out += "3:Environment=HF_TOKEN=hf_abc NCCL_DEBUG=INFO\n";
+  Get().parse({.commands = {{"nccl.settings", reply}}}, facts);
+  EXPECT_EQ(*Known(facts.values.at("nccl.settings")),
+            "/etc/systemd/system/a.service:3:NCCL_DEBUG=INFO\n");
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::nccl

@@ -1,0 +1,267 @@
+#include "plugins/nccl/lint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "plugins/nccl/settings.h"
+#include "plugins/nccl/variables.h"
+#include "tests/unit/plugins/nccl/nccl_world.h"
+
+namespace reconciler::plugins::nccl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string Said(const Complaint& complaint) {
+  return complaint.Empty() ? "fine" : complaint.what + " | " + complaint.hint;
+}
+
+std::string Judge(const std::string& name, const std::string& value,
+                  const LintContext& context = {}) {
+  return Said(JudgeSetting(name, value, context));
+}
+
+const Library& Old() {
+  static const Library kOld{.path = "/usr/lib/libnccl.so.2",
+                            .version = "2.28.9",
+                            .names = {"NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_PATCHED_IN"}};
+  return kOld;
+}
+
+TEST(NcclLint, NameThatNoNcclReadsIsFoundWithWhatToUseInstead) {
+  EXPECT_EQ(Judge("NCCL_NCHANNELS", "4"),
+            "no NCCL reads it | NCCL_MIN_CTAS and NCCL_MAX_CTAS bound the channels");
+  EXPECT_EQ(Judge("NCCL_TIMEOUT", "1800"),
+            "no NCCL reads it | a process group takes its timeout as an argument; NCCL_IB_TIMEOUT "
+            "is that of one packet");
+  EXPECT_EQ(Judge("NCCL_ASYNC_ERROR_HANDLING", "1"),
+            "no NCCL reads it | PyTorch reads TORCH_NCCL_ASYNC_ERROR_HANDLING");
+  EXPECT_EQ(Judge("NCCL_TREE_THRESHOLD", "0"), "no NCCL reads it | removed from NCCL years ago");
+}
+
+TEST(NcclLint, SlipOfTheKeyboardIsFoundWithoutALibrary) {
+  EXPECT_EQ(Judge("NCCL_IB_HAC", "=rocep1s0f1"),
+            "no NCCL that is known here has such a variable | did you mean 'NCCL_IB_HCA'?");
+}
+
+TEST(NcclLint, NameThatOnlyTheNodesLibraryCanKnowWaitsForIt) {
+  EXPECT_EQ(Judge("NCCL_PATCHED_IN", "1"), "fine");
+  EXPECT_EQ(Judge("NCCL_PATCHED_IN", "1", {.library = &Old(), .on_node = true}), "fine");
+  EXPECT_EQ(Judge("NCCL_PATCHED_IN", "1", {.on_node = true}),
+            "no NCCL that is known here has such a variable | take it out");
+  EXPECT_EQ(Judge("NCCL_OTHER_PATCH", "1", {.library = &Old(), .on_node = true}),
+            "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable | take it out");
+  EXPECT_EQ(Judge("NCCL_DEBGU", "WARN", {.library = &Old(), .on_node = true}),
+            "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable | did you mean "
+            "'NCCL_DEBUG'?");
+}
+
+TEST(NcclLint, NameOfPrivatePatchesIsTakenWhereTheLibraryHasIt) {
+  Library patched = Old();
+  patched.names.insert("NCCL_SKIP_TREE_CONNECT");
+  EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1", {.library = &patched, .on_node = true}), "fine");
+  EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1", {.library = &Old(), .on_node = true}),
+            "only private patches read it, and NCCL 2.28.9 (/usr/lib/libnccl.so.2) has none of "
+            "them | take it out");
+  EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1", {.on_node = true}),
+            "only private patches read it, and no libnccl is here to ask | take it out");
+  EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1"), "fine");
+}
+
+TEST(NcclLint, VariableOfALaterReleaseIsFound) {
+  EXPECT_EQ(Judge("NCCL_IB_SUBNET_AWARE_ROUTING", "1", {.library = &Old(), .on_node = true}),
+            "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable and ignores it | it came "
+            "with 2.30.7");
+  EXPECT_EQ(Judge("NCCL_IB_TC", "106", {.library = &Old(), .on_node = true}),
+            "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable and ignores it | take it "
+            "out");
+}
+
+TEST(NcclLint, WordInANumberFieldIsReadAsZeroAndFound) {
+  EXPECT_EQ(Judge("NCCL_IB_DISABLE", "true"),
+            "wanted a number, found 'true', which NCCL reads as 0 without a word | a number from "
+            "0 to 1");
+  EXPECT_EQ(Judge("NCCL_IB_TIMEOUT", "22s"),
+            "wanted a number, found '22s', which NCCL reads as 22 without a word | a number from "
+            "1 to 31; 0 and more than 31 mean that a lost packet waits forever");
+  EXPECT_EQ(Judge("NCCL_IB_TC", "0x6a"), "fine");
+  EXPECT_EQ(
+      Judge("NCCL_IB_TIMEOUT", "1000"),
+      "wanted 1 to 31, found 1000 | 0 and more than 31 mean that a lost packet waits forever");
+}
+
+TEST(NcclLint, UnknownWordIsFoundWithTheKnownOnes) {
+  EXPECT_EQ(Judge("NCCL_SOCKET_FAMILY", "ipv4"),
+            "unknown word 'ipv4', which NCCL ignores without a word | one of AF_INET, AF_INET6");
+  EXPECT_EQ(Judge("NCCL_NET_MERGE_LEVEL", "port"),
+            "found 'port' in the wrong case, which NCCL ignores without a word | one of LOC, PORT, "
+            "PIX, PXB, PHB, SYS");
+  EXPECT_EQ(Judge("NCCL_DEBUG", "info"), "fine");
+  EXPECT_EQ(Judge("NCCL_ALGO", "allreduce:tree,ring;broadcast:^ring"), "fine");
+  EXPECT_EQ(Judge("NCCL_PROTO", "LL,Simpel"),
+            "unknown word 'Simpel': the rank that has it fails to start and all others wait for it "
+            "| known: ll, ll128, simple");
+}
+
+TEST(NcclLint, ListThatMatchesMoreThanItsNamesIsFound) {
+  EXPECT_EQ(Judge("NCCL_IB_HCA", "rocep1s0f1"),
+            "'rocep1s0f1' matches by prefix: every name that begins like it | write '=rocep1s0f1'");
+  EXPECT_EQ(Judge("NCCL_IB_HCA", "^mlx5_0"),
+            "'^mlx5_0' matches by prefix: every name that begins like it | write '^=mlx5_0'");
+  EXPECT_EQ(Judge("NCCL_IB_HCA", "=^mlx5_0"),
+            "found '=^mlx5_0', whose '^' is part of a name there | write '^=' to leave out exactly "
+            "those");
+  EXPECT_EQ(
+      Judge("NCCL_SOCKET_IFNAME", "=enP7s7, wlP9s9"),
+      "found a blank in '=enP7s7, wlP9s9', which NCCL takes for a part of the name | separate "
+      "names with commas alone");
+  EXPECT_EQ(Judge("NCCL_IB_HCA", "=rocep1s0f1,roceP2p1s0f1"), "fine");
+}
+
+TEST(NcclLint, EmptyValueIsFoundForEveryVariable) {
+  for (const char* name : {"NCCL_IB_GID_INDEX", "NCCL_NET", "NCCL_DEBUG"}) {
+    EXPECT_EQ(Judge(name, ""),
+              "is empty: NCCL takes its default, and no longer looks into nccl.conf for it | give "
+              "it a value, or take it out");
+  }
+}
+
+TEST(NcclLint, VariableWithoutEffectHereIsFoundWithTheReason) {
+  EXPECT_EQ(Judge("NCCL_NVLS_ENABLE", "0"),
+            "has no effect here: GB10 has no NVLink multicast | take it out");
+  EXPECT_EQ(Judge("NCCL_NET_GDR_READ", "1"),
+            "has no effect here: GB10 has no GPUDirect RDMA | take it out");
+  EXPECT_EQ(Judge("NCCL_P2P_DISABLE", "1"), "has no effect here: a node has one GPU | take it out");
+  EXPECT_EQ(Judge("NCCL_IB_MERGE_NICS", "0"),
+            "has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable | "
+            "take it out");
+  EXPECT_EQ(Judge("NCCL_IB_MERGE_NICS", "0", {.two_cages = true}), "fine");
+  EXPECT_EQ(Judge("NCCL_P2P_DISABLE", "1", {.sparks = false}), "fine");
+  EXPECT_EQ(Judge("NCCL_NET_GDR_READ", "1", {.sparks = false}), "fine");
+  EXPECT_EQ(Judge("NCCL_IB_ADDR_FAMILY", "AF_INET", {.gid_pinned = true}),
+            "has no effect here: nccl.gid_index pins the index that it would choose | take it out");
+  EXPECT_EQ(Judge("NCCL_IB_ADDR_FAMILY", "AF_INET"), "fine");
+}
+
+TEST(NcclLint, WhatTurnsRdmaOffIsRefusedOnEveryFabric) {
+  EXPECT_EQ(Judge("NCCL_IB_DISABLE", "1"),
+            "turns RDMA off: all traffic would go over TCP | take it out");
+  EXPECT_EQ(Judge("NCCL_IB_DISABLE", "0"), "fine");
+  EXPECT_EQ(Judge("NCCL_NET", "socket"), "chooses TCP: RDMA would not be used | take it out");
+  EXPECT_EQ(Judge("NCCL_NET", "IB"), "fine");
+}
+
+TEST(NcclLint, ValueThatTheFabricCannotWorkWithIsRefusedWithItsReason) {
+  const LintContext context{.two_cages = true,
+                            .needed = {{"NCCL_ALGO", "Ring", "only rings have cables"}}};
+  EXPECT_EQ(Judge("NCCL_ALGO", "Tree", context),
+            "wanted Ring on this fabric, found Tree: only rings have cables | take it out");
+  EXPECT_EQ(Judge("NCCL_ALGO", "ring", context), "fine");
+  EXPECT_EQ(Judge("NCCL_ALGO", "Tree"), "fine");
+}
+
+TEST(NcclLint, OtherProgramsVariablesAreNotJudged) {
+  EXPECT_EQ(Judge("TORCH_NCCL_BLOCKING_WAIT", "true"), "fine");
+  EXPECT_EQ(Judge("NCCL_TESTS_MIN_BW", "10"), "fine");
+}
+
+TEST(NcclLint, NamesAreSortedSoThatTheyAreFound) {
+  EXPECT_TRUE(std::is_sorted(KnownNames().begin(), KnownNames().end()));
+  EXPECT_TRUE(IsKnownName("NCCL_ALGO"));
+  EXPECT_TRUE(IsKnownName("NCCL_WORK_FIFO_BYTES"));
+  EXPECT_FALSE(IsKnownName("NCCL_NCHANNELS"));
+}
+
+TEST(NcclLines, ConfFileIsTakenByteForByteAsNcclTakesIt) {
+  const std::string conf = "/etc/nccl.conf";
+  const auto one = [&](std::string_view text) -> std::string {
+    const auto found = ParseLine(conf, 1, text);
+    return found.empty() ? "nothing" : found.front().name + "|" + found.front().value;
+  };
+  EXPECT_EQ(one("NCCL_DEBUG=INFO "), "NCCL_DEBUG|INFO ");
+  EXPECT_EQ(one("NCCL_IB_HCA==mlx5_0"), "NCCL_IB_HCA|=mlx5_0");
+  EXPECT_EQ(one("NCCL_DEBUG=\"INFO\""), "NCCL_DEBUG|\"INFO\"");
+  EXPECT_EQ(one("export NCCL_DEBUG=INFO"), "export NCCL_DEBUG|INFO");
+  EXPECT_EQ(one(" # NCCL_DEBUG=INFO"), " # NCCL_DEBUG|INFO");
+  EXPECT_EQ(one("#NCCL_DEBUG=INFO"), "nothing");
+  EXPECT_EQ(one("NCCL_DEBUG=INFO\r"), "NCCL_DEBUG|INFO\\x0d");
+  EXPECT_EQ(one("NCCL_DEBUG"), "nothing");
+}
+
+TEST(NcclLines, ShellAndUnitLinesYieldTheirVariablesAlone) {
+  const auto all = [](std::string_view text) {
+    std::vector<std::string> found;
+    for (const Setting& one : ParseLine("/etc/profile.d/a.sh", 1, text)) {
+      found.push_back(one.name + "|" + one.value);
+    }
+    return found;
+  };
+  EXPECT_THAT(all("export NCCL_DEBUG=INFO NCCL_PROTO='LL' # why"),
+              ElementsAre("NCCL_DEBUG|INFO", "NCCL_PROTO|LL"));
+  EXPECT_THAT(all("Environment=\"NCCL_ALGO=allreduce:tree;x\" HF_TOKEN=secret NCCL_NET=IB"),
+              ElementsAre("NCCL_ALGO|allreduce:tree;x", "NCCL_NET|IB"));
+  EXPECT_THAT(all("ExecStart=/usr/bin/docker run -e NCCL_DEBUG=INFO image"),
+              ElementsAre("NCCL_DEBUG|INFO"));
+  EXPECT_THAT(all("export MY_NCCL_DEBUG=1; echo $NCCL_DEBUG ${NCCL_DEBUG:=2}"), IsEmpty());
+  EXPECT_THAT(all("  # export NCCL_DEBUG=INFO"), IsEmpty());
+  EXPECT_THAT(all("export NCCL_DEBUG="), ElementsAre("NCCL_DEBUG|"));
+}
+
+// The NCCL that the loader of this machine finds, or of its CUDA toolkit.
+std::string SomeLibnccl() {
+  for (const char* path :
+       {"/usr/local/cuda/lib/libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2",
+        "/usr/lib/x86_64-linux-gnu/libnccl.so.2", "/usr/lib/aarch64-linux-gnu/libnccl.so.2"}) {
+    if (std::filesystem::exists(path)) return path;
+  }
+  return {};
+}
+
+CommandReply RunHere(const RunProbe& probe) {
+  CommandReply reply;
+  FILE* pipe = popen((ShellJoin(probe.argv) + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return {.exit_code = 127};
+  char buffer[4096];
+  for (std::size_t got = 0; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
+    reply.out.append(buffer, got);
+  }
+  reply.exit_code = pclose(pipe);
+  return reply;
+}
+
+TEST(NcclLibrary, RealLibraryTellsItsVersionAndItsVariables) {
+  const std::string path = SomeLibnccl();
+  if (path.empty()) GTEST_SKIP() << "no libnccl on this machine";
+  NodeFacts facts;
+  StoreLibrary(RunHere(LibraryProbe({.library = path})), facts);
+  const auto observed = LibraryOf(facts);
+  const Library* library = Known(observed);
+  ASSERT_NE(library, nullptr);
+  EXPECT_EQ(library->path, path);
+  EXPECT_THAT(library->version, testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
+  for (const char* name : {"NCCL_IB_HCA", "NCCL_DEBUG", "NCCL_MIN_NCHANNELS"}) {
+    EXPECT_TRUE(library->Knows(name)) << name;
+  }
+  for (const char* name : {"NCCL_NCHANNELS", "NCCL_TIMEOUT", "NCCL_BLOCKING_WAIT"}) {
+    EXPECT_FALSE(library->Knows(name)) << name;
+  }
+}
+
+TEST(NcclLibrary, NoLibraryIsAbsentAndAFileThatIsNoneIsUnknown) {
+  NodeFacts facts;
+  StoreLibrary(RunHere(LibraryProbe({.library = "/nonexistent/libnccl.so.2"})), facts);
+  EXPECT_TRUE(std::holds_alternative<Absent>(LibraryOf(facts)));
+  StoreLibrary(RunHere(LibraryProbe({.library = "/etc/passwd"})), facts);
+  const auto observed = LibraryOf(facts);
+  ASSERT_TRUE(std::holds_alternative<Unknown>(observed));
+  EXPECT_EQ(std::get<Unknown>(observed).why, "/etc/passwd names no variable: is it a libnccl?");
+  StoreLibrary({.exit_code = 124}, facts);
+  EXPECT_EQ(std::get<Unknown>(LibraryOf(facts)).why, "reading libnccl took longer than 20 s");
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::nccl

@@ -1,0 +1,394 @@
+#include "plugins/units/units.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "reconciler/base/mark.h"
+#include "reconciler/planning/diff.h"
+#include "tests/unit/plugins/values.h"
+
+namespace reconciler::plugins::units {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Settings = std::vector<std::pair<std::string, Value>>;
+
+constexpr const char* kService =
+    "[Service]\nExecStart=/bin/sleep 1d\n[Install]\nWantedBy=multi-user.target\n";
+constexpr const char* kPath = "/etc/systemd/system/demo.service";
+
+ClusterSpec Cluster(std::vector<Settings> units) {
+  ClusterSpec cluster{.file = "cluster.yaml", .name = "homelab"};
+  cluster.nodes.push_back({.name = "spark-1", .id = 1});
+  cluster.nodes.push_back({.name = "spark-2", .id = 2});
+  std::vector<Value> entries;
+  int line = 20;
+  for (Settings& unit : units) entries.push_back(test::At(line++, test::Map(std::move(unit))));
+  cluster.settings = test::Map({{"units", test::List(std::move(entries))}});
+  return cluster;
+}
+
+Settings Demo(bool enabled = true, bool active = true) {
+  return {{"name", test::Text("demo.service")},
+          {"content", test::Text(kService)},
+          {"enabled", test::Flag(enabled)},
+          {"active", test::Flag(active)}};
+}
+
+std::string Block(const std::string& name, const std::string& load, const std::string& file,
+                  const std::string& active, const std::string& more = "") {
+  return "ActiveState=" + active + "\nId=" + name + "\nLoadState=" + load + "\nNames=" + name +
+         "\nNeedDaemonReload=no\nUnitFileState=" + file + "\n" + more;
+}
+
+NodeFacts Facts(const CommandReply& show) {
+  NodeFacts facts{.node = "spark-1"};
+  facts.files[kPath] = Absent{};
+  Get().parse({.commands = {{"units.show", show}}}, facts);
+  return facts;
+}
+
+std::vector<Resource> ResourcesOf(const ClusterSpec& cluster, const NodeFacts& facts) {
+  const ClusterFacts all{.nodes = {{facts.node, facts}}};
+  const Fabric fabric;
+  return Get().resources({cluster, fabric, *cluster.FindNode(facts.node), facts, all});
+}
+
+// The steps of one stage as the engine runs them: actions in order, then each trigger once.
+std::vector<std::string> StepsOf(const std::vector<Resource>& resources) {
+  std::vector<std::string> steps;
+  std::vector<std::string> triggers;
+  for (const Resource& resource : resources) {
+    const auto change = Diff(resource, "units");
+    if (!change || change->change == ChangeKind::kBlocked) continue;
+    for (const Action& action : change->actions) steps.push_back(Describe(action));
+    for (const RunCommand& trigger : change->triggers) {
+      const std::string text = Describe(trigger);
+      if (std::find(triggers.begin(), triggers.end(), text) == triggers.end())
+        triggers.push_back(text);
+    }
+  }
+  steps.insert(steps.end(), triggers.begin(), triggers.end());
+  return steps;
+}
+
+std::string StateDetail(Settings unit, const CommandReply& show) {
+  const auto change = Diff(ResourcesOf(Cluster({std::move(unit)}), Facts(show)).back(), "units");
+  if (!change) return "holds";
+  return (change->change == ChangeKind::kBlocked ? "blocked: " : "") + change->detail;
+}
+
+std::vector<std::string> MessagesOf(const Errors& errors) {
+  std::vector<std::string> messages;
+  for (const Error& error : errors) messages.push_back(error.message);
+  return messages;
+}
+
+std::vector<std::string> Check(std::vector<Settings> units) {
+  return MessagesOf(Get().check(Cluster(std::move(units)), Fabric()));
+}
+
+TEST(Units, NewUnitIsWrittenLinkedReloadedAndStartedOnce) {
+  const NodeFacts facts = Facts({.out = Block("demo.service", "not-found", "", "inactive")});
+  const auto resources = ResourcesOf(Cluster({Demo()}), facts);
+  EXPECT_THAT(StepsOf(resources),
+              ElementsAre("write /etc/systemd/system/demo.service",
+                          "run systemctl --no-reload enable -- demo.service",
+                          "run systemctl daemon-reload", "run systemctl restart -- demo.service"));
+  EXPECT_EQ(Diff(resources[1], "units")->detail, "disabled inactive → enabled active");
+  EXPECT_EQ(Diff(resources[0], "units")->impact, Impact::kNone);
+}
+
+TEST(Units, FilesOfAllUnitsComeBeforeAnyCommand) {
+  Settings other = {{"name", test::Text("other.service")},
+                    {"drop_ins", test::Map({{"10-a.conf", test::Text("[Service]\nNice=5")}})},
+                    {"active", test::Flag(true)}};
+  NodeFacts facts = Facts({.out = Block("demo.service", "not-found", "", "inactive") + "\n" +
+                                  Block("other.service", "loaded", "static", "inactive")});
+  facts.files["/etc/systemd/system/other.service.d/10-a.conf"] = Absent{};
+  const auto resources = ResourcesOf(Cluster({Demo(), other}), facts);
+  EXPECT_THAT(StepsOf(resources),
+              ElementsAre("write /etc/systemd/system/demo.service",
+                          "write /etc/systemd/system/other.service.d/10-a.conf",
+                          "run systemctl --no-reload enable -- demo.service",
+                          "run systemctl cat --no-pager -- other.service",
+                          "run systemctl daemon-reload", "run systemctl restart -- demo.service",
+                          "run systemctl restart -- other.service"));
+  EXPECT_EQ(std::get<FileState>(std::get<ResourceState>(resources[1].desired)),
+            (FileState{.content = OwnedFile("homelab", "[Service]\nNice=5\n")}));
+}
+
+TEST(Units, ChangedContentRestartsARunningUnitOnce) {
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
+  facts.files[kPath] = FileState{.content = OwnedFile("homelab", "[Service]\n") + "# edited\n"};
+  const auto resources = ResourcesOf(Cluster({Demo()}), facts);
+  EXPECT_THAT(StepsOf(resources),
+              ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload",
+                          "run systemctl restart -- demo.service"));
+  EXPECT_EQ(Diff(resources[0], "units")->impact, Impact::kServiceRestart);
+}
+
+TEST(Units, ChangedContentRestartsNothingWhereActiveIsNotManaged) {
+  Settings unit = {{"name", test::Text("demo.service")}, {"content", test::Text(kService)}};
+  EXPECT_THAT(StepsOf(ResourcesOf(Cluster({unit}), Facts({}))),
+              ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload"));
+}
+
+TEST(Units, EnablingARunningUnitDoesNotRestartIt) {
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "disabled", "active")});
+  facts.files[kPath] = FileState{.content = OwnedFile("homelab", kService)};
+  const auto resources = ResourcesOf(Cluster({Demo()}), facts);
+  EXPECT_THAT(StepsOf(resources), ElementsAre("run systemctl --no-reload enable -- demo.service",
+                                              "run systemctl daemon-reload"));
+  EXPECT_THAT(Diff(resources[1], "units")->undo,
+              ElementsAre(Action(RunCommand{
+                  .argv = {"systemctl", "--no-reload", "disable", "--", "demo.service"}})));
+}
+
+TEST(Units, UnwantedUnitIsDisabledAndStopped) {
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
+  facts.files[kPath] = FileState{.content = OwnedFile("homelab", kService)};
+  const auto resources = ResourcesOf(Cluster({Demo(false, false)}), facts);
+  EXPECT_THAT(StepsOf(resources),
+              ElementsAre("run systemctl --no-reload disable -- demo.service",
+                          "run systemctl stop -- demo.service", "run systemctl daemon-reload"));
+  EXPECT_EQ(Diff(resources[1], "units")->detail, "enabled active → disabled inactive");
+  EXPECT_EQ(Diff(resources[1], "units")->impact, Impact::kNone);  // stopped is not restarted
+}
+
+TEST(Units, FilesThatSystemdHasNotReadAreReloadedAndTheUnitRestarted) {
+  std::string block = Block("demo.service", "loaded", "enabled", "active");
+  block.replace(block.find("NeedDaemonReload=no"), 19, "NeedDaemonReload=yes");
+  NodeFacts facts = Facts({.out = block});
+  facts.files[kPath] = FileState{.content = OwnedFile("homelab", kService)};
+  const auto resources = ResourcesOf(Cluster({Demo()}), facts);
+  EXPECT_EQ(Diff(resources[1], "units")->detail, "enabled active not-reloaded → enabled active");
+  EXPECT_THAT(StepsOf(resources),
+              ElementsAre("run systemctl --no-reload enable -- demo.service",
+                          "run systemctl daemon-reload", "run systemctl restart -- demo.service"));
+}
+
+TEST(Units, WhatHoldsGivesNoChange) {
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
+  facts.files[kPath] = FileState{.content = OwnedFile("homelab", kService)};
+  EXPECT_THAT(StepsOf(ResourcesOf(Cluster({Demo()}), facts)), IsEmpty());
+}
+
+TEST(Units, OnlyWhatTheManifestSaysIsCompared) {
+  Settings unit = {{"name", test::Text("demo.service")}, {"enabled", test::Flag(true)}};
+  EXPECT_EQ(StateDetail(unit, {.out = Block("demo.service", "loaded", "enabled", "failed")}),
+            "holds");
+  unit[1].first = "active";
+  EXPECT_EQ(StateDetail(unit, {.out = Block("demo.service", "loaded", "static", "active")}),
+            "holds");
+}
+
+TEST(Units, UnitThatDoesNotRunOrIsNotThereIsInactiveAndDisabled) {
+  const Settings off = {{"name", test::Text("demo.service")},
+                        {"enabled", test::Flag(false)},
+                        {"active", test::Flag(false)}};
+  EXPECT_EQ(StateDetail(off, {.out = Block("demo.service", "not-found", "", "inactive")}), "holds");
+  EXPECT_EQ(StateDetail(off, {.out = Block("demo.service", "masked", "masked", "inactive")}),
+            "holds");
+  EXPECT_EQ(StateDetail(off, {.out = Block("demo.service", "loaded", "static", "failed")}),
+            "holds");
+}
+
+TEST(Units, EnabledUntilTheNextBootIsNotEnabled) {
+  EXPECT_EQ(
+      StateDetail(Demo(), {.out = Block("demo.service", "loaded", "enabled-runtime", "active")}),
+      "enabled-runtime active → enabled active");
+}
+
+TEST(Units, WhatSystemctlCannotBringAboutIsBlockedWithTheReason) {
+  const Settings vendor = {{"name", test::Text("demo.service")},
+                           {"enabled", test::Flag(true)},
+                           {"active", test::Flag(true)}};
+  const auto detail = [&](const std::string& block) { return StateDetail(vendor, {.out = block}); };
+  EXPECT_EQ(detail(Block("demo.service", "masked", "masked", "inactive")),
+            "blocked: masked: systemctl unmask demo.service by hand");
+  EXPECT_EQ(
+      detail(Block("demo.service", "loaded", "enabled", "failed", "Result=exit-code\n")),
+      "blocked: failed (exit-code): see journalctl -u demo.service, then systemctl reset-failed");
+  EXPECT_EQ(detail(Block("demo.service", "not-found", "", "inactive")),
+            "blocked: not installed, and the manifest gives no content for it");
+  EXPECT_EQ(detail(Block("demo.service", "bad-setting", "disabled", "inactive")),
+            "blocked: systemd cannot load it (bad-setting)");
+  EXPECT_EQ(detail(Block("demo.service", "loaded", "static", "inactive")),
+            "blocked: systemd calls its file 'static', which cannot be enabled");
+}
+
+TEST(Units, NothingThatIsShownBlockedIsRestarted) {
+  for (const CommandReply& show :
+       {CommandReply{.out = Block("demo.service", "loaded", "enabled", "failed")},
+        CommandReply{.out = Block("demo.service", "masked", "masked", "inactive")},
+        CommandReply{.out = Block("demo.service", "loaded", "enabled", "activating")},
+        CommandReply{.exit_code = 124}}) {
+    const auto resources = ResourcesOf(Cluster({Demo()}), Facts(show));
+    EXPECT_EQ(Diff(resources.back(), "units")->change, ChangeKind::kBlocked);
+    EXPECT_EQ(Diff(resources.front(), "units")->impact, Impact::kNone);
+    EXPECT_THAT(StepsOf(resources), ElementsAre("write /etc/systemd/system/demo.service",
+                                                "run systemctl daemon-reload"));
+  }
+}
+
+TEST(Units, UnitWhoseFileIsBlockedIsBlockedByThat) {
+  const Observed<FileState> stuck[] = {Unknown{"is not a regular file"},
+                                       FileState{.content = "# somebody else\n"},
+                                       FileState{.content = OwnedFile("office", kService)}};
+  const std::string whys[] = {
+      "cannot be read: is not a regular file",
+      "was not written by spark-reconcile: move it away, or take this out of the manifest",
+      "belongs to cluster 'office': move it away if that cluster is gone, or take this out of the "
+      "manifest"};
+  for (std::size_t i = 0; i < std::size(stuck); ++i) {
+    for (const bool on : {true, false}) {
+      NodeFacts facts = Facts({.out = Block("demo.service", "loaded", on ? "disabled" : "enabled",
+                                            on ? "inactive" : "active")});
+      facts.files[kPath] = stuck[i];
+      const auto resources = ResourcesOf(Cluster({Demo(on, on)}), facts);
+      EXPECT_EQ(Diff(resources[0], "units")->change, ChangeKind::kBlocked);
+      EXPECT_EQ(Diff(resources[1], "units")->change, ChangeKind::kBlocked);
+      EXPECT_EQ(Diff(resources[1], "units")->detail, std::string(kPath) + " " + whys[i]);
+      EXPECT_THAT(StepsOf(resources), IsEmpty());
+    }
+  }
+}
+
+TEST(Units, UnitWhoseDropInIsBlockedIsNotRestarted) {
+  Settings unit = Demo();
+  unit.emplace_back("drop_ins", test::Map({{"10-a.conf", test::Text("[Service]\nNice=5")}}));
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "disabled", "active")});
+  facts.files["/etc/systemd/system/demo.service.d/10-a.conf"] =
+      FileState{.content = "[Service]\nNice=1\n"};
+  const auto resources = ResourcesOf(Cluster({unit}), facts);
+  EXPECT_EQ(Diff(resources[2], "units")->detail,
+            "/etc/systemd/system/demo.service.d/10-a.conf was not written by spark-reconcile: move "
+            "it away, or take this out of the manifest");
+  EXPECT_THAT(StepsOf(resources),
+              ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload"));
+}
+
+TEST(Units, UnknownStateBlocksInsteadOfChanging) {
+  EXPECT_EQ(StateDetail(Demo(), {.exit_code = 124,
+                                 .out = Block("demo.service", "loaded", "enabled", "active")}),
+            "blocked: unknown: systemctl gave no answer in 5 s");
+  EXPECT_EQ(StateDetail(Demo(), {.exit_code = 127}),
+            "blocked: unknown: systemctl is not installed");
+  EXPECT_EQ(
+      StateDetail(Demo(), {.exit_code = 1, .err = "Failed to connect to bus: Host is down\n"}),
+      "blocked: unknown: systemctl show failed: Failed to connect to bus: Host is down");
+  EXPECT_EQ(StateDetail(Demo(), {.exit_code = 4}),
+            "blocked: unknown: systemctl show ended with exit 4");
+  EXPECT_EQ(StateDetail(Demo(), {.out = Block("else.service", "loaded", "enabled", "active")}),
+            "blocked: unknown: systemctl show left it out");
+  EXPECT_EQ(StateDetail(Demo(), {.out = "Id=demo.service\nNames=demo.service\n"}),
+            "blocked: unknown: systemctl shows no state for it");
+  EXPECT_EQ(StateDetail(Demo(), {.out = Block("demo.service", "loaded", "enabled", "activating")}),
+            "blocked: unknown: it is activating: neither running nor stopped yet");
+}
+
+TEST(Units, BlocksAreFoundByAnyNameInAnyOrder) {
+  const std::string sshd =
+      "Id=ssh.service\nNames=sshd.service ssh.service\nLoadState=loaded\n"
+      "ActiveState=active\nUnitFileState=enabled\nNeedDaemonReload=no\n";
+  const Settings unit = {{"name", test::Text("sshd.service")}, {"active", test::Flag(true)}};
+  EXPECT_EQ(
+      StateDetail(unit, {.out = Block("a.service", "loaded", "static", "failed") + "\n" + sshd}),
+      "holds");
+}
+
+TEST(Units, AllUnitsOfANodeAreReadByOneLimitedCommand) {
+  const ClusterSpec cluster = Cluster(
+      {Demo(),
+       {{"name", test::Text("b.timer")}, {"active", test::Flag(true)}},
+       {{"name", test::Text("c.service")}, {"drop_ins", test::Map({{"x.conf", test::Text("")}})}},
+       {{"name", test::Text("d.service")},
+        {"active", test::Flag(true)},
+        {"nodes", test::List({test::Text("spark-2")})}}});
+  const auto reads = Get().probe(cluster, Fabric(), cluster.nodes[0]);
+  ASSERT_EQ(reads.size(), 3u);
+  const auto& show = std::get<RunProbe>(reads[0]);
+  EXPECT_EQ(show.time_limit_s, 5);
+  EXPECT_THAT(std::vector<std::string>(show.argv.end() - 3, show.argv.end()),
+              ElementsAre("--", "demo.service", "b.timer"));
+  EXPECT_EQ(std::get<ReadFile>(reads[1]).path, kPath);
+  EXPECT_EQ(std::get<ReadFile>(reads[2]).path, "/etc/systemd/system/c.service.d/x.conf");
+}
+
+TEST(Units, UnitIsHeldOnItsNodesOnly) {
+  Settings unit = Demo();
+  unit.emplace_back("nodes", test::List({test::Text("spark-2")}));
+  const ClusterSpec cluster = Cluster({unit});
+  EXPECT_THAT(ResourcesOf(cluster, Facts({})), IsEmpty());
+  EXPECT_EQ(ResourcesOf(cluster, NodeFacts{.node = "spark-2"}).size(), 2u);
+}
+
+TEST(Units, NamesThatSystemdRefusesAreManifestErrors) {
+  for (const std::string name : {"demo", "demo.conf", ".service", "-x.service", "a/b.service",
+                                 "a b.service", "x.device", "@.service", "a\nb.service"}) {
+    const auto messages = Check({{{"name", test::Text(name)}}});
+    ASSERT_EQ(messages.size(), 1u) << name;
+    EXPECT_TRUE(
+        messages[0].starts_with("units: wanted a unit name such as 'demo.service', found '"));
+  }
+  EXPECT_THAT(
+      Check({{{"name", test::Text("a\nb.service")}}}),
+      ElementsAre("units: wanted a unit name such as 'demo.service', found 'a\\x0ab.service'"));
+  EXPECT_THAT(
+      Check({{{"name", test::Text("mnt-a\\x2db.mount")}}, {{"name", test::Text("a@b.timer")}}}),
+      IsEmpty());
+}
+
+TEST(Units, DropInsThatSystemdWouldNotReadAreManifestErrors) {
+  const auto check = [](const std::string& file) {
+    return Check({{{"name", test::Text("demo.service")},
+                   {"drop_ins", test::Map({{file, test::Text("[Service]\n")}})}}});
+  };
+  EXPECT_THAT(check("10-limits.conf"), IsEmpty());
+  EXPECT_THAT(check("limits"),
+              ElementsAre("units: demo.service: wanted a drop-in file name such as "
+                          "'10-limits.conf', found 'limits'"));
+  EXPECT_EQ(check("../x.conf").size(), 1u);
+  EXPECT_EQ(check("a/x.conf").size(), 1u);
+}
+
+TEST(Units, StateThatCannotBeHeldIsAManifestError) {
+  EXPECT_THAT(Check({{{"name", test::Text("demo@.service")}, {"enabled", test::Flag(false)}}}),
+              ElementsAre("units: demo@.service: a template can be neither enabled nor active"));
+  Settings bare = Demo();
+  bare[1].second = test::Text("[Service]\nExecStart=/bin/true\n# [Install]\n");
+  EXPECT_THAT(
+      Check({bare}),
+      ElementsAre("units: demo.service: wanted an [Install] section to enable it by, found none"));
+  EXPECT_THAT(Check({Demo()}), IsEmpty());
+}
+
+TEST(Units, UnknownNodesAreManifestErrorsWithASuggestion) {
+  Settings unit = Demo();
+  unit.emplace_back("nodes", test::List({test::Text("spark-22")}));
+  const Errors errors = Get().check(Cluster({unit}), Fabric());
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].message,
+            "units: demo.service: unknown node 'spark-22', did you mean 'spark-2'?");
+  EXPECT_EQ(errors[0].hint, "nodes: spark-1, spark-2");
+  EXPECT_EQ(errors[0].where, (SourceMark{"cluster.yaml", {20, 5}}));
+}
+
+TEST(Units, TwoEntriesForOneUnitOnOneNodeAreAManifestError) {
+  Settings first = Demo();
+  first.emplace_back("nodes", test::List({test::Text("spark-1")}));
+  Settings second = Demo();
+  second.emplace_back("nodes", test::List({test::Text("spark-2")}));
+  EXPECT_THAT(Check({first, second}), IsEmpty());
+  EXPECT_THAT(
+      Check({first, Demo()}),
+      ElementsAre("units: wanted one entry for demo.service on spark-1, found another on line 20"));
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::units

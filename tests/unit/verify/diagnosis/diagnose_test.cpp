@@ -1,0 +1,299 @@
+#include "reconciler/verify/diagnosis/diagnose.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/unit/verify/sample.h"
+
+namespace reconciler {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Diagnose, AHealthyClusterHasNoFinding) {
+  for (const Sample& sample : {OnSwitch(2), OnSwitch(8), Ring()}) {
+    EXPECT_THAT(FindingsOf(sample, PassedChecks(sample)), testing::IsEmpty());
+  }
+}
+
+struct FactCase {
+  std::string name;
+  Sample (*sample)();
+  std::vector<std::string> jumbo_lost;  // pings that fail because of it
+  std::vector<std::string> nothing_back;
+  std::vector<std::string> brief;
+};
+
+Sample MtuOnOnePort() {
+  Sample sample = OnSwitch(4);
+  sample.Link(2, 0).mtu = 1500;
+  return sample;
+}
+Sample MtuTooLarge() {
+  Sample sample = OnSwitch(2);
+  sample.Link(2, 0).mtu = 9216;
+  return sample;
+}
+Sample MtuOnBothTwins() {
+  Sample sample = OnSwitch(2);
+  sample.Link(2, 0).mtu = sample.Link(2, 1).mtu = 1500;
+  return sample;
+}
+Sample NoCarrierAtOneNode() {
+  Sample sample = OnSwitch(3);
+  sample.Link(3, 0).carrier = sample.Link(3, 1).carrier = false;
+  return sample;
+}
+Sample CableOut() {
+  Sample sample = OnSwitch(2);
+  for (const int node : {1, 2}) {
+    for (const int rail : {0, 1}) sample.Link(node, rail).carrier = false;
+  }
+  return sample;
+}
+Sample DownAtOneEndOfACable() {
+  Sample sample = OnSwitch(2);
+  sample.Link(1, 0).admin_up = sample.Link(1, 0).carrier = false;
+  sample.Link(2, 0).carrier = false;
+  return sample;
+}
+Sample SwitchOff() {
+  Sample sample = OnSwitch(3);
+  for (const int node : {1, 2, 3}) {
+    for (const int rail : {0, 1}) sample.Link(node, rail).carrier = false;
+  }
+  return sample;
+}
+// As networkd leaves a cable that is out: a port without carrier has no address.
+Sample CableOutWithNetworkd() {
+  Sample sample = CableOut();
+  for (const int node : {1, 2}) {
+    for (const int rail : {0, 1}) sample.Link(node, rail).ipv4.clear();
+  }
+  return sample;
+}
+Sample DownAtOneEndWithNetworkd() {
+  Sample sample = DownAtOneEndOfACable();
+  for (const int node : {1, 2}) sample.Link(node, 0).ipv4.clear();
+  return sample;
+}
+Sample CableOutAndAddressElsewhere() {
+  Sample sample = CableOut();
+  sample.Link(1, 1).ipv4.push_back(sample.Link(1, 0).ipv4.front());
+  sample.Link(1, 0).ipv4.clear();
+  sample.Link(2, 0).ipv4 = {*ParseIpv4Prefix("10.0.0.1/24")};
+  return sample;
+}
+Sample AddressGone() {
+  Sample sample = OnSwitch(3);
+  sample.Link(1, 1).ipv4.clear();
+  return sample;
+}
+Sample PortGone() {
+  Sample sample = OnSwitch(2);
+  sample.facts.nodes.at("spark-2").links.erase("enP2p1s0f1np1");
+  return sample;
+}
+Sample MtuAndSilence() {
+  Sample sample = OnSwitch(2);
+  sample.Link(2, 0).mtu = 1500;
+  return sample;
+}
+
+class Facts : public testing::TestWithParam<FactCase> {};
+
+TEST_P(Facts, ExplainThePingsThatTheyBreak) {
+  const Sample sample = GetParam().sample();
+  auto checks = PassedChecks(sample);
+  for (const auto& rule : GetParam().jumbo_lost) {
+    Break(checks, Rung::kPing, rule, Symptom::kJumboLost);
+  }
+  for (const auto& rule : GetParam().nothing_back) {
+    Break(checks, Rung::kPing, rule, Symptom::kNothingBack);
+  }
+  EXPECT_EQ(Brief(FindingsOf(sample, checks)), GetParam().brief);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, Facts,
+    testing::Values(
+        // One port's MTU and its six pings are one finding of seven checks.
+        FactCase{
+            "MtuOnOnePort", MtuOnOnePort, {"2>0@0", "0>2@0"}, {}, {"mtu-wrong spark-2 rail0 x7"}},
+        FactCase{
+            "MtuOnBothTwins", MtuOnBothTwins, {"0>0@*"}, {}, {"mtu-wrong spark-2 rail0 rail1 x6"}},
+        FactCase{"MtuTooLargeExplainsNoLoss",
+                 MtuTooLarge,
+                 {"0>0@0"},
+                 {},
+                 {"mtu-wrong spark-2 rail0 x1", "path-mtu spark-1 spark-2 rail0 x2"}},
+        FactCase{"MtuDoesNotExplainSilence",
+                 MtuAndSilence,
+                 {},
+                 {"0>0@0"},
+                 {"mtu-wrong spark-2 rail0 x1", "no-path spark-1 spark-2 rail0 x2"}},
+        FactCase{"NoCarrierAtOneNode",
+                 NoCarrierAtOneNode,
+                 {},
+                 {"3>0@*", "0>3@*"},
+                 {"no-carrier spark-3 rail0 rail1 x10"}},
+        FactCase{
+            "CableOut", CableOut, {}, {"0>0@*"}, {"no-carrier spark-1 spark-2 rail0 rail1 x8"}},
+        FactCase{"NoCarrierExplainsTheAddressThatNetworkdTookAway",
+                 CableOutWithNetworkd,
+                 {},
+                 {"0>0@*"},
+                 {"no-carrier spark-1 spark-2 rail0 rail1 x12"}},
+        FactCase{"AFaultAtTheOtherEndExplainsThatAddressToo",
+                 DownAtOneEndWithNetworkd,
+                 {},
+                 {"0>0@0"},
+                 {"link-down spark-1 rail0 x6"}},
+        FactCase{"NoCarrierExplainsNoWrongAddress",
+                 CableOutAndAddressElsewhere,
+                 {},
+                 {"0>0@*"},
+                 {"no-carrier spark-1 spark-2 rail0 rail1 x8", "address-missing spark-1 rail0 x1",
+                  "address-missing spark-2 rail0 x1"}},
+        FactCase{"DownAtOneEndOfACable",
+                 DownAtOneEndOfACable,
+                 {},
+                 {"0>0@0"},
+                 {"link-down spark-1 rail0 x4"}},
+        FactCase{"SwitchOff",
+                 SwitchOff,
+                 {},
+                 {"0>0@*"},
+                 {"no-carrier spark-1 spark-2 spark-3 rail0 rail1 x18"}},
+        FactCase{"AddressGone",
+                 AddressGone,
+                 {},
+                 {"1>0@1", "0>1@1"},
+                 {"address-missing spark-1 rail1 x5"}},
+        FactCase{"PortGone", PortGone, {}, {"0>0@1"}, {"port-missing spark-2 rail1 x3"}}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(Diagnose, ASlowPortIsAFindingOfItsOwnThatExplainsNoPing) {
+  Sample sample = OnSwitch(2);
+  sample.fabric.wires = {{{"spark-2", "p1"}, {"", "", true}, 200}};
+  sample.Link(2, 0).speed_mbps = 50000;
+  sample.Link(2, 0).phys_port_name = "p1";
+  auto checks = PassedChecks(sample);
+  Break(checks, Rung::kPing, "0>0@0", Symptom::kNothingBack);
+  const auto findings = FindingsOf(sample, checks);
+  ASSERT_EQ(Brief(findings), (std::vector<std::string>{"speed-low spark-2 rail0 x1",
+                                                       "no-path spark-1 spark-2 rail0 x2"}));
+  EXPECT_EQ(findings[0].cause,
+            "the port runs slower than its cable can: the other end's rate or FEC is set or "
+            "negotiated otherwise, or the cable is made for less");
+  EXPECT_EQ(findings[0].next_step,
+            "compare `ethtool` on spark-2 with the port at the other end; `spark-reconcile graph` "
+            "says what a switch must have");
+}
+
+TEST(Diagnose, AWrongMtuSaysWhatWasFoundAndWhatToDo) {
+  const Sample sample = MtuOnOnePort();
+  const auto findings = FindingsOf(sample, PassedChecks(sample));
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].expected, "mtu 9000 on enp1s0f1np1");
+  EXPECT_EQ(findings[0].measured, "mtu 1500");
+  EXPECT_EQ(findings[0].cause, "the port's MTU is not the fabric's");
+  EXPECT_EQ(findings[0].next_step, "run `spark-reconcile plan`: apply sets the MTU of spark-2");
+}
+
+TEST(Diagnose, CarrierNamesTheCableTheNodeOrTheSwitch) {
+  EXPECT_EQ(FindingsOf(CableOut(), PassedChecks(CableOut()))[0].cause,
+            "neither end sees a signal: the cable is out or broken");
+  EXPECT_EQ(FindingsOf(NoCarrierAtOneNode(), PassedChecks(NoCarrierAtOneNode()))[0].cause,
+            "no signal at spark-3: its cable, or the port at the other end is off");
+  EXPECT_EQ(FindingsOf(SwitchOff(), PassedChecks(SwitchOff()))[0].cause,
+            "no node on the rail sees a signal: the switch is off");
+}
+
+TEST(Diagnose, EqualMemlocksAreOneFinding) {
+  Sample sample = OnSwitch(3);
+  for (const char* node : {"spark-1", "spark-3"}) {
+    sample.facts.nodes.at(node).values["memlock.session"] = std::string("8388608");
+  }
+  sample.facts.nodes.at("spark-2").values["memlock.session"] = Unknown{"cat hung"};
+  const auto findings = FindingsOf(sample, PassedChecks(sample));
+  EXPECT_THAT(Brief(findings),
+              ElementsAre("fact-unknown spark-2 x1", "memlock-low spark-1 spark-3 x2"));
+  EXPECT_EQ(findings[0].outcome, Outcome::kCouldNotMeasure);
+  EXPECT_EQ(findings[0].cause, "cat hung");
+  EXPECT_EQ(findings[1].outcome, Outcome::kFail);
+}
+
+// spark-2 cannot be reached; what its peers' pings to it show is in the checks.
+std::vector<Finding> WithoutSpark2(bool peers_hear_it) {
+  Sample sample = OnSwitch(3);
+  sample.Lose(2);
+  auto checks = PassedChecks(sample);
+  for (Check& check : checks) {
+    if (check.to != "spark-2" || check.outcome != Outcome::kPass) continue;
+    if (peers_hear_it && check.rung == Rung::kPing) continue;
+    check.outcome = Outcome::kCouldNotMeasure;
+    check.symptom = Symptom::kNodeUnreachable;
+    check.measured = "nothing comes back, small packets neither";
+  }
+  return FindingsOf(sample, checks);
+}
+
+TEST(Diagnose, AnUnreachableNodeIsOneFindingForAllItsChecks) {
+  const auto findings = WithoutSpark2(false);
+  // 13 facts, 4 pings and 4 logins of its own, 4 pings and 4 logins to it.
+  EXPECT_THAT(Brief(findings), ElementsAre("node-unreachable spark-2 x29"));
+  EXPECT_EQ(findings[0].measured, "no connection within 10 s");
+  EXPECT_EQ(findings[0].cause, "its peers hear nothing from spark-2 either: off, booting or hung");
+}
+
+TEST(Diagnose, AnUnreachableNodeThatItsPeersHearHasAManagementFault) {
+  const auto findings = WithoutSpark2(true);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].cause,
+            "spark-2 runs and answers its peers: the management path, its sshd or our access is at "
+            "fault");
+  EXPECT_EQ(findings[0].evidence.front(), "spark-1 gets its pings on rail0 back");
+}
+
+TEST(Diagnose, EveryFailureIsExplainedByExactlyOneFinding) {
+  const Sample samples[] = {OnSwitch(2), OnSwitch(4), Ring(), MtuOnOnePort(), SwitchOff()};
+  std::mt19937 random(7);  // any seed: the law holds for all
+  for (int round = 0; round < 200; ++round) {
+    const Sample& sample = samples[round % 5];
+    auto checks = PassedChecks(sample);
+    for (Check& check : checks) {
+      if (check.to.empty() || random() % 3 != 0) continue;
+      const int first =
+          static_cast<int>(check.rung == Rung::kPing ? Symptom::kNothingBack : Symptom::kSshDenied);
+      const int last =
+          static_cast<int>(check.rung == Rung::kPing ? Symptom::kSomeLost : Symptom::kSshFailed);
+      check.symptom = static_cast<Symptom>(
+          first + static_cast<int>(random() % static_cast<unsigned>(last - first + 1)));
+      if (random() % 5 == 0) check.symptom = Symptom::kProbeFailed;
+      if (random() % 5 == 0) check.symptom = Symptom::kNoAnswer;
+      const bool unmeasured =
+          check.symptom == Symptom::kProbeFailed || check.symptom == Symptom::kNoAnswer;
+      check.outcome = unmeasured ? Outcome::kCouldNotMeasure : Outcome::kFail;
+    }
+    std::size_t wanted = 0;
+    for (const Check& check : checks) {
+      wanted += check.outcome == Outcome::kFail || check.outcome == Outcome::kCouldNotMeasure;
+    }
+    std::size_t explained = 0;
+    for (const Finding& finding : FindingsOf(sample, checks)) {
+      EXPECT_GT(finding.explains, 0u);
+      EXPECT_FALSE(finding.cause.empty() && finding.code != "probe-failed" &&
+                   finding.code != "no-answer")
+          << finding.code;
+      EXPECT_FALSE(finding.next_step.empty()) << finding.code;
+      explained += finding.explains;
+    }
+    ASSERT_EQ(explained, wanted) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace reconciler

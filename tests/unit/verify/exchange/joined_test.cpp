@@ -1,0 +1,154 @@
+#include "reconciler/verify/exchange/joined.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+using namespace spark_verify;
+using testing::ElementsAre;
+
+// An end that says prepared lines, in pieces of any size, and keeps what it is told.
+class Told : public Channel {
+ public:
+  Told(std::string says, std::vector<std::string>& heard, int exit_code, std::string errors)
+      : says_(std::move(says)), heard_(heard), exit_code_(exit_code), errors_(std::move(errors)) {}
+
+  Result<void> Write(std::string_view bytes, Deadline) override {
+    heard_.emplace_back(bytes);
+    return {};
+  }
+  Result<void> CloseInput() override { return {}; }
+  Result<Output> Read(Deadline) override {
+    // Bytes: splits every line, and is not for ever about a long one.
+    const std::size_t piece = said_ < 10'000 ? 50 : 1u << 16;
+    Output output{.out = says_.substr(said_, piece)};
+    said_ = std::min(said_ + piece, says_.size());
+    if (said_ == says_.size()) {
+      output.exit_code = exit_code_;
+      output.err = errors_;
+    }
+    return output;
+  }
+
+ private:
+  std::string says_;
+  std::size_t said_ = 0;
+  std::vector<std::string>& heard_;
+  int exit_code_;
+  std::string errors_;
+};
+
+constexpr Deadline kNever = Deadline::max();
+
+struct End {
+  std::vector<std::string> heard = {};
+  LineChannel channel;
+  explicit End(std::string says, int exit_code = 0, std::string errors = {})
+      : channel(*LineChannel::Start(
+            std::make_unique<Told>(std::move(says), heard, exit_code, std::move(errors)),
+            {"/bin/spark verify", "write"}, kNever)) {}
+};
+
+std::string ReadyOf(const std::string& hca) {
+  return ReadyLine({.rails = {{.hca = hca, .active_mtu = 4096}}, .size = 65536});
+}
+
+std::string Rest(std::uint64_t bytes) {
+  return ConnectedLine() + SentLine({{.hca = "a", .bytes = bytes, .seconds = 1}}) +
+         CheckedLine(65536) + EndLine({});
+}
+
+TEST(Join, CarriesEachLineToTheOtherEndAndKeepsWhatBothTell) {
+  End first(ReadyOf("rocep1s0f1") + Rest(125'000'000));
+  End second(ReadyOf("roceP2p1s0f1") + Rest(0));
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  EXPECT_FALSE(result.trouble);
+  EXPECT_EQ(result.ends[0].ready.rails.at(0).hca, "rocep1s0f1");
+  EXPECT_DOUBLE_EQ(result.ends[0].sent.at(0).Gbps(), 1);
+  EXPECT_EQ(result.ends[1].checked_bytes, 65536u);
+  EXPECT_THAT(first.heard, ElementsAre("'/bin/spark verify' 'write'; exit $?\n",
+                                       ReadyOf("roceP2p1s0f1"), ConnectedLine(),
+                                       SentLine({{.hca = "a", .seconds = 1}}), CheckedLine(65536)));
+}
+
+TEST(Join, TheFirstErrorEndsBothAndIsKeptWithItsEnd) {
+  const std::string error =
+      ErrorLine({.code = "open", .hca = "rocep1s0f1", .text = "wanted a GID", .hint = "h"});
+  End first(ReadyOf("rocep1s0f1"));
+  End second(error, 1);
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble_end, 1);
+  EXPECT_EQ(result.trouble->text, "wanted a GID");
+  EXPECT_EQ(first.heard.back(), error);
+}
+
+TEST(Join, AnEndThatDiesIsTroubleWithItsLastWords) {
+  End first("", 126, "cannot execute\n");
+  End second(ReadyOf("rocep1s0f1"));
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble_end, 0);
+  EXPECT_EQ(result.trouble->code, "protocol");
+  EXPECT_EQ(result.trouble->text, "wanted a line of spark-verify, found it ended with status 126");
+  EXPECT_EQ(result.trouble->hint, "cannot execute");
+}
+
+TEST(Join, AnEndThatDiedIsBlamedForWhatTheOtherFelt) {
+  const std::string felt = ErrorLine({.code = "transfer",
+                                      .hca = "rocep1s0f1",
+                                      .text = "found 'transport retry counter exceeded'"});
+  End first(ReadyOf("rocep1s0f1") + ConnectedLine() + felt, 1);
+  End second(ReadyOf("roceP2p1s0f1") + ConnectedLine(), 137, "Killed\n");
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble_end, 1);
+  EXPECT_EQ(result.trouble->text, "wanted a line of spark-verify, found it ended with status 137");
+}
+
+TEST(Join, TwoEndsThatOnlyFeltItLeaveTheFirstOnesWords) {
+  const std::string felt =
+      ErrorLine({.code = "transfer", .hca = "a", .text = "found 'retry counter exceeded'"});
+  End first(ReadyOf("a") + ConnectedLine() + felt, 1);
+  End second(ReadyOf("b") + ConnectedLine() + ErrorLine({.code = "deadline", .text = "late"}), 1);
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble_end, 0);
+}
+
+TEST(Join, AWordOutOfTurnIsRefused) {
+  End first(ConnectedLine());
+  End second(ReadyOf("rocep1s0f1"));
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble->text, "wanted the line 'ready' of spark-verify, found 'connected'");
+}
+
+TEST(Join, DataThatWasNotComparedIsNoPass) {
+  const auto ready = [](bool send) {
+    return ReadyLine({.rails = {{.hca = "a", .queue_pairs = {{.number = 1}, {.number = 2}}}},
+                      .size = 65536,
+                      .send = send});
+  };
+  End first(ready(true) + Rest(125'000'000));
+  End second(ready(false) + Rest(0));
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble_end, 1);
+  EXPECT_EQ(result.trouble->code, "protocol");
+  EXPECT_EQ(result.trouble->text, "wanted 131072 bytes compared by spark-verify, found 65536");
+}
+
+TEST(Join, ALineWithoutAnEndIsNotKeptForEver) {
+  End first(std::string(5u << 20, 'x'));
+  End second(ReadyOf("rocep1s0f1"));
+  const JoinedResult result = Join(first.channel, second.channel, kNever);
+  ASSERT_TRUE(result.trouble);
+  EXPECT_EQ(result.trouble->text,
+            "wanted a line of spark-verify, found more than 4194304 bytes without an end");
+}
+
+}  // namespace
+}  // namespace reconciler

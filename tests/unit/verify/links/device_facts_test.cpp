@@ -1,0 +1,238 @@
+#include "reconciler/verify/links/device_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/verify/sample.h"
+
+namespace reconciler {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A pair of Sparks whose devices are as they should be.
+Sample Pair() {
+  Sample sample = OnSwitch(2);
+  for (auto& [node, ports] : sample.fabric.ports) {
+    NodeFacts& facts = sample.facts.nodes.at(node);
+    facts.values["rdma.hcas"] = "2";
+    for (RailPort& port : ports) {
+      const bool second = port.rail == 1;
+      port.hca = second ? "roceP2p1s0f1" : "rocep1s0f1";
+      facts.hcas[port.hca] = {
+          .netdev = port.netdev,
+          .state = "ACTIVE",
+          .physical_state = "LinkUp",
+          .rate_mbps = 200000,
+          .device = {second ? "0002:01:00.1" : "0000:01:00.1", 32000, 4, 32000, 16},
+          .upstream = {second ? "0002:00:00.0" : "0000:00:00.0", 32000, 4, 32000, 4},
+          .gids = {{0, "fe80:0000:0000:0000:0000:0000:0000:0001", "IB/RoCE v1", port.netdev},
+                   {2, MappedGid(port.address.address), "IB/RoCE v1", port.netdev},
+                   {3, MappedGid(port.address.address), "RoCE v2", port.netdev}}};
+    }
+  }
+  return sample;
+}
+
+HcaFact& Second(Sample& sample) { return sample.facts.nodes.at("spark-2").hcas.at("roceP2p1s0f1"); }
+
+std::vector<Check> Checks(const Sample& sample, Rung up_to = Rung::kRdma) {
+  return CheckFacts(sample.cluster, sample.fabric, sample.facts, up_to);
+}
+
+// "node rail what outcome: measured or why" of what did not pass.
+std::vector<std::string> Oddities(const Sample& sample, Rung up_to = Rung::kRdma) {
+  std::vector<std::string> texts;
+  for (const Check& check : Checks(sample, up_to)) {
+    if (check.outcome == Outcome::kPass) continue;
+    texts.push_back(fmt::format(
+        "{}{} {} {}: {}", check.from, check.rail ? " " + RailName(*check.rail) : "", check.what,
+        ToString(check.outcome), check.why.empty() ? check.measured : check.why));
+  }
+  return texts;
+}
+
+void ExpectFinding(const Sample& sample, const std::string& brief, const std::string& cause,
+                   const std::string& next_step) {
+  const auto findings = FindingsOf(sample, Checks(sample));
+  EXPECT_THAT(Brief(findings), ElementsAre(brief));
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, cause);
+  EXPECT_EQ(findings[0].next_step, next_step);
+}
+
+TEST(CheckDevices, HealthyDevicesPassAndSayWhatTheyAre) {
+  const Sample sample = Pair();
+  EXPECT_THAT(Oddities(sample), IsEmpty());
+  std::vector<std::string> texts;
+  for (const Check& check : Checks(sample)) {
+    if (check.from == "spark-2" && check.rail == 1 && check.what != "speed") {
+      texts.push_back(check.expected + " | " + check.measured);
+    }
+  }
+  ASSERT_EQ(texts.size(), 9u);
+  EXPECT_THAT(
+      std::vector(texts.begin() + 5, texts.end()),
+      ElementsAre("roceP2p1s0f1 on enP2p1s0f1np1 | roceP2p1s0f1", "ACTIVE, LinkUp | ACTIVE, LinkUp",
+                  "one RoCE v2 of 192.168.178.2 | index 3", "32 GT/s x4 | 32 GT/s x4"));
+}
+
+TEST(CheckDevices, LinksAloneAskNothingOfANodeWithoutDevices) {
+  Sample sample = Pair();
+  sample.facts.nodes.at("spark-2").hcas.clear();
+  EXPECT_THAT(Oddities(sample, Rung::kSsh), IsEmpty());
+  EXPECT_EQ(Checks(sample, Rung::kSsh).size() + 8, Checks(sample).size());
+}
+
+TEST(CheckDevices, WhatSysfsDidNotTellCouldNotBeMeasured) {
+  Sample sample = Pair();
+  sample.facts.nodes.at("spark-1").values["rdma.hcas"] = Unknown{"sysfs gave no answer in 5 s"};
+  for (const std::string& oddity : Oddities(sample)) {
+    EXPECT_THAT(oddity, testing::EndsWith("could-not-measure: sysfs gave no answer in 5 s"));
+  }
+  EXPECT_EQ(Oddities(sample).size(), 8u);
+  EXPECT_THAT(Oddities(sample, Rung::kSsh), IsEmpty());
+}
+
+TEST(CheckDevices, AMissingDeviceIsNamedOnce) {
+  Sample sample = Pair();
+  sample.facts.nodes.at("spark-2").hcas.erase("roceP2p1s0f1");
+  EXPECT_THAT(Oddities(sample),
+              ElementsAre("spark-2 rail1 hca fail: no RDMA device on enP2p1s0f1np1",
+                          "spark-2 rail1 rdma-port skipped: there is no RDMA device",
+                          "spark-2 rail1 gid skipped: there is no RDMA device",
+                          "spark-2 rail1 pcie skipped: there is no RDMA device"));
+  ExpectFinding(sample, "hca-missing spark-2 rail1 x1",
+                "the port has no RDMA device: the module mlx5_ib is not loaded, or the port is no "
+                "RoCE adapter's",
+                "look at `rdma link` and `lsmod` on spark-2; `modprobe mlx5_ib`");
+}
+
+TEST(CheckDevices, AnotherNameIsAFindingForNcclsSake) {
+  Sample sample = Pair();
+  auto& hcas = sample.facts.nodes.at("spark-2").hcas;
+  hcas["mlx5_3"] = hcas.at("roceP2p1s0f1");
+  hcas.erase("roceP2p1s0f1");
+  EXPECT_THAT(Oddities(sample), ElementsAre("spark-2 rail1 hca fail: mlx5_3"));
+  ExpectFinding(sample, "hca-name spark-2 rail1 x1",
+                "the kernel calls the RDMA device otherwise than the rule of rdma-core does, so "
+                "that NCCL's list of adapters names none",
+                "look on spark-2 for a rule that overrides 60-rdma-persistent-naming.rules (a "
+                "vendor's driver brings one)");
+}
+
+TEST(CheckDevices, ADownPortWithItsLinkUpIsDown) {
+  Sample sample = Pair();
+  Second(sample).state = "DOWN";
+  EXPECT_THAT(Oddities(sample), ElementsAre("spark-2 rail1 rdma-port fail: DOWN, LinkUp"));
+  ExpectFinding(sample, "hca-down spark-2 rail1 x1",
+                "the interface has carrier and its RDMA port is not active",
+                "look at `rdma link` and dmesg of spark-2; set the port down and up again");
+  sample.Link(2, 1).carrier = false;
+  EXPECT_THAT(Oddities(sample),
+              ElementsAre("spark-2 rail1 carrier fail: no carrier",
+                          "spark-2 rail1 rdma-port skipped: the port has no carrier"));
+}
+
+TEST(CheckDevices, AVersionOneGidIsNoGid) {
+  Sample sample = Pair();
+  Second(sample).gids.pop_back();
+  const auto oddities = Oddities(sample);
+  EXPECT_THAT(oddities,
+              ElementsAre("spark-2 rail1 gid fail: 0 fe80:0000:0000:0000:0000:0000:0000:0001 "
+                          "IB/RoCE v1 enP2p1s0f1np1; 2 0000:0000:0000:0000:0000:ffff:c0a8:b202 "
+                          "IB/RoCE v1 enP2p1s0f1np1"));
+  ExpectFinding(sample, "gid-missing spark-2 rail1 x1",
+                "the adapter's table has no RoCE v2 GID for the rail's address, although the "
+                "interface has it",
+                "set the port of spark-2 down and up again; the kernel makes the GID from the "
+                "address");
+  sample.Link(2, 1).ipv4.clear();
+  EXPECT_THAT(Oddities(sample),
+              ElementsAre("spark-2 rail1 address fail: no address",
+                          "spark-2 rail1 gid skipped: the rail's address is not on the port"));
+}
+
+TEST(CheckDevices, TheSameGidTwiceIsAFinding) {
+  Sample sample = Pair();
+  GidFact again = Second(sample).gids.back();
+  again.index = 5;
+  Second(sample).gids.push_back(again);
+  ExpectFinding(
+      sample, "gid-twice spark-2 rail1 x1", "the rail's address is twice in the adapter's table",
+      "give the address on spark-2 to one interface only: look for VLANs and bridges over "
+      "it");
+}
+
+TEST(CheckDevices, ANarrowPcieLinkIsNamedWithBothItsEnds) {
+  Sample sample = Pair();
+  Second(sample).device.lanes = Second(sample).upstream.lanes = 2;
+  EXPECT_THAT(Oddities(sample), ElementsAre("spark-2 rail1 pcie fail: 32 GT/s x2"));
+  ExpectFinding(sample, "pcie-width spark-2 rail1 x1",
+                "the adapter's PCIe link has fewer lanes than the hardware: some BIOSes before "
+                "2026-04 wired the second controller with two",
+                "update the BIOS of spark-2 (fwupdmgr update), then take its power away for a "
+                "minute");
+  EXPECT_THAT(FindingsOf(sample, Checks(sample)).at(0).evidence,
+              ElementsAre("spark-2 on rail1: the adapter 0002:01:00.1 can 32 GT/s x16",
+                          "spark-2 on rail1: the port above it 0002:00:00.0 can 32 GT/s x4"));
+}
+
+TEST(CheckDevices, ASlowPcieLinkIsAnotherCause) {
+  Sample sample = Pair();
+  Second(sample).device.mts = 16000;
+  EXPECT_THAT(Oddities(sample), ElementsAre("spark-2 rail1 pcie fail: 16 GT/s x4"));
+  ExpectFinding(sample, "pcie-speed spark-2 rail1 x1",
+                "the adapter's PCIe link was trained to a lower speed than the hardware's",
+                "reboot spark-2; if it stays, take its power away for a minute");
+}
+
+TEST(CheckDevices, AnAdapterWithoutASpeedOfItsLinkIsNoPass) {
+  Sample sample = Pair();
+  Second(sample).device.lanes = 0;
+  EXPECT_THAT(Oddities(sample),
+              ElementsAre("spark-2 rail1 pcie could-not-measure: the kernel tells no speed of the "
+                          "PCIe link"));
+  Second(sample).device = {};
+  EXPECT_THAT(Oddities(sample),
+              ElementsAre("spark-2 rail1 pcie skipped: the device is made of software"));
+}
+
+TEST(CheckDevices, MoreFreeCmaThanThereIsIsAKernelsFault) {
+  Sample sample = Pair();
+  sample.facts.nodes.at("spark-1").values["rdma.cma"] = "total 65536 kB, free 65536 kB";
+  EXPECT_THAT(Oddities(sample), IsEmpty());
+  sample.facts.nodes.at("spark-1").values["rdma.cma"] = "total 0 kB, free 940604 kB";
+  ExpectFinding(sample, "cma-wrong spark-1 x1",
+                "the kernel counts memory as CMA that it has not (a fault of kernels 7.0 with "
+                "KHO): RDMA cannot register memory",
+                "boot spark-1 with `kho=off`, or with a kernel 6.17");
+}
+
+TEST(CheckFacts, ServicesHaveALimitOfLockedMemoryOfTheirOwn) {
+  Sample sample = Pair();
+  auto& values = sample.facts.nodes.at("spark-1").values;
+  values["memlock.service"] = "soft 8388608, hard unlimited";
+  values["memlock.user_service"] = Absent{};
+  EXPECT_THAT(Oddities(sample),
+              ElementsAre("spark-1 memlock-service fail: 8192 KiB",
+                          "spark-1 memlock-user-service skipped: no manager of the user's runs"));
+  ExpectFinding(
+      sample, "memlock-low spark-1 x1",
+      "a service may lock too little memory: RDMA cannot register its buffers, and NCCL "
+      "fails or falls back to sockets",
+      "run `spark-reconcile plan`; a limit that is set already counts from the next start "
+      "of a service on");
+  values["memlock.service"] = "unlimited";
+  values["memlock.user_service"] = "8388608";
+  EXPECT_THAT(Oddities(sample),
+              ElementsAre("spark-1 memlock-user-service skipped: the user's manager gives 8192 KiB "
+                          "until it is started anew"));
+  values["memlock.user_service"] = Unknown{"systemctl gave no answer in 5 s"};
+  EXPECT_THAT(Oddities(sample), ElementsAre("spark-1 memlock-user-service could-not-measure: "
+                                            "systemctl gave no answer in 5 s"));
+}
+
+}  // namespace
+}  // namespace reconciler

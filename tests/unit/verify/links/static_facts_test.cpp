@@ -1,0 +1,244 @@
+#include "reconciler/verify/links/static_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/verify/sample.h"
+
+namespace reconciler {
+namespace {
+
+// "what outcome symptom: measured/why" of what did not simply pass.
+std::vector<std::string> Oddities(const Sample& sample) {
+  std::vector<std::string> texts;
+  for (const Check& check : CheckFacts(sample.cluster, sample.fabric, sample.facts)) {
+    if (check.outcome == Outcome::kPass) continue;
+    texts.push_back(fmt::format(
+        "{}{} {} {}: {}", check.from, check.rail ? " " + RailName(*check.rail) : "", check.what,
+        ToString(check.outcome), check.why.empty() ? check.measured : check.why));
+  }
+  return texts;
+}
+
+TEST(CheckFacts, AHealthyClusterPassesEverything) {
+  const Sample sample = OnSwitch(2);
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  // Two nodes with two ports of six checks each, and a memlock.
+  EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts).size(), 26u);
+}
+
+TEST(CheckFacts, ExpectationsNameThePort) {
+  const Sample sample = OnSwitch(2);
+  const auto checks = CheckFacts(sample.cluster, sample.fabric, sample.facts);
+  std::vector<std::string> expected;
+  for (std::size_t i = 0; i < 6; ++i) expected.push_back(checks[i].expected);
+  EXPECT_THAT(expected, testing::ElementsAre(
+                            "enp1s0f1np1 exists", "enp1s0f1np1 is up", "enp1s0f1np1 has carrier",
+                            "192.168.177.1/24 on enp1s0f1np1", "mtu 9000 on enp1s0f1np1", ""));
+  EXPECT_EQ(checks[5].measured, "200000 Mb/s");
+}
+
+TEST(CheckFacts, ACageBelowItsCablesRateFailsAndANicWithoutCagesDoesNot) {
+  Sample sample = OnSwitch(2);
+  sample.fabric.wires = {{{"spark-1", "p1"}, {"", "", true}, 200},
+                         {{"spark-2", "p1"}, {"", "", true}, 200}};
+  sample.Link(1, 0).speed_mbps = 100000;
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  sample.Link(1, 0).phys_port_name = "p1";
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail0 speed fail: 100000 Mb/s"));
+  EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[5].expected,
+            "200000 Mb/s on enp1s0f1np1");
+  sample.fabric.wires[0].gbps = 100;
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+}
+
+TEST(CheckFacts, APortThatIsNotTheProfilesFailsAndNamesBoth) {
+  Sample sample = OnSwitch(2);
+  sample.Link(1, 0).phys_port_name = "p0";
+  EXPECT_THAT(Oddities(sample),
+              testing::ElementsAre("spark-1 rail0 port fail: enp1s0f1np1 is p0, and p1 in profile "
+                                   "dgx-spark"));
+  sample.Link(1, 0).phys_port_name = "p1";
+  auto& values = sample.facts.nodes.at("spark-1").values;
+  values["host.pci.0000:01:00.0"] = "enp1s0f1np1";
+  EXPECT_THAT(Oddities(sample),
+              testing::ElementsAre("spark-1 rail0 port fail: enp1s0f1np1 is PCI function "
+                                   "0000:01:00.0, and 0000:01:00.1 in profile dgx-spark"));
+  values.erase("host.pci.0000:01:00.0");
+  values["host.pci.0000:01:00.1"] = "enp1s0f1np1";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+}
+
+TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyTold) {
+  Sample sample = OnSwitch(2);
+  auto& values = sample.facts.nodes.at("spark-1").values;
+  values["host.fec.enp1s0f1np1"] = "Off";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[6].measured, "FEC Off");
+  sample.cluster.switches = {{.name = "sw", .ports = {{"swp1", {"spark-1", "p1"}}}}};
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail0 fec fail: FEC Off"));
+  values["host.fec.enp1s0f1np1"] = "RS";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  values["host.fec.enp1s0f1np1"] = "None";
+  sample.Link(1, 0).carrier = false;
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail0 carrier fail: no carrier",
+                                                     "spark-1 rail0 fec skipped: no carrier"));
+}
+
+TEST(CheckFacts, FecOfACableBesideTheSwitchIsNotTheSwitchs) {
+  Sample sample = OnSwitch(2);
+  sample.facts.nodes.at("spark-1").values["host.fec.enp1s0f1np1"] = "RS";
+  sample.cluster.switches = {
+      {.name = "sw", .ports = {{"swp1", {"spark-1", "p0"}}}, .fec = Fec::kOff}};
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+}
+
+TEST(CheckFacts, CountersSinceTheDriverWasLoadedAreOnlyTold) {
+  Sample sample = OnSwitch(2);
+  auto& values = sample.facts.nodes.at("spark-1").values;
+  values["host.errors.enp1s0f1np1"] = "0 rx_crc_errors_phy, 3 link_down_events_phy";
+  EXPECT_THAT(CheckFacts(sample.cluster, sample.fabric, sample.facts)[5].evidence,
+              testing::ElementsAre("enp1s0f1np1: 0 rx_crc_errors_phy, 3 link_down_events_phy "
+                                   "since the driver was loaded"));
+}
+
+TEST(CheckFacts, LanesOtherThanThoseOfMostPortsOfTheSpeedAreAWarning) {
+  Sample sample = OnSwitch(3);
+  const auto lanes = [&](int node) -> Observed<std::string>& {
+    return sample.facts.nodes.at(fmt::format("spark-{}", node)).values["host.lanes.enp1s0f1np1"];
+  };
+  lanes(1) = lanes(2) = lanes(3) = "2";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  lanes(3) = "4";
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail0 lanes warn: 4 lanes"));
+  sample.Link(3, 0).speed_mbps = 100000;  // another speed: nothing to compare with
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  sample.Link(3, 0).carrier = false;
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail0 carrier fail: no carrier",
+                                                     "spark-3 rail0 lanes skipped: no carrier"));
+}
+
+TEST(CheckFacts, LanesOfHalfThePortsAreNotThoseOfMost) {
+  Sample sample = OnSwitch(2);
+  sample.facts.nodes.at("spark-1").values["host.lanes.enp1s0f1np1"] = "1";
+  sample.facts.nodes.at("spark-2").values["host.lanes.enp1s0f1np1"] = "4";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  const Check check = CheckFacts(sample.cluster, sample.fabric, sample.facts)[6];
+  EXPECT_EQ(check.measured + "; " + check.expected, "1 lane; ");
+  // A node of another profile is no witness.
+  sample = OnSwitch(3);
+  for (const auto& [node, lanes] :
+       {std::pair("spark-1", "4"), {"spark-2", "4"}, {"spark-3", "2"}}) {
+    sample.facts.nodes.at(node).values["host.lanes.enp1s0f1np1"] = lanes;
+  }
+  sample.cluster.nodes[2].hardware = "connectx5-workstation";
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[6].expected,
+            "4 lanes on enp1s0f1np1, as most ports of 200000 Mb/s have");
+}
+
+TEST(CheckFacts, AMissingPortSkipsWhatItWouldHave) {
+  Sample sample = OnSwitch(2);
+  sample.facts.nodes.at("spark-2").links.erase("enP2p1s0f1np1");
+  EXPECT_THAT(Oddities(sample),
+              testing::ElementsAre("spark-2 rail1 port fail: no enP2p1s0f1np1",
+                                   "spark-2 rail1 link skipped: there is no such port",
+                                   "spark-2 rail1 carrier skipped: there is no such port",
+                                   "spark-2 rail1 address skipped: there is no such port",
+                                   "spark-2 rail1 mtu skipped: there is no such port",
+                                   "spark-2 rail1 speed skipped: there is no such port"));
+}
+
+TEST(CheckFacts, APortThatIsSetDownIsNotBlamedForItsCarrier) {
+  Sample sample = OnSwitch(2);
+  sample.Link(1, 0).admin_up = false;
+  sample.Link(1, 0).carrier = false;
+  sample.Link(1, 0).speed_mbps = -1;
+  EXPECT_THAT(Oddities(sample),
+              testing::ElementsAre("spark-1 rail0 link fail: set down",
+                                   "spark-1 rail0 carrier skipped: the port is set down",
+                                   "spark-1 rail0 speed skipped: the driver tells no speed"));
+}
+
+TEST(CheckFacts, EachWrongFactFailsAlone) {
+  Sample sample = OnSwitch(2);
+  sample.Link(1, 0).carrier = false;
+  sample.Link(1, 1).mtu = 1500;
+  sample.Link(2, 0).ipv4 = {*ParseIpv4Prefix("192.168.177.2/16"), *ParseIpv4Prefix("10.0.0.1/8")};
+  sample.Link(2, 1).ipv4.clear();
+  EXPECT_THAT(Oddities(sample),
+              testing::ElementsAre("spark-1 rail0 carrier fail: no carrier",
+                                   "spark-1 rail1 mtu fail: mtu 1500",
+                                   "spark-2 rail0 address fail: 192.168.177.2/16, 10.0.0.1/8",
+                                   "spark-2 rail1 address fail: no address"));
+}
+
+TEST(CheckFacts, AnAddressOnTheWrongPortIsPointedOut) {
+  Sample sample = OnSwitch(2);
+  std::swap(sample.Link(1, 0).ipv4, sample.Link(1, 1).ipv4);
+  const auto checks = CheckFacts(sample.cluster, sample.fabric, sample.facts);
+  ASSERT_EQ(checks[3].symptom, Symptom::kAddressMissing);
+  EXPECT_THAT(checks[3].evidence,
+              testing::ElementsAre("192.168.177.1/24 is on enP2p1s0f1np1 instead"));
+}
+
+TEST(CheckFacts, AnUnreachableNodeCouldNotBeMeasured) {
+  Sample sample = OnSwitch(2);
+  sample.Lose(2);
+  const auto oddities = Oddities(sample);
+  EXPECT_EQ(oddities.size(), 13u);
+  for (const std::string& text : oddities) {
+    EXPECT_THAT(text,
+                testing::MatchesRegex("spark-2.*could-not-measure: spark-2 could not be reached"));
+  }
+}
+
+struct MemlockCase {
+  Observed<std::string> fact;
+  std::string result;  // empty: passes
+};
+
+class Memlock : public testing::TestWithParam<MemlockCase> {};
+
+TEST_P(Memlock, IsJudgedAgainst16MiB) {
+  Sample sample = Nodes(1);
+  Value kib;
+  kib.data = std::int64_t{16384};
+  sample.cluster.settings = Settings(kib, false);
+  sample.facts.nodes.at("spark-1").values["memlock.session"] = GetParam().fact;
+  const auto checks = CheckFacts(sample.cluster, sample.fabric, sample.facts);
+  ASSERT_EQ(checks.size(), 1u);
+  EXPECT_EQ(checks[0].expected, "16384 KiB");
+  const auto oddities = Oddities(sample);
+  EXPECT_EQ(oddities.empty() ? "" : oddities.front(), GetParam().result);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Facts, Memlock,
+    testing::Values(
+        MemlockCase{"unlimited", ""}, MemlockCase{"16777216", ""}, MemlockCase{"16777217", ""},
+        MemlockCase{"16777215", "spark-1 memlock fail: 16777215 bytes"},
+        MemlockCase{"8388608", "spark-1 memlock fail: 8192 KiB"},
+        MemlockCase{"lots",
+                    "spark-1 memlock could-not-measure: wanted a limit in bytes, found 'lots'"},
+        MemlockCase{"", "spark-1 memlock could-not-measure: wanted a limit in bytes, found ''"},
+        MemlockCase{Absent{},
+                    "spark-1 memlock could-not-measure: the session's limit for locked "
+                    "memory was not found"},
+        MemlockCase{Unknown{"cat hung\n"}, "spark-1 memlock could-not-measure: cat hung\\x0a"},
+        MemlockCase{Unsupported{"no limits"}, "spark-1 memlock could-not-measure: no limits"}));
+
+TEST(CheckFacts, MemlockThatTheManifestLeavesOutIsNotAsked) {
+  Sample sample = Nodes(1);
+  sample.cluster.settings = {};
+  EXPECT_THAT(CheckFacts(sample.cluster, sample.fabric, sample.facts), testing::IsEmpty());
+}
+
+TEST(CheckFacts, UnlimitedIsMoreThanAnyNumber) {
+  Sample sample = Nodes(1);
+  sample.facts.nodes.at("spark-1").values["memlock.session"] = std::string("68719476736");
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 memlock fail: 67108864 KiB"));
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,112 @@
+#include "reconciler/verify/nccl/evidence/facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reconciler/verify/nccl/run/climb.h"
+#include "reconciler/verify/nccl/run/run.h"
+#include "tests/unit/verify/nccl_sample.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::string_view kFacts =
+    R"({"devices":[{"hca":"mlx5_1","netdev":"enp1s0f1np1","link_mbps":200000,"pcie_width":4,)"
+    R"("pcie_max_width":16,"pcie_gts":32.0,"ports":[{"port":1,"active_mtu":4096}]},)"
+    R"({"hca":"rxe0","netdev":"lo","error":"No such device"}]})";
+
+TEST(Adapters, AreReadByName) {
+  const auto adapters = ParseAdapters(kFacts);
+  ASSERT_TRUE(adapters);
+  ASSERT_EQ(adapters->size(), 2u);
+  const Adapter& mlx5 = adapters->at("mlx5_1");
+  EXPECT_EQ(mlx5.netdev, "enp1s0f1np1");
+  EXPECT_EQ(mlx5.rail.active_mtu, 4096);
+  EXPECT_EQ(mlx5.rail.limits.link_mbps, 200000);
+  EXPECT_EQ(mlx5.rail.limits.pcie_width, 4);
+  EXPECT_EQ(adapters->at("rxe0").rail.limits.link_mbps, 0);
+}
+
+TEST(Adapters, OtherTextIsRefused) {
+  for (const char* text : {"", "{}", "[]", "{\"devices\":[{}]}", "\xff"}) {
+    const auto adapters = ParseAdapters(text);
+    ASSERT_FALSE(adapters) << text;
+  }
+  EXPECT_EQ(ParseAdapters("sh: not found").error().message,
+            "wanted the facts that spark-verify prints, found other text: sh: not found");
+}
+
+TEST(Adapters, GiveTheFabricTheirNames) {
+  const test::NcclWorld world = test::HealthyNccl(2);
+  const Fabric fabric = WithAdapters(world.fabric, "spark-2", *ParseAdapters(kFacts));
+  EXPECT_EQ(fabric.ports.at("spark-2").at(0).hca, "mlx5_1");
+  EXPECT_EQ(fabric.ports.at("spark-2").at(1).hca, "roceP2p1s0f1");
+  EXPECT_EQ(fabric.ports.at("spark-1").at(0).hca, "rocep1s0f1");
+  EXPECT_EQ(fabric.segments.at(0).ports.at(1).hca, "mlx5_1");
+}
+
+class Bootstrap : public testing::Test {
+ protected:
+  Bootstrap() {
+    node_.address = "192.168.1.21";
+    facts_.session_interface = "enP7s7";
+    facts_.links["enP7s7"].ipv4 = {*ParseIpv4Prefix("10.9.9.9/24"),
+                                   *ParseIpv4Prefix("192.168.1.21/16")};
+    facts_.links["wlan0"].ipv4 = {*ParseIpv4Prefix("172.16.0.9/20")};
+  }
+  std::string Of(const std::map<std::string, std::string>& env) {
+    const auto network = BootstrapOf(node_, facts_, env);
+    return network ? ToString(network->subnet) + " " + network->netdev : "";
+  }
+  NodeSpec node_;
+  NodeFacts facts_;
+};
+
+TEST_F(Bootstrap, IsTheNetworkOfTheInterfaceThatIsNamed) {
+  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "=wlan0"}}), "172.16.0.9/20 wlan0");
+  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "wlan0,eth0"}}), "172.16.0.9/20 wlan0");
+}
+
+TEST_F(Bootstrap, IsThatOfTheSessionWhereNoneIsNamed) {
+  EXPECT_EQ(Of({}), "192.168.1.21/16 enP7s7");
+  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "^docker0"}}), "192.168.1.21/16 enP7s7");
+}
+
+TEST_F(Bootstrap, ANameWithoutEqualsSignIsABeginning) {
+  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "wlan"}}), "172.16.0.9/20 wlan0");
+  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "=wlan"}}), "");
+}
+
+TEST_F(Bootstrap, WithoutASessionItIsThatOfTheNodesAddress) {
+  facts_.session_interface.clear();
+  EXPECT_EQ(Of({}), "192.168.1.21/16 enP7s7");
+}
+
+TEST_F(Bootstrap, IsNotKnownOfAnInterfaceWithoutAddress) {
+  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "=eth9"}}), "");
+}
+
+TEST(NcclOptionsFor, SweepUpToTheSizeThatIsJudged) {
+  const auto options = NcclOptionsFor({spark_verify::Collective::kSendRecv}, std::uint64_t{2} << 30,
+                                      {.library = "/opt/libnccl.so.2", .phase_s = 4});
+  std::vector<std::size_t> sizes;
+  for (const auto& size : options.sizes) sizes.push_back(size.bytes);
+  EXPECT_THAT(sizes, testing::ElementsAre(8, 65536, 1 << 20, 32 << 20, std::uint64_t{2} << 30));
+  EXPECT_EQ(options.memory_limit, std::uint64_t{2} << 30);
+  EXPECT_EQ(options.library, "/opt/libnccl.so.2");
+  EXPECT_EQ(options.init_ms, 4000);
+  EXPECT_EQ(options.types.size(), 2u);
+  EXPECT_EQ(NcclOptionsFor({}, 8, {}).sizes.size(), 1u);
+  EXPECT_EQ(NcclOptionsFor({}, 8, {}).memory_limit, std::uint64_t{1} << 30);
+}
+
+TEST(PatienceFor, IsLongerThanEveryDeadlineOfARank) {
+  spark_verify::NcclOptions options{.sizes = {{.bytes = 8}, {.bytes = 9, .deadline_ms = 60'000}}};
+  const NcclPatience patience = PatienceFor(options);
+  EXPECT_EQ(patience.init.count(), 22'000);
+  EXPECT_EQ(patience.connect.count(), 17'000);
+  EXPECT_EQ(patience.test.count(), 62'000);
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,338 @@
+#include "reconciler/verify/nccl/judge/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/unit/verify/nccl_sample.h"
+
+namespace reconciler {
+namespace {
+
+using test::HealthyNccl;
+using test::kGib;
+using test::NcclWorld;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+NcclEvidence EvidenceOf(const NcclWorld& world) {
+  return {.cluster = world.cluster, .fabric = world.fabric, .facts = world.facts, .run = world.run};
+}
+
+NcclJudgement Judged(const NcclWorld& world) { return JudgeNccl(EvidenceOf(world)); }
+
+const Check& CheckOf(const NcclJudgement& judged, const std::string& what) {
+  for (const Check& check : judged.checks) {
+    if (check.what == what) return check;
+  }
+  throw std::out_of_range(what);
+}
+
+struct Said {
+  std::string code;
+  Outcome outcome;
+  std::vector<NodeName> nodes;
+  std::string cause;
+  std::string next_step;
+};
+
+void ExpectOne(const NcclEvidence& evidence, const Said& said) {
+  const NcclJudgement judged = JudgeNccl(evidence);
+  ASSERT_EQ(judged.findings.size(), 1u);
+  const Finding& finding = judged.findings[0];
+  EXPECT_EQ(finding.code, said.code);
+  EXPECT_EQ(finding.outcome, said.outcome);
+  EXPECT_EQ(finding.nodes, said.nodes);
+  EXPECT_EQ(finding.cause, said.cause);
+  EXPECT_EQ(finding.next_step, said.next_step);
+  std::size_t bad = 0;
+  for (const Check& check : judged.checks) bad += check.outcome != Outcome::kPass;
+  EXPECT_EQ(finding.explains, bad);
+}
+
+const std::vector<NodeName> kBoth = {"spark-1", "spark-2"};
+
+TEST(JudgeNccl, AHealthyPairHasNoFinding) {
+  const NcclJudgement judged = Judged(HealthyNccl(2));
+  EXPECT_THAT(judged.findings, IsEmpty());
+  EXPECT_FALSE(judged.Failed());
+  EXPECT_EQ(judged.checks.size(), 5u);
+  EXPECT_EQ(CheckOf(judged, "nccl-run").measured, "1 test in 0.0 s");
+  EXPECT_EQ(CheckOf(judged, "nccl-version").measured, "2.28.9");
+  const Check& transport = CheckOf(judged, "nccl-transport");
+  EXPECT_EQ(transport.expected, "RDMA over rocep1s0f1, roceP2p1s0f1");
+  EXPECT_EQ(transport.measured,
+            "10.74 of 10.74 GB by the rails' counters (50 % rocep1s0f1, 50 % roceP2p1s0f1)");
+  EXPECT_THAT(transport.evidence, ElementsAre("NCCL says NET/IB/0, NET/IB/1"));
+  const Check& test = CheckOf(judged, "nccl-test");
+  EXPECT_EQ(test.subject, "all_reduce 1 GiB float");
+  EXPECT_EQ(test.expected, "at least 17.6 GB/s: 0.90 of 0.80 (its size) × 24.5 GB/s (the links)");
+  EXPECT_EQ(test.measured, "21.5 GB/s");
+  EXPECT_EQ(judged.summary.ranks.at(0).version, "2.28.9+cuda13.0");
+}
+
+TEST(JudgeNccl, TheThresholdsAre90And75PercentOfWhatTheSizeReaches) {
+  const double expected = 0.80 * 24.51;
+  for (const auto& [part, outcome] : {std::pair(0.905, Outcome::kPass),
+                                      {0.895, Outcome::kWarn},
+                                      {0.755, Outcome::kWarn},
+                                      {0.745, Outcome::kFail}}) {
+    const NcclJudgement judged = Judged(HealthyNccl(2, part * expected));
+    EXPECT_EQ(CheckOf(judged, "nccl-test").outcome, outcome) << part;
+    EXPECT_EQ(judged.findings.size(), outcome == Outcome::kPass ? 0u : 1u) << part;
+  }
+}
+
+TEST(JudgeNccl, SlowForNoReasonSaysSo) {
+  const NcclWorld world = HealthyNccl(2, 12);
+  ExpectOne(EvidenceOf(world),
+            {"nccl-slow", Outcome::kFail, kBoth,
+             "NCCL is slower than the links, and nothing measured says why",
+             "run verify again while nothing else uses the nodes; compare with `verify --level "
+             "rdma`"});
+}
+
+TEST(JudgeNccl, SmallSizesAreNotJudgedBySpeed) {
+  NcclWorld world = HealthyNccl(2);
+  for (const int node : {1, 2}) {
+    world.Rank(node).results.push_back(
+        test::ResultOf(0.01, 1 << 20, 2, world.fabric.ports.at("spark-1")));
+  }
+  EXPECT_THAT(Judged(world).findings, IsEmpty());
+}
+
+TEST(JudgeNccl, ASpeedThatNothingCanBeComparedWithIsNoPass) {
+  NcclWorld world = HealthyNccl(2, 0.5);
+  world.facts.clear();
+  ExpectOne(EvidenceOf(world),
+            {"links-unknown", Outcome::kCouldNotMeasure, kBoth,
+             "not all links of these nodes tell their speed, so that nothing says what NCCL should "
+             "reach",
+             "look at their speed with ethtool, or promise verify.min_busbw in the manifest"});
+  EXPECT_EQ(CheckOf(Judged(world), "nccl-test").why,
+            "0.5 GB/s, and not all links tell their speed");
+}
+
+TEST(JudgeNccl, ResultsThatAreMissingOrOfOtherTestsAreNoPass) {
+  const Said said = {"measurement-invalid", Outcome::kCouldNotMeasure, kBoth,
+                     "results of some rank are missing or cannot be read",
+                     "run verify again; the same program and libraries must be on all nodes"};
+  NcclWorld none = HealthyNccl(2);
+  for (const int node : {1, 2}) none.Rank(node).results.clear();
+  ExpectOne(EvidenceOf(none), said);
+  NcclWorld one = HealthyNccl(2);
+  one.Rank(2).results.clear();
+  ExpectOne(EvidenceOf(one), said);
+  NcclWorld other = HealthyNccl(2);
+  other.Rank(2).results.at(0).in_place = true;
+  ExpectOne(EvidenceOf(other), said);
+}
+
+TEST(JudgeNccl, WithoutFactsOfTheLinksOnlyTheDataOfSmallSizesIsJudged) {
+  NcclWorld world = HealthyNccl(2);
+  for (const int node : {1, 2}) {
+    world.Rank(node).results = {test::ResultOf(0.5, 1 << 20, 2, world.fabric.ports.at("spark-1"))};
+  }
+  world.facts.clear();
+  const NcclJudgement judged = Judged(world);
+  EXPECT_THAT(judged.findings, IsEmpty());
+  EXPECT_EQ(CheckOf(judged, "nccl-test").expected, "every result right");
+  EXPECT_EQ(CheckOf(judged, "nccl-transport").measured, "NET/IB/0, NET/IB/1");
+}
+
+TEST(JudgeNccl, MoreThanTheLinksCarryWasNotMeasured) {
+  for (const double busbw : {25.4, 51.0, std::numeric_limits<double>::infinity()}) {
+    const NcclWorld world = HealthyNccl(2, busbw);
+    ExpectOne(EvidenceOf(world),
+              {"measurement-invalid", Outcome::kCouldNotMeasure, kBoth,
+               "the figure cannot be true: no link of these nodes can carry as much",
+               "run verify again while nothing else uses the fabric; look at the nodes' clocks"});
+  }
+  EXPECT_THAT(Judged(HealthyNccl(2, 25.1)).findings, IsEmpty());  // within 3 %
+}
+
+TEST(JudgeNccl, WhereNoLinkTellsItsSpeedTheManifestSaysWhatCannotBe) {
+  NcclWorld world = HealthyNccl(2, 51.0);
+  world.facts.clear();
+  const NcclJudgement judged = Judged(world);
+  ASSERT_EQ(judged.findings.size(), 1u);
+  EXPECT_EQ(judged.findings[0].code, "measurement-invalid");
+  EXPECT_EQ(judged.findings[0].expected, "at most 24.5 GB/s, which the links carry");
+}
+
+TEST(JudgeNccl, AWrongResultFailsAtAnySpeed) {
+  NcclWorld world = HealthyNccl(2);
+  world.Rank(2).results.at(0).wrong = 3;
+  ExpectOne(EvidenceOf(world),
+            {"wrong-data",
+             Outcome::kFail,
+             {"spark-2"},
+             "results that arrived on spark-2 are wrong",
+             "run it with NCCL_PROTO: ^LL128 in nccl.env; wrong all the same: memory, cable or "
+             "adapter"});
+}
+
+TEST(JudgeNccl, SocketsFailEvenWhenTheyAreFast) {
+  NcclWorld world = HealthyNccl(2);
+  for (const int node : {1, 2}) {
+    test::StandStill(world.Rank(node));
+    world.Rank(node).log = "NCCL INFO Using network Socket\nx via NET/Socket/0\n";
+  }
+  ExpectOne(EvidenceOf(world),
+            {"nccl-socket", Outcome::kFail, kBoth,
+             "NCCL uses TCP sockets instead of RDMA on spark-1, spark-2",
+             "look at `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on spark-1, "
+             "spark-2"});
+}
+
+TEST(JudgeNccl, ALibraryThatLiesIsFoundByTheCounters) {
+  NcclWorld world = HealthyNccl(2, 2);
+  for (const int node : {1, 2}) test::StandStill(world.Rank(node));
+  ExpectOne(EvidenceOf(world),
+            {"nccl-socket", Outcome::kFail, kBoth,
+             "NCCL says RDMA on spark-1, spark-2, but the counters of the rails did not grow by as "
+             "much",
+             "look at NCCL_IB_HCA on spark-1, spark-2: other ports than the manifest's were used"});
+}
+
+TEST(JudgeNccl, OneRailIsTheCauseOfHalfTheSpeed) {
+  NcclWorld world = HealthyNccl(2, 12.5);
+  for (const int node : {1, 2}) {
+    world.Rank(node).results.at(0).counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
+    test::StandStill(world.Rank(node), "roceP2p1s0f1");
+  }
+  ExpectOne(EvidenceOf(world),
+            {"one-rail", Outcome::kFail, kBoth, "NCCL leaves rail1 idle on spark-1, spark-2",
+             "look at NCCL_IB_HCA and at that rail's GIDs on spark-1, spark-2 (`rdma link`, `ip "
+             "addr`)"});
+  EXPECT_THAT(Judged(world).findings[0].rails, ElementsAre(1));
+}
+
+TEST(JudgeNccl, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
+  NcclWorld world = HealthyNccl(2, 12.5);
+  world.Rail(2, "roceP2p1s0f1").limits.pcie_width = 2;
+  ExpectOne(EvidenceOf(world),
+            {"pcie-width",
+             Outcome::kFail,
+             {"spark-2"},
+             "roceP2p1s0f1 of spark-2 runs at PCIe x2 where it could x4",
+             "update the BIOS of spark-2 (before 2026-04 some wired the second function with two "
+             "lanes), then take its power away for a minute"});
+}
+
+TEST(JudgeNccl, AnAdapterThatCollectivesDoNotUseIsNoCause) {
+  spark_verify::Limits other{.link_mbps = 10'000, .pcie_width = 1};
+  other.pcie_max_width = 8;
+  NcclWorld healthy = HealthyNccl(2);
+  healthy.facts["spark-2"]["mlx5_9"] = {.limits = other};
+  EXPECT_THAT(Judged(healthy).findings, testing::IsEmpty());
+  NcclWorld slow = HealthyNccl(2, 1.6);
+  slow.facts["spark-2"]["mlx5_9"] = {.limits = other};
+  EXPECT_EQ(Judged(slow).findings.at(0).code, "nic-degraded");
+}
+
+TEST(JudgeNccl, ADegradedNicIsKnownByItsSpeedOnHealthyLinks) {
+  NcclWorld world = HealthyNccl(2, 1.6);
+  ExpectOne(EvidenceOf(world),
+            {"nic-degraded", Outcome::kFail, kBoth,
+             "a ConnectX of spark-1 or spark-2 is degraded: both rails work and their links are "
+             "healthy",
+             "shut them down, take their power away for a minute, and update the firmware"});
+}
+
+TEST(JudgeNccl, PairsNameTheSlowNodeByMajority) {
+  const NcclWorld world = HealthyNccl(3, 10);
+  NcclEvidence evidence = EvidenceOf(world);
+  evidence.pairs = {{"spark-1", "spark-2", true, "21.4 GB/s"},
+                    {"spark-1", "spark-3", false, "10.1 GB/s"},
+                    {"spark-2", "spark-3", false, "10.0 GB/s"}};
+  ExpectOne(evidence, {"slow-node",
+                       Outcome::kFail,
+                       {"spark-3"},
+                       "every run with spark-3 is slow, and those without are not",
+                       "run `verify --level rdma`; look at load, temperature and PCIe of spark-3"});
+  EXPECT_THAT(
+      JudgeNccl(evidence).findings[0].evidence,
+      ElementsAre("spark-1 with spark-2 alone: 21.4 GB/s", "spark-1 with spark-3 alone: 10.1 GB/s",
+                  "spark-2 with spark-3 alone: 10.0 GB/s"));
+}
+
+TEST(JudgeNccl, DifferentVersionsAreAWarningUntilTheyCostSomething) {
+  for (const double busbw : {21.5, 12.0}) {
+    NcclWorld world = HealthyNccl(2, busbw);
+    world.Rank(2).hello->nccl_version = 23007;
+    ExpectOne(EvidenceOf(world),
+              {"nccl-versions", busbw > 20 ? Outcome::kWarn : Outcome::kFail, kBoth,
+               "the nodes have loaded different versions of NCCL: 2.28.9 on spark-1; 2.30.7 on "
+               "spark-2",
+               "install the same libnccl2 on all nodes, or name one file in nccl.library"});
+  }
+}
+
+TEST(JudgeNccl, ABuildThatIsNoReleaseExplainsSlowness) {
+  NcclWorld world = HealthyNccl(2, 12);
+  world.Rank(2).log += "NCCL INFO NCCL git version dgxspark-3node-ring fab1850\n";
+  ExpectOne(EvidenceOf(world),
+            {"nccl-development-build",
+             Outcome::kFail,
+             {"spark-2"},
+             "the libnccl of spark-2 is no release: 2.28.9+cuda13.0 of branch dgxspark-3node-ring",
+             "try a release of NVIDIA's on all nodes"});
+  for (const int node : {1, 2}) world.Rank(node).results = HealthyNccl(2).Rank(1).results;
+  EXPECT_THAT(Judged(world).findings, IsEmpty());
+}
+
+TEST(JudgeNccl, APromiseIsTheGate) {
+  const NcclWorld world = HealthyNccl(2, 19);
+  NcclEvidence evidence = EvidenceOf(world);
+  evidence.promise = {.busbw = 20, .where = {"cluster.yaml", {31, 16}}};
+  const NcclJudgement judged = JudgeNccl(evidence);
+  const Check& test = CheckOf(judged, "nccl-test");
+  EXPECT_EQ(test.outcome, Outcome::kFail);
+  EXPECT_EQ(test.expected, "at least 20.0 GB/s (cluster.yaml:31:16); these links carry 24.5 GB/s");
+  EXPECT_EQ(judged.findings.at(0).code, "promise-too-high");
+  EXPECT_EQ(judged.findings.at(0).cause,
+            "more is promised than 1 GiB reaches on these links, healthy as they are");
+  EXPECT_EQ(judged.findings.at(0).next_step,
+            "promise at most 17.6 GB/s at this size, or take a larger verify.size");
+  evidence.promise.busbw = 18;
+  EXPECT_EQ(CheckOf(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kPass);
+}
+
+TEST(JudgeNccl, WhatIsPromisedIsEnoughButSlownessIsTold) {
+  const NcclWorld world = HealthyNccl(2, 10);
+  NcclEvidence evidence = EvidenceOf(world);
+  evidence.promise = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
+  EXPECT_EQ(CheckOf(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kWarn);
+}
+
+TEST(JudgeNccl, TransportThatNothingTellsIsNotAPass) {
+  NcclWorld world = HealthyNccl(2);
+  world.facts.clear();
+  world.Rank(2).log.clear();
+  NcclEvidence evidence = EvidenceOf(world);
+  evidence.promise = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
+  ExpectOne(evidence, {"transport-unknown",
+                       Outcome::kCouldNotMeasure,
+                       {"spark-2"},
+                       "nothing tells how NCCL's data left spark-2",
+                       "look at NCCL_NET_PLUGIN, and whether this build prints anything with "
+                       "NCCL_DEBUG=INFO"});
+}
+
+TEST(JudgeNccl, ASecondRunThatIsGoodMakesTheFirstFlaky) {
+  const NcclWorld world = HealthyNccl(2);
+  NcclEvidence evidence = EvidenceOf(world);
+  evidence.first_attempt = "spark-2: wanted it in 20 s";
+  ExpectOne(evidence,
+            {"flaky", Outcome::kWarn, kBoth, "the first run was not good, and the second one was",
+             "run verify again; when it comes back, look at cables and at dmesg"});
+  EXPECT_EQ(CheckOf(JudgeNccl(evidence), "nccl-run").measured,
+            "the first of two runs: spark-2: wanted it in 20 s");
+}
+
+TEST(JudgeNccl, NoRanksNoJudgement) { EXPECT_THAT(Judged({}).checks, IsEmpty()); }
+
+}  // namespace
+}  // namespace reconciler

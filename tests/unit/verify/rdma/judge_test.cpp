@@ -1,0 +1,353 @@
+#include "reconciler/verify/rdma/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "reconciler/fabric/roofline.h"
+#include "reconciler/verify/rdma/roofline.h"
+
+namespace reconciler {
+namespace {
+
+constexpr spark_verify::Limits kHealthy = {
+    .hardware = true, .link_mbps = 200000, .pcie_width = 4, .pcie_max_width = 16, .pcie_gts = 32};
+
+RailWrite Rail(int rail, double gbps) {
+  const std::string domain = rail == 0 ? "p1s0f1" : "P2p1s0f1";
+  const RailEnd end{.hca = "roce" + domain,
+                    .netdev = "en" + domain + "np1",
+                    .cage = "p1",
+                    .pcie = rail == 0 ? "0000:01:00" : "0002:01:00",
+                    .active_mtu = 4096,
+                    .limits = kHealthy};
+  return {.rail = rail, .from = end, .to = end, .gbps = gbps, .bytes = 10'000'000'000};
+}
+
+// With the counters that such a transfer leaves: octets by four, and a bit of headers.
+Transfer Write(std::vector<RailWrite> rails) {
+  Transfer transfer{.from = "spark-1", .to = "spark-2"};
+  for (const RailWrite& rail : rails) {
+    transfer.from_counters[rail.from.hca]["port_xmit_data"] = 2'550'000'000;
+    transfer.to_counters[rail.to.hca]["port_rcv_data"] = 2'550'000'000;
+  }
+  transfer.rails = std::move(rails);
+  return transfer;
+}
+
+struct Said {
+  std::string code;
+  Outcome outcome;
+  std::string cause;
+  std::string next_step;
+};
+
+void ExpectOne(const std::vector<Transfer>& transfers, const Said& said) {
+  const RdmaJudgement judged = JudgeRdma(transfers);
+  ASSERT_EQ(judged.findings.size(), 1u);
+  EXPECT_EQ(judged.findings[0].code, said.code);
+  EXPECT_EQ(judged.findings[0].outcome, said.outcome);
+  EXPECT_EQ(judged.findings[0].cause, said.cause);
+  EXPECT_EQ(judged.findings[0].next_step, said.next_step);
+}
+
+Transfer Failed(std::string node, std::string code, std::string text) {
+  Transfer transfer = Write({Rail(0, 0)});
+  transfer.trouble_node = std::move(node);
+  transfer.trouble = {.code = std::move(code), .hca = "rocep1s0f1", .text = std::move(text)};
+  return transfer;
+}
+
+TEST(Roofline, IsWhatTheRailsAtWorkLeaveOfCableAndPcieLink) {
+  const auto of = [](std::vector<RailWrite> rails) {
+    const Transfer transfer = Write(std::move(rails));
+    return *Roofline(transfer, transfer.rails.front());
+  };
+  EXPECT_NEAR(of({Rail(0, 0)}), 111.8, 0.1);              // one rail alone: 111.9
+  EXPECT_NEAR(of({Rail(0, 0), Rail(1, 0)}), 98.0, 0.05);  // both of a cable: 196.08
+  RailWrite other_cage = Rail(0, 0);
+  other_cage.rail = 2;
+  other_cage.from.cage = other_cage.to.cage = "p0";
+  EXPECT_NEAR(of({Rail(0, 0), other_cage}), 55.9, 0.1);  // one PCIe link behind two cables
+  RailWrite small = Rail(0, 0);
+  small.to.active_mtu = 1024;
+  small.to.limits.pcie_width = 16;
+  small.from.limits.pcie_width = 16;
+  EXPECT_NEAR(of({small}), 185.2, 0.05);
+  RailWrite narrow = Rail(1, 0);
+  narrow.to.limits.pcie_width = 2;
+  EXPECT_NEAR(of({narrow}), 55.9, 0.1);
+}
+
+TEST(Roofline, IsNoMoreThanTheCablesBetweenTwoSwitchesCarry) {
+  Transfer transfer = Write({Rail(0, 0), Rail(1, 0)});
+  transfer.uplink_gbps = 98;
+  EXPECT_NEAR(*Roofline(transfer, transfer.rails[1]), 49, 0.1);
+}
+
+TEST(Roofline, NeedsTheSpeedOfBothLinks) {
+  Transfer transfer = Write({Rail(0, 0)});
+  transfer.rails[0].to.limits = {};
+  EXPECT_EQ(Roofline(transfer, transfer.rails[0]), std::nullopt);
+}
+
+TEST(RdmaMtu, IsWhatTheKernelMakesOfTheInterfaces) {
+  for (const auto& [interface_mtu, mtu] :
+       {std::pair(1500, 1024), {2200, 2048}, {4096, 2048}, {4200, 4096}, {9000, 4096}}) {
+    EXPECT_EQ(RdmaMtu(interface_mtu), mtu) << interface_mtu;
+  }
+}
+
+TEST(JudgeRdma, AHealthyPairHasNoFinding) {
+  const RdmaJudgement judged = JudgeRdma(
+      {Write({Rail(0, 111.8)}), Write({Rail(1, 111.9)}), Write({Rail(0, 98), Rail(1, 98)})});
+  EXPECT_TRUE(judged.findings.empty());
+  ASSERT_EQ(judged.checks.size(), 4u);
+  EXPECT_EQ(judged.checks[0].what, "write-alone");
+  EXPECT_EQ(judged.checks[0].expected, "at least 100.6 Gb/s of 111.8 Gb/s");
+  EXPECT_EQ(judged.checks[0].measured, "111.8 Gb/s");
+  EXPECT_EQ(judged.checks[3].what, "write-together");
+}
+
+TEST(JudgeRdma, OfDevicesMadeOfSoftwareOnlyTheDataIsJudged) {
+  RailWrite rail = Rail(0, 0.2);
+  rail.from.limits = rail.to.limits = {};
+  rail.latency_us = 41.26;
+  Transfer transfer = Write({rail});
+  // 10 GB in packets of 4096 bytes; what soft-RoCE counts.
+  transfer.from_counters = {{"rocep1s0f1", {{"sent_pkts", 2441407}, {"rcvd_seq_err", 3}}}};
+  transfer.to_counters = {{"rocep1s0f1", {{"rcvd_pkts", 2441407}}}};
+  const RdmaJudgement judged = JudgeRdma({transfer});
+  EXPECT_TRUE(judged.findings.empty());
+  EXPECT_EQ(judged.checks.at(0).outcome, Outcome::kPass);
+  EXPECT_EQ(judged.checks.at(0).expected, "all data acknowledged and right");
+  EXPECT_EQ(judged.checks.at(0).measured, "0.2 Gb/s, 41.3 µs");
+  EXPECT_THAT(judged.checks.at(0).evidence,
+              testing::ElementsAre("spark-1 rocep1s0f1: rcvd_seq_err +3"));
+}
+
+TEST(JudgeRdma, AnAdapterThatTellsNoSpeedIsNoPass) {
+  RailWrite rail = Rail(0, 111);
+  rail.to.limits.link_mbps = 0;
+  ExpectOne({Write({rail})},
+            {"speed-untold", Outcome::kCouldNotMeasure,
+             "enp1s0f1np1 of spark-2 does not tell the speed of its link, so that nothing tells "
+             "what to expect",
+             "look at `ethtool enp1s0f1np1` on spark-2"});
+}
+
+TEST(JudgeRdma, AnotherAdaptersBytesAreAFindingWhateverTheSpeed) {
+  Transfer transfer = Write({Rail(0, 111)});
+  transfer.to_counters = {{"roceP2p1s0f1", {{"port_rcv_data", 2'550'000'000}}}};
+  ExpectOne({transfer},
+            {"wrong-rail", Outcome::kFail, "roceP2p1s0f1 of spark-2 carried the data of rail0",
+             "look at `rdma link` on spark-2: which adapter belongs to enp1s0f1np1"});
+  EXPECT_EQ(JudgeRdma({transfer}).checks.at(0).measured,
+            "0.0 MB of 10000.0 MB by the counters of rocep1s0f1 on spark-2");
+
+  Transfer both = Write({Rail(0, 98), Rail(1, 98)});
+  both.from_counters = {{"roceP2p1s0f1", {{"port_xmit_data", 5'000'000'000}}}};
+  ExpectOne({both},
+            {"wrong-rail", Outcome::kFail, "roceP2p1s0f1 of spark-1 carried the data of rail0",
+             "look at `rdma link` on spark-1: which adapter belongs to enp1s0f1np1"});
+}
+
+TEST(JudgeRdma, WithoutCountersNothingIsProven) {
+  Transfer transfer = Write({Rail(0, 111)});
+  transfer.from_counters = {};
+  ExpectOne({transfer}, {"rail-unproven", Outcome::kCouldNotMeasure,
+                         "no counter of spark-1 shows that rail0 carried the data",
+                         "look at /sys/class/infiniband/rocep1s0f1/ports/1/counters on spark-1"});
+}
+
+TEST(JudgeRdma, ASlowRailThatOthersUseIsBusy) {
+  Transfer transfer = Write({Rail(0, 60)});
+  transfer.to_counters["rocep1s0f1"]["port_rcv_data"] = 5'000'000'000;
+  ExpectOne(
+      {transfer},
+      {"fabric-busy", Outcome::kFail, "something else uses rocep1s0f1 of spark-2 at the same time",
+       "look who that is (`rdma resource show qp` on spark-2), and run verify again without "
+       "it"});
+}
+
+TEST(JudgeRdma, NothingMeasuredIsNeverAPass) {
+  for (const double gbps : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
+                            std::numeric_limits<double>::infinity(), 140.0}) {
+    ExpectOne({Write({Rail(0, gbps)})}, {"measurement-invalid", Outcome::kCouldNotMeasure,
+                                         "the figure for rail0 cannot be true",
+                                         "run verify again while nothing else uses the fabric"});
+  }
+}
+
+TEST(JudgeRdma, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
+  RailWrite rail = Rail(1, 55);
+  rail.to.limits.pcie_width = 2;
+  ExpectOne(
+      {Write({rail})},
+      {"pcie-width", Outcome::kFail, "roceP2p1s0f1 of spark-2 runs at PCIe x2 where it could x4",
+       "update the BIOS of spark-2 (before 2026-04 some wired the second function with two "
+       "lanes), then take its power away for a minute"});
+}
+
+TEST(JudgeRdma, ADegradedNicIsKnownByItsSpeedOnAHealthyLink) {
+  for (const double gbps : {8.0, 13.2, 24.0}) {
+    ExpectOne({Write({Rail(0, gbps)})},
+              {"nic-degraded", Outcome::kFail,
+               "a ConnectX of spark-1 or spark-2 is degraded: the link is healthy and no counter "
+               "grows",
+               "shut both down, take their power away for a minute, and update the firmware"});
+  }
+}
+
+TEST(JudgeRdma, WhatACpuForwardsIsADetour) {
+  ExpectOne({Write({Rail(0, 4.7)})},
+            {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
+             "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
+             "switch blocks (STP)"});
+}
+
+TEST(JudgeRdma, WhatACpuForwardsIsADetourAlsoWhereItDropsPackets) {
+  Transfer transfer = Write({Rail(0, 4.7)});
+  transfer.from_counters["rocep1s0f1"]["packet_seq_err"] = 5500;
+  ExpectOne({transfer},
+            {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
+             "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
+             "switch blocks (STP)"});
+  EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
+              testing::ElementsAre("spark-1 rocep1s0f1: packet_seq_err +5500"));
+}
+
+TEST(JudgeRdma, ASmallMtuIsNamedByTheEndThatHasIt) {
+  RailWrite rail = Rail(0, 104);
+  rail.to.active_mtu = 1024;
+  ExpectOne({Write({rail})},
+            {"rdma-mtu", Outcome::kFail,
+             "rocep1s0f1 of spark-2 has an RDMA MTU of 1024, for its interface's MTU is too small",
+             "apply the manifest, which sets the MTU of enp1s0f1np1 on spark-2"});
+}
+
+TEST(JudgeRdma, LostPacketsAreAFindingEvenAtFullSpeed) {
+  Transfer transfer = Write({Rail(0, 111)});
+  transfer.to_counters["rocep1s0f1"]["out_of_sequence"] = 82;
+  transfer.to_counters["rocep1s0f1"]["rx_write_requests"] = 5000;
+  ExpectOne(
+      {transfer},
+      {"packets-lost", Outcome::kFail, "packets are lost on rail0 between spark-1 and spark-2",
+       "reseat or change the cable; on a switch look at drops, and turn on flow control or "
+       "ECN"});
+  EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
+              testing::ElementsAre("spark-2 rocep1s0f1: out_of_sequence +82"));
+}
+
+TEST(JudgeRdma, MarksOfASwitchExplainASlowRailAndNoOther) {
+  Transfer transfer = Write({Rail(0, 13)});
+  transfer.from_counters["rocep1s0f1"]["rp_cnp_handled"] = 700;
+  ExpectOne({transfer}, {"congestion", Outcome::kFail,
+                         "a switch marks packets on rail0, so that spark-1 sends slower",
+                         "look at what else passes that switch, and at its ECN thresholds"});
+  EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
+              testing::ElementsAre("spark-1 rocep1s0f1: rp_cnp_handled +700"));
+  transfer.rails[0].gbps = 111;
+  EXPECT_TRUE(JudgeRdma({transfer}).findings.empty());
+}
+
+TEST(JudgeRdma, ARailThatIsIdleBesideTheOtherIsNamed) {
+  ExpectOne({Write({Rail(0, 111)}), Write({Rail(1, 111)}), Write({Rail(0, 97), Rail(1, 2)})},
+            {"one-rail", Outcome::kFail,
+             "rail1 carries nothing while the other rail is at work, and all its speed alone",
+             "look at routes and ARP (arp_ignore, arp_announce): both rails must not share a "
+             "subnet"});
+}
+
+TEST(JudgeRdma, OneSlowDirectionIsAnAsymmetry) {
+  Transfer back = Write({Rail(0, 111)});
+  std::swap(back.from, back.to);
+  ExpectOne({Write({Rail(0, 60)}), back},
+            {"asymmetry", Outcome::kFail, "rail0 is slow from spark-1 to spark-2 only",
+             "look at load and flow control of spark-1, which sends, and of spark-2, which "
+             "receives"});
+}
+
+TEST(JudgeRdma, RailsThatAreSlowTogetherInBothDirectionsAreNoAsymmetry) {
+  std::vector<Transfer> transfers;
+  for (const auto& rails :
+       {std::vector{Rail(0, 111)}, {Rail(1, 111)}, {Rail(0, 60), Rail(1, 60)}}) {
+    transfers.push_back(Write(rails));
+    transfers.push_back(Write(rails));
+    std::swap(transfers.back().from, transfers.back().to);
+  }
+  const RdmaJudgement judged = JudgeRdma(transfers);
+  ASSERT_FALSE(judged.findings.empty());
+  for (const Finding& finding : judged.findings) EXPECT_EQ(finding.code, "rdma-slow");
+}
+
+TEST(JudgeRdma, SlowWithoutASignSaysSo) {
+  ExpectOne(
+      {Write({Rail(0, 80)})},
+      {"rdma-slow", Outcome::kFail, "rail0 is slower than its link, and nothing measured says why",
+       "run verify again while nothing else uses the fabric or the processors"});
+}
+
+TEST(JudgeRdma, AMissingLibraryIsNoFaultOfTheFabric) {
+  ExpectOne({Failed("spark-2", "no-libibverbs", "wanted libibverbs.so.1, the loader says: x")},
+            {"no-libibverbs", Outcome::kCouldNotMeasure, "spark-2 has no usable libibverbs",
+             "install rdma-core on spark-2 (apt install rdma-core)"});
+}
+
+TEST(JudgeRdma, AMissingGidIsNamedWithItsInterface) {
+  ExpectOne(
+      {Failed("spark-2", "open", "wanted a RoCE v2 GID for 192.168.177.2 on rocep1s0f1, found x")},
+      {"gid-missing", Outcome::kFail, "rocep1s0f1 of spark-2 has no RoCE v2 GID for its address",
+       "look at `ip addr show enp1s0f1np1` on spark-2; the kernel makes the GID from the address"});
+}
+
+TEST(JudgeRdma, ARailThatBreaksIsNamed) {
+  ExpectOne({Failed("spark-1", "transfer",
+                    "wanted writes of rocep1s0f1 acknowledged by 192.168.177.2, found 'transport "
+                    "retry counter exceeded'")},
+            {"no-acknowledgement", Outcome::kFail,
+             "what spark-1 writes on rocep1s0f1 is not acknowledged: the rail broke, or loses "
+             "everything",
+             "look at `ip link show enp1s0f1np1` on both ends, at the cable, and at a switch's MTU "
+             "and VLAN"});
+}
+
+TEST(JudgeRdma, ARailThatBreaksBesideAnotherIsTheOnlyOneToBlame) {
+  Transfer transfer = Write({Rail(0, 0), Rail(1, 0)});
+  transfer.trouble_node = "spark-1";
+  transfer.trouble = {.code = "transfer",
+                      .hca = "roceP2p1s0f1",
+                      .text =
+                          "wanted writes of roceP2p1s0f1 acknowledged by 192.168.178.2, found "
+                          "'transport retry counter exceeded'"};
+  const RdmaJudgement judged = JudgeRdma({transfer});
+  ASSERT_EQ(judged.findings.size(), 1u);
+  EXPECT_EQ(judged.findings[0].code, "no-acknowledgement");
+  EXPECT_EQ(judged.findings[0].outcome, Outcome::kFail);
+  EXPECT_EQ(judged.findings[0].rails, std::set<int>{1});
+  EXPECT_EQ(judged.findings[0].explains, 2u);
+  EXPECT_EQ(judged.checks.at(0).outcome, Outcome::kCouldNotMeasure);
+  EXPECT_EQ(judged.checks.at(1).outcome, Outcome::kFail);
+}
+
+TEST(JudgeRdma, TheSameCauseInBothDirectionsIsOneFinding) {
+  Transfer back = Failed("spark-2", "open", "wanted the RDMA device rocep1s0f1, found none");
+  std::swap(back.from, back.to);
+  const RdmaJudgement judged =
+      JudgeRdma({Failed("spark-2", "open", "wanted the RDMA device rocep1s0f1, found none"), back});
+  ASSERT_EQ(judged.findings.size(), 1u);
+  EXPECT_EQ(judged.findings[0].explains, 2u);
+  EXPECT_EQ(judged.findings[0].code, "no-hca");
+}
+
+TEST(JudgeRdma, WhatWasSkippedIsNoFinding) {
+  Transfer transfer = Write({Rail(0, 0)});
+  transfer.skipped = "pings between them fail on rail0";
+  const RdmaJudgement judged = JudgeRdma({transfer});
+  EXPECT_TRUE(judged.findings.empty());
+  EXPECT_EQ(judged.checks.at(0).outcome, Outcome::kSkipped);
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,75 @@
+#include "reconciler/verify/rdma/rung.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+Finding Found(std::string code, std::vector<NodeName> nodes, Rung rung) {
+  return {.code = std::move(code), .rung = rung, .nodes = std::move(nodes), .explains = 2};
+}
+
+ClusterFacts Facts(const std::string& firmware, const std::string& other_firmware) {
+  ClusterFacts facts;
+  for (const auto& [node, text] : {std::pair("spark-1", firmware), {"spark-2", other_firmware}}) {
+    facts.nodes[node].hcas["rocep1s0f1"] = {.firmware = text, .board_id = "NVD0000000087"};
+    facts.nodes[node].hcas["roceP2p1s0f1"] = {.firmware = text, .board_id = "NVD0000000087"};
+    facts.nodes[node].host = HostFact{.kernel = "6.17.0-1014-nvidia"};
+  }
+  return facts;
+}
+
+TEST(AddRdma, WhatARungBelowHasFoundIsNotFoundAgain) {
+  Report report;
+  report.findings = {Found("pcie-width", {"spark-2"}, Rung::kFacts)};
+  AddRdma(report,
+          {.findings = {Found("pcie-width", {"spark-2"}, Rung::kRdma),
+                        Found("pcie-width", {"spark-1"}, Rung::kRdma)}},
+          {});
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.findings[0].rung, Rung::kFacts);
+  EXPECT_EQ(report.findings[0].explains, 4u);
+  EXPECT_EQ(report.findings[1].nodes, std::vector<NodeName>{"spark-1"});
+}
+
+TEST(AddRdma, WhatARungBelowHasFoundAlsoHoldsForTheRailsOfThisOne) {
+  Report report;
+  report.findings = {Found("pcie-width", {"spark-2"}, Rung::kFacts)};
+  report.findings[0].rails = {0};
+  report.findings[0].outcome = Outcome::kCouldNotMeasure;
+  Finding more = Found("pcie-width", {"spark-2"}, Rung::kRdma);
+  more.rails = {1};
+  AddRdma(report, {.findings = {more}}, {});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].rails, (std::set<int>{0, 1}));
+  EXPECT_EQ(report.findings[0].outcome, Outcome::kFail);
+}
+
+TEST(AddRdma, TwoRailsOfTheSamePairAreTwoFindings) {
+  Report report;
+  Finding one = Found("packets-lost", {"spark-1", "spark-2"}, Rung::kRdma);
+  one.cause = "packets are lost on rail0";
+  Finding other = one;
+  other.cause = "packets are lost on rail1";
+  AddRdma(report, {.findings = {one, other}}, {});
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.findings[1].cause, other.cause);
+}
+
+TEST(AddRdma, WhatDiffersBetweenTheEndsIsEvidence) {
+  const auto evidence = [](const ClusterFacts& facts, std::vector<NodeName> nodes) {
+    Report report;
+    AddRdma(report, {.findings = {Found("rdma-slow", std::move(nodes), Rung::kRdma)}}, facts);
+    return report.findings.at(0).evidence;
+  };
+  EXPECT_THAT(evidence(Facts("28.45.4028", "28.43.2026"), {"spark-1", "spark-2"}),
+              testing::ElementsAre("firmware differs: spark-1 28.45.4028, spark-2 28.43.2026"));
+  EXPECT_THAT(evidence(Facts("28.45.4028", "28.45.4028"), {"spark-1", "spark-2"}),
+              testing::IsEmpty());
+  EXPECT_THAT(evidence(Facts("28.45.4028", ""), {"spark-1", "spark-2"}), testing::IsEmpty());
+  EXPECT_THAT(evidence(Facts("1", "2"), {"spark-1"}), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace reconciler

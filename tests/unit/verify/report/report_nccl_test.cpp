@@ -1,0 +1,132 @@
+#include "reconciler/verify/report/report_nccl.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reconciler/manifest/schema/schema_judge.h"
+#include "reconciler/verify/nccl/judge/judge.h"
+#include "reconciler/verify/report/render.h"
+#include "schema/embedded.h"
+#include "tests/unit/verify/nccl_sample.h"
+
+namespace reconciler {
+namespace {
+
+Report ReportOf(const test::NcclWorld& world, const std::vector<PairVerdict>& pairs = {}) {
+  NcclJudgement judged = JudgeNccl({.cluster = world.cluster,
+                                    .fabric = world.fabric,
+                                    .facts = world.facts,
+                                    .run = world.run,
+                                    .pairs = pairs});
+  return {.cluster = "homelab",
+          .level = Rung::kNccl,
+          .checks = std::move(judged.checks),
+          .findings = std::move(judged.findings),
+          .nccl = std::move(judged.summary)};
+}
+
+test::NcclWorld Swept(double busbw) {
+  test::NcclWorld world = test::HealthyNccl(2, busbw);
+  for (const int node : {1, 2}) {
+    auto& results = world.Rank(node).results;
+    auto small = test::ResultOf(0.0004, 8, 2, {});
+    auto bfloat = results.front();
+    auto in_place = results.front();
+    in_place.in_place = true;
+    bfloat.type = spark_verify::DataType::kBfloat16;
+    results = {small, results.front(), in_place, bfloat};
+  }
+  return world;
+}
+
+TEST(NcclReport, IsValidAgainstItsSchema) {
+  const auto schema = nlohmann::json::parse(FindEmbeddedSchema("report"));
+  test::NcclWorld broken = test::HealthyNccl(2);
+  broken.Rank(2).fate = NcclFate::kGone;
+  broken.Rank(2).error.message = "wanted a line";
+  broken.Rank(1).hello.reset();
+  test::NcclWorld odd = test::HealthyNccl(2, 1.0);
+  odd.Rank(1).results.at(0).time_us = odd.Rank(2).results.at(0).time_us = 0;
+  odd.facts.clear();
+  for (const Report& report :
+       {ReportOf(Swept(21.5)), ReportOf(Swept(15), {{"spark-1", "spark-2", false, "15.0 GB/s"}}),
+        ReportOf(broken), ReportOf(odd)}) {
+    EXPECT_EQ(JudgeBySchema(nlohmann::json(ToJson(report)), schema), std::nullopt);
+  }
+}
+
+TEST(NcclReport, TellsEachTestOnALineWithBothPlacements) {
+  EXPECT_EQ(RenderReport(ReportOf(Swept(21.5))),
+            R"(homelab · verify up to nccl
+
+nccl 2.28.9+cuda13.0, 2 ranks over RDMA, links for 24.5 GB/s
+  collective         size type              µs    µs, 95 %      GB/s  in place
+  all_reduce          8 B float           20.0        20.0     0.000
+  all_reduce        1 GiB float        49941.5     49941.5      21.5      21.5
+  all_reduce        1 GiB bfloat16     49941.5     49941.5      21.5
+
+8 checks: 8 passed, 0 failed, 0 could not be measured, 0 skipped
+)");
+}
+
+TEST(NcclReport, AVersionThatOneRankPrintsInFullIsNotAnother) {
+  test::NcclWorld world = test::HealthyNccl(2);
+  world.Rank(2).log.clear();
+  EXPECT_THAT(RenderReport(ReportOf(world)), testing::HasSubstr("nccl 2.28.9+cuda13.0, 2 ranks"));
+  world.Rank(2).hello->nccl_version = 23007;
+  EXPECT_THAT(RenderReport(ReportOf(world)),
+              testing::HasSubstr("nccl 2.28.9+cuda13.0 and 2.30.7, 2 ranks"));
+}
+
+TEST(NcclReport, ARungThatIsLeftOutTakesOneLine) {
+  Report report{.cluster = "homelab", .level = Rung::kNccl};
+  for (const int rail : {0, 1}) {
+    report.checks.push_back({.rung = Rung::kRdma,
+                             .what = "write-alone",
+                             .from = "spark-1",
+                             .to = "spark-2",
+                             .rail = rail,
+                             .outcome = Outcome::kSkipped,
+                             .why = "left out, as asked for"});
+  }
+  EXPECT_THAT(RenderReport(report),
+              testing::HasSubstr("\nrdma write: skipped: left out, as asked for\n\n"));
+}
+
+TEST(NcclReport, TellsAWarningWithItsCause) {
+  const std::string text = RenderReport(ReportOf(test::HealthyNccl(2, 16)));
+  EXPECT_THAT(text, testing::HasSubstr(
+                        R"(findings
+  warn nccl-slow: spark-1, spark-2
+    expected   at least 17.6 GB/s: 0.90 of 0.80 (its size) × 24.5 GB/s (the links)
+    measured   16.0 GB/s
+    cause      NCCL is slower than the links, and nothing measured says why
+)"));
+  EXPECT_THAT(text, testing::HasSubstr("5 checks: 4 passed, 0 failed, 0 could not be measured, 0 "
+                                       "skipped, 1 warning; 1 cause\n"));
+}
+
+TEST(NcclReport, OfARunThatFailedHasNoTable) {
+  test::NcclWorld world = test::HealthyNccl(2);
+  world.Rank(2).fate = NcclFate::kGone;
+  world.Rank(2).results.clear();
+  world.Rank(2).error.message = "wanted a line of spark-verify, found it ended with status 137";
+  EXPECT_EQ(RenderReport(ReportOf(world)), R"(homelab · verify up to nccl
+
+nccl 2.28.9+cuda13.0, 2 ranks, links for 24.5 GB/s
+
+findings
+  FAIL rank-gone: spark-2
+    expected   2 ranks through all tests
+    measured   spark-2: wanted a line of spark-verify, found it ended with status 137
+    cause      the rank on spark-2 was killed or crashed: it ended without a word (start)
+    next step  look at the kernel log (dmesg) of spark-2: out of memory, a signal, an Xid of the GPU
+
+1 check: 0 passed, 1 failed, 0 could not be measured, 0 skipped; 1 cause
+)");
+}
+
+}  // namespace
+}  // namespace reconciler

@@ -1,0 +1,95 @@
+#include "reconciler/verify/report/section.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reconciler/fabric/expand.h"
+#include "reconciler/model/size.h"
+#include "reconciler/manifest/load.h"
+
+namespace reconciler {
+namespace {
+
+using spark_verify::Collective;
+using testing::ElementsAre;
+
+constexpr std::string_view kPair = R"(api_version: spark-reconcile/v1
+cluster: lab
+nodes:
+  - {name: spark-1, address: 192.168.1.21}
+  - {name: spark-2, address: 192.168.1.22}
+fabric:
+  topology: direct
+  subnets: [192.168.177.0/24, 192.168.178.0/24]
+)";
+
+ClusterSpec Pair(std::string_view verify) {
+  return *LoadClusterSpec(std::string(kPair) + std::string(verify), "cluster.yaml");
+}
+
+TEST(VerifySection, ItsStructsDefaultsAreThoseOfTheSchema) {
+  const VerifySection section = VerifySectionOf(Pair(""));
+  EXPECT_EQ(section.level, Rung::kSsh);
+  EXPECT_EQ(section.size, VerifySection().size);
+  EXPECT_EQ(section.collectives, VerifySection().collectives);
+  EXPECT_EQ(section.promise.busbw, 0);
+  EXPECT_FALSE(section.skip_rdma);
+}
+
+TEST(VerifySection, IsReadWhole) {
+  const VerifySection section = VerifySectionOf(
+      Pair("verify:\n  level: nccl\n  collectives: [sendrecv, all_reduce]\n  size: 256MiB\n"
+           "  min_busbw: 20.5\n  skip: [rdma]\n"));
+  EXPECT_EQ(section.level, Rung::kNccl);
+  EXPECT_THAT(section.collectives, ElementsAre(Collective::kSendRecv, Collective::kAllReduce));
+  EXPECT_EQ(section.size, 256u << 20);
+  EXPECT_EQ(section.promise.busbw, 20.5);
+  EXPECT_EQ(section.promise.where.position.line, 13);
+  EXPECT_TRUE(section.skip_rdma);
+}
+
+Errors PromiseOf(const std::string& promise) {
+  const ClusterSpec cluster = Pair("verify: {level: nccl, min_busbw: " + promise + "}\n");
+  return CheckVerifySection(cluster, *ExpandFabric(cluster));
+}
+
+TEST(Promise, AboveTheLinksIsAnErrorOfTheManifest) {
+  const Errors errors = PromiseOf("25");
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(
+      FormatError(errors[0]),
+      "cluster.yaml:9:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of this "
+      "cabling carry, found 25\n"
+      "  hint: bus bandwidth is in GB/s, not Gb/s: a cable of 200 Gb/s carries 24.5 at mtu "
+      "9000, and two rails behind PCIe 27.9\n");
+}
+
+TEST(Promise, ThatTheLinksCanKeepIsTaken) {
+  EXPECT_TRUE(PromiseOf("24.5").empty());
+  EXPECT_TRUE(PromiseOf("20").empty());
+}
+
+TEST(Collectives, ARingWithoutWaysAcrossRefusesAlltoall) {
+  ClusterSpec cluster = Pair("verify: {level: nccl, collectives: [all_reduce, alltoall]}\n");
+  EXPECT_TRUE(CheckVerifySection(cluster, *ExpandFabric(cluster)).empty());
+  cluster.fabric.ring_collectives_only = true;
+  const Errors errors = CheckVerifySection(cluster, {});
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(FormatError(errors[0]),
+            "cluster.yaml:9:49: verify.collectives: alltoall needs a way between every two nodes, "
+            "and ring: collectives-only has none\n"
+            "  hint: take it out: all_reduce, all_gather, reduce_scatter and sendrecv go from "
+            "neighbour to neighbour\n");
+}
+
+TEST(ParseSize, TakesWholeUnitsOnly) {
+  EXPECT_EQ(ParseSize("512KiB"), 512u << 10);
+  EXPECT_EQ(ParseSize("16GiB"), std::uint64_t{16} << 30);
+  for (const char* text : {"", "1", "1GB", "GiB", "1.5GiB", "-1GiB", "1 GiB", "1GiB ",
+                           "99999999999999999999GiB", "9999999999GiB"}) {
+    EXPECT_EQ(ParseSize(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace reconciler
