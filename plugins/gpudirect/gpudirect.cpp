@@ -4,10 +4,10 @@
 
 #include <map>
 
-#include "plugins/gpudirect/loader.h"
-#include "plugins/gpudirect/modules.h"
 #include "plugins/common/gpu/gpu_facts.h"
 #include "plugins/common/gpu/gpu_reach.h"
+#include "plugins/gpudirect/loader.h"
+#include "plugins/gpudirect/modules.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::gpudirect {

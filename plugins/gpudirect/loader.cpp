@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "plugins/gpudirect/modules.h"
 #include "plugins/common/gpu/gpu_facts.h"
 #include "plugins/common/gpu/gpu_reach.h"
+#include "plugins/gpudirect/modules.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::gpudirect {

@@ -16,7 +16,7 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-constexpr const char* kTakeItOut = "take it out there";
+constexpr const char* kRemoveItThere = "take it out there";
 
 class Finder {
  public:
@@ -148,7 +148,7 @@ class Finder {
       return fmt::format(
           "one index for all adapters, and each adapter's own moves: NCCL finds it "
           "by itself: {}",
-          kTakeItOut);
+          kRemoveItThere);
     }
     return WhyAlone(setting);
   }
@@ -167,20 +167,20 @@ class Finder {
       return fmt::format(
           "{}this is shadowed wherever the environment is set, and wins elsewhere: "
           "{}",
-          both, kTakeItOut);
+          both, kRemoveItThere);
     }
     const bool later =
         setting.path.starts_with("/etc/profile.d/")
             ? setting.path > kShellFile
             : setting.path.find("/.") != std::string::npos || setting.path == "/etc/bash.bashrc";
     if (later) {
-      return fmt::format("{}this is read after {} and wins: {}", both, kShellFile, kTakeItOut);
+      return fmt::format("{}this is read after {} and wins: {}", both, kShellFile, kRemoveItThere);
     }
     if (setting.path.starts_with("/etc/systemd/")) {
       return fmt::format("{}this wins in units without EnvironmentFile={}: {}", both, kServiceFile,
-                         kTakeItOut);
+                         kRemoveItThere);
     }
-    return fmt::format("{}this wins where {} is not read: {}", both, kShellFile, kTakeItOut);
+    return fmt::format("{}this wins where {} is not read: {}", both, kShellFile, kRemoveItThere);
   }
 
   // Ranks with different values hang: another node has another value, or none.

@@ -16,7 +16,7 @@ constexpr int kLimitS = 20;  // 220 MB from a cold disk; 0.1 s from memory
 
 // A constant: $1 is the library, or empty for the one in the loader's cache. The first line is its
 // path; none: there is no such library.
-constexpr std::string_view kScript =
+constexpr std::string_view kLibraryScript =
     "lib=$1\n"
     "if [ -z \"$lib\" ]; then\n"
     "  for ldconfig in ldconfig /sbin/ldconfig; do\n"
@@ -47,7 +47,7 @@ bool IsOlder(const std::string& a, const std::string& b) {
 
 RunProbe LibraryProbe(const Section& section) {
   return {.id = std::string(kPathKey),
-          .argv = {"sh", "-c", std::string(kScript), "sh", section.library},
+          .argv = {"sh", "-c", std::string(kLibraryScript), "sh", section.library},
           .time_limit_s = kLimitS};
 }
 

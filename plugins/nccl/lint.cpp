@@ -10,11 +10,11 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-constexpr const char* kTakeItOut = "take it out";
+constexpr const char* kRemoveIt = "take it out";
 
 std::string Advice(const std::string& name, const std::vector<std::string>& candidates) {
   const auto close = ClosestMatch(name, candidates);
-  return close ? fmt::format("did you mean '{}'?", *close) : kTakeItOut;
+  return close ? fmt::format("did you mean '{}'?", *close) : kRemoveIt;
 }
 
 Complaint JudgeUnknownName(const std::string& name, const LintContext& context) {
@@ -33,10 +33,10 @@ Complaint JudgePatched(const std::string& name, const LintContext& context) {
     if (context.library->Knows(name)) return {};
     return {fmt::format("only private patches read it, and {} has none of them",
                         context.library->Label()),
-            kTakeItOut};
+            kRemoveIt};
   }
   if (!context.on_node) return {};
-  return {"only private patches read it, and no libnccl is here to ask", kTakeItOut};
+  return {"only private patches read it, and no libnccl is here to ask", kRemoveIt};
 }
 
 bool SameButForCase(std::string_view a, std::string_view b) {
@@ -48,16 +48,16 @@ bool SameButForCase(std::string_view a, std::string_view b) {
 Complaint JudgeAgainstFabric(const std::string& name, std::string_view value,
                              const LintContext& context) {
   if (name == "NCCL_IB_DISABLE" && value != "0") {
-    return {"turns RDMA off: all traffic would go over TCP", kTakeItOut};
+    return {"turns RDMA off: all traffic would go over TCP", kRemoveIt};
   }
   if (name == "NCCL_NET" && SameButForCase(value, "Socket")) {
-    return {"chooses TCP: RDMA would not be used", kTakeItOut};
+    return {"chooses TCP: RDMA would not be used", kRemoveIt};
   }
   for (const EnvVariable& need : context.needed) {
     if (need.name != name || SameButForCase(need.value, value)) continue;
     return {fmt::format("wanted {} on this fabric, found {}: {}", need.value, Printable(value),
                         need.why),
-            kTakeItOut};
+            kRemoveIt};
   }
   return {};
 }
@@ -66,11 +66,11 @@ Complaint JudgeAgainstFabric(const std::string& name, std::string_view value,
 Complaint JudgeUse(const std::string& name, const LintContext& context) {
   if (name == "NCCL_IB_MERGE_NICS" && !context.two_cages) {
     return {"has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable",
-            kTakeItOut};
+            kRemoveIt};
   }
   if (context.gid_pinned && (name == "NCCL_IB_ROCE_VERSION_NUM" || name == "NCCL_IB_ADDR_FAMILY" ||
                              name == "NCCL_IB_ADDR_RANGE")) {
-    return {"has no effect here: nccl.gid_index pins the index that it would choose", kTakeItOut};
+    return {"has no effect here: nccl.gid_index pins the index that it would choose", kRemoveIt};
   }
   return {};
 }
@@ -89,14 +89,14 @@ Complaint JudgeSetting(const std::string& name, std::string_view value,
   if (context.library != nullptr && !context.library->Knows(name)) {
     return {fmt::format("{} has no such variable and ignores it", context.library->Label()),
             rule != nullptr && !rule->since.empty() ? fmt::format("it came with {}", rule->since)
-                                                    : std::string(kTakeItOut)};
+                                                    : std::string(kRemoveIt)};
   }
   static constexpr Rule kAnyText = {.name = {}};
   if (Complaint wrong = JudgeValue(rule == nullptr ? kAnyText : *rule, value); !wrong.Empty()) {
     return wrong;
   }
   if (rule != nullptr && rule->standing == Standing::kNoEffect && context.sparks) {
-    return {fmt::format("has no effect here: {}", rule->note), kTakeItOut};
+    return {fmt::format("has no effect here: {}", rule->note), kRemoveIt};
   }
   if (Complaint wrong = JudgeAgainstFabric(name, value, context); !wrong.Empty()) return wrong;
   return JudgeUse(name, context);

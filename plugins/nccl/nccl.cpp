@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "plugins/common/gpu/gpu_facts.h"
+#include "plugins/common/ownership/owned.h"
+#include "plugins/common/ownership/state.h"
 #include "plugins/nccl/findings.h"
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/gpu.h"
@@ -13,9 +16,6 @@
 #include "plugins/nccl/section.h"
 #include "plugins/nccl/settings.h"
 #include "plugins/nccl/wanted.h"
-#include "plugins/common/gpu/gpu_facts.h"
-#include "plugins/common/ownership/owned.h"
-#include "plugins/common/ownership/state.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/fabric/neighbours.h"
 

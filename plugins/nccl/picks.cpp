@@ -12,7 +12,7 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-constexpr const char* kTakeItOut = "take it out: the fabric says it for each node";
+constexpr const char* kRemoveDerived = "take it out: the fabric says it for each node";
 
 std::vector<std::string> AllAdapters(const PluginInput& input) {
   std::vector<std::string> adapters = AdaptersOf(input.facts);
@@ -28,7 +28,7 @@ Complaint JudgeAdapters(std::string_view list, const PluginInput& input) {
   const std::vector<std::string> all = AllAdapters(input);
   if (Picked(list, all).empty()) {
     return {fmt::format("names no adapter that the node has: it has {}", Join(all, ", ")),
-            kTakeItOut};
+            kRemoveDerived};
   }
   std::vector<std::string> cabled;
   for (const RailPort& port : CollectivePorts(input.fabric, input.node.name)) {
@@ -38,7 +38,7 @@ Complaint JudgeAdapters(std::string_view list, const PluginInput& input) {
   if (picked.empty()) {
     return {fmt::format("names no adapter of the node that leads to all others: those are {}",
                         Join(cabled, ", ")),
-            kTakeItOut};
+            kRemoveDerived};
   }
   if (picked.size() == cabled.size() || !CagesDiffer(input.fabric)) return {};
   std::erase_if(cabled, [&](const std::string& name) {
@@ -46,7 +46,7 @@ Complaint JudgeAdapters(std::string_view list, const PluginInput& input) {
   });
   return {
       fmt::format("leaves out {}, and each cable leads to another neighbour", Join(cabled, ", ")),
-      kTakeItOut};
+      kRemoveDerived};
 }
 
 Complaint JudgeInterfaces(const std::string& list, const PluginInput& input) {
@@ -56,7 +56,7 @@ Complaint JudgeInterfaces(const std::string& list, const PluginInput& input) {
   }
   if (netdevs.empty() || !Picked(list, netdevs).empty()) return {};
   return {fmt::format("names no interface that the node has: it has {}", Join(netdevs, ", ")),
-          kTakeItOut};
+          kRemoveDerived};
 }
 
 }  // namespace

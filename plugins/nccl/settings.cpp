@@ -15,7 +15,7 @@ constexpr std::size_t kMostBytes = 65536;
 
 // A constant: $1 is the user whose files count, or empty for the one who logged in. grep says PATH,
 // a NUL byte, LINE, a colon, the text.
-constexpr std::string_view kScript =
+constexpr std::string_view kShellScript =
     "home=$(getent passwd \"${1:-${SUDO_USER:-root}}\" 2>/dev/null | cut -d: -f6)\n"
     "grep -asHnZ NCCL_ /etc/nccl.conf /etc/environment /etc/environment.d/*.conf /etc/profile"
     " /etc/profile.d/*.sh /etc/bash.bashrc /etc/systemd/system/*.service"
@@ -48,7 +48,7 @@ std::string_view WordAt(std::string_view text, std::size_t at, char quote) {
 
 RunProbe SettingsProbe(const NodeSpec& node) {
   return {.id = std::string(kKey),
-          .argv = {"sh", "-c", std::string(kScript), "sh", node.access.user}};
+          .argv = {"sh", "-c", std::string(kShellScript), "sh", node.access.user}};
 }
 
 std::vector<Setting> ParseLine(const std::string& path, int line, std::string_view text) {

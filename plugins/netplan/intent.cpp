@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "plugins/common/ownership/owned.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/routes.h"
-#include "plugins/common/ownership/owned.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {

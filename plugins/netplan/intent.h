@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "plugins/netplan/foreign.h"
 #include "plugins/common/protection/protection.h"
+#include "plugins/netplan/foreign.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler::plugins::netplan {

@@ -1,5 +1,8 @@
 #include "plugins/netplan/netplan.h"
 
+#include "plugins/common/ownership/owned.h"
+#include "plugins/common/ownership/state.h"
+#include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
@@ -7,9 +10,6 @@
 #include "plugins/netplan/rdma_users.h"
 #include "plugins/netplan/render.h"
 #include "plugins/netplan/routes.h"
-#include "plugins/common/ownership/owned.h"
-#include "plugins/common/protection/protection.h"
-#include "plugins/common/ownership/state.h"
 #include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::netplan {

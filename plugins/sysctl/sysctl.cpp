@@ -7,8 +7,8 @@
 #include <set>
 
 #include "plugins/common/ownership/owned.h"
-#include "plugins/common/protection/protection.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/protection/protection.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
 #include "reconciler/base/mark.h"

@@ -6,11 +6,11 @@
 #include <set>
 #include <thread>
 
-#include "reconciler/base/text.h"
-#include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/apply/guard/guard.h"
-#include "reconciler/planning/plan_compare.h"
 #include "reconciler/apply/proof.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/base/text.h"
+#include "reconciler/planning/plan_compare.h"
 
 namespace reconciler {
 namespace {

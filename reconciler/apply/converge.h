@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "reconciler/base/result.h"
-#include "reconciler/apply/steps/apply.h"
 #include "reconciler/apply/guard/guard_script.h"
-#include "reconciler/planning/plan_maker.h"
+#include "reconciler/apply/steps/apply.h"
+#include "reconciler/base/result.h"
 #include "reconciler/gather/trial.h"
+#include "reconciler/planning/plan_maker.h"
 
 namespace reconciler {
 

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <thread>
 
-#include "reconciler/base/text.h"
-#include "reconciler/apply/steps/apply_script.h"
-#include "reconciler/node/frames.h"
 #include "reconciler/apply/guard/guard.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/base/text.h"
+#include "reconciler/gather/trial.h"
+#include "reconciler/node/frames.h"
 #include "reconciler/node/lock.h"
 #include "reconciler/node/node_helper.h"
-#include "reconciler/gather/trial.h"
 
 namespace reconciler {
 namespace {
@@ -74,9 +74,9 @@ Error Failed(const NodeName& node, std::string what) {
 }
 
 // One drill, from a fresh session to the node's own decision.
-class Run {
+class DrillRun {
  public:
-  Run(const NodeSpec& node, NodePool& pool, const GuardTimes& times)
+  DrillRun(const NodeSpec& node, NodePool& pool, const GuardTimes& times)
       : node_(node), pool_(pool), times_(times) {}
 
   DrillReport Do(const std::string& lease) {
@@ -180,7 +180,7 @@ class Run {
 
 DrillReport Drill(const NodeSpec& node, NodePool& pool, const GuardTimes& times,
                   const std::string& lease) {
-  return Run(node, pool, times).Do(lease);
+  return DrillRun(node, pool, times).Do(lease);
 }
 
 }  // namespace reconciler

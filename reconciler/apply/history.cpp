@@ -5,11 +5,11 @@
 #include <charconv>
 #include <mutex>
 
-#include "reconciler/base/text.h"
-#include "reconciler/node/frames.h"
-#include "reconciler/model/json/json.h"
 #include "reconciler/base/json/json_reader.h"
+#include "reconciler/base/text.h"
+#include "reconciler/model/json/json.h"
 #include "reconciler/model/ledger.h"
+#include "reconciler/node/frames.h"
 
 namespace reconciler {
 namespace {

@@ -12,7 +12,7 @@
 namespace reconciler {
 namespace {
 
-constexpr Milliseconds kLimit{30000};
+constexpr Milliseconds kProofLimit{30000};
 constexpr int kPatienceS = 2;
 constexpr int kHeaders = 28;  // bytes of IPv4 and ICMP around a ping's payload
 
@@ -115,7 +115,7 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
                  ScriptPreamble(MakeNonce()) +
                      fmt::format("patience={}\n", moment == Moment::kAfterChange ? kPatienceS : 0) +
                      std::string(kProbe) + questions.script + "wait\n",
-                 kLimit);
+                 kProofLimit);
     const std::lock_guard lock(mutex);
     for (const PairOnRail& pair : questions.pairs) pairs[pair] = PairState::kNotMeasured;
     if (!reply) return;

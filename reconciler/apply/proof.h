@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "reconciler/node/node_pool.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/plan.h"
+#include "reconciler/node/node_pool.h"
 
 namespace reconciler {
 

@@ -13,12 +13,12 @@
 #include "reconciler/base/text.h"
 #include "reconciler/cli/progress.h"
 #include "reconciler/cli/verify_run.h"
-#include "reconciler/planning/plugin_words.h"
 #include "reconciler/fabric/expand.h"
-#include "reconciler/manifest/load.h"
-#include "reconciler/yaml/source_text.h"
-#include "reconciler/verify/report/section.h"
 #include "reconciler/gather/verbs_facts.h"
+#include "reconciler/manifest/load.h"
+#include "reconciler/planning/plugin_words.h"
+#include "reconciler/verify/report/section.h"
+#include "reconciler/yaml/source_text.h"
 
 namespace reconciler::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "reconciler/node/events.h"
 #include "reconciler/gather/gather.h"
+#include "reconciler/node/events.h"
 #include "reconciler/node/node_pool.h"
 #include "reconciler/planning/plan_maker.h"
 

@@ -7,7 +7,7 @@ namespace reconciler {
 namespace {
 
 using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-using Graph = boost::adjacency_list<
+using FlowGraph = boost::adjacency_list<
     boost::vecS, boost::vecS, boost::directedS, boost::no_property,
     boost::property<
         boost::edge_capacity_t, std::int64_t,
@@ -25,7 +25,7 @@ void FlowNetwork::Join(std::size_t a, std::size_t b, std::int64_t capacity) {
 }
 
 std::int64_t FlowNetwork::MaxFlow(std::size_t from, std::size_t to) const {
-  Graph graph(points_.size());
+  FlowGraph graph(points_.size());
   const auto capacity = boost::get(boost::edge_capacity, graph);
   const auto reverse = boost::get(boost::edge_reverse, graph);
   for (const Line& line : lines_) {

@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include "reconciler/base/text.h"
-#include "reconciler/node/frames.h"
 #include "reconciler/gather/gather_script.h"
+#include "reconciler/node/frames.h"
 
 namespace reconciler {
 namespace {

@@ -3,10 +3,10 @@
 #include <functional>
 #include <vector>
 
-#include "reconciler/node/node_pool.h"
 #include "reconciler/gather/trial.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
+#include "reconciler/node/node_pool.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler {

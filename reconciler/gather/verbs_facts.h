@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "reconciler/node/node_pool.h"
 #include "reconciler/model/facts.h"
+#include "reconciler/node/node_pool.h"
 
 namespace reconciler {
 

@@ -5,8 +5,8 @@
 
 #include "reconciler/manifest/build_spec.h"
 #include "reconciler/manifest/checks/cross_check.h"
-#include "reconciler/yaml/problems.h"
 #include "reconciler/manifest/schema/schema_check.h"
+#include "reconciler/yaml/problems.h"
 #include "reconciler/yaml/source_text.h"
 #include "reconciler/yaml/yaml_document.h"
 

@@ -11,6 +11,11 @@ const Value* Value::Find(std::string_view key) const {
   return nullptr;
 }
 
+std::string Value::GetText(std::string_view key) const {
+  const Value* value = Find(key);
+  return value != nullptr && value->AsString() != nullptr ? *value->AsString() : std::string();
+}
+
 const Value* Value::At(std::initializer_list<std::string_view> path) const {
   const Value* value = this;
   for (const std::string_view key : path) {

@@ -25,6 +25,8 @@ struct Value {
   Position position = {};
 
   const Value* Find(std::string_view key) const;  // nullptr: no map, or no such key
+  // The text of that member; "" when there is none, or it is no text.
+  std::string GetText(std::string_view key) const;
   const Value* At(std::initializer_list<std::string_view> path) const;
 
   bool IsNull() const { return std::holds_alternative<std::nullptr_t>(data); }

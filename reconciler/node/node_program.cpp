@@ -16,7 +16,7 @@
 namespace reconciler {
 namespace {
 
-constexpr Milliseconds kLimit = std::chrono::seconds(60);
+constexpr Milliseconds kProgramLimit = std::chrono::seconds(60);
 constexpr std::string_view kFolder = "/var/lib/spark-reconcile/bin";
 
 std::string DigestScript(const std::string& path) {
@@ -37,7 +37,7 @@ bool IsMachineType(std::string_view text) {
 }
 
 Result<std::string> MachineOf(const NodeSpec& node, NodePool& pool) {
-  const auto reply = pool.Run(node, "uname -m\n", kLimit);
+  const auto reply = pool.Run(node, "uname -m\n", kProgramLimit);
   if (!reply) return Fail(reply.error());
   return std::string(Trim(reply->out));
 }
@@ -118,10 +118,10 @@ Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std:
   const auto program = ReadProgram(folder, *machine);
   if (!program) return Fail(program.error());
   const std::string path = ProgramPath(*program);
-  const auto there = pool.Run(node, DigestScript(path), kLimit);
+  const auto there = pool.Run(node, DigestScript(path), kProgramLimit);
   if (!there) return Fail(there.error());
   if (Trim(there->out) == Sha256Hex(*program)) return path;
-  const auto reply = pool.Run(node, UploadScript(*program, path), kLimit);
+  const auto reply = pool.Run(node, UploadScript(*program, path), kProgramLimit);
   if (!reply) return Fail(reply.error());
   if (reply->exit_code != 0) return Fail(Refused(node, *reply));
   return path;
@@ -131,7 +131,7 @@ void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path
   const std::string script = fmt::format("rm -f {}; {{ rmdir {} && rmdir {}; }} 2>/dev/null || :\n",
                                          ShellQuote(path), kFolder, kStateFolder);
   // A connection that broke in the run is made anew.
-  if (!pool.Run(node, script, kLimit)) std::ignore = pool.Run(node, script, kLimit);
+  if (!pool.Run(node, script, kProgramLimit)) std::ignore = pool.Run(node, script, kProgramLimit);
 }
 
 }  // namespace reconciler

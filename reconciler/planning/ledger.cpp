@@ -21,8 +21,8 @@ const Action* FileActionOf(const Change& change) {
 
 using Names = std::set<std::string>;  // the cluster's, now and before
 
-std::string WithoutBlocks(std::string content, const Names& ours) {
-  for (const std::string& cluster : ours) content = reconciler::WithoutBlocks(content, cluster);
+std::string WithoutBlocksOfAll(std::string content, const Names& ours) {
+  for (const std::string& cluster : ours) content = WithoutBlocks(content, cluster);
   return content;
 }
 
@@ -32,7 +32,7 @@ Action OriginalFile(const Change& change, const Names& ours) {
     return RemoveFile{change.name};
   }
   FileState state = *change.before;
-  state.content = WithoutBlocks(std::move(state.content), ours);
+  state.content = WithoutBlocksOfAll(std::move(state.content), ours);
   return WriteFile{change.name, std::move(state)};
 }
 
@@ -61,7 +61,7 @@ void TakeOverEdits(const Change& change, const Names& ours, LedgerEntry& entry) 
   if (!entry.shared || !change.before || Sha256Hex(change.before->content) == entry.digest) return;
   for (Action& action : entry.original) {
     if (std::holds_alternative<RunCommand>(action)) continue;
-    const std::string rest = WithoutBlocks(change.before->content, ours);
+    const std::string rest = WithoutBlocksOfAll(change.before->content, ours);
     if (rest.empty() && std::holds_alternative<RemoveFile>(action)) continue;
     FileState state = *change.before;
     if (const auto* write = std::get_if<WriteFile>(&action)) state = write->state;
@@ -87,7 +87,7 @@ void Touch(const Change& change, const LedgerHead& head, const Names& ours,
   if (file == nullptr) return;
   if (const auto* write = std::get_if<WriteFile>(file)) {
     entry->digest = Sha256Hex(write->state.content);
-    entry->shared = WithoutBlocks(write->state.content, ours) != write->state.content;
+    entry->shared = WithoutBlocksOfAll(write->state.content, ours) != write->state.content;
     return;
   }
   entry->digest.clear();

@@ -8,19 +8,15 @@
 
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/json/json.h"
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/ledger.h"
 #include "reconciler/planning/order.h"
 #include "reconciler/planning/plugin_words.h"
 #include "reconciler/planning/prune.h"
-#include "reconciler/model/json/json.h"
 
 namespace reconciler {
 namespace {
-
-bool Selected(const std::vector<std::string>& names, std::string_view name) {
-  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-}
 
 Result<void> RequireKnown(const std::vector<std::string>& asked,
                           const std::vector<std::string>& known, std::string_view what) {
@@ -48,7 +44,7 @@ std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& 
                                 const PlanScope& scope) {
   std::vector<PlanNode> nodes;
   for (const NodeSpec& node : cluster.nodes) {
-    if (!Selected(scope.nodes, node.name)) continue;
+    if (!IsSelected(scope.nodes, node.name)) continue;
     PlanNode entry{.name = node.name, .address = node.address};
     if (const auto found = facts.nodes.find(node.name); found != facts.nodes.end()) {
       entry.session_interface = found->second.session_interface;
@@ -143,7 +139,7 @@ class Planner {
 
  private:
   bool IsRead(const NodeSpec& node) const {
-    return facts_.nodes.contains(node.name) && Selected(scope_.nodes, node.name);
+    return facts_.nodes.contains(node.name) && IsSelected(scope_.nodes, node.name);
   }
 
   // What every plugin wants of each node, and what of the ledgers nobody wants.
@@ -183,13 +179,13 @@ class Planner {
   void AddStage(const std::vector<std::size_t>& members, bool last) {
     Stage stage;
     for (const std::size_t index : members) {
-      if (Selected(scope_.only, plugins_[index].name))
+      if (IsSelected(scope_.only, plugins_[index].name))
         stage.plugins.emplace_back(plugins_[index].name);
     }
     for (const NodeSpec& node : cluster_.nodes) {
       if (!IsRead(node)) continue;
       for (const std::size_t index : members) {
-        if (Selected(scope_.only, plugins_[index].name)) AddResources(node, index, stage);
+        if (IsSelected(scope_.only, plugins_[index].name)) AddResources(node, index, stage);
       }
       AddPrunes(node, members, last, stage);
     }
@@ -238,7 +234,7 @@ class Planner {
                       node.name, node.address));
     }
     for (const auto& [name, node] : facts_.nodes) {
-      if (!Selected(scope_.nodes, name)) continue;
+      if (!IsSelected(scope_.nodes, name)) continue;
       if (const std::string text = UnderWayText(name, node); !text.empty()) {
         plan_.notes.push_back(text);
       }
@@ -256,6 +252,10 @@ class Planner {
 };
 
 }  // namespace
+
+bool IsSelected(const std::vector<std::string>& names, std::string_view name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::string UnderWayText(const NodeName& name, const NodeFacts& facts) {
   const auto lease = facts.values.find(std::string(kLeaseKey));

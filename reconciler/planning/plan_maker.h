@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/base/result.h"
@@ -22,6 +23,9 @@ struct PlanScope {
   // hold them, and what nobody asks for is not read.
   std::set<std::string> pruned = {};
 };
+
+// Whether `name` is in a list of PlanScope, where an empty list means all.
+bool IsSelected(const std::vector<std::string>& names, std::string_view name);
 
 // A name in `scope` that does not exist is a kUsage error with a suggestion: found before any node
 // is asked for anything.

@@ -10,19 +10,15 @@
 namespace reconciler {
 namespace {
 
-bool Selected(const std::vector<std::string>& names, std::string_view name) {
-  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-}
-
 template <class Function>  // void(const Plugin&, const PluginInput&), in the manifest's order
 void ForEachInput(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
                   const std::vector<Plugin>& plugins, const PlanScope& scope, Function function) {
   if (scope.uninstall) return;
   for (const Plugin& plugin : plugins) {
-    if (!Selected(scope.only, plugin.name)) continue;
+    if (!IsSelected(scope.only, plugin.name)) continue;
     for (const NodeSpec& node : cluster.nodes) {
       const auto found = facts.nodes.find(node.name);
-      if (found == facts.nodes.end() || !Selected(scope.nodes, node.name)) continue;
+      if (found == facts.nodes.end() || !IsSelected(scope.nodes, node.name)) continue;
       function(plugin, PluginInput{cluster, fabric, node, found->second, facts});
     }
   }

@@ -11,8 +11,17 @@ if(SPARK_AARCH64_CXX AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     find_path(cross_${folder} ${header} NO_CACHE REQUIRED)
     file(CREATE_LINK ${cross_${folder}}/${folder} ${cross_headers}/${folder} SYMBOLIC)
   endforeach()
-  set(cross_sources ${parts} ${program})
-  file(GLOB_RECURSE cross_depends CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h ${PROJECT_SOURCE_DIR}/reconciler/base/*.h)
+  file(GLOB_RECURSE cross_depends CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/*.h
+       ${PROJECT_SOURCE_DIR}/reconciler/base/*.h)
+  # A folder is compiled as one file, as in the build for this machine.
+  set(cross_sources ${CMAKE_CURRENT_SOURCE_DIR}/main.cpp)
+  foreach(folder IN ITEMS protocol facts write nccl)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+    list(TRANSFORM sources REPLACE "(.+)" "#include \"\\1\"\n")
+    list(JOIN sources "" text)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cross/${folder}.cpp CONTENT "${text}" @ONLY)
+    list(APPEND cross_sources ${PROJECT_BINARY_DIR}/cross/${folder}.cpp)
+  endforeach()
   add_custom_command(
     OUTPUT ${PROJECT_BINARY_DIR}/spark-verify-aarch64
     COMMAND ${SPARK_AARCH64_CXX} -std=c++20 -O2 -DFMT_HEADER_ONLY -I${PROJECT_SOURCE_DIR} -isystem ${cross_headers}

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "reconciler/spark_verify/facts.h"
-#include "reconciler/spark_verify/protocol/lines.h"
+#include "reconciler/spark_verify/facts/facts.h"
 #include "reconciler/spark_verify/nccl/nccl.h"
+#include "reconciler/spark_verify/protocol/lines.h"
 #include "reconciler/spark_verify/write/write.h"
 
 namespace {

@@ -10,10 +10,10 @@
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/diagnosis/diagnose.h"
 #include "reconciler/verify/links/probes.h"
-#include "reconciler/verify/rdma/rung.h"
 #include "reconciler/verify/links/reply.h"
 #include "reconciler/verify/links/script.h"
 #include "reconciler/verify/links/static_facts.h"
+#include "reconciler/verify/rdma/rung.h"
 
 namespace reconciler {
 namespace {

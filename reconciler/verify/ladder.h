@@ -3,9 +3,9 @@
 #include <functional>
 #include <string_view>
 
-#include "reconciler/node/node_pool.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
+#include "reconciler/node/node_pool.h"
 #include "reconciler/verify/nccl/run/climb.h"
 #include "reconciler/verify/rdma/run.h"
 #include "reconciler/verify/report/report.h"

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "plugins/registry.h"
-#include "reconciler/planning/plan_maker.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
+#include "reconciler/planning/plan_maker.h"
 
 namespace reconciler {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "plugins/registry.h"
-#include "reconciler/fabric/expand.h"
 #include "reconciler/fabric/drawing/hostfile.h"
 #include "reconciler/fabric/drawing/picture.h"
+#include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
 #include "tests/cases/plan_case.h"
 

@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "plugins/registry.h"
-#include "reconciler/planning/plan_maker.h"
 #include "reconciler/fabric/expand.h"
-#include "reconciler/model/json/json.h"
 #include "reconciler/manifest/load.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/planning/plan_maker.h"
 
 namespace reconciler::test {
 namespace {

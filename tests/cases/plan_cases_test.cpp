@@ -6,9 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "reconciler/planning/render.h"
-#include "reconciler/model/json/json.h"
 #include "reconciler/manifest/schema/schema_judge.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/planning/render.h"
 #include "schema/embedded.h"
 #include "tests/cases/plan_case.h"
 
@@ -43,7 +43,7 @@ std::vector<Value>* UnitsOf(ClusterSpec& cluster) {
   return nullptr;
 }
 
-std::string TestName(const testing::TestParamInfo<std::string>& info) {
+std::string PlanCaseName(const testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -107,7 +107,7 @@ TEST_P(PlanCases, TheOrderOfTheUnitsChangesNothingOnAnyNode) {
   EXPECT_EQ(ByNode(PlanOf(turned, one.facts)), ByNode(PlanOf(one.cluster, one.facts)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Plan, PlanCases, testing::ValuesIn(test::PlanCaseNames()), TestName);
+INSTANTIATE_TEST_SUITE_P(Plan, PlanCases, testing::ValuesIn(test::PlanCaseNames()), PlanCaseName);
 
 }  // namespace
 }  // namespace reconciler

@@ -11,7 +11,7 @@
 namespace fakes {
 namespace {
 
-std::string Env(const char* name) {
+std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
@@ -47,9 +47,9 @@ void LogHcas(const std::vector<std::string>& hcas, const std::string& oob) {
 }  // namespace
 
 std::vector<std::string> UsedHcas() {
-  if (Env("NCCL_IB_DISABLE") == "1" || Env("NCCL_NET") == "Socket") return {};
+  if (Variable("NCCL_IB_DISABLE") == "1" || Variable("NCCL_NET") == "Socket") return {};
   std::vector<std::string> used;
-  const std::string wanted = Env("NCCL_IB_HCA");
+  const std::string wanted = Variable("NCCL_IB_HCA");
   const bool exact = wanted.starts_with("=");
   for (const std::string& hca : Split(Setting("FAKE_NCCL_HCAS"))) {
     bool takes = wanted.empty();
@@ -75,13 +75,13 @@ void LogNetwork(const std::string& at) {
     Info("INIT", "Using network IB");
     return;
   }
-  if (Env("NCCL_IB_DISABLE") != "1") {
+  if (Variable("NCCL_IB_DISABLE") != "1") {
     Info("INIT", "NET/IB : No device found.");
     // 2.28.3 says both.
     if (version >= 22800) Info("INIT", "NET/IB : Using [RO]; OOB " + at);
   }
   if (version >= 22800) Info("INIT", "Failed to initialize NET plugin IB");
-  if (Env("NCCL_NET") == "IB") return;
+  if (Variable("NCCL_NET") == "IB") return;
   Info("INIT", "NET/Socket : Using [0]" + at);
   if (version >= 22800) {
     Info("INIT", "Initialized NET plugin Socket");

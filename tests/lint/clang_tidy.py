@@ -32,6 +32,14 @@ def tidy_program():
     sys.exit(tree.SKIPPED)
 
 
+def sources(entry):
+    """The files that are compiled by one entry: itself, and those that it includes when it stands for a folder."""
+    names = {entry["file"]}
+    if "/Unity/" in entry["file"]:
+        names.update(re.findall(r'#include "([^"]+)"', pathlib.Path(entry["file"]).read_text(encoding="utf-8")))
+    return names
+
+
 def digest(entry):
     words = shlex.split(entry["command"])
     words[words.index("-o"):words.index("-o") + 2] = ["-E", "-C", "-P"]
@@ -89,9 +97,9 @@ def main():
         sys.exit("usage: clang_tidy.py BUILD_FOLDER [FILE…] | --self-test")
     build = pathlib.Path(sys.argv[1]).resolve()
     wanted = [str(pathlib.Path(name).resolve()) for name in sys.argv[2:]]
-    folders = (f"{tree.ROOT}/reconciler/", f"{tree.ROOT}/plugins/")
     entries = [entry for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-               if entry["file"] in wanted or (not wanted and entry["file"].startswith(folders))]
+               if (sources(entry) & set(wanted) if wanted else
+                   any(name.startswith((f"{tree.ROOT}/reconciler/", f"{tree.ROOT}/plugins/")) for name in sources(entry)))]
     if not entries:
         sys.exit(f"wanted files below reconciler/ and plugins/ in {build}/compile_commands.json, found none")
     found = check(build, entries)

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <functional>
 
-#include "reconciler/apply/steps/apply.h"
-#include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/apply/guard/guard.h"
 #include "reconciler/apply/guard/guard_script.h"
+#include "reconciler/apply/steps/apply.h"
+#include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/transport/ssh/dial.h"
 #include "tests/property/scratch_machine.h"
 

@@ -6,9 +6,9 @@
 
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
-#include "reconciler/planning/render.h"
-#include "reconciler/model/json/json.h"
 #include "reconciler/manifest/schema/schema_judge.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/planning/render.h"
 #include "schema/embedded.h"
 #include "tests/property/hostile_text.h"
 #include "tests/property/world.h"

@@ -4,9 +4,9 @@
 #include <rapidcheck.h>
 
 #include "plugins/registry.h"
-#include "reconciler/planning/plan_maker.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
+#include "reconciler/planning/plan_maker.h"
 #include "tests/property/hostile_text.h"
 
 namespace reconciler::test {

@@ -16,8 +16,8 @@
 #include <thread>
 
 #include "reconciler/base/text.h"
-#include "reconciler/transport/ssh/dial.h"
 #include "reconciler/transport/local_transport.h"
+#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler {
 namespace {

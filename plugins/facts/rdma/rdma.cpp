@@ -1,8 +1,8 @@
 #include "plugins/facts/rdma/rdma.h"
 
+#include "plugins/common/gpu/level.h"
 #include "plugins/facts/rdma/devices.h"
 #include "plugins/facts/rdma/system.h"
-#include "plugins/common/gpu/level.h"
 
 namespace reconciler::plugins::rdma {
 namespace {

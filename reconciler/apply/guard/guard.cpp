@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "reconciler/base/text.h"
 #include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/base/text.h"
 
 namespace reconciler {
 namespace {
@@ -17,7 +17,6 @@ namespace {
 Milliseconds RequestLimit(const GuardTimes& times) {
   return std::chrono::seconds(std::clamp(times.revert_after, 10, 30));
 }
-constexpr Milliseconds kEndLimit{180000};  // netplan and services take their time
 constexpr std::chrono::seconds kBetweenTries{3};
 
 Error NodeError(const NodeName& node, const std::string& what, const ScriptReply& reply) {
@@ -147,7 +146,7 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
         std::chrono::seconds(times_.revert_after + times_.moment() * rounds_ + 60 +
                              (in_a_step.contains(node.name) ? LongestStep(node.name) : 0));
     for (;;) {
-      const auto reply = sessions_.RunAfresh(node, request, kEndLimit);
+      const auto reply = sessions_.RunAfresh(node, request, kGuardEndLimit);
       if (reply && reply->exit_code == 0) return;
       const bool decided_otherwise = reply && reply->exit_code == 3;
       if (std::chrono::steady_clock::now() < deadline && !decided_otherwise) {

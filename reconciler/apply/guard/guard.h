@@ -7,11 +7,11 @@
 #include <thread>
 #include <vector>
 
-#include "reconciler/apply/steps/apply.h"
 #include "reconciler/apply/guard/guard_script.h"
 #include "reconciler/apply/guard/revert_script.h"
-#include "reconciler/node/session.h"
+#include "reconciler/apply/steps/apply.h"
 #include "reconciler/model/plan.h"
+#include "reconciler/node/session.h"
 
 namespace reconciler {
 
@@ -25,6 +25,9 @@ Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>
 
 // Arms the nodes' own revert before the first change and decides about it at the end. One guard
 // covers one apply, all its passes included.
+// How long a node may take to end an apply: netplan and services take their time.
+inline constexpr Milliseconds kGuardEndLimit{180000};
+
 class Guard {
  public:
   Guard(const ClusterSpec& cluster, Sessions& sessions, std::string apply_id, GuardTimes times)

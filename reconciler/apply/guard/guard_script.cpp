@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "reconciler/base/text.h"
-#include "reconciler/apply/steps/apply_script.h"
-#include "reconciler/node/node_helper.h"
 #include "reconciler/apply/guard/revert_script.h"
 #include "reconciler/apply/guard/watch_script.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/base/text.h"
+#include "reconciler/node/node_helper.h"
 
 namespace reconciler {
 namespace {

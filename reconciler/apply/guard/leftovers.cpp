@@ -4,15 +4,14 @@
 #include <mutex>
 #include <optional>
 
-#include "reconciler/base/text.h"
-#include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/apply/guard/guard.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/base/text.h"
 
 namespace reconciler {
 namespace {
 
 constexpr Milliseconds kReadLimit{30000};
-constexpr Milliseconds kEndLimit{180000};
 // Where a node's peers ask in rounds, one per node: a moment of 30 s at most, and pings.
 constexpr Milliseconds kRoundLimit{45000};
 
@@ -101,8 +100,8 @@ class Ending {
 
  private:
   std::optional<ScriptReply> Ask(const NodeSpec& node, const std::string& request) {
-    auto reply =
-        sessions_.Run(node, request, kEndLimit + kRoundLimit * static_cast<int>(nodes_.size()));
+    auto reply = sessions_.Run(node, request,
+                               kGuardEndLimit + kRoundLimit * static_cast<int>(nodes_.size()));
     if (reply && reply->exit_code == 0) return std::move(*reply);
     const std::lock_guard lock(mutex_);
     error = reply ? Failed(node.name, *reply) : reply.error();

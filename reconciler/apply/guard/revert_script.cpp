@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "reconciler/base/text.h"
 #include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/base/text.h"
 #include "reconciler/node/home_path.h"
 #include "reconciler/node/node_helper.h"
 

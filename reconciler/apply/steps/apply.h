@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/model/plan.h"
 #include "reconciler/node/events.h"
 #include "reconciler/node/session.h"
-#include "reconciler/model/plan.h"
 
 namespace reconciler {
 

@@ -6,9 +6,9 @@
 #include <cstdlib>
 
 #include "reconciler/base/text.h"
+#include "reconciler/gather/trial.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/node_helper.h"
-#include "reconciler/gather/trial.h"
 
 namespace reconciler {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "reconciler/base/text.h"
 #include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/base/text.h"
 #include "reconciler/planning/render.h"
 
 namespace reconciler::cli {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
+#include "reconciler/apply/history.h"
 #include "reconciler/cli/apply/apply_flags.h"
 #include "reconciler/cli/context.h"
-#include "reconciler/apply/history.h"
 
 namespace reconciler::cli {
 

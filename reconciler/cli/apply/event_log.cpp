@@ -10,8 +10,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "reconciler/base/text.h"
 #include "reconciler/base/json/json_reader.h"
+#include "reconciler/base/text.h"
 
 namespace reconciler::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <map>
 #include <vector>
 
-#include "reconciler/cli/context.h"
 #include "reconciler/apply/history.h"
+#include "reconciler/cli/context.h"
 
 namespace reconciler::cli {
 

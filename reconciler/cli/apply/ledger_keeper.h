@@ -2,12 +2,12 @@
 
 #include <vector>
 
-#include "reconciler/cli/context.h"
 #include "reconciler/apply/guard/guard_script.h"
 #include "reconciler/apply/history.h"
-#include "reconciler/planning/ledger.h"
-#include "reconciler/node/node_pool.h"
+#include "reconciler/cli/context.h"
 #include "reconciler/model/ledger.h"
+#include "reconciler/node/node_pool.h"
+#include "reconciler/planning/ledger.h"
 
 namespace reconciler::cli {
 

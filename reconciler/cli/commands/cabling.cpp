@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/cabling/judge.h"
+#include "reconciler/cabling/observe/cabling_look.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/cabling/observe/cabling_look.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/transport/ssh/dial.h"
 

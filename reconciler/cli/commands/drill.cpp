@@ -4,10 +4,10 @@
 #include <iostream>
 #include <memory>
 
+#include "reconciler/apply/drill.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/apply/drill.h"
 #include "reconciler/node/lock.h"
 #include "reconciler/transport/ssh/dial.h"
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/text.h"
+#include "reconciler/cli/apply/history_read.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/cli/apply/history_read.h"
 #include "reconciler/model/json/json.h"
 
 namespace reconciler::cli {

@@ -6,8 +6,8 @@
 #include "plugins/registry.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/planning/render.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/render.h"
 #include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {

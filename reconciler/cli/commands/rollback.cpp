@@ -7,9 +7,9 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/cli/apply/apply_run.h"
+#include "reconciler/cli/apply/history_read.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/cli/apply/history_read.h"
 
 namespace reconciler::cli {
 namespace {

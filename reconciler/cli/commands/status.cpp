@@ -9,9 +9,9 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
+#include "reconciler/gather/verbs_facts.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/transport/ssh/dial.h"
-#include "reconciler/gather/verbs_facts.h"
 
 namespace reconciler::cli {
 namespace {

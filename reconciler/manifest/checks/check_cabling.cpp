@@ -5,8 +5,8 @@
 #include <set>
 
 #include "reconciler/base/text.h"
-#include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/yaml/wording.h"
 

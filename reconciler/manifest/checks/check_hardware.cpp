@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/read/hardware_view.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/schema/schema_words.h"

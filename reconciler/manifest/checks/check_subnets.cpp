@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "reconciler/base/text.h"
-#include "reconciler/model/ipv4.h"
-#include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/read/rail_counts.h"
+#include "reconciler/model/ipv4.h"
 #include "reconciler/yaml/wording.h"
 
 namespace reconciler {

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "reconciler/base/text.h"
-#include "reconciler/model/switch_legs.h"
-#include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/read/switch_view.h"
+#include "reconciler/model/switch_legs.h"
 #include "reconciler/yaml/wording.h"
 
 namespace reconciler {

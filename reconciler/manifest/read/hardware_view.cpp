@@ -5,11 +5,6 @@
 namespace reconciler {
 namespace {
 
-std::string Text(const Value& map, std::string_view key) {
-  const Value* value = map.Find(key);
-  return value != nullptr && value->AsString() != nullptr ? *value->AsString() : std::string();
-}
-
 void SetNumber(const Value& map, std::string_view key, int& number) {
   const Value* value = map.Find(key);
   if (value != nullptr && value->AsInteger() != nullptr) {
@@ -33,7 +28,7 @@ std::vector<Hardware> ViewHardware(const Value& document) {
     for (const Member& member : cages->Members()) {
       Cage cage{.name = member.key};
       for (const Value& twin : member.value.List()) {
-        cage.twins.push_back({Text(twin, "netdev"), Text(twin, "hca"), Text(twin, "pci")});
+        cage.twins.push_back({twin.GetText("netdev"), twin.GetText("hca"), twin.GetText("pci")});
       }
       std::stable_sort(cage.twins.begin(), cage.twins.end(),
                        [](const Twin& a, const Twin& b) { return a.pci < b.pci; });

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "reconciler/model/cluster_spec.h"
 #include "reconciler/manifest/read/node_view.h"
+#include "reconciler/model/cluster_spec.h"
 
 namespace reconciler {
 

@@ -6,11 +6,6 @@
 namespace reconciler {
 namespace {
 
-std::string Text(const Value& map, std::string_view key) {
-  const Value* value = map.Find(key);
-  return value != nullptr && value->AsString() != nullptr ? *value->AsString() : std::string();
-}
-
 int Number(const Value& map, std::string_view key, int otherwise) {
   const Value* value = map.Find(key);
   return value != nullptr && value->AsInteger() != nullptr ? static_cast<int>(*value->AsInteger())
@@ -75,11 +70,11 @@ std::vector<SwitchSpec> ViewSwitches(const Value& document) {
   const Value* list = document.Find("switches");
   if (list == nullptr) return switches;
   for (const Value& entry : list->List()) {
-    SwitchSpec one{.name = Text(entry, "name"),
-                   .model = Text(entry, "model"),
-                   .address = Text(entry, "address"),
-                   .os = OsOf(Text(entry, "os")),
-                   .fec = FecOf(Text(entry, "fec")),
+    SwitchSpec one{.name = entry.GetText("name"),
+                   .model = entry.GetText("model"),
+                   .address = entry.GetText("address"),
+                   .os = OsOf(entry.GetText("os")),
+                   .fec = FecOf(entry.GetText("fec")),
                    .position = entry.position};
     if (one.name.empty()) continue;
     if (const Value* breakout = entry.Find("breakout")) {
@@ -92,7 +87,7 @@ std::vector<SwitchSpec> ViewSwitches(const Value& document) {
     one.uplinks =
         ViewPorts(entry, "uplinks", Number(entry, "uplink_speed_gbps", gbps), one.breakout);
     one.l2mtu = Number(entry, "l2mtu", one.l2mtu);
-    if (const std::string bridge = Text(entry, "bridge"); !bridge.empty()) one.bridge = bridge;
+    if (const std::string bridge = entry.GetText("bridge"); !bridge.empty()) one.bridge = bridge;
     const Value* qos = entry.Find("qos");
     one.qos = qos != nullptr && qos->AsBool() != nullptr && *qos->AsBool();
     switches.push_back(std::move(one));

@@ -11,8 +11,8 @@
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "reconciler/manifest/schema/schema_words.h"
-#include "reconciler/yaml/source_text.h"
 #include "reconciler/manifest/schema/value_json.h"
+#include "reconciler/yaml/source_text.h"
 #include "reconciler/yaml/wording.h"
 #include "schema/embedded.h"
 

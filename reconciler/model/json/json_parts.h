@@ -1,8 +1,8 @@
 #pragma once
 
+#include "reconciler/base/json/json_reader.h"
 #include "reconciler/model/action.h"
 #include "reconciler/model/facts.h"
-#include "reconciler/base/json/json_reader.h"
 
 namespace reconciler {
 

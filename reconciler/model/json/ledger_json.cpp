@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "spark-reconcile/ledger/1";
+constexpr std::string_view kLedgerFormat = "spark-reconcile/ledger/1";
 constexpr std::int64_t kMostGenerations = 1'000'000'000;
 
 ordered_json EntryToJson(const LedgerEntry& entry) {
@@ -67,7 +67,7 @@ ordered_json LedgerToJson(const Ledger& ledger) {
   }
   ordered_json entries = ordered_json::array();
   for (const LedgerEntry& entry : ledger.entries) entries.push_back(EntryToJson(entry));
-  return {{"format", kFormat},
+  return {{"format", kLedgerFormat},
           {"cluster", EncodeText(ledger.cluster)},
           {"generation", ledger.generation},
           {"manifest_digest", EncodeText(ledger.manifest_digest)},
@@ -77,8 +77,8 @@ ordered_json LedgerToJson(const Ledger& ledger) {
 
 Ledger ReadLedger(const JsonReader& reader) {
   const JsonReader format = reader.At("format");
-  if (format.Text() != kFormat) {
-    format.Fail("wanted \"" + std::string(kFormat) + "\", found \"" + format.Text() + "\"");
+  if (format.Text() != kLedgerFormat) {
+    format.Fail("wanted \"" + std::string(kLedgerFormat) + "\", found \"" + format.Text() + "\"");
   }
   Ledger ledger{.cluster = reader.At("cluster").Text(),
                 .generation = ReadGeneration(reader.At("generation")),

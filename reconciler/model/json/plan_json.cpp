@@ -6,7 +6,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "spark-reconcile/plan/1";
+constexpr std::string_view kPlanFormat = "spark-reconcile/plan/1";
 constexpr std::string_view kChangeKinds[] = {"add", "modify", "remove", "blocked"};
 
 ordered_json ListToJson(const std::vector<std::string>& texts) {
@@ -106,7 +106,7 @@ ordered_json ToJson(const Plan& plan) {
   }
   ordered_json stages = ordered_json::array();
   for (const Stage& stage : plan.stages) stages.push_back(StageToJson(stage));
-  return {{"format", kFormat},
+  return {{"format", kPlanFormat},
           {"id", plan.id},
           {"cluster", EncodeText(plan.cluster)},
           {"summary", EncodeText(plan.summary)},
@@ -126,8 +126,8 @@ Result<Plan> ParsePlan(std::string_view json) {
   return ReadDocument<Plan>(json, [](const JsonReader& reader) {
     Plan plan;
     const JsonReader format = reader.At("format");
-    if (format.Text() != kFormat) {
-      format.Fail("wanted \"" + std::string(kFormat) + "\", found \"" + format.Text() + "\"");
+    if (format.Text() != kPlanFormat) {
+      format.Fail("wanted \"" + std::string(kPlanFormat) + "\", found \"" + format.Text() + "\"");
     }
     plan.id = reader.At("id").Text();
     plan.cluster = reader.At("cluster").Text();

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "reconciler/spark_verify/nccl/cuda_api.h"
-#include "reconciler/spark_verify/protocol/nccl_messages.h"
 #include "reconciler/spark_verify/nccl/supervisor.h"
+#include "reconciler/spark_verify/protocol/nccl_messages.h"
 
 namespace reconciler::spark_verify {
 

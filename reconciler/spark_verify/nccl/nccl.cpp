@@ -9,12 +9,12 @@
 #include <iterator>
 
 #include "reconciler/spark_verify/nccl/communicator.h"
-#include "reconciler/spark_verify/protocol/counters.h"
 #include "reconciler/spark_verify/nccl/gpu_users.h"
-#include "reconciler/spark_verify/write/memory.h"
-#include "reconciler/spark_verify/nccl/tests.h"
 #include "reconciler/spark_verify/nccl/rank_output.h"
 #include "reconciler/spark_verify/nccl/supervisor.h"
+#include "reconciler/spark_verify/nccl/tests.h"
+#include "reconciler/spark_verify/protocol/counters.h"
+#include "reconciler/spark_verify/write/memory.h"
 
 namespace reconciler::spark_verify {
 namespace {

@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kFailed = 1;
+constexpr int kRunFailed = 1;
 constexpr milliseconds kTick(50);
 // After a phase's end, for the rank's own thread to say so itself.
 constexpr milliseconds kGrace(900);
@@ -49,7 +49,7 @@ void OnCrash(int signal) {
   // The forwarder still runs and says what the library printed last.
   const timespec moment = {.tv_sec = 0, .tv_nsec = 100'000'000};
   nanosleep(&moment, nullptr);
-  _exit(kFailed);
+  _exit(kRunFailed);
 }
 
 void CatchCrashes() {
@@ -162,7 +162,7 @@ void Supervisor::SayHung() {
 void Supervisor::EndHung() {
   const bool silent = stopped_ || until() == Clock::time_point::max();
   if (Stuck() || !silent) SayHung();
-  _exit(kFailed);
+  _exit(kRunFailed);
 }
 
 void Supervisor::Watch() {

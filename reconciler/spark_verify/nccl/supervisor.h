@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
+#include "reconciler/spark_verify/nccl/rank_output.h"
 #include "reconciler/spark_verify/protocol/lines.h"
 #include "reconciler/spark_verify/protocol/nccl_messages.h"
-#include "reconciler/spark_verify/nccl/rank_output.h"
 
 namespace reconciler::spark_verify {
 

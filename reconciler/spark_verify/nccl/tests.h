@@ -6,10 +6,10 @@
 #include "reconciler/spark_verify/nccl/communicator.h"
 #include "reconciler/spark_verify/nccl/device_data.h"
 #include "reconciler/spark_verify/nccl/gpu.h"
-#include "reconciler/spark_verify/protocol/nccl_options.h"
 #include "reconciler/spark_verify/nccl/plan.h"
 #include "reconciler/spark_verify/nccl/rank_output.h"
 #include "reconciler/spark_verify/nccl/test_data.h"
+#include "reconciler/spark_verify/protocol/nccl_options.h"
 
 namespace reconciler::spark_verify {
 

@@ -4,16 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reconciler/spark_verify/protocol/json_line.h"
+
 namespace reconciler::spark_verify {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 Json Head(Event event) { return {{"event", ToString(event)}}; }
-// Bytes that are no UTF-8 become U+FFFD: an odd device name must not end the program.
-std::string Line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 RailReady ReadRailReady(const Json& json) {
   RailReady rail{.hca = json.at("hca"),
@@ -136,10 +134,10 @@ std::string ReadyLine(const Ready& ready) {
                              {"pcie_gts", rail.limits.pcie_gts},
                              {"queue_pairs", std::move(pairs)}});
   }
-  return Line(json);
+  return ToLine(json);
 }
 
-std::string ConnectedLine() { return Line(Head(Event::kConnected)); }
+std::string ConnectedLine() { return ToLine(Head(Event::kConnected)); }
 
 std::string SentLine(const std::vector<RailSent>& rails) {
   Json json = Head(Event::kSent);
@@ -154,19 +152,19 @@ std::string SentLine(const std::vector<RailSent>& rails) {
                              {"latency_us", rail.latency_us},
                              {"final_seed", rail.final_seed}});
   }
-  return Line(json);
+  return ToLine(json);
 }
 
 std::string CheckedLine(std::uint64_t bytes) {
   Json json = Head(Event::kChecked);
   json["bytes"] = bytes;
-  return Line(json);
+  return ToLine(json);
 }
 
 std::string EndLine(const Counters& counters) {
   Json json = Head(Event::kEnd);
   json["counters"] = counters;
-  return Line(json);
+  return ToLine(json);
 }
 
 std::string ErrorLine(const Trouble& trouble) {
@@ -175,7 +173,7 @@ std::string ErrorLine(const Trouble& trouble) {
   json["hca"] = trouble.hca;
   json["text"] = trouble.text;
   json["hint"] = trouble.hint;
-  return Line(json);
+  return ToLine(json);
 }
 
 Result<Message> ParseMessage(std::string_view line) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/spark_verify/protocol/json_line.h"
+
 namespace reconciler::spark_verify {
 namespace {
 
@@ -28,15 +30,11 @@ std::string_view ToString(NcclCommand command) {
 }
 
 Json Head(NcclEvent event) { return {{"event", ToString(event)}}; }
-// Bytes that are no UTF-8 become U+FFFD.
-std::string Line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 std::string SecondsLine(NcclEvent event, double seconds) {
   Json json = Head(event);
   json["seconds"] = seconds;
-  return Line(json);
+  return ToLine(json);
 }
 
 template <class Enum, std::size_t N>
@@ -103,7 +101,7 @@ NcclFailure ReadFailure(const Json& json) {
           .hint = json.at("hint")};
 }
 
-NcclMessage Read(const Json& json) {
+NcclMessage ReadNccl(const Json& json) {
   NcclMessage message{.event = Find(kEvents, json.at("event"), "event")};
   switch (message.event) {
     case NcclEvent::kHello:
@@ -133,7 +131,7 @@ NcclMessage Read(const Json& json) {
   return message;
 }
 
-std::string OrderLine(NcclCommand command) { return Line({{"command", ToString(command)}}); }
+std::string OrderLine(NcclCommand command) { return ToLine({{"command", ToString(command)}}); }
 
 tl::unexpected<Error> NotOurs(std::string_view wanted, std::string_view line, const char* why) {
   return Fail({.kind = ErrorKind::kProbe,
@@ -192,13 +190,13 @@ std::string HelloLine(const NcclHello& hello) {
     json["busy"].push_back({{"pid", one.pid}, {"name", one.name}, {"bytes", one.bytes}});
   }
   json["env"] = hello.env;
-  return Line(json);
+  return ToLine(json);
 }
 
 std::string UniqueIdLine(std::string_view hex) {
   Json json = Head(NcclEvent::kUniqueId);
   json["id"] = hex;
-  return Line(json);
+  return ToLine(json);
 }
 
 std::string InitDoneLine(double seconds) { return SecondsLine(NcclEvent::kInitDone, seconds); }
@@ -222,13 +220,13 @@ std::string ResultLine(const NcclResult& result) {
   json["busbw"] = result.busbw;
   json["wrong"] = result.wrong;
   json["counters"] = result.counters;
-  return Line(json);
+  return ToLine(json);
 }
 
 std::string LogLine(std::string_view text) {
   Json json = Head(NcclEvent::kLog);
   json["text"] = text;
-  return Line(json);
+  return ToLine(json);
 }
 
 std::string FailedLine(const NcclFailure& failure) {
@@ -241,25 +239,25 @@ std::string FailedLine(const NcclFailure& failure) {
   json["last_error"] = failure.last_error;
   json["text"] = failure.text;
   json["hint"] = failure.hint;
-  return Line(json);
+  return ToLine(json);
 }
 
 std::string NcclEndLine(const Counters& counters) {
   Json json = Head(NcclEvent::kEnd);
   json["counters"] = counters;
-  return Line(json);
+  return ToLine(json);
 }
 
 Result<NcclMessage> ParseNcclMessage(std::string_view line) {
   try {
-    return Read(Json::parse(line));
+    return ReadNccl(Json::parse(line));
   } catch (const std::exception& error) {
     return NotOurs("one of spark-verify's lines", line, error.what());
   }
 }
 
 std::string IdOrder(std::string_view hex) {
-  return Line({{"command", ToString(NcclCommand::kId)}, {"id", hex}});
+  return ToLine({{"command", ToString(NcclCommand::kId)}, {"id", hex}});
 }
 std::string GoOrder() { return OrderLine(NcclCommand::kGo); }
 std::string AbortOrder() { return OrderLine(NcclCommand::kAbort); }

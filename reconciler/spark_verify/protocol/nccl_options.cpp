@@ -7,14 +7,12 @@
 #include <optional>
 #include <set>
 
+#include "reconciler/spark_verify/protocol/usage_error.h"
+
 namespace reconciler::spark_verify {
 namespace {
 
-tl::unexpected<Error> Usage(std::string message) {
-  return Fail({.message = std::move(message), .hint = "spark-verify --help lists the flags"});
-}
-
-struct Number {
+struct NcclNumber {
   std::string_view flag;
   std::uint64_t low;
   std::uint64_t high;
@@ -26,7 +24,7 @@ int Int(std::uint64_t value) { return static_cast<int>(value); }
 constexpr std::uint64_t kHour = 3'600'000;  // ms
 // Sums of up to 64 ranks stay exact in bfloat16 (see test_data.h).
 constexpr int kMostRanks = 64;
-constexpr Number kNumbers[] = {
+constexpr NcclNumber kNcclNumbers[] = {
     {"--rank", 0, kMostRanks - 1, [](NcclOptions& o, std::uint64_t v) { o.rank = Int(v); }},
     {"--ranks", 2, kMostRanks, [](NcclOptions& o, std::uint64_t v) { o.ranks = Int(v); }},
     {"--gpu", 0, 63, [](NcclOptions& o, std::uint64_t v) { o.gpu = Int(v); }},
@@ -118,7 +116,7 @@ Result<void> SetEnv(NcclOptions& options, const std::string& text) {
   return {};
 }
 
-Result<void> SetNumber(NcclOptions& options, const Number& number, const std::string& text) {
+Result<void> SetNumber(NcclOptions& options, const NcclNumber& number, const std::string& text) {
   const auto value = Whole(text);
   if (!value || *value < number.low || *value > number.high) {
     return Usage(fmt::format("wanted {} from {} to {}, found '{}'", number.flag, number.low,
@@ -129,7 +127,7 @@ Result<void> SetNumber(NcclOptions& options, const Number& number, const std::st
 }
 
 Result<void> Set(NcclOptions& options, const std::string& flag, const std::string& text) {
-  for (const Number& number : kNumbers) {
+  for (const NcclNumber& number : kNcclNumbers) {
     if (number.flag == flag) return SetNumber(options, number, text);
   }
   if (flag == "--collectives") return SetCollectives(options, text);
@@ -148,8 +146,9 @@ Result<void> Set(NcclOptions& options, const std::string& flag, const std::strin
 bool IsFlag(const std::string& word) {
   static const std::set<std::string, std::less<>> kWords = {
       "--collectives", "--types", "--sizes", "--placement", "--env", "--run", "--library"};
-  return kWords.contains(word) || std::any_of(std::begin(kNumbers), std::end(kNumbers),
-                                              [&](const Number& one) { return one.flag == word; });
+  return kWords.contains(word) ||
+         std::any_of(std::begin(kNcclNumbers), std::end(kNcclNumbers),
+                     [&](const NcclNumber& one) { return one.flag == word; });
 }
 
 Result<NcclOptions> Checked(NcclOptions options) {

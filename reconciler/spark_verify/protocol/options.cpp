@@ -6,12 +6,10 @@
 #include <charconv>
 #include <optional>
 
+#include "reconciler/spark_verify/protocol/usage_error.h"
+
 namespace reconciler::spark_verify {
 namespace {
-
-tl::unexpected<Error> Usage(std::string message) {
-  return Fail({.message = std::move(message), .hint = "spark-verify --help lists the flags"});
-}
 
 Result<RailOption> ParseRail(const std::string& text) {
   const std::size_t at = text.find('=');

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "reconciler/spark_verify/protocol/counters.h"
-#include "reconciler/spark_verify/write/last_resort.h"
 #include "reconciler/spark_verify/protocol/lines.h"
 #include "reconciler/spark_verify/protocol/messages.h"
+#include "reconciler/spark_verify/write/last_resort.h"
 #include "reconciler/spark_verify/write/rail.h"
 
 namespace reconciler::spark_verify {

@@ -67,6 +67,8 @@ void ExplainByDevices(Casebook& book);
 void ExplainPings(Casebook& book);
 void ExplainLogins(Casebook& book);
 
+const RailPort* FindPort(const Fabric& fabric, const NodeName& node, int rail);  // nullptr: none
+
 std::string RailsText(const std::set<int>& rails);  // "rail0, rail1"
 
 }  // namespace reconciler

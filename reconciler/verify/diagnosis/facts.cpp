@@ -61,14 +61,6 @@ const Segment* SegmentOf(const Fabric& fabric, int rail) {
   return nullptr;
 }
 
-const RailPort* PortOf(const Fabric& fabric, const NodeName& node, int rail) {
-  const auto ports = fabric.ports.find(node);
-  if (ports == fabric.ports.end()) return nullptr;
-  const auto found = std::find_if(ports->second.begin(), ports->second.end(),
-                                  [rail](const RailPort& port) { return port.rail == rail; });
-  return found == ports->second.end() ? nullptr : &*found;
-}
-
 std::optional<std::size_t> FaultOf(const Casebook& book, const NodeName& node, int rail,
                                    Symptom symptom) {
   const auto found = book.port_faults.find({node, rail});
@@ -108,7 +100,7 @@ std::optional<std::size_t> FaultAtOtherEnd(const Casebook& book, const Check& ch
 
 // networkd takes a port's addresses away when its carrier goes, and gives them back with it.
 std::optional<std::size_t> WhyNoAddress(const Casebook& book, const Check& check) {
-  const RailPort* port = PortOf(book.fabric, check.from, check.rail.value_or(-1));
+  const RailPort* port = FindPort(book.fabric, check.from, check.rail.value_or(-1));
   const auto node = book.facts.nodes.find(check.from);
   if (port == nullptr || node == book.facts.nodes.end()) return std::nullopt;
   const auto link = node->second.links.find(port->netdev);

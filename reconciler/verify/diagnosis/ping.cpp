@@ -8,15 +8,6 @@
 namespace reconciler {
 namespace {
 
-const RailPort* PortOf(const Fabric& fabric, const NodeName& node, int rail) {
-  const auto found = fabric.ports.find(node);
-  if (found == fabric.ports.end()) return nullptr;
-  for (const RailPort& port : found->second) {
-    if (port.rail == rail) return &port;
-  }
-  return nullptr;
-}
-
 // 0: not known.
 int LiveMtu(const Casebook& book, const RailPort& port) {
   const auto node = book.facts.nodes.find(port.node);
@@ -38,7 +29,7 @@ void ExplainByPorts(Casebook& book) {
     const Check& check = book.checks[i];
     if (check.rung != Rung::kPing || !book.IsOpen(i) || !check.rail) continue;
     for (const NodeName& node : {check.from, check.to}) {
-      const RailPort* port = PortOf(book.fabric, node, *check.rail);
+      const RailPort* port = FindPort(book.fabric, node, *check.rail);
       const auto faults = book.port_faults.find({node, *check.rail});
       if (port == nullptr || faults == book.port_faults.end()) continue;
       for (const auto& [fault, finding] : faults->second) {
@@ -209,7 +200,7 @@ Words WordsFor(const Casebook& book, Symptom symptom, const Pattern& pattern) {
 void AddMtuEvidence(const Casebook& book, Finding& finding) {
   for (const NodeName& node : finding.nodes) {
     for (const int rail : finding.rails) {
-      const RailPort* port = PortOf(book.fabric, node, rail);
+      const RailPort* port = FindPort(book.fabric, node, rail);
       if (port == nullptr || LiveMtu(book, *port) == 0) continue;
       finding.evidence.push_back(
           fmt::format("{}: {} has mtu {}", node, port->netdev, LiveMtu(book, *port)));

@@ -3,24 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/roofline.h"
+#include "reconciler/verify/links/check_outcome.h"
 
 namespace reconciler {
 namespace {
-
-void Fail(Check& check, Symptom symptom, std::string measured) {
-  check.outcome = Outcome::kFail;
-  check.symptom = symptom;
-  check.measured = Printable(measured);
-}
-
-void Skip(Check& check, std::string why) {
-  check.outcome = Outcome::kSkipped;
-  check.why = std::move(why);
-}
 
 Check DeviceCheck(const RailPort& port, std::string what, std::string expected) {
   return {.rung = Rung::kFacts,
@@ -45,17 +35,17 @@ std::vector<Check> Questions(const RailPort& port, const Hardware* hardware) {
 
 void JudgeName(Check& check, const RailPort& port, const std::string& name) {
   check.measured = Printable(name);
-  if (name != port.hca) Fail(check, Symptom::kHcaName, name);
+  if (name != port.hca) SetFailed(check, Symptom::kHcaName, Printable(name));
 }
 
 void JudgePort(Check& check, const HcaFact& hca, const LinkFact* link) {
   if (link == nullptr || !link->admin_up || !link->carrier) {
-    return Skip(check, "the port has no carrier");
+    return SetSkipped(check, "the port has no carrier");
   }
   check.measured = fmt::format("{}, {}", hca.state, hca.physical_state);
   // Both: a port can be DOWN with its link up.
   if (hca.state != "ACTIVE" || hca.physical_state != "LinkUp") {
-    Fail(check, Symptom::kHcaDown, check.measured);
+    SetFailed(check, Symptom::kHcaDown, Printable(check.measured));
   }
 }
 
@@ -70,14 +60,14 @@ std::string GidsText(const std::vector<GidFact>& gids) {
 void JudgeGid(Check& check, const RailPort& port, const HcaFact& hca, const LinkFact* link) {
   if (link == nullptr ||
       std::find(link->ipv4.begin(), link->ipv4.end(), port.address) == link->ipv4.end()) {
-    return Skip(check, "the rail's address is not on the port");
+    return SetSkipped(check, "the rail's address is not on the port");
   }
   const std::string wanted = MappedGid(port.address.address);
   std::vector<GidFact> fits;
   std::copy_if(hca.gids.begin(), hca.gids.end(), std::back_inserter(fits),
                [&](const GidFact& gid) { return gid.gid == wanted && gid.type == kRoceV2; });
-  if (fits.empty()) return Fail(check, Symptom::kGidMissing, GidsText(hca.gids));
-  if (fits.size() > 1) return Fail(check, Symptom::kGidTwice, GidsText(fits));
+  if (fits.empty()) return SetFailed(check, Symptom::kGidMissing, Printable(GidsText(hca.gids)));
+  if (fits.size() > 1) return SetFailed(check, Symptom::kGidTwice, Printable(GidsText(fits)));
   check.measured = fmt::format("index {}", fits.front().index);
 }
 
@@ -88,8 +78,8 @@ void AddEnd(Check& check, const PcieEnd& end, std::string_view which) {
 }
 
 void JudgePcie(Check& check, const HcaFact& hca, const Hardware* hardware) {
-  if (hca.device.slot.empty()) return Skip(check, "the device is made of software");
-  if (hardware == nullptr) return Skip(check, "the manifest describes no PCIe link");
+  if (hca.device.slot.empty()) return SetSkipped(check, "the device is made of software");
+  if (hardware == nullptr) return SetSkipped(check, "the manifest describes no PCIe link");
   const PcieEnd& end = hca.device;
   if (end.mts == 0 || end.lanes == 0) {
     check.outcome = Outcome::kCouldNotMeasure;
@@ -100,8 +90,8 @@ void JudgePcie(Check& check, const HcaFact& hca, const Hardware* hardware) {
   check.measured = PcieText(end.mts, end.lanes);
   const double wanted = GigaTransfers(hardware->pcie_generation) * 1000;
   if (end.mts >= wanted && end.lanes >= hardware->pcie_lanes) return;
-  Fail(check, end.lanes < hardware->pcie_lanes ? Symptom::kPcieNarrow : Symptom::kPcieSlow,
-       check.measured);
+  SetFailed(check, end.lanes < hardware->pcie_lanes ? Symptom::kPcieNarrow : Symptom::kPcieSlow,
+            check.measured);
   AddEnd(check, hca.device, "the adapter");
   AddEnd(check, hca.upstream, "the port above it");
 }
@@ -113,11 +103,12 @@ void JudgeDevice(std::vector<Check>& checks, const RailPort& port, const Hardwar
   const auto* hca = FindHca(facts, port.netdev);
   if (hca == nullptr) {
     if (own == nullptr) {
-      Skip(checks[0], "there is no such port");
+      SetSkipped(checks[0], "there is no such port");
     } else {
-      Fail(checks[0], Symptom::kHcaMissing, fmt::format("no RDMA device on {}", port.netdev));
+      SetFailed(checks[0], Symptom::kHcaMissing, fmt::format("no RDMA device on {}", port.netdev));
     }
-    for (std::size_t i = 1; i < checks.size(); ++i) Skip(checks[i], "there is no RDMA device");
+    for (std::size_t i = 1; i < checks.size(); ++i)
+      SetSkipped(checks[i], "there is no RDMA device");
     return;
   }
   JudgeName(checks[0], port, hca->first);
@@ -131,19 +122,12 @@ struct Cma {
   std::int64_t free_kb = 0;
 };
 
-std::optional<std::int64_t> Number(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // "total 0 kB, free 940604 kB"
 std::optional<Cma> ParseCma(const std::string& text) {
   const std::vector<std::string> words = Split(text, ' ');
   if (words.size() != 6) return std::nullopt;
-  const auto total = Number(words[1]);
-  const auto free = Number(words[4]);
+  const auto total = ParseNumber<std::int64_t>(words[1]);
+  const auto free = ParseNumber<std::int64_t>(words[4]);
   if (!total || !free) return std::nullopt;
   return Cma{*total, *free};
 }
@@ -158,7 +142,7 @@ void AddCma(std::vector<Check>& checks, const NodeFacts& facts) {
               .from = facts.node,
               .expected = "no more free than there is",
               .measured = *text};
-  if (cma->free_kb > cma->total_kb) Fail(check, Symptom::kCmaWrong, *text);
+  if (cma->free_kb > cma->total_kb) SetFailed(check, Symptom::kCmaWrong, Printable(*text));
   checks.push_back(std::move(check));
 }
 

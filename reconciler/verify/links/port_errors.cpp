@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler {
@@ -16,20 +16,13 @@ namespace {
 
 using Counters = std::map<std::string, std::uint64_t>;  // by name
 
-std::optional<std::uint64_t> Number(const std::string& text) {
-  std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
-  return number;
-}
-
 std::map<std::string, Counters> ByNetdev(std::string_view text) {
   std::map<std::string, Counters> ports;
   for (const std::string& line : SplitLines(text)) {
     const std::vector<std::string> words = Split(line, ' ');
     if (words.size() != 3) continue;
-    if (const auto number = Number(words[2])) ports[words[0]][words[1]] = *number;
+    if (const auto number = ParseNumber<std::uint64_t>(words[2]))
+      ports[words[0]][words[1]] = *number;
   }
   return ports;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/verify/links/check_outcome.h"
 #include "reconciler/verify/links/device_facts.h"
 #include "reconciler/verify/links/port_health.h"
 
@@ -16,23 +17,6 @@ namespace reconciler {
 namespace {
 
 constexpr std::string_view kPciKey = "host.pci.";  // and the address: the netdev that is there
-
-void Fail(Check& check, Symptom symptom, std::string measured) {
-  check.outcome = Outcome::kFail;
-  check.symptom = symptom;
-  check.measured = std::move(measured);
-}
-
-void CouldNot(Check& check, Symptom symptom, std::string why) {
-  check.outcome = Outcome::kCouldNotMeasure;
-  check.symptom = symptom;
-  check.why = std::move(why);
-}
-
-void Skip(Check& check, std::string why) {
-  check.outcome = Outcome::kSkipped;
-  check.why = std::move(why);
-}
 
 Check PortCheck(const RailPort& port, std::string what, std::string expected) {
   return {.rung = Rung::kFacts,
@@ -62,10 +46,10 @@ int RateOf(const Rates& rates, const RailPort& port) {
 
 // Only a card with cages runs at its cable's rate: others (a namespace's) have no port name.
 void JudgeSpeed(Check& check, int gbps, const LinkFact& link) {
-  if (link.speed_mbps <= 0) return Skip(check, "the driver tells no speed");
+  if (link.speed_mbps <= 0) return SetSkipped(check, "the driver tells no speed");
   check.measured = fmt::format("{} Mb/s", link.speed_mbps);
   if (!link.phys_port_name.empty() && link.speed_mbps < gbps * 1000) {
-    Fail(check, Symptom::kSpeedLow, check.measured);
+    SetFailed(check, Symptom::kSpeedLow, check.measured);
   }
 }
 
@@ -94,7 +78,7 @@ void JudgeAddress(Check& check, const RailPort& port, const LinkFact& link,
     check.measured = ToString(port.address);
     return;
   }
-  Fail(check, Symptom::kAddressMissing, AddressesText(link));
+  SetFailed(check, Symptom::kAddressMissing, AddressesText(link));
   for (const auto& [netdev, other] : facts.links) {
     if (!has(other)) continue;
     check.evidence.push_back(
@@ -108,9 +92,9 @@ void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, co
   const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
   if (cage == nullptr || static_cast<std::size_t>(port.twin) >= cage->twins.size()) return;
   if (!link.phys_port_name.empty() && link.phys_port_name != port.cage) {
-    return Fail(check, Symptom::kPortElsewhere,
-                fmt::format("{} is {}, and {} in profile {}", port.netdev,
-                            Printable(link.phys_port_name), port.cage, hardware->name));
+    return SetFailed(check, Symptom::kPortElsewhere,
+                     fmt::format("{} is {}, and {} in profile {}", port.netdev,
+                                 Printable(link.phys_port_name), port.cage, hardware->name));
   }
   const std::string& wanted = cage->twins[static_cast<std::size_t>(port.twin)].pci;
   for (const auto& [key, netdev] : facts.values) {
@@ -120,9 +104,9 @@ void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, co
     const std::string found = key.substr(kPciKey.size());
     if (found == wanted) return;
     if (found.find(':') == std::string::npos) continue;  // a device on another bus
-    return Fail(check, Symptom::kPortElsewhere,
-                fmt::format("{} is PCI function {}, and {} in profile {}", port.netdev,
-                            Printable(found), wanted, hardware->name));
+    return SetFailed(check, Symptom::kPortElsewhere,
+                     fmt::format("{} is PCI function {}, and {} in profile {}", port.netdev,
+                                 Printable(found), wanted, hardware->name));
   }
 }
 
@@ -131,8 +115,8 @@ void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const
                const NodeFacts& facts) {
   const auto found = facts.links.find(port.netdev);
   if (found == facts.links.end()) {
-    Fail(checks[0], Symptom::kPortMissing, fmt::format("no {}", port.netdev));
-    for (std::size_t i = 1; i < checks.size(); ++i) Skip(checks[i], "there is no such port");
+    SetFailed(checks[0], Symptom::kPortMissing, fmt::format("no {}", port.netdev));
+    for (std::size_t i = 1; i < checks.size(); ++i) SetSkipped(checks[i], "there is no such port");
     return;
   }
   const LinkFact& link = found->second;
@@ -141,15 +125,15 @@ void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const
   checks[1].measured = "up";
   checks[2].measured = "carrier";
   if (!link.admin_up) {
-    Fail(checks[1], Symptom::kLinkDown, "set down");
+    SetFailed(checks[1], Symptom::kLinkDown, "set down");
     checks[2].measured = "";
-    Skip(checks[2], "the port is set down");
+    SetSkipped(checks[2], "the port is set down");
   } else if (!link.carrier) {
-    Fail(checks[2], Symptom::kNoCarrier, "no carrier");
+    SetFailed(checks[2], Symptom::kNoCarrier, "no carrier");
   }
   JudgeAddress(checks[3], port, link, facts);
   checks[4].measured = fmt::format("mtu {}", link.mtu);
-  if (link.mtu != port.mtu) Fail(checks[4], Symptom::kMtuWrong, checks[4].measured);
+  if (link.mtu != port.mtu) SetFailed(checks[4], Symptom::kMtuWrong, checks[4].measured);
   JudgeSpeed(checks[5], gbps, link);
 }
 
@@ -201,39 +185,41 @@ std::string SoftLimit(const std::string& text) {
 
 void JudgeMemlock(Check& check, std::uint64_t wanted, const Observed<std::string>& fact) {
   if (const auto* unknown = std::get_if<Unknown>(&fact)) {
-    return CouldNot(check, Symptom::kFactUnknown, Printable(unknown->why));
+    return SetCouldNotMeasure(check, Symptom::kFactUnknown, Printable(unknown->why));
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&fact)) {
-    return CouldNot(check, Symptom::kFactUnknown, Printable(unsupported->why));
+    return SetCouldNotMeasure(check, Symptom::kFactUnknown, Printable(unsupported->why));
   }
   const std::string* text = Known(fact);
   const auto limit = text != nullptr ? ParseLimit(SoftLimit(*text)) : std::nullopt;
   if (!limit) {
-    return CouldNot(check, Symptom::kFactUnknown,
-                    text == nullptr
-                        ? "the session's limit for locked memory was not found"
+    return SetCouldNotMeasure(
+        check, Symptom::kFactUnknown,
+        text == nullptr ? "the session's limit for locked memory was not found"
                         : fmt::format("wanted a limit in bytes, found '{}'", Printable(*text)));
   }
   check.measured = LimitText(*limit);
-  if (*limit < wanted) Fail(check, Symptom::kMemlockLow, check.measured);
+  if (*limit < wanted) SetFailed(check, Symptom::kMemlockLow, check.measured);
 }
 
 // A user's manager keeps the limit that it was started with, so that a low one is told and fails
 // nothing: an apply has done all that it can.
 void JudgeUserManager(Check& check, std::uint64_t wanted, const Observed<std::string>& fact) {
-  if (std::holds_alternative<Absent>(fact)) return Skip(check, "no manager of the user's runs");
+  if (std::holds_alternative<Absent>(fact))
+    return SetSkipped(check, "no manager of the user's runs");
   JudgeMemlock(check, wanted, fact);
   if (check.outcome != Outcome::kFail) return;
   check.symptom = Symptom::kNone;
-  Skip(check, fmt::format("the user's manager gives {} until it is started anew", check.measured));
+  SetSkipped(check,
+             fmt::format("the user's manager gives {} until it is started anew", check.measured));
 }
 
 void AddMemlock(std::vector<Check>& checks, const NodeName& node, std::uint64_t wanted,
                 const NodeFacts* facts) {
   Check& session = checks.emplace_back(MemlockCheck(node, kSession, wanted));
   if (facts == nullptr) {
-    return CouldNot(session, Symptom::kNodeUnreachable,
-                    fmt::format("{} could not be reached", node));
+    return SetCouldNotMeasure(session, Symptom::kNodeUnreachable,
+                              fmt::format("{} could not be reached", node));
   }
   JudgeMemlock(session, wanted, ValueOf(*facts, std::string(kSession.fact)));
   for (const LockContext& context : {kService, kUserService}) {
@@ -260,7 +246,8 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
     const auto known = facts.nodes.find(node.name);
     const NodeFacts* node_facts = known == facts.nodes.end() ? nullptr : &known->second;
     const auto unknown = [&](Check& check) {
-      CouldNot(check, Symptom::kNodeUnreachable, fmt::format("{} could not be reached", node.name));
+      SetCouldNotMeasure(check, Symptom::kNodeUnreachable,
+                         fmt::format("{} could not be reached", node.name));
     };
     if (const auto ports = fabric.ports.find(node.name); ports != fabric.ports.end()) {
       for (const RailPort& port : ports->second) {

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "reconciler/fabric/roofline.h"
-#include "reconciler/verify/exchange/joined.h"
 #include "reconciler/node/node_program.h"
+#include "reconciler/verify/exchange/joined.h"
 
 namespace reconciler {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "reconciler/node/node_pool.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
+#include "reconciler/node/node_pool.h"
 #include "reconciler/verify/rdma/run.h"
 #include "reconciler/verify/report/report.h"
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "reconciler/fabric/expand.h"
-#include "tests/support/fake_transport.h"
 #include "tests/support/clusters.h"
+#include "tests/support/fake_transport.h"
 
 namespace reconciler {
 namespace {

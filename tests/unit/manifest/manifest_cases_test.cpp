@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "reconciler/manifest/load.h"
-#include "reconciler/yaml/problems.h"
 #include "reconciler/manifest/schema/schema_check.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "reconciler/manifest/schema/value_json.h"
+#include "reconciler/yaml/problems.h"
 #include "reconciler/yaml/yaml_document.h"
 
 namespace reconciler {

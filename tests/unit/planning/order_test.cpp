@@ -8,20 +8,20 @@ namespace {
 
 using testing::ElementsAre;
 
-Plugin Named(std::string_view name, std::vector<std::string_view> after = {}) {
+Plugin PluginNamed(std::string_view name, std::vector<std::string_view> after = {}) {
   return {.name = name, .after = std::move(after)};
 }
 
 TEST(PluginStages, PutsEachPluginAfterWhatItWaitsForAndNoLater) {
-  const auto stages = PluginStages(
-      {Named("ssh", {"hosts"}), Named("netplan"), Named("hosts", {"netplan"}), Named("sysctl")});
+  const auto stages = PluginStages({PluginNamed("ssh", {"hosts"}), PluginNamed("netplan"),
+                                    PluginNamed("hosts", {"netplan"}), PluginNamed("sysctl")});
   ASSERT_TRUE(stages);
   EXPECT_THAT(*stages, ElementsAre(ElementsAre(1, 3), ElementsAre(2), ElementsAre(0)));
 }
 
 TEST(PluginStages, NamesTheMembersOfACycle) {
-  const auto stages =
-      PluginStages({Named("a", {"b"}), Named("b", {"c"}), Named("c", {"a"}), Named("d")});
+  const auto stages = PluginStages({PluginNamed("a", {"b"}), PluginNamed("b", {"c"}),
+                                    PluginNamed("c", {"a"}), PluginNamed("d")});
   ASSERT_FALSE(stages);
   EXPECT_EQ(FormatError(stages.error()),
             "plugins wait for each other: a → b → c → a\n"
@@ -29,7 +29,7 @@ TEST(PluginStages, NamesTheMembersOfACycle) {
 }
 
 TEST(PluginStages, NamesAnUnknownPredecessor) {
-  EXPECT_EQ(PluginStages({Named("a", {"nobody"})}).error().message,
+  EXPECT_EQ(PluginStages({PluginNamed("a", {"nobody"})}).error().message,
             "plugin a comes after 'nobody', which is no plugin");
 }
 

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reconciler/planning/render.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/render.h"
 
 namespace reconciler {
 namespace {

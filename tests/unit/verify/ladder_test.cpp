@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/support/fake_transport.h"
 #include "reconciler/verify/report/render.h"
+#include "tests/support/fake_transport.h"
 #include "tests/unit/verify/sample.h"
 #include "tests/unit/verify/shell_nodes.h"
 

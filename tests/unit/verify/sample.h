@@ -13,8 +13,8 @@
 #include "reconciler/verify/diagnosis/diagnose.h"
 #include "reconciler/verify/links/probes.h"
 #include "reconciler/verify/links/reply.h"
-#include "reconciler/verify/report/report.h"
 #include "reconciler/verify/links/static_facts.h"
+#include "reconciler/verify/report/report.h"
 
 namespace reconciler {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
-#include "reconciler/verify/nccl/judge/causes.h"
 #include "reconciler/verify/nccl/evidence/log.h"
+#include "reconciler/verify/nccl/judge/causes.h"
 #include "reconciler/verify/nccl/judge/speed.h"
 
 namespace reconciler {

@@ -8,10 +8,10 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
-#include "reconciler/verify/nccl/run/attempts.h"
-#include "reconciler/verify/nccl/evidence/facts.h"
-#include "reconciler/verify/nccl/run/run.h"
 #include "reconciler/node/node_program.h"
+#include "reconciler/verify/nccl/evidence/facts.h"
+#include "reconciler/verify/nccl/run/attempts.h"
+#include "reconciler/verify/nccl/run/run.h"
 
 namespace reconciler {
 namespace {

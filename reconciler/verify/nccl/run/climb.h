@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "reconciler/node/node_pool.h"
 #include "reconciler/model/facts.h"
+#include "reconciler/node/node_pool.h"
 #include "reconciler/verify/nccl/judge/judge.h"
 #include "reconciler/verify/report/section.h"
 

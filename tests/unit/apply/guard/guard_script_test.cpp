@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "reconciler/base/text.h"
-#include "reconciler/apply/steps/apply_script.h"
-#include "reconciler/node/frames.h"
 #include "reconciler/apply/guard/revert_script.h"
+#include "reconciler/apply/steps/apply_script.h"
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
 #include "tests/support/shell_fixture.h"
 
 namespace reconciler {

@@ -11,24 +11,24 @@ namespace {
 
 using testing::StartsWith;
 
-constexpr const char* kFile = "/etc/netplan/60-spark-reconcile.yaml";
-constexpr const char* kRail0 = "enp1s0f1np1";
+constexpr const char* kNetplanFile = "/etc/netplan/60-spark-reconcile.yaml";
+constexpr const char* kRail0Port = "enp1s0f1np1";
 
-test::PairWorld World() {
+test::PairWorld WorldInConflict() {
   test::PairWorld world;
-  world.facts.files[kFile] = Absent{};
+  world.facts.files[kNetplanFile] = Absent{};
   return world;
 }
 
 // Of the file and of one link, when both say the same.
 std::string WhyBlocked(const test::PairWorld& world) {
-  const std::string file = world.Detail(Get(), kFile);
-  EXPECT_EQ(world.Detail(Get(), kRail0), file);
+  const std::string file = world.Detail(Get(), kNetplanFile);
+  EXPECT_EQ(world.Detail(Get(), kRail0Port), file);
   return file;
 }
 
 TEST(NetplanConflict, FileThatDoesNotParseBlocksEverything) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   world.AddFile("/etc/netplan/90-NM-1.yaml", "network:\n  ethernets: [\n");
   EXPECT_THAT(WhyBlocked(world), StartsWith("blocked: /etc/netplan/90-NM-1.yaml:"));
   EXPECT_THAT(WhyBlocked(world), testing::EndsWith("; netplan would refuse it as well"));
@@ -37,13 +37,13 @@ TEST(NetplanConflict, FileThatDoesNotParseBlocksEverything) {
 }
 
 TEST(NetplanConflict, UnreadableFileBlocksEverything) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   world.facts.files["/etc/netplan/01-x.yaml"] = Unknown{"permission denied"};
   EXPECT_EQ(WhyBlocked(world), "blocked: /etc/netplan/01-x.yaml cannot be read: permission denied");
 }
 
 TEST(NetplanConflict, FileBelowRunThatHidesOursBlocksEverything) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   world.AddFile("/run/netplan/60-spark-reconcile.yaml", "network: {}\n");
   EXPECT_EQ(WhyBlocked(world),
             "blocked: /run/netplan/60-spark-reconcile.yaml hides "
@@ -51,35 +51,36 @@ TEST(NetplanConflict, FileBelowRunThatHidesOursBlocksEverything) {
 }
 
 TEST(NetplanConflict, OurOwnUnreadableFileBlocksTheLinksToo) {
-  test::PairWorld world = World();
-  world.facts.files[kFile] = Unknown{"is a symbolic link"};
-  EXPECT_EQ(world.Detail(Get(), kFile), "blocked: unknown: is a symbolic link");
-  EXPECT_EQ(world.Detail(Get(), kRail0),
+  test::PairWorld world = WorldInConflict();
+  world.facts.files[kNetplanFile] = Unknown{"is a symbolic link"};
+  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "blocked: unknown: is a symbolic link");
+  EXPECT_EQ(world.Detail(Get(), kRail0Port),
             "blocked: /etc/netplan/60-spark-reconcile.yaml cannot be read: is a symbolic link");
 }
 
 TEST(NetplanConflict, FileInOurPlaceThatOthersWroteIsBlockedWithItsLinks) {
-  test::PairWorld world = World();
-  world.AddFile(kFile, "# somebody else\nnetwork: {version: 2}\n");
+  test::PairWorld world = WorldInConflict();
+  world.AddFile(kNetplanFile, "# somebody else\nnetwork: {version: 2}\n");
   const std::string why =
       "was not written by spark-reconcile: move it away, or take this out of the manifest";
-  EXPECT_EQ(world.Detail(Get(), kFile), "blocked: " + why);
-  EXPECT_EQ(world.Detail(Get(), kRail0), std::string("blocked: ") + kFile + " " + why);
-  world.AddFile(kFile, OwnedFile("office", "network: {version: 2}\n"));
-  EXPECT_THAT(world.Detail(Get(), kFile), StartsWith("blocked: belongs to cluster 'office': "));
-  EXPECT_THAT(world.Detail(Get(), kRail0),
-              StartsWith(std::string("blocked: ") + kFile + " belongs to cluster 'office': "));
+  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "blocked: " + why);
+  EXPECT_EQ(world.Detail(Get(), kRail0Port), std::string("blocked: ") + kNetplanFile + " " + why);
+  world.AddFile(kNetplanFile, OwnedFile("office", "network: {version: 2}\n"));
+  EXPECT_THAT(world.Detail(Get(), kNetplanFile),
+              StartsWith("blocked: belongs to cluster 'office': "));
+  EXPECT_THAT(world.Detail(Get(), kRail0Port), StartsWith(std::string("blocked: ") + kNetplanFile +
+                                                          " belongs to cluster 'office': "));
 }
 
 TEST(NetplanConflict, EditedFileOfOursIsDrift) {
-  test::PairWorld world = World();
-  world.AddFile(kFile, OwnedFile("homelab", "network: {version: 2}\n") + "# edited\n");
-  EXPECT_THAT(world.Detail(Get(), kFile), StartsWith("(+"));
+  test::PairWorld world = WorldInConflict();
+  world.AddFile(kNetplanFile, OwnedFile("homelab", "network: {version: 2}\n") + "# edited\n");
+  EXPECT_THAT(world.Detail(Get(), kNetplanFile), StartsWith("(+"));
 }
 
 TEST(NetplanConflict, PortsThatNetworkManagerWouldNotLetGoOfAreNotTakenDown) {
   constexpr const char* kUnmanaged = "/etc/NetworkManager/conf.d/60-spark-reconcile.conf";
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   world.cluster.fabric.unused_cages = UnusedCages::kDown;
   world.AddFile("/etc/netplan/01-network-manager-all.yaml",
                 "network:\n  version: 2\n  renderer: NetworkManager\n");
@@ -89,109 +90,109 @@ TEST(NetplanConflict, PortsThatNetworkManagerWouldNotLetGoOfAreNotTakenDown) {
       "was not written by spark-reconcile: move it away, or take this out of the manifest";
   EXPECT_EQ(world.Detail(Get(), kUnmanaged), "blocked: " + why);
   EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"), std::string("blocked: ") + kUnmanaged + " " + why);
-  EXPECT_THAT(world.Detail(Get(), kRail0), testing::Not(StartsWith("blocked")));
+  EXPECT_THAT(world.Detail(Get(), kRail0Port), testing::Not(StartsWith("blocked")));
   world.cluster.fabric.unused_cages = UnusedCages::kIgnore;
   EXPECT_THAT(world.Names(Get()), testing::Not(testing::Contains(kUnmanaged)));
 }
 
 TEST(NetplanConflict, InterfaceOfTheSessionIsNeverTouched) {
-  test::PairWorld world = World();
-  world.facts.session_interface = kRail0;
+  test::PairWorld world = WorldInConflict();
+  world.facts.session_interface = kRail0Port;
   EXPECT_EQ(WhyBlocked(world), "blocked: enp1s0f1np1 carries this session and is never touched");
 }
 
 TEST(NetplanConflict, UnusedInterfaceOfTheSessionIsNotTakenDown) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   world.facts.session_interface = "enp1s0f0np0";
-  EXPECT_EQ(world.Detail(Get(), kRail0), "mtu 1500 → 9000, +192.168.177.1/24");
+  EXPECT_EQ(world.Detail(Get(), kRail0Port), "mtu 1500 → 9000, +192.168.177.1/24");
   world.cluster.fabric.unused_cages = UnusedCages::kDown;
   EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"),
             "blocked: enp1s0f0np0 carries this session and is never touched");
 }
 
 TEST(NetplanConflict, InterfaceOfTheManagementAddressIsNeverTouched) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   world.facts.session_address = "";  // the controller's own machine
   world.facts.session_interface = "";
-  world.facts.links[kRail0].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
+  world.facts.links[kRail0Port].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
   EXPECT_EQ(WhyBlocked(world),
             "blocked: enp1s0f1np1 holds the management address 192.168.1.21 and is never touched");
 }
 
 TEST(NetplanConflict, InterfaceOfTheDefaultRouteIsNeverTouched) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   world.facts.values["netplan.default_route"] = "enp1s0f1np1 wlP9s9";
   EXPECT_EQ(WhyBlocked(world),
             "blocked: enp1s0f1np1 carries the default route and is never touched");
 }
 
 TEST(NetplanConflict, WhatLeadsToTheNodeMustBeKnown) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   world.facts.session_interface = "";
   EXPECT_EQ(WhyBlocked(world),
             "blocked: cannot tell which interface leads to this node: none holds 192.168.1.21, the "
             "address of this session");
-  world = World();
+  world = WorldInConflict();
   world.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
   EXPECT_EQ(WhyBlocked(world),
             "blocked: cannot tell which interface leads to this node: ip route failed: exit 124");
 }
 
 TEST(NetplanConflict, UnknownLinksBlockInsteadOfChanging) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   world.facts.links.clear();
   world.facts.values["host.links"] = Unknown{"ip gave no answer in 5 s"};
-  EXPECT_EQ(world.Detail(Get(), kFile),
+  EXPECT_EQ(world.Detail(Get(), kNetplanFile),
             "blocked: cannot tell which interface leads to this node: ip gave no answer in 5 s");
-  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: unknown: ip gave no answer in 5 s");
+  EXPECT_EQ(world.Detail(Get(), kRail0Port), "blocked: unknown: ip gave no answer in 5 s");
 }
 
 TEST(NetplanConflict, MissingInterfaceIsBlockedByItself) {
-  test::PairWorld world = World();
-  world.facts.links.erase(kRail0);
-  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: this node has no such interface");
-  EXPECT_EQ(world.Detail(Get(), kFile), "(0600, 21 lines)");
-  EXPECT_EQ(test::Lines(world.Find(Get(), kFile).triggers).back(),
+  test::PairWorld world = WorldInConflict();
+  world.facts.links.erase(kRail0Port);
+  EXPECT_EQ(world.Detail(Get(), kRail0Port), "blocked: this node has no such interface");
+  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
+  EXPECT_EQ(test::Lines(world.Find(Get(), kNetplanFile).triggers).back(),
             "networkctl reconfigure enP2p1s0f1np1");
 }
 
 TEST(NetplanConflict, NodeWithoutAnyOfItsPortsGetsNoFile) {
-  test::PairWorld world = World();
-  for (const char* netdev : {kRail0, "enP2p1s0f1np1"}) world.facts.links.erase(netdev);
+  test::PairWorld world = WorldInConflict();
+  for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) world.facts.links.erase(netdev);
   world.cluster.fabric.unused_cages = UnusedCages::kDown;
   const std::string why =
       "blocked: this node has no enp1s0f1np1 and no enP2p1s0f1np1: plug the cable in (ports "
       "without one may be powered down), or name another cage in the manifest";
-  EXPECT_EQ(world.Detail(Get(), kFile), why);
-  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: this node has no such interface");
+  EXPECT_EQ(world.Detail(Get(), kNetplanFile), why);
+  EXPECT_EQ(world.Detail(Get(), kRail0Port), "blocked: this node has no such interface");
   EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"), why);  // its activation would need the file
 }
 
 TEST(NetplanConflict, PortWithAnotherNameIsNotTakenForACableThatIsOut) {
-  test::PairWorld world = World();
-  for (const char* netdev : {kRail0, "enP2p1s0f1np1"}) world.facts.links.erase(netdev);
+  test::PairWorld world = WorldInConflict();
+  for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) world.facts.links.erase(netdev);
   world.facts.values["host.pci.0000:01:00.1"] = "eth3";
   world.facts.values["host.pci.0002:01:00.1"] = "";
-  EXPECT_EQ(world.Detail(Get(), kFile),
+  EXPECT_EQ(world.Detail(Get(), kNetplanFile),
             "blocked: this node has no enp1s0f1np1 and no enP2p1s0f1np1: its PCI function "
             "0000:01:00.1 is eth3, its PCI function 0002:01:00.1 has no driver: describe it in "
             "hardware of the manifest");
 }
 
 TEST(NetplanConflict, MissingMtuIsUnknown) {
-  test::PairWorld world = World();
-  world.facts.links[kRail0].mtu = 0;
-  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: unknown: ip shows no mtu for it");
+  test::PairWorld world = WorldInConflict();
+  world.facts.links[kRail0Port].mtu = 0;
+  EXPECT_EQ(world.Detail(Get(), kRail0Port), "blocked: unknown: ip shows no mtu for it");
 }
 
 TEST(NetplanConflict, PortOfAnotherManagerThanNetplansIsLeftAlone) {
-  test::PairWorld world = World();
-  world.facts.links[kRail0].manager = LinkManager::kNetworkManager;
+  test::PairWorld world = WorldInConflict();
+  world.facts.links[kRail0Port].manager = LinkManager::kNetworkManager;
   EXPECT_EQ(WhyBlocked(world),
             "blocked: NetworkManager manages enp1s0f1np1, but no netplan file says 'renderer: "
             "NetworkManager'");
-  world.facts.links[kRail0].manager = LinkManager::kNetworkd;
-  EXPECT_EQ(world.Detail(Get(), kFile), "(0600, 21 lines)");
+  world.facts.links[kRail0Port].manager = LinkManager::kNetworkd;
+  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
   world.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
   EXPECT_EQ(WhyBlocked(world),
             "blocked: systemd-networkd manages enp1s0f1np1, but netplan would give it to "
@@ -230,7 +231,7 @@ TEST(NetplanConflict, DefaultRoutesAreTheDefaultOnesAmongAllAndTheRestAreNetwork
 }
 
 TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   const auto with = [&](const std::string& routes) {
     world.facts.values["netplan.routes"] = routes;
     return WhyBlocked(world);
@@ -246,12 +247,12 @@ TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
 }
 
 TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesAreInNobodysWay) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldInConflict();
   // Yesterday's cage, a port of today's, the other rail's, and what VPN clients write.
   world.facts.values["netplan.routes"] =
       "128.0.0.0/1 tun0\n192.168.177.0/24 enp1s0f0np0\n192.168.177.0/24 enp1s0f1np1\n"
       "192.168.178.0/24 enp1s0f1np1";
-  EXPECT_EQ(world.Detail(Get(), kFile), "(0600, 21 lines)");
+  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
 }
 
 }  // namespace

@@ -12,18 +12,18 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr const char* kFile = "/etc/netplan/60-spark-reconcile.yaml";
-constexpr const char* kRail0 = "enp1s0f1np1";
+constexpr const char* kOurFile = "/etc/netplan/60-spark-reconcile.yaml";
+constexpr const char* kPort0 = "enp1s0f1np1";
 const std::vector<std::string> kBoth = {"enp1s0f1np1", "enP2p1s0f1np1"};
 
-test::PairWorld World() {
+test::PairWorld WorldWithForeignFile() {
   test::PairWorld world;
-  world.facts.files[kFile] = Absent{};
+  world.facts.files[kOurFile] = Absent{};
   return world;
 }
 
 std::vector<std::string> Claimed(const std::string& yaml) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldWithForeignFile();
   world.AddFile("/etc/netplan/70-x.yaml", yaml);
   const ForeignTree tree = ReadForeignTree(world.facts, kBoth);
   EXPECT_EQ(tree.unclear, "");
@@ -31,7 +31,7 @@ std::vector<std::string> Claimed(const std::string& yaml) {
 }
 
 Renderer RendererOf(const std::vector<std::pair<std::string, std::string>>& files) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldWithForeignFile();
   for (const auto& [path, renderer] : files) {
     world.AddFile(path, "network: {version: 2, renderer: " + renderer + "}\n");
   }
@@ -39,7 +39,7 @@ Renderer RendererOf(const std::vector<std::pair<std::string, std::string>>& file
 }
 
 TEST(NetplanForeign, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldWithForeignFile();
   const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
   world.AddFile(path,
                 "network: {ethernets: {enp1s0f1np1: {addresses: [10.100.16.1/24]},\n"
@@ -48,41 +48,41 @@ TEST(NetplanForeign, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
       "configures enp1s0f1np1, enP2p1s0f1np1 (probably written by NVIDIA Sync): move it away or "
       "take them out of it, then plan again";
   EXPECT_EQ(world.Detail(Get(), path), "blocked: " + why);
-  EXPECT_EQ(world.Detail(Get(), kFile), "blocked: " + path + " " + why);
-  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: " + path + " configures it as well");
+  EXPECT_EQ(world.Detail(Get(), kOurFile), "blocked: " + path + " " + why);
+  EXPECT_EQ(world.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
   EXPECT_THAT(Diff(world.Find(Get(), path), "netplan")->actions, IsEmpty());
 }
 
 TEST(NetplanForeign, ForeignFileIsShownEvenWhileEverythingHolds) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldWithForeignFile();
   const std::string path = "/etc/netplan/99-fastlink.yaml";
-  world.facts.files[kFile] = world.File(Get(), kFile);
+  world.facts.files[kOurFile] = world.File(Get(), kOurFile);
   world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
-  EXPECT_EQ(world.Detail(Get(), kFile), "holds");
+  EXPECT_EQ(world.Detail(Get(), kOurFile), "holds");
   EXPECT_EQ(
       world.Detail(Get(), path),
       "blocked: configures enp1s0f1np1: move it away or take them out of it, then plan again");
 }
 
 TEST(NetplanForeign, OnlyPortsThatTheForeignFileNamesAreSaidToBeConfiguredByIt) {
-  test::PairWorld world = World();
+  test::PairWorld world = WorldWithForeignFile();
   const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
   world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
-  EXPECT_EQ(world.Detail(Get(), kRail0), "blocked: " + path + " configures it as well");
+  EXPECT_EQ(world.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
   EXPECT_EQ(world.Detail(Get(), "enP2p1s0f1np1"),
             "blocked: nothing is written here while " + path + " configures enp1s0f1np1");
 }
 
 TEST(NetplanForeign, FileOfThePortThatLeadsToTheNodeIsNotToBeMoved) {
   const std::string path = "/etc/netplan/01-management.yaml";
-  test::PairWorld world = World();
+  test::PairWorld world = WorldWithForeignFile();
   world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {addresses: [192.168.1.21/24]}}}\n");
-  world.facts.session_interface = kRail0;
+  world.facts.session_interface = kPort0;
   EXPECT_EQ(world.Detail(Get(), path),
             "blocked: configures enp1s0f1np1: enp1s0f1np1 carries this session, so leave the file "
             "as it is; the manifest must name another cage or address");
   world.facts.session_address = world.facts.session_interface = "";
-  world.facts.links[kRail0].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
+  world.facts.links[kPort0].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
   EXPECT_EQ(world.Detail(Get(), path),
             "blocked: configures enp1s0f1np1: enp1s0f1np1 holds the management address "
             "192.168.1.21, so leave the file as it is; the manifest must name another cage or "
@@ -91,7 +91,7 @@ TEST(NetplanForeign, FileOfThePortThatLeadsToTheNodeIsNotToBeMoved) {
 
 TEST(NetplanForeign, FileThatAlsoNamesAnInterfaceThatLeadsToTheNodeIsNotToBeMoved) {
   const std::string path = "/etc/netplan/50-cloud-init.yaml";
-  test::PairWorld world = World();
+  test::PairWorld world = WorldWithForeignFile();
   world.AddFile(path, "network: {ethernets: {enP7s7: {dhcp4: true}, enp1s0f1np1: {}}}\n");
   EXPECT_EQ(world.Detail(Get(), path),
             "blocked: configures enp1s0f1np1 (probably written by cloud-init): take enp1s0f1np1 "
@@ -100,7 +100,7 @@ TEST(NetplanForeign, FileThatAlsoNamesAnInterfaceThatLeadsToTheNodeIsNotToBeMove
 
 TEST(NetplanForeign, NoForeignFileIsToBeMovedWhileWhatLeadsToTheNodeIsUnknown) {
   const std::string path = "/etc/netplan/99-x.yaml";
-  test::PairWorld world = World();
+  test::PairWorld world = WorldWithForeignFile();
   world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {}}}\n");
   world.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
   EXPECT_EQ(world.Detail(Get(), path),
@@ -119,17 +119,17 @@ TEST(NetplanForeign, OwnersAreGuessedFromTheFilesName) {
 }
 
 TEST(NetplanForeign, EveryWayToNameAnInterfaceCounts) {
-  EXPECT_THAT(Claimed("network: {ethernets: {enp1s0f1np1: {}}}"), ElementsAre(kRail0));
+  EXPECT_THAT(Claimed("network: {ethernets: {enp1s0f1np1: {}}}"), ElementsAre(kPort0));
   EXPECT_THAT(Claimed("network: {ethernets: {all: {match: {name: 'en*'}}}}"),
               ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
   EXPECT_THAT(Claimed("network: {ethernets: {x: {match: {macaddress: '02:53:50:00:01:04'}}}}"),
-              ElementsAre(kRail0));
+              ElementsAre(kPort0));
   EXPECT_THAT(Claimed("network: {ethernets: {x: {match: {driver: mlx5_core, name: '*f1np1'}}}}"),
               ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
   EXPECT_THAT(Claimed("network: {ethernets: {NM-1: {renderer: NetworkManager, match: {}}}}"),
               ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
   EXPECT_THAT(Claimed("network: {bonds: {bond0: {interfaces: [eth0, enp1s0f1np1]}}}"),
-              ElementsAre(kRail0));
+              ElementsAre(kPort0));
 }
 
 TEST(NetplanForeign, OtherInterfacesDoNotCount) {

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::string_view kNonce = "00112233445566778899aabbccddeeff";
+constexpr std::string_view kScriptNonce = "00112233445566778899aabbccddeeff";
 constexpr std::string_view kPingWorks =
     "echo '2 packets transmitted, 2 received, 0% packet loss'\n";
 
@@ -33,7 +33,7 @@ class VerifyScriptTest : public ShellNodes {
   }
 
   std::vector<Check> Measure(const NodeProbes& probes, bool alone = false) const {
-    return ReadReply(probes, Run(VerifyScript(probes, kNonce), alone), kNonce);
+    return ReadReply(probes, Run(VerifyScript(probes, kScriptNonce), alone), kScriptNonce);
   }
 
   std::vector<std::string> Symptoms(const std::vector<Check>& checks) const {
@@ -124,11 +124,11 @@ TEST_F(VerifyScriptTest, WithoutAUserWhoeverLoggedInAsks) {
   Program("ssh", "exit 0\n");
   NodeProbes probes = Probes(0, 1);
   probes.user = "";
-  const std::string script = VerifyScript(probes, kNonce);
-  EXPECT_THAT(Symptoms(ReadReply(probes, Run("unset SUDO_USER\n" + script), kNonce)),
+  const std::string script = VerifyScript(probes, kScriptNonce);
+  EXPECT_THAT(Symptoms(ReadReply(probes, Run("unset SUDO_USER\n" + script), kScriptNonce)),
               ElementsAre(""));
   // sudo says who became root: that one's keys are the mesh's.
-  const auto checks = ReadReply(probes, Run("SUDO_USER=somebody\n" + script), kNonce);
+  const auto checks = ReadReply(probes, Run("SUDO_USER=somebody\n" + script), kScriptNonce);
   EXPECT_EQ(checks[0].measured, "ssh ended with 9");
 }
 

@@ -36,14 +36,14 @@ Transfer Write(std::vector<RailWrite> rails) {
   return transfer;
 }
 
-struct Said {
+struct Verdict {
   std::string code;
   Outcome outcome;
   std::string cause;
   std::string next_step;
 };
 
-void ExpectOne(const std::vector<Transfer>& transfers, const Said& said) {
+void ExpectVerdict(const std::vector<Transfer>& transfers, const Verdict& said) {
   const RdmaJudgement judged = JudgeRdma(transfers);
   ASSERT_EQ(judged.findings.size(), 1u);
   EXPECT_EQ(judged.findings[0].code, said.code);
@@ -130,41 +130,43 @@ TEST(JudgeRdma, OfDevicesMadeOfSoftwareOnlyTheDataIsJudged) {
 TEST(JudgeRdma, AnAdapterThatTellsNoSpeedIsNoPass) {
   RailWrite rail = Rail(0, 111);
   rail.to.limits.link_mbps = 0;
-  ExpectOne({Write({rail})},
-            {"speed-untold", Outcome::kCouldNotMeasure,
-             "enp1s0f1np1 of spark-2 does not tell the speed of its link, so that nothing tells "
-             "what to expect",
-             "look at `ethtool enp1s0f1np1` on spark-2"});
+  ExpectVerdict(
+      {Write({rail})},
+      {"speed-untold", Outcome::kCouldNotMeasure,
+       "enp1s0f1np1 of spark-2 does not tell the speed of its link, so that nothing tells "
+       "what to expect",
+       "look at `ethtool enp1s0f1np1` on spark-2"});
 }
 
 TEST(JudgeRdma, AnotherAdaptersBytesAreAFindingWhateverTheSpeed) {
   Transfer transfer = Write({Rail(0, 111)});
   transfer.to_counters = {{"roceP2p1s0f1", {{"port_rcv_data", 2'550'000'000}}}};
-  ExpectOne({transfer},
-            {"wrong-rail", Outcome::kFail, "roceP2p1s0f1 of spark-2 carried the data of rail0",
-             "look at `rdma link` on spark-2: which adapter belongs to enp1s0f1np1"});
+  ExpectVerdict({transfer},
+                {"wrong-rail", Outcome::kFail, "roceP2p1s0f1 of spark-2 carried the data of rail0",
+                 "look at `rdma link` on spark-2: which adapter belongs to enp1s0f1np1"});
   EXPECT_EQ(JudgeRdma({transfer}).checks.at(0).measured,
             "0.0 MB of 10000.0 MB by the counters of rocep1s0f1 on spark-2");
 
   Transfer both = Write({Rail(0, 98), Rail(1, 98)});
   both.from_counters = {{"roceP2p1s0f1", {{"port_xmit_data", 5'000'000'000}}}};
-  ExpectOne({both},
-            {"wrong-rail", Outcome::kFail, "roceP2p1s0f1 of spark-1 carried the data of rail0",
-             "look at `rdma link` on spark-1: which adapter belongs to enp1s0f1np1"});
+  ExpectVerdict({both},
+                {"wrong-rail", Outcome::kFail, "roceP2p1s0f1 of spark-1 carried the data of rail0",
+                 "look at `rdma link` on spark-1: which adapter belongs to enp1s0f1np1"});
 }
 
 TEST(JudgeRdma, WithoutCountersNothingIsProven) {
   Transfer transfer = Write({Rail(0, 111)});
   transfer.from_counters = {};
-  ExpectOne({transfer}, {"rail-unproven", Outcome::kCouldNotMeasure,
-                         "no counter of spark-1 shows that rail0 carried the data",
-                         "look at /sys/class/infiniband/rocep1s0f1/ports/1/counters on spark-1"});
+  ExpectVerdict({transfer},
+                {"rail-unproven", Outcome::kCouldNotMeasure,
+                 "no counter of spark-1 shows that rail0 carried the data",
+                 "look at /sys/class/infiniband/rocep1s0f1/ports/1/counters on spark-1"});
 }
 
 TEST(JudgeRdma, ASlowRailThatOthersUseIsBusy) {
   Transfer transfer = Write({Rail(0, 60)});
   transfer.to_counters["rocep1s0f1"]["port_rcv_data"] = 5'000'000'000;
-  ExpectOne(
+  ExpectVerdict(
       {transfer},
       {"fabric-busy", Outcome::kFail, "something else uses rocep1s0f1 of spark-2 at the same time",
        "look who that is (`rdma resource show qp` on spark-2), and run verify again without "
@@ -174,16 +176,17 @@ TEST(JudgeRdma, ASlowRailThatOthersUseIsBusy) {
 TEST(JudgeRdma, NothingMeasuredIsNeverAPass) {
   for (const double gbps : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
                             std::numeric_limits<double>::infinity(), 140.0}) {
-    ExpectOne({Write({Rail(0, gbps)})}, {"measurement-invalid", Outcome::kCouldNotMeasure,
-                                         "the figure for rail0 cannot be true",
-                                         "run verify again while nothing else uses the fabric"});
+    ExpectVerdict(
+        {Write({Rail(0, gbps)})},
+        {"measurement-invalid", Outcome::kCouldNotMeasure, "the figure for rail0 cannot be true",
+         "run verify again while nothing else uses the fabric"});
   }
 }
 
 TEST(JudgeRdma, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
   RailWrite rail = Rail(1, 55);
   rail.to.limits.pcie_width = 2;
-  ExpectOne(
+  ExpectVerdict(
       {Write({rail})},
       {"pcie-width", Outcome::kFail, "roceP2p1s0f1 of spark-2 runs at PCIe x2 where it could x4",
        "update the BIOS of spark-2 (before 2026-04 some wired the second function with two "
@@ -192,28 +195,31 @@ TEST(JudgeRdma, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
 
 TEST(JudgeRdma, ADegradedNicIsKnownByItsSpeedOnAHealthyLink) {
   for (const double gbps : {8.0, 13.2, 24.0}) {
-    ExpectOne({Write({Rail(0, gbps)})},
-              {"nic-degraded", Outcome::kFail,
-               "a ConnectX of spark-1 or spark-2 is degraded: the link is healthy and no counter "
-               "grows",
-               "shut both down, take their power away for a minute, and update the firmware"});
+    ExpectVerdict(
+        {Write({Rail(0, gbps)})},
+        {"nic-degraded", Outcome::kFail,
+         "a ConnectX of spark-1 or spark-2 is degraded: the link is healthy and no counter "
+         "grows",
+         "shut both down, take their power away for a minute, and update the firmware"});
   }
 }
 
 TEST(JudgeRdma, WhatACpuForwardsIsADetour) {
-  ExpectOne({Write({Rail(0, 4.7)})},
-            {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
-             "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
-             "switch blocks (STP)"});
+  ExpectVerdict(
+      {Write({Rail(0, 4.7)})},
+      {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
+       "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
+       "switch blocks (STP)"});
 }
 
 TEST(JudgeRdma, WhatACpuForwardsIsADetourAlsoWhereItDropsPackets) {
   Transfer transfer = Write({Rail(0, 4.7)});
   transfer.from_counters["rocep1s0f1"]["packet_seq_err"] = 5500;
-  ExpectOne({transfer},
-            {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
-             "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
-             "switch blocks (STP)"});
+  ExpectVerdict(
+      {transfer},
+      {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
+       "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
+       "switch blocks (STP)"});
   EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
               testing::ElementsAre("spark-1 rocep1s0f1: packet_seq_err +5500"));
 }
@@ -221,17 +227,18 @@ TEST(JudgeRdma, WhatACpuForwardsIsADetourAlsoWhereItDropsPackets) {
 TEST(JudgeRdma, ASmallMtuIsNamedByTheEndThatHasIt) {
   RailWrite rail = Rail(0, 104);
   rail.to.active_mtu = 1024;
-  ExpectOne({Write({rail})},
-            {"rdma-mtu", Outcome::kFail,
-             "rocep1s0f1 of spark-2 has an RDMA MTU of 1024, for its interface's MTU is too small",
-             "apply the manifest, which sets the MTU of enp1s0f1np1 on spark-2"});
+  ExpectVerdict(
+      {Write({rail})},
+      {"rdma-mtu", Outcome::kFail,
+       "rocep1s0f1 of spark-2 has an RDMA MTU of 1024, for its interface's MTU is too small",
+       "apply the manifest, which sets the MTU of enp1s0f1np1 on spark-2"});
 }
 
 TEST(JudgeRdma, LostPacketsAreAFindingEvenAtFullSpeed) {
   Transfer transfer = Write({Rail(0, 111)});
   transfer.to_counters["rocep1s0f1"]["out_of_sequence"] = 82;
   transfer.to_counters["rocep1s0f1"]["rx_write_requests"] = 5000;
-  ExpectOne(
+  ExpectVerdict(
       {transfer},
       {"packets-lost", Outcome::kFail, "packets are lost on rail0 between spark-1 and spark-2",
        "reseat or change the cable; on a switch look at drops, and turn on flow control or "
@@ -243,9 +250,9 @@ TEST(JudgeRdma, LostPacketsAreAFindingEvenAtFullSpeed) {
 TEST(JudgeRdma, MarksOfASwitchExplainASlowRailAndNoOther) {
   Transfer transfer = Write({Rail(0, 13)});
   transfer.from_counters["rocep1s0f1"]["rp_cnp_handled"] = 700;
-  ExpectOne({transfer}, {"congestion", Outcome::kFail,
-                         "a switch marks packets on rail0, so that spark-1 sends slower",
-                         "look at what else passes that switch, and at its ECN thresholds"});
+  ExpectVerdict({transfer}, {"congestion", Outcome::kFail,
+                             "a switch marks packets on rail0, so that spark-1 sends slower",
+                             "look at what else passes that switch, and at its ECN thresholds"});
   EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
               testing::ElementsAre("spark-1 rocep1s0f1: rp_cnp_handled +700"));
   transfer.rails[0].gbps = 111;
@@ -253,20 +260,20 @@ TEST(JudgeRdma, MarksOfASwitchExplainASlowRailAndNoOther) {
 }
 
 TEST(JudgeRdma, ARailThatIsIdleBesideTheOtherIsNamed) {
-  ExpectOne({Write({Rail(0, 111)}), Write({Rail(1, 111)}), Write({Rail(0, 97), Rail(1, 2)})},
-            {"one-rail", Outcome::kFail,
-             "rail1 carries nothing while the other rail is at work, and all its speed alone",
-             "look at routes and ARP (arp_ignore, arp_announce): both rails must not share a "
-             "subnet"});
+  ExpectVerdict({Write({Rail(0, 111)}), Write({Rail(1, 111)}), Write({Rail(0, 97), Rail(1, 2)})},
+                {"one-rail", Outcome::kFail,
+                 "rail1 carries nothing while the other rail is at work, and all its speed alone",
+                 "look at routes and ARP (arp_ignore, arp_announce): both rails must not share a "
+                 "subnet"});
 }
 
 TEST(JudgeRdma, OneSlowDirectionIsAnAsymmetry) {
   Transfer back = Write({Rail(0, 111)});
   std::swap(back.from, back.to);
-  ExpectOne({Write({Rail(0, 60)}), back},
-            {"asymmetry", Outcome::kFail, "rail0 is slow from spark-1 to spark-2 only",
-             "look at load and flow control of spark-1, which sends, and of spark-2, which "
-             "receives"});
+  ExpectVerdict({Write({Rail(0, 60)}), back},
+                {"asymmetry", Outcome::kFail, "rail0 is slow from spark-1 to spark-2 only",
+                 "look at load and flow control of spark-1, which sends, and of spark-2, which "
+                 "receives"});
 }
 
 TEST(JudgeRdma, RailsThatAreSlowTogetherInBothDirectionsAreNoAsymmetry) {
@@ -283,34 +290,35 @@ TEST(JudgeRdma, RailsThatAreSlowTogetherInBothDirectionsAreNoAsymmetry) {
 }
 
 TEST(JudgeRdma, SlowWithoutASignSaysSo) {
-  ExpectOne(
+  ExpectVerdict(
       {Write({Rail(0, 80)})},
       {"rdma-slow", Outcome::kFail, "rail0 is slower than its link, and nothing measured says why",
        "run verify again while nothing else uses the fabric or the processors"});
 }
 
 TEST(JudgeRdma, AMissingLibraryIsNoFaultOfTheFabric) {
-  ExpectOne({Failed("spark-2", "no-libibverbs", "wanted libibverbs.so.1, the loader says: x")},
-            {"no-libibverbs", Outcome::kCouldNotMeasure, "spark-2 has no usable libibverbs",
-             "install rdma-core on spark-2 (apt install rdma-core)"});
+  ExpectVerdict({Failed("spark-2", "no-libibverbs", "wanted libibverbs.so.1, the loader says: x")},
+                {"no-libibverbs", Outcome::kCouldNotMeasure, "spark-2 has no usable libibverbs",
+                 "install rdma-core on spark-2 (apt install rdma-core)"});
 }
 
 TEST(JudgeRdma, AMissingGidIsNamedWithItsInterface) {
-  ExpectOne(
+  ExpectVerdict(
       {Failed("spark-2", "open", "wanted a RoCE v2 GID for 192.168.177.2 on rocep1s0f1, found x")},
       {"gid-missing", Outcome::kFail, "rocep1s0f1 of spark-2 has no RoCE v2 GID for its address",
        "look at `ip addr show enp1s0f1np1` on spark-2; the kernel makes the GID from the address"});
 }
 
 TEST(JudgeRdma, ARailThatBreaksIsNamed) {
-  ExpectOne({Failed("spark-1", "transfer",
-                    "wanted writes of rocep1s0f1 acknowledged by 192.168.177.2, found 'transport "
-                    "retry counter exceeded'")},
-            {"no-acknowledgement", Outcome::kFail,
-             "what spark-1 writes on rocep1s0f1 is not acknowledged: the rail broke, or loses "
-             "everything",
-             "look at `ip link show enp1s0f1np1` on both ends, at the cable, and at a switch's MTU "
-             "and VLAN"});
+  ExpectVerdict(
+      {Failed("spark-1", "transfer",
+              "wanted writes of rocep1s0f1 acknowledged by 192.168.177.2, found 'transport "
+              "retry counter exceeded'")},
+      {"no-acknowledgement", Outcome::kFail,
+       "what spark-1 writes on rocep1s0f1 is not acknowledged: the rail broke, or loses "
+       "everything",
+       "look at `ip link show enp1s0f1np1` on both ends, at the cable, and at a switch's MTU "
+       "and VLAN"});
 }
 
 TEST(JudgeRdma, ARailThatBreaksBesideAnotherIsTheOnlyOneToBlame) {

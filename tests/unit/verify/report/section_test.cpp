@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "reconciler/fabric/expand.h"
-#include "reconciler/model/size.h"
 #include "reconciler/manifest/load.h"
+#include "reconciler/model/size.h"
 
 namespace reconciler {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "reconciler/model/json/json.h"
 #include "reconciler/manifest/schema/schema_judge.h"
+#include "reconciler/model/json/json.h"
 #include "reconciler/verify/nccl/judge/judge.h"
 #include "reconciler/verify/report/render.h"
 #include "schema/embedded.h"

@@ -1,4 +1,4 @@
-#include "reconciler/spark_verify/facts.h"
+#include "reconciler/spark_verify/facts/facts.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/spark_verify/facts/gpu_facts.h"
 #include "reconciler/spark_verify/protocol/counters.h"
-#include "reconciler/spark_verify/gpu_facts.h"
 #include "reconciler/spark_verify/write/verbs.h"
 
 namespace reconciler::spark_verify {

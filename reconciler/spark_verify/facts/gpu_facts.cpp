@@ -1,4 +1,4 @@
-#include "reconciler/spark_verify/gpu_facts.h"
+#include "reconciler/spark_verify/facts/gpu_facts.h"
 
 #include <fmt/format.h>
 

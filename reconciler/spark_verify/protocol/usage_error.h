@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "reconciler/base/result.h"
+
+namespace reconciler::spark_verify {
+
+inline tl::unexpected<Error> Usage(std::string message) {
+  return Fail({.message = std::move(message), .hint = "spark-verify --help lists the flags"});
+}
+
+}  // namespace reconciler::spark_verify
