@@ -36,7 +36,7 @@ struct Plugin {
   std::vector<Resource> (*resources)(const PluginInput&) = nullptr;
   // Looks at a change that hands a thing of this plugin back: may say what it would interrupt, and
   // block it where it would touch what leads to the node. May be null.
-  void (*judge_release)(const PluginInput&, Change&) = nullptr;
+  void (*check_prune)(const PluginInput&, Change&) = nullptr;
   // Problems that need no node, found after the schema and the cross checks. May be null.
   Errors (*check)(const ClusterSpec&, const Fabric&) = nullptr;
   // What the manifest requires and the node's facts rule out: nothing at all is applied while there
@@ -44,7 +44,7 @@ struct Plugin {
   Errors (*refuse)(const PluginInput&) = nullptr;
   // Whether files leave open what only spark-verify on the node can ask; it is sent there then. May
   // be null.
-  bool (*asks)(const ClusterSpec&, const NodeFacts&) = nullptr;
+  bool (*needs_spark_verify)(const ClusterSpec&, const NodeFacts&) = nullptr;
   // Sentences for whoever reads the plan, without the node's name: what was decided and why, and
   // what is somebody else's to mend. May be null.
   std::vector<std::string> (*notes)(const PluginInput&) = nullptr;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kFile = "/etc/hosts";
 constexpr std::string_view kTopic = "hosts";
 
-bool Managed(const ClusterSpec& cluster) {
+bool IsManaged(const ClusterSpec& cluster) {
   const Value* manage = cluster.settings.At({"hosts", "manage"});
   const bool* flag = manage != nullptr ? manage->AsBool() : nullptr;
   return flag == nullptr || *flag;
@@ -21,7 +21,7 @@ bool Managed(const ClusterSpec& cluster) {
 // The ports that `node` reaches without a router, its own included, by rail and then by host
 // number. Pointers: on a switch every node reaches every port, so that all plans together look at
 // each port once per node.
-std::vector<const RailPort*> Reachable(const Fabric& fabric, const NodeName& node) {
+std::vector<const RailPort*> ListReachable(const Fabric& fabric, const NodeName& node) {
   std::vector<const RailPort*> ports;
   const auto own = fabric.ports.find(node);
   if (own == fabric.ports.end()) return ports;
@@ -40,12 +40,12 @@ std::vector<const RailPort*> Reachable(const Fabric& fabric, const NodeName& nod
   return ports;
 }
 
-std::string Lines(const Fabric& fabric, const NodeName& node) {
+std::string FormatLines(const Fabric& fabric, const NodeName& node) {
   std::string lines;
   int rail = -1;
   std::string suffix;  // of every name on that rail
-  for (const RailPort* port : Reachable(fabric, node)) {
-    if (port->rail != rail) suffix = RailHostName("", rail = port->rail);
+  for (const RailPort* port : ListReachable(fabric, node)) {
+    if (port->rail != rail) suffix = FormatRailHostName("", rail = port->rail);
     lines += ToString(port->address.address);
     lines += ' ';
     lines += port->node;
@@ -56,21 +56,21 @@ std::string Lines(const Fabric& fabric, const NodeName& node) {
 }
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
-  if (!Managed(cluster)) return {};
+  if (!IsManaged(cluster)) return {};
   return {ReadFile{std::string(kFile)}};
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  if (!Managed(input.cluster)) return {};
-  const std::string lines = Lines(input.fabric, input.node.name);
-  const Observed<FileState> observed = FileOf(input.facts, std::string(kFile));
+  if (!IsManaged(input.cluster)) return {};
+  const std::string lines = FormatLines(input.fabric, input.node.name);
+  const Observed<FileState> observed = FindFile(input.facts, std::string(kFile));
   const auto* before = Known(observed);
   if (lines.empty() && before == nullptr) return {};
   FileState after = before != nullptr ? *before : FileState{};
   if (const std::string& former = input.cluster.former_name; !former.empty()) {
-    after.content = WithBlock(after.content, former, kTopic, "");
+    after.content = SetBlock(after.content, former, kTopic, "");
   }
-  after.content = WithBlock(after.content, input.cluster.name, kTopic, lines);
+  after.content = SetBlock(after.content, input.cluster.name, kTopic, lines);
   return {{.kind = "file",
            .name = std::string(kFile),
            .node = input.node.name,

@@ -16,15 +16,15 @@ namespace {
 using Answer = GpuReach::Answer;
 
 // `off` without modules asks nothing of a node.
-bool Asks(const std::optional<GpuSection>& section) {
+bool UsesGpu(const std::optional<GpuSection>& section) {
   return section && (section->mode != GpuMode::kOff || !section->listed.empty());
 }
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
-  const auto section = GpuSectionOf(cluster);
-  if (!Asks(section)) return {};
-  std::vector<Read> reads = GpuReads(section);
-  reads.push_back(LoaderProbe());
+  const auto section = ReadGpuSection(cluster);
+  if (!UsesGpu(section)) return {};
+  std::vector<Read> reads = ListGpuReads(section);
+  reads.push_back(MakeLoaderProbe());
   if (!section->Modules().empty()) reads.push_back(ReadFile{std::string(kModulesFile)});
   return reads;
 }
@@ -36,14 +36,14 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 
 // What the manifest promises and this node must be able to do. Where the module of `peermem` is not
 // there, that tells it.
-std::vector<Resource> Promise(const GpuSection& section, const PluginInput& input) {
+std::vector<Resource> MakePromise(const GpuSection& section, const PluginInput& input) {
   if (section.mode == GpuMode::kAuto && !section.required) return {};
   if (section.mode == GpuMode::kOff) return {};
   if (section.mode == GpuMode::kPeermem &&
       !IsModuleThere(input.facts, std::string(kPeermemModule))) {
     return {};
   }
-  const GpuReach reach = ReachOf(section, input.facts);
+  const GpuReach reach = JudgeReach(section, input.facts);
   Observed<ResourceState> observed = ResourceState("possible");
   if (reach.answer == Answer::kNo) observed = ResourceState("ruled out");
   if (reach.answer == Answer::kUnknown) observed = Unknown{reach.why};
@@ -52,48 +52,48 @@ std::vector<Resource> Promise(const GpuSection& section, const PluginInput& inpu
            .node = input.node.name,
            .desired = ResourceState("possible"),
            .observed = std::move(observed),
-           .blocked = WithDriver(reach),
+           .blocked = DescribeWithDriver(reach),
            .where = input.cluster.Mark(section.position)}};
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  const auto section = GpuSectionOf(input.cluster);
-  if (!Asks(section)) return {};
-  std::vector<Resource> resources = Promise(*section, input);
-  for (Resource& one : ModuleResources(*section, input)) resources.push_back(std::move(one));
+  const auto section = ReadGpuSection(input.cluster);
+  if (!UsesGpu(section)) return {};
+  std::vector<Resource> resources = MakePromise(*section, input);
+  for (Resource& one : ListModuleResources(*section, input)) resources.push_back(std::move(one));
   return resources;
 }
 
 Errors Refuse(const PluginInput& input) {
-  const auto section = GpuSectionOf(input.cluster);
+  const auto section = ReadGpuSection(input.cluster);
   if (!section || !section->required) return {};
-  const GpuReach reach = ReachOf(section, input.facts);
+  const GpuReach reach = JudgeReach(section, input.facts);
   if (reach.answer != Answer::kNo) return {};
   const std::string wanted = section->mode == GpuMode::kAuto
                                  ? "wanted GPUDirect in any way"
                                  : fmt::format("wanted {}", ToString(section->mode));
   return {{.kind = ErrorKind::kManifest,
            .message = fmt::format("gpudirect: {} on {}, found that {} [{}]", wanted,
-                                  input.node.name, reach.why, GpuEvidence(input.facts)),
+                                  input.node.name, reach.why, FormatGpuEvidence(input.facts)),
            .where = input.cluster.Mark(section->position),
            .hint = "write `gpudirect: auto`, or required: false to have the rest applied"}};
 }
 
-std::string Unasked(const GpuReach& reach) {
+std::string FormatUnasked(const GpuReach& reach) {
   return reach.unasked.empty() ? "" : "; not asked: " + Join(reach.unasked, ", ");
 }
 
 // What a promise or `auto` comes to where that does not show in a change.
-std::string Decision(const GpuSection& section, const NodeFacts& facts) {
-  const GpuReach reach = ReachOf(section, facts);
+std::string FormatDecision(const GpuSection& section, const NodeFacts& facts) {
+  const GpuReach reach = JudgeReach(section, facts);
   if (section.required && reach.answer == Answer::kNo) {
     return fmt::format(
         "gpudirect {} is required and cannot hold: apply changes nothing until the manifest says "
         "otherwise",
         ToString(section.mode));
   }
-  if (section.mode == GpuMode::kDmabuf && reach.answer == Answer::kUntold) {
-    return fmt::format("gpudirect dmabuf: nothing rules it out{}", Unasked(reach));
+  if (section.mode == GpuMode::kDmabuf && reach.answer == Answer::kUndecided) {
+    return fmt::format("gpudirect dmabuf: nothing rules it out{}", FormatUnasked(reach));
   }
   if (section.mode != GpuMode::kAuto) return {};
   switch (reach.answer) {
@@ -101,10 +101,10 @@ std::string Decision(const GpuSection& section, const NodeFacts& facts) {
       return "gpudirect auto: adapters read GPU memory: " + reach.why;
     case Answer::kNo:
       return fmt::format("gpudirect auto: GPU memory goes through the host's: {}{}",
-                         WithDriver(reach), Unasked(reach));
-    case Answer::kUntold:
+                         DescribeWithDriver(reach), FormatUnasked(reach));
+    case Answer::kUndecided:
       return fmt::format("gpudirect auto: GPU memory is taken to go through the host's: {}{}",
-                         WithDriver(reach), Unasked(reach));
+                         DescribeWithDriver(reach), FormatUnasked(reach));
     case Answer::kUnknown:
       return "gpudirect auto: cannot tell: " + reach.why;
   }
@@ -112,24 +112,24 @@ std::string Decision(const GpuSection& section, const NodeFacts& facts) {
 }
 
 std::vector<std::string> Notes(const PluginInput& input) {
-  const auto section = GpuSectionOf(input.cluster);
-  if (!Asks(section)) return {};
+  const auto section = ReadGpuSection(input.cluster);
+  if (!UsesGpu(section)) return {};
   std::vector<std::string> notes;
-  if (std::string text = Decision(*section, input.facts); !text.empty()) {
+  if (std::string text = FormatDecision(*section, input.facts); !text.empty()) {
     notes.push_back(std::move(text));
   }
-  for (std::string& text : LoaderNotes(*section, input.facts)) notes.push_back(std::move(text));
+  for (std::string& text : ListLoaderNotes(*section, input.facts)) notes.push_back(std::move(text));
   return notes;
 }
 
-bool AsksProgram(const ClusterSpec& cluster, const NodeFacts& facts) {
-  const auto section = GpuSectionOf(cluster);
+bool NeedsSparkVerify(const ClusterSpec& cluster, const NodeFacts& facts) {
+  const auto section = ReadGpuSection(cluster);
   return section && IsWorthAsking(section, facts);
 }
 
 Errors Check(const ClusterSpec& cluster, const Fabric&) {
   Errors errors;
-  const auto section = GpuSectionOf(cluster);
+  const auto section = ReadGpuSection(cluster);
   if (!section) return errors;
   const auto complain = [&](Position position, std::string message, std::string hint) {
     errors.push_back({.kind = ErrorKind::kManifest,
@@ -175,7 +175,7 @@ Plugin Get() {
           .resources = Resources,
           .check = Check,
           .refuse = Refuse,
-          .asks = AsksProgram,
+          .needs_spark_verify = NeedsSparkVerify,
           .notes = Notes};
 }
 

@@ -59,10 +59,10 @@ bool IsOurs(const Entry& entry, const GpuSection& section) {
          section.Loads(KernelName(entry.module));
 }
 
-std::string NoteOf(const Entry& entry, const NodeFacts& facts) {
+std::string FormatNote(const Entry& entry, const NodeFacts& facts) {
   std::string why;
   if (KernelName(entry.module) == kPeermemModule) {
-    const GpuReach reach = PeermemReach(facts, true);
+    const GpuReach reach = JudgePeermemReach(facts, true);
     if (reach.answer == GpuReach::Answer::kNo) why = fmt::format(" ({})", reach.why);
   }
   return fmt::format("{} failed: {} asks for {}, which is not loaded{}: take the line out", kUnit,
@@ -71,7 +71,9 @@ std::string NoteOf(const Entry& entry, const NodeFacts& facts) {
 
 }  // namespace
 
-RunProbe LoaderProbe() { return {.id = kLoaderKey, .argv = {"sh", "-c", std::string(kScript)}}; }
+RunProbe MakeLoaderProbe() {
+  return {.id = kLoaderKey, .argv = {"sh", "-c", std::string(kScript)}};
+}
 
 void StoreLoader(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(kLoaderKey);
@@ -82,22 +84,22 @@ void StoreLoader(const ProbeReply& reply, NodeFacts& facts) {
   std::vector<std::string> entries;
   for (const std::string& line : SplitLines(found->second.out)) {
     if (line.starts_with(kState)) {
-      facts.values[kLoaderKey] = Printable(line.substr(kState.size()));
+      facts.values[kLoaderKey] = MakePrintable(line.substr(kState.size()));
     } else if (line.starts_with(kEntry)) {
-      entries.push_back(Printable(line.substr(kEntry.size())));
+      entries.push_back(MakePrintable(line.substr(kEntry.size())));
     }
   }
   facts.values[kEntriesKey] = Join(entries, "\n");
 }
 
-std::vector<std::string> LoaderNotes(const GpuSection& section, const NodeFacts& facts) {
-  if (KnownText(facts, kLoaderKey) != "failed") return {};
+std::vector<std::string> ListLoaderNotes(const GpuSection& section, const NodeFacts& facts) {
+  if (FindKnownText(facts, kLoaderKey) != "failed") return {};
   std::vector<std::string> notes;
   bool ours = false;
-  for (const std::string& line : SplitLines(KnownText(facts, kEntriesKey))) {
+  for (const std::string& line : SplitLines(FindKnownText(facts, kEntriesKey))) {
     const Entry entry = ParseEntry(line);
     ours |= IsOurs(entry, section);
-    if (!IsOurs(entry, section)) notes.push_back(NoteOf(entry, facts));
+    if (!IsOurs(entry, section)) notes.push_back(FormatNote(entry, facts));
   }
   if (notes.empty() && !ours) {
     notes.push_back(fmt::format(

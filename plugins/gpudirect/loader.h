@@ -11,11 +11,11 @@ namespace reconciler::plugins::gpudirect {
 
 // Whether systemd-modules-load.service failed, and then which lines of modules-load.d name a module
 // that the kernel has and that is not loaded.
-RunProbe LoaderProbe();
+RunProbe MakeLoaderProbe();
 void StoreLoader(const ProbeReply& reply, NodeFacts& facts);
 
 // A sentence for each such line that somebody else left: we did not write it and do not take it
 // away. What is ours is told by the module's own resource.
-std::vector<std::string> LoaderNotes(const GpuSection& section, const NodeFacts& facts);
+std::vector<std::string> ListLoaderNotes(const GpuSection& section, const NodeFacts& facts);
 
 }  // namespace reconciler::plugins::gpudirect

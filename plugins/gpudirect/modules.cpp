@@ -21,31 +21,31 @@ constexpr std::string_view kUnload =
     R"(grep -qsx 0 "/sys/module/$1/refcnt" || exit 0; exec rmmod "$1")";
 
 // What Diff compares.
-Observed<std::string> LiveState(const NodeFacts& facts, const std::string& module) {
+Observed<std::string> FindLiveState(const NodeFacts& facts, const std::string& module) {
   if (IsModuleThere(facts, module)) return std::string("loaded");
-  const Observed<std::string> observed = ModuleOf(facts, module);
+  const Observed<std::string> observed = FindModule(facts, module);
   if (const auto* unknown = std::get_if<Unknown>(&observed)) return *unknown;
   return std::string("not loaded");
 }
 
-std::string WhyNotLoadable(const GpuSection& section, const std::string& module,
-                           const NodeFacts& facts) {
+std::string ExplainNotLoadable(const GpuSection& section, const std::string& module,
+                               const NodeFacts& facts) {
   if (IsModuleThere(facts, module)) return {};
   if (module == kPeermemModule && section.mode == GpuMode::kPeermem) {
-    const GpuReach reach = PeermemReach(facts, true);
-    if (reach.answer == GpuReach::Answer::kNo) return WithDriver(reach);
+    const GpuReach reach = JudgePeermemReach(facts, true);
+    if (reach.answer == GpuReach::Answer::kNo) return DescribeWithDriver(reach);
   }
-  if (std::holds_alternative<Absent>(ModuleOf(facts, module))) {
+  if (std::holds_alternative<Absent>(FindModule(facts, module))) {
     return fmt::format("this kernel has no module {}", module);
   }
-  if (module == kPeermemModule && KnownText(facts, kPeerSymbolKey) == "no") {
+  if (module == kPeermemModule && FindKnownText(facts, kPeerSymbolKey) == "no") {
     return std::string(kNoPeerSymbol);
   }
   return {};
 }
 
-std::string WhyUnclear(const std::string& module, const NodeFacts& facts) {
-  const Observed<std::string> observed = ModuleOf(facts, module);
+std::string ExplainUnclear(const std::string& module, const NodeFacts& facts) {
+  const Observed<std::string> observed = FindModule(facts, module);
   const auto* unknown = std::get_if<Unknown>(&observed);
   return unknown == nullptr ? "" : fmt::format("cannot tell about {}: {}", module, unknown->why);
 }
@@ -54,52 +54,53 @@ RunCommand Unload(const std::string& module) {
   return {.argv = {"sh", "-c", std::string(kUnload), "sh", module}};
 }
 
-Resource LiveResource(const GpuSection& section, const GpuModule& module,
-                      const PluginInput& input) {
+Resource MakeLiveResource(const GpuSection& section, const GpuModule& module,
+                          const PluginInput& input) {
   return {
       .kind = "module",
       .name = module.name,
       .node = input.node.name,
       .desired = ResourceState("loaded"),
-      .observed = AsState(LiveState(input.facts, module.name)),
+      .observed = AsState(FindLiveState(input.facts, module.name)),
       .apply = {RunCommand{.argv = {"modprobe", "--", module.name}, .time_limit_s = kLoadLimitS}},
-      .undo = {Unload(module.name)},
-      .blocked = WhyNotLoadable(section, module.name, input.facts),
+      .revert = {Unload(module.name)},
+      .blocked = ExplainNotLoadable(section, module.name, input.facts),
       .where = input.cluster.Mark(module.position)};
 }
 
 // nullopt: there is none, and nothing for it to say.
-std::optional<Resource> BootFile(const GpuSection& section, const PluginInput& input) {
+std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInput& input) {
   if (section.Modules().empty()) return std::nullopt;
   std::string body;
   std::string unclear;
   std::string without;  // why the file would be empty
   for (const GpuModule& module : section.Modules()) {
-    const std::string why = WhyNotLoadable(section, module.name, input.facts);
+    const std::string why = ExplainNotLoadable(section, module.name, input.facts);
     if (why.empty()) body += module.name + "\n";
     if (!why.empty() && without.empty()) without = fmt::format("{}: {}", module.name, why);
-    if (unclear.empty()) unclear = WhyUnclear(module.name, input.facts);
+    if (unclear.empty()) unclear = ExplainUnclear(module.name, input.facts);
   }
-  const Observed<FileState> observed = FileOf(input.facts, std::string(kModulesFile));
+  const Observed<FileState> observed = FindFile(input.facts, std::string(kModulesFile));
   if (body.empty() && std::holds_alternative<Absent>(observed)) return std::nullopt;
-  Resource file{.kind = "file",
-                .name = std::string(kModulesFile),
-                .node = input.node.name,
-                .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
-                .observed = AsState(observed),
-                .blocked = body.empty() ? without : unclear,
-                .where = input.cluster.Mark(section.position)};
+  Resource file{
+      .kind = "file",
+      .name = std::string(kModulesFile),
+      .node = input.node.name,
+      .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
+      .observed = AsState(observed),
+      .blocked = body.empty() ? without : unclear,
+      .where = input.cluster.Mark(section.position)};
   BlockUnlessOurs(file, input.cluster.name, input.cluster.former_name);
   return file;
 }
 
 }  // namespace
 
-std::vector<Resource> ModuleResources(const GpuSection& section, const PluginInput& input) {
+std::vector<Resource> ListModuleResources(const GpuSection& section, const PluginInput& input) {
   std::vector<Resource> resources;
-  if (auto file = BootFile(section, input)) resources.push_back(std::move(*file));
+  if (auto file = MakeBootFile(section, input)) resources.push_back(std::move(*file));
   for (const GpuModule& module : section.Modules()) {
-    resources.push_back(LiveResource(section, module, input));
+    resources.push_back(MakeLiveResource(section, module, input));
   }
   return resources;
 }

@@ -12,6 +12,6 @@ inline constexpr std::string_view kModulesFile = "/etc/modules-load.d/60-spark-r
 
 // The modules of the section: each loaded now, and named in our file for the next boot. One that
 // this kernel cannot load is blocked and is not in the file, since every boot would try it in vain.
-std::vector<Resource> ModuleResources(const GpuSection& section, const PluginInput& input);
+std::vector<Resource> ListModuleResources(const GpuSection& section, const PluginInput& input);
 
 }  // namespace reconciler::plugins::gpudirect

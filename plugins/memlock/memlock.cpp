@@ -57,7 +57,7 @@ struct Wanted {
   Position position = {};
 };
 
-std::optional<Wanted> WantedOf(const ClusterSpec& cluster) {
+std::optional<Wanted> ReadWanted(const ClusterSpec& cluster) {
   const Value* value = cluster.settings.Find("memlock");
   if (value == nullptr || value->IsNull()) return std::nullopt;
   Wanted wanted{.position = value->position};
@@ -66,7 +66,7 @@ std::optional<Wanted> WantedOf(const ClusterSpec& cluster) {
 }
 
 // limits.conf counts memlock in KiB. `*` does not match root, who needs lines of its own.
-std::string PamBody(const Wanted& wanted) {
+std::string FormatPam(const Wanted& wanted) {
   const std::string limit = wanted.kib ? fmt::format("{}", *wanted.kib) : "unlimited";
   std::string body;
   for (const std::string_view domain : {"*", "root"}) {
@@ -78,17 +78,17 @@ std::string PamBody(const Wanted& wanted) {
 }
 
 // systemd reads K as 1024 bytes; one value sets the soft and the hard limit.
-std::string SystemdBody(const Wanted& wanted) {
+std::string FormatSystemd(const Wanted& wanted) {
   return fmt::format("[Manager]\nDefaultLimitMEMLOCK={}\n",
                      wanted.kib ? fmt::format("{}K", *wanted.kib) : "infinity");
 }
 
 // The form that facts have: bytes or "unlimited".
-std::string Canonical(const Wanted& wanted) {
+std::string FormatWanted(const Wanted& wanted) {
   return wanted.kib ? fmt::format("{}", *wanted.kib * 1024) : "unlimited";
 }
 
-std::optional<std::string> CanonicalBytes(std::string_view text) {
+std::optional<std::string> NormalizeBytes(std::string_view text) {
   if (text == "infinity" || text == "unlimited") return "unlimited";
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
@@ -98,7 +98,7 @@ std::optional<std::string> CanonicalBytes(std::string_view text) {
 }
 
 // A canonical limit, or "soft A, hard B" of them, with units.
-std::string WithUnits(std::string_view canonical) {
+std::string AddUnits(std::string_view canonical) {
   std::vector<std::string> words = Split(canonical, ' ');
   for (std::string& word : words) {
     const std::size_t digits = std::min(word.find(','), word.size());
@@ -113,7 +113,7 @@ std::string WithUnits(std::string_view canonical) {
 }
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
-  const bool managed = WantedOf(cluster).has_value();
+  const bool managed = ReadWanted(cluster).has_value();
   std::vector<Read> reads;
   if (managed) {
     for (const std::string_view path : {kPamFile, kSystemFile, kUserFile}) {
@@ -136,7 +136,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   return reads;
 }
 
-Unknown WhyFailed(const CommandReply& reply) {
+Unknown ExplainFailed(const CommandReply& reply) {
   if (reply.exit_code == 124) {
     return {fmt::format("systemctl gave no answer in {} s", kShowLimitS)};
   }
@@ -147,7 +147,7 @@ Unknown WhyFailed(const CommandReply& reply) {
 }
 
 Observed<std::string> ParseService(const CommandReply& reply) {
-  if (reply.exit_code != 0) return WhyFailed(reply);
+  if (reply.exit_code != 0) return ExplainFailed(reply);
   std::optional<std::string> soft;
   std::optional<std::string> hard;
   for (const std::string& line : SplitLines(reply.out)) {
@@ -155,8 +155,8 @@ Observed<std::string> ParseService(const CommandReply& reply) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
     const std::string_view key = text.substr(0, equals);
-    if (key == "DefaultLimitMEMLOCK") hard = CanonicalBytes(text.substr(equals + 1));
-    if (key == "DefaultLimitMEMLOCKSoft") soft = CanonicalBytes(text.substr(equals + 1));
+    if (key == "DefaultLimitMEMLOCK") hard = NormalizeBytes(text.substr(equals + 1));
+    if (key == "DefaultLimitMEMLOCKSoft") soft = NormalizeBytes(text.substr(equals + 1));
   }
   if (!soft || !hard) return Unknown{"systemctl shows no DefaultLimitMEMLOCK"};
   return *soft == *hard ? *hard : fmt::format("soft {}, hard {}", *soft, *hard);
@@ -168,7 +168,7 @@ Observed<std::string> ParseSession(const CommandReply& reply) {
   for (const std::string& line : SplitLines(reply.out)) {
     if (!line.starts_with(kName)) continue;
     const std::string_view rest = Trim(std::string_view(line).substr(kName.size()));
-    if (const auto soft = CanonicalBytes(rest.substr(0, rest.find(' ')))) return *soft;
+    if (const auto soft = NormalizeBytes(rest.substr(0, rest.find(' ')))) return *soft;
   }
   return Unknown{"/proc/self/limits has no line for locked memory"};
 }
@@ -191,7 +191,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  const auto wanted = WantedOf(input.cluster);
+  const auto wanted = ReadWanted(input.cluster);
   if (!wanted) return {};
   const SourceMark where = input.cluster.Mark(wanted->position);
   std::vector<Resource> resources;
@@ -201,32 +201,32 @@ std::vector<Resource> Resources(const PluginInput& input) {
         {.kind = "file",
          .name = name,
          .node = input.node.name,
-         .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
-         .observed = AsState(FileOf(input.facts, name)),
+         .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
+         .observed = AsState(FindFile(input.facts, name)),
          .where = where});
     BlockUnlessOurs(resources.back(), input.cluster.name, input.cluster.former_name);
   };
-  add_file(kPamFile, PamBody(*wanted));
-  add_file(kSystemFile, SystemdBody(*wanted));
-  add_file(kUserFile, SystemdBody(*wanted));
+  add_file(kPamFile, FormatPam(*wanted));
+  add_file(kSystemFile, FormatSystemd(*wanted));
+  add_file(kUserFile, FormatSystemd(*wanted));
 
   // Comes after the file that it reloads. The reload belongs here and not to that file's triggers:
   // it is needed exactly when the live value differs, whoever wrote the file.
   const RunCommand reload{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
-  const Observed<std::string> live = ValueOf(input.facts, std::string(kServiceKey));
+  const Observed<std::string> live = FindValue(input.facts, std::string(kServiceKey));
   const auto* before = Known(live);
   resources.push_back({.kind = "memlock",
                        .name = "service limit",
                        .node = input.node.name,
-                       .desired = ResourceState(Canonical(*wanted)),
+                       .desired = ResourceState(FormatWanted(*wanted)),
                        .observed = AsState(live),
                        .apply = {reload},
-                       .undo = {reload},
+                       .revert = {reload},
                        .label = before == nullptr ? ""
-                                                  : fmt::format("{} → {}", WithUnits(*before),
-                                                                WithUnits(Canonical(*wanted))),
-                       .blocked = WhyFileStuck(input.facts, std::string(kSystemFile),
-                                               input.cluster.name, input.cluster.former_name),
+                                                  : fmt::format("{} → {}", AddUnits(*before),
+                                                                AddUnits(FormatWanted(*wanted))),
+                       .blocked = ExplainFileStuck(input.facts, std::string(kSystemFile),
+                                                   input.cluster.name, input.cluster.former_name),
                        .where = where});
   return resources;
 }

@@ -8,7 +8,7 @@
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/needs.h"
-#include "plugins/nccl/picks.h"
+#include "plugins/nccl/selection.h"
 #include "plugins/nccl/settings.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/neighbours.h"
@@ -24,10 +24,10 @@ class Finder {
       : section_(section), input_(input), environment_(environment) {}
 
   std::vector<Resource> Run() {
-    LookAtLibrary();
-    LookAtManifest();
-    LookAtGids();
-    const Observed<std::vector<Setting>> settings = SettingsOf(input_.facts);
+    CheckLibrary();
+    CheckManifest();
+    CheckGids();
+    const Observed<std::vector<Setting>> settings = FindSettings(input_.facts);
     if (const auto* unknown = std::get_if<Unknown>(&settings)) {
       found_.push_back({.kind = "nccl",
                         .name = "other settings",
@@ -37,7 +37,7 @@ class Finder {
                         .where = input_.cluster.Mark(section_.position)});
     }
     if (const auto* list = Known(settings)) {
-      for (const Setting& setting : *list) LookAt(setting);
+      for (const Setting& setting : *list) CheckVariable(setting);
     }
     return std::move(found_);
   }
@@ -54,8 +54,8 @@ class Finder {
                       .where = input_.cluster.Mark(position)});
   }
 
-  void LookAtLibrary() {
-    const Observed<Library> library = LibraryOf(input_.facts);
+  void CheckLibrary() {
+    const Observed<Library> library = FindLibrary(input_.facts);
     if (const auto* unknown = std::get_if<Unknown>(&library)) {
       found_.push_back({.kind = "nccl",
                         .name = "library",
@@ -65,7 +65,7 @@ class Finder {
                         .where = input_.cluster.Mark(section_.position)});
     }
     library_ = Known(library) != nullptr ? *Known(library) : Library{};
-    context_ = ContextOf(section_, input_.cluster, input_.fabric);
+    context_ = MakeLintContext(section_, input_.cluster, input_.fabric);
     context_.library = Known(library) != nullptr ? &library_ : nullptr;
     context_.on_node = true;
     const bool subnets = CagesDiffer(input_.fabric);
@@ -83,13 +83,13 @@ class Finder {
               "2.30.7 or a patched build",
           section_.position);
     }
-    LookAtVersions();
+    CheckVersions();
   }
 
   // Said of the nodes that are behind.
-  void LookAtVersions() {
+  void CheckVersions() {
     for (const auto& [name, peer] : input_.all.nodes) {
-      const std::string other = LibraryVersionOf(peer);
+      const std::string other = FindLibraryVersion(peer);
       if (!IsOlder(library_.version, other)) continue;
       Add("library version", other, library_.version,
           fmt::format("{}, and {} has {}: all ranks must run one version", library_.Label(), name,
@@ -99,26 +99,26 @@ class Finder {
     }
   }
 
-  void LookAtGids() {
-    for (const RailPort& port : CollectivePorts(input_.fabric, input_.node.name)) {
-      const std::string why = WhyWrongGid(section_, port, input_.facts);
+  void CheckGids() {
+    for (const RailPort& port : ListCollectivePorts(input_.fabric, input_.node.name)) {
+      const std::string why = ExplainWrongGid(section_, port, input_.facts);
       if (why.empty()) continue;
       Add("gid_index on " + port.hca, "its IPv4 address", "another", why, section_.position);
     }
   }
 
   // What `check` could not say without the node's library.
-  void LookAtManifest() {
+  void CheckManifest() {
     for (const ManifestVariable& variable : section_.env) {
       Complaint wrong = JudgeSetting(variable.name, variable.value, context_);
-      if (wrong.Empty()) wrong = JudgePick(variable, input_);
+      if (wrong.Empty()) wrong = JudgeSelection(variable, input_);
       if (wrong.Empty()) continue;
       Add(variable.name, "read by NCCL", "not read", wrong.OneLine(), variable.position);
     }
   }
 
-  void LookAt(const Setting& setting) {
-    const std::string why = WhyWrong(setting);
+  void CheckVariable(const Setting& setting) {
+    const std::string why = ExplainWrong(setting);
     const std::string name =
         fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);
     const bool twice = std::any_of(found_.begin(), found_.end(),
@@ -126,7 +126,7 @@ class Finder {
     if (!why.empty() && !twice) Add(name, "absent", "there", why, section_.position);
   }
 
-  std::string WhyWrong(const Setting& setting) const {
+  std::string ExplainWrong(const Setting& setting) const {
     if (!setting.name.starts_with("NCCL_")) {
       return fmt::format(
           "nccl.conf takes every byte for what it is, so that this sets '{}': begin the line with "
@@ -134,7 +134,7 @@ class Finder {
           setting.name);
     }
     if (const EnvVariable* ours = Wanted(setting.name)) {
-      return ours->value == setting.value ? "" : WhyShadow(setting, ours->value);
+      return ours->value == setting.value ? "" : ExplainShadow(setting, ours->value);
     }
     // The value that a shell makes at login is not known; the name is.
     const bool made = !setting.InConf() && setting.value.find_first_of("$`") != std::string::npos;
@@ -150,7 +150,7 @@ class Finder {
           "by itself: {}",
           kRemoveItThere);
     }
-    return WhyAlone(setting);
+    return ExplainAlone(setting);
   }
 
   const EnvVariable* Wanted(const std::string& name) const {
@@ -161,7 +161,7 @@ class Finder {
   }
 
   // The manifest has another value for it: which of the two wins?
-  std::string WhyShadow(const Setting& setting, const std::string& ours) const {
+  std::string ExplainShadow(const Setting& setting, const std::string& ours) const {
     const std::string both = fmt::format("the manifest says {}: ", ours);
     if (setting.InConf()) {
       return fmt::format(
@@ -184,11 +184,11 @@ class Finder {
   }
 
   // Ranks with different values hang: another node has another value, or none.
-  std::string WhyAlone(const Setting& setting) const {
+  std::string ExplainAlone(const Setting& setting) const {
     if (!MustAgree(setting.name)) return {};
     for (const auto& [name, peer] : input_.all.nodes) {
       if (HaveSameSettings(input_.facts, peer)) continue;
-      const Observed<std::vector<Setting>> settings = SettingsOf(peer);
+      const Observed<std::vector<Setting>> settings = FindSettings(peer);
       const auto* list = Known(settings);
       if (list == nullptr) continue;
       const auto same_name = [&](const Setting& one) { return one.name == setting.name; };
@@ -214,8 +214,8 @@ class Finder {
 
 }  // namespace
 
-std::vector<Resource> Findings(const Section& section, const PluginInput& input,
-                               const Environment& environment) {
+std::vector<Resource> ListFindings(const Section& section, const PluginInput& input,
+                                   const Environment& environment) {
   return Finder(section, input, environment).Run();
 }
 

@@ -11,13 +11,13 @@ constexpr std::string_view kFolder = "/sys/class/infiniband/";
 constexpr std::string_view kTypeKey = "nccl.gid_type.";  // and the adapter
 constexpr std::string_view kGidKey = "nccl.gid.";
 
-std::string AdapterOfPath(const std::string& path) {
+std::string ReadAdapterFromPath(const std::string& path) {
   return path.substr(kFolder.size(), path.find('/', kFolder.size()) - kFolder.size());
 }
 
 }  // namespace
 
-std::vector<Read> GidProbe(const Section& section, const std::vector<RailPort>& ports) {
+std::vector<Read> ListGidReads(const Section& section, const std::vector<RailPort>& ports) {
   if (!section.gid_index) return {};
   std::vector<Read> reads;
   for (const RailPort& port : ports) {
@@ -34,18 +34,18 @@ void StoreGids(const ProbeReply& reply, NodeFacts& facts) {
     const bool type = path.find("/gid_attrs/types/") != std::string::npos;
     if (!type && path.find("/gids/") == std::string::npos) continue;
     const auto* text = Known(value);
-    facts.values[std::string(type ? kTypeKey : kGidKey) + AdapterOfPath(path)] =
-        text != nullptr ? Observed<std::string>(Printable(*text)) : value;
+    facts.values[std::string(type ? kTypeKey : kGidKey) + ReadAdapterFromPath(path)] =
+        text != nullptr ? Observed<std::string>(MakePrintable(*text)) : value;
   }
 }
 
-std::string WhyWrongGid(const Section& section, const RailPort& port, const NodeFacts& facts) {
+std::string ExplainWrongGid(const Section& section, const RailPort& port, const NodeFacts& facts) {
   if (!section.gid_index) return {};
-  const Observed<std::string> gid = ValueOf(facts, std::string(kGidKey) + port.hca);
+  const Observed<std::string> gid = FindValue(facts, std::string(kGidKey) + port.hca);
   if (Known(gid) == nullptr) return {};
-  const Observed<std::string> type = ValueOf(facts, std::string(kTypeKey) + port.hca);
+  const Observed<std::string> type = FindValue(facts, std::string(kTypeKey) + port.hca);
   const auto* kind = Known(type);  // an empty place in the table has none
-  if (kind != nullptr && *kind == kRoceV2 && *Known(gid) == MappedGid(port.address.address)) {
+  if (kind != nullptr && *kind == kRoceV2 && *Known(gid) == MakeMappedGid(port.address.address)) {
     return {};
   }
   return fmt::format(

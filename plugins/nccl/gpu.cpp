@@ -12,10 +12,10 @@ using Answer = GpuReach::Answer;
 // The manifest's `gpudirect: dmabuf` is a word on what no file tells; what rules it out stands.
 bool Counts(const GpuReach& reach, const std::optional<GpuSection>& gpu) {
   const bool promised = gpu && gpu->mode == GpuMode::kDmabuf;
-  return reach.answer == Answer::kYes || (promised && reach.answer == Answer::kUntold);
+  return reach.answer == Answer::kYes || (promised && reach.answer == Answer::kUndecided);
 }
 
-std::string WhyDirect(const GpuReach& reach) {
+std::string ExplainDirect(const GpuReach& reach) {
   return reach.answer == Answer::kYes ? reach.why : "gpudirect: dmabuf says so in the manifest";
 }
 
@@ -23,7 +23,7 @@ ModeDecision DecideDmabuf(const GpuReach& own) {
   ModeDecision decision{.direct = true,
                         .why = "mode dmabuf: the adapter may read GPU memory at any distance"};
   if (own.answer == Answer::kNo)
-    decision.blocked = "mode dmabuf cannot hold here: " + WithDriver(own);
+    decision.blocked = "mode dmabuf cannot hold here: " + DescribeWithDriver(own);
   if (own.answer == Answer::kUnknown) {
     decision.blocked = "cannot tell whether mode dmabuf holds here: " + own.why;
   }
@@ -32,21 +32,21 @@ ModeDecision DecideDmabuf(const GpuReach& own) {
 
 }  // namespace
 
-bool AsksProgram(const ClusterSpec& cluster, const NodeFacts& facts) {
-  const auto section = SectionOf(cluster);
-  return section && section->mode != Mode::kSafe && IsWorthAsking(GpuSectionOf(cluster), facts);
+bool NeedsSparkVerify(const ClusterSpec& cluster, const NodeFacts& facts) {
+  const auto section = ReadSection(cluster);
+  return section && section->mode != Mode::kSafe && IsWorthAsking(ReadGpuSection(cluster), facts);
 }
 
 ModeDecision DecideMode(const Section& section, const ClusterSpec& cluster, const NodeFacts& facts,
                         const ClusterFacts& all) {
   if (section.mode == Mode::kSafe) return {.why = "mode safe: GPU memory goes through the host's"};
-  const std::optional<GpuSection> gpu = GpuSectionOf(cluster);
-  const GpuReach own = ReachOf(gpu, facts);
+  const std::optional<GpuSection> gpu = ReadGpuSection(cluster);
+  const GpuReach own = JudgeReach(gpu, facts);
   if (section.mode == Mode::kDmabuf) return DecideDmabuf(own);
   if (!Counts(own, gpu)) return {.why = "mode auto is safe here: " + own.why};
   // By name, so that the order of the manifest does not show in a file.
   for (const auto& [name, peer] : all.nodes) {
-    const GpuReach reach = ReachOf(gpu, peer);
+    const GpuReach reach = JudgeReach(gpu, peer);
     if (!Counts(reach, gpu) && reach.answer != Answer::kUnknown) {
       return {.why = fmt::format("mode auto is safe here because of {}: {}", name, reach.why)};
     }
@@ -54,13 +54,13 @@ ModeDecision DecideMode(const Section& section, const ClusterSpec& cluster, cons
   for (const NodeSpec& node : cluster.nodes) {
     const auto found = all.nodes.find(node.name);
     const GpuReach reach = found != all.nodes.end()
-                               ? ReachOf(gpu, found->second)
+                               ? JudgeReach(gpu, found->second)
                                : GpuReach{.answer = Answer::kUnknown, .why = "it was not read"};
     if (Counts(reach, gpu)) continue;
     return {.blocked = fmt::format("cannot tell what mode auto is, because of {}: {}", node.name,
                                    reach.why)};
   }
-  return {.direct = true, .why = "mode auto is dmabuf here: " + WhyDirect(own)};
+  return {.direct = true, .why = "mode auto is dmabuf here: " + ExplainDirect(own)};
 }
 
 }  // namespace reconciler::plugins::nccl

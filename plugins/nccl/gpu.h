@@ -8,7 +8,7 @@
 namespace reconciler::plugins::nccl {
 
 // Whether mode auto or dmabuf hangs on what only spark-verify can ask.
-bool AsksProgram(const ClusterSpec& cluster, const NodeFacts& facts);
+bool NeedsSparkVerify(const ClusterSpec& cluster, const NodeFacts& facts);
 
 // What the manifest's mode comes to. All ranks must agree, so that one node that cannot do it
 // decides for all.

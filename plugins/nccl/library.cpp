@@ -45,7 +45,7 @@ bool IsOlder(const std::string& a, const std::string& b) {
       [](const auto& x, const auto& y) { return std::atoi(x.c_str()) < std::atoi(y.c_str()); });
 }
 
-RunProbe LibraryProbe(const Section& section) {
+RunProbe MakeLibraryProbe(const Section& section) {
   return {.id = std::string(kPathKey),
           .argv = {"sh", "-c", std::string(kLibraryScript), "sh", section.library},
           .time_limit_s = kLimitS};
@@ -58,7 +58,7 @@ void StoreLibrary(const CommandReply& reply, NodeFacts& facts) {
     return;
   }
   if (reply.exit_code != 0) {
-    label = Unknown{"libnccl cannot be read: " + Printable(Trim(reply.err))};
+    label = Unknown{"libnccl cannot be read: " + MakePrintable(Trim(reply.err))};
     return;
   }
   std::string path;
@@ -80,15 +80,15 @@ void StoreLibrary(const CommandReply& reply, NodeFacts& facts) {
   }
   if (names.empty()) {
     label = Unknown{reply.err.empty()
-                        ? fmt::format("{} names no variable: is it a libnccl?", Printable(path))
-                        : Printable(Trim(reply.err))};
+                        ? fmt::format("{} names no variable: is it a libnccl?", MakePrintable(path))
+                        : MakePrintable(Trim(reply.err))};
     return;
   }
-  label = fmt::format("{} {}", version, Printable(path));
+  label = fmt::format("{} {}", version, MakePrintable(path));
   facts.values[std::string(kNamesKey)] = names;
 }
 
-std::string LibraryVersionOf(const NodeFacts& facts) {
+std::string FindLibraryVersion(const NodeFacts& facts) {
   // Asked of every peer for every node: without a copy of the fact.
   static const std::string kKey(kPathKey);
   const auto found = facts.values.find(kKey);
@@ -96,8 +96,8 @@ std::string LibraryVersionOf(const NodeFacts& facts) {
   return text == nullptr || text->starts_with('-') ? "" : text->substr(0, text->find(' '));
 }
 
-Observed<Library> LibraryOf(const NodeFacts& facts) {
-  const Observed<std::string> label = ValueOf(facts, std::string(kPathKey));
+Observed<Library> FindLibrary(const NodeFacts& facts) {
+  const Observed<std::string> label = FindValue(facts, std::string(kPathKey));
   if (const auto* unknown = std::get_if<Unknown>(&label)) return *unknown;
   const auto* text = Known(label);
   if (text == nullptr) return Absent{};
@@ -105,7 +105,7 @@ Observed<Library> LibraryOf(const NodeFacts& facts) {
   if (blank == std::string::npos) return Unknown{"libnccl's facts are not understood"};
   Library library{.path = text->substr(blank + 1), .version = text->substr(0, blank)};
   if (library.version == "-") library.version.clear();
-  const Observed<std::string> names = ValueOf(facts, std::string(kNamesKey));
+  const Observed<std::string> names = FindValue(facts, std::string(kNamesKey));
   if (const auto* list = Known(names)) {
     for (std::string& name : Split(*list, ' ')) library.names.insert(std::move(name));
   }

@@ -20,13 +20,13 @@ struct Library {
   std::string Label() const;  // "NCCL 2.28.9 (/usr/lib/…/libnccl.so.2)"
 };
 
-// Whether version a ("2.28.9") comes before b; false when one of them is not told.
+// Whether version a ("2.28.9") comes before b; false when one of them is not reported.
 bool IsOlder(const std::string& a, const std::string& b);
 
-RunProbe LibraryProbe(const Section& section);
+RunProbe MakeLibraryProbe(const Section& section);
 // From the probe's reply to facts, and back.
 void StoreLibrary(const CommandReply& reply, NodeFacts& facts);
-Observed<Library> LibraryOf(const NodeFacts& facts);
-std::string LibraryVersionOf(const NodeFacts& facts);  // empty: not told, or no library
+Observed<Library> FindLibrary(const NodeFacts& facts);
+std::string FindLibraryVersion(const NodeFacts& facts);  // empty: not reported, or no library
 
 }  // namespace reconciler::plugins::nccl

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kRemoveIt = "take it out";
 
 std::string Advice(const std::string& name, const std::vector<std::string>& candidates) {
-  const auto close = ClosestMatch(name, candidates);
+  const auto close = FindClosestMatch(name, candidates);
   return close ? fmt::format("did you mean '{}'?", *close) : kRemoveIt;
 }
 
@@ -23,7 +23,7 @@ Complaint JudgeUnknownName(const std::string& name, const LintContext& context) 
     return {fmt::format("{} has no such variable", context.library->Label()),
             Advice(name, {context.library->names.begin(), context.library->names.end()})};
   }
-  const auto close = ClosestMatch(name, KnownNames());
+  const auto close = FindClosestMatch(name, KnownNames());
   if (!context.on_node && !close) return {};  // a node's library may know it
   return {"no NCCL that is known here has such a variable", Advice(name, KnownNames())};
 }
@@ -55,7 +55,7 @@ Complaint JudgeAgainstFabric(const std::string& name, std::string_view value,
   }
   for (const EnvVariable& need : context.needed) {
     if (need.name != name || SameButForCase(need.value, value)) continue;
-    return {fmt::format("wanted {} on this fabric, found {}: {}", need.value, Printable(value),
+    return {fmt::format("wanted {} on this fabric, found {}: {}", need.value, MakePrintable(value),
                         need.why),
             kRemoveIt};
   }

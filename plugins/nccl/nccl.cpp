@@ -23,15 +23,16 @@ namespace reconciler::plugins::nccl {
 namespace {
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
-  const auto section = SectionOf(cluster);
+  const auto section = ReadSection(cluster);
   if (!section) return {};
   std::vector<Read> reads = {ReadFile{std::string(kShellFile)}, ReadFile{std::string(kServiceFile)},
-                             AdapterProbe(), SettingsProbe(node), LibraryProbe(*section)};
-  for (Read& read : GidProbe(*section, CollectivePorts(fabric, node.name))) {
+                             MakeAdapterProbe(), MakeSettingsProbe(node),
+                             MakeLibraryProbe(*section)};
+  for (Read& read : ListGidReads(*section, ListCollectivePorts(fabric, node.name))) {
     reads.push_back(std::move(read));
   }
   if (section->mode != Mode::kSafe) {
-    for (Read& read : GpuReads(GpuSectionOf(cluster))) reads.push_back(std::move(read));
+    for (Read& read : ListGpuReads(ReadGpuSection(cluster))) reads.push_back(std::move(read));
   }
   return reads;
 }
@@ -41,22 +42,23 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
     const auto found = reply.commands.find(probe.id);
     if (found != reply.commands.end()) into(found->second, facts);
   };
-  store(SettingsProbe({}), StoreSettings);
-  store(LibraryProbe({}), StoreLibrary);
+  store(MakeSettingsProbe({}), StoreSettings);
+  store(MakeLibraryProbe({}), StoreLibrary);
   StoreAdapters(reply, facts);
   StoreGids(reply, facts);
   StoreGpuFacts(reply, facts);
 }
 
-Resource FileOfOurs(const Section& section, const PluginInput& input, std::string_view path,
-                    const Result<Environment>& environment, const std::string& body) {
+Resource MakeOwnedFile(const Section& section, const PluginInput& input, std::string_view path,
+                       const Result<Environment>& environment, const std::string& body) {
   const std::string name(path);
-  Resource file{.kind = "file",
-                .name = name,
-                .node = input.node.name,
-                .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
-                .observed = AsState(FileOf(input.facts, name)),
-                .where = input.cluster.Mark(section.position)};
+  Resource file{
+      .kind = "file",
+      .name = name,
+      .node = input.node.name,
+      .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
+      .observed = AsState(FindFile(input.facts, name)),
+      .where = input.cluster.Mark(section.position)};
   if (!environment) {
     // Nobody knows what it should say: it stays as it is.
     file.desired = KnownAfterApply{"the variables"};
@@ -67,20 +69,20 @@ Resource FileOfOurs(const Section& section, const PluginInput& input, std::strin
   return file;
 }
 
-Result<Environment> EnvironmentOf(const PluginInput& input) {
-  const auto section = SectionOf(input.cluster);
-  return section ? WantedEnvironment(*section, input) : Environment{};
+Result<Environment> BuildEnvironment(const PluginInput& input) {
+  const auto section = ReadSection(input.cluster);
+  return section ? BuildWantedEnvironment(*section, input) : Environment{};
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  const auto section = SectionOf(input.cluster);
+  const auto section = ReadSection(input.cluster);
   if (!section) return {};
-  const Result<Environment> environment = WantedEnvironment(*section, input);
+  const Result<Environment> environment = BuildWantedEnvironment(*section, input);
   const Environment wanted = environment ? *environment : Environment{};
   std::vector<Resource> resources = {
-      FileOfOurs(*section, input, kShellFile, environment, AsShell(wanted)),
-      FileOfOurs(*section, input, kServiceFile, environment, AsEnvironmentFile(wanted))};
-  for (Resource& finding : Findings(*section, input, wanted)) {
+      MakeOwnedFile(*section, input, kShellFile, environment, FormatShell(wanted)),
+      MakeOwnedFile(*section, input, kServiceFile, environment, FormatEnvironmentFile(wanted))};
+  for (Resource& finding : ListFindings(*section, input, wanted)) {
     resources.push_back(std::move(finding));
   }
   return resources;
@@ -100,9 +102,9 @@ Complaint JudgeOwner(const std::string& name) {
 
 Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
   Errors errors;
-  const auto section = SectionOf(cluster);
+  const auto section = ReadSection(cluster);
   if (!section) return errors;
-  const LintContext context = ContextOf(*section, cluster, fabric);
+  const LintContext context = MakeLintContext(*section, cluster, fabric);
   for (const ManifestVariable& variable : section->env) {
     Complaint wrong = JudgeOwner(variable.name);
     if (wrong.Empty()) wrong = JudgeSetting(variable.name, variable.value, context);
@@ -129,8 +131,8 @@ Plugin Get() {
           .parse = Parse,
           .resources = Resources,
           .check = Check,
-          .asks = AsksProgram,
-          .environment = EnvironmentOf};
+          .needs_spark_verify = NeedsSparkVerify,
+          .environment = BuildEnvironment};
 }
 
 }  // namespace reconciler::plugins::nccl

@@ -9,7 +9,7 @@ namespace {
 
 bool UsesTwoCages(const ClusterSpec& cluster, const Fabric& fabric) {
   return std::any_of(cluster.nodes.begin(), cluster.nodes.end(), [&](const NodeSpec& node) {
-    const std::vector<RailPort> ports = CollectivePorts(fabric, node.name);
+    const std::vector<RailPort> ports = ListCollectivePorts(fabric, node.name);
     return std::any_of(ports.begin(), ports.end(),
                        [&](const RailPort& port) { return port.cage != ports.front().cage; });
   });
@@ -17,7 +17,7 @@ bool UsesTwoCages(const ClusterSpec& cluster, const Fabric& fabric) {
 
 }  // namespace
 
-Environment NeedsOf(const ClusterSpec& cluster, const Fabric& fabric) {
+Environment ListNeeds(const ClusterSpec& cluster, const Fabric& fabric) {
   Environment needs;
   if (CagesDiffer(fabric)) {
     needs.push_back(
@@ -40,10 +40,11 @@ Environment NeedsOf(const ClusterSpec& cluster, const Fabric& fabric) {
   return needs;
 }
 
-LintContext ContextOf(const Section& section, const ClusterSpec& cluster, const Fabric& fabric) {
+LintContext MakeLintContext(const Section& section, const ClusterSpec& cluster,
+                            const Fabric& fabric) {
   LintContext context{.two_cages = UsesTwoCages(cluster, fabric),
                       .gid_pinned = section.gid_index.has_value(),
-                      .needed = NeedsOf(cluster, fabric)};
+                      .needed = ListNeeds(cluster, fabric)};
   context.sparks = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
                                [](const auto& node) { return node.hardware == kDefaultHardware; });
   if (CagesDiffer(fabric)) {

@@ -12,9 +12,10 @@ namespace reconciler::plugins::nccl {
 constexpr std::string_view kSubnetAware = "NCCL_IB_SUBNET_AWARE_ROUTING";
 
 // What NCCL must be told because of the cabling, and why.
-Environment NeedsOf(const ClusterSpec& cluster, const Fabric& fabric);
+Environment ListNeeds(const ClusterSpec& cluster, const Fabric& fabric);
 
 // The same as seen by the lint: also what nobody has to set, but may not set to something else.
-LintContext ContextOf(const Section& section, const ClusterSpec& cluster, const Fabric& fabric);
+LintContext MakeLintContext(const Section& section, const ClusterSpec& cluster,
+                            const Fabric& fabric);
 
 }  // namespace reconciler::plugins::nccl

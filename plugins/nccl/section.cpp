@@ -10,7 +10,7 @@ const ManifestVariable* Section::FindVariable(std::string_view name) const {
   return nullptr;
 }
 
-std::optional<Section> SectionOf(const ClusterSpec& cluster) {
+std::optional<Section> ReadSection(const ClusterSpec& cluster) {
   const Value* value = cluster.settings.Find("nccl");
   if (value == nullptr || value->IsNull()) return std::nullopt;
   Section section;

@@ -28,6 +28,6 @@ struct Section {
 };
 
 // nullopt: the manifest has none, so that nothing about NCCL is ours.
-std::optional<Section> SectionOf(const ClusterSpec& cluster);
+std::optional<Section> ReadSection(const ClusterSpec& cluster);
 
 }  // namespace reconciler::plugins::nccl

@@ -34,7 +34,7 @@ std::vector<Setting> ParseConfLine(const std::string& path, int line, std::strin
   if (text.starts_with('#') || equals == std::string_view::npos) return {};
   const std::string_view name = text.substr(0, equals);
   if (name.find("NCCL_") == std::string_view::npos) return {};
-  return {{path, line, Printable(name), Printable(text.substr(equals + 1))}};
+  return {{path, line, MakePrintable(name), MakePrintable(text.substr(equals + 1))}};
 }
 
 // The word after NAME=, which a quote before the name or the value may hold together.
@@ -46,7 +46,7 @@ std::string_view WordAt(std::string_view text, std::size_t at, char quote) {
 
 }  // namespace
 
-RunProbe SettingsProbe(const NodeSpec& node) {
+RunProbe MakeSettingsProbe(const NodeSpec& node) {
   return {.id = std::string(kKey),
           .argv = {"sh", "-c", std::string(kShellScript), "sh", node.access.user}};
 }
@@ -68,7 +68,7 @@ std::vector<Setting> ParseLine(const std::string& path, int line, std::string_vi
     const char before = at > 0 ? text[at - 1] : ' ';
     const std::string_view value =
         WordAt(text, end + 1, before == '"' || before == '\'' ? before : '\0');
-    settings.push_back({path, line, std::string(text.substr(at, end - at)), Printable(value)});
+    settings.push_back({path, line, std::string(text.substr(at, end - at)), MakePrintable(value)});
   }
   return settings;
 }
@@ -88,7 +88,7 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts) {
   for (const std::string& record : SplitLines(reply.out)) {
     const std::size_t nul = record.find('\0');
     if (nul == std::string::npos) continue;
-    const std::string path = Printable(record.substr(0, nul));
+    const std::string path = MakePrintable(record.substr(0, nul));
     if (path == kShellFile || path.find(':') != std::string::npos) continue;
     int number = 0;
     const char* end = record.data() + record.size();
@@ -112,8 +112,8 @@ bool HaveSameSettings(const NodeFacts& a, const NodeFacts& b) {
   return one->second == two->second;
 }
 
-Observed<std::vector<Setting>> SettingsOf(const NodeFacts& facts) {
-  const Observed<std::string> fact = ValueOf(facts, std::string(kKey));
+Observed<std::vector<Setting>> FindSettings(const NodeFacts& facts) {
+  const Observed<std::string> fact = FindValue(facts, std::string(kKey));
   if (const auto* unknown = std::get_if<Unknown>(&fact)) return *unknown;
   const auto* lines = Known(fact);
   if (lines == nullptr) return Absent{};

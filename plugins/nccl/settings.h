@@ -24,11 +24,11 @@ inline constexpr std::string_view kShellFile = "/etc/profile.d/60-spark-reconcil
 inline constexpr std::string_view kServiceFile = "/etc/spark-reconcile/nccl.env";
 
 // Finds the lines about NCCL in nccl.conf, profiles, environment files and units.
-RunProbe SettingsProbe(const NodeSpec& node);
+RunProbe MakeSettingsProbe(const NodeSpec& node);
 // From the probe's reply to facts, and back. Only the variables are kept: the rest of a unit's line
 // may be a secret.
 void StoreSettings(const CommandReply& reply, NodeFacts& facts);
-Observed<std::vector<Setting>> SettingsOf(const NodeFacts& facts);
+Observed<std::vector<Setting>> FindSettings(const NodeFacts& facts);
 // Whether both have the same lines; cheap, as nodes mostly do.
 bool HaveSameSettings(const NodeFacts& a, const NodeFacts& b);
 

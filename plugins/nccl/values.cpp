@@ -19,10 +19,10 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-std::string OneOf(std::string_view words) { return Join(Split(words, '/'), ", "); }
+std::string JoinChoices(std::string_view choices) { return Join(Split(choices, '/'), ", "); }
 
-bool Contains(std::string_view words, std::string_view word) {
-  const std::vector<std::string> list = Split(words, '/');
+bool Contains(std::string_view choices, std::string_view word) {
+  const std::vector<std::string> list = Split(choices, '/');
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
@@ -34,7 +34,7 @@ Complaint JudgeNumber(const Rule& rule, std::string_view value) {
   if (*end != '\0' || end == text.c_str()) {
     const std::string range = fmt::format("a number from {} to {}", rule.least, rule.most);
     return {fmt::format("wanted a number, found '{}', which NCCL reads as {} without a word",
-                        Printable(value), number),
+                        MakePrintable(value), number),
             rule.note.empty() ? range : fmt::format("{}; {}", range, rule.note)};
   }
   if (errno != 0 || number < rule.least || number > rule.most) {
@@ -45,15 +45,15 @@ Complaint JudgeNumber(const Rule& rule, std::string_view value) {
 }
 
 Complaint JudgeWord(const Rule& rule, std::string_view value) {
-  if (Contains(rule.words, value)) return {};
-  const std::string hint = "one of " + OneOf(rule.words);
-  if (Contains(Lower(rule.words), Lower(value))) {
+  if (Contains(rule.choices, value)) return {};
+  const std::string hint = "one of " + JoinChoices(rule.choices);
+  if (Contains(Lower(rule.choices), Lower(value))) {
     if (rule.form == Form::kWordNoCase) return {};
     return {fmt::format("found '{}' in the wrong case, which NCCL ignores without a word",
-                        Printable(value)),
+                        MakePrintable(value)),
             hint};
   }
-  return {fmt::format("unknown word '{}', which NCCL ignores without a word", Printable(value)),
+  return {fmt::format("unknown word '{}', which NCCL ignores without a word", MakePrintable(value)),
           hint};
 }
 
@@ -65,11 +65,11 @@ Complaint JudgeTokens(const Rule& rule, std::string_view value) {
     if (colon != std::string::npos) list.remove_prefix(colon + 1);
     if (list.starts_with('^')) list.remove_prefix(1);
     for (const std::string& token : Split(list, ',')) {
-      if (Contains(rule.words, Lower(token))) continue;
+      if (Contains(rule.choices, Lower(token))) continue;
       return {fmt::format("unknown word '{}': the rank that has it fails to start and all others "
                           "wait for it",
-                          Printable(token)),
-              "known: " + OneOf(rule.words)};
+                          MakePrintable(token)),
+              "known: " + JoinChoices(rule.choices)};
     }
   }
   return {};
@@ -77,19 +77,20 @@ Complaint JudgeTokens(const Rule& rule, std::string_view value) {
 
 Complaint JudgeMatcher(std::string_view value) {
   if (value.starts_with("=^")) {
-    return {fmt::format("found '{}', whose '^' is part of a name there", Printable(value)),
+    return {fmt::format("found '{}', whose '^' is part of a name there", MakePrintable(value)),
             "write '^=' to leave out exactly those"};
   }
   if (value.find(' ') != std::string_view::npos) {
     return {fmt::format("found a blank in '{}', which NCCL takes for a part of the name",
-                        Printable(value)),
+                        MakePrintable(value)),
             "separate names with commas alone"};
   }
   const bool exact = value.starts_with('=') || value.starts_with("^=");
   if (!exact) {
-    return {fmt::format("'{}' matches by prefix: every name that begins like it", Printable(value)),
-            fmt::format("write '{}'", value.starts_with('^') ? "^=" + Printable(value.substr(1))
-                                                             : "=" + Printable(value))};
+    return {
+        fmt::format("'{}' matches by prefix: every name that begins like it", MakePrintable(value)),
+        fmt::format("write '{}'", value.starts_with('^') ? "^=" + MakePrintable(value.substr(1))
+                                                         : "=" + MakePrintable(value))};
   }
   return {};
 }

@@ -40,16 +40,19 @@ constexpr Rule kRules[] = {
     {.name = "NCCL_IB_HCA", .form = Form::kMatcher},
     {.name = "NCCL_SOCKET_IFNAME", .form = Form::kMatcher},
     {.name = "NCCL_OOB_NET_IFNAME", .form = Form::kMatcher},
-    {.name = "NCCL_SOCKET_FAMILY", .form = Form::kWord, .words = "AF_INET/AF_INET6"},
-    {.name = "NCCL_IB_ADDR_FAMILY", .form = Form::kWord, .words = "AF_INET/AF_INET6"},
-    {.name = "NCCL_NET_MERGE_LEVEL", .form = Form::kWord, .words = "LOC/PORT/PIX/PXB/PHB/SYS"},
-    {.name = "NCCL_NET_MERGE_POLICY", .form = Form::kWord, .words = "ALL/RAIL", .since = "2.30.5"},
-    {.name = "NCCL_NET_GDR_LEVEL", .form = Form::kWord, .words = kLevels},
-    {.name = "NCCL_DEBUG", .form = Form::kWordNoCase, .words = "VERSION/WARN/INFO/ABORT/TRACE"},
+    {.name = "NCCL_SOCKET_FAMILY", .form = Form::kWord, .choices = "AF_INET/AF_INET6"},
+    {.name = "NCCL_IB_ADDR_FAMILY", .form = Form::kWord, .choices = "AF_INET/AF_INET6"},
+    {.name = "NCCL_NET_MERGE_LEVEL", .form = Form::kWord, .choices = "LOC/PORT/PIX/PXB/PHB/SYS"},
+    {.name = "NCCL_NET_MERGE_POLICY",
+     .form = Form::kWord,
+     .choices = "ALL/RAIL",
+     .since = "2.30.5"},
+    {.name = "NCCL_NET_GDR_LEVEL", .form = Form::kWord, .choices = kLevels},
+    {.name = "NCCL_DEBUG", .form = Form::kWordNoCase, .choices = "VERSION/WARN/INFO/ABORT/TRACE"},
     {.name = "NCCL_ALGO",
      .form = Form::kTokens,
-     .words = "tree/ring/collnetdirect/collnetchain/nvls/nvlstree/pat"},
-    {.name = "NCCL_PROTO", .form = Form::kTokens, .words = "ll/ll128/simple"},
+     .choices = "tree/ring/collnetdirect/collnetchain/nvls/nvlstree/pat"},
+    {.name = "NCCL_PROTO", .form = Form::kTokens, .choices = "ll/ll128/simple"},
 
     Switch("NCCL_IB_DISABLE"),
     Switch("NCCL_IB_MERGE_NICS"),
@@ -210,9 +213,10 @@ bool IsKnownName(std::string_view name) {
 bool MustAgree(std::string_view name) {
   constexpr std::string_view kOwn[] = {"NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME",
                                        "NCCL_HOSTID", "NCCL_CONF_FILE"};
-  constexpr std::string_view kTold[] = {"NCCL_DEBUG", "NCCL_RAS_", "NCCL_TESTS_", "NCCL_TOPO_"};
+  constexpr std::string_view kDiagnosticOnly[] = {"NCCL_DEBUG", "NCCL_RAS_", "NCCL_TESTS_",
+                                                  "NCCL_TOPO_"};
   return std::find(std::begin(kOwn), std::end(kOwn), name) == std::end(kOwn) &&
-         std::none_of(std::begin(kTold), std::end(kTold),
+         std::none_of(std::begin(kDiagnosticOnly), std::end(kDiagnosticOnly),
                       [&](std::string_view start) { return name.starts_with(start); });
 }
 

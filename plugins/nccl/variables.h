@@ -11,9 +11,9 @@ namespace reconciler::plugins::nccl {
 enum class Form {
   kText,        // anything
   kNumber,      // strtoll, base 0: a word is 0 without any message
-  kWord,        // one of `words`, separated by '/'; case counts
+  kWord,        // one of `choices`, separated by '/'; case counts
   kWordNoCase,  // the same, but case does not count
-  kTokens,      // a list of `words`, also per function ("allreduce:tree;broadcast:ring")
+  kTokens,      // a list of `choices`, also per function ("allreduce:tree;broadcast:ring")
   kMatcher,     // [^][=]name,name: adapters or interfaces
 };
 
@@ -29,7 +29,7 @@ struct Rule {
   Form form = Form::kText;
   std::int64_t least = 0;  // of a number
   std::int64_t most = 0;
-  std::string_view words = {};
+  std::string_view choices = {};
   Standing standing = Standing::kRead;
   std::string_view note = {};
   std::string_view since = {};  // the first version that reads it, where that is news

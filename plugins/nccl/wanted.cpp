@@ -16,13 +16,13 @@ namespace {
 constexpr std::string_view kAdapterFolder = "/sys/class/infiniband/";
 constexpr std::string_view kAdapterKey = "nccl.adapter.";  // and the netdev
 
-tl::unexpected<Error> CannotTell(std::string why) {
+tl::unexpected<Error> FailUnknown(std::string why) {
   return Fail({.kind = ErrorKind::kProbe, .message = std::move(why)});
 }
 
 // The netdev that bootstrap goes over: the one with the management address, which every node
 // reaches, or else the one of this session.
-std::string BootstrapNetdev(const NodeSpec& node, const NodeFacts& facts) {
+std::string FindBootstrapNetdev(const NodeSpec& node, const NodeFacts& facts) {
   if (const auto management = ParseIpv4(node.address)) {
     for (const auto& [netdev, link] : facts.links) {
       for (const Ipv4Prefix& prefix : link.ipv4) {
@@ -33,9 +33,9 @@ std::string BootstrapNetdev(const NodeSpec& node, const NodeFacts& facts) {
   return facts.session_interface;
 }
 
-std::string AdaptersWhy(const Fabric& fabric, const NodeName& node) {
+std::string ExplainAdapters(const Fabric& fabric, const NodeName& node) {
   // A cable beside a switch has adapters too, which are no use for a collective of all nodes.
-  const bool all = CollectivePorts(fabric, node).size() == fabric.ports.at(node).size();
+  const bool all = ListCollectivePorts(fabric, node).size() == fabric.ports.at(node).size();
   return fmt::format("the adapters {}; '=' because names match by prefix",
                      all ? "that have a cable" : "whose network reaches every node");
 }
@@ -43,12 +43,12 @@ std::string AdaptersWhy(const Fabric& fabric, const NodeName& node) {
 // What the fabric needs, less what the node's library would ignore.
 Result<void> AddNeeds(const PluginInput& input, Environment& environment) {
   const bool subnets = CagesDiffer(input.fabric);
-  const Observed<Library> library = LibraryOf(input.facts);
+  const Observed<Library> library = FindLibrary(input.facts);
   if (const auto* unknown = std::get_if<Unknown>(&library); unknown != nullptr && subnets) {
-    return CannotTell("cannot tell what libnccl knows: " + unknown->why);
+    return FailUnknown("cannot tell what libnccl knows: " + unknown->why);
   }
   const auto* known = Known(library);
-  for (EnvVariable& need : NeedsOf(input.cluster, input.fabric)) {
+  for (EnvVariable& need : ListNeeds(input.cluster, input.fabric)) {
     // Ignored there; a finding says that the ring needs another library.
     if (need.name == kSubnetAware && known != nullptr && !known->Knows(need.name)) continue;
     environment.push_back(std::move(need));
@@ -59,7 +59,7 @@ Result<void> AddNeeds(const PluginInput& input, Environment& environment) {
 // Over which interface the nodes meet, for those programs that the manifest does not tell.
 Result<void> AddBootstrap(const Section& section, const PluginInput& input,
                           Environment& environment) {
-  const std::string netdev = BootstrapNetdev(input.node, input.facts);
+  const std::string netdev = FindBootstrapNetdev(input.node, input.facts);
   const EnvVariable variables[] = {
       {"NCCL_SOCKET_IFNAME", "=" + netdev,
        "bootstrap only, over the network that reaches every node"},
@@ -68,7 +68,7 @@ Result<void> AddBootstrap(const Section& section, const PluginInput& input,
   if (netdev.empty() || !IsPlainValue(netdev)) {
     // PyTorch then goes by the host's name, as it does without these variables.
     if (section.FindVariable("NCCL_SOCKET_IFNAME") != nullptr) return {};
-    return CannotTell(fmt::format(
+    return FailUnknown(fmt::format(
         "cannot tell which interface the other nodes reach: none holds '{}': write the node's "
         "IPv4 address there, or NCCL_SOCKET_IFNAME into nccl.env",
         input.node.address));
@@ -88,7 +88,9 @@ void AddManifest(const Section& section, Environment& environment) {
 
 }  // namespace
 
-ReadValues AdapterProbe() { return {std::string(kAdapterFolder) + "*/ports/1/gid_attrs/ndevs/0"}; }
+ReadValues MakeAdapterProbe() {
+  return {std::string(kAdapterFolder) + "*/ports/1/gid_attrs/ndevs/0"};
+}
 
 void StoreAdapters(const ProbeReply& reply, NodeFacts& facts) {
   for (const auto& [path, netdev] : reply.values) {
@@ -96,17 +98,17 @@ void StoreAdapters(const ProbeReply& reply, NodeFacts& facts) {
     const std::string adapter = path.substr(
         kAdapterFolder.size(), path.find('/', kAdapterFolder.size()) - kAdapterFolder.size());
     if (const auto* name = Known(netdev); name != nullptr && IsPlainValue(adapter)) {
-      facts.values[std::string(kAdapterKey) + Printable(*name)] = adapter;
+      facts.values[std::string(kAdapterKey) + MakePrintable(*name)] = adapter;
     }
   }
 }
 
-std::string AdapterOf(const RailPort& port, const NodeFacts& facts) {
-  const Observed<std::string> named = ValueOf(facts, std::string(kAdapterKey) + port.netdev);
+std::string FindAdapter(const RailPort& port, const NodeFacts& facts) {
+  const Observed<std::string> named = FindValue(facts, std::string(kAdapterKey) + port.netdev);
   return Known(named) != nullptr ? *Known(named) : port.hca;
 }
 
-std::vector<std::string> AdaptersOf(const NodeFacts& facts) {
+std::vector<std::string> ListAdapters(const NodeFacts& facts) {
   std::vector<std::string> adapters;
   for (const auto& [key, adapter] : facts.values) {
     if (key.starts_with(kAdapterKey) && Known(adapter) != nullptr) {
@@ -116,19 +118,19 @@ std::vector<std::string> AdaptersOf(const NodeFacts& facts) {
   return adapters;
 }
 
-Result<Environment> WantedEnvironment(const Section& section, const PluginInput& input) {
+Result<Environment> BuildWantedEnvironment(const Section& section, const PluginInput& input) {
   Environment environment;
   std::vector<std::string> adapters;
-  for (const RailPort& port : CollectivePorts(input.fabric, input.node.name)) {
-    adapters.push_back(AdapterOf(port, input.facts));
+  for (const RailPort& port : ListCollectivePorts(input.fabric, input.node.name)) {
+    adapters.push_back(FindAdapter(port, input.facts));
   }
   environment.push_back(
-      {"NCCL_IB_HCA", "=" + Join(adapters, ","), AdaptersWhy(input.fabric, input.node.name)});
+      {"NCCL_IB_HCA", "=" + Join(adapters, ","), ExplainAdapters(input.fabric, input.node.name)});
   if (auto added = AddBootstrap(section, input, environment); !added) {
     return tl::unexpected(added.error());
   }
   const ModeDecision mode = DecideMode(section, input.cluster, input.facts, input.all);
-  if (!mode.blocked.empty()) return CannotTell(mode.blocked);
+  if (!mode.blocked.empty()) return FailUnknown(mode.blocked);
   environment.push_back({"NCCL_NET_GDR_LEVEL", mode.direct ? "SYS" : "LOC", mode.why});
   if (auto added = AddNeeds(input, environment); !added) return tl::unexpected(added.error());
   if (section.gid_index) {

@@ -13,11 +13,11 @@ constexpr std::string_view kNetworkManager = "/run/NetworkManager/system-connect
 constexpr int kNetplanLimitS = 60;  // Python on a busy machine
 constexpr int kActivateLimitS = 30;
 
-std::string LinkFile(const std::string& netdev) {
+std::string NameLinkFile(const std::string& netdev) {
   return fmt::format("10-netplan-{}.link", netdev);
 }
 
-std::string GeneratedFile(Renderer renderer, const std::string& netdev) {
+std::string NameGeneratedFile(Renderer renderer, const std::string& netdev) {
   switch (renderer) {
     case Renderer::kNetworkd:
       return fmt::format("{}/10-netplan-{}.network", kNetworkd, netdev);
@@ -33,7 +33,7 @@ RunCommand CarryOver(Renderer renderer, const std::vector<std::string>& ours) {
   RunCommand command{.argv = {"install", "--compare", "-D", "-m", networkd ? "0644" : "0600", "-t",
                               std::string(networkd ? kNetworkd : kNetworkManager), "--"}};
   for (const std::string& netdev : ours) {
-    command.argv.push_back(std::string(kScratch) + GeneratedFile(renderer, netdev));
+    command.argv.push_back(std::string(kScratch) + NameGeneratedFile(renderer, netdev));
   }
   return command;
 }
@@ -44,7 +44,7 @@ RunCommand CarryOverLinks(const std::vector<std::string>& ours) {
   RunCommand command{
       .argv = {"find", std::string(kScratch) + std::string(kNetworkd), "(", "-false"}};
   for (const std::string& netdev : ours) {
-    command.argv.insert(command.argv.end(), {"-o", "-name", LinkFile(netdev)});
+    command.argv.insert(command.argv.end(), {"-o", "-name", NameLinkFile(netdev)});
   }
   command.argv.insert(command.argv.end(), {")", "-exec", "install", "--compare", "-m", "0644", "-t",
                                            std::string(kNetworkd), "--", "{}", "+"});
@@ -56,7 +56,8 @@ RunCommand Reload(Renderer renderer, const std::vector<std::string>& ours) {
     return {.argv = {"networkctl", "reload"}, .time_limit_s = kActivateLimitS};
   }
   RunCommand command{.argv = {"nmcli", "connection", "load"}, .time_limit_s = kActivateLimitS};
-  for (const std::string& netdev : ours) command.argv.push_back(GeneratedFile(renderer, netdev));
+  for (const std::string& netdev : ours)
+    command.argv.push_back(NameGeneratedFile(renderer, netdev));
   return command;
 }
 
@@ -87,12 +88,12 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
   return commands;
 }
 
-std::vector<RunCommand> Withdraw(Renderer renderer, const std::vector<std::string>& ours) {
+std::vector<RunCommand> RemoveGenerated(Renderer renderer, const std::vector<std::string>& ours) {
   RunCommand remove{.argv = {"rm", "-f", "--"}};
   for (const std::string& netdev : ours) {
-    remove.argv.push_back(GeneratedFile(renderer, netdev));
+    remove.argv.push_back(NameGeneratedFile(renderer, netdev));
     if (renderer == Renderer::kNetworkd) {
-      remove.argv.push_back(fmt::format("{}/{}", kNetworkd, LinkFile(netdev)));
+      remove.argv.push_back(fmt::format("{}/{}", kNetworkd, NameLinkFile(netdev)));
     }
   }
   const RunCommand reload = renderer == Renderer::kNetworkd

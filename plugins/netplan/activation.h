@@ -18,7 +18,7 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
                                    const std::vector<std::string>& ours);
 
 // For a node that had no file of ours: what netplan made of it goes, and the manager lets go.
-std::vector<RunCommand> Withdraw(Renderer renderer, const std::vector<std::string>& ours);
+std::vector<RunCommand> RemoveGenerated(Renderer renderer, const std::vector<std::string>& ours);
 
 // Makes one interface follow what Regenerate brought, whatever was done to it by hand.
 RunCommand Reconfigure(Renderer renderer, const std::string& netdev);

@@ -24,7 +24,7 @@ bool IsAbsent(const NodeFacts& facts, const std::string& path) {
 }
 
 // The path of each file name that counts; later folders hide earlier ones.
-std::map<std::string, std::string> EffectiveFiles(const NodeFacts& facts) {
+std::map<std::string, std::string> ListEffectiveFiles(const NodeFacts& facts) {
   std::map<std::string, std::string> effective;
   for (const std::string_view folder : {"/lib/netplan/", "/etc/netplan/", "/run/netplan/"}) {
     for (const auto& [path, file] : facts.files) {
@@ -57,17 +57,17 @@ bool Matches(const Value& match, const std::string& netdev, const NodeFacts& fac
   return true;
 }
 
-bool Lists(const Value* list, const std::string& netdev) {
+bool HasEntry(const Value* list, const std::string& netdev) {
   if (list == nullptr) return false;
   return std::any_of(list->List().begin(), list->List().end(),
                      [&](const Value& one) { return one.ScalarText() == netdev; });
 }
 
-bool Speaks(const Value& network, const std::string& netdev, const NodeFacts& facts) {
+bool IsAbout(const Value& network, const std::string& netdev, const NodeFacts& facts) {
   for (const Member& type : network.Members()) {
     for (const Member& definition : type.value.Members()) {
       if (definition.key == netdev) return true;
-      if (Lists(definition.value.Find("interfaces"), netdev)) return true;  // bond, bridge, vrf
+      if (HasEntry(definition.value.Find("interfaces"), netdev)) return true;  // bond, bridge, vrf
       const Value* match = definition.value.Find("match");
       if (type.key == "ethernets" && match != nullptr && Matches(*match, netdev, facts))
         return true;
@@ -79,7 +79,7 @@ bool Speaks(const Value& network, const std::string& netdev, const NodeFacts& fa
 void AddFile(const std::string& path, const NodeFacts& facts,
              const std::vector<std::string>& netdevs, const std::vector<std::string>& leading,
              ForeignTree& tree) {
-  const Observed<FileState> file = FileOf(facts, path);
+  const Observed<FileState> file = FindFile(facts, path);
   const auto* state = Known(file);
   if (state == nullptr) {
     const auto* unknown = std::get_if<Unknown>(&file);
@@ -104,10 +104,10 @@ void AddFile(const std::string& path, const NodeFacts& facts,
   }
   Claim claim{.path = path};
   for (const std::string& netdev : netdevs) {
-    if (Speaks(*network, netdev, facts)) claim.netdevs.push_back(netdev);
+    if (IsAbout(*network, netdev, facts)) claim.netdevs.push_back(netdev);
   }
   for (const std::string& netdev : leading) {
-    if (Speaks(*network, netdev, facts)) claim.leading.push_back(netdev);
+    if (IsAbout(*network, netdev, facts)) claim.leading.push_back(netdev);
   }
   if (!claim.netdevs.empty()) tree.claims.push_back(std::move(claim));
 }
@@ -117,7 +117,7 @@ void AddFile(const std::string& path, const NodeFacts& facts,
 ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::string>& netdevs,
                             const std::vector<std::string>& leading) {
   ForeignTree tree;
-  for (const auto& [name, path] : EffectiveFiles(facts)) {
+  for (const auto& [name, path] : ListEffectiveFiles(facts)) {
     if (name == Basename(kOwnFile)) {
       if (path.starts_with("/run/")) {
         tree.unclear = fmt::format("{} hides {}: remove it", path, kOwnFile);
@@ -131,7 +131,7 @@ ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::strin
   return tree;
 }
 
-std::string ProbableOwner(const std::string& path) {
+std::string GuessOwner(const std::string& path) {
   const std::string name = Basename(path);
   if (name == "99-nvidia-sync-cluster.yaml") return "NVIDIA Sync";
   if (name == "40-cx7.yaml") return "NVIDIA's spark_cluster_setup or sparkrun";

@@ -30,6 +30,6 @@ ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::strin
                             const std::vector<std::string>& leading = {});
 
 // Who writes files of that name, as far as known: "NVIDIA Sync"; empty otherwise.
-std::string ProbableOwner(const std::string& path);
+std::string GuessOwner(const std::string& path);
 
 }  // namespace reconciler::plugins::netplan

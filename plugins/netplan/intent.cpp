@@ -13,14 +13,14 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
-std::vector<std::string> DownOf(const PluginInput& input) {
+std::vector<std::string> ListDown(const PluginInput& input) {
   if (input.cluster.fabric.unused_cages != UnusedCages::kDown) return {};
   const auto found = input.fabric.unused_netdevs.find(input.node.name);
   return found != input.fabric.unused_netdevs.end() ? found->second : std::vector<std::string>();
 }
 
 // One port that two programs configure loses its addresses to whichever comes last.
-std::string WhyTwoManagers(const PluginInput& input, const Intent& intent) {
+std::string ExplainTwoManagers(const PluginInput& input, const Intent& intent) {
   for (const RailPort& port : intent.ports) {
     const auto link = input.facts.links.find(port.netdev);
     if (link == input.facts.links.end()) continue;
@@ -40,14 +40,14 @@ std::string WhyTwoManagers(const PluginInput& input, const Intent& intent) {
 
 // Where the functions of ports without a netdev of their name are; empty when they are gone, as
 // without a cable.
-std::string WhereFunctionsAre(const PluginInput& input, const Intent& intent) {
+std::string ExplainFunctions(const PluginInput& input, const Intent& intent) {
   const Hardware* hardware = input.cluster.FindHardware(input.node.hardware);
   std::vector<std::string> places;
   for (const RailPort& port : intent.ports) {
     const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
     if (cage == nullptr || static_cast<std::size_t>(port.twin) >= cage->twins.size()) continue;
     const std::string& pci = cage->twins[static_cast<std::size_t>(port.twin)].pci;
-    const Observed<std::string> found = ValueOf(input.facts, "host.pci." + pci);
+    const Observed<std::string> found = FindValue(input.facts, "host.pci." + pci);
     const std::string* netdev = Known(found);
     if (netdev == nullptr) continue;
     places.push_back(netdev->empty() ? fmt::format("its PCI function {} has no driver", pci)
@@ -57,13 +57,13 @@ std::string WhereFunctionsAre(const PluginInput& input, const Intent& intent) {
 }
 
 // What the links say one by one must hold for the file as well: activating any of them needs it.
-std::string WhyNoPorts(const PluginInput& input, const Intent& intent) {
+std::string ExplainNoPorts(const PluginInput& input, const Intent& intent) {
   std::vector<std::string> missing;
   for (const RailPort& port : intent.ports) {
-    if (LinkOf(input, port.netdev) != nullptr) return {};
+    if (FindLink(input, port.netdev) != nullptr) return {};
     missing.push_back(port.netdev);
   }
-  if (const std::string elsewhere = WhereFunctionsAre(input, intent); !elsewhere.empty()) {
+  if (const std::string elsewhere = ExplainFunctions(input, intent); !elsewhere.empty()) {
     return fmt::format("this node has no {}: {}: describe it in hardware of the manifest",
                        Join(missing, " and no "), elsewhere);
   }
@@ -74,7 +74,7 @@ std::string WhyNoPorts(const PluginInput& input, const Intent& intent) {
 }
 
 // A route over a port of any cage is what this apply puts in order.
-std::string WhyOverlapping(const PluginInput& input, const Intent& intent) {
+std::string ExplainOverlapping(const PluginInput& input, const Intent& intent) {
   std::vector<std::string> cages;
   std::vector<Ipv4Prefix> subnets;
   for (const RailPort& port : intent.ports) {
@@ -85,33 +85,33 @@ std::string WhyOverlapping(const PluginInput& input, const Intent& intent) {
   if (unused != input.fabric.unused_netdevs.end()) {
     cages.insert(cages.end(), unused->second.begin(), unused->second.end());
   }
-  return WhyRoutedElsewhere(subnets, cages, input.facts);
+  return ExplainRoutedElsewhere(subnets, cages, input.facts);
 }
 
 void FindObstacles(const PluginInput& input, const std::vector<std::string>& netdevs,
                    Intent& intent) {
-  intent.blocked = WhyProtected(intent.protection, netdevs);
+  intent.blocked = ExplainProtected(intent.protection, netdevs);
   if (intent.blocked.empty()) intent.blocked = intent.tree.unclear;
-  if (intent.blocked.empty()) intent.blocked = WhyTwoManagers(input, intent);
-  if (intent.blocked.empty()) intent.blocked = WhyNoPorts(input, intent);
-  if (intent.blocked.empty()) intent.blocked = WhyOverlapping(input, intent);
+  if (intent.blocked.empty()) intent.blocked = ExplainTwoManagers(input, intent);
+  if (intent.blocked.empty()) intent.blocked = ExplainNoPorts(input, intent);
+  if (intent.blocked.empty()) intent.blocked = ExplainOverlapping(input, intent);
   intent.link_blocked = intent.blocked;
   if (intent.blocked.empty() && !intent.tree.claims.empty()) {
     const Claim& claim = intent.tree.claims.front();
-    intent.blocked = fmt::format("{} {}", claim.path, ClaimText(claim, intent.protection));
+    intent.blocked = fmt::format("{} {}", claim.path, FormatClaim(claim, intent.protection));
   }
   if (!intent.blocked.empty()) return;
-  intent.blocked = WhyFileStuck(input.facts, std::string(kOwnFile), input.cluster.name);
+  intent.blocked = ExplainFileStuck(input.facts, std::string(kOwnFile), input.cluster.name);
   intent.link_blocked = intent.blocked;
   // NetworkManager would set up again what it does not let go of.
   if (intent.tree.renderer == Renderer::kNetworkManager && !intent.down.empty()) {
     intent.down_blocked =
-        WhyFileStuck(input.facts, std::string(kUnmanagedFile), input.cluster.name);
+        ExplainFileStuck(input.facts, std::string(kUnmanagedFile), input.cluster.name);
   }
 }
 
 // The netdevs that our file makes netplan write something for.
-std::vector<std::string> GeneratedFor(const Intent& intent) {
+std::vector<std::string> ListGenerated(const Intent& intent) {
   std::vector<std::string> ours;
   for (const RailPort& port : intent.ports) ours.push_back(port.netdev);
   if (intent.tree.renderer == Renderer::kNetworkd) {
@@ -122,8 +122,8 @@ std::vector<std::string> GeneratedFor(const Intent& intent) {
 
 }  // namespace
 
-std::string ClaimText(const Claim& claim, const Protection& protection) {
-  const std::string owner = ProbableOwner(claim.path);
+std::string FormatClaim(const Claim& claim, const Protection& protection) {
+  const std::string owner = GuessOwner(claim.path);
   const std::string ours = Join(claim.netdevs, ", ");
   const std::string what =
       fmt::format("configures {}{}", ours,
@@ -148,7 +148,7 @@ std::string ClaimText(const Claim& claim, const Protection& protection) {
   return what + ": move it away or take them out of it, then plan again";
 }
 
-std::string WhyLinkBlocked(const Intent& intent, const std::string& netdev) {
+std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev) {
   if (!intent.link_blocked.empty()) return intent.link_blocked;
   for (const Claim& claim : intent.tree.claims) {
     if (std::find(claim.netdevs.begin(), claim.netdevs.end(), netdev) != claim.netdevs.end()) {
@@ -164,34 +164,34 @@ std::string WhyLinkBlocked(const Intent& intent, const std::string& netdev) {
                      Join(claim.netdevs, ", "));
 }
 
-Intent IntentOf(const PluginInput& input) {
-  Intent intent{.ports = PortsOf(input.fabric, input.node.name), .down = DownOf(input)};
+Intent BuildIntent(const PluginInput& input) {
+  Intent intent{.ports = GetPorts(input.fabric, input.node.name), .down = ListDown(input)};
   std::vector<std::string> netdevs;
   for (const RailPort& port : intent.ports) netdevs.push_back(port.netdev);
   netdevs.insert(netdevs.end(), intent.down.begin(), intent.down.end());
-  intent.protection = ProtectionOf(input.node, input.facts);
+  intent.protection = FindProtection(input.node, input.facts);
   intent.tree = ReadForeignTree(input.facts, netdevs, intent.protection.Netdevs());
   FindObstacles(input, netdevs, intent);
   return intent;
 }
 
-const std::vector<RailPort>& PortsOf(const Fabric& fabric, const NodeName& node) {
+const std::vector<RailPort>& GetPorts(const Fabric& fabric, const NodeName& node) {
   static const std::vector<RailPort> kNone;
   const auto found = fabric.ports.find(node);
   return found != fabric.ports.end() ? found->second : kNone;
 }
 
-const LinkFact* LinkOf(const PluginInput& input, const std::string& netdev) {
+const LinkFact* FindLink(const PluginInput& input, const std::string& netdev) {
   const auto found = input.facts.links.find(netdev);
   return found != input.facts.links.end() ? &found->second : nullptr;
 }
 
 std::vector<RunCommand> RegenerateOurs(const Intent& intent) {
-  return Regenerate(intent.tree.renderer, intent.tree.files, GeneratedFor(intent));
+  return Regenerate(intent.tree.renderer, intent.tree.files, ListGenerated(intent));
 }
 
-std::vector<RunCommand> WithdrawOurs(const Intent& intent) {
-  return Withdraw(intent.tree.renderer, GeneratedFor(intent));
+std::vector<RunCommand> RemoveOurGenerated(const Intent& intent) {
+  return RemoveGenerated(intent.tree.renderer, ListGenerated(intent));
 }
 
 bool CanReconfigure(const LinkFact* link, Renderer renderer) {

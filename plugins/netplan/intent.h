@@ -20,25 +20,25 @@ struct Intent {
   std::string down_blocked = {};  // on top of it for those of `down`
 };
 
-Intent IntentOf(const PluginInput& input);
+Intent BuildIntent(const PluginInput& input);
 
 // The node's rail ports; empty when the fabric has none there.
-const std::vector<RailPort>& PortsOf(const Fabric& fabric, const NodeName& node);
+const std::vector<RailPort>& GetPorts(const Fabric& fabric, const NodeName& node);
 
 // nullptr: the node has no such interface.
-const LinkFact* LinkOf(const PluginInput& input, const std::string& netdev);
+const LinkFact* FindLink(const PluginInput& input, const std::string& netdev);
 
 // What a foreign file does and what to do about it.
-std::string ClaimText(const Claim& claim, const Protection& protection);
+std::string FormatClaim(const Claim& claim, const Protection& protection);
 
 // Why this interface may not be changed; empty: it may.
-std::string WhyLinkBlocked(const Intent& intent, const std::string& netdev);
+std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev);
 
 // Makes what our file says of our interfaces known to their manager.
 std::vector<RunCommand> RegenerateOurs(const Intent& intent);
 
 // Takes that back where there was no file of ours before.
-std::vector<RunCommand> WithdrawOurs(const Intent& intent);
+std::vector<RunCommand> RemoveOurGenerated(const Intent& intent);
 
 // NetworkManager activates a port by itself once there is a carrier, and cannot before.
 bool CanReconfigure(const LinkFact* link, Renderer renderer);

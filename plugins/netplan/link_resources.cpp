@@ -14,8 +14,8 @@ namespace {
 // "up, mtu 9000, 192.168.177.1/24". Without a carrier nobody can set addresses (and NetworkManager
 // nothing at all), so that nothing can be wanted of them; verify reports the missing carrier.
 // fe80 addresses do not count: NetworkManager makes one even where `link-local: []` forbids it.
-std::string LinkText(bool up, bool carrier, int mtu, const std::vector<Ipv4Prefix>& addresses,
-                     Renderer renderer) {
+std::string FormatLink(bool up, bool carrier, int mtu, const std::vector<Ipv4Prefix>& addresses,
+                       Renderer renderer) {
   const std::string with_mtu = fmt::format("{}, mtu {}", up ? "up" : "down", mtu);
   if (up && !carrier) {
     return renderer == Renderer::kNetworkd ? with_mtu + ", no carrier" : "up, no carrier";
@@ -25,7 +25,7 @@ std::string LinkText(bool up, bool carrier, int mtu, const std::vector<Ipv4Prefi
   return with_mtu + ", " + (texts.empty() ? "no address" : Join(texts, " "));
 }
 
-// The parts of LinkText that differ, as the plan shows them: "down → up, mtu 1500 → 9000,
+// The parts of FormatLink that differ, as the plan shows them: "down → up, mtu 1500 → 9000,
 // +192.168.177.1/24".
 std::string Difference(const LinkFact& link, bool carrier, const RailPort& port,
                        Renderer renderer) {
@@ -45,14 +45,14 @@ std::string Difference(const LinkFact& link, bool carrier, const RailPort& port,
   return Join(parts, ", ");
 }
 
-Resource BareLink(const PluginInput& input, const Intent& intent, const std::string& netdev,
-                  const LinkFact* link) {
+Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std::string& netdev,
+                      const LinkFact* link) {
   Resource resource{.kind = "link",
                     .name = netdev,
                     .node = input.node.name,
                     .impact = Impact::kLinkFlap,
-                    .blocked = WhyLinkBlocked(intent, netdev)};
-  const Observed<std::string> links = ValueOf(input.facts, "host.links");
+                    .blocked = ExplainLinkBlocked(intent, netdev)};
+  const Observed<std::string> links = FindValue(input.facts, "host.links");
   if (const auto* unknown = std::get_if<Unknown>(&links)) {
     resource.observed = *unknown;
   } else if (link == nullptr) {
@@ -64,47 +64,47 @@ Resource BareLink(const PluginInput& input, const Intent& intent, const std::str
 }
 
 // The port is nobody's again, with the values that it had.
-Release ReleaseLink(const Intent& intent, const std::string& netdev,
-                    const std::vector<RunCommand>& restore) {
-  Release release{.after = Withdraw(intent.tree.renderer, {netdev})};
-  release.after.insert(release.after.end(), restore.begin(), restore.end());
-  return release;
+PruneCommands MakeLinkPruneCommands(const Intent& intent, const std::string& netdev,
+                                    const std::vector<RunCommand>& restore) {
+  PruneCommands prune_commands{.after = RemoveGenerated(intent.tree.renderer, {netdev})};
+  prune_commands.after.insert(prune_commands.after.end(), restore.begin(), restore.end());
+  return prune_commands;
 }
 
 }  // namespace
 
-std::vector<RunCommand> RestoreLink(const std::string& netdev, const LinkFact& link) {
-  std::vector<RunCommand> undo = {
+std::vector<RunCommand> MakeLinkRevertCommands(const std::string& netdev, const LinkFact& link) {
+  std::vector<RunCommand> revert = {
       {.argv = {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}},
       {.argv = {"ip", "-4", "address", "flush", "dev", netdev}}};
   for (const Ipv4Prefix& address : link.ipv4) {
-    undo.push_back(RunCommand{
+    revert.push_back(RunCommand{
         .argv = {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}});
   }
-  undo.push_back(
+  revert.push_back(
       RunCommand{.argv = {"ip", "link", "set", "dev", netdev, link.admin_up ? "up" : "down"}});
-  return undo;
+  return revert;
 }
 
-Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort& port) {
-  const LinkFact* link = LinkOf(input, port.netdev);
+Resource MakeRailLink(const PluginInput& input, const Intent& intent, const RailPort& port) {
+  const LinkFact* link = FindLink(input, port.netdev);
   const Renderer renderer = intent.tree.renderer;
   // A port that is down shows no carrier, cable or not.
   const bool carrier = link == nullptr || link->carrier || !link->admin_up;
-  Resource resource = BareLink(input, intent, port.netdev, link);
+  Resource resource = MakeBareLink(input, intent, port.netdev, link);
   resource.desired =
-      ResourceState(LinkText(/*up=*/true, carrier, port.mtu, {port.address}, renderer));
+      ResourceState(FormatLink(/*up=*/true, carrier, port.mtu, {port.address}, renderer));
   resource.where = input.cluster.Mark(port.position);
   if (link == nullptr) return resource;
   if (link->mtu != 0) {
     resource.observed =
-        ResourceState(LinkText(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
+        ResourceState(FormatLink(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
     resource.label = Difference(*link, carrier, port, renderer);
   }
-  const std::vector<RunCommand> restore = RestoreLink(port.netdev, *link);
-  resource.undo.assign(restore.begin(), restore.end());
-  resource.release = ReleaseLink(intent, port.netdev, restore);
-  resource.interrupts = CutOff(input.facts, {port});
+  const std::vector<RunCommand> restore = MakeLinkRevertCommands(port.netdev, *link);
+  resource.revert.assign(restore.begin(), restore.end());
+  resource.prune_commands = MakeLinkPruneCommands(intent, port.netdev, restore);
+  resource.interrupts = ListCutOff(input.facts, {port});
   resource.triggers = RegenerateOurs(intent);
   if (CanReconfigure(link, renderer)) {
     resource.triggers.push_back(Reconfigure(renderer, port.netdev));
@@ -112,18 +112,18 @@ Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort
   return resource;
 }
 
-Resource DownLink(const PluginInput& input, const Intent& intent, const std::string& netdev) {
-  const LinkFact* link = LinkOf(input, netdev);
-  Resource resource = BareLink(input, intent, netdev, link);
+Resource MakeDownLink(const PluginInput& input, const Intent& intent, const std::string& netdev) {
+  const LinkFact* link = FindLink(input, netdev);
+  Resource resource = MakeBareLink(input, intent, netdev, link);
   resource.desired = ResourceState(std::string("down"));
   resource.where = input.cluster.Mark(input.cluster.fabric.position);
   if (link == nullptr) return resource;
   resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
-  resource.interrupts = CutOff(input.facts, {{.netdev = netdev}});
+  resource.interrupts = ListCutOff(input.facts, {{.netdev = netdev}});
   const RunCommand restore{
       .argv = {"ip", "link", "set", "dev", netdev, link->admin_up ? "up" : "down"}};
-  resource.undo = {restore};
-  resource.release = ReleaseLink(intent, netdev, {restore});
+  resource.revert = {restore};
+  resource.prune_commands = MakeLinkPruneCommands(intent, netdev, {restore});
   if (intent.tree.renderer == Renderer::kNetworkd) {
     resource.triggers = RegenerateOurs(intent);
     resource.triggers.push_back(Reconfigure(Renderer::kNetworkd, netdev));

@@ -8,11 +8,11 @@ namespace reconciler::plugins::netplan {
 
 // The live state that a rail port must have: up, MTU, and its IPv4 address as the only one.
 // Sets the live values of a port again as they are in the facts.
-std::vector<RunCommand> RestoreLink(const std::string& netdev, const LinkFact& link);
+std::vector<RunCommand> MakeLinkRevertCommands(const std::string& netdev, const LinkFact& link);
 
-Resource RailLink(const PluginInput& input, const Intent& intent, const RailPort& port);
+Resource MakeRailLink(const PluginInput& input, const Intent& intent, const RailPort& port);
 
 // The live state of a netdev of an unused cage that the manifest wants down.
-Resource DownLink(const PluginInput& input, const Intent& intent, const std::string& netdev);
+Resource MakeDownLink(const PluginInput& input, const Intent& intent, const std::string& netdev);
 
 }  // namespace reconciler::plugins::netplan

@@ -15,13 +15,13 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
-Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
+Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
   const bool networkd = intent.tree.renderer == Renderer::kNetworkd;
   const std::string body =
-      NetplanBody(intent.ports, networkd ? intent.down : std::vector<std::string>());
+      FormatNetplan(intent.ports, networkd ? intent.down : std::vector<std::string>());
   std::vector<RunCommand> triggers = RegenerateOurs(intent);
   const auto reconfigure = [&](const std::string& netdev) {
-    if (CanReconfigure(LinkOf(input, netdev), intent.tree.renderer)) {
+    if (CanReconfigure(FindLink(input, netdev), intent.tree.renderer)) {
       triggers.push_back(Reconfigure(intent.tree.renderer, netdev));
     }
   };
@@ -29,29 +29,33 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
   if (networkd) {
     for (const std::string& netdev : intent.down) reconfigure(netdev);
   }
-  const Observed<FileState> observed = FileOf(input.facts, std::string(kOwnFile));
+  const Observed<FileState> observed = FindFile(input.facts, std::string(kOwnFile));
   // The triggers reconfigure every port, also one that is as it should be.
-  std::vector<Action> undo;
-  const std::vector<RunCommand> withdraw = WithdrawOurs(intent);
-  if (std::holds_alternative<Absent>(observed)) undo.assign(withdraw.begin(), withdraw.end());
+  std::vector<Action> revert;
+  const std::vector<RunCommand> remove_generated = RemoveOurGenerated(intent);
+  if (std::holds_alternative<Absent>(observed))
+    revert.assign(remove_generated.begin(), remove_generated.end());
   for (const RailPort& port : intent.ports) {
-    const LinkFact* link = LinkOf(input, port.netdev);
+    const LinkFact* link = FindLink(input, port.netdev);
     if (link == nullptr || link->mtu == 0) continue;
-    for (RunCommand& command : RestoreLink(port.netdev, *link)) undo.push_back(std::move(command));
+    for (RunCommand& command : MakeLinkRevertCommands(port.netdev, *link))
+      revert.push_back(std::move(command));
   }
-  Resource resource{.kind = "file",
-                    .name = std::string(kOwnFile),
-                    .node = input.node.name,
-                    .desired = ResourceState(
-                        FileState{.content = OwnedFile(input.cluster.name, body), .mode = 0600}),
-                    .observed = AsState(observed),
-                    .undo = std::move(undo),
-                    .triggers = std::move(triggers),
-                    .release = Release{.after = withdraw},  // the links' entries know their values
-                    .impact = Impact::kLinkFlap,
-                    .interrupts = CutOff(input.facts, intent.ports),
-                    .blocked = intent.blocked,
-                    .where = input.cluster.Mark(input.cluster.fabric.position)};
+  Resource resource{
+      .kind = "file",
+      .name = std::string(kOwnFile),
+      .node = input.node.name,
+      .desired = ResourceState(
+          FileState{.content = FormatOwnedFile(input.cluster.name, body), .mode = 0600}),
+      .observed = AsState(observed),
+      .revert = std::move(revert),
+      .triggers = std::move(triggers),
+      .prune_commands =
+          PruneCommands{.after = remove_generated},  // the links' entries know their values
+      .impact = Impact::kLinkFlap,
+      .interrupts = ListCutOff(input.facts, intent.ports),
+      .blocked = intent.blocked,
+      .where = input.cluster.Mark(input.cluster.fabric.position)};
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
 }
@@ -60,10 +64,10 @@ Resource OwnFileResource(const PluginInput& input, const Intent& intent) {
 // wanted.
 void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
                       std::vector<Resource>& resources) {
-  const Observed<FileState> observed = FileOf(input.facts, std::string(kUnmanagedFile));
+  const Observed<FileState> observed = FindFile(input.facts, std::string(kUnmanagedFile));
   const bool wanted = intent.tree.renderer == Renderer::kNetworkManager && !intent.down.empty();
   const auto* state = Known(observed);
-  if (!wanted && (state == nullptr || !input.cluster.Owns(OwnerOf(state->content).value_or(""))))
+  if (!wanted && (state == nullptr || !input.cluster.Owns(FindOwner(state->content).value_or(""))))
     return;
   Resource resource{.kind = "file",
                     .name = std::string(kUnmanagedFile),
@@ -74,25 +78,26 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
                     .where = input.cluster.Mark(input.cluster.fabric.position)};
   if (wanted) {
     resource.desired = ResourceState(
-        FileState{.content = OwnedFile(input.cluster.name, UnmanagedBody(intent.down))});
+        FileState{.content = FormatOwnedFile(input.cluster.name, FormatUnmanaged(intent.down))});
   }
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   resources.push_back(std::move(resource));
 }
 
-// Always shown: even while everything holds, such a file undoes us at the next boot.
-Resource ForeignFile(const PluginInput& input, const Intent& intent, const Claim& claim) {
+// Always shown: even while everything holds, such a file reverts us at the next boot.
+Resource MakeForeignFileResource(const PluginInput& input, const Intent& intent,
+                                 const Claim& claim) {
   return {.kind = "file",
           .name = claim.path,
           .node = input.node.name,
           .desired = Absent{},
-          .observed = AsState(FileOf(input.facts, claim.path)),
-          .blocked = ClaimText(claim, intent.protection),
+          .observed = AsState(FindFile(input.facts, claim.path)),
+          .blocked = FormatClaim(claim, intent.protection),
           .where = input.cluster.Mark(input.cluster.fabric.position)};
 }
 
 std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec& node) {
-  if (PortsOf(fabric, node.name).empty()) return {};
+  if (GetPorts(fabric, node.name).empty()) return {};
   std::vector<Read> reads = {
       ReadFile{std::string(kOwnFile)},
       ReadFile{std::string(kUnmanagedFile)},
@@ -100,7 +105,7 @@ std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec
       ReadFiles{"/etc/netplan/*.yaml"},
       ReadFiles{"/run/netplan/*.yaml"},
       RunProbe{.id = std::string(kDefaultRouteKey), .argv = {"ip", "-j", "-4", "route", "show"}}};
-  for (Read& read : RdmaReads()) reads.push_back(std::move(read));
+  for (Read& read : ListRdmaReads()) reads.push_back(std::move(read));
   return reads;
 }
 
@@ -114,22 +119,22 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  if (PortsOf(input.fabric, input.node.name).empty()) return {};
-  const Intent intent = IntentOf(input);
+  if (GetPorts(input.fabric, input.node.name).empty()) return {};
+  const Intent intent = BuildIntent(input);
   std::vector<Resource> resources;
   for (const Claim& claim : intent.tree.claims)
-    resources.push_back(ForeignFile(input, intent, claim));
-  resources.push_back(OwnFileResource(input, intent));
+    resources.push_back(MakeForeignFileResource(input, intent, claim));
+  resources.push_back(MakeOwnFileResource(input, intent));
   AddUnmanagedFile(input, intent, resources);
-  for (const RailPort& port : intent.ports) resources.push_back(RailLink(input, intent, port));
+  for (const RailPort& port : intent.ports) resources.push_back(MakeRailLink(input, intent, port));
   for (const std::string& netdev : intent.down) {
-    resources.push_back(DownLink(input, intent, netdev));
+    resources.push_back(MakeDownLink(input, intent, netdev));
   }
   return resources;
 }
 
 // Only ports of the fabric were ever ours; one of them may lead to the node by now.
-void JudgeRelease(const PluginInput& input, Change& change) {
+void CheckPrune(const PluginInput& input, Change& change) {
   std::vector<std::string> netdevs;
   std::vector<RailPort> ports;
   for (const auto& [netdev, link] : input.facts.links) {
@@ -140,8 +145,8 @@ void JudgeRelease(const PluginInput& input, Change& change) {
     ports.push_back({.netdev = netdev});
   }
   if (netdevs.empty()) return;
-  change.interrupts = CutOff(input.facts, ports);
-  const std::string why = WhyProtected(ProtectionOf(input.node, input.facts), netdevs);
+  change.interrupts = ListCutOff(input.facts, ports);
+  const std::string why = ExplainProtected(FindProtection(input.node, input.facts), netdevs);
   if (!why.empty()) Block(change, why);
 }
 
@@ -153,7 +158,7 @@ Plugin Get() {
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,
-          .judge_release = JudgeRelease};
+          .check_prune = CheckPrune};
 }
 
 }  // namespace reconciler::plugins::netplan

@@ -30,7 +30,7 @@ std::map<std::string, std::string> Devices(const ProbeReply& reply) {
   return devices;
 }
 
-std::string Text(const Json& object, const char* key) {
+std::string ReadText(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return {};
   return found->is_string() ? found->get<std::string>() : found->dump();
@@ -45,7 +45,7 @@ std::string Word(std::string text) {
 
 }  // namespace
 
-std::vector<Read> RdmaReads() {
+std::vector<Read> ListRdmaReads() {
   return {
       ReadValues{std::string(kNetdevs)},
       RunProbe{.id = std::string(kRdmaUsersKey), .argv = {"rdma", "-j", "resource", "show", "qp"}}};
@@ -61,24 +61,24 @@ Observed<std::string> ParseRdmaUsers(const ProbeReply& reply) {
   const Json list = Json::parse(command.out, nullptr, /*allow_exceptions=*/false);
   if (command.exit_code != 0 || !list.is_array()) {
     const std::vector<std::string> lines = SplitLines(command.err);
-    return Unknown{"rdma resource: " + (lines.empty() ? "not JSON" : Printable(lines.front()))};
+    return Unknown{"rdma resource: " + (lines.empty() ? "not JSON" : MakePrintable(lines.front()))};
   }
   std::set<std::string> users;
   for (const Json& pair : list) {
     if (!pair.is_object()) continue;
-    const std::string type = Text(pair, "type");
+    const std::string type = ReadText(pair, "type");
     if (type == "GSI" || type == "SMI") continue;
-    const std::string hca = Text(pair, "ifname");
+    const std::string hca = ReadText(pair, "ifname");
     const auto device = devices.find(hca);
     users.insert(fmt::format("{} {} {} {}", Word(hca),
                              device == devices.end() ? "-" : Word(device->second),
-                             Word(Text(pair, "comm")), Word(Text(pair, "pid"))));
+                             Word(ReadText(pair, "comm")), Word(ReadText(pair, "pid"))));
   }
   if (users.empty()) return Absent{};
   return Join({users.begin(), users.end()}, "\n");
 }
 
-std::string CutOff(const NodeFacts& facts, const std::vector<RailPort>& ports) {
+std::string ListCutOff(const NodeFacts& facts, const std::vector<RailPort>& ports) {
   const auto fact = facts.values.find(std::string(kRdmaUsersKey));
   if (fact == facts.values.end()) return {};
   if (const auto* unknown = std::get_if<Unknown>(&fact->second)) {

@@ -14,13 +14,13 @@ namespace reconciler::plugins::netplan {
 // where the kernel does not tell). A link that flaps ends them, and NCCL jobs with them.
 inline constexpr std::string_view kRdmaUsersKey = "netplan.rdma_users";
 
-std::vector<Read> RdmaReads();
+std::vector<Read> ListRdmaReads();
 
 // From the queue pairs that `rdma resource` lists, without those that the kernel keeps on every
 // port for itself (GSI, SMI). Unknown where there are RDMA devices and nobody can tell.
 Observed<std::string> ParseRdmaUsers(const ProbeReply& reply);
 
 // "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1"; empty: nobody is cut off.
-std::string CutOff(const NodeFacts& facts, const std::vector<RailPort>& ports);
+std::string ListCutOff(const NodeFacts& facts, const std::vector<RailPort>& ports);
 
 }  // namespace reconciler::plugins::netplan

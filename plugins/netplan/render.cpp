@@ -28,7 +28,8 @@ std::string Key(const std::string& netdev) {
 
 }  // namespace
 
-std::string NetplanBody(const std::vector<RailPort>& ports, const std::vector<std::string>& down) {
+std::string FormatNetplan(const std::vector<RailPort>& ports,
+                          const std::vector<std::string>& down) {
   std::string body = "network:\n  version: 2\n  ethernets:\n";
   for (const RailPort& port : ports) {
     body += fmt::format(
@@ -56,7 +57,7 @@ std::string NetplanBody(const std::vector<RailPort>& ports, const std::vector<st
   return body;
 }
 
-std::string UnmanagedBody(const std::vector<std::string>& down) {
+std::string FormatUnmanaged(const std::vector<std::string>& down) {
   std::string body = "[keyfile]\nunmanaged-devices+=";
   for (const std::string& netdev : down) body += fmt::format("interface-name:{};", netdev);
   return body + "\n";

@@ -35,7 +35,7 @@ Observed<std::vector<Json>> ParseList(const CommandReply& reply) {
   return routes;
 }
 
-std::string TextOf(const Json& object, const char* key) {
+std::string FindText(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
@@ -54,10 +54,10 @@ Observed<std::string> ParseDefaultRoutes(const CommandReply& reply) {
   if (routes == nullptr) return Absent{};
   std::set<std::string> netdevs;
   const auto add = [&](const Json& hop) {
-    if (const std::string dev = TextOf(hop, "dev"); !dev.empty()) netdevs.insert(dev);
+    if (const std::string dev = FindText(hop, "dev"); !dev.empty()) netdevs.insert(dev);
   };
   for (const Json& route : *routes) {
-    if (TextOf(route, "dst") != "default") continue;
+    if (FindText(route, "dst") != "default") continue;
     add(route);
     const auto hops = route.find("nexthops");  // a route over several interfaces
     if (hops == route.end() || !hops->is_array()) continue;
@@ -76,19 +76,19 @@ Observed<std::string> ParseRoutes(const CommandReply& reply) {
   if (routes == nullptr) return Absent{};
   std::set<std::string> lines;
   for (const Json& route : *routes) {
-    const auto prefix = ParseDestination(TextOf(route, "dst"));
+    const auto prefix = ParseDestination(FindText(route, "dst"));
     if (!prefix) continue;
-    const std::string dev = TextOf(route, "dev");
+    const std::string dev = FindText(route, "dev");
     lines.insert(
-        fmt::format("{} {}", ToString(*prefix), dev.empty() ? "elsewhere" : Printable(dev)));
+        fmt::format("{} {}", ToString(*prefix), dev.empty() ? "elsewhere" : MakePrintable(dev)));
   }
   if (lines.empty()) return Absent{};
   return Join({lines.begin(), lines.end()}, "\n");
 }
 
-std::string WhyRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
-                               const std::vector<std::string>& ours, const NodeFacts& facts) {
-  const Observed<std::string> fact = ValueOf(facts, std::string(kRoutesKey));
+std::string ExplainRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
+                                   const std::vector<std::string>& ours, const NodeFacts& facts) {
+  const Observed<std::string> fact = FindValue(facts, std::string(kRoutesKey));
   const auto* lines = Known(fact);
   if (lines == nullptr) return {};
   for (const std::string& line : SplitLines(*lines)) {

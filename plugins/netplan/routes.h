@@ -22,7 +22,7 @@ Observed<std::string> ParseRoutes(const CommandReply& reply);
 // Why one of these subnets can be none of the fabric's: the node reaches a part of it elsewhere.
 // Routes over `ours`, the ports of the fabric, do not count, nor do those that are shorter than /8:
 // they stand for the default route. Empty: nothing is in the way.
-std::string WhyRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
-                               const std::vector<std::string>& ours, const NodeFacts& facts);
+std::string ExplainRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
+                                   const std::vector<std::string>& ours, const NodeFacts& facts);
 
 }  // namespace reconciler::plugins::netplan

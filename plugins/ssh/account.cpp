@@ -24,7 +24,7 @@ constexpr std::string_view kScript =
     "exec stat -L -c '%n|%a|%U' .ssh .ssh/id_ed25519_spark\n";
 
 // "0700 nvidia" from stat's line for `file`.
-Observed<std::string> StatOf(const CommandReply& reply, std::string_view file) {
+Observed<std::string> ReadStat(const CommandReply& reply, std::string_view file) {
   for (const std::string& line : SplitLines(reply.out)) {
     const std::vector<std::string> fields = Split(line, '|');
     if (fields.size() != 3 || fields[0] != file) continue;
@@ -42,7 +42,7 @@ Observed<std::string> StatOf(const CommandReply& reply, std::string_view file) {
   return Unknown{"stat gave no answer"};
 }
 
-std::string WhyFailed(const CommandReply& reply) {
+std::string ExplainFailed(const CommandReply& reply) {
   if (reply.exit_code == 3) return "the user does not exist on the node";
   if (reply.exit_code == 124) return "looking up the user gave no answer in 5 s";
   const std::vector<std::string> lines = SplitLines(reply.err);
@@ -52,7 +52,7 @@ std::string WhyFailed(const CommandReply& reply) {
 
 }  // namespace
 
-RunProbe AccountProbe(const std::string& user) {
+RunProbe MakeAccountProbe(const std::string& user) {
   return {.id = std::string(kId), .argv = {"sh", "-c", std::string(kScript), "sh", user}};
 }
 
@@ -65,7 +65,7 @@ void ParseAccount(const ProbeReply& reply, NodeFacts& facts) {
   Observed<std::string>& key = facts.values[std::string(kPrivateKey)];
   // 1 is stat's: something is not there.
   if (account.exit_code != 0 && account.exit_code != 1) {
-    group = directory = key = Unknown{WhyFailed(account)};
+    group = directory = key = Unknown{ExplainFailed(account)};
     return;
   }
   const std::vector<std::string> lines = SplitLines(account.out);
@@ -74,8 +74,8 @@ void ParseAccount(const ProbeReply& reply, NodeFacts& facts) {
   } else {
     group = lines.front();
   }
-  directory = StatOf(account, kDirectory);
-  key = StatOf(account, kPrivatePath);
+  directory = ReadStat(account, kDirectory);
+  key = ReadStat(account, kPrivatePath);
 }
 
 }  // namespace reconciler::plugins::ssh

@@ -16,7 +16,7 @@ inline constexpr std::string_view kGroupKey = "ssh.group";          // the user'
 inline constexpr std::string_view kDirectoryKey = "ssh.directory";  // ~/.ssh
 inline constexpr std::string_view kPrivateKey = "ssh.private_key";  // never its content
 
-RunProbe AccountProbe(const std::string& user);
+RunProbe MakeAccountProbe(const std::string& user);
 void ParseAccount(const ProbeReply& reply, NodeFacts& facts);
 
 }  // namespace reconciler::plugins::ssh

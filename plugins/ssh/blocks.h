@@ -11,17 +11,18 @@
 namespace reconciler::plugins::ssh {
 
 // "ssh-ed25519 AAAA… spark-reconcile homelab spark-2": the comment says whose it is.
-std::string AuthorizedLine(std::string_view cluster, const NodeName& node, const PublicKey& key);
+std::string FormatAuthorizedKey(std::string_view cluster, const NodeName& node,
+                                const PublicKey& key);
 // The key that a block (empty: none) holds for `node`.
-std::optional<PublicKey> AuthorizedKeyIn(std::string_view block, std::string_view cluster,
-                                         const NodeName& node);
+std::optional<PublicKey> ReadAuthorizedKey(std::string_view block, std::string_view cluster,
+                                           const NodeName& node);
 
 // One line per key, under every name by which `peer` is reached; its node name comes first.
-std::string KnownHostLines(const Peer& peer, const std::vector<PublicKey>& keys);
+std::string FormatKnownHosts(const Peer& peer, const std::vector<PublicKey>& keys);
 // The keys that a block (empty: none) holds for `peer`.
-std::vector<PublicKey> KnownHostKeysIn(std::string_view block, const Peer& peer);
+std::vector<PublicKey> ReadKnownHostKeys(std::string_view block, const Peer& peer);
 
 // The body of the block in ~/.ssh/config.
-std::string ConfigBody(const std::vector<Peer>& peers);
+std::string FormatConfig(const std::vector<Peer>& peers);
 
 }  // namespace reconciler::plugins::ssh

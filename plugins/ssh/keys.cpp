@@ -22,74 +22,74 @@ std::optional<PublicKey> ParseUserKey(std::string_view text) {
 }
 
 // "root" of "0600 root".
-std::string OwnerOf(const std::string& state) { return state.substr(state.find(' ') + 1); }
+std::string ReadOwner(const std::string& state) { return state.substr(state.find(' ') + 1); }
 
-KeyPair Broken(const std::string& state, const std::string& why, const std::string& remedy) {
+KeyPair MakeBroken(const std::string& state, const std::string& why, const std::string& remedy) {
   return {.state = state + ", " + why, .blocked = why + ": " + remedy};
 }
 
 // Neither half is there: can ssh-keygen, run by the user, put them there?
-KeyPair Missing(const NodeFacts& facts, const std::string& user) {
-  const Observed<std::string> directory = ValueOf(facts, std::string(kDirectoryKey));
+KeyPair MakeMissing(const NodeFacts& facts, const std::string& user) {
+  const Observed<std::string> directory = FindValue(facts, std::string(kDirectoryKey));
   KeyPair pair;
   if (const auto* unknown = std::get_if<Unknown>(&directory)) pair.state = *unknown;
-  if (const auto* state = Known(directory); state != nullptr && OwnerOf(*state) != user) {
-    pair.blocked = fmt::format("~/.ssh belongs to {}, wanted {}", OwnerOf(*state), user);
+  if (const auto* state = Known(directory); state != nullptr && ReadOwner(*state) != user) {
+    pair.blocked = fmt::format("~/.ssh belongs to {}, wanted {}", ReadOwner(*state), user);
   }
   return pair;
 }
 
-Unknown NotReached(const NodeName& peer) { return {fmt::format("{} was not reached", peer)}; }
+Unknown MakeNotReached(const NodeName& peer) { return {fmt::format("{} was not reached", peer)}; }
 
 }  // namespace
 
-KeyPair KeyPairOf(const NodeFacts& facts, const std::string& user) {
-  const Observed<std::string> private_key = ValueOf(facts, std::string(kPrivateKey));
-  const Observed<FileState> public_file = FileOf(facts, SshPath(user, kPublicKeyFile));
+KeyPair FindKeyPair(const NodeFacts& facts, const std::string& user) {
+  const Observed<std::string> private_key = FindValue(facts, std::string(kPrivateKey));
+  const Observed<FileState> public_file = FindFile(facts, MakeSshPath(user, kPublicKeyFile));
   if (const auto* unknown = std::get_if<Unknown>(&private_key)) return {.state = *unknown};
   if (const auto* unknown = std::get_if<Unknown>(&public_file)) {
     return {.state = Unknown{"public key: " + unknown->why}};
   }
   const std::string* state = Known(private_key);
   const FileState* text = Known(public_file);
-  if (state == nullptr && text == nullptr) return Missing(facts, user);
+  if (state == nullptr && text == nullptr) return MakeMissing(facts, user);
   if (state == nullptr)
-    return Broken("no private key", "the public key lacks its private key",
-                  "move the public key away, and a new pair is made");
+    return MakeBroken("no private key", "the public key lacks its private key",
+                      "move the public key away, and a new pair is made");
   const std::string print_it = fmt::format("ssh-keygen -y -f ~/.ssh/{} prints it", kKeyFile);
-  if (text == nullptr) return Broken(*state, "the private key lacks its public key", print_it);
+  if (text == nullptr) return MakeBroken(*state, "the private key lacks its public key", print_it);
   const auto key = ParseUserKey(text->content);
-  if (!key) return Broken(*state, "the public key is not one ssh-ed25519 line", print_it);
+  if (!key) return MakeBroken(*state, "the public key is not one ssh-ed25519 line", print_it);
   KeyPair pair{.state = *state, .key = key};
-  if (OwnerOf(*state) != user) {
-    pair.blocked = fmt::format("belongs to {}, wanted {}", OwnerOf(*state), user);
+  if (ReadOwner(*state) != user) {
+    pair.blocked = fmt::format("belongs to {}, wanted {}", ReadOwner(*state), user);
   }
   return pair;
 }
 
-PeerKey PeerKeyOf(const ClusterFacts& all, const NodeName& peer, const std::string& user) {
+PeerKey FindPeerKey(const ClusterFacts& all, const NodeName& peer, const std::string& user) {
   const auto found = all.nodes.find(peer);
-  if (found == all.nodes.end()) return NotReached(peer);
-  const KeyPair pair = KeyPairOf(found->second, user);
+  if (found == all.nodes.end()) return MakeNotReached(peer);
+  const KeyPair pair = FindKeyPair(found->second, user);
   if (pair.key) return *pair.key;
-  if (pair.ToBeMade()) return Pending{};
+  if (pair.IsToBeMade()) return Pending{};
   const auto* unknown = std::get_if<Unknown>(&pair.state);
   return Unknown{fmt::format("on {}: {}", peer, unknown != nullptr ? unknown->why : pair.blocked)};
 }
 
-std::vector<Read> HostKeyReads() {
+std::vector<Read> ListHostKeyReads() {
   std::vector<Read> reads;
   for (const std::string_view file : kHostKeyFiles) reads.push_back(ReadFile{std::string(file)});
   return reads;
 }
 
-std::variant<std::vector<PublicKey>, Unknown> HostKeysOf(const ClusterFacts& all,
-                                                         const NodeName& peer) {
+std::variant<std::vector<PublicKey>, Unknown> FindHostKeys(const ClusterFacts& all,
+                                                           const NodeName& peer) {
   const auto found = all.nodes.find(peer);
-  if (found == all.nodes.end()) return NotReached(peer);
+  if (found == all.nodes.end()) return MakeNotReached(peer);
   std::vector<PublicKey> keys;
   for (const std::string_view file : kHostKeyFiles) {
-    const Observed<FileState> state = FileOf(found->second, std::string(file));
+    const Observed<FileState> state = FindFile(found->second, std::string(file));
     if (const auto* unknown = std::get_if<Unknown>(&state)) {
       return Unknown{fmt::format("on {}: {}: {}", peer, file, unknown->why)};
     }

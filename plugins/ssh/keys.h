@@ -17,17 +17,17 @@ struct KeyPair {
   std::string blocked = {};                     // why nothing of ours can put it right
   std::optional<PublicKey> key = std::nullopt;  // usable by the peers
   // Neither half exists and nothing stands in the way: the node's own plan makes it.
-  bool ToBeMade() const { return std::holds_alternative<Absent>(state) && blocked.empty(); }
+  bool IsToBeMade() const { return std::holds_alternative<Absent>(state) && blocked.empty(); }
 };
-KeyPair KeyPairOf(const NodeFacts& facts, const std::string& user);
+KeyPair FindKeyPair(const NodeFacts& facts, const std::string& user);
 
 struct Pending {};  // known after apply
 using PeerKey = std::variant<PublicKey, Pending, Unknown>;
-PeerKey PeerKeyOf(const ClusterFacts& all, const NodeName& peer, const std::string& user);
+PeerKey FindPeerKey(const ClusterFacts& all, const NodeName& peer, const std::string& user);
 
-std::vector<Read> HostKeyReads();
-// Sorted by the order of HostKeyReads; never empty when known.
-std::variant<std::vector<PublicKey>, Unknown> HostKeysOf(const ClusterFacts& all,
-                                                         const NodeName& peer);
+std::vector<Read> ListHostKeyReads();
+// Sorted by the order of ListHostKeyReads; never empty when known.
+std::variant<std::vector<PublicKey>, Unknown> FindHostKeys(const ClusterFacts& all,
+                                                           const NodeName& peer);
 
 }  // namespace reconciler::plugins::ssh

@@ -16,7 +16,7 @@ bool IsHost(std::string_view name) {
   return !name.starts_with('-') && name.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
-const RailPort* PortOf(const Segment& segment, const NodeName& node) {
+const RailPort* FindPort(const Segment& segment, const NodeName& node) {
   const auto found = std::find_if(segment.ports.begin(), segment.ports.end(),
                                   [&](const RailPort& port) { return port.node == node; });
   return found == segment.ports.end() ? nullptr : &*found;
@@ -24,7 +24,7 @@ const RailPort* PortOf(const Segment& segment, const NodeName& node) {
 
 }  // namespace
 
-std::optional<MeshSpec> MeshOf(const ClusterSpec& cluster) {
+std::optional<MeshSpec> ReadMesh(const ClusterSpec& cluster) {
   const Value* mesh = cluster.settings.At({"ssh", "mesh"});
   if (mesh == nullptr || mesh->AsBool() == nullptr || !*mesh->AsBool()) return std::nullopt;
   MeshSpec spec{.position = mesh->position};
@@ -32,16 +32,16 @@ std::optional<MeshSpec> MeshOf(const ClusterSpec& cluster) {
   return spec;
 }
 
-std::string UserOf(const MeshSpec& mesh, const NodeSpec& node) {
+std::string FindUser(const MeshSpec& mesh, const NodeSpec& node) {
   return mesh.user.empty() ? node.access.user : mesh.user;
 }
 
-std::string SshPath(std::string_view user, std::string_view file) {
+std::string MakeSshPath(std::string_view user, std::string_view file) {
   return fmt::format("~{}/.ssh/{}", user, file);
 }
 
-std::vector<Peer> PeersOf(const ClusterSpec& cluster, const Fabric& fabric, const MeshSpec& mesh,
-                          const NodeName& node) {
+std::vector<Peer> ListPeers(const ClusterSpec& cluster, const Fabric& fabric, const MeshSpec& mesh,
+                            const NodeName& node) {
   // The order of the manifest's nodes means nothing: moving one must not move lines on the nodes.
   std::vector<const NodeSpec*> others;
   for (const NodeSpec& other : cluster.nodes) {
@@ -52,12 +52,12 @@ std::vector<Peer> PeersOf(const ClusterSpec& cluster, const Fabric& fabric, cons
   std::vector<Peer> peers;
   for (const NodeSpec* other : others) {
     Peer peer{.name = other->name,
-              .user = UserOf(mesh, *other),
+              .user = FindUser(mesh, *other),
               .address = other->address,
               .port = other->access.port};
     for (const Segment& segment : fabric.segments) {
-      const RailPort* port = PortOf(segment, other->name);
-      if (port != nullptr && PortOf(segment, node) != nullptr) peer.rails.push_back(*port);
+      const RailPort* port = FindPort(segment, other->name);
+      if (port != nullptr && FindPort(segment, node) != nullptr) peer.rails.push_back(*port);
     }
     peers.push_back(std::move(peer));
   }
@@ -65,7 +65,7 @@ std::vector<Peer> PeersOf(const ClusterSpec& cluster, const Fabric& fabric, cons
 }
 
 Errors CheckMesh(const ClusterSpec& cluster, const Fabric&) {
-  const auto mesh = MeshOf(cluster);
+  const auto mesh = ReadMesh(cluster);
   if (!mesh) return {};
   Errors errors;
   const auto add = [&](Position position, std::string message, std::string hint) {
@@ -75,7 +75,7 @@ Errors CheckMesh(const ClusterSpec& cluster, const Fabric&) {
                       .hint = std::move(hint)});
   };
   for (const NodeSpec& node : cluster.nodes) {
-    const std::string user = UserOf(*mesh, node);
+    const std::string user = FindUser(*mesh, node);
     if (user.empty()) {
       add(node.position, fmt::format("ssh.mesh: wanted a user for {}, found none", node.name),
           "set ssh.user, or access.user");
@@ -83,7 +83,7 @@ Errors CheckMesh(const ClusterSpec& cluster, const Fabric&) {
     if (!IsHost(node.address)) {
       add(node.position,
           fmt::format("ssh.mesh: wanted a host name or an address for {}, found '{}'", node.name,
-                      Printable(node.address)),
+                      MakePrintable(node.address)),
           "letters, digits, '_', '.', ':' and '-'");
     }
   }

@@ -18,13 +18,13 @@ struct MeshSpec {
   std::string user = {};  // empty: each node's access.user
   Position position = {};
 };
-std::optional<MeshSpec> MeshOf(const ClusterSpec& cluster);
+std::optional<MeshSpec> ReadMesh(const ClusterSpec& cluster);
 
 // Who logs in to and from `node`.
-std::string UserOf(const MeshSpec& mesh, const NodeSpec& node);
+std::string FindUser(const MeshSpec& mesh, const NodeSpec& node);
 
 // "~nvidia/.ssh/config", the form that reads and actions take.
-std::string SshPath(std::string_view user, std::string_view file);
+std::string MakeSshPath(std::string_view user, std::string_view file);
 
 // Another node of the cluster, as `ssh` on this node names it.
 struct Peer {
@@ -35,8 +35,8 @@ struct Peer {
   std::vector<RailPort> rails = {};  // its ports on segments that this node is on too
 };
 // In manifest order. All other nodes: management reaches everyone, a rail only those who share it.
-std::vector<Peer> PeersOf(const ClusterSpec& cluster, const Fabric& fabric, const MeshSpec& mesh,
-                          const NodeName& node);
+std::vector<Peer> ListPeers(const ClusterSpec& cluster, const Fabric& fabric, const MeshSpec& mesh,
+                            const NodeName& node);
 
 Errors CheckMesh(const ClusterSpec& cluster, const Fabric& fabric);
 

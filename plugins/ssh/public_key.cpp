@@ -38,7 +38,7 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
 }
 
 // Takes one length-prefixed string (RFC 4251) off the front of `wire`.
-std::optional<std::string_view> TakeString(std::string_view& wire) {
+std::optional<std::string_view> ReadString(std::string_view& wire) {
   if (wire.size() < 4) return std::nullopt;
   std::size_t length = 0;
   for (const char c : wire.substr(0, 4)) length = length << 8 | static_cast<unsigned char>(c);
@@ -50,9 +50,9 @@ std::optional<std::string_view> TakeString(std::string_view& wire) {
 }
 
 bool WireFits(std::string_view type, std::string_view wire) {
-  if (TakeString(wire) != type) return false;
+  if (ReadString(wire) != type) return false;
   if (type != "ssh-ed25519") return !wire.empty();
-  const auto point = TakeString(wire);
+  const auto point = ReadString(wire);
   return point && point->size() == kEd25519Bytes && wire.empty();
 }
 

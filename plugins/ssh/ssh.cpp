@@ -19,14 +19,14 @@ constexpr std::string_view kConfig = "config";
 constexpr unsigned kWritableByOthers = 0022;
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
-  const auto mesh = MeshOf(cluster);
+  const auto mesh = ReadMesh(cluster);
   if (!mesh) return {};
-  const std::string user = UserOf(*mesh, node);
-  std::vector<Read> reads = HostKeyReads();
+  const std::string user = FindUser(*mesh, node);
+  std::vector<Read> reads = ListHostKeyReads();
   for (const std::string_view file : {kPublicKeyFile, kAuthorizedKeys, kKnownHosts, kConfig}) {
-    reads.push_back(ReadFile{SshPath(user, file)});
+    reads.push_back(ReadFile{MakeSshPath(user, file)});
   }
-  reads.push_back(AccountProbe(user));
+  reads.push_back(MakeAccountProbe(user));
   return reads;
 }
 
@@ -48,16 +48,16 @@ struct Site {
     return {.argv = std::move(argv), .user = user};
   }
   std::string Block(std::string_view file) const {
-    const Observed<FileState> observed = FileOf(input.facts, SshPath(user, file));
+    const Observed<FileState> observed = FindFile(input.facts, MakeSshPath(user, file));
     const FileState* state = Known(observed);
     if (state == nullptr) return {};
-    return BlockOf(state->content, input.cluster.name, kTopic).value_or("");
+    return ReadBlock(state->content, input.cluster.name, kTopic).value_or("");
   }
 };
 
-Resource Directory(const Site& site) {
+Resource MakeDirectory(const Site& site) {
   Resource resource = site.Make("ssh", fmt::format("~{}/.ssh", site.user));
-  const Observed<std::string> observed = ValueOf(site.input.facts, std::string(kDirectoryKey));
+  const Observed<std::string> observed = FindValue(site.input.facts, std::string(kDirectoryKey));
   resource.desired = ResourceState("0700 " + site.user);
   resource.observed = AsState(observed);
   if (const std::string* state = Known(observed)) {
@@ -66,7 +66,7 @@ Resource Directory(const Site& site) {
       resource.blocked = fmt::format("belongs to {}, wanted {}", parts.back(), site.user);
     }
     resource.apply = {site.AsUser({"chmod", "0700", ".ssh"})};
-    resource.undo = {site.AsUser({"chmod", parts.front(), ".ssh"})};
+    resource.revert = {site.AsUser({"chmod", parts.front(), ".ssh"})};
   } else {
     resource.apply = {site.AsUser({"install", "-d", "-m", "0700", ".ssh"})};
   }
@@ -76,16 +76,16 @@ Resource Directory(const Site& site) {
 // Made on the node and never copied off it. ssh-keygen does not overwrite: it asks, and no answer
 // is a no. There is no undo for a new pair: an undo that deletes could meet a key that is not this
 // one.
-Resource Pair(const Site& site) {
-  const KeyPair pair = KeyPairOf(site.input.facts, site.user);
-  Resource resource = site.Make("ssh", SshPath(site.user, kKeyFile));
+Resource MakeKeyPair(const Site& site) {
+  const KeyPair pair = FindKeyPair(site.input.facts, site.user);
+  Resource resource = site.Make("ssh", MakeSshPath(site.user, kKeyFile));
   const std::string path = fmt::format(".ssh/{}", kKeyFile);
   resource.desired = ResourceState("0600 " + site.user);
   resource.observed = AsState(pair.state);
   resource.blocked = pair.blocked;
   if (const std::string* state = Known(pair.state)) {
     resource.apply = {site.AsUser({"chmod", "0600", path})};
-    resource.undo = {site.AsUser({"chmod", Split(*state, ' ').front(), path})};
+    resource.revert = {site.AsUser({"chmod", Split(*state, ' ').front(), path})};
   } else {
     const std::string comment =
         fmt::format("spark-reconcile {} {}", site.input.cluster.name, site.input.node.name);
@@ -98,10 +98,10 @@ Resource Pair(const Site& site) {
 
 // One of the user's files with our block in it. nullopt: no file, and nothing to put into it.
 using Body = std::variant<std::string, KnownAfterApply>;
-std::optional<Resource> BlockFile(const Site& site, std::string_view file, const Body& wanted) {
-  const std::string path = SshPath(site.user, file);
-  const Observed<FileState> observed = FileOf(site.input.facts, path);
-  const Observed<std::string> group = ValueOf(site.input.facts, std::string(kGroupKey));
+std::optional<Resource> MakeBlockFile(const Site& site, std::string_view file, const Body& wanted) {
+  const std::string path = MakeSshPath(site.user, file);
+  const Observed<FileState> observed = FindFile(site.input.facts, path);
+  const Observed<std::string> group = FindValue(site.input.facts, std::string(kGroupKey));
   const FileState* before = Known(observed);
   if (std::holds_alternative<Absent>(observed) && wanted == Body(std::string()))
     return std::nullopt;
@@ -120,17 +120,18 @@ std::optional<Resource> BlockFile(const Site& site, std::string_view file, const
   if (before != nullptr && file != kAuthorizedKeys) after.mode = before->mode & ~kWritableByOthers;
   std::string text = before == nullptr ? "" : before->content;
   if (const std::string& former = site.input.cluster.former_name; !former.empty()) {
-    text = WithBlock(text, former, kTopic, "");
+    text = SetBlock(text, former, kTopic, "");
   }
   // ssh takes the first value that it meets, so our hosts come before the user's patterns.
-  after.content = file == kConfig ? WithBlockFirst(text, site.input.cluster.name, kTopic, body)
-                                  : WithBlock(text, site.input.cluster.name, kTopic, body);
+  after.content = file == kConfig ? SetBlockFirst(text, site.input.cluster.name, kTopic, body)
+                                  : SetBlock(text, site.input.cluster.name, kTopic, body);
   resource.desired = ResourceState(std::move(after));
   return resource;
 }
 
 // A peer whose keys cannot be learned and that has none in the block: named, and blocked.
-Resource Missing(const Site& site, std::string name, std::string_view wanted, const Unknown& why) {
+Resource MakeMissing(const Site& site, std::string name, std::string_view wanted,
+                     const Unknown& why) {
   Resource resource = site.Make("ssh", std::move(name));
   resource.desired = ResourceState(std::string(wanted));
   resource.observed = why;
@@ -144,16 +145,16 @@ void AddAuthorizedKeys(const Site& site, std::vector<Resource>& resources,
   std::string body;
   std::vector<std::string> pending;
   for (const Peer& peer : site.peers) {
-    const PeerKey key = PeerKeyOf(site.input.all, peer.name, peer.user);
+    const PeerKey key = FindPeerKey(site.input.all, peer.name, peer.user);
     if (const auto* known = std::get_if<PublicKey>(&key)) {
-      body += AuthorizedLine(site.input.cluster.name, peer.name, *known);
+      body += FormatAuthorizedKey(site.input.cluster.name, peer.name, *known);
     } else if (std::holds_alternative<Pending>(key)) {
       pending.push_back(peer.name);
-    } else if (const auto kept = AuthorizedKeyIn(block, site.input.cluster.name, peer.name)) {
-      body += AuthorizedLine(site.input.cluster.name, peer.name, *kept);
+    } else if (const auto kept = ReadAuthorizedKey(block, site.input.cluster.name, peer.name)) {
+      body += FormatAuthorizedKey(site.input.cluster.name, peer.name, *kept);
     } else {
       missing.push_back(
-          Missing(site, "public key of " + peer.name, "authorized", std::get<Unknown>(key)));
+          MakeMissing(site, "public key of " + peer.name, "authorized", std::get<Unknown>(key)));
     }
   }
   Body wanted = body;
@@ -161,7 +162,8 @@ void AddAuthorizedKeys(const Site& site, std::vector<Resource>& resources,
     wanted = KnownAfterApply{
         fmt::format("public {} of {}", pending.size() == 1 ? "key" : "keys", Join(pending, ", "))};
   }
-  if (auto file = BlockFile(site, kAuthorizedKeys, wanted)) resources.push_back(std::move(*file));
+  if (auto file = MakeBlockFile(site, kAuthorizedKeys, wanted))
+    resources.push_back(std::move(*file));
 }
 
 void AddKnownHosts(const Site& site, std::vector<Resource>& resources,
@@ -169,31 +171,31 @@ void AddKnownHosts(const Site& site, std::vector<Resource>& resources,
   const std::string block = site.Block(kKnownHosts);
   std::string body;
   for (const Peer& peer : site.peers) {
-    const auto keys = HostKeysOf(site.input.all, peer.name);
+    const auto keys = FindHostKeys(site.input.all, peer.name);
     const auto* known = std::get_if<std::vector<PublicKey>>(&keys);
     const std::string lines =
-        KnownHostLines(peer, known != nullptr ? *known : KnownHostKeysIn(block, peer));
+        FormatKnownHosts(peer, known != nullptr ? *known : ReadKnownHostKeys(block, peer));
     if (lines.empty()) {
       missing.push_back(
-          Missing(site, "host keys of " + peer.name, "known", std::get<Unknown>(keys)));
+          MakeMissing(site, "host keys of " + peer.name, "known", std::get<Unknown>(keys)));
     }
     body += lines;
   }
-  if (auto file = BlockFile(site, kKnownHosts, body)) resources.push_back(std::move(*file));
+  if (auto file = MakeBlockFile(site, kKnownHosts, body)) resources.push_back(std::move(*file));
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  const auto mesh = MeshOf(input.cluster);
+  const auto mesh = ReadMesh(input.cluster);
   if (!mesh) return {};
   const Site site{.input = input,
                   .where = input.cluster.Mark(mesh->position),
-                  .user = UserOf(*mesh, input.node),
-                  .peers = PeersOf(input.cluster, input.fabric, *mesh, input.node.name)};
-  std::vector<Resource> resources = {Directory(site), Pair(site)};
+                  .user = FindUser(*mesh, input.node),
+                  .peers = ListPeers(input.cluster, input.fabric, *mesh, input.node.name)};
+  std::vector<Resource> resources = {MakeDirectory(site), MakeKeyPair(site)};
   std::vector<Resource> missing;
   AddAuthorizedKeys(site, resources, missing);
   AddKnownHosts(site, resources, missing);
-  if (auto file = BlockFile(site, kConfig, ConfigBody(site.peers))) {
+  if (auto file = MakeBlockFile(site, kConfig, FormatConfig(site.peers))) {
     resources.push_back(std::move(*file));
   }
   resources.insert(resources.end(), missing.begin(), missing.end());

@@ -14,7 +14,7 @@ std::string Basename(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-std::map<std::string, std::string> PathsByName(const NodeFacts& facts) {
+std::map<std::string, std::string> SortPathsByName(const NodeFacts& facts) {
   std::map<std::string, std::string> paths;
   for (const std::string_view folder :
        {"/usr/lib/sysctl.d/", "/usr/local/lib/sysctl.d/", "/run/sysctl.d/", "/etc/sysctl.d/"}) {
@@ -38,19 +38,19 @@ void AddFile(const std::string& path, const std::string& content,
     if (line[0] == '-') line.remove_prefix(1);  // "do not mind when it fails"
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) continue;
-    const auto key = CanonicalKey(Trim(line.substr(0, equals)));
-    if (key) settings[*key] = {NormalValue(line.substr(equals + 1)), path};
+    const auto key = NormalizeKey(Trim(line.substr(0, equals)));
+    if (key) settings[*key] = {NormalizeValue(line.substr(equals + 1)), path};
   }
 }
 
 }  // namespace
 
-std::map<std::string, Setting> LaterSettings(const NodeFacts& facts) {
+std::map<std::string, Setting> FindLaterSettings(const NodeFacts& facts) {
   const std::string ours = Basename(kOwnFile);
   std::map<std::string, Setting> settings;
-  for (const auto& [name, path] : PathsByName(facts)) {
+  for (const auto& [name, path] : SortPathsByName(facts)) {
     if (name <= ours) continue;
-    const Observed<FileState> file = FileOf(facts, path);
+    const Observed<FileState> file = FindFile(facts, path);
     if (const auto* state = Known(file)) AddFile(path, state->content, settings);
   }
   return settings;

@@ -19,6 +19,6 @@ struct Setting {
 // What the drop-in files that are read after ours set at boot, by canonical key: the last word of
 // each. Sorted by file name whatever the folder; of one name /etc hides /run hides /usr. Patterns
 // (net.ipv4.conf.*.rp_filter) are left out: systemd-sysctl prefers an explicit key over them.
-std::map<std::string, Setting> LaterSettings(const NodeFacts& facts);
+std::map<std::string, Setting> FindLaterSettings(const NodeFacts& facts);
 
 }  // namespace reconciler::plugins::sysctl

@@ -28,7 +28,7 @@ bool Allowed(char c) {
 
 }  // namespace
 
-std::optional<std::string> CanonicalKey(std::string_view key) {
+std::optional<std::string> NormalizeKey(std::string_view key) {
   const std::size_t separator = key.find_first_of("./");
   if (separator == std::string_view::npos) return std::nullopt;
   if (!std::all_of(key.begin(), key.end(), Allowed)) return std::nullopt;
@@ -40,17 +40,17 @@ std::optional<std::string> CanonicalKey(std::string_view key) {
   return Swapped(path);
 }
 
-std::string PathOfKey(std::string_view canonical) {
+std::string MakeKeyPath(std::string_view canonical) {
   return std::string(kRoot) + Swapped(canonical);
 }
 
-std::string KeyOfPath(std::string_view path) { return Swapped(path.substr(kRoot.size())); }
+std::string ReadKeyFromPath(std::string_view path) { return Swapped(path.substr(kRoot.size())); }
 
-std::string InterfaceKey(std::string_view netdev, std::string_view setting) {
+std::string MakeInterfaceKey(std::string_view netdev, std::string_view setting) {
   return Swapped("net/ipv4/conf/" + std::string(netdev) + "/" + std::string(setting));
 }
 
-std::string InterfaceOf(std::string_view canonical) {
+std::string FindInterface(std::string_view canonical) {
   const std::vector<std::string> parts = Split(canonical, '.');
   const bool fits =
       parts.size() == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh");
@@ -58,7 +58,7 @@ std::string InterfaceOf(std::string_view canonical) {
   return Swapped(parts[3]);
 }
 
-std::string NormalValue(std::string_view value) {
+std::string NormalizeValue(std::string_view value) {
   std::string normal;
   for (const char c : Trim(value)) {
     const bool blank = c == ' ' || c == '\t';

@@ -33,32 +33,32 @@ struct Wanted {
   Position position = {};
 };
 
-std::string FactKey(std::string_view key) { return "sysctl." + std::string(key); }
+std::string MakeFactKey(std::string_view key) { return "sysctl." + std::string(key); }
 
 // By canonical key. The manifest's own word on a key counts more than what the fabric asks for.
-std::map<std::string, Wanted> WantedOf(const ClusterSpec& cluster, const Fabric& fabric,
-                                       const NodeName& node) {
+std::map<std::string, Wanted> ReadWanted(const ClusterSpec& cluster, const Fabric& fabric,
+                                         const NodeName& node) {
   std::map<std::string, Wanted> wanted;
   if (const auto ports = fabric.ports.find(node); ports != fabric.ports.end()) {
     for (const RailPort& port : ports->second) {
       // Two ports of one machine can meet on one switch. By default Linux answers ARP for any of
       // its addresses on any port, and traffic of both rails ends up on one of them.
-      wanted[InterfaceKey(port.netdev, "arp_ignore")] = {"1", port.position};
-      wanted[InterfaceKey(port.netdev, "arp_announce")] = {"2", port.position};
+      wanted[MakeInterfaceKey(port.netdev, "arp_ignore")] = {"1", port.position};
+      wanted[MakeInterfaceKey(port.netdev, "arp_announce")] = {"2", port.position};
     }
   }
   const Value* section = cluster.settings.Find("sysctl");
   if (section == nullptr) return wanted;
   for (const Member& member : section->Members()) {
-    if (const auto key = CanonicalKey(member.key)) {
-      wanted[*key] = {NormalValue(member.value.ScalarText()), member.key_position};
+    if (const auto key = NormalizeKey(member.key)) {
+      wanted[*key] = {NormalizeValue(member.value.ScalarText()), member.key_position};
     }
   }
   return wanted;
 }
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
-  const auto wanted = WantedOf(cluster, fabric, node.name);
+  const auto wanted = ReadWanted(cluster, fabric, node.name);
   if (wanted.empty()) return {};
   std::vector<Read> reads = {ReadFile{std::string(kOwnFile)},
                              ReadFile{"/etc/sysctl.conf"},
@@ -68,8 +68,8 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
                              ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
   RunProbe probe{.id = std::string(kReadOnlyKey), .argv = {"sh", "-c", std::string(kScript), "sh"}};
   for (const auto& [key, value] : wanted) {
-    reads.push_back(ReadValue{PathOfKey(key)});
-    probe.argv.push_back(PathOfKey(key));
+    reads.push_back(ReadValue{MakeKeyPath(key)});
+    probe.argv.push_back(MakeKeyPath(key));
   }
   reads.push_back(std::move(probe));
   return reads;
@@ -82,7 +82,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   std::set<std::string> read_only;
   for (const std::string& line : SplitLines(listed->second.out)) {
     if (line.size() < 2 || !line.substr(2).starts_with(kProcSys)) continue;
-    const std::string key = KeyOfPath(line.substr(2));
+    const std::string key = ReadKeyFromPath(line.substr(2));
     asked.insert(key);
     if (line.starts_with("r ")) read_only.insert(key);
   }
@@ -91,17 +91,17 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   const bool whole = listed->second.exit_code == 0 && !asked.empty();
   for (const auto& [path, value] : reply.values) {
     if (!path.starts_with(kProcSys)) continue;
-    const std::string key = KeyOfPath(path);
+    const std::string key = ReadKeyFromPath(path);
     if (whole && !asked.contains(key)) continue;
     const auto* text = Known(value);
-    facts.values[FactKey(key)] =
-        text != nullptr ? Observed<std::string>(NormalValue(*text)) : value;
+    facts.values[MakeFactKey(key)] =
+        text != nullptr ? Observed<std::string>(NormalizeValue(*text)) : value;
   }
   facts.values[std::string(kReadOnlyKey)] = Join({read_only.begin(), read_only.end()}, " ");
 }
 
 bool IsReadOnly(const NodeFacts& facts, const std::string& key) {
-  const Observed<std::string> list = ValueOf(facts, std::string(kReadOnlyKey));
+  const Observed<std::string> list = FindValue(facts, std::string(kReadOnlyKey));
   const auto* text = Known(list);
   if (text == nullptr) return false;
   const std::vector<std::string> keys = Split(*text, ' ');
@@ -109,24 +109,24 @@ bool IsReadOnly(const NodeFacts& facts, const std::string& key) {
 }
 
 // Why a key of an interface may not be set; empty: it may, or it is about no interface.
-std::string WhyKeyProtected(const Protection& protection, const std::string& key) {
-  const std::string netdev = InterfaceOf(key);
-  return netdev.empty() ? "" : WhyProtected(protection, {netdev});
+std::string ExplainKeyProtected(const Protection& protection, const std::string& key) {
+  const std::string netdev = FindInterface(key);
+  return netdev.empty() ? "" : ExplainProtected(protection, {netdev});
 }
 
-Position PlaceOf(const ClusterSpec& cluster) {
+Position FindPosition(const ClusterSpec& cluster) {
   for (const Member& member : cluster.settings.Members()) {
     if (member.key == "sysctl") return member.key_position;
   }
   return cluster.fabric.position;
 }
 
-Resource FileResource(const PluginInput& input, const std::map<std::string, Wanted>& wanted,
-                      const Protection& protection) {
+Resource MakeFileResource(const PluginInput& input, const std::map<std::string, Wanted>& wanted,
+                          const Protection& protection) {
   std::string body;
   std::string blocked;
   for (const auto& [key, one] : wanted) {
-    const std::string why = WhyKeyProtected(protection, key);
+    const std::string why = ExplainKeyProtected(protection, key);
     if (!why.empty() && !protection.unclear.empty()) blocked = why;
     // The next boot would set what must not be set now.
     if (why.empty() || !blocked.empty()) body += fmt::format("{} = {}\n", key, one.value);
@@ -135,10 +135,10 @@ Resource FileResource(const PluginInput& input, const std::map<std::string, Want
       .kind = "file",
       .name = std::string(kOwnFile),
       .node = input.node.name,
-      .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
-      .observed = AsState(FileOf(input.facts, std::string(kOwnFile))),
+      .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
+      .observed = AsState(FindFile(input.facts, std::string(kOwnFile))),
       .blocked = std::move(blocked),
-      .where = input.cluster.Mark(PlaceOf(input.cluster))};
+      .where = input.cluster.Mark(FindPosition(input.cluster))};
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
 }
@@ -147,9 +147,9 @@ RunCommand Set(const std::string& key, const std::string& value) {
   return {.argv = {"sysctl", "-w", "--", fmt::format("{}={}", key, value)}};
 }
 
-Resource LiveResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
-                      const Protection& protection) {
-  const Observed<std::string> observed = ValueOf(input.facts, FactKey(key));
+Resource MakeLiveResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
+                          const Protection& protection) {
+  const Observed<std::string> observed = FindValue(input.facts, MakeFactKey(key));
   Resource resource{.kind = "sysctl",
                     .name = key,
                     .node = input.node.name,
@@ -163,16 +163,16 @@ Resource LiveResource(const PluginInput& input, const std::string& key, const Wa
   }
   const auto* before = Known(observed);
   if (before == nullptr) return resource;
-  resource.undo = {Set(key, *before)};
-  std::string why = WhyKeyProtected(protection, key);
+  resource.revert = {Set(key, *before)};
+  std::string why = ExplainKeyProtected(protection, key);
   if (why.empty() && IsReadOnly(input.facts, key)) why = "read-only here";
   if (!why.empty()) resource.blocked = fmt::format("{} → {}: {}", *before, wanted.value, why);
   return resource;
 }
 
 // Nothing that we can change: the user must learn that the next boot undoes our value.
-Resource BootResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
-                      const Setting& later) {
+Resource MakeBootResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
+                          const Setting& later) {
   return {.kind = "sysctl",
           .name = key + " at boot",
           .node = input.node.name,
@@ -184,21 +184,21 @@ Resource BootResource(const PluginInput& input, const std::string& key, const Wa
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  const auto wanted = WantedOf(input.cluster, input.fabric, input.node.name);
+  const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
   if (wanted.empty()) return {};
-  const std::map<std::string, Setting> later = LaterSettings(input.facts);
-  const Protection protection = ProtectionOf(input.node, input.facts);
-  std::vector<Resource> resources = {FileResource(input, wanted, protection)};
+  const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
+  const Protection protection = FindProtection(input.node, input.facts);
+  std::vector<Resource> resources = {MakeFileResource(input, wanted, protection)};
   for (const auto& [key, one] : wanted) {
-    resources.push_back(LiveResource(input, key, one, protection));
+    resources.push_back(MakeLiveResource(input, key, one, protection));
     if (const auto found = later.find(key); found != later.end()) {
-      resources.push_back(BootResource(input, key, one, found->second));
+      resources.push_back(MakeBootResource(input, key, one, found->second));
     }
   }
   return resources;
 }
 
-std::string_view KindOf(const Value& value) {
+std::string_view DescribeKind(const Value& value) {
   if (value.IsNull()) return "nothing";
   if (value.IsMap()) return "a map";
   if (value.IsList()) return "a list";
@@ -217,11 +217,11 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
   const Value* section = cluster.settings.Find("sysctl");
   if (section == nullptr) return errors;
   for (const Member& member : section->Members()) {
-    const auto key = CanonicalKey(member.key);
+    const auto key = NormalizeKey(member.key);
     if (!key) {
       complain(member.key_position,
                fmt::format("sysctl: wanted a key like 'net.core.rmem_max', found '{}'",
-                           Printable(member.key)),
+                           MakePrintable(member.key)),
                "letters, digits, _ and - with dots between them; a dot in an interface name is "
                "written as a slash");
       continue;
@@ -231,7 +231,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
                fmt::format("sysctl: '{}' and '{}' are the same key", first->second, member.key),
                "keep one of them");
     }
-    if (const std::string_view kind = KindOf(member.value); !kind.empty()) {
+    if (const std::string_view kind = DescribeKind(member.value); !kind.empty()) {
       complain(member.value.position,
                fmt::format("sysctl: wanted one line of text or a number for '{}', found {}",
                            member.key, kind),

@@ -27,7 +27,7 @@ bool IsPlain(std::string_view name) {
 
 bool IsTemplate(std::string_view name) { return name.find("@.") != std::string_view::npos; }
 
-std::string WithNewline(std::string text) {
+std::string AddNewline(std::string text) {
   if (!text.ends_with('\n')) text += '\n';
   return text;
 }
@@ -42,11 +42,11 @@ UnitSpec ParseEntry(const Value& entry) {
   UnitSpec unit{.position = entry.position};
   if (const Value* name = entry.Find("name")) unit.name = name->ScalarText();
   if (const Value* content = entry.Find("content"); content != nullptr && content->AsString()) {
-    unit.content = WithNewline(*content->AsString());
+    unit.content = AddNewline(*content->AsString());
   }
   if (const Value* drop_ins = entry.Find("drop_ins")) {
     for (const Member& member : drop_ins->Members()) {
-      unit.drop_ins[member.key] = WithNewline(member.value.ScalarText());
+      unit.drop_ins[member.key] = AddNewline(member.value.ScalarText());
     }
   }
   unit.enabled = Flag(entry, "enabled");
@@ -69,10 +69,10 @@ struct Problem {
   std::string hint = {};
 };
 
-std::vector<Problem> ProblemsOf(const UnitSpec& unit) {
+std::vector<Problem> FindProblems(const UnitSpec& unit) {
   if (!IsUnitName(unit.name)) {
     return {{fmt::format("units: wanted a unit name such as 'demo.service', found '{}'",
-                         Printable(unit.name)),
+                         MakePrintable(unit.name)),
              fmt::format("letters, digits and :-_.\\@, ending in one of {}",
                          fmt::join(kSuffixes, " "))}};
   }
@@ -82,7 +82,7 @@ std::vector<Problem> ProblemsOf(const UnitSpec& unit) {
     problems.push_back(
         {fmt::format("units: {}: wanted a drop-in file name such as '10-limits.conf', "
                      "found '{}'",
-                     unit.name, Printable(file)),
+                     unit.name, MakePrintable(file)),
          "systemd reads only files that end in .conf"});
   }
   if (IsTemplate(unit.name) && unit.HasState()) {
@@ -104,7 +104,7 @@ bool UnitSpec::On(const NodeName& node) const {
   return !nodes || std::find(nodes->begin(), nodes->end(), node) != nodes->end();
 }
 
-std::vector<UnitSpec> UnitsOf(const ClusterSpec& cluster) {
+std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster) {
   std::vector<UnitSpec> units;
   const Value* section = cluster.settings.Find("units");
   if (section == nullptr) return units;
@@ -112,8 +112,8 @@ std::vector<UnitSpec> UnitsOf(const ClusterSpec& cluster) {
   return units;
 }
 
-std::vector<UnitSpec> UnitsOf(const ClusterSpec& cluster, const NodeName& node) {
-  std::vector<UnitSpec> units = UnitsOf(cluster);
+std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster, const NodeName& node) {
+  std::vector<UnitSpec> units = ReadUnits(cluster);
   std::erase_if(units, [&](const UnitSpec& unit) { return !unit.On(node); });
   return units;
 }
@@ -136,16 +136,16 @@ Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
   std::vector<std::string> names;
   for (const NodeSpec& node : cluster.nodes) names.push_back(node.name);
 
-  const std::vector<UnitSpec> units = UnitsOf(cluster);
+  const std::vector<UnitSpec> units = ReadUnits(cluster);
   for (const UnitSpec& unit : units) {
-    for (Problem& problem : ProblemsOf(unit)) {
+    for (Problem& problem : FindProblems(unit)) {
       add(unit.position, std::move(problem.message), std::move(problem.hint));
     }
     for (const NodeName& node : unit.nodes.value_or(std::vector<NodeName>())) {
       if (cluster.FindNode(node) != nullptr) continue;
-      const auto close = ClosestMatch(node, names);
+      const auto close = FindClosestMatch(node, names);
       add(unit.position,
-          fmt::format("units: {}: unknown node '{}'{}", unit.name, Printable(node),
+          fmt::format("units: {}: unknown node '{}'{}", unit.name, MakePrintable(node),
                       close ? fmt::format(", did you mean '{}'?", *close) : ""),
           fmt::format("nodes: {}", Join(names, ", ")));
     }
@@ -158,7 +158,7 @@ Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
       if (added) continue;
       add(unit.position,
           fmt::format("units: wanted one entry for {} on {}, found another on line {}",
-                      Printable(unit.name), node.name, first->second.line),
+                      MakePrintable(unit.name), node.name, first->second.line),
           "merge them, or give them different nodes");
     }
   }

@@ -26,8 +26,8 @@ struct UnitSpec {
   bool HasState() const { return enabled || active; }
 };
 
-std::vector<UnitSpec> UnitsOf(const ClusterSpec& cluster);
-std::vector<UnitSpec> UnitsOf(const ClusterSpec& cluster, const NodeName& node);
+std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster);
+std::vector<UnitSpec> ReadUnits(const ClusterSpec& cluster, const NodeName& node);
 
 // "demo.service", "demo@1.timer": a name that systemd accepts and that can be a file of ours.
 bool IsUnitName(std::string_view name);

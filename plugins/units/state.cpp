@@ -17,7 +17,7 @@ constexpr int kShowLimitS = 5;
 constexpr std::array<std::string_view, 5> kNotEnableable = {"generated", "transient", "alias",
                                                             "indirect", "bad"};
 
-std::string ValueKey(const std::string& name) { return "units." + name; }
+std::string MakeValueKey(const std::string& name) { return "units." + name; }
 
 // Our own form of a state in a fact: the words in fixed order, "-" for an empty one.
 std::string Encode(const std::map<std::string, std::string>& properties) {
@@ -30,7 +30,7 @@ std::string Encode(const std::map<std::string, std::string>& properties) {
   return Join(words, " ");
 }
 
-Unknown WhyFailed(const CommandReply& reply) {
+Unknown ExplainFailed(const CommandReply& reply) {
   if (reply.exit_code == 124) {
     return {fmt::format("systemctl gave no answer in {} s", kShowLimitS)};
   }
@@ -52,7 +52,7 @@ bool IsRunning(const UnitState& state) {
 
 }  // namespace
 
-std::vector<Read> StateReads(const std::vector<UnitSpec>& units) {
+std::vector<Read> ListStateReads(const std::vector<UnitSpec>& units) {
   RunProbe show{.id = std::string(kShow),
                 .argv = {"systemctl", "show", "--no-pager",
                          ("--property=Id,Names,LoadState,UnitFileState,ActiveState,Result,"
@@ -71,7 +71,7 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(std::string(kShow));
   if (found == reply.commands.end()) return;
   if (found->second.exit_code != 0) {
-    facts.values[std::string(kShow)] = WhyFailed(found->second);
+    facts.values[std::string(kShow)] = ExplainFailed(found->second);
     if (found->second.exit_code == 124) return;  // the last block may be half a block
   }
   // Blocks are separated by an empty line; properties come in systemd's own order. A unit may be
@@ -79,7 +79,7 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
   std::map<std::string, std::string> block;
   const auto finish = [&] {
     for (const std::string& name : Split(block["Names"] + " " + block["Id"], ' ')) {
-      if (!name.empty()) facts.values[ValueKey(name)] = Encode(block);
+      if (!name.empty()) facts.values[MakeValueKey(name)] = Encode(block);
     }
     block.clear();
   };
@@ -94,10 +94,10 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
   finish();
 }
 
-Observed<UnitState> StateOf(const NodeFacts& facts, const std::string& name) {
-  const auto found = facts.values.find(ValueKey(name));
+Observed<UnitState> FindState(const NodeFacts& facts, const std::string& name) {
+  const auto found = facts.values.find(MakeValueKey(name));
   if (found == facts.values.end()) {
-    const Observed<std::string> why = ValueOf(facts, std::string(kShow));
+    const Observed<std::string> why = FindValue(facts, std::string(kShow));
     if (const auto* unknown = std::get_if<Unknown>(&why);
         unknown && facts.values.contains(std::string(kShow))) {
       return *unknown;
@@ -118,14 +118,14 @@ Observed<UnitState> StateOf(const NodeFacts& facts, const std::string& name) {
                    .stale = words[4] == "yes"};
 }
 
-std::string DesiredWords(const UnitSpec& unit) {
+std::string DescribeDesired(const UnitSpec& unit) {
   std::vector<std::string> words;
   if (unit.enabled) words.emplace_back(*unit.enabled ? "enabled" : "disabled");
   if (unit.active) words.emplace_back(*unit.active ? "active" : "inactive");
   return Join(words, " ");
 }
 
-Observed<std::string> ObservedWords(const UnitSpec& unit, const Observed<UnitState>& observed) {
+Observed<std::string> DescribeObserved(const UnitSpec& unit, const Observed<UnitState>& observed) {
   if (const auto* unknown = std::get_if<Unknown>(&observed)) return *unknown;
   const UnitState* state = Known(observed);
   if (state == nullptr) return Absent{};
@@ -151,7 +151,7 @@ Observed<std::string> ObservedWords(const UnitSpec& unit, const Observed<UnitSta
   return Join(words, " ");
 }
 
-std::string WhyBlocked(const UnitSpec& unit, const UnitState& state) {
+std::string ExplainBlocked(const UnitSpec& unit, const UnitState& state) {
   if (unit.enabled != true && unit.active != true) return {};
   if (IsMasked(state)) return fmt::format("masked: systemctl unmask {} by hand", unit.name);
   if (state.load == "not-found" && !unit.content) {

@@ -19,15 +19,15 @@ struct UnitState {
 };
 
 // One `systemctl show` for all units that have a state to hold; none of them: no read.
-std::vector<Read> StateReads(const std::vector<UnitSpec>& units);
+std::vector<Read> ListStateReads(const std::vector<UnitSpec>& units);
 // Values "units.NAME"; "units.show" is there when the command itself failed.
 void ParseStates(const ProbeReply& reply, NodeFacts& facts);
-Observed<UnitState> StateOf(const NodeFacts& facts, const std::string& name);
+Observed<UnitState> FindState(const NodeFacts& facts, const std::string& name);
 
 // The state in the words of what the manifest says: "enabled active", of which it may say only one.
-std::string DesiredWords(const UnitSpec& unit);
-Observed<std::string> ObservedWords(const UnitSpec& unit, const Observed<UnitState>& state);
+std::string DescribeDesired(const UnitSpec& unit);
+Observed<std::string> DescribeObserved(const UnitSpec& unit, const Observed<UnitState>& state);
 // Why systemctl could not bring the unit there; empty when it could.
-std::string WhyBlocked(const UnitSpec& unit, const UnitState& state);
+std::string ExplainBlocked(const UnitSpec& unit, const UnitState& state);
 
 }  // namespace reconciler::plugins::units

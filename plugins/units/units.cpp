@@ -15,9 +15,9 @@ constexpr int kReloadLimitS = 60;
 constexpr int kLinkLimitS = 30;
 constexpr int kJobLimitS = 120;  // systemd's own limit for starting or stopping is 90 s
 
-std::string UnitPath(const UnitSpec& unit) { return "/etc/systemd/system/" + unit.name; }
+std::string MakeUnitPath(const UnitSpec& unit) { return "/etc/systemd/system/" + unit.name; }
 
-std::string DropInPath(const UnitSpec& unit, const std::string& file) {
+std::string MakeDropInPath(const UnitSpec& unit, const std::string& file) {
   return fmt::format("/etc/systemd/system/{}.d/{}", unit.name, file);
 }
 
@@ -25,32 +25,32 @@ RunCommand Reload() {
   return {.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
 }
 
-RunCommand Job(std::string_view verb, const UnitSpec& unit) {
+RunCommand MakeJob(std::string_view verb, const UnitSpec& unit) {
   return {.argv = {"systemctl", std::string(verb), "--", unit.name}, .time_limit_s = kJobLimitS};
 }
 
 // Works on the files and needs no reload before it; the one reload comes with the triggers.
-RunCommand Link(bool enabled, const UnitSpec& unit) {
+RunCommand MakeLinkCommand(bool enabled, const UnitSpec& unit) {
   return {.argv = {"systemctl", "--no-reload", enabled ? "enable" : "disable", "--", unit.name},
           .time_limit_s = kLinkLimitS};
 }
 
-RunCommand Find(const UnitSpec& unit) {
+RunCommand MakeFindCommand(const UnitSpec& unit) {
   return {.argv = {"systemctl", "cat", "--no-pager", "--", unit.name}};
 }
 
-std::vector<std::string> PathsOf(const UnitSpec& unit) {
+std::vector<std::string> ListPaths(const UnitSpec& unit) {
   std::vector<std::string> paths;
-  if (unit.content) paths.push_back(UnitPath(unit));
-  for (const auto& [file, text] : unit.drop_ins) paths.push_back(DropInPath(unit, file));
+  if (unit.content) paths.push_back(MakeUnitPath(unit));
+  for (const auto& [file, text] : unit.drop_ins) paths.push_back(MakeDropInPath(unit, file));
   return paths;
 }
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
-  const std::vector<UnitSpec> units = UnitsOf(cluster, node.name);
-  std::vector<Read> reads = StateReads(units);
+  const std::vector<UnitSpec> units = ReadUnits(cluster, node.name);
+  std::vector<Read> reads = ListStateReads(units);
   for (const UnitSpec& unit : units) {
-    for (const std::string& path : PathsOf(unit)) reads.push_back(ReadFile{path});
+    for (const std::string& path : ListPaths(unit)) reads.push_back(ReadFile{path});
   }
   return reads;
 }
@@ -61,11 +61,12 @@ bool Runs(const Observed<UnitState>& observed) {
 }
 
 // What runs would not be what the manifest says while one of the files is not.
-std::string WhyUnitBlocked(const PluginInput& input, const UnitSpec& unit, const UnitState& state) {
-  std::string why = WhyBlocked(unit, state);
-  for (const std::string& path : PathsOf(unit)) {
+std::string ExplainUnitBlocked(const PluginInput& input, const UnitSpec& unit,
+                               const UnitState& state) {
+  std::string why = ExplainBlocked(unit, state);
+  for (const std::string& path : ListPaths(unit)) {
     if (why.empty())
-      why = WhyFileStuck(input.facts, path, input.cluster.name, input.cluster.former_name);
+      why = ExplainFileStuck(input.facts, path, input.cluster.name, input.cluster.former_name);
   }
   return why;
 }
@@ -74,91 +75,92 @@ std::string WhyUnitBlocked(const PluginInput& input, const UnitSpec& unit, const
 bool IsBlocked(const PluginInput& input, const UnitSpec& unit,
                const Observed<UnitState>& observed) {
   const UnitState* state = Known(observed);
-  if (state == nullptr || !WhyUnitBlocked(input, unit, *state).empty()) return true;
-  return std::holds_alternative<Unknown>(ObservedWords(unit, observed));
+  if (state == nullptr || !ExplainUnitBlocked(input, unit, *state).empty()) return true;
+  return std::holds_alternative<Unknown>(DescribeObserved(unit, observed));
 }
 
 void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resource>& resources) {
   const Observed<UnitState> state =
-      unit.HasState() ? StateOf(input.facts, unit.name) : Observed<UnitState>(Absent{});
+      unit.HasState() ? FindState(input.facts, unit.name) : Observed<UnitState>(Absent{});
   const bool restarts = unit.active == true && !IsBlocked(input, unit, state);
   const auto add = [&](const std::string& path, const std::string& body) {
     Resource resource{
         .kind = "file",
         .name = path,
         .node = input.node.name,
-        .desired = ResourceState(FileState{.content = OwnedFile(input.cluster.name, body)}),
-        .observed = AsState(FileOf(input.facts, path)),
+        .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
+        .observed = AsState(FindFile(input.facts, path)),
         .triggers = {Reload()},
-        .release = Release{.after = {Reload()}},
+        .prune_commands = PruneCommands{.after = {Reload()}},
         .where = input.cluster.Mark(unit.position)};
     // A unit that others installed goes on without our drop-in.
-    if (restarts && !unit.content) resource.release->after.push_back(Job("restart", unit));
+    if (restarts && !unit.content)
+      resource.prune_commands->after.push_back(MakeJob("restart", unit));
     if (restarts) {
-      resource.triggers.push_back(Job("restart", unit));
+      resource.triggers.push_back(MakeJob("restart", unit));
       if (Runs(state)) resource.impact = Impact::kServiceRestart;
     }
     BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
     resources.push_back(std::move(resource));
   };
-  if (unit.content) add(UnitPath(unit), *unit.content);
-  for (const auto& [file, text] : unit.drop_ins) add(DropInPath(unit, file), text);
+  if (unit.content) add(MakeUnitPath(unit), *unit.content);
+  for (const auto& [file, text] : unit.drop_ins) add(MakeDropInPath(unit, file), text);
 }
 
 // Our unit's file may be gone afterwards, so all of it comes before. A unit that we made is left
 // without links and stopped; another one gets back what it had.
-Release ReleaseOf(const UnitSpec& unit, const UnitState& before, bool ran) {
-  Release release{.after = {Reload()}};
+PruneCommands MakePruneCommands(const UnitSpec& unit, const UnitState& before, bool ran) {
+  PruneCommands prune_commands{.after = {Reload()}};
   if (unit.enabled && (before.unit_file == "enabled" || before.unit_file == "disabled" ||
                        before.unit_file.empty())) {
-    release.before.push_back(Link(before.unit_file == "enabled", unit));
+    prune_commands.before.push_back(MakeLinkCommand(before.unit_file == "enabled", unit));
   }
   if (unit.active && *unit.active != ran) {
-    release.before.push_back(Job(ran ? "start" : "stop", unit));
+    prune_commands.before.push_back(MakeJob(ran ? "start" : "stop", unit));
   }
-  return release;
+  return prune_commands;
 }
 
 // Links are made or taken away at once, stopping happens at once; starting waits for the triggers,
 // when the files of all units are there and systemd has read them. `restart` starts a unit that
 // does not run, so it is the same command as that of a changed file, and runs once.
-Resource State(const PluginInput& input, const UnitSpec& unit) {
-  const Observed<UnitState> observed = StateOf(input.facts, unit.name);
+Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
+  const Observed<UnitState> observed = FindState(input.facts, unit.name);
   Resource resource{.kind = "unit",
                     .name = unit.name,
                     .node = input.node.name,
-                    .desired = ResourceState(DesiredWords(unit)),
-                    .observed = AsState(ObservedWords(unit, observed)),
+                    .desired = ResourceState(DescribeDesired(unit)),
+                    .observed = AsState(DescribeObserved(unit, observed)),
                     .triggers = {Reload()},
                     .where = input.cluster.Mark(unit.position)};
   const UnitState* state = Known(observed);
   if (state == nullptr) return resource;
-  resource.blocked = WhyUnitBlocked(input, unit, *state);
+  resource.blocked = ExplainUnitBlocked(input, unit, *state);
   const bool runs = Runs(observed);
-  resource.release = ReleaseOf(unit, *state, runs);
+  resource.prune_commands = MakePruneCommands(unit, *state, runs);
   if (unit.enabled) {
-    resource.apply.push_back(Link(*unit.enabled, unit));
+    resource.apply.push_back(MakeLinkCommand(*unit.enabled, unit));
     // Empty: the unit does not exist yet, and must not leave a link behind when it goes again.
     const std::string& before = state->unit_file;
     if (before == "enabled" || before == "disabled" || before.empty()) {
-      resource.undo.push_back(Link(before == "enabled", unit));
+      resource.revert.push_back(MakeLinkCommand(before == "enabled", unit));
     }
   }
   if (unit.active == false) {
-    resource.apply.push_back(Job("stop", unit));
-    if (runs) resource.undo.push_back(Job("start", unit));
+    resource.apply.push_back(MakeJob("stop", unit));
+    if (runs) resource.revert.push_back(MakeJob("start", unit));
   }
   // The one state that only the triggers bring about. The step that stands for it makes sure that
   // systemd finds the unit at all, before anything is restarted.
-  if (resource.apply.empty()) resource.apply.push_back(Find(unit));
+  if (resource.apply.empty()) resource.apply.push_back(MakeFindCommand(unit));
   if (unit.active == true && (!runs || state->stale)) {
-    resource.triggers.push_back(Job("restart", unit));
+    resource.triggers.push_back(MakeJob("restart", unit));
     if (runs) {
       resource.impact = Impact::kServiceRestart;
     } else {
-      resource.undo.push_back(Job("stop", unit));
+      resource.revert.push_back(MakeJob("stop", unit));
       // A start that failed leaves "failed" behind, also when the unit's file is gone again.
-      resource.undo.push_back(Job("reset-failed", unit));
+      resource.revert.push_back(MakeJob("reset-failed", unit));
     }
   }
   return resource;
@@ -166,11 +168,11 @@ Resource State(const PluginInput& input, const UnitSpec& unit) {
 
 // All files first: a link or a start may need a file of another unit.
 std::vector<Resource> Resources(const PluginInput& input) {
-  const std::vector<UnitSpec> units = UnitsOf(input.cluster, input.node.name);
+  const std::vector<UnitSpec> units = ReadUnits(input.cluster, input.node.name);
   std::vector<Resource> resources;
   for (const UnitSpec& unit : units) AddFiles(input, unit, resources);
   for (const UnitSpec& unit : units) {
-    if (unit.HasState()) resources.push_back(State(input, unit));
+    if (unit.HasState()) resources.push_back(MakeState(input, unit));
   }
   return resources;
 }

@@ -26,10 +26,10 @@ void Merge(ApplyReport&& pass, ApplyReport& all) {
   }
 }
 
-Error StillDiffers(const Change& change) {
+Error MakeDifferenceError(const Change& change) {
   return {.kind = ErrorKind::kApply,
           .message = fmt::format("{} {} still differs after the apply: {}", change.kind,
-                                 Printable(change.name), Printable(change.detail)),
+                                 MakePrintable(change.name), MakePrintable(change.detail)),
           .where = change.where.file.empty() ? std::nullopt : std::optional(change.where),
           .context = {change.node},
           .hint = "somebody else may write it too; plan again to see it"};
@@ -48,24 +48,24 @@ class Run {
         replan_(replan),
         on_event_(on_event),
         options_(options),
-        apply_id_(NewApplyId(plan)),
+        apply_id_(MakeApplyId(plan)),
         guard_(cluster, sessions, apply_id_, options.times),
-        journal_{.directory = JournalDirectory(apply_id_)} {
+        journal_{.directory = GetJournalDirectory(apply_id_)} {
     report_.apply_id = apply_id_;
   }
 
-  ConvergeReport Do() {
-    reached_before_ = ProbePairs(fabric_, Present(), pool_, Moment::kBeforeChange);
+  ConvergeReport Execute() {
+    reached_before_ = ProbePairs(fabric_, ListPresentNodes(), pool_, Moment::kBeforeChange);
     pool_.DropAll();  // from here on every login is a new one, beside the sessions
-    if (Passes() && Prove() && !Interrupted()) Commit();
+    if (RunPasses() && Prove() && !IsInterrupted()) Commit();
     if (report_.committed) {
       ReadBack();
     } else if (!mixed_) {
-      Undo();
+      Revert();
     }
-    if (!report_.converged && !report_.undone) TellEnds();
+    if (!report_.converged && !report_.reverted) RecordNodeEnds();
     // No node could commit, and each has taken it back by itself.
-    report_.undone |=
+    report_.reverted |=
         mixed_ && std::all_of(report_.ends.begin(), report_.ends.end(),
                               [](auto& one) { return one.second == NodeEnd::kAsBefore; });
     return std::move(report_);
@@ -73,7 +73,7 @@ class Run {
 
  private:
   // The nodes that this run can ask.
-  std::vector<const NodeSpec*> Present() const {
+  std::vector<const NodeSpec*> ListPresentNodes() const {
     std::vector<const NodeSpec*> nodes;
     for (const PlanNode& node : plan_.nodes) {
       if (!node.unreachable.empty()) continue;
@@ -85,58 +85,59 @@ class Run {
   }
 
   // Some nodes may be as before and others not: each is read, and said for itself.
-  void TellEnds() {
+  void RecordNodeEnds() {
     pool_.DropAll();
     const auto fresh = replan_({});
     for (const PlanNode& node : plan_.nodes) {
       if (!node.unreachable.empty()) continue;
-      report_.ends[node.name] = fresh ? EndOf(node.name, *fresh) : NodeEnd::kUnknown;
+      report_.ends[node.name] = fresh ? JudgeNodeEnd(node.name, *fresh) : NodeEnd::kUnknown;
     }
   }
 
-  NodeEnd EndOf(const NodeName& name, const Plan& fresh) const {
+  NodeEnd JudgeNodeEnd(const NodeName& name, const Plan& fresh) const {
     for (const PlanNode& node : fresh.nodes) {
       if (node.name == name && !node.unreachable.empty()) return NodeEnd::kUnknown;
     }
-    const Plan was = OfNode(options_.before, name);
-    const Plan is = OfNode(fresh, name);
-    if (FindNotUndone(was, is).empty()) return NodeEnd::kAsBefore;
+    const Plan was = LimitToNode(options_.before, name);
+    const Plan is = LimitToNode(fresh, name);
+    if (FindNotReverted(was, is).empty()) return NodeEnd::kAsBefore;
     return is.Empty() ? NodeEnd::kNew : NodeEnd::kMixed;
   }
 
   // Nothing is committed that somebody wanted stopped.
-  bool Interrupted() {
+  bool IsInterrupted() {
     report_.applied.interrupted |= options_.should_stop && options_.should_stop();
     return report_.applied.interrupted;
   }
 
   // True when the last reading shows nothing that differs.
-  bool Passes() {
-    const std::set<std::string> announced = DeferredIds(plan_);
+  bool RunPasses() {
+    const std::set<std::string> announced = ListDeferredIds(plan_);
     Plan next = plan_;
     for (int pass = 1; pass <= kMostPasses; ++pass) {
       if (pass > 1) on_event_({EventType::kPass, "", fmt::format("pass {}", pass), ""});
-      for (auto& [node, files] : TrialsOf(next)) {
+      for (auto& [node, files] : ListTrials(next)) {
         std::vector<TrialFile>& all = trials_[node];
         all.insert(all.end(), files.begin(), files.end());
       }
-      if (!Take(guard_.StageAndArm(next, fabric_, journal_))) return false;
+      if (!RecordErrors(guard_.StageAndArm(next, fabric_, journal_))) return false;
       report_.passes.push_back(next);
       on_event_({EventType::kArmed, "", "", ""});
       Merge(Apply(next, cluster_, sessions_, journal_, on_event_, options_.should_stop),
             report_.applied);
-      if (!report_.applied.Ok() || !ReadAnew(announced)) return false;
+      if (!report_.applied.Ok() || !ReadUntilSettled(announced)) return false;
       if (report_.remaining.Empty()) return true;
-      if (!OnlyAnnounced(report_.remaining, announced)) break;
+      if (!HasOnlyAnnounced(report_.remaining, announced)) break;
       next = report_.remaining;
     }
-    ForEachChange(report_.remaining,
-                  [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
+    ForEachChange(report_.remaining, [&](const Change& change) {
+      report_.errors.push_back(MakeDifferenceError(change));
+    });
     return false;
   }
 
   // New logins prove that the nodes can still be reached.
-  bool ReadAnew(const std::set<std::string>& announced) {
+  bool ReadUntilSettled(const std::set<std::string>& announced) {
     pool_.DropAll();
     return Read(announced, trials_);
   }
@@ -146,21 +147,21 @@ class Run {
     for (int reading = 0; reading < options_.readings; ++reading) {
       if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
       auto fresh = replan_(trials);
-      if (!fresh) return Take({std::move(fresh).error()});
-      report_.remaining = Without(std::move(*fresh), options_.beside);
-      const bool settled = !NewlyBlocked(plan_, report_.remaining) && !LostNode();
-      if (settled && OnlyAnnounced(report_.remaining, announced)) break;
+      if (!fresh) return RecordErrors({std::move(fresh).error()});
+      report_.remaining = RemoveChanges(std::move(*fresh), options_.beside);
+      const bool settled = !HasNewlyBlocked(plan_, report_.remaining) && !FindLostNode();
+      if (settled && HasOnlyAnnounced(report_.remaining, announced)) break;
     }
-    if (const PlanNode* lost = LostNode()) {
-      return Take({{.kind = ErrorKind::kApply,
-                    .message = "no new login after the apply: " + lost->unreachable,
-                    .context = {lost->name}}});
+    if (const PlanNode* lost = FindLostNode()) {
+      return RecordErrors({{.kind = ErrorKind::kApply,
+                            .message = "no new login after the apply: " + lost->unreachable,
+                            .context = {lost->name}}});
     }
     return true;
   }
 
   // A node that was there before the apply and is not any more.
-  const PlanNode* LostNode() const {
+  const PlanNode* FindLostNode() const {
     for (const PlanNode& now : report_.remaining.nodes) {
       if (now.unreachable.empty()) continue;
       for (const PlanNode& before : plan_.nodes) {
@@ -172,57 +173,58 @@ class Run {
 
   bool Prove() {
     if (options_.allow_unproven) return true;
-    Errors unproven =
-        UnprovenPairs(reached_before_, ProbePairs(fabric_, Present(), pool_, Moment::kAfterChange),
-                      plan_, fabric_);
+    Errors unproven = FindUnprovenPairs(
+        reached_before_, ProbePairs(fabric_, ListPresentNodes(), pool_, Moment::kAfterChange),
+        plan_, fabric_);
     if (!unproven.empty() && options_.why_unproven) {
       for (std::string& line : options_.why_unproven()) {
         unproven.push_back({.kind = ErrorKind::kApply, .message = std::move(line)});
       }
     }
-    return Take(std::move(unproven));
+    return RecordErrors(std::move(unproven));
   }
 
   void Commit() {
     const auto documents = [&](const NodeName& node) {
       return options_.documents ? options_.documents(node, report_.passes) : Documents();
     };
-    if (!Take(guard_.Intent(fabric_, documents)) || Interrupted()) return;
+    if (!RecordErrors(guard_.RecordIntent(fabric_, documents)) || IsInterrupted()) return;
     on_event_({EventType::kReady, "", "", ""});
-    report_.committed = Take(guard_.Commit());
+    report_.committed = RecordErrors(guard_.Commit());
     mixed_ = !report_.committed;
-    if (report_.committed) Take(guard_.Finish());
+    if (report_.committed) RecordErrors(guard_.Finish());
   }
 
   // The trial has become the state proper: it is read as any other.
   void ReadBack() {
     if (!Read({}, {})) return;
-    ForEachChange(report_.remaining,
-                  [&](const Change& change) { report_.errors.push_back(StillDiffers(change)); });
+    ForEachChange(report_.remaining, [&](const Change& change) {
+      report_.errors.push_back(MakeDifferenceError(change));
+    });
     report_.converged = report_.errors.empty();
     if (!report_.converged) return;
-    const RoundTrips most = sessions_.MostRoundTrips();
+    const RoundTrips most = sessions_.FindMostRoundTrips();
     on_event_({EventType::kConverged, "", "",
                fmt::format("{} requests and {} readings on a node at most", most.requests,
                            most.readings)});
   }
 
-  void Undo() {
-    if (!guard_.Armed()) {
-      report_.undone = true;
+  void Revert() {
+    if (!guard_.IsArmed()) {
+      report_.reverted = true;
       return;
     }
-    on_event_({EventType::kUndoing, "", "", ""});
-    if (!Take(guard_.Revert(InAStep()))) return;
+    on_event_({EventType::kReverting, "", "", ""});
+    if (!RecordErrors(guard_.Revert(ListNodesInAStep()))) return;
     pool_.DropAll();
     Errors left;
     for (int reading = 0; reading < options_.readings; ++reading) {
       if (reading > 0) std::this_thread::sleep_for(options_.between_readings);
       const auto fresh = replan_({});
-      left = fresh ? FindNotUndone(options_.before, *fresh) : Errors{fresh.error()};
+      left = fresh ? FindNotReverted(options_.before, *fresh) : Errors{fresh.error()};
       if (left.empty()) break;
     }
-    report_.undone = Take(std::move(left));
+    report_.reverted = RecordErrors(std::move(left));
     ForEachChange(plan_, [&](const Change& change) {
       const auto node = report_.applied.nodes.find(change.node);
       if (node == report_.applied.nodes.end() || !IsKept(change)) return;
@@ -231,11 +233,11 @@ class Run {
           outcome != node->second.changes.end() && outcome->second == ChangeOutcome::kDone;
       if (done) report_.kept.push_back(change.Id());
     });
-    if (report_.undone) on_event_({EventType::kUndone, "", "", ""});
+    if (report_.reverted) on_event_({EventType::kReverted, "", "", ""});
   }
 
   // Nodes whose connection broke while they were at work.
-  std::set<NodeName> InAStep() const {
+  std::set<NodeName> ListNodesInAStep() const {
     std::set<NodeName> nodes;
     for (const auto& [name, node] : report_.applied.nodes) {
       for (const auto& [id, outcome] : node.changes) {
@@ -245,7 +247,7 @@ class Run {
     return nodes;
   }
 
-  bool Take(Errors errors) {
+  bool RecordErrors(Errors errors) {
     for (Error& error : errors) report_.errors.push_back(std::move(error));
     return errors.empty();
   }
@@ -286,7 +288,7 @@ std::string_view ToString(NodeEnd end) {
 ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, const Fabric& fabric,
                         Sessions& sessions, NodePool& pool, const Replan& replan,
                         const OnEvent& on_event, const ConvergeOptions& options) {
-  return Run(plan, cluster, fabric, sessions, pool, replan, on_event, options).Do();
+  return Run(plan, cluster, fabric, sessions, pool, replan, on_event, options).Execute();
 }
 
 }  // namespace reconciler

@@ -45,8 +45,8 @@ struct ConvergeReport {
   Errors errors = {};
   bool converged = false;                 // committed on every node, and nothing differs
   bool committed = false;                 // on every node, whatever was read afterwards
-  bool undone = false;                    // it failed, and every node is as it was before
-  std::map<NodeName, NodeEnd> ends = {};  // when it neither converged nor was undone
+  bool reverted = false;                  // it failed, and every node is as it was before
+  std::map<NodeName, NodeEnd> ends = {};  // when it neither converged nor was reverted
   std::vector<Plan> passes = {};          // as they were carried out
   std::vector<std::string> kept =
       {};  // ids that an undo leaves, because deleting could lose something
@@ -54,7 +54,7 @@ struct ConvergeReport {
 
 // Stages `plan` on every node and arms its revert, carries it out, reads everything again by new
 // logins until nothing differs, proves that the nodes reach each other, and commits in two steps.
-// Whatever fails before the commit, every node takes the plan back. Changes that the plan announced
+// Whatever fails before the commit, every node reverts the plan. Changes that the plan announced
 // as "known after apply" are carried out by further passes; anything else that differs afterwards
 // is an error that names the field, wanted and found. Reading back is tried for a few seconds:
 // networkd settles after its command returned.

@@ -45,7 +45,7 @@ Plan DrillPlan(const NodeName& node, const std::string& tag) {
                                .node = node,
                                .plugin = "drill",
                                .actions = {set(tag == "4242" ? "4243" : "4242")},
-                               .undo = {set(tag)}}}}};
+                               .revert = {set(tag)}}}}};
   return plan;
 }
 
@@ -57,19 +57,19 @@ look() {
 }
 )sh";
 
-std::string StateScript() {
-  const auto trial = TrialOf(kTried);
+std::string BuildStateScript() {
+  const auto trial = FindTrial(kTried);
   return fmt::format("{}look {}\nlook {}\nlook {}\nlook {}\necho {} $(sysctl -n {})\n", kState,
                      kOver, kNew, kTried, trial->trial, kValue, kValue);
 }
 
 Result<std::vector<std::string>> ReadState(const NodeSpec& node, NodePool& pool) {
-  const auto reply = pool.Run(node, ScriptPreamble(MakeNonce()) + StateScript(), kLimit);
+  const auto reply = pool.Run(node, BuildScriptPreamble(MakeNonce()) + BuildStateScript(), kLimit);
   if (!reply) return Fail(reply.error());
   return SplitLines(reply->out);
 }
 
-Error Failed(const NodeName& node, std::string what) {
+Error MakeFailedError(const NodeName& node, std::string what) {
   return {.kind = ErrorKind::kApply, .message = std::move(what), .context = {node}};
 }
 
@@ -79,7 +79,7 @@ class DrillRun {
   DrillRun(const NodeSpec& node, NodePool& pool, const GuardTimes& times)
       : node_(node), pool_(pool), times_(times) {}
 
-  DrillReport Do(const std::string& lease) {
+  DrillReport Execute(const std::string& lease) {
     if (Change(lease)) Watch();
     return std::move(report_);
   }
@@ -87,36 +87,39 @@ class DrillRun {
  private:
   // Everything up to the moment when the controller vanishes.
   bool Change(const std::string& lease) {
-    const auto sessions = Sessions::Take({&node_}, pool_, lease);
-    if (!sessions) return Stop(sessions.error());
+    const auto sessions = Sessions::OpenAll({&node_}, pool_, lease);
+    if (!sessions) return RecordError(sessions.error());
     const auto leftovers = EndLeftovers({&node_}, /*whole=*/false, **sessions);
-    if (!leftovers) return Stop(leftovers.error());
+    if (!leftovers) return RecordError(leftovers.error());
     const auto made = (*sessions)->Run(
         node_, fmt::format("mkdir -p {} && printf '%s' 'kept as it is' >{}", "\"$D/drill\"", kOver),
         kLimit);
-    if (!made || made->exit_code != 0) return Stop(Failed(node_.name, "nothing can be written"));
+    if (!made || made->exit_code != 0)
+      return RecordError(MakeFailedError(node_.name, "nothing can be written"));
     auto before = ReadState(node_, pool_);
-    if (!before) return Stop(before.error());
+    if (!before) return RecordError(before.error());
     before_ = std::move(*before);
     const std::string tag = before_.back().substr(before_.back().find(' ') + 1);
 
     const Plan plan = DrillPlan(node_.name, tag);
-    apply_id_ = NewApplyId(plan);
+    apply_id_ = MakeApplyId(plan);
     ClusterSpec cluster;
     cluster.nodes = {node_};
-    Journal journal{.directory = JournalDirectory(apply_id_)};
+    Journal journal{.directory = GetJournalDirectory(apply_id_)};
     pool_.DropAll();
     Guard guard(cluster, **sessions, apply_id_, times_);
-    for (Error& error : guard.StageAndArm(plan, Fabric(), journal)) return Stop(std::move(error));
+    for (Error& error : guard.StageAndArm(plan, Fabric(), journal))
+      return RecordError(std::move(error));
     const ApplyReport applied = Apply(plan, cluster, **sessions, journal, [](const Event&) {});
     vanished_ = std::chrono::steady_clock::now();
     for (const auto& [name, node] : applied.nodes) {
-      for (const Error& error : node.errors) return Stop(error);
+      for (const Error& error : node.errors) return RecordError(error);
     }
     const auto during = ReadState(node_, pool_);
-    if (!during) return Stop(during.error());
+    if (!during) return RecordError(during.error());
     if (*during == before_) {
-      return Stop(Failed(node_.name, "the trial changed nothing, so that nothing can be proved"));
+      return RecordError(
+          MakeFailedError(node_.name, "the trial changed nothing, so that nothing can be proved"));
     }
     return true;
   }
@@ -124,7 +127,7 @@ class DrillRun {
   // From here on only eyes.
   void Watch() {
     const auto deadline = vanished_ + std::chrono::seconds(times_.revert_after + 60);
-    const std::string look = fmt::format("cat {}/state", JournalDirectory(apply_id_));
+    const std::string look = fmt::format("cat {}/state", GetJournalDirectory(apply_id_));
     while (std::chrono::steady_clock::now() < deadline) {
       const auto state = pool_.Run(node_, look, kLimit);
       if (state && Trim(state->out) == "reverted") {
@@ -136,10 +139,10 @@ class DrillRun {
     report_.reverted_after_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - vanished_).count();
     if (!report_.reverted) {
-      Stop(Failed(node_.name,
-                  fmt::format("did not take the trial back within {:.0f} s: run {}/revert "
-                              "there, and do not trust applies to this node",
-                              report_.reverted_after_s, JournalDirectory(apply_id_))));
+      RecordError(MakeFailedError(
+          node_.name, fmt::format("did not take the trial back within {:.0f} s: run {}/revert "
+                                  "there, and do not trust applies to this node",
+                                  report_.reverted_after_s, GetJournalDirectory(apply_id_))));
       return;
     }
     Compare();
@@ -148,21 +151,22 @@ class DrillRun {
   void Compare() {
     const auto after = ReadState(node_, pool_);
     if (!after) {
-      Stop(after.error());
+      RecordError(after.error());
       return;
     }
     for (std::size_t i = 0; i < before_.size() && i < after->size(); ++i) {
       if (before_[i] == (*after)[i]) {
-        report_.checked.push_back(Printable(before_[i].substr(0, before_[i].find(' '))));
+        report_.checked.push_back(MakePrintable(before_[i].substr(0, before_[i].find(' '))));
       } else {
-        Stop(Failed(node_.name, fmt::format("is not as before: {} was {}", Printable((*after)[i]),
-                                            Printable(before_[i]))));
+        RecordError(MakeFailedError(
+            node_.name, fmt::format("is not as before: {} was {}", MakePrintable((*after)[i]),
+                                    MakePrintable(before_[i]))));
       }
     }
     static_cast<void>(pool_.Run(node_, fmt::format("rm -rf {}/drill", kStateFolder), kLimit));
   }
 
-  bool Stop(Error error) {
+  bool RecordError(Error error) {
     report_.errors.push_back(std::move(error));
     return false;
   }
@@ -180,7 +184,7 @@ class DrillRun {
 
 DrillReport Drill(const NodeSpec& node, NodePool& pool, const GuardTimes& times,
                   const std::string& lease) {
-  return DrillRun(node, pool, times).Do(lease);
+  return DrillRun(node, pool, times).Execute(lease);
 }
 
 }  // namespace reconciler

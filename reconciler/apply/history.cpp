@@ -21,7 +21,7 @@ constexpr std::string_view kFormat = "spark-reconcile/generation/1";
 
 Result<std::vector<Generation>> ReadHistory(const NodeSpec& node, NodePool& pool) {
   const std::string nonce = MakeNonce();
-  const std::string script = ScriptPreamble(nonce) +
+  const std::string script = BuildScriptPreamble(nonce) +
                              "cd /var/lib/spark-reconcile/generations 2>/dev/null || exit 0\n"
                              "for file in $(ls | grep -x '[0-9]*\\.json' | sort -n); do\n"
                              "  frame \"${file%.json}\"; cat \"$file\"\ndone\nframe end\n";
@@ -37,7 +37,7 @@ Result<std::vector<Generation>> ReadHistory(const NodeSpec& node, NodePool& pool
   return history;
 }
 
-std::string GenerationText(const GenerationInfo& info) {
+std::string FormatGeneration(const GenerationInfo& info) {
   nlohmann::ordered_json json = {{"format", kFormat},
                                  {"plan", info.plan},
                                  {"cluster", EncodeText(info.cluster)},
@@ -83,24 +83,24 @@ Result<GenerationInfo> ParseGeneration(const std::string& document) {
   });
 }
 
-std::string RecordVerificationScript(int number, const std::string& document) {
+std::string BuildRecordVerificationScript(int number, const std::string& document) {
   return fmt::format(
       R"sh(F={}/generations/{}.json
 [ -e "$F" ] || exit 0
 printf '%s' {} >"$F.new" && sync "$F.new" && mv -f "$F.new" "$F" && sync "${{F%/*}}"
 )sh",
-      kStateFolder, number, ShellQuote(document));
+      kStateFolder, number, QuoteForShell(document));
 }
 
-std::string WriteLedgerScript(const std::string& ledger, const std::string& owned) {
+std::string BuildWriteLedgerScript(const std::string& ledger, const std::string& owned) {
   return fmt::format(R"sh(D={}
 put() {{ printf '%s' "$2" >"$1.new" && sync "$1.new" && mv -f "$1.new" "$1"; }}
 put "$D/owned" {} && put "$D/ledger.json" {} && sync "$D"
 )sh",
-                     kStateFolder, ShellQuote(owned), ShellQuote(ledger));
+                     kStateFolder, QuoteForShell(owned), QuoteForShell(ledger));
 }
 
-std::string ForgetScript() { return fmt::format("rm -rf -- {}\n", kStateFolder); }
+std::string BuildRemoveStateScript() { return fmt::format("rm -rf -- {}\n", kStateFolder); }
 
 Errors RunOnNodes(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
                   const std::string& what,
@@ -110,7 +110,7 @@ Errors RunOnNodes(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
   ForEachNode(nodes, [&](const NodeSpec& node) {
     const std::string text = script(node.name);
     if (text.empty()) return;
-    const auto reply = pool.Run(node, ScriptPreamble(MakeNonce()) + text, kScriptLimit);
+    const auto reply = pool.Run(node, BuildScriptPreamble(MakeNonce()) + text, kScriptLimit);
     if (reply && reply->exit_code == 0) return;
     const std::lock_guard lock(mutex);
     if (!reply) {
@@ -119,7 +119,7 @@ Errors RunOnNodes(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
     }
     errors.push_back({.kind = ErrorKind::kApply,
                       .message = fmt::format("{}: exit {}: {}", what, reply->exit_code,
-                                             Printable(Trim(reply->err))),
+                                             MakePrintable(Trim(reply->err))),
                       .context = {node.name}});
   });
   return errors;

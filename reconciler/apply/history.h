@@ -34,17 +34,17 @@ struct GenerationInfo {
   int rolled_back_to = -1;  // the generation whose manifest it is; -1: no rollback
 };
 
-std::string GenerationText(const GenerationInfo& info);
+std::string FormatGeneration(const GenerationInfo& info);
 Result<GenerationInfo> ParseGeneration(const std::string& document);
 
 // Replaces the document of one generation on a node that has it, by temporary file and rename.
-std::string RecordVerificationScript(int number, const std::string& document);
+std::string BuildRecordVerificationScript(int number, const std::string& document);
 
 // Writes the ledger of a node that an apply did not change.
-std::string WriteLedgerScript(const std::string& ledger, const std::string& owned);
+std::string BuildWriteLedgerScript(const std::string& ledger, const std::string& owned);
 
 // Takes away all that we keep on a node.
-std::string ForgetScript();
+std::string BuildRemoveStateScript();
 
 // Runs one script per node, at the same time; an empty one is not run. Errors name `what`.
 Errors RunOnNodes(const std::vector<const NodeSpec*>& nodes, NodePool& pool,

@@ -44,7 +44,7 @@ pair() { # PEER RAIL IFACE OWN ADDRESS SIZE
 }
 )sh";
 
-std::string Address(const Ipv4Prefix& prefix) {
+std::string FormatAddress(const Ipv4Prefix& prefix) {
   const std::string text = ToString(prefix);
   return text.substr(0, text.find('/'));
 }
@@ -54,8 +54,8 @@ struct Questions {
   std::vector<PairOnRail> pairs = {};
 };
 
-Questions QuestionsFor(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes,
-                       const NodeName& from) {
+Questions ListQuestions(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes,
+                        const NodeName& from) {
   const auto place = [&](const NodeName& name) {
     return std::find_if(nodes.begin(), nodes.end(),
                         [&](const NodeSpec* node) { return node->name == name; });
@@ -65,26 +65,27 @@ Questions QuestionsFor(const Fabric& fabric, const std::vector<const NodeSpec*>&
     const auto own = std::find_if(segment.ports.begin(), segment.ports.end(),
                                   [&](const RailPort& port) { return port.node == from; });
     if (own == segment.ports.end()) continue;
-    questions.script += fmt::format("port {} {}\n", segment.rail, ShellQuote(own->netdev));
+    questions.script += fmt::format("port {} {}\n", segment.rail, QuoteForShell(own->netdev));
     for (const RailPort& port : segment.ports) {
       if (place(port.node) == nodes.end() || place(port.node) <= place(from)) continue;
-      questions.script += fmt::format("pair {} {} {} {} {} {} &\n", ShellQuote(port.node),
-                                      segment.rail, ShellQuote(own->netdev), Address(own->address),
-                                      Address(port.address), own->mtu - kHeaders);
+      questions.script +=
+          fmt::format("pair {} {} {} {} {} {} &\n", QuoteForShell(port.node), segment.rail,
+                      QuoteForShell(own->netdev), FormatAddress(own->address),
+                      FormatAddress(port.address), own->mtu - kHeaders);
       questions.pairs.push_back({from, port.node, segment.rail});
     }
   }
   return questions;
 }
 
-PairState StateOf(const std::string& word) {
+PairState ParsePairState(const std::string& word) {
   if (word == "answers") return PairState::kAnswers;
   if (word == "small-only") return PairState::kSmallOnly;
   if (word == "silent") return PairState::kSilent;
   return PairState::kNotMeasured;
 }
 
-std::string Words(PairState state, int mtu) {
+std::string DescribePair(PairState state, int mtu) {
   switch (state) {
     case PairState::kAnswers:
       return "answers";
@@ -108,11 +109,11 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
   std::set<std::pair<NodeName, int>> dark;  // ports without a carrier
   std::mutex mutex;
   ForEachNode(nodes, [&](const NodeSpec& node) {
-    const Questions questions = QuestionsFor(fabric, nodes, node.name);
+    const Questions questions = ListQuestions(fabric, nodes, node.name);
     if (questions.script.empty()) return;
     const auto reply =
         pool.Run(node,
-                 ScriptPreamble(MakeNonce()) +
+                 BuildScriptPreamble(MakeNonce()) +
                      fmt::format("patience={}\n", moment == Moment::kAfterChange ? kPatienceS : 0) +
                      std::string(kProbe) + questions.script + "wait\n",
                  kProofLimit);
@@ -126,7 +127,7 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
       if (words.size() == 2) {
         dark.insert({node.name, rail});
       } else if (const auto found = pairs.find({node.name, words[0], rail}); found != pairs.end()) {
-        found->second = StateOf(words[2]);
+        found->second = ParsePairState(words[2]);
       }
     }
   });
@@ -138,8 +139,8 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
   return pairs;
 }
 
-Errors UnprovenPairs(const Pairs& before, const Pairs& after, const Plan& plan,
-                     const Fabric& fabric) {
+Errors FindUnprovenPairs(const Pairs& before, const Pairs& after, const Plan& plan,
+                         const Fabric& fabric) {
   std::set<NodeName> set;  // nodes whose links the plan sets
   ForEachChange(plan, [&](const Change& change) {
     if (change.impact == Impact::kLinkFlap) set.insert(change.node);
@@ -156,11 +157,12 @@ Errors UnprovenPairs(const Pairs& before, const Pairs& after, const Plan& plan,
     const Segment& segment = fabric.segments.at(static_cast<std::size_t>(pair.rail));
     errors.push_back(
         {.kind = ErrorKind::kApply,
-         .message = fmt::format("{} {} on {}{}", pair.to, Words(state, segment.ports.front().mtu),
-                                RailName(pair.rail),
-                                worked      ? ", and did before the apply"
-                                : lost_link ? ", and had one before the apply"
-                                            : ""),
+         .message =
+             fmt::format("{} {} on {}{}", pair.to, DescribePair(state, segment.ports.front().mtu),
+                         FormatRailName(pair.rail),
+                         worked      ? ", and did before the apply"
+                         : lost_link ? ", and had one before the apply"
+                                     : ""),
          .context = {pair.from},
          .hint = state == PairState::kSmallOnly
                      ? "a switch between them may have a smaller MTU: raise it there, or lower "

@@ -42,7 +42,7 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
 
 // The pairs that must answer after an apply and do not: those that answered before it, and those
 // whose link the plan itself sets. What was broken before and is not touched is verify's to tell.
-Errors UnprovenPairs(const Pairs& before, const Pairs& after, const Plan& plan,
-                     const Fabric& fabric);
+Errors FindUnprovenPairs(const Pairs& before, const Pairs& after, const Plan& plan,
+                         const Fabric& fabric);
 
 }  // namespace reconciler

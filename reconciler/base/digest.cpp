@@ -7,7 +7,7 @@
 
 namespace reconciler {
 
-std::string Sha256Hex(std::string_view bytes) {
+std::string ComputeSha256Hex(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int length = 0;
   const int done =

@@ -6,6 +6,6 @@
 namespace reconciler {
 
 // SHA-256 as 64 lower-case hex digits.
-std::string Sha256Hex(std::string_view bytes);
+std::string ComputeSha256Hex(std::string_view bytes);
 
 }  // namespace reconciler

@@ -6,7 +6,7 @@ namespace reconciler {
 namespace {
 
 // The caret stands below the column; tabs are kept so that it lines up in any terminal.
-std::string CaretLine(const std::string& source_line, int column) {
+std::string FormatCaretLine(const std::string& source_line, int column) {
   std::string line;
   for (int i = 0; i + 1 < column; ++i) {
     const bool tab = i < static_cast<int>(source_line.size()) && source_line[i] == '\t';
@@ -29,7 +29,7 @@ std::string FormatError(const Error& error) {
   text += error.message + '\n';
   if (error.where && error.where->position.column > 0 && !error.source_line.empty()) {
     text += "    " + error.source_line + '\n';
-    text += "    " + CaretLine(error.source_line, error.where->position.column) + '\n';
+    text += "    " + FormatCaretLine(error.source_line, error.where->position.column) + '\n';
   }
   if (!error.hint.empty()) text += "  hint: " + error.hint + '\n';
   return text;
@@ -41,7 +41,7 @@ std::string FormatErrors(const Errors& errors) {
   return text;
 }
 
-Error InContext(Error error, std::string context) {
+Error AddContext(Error error, std::string context) {
   error.context.insert(error.context.begin(), std::move(context));
   return error;
 }

@@ -52,6 +52,6 @@ std::string FormatError(const Error& error);
 std::string FormatErrors(const Errors& errors);
 
 // The same error with one more circle of context around it.
-Error InContext(Error error, std::string context);
+Error AddContext(Error error, std::string context);
 
 }  // namespace reconciler

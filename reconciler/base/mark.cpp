@@ -13,11 +13,11 @@ constexpr std::string_view kOwned = "# Written by spark-reconcile";
 constexpr std::string_view kForCluster = " for cluster ";
 constexpr std::string_view kDigest = " (body sha256 ";
 
-std::string BeginLine(std::string_view cluster, std::string_view topic) {
+std::string FormatBeginLine(std::string_view cluster, std::string_view topic) {
   return fmt::format("# BEGIN spark-reconcile {} {}\n", cluster, topic);
 }
 
-std::string EndLine(std::string_view cluster, std::string_view topic) {
+std::string FormatEndLine(std::string_view cluster, std::string_view topic) {
   return fmt::format("# END spark-reconcile {} {}\n", cluster, topic);
 }
 
@@ -42,28 +42,28 @@ struct Block {
   std::size_t end = 0;  // one past the end marker's newline
 };
 
-std::size_t LineEnd(std::string_view text, std::size_t at) {
+std::size_t FindLineEnd(std::string_view text, std::size_t at) {
   const std::size_t newline = text.find('\n', at);
   return newline == std::string_view::npos ? text.size() : newline + 1;
 }
 
 Block FindBlock(std::string_view text, std::string_view cluster, std::string_view topic) {
   Block block;
-  block.begin = FindLine(text, BeginLine(cluster, topic));
+  block.begin = FindLine(text, FormatBeginLine(cluster, topic));
   if (block.begin == std::string_view::npos) return block;
-  block.body = block.body_end = block.end = LineEnd(text, block.begin);
-  const std::size_t end = FindLine(text, EndLine(cluster, topic), block.body);
+  block.body = block.body_end = block.end = FindLineEnd(text, block.begin);
+  const std::size_t end = FindLine(text, FormatEndLine(cluster, topic), block.body);
   if (end == std::string_view::npos) return block;
   block.body_end = end;
-  block.end = LineEnd(text, end);
+  block.end = FindLineEnd(text, end);
   return block;
 }
 
-std::string Replace(std::string_view content, std::string_view cluster, std::string_view topic,
-                    std::string_view body, bool first) {
+std::string ReplaceBlock(std::string_view content, std::string_view cluster, std::string_view topic,
+                         std::string_view body, bool first) {
   const std::string inner(body);
   const std::string lines =
-      inner.empty() ? "" : BeginLine(cluster, topic) + inner + EndLine(cluster, topic);
+      inner.empty() ? "" : FormatBeginLine(cluster, topic) + inner + FormatEndLine(cluster, topic);
   const Block block = FindBlock(content, cluster, topic);
   if (block.begin != std::string_view::npos) {
     return std::string(content.substr(0, block.begin)) + lines +
@@ -77,44 +77,45 @@ std::string Replace(std::string_view content, std::string_view cluster, std::str
 
 }  // namespace
 
-std::string OwnedFile(std::string_view cluster, std::string_view body) {
+std::string FormatOwnedFile(std::string_view cluster, std::string_view body) {
   return fmt::format(
       "{}{}{}{}{}).\n# Change the manifest and apply it; "
       "an edit made here is reported as drift.\n{}",
-      kOwned, kForCluster, cluster, kDigest, Sha256Hex(body).substr(0, 16), body);
+      kOwned, kForCluster, cluster, kDigest, ComputeSha256Hex(body).substr(0, 16), body);
 }
 
-std::optional<std::string> OwnerOf(std::string_view content) {
+std::optional<std::string> FindOwner(std::string_view content) {
   const std::string begin = fmt::format("{}{}", kOwned, kForCluster);
   if (!content.starts_with(begin)) return std::nullopt;
-  const std::string_view rest = content.substr(begin.size(), LineEnd(content, 0) - begin.size());
+  const std::string_view rest =
+      content.substr(begin.size(), FindLineEnd(content, 0) - begin.size());
   const std::size_t end = rest.find(kDigest);
   if (end == std::string_view::npos) return std::nullopt;
   return std::string(rest.substr(0, end));
 }
 
 bool IsOwnedFile(std::string_view content, std::string_view cluster) {
-  return OwnerOf(content) == cluster;
+  return FindOwner(content) == cluster;
 }
 
-std::string WithBlock(std::string_view content, std::string_view cluster, std::string_view topic,
-                      std::string_view body) {
-  return Replace(content, cluster, topic, body, /*first=*/false);
+std::string SetBlock(std::string_view content, std::string_view cluster, std::string_view topic,
+                     std::string_view body) {
+  return ReplaceBlock(content, cluster, topic, body, /*first=*/false);
 }
 
-std::string WithBlockFirst(std::string_view content, std::string_view cluster,
-                           std::string_view topic, std::string_view body) {
-  return Replace(content, cluster, topic, body, /*first=*/true);
+std::string SetBlockFirst(std::string_view content, std::string_view cluster,
+                          std::string_view topic, std::string_view body) {
+  return ReplaceBlock(content, cluster, topic, body, /*first=*/true);
 }
 
-std::optional<std::string> BlockOf(std::string_view content, std::string_view cluster,
-                                   std::string_view topic) {
+std::optional<std::string> ReadBlock(std::string_view content, std::string_view cluster,
+                                     std::string_view topic) {
   const Block block = FindBlock(content, cluster, topic);
   if (block.begin == std::string_view::npos || block.body_end == block.end) return std::nullopt;
   return std::string(content.substr(block.body, block.body_end - block.body));
 }
 
-std::string WithoutBlocks(std::string_view content, std::string_view cluster) {
+std::string RemoveBlocks(std::string_view content, std::string_view cluster) {
   std::string rest(content);
   const std::string begin = fmt::format("# BEGIN spark-reconcile {} ", cluster);
   for (std::size_t at = rest.find(begin); at != std::string::npos; at = rest.find(begin, at)) {
@@ -122,7 +123,7 @@ std::string WithoutBlocks(std::string_view content, std::string_view cluster) {
     const std::size_t end = std::min(rest.find_first_of("\r\n", topic), rest.size());
     const std::string before = rest;
     if (at == 0 || rest[at - 1] == '\n') {
-      rest = WithBlock(rest, cluster, rest.substr(topic, end - topic), "");
+      rest = SetBlock(rest, cluster, rest.substr(topic, end - topic), "");
     }
     if (rest == before) at = end;  // the words in somebody's own line
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 
 namespace reconciler {
 namespace {
@@ -57,11 +58,20 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-std::string Plural(std::size_t count, std::string_view one, std::string_view many) {
+std::string ToLower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+std::string FirstLabel(std::string_view host) { return ToLower(host.substr(0, host.find('.'))); }
+
+std::string FormatPlural(std::size_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-std::size_t EditDistance(std::string_view a, std::string_view b) {
+std::size_t ComputeEditDistance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
   for (std::size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
@@ -77,12 +87,12 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-std::optional<std::string> ClosestMatch(std::string_view word,
-                                        const std::vector<std::string>& candidates) {
+std::optional<std::string> FindClosestMatch(std::string_view word,
+                                            const std::vector<std::string>& candidates) {
   std::optional<std::string> best;
   std::size_t best_distance = 3;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = EditDistance(word, candidate);
+    const std::size_t distance = ComputeEditDistance(word, candidate);
     if (distance < best_distance && distance * 2 < std::max(word.size(), candidate.size())) {
       best = candidate;
       best_distance = distance;
@@ -91,7 +101,7 @@ std::optional<std::string> ClosestMatch(std::string_view word,
   return best;
 }
 
-std::string ShellQuote(std::string_view text) {
+std::string QuoteForShell(std::string_view text) {
   assert(text.find('\0') == std::string_view::npos);
   std::string quoted = "'";
   for (const char c : text) {
@@ -104,14 +114,14 @@ std::string ShellQuote(std::string_view text) {
   return quoted + "'";
 }
 
-std::string ShellJoin(const std::vector<std::string>& argv) {
+std::string JoinForShell(const std::vector<std::string>& argv) {
   std::vector<std::string> words;
   words.reserve(argv.size());
-  for (const std::string& word : argv) words.push_back(ShellQuote(word));
+  for (const std::string& word : argv) words.push_back(QuoteForShell(word));
   return Join(words, " ");
 }
 
-std::string Printable(std::string_view bytes) {
+std::string MakePrintable(std::string_view bytes) {
   std::string text;
   for (std::size_t i = 0; i < bytes.size();) {
     const std::size_t length = Utf8SequenceLength(bytes, i);

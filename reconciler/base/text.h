@@ -11,24 +11,28 @@ std::vector<std::string> SplitLines(std::string_view text);  // a final newline 
 std::vector<std::string> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view Trim(std::string_view text);  // blanks, tabs and newlines, both ends
-std::string Plural(std::size_t count, std::string_view one, std::string_view many);  // "1 node"
+std::string ToLower(std::string_view text);    // ASCII letters
+std::string FirstLabel(
+    std::string_view host);  // of a host name, in lower case: "Leaf-1.lab" is "leaf-1"
+std::string FormatPlural(std::size_t count, std::string_view one,
+                         std::string_view many);  // "1 node"
 
 // Optimal string alignment distance: insert, delete, replace and swap of neighbours cost 1 each.
-std::size_t EditDistance(std::string_view a, std::string_view b);
+std::size_t ComputeEditDistance(std::string_view a, std::string_view b);
 
 // The candidate nearest to `word`, when it is near enough to be a slip of the keyboard
 // (distance at most 2, and less than half of the word's length).
-std::optional<std::string> ClosestMatch(std::string_view word,
-                                        const std::vector<std::string>& candidates);
+std::optional<std::string> FindClosestMatch(std::string_view word,
+                                            const std::vector<std::string>& candidates);
 
 // `text` as one POSIX shell word that no shell expands: the only quoting in the project.
 // Precondition: no NUL byte (no shell word can hold one).
-std::string ShellQuote(std::string_view text);
-std::string ShellJoin(const std::vector<std::string>& argv);
+std::string QuoteForShell(std::string_view text);
+std::string JoinForShell(const std::vector<std::string>& argv);
 
 // Bytes that a terminal may be shown: control characters and bytes that are not UTF-8 come out as
 // \xNN, so that text from a node can neither move the cursor nor forge a line.
-std::string Printable(std::string_view bytes);
+std::string MakePrintable(std::string_view bytes);
 
 bool IsValidUtf8(std::string_view bytes);
 

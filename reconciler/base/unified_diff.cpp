@@ -19,7 +19,7 @@ constexpr std::string_view kNoNewline = "\n\\ No newline at end of file";
 
 // A last line without its newline differs from the same line with one; the marker makes that so.
 // `last` holds that line and outlives the views.
-std::vector<std::string_view> Lines(std::string_view text, std::string& last) {
+std::vector<std::string_view> SplitKeepingEnds(std::string_view text, std::string& last) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -38,8 +38,8 @@ std::vector<std::string_view> Lines(std::string_view text, std::string& last) {
 constexpr std::size_t kMostCells = 4u << 20;
 
 // Longest common subsequence over what is left between the common head and the common tail.
-std::vector<Line> Script(const std::vector<std::string_view>& a,
-                         const std::vector<std::string_view>& b) {
+std::vector<Line> FindEditScript(const std::vector<std::string_view>& a,
+                                 const std::vector<std::string_view>& b) {
   std::size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   std::size_t tail = 0;
@@ -74,7 +74,7 @@ std::vector<Line> Script(const std::vector<std::string_view>& a,
   return script;
 }
 
-std::string Range(std::size_t start, std::size_t count) {
+std::string FormatRange(std::size_t start, std::size_t count) {
   // An empty range names the line before it, as `diff -u` does.
   const std::size_t first = count == 0 ? start : start + 1;
   return count == 1 ? fmt::format("{}", first) : fmt::format("{},{}", first, count);
@@ -82,11 +82,12 @@ std::string Range(std::size_t start, std::size_t count) {
 
 }  // namespace
 
-std::string UnifiedDiff(std::string_view before, std::string_view after, int context) {
+std::string MakeUnifiedDiff(std::string_view before, std::string_view after, int context) {
   if (before == after) return {};
   std::string last_before;
   std::string last_after;
-  const std::vector<Line> script = Script(Lines(before, last_before), Lines(after, last_after));
+  const std::vector<Line> script =
+      FindEditScript(SplitKeepingEnds(before, last_before), SplitKeepingEnds(after, last_after));
   const auto width = static_cast<std::size_t>(context);
   std::string text;
   std::size_t line_a = 0;
@@ -113,8 +114,8 @@ std::string UnifiedDiff(std::string_view before, std::string_view after, int con
       body += script[k].text;
       body += '\n';
     }
-    text += fmt::format("@@ -{} +{} @@\n", Range(line_a - lead, count_a),
-                        Range(line_b - lead, count_b));
+    text += fmt::format("@@ -{} +{} @@\n", FormatRange(line_a - lead, count_a),
+                        FormatRange(line_b - lead, count_b));
     text += body;
     line_a += count_a - lead;
     line_b += count_b - lead;

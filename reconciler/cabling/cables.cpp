@@ -8,14 +8,14 @@
 
 namespace reconciler {
 
-CageId CageIdOf(const NodeSpec& node, const std::string& cage) {
+CageId MakeCageId(const NodeSpec& node, const std::string& cage) {
   const bool is_spark = node.hardware == kDefaultHardware;
   return {node.name, cage, !is_spark ? "" : cage == "p0" ? "left" : cage == "p1" ? "right" : ""};
 }
 
-std::vector<DeclaredCable> DeclaredCables(const ClusterSpec& cluster) {
+std::vector<DeclaredCable> ListDeclaredCables(const ClusterSpec& cluster) {
   std::vector<DeclaredCable> cables;
-  for (Plane& plane : PlanesOf(cluster)) {
+  for (Plane& plane : ListPlanes(cluster)) {
     std::erase_if(plane.ends, [](const PlaneEnd& end) { return end.node == nullptr; });
     if (plane.ends.size() < 2) continue;
     // The nodes are one vector: their places are their order.
@@ -27,13 +27,13 @@ std::vector<DeclaredCable> DeclaredCables(const ClusterSpec& cluster) {
       cable.switches.insert(one.name);
       for (const SwitchPort& port : one.ports) cable.plugs[port.peer.node] = {one.name, port.port};
     }
-    for (const PlaneEnd& end : plane.ends) cable.ends.push_back(CageIdOf(*end.node, end.cage));
+    for (const PlaneEnd& end : plane.ends) cable.ends.push_back(MakeCageId(*end.node, end.cage));
     cables.push_back(std::move(cable));
   }
   return cables;
 }
 
-std::vector<CagePort> CagePorts(const ClusterSpec& cluster, const NodeSpec& node) {
+std::vector<CagePort> ListCagePorts(const ClusterSpec& cluster, const NodeSpec& node) {
   std::vector<CagePort> ports;
   const Hardware* hardware = cluster.FindHardware(node.hardware);
   if (hardware == nullptr) return ports;
@@ -43,15 +43,15 @@ std::vector<CagePort> CagePorts(const ClusterSpec& cluster, const NodeSpec& node
   return ports;
 }
 
-std::string CageNoun(const CageId& cage) {
+std::string FormatCageNoun(const CageId& cage) {
   return cage.side.empty() ? "cage " + cage.cage : cage.side + " cage";
 }
 
-std::string CageWords(const CageId& cage) {
-  return fmt::format("{}'s {}", cage.node, CageNoun(cage));
+std::string DescribeCage(const CageId& cage) {
+  return fmt::format("{}'s {}", cage.node, FormatCageNoun(cage));
 }
 
-std::string CageShort(const CageId& cage) {
+std::string FormatCageShort(const CageId& cage) {
   return fmt::format("{} {}", cage.node, cage.side.empty() ? cage.cage : cage.side);
 }
 

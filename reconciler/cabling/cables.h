@@ -18,7 +18,7 @@ struct CageId {
   auto operator<=>(const CageId&) const = default;
 };
 
-CageId CageIdOf(const NodeSpec& node, const std::string& cage);
+CageId MakeCageId(const NodeSpec& node, const std::string& cage);
 
 // A port of a switch, by the switch's name.
 struct SwitchPlug {
@@ -36,7 +36,7 @@ struct DeclaredCable {
   bool operator==(const DeclaredCable&) const = default;
 };
 
-std::vector<DeclaredCable> DeclaredCables(const ClusterSpec& cluster);
+std::vector<DeclaredCable> ListDeclaredCables(const ClusterSpec& cluster);
 
 // A netdev behind a cage, whether the manifest uses that cage or not: a cable in the wrong cage is
 // found in one that should be empty.
@@ -45,11 +45,11 @@ struct CagePort {
   std::string netdev = {};
 };
 
-std::vector<CagePort> CagePorts(const ClusterSpec& cluster, const NodeSpec& node);
+std::vector<CagePort> ListCagePorts(const ClusterSpec& cluster, const NodeSpec& node);
 
 // As on the back of the machine: "left cage"; "cage p0" of hardware that we never saw from behind.
-std::string CageNoun(const CageId& cage);
-std::string CageWords(const CageId& cage);  // "spark-1's left cage"
-std::string CageShort(const CageId& cage);  // "spark-1 left"
+std::string FormatCageNoun(const CageId& cage);
+std::string DescribeCage(const CageId& cage);     // "spark-1's left cage"
+std::string FormatCageShort(const CageId& cage);  // "spark-1 left"
 
 }  // namespace reconciler

@@ -13,28 +13,28 @@
 namespace reconciler {
 
 CablingReport JudgeCabling(const ClusterSpec& cluster, const CablingViews& views) {
-  const CabledWorld world(cluster, views);
+  const ObservedCabling observed(cluster, views);
   CablingReport report;
   std::vector<std::string> at_the_switch;
   const auto in_question = [&](const CageId& end) { return views.contains(end.node); };
-  for (DeclaredCable& cable : DeclaredCables(cluster)) {
+  for (DeclaredCable& cable : ListDeclaredCables(cluster)) {
     if (cable.is_switch) std::erase_if(cable.ends, std::not_fn(in_question));
     if (std::none_of(cable.ends.begin(), cable.ends.end(), in_question)) continue;
     if (!cable.is_switch) {
-      report.cables.push_back(JudgeCable(world, cable));
+      report.cables.push_back(JudgeCable(observed, cable));
       continue;
     }
-    std::vector<CableVerdict> cages = JudgeSwitch(world, cable, at_the_switch);
+    std::vector<CableVerdict> cages = JudgeSwitch(observed, cable, at_the_switch);
     std::move(cages.begin(), cages.end(), std::back_inserter(report.cables));
   }
-  report.wrong = NameMisplugged(world, report.cables);
+  report.wrong = NameMisplugged(observed, report.cables);
   std::move(at_the_switch.begin(), at_the_switch.end(), std::back_inserter(report.wrong));
   return report;
 }
 
-std::string CableWords(const DeclaredCable& cable) {
-  if (cable.is_switch) return CageShort(cable.ends.front()) + " – switch";
-  return fmt::format("{} – {}", CageShort(cable.ends[0]), CageShort(cable.ends[1]));
+std::string DescribeCable(const DeclaredCable& cable) {
+  if (cable.is_switch) return FormatCageShort(cable.ends.front()) + " – switch";
+  return fmt::format("{} – {}", FormatCageShort(cable.ends[0]), FormatCageShort(cable.ends[1]));
 }
 
 std::string_view ToString(CableState state) {

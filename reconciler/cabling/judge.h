@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reconciler/cabling/sight.h"
+#include "reconciler/cabling/neighbours.h"
 
 namespace reconciler {
 
@@ -33,7 +33,7 @@ struct CablingReport {
 CablingReport JudgeCabling(const ClusterSpec& cluster, const CablingViews& views);
 
 // "spark-1 left – spark-2 right"; "spark-1 right – switch"
-std::string CableWords(const DeclaredCable& cable);
+std::string DescribeCable(const DeclaredCable& cable);
 std::string_view ToString(CableState state);  // "not known"
 
 }  // namespace reconciler

@@ -27,12 +27,12 @@ std::vector<Group> Networks(const CageViews& cages) {
   std::vector<Group> groups;
   std::map<std::string, Group> before;  // by switch
   for (const auto& [id, cage] : cages) {
-    if (!cage.sight.cages.empty()) {
-      Group heard = cage.sight.cages;
+    if (!cage.neighbours.cages.empty()) {
+      Group heard = cage.neighbours.cages;
       heard.insert(id);
       Absorb(std::move(heard), groups);
     }
-    for (const std::string& chassis : cage.sight.switches) before[chassis].insert(id);
+    for (const std::string& chassis : cage.neighbours.switches) before[chassis].insert(id);
   }
   for (auto& [chassis, group] : before) Absorb(std::move(group), groups);
   return groups;
@@ -40,7 +40,7 @@ std::vector<Group> Networks(const CageViews& cages) {
 
 // Where most of the declared cages are, the first by the manifest's order in a tie; empty when no
 // two of them are together.
-Group TheSwitch(const std::vector<Group>& networks, const std::vector<CageId>& declared) {
+Group FindSwitch(const std::vector<Group>& networks, const std::vector<CageId>& declared) {
   Group best;
   std::size_t most = 1;
   for (const CageId& cage : declared) {
@@ -65,69 +65,70 @@ const CageId* SameNode(const Group& group, const NodeName& node) {
 }
 
 // One cage's verdict by where the others are.
-CableVerdict JudgeCage(const CabledWorld& world, const Group& there, const CageId& anchor,
+CableVerdict JudgeCage(const ObservedCabling& observed, const Group& there, const CageId& anchor,
                        const CageId& cage, std::vector<std::string>& wrong) {
   CableVerdict verdict{{{cage}, true}, CableState::kUnknown, {}};
   const CageId* sibling = SameNode(there, cage.node);
   if (there.contains(cage)) {
     verdict.state = CableState::kConfirmed;
-    verdict.detail = "on one network with " + Plural(there.size() - 1, "other", "others");
+    verdict.detail = "on one network with " + FormatPlural(there.size() - 1, "other", "others");
   } else if (sibling != nullptr) {
     verdict.state = CableState::kWrong;
-    verdict.detail = CageWords(*sibling) + " is on the switch instead";
+    verdict.detail = DescribeCage(*sibling) + " is on the switch instead";
     wrong.push_back(fmt::format("the cable to the switch is in {} and belongs in its {}",
-                                CageWords(*sibling), CageNoun(cage)));
-  } else if (!there.empty() && !world.At(cage).sight.cages.empty()) {
+                                DescribeCage(*sibling), FormatCageNoun(cage)));
+  } else if (!there.empty() && !observed.At(cage).neighbours.cages.empty()) {
     verdict.state = CableState::kWrong;
-    verdict.detail = CageWords(cage) + " finds " + world.WhoIsAt(cage);
+    verdict.detail = DescribeCage(cage) + " finds " + observed.DescribeNeighbours(cage);
     wrong.push_back(fmt::format("{} should be on the switch with {}, and finds {} instead",
-                                CageWords(cage), CageWords(anchor), world.WhoIsAt(cage)));
+                                DescribeCage(cage), DescribeCage(anchor),
+                                observed.DescribeNeighbours(cage)));
   } else {
-    const std::string who = world.WhoIsAt(cage);
-    verdict.detail = who.empty() ? world.WhyNobody({cage})
-                                 : fmt::format("{} finds only {}", CageWords(cage), who);
+    const std::string who = observed.DescribeNeighbours(cage);
+    verdict.detail = who.empty() ? observed.ExplainNobody({cage})
+                                 : fmt::format("{} finds only {}", DescribeCage(cage), who);
   }
   return verdict;
 }
 
 // The switch and port of the manifest against those that LLDP names.
-void JudgePlug(const CabledWorld& world, const DeclaredCable& cable, CableVerdict& verdict,
+void JudgePlug(const ObservedCabling& observed, const DeclaredCable& cable, CableVerdict& verdict,
                std::vector<std::string>& wrong) {
   const CageId& cage = verdict.cable.ends.front();
   const auto declared = cable.plugs.find(cage.node);
   if (declared == cable.plugs.end() || verdict.state == CableState::kWrong) return;
-  const PlugSight seen = ComparePlug(cable, declared->second, world.At(cage).sight.plugs);
+  const PlugVerdict seen = ComparePlug(cable, declared->second, observed.At(cage).neighbours.plugs);
   switch (seen.state) {
     case CableState::kUnknown:
       return;
     case CableState::kConfirmed:
       verdict.detail =
           verdict.state == CableState::kConfirmed
-              ? fmt::format("{}, in {} by LLDP", verdict.detail, PlugWords(declared->second))
-              : fmt::format("in {} by LLDP", PlugWords(declared->second));
+              ? fmt::format("{}, in {} by LLDP", verdict.detail, DescribePlug(declared->second))
+              : fmt::format("in {} by LLDP", DescribePlug(declared->second));
       verdict.state = CableState::kConfirmed;
       return;
     case CableState::kWrong:
       verdict.state = CableState::kWrong;
-      verdict.detail = fmt::format("{} is in {}", CageWords(cage), PlugWords(seen.plug));
-      wrong.push_back(fmt::format("{} is in {}, the manifest says {}", CageWords(cage),
-                                  PlugWords(seen.plug), PlugWords(declared->second)));
+      verdict.detail = fmt::format("{} is in {}", DescribeCage(cage), DescribePlug(seen.plug));
+      wrong.push_back(fmt::format("{} is in {}, the manifest says {}", DescribeCage(cage),
+                                  DescribePlug(seen.plug), DescribePlug(declared->second)));
       return;
   }
 }
 
 }  // namespace
 
-std::vector<CableVerdict> JudgeSwitch(const CabledWorld& world, const DeclaredCable& cable,
+std::vector<CableVerdict> JudgeSwitch(const ObservedCabling& observed, const DeclaredCable& cable,
                                       std::vector<std::string>& wrong) {
-  const Group there = TheSwitch(Networks(world.cages()), cable.ends);
+  const Group there = FindSwitch(Networks(observed.cages()), cable.ends);
   const auto anchor = std::find_if(cable.ends.begin(), cable.ends.end(),
                                    [&](const CageId& cage) { return there.contains(cage); });
   std::vector<CableVerdict> verdicts;
   for (const CageId& cage : cable.ends) {
     CableVerdict verdict =
-        JudgeCage(world, there, anchor != cable.ends.end() ? *anchor : cage, cage, wrong);
-    JudgePlug(world, cable, verdict, wrong);
+        JudgeCage(observed, there, anchor != cable.ends.end() ? *anchor : cage, cage, wrong);
+    JudgePlug(observed, cable, verdict, wrong);
     verdicts.push_back(std::move(verdict));
   }
   return verdicts;

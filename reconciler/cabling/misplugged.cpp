@@ -12,17 +12,19 @@ namespace {
 
 using Joint = std::pair<CageId, CageId>;  // in order
 
-Joint JointOf(const CageId& a, const CageId& b) { return a < b ? Joint{a, b} : Joint{b, a}; }
+Joint MakeJoint(const CageId& a, const CageId& b) { return a < b ? Joint{a, b} : Joint{b, a}; }
 
 // Cables that are there and that nobody declared.
-std::vector<Joint> Undeclared(const CabledWorld& world, const std::vector<CableVerdict>& verdicts) {
+std::vector<Joint> FindUndeclared(const ObservedCabling& observed,
+                                  const std::vector<CableVerdict>& verdicts) {
   std::set<Joint> joints;
-  for (const auto& [id, cage] : world.cages()) {
-    if (cage.sight.cages.size() == 1) joints.insert(JointOf(id, *cage.sight.cages.begin()));
+  for (const auto& [id, cage] : observed.cages()) {
+    if (cage.neighbours.cages.size() == 1)
+      joints.insert(MakeJoint(id, *cage.neighbours.cages.begin()));
   }
   for (const CableVerdict& verdict : verdicts) {
     if (verdict.cable.is_switch) continue;
-    joints.erase(JointOf(verdict.cable.ends[0], verdict.cable.ends[1]));
+    joints.erase(MakeJoint(verdict.cable.ends[0], verdict.cable.ends[1]));
   }
   return {joints.begin(), joints.end()};
 }
@@ -36,8 +38,8 @@ struct Misplug {
 
 class Namer {
  public:
-  Namer(const CabledWorld& world, std::vector<CableVerdict>& verdicts)
-      : world_(world), joints_(Undeclared(world, verdicts)) {
+  Namer(const ObservedCabling& observed, std::vector<CableVerdict>& verdicts)
+      : observed_(observed), joints_(FindUndeclared(observed, verdicts)) {
     for (CableVerdict& verdict : verdicts) {
       if (!verdict.cable.is_switch) Explain(verdict);
     }
@@ -46,16 +48,16 @@ class Namer {
   std::vector<std::string> Lines() const {
     std::vector<std::string> lines;
     for (const Misplug& plug : misplugs_) {
-      if (const Misplug* other = SwappedWith(plug)) {
+      if (const Misplug* other = FindSwapped(plug)) {
         if (plug.belongs < other->belongs) {
           lines.push_back(fmt::format("the cables in {}'s {} and {} are swapped", plug.belongs.node,
-                                      Adjective(plug.belongs), CageNoun(other->belongs)));
+                                      Adjective(plug.belongs), FormatCageNoun(other->belongs)));
         }
         continue;
       }
       lines.push_back(fmt::format("the cable between {} and {} is in {} and belongs in its {}",
-                                  plug.belongs.node, plug.far, CageWords(plug.found),
-                                  CageNoun(plug.belongs)));
+                                  plug.belongs.node, plug.far, DescribeCage(plug.found),
+                                  FormatCageNoun(plug.belongs)));
     }
     lines.insert(lines.end(), elsewhere_.begin(), elsewhere_.end());
     return lines;
@@ -63,7 +65,7 @@ class Namer {
 
  private:
   static std::string Adjective(const CageId& cage) {
-    return cage.side.empty() ? CageNoun(cage) : cage.side;
+    return cage.side.empty() ? FormatCageNoun(cage) : cage.side;
   }
 
   void Explain(CableVerdict& verdict) {
@@ -71,30 +73,31 @@ class Namer {
     const CageId& a = verdict.cable.ends[0];
     const CageId& b = verdict.cable.ends[1];
     const bool is_wrong = verdict.state == CableState::kWrong;
-    if (!is_wrong && !(Unplugged(a) && Unplugged(b))) return;
-    if (const auto joint = TakeJoint(a.node, b.node)) {
+    if (!is_wrong && !(IsUnplugged(a) && IsUnplugged(b))) return;
+    if (const auto joint = RemoveJoint(a.node, b.node)) {
       if (!is_wrong) {
-        verdict.detail = fmt::format("{} and {} are joined instead", CageWords(joint->first),
-                                     CageWords(joint->second));
+        verdict.detail = fmt::format("{} and {} are joined instead", DescribeCage(joint->first),
+                                     DescribeCage(joint->second));
       }
       verdict.state = CableState::kWrong;
       Add(a, joint->first, b.node);
       Add(b, joint->second, a.node);
     } else if (is_wrong) {
-      const CageId& end = world_.At(a).sight.Empty() ? b : a;
+      const CageId& end = observed_.At(a).neighbours.Empty() ? b : a;
       elsewhere_.push_back(fmt::format("the cable that should join {} and {} joins {} and {}",
-                                       CageWords(a), CageWords(b), CageWords(end),
-                                       world_.WhoIsAt(end)));
+                                       DescribeCage(a), DescribeCage(b), DescribeCage(end),
+                                       observed_.DescribeNeighbours(end)));
     }
   }
 
-  bool Unplugged(const CageId& cage) const {
-    const CageView& view = world_.At(cage);
-    return world_.Asked(cage.node) && view.state == PortState::kNoCarrier && view.sight.Empty();
+  bool IsUnplugged(const CageId& cage) const {
+    const CageView& view = observed_.At(cage);
+    return observed_.WasAsked(cage.node) && view.state == PortState::kNoCarrier &&
+           view.neighbours.Empty();
   }
 
   // An undeclared cable between the two nodes, each end used once; first: the one at `a`.
-  std::optional<Joint> TakeJoint(const NodeName& a, const NodeName& b) {
+  std::optional<Joint> RemoveJoint(const NodeName& a, const NodeName& b) {
     for (auto joint = joints_.begin(); joint != joints_.end(); ++joint) {
       Joint found = *joint;
       if (found.first.node != a) std::swap(found.first, found.second);
@@ -109,14 +112,14 @@ class Namer {
     if (belongs != found) misplugs_.push_back({belongs, found, far});
   }
 
-  const Misplug* SwappedWith(const Misplug& plug) const {
+  const Misplug* FindSwapped(const Misplug& plug) const {
     for (const Misplug& other : misplugs_) {
       if (other.belongs == plug.found && other.found == plug.belongs) return &other;
     }
     return nullptr;
   }
 
-  const CabledWorld& world_;
+  const ObservedCabling& observed_;
   std::vector<Joint> joints_;
   std::vector<Misplug> misplugs_ = {};
   std::vector<std::string> elsewhere_ = {};
@@ -124,9 +127,9 @@ class Namer {
 
 }  // namespace
 
-std::vector<std::string> NameMisplugged(const CabledWorld& world,
+std::vector<std::string> NameMisplugged(const ObservedCabling& observed,
                                         std::vector<CableVerdict>& verdicts) {
-  return Namer(world, verdicts).Lines();
+  return Namer(observed, verdicts).Lines();
 }
 
 }  // namespace reconciler

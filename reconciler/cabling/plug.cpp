@@ -1,19 +1,11 @@
 #include "reconciler/cabling/plug.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "reconciler/base/text.h"
 
 namespace reconciler {
 namespace {
-
-std::string FirstLabel(std::string_view host) {
-  std::string label(host.substr(0, host.find('.')));
-  std::transform(label.begin(), label.end(), label.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return label;
-}
 
 // RouterOS says "fabric/qsfp56-1": the bridge, then the port.
 std::string_view PortName(std::string_view port) {
@@ -21,7 +13,7 @@ std::string_view PortName(std::string_view port) {
 }
 
 // Whether both are names of the same kind: "swp3" and "swp14s1", not "swp3" and "00:1b:…".
-bool NamedAlike(std::string_view a, std::string_view b) {
+bool HasSimilarName(std::string_view a, std::string_view b) {
   const auto letters = [](std::string_view name) {
     std::size_t end = 0;
     while (end < name.size() && std::isalpha(static_cast<unsigned char>(name[end])) != 0) ++end;
@@ -33,28 +25,29 @@ bool NamedAlike(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-PlugSight ComparePlug(const DeclaredCable& cable, const SwitchPlug& declared,
-                      const std::set<SwitchPlug>& seen) {
+PlugVerdict ComparePlug(const DeclaredCable& cable, const SwitchPlug& declared,
+                        const std::set<SwitchPlug>& seen) {
   const auto is_declared = [&](const std::string& name) {
     return std::any_of(cable.switches.begin(), cable.switches.end(),
                        [&](const std::string& one) { return FirstLabel(one) == FirstLabel(name); });
   };
-  PlugSight sight;
+  PlugVerdict neighbours;
   for (const SwitchPlug& plug : seen) {
     const std::string port(PortName(plug.port));
     const bool same_switch = FirstLabel(plug.name) == FirstLabel(declared.name);
     if (same_switch && port == declared.port) return {CableState::kConfirmed, {}};
-    const bool another = same_switch ? NamedAlike(declared.port, port) : is_declared(plug.name);
-    if (!another || (sight.state == CableState::kWrong && !NamedAlike(declared.port, port))) {
+    const bool another = same_switch ? HasSimilarName(declared.port, port) : is_declared(plug.name);
+    if (!another ||
+        (neighbours.state == CableState::kWrong && !HasSimilarName(declared.port, port))) {
       continue;  // of a port's id and its description the one that reads like a port
     }
-    sight = {CableState::kWrong, {plug.name, port}};
+    neighbours = {CableState::kWrong, {plug.name, port}};
   }
-  return sight;
+  return neighbours;
 }
 
-std::string PlugWords(const SwitchPlug& plug) {
-  return Printable(plug.name) + " " + Printable(plug.port);
+std::string DescribePlug(const SwitchPlug& plug) {
+  return MakePrintable(plug.name) + " " + MakePrintable(plug.port);
 }
 
 }  // namespace reconciler

@@ -6,7 +6,7 @@
 
 namespace reconciler {
 
-struct PlugSight {
+struct PlugVerdict {
   CableState state = CableState::kUnknown;
   SwitchPlug plug = {};  // where it is instead, when that is wrong
 };
@@ -14,9 +14,9 @@ struct PlugSight {
 // Where LLDP saw a cage against where the manifest has it. What a switch calls itself and its ports
 // is free text: a name that no switch of the manifest has tells nothing, nor does a port that is
 // not named in the way of the manifest's ports.
-PlugSight ComparePlug(const DeclaredCable& cable, const SwitchPlug& declared,
-                      const std::set<SwitchPlug>& seen);
+PlugVerdict ComparePlug(const DeclaredCable& cable, const SwitchPlug& declared,
+                        const std::set<SwitchPlug>& seen);
 
-std::string PlugWords(const SwitchPlug& plug);  // "leaf-1 swp3"
+std::string DescribePlug(const SwitchPlug& plug);  // "leaf-1 swp3"
 
 }  // namespace reconciler

@@ -5,7 +5,7 @@
 namespace reconciler {
 namespace {
 
-PortState StateOf(const std::string& word) {
+PortState ParsePortState(const std::string& word) {
   if (word == "link") return PortState::kLink;
   if (word == "no-carrier") return PortState::kNoCarrier;
   if (word == "down") return PortState::kDown;
@@ -22,7 +22,7 @@ void ReadLines(std::string_view text, CablingView& view) {
     if (words.size() < 3) continue;
     if (words[0] == "port") {
       PortView& port = view.ports[words[1]];
-      port.state = StateOf(words[2]);
+      port.state = ParsePortState(words[2]);
       if (words.size() > 3) port.mac = words[3];
     } else if (words[0] == "own") {
       view.ports[words[1]].addresses.insert(words[2]);

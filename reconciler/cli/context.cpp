@@ -16,7 +16,7 @@
 #include "reconciler/fabric/expand.h"
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/manifest/load.h"
-#include "reconciler/planning/plugin_words.h"
+#include "reconciler/planning/plugin_notes.h"
 #include "reconciler/verify/report/section.h"
 #include "reconciler/yaml/source_text.h"
 
@@ -74,11 +74,11 @@ std::optional<Cluster> OpenCluster(const Selection& selection) {
     std::cerr << FormatError(text.error());
     return std::nullopt;
   }
-  return ClusterOf(*text, selection.manifest, selection.scope);
+  return LoadCluster(*text, selection.manifest, selection.scope);
 }
 
-std::optional<Cluster> ClusterOf(const std::string& text, const std::string& name,
-                                 const PlanScope& scope) {
+std::optional<Cluster> LoadCluster(const std::string& text, const std::string& name,
+                                   const PlanScope& scope) {
   auto spec = LoadClusterSpec(text, name);
   if (!spec) {
     std::cerr << FormatErrors(spec.error());
@@ -116,8 +116,9 @@ ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selecti
       cluster.spec, cluster.fabric, plugins::All(), nodes, pool,
       [&](const NodeName& node) { progress.Step(node); }, trials);
   progress.Finish();
-  const auto asked = NodesToAsk(cluster.spec, facts, plugins::All(), selection.scope);
-  if (!asked.empty()) AddVerbsFacts(facts, asked, pool, OwnFolder());
+  const auto asked =
+      SelectNodesForSparkVerify(cluster.spec, facts, plugins::All(), selection.scope);
+  if (!asked.empty()) AddVerbsFacts(facts, asked, pool, FindOwnFolder());
   for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
   return facts;
 }

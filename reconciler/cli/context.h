@@ -44,8 +44,8 @@ struct Cluster {
 // Prints the problems, those of the selection too, and yields nothing when there are any.
 std::optional<Cluster> OpenCluster(const Selection& selection);
 // The same for a manifest that is no file; `name` stands for one in what is printed.
-std::optional<Cluster> ClusterOf(const std::string& text, const std::string& name,
-                                 const PlanScope& scope);
+std::optional<Cluster> LoadCluster(const std::string& text, const std::string& name,
+                                   const PlanScope& scope);
 
 // Facts of the selected nodes with a line of progress; failures are reported on stderr.
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,

@@ -4,12 +4,12 @@
 
 namespace reconciler::cli {
 
-Result<Environment> EnvironmentOf(const PluginInput& input) {
+Result<Environment> CollectEnvironment(const PluginInput& input) {
   Environment all;
   for (const Plugin& plugin : plugins::All()) {
     if (plugin.environment == nullptr) continue;
     auto wanted = plugin.environment(input);
-    if (!wanted) return Fail(InContext(wanted.error(), input.node.name));
+    if (!wanted) return Fail(AddContext(wanted.error(), input.node.name));
     all.insert(all.end(), wanted->begin(), wanted->end());
   }
   return all;

@@ -7,6 +7,6 @@ namespace reconciler::cli {
 
 // All that the plugins want programs on the node to find, in their order; empty when no section of
 // the manifest sets variables.
-Result<Environment> EnvironmentOf(const PluginInput& input);
+Result<Environment> CollectEnvironment(const PluginInput& input);
 
 }  // namespace reconciler::cli

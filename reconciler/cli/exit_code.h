@@ -10,8 +10,8 @@ enum ExitCode : int {
   kUsageOrManifest = 1,
   kPending = 2,  // changes or drift pending (drift, --detailed-exitcode, apply with blocked ones)
   kNodeUnreadable = 3,
-  kUndone = 4,  // apply failed and every node was undone
-  kMixed = 5,   // apply failed and nodes are mixed: needs a person
+  kReverted = 4,  // apply failed and every node was reverted
+  kMixed = 5,     // apply failed and nodes are mixed: needs a person
   kVerifyFailed = 6,
   kNotMeasured = 7,
   kStalePlan = 8,

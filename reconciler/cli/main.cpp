@@ -11,8 +11,8 @@ namespace {
 int UnknownCommand(const CLI::App& app, const std::string& word) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
-  const auto close = reconciler::ClosestMatch(word, commands);
-  std::cerr << "unknown command '" << reconciler::Printable(word) << "'"
+  const auto close = reconciler::FindClosestMatch(word, commands);
+  std::cerr << "unknown command '" << reconciler::MakePrintable(word) << "'"
             << (close ? ", did you mean '" + *close + "'?" : "")
             << "\n  hint: known: " << reconciler::Join(commands, ", ") << '\n';
   return reconciler::cli::kUsageOrManifest;

@@ -23,7 +23,7 @@ void Progress::Step(std::string_view what) {
   const std::lock_guard lock(mutex_);
   ++done_;
   if (isatty(STDERR_FILENO) != 1) return;
-  fmt::print(stderr, "{}[{}/{}] {}: {}", kEraseLine, done_, total_, label_, Printable(what));
+  fmt::print(stderr, "{}[{}/{}] {}: {}", kEraseLine, done_, total_, label_, MakePrintable(what));
   std::fflush(stderr);
   shown_ = true;
 }

@@ -27,18 +27,19 @@ void SetLevel(Cluster& cluster, const std::string& level) {
   Member(Member(cluster.spec.settings, "verify"), "level").data = level;
 }
 
-std::string OwnFolder() {
+std::string FindOwnFolder() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
 namespace {
 
-NcclChoice NcclOf(const Cluster& cluster, const ClusterFacts& facts, const LadderChoice& choice) {
-  NcclChoice nccl{.programs = OwnFolder(),
-                  .keep_program = choice.keep_program,
-                  .phase_s = choice.nccl_deadline_s,
-                  .allow_busy = choice.allow_busy};
+NcclRunOptions MakeNcclRunOptions(const Cluster& cluster, const ClusterFacts& facts,
+                                  const LadderChoice& choice) {
+  NcclRunOptions nccl{.programs = FindOwnFolder(),
+                      .keep_program = choice.keep_program,
+                      .phase_s = choice.nccl_deadline_s,
+                      .allow_busy = choice.allow_busy};
   if (const Value* library = cluster.spec.settings.At({"nccl", "library"})) {
     nccl.library = library->ScalarText();
   }
@@ -46,7 +47,8 @@ NcclChoice NcclOf(const Cluster& cluster, const ClusterFacts& facts, const Ladde
                       &facts](const NodeSpec& node) -> Result<std::map<std::string, std::string>> {
     const auto own = facts.nodes.find(node.name);
     if (own == facts.nodes.end()) return std::map<std::string, std::string>{};
-    const auto wanted = EnvironmentOf({cluster.spec, cluster.fabric, node, own->second, facts});
+    const auto wanted =
+        CollectEnvironment({cluster.spec, cluster.fabric, node, own->second, facts});
     if (!wanted) return Fail(wanted.error());
     std::map<std::string, std::string> variables;
     for (const EnvVariable& one : *wanted) variables[one.name] = one.value;
@@ -59,13 +61,13 @@ NcclChoice NcclOf(const Cluster& cluster, const ClusterFacts& facts, const Ladde
 
 Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
                  const LadderChoice& choice) {
-  const VerifySection section = VerifySectionOf(cluster.spec);
+  const VerifySection section = ReadVerifySection(cluster.spec);
   const VerifyOptions options{.up_to = section.level,
-                              .rdma = {.programs = OwnFolder(),
+                              .rdma = {.programs = FindOwnFolder(),
                                        .keep_program = choice.keep_program,
                                        .leave_out = section.skip_rdma || choice.skip_rdma},
                               .section = section,
-                              .nccl = NcclOf(cluster, facts, choice)};
+                              .nccl = MakeNcclRunOptions(cluster, facts, choice)};
   Progress progress("measuring", facts.nodes.size());
   Report report = Verify(cluster.spec, cluster.fabric, facts, pool, options,
                          [&](const NodeName& node, std::string_view) { progress.Step(node); });

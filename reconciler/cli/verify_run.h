@@ -17,7 +17,7 @@ struct LadderChoice {
 void SetLevel(Cluster& cluster, const std::string& level);
 
 // The folder of this program, which holds spark-verify too.
-std::string OwnFolder();
+std::string FindOwnFolder();
 
 // The ladder over the selected nodes' facts, with a line of progress.
 Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,

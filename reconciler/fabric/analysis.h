@@ -34,16 +34,16 @@ struct WeakPoint {
 };
 
 // What follows from the cabling, at best: upper bounds, before anything was measured.
-std::vector<PairReach> ReachOf(const ClusterSpec& cluster, const Fabric& fabric);
-std::vector<SwitchLoad> SwitchLoads(const ClusterSpec& cluster, const Fabric& fabric);
-std::vector<WeakPoint> WeakPoints(const ClusterSpec& cluster, const Fabric& fabric);
+std::vector<PairReach> ComputeReach(const ClusterSpec& cluster, const Fabric& fabric);
+std::vector<SwitchLoad> ComputeSwitchLoads(const ClusterSpec& cluster, const Fabric& fabric);
+std::vector<WeakPoint> FindWeakPoints(const ClusterSpec& cluster, const Fabric& fabric);
 
 // The nodes in an order in which each reaches the next over the fewest switches, and the last the
 // first: ranks in that order cross each cable between switches once. By id on one switch.
-std::vector<NodeName> RingOrder(const ClusterSpec& cluster, const Fabric& fabric);
+std::vector<NodeName> OrderRing(const ClusterSpec& cluster, const Fabric& fabric);
 
 // What a ring collective of all nodes can carry, in Gb/s of payload: the slowest step of the ring.
 // 0: some step has no common rail.
-double RingPayload(const std::vector<NodeName>& order, const std::vector<PairReach>& reach);
+double ComputeRingPayload(const std::vector<NodeName>& order, const std::vector<PairReach>& reach);
 
 }  // namespace reconciler

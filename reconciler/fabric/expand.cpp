@@ -15,11 +15,12 @@ namespace reconciler {
 namespace {
 
 std::string Summary(const ClusterSpec& cluster) {
-  const std::string nodes = Plural(cluster.nodes.size(), "node", "nodes");
+  const std::string nodes = FormatPlural(cluster.nodes.size(), "node", "nodes");
   const std::size_t links = cluster.fabric.links.size();
   const auto beside = [&](std::string text) {
-    return links == 0 ? text
-                      : fmt::format("{}, {} beside it", text, Plural(links, "cable", "cables"));
+    return links == 0
+               ? text
+               : fmt::format("{}, {} beside it", text, FormatPlural(links, "cable", "cables"));
   };
   switch (cluster.fabric.topology) {
     case Topology::kDirect: {
@@ -29,14 +30,14 @@ std::string Summary(const ClusterSpec& cluster) {
       return fmt::format("one cable {}–{}", cages.front().second, cages.back().second);
     }
     case Topology::kRing:
-      return Plural(cluster.nodes.size(), "cable", "cables") + " in a ring";
+      return FormatPlural(cluster.nodes.size(), "cable", "cables") + " in a ring";
     case Topology::kSwitch:
       return beside(nodes + " on a switch");
     case Topology::kLeafSpine:
-      return beside(
-          fmt::format("{} on {}", nodes, Plural(cluster.switches.size(), "switch", "switches")));
+      return beside(fmt::format("{} on {}", nodes,
+                                FormatPlural(cluster.switches.size(), "switch", "switches")));
     case Topology::kLinks:
-      return Plural(links, "cable", "cables");
+      return FormatPlural(links, "cable", "cables");
   }
   return {};
 }
@@ -48,26 +49,26 @@ class Expander {
   tl::expected<Fabric, Errors> Run() {
     CheckCages();
     if (!errors_.empty()) return tl::unexpected<Errors>(std::move(errors_));
-    const std::vector<Plane> planes = PlanesOf(cluster_);
+    const std::vector<Plane> planes = ListPlanes(cluster_);
     std::size_t rails = 0;
-    for (const Plane& plane : planes) rails += RailCount(cluster_, plane);
+    for (const Plane& plane : planes) rails += CountPlaneRails(cluster_, plane);
     const FabricSpec& spec = cluster_.fabric;
     if (cluster_.nodes.empty() || planes.empty() || spec.subnets.size() != rails ||
         spec.subnet_positions.size() != spec.subnets.size()) {
       Add(spec.position,
           fmt::format("wanted nodes and {} subnets for topology {}, found {} and {}", rails,
-                      ToString(spec.topology), Plural(cluster_.nodes.size(), "node", "nodes"),
-                      Plural(spec.subnets.size(), "subnet", "subnets")));
+                      ToString(spec.topology), FormatPlural(cluster_.nodes.size(), "node", "nodes"),
+                      FormatPlural(spec.subnets.size(), "subnet", "subnets")));
       return tl::unexpected<Errors>(std::move(errors_));
     }
     for (std::size_t p = 0; p < planes.size(); ++p) {
-      const std::size_t twins = RailCount(cluster_, planes[p]);
+      const std::size_t twins = CountPlaneRails(cluster_, planes[p]);
       for (std::size_t twin = 0; twin < twins; ++twin) AddSegment(planes[p], p, twin);
     }
     AddUnused(planes);
-    fabric_.wires = WiresOf(cluster_, planes);
+    fabric_.wires = ListWires(cluster_, planes);
     fabric_.summary = Summary(cluster_);
-    fabric_.notes = NotesOf(cluster_, fabric_);
+    fabric_.notes = ListNotes(cluster_, fabric_);
     if (!errors_.empty()) return tl::unexpected<Errors>(std::move(errors_));
     return std::move(fabric_);
   }
@@ -79,7 +80,7 @@ class Expander {
 
   // What the checks of the manifest refuse, for a spec that did not go through them.
   void CheckCages() {
-    for (const Plane& plane : PlanesOf(cluster_)) {
+    for (const Plane& plane : ListPlanes(cluster_)) {
       for (const auto& [node, cage] : plane.ends) {
         if (node == nullptr) {
           Add(cluster_.fabric.position, "wanted links between nodes of the cluster");

@@ -7,7 +7,7 @@ namespace reconciler {
 namespace {
 
 // Rails of the segments that reach every node. A node has one port per segment at most.
-std::set<int> SharedRails(const Fabric& fabric) {
+std::set<int> ListSharedRails(const Fabric& fabric) {
   std::set<int> rails;
   for (const Segment& segment : fabric.segments) {
     if (segment.ports.size() == fabric.ports.size()) rails.insert(segment.rail);
@@ -27,21 +27,21 @@ bool CablesCross(const Fabric& fabric, const std::set<int>& shared) {
 
 }  // namespace
 
-std::vector<RailPort> CollectivePorts(const Fabric& fabric, const NodeName& node) {
+std::vector<RailPort> ListCollectivePorts(const Fabric& fabric, const NodeName& node) {
   const auto found = fabric.ports.find(node);
   if (found == fabric.ports.end()) return {};
   std::vector<RailPort> ports = found->second;
-  if (const std::set<int> shared = SharedRails(fabric); !shared.empty()) {
+  if (const std::set<int> shared = ListSharedRails(fabric); !shared.empty()) {
     std::erase_if(ports, [&](const RailPort& port) { return !shared.contains(port.rail); });
   }
   return ports;
 }
 
 bool CagesDiffer(const Fabric& fabric) {
-  const std::set<int> shared = SharedRails(fabric);
+  const std::set<int> shared = ListSharedRails(fabric);
   if (!shared.empty() && !CablesCross(fabric, shared)) return false;
   return std::any_of(fabric.ports.begin(), fabric.ports.end(), [&fabric](const auto& entry) {
-    const std::vector<RailPort> ports = CollectivePorts(fabric, entry.first);
+    const std::vector<RailPort> ports = ListCollectivePorts(fabric, entry.first);
     return std::any_of(ports.begin(), ports.end(),
                        [&](const RailPort& port) { return port.cage != ports.front().cage; });
   });

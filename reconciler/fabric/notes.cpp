@@ -29,7 +29,7 @@ void NoteRing(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
     }
     return;
   }
-  const std::vector<NodeName> order = RingOrder(cluster, fabric);
+  const std::vector<NodeName> order = OrderRing(cluster, fabric);
   notes.push_back(fmt::format(
       "ring of {}, collectives only: nodes that are not neighbours, such as {} and {}, share no "
       "cable. Send/recv, all-to-all and trees between them fail with stock NCCL: no expert or "
@@ -42,7 +42,7 @@ void NoteRing(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
 }
 
 // All PCIe devices of its cages together.
-double PciePayloadOf(const ClusterSpec& cluster, const NodeName& name) {
+double FindPciePayload(const ClusterSpec& cluster, const NodeName& name) {
   const NodeSpec* node = cluster.FindNode(name);
   const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
   if (hardware == nullptr) return 0;
@@ -50,7 +50,7 @@ double PciePayloadOf(const ClusterSpec& cluster, const NodeName& name) {
   for (const Cage& cage : hardware->cages) {
     for (const Twin& twin : cage.twins) devices.insert(twin.PciDevice());
   }
-  return PciePayload(*hardware) * static_cast<double>(devices.size());
+  return ComputePciePayload(*hardware) * static_cast<double>(devices.size());
 }
 
 void NoteSecondCables(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
@@ -62,9 +62,9 @@ void NoteSecondCables(const ClusterSpec& cluster, const Fabric& fabric, Notes& n
   }
   for (const auto& [pair, wires] : cables) {
     if (wires.size() < 2) continue;
-    const double one = WirePayload(wires.front()->gbps, cluster.fabric.mtu);
+    const double one = ComputeWirePayload(wires.front()->gbps, cluster.fabric.mtu);
     for (const NodeName& node : {pair.first, pair.second}) {
-      const double pcie = PciePayloadOf(cluster, node);
+      const double pcie = FindPciePayload(cluster, node);
       if (pcie > one * kWorthIt) continue;
       notes.push_back(fmt::format(
           "the second cable between {} and {} gains next to nothing: the cages of {} share PCIe "
@@ -88,7 +88,7 @@ void NoteLonelyRails(const Fabric& fabric, Notes& notes) {
   for (const Segment& segment : fabric.segments) {
     if (segment.ports.size() != 1) continue;
     notes.push_back(fmt::format("{} has one node, {}: no other has such a twin",
-                                RailName(segment.rail), segment.ports.front().node));
+                                FormatRailName(segment.rail), segment.ports.front().node));
   }
 }
 
@@ -104,21 +104,21 @@ void NoteSwitches(const ClusterSpec& cluster, Notes& notes) {
   for (const SwitchSpec& one : switches) {
     notes.push_back(fmt::format("{} must have (advice, nothing is sent to it): {}",
                                 one.name.empty() ? "the switch" : "switch " + one.name,
-                                Join(SwitchMustHave(cluster, one), "; ")));
+                                Join(ListSwitchRequirements(cluster, one), "; ")));
   }
 }
 
 // More cables between different switches than a tree has.
 void NoteLoops(const Fabric& fabric, Notes& notes) {
-  std::set<std::pair<std::string, std::string>> joined;
+  std::set<std::pair<std::string, std::string>> linked;
   std::set<std::string> switches;
   for (const Wire& wire : fabric.wires) {
     if (!wire.a.on_switch || !wire.b.on_switch) continue;
-    joined.insert(std::minmax(wire.a.device, wire.b.device));
+    linked.insert(std::minmax(wire.a.device, wire.b.device));
     switches.insert(wire.a.device);
     switches.insert(wire.b.device);
   }
-  if (joined.size() < switches.size() || switches.empty()) return;
+  if (linked.size() < switches.size() || switches.empty()) return;
   notes.emplace_back(
       "the switches are cabled in a loop: spanning tree turns some of these cables off. What is "
       "said "
@@ -126,7 +126,7 @@ void NoteLoops(const Fabric& fabric, Notes& notes) {
 }
 
 void NoteOversubscription(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
-  for (const SwitchLoad& load : SwitchLoads(cluster, fabric)) {
+  for (const SwitchLoad& load : ComputeSwitchLoads(cluster, fabric)) {
     if (!load.Oversubscribed()) continue;
     notes.push_back(
         fmt::format("switch {} is oversubscribed {:.1f}:1: its nodes exchange up to {:.0f} Gb/s "
@@ -138,7 +138,7 @@ void NoteOversubscription(const ClusterSpec& cluster, const Fabric& fabric, Note
 
 }  // namespace
 
-std::vector<std::string> NotesOf(const ClusterSpec& cluster, const Fabric& fabric) {
+std::vector<std::string> ListNotes(const ClusterSpec& cluster, const Fabric& fabric) {
   Notes notes;
   NoteRing(cluster, fabric, notes);
   NoteSecondCables(cluster, fabric, notes);

@@ -10,6 +10,6 @@ namespace reconciler {
 
 // What is allowed, but not as one may expect: a line each, with the reason. `fabric` needs its
 // segments and wires.
-std::vector<std::string> NotesOf(const ClusterSpec& cluster, const Fabric& fabric);
+std::vector<std::string> ListNotes(const ClusterSpec& cluster, const Fabric& fabric);
 
 }  // namespace reconciler

@@ -6,7 +6,7 @@
 namespace reconciler {
 namespace {
 
-std::vector<Plane> RingCables(const ClusterSpec& cluster) {
+std::vector<Plane> ListRingCables(const ClusterSpec& cluster) {
   std::vector<const NodeSpec*> by_id;
   for (const NodeSpec& node : cluster.nodes) by_id.push_back(&node);
   std::sort(by_id.begin(), by_id.end(), [](auto* a, auto* b) { return a->id < b->id; });
@@ -17,13 +17,13 @@ std::vector<Plane> RingCables(const ClusterSpec& cluster) {
   return planes;
 }
 
-int CageRate(const ClusterSpec& cluster, const NodeSpec* node) {
+int FindCageRate(const ClusterSpec& cluster, const NodeSpec* node) {
   const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
   return hardware != nullptr ? hardware->cage_gbps : 0;
 }
 
 // Which switch and port each node is in; nothing for a node that no switch names.
-std::map<NodeName, std::pair<PlugEnd, int>> PlugsOf(const ClusterSpec& cluster) {
+std::map<NodeName, std::pair<PlugEnd, int>> ListPlugs(const ClusterSpec& cluster) {
   std::map<NodeName, std::pair<PlugEnd, int>> plugs;
   for (const SwitchSpec& one : cluster.switches) {
     for (const SwitchPort& port : one.ports) {
@@ -46,7 +46,7 @@ void AddUplinks(const ClusterSpec& cluster, int plane, std::vector<Wire>& wires)
 
 }  // namespace
 
-std::vector<Plane> PlanesOf(const ClusterSpec& cluster) {
+std::vector<Plane> ListPlanes(const ClusterSpec& cluster) {
   std::vector<Plane> planes;
   switch (cluster.fabric.topology) {
     case Topology::kDirect:
@@ -58,7 +58,7 @@ std::vector<Plane> PlanesOf(const ClusterSpec& cluster) {
       break;
     }
     case Topology::kRing:
-      return RingCables(cluster);
+      return ListRingCables(cluster);
     case Topology::kLinks:
       break;
   }
@@ -69,7 +69,7 @@ std::vector<Plane> PlanesOf(const ClusterSpec& cluster) {
   return planes;
 }
 
-std::size_t RailCount(const ClusterSpec& cluster, const Plane& plane) {
+std::size_t CountPlaneRails(const ClusterSpec& cluster, const Plane& plane) {
   std::size_t most = 0;
   std::size_t least = SIZE_MAX;
   for (const PlaneEnd& end : plane.ends) {
@@ -81,15 +81,16 @@ std::size_t RailCount(const ClusterSpec& cluster, const Plane& plane) {
   return plane.switched ? most : std::min(most, least);
 }
 
-std::vector<Wire> WiresOf(const ClusterSpec& cluster, const std::vector<Plane>& planes) {
-  const auto plugs = PlugsOf(cluster);
+std::vector<Wire> ListWires(const ClusterSpec& cluster, const std::vector<Plane>& planes) {
+  const auto plugs = ListPlugs(cluster);
   std::vector<Wire> wires;
   for (std::size_t p = 0; p < planes.size(); ++p) {
     const auto& ends = planes[p].ends;
     const int number = static_cast<int>(p);
     if (!planes[p].switched) {
       if (ends.size() != 2 || ends[0].node == nullptr || ends[1].node == nullptr) continue;
-      const int gbps = std::min(CageRate(cluster, ends[0].node), CageRate(cluster, ends[1].node));
+      const int gbps =
+          std::min(FindCageRate(cluster, ends[0].node), FindCageRate(cluster, ends[1].node));
       wires.push_back(
           {{ends[0].node->name, ends[0].cage}, {ends[1].node->name, ends[1].cage}, gbps, number});
       continue;
@@ -97,7 +98,7 @@ std::vector<Wire> WiresOf(const ClusterSpec& cluster, const std::vector<Plane>& 
     PlugEnd somewhere{.on_switch = true};
     if (cluster.switches.size() == 1) somewhere.device = cluster.switches.front().name;
     for (const auto& [node, cage] : ends) {
-      const int own = CageRate(cluster, node);
+      const int own = FindCageRate(cluster, node);
       const auto plug = plugs.find(node->name);
       const bool known = plug != plugs.end();
       wires.push_back({{node->name, cage},

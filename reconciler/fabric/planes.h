@@ -25,15 +25,15 @@ struct Plane {
 
 // The switches' plane first, then the cables in the order of the ring or of the links. Cable c of a
 // ring goes from p0 of the c-th node by id to p1 of the next one; the last closes the ring.
-std::vector<Plane> PlanesOf(const ClusterSpec& cluster);
+std::vector<Plane> ListPlanes(const ClusterSpec& cluster);
 
 // On switches as many as the best node has twins, so that a node that comes or goes renumbers
 // nobody; on a cable as many as both ends have.
-std::size_t RailCount(const ClusterSpec& cluster, const Plane& plane);
+std::size_t CountPlaneRails(const ClusterSpec& cluster, const Plane& plane);
 
 // Every cable of the planes, and those between the switches. Without a description of its ports the
 // switch is one without a name.
-std::vector<Wire> WiresOf(const ClusterSpec& cluster, const std::vector<Plane>& planes);
+std::vector<Wire> ListWires(const ClusterSpec& cluster, const std::vector<Plane>& planes);
 
 // nullptr: the node's hardware has no such cage.
 const Cage* FindCage(const ClusterSpec& cluster, const NodeSpec& node, std::string_view cage);

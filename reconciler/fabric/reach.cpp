@@ -12,9 +12,9 @@ namespace reconciler {
 namespace {
 
 // Flows are counted in Mb/s: the solver wants whole numbers.
-std::int64_t Mbps(double gbps) { return std::llround(gbps * 1000); }
+std::int64_t ToMbps(double gbps) { return std::llround(gbps * 1000); }
 
-std::string NameOf(const PlugEnd& end) {
+std::string NamePlugEnd(const PlugEnd& end) {
   return end.on_switch ? "switch " + end.device : "cage " + end.device + "." + end.port;
 }
 
@@ -47,7 +47,7 @@ class Reach {
       if (both) reach.rails.push_back(port->rail);
     }
     if (reach.rails.empty()) return reach;
-    const std::string kind = KindOf(a, reach.rails) + "|" + KindOf(b, reach.rails);
+    const std::string kind = DescribeKind(a, reach.rails) + "|" + DescribeKind(b, reach.rails);
     auto known = known_.find(kind);
     if (known == known_.end()) known = known_.emplace(kind, Payload(a, b, reach.rails)).first;
     reach.gbps = known->second;
@@ -60,7 +60,7 @@ class Reach {
   }
 
   // Pairs whose ends are of the same kind have the same roofline, so that it is worked out once.
-  std::string KindOf(const NodeSpec& node, const std::vector<int>& rails) {
+  std::string DescribeKind(const NodeSpec& node, const std::vector<int>& rails) {
     std::string kind = node.hardware;
     for (const RailPort* port : ports_[node.name]) {
       if (!Holds(rails, port->rail)) continue;
@@ -77,7 +77,7 @@ class Reach {
   void AddNode(const NodeSpec& node, const std::vector<int>& rails, FlowNetwork& net) {
     const Hardware* hardware = cluster_.FindHardware(node.hardware);
     if (hardware == nullptr) return;
-    const std::int64_t pcie = Mbps(PciePayload(*hardware));
+    const std::int64_t pcie = ToMbps(ComputePciePayload(*hardware));
     const std::size_t self = net.Point("node " + node.name);
     std::set<std::string> devices;
     for (const RailPort* port : ports_[node.name]) {
@@ -91,8 +91,8 @@ class Reach {
   }
 
   void AddWire(const Wire& wire, FlowNetwork& net) {
-    net.Join(net.Point(NameOf(wire.a)), net.Point(NameOf(wire.b)),
-             Mbps(WirePayload(wire.gbps, cluster_.fabric.mtu)));
+    net.Join(net.Point(NamePlugEnd(wire.a)), net.Point(NamePlugEnd(wire.b)),
+             ToMbps(ComputeWirePayload(wire.gbps, cluster_.fabric.mtu)));
   }
 
   double Payload(const NodeSpec& a, const NodeSpec& b, const std::vector<int>& rails) {
@@ -115,19 +115,19 @@ class Reach {
 };
 
 // What a node can send at once on the switches' plane.
-double SwitchedRate(const ClusterSpec& cluster, const NodeSpec& node, int gbps) {
+double ComputeSwitchedRate(const ClusterSpec& cluster, const NodeSpec& node, int gbps) {
   const Hardware* hardware = cluster.FindHardware(node.hardware);
   const Cage* cage = FindCage(cluster, node, node.cage);
   if (hardware == nullptr || cage == nullptr) return 0;
   std::set<std::string> devices;
   for (const Twin& twin : cage->twins) devices.insert(twin.PciDevice());
-  return std::min(WirePayload(gbps, cluster.fabric.mtu),
-                  PciePayload(*hardware) * static_cast<double>(devices.size()));
+  return std::min(ComputeWirePayload(gbps, cluster.fabric.mtu),
+                  ComputePciePayload(*hardware) * static_cast<double>(devices.size()));
 }
 
 }  // namespace
 
-std::vector<PairReach> ReachOf(const ClusterSpec& cluster, const Fabric& fabric) {
+std::vector<PairReach> ComputeReach(const ClusterSpec& cluster, const Fabric& fabric) {
   Reach reach(cluster, fabric);
   std::vector<PairReach> pairs;
   for (std::size_t i = 0; i < cluster.nodes.size(); ++i) {
@@ -138,7 +138,7 @@ std::vector<PairReach> ReachOf(const ClusterSpec& cluster, const Fabric& fabric)
   return pairs;
 }
 
-std::vector<SwitchLoad> SwitchLoads(const ClusterSpec& cluster, const Fabric& fabric) {
+std::vector<SwitchLoad> ComputeSwitchLoads(const ClusterSpec& cluster, const Fabric& fabric) {
   std::vector<SwitchLoad> loads;
   if (cluster.switches.size() < 2) return loads;
   std::map<std::string, double> rates;  // of all nodes on a switch together
@@ -146,7 +146,7 @@ std::vector<SwitchLoad> SwitchLoads(const ClusterSpec& cluster, const Fabric& fa
   for (const Wire& wire : fabric.wires) {
     if (wire.a.on_switch || !wire.b.on_switch) continue;
     const NodeSpec* node = cluster.FindNode(wire.a.device);
-    const double rate = node != nullptr ? SwitchedRate(cluster, *node, wire.gbps) : 0;
+    const double rate = node != nullptr ? ComputeSwitchedRate(cluster, *node, wire.gbps) : 0;
     rates[wire.b.device] += rate;
     all += rate;
   }
@@ -159,20 +159,20 @@ std::vector<SwitchLoad> SwitchLoads(const ClusterSpec& cluster, const Fabric& fa
     for (const Wire& wire : fabric.wires) {
       if (!wire.a.on_switch || !wire.b.on_switch) continue;
       net.Join(net.Point(wire.a.device + "."), net.Point(wire.b.device + "."),
-               Mbps(WirePayload(wire.gbps, cluster.fabric.mtu)));
+               ToMbps(ComputeWirePayload(wire.gbps, cluster.fabric.mtu)));
     }
     for (const auto& [name, rate] : rates) {
-      if (name != one.name) net.Join(net.Point(name + "."), everyone_else, Mbps(rate));
+      if (name != one.name) net.Join(net.Point(name + "."), everyone_else, ToMbps(rate));
     }
     const std::size_t source = net.Point("its nodes");
-    net.Join(source, net.Point(one.name + "."), Mbps(rates[one.name]));
+    net.Join(source, net.Point(one.name + "."), ToMbps(rates[one.name]));
     load.carried_gbps = static_cast<double>(net.MaxFlow(source, everyone_else)) / 1000;
     if (load.wanted_gbps > 0) loads.push_back(load);
   }
   return loads;
 }
 
-double RingPayload(const std::vector<NodeName>& order, const std::vector<PairReach>& reach) {
+double ComputeRingPayload(const std::vector<NodeName>& order, const std::vector<PairReach>& reach) {
   std::map<std::pair<NodeName, NodeName>, double> between;
   for (const PairReach& pair : reach) {
     between[{pair.a, pair.b}] = between[{pair.b, pair.a}] = pair.gbps;

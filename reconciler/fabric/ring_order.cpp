@@ -7,7 +7,7 @@
 namespace reconciler {
 namespace {
 
-std::vector<const NodeSpec*> ById(const ClusterSpec& cluster) {
+std::vector<const NodeSpec*> SortById(const ClusterSpec& cluster) {
   std::vector<const NodeSpec*> nodes;
   for (const NodeSpec& node : cluster.nodes) nodes.push_back(&node);
   std::sort(nodes.begin(), nodes.end(), [](auto* a, auto* b) { return a->id < b->id; });
@@ -27,11 +27,11 @@ class SwitchTour {
         home[wire.a.device] = wire.b.device;
       }
     }
-    for (const NodeSpec* node : ById(cluster)) nodes_[home[node->name]].push_back(node->name);
-    for (const NodeSpec* node : ById(cluster)) Visit(home[node->name]);
+    for (const NodeSpec* node : SortById(cluster)) nodes_[home[node->name]].push_back(node->name);
+    for (const NodeSpec* node : SortById(cluster)) Visit(home[node->name]);
   }
 
-  std::vector<NodeName> Take() { return std::move(order_); }
+  std::vector<NodeName> TakeOrder() { return std::move(order_); }
 
  private:
   void Visit(const std::string& name) {
@@ -49,13 +49,13 @@ class SwitchTour {
 
 // Along the cables, from the end of a chain where there is one, else from the lowest id. No node
 // has more than two cables.
-std::vector<NodeName> AlongTheCables(const ClusterSpec& cluster, const Fabric& fabric) {
+std::vector<NodeName> WalkCables(const ClusterSpec& cluster, const Fabric& fabric) {
   std::map<NodeName, std::vector<NodeName>> next;
   for (const Wire& wire : fabric.wires) {
     next[wire.a.device].push_back(wire.b.device);
     next[wire.b.device].push_back(wire.a.device);
   }
-  std::vector<const NodeSpec*> nodes = ById(cluster);
+  std::vector<const NodeSpec*> nodes = SortById(cluster);
   std::stable_partition(nodes.begin(), nodes.end(),
                         [&](auto* node) { return next[node->name].size() == 1; });
   std::vector<NodeName> order;
@@ -75,15 +75,15 @@ std::vector<NodeName> AlongTheCables(const ClusterSpec& cluster, const Fabric& f
 
 }  // namespace
 
-std::vector<NodeName> RingOrder(const ClusterSpec& cluster, const Fabric& fabric) {
+std::vector<NodeName> OrderRing(const ClusterSpec& cluster, const Fabric& fabric) {
   switch (cluster.fabric.topology) {
     case Topology::kSwitch:
     case Topology::kLeafSpine:
-      return SwitchTour(cluster, fabric).Take();
+      return SwitchTour(cluster, fabric).TakeOrder();
     case Topology::kDirect:
     case Topology::kRing:
     case Topology::kLinks:
-      return AlongTheCables(cluster, fabric);
+      return WalkCables(cluster, fabric);
   }
   return {};
 }

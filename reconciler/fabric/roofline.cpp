@@ -23,29 +23,31 @@ constexpr std::array<double, 7> kGigaTransfers = {0, 2.5, 5, 8, 16, 32, 64};
 
 }  // namespace
 
-int RdmaMtu(int mtu) {
+int ComputeRdmaMtu(int mtu) {
   for (const int size : {4096, 2048, 1024, 512}) {
     if (mtu - kLargestHeaders >= size) return size;
   }
   return 256;
 }
 
-double RdmaWirePayload(double gbps, int rdma_mtu) {
+double ComputeRdmaWirePayload(double gbps, int rdma_mtu) {
   return gbps * rdma_mtu / (rdma_mtu + kWireOverhead);
 }
 
-double WirePayload(int gbps, int mtu) { return RdmaWirePayload(gbps, RdmaMtu(mtu)); }
+double ComputeWirePayload(int gbps, int mtu) {
+  return ComputeRdmaWirePayload(gbps, ComputeRdmaMtu(mtu));
+}
 
-double GigaTransfers(int generation) {
+double ComputeGigaTransfers(int generation) {
   return kGigaTransfers[static_cast<std::size_t>(std::clamp(generation, 0, 6))];
 }
 
-double PciePayload(double gts, int lanes) { return gts * lanes * kPcieEfficiency; }
+double ComputePciePayload(double gts, int lanes) { return gts * lanes * kPcieEfficiency; }
 
-double PciePayload(const Hardware& hardware) {
-  return PciePayload(GigaTransfers(hardware.pcie_generation), hardware.pcie_lanes);
+double ComputePciePayload(const Hardware& hardware) {
+  return ComputePciePayload(ComputeGigaTransfers(hardware.pcie_generation), hardware.pcie_lanes);
 }
 
-double BusBandwidth(double payload_gbps) { return payload_gbps / 8; }
+double ComputeBusBandwidth(double payload_gbps) { return payload_gbps / 8; }
 
 }  // namespace reconciler

@@ -8,21 +8,21 @@ namespace reconciler {
 // Measured values above these are measured wrongly.
 
 // The largest RDMA MTU that fits into packets of `mtu` bytes: 4096 in 9000, 1024 in 1500.
-int RdmaMtu(int mtu);
+int ComputeRdmaMtu(int mtu);
 
 // A wire of `gbps` line rate: 196.1 of 200 at mtu 9000, 185.2 at 1500.
-double WirePayload(int gbps, int mtu);
+double ComputeWirePayload(int gbps, int mtu);
 // The same by the RDMA MTU itself.
-double RdmaWirePayload(double gbps, int rdma_mtu);
+double ComputeRdmaWirePayload(double gbps, int rdma_mtu);
 
 // One PCIe device of that hardware: 111.8 for Gen5 x4.
-double PciePayload(const Hardware& hardware);
+double ComputePciePayload(const Hardware& hardware);
 // A PCIe link as it was found; `gts` per lane.
-double PciePayload(double gts, int lanes);
+double ComputePciePayload(double gts, int lanes);
 // GT/s per lane of a generation, 1 to 6.
-double GigaTransfers(int generation);
+double ComputeGigaTransfers(int generation);
 
 // Gb/s of payload as bus bandwidth in GB/s, the way that NCCL's tests print it.
-double BusBandwidth(double payload_gbps);
+double ComputeBusBandwidth(double payload_gbps);
 
 }  // namespace reconciler

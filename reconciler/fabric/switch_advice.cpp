@@ -11,7 +11,7 @@
 namespace reconciler {
 namespace {
 
-std::string FecWords(Fec fec) {
+std::string DescribeFec(Fec fec) {
   switch (fec) {
     case Fec::kAuto:
       return "FEC auto";
@@ -26,7 +26,7 @@ std::string FecWords(Fec fec) {
 }
 
 // Ports of this switch at the far end of other switches' uplinks count as its own.
-std::vector<SwitchPort> AllPorts(const ClusterSpec& cluster, const SwitchSpec& one) {
+std::vector<SwitchPort> ListAllPorts(const ClusterSpec& cluster, const SwitchSpec& one) {
   std::vector<SwitchPort> ports = one.ports;
   ports.insert(ports.end(), one.uplinks.begin(), one.uplinks.end());
   // A port goes no faster than the card at the other end of its cable.
@@ -49,8 +49,8 @@ std::vector<SwitchPort> AllPorts(const ClusterSpec& cluster, const SwitchSpec& o
 
 // Cables to one other switch: several of them must be one link, or spanning tree turns all but one
 // off.
-std::map<std::string, std::vector<std::string>> Bonds(const ClusterSpec& cluster,
-                                                      const std::vector<SwitchPort>& ports) {
+std::map<std::string, std::vector<std::string>> FindBonds(const ClusterSpec& cluster,
+                                                          const std::vector<SwitchPort>& ports) {
   std::map<std::string, std::vector<std::string>> bonds;  // "to-spine-1" → its ports
   for (const SwitchPort& port : ports) {
     if (cluster.FindNode(port.peer.node) == nullptr) {
@@ -62,9 +62,9 @@ std::map<std::string, std::vector<std::string>> Bonds(const ClusterSpec& cluster
 }
 
 // The bridge's ports: those without a bond, then the bonds.
-std::vector<std::string> BridgePorts(const ClusterSpec& cluster,
-                                     const std::vector<SwitchPort>& ports) {
-  const auto bonds = Bonds(cluster, ports);
+std::vector<std::string> ListBridgePorts(const ClusterSpec& cluster,
+                                         const std::vector<SwitchPort>& ports) {
+  const auto bonds = FindBonds(cluster, ports);
   std::vector<std::string> names;
   for (const SwitchPort& port : ports) {
     if (!bonds.contains("to-" + port.peer.node)) names.push_back(port.port);
@@ -74,15 +74,15 @@ std::vector<std::string> BridgePorts(const ClusterSpec& cluster,
 }
 
 // Lanes of a leg carry 50 Gb/s each, those of a whole cage are four, or eight from 400 Gb/s on.
-int LanesOf(const SwitchSpec& one, const SwitchPort& port) {
+int CountLanes(const SwitchSpec& one, const SwitchPort& port) {
   for (const auto& [cage, text] : one.breakout) {
-    if (IsLegOf(port.port, cage) && LegsOf(text).gbps > 0) return LegsOf(text).gbps / 50;
+    if (IsLeg(port.port, cage) && ListLegs(text).gbps > 0) return ListLegs(text).gbps / 50;
   }
   return port.gbps >= 400 ? 8 : 4;
 }
 
 // Empty: RouterOS has no word for it, and the ports must agree by themselves.
-std::string_view RouterOsSpeed(int gbps, int lanes) {
+std::string_view FormatRouterOsSpeed(int gbps, int lanes) {
   if (gbps == 400 && lanes == 8) return "400G-baseCR8";
   if (gbps == 200 && lanes == 4) return "200G-baseCR4";
   if (gbps == 100 && lanes == 4) return "100G-baseCR4";
@@ -92,7 +92,7 @@ std::string_view RouterOsSpeed(int gbps, int lanes) {
   return {};
 }
 
-std::string_view RouterOsFec(Fec fec) {
+std::string_view FormatRouterOsFec(Fec fec) {
   switch (fec) {
     case Fec::kAuto:
       return "auto";
@@ -106,8 +106,8 @@ std::string_view RouterOsFec(Fec fec) {
   return {};
 }
 
-std::vector<std::string> RouterOs(const ClusterSpec& cluster, const SwitchSpec& one) {
-  const std::vector<SwitchPort> ports = AllPorts(cluster, one);
+std::vector<std::string> ListRouterOsCommands(const ClusterSpec& cluster, const SwitchSpec& one) {
+  const std::vector<SwitchPort> ports = ListAllPorts(cluster, one);
   std::vector<std::string> lines;
   if (!one.breakout.empty()) {
     lines.push_back(
@@ -116,18 +116,18 @@ std::vector<std::string> RouterOs(const ClusterSpec& cluster, const SwitchSpec& 
   }
   lines.push_back(fmt::format("/interface bridge add name={} protocol-mode=rstp", one.bridge));
   for (const SwitchPort& port : ports) {
-    const std::string_view speed = RouterOsSpeed(port.gbps, LanesOf(one, port));
+    const std::string_view speed = FormatRouterOsSpeed(port.gbps, CountLanes(one, port));
     lines.push_back(fmt::format(
         "/interface ethernet set [find default-name={}] l2mtu={} mtu={} fec-mode={}{}", port.port,
-        one.l2mtu, cluster.fabric.mtu, RouterOsFec(one.fec),
+        one.l2mtu, cluster.fabric.mtu, FormatRouterOsFec(one.fec),
         speed.empty() ? std::string() : fmt::format(" auto-negotiation=no speed={}", speed)));
   }
-  for (const auto& [name, members] : Bonds(cluster, ports)) {
+  for (const auto& [name, members] : FindBonds(cluster, ports)) {
     lines.push_back(fmt::format(
         "/interface bonding add name={} slaves={} mode=802.3ad transmit-hash-policy=layer-3-and-4",
         name, Join(members, ",")));
   }
-  for (const std::string& port : BridgePorts(cluster, ports)) {
+  for (const std::string& port : ListBridgePorts(cluster, ports)) {
     lines.push_back(
         fmt::format("/interface bridge port add bridge={} interface={} hw=yes", one.bridge, port));
   }
@@ -145,13 +145,13 @@ std::vector<std::string> RouterOs(const ClusterSpec& cluster, const SwitchSpec& 
   return lines;
 }
 
-std::vector<std::string> Nvue(const ClusterSpec& cluster, const SwitchSpec& one) {
+std::vector<std::string> ListNvueCommands(const ClusterSpec& cluster, const SwitchSpec& one) {
   std::vector<std::string> lines;
   for (const auto& [cage, legs] : one.breakout) {
     lines.push_back(
         fmt::format("nv set interface {} link breakout {}x", cage, legs.substr(0, legs.find('x'))));
   }
-  const std::vector<SwitchPort> ports = AllPorts(cluster, one);
+  const std::vector<SwitchPort> ports = ListAllPorts(cluster, one);
   for (const SwitchPort& port : ports) {
     lines.push_back(fmt::format("nv set interface {} link speed {}G", port.port, port.gbps));
     lines.push_back(fmt::format("nv set interface {} link mtu {}", port.port, one.l2mtu));
@@ -160,10 +160,10 @@ std::vector<std::string> Nvue(const ClusterSpec& cluster, const SwitchSpec& one)
                                   one.fec == Fec::kFc ? "baser" : ToString(one.fec)));
     }
   }
-  for (const auto& [name, members] : Bonds(cluster, ports)) {
+  for (const auto& [name, members] : FindBonds(cluster, ports)) {
     lines.push_back(fmt::format("nv set interface {} bond member {}", name, Join(members, ",")));
   }
-  for (const std::string& port : BridgePorts(cluster, ports)) {
+  for (const std::string& port : ListBridgePorts(cluster, ports)) {
     lines.push_back(fmt::format("nv set interface {} bridge domain {}", port, one.bridge));
   }
   if (one.qos) lines.emplace_back("nv set qos roce");
@@ -173,7 +173,7 @@ std::vector<std::string> Nvue(const ClusterSpec& cluster, const SwitchSpec& one)
 
 }  // namespace
 
-std::vector<std::string> SwitchMustHave(const ClusterSpec& cluster, const SwitchSpec& one) {
+std::vector<std::string> ListSwitchRequirements(const ClusterSpec& cluster, const SwitchSpec& one) {
   const int least = cluster.fabric.mtu + kFrameOverhead;
   std::vector<std::string> lines;
   lines.push_back(
@@ -184,11 +184,11 @@ std::vector<std::string> SwitchMustHave(const ClusterSpec& cluster, const Switch
       "one hardware-offloaded bridge{} with all fabric ports in it: a second one runs on its CPU",
       one.name.empty() ? std::string() : ", " + one.bridge + ","));
   if (one.name.empty()) return lines;
-  lines.push_back(FecWords(one.fec) + " on every fabric port");
+  lines.push_back(DescribeFec(one.fec) + " on every fabric port");
   for (const auto& [cage, legs] : one.breakout) {
     lines.push_back(fmt::format("{} split into {} Gb/s legs", cage, legs));
   }
-  for (const auto& [name, members] : Bonds(cluster, AllPorts(cluster, one))) {
+  for (const auto& [name, members] : FindBonds(cluster, ListAllPorts(cluster, one))) {
     lines.push_back(fmt::format("{} as one link aggregation (LACP)", Join(members, " and ")));
   }
   if (one.qos) {
@@ -198,12 +198,12 @@ std::vector<std::string> SwitchMustHave(const ClusterSpec& cluster, const Switch
   return lines;
 }
 
-std::vector<std::string> SwitchCommands(const ClusterSpec& cluster, const SwitchSpec& one) {
+std::vector<std::string> ListSwitchCommands(const ClusterSpec& cluster, const SwitchSpec& one) {
   switch (one.os) {
     case SwitchOs::kRouterOs:
-      return RouterOs(cluster, one);
+      return ListRouterOsCommands(cluster, one);
     case SwitchOs::kNvue:
-      return Nvue(cluster, one);
+      return ListNvueCommands(cluster, one);
     case SwitchOs::kOther:
       break;
   }

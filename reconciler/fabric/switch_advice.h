@@ -12,9 +12,9 @@ inline constexpr int kFrameOverhead = 22;
 
 // What the switch must have for this fabric, a line each, in no vendor's words. Nothing is ever
 // sent to a switch.
-std::vector<std::string> SwitchMustHave(const ClusterSpec& cluster, const SwitchSpec& one);
+std::vector<std::string> ListSwitchRequirements(const ClusterSpec& cluster, const SwitchSpec& one);
 
 // The same as commands for its operating system, a line each; empty where that is not known.
-std::vector<std::string> SwitchCommands(const ClusterSpec& cluster, const SwitchSpec& one);
+std::vector<std::string> ListSwitchCommands(const ClusterSpec& cluster, const SwitchSpec& one);
 
 }  // namespace reconciler

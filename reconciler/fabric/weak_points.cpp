@@ -22,19 +22,19 @@ class PlaneGraph {
     for (const Wire& wire : fabric.wires) {
       if (wire.plane != plane) continue;
       const std::size_t self = Add(WireName(wire), /*node=*/"");
-      boost::add_edge(VertexOf(wire.a), self, graph_);
-      boost::add_edge(self, VertexOf(wire.b), graph_);
+      boost::add_edge(FindVertex(wire.a), self, graph_);
+      boost::add_edge(self, FindVertex(wire.b), graph_);
     }
   }
 
   // For each cable or switch that the plane falls apart without: its name and the parts that
   // remain, as the nodes in them.
-  std::map<std::string, std::vector<std::set<NodeName>>> Cuts() const {
+  std::map<std::string, std::vector<std::set<NodeName>>> FindCuts() const {
     std::vector<std::size_t> points;
     boost::articulation_points(graph_, std::back_inserter(points));
     std::map<std::string, std::vector<std::set<NodeName>>> cuts;
     for (const std::size_t point : points) {
-      if (nodes_[point].empty()) cuts[names_[point]] = PartsWithout(point);
+      if (nodes_[point].empty()) cuts[names_[point]] = FindPartsWithout(point);
     }
     return cuts;
   }
@@ -60,12 +60,12 @@ class PlaneGraph {
     return found->second;
   }
 
-  std::size_t VertexOf(const PlugEnd& end) {
+  std::size_t FindVertex(const PlugEnd& end) {
     if (!end.on_switch) return Add("node " + end.device, end.device);
     return Add(end.device.empty() ? "the switch" : "switch " + end.device, "");
   }
 
-  std::vector<std::set<NodeName>> PartsWithout(std::size_t gone) const {
+  std::vector<std::set<NodeName>> FindPartsWithout(std::size_t gone) const {
     std::vector<bool> seen(names_.size());
     seen[gone] = true;
     std::vector<std::set<NodeName>> parts;
@@ -98,15 +98,15 @@ class PlaneGraph {
 using PlanesByNode = std::map<NodeName, std::set<int>>;
 
 // Whether two nodes meet in another plane as well.
-bool MeetElsewhere(const PlanesByNode& planes, const NodeName& a, const NodeName& b, int plane) {
+bool CanMeetElsewhere(const PlanesByNode& planes, const NodeName& a, const NodeName& b, int plane) {
   const std::set<int>& others = planes.at(b);
   return std::any_of(planes.at(a).begin(), planes.at(a).end(),
                      [&](int one) { return one != plane && others.contains(one); });
 }
 
 // The nodes that lose somebody, without the largest part: that one is what they are cut off from.
-std::set<NodeName> CutOff(const std::vector<std::set<NodeName>>& parts, const PlanesByNode& planes,
-                          int plane) {
+std::set<NodeName> FindCutOff(const std::vector<std::set<NodeName>>& parts,
+                              const PlanesByNode& planes, int plane) {
   const auto largest = std::max_element(
       parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
   std::set<NodeName> cut;
@@ -115,7 +115,7 @@ std::set<NodeName> CutOff(const std::vector<std::set<NodeName>>& parts, const Pl
     for (const NodeName& node : *part) {
       const bool loses = std::any_of(parts.begin(), parts.end(), [&](const auto& other) {
         return &other != &*part && std::any_of(other.begin(), other.end(), [&](const auto& peer) {
-          return !MeetElsewhere(planes, node, peer, plane);
+          return !CanMeetElsewhere(planes, node, peer, plane);
         });
       });
       if (loses) cut.insert(node);
@@ -126,7 +126,7 @@ std::set<NodeName> CutOff(const std::vector<std::set<NodeName>>& parts, const Pl
 
 }  // namespace
 
-std::vector<WeakPoint> WeakPoints(const ClusterSpec& cluster, const Fabric& fabric) {
+std::vector<WeakPoint> FindWeakPoints(const ClusterSpec& cluster, const Fabric& fabric) {
   PlanesByNode planes;
   std::set<int> numbers;
   for (const Wire& wire : fabric.wires) {
@@ -137,8 +137,8 @@ std::vector<WeakPoint> WeakPoints(const ClusterSpec& cluster, const Fabric& fabr
   }
   std::vector<WeakPoint> points;
   for (const int plane : numbers) {
-    for (const auto& [what, parts] : PlaneGraph(fabric, plane).Cuts()) {
-      const std::set<NodeName> cut = CutOff(parts, planes, plane);
+    for (const auto& [what, parts] : PlaneGraph(fabric, plane).FindCuts()) {
+      const std::set<NodeName> cut = FindCutOff(parts, planes, plane);
       if (cut.empty()) continue;
       WeakPoint point{.what = what};
       for (const NodeSpec& node : cluster.nodes) {

@@ -13,12 +13,12 @@ constexpr std::string_view kJournal = "/var/lib/spark-reconcile/journal/";
 constexpr std::string_view kStates = "/var/lib/spark-reconcile/journal/*/state";
 constexpr std::string_view kLease = "/var/lib/spark-reconcile/lease";
 
-std::vector<Read> OwnReads() {
+std::vector<Read> ListOwnReads() {
   return {ReadFile{std::string(kLedgerFile)}, ReadListed{std::string(kOwnedList)},
           ReadValues{std::string(kStates)}, ReadValue{std::string(kLease)}};
 }
 
-Observed<Ledger> LedgerOf(const Observed<FileState>& file) {
+Observed<Ledger> ReadObservedLedger(const Observed<FileState>& file) {
   if (const auto* unknown = std::get_if<Unknown>(&file)) return *unknown;
   const FileState* state = Known(file);
   if (state == nullptr) return Absent{};
@@ -28,8 +28,8 @@ Observed<Ledger> LedgerOf(const Observed<FileState>& file) {
 }
 
 // The engine's own reads become facts and leave the reply, where plugins do not look for them.
-void TakeLedger(ProbeReply& raw, NodeFacts& facts) {
-  facts.ledger = LedgerOf(raw.files[std::string(kLedgerFile)]);
+void ReadLedgerFact(ProbeReply& raw, NodeFacts& facts) {
+  facts.ledger = ReadObservedLedger(raw.files[std::string(kLedgerFile)]);
   raw.files.erase(std::string(kLedgerFile));
   raw.files.erase(std::string(kOwnedList));
   std::vector<std::string> undecided;
@@ -53,25 +53,25 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
   const auto own = trials.find(node.name);
   const std::vector<TrialFile> on_trial =
       own == trials.end() ? std::vector<TrialFile>() : own->second;
-  std::vector<Read> reads = ReadsOf(on_trial);
+  std::vector<Read> reads = ListReads(on_trial);
   for (const Plugin& plugin : plugins) {
     if (plugin.probe == nullptr) continue;
     for (Read& read : plugin.probe(cluster, fabric, node)) reads.push_back(std::move(read));
   }
-  for (Read& read : OwnReads()) reads.push_back(std::move(read));
+  for (Read& read : ListOwnReads()) reads.push_back(std::move(read));
   const std::string nonce = MakeNonce();
-  auto reply = pool.Run(node, GatherScript(reads, nonce),
+  auto reply = pool.Run(node, BuildGatherScript(reads, nonce),
                         std::chrono::seconds(node.access.command_timeout_s));
   if (!reply) return Fail(std::move(reply).error());
   auto raw = ParseGatherReply(*reply, reads, nonce);
-  if (!raw) return Fail(InContext(std::move(raw).error(), node.name));
+  if (!raw) return Fail(AddContext(std::move(raw).error(), node.name));
 
   ShowTrial(on_trial, *raw);
 
   NodeFacts facts;
   facts.node = node.name;
   facts.session_address = raw->session_address;
-  TakeLedger(*raw, facts);
+  ReadLedgerFact(*raw, facts);
   facts.files = raw->files;
   for (const Plugin& plugin : plugins) {
     if (plugin.parse != nullptr) plugin.parse(*raw, facts);

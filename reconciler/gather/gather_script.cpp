@@ -18,11 +18,11 @@ constexpr std::size_t kLargestFile = 1u << 20;  // bytes
 
 template <class T>
 std::vector<T> Pick(const std::vector<Read>& reads) {
-  std::vector<T> picked;
+  std::vector<T> selected;
   for (const Read& read : reads) {
-    if (const auto* one = std::get_if<T>(&read)) picked.push_back(*one);
+    if (const auto* one = std::get_if<T>(&read)) selected.push_back(*one);
   }
-  return picked;
+  return selected;
 }
 
 // Sorts every candidate into F (regular, to be read), L (link), D (not there), U (not readable),
@@ -52,22 +52,22 @@ if [ $t = F ]; then
 fi
 )sh";
 
-std::string FilesPart(const std::vector<Read>& reads, std::string_view root) {
-  std::string script = std::string(HomePathFunction()) + std::string(kClassify) +
+std::string BuildFilesPart(const std::vector<Read>& reads, std::string_view root) {
+  std::string script = std::string(GetHomePathFunction()) + std::string(kClassify) +
                        "session=$1\nframe session\nprintf '%s' \"$session\"\nframe files\nset --\n";
   for (const ReadFile& read : Pick<ReadFile>(reads)) {
     script += fmt::format("resolve {} {}\nlook \"$T\"\n[ $t = F ] && set -- \"$@\" \"$T\"\n",
-                          ShellQuote(read.path), ShellQuote(root));
+                          QuoteForShell(read.path), QuoteForShell(root));
   }
   for (const ReadFiles& read : Pick<ReadFiles>(reads)) {
     script += fmt::format(
         "for p in {}{}; do [ -e \"$p\" ] || continue; look \"$p\"\n"
         "[ $t = F ] && set -- \"$@\" \"$p\"; done\n",
-        root.empty() ? "" : ShellQuote(root), read.pattern);
+        root.empty() ? "" : QuoteForShell(root), read.pattern);
   }
   for (const ReadListed& read : Pick<ReadListed>(reads)) {
-    script += fmt::format(kListed, fmt::arg("list", ShellQuote(std::string(root) + read.list)),
-                          fmt::arg("root", ShellQuote(root)));
+    script += fmt::format(kListed, fmt::arg("list", QuoteForShell(std::string(root) + read.list)),
+                          fmt::arg("root", QuoteForShell(root)));
   }
   // Read between two looks: when both agree, nothing changed in between and the sizes are true.
   const std::string stat = "[ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\\0' -- \"$@\"\n";
@@ -76,25 +76,25 @@ std::string FilesPart(const std::vector<Read>& reads, std::string_view root) {
          "frame again\n" + stat;
 }
 
-std::string ValuesPart(const std::vector<Read>& reads, std::string_view root) {
+std::string BuildValuesPart(const std::vector<Read>& reads, std::string_view root) {
   std::string paths;
   for (const ReadValue& read : Pick<ReadValue>(reads)) {
-    paths += " " + ShellQuote(std::string(root) + read.path);
+    paths += " " + QuoteForShell(std::string(root) + read.path);
   }
   for (const ReadValues& read : Pick<ReadValues>(reads)) {
-    paths += " " + (root.empty() ? "" : ShellQuote(root)) + read.pattern;
+    paths += " " + (root.empty() ? "" : QuoteForShell(root)) + read.pattern;
   }
   return "frame values\n" + (paths.empty() ? "" : "grep -aHZ -m1 ''" + paths + "\n");
 }
 
-std::string CommandsPart(const std::vector<Read>& reads) {
+std::string BuildCommandsPart(const std::vector<Read>& reads) {
   std::string script;
   std::set<std::string> seen;
   for (const RunProbe& probe : Pick<RunProbe>(reads)) {
     if (!seen.insert(probe.id).second) continue;
-    script +=
-        fmt::format("frame {}\ntimeout -k 1 {} {} </dev/null; r=$?\nframe \"exit $r\"\n",
-                    ShellQuote("command " + probe.id), probe.time_limit_s, ShellJoin(probe.argv));
+    script += fmt::format("frame {}\ntimeout -k 1 {} {} </dev/null; r=$?\nframe \"exit $r\"\n",
+                          QuoteForShell("command " + probe.id), probe.time_limit_s,
+                          JoinForShell(probe.argv));
   }
   return script;
 }
@@ -209,7 +209,7 @@ std::map<std::string, Observed<std::string>> ParseValues(const Frame& frame) {
 }
 
 template <class T>
-std::map<std::string, T> WithoutRoot(std::map<std::string, T> map, std::string_view root) {
+std::map<std::string, T> RemoveRoot(std::map<std::string, T> map, std::string_view root) {
   if (root.empty()) return map;
   std::map<std::string, T> stripped;
   for (auto& [path, value] : map) {
@@ -218,7 +218,7 @@ std::map<std::string, T> WithoutRoot(std::map<std::string, T> map, std::string_v
   return stripped;
 }
 
-Error Missing(std::string_view frame) {
+Error MakeMissingError(std::string_view frame) {
   return {.kind = ErrorKind::kProbe,
           .message = fmt::format("the answer ended before its part '{}'", frame),
           .hint = "the node may be out of memory or disk, or its shell is no POSIX shell"};
@@ -226,10 +226,10 @@ Error Missing(std::string_view frame) {
 
 }  // namespace
 
-std::string GatherScript(const std::vector<Read>& reads, std::string_view nonce,
-                         std::string_view root) {
-  return ScriptPreamble(nonce) + FilesPart(reads, root) + ValuesPart(reads, root) +
-         CommandsPart(reads) + "frame end\n";
+std::string BuildGatherScript(const std::vector<Read>& reads, std::string_view nonce,
+                              std::string_view root) {
+  return BuildScriptPreamble(nonce) + BuildFilesPart(reads, root) + BuildValuesPart(reads, root) +
+         BuildCommandsPart(reads) + "frame end\n";
 }
 
 Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<Read>& reads,
@@ -248,14 +248,14 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
     }
   }
   for (const char* name : {"session", "files", "stat", "content", "again", "values", "end"}) {
-    if (!frames.contains(name)) return Fail(Missing(name));
+    if (!frames.contains(name)) return Fail(MakeMissingError(name));
   }
   // SSH_CONNECTION: client address, client port, server address, server port.
   const std::vector<std::string> session = Split(frames["session"].out, ' ');
   if (session.size() == 4) facts.session_address = session[2];
-  facts.files = WithoutRoot(
+  facts.files = RemoveRoot(
       ParseFiles(frames["files"], frames["stat"], frames["content"], frames["again"]), root);
-  facts.values = WithoutRoot(ParseValues(frames["values"]), root);
+  facts.values = RemoveRoot(ParseValues(frames["values"]), root);
 
   facts.files.erase("");  // what `resolve` makes of a user that the node does not have
 
@@ -276,7 +276,7 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
     if (!path.starts_with('~')) continue;
     const auto resolved = ResolveHome(path, homes);
     if (!resolved) {
-      facts.files[path] = Unknown{"no user " + HomeUser(path) + " on this node"};
+      facts.files[path] = Unknown{"no user " + ReadHomeUser(path) + " on this node"};
     } else if (auto found = facts.files.extract(*resolved); !found.empty()) {
       facts.files[path] = std::move(found.mapped());
     } else {

@@ -20,7 +20,7 @@ constexpr Layer kLayers[] = {
     {"/etc/modules-load.d/", ".conf", "/run/modules-load.d/", false},
 };
 
-const std::string* PathOf(const Action& action) {
+const std::string* GetPath(const Action& action) {
   if (const auto* write = std::get_if<WriteFile>(&action)) return &write->path;
   if (const auto* remove = std::get_if<RemoveFile>(&action)) return &remove->path;
   return nullptr;
@@ -28,7 +28,7 @@ const std::string* PathOf(const Action& action) {
 
 }  // namespace
 
-std::optional<TrialFile> TrialOf(std::string_view path) {
+std::optional<TrialFile> FindTrial(std::string_view path) {
   for (const Layer& layer : kLayers) {
     if (!path.starts_with(layer.folder) || !path.ends_with(layer.suffix)) continue;
     const std::string_view name = path.substr(layer.folder.size());
@@ -38,14 +38,14 @@ std::optional<TrialFile> TrialOf(std::string_view path) {
   return std::nullopt;
 }
 
-Trials TrialsOf(const Plan& plan) {
+Trials ListTrials(const Plan& plan) {
   Trials trials;
   ForEachChange(plan, [&](const Change& change) {
     for (const Action& action : change.actions) {
-      const std::string* path = PathOf(action);
+      const std::string* path = GetPath(action);
       if (path == nullptr) continue;
       std::vector<TrialFile>& files = trials[change.node];
-      const auto trial = TrialOf(*path);
+      const auto trial = FindTrial(*path);
       if (trial && std::find(files.begin(), files.end(), *trial) == files.end()) {
         files.push_back(*trial);
       }
@@ -54,7 +54,7 @@ Trials TrialsOf(const Plan& plan) {
   return trials;
 }
 
-std::vector<Read> ReadsOf(const std::vector<TrialFile>& trials) {
+std::vector<Read> ListReads(const std::vector<TrialFile>& trials) {
   std::vector<Read> reads;
   for (const TrialFile& file : trials) reads.push_back(ReadFile{file.trial});
   return reads;

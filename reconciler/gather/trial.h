@@ -25,14 +25,14 @@ struct TrialFile {
 
 // Nothing for a path that has no such layer: limits.d, ssh files and hosts are written in place and
 // restored from the journal.
-std::optional<TrialFile> TrialOf(std::string_view path);
+std::optional<TrialFile> FindTrial(std::string_view path);
 
 // The files that a plan's changes put on trial, per node.
 using Trials = std::map<NodeName, std::vector<TrialFile>>;
-Trials TrialsOf(const Plan& plan);
+Trials ListTrials(const Plan& plan);
 
 // What must be read besides so that ShowTrial can tell.
-std::vector<Read> ReadsOf(const std::vector<TrialFile>& trials);
+std::vector<Read> ListReads(const std::vector<TrialFile>& trials);
 // Answers as if the trial had been committed: plugins know one place of a file only.
 void ShowTrial(const std::vector<TrialFile>& trials, ProbeReply& reply);
 

@@ -37,7 +37,7 @@ void StoreDevice(const Json& device, NodeFacts& facts) {
 }
 
 // One adapter that takes dma-buf is enough to count on: the others are for other networks.
-Observed<std::string> NicDmabuf(const Json& devices) {
+Observed<std::string> FindNicDmabuf(const Json& devices) {
   constexpr std::string_view kUnknown = "unknown: ";
   Observed<std::string> answer = Absent{};
   for (const Json& device : devices) {
@@ -45,7 +45,7 @@ Observed<std::string> NicDmabuf(const Json& devices) {
     if (text == "supported") return text;
     if (text == "unsupported") answer = text;
     if (text.starts_with(kUnknown) && std::holds_alternative<Absent>(answer)) {
-      answer = Unknown{"dma-buf of the adapter: " + Printable(text.substr(kUnknown.size()))};
+      answer = Unknown{"dma-buf of the adapter: " + MakePrintable(text.substr(kUnknown.size()))};
     }
   }
   return answer;
@@ -53,7 +53,7 @@ Observed<std::string> NicDmabuf(const Json& devices) {
 
 Observed<std::string> Attribute(const Json& gpu, const char* key) {
   if (const std::string error = Text(gpu, "error"); !error.empty()) {
-    return Unknown{"CUDA: " + Printable(error)};
+    return Unknown{"CUDA: " + MakePrintable(error)};
   }
   const auto found = gpu.find(key);
   if (found == gpu.end() || !found->is_number_integer()) return Absent{};
@@ -67,18 +67,18 @@ void StoreGpu(const Json& json, NodeFacts& facts) {
   facts.values[kDmabufAttribute] = Attribute(*gpu, "dma_buf");
 }
 
-Observed<std::string> Ask(const NodeSpec& node, NodePool& pool, const std::string& programs,
-                          NodeFacts& facts) {
+Observed<std::string> ReadVerbsFacts(const NodeSpec& node, NodePool& pool,
+                                     const std::string& programs, NodeFacts& facts) {
   const auto path = PushProgram(node, pool, programs);
   if (!path) return Unknown{path.error().message};
-  const auto reply = pool.Run(node, ShellQuote(*path) + " facts\n", kLimit);
+  const auto reply = pool.Run(node, QuoteForShell(*path) + " facts\n", kLimit);
   RemoveProgram(node, pool, *path);
   if (!reply) return Unknown{reply.error().message};
   if (reply->exit_code != 0) {
     return Unknown{fmt::format("spark-verify ended with status {}", reply->exit_code)};
   }
   StoreVerbsFacts(reply->out, facts);
-  return ValueOf(facts, kKey);
+  return FindValue(facts, kKey);
 }
 
 }  // namespace
@@ -91,11 +91,11 @@ void StoreVerbsFacts(const std::string& line, NodeFacts& facts) {
     return;
   }
   for (const Json& device : *devices) StoreDevice(device, facts);
-  facts.values[kNicDmabuf] = NicDmabuf(*devices);
+  facts.values[kNicDmabuf] = FindNicDmabuf(*devices);
   StoreGpu(json, facts);
   const std::string error = Text(json, "error");
   facts.values[kKey] = error.empty() ? Observed<std::string>(fmt::format("{}", devices->size()))
-                                     : Unknown{Printable(error)};
+                                     : Unknown{MakePrintable(error)};
 }
 
 void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
@@ -107,7 +107,7 @@ void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& node
   ForEachNode(read, [&](const NodeSpec& node) {
     NodeFacts& own = facts.nodes.at(node.name);
     // What was asked and not answered is unknown, and not what nobody asked.
-    Observed<std::string> answer = Ask(node, pool, programs, own);
+    Observed<std::string> answer = ReadVerbsFacts(node, pool, programs, own);
     if (const auto* unknown = std::get_if<Unknown>(&answer)) {
       for (const char* key : {kRdmaAttribute, kDmabufAttribute, kNicDmabuf}) {
         own.values.emplace(key, Unknown{"spark-verify: " + unknown->why});

@@ -13,23 +13,23 @@
 namespace reconciler {
 namespace {
 
-std::string Text(const Value& map, std::string_view key, std::string otherwise) {
+std::string ReadText(const Value& map, std::string_view key, std::string otherwise) {
   const Value* value = map.Find(key);
   return value != nullptr && value->AsString() != nullptr ? *value->AsString() : otherwise;
 }
 
-int Number(const Value& map, std::string_view key, int otherwise) {
+int ReadNumber(const Value& map, std::string_view key, int otherwise) {
   const Value* value = map.Find(key);
   return value != nullptr && value->AsInteger() != nullptr ? static_cast<int>(*value->AsInteger())
                                                            : otherwise;
 }
 
-Position PlaceOf(const Value& map, std::string_view key) {
+Position FindPosition(const Value& map, std::string_view key) {
   const Value* value = map.Find(key);
   return value != nullptr ? value->position : map.position;
 }
 
-Position PlaceOfKey(const Value& map, std::string_view key) {
+Position FindKeyPosition(const Value& map, std::string_view key) {
   for (const Member& member : map.Members()) {
     if (member.key == key) return member.key_position;
   }
@@ -37,22 +37,22 @@ Position PlaceOfKey(const Value& map, std::string_view key) {
 }
 
 // `map` laid over `access`: what it does not say stays.
-Access LayOver(Access access, const Value& map) {
-  const std::string transport = Text(map, "transport", "");
+Access OverrideAccess(Access access, const Value& map) {
+  const std::string transport = ReadText(map, "transport", "");
   if (!transport.empty()) {
     access.transport = transport == "local" ? TransportKind::kLocal : TransportKind::kSsh;
   }
-  const std::string host_keys = Text(map, "host_keys", "");
+  const std::string host_keys = ReadText(map, "host_keys", "");
   if (!host_keys.empty()) {
     access.host_keys = host_keys == "accept-new" ? HostKeys::kAcceptNew : HostKeys::kStrict;
   }
-  const std::string become = Text(map, "become", "");
+  const std::string become = ReadText(map, "become", "");
   if (!become.empty()) access.become = become == "none" ? Become::kNone : Become::kSudo;
-  access.user = Text(map, "user", access.user);
-  access.port = Number(map, "port", access.port);
-  access.identity = Text(map, "identity", access.identity);
-  access.connect_timeout_s = Number(map, "connect_timeout_s", access.connect_timeout_s);
-  access.command_timeout_s = Number(map, "command_timeout_s", access.command_timeout_s);
+  access.user = ReadText(map, "user", access.user);
+  access.port = ReadNumber(map, "port", access.port);
+  access.identity = ReadText(map, "identity", access.identity);
+  access.connect_timeout_s = ReadNumber(map, "connect_timeout_s", access.connect_timeout_s);
+  access.command_timeout_s = ReadNumber(map, "command_timeout_s", access.command_timeout_s);
   return access;
 }
 
@@ -60,7 +60,7 @@ FabricSpec BuildFabric(const Value& document) {
   const Value& map = *document.Find("fabric");
   FabricSpec fabric;
   fabric.topology = ViewTopology(document).value();
-  fabric.mtu = Number(map, "mtu", fabric.mtu);
+  fabric.mtu = ReadNumber(map, "mtu", fabric.mtu);
   for (const Value& subnet : map.Find("subnets")->List()) {
     fabric.subnets.push_back(ParseIpv4Prefix(*subnet.AsString()).value());
     fabric.subnet_positions.push_back(subnet.position);
@@ -69,12 +69,13 @@ FabricSpec BuildFabric(const Value& document) {
     fabric.links.push_back(
         {{link.a.node, link.a.cage, link.a.position}, {link.b.node, link.b.cage, link.b.position}});
   }
-  fabric.ring_collectives_only = RingOfCollectives(document);
-  const bool down = Text(map, "unused_cages", "") == "down";
+  fabric.ring_collectives_only = IsCollectivesRing(document);
+  const bool down = ReadText(map, "unused_cages", "") == "down";
   fabric.unused_cages = down ? UnusedCages::kDown : UnusedCages::kIgnore;
-  fabric.position = PlaceOfKey(document, "fabric");
-  fabric.topology_position = PlaceOf(map, map.Find("topology") != nullptr ? "topology" : "links");
-  fabric.mtu_position = PlaceOf(map, "mtu");
+  fabric.position = FindKeyPosition(document, "fabric");
+  fabric.topology_position =
+      FindPosition(map, map.Find("topology") != nullptr ? "topology" : "links");
+  fabric.mtu_position = FindPosition(map, "mtu");
   return fabric;
 }
 
@@ -83,16 +84,17 @@ FabricSpec BuildFabric(const Value& document) {
 ClusterSpec BuildClusterSpec(Value document, const std::string& file) {
   ClusterSpec spec;
   spec.file = file;
-  spec.name = Text(document, "cluster", "");
-  if (const Value* moved = document.Find("moved")) spec.former_name = Text(*moved, "cluster", "");
-  spec.digest = Sha256Hex(ToJson(document).dump());
-  const Access access = LayOver({}, *document.Find("access"));
+  spec.name = ReadText(document, "cluster", "");
+  if (const Value* moved = document.Find("moved"))
+    spec.former_name = ReadText(*moved, "cluster", "");
+  spec.digest = ComputeSha256Hex(ToJson(document).dump());
+  const Access access = OverrideAccess({}, *document.Find("access"));
   for (const NodeView& view : ViewNodes(document)) {
     const Value* own = view.entry->Find("access");
     spec.nodes.push_back({view.name, static_cast<int>(view.id.value()), view.address,
-                          CageOf(document, *view.entry), own ? LayOver(access, *own) : access,
-                          view.entry->position,
-                          Text(*view.entry, "hardware", std::string(kDefaultHardware))});
+                          FindCageName(document, *view.entry),
+                          own ? OverrideAccess(access, *own) : access, view.entry->position,
+                          ReadText(*view.entry, "hardware", std::string(kDefaultHardware))});
   }
   spec.fabric = BuildFabric(document);
   spec.switches = ViewSwitches(document);

@@ -13,7 +13,7 @@
 namespace reconciler {
 namespace {
 
-bool StandsBefore(const Error& a, const Error& b) {
+bool IsBefore(const Error& a, const Error& b) {
   const Position& left = a.where->position;
   const Position& right = b.where->position;
   return std::pair(left.line, left.column) < std::pair(right.line, right.column);
@@ -25,16 +25,16 @@ tl::expected<ClusterSpec, Errors> LoadClusterSpec(std::string_view yaml, const s
   Result<Value> document = ParseYaml(yaml, file);
   if (!document) return tl::unexpected<Errors>({std::move(document).error()});
   Problems problems(file);
-  CheckSchema(*document, ClusterSchema(), problems);
+  CheckSchema(*document, GetClusterSchema(), problems);
   CrossCheck(*document, problems);
   if (!problems.Empty()) {
-    Errors errors = problems.Take();
-    std::stable_sort(errors.begin(), errors.end(), StandsBefore);
+    Errors errors = problems.TakeErrors();
+    std::stable_sort(errors.begin(), errors.end(), IsBefore);
     const SourceText source(yaml);
     for (Error& error : errors) source.Attach(error);
     return tl::unexpected<Errors>(std::move(errors));
   }
-  FillDefaults(*document, ClusterSchema());
+  FillDefaults(*document, GetClusterSchema());
   return BuildClusterSpec(*std::move(document), file);
 }
 

@@ -12,7 +12,7 @@ std::string Describe(const Action& action) {
       return "run " + Join(command.argv, " ");
     }
   };
-  return Printable(std::visit(Visitor{}, action));
+  return MakePrintable(std::visit(Visitor{}, action));
 }
 
 }  // namespace reconciler

@@ -10,7 +10,7 @@ const NodeSpec* ClusterSpec::FindNode(std::string_view node) const {
 }
 
 const Hardware* ClusterSpec::FindHardware(std::string_view profile) const {
-  for (const auto* profiles : {&hardware, &BuiltInHardware()}) {
+  for (const auto* profiles : {&hardware, &GetBuiltInHardware()}) {
     for (const Hardware& candidate : *profiles) {
       if (candidate.name == profile) return &candidate;
     }

@@ -16,15 +16,15 @@ bool IsPlainValue(std::string_view value) {
   });
 }
 
-std::string AsShell(const Environment& environment) {
+std::string FormatShell(const Environment& environment) {
   std::string text;
   for (const auto& [name, value, why] : environment) {
-    text += fmt::format("# {}\nexport {}={}\n", why, name, ShellQuote(value));
+    text += fmt::format("# {}\nexport {}={}\n", why, name, QuoteForShell(value));
   }
   return text;
 }
 
-std::string AsEnvironmentFile(const Environment& environment) {
+std::string FormatEnvironmentFile(const Environment& environment) {
   std::string text;
   for (const auto& [name, value, why] : environment) {
     text += fmt::format("# {}\n{}={}\n", why, name, value);
@@ -32,7 +32,7 @@ std::string AsEnvironmentFile(const Environment& environment) {
   return text;
 }
 
-std::string AsDockerFlags(const Environment& environment) {
+std::string FormatDockerFlags(const Environment& environment) {
   // A container has its own network, its own devices and the daemon's memory lock limit: each of
   // them alone makes NCCL fall back to sockets or fail to register memory.
   std::string text =

@@ -21,11 +21,11 @@ using Environment = std::vector<EnvVariable>;
 bool IsPlainValue(std::string_view value);
 
 // For shells: "export NAME='value'", each with its reason above it.
-std::string AsShell(const Environment& environment);
+std::string FormatShell(const Environment& environment);
 // For EnvironmentFile= and for `docker run --env-file`.
-std::string AsEnvironmentFile(const Environment& environment);
+std::string FormatEnvironmentFile(const Environment& environment);
 // One flag per line, without a blank or a quote in any of them, so that `docker run $(…) IMAGE`
 // takes them all: the variables, and what a container needs for RDMA.
-std::string AsDockerFlags(const Environment& environment);
+std::string FormatDockerFlags(const Environment& environment);
 
 }  // namespace reconciler

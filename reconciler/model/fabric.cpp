@@ -4,10 +4,10 @@
 
 namespace reconciler {
 
-std::string RailName(int rail) { return fmt::format("rail{}", rail); }
+std::string FormatRailName(int rail) { return fmt::format("rail{}", rail); }
 
-std::string RailHostName(const NodeName& node, int rail) {
-  return fmt::format("{}-{}", node, RailName(rail));
+std::string FormatRailHostName(const NodeName& node, int rail) {
+  return fmt::format("{}-{}", node, FormatRailName(rail));
 }
 
 }  // namespace reconciler

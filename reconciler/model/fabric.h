@@ -58,8 +58,8 @@ struct Fabric {
 };
 
 // "rail0": the suffix of host names and the word in reports.
-std::string RailName(int rail);
+std::string FormatRailName(int rail);
 // "spark-2-rail0": the name under which `node` is reached on that rail.
-std::string RailHostName(const NodeName& node, int rail);
+std::string FormatRailHostName(const NodeName& node, int rail);
 
 }  // namespace reconciler

@@ -4,7 +4,7 @@ namespace reconciler {
 namespace {
 
 template <class T>
-Observed<T> Lookup(const std::map<std::string, Observed<T>>& map, const std::string& key) {
+Observed<T> FindOrUnknown(const std::map<std::string, Observed<T>>& map, const std::string& key) {
   const auto found = map.find(key);
   if (found == map.end()) return Unknown{"not asked for"};
   return found->second;
@@ -12,12 +12,12 @@ Observed<T> Lookup(const std::map<std::string, Observed<T>>& map, const std::str
 
 }  // namespace
 
-Observed<FileState> FileOf(const NodeFacts& facts, const std::string& path) {
-  return Lookup(facts.files, path);
+Observed<FileState> FindFile(const NodeFacts& facts, const std::string& path) {
+  return FindOrUnknown(facts.files, path);
 }
 
-Observed<std::string> ValueOf(const NodeFacts& facts, const std::string& key) {
-  return Lookup(facts.values, key);
+Observed<std::string> FindValue(const NodeFacts& facts, const std::string& key) {
+  return FindOrUnknown(facts.values, key);
 }
 
 }  // namespace reconciler

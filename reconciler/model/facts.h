@@ -31,7 +31,7 @@ enum class LinkManager { kNone, kNetworkd, kNetworkManager };
 
 struct LinkFact {
   std::string mac = {};
-  int mtu = 0;            // bytes; 0: not told
+  int mtu = 0;            // bytes; 0: not reported
   bool admin_up = false;  // IFF_UP
   bool carrier = false;   // IFF_LOWER_UP
   std::string operstate = {};
@@ -72,7 +72,7 @@ inline constexpr std::string_view kUndecidedKey = "apply.undecided";
 inline constexpr std::string_view kLeaseKey = "apply.lease";
 
 // Unknown{"not asked for"} when no plugin asked for it.
-Observed<FileState> FileOf(const NodeFacts& facts, const std::string& path);
-Observed<std::string> ValueOf(const NodeFacts& facts, const std::string& key);
+Observed<FileState> FindFile(const NodeFacts& facts, const std::string& path);
+Observed<std::string> FindValue(const NodeFacts& facts, const std::string& key);
 
 }  // namespace reconciler

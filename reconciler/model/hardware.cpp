@@ -40,11 +40,11 @@ const Cage* Hardware::FindCage(std::string_view cage) const {
   return nullptr;
 }
 
-const std::vector<Hardware>& BuiltInHardware() {
+const std::vector<Hardware>& GetBuiltInHardware() {
   static const std::vector<Hardware> kProfiles = {MakeDgxSpark(), MakeConnectX5()};
   return kProfiles;
 }
 
-const Hardware& DgxSpark() { return BuiltInHardware().front(); }
+const Hardware& GetDgxSpark() { return GetBuiltInHardware().front(); }
 
 }  // namespace reconciler

@@ -36,8 +36,8 @@ struct Hardware {
 };
 
 // The profiles that need no entry in the manifest.
-const std::vector<Hardware>& BuiltInHardware();
+const std::vector<Hardware>& GetBuiltInHardware();
 inline constexpr std::string_view kDefaultHardware = "dgx-spark";
-const Hardware& DgxSpark();
+const Hardware& GetDgxSpark();
 
 }  // namespace reconciler

@@ -4,7 +4,7 @@
 
 namespace reconciler {
 
-std::string MappedGid(Ipv4Address address) {
+std::string MakeMappedGid(Ipv4Address address) {
   return fmt::format("0000:0000:0000:0000:0000:ffff:{:04x}:{:04x}", address.bits >> 16,
                      address.bits & 0xffff);
 }

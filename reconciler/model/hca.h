@@ -9,7 +9,7 @@
 
 namespace reconciler {
 
-// A PCIe link as one of its two ends tells it; 0 and empty: not told.
+// A PCIe link as one of its two ends tells it; 0 and empty: not reported.
 struct PcieEnd {
   std::string slot = {};  // "0002:01:00.1"
   int mts = 0;            // MT/s per lane: 32000 is Gen5
@@ -58,7 +58,7 @@ struct HcaFact {
 
 // How the kernel writes an IPv4 address into the table of GIDs:
 // "0000:0000:0000:0000:0000:ffff:c0a8:b101" for 192.168.177.1.
-std::string MappedGid(Ipv4Address address);
+std::string MakeMappedGid(Ipv4Address address);
 inline constexpr std::string_view kRoceV2 = "RoCE v2";
 
 }  // namespace reconciler

@@ -4,7 +4,7 @@
 
 namespace reconciler {
 
-const Action* FileActionOf(const LedgerEntry& entry) {
+const Action* FindFileAction(const LedgerEntry& entry) {
   for (const Action& action : entry.original) {
     if (!std::holds_alternative<RunCommand>(action)) return &action;
   }
@@ -17,10 +17,10 @@ const LedgerEntry* Ledger::Find(std::string_view id) const {
   return found == entries.end() ? nullptr : &*found;
 }
 
-std::string OwnedListText(const Ledger& ledger) {
+std::string FormatOwnedList(const Ledger& ledger) {
   std::string text;
   for (const LedgerEntry& entry : ledger.entries) {
-    if (FileActionOf(entry) != nullptr) text += entry.name + '\n';
+    if (FindFileAction(entry) != nullptr) text += entry.name + '\n';
   }
   return text;
 }

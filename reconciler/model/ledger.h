@@ -31,7 +31,7 @@ struct LedgerEntry {
 };
 
 // The write or removal among the entry's original; nullptr: it is not about a file.
-const Action* FileActionOf(const LedgerEntry& entry);
+const Action* FindFileAction(const LedgerEntry& entry);
 
 struct LedgerNode {
   NodeName name = {};
@@ -58,8 +58,8 @@ inline constexpr std::string_view kLedgerFile = "/var/lib/spark-reconcile/ledger
 inline constexpr std::string_view kOwnedList = "/var/lib/spark-reconcile/owned";
 
 // The ledger's own text, and the text of kOwnedList.
-std::string LedgerText(const Ledger& ledger);
-std::string OwnedListText(const Ledger& ledger);
+std::string FormatLedger(const Ledger& ledger);
+std::string FormatOwnedList(const Ledger& ledger);
 
 // Errors are kInput and name the place in the document ("/entries/0/kind").
 Result<Ledger> ParseLedger(std::string_view json);

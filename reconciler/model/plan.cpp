@@ -24,7 +24,7 @@ void Block(Change& change, std::string why) {
   change.detail = std::move(why);
   change.diff.clear();
   change.actions.clear();
-  change.undo.clear();
+  change.revert.clear();
   change.triggers.clear();
 }
 

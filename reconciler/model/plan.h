@@ -19,7 +19,7 @@ struct Change {
   std::string detail = {};  // "mtu 1500 → 9000", "(0600, 19 lines)", or why it is blocked
   std::string diff = {};    // unified diff of a file's content
   std::vector<Action> actions = {};
-  std::vector<Action> undo = {};
+  std::vector<Action> revert = {};
   std::vector<RunCommand> triggers = {};
   Impact impact = Impact::kNone;
   std::string interrupts = {};   // see Resource
@@ -27,8 +27,8 @@ struct Change {
   std::string fingerprint = {};  // digest of the observed state that this change was planned from
   SourceMark where = {};
   std::optional<FileState> before = std::nullopt;  // of a file that is there
-  Release release = {};                            // how it is handed back later (see Resource)
-  bool prune = false;  // hands back what the manifest no longer asks for
+  PruneCommands prune_commands = {};               // how it is pruned later (see Resource)
+  bool prune = false;                              // prunes what the manifest no longer asks for
 
   std::string Id() const { return node + "/" + kind + "/" + name; }
   bool operator==(const Change&) const = default;
@@ -48,8 +48,8 @@ struct PlanNode {
   int generation = 0;            // of the last apply that the node remembers; 0: none
   std::string unreachable = {};  // why it could not be read; empty: it was
   // Ids ("kind/name") that the ledger drops without a change: nobody asks for them, and they are
-  // as they were before us, or cannot be taken back.
-  std::vector<std::string> forget = {};
+  // as they were before us, or cannot be reverted.
+  std::vector<std::string> dropped = {};
   bool operator==(const PlanNode&) const = default;
 };
 

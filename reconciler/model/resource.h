@@ -24,11 +24,11 @@ struct KnownAfterApply {
 };
 
 // How a thing goes back to what it was before us: commands before its file does, and commands after
-// all files of the stage did. Left out: nothing before, then the triggers and the undo commands.
-struct Release {
+// all files of the stage did. Left out: nothing before, then the triggers and the revert commands.
+struct PruneCommands {
   std::vector<RunCommand> before = {};
   std::vector<RunCommand> after = {};
-  bool operator==(const Release&) const = default;
+  bool operator==(const PruneCommands&) const = default;
 };
 
 // One thing on one node that must hold. Plugins say what must hold; only the engine compares.
@@ -41,12 +41,12 @@ struct Resource {
   // What to do when they differ. Empty for a file: the engine writes it (or removes it). Undo runs
   // when a later step of the same apply fails; files are restored from the journal.
   std::vector<Action> apply = {};
-  std::vector<Action> undo = {};
+  std::vector<Action> revert = {};
   // Run once per node at the end of the stage, after every change of the stage, in first-seen
   // order, equal commands once ("systemctl daemon-reload").
   std::vector<RunCommand> triggers = {};
   // Only where that is not enough to hand it back when the manifest no longer asks for it.
-  std::optional<Release> release = std::nullopt;
+  std::optional<PruneCommands> prune_commands = std::nullopt;
   Impact impact = Impact::kNone;
   std::string interrupts = {};  // the work that runs now and that the change would end; empty: none
   std::string label = {};    // what follows the name in the plan; empty: made from before and after

@@ -4,13 +4,13 @@
 
 namespace reconciler {
 
-bool IsLegOf(std::string_view port, std::string_view cage) {
+bool IsLeg(std::string_view port, std::string_view cage) {
   if (!port.starts_with(cage)) return false;
   const std::string_view rest = port.substr(cage.size());
   return rest.empty() || rest.front() < '0' || rest.front() > '9';
 }
 
-Legs LegsOf(std::string_view breakout) {
+Legs ListLegs(std::string_view breakout) {
   const std::size_t x = breakout.find('x');
   Legs legs;
   if (x == std::string_view::npos) return legs;

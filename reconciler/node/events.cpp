@@ -24,9 +24,9 @@ std::string_view ToString(EventType type) {
       return "pass";
     case EventType::kConverged:
       return "converged";
-    case EventType::kUndoing:
+    case EventType::kReverting:
       return "undoing";
-    case EventType::kUndone:
+    case EventType::kReverted:
       return "undone";
   }
   return "";

@@ -18,8 +18,8 @@ enum class EventType {
   kReady,      // every node has said that it is ready to commit
   kPass,       // another round of gather, plan and apply for what is known only now
   kConverged,  // gathered again: nothing differs
-  kUndoing,    // something failed: every node takes the plan back
-  kUndone,     // gathered again: every node is as it was
+  kReverting,  // something failed: every node reverts the plan
+  kReverted,   // gathered again: every node is as it was
 };
 
 // One line of progress. `subject` is a change's id, a command or a stage; `detail` says why.

@@ -38,7 +38,7 @@ std::string MakeNonce() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
 }
 
-std::string ScriptPreamble(std::string_view nonce) {
+std::string BuildScriptPreamble(std::string_view nonce) {
   return fmt::format(
       "LC_ALL=C\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
       "export LC_ALL PATH\numask 077\ncd /\n"

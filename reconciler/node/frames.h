@@ -22,7 +22,7 @@ std::string MakeNonce();  // 32 hex digits from the system's random source
 
 // Defines the shell function `frame LABEL` and the environment every script of ours runs in
 // (LC_ALL=C, a fixed PATH, umask 077, the root directory).
-std::string ScriptPreamble(std::string_view nonce);
+std::string BuildScriptPreamble(std::string_view nonce);
 
 // The frames in the order they were opened; what stands before the first one is dropped. A stream
 // that was cut yields the frames that did arrive.

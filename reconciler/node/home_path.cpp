@@ -4,7 +4,7 @@
 
 namespace reconciler {
 
-std::string_view HomePathFunction() {
+std::string_view GetHomePathFunction() {
   return R"sh(
 home_user=
 resolve() {
@@ -36,13 +36,13 @@ HomeMap ParseHomes(std::string_view stderr_text) {
   return homes;
 }
 
-std::string HomeUser(std::string_view path) {
+std::string ReadHomeUser(std::string_view path) {
   const std::size_t slash = path.find('/');
   return std::string(path.substr(1, slash == std::string_view::npos ? slash : slash - 1));
 }
 
 std::optional<std::string> ResolveHome(std::string_view path, const HomeMap& homes) {
-  const auto home = homes.find(HomeUser(path));
+  const auto home = homes.find(ReadHomeUser(path));
   const std::size_t slash = path.find('/');
   if (home == homes.end() || slash == std::string_view::npos) return std::nullopt;
   return home->second + std::string(path.substr(slash));

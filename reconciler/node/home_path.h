@@ -13,12 +13,12 @@ namespace reconciler {
 // Defines the shell function `resolve PATH ROOT`: sets T to the path with the home put in and ROOT
 // before it, or to an empty string when the node has no such user. Each user's home is looked up
 // once and told on stderr as "home USER DIRECTORY".
-std::string_view HomePathFunction();
+std::string_view GetHomePathFunction();
 
 using HomeMap = std::map<std::string, std::string>;  // user → home directory
 
 HomeMap ParseHomes(std::string_view stderr_text);
-std::string HomeUser(std::string_view path);  // "nvidia" of "~nvidia/.ssh/config"
+std::string ReadHomeUser(std::string_view path);  // "nvidia" of "~nvidia/.ssh/config"
 std::optional<std::string> ResolveHome(std::string_view path, const HomeMap& homes);
 
 }  // namespace reconciler

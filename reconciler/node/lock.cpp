@@ -21,7 +21,7 @@ constexpr Milliseconds kLimit{20000};
 
 // "free", or "held SHELL UNTIL UPTIME" and the lease's first two lines. The lock is not tried: a
 // controller that came in that moment would be refused.
-constexpr std::string_view kLook = R"sh(
+constexpr std::string_view kReadLockScript = R"sh(
 [ -e "$D/lease" ] || { echo free; exit 0; }
 shell=0; until=
 while read -r word value; do [ "$word" != shell ] || shell=$value; done <"$D/lease"
@@ -45,25 +45,25 @@ echo 'the lock is still held' >&2
 exit 1
 )sh";
 
-Error Failed(const NodeName& node, std::string what) {
+Error MakeFailedError(const NodeName& node, std::string what) {
   return {.kind = ErrorKind::kApply, .message = std::move(what), .context = {node}};
 }
 
-std::string BootId() {
+std::string ReadBootId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(file, id);
   return id;
 }
 
-std::string PidNamespace() {
+std::string ReadPidNamespace() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
 }
 
 // A process id comes again, with another start: field 22 of proc_pid_stat(5), in clock ticks since
 // boot. "-": there is no such process.
-std::string StartOf(int pid) {
+std::string ReadStartTime(int pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string stat;
   if (!file || !std::getline(file, stat)) return "-";
@@ -75,33 +75,36 @@ std::string StartOf(int pid) {
 
 }  // namespace
 
-std::string WhoAmI() {
+std::string DescribeOwner() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const char* user = std::getenv("USER");
   return fmt::format("{}@{} pid {}", user == nullptr ? "root" : user, host.data(), getpid());
 }
 
-std::string TimeNow() {
+std::string FormatTimeNow() {
   return fmt::format("{:%FT%TZ}", std::chrono::time_point_cast<std::chrono::seconds>(
                                       std::chrono::system_clock::now()));
 }
 
-std::string LeaseText() {
-  return fmt::format("{} since {}\nprocess {} {} {} {}", WhoAmI(), TimeNow(), getpid(), BootId(),
-                     PidNamespace(), StartOf(getpid()));
+std::string FormatLease() {
+  return fmt::format("{} since {}\nprocess {} {} {} {}", DescribeOwner(), FormatTimeNow(), getpid(),
+                     ReadBootId(), ReadPidNamespace(), ReadStartTime(getpid()));
 }
 
 Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
   const auto reply = pool.Run(
-      node, fmt::format("{}D={}\n{}", ScriptPreamble(MakeNonce()), kStateFolder, kLook), kLimit);
+      node,
+      fmt::format("{}D={}\n{}", BuildScriptPreamble(MakeNonce()), kStateFolder, kReadLockScript),
+      kLimit);
   if (!reply) return Fail(reply.error());
   const std::vector<std::string> lines = SplitLines(reply->out);
   if (!lines.empty() && lines[0] == "free") return NodeLock{};
   const std::vector<std::string> words =
       lines.empty() ? std::vector<std::string>() : Split(lines[0], ' ');
   if (words.size() != 4 || words[0] != "held") {
-    return Fail(Failed(node.name, "the lock cannot be read: " + Printable(Trim(reply->err))));
+    return Fail(
+        MakeFailedError(node.name, "the lock cannot be read: " + MakePrintable(Trim(reply->err))));
   }
   NodeLock lock{.held = true,
                 .lease = lines.size() > 1 ? lines[1] : "",
@@ -111,7 +114,7 @@ Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
   return lock;
 }
 
-std::optional<std::string> ProofOfDeath(const NodeLock& lock, int patience_s) {
+std::optional<std::string> FindProofOfDeath(const NodeLock& lock, int patience_s) {
   if (lock.overdue_s && *lock.overdue_s > patience_s) {
     return fmt::format("it has been silent for {} s longer than its last request could take",
                        *lock.overdue_s);
@@ -120,19 +123,20 @@ std::optional<std::string> ProofOfDeath(const NodeLock& lock, int patience_s) {
   if (words.size() != 5 || words[0] != "process") return std::nullopt;
   const int pid = std::atoi(words[1].c_str());
   // Another machine's processes, or another container's, cannot be seen from here.
-  if (pid <= 0 || words[2] != BootId() || words[3] != PidNamespace()) return std::nullopt;
-  if (StartOf(pid) == words[4]) return std::nullopt;
+  if (pid <= 0 || words[2] != ReadBootId() || words[3] != ReadPidNamespace()) return std::nullopt;
+  if (ReadStartTime(pid) == words[4]) return std::nullopt;
   return fmt::format("it was process {} of this machine, which does not run any more", pid);
 }
 
 Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& lock) {
   const auto reply = pool.Run(node,
-                              fmt::format("{}D={}\nshell={}\n{}", ScriptPreamble(MakeNonce()),
+                              fmt::format("{}D={}\nshell={}\n{}", BuildScriptPreamble(MakeNonce()),
                                           kStateFolder, lock.shell, kBreak),
                               kLimit);
   if (!reply) return Fail(reply.error());
   if (reply->exit_code == 0) return {};
-  return Fail(Failed(node.name, "the lock could not be broken: " + Printable(Trim(reply->err))));
+  return Fail(MakeFailedError(node.name,
+                              "the lock could not be broken: " + MakePrintable(Trim(reply->err))));
 }
 
 }  // namespace reconciler

@@ -8,19 +8,19 @@
 namespace reconciler {
 
 // What a lease says of its holder. The lock itself belongs to the holder's Session.
-std::string WhoAmI();   // "ada@workstation pid 4711"
-std::string TimeNow();  // UTC, RFC 3339: "2026-05-01T10:00:00Z"
-// "ada@workstation pid 4711 since 2026-05-01T10:00:00Z", and a second line for ProofOfDeath:
+std::string DescribeOwner();  // "ada@workstation pid 4711"
+std::string FormatTimeNow();  // UTC, RFC 3339: "2026-05-01T10:00:00Z"
+// "ada@workstation pid 4711 since 2026-05-01T10:00:00Z", and a second line for FindProofOfDeath:
 // "process PID BOOT_ID PID_NAMESPACE START".
-std::string LeaseText();
+std::string FormatLease();
 
 // A node's lock as it is found, without taking it.
 struct NodeLock {
   bool held = false;         // a living process holds the flock
-  std::string lease = {};    // whose it is: the first line of LeaseText
+  std::string lease = {};    // whose it is: the first line of FormatLease
   std::string process = {};  // the second
-  int shell = 0;             // the node's process that holds it; 0: not told
-  // Since the holder's last request should have ended; negative: not yet; nullopt: not told.
+  int shell = 0;             // the node's process that holds it; 0: not reported
+  // Since the holder's last request should have ended; negative: not yet; nullopt: not reported.
   std::optional<int> overdue_s = {};
 };
 
@@ -28,10 +28,10 @@ Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool);
 
 // Why the holder is surely gone: it is overdue by more than `patience_s`, or it was a process of
 // this machine that does not exist any more. Nothing: it may be at work.
-std::optional<std::string> ProofOfDeath(const NodeLock& lock, int patience_s);
+std::optional<std::string> FindProofOfDeath(const NodeLock& lock, int patience_s);
 
 // Ends the shell that holds the lock, and all that it started, and reads back that the lock is
-// free. What its apply changed is taken back by the node's own guard, or by the next apply.
+// free. What its apply changed is reverted by the node's own guard, or by the next apply.
 Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& lock);
 
 }  // namespace reconciler

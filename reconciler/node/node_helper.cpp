@@ -4,7 +4,7 @@
 
 namespace reconciler {
 
-std::string_view JournalFunctions() {
+std::string_view GetJournalFunctions() {
   return R"sh(
 steps() { ls "$J" | grep -x '[0-9]*' | sort "$@"; }
 
@@ -154,7 +154,8 @@ prepare() {
 }  // namespace
 
 std::string NodeHelper() {
-  return std::string(HomePathFunction()) + std::string(JournalFunctions()) + std::string(kLibrary);
+  return std::string(GetHomePathFunction()) + std::string(GetJournalFunctions()) +
+         std::string(kLibrary);
 }
 
 }  // namespace reconciler

@@ -8,10 +8,10 @@
 namespace reconciler {
 
 // Shell functions, in POSIX sh, that every session on a node begins with (nothing is installed).
-// They stand behind ScriptPreamble and work in the journal directory $J, one folder per step:
+// They stand behind BuildScriptPreamble and work in the journal directory $J, one folder per step:
 //
 //   path     the target       new     the file to come, with its mode and owner
-//   before   what stood there trial   where it is tried until it is committed (see TrialOf)
+//   before   what stood there trial   where it is tried until it is committed (see FindTrial)
 //   absent   nothing did      begun   the step was carried out, or at least begun
 //   command  instead of path, for a step that runs one
 //
@@ -21,6 +21,6 @@ namespace reconciler {
 std::string NodeHelper();
 
 // The parts of it that the scripts left on the node need as well: they run without us.
-std::string_view JournalFunctions();
+std::string_view GetJournalFunctions();
 
 }  // namespace reconciler

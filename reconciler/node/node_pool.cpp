@@ -8,9 +8,9 @@ namespace reconciler {
 namespace {
 
 // The transports name the node themselves where they can.
-Error Named(Error error, const NodeSpec& node) {
+Error AddNodeName(Error error, const NodeSpec& node) {
   if (error.message.starts_with(node.name)) return error;
-  return InContext(std::move(error), node.name);
+  return AddContext(std::move(error), node.name);
 }
 
 }  // namespace
@@ -50,11 +50,11 @@ void NodePool::DropAll() {
 
 Result<std::unique_ptr<Channel>> NodePool::OpenShell(const NodeSpec& node) {
   auto transport = Connection(node);
-  if (!transport) return Fail(Named(std::move(transport).error(), node));
+  if (!transport) return Fail(AddNodeName(std::move(transport).error(), node));
   auto shell = (*transport)->OpenShell();
   if (!shell) {
     Drop(node.name);
-    return Fail(Named(std::move(shell).error(), node));
+    return Fail(AddNodeName(std::move(shell).error(), node));
   }
   return shell;
 }
@@ -66,13 +66,13 @@ Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
     ++runs_[node.name];
   }
   auto transport = Connection(node);
-  if (!transport) return Fail(Named(std::move(transport).error(), node));
+  if (!transport) return Fail(AddNodeName(std::move(transport).error(), node));
   auto reply = RunScript(**transport, script, limit);
   if (!reply) {
     Drop(node.name);
-    return Fail(Named(std::move(reply).error(), node));
+    return Fail(AddNodeName(std::move(reply).error(), node));
   }
-  if (auto refusal = SudoRefusal(node, *reply)) return Fail(std::move(*refusal));
+  if (auto refusal = FindSudoRefusal(node, *reply)) return Fail(std::move(*refusal));
   return reply;
 }
 

@@ -19,14 +19,14 @@ namespace {
 constexpr Milliseconds kProgramLimit = std::chrono::seconds(60);
 constexpr std::string_view kFolder = "/var/lib/spark-reconcile/bin";
 
-std::string DigestScript(const std::string& path) {
-  return fmt::format("[ ! -x {0} ] || sha256sum <{0} | cut -c1-64\n", ShellQuote(path));
+std::string BuildDigestScript(const std::string& path) {
+  return fmt::format("[ ! -x {0} ] || sha256sum <{0} | cut -c1-64\n", QuoteForShell(path));
 }
 
-Error Refused(const NodeSpec& node, const ScriptReply& reply) {
+Error MakeRefusedError(const NodeSpec& node, const ScriptReply& reply) {
   return {.kind = ErrorKind::kVerify,
           .message = fmt::format("wanted spark-verify copied to {}, found: {}", node.name,
-                                 Printable(Trim(reply.err.empty() ? reply.out : reply.err)))};
+                                 MakePrintable(Trim(reply.err.empty() ? reply.out : reply.err)))};
 }
 
 // It is a part of a file's name here, and of messages.
@@ -36,7 +36,7 @@ bool IsMachineType(std::string_view text) {
   });
 }
 
-Result<std::string> MachineOf(const NodeSpec& node, NodePool& pool) {
+Result<std::string> ReadMachine(const NodeSpec& node, NodePool& pool) {
   const auto reply = pool.Run(node, "uname -m\n", kProgramLimit);
   if (!reply) return Fail(reply.error());
   return std::string(Trim(reply->out));
@@ -44,7 +44,7 @@ Result<std::string> MachineOf(const NodeSpec& node, NodePool& pool) {
 
 }  // namespace
 
-std::string Base64(std::string_view bytes) {
+std::string EncodeBase64(std::string_view bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   constexpr std::size_t kLine = 57;  // bytes that make 76 digits
@@ -69,7 +69,7 @@ Result<std::string> ReadProgram(const std::string& folder, const std::string& ma
     return Fail(
         {.kind = ErrorKind::kVerify,
          .message = fmt::format("wanted a machine type like aarch64 of uname -m, found '{}'",
-                                Printable(machine))});
+                                MakePrintable(machine))});
   }
   utsname own = {};
   uname(&own);
@@ -90,11 +90,11 @@ Result<std::string> ReadProgram(const std::string& folder, const std::string& ma
   return bytes;
 }
 
-std::string ProgramPath(std::string_view program) {
-  return fmt::format("{}/spark-verify-{}", kFolder, Sha256Hex(program).substr(0, 16));
+std::string GetProgramPath(std::string_view program) {
+  return fmt::format("{}/spark-verify-{}", kFolder, ComputeSha256Hex(program).substr(0, 16));
 }
 
-std::string UploadScript(std::string_view program, const std::string& path) {
+std::string BuildUploadScript(std::string_view program, const std::string& path) {
   return fmt::format(R"sh(umask 077
 path={0}
 new=$path.$$
@@ -109,27 +109,27 @@ if [ "$found" != {2} ]; then
 fi
 chmod 700 "$new" && mv -f "$new" "$path"
 )sh",
-                     ShellQuote(path), Base64(program), Sha256Hex(program));
+                     QuoteForShell(path), EncodeBase64(program), ComputeSha256Hex(program));
 }
 
 Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std::string& folder) {
-  const auto machine = MachineOf(node, pool);
+  const auto machine = ReadMachine(node, pool);
   if (!machine) return Fail(machine.error());
   const auto program = ReadProgram(folder, *machine);
   if (!program) return Fail(program.error());
-  const std::string path = ProgramPath(*program);
-  const auto there = pool.Run(node, DigestScript(path), kProgramLimit);
+  const std::string path = GetProgramPath(*program);
+  const auto there = pool.Run(node, BuildDigestScript(path), kProgramLimit);
   if (!there) return Fail(there.error());
-  if (Trim(there->out) == Sha256Hex(*program)) return path;
-  const auto reply = pool.Run(node, UploadScript(*program, path), kProgramLimit);
+  if (Trim(there->out) == ComputeSha256Hex(*program)) return path;
+  const auto reply = pool.Run(node, BuildUploadScript(*program, path), kProgramLimit);
   if (!reply) return Fail(reply.error());
-  if (reply->exit_code != 0) return Fail(Refused(node, *reply));
+  if (reply->exit_code != 0) return Fail(MakeRefusedError(node, *reply));
   return path;
 }
 
 void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path) {
   const std::string script = fmt::format("rm -f {}; {{ rmdir {} && rmdir {}; }} 2>/dev/null || :\n",
-                                         ShellQuote(path), kFolder, kStateFolder);
+                                         QuoteForShell(path), kFolder, kStateFolder);
   // A connection that broke in the run is made anew.
   if (!pool.Run(node, script, kProgramLimit)) std::ignore = pool.Run(node, script, kProgramLimit);
 }

@@ -12,11 +12,11 @@ Result<std::string> ReadProgram(const std::string& folder, const std::string& ma
 
 // Where a program of that content lies on a node: by digest, so that versions never mix, and not
 // below /run or /tmp, which may be mounted noexec.
-std::string ProgramPath(std::string_view program);
+std::string GetProgramPath(std::string_view program);
 
 // A script that puts the program at `path`, or nothing when what arrived has another digest.
 // Several may run at the same time.
-std::string UploadScript(std::string_view program, const std::string& path);
+std::string BuildUploadScript(std::string_view program, const std::string& path);
 
 // Puts the program on the node, unless it is there already, and returns its path there.
 Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std::string& folder);
@@ -24,6 +24,6 @@ Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std:
 // next run puts the same file there.
 void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path);
 
-std::string Base64(std::string_view bytes);  // lines of 76 characters
+std::string EncodeBase64(std::string_view bytes);  // lines of 76 characters
 
 }  // namespace reconciler

@@ -50,13 +50,13 @@ std::optional<Answer> FindEnd(std::string_view stream, const std::string& nonce)
   return Answer{std::atoi(std::string(stream.substr(digits, newline - digits)).c_str()), at};
 }
 
-Error Lost(std::string message) {
+Error MakeLostError(std::string message) {
   return {.kind = ErrorKind::kTransport, .message = std::move(message)};
 }
 
 }  // namespace
 
-Result<ScriptReply> Session::Ask(const std::string& text, Milliseconds limit) {
+Result<ScriptReply> Session::SendAndReceive(const std::string& text, Milliseconds limit) {
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
   ++requests_;
   if (auto written = shell_->Write(text, deadline); !written) return Fail(written.error());
@@ -75,12 +75,12 @@ Result<ScriptReply> Session::Ask(const std::string& text, Milliseconds limit) {
       return reply;
     }
     if (reply.out.size() + reply.err.size() > kMostOutput) {
-      return Fail(Lost("more than 16 MiB of output arrived; the rest was not read"));
+      return Fail(MakeLostError("more than 16 MiB of output arrived; the rest was not read"));
     }
     if (output->exit_code) {
-      const std::string said = Printable(Trim(reply.err));
-      return Fail(Lost(said.empty() ? "the node's shell ended early"
-                                    : "the node's shell ended early: " + said));
+      const std::string said = MakePrintable(Trim(reply.err));
+      return Fail(MakeLostError(said.empty() ? "the node's shell ended early"
+                                             : "the node's shell ended early: " + said));
     }
   }
 }
@@ -90,13 +90,13 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
   auto shell = pool.OpenShell(node);
   if (!shell) return Fail(std::move(shell).error());
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
-  const std::string helper = ScriptPreamble(session->nonce_) + NodeHelper();
-  auto reply = session->Ask(
-      fmt::format("{}D={}\nlease={}\n{}", helper, kStateFolder, ShellQuote(lease), kTakeLock),
+  const std::string helper = BuildScriptPreamble(session->nonce_) + NodeHelper();
+  auto reply = session->SendAndReceive(
+      fmt::format("{}D={}\nlease={}\n{}", helper, kStateFolder, QuoteForShell(lease), kTakeLock),
       kOpenLimit);
   if (!reply) {
     // sudo speaks before any shell runs.
-    if (auto refusal = SudoRefusal(node, {.exit_code = 1, .err = reply.error().message})) {
+    if (auto refusal = FindSudoRefusal(node, {.exit_code = 1, .err = reply.error().message})) {
       return Fail(std::move(*refusal));
     }
     return Fail({.kind = ErrorKind::kTransport,
@@ -108,13 +108,13 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
     const std::vector<std::string> lines = SplitLines(reply->out);
     return Fail({.kind = ErrorKind::kLocked,
                  .message = "another apply is at work: " +
-                            Printable(lines.empty() ? "it left no lease" : lines.front()),
+                            MakePrintable(lines.empty() ? "it left no lease" : lines.front()),
                  .context = {node.name},
                  .hint = "wait for it; its lock goes when it ends or its connection is cut "
                          "(`lock list` shows it)"});
   }
   return Fail({.kind = ErrorKind::kApply,
-               .message = "the lock could not be taken: " + Printable(Trim(reply->err)),
+               .message = "the lock could not be taken: " + MakePrintable(Trim(reply->err)),
                .context = {node.name}});
 }
 
@@ -132,26 +132,28 @@ bool Session::RequestIfIdle(std::string_view script, Milliseconds limit) {
 }
 
 Result<ScriptReply> Session::RequestLocked(std::string_view script, Milliseconds limit) {
-  if (shell_ == nullptr) return Fail(InContext(Lost("the session on the node is closed"), node_));
+  if (shell_ == nullptr)
+    return Fail(AddContext(MakeLostError("the session on the node is closed"), node_));
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit).count();
-  auto reply = Ask(fmt::format("uptime; echo $((up + {})) >\"$D/lease.until\"\n(\n{}\n) </dev/null "
-                               "9>&-\nframe \"done $?\"\n",
-                               seconds, script),
-                   limit);
+  auto reply = SendAndReceive(
+      fmt::format("uptime; echo $((up + {})) >\"$D/lease.until\"\n(\n{}\n) </dev/null "
+                  "9>&-\nframe \"done $?\"\n",
+                  seconds, script),
+      limit);
   if (!reply) {
     shell_.reset();
-    return Fail(InContext(std::move(reply).error(), node_));
+    return Fail(AddContext(std::move(reply).error(), node_));
   }
   return reply;
 }
 
-bool Session::Broken() const {
+bool Session::IsBroken() const {
   const std::lock_guard lock(mutex_);
   return shell_ == nullptr;
 }
 
-Result<std::unique_ptr<Sessions>> Sessions::Take(const std::vector<const NodeSpec*>& nodes,
-                                                 NodePool& pool, std::string lease) {
+Result<std::unique_ptr<Sessions>> Sessions::OpenAll(const std::vector<const NodeSpec*>& nodes,
+                                                    NodePool& pool, std::string lease) {
   std::unique_ptr<Sessions> sessions(new Sessions(pool, std::move(lease)));
   std::optional<Error> refused;
   const auto take = [&](const NodeSpec& node) {
@@ -184,14 +186,15 @@ std::shared_ptr<Session> Sessions::Find(const NodeName& node) const {
 Result<ScriptReply> Sessions::Run(const NodeSpec& node, std::string_view script,
                                   Milliseconds limit) {
   const std::shared_ptr<Session> session = Find(node.name);
-  if (session == nullptr) return Fail(InContext(Lost("no session on the node"), node.name));
+  if (session == nullptr)
+    return Fail(AddContext(MakeLostError("no session on the node"), node.name));
   return session->Request(script, limit);
 }
 
 Result<ScriptReply> Sessions::RunAfresh(const NodeSpec& node, std::string_view script,
                                         Milliseconds limit) {
   const std::shared_ptr<Session> old = Find(node.name);
-  if (old == nullptr || old->Broken()) {
+  if (old == nullptr || old->IsBroken()) {
     pool_.Drop(node.name);
     auto session = Session::Open(node, pool_, lease_);
     if (!session) return Fail(std::move(session).error());
@@ -201,7 +204,7 @@ Result<ScriptReply> Sessions::RunAfresh(const NodeSpec& node, std::string_view s
   return Run(node, script, limit);
 }
 
-std::map<NodeName, std::shared_ptr<Session>> Sessions::Open() const {
+std::map<NodeName, std::shared_ptr<Session>> Sessions::CopyOpen() const {
   const std::lock_guard lock(mutex_);
   return open_;
 }
@@ -218,7 +221,7 @@ std::jthread Sessions::Beat(std::string script, std::chrono::milliseconds period
     while (!wake.wait_for(lock, stop, period / 4, [&] { return stop.stop_requested(); })) {
       // At the same time: a node that does not answer must not keep the others waiting.
       std::vector<std::jthread> threads;
-      for (const auto& [name, session] : Open()) {
+      for (const auto& [name, session] : CopyOpen()) {
         Clock::time_point& last = beaten.try_emplace(name, began).first->second;
         if (Clock::now() - last < period) continue;
         threads.emplace_back([&last, &script, session = session] {
@@ -234,7 +237,7 @@ std::string Sessions::Nonce(const NodeName& node) const {
   return session == nullptr ? "" : session->nonce();
 }
 
-RoundTrips Sessions::MostRoundTrips() const {
+RoundTrips Sessions::FindMostRoundTrips() const {
   const std::lock_guard lock(mutex_);
   RoundTrips most;
   for (const auto& [name, session] : open_) {

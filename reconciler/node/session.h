@@ -28,19 +28,19 @@ class Session {
   // rest.
   Result<ScriptReply> Request(std::string_view script, Milliseconds limit);
 
-  // The same where the session is not at work; false: it is. What came of it is not told.
+  // The same where the session is not at work; false: it is. What came of it is not reported.
   bool RequestIfIdle(std::string_view script, Milliseconds limit);
 
   // What the shell's frames are marked with (see ParseFrames).
   const std::string& nonce() const { return nonce_; }
-  bool Broken() const;
+  bool IsBroken() const;
   std::size_t Requests() const { return requests_; }
 
  private:
   Session(NodeName node, std::unique_ptr<Channel> shell, std::string nonce)
       : node_(std::move(node)), shell_(std::move(shell)), nonce_(std::move(nonce)) {}
   Result<ScriptReply> RequestLocked(std::string_view script, Milliseconds limit);
-  Result<ScriptReply> Ask(const std::string& text, Milliseconds limit);
+  Result<ScriptReply> SendAndReceive(const std::string& text, Milliseconds limit);
 
   mutable std::mutex mutex_ = {};
   NodeName node_;
@@ -60,8 +60,8 @@ class Sessions {
   // Opens the first node's alone, so that of two controllers one wins whole, then the others at the
   // same time. Nodes that cannot be reached, by a new login either, are left out: see LeftOut. A
   // lock held by another is a kLocked error; every session opened is closed again.
-  static Result<std::unique_ptr<Sessions>> Take(const std::vector<const NodeSpec*>& nodes,
-                                                NodePool& pool, std::string lease);
+  static Result<std::unique_ptr<Sessions>> OpenAll(const std::vector<const NodeSpec*>& nodes,
+                                                   NodePool& pool, std::string lease);
 
   // Why nodes have no session, one error each.
   const Errors& LeftOut() const { return left_out_; }
@@ -78,12 +78,12 @@ class Sessions {
 
   std::string Nonce(const NodeName& node) const;
   // The most of any node so far.
-  RoundTrips MostRoundTrips() const;
+  RoundTrips FindMostRoundTrips() const;
 
  private:
   Sessions(NodePool& pool, std::string lease) : pool_(pool), lease_(std::move(lease)) {}
   std::shared_ptr<Session> Find(const NodeName& node) const;
-  std::map<NodeName, std::shared_ptr<Session>> Open() const;
+  std::map<NodeName, std::shared_ptr<Session>> CopyOpen() const;
 
   NodePool& pool_;
   std::string lease_;

@@ -11,24 +11,24 @@
 namespace reconciler {
 namespace {
 
-std::string LineCount(const std::string& content) {
+std::string FormatLineCount(const std::string& content) {
   const bool open_end = !content.empty() && content.back() != '\n';
-  return Plural(
+  return FormatPlural(
       static_cast<std::size_t>(std::count(content.begin(), content.end(), '\n')) + open_end, "line",
       "lines");
 }
 
 // "(0600, 19 lines)", with the owner where it is not root.
-std::string FileSummary(const FileState& state) {
+std::string SummarizeFile(const FileState& state) {
   const std::string owner = state.owner == "root" && state.group == "root"
                                 ? ""
                                 : fmt::format("{}:{}, ", state.owner, state.group);
-  return fmt::format("({:04o}, {}{})", state.mode, owner, LineCount(state.content));
+  return fmt::format("({:04o}, {}{})", state.mode, owner, FormatLineCount(state.content));
 }
 
 // "mode 0644 → 0600, 3 lines differ": what about a file differs, in words.
-std::string FileDifference(const FileState& before, const FileState& after,
-                           const std::string& diff) {
+std::string DescribeFileDifference(const FileState& before, const FileState& after,
+                                   const std::string& diff) {
   std::vector<std::string> parts;
   if (before.mode != after.mode) {
     parts.push_back(fmt::format("mode {:04o} → {:04o}", before.mode, after.mode));
@@ -50,7 +50,7 @@ std::string FileDifference(const FileState& before, const FileState& after,
   return "(" + Join(parts, ", ") + ")";
 }
 
-std::string Canonical(const ResourceState& state) {
+std::string NormalizeState(const ResourceState& state) {
   if (const auto* text = std::get_if<std::string>(&state)) return "text:" + *text;
   const auto& file = std::get<FileState>(state);
   return fmt::format("file:{:04o}:{}:{}:{}", file.mode, file.owner, file.group, file.content);
@@ -63,7 +63,7 @@ Change MakeChange(const Resource& resource, std::string_view plugin) {
   change.node = resource.node;
   change.plugin = plugin;
   change.where = resource.where;
-  change.fingerprint = Fingerprint(resource.observed);
+  change.fingerprint = ComputeFingerprint(resource.observed);
   const ResourceState* observed = Known(resource.observed);
   if (observed != nullptr && std::holds_alternative<FileState>(*observed)) {
     change.before = std::get<FileState>(*observed);
@@ -71,7 +71,7 @@ Change MakeChange(const Resource& resource, std::string_view plugin) {
   return change;
 }
 
-Change Blocked(const Resource& resource, std::string_view plugin, std::string why) {
+Change MakeBlocked(const Resource& resource, std::string_view plugin, std::string why) {
   Change change = MakeChange(resource, plugin);
   change.change = ChangeKind::kBlocked;
   change.detail = std::move(why);
@@ -82,9 +82,9 @@ Change Blocked(const Resource& resource, std::string_view plugin, std::string wh
 void Describe(const ResourceState& desired, const ResourceState* observed, Change& change) {
   if (const auto* file = std::get_if<FileState>(&desired)) {
     const FileState* before = observed == nullptr ? nullptr : std::get_if<FileState>(observed);
-    change.diff = UnifiedDiff(before == nullptr ? "" : before->content, file->content);
-    change.detail =
-        before == nullptr ? FileSummary(*file) : FileDifference(*before, *file, change.diff);
+    change.diff = MakeUnifiedDiff(before == nullptr ? "" : before->content, file->content);
+    change.detail = before == nullptr ? SummarizeFile(*file)
+                                      : DescribeFileDifference(*before, *file, change.diff);
     return;
   }
   const auto& after = std::get<std::string>(desired);
@@ -92,12 +92,13 @@ void Describe(const ResourceState& desired, const ResourceState* observed, Chang
       observed == nullptr ? after : fmt::format("{} → {}", std::get<std::string>(*observed), after);
 }
 
-Release DefaultRelease(const Resource& resource) {
-  Release release{.after = resource.triggers};
-  for (const Action& action : resource.undo) {
-    if (const auto* command = std::get_if<RunCommand>(&action)) release.after.push_back(*command);
+PruneCommands MakeDefaultPruneCommands(const Resource& resource) {
+  PruneCommands prune_commands{.after = resource.triggers};
+  for (const Action& action : resource.revert) {
+    if (const auto* command = std::get_if<RunCommand>(&action))
+      prune_commands.after.push_back(*command);
   }
-  return release;
+  return prune_commands;
 }
 
 void SetActions(const Resource& resource, Change& change) {
@@ -110,29 +111,30 @@ void SetActions(const Resource& resource, Change& change) {
     change.actions.push_back(RemoveFile{resource.name});
   }
   change.actions.insert(change.actions.end(), resource.apply.begin(), resource.apply.end());
-  change.undo = resource.undo;
+  change.revert = resource.revert;
   change.triggers = resource.triggers;
-  change.release = resource.release ? *resource.release : DefaultRelease(resource);
+  change.prune_commands =
+      resource.prune_commands ? *resource.prune_commands : MakeDefaultPruneCommands(resource);
 }
 
 }  // namespace
 
-std::string Fingerprint(const Observed<ResourceState>& observed) {
+std::string ComputeFingerprint(const Observed<ResourceState>& observed) {
   struct Visitor {
-    std::string operator()(const ResourceState& state) const { return Canonical(state); }
+    std::string operator()(const ResourceState& state) const { return NormalizeState(state); }
     std::string operator()(const Absent&) const { return "absent"; }
     std::string operator()(const Unknown&) const { return "unknown"; }
     std::string operator()(const Unsupported&) const { return "unsupported"; }
   };
-  return Sha256Hex(std::visit(Visitor{}, observed)).substr(0, 16);
+  return ComputeSha256Hex(std::visit(Visitor{}, observed)).substr(0, 16);
 }
 
 std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
   if (const auto* unknown = std::get_if<Unknown>(&resource.observed)) {
-    return Blocked(resource, plugin, "unknown: " + unknown->why);
+    return MakeBlocked(resource, plugin, "unknown: " + unknown->why);
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&resource.observed)) {
-    return Blocked(resource, plugin, "not supported: " + unsupported->why);
+    return MakeBlocked(resource, plugin, "not supported: " + unsupported->why);
   }
   const ResourceState* observed = Known(resource.observed);
   const auto* desired = std::get_if<ResourceState>(&resource.desired);
@@ -140,7 +142,7 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
   const bool same = desired == nullptr ? later == nullptr && observed == nullptr
                                        : observed != nullptr && *desired == *observed;
   if (same) return std::nullopt;
-  if (!resource.blocked.empty()) return Blocked(resource, plugin, resource.blocked);
+  if (!resource.blocked.empty()) return MakeBlocked(resource, plugin, resource.blocked);
 
   Change change = MakeChange(resource, plugin);
   change.impact = resource.impact;
@@ -154,8 +156,8 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
   } else {
     change.change = ChangeKind::kRemove;
     const auto* file = std::get_if<FileState>(observed);
-    change.detail = file != nullptr ? FileSummary(*file) : std::get<std::string>(*observed);
-    if (file != nullptr) change.diff = UnifiedDiff(file->content, "");
+    change.detail = file != nullptr ? SummarizeFile(*file) : std::get<std::string>(*observed);
+    if (file != nullptr) change.diff = MakeUnifiedDiff(file->content, "");
   }
   if (!resource.label.empty()) change.detail = resource.label;
   if (!change.deferred) SetActions(resource, change);

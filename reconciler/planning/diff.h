@@ -14,6 +14,6 @@ namespace reconciler {
 std::optional<Change> Diff(const Resource& resource, std::string_view plugin);
 
 // Digest of what was observed: a saved plan is stale when it moved.
-std::string Fingerprint(const Observed<ResourceState>& observed);
+std::string ComputeFingerprint(const Observed<ResourceState>& observed);
 
 }  // namespace reconciler

@@ -13,43 +13,43 @@ namespace {
 
 // In use: the interface has an address of the rail's subnet, or any other when the subnet itself is
 // what changes.
-bool InUse(const RailPort& port, const ClusterFacts& facts) {
+bool IsInUse(const RailPort& port, const ClusterFacts& facts) {
   const auto node = facts.nodes.find(port.node);
   if (node == facts.nodes.end()) return false;
   const auto link = node->second.links.find(port.netdev);
   return link != node->second.links.end() && !link->second.ipv4.empty();
 }
 
-const Change* LinkChange(const Plan& plan, const RailPort& port) {
+const Change* FindLinkChange(const Plan& plan, const RailPort& port) {
   return FindChange(plan, fmt::format("{}/link/{}", port.node, port.netdev));
 }
 
 // Why this end stays as it is although it should not; empty: it changes, or holds already.
-std::string WhyStuck(const Plan& plan, const RailPort& port) {
+std::string ExplainStuck(const Plan& plan, const RailPort& port) {
   const auto node = std::find_if(plan.nodes.begin(), plan.nodes.end(),
                                  [&](const PlanNode& one) { return one.name == port.node; });
   if (node == plan.nodes.end()) return "it is not part of this apply";
   if (!node->unreachable.empty()) return "not reached: " + node->unreachable;
-  const Change* change = LinkChange(plan, port);
+  const Change* change = FindLinkChange(plan, port);
   if (change == nullptr || change->change != ChangeKind::kBlocked) return {};
   return change->name + " is blocked: " + change->detail;
 }
 
 }  // namespace
 
-std::vector<std::string> HalfCables(const Plan& plan, const Fabric& fabric,
-                                    const ClusterFacts& facts) {
+std::vector<std::string> FindHalfCables(const Plan& plan, const Fabric& fabric,
+                                        const ClusterFacts& facts) {
   std::set<std::string> lines;
   for (const Segment& segment : fabric.segments) {
     for (const RailPort& port : segment.ports) {
-      const Change* change = LinkChange(plan, port);
-      if (change == nullptr || change->change == ChangeKind::kBlocked || !InUse(port, facts))
+      const Change* change = FindLinkChange(plan, port);
+      if (change == nullptr || change->change == ChangeKind::kBlocked || !IsInUse(port, facts))
         continue;
       for (const RailPort& other : segment.ports) {
-        const std::string why = other.node == port.node ? "" : WhyStuck(plan, other);
+        const std::string why = other.node == port.node ? "" : ExplainStuck(plan, other);
         if (why.empty()) continue;
         lines.insert(fmt::format("{}: {} would change, and {} at the other end stays as it is: {}",
-                                 port.node, port.netdev, other.node, Printable(why)));
+                                 port.node, port.netdev, other.node, MakePrintable(why)));
       }
     }
   }

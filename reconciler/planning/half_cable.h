@@ -13,7 +13,7 @@ namespace reconciler {
 // cannot be read or must not be changed: MTU and addresses must flip on both. One line each, with
 // both nodes and the reason. A port that has no address of its rail yet is not in use: bringing it
 // up harms nobody.
-std::vector<std::string> HalfCables(const Plan& plan, const Fabric& fabric,
-                                    const ClusterFacts& facts);
+std::vector<std::string> FindHalfCables(const Plan& plan, const Fabric& fabric,
+                                        const ClusterFacts& facts);
 
 }  // namespace reconciler

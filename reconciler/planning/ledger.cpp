@@ -12,7 +12,7 @@
 namespace reconciler {
 namespace {
 
-const Action* FileActionOf(const Change& change) {
+const Action* FindFileAction(const Change& change) {
   for (const Action& action : change.actions) {
     if (!std::holds_alternative<RunCommand>(action)) return &action;
   }
@@ -22,13 +22,13 @@ const Action* FileActionOf(const Change& change) {
 using Names = std::set<std::string>;  // the cluster's, now and before
 
 std::string WithoutBlocksOfAll(std::string content, const Names& ours) {
-  for (const std::string& cluster : ours) content = WithoutBlocks(content, cluster);
+  for (const std::string& cluster : ours) content = RemoveBlocks(content, cluster);
   return content;
 }
 
 // What was there before us. A mark or a block of ours in it tells that we were there already.
-Action OriginalFile(const Change& change, const Names& ours) {
-  if (!change.before || ours.contains(OwnerOf(change.before->content).value_or(""))) {
+Action FindOriginalFile(const Change& change, const Names& ours) {
+  if (!change.before || ours.contains(FindOwner(change.before->content).value_or(""))) {
     return RemoveFile{change.name};
   }
   FileState state = *change.before;
@@ -36,7 +36,7 @@ Action OriginalFile(const Change& change, const Names& ours) {
   return WriteFile{change.name, std::move(state)};
 }
 
-std::vector<RunCommand> Commands(const Change& change) {
+std::vector<RunCommand> ListCommands(const Change& change) {
   std::vector<RunCommand> commands;
   for (const Action& action : change.actions) {
     if (const auto* command = std::get_if<RunCommand>(&action)) commands.push_back(*command);
@@ -45,20 +45,21 @@ std::vector<RunCommand> Commands(const Change& change) {
   return commands;
 }
 
-LedgerEntry FirstTouch(const Change& change, const Names& ours) {
+LedgerEntry MakeEntry(const Change& change, const Names& ours) {
   LedgerEntry entry{.kind = change.kind,
                     .name = change.name,
                     .plugin = change.plugin,
-                    .triggers = change.release.after,
+                    .triggers = change.prune_commands.after,
                     .impact = change.impact};
-  for (const RunCommand& command : change.release.before) entry.original.push_back(command);
-  if (FileActionOf(change) != nullptr) entry.original.push_back(OriginalFile(change, ours));
+  for (const RunCommand& command : change.prune_commands.before) entry.original.push_back(command);
+  if (FindFileAction(change) != nullptr) entry.original.push_back(FindOriginalFile(change, ours));
   return entry;
 }
 
 // Others wrote into the file since we did: what they wrote is what stays when we go.
-void TakeOverEdits(const Change& change, const Names& ours, LedgerEntry& entry) {
-  if (!entry.shared || !change.before || Sha256Hex(change.before->content) == entry.digest) return;
+void KeepEdits(const Change& change, const Names& ours, LedgerEntry& entry) {
+  if (!entry.shared || !change.before || ComputeSha256Hex(change.before->content) == entry.digest)
+    return;
   for (Action& action : entry.original) {
     if (std::holds_alternative<RunCommand>(action)) continue;
     const std::string rest = WithoutBlocksOfAll(change.before->content, ours);
@@ -70,28 +71,28 @@ void TakeOverEdits(const Change& change, const Names& ours, LedgerEntry& entry) 
   }
 }
 
-void Touch(const Change& change, const LedgerHead& head, const Names& ours,
-           std::vector<LedgerEntry>& entries) {
+void UpdateEntry(const Change& change, const LedgerHead& head, const Names& ours,
+                 std::vector<LedgerEntry>& entries) {
   const std::string id = change.kind + "/" + change.name;
   auto entry = std::find_if(entries.begin(), entries.end(),
                             [&](const LedgerEntry& one) { return one.Id() == id; });
   if (entry == entries.end()) {
-    entries.push_back(FirstTouch(change, ours));
+    entries.push_back(MakeEntry(change, ours));
     entry = entries.end() - 1;
   }
-  TakeOverEdits(change, ours, *entry);
+  KeepEdits(change, ours, *entry);
   entry->plugin = change.plugin;
   entry->generation = head.generation;
-  entry->again = Commands(change);
-  const Action* file = FileActionOf(change);
+  entry->again = ListCommands(change);
+  const Action* file = FindFileAction(change);
   if (file == nullptr) return;
   if (const auto* write = std::get_if<WriteFile>(file)) {
-    entry->digest = Sha256Hex(write->state.content);
+    entry->digest = ComputeSha256Hex(write->state.content);
     entry->shared = WithoutBlocksOfAll(write->state.content, ours) != write->state.content;
     return;
   }
   entry->digest.clear();
-  const Action* original = FileActionOf(*entry);
+  const Action* original = FindFileAction(*entry);
   if (original != nullptr && std::holds_alternative<RemoveFile>(*original)) entries.erase(entry);
 }
 
@@ -117,7 +118,7 @@ Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const N
   for (const Plan& plan : applied) {
     for (const PlanNode& one : plan.nodes) {
       if (one.name != node) continue;
-      for (const std::string& id : one.forget) drop(id);
+      for (const std::string& id : one.dropped) drop(id);
     }
     for (const Stage& stage : plan.stages) {
       for (const Change& change : stage.changes) {
@@ -125,7 +126,7 @@ Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const N
         if (change.prune) {
           drop(change.kind + "/" + change.name);
         } else {
-          Touch(change, head, ours, ledger.entries);
+          UpdateEntry(change, head, ours, ledger.entries);
         }
       }
     }
@@ -133,7 +134,7 @@ Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const N
   return ledger;
 }
 
-int NextGeneration(const ClusterFacts& facts) {
+int ComputeNextGeneration(const ClusterFacts& facts) {
   int newest = 0;
   for (const auto& [name, node] : facts.nodes) {
     if (const Ledger* ledger = Known(node.ledger)) newest = std::max(newest, ledger->generation);
@@ -141,7 +142,7 @@ int NextGeneration(const ClusterFacts& facts) {
   return newest + 1;
 }
 
-std::vector<LedgerNode> RemovedNodes(const ClusterSpec& cluster, const ClusterFacts& facts) {
+std::vector<LedgerNode> FindRemovedNodes(const ClusterSpec& cluster, const ClusterFacts& facts) {
   std::vector<LedgerNode> removed;
   const Value* moved = cluster.settings.At({"moved", "nodes"});
   for (const auto& [name, node] : facts.nodes) {
@@ -160,13 +161,13 @@ std::vector<LedgerNode> RemovedNodes(const ClusterSpec& cluster, const ClusterFa
   return removed;
 }
 
-Errors WhyNotToApply(const ClusterSpec& cluster, const ClusterFacts& facts,
+Errors CheckMayApply(const ClusterSpec& cluster, const ClusterFacts& facts,
                      bool allow_node_removal) {
   Errors errors;
   for (const auto& [name, node] : facts.nodes) {
     if (const auto* unknown = std::get_if<Unknown>(&node.ledger)) {
       errors.push_back({.kind = ErrorKind::kApply,
-                        .message = fmt::format("{}: {}", kLedgerFile, Printable(unknown->why)),
+                        .message = fmt::format("{}: {}", kLedgerFile, MakePrintable(unknown->why)),
                         .context = {name},
                         .hint = "it says what was here before us: mend it, or move it away to "
                                 "begin anew without that"});
@@ -176,21 +177,22 @@ Errors WhyNotToApply(const ClusterSpec& cluster, const ClusterFacts& facts,
     errors.push_back(
         {.kind = ErrorKind::kApply,
          .message = fmt::format("this node belongs to cluster '{}', wanted '{}'",
-                                Printable(ledger->cluster), cluster.name),
+                                MakePrintable(ledger->cluster), cluster.name),
          .context = {name},
          .hint = "uninstall it there first; if the cluster was renamed, say `moved: {cluster: " +
-                 Printable(ledger->cluster) + "}`"});
+                 MakePrintable(ledger->cluster) + "}`"});
   }
   if (allow_node_removal) return errors;
-  for (const LedgerNode& node : RemovedNodes(cluster, facts)) {
+  for (const LedgerNode& node : FindRemovedNodes(cluster, facts)) {
     errors.push_back(
         {.kind = ErrorKind::kApply,
-         .message = fmt::format("{} ({}) was applied to and is no longer in {}",
-                                Printable(node.name), Printable(node.address), cluster.file),
+         .message =
+             fmt::format("{} ({}) was applied to and is no longer in {}", MakePrintable(node.name),
+                         MakePrintable(node.address), cluster.file),
          .hint = fmt::format("run `uninstall --node {0}` with the old manifest first, then give "
                              "--allow-node-removal; if it was renamed, say "
                              "`moved: {{nodes: {{{0}: NEW}}}}`",
-                             Printable(node.name))});
+                             MakePrintable(node.name))});
   }
   return errors;
 }

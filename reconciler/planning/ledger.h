@@ -18,19 +18,19 @@ struct LedgerHead {
 
 // The ledger of `node` after `applied` (the passes of one apply, in order) was committed there: an
 // entry for each thing that was touched for the first time, with what it was before; the others
-// keep that and learn what was written now; what was handed back is gone.
+// keep that and learn what was written now; what was pruned is gone.
 Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const NodeName& node,
                     const LedgerHead& head);
 
 // The number that the cluster's next apply gets: one more than any node's ledger knows.
-int NextGeneration(const ClusterFacts& facts);
+int ComputeNextGeneration(const ClusterFacts& facts);
 
 // Nodes that a ledger names and that the manifest no longer has, under whatever name.
-std::vector<LedgerNode> RemovedNodes(const ClusterSpec& cluster, const ClusterFacts& facts);
+std::vector<LedgerNode> FindRemovedNodes(const ClusterSpec& cluster, const ClusterFacts& facts);
 
 // Why nothing may be applied at all: a ledger that cannot be read, or that is another cluster's, or
 // a node that the manifest lost (unless `allow_node_removal`).
-Errors WhyNotToApply(const ClusterSpec& cluster, const ClusterFacts& facts,
+Errors CheckMayApply(const ClusterSpec& cluster, const ClusterFacts& facts,
                      bool allow_node_removal);
 
 }  // namespace reconciler

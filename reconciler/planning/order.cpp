@@ -14,7 +14,7 @@ namespace {
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
 
 // Boost's not_a_dag names no member, so the members come from the strong components.
-Error CycleError(const Graph& graph, const std::vector<Plugin>& plugins) {
+Error MakeCycleError(const Graph& graph, const std::vector<Plugin>& plugins) {
   std::vector<std::size_t> component(plugins.size());
   boost::strong_components(graph, boost::make_iterator_property_map(
                                       component.begin(), boost::get(boost::vertex_index, graph)));
@@ -35,7 +35,7 @@ Error CycleError(const Graph& graph, const std::vector<Plugin>& plugins) {
 
 }  // namespace
 
-Result<std::vector<std::vector<std::size_t>>> PluginStages(const std::vector<Plugin>& plugins) {
+Result<std::vector<std::vector<std::size_t>>> OrderPlugins(const std::vector<Plugin>& plugins) {
   std::map<std::string_view, std::size_t> index;
   for (std::size_t i = 0; i < plugins.size(); ++i) index[plugins[i].name] = i;
 
@@ -56,7 +56,7 @@ Result<std::vector<std::vector<std::size_t>>> PluginStages(const std::vector<Plu
   try {
     boost::topological_sort(graph, std::back_inserter(reverse_order));
   } catch (const boost::not_a_dag&) {
-    return Fail(CycleError(graph, plugins));
+    return Fail(MakeCycleError(graph, plugins));
   }
 
   std::vector<std::size_t> depth(plugins.size(), 0);

@@ -8,7 +8,7 @@
 
 namespace reconciler {
 
-std::set<std::string> DeferredIds(const Plan& plan) {
+std::set<std::string> ListDeferredIds(const Plan& plan) {
   std::set<std::string> ids;
   ForEachChange(plan, [&](const Change& change) {
     if (change.deferred) ids.insert(change.Id());
@@ -16,13 +16,13 @@ std::set<std::string> DeferredIds(const Plan& plan) {
   return ids;
 }
 
-bool OnlyAnnounced(const Plan& plan, const std::set<std::string>& announced) {
+bool HasOnlyAnnounced(const Plan& plan, const std::set<std::string>& announced) {
   bool only = true;
   ForEachChange(plan, [&](const Change& change) { only &= announced.contains(change.Id()); });
   return only;
 }
 
-Plan Without(Plan plan, const std::set<std::string>& ids) {
+Plan RemoveChanges(Plan plan, const std::set<std::string>& ids) {
   if (ids.empty()) return plan;
   for (Stage& stage : plan.stages) {
     std::erase_if(stage.changes, [&](const Change& change) { return ids.contains(change.Id()); });
@@ -30,7 +30,7 @@ Plan Without(Plan plan, const std::set<std::string>& ids) {
   return plan;
 }
 
-Plan OfNode(Plan plan, const NodeName& node) {
+Plan LimitToNode(Plan plan, const NodeName& node) {
   for (Stage& stage : plan.stages) {
     std::erase_if(stage.changes, [&](const Change& change) { return change.node != node; });
   }
@@ -50,11 +50,11 @@ bool IsKept(const Change& change) {
   const auto is_command = [](const Action& action) {
     return std::holds_alternative<RunCommand>(action);
   };
-  return change.undo.empty() && !change.actions.empty() &&
+  return change.revert.empty() && !change.actions.empty() &&
          std::all_of(change.actions.begin(), change.actions.end(), is_command);
 }
 
-bool NewlyBlocked(const Plan& before, const Plan& after) {
+bool HasNewlyBlocked(const Plan& before, const Plan& after) {
   for (const Stage& stage : after.stages) {
     for (const Change& change : stage.changes) {
       if (change.change != ChangeKind::kBlocked) continue;
@@ -65,12 +65,12 @@ bool NewlyBlocked(const Plan& before, const Plan& after) {
   return false;
 }
 
-Errors FindNotUndone(const Plan& before, const Plan& fresh) {
+Errors FindNotReverted(const Plan& before, const Plan& fresh) {
   Errors errors;
   const auto differs = [&](const Change& change, const std::string& now) {
     errors.push_back({.kind = ErrorKind::kApply,
                       .message = fmt::format("{} {} is not as it was before: {}", change.kind,
-                                             Printable(change.name), Printable(now)),
+                                             MakePrintable(change.name), MakePrintable(now)),
                       .context = {change.node}});
   };
   ForEachChange(before, [&](const Change& change) {
@@ -88,7 +88,7 @@ Errors FindNotUndone(const Plan& before, const Plan& fresh) {
   return errors;
 }
 
-std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh) {
+std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh) {
   std::set<std::string> ids;
   ForEachChange(fresh, [&](const Change& change) {
     if (FindChange(saved, change.Id()) == nullptr) ids.insert(change.Id());
@@ -98,19 +98,19 @@ std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh) {
 
 namespace {
 
-bool Unreachable(const Plan& plan, const NodeName& name) {
+bool IsUnreachable(const Plan& plan, const NodeName& name) {
   return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const PlanNode& node) {
     return node.name == name && !node.unreachable.empty();
   });
 }
 
-bool Changes(const Plan& plan, const NodeName& node) {
+bool HasChanges(const Plan& plan, const NodeName& node) {
   bool changes = false;
   ForEachChange(plan, [&](const Change& change) { changes |= change.node == node; });
   return changes;
 }
 
-bool NothingLeft(const Plan& saved, const Plan& fresh) {
+bool IsCarriedOut(const Plan& saved, const Plan& fresh) {
   bool left = false;
   ForEachChange(saved,
                 [&](const Change& change) { left |= FindChange(fresh, change.Id()) != nullptr; });
@@ -122,11 +122,12 @@ bool NothingLeft(const Plan& saved, const Plan& fresh) {
 Errors FindStale(const Plan& saved, const Plan& fresh) {
   Errors errors;
   const auto stale = [&](const Change& change, std::string now) {
-    errors.push_back({.kind = ErrorKind::kStale,
-                      .message = fmt::format(
-                          "{} {} moved since the plan was made: planned '{}', {}", change.kind,
-                          Printable(change.name), Printable(change.detail), Printable(now)),
-                      .context = {change.node}});
+    errors.push_back(
+        {.kind = ErrorKind::kStale,
+         .message = fmt::format("{} {} moved since the plan was made: planned '{}', {}",
+                                change.kind, MakePrintable(change.name),
+                                MakePrintable(change.detail), MakePrintable(now)),
+         .context = {change.node}});
   };
   if (saved.spec_digest != fresh.spec_digest) {
     errors.push_back(
@@ -134,12 +135,12 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
          .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
   }
   for (const PlanNode& node : fresh.nodes) {
-    if (node.unreachable.empty() || !Changes(saved, node.name)) continue;
+    if (node.unreachable.empty() || !HasChanges(saved, node.name)) continue;
     errors.push_back({.kind = ErrorKind::kStale,
-                      .message = "cannot be read now: " + Printable(node.unreachable),
+                      .message = "cannot be read now: " + MakePrintable(node.unreachable),
                       .context = {node.name}});
   }
-  if (errors.empty() && !saved.Empty() && NothingLeft(saved, fresh)) {
+  if (errors.empty() && !saved.Empty() && IsCarriedOut(saved, fresh)) {
     return {{.kind = ErrorKind::kStale,
              .message = "nothing is left of this plan: all of it is as the manifest wants it",
              .hint = "it was applied already, or somebody did the same by hand"}};
@@ -147,7 +148,7 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
   for (const PlanNode& then : saved.nodes) {
     for (const PlanNode& now : fresh.nodes) {
       const bool same = then.generation == now.generation || !now.unreachable.empty();
-      if (then.name != now.name || same || !Changes(saved, now.name)) continue;
+      if (then.name != now.name || same || !HasChanges(saved, now.name)) continue;
       errors.push_back(
           {.kind = ErrorKind::kStale,
            .message = fmt::format("applied to since the plan was made: generation {} then, {} now",
@@ -157,7 +158,7 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
   }
   ForEachChange(saved, [&](const Change& change) {
     const Change* now = FindChange(fresh, change.Id());
-    if (now == nullptr && Unreachable(fresh, change.node)) return;  // said above
+    if (now == nullptr && IsUnreachable(fresh, change.node)) return;  // said above
     if (now == nullptr) {
       stale(change, "now it is as the manifest wants it");
     } else if (now->fingerprint != change.fingerprint) {
@@ -172,11 +173,12 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
   return errors;
 }
 
-std::vector<std::string> Interruptions(const Plan& plan) {
+std::vector<std::string> ListInterruptions(const Plan& plan) {
   std::set<std::string> lines;
   ForEachChange(plan, [&](const Change& change) {
     if (!change.interrupts.empty()) {
-      lines.insert(fmt::format("{}: {}", Printable(change.node), Printable(change.interrupts)));
+      lines.insert(
+          fmt::format("{}: {}", MakePrintable(change.node), MakePrintable(change.interrupts)));
     }
   });
   return {lines.begin(), lines.end()};

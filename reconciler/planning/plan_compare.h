@@ -21,34 +21,34 @@ void ForEachChange(const Plan& plan, Function function) {
 }
 
 // Those that become known only while the plan is carried out.
-std::set<std::string> DeferredIds(const Plan& plan);
+std::set<std::string> ListDeferredIds(const Plan& plan);
 
 // Whether nothing is left to change but what was announced so.
-bool OnlyAnnounced(const Plan& plan, const std::set<std::string>& announced);
+bool HasOnlyAnnounced(const Plan& plan, const std::set<std::string>& announced);
 
-Plan Without(Plan plan, const std::set<std::string>& ids);
-Plan OfNode(Plan plan, const NodeName& node);
+Plan RemoveChanges(Plan plan, const std::set<std::string>& ids);
+Plan LimitToNode(Plan plan, const NodeName& node);
 
 const Change* FindChange(const Plan& plan, const std::string& id);  // blocked ones too; may be null
 
-// A change that runs commands only and declares no undo stays when a plan is taken back: what it
+// A change that runs commands only and declares no undo stays when a plan is reverted: what it
 // made cannot be deleted without the risk of deleting what is not ours.
 bool IsKept(const Change& change);
 
 // The work that carrying the plan out would end, one line per node and piece of work:
 // "spark-1: the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1".
-std::vector<std::string> Interruptions(const Plan& plan);
+std::vector<std::string> ListInterruptions(const Plan& plan);
 
 // Whether some change is blocked that was not. A link that is being configured can look unknown for
 // a moment: what was not blocked before the apply is given time to become readable again.
-bool NewlyBlocked(const Plan& before, const Plan& after);
+bool HasNewlyBlocked(const Plan& before, const Plan& after);
 
 // What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
-std::set<std::string> IdsBeside(const Plan& saved, const Plan& fresh);
+std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh);
 
-// What is not as it was after an apply was taken back: `fresh` must plan the same changes from the
+// What is not as it was after an apply was reverted: `fresh` must plan the same changes from the
 // same states as `before` did, and no others. Changes that declare no undo are not counted.
-Errors FindNotUndone(const Plan& before, const Plan& fresh);
+Errors FindNotReverted(const Plan& before, const Plan& fresh);
 
 // What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.
 // A change fits when the state it was planned from is still there; other drift does not matter.

@@ -12,7 +12,7 @@
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/ledger.h"
 #include "reconciler/planning/order.h"
-#include "reconciler/planning/plugin_words.h"
+#include "reconciler/planning/plugin_notes.h"
 #include "reconciler/planning/prune.h"
 
 namespace reconciler {
@@ -22,7 +22,7 @@ Result<void> RequireKnown(const std::vector<std::string>& asked,
                           const std::vector<std::string>& known, std::string_view what) {
   for (const std::string& name : asked) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const auto close = ClosestMatch(name, known);
+    const auto close = FindClosestMatch(name, known);
     return Fail({.kind = ErrorKind::kUsage,
                  .message = fmt::format("unknown {} '{}'{}", what, name,
                                         close ? fmt::format(", did you mean '{}'?", *close) : ""),
@@ -32,7 +32,7 @@ Result<void> RequireKnown(const std::vector<std::string>& asked,
 }
 
 // The plan's line names node and address already.
-std::string WithoutPlace(const std::string& why, const NodeSpec& node) {
+std::string RemovePlace(const std::string& why, const NodeSpec& node) {
   for (const std::string& place :
        {fmt::format("{} ({}): ", node.name, node.address), node.name + ": "}) {
     if (why.starts_with(place)) return why.substr(place.size());
@@ -40,8 +40,8 @@ std::string WithoutPlace(const std::string& why, const NodeSpec& node) {
   return why;
 }
 
-std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
-                                const PlanScope& scope) {
+std::vector<PlanNode> ListPlanNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
+                                    const PlanScope& scope) {
   std::vector<PlanNode> nodes;
   for (const NodeSpec& node : cluster.nodes) {
     if (!IsSelected(scope.nodes, node.name)) continue;
@@ -52,7 +52,7 @@ std::vector<PlanNode> PlanNodes(const ClusterSpec& cluster, const ClusterFacts& 
       if (ledger != nullptr) entry.generation = ledger->generation;
     } else if (const auto error = facts.unreachable.find(node.name);
                error != facts.unreachable.end()) {
-      entry.unreachable = WithoutPlace(error->second.message, node);
+      entry.unreachable = RemovePlace(error->second.message, node);
     } else {
       entry.unreachable = "no facts";
     }
@@ -77,26 +77,26 @@ namespace {
 
 // By value: its long texts are taken out and digested as they are, since as JSON each would be
 // escaped, checked and copied, which is most of the work in a large cluster.
-std::string ChangeDigest(Change change) {
-  std::string texts = Sha256Hex(change.diff);
+std::string ComputeChangeDigest(Change change) {
+  std::string texts = ComputeSha256Hex(change.diff);
   change.diff.clear();
   for (Action& action : change.actions) {
     auto* file = std::get_if<WriteFile>(&action);
     if (file == nullptr) continue;
-    texts += Sha256Hex(file->state.content);
+    texts += ComputeSha256Hex(file->state.content);
     file->state.content.clear();
   }
-  return Sha256Hex(ToJson(change).dump() + texts);
+  return ComputeSha256Hex(ToJson(change).dump() + texts);
 }
 
 }  // namespace
 
-std::string PlanDigest(const Plan& plan) {
+std::string ComputePlanDigest(const Plan& plan) {
   // Change by change: the document of a large cluster is never in memory as a whole.
   std::string digests;
   for (const Stage& stage : plan.stages) {
     digests += "stage " + Join(stage.plugins, " ") + '\n';
-    for (const Change& change : stage.changes) digests += ChangeDigest(change) + '\n';
+    for (const Change& change : stage.changes) digests += ComputeChangeDigest(change) + '\n';
   }
   Plan rest{.cluster = plan.cluster,
             .summary = plan.summary,
@@ -107,7 +107,7 @@ std::string PlanDigest(const Plan& plan) {
             .notes = plan.notes,
             .overwrite_edited = plan.overwrite_edited,
             .uninstall = plan.uninstall};
-  return Sha256Hex(Dump(ToJson(rest)) + digests);
+  return ComputeSha256Hex(Dump(ToJson(rest)) + digests);
 }
 
 namespace {
@@ -121,19 +121,20 @@ class Planner {
 
   Plan Make(const std::vector<std::vector<std::size_t>>& stages) {
     plan_.cluster = cluster_.name;
-    plan_.summary = fmt::format("{} · {} · mtu {}", Plural(cluster_.nodes.size(), "node", "nodes"),
-                                fabric_.summary, cluster_.fabric.mtu);
+    plan_.summary =
+        fmt::format("{} · {} · mtu {}", FormatPlural(cluster_.nodes.size(), "node", "nodes"),
+                    fabric_.summary, cluster_.fabric.mtu);
     if (!scope_.uninstall) plan_.notes = fabric_.notes;
     plan_.manifest = cluster_.file;
     plan_.spec_digest = cluster_.digest;
     plan_.only = scope_.only;
     plan_.overwrite_edited = scope_.overwrite_edited;
     plan_.uninstall = scope_.uninstall;
-    plan_.nodes = PlanNodes(cluster_, facts_, scope_);
-    Ask();
+    plan_.nodes = ListPlanNodes(cluster_, facts_, scope_);
+    CollectResources();
     for (const auto& members : stages) AddStage(members, &members == &stages.back());
     AddNotes();
-    plan_.id = PlanDigest(plan_);
+    plan_.id = ComputePlanDigest(plan_);
     return std::move(plan_);
   }
 
@@ -143,7 +144,7 @@ class Planner {
   }
 
   // What every plugin wants of each node, and what of the ledgers nobody wants.
-  void Ask() {
+  void CollectResources() {
     for (PlanNode& plan_node : plan_.nodes) {
       const NodeSpec& node = *cluster_.FindNode(plan_node.name);
       if (!IsRead(node)) continue;
@@ -152,8 +153,8 @@ class Planner {
       std::vector<std::vector<Resource>>& wanted = wanted_[node.name];
       std::set<std::string> asked;
       for (const Plugin& plugin : plugins_) {
-        const bool asks = plugin.resources != nullptr && !scope_.uninstall;
-        wanted.push_back(asks ? plugin.resources(input) : std::vector<Resource>());
+        const bool needs_spark_verify = plugin.resources != nullptr && !scope_.uninstall;
+        wanted.push_back(needs_spark_verify ? plugin.resources(input) : std::vector<Resource>());
         for (const Resource& one : wanted.back()) asked.insert(one.kind + "/" + one.name);
       }
       Prunes prunes = PruneNode(cluster_, facts, asked, scope_);
@@ -161,12 +162,12 @@ class Planner {
                     [&](const Change& change) { return scope_.pruned.contains(change.Id()); });
       for (Change& change : prunes.changes) {
         const auto plugin = std::find_if(plugins_.begin(), plugins_.end(), [&](const Plugin& one) {
-          return one.name == change.plugin && one.judge_release != nullptr;
+          return one.name == change.plugin && one.check_prune != nullptr;
         });
         const bool judged = plugin != plugins_.end() && change.change != ChangeKind::kBlocked;
-        if (judged) plugin->judge_release(input, change);
+        if (judged) plugin->check_prune(input, change);
       }
-      plan_node.forget = std::move(prunes.forget);
+      plan_node.dropped = std::move(prunes.dropped);
       for (const std::string& id : prunes.kept) {
         plan_.notes.push_back(
             fmt::format("{}: {} stays: it was made here, and taking it away could lose something",
@@ -197,7 +198,7 @@ class Planner {
     std::vector<Resource> resources = std::move(wanted_.at(node.name)[plugin]);
     for (Resource& resource : resources) {
       if (!scope_.overwrite_edited && resource.blocked.empty()) {
-        resource.blocked = WhyEdited(resource, facts_.nodes.at(node.name));
+        resource.blocked = ExplainEdited(resource, facts_.nodes.at(node.name));
       }
       if (auto change = Diff(resource, plugins_[plugin].name)) {
         stage.changes.push_back(std::move(*change));
@@ -220,14 +221,14 @@ class Planner {
   }
 
   void AddNotes() {
-    for (std::string& note : PluginNotes(cluster_, fabric_, facts_, plugins_, scope_)) {
+    for (std::string& note : CollectPluginNotes(cluster_, fabric_, facts_, plugins_, scope_)) {
       plan_.notes.push_back(std::move(note));
     }
     if (scope_.uninstall) {
       plan_.notes.emplace_back(
           "everything in the nodes' ledgers goes back; max_prune is not asked");
     }
-    for (const LedgerNode& node : RemovedNodes(cluster_, facts_)) {
+    for (const LedgerNode& node : FindRemovedNodes(cluster_, facts_)) {
       plan_.notes.push_back(
           fmt::format("{} ({}) was applied to and is no longer in the manifest: nothing is done "
                       "about it, and apply wants --allow-node-removal",
@@ -235,7 +236,7 @@ class Planner {
     }
     for (const auto& [name, node] : facts_.nodes) {
       if (!IsSelected(scope_.nodes, name)) continue;
-      if (const std::string text = UnderWayText(name, node); !text.empty()) {
+      if (const std::string text = FormatUnderWay(name, node); !text.empty()) {
         plan_.notes.push_back(text);
       }
     }
@@ -257,7 +258,7 @@ bool IsSelected(const std::vector<std::string>& names, std::string_view name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string UnderWayText(const NodeName& name, const NodeFacts& facts) {
+std::string FormatUnderWay(const NodeName& name, const NodeFacts& facts) {
   const auto lease = facts.values.find(std::string(kLeaseKey));
   const auto undecided = facts.values.find(std::string(kUndecidedKey));
   const std::string* who = lease == facts.values.end() ? nullptr : Known(lease->second);
@@ -275,7 +276,7 @@ std::string UnderWayText(const NodeName& name, const NodeFacts& facts) {
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
                       const std::vector<Plugin>& plugins, const PlanScope& scope) {
   if (auto known = CheckScope(cluster, plugins, scope); !known) return Fail(known.error());
-  const auto stages = PluginStages(plugins);
+  const auto stages = OrderPlugins(plugins);
   if (!stages) return Fail(stages.error());
   return Planner(cluster, fabric, facts, plugins, scope).Make(*stages);
 }

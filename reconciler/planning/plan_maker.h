@@ -34,15 +34,15 @@ Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& p
 
 // Everything that must happen so that the nodes match the manifest. It gets no transport, so it
 // cannot do I/O; the same input gives the same bytes. Nodes without facts appear as unreachable.
-// Errors: PluginStages', or a name in `scope` that does not exist (kUsage, did you mean).
+// Errors: OrderPlugins', or a name in `scope` that does not exist (kUsage, did you mean).
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
                       const std::vector<Plugin>& plugins, const PlanScope& scope = {});
 
 // "spark-1: an apply of … is under way"; empty: nobody is at work on the node, and nothing waits to
-// be taken back.
-std::string UnderWayText(const NodeName& name, const NodeFacts& facts);
+// be reverted.
+std::string FormatUnderWay(const NodeName& name, const NodeFacts& facts);
 
 // Digest over everything in the plan but its id.
-std::string PlanDigest(const Plan& plan);
+std::string ComputePlanDigest(const Plan& plan);
 
 }  // namespace reconciler

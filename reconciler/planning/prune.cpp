@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::int64_t kMaxPrune = 10;  // where the manifest was made without the schema's default
 
-std::int64_t MaxPrune(const ClusterSpec& cluster) {
+std::int64_t FindMaxPrune(const ClusterSpec& cluster) {
   const Value* value = cluster.settings.Find("max_prune");
   const std::int64_t* most = value == nullptr ? nullptr : value->AsInteger();
   return most == nullptr ? kMaxPrune : *most;
 }
 
-Observed<ResourceState> AsState(const Observed<FileState>& file) {
+Observed<ResourceState> ToState(const Observed<FileState>& file) {
   if (const FileState* state = Known(file)) return ResourceState(*state);
   if (const auto* unknown = std::get_if<Unknown>(&file)) return *unknown;
   if (const auto* unsupported = std::get_if<Unsupported>(&file)) return *unsupported;
@@ -57,14 +57,15 @@ class Pruner {
 
   void Add(const LedgerEntry& entry, Prunes& prunes) const {
     if (entry.original.empty() && entry.triggers.empty()) {
-      prunes.forget.push_back(entry.Id());
+      prunes.dropped.push_back(entry.Id());
       prunes.kept.push_back(entry.Id());
       return;
     }
-    const Action* file = FileActionOf(entry);
-    auto change = file != nullptr ? File(entry, *file) : std::optional(Command(entry));
+    const Action* file = FindFileAction(entry);
+    auto change =
+        file != nullptr ? MakeFilePrune(entry, *file) : std::optional(MakeCommandPrune(entry));
     if (!change) {
-      prunes.forget.push_back(entry.Id());
+      prunes.dropped.push_back(entry.Id());
       return;
     }
     if (change->change != ChangeKind::kBlocked && TouchesSession(*change, facts_)) {
@@ -74,7 +75,7 @@ class Pruner {
   }
 
  private:
-  Change Bare(const LedgerEntry& entry) const {
+  Change MakeDropped(const LedgerEntry& entry) const {
     Change change{.kind = entry.kind,
                   .name = entry.name,
                   .node = facts_.node,
@@ -83,28 +84,28 @@ class Pruner {
                   .triggers = entry.triggers,
                   .impact = entry.impact,
                   .prune = true};
-    for (const RunCommand& command : entry.again) change.undo.push_back(command);
+    for (const RunCommand& command : entry.again) change.revert.push_back(command);
     return change;
   }
 
   // Nobody reads what nobody asks for: that the command succeeds is all that is known of it.
-  Change Command(const LedgerEntry& entry) const {
-    Change change = Bare(entry);
+  Change MakeCommandPrune(const LedgerEntry& entry) const {
+    Change change = MakeDropped(entry);
     const std::size_t steps = entry.original.size() + entry.triggers.size();
     const auto* one = !entry.original.empty() ? std::get_if<RunCommand>(&entry.original.front())
                                               : &entry.triggers.front();
     change.detail =
         why_ + (steps == 1 && one != nullptr ? fmt::format("set back by {}", Join(one->argv, " "))
                                              : std::string("set back"));
-    change.fingerprint = Sha256Hex(entry.Id()).substr(0, 16);
+    change.fingerprint = ComputeSha256Hex(entry.Id()).substr(0, 16);
     return change;
   }
 
   // nullopt: there is nothing of ours any more.
-  std::optional<Change> File(const LedgerEntry& entry, const Action& original) const {
-    const Observed<FileState> observed = FileOf(facts_, entry.name);
-    Change change = Bare(entry);
-    change.fingerprint = Fingerprint(AsState(observed));
+  std::optional<Change> MakeFilePrune(const LedgerEntry& entry, const Action& original) const {
+    const Observed<FileState> observed = FindFile(facts_, entry.name);
+    Change change = MakeDropped(entry);
+    change.fingerprint = ComputeFingerprint(ToState(observed));
     if (const auto* unknown = std::get_if<Unknown>(&observed)) {
       Block(change, "unknown: " + unknown->why);
       return change;
@@ -114,24 +115,24 @@ class Pruner {
     if (now == nullptr && (write == nullptr || !entry.digest.empty())) return std::nullopt;
     if (now != nullptr && write != nullptr && *now == write->state) return std::nullopt;
     if (now != nullptr) change.before = *now;
-    const std::string digest = now == nullptr ? "" : Sha256Hex(now->content);
-    if (digest != entry.digest) return Edited(entry, *now, std::move(change));
-    return Whole(now, write, std::move(change));
+    const std::string digest = now == nullptr ? "" : ComputeSha256Hex(now->content);
+    if (digest != entry.digest) return BlockIfEdited(entry, *now, std::move(change));
+    return MakeWholeFilePrune(now, write, std::move(change));
   }
 
-  Change Whole(const FileState* now, const WriteFile* write, Change change) const {
+  Change MakeWholeFilePrune(const FileState* now, const WriteFile* write, Change change) const {
     change.change = write == nullptr ? ChangeKind::kRemove : ChangeKind::kModify;
     change.detail = why_ + (write == nullptr ? "removed" : "as it was before");
-    change.diff = UnifiedDiff(now == nullptr ? "" : now->content,
-                              write == nullptr ? "" : write->state.content);
+    change.diff = MakeUnifiedDiff(now == nullptr ? "" : now->content,
+                                  write == nullptr ? "" : write->state.content);
     return change;
   }
 
-  std::optional<Change> Edited(const LedgerEntry& entry, const FileState& now,
-                               Change change) const {
+  std::optional<Change> BlockIfEdited(const LedgerEntry& entry, const FileState& now,
+                                      Change change) const {
     FileState rest = now;
     for (const std::string& name : {ledger_.cluster, cluster_.name}) {
-      rest.content = WithoutBlocks(rest.content, name);
+      rest.content = RemoveBlocks(rest.content, name);
     }
     if (rest.content == now.content) {
       if (entry.shared) return std::nullopt;
@@ -141,10 +142,10 @@ class Pruner {
       return change;
     }
     const bool ours_alone =
-        rest.content.empty() && std::holds_alternative<RemoveFile>(*FileActionOf(entry));
+        rest.content.empty() && std::holds_alternative<RemoveFile>(*FindFileAction(entry));
     change.change = ours_alone ? ChangeKind::kRemove : ChangeKind::kModify;
     change.detail = why_ + (ours_alone ? "removed" : "our lines taken out");
-    change.diff = UnifiedDiff(now.content, rest.content);
+    change.diff = MakeUnifiedDiff(now.content, rest.content);
     for (Action& action : change.actions) {
       if (std::holds_alternative<RunCommand>(action)) continue;
       action = ours_alone ? Action(RemoveFile{entry.name}) : Action(WriteFile{entry.name, rest});
@@ -171,7 +172,7 @@ Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
                                                           entry->plugin) != scope.only.end();
     if (selected && !asked.contains(entry->Id())) pruner.Add(*entry, prunes);
   }
-  const auto most = MaxPrune(cluster);
+  const auto most = FindMaxPrune(cluster);
   const auto count =
       std::count_if(prunes.changes.begin(), prunes.changes.end(),
                     [](const Change& change) { return change.change != ChangeKind::kBlocked; });
@@ -185,7 +186,7 @@ Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
   return prunes;
 }
 
-std::string WhyEdited(const Resource& resource, const NodeFacts& facts) {
+std::string ExplainEdited(const Resource& resource, const NodeFacts& facts) {
   const Ledger* ledger = Known(facts.ledger);
   const ResourceState* observed = Known(resource.observed);
   const auto* file = observed == nullptr ? nullptr : std::get_if<FileState>(observed);
@@ -195,7 +196,7 @@ std::string WhyEdited(const Resource& resource, const NodeFacts& facts) {
   const auto* desired = std::get_if<ResourceState>(&resource.desired);
   const auto* wanted = desired == nullptr ? nullptr : std::get_if<FileState>(desired);
   if (wanted != nullptr && wanted->content == file->content) return {};
-  if (Sha256Hex(file->content) == entry->digest) return {};
+  if (ComputeSha256Hex(file->content) == entry->digest) return {};
   return fmt::format("edited on the node since generation {}: --overwrite-edited writes it again",
                      entry->generation);
 }

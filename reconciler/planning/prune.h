@@ -9,9 +9,9 @@
 namespace reconciler {
 
 struct Prunes {
-  std::vector<Change> changes = {};      // the last touched first
-  std::vector<std::string> forget = {};  // see PlanNode::forget
-  std::vector<std::string> kept = {};    // of `forget`: what stays, because nobody can take it back
+  std::vector<Change> changes = {};       // the last touched first
+  std::vector<std::string> dropped = {};  // see PlanNode::dropped
+  std::vector<std::string> kept = {};  // of `dropped`: what stays, because nobody can take it back
 };
 
 // What the node's ledger holds and nobody asks for any more (`asked`: "kind/name" of every resource
@@ -22,6 +22,6 @@ Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
 
 // Why a whole file of ours must not be written over: somebody edited it since. Empty: nobody did,
 // or we do not know what we wrote.
-std::string WhyEdited(const Resource& resource, const NodeFacts& facts);
+std::string ExplainEdited(const Resource& resource, const NodeFacts& facts);
 
 }  // namespace reconciler

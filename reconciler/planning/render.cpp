@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kReset = "\033[0m";
 
-std::string_view Symbol(ChangeKind kind) {
+std::string_view ChooseSymbol(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::kAdd:
       return "+";
@@ -29,7 +29,7 @@ std::string_view Symbol(ChangeKind kind) {
   return "";
 }
 
-std::string_view Colour(ChangeKind kind) {
+std::string_view ChooseColour(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::kAdd:
       return "\033[32m";
@@ -43,7 +43,7 @@ std::string_view Colour(ChangeKind kind) {
   return "";
 }
 
-std::string_view ImpactText(Impact impact) {
+std::string_view FormatImpact(Impact impact) {
   switch (impact) {
     case Impact::kNone:
       return "";
@@ -58,18 +58,18 @@ std::string_view ImpactText(Impact impact) {
 }
 
 // Columns on a terminal: one per code point is right for everything that we print.
-std::size_t Width(std::string_view text) {
+std::size_t CountColumns(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
 }
 
-std::string Pad(const std::string& text, std::size_t width) {
-  const std::size_t have = Width(text);
+std::string PadTo(const std::string& text, std::size_t width) {
+  const std::size_t have = CountColumns(text);
   return have < width ? text + std::string(width - have, ' ') : text;
 }
 
-std::string Where(const SourceMark& where) {
+std::string FormatWhere(const SourceMark& where) {
   if (where.position.line == 0) return "";
   const std::size_t slash = where.file.rfind('/');
   return fmt::format("{}:{}",
@@ -77,7 +77,7 @@ std::string Where(const SourceMark& where) {
                      where.position.line);
 }
 
-std::vector<const Change*> ChangesOf(const Plan& plan, const NodeName& node) {
+std::vector<const Change*> ListChanges(const Plan& plan, const NodeName& node) {
   std::vector<const Change*> changes;
   for (const Stage& stage : plan.stages) {
     for (const Change& change : stage.changes) {
@@ -88,29 +88,30 @@ std::vector<const Change*> ChangesOf(const Plan& plan, const NodeName& node) {
 }
 
 // "name: detail" for a value, "name (0600, 3 lines)" for a file.
-std::string What(const Change& change) {
+std::string FormatWhat(const Change& change) {
   const bool bracket = change.detail.starts_with('(');
-  return Printable(change.name) +
+  return MakePrintable(change.name) +
          (change.detail.empty() ? ""
           : bracket             ? " "
                                 : ": ") +
-         Printable(change.detail);
+         MakePrintable(change.detail);
 }
 
-std::string Tail(const Change& change) {
+std::string FormatTail(const Change& change) {
   if (change.change == ChangeKind::kBlocked) return "blocked";
   if (change.deferred) return "second pass";
-  return std::string(ImpactText(change.impact));
+  return std::string(FormatImpact(change.impact));
 }
 
-std::string DiffText(const std::string& diff, std::string_view indent, bool colour) {
+std::string FormatDiff(const std::string& diff, std::string_view indent, bool colour) {
   std::string text;
   for (const std::string& line : SplitLines(diff)) {
     const std::string_view tint = !colour                 ? ""
                                   : line.starts_with('+') ? "\033[32m"
                                   : line.starts_with('-') ? "\033[31m"
                                                           : "\033[2m";
-    text += fmt::format("{}{}{}{}\n", indent, tint, Printable(line), tint.empty() ? "" : kReset);
+    text +=
+        fmt::format("{}{}{}{}\n", indent, tint, MakePrintable(line), tint.empty() ? "" : kReset);
   }
   return text;
 }
@@ -121,31 +122,31 @@ struct Columns {
   std::size_t where = 0;
 };
 
-Columns Measure(const Plan& plan) {
+Columns MeasureColumns(const Plan& plan) {
   constexpr std::size_t kWidestWhat = 72;  // longer ones stick out instead of pushing the rest away
   Columns columns;
   for (const Stage& stage : plan.stages) {
     for (const Change& change : stage.changes) {
-      columns.kind = std::max(columns.kind, Width(change.kind));
-      const std::size_t what = Width(What(change));
+      columns.kind = std::max(columns.kind, CountColumns(change.kind));
+      const std::size_t what = CountColumns(FormatWhat(change));
       if (what <= kWidestWhat) columns.what = std::max(columns.what, what);
-      columns.where = std::max(columns.where, Width(Where(change.where)));
+      columns.where = std::max(columns.where, CountColumns(FormatWhere(change.where)));
     }
   }
   return columns;
 }
 
-std::string ChangeLine(const Change& change, const Columns& columns, bool colour) {
+std::string FormatChange(const Change& change, const Columns& columns, bool colour) {
   const std::string line =
-      fmt::format("{} {}  {}  {}", Symbol(change.change), Pad(change.kind, columns.kind),
-                  Pad(What(change), columns.what),
-                  Pad(Where(change.where), columns.where) + "  " + Tail(change));
+      fmt::format("{} {}  {}  {}", ChooseSymbol(change.change), PadTo(change.kind, columns.kind),
+                  PadTo(FormatWhat(change), columns.what),
+                  PadTo(FormatWhere(change.where), columns.where) + "  " + FormatTail(change));
   const std::string trimmed = line.substr(0, line.find_last_not_of(' ') + 1);
   if (!colour) return "  " + trimmed + "\n";
-  return fmt::format("  {}{}{}\n", Colour(change.change), trimmed, kReset);
+  return fmt::format("  {}{}{}\n", ChooseColour(change.change), trimmed, kReset);
 }
 
-std::set<std::string> FlappingLinks(const Plan& plan) {
+std::set<std::string> ListFlappingLinks(const Plan& plan) {
   std::set<std::string> links;
   for (const Stage& stage : plan.stages) {
     for (const Change& change : stage.changes) {
@@ -158,44 +159,44 @@ std::set<std::string> FlappingLinks(const Plan& plan) {
 }
 
 // "enP7s7 carries this session and is not touched."; by node where they differ.
-std::string Sessions(const Plan& plan) {
+std::string FormatSessions(const Plan& plan) {
   std::map<std::string, std::vector<std::string>> nodes_of;
   for (const PlanNode& node : plan.nodes) {
     if (!node.session_interface.empty()) nodes_of[node.session_interface].push_back(node.name);
   }
   if (plan.Empty() || nodes_of.empty()) return "";
   if (nodes_of.size() == 1) {
-    return Printable(nodes_of.begin()->first) + " carries this session and is not touched.\n";
+    return MakePrintable(nodes_of.begin()->first) + " carries this session and is not touched.\n";
   }
   std::string text;
   for (const auto& [netdev, nodes] : nodes_of) {
-    text += fmt::format("{} carries the session of {} and is not touched.\n", Printable(netdev),
-                        Printable(Join(nodes, ", ")));
+    text += fmt::format("{} carries the session of {} and is not touched.\n", MakePrintable(netdev),
+                        MakePrintable(Join(nodes, ", ")));
   }
   return text;
 }
 
-std::string Closing(const Plan& plan) {
-  const std::vector<std::string> interrupted = Interruptions(plan);
-  std::string text = SummaryLine(plan) + ".";
-  if (const std::size_t links = FlappingLinks(plan).size(); links > 0) {
-    text += " " + Plural(links, "link flaps", "links flap");
+std::string FormatClosing(const Plan& plan) {
+  const std::vector<std::string> interrupted = ListInterruptions(plan);
+  std::string text = FormatSummaryLine(plan) + ".";
+  if (const std::size_t links = ListFlappingLinks(plan).size(); links > 0) {
+    text += " " + FormatPlural(links, "link flaps", "links flap");
     text += interrupted.empty()
                 ? fmt::format("; no RDMA connection is open on {}.", links == 1 ? "it" : "them")
                 : ".";
   }
   text += '\n';
   for (const std::string& line : interrupted) text += "ends " + line + '\n';
-  text += Sessions(plan);
+  text += FormatSessions(plan);
   if (!plan.Empty()) {
     text += "Before its first change each node is armed to take the plan back by itself.\n";
   }
-  for (const std::string& note : plan.notes) text += "note: " + Printable(note) + '\n';
+  for (const std::string& note : plan.notes) text += "note: " + MakePrintable(note) + '\n';
   return text;
 }
 
 // More backticks than any run in the text: the text cannot end its own block.
-std::string Fence(const std::string& text) {
+std::string QuoteFence(const std::string& text) {
   std::size_t longest = 2;
   std::size_t run = 0;
   for (const char c : text) {
@@ -207,55 +208,58 @@ std::string Fence(const std::string& text) {
 
 }  // namespace
 
-std::string SummaryLine(const Plan& plan) {
+std::string FormatSummaryLine(const Plan& plan) {
   std::set<NodeName> changed;
   std::size_t unreachable = 0;
   for (const PlanNode& node : plan.nodes) {
     unreachable += !node.unreachable.empty();
-    for (const Change* change : ChangesOf(plan, node.name)) {
+    for (const Change* change : ListChanges(plan, node.name)) {
       if (change->change != ChangeKind::kBlocked) changed.insert(node.name);
     }
   }
-  std::string text = plan.Empty()
-                         ? std::string("no changes")
-                         : fmt::format("{} on {}", Plural(plan.ChangeCount(), "change", "changes"),
-                                       Plural(changed.size(), "node", "nodes"));
+  std::string text =
+      plan.Empty() ? std::string("no changes")
+                   : fmt::format("{} on {}", FormatPlural(plan.ChangeCount(), "change", "changes"),
+                                 FormatPlural(changed.size(), "node", "nodes"));
   if (plan.BlockedCount() > 0) text += fmt::format(", {} blocked", plan.BlockedCount());
   if (unreachable > 0)
-    text += fmt::format(", {} not reached", Plural(unreachable, "node", "nodes"));
+    text += fmt::format(", {} not reached", FormatPlural(unreachable, "node", "nodes"));
   return text;
 }
 
 std::string RenderText(const Plan& plan, const RenderOptions& options) {
-  const Columns columns = Measure(plan);
-  std::string text = fmt::format("{} · {}\n", Printable(plan.cluster), Printable(plan.summary));
+  const Columns columns = MeasureColumns(plan);
+  std::string text =
+      fmt::format("{} · {}\n", MakePrintable(plan.cluster), MakePrintable(plan.summary));
   for (const PlanNode& node : plan.nodes) {
-    const std::vector<const Change*> changes = ChangesOf(plan, node.name);
-    text += fmt::format("{}  {}", Printable(node.name), Printable(node.address));
+    const std::vector<const Change*> changes = ListChanges(plan, node.name);
+    text += fmt::format("{}  {}", MakePrintable(node.name), MakePrintable(node.address));
     if (!node.unreachable.empty()) {
-      text += "  not reached: " + Printable(node.unreachable) + '\n';
+      text += "  not reached: " + MakePrintable(node.unreachable) + '\n';
       continue;
     }
     text += changes.empty() ? "  no changes\n" : "\n";
     for (const Change* change : changes) {
-      text += ChangeLine(*change, columns, options.colour);
-      if (options.diffs) text += DiffText(change->diff, "        ", options.colour);
+      text += FormatChange(*change, columns, options.colour);
+      if (options.diffs) text += FormatDiff(change->diff, "        ", options.colour);
     }
   }
-  return text + Closing(plan);
+  return text + FormatClosing(plan);
 }
 
 std::string RenderMarkdown(const Plan& plan) {
   const auto cell = [](const std::string& raw) {
     std::string text;
-    for (const char c : Printable(raw)) text += c == '|' ? std::string("\\|") : std::string(1, c);
+    for (const char c : MakePrintable(raw))
+      text += c == '|' ? std::string("\\|") : std::string(1, c);
     return text;
   };
-  std::string text = fmt::format("### {} · {}\n\n{}\n", Printable(plan.cluster),
-                                 Printable(plan.summary), Closing(plan));
+  std::string text = fmt::format("### {} · {}\n\n{}\n", MakePrintable(plan.cluster),
+                                 MakePrintable(plan.summary), FormatClosing(plan));
   for (const PlanNode& node : plan.nodes) {
-    text += fmt::format("\n#### {} ({})\n\n", Printable(node.name), Printable(node.address));
-    const std::vector<const Change*> changes = ChangesOf(plan, node.name);
+    text +=
+        fmt::format("\n#### {} ({})\n\n", MakePrintable(node.name), MakePrintable(node.address));
+    const std::vector<const Change*> changes = ListChanges(plan, node.name);
     if (!node.unreachable.empty()) {
       text += "Not reached: " + cell(node.unreachable) + "\n";
     } else if (changes.empty()) {
@@ -263,15 +267,15 @@ std::string RenderMarkdown(const Plan& plan) {
     } else {
       text += "| | kind | what | manifest | impact |\n|---|---|---|---|---|\n";
       for (const Change* change : changes) {
-        text += fmt::format("| `{}` | {} | {} | {} | {} |\n", Symbol(change->change),
-                            cell(change->kind), cell(What(*change)), cell(Where(change->where)),
-                            Tail(*change));
+        text += fmt::format("| `{}` | {} | {} | {} | {} |\n", ChooseSymbol(change->change),
+                            cell(change->kind), cell(FormatWhat(*change)),
+                            cell(FormatWhere(change->where)), FormatTail(*change));
       }
     }
     for (const Change* change : changes) {
       if (change->diff.empty()) continue;
-      const std::string body = DiffText(change->diff, "", /*colour=*/false);
-      const std::string fence = Fence(body);
+      const std::string body = FormatDiff(change->diff, "", /*colour=*/false);
+      const std::string fence = QuoteFence(body);
       text += fmt::format("\n<details><summary>{}</summary>\n\n{}diff\n{}{}\n\n</details>\n",
                           cell(change->name), fence, body, fence);
     }

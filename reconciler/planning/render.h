@@ -19,6 +19,6 @@ std::string RenderText(const Plan& plan, const RenderOptions& options = {});
 std::string RenderMarkdown(const Plan& plan);
 
 // "14 changes on 2 nodes, 1 blocked": the plan in one line.
-std::string SummaryLine(const Plan& plan);
+std::string FormatSummaryLine(const Plan& plan);
 
 }  // namespace reconciler

@@ -10,54 +10,56 @@
 
 namespace {
 
-using reconciler::spark_verify::FactsLine;
-using reconciler::spark_verify::NcclUsage;
+using reconciler::spark_verify::FormatFactsLine;
+using reconciler::spark_verify::FormatNcclUsage;
+using reconciler::spark_verify::FormatWriteUsage;
 using reconciler::spark_verify::ParseNcclOptions;
 using reconciler::spark_verify::ParseWriteOptions;
 using reconciler::spark_verify::RunNccl;
 using reconciler::spark_verify::RunWrite;
 using reconciler::spark_verify::WriteAll;
-using reconciler::spark_verify::WriteUsage;
 
 constexpr int kUsage = 2;
 // A driver that does not answer must not keep it on the node.
 constexpr unsigned kFactsLimitS = 25;
 
-std::string Help() { return "spark-verify facts\n" + WriteUsage() + NcclUsage(); }
+std::string FormatHelp() { return "spark-verify facts\n" + FormatWriteUsage() + FormatNcclUsage(); }
 
-int Usage(const std::string& error) {
-  WriteAll(STDERR_FILENO, error + Help());
+int PrintUsage(const std::string& error) {
+  WriteAll(STDERR_FILENO, error + FormatHelp());
   return kUsage;
 }
 
 template <class Options>
-std::string Refusal(const Options& options) {
+std::string FindRefusal(const Options& options) {
   return "spark-verify: " + options.error().message + "\n";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) return Usage("spark-verify: wanted facts, write or nccl, found nothing\n");
-  const std::vector<std::string> flags(words.begin() + 1, words.end());
-  if (words.front() == "--help") {
-    WriteAll(STDOUT_FILENO, Help());
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.empty())
+    return PrintUsage("spark-verify: wanted facts, write or nccl, found nothing\n");
+  const std::vector<std::string> flags(arguments.begin() + 1, arguments.end());
+  if (arguments.front() == "--help") {
+    WriteAll(STDOUT_FILENO, FormatHelp());
     return 0;
   }
-  if (words == std::vector<std::string>{"facts"}) {
+  if (arguments == std::vector<std::string>{"facts"}) {
     alarm(kFactsLimitS);
-    WriteAll(STDOUT_FILENO, FactsLine());
+    WriteAll(STDOUT_FILENO, FormatFactsLine());
     return 0;
   }
-  if (words.front() == "write") {
+  if (arguments.front() == "write") {
     const auto options = ParseWriteOptions(flags);
-    return options ? RunWrite(*options) : Usage(Refusal(options));
+    return options ? RunWrite(*options) : PrintUsage(FindRefusal(options));
   }
-  if (words.front() == "nccl") {
+  if (arguments.front() == "nccl") {
     const auto options = ParseNcclOptions(flags);
-    if (!options) return Usage(Refusal(options));
+    if (!options) return PrintUsage(FindRefusal(options));
     RunNccl(*options);
   }
-  return Usage("spark-verify: wanted facts, write or nccl, found '" + words.front() + "'\n");
+  return PrintUsage("spark-verify: wanted facts, write or nccl, found '" + arguments.front() +
+                    "'\n");
 }

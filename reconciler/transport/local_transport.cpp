@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMaxKept = 64u << 20;  // bytes that may arrive while a Write waits
 constexpr Milliseconds kEndLimit{5000};      // for ending what a destroyed channel leaves behind
 
-Error LocalError(const NodeSpec& node, std::string_view what) {
+Error MakeLocalError(const NodeSpec& node, std::string_view what) {
   return Error{.kind = ErrorKind::kTransport,
                .message = fmt::format("{} (this machine): {}", node.name, what)};
 }
@@ -45,7 +45,7 @@ class LocalChannel : public Channel {
  private:
   // Until the shell takes some of `to_write` or says something; moves what there is.
   Result<void> Wait(std::string_view& to_write, Deadline deadline);
-  void Take(UniqueFd& stream, std::string& into);
+  void ReadAvailable(UniqueFd& stream, std::string& into);
   void WriteSome(std::string_view& bytes);
 
   NodeSpec node_;
@@ -60,11 +60,11 @@ Result<std::unique_ptr<LocalChannel>> OpenLocalShell(const NodeSpec& node, std::
   auto out = MakePipe();
   auto err = MakePipe();
   for (const auto* pipe : {&in, &out, &err}) {
-    if (!*pipe) return Fail(LocalError(node, pipe->error().message));
+    if (!*pipe) return Fail(MakeLocalError(node, pipe->error().message));
   }
-  auto child = Child::Spawn(LocalShellArgv(node.access.become, geteuid() == 0, token),
+  auto child = Child::Spawn(BuildLocalShellArgv(node.access.become, geteuid() == 0, token),
                             {in->read.Get(), out->write.Get(), err->write.Get()});
-  if (!child) return Fail(LocalError(node, child.error().message));
+  if (!child) return Fail(MakeLocalError(node, child.error().message));
   for (const int fd : {in->write.Get(), out->read.Get(), err->read.Get()}) {
     fcntl(fd, F_SETFL, O_NONBLOCK);
   }
@@ -78,7 +78,7 @@ LocalChannel::~LocalChannel() {
   if (child_.Wait(std::chrono::steady_clock::now())) return;
   // Through a shell of the same kind, since root's processes are not ours to kill.
   if (auto shell = OpenLocalShell(node_, "")) {
-    (void)RunScriptOn(**shell, EndShellScript(token_), kEndLimit);
+    (void)RunScriptOn(**shell, BuildEndShellScript(token_), kEndLimit);
   }
 }
 
@@ -91,7 +91,7 @@ void LocalChannel::WriteSome(std::string_view& bytes) {
   }
 }
 
-void LocalChannel::Take(UniqueFd& stream, std::string& into) {
+void LocalChannel::ReadAvailable(UniqueFd& stream, std::string& into) {
   std::array<char, 65536> buffer;
   const ssize_t count = read(stream.Get(), buffer.data(), buffer.size());
   if (count > 0) {
@@ -102,16 +102,16 @@ void LocalChannel::Take(UniqueFd& stream, std::string& into) {
 }
 
 Result<void> LocalChannel::Wait(std::string_view& to_write, Deadline deadline) {
-  const int left = MillisecondsLeft(deadline);
-  if (left == 0) return Fail(LocalError(node_, "the time limit passed"));
+  const int left = ComputeMillisecondsLeft(deadline);
+  if (left == 0) return Fail(MakeLocalError(node_, "the time limit passed"));
   // poll() passes over descriptors below zero, which closed ones are.
   std::array<pollfd, 3> fds = {{{to_write.empty() ? -1 : in_.Get(), POLLOUT, 0},
                                 {out_.Get(), POLLIN, 0},
                                 {err_.Get(), POLLIN, 0}}};
   if (poll(fds.data(), fds.size(), left) <= 0) return {};
   if (fds[0].revents != 0) WriteSome(to_write);
-  if (fds[1].revents != 0) Take(out_, kept_.out);
-  if (fds[2].revents != 0) Take(err_, kept_.err);
+  if (fds[1].revents != 0) ReadAvailable(out_, kept_.out);
+  if (fds[2].revents != 0) ReadAvailable(err_, kept_.err);
   return {};
 }
 
@@ -120,7 +120,7 @@ Result<void> LocalChannel::Write(std::string_view bytes, Deadline deadline) {
   while (!bytes.empty() && in_.Open()) {
     if (auto waited = Wait(bytes, deadline); !waited) return waited;
     if (kept_.out.size() + kept_.err.size() > kMaxKept) {
-      return Fail(LocalError(node_, "more than 64 MiB of output before the script was read"));
+      return Fail(MakeLocalError(node_, "more than 64 MiB of output before the script was read"));
     }
   }
   return {};
@@ -132,9 +132,9 @@ Result<Channel::Output> LocalChannel::Read(Deadline deadline) {
     if (auto done = Wait(nothing, deadline); !done) return Fail(std::move(done.error()));
   }
   if (!kept_.out.empty() || !kept_.err.empty()) return std::exchange(kept_, {});
-  if (!child_.Running()) return Fail(LocalError(node_, "the shell ended already"));
+  if (!child_.Running()) return Fail(MakeLocalError(node_, "the shell ended already"));
   kept_.exit_code = child_.Wait(deadline);
-  if (!kept_.exit_code) return Fail(LocalError(node_, "the time limit passed"));
+  if (!kept_.exit_code) return Fail(MakeLocalError(node_, "the time limit passed"));
   return std::exchange(kept_, {});
 }
 
@@ -142,7 +142,7 @@ class LocalTransport : public Transport {
  public:
   explicit LocalTransport(const NodeSpec& node) : node_(node) {}
   Result<std::unique_ptr<Channel>> OpenShell() override {
-    return OpenLocalShell(node_, NewShellToken());
+    return OpenLocalShell(node_, MakeShellToken());
   }
 
  private:

@@ -19,12 +19,12 @@
 namespace reconciler {
 namespace {
 
-Error SystemError(const std::string& what, int code) {
+Error MakeSystemError(const std::string& what, int code) {
   return Error{.kind = ErrorKind::kTransport,
                .message = fmt::format("{}: {}", what, std::generic_category().message(code))};
 }
 
-sigset_t OnlySigpipe() {
+sigset_t MakeSigpipeSet() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGPIPE);
@@ -33,7 +33,7 @@ sigset_t OnlySigpipe() {
 
 // Signals as a fresh program expects them, whatever this thread blocks at the moment.
 void SetSpawnAttributes(posix_spawnattr_t* attributes) {
-  sigset_t defaults = OnlySigpipe();
+  sigset_t defaults = MakeSigpipeSet();
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigdefault(attributes, &defaults);
@@ -60,11 +60,11 @@ void UniqueFd::Reset() {
 
 Result<Pipe> MakePipe() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Fail(SystemError("cannot make a pipe", errno));
+  if (pipe2(ends, O_CLOEXEC) != 0) return Fail(MakeSystemError("cannot make a pipe", errno));
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-int MillisecondsLeft(Deadline deadline) {
+int ComputeMillisecondsLeft(Deadline deadline) {
   const auto left = std::chrono::ceil<Milliseconds>(deadline - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<Milliseconds::rep>(left.count(), 0, INT_MAX));
 }
@@ -73,13 +73,13 @@ SigpipeBlock::SigpipeBlock() {
   sigset_t pending;
   sigpending(&pending);
   was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-  const sigset_t set = OnlySigpipe();
+  const sigset_t set = MakeSigpipeSet();
   pthread_sigmask(SIG_BLOCK, &set, &before_);
 }
 
 SigpipeBlock::~SigpipeBlock() {
   if (!was_pending_) {
-    const sigset_t set = OnlySigpipe();
+    const sigset_t set = MakeSigpipeSet();
     const timespec now = {};
     while (sigtimedwait(&set, nullptr, &now) < 0 && errno == EINTR) {
     }
@@ -108,7 +108,7 @@ Result<Child> Child::Spawn(const std::vector<std::string>& argv, ChildStreams st
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
-    return Fail(SystemError(fmt::format("cannot run '{}'", argv.front()), failed));
+    return Fail(MakeSystemError(fmt::format("cannot run '{}'", argv.front()), failed));
   }
   return Child(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
 }
@@ -140,7 +140,7 @@ std::optional<int> Child::Wait(Deadline deadline) {
       pid_ = -1;
       return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
-    const int left = MillisecondsLeft(deadline);
+    const int left = ComputeMillisecondsLeft(deadline);
     if (left == 0) return std::nullopt;
     // A kernel without pidfd (before 5.3) is asked again every few milliseconds.
     pollfd ended = {.fd = pidfd_.Get(), .events = POLLIN, .revents = 0};

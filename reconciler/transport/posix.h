@@ -37,7 +37,7 @@ struct Pipe {
 Result<Pipe> MakePipe();  // both ends close on exec
 
 // What poll() takes: rounded up, 0 when the deadline passed.
-int MillisecondsLeft(Deadline deadline);
+int ComputeMillisecondsLeft(Deadline deadline);
 
 // While one lives, a write to a closed pipe or socket in this thread is EPIPE and no signal.
 class SigpipeBlock {

@@ -9,14 +9,14 @@ namespace reconciler {
 namespace {
 
 // The limit belongs into an error that its passing caused; only the caller of a channel knows it.
-Error WithLimit(Error error, Deadline deadline, Milliseconds limit) {
+Error AddLimit(Error error, Deadline deadline, Milliseconds limit) {
   if (error.hint.empty() && std::chrono::steady_clock::now() >= deadline) {
     error.hint = fmt::format("the limit was {:g} s", static_cast<double>(limit.count()) / 1000.0);
   }
   return error;
 }
 
-Error TooMuchOutput(std::size_t max_output) {
+Error MakeTooMuchOutputError(std::size_t max_output) {
   constexpr std::size_t kMebibyte = 1u << 20;
   const std::string size = max_output % kMebibyte == 0
                                ? fmt::format("{} MiB", max_output / kMebibyte)
@@ -32,14 +32,14 @@ bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> 
   });
 }
 
-std::string SudoersHint(const NodeSpec& node) {
+std::string FormatSudoersHint(const NodeSpec& node) {
   const std::string user = node.access.user.empty() ? "USER" : node.access.user;
   return fmt::format(
       "put '{} ALL=(ALL) NOPASSWD: ALL' into /etc/sudoers.d/spark-reconcile on {} (with visudo -f)",
       user, node.name);
 }
 
-Error SudoError(const NodeSpec& node, std::string_view what, std::string hint) {
+Error MakeSudoError(const NodeSpec& node, std::string_view what, std::string hint) {
   const std::string user =
       node.access.user.empty() ? "the login user" : fmt::format("user '{}'", node.access.user);
   return Error{.kind = ErrorKind::kTransport,
@@ -53,16 +53,17 @@ Result<ScriptReply> RunScriptOn(Channel& shell, std::string_view script, Millise
                                 std::size_t max_output) {
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
   if (auto written = shell.Write(script, deadline); !written) {
-    return Fail(WithLimit(std::move(written.error()), deadline, limit));
+    return Fail(AddLimit(std::move(written.error()), deadline, limit));
   }
   if (auto closed = shell.CloseInput(); !closed) return Fail(std::move(closed.error()));
   ScriptReply reply;
   for (;;) {
     auto output = shell.Read(deadline);
-    if (!output) return Fail(WithLimit(std::move(output.error()), deadline, limit));
+    if (!output) return Fail(AddLimit(std::move(output.error()), deadline, limit));
     reply.out += output->out;
     reply.err += output->err;
-    if (reply.out.size() + reply.err.size() > max_output) return Fail(TooMuchOutput(max_output));
+    if (reply.out.size() + reply.err.size() > max_output)
+      return Fail(MakeTooMuchOutputError(max_output));
     if (output->exit_code) {
       reply.exit_code = *output->exit_code;
       return reply;
@@ -77,26 +78,27 @@ Result<ScriptReply> RunScript(Transport& transport, std::string_view script, Mil
   return RunScriptOn(**shell, script, limit, max_output);
 }
 
-std::optional<Error> SudoRefusal(const NodeSpec& node, const ScriptReply& reply) {
+std::optional<Error> FindSudoRefusal(const NodeSpec& node, const ScriptReply& reply) {
   // sudo refuses before the script runs: a script of ours that fails later has printed something.
   if (node.access.become != Become::kSudo || !reply.out.empty()) return std::nullopt;
   // "sudo: command not found" (bash), "sudo: not found" (dash), "No such file or directory" (env).
   if (reply.exit_code == 127 && ContainsAny(reply.err, {"sudo"})) {
-    return SudoError(node, "no sudo is installed",
-                     "install sudo there, or log in as root with `become: none` in `access`");
+    return MakeSudoError(node, "no sudo is installed",
+                         "install sudo there, or log in as root with `become: none` in `access`");
   }
   if (reply.exit_code != 1) return std::nullopt;
   if (ContainsAny(reply.err, {"you must have a tty"})) {
-    return SudoError(node, "sudo wants a terminal",
-                     fmt::format("remove 'Defaults requiretty' from the sudoers of {}", node.name));
+    return MakeSudoError(
+        node, "sudo wants a terminal",
+        fmt::format("remove 'Defaults requiretty' from the sudoers of {}", node.name));
   }
   if (ContainsAny(reply.err, {"a password is required", "a terminal is required",
                               "interactive authentication is required"})) {
-    return SudoError(node, "sudo wants a password", SudoersHint(node));
+    return MakeSudoError(node, "sudo wants a password", FormatSudoersHint(node));
   }
   if (ContainsAny(reply.err, {"is not in the sudoers file", "is not allowed to execute",
                               "is not allowed to run sudo", "may not run sudo"})) {
-    return SudoError(node, "sudo is not allowed", SudoersHint(node));
+    return MakeSudoError(node, "sudo is not allowed", FormatSudoersHint(node));
   }
   return std::nullopt;
 }

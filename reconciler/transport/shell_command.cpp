@@ -9,25 +9,25 @@
 
 namespace reconciler {
 
-std::string NewShellToken() {
+std::string MakeShellToken() {
   std::random_device random;
   const std::uint64_t bits = (std::uint64_t{random()} << 32) | random();
   return fmt::format("{:016x}", bits);
 }
 
-std::string RemoteShellCommand(Become become, std::string_view token) {
+std::string BuildRemoteShellCommand(Become become, std::string_view token) {
   const char* shell = become == Become::kSudo ? "env LC_ALL=C sudo -n sh" : "env LC_ALL=C sh";
-  return fmt::format("exec {} -s -- \"$SSH_CONNECTION\" {}", shell, ShellQuote(token));
+  return fmt::format("exec {} -s -- \"$SSH_CONNECTION\" {}", shell, QuoteForShell(token));
 }
 
-std::vector<std::string> LocalShellArgv(Become become, bool is_root, std::string_view token) {
+std::vector<std::string> BuildLocalShellArgv(Become become, bool is_root, std::string_view token) {
   std::vector<std::string> argv = {"env", "LC_ALL=C"};
   if (become == Become::kSudo && !is_root) argv.insert(argv.end(), {"sudo", "-n"});
   argv.insert(argv.end(), {"sh", "-s", "--", "", std::string(token)});
   return argv;
 }
 
-std::string EndShellScript(std::string_view token) {
+std::string BuildEndShellScript(std::string_view token) {
   // The token comes to grep through its input: in an argument it would find grep itself. Fields of
   // /proc/PID/stat after the name, which may hold anything but ends at the last ')': state, parent,
   // process group, session. Session 0 means that its leader is outside this container.

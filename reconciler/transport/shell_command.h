@@ -9,17 +9,17 @@
 namespace reconciler {
 
 // 16 random hex digits: "$2" of a shell, by which its processes are found again.
-std::string NewShellToken();
+std::string MakeShellToken();
 
 // What sshd hands to the login shell, whichever that is. LC_ALL=C, so that sudo's refusals come in
-// the words that SudoRefusal knows.
-std::string RemoteShellCommand(Become become, std::string_view token);
+// the words that FindSudoRefusal knows.
+std::string BuildRemoteShellCommand(Become become, std::string_view token);
 
 // The same for this machine; `is_root`: sudo would change nothing and may not be installed.
-std::vector<std::string> LocalShellArgv(Become become, bool is_root, std::string_view token);
+std::vector<std::string> BuildLocalShellArgv(Become become, bool is_root, std::string_view token);
 
 // A script that kills every process in the sessions of the shells that carry `token`. Sessions and
 // not process groups: `timeout` and sudo's own terminal put what they run into groups of their own.
-std::string EndShellScript(std::string_view token);
+std::string BuildEndShellScript(std::string_view token);
 
 }  // namespace reconciler

@@ -67,6 +67,6 @@ Result<ScriptReply> RunScriptOn(Channel& shell, std::string_view script, Millise
                                 std::size_t max_output = 16u << 20);
 
 // Turns the way `sudo -n` refuses into an error that names the node and the remedy.
-std::optional<Error> SudoRefusal(const NodeSpec& node, const ScriptReply& reply);
+std::optional<Error> FindSudoRefusal(const NodeSpec& node, const ScriptReply& reply);
 
 }  // namespace reconciler

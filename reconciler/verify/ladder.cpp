@@ -13,7 +13,7 @@
 #include "reconciler/verify/links/reply.h"
 #include "reconciler/verify/links/script.h"
 #include "reconciler/verify/links/static_facts.h"
-#include "reconciler/verify/rdma/rung.h"
+#include "reconciler/verify/rdma/level.h"
 
 namespace reconciler {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 std::string OneLine(const Error& error) {
   std::string text;
   for (const std::string& circle : error.context) text += circle + ": ";
-  return Printable(text + error.message);
+  return MakePrintable(text + error.message);
 }
 
 struct Measured {
@@ -31,7 +31,7 @@ struct Measured {
 
 Measured Measure(const NodeSpec& node, const NodeProbes& probes, NodePool& pool) {
   const std::string nonce = MakeNonce();
-  const auto reply = pool.Run(node, VerifyScript(probes, nonce), VerifyLimit(probes));
+  const auto reply = pool.Run(node, BuildVerifyScript(probes, nonce), ComputeVerifyLimit(probes));
   if (reply) return {.checks = ReadReply(probes, *reply, nonce)};
   const std::string why = OneLine(reply.error());
   return {.checks = NotMeasured(probes, Symptom::kNodeUnreachable, why), .unreachable = why};
@@ -39,8 +39,8 @@ Measured Measure(const NodeSpec& node, const NodeProbes& probes, NodePool& pool)
 
 // A silent peer that we cannot reach either proves nothing about the rail between them, and a cable
 // whose other end is switched off has no carrier; networkd takes a port's addresses away with it.
-void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
-                    const std::map<NodeName, std::string>& unreachable) {
+void SkipSilentPeers(std::vector<Check>& checks, const Fabric& fabric,
+                     const std::map<NodeName, std::string>& unreachable) {
   std::set<std::pair<NodeName, std::optional<int>>> dark;
   for (const Check& check : checks) {
     if (check.symptom == Symptom::kNoCarrier) dark.emplace(check.from, check.rail);
@@ -50,7 +50,7 @@ void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
     NodeName peer = check.to;
     if (check.symptom == Symptom::kNoCarrier || check.symptom == Symptom::kAddressMissing) {
       if (!dark.contains({check.from, check.rail})) continue;
-      const RailPort* end = OtherEnd(fabric, check.from, check.rail.value_or(-1));
+      const RailPort* end = FindOtherEnd(fabric, check.from, check.rail.value_or(-1));
       if (end != nullptr) peer = end->node;
     }
     if (!unreachable.contains(peer)) continue;
@@ -60,14 +60,15 @@ void ForgiveSilence(std::vector<Check>& checks, const Fabric& fabric,
   }
 }
 
-// By rung, then node order of the manifest; what the probes told of the ports joins the facts.
+// By level, then node order of the manifest; what the probes told of the ports joins the facts.
 void SortChecks(const ClusterSpec& cluster, std::vector<Check>& checks) {
   std::stable_sort(checks.begin(), checks.end(),
-                   [](const Check& a, const Check& b) { return a.rung < b.rung; });
+                   [](const Check& a, const Check& b) { return a.level < b.level; });
   std::map<NodeName, std::size_t> order;
   for (const NodeSpec& node : cluster.nodes) order.try_emplace(node.name, order.size());
-  const auto end = std::partition_point(
-      checks.begin(), checks.end(), [](const Check& check) { return check.rung == Rung::kFacts; });
+  const auto end = std::partition_point(checks.begin(), checks.end(), [](const Check& check) {
+    return check.level == VerifyLevel::kFacts;
+  });
   std::stable_sort(checks.begin(), end, [&order](const Check& a, const Check& b) {
     return order.at(a.from) < order.at(b.from);
   });
@@ -75,7 +76,7 @@ void SortChecks(const ClusterSpec& cluster, std::vector<Check>& checks) {
 
 // One node that is missing would keep all others waiting, and a rail on which pings fail has its
 // finding already.
-std::string WhyNoCollective(const Report& report, const ClusterSpec& cluster) {
+std::string ExplainNoCollective(const Report& report, const ClusterSpec& cluster) {
   constexpr std::size_t kMost = 64;  // ranks that spark-verify takes
   if (cluster.nodes.size() < 2) return "one node has nobody to talk to";
   if (cluster.nodes.size() > kMost) return fmt::format("a run takes at most {} nodes", kMost);
@@ -83,18 +84,18 @@ std::string WhyNoCollective(const Report& report, const ClusterSpec& cluster) {
     return fmt::format("{} could not be reached", report.unreachable.begin()->first);
   }
   for (const Check& check : report.checks) {
-    const bool lost = check.rung == Rung::kPing && check.outcome != Outcome::kPass &&
+    const bool lost = check.level == VerifyLevel::kPing && check.outcome != Outcome::kPass &&
                       check.outcome != Outcome::kSkipped;
     if (lost) return fmt::format("pings between {} and {} fail", check.from, check.to);
   }
   return {};
 }
 
-void ClimbNccl(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
-               const ClusterFacts& facts, NodePool& pool, const VerifyOptions& options) {
-  const std::string why = WhyNoCollective(report, cluster);
+void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
+                  const ClusterFacts& facts, NodePool& pool, const VerifyOptions& options) {
+  const std::string why = ExplainNoCollective(report, cluster);
   if (!why.empty()) {
-    report.checks.push_back({.rung = Rung::kNccl,
+    report.checks.push_back({.level = VerifyLevel::kNccl,
                              .what = "nccl-run",
                              .from = cluster.nodes.front().name,
                              .outcome = Outcome::kSkipped,
@@ -105,7 +106,7 @@ void ClimbNccl(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
   report.nccl = std::move(judged.summary);
   std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
   for (Finding& finding : judged.findings) {
-    // What a lower rung has found explains this one too.
+    // What a lower level has found explains this one too.
     const auto known =
         std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& other) {
           return other.code == finding.code && other.cause == finding.cause;
@@ -124,14 +125,14 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress) {
   Report report{.cluster = cluster.name, .level = options.up_to};
   for (const auto& [node, error] : facts.unreachable) report.unreachable[node] = OneLine(error);
-  report.checks =
-      CheckFacts(cluster, fabric, facts, options.rdma.leave_out ? Rung::kSsh : options.up_to);
+  report.checks = CheckFacts(cluster, fabric, facts,
+                             options.rdma.leave_out ? VerifyLevel::kSsh : options.up_to);
 
   std::map<NodeName, NodeProbes> probes;
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values
   std::vector<const NodeSpec*> asked;
   for (const NodeSpec& node : cluster.nodes) {
-    const NodeProbes& own = probes[node.name] = ProbesOf(cluster, fabric, node, options.up_to);
+    const NodeProbes& own = probes[node.name] = ListProbes(cluster, fabric, node, options.up_to);
     Measured& slot = measured[node.name];
     if (own.pings.empty() && own.logins.empty()) continue;
     if (report.unreachable.contains(node.name)) {
@@ -156,12 +157,13 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
     std::move(own.checks.begin(), own.checks.end(), std::back_inserter(report.checks));
   }
   SortChecks(cluster, report.checks);
-  ForgiveSilence(report.checks, fabric, report.unreachable);
+  SkipSilentPeers(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
-  if (options.up_to >= Rung::kRdma) {
-    ClimbRdma(report, cluster, fabric, facts, pool, options.rdma);
+  if (options.up_to >= VerifyLevel::kRdma) {
+    RunRdmaLevel(report, cluster, fabric, facts, pool, options.rdma);
   }
-  if (options.up_to >= Rung::kNccl) ClimbNccl(report, cluster, fabric, facts, pool, options);
+  if (options.up_to >= VerifyLevel::kNccl)
+    RunNcclLevel(report, cluster, fabric, facts, pool, options);
   return report;
 }
 

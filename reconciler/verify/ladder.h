@@ -6,29 +6,29 @@
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/node/node_pool.h"
-#include "reconciler/verify/nccl/run/climb.h"
+#include "reconciler/verify/nccl/run/measure.h"
 #include "reconciler/verify/rdma/run.h"
 #include "reconciler/verify/report/report.h"
 
 namespace reconciler {
 
 struct VerifyOptions {
-  Rung up_to = Rung::kSsh;
-  RdmaOptions rdma = {};       // for Rung::kRdma
-  VerifySection section = {};  // for Rung::kNccl
-  NcclChoice nccl = {};        // likewise
+  VerifyLevel up_to = VerifyLevel::kSsh;
+  RdmaOptions rdma = {};       // for VerifyLevel::kRdma
+  VerifySection section = {};  // for VerifyLevel::kNccl
+  NcclRunOptions nccl = {};    // likewise
 };
 
 // Called once per node that was asked, when its answer is there: for one node at a time, from any
 // thread. what: "measured", "gave no answer".
 using VerifyProgress = std::function<void(const NodeName& node, std::string_view what)>;
 
-// Climbs the ladder: facts, then jumbo pings and logins between all pairs, measured by one script
-// per node, all nodes at the same time; then names the causes. Up to kRdma, data is then written
-// over every rail that the rungs below found well; up to kNccl, all nodes run collectives. Changes
-// nothing on any node. Ends in bounded time whatever the nodes do. A node in facts.unreachable is
-// not asked again: what it would have measured could not be measured, and its peers are told from
-// their side.
+// Runs the levels in order: facts, then jumbo pings and logins between all pairs, measured by one
+// script per node, all nodes at the same time; then names the causes. Up to kRdma, data is then
+// written over every rail that the levels below found well; up to kNccl, all nodes run collectives.
+// Changes nothing on any node. Ends in bounded time whatever the nodes do. A node in
+// facts.unreachable is not asked again: what it would have measured could not be measured, and its
+// peers are told from their side.
 Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress);
 

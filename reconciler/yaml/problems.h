@@ -31,7 +31,7 @@ class Problems {
   }
   bool Empty() const { return errors_.empty(); }
   std::size_t Count() const { return errors_.size(); }
-  Errors Take() { return std::move(errors_); }
+  Errors TakeErrors() { return std::move(errors_); }
 
  private:
   std::string file_;

@@ -29,7 +29,7 @@ bool HoldsSecret(std::string_view line) {
        colon = line.find(':', colon + 1)) {
     const std::string_view before = Trim(line.substr(0, colon));
     const std::size_t blank = before.find_last_of(" \t{,");
-    if (LooksSecret(blank == std::string_view::npos ? before : before.substr(blank + 1))) {
+    if (IsSecretKey(blank == std::string_view::npos ? before : before.substr(blank + 1))) {
       return true;
     }
   }
@@ -39,7 +39,7 @@ bool HoldsSecret(std::string_view line) {
 bool IsPrintable(std::string_view line) {
   std::string without_tabs(line);
   std::replace(without_tabs.begin(), without_tabs.end(), '\t', ' ');
-  return Printable(without_tabs) == without_tabs;
+  return MakePrintable(without_tabs) == without_tabs;
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ void SourceText::Attach(Error& error) const {
   error.source_line = std::string(line);
 }
 
-bool LooksSecret(std::string_view key) {
+bool IsSecretKey(std::string_view key) {
   const std::string lower = Lower(key);
   return lower == "pass" || std::any_of(kSecretWords.begin(), kSecretWords.end(), [&](auto word) {
            return lower.find(word) != std::string::npos;

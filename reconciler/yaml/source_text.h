@@ -31,6 +31,6 @@ class SourceText {
 };
 
 // "password", "sudo_passwd", "api_token": a name under which people keep secrets.
-bool LooksSecret(std::string_view key);
+bool IsSecretKey(std::string_view key);
 
 }  // namespace reconciler

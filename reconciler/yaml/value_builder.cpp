@@ -15,14 +15,14 @@ constexpr std::size_t kMostValues = 100'000;
 constexpr std::size_t kMostBytes = 4u << 20;  // of text, with all aliases expanded
 constexpr std::size_t kMostLevels = 64;
 
-std::string KindOf(const Value& value) {
+std::string DescribeKind(const Value& value) {
   if (value.IsNull()) return "nothing";
   if (value.IsMap()) return "a map";
   if (value.IsList()) return "a list";
   return value.AsBool() != nullptr ? value.ScalarText() : "the number " + value.ScalarText();
 }
 
-std::string KeyHint(const Value& value) {
+std::string FindKeyHint(const Value& value) {
   if (value.IsNull()) return "write the key before the ':'";
   // What is left open swallows the lines after it, and comes out as a key.
   if (value.IsMap() || value.IsList()) return "look for a closing bracket that is missing";
@@ -92,7 +92,8 @@ void ValueBuilder::Key(Position position, Value value) {
   Frame& frame = open_.back();
   const std::string* text = value.AsString();
   if (text == nullptr) {
-    return Refuse(position, "wanted text as a key, found " + KindOf(value), KeyHint(value));
+    return Refuse(position, "wanted text as a key, found " + DescribeKind(value),
+                  FindKeyHint(value));
   }
   const auto [first, fresh] = frame.keys.emplace(*text, position);
   if (!fresh) {

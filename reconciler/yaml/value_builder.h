@@ -41,7 +41,7 @@ class ValueBuilder {
   const std::optional<Refusal>& refusal() const { return refusal_; }
   // Where the list or map that is still open begins.
   std::optional<Position> OpenSince() const;
-  Value Take() { return std::move(root_); }
+  Value TakeValue() { return std::move(root_); }
 
  private:
   struct Size {

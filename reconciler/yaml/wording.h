@@ -15,9 +15,9 @@ std::string Quoted(std::string_view text);
 std::optional<std::string> Guess(std::string_view word, const std::vector<std::string>& candidates);
 
 // ", did you mean 'mtu'?", or nothing when no candidate is near.
-std::string GuessSuffix(std::string_view word, const std::vector<std::string>& candidates);
+std::string FormatGuess(std::string_view word, const std::vector<std::string>& candidates);
 
 // "known: spark-1, spark-2"; nothing for a list that is too long to be read.
-std::string KnownHint(const std::vector<std::string>& known);
+std::string FormatKnownHint(const std::vector<std::string>& known);
 
 }  // namespace reconciler

@@ -148,7 +148,7 @@ Refusal Reword(const YAML::Exception& exception, const SourceText& source,
       return {position, std::string(rewording.message), std::string(rewording.hint)};
     }
   }
-  return {position, "not YAML: " + Printable(theirs), ""};
+  return {position, "not YAML: " + MakePrintable(theirs), ""};
 }
 
 // C0 but for blanks and line breaks, DEL, and C1 (in UTF-8: C2 80 to C2 9F).
@@ -173,7 +173,7 @@ std::optional<Refusal> CheckBytes(std::string_view text) {
       line_start = i + 1;
     } else if (IsControl(text, i)) {
       return Refusal{SourceText(text).PositionAt(line, static_cast<int>(i - line_start)),
-                     "found the control character " + Printable(text.substr(i, 1)), ""};
+                     "found the control character " + MakePrintable(text.substr(i, 1)), ""};
     }
   }
   if (IsValidUtf8(text.substr(line_start))) return std::nullopt;
@@ -205,7 +205,7 @@ Result<Value> ParseYaml(std::string_view text, const std::string& file) {
   std::optional<Refusal> refusal = CheckBytes(text);
   if (!refusal) refusal = Parse(whole, source, events);
   if (!refusal) {
-    Value value = events.builder().Take();
+    Value value = events.builder().TakeValue();
     if (value.position.line == 0) value.position = {1, 1};
     return value;
   }

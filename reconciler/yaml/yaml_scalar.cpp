@@ -18,7 +18,7 @@ struct Integer {
   bool negative = false;
 };
 
-bool AllOf(std::string_view text, std::string_view allowed) {
+bool HasOnly(std::string_view text, std::string_view allowed) {
   return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
@@ -32,15 +32,15 @@ std::string_view SkipDigits(std::string_view text) {
   return end == std::string_view::npos ? std::string_view() : text.substr(end);
 }
 
-std::optional<Integer> AsInteger(std::string_view text) {
-  if (text.starts_with("0x") && AllOf(text.substr(2), kHexDigits)) {
+std::optional<Integer> ParseInteger(std::string_view text) {
+  if (text.starts_with("0x") && HasOnly(text.substr(2), kHexDigits)) {
     return Integer{text.substr(2), 16, false};
   }
-  if (text.starts_with("0o") && AllOf(text.substr(2), kOctalDigits)) {
+  if (text.starts_with("0o") && HasOnly(text.substr(2), kOctalDigits)) {
     return Integer{text.substr(2), 8, false};
   }
   const std::string_view digits = SkipSign(text);
-  if (AllOf(digits, kDigits)) return Integer{digits, 10, text.starts_with('-')};
+  if (HasOnly(digits, kDigits)) return Integer{digits, 10, text.starts_with('-')};
   return std::nullopt;
 }
 
@@ -57,7 +57,7 @@ bool IsFloat(std::string_view text) {
     return false;
   }
   if (rest.empty()) return true;
-  return (rest[0] == 'e' || rest[0] == 'E') && AllOf(SkipSign(rest.substr(1)), kDigits);
+  return (rest[0] == 'e' || rest[0] == 'E') && HasOnly(SkipSign(rest.substr(1)), kDigits);
 }
 
 bool IsInfiniteOrNan(std::string_view text) {
@@ -74,7 +74,7 @@ tl::expected<decltype(Value::data), std::string> ResolvePlainScalar(std::string_
   }
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
-  if (const auto integer = AsInteger(text)) {
+  if (const auto integer = ParseInteger(text)) {
     std::string digits = integer->negative ? "-" : "";
     digits += integer->digits;
     std::int64_t number = 0;

@@ -13,7 +13,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab"))
-from joined import Joined  # noqa: E402
+from relay import Relay  # noqa: E402
 from spark_lab import LAB, PROGRAM, Lab  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS", "15"))
@@ -23,9 +23,9 @@ HCA, NETDEV = "rocep1s0f1", "enp1s0f1np1"
 
 def ours(lab):
     common = f"--size {SIZE} --depth {DEPTH} --qps {PAIRS} --ms {SECONDS * 1000} --ack-timeout 17 --deadline 60000"
-    joined = Joined(lab, {1: [f"--rail {HCA}=192.168.177.1 --send", common],
+    relay = Relay(lab, {1: [f"--rail {HCA}=192.168.177.1 --send", common],
                           2: [f"--rail {HCA}=192.168.177.2", common]})
-    return joined.of(1, "sent")[0]["rails"][0]["gbps"]
+    return relay.find(1, "sent")[0]["rails"][0]["gbps"]
 
 
 def theirs(lab):

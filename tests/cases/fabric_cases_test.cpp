@@ -115,7 +115,7 @@ class FabricCases : public testing::TestWithParam<std::string> {
   Fabric fabric_;
 };
 
-TEST_P(FabricCases, GraphReadsLikeThis) { Reads("graph.txt", FabricText(cluster_, fabric_)); }
+TEST_P(FabricCases, GraphReadsLikeThis) { Reads("graph.txt", DrawFabricText(cluster_, fabric_)); }
 
 TEST_P(FabricCases, NetplanFilesReadLikeThis) {
   Reads("netplan.txt", FilesText("netplan", cluster_, fabric_));
@@ -126,15 +126,15 @@ TEST_P(FabricCases, NcclFilesReadLikeThis) {
 }
 
 TEST_P(FabricCases, HostfilesReadLikeThis) {
-  Reads("hostfile.txt", HostfileText(cluster_, fabric_, HostfileKind::kOpenMpi) +
-                            HostfileText(cluster_, fabric_, HostfileKind::kMpich) +
-                            HostfileText(cluster_, fabric_, HostfileKind::kTorchrun));
+  Reads("hostfile.txt", FormatHostfile(cluster_, fabric_, HostfileKind::kOpenMpi) +
+                            FormatHostfile(cluster_, fabric_, HostfileKind::kMpich) +
+                            FormatHostfile(cluster_, fabric_, HostfileKind::kTorchrun));
 }
 
 TEST_P(FabricCases, DrawingsReadLikeThis) {
-  Reads("graph.dot", FabricDot(cluster_, fabric_));
-  Reads("graph.mmd", FabricMermaid(cluster_, fabric_));
-  Reads("graph.svg", FabricSvg(cluster_, fabric_));
+  Reads("graph.dot", DrawFabricDot(cluster_, fabric_));
+  Reads("graph.mmd", DrawFabricMermaid(cluster_, fabric_));
+  Reads("graph.svg", DrawFabricSvg(cluster_, fabric_));
 }
 
 // Whatever the topology: nobody's address moves when the manifest names its nodes in another order.

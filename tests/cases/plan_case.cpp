@@ -51,7 +51,7 @@ PlanCase LoadPlanCase(const std::string& name) {
   return loaded;
 }
 
-Plan PlanOf(const ClusterSpec& cluster, const ClusterFacts& facts) {
+Plan MakeCasePlan(const ClusterSpec& cluster, const ClusterFacts& facts) {
   const auto fabric = ExpandFabric(cluster);
   if (!fabric) {
     ADD_FAILURE() << FormatErrors(fabric.error());

@@ -26,6 +26,6 @@ std::string ReadAll(const std::string& path);
 
 // A problem with the files fails the running test.
 PlanCase LoadPlanCase(const std::string& name);
-Plan PlanOf(const ClusterSpec& cluster, const ClusterFacts& facts);
+Plan MakeCasePlan(const ClusterSpec& cluster, const ClusterFacts& facts);
 
 }  // namespace reconciler::test

@@ -16,8 +16,8 @@ namespace reconciler {
 namespace {
 
 using test::LoadPlanCase;
+using test::MakeCasePlan;
 using test::PlanCase;
-using test::PlanOf;
 
 nlohmann::json Schema(std::string_view name) {
   return nlohmann::json::parse(FindEmbeddedSchema(name));
@@ -34,7 +34,7 @@ std::map<NodeName, std::map<std::string, Change>> ByNode(const Plan& plan) {
   return nodes;
 }
 
-std::vector<Value>* UnitsOf(ClusterSpec& cluster) {
+std::vector<Value>* ReadUnits(ClusterSpec& cluster) {
   auto* top = std::get_if<std::vector<Member>>(&cluster.settings.data);
   if (top == nullptr) return nullptr;
   for (Member& member : *top) {
@@ -54,7 +54,7 @@ class PlanCases : public testing::TestWithParam<std::string> {};
 TEST_P(PlanCases, ReadsLikeThis) {
   const PlanCase one = LoadPlanCase(GetParam());
   ASSERT_FALSE(HasFailure());
-  const std::string text = RenderText(PlanOf(one.cluster, one.facts));
+  const std::string text = RenderText(MakeCasePlan(one.cluster, one.facts));
   if (std::getenv("SPARK_TEST_ACCEPT") != nullptr) {
     std::ofstream(one.folder + "/plan.txt", std::ios::binary) << text;
     GTEST_SKIP() << "plan.txt written: review it";
@@ -67,7 +67,7 @@ TEST_P(PlanCases, FactsAndPlanFitTheirSchemas) {
   ASSERT_FALSE(HasFailure());
   const auto facts = nlohmann::json::parse(test::ReadAll(one.folder + "/facts.json"));
   EXPECT_EQ(JudgeBySchema(facts, Schema("facts")), std::nullopt);
-  const nlohmann::json plan = ToJson(PlanOf(one.cluster, one.facts));
+  const nlohmann::json plan = ToJson(MakeCasePlan(one.cluster, one.facts));
   EXPECT_EQ(JudgeBySchema(plan, Schema("plan")), std::nullopt);
 }
 
@@ -77,7 +77,7 @@ TEST_P(PlanCases, FactsAndPlanComeBackFromJson) {
   const auto facts = ParseFacts(Dump(ToJson(one.facts)));
   ASSERT_TRUE(facts) << FormatError(facts.error());
   EXPECT_EQ(*facts, one.facts);
-  const Plan plan = PlanOf(one.cluster, one.facts);
+  const Plan plan = MakeCasePlan(one.cluster, one.facts);
   const auto back = ParsePlan(Dump(ToJson(plan)));
   ASSERT_TRUE(back) << FormatError(back.error());
   EXPECT_EQ(*back, plan);
@@ -87,8 +87,8 @@ TEST_P(PlanCases, MadeTwiceIsTheSameToTheByte) {
   const PlanCase one = LoadPlanCase(GetParam());
   const PlanCase two = LoadPlanCase(GetParam());
   ASSERT_FALSE(HasFailure());
-  EXPECT_EQ(Dump(ToJson(PlanOf(one.cluster, one.facts))),
-            Dump(ToJson(PlanOf(two.cluster, two.facts))));
+  EXPECT_EQ(Dump(ToJson(MakeCasePlan(one.cluster, one.facts))),
+            Dump(ToJson(MakeCasePlan(two.cluster, two.facts))));
 }
 
 TEST_P(PlanCases, TheOrderOfTheNodesChangesNothingOnAnyNode) {
@@ -96,15 +96,15 @@ TEST_P(PlanCases, TheOrderOfTheNodesChangesNothingOnAnyNode) {
   ASSERT_FALSE(HasFailure());
   ClusterSpec turned = one.cluster;
   std::reverse(turned.nodes.begin(), turned.nodes.end());
-  EXPECT_EQ(ByNode(PlanOf(turned, one.facts)), ByNode(PlanOf(one.cluster, one.facts)));
+  EXPECT_EQ(ByNode(MakeCasePlan(turned, one.facts)), ByNode(MakeCasePlan(one.cluster, one.facts)));
 }
 
 TEST_P(PlanCases, TheOrderOfTheUnitsChangesNothingOnAnyNode) {
   const PlanCase one = LoadPlanCase(GetParam());
   ASSERT_FALSE(HasFailure());
   ClusterSpec turned = one.cluster;
-  if (auto* units = UnitsOf(turned)) std::reverse(units->begin(), units->end());
-  EXPECT_EQ(ByNode(PlanOf(turned, one.facts)), ByNode(PlanOf(one.cluster, one.facts)));
+  if (auto* units = ReadUnits(turned)) std::reverse(units->begin(), units->end());
+  EXPECT_EQ(ByNode(MakeCasePlan(turned, one.facts)), ByNode(MakeCasePlan(one.cluster, one.facts)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Plan, PlanCases, testing::ValuesIn(test::PlanCaseNames()), PlanCaseName);

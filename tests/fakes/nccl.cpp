@@ -47,7 +47,7 @@ int Transfer(bool send, void* data, std::size_t count, int type, int peer, fakes
   group.work.stream = stream;
   group.work.type = type;
   group.work.transfers.push_back(
-      {.send = send, .data = data, .bytes = count * fakes::BytesOf(type), .peer = peer});
+      {.send = send, .data = data, .bytes = count * fakes::GetElementSize(type), .peer = peer});
   return kSuccess;
 }
 

@@ -58,7 +58,7 @@ void Print(const std::string& line) {
 
 int NcclVersion() { return static_cast<int>(Number("FAKE_NCCL_VERSION", 22809)); }
 
-std::string NcclVersionText() {
+std::string FormatNcclVersionNumber() {
   const int version = NcclVersion();
   return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." +
          std::to_string(version % 100);
@@ -83,7 +83,7 @@ void Warn(const std::string& place, const std::string& text) {
 }
 
 void VersionLine() {
-  if (DebugLevel() >= kVersion) Print("NCCL version " + NcclVersionText() + "+cuda13.0");
+  if (DebugLevel() >= kVersion) Print("NCCL version " + FormatNcclVersionNumber() + "+cuda13.0");
 }
 
 std::string LastWarning() {

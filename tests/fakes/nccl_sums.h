@@ -12,7 +12,7 @@ inline constexpr int kFloat32 = 7;
 inline constexpr int kBfloat16 = 9;
 inline constexpr int kMax = 2;
 
-inline std::size_t BytesOf(int type) { return type == kBfloat16 ? 2 : 4; }
+inline std::size_t GetElementSize(int type) { return type == kBfloat16 ? 2 : 4; }
 
 inline float Load(int type, const char* at) {
   std::uint32_t bits = 0;
@@ -44,7 +44,7 @@ inline void Store(int type, char* at, float value) {
 
 // to = to ⊕ from, element by element.
 inline void Combine(int type, int op, char* to, const char* from, std::size_t count) {
-  const std::size_t each = BytesOf(type);
+  const std::size_t each = GetElementSize(type);
   for (std::size_t i = 0; i < count; ++i, to += each, from += each) {
     const float a = Load(type, to);
     const float b = Load(type, from);

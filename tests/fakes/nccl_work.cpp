@@ -54,7 +54,7 @@ void Comm::Claim(const Work& work) {
   if (busbw <= 0) return;
   const double start = rested_ ? Number("FAKE_NCCL_START_US", 0) : 0;
   rested_ = work.kind == Kind::kAllReduce && work.count == 1;
-  const double each = static_cast<double>(BytesOf(work.type));
+  const double each = static_cast<double>(GetElementSize(work.type));
   const double others = static_cast<double>(ranks_ - 1) / ranks_;
   double moved = static_cast<double>(work.count) * each;
   switch (work.kind) {
@@ -83,7 +83,8 @@ NetResult Comm::Carry(const Work& work) {
     case Kind::kReduceScatter:
       return AllReduce(work);
     case Kind::kAllGather:
-      return AllGather(work.from, static_cast<char*>(work.to), work.count * BytesOf(work.type));
+      return AllGather(work.from, static_cast<char*>(work.to),
+                       work.count * GetElementSize(work.type));
     case Kind::kGroup:
       return Group(work);
   }
@@ -93,7 +94,7 @@ NetResult Comm::Carry(const Work& work) {
 // Everybody gets its block of all and adds them up; for all_reduce everybody then gets all blocks.
 NetResult Comm::AllReduce(const Work& work) {
   const bool whole = work.kind == Kind::kAllReduce;
-  const std::size_t each = BytesOf(work.type);
+  const std::size_t each = GetElementSize(work.type);
   const auto all = static_cast<std::size_t>(ranks_);
   const auto own = static_cast<std::size_t>(rank_);
   const std::size_t total = whole ? work.count : work.count * all;

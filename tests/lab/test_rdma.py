@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from joined import Joined
+from relay import Relay
 from spark_lab import LAB, LabTest, PROGRAM, cluster, machines_or_skip
 
 FULL = "--full" in sys.argv
@@ -125,46 +125,46 @@ class Rdma(LabTest):
         self.assertEqual(self.lab.lab("ssh", "1", "systemctl --user show -P DefaultLimitMEMLOCK").stdout.strip(),
                          "infinity")
 
-    def assert_written(self, joined, senders, rails):
-        self.assertEqual(joined.codes, {1: 0, 2: 0}, joined.messages)
+    def assert_written(self, relay, senders, rails):
+        self.assertEqual(relay.codes, {1: 0, 2: 0}, relay.messages)
         for node in senders:
-            sent = joined.of(node, "sent")[0]["rails"]
+            sent = relay.find(node, "sent")[0]["rails"]
             self.assertEqual([rail["hca"] for rail in sent], [hca for hca, _, _ in rails])
             for rail in sent:
                 self.assertGreater(rail["gbps"], 0)
                 self.assertEqual(rail["path_mtu"], 4096)
-            self.assertEqual(joined.of(3 - node, "checked")[0]["bytes"], len(rails) * 2 * 65536)
+            self.assertEqual(relay.find(3 - node, "checked")[0]["bytes"], len(rails) * 2 * 65536)
 
     def test_4_one_rail_carries_what_it_should_and_the_other_nothing(self):
         for rail, other in (RAILS, RAILS[::-1]):
             before = self.counters(1)
-            joined = Joined(self.lab, {1: words(1, rail, send=True, more=["--latency 20"]), 2: words(2, rail)})
+            relay = Relay(self.lab, {1: words(1, rail, send=True, more=["--latency 20"]), 2: words(2, rail)})
             after = self.counters(1)
-            self.assert_written(joined, [1], [rail])
-            self.assertGreater(joined.of(1, "sent")[0]["rails"][0]["latency_us"], 0)
-            told = joined.of(1, "end")[0]["counters"]
+            self.assert_written(relay, [1], [rail])
+            self.assertGreater(relay.find(1, "sent")[0]["rails"][0]["latency_us"], 0)
+            told = relay.find(1, "end")[0]["counters"]
             self.assertGreaterEqual(after[rail[0]] - before[rail[0]], told[rail[0]]["sent_pkts"])
-            self.assertGreaterEqual(told[rail[0]]["sent_pkts"] * 4096, joined.of(1, "sent")[0]["rails"][0]["total_bytes"])
+            self.assertGreaterEqual(told[rail[0]]["sent_pkts"] * 4096, relay.find(1, "sent")[0]["rails"][0]["total_bytes"])
             self.assertEqual(after[other[0]], before[other[0]])
             self.assertEqual(told[other[0]]["sent_pkts"], 0)
 
     def test_5_both_rails_and_both_directions(self):
-        joined = Joined(self.lab, {1: words(1, *RAILS, send=True), 2: words(2, *RAILS, send=True)})
-        self.assert_written(joined, [1, 2], RAILS)
+        relay = Relay(self.lab, {1: words(1, *RAILS, send=True), 2: words(2, *RAILS, send=True)})
+        self.assert_written(relay, [1, 2], RAILS)
 
     def test_6_a_rail_that_breaks_in_the_middle_is_named_within_the_deadline(self):
         def cut(node, message):
             if node == 1 and message["event"] == "connected":
                 self.lab.sh(2, f"ip link set {RAILS[1][1]} down")
         try:
-            joined = Joined(self.lab, {1: words(1, *RAILS, send=True, more=["--ms 30000"]), 2: words(2, *RAILS)}, cut)
+            relay = Relay(self.lab, {1: words(1, *RAILS, send=True, more=["--ms 30000"]), 2: words(2, *RAILS)}, cut)
         finally:
             self.mend(RAILS[1][1])
-        self.assertEqual(joined.codes[1], 1)
-        error = joined.of(1, "error")[0]
+        self.assertEqual(relay.codes[1], 1)
+        error = relay.find(1, "error")[0]
         self.assertEqual((error["code"], error["hca"]), ("transfer", RAILS[1][0]))
         self.assertIn("transport retry counter exceeded", error["text"])
-        self.assertLess(joined.seconds, 60)
+        self.assertLess(relay.seconds, 60)
 
     def mend(self, netdev):
         self.lab.sh(2, f"ip link set {netdev} up; networkctl reconfigure {netdev}; "
@@ -198,10 +198,10 @@ class Rdma(LabTest):
         rail = RAILS[0]
         self.lab.sh(2, f"ip addr flush dev {rail[1]}")
         try:
-            joined = Joined(self.lab, {1: words(1, rail, send=True), 2: words(2, rail)})
+            relay = Relay(self.lab, {1: words(1, rail, send=True), 2: words(2, rail)})
         finally:
             self.mend(rail[1])
-        error = joined.of(2, "error")[0]
+        error = relay.find(2, "error")[0]
         self.assertEqual((error["code"], error["hca"]), ("open", rail[0]))
         self.assertIn("wanted a RoCE v2 GID for 192.168.177.2 on rocep1s0f1, found 0 fe80:", error["text"])
 
@@ -220,13 +220,13 @@ class Rdma(LabTest):
         """A wrong MTU on one rail and no GID on the other: two findings, and nothing is written there."""
         self.lab.sh(2, f"ip link set {RAILS[0][1]} mtu 1500; ip addr flush dev {RAILS[1][1]}")
         try:
-            joined = Joined(self.lab, {1: words(1, RAILS[0], send=True), 2: words(2, RAILS[0])})
+            relay = Relay(self.lab, {1: words(1, RAILS[0], send=True), 2: words(2, RAILS[0])})
             report, findings = self.findings(6)
         finally:
             self.lab.sh(2, f"ip link set {RAILS[0][1]} mtu 9000")
             self.mend(RAILS[1][1])
-        self.assertEqual(joined.of(2, "ready")[0]["rails"][0]["active_mtu"], 1024)
-        self.assertEqual(joined.of(1, "sent")[0]["rails"][0]["path_mtu"], 1024)
+        self.assertEqual(relay.find(2, "ready")[0]["rails"][0]["active_mtu"], 1024)
+        self.assertEqual(relay.find(1, "sent")[0]["rails"][0]["path_mtu"], 1024)
         self.assertEqual(findings, {("mtu-wrong", ("spark-2",), ("rail0",)),
                                     ("address-missing", ("spark-2",), ("rail1",))})
         self.assertEqual({check["outcome"] for check in report["checks"] if check["rung"] == "rdma"}, {"skipped"})
@@ -262,7 +262,7 @@ class Rdma(LabTest):
         def apply(node, message):
             if node == 1 and message["event"] == "connected":
                 refused.append(self.lab.spark("apply", PAIR, "--yes", "--no-verify"))
-        Joined(self.lab, {1: words(1, RAILS[0], send=True, more=["--ms 1000"]), 2: words(2, RAILS[0])}, apply)
+        Relay(self.lab, {1: words(1, RAILS[0], send=True, more=["--ms 1000"]), 2: words(2, RAILS[0])}, apply)
         self.assertNotEqual(refused[0].returncode, 0, refused[0].stdout)
         self.assertIn("spark-verify", refused[0].stderr)
         self.assertEqual(self.lab.sh(1, f"cat /sys/class/net/{RAILS[0][1]}/mtu").strip(), "1500")

@@ -95,7 +95,7 @@ Plan PlanFor(const State& from, const State& to, int failing = -1) {
     add({.kind = "live",
          .name = key,
          .actions = {SetLive(key, value)},
-         .undo = {SetLive(key, from.live.at(key))}});
+         .revert = {SetLive(key, from.live.at(key))}});
   }
   plan.stages = {{.plugins = {"test"}, .changes = std::move(changes)}};
   return plan;
@@ -117,13 +117,13 @@ End Carry(const std::function<Plan()>& make_plan) {
   const ClusterSpec cluster = Here();
   const NodeSpec& node = cluster.nodes.front();
   NodePool pool(DialNode);
-  const auto sessions = Sessions::Take({&node}, pool, "the test");
+  const auto sessions = Sessions::OpenAll({&node}, pool, "the test");
   if (!sessions) return End::kCutOff;
   if (!EndLeftovers({&node}, /*whole=*/true, **sessions)) return End::kCutOff;
   const Plan plan = make_plan();
   if (plan.stages.front().changes.empty()) return End::kCommitted;
-  const std::string apply_id = NewApplyId(plan);
-  Journal journal{.directory = JournalDirectory(apply_id)};
+  const std::string apply_id = MakeApplyId(plan);
+  Journal journal{.directory = GetJournalDirectory(apply_id)};
   Guard guard(cluster, **sessions, apply_id, {});
   if (!guard.StageAndArm(plan, Fabric(), journal).empty()) return End::kCutOff;
   const ApplyReport report = Apply(plan, cluster, **sessions, journal, [](const Event&) {});
@@ -132,12 +132,12 @@ End Carry(const std::function<Plan()>& make_plan) {
     return reply && reply->exit_code == 0;
   };
   if (!report.Ok()) {
-    return asked(RevertRequest(journal.directory)) ? End::kReverted : End::kCutOff;
+    return asked(BuildRevertRequest(journal.directory)) ? End::kReverted : End::kCutOff;
   }
   const Documents documents = {{"ledger.json", "{}"}};
-  const bool done = asked(IntentRequest(journal.directory, documents, {})) &&
-                    asked(CommitRequest(journal.directory)) &&
-                    asked(FinishRequest(journal.directory));
+  const bool done = asked(BuildIntentRequest(journal.directory, documents, {})) &&
+                    asked(BuildCommitRequest(journal.directory)) &&
+                    asked(BuildFinishRequest(journal.directory));
   return done ? End::kCommitted : End::kCutOff;
 }
 
@@ -164,8 +164,8 @@ struct Scene {
 
   // All that an apply may touch, and where it may leave something behind.
   Tree Seen() const {
-    Tree seen = machine.Look("/etc");
-    seen.merge(machine.Look("/run"));
+    Tree seen = machine.ReadTree("/etc");
+    seen.merge(machine.ReadTree("/run"));
     return seen;
   }
 
@@ -247,7 +247,7 @@ TEST_F(CutOff, PowerLostAnywhereTheNodeComesUpWhole) {
     RC_CLASSIFY(end == End::kCutOff, "cut off");
     scene.machine.LosePower();
     scene.machine.TimePasses();
-    const Tree etc = scene.machine.Look("/etc");
+    const Tree etc = scene.machine.ReadTree("/etc");
     std::erase_if(scene.before, [](const auto& entry) { return entry.first.starts_with("/run"); });
     std::erase_if(scene.after, [](const auto& entry) { return entry.first.starts_with("/run"); });
     RC_LOG() << "to before: " << rc::toString(test::Differing(etc, scene.before))

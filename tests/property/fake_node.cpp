@@ -44,7 +44,7 @@ std::string IpAddress(int index, const std::string& name, int mtu, const std::st
       index, name, mtu, index, info);
 }
 
-std::string HomeOf(const std::string& user) { return "~" + user + "/.ssh/"; }
+std::string FindHome(const std::string& user) { return "~" + user + "/.ssh/"; }
 
 }  // namespace
 
@@ -88,7 +88,7 @@ FakeNode BareNode(const NodeName& name, int id, const std::string& user) {
   node.files["/etc/ssh/ssh_host_ed25519_key.pub"] = {.content = PublicKeyLine(id) + " root\n"};
   node.files["/etc/netplan/01-management.yaml"] = {
       .content = "network: {version: 2, ethernets: {enP7s7: {dhcp4: true}}}\n", .mode = 0600};
-  node.files[HomeOf(user) + "authorized_keys"] = {
+  node.files[FindHome(user) + "authorized_keys"] = {
       .content = PublicKeyLine(9999) + " admin\n", .mode = 0600, .owner = user, .group = user};
   node.values["/proc/sys/kernel/hostname"] = name;
   std::string links;
@@ -115,8 +115,8 @@ FakeNode BareNode(const NodeName& name, int id, const std::string& user) {
   return node;
 }
 
-NodeFacts FactsOf(const FakeNode& node, const ClusterSpec& cluster, const Fabric& fabric,
-                  const NodeSpec& spec) {
+NodeFacts MakeFacts(const FakeNode& node, const ClusterSpec& cluster, const Fabric& fabric,
+                    const NodeSpec& spec) {
   std::vector<Read> reads;
   for (const Plugin& plugin : plugins::All()) {
     if (plugin.probe == nullptr) continue;
@@ -138,7 +138,7 @@ void ApplyFiles(const Plan& plan, const NodeSpec& spec, FakeNode& node) {
     void operator()(const RemoveFile& remove) { node.files.erase(remove.path); }
     void operator()(const RunCommand& command) {
       if (command.argv.front() != "ssh-keygen") return;
-      node.files[HomeOf(command.user) + "id_ed25519_spark.pub"] = {
+      node.files[FindHome(command.user) + "id_ed25519_spark.pub"] = {
           .content = PublicKeyLine(1000 + spec.id) + " made\n"};
       node.commands["ssh.account"] = {
           .out = fmt::format("{0}\n.ssh|700|{0}\n.ssh/id_ed25519_spark|600|{0}\n", command.user)};

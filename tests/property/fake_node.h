@@ -29,8 +29,8 @@ FakeNode BareNode(const NodeName& name, int id, const std::string& user);
 // A public key line that every check accepts; `number` tells keys apart.
 std::string PublicKeyLine(int number);
 
-NodeFacts FactsOf(const FakeNode& node, const ClusterSpec& cluster, const Fabric& fabric,
-                  const NodeSpec& spec);
+NodeFacts MakeFacts(const FakeNode& node, const ClusterSpec& cluster, const Fabric& fabric,
+                    const NodeSpec& spec);
 
 // Carries out every write and removal of the node's changes; of the commands only the making of a
 // key pair.

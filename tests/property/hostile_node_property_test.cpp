@@ -11,7 +11,7 @@
 #include "reconciler/planning/render.h"
 #include "schema/embedded.h"
 #include "tests/property/hostile_text.h"
-#include "tests/property/world.h"
+#include "tests/property/scenario.h"
 
 // Whatever a node says, no plugin falls over it and none passes it on.
 namespace reconciler {
@@ -113,23 +113,23 @@ bool HoldsOnlyKeys(const std::string& path, const std::string& block) {
   return true;
 }
 
-Plan PlanOfHostileNodes() {
-  test::World world = test::WorldOf(test::AnyManifest(2, 3));
+Plan MakeHostilePlan() {
+  test::Scenario scenario = test::MakeScenario(test::AnyManifest(2, 3));
   if (*rc::gen::arbitrary<bool>()) {
-    const Plan first = world.MakePlan();
-    for (const NodeSpec& node : world.cluster.nodes) {
-      ApplyFiles(first, node, world.nodes.at(node.name));
+    const Plan first = scenario.MakePlan();
+    for (const NodeSpec& node : scenario.cluster.nodes) {
+      ApplyFiles(first, node, scenario.nodes.at(node.name));
     }
   }
-  for (auto& [name, node] : world.nodes) TurnAnswers(node);
-  ClusterFacts facts = world.Facts();
+  for (auto& [name, node] : scenario.nodes) TurnAnswers(node);
+  ClusterFacts facts = scenario.Facts();
   for (auto& [name, node] : facts.nodes) TurnFacts(node);
-  return MakePlanOf(world, facts);
+  return MakePlanFrom(scenario, facts);
 }
 
 RC_GTEST_PROP(HostileNode, ThePlanIsWholeAndComesBackFromJson, ()) {
   static const nlohmann::json schema = nlohmann::json::parse(FindEmbeddedSchema("plan"));
-  const Plan plan = PlanOfHostileNodes();
+  const Plan plan = MakeHostilePlan();
   const nlohmann::ordered_json json = ToJson(plan);
   const auto wrong = JudgeBySchema(nlohmann::json(json), schema);
   if (wrong) RC_FAIL(*wrong);
@@ -139,13 +139,13 @@ RC_GTEST_PROP(HostileNode, ThePlanIsWholeAndComesBackFromJson, ()) {
 }
 
 RC_GTEST_PROP(HostileNode, NothingItSaysReachesTheTerminalRaw, ()) {
-  const Plan plan = PlanOfHostileNodes();
+  const Plan plan = MakeHostilePlan();
   RC_ASSERT(IsPlainText(RenderText(plan)));
   RC_ASSERT(IsPlainText(RenderMarkdown(plan)));
 }
 
 RC_GTEST_PROP(HostileNode, NothingButItsKeysGetsIntoOurBlocksOnAnyNode, ()) {
-  const Plan plan = PlanOfHostileNodes();
+  const Plan plan = MakeHostilePlan();
   for (const Stage& stage : plan.stages) {
     for (const Change& change : stage.changes) {
       for (const Action& action : change.actions) {
@@ -154,7 +154,7 @@ RC_GTEST_PROP(HostileNode, NothingButItsKeysGetsIntoOurBlocksOnAnyNode, ()) {
                                  !write->path.ends_with("/.ssh/known_hosts"))) {
           continue;
         }
-        const auto block = BlockOf(write->state.content, "lab", "ssh-mesh");
+        const auto block = ReadBlock(write->state.content, "lab", "ssh-mesh");
         if (block)
           RC_ASSERT(HoldsOnlyKeys(write->path, *block));  // RC_ASSERT evaluates both sides of ||
       }

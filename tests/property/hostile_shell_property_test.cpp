@@ -16,7 +16,7 @@
 #include "reconciler/node/node_helper.h"
 #include "reconciler/transport/local_transport.h"
 #include "tests/property/hostile_text.h"
-#include "tests/property/world.h"
+#include "tests/property/scenario.h"
 
 // What the plugins make of hostile text, carried out by a real shell below a temporary directory.
 namespace reconciler {
@@ -87,7 +87,7 @@ Action Tamed(const Action& action, const Scratch& scratch) {
 }
 
 // All files and, as each takes a process, a third of the commands.
-std::vector<Action> ActionsOf(const Plan& plan) {
+std::vector<Action> ListActions(const Plan& plan) {
   std::vector<Action> actions;
   const auto add = [&](const Action& action) {
     if (std::holds_alternative<RunCommand>(action) && *rc::gen::inRange(0, 3) > 0) return;
@@ -98,7 +98,7 @@ std::vector<Action> ActionsOf(const Plan& plan) {
   for (const Stage& stage : plan.stages) {
     for (const Change& change : stage.changes) {
       for (const Action& action : change.actions) add(action);
-      for (const Action& action : change.undo) add(action);
+      for (const Action& action : change.revert) add(action);
       for (const RunCommand& trigger : change.triggers) add(trigger);
     }
   }
@@ -107,8 +107,8 @@ std::vector<Action> ActionsOf(const Plan& plan) {
 
 Plan OneHostilePlan() {
   const test::ManifestParts parts = test::AnyManifest(2, 2);
-  test::World world = test::WorldOf(parts);
-  test::FakeNode& node = world.nodes.begin()->second;
+  test::Scenario scenario = test::MakeScenario(parts);
+  test::FakeNode& node = scenario.nodes.begin()->second;
   for (auto& [path, file] : node.files) {
     if (!path.starts_with("/etc/netplan/")) file.content = test::HostileBytes();
   }
@@ -119,18 +119,18 @@ Plan OneHostilePlan() {
         "Id=" + unit + "\nNames=" + unit +
         "\nLoadState=loaded\nUnitFileState=disabled\nActiveState=inactive\n\n";
   }
-  ClusterFacts facts = world.Facts();
-  const NodeName other = world.nodes.rbegin()->first;
+  ClusterFacts facts = scenario.Facts();
+  const NodeName other = scenario.nodes.rbegin()->first;
   facts.nodes.erase(other);
   facts.unreachable[other] = {.kind = ErrorKind::kTransport, .message = "off"};
-  return MakePlanOf(world, facts);
+  return MakePlanFrom(scenario, facts);
 }
 
 RC_GTEST_PROP(HostileText, GoesThroughEveryPluginAndARealShellByteForByte, ()) {
   fs::remove(test::kInjected);
   const Scratch scratch;
   fs::create_directories(scratch.Below("/"));
-  const std::vector<Action> actions = ActionsOf(OneHostilePlan());
+  const std::vector<Action> actions = ListActions(OneHostilePlan());
   std::vector<Step> steps;
   std::map<std::string, std::string> expected;
   for (const Action& action : actions) {
@@ -141,11 +141,11 @@ RC_GTEST_PROP(HostileText, GoesThroughEveryPluginAndARealShellByteForByte, ()) {
   }
   const std::string nonce = MakeNonce();
   // As in a session, but that nothing of the test goes to the log.
-  const std::string helper = ScriptPreamble(nonce) + NodeHelper() + "note() { :; }\n";
-  const ScriptReply staged = RunHere(helper + StageRequest(steps, 0, scratch.Journal()));
+  const std::string helper = BuildScriptPreamble(nonce) + NodeHelper() + "note() { :; }\n";
+  const ScriptReply staged = RunHere(helper + BuildStageRequest(steps, 0, scratch.Journal()));
   if (staged.exit_code != 0) RC_FAIL(staged.err);
   const auto replies = ParseApplyReply(
-      RunHere(helper + "(\n" + ActivateRequest(steps, 0, scratch.Journal()) + ")\n"), nonce);
+      RunHere(helper + "(\n" + BuildActivateRequest(steps, 0, scratch.Journal()) + ")\n"), nonce);
 
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (replies[i].exit_code != 0) RC_FAIL(Describe(actions[i]) + ": " + replies[i].err);

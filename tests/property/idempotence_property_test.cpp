@@ -7,15 +7,15 @@
 
 #include "reconciler/base/mark.h"
 #include "tests/property/hostile_text.h"
-#include "tests/property/world.h"
+#include "tests/property/scenario.h"
 
 namespace reconciler {
 namespace {
 
-void ApplyEverywhere(test::World& world) {
-  const Plan plan = world.MakePlan();
-  for (const NodeSpec& node : world.cluster.nodes)
-    ApplyFiles(plan, node, world.nodes.at(node.name));
+void ApplyEverywhere(test::Scenario& scenario) {
+  const Plan plan = scenario.MakePlan();
+  for (const NodeSpec& node : scenario.cluster.nodes)
+    ApplyFiles(plan, node, scenario.nodes.at(node.name));
 }
 
 const std::vector<std::string> kWholeFiles = {"/etc/sysctl.d/60-spark-reconcile.conf",
@@ -38,13 +38,13 @@ void PutStrangersIn(test::FakeNode& node, const std::string& user, const std::st
 
 RC_GTEST_PROP(Plan, FilesHoldOnceTheyAreWritten, ()) {
   const test::ManifestParts parts = test::AnyManifest(2, 4);
-  test::World world = test::WorldOf(parts);
-  for (auto& [name, node] : world.nodes) {
-    PutStrangersIn(node, parts.user, OwnedFile(world.cluster.name, ""));
+  test::Scenario scenario = test::MakeScenario(parts);
+  for (auto& [name, node] : scenario.nodes) {
+    PutStrangersIn(node, parts.user, FormatOwnedFile(scenario.cluster.name, ""));
   }
-  ApplyEverywhere(world);  // makes the key pairs
-  ApplyEverywhere(world);  // writes what waited for them
-  for (const Stage& stage : world.MakePlan().stages) {
+  ApplyEverywhere(scenario);  // makes the key pairs
+  ApplyEverywhere(scenario);  // writes what waited for them
+  for (const Stage& stage : scenario.MakePlan().stages) {
     for (const Change& change : stage.changes) {
       if (change.kind == "file") RC_FAIL(change.Id() + ": " + change.detail + "\n" + change.diff);
     }
@@ -53,26 +53,27 @@ RC_GTEST_PROP(Plan, FilesHoldOnceTheyAreWritten, ()) {
 
 RC_GTEST_PROP(Plan, WholeFilesThatOthersWroteAreNeverChanged, ()) {
   const test::ManifestParts parts = test::AnyManifest(2, 4);
-  test::World world = test::WorldOf(parts);
-  for (auto& [name, node] : world.nodes) {
-    PutStrangersIn(node, parts.user,
-                   *rc::gen::element<std::string>("#", OwnedFile(world.cluster.name + "x", "")));
+  test::Scenario scenario = test::MakeScenario(parts);
+  for (auto& [name, node] : scenario.nodes) {
+    PutStrangersIn(
+        node, parts.user,
+        *rc::gen::element<std::string>("#", FormatOwnedFile(scenario.cluster.name + "x", "")));
   }
-  const auto before = world.nodes;
-  ApplyEverywhere(world);
+  const auto before = scenario.nodes;
+  ApplyEverywhere(scenario);
   for (const auto& [name, node] : before) {
     for (const std::string& path : kWholeFiles) {
       const auto found = node.files.find(path);
       if (found != node.files.end())
-        RC_ASSERT(world.nodes.at(name).files.at(path) == found->second);
+        RC_ASSERT(scenario.nodes.at(name).files.at(path) == found->second);
     }
   }
 }
 
 RC_GTEST_PROP(Plan, OnlyWhatWaitsForAKeyIsLeftForASecondPass, ()) {
-  test::World world = test::WorldOf(test::AnyManifest(2, 4));
-  ApplyEverywhere(world);
-  for (const Stage& stage : world.MakePlan().stages) {
+  test::Scenario scenario = test::MakeScenario(test::AnyManifest(2, 4));
+  ApplyEverywhere(scenario);
+  for (const Stage& stage : scenario.MakePlan().stages) {
     for (const Change& change : stage.changes) {
       if (change.kind == "file") RC_ASSERT(change.name.ends_with("/.ssh/authorized_keys"));
     }

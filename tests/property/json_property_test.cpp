@@ -120,7 +120,7 @@ Change AnyChange() {
           .detail = HostileBytes(),
           .diff = HostileBytes(),
           .actions = Several(AnyAction),
-          .undo = Several(AnyAction),
+          .revert = Several(AnyAction),
           .triggers = Several(AnyCommand),
           .impact = *rc::gen::element(Impact::kNone, Impact::kServiceRestart, Impact::kLinkFlap,
                                       Impact::kReboot),
@@ -153,7 +153,7 @@ RC_GTEST_PROP(Json, AnyPlanComesBackAsItWas, ()) {
                     .session_interface = HostileBytes(),
                     .generation = *rc::gen::inRange(0, 1000),
                     .unreachable = HostileBytes(),
-                    .forget = Several(HostileBytes)};
+                    .dropped = Several(HostileBytes)};
   });
   plan.stages = Several([] { return Stage{Several(AnyPlugin), Several(AnyChange)}; });
   plan.notes = Several(HostileBytes);

@@ -26,9 +26,9 @@ std::vector<Plugin> AnyPlugins(std::size_t least) {
   return plugins;
 }
 
-RC_GTEST_PROP(PluginStages, EachPluginStandsOnceAndInTheEarliestStageAfterWhatItWaitsFor, ()) {
+RC_GTEST_PROP(OrderPlugins, EachPluginStandsOnceAndInTheEarliestStageAfterWhatItWaitsFor, ()) {
   const std::vector<Plugin> plugins = AnyPlugins(0);
-  const auto stages = PluginStages(plugins);
+  const auto stages = OrderPlugins(plugins);
   RC_ASSERT(stages.has_value());
   std::map<std::string_view, std::size_t> stage_of;
   for (std::size_t stage = 0; stage < stages->size(); ++stage) {
@@ -48,14 +48,14 @@ RC_GTEST_PROP(PluginStages, EachPluginStandsOnceAndInTheEarliestStageAfterWhatIt
   }
 }
 
-RC_GTEST_PROP(PluginStages, AnyCycleIsRefused, ()) {
+RC_GTEST_PROP(OrderPlugins, AnyCycleIsRefused, ()) {
   std::vector<Plugin> plugins = AnyPlugins(2);
   // Close a ring through some of them, in the order in which they stand.
   const auto members = *rc::gen::inRange<std::size_t>(2, plugins.size() + 1);
   for (std::size_t i = 0; i < members; ++i) {
     plugins[i].after.push_back(plugins[(i + 1) % members].name);
   }
-  const auto stages = PluginStages(plugins);
+  const auto stages = OrderPlugins(plugins);
   RC_ASSERT(!stages.has_value());
   RC_ASSERT(stages.error().message.starts_with("plugins wait for each other: "));
 }

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "tests/property/world.h"
+#include "tests/property/scenario.h"
 
 namespace reconciler {
 namespace {
@@ -28,19 +28,19 @@ std::map<std::string, Change> ByNode(const Plan& plan) {
 
 RC_GTEST_PROP(Plan, TheOrderOfNodesUnitsAndKeysChangesNothingOnAnyNode, ()) {
   test::ManifestParts parts = test::AnyManifest(2, 5);
-  test::World world = test::WorldOf(parts);
+  test::Scenario scenario = test::MakeScenario(parts);
   if (*rc::gen::arbitrary<bool>()) {  // with key pairs, so that authorized_keys has lines
-    const Plan first = world.MakePlan();
-    for (const NodeSpec& node : world.cluster.nodes) {
-      if (*rc::gen::arbitrary<bool>()) ApplyFiles(first, node, world.nodes.at(node.name));
+    const Plan first = scenario.MakePlan();
+    for (const NodeSpec& node : scenario.cluster.nodes) {
+      if (*rc::gen::arbitrary<bool>()) ApplyFiles(first, node, scenario.nodes.at(node.name));
     }
   }
   Shuffle(parts.nodes);
   Shuffle(parts.units);
   Shuffle(parts.sysctl);
-  test::World turned = test::WorldOf(parts);
-  turned.nodes = world.nodes;
-  RC_ASSERT(ByNode(turned.MakePlan()) == ByNode(world.MakePlan()));
+  test::Scenario turned = test::MakeScenario(parts);
+  turned.nodes = scenario.nodes;
+  RC_ASSERT(ByNode(turned.MakePlan()) == ByNode(scenario.MakePlan()));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ void ScratchMachine::Write(const std::string& path, const std::string& content, 
   Must(chmod(path.c_str(), mode) == 0, path);
 }
 
-Tree ScratchMachine::Look(const std::string& folder) const {
+Tree ScratchMachine::ReadTree(const std::string& folder) const {
   Tree tree;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (std::find(std::begin(kAccounts), std::end(kAccounts), entry.path()) != std::end(kAccounts))

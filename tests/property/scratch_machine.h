@@ -30,7 +30,7 @@ class ScratchMachine {
   ScratchMachine& operator=(const ScratchMachine&) = delete;
 
   void Write(const std::string& path, const std::string& content, mode_t mode = 0644) const;
-  Tree Look(const std::string& folder) const;
+  Tree ReadTree(const std::string& folder) const;
 
   // From now on the call of sync with this number (from 1) kills the shells above it; 0: none does.
   void KillAtSync(int number) const;

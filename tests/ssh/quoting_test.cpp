@@ -18,8 +18,8 @@ TEST_F(SshQuoting, HostileWordsComeBackByteForByte) {
     const auto words =
         *rc::gen::resize(30, rc::gen::container<std::vector<std::string>>(HostileWord()));
     EchoScript echo;
-    echo.Add(ShellQuote(EveryByteButNul()), EveryByteButNul());
-    for (const std::string& word : words) echo.Add(ShellQuote(word), word);
+    echo.Add(QuoteForShell(EveryByteButNul()), EveryByteButNul());
+    for (const std::string& word : words) echo.Add(QuoteForShell(word), word);
     const Deadline deadline = std::chrono::steady_clock::now() + Milliseconds(30000);
     RC_ASSERT((*shell)->Write(echo.script + "\n", deadline).has_value());
     std::string out;

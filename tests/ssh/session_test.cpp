@@ -166,7 +166,7 @@ TEST_F(SshSessionTest, NodeWithoutSudoIsARefusal) {
   node_.access.become = Become::kSudo;
   const auto reply = RunOnNode("echo in\n");
   ASSERT_TRUE(reply) << FormatError(reply.error());
-  const auto refusal = SudoRefusal(node_, *reply);
+  const auto refusal = FindSudoRefusal(node_, *reply);
   ASSERT_TRUE(refusal) << reply->exit_code << reply->err;
   EXPECT_EQ(refusal->message, fmt::format("spark-2: no sudo is installed for user '{}'", user_));
 }

@@ -75,7 +75,7 @@ Sshd::Sshd(const std::string& folder, const std::string& extra, const std::strin
 }
 
 void Sshd::MakeHostKey() {
-  const std::string key = ShellQuote(folder_ + "/host_key");
+  const std::string key = QuoteForShell(folder_ + "/host_key");
   Shell(fmt::format("rm -f {0} {0}.pub; ssh-keygen -q -t ed25519 -N '' -f {0}", key));
 }
 
@@ -121,7 +121,7 @@ std::string Sshd::KnownHostsLine() const {
 }
 
 std::string Sshd::Fingerprint() const {
-  return Split(Shell("ssh-keygen -lf " + ShellQuote(folder_ + "/host_key.pub")), ' ')[1];
+  return Split(Shell("ssh-keygen -lf " + QuoteForShell(folder_ + "/host_key.pub")), ' ')[1];
 }
 
 void SshTest::SetUp() {
@@ -140,7 +140,7 @@ void SshTest::SetUp() {
   unsetenv("SSH_AUTH_SOCK");
   user_ = getpwuid(geteuid())->pw_name;
   key_ = folder_ + "/key";
-  Shell(fmt::format("ssh-keygen -q -t ed25519 -N '' -f {}", ShellQuote(key_)));
+  Shell(fmt::format("ssh-keygen -q -t ed25519 -N '' -f {}", QuoteForShell(key_)));
 }
 
 void SshTest::TearDown() {

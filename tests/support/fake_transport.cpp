@@ -50,8 +50,8 @@ class FakeChannel : public Channel {
     if (behaviour_.drop_after) room = std::min(room, *behaviour_.drop_after - sent_);
     if (room == 0) return Fail(FakeError(node_, "the connection was lost"));
     Output output;
-    output.out = TakeFront(reply_.out, room);
-    output.err = TakeFront(reply_.err, room - output.out.size());
+    output.out = RemoveFront(reply_.out, room);
+    output.err = RemoveFront(reply_.err, room - output.out.size());
     sent_ += output.out.size() + output.err.size();
     const bool cut = behaviour_.drop_after && sent_ >= *behaviour_.drop_after;
     if (ran_ && reply_.out.empty() && reply_.err.empty() && !cut) {
@@ -69,7 +69,7 @@ class FakeChannel : public Channel {
     reply_ = {answer.exit_code, reply_.out + answer.out, reply_.err + answer.err};
   }
 
-  static std::string TakeFront(std::string& text, std::size_t count) {
+  static std::string RemoveFront(std::string& text, std::size_t count) {
     std::string front = text.substr(0, count);
     text.erase(0, front.size());
     return front;
@@ -109,7 +109,7 @@ Dial FakeNetwork::Dialer() {
   };
 }
 
-std::vector<std::string> FakeNetwork::ScriptsOf(const NodeName& node) const {
+std::vector<std::string> FakeNetwork::ListScripts(const NodeName& node) const {
   const std::lock_guard lock(mutex_);
   const auto found = scripts_.find(node);
   return found == scripts_.end() ? std::vector<std::string>{} : found->second;

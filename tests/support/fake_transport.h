@@ -33,7 +33,7 @@ class FakeNetwork {
   FakeNetwork& operator=(const FakeNetwork&) = delete;
 
   Dial Dialer();  // the network must outlive it and the transports that it makes
-  std::vector<std::string> ScriptsOf(const NodeName& node) const;
+  std::vector<std::string> ListScripts(const NodeName& node) const;
   void SetNode(const NodeName& node, FakeNode behaviour);
 
  private:

@@ -18,7 +18,7 @@ inline Change Named(const std::string& name, bool deferred = false) {
           .fingerprint = "f"};
 }
 
-inline Plan Of(std::vector<Change> changes) {
+inline Plan MakePlanWith(std::vector<Change> changes) {
   Plan plan{.manifest = "cluster.yaml", .spec_digest = "d", .id = std::string(64, '0')};
   if (!changes.empty()) plan.stages = {{.plugins = {"p"}, .changes = std::move(changes)}};
   return plan;

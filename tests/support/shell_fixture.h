@@ -52,8 +52,8 @@ class ShellTest : public testing::Test {
 
   // The same behind NodeHelper, as a session runs it. Nothing of the test goes to the log.
   ScriptReply RunRequest(const std::string& request, const std::string& nonce) {
-    return Run(ScriptPreamble(nonce) + NodeHelper() +
-               "note() { :; }\nD=" + ShellQuote(Path("state")) + "\n(\n" + request + "\n)\n");
+    return Run(BuildScriptPreamble(nonce) + NodeHelper() +
+               "note() { :; }\nD=" + QuoteForShell(Path("state")) + "\n(\n" + request + "\n)\n");
   }
 
   std::string directory_;

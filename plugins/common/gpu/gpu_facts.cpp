@@ -46,7 +46,7 @@ Observed<std::string> ParseModel(const ProbeReply& reply) {
     if (!path.starts_with(kGpuFolder)) continue;
     const auto* text = Known(line);
     if (text == nullptr) return line;
-    return Printable(Trim(text->substr(text->find(':') + 1)));
+    return MakePrintable(Trim(text->substr(text->find(':') + 1)));
   }
   return Absent{};
 }
@@ -56,12 +56,12 @@ Observed<std::string> ParseModule(std::string_view answer) {
   if (answer.starts_with("would insmod ")) return "available";
   if (answer.starts_with("would ")) {
     return Unknown{fmt::format("modprobe.d has its own way to load it: {}",
-                               Printable(answer.substr(std::string_view("would ").size())))};
+                               MakePrintable(answer.substr(std::string_view("would ").size())))};
   }
   // "modprobe: FATAL: Module x not found in directory /lib/modules/6.17.0".
   if (answer.find(" not found in directory ") != std::string_view::npos) return Absent{};
   const std::string_view said = Trim(answer.substr(std::min(answer.size(), answer.find(' '))));
-  return Unknown{said.empty() ? "modprobe failed without a word" : Printable(said)};
+  return Unknown{said.empty() ? "modprobe failed without a word" : MakePrintable(said)};
 }
 
 void StoreKernel(const CommandReply& reply, NodeFacts& facts) {
@@ -94,21 +94,21 @@ void StoreKernel(const CommandReply& reply, NodeFacts& facts) {
 }
 
 // "driver: open 580.142": a fact in a list of them.
-std::string Shown(std::string_view what, const Observed<std::string>& fact) {
+std::string FormatFact(std::string_view what, const Observed<std::string>& fact) {
   const auto* text = Known(fact);
   const bool none = std::holds_alternative<Absent>(fact);
   return fmt::format("{}: {}", what, text != nullptr ? *text : none ? "none" : "unknown");
 }
 
-std::string Shown(std::string_view what, const NodeFacts& facts, const char* key) {
+std::string FormatFact(std::string_view what, const NodeFacts& facts, const char* key) {
   const auto found = facts.values.find(key);
-  return Shown(what,
-               found == facts.values.end() ? Observed<std::string>("not asked") : found->second);
+  return FormatFact(
+      what, found == facts.values.end() ? Observed<std::string>("not asked") : found->second);
 }
 
 }  // namespace
 
-std::vector<Read> GpuReads(const std::optional<GpuSection>& section) {
+std::vector<Read> ListGpuReads(const std::optional<GpuSection>& section) {
   // The kernel writes ten megabytes of symbols to be looked through (45 ms): for a GB10, which has
   // no use for them, only where the manifest asks for what needs them.
   const bool always = section && section->Loads(kPeermemModule);
@@ -131,33 +131,33 @@ void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts) {
   StoreKernel(kernel->second, facts);
 }
 
-Observed<std::string> ModuleOf(const NodeFacts& facts, const std::string& module) {
+Observed<std::string> FindModule(const NodeFacts& facts, const std::string& module) {
   const auto found = facts.values.find(kModulePrefix + module);
   if (found == facts.values.end()) return Unknown{"modprobe was not asked about it"};
   return found->second;
 }
 
 bool IsModuleThere(const NodeFacts& facts, const std::string& module) {
-  const Observed<std::string> observed = ModuleOf(facts, module);
+  const Observed<std::string> observed = FindModule(facts, module);
   const auto* state = Known(observed);
   return state != nullptr && (*state == "loaded" || *state == "built in");
 }
 
-std::string KnownText(const NodeFacts& facts, const std::string& key) {
+std::string FindKnownText(const NodeFacts& facts, const std::string& key) {
   const auto found = facts.values.find(key);
   const auto* text = found == facts.values.end() ? nullptr : Known(found->second);
   return text == nullptr ? "" : *text;
 }
 
-std::string GpuEvidence(const NodeFacts& facts) {
-  return Join({Shown("driver", facts, kGpuDriverKey), Shown("GPU", facts, kGpuModelKey),
-               Shown("ib_register_peer_memory_client in the kernel", facts, kPeerSymbolKey),
-               Shown(kPeermemModule, ModuleOf(facts, std::string(kPeermemModule))),
-               Shown("CONFIG_DMA_SHARED_BUFFER", facts, kKernelDmabufKey),
-               Shown("CONFIG_PCI_P2PDMA", facts, kKernelP2pKey),
-               Shown("CUDA attribute 116", facts, kCudaRdmaKey),
-               Shown("CUDA attribute 124", facts, kCudaDmabufKey),
-               Shown("dma-buf of the adapter", facts, kNicDmabufKey)},
+std::string FormatGpuEvidence(const NodeFacts& facts) {
+  return Join({FormatFact("driver", facts, kGpuDriverKey), FormatFact("GPU", facts, kGpuModelKey),
+               FormatFact("ib_register_peer_memory_client in the kernel", facts, kPeerSymbolKey),
+               FormatFact(kPeermemModule, FindModule(facts, std::string(kPeermemModule))),
+               FormatFact("CONFIG_DMA_SHARED_BUFFER", facts, kKernelDmabufKey),
+               FormatFact("CONFIG_PCI_P2PDMA", facts, kKernelP2pKey),
+               FormatFact("CUDA attribute 116", facts, kCudaRdmaKey),
+               FormatFact("CUDA attribute 124", facts, kCudaDmabufKey),
+               FormatFact("dma-buf of the adapter", facts, kNicDmabufKey)},
               ", ");
 }
 

@@ -27,19 +27,19 @@ inline constexpr const char* kNicDmabufKey = "gpudirect.nic_dmabuf";  // "suppor
 
 // What the section's modules need besides nvidia_peermem. All plugins ask in these words, so that
 // the node is asked once.
-std::vector<Read> GpuReads(const std::optional<GpuSection>& section);
+std::vector<Read> ListGpuReads(const std::optional<GpuSection>& section);
 void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts);
 
 // "loaded", "built in" or "available"; Absent: this kernel has none of that name.
-Observed<std::string> ModuleOf(const NodeFacts& facts, const std::string& module);
+Observed<std::string> FindModule(const NodeFacts& facts, const std::string& module);
 
 // Loaded, or built in, which is as good.
 bool IsModuleThere(const NodeFacts& facts, const std::string& module);
 
 // A fact's text; empty when it is not known.
-std::string KnownText(const NodeFacts& facts, const std::string& key);
+std::string FindKnownText(const NodeFacts& facts, const std::string& key);
 
 // All of it in one line, for whoever must believe it.
-std::string GpuEvidence(const NodeFacts& facts);
+std::string FormatGpuEvidence(const NodeFacts& facts);
 
 }  // namespace reconciler::plugins

@@ -17,7 +17,7 @@ constexpr const char* kAttribute116 = "CUDA attribute 116 (GPUDirect RDMA)";
 constexpr const char* kAttribute124 = "CUDA attribute 124 (dma-buf)";
 constexpr const char* kAdapterProbe = "the adapter's own dma-buf probe";
 
-int BranchOf(std::string_view version) {
+int ReadBranch(std::string_view version) {
   int branch = 0;
   std::from_chars(version.data(), version.data() + version.size(), branch);
   return branch;
@@ -25,77 +25,77 @@ int BranchOf(std::string_view version) {
 
 // What both ways need: a driver, a GPU, and that the GPU does not refuse.
 struct Common {
-  GpuReach reach = {.answer = Answer::kUntold};  // anything else: it is decided
+  GpuReach reach = {.answer = Answer::kUndecided};  // anything else: it is decided
   bool open = false;
   bool gb10 = false;
   std::string model = {};
 };
 
-Common Decided(Common common, Answer answer, std::string why) {
+Common Decide(Common common, Answer answer, std::string why) {
   common.reach.answer = answer;
   common.reach.why = std::move(why);
   return common;
 }
 
 // Empty: nobody asked, or there was an answer.
-std::string WhyUnanswered(const NodeFacts& facts, const char* key) {
+std::string ExplainUnanswered(const NodeFacts& facts, const char* key) {
   const auto found = facts.values.find(key);
   const auto* unknown =
       found == facts.values.end() ? nullptr : std::get_if<Unknown>(&found->second);
   return unknown == nullptr ? "" : unknown->why;
 }
 
-Common CommonOf(const NodeFacts& facts) {
+Common JudgeCommon(const NodeFacts& facts) {
   Common common;
-  const Observed<std::string> driver = ValueOf(facts, kGpuDriverKey);
+  const Observed<std::string> driver = FindValue(facts, kGpuDriverKey);
   if (const auto* unknown = std::get_if<Unknown>(&driver)) {
-    return Decided(std::move(common), Answer::kUnknown, unknown->why);
+    return Decide(std::move(common), Answer::kUnknown, unknown->why);
   }
   const auto* flavour = Known(driver);
   if (flavour == nullptr) {
-    return Decided(std::move(common), Answer::kNo, "no NVIDIA driver is loaded");
+    return Decide(std::move(common), Answer::kNo, "no NVIDIA driver is loaded");
   }
   common.open = flavour->starts_with("open ");
   common.reach.driver = flavour->substr(flavour->find(' ') + 1);
-  const Observed<std::string> gpu = ValueOf(facts, kGpuModelKey);
+  const Observed<std::string> gpu = FindValue(facts, kGpuModelKey);
   if (const auto* unknown = std::get_if<Unknown>(&gpu)) {
-    return Decided(std::move(common), Answer::kUnknown, unknown->why);
+    return Decide(std::move(common), Answer::kUnknown, unknown->why);
   }
   if (Known(gpu) == nullptr) {
-    return Decided(std::move(common), Answer::kNo, "the NVIDIA driver has no GPU");
+    return Decide(std::move(common), Answer::kNo, "the NVIDIA driver has no GPU");
   }
   common.model = *Known(gpu);
   common.gb10 = common.model.find("GB10") != std::string::npos;
-  const std::string attribute = KnownText(facts, kCudaRdmaKey);
+  const std::string attribute = FindKnownText(facts, kCudaRdmaKey);
   if (attribute == "0") {
     std::string why =
         fmt::format("CUDA says that {} has no GPUDirect RDMA (attribute 116 is 0)", common.model);
-    return Decided(std::move(common), Answer::kNo, std::move(why));
+    return Decide(std::move(common), Answer::kNo, std::move(why));
   }
   if (attribute.empty()) common.reach.unasked.emplace_back(kAttribute116);
-  if (common.gb10 && attribute.empty() && BranchOf(common.reach.driver) <= kLastRefusingBranch) {
-    return Decided(std::move(common), Answer::kNo,
-                   "GB10 has no GPUDirect RDMA: its memory is the machine's memory");
+  if (common.gb10 && attribute.empty() && ReadBranch(common.reach.driver) <= kLastRefusingBranch) {
+    return Decide(std::move(common), Answer::kNo,
+                  "GB10 has no GPUDirect RDMA: its memory is the machine's memory");
   }
-  if (const std::string why = WhyUnanswered(facts, kCudaRdmaKey); !why.empty()) {
-    return Decided(std::move(common), Answer::kUnknown, why);
+  if (const std::string why = ExplainUnanswered(facts, kCudaRdmaKey); !why.empty()) {
+    return Decide(std::move(common), Answer::kUnknown, why);
   }
   return common;
 }
 
-GpuReach With(GpuReach reach, Answer answer, std::string why) {
+GpuReach SetAnswer(GpuReach reach, Answer answer, std::string why) {
   reach.answer = answer;
   reach.why = std::move(why);
   return reach;
 }
 
-GpuReach ReachOnceLoaded(const Common& common) {
+GpuReach JudgeReachOnceLoaded(const Common& common) {
   // Nobody has said yes for a GB10: its drivers said no as long as they were asked.
   if (common.gb10 && !common.reach.unasked.empty()) {
-    return With(common.reach, Answer::kUntold, "nvidia_peermem counts for nothing there");
+    return SetAnswer(common.reach, Answer::kUndecided, "nvidia_peermem counts for nothing there");
   }
-  return With(common.reach, Answer::kYes,
-              "nvidia_peermem lets the adapter read the memory of " + common.model);
+  return SetAnswer(common.reach, Answer::kYes,
+                   "nvidia_peermem lets the adapter read the memory of " + common.model);
 }
 
 // We loaded it, so that the manifest that does not ask for it takes it out. What hangs on it is
@@ -105,9 +105,9 @@ bool IsOursToUnload(const NodeFacts& facts) {
   return ledger != nullptr && ledger->Find(fmt::format("module/{}", kPeermemModule)) != nullptr;
 }
 
-GpuReach AnyReach(const NodeFacts& facts, bool loads) {
-  const GpuReach peermem = PeermemReach(facts, loads);
-  const GpuReach dmabuf = DmabufReach(facts);
+GpuReach JudgeAnyReach(const NodeFacts& facts, bool loads) {
+  const GpuReach peermem = JudgePeermemReach(facts, loads);
+  const GpuReach dmabuf = JudgeDmabufReach(facts);
   for (const Answer answer : {Answer::kYes, Answer::kUnknown}) {
     for (const GpuReach* reach : {&peermem, &dmabuf}) {
       if (reach->answer == answer) return *reach;
@@ -115,94 +115,95 @@ GpuReach AnyReach(const NodeFacts& facts, bool loads) {
   }
   if (peermem.why == dmabuf.why) return peermem;
   GpuReach both = dmabuf;
-  if (peermem.answer == Answer::kUntold) both.answer = Answer::kUntold;
+  if (peermem.answer == Answer::kUndecided) both.answer = Answer::kUndecided;
   both.why = fmt::format("{}, and {}", dmabuf.why, peermem.why);
   return both;
 }
 
 }  // namespace
 
-GpuReach PeermemReach(const NodeFacts& facts, bool loads) {
-  const Common common = CommonOf(facts);
-  if (common.reach.answer != Answer::kUntold) return common.reach;
-  const Observed<std::string> module = ModuleOf(facts, std::string(kPeermemModule));
+GpuReach JudgePeermemReach(const NodeFacts& facts, bool loads) {
+  const Common common = JudgeCommon(facts);
+  if (common.reach.answer != Answer::kUndecided) return common.reach;
+  const Observed<std::string> module = FindModule(facts, std::string(kPeermemModule));
   if (IsModuleThere(facts, std::string(kPeermemModule)) && (loads || !IsOursToUnload(facts))) {
-    return ReachOnceLoaded(common);
+    return JudgeReachOnceLoaded(common);
   }
-  if (KnownText(facts, kPeerSymbolKey) == "no") {
-    return With(common.reach, Answer::kNo,
-                fmt::format("nvidia_peermem cannot be loaded: {}", kNoPeerSymbol));
+  if (FindKnownText(facts, kPeerSymbolKey) == "no") {
+    return SetAnswer(common.reach, Answer::kNo,
+                     fmt::format("nvidia_peermem cannot be loaded: {}", kNoPeerSymbol));
   }
   if (std::holds_alternative<Absent>(module)) {
-    return With(common.reach, Answer::kNo, "this kernel has no module nvidia_peermem");
+    return SetAnswer(common.reach, Answer::kNo, "this kernel has no module nvidia_peermem");
   }
   if (const auto* unknown = std::get_if<Unknown>(&module)) {
-    return With(common.reach, Answer::kUnknown, "nvidia_peermem: " + unknown->why);
+    return SetAnswer(common.reach, Answer::kUnknown, "nvidia_peermem: " + unknown->why);
   }
-  if (loads) return ReachOnceLoaded(common);
-  return With(common.reach, Answer::kUntold, "nvidia_peermem is not loaded");
+  if (loads) return JudgeReachOnceLoaded(common);
+  return SetAnswer(common.reach, Answer::kUndecided, "nvidia_peermem is not loaded");
 }
 
-GpuReach DmabufReach(const NodeFacts& facts) {
-  Common common = CommonOf(facts);
-  if (common.reach.answer != Answer::kUntold) return common.reach;
+GpuReach JudgeDmabufReach(const NodeFacts& facts) {
+  Common common = JudgeCommon(facts);
+  if (common.reach.answer != Answer::kUndecided) return common.reach;
   GpuReach& reach = common.reach;
   if (!common.open) {
-    return With(reach, Answer::kNo, "the proprietary NVIDIA driver exports no GPU memory");
+    return SetAnswer(reach, Answer::kNo, "the proprietary NVIDIA driver exports no GPU memory");
   }
-  if (KnownText(facts, kKernelDmabufKey) == "no") {
-    return With(reach, Answer::kNo, "the kernel is built without dma-buf");
+  if (FindKnownText(facts, kKernelDmabufKey) == "no") {
+    return SetAnswer(reach, Answer::kNo, "the kernel is built without dma-buf");
   }
-  const std::string attribute = KnownText(facts, kCudaDmabufKey);
+  const std::string attribute = FindKnownText(facts, kCudaDmabufKey);
   if (attribute == "0") {
-    return With(reach, Answer::kNo,
-                fmt::format("CUDA says that {} exports no memory as dma-buf (attribute 124 is 0)",
-                            common.model));
+    return SetAnswer(
+        reach, Answer::kNo,
+        fmt::format("CUDA says that {} exports no memory as dma-buf (attribute 124 is 0)",
+                    common.model));
   }
-  const std::string adapter = KnownText(facts, kNicDmabufKey);
+  const std::string adapter = FindKnownText(facts, kNicDmabufKey);
   if (adapter == "unsupported") {
-    return With(reach, Answer::kNo, "the adapter takes no dma-buf");
+    return SetAnswer(reach, Answer::kNo, "the adapter takes no dma-buf");
   }
   for (const char* key : {kCudaDmabufKey, kNicDmabufKey}) {
-    if (std::string why = WhyUnanswered(facts, key); !why.empty()) {
-      return With(reach, Answer::kUnknown, std::move(why));
+    if (std::string why = ExplainUnanswered(facts, key); !why.empty()) {
+      return SetAnswer(reach, Answer::kUnknown, std::move(why));
     }
   }
   if (attribute.empty()) reach.unasked.emplace_back(kAttribute124);
   if (adapter.empty()) reach.unasked.emplace_back(kAdapterProbe);
   if (reach.unasked.empty()) {
-    return With(
+    return SetAnswer(
         reach, Answer::kYes,
         fmt::format("{} exports its memory as dma-buf, and the adapter takes it", common.model));
   }
-  return With(reach, Answer::kUntold,
-              attribute.empty()
-                  ? fmt::format("no file says that {} exports its memory", common.model)
-                  : "no adapter said that it takes dma-buf");
+  return SetAnswer(reach, Answer::kUndecided,
+                   attribute.empty()
+                       ? fmt::format("no file says that {} exports its memory", common.model)
+                       : "no adapter said that it takes dma-buf");
 }
 
-GpuReach ReachOf(const std::optional<GpuSection>& section, const NodeFacts& facts) {
+GpuReach JudgeReach(const std::optional<GpuSection>& section, const NodeFacts& facts) {
   const bool loads = section && section->Loads(kPeermemModule);
   switch (section ? section->mode : GpuMode::kAuto) {
     case GpuMode::kAuto:
-      return AnyReach(facts, loads);
+      return JudgeAnyReach(facts, loads);
     case GpuMode::kOff:
       return {Answer::kNo, "gpudirect is off in the manifest", {}, {}};
     case GpuMode::kPeermem:
-      return PeermemReach(facts, loads);
+      return JudgePeermemReach(facts, loads);
     case GpuMode::kDmabuf:
-      return DmabufReach(facts);
+      return JudgeDmabufReach(facts);
   }
   return {};
 }
 
 bool IsWorthAsking(const std::optional<GpuSection>& section, const NodeFacts& facts) {
-  const GpuReach reach = ReachOf(section, facts);
-  const bool open = reach.answer == Answer::kYes || reach.answer == Answer::kUntold;
+  const GpuReach reach = JudgeReach(section, facts);
+  const bool open = reach.answer == Answer::kYes || reach.answer == Answer::kUndecided;
   return open && !reach.unasked.empty();
 }
 
-std::string WithDriver(const GpuReach& reach) {
+std::string DescribeWithDriver(const GpuReach& reach) {
   return reach.driver.empty() ? reach.why : fmt::format("{} (driver {})", reach.why, reach.driver);
 }
 

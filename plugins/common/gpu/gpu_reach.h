@@ -13,10 +13,10 @@ namespace reconciler::plugins {
 // Whether the adapters of a node can read its GPU's memory, as far as the facts tell.
 struct GpuReach {
   enum class Answer {
-    kNo,       // the hardware, the driver or the kernel rule it out
-    kYes,      // nothing is missing
-    kUntold,   // nothing rules it out, and nothing that could be asked says yes
-    kUnknown,  // a fact could not be read
+    kNo,         // the hardware, the driver or the kernel rule it out
+    kYes,        // nothing is missing
+    kUndecided,  // nothing rules it out, and nothing that could be asked says yes
+    kUnknown,    // a fact could not be read
   };
   Answer answer = Answer::kUnknown;
   std::string why = {};     // stands in files: holds no version, which would change them
@@ -30,18 +30,18 @@ inline constexpr std::string_view kNoPeerSymbol =
     "bring";
 
 // Through nvidia_peermem; `loads`: the manifest has it loaded, where it can be.
-GpuReach PeermemReach(const NodeFacts& facts, bool loads);
+GpuReach JudgePeermemReach(const NodeFacts& facts, bool loads);
 // Through dma-buf, which the open driver exports.
-GpuReach DmabufReach(const NodeFacts& facts);
+GpuReach JudgeDmabufReach(const NodeFacts& facts);
 
 // By the manifest's mode: the way that it names, or any way.
-GpuReach ReachOf(const std::optional<GpuSection>& section, const NodeFacts& facts);
+GpuReach JudgeReach(const std::optional<GpuSection>& section, const NodeFacts& facts);
 
 // Whether CUDA or the adapter could still decide it, or decide otherwise. It costs a program that
 // is sent to the node, so that what files rule out is not asked about: a Spark, most of all.
 bool IsWorthAsking(const std::optional<GpuSection>& section, const NodeFacts& facts);
 
 // `why` with the driver's version.
-std::string WithDriver(const GpuReach& reach);
+std::string DescribeWithDriver(const GpuReach& reach);
 
 }  // namespace reconciler::plugins

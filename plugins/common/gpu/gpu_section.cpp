@@ -7,7 +7,7 @@ namespace {
 
 constexpr GpuMode kModes[] = {GpuMode::kAuto, GpuMode::kOff, GpuMode::kPeermem, GpuMode::kDmabuf};
 
-GpuMode ModeOf(std::string_view text) {
+GpuMode ParseMode(std::string_view text) {
   const auto found = std::find_if(std::begin(kModes), std::end(kModes),
                                   [&](GpuMode mode) { return ToString(mode) == text; });
   return found == std::end(kModes) ? GpuMode::kAuto : *found;
@@ -54,7 +54,7 @@ bool GpuSection::Loads(std::string_view module) const {
                      [&](const auto& one) { return one.name == module; });
 }
 
-std::optional<GpuSection> GpuSectionOf(const ClusterSpec& cluster) {
+std::optional<GpuSection> ReadGpuSection(const ClusterSpec& cluster) {
   const Value* value = cluster.settings.Find("gpudirect");
   if (value == nullptr || value->IsNull()) return std::nullopt;
   GpuSection section;
@@ -62,7 +62,7 @@ std::optional<GpuSection> GpuSectionOf(const ClusterSpec& cluster) {
     if (member.key == "gpudirect") section.position = member.key_position;
   }
   const Value* mode = value->IsMap() ? value->Find("mode") : value;
-  if (mode != nullptr) section.mode = ModeOf(mode->ScalarText());
+  if (mode != nullptr) section.mode = ParseMode(mode->ScalarText());
   section.required = section.mode == GpuMode::kPeermem || section.mode == GpuMode::kDmabuf;
   if (const Value* required = value->Find("required"); required && required->AsBool()) {
     section.required = *required->AsBool();

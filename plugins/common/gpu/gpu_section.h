@@ -35,7 +35,7 @@ struct GpuSection {
 };
 
 // nullopt: the manifest has none, so that nothing about GPUDirect is ours.
-std::optional<GpuSection> GpuSectionOf(const ClusterSpec& cluster);
+std::optional<GpuSection> ReadGpuSection(const ClusterSpec& cluster);
 
 std::string_view ToString(GpuMode mode);
 

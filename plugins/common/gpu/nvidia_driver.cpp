@@ -13,7 +13,7 @@ Observed<std::string> ParseNvidiaDriver(const Observed<std::string>& line) {
   const bool open = text->find("Open Kernel Module") != std::string::npos;
   for (const std::string& word : Split(*text, ' ')) {
     if (word.find('.') == std::string::npos || word[0] < '0' || word[0] > '9') continue;
-    return fmt::format("{} {}", open ? "open" : "proprietary", Printable(word));
+    return fmt::format("{} {}", open ? "open" : "proprietary", MakePrintable(word));
   }
   return Unknown{fmt::format("{} has no version in its first line", kDriverFile)};
 }

@@ -8,8 +8,9 @@
 namespace reconciler::plugins {
 namespace {
 
-std::string WhyForeign(const FileState& file, std::string_view cluster, std::string_view former) {
-  const auto owner = OwnerOf(file.content);
+std::string ExplainForeign(const FileState& file, std::string_view cluster,
+                           std::string_view former) {
+  const auto owner = FindOwner(file.content);
   if (!owner) {
     return "was not written by spark-reconcile: move it away, or take this out of the manifest";
   }
@@ -17,35 +18,35 @@ std::string WhyForeign(const FileState& file, std::string_view cluster, std::str
   return fmt::format(
       "belongs to cluster '{}': move it away if that cluster is gone, or take this out of the "
       "manifest",
-      Printable(*owner));
+      MakePrintable(*owner));
 }
 
 }  // namespace
 
-std::string WhyNotOurs(const Observed<FileState>& observed, std::string_view cluster,
-                       std::string_view former) {
+std::string ExplainNotOurs(const Observed<FileState>& observed, std::string_view cluster,
+                           std::string_view former) {
   const FileState* file = Known(observed);
-  return file == nullptr ? "" : WhyForeign(*file, cluster, former);
+  return file == nullptr ? "" : ExplainForeign(*file, cluster, former);
 }
 
 void BlockUnlessOurs(Resource& file, std::string_view cluster, std::string_view former) {
   const ResourceState* state = Known(file.observed);
   const auto* observed = state == nullptr ? nullptr : std::get_if<FileState>(state);
   if (observed == nullptr) return;
-  if (std::string why = WhyForeign(*observed, cluster, former); !why.empty())
+  if (std::string why = ExplainForeign(*observed, cluster, former); !why.empty())
     file.blocked = std::move(why);
 }
 
-std::string WhyFileStuck(const NodeFacts& facts, const std::string& path, std::string_view cluster,
-                         std::string_view former) {
-  const Observed<FileState> observed = FileOf(facts, path);
+std::string ExplainFileStuck(const NodeFacts& facts, const std::string& path,
+                             std::string_view cluster, std::string_view former) {
+  const Observed<FileState> observed = FindFile(facts, path);
   if (const auto* unknown = std::get_if<Unknown>(&observed)) {
     return fmt::format("{} cannot be read: {}", path, unknown->why);
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&observed)) {
     return fmt::format("{} cannot be read: {}", path, unsupported->why);
   }
-  const std::string why = WhyNotOurs(observed, cluster, former);
+  const std::string why = ExplainNotOurs(observed, cluster, former);
   return why.empty() ? "" : fmt::format("{} {}", path, why);
 }
 

@@ -10,16 +10,16 @@ namespace reconciler::plugins {
 
 // Why a whole file must not be overwritten by this cluster: others wrote it, or it belongs to
 // another cluster (`former` is the name that this one had before). Empty: it is ours or not there,
-// or nobody knows (see WhyFileStuck).
-std::string WhyNotOurs(const Observed<FileState>& observed, std::string_view cluster,
-                       std::string_view former = {});
+// or nobody knows (see ExplainFileStuck).
+std::string ExplainNotOurs(const Observed<FileState>& observed, std::string_view cluster,
+                           std::string_view former = {});
 
 // A file that is not ours is blocked, whatever else would block it.
 void BlockUnlessOurs(Resource& file, std::string_view cluster, std::string_view former = {});
 
 // Why a whole file of ours does not get its content, with its path, for what depends on that
 // content; empty: it does.
-std::string WhyFileStuck(const NodeFacts& facts, const std::string& path, std::string_view cluster,
-                         std::string_view former = {});
+std::string ExplainFileStuck(const NodeFacts& facts, const std::string& path,
+                             std::string_view cluster, std::string_view former = {});
 
 }  // namespace reconciler::plugins

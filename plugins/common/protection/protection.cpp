@@ -9,8 +9,8 @@
 namespace reconciler::plugins {
 namespace {
 
-std::string WhyUnclear(const NodeFacts& facts, const Observed<std::string>& routes) {
-  const Observed<std::string> links = ValueOf(facts, "host.links");
+std::string ExplainUnclear(const NodeFacts& facts, const Observed<std::string>& routes) {
+  const Observed<std::string> links = FindValue(facts, "host.links");
   if (const auto* unknown = std::get_if<Unknown>(&links)) return unknown->why;
   if (!facts.session_address.empty() && facts.session_interface.empty()) {
     return fmt::format("none holds {}, the address of this session", facts.session_address);
@@ -27,10 +27,10 @@ std::vector<std::string> Protection::Netdevs() const {
   return netdevs;
 }
 
-Protection ProtectionOf(const NodeSpec& node, const NodeFacts& facts) {
-  const Observed<std::string> routes = ValueOf(facts, std::string(kDefaultRouteKey));
+Protection FindProtection(const NodeSpec& node, const NodeFacts& facts) {
+  const Observed<std::string> routes = FindValue(facts, std::string(kDefaultRouteKey));
   Protection protection;
-  if (const std::string why = WhyUnclear(facts, routes); !why.empty()) {
+  if (const std::string why = ExplainUnclear(facts, routes); !why.empty()) {
     protection.unclear = "cannot tell which interface leads to this node: " + why;
   }
   // The first word on an interface stays.
@@ -54,7 +54,8 @@ Protection ProtectionOf(const NodeSpec& node, const NodeFacts& facts) {
   return protection;
 }
 
-std::string WhyProtected(const Protection& protection, const std::vector<std::string>& netdevs) {
+std::string ExplainProtected(const Protection& protection,
+                             const std::vector<std::string>& netdevs) {
   if (!protection.unclear.empty()) return protection.unclear;
   for (const std::string& netdev : netdevs) {
     const auto found = protection.carries.find(netdev);

@@ -21,9 +21,9 @@ struct Protection {
   std::vector<std::string> Netdevs() const;
 };
 
-Protection ProtectionOf(const NodeSpec& node, const NodeFacts& facts);
+Protection FindProtection(const NodeSpec& node, const NodeFacts& facts);
 
 // Why not all of these interfaces may be changed; empty: they may.
-std::string WhyProtected(const Protection& protection, const std::vector<std::string>& netdevs);
+std::string ExplainProtected(const Protection& protection, const std::vector<std::string>& netdevs);
 
 }  // namespace reconciler::plugins

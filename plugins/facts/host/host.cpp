@@ -38,24 +38,24 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
       RunProbe{.id = "host.managers",
                .argv = {"grep", "-rHs", "-e", "^ADMIN_STATE=", "-e", "^NETWORK_FILE=", "-e",
                         "^managed=", "/run/systemd/netif/links", "/run/NetworkManager/devices"}});
-  reads.push_back(PortsProbe(cluster, node));
+  reads.push_back(MakePortsProbe(cluster, node));
   return reads;
 }
 
-Observed<std::string> ReplyValue(const ProbeReply& reply, std::string_view path) {
+Observed<std::string> FindReplyValue(const ProbeReply& reply, std::string_view path) {
   const auto found = reply.values.find(std::string(path));
   if (found == reply.values.end()) return Unknown{"not answered"};
   return found->second;
 }
 
-std::string TextOf(const ProbeReply& reply, std::string_view path) {
-  const Observed<std::string> value = ReplyValue(reply, path);
+std::string FindText(const ProbeReply& reply, std::string_view path) {
+  const Observed<std::string> value = FindReplyValue(reply, path);
   const auto* text = Known(value);
   return text != nullptr ? std::string(Trim(*text)) : std::string();
 }
 
 // os-release is written in the quoting of sh: PRETTY_NAME="NVIDIA DGX OS 7.2".
-std::string PrettyName(std::string_view os_release) {
+std::string ReadPrettyName(std::string_view os_release) {
   constexpr std::string_view kKey = "PRETTY_NAME=";
   for (const std::string& line : SplitLines(os_release)) {
     if (!line.starts_with(kKey)) continue;
@@ -75,24 +75,24 @@ std::string PrettyName(std::string_view os_release) {
 }
 
 Observed<HostFact> ParseHost(const ProbeReply& reply) {
-  const Observed<std::string> hostname = ReplyValue(reply, kHostname);
+  const Observed<std::string> hostname = FindReplyValue(reply, kHostname);
   if (const auto* unknown = std::get_if<Unknown>(&hostname)) {
     return Unknown{fmt::format("{}: {}", kHostname, unknown->why)};
   }
   HostFact host;
-  host.hostname = TextOf(reply, kHostname);
-  host.machine_id = TextOf(reply, kMachineId);
-  host.boot_id = TextOf(reply, kBootId);
-  host.kernel = TextOf(reply, kRelease);
-  host.arch = TextOf(reply, kArch);
-  host.product = TextOf(reply, kProduct);
+  host.hostname = FindText(reply, kHostname);
+  host.machine_id = FindText(reply, kMachineId);
+  host.boot_id = FindText(reply, kBootId);
+  host.kernel = FindText(reply, kRelease);
+  host.arch = FindText(reply, kArch);
+  host.product = FindText(reply, kProduct);
   if (const auto file = reply.files.find(std::string(kOsRelease)); file != reply.files.end()) {
-    if (const auto* state = Known(file->second)) host.os = PrettyName(state->content);
+    if (const auto* state = Known(file->second)) host.os = ReadPrettyName(state->content);
   }
   return host;
 }
 
-Unknown WhyNoLinks(const CommandReply& ip) {
+Unknown ExplainNoLinks(const CommandReply& ip) {
   if (ip.exit_code == 124) return {fmt::format("ip gave no answer in {} s", kIpLimitS)};
   if (ip.exit_code == 127) return {"ip is not installed"};
   if (ip.exit_code == 0) return {"ip printed something other than JSON"};
@@ -115,7 +115,7 @@ void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
   }
   const auto links = ip->second.exit_code == 0 ? ParseIpAddr(ip->second.out) : std::nullopt;
   if (!links) {
-    facts.values["host.links"] = WhyNoLinks(ip->second);
+    facts.values["host.links"] = ExplainNoLinks(ip->second);
     return;
   }
   std::map<int, LinkManager> managers;
@@ -125,8 +125,8 @@ void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
   for (const auto& [name, link] : *links) {
     LinkFact fact = link.fact;
     const std::string folder = std::string(kSysNet) + name;
-    fact.phys_port_name = TextOf(reply, folder + std::string(kPortName));
-    fact.speed_mbps = ParseSpeed(TextOf(reply, folder + std::string(kSpeed)));
+    fact.phys_port_name = FindText(reply, folder + std::string(kPortName));
+    fact.speed_mbps = ParseSpeed(FindText(reply, folder + std::string(kSpeed)));
     if (const auto manager = managers.find(link.index); manager != managers.end()) {
       fact.manager = manager->second;
     }
@@ -147,7 +147,7 @@ bool Holds(const LinkFact& link, std::string_view address) {
 
 // sshd writes a link-local address as fe80::1%IF, and IPv4 on a dual-stack socket as
 // ::ffff:A.B.C.D.
-std::string SessionInterface(const NodeFacts& facts) {
+std::string FindSessionInterface(const NodeFacts& facts) {
   std::string_view address = facts.session_address;
   std::string_view scope;
   if (const std::size_t percent = address.find('%'); percent != std::string_view::npos) {
@@ -170,7 +170,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   if (const auto ports = reply.commands.find("host.ports"); ports != reply.commands.end()) {
     StorePorts(ports->second, facts);
   }
-  facts.session_interface = SessionInterface(facts);
+  facts.session_interface = FindSessionInterface(facts);
 }
 
 }  // namespace

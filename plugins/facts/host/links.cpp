@@ -16,12 +16,12 @@ using Json = nlohmann::json;
 constexpr std::string_view kNetworkd = "/run/systemd/netif/links/";
 constexpr std::string_view kNetworkManager = "/run/NetworkManager/devices/";
 
-std::string Text(const Json& object, const char* key) {
+std::string ReadText(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-int Number(const Json& object, const char* key, int otherwise) {
+int ReadNumber(const Json& object, const char* key, int otherwise) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number_unsigned()) return otherwise;
   const auto number = found->get<std::uint64_t>();
@@ -39,23 +39,23 @@ bool HasFlag(const Json& link, std::string_view flag) {
 
 void AddAddress(const Json& info, LinkFact& fact) {
   if (!info.is_object()) return;
-  const std::string family = Text(info, "family");
+  const std::string family = ReadText(info, "family");
   const std::string text =
-      Text(info, "local") + "/" + std::to_string(Number(info, "prefixlen", -1));
+      ReadText(info, "local") + "/" + std::to_string(ReadNumber(info, "prefixlen", -1));
   if (family == "inet") {
     if (const auto prefix = ParseIpv4Prefix(text)) fact.ipv4.push_back(*prefix);
-  } else if (family == "inet6" && !Text(info, "local").empty()) {
+  } else if (family == "inet6" && !ReadText(info, "local").empty()) {
     fact.ipv6.push_back(text);
   }
 }
 
 LinkFact ParseLink(const Json& link) {
   LinkFact fact;
-  fact.mac = Text(link, "address");
-  fact.mtu = Number(link, "mtu", 0);
+  fact.mac = ReadText(link, "address");
+  fact.mtu = ReadNumber(link, "mtu", 0);
   fact.admin_up = HasFlag(link, "UP");
   fact.carrier = HasFlag(link, "LOWER_UP");
-  fact.operstate = Text(link, "operstate");
+  fact.operstate = ReadText(link, "operstate");
   if (const auto addresses = link.find("addr_info");
       addresses != link.end() && addresses->is_array()) {
     for (const Json& info : *addresses) AddAddress(info, fact);
@@ -66,7 +66,7 @@ LinkFact ParseLink(const Json& link) {
 }
 
 // "/run/…/links/5:ADMIN_STATE=configured" → 5 and the rest, for a line below `folder`.
-std::optional<int> TakeIndex(std::string_view& line, std::string_view folder) {
+std::optional<int> ReadIndex(std::string_view& line, std::string_view folder) {
   if (!line.starts_with(folder)) return std::nullopt;
   int index = 0;
   const char* const end = line.data() + line.size();
@@ -84,8 +84,8 @@ std::optional<std::map<std::string, IndexedLink>> ParseIpAddr(std::string_view j
   std::map<std::string, IndexedLink> links;
   for (const Json& link : list) {
     if (!link.is_object()) continue;
-    const std::string name = Text(link, "ifname");
-    if (!name.empty()) links[name] = {Number(link, "ifindex", 0), ParseLink(link)};
+    const std::string name = ReadText(link, "ifname");
+    if (!name.empty()) links[name] = {ReadNumber(link, "ifindex", 0), ParseLink(link)};
   }
   return links;
 }
@@ -96,10 +96,10 @@ std::map<int, LinkManager> ParseManagers(std::string_view lines) {
   std::map<int, LinkManager> managers;
   for (const std::string& one : SplitLines(lines)) {
     std::string_view line = one;
-    if (const auto link = TakeIndex(line, kNetworkd)) {
+    if (const auto link = ReadIndex(line, kNetworkd)) {
       if (line == "ADMIN_STATE=unmanaged") unmanaged.insert(*link);
       if (line.starts_with("NETWORK_FILE=/")) with_file.insert(*link);
-    } else if (const auto device = TakeIndex(line, kNetworkManager)) {
+    } else if (const auto device = ReadIndex(line, kNetworkManager)) {
       if (line == "managed=true") managers[*device] = LinkManager::kNetworkManager;
     }
   }

@@ -28,7 +28,7 @@ exit 0
 
 }  // namespace
 
-RunProbe PortsProbe(const ClusterSpec& cluster, const NodeSpec& node) {
+RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node) {
   RunProbe probe{.id = "host.ports", .argv = {"sh", "-c", std::string(kScript), "sh"}};
   const Hardware* hardware = cluster.FindHardware(node.hardware);
   if (hardware == nullptr) return probe;
@@ -44,13 +44,13 @@ void StorePorts(const CommandReply& reply, NodeFacts& facts) {
     if (first == std::string::npos) continue;
     const std::string kind = line.substr(0, first);
     const std::size_t second = line.find(' ', first + 1);
-    const std::string subject = Printable(line.substr(first + 1, second - first - 1));
+    const std::string subject = MakePrintable(line.substr(first + 1, second - first - 1));
     if (kind == "function") {
       facts.values.try_emplace("host.pci." + subject, std::string());
       continue;
     }
     if (second == std::string::npos) continue;
-    const std::string text = Printable(Trim(line.substr(second + 1)));
+    const std::string text = MakePrintable(Trim(line.substr(second + 1)));
     if (kind == "errors") {
       Observed<std::string>& all =
           facts.values.try_emplace("host.errors." + subject, std::string()).first->second;

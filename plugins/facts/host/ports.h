@@ -8,7 +8,7 @@ namespace reconciler::plugins::host {
 // Where the PCI functions of the node's hardware are, and what ethtool (where there is one) tells
 // of its ports: FEC, lanes and error counters. All of it optional: verify judges what is told, and
 // no plan needs it. Not run on hardware.
-RunProbe PortsProbe(const ClusterSpec& cluster, const NodeSpec& node);
+RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node);
 // Facts: "host.pci.ADDRESS" is the netdev of a function that is there, or empty where it has none;
 // "host.fec.NETDEV", "host.lanes.NETDEV", "host.errors.NETDEV".
 void StorePorts(const CommandReply& reply, NodeFacts& facts);

@@ -42,7 +42,7 @@ int ParseThousandths(std::string_view text) {
 }
 
 // "4: ACTIVE"
-std::string AfterColon(const std::string& text) {
+std::string ReadAfterColon(const std::string& text) {
   const std::size_t colon = text.find(": ");
   return colon == std::string::npos ? text : text.substr(colon + 2);
 }
@@ -58,9 +58,10 @@ constexpr Field kFields[] = {
     {"hca_type", [](HcaFact& hca, const std::string& text) { hca.model = text; }},
     {"node_guid", [](HcaFact& hca, const std::string& text) { hca.node_guid = text; }},
     {"sys_image_guid", [](HcaFact& hca, const std::string& text) { hca.system_guid = text; }},
-    {"ports/1/state", [](HcaFact& hca, const std::string& text) { hca.state = AfterColon(text); }},
+    {"ports/1/state",
+     [](HcaFact& hca, const std::string& text) { hca.state = ReadAfterColon(text); }},
     {"ports/1/phys_state",
-     [](HcaFact& hca, const std::string& text) { hca.physical_state = AfterColon(text); }},
+     [](HcaFact& hca, const std::string& text) { hca.physical_state = ReadAfterColon(text); }},
     {"ports/1/rate",
      [](HcaFact& hca, const std::string& text) { hca.rate_mbps = ParseThousandths(text); }},
     {"ports/1/link_layer", [](HcaFact& hca, const std::string& text) { hca.link_layer = text; }},
@@ -172,7 +173,7 @@ void StoreLine(const std::string& line, NodeFacts& facts) {
 
 }  // namespace
 
-std::vector<Read> DeviceReads() {
+std::vector<Read> ListDeviceReads() {
   std::vector<Read> reads = {RunProbe{
       .id = kTables, .argv = {"sh", "-c", std::string(kScript), "sh", std::string(kFolder)}}};
   const auto add = [&reads](std::string_view path) {

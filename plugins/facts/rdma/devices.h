@@ -7,7 +7,7 @@
 
 namespace reconciler::plugins::rdma {
 
-std::vector<Read> DeviceReads();
+std::vector<Read> ListDeviceReads();
 
 // Fills `hcas`. The value "rdma.hcas" is how many, or Unknown with the reason.
 void StoreDevices(const ProbeReply& reply, NodeFacts& facts);

@@ -8,8 +8,8 @@ namespace reconciler::plugins::rdma {
 namespace {
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
-  std::vector<Read> reads = DeviceReads();
-  for (Read& read : SystemReads(MeasuresRdma(cluster))) reads.push_back(std::move(read));
+  std::vector<Read> reads = ListDeviceReads();
+  for (Read& read : ListSystemReads(MeasuresRdma(cluster))) reads.push_back(std::move(read));
   return reads;
 }
 

@@ -23,7 +23,7 @@ constexpr const char* kPattern =
     "rdma_cm|rdma_rxe|rdma_ucm) )";
 
 // "CmaTotal:        0 kB" → "0 kB"
-std::string ValueAfter(std::string_view line, std::string_view key) {
+std::string ReadValueAfter(std::string_view line, std::string_view key) {
   return std::string(Trim(line.substr(key.size())));
 }
 
@@ -36,11 +36,11 @@ void StoreLines(const std::string& out, NodeFacts& facts) {
   Observed<std::string> ufw = Absent{};
   for (const std::string& line : SplitLines(out)) {
     if (line.starts_with(kTotal)) {
-      total = ValueAfter(line, kTotal);
+      total = ReadValueAfter(line, kTotal);
     } else if (line.starts_with(kFree)) {
-      free = ValueAfter(line, kFree);
+      free = ReadValueAfter(line, kFree);
     } else if (line.starts_with(kUfw)) {
-      ufw = ValueAfter(line, kUfw) == "yes" ? "yes" : "no";
+      ufw = ReadValueAfter(line, kUfw) == "yes" ? "yes" : "no";
     } else if (const std::size_t blank = line.find(' '); blank != std::string::npos) {
       modules.push_back(line.substr(0, blank));
     }
@@ -48,14 +48,15 @@ void StoreLines(const std::string& out, NodeFacts& facts) {
   std::sort(modules.begin(), modules.end());
   facts.values["rdma.cma"] = total.empty() || free.empty()
                                  ? Observed<std::string>(Absent{})
-                                 : Printable(fmt::format("total {}, free {}", total, free));
-  facts.values["rdma.modules"] = Printable(Join(modules, " "));
+                                 : MakePrintable(fmt::format("total {}, free {}", total, free));
+  facts.values["rdma.modules"] = MakePrintable(Join(modules, " "));
   facts.values["rdma.ufw"] = std::move(ufw);
 }
 
-std::string Text(const Json& object, const char* key) {
+std::string ReadText(const Json& object, const char* key) {
   const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? Printable(found->get<std::string>()) : "-";
+  return found != object.end() && found->is_string() ? MakePrintable(found->get<std::string>())
+                                                     : "-";
 }
 
 Observed<std::string> ParseFirewall(const CommandReply& reply) {
@@ -65,14 +66,16 @@ Observed<std::string> ParseFirewall(const CommandReply& reply) {
   const auto list = document.is_object() ? document.find("nftables") : document.end();
   if (reply.exit_code != 0 || list == document.end() || !list->is_array()) {
     const std::vector<std::string> lines = SplitLines(reply.err);
-    return Unknown{"nft: " + (lines.empty() ? "not JSON" : Printable(lines.front()))};
+    return Unknown{"nft: " + (lines.empty() ? "not JSON" : MakePrintable(lines.front()))};
   }
   std::vector<std::string> chains;
   for (const Json& entry : *list) {
     const auto chain = entry.is_object() ? entry.find("chain") : entry.end();
-    if (chain == entry.end() || !chain->is_object() || Text(*chain, "hook") != "input") continue;
-    chains.push_back(fmt::format("{} {} {} {}", Text(*chain, "family"), Text(*chain, "table"),
-                                 Text(*chain, "name"), Text(*chain, "policy")));
+    if (chain == entry.end() || !chain->is_object() || ReadText(*chain, "hook") != "input")
+      continue;
+    chains.push_back(fmt::format("{} {} {} {}", ReadText(*chain, "family"),
+                                 ReadText(*chain, "table"), ReadText(*chain, "name"),
+                                 ReadText(*chain, "policy")));
   }
   if (chains.empty()) return Absent{};
   std::sort(chains.begin(), chains.end());
@@ -81,7 +84,7 @@ Observed<std::string> ParseFirewall(const CommandReply& reply) {
 
 }  // namespace
 
-std::vector<Read> SystemReads(bool deep) {
+std::vector<Read> ListSystemReads(bool deep) {
   std::vector<Read> reads = {ReadValue{kOfedFile}, ReadValue{kDriverFile},
                              RunProbe{.id = kLines,
                                       .argv = {"grep", "-hsE", kPattern, "/proc/meminfo",
@@ -98,7 +101,7 @@ void StoreSystem(const ProbeReply& reply, NodeFacts& facts) {
   if (const auto ofed = reply.values.find(kOfedFile); ofed != reply.values.end()) {
     const std::string* version = Known(ofed->second);
     facts.values["rdma.ofed"] =
-        version != nullptr ? Observed<std::string>(Printable(Trim(*version))) : ofed->second;
+        version != nullptr ? Observed<std::string>(MakePrintable(Trim(*version))) : ofed->second;
   }
   if (const auto driver = reply.values.find(kDriverFile); driver != reply.values.end()) {
     facts.values[kGpuDriverKey] = ParseNvidiaDriver(driver->second);

@@ -8,7 +8,7 @@
 namespace reconciler::plugins::rdma {
 
 // `deep`: what costs a program of its own, too (the firewall).
-std::vector<Read> SystemReads(bool deep);
+std::vector<Read> ListSystemReads(bool deep);
 
 // "rdma.cma": "total 0 kB, free 940604 kB". "rdma.modules": those that RDMA and NCCL need, sorted,
 // with a blank between them. "rdma.ofed": version of an mlx5 driver that is not the kernel's own.

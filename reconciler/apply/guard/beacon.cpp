@@ -11,7 +11,7 @@ namespace {
 
 // "fd12:3456:789a:1::2": a unique local prefix (RFC 4193) from the apply's id, the rail and the
 // node's place among those applied.
-std::string Address(const std::string& digest, int rail, std::size_t place) {
+std::string ComputeBeaconAddress(const std::string& digest, int rail, std::size_t place) {
   const auto group = [&](std::size_t at) {  // as the kernel prints it, without leading zeros
     return std::stoul(digest.substr(at, 4), nullptr, 16);
   };
@@ -21,9 +21,9 @@ std::string Address(const std::string& digest, int rail, std::size_t place) {
 
 }  // namespace
 
-Peers PeersOf(const Fabric& fabric, const NodeName& node, const std::set<NodeName>& applied,
-              std::string_view apply_id) {
-  const std::string digest = Sha256Hex(apply_id);
+Peers ListPeers(const Fabric& fabric, const NodeName& node, const std::set<NodeName>& applied,
+                std::string_view apply_id) {
+  const std::string digest = ComputeSha256Hex(apply_id);
   const auto place = [&](const NodeName& name) {
     return static_cast<std::size_t>(std::distance(applied.begin(), applied.find(name)));
   };
@@ -38,12 +38,12 @@ Peers PeersOf(const Fabric& fabric, const NodeName& node, const std::set<NodeNam
       if (port.node == node || !applied.contains(port.node)) continue;
       met.insert(port.node);
       lines += fmt::format("peer {} {} {}\n", own->netdev,
-                           Address(digest, segment.rail, place(port.node)), port.node);
+                           ComputeBeaconAddress(digest, segment.rail, place(port.node)), port.node);
     }
     if (lines.empty()) continue;
-    peers.text +=
-        fmt::format("own {} {}/64\n", own->netdev, Address(digest, segment.rail, place(node))) +
-        lines;
+    peers.text += fmt::format("own {} {}/64\n", own->netdev,
+                              ComputeBeaconAddress(digest, segment.rail, place(node))) +
+                  lines;
   }
   if (met.size() < applied.size()) peers.rounds = static_cast<int>(applied.size());
   return peers;

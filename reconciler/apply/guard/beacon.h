@@ -22,7 +22,7 @@ struct Peers {
 
 // The peers of `node` among `applied`, the nodes that this apply changes: those that share a
 // segment with it. A node without any can decide nothing by itself and falls back.
-Peers PeersOf(const Fabric& fabric, const NodeName& node, const std::set<NodeName>& applied,
-              std::string_view apply_id);
+Peers ListPeers(const Fabric& fabric, const NodeName& node, const std::set<NodeName>& applied,
+                std::string_view apply_id);
 
 }  // namespace reconciler

@@ -14,20 +14,20 @@ namespace reconciler {
 namespace {
 
 // A request that the trial does not outlast has failed: the nodes take the plan back by then.
-Milliseconds RequestLimit(const GuardTimes& times) {
+Milliseconds ComputeRequestLimit(const GuardTimes& times) {
   return std::chrono::seconds(std::clamp(times.revert_after, 10, 30));
 }
 constexpr std::chrono::seconds kBetweenTries{3};
 
-Error NodeError(const NodeName& node, const std::string& what, const ScriptReply& reply) {
+Error MakeNodeError(const NodeName& node, const std::string& what, const ScriptReply& reply) {
   const std::vector<std::string> lines = SplitLines(std::string(Trim(reply.err)));
   return {.kind = ErrorKind::kApply,
           .message = fmt::format("{}: exit {}{}", what, reply.exit_code,
-                                 lines.empty() ? "" : ": " + Printable(lines.back())),
+                                 lines.empty() ? "" : ": " + MakePrintable(lines.back())),
           .context = {node}};
 }
 
-std::vector<std::string> NetdevsOf(const Fabric& fabric, const NodeName& node) {
+std::vector<std::string> ListNetdevs(const Fabric& fabric, const NodeName& node) {
   std::vector<std::string> netdevs;
   const auto ports = fabric.ports.find(node);
   if (ports == fabric.ports.end()) return netdevs;
@@ -37,7 +37,7 @@ std::vector<std::string> NetdevsOf(const Fabric& fabric, const NodeName& node) {
 
 }  // namespace
 
-std::vector<const NodeSpec*> Guard::Nodes() const {
+std::vector<const NodeSpec*> Guard::ListNodes() const {
   std::vector<const NodeSpec*> nodes;
   for (const NodeSpec& node : cluster_.nodes) {
     if (stages_.contains(node.name)) nodes.push_back(&node);
@@ -45,21 +45,21 @@ std::vector<const NodeSpec*> Guard::Nodes() const {
   return nodes;
 }
 
-std::set<NodeName> Guard::Applied() const {
+std::set<NodeName> Guard::ListApplied() const {
   std::set<NodeName> names;
   for (const auto& [name, stages] : stages_) names.insert(name);
   return names;
 }
 
-Errors Guard::OnEveryNode(const std::string& what,
-                          const std::function<std::string(const NodeName&)>& request) {
+Errors Guard::RunOnEveryNode(const std::string& what,
+                             const std::function<std::string(const NodeName&)>& request) {
   Errors errors;
   std::mutex mutex;
-  ForEachNode(Nodes(), [&](const NodeSpec& node) {
-    const auto reply = sessions_.Run(node, request(node.name), RequestLimit(times_));
+  ForEachNode(ListNodes(), [&](const NodeSpec& node) {
+    const auto reply = sessions_.Run(node, request(node.name), ComputeRequestLimit(times_));
     if (reply && reply->exit_code == 0) return;
     const std::lock_guard lock(mutex);
-    errors.push_back(reply ? NodeError(node.name, what, *reply) : reply.error());
+    errors.push_back(reply ? MakeNodeError(node.name, what, *reply) : reply.error());
   });
   return errors;
 }
@@ -70,64 +70,65 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
     const auto taken = journal.steps.find(node.name);
     std::size_t next = taken == journal.steps.end() ? 0 : taken->second;
     for (const Stage& stage : pass.stages) {
-      const std::vector<const Change*> work = WorkOn(stage, node.name);
+      const std::vector<const Change*> work = ListWork(stage, node.name);
       if (work.empty()) continue;
       GuardedStage guarded{.first_step = next};
       for (const Change* change : work) guarded.changes.push_back(*change);
-      const std::vector<Step> steps = StepsOf(work);
-      staging[node.name] += StageRequest(steps, next, journal.directory);
+      const std::vector<Step> steps = ListSteps(work);
+      staging[node.name] += BuildStageRequest(steps, next, journal.directory);
       next += steps.size();
       stages_[node.name].push_back(std::move(guarded));
     }
   }
-  Errors errors = OnEveryNode("the plan could not be staged", [&](const NodeName& node) {
-    return staging[node] + ArmRequest(journal.directory,
-                                      RevertScript(stages_.at(node), journal.directory), times_,
-                                      NetdevsOf(fabric, node));
+  Errors errors = RunOnEveryNode("the plan could not be staged", [&](const NodeName& node) {
+    return staging[node] + BuildArmRequest(journal.directory,
+                                           BuildRevertScript(stages_.at(node), journal.directory),
+                                           times_, ListNetdevs(fabric, node));
   });
   if (errors.empty() && !beat_.joinable()) {
-    beat_ = sessions_.Beat(BeatRequest(journal.directory),
+    beat_ = sessions_.Beat(BuildBeatRequest(journal.directory),
                            std::chrono::seconds(times_.revert_after) / 3);
   }
   return errors;
 }
 
-Errors Guard::Intent(const Fabric& fabric,
-                     const std::function<Documents(const NodeName&)>& documents) {
-  const std::string journal = JournalDirectory(apply_id_);
+Errors Guard::RecordIntent(const Fabric& fabric,
+                           const std::function<Documents(const NodeName&)>& documents) {
+  const std::string journal = GetJournalDirectory(apply_id_);
   std::map<NodeName, Peers> peers;
-  for (const NodeName& node : Applied()) {
-    peers[node] = PeersOf(fabric, node, Applied(), apply_id_);
+  for (const NodeName& node : ListApplied()) {
+    peers[node] = ListPeers(fabric, node, ListApplied(), apply_id_);
     rounds_ = std::max(rounds_, peers[node].rounds);
   }
-  return OnEveryNode("the plan could not be prepared for its commit", [&](const NodeName& node) {
-    return IntentRequest(journal, documents(node), peers.at(node));
+  return RunOnEveryNode("the plan could not be prepared for its commit", [&](const NodeName& node) {
+    return BuildIntentRequest(journal, documents(node), peers.at(node));
   });
 }
 
 Errors Guard::Commit() {
   beat_ = {};
   return EndOnEveryNode("the plan could not be committed",
-                        CommitRequest(JournalDirectory(apply_id_)));
+                        BuildCommitRequest(GetJournalDirectory(apply_id_)));
 }
 
 Errors Guard::Finish() {
-  const std::string request = FinishRequest(JournalDirectory(apply_id_));
-  return OnEveryNode("the guard could not be taken away", [&](const NodeName&) { return request; });
+  const std::string request = BuildFinishRequest(GetJournalDirectory(apply_id_));
+  return RunOnEveryNode("the guard could not be taken away",
+                        [&](const NodeName&) { return request; });
 }
 
 Errors Guard::Revert(const std::set<NodeName>& in_a_step) {
   beat_ = {};
   return EndOnEveryNode("the plan could not be taken back",
-                        RevertRequest(JournalDirectory(apply_id_)), in_a_step);
+                        BuildRevertRequest(GetJournalDirectory(apply_id_)), in_a_step);
 }
 
-int Guard::LongestStep(const NodeName& node) const {
+int Guard::FindLongestStep(const NodeName& node) const {
   int longest = 0;
   for (const GuardedStage& stage : stages_.at(node)) {
     std::vector<const Change*> changes;
     for (const Change& change : stage.changes) changes.push_back(&change);
-    for (const Step& step : StepsOf(changes)) {
+    for (const Step& step : ListSteps(changes)) {
       const auto* command = std::get_if<RunCommand>(&step.action);
       if (command != nullptr) longest = std::max(longest, command->time_limit_s);
     }
@@ -139,12 +140,12 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
                              const std::set<NodeName>& in_a_step) {
   Errors errors;
   std::mutex mutex;
-  ForEachNode(Nodes(), [&](const NodeSpec& node) {
+  ForEachNode(ListNodes(), [&](const NodeSpec& node) {
     // By then the node has ended it by itself, or never will.
     const auto deadline =
         std::chrono::steady_clock::now() +
         std::chrono::seconds(times_.revert_after + times_.moment() * rounds_ + 60 +
-                             (in_a_step.contains(node.name) ? LongestStep(node.name) : 0));
+                             (in_a_step.contains(node.name) ? FindLongestStep(node.name) : 0));
     for (;;) {
       const auto reply = sessions_.RunAfresh(node, request, kGuardEndLimit);
       if (reply && reply->exit_code == 0) return;
@@ -154,7 +155,7 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
         continue;
       }
       const std::lock_guard lock(mutex);
-      errors.push_back(reply ? NodeError(node.name, what, *reply) : reply.error());
+      errors.push_back(reply ? MakeNodeError(node.name, what, *reply) : reply.error());
       return;
     }
   });

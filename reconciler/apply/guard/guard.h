@@ -34,34 +34,35 @@ class Guard {
       : cluster_(cluster), sessions_(sessions), apply_id_(std::move(apply_id)), times_(times) {}
 
   // Every node that `pass` changes gets its bytes and is armed, at the same time, and read back.
-  // Any error: nothing may be changed; what was armed must be taken back with Revert. `journal` is
+  // Any error: nothing may be changed; what was armed must be reverted with Revert. `journal` is
   // as it stands before the pass.
   Errors StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal);
 
   // Two steps: first every armed node says that it is ready, then every one commits. An error of
   // the first step: nothing is committed anywhere, and Revert takes it back. An error of the
   // second: the node named could not be told; it decides by itself, as its peers did.
-  Errors Intent(const Fabric& fabric, const std::function<Documents(const NodeName&)>& documents);
+  Errors RecordIntent(const Fabric& fabric,
+                      const std::function<Documents(const NodeName&)>& documents);
   Errors Commit();
   Errors Finish();
 
-  // Every armed node takes the plan back now. A node that cannot be asked does so by itself when
+  // Every armed node reverts the plan now. A node that cannot be asked does so by itself when
   // its limit has passed; it is tried again until then. `in_a_step`: nodes that may still be at
   // work on a step, which is progress for as long as the step may take.
   Errors Revert(const std::set<NodeName>& in_a_step = {});
 
-  bool Armed() const { return !stages_.empty(); }
-  std::set<NodeName> Applied() const;
+  bool IsArmed() const { return !stages_.empty(); }
+  std::set<NodeName> ListApplied() const;
 
  private:
-  std::vector<const NodeSpec*> Nodes() const;  // that this apply changes
-  Errors OnEveryNode(const std::string& what,
-                     const std::function<std::string(const NodeName&)>& request);
+  std::vector<const NodeSpec*> ListNodes() const;  // that this apply changes
+  Errors RunOnEveryNode(const std::string& what,
+                        const std::function<std::string(const NodeName&)>& request);
 
   // Tried again, through new sessions, until the node has decided.
   Errors EndOnEveryNode(const std::string& what, const std::string& request,
                         const std::set<NodeName>& in_a_step = {});
-  int LongestStep(const NodeName& node) const;  // seconds
+  int FindLongestStep(const NodeName& node) const;  // seconds
 
   const ClusterSpec& cluster_;
   Sessions& sessions_;

@@ -66,7 +66,7 @@ done
 exit 0
 )sh";
 
-std::string BootUnit(std::string_view journal) {
+std::string BuildBootUnit(std::string_view journal) {
   return fmt::format(
       "# Written by spark-reconcile while an apply is under way, and taken away when it is "
       "decided.\n"
@@ -81,12 +81,12 @@ std::string BootUnit(std::string_view journal) {
 
 }  // namespace
 
-std::string ArmRequest(std::string_view journal, std::string_view revert, const GuardTimes& times,
-                       const std::vector<std::string>& netdevs) {
+std::string BuildArmRequest(std::string_view journal, std::string_view revert,
+                            const GuardTimes& times, const std::vector<std::string>& netdevs) {
   std::string conf;
   for (const std::string& netdev : netdevs) {
     for (const char* family : {"ipv4", "ipv6"}) {
-      conf += fmt::format(" /proc/sys/net/{}/conf/{}/*", family, ShellQuote(netdev));
+      conf += fmt::format(" /proc/sys/net/{}/conf/{}/*", family, QuoteForShell(netdev));
     }
   }
   if (!conf.empty()) {  // as it was before the first pass
@@ -94,9 +94,11 @@ std::string ArmRequest(std::string_view journal, std::string_view revert, const 
   }
   const std::string apply_id(journal.substr(journal.rfind('/') + 1));
   const std::string commit =
-      ScriptHead("Completes apply " + apply_id + " on this node.", journal) + std::string(kCommit);
+      BuildScriptHead("Completes apply " + apply_id + " on this node.", journal) +
+      std::string(kCommit);
   const std::string finish =
-      ScriptHead("Takes away what guarded apply " + apply_id + ".", journal) + std::string(kFinish);
+      BuildScriptHead("Takes away what guarded apply " + apply_id + ".", journal) +
+      std::string(kFinish);
   return fmt::format(
       R"sh(J={journal}
 script() {{ printf '%s' "$2" >"$J/$1.new"; }}
@@ -117,49 +119,50 @@ systemctl is-active -q {unit}.timer || systemctl is-active -q {unit}.service ||
   say 'the timer that takes changes back is not active' || exit 1
 {conf}note 'armed: without progress for {limit} s this node takes it back'
 )sh",
-      fmt::arg("journal", ShellQuote(journal)), fmt::arg("revert", ShellQuote(revert)),
-      fmt::arg("sshd", kSshUnits), fmt::arg("conf", conf), fmt::arg("commit", ShellQuote(commit)),
-      fmt::arg("finish", ShellQuote(finish)),
-      fmt::arg("watch", ShellQuote(WatchScript(apply_id, journal, times))),
-      fmt::arg("unit", GuardUnit(apply_id)), fmt::arg("boot", ShellQuote(BootUnit(journal))),
+      fmt::arg("journal", QuoteForShell(journal)), fmt::arg("revert", QuoteForShell(revert)),
+      fmt::arg("sshd", kSshUnits), fmt::arg("conf", conf),
+      fmt::arg("commit", QuoteForShell(commit)), fmt::arg("finish", QuoteForShell(finish)),
+      fmt::arg("watch", QuoteForShell(BuildWatchScript(apply_id, journal, times))),
+      fmt::arg("unit", NameGuardUnit(apply_id)),
+      fmt::arg("boot", QuoteForShell(BuildBootUnit(journal))),
       fmt::arg("limit", times.revert_after));
 }
 
-std::string IntentRequest(std::string_view journal, const Documents& documents,
-                          const Peers& peers) {
+std::string BuildIntentRequest(std::string_view journal, const Documents& documents,
+                               const Peers& peers) {
   std::string script =
-      fmt::format("J={}\nundecided && progress 0 && prepare || exit 1\n", ShellQuote(journal));
+      fmt::format("J={}\nundecided && progress 0 && prepare || exit 1\n", QuoteForShell(journal));
   for (const auto& [name, text] : documents) {
     script += fmt::format(
         "to=\"$J/documents/\"{} && mkdir -p \"${{to%/*}}\" && printf '%s' {} >\"$to\" && sync "
         "\"$to\" || exit 1\n",
-        ShellQuote(name), ShellQuote(text));
+        QuoteForShell(name), QuoteForShell(text));
   }
   return script + fmt::format(
                       "printf '%s' {} >\"$J/peers\" && echo {} >\"$J/rounds\" && sync \"$J/peers\" "
                       "\"$J/rounds\" || exit 1\n"
                       "undecided && : >\"$J/intent\" && sync \"$J/intent\" \"$J\" && progress 0 || "
                       "exit 1\nbeacons replace\nnote 'ready to commit'\n",
-                      ShellQuote(peers.text), peers.rounds);
+                      QuoteForShell(peers.text), peers.rounds);
 }
 
-std::string CommitRequest(std::string_view journal) {
-  return fmt::format("sh {}/commit\n", ShellQuote(journal));
+std::string BuildCommitRequest(std::string_view journal) {
+  return fmt::format("sh {}/commit\n", QuoteForShell(journal));
 }
 
-std::string FinishRequest(std::string_view journal) {
-  return fmt::format("sh {}/finish\n", ShellQuote(journal));
+std::string BuildFinishRequest(std::string_view journal) {
+  return fmt::format("sh {}/finish\n", QuoteForShell(journal));
 }
 
-std::string BeatRequest(std::string_view journal) {
-  return fmt::format("J={}\nundecided && progress 0\n", ShellQuote(journal));
+std::string BuildBeatRequest(std::string_view journal) {
+  return fmt::format("J={}\nundecided && progress 0\n", QuoteForShell(journal));
 }
 
-std::string RevertRequest(std::string_view journal) {
-  return fmt::format("[ -e {0}/revert ] || exit 0\nsh {0}/revert\n", ShellQuote(journal));
+std::string BuildRevertRequest(std::string_view journal) {
+  return fmt::format("[ -e {0}/revert ] || exit 0\nsh {0}/revert\n", QuoteForShell(journal));
 }
 
-std::string LeftoversRequest() {
+std::string BuildLeftoversRequest() {
   return R"sh(for apply in $(ls -t "$D/journal" 2>/dev/null); do
   J=$D/journal/$apply
   [ -e "$J/revert" ] || continue
@@ -173,8 +176,8 @@ done
 )sh";
 }
 
-std::string EndLeftoverRequest(std::string_view apply_id, LeftoverEnd end) {
-  const std::string journal = ShellQuote(JournalDirectory(apply_id));
+std::string BuildEndLeftoverRequest(std::string_view apply_id, LeftoverEnd end) {
+  const std::string journal = QuoteForShell(GetJournalDirectory(apply_id));
   switch (end) {
     case LeftoverEnd::kCommit:
       return fmt::format("sh {0}/commit >&2 && echo commit\n", journal);

@@ -15,7 +15,7 @@ namespace reconciler {
 // way. It needs neither us nor sshd.
 //
 // An apply's life on a node, as `watch` finds it when the timer fires:
-//   no intent             the node takes the apply back
+//   no intent             the node reverts the apply
 //   intent, no decision   it waits a moment, asks its peers' beacons, then commits or takes back
 //   decision "commit"     it carries the commit out, keeps its beacon for the others for a while
 //   decision "revert"     it tries the revert again when that failed
@@ -35,8 +35,8 @@ struct GuardTimes {
 // Arms the guard and reads it back: success only when the timer is active. Arming again (a further
 // pass) replaces the revert script and counts as progress. `netdevs`: whose kernel settings are
 // noted for the revert.
-std::string ArmRequest(std::string_view journal, std::string_view revert, const GuardTimes& times,
-                       const std::vector<std::string>& netdevs = {});
+std::string BuildArmRequest(std::string_view journal, std::string_view revert,
+                            const GuardTimes& times, const std::vector<std::string>& netdevs = {});
 
 // Files below /var/lib/spark-reconcile by name, as they will be after the commit.
 using Documents = std::map<std::string, std::string>;
@@ -44,29 +44,30 @@ using Documents = std::map<std::string, std::string>;
 // The node is ready to commit and says so with its beacons: every file is as the apply left it, the
 // bytes lie beside their targets, the ledger's documents are there. `rounds`: how often its peers
 // must have answered before it may commit without us.
-std::string IntentRequest(std::string_view journal, const Documents& documents, const Peers& peers);
+std::string BuildIntentRequest(std::string_view journal, const Documents& documents,
+                               const Peers& peers);
 
 // The decision; what was on trial takes its place. Exit code 3: the node has taken the apply back.
-std::string CommitRequest(std::string_view journal);
+std::string BuildCommitRequest(std::string_view journal);
 
 // Every node has committed: nothing is kept for the others any more.
-std::string FinishRequest(std::string_view journal);
+std::string BuildFinishRequest(std::string_view journal);
 
 // Counts as progress.
-std::string BeatRequest(std::string_view journal);
+std::string BuildBeatRequest(std::string_view journal);
 
 // Takes the apply back now. Exit code 0: every file is as it was.
-std::string RevertRequest(std::string_view journal);
+std::string BuildRevertRequest(std::string_view journal);
 
 // What earlier applies left undecided or unfinished, and which were finished, one line each on
 // stdout: "APPLY none|intent|commit|revert|finished". Precondition: we hold the node's lock, so
 // their controllers have lost this node at least.
-std::string LeftoversRequest();
+std::string BuildLeftoversRequest();
 
 // kAskPeers: by the peers' beacons, as the node would decide after its deadline.
 enum class LeftoverEnd { kCommit, kRevert, kAskPeers };
 
 // Ends one of them. stdout: "commit" where that is how it ended.
-std::string EndLeftoverRequest(std::string_view apply_id, LeftoverEnd end);
+std::string BuildEndLeftoverRequest(std::string_view apply_id, LeftoverEnd end);
 
 }  // namespace reconciler

@@ -21,10 +21,10 @@ struct Leftover {
   std::string state = {};  // none, intent, commit, revert, finished
 };
 
-Error Failed(const NodeName& node, const ScriptReply& reply) {
+Error MakeFailedError(const NodeName& node, const ScriptReply& reply) {
   return {.kind = ErrorKind::kApply,
           .message = fmt::format("an earlier apply could not be ended: exit {}: {}",
-                                 reply.exit_code, Printable(Trim(reply.err))),
+                                 reply.exit_code, MakePrintable(Trim(reply.err))),
           .context = {node},
           .hint =
               "run the script `revert` in the newest folder below "
@@ -36,10 +36,10 @@ Result<std::vector<Leftover>> Find(const std::vector<const NodeSpec*>& nodes, Se
   std::optional<Error> error;
   std::mutex mutex;
   ForEachNode(nodes, [&](const NodeSpec& node) {
-    const auto reply = sessions.Run(node, LeftoversRequest(), kReadLimit);
+    const auto reply = sessions.Run(node, BuildLeftoversRequest(), kReadLimit);
     const std::lock_guard lock(mutex);
     if (!reply || reply->exit_code != 0) {
-      error = reply ? Failed(node.name, *reply) : reply.error();
+      error = reply ? MakeFailedError(node.name, *reply) : reply.error();
       return;
     }
     for (const std::string& line : SplitLines(reply->out)) {
@@ -52,7 +52,7 @@ Result<std::vector<Leftover>> Find(const std::vector<const NodeSpec*>& nodes, Se
 }
 
 // Who has decided stays with it; who is ready follows a peer that has committed.
-LeftoverEnd EndFor(const Leftover& one, const std::vector<Leftover>& all) {
+LeftoverEnd ChooseEnd(const Leftover& one, const std::vector<Leftover>& all) {
   const bool committed = std::any_of(all.begin(), all.end(), [&](const Leftover& other) {
     return other.apply_id == one.apply_id && (other.state == "commit" || other.state == "finished");
   });
@@ -71,12 +71,14 @@ class Ending {
     ForEachNode(nodes_, [&](const NodeSpec& node) {
       for (const Leftover& one : leftovers_) {
         if (one.node != &node || one.state == "finished") continue;
-        const auto reply = Ask(node, EndLeftoverRequest(one.apply_id, EndFor(one, leftovers_)));
+        const auto reply =
+            SendRequest(node, BuildEndLeftoverRequest(one.apply_id, ChooseEnd(one, leftovers_)));
         if (!reply) return;
         const bool commit = Trim(reply->out) == "commit";
         const std::lock_guard lock(mutex_);
-        told_.push_back(fmt::format("{}: an earlier apply was cut off and is {} now: {}", node.name,
-                                    commit ? "completed" : "taken back", Printable(one.apply_id)));
+        reports_.push_back(fmt::format("{}: an earlier apply was cut off and is {} now: {}",
+                                       node.name, commit ? "completed" : "taken back",
+                                       MakePrintable(one.apply_id)));
         if (commit) committed_.push_back(one);
       }
     });
@@ -86,25 +88,27 @@ class Ending {
   void FinishAll() {
     ForEachNode(nodes_, [&](const NodeSpec& node) {
       for (const Leftover& one : committed_) {
-        if (one.node == &node && !Ask(node, FinishRequest(JournalDirectory(one.apply_id)))) return;
+        if (one.node == &node &&
+            !SendRequest(node, BuildFinishRequest(GetJournalDirectory(one.apply_id))))
+          return;
       }
     });
   }
 
   std::optional<Error> error = {};
 
-  std::vector<std::string> Told() {
-    std::sort(told_.begin(), told_.end());
-    return std::move(told_);
+  std::vector<std::string> TakeReports() {
+    std::sort(reports_.begin(), reports_.end());
+    return std::move(reports_);
   }
 
  private:
-  std::optional<ScriptReply> Ask(const NodeSpec& node, const std::string& request) {
+  std::optional<ScriptReply> SendRequest(const NodeSpec& node, const std::string& request) {
     auto reply = sessions_.Run(node, request,
                                kGuardEndLimit + kRoundLimit * static_cast<int>(nodes_.size()));
     if (reply && reply->exit_code == 0) return std::move(*reply);
     const std::lock_guard lock(mutex_);
-    error = reply ? Failed(node.name, *reply) : reply.error();
+    error = reply ? MakeFailedError(node.name, *reply) : reply.error();
     return std::nullopt;
   }
 
@@ -112,7 +116,7 @@ class Ending {
   Sessions& sessions_;
   const std::vector<Leftover>& leftovers_;
   std::mutex mutex_ = {};
-  std::vector<std::string> told_ = {};
+  std::vector<std::string> reports_ = {};
   std::vector<Leftover> committed_ = {};
 };
 
@@ -126,7 +130,7 @@ Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>
   ending.EndAll();
   if (!ending.error && whole) ending.FinishAll();
   if (ending.error) return Fail(std::move(*ending.error));
-  return ending.Told();
+  return ending.TakeReports();
 }
 
 }  // namespace reconciler

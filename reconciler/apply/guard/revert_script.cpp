@@ -12,20 +12,20 @@
 namespace reconciler {
 namespace {
 
-std::string CommandLine(const RunCommand& command) {
-  const std::string argv = ShellJoin(command.argv);
-  return fmt::format("as {} timeout -k 2 {} {}", ShellQuote(command.user), command.time_limit_s,
+std::string FormatCommand(const RunCommand& command) {
+  const std::string argv = JoinForShell(command.argv);
+  return fmt::format("as {} timeout -k 2 {} {}", QuoteForShell(command.user), command.time_limit_s,
                      argv);
 }
 
-std::vector<Step> StepsOf(const GuardedStage& stage) {
+std::vector<Step> ListSteps(const GuardedStage& stage) {
   std::vector<const Change*> changes;
   for (const Change& change : stage.changes) changes.push_back(&change);
-  return StepsOf(changes);
+  return ListSteps(changes);
 }
 
-// Only what had begun is taken back.
-std::string IfBegun(std::size_t step, std::string_view how, const std::string& command) {
+// Only what had begun is reverted.
+std::string BuildIfBegun(std::size_t step, std::string_view how, const std::string& command) {
   return fmt::format("[ ! -e \"$J/{}/begun\" ] || {} {}\n", step, how, command);
 }
 
@@ -38,29 +38,30 @@ bool MustSucceed(const RunCommand& command) {
 }
 
 // What the triggers make of the restored files.
-std::string TriggersAgain(const GuardedStage& stage) {
+std::string BuildTriggersAgain(const GuardedStage& stage) {
   std::string text;
-  for (const Step& step : StepsOf(stage)) {
+  for (const Step& step : ListSteps(stage)) {
     if (step.change != Step::kTrigger) continue;
     // A file may have changed although its trigger had not begun.
-    text += IfBegun(stage.first_step, "live", CommandLine(std::get<RunCommand>(step.action)));
+    text +=
+        BuildIfBegun(stage.first_step, "live", FormatCommand(std::get<RunCommand>(step.action)));
   }
   return text;
 }
 
 // What systemctl does without a reload is done to files and outlives a power loss; live values do
 // not.
-bool OutlivesARestart(const RunCommand& command) {
+bool OutlivesReboot(const RunCommand& command) {
   return command.argv.size() > 1 && command.argv[0] == "systemctl" &&
          command.argv[1] == "--no-reload";
 }
 
-enum class UndoAt { kOnce, kAfterTriggers, kBoot };
+enum class RevertAt { kOnce, kAfterTriggers, kBoot };
 
 // Each change's own undo, newest change first. A change without steps is done by the triggers, and
 // so it is done anew when they have run again.
-std::string UndoCommands(const GuardedStage& stage, UndoAt at) {
-  const std::vector<Step> steps = StepsOf(stage);
+std::string BuildRevertCommands(const GuardedStage& stage, RevertAt at) {
+  const std::vector<Step> steps = ListSteps(stage);
   std::string text;
   for (std::size_t i = stage.changes.size(); i-- > 0;) {
     const auto own = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
@@ -68,14 +69,14 @@ std::string UndoCommands(const GuardedStage& stage, UndoAt at) {
              (stage.changes[i].actions.empty() && step.change == Step::kTrigger);
     });
     if (own == steps.end()) continue;
-    const auto number = at == UndoAt::kAfterTriggers && own->change == Step::kTrigger
+    const auto number = at == RevertAt::kAfterTriggers && own->change == Step::kTrigger
                             ? stage.first_step
                             : stage.first_step + static_cast<std::size_t>(own - steps.begin());
-    for (const Action& action : stage.changes[i].undo) {
+    for (const Action& action : stage.changes[i].revert) {
       const auto* command = std::get_if<RunCommand>(&action);
-      if (command == nullptr || (at == UndoAt::kBoot && !OutlivesARestart(*command))) continue;
-      const bool last = at == UndoAt::kAfterTriggers && MustSucceed(*command);
-      text += IfBegun(number, last ? "last" : "live", CommandLine(*command));
+      if (command == nullptr || (at == RevertAt::kBoot && !OutlivesReboot(*command))) continue;
+      const bool last = at == RevertAt::kAfterTriggers && MustSucceed(*command);
+      text += BuildIfBegun(number, last ? "last" : "live", FormatCommand(*command));
     }
   }
   return text;
@@ -190,48 +191,48 @@ exit $failed
 
 }  // namespace
 
-std::string GuardUnit(std::string_view apply_id) {
+std::string NameGuardUnit(std::string_view apply_id) {
   return fmt::format("spark-reconcile-guard-{}", apply_id);
 }
 
-std::string ScriptHead(std::string_view purpose, std::string_view journal) {
+std::string BuildScriptHead(std::string_view purpose, std::string_view journal) {
   const std::string_view apply_id = journal.substr(journal.rfind('/') + 1);
   return fmt::format(
              "#!/bin/sh\n# {} Root may run it by hand.\nJ={}\nUNIT={}\nD={}\n"
              "export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
              "umask 077\ncd /\n",
-             purpose, ShellQuote(journal), GuardUnit(apply_id), kStateFolder) +
-         std::string(JournalFunctions());
+             purpose, QuoteForShell(journal), NameGuardUnit(apply_id), kStateFolder) +
+         std::string(GetJournalFunctions());
 }
 
-std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_view journal) {
-  std::string script = ScriptHead(fmt::format("Takes back what apply {} did on this node.",
-                                              journal.substr(journal.rfind('/') + 1)),
-                                  journal);
-  script += HomePathFunction();
+std::string BuildRevertScript(const std::vector<GuardedStage>& stages, std::string_view journal) {
+  std::string script = BuildScriptHead(fmt::format("Takes back what apply {} did on this node.",
+                                                   journal.substr(journal.rfind('/') + 1)),
+                                       journal);
+  script += GetHomePathFunction();
   script += kHead;
-  std::string undo;
-  std::string undo_again;
-  std::string undo_at_boot;
+  std::string revert;
+  std::string revert_again;
+  std::string revert_at_boot;
   for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
-    undo += UndoCommands(*stage, UndoAt::kOnce);
-    undo_again += UndoCommands(*stage, UndoAt::kAfterTriggers);
-    undo_at_boot += UndoCommands(*stage, UndoAt::kBoot);
+    revert += BuildRevertCommands(*stage, RevertAt::kOnce);
+    revert_again += BuildRevertCommands(*stage, RevertAt::kAfterTriggers);
+    revert_at_boot += BuildRevertCommands(*stage, RevertAt::kBoot);
   }
-  // Some states need the new files to be taken back (a unit's links), others the old ones (a
+  // Some states need the new files to be reverted (a unit's links), others the old ones (a
   // reload). An undo sets a state, so that twice is as good as once.
-  script += "if [ \"${1:-}\" = boot ]; then\n:\n" + undo_at_boot + "else\n:\n" + undo + "fi\n";
+  script += "if [ \"${1:-}\" = boot ]; then\n:\n" + revert_at_boot + "else\n:\n" + revert + "fi\n";
   script += kRestoreFiles;
   script +=
       "if [ \"${1:-}\" = boot ]; then\nlive timeout 30 netplan generate\nlive "
       "timeout 30 systemctl daemon-reload\nelse\n:\n";
-  for (const GuardedStage& stage : stages) script += TriggersAgain(stage);
-  script +=
-      undo_again + fmt::format(
-                       "restore_conf\n[ ! -e \"$J/sshd\" ] || for unit in {}; do read -r was\n"
-                       "  [ \"$was\" != active ] || systemctl is-active -q $unit || live systemctl "
-                       "start $unit\ndone <\"$J/sshd\"\nfi\n",
-                       kSshUnits);
+  for (const GuardedStage& stage : stages) script += BuildTriggersAgain(stage);
+  script += revert_again +
+            fmt::format(
+                "restore_conf\n[ ! -e \"$J/sshd\" ] || for unit in {}; do read -r was\n"
+                "  [ \"$was\" != active ] || systemctl is-active -q $unit || live systemctl "
+                "start $unit\ndone <\"$J/sshd\"\nfi\n",
+                kSshUnits);
   return script + std::string(kTail);
 }
 

@@ -16,20 +16,20 @@ struct GuardedStage {
 
 // What stands before the functions of every script that is left on a node: its journal, its units'
 // name, the environment.
-std::string ScriptHead(std::string_view purpose, std::string_view journal);
+std::string BuildScriptHead(std::string_view purpose, std::string_view journal);
 // What carries logins, by the names that it has on Debian, Ubuntu and others. A revert starts again
 // what was active when the guard was armed.
 inline constexpr std::string_view kSshUnits = "ssh.service sshd.service ssh.socket sshd.socket";
 
 // "spark-reconcile-guard-1f0c2ab9-5e31a7d0": the timer and the boot-time units of an apply.
-std::string GuardUnit(std::string_view apply_id);
+std::string NameGuardUnit(std::string_view apply_id);
 
 // The script that takes an apply back on its node: decides, ends what is on trial, restores every
 // journalled file (content, mode, owner, times; newest step first), removes the directories that
-// the apply made, and runs the triggers and the undo commands of what had begun, so that live
+// the apply made, and runs the triggers and the revert commands of what had begun, so that live
 // values follow the files. With the argument "boot" only the files are restored: live values are
 // fresh then. Root may run it by hand at any time before the decision, and again after it. Exit
 // code 0: `state` is "reverted"; otherwise "revert-failed", and it says which files are left.
-std::string RevertScript(const std::vector<GuardedStage>& stages, std::string_view journal);
+std::string BuildRevertScript(const std::vector<GuardedStage>& stages, std::string_view journal);
 
 }  // namespace reconciler

@@ -118,10 +118,11 @@ decided
 
 }  // namespace
 
-std::string WatchScript(std::string_view apply_id, std::string_view journal,
-                        const GuardTimes& times) {
-  return ScriptHead(fmt::format("Decides about apply {} when its controller is gone.", apply_id),
-                    journal) +
+std::string BuildWatchScript(std::string_view apply_id, std::string_view journal,
+                             const GuardTimes& times) {
+  return BuildScriptHead(
+             fmt::format("Decides about apply {} when its controller is gone.", apply_id),
+             journal) +
          fmt::format("LIMIT={}\nMOMENT={}\nLINGER={}\n", times.revert_after, times.moment(),
                      times.linger()) +
          std::string(kWatch);

@@ -12,20 +12,20 @@ namespace {
 
 using Changes = std::vector<const Change*>;
 
-std::string LastLine(const std::string& text) {
+std::string FindLastLine(const std::string& text) {
   const std::vector<std::string> lines = SplitLines(std::string(Trim(text)));
-  return lines.empty() ? "" : Printable(lines.back());
+  return lines.empty() ? "" : MakePrintable(lines.back());
 }
 
 // "exit 1: No space left on device", or what the time limit or a missing program looks like.
-std::string Reason(const StepReply& reply, const Action& action) {
+std::string ExplainFailure(const StepReply& reply, const Action& action) {
   if (const auto* command = std::get_if<RunCommand>(&action)) {
     if (reply.exit_code == 124) {
       return fmt::format("did not end within {} s", command->time_limit_s);
     }
     if (reply.exit_code == 127) return "is not installed";
   }
-  const std::string evidence = LastLine(reply.err.empty() ? reply.out : reply.err);
+  const std::string evidence = FindLastLine(reply.err.empty() ? reply.out : reply.err);
   return fmt::format("exit {}{}{}", reply.exit_code, evidence.empty() ? "" : ": ", evidence);
 }
 
@@ -36,9 +36,9 @@ class NodeStage {
       : node_(node), changes_(std::move(changes)), result_(result), on_event_(on_event) {}
 
   void Run(Sessions& sessions, std::string_view journal, std::size_t first_step) {
-    const std::vector<Step> steps = StepsOf(changes_);
-    auto reply =
-        sessions.Run(node_, ActivateRequest(steps, first_step, journal), ApplyLimit(steps));
+    const std::vector<Step> steps = ListSteps(changes_);
+    auto reply = sessions.Run(node_, BuildActivateRequest(steps, first_step, journal),
+                              ComputeApplyLimit(steps));
     if (!reply) {
       // Nothing came back, so nothing is known about any step: the next gather tells.
       for (const Change* change : changes_)
@@ -55,11 +55,11 @@ class NodeStage {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
       if (i >= replies.size()) {
-        Failed(step, "the node's shell ended early");
+        RecordFailure(step, "the node's shell ended early");
         return;
       }
       if (replies[i].exit_code != 0) {
-        Failed(step, Reason(replies[i], step.action));
+        RecordFailure(step, ExplainFailure(replies[i], step.action));
         return;
       }
       if (step.change == Step::kTrigger) {
@@ -76,7 +76,7 @@ class NodeStage {
     }
   }
 
-  void Failed(const Step& step, const std::string& why) {
+  void RecordFailure(const Step& step, const std::string& why) {
     result_.errors.push_back({.kind = ErrorKind::kApply,
                               .message = Describe(step.action) + ": " + why,
                               .context = {node_.name}});
@@ -107,10 +107,10 @@ struct NodeWork {
 };
 
 // Only what has something to do; nodes in manifest order, so that the canary is the first of them.
-std::vector<NodeWork> WorkOf(const Stage& stage, const ClusterSpec& cluster) {
+std::vector<NodeWork> CollectWork(const Stage& stage, const ClusterSpec& cluster) {
   std::vector<NodeWork> work;
   for (const NodeSpec& node : cluster.nodes) {
-    Changes changes = WorkOn(stage, node.name);
+    Changes changes = ListWork(stage, node.name);
     if (!changes.empty()) work.push_back({&node, std::move(changes)});
   }
   return work;
@@ -124,7 +124,7 @@ bool FlipsLinks(const Stage& stage) {
 
 }  // namespace
 
-std::vector<const Change*> WorkOn(const Stage& stage, const NodeName& node) {
+std::vector<const Change*> ListWork(const Stage& stage, const NodeName& node) {
   Changes changes;
   for (const Change& change : stage.changes) {
     const bool runs = !change.actions.empty() || !change.triggers.empty();
@@ -151,7 +151,7 @@ ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessio
       report.interrupted = true;
       return report;
     }
-    const std::vector<NodeWork> work = WorkOf(stage, cluster);
+    const std::vector<NodeWork> work = CollectWork(stage, cluster);
     for (const NodeWork& item : work) {  // before any thread runs: the maps do not grow any more
       report.nodes[item.node->name];
       journal.steps[item.node->name];
@@ -161,7 +161,7 @@ ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessio
       std::size_t& first_step = journal.steps.at(item.node->name);
       NodeStage(*item.node, item.changes, report.nodes.at(item.node->name), on_event)
           .Run(sessions, journal.directory, first_step);
-      first_step += StepsOf(item.changes).size();
+      first_step += ListSteps(item.changes).size();
     };
     std::vector<const NodeSpec*> rest;
     for (const NodeWork& item : work) {

@@ -42,6 +42,6 @@ ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessio
                   Journal& journal, const OnEvent& on_event, const ShouldStop& should_stop = {});
 
 // What a stage does on one node; empty when there is nothing to do.
-std::vector<const Change*> WorkOn(const Stage& stage, const NodeName& node);
+std::vector<const Change*> ListWork(const Stage& stage, const NodeName& node);
 
 }  // namespace reconciler

@@ -13,21 +13,21 @@
 namespace reconciler {
 namespace {
 
-std::string StageCall(const Action& action, std::size_t number) {
+std::string BuildStageCall(const Action& action, std::size_t number) {
   struct Visitor {
     std::size_t number;
     static std::string Trial(const std::string& path) {
-      const auto trial = TrialOf(path);
-      return ShellQuote(trial ? trial->trial : "");
+      const auto trial = FindTrial(path);
+      return QuoteForShell(trial ? trial->trial : "");
     }
     std::string operator()(const WriteFile& write) const {
-      return fmt::format("stage_write {} {} {:04o} {} {} {} {}", number, ShellQuote(write.path),
-                         write.state.mode, ShellQuote(write.state.owner),
-                         ShellQuote(write.state.group), ShellQuote(write.state.content),
+      return fmt::format("stage_write {} {} {:04o} {} {} {} {}", number, QuoteForShell(write.path),
+                         write.state.mode, QuoteForShell(write.state.owner),
+                         QuoteForShell(write.state.group), QuoteForShell(write.state.content),
                          Trial(write.path));
     }
     std::string operator()(const RemoveFile& remove) const {
-      return fmt::format("stage_remove {} {} {}", number, ShellQuote(remove.path),
+      return fmt::format("stage_remove {} {} {}", number, QuoteForShell(remove.path),
                          Trial(remove.path));
     }
     std::string operator()(const RunCommand&) const { return {}; }  // brings nothing
@@ -36,24 +36,24 @@ std::string StageCall(const Action& action, std::size_t number) {
 }
 
 // Seconds that a step may take; a write may wait for a slow disk.
-int StepLimitS(const Action& action) {
+int ComputeStepLimitS(const Action& action) {
   const auto* command = std::get_if<RunCommand>(&action);
   return command != nullptr ? command->time_limit_s + 3 : 10;
 }
 
-std::string StepCall(const Action& action, std::size_t number) {
+std::string BuildStepCall(const Action& action, std::size_t number) {
   struct Visitor {
     std::size_t number;
     std::string operator()(const WriteFile& write) const {
-      return fmt::format("write_file {} {} {} {}", number, ShellQuote(write.path),
-                         ShellQuote(write.state.owner), ShellQuote(write.state.group));
+      return fmt::format("write_file {} {} {} {}", number, QuoteForShell(write.path),
+                         QuoteForShell(write.state.owner), QuoteForShell(write.state.group));
     }
     std::string operator()(const RemoveFile& remove) const {
-      return fmt::format("remove_file {} {}", number, ShellQuote(remove.path));
+      return fmt::format("remove_file {} {}", number, QuoteForShell(remove.path));
     }
     std::string operator()(const RunCommand& command) const {
       return fmt::format("command_step {} {} {} {}", number, command.time_limit_s,
-                         ShellQuote(command.user), ShellJoin(command.argv));
+                         QuoteForShell(command.user), JoinForShell(command.argv));
     }
   };
   return std::visit(Visitor{number}, action);
@@ -61,7 +61,7 @@ std::string StepCall(const Action& action, std::size_t number) {
 
 }  // namespace
 
-std::vector<Step> StepsOf(const std::vector<const Change*>& changes) {
+std::vector<Step> ListSteps(const std::vector<const Change*>& changes) {
   std::vector<Step> steps;
   std::vector<RunCommand> triggers;
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -76,33 +76,33 @@ std::vector<Step> StepsOf(const std::vector<const Change*>& changes) {
   return steps;
 }
 
-std::string JournalDirectory(std::string_view apply_id) {
+std::string GetJournalDirectory(std::string_view apply_id) {
   return std::string(kStateFolder) + "/journal/" + std::string(apply_id);
 }
 
-std::string NewApplyId(const Plan& plan) {
+std::string MakeApplyId(const Plan& plan) {
   return plan.id.substr(0, 8) + "-" + MakeNonce().substr(0, 8);
 }
 
-std::string StageRequest(const std::vector<Step>& steps, std::size_t first_step,
-                         std::string_view journal) {
+std::string BuildStageRequest(const std::vector<Step>& steps, std::size_t first_step,
+                              std::string_view journal) {
   std::string script =
-      fmt::format("J={}\nmkdir -p \"$J\" && undecided || exit 1\n", ShellQuote(journal));
+      fmt::format("J={}\nmkdir -p \"$J\" && undecided || exit 1\n", QuoteForShell(journal));
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const std::string call = StageCall(steps[i].action, first_step + i);
+    const std::string call = BuildStageCall(steps[i].action, first_step + i);
     if (!call.empty()) script += call + " || exit 1\n";
   }
   return script + "find \"$J\" -exec sync {} +\n";
 }
 
-std::string ActivateRequest(const std::vector<Step>& steps, std::size_t first_step,
-                            std::string_view journal) {
-  std::string script = fmt::format("J={}\nworking || exit 1\n", ShellQuote(journal));
+std::string BuildActivateRequest(const std::vector<Step>& steps, std::size_t first_step,
+                                 std::string_view journal) {
+  std::string script = fmt::format("J={}\nworking || exit 1\n", QuoteForShell(journal));
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    script +=
-        fmt::format("frame step\nbegin {} {} &&\n  {}\nended $?\n", StepLimitS(steps[i].action),
-                    ShellQuote(Printable(Describe(steps[i].action))),
-                    StepCall(steps[i].action, first_step + i));
+    script += fmt::format("frame step\nbegin {} {} &&\n  {}\nended $?\n",
+                          ComputeStepLimitS(steps[i].action),
+                          QuoteForShell(MakePrintable(Describe(steps[i].action))),
+                          BuildStepCall(steps[i].action, first_step + i));
   }
   return script;
 }
@@ -119,9 +119,9 @@ std::vector<StepReply> ParseApplyReply(const ScriptReply& reply, std::string_vie
   return replies;
 }
 
-Milliseconds ApplyLimit(const std::vector<Step>& steps) {
+Milliseconds ComputeApplyLimit(const std::vector<Step>& steps) {
   int seconds = 20;
-  for (const Step& step : steps) seconds += StepLimitS(step.action);
+  for (const Step& step : steps) seconds += ComputeStepLimitS(step.action);
   return std::chrono::seconds(seconds);
 }
 

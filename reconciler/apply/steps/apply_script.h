@@ -18,25 +18,25 @@ struct Step {
 };
 
 // The changes' actions in order, then their triggers once each, in first-seen order.
-std::vector<Step> StepsOf(const std::vector<const Change*>& changes);
+std::vector<Step> ListSteps(const std::vector<const Change*>& changes);
 
 // Where a node journals an apply, its later passes included (see NodeHelper).
-std::string JournalDirectory(std::string_view apply_id);
+std::string GetJournalDirectory(std::string_view apply_id);
 
 // "1f0c2ab9-5e31a7d0": the plan's id, so that a person finds it, and a random word, because the
 // same drift makes the same plan again.
-std::string NewApplyId(const Plan& plan);
+std::string MakeApplyId(const Plan& plan);
 
 // Requests for a session (see Session). `first_step` numbers the journal's entries, so that stages
 // and passes of one apply do not overwrite each other.
 //
 // Staging brings every byte to the node and journals what stands there; nothing live changes.
-std::string StageRequest(const std::vector<Step>& steps, std::size_t first_step,
-                         std::string_view journal);
+std::string BuildStageRequest(const std::vector<Step>& steps, std::size_t first_step,
+                              std::string_view journal);
 // Carries staged steps out in order and stops at the first that fails. A file comes to its place,
 // or to where it is tried, through a temporary file, fsync and rename.
-std::string ActivateRequest(const std::vector<Step>& steps, std::size_t first_step,
-                            std::string_view journal);
+std::string BuildActivateRequest(const std::vector<Step>& steps, std::size_t first_step,
+                                 std::string_view journal);
 
 struct StepReply {
   int exit_code = 0;
@@ -48,6 +48,6 @@ struct StepReply {
 // last) or when the connection was cut.
 std::vector<StepReply> ParseApplyReply(const ScriptReply& reply, std::string_view nonce);
 
-Milliseconds ApplyLimit(const std::vector<Step>& steps);
+Milliseconds ComputeApplyLimit(const std::vector<Step>& steps);
 
 }  // namespace reconciler

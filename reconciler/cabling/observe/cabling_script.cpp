@@ -73,7 +73,7 @@ done
 wait
 )sh";
 
-constexpr std::string_view kTakeBack = R"sh(
+constexpr std::string_view kRemoveAddresses = R"sh(
 for iface in $ports; do
   address=$(derived "$iface") || continue
   # Those that the kernel, networkd and NetworkManager make have no end.
@@ -84,30 +84,35 @@ done
 true
 )sh";
 
-std::string Script(const std::vector<CagePort>& ports, std::string_view body) {
+std::string BuildScript(const std::vector<CagePort>& ports, std::string_view body) {
   std::vector<std::string> netdevs;
   for (const CagePort& port : ports) netdevs.push_back(port.netdev);
-  return std::string(kHead) + "ports=" + ShellQuote(Join(netdevs, " ")) + "\n" + std::string(body);
+  return std::string(kHead) + "ports=" + QuoteForShell(Join(netdevs, " ")) + "\n" +
+         std::string(body);
 }
 
 constexpr int kLentS = 60;  // s; three requests to the slowest node, each within its limit
 
 }  // namespace
 
-std::string LendScript(const std::vector<CagePort>& ports) {
+std::string BuildAddAddressesScript(const std::vector<CagePort>& ports) {
   std::string body(kLend);
   for (std::size_t at; (at = body.find("@LENT@")) != std::string::npos;) {
     body.replace(at, 6, std::to_string(kLentS));
   }
-  return Script(ports, body);
+  return BuildScript(ports, body);
 }
 
-std::string AskScript(const std::vector<CagePort>& ports) { return Script(ports, kAsk); }
+std::string BuildDiscoverScript(const std::vector<CagePort>& ports) {
+  return BuildScript(ports, kAsk);
+}
 
-std::string LldpScript() {
+std::string BuildLldpScript() {
   return std::string(kHead) + "run 5 lldpcli -f json show neighbors\ntrue\n";
 }
 
-std::string TakeBackScript(const std::vector<CagePort>& ports) { return Script(ports, kTakeBack); }
+std::string BuildRemoveAddressesScript(const std::vector<CagePort>& ports) {
+  return BuildScript(ports, kRemoveAddresses);
+}
 
 }  // namespace reconciler

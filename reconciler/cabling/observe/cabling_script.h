@@ -24,12 +24,12 @@ namespace reconciler {
 // GIDs anyway. The port that carries the session is lent nothing. Ports that are down stay down.
 
 // Lends, then tells the state of each port and its own addresses.
-std::string LendScript(const std::vector<CagePort>& ports);
+std::string BuildAddAddressesScript(const std::vector<CagePort>& ports);
 // Asks on every port that has a link and an address.
-std::string AskScript(const std::vector<CagePort>& ports);
+std::string BuildDiscoverScript(const std::vector<CagePort>& ports);
 // What lldpd heard, as JSON; nothing where it does not run.
-std::string LldpScript();
+std::string BuildLldpScript();
 // Takes back what was lent.
-std::string TakeBackScript(const std::vector<CagePort>& ports);
+std::string BuildRemoveAddressesScript(const std::vector<CagePort>& ports);
 
 }  // namespace reconciler

@@ -8,7 +8,7 @@
 #include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/ledger.h"
 #include "reconciler/planning/plan_compare.h"
-#include "reconciler/planning/plugin_words.h"
+#include "reconciler/planning/plugin_notes.h"
 
 namespace reconciler::cli {
 namespace {
@@ -26,21 +26,21 @@ int RefuseToInterrupt(const Plan& plan, Plan now) {
     std::erase_if(stage.changes,
                   [&](const Change& change) { return FindChange(plan, change.Id()) == nullptr; });
   }
-  const std::vector<std::string> ended = Interruptions(now);
+  const std::vector<std::string> ended = ListInterruptions(now);
   if (ended.empty()) return kFine;
   Refuse("end work that runs now", ended, "wait for it, or give --interrupt");
   return kPending;
 }
 
 int RefuseRuledOut(const Cluster& cluster, const ClusterFacts& facts, const PlanScope& scope) {
-  const Errors errors = WhyRuledOut(cluster.spec, cluster.fabric, facts, plugins::All(), scope);
+  const Errors errors = CheckRuledOut(cluster.spec, cluster.fabric, facts, plugins::All(), scope);
   if (errors.empty()) return kFine;
   std::cerr << FormatErrors(errors) << "nothing was changed\n";
   return kUsageOrManifest;
 }
 
 int RefuseHalfCables(const Plan& plan, const Fabric& fabric, const ClusterFacts& facts) {
-  const std::vector<std::string> half = HalfCables(plan, fabric, facts);
+  const std::vector<std::string> half = FindHalfCables(plan, fabric, facts);
   if (half.empty()) return kFine;
   Refuse("change one end of a cable only", half,
          "make that node ready, name it with --node too, take it out of the manifest, or give "
@@ -48,9 +48,9 @@ int RefuseHalfCables(const Plan& plan, const Fabric& fabric, const ClusterFacts&
   return facts.unreachable.empty() ? kPending : kNodeUnreadable;
 }
 
-int RefuseOthersNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
-                      bool allow_node_removal) {
-  const Errors errors = WhyNotToApply(cluster, facts, allow_node_removal);
+int RefuseForeignNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
+                       bool allow_node_removal) {
+  const Errors errors = CheckMayApply(cluster, facts, allow_node_removal);
   if (errors.empty()) return kFine;
   std::cerr << FormatErrors(errors) << "nothing was changed\n";
   return kUsageOrManifest;

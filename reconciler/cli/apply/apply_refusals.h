@@ -20,8 +20,8 @@ int RefuseRuledOut(const Cluster& cluster, const ClusterFacts& facts, const Plan
 int RefuseHalfCables(const Plan& plan, const Fabric& fabric, const ClusterFacts& facts);
 
 // A ledger that cannot be read or is another cluster's, or a node that the manifest lost.
-int RefuseOthersNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
-                      bool allow_node_removal);
+int RefuseForeignNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
+                       bool allow_node_removal);
 
 // A saved plan that no longer fits `fresh`.
 int RefuseStale(const Plan& plan, const Plan& fresh);

@@ -20,28 +20,28 @@ void PrintEnds(const ConvergeReport& report) {
 void PrintFailure(const ConvergeReport& report) {
   for (const auto& [name, node] : report.applied.nodes) std::cerr << FormatErrors(node.errors);
   std::cerr << FormatErrors(report.errors);
-  for (const std::string& id : report.kept) std::cerr << "kept: " << Printable(id) << '\n';
-  if (report.undone) {
+  for (const std::string& id : report.kept) std::cerr << "kept: " << MakePrintable(id) << '\n';
+  if (report.reverted) {
     std::cout << "not applied: every node took the plan back, and reads as it did before\n";
     return;
   }
   std::cout << "not applied, and not every node is as before: see the errors above\n";
   PrintEnds(report);
-  std::cerr << "what stood on each node before is there in " << JournalDirectory(report.apply_id)
+  std::cerr << "what stood on each node before is there in " << GetJournalDirectory(report.apply_id)
             << ", with a script named revert that puts it back\n";
 }
 
 }  // namespace
 
 // On a terminal only the word "yes" goes on; without one, --yes must have been given.
-bool Confirmed(const Plan& plan, bool yes) {
+bool AskConfirmation(const Plan& plan, bool yes) {
   if (yes) return true;
   if (isatty(STDIN_FILENO) != 1) {
     std::cerr << "nothing was changed: there is no terminal to ask on\n"
                  "  hint: give --yes, or save a plan with `plan --out` and apply that with --yes\n";
     return false;
   }
-  std::cerr << "Apply " << SummaryLine(plan) << "? Only 'yes' goes on: ";
+  std::cerr << "Apply " << FormatSummaryLine(plan) << "? Only 'yes' goes on: ";
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "yes") return true;
@@ -67,7 +67,7 @@ void PrintOutcome(const ConvergeReport& report) {
                       [](const auto& entry) { return entry.second == ChangeOutcome::kDone; }));
   }
   const std::size_t blocked = report.remaining.BlockedCount();
-  std::cout << "converged: " << Plural(done, "change", "changes") << " made, read back, and "
+  std::cout << "converged: " << FormatPlural(done, "change", "changes") << " made, read back, and "
             << (blocked == 0 ? std::string("nothing differs\n")
                              : fmt::format("nothing differs but what is blocked ({})\n", blocked));
 }

@@ -48,15 +48,15 @@ void SetInterruptHandler(void (*handler)(int)) {
 
 int Finish(const ConvergeReport& report, const ClusterFacts& facts) {
   if (!report.converged) {
-    if (!report.undone) return kMixed;
-    return report.applied.interrupted ? kInterrupted : kUndone;
+    if (!report.reverted) return kMixed;
+    return report.applied.interrupted ? kInterrupted : kReverted;
   }
   if (!facts.unreachable.empty()) return kNodeUnreadable;
   return report.remaining.BlockedCount() > 0 ? kPending : kFine;
 }
 
 // Prunes that nothing but their commands' success tells of: see PlanScope::pruned.
-std::set<std::string> UnseenPrunes(const Plan& plan) {
+std::set<std::string> FindUnseenPrunes(const Plan& plan) {
   std::set<std::string> ids;
   ForEachChange(plan, [&](const Change& change) {
     const bool file = std::any_of(
@@ -79,7 +79,7 @@ class ApplyRun {
         pool_(DialNode),
         keeper_(cluster.spec, info, scope.uninstall, pool_) {}
 
-  int Do(const std::optional<Plan>& saved) {
+  int Execute(const std::optional<Plan>& saved) {
     const auto fresh = Replan({});
     if (!fresh) return Complain(fresh.error(), kUsageOrManifest);
     if (saved) {
@@ -88,17 +88,18 @@ class ApplyRun {
     const Plan& plan = saved ? *saved : *fresh;
     std::cout << RenderText(plan, {.colour = context_.ColourOnStdout(), .diffs = !flags_.brief})
               << std::flush;
-    if (const int refused = Refused(plan, *fresh); refused != kFine) return refused;
+    if (const int refused = CheckRefusals(plan, *fresh); refused != kFine) return refused;
     const bool nothing =
-        plan.Empty() && !Unfinished() && keeper_.NodesToSettle(plan, facts_).empty();
+        plan.Empty() && !IsUnfinished() && keeper_.ListNodesToSettle(plan, facts_).empty();
     if (nothing) {
-      const int code = CodeOf(plan);
-      return scope_.uninstall && code == kFine ? keeper_.Unledgered(facts_) : Verified(code);
+      const int code = FindExitCode(plan);
+      return scope_.uninstall && code == kFine ? keeper_.ReportUnledgered(facts_)
+                                               : VerifyResult(code);
     }
-    if ((!plan.Empty() || scope_.uninstall) && !Confirmed(plan, flags_.yes)) {
+    if ((!plan.Empty() || scope_.uninstall) && !AskConfirmation(plan, flags_.yes)) {
       return kUsageOrManifest;
     }
-    return Carry(plan);
+    return CarryOut(plan);
   }
 
  private:
@@ -119,9 +120,9 @@ class ApplyRun {
   }
 
   // Uninstalling forgets the nodes of the manifest, so that a lost one does no harm.
-  int Refused(const Plan& plan, const Plan& now) const {
-    if (const int refused =
-            RefuseOthersNodes(cluster_.spec, facts_, flags_.allow_node_removal || scope_.uninstall);
+  int CheckRefusals(const Plan& plan, const Plan& now) const {
+    if (const int refused = RefuseForeignNodes(cluster_.spec, facts_,
+                                               flags_.allow_node_removal || scope_.uninstall);
         refused != kFine) {
       return refused;
     }
@@ -137,18 +138,18 @@ class ApplyRun {
   }
 
   // Where nothing differs, an apply that was cut off would still be ended by its guard later.
-  bool Unfinished() const {
+  bool IsUnfinished() const {
     return std::any_of(facts_.nodes.begin(), facts_.nodes.end(), [](const auto& node) {
       return node.second.values.contains(std::string(kUndecidedKey));
     });
   }
 
-  int CodeOf(const Plan& plan) const {
+  int FindExitCode(const Plan& plan) const {
     if (!facts_.unreachable.empty()) return kNodeUnreadable;
     return plan.BlockedCount() > 0 ? kPending : kFine;
   }
 
-  std::vector<const NodeSpec*> Reached() const {
+  std::vector<const NodeSpec*> ListReached() const {
     std::vector<const NodeSpec*> nodes;
     for (const NodeSpec& node : cluster_.spec.nodes) {
       if (facts_.nodes.contains(node.name)) nodes.push_back(&node);
@@ -157,11 +158,11 @@ class ApplyRun {
   }
 
   // The nodes' locks, with nothing of an earlier apply left open; null: lock_code_ says why not.
-  std::unique_ptr<Sessions> Locked() {
-    auto sessions = Sessions::Take(Reached(), pool_, LeaseText());
+  std::unique_ptr<Sessions> OpenSessions() {
+    auto sessions = Sessions::OpenAll(ListReached(), pool_, FormatLease());
     if (!sessions) {
       lock_code_ = Complain(sessions.error(),
-                            sessions.error().kind == ErrorKind::kLocked ? kLocked : kUndone);
+                            sessions.error().kind == ErrorKind::kLocked ? kLocked : kReverted);
       return nullptr;
     }
     if (const Errors& lost = (*sessions)->LeftOut(); !lost.empty()) {  // since it was read
@@ -169,11 +170,11 @@ class ApplyRun {
       lock_code_ = kNodeUnreadable;
       return nullptr;
     }
-    const bool whole = Reached().size() == cluster_.spec.nodes.size();
-    const auto leftovers = EndLeftovers(Reached(), whole, **sessions);
+    const bool whole = ListReached().size() == cluster_.spec.nodes.size();
+    const auto leftovers = EndLeftovers(ListReached(), whole, **sessions);
     if (!leftovers) {
       lock_code_ = Complain(leftovers.error(), kMixed);
-      for (const NodeSpec* node : Reached()) std::cout << node->name << ": unknown\n";
+      for (const NodeSpec* node : ListReached()) std::cout << node->name << ": unknown\n";
       return nullptr;
     }
     for (const std::string& line : *leftovers) std::cerr << line << '\n';
@@ -181,8 +182,8 @@ class ApplyRun {
     return std::move(*sessions);
   }
 
-  int Carry(const Plan& plan) {
-    const auto sessions = Locked();
+  int CarryOut(const Plan& plan) {
+    const auto sessions = OpenSessions();
     if (sessions == nullptr) return lock_code_;
     // The lock is held to the end of the verification, and shows that somebody is there.
     const std::jthread alive = sessions->Beat(":", kAlive);
@@ -190,71 +191,73 @@ class ApplyRun {
     const auto now = Replan({});
     if (!now) return Complain(now.error(), kUsageOrManifest);
     // What an earlier apply left was in the plan's facts, and is gone now.
-    const std::set<std::string> beside = IdsBeside(plan, *now);
+    const std::set<std::string> beside = FindIdsBeside(plan, *now);
     if (!beside.empty() && (plan.Empty() || ended_leftovers_)) {
       std::cerr << "what differs now was not in the plan: apply again\n";
       return kStalePlan;
     }
     if (const int refused = RefuseStale(plan, *now); refused != kFine) return refused;
-    if (const int refused = Refused(plan, *now); refused != kFine) return refused;
+    if (const int refused = CheckRefusals(plan, *now); refused != kFine) return refused;
     const bool needs_cables = !plan.Empty() && !scope_.uninstall;
     if (needs_cables &&
-        StopForCabling(cluster_, scope_, Reached(), pool_, flags_.allow_wrong_cables)) {
+        StopForCabling(cluster_, scope_, ListReached(), pool_, flags_.allow_wrong_cables)) {
       return kPending;
     }
     keeper_.Begin(plan, facts_);
-    if (plan.Empty()) return Settled(plan, *now, CodeOf(*now));
+    if (plan.Empty()) return FinishSettled(plan, *now, FindExitCode(*now));
 
     const auto log = EventLog::Open(flags_.events_file);
     if (!log) return Complain(log.error(), kUsageOrManifest);
     const ConvergeReport report = RunConverge(plan, *now, beside, *sessions, **log);
     PrintOutcome(report);
     if (!beside.empty()) {
-      std::cout << Plural(beside.size(), "other difference", "other differences")
+      std::cout << FormatPlural(beside.size(), "other difference", "other differences")
                 << " from the manifest was not in the plan and is left as it was\n";
     }
     if (!report.converged) return Finish(report, facts_);
     passes_ = report.passes;
-    return Settled(plan, report.remaining, Finish(report, facts_));
+    return FinishSettled(plan, report.remaining, Finish(report, facts_));
   }
 
   ConvergeReport RunConverge(const Plan& plan, const Plan& now, const std::set<std::string>& beside,
                              Sessions& sessions, EventLog& log) {
-    scope_.pruned = UnseenPrunes(plan);
+    scope_.pruned = FindUnseenPrunes(plan);
     SetInterruptHandler(OnInterrupt);
     ConvergeReport report = Converge(
         plan, cluster_.spec, cluster_.fabric, sessions, pool_,
         [&](const Trials& trials) { return Replan(trials); },
         [&](const Event& event) {
-          if (event.type == EventType::kUndoing) scope_.pruned.clear();  // they are due again
+          if (event.type == EventType::kReverting) scope_.pruned.clear();  // they are due again
           log.Write(event);
         },
         {.should_stop = [] { return interrupted != 0; },
          .before = now,
          .beside = beside,
-         .documents = [&](const NodeName& node,
-                          const std::vector<Plan>& passes) { return keeper_.Texts(node, passes); },
+         .documents =
+             [&](const NodeName& node, const std::vector<Plan>& passes) {
+               return keeper_.MakeDocuments(node, passes);
+             },
          .times = flags_.times,
          .allow_unproven = flags_.allow_unproven || scope_.uninstall,  // links go away on purpose
-         .why_unproven = [&] { return WrongCables(cluster_, Reached(), pool_); }});
+         .why_unproven = [&] { return FindWrongCables(cluster_, ListReached(), pool_); }});
     SetInterruptHandler(SIG_DFL);
     return report;
   }
 
   // What follows a commit, or stands for one where no node had to be changed.
-  int Settled(const Plan& plan, const Plan& remaining, int code) {
+  int FinishSettled(const Plan& plan, const Plan& remaining, int code) {
     const Errors errors = keeper_.Settle(plan);
     std::cerr << FormatErrors(errors);
     if (!errors.empty()) return kMixed;
-    if (!scope_.uninstall) return Verified(code);
-    const int forgotten = keeper_.Forget(remaining);
-    const int unledgered = keeper_.Unledgered(facts_);
-    if (forgotten == kFine && code == kFine) return unledgered;
-    return forgotten == kMixed || code == kFine ? forgotten : code;
+    if (!scope_.uninstall) return VerifyResult(code);
+    const int removed = keeper_.FinishUninstall(remaining);
+    const int unledgered = keeper_.ReportUnledgered(facts_);
+    if (removed == kFine && code == kFine) return unledgered;
+    return removed == kMixed || code == kFine ? removed : code;
   }
 
   // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
-  int Verified(int code) {
+  int VerifyResult(int code) {
     const bool whole = scope_.only.empty() && facts_.nodes.size() == cluster_.spec.nodes.size();
     const bool skipped = flags_.no_verify || scope_.uninstall || !whole;
     if ((code != kFine && code != kPending) || skipped) return code;
@@ -278,21 +281,21 @@ class ApplyRun {
 
 }  // namespace
 
-GenerationInfo InfoOf(const Cluster& cluster, const std::string& file) {
-  const GitInfo git = GitInfoOf(file);
+GenerationInfo MakeGenerationInfo(const Cluster& cluster, const std::string& file) {
+  const GitInfo git = ReadGitInfo(file);
   return {.cluster = cluster.spec.name,
           .manifest = file,
           .manifest_digest = cluster.spec.digest,
           .manifest_text = cluster.text,
-          .time = TimeNow(),
-          .by = WhoAmI(),
+          .time = FormatTimeNow(),
+          .by = DescribeOwner(),
           .commit = git.commit,
           .dirty = git.dirty};
 }
 
 int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional<Plan>& saved,
              const GenerationInfo& info, const ApplyFlags& flags, const Context& context) {
-  return ApplyRun(cluster, scope, info, flags, context).Do(saved);
+  return ApplyRun(cluster, scope, info, flags, context).Execute(saved);
 }
 
 }  // namespace reconciler::cli

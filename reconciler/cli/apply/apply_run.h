@@ -16,6 +16,6 @@ int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional
              const GenerationInfo& info, const ApplyFlags& flags, const Context& context);
 
 // The document's part that is known before anything is planned.
-GenerationInfo InfoOf(const Cluster& cluster, const std::string& file);
+GenerationInfo MakeGenerationInfo(const Cluster& cluster, const std::string& file);
 
 }  // namespace reconciler::cli

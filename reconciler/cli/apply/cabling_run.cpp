@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "reconciler/cabling/judge.h"
-#include "reconciler/cabling/observe/cabling_look.h"
+#include "reconciler/cabling/observe/observe_cabling.h"
 
 namespace reconciler::cli {
 
@@ -14,10 +14,11 @@ bool StopForCabling(const Cluster& cluster, const PlanScope& scope,
                     const std::vector<const NodeSpec*>& nodes, NodePool& pool, bool allow_wrong) {
   const std::vector<std::string>& only = scope.only;
   if (!only.empty() && std::find(only.begin(), only.end(), "netplan") == only.end()) return false;
-  const CablingReport report = JudgeCabling(cluster.spec, LookAtCabling(cluster.spec, nodes, pool));
+  const CablingReport report =
+      JudgeCabling(cluster.spec, ObserveCabling(cluster.spec, nodes, pool));
   for (const CableVerdict& verdict : report.cables) {
     if (verdict.state != CableState::kUnknown) continue;
-    std::cerr << fmt::format("cabling not known: {}: {}\n", CableWords(verdict.cable),
+    std::cerr << fmt::format("cabling not known: {}: {}\n", DescribeCable(verdict.cable),
                              verdict.detail);
   }
   if (report.wrong.empty()) return false;
@@ -31,9 +32,10 @@ bool StopForCabling(const Cluster& cluster, const PlanScope& scope,
   return !allow_wrong;
 }
 
-std::vector<std::string> WrongCables(const Cluster& cluster,
-                                     const std::vector<const NodeSpec*>& nodes, NodePool& pool) {
-  return JudgeCabling(cluster.spec, LookAtCabling(cluster.spec, nodes, pool)).wrong;
+std::vector<std::string> FindWrongCables(const Cluster& cluster,
+                                         const std::vector<const NodeSpec*>& nodes,
+                                         NodePool& pool) {
+  return JudgeCabling(cluster.spec, ObserveCabling(cluster.spec, nodes, pool)).wrong;
 }
 
 }  // namespace reconciler::cli

@@ -11,7 +11,7 @@ bool StopForCabling(const Cluster& cluster, const PlanScope& scope,
                     const std::vector<const NodeSpec*>& nodes, NodePool& pool, bool allow_wrong);
 
 // The same question while an apply is on trial: ports that were down before it have a link now.
-std::vector<std::string> WrongCables(const Cluster& cluster,
-                                     const std::vector<const NodeSpec*>& nodes, NodePool& pool);
+std::vector<std::string> FindWrongCables(const Cluster& cluster,
+                                         const std::vector<const NodeSpec*>& nodes, NodePool& pool);
 
 }  // namespace reconciler::cli

@@ -21,7 +21,7 @@ bool IsFailure(EventType type) {
     case EventType::kChangeFailed:
     case EventType::kChangeUnknown:
     case EventType::kTriggerFailed:
-    case EventType::kUndoing:
+    case EventType::kReverting:
       return true;
     case EventType::kStageStarted:
     case EventType::kChangeDone:
@@ -30,17 +30,17 @@ bool IsFailure(EventType type) {
     case EventType::kReady:
     case EventType::kPass:
     case EventType::kConverged:
-    case EventType::kUndone:
+    case EventType::kReverted:
       return false;
   }
   return false;
 }
 
 std::string Sentence(const Event& event) {
-  std::string text = event.node.empty() ? "" : Printable(event.node) + ": ";
+  std::string text = event.node.empty() ? "" : MakePrintable(event.node) + ": ";
   text += ToString(event.type);
-  if (!event.subject.empty()) text += " " + Printable(event.subject);
-  if (!event.detail.empty()) text += ": " + Printable(event.detail);
+  if (!event.subject.empty()) text += " " + MakePrintable(event.subject);
+  if (!event.detail.empty()) text += ": " + MakePrintable(event.detail);
   return text;
 }
 

@@ -13,7 +13,7 @@ constexpr std::size_t kCommitLength = 40;
 
 }  // namespace
 
-GitInfo GitInfoOf(const std::string& file) {
+GitInfo ReadGitInfo(const std::string& file) {
   std::error_code failed;
   const std::filesystem::path path = std::filesystem::absolute(file, failed);
   if (failed || file.find('\0') != std::string::npos) return {};
@@ -21,10 +21,10 @@ GitInfo GitInfoOf(const std::string& file) {
                       .access = {.transport = TransportKind::kLocal, .become = Become::kNone}};
   auto transport = DialNode(here);
   if (!transport) return {};
-  const std::string script = "cd " + ShellQuote(path.parent_path().string()) +
+  const std::string script = "cd " + QuoteForShell(path.parent_path().string()) +
                              " || exit 1\ntimeout 2 git rev-parse HEAD || exit 1\n"
                              "timeout 2 git status --porcelain -- " +
-                             ShellQuote(path.filename().string()) + "\n";
+                             QuoteForShell(path.filename().string()) + "\n";
   const auto reply = RunScript(**transport, script, kLimit);
   if (!reply || reply->exit_code != 0) return {};
   const std::vector<std::string> lines = SplitLines(reply->out);

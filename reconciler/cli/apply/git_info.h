@@ -10,6 +10,6 @@ struct GitInfo {
 };
 
 // The repository that a file lies in. Never fails: an apply does not wait for what git thinks.
-GitInfo GitInfoOf(const std::string& file);
+GitInfo ReadGitInfo(const std::string& file);
 
 }  // namespace reconciler::cli

@@ -11,11 +11,11 @@
 namespace reconciler::cli {
 namespace {
 
-Error Usage(std::string message, std::string hint) {
+Error MakeUsageError(std::string message, std::string hint) {
   return {.kind = ErrorKind::kUsage, .message = std::move(message), .hint = std::move(hint)};
 }
 
-std::set<int> Numbers(const Histories& histories) {
+std::set<int> ListNumbers(const Histories& histories) {
   std::set<int> numbers;
   for (const auto& [node, generations] : histories.nodes) {
     for (const Generation& generation : generations) numbers.insert(generation.number);
@@ -23,7 +23,7 @@ std::set<int> Numbers(const Histories& histories) {
   return numbers;
 }
 
-std::string Known(const std::set<int>& numbers) {
+std::string ListKnown(const std::set<int>& numbers) {
   std::vector<std::string> texts;
   for (const int number : numbers) texts.push_back(std::to_string(number));
   return texts.empty() ? "nothing was applied to these nodes yet" : "known: " + Join(texts, ", ");
@@ -48,10 +48,10 @@ Histories ReadHistories(const Cluster& cluster, const std::vector<NodeName>& nod
 }
 
 Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number) {
-  const std::set<int> numbers = Numbers(histories);
+  const std::set<int> numbers = ListNumbers(histories);
   if (number < 0 && numbers.size() < 2) {
-    return Fail(Usage("no generation stands before the newest one",
-                      Known(numbers) + "; `rollback --to 0` takes everything back"));
+    return Fail(MakeUsageError("no generation stands before the newest one",
+                               ListKnown(numbers) + "; `rollback --to 0` takes everything back"));
   }
   if (number < 0) number = *std::next(numbers.rbegin());
   ChosenGeneration chosen{.number = number};
@@ -61,22 +61,25 @@ Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number
     for (const Generation& generation : generations) {
       if (generation.number != number) continue;
       auto info = ParseGeneration(generation.document);
-      if (!info) return Fail(InContext(std::move(info).error(), node));
+      if (!info) return Fail(AddContext(std::move(info).error(), node));
       agree &= said.empty() || info->manifest_text == chosen.info.manifest_text;
       said.push_back(fmt::format("{} has {}", node, info->manifest_digest.substr(0, 12)));
       if (said.size() == 1) chosen.info = std::move(*info);
     }
   }
   if (said.empty()) {
-    return Fail(Usage(fmt::format("no node knows generation {}", number), Known(numbers)));
+    return Fail(
+        MakeUsageError(fmt::format("no node knows generation {}", number), ListKnown(numbers)));
   }
   if (!agree) {
-    return Fail(Usage(fmt::format("the nodes' manifests of generation {} are not the same: {}",
-                                  number, Join(said, ", ")),
-                      "choose another one, or apply the manifest that you want"));
+    return Fail(
+        MakeUsageError(fmt::format("the nodes' manifests of generation {} are not the same: {}",
+                                   number, Join(said, ", ")),
+                       "choose another one, or apply the manifest that you want"));
   }
   if (chosen.info.manifest_text.empty()) {
-    return Fail(Usage(fmt::format("generation {} holds no manifest", number), Known(numbers)));
+    return Fail(
+        MakeUsageError(fmt::format("generation {} holds no manifest", number), ListKnown(numbers)));
   }
   return chosen;
 }

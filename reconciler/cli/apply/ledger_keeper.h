@@ -23,30 +23,30 @@ class LedgerKeeper {
   void Begin(const Plan& plan, const ClusterFacts& facts);
 
   // What `node` keeps when `passes` are committed there.
-  Documents Texts(const NodeName& node, const std::vector<Plan>& passes) const;
+  Documents MakeDocuments(const NodeName& node, const std::vector<Plan>& passes) const;
 
   // Nodes that `plan` leaves as they are, and whose ledger is to be written all the same: they
   // remember nodes that are gone, or things that nobody has to take back any more. When all is
   // uninstalled, every node has something to forget.
-  std::vector<const NodeSpec*> NodesToSettle(const Plan& plan, const ClusterFacts& facts) const;
+  std::vector<const NodeSpec*> ListNodesToSettle(const Plan& plan, const ClusterFacts& facts) const;
 
   // Writes those.
   Errors Settle(const Plan& plan);
 
   // The last step of an uninstall: where nothing of `remaining` is left, we leave nothing either.
   // Says what is left and what is gone; returns the exit code.
-  int Forget(const Plan& remaining);
+  int FinishUninstall(const Plan& remaining);
 
   // Says which files of ours lie on nodes without a ledger; returns the exit code.
-  int Unledgered(const ClusterFacts& facts) const;
+  int ReportUnledgered(const ClusterFacts& facts) const;
 
   // How the verification after the apply ended, for the nodes that committed `passes`.
   Errors Record(int verified, const std::vector<Plan>& passes);
 
  private:
-  LedgerHead Head(int generation) const;
-  const Ledger* OldLedger(const NodeName& node) const;
-  std::string KeptOn(const NodeName& node) const;
+  LedgerHead MakeLedgerHead(int generation) const;
+  const Ledger* FindOldLedger(const NodeName& node) const;
+  std::string ListKept(const NodeName& node) const;
   std::vector<const NodeSpec*> ReadNodes(const ClusterFacts& facts) const;
 
   const ClusterSpec& cluster_;

@@ -17,13 +17,13 @@ struct ApplyOptions {
 };
 
 // A saved plan and the scope that it was made for.
-Result<std::optional<Plan>> SavedPlan(ApplyOptions& options) {
+Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
   const auto text = ReadTextFile(options.selection.manifest);
   if (!text) return Fail(text.error());
   if (!text->starts_with('{')) return std::nullopt;  // a manifest
   auto plan = ParsePlan(*text);
-  if (!plan) return Fail(InContext(std::move(plan).error(), options.selection.manifest));
-  if (plan->id != PlanDigest(*plan)) {
+  if (!plan) return Fail(AddContext(std::move(plan).error(), options.selection.manifest));
+  if (plan->id != ComputePlanDigest(*plan)) {
     return Fail(
         {.kind = ErrorKind::kInput,
          .message = options.selection.manifest +
@@ -45,12 +45,12 @@ Result<std::optional<Plan>> SavedPlan(ApplyOptions& options) {
 }
 
 int RunApplyCommand(ApplyOptions options, const Context& context) {
-  const auto saved = SavedPlan(options);
+  const auto saved = ReadSavedPlan(options);
   if (!saved) return Complain(saved.error(), kUsageOrManifest);
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   return RunApply(*cluster, options.selection.scope, *saved,
-                  InfoOf(*cluster, options.selection.manifest), options.flags, context);
+                  MakeGenerationInfo(*cluster, options.selection.manifest), options.flags, context);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/cabling/judge.h"
-#include "reconciler/cabling/observe/cabling_look.h"
+#include "reconciler/cabling/observe/observe_cabling.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
@@ -21,14 +21,14 @@ struct CablingOptions {
   std::string format = "text";
 };
 
-std::string Text(const CablingReport& report) {
+std::string FormatText(const CablingReport& report) {
   std::size_t width = 0;  // in characters: each line holds one dash of three bytes
   for (const CableVerdict& verdict : report.cables) {
-    width = std::max(width, CableWords(verdict.cable).size() - 2);
+    width = std::max(width, DescribeCable(verdict.cable).size() - 2);
   }
   std::string text;
   for (const CableVerdict& verdict : report.cables) {
-    const std::string words = CableWords(verdict.cable);
+    const std::string words = DescribeCable(verdict.cable);
     text += fmt::format("{:<9}  {}{}  {}\n", ToString(verdict.state), words,
                         std::string(width - (words.size() - 2), ' '), verdict.detail);
   }
@@ -36,7 +36,7 @@ std::string Text(const CablingReport& report) {
   return text;
 }
 
-nlohmann::ordered_json Json(const CablingReport& report) {
+nlohmann::ordered_json FormatJson(const CablingReport& report) {
   nlohmann::ordered_json cables = nlohmann::ordered_json::array();
   for (const CableVerdict& verdict : report.cables) {
     nlohmann::ordered_json ends = nlohmann::ordered_json::array();
@@ -55,10 +55,11 @@ int RunCabling(const CablingOptions& options) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
-  const CablingViews views =
-      LookAtCabling(cluster->spec, SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
+  const CablingViews views = ObserveCabling(
+      cluster->spec, SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
   const CablingReport report = JudgeCabling(cluster->spec, views);
-  std::cout << (options.format == "json" ? Dump(Json(report)) : Text(report)) << std::flush;
+  std::cout << (options.format == "json" ? Dump(FormatJson(report)) : FormatText(report))
+            << std::flush;
   bool all_asked = true;
   for (const auto& [node, view] : views) {
     if (view.failure) std::cerr << FormatError(*view.failure);

@@ -22,7 +22,7 @@ int RunDrill(const Selection& selection, const GuardTimes& times) {
   for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
     std::cerr << fmt::format("{}: a harmless trial, then silence; it must be back in {} s\n",
                              node->name, times.revert_after);
-    const DrillReport report = Drill(*node, pool, times, LeaseText());
+    const DrillReport report = Drill(*node, pool, times, FormatLease());
     std::cerr << FormatErrors(report.errors);
     if (report.errors.empty()) {
       std::cout << fmt::format(

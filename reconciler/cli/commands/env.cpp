@@ -18,7 +18,7 @@ struct EnvOptions {
   std::string format = "sh";
 };
 
-std::string AsJson(const NodeName& node, const Environment& environment) {
+std::string FormatJson(const NodeName& node, const Environment& environment) {
   nlohmann::ordered_json variables = nlohmann::ordered_json::array();
   for (const auto& [name, value, why] : environment) {
     variables.push_back({{"name", name}, {"value", value}, {"why", why}});
@@ -26,16 +26,16 @@ std::string AsJson(const NodeName& node, const Environment& environment) {
   return Dump({{"format", "spark-reconcile/env/1"}, {"node", node}, {"variables", variables}});
 }
 
-std::string Rendered(const EnvOptions& options, const Environment& environment) {
-  if (options.format == "json") return AsJson(options.node, environment);
-  if (options.format == "docker") return AsDockerFlags(environment);
-  if (options.format == "systemd") return AsEnvironmentFile(environment);
-  return AsShell(environment);
+std::string FormatEnvironment(const EnvOptions& options, const Environment& environment) {
+  if (options.format == "json") return FormatJson(options.node, environment);
+  if (options.format == "docker") return FormatDockerFlags(environment);
+  if (options.format == "systemd") return FormatEnvironmentFile(environment);
+  return FormatShell(environment);
 }
 
 // A node for which nobody asks for any variable has no use for this command.
-Result<Environment> SomeEnvironmentOf(const PluginInput& input) {
-  auto all = EnvironmentOf(input);
+Result<Environment> FindSomeEnvironment(const PluginInput& input) {
+  auto all = CollectEnvironment(input);
   if (all && all->empty()) {
     return Fail(
         {.kind = ErrorKind::kUsage,
@@ -55,13 +55,13 @@ int RunEnv(EnvOptions options) {
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
   const auto own = facts.nodes.find(options.node);
   if (own == facts.nodes.end()) return kNodeUnreadable;
-  const auto environment = SomeEnvironmentOf(
+  const auto environment = FindSomeEnvironment(
       {cluster->spec, cluster->fabric, *cluster->spec.FindNode(options.node), own->second, facts});
   if (!environment) {
     const bool usage = environment.error().kind == ErrorKind::kUsage;
     return Complain(environment.error(), usage ? kUsageOrManifest : kNodeUnreadable);
   }
-  std::cout << Rendered(options, *environment);
+  std::cout << FormatEnvironment(options, *environment);
   return kFine;
 }
 

@@ -18,13 +18,13 @@ int RunGraph(const GraphOptions& options) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   if (options.format == "dot") {
-    std::cout << FabricDot(cluster->spec, cluster->fabric);
+    std::cout << DrawFabricDot(cluster->spec, cluster->fabric);
   } else if (options.format == "mermaid") {
-    std::cout << FabricMermaid(cluster->spec, cluster->fabric);
+    std::cout << DrawFabricMermaid(cluster->spec, cluster->fabric);
   } else if (options.format == "svg") {
-    std::cout << FabricSvg(cluster->spec, cluster->fabric);
+    std::cout << DrawFabricSvg(cluster->spec, cluster->fabric);
   } else {
-    std::cout << FabricText(cluster->spec, cluster->fabric);
+    std::cout << DrawFabricText(cluster->spec, cluster->fabric);
   }
   return kFine;
 }

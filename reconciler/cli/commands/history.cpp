@@ -15,8 +15,8 @@ namespace reconciler::cli {
 namespace {
 
 // "passed", "rolled back to 1"; what is not known is left out.
-std::string Words(const GenerationInfo& info) {
-  std::vector<std::string> words = {Plural(info.changes, "change", "changes")};
+std::string DescribeGeneration(const GenerationInfo& info) {
+  std::vector<std::string> words = {FormatPlural(info.changes, "change", "changes")};
   if (!info.commit.empty()) {
     words.push_back("commit " + info.commit.substr(0, 12) + (info.dirty ? " and edits" : ""));
   }
@@ -24,7 +24,7 @@ std::string Words(const GenerationInfo& info) {
   if (info.rolled_back_to >= 0) {
     words.push_back(fmt::format("rolled back to {}", info.rolled_back_to));
   }
-  return Printable(Join(words, ", "));
+  return MakePrintable(Join(words, ", "));
 }
 
 void PrintText(const Cluster& cluster, const Histories& histories) {
@@ -35,11 +35,11 @@ void PrintText(const Cluster& cluster, const Histories& histories) {
     for (const Generation& generation : found->second) {
       const auto info = ParseGeneration(generation.document);
       std::cout << (info ? fmt::format("  {:>4}  {}  by {}  {}  {} ({})\n", generation.number,
-                                       Printable(info->time), Printable(info->by), Words(*info),
-                                       Printable(info->manifest),
+                                       MakePrintable(info->time), MakePrintable(info->by),
+                                       DescribeGeneration(*info), MakePrintable(info->manifest),
                                        info->manifest_digest.substr(0, 12))
                          : fmt::format("  {:>4}  damaged: {}\n", generation.number,
-                                       Printable(info.error().message)));
+                                       MakePrintable(info.error().message)));
     }
   }
 }

@@ -20,7 +20,7 @@ int RunHostfile(const HostfileOptions& options) {
   const HostfileKind kind = options.format == "mpich"      ? HostfileKind::kMpich
                             : options.format == "torchrun" ? HostfileKind::kTorchrun
                                                            : HostfileKind::kOpenMpi;
-  std::cout << HostfileText(cluster->spec, cluster->fabric, kind);
+  std::cout << FormatHostfile(cluster->spec, cluster->fabric, kind);
   return kFine;
 }
 

@@ -39,14 +39,14 @@ Locks ReadAll(const Cluster& cluster, const Selection& selection, NodePool& pool
   return locks;
 }
 
-std::string Line(const NodeName& node, const NodeLock& lock) {
+std::string FormatLock(const NodeName& node, const NodeLock& lock) {
   if (!lock.held) return fmt::format("{}  free\n", node);
   const std::string since =
       !lock.overdue_s ? "at work, or not: it left no word of until when it may keep silent"
       : *lock.overdue_s > 0
           ? fmt::format("silent for {} s longer than its last request could take", *lock.overdue_s)
           : fmt::format("at work, or may keep silent for {} s more", -*lock.overdue_s);
-  return fmt::format("{}  held by {} ({})\n", node, Printable(lock.lease), since);
+  return fmt::format("{}  held by {} ({})\n", node, MakePrintable(lock.lease), since);
 }
 
 int RunList(const Selection& selection) {
@@ -54,7 +54,7 @@ int RunList(const Selection& selection) {
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
   const Locks locks = ReadAll(*cluster, selection, pool);
-  for (const auto& [node, lock] : locks.of) std::cout << Line(node, lock);
+  for (const auto& [node, lock] : locks.of) std::cout << FormatLock(node, lock);
   return locks.errors.empty() ? kFine : kNodeUnreadable;
 }
 
@@ -67,23 +67,24 @@ int RunBreak(const Selection& selection) {
   int code = locks.errors.empty() ? kFine : kNodeUnreadable;
   for (const auto& [name, lock] : locks.of) {
     if (!lock.held) {
-      std::cout << Line(name, lock);
+      std::cout << FormatLock(name, lock);
       continue;
     }
-    const auto proof = ProofOfDeath(lock, kPatienceS);
+    const auto proof = FindProofOfDeath(lock, kPatienceS);
     if (!proof) {
       std::cerr << fmt::format(
           "{}: not broken: {} may be at work\n"
           "  hint: end that process, or wait until it has been silent for {} s longer than its "
           "last request could take\n",
-          name, Printable(lock.lease), kPatienceS);
+          name, MakePrintable(lock.lease), kPatienceS);
       code = kLocked;
       continue;
     }
     if (const auto broken = BreakLock(*cluster->spec.FindNode(name), pool, lock); !broken) {
       return Complain(broken.error(), kMixed);
     }
-    std::cout << fmt::format("{}  broken: {} is gone, {}\n", name, Printable(lock.lease), *proof);
+    std::cout << fmt::format("{}  broken: {} is gone, {}\n", name, MakePrintable(lock.lease),
+                             *proof);
   }
   return code;
 }

@@ -21,8 +21,9 @@ struct RollbackOptions {
 };
 
 // Back to what was before the first apply is what uninstall does.
-int ToNothing(const Cluster& cluster, const RollbackOptions& options, const Context& context) {
-  GenerationInfo info = InfoOf(cluster, options.selection.manifest);
+int RollBackToNothing(const Cluster& cluster, const RollbackOptions& options,
+                      const Context& context) {
+  GenerationInfo info = MakeGenerationInfo(cluster, options.selection.manifest);
   info.rolled_back_to = 0;
   return RunApply(cluster, {.uninstall = true}, std::nullopt, info, options.flags, context);
 }
@@ -30,16 +31,16 @@ int ToNothing(const Cluster& cluster, const RollbackOptions& options, const Cont
 int RunRollback(const RollbackOptions& options, const Context& context) {
   const auto current = OpenCluster(options.selection);
   if (!current) return kUsageOrManifest;
-  if (options.to == 0) return ToNothing(*current, options, context);
+  if (options.to == 0) return RollBackToNothing(*current, options, context);
   const Histories read = ReadHistories(*current, {});
   std::cerr << FormatErrors(read.errors);
   const auto chosen = ChooseGeneration(read, options.to);
   if (!chosen) return Complain(chosen.error(), kUsageOrManifest);
   const std::string name =
       fmt::format("generation {} of {}", chosen->number, chosen->info.manifest);
-  const auto cluster = ClusterOf(chosen->info.manifest_text, name, {});
+  const auto cluster = LoadCluster(chosen->info.manifest_text, name, {});
   if (!cluster) return kUsageOrManifest;
-  GenerationInfo info = InfoOf(*cluster, options.selection.manifest);
+  GenerationInfo info = MakeGenerationInfo(*cluster, options.selection.manifest);
   info.commit = chosen->info.commit;  // of the text that is applied, not of the file as it is now
   info.dirty = chosen->info.dirty;
   info.rolled_back_to = chosen->number;

@@ -16,54 +16,54 @@
 namespace reconciler::cli {
 namespace {
 
-std::string LinkLine(const std::string& name, const LinkFact& link) {
+std::string FormatLinkLine(const std::string& name, const LinkFact& link) {
   std::vector<std::string> addresses;
   for (const Ipv4Prefix& address : link.ipv4) addresses.push_back(ToString(address));
   const std::string speed =
       link.speed_mbps > 0 ? fmt::format(" · {} Gb/s", link.speed_mbps / 1000.0) : "";
-  return fmt::format("  {:<14} {} · mtu {}{} · {}\n", Printable(name),
+  return fmt::format("  {:<14} {} · mtu {}{} · {}\n", MakePrintable(name),
                      link.carrier ? "up" : "no carrier", link.mtu, speed,
                      addresses.empty() ? "no address" : Join(addresses, ", "));
 }
 
-std::string HcaLine(const std::string& name, const HcaFact& hca) {
+std::string FormatHcaLine(const std::string& name, const HcaFact& hca) {
   std::string text =
-      fmt::format("  {:<14} {} on {} · {} Gb/s", Printable(name), Printable(hca.state),
-                  Printable(hca.netdev), hca.rate_mbps / 1000.0);
+      fmt::format("  {:<14} {} on {} · {} Gb/s", MakePrintable(name), MakePrintable(hca.state),
+                  MakePrintable(hca.netdev), hca.rate_mbps / 1000.0);
   if (hca.device.lanes > 0) {
     text += fmt::format(" · PCIe {} GT/s x{}", hca.device.mts / 1000.0, hca.device.lanes);
   }
-  if (!hca.firmware.empty()) text += fmt::format(" · firmware {}", Printable(hca.firmware));
+  if (!hca.firmware.empty()) text += fmt::format(" · firmware {}", MakePrintable(hca.firmware));
   if (hca.verbs.active_mtu > 0) text += fmt::format(" · packets of {}", hca.verbs.active_mtu);
   return text + "\n";
 }
 
-std::string LedgerLine(const NodeFacts& facts) {
+std::string FormatLedgerLine(const NodeFacts& facts) {
   if (const Ledger* ledger = Known(facts.ledger)) {
     return fmt::format("  generation {} of cluster {} · {} of ours\n", ledger->generation,
-                       Printable(ledger->cluster),
-                       Plural(ledger->entries.size(), "thing", "things"));
+                       MakePrintable(ledger->cluster),
+                       FormatPlural(ledger->entries.size(), "thing", "things"));
   }
   if (const auto* unknown = std::get_if<Unknown>(&facts.ledger)) {
-    return fmt::format("  {} cannot be read: {}\n", kLedgerFile, Printable(unknown->why));
+    return fmt::format("  {} cannot be read: {}\n", kLedgerFile, MakePrintable(unknown->why));
   }
   return "  nothing was applied yet\n";
 }
 
-std::string NodeText(const NodeSpec& node, const NodeFacts& facts) {
-  std::string text = fmt::format("{}  {}", Printable(node.name), Printable(node.address));
+std::string FormatNode(const NodeSpec& node, const NodeFacts& facts) {
+  std::string text = fmt::format("{}  {}", MakePrintable(node.name), MakePrintable(node.address));
   if (const HostFact* host = Known(facts.host)) {
-    text += fmt::format("  {} · kernel {} · {}", Printable(host->os), Printable(host->kernel),
-                        Printable(host->arch));
+    text += fmt::format("  {} · kernel {} · {}", MakePrintable(host->os),
+                        MakePrintable(host->kernel), MakePrintable(host->arch));
   }
-  text += '\n' + LedgerLine(facts);
-  if (const std::string line = UnderWayText(node.name, facts); !line.empty()) {
-    text += "  " + Printable(line.substr(node.name.size() + 2)) + '\n';
+  text += '\n' + FormatLedgerLine(facts);
+  if (const std::string line = FormatUnderWay(node.name, facts); !line.empty()) {
+    text += "  " + MakePrintable(line.substr(node.name.size() + 2)) + '\n';
   }
   for (const auto& [name, link] : facts.links) {
-    if (name != "lo") text += LinkLine(name, link);
+    if (name != "lo") text += FormatLinkLine(name, link);
   }
-  for (const auto& [name, hca] : facts.hcas) text += HcaLine(name, hca);
+  for (const auto& [name, hca] : facts.hcas) text += FormatHcaLine(name, hca);
   return text;
 }
 
@@ -74,7 +74,7 @@ int RunStatus(const Selection& selection, const std::string& format, bool verbs)
   if (verbs) SetLevel(*cluster, "rdma");
   ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   if (verbs) {
-    AddVerbsFacts(facts, SelectNodes(cluster->spec, selection.scope.nodes), pool, OwnFolder());
+    AddVerbsFacts(facts, SelectNodes(cluster->spec, selection.scope.nodes), pool, FindOwnFolder());
   }
   if (format == "json") {
     std::cout << Dump(ToJson(facts));
@@ -82,7 +82,7 @@ int RunStatus(const Selection& selection, const std::string& format, bool verbs)
     for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
       const auto found = facts.nodes.find(node->name);
       std::cout << (found != facts.nodes.end()
-                        ? NodeText(*node, found->second)
+                        ? FormatNode(*node, found->second)
                         : fmt::format("{}  {}  not reached\n", node->name, node->address));
     }
   }

@@ -18,8 +18,8 @@ int RunUninstall(const UninstallOptions& options, const Context& context) {
   if (!cluster) return kUsageOrManifest;
   PlanScope scope = options.selection.scope;
   scope.uninstall = true;
-  return RunApply(*cluster, scope, std::nullopt, InfoOf(*cluster, options.selection.manifest),
-                  options.flags, context);
+  return RunApply(*cluster, scope, std::nullopt,
+                  MakeGenerationInfo(*cluster, options.selection.manifest), options.flags, context);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ void AddValidate(CLI::App& app, Context& context) {
       return;
     }
     std::cout << selection->manifest << ": valid · " << cluster->spec.name << " · "
-              << Plural(cluster->spec.nodes.size(), "node", "nodes") << " · "
+              << FormatPlural(cluster->spec.nodes.size(), "node", "nodes") << " · "
               << cluster->fabric.summary << '\n';
     for (const std::string& note : cluster->fabric.notes) std::cout << "note: " << note << '\n';
   });

@@ -8,7 +8,7 @@
 namespace reconciler {
 namespace {
 
-std::string KeyOf(const PlugEnd& end) { return (end.on_switch ? "s " : "n ") + end.device; }
+std::string MakeKey(const PlugEnd& end) { return (end.on_switch ? "s " : "n ") + end.device; }
 
 class Drawer {
  public:
@@ -22,7 +22,7 @@ class Drawer {
       if (!one.model.empty()) drawing_.boxes.back().lines.push_back(one.model);
     }
     for (const Wire& wire : fabric_.wires) {
-      if (wire.b.on_switch && wire.b.device.empty()) Add(KeyOf(wire.b), "switch");
+      if (wire.b.on_switch && wire.b.device.empty()) Add(MakeKey(wire.b), "switch");
     }
     SetLevels();
     for (const Wire& wire : fabric_.wires) AddLine(wire);
@@ -41,8 +41,9 @@ class Drawer {
     const auto ports = fabric_.ports.find(node.name);
     if (ports == fabric_.ports.end()) return;
     for (const RailPort& port : ports->second) {
-      drawing_.boxes.back().lines.push_back(fmt::format(
-          "{} {} {} {}", port.cage, RailName(port.rail), ToString(port.address), port.netdev));
+      drawing_.boxes.back().lines.push_back(fmt::format("{} {} {} {}", port.cage,
+                                                        FormatRailName(port.rail),
+                                                        ToString(port.address), port.netdev));
     }
   }
 
@@ -51,8 +52,8 @@ class Drawer {
     std::map<std::size_t, std::set<std::size_t>> next;
     std::set<std::size_t> row;
     for (const Wire& wire : fabric_.wires) {
-      const std::size_t a = index_.at(KeyOf(wire.a));
-      const std::size_t b = index_.at(KeyOf(wire.b));
+      const std::size_t a = index_.at(MakeKey(wire.a));
+      const std::size_t b = index_.at(MakeKey(wire.b));
       next[a].insert(b);
       next[b].insert(a);
       if (!wire.a.on_switch && wire.b.on_switch) row.insert(b);
@@ -76,8 +77,8 @@ class Drawer {
   }
 
   void AddLine(const Wire& wire) {
-    const std::size_t a = index_.at(KeyOf(wire.a));
-    const std::size_t b = index_.at(KeyOf(wire.b));
+    const std::size_t a = index_.at(MakeKey(wire.a));
+    const std::size_t b = index_.at(MakeKey(wire.b));
     Drawing::Line line{a, b, wire.a.port, wire.b.port, fmt::format("{} Gb/s", wire.gbps)};
     if (drawing_.boxes[a].level > drawing_.boxes[b].level) {
       std::swap(line.from, line.to);
@@ -94,7 +95,7 @@ class Drawer {
 
 }  // namespace
 
-Drawing DrawingOf(const ClusterSpec& cluster, const Fabric& fabric) {
+Drawing BuildDrawing(const ClusterSpec& cluster, const Fabric& fabric) {
   return Drawer(cluster, fabric).Run();
 }
 

@@ -16,8 +16,8 @@ std::string Bracketed(const std::string& address) {
 
 }  // namespace
 
-std::string HostfileText(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind) {
-  const std::vector<NodeName> order = RingOrder(cluster, fabric);
+std::string FormatHostfile(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind) {
+  const std::vector<NodeName> order = OrderRing(cluster, fabric);
   std::string text = fmt::format(
       "# {}: one rank per node, in the order of the ring; management addresses.\n", cluster.name);
   const std::string first = order.empty() ? "" : cluster.FindNode(order.front())->address;

@@ -11,6 +11,6 @@ enum class HostfileKind { kOpenMpi, kMpich, kTorchrun };
 
 // Where ranks run, one per node, in the order of the ring, by management address: launchers need to
 // reach every node, which no fabric subnet of a ring does. For torchrun, the command of each node.
-std::string HostfileText(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind);
+std::string FormatHostfile(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind);
 
 }  // namespace reconciler

@@ -10,12 +10,12 @@ namespace reconciler {
 
 // The fabric for a person: nodes, cages, cables, switches, rates, addresses; who reaches whom and
 // how fast at best; what one failure cuts off; what the switches must have. UTF-8.
-std::string FabricText(const ClusterSpec& cluster, const Fabric& fabric);
+std::string DrawFabricText(const ClusterSpec& cluster, const Fabric& fabric);
 
 // The cabling as a drawing: for Graphviz, for Mermaid, and as an SVG file.
-std::string FabricDot(const ClusterSpec& cluster, const Fabric& fabric);
-std::string FabricMermaid(const ClusterSpec& cluster, const Fabric& fabric);
-std::string FabricSvg(const ClusterSpec& cluster, const Fabric& fabric);
+std::string DrawFabricDot(const ClusterSpec& cluster, const Fabric& fabric);
+std::string DrawFabricMermaid(const ClusterSpec& cluster, const Fabric& fabric);
+std::string DrawFabricSvg(const ClusterSpec& cluster, const Fabric& fabric);
 
 // What the three drawings show. Texts are plain: each drawing has its own quoting.
 struct Drawing {
@@ -35,6 +35,6 @@ struct Drawing {
   std::vector<Box> boxes = {};
   std::vector<Line> lines = {};
 };
-Drawing DrawingOf(const ClusterSpec& cluster, const Fabric& fabric);
+Drawing BuildDrawing(const ClusterSpec& cluster, const Fabric& fabric);
 
 }  // namespace reconciler

@@ -5,7 +5,7 @@
 namespace reconciler {
 namespace {
 
-std::string DotText(const std::string& text) {
+std::string QuoteDot(const std::string& text) {
   std::string quoted;
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
@@ -15,7 +15,7 @@ std::string DotText(const std::string& text) {
 }
 
 // Mermaid takes HTML entities within quotes.
-std::string MermaidText(const std::string& text) {
+std::string QuoteMermaid(const std::string& text) {
   std::string quoted;
   for (const char c : text) {
     switch (c) {
@@ -43,42 +43,43 @@ std::string MermaidText(const std::string& text) {
 
 }  // namespace
 
-std::string FabricDot(const ClusterSpec& cluster, const Fabric& fabric) {
-  const Drawing drawing = DrawingOf(cluster, fabric);
+std::string DrawFabricDot(const ClusterSpec& cluster, const Fabric& fabric) {
+  const Drawing drawing = BuildDrawing(cluster, fabric);
   std::string text = fmt::format(
       "graph \"{0}\" {{\n  label=\"{0}\";\n  rankdir=BT;\n  node [shape=box, "
       "fontname=\"monospace\"];\n  edge [fontname=\"monospace\", fontsize=10];\n",
-      DotText(drawing.title));
+      QuoteDot(drawing.title));
   for (std::size_t i = 0; i < drawing.boxes.size(); ++i) {
     const Drawing::Box& box = drawing.boxes[i];
-    std::string label = DotText(box.title) + "\\n";
-    for (const std::string& line : box.lines) label += DotText(line) + "\\l";
+    std::string label = QuoteDot(box.title) + "\\n";
+    for (const std::string& line : box.lines) label += QuoteDot(line) + "\\l";
     text += fmt::format("  b{} [label=\"{}\"{}];\n", i, label,
                         box.level > 0 ? ", style=\"filled,rounded\", fillcolor=\"lightgrey\"" : "");
   }
   for (const Drawing::Line& line : drawing.lines) {
     text +=
         fmt::format("  b{} -- b{} [label=\"{}\", taillabel=\"{}\", headlabel=\"{}\"];\n", line.from,
-                    line.to, DotText(line.rate), DotText(line.from_port), DotText(line.to_port));
+                    line.to, QuoteDot(line.rate), QuoteDot(line.from_port), QuoteDot(line.to_port));
   }
   return text + "}\n";
 }
 
-std::string FabricMermaid(const ClusterSpec& cluster, const Fabric& fabric) {
-  const Drawing drawing = DrawingOf(cluster, fabric);
-  std::string text = fmt::format("---\ntitle: \"{}\"\n---\ngraph BT\n", MermaidText(drawing.title));
+std::string DrawFabricMermaid(const ClusterSpec& cluster, const Fabric& fabric) {
+  const Drawing drawing = BuildDrawing(cluster, fabric);
+  std::string text =
+      fmt::format("---\ntitle: \"{}\"\n---\ngraph BT\n", QuoteMermaid(drawing.title));
   for (std::size_t i = 0; i < drawing.boxes.size(); ++i) {
     const Drawing::Box& box = drawing.boxes[i];
-    std::string label = MermaidText(box.title);
-    for (const std::string& line : box.lines) label += "<br/>" + MermaidText(line);
+    std::string label = QuoteMermaid(box.title);
+    for (const std::string& line : box.lines) label += "<br/>" + QuoteMermaid(line);
     text += fmt::format("  b{}{}\"{}\"{}\n", i, box.level > 0 ? "([" : "[", label,
                         box.level > 0 ? "])" : "]");
   }
   for (const Drawing::Line& line : drawing.lines) {
     std::string label = line.from_port;
     if (!line.to_port.empty()) label += " – " + line.to_port;
-    text += fmt::format("  b{} ---|\"{} · {}\"| b{}\n", line.from, MermaidText(label),
-                        MermaidText(line.rate), line.to);
+    text += fmt::format("  b{} ---|\"{} · {}\"| b{}\n", line.from, QuoteMermaid(label),
+                        QuoteMermaid(line.rate), line.to);
   }
   return text;
 }

@@ -73,12 +73,12 @@ class SvgWriter {
       levels[drawing_.boxes[i].level].push_back(i);
       rects_[i] = Measure(drawing_.boxes[i]);
     }
-    for (const auto& [level, boxes] : levels) width_ = std::max(width_, WidthOf(boxes));
+    for (const auto& [level, boxes] : levels) width_ = std::max(width_, ComputeWidth(boxes));
     width_ =
         std::max(width_, 2 * kPadding + kGlyph * 2 * static_cast<int>(drawing_.title.size()) / 2);
     int y = kTitle + (levels.size() == 1 ? kLevelGap : 0);  // cables between nodes go above them
     for (const auto& [level, boxes] : levels) {
-      int x = (width_ - WidthOf(boxes)) / 2 + kGap;
+      int x = (width_ - ComputeWidth(boxes)) / 2 + kGap;
       int tallest = 0;
       for (const std::size_t i : boxes) {
         rects_[i].x = x;
@@ -98,7 +98,7 @@ class SvgWriter {
             .height = kRow * static_cast<int>(box.lines.size() + 1) + 2 * kPadding};
   }
 
-  int WidthOf(const std::vector<std::size_t>& boxes) const {
+  int ComputeWidth(const std::vector<std::size_t>& boxes) const {
     int width = kGap;
     for (const std::size_t i : boxes) width += rects_[i].width + kGap;
     return width;
@@ -168,8 +168,8 @@ class SvgWriter {
 
 }  // namespace
 
-std::string FabricSvg(const ClusterSpec& cluster, const Fabric& fabric) {
-  const Drawing drawing = DrawingOf(cluster, fabric);
+std::string DrawFabricSvg(const ClusterSpec& cluster, const Fabric& fabric) {
+  const Drawing drawing = BuildDrawing(cluster, fabric);
   return SvgWriter(drawing).Run();
 }
 

@@ -16,47 +16,48 @@ namespace {
 using Row = std::vector<std::string>;
 
 // Columns on a terminal: one per code point is right for everything that stands in a table.
-std::size_t Width(const std::string& text) {
+std::size_t CountColumns(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
 }
 
-std::string Table(const std::vector<Row>& rows, std::string_view indent) {
+std::string FormatTable(const std::vector<Row>& rows, std::string_view indent) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], CountColumns(row[i]));
   }
   std::string text;
   for (const Row& row : rows) {
     std::string line(indent);
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i] + std::string(widths[i] - Width(row[i]) + 2, ' ');
+      line += row[i] + std::string(widths[i] - CountColumns(row[i]) + 2, ' ');
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   }
   return text;
 }
 
-std::string EndText(const PlugEnd& end) {
+std::string FormatEnd(const PlugEnd& end) {
   if (end.device.empty()) return "the switch";
   return end.port.empty() ? end.device : end.device + " " + end.port;
 }
 
-std::string Rates(double gbps) {
-  return fmt::format("{:.1f} Gb/s, {:.1f} GB/s bus bandwidth", gbps, BusBandwidth(gbps));
+std::string FormatRate(double gbps) {
+  return fmt::format("{:.1f} Gb/s, {:.1f} GB/s bus bandwidth", gbps, ComputeBusBandwidth(gbps));
 }
 
-std::string NodesText(const ClusterSpec& cluster, const Fabric& fabric) {
+std::string FormatNodes(const ClusterSpec& cluster, const Fabric& fabric) {
   std::map<std::pair<NodeName, std::string>, Row> cables;  // node and cage
   for (const Wire& wire : fabric.wires) {
     const std::string rate = fmt::format("{} Gb/s", wire.gbps);
     if (!wire.a.on_switch) {
-      cables[{wire.a.device, wire.a.port}] = {"to " + EndText(wire.b), rate};
+      cables[{wire.a.device, wire.a.port}] = {"to " + FormatEnd(wire.b), rate};
     }
     if (!wire.b.on_switch) {
-      cables[{wire.b.device, wire.b.port}] = {"to " + EndText(wire.a), rate};
+      cables[{wire.b.device, wire.b.port}] = {"to " + FormatEnd(wire.a), rate};
     }
   }
   std::vector<Row> rows;
@@ -71,7 +72,7 @@ std::string NodesText(const ClusterSpec& cluster, const Fabric& fabric) {
     for (const RailPort& port : ports->second) {
       Row row = {name,
                  port.cage == cage ? "" : port.cage,
-                 RailName(port.rail),
+                 FormatRailName(port.rail),
                  ToString(port.address),
                  port.netdev,
                  port.hca};
@@ -83,40 +84,40 @@ std::string NodesText(const ClusterSpec& cluster, const Fabric& fabric) {
       rows.push_back(std::move(row));
     }
   }
-  return "nodes\n" + Table(rows, "  ");
+  return "nodes\n" + FormatTable(rows, "  ");
 }
 
-std::string SwitchesText(const ClusterSpec& cluster, const Fabric& fabric) {
+std::string FormatSwitches(const ClusterSpec& cluster, const Fabric& fabric) {
   if (cluster.switches.empty()) return {};
   std::string text = "switches\n";
   for (const SwitchSpec& one : cluster.switches) {
-    text += "  " + one.name + (one.model.empty() ? "" : " · " + Printable(one.model)) +
+    text += "  " + one.name + (one.model.empty() ? "" : " · " + MakePrintable(one.model)) +
             (one.address.empty() ? "" : " · " + one.address) + '\n';
     std::vector<Row> rows;
     for (const Wire& wire : fabric.wires) {
       const std::string rate = fmt::format("{} Gb/s", wire.gbps);
       const bool ours_a = wire.a.on_switch && wire.a.device == one.name;
       const bool ours_b = wire.b.on_switch && wire.b.device == one.name && !wire.b.port.empty();
-      if (ours_a) rows.push_back({wire.a.port, rate, EndText(wire.b)});
-      if (ours_b) rows.push_back({wire.b.port, rate, EndText(wire.a)});
+      if (ours_a) rows.push_back({wire.a.port, rate, FormatEnd(wire.b)});
+      if (ours_b) rows.push_back({wire.b.port, rate, FormatEnd(wire.a)});
     }
-    text += Table(rows, "    ");
+    text += FormatTable(rows, "    ");
   }
   return text;
 }
 
-std::string RailsText(const std::vector<int>& rails) {
+std::string FormatRails(const std::vector<int>& rails) {
   std::vector<std::string> names;
-  for (const int rail : rails) names.push_back(RailName(rail));
+  for (const int rail : rails) names.push_back(FormatRailName(rail));
   return names.empty() ? "no common rail" : Join(names, " ");
 }
 
 // Pairs with the same rails and roofline in one line.
-std::string ReachText(const std::vector<PairReach>& reach) {
+std::string FormatReach(const std::vector<PairReach>& reach) {
   std::map<std::string, std::vector<const PairReach*>> groups;
   std::vector<std::string> order;
   for (const PairReach& pair : reach) {
-    const std::string key = fmt::format("{} {}", RailsText(pair.rails), std::lround(pair.gbps));
+    const std::string key = fmt::format("{} {}", FormatRails(pair.rails), std::lround(pair.gbps));
     if (!groups.contains(key)) order.push_back(key);
     groups[key].push_back(&pair);
   }
@@ -129,21 +130,21 @@ std::string ReachText(const std::vector<PairReach>& reach) {
     const std::string who = pairs.size() == reach.size() && pairs.size() > 1 ? "every pair"
                             : names.size() <= kNamed                         ? Join(names, " ")
                                                      : fmt::format("{} pairs", names.size());
-    Row row = {RailsText(pairs.front()->rails), who};
-    if (!pairs.front()->rails.empty()) row.insert(row.begin() + 1, Rates(pairs.front()->gbps));
+    Row row = {FormatRails(pairs.front()->rails), who};
+    if (!pairs.front()->rails.empty()) row.insert(row.begin() + 1, FormatRate(pairs.front()->gbps));
     rows.push_back(std::move(row));
   }
-  return "who reaches whom, at best\n" + Table(rows, "  ");
+  return "who reaches whom, at best\n" + FormatTable(rows, "  ");
 }
 
-std::string TogetherText(const ClusterSpec& cluster, const Fabric& fabric,
-                         const std::vector<PairReach>& reach) {
-  const std::vector<NodeName> order = RingOrder(cluster, fabric);
-  const double ring = RingPayload(order, reach);
+std::string FormatTogether(const ClusterSpec& cluster, const Fabric& fabric,
+                           const std::vector<PairReach>& reach) {
+  const std::vector<NodeName> order = OrderRing(cluster, fabric);
+  const double ring = ComputeRingPayload(order, reach);
   std::string text = "all together, at best\n  ring order: " + Join(order, " ") + '\n';
-  text += ring > 0 ? "  ring collectives: " + Rates(ring) + '\n'
+  text += ring > 0 ? "  ring collectives: " + FormatRate(ring) + '\n'
                    : "  ring collectives: none, two neighbours have no common rail\n";
-  for (const SwitchLoad& load : SwitchLoads(cluster, fabric)) {
+  for (const SwitchLoad& load : ComputeSwitchLoads(cluster, fabric)) {
     text += fmt::format("  {} to the other switches: {:.0f} of {:.0f} Gb/s, {}\n", load.name,
                         load.carried_gbps, load.wanted_gbps,
                         load.Oversubscribed() ? fmt::format("oversubscribed {:.1f}:1", load.Ratio())
@@ -152,10 +153,10 @@ std::string TogetherText(const ClusterSpec& cluster, const Fabric& fabric,
   return text;
 }
 
-std::string WeakPointsText(const ClusterSpec& cluster, const Fabric& fabric) {
+std::string FormatWeakPoints(const ClusterSpec& cluster, const Fabric& fabric) {
   std::vector<Row> rows;
   bool own_cables = false;
-  for (const WeakPoint& point : WeakPoints(cluster, fabric)) {
+  for (const WeakPoint& point : FindWeakPoints(cluster, fabric)) {
     if (point.own_cable) {
       own_cables = true;
       continue;
@@ -167,15 +168,15 @@ std::string WeakPointsText(const ClusterSpec& cluster, const Fabric& fabric) {
                                       : pair ? Join(point.cut_off, " from ")
                                              : Join(point.cut_off, " ") + " from the others"});
   }
-  std::string text = "what one failure cuts off\n" + Table(rows, "  ");
+  std::string text = "what one failure cuts off\n" + FormatTable(rows, "  ");
   if (own_cables) text += "  a node's own cable: that node\n";
   return rows.empty() && !own_cables ? "no single failure cuts a node off\n" : text;
 }
 
-std::string AdviceText(const ClusterSpec& cluster) {
+std::string FormatAdvice(const ClusterSpec& cluster) {
   std::string text;
   for (const SwitchSpec& one : cluster.switches) {
-    const std::vector<std::string> commands = SwitchCommands(cluster, one);
+    const std::vector<std::string> commands = ListSwitchCommands(cluster, one);
     if (commands.empty()) continue;
     text += fmt::format("advice: {} on {} as commands; nothing is sent to it\n",
                         one.os == SwitchOs::kRouterOs ? "RouterOS" : "NVUE", one.name);
@@ -186,15 +187,15 @@ std::string AdviceText(const ClusterSpec& cluster) {
 
 }  // namespace
 
-std::string FabricText(const ClusterSpec& cluster, const Fabric& fabric) {
-  const std::vector<PairReach> reach = ReachOf(cluster, fabric);
+std::string DrawFabricText(const ClusterSpec& cluster, const Fabric& fabric) {
+  const std::vector<PairReach> reach = ComputeReach(cluster, fabric);
   std::string text = fmt::format("{} · {} · {} · mtu {}\n", cluster.name,
-                                 Plural(cluster.nodes.size(), "node", "nodes"), fabric.summary,
-                                 cluster.fabric.mtu);
-  text += NodesText(cluster, fabric) + SwitchesText(cluster, fabric) + ReachText(reach) +
-          TogetherText(cluster, fabric, reach) + WeakPointsText(cluster, fabric);
+                                 FormatPlural(cluster.nodes.size(), "node", "nodes"),
+                                 fabric.summary, cluster.fabric.mtu);
+  text += FormatNodes(cluster, fabric) + FormatSwitches(cluster, fabric) + FormatReach(reach) +
+          FormatTogether(cluster, fabric, reach) + FormatWeakPoints(cluster, fabric);
   for (const std::string& note : fabric.notes) text += "note: " + note + '\n';
-  return text + AdviceText(cluster);
+  return text + FormatAdvice(cluster);
 }
 
 }  // namespace reconciler

@@ -20,7 +20,7 @@ constexpr std::string_view kOrOptIn =
 
 void CheckNodeCount(Topology topology, std::size_t count, bool collectives_only, Position position,
                     Problems& problems) {
-  const std::string found = Plural(count, "node", "nodes");
+  const std::string found = FormatPlural(count, "node", "nodes");
   switch (topology) {
     case Topology::kDirect:
       if (count == 2) return;
@@ -77,8 +77,8 @@ void CheckLinkEnds(const std::vector<LinkView>& links, const std::vector<std::st
       if (std::find(known.begin(), known.end(), end->node) == known.end()) {
         problems.Add(end->position,
                      fmt::format("unknown node {} in links{}", Quoted(end->node),
-                                 GuessSuffix(end->node, known)),
-                     KnownHint(known));
+                                 FormatGuess(end->node, known)),
+                     FormatKnownHint(known));
       }
       const auto [first, fresh] = used.emplace(std::pair(end->node, end->cage), end->position);
       if (fresh) continue;
@@ -94,7 +94,7 @@ void CheckLinkEnds(const std::vector<LinkView>& links, const std::vector<std::st
 void CheckSwitchCages(const Value& document, const std::vector<NodeView>& nodes,
                       const std::vector<LinkView>& links, Problems& problems) {
   for (const NodeView& node : nodes) {
-    const std::string cage = CageOf(document, *node.entry);
+    const std::string cage = FindCageName(document, *node.entry);
     for (const LinkView& link : links) {
       for (const LinkEnd* end : {&link.a, &link.b}) {
         if (end->node != node.name || end->cage != cage) continue;
@@ -148,7 +148,7 @@ void CheckRingDirection(const std::vector<LinkView>& links, Problems& problems) 
 void CheckRingKey(Topology topology, const Value& document, const std::vector<NodeView>& nodes,
                   const std::vector<LinkView>& links, Problems& problems) {
   const Value* ring = document.At({"fabric", "ring"});
-  if (ring == nullptr || !RingOfCollectives(document)) return;
+  if (ring == nullptr || !IsCollectivesRing(document)) return;
   std::string why;
   if (topology == Topology::kRing || topology == Topology::kLinks) {
     if (nodes.size() == 3) why = "in a ring of 3 nodes everything works";
@@ -165,14 +165,14 @@ void CheckRingKey(Topology topology, const Value& document, const std::vector<No
 
 void CheckAllConnected(const std::vector<NodeView>& nodes, const std::vector<LinkView>& links,
                        Position position, Problems& problems) {
-  std::set<std::pair<std::string, std::string>> joined;
+  std::set<std::pair<std::string, std::string>> linked;
   for (const LinkView& link : links) {
-    joined.emplace(link.a.node, link.b.node);
-    joined.emplace(link.b.node, link.a.node);
+    linked.emplace(link.a.node, link.b.node);
+    linked.emplace(link.b.node, link.a.node);
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (std::size_t k = i + 1; k < nodes.size(); ++k) {
-      if (nodes[i].name == nodes[k].name || joined.contains({nodes[i].name, nodes[k].name}))
+      if (nodes[i].name == nodes[k].name || linked.contains({nodes[i].name, nodes[k].name}))
         continue;
       return problems.Add(
           position,
@@ -206,7 +206,7 @@ void CheckCabling(const Value& document, Problems& problems) {
   if (!topology) return;
   const Value* list = document.Find("nodes");
   if (word != nullptr && list != nullptr && list->IsList() && !list->List().empty()) {
-    CheckNodeCount(*topology, list->List().size(), RingOfCollectives(document), word->position,
+    CheckNodeCount(*topology, list->List().size(), IsCollectivesRing(document), word->position,
                    problems);
   }
   if (*topology == Topology::kRing || *topology == Topology::kLinks) {
@@ -231,7 +231,7 @@ void CheckCabling(const Value& document, Problems& problems) {
   if (*topology != Topology::kLinks || !complete) return;
   const bool one_ring = AreOneRing(nodes, views);
   if (one_ring) CheckRingDirection(views, problems);
-  if (!one_ring || !RingOfCollectives(document)) {
+  if (!one_ring || !IsCollectivesRing(document)) {
     CheckAllConnected(nodes, views, links->position, problems);
   }
 }

@@ -7,38 +7,39 @@
 #include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/read/hardware_view.h"
 #include "reconciler/manifest/read/node_view.h"
-#include "reconciler/manifest/schema/schema_words.h"
+#include "reconciler/manifest/schema/schema_text.h"
 #include "reconciler/yaml/wording.h"
 
 namespace reconciler {
 namespace {
 
-std::vector<std::string> ProfileNames(const Value& document) {
+std::vector<std::string> ListProfileNames(const Value& document) {
   std::vector<std::string> names;
-  for (const Hardware& profile : BuiltInHardware()) names.push_back(profile.name);
+  for (const Hardware& profile : GetBuiltInHardware()) names.push_back(profile.name);
   for (const Hardware& profile : ViewHardware(document)) names.push_back(profile.name);
   return names;
 }
 
 void CheckNamed(const Value& document, const NodeView& node, Problems& problems) {
   const Value* named = node.entry->Find("hardware");
-  if (named == nullptr || named->AsString() == nullptr || HardwareOf(document, *node.entry)) return;
-  const std::vector<std::string> known = ProfileNames(document);
+  if (named == nullptr || named->AsString() == nullptr || FindProfile(document, *node.entry))
+    return;
+  const std::vector<std::string> known = ListProfileNames(document);
   problems.Add(named->position,
                fmt::format("unknown hardware {} of node {}{}", Quoted(*named->AsString()),
-                           Quoted(node.name), GuessSuffix(*named->AsString(), known)),
-               fmt::format("known: {}; or describe it below hardware", OrList(known)));
+                           Quoted(node.name), FormatGuess(*named->AsString(), known)),
+               fmt::format("known: {}; or describe it below hardware", JoinWithOr(known)));
 }
 
 void CheckHasCage(const Value& document, const NodeView& node, const std::string& cage,
                   Position position, Problems& problems) {
   if (cage != "p0" && cage != "p1") return;  // refused by the schema
-  const auto hardware = HardwareOf(document, *node.entry);
+  const auto hardware = FindProfile(document, *node.entry);
   if (!hardware || hardware->cages.empty() || hardware->FindCage(cage) != nullptr) return;
   std::vector<std::string> has;
   for (const Cage& one : hardware->cages) has.push_back(one.name);
   problems.Add(position, fmt::format("node {} has no cage {}: its hardware {} has {}",
-                                     Quoted(node.name), cage, hardware->name, OrList(has)));
+                                     Quoted(node.name), cage, hardware->name, JoinWithOr(has)));
 }
 
 void CheckCages(const Value& document, const std::vector<NodeView>& nodes, Problems& problems) {
@@ -46,7 +47,7 @@ void CheckCages(const Value& document, const std::vector<NodeView>& nodes, Probl
   for (const NodeView& node : nodes) {
     if (topology == Topology::kLinks || topology == Topology::kRing) break;
     const Value* own = node.entry->Find("cage");
-    CheckHasCage(document, node, CageOf(document, *node.entry),
+    CheckHasCage(document, node, FindCageName(document, *node.entry),
                  own != nullptr ? own->position : node.name_position, problems);
   }
   for (const LinkView& link : ViewLinks(document)) {

@@ -16,23 +16,23 @@ class FreeIds {
  public:
   explicit FreeIds(const std::vector<NodeView>& nodes) {
     for (const NodeView& node : nodes) {
-      if (node.id) taken_.insert(*node.id);
+      if (node.id) used_.insert(*node.id);
     }
   }
   std::int64_t Next() {
     do {
       ++last_;
-    } while (taken_.contains(last_));
+    } while (used_.contains(last_));
     return last_;
   }
 
  private:
-  std::set<std::int64_t> taken_;
+  std::set<std::int64_t> used_;
   std::int64_t last_ = 0;
 };
 
 // "spark-1-rail0" would be the host name of a rail of node spark-1.
-bool LooksLikeRailName(const std::string& name) {
+bool IsLikeRailName(const std::string& name) {
   const std::size_t rail = name.rfind("-rail");
   return rail != std::string::npos && rail + 5 < name.size() &&
          name.find_first_not_of("0123456789", rail + 5) == std::string::npos;
@@ -47,7 +47,7 @@ void CheckNames(const std::vector<NodeView>& nodes, Problems& problems) {
                    fmt::format("node name {} stands twice, first at {}", Quoted(node.name),
                                problems.Mark(first->second)),
                    "give every node a name of its own");
-    } else if (LooksLikeRailName(node.name)) {
+    } else if (IsLikeRailName(node.name)) {
       problems.Add(
           node.name_position,
           fmt::format("node name {} has the form of a rail's host name", Quoted(node.name)),
@@ -82,7 +82,7 @@ void CheckIds(const std::vector<NodeView>& nodes, Problems& problems) {
   }
 }
 
-std::int64_t PortOf(const Value& document, const NodeView& node) {
+std::int64_t FindPort(const Value& document, const NodeView& node) {
   const Value* own = node.entry->At({"access", "port"});
   const Value* port = own != nullptr ? own : document.At({"access", "port"});
   return port != nullptr && port->AsInteger() != nullptr ? *port->AsInteger() : 22;
@@ -100,7 +100,7 @@ void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes, P
       continue;
     }
     const auto [first, fresh] =
-        seen.emplace(std::pair(node.address, PortOf(document, node)), &node);
+        seen.emplace(std::pair(node.address, FindPort(document, node)), &node);
     if (fresh) continue;
     problems.Add(node.address_position,
                  fmt::format("nodes {} and {} both have address {}, first at {}",

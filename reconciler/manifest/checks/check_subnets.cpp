@@ -141,17 +141,18 @@ void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const R
       reason = fmt::format("for a ring of {} nodes ({} cable)", nodes, each);
       break;
     case Topology::kLinks:
-      reason = fmt::format("for {} ({} link)", Plural(links, "link", "links"), each);
+      reason = fmt::format("for {} ({} link)", FormatPlural(links, "link", "links"), each);
       break;
   }
   const std::size_t found = subnets.List().size();
   if (found == wanted || found == 0 || wanted == 0 || !rails.known) return;
-  problems.Add(subnets.position, fmt::format("wanted {} {}, found {}",
-                                             Plural(wanted, "subnet", "subnets"), reason, found));
+  problems.Add(subnets.position,
+               fmt::format("wanted {} {}, found {}", FormatPlural(wanted, "subnet", "subnets"),
+                           reason, found));
 }
 
 // An id that comes from a very long number is only known to be large.
-std::string IdText(std::int64_t id) {
+std::string FormatId(std::int64_t id) {
   constexpr std::int64_t kLargest = 0xFFFFFFFF;
   return id > kLargest ? fmt::format("over {}", kLargest) : fmt::format("{}", id);
 }
@@ -169,7 +170,7 @@ void CheckHosts(const std::vector<NodeView>& nodes, const std::vector<SubnetView
       problems.Add(
           node.id_position,
           fmt::format("id {} of node {} is no host number in {}{}: wanted 1 to {}",
-                      IdText(*node.id), Quoted(node.name), ToString(subnet.prefix), what, last),
+                      FormatId(*node.id), Quoted(node.name), ToString(subnet.prefix), what, last),
           node.id_is_explicit ? "" : "the id comes from the name; add one that fits");
       break;
     }
@@ -211,7 +212,7 @@ void CheckSubnets(const Value& document, Problems& problems) {
   if (!topology) return;
   const Value* links = document.At({"fabric", "links"});
   CheckCount(*topology, nodes.size(), links != nullptr ? links->List().size() : 0, rails,
-             RingOfCollectives(document), *list, problems);
+             IsCollectivesRing(document), *list, problems);
 }
 
 }  // namespace reconciler

@@ -73,10 +73,10 @@ class SwitchChecker {
       return problems_.Add(
           port.peer.position,
           fmt::format("unknown node {} in ports of switch {}{}", Quoted(port.peer.node),
-                      Quoted(one.name), GuessSuffix(port.peer.node, Names(nodes_))),
-          KnownHint(Names(nodes_)));
+                      Quoted(one.name), FormatGuess(port.peer.node, Names(nodes_))),
+          FormatKnownHint(Names(nodes_)));
     }
-    const std::string cage = CageOf(document_, *node->entry);
+    const std::string cage = FindCageName(document_, *node->entry);
     if (cage != port.peer.cage) {
       return problems_.Add(
           port.peer.position,
@@ -108,16 +108,16 @@ class SwitchChecker {
       return problems_.Add(
           uplink.peer.position,
           fmt::format("unknown switch {} in uplinks of switch {}{}", Quoted(uplink.peer.node),
-                      Quoted(one.name), GuessSuffix(uplink.peer.node, names)),
-          KnownHint(names));
+                      Quoted(one.name), FormatGuess(uplink.peer.node, names)),
+          FormatKnownHint(names));
     }
     UsePort(uplink.peer.node, uplink.peer.cage, uplink.peer.position);
-    joined_.emplace(one.name, uplink.peer.node);
-    joined_.emplace(uplink.peer.node, one.name);
+    linked_.emplace(one.name, uplink.peer.node);
+    linked_.emplace(uplink.peer.node, one.name);
   }
 
   // Its own, and those at the far end of other switches' uplinks.
-  std::set<std::string> PortsOf(const SwitchSpec& one) const {
+  std::set<std::string> ListPorts(const SwitchSpec& one) const {
     std::set<std::string> ports;
     for (const SwitchPort& port : one.ports) ports.insert(port.port);
     for (const SwitchPort& uplink : one.uplinks) ports.insert(uplink.port);
@@ -131,11 +131,11 @@ class SwitchChecker {
 
   // A breakout of a cage without ports would be a setting without effect.
   void CheckBreakout(const SwitchSpec& one) {
-    const std::set<std::string> ports = PortsOf(one);
+    const std::set<std::string> ports = ListPorts(one);
     for (const auto& [cage, text] : one.breakout) {
       std::vector<std::string> legs;
       std::copy_if(ports.begin(), ports.end(), std::back_inserter(legs),
-                   [&cage = cage](const std::string& port) { return IsLegOf(port, cage); });
+                   [&cage = cage](const std::string& port) { return IsLeg(port, cage); });
       if (legs.empty()) {
         problems_.Add(one.position,
                       fmt::format("breakout {} of switch {} has no effect: no cable is in a leg "
@@ -144,12 +144,12 @@ class SwitchChecker {
                       fmt::format("a leg's name begins with the cage's and goes on with no digit, "
                                   "such as {0}-1 or {0}s0",
                                   cage));
-      } else if (const int most = LegsOf(text).count;
+      } else if (const int most = ListLegs(text).count;
                  most > 0 && legs.size() > static_cast<std::size_t>(most)) {
         problems_.Add(one.position,
                       fmt::format("breakout {} of switch {} has {} ({}), and cables are in {}: {}",
                                   Quoted(cage), Quoted(one.name),
-                                  Plural(static_cast<std::size_t>(most), "leg", "legs"), text,
+                                  FormatPlural(static_cast<std::size_t>(most), "leg", "legs"), text,
                                   legs.size(), Join(legs, ", ")));
       }
     }
@@ -175,7 +175,7 @@ class SwitchChecker {
       problems_.Add(node.name_position,
                     fmt::format("node {} is in no port of any switch", Quoted(node.name)),
                     fmt::format("add its cable to a switch's ports, such as PORT: {}.{}", node.name,
-                                CageOf(document_, *node.entry)));
+                                FindCageName(document_, *node.entry)));
     }
   }
 
@@ -184,7 +184,7 @@ class SwitchChecker {
     std::set<std::string> reached = {switches_.front().name};
     for (bool grew = true; grew;) {
       grew = false;
-      for (const auto& [from, to] : joined_) {
+      for (const auto& [from, to] : linked_) {
         if (reached.contains(from)) grew |= reached.insert(to).second;
       }
     }
@@ -203,7 +203,7 @@ class SwitchChecker {
   std::vector<SwitchSpec> switches_;
   Used used_;                                             // ports of switches
   std::map<std::string, Position> plugged_;               // nodes
-  std::set<std::pair<std::string, std::string>> joined_;  // switches
+  std::set<std::pair<std::string, std::string>> linked_;  // switches
 };
 
 }  // namespace
@@ -243,7 +243,7 @@ void CheckSwitches(const Value& document, Problems& problems) {
   }
   Problems own = problems.Fresh();
   SwitchChecker(document, own).Run();
-  problems.Add(own.Take());
+  problems.Add(own.TakeErrors());
 }
 
 }  // namespace reconciler

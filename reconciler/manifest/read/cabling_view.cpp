@@ -38,12 +38,12 @@ std::vector<LinkView> ViewLinks(const Value& document) {
   return views;
 }
 
-bool RingOfCollectives(const Value& document) {
+bool IsCollectivesRing(const Value& document) {
   const Value* ring = document.At({"fabric", "ring"});
   return ring != nullptr && ring->ScalarText() == "collectives-only";
 }
 
-std::string CageOf(const Value& document, const Value& node) {
+std::string FindCageName(const Value& document, const Value& node) {
   if (const Value* own = node.Find("cage")) return own->ScalarText();
   const Value* shared = document.At({"fabric", "cage"});
   return shared != nullptr ? shared->ScalarText() : "p1";

@@ -33,9 +33,9 @@ std::optional<LinkEnd> ParseLinkEnd(const Value& end);
 std::vector<LinkView> ViewLinks(const Value& document);
 
 // Whether the manifest accepts a ring in which only ring collectives work.
-bool RingOfCollectives(const Value& document);
+bool IsCollectivesRing(const Value& document);
 
 // The cage with a node's one cable: its own, else the fabric's, else the default.
-std::string CageOf(const Value& document, const Value& node);
+std::string FindCageName(const Value& document, const Value& node);
 
 }  // namespace reconciler

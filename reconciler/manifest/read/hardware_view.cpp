@@ -41,10 +41,10 @@ std::vector<Hardware> ViewHardware(const Value& document) {
   return profiles;
 }
 
-std::optional<Hardware> HardwareOf(const Value& document, const Value& node) {
+std::optional<Hardware> FindProfile(const Value& document, const Value& node) {
   const Value* named = node.Find("hardware");
   const std::string name = named != nullptr ? named->ScalarText() : std::string(kDefaultHardware);
-  for (const std::vector<Hardware>& profiles : {ViewHardware(document), BuiltInHardware()}) {
+  for (const std::vector<Hardware>& profiles : {ViewHardware(document), GetBuiltInHardware()}) {
     for (const Hardware& profile : profiles) {
       if (profile.name == name) return profile;
     }
@@ -52,8 +52,8 @@ std::optional<Hardware> HardwareOf(const Value& document, const Value& node) {
   return std::nullopt;
 }
 
-std::size_t TwinCount(const Value& document, const Value& node, const std::string& cage) {
-  const auto hardware = HardwareOf(document, node);
+std::size_t CountTwins(const Value& document, const Value& node, const std::string& cage) {
+  const auto hardware = FindProfile(document, node);
   const Cage* found = hardware ? hardware->FindCage(cage) : nullptr;
   return found != nullptr ? found->twins.size() : 0;
 }

@@ -14,9 +14,9 @@ namespace reconciler {
 std::vector<Hardware> ViewHardware(const Value& document);
 
 // The profile that an entry of `nodes` names; nothing when there is none of that name.
-std::optional<Hardware> HardwareOf(const Value& document, const Value& node);
+std::optional<Hardware> FindProfile(const Value& document, const Value& node);
 
 // How many functions a cage of that node has; 0 when the node has no such cage.
-std::size_t TwinCount(const Value& document, const Value& node, const std::string& cage);
+std::size_t CountTwins(const Value& document, const Value& node, const std::string& cage);
 
 }  // namespace reconciler

@@ -9,7 +9,7 @@ constexpr std::int64_t kTooLarge = std::int64_t{1} << 32;  // for any subnet
 
 }  // namespace
 
-std::optional<std::int64_t> TrailingNumber(std::string_view name) {
+std::optional<std::int64_t> ReadTrailingNumber(std::string_view name) {
   const std::size_t last_other = name.find_last_not_of("0123456789");
   const std::string_view digits =
       last_other == std::string_view::npos ? name : name.substr(last_other + 1);
@@ -33,7 +33,7 @@ std::vector<NodeView> ViewNodes(const Value& document) {
       view.id_position = id->position;
       if (const auto* number = id->AsInteger(); number != nullptr && *number > 0) view.id = *number;
     } else {
-      view.id = TrailingNumber(view.name);
+      view.id = ReadTrailingNumber(view.name);
     }
     const Value* address = entry.Find("address");
     if (address != nullptr && address->AsString() != nullptr) {

@@ -30,6 +30,6 @@ std::vector<std::string> Names(const std::vector<NodeView>& nodes);
 
 // The number that the name ends in: 12 for "spark-12". One that is too large for any subnet comes
 // out as 2^32.
-std::optional<std::int64_t> TrailingNumber(std::string_view name);
+std::optional<std::int64_t> ReadTrailingNumber(std::string_view name);
 
 }  // namespace reconciler

@@ -20,8 +20,8 @@ class RailCounter {
     switch (topology) {
       case Topology::kDirect:
         if (nodes_.size() == 2) {
-          AddCable({&nodes_[0], CageOf(document_, *nodes_[0].entry)},
-                   {&nodes_[1], CageOf(document_, *nodes_[1].entry)}, rails);
+          AddCable({&nodes_[0], FindCageName(document_, *nodes_[0].entry)},
+                   {&nodes_[1], FindCageName(document_, *nodes_[1].entry)}, rails);
         }
         break;
       case Topology::kRing:
@@ -31,7 +31,8 @@ class RailCounter {
       case Topology::kLeafSpine:
         for (const NodeView& node : nodes_) {
           rails.on_switches =
-              std::max(rails.on_switches, Twins({&node, CageOf(document_, *node.entry)}, rails));
+              std::max(rails.on_switches,
+                       CountTwinsAt({&node, FindCageName(document_, *node.entry)}, rails));
         }
         break;
       case Topology::kLinks:
@@ -42,7 +43,8 @@ class RailCounter {
     if (links == nullptr || refused) return rails;
     for (const Value& link : links->List()) {
       const bool whole = link.List().size() == 2;
-      AddCable(whole ? EndOf(link.List()[0]) : End{}, whole ? EndOf(link.List()[1]) : End{}, rails);
+      AddCable(whole ? ReadEnd(link.List()[0]) : End{}, whole ? ReadEnd(link.List()[1]) : End{},
+               rails);
     }
     return rails;
   }
@@ -50,7 +52,7 @@ class RailCounter {
  private:
   using End = std::pair<const NodeView*, std::string>;  // node, cage
 
-  End EndOf(const Value& text) const {
+  End ReadEnd(const Value& text) const {
     const auto end = ParseLinkEnd(text);
     for (const NodeView& node : nodes_) {
       if (end && node.name == end->node) return {&node, end->cage};
@@ -59,15 +61,15 @@ class RailCounter {
   }
 
   // Two where the node or its cage is not known: that is reported elsewhere.
-  std::size_t Twins(const End& end, RailCounts& rails) const {
+  std::size_t CountTwinsAt(const End& end, RailCounts& rails) const {
     if (end.first == nullptr) return 2;
-    const std::size_t twins = TwinCount(document_, *end.first->entry, end.second);
+    const std::size_t twins = CountTwins(document_, *end.first->entry, end.second);
     if (twins == 0) rails.known = false;
     return twins != 0 ? twins : 2;
   }
 
   void AddCable(const End& a, const End& b, RailCounts& rails) const {
-    rails.on_cables.push_back(std::min(Twins(a, rails), Twins(b, rails)));
+    rails.on_cables.push_back(std::min(CountTwinsAt(a, rails), CountTwinsAt(b, rails)));
     if (rails.on_cables.back() != 2) rails.all_twins = false;
   }
 

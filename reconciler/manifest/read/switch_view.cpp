@@ -6,7 +6,7 @@
 namespace reconciler {
 namespace {
 
-int Number(const Value& map, std::string_view key, int otherwise) {
+int ReadNumber(const Value& map, std::string_view key, int otherwise) {
   const Value* value = map.Find(key);
   return value != nullptr && value->AsInteger() != nullptr ? static_cast<int>(*value->AsInteger())
                                                            : otherwise;
@@ -26,20 +26,20 @@ std::vector<SwitchPort> ViewPorts(const Value& entry, std::string_view key, int 
                     .gbps = gbps,
                     .position = member.key_position};
     for (const auto& [cage, legs] : breakout) {
-      const int rate = LegsOf(legs).gbps;
-      if (IsLegOf(port.port, cage) && rate > 0) port.gbps = rate;
+      const int rate = ListLegs(legs).gbps;
+      if (IsLeg(port.port, cage) && rate > 0) port.gbps = rate;
     }
     ports.push_back(std::move(port));
   }
   return ports;
 }
 
-SwitchOs OsOf(const std::string& word) {
+SwitchOs ParseSwitchOs(const std::string& word) {
   if (word == "routeros") return SwitchOs::kRouterOs;
   return word == "nvue" ? SwitchOs::kNvue : SwitchOs::kOther;
 }
 
-Fec FecOf(const std::string& word) {
+Fec ParseFec(const std::string& word) {
   for (const Fec fec : {Fec::kAuto, Fec::kFc, Fec::kOff}) {
     if (word == ToString(fec)) return fec;
   }
@@ -47,14 +47,14 @@ Fec FecOf(const std::string& word) {
 }
 
 // The leg of its cage at the far end may be slower than an uplink's own port.
-void SlowUplinksToTheirFarEnds(std::vector<SwitchSpec>& switches) {
+void LimitUplinksToFarEnds(std::vector<SwitchSpec>& switches) {
   for (SwitchSpec& one : switches) {
     for (SwitchPort& uplink : one.uplinks) {
       for (const SwitchSpec& far : switches) {
         if (far.name != uplink.peer.node) continue;
         for (const auto& [cage, legs] : far.breakout) {
-          const int rate = LegsOf(legs).gbps;
-          if (IsLegOf(uplink.peer.cage, cage) && rate > 0) {
+          const int rate = ListLegs(legs).gbps;
+          if (IsLeg(uplink.peer.cage, cage) && rate > 0) {
             uplink.gbps = std::min(uplink.gbps, rate);
           }
         }
@@ -73,8 +73,8 @@ std::vector<SwitchSpec> ViewSwitches(const Value& document) {
     SwitchSpec one{.name = entry.GetText("name"),
                    .model = entry.GetText("model"),
                    .address = entry.GetText("address"),
-                   .os = OsOf(entry.GetText("os")),
-                   .fec = FecOf(entry.GetText("fec")),
+                   .os = ParseSwitchOs(entry.GetText("os")),
+                   .fec = ParseFec(entry.GetText("fec")),
                    .position = entry.position};
     if (one.name.empty()) continue;
     if (const Value* breakout = entry.Find("breakout")) {
@@ -82,17 +82,17 @@ std::vector<SwitchSpec> ViewSwitches(const Value& document) {
         one.breakout[member.key] = member.value.ScalarText();
       }
     }
-    const int gbps = Number(entry, "speed_gbps", 200);
+    const int gbps = ReadNumber(entry, "speed_gbps", 200);
     one.ports = ViewPorts(entry, "ports", gbps, one.breakout);
     one.uplinks =
-        ViewPorts(entry, "uplinks", Number(entry, "uplink_speed_gbps", gbps), one.breakout);
-    one.l2mtu = Number(entry, "l2mtu", one.l2mtu);
+        ViewPorts(entry, "uplinks", ReadNumber(entry, "uplink_speed_gbps", gbps), one.breakout);
+    one.l2mtu = ReadNumber(entry, "l2mtu", one.l2mtu);
     if (const std::string bridge = entry.GetText("bridge"); !bridge.empty()) one.bridge = bridge;
     const Value* qos = entry.Find("qos");
     one.qos = qos != nullptr && qos->AsBool() != nullptr && *qos->AsBool();
     switches.push_back(std::move(one));
   }
-  SlowUplinksToTheirFarEnds(switches);
+  LimitUplinksToFarEnds(switches);
   return switches;
 }
 

@@ -10,7 +10,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/schema/schema_judge.h"
-#include "reconciler/manifest/schema/schema_words.h"
+#include "reconciler/manifest/schema/schema_text.h"
 #include "reconciler/manifest/schema/value_json.h"
 #include "reconciler/yaml/source_text.h"
 #include "reconciler/yaml/wording.h"
@@ -27,30 +27,30 @@ struct Place {
   std::string subject = {};
   std::string container = {};
 
-  std::string In() const { return container.empty() ? "" : " in " + container; }
-  std::string Of() const { return subject.empty() ? "" : subject + ": "; }
+  std::string DescribePlace() const { return container.empty() ? "" : " in " + container; }
+  std::string DescribeSubject() const { return subject.empty() ? "" : subject + ": "; }
 };
 
 // The key that `key` was probably meant to be: a near one, or the part before a ':' that lacks its
 // blank.
-std::string MeantKey(const std::string& key, const std::vector<std::string>& known) {
+std::string FindMeantKey(const std::string& key, const std::vector<std::string>& known) {
   const std::string before_colon = key.substr(0, key.find(':'));
   if (std::find(known.begin(), known.end(), before_colon) != known.end()) return before_colon;
   return Guess(key, known).value_or("");
 }
 
-std::string KeyHint(const std::string& key, const std::vector<std::string>& known) {
-  if (LooksSecret(key)) {
+std::string FindKeyHint(const std::string& key, const std::vector<std::string>& known) {
+  if (IsSecretKey(key)) {
     return "secrets never live in the manifest: use access.identity or ssh-agent";
   }
   if (key == "<<") return "YAML 1.2 has no merge keys: write the keys out";
-  if (MeantKey(key, known).empty()) return "known keys: " + Join(known, ", ");
+  if (FindMeantKey(key, known).empty()) return "known keys: " + Join(known, ", ");
   return key.find(':') != std::string::npos ? "put a blank after ':'" : "";
 }
 
 // What a missing key is for: its one choice, or its description as a clause.
-std::string MissingHint(const std::string& key, const json& property) {
-  const std::vector<std::string> choices = Choices(property);
+std::string FindMissingHint(const std::string& key, const json& property) {
+  const std::vector<std::string> choices = ListChoices(property);
   if (choices.size() == 1) return fmt::format("write {}: {}", key, choices[0]);
   std::string words = property.value("description", "");
   if (words.empty()) return {};
@@ -69,8 +69,8 @@ class Checker {
       return CheckAnyOf(value, schema, *any, place);
     }
     if (!HasType(value, schema)) {
-      return problems_.Add(value.position, Wanted(WantedWords(schema), value, place),
-                           TypeHint(value, schema));
+      return problems_.Add(value.position, DescribeMismatch(DescribeWanted(schema), value, place),
+                           FindTypeHint(value, schema));
     }
     if (const auto* text = value.AsString()) CheckText(value, *text, schema, place);
     if (const auto* integer = value.AsInteger()) CheckRange(value, *integer, schema, place);
@@ -79,8 +79,10 @@ class Checker {
   }
 
  private:
-  static std::string Wanted(const std::string& words, const Value& found, const Place& place) {
-    return fmt::format("{}wanted {}, found {}", place.Of(), words, FoundWords(found));
+  static std::string DescribeMismatch(const std::string& words, const Value& found,
+                                      const Place& place) {
+    return fmt::format("{}wanted {}, found {}", place.DescribeSubject(), words,
+                       DescribeFound(found));
   }
 
   void CheckAnyOf(const Value& value, const json& schema, const json& branches,
@@ -97,29 +99,29 @@ class Checker {
     std::string guess;
     for (const json& branch : branches) {
       if (guess.empty() && value.AsString())
-        guess = GuessSuffix(*value.AsString(), Choices(branch));
+        guess = FormatGuess(*value.AsString(), ListChoices(branch));
     }
-    problems_.Add(value.position, Wanted(WantedWords(schema), value, place) + guess);
+    problems_.Add(value.position, DescribeMismatch(DescribeWanted(schema), value, place) + guess);
   }
 
   void CheckText(const Value& value, const std::string& text, const json& schema,
                  const Place& place) {
     if (schema.contains("enum")) {
-      const std::vector<std::string> choices = Choices(schema);
+      const std::vector<std::string> choices = ListChoices(schema);
       if (std::find(choices.begin(), choices.end(), text) != choices.end()) return;
-      return problems_.Add(value.position,
-                           fmt::format("{}wanted {}, found {}{}", place.Of(), OrList(choices),
-                                       Quoted(text), GuessSuffix(text, choices)));
+      return problems_.Add(value.position, fmt::format("{}wanted {}, found {}{}",
+                                                       place.DescribeSubject(), JoinWithOr(choices),
+                                                       Quoted(text), FormatGuess(text, choices)));
     }
-    if (const std::string fault = TextFault(text, schema); !fault.empty()) {
-      problems_.Add(value.position,
-                    fmt::format("{}wanted {}, found {}", place.Of(), fault, Quoted(text)));
+    if (const std::string fault = FindTextFault(text, schema); !fault.empty()) {
+      problems_.Add(value.position, fmt::format("{}wanted {}, found {}", place.DescribeSubject(),
+                                                fault, Quoted(text)));
     }
   }
 
   // What the text should have been; empty when it is. Lengths come first: std::regex recurses once
   // per byte.
-  std::string TextFault(const std::string& text, const json& schema) {
+  std::string FindTextFault(const std::string& text, const json& schema) {
     const std::size_t longest = schema.value("maxLength", std::string::npos);
     const auto length =
         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -136,8 +138,8 @@ class Checker {
 
   void CheckRange(const Value& value, std::int64_t number, const json& schema, const Place& place) {
     if (number < schema.value("minimum", number) || number > schema.value("maximum", number)) {
-      problems_.Add(value.position,
-                    fmt::format("{}wanted {}, found {}", place.Of(), WantedWords(schema), number));
+      problems_.Add(value.position, fmt::format("{}wanted {}, found {}", place.DescribeSubject(),
+                                                DescribeWanted(schema), number));
     }
   }
 
@@ -147,20 +149,21 @@ class Checker {
     const std::size_t most = schema.value("maxItems", size);
     if (size < fewest || size > most) {
       const std::string_view bound = fewest == most ? "" : size < fewest ? "at least " : "at most ";
-      problems_.Add(value.position,
-                    fmt::format("{}wanted {}{}, found {}", place.Of(), bound,
-                                Plural(size < fewest ? fewest : most, "entry", "entries"), size));
+      problems_.Add(
+          value.position,
+          fmt::format("{}wanted {}{}, found {}", place.DescribeSubject(), bound,
+                      FormatPlural(size < fewest ? fewest : most, "entry", "entries"), size));
     }
     const auto items = schema.find("items");
     if (items == schema.end()) return;
     for (std::size_t i = 0; i < size; ++i) {
       const Value& entry = value.List()[i];
-      Check(entry, *items, EntryPlace(entry, *items, i + 1, place));
+      Check(entry, *items, MakeEntryPlace(entry, *items, i + 1, place));
     }
   }
 
-  static Place EntryPlace(const Value& entry, const json& schema, std::size_t number,
-                          const Place& list) {
+  static Place MakeEntryPlace(const Value& entry, const json& schema, std::size_t number,
+                              const Place& list) {
     // A list in a list has a name of its own: "entry 2 of link 3".
     const bool own_name = schema.value("type", "") == "array" && schema.contains("title");
     const std::string by_number =
@@ -182,7 +185,7 @@ class Checker {
     for (const auto& property : properties.items()) known.push_back(property.key());
     std::vector<std::string> misspelt;  // keys that an unknown key probably means
     for (const Member& member : value.Members()) {
-      const Place inner = MemberPlace(member.key, place);
+      const Place inner = MakeMemberPlace(member.key, place);
       if (properties.contains(member.key)) {
         Check(member.value, properties[member.key], inner);
       } else if (const auto other = schema.find("additionalProperties");
@@ -197,32 +200,34 @@ class Checker {
       const auto& name = key.get_ref<const std::string&>();
       if (value.Find(name) != nullptr) continue;
       if (std::find(misspelt.begin(), misspelt.end(), name) != misspelt.end()) continue;
-      problems_.Add(value.position, fmt::format("missing key '{}'{}", name, place.In()),
-                    MissingHint(name, properties[name]));
+      problems_.Add(value.position, fmt::format("missing key '{}'{}", name, place.DescribePlace()),
+                    FindMissingHint(name, properties[name]));
     }
   }
 
-  static Place MemberPlace(const std::string& key, const Place& parent) {
-    return {Quoted(key) + parent.In(),
-            parent.container.empty() ? Printable(key) : Printable(key) + " of " + parent.container};
+  static Place MakeMemberPlace(const std::string& key, const Place& parent) {
+    return {Quoted(key) + parent.DescribePlace(),
+            parent.container.empty() ? MakePrintable(key)
+                                     : MakePrintable(key) + " of " + parent.container};
   }
 
   void CheckKey(const Member& member, const json& schema, const Place& place) {
     const auto names = schema.find("propertyNames");
     if (names == schema.end()) return;
-    const std::string fault = TextFault(member.key, *names);
+    const std::string fault = FindTextFault(member.key, *names);
     if (fault.empty()) return;
-    problems_.Add(member.key_position,
-                  fmt::format("wanted {}{}, found {}", fault, place.In(), Quoted(member.key)));
+    problems_.Add(member.key_position, fmt::format("wanted {}{}, found {}", fault,
+                                                   place.DescribePlace(), Quoted(member.key)));
   }
 
   void AddUnknownKey(const Member& member, const std::vector<std::string>& known,
                      const Place& place, std::vector<std::string>& misspelt) {
-    const std::string guess = GuessSuffix(member.key, known);
-    misspelt.push_back(MeantKey(member.key, known));
-    problems_.Add(member.key_position,
-                  fmt::format("unknown key {}{}{}", Quoted(member.key), place.In(), guess),
-                  KeyHint(member.key, known));
+    const std::string guess = FormatGuess(member.key, known);
+    misspelt.push_back(FindMeantKey(member.key, known));
+    problems_.Add(
+        member.key_position,
+        fmt::format("unknown key {}{}{}", Quoted(member.key), place.DescribePlace(), guess),
+        FindKeyHint(member.key, known));
   }
 
   Problems& problems_;
@@ -231,7 +236,7 @@ class Checker {
 
 }  // namespace
 
-const json& ClusterSchema() {
+const json& GetClusterSchema() {
   static const json kSchema = json::parse(FindEmbeddedSchema("cluster"));
   return kSchema;
 }
@@ -241,7 +246,7 @@ void CheckSchema(const Value& document, const json& schema, Problems& problems) 
   Checker(problems).Check(document, schema, {});
   if (problems.Count() > before) return;
   if (const auto words = JudgeBySchema(ToJson(document), schema)) {
-    problems.Add(document.position, "the schema refuses this document: " + Printable(*words));
+    problems.Add(document.position, "the schema refuses this document: " + MakePrintable(*words));
   }
 }
 

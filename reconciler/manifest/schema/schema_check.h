@@ -8,7 +8,7 @@
 namespace reconciler {
 
 // The embedded cluster schema, parsed once.
-const nlohmann::json& ClusterSchema();
+const nlohmann::json& GetClusterSchema();
 
 // Everything in `document` that the schema (draft-07) refuses, each at its own place. valijson has
 // the last word: what it refuses is refused, even where this file has no good words for it.

@@ -97,7 +97,7 @@ Ledger ReadLedger(const JsonReader& reader) {
   return ledger;
 }
 
-std::string LedgerText(const Ledger& ledger) { return Dump(LedgerToJson(ledger)); }
+std::string FormatLedger(const Ledger& ledger) { return Dump(LedgerToJson(ledger)); }
 
 Result<Ledger> ParseLedger(std::string_view json) { return ReadDocument<Ledger>(json, ReadLedger); }
 

@@ -39,13 +39,13 @@ Change ReadChange(const JsonReader& reader) {
                    static_cast<int>(where.At("column").Integer())}};
   change.fingerprint = reader.At("fingerprint").Text();
   change.actions = ReadActions(reader.At("actions"));
-  change.undo = ReadActions(reader.At("undo"));
+  change.revert = ReadActions(reader.At("undo"));
   change.triggers = ReadCommands(reader.At("triggers"));
   if (const JsonReader before = reader.At("before"); !before.Has("absent")) {
     change.before = ReadFileState(before);
   }
-  change.release = {.before = ReadCommands(reader.At("release").At("before")),
-                    .after = ReadCommands(reader.At("release").At("after"))};
+  change.prune_commands = {.before = ReadCommands(reader.At("release").At("before")),
+                           .after = ReadCommands(reader.At("release").At("after"))};
   change.prune = reader.At("prune").Bool();
   return change;
 }
@@ -84,13 +84,13 @@ ordered_json ToJson(const Change& change) {
             {"column", change.where.position.column}}},
           {"fingerprint", change.fingerprint},
           {"actions", ActionsToJson(change.actions)},
-          {"undo", ActionsToJson(change.undo)},
+          {"undo", ActionsToJson(change.revert)},
           {"triggers", CommandsToJson(change.triggers)},
           {"before",
            change.before ? FileStateToJson(*change.before) : ordered_json({{"absent", true}})},
           {"release",
-           {{"before", CommandsToJson(change.release.before)},
-            {"after", CommandsToJson(change.release.after)}}},
+           {{"before", CommandsToJson(change.prune_commands.before)},
+            {"after", CommandsToJson(change.prune_commands.after)}}},
           {"prune", change.prune}};
 }
 
@@ -102,7 +102,7 @@ ordered_json ToJson(const Plan& plan) {
                      {"session_interface", EncodeText(node.session_interface)},
                      {"generation", node.generation},
                      {"unreachable", EncodeText(node.unreachable)},
-                     {"forget", ListToJson(node.forget)}});
+                     {"forget", ListToJson(node.dropped)}});
   }
   ordered_json stages = ordered_json::array();
   for (const Stage& stage : plan.stages) stages.push_back(StageToJson(stage));
@@ -143,7 +143,7 @@ Result<Plan> ParsePlan(std::string_view json) {
                             .session_interface = node.At("session_interface").Text(),
                             .generation = static_cast<int>(node.At("generation").Integer()),
                             .unreachable = node.At("unreachable").Text(),
-                            .forget = ReadList(node.At("forget"))});
+                            .dropped = ReadList(node.At("forget"))});
     });
     plan.notes = ReadList(reader.At("notes"));
     reader.At("stages").ForEachItem(

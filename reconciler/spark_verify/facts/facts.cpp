@@ -26,14 +26,14 @@ std::string FirstLine(const std::filesystem::path& path) {
 }
 
 // The PCI function below the device; "" for one made of software.
-std::string PciOf(const std::string& hca) {
+std::string FindPci(const std::string& hca) {
   std::error_code error;
   const auto target =
       std::filesystem::read_symlink("/sys/class/infiniband/" + hca + "/device", error);
   return error ? "" : target.filename().string();
 }
 
-std::string StateName(ibv_port_state state) {
+std::string NamePortState(ibv_port_state state) {
   switch (state) {
     case IBV_PORT_NOP:
       return "NOP";
@@ -52,7 +52,7 @@ std::string StateName(ibv_port_state state) {
 }
 
 // The numbers are InfiniBand's; sysfs uses the same names.
-std::string PhysicalName(int state) {
+std::string NamePhysicalState(int state) {
   constexpr const char* kNames[] = {"",
                                     "Sleep",
                                     "Polling",
@@ -65,7 +65,7 @@ std::string PhysicalName(int state) {
 }
 
 // Gb/s of the data, by InfiniBand's codes for lanes and speed per lane; 0: a code not known here.
-double RateGbps(std::uint8_t width, std::uint8_t speed) {
+double ComputeRateGbps(std::uint8_t width, std::uint8_t speed) {
   const int lanes = width == 1    ? 1
                     : width == 2  ? 4
                     : width == 4  ? 8
@@ -85,7 +85,7 @@ double RateGbps(std::uint8_t width, std::uint8_t speed) {
 }
 
 // A file descriptor that is none: EBADF shows that the driver would have taken a good one.
-std::string DmabufOf(const Verbs& verbs, ibv_context* device) {
+std::string FindDmabuf(const Verbs& verbs, ibv_context* device) {
   if (verbs.reg_dmabuf_mr == nullptr) return "unknown: libibverbs has no ibv_reg_dmabuf_mr";
   ibv_pd* domain = verbs.alloc_pd(device);
   if (domain == nullptr) return fmt::format("unknown: {}", strerror(errno));
@@ -99,7 +99,7 @@ std::string DmabufOf(const Verbs& verbs, ibv_context* device) {
   return fmt::format("unknown: {}", strerror(why));
 }
 
-Json PortJson(const Verbs& verbs, ibv_context* device, const std::string& hca, int number) {
+Json ReadPortJson(const Verbs& verbs, ibv_context* device, const std::string& hca, int number) {
   Json json = {{"port", number}};
   ibv_port_attr port = {};
   const int error = QueryPort(verbs, device, number, port);
@@ -107,12 +107,12 @@ Json PortJson(const Verbs& verbs, ibv_context* device, const std::string& hca, i
     json["error"] = strerror(error);
     return json;
   }
-  json["state"] = StateName(port.state);
-  json["physical_state"] = PhysicalName(port.phys_state);
+  json["state"] = NamePortState(port.state);
+  json["physical_state"] = NamePhysicalState(port.phys_state);
   json["link_layer"] = port.link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand";
   json["active_mtu"] = MtuBytes(port.active_mtu);
   json["max_mtu"] = MtuBytes(port.max_mtu);
-  json["rate_gbps"] = RateGbps(port.active_width, port.active_speed);
+  json["rate_gbps"] = ComputeRateGbps(port.active_width, port.active_speed);
   const auto table = ReadGidTable(verbs, device, hca);
   if (!table) {
     json["gids_error"] = table.error().message;
@@ -122,21 +122,21 @@ Json PortJson(const Verbs& verbs, ibv_context* device, const std::string& hca, i
   for (const GidEntry& entry : *table) {
     Json gid = {
         {"index", entry.index}, {"gid", ToString(entry.gid)}, {"type", ToString(entry.type)}};
-    if (const std::string ipv4 = Ipv4Of(entry.gid); !ipv4.empty()) gid["ipv4"] = ipv4;
+    if (const std::string ipv4 = FormatIpv4(entry.gid); !ipv4.empty()) gid["ipv4"] = ipv4;
     gid["netdev"] = entry.netdev;
     json["gids"].push_back(std::move(gid));
   }
   return json;
 }
 
-Json DeviceJson(const Verbs& verbs, ibv_device* device) {
+Json ReadDeviceJson(const Verbs& verbs, ibv_device* device) {
   const std::string hca = verbs.get_device_name(device);
-  Json json = {{"hca", hca}, {"pci", PciOf(hca)}};
+  Json json = {{"hca", hca}, {"pci", FindPci(hca)}};
   json["netdev"] = FirstLine("/sys/class/infiniband/" + hca + "/ports/1/gid_attrs/ndevs/0");
   const std::unique_ptr<ibv_context, int (*)(ibv_context*)> context(verbs.open_device(device),
                                                                     verbs.close_device);
   if (context == nullptr) {
-    json["error"] = VerbError("to open " + hca, errno).message;
+    json["error"] = MakeVerbError("to open " + hca, errno).message;
     return json;
   }
   ibv_device_attr attributes = {};
@@ -152,7 +152,7 @@ Json DeviceJson(const Verbs& verbs, ibv_device* device) {
   json["vendor_id"] = attributes.vendor_id;
   json["vendor_part_id"] = attributes.vendor_part_id;
   json["max_qp"] = attributes.max_qp;
-  json["dmabuf"] = DmabufOf(verbs, context.get());
+  json["dmabuf"] = FindDmabuf(verbs, context.get());
   const Limits limits = ReadLimits("", hca);
   json["link_mbps"] = limits.link_mbps;
   json["pcie_width"] = limits.pcie_width;
@@ -160,7 +160,7 @@ Json DeviceJson(const Verbs& verbs, ibv_device* device) {
   json["pcie_gts"] = limits.pcie_gts;
   json["ports"] = Json::array();
   for (int port = 1; port <= attributes.phys_port_cnt; ++port) {
-    json["ports"].push_back(PortJson(verbs, context.get(), hca, port));
+    json["ports"].push_back(ReadPortJson(verbs, context.get(), hca, port));
   }
   return json;
 }
@@ -181,17 +181,17 @@ void AddDevices(Json& json) {
     json["hint"] = "modprobe ib_uverbs";
   }
   for (int i = 0; list != nullptr && i < count; ++i) {
-    json["devices"].push_back(DeviceJson(*verbs, list[i]));
+    json["devices"].push_back(ReadDeviceJson(*verbs, list[i]));
   }
   if (list != nullptr) verbs->free_device_list(list);
 }
 
 }  // namespace
 
-std::string FactsLine() {
+std::string FormatFactsLine() {
   Json json;
   AddDevices(json);
-  json["gpu"] = GpuFacts();
+  json["gpu"] = ReadGpuFacts();
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

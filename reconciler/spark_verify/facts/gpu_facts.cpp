@@ -21,7 +21,7 @@ Json Failed(const char* call, int result) {
 
 }  // namespace
 
-Json GpuFacts() {
+Json ReadGpuFacts() {
   const auto library = Library::Open("libcuda.so.1");
   if (!library) return {{"missing", library.error().message}};
   int (*init)(unsigned) = nullptr;

@@ -24,10 +24,10 @@ bool FindAll(const Library& library, Nccl& nccl) {
          library.Find("ncclGroupEnd", nccl.group_end);
 }
 
-std::string VersionOf(const Nccl& nccl) {
+std::string ReadVersion(const Nccl& nccl) {
   int version = 0;
   if (nccl.version == nullptr || nccl.version(&version) != kNcclSuccess) return "no version";
-  return NcclVersionText(version);
+  return FormatNcclVersionNumber(version);
 }
 
 }  // namespace
@@ -44,23 +44,24 @@ tl::expected<Nccl, NcclMissing> LoadNccl(const std::string& path) {
   }
   Nccl nccl;
   const bool all = FindAll(*library, nccl);
-  if (nccl.version != nullptr) nccl.file = FileOf(reinterpret_cast<const void*>(nccl.version));
+  if (nccl.version != nullptr)
+    nccl.file = FindLibraryFile(reinterpret_cast<const void*>(nccl.version));
   if (all) return nccl;
   return tl::unexpected<NcclMissing>(
       {.too_old = true,
        .error = {.kind = ErrorKind::kVerify,
                  .message = fmt::format("wanted NCCL 2.14 or newer, found {} in {} without {}",
-                                        VersionOf(nccl), name, library->missing()),
+                                        ReadVersion(nccl), name, library->missing()),
                  .hint = "a GB10 needs 2.28 or newer"}});
 }
 
 // NCCL_VERSION of nccl.h: the places grew after 2.8.
-std::string NcclVersionText(int version) {
+std::string FormatNcclVersionNumber(int version) {
   const int major = version < 10000 ? 1000 : 10000;
   return fmt::format("{}.{}.{}", version / major, version % major / 100, version % 100);
 }
 
-std::string_view NcclResultName(int result) {
+std::string_view NameNcclResult(int result) {
   constexpr std::string_view kNames[] = {
       "ncclSuccess",         "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError",
       "ncclInvalidArgument", "ncclInvalidUsage",       "ncclRemoteError", "ncclInProgress"};

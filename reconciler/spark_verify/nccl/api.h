@@ -65,7 +65,7 @@ struct NcclMissing {
 // path: "" takes what the loader finds.
 tl::expected<Nccl, NcclMissing> LoadNccl(const std::string& path);
 
-std::string NcclVersionText(int version);     // 22809: 2.28.9; 2708: 2.7.8
-std::string_view NcclResultName(int result);  // ncclRemoteError
+std::string FormatNcclVersionNumber(int version);  // 22809: 2.28.9; 2708: 2.7.8
+std::string_view NameNcclResult(int result);       // ncclRemoteError
 
 }  // namespace reconciler::spark_verify

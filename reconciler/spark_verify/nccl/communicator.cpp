@@ -28,7 +28,7 @@ std::string Known(const char* text) { return text != nullptr ? text : ""; }
 }  // namespace
 
 Step CheckTime(const Supervisor& supervisor, const char* call, const std::string& what) {
-  if (supervisor.Stopped()) {
+  if (supervisor.IsStopped()) {
     return tl::unexpected<NcclFailure>({.code = "controller-gone", .text = "the input ended"});
   }
   if (Clock::now() < supervisor.until()) return {};
@@ -48,7 +48,7 @@ NcclFailure Communicator::Failed(std::string code, const char* call, const std::
                       .async = async,
                       .last_error = Known(nccl_.last_error(comm_))};
   const int cause = result != kNcclSuccess && result != kNcclInProgress ? result : async;
-  failure.text = fmt::format("wanted {}, found {}{}{}", what, NcclResultName(cause),
+  failure.text = fmt::format("wanted {}, found {}{}{}", what, NameNcclResult(cause),
                              failure.last_error.empty() ? "" : ": ", failure.last_error);
   return failure;
 }
@@ -81,24 +81,24 @@ Step Communicator::AwaitCall(const char* call, const std::string& what, int resu
 Step Communicator::Init(const NcclId& id, int rank, int ranks) {
   constexpr const char* kCall = "ncclCommInitRankConfig";
   NcclConfig config;
-  supervisor_.Calling(kCall);
+  supervisor_.RecordCall(kCall);
   const int result = nccl_.init_rank(&comm_, ranks, id, rank, &config);
   auto step = AwaitCall(kCall, fmt::format("NCCL's communicator of {} ranks", ranks), result);
-  supervisor_.Calling("");
+  supervisor_.RecordCall("");
   ready_ = step.has_value();
   return step;
 }
 
 Step Communicator::Launch(const char* call, const std::string& what,
                           const std::function<int()>& begin) {
-  supervisor_.Calling(call);
+  supervisor_.RecordCall(call);
   const int result = begin();
   auto step = AwaitCall(call, what, result);
-  supervisor_.Calling("");
+  supervisor_.RecordCall("");
   return step;
 }
 
-Step Communicator::Look(const std::string& what) const {
+Step Communicator::CheckState(const std::string& what) const {
   int state = kNcclSuccess;
   const int asked = nccl_.async_error(comm_, &state);
   if (asked == kNcclSuccess && (state == kNcclSuccess || state == kNcclInProgress)) return {};
@@ -113,7 +113,7 @@ Step Communicator::AwaitStream(const std::string& what) {
     }
     if (comm_ != nullptr) {
       // Also after the stream has ended: a broken communicator ends its work at once.
-      if (auto step = Look(what); !step) return step;
+      if (auto step = CheckState(what); !step) return step;
     }
     if (state == 0) return {};
     if (auto step = CheckTime(supervisor_, "", what); !step) return step;
@@ -124,9 +124,9 @@ Step Communicator::Finish() {
   const std::string what = "the communicator at rest";
   auto step = Launch("ncclCommFinalize", what, [this] { return nccl_.finalize(comm_); });
   if (!step) return step;
-  supervisor_.Calling("ncclCommDestroy");
+  supervisor_.RecordCall("ncclCommDestroy");
   const int result = nccl_.destroy(comm_);
-  supervisor_.Calling("");
+  supervisor_.RecordCall("");
   if (result == kNcclSuccess || result == kNcclInProgress) {
     comm_ = nullptr;
     return {};
@@ -137,9 +137,9 @@ Step Communicator::Finish() {
 double Communicator::Abort() {
   const auto began = Clock::now();
   if (comm_ != nullptr) {
-    supervisor_.Calling("ncclCommAbort");
+    supervisor_.RecordCall("ncclCommAbort");
     nccl_.abort(comm_);
-    supervisor_.Calling("");
+    supervisor_.RecordCall("");
     comm_ = nullptr;
   }
   return std::chrono::duration<double>(Clock::now() - began).count();

@@ -32,7 +32,7 @@ class Communicator {
 
  private:
   Step AwaitCall(const char* call, const std::string& what, int result);
-  Step Look(const std::string& what) const;
+  Step CheckState(const std::string& what) const;
   NcclFailure CallFailed(const char* call, const std::string& what, int result, int state) const;
   NcclFailure Failed(std::string code, const char* call, const std::string& what, int result,
                      int async) const;

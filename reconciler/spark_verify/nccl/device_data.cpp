@@ -39,7 +39,7 @@ Step DeviceData::Get(CuPointer at, float& number, const std::string& what) {
   return step;
 }
 
-const std::vector<std::byte>& DeviceData::TileOf(DataType type, int source) {
+const std::vector<std::byte>& DeviceData::GetTile(DataType type, int source) {
   auto& tile = tiles_[{type, source}];
   if (tile.empty()) tile = Tile(type, source, ranks_);
   return tile;
@@ -47,8 +47,8 @@ const std::vector<std::byte>& DeviceData::TileOf(DataType type, int source) {
 
 // This rank's values from their first on: one tile from the host, then copies of what is there.
 Step DeviceData::Fill(CuPointer at, std::size_t count, DataType type) {
-  const auto& tile = TileOf(type, rank_);
-  const std::size_t bytes = count * BytesOf(type);
+  const auto& tile = GetTile(type, rank_);
+  const std::size_t bytes = count * GetElementSize(type);
   std::size_t filled = std::min(bytes, tile.size());
   std::memcpy(staging_, tile.data(), filled);
   auto step =
@@ -64,9 +64,9 @@ Step DeviceData::Fill(CuPointer at, std::size_t count, DataType type) {
 }
 
 Step DeviceData::CountWrong(const Segment& segment, DataType type, std::uint64_t& wrong) {
-  const std::size_t each = BytesOf(type);
+  const std::size_t each = GetElementSize(type);
   const std::size_t chunk = kStaging / each;
-  const auto& tile = TileOf(type, segment.source);
+  const auto& tile = GetTile(type, segment.source);
   for (std::size_t done = 0; done < segment.count; done += chunk) {
     const std::size_t count = std::min(chunk, segment.count - done);
     auto step = gpu_.Call("cuMemcpyDtoHAsync", gpu_.cuda().to_host, staging_,

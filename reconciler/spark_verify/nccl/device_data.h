@@ -33,7 +33,7 @@ class DeviceData {
   Step Get(CuPointer at, float& number, const std::string& what);
 
  private:
-  const std::vector<std::byte>& TileOf(DataType type, int source);
+  const std::vector<std::byte>& GetTile(DataType type, int source);
 
   Gpu& gpu_;
   Communicator& communicator_;

@@ -25,9 +25,9 @@ int Gpu::Attribute(int attribute, int unknown) {
 }
 
 Step Gpu::Find(int ordinal, NcclHello& hello) {
-  supervisor_.Calling("dlopen of libcuda.so.1");
+  supervisor_.RecordCall("dlopen of libcuda.so.1");
   const auto cuda = LoadCuda();
-  supervisor_.Calling("");
+  supervisor_.RecordCall("");
   if (!cuda) {
     return tl::unexpected<NcclFailure>({.code = "no-libcuda",
                                         .phase = supervisor_.phase(),

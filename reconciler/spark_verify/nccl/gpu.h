@@ -25,9 +25,9 @@ class Gpu {
   // `call`: a literal, for the failure.
   template <class... Declared, class... Given>
   Step Call(const char* call, int (*function)(Declared...), Given... arguments) {
-    supervisor_.Calling(call);
+    supervisor_.RecordCall(call);
     const int result = function(arguments...);
-    supervisor_.Calling("");
+    supervisor_.RecordCall("");
     if (result == 0) return {};
     return tl::unexpected(Failure(call, result));
   }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 // nvml.h: nvmlProcessInfo_v2_t.
 struct NvmlProcess {
   unsigned pid;
-  unsigned long long bytes;  // all ones: not told
+  unsigned long long bytes;  // all ones: not reported
   unsigned gpu_instance;
   unsigned compute_instance;
 };
@@ -29,25 +29,25 @@ static_assert(sizeof(NvmlProcess) == 24);
 using NvmlDevice = struct NvmlDeviceOpaque*;
 constexpr unsigned kMostProcesses = 256;
 
-std::string Contents(const fs::path& path) {
+std::string ReadContents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Words of a command line end with a zero byte each.
-bool IsOfRun(const fs::path& process, const std::string& run) {
+bool IsInRun(const fs::path& process, const std::string& run) {
   using namespace std::string_literals;
-  return Contents(process / "cmdline").find("\0--run\0"s + run + "\0"s) != std::string::npos;
+  return ReadContents(process / "cmdline").find("\0--run\0"s + run + "\0"s) != std::string::npos;
 }
 
-std::string NameOf(const fs::path& process) {
+std::string ReadProcessName(const fs::path& process) {
   std::string name;
   std::ifstream file(process / "comm");
   std::getline(file, name);
   return name;
 }
 
-std::optional<std::vector<BusyProcess>> FromNvml(const std::string& pci) {
+std::optional<std::vector<BusyProcess>> ReadNvml(const std::string& pci) {
   const auto library = Library::Open("libnvidia-ml.so.1");
   int (*init)() = nullptr;
   int (*by_bus)(const char*, NvmlDevice*) = nullptr;
@@ -66,8 +66,8 @@ std::optional<std::vector<BusyProcess>> FromNvml(const std::string& pci) {
   }
   std::vector<BusyProcess> found;
   for (unsigned i = 0; i < count; ++i) {
-    const bool told = raw[i].bytes != ~0ull;
-    found.push_back({.pid = static_cast<int>(raw[i].pid), .bytes = told ? raw[i].bytes : 0});
+    const bool known = raw[i].bytes != ~0ull;
+    found.push_back({.pid = static_cast<int>(raw[i].pid), .bytes = known ? raw[i].bytes : 0});
   }
   return found;
 }
@@ -81,7 +81,7 @@ bool HasComputeOpen(const fs::path& process) {
   return false;
 }
 
-std::vector<BusyProcess> FromProc(const fs::path& proc) {
+std::vector<BusyProcess> ReadProc(const fs::path& proc) {
   std::vector<BusyProcess> found;
   std::error_code error;
   for (const auto& process : fs::directory_iterator(proc, error)) {
@@ -96,12 +96,12 @@ std::vector<BusyProcess> FromProc(const fs::path& proc) {
 
 // A process that has just ended is listed until the driver has taken its memory back. One that
 // stays and is not to be seen lives in another container.
-std::optional<std::vector<BusyProcess>> FromNvmlAtRest(const std::string& pci,
+std::optional<std::vector<BusyProcess>> ReadNvmlAtRest(const std::string& pci,
                                                        const fs::path& proc) {
   constexpr int kTries = 20;
   constexpr std::chrono::milliseconds kBetween(100);
   for (int i = 0;; ++i) {
-    auto found = FromNvml(pci);
+    auto found = ReadNvml(pci);
     const bool ending = found && std::any_of(found->begin(), found->end(), [&](const auto& one) {
                           return !fs::exists(proc / std::to_string(one.pid));
                         });
@@ -115,13 +115,13 @@ std::optional<std::vector<BusyProcess>> FromNvmlAtRest(const std::string& pci,
 GpuUsers FindGpuUsers(const std::string& pci, const std::string& run, const std::string& root) {
   GpuUsers users;
   const fs::path proc = root + "/proc";
-  auto found = root.empty() ? FromNvmlAtRest(pci, proc) : std::nullopt;
+  auto found = root.empty() ? ReadNvmlAtRest(pci, proc) : std::nullopt;
   users.source = found ? "nvml" : "proc";
-  if (!found) found = FromProc(proc);
+  if (!found) found = ReadProc(proc);
   for (BusyProcess& one : *found) {
     const fs::path process = proc / std::to_string(one.pid);
-    if (one.pid == getpid() || IsOfRun(process, run)) continue;
-    one.name = NameOf(process);
+    if (one.pid == getpid() || IsInRun(process, run)) continue;
+    one.name = ReadProcessName(process);
     users.processes.push_back(std::move(one));
   }
   return users;

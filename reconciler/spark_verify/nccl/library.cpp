@@ -15,7 +15,7 @@ Result<Library> Library::Open(const std::string& name) {
 
 void* Library::Symbol(const char* name) const { return dlsym(handle_, name); }
 
-std::string FileOf(const void* address) {
+std::string FindLibraryFile(const void* address) {
   Dl_info info = {};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return "";
   std::error_code error;

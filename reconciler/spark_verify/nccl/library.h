@@ -30,6 +30,6 @@ class Library {
 };
 
 // The file that an address of a loaded library came from, links followed.
-std::string FileOf(const void* address);
+std::string FindLibraryFile(const void* address);
 
 }  // namespace reconciler::spark_verify

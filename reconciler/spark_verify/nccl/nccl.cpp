@@ -45,13 +45,13 @@ void SetEnvironment(const NcclOptions& options) {
   }
 }
 
-std::string HostName() {
+std::string ReadHostName() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return name;
 }
 
-std::string BusyText(const GpuUsers& users) {
+std::string FormatBusy(const GpuUsers& users) {
   std::string list;
   for (const BusyProcess& one : users.processes) {
     list += fmt::format("{}{} (pid {})", list.empty() ? "" : ", ",
@@ -76,7 +76,7 @@ class NcclRun {
   Step Refuse(std::string code, const std::string& text, const std::string& hint) const;
   Step Load();
   Step Start();
-  Step SayUniqueId();
+  Step SendUniqueId();
   Step Expect(NcclCommand wanted);
   Step Init();
   Step Connect();
@@ -105,9 +105,9 @@ Step NcclRun::Refuse(std::string code, const std::string& text, const std::strin
 }
 
 Step NcclRun::Load() {
-  supervisor_.Calling("dlopen of libnccl.so.2");
+  supervisor_.RecordCall("dlopen of libnccl.so.2");
   auto nccl = LoadNccl(options_.library);
-  supervisor_.Calling("");
+  supervisor_.RecordCall("");
   if (!nccl) {
     return Refuse(nccl.error().too_old ? "old-nccl" : "no-libnccl", nccl.error().error.message,
                   nccl.error().error.hint);
@@ -123,7 +123,7 @@ Step NcclRun::Start() {
   Begin("start", options_.init_ms);
   hello_.rank = options_.rank;
   hello_.pid = getpid();
-  hello_.host = HostName();
+  hello_.host = ReadHostName();
   hello_.env = NcclEnvironment();
   if (auto step = gpu_.Find(options_.gpu, hello_); !step) return step;
   if (auto step = Load(); !step) return step;
@@ -139,18 +139,18 @@ Step NcclRun::Start() {
   hello_.mem_available = memory.available;
   hello_.swap_used = memory.swap_used;
   hello_.max_bytes = busy ? 0 : MaxBytes(hello_, options_);
-  output_.Say(HelloLine(hello_));
-  if (busy) return Refuse("busy", BusyText(users), "end it, or wait until it has ended");
-  const std::string refusal = MemoryRefusal(hello_, options_);
+  output_.Say(FormatHello(hello_));
+  if (busy) return Refuse("busy", FormatBusy(users), "end it, or wait until it has ended");
+  const std::string refusal = FindMemoryRefusal(hello_, options_);
   if (!refusal.empty()) return Refuse("memory", refusal, "take a smaller size");
   return tests_.Prepare();
 }
 
-Step NcclRun::SayUniqueId() {
+Step NcclRun::SendUniqueId() {
   NcclId id;
   auto step = communicator_.Launch("ncclGetUniqueId", "NCCL's unique id",
                                    [&] { return nccl_.unique_id(&id); });
-  if (step) output_.Say(UniqueIdLine(ToHex(id.bytes)));
+  if (step) output_.Say(FormatUniqueId(ToHex(id.bytes)));
   return step;
 }
 
@@ -161,7 +161,7 @@ Step NcclRun::Expect(NcclCommand wanted) {
     if (order_.command == wanted) return {};
     return Refuse("protocol", "wanted another order", "");
   }
-  if (const auto nonsense = supervisor_.TakeNonsense()) return Refuse("protocol", *nonsense, "");
+  if (const auto nonsense = supervisor_.TakeUnreadable()) return Refuse("protocol", *nonsense, "");
   return CheckTime(supervisor_, "", "an order");
 }
 
@@ -173,7 +173,7 @@ Step NcclRun::Init() {
   const auto began = Clock::now();
   auto step = communicator_.Init({*bytes}, options_.rank, options_.ranks);
   if (!step) return step;
-  output_.Say(InitDoneLine(std::chrono::duration<double>(Clock::now() - began).count()));
+  output_.Say(FormatInitDone(std::chrono::duration<double>(Clock::now() - began).count()));
   return {};
 }
 
@@ -183,14 +183,14 @@ Step NcclRun::Connect() {
   const auto began = Clock::now();
   auto step = tests_.Connect();
   if (!step) return step;
-  output_.Say(NcclConnectedLine(std::chrono::duration<double>(Clock::now() - began).count()));
+  output_.Say(FormatNcclConnected(std::chrono::duration<double>(Clock::now() - began).count()));
   return {};
 }
 
 Step NcclRun::Finish() {
   Begin("finish", static_cast<int>(kFinish.count()));
   if (auto step = communicator_.Finish(); !step) return step;
-  output_.Say(NcclEndLine(Growth(before_, ReadCounters(""))));
+  output_.Say(FormatNcclEnd(Growth(before_, ReadCounters(""))));
   return {};
 }
 
@@ -198,7 +198,7 @@ Step NcclRun::Run() {
   before_ = ReadCounters("");
   if (auto step = Start(); !step) return step;
   if (options_.rank == 0) {
-    if (auto step = SayUniqueId(); !step) return step;
+    if (auto step = SendUniqueId(); !step) return step;
   }
   if (auto step = Init(); !step) return step;
   if (auto step = Connect(); !step) return step;
@@ -208,11 +208,11 @@ Step NcclRun::Run() {
 
 // The words first: an abort may take long, or not come back.
 void NcclRun::End(const Step& step) {
-  const bool ordered = supervisor_.Stopped();
-  if (!step && !ordered) output_.Say(FailedLine(step.error()));
+  const bool ordered = supervisor_.IsStopped();
+  if (!step && !ordered) output_.Say(FormatFailed(step.error()));
   supervisor_.EndWithin(kLast);
   const double seconds = step ? 0 : communicator_.Abort();
-  if (!step && ordered && !supervisor_.InputEnded()) output_.Say(AbortedLine(seconds));
+  if (!step && ordered && !supervisor_.HasInputEnded()) output_.Say(FormatAborted(seconds));
   output_.Drain();
   _exit(step ? 0 : kFailed);
 }

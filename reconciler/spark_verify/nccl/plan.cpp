@@ -20,7 +20,7 @@ constexpr double kHostUs = 200;
 
 }  // namespace
 
-std::vector<NcclTest> TestsOf(const NcclOptions& options) {
+std::vector<NcclTest> ListTests(const NcclOptions& options) {
   std::vector<NcclTest> tests;
   for (const Collective collective : options.collectives) {
     for (const DataType type : options.types) {

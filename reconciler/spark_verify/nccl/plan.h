@@ -15,7 +15,7 @@ struct NcclTest {
 };
 
 // In the order in which every rank runs them.
-std::vector<NcclTest> TestsOf(const NcclOptions& options);
+std::vector<NcclTest> ListTests(const NcclOptions& options);
 // "all_reduce 1048576 float in place"
 std::string Describe(const NcclTest& test);
 

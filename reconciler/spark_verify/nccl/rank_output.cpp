@@ -56,8 +56,8 @@ void RankOutput::Forward(int from) {
     const auto line = lines.Next(Clock::now() + std::chrono::hours(1));
     if (!line && lines.AtEnd()) return;
     if (!line || line->empty() || count > kMostLines) continue;
-    Say(LogLine(count == kMostLines ? "(more lines follow and are left out)"
-                                    : line->substr(0, kLongest)));
+    Say(FormatLog(count == kMostLines ? "(more lines follow and are left out)"
+                                      : line->substr(0, kLongest)));
   }
 }
 

@@ -99,17 +99,17 @@ void Supervisor::EndWithin(milliseconds time) {
 std::optional<NcclOrder> Supervisor::WaitOrder(Clock::time_point until) {
   std::unique_lock lock(mutex_);
   heard_.wait_until(lock, until,
-                    [this] { return stopped_ || !orders_.empty() || !nonsense_.empty(); });
+                    [this] { return stopped_ || !orders_.empty() || !unreadable_.empty(); });
   if (stopped_ || orders_.empty()) return std::nullopt;
   NcclOrder order = std::move(orders_.front());
   orders_.pop_front();
   return order;
 }
 
-std::optional<std::string> Supervisor::TakeNonsense() {
+std::optional<std::string> Supervisor::TakeUnreadable() {
   const std::lock_guard lock(mutex_);
-  if (nonsense_.empty()) return std::nullopt;
-  return std::exchange(nonsense_, {});
+  if (unreadable_.empty()) return std::nullopt;
+  return std::exchange(unreadable_, {});
 }
 
 void Supervisor::Stop() {
@@ -125,32 +125,32 @@ void Supervisor::Stop() {
   heard_.notify_all();
 }
 
-void Supervisor::Hear(const std::string& line) {
+void Supervisor::Receive(const std::string& line) {
   const auto order = ParseNcclOrder(line);
   if (order && order->command == NcclCommand::kAbort) return Stop();
   const std::lock_guard lock(mutex_);
   if (order) {
     orders_.push_back(*order);
   } else {
-    nonsense_ = order.error().message;
+    unreadable_ = order.error().message;
   }
   heard_.notify_all();
 }
 
-bool Supervisor::Overdue() const {
+bool Supervisor::IsOverdue() const {
   const std::lock_guard lock(mutex_);
   return Clock::now() > last_ ||
          (until_ != Clock::time_point::max() && Clock::now() > until_ + kGrace);
 }
 
-bool Supervisor::Stuck() const {
+bool Supervisor::IsStuck() const {
   return stop_heard_ != Clock::time_point::max() && *call_then_ != '\0' && call_ == call_then_ &&
          Clock::now() > stop_heard_ + kReturning;
 }
 
-void Supervisor::SayHung() {
+void Supervisor::ReportHung() {
   const std::string call = call_.load();
-  output_.Say(FailedLine(
+  output_.Say(FormatFailed(
       {.code = "hung",
        .phase = phase(),
        .call = call,
@@ -161,7 +161,7 @@ void Supervisor::SayHung() {
 
 void Supervisor::EndHung() {
   const bool silent = stopped_ || until() == Clock::time_point::max();
-  if (Stuck() || !silent) SayHung();
+  if (IsStuck() || !silent) ReportHung();
   _exit(kRunFailed);
 }
 
@@ -169,14 +169,14 @@ void Supervisor::Watch() {
   LineReader lines(STDIN_FILENO);
   while (true) {
     if (const auto line = lines.Next(Clock::now() + kTick)) {
-      Hear(*line);
+      Receive(*line);
     } else if (lines.AtEnd() && !input_ended_) {
       input_ended_ = true;
       Stop();
     } else if (lines.AtEnd()) {
       std::this_thread::sleep_for(kTick);
     }
-    if (Overdue() || Stuck()) EndHung();
+    if (IsOverdue() || IsStuck()) EndHung();
   }
 }
 

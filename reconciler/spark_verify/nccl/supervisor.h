@@ -29,33 +29,33 @@ class Supervisor {
   Clock::time_point until() const;
 
   // A literal: the call that is being made; "" after it.
-  void Calling(const char* call) { call_ = call; }
+  void RecordCall(const char* call) { call_ = call; }
   // From here on the process has this long, whatever happens.
   void EndWithin(std::chrono::milliseconds time);
 
   // An abort was ordered, or the input ended.
-  bool Stopped() const { return stopped_; }
-  bool InputEnded() const { return input_ended_; }
+  bool IsStopped() const { return stopped_; }
+  bool HasInputEnded() const { return input_ended_; }
   // The next order that is no abort; nullopt: none by then, or Stopped().
   std::optional<NcclOrder> WaitOrder(Clock::time_point until);
   // A line that was no order, once.
-  std::optional<std::string> TakeNonsense();
+  std::optional<std::string> TakeUnreadable();
 
  private:
   void Watch();
-  void Hear(const std::string& line);
+  void Receive(const std::string& line);
   void Stop();
-  bool Overdue() const;
+  bool IsOverdue() const;
   // Still in the call in which the order to stop found it, so that it does not come to abort.
-  bool Stuck() const;
-  void SayHung();
+  bool IsStuck() const;
+  void ReportHung();
   [[noreturn]] void EndHung();
 
   RankOutput& output_;
   mutable std::mutex mutex_ = {};
   std::condition_variable heard_ = {};
   std::deque<NcclOrder> orders_ = {};
-  std::string nonsense_ = {};
+  std::string unreadable_ = {};
   std::string phase_ = {};
   Clock::time_point until_ = Clock::time_point::max();
   Clock::time_point last_ = Clock::time_point::max();  // then the process ends without a word

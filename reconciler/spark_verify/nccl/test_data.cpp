@@ -35,8 +35,8 @@ void Store(std::byte* at, DataType type, int value) {
 }
 
 // Whole 16 bytes per block where there are that many, as nccl-tests has it: less is slower.
-std::size_t BlockCount(DataType type, std::size_t bytes, int blocks) {
-  const std::size_t each = BytesOf(type);
+std::size_t ComputeBlockCount(DataType type, std::size_t bytes, int blocks) {
+  const std::size_t each = GetElementSize(type);
   std::size_t count = bytes / static_cast<std::size_t>(blocks) / each;
   if (count * each >= 16 && blocks > 1) count -= count % (16 / each);
   return std::max<std::size_t>(count, 1);
@@ -45,7 +45,7 @@ std::size_t BlockCount(DataType type, std::size_t bytes, int blocks) {
 }  // namespace
 
 std::vector<std::byte> Tile(DataType type, int source, int ranks) {
-  const std::size_t each = BytesOf(type);
+  const std::size_t each = GetElementSize(type);
   std::vector<std::byte> tile(kTile * each);
   for (std::size_t i = 0; i < kTile; ++i) {
     int value = 0;
@@ -59,7 +59,7 @@ std::vector<std::byte> Tile(DataType type, int source, int ranks) {
 
 std::size_t CountWrong(std::span<const std::byte> bytes, DataType type,
                        std::span<const std::byte> tile, std::size_t from) {
-  const std::size_t each = BytesOf(type);
+  const std::size_t each = GetElementSize(type);
   std::size_t wrong = 0;
   std::size_t place = from % kTile * each;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -81,14 +81,15 @@ bool HasInPlace(Collective collective) {
   return collective != Collective::kAllToAll && collective != Collective::kSendRecv;
 }
 
-Layout LayoutOf(Collective collective, DataType type, std::size_t bytes, int rank, int ranks,
-                bool in_place) {
+Layout MakeLayout(Collective collective, DataType type, std::size_t bytes, int rank, int ranks,
+                  bool in_place) {
   const auto own = static_cast<std::size_t>(rank);
   const auto all = static_cast<std::size_t>(ranks);
   const bool whole = collective == Collective::kAllReduce || collective == Collective::kSendRecv;
-  const std::size_t count = BlockCount(type, bytes, whole ? 1 : ranks);
-  Layout layout{
-      .count = count, .bytes = count * (whole ? 1 : all) * BytesOf(type), .send_count = count};
+  const std::size_t count = ComputeBlockCount(type, bytes, whole ? 1 : ranks);
+  Layout layout{.count = count,
+                .bytes = count * (whole ? 1 : all) * GetElementSize(type),
+                .send_count = count};
   switch (collective) {
     case Collective::kAllReduce:
       layout.results = {{.at = 0, .count = count, .source = kSumOfAll}};

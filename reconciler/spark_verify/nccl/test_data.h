@@ -50,7 +50,7 @@ struct Layout {
 bool HasInPlace(Collective collective);
 
 // bytes: as NcclSize counts; at least one element per block is moved.
-Layout LayoutOf(Collective collective, DataType type, std::size_t bytes, int rank, int ranks,
-                bool in_place);
+Layout MakeLayout(Collective collective, DataType type, std::size_t bytes, int rank, int ranks,
+                  bool in_place);
 
 }  // namespace reconciler::spark_verify

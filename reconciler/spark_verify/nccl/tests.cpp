@@ -17,13 +17,13 @@ constexpr int kLeastIterations = 2;
 
 void* Pointer(CuPointer address) { return reinterpret_cast<void*>(address); }
 
-int TypeOf(DataType type) { return type == DataType::kFloat ? kNcclFloat32 : kNcclBfloat16; }
+int ToNcclType(DataType type) { return type == DataType::kFloat ? kNcclFloat32 : kNcclBfloat16; }
 
 double Microseconds(Clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
-const char* CallOf(Collective collective) {
+const char* NameCall(Collective collective) {
   switch (collective) {
     case Collective::kAllReduce:
       return "ncclAllReduce";
@@ -43,9 +43,9 @@ const char* CallOf(Collective collective) {
 Step NcclTests::Prepare() {
   std::size_t most = 0;
   bool both = false;
-  for (const NcclTest& test : TestsOf(options_)) {
-    const Layout layout = LayoutOf(test.collective, test.type, test.size.bytes, options_.rank,
-                                   options_.ranks, test.in_place);
+  for (const NcclTest& test : ListTests(options_)) {
+    const Layout layout = MakeLayout(test.collective, test.type, test.size.bytes, options_.rank,
+                                     options_.ranks, test.in_place);
     most = std::max<std::size_t>(most, layout.bytes);
     both = both || !test.in_place;
   }
@@ -63,7 +63,7 @@ Step NcclTests::Prepare() {
 Step NcclTests::Connect() { return Barrier("a first all_reduce of 4 bytes"); }
 
 Step NcclTests::Run() {
-  for (const NcclTest& test : TestsOf(options_)) {
+  for (const NcclTest& test : ListTests(options_)) {
     if (auto step = RunTest(test); !step) return step;
   }
   return {};
@@ -72,8 +72,8 @@ Step NcclTests::Run() {
 // Sends and receives between all at once, as NCCL's own tests have it.
 int NcclTests::Exchange(const NcclTest& test, const Layout& layout, const Place& place) {
   const Nccl& nccl = communicator_.nccl();
-  const int type = TypeOf(test.type);
-  const std::size_t block = layout.count * BytesOf(test.type);
+  const int type = ToNcclType(test.type);
+  const std::size_t block = layout.count * GetElementSize(test.type);
   const bool ring = test.collective == Collective::kSendRecv;
   int result = nccl.group_start();
   const auto also = [&result](int next) {
@@ -97,7 +97,7 @@ int NcclTests::Exchange(const NcclTest& test, const Layout& layout, const Place&
 int NcclTests::Begin(const NcclTest& test, const Layout& layout, const Place& place) {
   const Nccl& nccl = communicator_.nccl();
   const NcclComm comm = communicator_.handle();
-  const int type = TypeOf(test.type);
+  const int type = ToNcclType(test.type);
   const void* from = Pointer(place.send);
   void* to = Pointer(place.recv);
   switch (test.collective) {
@@ -116,7 +116,7 @@ int NcclTests::Begin(const NcclTest& test, const Layout& layout, const Place& pl
 
 Step NcclTests::Once(const NcclTest& test, const Layout& layout, const Place& place,
                      const std::string& what) {
-  return communicator_.Launch(CallOf(test.collective), what,
+  return communicator_.Launch(NameCall(test.collective), what,
                               [&] { return Begin(test, layout, place); });
 }
 
@@ -244,9 +244,9 @@ Step NcclTests::RunTest(const NcclTest& test) {
                     std::min(end_, Clock::now() + std::chrono::milliseconds(limit)));
   const std::string what =
       fmt::format("{} of {} bytes", ToString(test.collective), test.size.bytes);
-  const Layout layout = LayoutOf(test.collective, test.type, test.size.bytes, options_.rank,
-                                 options_.ranks, test.in_place);
-  const std::size_t each = BytesOf(test.type);
+  const Layout layout = MakeLayout(test.collective, test.type, test.size.bytes, options_.rank,
+                                   options_.ranks, test.in_place);
+  const std::size_t each = GetElementSize(test.type);
   const Place place{.send = (test.in_place ? data_.recv() : data_.send()) + layout.send_at * each,
                     .recv = data_.recv() + layout.recv_at * each};
   NcclResult result{.collective = test.collective,
@@ -260,8 +260,8 @@ Step NcclTests::RunTest(const NcclTest& test) {
   if (step) step = Check(test, layout, place, what, result);
   if (!step) return step;
   if (result.time_us > 0) result.algbw = static_cast<double>(layout.bytes) * 1e-3 / result.time_us;
-  result.busbw = result.algbw * BusFactor(test.collective, options_.ranks);
-  output_.Say(ResultLine(result));
+  result.busbw = result.algbw * ComputeBusFactor(test.collective, options_.ranks);
+  output_.Say(FormatResult(result));
   return {};
 }
 

@@ -28,9 +28,9 @@ std::string_view ToString(DataType type) {
   return {};
 }
 
-std::size_t BytesOf(DataType type) { return type == DataType::kFloat ? 4 : 2; }
+std::size_t GetElementSize(DataType type) { return type == DataType::kFloat ? 4 : 2; }
 
-double BusFactor(Collective collective, int ranks) {
+double ComputeBusFactor(Collective collective, int ranks) {
   const double others = static_cast<double>(ranks - 1) / ranks;
   switch (collective) {
     case Collective::kAllReduce:

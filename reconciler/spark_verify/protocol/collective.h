@@ -14,9 +14,9 @@ inline constexpr Collective kCollectives[] = {Collective::kAllReduce, Collective
 
 std::string_view ToString(Collective collective);  // all_reduce, …, alltoall, sendrecv
 std::string_view ToString(DataType type);          // float, bfloat16
-std::size_t BytesOf(DataType type);
+std::size_t GetElementSize(DataType type);
 
 // NCCL's own: bus bandwidth = algorithm bandwidth × this.
-double BusFactor(Collective collective, int ranks);
+double ComputeBusFactor(Collective collective, int ranks);
 
 }  // namespace reconciler::spark_verify

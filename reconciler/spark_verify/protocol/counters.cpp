@@ -29,13 +29,13 @@ Counters ReadCounters(const std::string& root) {
 namespace {
 
 // Of these standing still says something: the port carried nothing, which is not "cannot be read".
-bool TellsOfData(const std::string& name) {
+bool CountsData(const std::string& name) {
   return name == "port_xmit_data" || name == "port_rcv_data" || name == "sent_pkts" ||
          name == "rcvd_pkts";
 }
 
 // mlx5's counters of packets have 32 bits; one of more that fell was begun anew.
-std::uint64_t Grown(std::uint64_t before, std::uint64_t after) {
+std::uint64_t ComputeGrowth(std::uint64_t before, std::uint64_t after) {
   constexpr std::uint64_t kWrap = std::uint64_t{1} << 32;
   if (after >= before) return after - before;
   return before < kWrap ? after + kWrap - before : after;
@@ -51,8 +51,8 @@ Counters Growth(const Counters& before, const Counters& after) {
       if (device == before.end()) continue;
       const auto old = device->second.find(name);
       if (old == device->second.end()) continue;
-      if (old->second == value && !TellsOfData(name)) continue;
-      growth[hca][name] = Grown(old->second, value);
+      if (old->second == value && !CountsData(name)) continue;
+      growth[hca][name] = ComputeGrowth(old->second, value);
     }
   }
   return growth;

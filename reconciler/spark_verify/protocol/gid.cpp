@@ -13,11 +13,11 @@ bool IsMapped(const Gid& gid) {
          gid[10] == 0xff && gid[11] == 0xff;
 }
 
-std::string TableText(const std::vector<GidEntry>& table) {
+std::string FormatTable(const std::vector<GidEntry>& table) {
   if (table.empty()) return "an empty table";
   std::string text;
   for (const GidEntry& entry : table) {
-    const std::string ipv4 = Ipv4Of(entry.gid);
+    const std::string ipv4 = FormatIpv4(entry.gid);
     text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", entry.index,
                         ipv4.empty() ? ToString(entry.gid) : ipv4, ToString(entry.type));
   }
@@ -55,7 +55,7 @@ Result<Gid> ParseGid(std::string_view text) {
   return gid;
 }
 
-std::string Ipv4Of(const Gid& gid) {
+std::string FormatIpv4(const Gid& gid) {
   if (!IsMapped(gid)) return {};
   return fmt::format("{}.{}.{}.{}", gid[12], gid[13], gid[14], gid[15]);
 }
@@ -64,19 +64,19 @@ Result<GidEntry> ChooseGid(const std::vector<GidEntry>& table, const std::string
                            const std::string& ipv4) {
   std::vector<GidEntry> fits;
   std::copy_if(table.begin(), table.end(), std::back_inserter(fits), [&](const GidEntry& entry) {
-    return entry.type == GidType::kRoceV2 && Ipv4Of(entry.gid) == ipv4;
+    return entry.type == GidType::kRoceV2 && FormatIpv4(entry.gid) == ipv4;
   });
   if (fits.size() == 1) return fits.front();
   if (fits.empty()) {
     return Fail({.kind = ErrorKind::kVerify,
                  .message = fmt::format("wanted a RoCE v2 GID for {} on {}, found {}", ipv4, hca,
-                                        TableText(table)),
+                                        FormatTable(table)),
                  .hint = "the kernel makes it from the address of the HCA's own interface, while "
                          "that is up"});
   }
   return Fail({.kind = ErrorKind::kVerify,
                .message = fmt::format("wanted one RoCE v2 GID for {} on {}, found {}", ipv4, hca,
-                                      TableText(fits)),
+                                      FormatTable(fits)),
                .hint = "give the address to one interface only"});
 }
 

@@ -17,14 +17,14 @@ struct GidEntry {
   int index = 0;
   Gid gid = {};
   GidType type = GidType::kInfiniBand;
-  std::string netdev = {};  // "": not told
+  std::string netdev = {};  // "": not reported
 };
 
 std::string ToString(GidType type);    // "RoCE v2", as sysfs says it
 std::string ToString(const Gid& gid);  // eight groups of four digits
 Result<Gid> ParseGid(std::string_view text);
 // The IPv4 address in ::ffff:a.b.c.d; "" for any other GID.
-std::string Ipv4Of(const Gid& gid);
+std::string FormatIpv4(const Gid& gid);
 
 // The one entry that carries RoCE v2 with that address. The index differs between machines and
 // after every change of addresses, so that it is never taken from anywhere but the live table.

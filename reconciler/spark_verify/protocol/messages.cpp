@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Head(Event event) { return {{"event", ToString(event)}}; }
+Json MakeHead(Event event) { return {{"event", ToString(event)}}; }
 
 RailReady ReadRailReady(const Json& json) {
   RailReady rail{.hca = json.at("hca"),
@@ -108,8 +108,8 @@ std::string_view ToString(Event event) {
   return {};
 }
 
-std::string ReadyLine(const Ready& ready) {
-  Json json = Head(Event::kReady);
+std::string FormatReady(const Ready& ready) {
+  Json json = MakeHead(Event::kReady);
   json["size"] = ready.size;
   json["latency"] = ready.latency;
   json["send"] = ready.send;
@@ -137,10 +137,10 @@ std::string ReadyLine(const Ready& ready) {
   return ToLine(json);
 }
 
-std::string ConnectedLine() { return ToLine(Head(Event::kConnected)); }
+std::string FormatConnected() { return ToLine(MakeHead(Event::kConnected)); }
 
-std::string SentLine(const std::vector<RailSent>& rails) {
-  Json json = Head(Event::kSent);
+std::string FormatSent(const std::vector<RailSent>& rails) {
+  Json json = MakeHead(Event::kSent);
   json["rails"] = Json::array();
   for (const RailSent& rail : rails) {
     json["rails"].push_back({{"hca", rail.hca},
@@ -155,20 +155,20 @@ std::string SentLine(const std::vector<RailSent>& rails) {
   return ToLine(json);
 }
 
-std::string CheckedLine(std::uint64_t bytes) {
-  Json json = Head(Event::kChecked);
+std::string FormatChecked(std::uint64_t bytes) {
+  Json json = MakeHead(Event::kChecked);
   json["bytes"] = bytes;
   return ToLine(json);
 }
 
-std::string EndLine(const Counters& counters) {
-  Json json = Head(Event::kEnd);
+std::string FormatEnd(const Counters& counters) {
+  Json json = MakeHead(Event::kEnd);
   json["counters"] = counters;
   return ToLine(json);
 }
 
-std::string ErrorLine(const Trouble& trouble) {
-  Json json = Head(Event::kError);
+std::string FormatErrorLine(const Trouble& trouble) {
+  Json json = MakeHead(Event::kError);
   json["code"] = trouble.code;
   json["hca"] = trouble.hca;
   json["text"] = trouble.text;

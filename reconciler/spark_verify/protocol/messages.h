@@ -22,7 +22,7 @@ struct QueuePairAddress {
   std::uint32_t first_packet = 0;  // PSN
 };
 
-// What bounds the speed of one rail, from sysfs; 0: not told, as by a device made of software.
+// What bounds the speed of one rail, from sysfs; 0: not reported, as by a device made of software.
 struct Limits {
   bool hardware = false;  // there is a device on a bus below it
   int link_mbps = 0;
@@ -74,12 +74,12 @@ struct Trouble {
 // HCA → counter → growth during the run; counters that stayed are left out.
 using Counters = std::map<std::string, std::map<std::string, std::uint64_t>>;
 
-std::string ReadyLine(const Ready& ready);
-std::string ConnectedLine();
-std::string SentLine(const std::vector<RailSent>& rails);
-std::string CheckedLine(std::uint64_t bytes);
-std::string EndLine(const Counters& counters);
-std::string ErrorLine(const Trouble& trouble);
+std::string FormatReady(const Ready& ready);
+std::string FormatConnected();
+std::string FormatSent(const std::vector<RailSent>& rails);
+std::string FormatChecked(std::uint64_t bytes);
+std::string FormatEnd(const Counters& counters);
+std::string FormatErrorLine(const Trouble& trouble);
 
 struct Message {
   Event event = Event::kEnd;

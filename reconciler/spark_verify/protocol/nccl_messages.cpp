@@ -29,10 +29,10 @@ std::string_view ToString(NcclCommand command) {
   return {};
 }
 
-Json Head(NcclEvent event) { return {{"event", ToString(event)}}; }
+Json MakeHead(NcclEvent event) { return {{"event", ToString(event)}}; }
 
-std::string SecondsLine(NcclEvent event, double seconds) {
-  Json json = Head(event);
+std::string FormatSeconds(NcclEvent event, double seconds) {
+  Json json = MakeHead(event);
   json["seconds"] = seconds;
   return ToLine(json);
 }
@@ -131,9 +131,10 @@ NcclMessage ReadNccl(const Json& json) {
   return message;
 }
 
-std::string OrderLine(NcclCommand command) { return ToLine({{"command", ToString(command)}}); }
+std::string FormatOrder(NcclCommand command) { return ToLine({{"command", ToString(command)}}); }
 
-tl::unexpected<Error> NotOurs(std::string_view wanted, std::string_view line, const char* why) {
+tl::unexpected<Error> FailUnexpected(std::string_view wanted, std::string_view line,
+                                     const char* why) {
   return Fail({.kind = ErrorKind::kProbe,
                .message = fmt::format("wanted {}, found '{}'", wanted, line.substr(0, 120)),
                .hint = why});
@@ -165,8 +166,8 @@ std::string_view ToString(NcclEvent event) {
   return {};
 }
 
-std::string HelloLine(const NcclHello& hello) {
-  Json json = Head(NcclEvent::kHello);
+std::string FormatHello(const NcclHello& hello) {
+  Json json = MakeHead(NcclEvent::kHello);
   json["rank"] = hello.rank;
   json["pid"] = hello.pid;
   json["host"] = hello.host;
@@ -193,20 +194,20 @@ std::string HelloLine(const NcclHello& hello) {
   return ToLine(json);
 }
 
-std::string UniqueIdLine(std::string_view hex) {
-  Json json = Head(NcclEvent::kUniqueId);
+std::string FormatUniqueId(std::string_view hex) {
+  Json json = MakeHead(NcclEvent::kUniqueId);
   json["id"] = hex;
   return ToLine(json);
 }
 
-std::string InitDoneLine(double seconds) { return SecondsLine(NcclEvent::kInitDone, seconds); }
-std::string NcclConnectedLine(double seconds) {
-  return SecondsLine(NcclEvent::kConnected, seconds);
+std::string FormatInitDone(double seconds) { return FormatSeconds(NcclEvent::kInitDone, seconds); }
+std::string FormatNcclConnected(double seconds) {
+  return FormatSeconds(NcclEvent::kConnected, seconds);
 }
-std::string AbortedLine(double seconds) { return SecondsLine(NcclEvent::kAborted, seconds); }
+std::string FormatAborted(double seconds) { return FormatSeconds(NcclEvent::kAborted, seconds); }
 
-std::string ResultLine(const NcclResult& result) {
-  Json json = Head(NcclEvent::kResult);
+std::string FormatResult(const NcclResult& result) {
+  Json json = MakeHead(NcclEvent::kResult);
   json["collective"] = ToString(result.collective);
   json["bytes"] = result.bytes;
   json["type"] = ToString(result.type);
@@ -223,14 +224,14 @@ std::string ResultLine(const NcclResult& result) {
   return ToLine(json);
 }
 
-std::string LogLine(std::string_view text) {
-  Json json = Head(NcclEvent::kLog);
+std::string FormatLog(std::string_view text) {
+  Json json = MakeHead(NcclEvent::kLog);
   json["text"] = text;
   return ToLine(json);
 }
 
-std::string FailedLine(const NcclFailure& failure) {
-  Json json = Head(NcclEvent::kFailed);
+std::string FormatFailed(const NcclFailure& failure) {
+  Json json = MakeHead(NcclEvent::kFailed);
   json["code"] = failure.code;
   json["phase"] = failure.phase;
   json["call"] = failure.call;
@@ -242,8 +243,8 @@ std::string FailedLine(const NcclFailure& failure) {
   return ToLine(json);
 }
 
-std::string NcclEndLine(const Counters& counters) {
-  Json json = Head(NcclEvent::kEnd);
+std::string FormatNcclEnd(const Counters& counters) {
+  Json json = MakeHead(NcclEvent::kEnd);
   json["counters"] = counters;
   return ToLine(json);
 }
@@ -252,15 +253,15 @@ Result<NcclMessage> ParseNcclMessage(std::string_view line) {
   try {
     return ReadNccl(Json::parse(line));
   } catch (const std::exception& error) {
-    return NotOurs("one of spark-verify's lines", line, error.what());
+    return FailUnexpected("one of spark-verify's lines", line, error.what());
   }
 }
 
-std::string IdOrder(std::string_view hex) {
+std::string FormatIdOrder(std::string_view hex) {
   return ToLine({{"command", ToString(NcclCommand::kId)}, {"id", hex}});
 }
-std::string GoOrder() { return OrderLine(NcclCommand::kGo); }
-std::string AbortOrder() { return OrderLine(NcclCommand::kAbort); }
+std::string FormatGoOrder() { return FormatOrder(NcclCommand::kGo); }
+std::string FormatAbortOrder() { return FormatOrder(NcclCommand::kAbort); }
 
 Result<NcclOrder> ParseNcclOrder(std::string_view line) {
   try {
@@ -269,7 +270,7 @@ Result<NcclOrder> ParseNcclOrder(std::string_view line) {
     if (order.command == NcclCommand::kId) order.unique_id = json.at("id");
     return order;
   } catch (const std::exception& error) {
-    return NotOurs("an order", line, error.what());
+    return FailUnexpected("an order", line, error.what());
   }
 }
 

@@ -45,7 +45,7 @@ std::string_view ToString(NcclEvent event);
 struct BusyProcess {
   int pid = 0;
   std::string name = {};    // of its command; "" when it is not to be seen
-  std::uint64_t bytes = 0;  // of GPU memory; 0: not told
+  std::uint64_t bytes = 0;  // of GPU memory; 0: not reported
 };
 
 // What was found before anything was done. Sent also when it is refused; failed follows then.
@@ -124,15 +124,15 @@ struct NcclMessage {
   Counters counters = {};  // end: growth during the whole run
 };
 
-std::string HelloLine(const NcclHello& hello);
-std::string UniqueIdLine(std::string_view hex);
-std::string InitDoneLine(double seconds);
-std::string NcclConnectedLine(double seconds);
-std::string ResultLine(const NcclResult& result);
-std::string LogLine(std::string_view text);
-std::string FailedLine(const NcclFailure& failure);
-std::string AbortedLine(double seconds);
-std::string NcclEndLine(const Counters& counters);
+std::string FormatHello(const NcclHello& hello);
+std::string FormatUniqueId(std::string_view hex);
+std::string FormatInitDone(double seconds);
+std::string FormatNcclConnected(double seconds);
+std::string FormatResult(const NcclResult& result);
+std::string FormatLog(std::string_view text);
+std::string FormatFailed(const NcclFailure& failure);
+std::string FormatAborted(double seconds);
+std::string FormatNcclEnd(const Counters& counters);
 Result<NcclMessage> ParseNcclMessage(std::string_view line);
 
 enum class NcclCommand { kId, kGo, kAbort };
@@ -142,9 +142,9 @@ struct NcclOrder {
   std::string unique_id = {};  // kId
 };
 
-std::string IdOrder(std::string_view hex);
-std::string GoOrder();
-std::string AbortOrder();
+std::string FormatIdOrder(std::string_view hex);
+std::string FormatGoOrder();
+std::string FormatAbortOrder();
 Result<NcclOrder> ParseNcclOrder(std::string_view line);
 
 }  // namespace reconciler::spark_verify

@@ -12,7 +12,7 @@
 namespace reconciler::spark_verify {
 namespace {
 
-struct NcclNumber {
+struct ReadNcclVersion {
   std::string_view flag;
   std::uint64_t low;
   std::uint64_t high;
@@ -24,7 +24,7 @@ int Int(std::uint64_t value) { return static_cast<int>(value); }
 constexpr std::uint64_t kHour = 3'600'000;  // ms
 // Sums of up to 64 ranks stay exact in bfloat16 (see test_data.h).
 constexpr int kMostRanks = 64;
-constexpr NcclNumber kNcclNumbers[] = {
+constexpr ReadNcclVersion kNcclNumbers[] = {
     {"--rank", 0, kMostRanks - 1, [](NcclOptions& o, std::uint64_t v) { o.rank = Int(v); }},
     {"--ranks", 2, kMostRanks, [](NcclOptions& o, std::uint64_t v) { o.ranks = Int(v); }},
     {"--gpu", 0, 63, [](NcclOptions& o, std::uint64_t v) { o.gpu = Int(v); }},
@@ -40,7 +40,7 @@ constexpr NcclNumber kNcclNumbers[] = {
     {"--size-deadline", 1, kHour, [](NcclOptions& o, std::uint64_t v) { o.size_ms = Int(v); }},
     {"--deadline", 1, kHour, [](NcclOptions& o, std::uint64_t v) { o.deadline_ms = Int(v); }}};
 
-std::optional<std::uint64_t> Whole(std::string_view text) {
+std::optional<std::uint64_t> ParseWhole(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -63,7 +63,7 @@ Result<void> SetCollectives(NcclOptions& options, const std::string& text) {
     const auto* found = std::find_if(std::begin(kCollectives), std::end(kCollectives),
                                      [&](Collective one) { return ToString(one) == word; });
     if (found == std::end(kCollectives)) {
-      return Usage(
+      return MakeUsageError(
           fmt::format("wanted --collectives of all_reduce, all_gather, reduce_scatter, "
                       "alltoall and sendrecv, found '{}'",
                       word));
@@ -77,7 +77,7 @@ Result<void> SetTypes(NcclOptions& options, const std::string& text) {
   options.types.clear();
   for (const std::string& word : Split(text, ',')) {
     if (word != "float" && word != "bfloat16") {
-      return Usage(fmt::format("wanted --types of float and bfloat16, found '{}'", word));
+      return MakeUsageError(fmt::format("wanted --types of float and bfloat16, found '{}'", word));
     }
     options.types.push_back(word == "float" ? DataType::kFloat : DataType::kBfloat16);
   }
@@ -88,10 +88,11 @@ Result<void> SetSizes(NcclOptions& options, const std::string& text) {
   options.sizes.clear();
   for (const std::string& word : Split(text, ',')) {
     const auto parts = Split(word, ':');
-    const auto bytes = Whole(parts.front());
-    const auto deadline = parts.size() == 2 ? Whole(parts.back()) : 0;
+    const auto bytes = ParseWhole(parts.front());
+    const auto deadline = parts.size() == 2 ? ParseWhole(parts.back()) : 0;
     if (parts.size() > 2 || !bytes || *bytes < 1 || !deadline || *deadline > kHour) {
-      return Usage(fmt::format("wanted --sizes BYTES or BYTES:MS with commas, found '{}'", word));
+      return MakeUsageError(
+          fmt::format("wanted --sizes BYTES or BYTES:MS with commas, found '{}'", word));
     }
     options.sizes.push_back({.bytes = *bytes, .deadline_ms = Int(*deadline)});
   }
@@ -100,7 +101,7 @@ Result<void> SetSizes(NcclOptions& options, const std::string& text) {
 
 Result<void> SetPlacements(NcclOptions& options, const std::string& text) {
   if (text != "in" && text != "out" && text != "both") {
-    return Usage(fmt::format("wanted --placement in, out or both, found '{}'", text));
+    return MakeUsageError(fmt::format("wanted --placement in, out or both, found '{}'", text));
   }
   options.in_place = text != "out";
   options.out_of_place = text != "in";
@@ -110,24 +111,25 @@ Result<void> SetPlacements(NcclOptions& options, const std::string& text) {
 Result<void> SetEnv(NcclOptions& options, const std::string& text) {
   const std::size_t at = text.find('=');
   if (at == std::string::npos || at == 0) {
-    return Usage(fmt::format("wanted --env NAME=VALUE, found '{}'", text));
+    return MakeUsageError(fmt::format("wanted --env NAME=VALUE, found '{}'", text));
   }
   options.env[text.substr(0, at)] = text.substr(at + 1);
   return {};
 }
 
-Result<void> SetNumber(NcclOptions& options, const NcclNumber& number, const std::string& text) {
-  const auto value = Whole(text);
+Result<void> SetNumber(NcclOptions& options, const ReadNcclVersion& number,
+                       const std::string& text) {
+  const auto value = ParseWhole(text);
   if (!value || *value < number.low || *value > number.high) {
-    return Usage(fmt::format("wanted {} from {} to {}, found '{}'", number.flag, number.low,
-                             number.high, text));
+    return MakeUsageError(fmt::format("wanted {} from {} to {}, found '{}'", number.flag,
+                                      number.low, number.high, text));
   }
   number.set(options, *value);
   return {};
 }
 
 Result<void> Set(NcclOptions& options, const std::string& flag, const std::string& text) {
-  for (const NcclNumber& number : kNcclNumbers) {
+  for (const ReadNcclVersion& number : kNcclNumbers) {
     if (number.flag == flag) return SetNumber(options, number, text);
   }
   if (flag == "--collectives") return SetCollectives(options, text);
@@ -144,25 +146,25 @@ Result<void> Set(NcclOptions& options, const std::string& flag, const std::strin
 }
 
 bool IsFlag(const std::string& word) {
-  static const std::set<std::string, std::less<>> kWords = {
+  static const std::set<std::string, std::less<>> kTextFlags = {
       "--collectives", "--types", "--sizes", "--placement", "--env", "--run", "--library"};
-  return kWords.contains(word) ||
+  return kTextFlags.contains(word) ||
          std::any_of(std::begin(kNcclNumbers), std::end(kNcclNumbers),
-                     [&](const NcclNumber& one) { return one.flag == word; });
+                     [&](const ReadNcclVersion& one) { return one.flag == word; });
 }
 
 Result<NcclOptions> Checked(NcclOptions options) {
-  if (options.run.empty()) return Usage("wanted --run TEXT, found none");
-  if (options.ranks == 0) return Usage("wanted --ranks N, found none");
-  if (options.sizes.empty()) return Usage("wanted --sizes BYTES, found none");
+  if (options.run.empty()) return MakeUsageError("wanted --run TEXT, found none");
+  if (options.ranks == 0) return MakeUsageError("wanted --ranks N, found none");
+  if (options.sizes.empty()) return MakeUsageError("wanted --sizes BYTES, found none");
   if (options.rank >= options.ranks) {
-    return Usage(
+    return MakeUsageError(
         fmt::format("wanted --rank below --ranks {}, found {}", options.ranks, options.rank));
   }
   for (const NcclSize& size : options.sizes) {
     if (size.bytes > options.memory_limit) {
-      return Usage(fmt::format("wanted --sizes at most --memory-limit {}, found {}",
-                               options.memory_limit, size.bytes));
+      return MakeUsageError(fmt::format("wanted --sizes at most --memory-limit {}, found {}",
+                                        options.memory_limit, size.bytes));
     }
   }
   return options;
@@ -175,38 +177,40 @@ std::string Names(const List& list) {
   return text;
 }
 
-std::string Placement(const NcclOptions& options) {
+std::string FormatPlacement(const NcclOptions& options) {
   if (options.in_place && options.out_of_place) return "both";
   return options.in_place ? "in" : "out";
 }
 
 }  // namespace
 
-Result<NcclOptions> ParseNcclOptions(const std::vector<std::string>& words) {
+Result<NcclOptions> ParseNcclOptions(const std::vector<std::string>& arguments) {
   NcclOptions options;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--allow-busy") {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--allow-busy") {
       options.allow_busy = true;
       continue;
     }
-    if (!IsFlag(words[i])) return Usage(fmt::format("wanted a flag, found '{}'", words[i]));
-    if (i + 1 == words.size()) return Usage(fmt::format("wanted a value after {}", words[i]));
-    if (auto set = Set(options, words[i], words[i + 1]); !set) return Fail(set.error());
+    if (!IsFlag(arguments[i]))
+      return MakeUsageError(fmt::format("wanted a flag, found '{}'", arguments[i]));
+    if (i + 1 == arguments.size())
+      return MakeUsageError(fmt::format("wanted a value after {}", arguments[i]));
+    if (auto set = Set(options, arguments[i], arguments[i + 1]); !set) return Fail(set.error());
     ++i;
   }
   return Checked(std::move(options));
 }
 
-std::vector<std::string> NcclWords(const NcclOptions& options) {
+std::vector<std::string> FormatNcclArguments(const NcclOptions& options) {
   std::string sizes;
   for (const NcclSize& size : options.sizes) {
     sizes += (sizes.empty() ? "" : ",") + std::to_string(size.bytes);
     if (size.deadline_ms > 0) sizes += ":" + std::to_string(size.deadline_ms);
   }
-  std::vector<std::string> words = {"--run", options.run, "--sizes", sizes};
+  std::vector<std::string> arguments = {"--run", options.run, "--sizes", sizes};
   const auto add = [&](std::string flag, std::string value) {
-    words.push_back(std::move(flag));
-    words.push_back(std::move(value));
+    arguments.push_back(std::move(flag));
+    arguments.push_back(std::move(value));
   };
   add("--rank", std::to_string(options.rank));
   add("--ranks", std::to_string(options.ranks));
@@ -214,7 +218,7 @@ std::vector<std::string> NcclWords(const NcclOptions& options) {
   if (!options.library.empty()) add("--library", options.library);
   add("--collectives", Names(options.collectives));
   add("--types", Names(options.types));
-  add("--placement", Placement(options));
+  add("--placement", FormatPlacement(options));
   add("--warm-up", std::to_string(options.warm_up));
   add("--iterations", std::to_string(options.iterations));
   add("--budget", std::to_string(options.budget_ms));
@@ -225,8 +229,8 @@ std::vector<std::string> NcclWords(const NcclOptions& options) {
   add("--size-deadline", std::to_string(options.size_ms));
   add("--deadline", std::to_string(options.deadline_ms));
   for (const auto& [name, value] : options.env) add("--env", name + "=" + value);
-  if (options.allow_busy) words.push_back("--allow-busy");
-  return words;
+  if (options.allow_busy) arguments.push_back("--allow-busy");
+  return arguments;
 }
 
 const std::map<std::string, std::string>& RunEnvironment() {
@@ -241,7 +245,7 @@ const std::map<std::string, std::string>& RunEnvironment() {
   return kEnvironment;
 }
 
-std::string NcclUsage() {
+std::string FormatNcclUsage() {
   return R"(spark-verify nccl --run TEXT --rank N --ranks N --sizes BYTES[:MS],... [flags]
   --gpu N              which of CUDA's GPUs (0)
   --library PATH       of libnccl.so.2 (the loader's)

@@ -47,14 +47,14 @@ struct NcclOptions {
   std::map<std::string, std::string> env = {};
 };
 
-Result<NcclOptions> ParseNcclOptions(const std::vector<std::string>& words);
+Result<NcclOptions> ParseNcclOptions(const std::vector<std::string>& arguments);
 // The words that ParseNcclOptions reads back as the same.
-std::vector<std::string> NcclWords(const NcclOptions& options);
+std::vector<std::string> FormatNcclArguments(const NcclOptions& options);
 
 // What every rank sets for the run only: bounded retries, and the log that proves the transport.
 const std::map<std::string, std::string>& RunEnvironment();
 
 // Lines for --help.
-std::string NcclUsage();
+std::string FormatNcclUsage();
 
 }  // namespace reconciler::spark_verify

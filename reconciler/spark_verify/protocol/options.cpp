@@ -17,7 +17,7 @@ Result<RailOption> ParseRail(const std::string& text) {
                   .ipv4 = at == std::string::npos ? "" : text.substr(at + 1)};
   in_addr address = {};
   if (rail.hca.empty() || inet_pton(AF_INET, rail.ipv4.c_str(), &address) != 1) {
-    return Usage(fmt::format("wanted --rail HCA=IPV4, found '{}'", text));
+    return MakeUsageError(fmt::format("wanted --rail HCA=IPV4, found '{}'", text));
   }
   return rail;
 }
@@ -39,8 +39,8 @@ Result<std::uint64_t> ParseNumber(const Number& number, const std::string& text)
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < number.low ||
       value > number.high) {
-    return Usage(fmt::format("wanted {} from {} to {}, found '{}'", number.flag, number.low,
-                             number.high, text));
+    return MakeUsageError(fmt::format("wanted {} from {} to {}, found '{}'", number.flag,
+                                      number.low, number.high, text));
   }
   return value;
 }
@@ -65,20 +65,21 @@ const Number* FindNumber(std::string_view flag) {
 
 }  // namespace
 
-Result<WriteOptions> ParseWriteOptions(const std::vector<std::string>& words) {
+Result<WriteOptions> ParseWriteOptions(const std::vector<std::string>& arguments) {
   WriteOptions options;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& flag = words[i];
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& flag = arguments[i];
     if (flag == "--send") {
       options.send = true;
       continue;
     }
     const Number* number = FindNumber(flag);
     if (number == nullptr && flag != "--rail") {
-      return Usage(fmt::format("wanted a flag, found '{}'", flag));
+      return MakeUsageError(fmt::format("wanted a flag, found '{}'", flag));
     }
-    if (i + 1 == words.size()) return Usage(fmt::format("wanted a value after {}", flag));
-    const std::string& text = words[++i];
+    if (i + 1 == arguments.size())
+      return MakeUsageError(fmt::format("wanted a value after {}", flag));
+    const std::string& text = arguments[++i];
     if (number == nullptr) {
       auto rail = ParseRail(text);
       if (!rail) return Fail(rail.error());
@@ -89,17 +90,19 @@ Result<WriteOptions> ParseWriteOptions(const std::vector<std::string>& words) {
     if (!value) return Fail(value.error());
     Set(options, flag, *value);
   }
-  if (options.rails.empty()) return Usage("wanted at least one --rail HCA=IPV4, found none");
+  if (options.rails.empty())
+    return MakeUsageError("wanted at least one --rail HCA=IPV4, found none");
   // 1 GiB for both buffers of all rails together.
   constexpr std::size_t kMost = std::size_t{1} << 29;
   if (options.rails.size() * options.queue_pairs * options.size > kMost) {
-    return Usage(fmt::format("wanted rails × --qps × --size at most {} bytes, found {}", kMost,
-                             options.rails.size() * options.queue_pairs * options.size));
+    return MakeUsageError(fmt::format("wanted rails × --qps × --size at most {} bytes, found {}",
+                                      kMost,
+                                      options.rails.size() * options.queue_pairs * options.size));
   }
   return options;
 }
 
-std::string WriteUsage() {
+std::string FormatWriteUsage() {
   return R"(spark-verify write --rail HCA=IPV4 [--rail ...] [flags]
   --send           send, and not only receive
   --size BYTES     of one message (1048576)

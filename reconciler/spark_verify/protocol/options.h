@@ -28,9 +28,9 @@ struct WriteOptions {
   int deadline_ms = 30000;  // for everything
 };
 
-Result<WriteOptions> ParseWriteOptions(const std::vector<std::string>& words);
+Result<WriteOptions> ParseWriteOptions(const std::vector<std::string>& arguments);
 
 // Lines for --help.
-std::string WriteUsage();
+std::string FormatWriteUsage();
 
 }  // namespace reconciler::spark_verify

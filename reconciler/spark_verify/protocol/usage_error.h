@@ -7,7 +7,7 @@
 
 namespace reconciler::spark_verify {
 
-inline tl::unexpected<Error> Usage(std::string message) {
+inline tl::unexpected<Error> MakeUsageError(std::string message) {
   return Fail({.message = std::move(message), .hint = "spark-verify --help lists the flags"});
 }
 

@@ -44,7 +44,7 @@ std::uint64_t MaxBytes(const NcclHello& hello, const NcclOptions& options) {
   return std::min<std::uint64_t>(fits, options.memory_limit);
 }
 
-std::string MemoryRefusal(const NcclHello& hello, const NcclOptions& options) {
+std::string FindMemoryRefusal(const NcclHello& hello, const NcclOptions& options) {
   const auto largest =
       std::max_element(options.sizes.begin(), options.sizes.end(),
                        [](const NcclSize& a, const NcclSize& b) { return a.bytes < b.bytes; });

@@ -20,6 +20,6 @@ HostMemory ParseMemory(const std::string& meminfo);
 std::uint64_t MaxBytes(const NcclHello& hello, const NcclOptions& options);
 
 // Says why the largest size asked for does not fit; "": it does.
-std::string MemoryRefusal(const NcclHello& hello, const NcclOptions& options);
+std::string FindMemoryRefusal(const NcclHello& hello, const NcclOptions& options);
 
 }  // namespace reconciler::spark_verify

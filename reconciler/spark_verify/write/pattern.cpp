@@ -25,7 +25,8 @@ void Fill(std::span<std::byte> bytes, std::uint64_t seed) {
   }
 }
 
-std::optional<std::size_t> FirstDifference(std::span<const std::byte> bytes, std::uint64_t seed) {
+std::optional<std::size_t> FindFirstDifference(std::span<const std::byte> bytes,
+                                               std::uint64_t seed) {
   for (std::size_t at = 0; at < bytes.size(); at += kWord) {
     const std::uint64_t word = Word(seed, at / kWord);
     const std::size_t count = std::min(kWord, bytes.size() - at);

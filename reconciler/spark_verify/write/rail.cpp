@@ -39,7 +39,7 @@ Result<Owned<ibv_context>> OpenDevice(const Verbs& verbs, const std::string& hca
   const int why = errno;
   if (list != nullptr) verbs.free_device_list(list);
   if (device != nullptr) return device;
-  if (found) return Fail(VerbError(fmt::format("{} opened", hca), why));
+  if (found) return Fail(MakeVerbError(fmt::format("{} opened", hca), why));
   return Fail({.kind = ErrorKind::kVerify,
                .message = fmt::format("wanted the RDMA device {}, found {}", hca,
                                       names.empty() ? "none" : names),
@@ -68,7 +68,7 @@ void WarmNeighbour(const std::string& from, const std::string& to) {
 
 Result<Pages> Pages::Map(std::size_t bytes) {
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) return Fail(VerbError(fmt::format("{} bytes of memory", bytes), errno));
+  if (at == MAP_FAILED) return Fail(MakeVerbError(fmt::format("{} bytes of memory", bytes), errno));
   return Pages({static_cast<std::byte*>(at), bytes});
 }
 
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Rail>> Rail::Open(const Verbs& verbs, const RailOption& o
 Result<void> Rail::Prepare(const RailOption& option) {
   ibv_port_attr port = {};
   if (const int error = QueryPort(verbs_, device_.get(), kPort, port); error != 0) {
-    return Fail(VerbError(fmt::format("the port of {}", option.hca), error));
+    return Fail(MakeVerbError(fmt::format("the port of {}", option.hca), error));
   }
   if (port.state != IBV_PORT_ACTIVE) {
     return Fail({.kind = ErrorKind::kVerify,
@@ -104,13 +104,13 @@ Result<void> Rail::Prepare(const RailOption& option) {
   if (!gid) return Fail(gid.error());
   domain_ = {verbs_.alloc_pd(device_.get()), verbs_.dealloc_pd};
   if (domain_ == nullptr) {
-    return Fail(VerbError(fmt::format("a protection domain on {}", option.hca), errno));
+    return Fail(MakeVerbError(fmt::format("a protection domain on {}", option.hca), errno));
   }
   region_ = {verbs_.reg_mr(domain_.get(), pages_.bytes().data(), pages_.bytes().size(),
                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
              verbs_.dereg_mr};
   if (region_ == nullptr) {
-    return Fail(VerbError(
+    return Fail(MakeVerbError(
         fmt::format("{} bytes of memory pinned for {}", pages_.bytes().size(), option.hca), errno));
   }
   const std::size_t entries = options_.queue_pairs * (options_.depth + 1);
@@ -118,15 +118,15 @@ Result<void> Rail::Prepare(const RailOption& option) {
                   verbs_.destroy_cq};
   if (completions_ == nullptr) {
     return Fail(
-        VerbError(fmt::format("a completion queue of {} on {}", entries, option.hca), errno));
+        MakeVerbError(fmt::format("a completion queue of {} on {}", entries, option.hca), errno));
   }
   ready_ = {.hca = option.hca,
             .ipv4 = option.ipv4,
             .gid = gid->gid,
             .gid_index = gid->index,
             .active_mtu = MtuBytes(port.active_mtu),
-            .address = AddressOf(Target().data()),
-            .mailbox = AddressOf(pages_.bytes().data() + (2 * Half() + 7) / 8 * 8),
+            .address = ToAddress(Target().data()),
+            .mailbox = ToAddress(pages_.bytes().data() + (2 * Half() + 7) / 8 * 8),
             .key = region_->rkey,
             .limits = ReadLimits("", option.hca)};
   pending_.resize(options_.queue_pairs);
@@ -146,7 +146,7 @@ Result<void> Rail::AddQueuePair() {
   Owned<ibv_qp> pair(verbs_.create_qp(domain_.get(), &wanted), verbs_.destroy_qp);
   if (pair == nullptr) {
     return Fail(
-        VerbError(fmt::format("queue pair {} on {}", pairs_.size() + 1, ready_.hca), errno));
+        MakeVerbError(fmt::format("queue pair {} on {}", pairs_.size() + 1, ready_.hca), errno));
   }
   ibv_qp_attr to = {};
   to.qp_state = IBV_QPS_INIT;
@@ -155,7 +155,7 @@ Result<void> Rail::AddQueuePair() {
   if (const int error = verbs_.modify_qp(
           pair.get(), &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
       error != 0) {
-    return Fail(VerbError(fmt::format("a queue pair of {} initialised", ready_.hca), error));
+    return Fail(MakeVerbError(fmt::format("a queue pair of {} initialised", ready_.hca), error));
   }
   // A packet of a run before must not fit: 24 bits by chance.
   ready_.queue_pairs.push_back(
@@ -210,7 +210,7 @@ Result<void> Rail::ConnectPair(std::size_t pair) {
                                  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
   }
   if (error == 0) return {};
-  return Fail(VerbError(
+  return Fail(MakeVerbError(
       fmt::format("{} connected from {} to {}", ready_.hca, ready_.ipv4, peer_.ipv4), error));
 }
 

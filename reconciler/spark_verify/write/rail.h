@@ -27,7 +27,7 @@ class Pages {
   std::span<std::byte> bytes_;
 };
 
-inline std::uint64_t AddressOf(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at); }
+inline std::uint64_t ToAddress(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
 // One HCA with its queue pairs and memory: half of it is sent from, half of it is written into.
 class Rail {

@@ -10,7 +10,7 @@
 namespace reconciler::spark_verify {
 namespace {
 
-std::string HintOf(ibv_wc_status status) {
+std::string FindHint(ibv_wc_status status) {
   if (status == IBV_WC_RETRY_EXC_ERR) {
     return "nothing came back: link, peer, MTU, VLAN or a GID that moved";
   }
@@ -21,7 +21,7 @@ std::string HintOf(ibv_wc_status status) {
 }  // namespace
 
 Result<void> Rail::Post(std::size_t pair) {
-  ibv_sge from = {.addr = AddressOf(Source().data() + pair * options_.size),
+  ibv_sge from = {.addr = ToAddress(Source().data() + pair * options_.size),
                   .length = static_cast<std::uint32_t>(options_.size),
                   .lkey = region_->lkey};
   ibv_send_wr work = {};
@@ -34,7 +34,7 @@ Result<void> Rail::Post(std::size_t pair) {
   work.wr.rdma.rkey = peer_.key;
   ibv_send_wr* refused = nullptr;
   if (const int error = ibv_post_send(pairs_[pair].get(), &work, &refused); error != 0) {
-    return Fail(VerbError(fmt::format("a write posted on {}", ready_.hca), error));
+    return Fail(MakeVerbError(fmt::format("a write posted on {}", ready_.hca), error));
   }
   ++pending_[pair];
   ++in_flight_;
@@ -45,14 +45,14 @@ Result<void> Rail::Post(std::size_t pair) {
 Result<std::size_t> Rail::Reap() {
   std::array<ibv_wc, 32> done = {};
   const int count = ibv_poll_cq(completions_.get(), static_cast<int>(done.size()), done.data());
-  if (count < 0) return Fail(VerbError(fmt::format("completions of {}", ready_.hca), -count));
+  if (count < 0) return Fail(MakeVerbError(fmt::format("completions of {}", ready_.hca), -count));
   for (int i = 0; i < count; ++i) {
     const ibv_wc& one = done[static_cast<std::size_t>(i)];
     if (one.status != IBV_WC_SUCCESS) {
       return Fail({.kind = ErrorKind::kVerify,
                    .message = fmt::format("wanted writes of {} acknowledged by {}, found '{}'",
                                           ready_.hca, peer_.ipv4, verbs_.wc_status_str(one.status)),
-                   .hint = HintOf(one.status)});
+                   .hint = FindHint(one.status)});
     }
     --pending_[one.wr_id];
     --in_flight_;
@@ -86,7 +86,7 @@ Result<void> Rail::PostOnce() {
 }
 
 Result<std::uint64_t> Rail::Verify(std::uint64_t seed) const {
-  if (const auto at = FirstDifference(Target(), seed)) {
+  if (const auto at = FindFirstDifference(Target(), seed)) {
     return Fail({.kind = ErrorKind::kVerify,
                  .message = fmt::format("wanted what the peer sent on {}, found another byte at {} "
                                         "of {}",
@@ -97,10 +97,10 @@ Result<std::uint64_t> Rail::Verify(std::uint64_t seed) const {
 }
 
 Result<void> Rail::Ping(std::uint64_t value) {
-  std::byte* own = pages_.bytes().data() + (ready_.mailbox - AddressOf(pages_.bytes().data()));
+  std::byte* own = pages_.bytes().data() + (ready_.mailbox - ToAddress(pages_.bytes().data()));
   std::memcpy(own + sizeof value, &value, sizeof value);
   ibv_sge from = {
-      .addr = AddressOf(own + sizeof value), .length = sizeof value, .lkey = region_->lkey};
+      .addr = ToAddress(own + sizeof value), .length = sizeof value, .lkey = region_->lkey};
   ibv_send_wr work = {};
   work.sg_list = &from;
   work.num_sge = 1;
@@ -110,7 +110,7 @@ Result<void> Rail::Ping(std::uint64_t value) {
   work.wr.rdma.rkey = peer_.key;
   ibv_send_wr* refused = nullptr;
   if (const int error = ibv_post_send(pairs_.front().get(), &work, &refused); error != 0) {
-    return Fail(VerbError(fmt::format("a ping posted on {}", ready_.hca), error));
+    return Fail(MakeVerbError(fmt::format("a ping posted on {}", ready_.hca), error));
   }
   ++pending_.front();
   ++in_flight_;
@@ -118,7 +118,7 @@ Result<void> Rail::Ping(std::uint64_t value) {
 }
 
 std::uint64_t Rail::Mailbox() const {
-  auto* at = pages_.bytes().data() + (ready_.mailbox - AddressOf(pages_.bytes().data()));
+  auto* at = pages_.bytes().data() + (ready_.mailbox - ToAddress(pages_.bytes().data()));
   // The device writes it behind the compiler's back.
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at))
       .load(std::memory_order_acquire);

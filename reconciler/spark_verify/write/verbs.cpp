@@ -21,7 +21,7 @@ bool Find(void* library, const char* name, Function& function) {
 
 constexpr const char* kInstall = "install rdma-core (it brings libibverbs1 and ibverbs-providers)";
 
-GidType TypeOf(std::uint32_t type) {
+GidType ToGidType(std::uint32_t type) {
   if (type == IBV_GID_TYPE_ROCE_V2) return GidType::kRoceV2;
   return type == IBV_GID_TYPE_ROCE_V1 ? GidType::kRoceV1 : GidType::kInfiniBand;
 }
@@ -86,12 +86,12 @@ Result<std::vector<GidEntry>> ReadGidTable(const Verbs& verbs, ibv_context* devi
   const ssize_t count =
       verbs.query_gid_table(device, raw.data(), raw.size(), 0, sizeof(ibv_gid_entry));
   if (count < 0) {
-    return Fail(VerbError(fmt::format("the GID table of {}", hca), static_cast<int>(-count)));
+    return Fail(MakeVerbError(fmt::format("the GID table of {}", hca), static_cast<int>(-count)));
   }
   std::vector<GidEntry> table;
   for (ssize_t i = 0; i < count; ++i) {
     const ibv_gid_entry& from = raw[static_cast<std::size_t>(i)];
-    GidEntry entry{.index = static_cast<int>(from.gid_index), .type = TypeOf(from.gid_type)};
+    GidEntry entry{.index = static_cast<int>(from.gid_index), .type = ToGidType(from.gid_type)};
     std::copy_n(from.gid.raw, entry.gid.size(), entry.gid.begin());
     char name[IF_NAMESIZE] = {};
     if (if_indextoname(from.ndev_ifindex, name) != nullptr) entry.netdev = name;
@@ -100,7 +100,7 @@ Result<std::vector<GidEntry>> ReadGidTable(const Verbs& verbs, ibv_context* devi
   return table;
 }
 
-Error VerbError(const std::string& what, int error_number) {
+Error MakeVerbError(const std::string& what, int error_number) {
   std::string hint;
   if (error_number == ENOMEM) {
     hint = "the limit for locked memory (memlock) of this login is too low, or memory is short";

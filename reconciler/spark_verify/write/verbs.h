@@ -43,6 +43,6 @@ Result<std::vector<GidEntry>> ReadGidTable(const Verbs& verbs, ibv_context* devi
                                            const std::string& hca);
 
 // Why a verb refused, from errno: what it was for, and what helps.
-Error VerbError(const std::string& what, int error_number);
+Error MakeVerbError(const std::string& what, int error_number);
 
 }  // namespace reconciler::spark_verify

@@ -27,7 +27,7 @@ constexpr std::chrono::microseconds kNap{200};
 // What ends a run early. code "peer": the other end said so itself, and nothing is to be added.
 using Step = tl::expected<void, Trouble>;
 
-Trouble Plain(std::string code, std::string hca, const Error& error) {
+Trouble MakeTrouble(std::string code, std::string hca, const Error& error) {
   return {
       .code = std::move(code), .hca = std::move(hca), .text = error.message, .hint = error.hint};
 }
@@ -52,7 +52,7 @@ class WriteRun {
   Step FinalPattern();
   Step Check();
   void Say(const std::string& line) { WriteAll(STDOUT_FILENO, line); }
-  tl::unexpected<Trouble> Late(const std::string& wanted) const;
+  tl::unexpected<Trouble> FailLate(const std::string& wanted) const;
 
   const WriteOptions& options_;
   const Clock::time_point end_;
@@ -65,23 +65,23 @@ class WriteRun {
   Counters before_ = {};
 };
 
-tl::unexpected<Trouble> WriteRun::Late(const std::string& wanted) const {
+tl::unexpected<Trouble> WriteRun::FailLate(const std::string& wanted) const {
   return tl::unexpected<Trouble>({.code = "deadline",
                                   .text = fmt::format("wanted {} within {} ms, found the time over",
                                                       wanted, options_.deadline_ms)});
 }
 
 Step WriteRun::Open() {
-  if (!verbs_) return tl::unexpected(Plain("no-libibverbs", "", verbs_.error()));
+  if (!verbs_) return tl::unexpected(MakeTrouble("no-libibverbs", "", verbs_.error()));
   before_ = ReadCounters("");
   Ready ready{.size = options_.size, .latency = options_.latency, .send = options_.send};
   for (const RailOption& option : options_.rails) {
     auto rail = Rail::Open(*verbs_, option, options_);
-    if (!rail) return tl::unexpected(Plain("open", option.hca, rail.error()));
+    if (!rail) return tl::unexpected(MakeTrouble("open", option.hca, rail.error()));
     ready.rails.push_back((*rail)->ready());
     rails_.push_back(std::move(*rail));
   }
-  Say(ReadyLine(ready));
+  Say(FormatReady(ready));
   return {};
 }
 
@@ -90,9 +90,9 @@ Step WriteRun::Expect(Event event) {
   if (!line && lines_.AtEnd()) {
     return tl::unexpected<Trouble>({.code = "controller-gone", .text = "the input ended"});
   }
-  if (!line) return Late(fmt::format("the peer's line '{}'", ToString(event)));
+  if (!line) return FailLate(fmt::format("the peer's line '{}'", ToString(event)));
   auto message = ParseMessage(*line);
-  if (!message) return tl::unexpected(Plain("protocol", "", message.error()));
+  if (!message) return tl::unexpected(MakeTrouble("protocol", "", message.error()));
   last_ = std::move(*message);
   if (last_.event == Event::kError) return tl::unexpected<Trouble>({.code = "peer"});
   if (last_.event == event) return {};
@@ -106,7 +106,7 @@ Step WriteRun::Expect(Event event) {
 Step WriteRun::CheckInput() {
   if (const auto line = lines_.Next(Clock::now())) {
     auto message = ParseMessage(*line);
-    if (!message) return tl::unexpected(Plain("protocol", "", message.error()));
+    if (!message) return tl::unexpected(MakeTrouble("protocol", "", message.error()));
     last_ = std::move(*message);
     if (last_.event == Event::kError) return tl::unexpected<Trouble>({.code = "peer"});
   }
@@ -128,11 +128,11 @@ Step WriteRun::Connect() {
   }
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     if (auto done = rails_[i]->Connect(peer_.rails[i]); !done) {
-      return tl::unexpected(Plain("connect", rails_[i]->ready().hca, done.error()));
+      return tl::unexpected(MakeTrouble("connect", rails_[i]->ready().hca, done.error()));
     }
     sent_.push_back({.hca = rails_[i]->ready().hca, .path_mtu = rails_[i]->path_mtu()});
   }
-  Say(ConnectedLine());
+  Say(FormatConnected());
   return Expect(Event::kConnected);
 }
 
@@ -140,11 +140,11 @@ Step WriteRun::AwaitMailbox(std::size_t rail, std::uint64_t value) {
   Rail& own = *rails_[rail];
   for (std::size_t spins = 0; own.Mailbox() != value; ++spins) {
     if (auto done = own.Pump(false); !done) {
-      return tl::unexpected(Plain("transfer", own.ready().hca, done.error()));
+      return tl::unexpected(MakeTrouble("transfer", own.ready().hca, done.error()));
     }
     if (spins % 256 != 255) continue;
     sched_yield();
-    if (Clock::now() > end_) return Late(fmt::format("a ping back on {}", own.ready().hca));
+    if (Clock::now() > end_) return FailLate(fmt::format("a ping back on {}", own.ready().hca));
     if (auto step = CheckInput(); !step) return step;
   }
   return {};
@@ -164,12 +164,12 @@ Step WriteRun::PingPong(std::size_t rail) {
     // The send queue has room again before its depth is used up.
     while (own.in_flight() >= options_.depth) {
       if (auto done = own.Pump(false); !done) {
-        return tl::unexpected(Plain("transfer", own.ready().hca, done.error()));
+        return tl::unexpected(MakeTrouble("transfer", own.ready().hca, done.error()));
       }
-      if (Clock::now() > end_) return Late(fmt::format("room on {}", own.ready().hca));
+      if (Clock::now() > end_) return FailLate(fmt::format("room on {}", own.ready().hca));
     }
     if (auto done = own.Ping(round); !done) {
-      return tl::unexpected(Plain("transfer", own.ready().hca, done.error()));
+      return tl::unexpected(MakeTrouble("transfer", own.ready().hca, done.error()));
     }
     if (!leads) continue;
     if (auto step = AwaitMailbox(rail, round); !step) return step;
@@ -199,14 +199,14 @@ Step WriteRun::PumpUntil(Clock::time_point until, bool posting) {
     for (const auto& rail : rails_) {
       before += rail->completed();
       if (auto done = rail->Pump(posting); !done) {
-        return tl::unexpected(Plain("transfer", rail->ready().hca, done.error()));
+        return tl::unexpected(MakeTrouble("transfer", rail->ready().hca, done.error()));
       }
       after += rail->completed();
       in_flight += rail->in_flight();
     }
     const auto now = Clock::now();
     if (now >= until && (posting || in_flight == 0)) return {};
-    if (now > end_) return Late("all writes acknowledged");
+    if (now > end_) return FailLate("all writes acknowledged");
     if (after != before) {
       last = now;
     } else if (now - last < kSpin) {
@@ -247,7 +247,7 @@ Step WriteRun::FinalPattern() {
     sent_[i].final_seed = rails_[i]->ready().queue_pairs.front().first_packet + 1;
     rails_[i]->FillSource(sent_[i].final_seed);
     if (auto done = rails_[i]->PostOnce(); !done) {
-      return tl::unexpected(Plain("transfer", rails_[i]->ready().hca, done.error()));
+      return tl::unexpected(MakeTrouble("transfer", rails_[i]->ready().hca, done.error()));
     }
   }
   return PumpUntil(Clock::now(), false);
@@ -257,10 +257,10 @@ Step WriteRun::Check() {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; peer_.send && i < last_.sent.size() && i < rails_.size(); ++i) {
     const auto right = rails_[i]->Verify(last_.sent[i].final_seed);
-    if (!right) return tl::unexpected(Plain("data", rails_[i]->ready().hca, right.error()));
+    if (!right) return tl::unexpected(MakeTrouble("data", rails_[i]->ready().hca, right.error()));
     bytes += *right;
   }
-  Say(CheckedLine(bytes));
+  Say(FormatChecked(bytes));
   return {};
 }
 
@@ -275,13 +275,13 @@ Step WriteRun::Run() {
     if (auto step = FinalPattern(); !step) return step;
   }
   for (std::size_t i = 0; i < rails_.size(); ++i) sent_[i].total_bytes = rails_[i]->written_bytes();
-  Say(SentLine(sent_));
+  Say(FormatSent(sent_));
   if (last_.event != Event::kSent) {
     if (auto step = Expect(Event::kSent); !step) return step;
   }
   if (auto step = Check(); !step) return step;
   if (auto step = Expect(Event::kChecked); !step) return step;
-  Say(EndLine(Growth(before_, ReadCounters(""))));
+  Say(FormatEnd(Growth(before_, ReadCounters(""))));
   return {};
 }
 
@@ -293,7 +293,7 @@ int RunWrite(const WriteOptions& options) {
   WriteRun run(options);
   const Step step = run.Run();
   if (step) return 0;
-  if (step.error().code != "peer") WriteAll(STDOUT_FILENO, ErrorLine(step.error()));
+  if (step.error().code != "peer") WriteAll(STDOUT_FILENO, FormatErrorLine(step.error()));
   return kFailed;
 }
 

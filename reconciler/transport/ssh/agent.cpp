@@ -34,7 +34,7 @@ UniqueFd ConnectAgent() {
 bool ReadExactly(int fd, char* into, std::size_t size, Deadline deadline) {
   while (size > 0) {
     pollfd waiting = {.fd = fd, .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, MillisecondsLeft(deadline)) == 0) return false;
+    if (poll(&waiting, 1, ComputeMillisecondsLeft(deadline)) == 0) return false;
     const ssize_t count = read(fd, into, size);
     if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return false;
     if (count < 0) continue;
@@ -46,7 +46,7 @@ bool ReadExactly(int fd, char* into, std::size_t size, Deadline deadline) {
 
 }  // namespace
 
-std::optional<int> AgentKeyCount(Deadline deadline) {
+std::optional<int> CountAgentKeys(Deadline deadline) {
   const UniqueFd fd = ConnectAgent();
   if (!fd.Open()) return std::nullopt;
   const std::array<char, 5> request = {0, 0, 0, 1, kRequestIdentities};

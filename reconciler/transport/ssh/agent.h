@@ -8,6 +8,6 @@ namespace reconciler {
 
 // How many keys the ssh-agent at $SSH_AUTH_SOCK holds; nothing when there is none, or when it does
 // not answer (libssh asks it without a time limit, so it is asked here first).
-std::optional<int> AgentKeyCount(Deadline deadline);
+std::optional<int> CountAgentKeys(Deadline deadline);
 
 }  // namespace reconciler

@@ -40,13 +40,13 @@ class Login {
       : connection_(connection), deadline_(deadline) {}
 
   // true: logged in. An error: no further attempt makes sense.
-  Result<bool> WithFiles(const std::vector<std::string>& paths);
-  Result<bool> WithAgent();
-  Error Refused() const;
+  Result<bool> LogInWithFiles(const std::vector<std::string>& paths);
+  Result<bool> LogInWithAgent();
+  Error MakeRefusedError() const;
 
  private:
   Result<bool> Judge(const Result<int>& answer);
-  Error Broken() const;
+  Error MakeBrokenError() const;
   std::string OfferedMethods() const;
 
   const SshConnection& connection_;
@@ -55,18 +55,18 @@ class Login {
   std::vector<std::string> encrypted_ = {};
 };
 
-Error Login::Broken() const {
-  if (connection_.LastWords().find("Too many authentication failures") != std::string::npos) {
+Error Login::MakeBrokenError() const {
+  if (connection_.LastMessage().find("Too many authentication failures") != std::string::npos) {
     return connection_.MakeError(
         fmt::format("cannot log in as {}: too many keys were tried ({})", connection_.Target().user,
                     refused_.empty() ? "those of the agent" : Join(refused_, ", ")),
         "name the right key file as `identity` in `access`");
   }
-  return connection_.LostError();
+  return connection_.MakeLostError();
 }
 
 Result<bool> Login::Judge(const Result<int>& answer) {
-  if (!connection_.Alive()) return Fail(Broken());
+  if (!connection_.Alive()) return Fail(MakeBrokenError());
   if (!answer) {
     return Fail(connection_.MakeError(
         fmt::format("the login as {} took longer than {} s", connection_.Target().user,
@@ -83,7 +83,7 @@ Result<bool> Login::Judge(const Result<int>& answer) {
   return false;
 }
 
-Result<bool> Login::WithFiles(const std::vector<std::string>& paths) {
+Result<bool> Login::LogInWithFiles(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const KeyFile file = LoadKey(path);
     if (file.kind == KeyFile::Kind::kEncrypted) encrypted_.push_back(path);
@@ -97,16 +97,16 @@ Result<bool> Login::WithFiles(const std::vector<std::string>& paths) {
   return false;
 }
 
-Result<bool> Login::WithAgent() {
+Result<bool> Login::LogInWithAgent() {
   const Deadline limit = std::min(deadline_, std::chrono::steady_clock::now() + kAgentLimit);
-  const int keys = AgentKeyCount(limit).value_or(0);
+  const int keys = CountAgentKeys(limit).value_or(0);
   if (keys == 0) return false;
   auto in =
       Judge(connection_.Repeat([&] { return ssh_userauth_agent(connection_.Session(), nullptr); },
                                SSH_AUTH_AGAIN, deadline_));
   if (in && !*in) {
     refused_.push_back(
-        Plural(static_cast<std::size_t>(keys), "key of the agent", "keys of the agent"));
+        FormatPlural(static_cast<std::size_t>(keys), "key of the agent", "keys of the agent"));
   }
   return in;
 }
@@ -122,7 +122,7 @@ std::string Login::OfferedMethods() const {
   return names.empty() ? "nothing" : Join(names, ", ");
 }
 
-Error Login::Refused() const {
+Error Login::MakeRefusedError() const {
   const SshTarget& target = connection_.Target();
   const std::string cannot = fmt::format("cannot log in as {}: ", target.user);
   if (!encrypted_.empty()) {
@@ -130,7 +130,7 @@ Error Login::Refused() const {
         refused_.empty() ? "" : fmt::format("; refused: {}", Join(refused_, ", "));
     return connection_.MakeError(
         fmt::format("{}{} is encrypted and no agent has it{}", cannot, encrypted_.front(), others),
-        fmt::format("load it into the agent: ssh-add {}", ShellQuote(encrypted_.front())));
+        fmt::format("load it into the agent: ssh-add {}", QuoteForShell(encrypted_.front())));
   }
   if (refused_.empty()) {
     return connection_.MakeError(
@@ -159,7 +159,7 @@ Result<void> CheckIdentity(const NodeSpec& node) {
   const auto fail = [&](std::string_view what) {
     return Fail(Error{
         .kind = ErrorKind::kTransport,
-        .message = fmt::format("{}: the identity file {} {}", node.name, Printable(path), what),
+        .message = fmt::format("{}: the identity file {} {}", node.name, MakePrintable(path), what),
         .hint = "it is `identity` in `access` of the manifest"});
   };
   switch (LoadKey(path).kind) {
@@ -180,11 +180,11 @@ Result<void> LogIn(const SshConnection& connection, Deadline deadline) {
   std::vector<std::string> named = target.identities;
   if (!target.explicit_identity.empty()) named.insert(named.begin(), target.explicit_identity);
   const SigpipeBlock no_sigpipe;  // libssh writes to the agent without MSG_NOSIGNAL
-  auto in = login.WithFiles(named);
-  if (in && !*in) in = login.WithAgent();
-  if (in && !*in) in = login.WithFiles(target.default_identities);
+  auto in = login.LogInWithFiles(named);
+  if (in && !*in) in = login.LogInWithAgent();
+  if (in && !*in) in = login.LogInWithFiles(target.default_identities);
   if (!in) return Fail(std::move(in.error()));
-  if (!*in) return Fail(login.Refused());
+  if (!*in) return Fail(login.MakeRefusedError());
   return {};
 }
 

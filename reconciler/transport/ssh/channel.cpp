@@ -20,7 +20,7 @@ constexpr std::size_t kWriteSize = 32768;    // bytes handed to libssh at once
 constexpr Milliseconds kEndLimit{3000};      // for ending what a destroyed channel leaves behind
 
 // Names as RFC 4254 section 6.10 has them, numbers as on Linux.
-int SignalNumber(std::string_view name) {
+int FindSignalNumber(std::string_view name) {
   static const std::map<std::string_view, int> numbers = {
       {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},   {"ILL", SIGILL},
       {"INT", SIGINT},   {"KILL", SIGKILL}, {"PIPE", SIGPIPE}, {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV},
@@ -43,17 +43,17 @@ class SshShell : public Channel {
   Result<Output> Read(Deadline deadline) override;
 
  private:
-  bool Over() const { return exit_code_.has_value() && ssh_channel_is_eof(channel_) != 0; }
-  Error Refused() const;  // why no session came about
-  Result<void> Take();    // what arrived, into kept_
-  std::size_t Kept() const { return kept_.out.size() + kept_.err.size(); }
+  bool IsOver() const { return exit_code_.has_value() && ssh_channel_is_eof(channel_) != 0; }
+  Error MakeRefusedError() const;  // why no session came about
+  Result<void> ReadAvailable();    // what arrived, into kept_
+  std::size_t CountKept() const { return kept_.out.size() + kept_.err.size(); }
 
   std::shared_ptr<SshConnection> connection_;
   std::string token_;
   ssh_channel channel_ = nullptr;
   ssh_channel_callbacks_struct callbacks_ = {};
   bool running_ = false;
-  bool exit_told_ = false;
+  bool exit_returned_ = false;
   std::optional<int> exit_code_ = std::nullopt;
   Output kept_ = {};  // arrived, not handed out by Read yet
 };
@@ -72,71 +72,71 @@ SshShell::SshShell(std::shared_ptr<SshConnection> connection, std::string token)
   };
   callbacks_.channel_exit_signal_function = [](ssh_session, ssh_channel, const char* signal, int,
                                                const char*, const char*, void* self) {
-    static_cast<SshShell*>(self)->exit_code_ = 128 + SignalNumber(signal);
+    static_cast<SshShell*>(self)->exit_code_ = 128 + FindSignalNumber(signal);
   };
   ssh_callbacks_init(&callbacks_);
 }
 
 SshShell::~SshShell() {
   if (channel_ == nullptr) return;
-  if (running_ && !token_.empty() && !Over()) (void)Take();
-  const bool leftover = running_ && !token_.empty() && !Over() && connection_->Alive();
+  if (running_ && !token_.empty() && !IsOver()) (void)ReadAvailable();
+  const bool leftover = running_ && !token_.empty() && !IsOver() && connection_->Alive();
   ssh_remove_channel_callbacks(channel_, &callbacks_);
   ssh_channel_free(channel_);
   if (!leftover) return;
   // sshd ends nothing when a channel closes, and its signals do not reach what sudo started.
   SshShell end(connection_, "");
   const Deadline deadline = std::chrono::steady_clock::now() + kEndLimit;
-  if (end.Open(deadline)) (void)RunScriptOn(end, EndShellScript(token_), kEndLimit);
+  if (end.Open(deadline)) (void)RunScriptOn(end, BuildEndShellScript(token_), kEndLimit);
 }
 
 Result<void> SshShell::Open(Deadline deadline) {
   channel_ = ssh_channel_new(connection_->Session());
-  if (channel_ == nullptr) return Fail(Refused());
+  if (channel_ == nullptr) return Fail(MakeRefusedError());
   ssh_add_channel_callbacks(channel_, &callbacks_);
   auto answer =
       connection_->Repeat([&] { return ssh_channel_open_session(channel_); }, SSH_AGAIN, deadline);
   if (answer && *answer == SSH_OK) {
-    const std::string command = RemoteShellCommand(connection_->Node().access.become, token_);
+    const std::string command = BuildRemoteShellCommand(connection_->Node().access.become, token_);
     answer = connection_->Repeat(
         [&] { return ssh_channel_request_exec(channel_, command.c_str()); }, SSH_AGAIN, deadline);
   }
   if (!answer) return Fail(answer.error());
-  if (*answer != SSH_OK) return Fail(Refused());
+  if (*answer != SSH_OK) return Fail(MakeRefusedError());
   running_ = true;
   return {};
 }
 
-Error SshShell::Refused() const {
-  if (!connection_->Alive()) return connection_->LostError();
+Error SshShell::MakeRefusedError() const {
+  if (!connection_->Alive()) return connection_->MakeLostError();
   return connection_->MakeError(fmt::format("the node opens no session: {}",
-                                            Printable(ssh_get_error(connection_->Session()))),
+                                            MakePrintable(ssh_get_error(connection_->Session()))),
                                 "MaxSessions in its sshd_config may be too small");
 }
 
-Result<void> SshShell::Take() {
-  const std::size_t first = Kept();
+Result<void> SshShell::ReadAvailable() {
+  const std::size_t first = CountKept();
   // At most 1 MiB at a time, so that a flood reaches the caller who limits it.
-  for (std::size_t before = first;; before = Kept()) {
+  for (std::size_t before = first;; before = CountKept()) {
     connection_->Pump();
-    if (Kept() == before || Kept() - first > (1u << 20)) break;
+    if (CountKept() == before || CountKept() - first > (1u << 20)) break;
   }
-  if (Kept() > kMaxKept) {
+  if (CountKept() > kMaxKept) {
     return Fail(connection_->MakeError("more than 64 MiB of output before the script was read"));
   }
   return {};
 }
 
 Result<void> SshShell::Write(std::string_view bytes, Deadline deadline) {
-  while (!bytes.empty() && !Over()) {
-    if (auto taken = Take(); !taken) return taken;
+  while (!bytes.empty() && !IsOver()) {
+    if (auto taken = ReadAvailable(); !taken) return taken;
     const auto size = static_cast<std::uint32_t>(std::min(bytes.size(), kWriteSize));
     const int written = ssh_channel_write(channel_, bytes.data(), size);
     if (written > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(written));
       continue;
     }
-    if (!connection_->Alive()) return Fail(connection_->LostError());
+    if (!connection_->Alive()) return Fail(connection_->MakeLostError());
     if (ssh_channel_is_closed(channel_) != 0) return {};
     // Nothing may look at the socket between the write that found no room and this.
     if (auto waited = connection_->Wait(deadline); !waited) return waited;
@@ -147,23 +147,23 @@ Result<void> SshShell::Write(std::string_view bytes, Deadline deadline) {
 Result<void> SshShell::CloseInput() {
   if (ssh_channel_is_closed(channel_) != 0) return {};  // the process ended already
   if (ssh_channel_send_eof(channel_) != SSH_OK && !connection_->Alive()) {
-    return Fail(connection_->LostError());
+    return Fail(connection_->MakeLostError());
   }
   return {};
 }
 
 Result<Channel::Output> SshShell::Read(Deadline deadline) {
-  if (exit_told_) return Fail(connection_->MakeError("the shell ended already"));
+  if (exit_returned_) return Fail(connection_->MakeError("the shell ended already"));
   for (;;) {
-    if (auto taken = Take(); !taken) return Fail(std::move(taken.error()));
-    if (Kept() > 0) return std::exchange(kept_, {});
-    if (Over()) {
-      exit_told_ = true;
+    if (auto taken = ReadAvailable(); !taken) return Fail(std::move(taken.error()));
+    if (CountKept() > 0) return std::exchange(kept_, {});
+    if (IsOver()) {
+      exit_returned_ = true;
       return Output{.exit_code = exit_code_};
     }
     // Closed without an exit code: what runs the session there was killed.
     if (!connection_->Alive() || ssh_channel_is_closed(channel_) != 0) {
-      return Fail(connection_->LostError());
+      return Fail(connection_->MakeLostError());
     }
     if (auto waited = connection_->Wait(deadline); !waited) return Fail(std::move(waited.error()));
   }
@@ -174,9 +174,9 @@ Result<Channel::Output> SshShell::Read(Deadline deadline) {
 Result<std::unique_ptr<Channel>> OpenSshShell(std::shared_ptr<SshConnection> connection) {
   const int limit_s = connection->Node().access.connect_timeout_s;
   const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
-  auto shell = std::make_unique<SshShell>(std::move(connection), NewShellToken());
+  auto shell = std::make_unique<SshShell>(std::move(connection), MakeShellToken());
   if (auto opened = shell->Open(deadline); !opened) {
-    if (opened.error().hint.empty() && MillisecondsLeft(deadline) == 0) {
+    if (opened.error().hint.empty() && ComputeMillisecondsLeft(deadline) == 0) {
       opened.error().hint = fmt::format("the limit was {} s (connect_timeout_s)", limit_s);
     }
     return Fail(std::move(opened.error()));

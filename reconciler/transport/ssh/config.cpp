@@ -26,23 +26,23 @@ constexpr const char* kKeyExchange =
     "ecdh-sha2-nistp521,diffie-hellman-group18-sha512,diffie-hellman-group16-sha512,"
     "diffie-hellman-group-exchange-sha256,diffie-hellman-group14-sha256";
 
-const passwd* Account(passwd& storage, std::array<char, 4096>& buffer) {
+const passwd* FindAccount(passwd& storage, std::array<char, 4096>& buffer) {
   passwd* found = nullptr;
   getpwuid_r(geteuid(), &storage, buffer.data(), buffer.size(), &found);
   return found;
 }
 
-std::string AccountHome() {
+std::string FindAccountHome() {
   passwd storage = {};
   std::array<char, 4096> buffer;
-  const passwd* account = Account(storage, buffer);
+  const passwd* account = FindAccount(storage, buffer);
   return account != nullptr ? account->pw_dir : "/";
 }
 
-std::string AccountName() {
+std::string FindAccountName() {
   passwd storage = {};
   std::array<char, 4096> buffer;
-  const passwd* account = Account(storage, buffer);
+  const passwd* account = FindAccount(storage, buffer);
   return account != nullptr ? account->pw_name : "root";
 }
 
@@ -51,9 +51,9 @@ std::string ReadWholeFile(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-std::string Option(ssh_session session, ssh_options_e option) {
+std::string GetOption(ssh_session session, ssh_options_e option) {
   char* value = nullptr;
-  return ssh_options_get(session, option, &value) == SSH_OK ? TakeSshString(value) : "";
+  return ssh_options_get(session, option, &value) == SSH_OK ? CopySshString(value) : "";
 }
 
 void SetOption(ssh_session session, ssh_options_e option, const std::string& value) {
@@ -72,7 +72,7 @@ bool SetAccess(ssh_session session, const Access& access) {
 }
 
 bool Prepare(ssh_session session, const NodeSpec& node) {
-  SetOption(session, SSH_OPTIONS_SSH_DIR, HomeDirectory() + "/.ssh");
+  SetOption(session, SSH_OPTIONS_SSH_DIR, FindHomeDirectory() + "/.ssh");
   SetOption(session, SSH_OPTIONS_KEY_EXCHANGE, kKeyExchange);
   return SetAccess(session, node.access) &&
          ssh_options_set(session, SSH_OPTIONS_HOST, node.address.c_str()) == SSH_OK;
@@ -88,7 +88,7 @@ bool IsIdentityLine(std::string_view line) {
 // libssh tells only one of a session's identity files. So the file is parsed once for each
 // IdentityFile line with the other ones blanked: what then comes out first is that line's file,
 // when its Host or Match block is ours.
-std::vector<std::string> ConfiguredIdentities(const std::string& config, const NodeSpec& node) {
+std::vector<std::string> ReadConfiguredIdentities(const std::string& config, const NodeSpec& node) {
   const std::vector<std::string> lines = SplitLines(config);
   std::vector<std::string> identities;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -102,10 +102,10 @@ std::vector<std::string> ConfiguredIdentities(const std::string& config, const N
     if (!file.Open() || write(file.Get(), text.data(), text.size()) < 0) continue;
     const SshSession session(ssh_new());
     if (!session || !Prepare(session.get(), node)) continue;
-    const std::string by_default = Option(session.get(), SSH_OPTIONS_IDENTITY);
+    const std::string by_default = GetOption(session.get(), SSH_OPTIONS_IDENTITY);
     const std::string path = fmt::format("/proc/self/fd/{}", file.Get());
     if (ssh_options_parse_config(session.get(), path.c_str()) != 0) continue;
-    const std::string first = Option(session.get(), SSH_OPTIONS_IDENTITY);
+    const std::string first = GetOption(session.get(), SSH_OPTIONS_IDENTITY);
     if (first != by_default) identities.push_back(first);
   }
   return identities;
@@ -113,7 +113,7 @@ std::vector<std::string> ConfiguredIdentities(const std::string& config, const N
 
 // A host or user name inside a command line is data that some shell reads: letters, digits and a
 // few signs only, as OpenSSH has it too.
-bool SafeInCommand(const std::string& word) {
+bool IsSafeInCommand(const std::string& word) {
   return !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("._:%@+-").find(c) != std::string_view::npos;
@@ -121,13 +121,13 @@ bool SafeInCommand(const std::string& word) {
 }
 
 // OpenSSH's client finds its files by the account, not by $HOME; told apart only where they differ.
-std::string WithOurConfig(const std::string& command) {
-  if (!command.starts_with("ssh ") || HomeDirectory() == AccountHome()) return command;
-  return fmt::format("ssh -F {}{}", ShellQuote(HomeDirectory() + "/.ssh/config"),
+std::string AddOurConfig(const std::string& command) {
+  if (!command.starts_with("ssh ") || FindHomeDirectory() == FindAccountHome()) return command;
+  return fmt::format("ssh -F {}{}", QuoteForShell(FindHomeDirectory() + "/.ssh/config"),
                      command.substr(3));
 }
 
-std::string Place(const NodeSpec& node, const SshTarget& target) {
+std::string DescribePlace(const NodeSpec& node, const SshTarget& target) {
   const std::string port = target.port == 22 ? "" : fmt::format(":{}", target.port);
   const std::string host = target.host + port;
   if (target.host == node.address) return fmt::format("{} ({})", node.name, host);
@@ -136,39 +136,39 @@ std::string Place(const NodeSpec& node, const SshTarget& target) {
 
 Result<void> AddProxy(SshTarget& target, const std::string& command) {
   if (command.empty() || command == "none") return {};
-  if (!SafeInCommand(target.host) || !SafeInCommand(target.user) ||
-      !SafeInCommand(target.address)) {
+  if (!IsSafeInCommand(target.host) || !IsSafeInCommand(target.user) ||
+      !IsSafeInCommand(target.address)) {
     return Fail({.kind = ErrorKind::kTransport,
                  .message = fmt::format("{}: a character of the address or user cannot go into a "
                                         "proxy command",
                                         target.place),
                  .hint = "letters, digits and . _ : % @ + - are possible"});
   }
-  target.proxy_command = ExpandSshTokens(WithOurConfig(command), target);
+  target.proxy_command = ExpandSshTokens(AddOurConfig(command), target);
   return {};
 }
 
-Error NotTaken(const NodeSpec& node, const std::string& what) {
+Error MakeUnsupportedError(const NodeSpec& node, const std::string& what) {
   return Error{.kind = ErrorKind::kTransport,
                .message = fmt::format("{}: {} is not one that libssh takes", node.name, what),
                .hint = "letters, digits, '.' and '-' are safe"};
 }
 
-Error BadConfig(const NodeSpec& node, const std::string& path, ssh_session session) {
+Error MakeBadConfigError(const NodeSpec& node, const std::string& path, ssh_session session) {
   return Error{.kind = ErrorKind::kTransport,
                .message = fmt::format("{}: cannot read {}: {}", node.name, path,
-                                      Printable(ssh_get_error(session)))};
+                                      MakePrintable(ssh_get_error(session)))};
 }
 
 }  // namespace
 
-std::string HomeDirectory() {
+std::string FindHomeDirectory() {
   const char* home = std::getenv("HOME");
-  return home != nullptr && *home == '/' ? home : AccountHome();
+  return home != nullptr && *home == '/' ? home : FindAccountHome();
 }
 
 std::string ExpandSshTokens(const std::string& text, const SshTarget& target) {
-  std::string expanded = text.starts_with("~/") ? HomeDirectory() : "";
+  std::string expanded = text.starts_with("~/") ? FindHomeDirectory() : "";
   for (std::size_t i = expanded.empty() ? 0 : 1; i < text.size(); ++i) {
     if (text[i] != '%' || i + 1 == text.size()) {
       expanded.push_back(text[i]);
@@ -176,7 +176,7 @@ std::string ExpandSshTokens(const std::string& text, const SshTarget& target) {
     }
     switch (text[++i]) {
       case 'd':
-        expanded += HomeDirectory();
+        expanded += FindHomeDirectory();
         break;
       case 'h':
         expanded += target.host;
@@ -191,7 +191,7 @@ std::string ExpandSshTokens(const std::string& text, const SshTarget& target) {
         expanded += target.user;
         break;
       case 'u':
-        expanded += AccountName();
+        expanded += FindAccountName();
         break;
       case '%':
         expanded.push_back('%');
@@ -205,17 +205,19 @@ std::string ExpandSshTokens(const std::string& text, const SshTarget& target) {
 }
 
 Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node) {
-  const std::string home = HomeDirectory();
+  const std::string home = FindHomeDirectory();
   const std::string config = home + "/.ssh/config";
   if (!SetAccess(session, node.access)) {
-    return Fail(NotTaken(node, fmt::format("the user name '{}'", Printable(node.access.user))));
+    return Fail(MakeUnsupportedError(
+        node, fmt::format("the user name '{}'", MakePrintable(node.access.user))));
   }
   if (!Prepare(session, node)) {
-    return Fail(NotTaken(node, fmt::format("the address '{}'", Printable(node.address))));
+    return Fail(
+        MakeUnsupportedError(node, fmt::format("the address '{}'", MakePrintable(node.address))));
   }
   for (const std::string& file : {config, std::string(kGlobalConfig)}) {
     if (ssh_options_parse_config(session, file.c_str()) != 0) {
-      return Fail(BadConfig(node, file, session));
+      return Fail(MakeBadConfigError(node, file, session));
     }
   }
   SetAccess(session, node.access);
@@ -224,17 +226,17 @@ Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node) {
 
   SshTarget target;
   target.address = node.address;
-  target.host = Option(session, SSH_OPTIONS_HOST);
-  target.user = Option(session, SSH_OPTIONS_USER);
-  if (target.user.empty()) target.user = AccountName();
+  target.host = GetOption(session, SSH_OPTIONS_HOST);
+  target.user = GetOption(session, SSH_OPTIONS_USER);
+  if (target.user.empty()) target.user = FindAccountName();
   SetOption(session, SSH_OPTIONS_USER, target.user);
   unsigned int port = 0;
   ssh_options_get_port(session, &port);
   target.port = port == 0 ? 22 : static_cast<int>(port);
-  target.place = Place(node, target);
+  target.place = DescribePlace(node, target);
 
   const auto path = [&](ssh_options_e option, const std::string& otherwise) {
-    const std::string configured = Option(session, option);
+    const std::string configured = GetOption(session, option);
     return configured.empty() ? otherwise : ExpandSshTokens(configured, target);
   };
   target.known_hosts = path(SSH_OPTIONS_KNOWNHOSTS, home + "/.ssh/known_hosts");
@@ -245,7 +247,7 @@ Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node) {
 
   target.explicit_identity = ExpandSshTokens(node.access.identity, target);
   if (target.explicit_identity.empty()) {
-    for (const std::string& file : ConfiguredIdentities(ReadWholeFile(config), node)) {
+    for (const std::string& file : ReadConfiguredIdentities(ReadWholeFile(config), node)) {
       target.identities.push_back(ExpandSshTokens(file, target));
     }
     if (target.identities.empty()) {
@@ -254,7 +256,7 @@ Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node) {
       }
     }
   }
-  const std::string proxy = Option(session, SSH_OPTIONS_PROXYCOMMAND);
+  const std::string proxy = GetOption(session, SSH_OPTIONS_PROXYCOMMAND);
   SetOption(session, SSH_OPTIONS_PROXYCOMMAND, "none");  // we run it; libssh would expand it again
   if (auto added = AddProxy(target, proxy); !added) return Fail(std::move(added.error()));
   return target;

@@ -14,7 +14,7 @@ namespace reconciler {
 struct SshTarget {
   std::string place = {};    // "spark-2 (192.168.1.22)": how errors begin
   std::string address = {};  // as the manifest has it
-  std::string host = {};     // HostName
+  std::string host = {};     // ReadHostName
   int port = 22;
   std::string user = {};
   std::string explicit_identity = {};  // access.identity; the others are not required to exist
@@ -27,7 +27,7 @@ struct SshTarget {
 
 // $HOME, else the home directory of the user's account. libssh and OpenSSH look at the account
 // only; a $HOME that says otherwise is what the user meant.
-std::string HomeDirectory();
+std::string FindHomeDirectory();
 
 // Reads the configuration into `session` and says what came out of it.
 Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node);

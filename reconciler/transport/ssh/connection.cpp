@@ -10,7 +10,7 @@
 namespace reconciler {
 namespace {
 
-Result<SshSession> NewSession(const NodeSpec& node) {
+Result<SshSession> MakeSession(const NodeSpec& node) {
   static std::once_flag once;
   std::call_once(once, [] { ssh_init(); });
   SshSession session(ssh_new());
@@ -27,8 +27,8 @@ Error SshConnection::MakeError(std::string_view what, std::string hint) const {
                .hint = std::move(hint)};
 }
 
-Error SshConnection::LostError() const {
-  const std::string complaint = socket_.proxy ? ProxyComplaint(socket_) : "";
+Error SshConnection::MakeLostError() const {
+  const std::string complaint = socket_.proxy ? ReadProxyError(socket_) : "";
   if (!complaint.empty()) return MakeError(fmt::format("the connection was lost: {}", complaint));
   return MakeError("the connection was lost");
 }
@@ -39,7 +39,7 @@ bool SshConnection::Alive() const {
          (ssh_get_status(session_.get()) & kOver) == 0;
 }
 
-void SshConnection::KeepPrompt() const {
+void SshConnection::AcknowledgePromptly() const {
   const int fd = ssh_get_fd(session_.get());
   if (fd < 0) return;
   // libssh makes it blocking, and then a peer that does not read would hold us for ever.
@@ -49,14 +49,14 @@ void SshConnection::KeepPrompt() const {
 
 void SshConnection::Step(int timeout_ms) const {
   ssh_event_dopoll(event_.get(), timeout_ms);
-  KeepPrompt();
-  if (last_words_.empty() && !Alive()) last_words_ = ssh_get_error(session_.get());
+  AcknowledgePromptly();
+  if (last_message_.empty() && !Alive()) last_message_ = ssh_get_error(session_.get());
 }
 
 void SshConnection::Pump() const { Step(0); }
 
 Result<void> SshConnection::Wait(Deadline deadline) const {
-  const int left = MillisecondsLeft(deadline);
+  const int left = ComputeMillisecondsLeft(deadline);
   if (left == 0) return Fail(MakeError("the time limit passed"));
   Step(left);
   return {};
@@ -76,25 +76,25 @@ Result<void> SshConnection::ExchangeKeys(Deadline deadline) {
       },
       SSH_AGAIN, deadline);
   if (connected && *connected == SSH_OK) return {};
-  if (!connected && MillisecondsLeft(deadline) == 0) {
+  if (!connected && ComputeMillisecondsLeft(deadline) == 0) {
     return Fail(MakeError(
         fmt::format("no answer from an ssh server within {} s", node_.access.connect_timeout_s),
         "something accepts connections there; is it sshd, and is the machine not overloaded?"));
   }
-  const std::string complaint = socket_.proxy ? ProxyComplaint(socket_) : "";
+  const std::string complaint = socket_.proxy ? ReadProxyError(socket_) : "";
   if (!complaint.empty()) {
     return Fail(MakeError(fmt::format("the way there failed: {}", complaint),
                           fmt::format("the proxy command was: {}", target_.proxy_command)));
   }
-  const std::string reason = last_words_.empty() ? ssh_get_error(session) : last_words_;
-  return Fail(MakeError(fmt::format("the key exchange failed: {}", Printable(reason)),
+  const std::string reason = last_message_.empty() ? ssh_get_error(session) : last_message_;
+  return Fail(MakeError(fmt::format("the key exchange failed: {}", MakePrintable(reason)),
                         "the reason is in the log of sshd there (journalctl -u ssh)"));
 }
 
 Result<std::shared_ptr<SshConnection>> SshConnection::Open(const NodeSpec& node,
                                                            Deadline deadline) {
   std::shared_ptr<SshConnection> connection(new SshConnection(node));
-  auto session = NewSession(node);
+  auto session = MakeSession(node);
   if (!session) return Fail(std::move(session.error()));
   connection->session_ = std::move(*session);
   connection->event_.reset(ssh_event_new());

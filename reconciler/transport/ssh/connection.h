@@ -20,9 +20,9 @@ class SshConnection {
   ssh_session Session() const { return session_.get(); }
 
   Error MakeError(std::string_view what, std::string hint = {}) const;
-  Error LostError() const;  // the connection broke, and why as far as it is known
+  Error MakeLostError() const;  // the connection broke, and why as far as it is known
   // What libssh said when the connection broke; its later errors hide it.
-  const std::string& LastWords() const { return last_words_; }
+  const std::string& LastMessage() const { return last_message_; }
   bool Alive() const;
 
   // Calls `step`, a libssh function, until it returns something else than `again`.
@@ -30,9 +30,9 @@ class SshConnection {
   Result<int> Repeat(Step step, int again, Deadline deadline) const {
     for (;;) {
       const int result = step();
-      KeepPrompt();
+      AcknowledgePromptly();
       if (result != again) return result;
-      if (!Alive()) return Fail(LostError());  // libssh would say `again` for ever
+      if (!Alive()) return Fail(MakeLostError());  // libssh would say `again` for ever
       if (auto waited = Wait(deadline); !waited) return Fail(std::move(waited.error()));
     }
   }
@@ -47,14 +47,14 @@ class SshConnection {
  private:
   explicit SshConnection(const NodeSpec& node) : node_(node) {}
   Result<void> ExchangeKeys(Deadline deadline);
-  void KeepPrompt() const;
+  void AcknowledgePromptly() const;
   void Step(int timeout_ms) const;
 
   NodeSpec node_;
   SshTarget target_ = {};
   SshSocket socket_ = {};
   SshSession session_ = {};
-  mutable std::string last_words_ = {};
+  mutable std::string last_message_ = {};
   SshEvent event_ = {};  // after the session, so that it goes first
 };
 

@@ -21,7 +21,7 @@ using SshKey = std::unique_ptr<std::remove_pointer_t<ssh_key>, SshFree>;
 using SshKnownHost = std::unique_ptr<ssh_knownhosts_entry, SshFree>;
 
 // Takes a string that libssh allocated.
-inline std::string TakeSshString(char* text) {
+inline std::string CopySshString(char* text) {
   if (text == nullptr) return {};
   std::string copy = text;
   ssh_string_free_char(text);

@@ -29,7 +29,7 @@ std::string Describe(ssh_key key) {
   std::size_t size = 0;
   if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) != SSH_OK) return "?";
   const std::string fingerprint =
-      TakeSshString(ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size));
+      CopySshString(ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size));
   ssh_clean_pubkey_hash(&hash);
   return fmt::format("{} {}", ssh_key_type_to_char(ssh_key_type(key)), fingerprint);
 }
@@ -80,7 +80,7 @@ void Consult(const std::string& path, const std::string& known_as, ssh_key offer
   }
 }
 
-Error UnknownKey(const SshConnection& connection, ssh_key key) {
+Error MakeUnknownKeyError(const SshConnection& connection, ssh_key key) {
   const SshTarget& target = connection.Target();
   std::string kind = ssh_key_type_to_char(ssh_key_type(key));
   kind = kind.starts_with("ecdsa") ? "ecdsa" : kind.starts_with("ssh-") ? kind.substr(4) : kind;
@@ -93,18 +93,18 @@ Error UnknownKey(const SshConnection& connection, ssh_key key) {
                   kind, port, target.user, target.address));
 }
 
-Error ChangedKey(const SshConnection& connection, ssh_key key, Verdict& verdict) {
+Error MakeChangedKeyError(const SshConnection& connection, ssh_key key, Verdict& verdict) {
   Error error = connection.MakeError(
       fmt::format("the host key changed: {} is offered, {} is known", Describe(key),
                   Describe(verdict.known.get())),
       fmt::format("somebody may be in between; if the machine was installed anew, forget the old "
                   "key with: ssh-keygen -f {} -R {}",
-                  ShellQuote(verdict.where.file), ShellQuote(KnownAs(connection.Target()))));
+                  QuoteForShell(verdict.where.file), QuoteForShell(KnownAs(connection.Target()))));
   error.where = verdict.where;
   return error;
 }
 
-Error RevokedKey(const SshConnection& connection, ssh_key key, const Verdict& verdict) {
+Error MakeRevokedKeyError(const SshConnection& connection, ssh_key key, const Verdict& verdict) {
   Error error = connection.MakeError(fmt::format("the host key is revoked: {}", Describe(key)),
                                      "the machine needs a new host key");
   error.where = verdict.where;
@@ -133,7 +133,7 @@ Result<void> Accept(const SshConnection& connection, ssh_key key) {
   ssh_pki_export_pubkey_base64(key, &encoded);
   const std::string line =
       fmt::format("{} {} {}\n", KnownAs(target), ssh_key_type_to_char(ssh_key_type(key)),
-                  TakeSshString(encoded));
+                  CopySshString(encoded));
   if (auto failed = Append(target.known_hosts, line)) {
     return Fail(connection.MakeError(
         fmt::format("cannot add the host key to {}: {}", target.known_hosts, *failed)));
@@ -146,7 +146,7 @@ Result<void> Accept(const SshConnection& connection, ssh_key key) {
 Result<void> CheckHostKey(const SshConnection& connection) {
   ssh_key raw = nullptr;
   if (ssh_get_server_publickey(connection.Session(), &raw) != SSH_OK) {
-    return Fail(connection.LostError());
+    return Fail(connection.MakeLostError());
   }
   const SshKey key(raw);
   const SshTarget& target = connection.Target();
@@ -158,15 +158,15 @@ Result<void> CheckHostKey(const SshConnection& connection) {
     case Verdict::Kind::kKnown:
       return {};
     case Verdict::Kind::kChanged:
-      return Fail(ChangedKey(connection, key.get(), verdict));
+      return Fail(MakeChangedKeyError(connection, key.get(), verdict));
     case Verdict::Kind::kRevoked:
-      return Fail(RevokedKey(connection, key.get(), verdict));
+      return Fail(MakeRevokedKeyError(connection, key.get(), verdict));
     case Verdict::Kind::kUnknown:
       break;
   }
   if (connection.Node().access.host_keys == HostKeys::kAcceptNew)
     return Accept(connection, key.get());
-  return Fail(UnknownKey(connection, key.get()));
+  return Fail(MakeUnknownKeyError(connection, key.get()));
 }
 
 }  // namespace reconciler

@@ -28,13 +28,13 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-Error SocketError(const SshTarget& target, std::string_view what, std::string hint) {
+Error MakeSocketError(const SshTarget& target, std::string_view what, std::string hint) {
   return Error{.kind = ErrorKind::kTransport,
                .message = fmt::format("{}: {}", target.place, what),
                .hint = std::move(hint)};
 }
 
-Addresses LookUp(const std::string& host, int port, int flags) {
+Addresses ResolveAddresses(const std::string& host, int port, int flags) {
   addrinfo wanted = {};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_NUMERICSERV | flags;
@@ -45,9 +45,11 @@ Addresses LookUp(const std::string& host, int port, int flags) {
 
 // A name lookup has no time limit of its own, so it runs in a thread that may be left behind.
 Result<Addresses> Resolve(const SshTarget& target, Deadline deadline) {
-  if (Addresses numeric = LookUp(target.host, target.port, AI_NUMERICHOST)) return numeric;
-  std::packaged_task<Addresses()> task(
-      [host = target.host, port = target.port] { return LookUp(host, port, AI_ADDRCONFIG); });
+  if (Addresses numeric = ResolveAddresses(target.host, target.port, AI_NUMERICHOST))
+    return numeric;
+  std::packaged_task<Addresses()> task([host = target.host, port = target.port] {
+    return ResolveAddresses(host, port, AI_ADDRCONFIG);
+  });
   std::future<Addresses> answer = task.get_future();
   std::thread thread(std::move(task));
   Addresses found;
@@ -58,8 +60,9 @@ Result<Addresses> Resolve(const SshTarget& target, Deadline deadline) {
     thread.detach();
   }
   if (found) return found;
-  return Fail(SocketError(target, fmt::format("cannot resolve '{}'", Printable(target.host)),
-                          "give the machine's IP address, or a Host entry of ~/.ssh/config"));
+  return Fail(MakeSocketError(target,
+                              fmt::format("cannot resolve '{}'", MakePrintable(target.host)),
+                              "give the machine's IP address, or a Host entry of ~/.ssh/config"));
 }
 
 // errno of the attempt; 0: connected, ETIMEDOUT also when `deadline` passed.
@@ -69,7 +72,7 @@ int Connect(int fd, const addrinfo& address, Deadline deadline) {
   pollfd waiting = {.fd = fd, .events = POLLOUT, .revents = 0};
   int ready = -1;
   do {
-    ready = poll(&waiting, 1, MillisecondsLeft(deadline));
+    ready = poll(&waiting, 1, ComputeMillisecondsLeft(deadline));
   } while (ready < 0 && errno == EINTR);
   if (ready == 0) return ETIMEDOUT;
   int failed = 0;
@@ -93,21 +96,21 @@ void SetTcpOptions(int fd, int connect_timeout_s) {
   SetNumber(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 3000 * connect_timeout_s);  // ms
 }
 
-Error ConnectError(const SshTarget& target, int code, int connect_timeout_s) {
+Error MakeConnectError(const SshTarget& target, int code, int connect_timeout_s) {
   if (code == ETIMEDOUT) {
-    return SocketError(target, fmt::format("no answer within {} s", connect_timeout_s),
-                       "is the machine on, and is its address right?");
+    return MakeSocketError(target, fmt::format("no answer within {} s", connect_timeout_s),
+                           "is the machine on, and is its address right?");
   }
   if (code == ECONNREFUSED) {
-    return SocketError(target, "connection refused",
-                       fmt::format("is sshd running there, and is {} its port?", target.port));
+    return MakeSocketError(target, "connection refused",
+                           fmt::format("is sshd running there, and is {} its port?", target.port));
   }
   std::string reason = std::generic_category().message(code);
   std::transform(reason.begin(), reason.begin() + 1, reason.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const bool no_way = code == ENETUNREACH || code == EHOSTUNREACH;
-  return SocketError(target, reason,
-                     no_way ? "is this machine on the network that the address is in?" : "");
+  return MakeSocketError(target, reason,
+                         no_way ? "is this machine on the network that the address is in?" : "");
 }
 
 Result<SshSocket> ConnectTcp(const SshTarget& target, int connect_timeout_s, Deadline deadline) {
@@ -128,13 +131,13 @@ Result<SshSocket> ConnectTcp(const SshTarget& target, int connect_timeout_s, Dea
     failed = Connect(fd.Get(), *at, now + (deadline - now) / count);
     if (failed == 0) return SshSocket{.fd = std::move(fd), .is_tcp = true};
   }
-  return Fail(ConnectError(target, failed, connect_timeout_s));
+  return Fail(MakeConnectError(target, failed, connect_timeout_s));
 }
 
 Result<SshSocket> StartProxy(const SshTarget& target) {
   std::array<int, 2> ends;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return Fail(ConnectError(target, errno, 0));
+    return Fail(MakeConnectError(target, errno, 0));
   }
   SshSocket socket{.fd = UniqueFd(ends[0])};
   const UniqueFd theirs(ends[1]);
@@ -143,7 +146,7 @@ Result<SshSocket> StartProxy(const SshTarget& target) {
   auto child =
       Child::Spawn({"env", "SSH_ASKPASS_REQUIRE=never", "sh", "-c", "exec " + target.proxy_command},
                    {theirs.Get(), theirs.Get(), socket.proxy_errors.Get()});
-  if (!child) return Fail(SocketError(target, child.error().message, ""));
+  if (!child) return Fail(MakeSocketError(target, child.error().message, ""));
   socket.proxy.emplace(std::move(*child));
   return socket;
 }
@@ -155,12 +158,12 @@ Result<SshSocket> ConnectSocket(const SshTarget& target, int connect_timeout_s, 
   return ConnectTcp(target, connect_timeout_s, deadline);
 }
 
-std::string ProxyComplaint(const SshSocket& socket) {
+std::string ReadProxyError(const SshSocket& socket) {
   std::string text(65536, '\0');
   const ssize_t size = pread(socket.proxy_errors.Get(), text.data(), text.size(), 0);
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   const std::vector<std::string> lines = SplitLines(Trim(text));
-  return lines.empty() ? "" : Printable(Trim(lines.back()));
+  return lines.empty() ? "" : MakePrintable(Trim(lines.back()));
 }
 
 void AcknowledgeAtOnce(int fd) { SetNumber(fd, IPPROTO_TCP, TCP_QUICKACK, 1); }

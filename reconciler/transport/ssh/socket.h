@@ -18,7 +18,7 @@ struct SshSocket {
 Result<SshSocket> ConnectSocket(const SshTarget& target, int connect_timeout_s, Deadline deadline);
 
 // The last line that the proxy command wrote to its stderr.
-std::string ProxyComplaint(const SshSocket& socket);
+std::string ReadProxyError(const SshSocket& socket);
 
 // Acknowledge at once what arrives. Without it the peer's Nagle algorithm waits about 40 ms for
 // our delayed acknowledgement in the middle of every login. The kernel forgets it: ask again after

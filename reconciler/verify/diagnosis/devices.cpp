@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "reconciler/base/text.h"
-#include "reconciler/verify/diagnosis/casebook.h"
+#include "reconciler/verify/diagnosis/diagnosis.h"
 
 namespace reconciler {
 namespace {
@@ -44,17 +44,17 @@ constexpr DeviceText kDeviceTexts[] = {
 }  // namespace
 
 // Pings pass with any of these.
-void ExplainByDevices(Casebook& book) {
+void ExplainByDevices(Diagnosis& diagnosis) {
   for (const DeviceText& text : kDeviceTexts) {
     // One per node: each has its own measured values and its own next step.
-    const auto groups =
-        book.OpenBy(text.symptom, [](const Check& check) { return std::string(check.from); });
+    const auto groups = diagnosis.GroupOpenChecks(
+        text.symptom, [](const Check& check) { return std::string(check.from); });
     for (const auto& [node, checks] : groups) {
-      Finding finding = book.Draft(std::string(ToString(text.symptom)), {node}, checks);
+      Finding finding = diagnosis.DraftFinding(std::string(ToString(text.symptom)), {node}, checks);
       finding.cause = text.cause;
       finding.next_step = fmt::format(fmt::runtime(text.next), node);
-      const std::size_t id = book.Open(std::move(finding));
-      for (const std::size_t i : checks) book.Explain(i, id);
+      const std::size_t id = diagnosis.AddFinding(std::move(finding));
+      for (const std::size_t i : checks) diagnosis.Explain(i, id);
     }
   }
 }

@@ -5,37 +5,38 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
-#include "reconciler/verify/diagnosis/casebook.h"
+#include "reconciler/verify/diagnosis/diagnosis.h"
 #include "reconciler/verify/links/probes.h"
 
 namespace reconciler {
 namespace {
 
-std::vector<NodeName> NodesOf(const Casebook& book, const std::vector<std::size_t>& checks) {
+std::vector<NodeName> ListNodes(const Diagnosis& diagnosis,
+                                const std::vector<std::size_t>& checks) {
   std::vector<NodeName> nodes;
   for (const std::size_t i : checks) {
-    const NodeName& node = book.checks[i].from;
+    const NodeName& node = diagnosis.checks[i].from;
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
   }
   return nodes;
 }
 
 // What the peers heard from a node that we cannot reach.
-std::vector<std::string> SignsOfLife(const Casebook& book, const NodeName& node) {
+std::vector<std::string> FindSignsOfLife(const Diagnosis& diagnosis, const NodeName& node) {
   std::vector<std::string> signs;
-  for (const Check& check : book.checks) {
-    if (check.rung == Rung::kPing && check.to == node && check.outcome == Outcome::kPass) {
+  for (const Check& check : diagnosis.checks) {
+    if (check.level == VerifyLevel::kPing && check.to == node && check.outcome == Outcome::kPass) {
       signs.push_back(fmt::format("{} gets its pings on {} back", check.from,
-                                  RailName(check.rail.value_or(0))));
+                                  FormatRailName(check.rail.value_or(0))));
     }
   }
   return signs;
 }
 
-bool PeersHeardNothing(const Casebook& book, const NodeName& node,
-                       const std::map<NodeName, std::string>& unreachable) {
-  return std::any_of(book.checks.begin(), book.checks.end(), [&](const Check& check) {
-    return check.rung == Rung::kPing && check.to == node && !check.measured.empty() &&
+bool HavePeersHeardNothing(const Diagnosis& diagnosis, const NodeName& node,
+                           const std::map<NodeName, std::string>& unreachable) {
+  return std::any_of(diagnosis.checks.begin(), diagnosis.checks.end(), [&](const Check& check) {
+    return check.level == VerifyLevel::kPing && check.to == node && !check.measured.empty() &&
            check.outcome != Outcome::kPass && !unreachable.contains(check.from);
   });
 }
@@ -86,15 +87,15 @@ const AccessText* FindAccessText(std::string_view why) {
   return found == std::end(kAccessTexts) ? nullptr : found;
 }
 
-void ExplainUnreachable(Casebook& book, const NodeName& node, const std::string& why,
+void ExplainUnreachable(Diagnosis& diagnosis, const NodeName& node, const std::string& why,
                         const std::map<NodeName, std::string>& unreachable) {
   Finding finding{.code = "node-unreachable",
                   .outcome = Outcome::kCouldNotMeasure,
-                  .rung = Rung::kFacts,
+                  .level = VerifyLevel::kFacts,
                   .nodes = {node},
                   .expected = fmt::format("{} can be read", node),
                   .measured = why,
-                  .evidence = SignsOfLife(book, node)};
+                  .evidence = FindSignsOfLife(diagnosis, node)};
   const AccessText* access = FindAccessText(why);
   if (access != nullptr) {
     finding.cause = fmt::format(fmt::runtime(access->cause), node);
@@ -102,7 +103,7 @@ void ExplainUnreachable(Casebook& book, const NodeName& node, const std::string&
     finding.cause = fmt::format(
         "{} runs and answers its peers: the management path, its sshd or our access is at fault",
         node);
-  } else if (PeersHeardNothing(book, node, unreachable)) {
+  } else if (HavePeersHeardNothing(diagnosis, node, unreachable)) {
     finding.cause =
         fmt::format("its peers hear nothing from {} either: off, booting or hung", node);
   } else {
@@ -114,63 +115,65 @@ void ExplainUnreachable(Casebook& book, const NodeName& node, const std::string&
                        ? access->next
                        : "log in to {} by hand, or look at its power and its management cable"),
       node);
-  const std::size_t id = book.Open(std::move(finding));
-  for (std::size_t i = 0; i < book.checks.size(); ++i) {
-    const Check& check = book.checks[i];
+  const std::size_t id = diagnosis.AddFinding(std::move(finding));
+  for (std::size_t i = 0; i < diagnosis.checks.size(); ++i) {
+    const Check& check = diagnosis.checks[i];
     if (check.symptom != Symptom::kNodeUnreachable) continue;
-    const RailPort* end = OtherEnd(book.fabric, check.from, check.rail.value_or(-1));
+    const RailPort* end = FindOtherEnd(diagnosis.fabric, check.from, check.rail.value_or(-1));
     const bool about_peer =
         check.to.empty() ? end != nullptr && end->node == node : check.to == node;
     if (check.from == node || (about_peer && !unreachable.contains(check.from))) {
-      book.Explain(i, id);
+      diagnosis.Explain(i, id);
     }
   }
 }
 
-void OpenGroups(Casebook& book, Symptom symptom, const std::string& code, const std::string& next) {
-  const auto groups =
-      book.OpenBy(symptom, [](const Check& check) { return check.what + ": " + check.why; });
+void AddGroupedFindings(Diagnosis& diagnosis, Symptom symptom, const std::string& code,
+                        const std::string& next) {
+  const auto groups = diagnosis.GroupOpenChecks(
+      symptom, [](const Check& check) { return check.what + ": " + check.why; });
   for (const auto& [key, checks] : groups) {
-    Finding finding = book.Draft(code, NodesOf(book, checks), checks);
-    finding.cause = book.checks[checks.front()].why;
+    Finding finding = diagnosis.DraftFinding(code, ListNodes(diagnosis, checks), checks);
+    finding.cause = diagnosis.checks[checks.front()].why;
     finding.measured.clear();  // nothing was
     finding.next_step = next;
-    const std::size_t id = book.Open(std::move(finding));
-    for (const std::size_t i : checks) book.Explain(i, id);
+    const std::size_t id = diagnosis.AddFinding(std::move(finding));
+    for (const std::size_t i : checks) diagnosis.Explain(i, id);
   }
 }
 
 }  // namespace
 
-void ExplainByNodes(Casebook& book, const std::vector<NodeName>& order,
+void ExplainByNodes(Diagnosis& diagnosis, const std::vector<NodeName>& order,
                     const std::map<NodeName, std::string>& unreachable) {
   for (const NodeName& node : order) {
     if (const auto found = unreachable.find(node); found != unreachable.end()) {
-      ExplainUnreachable(book, node, found->second, unreachable);
+      ExplainUnreachable(diagnosis, node, found->second, unreachable);
     }
   }
-  OpenGroups(book, Symptom::kFactUnknown, "fact-unknown",
-             "read the fact by hand on the node; it decides whether this rung holds");
-  OpenGroups(book, Symptom::kProgramMissing, "program-missing",
-             "install it on the node (Debian and Ubuntu: iputils-ping, openssh-client)");
-  OpenGroups(book, Symptom::kNoAnswer, "no-answer",
-             "run verify again; if it stays, look at the node's load and at space in its /tmp");
+  AddGroupedFindings(diagnosis, Symptom::kFactUnknown, "fact-unknown",
+                     "read the fact by hand on the node; it decides whether this rung holds");
+  AddGroupedFindings(diagnosis, Symptom::kProgramMissing, "program-missing",
+                     "install it on the node (Debian and Ubuntu: iputils-ping, openssh-client)");
+  AddGroupedFindings(
+      diagnosis, Symptom::kNoAnswer, "no-answer",
+      "run verify again; if it stays, look at the node's load and at space in its /tmp");
 }
 
 std::vector<Finding> Diagnose(const ClusterSpec& cluster, const Fabric& fabric,
                               const ClusterFacts& facts, const std::vector<Check>& checks,
                               const std::map<NodeName, std::string>& unreachable) {
-  Casebook book(fabric, facts, checks);
+  Diagnosis diagnosis(fabric, facts, checks);
   std::vector<NodeName> order;
   for (const NodeSpec& node : cluster.nodes) order.push_back(node.name);
-  ExplainByNodes(book, order, unreachable);
-  ExplainByFacts(book);
-  ExplainByDevices(book);
-  ExplainPings(book);
-  ExplainLogins(book);
-  OpenGroups(book, Symptom::kProbeFailed, "probe-failed",
-             "run the same command by hand on the node");
-  return book.Close();
+  ExplainByNodes(diagnosis, order, unreachable);
+  ExplainByFacts(diagnosis);
+  ExplainByDevices(diagnosis);
+  ExplainPings(diagnosis);
+  ExplainLogins(diagnosis);
+  AddGroupedFindings(diagnosis, Symptom::kProbeFailed, "probe-failed",
+                     "run the same command by hand on the node");
+  return diagnosis.SortFindings();
 }
 
 }  // namespace reconciler

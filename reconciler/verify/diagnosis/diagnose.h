@@ -11,7 +11,7 @@
 
 namespace reconciler {
 
-// One finding per cause. A check that an earlier rung explains is counted there and makes no
+// One finding per cause. A check that an earlier level explains is counted there and makes no
 // finding of its own; every check that failed or could not be measured is explained by exactly one
 // finding.
 std::vector<Finding> Diagnose(const ClusterSpec& cluster, const Fabric& fabric,

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
-#include "reconciler/verify/diagnosis/casebook.h"
+#include "reconciler/verify/diagnosis/diagnosis.h"
 #include "reconciler/verify/links/probes.h"
 
 namespace reconciler {
@@ -54,17 +54,17 @@ constexpr PortText kPortTexts[] = {
      "ports must be set"},
 };
 
-const Segment* SegmentOf(const Fabric& fabric, int rail) {
+const Segment* FindSegment(const Fabric& fabric, int rail) {
   for (const Segment& segment : fabric.segments) {
     if (segment.rail == rail) return &segment;
   }
   return nullptr;
 }
 
-std::optional<std::size_t> FaultOf(const Casebook& book, const NodeName& node, int rail,
-                                   Symptom symptom) {
-  const auto found = book.port_faults.find({node, rail});
-  if (found == book.port_faults.end()) return std::nullopt;
+std::optional<std::size_t> FindFault(const Diagnosis& diagnosis, const NodeName& node, int rail,
+                                     Symptom symptom) {
+  const auto found = diagnosis.port_faults.find({node, rail});
+  if (found == diagnosis.port_faults.end()) return std::nullopt;
   for (const auto& [fault, finding] : found->second) {
     if (fault == symptom) return finding;
   }
@@ -72,13 +72,13 @@ std::optional<std::size_t> FaultOf(const Casebook& book, const NodeName& node, i
 }
 
 // Carrier is a matter of both ends. The nodes to name: all on the segment when none has carrier.
-std::vector<NodeName> WithoutCarrier(const Casebook& book, const Check& check) {
-  const Segment* segment = SegmentOf(book.fabric, check.rail.value_or(-1));
+std::vector<NodeName> ListWithoutCarrier(const Diagnosis& diagnosis, const Check& check) {
+  const Segment* segment = FindSegment(diagnosis.fabric, check.rail.value_or(-1));
   if (segment == nullptr) return {check.from};
   std::vector<NodeName> dark;
   for (const RailPort& port : segment->ports) {
     const bool is_dark =
-        std::any_of(book.checks.begin(), book.checks.end(), [&port](const Check& other) {
+        std::any_of(diagnosis.checks.begin(), diagnosis.checks.end(), [&port](const Check& other) {
           return other.symptom == Symptom::kNoCarrier && other.from == port.node &&
                  other.rail == port.rail;
         });
@@ -89,32 +89,33 @@ std::vector<NodeName> WithoutCarrier(const Casebook& book, const Check& check) {
 
 // The other end of a cable between two nodes is set down or missing: that is why there is no
 // carrier.
-std::optional<std::size_t> FaultAtOtherEnd(const Casebook& book, const Check& check) {
-  const RailPort* port = OtherEnd(book.fabric, check.from, check.rail.value_or(-1));
+std::optional<std::size_t> FindFaultAtOtherEnd(const Diagnosis& diagnosis, const Check& check) {
+  const RailPort* port = FindOtherEnd(diagnosis.fabric, check.from, check.rail.value_or(-1));
   if (port == nullptr) return std::nullopt;
   for (const Symptom symptom : {Symptom::kPortMissing, Symptom::kLinkDown}) {
-    if (const auto finding = FaultOf(book, port->node, port->rail, symptom)) return finding;
+    if (const auto finding = FindFault(diagnosis, port->node, port->rail, symptom)) return finding;
   }
   return std::nullopt;
 }
 
 // networkd takes a port's addresses away when its carrier goes, and gives them back with it.
-std::optional<std::size_t> WhyNoAddress(const Casebook& book, const Check& check) {
-  const RailPort* port = FindPort(book.fabric, check.from, check.rail.value_or(-1));
-  const auto node = book.facts.nodes.find(check.from);
-  if (port == nullptr || node == book.facts.nodes.end()) return std::nullopt;
+std::optional<std::size_t> ExplainNoAddress(const Diagnosis& diagnosis, const Check& check) {
+  const RailPort* port = FindPort(diagnosis.fabric, check.from, check.rail.value_or(-1));
+  const auto node = diagnosis.facts.nodes.find(check.from);
+  if (port == nullptr || node == diagnosis.facts.nodes.end()) return std::nullopt;
   const auto link = node->second.links.find(port->netdev);
   const bool bare = link != node->second.links.end() && link->second.ipv4.empty();
   if (!bare || !check.evidence.empty()) return std::nullopt;  // evidence: it is on another port
-  for (std::size_t i = 0; i < book.checks.size(); ++i) {
-    const Check& other = book.checks[i];
+  for (std::size_t i = 0; i < diagnosis.checks.size(); ++i) {
+    const Check& other = diagnosis.checks[i];
     const bool dark = other.symptom == Symptom::kNoCarrier || other.symptom == Symptom::kLinkDown;
-    if (dark && other.from == check.from && other.rail == check.rail) return book.FindingOf(i);
+    if (dark && other.from == check.from && other.rail == check.rail)
+      return diagnosis.FindExplanation(i);
   }
   return std::nullopt;
 }
 
-std::string CarrierCause(const std::vector<NodeName>& nodes) {
+std::string ExplainCarrier(const std::vector<NodeName>& nodes) {
   if (nodes.size() == 1) {
     return fmt::format("no signal at {}: its cable, or the port at the other end is off",
                        nodes.front());
@@ -130,23 +131,24 @@ bool SilencesPort(Symptom symptom) {
          symptom != Symptom::kPortElsewhere;
 }
 
-void ExplainPorts(Casebook& book, const PortText& text) {
+void ExplainPorts(Diagnosis& diagnosis, const PortText& text) {
   std::map<std::vector<NodeName>, std::vector<std::size_t>> groups;
   std::vector<std::vector<NodeName>> order;  // of first appearance: node order of the manifest
-  for (std::size_t i = 0; i < book.checks.size(); ++i) {
-    const Check& check = book.checks[i];
-    if (check.rung != Rung::kFacts || check.symptom != text.symptom || !book.IsOpen(i)) continue;
+  for (std::size_t i = 0; i < diagnosis.checks.size(); ++i) {
+    const Check& check = diagnosis.checks[i];
+    if (check.level != VerifyLevel::kFacts || check.symptom != text.symptom || !diagnosis.IsOpen(i))
+      continue;
     std::vector<NodeName> nodes = {check.from};
     if (text.symptom == Symptom::kNoCarrier) {
-      if (const auto finding = FaultAtOtherEnd(book, check)) {
-        book.Explain(i, *finding);
+      if (const auto finding = FindFaultAtOtherEnd(diagnosis, check)) {
+        diagnosis.Explain(i, *finding);
         continue;
       }
-      nodes = WithoutCarrier(book, check);
+      nodes = ListWithoutCarrier(diagnosis, check);
     }
     if (text.symptom == Symptom::kAddressMissing) {
-      if (const auto finding = WhyNoAddress(book, check)) {
-        book.Explain(i, *finding);
+      if (const auto finding = ExplainNoAddress(diagnosis, check)) {
+        diagnosis.Explain(i, *finding);
         continue;
       }
     }
@@ -154,27 +156,28 @@ void ExplainPorts(Casebook& book, const PortText& text) {
     groups[nodes].push_back(i);
   }
   for (const std::vector<NodeName>& nodes : order) {
-    Finding finding = book.Draft(std::string(ToString(text.symptom)), nodes, groups[nodes]);
-    finding.cause = text.cause.empty() ? CarrierCause(nodes) : std::string(text.cause);
+    Finding finding =
+        diagnosis.DraftFinding(std::string(ToString(text.symptom)), nodes, groups[nodes]);
+    finding.cause = text.cause.empty() ? ExplainCarrier(nodes) : std::string(text.cause);
     finding.next_step = fmt::format(fmt::runtime(text.next), Join(nodes, ", "));
-    const std::size_t id = book.Open(std::move(finding));
+    const std::size_t id = diagnosis.AddFinding(std::move(finding));
     for (const std::size_t i : groups[nodes]) {
-      const Check& check = book.checks[i];
-      book.Explain(i, id);
+      const Check& check = diagnosis.checks[i];
+      diagnosis.Explain(i, id);
       if (!SilencesPort(text.symptom)) continue;
-      book.port_faults[{check.from, check.rail.value_or(0)}].emplace_back(text.symptom, id);
+      diagnosis.port_faults[{check.from, check.rail.value_or(0)}].emplace_back(text.symptom, id);
     }
   }
 }
 
-void ExplainMemlock(Casebook& book) {
-  const auto groups = book.OpenBy(Symptom::kMemlockLow,
-                                  [](const Check& check) { return check.what + check.measured; });
+void ExplainMemlock(Diagnosis& diagnosis) {
+  const auto groups = diagnosis.GroupOpenChecks(
+      Symptom::kMemlockLow, [](const Check& check) { return check.what + check.measured; });
   for (const auto& [key, checks] : groups) {
     std::vector<NodeName> nodes;
-    for (const std::size_t i : checks) nodes.push_back(book.checks[i].from);
-    Finding finding = book.Draft("memlock-low", nodes, checks);
-    const bool service = book.checks[checks.front()].what == "memlock-service";
+    for (const std::size_t i : checks) nodes.push_back(diagnosis.checks[i].from);
+    Finding finding = diagnosis.DraftFinding("memlock-low", nodes, checks);
+    const bool service = diagnosis.checks[checks.front()].what == "memlock-service";
     finding.cause = fmt::format(
         "{} may lock too little memory: RDMA cannot register its buffers, and NCCL fails or falls "
         "back to sockets",
@@ -182,16 +185,16 @@ void ExplainMemlock(Casebook& book) {
     finding.next_step = fmt::format(
         "run `spark-reconcile plan`; a limit that is set already counts from the next {} on",
         service ? "start of a service" : "login");
-    const std::size_t id = book.Open(std::move(finding));
-    for (const std::size_t i : checks) book.Explain(i, id);
+    const std::size_t id = diagnosis.AddFinding(std::move(finding));
+    for (const std::size_t i : checks) diagnosis.Explain(i, id);
   }
 }
 
 }  // namespace
 
-void ExplainByFacts(Casebook& book) {
-  for (const PortText& text : kPortTexts) ExplainPorts(book, text);
-  ExplainMemlock(book);
+void ExplainByFacts(Diagnosis& diagnosis) {
+  for (const PortText& text : kPortTexts) ExplainPorts(diagnosis, text);
+  ExplainMemlock(diagnosis);
 }
 
 }  // namespace reconciler

@@ -22,19 +22,19 @@ class Search {
   const std::set<int>& rails() const { return rails_; }
 
   // All arrows that match, and are not explained yet, failed; they join at least `min_nodes` nodes.
-  bool TakeIfWhole(Scope scope, const std::vector<NodeName>& named, std::size_t min_nodes,
-                   const Filter& matches) {
+  bool AddIfWhole(Scope scope, const std::vector<NodeName>& named, std::size_t min_nodes,
+                  const Filter& matches) {
     std::vector<std::size_t> taken;
-    std::vector<NodeName> joined;
+    std::vector<NodeName> seen;
     for (std::size_t i = 0; i < arrows_.size(); ++i) {
       if (used_[i] || !matches(arrows_[i])) continue;
       if (!arrows_[i].bad) return false;
       taken.push_back(i);
-      AddOnce(joined, arrows_[i].from);
-      AddOnce(joined, arrows_[i].to);
+      AddOnce(seen, arrows_[i].from);
+      AddOnce(seen, arrows_[i].to);
     }
-    if (taken.empty() || joined.size() < min_nodes) return false;
-    Pattern& pattern = PatternFor(scope, named.empty() ? InOrder(joined) : named);
+    if (taken.empty() || seen.size() < min_nodes) return false;
+    Pattern& pattern = FindOrAddPattern(scope, named.empty() ? SortNodes(seen) : named);
     for (const std::size_t i : taken) {
       used_[i] = true;
       pattern.rails.insert(arrows_[i].rail);
@@ -44,7 +44,7 @@ class Search {
   }
 
   // Nodes with the most open failures first: one broken node must not be told as broken peers.
-  std::vector<NodeName> Suspects() const {
+  std::vector<NodeName> FindSuspects() const {
     std::vector<NodeName> suspects = nodes_;
     const auto weight = [this](const NodeName& node) {
       std::size_t count = 0;
@@ -60,28 +60,28 @@ class Search {
     return suspects;
   }
 
-  void TakeDirected() {
-    TakeIntoAndOutOf([](const Arrow&) { return true; });
+  void FindDirected() {
+    FindIncomingAndOutgoing([](const Arrow&) { return true; });
     for (const int rail : rails_) {
-      TakeIntoAndOutOf([rail](const Arrow& arrow) { return arrow.rail == rail; });
+      FindIncomingAndOutgoing([rail](const Arrow& arrow) { return arrow.rail == rail; });
     }
     for (std::size_t i = 0; i < arrows_.size(); ++i) {
       const Arrow& one = arrows_[i];
       if (one.bad && !used_[i]) {
-        TakeIfWhole(Scope::kOneWay, {one.from, one.to}, 2,
-                    [&one](const Arrow& arrow) { return &arrow == &one; });
+        AddIfWhole(Scope::kOneWay, {one.from, one.to}, 2,
+                   [&one](const Arrow& arrow) { return &arrow == &one; });
       }
     }
   }
 
-  std::vector<Pattern> Take() { return std::move(found_); }
+  std::vector<Pattern> TakePatterns() { return std::move(found_); }
 
  private:
   static void AddOnce(std::vector<NodeName>& nodes, const NodeName& node) {
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
   }
 
-  std::vector<NodeName> InOrder(const std::vector<NodeName>& some) const {
+  std::vector<NodeName> SortNodes(const std::vector<NodeName>& some) const {
     std::vector<NodeName> ordered;
     for (const NodeName& node : nodes_) {
       if (std::find(some.begin(), some.end(), node) != some.end()) ordered.push_back(node);
@@ -89,18 +89,19 @@ class Search {
     return ordered;
   }
 
-  void TakeIntoAndOutOf(const Filter& also) {
-    for (const NodeName& node : Suspects()) {
-      TakeIfWhole(Scope::kInto, {node}, 3, [&](const Arrow& a) { return a.to == node && also(a); });
+  void FindIncomingAndOutgoing(const Filter& also) {
+    for (const NodeName& node : FindSuspects()) {
+      AddIfWhole(Scope::kIncoming, {node}, 3,
+                 [&](const Arrow& a) { return a.to == node && also(a); });
     }
-    for (const NodeName& node : Suspects()) {
-      TakeIfWhole(Scope::kOutOf, {node}, 3,
-                  [&](const Arrow& a) { return a.from == node && also(a); });
+    for (const NodeName& node : FindSuspects()) {
+      AddIfWhole(Scope::kOutgoing, {node}, 3,
+                 [&](const Arrow& a) { return a.from == node && also(a); });
     }
   }
 
   // The same fault on another rail is one pattern.
-  Pattern& PatternFor(Scope scope, const std::vector<NodeName>& nodes) {
+  Pattern& FindOrAddPattern(Scope scope, const std::vector<NodeName>& nodes) {
     for (Pattern& pattern : found_) {
       if (pattern.scope == scope && pattern.nodes == nodes) return pattern;
     }
@@ -118,19 +119,19 @@ class Search {
 
 std::vector<Pattern> FindPathPatterns(const std::vector<Arrow>& arrows) {
   Search search(arrows);
-  search.TakeIfWhole(Scope::kEverywhere, {}, 3, [](const Arrow&) { return true; });
+  search.AddIfWhole(Scope::kEverywhere, {}, 3, [](const Arrow&) { return true; });
   for (const int rail : search.rails()) {
-    search.TakeIfWhole(Scope::kEverywhere, {}, 3,
-                       [rail](const Arrow& arrow) { return arrow.rail == rail; });
+    search.AddIfWhole(Scope::kEverywhere, {}, 3,
+                      [rail](const Arrow& arrow) { return arrow.rail == rail; });
   }
-  for (const NodeName& node : search.Suspects()) {
-    search.TakeIfWhole(Scope::kNode, {node}, 3, [&node](const Arrow& arrow) {
+  for (const NodeName& node : search.FindSuspects()) {
+    search.AddIfWhole(Scope::kNode, {node}, 3, [&node](const Arrow& arrow) {
       return arrow.from == node || arrow.to == node;
     });
   }
   for (const int rail : search.rails()) {
-    for (const NodeName& node : search.Suspects()) {
-      search.TakeIfWhole(Scope::kNode, {node}, 3, [&](const Arrow& arrow) {
+    for (const NodeName& node : search.FindSuspects()) {
+      search.AddIfWhole(Scope::kNode, {node}, 3, [&](const Arrow& arrow) {
         return arrow.rail == rail && (arrow.from == node || arrow.to == node);
       });
     }
@@ -139,15 +140,15 @@ std::vector<Pattern> FindPathPatterns(const std::vector<Arrow>& arrows) {
   for (const int rail : search.rails()) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       for (std::size_t j = i + 1; j < nodes.size(); ++j) {
-        search.TakeIfWhole(Scope::kPair, {nodes[i], nodes[j]}, 2, [&](const Arrow& arrow) {
+        search.AddIfWhole(Scope::kPair, {nodes[i], nodes[j]}, 2, [&](const Arrow& arrow) {
           return arrow.rail == rail && ((arrow.from == nodes[i] && arrow.to == nodes[j]) ||
                                         (arrow.from == nodes[j] && arrow.to == nodes[i]));
         });
       }
     }
   }
-  search.TakeDirected();
-  return search.Take();
+  search.FindDirected();
+  return search.TakePatterns();
 }
 
 std::vector<Pattern> FindLoginPatterns(const std::vector<Arrow>& arrows) {
@@ -156,10 +157,10 @@ std::vector<Pattern> FindLoginPatterns(const std::vector<Arrow>& arrows) {
     return arrow.from != arrows.front().from;
   });
   if (both_ways) {
-    search.TakeIfWhole(Scope::kEverywhere, {}, 2, [](const Arrow&) { return true; });
+    search.AddIfWhole(Scope::kEverywhere, {}, 2, [](const Arrow&) { return true; });
   }
-  search.TakeDirected();
-  return search.Take();
+  search.FindDirected();
+  return search.TakePatterns();
 }
 
 }  // namespace reconciler

@@ -21,8 +21,8 @@ enum class Scope {
   kEverywhere,  // every node with every other; nodes: all of them
   kNode,        // one node with all its peers, both ways
   kPair,        // two nodes with each other, both ways
-  kInto,        // from every peer to one node, not back
-  kOutOf,       // from one node to every peer, not back
+  kIncoming,    // from every peer to one node, not back
+  kOutgoing,    // from one node to every peer, not back
   kOneWay,      // nodes: from, to
 };
 

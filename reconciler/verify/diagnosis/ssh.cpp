@@ -3,22 +3,22 @@
 #include <string_view>
 
 #include "reconciler/base/text.h"
-#include "reconciler/verify/diagnosis/casebook.h"
+#include "reconciler/verify/diagnosis/diagnosis.h"
 
 namespace reconciler {
 namespace {
 
 // {0}: the first node of the pattern, {1}: the second.
-struct SshWords {
+struct SshTexts {
   Symptom symptom;
   std::string_view everywhere;
   std::string_view into;
-  std::string_view out_of;
+  std::string_view outgoing;
   std::string_view one_way;
   std::string_view next;
 };
 
-constexpr SshWords kWords[] = {
+constexpr SshTexts kSshTexts[] = {
     {Symptom::kSshDenied, "no node accepts another's key: the mesh has not been set up",
      "{0} accepts no peer's key: its authorized_keys lacks them, or sshd does not use that file",
      "no peer accepts the key of {0}: it is not in their authorized_keys, or {0} does not offer it",
@@ -68,14 +68,14 @@ constexpr SshWords kWords[] = {
      "run the same ssh by hand on the node; the evidence holds its words"},
 };
 
-std::string_view Template(const SshWords& words, Scope scope) {
+std::string_view ChooseTemplate(const SshTexts& words, Scope scope) {
   switch (scope) {
     case Scope::kEverywhere:
       return words.everywhere;
-    case Scope::kInto:
+    case Scope::kIncoming:
       return words.into;
-    case Scope::kOutOf:
-      return words.out_of;
+    case Scope::kOutgoing:
+      return words.outgoing;
     case Scope::kOneWay:
       return words.one_way;
     case Scope::kNode:  // of paths only
@@ -86,35 +86,36 @@ std::string_view Template(const SshWords& words, Scope scope) {
 }
 
 // A login that gets no answer where pings get none either.
-void ExplainByPath(Casebook& book) {
-  for (std::size_t i = 0; i < book.checks.size(); ++i) {
-    const Check& login = book.checks[i];
+void ExplainByPath(Diagnosis& diagnosis) {
+  for (std::size_t i = 0; i < diagnosis.checks.size(); ++i) {
+    const Check& login = diagnosis.checks[i];
     const bool silent = login.symptom == Symptom::kSshNoConnection;
-    if (login.rung != Rung::kSsh || !silent || !book.IsOpen(i)) continue;
-    for (std::size_t j = 0; j < book.checks.size() && book.IsOpen(i); ++j) {
-      const Check& ping = book.checks[j];
+    if (login.level != VerifyLevel::kSsh || !silent || !diagnosis.IsOpen(i)) continue;
+    for (std::size_t j = 0; j < diagnosis.checks.size() && diagnosis.IsOpen(i); ++j) {
+      const Check& ping = diagnosis.checks[j];
       const bool same_path = (ping.from == login.from && ping.to == login.to) ||
                              (ping.from == login.to && ping.to == login.from);
-      if (ping.rung != Rung::kPing || ping.rail != login.rail || !same_path) continue;
+      if (ping.level != VerifyLevel::kPing || ping.rail != login.rail || !same_path) continue;
       if (ping.outcome != Outcome::kFail) continue;
-      if (const auto finding = book.FindingOf(j)) book.Explain(i, *finding);
+      if (const auto finding = diagnosis.FindExplanation(j)) diagnosis.Explain(i, *finding);
     }
   }
 }
 
 }  // namespace
 
-void ExplainLogins(Casebook& book) {
-  ExplainByPath(book);
-  for (const SshWords& words : kWords) {
-    for (const Pattern& pattern : FindLoginPatterns(book.Arrows(Rung::kSsh, words.symptom))) {
-      Finding finding =
-          book.Draft(std::string(ToString(words.symptom)), pattern.nodes, pattern.checks);
-      finding.cause = fmt::format(fmt::runtime(Template(words, pattern.scope)),
+void ExplainLogins(Diagnosis& diagnosis) {
+  ExplainByPath(diagnosis);
+  for (const SshTexts& words : kSshTexts) {
+    for (const Pattern& pattern :
+         FindLoginPatterns(diagnosis.ListArrows(VerifyLevel::kSsh, words.symptom))) {
+      Finding finding = diagnosis.DraftFinding(std::string(ToString(words.symptom)), pattern.nodes,
+                                               pattern.checks);
+      finding.cause = fmt::format(fmt::runtime(ChooseTemplate(words, pattern.scope)),
                                   pattern.nodes.front(), pattern.nodes.back());
       finding.next_step = words.next;
-      const std::size_t id = book.Open(std::move(finding));
-      for (const std::size_t i : pattern.checks) book.Explain(i, id);
+      const std::size_t id = diagnosis.AddFinding(std::move(finding));
+      for (const std::size_t i : pattern.checks) diagnosis.Explain(i, id);
     }
   }
 }

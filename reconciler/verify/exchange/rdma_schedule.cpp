@@ -23,7 +23,7 @@ struct Busy {
 
 // In the order in which pairs come, into the first round that has room: at most twice the number of
 // a node's peers. Good where nodes have few.
-Rounds FirstFit(const std::vector<NodePair>& pairs) {
+Rounds ScheduleFirstFit(const std::vector<NodePair>& pairs) {
   Rounds rounds;
   std::vector<Busy> busy;
   for (const NodePair& pair : pairs) {
@@ -42,7 +42,7 @@ Rounds FirstFit(const std::vector<NodePair>& pairs) {
 
 // A round-robin tournament: the last of an even number of players stands still while the others
 // turn. Good where everybody meets everybody.
-Rounds Tournament(const std::vector<NodePair>& pairs) {
+Rounds ScheduleTournament(const std::vector<NodePair>& pairs) {
   std::map<NodeName, std::size_t> place;
   for (const NodePair& pair : pairs) {
     place.try_emplace(pair.a, place.size());
@@ -61,7 +61,7 @@ Rounds Tournament(const std::vector<NodePair>& pairs) {
 }
 
 // The switches that a node's own cables lead to.
-std::set<std::string> SwitchesOf(const Fabric& fabric, const NodeName& node) {
+std::set<std::string> ListSwitches(const Fabric& fabric, const NodeName& node) {
   std::set<std::string> names;
   for (const Wire& wire : fabric.wires) {
     if (wire.b.on_switch && !wire.a.on_switch && wire.a.device == node) names.insert(wire.b.device);
@@ -70,7 +70,7 @@ std::set<std::string> SwitchesOf(const Fabric& fabric, const NodeName& node) {
   return names;
 }
 
-bool Meet(const std::set<std::string>& some, const std::set<std::string>& others) {
+bool Intersect(const std::set<std::string>& some, const std::set<std::string>& others) {
   return std::any_of(some.begin(), some.end(),
                      [&](const std::string& name) { return others.contains(name); });
 }
@@ -80,14 +80,14 @@ void AddUplinks(std::vector<NodePair>& pairs, const ClusterSpec& cluster, const 
       std::any_of(fabric.wires.begin(), fabric.wires.end(),
                   [](const Wire& wire) { return wire.a.on_switch && wire.b.on_switch; });
   if (!between_switches) return;
-  const std::vector<SwitchLoad> loads = SwitchLoads(cluster, fabric);
+  const std::vector<SwitchLoad> loads = ComputeSwitchLoads(cluster, fabric);
   const bool too_few = std::any_of(loads.begin(), loads.end(),
                                    [](const SwitchLoad& load) { return load.Oversubscribed(); });
-  const std::vector<PairReach> reach = ReachOf(cluster, fabric);
+  const std::vector<PairReach> reach = ComputeReach(cluster, fabric);
   for (NodePair& pair : pairs) {
-    const std::set<std::string> own = SwitchesOf(fabric, pair.a);
-    const std::set<std::string> others = SwitchesOf(fabric, pair.b);
-    if (own.empty() || others.empty() || Meet(own, others)) continue;
+    const std::set<std::string> own = ListSwitches(fabric, pair.a);
+    const std::set<std::string> others = ListSwitches(fabric, pair.b);
+    if (own.empty() || others.empty() || Intersect(own, others)) continue;
     const auto found = std::find_if(reach.begin(), reach.end(), [&](const PairReach& one) {
       return one.a == pair.a && one.b == pair.b;
     });
@@ -98,7 +98,7 @@ void AddUplinks(std::vector<NodePair>& pairs, const ClusterSpec& cluster, const 
 
 }  // namespace
 
-std::vector<NodePair> PairsOf(const ClusterSpec& cluster, const Fabric& fabric) {
+std::vector<NodePair> ListPairs(const ClusterSpec& cluster, const Fabric& fabric) {
   std::vector<NodePair> pairs;
   std::map<std::pair<NodeName, NodeName>, std::size_t> known;
   for (const Segment& segment : fabric.segments) {
@@ -118,13 +118,13 @@ std::vector<NodePair> PairsOf(const ClusterSpec& cluster, const Fabric& fabric) 
 }
 
 std::vector<std::vector<NodePair>> Schedule(const std::vector<NodePair>& pairs) {
-  Rounds few = FirstFit(pairs);
+  Rounds few = ScheduleFirstFit(pairs);
   // A tournament knows nothing of cables between switches.
   if (std::any_of(pairs.begin(), pairs.end(),
                   [](const NodePair& pair) { return pair.shares_uplink; })) {
     return few;
   }
-  Rounds many = Tournament(pairs);
+  Rounds many = ScheduleTournament(pairs);
   return many.size() < few.size() ? many : few;
 }
 

@@ -19,7 +19,7 @@ struct NodePair {
 };
 
 // Every two nodes that share a cable or a switch, in node order of the manifest.
-std::vector<NodePair> PairsOf(const ClusterSpec& cluster, const Fabric& fabric);
+std::vector<NodePair> ListPairs(const ClusterSpec& cluster, const Fabric& fabric);
 
 // Rounds of pairs that may be measured at the same time: no node is in two pairs of one round, so
 // neither a cage nor the PCIe link behind it is shared, and one pair at most needs cables between

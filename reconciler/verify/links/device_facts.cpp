@@ -12,30 +12,33 @@
 namespace reconciler {
 namespace {
 
-Check DeviceCheck(const RailPort& port, std::string what, std::string expected) {
-  return {.rung = Rung::kFacts,
+Check MakeDeviceCheck(const RailPort& port, std::string what, std::string expected) {
+  return {.level = VerifyLevel::kFacts,
           .what = std::move(what),
           .from = port.node,
           .rail = port.rail,
           .expected = std::move(expected)};
 }
 
-std::string PcieText(int mts, int lanes) { return fmt::format("{} GT/s x{}", mts / 1000.0, lanes); }
+std::string FormatPcie(int mts, int lanes) {
+  return fmt::format("{} GT/s x{}", mts / 1000.0, lanes);
+}
 
-std::vector<Check> Questions(const RailPort& port, const Hardware* hardware) {
-  const int mts =
-      hardware != nullptr ? static_cast<int>(GigaTransfers(hardware->pcie_generation) * 1000) : 0;
-  return {
-      DeviceCheck(port, "hca", fmt::format("{} on {}", port.hca, port.netdev)),
-      DeviceCheck(port, "rdma-port", "ACTIVE, LinkUp"),
-      DeviceCheck(port, "gid",
-                  fmt::format("one {} of {}", kRoceV2, ToString(port.address.address))),
-      DeviceCheck(port, "pcie", hardware != nullptr ? PcieText(mts, hardware->pcie_lanes) : "")};
+std::vector<Check> ListChecks(const RailPort& port, const Hardware* hardware) {
+  const int mts = hardware != nullptr
+                      ? static_cast<int>(ComputeGigaTransfers(hardware->pcie_generation) * 1000)
+                      : 0;
+  return {MakeDeviceCheck(port, "hca", fmt::format("{} on {}", port.hca, port.netdev)),
+          MakeDeviceCheck(port, "rdma-port", "ACTIVE, LinkUp"),
+          MakeDeviceCheck(port, "gid",
+                          fmt::format("one {} of {}", kRoceV2, ToString(port.address.address))),
+          MakeDeviceCheck(port, "pcie",
+                          hardware != nullptr ? FormatPcie(mts, hardware->pcie_lanes) : "")};
 }
 
 void JudgeName(Check& check, const RailPort& port, const std::string& name) {
-  check.measured = Printable(name);
-  if (name != port.hca) SetFailed(check, Symptom::kHcaName, Printable(name));
+  check.measured = MakePrintable(name);
+  if (name != port.hca) SetFailed(check, Symptom::kHcaName, MakePrintable(name));
 }
 
 void JudgePort(Check& check, const HcaFact& hca, const LinkFact* link) {
@@ -45,11 +48,11 @@ void JudgePort(Check& check, const HcaFact& hca, const LinkFact* link) {
   check.measured = fmt::format("{}, {}", hca.state, hca.physical_state);
   // Both: a port can be DOWN with its link up.
   if (hca.state != "ACTIVE" || hca.physical_state != "LinkUp") {
-    SetFailed(check, Symptom::kHcaDown, Printable(check.measured));
+    SetFailed(check, Symptom::kHcaDown, MakePrintable(check.measured));
   }
 }
 
-std::string GidsText(const std::vector<GidFact>& gids) {
+std::string FormatGids(const std::vector<GidFact>& gids) {
   std::vector<std::string> texts;
   for (const GidFact& gid : gids) {
     texts.push_back(fmt::format("{} {} {} {}", gid.index, gid.gid, gid.type, gid.netdev));
@@ -62,19 +65,20 @@ void JudgeGid(Check& check, const RailPort& port, const HcaFact& hca, const Link
       std::find(link->ipv4.begin(), link->ipv4.end(), port.address) == link->ipv4.end()) {
     return SetSkipped(check, "the rail's address is not on the port");
   }
-  const std::string wanted = MappedGid(port.address.address);
+  const std::string wanted = MakeMappedGid(port.address.address);
   std::vector<GidFact> fits;
   std::copy_if(hca.gids.begin(), hca.gids.end(), std::back_inserter(fits),
                [&](const GidFact& gid) { return gid.gid == wanted && gid.type == kRoceV2; });
-  if (fits.empty()) return SetFailed(check, Symptom::kGidMissing, Printable(GidsText(hca.gids)));
-  if (fits.size() > 1) return SetFailed(check, Symptom::kGidTwice, Printable(GidsText(fits)));
+  if (fits.empty())
+    return SetFailed(check, Symptom::kGidMissing, MakePrintable(FormatGids(hca.gids)));
+  if (fits.size() > 1) return SetFailed(check, Symptom::kGidTwice, MakePrintable(FormatGids(fits)));
   check.measured = fmt::format("index {}", fits.front().index);
 }
 
 void AddEnd(Check& check, const PcieEnd& end, std::string_view which) {
   if (end.max_lanes == 0) return;
-  check.evidence.push_back(Printable(
-      fmt::format("{} {} can {}", which, end.slot, PcieText(end.max_mts, end.max_lanes))));
+  check.evidence.push_back(MakePrintable(
+      fmt::format("{} {} can {}", which, end.slot, FormatPcie(end.max_mts, end.max_lanes))));
 }
 
 void JudgePcie(Check& check, const HcaFact& hca, const Hardware* hardware) {
@@ -87,8 +91,8 @@ void JudgePcie(Check& check, const HcaFact& hca, const Hardware* hardware) {
     check.why = "the kernel tells no speed of the PCIe link";
     return;
   }
-  check.measured = PcieText(end.mts, end.lanes);
-  const double wanted = GigaTransfers(hardware->pcie_generation) * 1000;
+  check.measured = FormatPcie(end.mts, end.lanes);
+  const double wanted = ComputeGigaTransfers(hardware->pcie_generation) * 1000;
   if (end.mts >= wanted && end.lanes >= hardware->pcie_lanes) return;
   SetFailed(check, end.lanes < hardware->pcie_lanes ? Symptom::kPcieNarrow : Symptom::kPcieSlow,
             check.measured);
@@ -133,16 +137,16 @@ std::optional<Cma> ParseCma(const std::string& text) {
 }
 
 void AddCma(std::vector<Check>& checks, const NodeFacts& facts) {
-  const Observed<std::string> fact = ValueOf(facts, "rdma.cma");
+  const Observed<std::string> fact = FindValue(facts, "rdma.cma");
   const std::string* text = Known(fact);
   const auto cma = text != nullptr ? ParseCma(*text) : std::nullopt;
   if (!cma) return;
-  Check check{.rung = Rung::kFacts,
+  Check check{.level = VerifyLevel::kFacts,
               .what = "cma",
               .from = facts.node,
               .expected = "no more free than there is",
               .measured = *text};
-  if (cma->free_kb > cma->total_kb) SetFailed(check, Symptom::kCmaWrong, Printable(*text));
+  if (cma->free_kb > cma->total_kb) SetFailed(check, Symptom::kCmaWrong, MakePrintable(*text));
   checks.push_back(std::move(check));
 }
 
@@ -157,18 +161,18 @@ const std::pair<const std::string, HcaFact>* FindHca(const NodeFacts& facts,
 
 std::vector<Check> CheckDevices(const Hardware* hardware, const std::vector<RailPort>& ports,
                                 const NodeFacts& facts, bool wanted) {
-  const Observed<std::string> count = ValueOf(facts, "rdma.hcas");
+  const Observed<std::string> count = FindValue(facts, "rdma.hcas");
   const auto* unknown = std::get_if<Unknown>(&count);
   if (!wanted && (unknown != nullptr || facts.hcas.empty())) return {};
   std::vector<Check> checks;
   for (const RailPort& port : ports) {
-    std::vector<Check> questions = Questions(port, hardware);
+    std::vector<Check> questions = ListChecks(port, hardware);
     if (unknown == nullptr) JudgeDevice(questions, port, hardware, facts);
     for (Check& check : questions) {
       if (unknown != nullptr) {
         check.outcome = Outcome::kCouldNotMeasure;
         check.symptom = Symptom::kFactUnknown;
-        check.why = Printable(unknown->why);
+        check.why = MakePrintable(unknown->why);
       }
       checks.push_back(std::move(check));
     }

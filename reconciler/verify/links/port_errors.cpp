@@ -33,7 +33,8 @@ std::vector<std::string> Grown(const Counters& before, const Counters& after) {
   for (const auto& [name, now] : after) {
     const auto then = before.find(name);
     if (then == before.end() || now <= then->second) continue;
-    texts.push_back(fmt::format("{} grew by {} to {}", Printable(name), now - then->second, now));
+    texts.push_back(
+        fmt::format("{} grew by {} to {}", MakePrintable(name), now - then->second, now));
   }
   return texts;
 }
@@ -51,7 +52,7 @@ std::vector<Check> JudgeErrors(const NodeProbes& probes, std::string_view before
     const auto then = earlier.find(netdev);
     const auto now = later.find(netdev);
     if (then == earlier.end() || now == later.end()) continue;
-    Check check{.rung = Rung::kFacts,
+    Check check{.level = VerifyLevel::kFacts,
                 .what = "errors",
                 .from = probes.from,
                 .rail = rail,

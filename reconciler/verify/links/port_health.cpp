@@ -11,26 +11,26 @@
 namespace reconciler {
 namespace {
 
-const std::string* EthtoolSays(const NodeFacts& facts, std::string_view what,
-                               const RailPort& port) {
+const std::string* FindEthtoolValue(const NodeFacts& facts, std::string_view what,
+                                    const RailPort& port) {
   const auto found = facts.values.find(fmt::format("host.{}.{}", what, port.netdev));
   return found == facts.values.end() ? nullptr : Known(found->second);
 }
 
 // nullptr: without carrier a port has neither a speed nor lanes.
-const LinkFact* LinkWithCarrier(const NodeFacts& facts, const RailPort& port) {
+const LinkFact* FindLinkWithCarrier(const NodeFacts& facts, const RailPort& port) {
   const auto link = facts.links.find(port.netdev);
   return link != facts.links.end() && link->second.carrier ? &link->second : nullptr;
 }
 
-std::pair<std::string, int> Kind(const ClusterSpec& cluster, const RailPort& port,
-                                 const LinkFact& link) {
+std::pair<std::string, int> DescribeLinkKind(const ClusterSpec& cluster, const RailPort& port,
+                                             const LinkFact& link) {
   const NodeSpec* node = cluster.FindNode(port.node);
   return {node != nullptr ? node->hardware : std::string(), link.speed_mbps};
 }
 
 // As the switch says that this port's cage hangs on; a cable between nodes is no switch's.
-Fec FecOf(const ClusterSpec& cluster, const RailPort& rail) {
+Fec FindFec(const ClusterSpec& cluster, const RailPort& rail) {
   const NodeSpec* node = cluster.FindNode(rail.node);
   for (const SwitchSpec& one : cluster.switches) {
     for (const SwitchPort& port : one.ports) {
@@ -57,24 +57,24 @@ std::string_view EthtoolFec(Fec fec) {
   return {};
 }
 
-Check Question(const RailPort& port, std::string what, std::string measured) {
-  return {.rung = Rung::kFacts,
+Check MakeCheck(const RailPort& port, std::string what, std::string measured) {
+  return {.level = VerifyLevel::kFacts,
           .what = std::move(what),
           .from = port.node,
           .rail = port.rail,
           .measured = std::move(measured)};
 }
 
-Check SkippedQuestion(const RailPort& port, std::string what) {
-  Check check = Question(port, std::move(what), "");
+Check MakeSkippedCheck(const RailPort& port, std::string what) {
+  Check check = MakeCheck(port, std::move(what), "");
   check.outcome = Outcome::kSkipped;
   check.why = "no carrier";
   return check;
 }
 
-Check FecQuestion(const ClusterSpec& cluster, const RailPort& port, const std::string& fec) {
-  Check check = Question(port, "fec", "FEC " + Printable(fec));
-  const std::string_view wanted = EthtoolFec(FecOf(cluster, port));
+Check MakeFecCheck(const ClusterSpec& cluster, const RailPort& port, const std::string& fec) {
+  Check check = MakeCheck(port, "fec", "FEC " + MakePrintable(fec));
+  const std::string_view wanted = EthtoolFec(FindFec(cluster, port));
   if (wanted.empty()) return check;
   check.expected = fmt::format("FEC {} on {}", wanted, port.netdev);
   const std::vector<std::string> words = Split(fec, ' ');
@@ -85,16 +85,16 @@ Check FecQuestion(const ClusterSpec& cluster, const RailPort& port, const std::s
   return check;
 }
 
-std::string LanesText(const std::string& lanes) {
-  return Printable(lanes) + (lanes == "1" ? " lane" : " lanes");
+std::string FormatLanes(const std::string& lanes) {
+  return MakePrintable(lanes) + (lanes == "1" ? " lane" : " lanes");
 }
 
-Check LanesQuestion(const RailPort& port, const std::string& lanes, const std::string* usual,
-                    int mbps) {
-  Check check = Question(port, "lanes", LanesText(lanes));
+Check MakeLanesCheck(const RailPort& port, const std::string& lanes, const std::string* usual,
+                     int mbps) {
+  Check check = MakeCheck(port, "lanes", FormatLanes(lanes));
   if (usual == nullptr) return check;
-  check.expected =
-      fmt::format("{} on {}, as most ports of {} Mb/s have", LanesText(*usual), port.netdev, mbps);
+  check.expected = fmt::format("{} on {}, as most ports of {} Mb/s have", FormatLanes(*usual),
+                               port.netdev, mbps);
   if (lanes != *usual) {
     check.outcome = Outcome::kWarn;
     check.symptom = Symptom::kLanesDiffer;
@@ -104,16 +104,17 @@ Check LanesQuestion(const RailPort& port, const std::string& lanes, const std::s
 
 }  // namespace
 
-UsualLanes LanesOfMost(const ClusterSpec& cluster, const Fabric& fabric,
-                       const ClusterFacts& facts) {
+UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
+                          const ClusterFacts& facts) {
   std::map<std::pair<std::string, int>, std::map<std::string, std::size_t>> counts;
   for (const auto& [node, ports] : fabric.ports) {
     const auto known = facts.nodes.find(node);
     if (known == facts.nodes.end()) continue;
     for (const RailPort& port : ports) {
-      const LinkFact* link = LinkWithCarrier(known->second, port);
-      const std::string* lanes = EthtoolSays(known->second, "lanes", port);
-      if (link != nullptr && lanes != nullptr) ++counts[Kind(cluster, port, *link)][*lanes];
+      const LinkFact* link = FindLinkWithCarrier(known->second, port);
+      const std::string* lanes = FindEthtoolValue(known->second, "lanes", port);
+      if (link != nullptr && lanes != nullptr)
+        ++counts[DescribeLinkKind(cluster, port, *link)][*lanes];
     }
   }
   UsualLanes usual;
@@ -129,23 +130,23 @@ UsualLanes LanesOfMost(const ClusterSpec& cluster, const Fabric& fabric,
 
 void AskEthtool(const ClusterSpec& cluster, const UsualLanes& usual, const RailPort& port,
                 const NodeFacts& facts, std::vector<Check>& checks) {
-  if (const std::string* errors = EthtoolSays(facts, "errors", port)) {
+  if (const std::string* errors = FindEthtoolValue(facts, "errors", port)) {
     checks[5].evidence.push_back(
-        Printable(fmt::format("{}: {} since the driver was loaded", port.netdev, *errors)));
+        MakePrintable(fmt::format("{}: {} since the driver was loaded", port.netdev, *errors)));
   }
-  const LinkFact* link = LinkWithCarrier(facts, port);
-  if (const std::string* lanes = EthtoolSays(facts, "lanes", port)) {
+  const LinkFact* link = FindLinkWithCarrier(facts, port);
+  if (const std::string* lanes = FindEthtoolValue(facts, "lanes", port)) {
     if (link == nullptr) {
-      checks.push_back(SkippedQuestion(port, "lanes"));
+      checks.push_back(MakeSkippedCheck(port, "lanes"));
     } else {
-      const auto most = usual.find(Kind(cluster, port, *link));
-      checks.push_back(LanesQuestion(port, *lanes, most == usual.end() ? nullptr : &most->second,
-                                     link->speed_mbps));
+      const auto most = usual.find(DescribeLinkKind(cluster, port, *link));
+      checks.push_back(MakeLanesCheck(port, *lanes, most == usual.end() ? nullptr : &most->second,
+                                      link->speed_mbps));
     }
   }
-  if (const std::string* fec = EthtoolSays(facts, "fec", port)) {
-    checks.push_back(link == nullptr ? SkippedQuestion(port, "fec")
-                                     : FecQuestion(cluster, port, *fec));
+  if (const std::string* fec = FindEthtoolValue(facts, "fec", port)) {
+    checks.push_back(link == nullptr ? MakeSkippedCheck(port, "fec")
+                                     : MakeFecCheck(cluster, port, *fec));
   }
 }
 

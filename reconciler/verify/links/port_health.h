@@ -16,7 +16,8 @@ namespace reconciler {
 // right cannot be said of one port alone: adapters show 200 Gb/s as four lanes (HDR) and as two
 // (NDR, which is what a CRS804 makes of it). That all nodes show the same can.
 using UsualLanes = std::map<std::pair<std::string, int>, std::string>;
-UsualLanes LanesOfMost(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts);
+UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
+                          const ClusterFacts& facts);
 
 // What only a card with ethtool tells: questions of their own ("fec", "lanes"), added where there
 // are answers. Counters count since the driver was loaded: one that is not zero says nothing of

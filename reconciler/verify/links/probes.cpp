@@ -3,20 +3,20 @@
 namespace reconciler {
 namespace {
 
-const RailPort* PortOf(const Segment& segment, const NodeName& node) {
+const RailPort* FindPort(const Segment& segment, const NodeName& node) {
   for (const RailPort& port : segment.ports) {
     if (port.node == node) return &port;
   }
   return nullptr;
 }
 
-bool WantsMesh(const ClusterSpec& cluster) {
+bool HasMesh(const ClusterSpec& cluster) {
   const Value* mesh = cluster.settings.At({"ssh", "mesh"});
   const bool* wanted = mesh != nullptr ? mesh->AsBool() : nullptr;
   return wanted != nullptr && *wanted;
 }
 
-std::string MeshUser(const ClusterSpec& cluster, const NodeSpec& node) {
+std::string FindMeshUser(const ClusterSpec& cluster, const NodeSpec& node) {
   const Value* user = cluster.settings.At({"ssh", "user"});
   const std::string* name = user != nullptr ? user->AsString() : nullptr;
   return name != nullptr && !name->empty() ? *name : node.access.user;
@@ -24,10 +24,10 @@ std::string MeshUser(const ClusterSpec& cluster, const NodeSpec& node) {
 
 }  // namespace
 
-NodeProbes ProbesOf(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
-                    Rung up_to) {
-  NodeProbes probes{.from = node.name, .user = MeshUser(cluster, node)};
-  const bool mesh = up_to >= Rung::kSsh && WantsMesh(cluster);
+NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
+                      VerifyLevel up_to) {
+  NodeProbes probes{.from = node.name, .user = FindMeshUser(cluster, node)};
+  const bool mesh = up_to >= VerifyLevel::kSsh && HasMesh(cluster);
   for (const NodeSpec& peer : cluster.nodes) {
     if (peer.name == node.name) {
       probes.first_ping = probes.pings.size();
@@ -35,10 +35,10 @@ NodeProbes ProbesOf(const ClusterSpec& cluster, const Fabric& fabric, const Node
       continue;
     }
     for (const Segment& segment : fabric.segments) {
-      const RailPort* from = PortOf(segment, node.name);
-      const RailPort* to = PortOf(segment, peer.name);
+      const RailPort* from = FindPort(segment, node.name);
+      const RailPort* to = FindPort(segment, peer.name);
       if (from == nullptr || to == nullptr) continue;
-      if (up_to >= Rung::kPing) {
+      if (up_to >= VerifyLevel::kPing) {
         probes.pings.push_back({.to = peer.name,
                                 .rail = segment.rail,
                                 .netdev = from->netdev,
@@ -46,15 +46,16 @@ NodeProbes ProbesOf(const ClusterSpec& cluster, const Fabric& fabric, const Node
                                 .mtu = from->mtu});
       }
       if (mesh) {
-        probes.logins.push_back(
-            {.to = peer.name, .rail = segment.rail, .host = RailHostName(peer.name, segment.rail)});
+        probes.logins.push_back({.to = peer.name,
+                                 .rail = segment.rail,
+                                 .host = FormatRailHostName(peer.name, segment.rail)});
       }
     }
   }
   return probes;
 }
 
-const RailPort* OtherEnd(const Fabric& fabric, const NodeName& node, int rail) {
+const RailPort* FindOtherEnd(const Fabric& fabric, const NodeName& node, int rail) {
   for (const Segment& segment : fabric.segments) {
     if (segment.rail != rail || segment.ports.size() != 2) continue;
     for (const RailPort& port : segment.ports) {

@@ -36,11 +36,11 @@ struct NodeProbes {
   std::size_t first_login = 0;
 };
 
-// `up_to` leaves out the rungs above it; logins are made only where the manifest says ssh.mesh.
-NodeProbes ProbesOf(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
-                    Rung up_to);
+// `up_to` leaves out the levels above it; logins are made only where the manifest says ssh.mesh.
+NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
+                      VerifyLevel up_to);
 
 // The port at the other end where the rail joins two nodes alone; nullptr where it joins more.
-const RailPort* OtherEnd(const Fabric& fabric, const NodeName& node, int rail);
+const RailPort* FindOtherEnd(const Fabric& fabric, const NodeName& node, int rail);
 
 }  // namespace reconciler

@@ -24,7 +24,7 @@ struct Answer {
   std::string out = {};
   std::string err = {};
 
-  bool Says(std::string_view text) const {
+  bool HasText(std::string_view text) const {
     return err.find(text) != std::string::npos || out.find(text) != std::string::npos;
   }
 };
@@ -51,7 +51,7 @@ std::vector<std::string> Lines(std::string_view text, std::size_t count) {
   for (const std::string& line : SplitLines(text)) {
     const std::string_view trimmed = Trim(line);
     if (trimmed.empty() || trimmed.find_first_not_of('@') == std::string_view::npos) continue;
-    if (lines.size() < count) lines.push_back(Printable(trimmed.substr(0, kWidth)));
+    if (lines.size() < count) lines.push_back(MakePrintable(trimmed.substr(0, kWidth)));
   }
   return lines;
 }
@@ -102,15 +102,15 @@ void AddPingEvidence(Check& check, const Answer& answer) {
   check.evidence = Lines(answer.err, 2);
   for (const std::string& line : SplitLines(answer.out)) {
     const bool tells = line.starts_with("From ") || line.find("packets transmitted") != line.npos;
-    if (tells && check.evidence.size() < 4) check.evidence.push_back(Printable(Trim(line)));
+    if (tells && check.evidence.size() < 4) check.evidence.push_back(MakePrintable(Trim(line)));
   }
 }
 
 // True: the path itself is refused, as when a port or an address is missing; that is a failure.
 bool PathRefused(const Answer& answer) {
-  return answer.Says("unreachable") || answer.Says("No such device") ||
-         answer.Says("Cannot assign requested address") || answer.Says("unknown iface") ||
-         answer.Says("Network is down") || answer.Says("No route to host");
+  return answer.HasText("unreachable") || answer.HasText("No such device") ||
+         answer.HasText("Cannot assign requested address") || answer.HasText("unknown iface") ||
+         answer.HasText("Network is down") || answer.HasText("No route to host");
 }
 
 bool JudgePing(Check& check, const Answer& answer, Symptom lost, std::string_view size) {
@@ -125,7 +125,7 @@ bool JudgePing(Check& check, const Answer& answer, Symptom lost, std::string_vie
     if (lost == Symptom::kNothingBack) return true;  // it only had to wake the neighbour entry
     Failed(check, Symptom::kSomeLost,
            fmt::format("{} of {} {} packets came back", counts->received, counts->sent, size));
-  } else if (answer.Says("essage too long")) {
+  } else if (answer.HasText("essage too long")) {
     Failed(check, Symptom::kTooLongForSender, "the sender's kernel refuses packets of this size");
   } else if (answer.exit_code == 1 || PathRefused(answer) ||
              (answer.exit_code == kTimedOut && counts)) {
@@ -140,8 +140,8 @@ bool JudgePing(Check& check, const Answer& answer, Symptom lost, std::string_vie
   return false;
 }
 
-Check PingCheck(const NodeProbes& probes, const PingProbe& ping) {
-  return {.rung = Rung::kPing,
+Check JudgePingAnswer(const NodeProbes& probes, const PingProbe& ping) {
+  return {.level = VerifyLevel::kPing,
           .what = "jumbo-ping",
           .from = probes.from,
           .to = ping.to,
@@ -149,8 +149,8 @@ Check PingCheck(const NodeProbes& probes, const PingProbe& ping) {
           .expected = fmt::format("packets of {} bytes come back unfragmented", ping.mtu)};
 }
 
-Check SshCheck(const NodeProbes& probes, const SshProbe& login) {
-  return {.rung = Rung::kSsh,
+Check JudgeSshAnswer(const NodeProbes& probes, const SshProbe& login) {
+  return {.level = VerifyLevel::kSsh,
           .what = "ssh",
           .from = probes.from,
           .to = login.to,
@@ -200,7 +200,7 @@ void JudgeSsh(Check& check, const Answer& answer) {
   }
   // Only ssh itself ends with 255; another code comes from the peer's shell, after the login.
   for (const SshText& known : kSshTexts) {
-    if (answer.exit_code == 255 && answer.Says(known.text)) {
+    if (answer.exit_code == 255 && answer.HasText(known.text)) {
       return Failed(check, known.symptom, std::string(known.measured));
     }
   }
@@ -223,7 +223,7 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
   };
   std::vector<Check> checks;
   for (std::size_t i = 0; i < probes.pings.size(); ++i) {
-    Check check = PingCheck(probes, probes.pings[i]);
+    Check check = JudgePingAnswer(probes, probes.pings[i]);
     const Answer* small = find("small", i);
     const Answer* jumbo = find("jumbo", i);
     if (small == nullptr) {
@@ -239,7 +239,7 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
     checks.push_back(std::move(check));
   }
   for (std::size_t i = 0; i < probes.logins.size(); ++i) {
-    Check check = SshCheck(probes, probes.logins[i]);
+    Check check = JudgeSshAnswer(probes, probes.logins[i]);
     if (const Answer* answer = find("ssh", i)) {
       JudgeSsh(check, *answer);
     } else {
@@ -258,8 +258,8 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
 
 std::vector<Check> NotMeasured(const NodeProbes& probes, Symptom symptom, const std::string& why) {
   std::vector<Check> checks;
-  for (const PingProbe& ping : probes.pings) checks.push_back(PingCheck(probes, ping));
-  for (const SshProbe& login : probes.logins) checks.push_back(SshCheck(probes, login));
+  for (const PingProbe& ping : probes.pings) checks.push_back(JudgePingAnswer(probes, ping));
+  for (const SshProbe& login : probes.logins) checks.push_back(JudgeSshAnswer(probes, login));
   for (Check& check : checks) CouldNot(check, symptom, why);
   return checks;
 }

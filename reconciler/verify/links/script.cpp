@@ -87,7 +87,8 @@ std::string Replace(std::string text, std::string_view from, std::string_view to
 }
 
 // Lanes run side by side, the probes of one lane one after the other.
-std::string InLanes(const std::vector<std::string>& lines, std::size_t first, std::size_t lanes) {
+std::string RunInLanes(const std::vector<std::string>& lines, std::size_t first,
+                       std::size_t lanes) {
   std::string text;
   for (std::size_t lane = 0; lane < std::min(lanes, lines.size()); ++lane) {
     text += "{\n";
@@ -100,21 +101,21 @@ std::string InLanes(const std::vector<std::string>& lines, std::size_t first, st
 }
 
 // Each sender's port once, every one after a blank.
-std::string Netdevs(const NodeProbes& probes) {
+std::string ListNetdevs(const NodeProbes& probes) {
   std::set<std::string> netdevs;
   for (const PingProbe& ping : probes.pings) netdevs.insert(ping.netdev);
   std::string text;
-  for (const std::string& netdev : netdevs) text += " " + ShellQuote(netdev);
+  for (const std::string& netdev : netdevs) text += " " + QuoteForShell(netdev);
   return text;
 }
 
-int Rounds(std::size_t probes, std::size_t lanes) {
+int ComputeRounds(std::size_t probes, std::size_t lanes) {
   return static_cast<int>((probes + lanes - 1) / lanes);
 }
 
 }  // namespace
 
-std::string VerifyScript(const NodeProbes& probes, std::string_view nonce) {
+std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce) {
   std::string functions = Replace(std::string(kFunctions), "@KILL@", std::to_string(kKillAfterS));
   functions = Replace(std::move(functions), "@PING@", std::to_string(kPingLimitS));
   functions = Replace(std::move(functions), "@SSH@", std::to_string(kSshLimitS));
@@ -124,31 +125,32 @@ std::string VerifyScript(const NodeProbes& probes, std::string_view nonce) {
   for (std::size_t i = 0; i < probes.pings.size(); ++i) {
     const PingProbe& ping = probes.pings[i];
     constexpr int kHeaders = 28;  // bytes: IPv4 without options, ICMP
-    pings.push_back(fmt::format("probe_ping {} {} {} {}\n", i, ShellQuote(ping.netdev),
-                                ShellQuote(ping.address), ping.mtu - kHeaders));
+    pings.push_back(fmt::format("probe_ping {} {} {} {}\n", i, QuoteForShell(ping.netdev),
+                                QuoteForShell(ping.address), ping.mtu - kHeaders));
   }
   std::vector<std::string> logins;
   for (std::size_t i = 0; i < probes.logins.size(); ++i) {
-    logins.push_back(fmt::format("probe_ssh {} {}\n", i, ShellQuote(probes.logins[i].host)));
+    logins.push_back(fmt::format("probe_ssh {} {}\n", i, QuoteForShell(probes.logins[i].host)));
   }
-  const std::string netdevs = Netdevs(probes);
+  const std::string netdevs = ListNetdevs(probes);
   const auto count_errors = [&netdevs](std::string_view when) {
     return netdevs.empty() ? "" : fmt::format("count_errors errors.{}{}\n", when, netdevs);
   };
-  return ScriptPreamble(nonce) +
+  return BuildScriptPreamble(nonce) +
          fmt::format("user={}\n",
-                     probes.user.empty() ? "${SUDO_USER:-$(id -un)}" : ShellQuote(probes.user)) +
-         functions + count_errors("before") + InLanes(pings, probes.first_ping, kPingLanes) +
-         InLanes(logins, probes.first_login, kSshLanes) + count_errors("after") +
+                     probes.user.empty() ? "${SUDO_USER:-$(id -un)}" : QuoteForShell(probes.user)) +
+         functions + count_errors("before") + RunInLanes(pings, probes.first_ping, kPingLanes) +
+         RunInLanes(logins, probes.first_login, kSshLanes) + count_errors("after") +
          std::string(kAnswer);
 }
 
-Milliseconds VerifyLimit(const NodeProbes& probes) {
+Milliseconds ComputeVerifyLimit(const NodeProbes& probes) {
   const int ping = 3 * (kPingLimitS + kKillAfterS) + 1;
   const int login = 2 * (kSshLimitS + kKillAfterS) + 1;
   const int counting = probes.pings.empty() ? 0 : 2 * (kPingLimitS + kKillAfterS);
-  return std::chrono::seconds(kSlackS + counting + Rounds(probes.pings.size(), kPingLanes) * ping +
-                              Rounds(probes.logins.size(), kSshLanes) * login);
+  return std::chrono::seconds(kSlackS + counting +
+                              ComputeRounds(probes.pings.size(), kPingLanes) * ping +
+                              ComputeRounds(probes.logins.size(), kSshLanes) * login);
 }
 
 }  // namespace reconciler

@@ -13,9 +13,9 @@ namespace reconciler {
 // in the probes' list; stdout of a frame begins with a line that holds the exit code. "jumbo.I" is
 // left out when nothing came back at "small.I". With pings, "errors.before" and "errors.after" hold
 // what JudgeErrors reads. Changes nothing on the node or on its peers.
-std::string VerifyScript(const NodeProbes& probes, std::string_view nonce);
+std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce);
 
 // What the script takes at most, with every probe running into its limit.
-Milliseconds VerifyLimit(const NodeProbes& probes);
+Milliseconds ComputeVerifyLimit(const NodeProbes& probes);
 
 }  // namespace reconciler

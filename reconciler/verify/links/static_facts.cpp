@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kPciKey = "host.pci.";  // and the address: the netdev that is there
 
-Check PortCheck(const RailPort& port, std::string what, std::string expected) {
-  return {.rung = Rung::kFacts,
+Check MakePortCheck(const RailPort& port, std::string what, std::string expected) {
+  return {.level = VerifyLevel::kFacts,
           .what = std::move(what),
           .from = port.node,
           .rail = port.rail,
@@ -29,7 +29,7 @@ Check PortCheck(const RailPort& port, std::string what, std::string expected) {
 // Line rates in Gb/s by node and cage.
 using Rates = std::map<std::pair<NodeName, std::string>, int>;
 
-Rates RatesOf(const Fabric& fabric) {
+Rates ListRates(const Fabric& fabric) {
   Rates rates;
   for (const Wire& wire : fabric.wires) {
     for (const PlugEnd* end : {&wire.a, &wire.b}) {
@@ -39,7 +39,7 @@ Rates RatesOf(const Fabric& fabric) {
   return rates;
 }
 
-int RateOf(const Rates& rates, const RailPort& port) {
+int FindRate(const Rates& rates, const RailPort& port) {
   const auto found = rates.find({port.node, port.cage});
   return found != rates.end() ? found->second : 0;
 }
@@ -53,17 +53,18 @@ void JudgeSpeed(Check& check, int gbps, const LinkFact& link) {
   }
 }
 
-std::vector<Check> PortQuestions(const RailPort& port, int gbps) {
-  return {PortCheck(port, "port", fmt::format("{} exists", port.netdev)),
-          PortCheck(port, "link", fmt::format("{} is up", port.netdev)),
-          PortCheck(port, "carrier", fmt::format("{} has carrier", port.netdev)),
-          PortCheck(port, "address", fmt::format("{} on {}", ToString(port.address), port.netdev)),
-          PortCheck(port, "mtu", fmt::format("mtu {} on {}", port.mtu, port.netdev)),
-          PortCheck(port, "speed",
+std::vector<Check> ListPortChecks(const RailPort& port, int gbps) {
+  return {
+      MakePortCheck(port, "port", fmt::format("{} exists", port.netdev)),
+      MakePortCheck(port, "link", fmt::format("{} is up", port.netdev)),
+      MakePortCheck(port, "carrier", fmt::format("{} has carrier", port.netdev)),
+      MakePortCheck(port, "address", fmt::format("{} on {}", ToString(port.address), port.netdev)),
+      MakePortCheck(port, "mtu", fmt::format("mtu {} on {}", port.mtu, port.netdev)),
+      MakePortCheck(port, "speed",
                     gbps > 0 ? fmt::format("{} Mb/s on {}", gbps * 1000, port.netdev) : "")};
 }
 
-std::string AddressesText(const LinkFact& link) {
+std::string FormatAddresses(const LinkFact& link) {
   std::vector<std::string> texts;
   for (const Ipv4Prefix& prefix : link.ipv4) texts.push_back(ToString(prefix));
   return texts.empty() ? "no address" : Join(texts, ", ");
@@ -78,11 +79,11 @@ void JudgeAddress(Check& check, const RailPort& port, const LinkFact& link,
     check.measured = ToString(port.address);
     return;
   }
-  SetFailed(check, Symptom::kAddressMissing, AddressesText(link));
+  SetFailed(check, Symptom::kAddressMissing, FormatAddresses(link));
   for (const auto& [netdev, other] : facts.links) {
     if (!has(other)) continue;
     check.evidence.push_back(
-        Printable(fmt::format("{} is on {} instead", ToString(port.address), netdev)));
+        MakePrintable(fmt::format("{} is on {} instead", ToString(port.address), netdev)));
   }
 }
 
@@ -94,7 +95,7 @@ void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, co
   if (!link.phys_port_name.empty() && link.phys_port_name != port.cage) {
     return SetFailed(check, Symptom::kPortElsewhere,
                      fmt::format("{} is {}, and {} in profile {}", port.netdev,
-                                 Printable(link.phys_port_name), port.cage, hardware->name));
+                                 MakePrintable(link.phys_port_name), port.cage, hardware->name));
   }
   const std::string& wanted = cage->twins[static_cast<std::size_t>(port.twin)].pci;
   for (const auto& [key, netdev] : facts.values) {
@@ -106,11 +107,11 @@ void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, co
     if (found.find(':') == std::string::npos) continue;  // a device on another bus
     return SetFailed(check, Symptom::kPortElsewhere,
                      fmt::format("{} is PCI function {}, and {} in profile {}", port.netdev,
-                                 Printable(found), wanted, hardware->name));
+                                 MakePrintable(found), wanted, hardware->name));
   }
 }
 
-// Wants the six questions of PortQuestions, in that order.
+// Wants the six questions of ListPortChecks, in that order.
 void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const Hardware* hardware,
                const NodeFacts& facts) {
   const auto found = facts.links.find(port.netdev);
@@ -150,13 +151,13 @@ std::optional<std::uint64_t> ParseLimit(std::string_view text) {
   return bytes;
 }
 
-std::string LimitText(std::uint64_t bytes) {
+std::string FormatLimit(std::uint64_t bytes) {
   if (bytes == kUnlimited) return "unlimited";
   return bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} bytes", bytes);
 }
 
 // nullopt: the manifest does not ask. Its numbers count KiB.
-std::optional<std::uint64_t> WantedMemlock(const ClusterSpec& cluster) {
+std::optional<std::uint64_t> ReadWantedMemlock(const ClusterSpec& cluster) {
   const Value* value = cluster.settings.Find("memlock");
   if (value == nullptr || value->IsNull()) return std::nullopt;
   const std::int64_t* kib = value->AsInteger();
@@ -172,8 +173,8 @@ constexpr LockContext kSession = {"memlock", "memlock.session"};
 constexpr LockContext kService = {"memlock-service", "memlock.service"};
 constexpr LockContext kUserService = {"memlock-user-service", "memlock.user_service"};
 
-Check MemlockCheck(const NodeName& node, const LockContext& context, std::uint64_t wanted) {
-  return {.what = std::string(context.what), .from = node, .expected = LimitText(wanted)};
+Check MakeMemlockCheck(const NodeName& node, const LockContext& context, std::uint64_t wanted) {
+  return {.what = std::string(context.what), .from = node, .expected = FormatLimit(wanted)};
 }
 
 // "soft A, hard B" counts as A.
@@ -185,10 +186,10 @@ std::string SoftLimit(const std::string& text) {
 
 void JudgeMemlock(Check& check, std::uint64_t wanted, const Observed<std::string>& fact) {
   if (const auto* unknown = std::get_if<Unknown>(&fact)) {
-    return SetCouldNotMeasure(check, Symptom::kFactUnknown, Printable(unknown->why));
+    return SetCouldNotMeasure(check, Symptom::kFactUnknown, MakePrintable(unknown->why));
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&fact)) {
-    return SetCouldNotMeasure(check, Symptom::kFactUnknown, Printable(unsupported->why));
+    return SetCouldNotMeasure(check, Symptom::kFactUnknown, MakePrintable(unsupported->why));
   }
   const std::string* text = Known(fact);
   const auto limit = text != nullptr ? ParseLimit(SoftLimit(*text)) : std::nullopt;
@@ -196,9 +197,9 @@ void JudgeMemlock(Check& check, std::uint64_t wanted, const Observed<std::string
     return SetCouldNotMeasure(
         check, Symptom::kFactUnknown,
         text == nullptr ? "the session's limit for locked memory was not found"
-                        : fmt::format("wanted a limit in bytes, found '{}'", Printable(*text)));
+                        : fmt::format("wanted a limit in bytes, found '{}'", MakePrintable(*text)));
   }
-  check.measured = LimitText(*limit);
+  check.measured = FormatLimit(*limit);
   if (*limit < wanted) SetFailed(check, Symptom::kMemlockLow, check.measured);
 }
 
@@ -216,16 +217,16 @@ void JudgeUserManager(Check& check, std::uint64_t wanted, const Observed<std::st
 
 void AddMemlock(std::vector<Check>& checks, const NodeName& node, std::uint64_t wanted,
                 const NodeFacts* facts) {
-  Check& session = checks.emplace_back(MemlockCheck(node, kSession, wanted));
+  Check& session = checks.emplace_back(MakeMemlockCheck(node, kSession, wanted));
   if (facts == nullptr) {
     return SetCouldNotMeasure(session, Symptom::kNodeUnreachable,
                               fmt::format("{} could not be reached", node));
   }
-  JudgeMemlock(session, wanted, ValueOf(*facts, std::string(kSession.fact)));
+  JudgeMemlock(session, wanted, FindValue(*facts, std::string(kSession.fact)));
   for (const LockContext& context : {kService, kUserService}) {
     const auto fact = facts->values.find(std::string(context.fact));
     if (fact == facts->values.end()) continue;  // not asked for
-    Check& check = checks.emplace_back(MemlockCheck(node, context, wanted));
+    Check& check = checks.emplace_back(MakeMemlockCheck(node, context, wanted));
     if (context.what == kUserService.what) {
       JudgeUserManager(check, wanted, fact->second);
     } else {
@@ -237,11 +238,11 @@ void AddMemlock(std::vector<Check>& checks, const NodeName& node, std::uint64_t 
 }  // namespace
 
 std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
-                              const ClusterFacts& facts, Rung up_to) {
+                              const ClusterFacts& facts, VerifyLevel up_to) {
   std::vector<Check> checks;
-  const auto wanted_memlock = WantedMemlock(cluster);
-  const Rates rates = RatesOf(fabric);
-  const UsualLanes usual_lanes = LanesOfMost(cluster, fabric, facts);
+  const auto wanted_memlock = ReadWantedMemlock(cluster);
+  const Rates rates = ListRates(fabric);
+  const UsualLanes usual_lanes = FindUsualLanes(cluster, fabric, facts);
   for (const NodeSpec& node : cluster.nodes) {
     const auto known = facts.nodes.find(node.name);
     const NodeFacts* node_facts = known == facts.nodes.end() ? nullptr : &known->second;
@@ -251,9 +252,9 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
     };
     if (const auto ports = fabric.ports.find(node.name); ports != fabric.ports.end()) {
       for (const RailPort& port : ports->second) {
-        std::vector<Check> questions = PortQuestions(port, RateOf(rates, port));
+        std::vector<Check> questions = ListPortChecks(port, FindRate(rates, port));
         if (node_facts != nullptr) {
-          JudgePort(questions, port, RateOf(rates, port), cluster.FindHardware(node.hardware),
+          JudgePort(questions, port, FindRate(rates, port), cluster.FindHardware(node.hardware),
                     *node_facts);
           AskEthtool(cluster, usual_lanes, port, *node_facts, questions);
         } else {
@@ -262,8 +263,9 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
         checks.insert(checks.end(), questions.begin(), questions.end());
       }
       if (node_facts != nullptr) {
-        const std::vector<Check> devices = CheckDevices(
-            cluster.FindHardware(node.hardware), ports->second, *node_facts, up_to >= Rung::kRdma);
+        const std::vector<Check> devices =
+            CheckDevices(cluster.FindHardware(node.hardware), ports->second, *node_facts,
+                         up_to >= VerifyLevel::kRdma);
         checks.insert(checks.end(), devices.begin(), devices.end());
       }
     }

@@ -51,15 +51,15 @@ constexpr Remedy kRemedies[] = {
      "there"},
 };
 
-const RailEnd& TroubledEnd(const Transfer& transfer, const RailWrite& rail) {
+const RailEnd& FindTroubledEnd(const Transfer& transfer, const RailWrite& rail) {
   return transfer.trouble_node == transfer.to ? rail.to : rail.from;
 }
 
 // Of several rails at work, one is in trouble.
-const RailWrite& Troubled(const Transfer& transfer, const RailWrite& rail) {
+const RailWrite& FindTroubled(const Transfer& transfer, const RailWrite& rail) {
   const auto found =
       std::find_if(transfer.rails.begin(), transfer.rails.end(), [&](const RailWrite& one) {
-        return TroubledEnd(transfer, one).hca == transfer.trouble->hca;
+        return FindTroubledEnd(transfer, one).hca == transfer.trouble->hca;
       });
   return found == transfer.rails.end() ? rail : *found;
 }
@@ -89,8 +89,8 @@ constexpr std::string_view kMarkCounters[] = {"np_ecn_marked_roce_packets", "np_
                                               "rp_cnp_handled"};
 
 // As "spark-1 rocep1s0f1: out_of_sequence +82".
-std::vector<std::string> Grown(const Transfer& transfer, const RailWrite& rail,
-                               std::span<const std::string_view> names) {
+std::vector<std::string> ListGrown(const Transfer& transfer, const RailWrite& rail,
+                                   std::span<const std::string_view> names) {
   std::vector<std::string> lines;
   const auto add = [&](const NodeName& node, const std::string& hca,
                        const spark_verify::Counters& counters) {
@@ -98,7 +98,7 @@ std::vector<std::string> Grown(const Transfer& transfer, const RailWrite& rail,
     if (device == counters.end()) return;
     for (const auto& [name, growth] : device->second) {
       if (std::find(names.begin(), names.end(), name) == names.end()) continue;
-      lines.push_back(Printable(fmt::format("{} {}: {} +{}", node, hca, name, growth)));
+      lines.push_back(MakePrintable(fmt::format("{} {}: {} +{}", node, hca, name, growth)));
     }
   };
   add(transfer.from, rail.from.hca, transfer.from_counters);
@@ -106,7 +106,7 @@ std::vector<std::string> Grown(const Transfer& transfer, const RailWrite& rail,
   return lines;
 }
 
-std::vector<NodeName> Both(const Transfer& transfer) { return {transfer.from, transfer.to}; }
+std::vector<NodeName> ListBoth(const Transfer& transfer) { return {transfer.from, transfer.to}; }
 
 constexpr double kDetour = 6;       // Gb/s: what a CPU forwards
 constexpr int kFastLink = 100'000;  // Mb/s: a Spark's, or half of it behind a switch's breakout
@@ -122,11 +122,11 @@ bool IsHarness(const spark_verify::Trouble& trouble) {
          std::end(kHarnessCodes);
 }
 
-Cause OfTrouble(const Transfer& transfer, const RailWrite& rail) {
+Cause ExplainTrouble(const Transfer& transfer, const RailWrite& rail) {
   const spark_verify::Trouble& trouble = *transfer.trouble;
   const NodeName node = transfer.trouble_node.empty() ? transfer.from : transfer.trouble_node;
-  const RailWrite& troubled = Troubled(transfer, rail);
-  const RailEnd& end = TroubledEnd(transfer, troubled);
+  const RailWrite& troubled = FindTroubled(transfer, rail);
+  const RailEnd& end = FindTroubledEnd(transfer, troubled);
   for (const Remedy& remedy : kRemedies) {
     if (trouble.text.find(remedy.text) == std::string::npos) continue;
     const auto fill = [&](std::string_view text) {
@@ -143,10 +143,10 @@ Cause OfTrouble(const Transfer& transfer, const RailWrite& rail) {
           fmt::format("the write test failed on {}", node),
           trouble.hint.empty()
               ? fmt::format("run `verify --level rdma` again and look at dmesg of {}", node)
-              : Printable(trouble.hint)};
+              : MakePrintable(trouble.hint)};
 }
 
-Cause SpeedUntold(const Transfer& transfer, const RailWrite& rail) {
+Cause ExplainUnknownSpeed(const Transfer& transfer, const RailWrite& rail) {
   const bool from = rail.from.limits.link_mbps <= 0;
   const NodeName& node = from ? transfer.from : transfer.to;
   const std::string& netdev = from ? rail.from.netdev : rail.to.netdev;
@@ -158,13 +158,13 @@ Cause SpeedUntold(const Transfer& transfer, const RailWrite& rail) {
           fmt::format("look at `ethtool {}` on {}", netdev, node)};
 }
 
-Cause Implausible(const Transfer& transfer, const RailWrite& rail) {
-  return {"measurement-invalid", Both(transfer),
-          fmt::format("the figure for {} cannot be true", RailName(rail.rail)),
+Cause ExplainImplausible(const Transfer& transfer, const RailWrite& rail) {
+  return {"measurement-invalid", ListBoth(transfer),
+          fmt::format("the figure for {} cannot be true", FormatRailName(rail.rail)),
           "run verify again while nothing else uses the fabric"};
 }
 
-Cause SmallMtu(const Transfer& transfer, const RailWrite& rail) {
+Cause ExplainSmallMtu(const Transfer& transfer, const RailWrite& rail) {
   const bool from = rail.from.active_mtu < rail.wanted_mtu;
   const NodeName& node = from ? transfer.from : transfer.to;
   const std::string& netdev = from ? rail.from.netdev : rail.to.netdev;
@@ -176,7 +176,7 @@ Cause SmallMtu(const Transfer& transfer, const RailWrite& rail) {
           fmt::format("apply the manifest, which sets the MTU of {} on {}", netdev, node)};
 }
 
-std::optional<Cause> NarrowPcie(const Transfer& transfer, const RailWrite& rail) {
+std::optional<Cause> ExplainNarrowPcie(const Transfer& transfer, const RailWrite& rail) {
   constexpr int kLanes = 4;  // of each function of a Spark's ConnectX-7
   for (const bool from : {true, false}) {
     const spark_verify::Limits& limits = from ? rail.from.limits : rail.to.limits;
@@ -196,64 +196,65 @@ std::optional<Cause> NarrowPcie(const Transfer& transfer, const RailWrite& rail)
   return std::nullopt;
 }
 
-Cause OneRail(const Transfer& transfer, const RailWrite& rail) {
-  return {"one-rail", Both(transfer),
+Cause ExplainOneRail(const Transfer& transfer, const RailWrite& rail) {
+  return {"one-rail", ListBoth(transfer),
           fmt::format("{} carries nothing while the other rail is at work, and all its speed alone",
-                      RailName(rail.rail)),
+                      FormatRailName(rail.rail)),
           "look at routes and ARP (arp_ignore, arp_announce): both rails must not share a subnet"};
 }
 
-std::vector<std::string> LossEvidence(const Transfer& transfer, const RailWrite& rail) {
-  return Grown(transfer, rail, kLossCounters);
+std::vector<std::string> ListLossEvidence(const Transfer& transfer, const RailWrite& rail) {
+  return ListGrown(transfer, rail, kLossCounters);
 }
 
-std::vector<std::string> MarkEvidence(const Transfer& transfer, const RailWrite& rail) {
-  return Grown(transfer, rail, kMarkCounters);
+std::vector<std::string> ListMarkEvidence(const Transfer& transfer, const RailWrite& rail) {
+  return ListGrown(transfer, rail, kMarkCounters);
 }
 
-bool LooksLikeDetour(const RailWrite& rail) { return rail.gbps < kDetour && HasFastLink(rail); }
+bool IsLikelyDetour(const RailWrite& rail) { return rail.gbps < kDetour && HasFastLink(rail); }
 
-Cause Loss(const Transfer& transfer, const RailWrite& rail) {
-  return {"packets-lost", Both(transfer),
-          fmt::format("packets are lost on {} between {} and {}", RailName(rail.rail),
+Cause ExplainLoss(const Transfer& transfer, const RailWrite& rail) {
+  return {"packets-lost", ListBoth(transfer),
+          fmt::format("packets are lost on {} between {} and {}", FormatRailName(rail.rail),
                       transfer.from, transfer.to),
           "reseat or change the cable; on a switch look at drops, and turn on flow control or ECN"};
 }
 
-Cause Congested(const Transfer& transfer, const RailWrite& rail) {
-  return {"congestion", Both(transfer),
-          fmt::format("a switch marks packets on {}, so that {} sends slower", RailName(rail.rail),
-                      transfer.from),
+Cause ExplainCongestion(const Transfer& transfer, const RailWrite& rail) {
+  return {"congestion", ListBoth(transfer),
+          fmt::format("a switch marks packets on {}, so that {} sends slower",
+                      FormatRailName(rail.rail), transfer.from),
           "look at what else passes that switch, and at its ECN thresholds"};
 }
 
-Cause Slow(const Transfer& transfer, const RailWrite& rail, double back, double enough) {
+Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, double enough) {
   constexpr double kDegraded = 25;  // Gb/s: a ConnectX-7 in its degraded state stays below
   if (rail.gbps < kDetour) {
-    return {"detour", Both(transfer),
-            fmt::format("{} takes a detour: this is what a CPU forwards", RailName(rail.rail)),
-            "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
-            "switch blocks (STP)"};
+    return {
+        "detour", ListBoth(transfer),
+        fmt::format("{} takes a detour: this is what a CPU forwards", FormatRailName(rail.rail)),
+        "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
+        "switch blocks (STP)"};
   }
   if (rail.gbps < kDegraded && HasFastLink(rail)) {
-    return {"nic-degraded", Both(transfer),
+    return {"nic-degraded", ListBoth(transfer),
             fmt::format("a ConnectX of {} or {} is degraded: the link is healthy and no counter "
                         "grows",
                         transfer.from, transfer.to),
             "shut both down, take their power away for a minute, and update the firmware"};
   }
   if (back >= enough) {
-    return {"asymmetry", Both(transfer),
-            fmt::format("{} is slow from {} to {} only", RailName(rail.rail), transfer.from,
+    return {"asymmetry", ListBoth(transfer),
+            fmt::format("{} is slow from {} to {} only", FormatRailName(rail.rail), transfer.from,
                         transfer.to),
             fmt::format("look at load and flow control of {}, which sends, and of {}, which "
                         "receives",
                         transfer.from, transfer.to)};
   }
-  return {
-      "rdma-slow", Both(transfer),
-      fmt::format("{} is slower than its link, and nothing measured says why", RailName(rail.rail)),
-      "run verify again while nothing else uses the fabric or the processors"};
+  return {"rdma-slow", ListBoth(transfer),
+          fmt::format("{} is slower than its link, and nothing measured says why",
+                      FormatRailName(rail.rail)),
+          "run verify again while nothing else uses the fabric or the processors"};
 }
 
 }  // namespace reconciler

@@ -13,23 +13,23 @@ namespace reconciler {
 bool IsHarness(const spark_verify::Trouble& trouble);
 
 // Of the rail that the trouble is about, or of this one where it is about none.
-Cause OfTrouble(const Transfer& transfer, const RailWrite& rail);
+Cause ExplainTrouble(const Transfer& transfer, const RailWrite& rail);
 // An adapter of hardware whose link tells no speed.
-Cause SpeedUntold(const Transfer& transfer, const RailWrite& rail);
-Cause Implausible(const Transfer& transfer, const RailWrite& rail);
-Cause SmallMtu(const Transfer& transfer, const RailWrite& rail);
-std::optional<Cause> NarrowPcie(const Transfer& transfer, const RailWrite& rail);
-Cause OneRail(const Transfer& transfer, const RailWrite& rail);
+Cause ExplainUnknownSpeed(const Transfer& transfer, const RailWrite& rail);
+Cause ExplainImplausible(const Transfer& transfer, const RailWrite& rail);
+Cause ExplainSmallMtu(const Transfer& transfer, const RailWrite& rail);
+std::optional<Cause> ExplainNarrowPcie(const Transfer& transfer, const RailWrite& rail);
+Cause ExplainOneRail(const Transfer& transfer, const RailWrite& rail);
 // Counters that grow only where packets were lost, as "spark-1 rocep1s0f1: out_of_sequence +82".
-std::vector<std::string> LossEvidence(const Transfer& transfer, const RailWrite& rail);
+std::vector<std::string> ListLossEvidence(const Transfer& transfer, const RailWrite& rail);
 // So slow on a fast link that packets lost on the way are no cause of their own.
-bool LooksLikeDetour(const RailWrite& rail);
-Cause Loss(const Transfer& transfer, const RailWrite& rail);
+bool IsLikelyDetour(const RailWrite& rail);
+Cause ExplainLoss(const Transfer& transfer, const RailWrite& rail);
 // Counters that grow where a switch marks packets (ECN), in the same form.
-std::vector<std::string> MarkEvidence(const Transfer& transfer, const RailWrite& rail);
-Cause Congested(const Transfer& transfer, const RailWrite& rail);
+std::vector<std::string> ListMarkEvidence(const Transfer& transfer, const RailWrite& rail);
+Cause ExplainCongestion(const Transfer& transfer, const RailWrite& rail);
 // By the speed alone. `back`: the other direction of the same rail with as many rails at work, 0
 // where not measured; `enough`: what would have passed (both Gb/s).
-Cause Slow(const Transfer& transfer, const RailWrite& rail, double back, double enough);
+Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, double enough);
 
 }  // namespace reconciler

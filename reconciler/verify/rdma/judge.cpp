@@ -20,11 +20,11 @@ constexpr double kInvalid = 1.03;  // above it nothing was measured
 
 constexpr std::string_view kAllRight = "all data acknowledged and right";
 
-std::string Gbps(double value) { return fmt::format("{:.1f} Gb/s", value); }
+std::string FormatGbps(double value) { return fmt::format("{:.1f} Gb/s", value); }
 
-std::string Measured(const RailWrite& rail) {
-  if (rail.latency_us <= 0) return Gbps(rail.gbps);
-  return fmt::format("{}, {:.1f} µs", Gbps(rail.gbps), rail.latency_us);
+std::string DescribeMeasured(const RailWrite& rail) {
+  if (rail.latency_us <= 0) return FormatGbps(rail.gbps);
+  return fmt::format("{}, {:.1f} µs", FormatGbps(rail.gbps), rail.latency_us);
 }
 
 class Judge {
@@ -33,30 +33,32 @@ class Judge {
   RdmaJudgement Run();
 
  private:
-  Check CheckOf(const Transfer& transfer, const RailWrite& rail) const;
+  Check MakeCheck(const Transfer& transfer, const RailWrite& rail) const;
   // Judges one rail of one transfer; a cause, where it did not pass.
-  std::optional<Cause> Look(const Transfer& transfer, const RailWrite& rail, Check& check) const;
-  std::optional<Cause> LookAtSpeed(const Transfer& transfer, const RailWrite& rail, double roofline,
-                                   Check& check) const;
-  static std::optional<Cause> LookAtData(const Transfer& transfer, const RailWrite& rail,
-                                         Check& check);
+  std::optional<Cause> JudgeTransfer(const Transfer& transfer, const RailWrite& rail,
+                                     Check& check) const;
+  std::optional<Cause> JudgeSpeed(const Transfer& transfer, const RailWrite& rail, double roofline,
+                                  Check& check) const;
+  static std::optional<Cause> JudgeData(const Transfer& transfer, const RailWrite& rail,
+                                        Check& check);
   // Gb/s of that rail in the transfer of so many rails at once; 0: not measured.
-  double SpeedOf(const NodeName& from, const NodeName& to, int rail, std::size_t at_once) const;
+  double ComputeSpeed(const NodeName& from, const NodeName& to, int rail,
+                      std::size_t at_once) const;
 
   const std::vector<Transfer>& transfers_;
   RdmaJudgement judgement_ = {};
 };
 
-Check Judge::CheckOf(const Transfer& transfer, const RailWrite& rail) const {
-  return {.rung = Rung::kRdma,
+Check Judge::MakeCheck(const Transfer& transfer, const RailWrite& rail) const {
+  return {.level = VerifyLevel::kRdma,
           .what = transfer.rails.size() == 1 ? "write-alone" : "write-together",
           .from = transfer.from,
           .to = transfer.to,
           .rail = rail.rail};
 }
 
-double Judge::SpeedOf(const NodeName& from, const NodeName& to, int rail,
-                      std::size_t at_once) const {
+double Judge::ComputeSpeed(const NodeName& from, const NodeName& to, int rail,
+                           std::size_t at_once) const {
   for (const Transfer& transfer : transfers_) {
     if (transfer.from != from || transfer.to != to || transfer.rails.size() != at_once ||
         transfer.trouble) {
@@ -69,62 +71,64 @@ double Judge::SpeedOf(const NodeName& from, const NodeName& to, int rail,
   return 0;
 }
 
-std::optional<Cause> Judge::LookAtSpeed(const Transfer& transfer, const RailWrite& rail,
-                                        double roofline, Check& check) const {
-  check.expected = fmt::format("at least {} of {}", Gbps(kPass * roofline), Gbps(roofline));
+std::optional<Cause> Judge::JudgeSpeed(const Transfer& transfer, const RailWrite& rail,
+                                       double roofline, Check& check) const {
+  check.expected =
+      fmt::format("at least {} of {}", FormatGbps(kPass * roofline), FormatGbps(roofline));
   if (rail.gbps > kInvalid * roofline) {
     check.outcome = Outcome::kCouldNotMeasure;
-    check.why = fmt::format("{} is more than the link can carry", Gbps(rail.gbps));
-    return Implausible(transfer, rail);
+    check.why = fmt::format("{} is more than the link can carry", FormatGbps(rail.gbps));
+    return ExplainImplausible(transfer, rail);
   }
-  if (const auto narrow = NarrowPcie(transfer, rail)) {
+  if (const auto narrow = ExplainNarrowPcie(transfer, rail)) {
     check.outcome = Outcome::kFail;
     return narrow;
   }
   if (rail.gbps >= kPass * roofline && check.evidence.empty()) return std::nullopt;
   check.outcome = Outcome::kFail;
   // What a CPU forwards it also drops.
-  if (!check.evidence.empty() && !LooksLikeDetour(rail)) return Loss(transfer, rail);
-  if (auto busy = Busy(transfer, rail)) return busy;
+  if (!check.evidence.empty() && !IsLikelyDetour(rail)) return ExplainLoss(transfer, rail);
+  if (auto busy = FindBusy(transfer, rail)) return busy;
   if (transfer.rails.size() > 1) {
-    const double alone = SpeedOf(transfer.from, transfer.to, rail.rail, 1);
-    if (alone >= kPass * roofline && rail.gbps < 0.1 * alone) return OneRail(transfer, rail);
+    const double alone = ComputeSpeed(transfer.from, transfer.to, rail.rail, 1);
+    if (alone >= kPass * roofline && rail.gbps < 0.1 * alone) return ExplainOneRail(transfer, rail);
   }
   if (check.evidence.empty()) {
-    check.evidence = MarkEvidence(transfer, rail);
-    if (!check.evidence.empty()) return Congested(transfer, rail);
+    check.evidence = ListMarkEvidence(transfer, rail);
+    if (!check.evidence.empty()) return ExplainCongestion(transfer, rail);
   }
-  return Slow(transfer, rail, SpeedOf(transfer.to, transfer.from, rail.rail, transfer.rails.size()),
-              kPass * roofline);
+  return ExplainSlow(transfer, rail,
+                     ComputeSpeed(transfer.to, transfer.from, rail.rail, transfer.rails.size()),
+                     kPass * roofline);
 }
 
 // How fast it should have been, nothing tells: of devices made of software nothing can. Of them it
 // is judged that the data went over, by the right rail and unharmed; what they sent twice is told
 // and no fault, for on shared processors packets come late.
-std::optional<Cause> Judge::LookAtData(const Transfer& transfer, const RailWrite& rail,
-                                       Check& check) {
+std::optional<Cause> Judge::JudgeData(const Transfer& transfer, const RailWrite& rail,
+                                      Check& check) {
   if (rail.from.limits.hardware || rail.to.limits.hardware) {
     check.outcome = Outcome::kCouldNotMeasure;
     check.why = "an end tells no speed of its link";
-    return SpeedUntold(transfer, rail);
+    return ExplainUnknownSpeed(transfer, rail);
   }
   return std::nullopt;
 }
 
-std::optional<Cause> Judge::Look(const Transfer& transfer, const RailWrite& rail,
-                                 Check& check) const {
+std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWrite& rail,
+                                          Check& check) const {
   if (!transfer.skipped.empty()) {
     check.outcome = Outcome::kSkipped;
     check.why = transfer.skipped;
     return std::nullopt;
   }
   if (transfer.trouble) {
-    Cause cause = OfTrouble(transfer, rail);
+    Cause cause = ExplainTrouble(transfer, rail);
     // Beside a rail that broke another one proved nothing.
     const bool blameless =
         IsHarness(*transfer.trouble) || cause.rail.value_or(rail.rail) != rail.rail;
     check.outcome = blameless ? Outcome::kCouldNotMeasure : Outcome::kFail;
-    (blameless ? check.why : check.measured) = Printable(transfer.trouble->text);
+    (blameless ? check.why : check.measured) = MakePrintable(transfer.trouble->text);
     check.expected = kAllRight;
     return cause;
   }
@@ -132,35 +136,35 @@ std::optional<Cause> Judge::Look(const Transfer& transfer, const RailWrite& rail
     check.outcome = Outcome::kCouldNotMeasure;
     check.expected = "some data in the time measured";
     check.why = "no data in the time measured";
-    return Implausible(transfer, rail);
+    return ExplainImplausible(transfer, rail);
   }
-  check.measured = Measured(rail);
-  if (auto unproven = NotProven(transfer, rail)) {
+  check.measured = DescribeMeasured(rail);
+  if (auto unproven = FindUnproven(transfer, rail)) {
     check.outcome = unproven->fails ? Outcome::kFail : Outcome::kCouldNotMeasure;
     check.expected = fmt::format("all bytes counted by {} and {}", rail.from.hca, rail.to.hca);
     (unproven->fails ? check.measured : check.why) = unproven->measured;
     return unproven->cause;
   }
-  check.evidence = LossEvidence(transfer, rail);
+  check.evidence = ListLossEvidence(transfer, rail);
   const int mtu = std::min(rail.from.active_mtu, rail.to.active_mtu);
   if (mtu < rail.wanted_mtu) {
     check.outcome = Outcome::kFail;
     check.expected = fmt::format("packets of {} bytes", rail.wanted_mtu);
     check.measured += fmt::format(" in packets of {} bytes", mtu);
-    return SmallMtu(transfer, rail);
+    return ExplainSmallMtu(transfer, rail);
   }
   if (const auto roofline = Roofline(transfer, rail)) {
-    return LookAtSpeed(transfer, rail, *roofline, check);
+    return JudgeSpeed(transfer, rail, *roofline, check);
   }
   check.expected = kAllRight;
-  return LookAtData(transfer, rail, check);
+  return JudgeData(transfer, rail, check);
 }
 
 RdmaJudgement Judge::Run() {
   for (const Transfer& transfer : transfers_) {
     for (const RailWrite& rail : transfer.rails) {
-      Check check = CheckOf(transfer, rail);
-      auto cause = Look(transfer, rail, check);
+      Check check = MakeCheck(transfer, rail);
+      auto cause = JudgeTransfer(transfer, rail, check);
       if (cause) AddFinding(check, std::move(*cause), judgement_.findings);
       judgement_.checks.push_back(std::move(check));
     }

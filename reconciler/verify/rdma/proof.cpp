@@ -24,16 +24,17 @@ struct Direction {
 constexpr Direction kSent = {"port_xmit_data", "sent_pkts"};
 constexpr Direction kReceived = {"port_rcv_data", "rcvd_pkts"};
 
-double Count(const Counters& growth, const std::string& hca, std::string_view name) {
+double FindCount(const Counters& growth, const std::string& hca, std::string_view name) {
   const auto device = growth.find(hca);
   if (device == growth.end()) return 0;
   const auto counter = device->second.find(std::string(name));
   return counter == device->second.end() ? 0 : static_cast<double>(counter->second);
 }
 
-double Bytes(const Counters& growth, const std::string& hca, const Direction& direction, int mtu) {
-  const double data = 4 * Count(growth, hca, direction.data);
-  return data > 0 ? data : mtu * Count(growth, hca, direction.packets);
+double ComputeBytes(const Counters& growth, const std::string& hca, const Direction& direction,
+                    int mtu) {
+  const double data = 4 * FindCount(growth, hca, direction.data);
+  return data > 0 ? data : mtu * FindCount(growth, hca, direction.packets);
 }
 
 struct Side {
@@ -44,14 +45,15 @@ struct Side {
 };
 
 // The adapter of that node that carried this rail's bytes beside its own; "": none.
-std::string Elsewhere(const Transfer& transfer, const RailWrite& rail, const Side& side, int mtu) {
+std::string DescribeElsewhere(const Transfer& transfer, const RailWrite& rail, const Side& side,
+                              int mtu) {
   for (const auto& [hca, counters] : side.growth) {
     if (hca == (rail.*side.end).hca) continue;
     double own = 0;
     for (const RailWrite& other : transfer.rails) {
       if ((other.*side.end).hca == hca) own += static_cast<double>(other.bytes);
     }
-    const double carried = Bytes(side.growth, hca, side.direction, mtu);
+    const double carried = ComputeBytes(side.growth, hca, side.direction, mtu);
     if (carried - own >= kElsewhere * static_cast<double>(rail.bytes)) return hca;
   }
   return {};
@@ -60,7 +62,7 @@ std::string Elsewhere(const Transfer& transfer, const RailWrite& rail, const Sid
 Unproven Explain(const Transfer& transfer, const RailWrite& rail, const Side& side, int mtu,
                  double carried) {
   const std::string& hca = (rail.*side.end).hca;
-  const std::string other = Elsewhere(transfer, rail, side, mtu);
+  const std::string other = DescribeElsewhere(transfer, rail, side, mtu);
   const std::string measured =
       fmt::format("{:.1f} MB of {:.1f} MB by the counters of {} on {}", carried / 1e6,
                   static_cast<double>(rail.bytes) / 1e6, hca, side.node);
@@ -69,8 +71,8 @@ Unproven Explain(const Transfer& transfer, const RailWrite& rail, const Side& si
             .measured = measured,
             .cause = {"wrong-rail",
                       {side.node},
-                      fmt::format("{} of {} carried the data of {}", Printable(other), side.node,
-                                  RailName(rail.rail)),
+                      fmt::format("{} of {} carried the data of {}", MakePrintable(other),
+                                  side.node, FormatRailName(rail.rail)),
                       fmt::format("look at `rdma link` on {}: which adapter belongs to {}",
                                   side.node, (rail.*side.end).netdev)}};
   }
@@ -78,22 +80,22 @@ Unproven Explain(const Transfer& transfer, const RailWrite& rail, const Side& si
           .cause = {"rail-unproven",
                     {side.node},
                     fmt::format("no counter of {} shows that {} carried the data", side.node,
-                                RailName(rail.rail)),
+                                FormatRailName(rail.rail)),
                     fmt::format("look at /sys/class/infiniband/{}/ports/1/counters on {}", hca,
                                 side.node)}};
 }
 
-std::array<Side, 2> SidesOf(const Transfer& transfer) {
+std::array<Side, 2> ListSides(const Transfer& transfer) {
   return {Side{transfer.from, transfer.from_counters, &RailWrite::from, kSent},
           Side{transfer.to, transfer.to_counters, &RailWrite::to, kReceived}};
 }
 
 }  // namespace
 
-std::optional<Unproven> NotProven(const Transfer& transfer, const RailWrite& rail) {
+std::optional<Unproven> FindUnproven(const Transfer& transfer, const RailWrite& rail) {
   const int mtu = std::min(rail.from.active_mtu, rail.to.active_mtu);
-  for (const Side& side : SidesOf(transfer)) {
-    const double carried = Bytes(side.growth, (rail.*side.end).hca, side.direction, mtu);
+  for (const Side& side : ListSides(transfer)) {
+    const double carried = ComputeBytes(side.growth, (rail.*side.end).hca, side.direction, mtu);
     if (carried < kProof * static_cast<double>(rail.bytes)) {
       return Explain(transfer, rail, side, mtu, carried);
     }
@@ -101,10 +103,10 @@ std::optional<Unproven> NotProven(const Transfer& transfer, const RailWrite& rai
   return std::nullopt;
 }
 
-std::optional<Cause> Busy(const Transfer& transfer, const RailWrite& rail) {
-  for (const Side& side : SidesOf(transfer)) {
+std::optional<Cause> FindBusy(const Transfer& transfer, const RailWrite& rail) {
+  for (const Side& side : ListSides(transfer)) {
     const std::string& hca = (rail.*side.end).hca;
-    const double carried = 4 * Count(side.growth, hca, side.direction.data);
+    const double carried = 4 * FindCount(side.growth, hca, side.direction.data);
     if (carried < (1 + kBusy) * static_cast<double>(rail.bytes)) continue;
     return Cause{"fabric-busy",
                  {side.node},

@@ -14,9 +14,9 @@ struct Unproven {
   std::string measured = {};
   Cause cause = {};
 };
-std::optional<Unproven> NotProven(const Transfer& transfer, const RailWrite& rail);
+std::optional<Unproven> FindUnproven(const Transfer& transfer, const RailWrite& rail);
 
 // Something else wrote over the same adapter at the same time, by its counters of bytes.
-std::optional<Cause> Busy(const Transfer& transfer, const RailWrite& rail);
+std::optional<Cause> FindBusy(const Transfer& transfer, const RailWrite& rail);
 
 }  // namespace reconciler

@@ -8,8 +8,8 @@ namespace reconciler {
 namespace {
 
 // How many rails of the transfer share `part` with this one; one where nothing is known of it.
-double Sharing(const Transfer& transfer, const RailWrite& rail, RailEnd RailWrite::*end,
-               std::string RailEnd::*part) {
+double CountSharing(const Transfer& transfer, const RailWrite& rail, RailEnd RailWrite::*end,
+                    std::string RailEnd::*part) {
   const std::string& own = rail.*end.*part;
   if (own.empty()) return 1;
   return static_cast<double>(
@@ -25,12 +25,12 @@ std::optional<double> Roofline(const Transfer& transfer, const RailWrite& rail) 
   for (RailEnd RailWrite::*end : {&RailWrite::from, &RailWrite::to}) {
     const spark_verify::Limits& limits = (rail.*end).limits;
     if (limits.link_mbps <= 0) return std::nullopt;
-    const double link = RdmaWirePayload(limits.link_mbps / 1000.0, mtu) /
-                        Sharing(transfer, rail, end, &RailEnd::cage);
+    const double link = ComputeRdmaWirePayload(limits.link_mbps / 1000.0, mtu) /
+                        CountSharing(transfer, rail, end, &RailEnd::cage);
     most = std::min(most.value_or(link), link);
     if (limits.pcie_width <= 0 || limits.pcie_gts <= 0) continue;
-    most = std::min(*most, PciePayload(limits.pcie_gts, limits.pcie_width) /
-                               Sharing(transfer, rail, end, &RailEnd::pcie));
+    most = std::min(*most, ComputePciePayload(limits.pcie_gts, limits.pcie_width) /
+                               CountSharing(transfer, rail, end, &RailEnd::pcie));
   }
   if (transfer.uplink_gbps > 0) {
     most = std::min(*most, transfer.uplink_gbps / static_cast<double>(transfer.rails.size()));

@@ -8,7 +8,7 @@
 
 #include "reconciler/fabric/roofline.h"
 #include "reconciler/node/node_program.h"
-#include "reconciler/verify/exchange/joined.h"
+#include "reconciler/verify/exchange/relay.h"
 
 namespace reconciler {
 namespace {
@@ -29,8 +29,8 @@ const NodeSpec* FindNode(const ClusterSpec& cluster, const NodeName& name) {
 }
 
 // 2 MiB in flight fill a 200 Gb/s link many times over, and a slow device is done with them soon.
-std::vector<std::string> Words(const std::string& program, const Ports& ports, bool from,
-                               const RdmaOptions& options) {
+std::vector<std::string> BuildArguments(const std::string& program, const Ports& ports, bool from,
+                                        const RdmaOptions& options) {
   std::vector<std::string> words = {program, "write"};
   for (const auto& [a, b] : ports) {
     const RailPort& own = from ? a : b;
@@ -47,7 +47,7 @@ std::vector<std::string> Words(const std::string& program, const Ports& ports, b
 }
 
 // The PCIe device of a port by its hardware's profile; empty: the profile has none.
-std::string PcieOf(const ClusterSpec& cluster, const RailPort& port) {
+std::string FindPcie(const ClusterSpec& cluster, const RailPort& port) {
   const NodeSpec* node = FindNode(cluster, port.node);
   const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
   const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
@@ -55,22 +55,23 @@ std::string PcieOf(const ClusterSpec& cluster, const RailPort& port) {
   return cage != nullptr && twin < cage->twins.size() ? cage->twins[twin].PciDevice() : "";
 }
 
-RailEnd EndOf(const ClusterSpec& cluster, const RailPort& port) {
-  return {.hca = port.hca, .netdev = port.netdev, .cage = port.cage, .pcie = PcieOf(cluster, port)};
+RailEnd MakeRailEnd(const ClusterSpec& cluster, const RailPort& port) {
+  return {
+      .hca = port.hca, .netdev = port.netdev, .cage = port.cage, .pcie = FindPcie(cluster, port)};
 }
 
-Transfer Empty(const ClusterSpec& cluster, const Ports& ports) {
+Transfer MakeTransfer(const ClusterSpec& cluster, const Ports& ports) {
   Transfer transfer{.from = ports.front().first.node, .to = ports.front().second.node};
   for (const auto& [from, to] : ports) {
     transfer.rails.push_back({.rail = from.rail,
-                              .from = EndOf(cluster, from),
-                              .to = EndOf(cluster, to),
-                              .wanted_mtu = RdmaMtu(std::min(from.mtu, to.mtu))});
+                              .from = MakeRailEnd(cluster, from),
+                              .to = MakeRailEnd(cluster, to),
+                              .wanted_mtu = ComputeRdmaMtu(std::min(from.mtu, to.mtu))});
   }
   return transfer;
 }
 
-void Fill(Transfer& transfer, JoinedResult result) {
+void Fill(Transfer& transfer, RelayResult result) {
   transfer.trouble = std::move(result.trouble);
   transfer.trouble_node = result.trouble_end == 0 ? transfer.from : transfer.to;
   transfer.from_counters = std::move(result.ends[0].counters);
@@ -107,7 +108,7 @@ class RdmaRun {
  private:
   Transfer Write(const Ports& ports, double uplink_gbps);
   Result<LineChannel> Start(const NodeName& node, const Ports& ports, bool from, Deadline deadline);
-  std::string WhySkipped(const Ports& ports) const;
+  std::string ExplainSkipped(const Ports& ports) const;
 
   const ClusterSpec& cluster_;
   NodePool& pool_;
@@ -121,7 +122,7 @@ void RdmaRun::Push(const std::vector<NodePair>& pairs) {
   std::vector<const NodeSpec*> nodes;
   for (const NodePair& pair : pairs) {
     for (const auto& ports : pair.rails) {
-      if (!WhySkipped({ports}).empty()) continue;
+      if (!ExplainSkipped({ports}).empty()) continue;
       for (const NodeName& name : {pair.a, pair.b}) {
         if (programs_.try_emplace(name, Result<std::string>()).second) {
           nodes.push_back(FindNode(cluster_, name));
@@ -144,7 +145,7 @@ void RdmaRun::Remove() {
   });
 }
 
-std::string RdmaRun::WhySkipped(const Ports& ports) const {
+std::string RdmaRun::ExplainSkipped(const Ports& ports) const {
   for (const auto& [from, to] : ports) {
     const std::string why = skip_(from.node, to.node, from);
     if (!why.empty()) return why;
@@ -158,13 +159,14 @@ Result<LineChannel> RdmaRun::Start(const NodeName& node, const Ports& ports, boo
   if (!program) return Fail(program.error());
   auto shell = pool_.OpenShell(*FindNode(cluster_, node));
   if (!shell) return Fail(shell.error());
-  return LineChannel::Start(std::move(*shell), Words(*program, ports, from, options_), deadline);
+  return LineChannel::Start(std::move(*shell), BuildArguments(*program, ports, from, options_),
+                            deadline);
 }
 
 Transfer RdmaRun::Write(const Ports& ports, double uplink_gbps) {
-  Transfer transfer = Empty(cluster_, ports);
+  Transfer transfer = MakeTransfer(cluster_, ports);
   transfer.uplink_gbps = uplink_gbps;
-  transfer.skipped = WhySkipped(ports);
+  transfer.skipped = ExplainSkipped(ports);
   if (!transfer.skipped.empty()) return transfer;
   const Deadline deadline =
       std::chrono::steady_clock::now() + Milliseconds(options_.milliseconds + 2 * kGraceMs);
@@ -178,7 +180,7 @@ Transfer RdmaRun::Write(const Ports& ports, double uplink_gbps) {
     transfer.trouble_node = from ? transfer.from : transfer.to;
     return transfer;
   }
-  Fill(transfer, Join(*first, *second, deadline));
+  Fill(transfer, Relay(*first, *second, deadline));
   return transfer;
 }
 
@@ -201,7 +203,7 @@ std::vector<Transfer> RdmaRun::Measure(const NodePair& pair) {
 
 std::vector<Transfer> RunRdma(const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
                               const RdmaOptions& options, const SkipRail& skip) {
-  const std::vector<NodePair> pairs = PairsOf(cluster, fabric);
+  const std::vector<NodePair> pairs = ListPairs(cluster, fabric);
   RdmaRun run(cluster, pool, options, skip);
   run.Push(pairs);
   std::vector<Transfer> transfers;

@@ -18,7 +18,7 @@ void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings)
   }
   Finding finding{.code = std::move(cause.code),
                   .outcome = check.outcome,
-                  .rung = check.rung,
+                  .level = check.level,
                   .nodes = std::move(cause.nodes),
                   .expected = check.expected,
                   .measured = check.measured.empty() ? check.why : check.measured,

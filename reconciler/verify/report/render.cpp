@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 
-std::string_view Mark(const Check& check) {
+std::string_view ChooseMark(const Check& check) {
   switch (check.outcome) {
     case Outcome::kPass:
       return "ok";
@@ -39,10 +39,10 @@ struct Matrix {
   Cells cells;
 };
 
-Matrix MatrixOf(const Report& report, Rung rung) {
+Matrix BuildMatrix(const Report& report, VerifyLevel level) {
   Matrix matrix;
   for (const Check& check : report.checks) {
-    if (check.rung != rung || check.to.empty()) continue;
+    if (check.level != level || check.to.empty()) continue;
     for (const NodeName& node : {check.from, check.to}) {
       if (std::find(matrix.nodes.begin(), matrix.nodes.end(), node) == matrix.nodes.end()) {
         matrix.nodes.push_back(node);
@@ -50,14 +50,14 @@ Matrix MatrixOf(const Report& report, Rung rung) {
     }
     const int rail = check.rail.value_or(0);
     matrix.rails.insert(rail);
-    matrix.cells[{check.from, check.to}][rail] = Mark(check);
+    matrix.cells[{check.from, check.to}][rail] = ChooseMark(check);
   }
   return matrix;
 }
 
 // `slot`: the width of each mark, so that the marks of one rail stand below each other.
-std::string CellText(const Matrix& matrix, const NodeName& from, const NodeName& to,
-                     std::size_t slot) {
+std::string FormatCell(const Matrix& matrix, const NodeName& from, const NodeName& to,
+                       std::size_t slot) {
   const auto cell = matrix.cells.find({from, to});
   if (cell == matrix.cells.end()) return "-";
   std::vector<std::string> marks;
@@ -65,12 +65,12 @@ std::string CellText(const Matrix& matrix, const NodeName& from, const NodeName&
   return Join(marks, " ");
 }
 
-std::string TrimmedLine(std::string line) {
+std::string TrimLine(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
 
-std::string MatrixText(const Matrix& matrix, std::string_view title) {
+std::string FormatMatrix(const Matrix& matrix, std::string_view title) {
   std::size_t slot = 1;
   for (const auto& [pair, marks] : matrix.cells) {
     for (const auto& [rail, mark] : marks) slot = std::max(slot, mark.size());
@@ -80,7 +80,7 @@ std::string MatrixText(const Matrix& matrix, std::string_view title) {
   for (const NodeName& from : matrix.nodes) {
     name = std::max(name, from.size());
     for (const NodeName& to : matrix.nodes) {
-      cell = std::max(cell, CellText(matrix, from, to, slot).size());
+      cell = std::max(cell, FormatCell(matrix, from, to, slot).size());
     }
   }
   const auto width = [&](std::size_t column) {
@@ -100,23 +100,23 @@ std::string MatrixText(const Matrix& matrix, std::string_view title) {
   const std::size_t column = numbered ? std::max(cell, digits) : std::max(cell, name);
 
   std::vector<std::string> rails;
-  for (const int rail : matrix.rails) rails.push_back(RailName(rail));
+  for (const int rail : matrix.rails) rails.push_back(FormatRailName(rail));
   std::string text = fmt::format("{}, from row to column ({})\n", title, Join(rails, " "));
   std::string head = fmt::format("  {:<{}}", "", label);
   for (const std::string& each : heads) head += fmt::format("  {:<{}}", each, column);
-  text += TrimmedLine(std::move(head));
+  text += TrimLine(std::move(head));
   for (std::size_t i = 0; i < matrix.nodes.size(); ++i) {
     std::string row = fmt::format("  {:<{}}", rows[i], label);
     for (const NodeName& to : matrix.nodes) {
-      row += fmt::format("  {:<{}}", CellText(matrix, matrix.nodes[i], to, slot), column);
+      row += fmt::format("  {:<{}}", FormatCell(matrix, matrix.nodes[i], to, slot), column);
     }
-    text += TrimmedLine(std::move(row));
+    text += TrimLine(std::move(row));
   }
   return text + "\n";
 }
 
 // `text` after `head`, its words in lines that begin below each other.
-std::string Wrapped(std::string head, std::string_view text) {
+std::string Wrap(std::string head, std::string_view text) {
   const std::size_t indent = head.size();
   std::size_t at = indent;
   bool first = true;
@@ -135,35 +135,35 @@ std::string Wrapped(std::string head, std::string_view text) {
   return head + "\n";
 }
 
-std::string Field(std::string_view label, std::string_view text) {
-  return text.empty() ? "" : Wrapped(fmt::format("    {:<11}", label), text);
+std::string FormatField(std::string_view label, std::string_view text) {
+  return text.empty() ? "" : Wrap(fmt::format("    {:<11}", label), text);
 }
 
-std::string FindingText(const Finding& finding) {
+std::string FormatFinding(const Finding& finding) {
   std::string where = Join(finding.nodes, ", ");
   std::vector<std::string> rails;
-  for (const int rail : finding.rails) rails.push_back(RailName(rail));
+  for (const int rail : finding.rails) rails.push_back(FormatRailName(rail));
   if (!rails.empty()) where += " on " + Join(rails, ", ");
   const std::string_view mark = finding.outcome == Outcome::kFail   ? "FAIL"
                                 : finding.outcome == Outcome::kWarn ? "warn"
                                                                     : "?";
-  std::string text = Wrapped(fmt::format("  {} {}: ", mark, finding.code), where);
-  text += Field("expected", finding.expected);
-  text += Field("measured", finding.measured);
-  for (const std::string& line : finding.evidence) text += Field("evidence", line);
-  text += Field("cause", finding.cause);
-  text += Field("next step", finding.next_step);
+  std::string text = Wrap(fmt::format("  {} {}: ", mark, finding.code), where);
+  text += FormatField("expected", finding.expected);
+  text += FormatField("measured", finding.measured);
+  for (const std::string& line : finding.evidence) text += FormatField("evidence", line);
+  text += FormatField("cause", finding.cause);
+  text += FormatField("next step", finding.next_step);
   if (finding.explains > 1) {
-    text += Field("explains", Plural(finding.explains, "check", "checks"));
+    text += FormatField("explains", FormatPlural(finding.explains, "check", "checks"));
   }
   return text + "\n";
 }
 
-std::string FactsText(const Report& report) {
+std::string FormatFacts(const Report& report) {
   std::map<Outcome, std::size_t> counts;
   std::size_t total = 0;
   for (const Check& check : report.checks) {
-    if (check.rung != Rung::kFacts) continue;
+    if (check.level != VerifyLevel::kFacts) continue;
     ++counts[check.outcome];
     ++total;
   }
@@ -172,31 +172,31 @@ std::string FactsText(const Report& report) {
       "facts: {} passed, {} failed, {} could not be measured, {} skipped", counts[Outcome::kPass],
       counts[Outcome::kFail], counts[Outcome::kCouldNotMeasure], counts[Outcome::kSkipped]);
   if (const std::size_t warned = counts[Outcome::kWarn]; warned > 0) {
-    text += fmt::format(", {}", Plural(warned, "warning", "warnings"));
+    text += fmt::format(", {}", FormatPlural(warned, "warning", "warnings"));
   }
   return text + "\n\n";
 }
 
-std::string SummaryText(const Report& report) {
+std::string FormatSummary(const Report& report) {
   std::string text =
       fmt::format("{}: {} passed, {} failed, {} could not be measured, {} skipped",
-                  Plural(report.checks.size(), "check", "checks"), report.Count(Outcome::kPass),
-                  report.Count(Outcome::kFail), report.Count(Outcome::kCouldNotMeasure),
-                  report.Count(Outcome::kSkipped));
+                  FormatPlural(report.checks.size(), "check", "checks"),
+                  report.Count(Outcome::kPass), report.Count(Outcome::kFail),
+                  report.Count(Outcome::kCouldNotMeasure), report.Count(Outcome::kSkipped));
   if (const std::size_t warned = report.Count(Outcome::kWarn); warned > 0) {
-    text += fmt::format(", {}", Plural(warned, "warning", "warnings"));
+    text += fmt::format(", {}", FormatPlural(warned, "warning", "warnings"));
   }
   if (!report.findings.empty()) {
-    text += fmt::format("; {}", Plural(report.findings.size(), "cause", "causes"));
+    text += fmt::format("; {}", FormatPlural(report.findings.size(), "cause", "causes"));
   }
   return text + "\n";
 }
 
-// Why, when that is so for all checks of the rung and for the same reason.
-std::optional<std::string> AllSkipped(const Report& report, Rung rung) {
+// Why, when that is so for all checks of the level and for the same reason.
+std::optional<std::string> FindCommonSkip(const Report& report, VerifyLevel level) {
   std::optional<std::string> why;
   for (const Check& check : report.checks) {
-    if (check.rung != rung) continue;
+    if (check.level != level) continue;
     if (check.outcome != Outcome::kSkipped || (why && *why != check.why)) return std::nullopt;
     why = check.why;
   }
@@ -204,15 +204,15 @@ std::optional<std::string> AllSkipped(const Report& report, Rung rung) {
 }
 
 // One line per direction: what was written on each rail alone, and on all of them together.
-std::string WritesText(const Report& report) {
-  const std::optional<std::string> skipped = AllSkipped(report, Rung::kRdma);
+std::string FormatWrites(const Report& report) {
+  const std::optional<std::string> skipped = FindCommonSkip(report, VerifyLevel::kRdma);
   std::map<std::pair<NodeName, NodeName>, std::string> lines;
   for (const Check& check : report.checks) {
-    if (check.rung != Rung::kRdma) continue;
-    const std::string what =
-        check.measured.empty() ? std::string(ToString(check.outcome)) : Printable(check.measured);
+    if (check.level != VerifyLevel::kRdma) continue;
+    const std::string what = check.measured.empty() ? std::string(ToString(check.outcome))
+                                                    : MakePrintable(check.measured);
     lines[{check.from, check.to}] +=
-        fmt::format("  {}{} {}{}", RailName(check.rail.value_or(0)),
+        fmt::format("  {}{} {}{}", FormatRailName(check.rail.value_or(0)),
                     check.what == "write-alone" ? "" : " with the others", what,
                     check.outcome == Outcome::kPass || check.measured.empty() ? "" : " ✗");
   }
@@ -230,20 +230,20 @@ std::string WritesText(const Report& report) {
 std::string RenderReport(const Report& report) {
   std::string text =
       fmt::format("{} · verify up to {}\n\n", report.cluster, ToString(report.level));
-  text += FactsText(report);
-  if (const Matrix pings = MatrixOf(report, Rung::kPing); !pings.nodes.empty()) {
-    text += MatrixText(pings, "jumbo ping");
+  text += FormatFacts(report);
+  if (const Matrix pings = BuildMatrix(report, VerifyLevel::kPing); !pings.nodes.empty()) {
+    text += FormatMatrix(pings, "jumbo ping");
   }
-  if (const Matrix logins = MatrixOf(report, Rung::kSsh); !logins.nodes.empty()) {
-    text += MatrixText(logins, "ssh");
+  if (const Matrix logins = BuildMatrix(report, VerifyLevel::kSsh); !logins.nodes.empty()) {
+    text += FormatMatrix(logins, "ssh");
   }
-  text += WritesText(report);
-  if (report.nccl) text += NcclText(*report.nccl);
+  text += FormatWrites(report);
+  if (report.nccl) text += FormatNccl(*report.nccl);
   if (!report.findings.empty()) {
     text += "findings\n";
-    for (const Finding& finding : report.findings) text += FindingText(finding);
+    for (const Finding& finding : report.findings) text += FormatFinding(finding);
   }
-  return text + SummaryText(report);
+  return text + FormatSummary(report);
 }
 
 }  // namespace reconciler

@@ -6,7 +6,7 @@
 
 namespace reconciler {
 
-// The report for a terminal: one matrix per rung that measures between nodes, the findings, and a
+// The report for a terminal: one matrix per level that measures between nodes, the findings, and a
 // summary line. Plain text of at most 100 columns (wider only where a matrix of many nodes or one
 // long word does not fit); the same report gives the same bytes.
 std::string RenderReport(const Report& report);

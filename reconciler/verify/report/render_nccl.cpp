@@ -9,7 +9,7 @@
 namespace reconciler {
 namespace {
 
-std::string PathsText(const NcclSummary& summary) {
+std::string FormatPaths(const NcclSummary& summary) {
   std::set<std::string> names;
   for (const RankPath& path : summary.paths) {
     switch (path.path) {
@@ -32,7 +32,7 @@ std::string PathsText(const NcclSummary& summary) {
 
 // Old libraries print their whole version on the first rank only: "2.21.5" of the others is the
 // same as its "2.21.5+cuda12.4".
-std::set<std::string> VersionsOf(const NcclSummary& summary) {
+std::set<std::string> ListVersions(const NcclSummary& summary) {
   std::set<std::string> versions;
   for (const NcclRankFacts& rank : summary.ranks) {
     if (!rank.version.empty()) versions.insert(rank.version);
@@ -44,23 +44,23 @@ std::set<std::string> VersionsOf(const NcclSummary& summary) {
   return versions;
 }
 
-std::string HeadText(const NcclSummary& summary) {
-  const std::set<std::string> versions = VersionsOf(summary);
+std::string FormatHead(const NcclSummary& summary) {
+  const std::set<std::string> versions = ListVersions(summary);
   std::string text =
       "nccl " + (versions.empty() ? "?" : Join({versions.begin(), versions.end()}, " and "));
-  text += fmt::format(", {}", Plural(summary.ranks.size(), "rank", "ranks"));
-  if (!summary.figures.empty()) text += " over " + PathsText(summary);
+  text += fmt::format(", {}", FormatPlural(summary.ranks.size(), "rank", "ranks"));
+  if (!summary.figures.empty()) text += " over " + FormatPaths(summary);
   if (summary.roofline) text += fmt::format(", links for {:.1f} GB/s", summary.roofline->ring);
   return text + "\n";
 }
 
 // 0.004, 1.23, 21.5: three digits that count.
-std::string Short(double value) {
+std::string FormatShort(double value) {
   return value < 0.1 ? fmt::format("{:.3f}", value) : fmt::format("{:#.3g}", value);
 }
 
 // One line per test, the two placements of it side by side.
-std::string FiguresText(const std::vector<NcclFigure>& figures) {
+std::string FormatFigures(const std::vector<NcclFigure>& figures) {
   if (figures.empty()) return {};
   std::string text = fmt::format("  {:<14} {:>8} {:<8} {:>11} {:>11} {:>9} {:>9}\n", "collective",
                                  "size", "type", "µs", "µs, 95 %", "GB/s", "in place");
@@ -71,10 +71,10 @@ std::string FiguresText(const std::vector<NcclFigure>& figures) {
                       figures[i + 1].bytes == figure.bytes && figures[i + 1].type == figure.type;
     std::string line =
         fmt::format("  {:<14} {:>8} {:<8} {:>11.1f} {:>11.1f} {:>9} {:>9}",
-                    ToString(figure.collective), SizeText(figure.bytes), ToString(figure.type),
-                    figure.time_us, figure.p95_us, figure.in_place ? "" : Short(figure.busbw),
-                    both              ? Short(figures[i + 1].busbw)
-                    : figure.in_place ? Short(figure.busbw)
+                    ToString(figure.collective), FormatSize(figure.bytes), ToString(figure.type),
+                    figure.time_us, figure.p95_us, figure.in_place ? "" : FormatShort(figure.busbw),
+                    both              ? FormatShort(figures[i + 1].busbw)
+                    : figure.in_place ? FormatShort(figure.busbw)
                                       : "");
     line.erase(line.find_last_not_of(' ') + 1);
     if (both) ++i;
@@ -85,8 +85,8 @@ std::string FiguresText(const std::vector<NcclFigure>& figures) {
 
 }  // namespace
 
-std::string NcclText(const NcclSummary& summary) {
-  return HeadText(summary) + FiguresText(summary.figures) + "\n";
+std::string FormatNccl(const NcclSummary& summary) {
+  return FormatHead(summary) + FormatFigures(summary.figures) + "\n";
 }
 
 }  // namespace reconciler

@@ -32,17 +32,17 @@ std::string_view ToString(Outcome outcome) {
   return {};
 }
 
-std::string_view ToString(Rung rung) {
-  switch (rung) {
-    case Rung::kFacts:
+std::string_view ToString(VerifyLevel level) {
+  switch (level) {
+    case VerifyLevel::kFacts:
       return "facts";
-    case Rung::kPing:
+    case VerifyLevel::kPing:
       return "ping";
-    case Rung::kSsh:
+    case VerifyLevel::kSsh:
       return "ssh";
-    case Rung::kRdma:
+    case VerifyLevel::kRdma:
       return "rdma";
-    case Rung::kNccl:
+    case VerifyLevel::kNccl:
       return "nccl";
   }
   return {};

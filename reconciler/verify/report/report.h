@@ -17,8 +17,8 @@ namespace reconciler {
 // kWarn: it holds, but not as well as it should.
 enum class Outcome { kPass, kWarn, kFail, kCouldNotMeasure, kSkipped };
 
-// The ladder, lowest first: what fails on one rung explains failures on the rungs above it.
-enum class Rung { kFacts, kPing, kSsh, kRdma, kNccl };
+// The ladder, lowest first: what fails on one level explains failures on the levels above it.
+enum class VerifyLevel { kFacts, kPing, kSsh, kRdma, kNccl };
 
 // What a check that did not pass has seen.
 enum class Symptom {
@@ -63,7 +63,7 @@ enum class Symptom {
 };
 
 struct Check {
-  Rung rung = Rung::kFacts;
+  VerifyLevel level = VerifyLevel::kFacts;
   std::string what = {};  // "mtu", "jumbo-ping": unique with from, to, rail, subject
   NodeName from = {};
   NodeName to = {};  // empty: the check is about `from` alone
@@ -80,11 +80,11 @@ struct Check {
 
 // One cause, however many checks it made fail.
 struct Finding {
-  std::string code = {};             // stable slug: "path-mtu"
-  Outcome outcome = Outcome::kFail;  // kWarn, kFail or kCouldNotMeasure
-  Rung rung = Rung::kFacts;          // where it was first seen
-  std::vector<NodeName> nodes = {};  // those at fault, or those that the fault lies between
-  std::set<int> rails = {};          // empty: not about a rail
+  std::string code = {};                    // stable slug: "path-mtu"
+  Outcome outcome = Outcome::kFail;         // kWarn, kFail or kCouldNotMeasure
+  VerifyLevel level = VerifyLevel::kFacts;  // where it was first seen
+  std::vector<NodeName> nodes = {};         // those at fault, or those that the fault lies between
+  std::set<int> rails = {};                 // empty: not about a rail
   std::string expected = {};
   std::string measured = {};
   std::vector<std::string> evidence = {};
@@ -96,9 +96,9 @@ struct Finding {
 
 struct Report {
   std::string cluster = {};
-  Rung level = Rung::kSsh;                           // the highest rung that was asked for
-  std::vector<Check> checks = {};                    // by rung, then node order of the manifest
-  std::vector<Finding> findings = {};                // by rung
+  VerifyLevel level = VerifyLevel::kSsh;             // the highest level that was asked for
+  std::vector<Check> checks = {};                    // by level, then node order of the manifest
+  std::vector<Finding> findings = {};                // by level
   std::map<NodeName, std::string> unreachable = {};  // and why
   std::optional<NcclSummary> nccl = std::nullopt;    // when NCCL was run
   bool operator==(const Report&) const = default;
@@ -110,9 +110,9 @@ struct Report {
 // measured; 0: everything passed, perhaps with a warning, or was skipped.
 int ExitCode(const Report& report);
 
-std::string_view ToString(Outcome outcome);  // "could-not-measure"
-std::string_view ToString(Rung rung);        // "facts", "ping", "ssh", "rdma", "nccl"
-std::string_view ToString(Symptom symptom);  // "jumbo-lost"; empty for kNone
+std::string_view ToString(Outcome outcome);    // "could-not-measure"
+std::string_view ToString(VerifyLevel level);  // "facts", "ping", "ssh", "rdma", "nccl"
+std::string_view ToString(Symptom symptom);    // "jumbo-lost"; empty for kNone
 
 // A document valid against schema/report.schema.json.
 nlohmann::ordered_json ToJson(const Report& report);

@@ -10,9 +10,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json CheckToJson(const Check& check) {
-  Json json = {{"rung", ToString(check.rung)}, {"what", check.what}, {"from", check.from}};
+  Json json = {{"rung", ToString(check.level)}, {"what", check.what}, {"from", check.from}};
   if (!check.to.empty()) json["to"] = check.to;
-  if (check.rail) json["rail"] = RailName(*check.rail);
+  if (check.rail) json["rail"] = FormatRailName(*check.rail);
   if (!check.subject.empty()) json["subject"] = check.subject;
   json["outcome"] = ToString(check.outcome);
   if (check.symptom != Symptom::kNone) json["symptom"] = ToString(check.symptom);
@@ -25,12 +25,17 @@ Json CheckToJson(const Check& check) {
 
 Json FindingToJson(const Finding& finding) {
   Json rails = Json::array();
-  for (const int rail : finding.rails) rails.push_back(RailName(rail));
-  return {{"code", finding.code},           {"outcome", ToString(finding.outcome)},
-          {"rung", ToString(finding.rung)}, {"nodes", finding.nodes},
-          {"rails", std::move(rails)},      {"expected", finding.expected},
-          {"measured", finding.measured},   {"evidence", finding.evidence},
-          {"cause", finding.cause},         {"next_step", finding.next_step},
+  for (const int rail : finding.rails) rails.push_back(FormatRailName(rail));
+  return {{"code", finding.code},
+          {"outcome", ToString(finding.outcome)},
+          {"rung", ToString(finding.level)},
+          {"nodes", finding.nodes},
+          {"rails", std::move(rails)},
+          {"expected", finding.expected},
+          {"measured", finding.measured},
+          {"evidence", finding.evidence},
+          {"cause", finding.cause},
+          {"next_step", finding.next_step},
           {"explains", finding.explains}};
 }
 

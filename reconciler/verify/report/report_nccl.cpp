@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* NameOf(NcclPath path) {
+const char* NamePath(NcclPath path) {
   switch (path) {
     case NcclPath::kUnknown:
       return "unknown";
@@ -28,17 +28,17 @@ Json RankToJson(const NcclRankFacts& rank, const RankPath& path) {
   Json rails = Json::array();
   for (const RailUse& rail : path.rails) {
     rails.push_back({{"hca", rail.hca},
-                     {"rail", RailName(rail.rail)},
+                     {"rail", FormatRailName(rail.rail)},
                      {"sent", rail.sent},
                      {"received", rail.received}});
   }
-  return {{"node", rank.node},        {"version", rank.version},   {"library", rank.library},
-          {"gpu", rank.gpu},          {"path", NameOf(path.path)}, {"counted", path.counted},
+  return {{"node", rank.node},        {"version", rank.version},     {"library", rank.library},
+          {"gpu", rank.gpu},          {"path", NamePath(path.path)}, {"counted", path.counted},
           {"rails", std::move(rails)}};
 }
 
 // JSON has no word for what a broken clock makes.
-double Finite(double value) { return std::isfinite(value) ? value : 0; }
+double MakeFinite(double value) { return std::isfinite(value) ? value : 0; }
 
 Json FigureToJson(const NcclFigure& figure) {
   return {{"collective", ToString(figure.collective)},
@@ -46,11 +46,11 @@ Json FigureToJson(const NcclFigure& figure) {
           {"type", ToString(figure.type)},
           {"in_place", figure.in_place},
           {"iterations", figure.iterations},
-          {"time_us", Finite(figure.time_us)},
-          {"p50_us", Finite(figure.p50_us)},
-          {"p95_us", Finite(figure.p95_us)},
-          {"algbw", Finite(figure.algbw)},
-          {"busbw", Finite(figure.busbw)},
+          {"time_us", MakeFinite(figure.time_us)},
+          {"p50_us", MakeFinite(figure.p50_us)},
+          {"p95_us", MakeFinite(figure.p95_us)},
+          {"algbw", MakeFinite(figure.algbw)},
+          {"busbw", MakeFinite(figure.busbw)},
           {"wrong", figure.wrong}};
 }
 

@@ -9,6 +9,6 @@ namespace reconciler {
 
 nlohmann::ordered_json NcclToJson(const NcclSummary& summary);
 // For people: what ran over what, and one line per test.
-std::string NcclText(const NcclSummary& summary);
+std::string FormatNccl(const NcclSummary& summary);
 
 }  // namespace reconciler

@@ -9,13 +9,13 @@
 namespace reconciler {
 namespace {
 
-double NumberOf(const Value& value) {
+double ReadNumber(const Value& value) {
   if (const auto* whole = value.AsInteger()) return static_cast<double>(*whole);
   const auto* number = std::get_if<double>(&value.data);
   return number != nullptr ? *number : 0;
 }
 
-std::vector<spark_verify::Collective> CollectivesOf(const Value& list) {
+std::vector<spark_verify::Collective> ReadCollectives(const Value& list) {
   std::vector<spark_verify::Collective> collectives;
   for (const Value& entry : list.List()) {
     for (const spark_verify::Collective one : spark_verify::kCollectives) {
@@ -45,9 +45,9 @@ Errors CheckCollectives(const ClusterSpec& cluster) {
 }
 
 Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric) {
-  const NcclPromise promise = VerifySectionOf(cluster).promise;
+  const NcclPromise promise = ReadVerifySection(cluster).promise;
   if (promise.busbw <= 0) return {};
-  const double most = PlannedRoofline(cluster, fabric, RingOrder(cluster, fabric)).most;
+  const double most = ComputePlannedRoofline(cluster, fabric, OrderRing(cluster, fabric)).most;
   if (most <= 0 || promise.busbw <= most) return {};
   return {
       {.kind = ErrorKind::kManifest,
@@ -61,22 +61,22 @@ Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric) {
 
 }  // namespace
 
-Rung RungOf(std::string_view level) {
-  if (level == "nccl") return Rung::kNccl;
-  return level == "rdma" ? Rung::kRdma : Rung::kSsh;
+VerifyLevel ParseLevel(std::string_view level) {
+  if (level == "nccl") return VerifyLevel::kNccl;
+  return level == "rdma" ? VerifyLevel::kRdma : VerifyLevel::kSsh;
 }
 
-VerifySection VerifySectionOf(const ClusterSpec& cluster) {
+VerifySection ReadVerifySection(const ClusterSpec& cluster) {
   VerifySection section;
   const Value* verify = cluster.settings.Find("verify");
   if (verify == nullptr) return section;
-  if (const Value* level = verify->Find("level")) section.level = RungOf(level->ScalarText());
-  if (const Value* list = verify->Find("collectives")) section.collectives = CollectivesOf(*list);
+  if (const Value* level = verify->Find("level")) section.level = ParseLevel(level->ScalarText());
+  if (const Value* list = verify->Find("collectives")) section.collectives = ReadCollectives(*list);
   if (const Value* size = verify->Find("size")) {
     section.size = ParseSize(size->ScalarText()).value_or(section.size);
   }
   if (const Value* promise = verify->Find("min_busbw")) {
-    section.promise = {.busbw = NumberOf(*promise), .where = cluster.Mark(promise->position)};
+    section.promise = {.busbw = ReadNumber(*promise), .where = cluster.Mark(promise->position)};
   }
   section.skip_rdma = verify->Find("skip") != nullptr;  // rdma is the only one that can be
   return section;

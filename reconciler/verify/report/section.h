@@ -19,7 +19,7 @@ struct NcclPromise {
 
 // The manifest's `verify`.
 struct VerifySection {
-  Rung level = Rung::kSsh;
+  VerifyLevel level = VerifyLevel::kSsh;
   bool skip_rdma = false;
   std::vector<spark_verify::Collective> collectives = {spark_verify::Collective::kAllReduce,
                                                        spark_verify::Collective::kAllGather};
@@ -27,10 +27,10 @@ struct VerifySection {
   NcclPromise promise = {};
 };
 
-VerifySection VerifySectionOf(const ClusterSpec& cluster);
+VerifySection ReadVerifySection(const ClusterSpec& cluster);
 
 // What a level of the manifest and of the command line goes up to: "link", "rdma", "nccl".
-Rung RungOf(std::string_view level);
+VerifyLevel ParseLevel(std::string_view level);
 
 // What cannot be, found before anything runs: a promise that the links cannot keep, a collective
 // that the cabling cannot carry.

@@ -6,7 +6,7 @@ import re
 import tomllib
 
 from verbs import VERBS
-from world import NODES, NotRun
+from pair import NODES, NotRun
 
 OUTCOMES = ("converged", "before", "mixed")
 # Steps that have a name, from what the wrapper noted in a clean run: whether a guard was armed, the fabric's MTU, what was made to last.

@@ -9,7 +9,7 @@ import time
 import node_state
 import verbs
 from rows import other
-from world import NODES, Broken, Controller, wait_for
+from pair import NODES, Broken, Controller, wait_for
 
 # Seconds; the program's own waits for a node that does not answer are longer than any deadline of ours.
 EXIT_S = 280
@@ -23,9 +23,9 @@ CLAIM = r"^\s*spark-(\d): (as before|new|mixed|unknown)\b"
 class Trial:
     """One run of a row at one step in one world; `late` is how long after the deadline all was decided, in seconds."""
 
-    def __init__(self, world, row, node, number, deadline_s, last=True):
+    def __init__(self, pair, row, node, number, deadline_s, last=True):
         self.last = last  # none of the same row follows here
-        self.world, self.row, self.node, self.number, self.deadline_s = world, row, node, number, deadline_s
+        self.pair, self.row, self.node, self.number, self.deadline_s = pair, row, node, number, deadline_s
         self.controller = None
         self.exit_code = None
         self.ended = False
@@ -34,13 +34,13 @@ class Trial:
         self.at_exit = {}
 
     def run(self):
-        world, row = self.world, self.row
+        pair, row = self.pair, self.row
         here = row.start
         if here == "ab":
-            here = world.at if world.at in ("a", "b") else "a"
+            here = pair.at if pair.at in ("a", "b") else "a"
         there = {"bare": "a", "a": "b", "b": "a"}[here]
-        is_known = world.at == here  # read at the end of the trial before, or of what was learnt
-        world.go(here)
+        is_known = pair.at == here  # read at the end of the trial before, or of what was learnt
+        pair.go(here)
         try:
             self.carry_out(here, there, is_known)
         except Broken as broken:
@@ -48,7 +48,7 @@ class Trial:
         finally:
             if self.controller:
                 self.controller.end()
-            world.clear()
+            pair.clear()
 
     def journals(self):
         """What each node's newest apply left in its journal and told journald."""
@@ -58,23 +58,23 @@ class Trial:
         lines = []
         for node in NODES:
             try:
-                lines += [f"spark-{node}: {line}" for line in self.world.lab.sh(node, script).splitlines()]
+                lines += [f"spark-{node}: {line}" for line in self.pair.lab.sh(node, script).splitlines()]
             except subprocess.CalledProcessError:
                 lines.append(f"spark-{node}: cannot be asked")
         return "\n".join(lines)
 
     def carry_out(self, here, there, is_known):
-        world, row = self.world, self.row
-        self.manifest = self.edited(world.manifests[there])
+        pair, row = self.pair, self.row
+        self.manifest = self.edited(pair.manifests[there])
         if not is_known:
-            self.expect("before the row began", [(here, world.known[here])], world.read())
-        world.at = None  # until it is known again
+            self.expect("before the row began", [(here, pair.known[here])], pair.read())
+        pair.at = None  # until it is known again
         self.say(row.setup)
         if self.node:
-            world.gate(self.node, row.gate, self.number)
+            pair.gate(self.node, row.gate, self.number)
         self.began = time.monotonic()
-        self.controller = Controller(world.lab.run, ["apply", self.manifest, "--yes", "--brief", *row.options, *world.program_options],
-                                     world.folder)
+        self.controller = Controller(pair.lab.run, ["apply", self.manifest, "--yes", "--brief", *row.options, *pair.program_options],
+                                     pair.folder)
         if self.node:
             verbs.reach(self, f"{self.node} {row.gate}")
             self.say(row.do)
@@ -82,21 +82,21 @@ class Trial:
         self.say(row.after)
         self.end_controller()
         self.wait_decided()
-        world.clear()
+        pair.clear()
         if self.exit_code == 5:
-            self.at_exit = world.read()
+            self.at_exit = pair.read()
         self.say(row.undo)
         outcome = self.judge(here, there)
         if outcome == "converged":
-            drift = world.lab.spark("drift", self.manifest)
+            drift = pair.lab.spark("drift", self.manifest)
             if drift.returncode != (2 if self.exit_code == 2 else 0):
                 raise Broken(f"every node is as a clean apply makes it, and drift exits {drift.returncode}\n{drift.stdout}")
         if outcome == "before" and not self.last:  # the next one's apply starts from here
-            world.at = here
+            pair.at = here
             return
-        world.converge(there, row.tries)
-        self.expect("after a plain apply", [(there, world.known[there])], world.read())
-        world.at = there
+        pair.converge(there, row.tries)
+        self.expect("after a plain apply", [(there, pair.known[there])], pair.read())
+        pair.at = there
 
     def say(self, lines):
         for line in lines:
@@ -114,7 +114,7 @@ class Trial:
             text = text.replace(old, new)
         if self.row.cut_at:
             text = text[:text.index(self.row.cut_at)]
-        path = os.path.join(tempfile.mkdtemp(dir=self.world.folder), "cluster.yaml")
+        path = os.path.join(tempfile.mkdtemp(dir=self.pair.folder), "cluster.yaml")
         with open(path, "w", encoding="utf-8") as target:
             target.write(text)
         return path
@@ -131,7 +131,7 @@ class Trial:
         if self.exit_code is None:
             time.sleep(0.5)
         limit = self.deadline_s + self.row.within
-        if not wait_for(lambda: not self.world.guarded(), max(0, self.began + limit - time.monotonic()), 0.2):
+        if not wait_for(lambda: not self.pair.guarded(), max(0, self.began + limit - time.monotonic()), 0.2):
             if "mixed" in self.row.outcomes and self.exit_code == 5:
                 return
             raise Broken(f"not decided {limit} s after the fault: a guard is still there on {self.world.guarded()}"
@@ -142,7 +142,7 @@ class Trial:
 
     def judge(self, here, there):
         """The outcome, which must be one of the row's and what the exit code says."""
-        known = self.world.known
+        known = self.pair.known
         allowed = [(name, state) for name, state in (("converged", known[there]), ("before", known[here])) if name in self.row.outcomes]
         if self.exit_code is not None:
             said = SAYS.get(self.exit_code, ())
@@ -151,12 +151,12 @@ class Trial:
             if said == ("mixed",):
                 return self.judge_mixed(known[here], known[there])
             allowed = [(name, state) for name, state in allowed if name in said]
-        return self.expect("when all was decided", allowed, self.world.read(), settle_s=5)
+        return self.expect("when all was decided", allowed, self.pair.read(), settle_s=5)
 
     def judge_mixed(self, before, new):
         said = self.controller.said()
         claims = {int(node): claim for node, claim in re.findall(CLAIM, said, re.MULTILINE)}
-        now = self.world.read()
+        now = self.pair.read()
         if set(claims.values()) == {"unknown"}:
             raise Broken(f"exit 5 says of no node what state it is in\n{said}")
         for node in NODES:
@@ -181,7 +181,7 @@ class Trial:
             if time.monotonic() > end:
                 break
             time.sleep(0.2)
-            found = self.world.read()
+            found = self.pair.read()
         # Told against the state that is nearest.
         apart = {name: [line for node in NODES for line in (f"  spark-{node}: {one}" for one in node_state.differences(state[node], found[node]))]
                  for name, state in allowed}

@@ -5,7 +5,7 @@ import signal
 import time
 
 import node_state
-from world import Broken, NotRun, wait_for
+from pair import Broken, NotRun, wait_for
 
 # Seconds; a call that is met in a clean run comes within this time in any other, on a busy machine too.
 REACH_S = 40
@@ -24,24 +24,24 @@ def interrupt(trial, _rest):
 def sh(trial, rest):
     """sh NODE SCRIPT: as root on the node, beside the program."""
     node, script = rest.split(" ", 1)
-    trial.world.lab.sh(node, script)
+    trial.pair.lab.sh(node, script)
 
 
 def lab(trial, rest):
     """lab WORDS: `mend` and `start` are over when every node answers again."""
-    trial.world.lab.lab(*rest.split())
-    if rest.split()[0] in ("mend", "start") and not wait_for(trial.world.reachable, REACH_S, 0.2):
+    trial.pair.lab.lab(*rest.split())
+    if rest.split()[0] in ("mend", "start") and not wait_for(trial.pair.reachable, REACH_S, 0.2):
         raise Broken("a node does not answer on the management network")
 
 
 def outside(trial, rest):
     """outside COMMAND: where the controller runs."""
-    trial.world.lab.lab("exec", *rest.split())
+    trial.pair.lab.lab("exec", *rest.split())
 
 
 def restart(trial, rest):
     """restart NODE: the plug is pulled and put back; the controller's packets to it are lost meanwhile."""
-    trial.world.lab.lab("restart", "--hard", rest)
+    trial.pair.lab.lab("restart", "--hard", rest)
 
 
 def wait(_trial, rest):
@@ -51,36 +51,36 @@ def wait(_trial, rest):
 def wrap(trial, rest):
     """wrap NODE COMMAND HOW [VALUE]: see wrapper.sh; an insert's words are separated by |."""
     node, name, how, *value = rest.split(" ", 3)
-    trial.world.ask(int(node), name, how, "".join(value).replace("|", "\n"))
+    trial.pair.ask(int(node), name, how, "".join(value).replace("|", "\n"))
 
 
 def failed_once(trial, rest):
     """failed-once NODE COMMAND…: one of these, wrapped with fail-once, did fail."""
     node, *names = rest.split()
-    if all(os.path.exists(trial.world.asked(int(node), name, "fail-once")) for name in names):
+    if all(os.path.exists(trial.pair.asked(int(node), name, "fail-once")) for name in names):
         raise Broken(f"wanted a failure of {' or '.join(names)} on spark-{node}, and none was called")
 
 
 def unwrap(trial, rest):
-    trial.world.clear()
+    trial.pair.clear()
 
 
 def gate(trial, rest):
     """gate NODE COMMAND NUMBER: the call of that number from now on waits until `release`."""
     node, name, number = rest.split()
-    trial.world.gate(int(node), name, int(number))
+    trial.pair.gate(int(node), name, int(number))
 
 
 def reach(trial, rest):
     """reach NODE COMMAND: waits until that call is made."""
     node, name = rest.split()
-    reached = trial.world.asked(int(node), name, "reached")
+    reached = trial.pair.asked(int(node), name, "reached")
     if not wait_for(lambda: os.path.exists(reached), REACH_S, 0.02):
         raise NotRun(f"spark-{node} never came to the call of {name} that was waited for")
 
 
 def release(trial, _rest):
-    trial.world.release()
+    trial.pair.release()
     trial.began = time.monotonic()
 
 
@@ -95,7 +95,7 @@ def decided(trial, _rest):
 
 def second(trial, rest):
     """second EXIT: another controller tries the same; it must end with that code and change nothing."""
-    done = trial.world.lab.spark("apply", trial.manifest, "--yes", "--brief", "--no-verify", *trial.world.program_options)
+    done = trial.pair.lab.spark("apply", trial.manifest, "--yes", "--brief", "--no-verify", *trial.pair.program_options)
     if done.returncode != int(rest):
         raise Broken(f"a second controller exits {done.returncode}, wanted {rest}: {done.stdout[-500:]}{done.stderr[-500:]}")
 
@@ -103,7 +103,7 @@ def second(trial, rest):
 def small(trial, rest):
     """small NODE DIRECTORY KIB: a file system of its own, with what was there, and no more room than that."""
     node, path, room = rest.split()
-    trial.world.lab.sh(node, f"mkdir -p {path} /run/below /run/copy && cp -a {path}/. /run/copy/ && size=$(($(du -sk /run/copy | cut -f1) + {room})) && "
+    trial.pair.lab.sh(node, f"mkdir -p {path} /run/below /run/copy && cp -a {path}/. /run/copy/ && size=$(($(du -sk /run/copy | cut -f1) + {room})) && "
                              f"mount --bind --make-private {path} /run/below && "
                              f"mount -t tmpfs -o mode=$(stat -c %a {path}),size=${{size}}k tmpfs {path} && cp -a /run/copy/. {path}/")
 
@@ -111,30 +111,30 @@ def small(trial, rest):
 def fill(trial, rest):
     """fill NODE DIRECTORY: no room is left in it."""
     node, path = rest.split()
-    trial.world.lab.sh(node, f"dd if=/dev/zero of={path}/.fill bs=1k 2>/dev/null; true >{path}/.fill.2; echo x >{path}/.fill.2; true")
+    trial.pair.lab.sh(node, f"dd if=/dev/zero of={path}/.fill bs=1k 2>/dev/null; true >{path}/.fill.2; echo x >{path}/.fill.2; true")
 
 
 def large(trial, rest):
     """large NODE DIRECTORY: what `small` began is over; what is in it stays."""
     node, path = rest.split()
-    trial.world.lab.sh(node, f"rm -f {path}/.fill {path}/.fill.2; find /run/below -mindepth 1 -delete; cp -a {path}/. /run/below/ && "
+    trial.pair.lab.sh(node, f"rm -f {path}/.fill {path}/.fill.2; find /run/below -mindepth 1 -delete; cp -a {path}/. /run/below/ && "
                              f"umount -l {path} && umount /run/below && rm -rf /run/copy")
 
 
 def read_only(trial, rest):
     node, path = rest.split()
-    trial.world.lab.sh(node, f"mount --bind {path} {path} && mount -o remount,bind,ro {path}")
+    trial.pair.lab.sh(node, f"mount --bind {path} {path} && mount -o remount,bind,ro {path}")
 
 
 def writable(trial, rest):
     node, path = rest.split()
-    trial.world.lab.sh(node, f"umount -l {path}")
+    trial.pair.lab.sh(node, f"umount -l {path}")
 
 
 def leave(trial, rest):
     """leave NODE FILE: what no row may do; proves that the comparison sees it."""
     node, path = rest.split()
-    at = node_state.root(trial.world.lab.run, int(node))
+    at = node_state.root(trial.pair.lab.run, int(node))
     with open(at + path, "w", encoding="utf-8") as target:
         target.write("left behind\n")
 

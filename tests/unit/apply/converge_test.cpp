@@ -14,7 +14,7 @@ ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
   FakeNetwork network({});
   NodePool pool(network.Dialer());
   const ClusterSpec cluster;
-  const auto sessions = Sessions::Take({}, pool, "a test");
+  const auto sessions = Sessions::OpenAll({}, pool, "a test");
   std::size_t next = 0;
   return Converge(
       plan, cluster, Fabric{}, **sessions, pool,
@@ -23,23 +23,27 @@ ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
 }
 
 TEST(Converge, SucceedsOnlyWhenNothingDiffersAfterwards) {
-  EXPECT_TRUE(RunConverge(Of({Named("/a")}), {Of({})}).converged);
+  EXPECT_TRUE(RunConverge(MakePlanWith({Named("/a")}), {MakePlanWith({})}).converged);
 }
 
 TEST(Converge, ReadsAgainForAWhileBecauseLinksSettle) {
-  EXPECT_TRUE(RunConverge(Of({Named("/a")}), {Of({Named("/a")}), Of({})}).converged);
+  EXPECT_TRUE(
+      RunConverge(MakePlanWith({Named("/a")}), {MakePlanWith({Named("/a")}), MakePlanWith({})})
+          .converged);
 }
 
 TEST(Converge, GivesALinkThatIsBeingConfiguredTimeToBecomeReadable) {
   Change blocked = Named("/a");
   blocked.change = ChangeKind::kBlocked;
-  const ConvergeReport report = RunConverge(Of({Named("/a")}), {Of({blocked}), Of({})});
+  const ConvergeReport report =
+      RunConverge(MakePlanWith({Named("/a")}), {MakePlanWith({blocked}), MakePlanWith({})});
   EXPECT_TRUE(report.converged);
   EXPECT_EQ(report.remaining.BlockedCount(), 0u);
 }
 
 TEST(Converge, SaysWhatStillDiffers) {
-  const ConvergeReport report = RunConverge(Of({Named("/a")}), {Of({Named("/a")})});
+  const ConvergeReport report =
+      RunConverge(MakePlanWith({Named("/a")}), {MakePlanWith({Named("/a")})});
   EXPECT_FALSE(report.converged);
   EXPECT_EQ(FormatErrors(report.errors),
             "spark-1: file /a still differs after the apply: 1 → 2\n"
@@ -47,11 +51,14 @@ TEST(Converge, SaysWhatStillDiffers) {
 }
 
 TEST(Converge, CarriesOutInASecondPassWhatThePlanAnnounced) {
-  EXPECT_TRUE(RunConverge(Of({Named("/keys", true)}), {Of({Named("/keys")}), Of({})}).converged);
+  EXPECT_TRUE(RunConverge(MakePlanWith({Named("/keys", true)}),
+                          {MakePlanWith({Named("/keys")}), MakePlanWith({})})
+                  .converged);
 }
 
 TEST(Converge, CarriesOutNothingThatThePlanDidNotAnnounce) {
-  const ConvergeReport report = RunConverge(Of({Named("/keys", true)}), {Of({Named("/other")})});
+  const ConvergeReport report =
+      RunConverge(MakePlanWith({Named("/keys", true)}), {MakePlanWith({Named("/other")})});
   EXPECT_FALSE(report.converged);
   EXPECT_EQ(report.errors.size(), 1u);
 }
@@ -59,21 +66,22 @@ TEST(Converge, CarriesOutNothingThatThePlanDidNotAnnounce) {
 TEST(Converge, LeavesAloneWhatStoodBesideASavedPlan) {
   FakeNetwork network({});
   NodePool pool(network.Dialer());
-  const Plan saved = Of({Named("/a")});
-  const std::set<std::string> beside = IdsBeside(saved, Of({Named("/a"), Named("/b")}));
+  const Plan saved = MakePlanWith({Named("/a")});
+  const std::set<std::string> beside =
+      FindIdsBeside(saved, MakePlanWith({Named("/a"), Named("/b")}));
   EXPECT_EQ(beside, std::set<std::string>{"spark-1/file//b"});
-  const auto sessions = Sessions::Take({}, pool, "a test");
+  const auto sessions = Sessions::OpenAll({}, pool, "a test");
   const ConvergeReport report = Converge(
       saved, ClusterSpec{}, Fabric{}, **sessions, pool,
-      [](const Trials&) -> Result<Plan> { return Of({Named("/b")}); }, [](const Event&) {},
-      {.beside = beside});
+      [](const Trials&) -> Result<Plan> { return MakePlanWith({Named("/b")}); },
+      [](const Event&) {}, {.beside = beside});
   EXPECT_TRUE(report.converged);
 }
 
 TEST(Converge, ANodeThatTakesNoNewLoginIsNotConverged) {
-  Plan before = Of({Named("/a")});
+  Plan before = MakePlanWith({Named("/a")});
   before.nodes = {{.name = "spark-1"}};
-  Plan after = Of({});
+  Plan after = MakePlanWith({});
   after.nodes = {{.name = "spark-1", .unreachable = "connection refused"}};
   const ConvergeReport report = RunConverge(before, {after});
   EXPECT_FALSE(report.converged);

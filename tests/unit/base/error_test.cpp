@@ -30,8 +30,8 @@ TEST(FormatError, KeepsTabsSoThatTheCaretLinesUp) {
   EXPECT_EQ(FormatError(error), "f:1:3: m\n    \ta: b\n    \t ^\n");
 }
 
-TEST(InContext, PutsTheOuterCircleFirst) {
-  const Error error = InContext(InContext({.message = "m"}, "inner"), "outer");
+TEST(AddContext, PutsTheOuterCircleFirst) {
+  const Error error = AddContext(AddContext({.message = "m"}, "inner"), "outer");
   EXPECT_EQ(FormatError(error), "outer: inner: m\n");
 }
 

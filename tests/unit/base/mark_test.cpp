@@ -9,29 +9,29 @@ constexpr const char* kBegin = "# BEGIN spark-reconcile homelab hosts\n";
 constexpr const char* kEnd = "# END spark-reconcile homelab hosts\n";
 
 std::string With(const std::string& content, const std::string& body) {
-  return WithBlock(content, "homelab", "hosts", body);
+  return SetBlock(content, "homelab", "hosts", body);
 }
 
 TEST(Mark, OwnedFileNamesTheClusterAndItsBodysDigest) {
-  EXPECT_EQ(OwnedFile("homelab", "a = 1\n"),
+  EXPECT_EQ(FormatOwnedFile("homelab", "a = 1\n"),
             "# Written by spark-reconcile for cluster homelab (body sha256 cb78bd8a17f7b751).\n"
             "# Change the manifest and apply it; an edit made here is reported as drift.\n"
             "a = 1\n");
 }
 
 TEST(Mark, OwnedFileIsKnownAfterAnEditAndForeignTextIsNot) {
-  EXPECT_TRUE(IsOwnedFile(OwnedFile("homelab", "a = 1\n") + "b = 2\n", "homelab"));
-  EXPECT_FALSE(IsOwnedFile("\n" + OwnedFile("homelab", "a = 1\n"), "homelab"));
+  EXPECT_TRUE(IsOwnedFile(FormatOwnedFile("homelab", "a = 1\n") + "b = 2\n", "homelab"));
+  EXPECT_FALSE(IsOwnedFile("\n" + FormatOwnedFile("homelab", "a = 1\n"), "homelab"));
   EXPECT_FALSE(IsOwnedFile("", "homelab"));
 }
 
 TEST(Mark, OwnedFileOfAnotherClusterIsNotOurs) {
-  const std::string office = OwnedFile("homelab-2", "a = 1\n");
+  const std::string office = FormatOwnedFile("homelab-2", "a = 1\n");
   EXPECT_FALSE(IsOwnedFile(office, "homelab"));
-  EXPECT_EQ(OwnerOf(office), "homelab-2");
-  EXPECT_EQ(OwnerOf("# Written by spark-reconcile for cluster homelab\n# (body sha256 x\n"),
+  EXPECT_EQ(FindOwner(office), "homelab-2");
+  EXPECT_EQ(FindOwner("# Written by spark-reconcile for cluster homelab\n# (body sha256 x\n"),
             std::nullopt);
-  EXPECT_EQ(OwnerOf("# somebody else\n"), std::nullopt);
+  EXPECT_EQ(FindOwner("# somebody else\n"), std::nullopt);
 }
 
 TEST(Mark, NewBlockGoesToTheEndAndLeavesTheRestAlone) {
@@ -46,7 +46,7 @@ TEST(Mark, MissingFinalNewlineIsAddedBeforeABlock) {
 }
 
 TEST(Mark, FirstBlockGoesToTheTop) {
-  EXPECT_EQ(WithBlockFirst("Host *\n", "homelab", "hosts", "x\n"),
+  EXPECT_EQ(SetBlockFirst("Host *\n", "homelab", "hosts", "x\n"),
             std::string(kBegin) + "x\n" + kEnd + "Host *\n");
 }
 
@@ -54,14 +54,14 @@ TEST(Mark, BlockIsReplacedWhereItStands) {
   const std::string content = std::string("a\n") + kBegin + "old\nolder\n" + kEnd + "b\n";
   const std::string wanted = std::string("a\n") + kBegin + "new\n" + kEnd + "b\n";
   EXPECT_EQ(With(content, "new\n"), wanted);
-  EXPECT_EQ(WithBlockFirst(content, "homelab", "hosts", "new\n"), wanted);
+  EXPECT_EQ(SetBlockFirst(content, "homelab", "hosts", "new\n"), wanted);
 }
 
 TEST(Mark, SettingTheSameBlockTwiceChangesNothing) {
   for (const std::string content : {"", "a", "a\n", "a\r\nb\r\n", "# BEGIN something\n\n\n"}) {
     const std::string once = With(content, "x\ny\n");
     EXPECT_EQ(With(once, "x\ny\n"), once);
-    EXPECT_EQ(BlockOf(once, "homelab", "hosts"), "x\ny\n");
+    EXPECT_EQ(ReadBlock(once, "homelab", "hosts"), "x\ny\n");
   }
 }
 
@@ -77,7 +77,7 @@ TEST(Mark, BlocksOfOtherClustersAndTopicsAreSomebodyElses) {
       "# BEGIN spark-reconcile homelab hosts-2\ny\n"
       "# END spark-reconcile homelab hosts-2\n";
   EXPECT_EQ(With(others, "z\n"), others + kBegin + "z\n" + kEnd);
-  EXPECT_EQ(BlockOf(others, "homelab", "hosts"), std::nullopt);
+  EXPECT_EQ(ReadBlock(others, "homelab", "hosts"), std::nullopt);
 }
 
 TEST(Mark, MarkerWithTextAroundItIsNoMarker) {
@@ -89,7 +89,7 @@ TEST(Mark, MarkerWithTextAroundItIsNoMarker) {
 
 TEST(Mark, BeginWithoutEndOwnsOnlyItsOwnLine) {
   const std::string content = std::string(kBegin) + "10.0.0.1 somebodys\n";
-  EXPECT_EQ(BlockOf(content, "homelab", "hosts"), std::nullopt);
+  EXPECT_EQ(ReadBlock(content, "homelab", "hosts"), std::nullopt);
   EXPECT_EQ(With(content, "x\n"), std::string(kBegin) + "x\n" + kEnd + "10.0.0.1 somebodys\n");
 }
 

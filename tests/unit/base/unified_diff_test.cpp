@@ -11,19 +11,19 @@
 namespace reconciler {
 namespace {
 
-TEST(UnifiedDiff, IsEmptyForEqualTexts) { EXPECT_EQ(UnifiedDiff("a\n", "a\n"), ""); }
+TEST(MakeUnifiedDiff, IsEmptyForEqualTexts) { EXPECT_EQ(MakeUnifiedDiff("a\n", "a\n"), ""); }
 
-TEST(UnifiedDiff, ShowsANewFileAsAddedLines) {
-  EXPECT_EQ(UnifiedDiff("", "a\nb\n"), "@@ -0,0 +1,2 @@\n+a\n+b\n");
+TEST(MakeUnifiedDiff, ShowsANewFileAsAddedLines) {
+  EXPECT_EQ(MakeUnifiedDiff("", "a\nb\n"), "@@ -0,0 +1,2 @@\n+a\n+b\n");
 }
 
-TEST(UnifiedDiff, KeepsThreeLinesOfContext) {
-  EXPECT_EQ(UnifiedDiff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nX\n6\n7\n8\n9\n"),
+TEST(MakeUnifiedDiff, KeepsThreeLinesOfContext) {
+  EXPECT_EQ(MakeUnifiedDiff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nX\n6\n7\n8\n9\n"),
             "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+X\n 6\n 7\n 8\n");
 }
 
-TEST(UnifiedDiff, TellsAMissingFinalNewline) {
-  EXPECT_EQ(UnifiedDiff("a", "a\n"), "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
+TEST(MakeUnifiedDiff, TellsAMissingFinalNewline) {
+  EXPECT_EQ(MakeUnifiedDiff("a", "a\n"), "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
 }
 
 std::string Patched(const std::string& before, const std::string& diff) {
@@ -42,7 +42,7 @@ std::string Patched(const std::string& before, const std::string& diff) {
   return after;
 }
 
-TEST(UnifiedDiff, IsAPatchThatPatchUnderstands) {
+TEST(MakeUnifiedDiff, IsAPatchThatPatchUnderstands) {
   if (std::system("command -v patch >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "patch is not installed";
   std::mt19937 random(7);
@@ -57,18 +57,19 @@ TEST(UnifiedDiff, IsAPatchThatPatchUnderstands) {
       if (what == 2) after += "new\n";
     }
     if (before == after || before.empty() || after.empty()) continue;
-    EXPECT_EQ(Patched(before, UnifiedDiff(before, after)), after);
+    EXPECT_EQ(Patched(before, MakeUnifiedDiff(before, after)), after);
   }
 }
 
-TEST(UnifiedDiff, StaysSmallForLargeTexts) {
+TEST(MakeUnifiedDiff, StaysSmallForLargeTexts) {
   std::string before;
   std::string after;
   for (int line = 0; line < 20000; ++line) {
     before += "a" + std::to_string(line) + "\n";
     after += "b" + std::to_string(line) + "\n";
   }
-  EXPECT_GT(UnifiedDiff(before, after).size(), before.size());  // and it ends, in bounded memory
+  EXPECT_GT(MakeUnifiedDiff(before, after).size(),
+            before.size());  // and it ends, in bounded memory
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class Cabled {
     for (const NodeSpec& node : cluster_.nodes) {
       CablingView& view = views[node.name];
       view.hostname = node.name;
-      for (const CagePort& port : CagePorts(cluster_, node)) {
+      for (const CagePort& port : ListCagePorts(cluster_, node)) {
         view.ports[port.netdev] = {PortState::kNoCarrier, Mac(node, view.ports.size()), {}, {}};
       }
     }
@@ -47,7 +47,7 @@ class Cabled {
   std::vector<PortView*> Ports(int node, const std::string& cage) {
     std::vector<PortView*> ports;
     const NodeSpec& spec = cluster_.nodes.at(static_cast<std::size_t>(node - 1));
-    for (const CagePort& port : CagePorts(cluster_, spec)) {
+    for (const CagePort& port : ListCagePorts(cluster_, spec)) {
       if (port.cage == cage) ports.push_back(&views[spec.name].ports[port.netdev]);
     }
     return ports;
@@ -59,8 +59,8 @@ class Cabled {
   std::vector<std::string> Cables() const {
     std::vector<std::string> lines;
     for (const CableVerdict& verdict : Judge().cables) {
-      lines.push_back(fmt::format("{} {}: {}", ToString(verdict.state), CableWords(verdict.cable),
-                                  verdict.detail));
+      lines.push_back(fmt::format("{} {}: {}", ToString(verdict.state),
+                                  DescribeCable(verdict.cable), verdict.detail));
     }
     return lines;
   }

@@ -20,15 +20,15 @@ using testing::IsEmpty;
 
 constexpr double kRounding = 0.1;  // Gb/s
 
-struct World {
+struct Scenario {
   ClusterSpec cluster;
   Fabric fabric;
 
-  explicit World(ClusterSpec spec)
+  explicit Scenario(ClusterSpec spec)
       : cluster(std::move(spec)), fabric(ExpandFabric(cluster).value()) {}
 
-  std::vector<PairReach> Reach() const { return ReachOf(cluster, fabric); }
-  std::vector<NodeName> Order() const { return RingOrder(cluster, fabric); }
+  std::vector<PairReach> Reach() const { return ComputeReach(cluster, fabric); }
+  std::vector<NodeName> Order() const { return OrderRing(cluster, fabric); }
 };
 
 std::vector<NodeSpec> Nodes(int count) {
@@ -57,9 +57,9 @@ ClusterSpec LeafSpine(int count, int uplinks, int gbps) {
   return cluster;
 }
 
-std::vector<std::string> Weak(const World& world) {
+std::vector<std::string> Weak(const Scenario& scenario) {
   std::vector<std::string> lines;
-  for (const WeakPoint& point : WeakPoints(world.cluster, world.fabric)) {
+  for (const WeakPoint& point : FindWeakPoints(scenario.cluster, scenario.fabric)) {
     std::string line = point.what + (point.own_cable ? " (own):" : ":");
     for (const NodeName& node : point.cut_off) line += ' ' + node;
     lines.push_back(line);
@@ -68,14 +68,14 @@ std::vector<std::string> Weak(const World& world) {
 }
 
 TEST(Roofline, WireLosesItsHeadersAndPcieItsTransactions) {
-  EXPECT_EQ(RdmaMtu(9000), 4096);
-  EXPECT_EQ(RdmaMtu(4192), 4096);
-  EXPECT_EQ(RdmaMtu(4191), 2048);
-  EXPECT_EQ(RdmaMtu(1500), 1024);
-  EXPECT_THAT(WirePayload(200, 9000), DoubleNear(196.1, kRounding));
-  EXPECT_THAT(WirePayload(200, 1500), DoubleNear(185.2, kRounding));
-  EXPECT_THAT(PciePayload(DgxSpark()), DoubleNear(111.8, kRounding));
-  EXPECT_THAT(BusBandwidth(196), DoubleNear(24.5, 0.01));
+  EXPECT_EQ(ComputeRdmaMtu(9000), 4096);
+  EXPECT_EQ(ComputeRdmaMtu(4192), 4096);
+  EXPECT_EQ(ComputeRdmaMtu(4191), 2048);
+  EXPECT_EQ(ComputeRdmaMtu(1500), 1024);
+  EXPECT_THAT(ComputeWirePayload(200, 9000), DoubleNear(196.1, kRounding));
+  EXPECT_THAT(ComputeWirePayload(200, 1500), DoubleNear(185.2, kRounding));
+  EXPECT_THAT(ComputePciePayload(GetDgxSpark()), DoubleNear(111.8, kRounding));
+  EXPECT_THAT(ComputeBusBandwidth(196), DoubleNear(24.5, 0.01));
 }
 
 TEST(FlowNetwork, NarrowestCutBoundsTheFlowAndParallelLinesAddUp) {
@@ -94,28 +94,28 @@ TEST(FlowNetwork, NarrowestCutBoundsTheFlowAndParallelLinesAddUp) {
 }
 
 TEST(Reach, OneTwinAloneIsBoundByItsPcieLinkAndBothByTheCable) {
-  const World both(Cluster(Topology::kDirect, {Node(1), Node(2)}, 2));
+  const Scenario both(Cluster(Topology::kDirect, {Node(1), Node(2)}, 2));
   ASSERT_EQ(both.Reach().size(), 1u);
   EXPECT_THAT(both.Reach()[0].rails, ElementsAre(0, 1));
   EXPECT_THAT(both.Reach()[0].gbps, DoubleNear(196.1, kRounding));
 
   ClusterSpec cluster = Cluster(Topology::kDirect, {Node(1), Node(2)}, 1);
-  Hardware half = DgxSpark();
+  Hardware half = GetDgxSpark();
   half.name = "half";
   for (Cage& cage : half.cages) cage.twins.resize(1);
   cluster.hardware = {half};
   cluster.nodes[1].hardware = "half";
-  EXPECT_THAT(World(cluster).Reach()[0].gbps, DoubleNear(111.8, kRounding));
+  EXPECT_THAT(Scenario(cluster).Reach()[0].gbps, DoubleNear(111.8, kRounding));
 }
 
 TEST(Reach, SecondCableBetweenTwoNodesIsBoundByTheSharedPcieLinks) {
   ClusterSpec cluster = Cluster(Topology::kLinks, {Node(1), Node(2)}, 4);
   cluster.fabric.links = {{{"spark-1", "p0"}, {"spark-2", "p0"}},
                           {{"spark-1", "p1"}, {"spark-2", "p1"}}};
-  const World world(cluster);
-  EXPECT_THAT(world.Reach()[0].rails, ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(world.Reach()[0].gbps, DoubleNear(223.5, kRounding));
-  EXPECT_EQ(world.fabric.notes,
+  const Scenario scenario(cluster);
+  EXPECT_THAT(scenario.Reach()[0].rails, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(scenario.Reach()[0].gbps, DoubleNear(223.5, kRounding));
+  EXPECT_EQ(scenario.fabric.notes,
             std::vector<std::string>{
                 "the second cable between spark-1 and spark-2 gains next to nothing: the cages of "
                 "spark-1 share PCIe links that carry 224 Gb/s in all, and one cable carries 196"});
@@ -124,45 +124,45 @@ TEST(Reach, SecondCableBetweenTwoNodesIsBoundByTheSharedPcieLinks) {
 TEST(Reach, NodesAcrossARingShareNoRail) {
   ClusterSpec cluster = Ring(4);
   cluster.fabric.ring_collectives_only = true;
-  const World world(cluster);
+  const Scenario scenario(cluster);
   std::vector<std::string> strangers;
-  for (const PairReach& pair : world.Reach()) {
+  for (const PairReach& pair : scenario.Reach()) {
     if (pair.rails.empty()) strangers.push_back(pair.a + " " + pair.b);
   }
   EXPECT_THAT(strangers, ElementsAre("spark-1 spark-3", "spark-2 spark-4"));
-  EXPECT_THAT(RingPayload(world.Order(), world.Reach()), DoubleNear(196.1, kRounding));
-  EXPECT_EQ(RingPayload({"spark-1", "spark-3", "spark-2", "spark-4"}, world.Reach()), 0);
+  EXPECT_THAT(ComputeRingPayload(scenario.Order(), scenario.Reach()), DoubleNear(196.1, kRounding));
+  EXPECT_EQ(ComputeRingPayload({"spark-1", "spark-3", "spark-2", "spark-4"}, scenario.Reach()), 0);
 }
 
-TEST(RingOrder, FollowsTheCablesAndStaysOnASwitchBeforeItLeavesIt) {
-  EXPECT_THAT(World(Cluster(Topology::kSwitch, {Node(3), Node(1), Node(2)}, 2)).Order(),
+TEST(OrderRing, FollowsTheCablesAndStaysOnASwitchBeforeItLeavesIt) {
+  EXPECT_THAT(Scenario(Cluster(Topology::kSwitch, {Node(3), Node(1), Node(2)}, 2)).Order(),
               ElementsAre("spark-1", "spark-2", "spark-3"));
-  EXPECT_THAT(World(LeafSpine(4, 1, 200)).Order(),
+  EXPECT_THAT(Scenario(LeafSpine(4, 1, 200)).Order(),
               ElementsAre("spark-1", "spark-3", "spark-2", "spark-4"));
   ClusterSpec ring = Cluster(Topology::kLinks, Nodes(3), 6);
   ring.fabric.links = {{{"spark-1", "p0"}, {"spark-3", "p1"}},
                        {{"spark-3", "p0"}, {"spark-2", "p1"}},
                        {{"spark-2", "p0"}, {"spark-1", "p1"}}};
-  EXPECT_THAT(World(ring).Order(), ElementsAre("spark-1", "spark-3", "spark-2"));
+  EXPECT_THAT(Scenario(ring).Order(), ElementsAre("spark-1", "spark-3", "spark-2"));
 }
 
-TEST(SwitchLoads, OversubscriptionIsWhatTheCablesBetweenSwitchesCannotCarry) {
-  const World narrow(LeafSpine(8, 1, 200));
-  const auto loads = SwitchLoads(narrow.cluster, narrow.fabric);
+TEST(ComputeSwitchLoads, OversubscriptionIsWhatTheCablesBetweenSwitchesCannotCarry) {
+  const Scenario narrow(LeafSpine(8, 1, 200));
+  const auto loads = ComputeSwitchLoads(narrow.cluster, narrow.fabric);
   ASSERT_EQ(loads.size(), 2u);
   EXPECT_TRUE(loads[0].Oversubscribed());
   EXPECT_THAT(loads[0].Ratio(), DoubleNear(4, 0.01));
-  const World wide(LeafSpine(8, 2, 400));
-  for (const SwitchLoad& load : SwitchLoads(wide.cluster, wide.fabric)) {
+  const Scenario wide(LeafSpine(8, 2, 400));
+  for (const SwitchLoad& load : ComputeSwitchLoads(wide.cluster, wide.fabric)) {
     EXPECT_FALSE(load.Oversubscribed()) << load.name;
   }
 }
 
-TEST(WeakPoints, AreTheSwitchesAndCablesWithoutWhichNodesAreAlone) {
-  EXPECT_THAT(Weak(World(Cluster(Topology::kDirect, {Node(1), Node(2)}, 2))),
+TEST(FindWeakPoints, AreTheSwitchesAndCablesWithoutWhichNodesAreAlone) {
+  EXPECT_THAT(Weak(Scenario(Cluster(Topology::kDirect, {Node(1), Node(2)}, 2))),
               ElementsAre("cable spark-1.p1–spark-2.p1: spark-1 spark-2"));
   EXPECT_THAT(
-      Weak(World(LeafSpine(4, 2, 400))),
+      Weak(Scenario(LeafSpine(4, 2, 400))),
       ElementsAre("cable spark-1.p1–leaf-1.swp1 (own): spark-1",
                   "cable spark-2.p1–leaf-2.swp2 (own): spark-2",
                   "cable spark-3.p1–leaf-1.swp3 (own): spark-3",
@@ -170,25 +170,25 @@ TEST(WeakPoints, AreTheSwitchesAndCablesWithoutWhichNodesAreAlone) {
                   "switch leaf-2: spark-2 spark-4", "switch spine-1: spark-2 spark-4"));
 }
 
-TEST(WeakPoints, PairCableBesideASwitchKeepsItsPairTogether) {
+TEST(FindWeakPoints, PairCableBesideASwitchKeepsItsPairTogether) {
   ClusterSpec cluster = Cluster(Topology::kSwitch, {Node(1), Node(2)}, 4);
   cluster.fabric.links = {{{"spark-1", "p0"}, {"spark-2", "p0"}}};
-  EXPECT_THAT(Weak(World(cluster)), IsEmpty());
+  EXPECT_THAT(Weak(Scenario(cluster)), IsEmpty());
 }
 
-TEST(CollectivePorts, AreThoseThatReachEveryNodeOrElseAll) {
+TEST(ListCollectivePorts, AreThoseThatReachEveryNodeOrElseAll) {
   ClusterSpec beside = Cluster(Topology::kSwitch, Nodes(3), 4);
   beside.fabric.links = {{{"spark-1", "p0"}, {"spark-2", "p0"}}};
-  const World with_cable(beside);
+  const Scenario with_cable(beside);
   EXPECT_EQ(with_cable.fabric.ports.at("spark-1").size(), 4u);
-  for (const RailPort& port : CollectivePorts(with_cable.fabric, "spark-1")) {
+  for (const RailPort& port : ListCollectivePorts(with_cable.fabric, "spark-1")) {
     EXPECT_EQ(port.cage, "p1");
   }
   EXPECT_FALSE(CagesDiffer(with_cable.fabric));
-  const World ring(Ring(3));
-  EXPECT_EQ(CollectivePorts(ring.fabric, "spark-1").size(), 4u);
+  const Scenario ring(Ring(3));
+  EXPECT_EQ(ListCollectivePorts(ring.fabric, "spark-1").size(), 4u);
   EXPECT_TRUE(CagesDiffer(ring.fabric));
-  EXPECT_THAT(CollectivePorts(ring.fabric, "nobody"), IsEmpty());
+  EXPECT_THAT(ListCollectivePorts(ring.fabric, "nobody"), IsEmpty());
 }
 
 }  // namespace

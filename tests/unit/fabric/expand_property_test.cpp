@@ -17,7 +17,7 @@ using test::Node;
 
 using Addresses = std::map<std::pair<NodeName, std::string>, Ipv4Prefix>;  // by node and netdev
 
-Addresses AddressesOf(const ClusterSpec& cluster) {
+Addresses ListAddresses(const ClusterSpec& cluster) {
   Addresses addresses;
   const Fabric fabric = ExpandFabric(cluster).value();
   for (const auto& [node, ports] : fabric.ports) {
@@ -44,8 +44,8 @@ std::vector<NodeSpec> Shuffled(std::vector<NodeSpec> nodes) {
 
 RC_GTEST_PROP(ExpandFabric, OrderOfTheNodesChangesNoAddress, ()) {
   const auto nodes = AnyNodes();
-  RC_ASSERT(AddressesOf(Cluster(Topology::kSwitch, nodes, 2)) ==
-            AddressesOf(Cluster(Topology::kSwitch, Shuffled(nodes), 2)));
+  RC_ASSERT(ListAddresses(Cluster(Topology::kSwitch, nodes, 2)) ==
+            ListAddresses(Cluster(Topology::kSwitch, Shuffled(nodes), 2)));
 }
 
 RC_GTEST_PROP(ExpandFabric, OrderOfTheNodesChangesNoAddressInARing, ()) {
@@ -53,8 +53,8 @@ RC_GTEST_PROP(ExpandFabric, OrderOfTheNodesChangesNoAddressInARing, ()) {
   while (nodes.size() < 3) nodes.push_back(Node(255 - static_cast<int>(nodes.size())));
   nodes.resize(3);
   RC_PRE(nodes[2].id != nodes[0].id && nodes[2].id != nodes[1].id);
-  RC_ASSERT(AddressesOf(Cluster(Topology::kRing, nodes, 6)) ==
-            AddressesOf(Cluster(Topology::kRing, Shuffled(nodes), 6)));
+  RC_ASSERT(ListAddresses(Cluster(Topology::kRing, nodes, 6)) ==
+            ListAddresses(Cluster(Topology::kRing, Shuffled(nodes), 6)));
 }
 
 RC_GTEST_PROP(ExpandFabric, RemovingANodeRenumbersNobody, ()) {
@@ -63,8 +63,8 @@ RC_GTEST_PROP(ExpandFabric, RemovingANodeRenumbersNobody, ()) {
       *rc::gen::element(Topology::kDirect, Topology::kSwitch, Topology::kLeafSpine);
   auto fewer = nodes;
   fewer.erase(fewer.begin() + *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(fewer)));
-  const Addresses all = AddressesOf(Cluster(topology, nodes, 2));
-  for (const auto& [port, address] : AddressesOf(Cluster(topology, fewer, 2))) {
+  const Addresses all = ListAddresses(Cluster(topology, nodes, 2));
+  for (const auto& [port, address] : ListAddresses(Cluster(topology, fewer, 2))) {
     RC_ASSERT(all.at(port) == address);
   }
 }
@@ -74,9 +74,9 @@ RC_GTEST_PROP(ExpandFabric, GrowingARingRenumbersOnlyTheCableThatMoves, ()) {
   const int count = *rc::gen::inRange(3, 12);
   std::vector<NodeSpec> nodes;
   for (int id = 1; id <= count; ++id) nodes.push_back(Node(id));
-  const Addresses before = AddressesOf(Cluster(Topology::kRing, nodes, 2 * count));
+  const Addresses before = ListAddresses(Cluster(Topology::kRing, nodes, 2 * count));
   nodes.push_back(Node(count + 1));
-  const Addresses after = AddressesOf(Cluster(Topology::kRing, Shuffled(nodes), 2 * count + 2));
+  const Addresses after = ListAddresses(Cluster(Topology::kRing, Shuffled(nodes), 2 * count + 2));
   for (const auto& [port, address] : before) {
     const bool moved = port.first == "spark-1" && port.second.ends_with("np1");
     RC_ASSERT((after.at(port) == address) != moved);
@@ -93,13 +93,13 @@ std::vector<NodeSpec> AnyRing() {
   return nodes;
 }
 
-ClusterSpec RingOf(std::vector<NodeSpec> nodes) {
+ClusterSpec MakeRing(std::vector<NodeSpec> nodes) {
   const int subnets = 2 * static_cast<int>(nodes.size());
   return Cluster(Topology::kRing, std::move(nodes), subnets);
 }
 
 // Takes a node (by its place by id) out of a ring, and the two subnets at `place` of the list.
-ClusterSpec Without(ClusterSpec ring, std::ptrdiff_t node, std::ptrdiff_t place) {
+ClusterSpec RemoveChanges(ClusterSpec ring, std::ptrdiff_t node, std::ptrdiff_t place) {
   ring.nodes.erase(ring.nodes.begin() + node);
   FabricSpec& spec = ring.fabric;
   spec.subnets.erase(spec.subnets.begin() + 2 * place, spec.subnets.begin() + 2 * place + 2);
@@ -112,10 +112,10 @@ RC_GTEST_PROP(ExpandFabric, RingNodeThatGoesWithItsSubnetsRenumbersOnlyTheCableT
   const auto nodes = AnyRing();
   const auto gone = *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(nodes));
   const NodeName next = nodes[static_cast<std::size_t>(gone + 1) % nodes.size()].name;
-  const Addresses all = AddressesOf(RingOf(nodes));
-  ClusterSpec fewer = Without(RingOf(nodes), gone, gone);
+  const Addresses all = ListAddresses(MakeRing(nodes));
+  ClusterSpec fewer = RemoveChanges(MakeRing(nodes), gone, gone);
   fewer.nodes = Shuffled(fewer.nodes);
-  for (const auto& [port, address] : AddressesOf(fewer)) {
+  for (const auto& [port, address] : ListAddresses(fewer)) {
     const bool moved = port.first == next && port.second.ends_with("np1");
     RC_ASSERT((all.at(port) == address) != moved);
   }
@@ -124,8 +124,9 @@ RC_GTEST_PROP(ExpandFabric, RingNodeThatGoesWithItsSubnetsRenumbersOnlyTheCableT
 RC_GTEST_PROP(ExpandFabric, RingNodeThatGoesWithOthersSubnetsRenumbersTheCablesBetween, ()) {
   const auto nodes = AnyRing();
   const auto gone = *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(nodes) - 1);
-  const Addresses all = AddressesOf(RingOf(nodes));
-  const Addresses after = AddressesOf(Without(RingOf(nodes), gone, std::ssize(nodes) - 1));
+  const Addresses all = ListAddresses(MakeRing(nodes));
+  const Addresses after =
+      ListAddresses(RemoveChanges(MakeRing(nodes), gone, std::ssize(nodes) - 1));
   for (std::ptrdiff_t n = 0; n < std::ssize(nodes); ++n) {
     if (n == gone) continue;
     const std::pair<NodeName, std::string> port(nodes[static_cast<std::size_t>(n)].name,
@@ -140,7 +141,7 @@ RC_GTEST_PROP(ExpandFabric, CablesBesideASwitchRenumberNobodyWhenNodesComeAndGo,
   const auto with_cable = [](std::vector<NodeSpec> some, const NodeName& a, const NodeName& b) {
     ClusterSpec cluster = Cluster(Topology::kSwitch, std::move(some), 4);
     cluster.fabric.links = {{{a, "p0"}, {b, "p0"}}};
-    return AddressesOf(cluster);
+    return ListAddresses(cluster);
   };
   const Addresses all = with_cable(nodes, nodes[0].name, nodes[1].name);
   const std::vector<NodeSpec> pair(nodes.begin(), nodes.begin() + 2);

@@ -10,8 +10,8 @@ class GatherScriptTest : public ShellTest {
  protected:
   ProbeReply Gather(const std::vector<Read>& reads) {
     const std::string nonce = MakeNonce();
-    const auto reply =
-        ParseGatherReply(Run(GatherScript(reads, nonce, directory_)), reads, nonce, directory_);
+    const auto reply = ParseGatherReply(Run(BuildGatherScript(reads, nonce, directory_)), reads,
+                                        nonce, directory_);
     EXPECT_TRUE(reply) << FormatError(reply.error());
     return *reply;
   }
@@ -105,7 +105,7 @@ TEST_F(GatherScriptTest, AHomeIsFoundInTheUserDatabase) {
 TEST_F(GatherScriptTest, AnAnswerThatEndsEarlyIsAnErrorThatNamesThePart) {
   const std::vector<Read> reads = {ReadFile{"/etc/hosts"}};
   const std::string nonce = MakeNonce();
-  ScriptReply reply = Run(GatherScript(reads, nonce));
+  ScriptReply reply = Run(BuildGatherScript(reads, nonce));
   reply.out.resize(reply.out.find(nonce + " content"));
   EXPECT_EQ(ParseGatherReply(reply, reads, nonce).error().message,
             "the answer ended before its part 'content'");

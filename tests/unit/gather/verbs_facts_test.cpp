@@ -5,7 +5,7 @@
 namespace reconciler {
 namespace {
 
-NodeFacts Told(const std::string& line) {
+NodeFacts StoreLine(const std::string& line) {
   NodeFacts facts;
   facts.hcas["rocep1s0f1"] = {.netdev = "enp1s0f1np1"};
   StoreVerbsFacts(line, facts);
@@ -13,45 +13,45 @@ NodeFacts Told(const std::string& line) {
 }
 
 TEST(VerbsFacts, FillWhatOnlyVerbsTell) {
-  const NodeFacts facts = Told(
+  const NodeFacts facts = StoreLine(
       R"({"devices":[{"hca":"rocep1s0f1","dmabuf":"unsupported","ports":[{"port":1,"active_mtu":4096}]},
           {"hca":"other","dmabuf":"supported","ports":[]}, 7]})");
   EXPECT_EQ(facts.hcas.size(), 1u);
   EXPECT_EQ(facts.hcas.at("rocep1s0f1").verbs, (VerbsFact{4096, "unsupported"}));
-  EXPECT_EQ(ValueOf(facts, "rdma.verbs"), Observed<std::string>("3"));
+  EXPECT_EQ(FindValue(facts, "rdma.verbs"), Observed<std::string>("3"));
 }
 
 TEST(VerbsFacts, WithoutALibraryNothingIsKnownAndTheReasonIs) {
-  const NodeFacts facts =
-      Told(R"({"devices":[],"error":"wanted libibverbs.so.1, the loader says: no such file"})");
+  const NodeFacts facts = StoreLine(
+      R"({"devices":[],"error":"wanted libibverbs.so.1, the loader says: no such file"})");
   EXPECT_EQ(facts.hcas.at("rocep1s0f1").verbs, VerbsFact{});
   EXPECT_EQ(
-      ValueOf(facts, "rdma.verbs"),
+      FindValue(facts, "rdma.verbs"),
       Observed<std::string>(Unknown{"wanted libibverbs.so.1, the loader says: no such file"}));
 }
 
 TEST(VerbsFacts, AttributesOfCudaAndTheAdaptersAnswerTellAboutGpudirect) {
-  const auto told = [](const std::string& devices, const std::string& gpu) {
-    const NodeFacts facts = Told(R"({"devices":[)" + devices + R"(],"gpu":)" + gpu + "}");
-    return std::vector{ValueOf(facts, "gpudirect.cuda_rdma"),
-                       ValueOf(facts, "gpudirect.cuda_dmabuf"),
-                       ValueOf(facts, "gpudirect.nic_dmabuf")};
+  const auto find_dmabuf = [](const std::string& devices, const std::string& gpu) {
+    const NodeFacts facts = StoreLine(R"({"devices":[)" + devices + R"(],"gpu":)" + gpu + "}");
+    return std::vector{FindValue(facts, "gpudirect.cuda_rdma"),
+                       FindValue(facts, "gpudirect.cuda_dmabuf"),
+                       FindValue(facts, "gpudirect.nic_dmabuf")};
   };
   using Answers = std::vector<Observed<std::string>>;
-  EXPECT_EQ(told(R"({"hca":"a","dmabuf":"unsupported"},{"hca":"b","dmabuf":"supported"})",
-                 R"({"gpu_direct_rdma":1,"dma_buf":0})"),
+  EXPECT_EQ(find_dmabuf(R"({"hca":"a","dmabuf":"unsupported"},{"hca":"b","dmabuf":"supported"})",
+                        R"({"gpu_direct_rdma":1,"dma_buf":0})"),
             (Answers{"1", "0", "supported"}));
-  EXPECT_EQ(told(R"({"hca":"a","dmabuf":"unknown: Cannot allocate memory"})",
-                 R"({"error":"cuInit says 999"})"),
+  EXPECT_EQ(find_dmabuf(R"({"hca":"a","dmabuf":"unknown: Cannot allocate memory"})",
+                        R"({"error":"cuInit says 999"})"),
             (Answers{Unknown{"CUDA: cuInit says 999"}, Unknown{"CUDA: cuInit says 999"},
                      Unknown{"dma-buf of the adapter: Cannot allocate memory"}}));
-  EXPECT_EQ(told("7", R"({"missing":"libcuda.so.1: cannot open shared object file"})"),
+  EXPECT_EQ(find_dmabuf("7", R"({"missing":"libcuda.so.1: cannot open shared object file"})"),
             (Answers{Absent{}, Absent{}, Absent{}}));
 }
 
 TEST(VerbsFacts, AnythingElseIsNoAnswer) {
   for (const char* line : {"", "[]", "{}", R"({"devices":7})", "Last login: today"}) {
-    EXPECT_EQ(ValueOf(Told(line), "rdma.verbs"),
+    EXPECT_EQ(FindValue(StoreLine(line), "rdma.verbs"),
               Observed<std::string>(Unknown{"spark-verify printed something other than its facts"}))
         << line;
   }

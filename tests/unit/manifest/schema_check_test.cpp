@@ -15,7 +15,7 @@ namespace {
 std::string Checked(std::string_view yaml, const nlohmann::json& schema) {
   Problems problems("f.yaml");
   CheckSchema(ParseYaml(yaml, "f.yaml").value(), schema, problems);
-  return FormatErrors(problems.Take());
+  return FormatErrors(problems.TakeErrors());
 }
 
 TEST(CheckSchema, WhatOnlyValijsonKnowsIsRefusedToo) {

@@ -38,13 +38,13 @@ void Walk(const std::string& path, const json& schema, const Visit& visit) {
 std::vector<std::string> PathsWhere(
     const std::function<bool(const std::string&, const json&)>& bad) {
   std::vector<std::string> paths;
-  Walk("", ClusterSchema(), [&](const std::string& path, const json& schema) {
+  Walk("", GetClusterSchema(), [&](const std::string& path, const json& schema) {
     if (bad(path, schema)) paths.push_back(path);
   });
   return paths;
 }
 
-TEST(ClusterSchema, EveryPropertyHasADescription) {
+TEST(GetClusterSchema, EveryPropertyHasADescription) {
   EXPECT_THAT(PathsWhere([](const std::string& path, const json& schema) {
                 const bool is_part = path.ends_with('|') || path.ends_with("{key}");
                 return !is_part && schema.value("description", "").empty();
@@ -52,7 +52,7 @@ TEST(ClusterSchema, EveryPropertyHasADescription) {
               IsEmpty());
 }
 
-TEST(ClusterSchema, EveryMapSaysWhatElseItMayHold) {
+TEST(GetClusterSchema, EveryMapSaysWhatElseItMayHold) {
   EXPECT_THAT(PathsWhere([](const std::string&, const json& schema) {
                 return schema.value("type", json()) == "object" &&
                        !schema.contains("additionalProperties");
@@ -60,7 +60,7 @@ TEST(ClusterSchema, EveryMapSaysWhatElseItMayHold) {
               IsEmpty());
 }
 
-TEST(ClusterSchema, EveryPatternHasALengthLimitAndWordsForPeople) {
+TEST(GetClusterSchema, EveryPatternHasALengthLimitAndWordsForPeople) {
   EXPECT_THAT(PathsWhere([](const std::string&, const json& schema) {
                 return schema.contains("pattern") &&
                        !(schema.contains("maxLength") && schema.contains("patternErrorMessage"));
@@ -69,7 +69,7 @@ TEST(ClusterSchema, EveryPatternHasALengthLimitAndWordsForPeople) {
 }
 
 // What CheckSchema has good words for. A new keyword needs them too.
-TEST(ClusterSchema, UsesOnlyKeywordsThatMessagesExplain) {
+TEST(GetClusterSchema, UsesOnlyKeywordsThatMessagesExplain) {
   const std::set<std::string> known = {"$schema",
                                        "title",
                                        "description",
@@ -98,9 +98,9 @@ TEST(ClusterSchema, UsesOnlyKeywordsThatMessagesExplain) {
               IsEmpty());
 }
 
-TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
+TEST(GetClusterSchema, DefaultsAgreeWithTheStructs) {
   std::set<std::string> defaults;
-  Walk("", ClusterSchema(), [&](const std::string& path, const json& schema) {
+  Walk("", GetClusterSchema(), [&](const std::string& path, const json& schema) {
     if (schema.contains("default")) defaults.insert(path);
   });
   EXPECT_THAT(defaults,
@@ -136,7 +136,7 @@ TEST(ClusterSchema, DefaultsAgreeWithTheStructs) {
   EXPECT_EQ(settings.At({"verify", "size"})->ScalarText(), "1GiB");
 }
 
-TEST(ClusterSchema, DefaultsOfSwitchesAndHardwareAgreeWithTheStructs) {
+TEST(GetClusterSchema, DefaultsOfSwitchesAndHardwareAgreeWithTheStructs) {
   test::ManifestText text;
   text.fabric = "  topology: switch\n  subnets: [192.168.177.0/24, 192.168.178.0/24]\n";
   text.rest =
@@ -161,7 +161,7 @@ TEST(ClusterSchema, DefaultsOfSwitchesAndHardwareAgreeWithTheStructs) {
   EXPECT_EQ(spec->settings.At({"hardware", "mine", "pcie_lanes"})->ScalarText(), "4");
 }
 
-TEST(ClusterSchema, SectionsThatAreNotMentionedStayUnmanaged) {
+TEST(GetClusterSchema, SectionsThatAreNotMentionedStayUnmanaged) {
   const auto spec = LoadClusterSpec(test::ManifestText().Yaml(), "cluster.yaml");
   ASSERT_TRUE(spec);
   for (const auto* section : {"sysctl", "memlock", "ssh", "units", "switches", "hardware"}) {

@@ -8,17 +8,17 @@ namespace {
 const Environment kTwo = {{"NCCL_IB_HCA", "=a,b", "the adapters"}, {"NCCL_DEBUG", "WARN", "asked"}};
 
 TEST(Environment, ShellExportsEachWithItsReason) {
-  EXPECT_EQ(AsShell(kTwo),
+  EXPECT_EQ(FormatShell(kTwo),
             "# the adapters\nexport NCCL_IB_HCA='=a,b'\n# asked\nexport NCCL_DEBUG='WARN'\n");
 }
 
 TEST(Environment, FileHasBareValuesThatSystemdAndDockerReadAlike) {
-  EXPECT_EQ(AsEnvironmentFile(kTwo),
+  EXPECT_EQ(FormatEnvironmentFile(kTwo),
             "# the adapters\nNCCL_IB_HCA==a,b\n# asked\nNCCL_DEBUG=WARN\n");
 }
 
 TEST(Environment, DockerGetsWhatRdmaNeedsAndOneWordPerLine) {
-  EXPECT_EQ(AsDockerFlags(kTwo),
+  EXPECT_EQ(FormatDockerFlags(kTwo),
             "--network=host\n--device=/dev/infiniband\n--cap-add=IPC_LOCK\n--ulimit=memlock=-1:-1\n"
             "--env=NCCL_IB_HCA==a,b\n--env=NCCL_DEBUG=WARN\n");
 }

@@ -45,7 +45,7 @@ Plan SomePlan() {
                 .diff = "+\xff\n",
                 .actions = {WriteFile{"/etc/x", {"\xff\n"}}, RemoveFile{"/etc/y"},
                             RunCommand{{"true", "a b"}, 7, "nvidia"}},
-                .undo = {RunCommand{{"false"}, 3, ""}},
+                .revert = {RunCommand{{"false"}, 3, ""}},
                 .triggers = {RunCommand{{"systemctl", "daemon-reload"}, 30, ""}},
                 .impact = Impact::kLinkFlap,
                 .deferred = true,

@@ -42,27 +42,27 @@ std::string AllBytes(std::size_t count) {
 }
 
 TEST(Base64, IsTheStandardsForm) {
-  EXPECT_EQ(Base64("M"), "TQ==\n");
-  EXPECT_EQ(Base64("Ma"), "TWE=\n");
-  EXPECT_EQ(Base64("Man"), "TWFu\n");
-  EXPECT_EQ(Base64("\xff\xff\xff"), "////\n");
-  EXPECT_EQ(Base64(std::string(58, 'a')).find('\n'), 76u);
+  EXPECT_EQ(EncodeBase64("M"), "TQ==\n");
+  EXPECT_EQ(EncodeBase64("Ma"), "TWE=\n");
+  EXPECT_EQ(EncodeBase64("Man"), "TWFu\n");
+  EXPECT_EQ(EncodeBase64("\xff\xff\xff"), "////\n");
+  EXPECT_EQ(EncodeBase64(std::string(58, 'a')).find('\n'), 76u);
 }
 
-TEST(UploadScript, EveryByteArrivesAndOnlyRootMayRunIt) {
+TEST(BuildUploadScript, EveryByteArrivesAndOnlyRootMayRunIt) {
   const fs::path folder = FreshFolder("upload_right");
   for (const std::size_t size : {1u, 57u, 58u, 100'000u}) {
     const fs::path path = folder / "bin" / std::to_string(size);
-    ASSERT_EQ(RunAsNode(folder, UploadScript(AllBytes(size), path)), 0);
+    ASSERT_EQ(RunAsNode(folder, BuildUploadScript(AllBytes(size), path)), 0);
     EXPECT_EQ(ReadAll(path), AllBytes(size));
     EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / "bin"), {}), 4);
 }
 
-TEST(UploadScript, TwoAtTheSameTimeDoNotMix) {
+TEST(BuildUploadScript, TwoAtTheSameTimeDoNotMix) {
   const fs::path folder = FreshFolder("upload_two");
-  const std::string script = UploadScript(AllBytes(1000), folder / "program");
+  const std::string script = BuildUploadScript(AllBytes(1000), folder / "program");
   std::ofstream(folder / "other", std::ios::binary) << script;
   std::string first = script;
   first.insert(first.find("found="), "sh -s <" + (folder / "other").string() + " || exit 3\n");
@@ -87,12 +87,12 @@ TEST(RemoveProgram, TriesAgainWhereTheConnectionBroke) {
       "rm -f '/var/lib/spark-reconcile/bin/spark-verify-0'; "
       "{ rmdir /var/lib/spark-reconcile/bin && rmdir /var/lib/spark-reconcile; } 2>/dev/null || "
       ":\n";
-  EXPECT_EQ(network.ScriptsOf("spark-1"), (std::vector{script, script}));
+  EXPECT_EQ(network.ListScripts("spark-1"), (std::vector{script, script}));
 }
 
-TEST(UploadScript, BytesWithAnotherDigestLeaveNothing) {
+TEST(BuildUploadScript, BytesWithAnotherDigestLeaveNothing) {
   const fs::path folder = FreshFolder("upload_wrong");
-  std::string script = UploadScript("MMM", folder / "bin/program");
+  std::string script = BuildUploadScript("MMM", folder / "bin/program");
   script.replace(script.find("TU1N"), 4, "TU1M");
   EXPECT_NE(RunAsNode(folder, script), 0);
   EXPECT_TRUE(fs::is_empty(folder / "bin"));
@@ -118,8 +118,8 @@ TEST(ReadProgram, WhatIsNoMachineTypeIsNoPartOfAFilesName) {
   for (const std::string machine : {"../x", "a b", "\x1b[2J", ""}) {
     const auto program = ReadProgram(FreshFolder("no_type"), machine);
     ASSERT_FALSE(program);
-    EXPECT_EQ(program.error().message,
-              "wanted a machine type like aarch64 of uname -m, found '" + Printable(machine) + "'");
+    EXPECT_EQ(program.error().message, "wanted a machine type like aarch64 of uname -m, found '" +
+                                           MakePrintable(machine) + "'");
   }
 }
 

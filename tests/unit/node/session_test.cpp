@@ -22,7 +22,7 @@ TEST(Beat, TwoBeatsOfOneSessionDoNotTakeEachOthersPlace) {
                           return ScriptReply{};
                         })}});
   NodePool pool(network.Dialer());
-  const auto sessions = Sessions::Take({&node}, pool, "a test");
+  const auto sessions = Sessions::OpenAll({&node}, pool, "a test");
   ASSERT_TRUE(sessions);
   {
     const std::jthread one = (*sessions)->Beat("quick", milliseconds(40));
@@ -42,14 +42,14 @@ TEST(Sessions, AnOldLoginThatBrokeIsReplacedByANewOne) {
   broken.drop_after = 0;
   FakeNetwork network({{"spark-1", SessionNode()}});
   NodePool pool(network.Dialer());
-  ASSERT_TRUE(Sessions::Take({&node}, pool, "to have a login"));
+  ASSERT_TRUE(Sessions::OpenAll({&node}, pool, "to have a login"));
   network.SetNode("spark-1", broken);
-  const auto lost = Sessions::Take({&node}, pool, "a test");
+  const auto lost = Sessions::OpenAll({&node}, pool, "a test");
   ASSERT_TRUE(lost);
   ASSERT_EQ((*lost)->LeftOut().size(), 1u);
   EXPECT_EQ((*lost)->LeftOut()[0].context.at(0), "spark-1");
   network.SetNode("spark-1", SessionNode());
-  const auto again = Sessions::Take({&node}, pool, "a test");
+  const auto again = Sessions::OpenAll({&node}, pool, "a test");
   ASSERT_TRUE(again);
   EXPECT_TRUE((*again)->LeftOut().empty());
 }

@@ -98,14 +98,14 @@ TEST(Diff, WhatIsKnownAfterApplyIsPlannedWithoutActions) {
   EXPECT_TRUE(change->actions.empty());
 }
 
-TEST(Fingerprint, MovesWithEveryPartOfWhatWasObserved) {
+TEST(ComputeFingerprint, MovesWithEveryPartOfWhatWasObserved) {
   const Observed<ResourceState> file = ResourceState(FileState{"a", 0644, "root", "root"});
   for (const Observed<ResourceState>& other :
        {Observed<ResourceState>(ResourceState(FileState{"b", 0644, "root", "root"})),
         Observed<ResourceState>(ResourceState(FileState{"a", 0600, "root", "root"})),
         Observed<ResourceState>(ResourceState(FileState{"a", 0644, "x", "root"})),
         Observed<ResourceState>(ResourceState("a")), Observed<ResourceState>(Absent{})}) {
-    EXPECT_NE(Fingerprint(file), Fingerprint(other));
+    EXPECT_NE(ComputeFingerprint(file), ComputeFingerprint(other));
   }
 }
 

@@ -23,7 +23,7 @@ class HalfCableTest : public testing::Test {
     plan_.stages = {{.changes = {{.kind = "link", .name = "enp1s0f1np1", .node = "spark-1"}}}};
   }
 
-  std::vector<std::string> Lines() const { return HalfCables(plan_, fabric_, facts_); }
+  std::vector<std::string> Lines() const { return FindHalfCables(plan_, fabric_, facts_); }
 
   Plan plan_;
   Fabric fabric_;

@@ -12,15 +12,15 @@ Plugin PluginNamed(std::string_view name, std::vector<std::string_view> after = 
   return {.name = name, .after = std::move(after)};
 }
 
-TEST(PluginStages, PutsEachPluginAfterWhatItWaitsForAndNoLater) {
-  const auto stages = PluginStages({PluginNamed("ssh", {"hosts"}), PluginNamed("netplan"),
+TEST(OrderPlugins, PutsEachPluginAfterWhatItWaitsForAndNoLater) {
+  const auto stages = OrderPlugins({PluginNamed("ssh", {"hosts"}), PluginNamed("netplan"),
                                     PluginNamed("hosts", {"netplan"}), PluginNamed("sysctl")});
   ASSERT_TRUE(stages);
   EXPECT_THAT(*stages, ElementsAre(ElementsAre(1, 3), ElementsAre(2), ElementsAre(0)));
 }
 
-TEST(PluginStages, NamesTheMembersOfACycle) {
-  const auto stages = PluginStages({PluginNamed("a", {"b"}), PluginNamed("b", {"c"}),
+TEST(OrderPlugins, NamesTheMembersOfACycle) {
+  const auto stages = OrderPlugins({PluginNamed("a", {"b"}), PluginNamed("b", {"c"}),
                                     PluginNamed("c", {"a"}), PluginNamed("d")});
   ASSERT_FALSE(stages);
   EXPECT_EQ(FormatError(stages.error()),
@@ -28,8 +28,8 @@ TEST(PluginStages, NamesTheMembersOfACycle) {
             "  hint: take one of them out of another's `after`\n");
 }
 
-TEST(PluginStages, NamesAnUnknownPredecessor) {
-  EXPECT_EQ(PluginStages({PluginNamed("a", {"nobody"})}).error().message,
+TEST(OrderPlugins, NamesAnUnknownPredecessor) {
+  EXPECT_EQ(OrderPlugins({PluginNamed("a", {"nobody"})}).error().message,
             "plugin a comes after 'nobody', which is no plugin");
 }
 

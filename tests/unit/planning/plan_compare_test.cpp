@@ -7,53 +7,56 @@
 namespace reconciler {
 namespace {
 
-TEST(FindNotUndone, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
+TEST(FindNotReverted, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
   Change moved = Named("/a");
   moved.fingerprint = "other";
-  EXPECT_TRUE(FindNotUndone(Of({Named("/a")}), Of({Named("/a")})).empty());
-  EXPECT_EQ(FormatErrors(FindNotUndone(Of({Named("/a"), Named("/b")}), Of({moved}))),
+  EXPECT_TRUE(FindNotReverted(MakePlanWith({Named("/a")}), MakePlanWith({Named("/a")})).empty());
+  EXPECT_EQ(FormatErrors(
+                FindNotReverted(MakePlanWith({Named("/a"), Named("/b")}), MakePlanWith({moved}))),
             "spark-1: file /a is not as it was before: 1 → 2\n"
             "spark-1: file /b is not as it was before: it is as the manifest wants it\n");
-  EXPECT_EQ(FormatErrors(FindNotUndone(Of({}), Of({Named("/new")}))),
+  EXPECT_EQ(FormatErrors(FindNotReverted(MakePlanWith({}), MakePlanWith({Named("/new")}))),
             "spark-1: file /new is not as it was before: 1 → 2\n");
   Change key = Named("key");
   key.actions = {RunCommand{{"ssh-keygen"}}};
-  EXPECT_TRUE(FindNotUndone(Of({key}), Of({})).empty());
+  EXPECT_TRUE(FindNotReverted(MakePlanWith({key}), MakePlanWith({})).empty());
 }
 
 TEST(FindStale, OtherDriftDoesNotMakeAPlanStale) {
-  EXPECT_TRUE(FindStale(Of({Named("/a")}), Of({Named("/a"), Named("/b")})).empty());
+  EXPECT_TRUE(
+      FindStale(MakePlanWith({Named("/a")}), MakePlanWith({Named("/a"), Named("/b")})).empty());
 }
 
 TEST(FindStale, NamesTheFactThatMoved) {
   Change moved = Named("/a");
   moved.fingerprint = "other";
   moved.detail = "3 → 2";
-  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a")}), Of({moved}))),
+  EXPECT_EQ(FormatErrors(FindStale(MakePlanWith({Named("/a")}), MakePlanWith({moved}))),
             "spark-1: file /a moved since the plan was made: planned '1 → 2', now '3 → 2'\n"
             "  hint: make a new plan and look at it again\n");
-  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a"), Named("/b")}), Of({Named("/b")}))),
+  EXPECT_EQ(FormatErrors(
+                FindStale(MakePlanWith({Named("/a"), Named("/b")}), MakePlanWith({Named("/b")}))),
             "spark-1: file /a moved since the plan was made: planned '1 → 2', now it is as the "
             "manifest wants it\n"
             "  hint: make a new plan and look at it again\n");
 }
 
 TEST(FindStale, SaysInOneLineThatNothingIsLeft) {
-  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a"), Named("/b")}), Of({}))),
+  EXPECT_EQ(FormatErrors(FindStale(MakePlanWith({Named("/a"), Named("/b")}), MakePlanWith({}))),
             "nothing is left of this plan: all of it is as the manifest wants it\n"
             "  hint: it was applied already, or somebody did the same by hand\n");
 }
 
 TEST(FindStale, ANodeThatCannotBeReadNowIsSaidOnce) {
-  Plan fresh = Of({});
+  Plan fresh = MakePlanWith({});
   fresh.nodes = {{.name = "spark-1", .unreachable = "no answer within 10 s"}};
-  EXPECT_EQ(FormatErrors(FindStale(Of({Named("/a"), Named("/b")}), fresh)),
+  EXPECT_EQ(FormatErrors(FindStale(MakePlanWith({Named("/a"), Named("/b")}), fresh)),
             "spark-1: cannot be read now: no answer within 10 s\n"
             "  hint: make a new plan and look at it again\n");
 }
 
 TEST(FindStale, AnApplySinceThenMakesAPlanStaleAlsoWhenAllOfItWasTakenBack) {
-  Plan saved = Of({Named("/a")});
+  Plan saved = MakePlanWith({Named("/a")});
   saved.nodes = {{.name = "spark-1", .generation = 3}, {.name = "spark-2", .generation = 3}};
   Plan fresh = saved;
   EXPECT_TRUE(FindStale(saved, fresh).empty());
@@ -66,16 +69,16 @@ TEST(FindStale, AnApplySinceThenMakesAPlanStaleAlsoWhenAllOfItWasTakenBack) {
 }
 
 TEST(FindStale, SeesAnEditedManifest) {
-  Plan fresh = Of({Named("/a")});
+  Plan fresh = MakePlanWith({Named("/a")});
   fresh.spec_digest = "e";
-  EXPECT_EQ(FindStale(Of({Named("/a")}), fresh)[0].message,
+  EXPECT_EQ(FindStale(MakePlanWith({Named("/a")}), fresh)[0].message,
             "cluster.yaml changed since the plan was made");
 }
 
 TEST(FindStale, SeesThatOtherStepsAreNeededNow) {
   Change other = Named("/a");
   other.actions = {RemoveFile{"/a"}};
-  EXPECT_EQ(FindStale(Of({Named("/a")}), Of({other}))[0].message,
+  EXPECT_EQ(FindStale(MakePlanWith({Named("/a")}), MakePlanWith({other}))[0].message,
             "file /a moved since the plan was made: planned '1 → 2', now other steps are needed");
 }
 

@@ -82,9 +82,9 @@ TEST_F(MakePlanTest, TheSameInputGivesTheSameBytesAndTheSameId) {
 
 TEST_F(MakePlanTest, TheIdIsTheDigestOfTheRest) {
   Plan plan = *Make();
-  EXPECT_EQ(plan.id, PlanDigest(plan));
+  EXPECT_EQ(plan.id, ComputePlanDigest(plan));
   plan.stages[0].changes[0].name = "/etc/y";
-  EXPECT_NE(plan.id, PlanDigest(plan));
+  EXPECT_NE(plan.id, ComputePlanDigest(plan));
 }
 
 TEST_F(MakePlanTest, ScopeLimitsNodesAndPlugins) {
@@ -121,12 +121,12 @@ TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
 
 TEST(UnderWay, WhoIsAtWorkOrWhatWasCutOffIsTold) {
   NodeFacts facts;
-  EXPECT_EQ(UnderWayText("spark-1", facts), "");
+  EXPECT_EQ(FormatUnderWay("spark-1", facts), "");
   facts.values[std::string(kUndecidedKey)] = "0a49-11";
-  EXPECT_EQ(UnderWayText("spark-1", facts),
+  EXPECT_EQ(FormatUnderWay("spark-1", facts),
             "spark-1: an apply was cut off, and the node ends it by itself (journal 0a49-11)");
   facts.values[std::string(kLeaseKey)] = "root@desk pid 812";
-  EXPECT_EQ(UnderWayText("spark-1", facts),
+  EXPECT_EQ(FormatUnderWay("spark-1", facts),
             "spark-1: an apply of root@desk pid 812 is under way: its revert is armed");
 }
 

@@ -24,8 +24,8 @@ TEST(FakeTransport, ScriptReachesTheFunctionAndIsRecorded) {
                         }}}});
   EXPECT_EQ(RunOn(network, "a", "one")->out, "ran one");
   EXPECT_EQ(RunOn(network, "a", "two")->out, "ran two");
-  EXPECT_THAT(network.ScriptsOf("a"), ElementsAre("one", "two"));
-  EXPECT_THAT(network.ScriptsOf("b"), IsEmpty());
+  EXPECT_THAT(network.ListScripts("a"), ElementsAre("one", "two"));
+  EXPECT_THAT(network.ListScripts("b"), IsEmpty());
 }
 
 TEST(FakeTransport, RefusedDialNamesTheNode) {
@@ -38,8 +38,8 @@ TEST(FakeTransport, RefusedSudoRunsNothing) {
   FakeNetwork network({{"a", {.refuse_sudo = "sudo: a password is required\n"}}});
   const auto reply = RunOn(network, "a", "x");
   ASSERT_TRUE(reply);
-  EXPECT_TRUE(SudoRefusal(Node("a"), *reply));
-  EXPECT_THAT(network.ScriptsOf("a"), IsEmpty());
+  EXPECT_TRUE(FindSudoRefusal(Node("a"), *reply));
+  EXPECT_THAT(network.ListScripts("a"), IsEmpty());
 }
 
 TEST(FakeTransport, LatencyBelowTheDeadlineIsAnAnswer) {

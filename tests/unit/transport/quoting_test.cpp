@@ -10,7 +10,7 @@ namespace {
 std::string Echo(Transport& transport, const std::vector<std::string>& words,
                  std::string& expected) {
   EchoScript echo;
-  for (const std::string& word : words) echo.Add(ShellQuote(word), word);
+  for (const std::string& word : words) echo.Add(QuoteForShell(word), word);
   expected = echo.expected;
   const auto reply = RunScript(transport, echo.script + "\n", Milliseconds(10000));
   return reply ? reply->out : "error: " + reply.error().message;

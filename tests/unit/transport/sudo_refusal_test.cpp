@@ -12,7 +12,7 @@ NodeSpec Node() {
 }
 
 std::string Refusal(const NodeSpec& node, int exit_code, const std::string& err) {
-  const auto error = SudoRefusal(node, {.exit_code = exit_code, .err = err});
+  const auto error = FindSudoRefusal(node, {.exit_code = exit_code, .err = err});
   return error ? FormatError(*error) : "";
 }
 
@@ -28,7 +28,7 @@ constexpr const char* kNotInstalled =
     "spark-2: no sudo is installed for user 'nvidia'\n"
     "  hint: install sudo there, or log in as root with `become: none` in `access`\n";
 
-TEST(SudoRefusal, PasswordIsNamedWithItsRemedy) {
+TEST(FindSudoRefusal, PasswordIsNamedWithItsRemedy) {
   EXPECT_EQ(Refusal(Node(), 1, "sudo: a password is required\n"), kPassword);
   EXPECT_EQ(Refusal(Node(), 1, "sudo: interactive authentication is required\n"), kPassword);
   EXPECT_EQ(Refusal(Node(), 1,
@@ -37,7 +37,7 @@ TEST(SudoRefusal, PasswordIsNamedWithItsRemedy) {
             kPassword);
 }
 
-TEST(SudoRefusal, MissingRightIsNamedWithItsRemedy) {
+TEST(FindSudoRefusal, MissingRightIsNamedWithItsRemedy) {
   EXPECT_EQ(Refusal(Node(), 1, "nvidia is not in the sudoers file.\n"), kNotAllowed);
   EXPECT_EQ(Refusal(Node(), 1,
                     "Sorry, user nvidia is not allowed to execute '/usr/bin/sh -s --' as root on "
@@ -45,19 +45,19 @@ TEST(SudoRefusal, MissingRightIsNamedWithItsRemedy) {
             kNotAllowed);
 }
 
-TEST(SudoRefusal, MissingSudoIsNamedWithItsRemedy) {
+TEST(FindSudoRefusal, MissingSudoIsNamedWithItsRemedy) {
   EXPECT_EQ(Refusal(Node(), 127, "bash: line 1: sudo: command not found\n"), kNotInstalled);
   EXPECT_EQ(Refusal(Node(), 127, "sh: 1: exec: sudo: not found\n"), kNotInstalled);
   EXPECT_EQ(Refusal(Node(), 127, "env: 'sudo': No such file or directory\n"), kNotInstalled);
 }
 
-TEST(SudoRefusal, RequiredTerminalIsNamedWithItsRemedy) {
+TEST(FindSudoRefusal, RequiredTerminalIsNamedWithItsRemedy) {
   EXPECT_EQ(Refusal(Node(), 1, "sudo: sorry, you must have a tty to run sudo\n"),
             "spark-2: sudo wants a terminal for user 'nvidia'\n"
             "  hint: remove 'Defaults requiretty' from the sudoers of spark-2\n");
 }
 
-TEST(SudoRefusal, UnknownUserIsAPlaceholder) {
+TEST(FindSudoRefusal, UnknownUserIsAPlaceholder) {
   NodeSpec node = Node();
   node.access.user.clear();
   EXPECT_EQ(Refusal(node, 1, "sudo: a password is required\n"),
@@ -66,12 +66,12 @@ TEST(SudoRefusal, UnknownUserIsAPlaceholder) {
             "spark-2 (with visudo -f)\n");
 }
 
-TEST(SudoRefusal, AnythingElseIsTheScriptsOwnAnswer) {
+TEST(FindSudoRefusal, AnythingElseIsTheScriptsOwnAnswer) {
   EXPECT_EQ(Refusal(Node(), 1, "sudo: unable to resolve host spark-2\n"), "");
   EXPECT_EQ(Refusal(Node(), 0, "sudo: a password is required\n"), "");
   EXPECT_EQ(Refusal(Node(), 127, "sh: 3: netplan: not found\n"), "");
   EXPECT_FALSE(
-      SudoRefusal(Node(), {.exit_code = 1, .out = "begun", .err = "a password is required"}));
+      FindSudoRefusal(Node(), {.exit_code = 1, .out = "begun", .err = "a password is required"}));
   NodeSpec none = Node();
   none.access.become = Become::kNone;
   EXPECT_EQ(Refusal(none, 1, "sudo: a password is required\n"), "");

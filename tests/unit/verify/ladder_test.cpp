@@ -20,7 +20,7 @@ class Ladder : public ShellNodes {
     Program("ssh", "exit 0\n");
   }
 
-  Report Climb(Sample sample, const std::map<NodeName, FakeNode>& odd = {}) {
+  Report RunVerify(Sample sample, const std::map<NodeName, FakeNode>& odd = {}) {
     std::map<NodeName, FakeNode> nodes;
     for (NodeSpec& node : sample.cluster.nodes) {
       node.access.user = user_;
@@ -34,7 +34,7 @@ class Ladder : public ShellNodes {
                              events_.push_back(fmt::format("{} {}", node, what));
                            });
     for (const NodeSpec& node : sample.cluster.nodes) {
-      scripts_ += network.ScriptsOf(node.name).size();
+      scripts_ += network.ListScripts(node.name).size();
     }
     return report;
   }
@@ -45,7 +45,7 @@ class Ladder : public ShellNodes {
 };
 
 TEST_F(Ladder, AHealthyClusterPassesWithOneScriptPerNode) {
-  const Report report = Climb(OnSwitch(3));
+  const Report report = RunVerify(OnSwitch(3));
   EXPECT_EQ(ExitCode(report), 0);
   EXPECT_EQ(report.Count(Outcome::kPass), 39u + 12u + 12u);
   EXPECT_EQ(report.checks.size(), 63u);
@@ -58,7 +58,7 @@ TEST_F(Ladder, CountersThatGrewStandWithTheirNodesFactsAndChangeNoExitCode) {
   // Both netdevs of a cage tell the cage's counters.
   Program("ethtool",
           "echo >>\"$D/reads\"; echo \"     rx_discards_phy: $(wc -l <\"$D/reads\")\"\n");
-  const Report report = Climb(OnSwitch(2));
+  const Report report = RunVerify(OnSwitch(2));
   EXPECT_EQ(ExitCode(report), 0);
   std::vector<std::string> places;
   for (const Check& check : report.checks) {
@@ -74,8 +74,8 @@ TEST_F(Ladder, CountersThatGrewStandWithTheirNodesFactsAndChangeNoExitCode) {
 }
 
 TEST_F(Ladder, TheSameClusterGivesTheSameReport) {
-  const Report first = Climb(OnSwitch(3));
-  EXPECT_EQ(first, Climb(OnSwitch(3)));
+  const Report first = RunVerify(OnSwitch(3));
+  EXPECT_EQ(first, RunVerify(OnSwitch(3)));
 }
 
 TEST_F(Ladder, ALostRailIsNamedWithItsPair) {
@@ -83,7 +83,7 @@ TEST_F(Ladder, ALostRailIsNamedWithItsPair) {
       "ping",
       "case \"$*\" in *'-I enP2p1s0f1np1'*) echo '2 packets transmitted, 0 received'; exit 1 ;; "
       "esac\necho '2 packets transmitted, 2 received'\n");
-  const Report report = Climb(OnSwitch(2));
+  const Report report = RunVerify(OnSwitch(2));
   EXPECT_EQ(ExitCode(report), 6);
   EXPECT_THAT(Brief(report.findings), ElementsAre("no-path spark-1 spark-2 rail1 x2"));
 }
@@ -96,7 +96,7 @@ TEST_F(Ladder, AnUnreachableNodeLeavesTheOthersComplete) {
   Program("ssh", "case \"$*\" in *spark-2-*) echo 'Connection timed out' >&2; exit 255 ;; esac\n");
   Sample sample = OnSwitch(3);
   sample.Lose(2);
-  const Report report = Climb(sample);
+  const Report report = RunVerify(sample);
   EXPECT_EQ(ExitCode(report), 3);
   EXPECT_EQ(report.Count(Outcome::kFail), 0u);
   EXPECT_EQ(report.Count(Outcome::kPass), 26u + 4u + 4u);
@@ -111,7 +111,7 @@ TEST_F(Ladder, ACableToANodeThatIsOffIsNotAFault) {
   Sample sample = OnSwitch(2);
   sample.Link(1, 0).carrier = sample.Link(1, 1).carrier = false;
   sample.Lose(2);
-  const Report report = Climb(sample);
+  const Report report = RunVerify(sample);
   EXPECT_EQ(ExitCode(report), 3);
   EXPECT_THAT(Brief(report.findings), ElementsAre("node-unreachable spark-2 x23"));
   EXPECT_EQ(report.findings[0].cause,
@@ -119,9 +119,9 @@ TEST_F(Ladder, ACableToANodeThatIsOffIsNotAFault) {
   // As networkd leaves a port without signal; with signal it is a fault of its own.
   sample.Link(1, 0).ipv4.clear();
   sample.Link(1, 1).ipv4.clear();
-  EXPECT_THAT(Brief(Climb(sample).findings), ElementsAre("node-unreachable spark-2 x25"));
+  EXPECT_THAT(Brief(RunVerify(sample).findings), ElementsAre("node-unreachable spark-2 x25"));
   sample.Link(1, 0).carrier = true;
-  const Report lit = Climb(sample);
+  const Report lit = RunVerify(sample);
   EXPECT_EQ(ExitCode(lit), 6);
   EXPECT_EQ(lit.findings.back().code, "address-missing");
 }
@@ -129,7 +129,7 @@ TEST_F(Ladder, ACableToANodeThatIsOffIsNotAFault) {
 TEST_F(Ladder, ANodeThatIsLostOnTheWayIsUnreachableToo) {
   FakeNode gone;
   gone.refuse_dial = "no route to host";
-  const Report report = Climb(OnSwitch(3), {{"spark-3", gone}});
+  const Report report = RunVerify(OnSwitch(3), {{"spark-3", gone}});
   EXPECT_EQ(ExitCode(report), 3);
   EXPECT_THAT(report.unreachable.at("spark-3"), testing::HasSubstr("no route to host"));
   // Its facts were read, its 4 pings and 4 logins were not; its peers hear it well.
@@ -142,24 +142,24 @@ TEST_F(Ladder, ALimitThatPassesIsToldAndEndsTheWait) {
   FakeNode slow;
   slow.shell = [](const std::string&) { return ScriptReply{}; };
   slow.latency = std::chrono::hours(1);
-  const Report report = Climb(OnSwitch(2), {{"spark-1", slow}});
+  const Report report = RunVerify(OnSwitch(2), {{"spark-1", slow}});
   EXPECT_EQ(ExitCode(report), 3);
   EXPECT_TRUE(report.unreachable.contains("spark-1"));
 }
 
 TEST_F(Ladder, AFactAloneFailsWithoutAnyScript) {
-  options_.up_to = Rung::kFacts;
+  options_.up_to = VerifyLevel::kFacts;
   Sample sample = OnSwitch(2);
   sample.Link(1, 0).mtu = 1500;
-  const Report report = Climb(sample);
+  const Report report = RunVerify(sample);
   EXPECT_EQ(ExitCode(report), 6);
   EXPECT_EQ(scripts_, 0u);
-  EXPECT_EQ(report.level, Rung::kFacts);
+  EXPECT_EQ(report.level, VerifyLevel::kFacts);
   EXPECT_EQ(report.checks.size(), 26u);
 }
 
 TEST_F(Ladder, NcclIsLeftOutWhereSomethingBelowItFails) {
-  options_ = {.up_to = Rung::kNccl, .rdma = {.leave_out = true}};
+  options_ = {.up_to = VerifyLevel::kNccl, .rdma = {.leave_out = true}};
   const auto why = [](const Report& report) {
     EXPECT_EQ(report.checks.back().what, "nccl-run");
     EXPECT_EQ(report.checks.back().outcome, Outcome::kSkipped);
@@ -168,20 +168,20 @@ TEST_F(Ladder, NcclIsLeftOutWhereSomethingBelowItFails) {
   };
   Sample lost = OnSwitch(3);
   lost.Lose(2);
-  EXPECT_EQ(why(Climb(lost)), "spark-2 could not be reached");
+  EXPECT_EQ(why(RunVerify(lost)), "spark-2 could not be reached");
   Program(
       "ping",
       "case \"$*\" in *'-I enP2p1s0f1np1'*) echo '2 packets transmitted, 0 received'; exit 1 ;; "
       "esac\necho '2 packets transmitted, 2 received'\n");
-  EXPECT_EQ(why(Climb(OnSwitch(2))), "pings between spark-1 and spark-2 fail");
+  EXPECT_EQ(why(RunVerify(OnSwitch(2))), "pings between spark-1 and spark-2 fail");
 }
 
 TEST_F(Ladder, RailsThatAreNotToBeWrittenToAreSkipped) {
-  options_ = {.up_to = Rung::kRdma, .rdma = {.leave_out = true}};
-  const Report report = Climb(OnSwitch(2));
+  options_ = {.up_to = VerifyLevel::kRdma, .rdma = {.leave_out = true}};
+  const Report report = RunVerify(OnSwitch(2));
   EXPECT_EQ(ExitCode(report), 0);
   for (const Check& check : report.checks) {
-    if (check.rung != Rung::kRdma) continue;
+    if (check.level != VerifyLevel::kRdma) continue;
     EXPECT_EQ(check.outcome, Outcome::kSkipped);
     EXPECT_EQ(check.why, "left out, as asked for");
   }

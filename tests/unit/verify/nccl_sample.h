@@ -10,10 +10,10 @@ namespace reconciler::test {
 inline constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
 
 // A healthy cluster and a run of NCCL on it, which tests then spoil.
-struct NcclWorld {
+struct NcclScenario {
   ClusterSpec cluster = {};
   Fabric fabric = {};
-  RailFactsOf facts = {};
+  RailFactsByNode facts = {};
   NcclRun run = {};
 
   NcclRank& Rank(int node) { return run.ranks.at(static_cast<std::size_t>(node - 1)); }
@@ -32,9 +32,9 @@ n:1:1 [0] NCCL INFO Channel 01/0 : 1[0] -> 0[0] [receive] via NET/IB/1
 }
 
 // `busbw` in GB/s. The counters are those of a ring whose rails share alike.
-inline spark_verify::NcclResult ResultOf(double busbw, std::uint64_t bytes, int ranks,
-                                         const std::vector<RailPort>& ports) {
-  const double factor = spark_verify::BusFactor(spark_verify::Collective::kAllReduce, ranks);
+inline spark_verify::NcclResult MakeResult(double busbw, std::uint64_t bytes, int ranks,
+                                           const std::vector<RailPort>& ports) {
+  const double factor = spark_verify::ComputeBusFactor(spark_verify::Collective::kAllReduce, ranks);
   spark_verify::NcclResult result{.bytes = bytes, .iterations = 10};
   result.time_us = static_cast<double>(bytes) * factor / busbw * 1e-3;
   result.p50_us = result.p95_us = result.time_us;
@@ -55,27 +55,27 @@ inline void StandStill(NcclRank& rank, const std::string& hca = "") {
   }
 }
 
-inline NcclWorld HealthyNccl(int nodes, double busbw = 21.5) {
-  NcclWorld world;
+inline NcclScenario HealthyNccl(int nodes, double busbw = 21.5) {
+  NcclScenario scenario;
   std::vector<NodeSpec> all;
   for (int id = 1; id <= nodes; ++id) all.push_back(Node(id));
-  world.cluster = Cluster(nodes == 2 ? Topology::kDirect : Topology::kSwitch, all, 2);
-  world.fabric = *ExpandFabric(world.cluster);
-  world.run.root = "192.168.1.21:43321";
-  for (const NodeSpec& node : world.cluster.nodes) {
-    const std::vector<RailPort>& ports = world.fabric.ports.at(node.name);
+  scenario.cluster = Cluster(nodes == 2 ? Topology::kDirect : Topology::kSwitch, all, 2);
+  scenario.fabric = *ExpandFabric(scenario.cluster);
+  scenario.run.root = "192.168.1.21:43321";
+  for (const NodeSpec& node : scenario.cluster.nodes) {
+    const std::vector<RailPort>& ports = scenario.fabric.ports.at(node.name);
     for (const RailPort& port : ports) {
-      world.facts[node.name][port.hca] = {
+      scenario.facts[node.name][port.hca] = {
           .limits = {.link_mbps = 200'000, .pcie_width = 4, .pcie_max_width = 16, .pcie_gts = 32},
           .active_mtu = 4096};
     }
     NcclRank rank{.node = node.name, .fate = NcclFate::kFinished, .order = node.id};
     rank.hello = spark_verify::NcclHello{.rank = node.id - 1, .nccl_version = 22809};
     rank.log = HealthyLog();
-    rank.results = {ResultOf(busbw, kGib, nodes, ports)};
-    world.run.ranks.push_back(std::move(rank));
+    rank.results = {MakeResult(busbw, kGib, nodes, ports)};
+    scenario.run.ranks.push_back(std::move(rank));
   }
-  return world;
+  return scenario;
 }
 
 }  // namespace reconciler::test

@@ -132,12 +132,12 @@ inline Sample Ring() {
 // The report's checks when everything that is measured passes; then Break makes some fail.
 inline std::vector<Check> PassedChecks(const Sample& sample) {
   std::vector<Check> checks = CheckFacts(sample.cluster, sample.fabric, sample.facts);
-  for (const Rung rung : {Rung::kPing, Rung::kSsh}) {
+  for (const VerifyLevel level : {VerifyLevel::kPing, VerifyLevel::kSsh}) {
     for (const NodeSpec& node : sample.cluster.nodes) {
-      const NodeProbes probes = ProbesOf(sample.cluster, sample.fabric, node, Rung::kSsh);
+      const NodeProbes probes = ListProbes(sample.cluster, sample.fabric, node, VerifyLevel::kSsh);
       const bool lost = sample.facts.unreachable.contains(node.name);
       for (Check check : NotMeasured(probes, Symptom::kNodeUnreachable, "")) {
-        if (check.rung != rung) continue;
+        if (check.level != level) continue;
         if (lost) {
           check.why = node.name + " could not be reached";
         } else {
@@ -160,10 +160,10 @@ inline bool Matches(const Check& check, std::string_view rule) {
          (rule[4] == '*' || check.rail == rule[4] - '0');
 }
 
-inline void Break(std::vector<Check>& checks, Rung rung, std::string_view rule, Symptom symptom,
-                  const std::string& evidence = "") {
+inline void Break(std::vector<Check>& checks, VerifyLevel level, std::string_view rule,
+                  Symptom symptom, const std::string& evidence = "") {
   for (Check& check : checks) {
-    if (check.rung != rung || check.to.empty() || check.outcome != Outcome::kPass) continue;
+    if (check.level != level || check.to.empty() || check.outcome != Outcome::kPass) continue;
     if (!Matches(check, rule)) continue;
     check.outcome = Outcome::kFail;
     check.symptom = symptom;
@@ -172,7 +172,7 @@ inline void Break(std::vector<Check>& checks, Rung rung, std::string_view rule, 
   }
 }
 
-inline std::vector<Finding> FindingsOf(const Sample& sample, const std::vector<Check>& checks) {
+inline std::vector<Finding> ListFindings(const Sample& sample, const std::vector<Check>& checks) {
   std::map<NodeName, std::string> unreachable;
   for (const auto& [node, error] : sample.facts.unreachable) unreachable[node] = error.message;
   return Diagnose(sample.cluster, sample.fabric, sample.facts, checks, unreachable);
@@ -184,7 +184,7 @@ inline std::vector<std::string> Brief(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     std::vector<std::string> words = {finding.code};
     words.insert(words.end(), finding.nodes.begin(), finding.nodes.end());
-    for (const int rail : finding.rails) words.push_back(RailName(rail));
+    for (const int rail : finding.rails) words.push_back(FormatRailName(rail));
     words.push_back(fmt::format("x{}", finding.explains));
     texts.push_back(Join(words, " "));
   }

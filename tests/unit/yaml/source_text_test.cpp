@@ -49,12 +49,12 @@ TEST(Quoted, CutsLongTextBetweenCharacters) {
   EXPECT_EQ(Quoted(std::string(59, 'x') + "éé"), "'" + std::string(59, 'x') + "…'");
 }
 
-TEST(GuessSuffix, NamesANearCandidateAndGivesUpOnLongWords) {
-  EXPECT_EQ(GuessSuffix("mut", {"cage", "mtu"}), ", did you mean 'mtu'?");
-  EXPECT_EQ(GuessSuffix("colour", {"cage", "mtu"}), "");
+TEST(FormatGuess, NamesANearCandidateAndGivesUpOnLongWords) {
+  EXPECT_EQ(FormatGuess("mut", {"cage", "mtu"}), ", did you mean 'mtu'?");
+  EXPECT_EQ(FormatGuess("colour", {"cage", "mtu"}), "");
   const std::string word(65, 'x');
-  EXPECT_EQ(GuessSuffix(word, {word}), "");
-  EXPECT_EQ(GuessSuffix("x", {word}), "");
+  EXPECT_EQ(FormatGuess(word, {word}), "");
+  EXPECT_EQ(FormatGuess("x", {word}), "");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ RC_GTEST_PROP(LoadClusterSpec, BrokenTextGivesErrorsWithPlacesInOrderAndNeverACr
     RC_ASSERT(line >= 1);
     RC_ASSERT(line <= lines + 1);
     RC_ASSERT(line >= last);
-    RC_ASSERT(error.message == Printable(error.message));
+    RC_ASSERT(error.message == MakePrintable(error.message));
     last = line;
   }
 }

@@ -25,7 +25,7 @@ Adapter ReadAdapter(const Json& json) {
 
 // "=enP7s7", "enP7s7,eth0": what the first name finds, which is a beginning where no "=" stands
 // before it; empty when it only says what not to take.
-std::string FirstInterface(const std::string& value, const NodeFacts& facts) {
+std::string FindFirstInterface(const std::string& value, const NodeFacts& facts) {
   if (value.starts_with('^')) return {};
   const std::string name = Split(value.starts_with('=') ? value.substr(1) : value, ',').front();
   const auto found = facts.links.lower_bound(name);
@@ -34,7 +34,7 @@ std::string FirstInterface(const std::string& value, const NodeFacts& facts) {
 }
 
 // The interface that holds the address under which the node is reached.
-std::string InterfaceOf(const std::string& address, const NodeFacts& facts) {
+std::string FindInterface(const std::string& address, const NodeFacts& facts) {
   for (const auto& [name, link] : facts.links) {
     for (const Ipv4Prefix& prefix : link.ipv4) {
       if (ToString(prefix.address) == address) return name;
@@ -56,13 +56,13 @@ Result<std::map<std::string, Adapter>> ParseAdapters(std::string_view text) {
   } catch (const std::exception& error) {
     return Fail({.kind = ErrorKind::kVerify,
                  .message = "wanted the facts that spark-verify prints, found other text: " +
-                            Printable(text.substr(0, 80)),
-                 .hint = Printable(error.what())});
+                            MakePrintable(text.substr(0, 80)),
+                 .hint = MakePrintable(error.what())});
   }
 }
 
-Fabric WithAdapters(Fabric fabric, const NodeName& node,
-                    const std::map<std::string, Adapter>& adapters) {
+Fabric ApplyAdapters(Fabric fabric, const NodeName& node,
+                     const std::map<std::string, Adapter>& adapters) {
   const auto rename = [&](RailPort& port) {
     if (port.node != node) return;
     for (const auto& [hca, adapter] : adapters) {
@@ -76,14 +76,14 @@ Fabric WithAdapters(Fabric fabric, const NodeName& node,
   return fabric;
 }
 
-std::optional<BootstrapNetwork> BootstrapOf(const NodeSpec& node, const NodeFacts& facts,
-                                            const std::map<std::string, std::string>& env) {
+std::optional<BootstrapNetwork> FindBootstrapNetwork(
+    const NodeSpec& node, const NodeFacts& facts, const std::map<std::string, std::string>& env) {
   std::string netdev;
   if (const auto named = env.find("NCCL_SOCKET_IFNAME"); named != env.end()) {
-    netdev = FirstInterface(named->second, facts);
+    netdev = FindFirstInterface(named->second, facts);
   }
   if (netdev.empty()) netdev = facts.session_interface;
-  if (netdev.empty()) netdev = InterfaceOf(node.address, facts);
+  if (netdev.empty()) netdev = FindInterface(node.address, facts);
   const auto link = facts.links.find(netdev);
   if (link == facts.links.end() || link->second.ipv4.empty()) return std::nullopt;
   BootstrapNetwork network{.subnet = link->second.ipv4.front(), .netdev = netdev};

@@ -20,12 +20,12 @@ Result<std::map<std::string, Adapter>> ParseAdapters(std::string_view text);
 
 // The fabric with the adapters' names as the node's kernel has them: of each netdev the adapter
 // that is really behind it.
-Fabric WithAdapters(Fabric fabric, const NodeName& node,
-                    const std::map<std::string, Adapter>& adapters);
+Fabric ApplyAdapters(Fabric fabric, const NodeName& node,
+                     const std::map<std::string, Adapter>& adapters);
 
 // The network of the interface that NCCL_SOCKET_IFNAME names, or else of the one that our session
 // uses. nullopt: it holds no address that was read.
-std::optional<BootstrapNetwork> BootstrapOf(const NodeSpec& node, const NodeFacts& facts,
-                                            const std::map<std::string, std::string>& env);
+std::optional<BootstrapNetwork> FindBootstrapNetwork(const NodeSpec& node, const NodeFacts& facts,
+                                                     const std::map<std::string, std::string>& env);
 
 }  // namespace reconciler

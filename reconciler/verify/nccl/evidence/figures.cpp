@@ -6,7 +6,7 @@
 
 namespace reconciler {
 
-std::string SizeText(std::uint64_t bytes) {
+std::string FormatSize(std::uint64_t bytes) {
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
   while (unit + 1 < std::size(kUnits) && bytes >= 1024 && bytes % 1024 == 0) {
@@ -17,11 +17,11 @@ std::string SizeText(std::uint64_t bytes) {
 }
 
 std::string NcclFigure::Name() const {
-  return fmt::format("{} {} {}{}", ToString(collective), SizeText(bytes), ToString(type),
+  return fmt::format("{} {} {}{}", ToString(collective), FormatSize(bytes), ToString(type),
                      in_place ? " in place" : "");
 }
 
-bool TellTheSameTests(const NcclRun& run) {
+bool HaveSameTests(const NcclRun& run) {
   if (run.ranks.empty() || run.ranks.front().results.empty()) return false;
   const auto same = [](const spark_verify::NcclResult& a, const spark_verify::NcclResult& b) {
     return a.collective == b.collective && a.bytes == b.bytes && a.type == b.type &&
@@ -33,7 +33,7 @@ bool TellTheSameTests(const NcclRun& run) {
   });
 }
 
-std::vector<NcclFigure> FiguresOf(const NcclRun& run) {
+std::vector<NcclFigure> ListFigures(const NcclRun& run) {
   if (run.ranks.empty()) return {};
   std::size_t common = run.ranks.front().results.size();
   for (const NcclRank& rank : run.ranks) common = std::min(common, rank.results.size());
@@ -55,8 +55,8 @@ std::vector<NcclFigure> FiguresOf(const NcclRun& run) {
       if (result.wrong > 0) figure.wrong_on.push_back(rank.node);
     }
     figure.algbw = static_cast<double>(figure.bytes) / figure.time_us * 1e-3;
-    figure.busbw = figure.algbw *
-                   spark_verify::BusFactor(figure.collective, static_cast<int>(run.ranks.size()));
+    figure.busbw = figure.algbw * spark_verify::ComputeBusFactor(
+                                      figure.collective, static_cast<int>(run.ranks.size()));
     figures.push_back(std::move(figure));
   }
   return figures;

@@ -28,12 +28,12 @@ struct NcclFigure {
 };
 
 // In the order of the tests; those that every rank went through.
-std::vector<NcclFigure> FiguresOf(const NcclRun& run);
+std::vector<NcclFigure> ListFigures(const NcclRun& run);
 
 // Whether all ranks tell of the same tests, and of one at least: otherwise figures would be
 // missing, or mixed from different tests.
-bool TellTheSameTests(const NcclRun& run);
+bool HaveSameTests(const NcclRun& run);
 
-std::string SizeText(std::uint64_t bytes);  // "1 GiB", "1536 KiB", "8 B"
+std::string FormatSize(std::uint64_t bytes);  // "1 GiB", "1536 KiB", "8 B"
 
 }  // namespace reconciler

@@ -12,18 +12,18 @@ namespace {
 constexpr std::size_t kMostWarnings = 20;
 
 // The text behind `marker`, or nothing where it is not in the line.
-std::optional<std::string_view> After(std::string_view line, std::string_view marker) {
+std::optional<std::string_view> ReadAfter(std::string_view line, std::string_view marker) {
   const std::size_t at = line.find(marker);
   if (at == std::string_view::npos) return std::nullopt;
   return line.substr(at + marker.size());
 }
 
-std::string_view FirstWord(std::string_view text) {
+std::string_view ReadFirstWord(std::string_view text) {
   text = Trim(text);
   return text.substr(0, text.find_first_of(" \t"));
 }
 
-std::optional<int> LeadingNumber(std::string_view text) {
+std::optional<int> ReadLeadingNumber(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end == text.data()) return std::nullopt;
@@ -36,7 +36,7 @@ void ReadDevices(std::string_view list, NcclLog& log) {
   list = list.substr(0, list.find(';'));
   for (const std::string& word : Split(list, ' ')) {
     if (word.empty() || word.front() != '[') continue;
-    const auto index = LeadingNumber(std::string_view(word).substr(1));
+    const auto index = ReadLeadingNumber(std::string_view(word).substr(1));
     const std::size_t close = word.find(']');
     if (!index || close == std::string::npos) continue;
     const std::string rest = word.substr(close + 1);
@@ -46,17 +46,17 @@ void ReadDevices(std::string_view list, NcclLog& log) {
 
 // "Made virtual device [4] name=rocep1s0f0+rocep1s0f1 speed=400000 ndevs=2"
 void ReadFusedDevice(std::string_view text, NcclLog& log) {
-  const auto index = LeadingNumber(text);
-  const auto name = After(text, "name=");
-  if (index && name) log.devices.try_emplace(*index, FirstWord(*name));
+  const auto index = ReadLeadingNumber(text);
+  const auto name = ReadAfter(text, "name=");
+  if (index && name) log.devices.try_emplace(*index, ReadFirstWord(*name));
 }
 
 // "IB/0(2)/GDRDMA(PCI)/Shared"
 void ReadChannel(std::string_view text, NcclLog& log) {
-  text = FirstWord(text);
+  text = ReadFirstWord(text);
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return;
-  const auto device = LeadingNumber(text.substr(slash + 1));
+  const auto device = ReadLeadingNumber(text.substr(slash + 1));
   if (!device) return;
   ++log.channels[{.network = std::string(text.substr(0, slash)),
                   .device = *device,
@@ -65,24 +65,24 @@ void ReadChannel(std::string_view text, NcclLog& log) {
 
 // A warning begins with the place in NCCL's source, up to 2.25 and after.
 void ReadWarning(std::string_view text, NcclLog& log) {
-  if (log.warnings.size() < kMostWarnings) log.warnings.push_back(Printable(Trim(text)));
+  if (log.warnings.size() < kMostWarnings) log.warnings.push_back(MakePrintable(Trim(text)));
 }
 
 void ReadLine(std::string_view line, NcclLog& log) {
-  if (const auto text = After(line, "NCCL WARN ")) return ReadWarning(*text, log);
-  if (const auto text = After(line, "NCCL version ")) {
-    if (!NcclNumber(FirstWord(*text)).empty()) log.version = FirstWord(*text);
-  } else if (const auto git = After(line, "NCCL git version ")) {
-    log.branch = FirstWord(*git);
-  } else if (const auto virtual_device = After(line, "Made virtual device [")) {
+  if (const auto text = ReadAfter(line, "NCCL WARN ")) return ReadWarning(*text, log);
+  if (const auto text = ReadAfter(line, "NCCL version ")) {
+    if (!ReadNcclVersion(ReadFirstWord(*text)).empty()) log.version = ReadFirstWord(*text);
+  } else if (const auto git = ReadAfter(line, "NCCL git version ")) {
+    log.branch = ReadFirstWord(*git);
+  } else if (const auto virtual_device = ReadAfter(line, "Made virtual device [")) {
     ReadFusedDevice(*virtual_device, log);
-  } else if (const auto devices = After(line, "NET/IB : Using ")) {
+  } else if (const auto devices = ReadAfter(line, "NET/IB : Using ")) {
     ReadDevices(*devices, log);
   } else if (line.find("NET/IB : No device found") != std::string_view::npos) {
     log.no_ib_device = true;
-  } else if (const auto network = After(line, "Using network ")) {
-    log.network = FirstWord(*network);
-  } else if (const auto channel = After(line, " via NET/")) {
+  } else if (const auto network = ReadAfter(line, "Using network ")) {
+    log.network = ReadFirstWord(*network);
+  } else if (const auto channel = ReadAfter(line, " via NET/")) {
     ReadChannel(*channel, log);
   }
 }
@@ -100,7 +100,7 @@ NcclLog ParseNcclLog(std::string_view text) {
   return log;
 }
 
-std::string NcclNumber(std::string_view version) {
+std::string ReadNcclVersion(std::string_view version) {
   const std::size_t end = version.find_first_not_of("0123456789.");
   const std::string number(version.substr(0, end));
   const std::vector<std::string> parts = Split(number, '.');
@@ -109,7 +109,7 @@ std::string NcclNumber(std::string_view version) {
 }
 
 bool IsDevelopmentBuild(const NcclLog& log) {
-  const std::string number = NcclNumber(log.version);
+  const std::string number = ReadNcclVersion(log.version);
   if (number.empty()) return false;
   const std::string_view rest = std::string_view(log.version).substr(number.size());
   if (!rest.empty() && !rest.starts_with("+cuda")) return true;

@@ -33,7 +33,7 @@ struct NcclLog {
 NcclLog ParseNcclLog(std::string_view text);
 
 // "2.28.9" of "2.28.9+cuda13.0"; empty when it is no version.
-std::string NcclNumber(std::string_view version);
+std::string ReadNcclVersion(std::string_view version);
 
 // Whether the build is no release: something between the number and "+cuda", or made from a branch
 // that is none of NVIDIA's.

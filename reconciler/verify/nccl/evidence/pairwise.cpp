@@ -5,14 +5,14 @@
 
 namespace reconciler {
 
-std::vector<NodeName> NodesAtFault(const std::vector<PairVerdict>& pairs) {
+std::vector<NodeName> FindNodesAtFault(const std::vector<PairVerdict>& pairs) {
   struct Count {
     int good = 0;
     int bad = 0;
   };
   std::map<NodeName, Count> counts;
   for (const PairVerdict& pair : pairs) {
-    if (!pair.told) continue;
+    if (!pair.measured) continue;
     for (const NodeName& node : {pair.a, pair.b})
       ++(pair.good ? counts[node].good : counts[node].bad);
   }

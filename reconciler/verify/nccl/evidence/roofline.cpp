@@ -15,7 +15,7 @@ namespace reconciler {
 namespace {
 
 // All cables of a node at once, or all of its PCIe links; payload in Gb/s.
-double NodePayload(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
+double ComputeNodePayload(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
   const Hardware* hardware = cluster.FindHardware(node.hardware);
   const auto ports = fabric.ports.find(node.name);
   if (hardware == nullptr || ports == fabric.ports.end()) return 0;
@@ -29,11 +29,11 @@ double NodePayload(const ClusterSpec& cluster, const Fabric& fabric, const NodeS
   for (const Wire& wire : fabric.wires) {
     for (const PlugEnd* end : {&wire.a, &wire.b}) {
       if (!end->on_switch && end->device == node.name) {
-        wires += WirePayload(wire.gbps, cluster.fabric.mtu);
+        wires += ComputeWirePayload(wire.gbps, cluster.fabric.mtu);
       }
     }
   }
-  return std::min(wires, PciePayload(*hardware) * static_cast<double>(devices.size()));
+  return std::min(wires, ComputePciePayload(*hardware) * static_cast<double>(devices.size()));
 }
 
 // The worst of what takes part on one node.
@@ -44,8 +44,8 @@ struct Worst {
   int mtu = 0;
 };
 
-// The first generation that is that fast (GT/s per lane); 0: not told.
-int GenerationOf(double gts) {
+// The first generation that is that fast (GT/s per lane); 0: not reported.
+int FindPcieGeneration(double gts) {
   constexpr std::array<double, 6> kGigaTransfers = {2.5, 5, 8, 16, 32, 64};
   if (gts <= 0) return 0;
   int generation = 1;
@@ -56,80 +56,82 @@ int GenerationOf(double gts) {
   return 6;
 }
 
-void Lower(int& value, int other) {
+void LowerTo(int& value, int other) {
   if (other > 0) value = value == 0 ? other : std::min(value, other);
 }
 
-std::optional<Worst> WorstOf(const Fabric& fabric, const NodeName& node, const RailFactsOf& facts) {
-  const auto told = facts.find(node);
-  if (told == facts.end()) return std::nullopt;
+std::optional<Worst> FindWorst(const Fabric& fabric, const NodeName& node,
+                               const RailFactsByNode& facts) {
+  const auto known = facts.find(node);
+  if (known == facts.end()) return std::nullopt;
   Worst worst;
-  for (const RailPort& port : CollectivePorts(fabric, node)) {
-    const auto rail = told->second.find(port.hca);
-    if (rail == told->second.end() || rail->second.limits.link_mbps <= 0) return std::nullopt;
+  for (const RailPort& port : ListCollectivePorts(fabric, node)) {
+    const auto rail = known->second.find(port.hca);
+    if (rail == known->second.end() || rail->second.limits.link_mbps <= 0) return std::nullopt;
     const spark_verify::Limits& limits = rail->second.limits;
-    Lower(worst.link_mbps, limits.link_mbps);
-    Lower(worst.lanes, limits.pcie_width);
-    Lower(worst.generation, GenerationOf(limits.pcie_gts));
-    Lower(worst.mtu, rail->second.active_mtu);
+    LowerTo(worst.link_mbps, limits.link_mbps);
+    LowerTo(worst.lanes, limits.pcie_width);
+    LowerTo(worst.generation, FindPcieGeneration(limits.pcie_gts));
+    LowerTo(worst.mtu, rail->second.active_mtu);
   }
   return worst.link_mbps > 0 ? std::optional(worst) : std::nullopt;
 }
 
 // The node's profile with what its PCIe links really run at.
-void Lay(const Worst& worst, NodeSpec& node, ClusterSpec& cluster) {
+void LimitByHardware(const Worst& worst, NodeSpec& node, ClusterSpec& cluster) {
   const Hardware* profile = cluster.FindHardware(node.hardware);
   if (profile == nullptr) return;
   Hardware own = *profile;
   own.name = "measured on " + node.name;
-  Lower(own.pcie_lanes, worst.lanes);
-  Lower(own.pcie_generation, worst.generation);
+  LowerTo(own.pcie_lanes, worst.lanes);
+  LowerTo(own.pcie_generation, worst.generation);
   node.hardware = own.name;
   cluster.hardware.push_back(std::move(own));
 }
 
 }  // namespace
 
-NcclRoofline PlannedRoofline(const ClusterSpec& cluster, const Fabric& fabric,
-                             const std::vector<NodeName>& ranks) {
+NcclRoofline ComputePlannedRoofline(const ClusterSpec& cluster, const Fabric& fabric,
+                                    const std::vector<NodeName>& ranks) {
   NcclRoofline roofline;
-  roofline.ring = BusBandwidth(RingPayload(ranks, ReachOf(cluster, fabric)));
+  roofline.ring = ComputeBusBandwidth(ComputeRingPayload(ranks, ComputeReach(cluster, fabric)));
   if (roofline.ring <= 0) return {};
   for (const NodeName& name : ranks) {
     const NodeSpec* node = cluster.FindNode(name);
     const double node_most =
-        node == nullptr ? 0 : BusBandwidth(NodePayload(cluster, fabric, *node));
+        node == nullptr ? 0 : ComputeBusBandwidth(ComputeNodePayload(cluster, fabric, *node));
     roofline.most = roofline.most == 0 ? node_most : std::min(roofline.most, node_most);
   }
   roofline.most = std::max(roofline.most, roofline.ring);
   return roofline;
 }
 
-std::optional<NcclRoofline> MeasuredRoofline(const ClusterSpec& cluster, const Fabric& fabric,
-                                             const std::vector<NodeName>& ranks,
-                                             const RailFactsOf& facts) {
+std::optional<NcclRoofline> ComputeMeasuredRoofline(const ClusterSpec& cluster,
+                                                    const Fabric& fabric,
+                                                    const std::vector<NodeName>& ranks,
+                                                    const RailFactsByNode& facts) {
   ClusterSpec real = cluster;
   Fabric wired = fabric;
   for (const NodeName& name : ranks) {
-    const auto worst = WorstOf(fabric, name, facts);
+    const auto worst = FindWorst(fabric, name, facts);
     if (!worst) return std::nullopt;
     for (NodeSpec& node : real.nodes) {
-      if (node.name == name) Lay(*worst, node, real);
+      if (node.name == name) LimitByHardware(*worst, node, real);
     }
     for (Wire& wire : wired.wires) {
       const bool ours = (!wire.a.on_switch && wire.a.device == name) ||
                         (!wire.b.on_switch && wire.b.device == name);
-      if (ours) Lower(wire.gbps, worst->link_mbps / 1000);
+      if (ours) LowerTo(wire.gbps, worst->link_mbps / 1000);
     }
     // An interface's MTU is what leaves that much to RDMA.
     constexpr int kHeaders = 96;
-    if (worst->mtu > 0) Lower(real.fabric.mtu, worst->mtu + kHeaders);
+    if (worst->mtu > 0) LowerTo(real.fabric.mtu, worst->mtu + kHeaders);
   }
-  const NcclRoofline roofline = PlannedRoofline(real, wired, ranks);
+  const NcclRoofline roofline = ComputePlannedRoofline(real, wired, ranks);
   return roofline.ring > 0 ? std::optional(roofline) : std::nullopt;
 }
 
-std::optional<double> SizeFactor(std::uint64_t bytes) {
+std::optional<double> FindSizeFactor(std::uint64_t bytes) {
   struct Step {
     double mebibytes;
     double factor;

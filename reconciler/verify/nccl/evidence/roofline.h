@@ -15,11 +15,11 @@ namespace reconciler {
 // What bounds one rail's speed, as its node's drivers tell it.
 struct RailFacts {
   spark_verify::Limits limits = {};
-  int active_mtu = 0;  // bytes; 0: not told
+  int active_mtu = 0;  // bytes; 0: not reported
 };
 
 // By node and adapter; an adapter that is not there was not read.
-using RailFactsOf = std::map<NodeName, std::map<std::string, RailFacts>>;
+using RailFactsByNode = std::map<NodeName, std::map<std::string, RailFacts>>;
 
 // Bus bandwidth in GB/s that cannot be passed.
 struct NcclRoofline {
@@ -30,18 +30,19 @@ struct NcclRoofline {
 
 // Of the nodes in rank order, by cabling and hardware profiles alone. Zeros where some step of the
 // ring has no common rail.
-NcclRoofline PlannedRoofline(const ClusterSpec& cluster, const Fabric& fabric,
-                             const std::vector<NodeName>& ranks);
+NcclRoofline ComputePlannedRoofline(const ClusterSpec& cluster, const Fabric& fabric,
+                                    const std::vector<NodeName>& ranks);
 
 // The same with the links' real speeds, PCIe lanes and MTUs. NCCL gives every rail the same share,
 // so that a node's slowest PCIe link counts for all of its rails. nullopt: some rail that takes
 // part does not tell its link's speed.
-std::optional<NcclRoofline> MeasuredRoofline(const ClusterSpec& cluster, const Fabric& fabric,
-                                             const std::vector<NodeName>& ranks,
-                                             const RailFactsOf& facts);
+std::optional<NcclRoofline> ComputeMeasuredRoofline(const ClusterSpec& cluster,
+                                                    const Fabric& fabric,
+                                                    const std::vector<NodeName>& ranks,
+                                                    const RailFactsByNode& facts);
 
 // The share of the roofline that NCCL reaches at this size (bytes), by what Sparks were measured
 // at: a ring needs large sizes to fill its links. nullopt: too small to say anything of a link.
-std::optional<double> SizeFactor(std::uint64_t bytes);
+std::optional<double> FindSizeFactor(std::uint64_t bytes);
 
 }  // namespace reconciler

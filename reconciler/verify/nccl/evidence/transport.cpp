@@ -17,8 +17,8 @@ using spark_verify::Counters;
 constexpr std::uint64_t kCounted = 1u << 20;  // bytes: only tests this large bring counters
 constexpr double kIdle = 0.10;                // of what its cage carried
 
-std::optional<double> GrowthOf(const Counters& counters, const std::string& hca,
-                               const std::string& name) {
+std::optional<double> FindGrowth(const Counters& counters, const std::string& hca,
+                                 const std::string& name) {
   const auto device = counters.find(hca);
   if (device == counters.end()) return std::nullopt;
   const auto counter = device->second.find(name);
@@ -28,19 +28,19 @@ std::optional<double> GrowthOf(const Counters& counters, const std::string& hca,
 
 // Bytes; nullopt: the port's counters could not be read. Soft-RoCE counts packets only, which are
 // at most as large as the largest RDMA MTU.
-std::optional<double> Bytes(const Counters& counters, const std::string& hca, bool sent) {
+std::optional<double> FindBytes(const Counters& counters, const std::string& hca, bool sent) {
   constexpr double kOctets = 4;  // the unit of port_xmit_data
   constexpr double kPacket = 4096;
-  const auto words = GrowthOf(counters, hca, sent ? "port_xmit_data" : "port_rcv_data");
-  const auto packets = GrowthOf(counters, hca, sent ? "sent_pkts" : "rcvd_pkts");
+  const auto words = FindGrowth(counters, hca, sent ? "port_xmit_data" : "port_rcv_data");
+  const auto packets = FindGrowth(counters, hca, sent ? "sent_pkts" : "rcvd_pkts");
   if (!words && !packets) return std::nullopt;
   return std::max(words.value_or(0) * kOctets, packets.value_or(0) * kPacket);
 }
 
 // NCCL moves as many bytes per rank as its bus bandwidth counts.
-double Wanted(const spark_verify::NcclResult& result, int ranks) {
-  return spark_verify::BusFactor(result.collective, ranks) * static_cast<double>(result.bytes) *
-         result.iterations;
+double ComputeWanted(const spark_verify::NcclResult& result, int ranks) {
+  return spark_verify::ComputeBusFactor(result.collective, ranks) *
+         static_cast<double>(result.bytes) * result.iterations;
 }
 
 // Leaves the path as it is where one adapter's counters could not be read: what it carried would be
@@ -49,10 +49,10 @@ void Count(RankPath& path, const NcclRank& rank, int ranks) {
   RankPath counted = path;
   for (const spark_verify::NcclResult& result : rank.results) {
     if (result.bytes < kCounted) continue;
-    counted.wanted += Wanted(result, ranks);
+    counted.wanted += ComputeWanted(result, ranks);
     for (RailUse& rail : counted.rails) {
-      const auto sent = Bytes(result.counters, rail.hca, true);
-      const auto received = Bytes(result.counters, rail.hca, false);
+      const auto sent = FindBytes(result.counters, rail.hca, true);
+      const auto received = FindBytes(result.counters, rail.hca, false);
       if (!sent || !received) return;
       rail.sent += *sent;
       rail.received += *received;
@@ -66,27 +66,27 @@ void Count(RankPath& path, const NcclRank& rank, int ranks) {
   path = std::move(counted);
 }
 
-NcclPath PathOf(const std::string& network) {
+NcclPath ParsePath(const std::string& network) {
   if (network == "IB") return NcclPath::kRdma;
   if (network == "Socket") return NcclPath::kSocket;
   return network.empty() ? NcclPath::kUnknown : NcclPath::kOther;
 }
 
-std::string Said(const NcclLog& log) {
+std::string DescribeLog(const NcclLog& log) {
   std::vector<std::string> names;
   for (const auto& [channel, count] : log.channels) {
     names.push_back(
         fmt::format("NET/{}/{}{}", channel.network, channel.device, channel.gdr ? "/GDRDMA" : ""));
   }
   if (names.empty() && !log.network.empty()) names.push_back("network " + log.network);
-  return Printable(Join(names, ", "));
+  return MakePrintable(Join(names, ", "));
 }
 
 // Believes NCCL: one channel over sockets makes the whole ring wait for it.
-void Believe(RankPath& path, const NcclLog& log) {
-  path.path = PathOf(log.network);
+void SetPathFromLog(RankPath& path, const NcclLog& log) {
+  path.path = ParsePath(log.network);
   for (const auto& [channel, count] : log.channels) {
-    path.path = PathOf(channel.network);
+    path.path = ParsePath(channel.network);
     if (path.path != NcclPath::kRdma) break;
   }
   if (path.path != NcclPath::kRdma) return;
@@ -111,20 +111,21 @@ void FindIdle(RankPath& path) {
 
 }  // namespace
 
-std::vector<RankPath> PathsOf(const NcclRun& run, const Fabric& fabric, const RailFactsOf& facts) {
+std::vector<RankPath> ListPaths(const NcclRun& run, const Fabric& fabric,
+                                const RailFactsByNode& facts) {
   std::vector<RankPath> paths;
   for (const NcclRank& rank : run.ranks) {
     RankPath path{.node = rank.node};
     const auto known = facts.find(rank.node);
     bool all_read = known != facts.end();
-    for (const RailPort& port : CollectivePorts(fabric, rank.node)) {
+    for (const RailPort& port : ListCollectivePorts(fabric, rank.node)) {
       path.rails.push_back({.hca = port.hca, .rail = port.rail, .cage = port.cage});
       all_read = all_read && known->second.contains(port.hca);
     }
     const NcclLog log = ParseNcclLog(rank.log);
-    path.said = Said(log);
+    path.said = DescribeLog(log);
     if (all_read && !path.rails.empty()) Count(path, rank, static_cast<int>(run.ranks.size()));
-    if (!path.counted) Believe(path, log);
+    if (!path.counted) SetPathFromLog(path, log);
     if (path.path == NcclPath::kRdma) FindIdle(path);
     paths.push_back(std::move(path));
   }

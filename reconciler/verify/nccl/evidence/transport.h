@@ -37,6 +37,7 @@ struct RankPath {
 // By the counters of the adapters that `facts` name, which cannot lie; by NCCL's lines where a node
 // has no adapter that was read, or one without counters. GPUDirect plays no part: a healthy GB10
 // has none.
-std::vector<RankPath> PathsOf(const NcclRun& run, const Fabric& fabric, const RailFactsOf& facts);
+std::vector<RankPath> ListPaths(const NcclRun& run, const Fabric& fabric,
+                                const RailFactsByNode& facts);
 
 }  // namespace reconciler

@@ -44,7 +44,7 @@ struct NcclRun {
   std::string root = {};  // where rank 0 waited: "192.168.1.21:43321"
   double seconds = 0;     // of everything
 
-  bool Finished() const;
+  bool IsFinished() const;
 };
 
 // What went wrong in a run, in the words of the rank that knows.
@@ -60,6 +60,6 @@ struct NcclTrouble {
 
 // nullopt when the run finished. A rank that only felt the loss of another one knows less than
 // that one, and a deadline less than whatever made it pass.
-std::optional<NcclTrouble> TroubleOf(const NcclRun& run);
+std::optional<NcclTrouble> FindTrouble(const NcclRun& run);
 
 }  // namespace reconciler

@@ -13,7 +13,7 @@
 namespace reconciler {
 namespace {
 
-std::vector<NodeName> NodesOf(const NcclRun& run) {
+std::vector<NodeName> ListNodes(const NcclRun& run) {
   std::vector<NodeName> nodes;
   for (const NcclRank& rank : run.ranks) nodes.push_back(rank.node);
   return nodes;
@@ -26,10 +26,10 @@ struct UsedRail {
   spark_verify::Limits limits;
 };
 
-std::vector<UsedRail> UsedRails(const NcclEvidence& evidence) {
+std::vector<UsedRail> ListUsedRails(const NcclEvidence& evidence) {
   std::vector<UsedRail> used;
   for (const auto& [node, rails] : evidence.facts) {
-    for (const RailPort& port : CollectivePorts(evidence.fabric, node)) {
+    for (const RailPort& port : ListCollectivePorts(evidence.fabric, node)) {
       const auto rail = rails.find(port.hca);
       if (rail != rails.end()) used.push_back({node, port.hca, rail->second.limits});
     }
@@ -37,23 +37,23 @@ std::vector<UsedRail> UsedRails(const NcclEvidence& evidence) {
   return used;
 }
 
-bool LinksAreFast(const NcclEvidence& evidence) {
+bool AreLinksFast(const NcclEvidence& evidence) {
   constexpr int kFast = 100'000;  // Mb/s
-  const std::vector<UsedRail> used = UsedRails(evidence);
+  const std::vector<UsedRail> used = ListUsedRails(evidence);
   return !used.empty() && std::none_of(used.begin(), used.end(), [](const UsedRail& rail) {
     return rail.limits.link_mbps > 0 && rail.limits.link_mbps < kFast;
   });
 }
 
-std::optional<Cause> OfBuild(const NcclRun& run) {
+std::optional<Cause> ExplainBuild(const NcclRun& run) {
   for (const NcclRank& rank : run.ranks) {
     const NcclLog log = ParseNcclLog(rank.log);
     if (!IsDevelopmentBuild(log)) continue;
     return Cause{
         "nccl-development-build",
         {rank.node},
-        fmt::format("the libnccl of {} is no release: {}{}", rank.node, Printable(log.version),
-                    log.branch.empty() ? "" : " of branch " + Printable(log.branch)),
+        fmt::format("the libnccl of {} is no release: {}{}", rank.node, MakePrintable(log.version),
+                    log.branch.empty() ? "" : " of branch " + MakePrintable(log.branch)),
         "try a release of NVIDIA's on all nodes"};
   }
   return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<Cause> OfBuild(const NcclRun& run) {
 
 }  // namespace
 
-std::string NcclVersionOf(const NcclRank& rank) {
+std::string FormatNcclVersion(const NcclRank& rank) {
   if (!rank.hello || rank.hello->nccl_version <= 0) return {};
   const int version = rank.hello->nccl_version;
   // Up to 2.8 a thousand per major version, from 2.9 ten thousand.
@@ -70,7 +70,7 @@ std::string NcclVersionOf(const NcclRank& rank) {
   return fmt::format("{}.{}.{}", major, minor, version % 100);
 }
 
-Cause OfSockets(const std::vector<RankPath>& paths) {
+Cause ExplainSockets(const std::vector<RankPath>& paths) {
   std::vector<NodeName> nodes;
   bool denied = true;  // NCCL says RDMA, and the counters say no
   for (const RankPath& path : paths) {
@@ -92,7 +92,7 @@ Cause OfSockets(const std::vector<RankPath>& paths) {
                       names)};
 }
 
-Cause OfIdleRail(const std::vector<RankPath>& paths, int rail) {
+Cause ExplainIdleRail(const std::vector<RankPath>& paths, int rail) {
   std::vector<NodeName> nodes;
   for (const RankPath& path : paths) {
     if (std::find(path.idle.begin(), path.idle.end(), rail) != path.idle.end()) {
@@ -100,14 +100,14 @@ Cause OfIdleRail(const std::vector<RankPath>& paths, int rail) {
     }
   }
   const std::string names = Join(nodes, ", ");
-  return {"one-rail", nodes, fmt::format("NCCL leaves {} idle on {}", RailName(rail), names),
+  return {"one-rail", nodes, fmt::format("NCCL leaves {} idle on {}", FormatRailName(rail), names),
           fmt::format("look at NCCL_IB_HCA and at that rail's GIDs on {} (`rdma link`, `ip addr`)",
                       names)};
 }
 
-std::optional<Cause> OfNarrowPcie(const NcclEvidence& evidence) {
+std::optional<Cause> ExplainNarrowPcie(const NcclEvidence& evidence) {
   constexpr int kLanes = 4;  // of each function of a Spark's ConnectX-7
-  for (const auto& [node, hca, limits] : UsedRails(evidence)) {
+  for (const auto& [node, hca, limits] : ListUsedRails(evidence)) {
     if (limits.pcie_width <= 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
       continue;
     }
@@ -123,22 +123,23 @@ std::optional<Cause> OfNarrowPcie(const NcclEvidence& evidence) {
   return std::nullopt;
 }
 
-Cause OfMissingResults(const NcclRun& run) {
-  return {"measurement-invalid", NodesOf(run), "results of some rank are missing or cannot be read",
+Cause ExplainMissingResults(const NcclRun& run) {
+  return {"measurement-invalid", ListNodes(run),
+          "results of some rank are missing or cannot be read",
           "run verify again; the same program and libraries must be on all nodes"};
 }
 
-Cause OfUnknownLinks(const NcclRun& run) {
-  return {"links-unknown", NodesOf(run),
+Cause ExplainUnknownLinks(const NcclRun& run) {
+  return {"links-unknown", ListNodes(run),
           "not all links of these nodes tell their speed, so that nothing says what NCCL should "
           "reach",
           "look at their speed with ethtool, or promise verify.min_busbw in the manifest"};
 }
 
-std::optional<Cause> OfVersions(const NcclRun& run) {
+std::optional<Cause> ExplainVersions(const NcclRun& run) {
   std::map<std::string, std::vector<NodeName>> versions;
   for (const NcclRank& rank : run.ranks) {
-    if (const std::string version = NcclVersionOf(rank); !version.empty()) {
+    if (const std::string version = FormatNcclVersion(rank); !version.empty()) {
       versions[version].push_back(rank.node);
     }
   }
@@ -147,48 +148,48 @@ std::optional<Cause> OfVersions(const NcclRun& run) {
   for (const auto& [version, nodes] : versions) {
     who.push_back(fmt::format("{} on {}", version, Join(nodes, ", ")));
   }
-  return Cause{"nccl-versions", NodesOf(run),
+  return Cause{"nccl-versions", ListNodes(run),
                fmt::format("the nodes have loaded different versions of NCCL: {}", Join(who, "; ")),
                "install the same libnccl2 on all nodes, or name one file in nccl.library"};
 }
 
-Cause OfWrongData(const std::vector<NodeName>& nodes) {
+Cause ExplainWrongData(const std::vector<NodeName>& nodes) {
   return {
       "wrong-data", nodes, fmt::format("results that arrived on {} are wrong", Join(nodes, ", ")),
       "run it with NCCL_PROTO: ^LL128 in nccl.env; wrong all the same: memory, cable or adapter"};
 }
 
-Cause OfImpossible(const NcclRun& run) {
-  return {"measurement-invalid", NodesOf(run),
+Cause ExplainImpossible(const NcclRun& run) {
+  return {"measurement-invalid", ListNodes(run),
           "the figure cannot be true: no link of these nodes can carry as much",
           "run verify again while nothing else uses the fabric; look at the nodes' clocks"};
 }
 
-Cause OfFlaky(const NcclRun& run) {
-  return {"flaky", NodesOf(run), "the first run was not good, and the second one was",
+Cause ExplainFlaky(const NcclRun& run) {
+  return {"flaky", ListNodes(run), "the first run was not good, and the second one was",
           "run verify again; when it comes back, look at cables and at dmesg"};
 }
 
-Cause OfPromise(const NcclRun& run, const std::string& size, double reachable) {
-  return {"promise-too-high", NodesOf(run),
+Cause ExplainPromise(const NcclRun& run, const std::string& size, double reachable) {
+  return {"promise-too-high", ListNodes(run),
           fmt::format("more is promised than {} reaches on these links, healthy as they are", size),
           fmt::format("promise at most {:.1f} GB/s at this size, or take a larger verify.size",
                       reachable)};
 }
 
-Cause OfSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, double busbw) {
+Cause ExplainSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, double busbw) {
   const bool sockets = std::any_of(paths.begin(), paths.end(), [](const RankPath& path) {
     return path.path == NcclPath::kSocket;
   });
-  if (sockets) return OfSockets(paths);
-  if (auto narrow = OfNarrowPcie(evidence)) return *narrow;
+  if (sockets) return ExplainSockets(paths);
+  if (auto narrow = ExplainNarrowPcie(evidence)) return *narrow;
   for (const RankPath& path : paths) {
-    if (!path.idle.empty()) return OfIdleRail(paths, path.idle.front());
+    if (!path.idle.empty()) return ExplainIdleRail(paths, path.idle.front());
   }
-  const std::vector<NodeName> slow = NodesAtFault(evidence.pairs);
-  const std::vector<NodeName> nodes = slow.empty() ? NodesOf(evidence.run) : slow;
+  const std::vector<NodeName> slow = FindNodesAtFault(evidence.pairs);
+  const std::vector<NodeName> nodes = slow.empty() ? ListNodes(evidence.run) : slow;
   constexpr double kDegraded = 25.0 / 8;  // GB/s: a ConnectX-7 in its degraded state stays below
-  if (busbw < kDegraded && LinksAreFast(evidence)) {
+  if (busbw < kDegraded && AreLinksFast(evidence)) {
     return {"nic-degraded", nodes,
             fmt::format("a ConnectX of {} is degraded: both rails work and their links are healthy",
                         Join(nodes, " or ")),
@@ -200,8 +201,8 @@ Cause OfSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, 
             fmt::format("run `verify --level rdma`; look at load, temperature and PCIe of {}",
                         Join(slow, ", "))};
   }
-  if (auto versions = OfVersions(evidence.run)) return *versions;
-  if (auto build = OfBuild(evidence.run)) return *build;
+  if (auto versions = ExplainVersions(evidence.run)) return *versions;
+  if (auto build = ExplainBuild(evidence.run)) return *build;
   return {"nccl-slow", nodes, "NCCL is slower than the links, and nothing measured says why",
           "run verify again while nothing else uses the nodes; compare with `verify --level rdma`"};
 }

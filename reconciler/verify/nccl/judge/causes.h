@@ -13,27 +13,27 @@ namespace reconciler {
 bool IsHarness(const NcclTrouble& trouble);
 
 // Why a run did not come to its end.
-Cause OfTrouble(const NcclTrouble& trouble, const NcclRun& run);
+Cause ExplainTrouble(const NcclTrouble& trouble, const NcclRun& run);
 
 // Why a run was slow: the first that fits, from what is certain to what is left. `busbw` in GB/s.
-Cause OfSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, double busbw);
+Cause ExplainSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, double busbw);
 
 // Precondition of both: some path has it.
-Cause OfSockets(const std::vector<RankPath>& paths);
-Cause OfIdleRail(const std::vector<RankPath>& paths, int rail);
+Cause ExplainSockets(const std::vector<RankPath>& paths);
+Cause ExplainIdleRail(const std::vector<RankPath>& paths, int rail);
 // A rail's PCIe link with fewer lanes than a Spark's.
-std::optional<Cause> OfNarrowPcie(const NcclEvidence& evidence);
+std::optional<Cause> ExplainNarrowPcie(const NcclEvidence& evidence);
 // Some rank's results are not there.
-Cause OfMissingResults(const NcclRun& run);
-Cause OfUnknownLinks(const NcclRun& run);
+Cause ExplainMissingResults(const NcclRun& run);
+Cause ExplainUnknownLinks(const NcclRun& run);
 // nullopt: all nodes have loaded the same.
-std::optional<Cause> OfVersions(const NcclRun& run);
-Cause OfWrongData(const std::vector<NodeName>& nodes);
-Cause OfImpossible(const NcclRun& run);
-Cause OfFlaky(const NcclRun& run);
+std::optional<Cause> ExplainVersions(const NcclRun& run);
+Cause ExplainWrongData(const std::vector<NodeName>& nodes);
+Cause ExplainImpossible(const NcclRun& run);
+Cause ExplainFlaky(const NcclRun& run);
 // Less than promised, and all that these links let a size reach. `size`: "1 GiB"; GB/s.
-Cause OfPromise(const NcclRun& run, const std::string& size, double reachable);
+Cause ExplainPromise(const NcclRun& run, const std::string& size, double reachable);
 
-std::string NcclVersionOf(const NcclRank& rank);  // "2.28.9"; empty: not told
+std::string FormatNcclVersion(const NcclRank& rank);  // "2.28.9"; empty: not reported
 
 }  // namespace reconciler

@@ -17,16 +17,16 @@ class Judge {
   explicit Judge(const NcclEvidence& evidence)
       : evidence_(evidence),
         first_(evidence.run.ranks.front().node),
-        figures_(FiguresOf(evidence.run)),
-        paths_(PathsOf(evidence.run, evidence.fabric, evidence.facts)),
+        figures_(ListFigures(evidence.run)),
+        paths_(ListPaths(evidence.run, evidence.fabric, evidence.facts)),
         speed_(evidence, figures_, paths_) {}
 
   NcclJudgement Run();
 
  private:
-  void LookAtTrouble(const NcclTrouble& trouble);
-  void LookAtPath(const RankPath& path);
-  void LookAtVersions();
+  void JudgeTrouble(const NcclTrouble& trouble);
+  void JudgePath(const RankPath& path);
+  void JudgeVersions();
   void Keep(Check check) { judgement_.checks.push_back(std::move(check)); }
   // A check that did not pass, and its cause: one finding, however many checks it spoils.
   void Keep(Check check, Cause cause);
@@ -45,21 +45,21 @@ void Judge::Keep(Check check, Cause cause) {
   Keep(std::move(check));
 }
 
-void Judge::LookAtTrouble(const NcclTrouble& trouble) {
+void Judge::JudgeTrouble(const NcclTrouble& trouble) {
   const bool harness = IsHarness(trouble);
-  Check check{.rung = Rung::kNccl,
+  Check check{.level = VerifyLevel::kNccl,
               .what = "nccl-run",
               .from = first_,
               .outcome = harness ? Outcome::kCouldNotMeasure : Outcome::kFail,
               .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
               .evidence = trouble.evidence};
   (harness ? check.why : check.measured) = fmt::format("{}: {}", trouble.node, trouble.text);
-  for (std::string& line : PairLines(evidence_)) check.evidence.push_back(std::move(line));
-  Keep(std::move(check), OfTrouble(trouble, evidence_.run));
+  for (std::string& line : FormatPairs(evidence_)) check.evidence.push_back(std::move(line));
+  Keep(std::move(check), ExplainTrouble(trouble, evidence_.run));
 }
 
-void Judge::LookAtPath(const RankPath& path) {
-  Check check{.rung = Rung::kNccl, .what = "nccl-transport", .from = path.node};
+void Judge::JudgePath(const RankPath& path) {
+  Check check{.level = VerifyLevel::kNccl, .what = "nccl-transport", .from = path.node};
   std::vector<std::string> hcas;
   std::vector<std::string> shares;
   double sent = 0;
@@ -75,7 +75,7 @@ void Judge::LookAtPath(const RankPath& path) {
   if (path.counted && !path.said.empty()) check.evidence = {"NCCL says " + path.said};
   if (path.path == NcclPath::kSocket) {
     check.outcome = Outcome::kFail;
-    return Keep(std::move(check), OfSockets(paths_));
+    return Keep(std::move(check), ExplainSockets(paths_));
   }
   if (path.path != NcclPath::kRdma) {
     check.outcome = Outcome::kCouldNotMeasure;
@@ -90,17 +90,17 @@ void Judge::LookAtPath(const RankPath& path) {
   if (path.idle.empty()) return Keep(std::move(check));
   check.outcome = Outcome::kFail;
   check.rail = path.idle.front();
-  Keep(std::move(check), OfIdleRail(paths_, path.idle.front()));
+  Keep(std::move(check), ExplainIdleRail(paths_, path.idle.front()));
 }
 
-void Judge::LookAtVersions() {
-  Check check{.rung = Rung::kNccl,
+void Judge::JudgeVersions() {
+  Check check{.level = VerifyLevel::kNccl,
               .what = "nccl-version",
               .from = first_,
               .expected = "the same libnccl on all nodes"};
-  const auto versions = OfVersions(evidence_.run);
+  const auto versions = ExplainVersions(evidence_.run);
   if (!versions) {
-    check.measured = NcclVersionOf(evidence_.run.ranks.front());
+    check.measured = FormatNcclVersion(evidence_.run.ranks.front());
     return Keep(std::move(check));
   }
   check.outcome = Outcome::kWarn;
@@ -117,31 +117,33 @@ NcclSummary Judge::Summary() const {
                       .seconds = evidence_.run.seconds};
   for (const NcclRank& rank : evidence_.run.ranks) {
     const std::string full = ParseNcclLog(rank.log).version;
-    summary.ranks.push_back({.node = rank.node,
-                             .version = Printable(full.empty() ? NcclVersionOf(rank) : full),
-                             .library = rank.hello ? Printable(rank.hello->library) : "",
-                             .gpu = rank.hello ? Printable(rank.hello->gpu) : ""});
+    summary.ranks.push_back(
+        {.node = rank.node,
+         .version = MakePrintable(full.empty() ? FormatNcclVersion(rank) : full),
+         .library = rank.hello ? MakePrintable(rank.hello->library) : "",
+         .gpu = rank.hello ? MakePrintable(rank.hello->gpu) : ""});
   }
   return summary;
 }
 
 NcclJudgement Judge::Run() {
   judgement_.summary = Summary();
-  if (const auto trouble = TroubleOf(evidence_.run)) {
-    LookAtTrouble(*trouble);
+  if (const auto trouble = FindTrouble(evidence_.run)) {
+    JudgeTrouble(*trouble);
     return std::move(judgement_);
   }
-  Check check{.rung = Rung::kNccl,
-              .what = "nccl-run",
-              .from = first_,
-              .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
-              .measured = fmt::format("{} in {:.1f} s", Plural(figures_.size(), "test", "tests"),
-                                      evidence_.run.seconds)};
-  if (!TellTheSameTests(evidence_.run)) {
+  Check check{
+      .level = VerifyLevel::kNccl,
+      .what = "nccl-run",
+      .from = first_,
+      .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
+      .measured = fmt::format("{} in {:.1f} s", FormatPlural(figures_.size(), "test", "tests"),
+                              evidence_.run.seconds)};
+  if (!HaveSameTests(evidence_.run)) {
     check.outcome = Outcome::kCouldNotMeasure;
     check.why = "the ranks ended well, but do not all tell of the same tests";
     check.measured.clear();
-    Keep(std::move(check), OfMissingResults(evidence_.run));
+    Keep(std::move(check), ExplainMissingResults(evidence_.run));
     return std::move(judgement_);
   }
   if (!evidence_.note.empty()) check.measured += "; " + evidence_.note;
@@ -150,13 +152,13 @@ NcclJudgement Judge::Run() {
   } else {
     check.outcome = Outcome::kWarn;
     check.measured = "the first of two runs: " + evidence_.first_attempt;
-    Keep(std::move(check), OfFlaky(evidence_.run));
+    Keep(std::move(check), ExplainFlaky(evidence_.run));
   }
-  LookAtVersions();
-  for (const RankPath& path : paths_) LookAtPath(path);
+  JudgeVersions();
+  for (const RankPath& path : paths_) JudgePath(path);
   for (const NcclFigure& figure : figures_) {
-    auto [of_figure, cause] = speed_.Of(figure);
-    cause ? Keep(std::move(of_figure), std::move(*cause)) : Keep(std::move(of_figure));
+    auto [of_speed, cause] = speed_.JudgeFigure(figure);
+    cause ? Keep(std::move(of_speed), std::move(*cause)) : Keep(std::move(of_speed));
   }
   return std::move(judgement_);
 }

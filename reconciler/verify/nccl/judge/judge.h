@@ -14,7 +14,7 @@ namespace reconciler {
 struct NcclEvidence {
   const ClusterSpec& cluster;
   const Fabric& fabric;  // with the adapters' real names
-  const RailFactsOf& facts;
+  const RailFactsByNode& facts;
   const NcclRun& run;
   NcclPromise promise = {};
   std::vector<PairVerdict> pairs = {};  // of a run that was not good

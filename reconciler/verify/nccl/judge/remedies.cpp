@@ -50,7 +50,7 @@ constexpr Remedy kByCode[] = {
 };
 
 // In what NCCL said; the first that fits.
-constexpr Remedy kByWords[] = {
+constexpr Remedy kByText[] = {
     {"no socket interface found", "bootstrap-interface",
      "NCCL on {0} finds no interface that is up under the name that NCCL_SOCKET_IFNAME gives",
      "look at `ip -br link` on {0} and at NCCL_SOCKET_IFNAME in nccl.env"},
@@ -89,16 +89,16 @@ constexpr Remedy kByWords[] = {
      "look at its cable and at dmesg of {0}"},
 };
 
-std::string Filled(std::string_view text, const NcclTrouble& trouble, const NcclRun& run) {
+std::string FillTemplate(std::string_view text, const NcclTrouble& trouble, const NcclRun& run) {
   return fmt::format(fmt::runtime(text), trouble.node, trouble.phase,
                      run.root.empty() ? "its address" : run.root);
 }
 
-Cause Take(const Remedy& remedy, const NcclTrouble& trouble, const NcclRun& run) {
+Cause MakeCause(const Remedy& remedy, const NcclTrouble& trouble, const NcclRun& run) {
   return {std::string(remedy.code),
           {trouble.node},
-          Filled(remedy.cause, trouble, run),
-          Filled(remedy.next_step, trouble, run)};
+          FillTemplate(remedy.cause, trouble, run),
+          FillTemplate(remedy.next_step, trouble, run)};
 }
 
 }  // namespace
@@ -108,16 +108,16 @@ bool IsHarness(const NcclTrouble& trouble) {
          std::end(kHarnessCodes);
 }
 
-Cause OfTrouble(const NcclTrouble& trouble, const NcclRun& run) {
+Cause ExplainTrouble(const NcclTrouble& trouble, const NcclRun& run) {
   for (const Remedy& remedy : kByCode) {
-    if (remedy.sign == trouble.code) return Take(remedy, trouble, run);
+    if (remedy.sign == trouble.code) return MakeCause(remedy, trouble, run);
   }
   std::string said = trouble.text;
   for (const std::string& line : trouble.evidence) said += "\n" + line;
-  for (const Remedy& remedy : kByWords) {
-    if (said.find(remedy.sign) != std::string::npos) return Take(remedy, trouble, run);
+  for (const Remedy& remedy : kByText) {
+    if (said.find(remedy.sign) != std::string::npos) return MakeCause(remedy, trouble, run);
   }
-  if (const auto versions = OfVersions(run)) return *versions;
+  if (const auto versions = ExplainVersions(run)) return *versions;
   if (trouble.code == "deadline") {
     std::vector<NodeName> nodes;
     for (const NcclRank& rank : run.ranks) nodes.push_back(rank.node);

@@ -15,18 +15,18 @@ constexpr double kPass = 0.90;  // of what is expected
 constexpr double kWarn = 0.75;
 constexpr double kInvalid = 1.03;  // of what the links can carry at most
 
-std::string Gbs(double value) { return fmt::format("{:.1f} GB/s", value); }
+std::string FormatGbs(double value) { return fmt::format("{:.1f} GB/s", value); }
 
-std::string Place(const SourceMark& mark) {
+std::string FormatPlace(const SourceMark& mark) {
   return fmt::format("{}:{}:{}", mark.file, mark.position.line, mark.position.column);
 }
 
 }  // namespace
 
-std::vector<std::string> PairLines(const NcclEvidence& evidence) {
+std::vector<std::string> FormatPairs(const NcclEvidence& evidence) {
   std::vector<std::string> lines;
   for (const PairVerdict& pair : evidence.pairs) {
-    lines.push_back(fmt::format("{} with {} alone: {}", pair.a, pair.b, Printable(pair.seen)));
+    lines.push_back(fmt::format("{} with {} alone: {}", pair.a, pair.b, MakePrintable(pair.seen)));
   }
   return lines;
 }
@@ -36,9 +36,9 @@ NcclSpeedJudge::NcclSpeedJudge(const NcclEvidence& evidence, const std::vector<N
     : evidence_(evidence), figures_(figures), paths_(paths) {
   std::vector<NodeName> ranks;
   for (const NcclRank& rank : evidence.run.ranks) ranks.push_back(rank.node);
-  roofline_ = MeasuredRoofline(evidence.cluster, evidence.fabric, ranks, evidence.facts);
-  most_ =
-      roofline_ ? roofline_->most : PlannedRoofline(evidence.cluster, evidence.fabric, ranks).most;
+  roofline_ = ComputeMeasuredRoofline(evidence.cluster, evidence.fabric, ranks, evidence.facts);
+  most_ = roofline_ ? roofline_->most
+                    : ComputePlannedRoofline(evidence.cluster, evidence.fabric, ranks).most;
 }
 
 // Only the largest size tells of the links: the others are for the eye.
@@ -55,28 +55,29 @@ bool NcclSpeedJudge::IsPossible(const NcclFigure& figure) const {
 }
 
 std::optional<double> NcclSpeedJudge::Expected(const NcclFigure& figure) const {
-  const auto factor = SizeFactor(figure.bytes);
+  const auto factor = FindSizeFactor(figure.bytes);
   return factor && roofline_ ? std::optional(*factor * roofline_->ring) : std::nullopt;
 }
 
 Outcome NcclSpeedJudge::Judge(const NcclFigure& figure, Check& check) const {
   Outcome outcome = Outcome::kPass;
   if (const auto expected = Expected(figure)) {
-    check.expected =
-        fmt::format("at least {}: {:.2f} of {:.2f} (its size) × {} (the links)",
-                    Gbs(kPass * *expected), kPass, *SizeFactor(figure.bytes), Gbs(roofline_->ring));
+    check.expected = fmt::format("at least {}: {:.2f} of {:.2f} (its size) × {} (the links)",
+                                 FormatGbs(kPass * *expected), kPass, *FindSizeFactor(figure.bytes),
+                                 FormatGbs(roofline_->ring));
     if (figure.busbw < kPass * *expected) outcome = Outcome::kWarn;
     if (figure.busbw < kWarn * *expected) outcome = Outcome::kFail;
   }
   if (evidence_.promise.busbw > 0) {
-    check.expected = fmt::format("at least {} ({})", Gbs(evidence_.promise.busbw),
-                                 Place(evidence_.promise.where));
+    check.expected = fmt::format("at least {} ({})", FormatGbs(evidence_.promise.busbw),
+                                 FormatPlace(evidence_.promise.where));
     // What is promised is asked for, and no more; what the links could do is still told.
     if (outcome == Outcome::kFail) outcome = Outcome::kWarn;
     if (figure.busbw < evidence_.promise.busbw) outcome = Outcome::kFail;
-    if (roofline_) check.expected += fmt::format("; these links carry {}", Gbs(roofline_->ring));
+    if (roofline_)
+      check.expected += fmt::format("; these links carry {}", FormatGbs(roofline_->ring));
   }
-  if (OfNarrowPcie(evidence_)) {
+  if (ExplainNarrowPcie(evidence_)) {
     // Its own roofline is reached, and half the speed is gone.
     outcome = Outcome::kFail;
     check.expected += "; every rail at PCIe x4";
@@ -84,16 +85,16 @@ Outcome NcclSpeedJudge::Judge(const NcclFigure& figure, Check& check) const {
   return outcome;
 }
 
-Cause NcclSpeedJudge::CauseOf(const NcclFigure& figure) const {
-  Cause cause = OfSpeed(evidence_, paths_, figure.busbw);
+Cause NcclSpeedJudge::FindCause(const NcclFigure& figure) const {
+  Cause cause = ExplainSpeed(evidence_, paths_, figure.busbw);
   const auto expected = Expected(figure);
   const bool healthy = expected && figure.busbw >= kPass * *expected;
   if (cause.code != "nccl-slow" || !healthy) return cause;
-  return OfPromise(evidence_.run, SizeText(figure.bytes), kPass * *expected);
+  return ExplainPromise(evidence_.run, FormatSize(figure.bytes), kPass * *expected);
 }
 
-NcclSpeedJudge::Verdict NcclSpeedJudge::Of(const NcclFigure& figure) const {
-  Check check{.rung = Rung::kNccl,
+NcclSpeedJudge::Verdict NcclSpeedJudge::JudgeFigure(const NcclFigure& figure) const {
+  Check check{.level = VerifyLevel::kNccl,
               .what = "nccl-test",
               .from = evidence_.run.ranks.front().node,
               .subject = figure.Name(),
@@ -101,29 +102,29 @@ NcclSpeedJudge::Verdict NcclSpeedJudge::Of(const NcclFigure& figure) const {
   if (figure.wrong > 0) {
     check.outcome = Outcome::kFail;
     check.measured = fmt::format("{} elements wrong", figure.wrong);
-    return {std::move(check), OfWrongData(figure.wrong_on)};
+    return {std::move(check), ExplainWrongData(figure.wrong_on)};
   }
   if (!IsPossible(figure)) {
     check.outcome = Outcome::kCouldNotMeasure;
     check.expected =
-        most_ > 0 ? fmt::format("at most {}, which the links carry", Gbs(most_)) : "a time";
-    check.why = fmt::format("{} in {:.0f} µs", Gbs(figure.busbw), figure.time_us);
-    return {std::move(check), OfImpossible(evidence_.run)};
+        most_ > 0 ? fmt::format("at most {}, which the links carry", FormatGbs(most_)) : "a time";
+    check.why = fmt::format("{} in {:.0f} µs", FormatGbs(figure.busbw), figure.time_us);
+    return {std::move(check), ExplainImpossible(evidence_.run)};
   }
-  check.measured = Gbs(figure.busbw);
+  check.measured = FormatGbs(figure.busbw);
   if (!IsSteady(figure)) return {std::move(check)};
   const bool nothing_to_compare = !roofline_ && evidence_.promise.busbw <= 0 &&
-                                  SizeFactor(figure.bytes) && !OfNarrowPcie(evidence_);
+                                  FindSizeFactor(figure.bytes) && !ExplainNarrowPcie(evidence_);
   if (nothing_to_compare) {
     check.outcome = Outcome::kCouldNotMeasure;
     check.why = fmt::format("{}, and not all links tell their speed", check.measured);
     check.measured.clear();
-    return {std::move(check), OfUnknownLinks(evidence_.run)};
+    return {std::move(check), ExplainUnknownLinks(evidence_.run)};
   }
   check.outcome = Judge(figure, check);
   if (check.outcome == Outcome::kPass) return {std::move(check)};
-  check.evidence = PairLines(evidence_);
-  return {std::move(check), CauseOf(figure)};
+  check.evidence = FormatPairs(evidence_);
+  return {std::move(check), FindCause(figure)};
 }
 
 }  // namespace reconciler

@@ -10,7 +10,7 @@
 namespace reconciler {
 
 // What became of each pair of nodes alone, one line each; empty: none was tried.
-std::vector<std::string> PairLines(const NcclEvidence& evidence);
+std::vector<std::string> FormatPairs(const NcclEvidence& evidence);
 
 // Holds the figures of a run against what was promised and what the links carry.
 class NcclSpeedJudge {
@@ -23,7 +23,7 @@ class NcclSpeedJudge {
     Check check;
     std::optional<Cause> cause = std::nullopt;  // of a check that did not pass
   };
-  Verdict Of(const NcclFigure& figure) const;
+  Verdict JudgeFigure(const NcclFigure& figure) const;
 
   // nullopt: not all links tell their speed.
   const std::optional<NcclRoofline>& roofline() const { return roofline_; }
@@ -33,7 +33,7 @@ class NcclSpeedJudge {
   Outcome Judge(const NcclFigure& figure, Check& check) const;
   // GB/s that its size reaches on these links; nullopt: too small, or the links tell nothing.
   std::optional<double> Expected(const NcclFigure& figure) const;
-  Cause CauseOf(const NcclFigure& figure) const;
+  Cause FindCause(const NcclFigure& figure) const;
   bool IsSteady(const NcclFigure& figure) const;
   bool IsPossible(const NcclFigure& figure) const;
 

@@ -15,13 +15,14 @@ namespace {
 
 constexpr int kRemoteError = 6;  // ncclRemoteError: another rank went away
 
-bool Says(const std::string& text, std::string_view words) {
+bool Contains(const std::string& text, std::string_view words) {
   return text.find(words) != std::string::npos;
 }
 
 // It gave up calling another rank, which may be the other one's fault or the way's.
-bool GaveUp(const spark_verify::NcclFailure& failure) {
-  return Says(failure.text, "socketPollConnect") || Says(failure.last_error, "socketPollConnect");
+bool IsTimeout(const spark_verify::NcclFailure& failure) {
+  return Contains(failure.text, "socketPollConnect") ||
+         Contains(failure.last_error, "socketPollConnect");
 }
 
 // Words of a rank that felt how another one went away.
@@ -29,13 +30,13 @@ bool IsVictim(const spark_verify::NcclFailure& failure) {
   if (failure.result == kRemoteError || failure.async == kRemoteError) return true;
   for (const std::string_view words :
        {"remote peer", "Connection reset", "Broken pipe", "Connection closed"}) {
-    if (Says(failure.last_error, words) || Says(failure.text, words)) return true;
+    if (Contains(failure.last_error, words) || Contains(failure.text, words)) return true;
   }
   return false;
 }
 
 // The lower, the nearer to the cause.
-int DistanceToCause(const NcclRank& rank) {
+int RankByCause(const NcclRank& rank) {
   switch (rank.fate) {
     case NcclFate::kGone:
     case NcclFate::kLost:
@@ -44,7 +45,7 @@ int DistanceToCause(const NcclRank& rank) {
       return 0;
     case NcclFate::kFailed:
       if (rank.failure.code == "controller-gone") return 5;
-      if (GaveUp(rank.failure)) return 2;
+      if (IsTimeout(rank.failure)) return 2;
       if (IsVictim(rank.failure)) return 4;
       if (rank.failure.code == "deadline") return 3;
       return rank.failure.code == "hung" ? 2 : 0;
@@ -58,10 +59,10 @@ int DistanceToCause(const NcclRank& rank) {
 }
 
 // The line that explains a deadline, when NCCL left one: it repeats what it retries.
-std::vector<std::string> Hints(const NcclRank& rank) {
+std::vector<std::string> ListHints(const NcclRank& rank) {
   std::vector<std::string> lines;
   for (const std::string& line : SplitLines(rank.log)) {
-    if (Says(line, "retrying")) lines = {Printable(Trim(line))};
+    if (Contains(line, "retrying")) lines = {MakePrintable(Trim(line))};
   }
   for (const std::string& warning : ParseNcclLog(rank.log).warnings) lines.push_back(warning);
   constexpr std::size_t kMost = 5;
@@ -77,7 +78,7 @@ bool MayDiffer(const std::string& name) {
          std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end();
 }
 
-std::vector<std::string> Differences(const NcclRun& run) {
+std::vector<std::string> ListDifferences(const NcclRun& run) {
   std::set<std::string> names;
   for (const NcclRank& rank : run.ranks) {
     if (!rank.hello) return {};
@@ -95,23 +96,23 @@ std::vector<std::string> Differences(const NcclRun& run) {
     if (values.size() < 2) continue;
     std::vector<std::string> who;
     for (const auto& [value, node] : values) {
-      who.push_back(fmt::format("{} on {}", Printable(value), node));
+      who.push_back(fmt::format("{} on {}", MakePrintable(value), node));
     }
-    lines.push_back(fmt::format("{}: {}", Printable(name), Join(who, ", ")));
+    lines.push_back(fmt::format("{}: {}", MakePrintable(name), Join(who, ", ")));
   }
   return lines;
 }
 
-NcclTrouble Words(const NcclRank& rank) {
+NcclTrouble DescribeTrouble(const NcclRank& rank) {
   NcclTrouble trouble{.node = rank.node, .phase = rank.phase};
   switch (rank.fate) {
     case NcclFate::kFailed:
       trouble.code = rank.failure.code;
       trouble.phase = rank.failure.phase;
-      trouble.text = Printable(rank.failure.text);
-      trouble.hint = Printable(rank.failure.hint);
-      if (!rank.failure.last_error.empty() && !Says(trouble.text, rank.failure.last_error)) {
-        trouble.evidence.push_back(Printable(Trim(rank.failure.last_error)));
+      trouble.text = MakePrintable(rank.failure.text);
+      trouble.hint = MakePrintable(rank.failure.hint);
+      if (!rank.failure.last_error.empty() && !Contains(trouble.text, rank.failure.last_error)) {
+        trouble.evidence.push_back(MakePrintable(Trim(rank.failure.last_error)));
       }
       break;
     case NcclFate::kGone:
@@ -136,8 +137,8 @@ NcclTrouble Words(const NcclRank& rank) {
       break;
   }
   if (!rank.error.message.empty()) {
-    trouble.text = Printable(rank.error.message);
-    trouble.hint = Printable(rank.error.hint);
+    trouble.text = MakePrintable(rank.error.message);
+    trouble.hint = MakePrintable(rank.error.hint);
   }
   return trouble;
 }
@@ -146,40 +147,41 @@ NcclTrouble Words(const NcclRank& rank) {
 // was does not: it was told to abort while it called another rank in vain. The deadlines of ranks
 // that started together pass in any order. A later phase proves that an early call was answered.
 // nullptr: nobody.
-const NcclRank* WhoStillCalled(const NcclRun& run) {
+const NcclRank* FindStillCalling(const NcclRun& run) {
   const auto found = std::find_if(run.ranks.begin(), run.ranks.end(), [](const NcclRank& rank) {
-    return rank.fate == NcclFate::kAborted && rank.phase == "init" && Says(rank.log, "retrying");
+    return rank.fate == NcclFate::kAborted && rank.phase == "init" &&
+           Contains(rank.log, "retrying");
   });
   return found == run.ranks.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-bool NcclRun::Finished() const {
+bool NcclRun::IsFinished() const {
   return !ranks.empty() && std::all_of(ranks.begin(), ranks.end(), [](const NcclRank& rank) {
     return rank.fate == NcclFate::kFinished;
   });
 }
 
-std::optional<NcclTrouble> TroubleOf(const NcclRun& run) {
-  if (run.Finished() || run.ranks.empty()) return std::nullopt;
+std::optional<NcclTrouble> FindTrouble(const NcclRun& run) {
+  if (run.IsFinished() || run.ranks.empty()) return std::nullopt;
   std::size_t best = 0;
   std::tuple<int, bool, int> nearest;
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     const NcclRank& rank = run.ranks[i];
     // Of ranks whose deadline passed, the one that NCCL told something knows more.
-    const bool knows = rank.fate != NcclFate::kFailed || !Hints(rank).empty();
-    const std::tuple key(DistanceToCause(rank), !knows, rank.order == 0 ? 1 << 20 : rank.order);
+    const bool knows = rank.fate != NcclFate::kFailed || !ListHints(rank).empty();
+    const std::tuple key(RankByCause(rank), !knows, rank.order == 0 ? 1 << 20 : rank.order);
     if (i > 0 && key >= nearest) continue;
     best = i;
     nearest = key;
   }
-  NcclTrouble trouble = Words(run.ranks[best]);
-  std::vector<std::string> hints = Hints(run.ranks[best]);
+  NcclTrouble trouble = DescribeTrouble(run.ranks[best]);
+  std::vector<std::string> hints = ListHints(run.ranks[best]);
   if (trouble.code == "deadline" && hints.empty()) {
-    if (const NcclRank* caller = WhoStillCalled(run)) {
+    if (const NcclRank* caller = FindStillCalling(run)) {
       trouble.node = caller->node;
-      hints = Hints(*caller);
+      hints = ListHints(*caller);
     }
   }
   for (std::string& line : hints) {
@@ -189,7 +191,7 @@ std::optional<NcclTrouble> TroubleOf(const NcclRun& run) {
     }
   }
   if (trouble.code == "deadline" || trouble.code == "hung") {
-    for (std::string& line : Differences(run)) {
+    for (std::string& line : ListDifferences(run)) {
       trouble.code = "env-differs";
       trouble.evidence.push_back(std::move(line));
     }

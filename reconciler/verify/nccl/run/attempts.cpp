@@ -16,7 +16,7 @@ using spark_verify::NcclOptions;
 
 constexpr std::uint64_t kLeast = 1u << 20;  // bytes: less proves nothing
 
-NcclEvidence EvidenceOf(const NcclAttempts& attempts, const NcclRun& run, std::string note = {}) {
+NcclEvidence MakeEvidence(const NcclAttempts& attempts, const NcclRun& run, std::string note = {}) {
   return {.cluster = attempts.cluster,
           .fabric = attempts.fabric,
           .facts = attempts.facts,
@@ -25,7 +25,7 @@ NcclEvidence EvidenceOf(const NcclAttempts& attempts, const NcclRun& run, std::s
           .note = std::move(note)};
 }
 
-std::string WhyNotGood(const NcclJudgement& judged) {
+std::string ExplainNotGood(const NcclJudgement& judged) {
   for (const Finding& finding : judged.findings) {
     if (finding.outcome == Outcome::kFail) return finding.measured;
   }
@@ -48,18 +48,18 @@ bool IsWorthAnotherRun(const NcclJudgement& judged) {
 PairVerdict RunPair(const NcclAttempts& attempts, const NodePair& pair,
                     const NcclOptions& options) {
   const NcclRun run = attempts.run({pair.a, pair.b}, options);
-  const NcclJudgement judged = JudgeNccl(EvidenceOf(attempts, run));
+  const NcclJudgement judged = JudgeNccl(MakeEvidence(attempts, run));
   PairVerdict verdict{.a = pair.a,
                       .b = pair.b,
-                      .good = run.Finished() && !judged.Failed(),
-                      .told = run.Finished() || judged.Failed()};
-  if (!verdict.told) {
+                      .good = run.IsFinished() && !judged.Failed(),
+                      .measured = run.IsFinished() || judged.Failed()};
+  if (!verdict.measured) {
     verdict.seen = "could not be measured";
     return verdict;
   }
-  const std::vector<NcclFigure> figures = FiguresOf(run);
-  verdict.seen = figures.empty() || !run.Finished()
-                     ? WhyNotGood(judged)
+  const std::vector<NcclFigure> figures = ListFigures(run);
+  verdict.seen = figures.empty() || !run.IsFinished()
+                     ? ExplainNotGood(judged)
                      : fmt::format("{:.1f} GB/s", figures.back().busbw);
   return verdict;
 }
@@ -72,7 +72,8 @@ std::vector<PairVerdict> RunPairs(const NcclAttempts& attempts, const NcclOption
   one.sizes = {options.sizes.back()};
   one.in_place = false;
   std::vector<PairVerdict> verdicts;
-  for (const std::vector<NodePair>& round : Schedule(PairsOf(attempts.cluster, attempts.fabric))) {
+  for (const std::vector<NodePair>& round :
+       Schedule(ListPairs(attempts.cluster, attempts.fabric))) {
     std::vector<PairVerdict> some(round.size());
     {
       std::vector<std::jthread> threads;
@@ -87,8 +88,8 @@ std::vector<PairVerdict> RunPairs(const NcclAttempts& attempts, const NcclOption
 
 // The largest power of two that every rank has the memory for, as far as they came to say; 0: that
 // is not why it failed.
-std::uint64_t SizeThatFits(const NcclRun& run) {
-  const auto trouble = TroubleOf(run);
+std::uint64_t FindSizeThatFits(const NcclRun& run) {
+  const auto trouble = FindTrouble(run);
   if (!trouble || trouble->code != "memory") return 0;
   std::uint64_t most = std::uint64_t{1} << 40;
   for (const NcclRank& rank : run.ranks) {
@@ -101,27 +102,27 @@ std::uint64_t SizeThatFits(const NcclRun& run) {
 }  // namespace
 
 NcclJudgement Attempt(const NcclAttempts& attempts) {
-  const std::vector<NodeName> ranks = RingOrder(attempts.cluster, attempts.fabric);
+  const std::vector<NodeName> ranks = OrderRing(attempts.cluster, attempts.fabric);
   NcclOptions options = attempts.options(attempts.section.size);
   std::string note;
   NcclRun run = attempts.run(ranks, options);
   // Ranks that had not spoken when the first one refused may have room for even less.
   for (std::uint64_t size = 0, last = attempts.section.size;
-       (size = SizeThatFits(run)) > 0 && size < last; last = size) {
-    note = fmt::format("{} instead of {}, for that is what memory allows", SizeText(size),
-                       SizeText(attempts.section.size));
+       (size = FindSizeThatFits(run)) > 0 && size < last; last = size) {
+    note = fmt::format("{} instead of {}, for that is what memory allows", FormatSize(size),
+                       FormatSize(attempts.section.size));
     options = attempts.options(size);
     run = attempts.run(ranks, options);
   }
-  const NcclJudgement first = JudgeNccl(EvidenceOf(attempts, run, note));
+  const NcclJudgement first = JudgeNccl(MakeEvidence(attempts, run, note));
   if (!IsWorthAnotherRun(first)) return first;
   run = attempts.run(ranks, options);
-  NcclEvidence evidence = EvidenceOf(attempts, run, note);
+  NcclEvidence evidence = MakeEvidence(attempts, run, note);
   const NcclJudgement second = JudgeNccl(evidence);
   // What was seen stands where the second run could not even begin.
-  if (!second.Failed() && !run.Finished()) return first;
+  if (!second.Failed() && !run.IsFinished()) return first;
   if (!second.Failed()) {
-    evidence.first_attempt = WhyNotGood(first);
+    evidence.first_attempt = ExplainNotGood(first);
   } else if (IsWorthAnotherRun(second) && ranks.size() > 2) {
     evidence.pairs = RunPairs(attempts, options);
   }

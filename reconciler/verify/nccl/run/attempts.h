@@ -15,14 +15,14 @@ namespace reconciler {
 using RunRanks =
     std::function<NcclRun(const std::vector<NodeName>&, const spark_verify::NcclOptions&)>;
 // What all ranks of a run with that largest size (bytes) are told.
-using OptionsOfSize = std::function<spark_verify::NcclOptions(std::uint64_t size)>;
+using MakeOptions = std::function<spark_verify::NcclOptions(std::uint64_t size)>;
 
 struct NcclAttempts {
   const ClusterSpec& cluster;
   const Fabric& fabric;  // with the adapters' real names
-  const RailFactsOf& facts;
+  const RailFactsByNode& facts;
   const VerifySection& section;
-  OptionsOfSize options = {};
+  MakeOptions options = {};
   RunRanks run = {};
 };
 

@@ -4,12 +4,12 @@
 #include <mutex>
 #include <thread>
 
-#include "reconciler/verify/exchange/joined.h"
+#include "reconciler/verify/exchange/relay.h"
 
 namespace reconciler {
 namespace {
 
-using Clock = NcclTalk::Clock;
+using Clock = NcclCoordinator::Clock;
 using spark_verify::NcclOptions;
 
 constexpr Milliseconds kLook{20};       // how often a rank's thread looks for orders
@@ -21,14 +21,14 @@ class Run {
   Run(const NcclPlan& plan, NodePool& pool)
       : plan_(plan),
         pool_(pool),
-        talk_(Names(plan), PatienceFor(plan.options), plan.check_root, Clock::now()) {}
+        coordinator_(ListNodes(plan), MakePatience(plan.options), plan.check_root, Clock::now()) {}
 
   // Everything that one rank says and is told; by a thread of its own.
   void Serve(std::size_t rank);
-  NcclRun Take() { return talk_.Take(); }
+  NcclRun TakeRun() { return coordinator_.TakeRun(); }
 
  private:
-  static std::vector<NodeName> Names(const NcclPlan& plan) {
+  static std::vector<NodeName> ListNodes(const NcclPlan& plan) {
     std::vector<NodeName> names;
     for (const NcclPlace& place : plan.ranks) names.push_back(place.node->name);
     return names;
@@ -36,14 +36,14 @@ class Run {
 
   Result<LineChannel> Start(std::size_t rank);
   // What is to be said now, or that nothing more is to be heard.
-  std::optional<std::string> Orders(std::size_t rank);
-  void Hear(std::size_t rank, const std::string& line);
-  void Ended(std::size_t rank, Error why);
+  std::optional<std::string> PopOrders(std::size_t rank);
+  void Receive(std::size_t rank, const std::string& line);
+  void RecordEnd(std::size_t rank, Error why);
 
   const NcclPlan& plan_;
   NodePool& pool_;
-  std::mutex mutex_;  // of talk_
-  NcclTalk talk_;
+  std::mutex mutex_;  // of coordinator_
+  NcclCoordinator coordinator_;
 };
 
 Result<LineChannel> Run::Start(std::size_t rank) {
@@ -53,48 +53,49 @@ Result<LineChannel> Run::Start(std::size_t rank) {
   options.ranks = static_cast<int>(plan_.ranks.size());
   options.env = place.env;
   std::vector<std::string> words = {place.program, "nccl"};
-  for (std::string& word : spark_verify::NcclWords(options)) words.push_back(std::move(word));
+  for (std::string& word : spark_verify::FormatNcclArguments(options))
+    words.push_back(std::move(word));
   auto shell = pool_.OpenShell(*place.node);
   if (!shell) return Fail(shell.error());
   return LineChannel::Start(std::move(*shell), words, Clock::now() + kWriting);
 }
 
-std::optional<std::string> Run::Orders(std::size_t rank) {
+std::optional<std::string> Run::PopOrders(std::size_t rank) {
   const std::lock_guard lock(mutex_);
-  talk_.Tick(Clock::now());
-  if (talk_.Over(rank)) return std::nullopt;
-  return talk_.ToSay(rank);
+  coordinator_.Tick(Clock::now());
+  if (coordinator_.IsOver(rank)) return std::nullopt;
+  return coordinator_.PopMessage(rank);
 }
 
-void Run::Hear(std::size_t rank, const std::string& line) {
+void Run::Receive(std::size_t rank, const std::string& line) {
   const std::lock_guard lock(mutex_);
-  talk_.Hear(rank, line, Clock::now());
+  coordinator_.Receive(rank, line, Clock::now());
 }
 
-void Run::Ended(std::size_t rank, Error why) {
+void Run::RecordEnd(std::size_t rank, Error why) {
   const NcclFate fate = why.kind == ErrorKind::kVerify ? NcclFate::kGone : NcclFate::kLost;
   const std::lock_guard lock(mutex_);
-  talk_.Ended(rank, fate, std::move(why), Clock::now());
+  coordinator_.RecordEnd(rank, fate, std::move(why), Clock::now());
 }
 
 void Run::Serve(std::size_t rank) {
   auto channel = Start(rank);
-  if (!channel) return Ended(rank, std::move(channel.error()));
-  while (const auto orders = Orders(rank)) {
+  if (!channel) return RecordEnd(rank, std::move(channel.error()));
+  while (const auto orders = PopOrders(rank)) {
     if (!orders->empty()) {
       const auto told =
           channel->WriteLine(orders->substr(0, orders->size() - 1), Clock::now() + kWriting);
-      if (!told) return Ended(rank, told.error());
+      if (!told) return RecordEnd(rank, told.error());
     }
     auto line = channel->NextLine(Clock::now() + kLook);
-    if (!line) return Ended(rank, std::move(line.error()));
-    if (*line) Hear(rank, **line);
+    if (!line) return RecordEnd(rank, std::move(line.error()));
+    if (*line) Receive(rank, **line);
   }
   // A rank that has said its last word is left to end by itself. One that has not is stopped when
   // its channel is destroyed.
   const bool silent = [&] {
     const std::lock_guard lock(mutex_);
-    return talk_.IsSilent(rank);
+    return coordinator_.IsSilent(rank);
   }();
   const Deadline deadline = Clock::now() + kEnding;
   while (!silent && channel->ReadLine(deadline)) {
@@ -103,7 +104,7 @@ void Run::Serve(std::size_t rank) {
 
 }  // namespace
 
-NcclPatience PatienceFor(const NcclOptions& options) {
+NcclPatience MakePatience(const NcclOptions& options) {
   constexpr Milliseconds kMore{2000};  // a rank's own word comes first
   int test = options.size_ms;
   for (const auto& size : options.sizes) test = std::max(test, size.deadline_ms);
@@ -123,7 +124,7 @@ NcclRun RunNccl(const NcclPlan& plan, NodePool& pool) {
       threads.emplace_back([&run, i] { run.Serve(i); });
     }
   }
-  return run.Take();
+  return run.TakeRun();
 }
 
 }  // namespace reconciler

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reconciler/node/node_pool.h"
-#include "reconciler/verify/nccl/run/talk.h"
+#include "reconciler/verify/nccl/run/coordinator.h"
 
 namespace reconciler {
 
@@ -27,6 +27,6 @@ struct NcclPlan {
 NcclRun RunNccl(const NcclPlan& plan, NodePool& pool);
 
 // What the controller waits for a rank that has those deadlines.
-NcclPatience PatienceFor(const spark_verify::NcclOptions& options);
+NcclPatience MakePatience(const spark_verify::NcclOptions& options);
 
 }  // namespace reconciler

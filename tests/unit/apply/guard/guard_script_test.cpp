@@ -19,15 +19,15 @@ class GuardScriptTest : public ShellTest {
   std::string Journal() const { return Path("journal/0123456789abcdef"); }
 
   void Apply(const Change& change, std::size_t first_step = 0) {
-    const std::vector<Step> steps = StepsOf({&change});
+    const std::vector<Step> steps = ListSteps({&change});
     const std::string nonce = MakeNonce();
-    if (RunRequest(StageRequest(steps, first_step, Journal()), nonce).exit_code != 0) return;
-    RunRequest(ActivateRequest(steps, first_step, Journal()), nonce);
+    if (RunRequest(BuildStageRequest(steps, first_step, Journal()), nonce).exit_code != 0) return;
+    RunRequest(BuildActivateRequest(steps, first_step, Journal()), nonce);
   }
 
   ScriptReply Revert(const Change& change, const std::string& argument = "by-hand") {
-    Put("revert", RevertScript({{.changes = {change}}}, Journal()));
-    return Run("sh " + ShellQuote(Path("revert")) + " " + argument);
+    Put("revert", BuildRevertScript({{.changes = {change}}}, Journal()));
+    return Run("sh " + QuoteForShell(Path("revert")) + " " + argument);
   }
 
   Change Write(const std::string& path, const std::string& content) {
@@ -71,8 +71,8 @@ TEST_F(GuardScriptTest, OfTwoPassesOverOneFileTheOldestStateComesBack) {
   const Change twice = Write(Path("etc/x"), "third");
   Apply(twice, /*first_step=*/1);
   ASSERT_EQ(Get(Path("etc/x")), "third");
-  Put("revert", RevertScript({{{once}, 0}, {{twice}, 1}}, Journal()));
-  EXPECT_EQ(Run("sh " + ShellQuote(Path("revert"))).exit_code, 0);
+  Put("revert", BuildRevertScript({{{once}, 0}, {{twice}, 1}}, Journal()));
+  EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert"))).exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "first");
 }
 
@@ -89,12 +89,12 @@ TEST_F(GuardScriptTest, WhatSomebodyElseWroteMeanwhileIsKeptBesideTheJournal) {
 TEST_F(GuardScriptTest, NothingIsWrittenOverAFileThatMovedSinceItWasJournalled) {
   Put("etc/x", "before");
   const Change change = Write(Path("etc/x"), "after");
-  const std::vector<Step> steps = StepsOf({&change});
-  RunRequest(StageRequest(steps, 0, Journal()), MakeNonce());
+  const std::vector<Step> steps = ListSteps({&change});
+  RunRequest(BuildStageRequest(steps, 0, Journal()), MakeNonce());
   Put("etc/x", "somebody else's");
   const std::string nonce = MakeNonce();
   const auto replies =
-      ParseApplyReply(RunRequest(ActivateRequest(steps, 0, Journal()), nonce), nonce);
+      ParseApplyReply(RunRequest(BuildActivateRequest(steps, 0, Journal()), nonce), nonce);
   ASSERT_EQ(replies.size(), 1u);
   EXPECT_EQ(replies[0].err, Path("etc/x") + " was changed by somebody else meanwhile\n");
   EXPECT_EQ(Get(Path("etc/x")), "somebody else's");
@@ -110,11 +110,11 @@ class TrialTest : public GuardScriptTest {
                                Path("etc/x"), user_, content, Path("run/x")));
   }
   ScriptReply Request(const std::string& calls) {
-    return RunRequest("J=" + ShellQuote(Journal()) + "\nmkdir -p \"$J\"\n" + calls, MakeNonce());
+    return RunRequest("J=" + QuoteForShell(Journal()) + "\nmkdir -p \"$J\"\n" + calls, MakeNonce());
   }
-  // The commit as ArmRequest leaves it on a node.
+  // The commit as BuildArmRequest leaves it on a node.
   ScriptReply Commit() {
-    const std::string arm = ArmRequest(Journal(), "", {});
+    const std::string arm = BuildArmRequest(Journal(), "", {});
     const std::size_t begin = arm.find("'", arm.find("script commit "));
     const std::size_t end = arm.find("\n' &&", begin);
     return Request("printf '%s\n' " + arm.substr(begin, end - begin) +
@@ -179,7 +179,7 @@ TEST_F(GuardScriptTest, UndoRunsBeforeTheFilesComeBackAndAgainAfterTheTriggers) 
                        Path("etc/x"), Path("log"), word}};
   };
   change.triggers = {append("trigger")};
-  change.undo = {append("undo")};
+  change.revert = {append("undo")};
   Apply(change);
   EXPECT_EQ(Get(Path("log")), "after trigger\n");
   Revert(change);
@@ -187,7 +187,8 @@ TEST_F(GuardScriptTest, UndoRunsBeforeTheFilesComeBackAndAgainAfterTheTriggers) 
 }
 
 TEST_F(GuardScriptTest, WhatHadNotBegunIsNotUndone) {
-  Change change{.actions = {RunCommand{{"true"}}}, .undo = {RunCommand{{"touch", Path("undone")}}}};
+  Change change{.actions = {RunCommand{{"true"}}},
+                .revert = {RunCommand{{"touch", Path("undone")}}}};
   std::filesystem::create_directories(Journal());
   EXPECT_EQ(Revert(change).exit_code, 0);
   EXPECT_FALSE(std::filesystem::exists(Path("undone")));
@@ -196,12 +197,12 @@ TEST_F(GuardScriptTest, WhatHadNotBegunIsNotUndone) {
 TEST_F(GuardScriptTest, AtBootOnlyTheFilesComeBack) {
   Put("etc/x", "before");
   Change change = Write(Path("etc/x"), "after");
-  change.undo = {RunCommand{{"touch", Path("undone")}}};
+  change.revert = {RunCommand{{"touch", Path("undone")}}};
   Apply(change);
   // Nothing that "boot" runs besides may touch the machine that the test runs on.
-  Put("revert", RevertScript({{.changes = {change}}}, Journal()));
-  Run("sed -i 's/^live netplan.*/:/; s/^live systemctl.*/:/' " + ShellQuote(Path("revert")));
-  EXPECT_EQ(Run("sh " + ShellQuote(Path("revert")) + " boot").exit_code, 0);
+  Put("revert", BuildRevertScript({{.changes = {change}}}, Journal()));
+  Run("sed -i 's/^live netplan.*/:/; s/^live systemctl.*/:/' " + QuoteForShell(Path("revert")));
+  EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert")) + " boot").exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "before");
   EXPECT_FALSE(std::filesystem::exists(Path("undone")));
 }
@@ -234,7 +235,7 @@ TEST_F(GuardScriptTest, ALiveValueThatCannotBeSetBackIsNoSuccess) {
   Put("etc/x", "before");
   Change change = Write(Path("etc/x"), "after");
   const RunCommand gone{{"ip", "link", "set", "dev", "no-such-link", "mtu", "1500"}};
-  change.undo = {gone};
+  change.revert = {gone};
   Apply(change);
   const ScriptReply reply = Revert(change);
   EXPECT_EQ(reply.exit_code, 1);
@@ -247,7 +248,7 @@ TEST_F(GuardScriptTest, ALiveValueThatCannotBeSetBackIsNoSuccess) {
 TEST_F(GuardScriptTest, AStopOfWhatIsGoneWithItsFileMayFail) {
   Put("etc/x", "before");
   Change change = Write(Path("etc/x"), "after");
-  change.undo = {RunCommand{{"false"}}};
+  change.revert = {RunCommand{{"false"}}};
   Apply(change);
   EXPECT_EQ(Revert(change).exit_code, 0);
   EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");

@@ -20,9 +20,10 @@ class ApplyScriptTest : public ShellTest {
     std::vector<Step> steps;
     for (const Action& action : actions) steps.push_back({0, action});
     const std::string nonce = MakeNonce();
-    staged_ = RunRequest(StageRequest(steps, 0, Path("journal")), nonce);
+    staged_ = RunRequest(BuildStageRequest(steps, 0, Path("journal")), nonce);
     if (staged_.exit_code != 0) return {};
-    return ParseApplyReply(RunRequest(ActivateRequest(steps, 0, Path("journal")), nonce), nonce);
+    return ParseApplyReply(RunRequest(BuildActivateRequest(steps, 0, Path("journal")), nonce),
+                           nonce);
   }
   ScriptReply staged_;
 
@@ -92,7 +93,7 @@ TEST_F(ApplyScriptTest, NothingRunsAfterTheFirstFailure) {
 TEST_F(ApplyScriptTest, AFullDiskLeavesTheOldFileWhole) {
   if (geteuid() != 0) GTEST_SKIP() << "mounting a small tmpfs needs root";
   std::filesystem::create_directories(Path("small"));
-  if (Run("mount -t tmpfs -o size=64k none " + ShellQuote(Path("small"))).exit_code != 0) {
+  if (Run("mount -t tmpfs -o size=64k none " + QuoteForShell(Path("small"))).exit_code != 0) {
     GTEST_SKIP() << "this machine does not let us mount a tmpfs";
   }
   Put("small/x", "old");
@@ -102,7 +103,7 @@ TEST_F(ApplyScriptTest, AFullDiskLeavesTheOldFileWhole) {
   for (const auto& entry : std::filesystem::directory_iterator(Path("small"))) {
     entries += !entry.path().empty();
   }
-  EXPECT_EQ(Run("umount " + ShellQuote(Path("small"))).exit_code, 0);
+  EXPECT_EQ(Run("umount " + QuoteForShell(Path("small"))).exit_code, 0);
   ASSERT_EQ(replies.size(), 1u);
   EXPECT_NE(replies[0].exit_code, 0);
   EXPECT_EQ(after, "old");
@@ -121,12 +122,12 @@ TEST_F(ApplyScriptTest, ACommandIsEndedAtItsLimit) {
   EXPECT_EQ(Apply({RunCommand{{"sleep", "30"}, 1}})[0].exit_code, 124);
 }
 
-TEST(StepsOf, TriggersRunOnceAfterEveryChange) {
+TEST(ListSteps, TriggersRunOnceAfterEveryChange) {
   const RunCommand reload{{"systemctl", "daemon-reload"}};
   const RunCommand restart{{"systemctl", "restart", "x"}};
   const Change a{.actions = {RemoveFile{"/a"}}, .triggers = {reload, restart}};
   const Change b{.actions = {RemoveFile{"/b"}}, .triggers = {reload}};
-  const std::vector<Step> steps = StepsOf({&a, &b});
+  const std::vector<Step> steps = ListSteps({&a, &b});
   ASSERT_EQ(steps.size(), 4u);
   EXPECT_EQ(steps[1].change, 1u);
   EXPECT_EQ(steps[2].action, Action(reload));

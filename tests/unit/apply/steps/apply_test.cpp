@@ -66,7 +66,7 @@ class ApplyTest : public testing::Test {
     }
     network_ = std::make_unique<FakeNetwork>(nodes);
     NodePool pool(network_->Dialer());
-    const auto sessions = Sessions::Take(SelectNodes(cluster_, {}), pool, "a test");
+    const auto sessions = Sessions::OpenAll(SelectNodes(cluster_, {}), pool, "a test");
     EXPECT_TRUE(sessions);
     return Apply(
         plan_, cluster_, **sessions, journal_,
@@ -81,7 +81,9 @@ class ApplyTest : public testing::Test {
   Plan plan_;
   Journal journal_{.directory = "/journal"};
   // What an apply asked of a node, without the session's beginning.
-  std::size_t Requests(const NodeName& node) const { return network_->ScriptsOf(node).size() - 1; }
+  std::size_t Requests(const NodeName& node) const {
+    return network_->ListScripts(node).size() - 1;
+  }
 
   std::unique_ptr<FakeNetwork> network_;
   std::mutex mutex_;
@@ -122,7 +124,7 @@ TEST_F(ApplyTest, ALostConnectionLeavesTheOutcomeUnknown) {
   nodes["spark-1"].drop_after = 100;  // bytes: the lock's answer, and a part of the next
   FakeNetwork network(nodes);
   NodePool pool(network.Dialer());
-  const auto sessions = Sessions::Take(SelectNodes(cluster_, {}), pool, "a test");
+  const auto sessions = Sessions::OpenAll(SelectNodes(cluster_, {}), pool, "a test");
   ASSERT_TRUE(sessions);
   const ApplyReport report = Apply(plan_, cluster_, **sessions, journal_, [](const Event&) {});
   EXPECT_EQ(report.nodes.at("spark-1").changes.at("spark-1/file//a"), ChangeOutcome::kUnknown);

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "reconciler/base/mark.h"
-#include "tests/unit/plugins/pair_world.h"
+#include "tests/unit/plugins/pair_scenario.h"
 
 namespace reconciler::plugins::hosts {
 namespace {
@@ -21,9 +21,9 @@ constexpr const char* kBlock =
     "# END spark-reconcile homelab hosts\n";
 
 std::string After(const std::string& before) {
-  test::PairWorld world;
-  world.AddFile(kFile, before);
-  return world.File(Get(), kFile).content;
+  test::PairScenario scenario;
+  scenario.AddFile(kFile, before);
+  return scenario.File(Get(), kFile).content;
 }
 
 TEST(Hosts, EveryReachableNodeHasOneNamePerRail) {
@@ -31,30 +31,30 @@ TEST(Hosts, EveryReachableNodeHasOneNamePerRail) {
 }
 
 TEST(Hosts, ApplyingTheDesiredFileLeavesNothingToDo) {
-  test::PairWorld world;
-  world.AddFile(kFile, After("127.0.0.1 localhost\n"));
-  EXPECT_EQ(world.Detail(Get(), kFile), "holds");
+  test::PairScenario scenario;
+  scenario.AddFile(kFile, After("127.0.0.1 localhost\n"));
+  EXPECT_EQ(scenario.Detail(Get(), kFile), "holds");
 }
 
 TEST(Hosts, ModeAndOwnerOfTheFileStay) {
-  test::PairWorld world;
+  test::PairScenario scenario;
   const FileState before{.content = "a\n", .mode = 0640, .owner = "nvidia", .group = "adm"};
-  world.facts.files[kFile] = before;
+  scenario.facts.files[kFile] = before;
   FileState wanted = before;
   wanted.content = std::string("a\n") + kBlock;
-  EXPECT_EQ(world.File(Get(), kFile), wanted);
+  EXPECT_EQ(scenario.File(Get(), kFile), wanted);
 }
 
 TEST(Hosts, MissingFileIsMadeReadableForAll) {
-  test::PairWorld world;
-  world.facts.files[kFile] = Absent{};
-  EXPECT_EQ(world.File(Get(), kFile), (FileState{.content = kBlock, .mode = 0644}));
+  test::PairScenario scenario;
+  scenario.facts.files[kFile] = Absent{};
+  EXPECT_EQ(scenario.File(Get(), kFile), (FileState{.content = kBlock, .mode = 0644}));
 }
 
 TEST(Hosts, UnreadableFileBlocks) {
-  test::PairWorld world;
-  world.facts.files[kFile] = Unknown{"is a symbolic link"};
-  EXPECT_EQ(world.Detail(Get(), kFile), "blocked: unknown: is a symbolic link");
+  test::PairScenario scenario;
+  scenario.facts.files[kFile] = Unknown{"is a symbolic link"};
+  EXPECT_EQ(scenario.Detail(Get(), kFile), "blocked: unknown: is a symbolic link");
 }
 
 TEST(Hosts, ForeignLinesKeepEveryByte) {
@@ -72,39 +72,39 @@ TEST(Hosts, EditedBlockIsPutRightInItsPlace) {
 }
 
 TEST(Hosts, SegmentsWithoutAPortOfThisNodeAreLeftOut) {
-  test::PairWorld world;
+  test::PairScenario scenario;
   Segment other{.rail = 2, .subnet = *ParseIpv4Prefix("192.168.179.0/24")};
   other.ports = {{.node = "spark-2", .rail = 2, .address = *ParseIpv4Prefix("192.168.179.2/24")}};
-  world.fabric.segments.push_back(other);
-  world.AddFile(kFile, "");
-  EXPECT_EQ(world.File(Get(), kFile).content, kBlock);
+  scenario.fabric.segments.push_back(other);
+  scenario.AddFile(kFile, "");
+  EXPECT_EQ(scenario.File(Get(), kFile).content, kBlock);
 }
 
 TEST(Hosts, OrderOfPortsInASegmentDoesNotCount) {
-  test::PairWorld world;
-  for (Segment& segment : world.fabric.segments) std::swap(segment.ports[0], segment.ports[1]);
-  std::swap(world.fabric.segments[0], world.fabric.segments[1]);
-  world.AddFile(kFile, "");
-  EXPECT_EQ(world.File(Get(), kFile).content, kBlock);
+  test::PairScenario scenario;
+  for (Segment& segment : scenario.fabric.segments) std::swap(segment.ports[0], segment.ports[1]);
+  std::swap(scenario.fabric.segments[0], scenario.fabric.segments[1]);
+  scenario.AddFile(kFile, "");
+  EXPECT_EQ(scenario.File(Get(), kFile).content, kBlock);
 }
 
 TEST(Hosts, NodeWithoutPortsLosesItsBlockAndNothingElse) {
-  test::PairWorld world;
-  world.fabric.segments.clear();
-  world.AddFile(kFile, std::string("a\n") + kBlock);
-  EXPECT_EQ(world.File(Get(), kFile).content, "a\n");
-  world.facts.files[kFile] = Absent{};
-  EXPECT_THAT(world.Resources(Get()), IsEmpty());
+  test::PairScenario scenario;
+  scenario.fabric.segments.clear();
+  scenario.AddFile(kFile, std::string("a\n") + kBlock);
+  EXPECT_EQ(scenario.File(Get(), kFile).content, "a\n");
+  scenario.facts.files[kFile] = Absent{};
+  EXPECT_THAT(scenario.Resources(Get()), IsEmpty());
 }
 
 TEST(Hosts, ManageFalseReadsAndWantsNothing) {
-  test::PairWorld world;
-  world.AddFile(kFile, "");
-  world.cluster.settings = test::Map({{"hosts", test::Map({{"manage", test::Flag(false)}})}});
-  EXPECT_THAT(world.Resources(Get()), IsEmpty());
-  EXPECT_TRUE(Get().probe(world.cluster, world.fabric, world.cluster.nodes[0]).empty());
-  world.cluster.settings = test::Map({{"hosts", test::Map({{"manage", test::Flag(true)}})}});
-  EXPECT_THAT(world.Names(Get()), ElementsAre(kFile));
+  test::PairScenario scenario;
+  scenario.AddFile(kFile, "");
+  scenario.cluster.settings = test::Map({{"hosts", test::Map({{"manage", test::Flag(false)}})}});
+  EXPECT_THAT(scenario.Resources(Get()), IsEmpty());
+  EXPECT_TRUE(Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]).empty());
+  scenario.cluster.settings = test::Map({{"hosts", test::Map({{"manage", test::Flag(true)}})}});
+  EXPECT_THAT(scenario.Names(Get()), ElementsAre(kFile));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/plugins/gpudirect/gpudirect_world.h"
+#include "tests/unit/plugins/gpudirect/gpudirect_scenario.h"
 
 namespace reconciler::plugins::gpudirect {
 namespace {
@@ -13,25 +13,26 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(Gpudirect, ManifestWithoutItOrWithItOffReadsAndSaysNothing) {
-  GpuWorld world("off", test::WorkstationNode());
+  GpuScenario scenario("off", test::WorkstationNode());
   for (const bool off : {true, false}) {
-    if (!off) world.cluster.settings = test::Map({});
-    EXPECT_TRUE(Get().probe(world.cluster, world.fabric, world.cluster.nodes.front()).empty());
-    EXPECT_THAT(world.Names(Get()), IsEmpty());
-    EXPECT_THAT(world.Notes(), IsEmpty());
-    EXPECT_THAT(world.Refusals(), IsEmpty());
+    if (!off) scenario.cluster.settings = test::Map({});
+    EXPECT_TRUE(
+        Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes.front()).empty());
+    EXPECT_THAT(scenario.Names(Get()), IsEmpty());
+    EXPECT_THAT(scenario.Notes(), IsEmpty());
+    EXPECT_THAT(scenario.Refusals(), IsEmpty());
   }
 }
 
 TEST(Gpudirect, AutoChangesNothingAndSaysWhatItCameToAndWhatItCouldNotAsk) {
-  const GpuWorld spark("auto", test::SparkNode());
+  const GpuScenario spark("auto", test::SparkNode());
   EXPECT_THAT(spark.Names(Get()), IsEmpty());
   EXPECT_THAT(spark.Refusals(), IsEmpty());
   EXPECT_THAT(
       spark.Notes(),
       ElementsAre("gpudirect auto: GPU memory goes through the host's: " + std::string(kNoGdr) +
                   " (driver 580.142); not asked: CUDA attribute 116 (GPUDirect RDMA)"));
-  const GpuWorld loadable("auto", Loadable());
+  const GpuScenario loadable("auto", Loadable());
   EXPECT_THAT(loadable.Names(Get()), IsEmpty());
   EXPECT_THAT(
       loadable.Notes(),
@@ -39,7 +40,7 @@ TEST(Gpudirect, AutoChangesNothingAndSaysWhatItCameToAndWhatItCouldNotAsk) {
                   "NVIDIA A10 exports its memory, and nvidia_peermem is not loaded (driver "
                   "580.142); not asked: CUDA attribute 116 (GPUDirect RDMA), CUDA "
                   "attribute 124 (dma-buf), the adapter's own dma-buf probe"));
-  EXPECT_THAT(GpuWorld("auto", test::WorkstationNode()).Notes(),
+  EXPECT_THAT(GpuScenario("auto", test::WorkstationNode()).Notes(),
               ElementsAre("gpudirect auto: adapters read GPU memory: nvidia_peermem lets the "
                           "adapter read the memory of NVIDIA RTX PRO 6000"));
 }
@@ -47,14 +48,14 @@ TEST(Gpudirect, AutoChangesNothingAndSaysWhatItCameToAndWhatItCouldNotAsk) {
 TEST(Gpudirect, AutoThatCannotTellSaysSo) {
   NodeFacts node = test::SparkNode();
   node.values["gpudirect.driver"] = Unknown{"permission denied"};
-  EXPECT_THAT(GpuWorld("auto", node).Notes(),
+  EXPECT_THAT(GpuScenario("auto", node).Notes(),
               ElementsAre("gpudirect auto: cannot tell: permission denied"));
 }
 
 TEST(Gpudirect, PromiseThatTheHardwareRulesOutStopsTheApplyWithTheEvidence) {
   GpuNode node{.symbol = "no"};
   EXPECT_THAT(
-      GpuWorld("peermem", node.Facts()).Refusals(),
+      GpuScenario("peermem", node.Facts()).Refusals(),
       ElementsAre(
           "cluster.yaml: gpudirect: wanted peermem on spark-1, found that GB10 has no "
           "GPUDirect RDMA: its memory is the machine's memory [driver: open 580.142, GPU: "
@@ -63,7 +64,7 @@ TEST(Gpudirect, PromiseThatTheHardwareRulesOutStopsTheApplyWithTheEvidence) {
           "attribute 116: not asked, CUDA attribute 124: not asked, dma-buf of the "
           "adapter: not asked]\n"
           "  hint: write `gpudirect: auto`, or required: false to have the rest applied\n"));
-  const GpuWorld dmabuf("dmabuf", node.Facts());
+  const GpuScenario dmabuf("dmabuf", node.Facts());
   EXPECT_EQ(dmabuf.Refusals().size(), 1u);
   EXPECT_EQ(dmabuf.Said("dmabuf"), "blocked: " + std::string(kNoGdr) + " (driver 580.142)");
   EXPECT_THAT(dmabuf.Notes(),
@@ -73,24 +74,24 @@ TEST(Gpudirect, PromiseThatTheHardwareRulesOutStopsTheApplyWithTheEvidence) {
 
 TEST(Gpudirect, PromiseThatIsNotRequiredIsShownAndStopsNothing) {
   for (const char* mode : {"peermem", "dmabuf"}) {
-    const GpuWorld world(NotRequired(mode), test::SparkNode());
-    EXPECT_THAT(world.Refusals(), IsEmpty());
-    EXPECT_EQ(world.Said(mode == std::string("dmabuf") ? mode : "nvidia_peermem"),
+    const GpuScenario scenario(NotRequired(mode), test::SparkNode());
+    EXPECT_THAT(scenario.Refusals(), IsEmpty());
+    EXPECT_EQ(scenario.Said(mode == std::string("dmabuf") ? mode : "nvidia_peermem"),
               "blocked: " + std::string(kNoGdr) + " (driver 580.142)");
   }
 }
 
 TEST(Gpudirect, LoadedModuleDoesNotHideThatThePromiseCannotHold) {
-  const GpuWorld world(
+  const GpuScenario scenario(
       NotRequired("peermem"),
       GpuNode{.symbol = "yes", .modules = "module nvidia_peermem loaded\n"}.Facts());
-  EXPECT_EQ(world.Said("nvidia_peermem"), "holds");
-  EXPECT_EQ(world.Said("peermem"), "blocked: " + std::string(kNoGdr) + " (driver 580.142)");
+  EXPECT_EQ(scenario.Said("nvidia_peermem"), "holds");
+  EXPECT_EQ(scenario.Said("peermem"), "blocked: " + std::string(kNoGdr) + " (driver 580.142)");
 }
 
 TEST(Gpudirect, RequiredAutoIsRefusedOnlyWhereEveryWayIsOut) {
   const auto required = [](const NodeFacts& node) {
-    return GpuWorld(test::Map({{"required", test::Flag(true)}}), node);
+    return GpuScenario(test::Map({{"required", test::Flag(true)}}), node);
   };
   EXPECT_THAT(required(test::SparkNode()).Refusals(),
               ElementsAre(testing::HasSubstr("gpudirect: wanted GPUDirect in any way on spark-1, "
@@ -102,10 +103,10 @@ TEST(Gpudirect, RequiredAutoIsRefusedOnlyWhereEveryWayIsOut) {
 }
 
 TEST(Gpudirect, DmabufThatNobodyCouldAskAboutIsTakenAtItsWord) {
-  const GpuWorld world("dmabuf", Loadable());
-  EXPECT_EQ(world.Said("dmabuf"), "holds");
-  EXPECT_THAT(world.Refusals(), IsEmpty());
-  EXPECT_THAT(world.Notes(),
+  const GpuScenario scenario("dmabuf", Loadable());
+  EXPECT_EQ(scenario.Said("dmabuf"), "holds");
+  EXPECT_THAT(scenario.Refusals(), IsEmpty());
+  EXPECT_THAT(scenario.Notes(),
               ElementsAre("gpudirect dmabuf: nothing rules it out; not asked: CUDA attribute 116 "
                           "(GPUDirect RDMA), CUDA attribute 124 (dma-buf), the adapter's own "
                           "dma-buf probe"));
@@ -114,31 +115,31 @@ TEST(Gpudirect, DmabufThatNobodyCouldAskAboutIsTakenAtItsWord) {
 TEST(Gpudirect, PromiseAboutWhatCouldNotBeReadIsBlockedAndNotRefused) {
   NodeFacts node = test::SparkNode();
   node.values["gpudirect.gpu"] = Unknown{"permission denied"};
-  const GpuWorld world("dmabuf", node);
-  EXPECT_EQ(world.Said("dmabuf"), "blocked: unknown: permission denied");
-  EXPECT_THAT(world.Refusals(), IsEmpty());
+  const GpuScenario scenario("dmabuf", node);
+  EXPECT_EQ(scenario.Said("dmabuf"), "blocked: unknown: permission denied");
+  EXPECT_THAT(scenario.Refusals(), IsEmpty());
 }
 
 TEST(Gpudirect, CheckRefusesWhatContradictsItself) {
-  GpuWorld world("auto", test::SparkNode());
+  GpuScenario scenario("auto", test::SparkNode());
   const auto set = [&](Value section) {
-    world.cluster.settings = test::Map(
+    scenario.cluster.settings = test::Map(
         {{"gpudirect", std::move(section)}, {"nccl", test::Map({{"mode", test::Text("dmabuf")}})}});
   };
   set(test::Map({{"mode", test::Text("off")}, {"required", test::Flag(true)}}));
   EXPECT_THAT(
-      world.Checks(),
+      scenario.Checks(),
       ElementsAre("gpudirect: wanted a mode to require, found off | take `required` out, or name a "
                   "mode",
                   "nccl: wanted mode auto or safe with gpudirect off, found dmabuf | write "
                   "`gpudirect: dmabuf`, or mode: safe"));
   set(Section("off", {"nvidia-peermem"}));
-  EXPECT_THAT(world.Checks(),
+  EXPECT_THAT(scenario.Checks(),
               testing::Contains("gpudirect: wanted no nvidia_peermem with mode off, found it among "
                                 "the modules | write mode: peermem, or take the module out"));
   set(Section("auto", {"nvme_tcp", "nvme-tcp"}));
-  EXPECT_THAT(world.Checks(), ElementsAre("gpudirect: 'nvme_tcp' and 'nvme-tcp' are the same "
-                                          "module | keep one of them"));
+  EXPECT_THAT(scenario.Checks(), ElementsAre("gpudirect: 'nvme_tcp' and 'nvme-tcp' are the same "
+                                             "module | keep one of them"));
 }
 
 }  // namespace

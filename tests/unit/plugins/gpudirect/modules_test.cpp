@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reconciler/base/mark.h"
-#include "tests/unit/plugins/gpudirect/gpudirect_world.h"
+#include "tests/unit/plugins/gpudirect/gpudirect_scenario.h"
 
 namespace reconciler::plugins::gpudirect {
 namespace {
@@ -14,29 +14,29 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(GpudirectModules, PeermemIsLoadedNowAndAtBoot) {
-  const GpuWorld world("peermem", Loadable());
-  EXPECT_EQ(world.File(Get(), kFile).content, OwnedFile("homelab", "nvidia_peermem\n"));
-  const Resource module = world.Find(Get(), "nvidia_peermem");
+  const GpuScenario scenario("peermem", Loadable());
+  EXPECT_EQ(scenario.File(Get(), kFile).content, FormatOwnedFile("homelab", "nvidia_peermem\n"));
+  const Resource module = scenario.Find(Get(), "nvidia_peermem");
   EXPECT_THAT(test::Lines(module.apply), ElementsAre("modprobe -- nvidia_peermem"));
-  EXPECT_EQ(world.Said("nvidia_peermem"), "not loaded → loaded");
-  EXPECT_THAT(world.Refusals(), IsEmpty());
-  EXPECT_THAT(world.Notes(), IsEmpty());
+  EXPECT_EQ(scenario.Said("nvidia_peermem"), "not loaded → loaded");
+  EXPECT_THAT(scenario.Refusals(), IsEmpty());
+  EXPECT_THAT(scenario.Notes(), IsEmpty());
 }
 
 TEST(GpudirectModules, OnlyAnUnusedModuleIsTakenOutAgainAndNothingElseWithIt) {
-  const Resource module = GpuWorld("peermem", Loadable()).Find(Get(), "nvidia_peermem");
-  ASSERT_EQ(module.undo.size(), 1u);
-  EXPECT_EQ(std::get<RunCommand>(module.undo.front()).argv,
+  const Resource module = GpuScenario("peermem", Loadable()).Find(Get(), "nvidia_peermem");
+  ASSERT_EQ(module.revert.size(), 1u);
+  EXPECT_EQ(std::get<RunCommand>(module.revert.front()).argv,
             (std::vector<std::string>{
                 "sh", "-c", "grep -qsx 0 \"/sys/module/$1/refcnt\" || exit 0; exec rmmod \"$1\"",
                 "sh", "nvidia_peermem"}));
 }
 
 TEST(GpudirectModules, WhatItWantsHoldsOnceItIsThere) {
-  GpuWorld world(Section("peermem", {"nvme-tcp"}),
-                 Loadable("module nvidia_peermem loaded\nmodule nvme_tcp built in\n"));
-  world.facts.files[kFile] = world.File(Get(), kFile);
-  for (const Resource& resource : world.Resources(Get())) {
+  GpuScenario scenario(Section("peermem", {"nvme-tcp"}),
+                       Loadable("module nvidia_peermem loaded\nmodule nvme_tcp built in\n"));
+  scenario.facts.files[kFile] = scenario.File(Get(), kFile);
+  for (const Resource& resource : scenario.Resources(Get())) {
     EXPECT_FALSE(Diff(resource, "gpudirect")) << resource.name;
   }
 }
@@ -44,10 +44,10 @@ TEST(GpudirectModules, WhatItWantsHoldsOnceItIsThere) {
 TEST(GpudirectModules, ListedModulesAreLoadedWhateverTheModeIs) {
   const std::string modules = "module nvme_tcp would insmod /lib/modules/6/nvme-tcp.ko \n";
   for (const char* mode : {"auto", "off"}) {
-    const GpuWorld world(Section(mode, {"nvme-tcp"}), Loadable(modules));
-    EXPECT_THAT(world.Names(Get()), ElementsAre(kFile, "nvme_tcp"));
-    EXPECT_EQ(world.Said("nvme_tcp"), "not loaded → loaded");
-    EXPECT_EQ(world.Find(Get(), "nvme_tcp").where.position.line, 21);
+    const GpuScenario scenario(Section(mode, {"nvme-tcp"}), Loadable(modules));
+    EXPECT_THAT(scenario.Names(Get()), ElementsAre(kFile, "nvme_tcp"));
+    EXPECT_EQ(scenario.Said("nvme_tcp"), "not loaded → loaded");
+    EXPECT_EQ(scenario.Find(Get(), "nvme_tcp").where.position.line, 21);
   }
 }
 
@@ -56,45 +56,46 @@ TEST(GpudirectModules, ModuleThatThisKernelCannotLoadIsBlockedAndNotLeftToFailAt
       "module nvidia_peermem would insmod /lib/modules/6/nvidia-peermem.ko \n"
       "module gone failed modprobe: FATAL: Module gone not found in directory /lib/modules/6\n"
       "module nvme_tcp loaded\n";
-  const GpuWorld world(Section("auto", {"nvidia-peermem", "gone", "nvme_tcp"}),
-                       GpuNode{.gpu = "NVIDIA A10", .symbol = "no", .modules = modules}.Facts());
-  EXPECT_EQ(world.File(Get(), kFile).content, OwnedFile("homelab", "nvme_tcp\n"));
-  EXPECT_EQ(world.Said("gone"), "blocked: this kernel has no module gone");
-  EXPECT_EQ(world.Said("nvidia_peermem"),
+  const GpuScenario scenario(
+      Section("auto", {"nvidia-peermem", "gone", "nvme_tcp"}),
+      GpuNode{.gpu = "NVIDIA A10", .symbol = "no", .modules = modules}.Facts());
+  EXPECT_EQ(scenario.File(Get(), kFile).content, FormatOwnedFile("homelab", "nvme_tcp\n"));
+  EXPECT_EQ(scenario.Said("gone"), "blocked: this kernel has no module gone");
+  EXPECT_EQ(scenario.Said("nvidia_peermem"),
             "blocked: the kernel has no "
             "ib_register_peer_memory_client, which only adapter drivers such as DOCA's bring");
 }
 
 TEST(GpudirectModules, FileOfModulesThatCannotLoadIsNotMadeAndOneOfOursIsLeft) {
-  GpuWorld world(NotRequired("peermem"), test::SparkNode());
-  EXPECT_THAT(world.Names(Get()), ElementsAre("nvidia_peermem"));
-  world.AddFile(kFile, OwnedFile("homelab", "nvidia_peermem\n"));
-  EXPECT_EQ(world.Said(kFile),
+  GpuScenario scenario(NotRequired("peermem"), test::SparkNode());
+  EXPECT_THAT(scenario.Names(Get()), ElementsAre("nvidia_peermem"));
+  scenario.AddFile(kFile, FormatOwnedFile("homelab", "nvidia_peermem\n"));
+  EXPECT_EQ(scenario.Said(kFile),
             "blocked: nvidia_peermem: " + std::string(kNoGdr) + " (driver 580.142)");
 }
 
 TEST(GpudirectModules, UnknownModuleBlocksItselfAndTheFile) {
-  const GpuWorld world(Section("auto", {"nvme_tcp"}), Loadable(""));
-  EXPECT_EQ(world.Said("nvme_tcp"), "blocked: unknown: modprobe was not asked about it");
-  EXPECT_EQ(world.Said(kFile),
+  const GpuScenario scenario(Section("auto", {"nvme_tcp"}), Loadable(""));
+  EXPECT_EQ(scenario.Said("nvme_tcp"), "blocked: unknown: modprobe was not asked about it");
+  EXPECT_EQ(scenario.Said(kFile),
             "blocked: cannot tell about nvme_tcp: modprobe was not asked about it");
 }
 
 TEST(GpudirectModules, FileThatOthersWroteStays) {
-  GpuWorld world("peermem", Loadable());
-  world.AddFile(kFile, "nvidia_peermem\n");
-  EXPECT_EQ(world.Said(kFile),
+  GpuScenario scenario("peermem", Loadable());
+  scenario.AddFile(kFile, "nvidia_peermem\n");
+  EXPECT_EQ(scenario.Said(kFile),
             "blocked: was not written by spark-reconcile: move it away, or take this out of the "
             "manifest");
 }
 
 TEST(GpudirectModules, FailingEntryThatSomebodyLeftIsReportedAndLeft) {
-  GpuWorld world("auto", test::SparkNode());
-  world.Loader(
+  GpuScenario scenario("auto", test::SparkNode());
+  scenario.Loader(
       "state failed\nentry /etc/modules-load.d/peermem.conf:2 nvidia-peermem\n"
       "entry /etc/modules-load.d/modules.conf:7 lp\n");
-  EXPECT_THAT(world.Names(Get()), IsEmpty());
-  const auto notes = world.Notes();
+  EXPECT_THAT(scenario.Names(Get()), IsEmpty());
+  const auto notes = scenario.Notes();
   ASSERT_EQ(notes.size(), 3u);
   EXPECT_EQ(notes[1],
             "systemd-modules-load.service failed: /etc/modules-load.d/peermem.conf:2 asks for "
@@ -106,30 +107,31 @@ TEST(GpudirectModules, FailingEntryThatSomebodyLeftIsReportedAndLeft) {
 }
 
 TEST(GpudirectModules, FailedLoaderWhoseReasonIsGoneIsReportedToo) {
-  GpuWorld world("auto", test::SparkNode());
-  world.Loader("state failed\n");
-  EXPECT_EQ(world.Notes().back(),
+  GpuScenario scenario("auto", test::SparkNode());
+  scenario.Loader("state failed\n");
+  EXPECT_EQ(scenario.Notes().back(),
             "systemd-modules-load.service failed, and no line of modules-load.d shows why: "
             "journalctl -u systemd-modules-load.service does");
 }
 
 TEST(GpudirectModules, LoaderThatDidNotFailOrDidNotAnswerIsNoNews) {
-  GpuWorld world("auto", test::SparkNode());
+  GpuScenario scenario("auto", test::SparkNode());
   for (const char* out : {"state active\n", "state inactive\n", ""}) {
-    world.Loader(out);
-    EXPECT_EQ(world.Notes().size(), 1u) << out;
+    scenario.Loader(out);
+    EXPECT_EQ(scenario.Notes().size(), 1u) << out;
   }
 }
 
 TEST(GpudirectModules, EntryOfOurOwnFileIsToldByItsModule) {
-  GpuWorld world(NotRequired("peermem"), test::SparkNode());
-  world.Loader(std::string("state failed\nentry ") + kFile + ":3 nvidia_peermem\n");
-  EXPECT_THAT(world.Notes(), IsEmpty());
+  GpuScenario scenario(NotRequired("peermem"), test::SparkNode());
+  scenario.Loader(std::string("state failed\nentry ") + kFile + ":3 nvidia_peermem\n");
+  EXPECT_THAT(scenario.Notes(), IsEmpty());
 }
 
 TEST(GpudirectModules, NodeIsAskedForTheModulesOnce) {
-  const GpuWorld world(Section("peermem", {"nvidia-peermem", "nvme-tcp"}), Loadable());
-  for (const Read& read : Get().probe(world.cluster, world.fabric, world.cluster.nodes.front())) {
+  const GpuScenario scenario(Section("peermem", {"nvidia-peermem", "nvme-tcp"}), Loadable());
+  for (const Read& read :
+       Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes.front())) {
     const auto* probe = std::get_if<RunProbe>(&read);
     if (probe == nullptr || probe->id != "gpudirect.kernel") continue;
     EXPECT_THAT(std::vector(probe->argv.begin() + 4, probe->argv.end()),

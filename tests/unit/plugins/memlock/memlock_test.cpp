@@ -37,26 +37,26 @@ NodeFacts Facts(const CommandReply& show) {
   return facts;
 }
 
-std::vector<Resource> ResourcesOf(const ClusterSpec& cluster, const NodeFacts& facts) {
+std::vector<Resource> ListResources(const ClusterSpec& cluster, const NodeFacts& facts) {
   const ClusterFacts all{.nodes = {{facts.node, facts}}};
   const Fabric fabric;
   return Get().resources({cluster, fabric, cluster.nodes.front(), facts, all});
 }
 
-std::string ContentOf(const Resource& resource) {
+std::string ReadContent(const Resource& resource) {
   return std::get<FileState>(std::get<ResourceState>(resource.desired)).content;
 }
 
 std::string ServiceLimit(const CommandReply& show) {
   const auto change =
-      Diff(ResourcesOf(With(test::Text("unlimited")), Facts(show)).back(), "memlock");
+      Diff(ListResources(With(test::Text("unlimited")), Facts(show)).back(), "memlock");
   return change ? change->detail : "holds";
 }
 
 TEST(Memlock, ManifestWithoutItReadsAndHoldsNothing) {
   const ClusterSpec cluster = Cluster({});
   EXPECT_TRUE(Get().probe(cluster, Fabric(), cluster.nodes.front()).empty());
-  EXPECT_TRUE(ResourcesOf(cluster, NodeFacts{.node = "spark-1"}).empty());
+  EXPECT_TRUE(ListResources(cluster, NodeFacts{.node = "spark-1"}).empty());
 }
 
 std::vector<std::string> Probes(const ClusterSpec& cluster) {
@@ -82,7 +82,7 @@ TEST(Memlock, AUserManagerSaysWhatItsServicesGetOrThereIsNone) {
   const auto user = [](const CommandReply& reply) {
     NodeFacts facts;
     Get().parse({.commands = {{"memlock.user_service", reply}}}, facts);
-    return ValueOf(facts, "memlock.user_service");
+    return FindValue(facts, "memlock.user_service");
   };
   EXPECT_EQ(user(Show("8388608", "8388608")), Observed<std::string>("8388608"));
   EXPECT_EQ(user({.exit_code = 3}), Observed<std::string>(Absent{}));
@@ -96,52 +96,52 @@ TEST(Memlock, TheSessionsLimitIsThatOfTheNearestAncestorThatIsNotRoots) {
   for (const Read& read : Get().probe(cluster, Fabric(), cluster.nodes.front())) {
     const auto* run = std::get_if<RunProbe>(&read);
     if (run == nullptr || run->id != "memlock.session") continue;
-    FILE* pipe = popen(ShellJoin(run->argv).c_str(), "r");
+    FILE* pipe = popen(JoinForShell(run->argv).c_str(), "r");
     ASSERT_NE(pipe, nullptr);
     std::string out(8192, '\0');
     out.resize(fread(out.data(), 1, out.size(), pipe));
     EXPECT_EQ(pclose(pipe), 0);
     NodeFacts facts;
     Get().parse({.commands = {{"memlock.session", {.out = out}}}}, facts);
-    EXPECT_NE(Known(ValueOf(facts, "memlock.session")), nullptr) << out;
+    EXPECT_NE(Known(FindValue(facts, "memlock.session")), nullptr) << out;
     return;
   }
   FAIL() << "no probe of the session";
 }
 
 TEST(Memlock, UnlimitedIsWrittenForUsersForRootAndForServices) {
-  const auto resources = ResourcesOf(With(test::Text("unlimited")), Facts(Show("1", "1")));
+  const auto resources = ListResources(With(test::Text("unlimited")), Facts(Show("1", "1")));
   ASSERT_EQ(resources.size(), 4u);
   EXPECT_EQ(resources[0].name, kPam);
-  EXPECT_EQ(ContentOf(resources[0]), OwnedFile("homelab",
-                                               "* soft memlock unlimited\n"
-                                               "* hard memlock unlimited\n"
-                                               "root soft memlock unlimited\n"
-                                               "root hard memlock unlimited\n"));
+  EXPECT_EQ(ReadContent(resources[0]), FormatOwnedFile("homelab",
+                                                       "* soft memlock unlimited\n"
+                                                       "* hard memlock unlimited\n"
+                                                       "root soft memlock unlimited\n"
+                                                       "root hard memlock unlimited\n"));
   EXPECT_EQ(resources[1].name, kSystem);
-  EXPECT_EQ(ContentOf(resources[1]),
-            OwnedFile("homelab", "[Manager]\nDefaultLimitMEMLOCK=infinity\n"));
+  EXPECT_EQ(ReadContent(resources[1]),
+            FormatOwnedFile("homelab", "[Manager]\nDefaultLimitMEMLOCK=infinity\n"));
   EXPECT_EQ(resources[2].name, kUser);
-  EXPECT_EQ(ContentOf(resources[2]), ContentOf(resources[1]));
+  EXPECT_EQ(ReadContent(resources[2]), ReadContent(resources[1]));
   EXPECT_EQ(resources[3].Id(), "spark-1/memlock/service limit");
   EXPECT_EQ(resources[3].where.position.line, 17);
 }
 
 TEST(Memlock, KibibytesStayKibibytesInEveryFileAndAreBytesInFacts) {
-  const auto resources = ResourcesOf(With(test::Number(65536)), Facts(Show("1", "1")));
-  EXPECT_EQ(ContentOf(resources[0]), OwnedFile("homelab",
-                                               "* soft memlock 65536\n"
-                                               "* hard memlock 65536\n"
-                                               "root soft memlock 65536\n"
-                                               "root hard memlock 65536\n"));
-  EXPECT_EQ(ContentOf(resources[1]),
-            OwnedFile("homelab", "[Manager]\nDefaultLimitMEMLOCK=65536K\n"));
+  const auto resources = ListResources(With(test::Number(65536)), Facts(Show("1", "1")));
+  EXPECT_EQ(ReadContent(resources[0]), FormatOwnedFile("homelab",
+                                                       "* soft memlock 65536\n"
+                                                       "* hard memlock 65536\n"
+                                                       "root soft memlock 65536\n"
+                                                       "root hard memlock 65536\n"));
+  EXPECT_EQ(ReadContent(resources[1]),
+            FormatOwnedFile("homelab", "[Manager]\nDefaultLimitMEMLOCK=65536K\n"));
   EXPECT_EQ(std::get<ResourceState>(resources[3].desired), ResourceState("67108864"));
 }
 
 TEST(Memlock, LiveLimitThatDiffersIsReloadedOnceAfterTheFiles) {
   const auto resources =
-      ResourcesOf(With(test::Text("unlimited")), Facts(Show("8388608", "8388608")));
+      ListResources(With(test::Text("unlimited")), Facts(Show("8388608", "8388608")));
   int reloads = 0;
   for (const Resource& resource : resources) {
     const auto change = Diff(resource, "memlock");
@@ -166,7 +166,8 @@ TEST(Memlock, LiveLimitHoldsOnlyWhenSoftAndHardBothDo) {
 
 TEST(Memlock, LiveLimitsAreShownWithUnits) {
   const auto detail = [](const std::string& bytes) {
-    return Diff(ResourcesOf(With(test::Number(4096)), Facts(Show(bytes, bytes))).back(), "memlock")
+    return Diff(ListResources(With(test::Number(4096)), Facts(Show(bytes, bytes))).back(),
+                "memlock")
         ->detail;
   };
   EXPECT_EQ(detail("8388608"), "8192 KiB → 4096 KiB");
@@ -175,7 +176,7 @@ TEST(Memlock, LiveLimitsAreShownWithUnits) {
 }
 
 TEST(Memlock, UnknownLiveLimitBlocksItselfAndNotTheFiles) {
-  const auto resources = ResourcesOf(With(test::Text("unlimited")), Facts({.exit_code = 124}));
+  const auto resources = ListResources(With(test::Text("unlimited")), Facts({.exit_code = 124}));
   EXPECT_EQ(Diff(resources[1], "memlock")->change, ChangeKind::kAdd);
   EXPECT_EQ(Diff(resources[3], "memlock")->change, ChangeKind::kBlocked);
 }
@@ -183,7 +184,7 @@ TEST(Memlock, UnknownLiveLimitBlocksItselfAndNotTheFiles) {
 TEST(Memlock, FileThatOthersWroteIsBlockedAndWhatReloadsItToo) {
   NodeFacts facts = Facts(Show("8388608", "8388608"));
   for (const char* path : {kPam, kSystem}) facts.files[path] = FileState{.content = "# mine\n"};
-  const auto resources = ResourcesOf(With(test::Text("unlimited")), facts);
+  const auto resources = ListResources(With(test::Text("unlimited")), facts);
   const std::string why =
       "was not written by spark-reconcile: move it away, or take this out of the manifest";
   for (const std::size_t i : {0u, 1u}) {
@@ -216,13 +217,13 @@ TEST(Memlock, SessionLimitIsTheSoftOneOfTheLoginItself) {
                              "Max locked memory         8388608              unlimited      "
                              "      bytes     \n"}}}},
       facts);
-  EXPECT_EQ(ValueOf(facts, "memlock.session"), Observed<std::string>("8388608"));
+  EXPECT_EQ(FindValue(facts, "memlock.session"), Observed<std::string>("8388608"));
 }
 
 TEST(Memlock, SessionLimitThatIsNotShownIsUnknown) {
   NodeFacts facts;
   Get().parse({.commands = {{"memlock.session", {.exit_code = 1}}}}, facts);
-  EXPECT_EQ(ValueOf(facts, "memlock.session"),
+  EXPECT_EQ(FindValue(facts, "memlock.session"),
             Observed<std::string>(Unknown{"/proc/self/limits has no line for locked memory"}));
 }
 
@@ -241,11 +242,11 @@ TEST(Memlock, EveryReadHasATimeLimit) {
 TEST(Memlock, WhatWasWrittenHoldsAfterwards) {
   const ClusterSpec cluster = With(test::Text("unlimited"));
   NodeFacts facts = Facts(Show("infinity", "infinity"));
-  for (const Resource& resource : ResourcesOf(cluster, facts)) {
+  for (const Resource& resource : ListResources(cluster, facts)) {
     const auto& desired = std::get<ResourceState>(resource.desired);
     if (const auto* file = std::get_if<FileState>(&desired)) facts.files[resource.name] = *file;
   }
-  for (const Resource& resource : ResourcesOf(cluster, facts)) {
+  for (const Resource& resource : ListResources(cluster, facts)) {
     EXPECT_FALSE(Diff(resource, "memlock")) << resource.name;
   }
 }

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/plugins/nccl/nccl_world.h"
+#include "tests/unit/plugins/nccl/nccl_scenario.h"
 
 namespace reconciler::plugins::nccl {
 namespace {
@@ -18,16 +18,16 @@ Value Env(std::vector<std::pair<std::string, Value>> variables) {
 }
 
 TEST(NcclFindings, ManifestsVariableThatTheLibraryLacksIsFound) {
-  NcclWorld world({{"env", Env({{"NCCL_NET_MERGE_POLICY", test::Text("RAIL")}})}});
-  NcclWorld::AddLibrary(world.facts, "2.28.9", "NCCL_IB_HCA");
-  EXPECT_THAT(world.Complaints(),
+  NcclScenario scenario({{"env", Env({{"NCCL_NET_MERGE_POLICY", test::Text("RAIL")}})}});
+  NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");
+  EXPECT_THAT(scenario.Complaints(),
               ElementsAre("NCCL_NET_MERGE_POLICY: NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such "
                           "variable and ignores it: it came with 2.30.5"));
 }
 
 TEST(NcclFindings, ListThatNamesNothingOfTheNodeIsFound) {
   const auto about = [](const char* name, const char* list) {
-    return NcclWorld({{"env", Env({{name, test::Text(list)}})}}).Complaints();
+    return NcclScenario({{"env", Env({{name, test::Text(list)}})}}).Complaints();
   };
   EXPECT_THAT(about("NCCL_IB_HCA", "=mlx5_9"),
               ElementsAre("NCCL_IB_HCA: names no adapter that the node has: it has rocep1s0f0, "
@@ -48,40 +48,40 @@ TEST(NcclFindings, ListThatNamesNothingOfTheNodeIsFound) {
 }
 
 TEST(NcclFindings, ListThatLeavesOutACableOfARingIsFound) {
-  NcclWorld world({{"env", Env({{"NCCL_IB_HCA", test::Text("=rocep1s0f0,roceP2p1s0f0")}})}});
-  world.MakeRing();
-  NcclWorld::AddLibrary(world.facts, "2.30.7", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
-  EXPECT_THAT(world.Complaints(),
+  NcclScenario scenario({{"env", Env({{"NCCL_IB_HCA", test::Text("=rocep1s0f0,roceP2p1s0f0")}})}});
+  scenario.MakeRing();
+  NcclScenario::AddLibrary(scenario.facts, "2.30.7", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
+  EXPECT_THAT(scenario.Complaints(),
               ElementsAre("NCCL_IB_HCA: leaves out rocep1s0f1, roceP2p1s0f1, and each cable leads "
                           "to another neighbour: take it out: the fabric says it for each node"));
 }
 
 TEST(NcclFindings, LibraryOfTheManifestThatIsNotThereIsFound) {
-  NcclWorld world({{"library", test::Text("/opt/nccl/libnccl.so.2")}});
-  EXPECT_THAT(world.Complaints(), ElementsAre("library: /opt/nccl/libnccl.so.2 is not there"));
+  NcclScenario scenario({{"library", test::Text("/opt/nccl/libnccl.so.2")}});
+  EXPECT_THAT(scenario.Complaints(), ElementsAre("library: /opt/nccl/libnccl.so.2 is not there"));
 }
 
 TEST(NcclFindings, NodeThatIsBehindTheOthersIsFound) {
-  NcclWorld world;
-  NcclWorld::AddLibrary(world.facts, "2.28.9", "NCCL_IB_HCA");
-  NcclWorld::AddLibrary(world.all.nodes["spark-2"], "2.30.7", "NCCL_IB_HCA");
-  EXPECT_THAT(world.Complaints(),
+  NcclScenario scenario;
+  NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");
+  NcclScenario::AddLibrary(scenario.all.nodes["spark-2"], "2.30.7", "NCCL_IB_HCA");
+  EXPECT_THAT(scenario.Complaints(),
               ElementsAre("library version: NCCL 2.28.9 (/usr/lib/libnccl.so.2), and spark-2 has "
                           "2.30.7: all ranks must run one version"));
-  NcclWorld::AddLibrary(world.facts, "2.30.10", "NCCL_IB_HCA");
-  EXPECT_THAT(world.Complaints(), IsEmpty());
+  NcclScenario::AddLibrary(scenario.facts, "2.30.10", "NCCL_IB_HCA");
+  EXPECT_THAT(scenario.Complaints(), IsEmpty());
 }
 
 // What stands at index 3 of the first adapter.
 std::vector<std::string> AtIndex3(const Observed<std::string>& type, const std::string& gid) {
-  NcclWorld world({{"gid_index", test::Number(3)}});
+  NcclScenario scenario({{"gid_index", test::Number(3)}});
   const std::string folder = "/sys/class/infiniband/rocep1s0f1/ports/1/";
   ProbeReply reply;
   reply.values[folder + "gid_attrs/types/3"] = type;
   reply.values[folder + "gids/3"] = gid;
   reply.values["/sys/class/infiniband/roceP2p1s0f1/ports/1/gids/3"] = Absent{};
-  Get().parse(reply, world.facts);
-  return world.Complaints();
+  Get().parse(reply, scenario.facts);
+  return scenario.Complaints();
 }
 
 TEST(NcclFindings, PinnedGidIndexMustBeTheAdaptersIpv4Address) {
@@ -99,16 +99,16 @@ TEST(NcclFindings, PinnedGidIndexMustBeTheAdaptersIpv4Address) {
 // One line of a file of the node, and what the plan says about it.
 std::vector<std::string> About(const std::string& path, const std::string& line,
                                const std::string& of_peer = "") {
-  NcclWorld world({{"env", Env({{"NCCL_DEBUG", test::Text("WARN")}})}});
+  NcclScenario scenario({{"env", Env({{"NCCL_DEBUG", test::Text("WARN")}})}});
   const auto store = [](NodeFacts& facts, const std::string& where, const std::string& text) {
     CommandReply reply{.out = where};
     reply.out.push_back('\0');
     reply.out += "7:" + text + "\n";
     Get().parse({.commands = {{"nccl.settings", reply}}}, facts);
   };
-  store(world.facts, path, line);
-  if (!of_peer.empty()) store(world.all.nodes["spark-2"], path, of_peer);
-  return world.Complaints();
+  store(scenario.facts, path, line);
+  if (!of_peer.empty()) store(scenario.all.nodes["spark-2"], path, of_peer);
+  return scenario.Complaints();
 }
 
 TEST(NcclFindings, LeftoverThatNobodyReadsIsFoundWithItsLine) {
@@ -179,10 +179,10 @@ TEST(NcclFindings, SettingThatDiffersBetweenRanksIsFound) {
 }
 
 TEST(NcclFindings, PeerThatWasNotReadAccusesNobody) {
-  NcclWorld world;
-  world.facts.values["nccl.settings"] = "/etc/nccl.conf:7:NCCL_PROTO=LL\n";
-  world.all.nodes.erase("spark-2");
-  EXPECT_THAT(world.Complaints(), IsEmpty());
+  NcclScenario scenario;
+  scenario.facts.values["nccl.settings"] = "/etc/nccl.conf:7:NCCL_PROTO=LL\n";
+  scenario.all.nodes.erase("spark-2");
+  EXPECT_THAT(scenario.Complaints(), IsEmpty());
 }
 
 TEST(NcclFindings, SecretsBesideAVariableAreNotKept) {

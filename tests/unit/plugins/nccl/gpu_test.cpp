@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/plugins/common/gpu/gpu_node.h"
-#include "tests/unit/plugins/nccl/nccl_world.h"
+#include "tests/unit/plugins/nccl/nccl_scenario.h"
 
 namespace reconciler::plugins::nccl {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "plugins/nccl/settings.h"
 #include "plugins/nccl/variables.h"
-#include "tests/unit/plugins/nccl/nccl_world.h"
+#include "tests/unit/plugins/nccl/nccl_scenario.h"
 
 namespace reconciler::plugins::nccl {
 namespace {
@@ -223,7 +223,7 @@ std::string SomeLibnccl() {
 
 CommandReply RunHere(const RunProbe& probe) {
   CommandReply reply;
-  FILE* pipe = popen((ShellJoin(probe.argv) + " 2>&1").c_str(), "r");
+  FILE* pipe = popen((JoinForShell(probe.argv) + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return {.exit_code = 127};
   char buffer[4096];
   for (std::size_t got = 0; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
@@ -237,8 +237,8 @@ TEST(NcclLibrary, RealLibraryTellsItsVersionAndItsVariables) {
   const std::string path = SomeLibnccl();
   if (path.empty()) GTEST_SKIP() << "no libnccl on this machine";
   NodeFacts facts;
-  StoreLibrary(RunHere(LibraryProbe({.library = path})), facts);
-  const auto observed = LibraryOf(facts);
+  StoreLibrary(RunHere(MakeLibraryProbe({.library = path})), facts);
+  const auto observed = FindLibrary(facts);
   const Library* library = Known(observed);
   ASSERT_NE(library, nullptr);
   EXPECT_EQ(library->path, path);
@@ -253,14 +253,14 @@ TEST(NcclLibrary, RealLibraryTellsItsVersionAndItsVariables) {
 
 TEST(NcclLibrary, NoLibraryIsAbsentAndAFileThatIsNoneIsUnknown) {
   NodeFacts facts;
-  StoreLibrary(RunHere(LibraryProbe({.library = "/nonexistent/libnccl.so.2"})), facts);
-  EXPECT_TRUE(std::holds_alternative<Absent>(LibraryOf(facts)));
-  StoreLibrary(RunHere(LibraryProbe({.library = "/etc/passwd"})), facts);
-  const auto observed = LibraryOf(facts);
+  StoreLibrary(RunHere(MakeLibraryProbe({.library = "/nonexistent/libnccl.so.2"})), facts);
+  EXPECT_TRUE(std::holds_alternative<Absent>(FindLibrary(facts)));
+  StoreLibrary(RunHere(MakeLibraryProbe({.library = "/etc/passwd"})), facts);
+  const auto observed = FindLibrary(facts);
   ASSERT_TRUE(std::holds_alternative<Unknown>(observed));
   EXPECT_EQ(std::get<Unknown>(observed).why, "/etc/passwd names no variable: is it a libnccl?");
   StoreLibrary({.exit_code = 124}, facts);
-  EXPECT_EQ(std::get<Unknown>(LibraryOf(facts)).why, "reading libnccl took longer than 20 s");
+  EXPECT_EQ(std::get<Unknown>(FindLibrary(facts)).why, "reading libnccl took longer than 20 s");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
-#include "tests/unit/plugins/nccl/nccl_world.h"
+#include "tests/unit/plugins/nccl/nccl_scenario.h"
 
 namespace reconciler::plugins::nccl {
 namespace {
@@ -22,152 +22,154 @@ Value Env(std::vector<std::pair<std::string, Value>> variables) {
 }
 
 TEST(Nccl, ManifestWithoutItReadsAndHoldsNothing) {
-  NcclWorld world;
-  world.cluster.settings = test::Map({});
-  EXPECT_TRUE(Get().probe(world.cluster, world.fabric, world.cluster.nodes.front()).empty());
-  EXPECT_TRUE(world.Wanted().empty());
-  EXPECT_TRUE(world.Check().empty());
+  NcclScenario scenario;
+  scenario.cluster.settings = test::Map({});
+  EXPECT_TRUE(
+      Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes.front()).empty());
+  EXPECT_TRUE(scenario.Wanted().empty());
+  EXPECT_TRUE(scenario.Check().empty());
 }
 
 TEST(Nccl, PairIsToldItsAdaptersItsBootstrapAndItsMode) {
-  NcclWorld world({{"env", Env({{"NCCL_DEBUG", test::Text("WARN")}})}});
-  EXPECT_THAT(world.Variables(),
+  NcclScenario scenario({{"env", Env({{"NCCL_DEBUG", test::Text("WARN")}})}});
+  EXPECT_THAT(scenario.Variables(),
               ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "NCCL_SOCKET_IFNAME==enP7s7",
                           "GLOO_SOCKET_IFNAME=enP7s7", "TP_SOCKET_IFNAME=enP7s7",
                           "NCCL_NET_GDR_LEVEL=LOC", "NCCL_DEBUG=WARN"));
-  EXPECT_THAT(world.Body(kShellFile),
+  EXPECT_THAT(scenario.Body(kShellFile),
               HasSubstr("# the adapters that have a cable; '=' because names match by prefix\n"
                         "export NCCL_IB_HCA='=rocep1s0f1,roceP2p1s0f1'\n"));
-  EXPECT_THAT(world.Complaints(), IsEmpty());
+  EXPECT_THAT(scenario.Complaints(), IsEmpty());
 }
 
 TEST(Nccl, FilesThatHoldLeaveNothingToDoAndEditsAreDrift) {
-  NcclWorld world;
+  NcclScenario scenario;
   for (const std::string_view path : {kShellFile, kServiceFile}) {
-    world.facts.files[std::string(path)] = FileState{.content = world.Body(path)};
+    scenario.facts.files[std::string(path)] = FileState{.content = scenario.Body(path)};
   }
-  for (const Resource& resource : world.Wanted()) {
+  for (const Resource& resource : scenario.Wanted()) {
     EXPECT_FALSE(Diff(resource, "nccl")) << resource.name;
   }
-  std::get<FileState>(world.facts.files[std::string(kShellFile)]).content += "export NCCL_NET=IB\n";
-  EXPECT_TRUE(Diff(world.Wanted().front(), "nccl"));
+  std::get<FileState>(scenario.facts.files[std::string(kShellFile)]).content +=
+      "export NCCL_NET=IB\n";
+  EXPECT_TRUE(Diff(scenario.Wanted().front(), "nccl"));
 }
 
 TEST(Nccl, ForeignFileOfOurNameIsBlocked) {
-  NcclWorld world;
-  world.facts.files[std::string(kServiceFile)] = FileState{.content = "NCCL_DEBUG=INFO\n"};
-  EXPECT_THAT(world.Complaints(),
+  NcclScenario scenario;
+  scenario.facts.files[std::string(kServiceFile)] = FileState{.content = "NCCL_DEBUG=INFO\n"};
+  EXPECT_THAT(scenario.Complaints(),
               ElementsAre("/etc/spark-reconcile/nccl.env: was not written by spark-reconcile: move "
                           "it away, or take this out of the manifest"));
 }
 
 TEST(Nccl, WhatCouldNotBeReadBlocks) {
-  NcclWorld world;
-  world.facts.files[std::string(kServiceFile)] = Unknown{"permission denied"};
-  world.facts.values["nccl.settings"] = Unknown{"more than 64 KiB of lines name NCCL_"};
-  world.facts.values["nccl.library"] = Unknown{"reading libnccl took longer than 20 s"};
-  EXPECT_THAT(world.Complaints(),
+  NcclScenario scenario;
+  scenario.facts.files[std::string(kServiceFile)] = Unknown{"permission denied"};
+  scenario.facts.values["nccl.settings"] = Unknown{"more than 64 KiB of lines name NCCL_"};
+  scenario.facts.values["nccl.library"] = Unknown{"reading libnccl took longer than 20 s"};
+  EXPECT_THAT(scenario.Complaints(),
               ElementsAre("/etc/spark-reconcile/nccl.env: unknown: permission denied",
                           "library: unknown: reading libnccl took longer than 20 s",
                           "other settings: unknown: more than 64 KiB of lines name NCCL_"));
 }
 
 TEST(Nccl, NodeWithoutAnInterfaceForBootstrapIsBlocked) {
-  NcclWorld world;
-  world.facts.links["enP7s7"].ipv4.clear();
-  world.facts.session_interface.clear();
-  EXPECT_THAT(world.Complaints(),
+  NcclScenario scenario;
+  scenario.facts.links["enP7s7"].ipv4.clear();
+  scenario.facts.session_interface.clear();
+  EXPECT_THAT(scenario.Complaints(),
               Contains("/etc/spark-reconcile/nccl.env: cannot tell which interface the other nodes "
                        "reach: none holds '192.168.1.21': write the node's IPv4 address there, or "
                        "NCCL_SOCKET_IFNAME into nccl.env"));
 }
 
 TEST(Nccl, ManifestsOwnWordCountsMoreThanTheFabrics) {
-  NcclWorld world({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=wlP9s9")}})}});
-  EXPECT_THAT(world.Variables(),
+  NcclScenario scenario({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=wlP9s9")}})}});
+  EXPECT_THAT(scenario.Variables(),
               ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "GLOO_SOCKET_IFNAME=enP7s7",
                           "TP_SOCKET_IFNAME=enP7s7", "NCCL_NET_GDR_LEVEL=LOC",
                           "NCCL_SOCKET_IFNAME==wlP9s9"));
 }
 
 TEST(Nccl, InterfacesOfPyTorchAreLeftToItWhereNobodyCanTellThem) {
-  NcclWorld world({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=enP7s7")}})}});
-  world.facts.links["enP7s7"].ipv4.clear();
-  world.facts.session_interface.clear();
-  EXPECT_THAT(world.Variables(),
+  NcclScenario scenario({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=enP7s7")}})}});
+  scenario.facts.links["enP7s7"].ipv4.clear();
+  scenario.facts.session_interface.clear();
+  EXPECT_THAT(scenario.Variables(),
               ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "NCCL_NET_GDR_LEVEL=LOC",
                           "NCCL_SOCKET_IFNAME==enP7s7"));
 }
 
 TEST(Nccl, AdapterHasTheNameThatTheNodeGivesIt) {
-  NcclWorld world;
+  NcclScenario scenario;
   ProbeReply reply;
   reply.values["/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0"] = "enp1s0f1np1";
   reply.values["/sys/class/infiniband/mlx5_1/ports/1/gid_attrs/ndevs/0"] = Unknown{"no"};
-  Get().parse(reply, world.facts);
-  EXPECT_THAT(world.Variables(), Contains("NCCL_IB_HCA==mlx5_0,roceP2p1s0f1"));
+  Get().parse(reply, scenario.facts);
+  EXPECT_THAT(scenario.Variables(), Contains("NCCL_IB_HCA==mlx5_0,roceP2p1s0f1"));
 }
 
 TEST(Nccl, GidIndexIsPinnedOnlyWhenAskedFor) {
-  NcclWorld asked({{"gid_index", test::Number(3)}});
+  NcclScenario asked({{"gid_index", test::Number(3)}});
   EXPECT_THAT(asked.Variables(), Contains("NCCL_IB_GID_INDEX=3"));
-  EXPECT_THAT(NcclWorld().Body(kServiceFile), Not(HasSubstr("GID")));
+  EXPECT_THAT(NcclScenario().Body(kServiceFile), Not(HasSubstr("GID")));
 }
 
 TEST(Nccl, RingHasAllAdaptersAndItsOwnVariables) {
-  NcclWorld world;
-  world.MakeRing();
-  EXPECT_THAT(world.Variables(),
+  NcclScenario scenario;
+  scenario.MakeRing();
+  EXPECT_THAT(scenario.Variables(),
               IsSupersetOf({"NCCL_IB_HCA==rocep1s0f0,roceP2p1s0f0,rocep1s0f1,roceP2p1s0f1",
                             "NCCL_IB_MERGE_NICS=0", "NCCL_NET_PLUGIN=none",
                             "NCCL_IB_SUBNET_AWARE_ROUTING=1"}));
-  EXPECT_THAT(world.Body(kServiceFile),
+  EXPECT_THAT(scenario.Body(kServiceFile),
               HasSubstr("# each cage leads to another neighbour: fused into one device, both would "
                         "fit neither\nNCCL_IB_MERGE_NICS=0\n"));
 }
 
 TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
-  NcclWorld world;
-  world.MakeRing();
-  NcclWorld::AddLibrary(world.facts, "2.28.9", "NCCL_IB_HCA");
-  EXPECT_THAT(world.Body(kServiceFile), Not(HasSubstr("SUBNET_AWARE")));
+  NcclScenario scenario;
+  scenario.MakeRing();
+  NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");
+  EXPECT_THAT(scenario.Body(kServiceFile), Not(HasSubstr("SUBNET_AWARE")));
   EXPECT_THAT(
-      world.Complaints(),
+      scenario.Complaints(),
       ElementsAre("library: NCCL 2.28.9 (/usr/lib/libnccl.so.2) cannot pair adapters by "
                   "subnet, which cables without a switch need: it takes 2.30.7 or a patched "
                   "build"));
-  NcclWorld::AddLibrary(world.facts, "2.28.9", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
-  EXPECT_THAT(world.Variables(), Contains("NCCL_IB_SUBNET_AWARE_ROUTING=1"));
-  EXPECT_THAT(world.Complaints(), IsEmpty());
-  world.facts.values["nccl.library"] = Unknown{"reading libnccl took longer than 20 s"};
-  EXPECT_EQ(world.Body(kServiceFile), "not known");
+  NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
+  EXPECT_THAT(scenario.Variables(), Contains("NCCL_IB_SUBNET_AWARE_ROUTING=1"));
+  EXPECT_THAT(scenario.Complaints(), IsEmpty());
+  scenario.facts.values["nccl.library"] = Unknown{"reading libnccl took longer than 20 s"};
+  EXPECT_EQ(scenario.Body(kServiceFile), "not known");
 }
 
 // NCCL may be in containers only, which is nothing to complain about at every apply.
 TEST(Nccl, RingWithoutAnyLibraryToAskIsNoFinding) {
-  NcclWorld world;
-  world.MakeRing();
-  EXPECT_THAT(world.Complaints(), IsEmpty());
+  NcclScenario scenario;
+  scenario.MakeRing();
+  EXPECT_THAT(scenario.Complaints(), IsEmpty());
 }
 
-std::vector<std::string> Said(const NcclWorld& world) {
+std::vector<std::string> Said(const NcclScenario& scenario) {
   std::vector<std::string> said;
-  for (const Error& error : world.Check()) said.push_back(error.message + " | " + error.hint);
+  for (const Error& error : scenario.Check()) said.push_back(error.message + " | " + error.hint);
   return said;
 }
 
 TEST(Nccl, ManifestMayNotUndoWhatARingNeeds) {
-  NcclWorld world({{"env", Env({{"NCCL_ALGO", test::Text("Tree")},
-                                {"NCCL_CUMEM_ENABLE", test::Number(0)},
-                                {"NCCL_IB_MERGE_NICS", test::Number(1)},
-                                {"NCCL_IB_SUBNET_AWARE_ROUTING", test::Number(0)},
-                                {"NCCL_IB_SUBNET_PREFIX_LEN", test::Number(16)},
-                                {"NCCL_NET_PLUGIN", test::Text("ucx")},
-                                {"NCCL_RUNTIME_CONNECT", test::Number(0)}})}});
-  world.MakeRing();
-  world.cluster.fabric.ring_collectives_only = true;
+  NcclScenario scenario({{"env", Env({{"NCCL_ALGO", test::Text("Tree")},
+                                      {"NCCL_CUMEM_ENABLE", test::Number(0)},
+                                      {"NCCL_IB_MERGE_NICS", test::Number(1)},
+                                      {"NCCL_IB_SUBNET_AWARE_ROUTING", test::Number(0)},
+                                      {"NCCL_IB_SUBNET_PREFIX_LEN", test::Number(16)},
+                                      {"NCCL_NET_PLUGIN", test::Text("ucx")},
+                                      {"NCCL_RUNTIME_CONNECT", test::Number(0)}})}});
+  scenario.MakeRing();
+  scenario.cluster.fabric.ring_collectives_only = true;
   EXPECT_THAT(
-      Said(world),
+      Said(scenario),
       ElementsAre(
           "nccl.env: NCCL_ALGO: wanted Ring on this fabric, found Tree: ring: collectives-only; a "
           "tree or a chain would join nodes that share no cable | take it out",
@@ -186,16 +188,16 @@ TEST(Nccl, ManifestMayNotUndoWhatARingNeeds) {
 }
 
 TEST(Nccl, ManifestMaySayWhatTheRingNeedsAnyway) {
-  NcclWorld world({{"env", Env({{"NCCL_IB_MERGE_NICS", test::Number(0)}})}});
-  world.MakeRing();
-  EXPECT_THAT(Said(world), IsEmpty());
+  NcclScenario scenario({{"env", Env({{"NCCL_IB_MERGE_NICS", test::Number(0)}})}});
+  scenario.MakeRing();
+  EXPECT_THAT(Said(scenario), IsEmpty());
 }
 
 TEST(Nccl, FusionMayBeTurnedOffWhereANodeUsesTwoCages) {
   const std::vector<std::pair<std::string, Value>> env = {
       {"env", Env({{"NCCL_IB_MERGE_NICS", test::Number(0)}})}};
-  EXPECT_THAT(Said(NcclWorld(env)), testing::SizeIs(1));  // one cable
-  NcclWorld two(env);
+  EXPECT_THAT(Said(NcclScenario(env)), testing::SizeIs(1));  // one cable
+  NcclScenario two(env);
   for (int id : {1, 2}) {
     RailPort port = test::PairPort(id, 0);
     port.cage = "p0";
@@ -208,36 +210,37 @@ TEST(Nccl, FusionMayBeTurnedOffWhereANodeUsesTwoCages) {
 }
 
 TEST(Nccl, WorkstationsAreNotJudgedAsSparks) {
-  NcclWorld world({{"env", Env({{"NCCL_P2P_DISABLE", test::Number(1)}})}});
-  EXPECT_THAT(Said(world), ElementsAre("nccl.env: NCCL_P2P_DISABLE: has no effect here: a node has "
-                                       "one GPU | take it out"));
-  world.cluster.nodes.back().hardware = "connectx5-workstation";
-  EXPECT_THAT(Said(world), IsEmpty());
+  NcclScenario scenario({{"env", Env({{"NCCL_P2P_DISABLE", test::Number(1)}})}});
+  EXPECT_THAT(Said(scenario),
+              ElementsAre("nccl.env: NCCL_P2P_DISABLE: has no effect here: a node has "
+                          "one GPU | take it out"));
+  scenario.cluster.nodes.back().hardware = "connectx5-workstation";
+  EXPECT_THAT(Said(scenario), IsEmpty());
 }
 
 TEST(Nccl, CableBesideASwitchIsNotForNccl) {
-  NcclWorld world;
+  NcclScenario scenario;
   RailPort beside = test::PairPort(1, 0);
   beside.cage = "p0";
   beside.hca = "rocep1s0f0";
   beside.rail = 2;
-  world.cluster.nodes.push_back({.name = "spark-3", .id = 3});
-  for (Segment& segment : world.fabric.segments) {
+  scenario.cluster.nodes.push_back({.name = "spark-3", .id = 3});
+  for (Segment& segment : scenario.fabric.segments) {
     segment.ports.push_back(test::PairPort(3, segment.rail));
-    world.fabric.ports["spark-3"].push_back(test::PairPort(3, segment.rail));
+    scenario.fabric.ports["spark-3"].push_back(test::PairPort(3, segment.rail));
   }
-  world.fabric.segments.push_back({.rail = 2, .ports = {beside}});
-  world.fabric.ports["spark-1"].push_back(beside);
-  EXPECT_THAT(world.Body(kServiceFile),
+  scenario.fabric.segments.push_back({.rail = 2, .ports = {beside}});
+  scenario.fabric.ports["spark-1"].push_back(beside);
+  EXPECT_THAT(scenario.Body(kServiceFile),
               HasSubstr("# the adapters whose network reaches every node; '=' because names match "
                         "by prefix\nNCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1\n"));
-  EXPECT_THAT(world.Body(kServiceFile), Not(HasSubstr("MERGE_NICS")));
+  EXPECT_THAT(scenario.Body(kServiceFile), Not(HasSubstr("MERGE_NICS")));
 }
 
 TEST(Nccl, DmabufThatCannotHoldBlocksTheFiles) {
-  NcclWorld world({{"mode", test::Text("dmabuf")}});
+  NcclScenario scenario({{"mode", test::Text("dmabuf")}});
   EXPECT_THAT(
-      world.Complaints(),
+      scenario.Complaints(),
       ElementsAre("/etc/profile.d/60-spark-reconcile-nccl.sh: mode dmabuf cannot hold here: "
                   "no NVIDIA driver is loaded",
                   "/etc/spark-reconcile/nccl.env: mode dmabuf cannot hold here: no NVIDIA "
@@ -245,11 +248,11 @@ TEST(Nccl, DmabufThatCannotHoldBlocksTheFiles) {
 }
 
 TEST(Nccl, CheckRefusesWhatNeedsNoNode) {
-  NcclWorld world({{"env", Env({{"NCCL_IB_GID_INDEX", test::Number(3)},
-                                {"NCCL_NET_GDR_LEVEL", test::Number(5)},
-                                {"NCCL_TIMEOUT", test::Number(1800)}})}});
+  NcclScenario scenario({{"env", Env({{"NCCL_IB_GID_INDEX", test::Number(3)},
+                                      {"NCCL_NET_GDR_LEVEL", test::Number(5)},
+                                      {"NCCL_TIMEOUT", test::Number(1800)}})}});
   std::vector<std::string> said;
-  for (const Error& error : world.Check()) said.push_back(error.message + " | " + error.hint);
+  for (const Error& error : scenario.Check()) said.push_back(error.message + " | " + error.hint);
   EXPECT_THAT(
       said, ElementsAre(
                 "nccl.env: NCCL_IB_GID_INDEX: one index for all adapters, and each adapter's own "

@@ -3,7 +3,7 @@
 #include "plugins/netplan/netplan.h"
 #include "plugins/netplan/routes.h"
 #include "reconciler/base/mark.h"
-#include "tests/unit/plugins/pair_world.h"
+#include "tests/unit/plugins/pair_scenario.h"
 
 // What keeps the netplan plugin from changing anything.
 namespace reconciler::plugins::netplan {
@@ -14,187 +14,194 @@ using testing::StartsWith;
 constexpr const char* kNetplanFile = "/etc/netplan/60-spark-reconcile.yaml";
 constexpr const char* kRail0Port = "enp1s0f1np1";
 
-test::PairWorld WorldInConflict() {
-  test::PairWorld world;
-  world.facts.files[kNetplanFile] = Absent{};
-  return world;
+test::PairScenario WorldInConflict() {
+  test::PairScenario scenario;
+  scenario.facts.files[kNetplanFile] = Absent{};
+  return scenario;
 }
 
 // Of the file and of one link, when both say the same.
-std::string WhyBlocked(const test::PairWorld& world) {
-  const std::string file = world.Detail(Get(), kNetplanFile);
-  EXPECT_EQ(world.Detail(Get(), kRail0Port), file);
+std::string ExplainBlocked(const test::PairScenario& scenario) {
+  const std::string file = scenario.Detail(Get(), kNetplanFile);
+  EXPECT_EQ(scenario.Detail(Get(), kRail0Port), file);
   return file;
 }
 
 TEST(NetplanConflict, FileThatDoesNotParseBlocksEverything) {
-  test::PairWorld world = WorldInConflict();
-  world.AddFile("/etc/netplan/90-NM-1.yaml", "network:\n  ethernets: [\n");
-  EXPECT_THAT(WhyBlocked(world), StartsWith("blocked: /etc/netplan/90-NM-1.yaml:"));
-  EXPECT_THAT(WhyBlocked(world), testing::EndsWith("; netplan would refuse it as well"));
-  world.AddFile("/etc/netplan/90-NM-1.yaml", std::string(715, '\0'));
-  EXPECT_THAT(WhyBlocked(world), StartsWith("blocked: /etc/netplan/90-NM-1.yaml:1 is not valid: "));
+  test::PairScenario scenario = WorldInConflict();
+  scenario.AddFile("/etc/netplan/90-NM-1.yaml", "network:\n  ethernets: [\n");
+  EXPECT_THAT(ExplainBlocked(scenario), StartsWith("blocked: /etc/netplan/90-NM-1.yaml:"));
+  EXPECT_THAT(ExplainBlocked(scenario), testing::EndsWith("; netplan would refuse it as well"));
+  scenario.AddFile("/etc/netplan/90-NM-1.yaml", std::string(715, '\0'));
+  EXPECT_THAT(ExplainBlocked(scenario),
+              StartsWith("blocked: /etc/netplan/90-NM-1.yaml:1 is not valid: "));
 }
 
 TEST(NetplanConflict, UnreadableFileBlocksEverything) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.files["/etc/netplan/01-x.yaml"] = Unknown{"permission denied"};
-  EXPECT_EQ(WhyBlocked(world), "blocked: /etc/netplan/01-x.yaml cannot be read: permission denied");
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.files["/etc/netplan/01-x.yaml"] = Unknown{"permission denied"};
+  EXPECT_EQ(ExplainBlocked(scenario),
+            "blocked: /etc/netplan/01-x.yaml cannot be read: permission denied");
 }
 
 TEST(NetplanConflict, FileBelowRunThatHidesOursBlocksEverything) {
-  test::PairWorld world = WorldInConflict();
-  world.AddFile("/run/netplan/60-spark-reconcile.yaml", "network: {}\n");
-  EXPECT_EQ(WhyBlocked(world),
+  test::PairScenario scenario = WorldInConflict();
+  scenario.AddFile("/run/netplan/60-spark-reconcile.yaml", "network: {}\n");
+  EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: /run/netplan/60-spark-reconcile.yaml hides "
             "/etc/netplan/60-spark-reconcile.yaml: remove it");
 }
 
 TEST(NetplanConflict, OurOwnUnreadableFileBlocksTheLinksToo) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.files[kNetplanFile] = Unknown{"is a symbolic link"};
-  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "blocked: unknown: is a symbolic link");
-  EXPECT_EQ(world.Detail(Get(), kRail0Port),
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.files[kNetplanFile] = Unknown{"is a symbolic link"};
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "blocked: unknown: is a symbolic link");
+  EXPECT_EQ(scenario.Detail(Get(), kRail0Port),
             "blocked: /etc/netplan/60-spark-reconcile.yaml cannot be read: is a symbolic link");
 }
 
 TEST(NetplanConflict, FileInOurPlaceThatOthersWroteIsBlockedWithItsLinks) {
-  test::PairWorld world = WorldInConflict();
-  world.AddFile(kNetplanFile, "# somebody else\nnetwork: {version: 2}\n");
+  test::PairScenario scenario = WorldInConflict();
+  scenario.AddFile(kNetplanFile, "# somebody else\nnetwork: {version: 2}\n");
   const std::string why =
       "was not written by spark-reconcile: move it away, or take this out of the manifest";
-  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "blocked: " + why);
-  EXPECT_EQ(world.Detail(Get(), kRail0Port), std::string("blocked: ") + kNetplanFile + " " + why);
-  world.AddFile(kNetplanFile, OwnedFile("office", "network: {version: 2}\n"));
-  EXPECT_THAT(world.Detail(Get(), kNetplanFile),
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "blocked: " + why);
+  EXPECT_EQ(scenario.Detail(Get(), kRail0Port),
+            std::string("blocked: ") + kNetplanFile + " " + why);
+  scenario.AddFile(kNetplanFile, FormatOwnedFile("office", "network: {version: 2}\n"));
+  EXPECT_THAT(scenario.Detail(Get(), kNetplanFile),
               StartsWith("blocked: belongs to cluster 'office': "));
-  EXPECT_THAT(world.Detail(Get(), kRail0Port), StartsWith(std::string("blocked: ") + kNetplanFile +
-                                                          " belongs to cluster 'office': "));
+  EXPECT_THAT(
+      scenario.Detail(Get(), kRail0Port),
+      StartsWith(std::string("blocked: ") + kNetplanFile + " belongs to cluster 'office': "));
 }
 
 TEST(NetplanConflict, EditedFileOfOursIsDrift) {
-  test::PairWorld world = WorldInConflict();
-  world.AddFile(kNetplanFile, OwnedFile("homelab", "network: {version: 2}\n") + "# edited\n");
-  EXPECT_THAT(world.Detail(Get(), kNetplanFile), StartsWith("(+"));
+  test::PairScenario scenario = WorldInConflict();
+  scenario.AddFile(kNetplanFile,
+                   FormatOwnedFile("homelab", "network: {version: 2}\n") + "# edited\n");
+  EXPECT_THAT(scenario.Detail(Get(), kNetplanFile), StartsWith("(+"));
 }
 
 TEST(NetplanConflict, PortsThatNetworkManagerWouldNotLetGoOfAreNotTakenDown) {
   constexpr const char* kUnmanaged = "/etc/NetworkManager/conf.d/60-spark-reconcile.conf";
-  test::PairWorld world = WorldInConflict();
-  world.cluster.fabric.unused_cages = UnusedCages::kDown;
-  world.AddFile("/etc/netplan/01-network-manager-all.yaml",
-                "network:\n  version: 2\n  renderer: NetworkManager\n");
-  for (auto& [name, link] : world.facts.links) link.manager = LinkManager::kNetworkManager;
-  world.AddFile(kUnmanaged, "# somebody else\n");
+  test::PairScenario scenario = WorldInConflict();
+  scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
+  scenario.AddFile("/etc/netplan/01-network-manager-all.yaml",
+                   "network:\n  version: 2\n  renderer: NetworkManager\n");
+  for (auto& [name, link] : scenario.facts.links) link.manager = LinkManager::kNetworkManager;
+  scenario.AddFile(kUnmanaged, "# somebody else\n");
   const std::string why =
       "was not written by spark-reconcile: move it away, or take this out of the manifest";
-  EXPECT_EQ(world.Detail(Get(), kUnmanaged), "blocked: " + why);
-  EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"), std::string("blocked: ") + kUnmanaged + " " + why);
-  EXPECT_THAT(world.Detail(Get(), kRail0Port), testing::Not(StartsWith("blocked")));
-  world.cluster.fabric.unused_cages = UnusedCages::kIgnore;
-  EXPECT_THAT(world.Names(Get()), testing::Not(testing::Contains(kUnmanaged)));
+  EXPECT_EQ(scenario.Detail(Get(), kUnmanaged), "blocked: " + why);
+  EXPECT_EQ(scenario.Detail(Get(), "enp1s0f0np0"),
+            std::string("blocked: ") + kUnmanaged + " " + why);
+  EXPECT_THAT(scenario.Detail(Get(), kRail0Port), testing::Not(StartsWith("blocked")));
+  scenario.cluster.fabric.unused_cages = UnusedCages::kIgnore;
+  EXPECT_THAT(scenario.Names(Get()), testing::Not(testing::Contains(kUnmanaged)));
 }
 
 TEST(NetplanConflict, InterfaceOfTheSessionIsNeverTouched) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.session_interface = kRail0Port;
-  EXPECT_EQ(WhyBlocked(world), "blocked: enp1s0f1np1 carries this session and is never touched");
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.session_interface = kRail0Port;
+  EXPECT_EQ(ExplainBlocked(scenario),
+            "blocked: enp1s0f1np1 carries this session and is never touched");
 }
 
 TEST(NetplanConflict, UnusedInterfaceOfTheSessionIsNotTakenDown) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.session_interface = "enp1s0f0np0";
-  EXPECT_EQ(world.Detail(Get(), kRail0Port), "mtu 1500 → 9000, +192.168.177.1/24");
-  world.cluster.fabric.unused_cages = UnusedCages::kDown;
-  EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"),
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.session_interface = "enp1s0f0np0";
+  EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "mtu 1500 → 9000, +192.168.177.1/24");
+  scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
+  EXPECT_EQ(scenario.Detail(Get(), "enp1s0f0np0"),
             "blocked: enp1s0f0np0 carries this session and is never touched");
 }
 
 TEST(NetplanConflict, InterfaceOfTheManagementAddressIsNeverTouched) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.session_address = "";  // the controller's own machine
-  world.facts.session_interface = "";
-  world.facts.links[kRail0Port].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
-  EXPECT_EQ(WhyBlocked(world),
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.session_address = "";  // the controller's own machine
+  scenario.facts.session_interface = "";
+  scenario.facts.links[kRail0Port].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
+  EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: enp1s0f1np1 holds the management address 192.168.1.21 and is never touched");
 }
 
 TEST(NetplanConflict, InterfaceOfTheDefaultRouteIsNeverTouched) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.values["netplan.default_route"] = "enp1s0f1np1 wlP9s9";
-  EXPECT_EQ(WhyBlocked(world),
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.values["netplan.default_route"] = "enp1s0f1np1 wlP9s9";
+  EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: enp1s0f1np1 carries the default route and is never touched");
 }
 
 TEST(NetplanConflict, WhatLeadsToTheNodeMustBeKnown) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.session_interface = "";
-  EXPECT_EQ(WhyBlocked(world),
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.session_interface = "";
+  EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: cannot tell which interface leads to this node: none holds 192.168.1.21, the "
             "address of this session");
-  world = WorldInConflict();
-  world.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
-  EXPECT_EQ(WhyBlocked(world),
+  scenario = WorldInConflict();
+  scenario.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
+  EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: cannot tell which interface leads to this node: ip route failed: exit 124");
 }
 
 TEST(NetplanConflict, UnknownLinksBlockInsteadOfChanging) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.links.clear();
-  world.facts.values["host.links"] = Unknown{"ip gave no answer in 5 s"};
-  EXPECT_EQ(world.Detail(Get(), kNetplanFile),
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.links.clear();
+  scenario.facts.values["host.links"] = Unknown{"ip gave no answer in 5 s"};
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile),
             "blocked: cannot tell which interface leads to this node: ip gave no answer in 5 s");
-  EXPECT_EQ(world.Detail(Get(), kRail0Port), "blocked: unknown: ip gave no answer in 5 s");
+  EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "blocked: unknown: ip gave no answer in 5 s");
 }
 
 TEST(NetplanConflict, MissingInterfaceIsBlockedByItself) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.links.erase(kRail0Port);
-  EXPECT_EQ(world.Detail(Get(), kRail0Port), "blocked: this node has no such interface");
-  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
-  EXPECT_EQ(test::Lines(world.Find(Get(), kNetplanFile).triggers).back(),
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.links.erase(kRail0Port);
+  EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "blocked: this node has no such interface");
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
+  EXPECT_EQ(test::Lines(scenario.Find(Get(), kNetplanFile).triggers).back(),
             "networkctl reconfigure enP2p1s0f1np1");
 }
 
 TEST(NetplanConflict, NodeWithoutAnyOfItsPortsGetsNoFile) {
-  test::PairWorld world = WorldInConflict();
-  for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) world.facts.links.erase(netdev);
-  world.cluster.fabric.unused_cages = UnusedCages::kDown;
+  test::PairScenario scenario = WorldInConflict();
+  for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) scenario.facts.links.erase(netdev);
+  scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
   const std::string why =
       "blocked: this node has no enp1s0f1np1 and no enP2p1s0f1np1: plug the cable in (ports "
       "without one may be powered down), or name another cage in the manifest";
-  EXPECT_EQ(world.Detail(Get(), kNetplanFile), why);
-  EXPECT_EQ(world.Detail(Get(), kRail0Port), "blocked: this node has no such interface");
-  EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"), why);  // its activation would need the file
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), why);
+  EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "blocked: this node has no such interface");
+  EXPECT_EQ(scenario.Detail(Get(), "enp1s0f0np0"), why);  // its activation would need the file
 }
 
 TEST(NetplanConflict, PortWithAnotherNameIsNotTakenForACableThatIsOut) {
-  test::PairWorld world = WorldInConflict();
-  for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) world.facts.links.erase(netdev);
-  world.facts.values["host.pci.0000:01:00.1"] = "eth3";
-  world.facts.values["host.pci.0002:01:00.1"] = "";
-  EXPECT_EQ(world.Detail(Get(), kNetplanFile),
+  test::PairScenario scenario = WorldInConflict();
+  for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) scenario.facts.links.erase(netdev);
+  scenario.facts.values["host.pci.0000:01:00.1"] = "eth3";
+  scenario.facts.values["host.pci.0002:01:00.1"] = "";
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile),
             "blocked: this node has no enp1s0f1np1 and no enP2p1s0f1np1: its PCI function "
             "0000:01:00.1 is eth3, its PCI function 0002:01:00.1 has no driver: describe it in "
             "hardware of the manifest");
 }
 
 TEST(NetplanConflict, MissingMtuIsUnknown) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.links[kRail0Port].mtu = 0;
-  EXPECT_EQ(world.Detail(Get(), kRail0Port), "blocked: unknown: ip shows no mtu for it");
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.links[kRail0Port].mtu = 0;
+  EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "blocked: unknown: ip shows no mtu for it");
 }
 
 TEST(NetplanConflict, PortOfAnotherManagerThanNetplansIsLeftAlone) {
-  test::PairWorld world = WorldInConflict();
-  world.facts.links[kRail0Port].manager = LinkManager::kNetworkManager;
-  EXPECT_EQ(WhyBlocked(world),
+  test::PairScenario scenario = WorldInConflict();
+  scenario.facts.links[kRail0Port].manager = LinkManager::kNetworkManager;
+  EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: NetworkManager manages enp1s0f1np1, but no netplan file says 'renderer: "
             "NetworkManager'");
-  world.facts.links[kRail0Port].manager = LinkManager::kNetworkd;
-  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
-  world.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
-  EXPECT_EQ(WhyBlocked(world),
+  scenario.facts.links[kRail0Port].manager = LinkManager::kNetworkd;
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
+  scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: systemd-networkd manages enp1s0f1np1, but netplan would give it to "
             "NetworkManager");
 }
@@ -231,10 +238,10 @@ TEST(NetplanConflict, DefaultRoutesAreTheDefaultOnesAmongAllAndTheRestAreNetwork
 }
 
 TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
-  test::PairWorld world = WorldInConflict();
+  test::PairScenario scenario = WorldInConflict();
   const auto with = [&](const std::string& routes) {
-    world.facts.values["netplan.routes"] = routes;
-    return WhyBlocked(world);
+    scenario.facts.values["netplan.routes"] = routes;
+    return ExplainBlocked(scenario);
   };
   EXPECT_EQ(with("172.17.0.0/16 docker0\n192.168.176.0/20 wlP9s9"),
             "blocked: fabric subnet 192.168.177.0/24 overlaps 192.168.176.0/20, which this node "
@@ -247,12 +254,12 @@ TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
 }
 
 TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesAreInNobodysWay) {
-  test::PairWorld world = WorldInConflict();
+  test::PairScenario scenario = WorldInConflict();
   // Yesterday's cage, a port of today's, the other rail's, and what VPN clients write.
-  world.facts.values["netplan.routes"] =
+  scenario.facts.values["netplan.routes"] =
       "128.0.0.0/1 tun0\n192.168.177.0/24 enp1s0f0np0\n192.168.177.0/24 enp1s0f1np1\n"
       "192.168.178.0/24 enp1s0f1np1";
-  EXPECT_EQ(world.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
 }
 
 }  // namespace

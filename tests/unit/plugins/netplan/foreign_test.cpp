@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "plugins/netplan/netplan.h"
-#include "tests/unit/plugins/pair_world.h"
+#include "tests/unit/plugins/pair_scenario.h"
 
 // Netplan files that are not ours: what they claim, and what the plan advises.
 namespace reconciler::plugins::netplan {
@@ -16,74 +16,74 @@ constexpr const char* kOurFile = "/etc/netplan/60-spark-reconcile.yaml";
 constexpr const char* kPort0 = "enp1s0f1np1";
 const std::vector<std::string> kBoth = {"enp1s0f1np1", "enP2p1s0f1np1"};
 
-test::PairWorld WorldWithForeignFile() {
-  test::PairWorld world;
-  world.facts.files[kOurFile] = Absent{};
-  return world;
+test::PairScenario WorldWithForeignFile() {
+  test::PairScenario scenario;
+  scenario.facts.files[kOurFile] = Absent{};
+  return scenario;
 }
 
 std::vector<std::string> Claimed(const std::string& yaml) {
-  test::PairWorld world = WorldWithForeignFile();
-  world.AddFile("/etc/netplan/70-x.yaml", yaml);
-  const ForeignTree tree = ReadForeignTree(world.facts, kBoth);
+  test::PairScenario scenario = WorldWithForeignFile();
+  scenario.AddFile("/etc/netplan/70-x.yaml", yaml);
+  const ForeignTree tree = ReadForeignTree(scenario.facts, kBoth);
   EXPECT_EQ(tree.unclear, "");
   return tree.claims.empty() ? std::vector<std::string>() : tree.claims[0].netdevs;
 }
 
-Renderer RendererOf(const std::vector<std::pair<std::string, std::string>>& files) {
-  test::PairWorld world = WorldWithForeignFile();
+Renderer FindRenderer(const std::vector<std::pair<std::string, std::string>>& files) {
+  test::PairScenario scenario = WorldWithForeignFile();
   for (const auto& [path, renderer] : files) {
-    world.AddFile(path, "network: {version: 2, renderer: " + renderer + "}\n");
+    scenario.AddFile(path, "network: {version: 2, renderer: " + renderer + "}\n");
   }
-  return ReadForeignTree(world.facts, kBoth).renderer;
+  return ReadForeignTree(scenario.facts, kBoth).renderer;
 }
 
 TEST(NetplanForeign, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
-  test::PairWorld world = WorldWithForeignFile();
+  test::PairScenario scenario = WorldWithForeignFile();
   const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
-  world.AddFile(path,
-                "network: {ethernets: {enp1s0f1np1: {addresses: [10.100.16.1/24]},\n"
-                "  enP2p1s0f1np1: {addresses: [10.100.17.1/24]}}}\n");
+  scenario.AddFile(path,
+                   "network: {ethernets: {enp1s0f1np1: {addresses: [10.100.16.1/24]},\n"
+                   "  enP2p1s0f1np1: {addresses: [10.100.17.1/24]}}}\n");
   const std::string why =
       "configures enp1s0f1np1, enP2p1s0f1np1 (probably written by NVIDIA Sync): move it away or "
       "take them out of it, then plan again";
-  EXPECT_EQ(world.Detail(Get(), path), "blocked: " + why);
-  EXPECT_EQ(world.Detail(Get(), kOurFile), "blocked: " + path + " " + why);
-  EXPECT_EQ(world.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
-  EXPECT_THAT(Diff(world.Find(Get(), path), "netplan")->actions, IsEmpty());
+  EXPECT_EQ(scenario.Detail(Get(), path), "blocked: " + why);
+  EXPECT_EQ(scenario.Detail(Get(), kOurFile), "blocked: " + path + " " + why);
+  EXPECT_EQ(scenario.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
+  EXPECT_THAT(Diff(scenario.Find(Get(), path), "netplan")->actions, IsEmpty());
 }
 
 TEST(NetplanForeign, ForeignFileIsShownEvenWhileEverythingHolds) {
-  test::PairWorld world = WorldWithForeignFile();
+  test::PairScenario scenario = WorldWithForeignFile();
   const std::string path = "/etc/netplan/99-fastlink.yaml";
-  world.facts.files[kOurFile] = world.File(Get(), kOurFile);
-  world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
-  EXPECT_EQ(world.Detail(Get(), kOurFile), "holds");
+  scenario.facts.files[kOurFile] = scenario.File(Get(), kOurFile);
+  scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
+  EXPECT_EQ(scenario.Detail(Get(), kOurFile), "holds");
   EXPECT_EQ(
-      world.Detail(Get(), path),
+      scenario.Detail(Get(), path),
       "blocked: configures enp1s0f1np1: move it away or take them out of it, then plan again");
 }
 
 TEST(NetplanForeign, OnlyPortsThatTheForeignFileNamesAreSaidToBeConfiguredByIt) {
-  test::PairWorld world = WorldWithForeignFile();
+  test::PairScenario scenario = WorldWithForeignFile();
   const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
-  world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
-  EXPECT_EQ(world.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
-  EXPECT_EQ(world.Detail(Get(), "enP2p1s0f1np1"),
+  scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
+  EXPECT_EQ(scenario.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
+  EXPECT_EQ(scenario.Detail(Get(), "enP2p1s0f1np1"),
             "blocked: nothing is written here while " + path + " configures enp1s0f1np1");
 }
 
 TEST(NetplanForeign, FileOfThePortThatLeadsToTheNodeIsNotToBeMoved) {
   const std::string path = "/etc/netplan/01-management.yaml";
-  test::PairWorld world = WorldWithForeignFile();
-  world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {addresses: [192.168.1.21/24]}}}\n");
-  world.facts.session_interface = kPort0;
-  EXPECT_EQ(world.Detail(Get(), path),
+  test::PairScenario scenario = WorldWithForeignFile();
+  scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {addresses: [192.168.1.21/24]}}}\n");
+  scenario.facts.session_interface = kPort0;
+  EXPECT_EQ(scenario.Detail(Get(), path),
             "blocked: configures enp1s0f1np1: enp1s0f1np1 carries this session, so leave the file "
             "as it is; the manifest must name another cage or address");
-  world.facts.session_address = world.facts.session_interface = "";
-  world.facts.links[kPort0].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
-  EXPECT_EQ(world.Detail(Get(), path),
+  scenario.facts.session_address = scenario.facts.session_interface = "";
+  scenario.facts.links[kPort0].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
+  EXPECT_EQ(scenario.Detail(Get(), path),
             "blocked: configures enp1s0f1np1: enp1s0f1np1 holds the management address "
             "192.168.1.21, so leave the file as it is; the manifest must name another cage or "
             "address");
@@ -91,31 +91,31 @@ TEST(NetplanForeign, FileOfThePortThatLeadsToTheNodeIsNotToBeMoved) {
 
 TEST(NetplanForeign, FileThatAlsoNamesAnInterfaceThatLeadsToTheNodeIsNotToBeMoved) {
   const std::string path = "/etc/netplan/50-cloud-init.yaml";
-  test::PairWorld world = WorldWithForeignFile();
-  world.AddFile(path, "network: {ethernets: {enP7s7: {dhcp4: true}, enp1s0f1np1: {}}}\n");
-  EXPECT_EQ(world.Detail(Get(), path),
+  test::PairScenario scenario = WorldWithForeignFile();
+  scenario.AddFile(path, "network: {ethernets: {enP7s7: {dhcp4: true}, enp1s0f1np1: {}}}\n");
+  EXPECT_EQ(scenario.Detail(Get(), path),
             "blocked: configures enp1s0f1np1 (probably written by cloud-init): take enp1s0f1np1 "
             "out of it but leave enP7s7, which carries this session, then plan again");
 }
 
 TEST(NetplanForeign, NoForeignFileIsToBeMovedWhileWhatLeadsToTheNodeIsUnknown) {
   const std::string path = "/etc/netplan/99-x.yaml";
-  test::PairWorld world = WorldWithForeignFile();
-  world.AddFile(path, "network: {ethernets: {enp1s0f1np1: {}}}\n");
-  world.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
-  EXPECT_EQ(world.Detail(Get(), path),
+  test::PairScenario scenario = WorldWithForeignFile();
+  scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {}}}\n");
+  scenario.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
+  EXPECT_EQ(scenario.Detail(Get(), path),
             "blocked: configures enp1s0f1np1; leave it as it is: cannot tell which interface leads "
             "to this node: ip route failed: exit 124");
 }
 
 TEST(NetplanForeign, OwnersAreGuessedFromTheFilesName) {
-  EXPECT_EQ(ProbableOwner("/etc/netplan/99-nvidia-sync-cluster.yaml"), "NVIDIA Sync");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/40-cx7.yaml"), "NVIDIA's spark_cluster_setup or sparkrun");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/90-NM-626dd384.yaml"),
+  EXPECT_EQ(GuessOwner("/etc/netplan/99-nvidia-sync-cluster.yaml"), "NVIDIA Sync");
+  EXPECT_EQ(GuessOwner("/etc/netplan/40-cx7.yaml"), "NVIDIA's spark_cluster_setup or sparkrun");
+  EXPECT_EQ(GuessOwner("/etc/netplan/90-NM-626dd384.yaml"),
             "NetworkManager, for nmcli or the desktop");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/50-cloud-init.yaml"), "cloud-init");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/00-installer-config.yaml"), "the installer");
-  EXPECT_EQ(ProbableOwner("/etc/netplan/99-fastlink.yaml"), "");
+  EXPECT_EQ(GuessOwner("/etc/netplan/50-cloud-init.yaml"), "cloud-init");
+  EXPECT_EQ(GuessOwner("/etc/netplan/00-installer-config.yaml"), "the installer");
+  EXPECT_EQ(GuessOwner("/etc/netplan/99-fastlink.yaml"), "");
 }
 
 TEST(NetplanForeign, EveryWayToNameAnInterfaceCounts) {
@@ -144,15 +144,16 @@ TEST(NetplanForeign, OtherInterfacesDoNotCount) {
 }
 
 TEST(NetplanForeign, LastRendererInTheOrderOfFileNamesWins) {
-  EXPECT_EQ(RendererOf({}), Renderer::kNetworkd);
-  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml", "NetworkManager"}}), Renderer::kNetworkManager);
-  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml", "NetworkManager"},
-                        {"/lib/netplan/99-z.yaml", "networkd"}}),
+  EXPECT_EQ(FindRenderer({}), Renderer::kNetworkd);
+  EXPECT_EQ(FindRenderer({{"/etc/netplan/01-a.yaml", "NetworkManager"}}),
+            Renderer::kNetworkManager);
+  EXPECT_EQ(FindRenderer({{"/etc/netplan/01-a.yaml", "NetworkManager"},
+                          {"/lib/netplan/99-z.yaml", "networkd"}}),
             Renderer::kNetworkd);
-  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml", "NetworkManager"},
-                        {"/run/netplan/01-a.yaml", "networkd"}}),
+  EXPECT_EQ(FindRenderer({{"/etc/netplan/01-a.yaml", "NetworkManager"},
+                          {"/run/netplan/01-a.yaml", "networkd"}}),
             Renderer::kNetworkd);
-  EXPECT_EQ(RendererOf({{"/etc/netplan/01-a.yaml.bak", "NetworkManager"}}), Renderer::kNetworkd);
+  EXPECT_EQ(FindRenderer({{"/etc/netplan/01-a.yaml.bak", "NetworkManager"}}), Renderer::kNetworkd);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "plugins/netplan/render.h"
 #include "reconciler/base/mark.h"
-#include "tests/unit/plugins/pair_world.h"
+#include "tests/unit/plugins/pair_scenario.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
@@ -40,87 +40,88 @@ constexpr const char* kPorts =
     "      mtu: 9000\n"
     "      optional: true\n";
 
-test::PairWorld World() {
-  test::PairWorld world;
-  world.facts.files[kFile] = Absent{};
-  world.facts.files[kUnmanaged] = Absent{};
-  world.AddFile("/etc/netplan/01-management.yaml",
-                "network:\n  version: 2\n  renderer: networkd\n  ethernets:\n"
-                "    enP7s7: {addresses: [192.168.1.21/24]}\n");
-  return world;
+test::PairScenario Scenario() {
+  test::PairScenario scenario;
+  scenario.facts.files[kFile] = Absent{};
+  scenario.facts.files[kUnmanaged] = Absent{};
+  scenario.AddFile("/etc/netplan/01-management.yaml",
+                   "network:\n  version: 2\n  renderer: networkd\n  ethernets:\n"
+                   "    enP7s7: {addresses: [192.168.1.21/24]}\n");
+  return scenario;
 }
 
-test::PairWorld NetworkManagerWorld() {
-  test::PairWorld world = World();
-  world.AddFile("/lib/netplan/00-network-manager-all.yaml",
-                "network:\n  version: 2\n  renderer: NetworkManager\n");
-  world.AddFile("/etc/netplan/01-management.yaml",
-                "network:\n  version: 2\n  ethernets: {enP7s7: {dhcp4: true}}\n");
-  for (auto& [name, link] : world.facts.links) link.manager = LinkManager::kNetworkManager;
-  return world;
+test::PairScenario NetworkManagerScenario() {
+  test::PairScenario scenario = Scenario();
+  scenario.AddFile("/lib/netplan/00-network-manager-all.yaml",
+                   "network:\n  version: 2\n  renderer: NetworkManager\n");
+  scenario.AddFile("/etc/netplan/01-management.yaml",
+                   "network:\n  version: 2\n  ethernets: {enP7s7: {dhcp4: true}}\n");
+  for (auto& [name, link] : scenario.facts.links) link.manager = LinkManager::kNetworkManager;
+  return scenario;
 }
 
 // The node as a successful apply leaves it.
-test::PairWorld Applied(test::PairWorld world) {
-  world.facts.files[kFile] = world.File(Get(), kFile);
-  for (const RailPort& port : world.fabric.ports["spark-1"]) {
-    LinkFact& link = world.facts.links[port.netdev];
+test::PairScenario Applied(test::PairScenario scenario) {
+  scenario.facts.files[kFile] = scenario.File(Get(), kFile);
+  for (const RailPort& port : scenario.fabric.ports["spark-1"]) {
+    LinkFact& link = scenario.facts.links[port.netdev];
     link.mtu = 9000;
     link.ipv4 = {port.address};
     link.ipv6 = {"fe80::1/64"};
   }
-  return world;
+  return scenario;
 }
 
 TEST(Netplan, FileHoldsBothTwinsAndNoRenderer) {
-  EXPECT_EQ(World().File(Get(), kFile),
-            (FileState{.content = OwnedFile("homelab", kPorts), .mode = 0600}));
+  EXPECT_EQ(Scenario().File(Get(), kFile),
+            (FileState{.content = FormatOwnedFile("homelab", kPorts), .mode = 0600}));
 }
 
 TEST(Netplan, FileAndLiveStateAreSeparateResources) {
-  EXPECT_THAT(World().Names(Get()), ElementsAre(kFile, kRail0, kRail1));
-  EXPECT_EQ(World().Detail(Get(), kFile), "(0600, 21 lines)");
-  EXPECT_EQ(World().Detail(Get(), kRail0), "mtu 1500 → 9000, +192.168.177.1/24");
+  EXPECT_THAT(Scenario().Names(Get()), ElementsAre(kFile, kRail0, kRail1));
+  EXPECT_EQ(Scenario().Detail(Get(), kFile), "(0600, 21 lines)");
+  EXPECT_EQ(Scenario().Detail(Get(), kRail0), "mtu 1500 → 9000, +192.168.177.1/24");
 }
 
 TEST(Netplan, NothingDiffersAfterApply) {
-  for (const test::PairWorld& world : {Applied(World()), Applied(NetworkManagerWorld())}) {
-    for (const Resource& resource : world.Resources(Get())) {
+  for (const test::PairScenario& scenario :
+       {Applied(Scenario()), Applied(NetworkManagerScenario())}) {
+    for (const Resource& resource : scenario.Resources(Get())) {
       EXPECT_EQ(Diff(resource, "netplan"), std::nullopt) << resource.name;
     }
   }
 }
 
 TEST(Netplan, DriftOfEachLiveValueIsADifferenceAndNothingElseIsNamed) {
-  test::PairWorld world = Applied(World());
-  LinkFact& link = world.facts.links[kRail0];
+  test::PairScenario scenario = Applied(Scenario());
+  LinkFact& link = scenario.facts.links[kRail0];
   const LinkFact good = link;
   link.mtu = 1500;
-  EXPECT_EQ(world.Detail(Get(), kRail0), "mtu 1500 → 9000");
+  EXPECT_EQ(scenario.Detail(Get(), kRail0), "mtu 1500 → 9000");
   link = good;
   link.ipv4.insert(link.ipv4.begin(), *ParseIpv4Prefix("10.9.9.9/24"));
-  EXPECT_EQ(world.Detail(Get(), kRail0), "-10.9.9.9/24");
+  EXPECT_EQ(scenario.Detail(Get(), kRail0), "-10.9.9.9/24");
   link = good;
   link.admin_up = link.carrier = false;
-  EXPECT_EQ(world.Detail(Get(), kRail0), "down → up");
+  EXPECT_EQ(scenario.Detail(Get(), kRail0), "down → up");
   link = LinkFact{.mtu = 1500};
-  EXPECT_EQ(world.Detail(Get(), kRail0), "down → up, mtu 1500 → 9000, +192.168.177.1/24");
+  EXPECT_EQ(scenario.Detail(Get(), kRail0), "down → up, mtu 1500 → 9000, +192.168.177.1/24");
 }
 
 TEST(Netplan, MissingCarrierIsNoChange) {
-  for (test::PairWorld world : {Applied(World()), Applied(NetworkManagerWorld())}) {
-    world.facts.links[kRail0].carrier = false;
-    world.facts.links[kRail0].ipv4.clear();
-    EXPECT_EQ(world.Detail(Get(), kRail0), "holds");
+  for (test::PairScenario scenario : {Applied(Scenario()), Applied(NetworkManagerScenario())}) {
+    scenario.facts.links[kRail0].carrier = false;
+    scenario.facts.links[kRail0].ipv4.clear();
+    EXPECT_EQ(scenario.Detail(Get(), kRail0), "holds");
   }
 }
 
 TEST(Netplan, WithoutACarrierOnlyNetworkdCanSetTheMtu) {
-  test::PairWorld world = Applied(World());
-  world.facts.links[kRail0].carrier = false;
-  world.facts.links[kRail0].mtu = 1500;
-  EXPECT_EQ(world.Detail(Get(), kRail0), "mtu 1500 → 9000");
-  test::PairWorld other = Applied(NetworkManagerWorld());
+  test::PairScenario scenario = Applied(Scenario());
+  scenario.facts.links[kRail0].carrier = false;
+  scenario.facts.links[kRail0].mtu = 1500;
+  EXPECT_EQ(scenario.Detail(Get(), kRail0), "mtu 1500 → 9000");
+  test::PairScenario other = Applied(NetworkManagerScenario());
   other.facts.links[kRail0].carrier = false;
   other.facts.links[kRail0].mtu = 1500;
   EXPECT_EQ(other.Detail(Get(), kRail0), "holds");
@@ -128,7 +129,7 @@ TEST(Netplan, WithoutACarrierOnlyNetworkdCanSetTheMtu) {
 
 TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
   EXPECT_THAT(
-      test::Lines(World().Find(Get(), kFile).triggers),
+      test::Lines(Scenario().Find(Get(), kFile).triggers),
       ElementsAre("rm -rf /run/spark-reconcile/netplan",
                   "mkdir -p -m 0700 /run/spark-reconcile/netplan",
                   "mkdir -p -m 0755 /etc/netplan /run/netplan",
@@ -149,7 +150,7 @@ TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
 
 TEST(Netplan, NetworkManagerActivationTouchesOurInterfacesOnly) {
   const std::vector<std::string> lines =
-      test::Lines(NetworkManagerWorld().Find(Get(), kFile).triggers);
+      test::Lines(NetworkManagerScenario().Find(Get(), kFile).triggers);
   ASSERT_EQ(lines.size(), 11U);
   EXPECT_EQ(lines[3],
             "cp -rp --parents -t /run/spark-reconcile/netplan -- "
@@ -162,82 +163,83 @@ TEST(Netplan, NetworkManagerActivationTouchesOurInterfacesOnly) {
 }
 
 TEST(Netplan, LinkActivationIsThatOfTheFileForOneInterface) {
-  const test::PairWorld world = World();
-  std::vector<RunCommand> file = world.Find(Get(), kFile).triggers;
-  const std::vector<RunCommand> link = world.Find(Get(), kRail1).triggers;
+  const test::PairScenario scenario = Scenario();
+  std::vector<RunCommand> file = scenario.Find(Get(), kFile).triggers;
+  const std::vector<RunCommand> link = scenario.Find(Get(), kRail1).triggers;
   file.erase(file.end() - 2);  // of the other rail
   EXPECT_EQ(link, file);
 }
 
 TEST(Netplan, NetworkManagerIsNotAskedToActivateAPortWithoutCarrier) {
-  test::PairWorld world = NetworkManagerWorld();
-  world.facts.links[kRail0].carrier = false;
-  for (const std::string& line : test::Lines(world.Find(Get(), kFile).triggers)) {
+  test::PairScenario scenario = NetworkManagerScenario();
+  scenario.facts.links[kRail0].carrier = false;
+  for (const std::string& line : test::Lines(scenario.Find(Get(), kFile).triggers)) {
     EXPECT_THAT(line, Not(HasSubstr("connection up id netplan-enp1s0f1np1")));
   }
-  world.facts.links[kRail0].admin_up = false;  // a port that is down shows no carrier
-  EXPECT_THAT(test::Lines(world.Find(Get(), kFile).triggers),
+  scenario.facts.links[kRail0].admin_up = false;  // a port that is down shows no carrier
+  EXPECT_THAT(test::Lines(scenario.Find(Get(), kFile).triggers),
               testing::Contains(HasSubstr("connection up id netplan-enp1s0f1np1")));
 }
 
 TEST(Netplan, UndoPutsLiveValuesBack) {
-  test::PairWorld world = World();
-  world.facts.links[kRail0].ipv4 = {*ParseIpv4Prefix("10.0.0.1/30")};
+  test::PairScenario scenario = Scenario();
+  scenario.facts.links[kRail0].ipv4 = {*ParseIpv4Prefix("10.0.0.1/30")};
   EXPECT_THAT(
-      test::Lines(world.Find(Get(), kRail0).undo),
+      test::Lines(scenario.Find(Get(), kRail0).revert),
       ElementsAre("ip link set dev enp1s0f1np1 mtu 1500", "ip -4 address flush dev enp1s0f1np1",
                   "ip address replace 10.0.0.1/30 broadcast + dev enp1s0f1np1",
                   "ip link set dev enp1s0f1np1 up"));
 }
 
 TEST(Netplan, UnusedCagesAreLeftAloneUnlessTheManifestWantsThemDown) {
-  test::PairWorld world = World();
-  world.cluster.fabric.unused_cages = UnusedCages::kDown;
-  EXPECT_THAT(world.Names(Get()),
+  test::PairScenario scenario = Scenario();
+  scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
+  EXPECT_THAT(scenario.Names(Get()),
               ElementsAre(kFile, kRail0, kRail1, "enp1s0f0np0", "enP2p1s0f0np0"));
-  EXPECT_EQ(world.Detail(Get(), "enp1s0f0np0"), "up → down");
-  EXPECT_THAT(world.File(Get(), kFile).content, testing::EndsWith("    enP2p1s0f0np0:\n"
-                                                                  "      dhcp4: false\n"
-                                                                  "      dhcp6: false\n"
-                                                                  "      accept-ra: false\n"
-                                                                  "      link-local: []\n"
-                                                                  "      optional: true\n"
-                                                                  "      activation-mode: off\n"));
-  EXPECT_THAT(test::Lines(world.Find(Get(), "enp1s0f0np0").triggers),
+  EXPECT_EQ(scenario.Detail(Get(), "enp1s0f0np0"), "up → down");
+  EXPECT_THAT(scenario.File(Get(), kFile).content,
+              testing::EndsWith("    enP2p1s0f0np0:\n"
+                                "      dhcp4: false\n"
+                                "      dhcp6: false\n"
+                                "      accept-ra: false\n"
+                                "      link-local: []\n"
+                                "      optional: true\n"
+                                "      activation-mode: off\n"));
+  EXPECT_THAT(test::Lines(scenario.Find(Get(), "enp1s0f0np0").triggers),
               testing::Contains("networkctl reconfigure enp1s0f0np0"));
 }
 
 TEST(Netplan, NetworkManagerLetsGoOfPortsThatStayDown) {
-  test::PairWorld world = NetworkManagerWorld();
-  world.cluster.fabric.unused_cages = UnusedCages::kDown;
-  EXPECT_THAT(world.Names(Get()),
+  test::PairScenario scenario = NetworkManagerScenario();
+  scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
+  EXPECT_THAT(scenario.Names(Get()),
               ElementsAre(kFile, kUnmanaged, kRail0, kRail1, "enp1s0f0np0", "enP2p1s0f0np0"));
-  EXPECT_EQ(world.File(Get(), kFile).content, OwnedFile("homelab", kPorts));
-  EXPECT_EQ(world.File(Get(), kUnmanaged).content,
-            OwnedFile("homelab",
-                      "[keyfile]\nunmanaged-devices+=interface-name:enp1s0f0np0;"
-                      "interface-name:enP2p1s0f0np0;\n"));
-  EXPECT_THAT(test::Lines(world.Find(Get(), kUnmanaged).triggers),
+  EXPECT_EQ(scenario.File(Get(), kFile).content, FormatOwnedFile("homelab", kPorts));
+  EXPECT_EQ(scenario.File(Get(), kUnmanaged).content,
+            FormatOwnedFile("homelab",
+                            "[keyfile]\nunmanaged-devices+=interface-name:enp1s0f0np0;"
+                            "interface-name:enP2p1s0f0np0;\n"));
+  EXPECT_THAT(test::Lines(scenario.Find(Get(), kUnmanaged).triggers),
               ElementsAre("nmcli general reload conf"));
-  const Resource link = world.Find(Get(), "enp1s0f0np0");
+  const Resource link = scenario.Find(Get(), "enp1s0f0np0");
   EXPECT_THAT(test::Lines(link.apply), ElementsAre("ip link set dev enp1s0f0np0 down"));
-  EXPECT_THAT(test::Lines(link.undo), ElementsAre("ip link set dev enp1s0f0np0 up"));
+  EXPECT_THAT(test::Lines(link.revert), ElementsAre("ip link set dev enp1s0f0np0 up"));
 }
 
 TEST(Netplan, PortsAreGivenBackToNetworkManagerByOurOwnFileOnly) {
-  test::PairWorld world = NetworkManagerWorld();
-  world.AddFile(kUnmanaged, "[keyfile]\nunmanaged-devices=none\n");
-  EXPECT_THAT(world.Names(Get()), ElementsAre(kFile, kRail0, kRail1));
-  world.AddFile(kUnmanaged, OwnedFile("homelab", "[keyfile]\n"));
-  EXPECT_EQ(world.Detail(Get(), kUnmanaged), "(0600, 3 lines)");
-  EXPECT_TRUE(std::holds_alternative<Absent>(world.Find(Get(), kUnmanaged).desired));
+  test::PairScenario scenario = NetworkManagerScenario();
+  scenario.AddFile(kUnmanaged, "[keyfile]\nunmanaged-devices=none\n");
+  EXPECT_THAT(scenario.Names(Get()), ElementsAre(kFile, kRail0, kRail1));
+  scenario.AddFile(kUnmanaged, FormatOwnedFile("homelab", "[keyfile]\n"));
+  EXPECT_EQ(scenario.Detail(Get(), kUnmanaged), "(0600, 3 lines)");
+  EXPECT_TRUE(std::holds_alternative<Absent>(scenario.Find(Get(), kUnmanaged).desired));
 }
 
 TEST(Netplan, NodeWithoutPortsIsNeitherReadNorChanged) {
-  test::PairWorld world = World();
-  world.fabric.ports.clear();
-  EXPECT_THAT(world.Resources(Get()), IsEmpty());
-  EXPECT_TRUE(Get().probe(world.cluster, world.fabric, world.cluster.nodes[0]).empty());
+  test::PairScenario scenario = Scenario();
+  scenario.fabric.ports.clear();
+  EXPECT_THAT(scenario.Resources(Get()), IsEmpty());
+  EXPECT_TRUE(Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]).empty());
 }
 
 TEST(Netplan, NamesThatYamlWouldTakeForSomethingElseAreQuoted) {
@@ -249,35 +251,36 @@ TEST(Netplan, NamesThatYamlWouldTakeForSomethingElseAreQuoted) {
                                                         {"a\"\n2", "\"a\\\"\\n2\""},
                                                         {"eth0.5", "\"eth0.5\""},
                                                         {"\xff", "\"\\ufffd\""}}) {
-    EXPECT_THAT(NetplanBody({}, {netdev}), HasSubstr("ethernets:\n    " + key + ":\n"));
+    EXPECT_THAT(FormatNetplan({}, {netdev}), HasSubstr("ethernets:\n    " + key + ":\n"));
   }
 }
 
-Change Judged(const test::PairWorld& world, Change change) {
-  const ClusterFacts all{.nodes = {{world.facts.node, world.facts}}};
-  Get().judge_release({world.cluster, world.fabric, world.cluster.nodes[0], world.facts, all},
-                      change);
+Change Judged(const test::PairScenario& scenario, Change change) {
+  const ClusterFacts all{.nodes = {{scenario.facts.node, scenario.facts}}};
+  Get().check_prune(
+      {scenario.cluster, scenario.fabric, scenario.cluster.nodes[0], scenario.facts, all}, change);
   return change;
 }
 
 TEST(Netplan, HandingAPortBackSaysWhatItCutsOff) {
-  test::PairWorld world = World();
-  world.facts.values["netplan.rdma_users"] = "rocep1s0f1 enp1s0f1np1 ib_write_bw 812";
+  test::PairScenario scenario = Scenario();
+  scenario.facts.values["netplan.rdma_users"] = "rocep1s0f1 enp1s0f1np1 ib_write_bw 812";
   const std::string cut = "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1";
-  EXPECT_EQ(Judged(world, {.kind = "link", .name = kRail0}).interrupts, cut);
-  EXPECT_EQ(Judged(world, {.kind = "link", .name = kRail1}).interrupts, "");
-  const Change file = Judged(world, {.kind = "file", .name = kFile, .before = FileState{kPorts}});
+  EXPECT_EQ(Judged(scenario, {.kind = "link", .name = kRail0}).interrupts, cut);
+  EXPECT_EQ(Judged(scenario, {.kind = "link", .name = kRail1}).interrupts, "");
+  const Change file =
+      Judged(scenario, {.kind = "file", .name = kFile, .before = FileState{kPorts}});
   EXPECT_EQ(file.interrupts, cut);
 }
 
 TEST(Netplan, APortThatLeadsToTheNodeByNowIsNotHandedBack) {
-  test::PairWorld world = World();
-  world.facts.values["netplan.default_route"] = kRail0;
-  const Change change = Judged(world, {.change = ChangeKind::kRemove,
-                                       .kind = "file",
-                                       .name = kFile,
-                                       .actions = {RemoveFile{kFile}},
-                                       .before = FileState{kPorts}});
+  test::PairScenario scenario = Scenario();
+  scenario.facts.values["netplan.default_route"] = kRail0;
+  const Change change = Judged(scenario, {.change = ChangeKind::kRemove,
+                                          .kind = "file",
+                                          .name = kFile,
+                                          .actions = {RemoveFile{kFile}},
+                                          .before = FileState{kPorts}});
   EXPECT_EQ(change.change, ChangeKind::kBlocked);
   EXPECT_EQ(change.detail, "enp1s0f1np1 carries the default route and is never touched");
   EXPECT_THAT(change.actions, IsEmpty());

@@ -19,7 +19,7 @@ std::string Pair(const std::string& type, const std::string& program, int pid) {
          R"(","state":"RTS","pid":)" + std::to_string(pid) + R"(,"comm":")" + program + "\"}";
 }
 
-std::string UsersOf(const ProbeReply& reply) {
+std::string ListUsers(const ProbeReply& reply) {
   const Observed<std::string> users = ParseRdmaUsers(reply);
   if (const auto* unknown = std::get_if<Unknown>(&users)) return "unknown: " + unknown->why;
   const std::string* text = Known(users);
@@ -27,7 +27,7 @@ std::string UsersOf(const ProbeReply& reply) {
 }
 
 TEST(RdmaUsers, AConnectionNamesItsProgramAndItsPort) {
-  EXPECT_EQ(UsersOf(Reply("[" + Pair("RC", "ib_write_bw", 812) + "]")),
+  EXPECT_EQ(ListUsers(Reply("[" + Pair("RC", "ib_write_bw", 812) + "]")),
             "rocep1s0f1 enp1s0f1np1 ib_write_bw 812");
 }
 
@@ -35,44 +35,44 @@ TEST(RdmaUsers, OtherFilesOfTheDeviceAreNotItsPort) {
   ProbeReply reply = Reply("[" + Pair("RC", "ib_write_bw", 812) + "]");
   reply.values["/sys/class/infiniband/rocep1s0f1/sys_image_guid"] = "5054:00ff:fe00:0104";
   reply.values["/sys/class/infiniband/rocep1s0f1/board_id"] = "";
-  EXPECT_EQ(UsersOf(reply), "rocep1s0f1 enp1s0f1np1 ib_write_bw 812");
+  EXPECT_EQ(ListUsers(reply), "rocep1s0f1 enp1s0f1np1 ib_write_bw 812");
 }
 
 TEST(RdmaUsers, WhatTheKernelKeepsOnEveryPortIsNoUser) {
-  EXPECT_EQ(UsersOf(Reply("[" + Pair("GSI", "ib_core", 0) + "," + Pair("SMI", "x", 0) + "]")),
+  EXPECT_EQ(ListUsers(Reply("[" + Pair("GSI", "ib_core", 0) + "," + Pair("SMI", "x", 0) + "]")),
             "absent");
 }
 
 TEST(RdmaUsers, ManyConnectionsOfOneProgramAreOneUser) {
-  EXPECT_EQ(UsersOf(Reply("[" + Pair("RC", "python3", 7) + "," + Pair("RC", "python3", 7) + "]")),
+  EXPECT_EQ(ListUsers(Reply("[" + Pair("RC", "python3", 7) + "," + Pair("RC", "python3", 7) + "]")),
             "rocep1s0f1 enp1s0f1np1 python3 7");
 }
 
 TEST(RdmaUsers, AProgramsNameCannotMakeWordsOfItsOwn) {
-  EXPECT_EQ(UsersOf(Reply("[" + Pair("RC", "a b\\n", 7) + "]")), "rocep1s0f1 enp1s0f1np1 a_b_ 7");
+  EXPECT_EQ(ListUsers(Reply("[" + Pair("RC", "a b\\n", 7) + "]")), "rocep1s0f1 enp1s0f1np1 a_b_ 7");
 }
 
 TEST(RdmaUsers, WithoutDevicesThereIsNothingToEnd) {
   ProbeReply reply = Reply("", 127);
   reply.values.clear();
-  EXPECT_EQ(UsersOf(reply), "absent");
+  EXPECT_EQ(ListUsers(reply), "absent");
 }
 
 TEST(RdmaUsers, DevicesThatNobodyCanAskAboutAreUnknown) {
-  EXPECT_EQ(UsersOf(Reply("", 127)), "unknown: the program rdma (iproute2) is not installed");
-  EXPECT_EQ(UsersOf(Reply("", 124)), "unknown: rdma gave no answer in time");
-  EXPECT_EQ(UsersOf(Reply("{}", 1)), "unknown: rdma resource: error: no such object");
+  EXPECT_EQ(ListUsers(Reply("", 127)), "unknown: the program rdma (iproute2) is not installed");
+  EXPECT_EQ(ListUsers(Reply("", 124)), "unknown: rdma gave no answer in time");
+  EXPECT_EQ(ListUsers(Reply("{}", 1)), "unknown: rdma resource: error: no such object");
 }
 
 TEST(RdmaUsers, OnlyThePortsThatChangeCount) {
   NodeFacts facts;
   facts.values[std::string(kRdmaUsersKey)] =
       "rocep1s0f1 enp1s0f1np1 ib_write_bw 812\nrocep1s0f0 enp1s0f0np0 other 9\nrocep9 - x 3";
-  EXPECT_EQ(CutOff(facts, {{.netdev = "enp1s0f1np1", .hca = "rocep1s0f1"}}),
+  EXPECT_EQ(ListCutOff(facts, {{.netdev = "enp1s0f1np1", .hca = "rocep1s0f1"}}),
             "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1");
-  EXPECT_EQ(CutOff(facts, {{.netdev = "eth9", .hca = "rocep9"}}),
+  EXPECT_EQ(ListCutOff(facts, {{.netdev = "eth9", .hca = "rocep9"}}),
             "the RDMA connections of x (pid 3) on rocep9");
-  EXPECT_EQ(CutOff(facts, {{.netdev = "eth8", .hca = "rocep8"}}), "");
+  EXPECT_EQ(ListCutOff(facts, {{.netdev = "eth8", .hca = "rocep8"}}), "");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "plugins/ssh/public_key.h"
 #include "plugins/ssh/ssh.h"
 #include "reconciler/base/text.h"
-#include "tests/unit/plugins/ssh/ssh_world.h"
+#include "tests/unit/plugins/ssh/ssh_scenario.h"
 
 // What goes in from a node as text, and what comes out for an ssh client to read.
 namespace reconciler::plugins::ssh {
@@ -40,7 +40,7 @@ class Scratch : public ::testing::Test {
 
   std::string Write(const std::string& name, const std::string& content) const {
     std::ofstream(directory_ / name) << content;
-    return ShellQuote((directory_ / name).string());
+    return QuoteForShell((directory_ / name).string());
   }
   std::string Read(const std::string& name) const {
     std::ifstream file(directory_ / name);
@@ -51,11 +51,11 @@ class Scratch : public ::testing::Test {
 using SshFiles = Scratch;
 
 TEST_F(SshFiles, ClientReadsTheConfigAsMeant) {
-  World world = Cluster();
-  world.cluster.nodes[1].access.port = 2222;
-  world.facts.nodes["spark-1"].files[kConfig] =
+  Scenario scenario = Cluster();
+  scenario.cluster.nodes[1].access.port = 2222;
+  scenario.facts.nodes["spark-1"].files[kConfig] =
       FileState{.content = "ServerAliveInterval 7\nHost other\n  User root\n"};
-  const Resource resource = world.Find("spark-1", kConfig);
+  const Resource resource = scenario.Find("spark-1", kConfig);
   const std::string path =
       Write("config", std::get<FileState>(std::get<ResourceState>(resource.desired)).content);
   const std::string rail = Output("ssh -G -F " + path + " spark-2-rail0");
@@ -72,13 +72,13 @@ TEST_F(SshFiles, ClientReadsTheConfigAsMeant) {
 }
 
 TEST_F(SshFiles, ClientFindsTheHostKeysUnderEveryName) {
-  World world = Cluster();
+  Scenario scenario = Cluster();
   for (const std::string type : {"ed25519", "ecdsa", "rsa"}) {
     Output("ssh-keygen -q -t " + type + " -N '' -f " + Write(type + ".seed", "") + ".key");
-    world.facts.nodes["spark-2"].files["/etc/ssh/ssh_host_" + type + "_key.pub"] =
+    scenario.facts.nodes["spark-2"].files["/etc/ssh/ssh_host_" + type + "_key.pub"] =
         FileState{.content = Read(type + ".seed.key.pub")};
   }
-  const Resource resource = world.Find("spark-1", kKnown);
+  const Resource resource = scenario.Find("spark-1", kKnown);
   const std::string path =
       Write("known_hosts", std::get<FileState>(std::get<ResourceState>(resource.desired)).content);
   const std::string prints = Output("ssh-keygen -lf " + path);
@@ -129,7 +129,7 @@ TEST(SshPublicKey, AnythingButOnePlainLineIsRefused) {
            good.substr(0, good.size() - 1) + "=",
            "ssh-rsa " + std::string(8192, 'A'),
        }) {
-    EXPECT_FALSE(ParsePublicKey(text)) << Printable(text);
+    EXPECT_FALSE(ParsePublicKey(text)) << MakePrintable(text);
   }
 }
 
@@ -141,16 +141,16 @@ TEST(SshAccount, ModesAndOwnersComeFromStatAndMissingFilesAreAbsent) {
                               .err = "stat: cannot statx '.ssh/id_ed25519_spark': No such file or "
                                      "directory\n"}}}},
               facts);
-  EXPECT_EQ(ValueOf(facts, "ssh.group"), Observed<std::string>("users"));
-  EXPECT_EQ(ValueOf(facts, "ssh.directory"), Observed<std::string>("0700 nvidia"));
-  EXPECT_EQ(ValueOf(facts, "ssh.private_key"), Observed<std::string>(Absent{}));
+  EXPECT_EQ(FindValue(facts, "ssh.group"), Observed<std::string>("users"));
+  EXPECT_EQ(FindValue(facts, "ssh.directory"), Observed<std::string>("0700 nvidia"));
+  EXPECT_EQ(FindValue(facts, "ssh.private_key"), Observed<std::string>(Absent{}));
 }
 
 TEST(SshAccount, WhatCouldNotBeSeenIsUnknownAndNotAbsent) {
   const auto key = [](const CommandReply& reply) {
     NodeFacts facts;
     Get().parse({.commands = {{"ssh.account", reply}}}, facts);
-    const auto value = ValueOf(facts, "ssh.private_key");
+    const auto value = FindValue(facts, "ssh.private_key");
     const auto* unknown = std::get_if<Unknown>(&value);
     return unknown == nullptr ? "not unknown" : unknown->why;
   };
@@ -169,15 +169,15 @@ TEST(SshAccount, WhatCouldNotBeSeenIsUnknownAndNotAbsent) {
 
 // The probe as it runs on a node, against the account that runs the test.
 TEST(SshAccount, ProbeAnswersForARealUser) {
-  World world = Cluster();
-  world.cluster.nodes[0].access.user = "root";
-  const auto reads = Get().probe(world.cluster, world.fabric, world.cluster.nodes[0]);
-  const std::string out = Output("LC_ALL=C " + ShellJoin(std::get<RunProbe>(reads.back()).argv));
+  Scenario scenario = Cluster();
+  scenario.cluster.nodes[0].access.user = "root";
+  const auto reads = Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]);
+  const std::string out = Output("LC_ALL=C " + JoinForShell(std::get<RunProbe>(reads.back()).argv));
   EXPECT_EQ(SplitLines(out).front(), "root") << out;
 
-  world.cluster.nodes[0].access.user = "$(touch /tmp/x)'; nobody-of-that-name";
-  const auto hostile = Get().probe(world.cluster, world.fabric, world.cluster.nodes[0]);
-  EXPECT_EQ(Output(ShellJoin(std::get<RunProbe>(hostile.back()).argv) + "; echo $?"), "3\n");
+  scenario.cluster.nodes[0].access.user = "$(touch /tmp/x)'; nobody-of-that-name";
+  const auto hostile = Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]);
+  EXPECT_EQ(Output(JoinForShell(std::get<RunProbe>(hostile.back()).argv) + "; echo $?"), "3\n");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "reconciler/base/mark.h"
 #include "reconciler/planning/diff.h"
-#include "tests/unit/plugins/ssh/ssh_world.h"
+#include "tests/unit/plugins/ssh/ssh_scenario.h"
 #include "tests/unit/plugins/values.h"
 
 namespace reconciler::plugins::ssh {
@@ -17,15 +17,16 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 TEST(SshMesh, WithoutItNothingIsReadOrHeld) {
-  World world = Cluster();
-  world.cluster.settings = test::Map({{"ssh", test::Map({{"mesh", test::Flag(false)}})}});
-  EXPECT_THAT(world.Resources("spark-1"), IsEmpty());
-  EXPECT_TRUE(Get().probe(world.cluster, world.fabric, world.cluster.nodes[0]).empty());
+  Scenario scenario = Cluster();
+  scenario.cluster.settings = test::Map({{"ssh", test::Map({{"mesh", test::Flag(false)}})}});
+  EXPECT_THAT(scenario.Resources("spark-1"), IsEmpty());
+  EXPECT_TRUE(Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]).empty());
 }
 
 TEST(SshMesh, PrivateKeyIsNeverReadOnlyLookedAt) {
-  const World world = Cluster();
-  for (const Read& read : Get().probe(world.cluster, world.fabric, world.cluster.nodes[0])) {
+  const Scenario scenario = Cluster();
+  for (const Read& read :
+       Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0])) {
     if (const auto* file = std::get_if<ReadFile>(&read)) {
       EXPECT_TRUE(file->path.find("id_") == std::string::npos || file->path.ends_with(".pub"));
     } else {
@@ -38,17 +39,17 @@ TEST(SshMesh, PrivateKeyIsNeverReadOnlyLookedAt) {
 }
 
 TEST(SshMesh, UserIsTheSectionsElseTheNodesOwn) {
-  World world = Cluster();
-  world.cluster.settings =
+  Scenario scenario = Cluster();
+  scenario.cluster.settings =
       test::Map({{"ssh", test::Map({{"mesh", test::Flag(true)}, {"user", test::Text("ml")}})}});
-  const auto reads = Get().probe(world.cluster, world.fabric, world.cluster.nodes[0]);
+  const auto reads = Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]);
   EXPECT_EQ(std::get<RunProbe>(reads.back()).argv.back(), "ml");
 }
 
 TEST(SshMesh, ManifestWithoutAUserIsRefused) {
-  World world = Cluster();
-  world.cluster.nodes[1].access.user.clear();
-  const Errors errors = Get().check(world.cluster, world.fabric);
+  Scenario scenario = Cluster();
+  scenario.cluster.nodes[1].access.user.clear();
+  const Errors errors = Get().check(scenario.cluster, scenario.fabric);
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(errors[0].message, "ssh.mesh: wanted a user for spark-2, found none");
   EXPECT_EQ(errors[0].hint, "set ssh.user, or access.user");
@@ -56,26 +57,26 @@ TEST(SshMesh, ManifestWithoutAUserIsRefused) {
 }
 
 TEST(SshMesh, AddressesThatSshConfigWouldExpandAreRefused) {
-  World world = Cluster();
-  EXPECT_THAT(Get().check(world.cluster, world.fabric), IsEmpty());
+  Scenario scenario = Cluster();
+  EXPECT_THAT(Get().check(scenario.cluster, scenario.fabric), IsEmpty());
   for (const std::string address : {"fe80::1%eth0", "a b", "x\nHost *", "-oProxyCommand=x", "*"}) {
-    world.cluster.nodes[0].address = address;
-    ASSERT_EQ(Get().check(world.cluster, world.fabric).size(), 1u) << address;
+    scenario.cluster.nodes[0].address = address;
+    ASSERT_EQ(Get().check(scenario.cluster, scenario.fabric).size(), 1u) << address;
   }
-  world.cluster.nodes[0].address = "fe80::1%eth0";
-  const Errors errors = Get().check(world.cluster, world.fabric);
+  scenario.cluster.nodes[0].address = "fe80::1%eth0";
+  const Errors errors = Get().check(scenario.cluster, scenario.fabric);
   EXPECT_EQ(errors[0].message,
             "ssh.mesh: wanted a host name or an address for spark-1, found 'fe80::1%eth0'");
   EXPECT_EQ(errors[0].hint, "letters, digits, '_', '.', ':' and '-'");
 }
 
 TEST(SshKeyPair, IsMadeByTheUserOnTheNodeAfterItsDirectory) {
-  World world = Cluster();
-  NodeFacts& facts = world.facts.nodes["spark-1"];
+  Scenario scenario = Cluster();
+  NodeFacts& facts = scenario.facts.nodes["spark-1"];
   facts.values["ssh.directory"] = Absent{};
   facts.values["ssh.private_key"] = Absent{};
   facts.files[kPublic] = Absent{};
-  const auto resources = world.Resources("spark-1");
+  const auto resources = scenario.Resources("spark-1");
   const auto directory = Diff(resources[0], "ssh");
   EXPECT_EQ(directory->name, "~nvidia/.ssh");
   EXPECT_THAT(directory->actions,
@@ -90,30 +91,30 @@ TEST(SshKeyPair, IsMadeByTheUserOnTheNodeAfterItsDirectory) {
                   .argv = {"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C",
                            "spark-reconcile homelab spark-1", "-f", ".ssh/id_ed25519_spark"},
                   .user = "nvidia"})));
-  EXPECT_THAT(pair->undo, IsEmpty());
+  EXPECT_THAT(pair->revert, IsEmpty());
 }
 
 TEST(SshKeyPair, WrongModeIsPutRightAndCanBeUndone) {
-  World world = Cluster();
-  world.facts.nodes["spark-1"].values["ssh.private_key"] = "0644 nvidia";
-  const auto change = Diff(world.Find("spark-1", "~nvidia/.ssh/id_ed25519_spark"), "ssh");
+  Scenario scenario = Cluster();
+  scenario.facts.nodes["spark-1"].values["ssh.private_key"] = "0644 nvidia";
+  const auto change = Diff(scenario.Find("spark-1", "~nvidia/.ssh/id_ed25519_spark"), "ssh");
   EXPECT_EQ(change->detail, "0644 nvidia → 0600 nvidia");
   const auto chmod = [](const std::string& mode) {
     return Action(RunCommand{.argv = {"chmod", mode, ".ssh/id_ed25519_spark"}, .user = "nvidia"});
   };
   EXPECT_THAT(change->actions, ElementsAre(chmod("0600")));
-  EXPECT_THAT(change->undo, ElementsAre(chmod("0644")));
+  EXPECT_THAT(change->revert, ElementsAre(chmod("0644")));
 }
 
 TEST(SshKeyPair, WhatIsNotOursToRepairIsBlockedWithTheReason) {
   const auto detail = [](const Observed<std::string>& key, const Observed<FileState>& pub,
                          const Observed<std::string>& directory = std::string("0700 nvidia")) {
-    World world = Cluster();
-    NodeFacts& facts = world.facts.nodes["spark-1"];
+    Scenario scenario = Cluster();
+    NodeFacts& facts = scenario.facts.nodes["spark-1"];
     facts.values["ssh.private_key"] = key;
     facts.values["ssh.directory"] = directory;
     facts.files[kPublic] = pub;
-    return world.Detail("spark-1", "~nvidia/.ssh/id_ed25519_spark");
+    return scenario.Detail("spark-1", "~nvidia/.ssh/id_ed25519_spark");
   };
   const FileState good{.content = Ed25519('a')};
   const std::string mode = "0600 nvidia";
@@ -137,29 +138,29 @@ TEST(SshKeyPair, WhatIsNotOursToRepairIsBlockedWithTheReason) {
 }
 
 TEST(SshDirectory, ForeignOwnerBlocksAndWideModeIsNarrowed) {
-  World world = Cluster();
-  Observed<std::string>& directory = world.facts.nodes["spark-1"].values["ssh.directory"];
+  Scenario scenario = Cluster();
+  Observed<std::string>& directory = scenario.facts.nodes["spark-1"].values["ssh.directory"];
   directory = "0775 nvidia";
-  EXPECT_EQ(world.Detail("spark-1", "~nvidia/.ssh"), "0775 nvidia → 0700 nvidia");
+  EXPECT_EQ(scenario.Detail("spark-1", "~nvidia/.ssh"), "0775 nvidia → 0700 nvidia");
   directory = "0700 root";
-  EXPECT_EQ(world.Detail("spark-1", "~nvidia/.ssh"), "blocked: belongs to root, wanted nvidia");
+  EXPECT_EQ(scenario.Detail("spark-1", "~nvidia/.ssh"), "blocked: belongs to root, wanted nvidia");
 }
 
 TEST(SshAuthorizedKeys, HoldsEachPeersKeyUnderANameThatWeChose) {
-  World world = Cluster();
-  NodeFacts& liar = world.facts.nodes["spark-2"];
+  Scenario scenario = Cluster();
+  NodeFacts& liar = scenario.facts.nodes["spark-2"];
   liar.files[kPublic] = FileState{.content = Ed25519('b') + " spark-reconcile homelab spark-3\n"};
-  EXPECT_EQ(world.BlockIn("spark-1", kAuthorized),
+  EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('b') + " spark-reconcile homelab spark-2\n" + Ed25519('c') +
                 " spark-reconcile homelab spark-3\n");
 }
 
 TEST(SshAuthorizedKeys, FileIsTheUsersAlone) {
-  World world = Cluster();
+  Scenario scenario = Cluster();
   const std::string own = "ssh-rsa AAAA somebody@laptop";
-  world.facts.nodes["spark-1"].files[kAuthorized] =
+  scenario.facts.nodes["spark-1"].files[kAuthorized] =
       FileState{.content = own, .mode = 0644, .owner = "root", .group = "root"};
-  const Resource resource = world.Find("spark-1", kAuthorized);
+  const Resource resource = scenario.Find("spark-1", kAuthorized);
   const auto& state = std::get<FileState>(std::get<ResourceState>(resource.desired));
   EXPECT_EQ(state.mode, 0600u);
   EXPECT_EQ(state.owner, "nvidia");
@@ -168,125 +169,125 @@ TEST(SshAuthorizedKeys, FileIsTheUsersAlone) {
 }
 
 TEST(SshAuthorizedKeys, KeyThatIsYetToBeMadeIsKnownAfterApply) {
-  World world = Cluster();
+  Scenario scenario = Cluster();
   for (const char* node : {"spark-2", "spark-3"}) {
-    world.facts.nodes[node].values["ssh.private_key"] = Absent{};
-    world.facts.nodes[node].files[kPublic] = Absent{};
-    EXPECT_EQ(world.Detail("spark-1", kAuthorized),
+    scenario.facts.nodes[node].values["ssh.private_key"] = Absent{};
+    scenario.facts.nodes[node].files[kPublic] = Absent{};
+    EXPECT_EQ(scenario.Detail("spark-1", kAuthorized),
               node == std::string("spark-2")
                   ? "known after apply: public key of spark-2"
                   : "known after apply: public keys of spark-2, spark-3");
   }
-  EXPECT_THAT(Diff(world.Find("spark-1", kAuthorized), "ssh")->actions, IsEmpty());
+  EXPECT_THAT(Diff(scenario.Find("spark-1", kAuthorized), "ssh")->actions, IsEmpty());
 }
 
 TEST(SshAuthorizedKeys, KeyThatCannotBeMadeIsNotWaitedFor) {
-  World world = Cluster();
-  world.facts.nodes["spark-2"].files[kPublic] = Absent{};  // its private key stands
-  EXPECT_EQ(world.BlockIn("spark-1", kAuthorized),
+  Scenario scenario = Cluster();
+  scenario.facts.nodes["spark-2"].files[kPublic] = Absent{};  // its private key stands
+  EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('c') + " spark-reconcile homelab spark-3\n");
-  EXPECT_EQ(world.Detail("spark-1", "public key of spark-2"),
+  EXPECT_EQ(scenario.Detail("spark-1", "public key of spark-2"),
             "blocked: unknown: on spark-2: the private key lacks its public key: ssh-keygen -y -f "
             "~/.ssh/id_ed25519_spark prints it");
 }
 
 TEST(SshMesh, WhatIsWrongOnAPeerIsSaidToBeThere) {
-  World world = Cluster();
-  const auto detail = [&] { return world.Detail("spark-1", "public key of spark-2"); };
-  world.facts.nodes["spark-2"].files[kPublic] = FileState{.content = "garbage"};
+  Scenario scenario = Cluster();
+  const auto detail = [&] { return scenario.Detail("spark-1", "public key of spark-2"); };
+  scenario.facts.nodes["spark-2"].files[kPublic] = FileState{.content = "garbage"};
   EXPECT_EQ(detail(),
             "blocked: unknown: on spark-2: the public key is not one ssh-ed25519 line: ssh-keygen "
             "-y -f ~/.ssh/id_ed25519_spark prints it");
-  world.facts.nodes["spark-2"].files[kPublic] = Unknown{"is a symbolic link"};
+  scenario.facts.nodes["spark-2"].files[kPublic] = Unknown{"is a symbolic link"};
   EXPECT_EQ(detail(), "blocked: unknown: on spark-2: public key: is a symbolic link");
 }
 
 TEST(SshMesh, UnreachablePeerWithoutEntriesIsNamedAndBlocked) {
-  World world = Cluster();
-  world.facts.nodes.erase("spark-3");
-  world.facts.unreachable["spark-3"] = {.message = "no route"};
-  EXPECT_EQ(world.Detail("spark-1", "public key of spark-3"),
+  Scenario scenario = Cluster();
+  scenario.facts.nodes.erase("spark-3");
+  scenario.facts.unreachable["spark-3"] = {.message = "no route"};
+  EXPECT_EQ(scenario.Detail("spark-1", "public key of spark-3"),
             "blocked: unknown: spark-3 was not reached");
-  EXPECT_EQ(world.Detail("spark-1", "host keys of spark-3"),
+  EXPECT_EQ(scenario.Detail("spark-1", "host keys of spark-3"),
             "blocked: unknown: spark-3 was not reached");
-  EXPECT_EQ(world.BlockIn("spark-1", kAuthorized),
+  EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('b') + " spark-reconcile homelab spark-2\n");
 }
 
 TEST(SshMesh, UnreachablePeerKeepsTheEntriesThatItHas) {
-  World world = Cluster();
-  NodeFacts& facts = world.facts.nodes["spark-1"];
+  Scenario scenario = Cluster();
+  NodeFacts& facts = scenario.facts.nodes["spark-1"];
   for (const char* path : {kAuthorized, kKnown, kConfig}) {
-    const Resource resource = world.Find("spark-1", path);
+    const Resource resource = scenario.Find("spark-1", path);
     facts.files[path] = std::get<FileState>(std::get<ResourceState>(resource.desired));
   }
-  world.facts.nodes.erase("spark-2");
-  for (const Resource& resource : world.Resources("spark-1")) {
+  scenario.facts.nodes.erase("spark-2");
+  for (const Resource& resource : scenario.Resources("spark-1")) {
     EXPECT_FALSE(Diff(resource, "ssh")) << resource.name;
   }
 }
 
 TEST(SshMesh, OnlyEntriesOfOurOwnFormAreKept) {
-  World world = Cluster();
-  world.facts.nodes["spark-1"].files[kAuthorized] = FileState{
-      .content = WithBlock("", "homelab", "ssh-mesh",
-                           "command=\"sh\" " + Ed25519('x') + " spark-reconcile homelab spark-2\n" +
-                               Ed25519('y') + " somebody\n")};
-  world.facts.nodes.erase("spark-2");
-  EXPECT_EQ(world.BlockIn("spark-1", kAuthorized),
+  Scenario scenario = Cluster();
+  scenario.facts.nodes["spark-1"].files[kAuthorized] = FileState{
+      .content = SetBlock("", "homelab", "ssh-mesh",
+                          "command=\"sh\" " + Ed25519('x') + " spark-reconcile homelab spark-2\n" +
+                              Ed25519('y') + " somebody\n")};
+  scenario.facts.nodes.erase("spark-2");
+  EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('c') + " spark-reconcile homelab spark-3\n");
-  EXPECT_EQ(world.Detail("spark-1", "public key of spark-2"),
+  EXPECT_EQ(scenario.Detail("spark-1", "public key of spark-2"),
             "blocked: unknown: spark-2 was not reached");
 }
 
 TEST(SshMesh, NodeThatLeftTheManifestLosesItsEntries) {
-  World world = Cluster();
-  world.facts.nodes["spark-1"].files[kAuthorized] =
-      FileState{.content = WithBlock("", "homelab", "ssh-mesh",
-                                     Ed25519('z') + " spark-reconcile homelab spark-9\n")};
-  EXPECT_THAT(world.BlockIn("spark-1", kAuthorized), Not(HasSubstr("spark-9")));
+  Scenario scenario = Cluster();
+  scenario.facts.nodes["spark-1"].files[kAuthorized] =
+      FileState{.content = SetBlock("", "homelab", "ssh-mesh",
+                                    Ed25519('z') + " spark-reconcile homelab spark-9\n")};
+  EXPECT_THAT(scenario.BlockIn("spark-1", kAuthorized), Not(HasSubstr("spark-9")));
 }
 
 TEST(SshMesh, WhatWasWrittenHoldsAfterwards) {
-  World world = Cluster();
+  Scenario scenario = Cluster();
   for (const char* path : {kAuthorized, kKnown, kConfig}) {
-    const Resource resource = world.Find("spark-1", path);
-    world.facts.nodes["spark-1"].files[path] =
+    const Resource resource = scenario.Find("spark-1", path);
+    scenario.facts.nodes["spark-1"].files[path] =
         std::get<FileState>(std::get<ResourceState>(resource.desired));
   }
-  for (const Resource& resource : world.Resources("spark-1")) {
+  for (const Resource& resource : scenario.Resources("spark-1")) {
     EXPECT_FALSE(Diff(resource, "ssh")) << resource.name;
   }
 }
 
 TEST(SshMesh, SingleNodeNeedsNoFiles) {
-  World world = Cluster();
-  world.cluster.nodes.resize(1);
-  EXPECT_EQ(world.Resources("spark-1").size(), 2u);
+  Scenario scenario = Cluster();
+  scenario.cluster.nodes.resize(1);
+  EXPECT_EQ(scenario.Resources("spark-1").size(), 2u);
 }
 
 TEST(SshMesh, UnknownFileBlocksInsteadOfChanging) {
-  World world = Cluster();
-  world.facts.nodes["spark-1"].files[kConfig] = Unknown{"is a symbolic link"};
-  EXPECT_EQ(world.Detail("spark-1", kConfig), "blocked: unknown: is a symbolic link");
-  world.facts.nodes["spark-1"].values["ssh.group"] = Unknown{"no such user"};
-  EXPECT_EQ(world.Detail("spark-1", kKnown), "blocked: unknown: no such user");
+  Scenario scenario = Cluster();
+  scenario.facts.nodes["spark-1"].files[kConfig] = Unknown{"is a symbolic link"};
+  EXPECT_EQ(scenario.Detail("spark-1", kConfig), "blocked: unknown: is a symbolic link");
+  scenario.facts.nodes["spark-1"].values["ssh.group"] = Unknown{"no such user"};
+  EXPECT_EQ(scenario.Detail("spark-1", kKnown), "blocked: unknown: no such user");
 }
 
 TEST(SshKnownHosts, HoldsHostKeysUnderEveryNameOfThePeer) {
-  World world = Cluster();
-  world.cluster.nodes[2].access.port = 2222;
-  EXPECT_EQ(world.BlockIn("spark-1", kKnown),
+  Scenario scenario = Cluster();
+  scenario.cluster.nodes[2].access.port = 2222;
+  EXPECT_EQ(scenario.BlockIn("spark-1", kKnown),
             "spark-2,192.168.1.22,spark-2-rail0,192.168.177.2,spark-2-rail1,192.168.178.2 " +
                 Ed25519('B') + "\n[spark-3]:2222,[192.168.1.23]:2222 " + Ed25519('C') + "\n");
 }
 
 TEST(SshKnownHosts, HostKeysThatCannotBeTrustedAreNotWritten) {
   const auto detail = [](const Observed<FileState>& key) {
-    World world = Cluster();
-    world.facts.nodes["spark-2"].files[kHostKey] = key;
-    EXPECT_THAT(world.BlockIn("spark-1", kKnown), Not(HasSubstr("spark-2")));
-    return world.Detail("spark-1", "host keys of spark-2");
+    Scenario scenario = Cluster();
+    scenario.facts.nodes["spark-2"].files[kHostKey] = key;
+    EXPECT_THAT(scenario.BlockIn("spark-1", kKnown), Not(HasSubstr("spark-2")));
+    return scenario.Detail("spark-1", "host keys of spark-2");
   };
   EXPECT_EQ(detail(Absent{}), "blocked: unknown: spark-2 has no host key in /etc/ssh");
   EXPECT_EQ(detail(Unknown{"permission denied"}),
@@ -297,21 +298,21 @@ TEST(SshKnownHosts, HostKeysThatCannotBeTrustedAreNotWritten) {
 }
 
 TEST(SshConfig, NamesEveryRailAndGivesTheUsersOptionsBackTheirReach) {
-  const World world = Cluster();
+  const Scenario scenario = Cluster();
   const auto host = [](const std::string& alias, const std::string& address) {
     return "Host " + alias + "\n  HostName " + address +
            "\n  User nvidia\n  IdentityFile ~/.ssh/id_ed25519_spark\n  IdentitiesOnly yes\n";
   };
-  EXPECT_EQ(world.BlockIn("spark-1", kConfig), host("spark-2", "192.168.1.22") +
-                                                   host("spark-2-rail0", "192.168.177.2") +
-                                                   host("spark-2-rail1", "192.168.178.2") +
-                                                   host("spark-3", "192.168.1.23") + "Match all\n");
+  EXPECT_EQ(scenario.BlockIn("spark-1", kConfig),
+            host("spark-2", "192.168.1.22") + host("spark-2-rail0", "192.168.177.2") +
+                host("spark-2-rail1", "192.168.178.2") + host("spark-3", "192.168.1.23") +
+                "Match all\n");
 }
 
 TEST(SshConfig, ModeIsTheUsersButNobodyElseMayWrite) {
-  World world = Cluster();
-  world.facts.nodes["spark-1"].files[kConfig] = FileState{.content = "Host x\n", .mode = 0664};
-  const Resource resource = world.Find("spark-1", kConfig);
+  Scenario scenario = Cluster();
+  scenario.facts.nodes["spark-1"].files[kConfig] = FileState{.content = "Host x\n", .mode = 0664};
+  const Resource resource = scenario.Find("spark-1", kConfig);
   EXPECT_EQ(std::get<FileState>(std::get<ResourceState>(resource.desired)).mode, 0644u);
 }
 

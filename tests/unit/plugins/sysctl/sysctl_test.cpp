@@ -7,7 +7,7 @@
 #include "plugins/sysctl/keys.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
-#include "tests/unit/plugins/pair_world.h"
+#include "tests/unit/plugins/pair_scenario.h"
 
 namespace reconciler::plugins::sysctl {
 namespace {
@@ -27,19 +27,19 @@ Value Section() {
                                 {"net.ipv4.ip_forward", test::Number(1)}}))}});
 }
 
-test::PairWorld World() {
-  test::PairWorld world;
-  world.cluster.settings = Section();
-  world.facts.files[kFile] = Absent{};
+test::PairScenario Scenario() {
+  test::PairScenario scenario;
+  scenario.cluster.settings = Section();
+  scenario.facts.files[kFile] = Absent{};
   for (const char* netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) {
     for (const char* leaf : {".arp_ignore", ".arp_announce"}) {
-      world.facts.values[std::string("sysctl.net.ipv4.conf.") + netdev + leaf] = "0";
+      scenario.facts.values[std::string("sysctl.net.ipv4.conf.") + netdev + leaf] = "0";
     }
   }
-  world.facts.values["sysctl.net.core.rmem_max"] = "212992";
-  world.facts.values["sysctl.net.ipv4.tcp_rmem"] = "4096 131072 6291456";
-  world.facts.values["sysctl.net.ipv4.ip_forward"] = "0";
-  return world;
+  scenario.facts.values["sysctl.net.core.rmem_max"] = "212992";
+  scenario.facts.values["sysctl.net.ipv4.tcp_rmem"] = "4096 131072 6291456";
+  scenario.facts.values["sysctl.net.ipv4.ip_forward"] = "0";
+  return scenario;
 }
 
 ProbeReply Asked(const std::string& list, int exit_code = 0) {
@@ -47,115 +47,115 @@ ProbeReply Asked(const std::string& list, int exit_code = 0) {
 }
 
 std::string CheckText(std::vector<std::pair<std::string, Value>> members) {
-  test::PairWorld world;
-  world.cluster.settings = test::Map({{"sysctl", test::Map(std::move(members))}});
-  return FormatErrors(Get().check(world.cluster, world.fabric));
+  test::PairScenario scenario;
+  scenario.cluster.settings = test::Map({{"sysctl", test::Map(std::move(members))}});
+  return FormatErrors(Get().check(scenario.cluster, scenario.fabric));
 }
 
 TEST(Sysctl, DropInHoldsEveryKeySorted) {
-  const FileState wanted{.content = OwnedFile("homelab",
-                                              "net.core.rmem_max = 268435456\n"
-                                              "net.ipv4.conf.enP2p1s0f1np1.arp_announce = 2\n"
-                                              "net.ipv4.conf.enP2p1s0f1np1.arp_ignore = 1\n"
-                                              "net.ipv4.conf.enp1s0f1np1.arp_announce = 2\n"
-                                              "net.ipv4.conf.enp1s0f1np1.arp_ignore = 1\n"
-                                              "net.ipv4.ip_forward = 1\n"
-                                              "net.ipv4.tcp_rmem = 4096 131072 6291456\n"),
+  const FileState wanted{.content = FormatOwnedFile("homelab",
+                                                    "net.core.rmem_max = 268435456\n"
+                                                    "net.ipv4.conf.enP2p1s0f1np1.arp_announce = 2\n"
+                                                    "net.ipv4.conf.enP2p1s0f1np1.arp_ignore = 1\n"
+                                                    "net.ipv4.conf.enp1s0f1np1.arp_announce = 2\n"
+                                                    "net.ipv4.conf.enp1s0f1np1.arp_ignore = 1\n"
+                                                    "net.ipv4.ip_forward = 1\n"
+                                                    "net.ipv4.tcp_rmem = 4096 131072 6291456\n"),
                          .mode = 0644};
-  EXPECT_EQ(World().File(Get(), kFile), wanted);
+  EXPECT_EQ(Scenario().File(Get(), kFile), wanted);
 }
 
 TEST(Sysctl, LiveValueIsSetAndUndoneByTheSameCommand) {
-  const Resource resource = World().Find(Get(), "net.core.rmem_max");
-  EXPECT_EQ(World().Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
+  const Resource resource = Scenario().Find(Get(), "net.core.rmem_max");
+  EXPECT_EQ(Scenario().Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
   EXPECT_THAT(test::Lines(resource.apply), ElementsAre("sysctl -w -- net.core.rmem_max=268435456"));
-  EXPECT_THAT(test::Lines(resource.undo), ElementsAre("sysctl -w -- net.core.rmem_max=212992"));
+  EXPECT_THAT(test::Lines(resource.revert), ElementsAre("sysctl -w -- net.core.rmem_max=212992"));
 }
 
 TEST(Sysctl, FileThatOthersWroteIsBlockedAndLiveValuesAreNot) {
-  test::PairWorld world = World();
-  world.AddFile(kFile, "# somebody else\n");
-  EXPECT_EQ(world.Detail(Get(), kFile),
+  test::PairScenario scenario = Scenario();
+  scenario.AddFile(kFile, "# somebody else\n");
+  EXPECT_EQ(scenario.Detail(Get(), kFile),
             "blocked: was not written by spark-reconcile: move it away, or take this out of the "
             "manifest");
-  EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
-  world.AddFile(kFile, OwnedFile("homelab", "x = 1\n") + "y = 2\n");
-  EXPECT_THAT(world.Detail(Get(), kFile), testing::HasSubstr("+8 -3 lines"));
+  EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
+  scenario.AddFile(kFile, FormatOwnedFile("homelab", "x = 1\n") + "y = 2\n");
+  EXPECT_THAT(scenario.Detail(Get(), kFile), testing::HasSubstr("+8 -3 lines"));
 }
 
 TEST(Sysctl, BlanksAndTabsBetweenNumbersDoNotCount) {
   ProbeReply reply = Asked("- /proc/sys/net/ipv4/tcp_rmem\n");
   reply.values["/proc/sys/net/ipv4/tcp_rmem"] = "4096\t131072\t6291456";
-  test::PairWorld world = World();
-  world.facts.values.erase("sysctl.net.ipv4.tcp_rmem");
-  Get().parse(reply, world.facts);
-  EXPECT_EQ(world.Detail(Get(), "net.ipv4.tcp_rmem"), "holds");
+  test::PairScenario scenario = Scenario();
+  scenario.facts.values.erase("sysctl.net.ipv4.tcp_rmem");
+  Get().parse(reply, scenario.facts);
+  EXPECT_EQ(scenario.Detail(Get(), "net.ipv4.tcp_rmem"), "holds");
 }
 
 TEST(Sysctl, MissingKeyIsBlockedAndNotAdded) {
-  test::PairWorld world = World();
-  world.facts.values["sysctl.net.core.rmem_max"] = Absent{};
-  EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max"),
+  test::PairScenario scenario = Scenario();
+  scenario.facts.values["sysctl.net.core.rmem_max"] = Absent{};
+  EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"),
             "blocked: wanted 268435456: this kernel (or namespace) has no such key");
 }
 
 TEST(Sysctl, ReadOnlyKeyIsBlockedUnlessItHolds) {
   const ProbeReply reply =
       Asked("r /proc/sys/net/core/rmem_max\n- /proc/sys/net/ipv4/ip_forward\n");
-  test::PairWorld world = World();
-  Get().parse(reply, world.facts);
-  EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max"),
+  test::PairScenario scenario = Scenario();
+  Get().parse(reply, scenario.facts);
+  EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"),
             "blocked: 212992 → 268435456: read-only here");
-  EXPECT_EQ(world.Detail(Get(), "net.ipv4.ip_forward"), "0 → 1");
-  world.facts.values["sysctl.net.core.rmem_max"] = "268435456";
-  EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max"), "holds");
+  EXPECT_EQ(scenario.Detail(Get(), "net.ipv4.ip_forward"), "0 → 1");
+  scenario.facts.values["sysctl.net.core.rmem_max"] = "268435456";
+  EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"), "holds");
 }
 
 TEST(Sysctl, KeysOfAnInterfaceThatLeadsToTheNodeAreNeverSet) {
   const std::string key = "net.ipv4.conf.enp1s0f1np1.arp_ignore";
   const std::string session = "enp1s0f1np1 carries this session and is never touched";
-  test::PairWorld world = World();
-  world.facts.session_interface = "enp1s0f1np1";
-  EXPECT_EQ(world.Detail(Get(), key), "blocked: 0 → 1: " + session);
+  test::PairScenario scenario = Scenario();
+  scenario.facts.session_interface = "enp1s0f1np1";
+  EXPECT_EQ(scenario.Detail(Get(), key), "blocked: 0 → 1: " + session);
   // Nor by the next boot; what is set now is in the file as well.
-  EXPECT_EQ(world.File(Get(), kFile).content.find("enp1s0f1np1"), std::string::npos);
-  EXPECT_NE(world.File(Get(), kFile).content.find("enP2p1s0f1np1"), std::string::npos);
-  EXPECT_EQ(world.Detail(Get(), "net.ipv4.conf.enP2p1s0f1np1.arp_ignore"), "0 → 1");
-  EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
+  EXPECT_EQ(scenario.File(Get(), kFile).content.find("enp1s0f1np1"), std::string::npos);
+  EXPECT_NE(scenario.File(Get(), kFile).content.find("enP2p1s0f1np1"), std::string::npos);
+  EXPECT_EQ(scenario.Detail(Get(), "net.ipv4.conf.enP2p1s0f1np1.arp_ignore"), "0 → 1");
+  EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
 
-  world = World();
-  world.facts.links["enp1s0f1np1"].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
-  EXPECT_EQ(world.Detail(Get(), key),
+  scenario = Scenario();
+  scenario.facts.links["enp1s0f1np1"].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
+  EXPECT_EQ(scenario.Detail(Get(), key),
             "blocked: 0 → 1: enp1s0f1np1 holds the management address 192.168.1.21 and is never "
             "touched");
-  world = World();
-  world.facts.values["netplan.default_route"] = "enp1s0f1np1";
-  EXPECT_EQ(world.Detail(Get(), key),
+  scenario = Scenario();
+  scenario.facts.values["netplan.default_route"] = "enp1s0f1np1";
+  EXPECT_EQ(scenario.Detail(Get(), key),
             "blocked: 0 → 1: enp1s0f1np1 carries the default route and is never touched");
-  world = World();
-  world.facts.session_interface = "";
-  EXPECT_EQ(world.Detail(Get(), key),
+  scenario = Scenario();
+  scenario.facts.session_interface = "";
+  EXPECT_EQ(scenario.Detail(Get(), key),
             "blocked: 0 → 1: cannot tell which interface leads to this node: none holds "
             "192.168.1.21, the address of this session");
   // What is not known takes nothing out of the file.
-  EXPECT_EQ(world.Detail(Get(), kFile).substr(0, 8), "blocked:");
+  EXPECT_EQ(scenario.Detail(Get(), kFile).substr(0, 8), "blocked:");
 }
 
 TEST(Sysctl, TheManifestCannotNameTheInterfaceThatLeadsToTheNodeEither) {
-  test::PairWorld world = World();
+  test::PairScenario scenario = Scenario();
   const std::string key = "net.ipv6.conf.enP7s7.accept_ra";
-  world.cluster.settings = test::Map({{"sysctl", test::Map({{key, test::Number(0)}})}});
-  world.facts.values["sysctl." + key] = "1";
-  EXPECT_EQ(world.Detail(Get(), key),
+  scenario.cluster.settings = test::Map({{"sysctl", test::Map({{key, test::Number(0)}})}});
+  scenario.facts.values["sysctl." + key] = "1";
+  EXPECT_EQ(scenario.Detail(Get(), key),
             "blocked: 1 → 0: enP7s7 carries this session and is never touched");
 }
 
 TEST(Sysctl, KeysOfNoOrOfAllInterfacesAreAboutNone) {
-  EXPECT_EQ(InterfaceOf("net.ipv4.conf.eth0/5.arp_ignore"), "eth0.5");
-  EXPECT_EQ(InterfaceOf("net.ipv4.neigh.eth0.gc_stale_time"), "eth0");
+  EXPECT_EQ(FindInterface("net.ipv4.conf.eth0/5.arp_ignore"), "eth0.5");
+  EXPECT_EQ(FindInterface("net.ipv4.neigh.eth0.gc_stale_time"), "eth0");
   for (const char* key : {"net.ipv4.conf.all.rp_filter", "net.ipv6.conf.default.accept_ra",
                           "net.core.rmem_max", "net.ipv4.tcp_rmem", "kernel.a.conf.eth0.x"}) {
-    EXPECT_EQ(InterfaceOf(key), "") << key;
+    EXPECT_EQ(FindInterface(key), "") << key;
   }
 }
 
@@ -175,16 +175,17 @@ TEST(Sysctl, OnlyKeysThatWereAskedForAreStored) {
 
 // The command itself, on the machine that runs the tests.
 TEST(Sysctl, ListHoldsEveryKeyAndMarksThoseThatNobodyMayWrite) {
-  test::PairWorld world;
-  world.fabric.ports.clear();
-  world.cluster.settings =
+  test::PairScenario scenario;
+  scenario.fabric.ports.clear();
+  scenario.cluster.settings =
       test::Map({{"sysctl", test::Map({{"kernel.ostype", test::Text("Linux")},
                                        {"kernel.no_such_key", test::Number(1)}})}});
   std::string line;
-  for (const Read& read : Get().probe(world.cluster, world.fabric, world.cluster.nodes[0])) {
+  for (const Read& read :
+       Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0])) {
     const auto* command = std::get_if<RunProbe>(&read);
     if (command == nullptr) continue;
-    for (const std::string& word : command->argv) line += ShellQuote(word) + " ";
+    for (const std::string& word : command->argv) line += QuoteForShell(word) + " ";
   }
   std::FILE* pipe = popen(line.c_str(), "r");
   ASSERT_NE(pipe, nullptr);
@@ -199,37 +200,38 @@ TEST(Sysctl, ListThatBrokeOffLosesNoValue) {
   ProbeReply reply = Asked("- /proc/sys/net/core/wmem_max\n", 124);
   reply.values["/proc/sys/net/core/rmem_max"] = "1";
   Get().parse(reply, facts);
-  EXPECT_EQ(ValueOf(facts, "sysctl.net.core.rmem_max"), Observed<std::string>("1"));
+  EXPECT_EQ(FindValue(facts, "sysctl.net.core.rmem_max"), Observed<std::string>("1"));
 }
 
 TEST(Sysctl, UnknownValueBlocksInsteadOfChanging) {
   ProbeReply reply = Asked("- /proc/sys/net/core/rmem_max\n");
   reply.values["/proc/sys/net/core/rmem_max"] = Unknown{"Permission denied"};
-  test::PairWorld world = World();
-  Get().parse(reply, world.facts);
-  EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max"), "blocked: unknown: Permission denied");
+  test::PairScenario scenario = Scenario();
+  Get().parse(reply, scenario.facts);
+  EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"), "blocked: unknown: Permission denied");
 }
 
 TEST(Sysctl, TheManifestsWordOnAKeyCountsMoreThanTheFabrics) {
-  test::PairWorld world = World();
-  world.cluster.settings = test::Map(
+  test::PairScenario scenario = Scenario();
+  scenario.cluster.settings = test::Map(
       {{"sysctl", test::Map({{"net.ipv4.conf.enp1s0f1np1.arp_ignore", test::Number(2)}})}});
-  EXPECT_EQ(world.Detail(Get(), "net.ipv4.conf.enp1s0f1np1.arp_ignore"), "0 → 2");
-  EXPECT_EQ(world.Detail(Get(), "net.ipv4.conf.enP2p1s0f1np1.arp_ignore"), "0 → 1");
+  EXPECT_EQ(scenario.Detail(Get(), "net.ipv4.conf.enp1s0f1np1.arp_ignore"), "0 → 2");
+  EXPECT_EQ(scenario.Detail(Get(), "net.ipv4.conf.enP2p1s0f1np1.arp_ignore"), "0 → 1");
 }
 
 TEST(Sysctl, NothingIsWantedWithoutSectionAndPorts) {
-  test::PairWorld world;
-  world.fabric.ports.clear();
-  EXPECT_THAT(world.Resources(Get()), IsEmpty());
-  EXPECT_TRUE(Get().probe(world.cluster, world.fabric, world.cluster.nodes[0]).empty());
+  test::PairScenario scenario;
+  scenario.fabric.ports.clear();
+  EXPECT_THAT(scenario.Resources(Get()), IsEmpty());
+  EXPECT_TRUE(Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]).empty());
 }
 
 TEST(Sysctl, ProbeReadsEachKeyAndAsksForReadOnlyOnesAtOnce) {
-  const test::PairWorld world = World();
+  const test::PairScenario scenario = Scenario();
   std::vector<std::string> values;
   std::vector<std::string> argv;
-  for (const Read& read : Get().probe(world.cluster, world.fabric, world.cluster.nodes[0])) {
+  for (const Read& read :
+       Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0])) {
     if (const auto* value = std::get_if<ReadValue>(&read)) values.push_back(value->path);
     if (const auto* command = std::get_if<RunProbe>(&read)) argv = command->argv;
   }
@@ -241,48 +243,48 @@ TEST(Sysctl, ProbeReadsEachKeyAndAsksForReadOnlyOnesAtOnce) {
 }
 
 TEST(Sysctl, LaterDropInThatWinsAtBootIsShown) {
-  test::PairWorld world = World();
-  world.AddFile("/etc/sysctl.d/90-other.conf",
-                "# a comment\n; another\n\n"
-                "net.core.rmem_max=1\n"
-                "-net/core/rmem_max = 4194304 \n");
-  EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max at boot"),
+  test::PairScenario scenario = Scenario();
+  scenario.AddFile("/etc/sysctl.d/90-other.conf",
+                   "# a comment\n; another\n\n"
+                   "net.core.rmem_max=1\n"
+                   "-net/core/rmem_max = 4194304 \n");
+  EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max at boot"),
             "blocked: 4194304 → 268435456: /etc/sysctl.d/90-other.conf is read after "
             "/etc/sysctl.d/60-spark-reconcile.conf and sets it: take it out there");
 }
 
 TEST(Sysctl, LaterDropInWithOurValueIsNoProblem) {
-  test::PairWorld world = World();
-  world.AddFile("/usr/lib/sysctl.d/90-other.conf", "net.core.rmem_max = 268435456\n");
-  EXPECT_EQ(world.Detail(Get(), "net.core.rmem_max at boot"), "holds");
+  test::PairScenario scenario = Scenario();
+  scenario.AddFile("/usr/lib/sysctl.d/90-other.conf", "net.core.rmem_max = 268435456\n");
+  EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max at boot"), "holds");
 }
 
 TEST(Sysctl, EarlierHiddenAndPatternedSettingsDoNotCount) {
-  test::PairWorld world = World();
-  world.AddFile("/etc/sysctl.d/50-early.conf", "net.core.rmem_max = 1\n");
-  world.AddFile("/usr/lib/sysctl.d/90-hidden.conf", "net.core.rmem_max = 1\n");
-  world.AddFile("/etc/sysctl.d/90-hidden.conf", "vm.swappiness = 1\n");
-  world.AddFile("/etc/sysctl.d/91-pattern.conf", "net.core.*mem_max = 1\nnonsense\n");
-  world.AddFile("/etc/sysctl.d/92-not-read", "net.core.rmem_max = 1\n");
-  world.AddFile("/etc/sysctl.conf", "net.core.rmem_max = 1\n");  // only through its link
-  EXPECT_THAT(world.Names(Get()), Not(Contains("net.core.rmem_max at boot")));
+  test::PairScenario scenario = Scenario();
+  scenario.AddFile("/etc/sysctl.d/50-early.conf", "net.core.rmem_max = 1\n");
+  scenario.AddFile("/usr/lib/sysctl.d/90-hidden.conf", "net.core.rmem_max = 1\n");
+  scenario.AddFile("/etc/sysctl.d/90-hidden.conf", "vm.swappiness = 1\n");
+  scenario.AddFile("/etc/sysctl.d/91-pattern.conf", "net.core.*mem_max = 1\nnonsense\n");
+  scenario.AddFile("/etc/sysctl.d/92-not-read", "net.core.rmem_max = 1\n");
+  scenario.AddFile("/etc/sysctl.conf", "net.core.rmem_max = 1\n");  // only through its link
+  EXPECT_THAT(scenario.Names(Get()), Not(Contains("net.core.rmem_max at boot")));
 }
 
 TEST(Sysctl, SysctlConfCountsWhereALinkLeadsToIt) {
-  test::PairWorld world = World();
-  world.facts.files["/etc/sysctl.d/99-sysctl.conf"] = Unknown{"is a symbolic link"};
-  world.AddFile("/etc/sysctl.conf", "net.core.rmem_max = 1\n");
-  EXPECT_THAT(world.Detail(Get(), "net.core.rmem_max at boot"),
+  test::PairScenario scenario = Scenario();
+  scenario.facts.files["/etc/sysctl.d/99-sysctl.conf"] = Unknown{"is a symbolic link"};
+  scenario.AddFile("/etc/sysctl.conf", "net.core.rmem_max = 1\n");
+  EXPECT_THAT(scenario.Detail(Get(), "net.core.rmem_max at boot"),
               testing::StartsWith("blocked: 1 → 268435456: /etc/sysctl.conf is read after"));
 }
 
 TEST(Sysctl, DotsInInterfaceNamesSurviveEverySpelling) {
-  EXPECT_EQ(CanonicalKey("net/ipv4/conf/eth0.5/arp_ignore"), "net.ipv4.conf.eth0/5.arp_ignore");
-  EXPECT_EQ(CanonicalKey("net.ipv4.conf.eth0/5.arp_ignore"), "net.ipv4.conf.eth0/5.arp_ignore");
-  EXPECT_EQ(InterfaceKey("eth0.5", "arp_ignore"), "net.ipv4.conf.eth0/5.arp_ignore");
-  EXPECT_EQ(PathOfKey("net.ipv4.conf.eth0/5.arp_ignore"),
+  EXPECT_EQ(NormalizeKey("net/ipv4/conf/eth0.5/arp_ignore"), "net.ipv4.conf.eth0/5.arp_ignore");
+  EXPECT_EQ(NormalizeKey("net.ipv4.conf.eth0/5.arp_ignore"), "net.ipv4.conf.eth0/5.arp_ignore");
+  EXPECT_EQ(MakeInterfaceKey("eth0.5", "arp_ignore"), "net.ipv4.conf.eth0/5.arp_ignore");
+  EXPECT_EQ(MakeKeyPath("net.ipv4.conf.eth0/5.arp_ignore"),
             "/proc/sys/net/ipv4/conf/eth0.5/arp_ignore");
-  EXPECT_EQ(KeyOfPath("/proc/sys/net/ipv4/conf/eth0.5/arp_ignore"),
+  EXPECT_EQ(ReadKeyFromPath("/proc/sys/net/ipv4/conf/eth0.5/arp_ignore"),
             "net.ipv4.conf.eth0/5.arp_ignore");
 }
 
@@ -290,7 +292,7 @@ TEST(Sysctl, WhatIsNoKeyIsRefused) {
   for (const char* text :
        {"", "rmem", "net..core", ".net.core", "net.core.", "net/../etc/shadow", "a b.c",
         "net.core.$(x)", "net.core\n.x", "-a.b", "net.c\xff.x", "a.*"}) {
-    EXPECT_FALSE(CanonicalKey(text)) << text;
+    EXPECT_FALSE(NormalizeKey(text)) << text;
   }
 }
 

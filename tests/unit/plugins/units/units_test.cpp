@@ -52,14 +52,14 @@ NodeFacts Facts(const CommandReply& show) {
   return facts;
 }
 
-std::vector<Resource> ResourcesOf(const ClusterSpec& cluster, const NodeFacts& facts) {
+std::vector<Resource> ListResources(const ClusterSpec& cluster, const NodeFacts& facts) {
   const ClusterFacts all{.nodes = {{facts.node, facts}}};
   const Fabric fabric;
   return Get().resources({cluster, fabric, *cluster.FindNode(facts.node), facts, all});
 }
 
 // The steps of one stage as the engine runs them: actions in order, then each trigger once.
-std::vector<std::string> StepsOf(const std::vector<Resource>& resources) {
+std::vector<std::string> ListSteps(const std::vector<Resource>& resources) {
   std::vector<std::string> steps;
   std::vector<std::string> triggers;
   for (const Resource& resource : resources) {
@@ -77,25 +77,25 @@ std::vector<std::string> StepsOf(const std::vector<Resource>& resources) {
 }
 
 std::string StateDetail(Settings unit, const CommandReply& show) {
-  const auto change = Diff(ResourcesOf(Cluster({std::move(unit)}), Facts(show)).back(), "units");
+  const auto change = Diff(ListResources(Cluster({std::move(unit)}), Facts(show)).back(), "units");
   if (!change) return "holds";
   return (change->change == ChangeKind::kBlocked ? "blocked: " : "") + change->detail;
 }
 
-std::vector<std::string> MessagesOf(const Errors& errors) {
+std::vector<std::string> ListMessages(const Errors& errors) {
   std::vector<std::string> messages;
   for (const Error& error : errors) messages.push_back(error.message);
   return messages;
 }
 
 std::vector<std::string> Check(std::vector<Settings> units) {
-  return MessagesOf(Get().check(Cluster(std::move(units)), Fabric()));
+  return ListMessages(Get().check(Cluster(std::move(units)), Fabric()));
 }
 
 TEST(Units, NewUnitIsWrittenLinkedReloadedAndStartedOnce) {
   const NodeFacts facts = Facts({.out = Block("demo.service", "not-found", "", "inactive")});
-  const auto resources = ResourcesOf(Cluster({Demo()}), facts);
-  EXPECT_THAT(StepsOf(resources),
+  const auto resources = ListResources(Cluster({Demo()}), facts);
+  EXPECT_THAT(ListSteps(resources),
               ElementsAre("write /etc/systemd/system/demo.service",
                           "run systemctl --no-reload enable -- demo.service",
                           "run systemctl daemon-reload", "run systemctl restart -- demo.service"));
@@ -110,8 +110,8 @@ TEST(Units, FilesOfAllUnitsComeBeforeAnyCommand) {
   NodeFacts facts = Facts({.out = Block("demo.service", "not-found", "", "inactive") + "\n" +
                                   Block("other.service", "loaded", "static", "inactive")});
   facts.files["/etc/systemd/system/other.service.d/10-a.conf"] = Absent{};
-  const auto resources = ResourcesOf(Cluster({Demo(), other}), facts);
-  EXPECT_THAT(StepsOf(resources),
+  const auto resources = ListResources(Cluster({Demo(), other}), facts);
+  EXPECT_THAT(ListSteps(resources),
               ElementsAre("write /etc/systemd/system/demo.service",
                           "write /etc/systemd/system/other.service.d/10-a.conf",
                           "run systemctl --no-reload enable -- demo.service",
@@ -119,14 +119,15 @@ TEST(Units, FilesOfAllUnitsComeBeforeAnyCommand) {
                           "run systemctl daemon-reload", "run systemctl restart -- demo.service",
                           "run systemctl restart -- other.service"));
   EXPECT_EQ(std::get<FileState>(std::get<ResourceState>(resources[1].desired)),
-            (FileState{.content = OwnedFile("homelab", "[Service]\nNice=5\n")}));
+            (FileState{.content = FormatOwnedFile("homelab", "[Service]\nNice=5\n")}));
 }
 
 TEST(Units, ChangedContentRestartsARunningUnitOnce) {
   NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
-  facts.files[kPath] = FileState{.content = OwnedFile("homelab", "[Service]\n") + "# edited\n"};
-  const auto resources = ResourcesOf(Cluster({Demo()}), facts);
-  EXPECT_THAT(StepsOf(resources),
+  facts.files[kPath] =
+      FileState{.content = FormatOwnedFile("homelab", "[Service]\n") + "# edited\n"};
+  const auto resources = ListResources(Cluster({Demo()}), facts);
+  EXPECT_THAT(ListSteps(resources),
               ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload",
                           "run systemctl restart -- demo.service"));
   EXPECT_EQ(Diff(resources[0], "units")->impact, Impact::kServiceRestart);
@@ -134,26 +135,26 @@ TEST(Units, ChangedContentRestartsARunningUnitOnce) {
 
 TEST(Units, ChangedContentRestartsNothingWhereActiveIsNotManaged) {
   Settings unit = {{"name", test::Text("demo.service")}, {"content", test::Text(kService)}};
-  EXPECT_THAT(StepsOf(ResourcesOf(Cluster({unit}), Facts({}))),
+  EXPECT_THAT(ListSteps(ListResources(Cluster({unit}), Facts({}))),
               ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload"));
 }
 
 TEST(Units, EnablingARunningUnitDoesNotRestartIt) {
   NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "disabled", "active")});
-  facts.files[kPath] = FileState{.content = OwnedFile("homelab", kService)};
-  const auto resources = ResourcesOf(Cluster({Demo()}), facts);
-  EXPECT_THAT(StepsOf(resources), ElementsAre("run systemctl --no-reload enable -- demo.service",
-                                              "run systemctl daemon-reload"));
-  EXPECT_THAT(Diff(resources[1], "units")->undo,
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
+  const auto resources = ListResources(Cluster({Demo()}), facts);
+  EXPECT_THAT(ListSteps(resources), ElementsAre("run systemctl --no-reload enable -- demo.service",
+                                                "run systemctl daemon-reload"));
+  EXPECT_THAT(Diff(resources[1], "units")->revert,
               ElementsAre(Action(RunCommand{
                   .argv = {"systemctl", "--no-reload", "disable", "--", "demo.service"}})));
 }
 
 TEST(Units, UnwantedUnitIsDisabledAndStopped) {
   NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
-  facts.files[kPath] = FileState{.content = OwnedFile("homelab", kService)};
-  const auto resources = ResourcesOf(Cluster({Demo(false, false)}), facts);
-  EXPECT_THAT(StepsOf(resources),
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
+  const auto resources = ListResources(Cluster({Demo(false, false)}), facts);
+  EXPECT_THAT(ListSteps(resources),
               ElementsAre("run systemctl --no-reload disable -- demo.service",
                           "run systemctl stop -- demo.service", "run systemctl daemon-reload"));
   EXPECT_EQ(Diff(resources[1], "units")->detail, "enabled active → disabled inactive");
@@ -164,18 +165,18 @@ TEST(Units, FilesThatSystemdHasNotReadAreReloadedAndTheUnitRestarted) {
   std::string block = Block("demo.service", "loaded", "enabled", "active");
   block.replace(block.find("NeedDaemonReload=no"), 19, "NeedDaemonReload=yes");
   NodeFacts facts = Facts({.out = block});
-  facts.files[kPath] = FileState{.content = OwnedFile("homelab", kService)};
-  const auto resources = ResourcesOf(Cluster({Demo()}), facts);
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
+  const auto resources = ListResources(Cluster({Demo()}), facts);
   EXPECT_EQ(Diff(resources[1], "units")->detail, "enabled active not-reloaded → enabled active");
-  EXPECT_THAT(StepsOf(resources),
+  EXPECT_THAT(ListSteps(resources),
               ElementsAre("run systemctl --no-reload enable -- demo.service",
                           "run systemctl daemon-reload", "run systemctl restart -- demo.service"));
 }
 
 TEST(Units, WhatHoldsGivesNoChange) {
   NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
-  facts.files[kPath] = FileState{.content = OwnedFile("homelab", kService)};
-  EXPECT_THAT(StepsOf(ResourcesOf(Cluster({Demo()}), facts)), IsEmpty());
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
+  EXPECT_THAT(ListSteps(ListResources(Cluster({Demo()}), facts)), IsEmpty());
 }
 
 TEST(Units, OnlyWhatTheManifestSaysIsCompared) {
@@ -228,18 +229,18 @@ TEST(Units, NothingThatIsShownBlockedIsRestarted) {
         CommandReply{.out = Block("demo.service", "masked", "masked", "inactive")},
         CommandReply{.out = Block("demo.service", "loaded", "enabled", "activating")},
         CommandReply{.exit_code = 124}}) {
-    const auto resources = ResourcesOf(Cluster({Demo()}), Facts(show));
+    const auto resources = ListResources(Cluster({Demo()}), Facts(show));
     EXPECT_EQ(Diff(resources.back(), "units")->change, ChangeKind::kBlocked);
     EXPECT_EQ(Diff(resources.front(), "units")->impact, Impact::kNone);
-    EXPECT_THAT(StepsOf(resources), ElementsAre("write /etc/systemd/system/demo.service",
-                                                "run systemctl daemon-reload"));
+    EXPECT_THAT(ListSteps(resources), ElementsAre("write /etc/systemd/system/demo.service",
+                                                  "run systemctl daemon-reload"));
   }
 }
 
 TEST(Units, UnitWhoseFileIsBlockedIsBlockedByThat) {
   const Observed<FileState> stuck[] = {Unknown{"is not a regular file"},
                                        FileState{.content = "# somebody else\n"},
-                                       FileState{.content = OwnedFile("office", kService)}};
+                                       FileState{.content = FormatOwnedFile("office", kService)}};
   const std::string whys[] = {
       "cannot be read: is not a regular file",
       "was not written by spark-reconcile: move it away, or take this out of the manifest",
@@ -250,11 +251,11 @@ TEST(Units, UnitWhoseFileIsBlockedIsBlockedByThat) {
       NodeFacts facts = Facts({.out = Block("demo.service", "loaded", on ? "disabled" : "enabled",
                                             on ? "inactive" : "active")});
       facts.files[kPath] = stuck[i];
-      const auto resources = ResourcesOf(Cluster({Demo(on, on)}), facts);
+      const auto resources = ListResources(Cluster({Demo(on, on)}), facts);
       EXPECT_EQ(Diff(resources[0], "units")->change, ChangeKind::kBlocked);
       EXPECT_EQ(Diff(resources[1], "units")->change, ChangeKind::kBlocked);
       EXPECT_EQ(Diff(resources[1], "units")->detail, std::string(kPath) + " " + whys[i]);
-      EXPECT_THAT(StepsOf(resources), IsEmpty());
+      EXPECT_THAT(ListSteps(resources), IsEmpty());
     }
   }
 }
@@ -265,11 +266,11 @@ TEST(Units, UnitWhoseDropInIsBlockedIsNotRestarted) {
   NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "disabled", "active")});
   facts.files["/etc/systemd/system/demo.service.d/10-a.conf"] =
       FileState{.content = "[Service]\nNice=1\n"};
-  const auto resources = ResourcesOf(Cluster({unit}), facts);
+  const auto resources = ListResources(Cluster({unit}), facts);
   EXPECT_EQ(Diff(resources[2], "units")->detail,
             "/etc/systemd/system/demo.service.d/10-a.conf was not written by spark-reconcile: move "
             "it away, or take this out of the manifest");
-  EXPECT_THAT(StepsOf(resources),
+  EXPECT_THAT(ListSteps(resources),
               ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload"));
 }
 
@@ -324,8 +325,8 @@ TEST(Units, UnitIsHeldOnItsNodesOnly) {
   Settings unit = Demo();
   unit.emplace_back("nodes", test::List({test::Text("spark-2")}));
   const ClusterSpec cluster = Cluster({unit});
-  EXPECT_THAT(ResourcesOf(cluster, Facts({})), IsEmpty());
-  EXPECT_EQ(ResourcesOf(cluster, NodeFacts{.node = "spark-2"}).size(), 2u);
+  EXPECT_THAT(ListResources(cluster, Facts({})), IsEmpty());
+  EXPECT_EQ(ListResources(cluster, NodeFacts{.node = "spark-2"}).size(), 2u);
 }
 
 TEST(Units, NamesThatSystemdRefusesAreManifestErrors) {

@@ -11,7 +11,7 @@ TEST(NcclPlan, EveryCollectiveTypeSizeAndPlacementOnceInOrder) {
                             .sizes = {{8}, {16}},
                             .types = {DataType::kBfloat16}};
   std::vector<std::string> words;
-  for (const NcclTest& test : TestsOf(options)) words.push_back(Describe(test));
+  for (const NcclTest& test : ListTests(options)) words.push_back(Describe(test));
   EXPECT_EQ(words, (std::vector<std::string>{
                        "all_gather 8 bfloat16 out of place", "all_gather 8 bfloat16 in place",
                        "all_gather 16 bfloat16 out of place", "all_gather 16 bfloat16 in place",

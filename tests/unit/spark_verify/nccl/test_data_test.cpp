@@ -69,33 +69,33 @@ TEST(TestData, ABlockAtAnotherPlaceShows) {
 }
 
 TEST(TestData, LayoutsAreThoseOfNcclTests) {
-  const auto reduce = LayoutOf(Collective::kAllReduce, DataType::kFloat, 1u << 20, 1, 4, false);
+  const auto reduce = MakeLayout(Collective::kAllReduce, DataType::kFloat, 1u << 20, 1, 4, false);
   EXPECT_EQ(reduce.count, 1u << 18);
   EXPECT_EQ(reduce.bytes, 1u << 20);
-  const auto gather = LayoutOf(Collective::kAllGather, DataType::kFloat, 1u << 20, 1, 4, true);
+  const auto gather = MakeLayout(Collective::kAllGather, DataType::kFloat, 1u << 20, 1, 4, true);
   EXPECT_EQ(gather.count, 1u << 16);
   EXPECT_EQ(gather.send_at, 1u << 16);
   EXPECT_EQ(gather.results.size(), 4u);
   EXPECT_EQ(gather.results[3], (Segment{.at = 3u << 16, .count = 1u << 16, .source = 3}));
   const auto scatter =
-      LayoutOf(Collective::kReduceScatter, DataType::kBfloat16, 1u << 20, 3, 4, true);
+      MakeLayout(Collective::kReduceScatter, DataType::kBfloat16, 1u << 20, 3, 4, true);
   EXPECT_EQ(scatter.count, 1u << 17);
   EXPECT_EQ(scatter.send_count, 1u << 19);
   EXPECT_EQ(scatter.recv_at, 3u << 17);
   EXPECT_EQ(scatter.results.at(0),
             (Segment{.at = 3u << 17, .count = 1u << 17, .source = kSumOfAll, .from = 3u << 17}));
-  const auto all = LayoutOf(Collective::kAllToAll, DataType::kFloat, 1u << 20, 2, 4, false);
+  const auto all = MakeLayout(Collective::kAllToAll, DataType::kFloat, 1u << 20, 2, 4, false);
   EXPECT_EQ(all.results.at(1),
             (Segment{.at = 1u << 16, .count = 1u << 16, .source = 1, .from = 2u << 16}));
-  const auto ring = LayoutOf(Collective::kSendRecv, DataType::kFloat, 8, 0, 4, false);
+  const auto ring = MakeLayout(Collective::kSendRecv, DataType::kFloat, 8, 0, 4, false);
   EXPECT_EQ(ring.results.at(0).source, 3);
 }
 
 TEST(TestData, SizesAreRoundedDownToWholeBlocksOf16Bytes) {
-  EXPECT_EQ(LayoutOf(Collective::kAllGather, DataType::kFloat, 1000, 0, 3, false).bytes, 960u);
-  EXPECT_EQ(LayoutOf(Collective::kAllToAll, DataType::kBfloat16, 30, 0, 3, false).bytes, 30u);
-  EXPECT_EQ(LayoutOf(Collective::kAllGather, DataType::kFloat, 1, 0, 3, false).bytes, 12u);
-  EXPECT_EQ(LayoutOf(Collective::kAllReduce, DataType::kFloat, 1, 0, 3, false).bytes, 4u);
+  EXPECT_EQ(MakeLayout(Collective::kAllGather, DataType::kFloat, 1000, 0, 3, false).bytes, 960u);
+  EXPECT_EQ(MakeLayout(Collective::kAllToAll, DataType::kBfloat16, 30, 0, 3, false).bytes, 30u);
+  EXPECT_EQ(MakeLayout(Collective::kAllGather, DataType::kFloat, 1, 0, 3, false).bytes, 12u);
+  EXPECT_EQ(MakeLayout(Collective::kAllReduce, DataType::kFloat, 1, 0, 3, false).bytes, 4u);
 }
 
 }  // namespace

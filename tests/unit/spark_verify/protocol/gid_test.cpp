@@ -41,9 +41,9 @@ TEST(ChooseGid, TheSameAddressTwiceIsNotGuessedAt) {
 }
 
 TEST(Gid, OnlyAMappedAddressIsAnIpv4Address) {
-  EXPECT_EQ(Ipv4Of(*ParseGid("::ffff:10.0.0.1")), "10.0.0.1");
-  EXPECT_EQ(Ipv4Of(*ParseGid("::10.0.0.1")), "");
-  EXPECT_EQ(Ipv4Of(*ParseGid("fe80::ffff:a00:1")), "");
+  EXPECT_EQ(FormatIpv4(*ParseGid("::ffff:10.0.0.1")), "10.0.0.1");
+  EXPECT_EQ(FormatIpv4(*ParseGid("::10.0.0.1")), "");
+  EXPECT_EQ(FormatIpv4(*ParseGid("fe80::ffff:a00:1")), "");
   EXPECT_EQ(ParseGid("rail0").error().message, "wanted a GID like fe80::1, found 'rail0'");
 }
 

@@ -19,12 +19,12 @@ TEST(Messages, ReadyComesBackAsItWas) {
                     .size = 1048576,
                     .latency = 100,
                     .send = true};
-  const std::string line = ReadyLine(ready);
+  const std::string line = FormatReady(ready);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   const auto message = ParseMessage(line);
   ASSERT_TRUE(message);
   EXPECT_EQ(message->event, Event::kReady);
-  EXPECT_EQ(ReadyLine(message->ready), line);
+  EXPECT_EQ(FormatReady(message->ready), line);
 }
 
 TEST(Messages, SentTellsGbpsOfTheBytesAndTheTime) {
@@ -35,7 +35,7 @@ TEST(Messages, SentTellsGbpsOfTheBytesAndTheTime) {
                       .path_mtu = 4096};
   EXPECT_DOUBLE_EQ(rail.Gbps(), 10);
   EXPECT_EQ(RailSent{}.Gbps(), 0);
-  const auto message = ParseMessage(SentLine({rail}));
+  const auto message = ParseMessage(FormatSent({rail}));
   ASSERT_TRUE(message);
   EXPECT_EQ(message->sent.at(0).bytes, rail.bytes);
   EXPECT_EQ(message->sent.at(0).total_bytes, rail.total_bytes);
@@ -43,16 +43,16 @@ TEST(Messages, SentTellsGbpsOfTheBytesAndTheTime) {
 }
 
 TEST(Messages, CountersAndTroubleComeBack) {
-  const auto end = ParseMessage(EndLine({{"rocep1s0f1", {{"sent_pkts", 1574}}}}));
+  const auto end = ParseMessage(FormatEnd({{"rocep1s0f1", {{"sent_pkts", 1574}}}}));
   ASSERT_TRUE(end);
   EXPECT_EQ(end->counters.at("rocep1s0f1").at("sent_pkts"), 1574u);
   const auto error = ParseMessage(
-      ErrorLine({.code = "open", .hca = "mlx5_0", .text = "wanted \"x\"", .hint = "y"}));
+      FormatErrorLine({.code = "open", .hca = "mlx5_0", .text = "wanted \"x\"", .hint = "y"}));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->event, Event::kError);
   EXPECT_EQ(error->trouble.text, "wanted \"x\"");
-  EXPECT_EQ(ParseMessage(CheckedLine(7))->checked_bytes, 7u);
-  EXPECT_EQ(ParseMessage(ConnectedLine())->event, Event::kConnected);
+  EXPECT_EQ(ParseMessage(FormatChecked(7))->checked_bytes, 7u);
+  EXPECT_EQ(ParseMessage(FormatConnected())->event, Event::kConnected);
 }
 
 TEST(Messages, AnythingElseIsRefusedWithItsWords) {

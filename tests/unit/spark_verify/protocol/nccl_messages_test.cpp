@@ -29,12 +29,12 @@ NcclHello SparkHello() {
 }
 
 TEST(NcclMessages, HelloComesBackAsItWas) {
-  const std::string line = HelloLine(SparkHello());
+  const std::string line = FormatHello(SparkHello());
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   const auto message = ParseNcclMessage(line);
   ASSERT_TRUE(message) << message.error().hint;
   EXPECT_EQ(message->event, NcclEvent::kHello);
-  EXPECT_EQ(HelloLine(message->hello), line);
+  EXPECT_EQ(FormatHello(message->hello), line);
   EXPECT_EQ(message->hello.mem_available, 0xffff'ffff'ffff'ffffu);
 }
 
@@ -53,11 +53,11 @@ TEST(NcclMessages, ResultComesBackAsItWas) {
                             .busbw = 24.5,
                             .wrong = 7,
                             .counters = {{"rocep1s0f1", {{"port_xmit_data", 5}}}}};
-    const std::string line = ResultLine(result);
+    const std::string line = FormatResult(result);
     const auto message = ParseNcclMessage(line);
     ASSERT_TRUE(message) << message.error().hint;
     EXPECT_EQ(message->event, NcclEvent::kResult);
-    EXPECT_EQ(ResultLine(message->result), line);
+    EXPECT_EQ(FormatResult(message->result), line);
   }
 }
 
@@ -70,34 +70,34 @@ TEST(NcclMessages, FailureComesBackWithNcclsWords) {
                             .last_error = "Connection closed by remote peer \"10.0.0.2\"\xff",
                             .text = "wanted x, found y",
                             .hint = "z"};
-  const std::string line = FailedLine(failure);
+  const std::string line = FormatFailed(failure);
   const auto message = ParseNcclMessage(line);
   ASSERT_TRUE(message) << message.error().hint;
-  EXPECT_EQ(FailedLine(message->failure), line);
+  EXPECT_EQ(FormatFailed(message->failure), line);
   EXPECT_EQ(message->failure.async, 6);
   EXPECT_EQ(message->failure.text, "wanted x, found y");
 }
 
 TEST(NcclMessages, TheOthersComeBack) {
-  EXPECT_EQ(ParseNcclMessage(UniqueIdLine("3a30"))->unique_id, "3a30");
-  EXPECT_EQ(ParseNcclMessage(InitDoneLine(0.5))->seconds, 0.5);
-  EXPECT_EQ(ParseNcclMessage(NcclConnectedLine(0.25))->event, NcclEvent::kConnected);
-  EXPECT_EQ(ParseNcclMessage(AbortedLine(1))->event, NcclEvent::kAborted);
-  EXPECT_EQ(ParseNcclMessage(LogLine("NCCL INFO Using network IB"))->log,
+  EXPECT_EQ(ParseNcclMessage(FormatUniqueId("3a30"))->unique_id, "3a30");
+  EXPECT_EQ(ParseNcclMessage(FormatInitDone(0.5))->seconds, 0.5);
+  EXPECT_EQ(ParseNcclMessage(FormatNcclConnected(0.25))->event, NcclEvent::kConnected);
+  EXPECT_EQ(ParseNcclMessage(FormatAborted(1))->event, NcclEvent::kAborted);
+  EXPECT_EQ(ParseNcclMessage(FormatLog("NCCL INFO Using network IB"))->log,
             "NCCL INFO Using network IB");
-  EXPECT_EQ(ParseNcclMessage(NcclEndLine({{"mlx5_0", {{"out_of_sequence", 9}}}}))
+  EXPECT_EQ(ParseNcclMessage(FormatNcclEnd({{"mlx5_0", {{"out_of_sequence", 9}}}}))
                 ->counters.at("mlx5_0")
                 .at("out_of_sequence"),
             9u);
 }
 
 TEST(NcclMessages, OrdersComeBack) {
-  const auto id = ParseNcclOrder(IdOrder("3a30"));
+  const auto id = ParseNcclOrder(FormatIdOrder("3a30"));
   ASSERT_TRUE(id);
   EXPECT_EQ(id->command, NcclCommand::kId);
   EXPECT_EQ(id->unique_id, "3a30");
-  EXPECT_EQ(ParseNcclOrder(GoOrder())->command, NcclCommand::kGo);
-  EXPECT_EQ(ParseNcclOrder(AbortOrder())->command, NcclCommand::kAbort);
+  EXPECT_EQ(ParseNcclOrder(FormatGoOrder())->command, NcclCommand::kGo);
+  EXPECT_EQ(ParseNcclOrder(FormatAbortOrder())->command, NcclCommand::kAbort);
 }
 
 TEST(NcclMessages, AnythingElseIsRefusedWithItsWords) {

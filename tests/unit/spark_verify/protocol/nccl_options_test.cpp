@@ -36,10 +36,10 @@ TEST(NcclOptions, EveryFieldSurvivesTheCommandLine) {
                             .size_ms = 3,
                             .deadline_ms = 4,
                             .env = {{"NCCL_ALGO", "allreduce:tree;x"}, {"NCCL_HOSTID", "="}}};
-  const auto words = NcclWords(options);
+  const auto words = FormatNcclArguments(options);
   const auto back = ParseNcclOptions(words);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(NcclWords(*back), words);
+  EXPECT_EQ(FormatNcclArguments(*back), words);
   EXPECT_EQ(back->sizes, options.sizes);
   EXPECT_EQ(back->collectives, options.collectives);
   EXPECT_EQ(back->env, options.env);
@@ -70,12 +70,12 @@ TEST(NcclOptions, WhatIsWrongIsSaid) {
 
 // The table of nccl-tests' PERFORMANCE.md.
 TEST(NcclOptions, BusFactorsAreNccls) {
-  EXPECT_DOUBLE_EQ(BusFactor(Collective::kAllReduce, 2), 1);
-  EXPECT_DOUBLE_EQ(BusFactor(Collective::kAllReduce, 8), 1.75);
-  EXPECT_DOUBLE_EQ(BusFactor(Collective::kAllGather, 2), 0.5);
-  EXPECT_DOUBLE_EQ(BusFactor(Collective::kReduceScatter, 4), 0.75);
-  EXPECT_DOUBLE_EQ(BusFactor(Collective::kAllToAll, 4), 0.75);
-  EXPECT_DOUBLE_EQ(BusFactor(Collective::kSendRecv, 4), 1);
+  EXPECT_DOUBLE_EQ(ComputeBusFactor(Collective::kAllReduce, 2), 1);
+  EXPECT_DOUBLE_EQ(ComputeBusFactor(Collective::kAllReduce, 8), 1.75);
+  EXPECT_DOUBLE_EQ(ComputeBusFactor(Collective::kAllGather, 2), 0.5);
+  EXPECT_DOUBLE_EQ(ComputeBusFactor(Collective::kReduceScatter, 4), 0.75);
+  EXPECT_DOUBLE_EQ(ComputeBusFactor(Collective::kAllToAll, 4), 0.75);
+  EXPECT_DOUBLE_EQ(ComputeBusFactor(Collective::kSendRecv, 4), 1);
 }
 
 }  // namespace

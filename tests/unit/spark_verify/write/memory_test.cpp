@@ -37,11 +37,11 @@ TEST(Memory, AGpusOwnMemoryHoldsTwoBuffersBesideNccls) {
 TEST(Memory, TheLargestSizeDecides) {
   const NcclOptions options{.sizes = {{8}, {kGiB}, {4096}}};
   NcclHello hello{.integrated = true, .mem_available = 10 * kGiB, .max_bytes = kGiB / 2};
-  EXPECT_EQ(MemoryRefusal(hello, options),
+  EXPECT_EQ(FindMemoryRefusal(hello, options),
             "wanted room for 1073741824 bytes, found 10737418240 bytes of memory available, which "
             "with 8589934592 kept free is enough for 536870912");
   hello.max_bytes = kGiB;
-  EXPECT_EQ(MemoryRefusal(hello, options), "");
+  EXPECT_EQ(FindMemoryRefusal(hello, options), "");
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Diagnose, ANodeThatCouldNotBeReadIsNotOffWhenTheTransportKnowsWhy) {
     Sample sample = OnSwitch(3);
     sample.Lose(2);
     sample.facts.unreachable.at("spark-2").message = one.why;
-    const auto findings = FindingsOf(sample, PassedChecks(sample));
+    const auto findings = ListFindings(sample, PassedChecks(sample));
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].measured, one.why);
     EXPECT_EQ(findings[0].cause, one.cause);

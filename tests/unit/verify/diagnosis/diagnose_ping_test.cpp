@@ -24,9 +24,9 @@ TEST_P(Pings, AreOneFindingPerCause) {
   const Sample sample = GetParam().sample();
   auto checks = PassedChecks(sample);
   for (const std::string& rule : GetParam().pings) {
-    Break(checks, Rung::kPing, rule, GetParam().symptom);
+    Break(checks, VerifyLevel::kPing, rule, GetParam().symptom);
   }
-  const auto findings = FindingsOf(sample, checks);
+  const auto findings = ListFindings(sample, checks);
   EXPECT_EQ(Brief(findings), GetParam().brief);
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].cause, GetParam().cause);
@@ -166,8 +166,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(PingFindings, PathMtuShowsTheMtuOfBothEnds) {
   const Sample sample = OnSwitch(2);
   auto checks = PassedChecks(sample);
-  Break(checks, Rung::kPing, "0>0@0", Symptom::kJumboLost, "2 packets transmitted, 0 received");
-  EXPECT_THAT(FindingsOf(sample, checks).at(0).evidence,
+  Break(checks, VerifyLevel::kPing, "0>0@0", Symptom::kJumboLost,
+        "2 packets transmitted, 0 received");
+  EXPECT_THAT(ListFindings(sample, checks).at(0).evidence,
               testing::ElementsAre("spark-1 to spark-2 on rail0: 2 packets transmitted, 0 received",
                                    "spark-2 to spark-1 on rail0: 2 packets transmitted, 0 received",
                                    "spark-1: enp1s0f1np1 has mtu 9000",
@@ -177,9 +178,9 @@ TEST(PingFindings, PathMtuShowsTheMtuOfBothEnds) {
 TEST(PingFindings, LostJumboToASenderThatRefusesTheSizeIsTheSameCause) {
   const Sample sample = OnSwitch(2);
   auto checks = PassedChecks(sample);
-  Break(checks, Rung::kPing, "1>2@0", Symptom::kTooLongForSender);
-  Break(checks, Rung::kPing, "2>1@0", Symptom::kJumboLost);
-  EXPECT_THAT(Brief(FindingsOf(sample, checks)),
+  Break(checks, VerifyLevel::kPing, "1>2@0", Symptom::kTooLongForSender);
+  Break(checks, VerifyLevel::kPing, "2>1@0", Symptom::kJumboLost);
+  EXPECT_THAT(Brief(ListFindings(sample, checks)),
               testing::ElementsAre("sender-mtu spark-1 rail0 x2"));
 }
 
@@ -187,12 +188,12 @@ TEST(PingFindings, APingThatCouldNotRunIsNotAFailure) {
   const Sample sample = OnSwitch(2);
   auto checks = PassedChecks(sample);
   for (Check& check : checks) {
-    if (check.rung != Rung::kPing || check.from != "spark-1") continue;
+    if (check.level != VerifyLevel::kPing || check.from != "spark-1") continue;
     check.outcome = Outcome::kCouldNotMeasure;
     check.symptom = Symptom::kProgramMissing;
     check.why = "ping is not installed";
   }
-  const auto findings = FindingsOf(sample, checks);
+  const auto findings = ListFindings(sample, checks);
   EXPECT_THAT(Brief(findings), testing::ElementsAre("program-missing spark-1 rail0 rail1 x2"));
   EXPECT_EQ(findings[0].outcome, Outcome::kCouldNotMeasure);
   EXPECT_EQ(findings[0].cause, "ping is not installed");

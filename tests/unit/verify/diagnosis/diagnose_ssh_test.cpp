@@ -21,8 +21,8 @@ class Logins : public testing::TestWithParam<SshCase> {};
 TEST_P(Logins, NameTheNodeThatRefuses) {
   const Sample sample = OnSwitch(3);
   auto checks = PassedChecks(sample);
-  Break(checks, Rung::kSsh, GetParam().logins, GetParam().symptom);
-  const auto findings = FindingsOf(sample, checks);
+  Break(checks, VerifyLevel::kSsh, GetParam().logins, GetParam().symptom);
+  const auto findings = ListFindings(sample, checks);
   ASSERT_THAT(Brief(findings), ElementsAre(GetParam().brief));
   EXPECT_EQ(findings[0].cause, GetParam().cause);
 }
@@ -78,8 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(LoginFindings, AnUnprotectedKeyFileIsMendedByItsMode) {
   const Sample sample = OnSwitch(2);
   auto checks = PassedChecks(sample);
-  Break(checks, Rung::kSsh, "1>2@*", Symptom::kSshKeyUnprotected);
-  EXPECT_EQ(FindingsOf(sample, checks)[0].next_step,
+  Break(checks, VerifyLevel::kSsh, "1>2@*", Symptom::kSshKeyUnprotected);
+  EXPECT_EQ(ListFindings(sample, checks)[0].next_step,
             "run `spark-reconcile plan`: apply sets the mode; or chmod 600 the file that the "
             "evidence names");
 }
@@ -87,20 +87,20 @@ TEST(LoginFindings, AnUnprotectedKeyFileIsMendedByItsMode) {
 TEST(LoginFindings, ALoginOverADeadRailIsExplainedByItsPings) {
   const Sample sample = OnSwitch(3);
   auto checks = PassedChecks(sample);
-  Break(checks, Rung::kPing, "3>0@1", Symptom::kNothingBack);
-  Break(checks, Rung::kPing, "0>3@1", Symptom::kNothingBack);
-  Break(checks, Rung::kSsh, "3>0@1", Symptom::kSshNoConnection);
-  Break(checks, Rung::kSsh, "0>3@1", Symptom::kSshNoConnection);
-  EXPECT_THAT(Brief(FindingsOf(sample, checks)), ElementsAre("node-cut-off spark-3 rail1 x8"));
+  Break(checks, VerifyLevel::kPing, "3>0@1", Symptom::kNothingBack);
+  Break(checks, VerifyLevel::kPing, "0>3@1", Symptom::kNothingBack);
+  Break(checks, VerifyLevel::kSsh, "3>0@1", Symptom::kSshNoConnection);
+  Break(checks, VerifyLevel::kSsh, "0>3@1", Symptom::kSshNoConnection);
+  EXPECT_THAT(Brief(ListFindings(sample, checks)), ElementsAre("node-cut-off spark-3 rail1 x8"));
 }
 
 TEST(LoginFindings, ARefusalOverALossyRailIsItsOwnFinding) {
   const Sample sample = OnSwitch(2);
   auto checks = PassedChecks(sample);
-  Break(checks, Rung::kPing, "0>0@0", Symptom::kJumboLost);
-  Break(checks, Rung::kSsh, "1>2@0", Symptom::kSshDenied);
+  Break(checks, VerifyLevel::kPing, "0>0@0", Symptom::kJumboLost);
+  Break(checks, VerifyLevel::kSsh, "1>2@0", Symptom::kSshDenied);
   EXPECT_THAT(
-      Brief(FindingsOf(sample, checks)),
+      Brief(ListFindings(sample, checks)),
       ElementsAre("path-mtu spark-1 spark-2 rail0 x2", "ssh-denied spark-1 spark-2 rail0 x1"));
 }
 
@@ -108,9 +108,9 @@ TEST(LoginFindings, AFactExplainsTheLoginThroughThePing) {
   Sample sample = OnSwitch(2);
   sample.Link(2, 0).ipv4.clear();
   auto checks = PassedChecks(sample);
-  Break(checks, Rung::kPing, "0>0@0", Symptom::kNothingBack);
-  Break(checks, Rung::kSsh, "0>0@0", Symptom::kSshNoConnection);
-  EXPECT_THAT(Brief(FindingsOf(sample, checks)), ElementsAre("address-missing spark-2 rail0 x5"));
+  Break(checks, VerifyLevel::kPing, "0>0@0", Symptom::kNothingBack);
+  Break(checks, VerifyLevel::kSsh, "0>0@0", Symptom::kSshNoConnection);
+  EXPECT_THAT(Brief(ListFindings(sample, checks)), ElementsAre("address-missing spark-2 rail0 x5"));
 }
 
 }  // namespace

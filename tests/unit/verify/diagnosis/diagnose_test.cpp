@@ -14,7 +14,7 @@ using testing::ElementsAre;
 
 TEST(Diagnose, AHealthyClusterHasNoFinding) {
   for (const Sample& sample : {OnSwitch(2), OnSwitch(8), Ring()}) {
-    EXPECT_THAT(FindingsOf(sample, PassedChecks(sample)), testing::IsEmpty());
+    EXPECT_THAT(ListFindings(sample, PassedChecks(sample)), testing::IsEmpty());
   }
 }
 
@@ -53,7 +53,7 @@ Sample CableOut() {
   }
   return sample;
 }
-Sample DownAtOneEndOfACable() {
+Sample MakeOneEndDown() {
   Sample sample = OnSwitch(2);
   sample.Link(1, 0).admin_up = sample.Link(1, 0).carrier = false;
   sample.Link(2, 0).carrier = false;
@@ -75,7 +75,7 @@ Sample CableOutWithNetworkd() {
   return sample;
 }
 Sample DownAtOneEndWithNetworkd() {
-  Sample sample = DownAtOneEndOfACable();
+  Sample sample = MakeOneEndDown();
   for (const int node : {1, 2}) sample.Link(node, 0).ipv4.clear();
   return sample;
 }
@@ -108,12 +108,12 @@ TEST_P(Facts, ExplainThePingsThatTheyBreak) {
   const Sample sample = GetParam().sample();
   auto checks = PassedChecks(sample);
   for (const auto& rule : GetParam().jumbo_lost) {
-    Break(checks, Rung::kPing, rule, Symptom::kJumboLost);
+    Break(checks, VerifyLevel::kPing, rule, Symptom::kJumboLost);
   }
   for (const auto& rule : GetParam().nothing_back) {
-    Break(checks, Rung::kPing, rule, Symptom::kNothingBack);
+    Break(checks, VerifyLevel::kPing, rule, Symptom::kNothingBack);
   }
-  EXPECT_EQ(Brief(FindingsOf(sample, checks)), GetParam().brief);
+  EXPECT_EQ(Brief(ListFindings(sample, checks)), GetParam().brief);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -157,11 +157,8 @@ INSTANTIATE_TEST_SUITE_P(
                  {"0>0@*"},
                  {"no-carrier spark-1 spark-2 rail0 rail1 x8", "address-missing spark-1 rail0 x1",
                   "address-missing spark-2 rail0 x1"}},
-        FactCase{"DownAtOneEndOfACable",
-                 DownAtOneEndOfACable,
-                 {},
-                 {"0>0@0"},
-                 {"link-down spark-1 rail0 x4"}},
+        FactCase{
+            "DownAtOneEndOfACable", MakeOneEndDown, {}, {"0>0@0"}, {"link-down spark-1 rail0 x4"}},
         FactCase{"SwitchOff",
                  SwitchOff,
                  {},
@@ -181,8 +178,8 @@ TEST(Diagnose, ASlowPortIsAFindingOfItsOwnThatExplainsNoPing) {
   sample.Link(2, 0).speed_mbps = 50000;
   sample.Link(2, 0).phys_port_name = "p1";
   auto checks = PassedChecks(sample);
-  Break(checks, Rung::kPing, "0>0@0", Symptom::kNothingBack);
-  const auto findings = FindingsOf(sample, checks);
+  Break(checks, VerifyLevel::kPing, "0>0@0", Symptom::kNothingBack);
+  const auto findings = ListFindings(sample, checks);
   ASSERT_EQ(Brief(findings), (std::vector<std::string>{"speed-low spark-2 rail0 x1",
                                                        "no-path spark-1 spark-2 rail0 x2"}));
   EXPECT_EQ(findings[0].cause,
@@ -195,7 +192,7 @@ TEST(Diagnose, ASlowPortIsAFindingOfItsOwnThatExplainsNoPing) {
 
 TEST(Diagnose, AWrongMtuSaysWhatWasFoundAndWhatToDo) {
   const Sample sample = MtuOnOnePort();
-  const auto findings = FindingsOf(sample, PassedChecks(sample));
+  const auto findings = ListFindings(sample, PassedChecks(sample));
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].expected, "mtu 9000 on enp1s0f1np1");
   EXPECT_EQ(findings[0].measured, "mtu 1500");
@@ -204,11 +201,11 @@ TEST(Diagnose, AWrongMtuSaysWhatWasFoundAndWhatToDo) {
 }
 
 TEST(Diagnose, CarrierNamesTheCableTheNodeOrTheSwitch) {
-  EXPECT_EQ(FindingsOf(CableOut(), PassedChecks(CableOut()))[0].cause,
+  EXPECT_EQ(ListFindings(CableOut(), PassedChecks(CableOut()))[0].cause,
             "neither end sees a signal: the cable is out or broken");
-  EXPECT_EQ(FindingsOf(NoCarrierAtOneNode(), PassedChecks(NoCarrierAtOneNode()))[0].cause,
+  EXPECT_EQ(ListFindings(NoCarrierAtOneNode(), PassedChecks(NoCarrierAtOneNode()))[0].cause,
             "no signal at spark-3: its cable, or the port at the other end is off");
-  EXPECT_EQ(FindingsOf(SwitchOff(), PassedChecks(SwitchOff()))[0].cause,
+  EXPECT_EQ(ListFindings(SwitchOff(), PassedChecks(SwitchOff()))[0].cause,
             "no node on the rail sees a signal: the switch is off");
 }
 
@@ -218,7 +215,7 @@ TEST(Diagnose, EqualMemlocksAreOneFinding) {
     sample.facts.nodes.at(node).values["memlock.session"] = std::string("8388608");
   }
   sample.facts.nodes.at("spark-2").values["memlock.session"] = Unknown{"cat hung"};
-  const auto findings = FindingsOf(sample, PassedChecks(sample));
+  const auto findings = ListFindings(sample, PassedChecks(sample));
   EXPECT_THAT(Brief(findings),
               ElementsAre("fact-unknown spark-2 x1", "memlock-low spark-1 spark-3 x2"));
   EXPECT_EQ(findings[0].outcome, Outcome::kCouldNotMeasure);
@@ -233,12 +230,12 @@ std::vector<Finding> WithoutSpark2(bool peers_hear_it) {
   auto checks = PassedChecks(sample);
   for (Check& check : checks) {
     if (check.to != "spark-2" || check.outcome != Outcome::kPass) continue;
-    if (peers_hear_it && check.rung == Rung::kPing) continue;
+    if (peers_hear_it && check.level == VerifyLevel::kPing) continue;
     check.outcome = Outcome::kCouldNotMeasure;
     check.symptom = Symptom::kNodeUnreachable;
     check.measured = "nothing comes back, small packets neither";
   }
-  return FindingsOf(sample, checks);
+  return ListFindings(sample, checks);
 }
 
 TEST(Diagnose, AnUnreachableNodeIsOneFindingForAllItsChecks) {
@@ -266,10 +263,10 @@ TEST(Diagnose, EveryFailureIsExplainedByExactlyOneFinding) {
     auto checks = PassedChecks(sample);
     for (Check& check : checks) {
       if (check.to.empty() || random() % 3 != 0) continue;
-      const int first =
-          static_cast<int>(check.rung == Rung::kPing ? Symptom::kNothingBack : Symptom::kSshDenied);
-      const int last =
-          static_cast<int>(check.rung == Rung::kPing ? Symptom::kSomeLost : Symptom::kSshFailed);
+      const int first = static_cast<int>(check.level == VerifyLevel::kPing ? Symptom::kNothingBack
+                                                                           : Symptom::kSshDenied);
+      const int last = static_cast<int>(check.level == VerifyLevel::kPing ? Symptom::kSomeLost
+                                                                          : Symptom::kSshFailed);
       check.symptom = static_cast<Symptom>(
           first + static_cast<int>(random() % static_cast<unsigned>(last - first + 1)));
       if (random() % 5 == 0) check.symptom = Symptom::kProbeFailed;
@@ -283,7 +280,7 @@ TEST(Diagnose, EveryFailureIsExplainedByExactlyOneFinding) {
       wanted += check.outcome == Outcome::kFail || check.outcome == Outcome::kCouldNotMeasure;
     }
     std::size_t explained = 0;
-    for (const Finding& finding : FindingsOf(sample, checks)) {
+    for (const Finding& finding : ListFindings(sample, checks)) {
       EXPECT_GT(finding.explains, 0u);
       EXPECT_FALSE(finding.cause.empty() && finding.code != "probe-failed" &&
                    finding.code != "no-answer")

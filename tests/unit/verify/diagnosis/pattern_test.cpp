@@ -13,7 +13,7 @@ namespace reconciler {
 namespace {
 
 // All directions between `nodes` nodes on `rails` rails; bad: "1>2@0" each.
-std::vector<Arrow> ArrowsOf(int nodes, int rails, const std::set<std::string>& bad) {
+std::vector<Arrow> MakeArrows(int nodes, int rails, const std::set<std::string>& bad) {
   std::vector<Arrow> arrows;
   for (int from = 1; from <= nodes; ++from) {
     for (int to = 1; to <= nodes; ++to) {
@@ -44,21 +44,21 @@ std::vector<std::string> Names(const std::vector<Pattern>& patterns) {
 using testing::ElementsAre;
 
 TEST(PathPatterns, NothingBadIsNoPattern) {
-  EXPECT_THAT(FindPathPatterns(ArrowsOf(3, 2, {})), testing::IsEmpty());
+  EXPECT_THAT(FindPathPatterns(MakeArrows(3, 2, {})), testing::IsEmpty());
   EXPECT_THAT(FindPathPatterns({}), testing::IsEmpty());
 }
 
 TEST(PathPatterns, BothDirectionsAreAPairOverAllItsRails) {
-  EXPECT_THAT(Names(FindPathPatterns(ArrowsOf(3, 2, {"1>2@0", "2>1@0", "1>2@1", "2>1@1"}))),
+  EXPECT_THAT(Names(FindPathPatterns(MakeArrows(3, 2, {"1>2@0", "2>1@0", "1>2@1", "2>1@1"}))),
               ElementsAre("pair 1,2 @01"));
 }
 
 TEST(PathPatterns, OneDirectionIsOneWay) {
-  EXPECT_THAT(Names(FindPathPatterns(ArrowsOf(3, 1, {"1>2@0"}))), ElementsAre("one-way 1,2 @0"));
+  EXPECT_THAT(Names(FindPathPatterns(MakeArrows(3, 1, {"1>2@0"}))), ElementsAre("one-way 1,2 @0"));
 }
 
 TEST(PathPatterns, AllPairsOfANodeAreTheNode) {
-  EXPECT_THAT(Names(FindPathPatterns(ArrowsOf(3, 2, {"1>2@1", "2>1@1", "1>3@1", "3>1@1"}))),
+  EXPECT_THAT(Names(FindPathPatterns(MakeArrows(3, 2, {"1>2@1", "2>1@1", "1>3@1", "3>1@1"}))),
               ElementsAre("node 1 @1"));
 }
 
@@ -70,40 +70,41 @@ TEST(PathPatterns, TwoBrokenNodesAmongFourAreNotTheirPeersFault) {
       bad.insert(fmt::format("{}>{}@0", peer, broken));
     }
   }
-  EXPECT_THAT(Names(FindPathPatterns(ArrowsOf(4, 1, bad))), ElementsAre("node 1 @0", "node 2 @0"));
+  EXPECT_THAT(Names(FindPathPatterns(MakeArrows(4, 1, bad))),
+              ElementsAre("node 1 @0", "node 2 @0"));
 }
 
 TEST(PathPatterns, ARailOfTwoNodesHasNoSideToBlame) {
-  EXPECT_THAT(Names(FindPathPatterns(ArrowsOf(2, 2, {"1>2@0", "2>1@0"}))),
+  EXPECT_THAT(Names(FindPathPatterns(MakeArrows(2, 2, {"1>2@0", "2>1@0"}))),
               ElementsAre("pair 1,2 @0"));
 }
 
 TEST(PathPatterns, AWholeRailIsTheRail) {
   EXPECT_THAT(Names(FindPathPatterns(
-                  ArrowsOf(3, 2, {"1>2@1", "2>1@1", "1>3@1", "3>1@1", "2>3@1", "3>2@1"}))),
+                  MakeArrows(3, 2, {"1>2@1", "2>1@1", "1>3@1", "3>1@1", "2>3@1", "3>2@1"}))),
               ElementsAre("everywhere 1,2,3 @1"));
 }
 
 TEST(PathPatterns, ADeafNodeIsInto) {
-  EXPECT_THAT(Names(FindPathPatterns(ArrowsOf(3, 1, {"1>3@0", "2>3@0"}))),
+  EXPECT_THAT(Names(FindPathPatterns(MakeArrows(3, 1, {"1>3@0", "2>3@0"}))),
               ElementsAre("into 3 @0"));
 }
 
 TEST(LoginPatterns, RefusalsAreDirected) {
-  EXPECT_THAT(Names(FindLoginPatterns(ArrowsOf(3, 1, {"1>3@0", "2>3@0"}))),
+  EXPECT_THAT(Names(FindLoginPatterns(MakeArrows(3, 1, {"1>3@0", "2>3@0"}))),
               ElementsAre("into 3 @0"));
-  EXPECT_THAT(Names(FindLoginPatterns(ArrowsOf(3, 1, {"3>1@0", "3>2@0"}))),
+  EXPECT_THAT(Names(FindLoginPatterns(MakeArrows(3, 1, {"3>1@0", "3>2@0"}))),
               ElementsAre("out-of 3 @0"));
-  EXPECT_THAT(Names(FindLoginPatterns(ArrowsOf(3, 2, {"3>1@0", "3>1@1"}))),
+  EXPECT_THAT(Names(FindLoginPatterns(MakeArrows(3, 2, {"3>1@0", "3>1@1"}))),
               ElementsAre("one-way 3,1 @01"));
-  EXPECT_THAT(Names(FindLoginPatterns(ArrowsOf(2, 1, {"1>2@0", "2>1@0"}))),
+  EXPECT_THAT(Names(FindLoginPatterns(MakeArrows(2, 1, {"1>2@0", "2>1@0"}))),
               ElementsAre("everywhere 1,2 @0"));
 }
 
 TEST(Patterns, EveryBadArrowIsInExactlyOnePattern) {
   std::mt19937 random(20240611);  // any seed: the law holds for all
   for (int round = 0; round < 300; ++round) {
-    std::vector<Arrow> arrows = ArrowsOf(2 + round % 4, 1 + round % 3, {});
+    std::vector<Arrow> arrows = MakeArrows(2 + round % 4, 1 + round % 3, {});
     std::multiset<std::size_t> bad;
     for (Arrow& arrow : arrows) {
       arrow.bad = random() % 100 < static_cast<unsigned>(20 + round % 80);

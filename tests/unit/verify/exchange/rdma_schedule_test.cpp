@@ -16,7 +16,7 @@
 namespace reconciler {
 namespace {
 
-std::vector<NodePair> PairsOf(const std::set<std::pair<int, int>>& edges) {
+std::vector<NodePair> ListPairs(const std::set<std::pair<int, int>>& edges) {
   std::vector<NodePair> pairs;
   for (const auto& [a, b] : edges) {
     pairs.push_back({.a = fmt::format("spark-{}", a), .b = fmt::format("spark-{}", b)});
@@ -51,7 +51,7 @@ void ExpectRight(const std::vector<NodePair>& pairs) {
 
 TEST(Schedule, AllNodesOfASwitchTakeOneRoundLessThanNodes) {
   for (int nodes = 2; nodes <= 16; nodes += 2) {
-    const auto pairs = PairsOf(Complete(nodes));
+    const auto pairs = ListPairs(Complete(nodes));
     EXPECT_EQ(Schedule(pairs).size(), static_cast<std::size_t>(nodes - 1)) << nodes;
     ExpectRight(pairs);
   }
@@ -59,7 +59,8 @@ TEST(Schedule, AllNodesOfASwitchTakeOneRoundLessThanNodes) {
 
 TEST(Schedule, AnOddNumberOfNodesTakesARoundPerNode) {
   for (int nodes = 3; nodes <= 9; nodes += 2) {
-    EXPECT_EQ(Schedule(PairsOf(Complete(nodes))).size(), static_cast<std::size_t>(nodes)) << nodes;
+    EXPECT_EQ(Schedule(ListPairs(Complete(nodes))).size(), static_cast<std::size_t>(nodes))
+        << nodes;
   }
 }
 
@@ -67,8 +68,8 @@ TEST(Schedule, ARingTakesAtMostThreeRounds) {
   for (int nodes = 3; nodes <= 12; ++nodes) {
     std::set<std::pair<int, int>> edges;
     for (int a = 1; a <= nodes; ++a) edges.insert({a, a % nodes + 1});
-    EXPECT_LE(Schedule(PairsOf(edges)).size(), 3u) << nodes;
-    ExpectRight(PairsOf(edges));
+    EXPECT_LE(Schedule(ListPairs(edges)).size(), 3u) << nodes;
+    ExpectRight(ListPairs(edges));
   }
 }
 
@@ -80,13 +81,13 @@ TEST(Schedule, AnyCablingIsMeasuredWholeAndNoNodeTwiceAtOnce) {
     for (const auto& edge : Complete(nodes)) {
       if (random() % 2 == 0) edges.insert(edge);
     }
-    ExpectRight(PairsOf(edges));
+    ExpectRight(ListPairs(edges));
     const std::size_t most = static_cast<std::size_t>(nodes % 2 == 0 ? nodes - 1 : nodes);
-    EXPECT_LE(Schedule(PairsOf(edges)).size(), most);
+    EXPECT_LE(Schedule(ListPairs(edges)).size(), most);
   }
 }
 
-TEST(PairsOf, BothRailsOfACableAreOnePair) {
+TEST(ListPairs, BothRailsOfACableAreOnePair) {
   Fabric fabric;
   for (int rail = 0; rail < 2; ++rail) {
     fabric.segments.push_back({.rail = rail,
@@ -94,7 +95,7 @@ TEST(PairsOf, BothRailsOfACableAreOnePair) {
                                          {.node = "spark-2", .rail = rail},
                                          {.node = "spark-3", .rail = rail}}});
   }
-  const auto pairs = reconciler::PairsOf({}, fabric);
+  const auto pairs = reconciler::ListPairs({}, fabric);
   ASSERT_EQ(pairs.size(), 3u);
   EXPECT_EQ(pairs[1].a, "spark-1");
   EXPECT_EQ(pairs[1].b, "spark-3");
@@ -116,17 +117,17 @@ Cabling Example(const std::string& name) {
   return {*cluster, *ExpandFabric(*cluster)};
 }
 
-TEST(PairsOf, EightNodesOnASwitchAreMeasuredInSevenRounds) {
+TEST(ListPairs, EightNodesOnASwitchAreMeasuredInSevenRounds) {
   for (const char* name : {"switch-8.yaml", "leaf-spine-8.yaml"}) {
     const Cabling example = Example(name);
-    const auto pairs = reconciler::PairsOf(example.cluster, example.fabric);
+    const auto pairs = reconciler::ListPairs(example.cluster, example.fabric);
     EXPECT_EQ(pairs.size(), 28u) << name;
     EXPECT_EQ(Schedule(pairs).size(), 7u) << name;
     ExpectRight(pairs);
   }
 }
 
-TEST(PairsOf, ATooNarrowCableBetweenSwitchesIsUsedByOnePairAtATime) {
+TEST(ListPairs, ATooNarrowCableBetweenSwitchesIsUsedByOnePairAtATime) {
   Cabling example = Example("leaf-spine-8.yaml");
   std::erase_if(example.fabric.wires, [](const Wire& wire) {
     return wire.a.on_switch && wire.b.on_switch &&
@@ -135,7 +136,7 @@ TEST(PairsOf, ATooNarrowCableBetweenSwitchesIsUsedByOnePairAtATime) {
   for (Wire& wire : example.fabric.wires) {
     if (wire.a.on_switch && wire.b.on_switch) wire.gbps = 100;
   }
-  const auto pairs = reconciler::PairsOf(example.cluster, example.fabric);
+  const auto pairs = reconciler::ListPairs(example.cluster, example.fabric);
   ExpectRight(pairs);
   for (const auto& round : Schedule(pairs)) {
     EXPECT_LE(std::count_if(round.begin(), round.end(),

@@ -28,8 +28,8 @@ Sample Pair() {
           .device = {second ? "0002:01:00.1" : "0000:01:00.1", 32000, 4, 32000, 16},
           .upstream = {second ? "0002:00:00.0" : "0000:00:00.0", 32000, 4, 32000, 4},
           .gids = {{0, "fe80:0000:0000:0000:0000:0000:0000:0001", "IB/RoCE v1", port.netdev},
-                   {2, MappedGid(port.address.address), "IB/RoCE v1", port.netdev},
-                   {3, MappedGid(port.address.address), "RoCE v2", port.netdev}}};
+                   {2, MakeMappedGid(port.address.address), "IB/RoCE v1", port.netdev},
+                   {3, MakeMappedGid(port.address.address), "RoCE v2", port.netdev}}};
     }
   }
   return sample;
@@ -37,25 +37,25 @@ Sample Pair() {
 
 HcaFact& Second(Sample& sample) { return sample.facts.nodes.at("spark-2").hcas.at("roceP2p1s0f1"); }
 
-std::vector<Check> Checks(const Sample& sample, Rung up_to = Rung::kRdma) {
+std::vector<Check> Checks(const Sample& sample, VerifyLevel up_to = VerifyLevel::kRdma) {
   return CheckFacts(sample.cluster, sample.fabric, sample.facts, up_to);
 }
 
 // "node rail what outcome: measured or why" of what did not pass.
-std::vector<std::string> Oddities(const Sample& sample, Rung up_to = Rung::kRdma) {
+std::vector<std::string> Oddities(const Sample& sample, VerifyLevel up_to = VerifyLevel::kRdma) {
   std::vector<std::string> texts;
   for (const Check& check : Checks(sample, up_to)) {
     if (check.outcome == Outcome::kPass) continue;
     texts.push_back(fmt::format(
-        "{}{} {} {}: {}", check.from, check.rail ? " " + RailName(*check.rail) : "", check.what,
-        ToString(check.outcome), check.why.empty() ? check.measured : check.why));
+        "{}{} {} {}: {}", check.from, check.rail ? " " + FormatRailName(*check.rail) : "",
+        check.what, ToString(check.outcome), check.why.empty() ? check.measured : check.why));
   }
   return texts;
 }
 
 void ExpectFinding(const Sample& sample, const std::string& brief, const std::string& cause,
                    const std::string& next_step) {
-  const auto findings = FindingsOf(sample, Checks(sample));
+  const auto findings = ListFindings(sample, Checks(sample));
   EXPECT_THAT(Brief(findings), ElementsAre(brief));
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].cause, cause);
@@ -81,8 +81,8 @@ TEST(CheckDevices, HealthyDevicesPassAndSayWhatTheyAre) {
 TEST(CheckDevices, LinksAloneAskNothingOfANodeWithoutDevices) {
   Sample sample = Pair();
   sample.facts.nodes.at("spark-2").hcas.clear();
-  EXPECT_THAT(Oddities(sample, Rung::kSsh), IsEmpty());
-  EXPECT_EQ(Checks(sample, Rung::kSsh).size() + 8, Checks(sample).size());
+  EXPECT_THAT(Oddities(sample, VerifyLevel::kSsh), IsEmpty());
+  EXPECT_EQ(Checks(sample, VerifyLevel::kSsh).size() + 8, Checks(sample).size());
 }
 
 TEST(CheckDevices, WhatSysfsDidNotTellCouldNotBeMeasured) {
@@ -92,7 +92,7 @@ TEST(CheckDevices, WhatSysfsDidNotTellCouldNotBeMeasured) {
     EXPECT_THAT(oddity, testing::EndsWith("could-not-measure: sysfs gave no answer in 5 s"));
   }
   EXPECT_EQ(Oddities(sample).size(), 8u);
-  EXPECT_THAT(Oddities(sample, Rung::kSsh), IsEmpty());
+  EXPECT_THAT(Oddities(sample, VerifyLevel::kSsh), IsEmpty());
 }
 
 TEST(CheckDevices, AMissingDeviceIsNamedOnce) {
@@ -174,7 +174,7 @@ TEST(CheckDevices, ANarrowPcieLinkIsNamedWithBothItsEnds) {
                 "2026-04 wired the second controller with two",
                 "update the BIOS of spark-2 (fwupdmgr update), then take its power away for a "
                 "minute");
-  EXPECT_THAT(FindingsOf(sample, Checks(sample)).at(0).evidence,
+  EXPECT_THAT(ListFindings(sample, Checks(sample)).at(0).evidence,
               ElementsAre("spark-2 on rail1: the adapter 0002:01:00.1 can 32 GT/s x16",
                           "spark-2 on rail1: the port above it 0002:00:00.0 can 32 GT/s x4"));
 }

@@ -10,8 +10,8 @@ namespace {
 
 using testing::ElementsAre;
 
-NodeProbes Of(const Sample& sample, std::size_t node, Rung up_to) {
-  return ProbesOf(sample.cluster, sample.fabric, sample.cluster.nodes[node], up_to);
+NodeProbes MakeProbes(const Sample& sample, std::size_t node, VerifyLevel up_to) {
+  return ListProbes(sample.cluster, sample.fabric, sample.cluster.nodes[node], up_to);
 }
 
 std::vector<std::string> Hosts(const NodeProbes& probes) {
@@ -21,7 +21,7 @@ std::vector<std::string> Hosts(const NodeProbes& probes) {
 }
 
 TEST(Probes, EveryPeerOnEveryRail) {
-  const NodeProbes probes = Of(OnSwitch(3), 1, Rung::kSsh);
+  const NodeProbes probes = MakeProbes(OnSwitch(3), 1, VerifyLevel::kSsh);
   std::vector<std::string> pings;
   for (const PingProbe& ping : probes.pings) {
     pings.push_back(fmt::format("{} {} {} {}", ping.to, ping.netdev, ping.address, ping.mtu));
@@ -38,36 +38,36 @@ TEST(Probes, EachNodeBeginsWithTheOneAfterIt) {
   const Sample sample = OnSwitch(3);
   std::vector<std::size_t> first;
   for (std::size_t node = 0; node < 3; ++node)
-    first.push_back(Of(sample, node, Rung::kSsh).first_ping);
+    first.push_back(MakeProbes(sample, node, VerifyLevel::kSsh).first_ping);
   EXPECT_THAT(first, ElementsAre(0, 2, 4));  // 4: past the last, which is the first again
 }
 
 TEST(Probes, OnlyNodesOnTheSameSegmentMeet) {
-  EXPECT_THAT(Hosts(Of(Ring(), 0, Rung::kSsh)),
+  EXPECT_THAT(Hosts(MakeProbes(Ring(), 0, VerifyLevel::kSsh)),
               ElementsAre("spark-2-rail0", "spark-2-rail1", "spark-3-rail4", "spark-3-rail5"));
 }
 
 TEST(Probes, ALowerRungLeavesOutWhatIsAbove) {
-  EXPECT_TRUE(Of(OnSwitch(2), 0, Rung::kFacts).pings.empty());
-  EXPECT_EQ(Of(OnSwitch(2), 0, Rung::kPing).pings.size(), 2u);
-  EXPECT_TRUE(Of(OnSwitch(2), 0, Rung::kPing).logins.empty());
+  EXPECT_TRUE(MakeProbes(OnSwitch(2), 0, VerifyLevel::kFacts).pings.empty());
+  EXPECT_EQ(MakeProbes(OnSwitch(2), 0, VerifyLevel::kPing).pings.size(), 2u);
+  EXPECT_TRUE(MakeProbes(OnSwitch(2), 0, VerifyLevel::kPing).logins.empty());
 }
 
 TEST(Probes, NoMeshNoLogins) {
   Sample sample = OnSwitch(2);
   sample.cluster.settings = Settings(Text("unlimited"), false);
-  EXPECT_TRUE(Of(sample, 0, Rung::kSsh).logins.empty());
+  EXPECT_TRUE(MakeProbes(sample, 0, VerifyLevel::kSsh).logins.empty());
   sample.cluster.settings = {};
-  EXPECT_TRUE(Of(sample, 0, Rung::kSsh).logins.empty());
+  EXPECT_TRUE(MakeProbes(sample, 0, VerifyLevel::kSsh).logins.empty());
 }
 
 TEST(Probes, TheMeshUserIsTheSectionsOrTheAccessUser) {
   Sample sample = OnSwitch(2);
-  EXPECT_EQ(Of(sample, 0, Rung::kSsh).user, "nvidia");
+  EXPECT_EQ(MakeProbes(sample, 0, VerifyLevel::kSsh).user, "nvidia");
   sample.cluster.settings = Map({Entry("ssh", Map({Entry("user", Text("mesh"))}))});
-  EXPECT_EQ(Of(sample, 0, Rung::kSsh).user, "mesh");
+  EXPECT_EQ(MakeProbes(sample, 0, VerifyLevel::kSsh).user, "mesh");
   sample.cluster.settings = Map({Entry("ssh", Map({Entry("user", Text(""))}))});
-  EXPECT_EQ(Of(sample, 0, Rung::kSsh).user, "nvidia");
+  EXPECT_EQ(MakeProbes(sample, 0, VerifyLevel::kSsh).user, "nvidia");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr std::string_view kBothBack =
     "--- 192.168.177.2 ping statistics ---\n"
     "2 packets transmitted, 2 received, 0% packet loss, time 201ms\n";
 
-NodeProbes OneOfEach() {
+NodeProbes MakeOneOfEach() {
   NodeProbes probes{.from = "spark-1", .user = "nvidia"};
   probes.pings = {{.to = "spark-2", .rail = 0, .netdev = "e0", .address = "a", .mtu = 9000}};
   probes.logins = {{.to = "spark-2", .rail = 0, .host = "spark-2-rail0"}};
@@ -29,7 +29,7 @@ struct Part {
   std::string err = "";
 };
 
-ScriptReply ReplyOf(const std::vector<Part>& parts) {
+ScriptReply MakeReply(const std::vector<Part>& parts) {
   ScriptReply reply;
   for (const Part& part : parts) {
     reply.out += fmt::format("\n{} {}\n{}\n{}", kNonce, part.label, part.exit_code, part.out);
@@ -39,11 +39,11 @@ ScriptReply ReplyOf(const std::vector<Part>& parts) {
 }
 
 Check Ping(const std::vector<Part>& parts) {
-  return ReadReply(OneOfEach(), ReplyOf(parts), kNonce).at(0);
+  return ReadReply(MakeOneOfEach(), MakeReply(parts), kNonce).at(0);
 }
 
 Check Ssh(int exit_code, const std::string& err) {
-  return ReadReply(OneOfEach(), ReplyOf({{"ssh.0", exit_code, "", err}}), kNonce).at(1);
+  return ReadReply(MakeOneOfEach(), MakeReply({{"ssh.0", exit_code, "", err}}), kNonce).at(1);
 }
 
 const Part kSmallBack = {"small.0", 0, std::string(kBothBack)};
@@ -230,7 +230,7 @@ TEST(SshReply, RowsOfAtSignsAreNoEvidence) {
 
 TEST(Reply, AnExitCodeThatIsCutOffIsNoAnswer) {
   ScriptReply reply{.out = fmt::format("\n{} small.0\n", kNonce)};
-  const Check check = ReadReply(OneOfEach(), reply, kNonce).at(0);
+  const Check check = ReadReply(MakeOneOfEach(), reply, kNonce).at(0);
   EXPECT_EQ(check.outcome, Outcome::kCouldNotMeasure);
   EXPECT_EQ(check.why, "the answer of ping was cut short");
 }

@@ -33,7 +33,7 @@ class VerifyScriptTest : public ShellNodes {
   }
 
   std::vector<Check> Measure(const NodeProbes& probes, bool alone = false) const {
-    return ReadReply(probes, Run(VerifyScript(probes, kScriptNonce), alone), kScriptNonce);
+    return ReadReply(probes, Run(BuildVerifyScript(probes, kScriptNonce), alone), kScriptNonce);
   }
 
   std::vector<std::string> Symptoms(const std::vector<Check>& checks) const {
@@ -124,7 +124,7 @@ TEST_F(VerifyScriptTest, WithoutAUserWhoeverLoggedInAsks) {
   Program("ssh", "exit 0\n");
   NodeProbes probes = Probes(0, 1);
   probes.user = "";
-  const std::string script = VerifyScript(probes, kScriptNonce);
+  const std::string script = BuildVerifyScript(probes, kScriptNonce);
   EXPECT_THAT(Symptoms(ReadReply(probes, Run("unset SUDO_USER\n" + script), kScriptNonce)),
               ElementsAre(""));
   // sudo says who became root: that one's keys are the mesh's.
@@ -222,13 +222,13 @@ TEST_F(VerifyScriptTest, ThePingOfThisSystemIsUnderstood) {
   EXPECT_THAT(checks[1].evidence, ElementsAre(HasSubstr("spark-none")));
 }
 
-TEST(VerifyLimit, CoversEveryLaneRunningIntoItsLimits) {
+TEST(ComputeVerifyLimit, CoversEveryLaneRunningIntoItsLimits) {
   NodeProbes probes;
-  EXPECT_EQ(VerifyLimit(probes), std::chrono::seconds(15));
+  EXPECT_EQ(ComputeVerifyLimit(probes), std::chrono::seconds(15));
   probes.pings.resize(17);  // counters read twice, 4 s and 2 s to kill; two rounds of a small and a
                             // full-size ping, 4 s and 2 s to kill each
   probes.logins.resize(4);  // one round, tried twice: 12 s and 2 s to kill, and a second between
-  EXPECT_EQ(VerifyLimit(probes), std::chrono::seconds(15 + 12 + 2 * 19 + 29));
+  EXPECT_EQ(ComputeVerifyLimit(probes), std::chrono::seconds(15 + 12 + 2 * 19 + 29));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ std::vector<std::string> Oddities(const Sample& sample) {
   for (const Check& check : CheckFacts(sample.cluster, sample.fabric, sample.facts)) {
     if (check.outcome == Outcome::kPass) continue;
     texts.push_back(fmt::format(
-        "{}{} {} {}: {}", check.from, check.rail ? " " + RailName(*check.rail) : "", check.what,
-        ToString(check.outcome), check.why.empty() ? check.measured : check.why));
+        "{}{} {} {}: {}", check.from, check.rail ? " " + FormatRailName(*check.rail) : "",
+        check.what, ToString(check.outcome), check.why.empty() ? check.measured : check.why));
   }
   return texts;
 }

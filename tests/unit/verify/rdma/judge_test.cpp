@@ -92,10 +92,10 @@ TEST(Roofline, NeedsTheSpeedOfBothLinks) {
   EXPECT_EQ(Roofline(transfer, transfer.rails[0]), std::nullopt);
 }
 
-TEST(RdmaMtu, IsWhatTheKernelMakesOfTheInterfaces) {
+TEST(ComputeRdmaMtu, IsWhatTheKernelMakesOfTheInterfaces) {
   for (const auto& [interface_mtu, mtu] :
        {std::pair(1500, 1024), {2200, 2048}, {4096, 2048}, {4200, 4096}, {9000, 4096}}) {
-    EXPECT_EQ(RdmaMtu(interface_mtu), mtu) << interface_mtu;
+    EXPECT_EQ(ComputeRdmaMtu(interface_mtu), mtu) << interface_mtu;
   }
 }
 

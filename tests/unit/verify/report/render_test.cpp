@@ -9,15 +9,15 @@
 namespace reconciler {
 namespace {
 
-Report ReportOf(const Sample& sample, const std::vector<Check>& checks) {
+Report MakeReport(const Sample& sample, const std::vector<Check>& checks) {
   Report report{.cluster = "homelab", .checks = checks};
-  report.findings = FindingsOf(sample, checks);
+  report.findings = ListFindings(sample, checks);
   return report;
 }
 
 TEST(Render, AHealthyPair) {
   const Sample sample = OnSwitch(2);
-  EXPECT_EQ(RenderReport(ReportOf(sample, PassedChecks(sample))),
+  EXPECT_EQ(RenderReport(MakeReport(sample, PassedChecks(sample))),
             "homelab · verify up to ssh\n"
             "\n"
             "facts: 26 passed, 0 failed, 0 could not be measured, 0 skipped\n"
@@ -48,7 +48,7 @@ TEST(Render, WarningsAreFindingsAndAreCountedWhereThereAreAny) {
     checks.push_back(check);
   }
   EXPECT_EQ(
-      RenderReport(ReportOf(sample, checks)),
+      RenderReport(MakeReport(sample, checks)),
       "homelab · verify up to ssh\n"
       "\n"
       "facts: 41 passed, 0 failed, 0 could not be measured, 0 skipped, 2 warnings\n"
@@ -82,7 +82,7 @@ TEST(Render, WarningsAreFindingsAndAreCountedWhereThereAreAny) {
 TEST(Render, WritesAreALinePerDirectionAndWhatIsNotAPassIsMarked) {
   const auto write = [](std::string what, std::string from, std::string to, int rail,
                         Outcome outcome, std::string measured) {
-    return Check{.rung = Rung::kRdma,
+    return Check{.level = VerifyLevel::kRdma,
                  .what = std::move(what),
                  .from = std::move(from),
                  .to = std::move(to),
@@ -93,7 +93,7 @@ TEST(Render, WritesAreALinePerDirectionAndWhatIsNotAPassIsMarked) {
   using enum Outcome;
   const Report report{
       .cluster = "homelab",
-      .level = Rung::kRdma,
+      .level = VerifyLevel::kRdma,
       .checks = {write("write-alone", "spark-1", "spark-2", 0, kPass, "111.4 Gb/s, 2.1 µs"),
                  write("write-alone", "spark-2", "spark-1", 0, kFail, "13.2 Gb/s, 2.3 µs"),
                  write("write-alone", "spark-1", "spark-2", 1, kCouldNotMeasure, ""),
@@ -113,13 +113,15 @@ TEST(Render, WritesAreALinePerDirectionAndWhatIsNotAPassIsMarked) {
 TEST(Render, FailuresAndWhatIsNotKnown) {
   const Sample sample = OnSwitch(3);
   auto checks = PassedChecks(sample);
-  std::erase_if(checks, [](const Check& check) { return check.rung != Rung::kPing; });
-  Break(checks, Rung::kPing, "3>0@1", Symptom::kJumboLost, "2 packets transmitted, 0 received");
-  Break(checks, Rung::kPing, "0>3@1", Symptom::kJumboLost, "2 packets transmitted, 0 received");
+  std::erase_if(checks, [](const Check& check) { return check.level != VerifyLevel::kPing; });
+  Break(checks, VerifyLevel::kPing, "3>0@1", Symptom::kJumboLost,
+        "2 packets transmitted, 0 received");
+  Break(checks, VerifyLevel::kPing, "0>3@1", Symptom::kJumboLost,
+        "2 packets transmitted, 0 received");
   checks[0].outcome = Outcome::kCouldNotMeasure;
   checks[0].symptom = Symptom::kNoAnswer;
   checks[0].why = "the script ended with 1 without an answer for this";
-  EXPECT_EQ(RenderReport(ReportOf(sample, checks)),
+  EXPECT_EQ(RenderReport(MakeReport(sample, checks)),
             "homelab · verify up to ssh\n"
             "\n"
             "jumbo ping, from row to column (rail0 rail1)\n"
@@ -170,8 +172,9 @@ std::size_t WidestLine(const std::string& text) {
 TEST(Render, EightBrokenNodesFitIn100Columns) {
   const Sample sample = OnSwitch(8);
   auto checks = PassedChecks(sample);
-  Break(checks, Rung::kPing, "0>0@*", Symptom::kNothingBack, "2 packets transmitted, 0 received");
-  const std::string text = RenderReport(ReportOf(sample, checks));
+  Break(checks, VerifyLevel::kPing, "0>0@*", Symptom::kNothingBack,
+        "2 packets transmitted, 0 received");
+  const std::string text = RenderReport(MakeReport(sample, checks));
   EXPECT_THAT(text, testing::HasSubstr("FAIL FAIL"));
   EXPECT_LE(WidestLine(text), 100u);
 }
@@ -190,7 +193,7 @@ TEST(Render, LongNamesBecomeNumbers) {
 
 TEST(Render, ARingShowsTheRailsOfEachPair) {
   const Sample sample = Ring();
-  EXPECT_THAT(RenderReport(ReportOf(sample, PassedChecks(sample))),
+  EXPECT_THAT(RenderReport(MakeReport(sample, PassedChecks(sample))),
               testing::HasSubstr("  spark-1  -        ok ok    ok ok\n"));
 }
 

@@ -14,51 +14,51 @@
 namespace reconciler {
 namespace {
 
-Report ReportOf(const test::NcclWorld& world, const std::vector<PairVerdict>& pairs = {}) {
-  NcclJudgement judged = JudgeNccl({.cluster = world.cluster,
-                                    .fabric = world.fabric,
-                                    .facts = world.facts,
-                                    .run = world.run,
+Report MakeReport(const test::NcclScenario& scenario, const std::vector<PairVerdict>& pairs = {}) {
+  NcclJudgement judged = JudgeNccl({.cluster = scenario.cluster,
+                                    .fabric = scenario.fabric,
+                                    .facts = scenario.facts,
+                                    .run = scenario.run,
                                     .pairs = pairs});
   return {.cluster = "homelab",
-          .level = Rung::kNccl,
+          .level = VerifyLevel::kNccl,
           .checks = std::move(judged.checks),
           .findings = std::move(judged.findings),
           .nccl = std::move(judged.summary)};
 }
 
-test::NcclWorld Swept(double busbw) {
-  test::NcclWorld world = test::HealthyNccl(2, busbw);
+test::NcclScenario Swept(double busbw) {
+  test::NcclScenario scenario = test::HealthyNccl(2, busbw);
   for (const int node : {1, 2}) {
-    auto& results = world.Rank(node).results;
-    auto small = test::ResultOf(0.0004, 8, 2, {});
+    auto& results = scenario.Rank(node).results;
+    auto small = test::MakeResult(0.0004, 8, 2, {});
     auto bfloat = results.front();
     auto in_place = results.front();
     in_place.in_place = true;
     bfloat.type = spark_verify::DataType::kBfloat16;
     results = {small, results.front(), in_place, bfloat};
   }
-  return world;
+  return scenario;
 }
 
 TEST(NcclReport, IsValidAgainstItsSchema) {
   const auto schema = nlohmann::json::parse(FindEmbeddedSchema("report"));
-  test::NcclWorld broken = test::HealthyNccl(2);
+  test::NcclScenario broken = test::HealthyNccl(2);
   broken.Rank(2).fate = NcclFate::kGone;
   broken.Rank(2).error.message = "wanted a line";
   broken.Rank(1).hello.reset();
-  test::NcclWorld odd = test::HealthyNccl(2, 1.0);
+  test::NcclScenario odd = test::HealthyNccl(2, 1.0);
   odd.Rank(1).results.at(0).time_us = odd.Rank(2).results.at(0).time_us = 0;
   odd.facts.clear();
-  for (const Report& report :
-       {ReportOf(Swept(21.5)), ReportOf(Swept(15), {{"spark-1", "spark-2", false, "15.0 GB/s"}}),
-        ReportOf(broken), ReportOf(odd)}) {
+  for (const Report& report : {MakeReport(Swept(21.5)),
+                               MakeReport(Swept(15), {{"spark-1", "spark-2", false, "15.0 GB/s"}}),
+                               MakeReport(broken), MakeReport(odd)}) {
     EXPECT_EQ(JudgeBySchema(nlohmann::json(ToJson(report)), schema), std::nullopt);
   }
 }
 
 TEST(NcclReport, TellsEachTestOnALineWithBothPlacements) {
-  EXPECT_EQ(RenderReport(ReportOf(Swept(21.5))),
+  EXPECT_EQ(RenderReport(MakeReport(Swept(21.5))),
             R"(homelab · verify up to nccl
 
 nccl 2.28.9+cuda13.0, 2 ranks over RDMA, links for 24.5 GB/s
@@ -72,18 +72,19 @@ nccl 2.28.9+cuda13.0, 2 ranks over RDMA, links for 24.5 GB/s
 }
 
 TEST(NcclReport, AVersionThatOneRankPrintsInFullIsNotAnother) {
-  test::NcclWorld world = test::HealthyNccl(2);
-  world.Rank(2).log.clear();
-  EXPECT_THAT(RenderReport(ReportOf(world)), testing::HasSubstr("nccl 2.28.9+cuda13.0, 2 ranks"));
-  world.Rank(2).hello->nccl_version = 23007;
-  EXPECT_THAT(RenderReport(ReportOf(world)),
+  test::NcclScenario scenario = test::HealthyNccl(2);
+  scenario.Rank(2).log.clear();
+  EXPECT_THAT(RenderReport(MakeReport(scenario)),
+              testing::HasSubstr("nccl 2.28.9+cuda13.0, 2 ranks"));
+  scenario.Rank(2).hello->nccl_version = 23007;
+  EXPECT_THAT(RenderReport(MakeReport(scenario)),
               testing::HasSubstr("nccl 2.28.9+cuda13.0 and 2.30.7, 2 ranks"));
 }
 
 TEST(NcclReport, ARungThatIsLeftOutTakesOneLine) {
-  Report report{.cluster = "homelab", .level = Rung::kNccl};
+  Report report{.cluster = "homelab", .level = VerifyLevel::kNccl};
   for (const int rail : {0, 1}) {
-    report.checks.push_back({.rung = Rung::kRdma,
+    report.checks.push_back({.level = VerifyLevel::kRdma,
                              .what = "write-alone",
                              .from = "spark-1",
                              .to = "spark-2",
@@ -96,7 +97,7 @@ TEST(NcclReport, ARungThatIsLeftOutTakesOneLine) {
 }
 
 TEST(NcclReport, TellsAWarningWithItsCause) {
-  const std::string text = RenderReport(ReportOf(test::HealthyNccl(2, 16)));
+  const std::string text = RenderReport(MakeReport(test::HealthyNccl(2, 16)));
   EXPECT_THAT(text, testing::HasSubstr(
                         R"(findings
   warn nccl-slow: spark-1, spark-2
@@ -109,11 +110,11 @@ TEST(NcclReport, TellsAWarningWithItsCause) {
 }
 
 TEST(NcclReport, OfARunThatFailedHasNoTable) {
-  test::NcclWorld world = test::HealthyNccl(2);
-  world.Rank(2).fate = NcclFate::kGone;
-  world.Rank(2).results.clear();
-  world.Rank(2).error.message = "wanted a line of spark-verify, found it ended with status 137";
-  EXPECT_EQ(RenderReport(ReportOf(world)), R"(homelab · verify up to nccl
+  test::NcclScenario scenario = test::HealthyNccl(2);
+  scenario.Rank(2).fate = NcclFate::kGone;
+  scenario.Rank(2).results.clear();
+  scenario.Rank(2).error.message = "wanted a line of spark-verify, found it ended with status 137";
+  EXPECT_EQ(RenderReport(MakeReport(scenario)), R"(homelab · verify up to nccl
 
 nccl 2.28.9+cuda13.0, 2 ranks, links for 24.5 GB/s
 

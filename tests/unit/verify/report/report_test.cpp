@@ -12,7 +12,7 @@
 namespace reconciler {
 namespace {
 
-Report Of(const std::vector<Outcome>& outcomes, bool unreachable = false) {
+Report MakeReport(const std::vector<Outcome>& outcomes, bool unreachable = false) {
   Report report;
   for (const Outcome outcome : outcomes) report.checks.push_back({.outcome = outcome});
   if (unreachable) report.unreachable["spark-2"] = "no answer";
@@ -21,14 +21,14 @@ Report Of(const std::vector<Outcome>& outcomes, bool unreachable = false) {
 
 TEST(ExitCode, TheWorstDecides) {
   using enum Outcome;
-  EXPECT_EQ(ExitCode(Of({})), 0);
-  EXPECT_EQ(ExitCode(Of({kPass, kSkipped})), 0);
-  EXPECT_EQ(ExitCode(Of({kPass, kWarn})), 0);
-  EXPECT_EQ(ExitCode(Of({kPass, kCouldNotMeasure})), 7);
-  EXPECT_EQ(ExitCode(Of({kPass, kCouldNotMeasure}, true)), 3);
-  EXPECT_EQ(ExitCode(Of({kPass}, true)), 3);
-  EXPECT_EQ(ExitCode(Of({kPass, kCouldNotMeasure, kFail})), 6);
-  EXPECT_EQ(ExitCode(Of({kFail}, true)), 6);
+  EXPECT_EQ(ExitCode(MakeReport({})), 0);
+  EXPECT_EQ(ExitCode(MakeReport({kPass, kSkipped})), 0);
+  EXPECT_EQ(ExitCode(MakeReport({kPass, kWarn})), 0);
+  EXPECT_EQ(ExitCode(MakeReport({kPass, kCouldNotMeasure})), 7);
+  EXPECT_EQ(ExitCode(MakeReport({kPass, kCouldNotMeasure}, true)), 3);
+  EXPECT_EQ(ExitCode(MakeReport({kPass}, true)), 3);
+  EXPECT_EQ(ExitCode(MakeReport({kPass, kCouldNotMeasure, kFail})), 6);
+  EXPECT_EQ(ExitCode(MakeReport({kFail}, true)), 6);
 }
 
 nlohmann::json Schema() { return nlohmann::json::parse(FindEmbeddedSchema("report")); }
@@ -39,9 +39,10 @@ Report BrokenReport() {
   sample.facts.nodes.at("spark-1").values.clear();
   sample.Lose(4);
   Report report{.cluster = "homelab", .checks = PassedChecks(sample)};
-  Break(report.checks, Rung::kPing, "0>2@0", Symptom::kJumboLost,
+  Break(report.checks, VerifyLevel::kPing, "0>2@0", Symptom::kJumboLost,
         "2 packets transmitted, 0 received");
-  Break(report.checks, Rung::kSsh, "1>2@1", Symptom::kSshDenied, "Permission denied (publickey).");
+  Break(report.checks, VerifyLevel::kSsh, "1>2@1", Symptom::kSshDenied,
+        "Permission denied (publickey).");
   report.checks[0].outcome = Outcome::kWarn;
   for (const char* what : {"fec", "lanes", "errors"}) {
     report.checks.push_back({.what = what, .from = "spark-1", .rail = 0});
@@ -51,7 +52,7 @@ Report BrokenReport() {
     report.checks.push_back(report.checks[1]);
   }
   report.checks[0].symptom = Symptom::kLanesDiffer;
-  report.findings = FindingsOf(sample, report.checks);
+  report.findings = ListFindings(sample, report.checks);
   report.unreachable["spark-4"] = "no connection within 10 s";
   return report;
 }

@@ -28,8 +28,8 @@ ClusterSpec Pair(std::string_view verify) {
 }
 
 TEST(VerifySection, ItsStructsDefaultsAreThoseOfTheSchema) {
-  const VerifySection section = VerifySectionOf(Pair(""));
-  EXPECT_EQ(section.level, Rung::kSsh);
+  const VerifySection section = ReadVerifySection(Pair(""));
+  EXPECT_EQ(section.level, VerifyLevel::kSsh);
   EXPECT_EQ(section.size, VerifySection().size);
   EXPECT_EQ(section.collectives, VerifySection().collectives);
   EXPECT_EQ(section.promise.busbw, 0);
@@ -37,10 +37,10 @@ TEST(VerifySection, ItsStructsDefaultsAreThoseOfTheSchema) {
 }
 
 TEST(VerifySection, IsReadWhole) {
-  const VerifySection section = VerifySectionOf(
+  const VerifySection section = ReadVerifySection(
       Pair("verify:\n  level: nccl\n  collectives: [sendrecv, all_reduce]\n  size: 256MiB\n"
            "  min_busbw: 20.5\n  skip: [rdma]\n"));
-  EXPECT_EQ(section.level, Rung::kNccl);
+  EXPECT_EQ(section.level, VerifyLevel::kNccl);
   EXPECT_THAT(section.collectives, ElementsAre(Collective::kSendRecv, Collective::kAllReduce));
   EXPECT_EQ(section.size, 256u << 20);
   EXPECT_EQ(section.promise.busbw, 20.5);
@@ -48,13 +48,13 @@ TEST(VerifySection, IsReadWhole) {
   EXPECT_TRUE(section.skip_rdma);
 }
 
-Errors PromiseOf(const std::string& promise) {
+Errors CheckPromiseText(const std::string& promise) {
   const ClusterSpec cluster = Pair("verify: {level: nccl, min_busbw: " + promise + "}\n");
   return CheckVerifySection(cluster, *ExpandFabric(cluster));
 }
 
 TEST(Promise, AboveTheLinksIsAnErrorOfTheManifest) {
-  const Errors errors = PromiseOf("25");
+  const Errors errors = CheckPromiseText("25");
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(
       FormatError(errors[0]),
@@ -65,8 +65,8 @@ TEST(Promise, AboveTheLinksIsAnErrorOfTheManifest) {
 }
 
 TEST(Promise, ThatTheLinksCanKeepIsTaken) {
-  EXPECT_TRUE(PromiseOf("24.5").empty());
-  EXPECT_TRUE(PromiseOf("20").empty());
+  EXPECT_TRUE(CheckPromiseText("24.5").empty());
+  EXPECT_TRUE(CheckPromiseText("20").empty());
 }
 
 TEST(Collectives, ARingWithoutWaysAcrossRefusesAlltoall) {

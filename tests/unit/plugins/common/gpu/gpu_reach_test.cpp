@@ -18,7 +18,7 @@ std::string Said(const GpuReach& reach) {
       return "no: " + reach.why;
     case GpuReach::Answer::kYes:
       return "yes: " + reach.why;
-    case GpuReach::Answer::kUntold:
+    case GpuReach::Answer::kUndecided:
       return "untold: " + reach.why;
     case GpuReach::Answer::kUnknown:
       return "unknown: " + reach.why;
@@ -27,7 +27,7 @@ std::string Said(const GpuReach& reach) {
 }
 
 std::string Text(const NodeFacts& facts, const char* key) {
-  const Observed<std::string> fact = ValueOf(facts, key);
+  const Observed<std::string> fact = FindValue(facts, key);
   if (const auto* unknown = std::get_if<Unknown>(&fact)) return "unknown: " + unknown->why;
   return Known(fact) == nullptr ? "absent" : *Known(fact);
 }
@@ -39,7 +39,7 @@ std::string Module(const std::string& answer) {
 
 GpuNode Discrete() { return {.gpu = "NVIDIA A10", .symbol = "yes"}; }
 
-TEST(GpuFacts, DriverIsItsFlavourAndItsVersion) {
+TEST(ReadGpuFacts, DriverIsItsFlavourAndItsVersion) {
   EXPECT_EQ(Text(GpuNode{}.Facts(), kGpuDriverKey), "open 580.142");
   EXPECT_EQ(Text(GpuNode{.driver = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  "
                                    "580.159.04  Release Build  (nixbld@)  "}
@@ -54,7 +54,7 @@ TEST(GpuFacts, DriverIsItsFlavourAndItsVersion) {
   EXPECT_EQ(Text(GpuNode{}.Facts(), kGpuModelKey), "NVIDIA GB10");
 }
 
-TEST(GpuFacts, KernelSettingsThatWereNotReadAreUnknownAndNotAbsent) {
+TEST(ReadGpuFacts, KernelSettingsThatWereNotReadAreUnknownAndNotAbsent) {
   EXPECT_EQ(Text(GpuNode{}.Facts(), kKernelDmabufKey), "yes");
   const NodeFacts bare = GpuNode{.kernel = "CONFIG_64BIT=y\n"}.Facts();
   EXPECT_EQ(Text(bare, kKernelDmabufKey), "no");
@@ -63,7 +63,7 @@ TEST(GpuFacts, KernelSettingsThatWereNotReadAreUnknownAndNotAbsent) {
             "unknown: neither /boot nor /proc holds the kernel's settings");
 }
 
-TEST(GpuFacts, ModuleIsWhatModprobeWouldDo) {
+TEST(ReadGpuFacts, ModuleIsWhatModprobeWouldDo) {
   EXPECT_EQ(Module("loaded"), "loaded");
   EXPECT_EQ(Module("built in"), "built in");
   EXPECT_EQ(Module("would insmod /lib/modules/6.17.0/kernel/nvme-tcp.ko "), "available");
@@ -76,19 +76,19 @@ TEST(GpuFacts, ModuleIsWhatModprobeWouldDo) {
   EXPECT_EQ(Text(GpuNode{}.Facts(), "gpudirect.module.nvme_tcp"), "unknown: not asked for");
 }
 
-TEST(GpuFacts, ProbeThatRanOutOfTimeTellsNothing) {
+TEST(ReadGpuFacts, ProbeThatRanOutOfTimeTellsNothing) {
   ProbeReply reply;
   reply.values["/proc/driver/nvidia/version"] = test::kOpenDriver;
   reply.commands["gpudirect.kernel"] = {.exit_code = 124};
   NodeFacts facts;
   StoreGpuFacts(reply, facts);
   EXPECT_EQ(Text(facts, kPeerSymbolKey), "unknown: the kernel shows no symbols");
-  EXPECT_TRUE(std::holds_alternative<Unknown>(ModuleOf(facts, "nvidia_peermem")));
+  EXPECT_TRUE(std::holds_alternative<Unknown>(FindModule(facts, "nvidia_peermem")));
 }
 
-TEST(GpuFacts, SymbolsAreLookedThroughOnAGb10OnlyForWhoNeedsThem) {
+TEST(ReadGpuFacts, SymbolsAreLookedThroughOnAGb10OnlyForWhoNeedsThem) {
   const auto how = [](const std::optional<GpuSection>& section) {
-    return std::get<RunProbe>(GpuReads(section).back()).argv[4];
+    return std::get<RunProbe>(ListGpuReads(section).back()).argv[4];
   };
   EXPECT_EQ(how(std::nullopt), "mostly");
   EXPECT_EQ(how(GpuSection{}), "mostly");
@@ -97,10 +97,10 @@ TEST(GpuFacts, SymbolsAreLookedThroughOnAGb10OnlyForWhoNeedsThem) {
 
 TEST(GpuReach, SparkHasNoGpudirectInAnyWay) {
   const std::string no = "no: GB10 has no GPUDirect RDMA: its memory is the machine's memory";
-  EXPECT_EQ(Said(PeermemReach(test::SparkNode(), true)), no);
-  EXPECT_EQ(Said(DmabufReach(test::SparkNode())), no);
-  EXPECT_EQ(Said(ReachOf(std::nullopt, test::SparkNode())), no);
-  EXPECT_THAT(PeermemReach(test::SparkNode(), true).unasked,
+  EXPECT_EQ(Said(JudgePeermemReach(test::SparkNode(), true)), no);
+  EXPECT_EQ(Said(JudgeDmabufReach(test::SparkNode())), no);
+  EXPECT_EQ(Said(JudgeReach(std::nullopt, test::SparkNode())), no);
+  EXPECT_THAT(JudgePeermemReach(test::SparkNode(), true).unasked,
               ElementsAre("CUDA attribute 116 (GPUDirect RDMA)"));
 }
 
@@ -109,53 +109,55 @@ TEST(GpuReach, AttributeCountsMoreThanWhatGb10sWereLikeSoFar) {
   facts.values[kCudaRdmaKey] = "1";
   facts.values[kCudaDmabufKey] = "1";
   facts.values[kNicDmabufKey] = "supported";
-  EXPECT_EQ(Said(DmabufReach(facts)),
+  EXPECT_EQ(Said(JudgeDmabufReach(facts)),
             "yes: NVIDIA GB10 exports its memory as dma-buf, and the adapter takes it");
   facts.values[kCudaDmabufKey] = "0";
-  EXPECT_EQ(Said(DmabufReach(facts)),
+  EXPECT_EQ(Said(JudgeDmabufReach(facts)),
             "no: CUDA says that NVIDIA GB10 exports no memory as dma-buf (attribute 124 is 0)");
   facts.values[kCudaRdmaKey] = "0";
-  EXPECT_EQ(Said(PeermemReach(facts, true)),
+  EXPECT_EQ(Said(JudgePeermemReach(facts, true)),
             "no: CUDA says that NVIDIA GB10 has no GPUDirect RDMA (attribute 116 is 0)");
 }
 
 TEST(GpuReach, Gb10WithALaterDriverIsUntoldUntilItIsAsked) {
   GpuNode node{.symbol = "yes", .modules = "module nvidia_peermem loaded\n"};
   node.driver.replace(node.driver.find("580.142"), 7, "610.10");
-  EXPECT_EQ(Said(ReachOf(std::nullopt, node.Facts())),
+  EXPECT_EQ(Said(JudgeReach(std::nullopt, node.Facts())),
             "untold: no file says that NVIDIA GB10 exports its memory, and nvidia_peermem counts "
             "for nothing there");
   NodeFacts asked = node.Facts();
   asked.values[kCudaRdmaKey] = "1";
-  EXPECT_EQ(Said(ReachOf(std::nullopt, asked)),
+  EXPECT_EQ(Said(JudgeReach(std::nullopt, asked)),
             "yes: nvidia_peermem lets the adapter read the memory of NVIDIA GB10");
 }
 
 TEST(GpuReach, PeermemIsOutWhereTheKernelHasNoSymbolForIt) {
   GpuNode node = Discrete();
   node.symbol = "no";
-  EXPECT_EQ(Said(PeermemReach(node.Facts(), true)),
+  EXPECT_EQ(Said(JudgePeermemReach(node.Facts(), true)),
             "no: nvidia_peermem cannot be loaded: the kernel has no "
             "ib_register_peer_memory_client, which only adapter drivers such as DOCA's bring");
   node.symbol = "yes";
   node.modules = test::kNotFound;
-  EXPECT_EQ(Said(PeermemReach(node.Facts(), true)), "no: this kernel has no module nvidia_peermem");
+  EXPECT_EQ(Said(JudgePeermemReach(node.Facts(), true)),
+            "no: this kernel has no module nvidia_peermem");
   node.modules = "module nvidia_peermem would install /bin/true\n";
-  EXPECT_EQ(Said(PeermemReach(node.Facts(), true)),
+  EXPECT_EQ(Said(JudgePeermemReach(node.Facts(), true)),
             "unknown: nvidia_peermem: modprobe.d has its own way to load it: install /bin/true");
 }
 
 TEST(GpuReach, ModuleThatTheManifestLoadsCountsAndOneThatMerelyCouldBeDoesNot) {
-  EXPECT_EQ(Said(PeermemReach(Discrete().Facts(), true)),
+  EXPECT_EQ(Said(JudgePeermemReach(Discrete().Facts(), true)),
             "yes: nvidia_peermem lets the adapter read the memory of NVIDIA A10");
-  EXPECT_EQ(Said(PeermemReach(Discrete().Facts(), false)), "untold: nvidia_peermem is not loaded");
+  EXPECT_EQ(Said(JudgePeermemReach(Discrete().Facts(), false)),
+            "untold: nvidia_peermem is not loaded");
 }
 
 TEST(GpuReach, ModuleThatWeLoadedAndTheManifestDropsDoesNotCount) {
   NodeFacts facts = test::WorkstationNode();
   facts.ledger = Ledger{.entries = {{.kind = "module", .name = "nvidia_peermem"}}};
-  EXPECT_EQ(Said(PeermemReach(facts, false)), "untold: nvidia_peermem is not loaded");
-  EXPECT_EQ(Said(PeermemReach(facts, true)),
+  EXPECT_EQ(Said(JudgePeermemReach(facts, false)), "untold: nvidia_peermem is not loaded");
+  EXPECT_EQ(Said(JudgePeermemReach(facts, true)),
             "yes: nvidia_peermem lets the adapter read the memory of NVIDIA RTX PRO 6000");
 }
 
@@ -164,40 +166,42 @@ TEST(GpuReach, ProprietaryDriverHasPeermemAndNoDmabuf) {
                .gpu = "NVIDIA A10",
                .symbol = "yes",
                .modules = "module nvidia_peermem loaded\n"};
-  EXPECT_EQ(Said(DmabufReach(node.Facts())),
+  EXPECT_EQ(Said(JudgeDmabufReach(node.Facts())),
             "no: the proprietary NVIDIA driver exports no GPU memory");
-  EXPECT_EQ(Said(ReachOf(std::nullopt, node.Facts())),
+  EXPECT_EQ(Said(JudgeReach(std::nullopt, node.Facts())),
             "yes: nvidia_peermem lets the adapter read the memory of NVIDIA A10");
   node.modules = test::kNotFound;
-  EXPECT_EQ(Said(ReachOf(std::nullopt, node.Facts())),
+  EXPECT_EQ(Said(JudgeReach(std::nullopt, node.Facts())),
             "no: the proprietary NVIDIA driver exports no GPU memory, and this kernel has no "
             "module nvidia_peermem");
 }
 
 TEST(GpuReach, DmabufIsUntoldUntilBothEndsWereAsked) {
   NodeFacts facts = Discrete().Facts();
-  EXPECT_EQ(Said(DmabufReach(facts)), "untold: no file says that NVIDIA A10 exports its memory");
-  EXPECT_THAT(DmabufReach(facts).unasked,
+  EXPECT_EQ(Said(JudgeDmabufReach(facts)),
+            "untold: no file says that NVIDIA A10 exports its memory");
+  EXPECT_THAT(JudgeDmabufReach(facts).unasked,
               ElementsAre("CUDA attribute 116 (GPUDirect RDMA)", "CUDA attribute 124 (dma-buf)",
                           "the adapter's own dma-buf probe"));
   facts.values[kCudaDmabufKey] = "1";
-  EXPECT_EQ(Said(DmabufReach(facts)), "untold: no adapter said that it takes dma-buf");
+  EXPECT_EQ(Said(JudgeDmabufReach(facts)), "untold: no adapter said that it takes dma-buf");
   facts.values[kNicDmabufKey] = "unsupported";
-  EXPECT_EQ(Said(DmabufReach(facts)), "no: the adapter takes no dma-buf");
+  EXPECT_EQ(Said(JudgeDmabufReach(facts)), "no: the adapter takes no dma-buf");
   GpuNode bare = Discrete();
   bare.kernel = "CONFIG_64BIT=y\n";
-  EXPECT_EQ(Said(DmabufReach(bare.Facts())), "no: the kernel is built without dma-buf");
+  EXPECT_EQ(Said(JudgeDmabufReach(bare.Facts())), "no: the kernel is built without dma-buf");
 }
 
 TEST(GpuReach, QuestionWithoutAnAnswerIsUnknownAndNothingToAskIsNot) {
   NodeFacts facts = Discrete().Facts();
   for (const char* key : {kCudaRdmaKey, kCudaDmabufKey, kNicDmabufKey})
     facts.values[key] = Absent{};
-  EXPECT_EQ(Said(DmabufReach(facts)), "untold: no file says that NVIDIA A10 exports its memory");
+  EXPECT_EQ(Said(JudgeDmabufReach(facts)),
+            "untold: no file says that NVIDIA A10 exports its memory");
   for (const char* key : {kCudaRdmaKey, kCudaDmabufKey, kNicDmabufKey}) {
     NodeFacts silent = facts;
     silent.values[key] = Unknown{"CUDA: cuInit says 999"};
-    EXPECT_EQ(Said(DmabufReach(silent)), "unknown: CUDA: cuInit says 999") << key;
+    EXPECT_EQ(Said(JudgeDmabufReach(silent)), "unknown: CUDA: cuInit says 999") << key;
   }
 }
 
@@ -216,32 +220,32 @@ TEST(GpuReach, ProgramIsSentOnlyWhereFilesRuleNothingOut) {
 }
 
 TEST(GpuReach, MachineWithoutDriverOrGpuHasNone) {
-  EXPECT_EQ(Said(ReachOf(std::nullopt, GpuNode{.driver = "", .gpu = ""}.Facts())),
+  EXPECT_EQ(Said(JudgeReach(std::nullopt, GpuNode{.driver = "", .gpu = ""}.Facts())),
             "no: no NVIDIA driver is loaded");
-  EXPECT_EQ(Said(ReachOf(std::nullopt, GpuNode{.gpu = ""}.Facts())),
+  EXPECT_EQ(Said(JudgeReach(std::nullopt, GpuNode{.gpu = ""}.Facts())),
             "no: the NVIDIA driver has no GPU");
 }
 
 TEST(GpuReach, WhatCouldNotBeReadIsNoAnswer) {
   NodeFacts facts = test::SparkNode();
   facts.values[kGpuDriverKey] = Unknown{"permission denied"};
-  EXPECT_EQ(Said(ReachOf(std::nullopt, facts)), "unknown: permission denied");
+  EXPECT_EQ(Said(JudgeReach(std::nullopt, facts)), "unknown: permission denied");
 }
 
 TEST(GpuReach, OffIsNoWhateverTheMachineIs) {
-  EXPECT_EQ(Said(ReachOf(GpuSection{.mode = GpuMode::kOff}, test::WorkstationNode())),
+  EXPECT_EQ(Said(JudgeReach(GpuSection{.mode = GpuMode::kOff}, test::WorkstationNode())),
             "no: gpudirect is off in the manifest");
 }
 
 TEST(GpuReach, EvidenceNamesEveryFact) {
-  EXPECT_EQ(GpuEvidence(test::SparkNode()),
+  EXPECT_EQ(FormatGpuEvidence(test::SparkNode()),
             "driver: open 580.142, GPU: NVIDIA GB10, ib_register_peer_memory_client in the kernel: "
             "not asked, nvidia_peermem: available, CONFIG_DMA_SHARED_BUFFER: yes, "
             "CONFIG_PCI_P2PDMA: yes, CUDA attribute 116: not asked, CUDA attribute 124: not asked, "
             "dma-buf of the adapter: not asked");
-  EXPECT_EQ(GpuEvidence(GpuNode{
+  EXPECT_EQ(FormatGpuEvidence(GpuNode{
                 .driver = "", .gpu = "", .symbol = "no", .modules = test::kNotFound, .kernel = ""}
-                            .Facts()),
+                                  .Facts()),
             "driver: none, GPU: none, ib_register_peer_memory_client in the kernel: no, "
             "nvidia_peermem: none, CONFIG_DMA_SHARED_BUFFER: unknown, CONFIG_PCI_P2PDMA: unknown, "
             "CUDA attribute 116: not asked, CUDA attribute 124: not asked, dma-buf of the adapter: "

@@ -12,19 +12,19 @@ Observed<FileState> With(const std::string& content) { return FileState{.content
 TEST(Owned, FileThatOthersWroteIsNotOurs) {
   constexpr const char* kWhy =
       "was not written by spark-reconcile: move it away, or take this out of the manifest";
-  EXPECT_EQ(WhyNotOurs(With("# somebody else\n"), "homelab"), kWhy);
-  EXPECT_EQ(WhyNotOurs(With(""), "homelab"), kWhy);
+  EXPECT_EQ(ExplainNotOurs(With("# somebody else\n"), "homelab"), kWhy);
+  EXPECT_EQ(ExplainNotOurs(With(""), "homelab"), kWhy);
 }
 
 TEST(Owned, FileOfAnotherClusterIsNotOurs) {
-  EXPECT_EQ(WhyNotOurs(With(OwnedFile("office", "a\n")), "homelab"),
+  EXPECT_EQ(ExplainNotOurs(With(FormatOwnedFile("office", "a\n")), "homelab"),
             "belongs to cluster 'office': move it away if that cluster is gone, or take this out "
             "of the manifest");
 }
 
 TEST(Owned, EditedFileOfOursStaysOurs) {
-  EXPECT_EQ(WhyNotOurs(With(OwnedFile("homelab", "a\n") + "b\n"), "homelab"), "");
-  EXPECT_EQ(WhyNotOurs(Absent{}, "homelab"), "");
+  EXPECT_EQ(ExplainNotOurs(With(FormatOwnedFile("homelab", "a\n") + "b\n"), "homelab"), "");
+  EXPECT_EQ(ExplainNotOurs(Absent{}, "homelab"), "");
 }
 
 TEST(Owned, WhatDependsOnAFileIsToldItsPathAndWhyItIsStuck) {
@@ -32,20 +32,20 @@ TEST(Owned, WhatDependsOnAFileIsToldItsPathAndWhyItIsStuck) {
   facts.files["/a"] = Unknown{"is not a regular file"};
   facts.files["/b"] = With("x\n");
   facts.files["/c"] = Absent{};
-  facts.files["/d"] = With(OwnedFile("homelab", "old\n"));
-  EXPECT_EQ(WhyFileStuck(facts, "/a", "homelab"), "/a cannot be read: is not a regular file");
-  EXPECT_EQ(WhyFileStuck(facts, "/b", "homelab"),
+  facts.files["/d"] = With(FormatOwnedFile("homelab", "old\n"));
+  EXPECT_EQ(ExplainFileStuck(facts, "/a", "homelab"), "/a cannot be read: is not a regular file");
+  EXPECT_EQ(ExplainFileStuck(facts, "/b", "homelab"),
             "/b was not written by spark-reconcile: move it away, or take this out of the "
             "manifest");
-  EXPECT_EQ(WhyFileStuck(facts, "/c", "homelab"), "");
-  EXPECT_EQ(WhyFileStuck(facts, "/d", "homelab"), "");
+  EXPECT_EQ(ExplainFileStuck(facts, "/c", "homelab"), "");
+  EXPECT_EQ(ExplainFileStuck(facts, "/d", "homelab"), "");
 }
 
 TEST(Owned, NotBeingOursCountsMoreThanAnotherReason) {
   Resource resource{.observed = ResourceState(FileState{.content = "x\n"}), .blocked = "another"};
   BlockUnlessOurs(resource, "homelab");
   EXPECT_EQ(resource.blocked.substr(0, 15), "was not written");
-  resource = {.observed = ResourceState(FileState{.content = OwnedFile("homelab", "x\n")}),
+  resource = {.observed = ResourceState(FileState{.content = FormatOwnedFile("homelab", "x\n")}),
               .blocked = "another"};
   BlockUnlessOurs(resource, "homelab");
   EXPECT_EQ(resource.blocked, "another");

@@ -62,7 +62,7 @@ NodeFacts Facts(const ProbeReply& reply) {
   return facts;
 }
 
-std::string WhyNoLinks(CommandReply ip) {
+std::string ExplainNoLinks(CommandReply ip) {
   ProbeReply reply = Reply();
   reply.commands["host.ip"] = std::move(ip);
   const NodeFacts facts = Facts(reply);
@@ -127,7 +127,7 @@ TEST(Host, LinksHaveAddressesStateAndManager) {
   EXPECT_EQ(facts.links.at("enp1s0f1np1"), unplugged);
   EXPECT_EQ(facts.links.at("enP2p1s0f1np1"), down);
   EXPECT_EQ(facts.links.size(), 4U);
-  EXPECT_EQ(ValueOf(facts, "host.links"), Observed<std::string>("4"));
+  EXPECT_EQ(FindValue(facts, "host.links"), Observed<std::string>("4"));
 }
 
 TEST(Host, SessionInterfaceIsTheOneThatHoldsTheSessionsAddress) {
@@ -147,13 +147,16 @@ TEST(Host, SessionInterfaceIsTheOneThatHoldsTheSessionsAddress) {
 }
 
 TEST(Host, FailingIpMakesLinksUnknownWithItsReason) {
-  EXPECT_EQ(WhyNoLinks({.exit_code = 124}), "ip gave no answer in 5 s");
-  EXPECT_EQ(WhyNoLinks({.exit_code = 127, .err = "sh: 1: ip: not found"}), "ip is not installed");
-  EXPECT_EQ(WhyNoLinks({.exit_code = 1, .err = "Cannot open netlink socket\nmore"}),
+  EXPECT_EQ(ExplainNoLinks({.exit_code = 124}), "ip gave no answer in 5 s");
+  EXPECT_EQ(ExplainNoLinks({.exit_code = 127, .err = "sh: 1: ip: not found"}),
+            "ip is not installed");
+  EXPECT_EQ(ExplainNoLinks({.exit_code = 1, .err = "Cannot open netlink socket\nmore"}),
             "ip failed: Cannot open netlink socket");
-  EXPECT_EQ(WhyNoLinks({.exit_code = 3}), "ip failed: exit 3");
-  EXPECT_EQ(WhyNoLinks({.out = "1: lo: <LOOPBACK,UP>"}), "ip printed something other than JSON");
-  EXPECT_EQ(WhyNoLinks({.out = "[{\"ifname\":\"\xff\"}]"}), "ip printed something other than JSON");
+  EXPECT_EQ(ExplainNoLinks({.exit_code = 3}), "ip failed: exit 3");
+  EXPECT_EQ(ExplainNoLinks({.out = "1: lo: <LOOPBACK,UP>"}),
+            "ip printed something other than JSON");
+  EXPECT_EQ(ExplainNoLinks({.out = "[{\"ifname\":\"\xff\"}]"}),
+            "ip printed something other than JSON");
 }
 
 TEST(Host, LinksWereNotReadWithoutTheCommandsAnswer) {

@@ -89,8 +89,8 @@ TEST(Rdma, ADeviceOfASparkIsReadWhole) {
       .counters = {{"out_of_sequence", 82}, {"port_xmit_data", 123456789012}}};
   ASSERT_EQ(facts.hcas.size(), 1u);
   EXPECT_EQ(facts.hcas.at("roceP2p1s0f1"), wanted);
-  EXPECT_EQ(wanted.gids[1].gid, MappedGid(ParseIpv4Prefix("192.168.178.1/24")->address));
-  EXPECT_EQ(ValueOf(facts, "rdma.hcas"), Observed<std::string>("1"));
+  EXPECT_EQ(wanted.gids[1].gid, MakeMappedGid(ParseIpv4Prefix("192.168.178.1/24")->address));
+  EXPECT_EQ(FindValue(facts, "rdma.hcas"), Observed<std::string>("1"));
 }
 
 TEST(Rdma, ASoftDeviceHasItsInterfaceAndNoPcieLink) {
@@ -113,7 +113,7 @@ TEST(Rdma, WhatSysfsDidNotTellIsUnknownWithItsReason) {
   const auto count = [](int status) {
     ProbeReply reply;
     reply.commands["rdma.tables"] = {.exit_code = status};
-    return ValueOf(Facts(reply), "rdma.hcas");
+    return FindValue(Facts(reply), "rdma.hcas");
   };
   EXPECT_EQ(count(0), Observed<std::string>("0"));
   EXPECT_EQ(count(124), Observed<std::string>(Unknown{"sysfs gave no answer in 5 s"}));
@@ -150,9 +150,9 @@ TEST(Rdma, TheTablesOfATreeLikeASparksAreFound) {
   std::ofstream(hca / "ports/1/gid_attrs/types/12") << "RoCE v2\n";
   std::ofstream(hca / "ports/1/gid_attrs/ndevs/12") << "enP2p1s0f1np1\n";
 
-  std::vector<std::string> argv = std::get<RunProbe>(DeviceReads().front()).argv;
+  std::vector<std::string> argv = std::get<RunProbe>(ListDeviceReads().front()).argv;
   argv.back() = root / "class/infiniband";
-  FILE* pipe = popen(ShellJoin(argv).c_str(), "r");
+  FILE* pipe = popen(JoinForShell(argv).c_str(), "r");
   ASSERT_NE(pipe, nullptr);
   ProbeReply reply;
   std::string& out = reply.commands["rdma.tables"].out;
@@ -183,13 +183,13 @@ TEST(Rdma, MemoryModulesAndUfwComeFromTheirFiles) {
       "CmaTotal:        0 kB\nCmaFree:    940604 kB\n"
       "rdma_ucm 32768 0 - Live 0x0000000000000000\n"
       "mlx5_ib 462848 0 - Live 0x0000000000000000\nENABLED=yes\n");
-  EXPECT_EQ(ValueOf(facts, "rdma.cma"), Observed<std::string>("total 0 kB, free 940604 kB"));
-  EXPECT_EQ(ValueOf(facts, "rdma.modules"), Observed<std::string>("mlx5_ib rdma_ucm"));
-  EXPECT_EQ(ValueOf(facts, "rdma.ufw"), Observed<std::string>("yes"));
+  EXPECT_EQ(FindValue(facts, "rdma.cma"), Observed<std::string>("total 0 kB, free 940604 kB"));
+  EXPECT_EQ(FindValue(facts, "rdma.modules"), Observed<std::string>("mlx5_ib rdma_ucm"));
+  EXPECT_EQ(FindValue(facts, "rdma.ufw"), Observed<std::string>("yes"));
   const NodeFacts bare = SystemFacts("");
-  EXPECT_EQ(ValueOf(bare, "rdma.cma"), Observed<std::string>(Absent{}));
-  EXPECT_EQ(ValueOf(bare, "rdma.modules"), Observed<std::string>(""));
-  EXPECT_EQ(ValueOf(bare, "rdma.ufw"), Observed<std::string>(Absent{}));
+  EXPECT_EQ(FindValue(bare, "rdma.cma"), Observed<std::string>(Absent{}));
+  EXPECT_EQ(FindValue(bare, "rdma.modules"), Observed<std::string>(""));
+  EXPECT_EQ(FindValue(bare, "rdma.ufw"), Observed<std::string>(Absent{}));
 }
 
 TEST(Rdma, TheDriversFlavourAndTheMlx5ThatIsNotTheKernels) {
@@ -198,18 +198,18 @@ TEST(Rdma, TheDriversFlavourAndTheMlx5ThatIsNotTheKernels) {
       "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.142  Release Build  "
       "(dvs-builder@U22)";
   reply.values["/sys/module/mlx5_core/version"] = "24.10-1.1.4 ";
-  EXPECT_EQ(ValueOf(Facts(reply), "gpudirect.driver"), Observed<std::string>("open 580.142"));
-  EXPECT_EQ(ValueOf(Facts(reply), "rdma.ofed"), Observed<std::string>("24.10-1.1.4"));
+  EXPECT_EQ(FindValue(Facts(reply), "gpudirect.driver"), Observed<std::string>("open 580.142"));
+  EXPECT_EQ(FindValue(Facts(reply), "rdma.ofed"), Observed<std::string>("24.10-1.1.4"));
   reply.values["/proc/driver/nvidia/version"] = Absent{};
   reply.values["/sys/module/mlx5_core/version"] = Absent{};
-  EXPECT_EQ(ValueOf(Facts(reply), "gpudirect.driver"), Observed<std::string>(Absent{}));
-  EXPECT_EQ(ValueOf(Facts(reply), "rdma.ofed"), Observed<std::string>(Absent{}));
+  EXPECT_EQ(FindValue(Facts(reply), "gpudirect.driver"), Observed<std::string>(Absent{}));
+  EXPECT_EQ(FindValue(Facts(reply), "rdma.ofed"), Observed<std::string>(Absent{}));
 }
 
 Observed<std::string> Firewall(CommandReply nft) {
   ProbeReply reply;
   reply.commands["rdma.firewall"] = std::move(nft);
-  return ValueOf(Facts(reply), "rdma.firewall");
+  return FindValue(Facts(reply), "rdma.firewall");
 }
 
 TEST(Rdma, TheFirewallIsWhatTakesPacketsToTheNode) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reconciler/verify/nccl/run/climb.h"
+#include "reconciler/verify/nccl/run/measure.h"
 #include "reconciler/verify/nccl/run/run.h"
 #include "tests/unit/verify/nccl_sample.h"
 
@@ -37,8 +37,8 @@ TEST(Adapters, OtherTextIsRefused) {
 }
 
 TEST(Adapters, GiveTheFabricTheirNames) {
-  const test::NcclWorld world = test::HealthyNccl(2);
-  const Fabric fabric = WithAdapters(world.fabric, "spark-2", *ParseAdapters(kFacts));
+  const test::NcclScenario scenario = test::HealthyNccl(2);
+  const Fabric fabric = ApplyAdapters(scenario.fabric, "spark-2", *ParseAdapters(kFacts));
   EXPECT_EQ(fabric.ports.at("spark-2").at(0).hca, "mlx5_1");
   EXPECT_EQ(fabric.ports.at("spark-2").at(1).hca, "roceP2p1s0f1");
   EXPECT_EQ(fabric.ports.at("spark-1").at(0).hca, "rocep1s0f1");
@@ -54,8 +54,8 @@ class Bootstrap : public testing::Test {
                                    *ParseIpv4Prefix("192.168.1.21/16")};
     facts_.links["wlan0"].ipv4 = {*ParseIpv4Prefix("172.16.0.9/20")};
   }
-  std::string Of(const std::map<std::string, std::string>& env) {
-    const auto network = BootstrapOf(node_, facts_, env);
+  std::string FindBootstrap(const std::map<std::string, std::string>& env) {
+    const auto network = FindBootstrapNetwork(node_, facts_, env);
     return network ? ToString(network->subnet) + " " + network->netdev : "";
   }
   NodeSpec node_;
@@ -63,32 +63,33 @@ class Bootstrap : public testing::Test {
 };
 
 TEST_F(Bootstrap, IsTheNetworkOfTheInterfaceThatIsNamed) {
-  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "=wlan0"}}), "172.16.0.9/20 wlan0");
-  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "wlan0,eth0"}}), "172.16.0.9/20 wlan0");
+  EXPECT_EQ(FindBootstrap({{"NCCL_SOCKET_IFNAME", "=wlan0"}}), "172.16.0.9/20 wlan0");
+  EXPECT_EQ(FindBootstrap({{"NCCL_SOCKET_IFNAME", "wlan0,eth0"}}), "172.16.0.9/20 wlan0");
 }
 
 TEST_F(Bootstrap, IsThatOfTheSessionWhereNoneIsNamed) {
-  EXPECT_EQ(Of({}), "192.168.1.21/16 enP7s7");
-  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "^docker0"}}), "192.168.1.21/16 enP7s7");
+  EXPECT_EQ(FindBootstrap({}), "192.168.1.21/16 enP7s7");
+  EXPECT_EQ(FindBootstrap({{"NCCL_SOCKET_IFNAME", "^docker0"}}), "192.168.1.21/16 enP7s7");
 }
 
 TEST_F(Bootstrap, ANameWithoutEqualsSignIsABeginning) {
-  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "wlan"}}), "172.16.0.9/20 wlan0");
-  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "=wlan"}}), "");
+  EXPECT_EQ(FindBootstrap({{"NCCL_SOCKET_IFNAME", "wlan"}}), "172.16.0.9/20 wlan0");
+  EXPECT_EQ(FindBootstrap({{"NCCL_SOCKET_IFNAME", "=wlan"}}), "");
 }
 
 TEST_F(Bootstrap, WithoutASessionItIsThatOfTheNodesAddress) {
   facts_.session_interface.clear();
-  EXPECT_EQ(Of({}), "192.168.1.21/16 enP7s7");
+  EXPECT_EQ(FindBootstrap({}), "192.168.1.21/16 enP7s7");
 }
 
 TEST_F(Bootstrap, IsNotKnownOfAnInterfaceWithoutAddress) {
-  EXPECT_EQ(Of({{"NCCL_SOCKET_IFNAME", "=eth9"}}), "");
+  EXPECT_EQ(FindBootstrap({{"NCCL_SOCKET_IFNAME", "=eth9"}}), "");
 }
 
-TEST(NcclOptionsFor, SweepUpToTheSizeThatIsJudged) {
-  const auto options = NcclOptionsFor({spark_verify::Collective::kSendRecv}, std::uint64_t{2} << 30,
-                                      {.library = "/opt/libnccl.so.2", .phase_s = 4});
+TEST(MakeNcclOptions, SweepUpToTheSizeThatIsJudged) {
+  const auto options =
+      MakeNcclOptions({spark_verify::Collective::kSendRecv}, std::uint64_t{2} << 30,
+                      {.library = "/opt/libnccl.so.2", .phase_s = 4});
   std::vector<std::size_t> sizes;
   for (const auto& size : options.sizes) sizes.push_back(size.bytes);
   EXPECT_THAT(sizes, testing::ElementsAre(8, 65536, 1 << 20, 32 << 20, std::uint64_t{2} << 30));
@@ -96,13 +97,13 @@ TEST(NcclOptionsFor, SweepUpToTheSizeThatIsJudged) {
   EXPECT_EQ(options.library, "/opt/libnccl.so.2");
   EXPECT_EQ(options.init_ms, 4000);
   EXPECT_EQ(options.types.size(), 2u);
-  EXPECT_EQ(NcclOptionsFor({}, 8, {}).sizes.size(), 1u);
-  EXPECT_EQ(NcclOptionsFor({}, 8, {}).memory_limit, std::uint64_t{1} << 30);
+  EXPECT_EQ(MakeNcclOptions({}, 8, {}).sizes.size(), 1u);
+  EXPECT_EQ(MakeNcclOptions({}, 8, {}).memory_limit, std::uint64_t{1} << 30);
 }
 
-TEST(PatienceFor, IsLongerThanEveryDeadlineOfARank) {
+TEST(MakePatience, IsLongerThanEveryDeadlineOfARank) {
   spark_verify::NcclOptions options{.sizes = {{.bytes = 8}, {.bytes = 9, .deadline_ms = 60'000}}};
-  const NcclPatience patience = PatienceFor(options);
+  const NcclPatience patience = MakePatience(options);
   EXPECT_EQ(patience.init.count(), 22'000);
   EXPECT_EQ(patience.connect.count(), 17'000);
   EXPECT_EQ(patience.test.count(), 62'000);

@@ -22,42 +22,42 @@ std::vector<PairVerdict> Pairs(std::string_view nodes, const std::vector<std::st
   return pairs;
 }
 
-TEST(NodesAtFault, IsTheOneThatMakesEveryPairBad) {
-  EXPECT_THAT(NodesAtFault(Pairs("abc", {"ac", "bc"})), ElementsAre("c"));
-  EXPECT_THAT(NodesAtFault(Pairs("abcd", {"ab", "bc", "bd"})), ElementsAre("b"));
-  EXPECT_THAT(NodesAtFault(Pairs("abcdefgh", {"ab", "ac", "ad", "ae", "af", "ag", "ah"})),
+TEST(FindNodesAtFault, IsTheOneThatMakesEveryPairBad) {
+  EXPECT_THAT(FindNodesAtFault(Pairs("abc", {"ac", "bc"})), ElementsAre("c"));
+  EXPECT_THAT(FindNodesAtFault(Pairs("abcd", {"ab", "bc", "bd"})), ElementsAre("b"));
+  EXPECT_THAT(FindNodesAtFault(Pairs("abcdefgh", {"ab", "ac", "ad", "ae", "af", "ag", "ah"})),
               ElementsAre("a"));
 }
 
-TEST(NodesAtFault, APairThatCouldNotBeMeasuredSpeaksForNobody) {
+TEST(FindNodesAtFault, APairThatCouldNotBeMeasuredSpeaksForNobody) {
   std::vector<PairVerdict> pairs = Pairs("abcd", {"ac", "bc"});
-  pairs.back() = {.a = "c", .b = "d", .told = false};
-  EXPECT_THAT(NodesAtFault(pairs), ElementsAre("c"));
+  pairs.back() = {.a = "c", .b = "d", .measured = false};
+  EXPECT_THAT(FindNodesAtFault(pairs), ElementsAre("c"));
   pairs = Pairs("abc", {"ab"});
-  pairs.back().told = pairs[1].told = false;
-  EXPECT_THAT(NodesAtFault(pairs), IsEmpty());
+  pairs.back().measured = pairs[1].measured = false;
+  EXPECT_THAT(FindNodesAtFault(pairs), IsEmpty());
 }
 
-TEST(NodesAtFault, AMajorityIsEnough) {
-  EXPECT_THAT(NodesAtFault(Pairs("abcde", {"ab", "ac", "ad"})), ElementsAre("a"));
-  EXPECT_THAT(NodesAtFault(Pairs("abcde", {"ab", "ac"})), IsEmpty());
+TEST(FindNodesAtFault, AMajorityIsEnough) {
+  EXPECT_THAT(FindNodesAtFault(Pairs("abcde", {"ab", "ac", "ad"})), ElementsAre("a"));
+  EXPECT_THAT(FindNodesAtFault(Pairs("abcde", {"ab", "ac"})), IsEmpty());
 }
 
-TEST(NodesAtFault, TwoBadNodesAreBothNamed) {
-  EXPECT_THAT(NodesAtFault(Pairs("abcde", {"ab", "ac", "ad", "ae", "bc", "bd", "be"})),
+TEST(FindNodesAtFault, TwoBadNodesAreBothNamed) {
+  EXPECT_THAT(FindNodesAtFault(Pairs("abcde", {"ab", "ac", "ad", "ae", "bc", "bd", "be"})),
               ElementsAre("a", "b"));
 }
 
-TEST(NodesAtFault, OneBadPairAccusesItsCableAndNoNode) {
-  EXPECT_THAT(NodesAtFault(Pairs("abc", {"ab"})), IsEmpty());
-  EXPECT_THAT(NodesAtFault(Pairs("abcd", {"ab"})), IsEmpty());
+TEST(FindNodesAtFault, OneBadPairAccusesItsCableAndNoNode) {
+  EXPECT_THAT(FindNodesAtFault(Pairs("abc", {"ab"})), IsEmpty());
+  EXPECT_THAT(FindNodesAtFault(Pairs("abcd", {"ab"})), IsEmpty());
 }
 
-TEST(NodesAtFault, WhatAllShareAccusesNobody) {
-  EXPECT_THAT(NodesAtFault(Pairs("abc", {"ab", "ac", "bc"})), IsEmpty());
-  EXPECT_THAT(NodesAtFault(Pairs("ab", {"ab"})), IsEmpty());
-  EXPECT_THAT(NodesAtFault(Pairs("abc", {})), IsEmpty());
-  EXPECT_THAT(NodesAtFault({}), IsEmpty());
+TEST(FindNodesAtFault, WhatAllShareAccusesNobody) {
+  EXPECT_THAT(FindNodesAtFault(Pairs("abc", {"ab", "ac", "bc"})), IsEmpty());
+  EXPECT_THAT(FindNodesAtFault(Pairs("ab", {"ab"})), IsEmpty());
+  EXPECT_THAT(FindNodesAtFault(Pairs("abc", {})), IsEmpty());
+  EXPECT_THAT(FindNodesAtFault({}), IsEmpty());
 }
 
 }  // namespace

@@ -10,24 +10,24 @@ namespace reconciler {
 namespace {
 
 using test::HealthyNccl;
-using test::NcclWorld;
+using test::NcclScenario;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-RankPath PathOfFirst(const NcclWorld& world) {
-  return PathsOf(world.run, world.fabric, world.facts).at(0);
+RankPath FindFirstPath(const NcclScenario& scenario) {
+  return ListPaths(scenario.run, scenario.fabric, scenario.facts).at(0);
 }
 
 // Nothing on the node is read, as where it has no adapter: what NCCL prints is all there is.
 RankPath Believed(const std::string& log) {
-  NcclWorld world = HealthyNccl(2);
-  world.facts.clear();
-  world.Rank(1).log = log;
-  return PathOfFirst(world);
+  NcclScenario scenario = HealthyNccl(2);
+  scenario.facts.clear();
+  scenario.Rank(1).log = log;
+  return FindFirstPath(scenario);
 }
 
 TEST(NcclTransport, CountersOfBothRailsProveRdma) {
-  const RankPath path = PathOfFirst(HealthyNccl(2));
+  const RankPath path = FindFirstPath(HealthyNccl(2));
   EXPECT_EQ(path.path, NcclPath::kRdma);
   EXPECT_TRUE(path.counted);
   EXPECT_NEAR(path.rails.at(0).sent, path.wanted / 2, 1e3);
@@ -36,58 +36,59 @@ TEST(NcclTransport, CountersOfBothRailsProveRdma) {
 }
 
 TEST(NcclTransport, CountersThatStandStillBeatWhatNcclSays) {
-  NcclWorld world = HealthyNccl(2);
-  test::StandStill(world.Rank(1));
-  EXPECT_EQ(PathOfFirst(world).path, NcclPath::kSocket);
-  EXPECT_EQ(PathOfFirst(world).said, "NET/IB/0, NET/IB/1");
+  NcclScenario scenario = HealthyNccl(2);
+  test::StandStill(scenario.Rank(1));
+  EXPECT_EQ(FindFirstPath(scenario).path, NcclPath::kSocket);
+  EXPECT_EQ(FindFirstPath(scenario).said, "NET/IB/0, NET/IB/1");
 }
 
 TEST(NcclTransport, CountersThatGrowBeatWhatNcclSays) {
-  NcclWorld world = HealthyNccl(2);
-  world.Rank(1).log = "NCCL INFO Using network Socket\n";
-  EXPECT_EQ(PathOfFirst(world).path, NcclPath::kRdma);
+  NcclScenario scenario = HealthyNccl(2);
+  scenario.Rank(1).log = "NCCL INFO Using network Socket\n";
+  EXPECT_EQ(FindFirstPath(scenario).path, NcclPath::kRdma);
 }
 
 TEST(NcclTransport, CountersOfOneRailThatCannotBeReadProveNothing) {
-  NcclWorld world = HealthyNccl(2);
-  auto& counters = world.Rank(1).results.at(0).counters;
+  NcclScenario scenario = HealthyNccl(2);
+  auto& counters = scenario.Rank(1).results.at(0).counters;
   counters.at("rocep1s0f1").at("port_xmit_data") = 0;  // all went over the other
   counters.erase("roceP2p1s0f1");
-  const RankPath path = PathOfFirst(world);
+  const RankPath path = FindFirstPath(scenario);
   EXPECT_FALSE(path.counted);
   EXPECT_EQ(path.path, NcclPath::kRdma);  // as NCCL says
 }
 
 TEST(NcclTransport, SoftRoceCountsPackets) {
-  NcclWorld world = HealthyNccl(2);
-  for (auto& [hca, counters] : world.Rank(1).results.at(0).counters) {
+  NcclScenario scenario = HealthyNccl(2);
+  for (auto& [hca, counters] : scenario.Rank(1).results.at(0).counters) {
     counters = {{"sent_pkts", counters.at("port_xmit_data") / 1024},
                 {"rcvd_pkts", counters.at("port_rcv_data") / 1024}};
   }
-  EXPECT_EQ(PathOfFirst(world).path, NcclPath::kRdma);
+  EXPECT_EQ(FindFirstPath(scenario).path, NcclPath::kRdma);
 }
 
 TEST(NcclTransport, ARailThatRestsBesideItsTwinIsIdle) {
-  NcclWorld world = HealthyNccl(2);
-  world.Rank(1).results.at(0).counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
-  test::StandStill(world.Rank(1), "roceP2p1s0f1");
-  EXPECT_THAT(PathOfFirst(world).idle, ElementsAre(1));
+  NcclScenario scenario = HealthyNccl(2);
+  scenario.Rank(1).results.at(0).counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
+  test::StandStill(scenario.Rank(1), "roceP2p1s0f1");
+  EXPECT_THAT(FindFirstPath(scenario).idle, ElementsAre(1));
 }
 
 TEST(NcclTransport, ACageThatRestsOnARingIsNotIdle) {
-  NcclWorld world = HealthyNccl(2);
-  world.cluster = test::Cluster(Topology::kRing, {test::Node(1), test::Node(2), test::Node(3)}, 6);
-  world.fabric = *ExpandFabric(world.cluster);
-  for (const RailPort& port : world.fabric.ports.at("spark-1"))
-    world.facts["spark-1"][port.hca] = {};
-  EXPECT_EQ(PathOfFirst(world).path, NcclPath::kRdma);
-  EXPECT_THAT(PathOfFirst(world).idle, IsEmpty());
+  NcclScenario scenario = HealthyNccl(2);
+  scenario.cluster =
+      test::Cluster(Topology::kRing, {test::Node(1), test::Node(2), test::Node(3)}, 6);
+  scenario.fabric = *ExpandFabric(scenario.cluster);
+  for (const RailPort& port : scenario.fabric.ports.at("spark-1"))
+    scenario.facts["spark-1"][port.hca] = {};
+  EXPECT_EQ(FindFirstPath(scenario).path, NcclPath::kRdma);
+  EXPECT_THAT(FindFirstPath(scenario).idle, IsEmpty());
 }
 
 TEST(NcclTransport, SmallTestsProveNothing) {
-  NcclWorld world = HealthyNccl(2);
-  world.Rank(1).results.at(0).bytes = 1024;
-  const RankPath path = PathOfFirst(world);
+  NcclScenario scenario = HealthyNccl(2);
+  scenario.Rank(1).results.at(0).bytes = 1024;
+  const RankPath path = FindFirstPath(scenario);
   EXPECT_FALSE(path.counted);
   EXPECT_EQ(path.path, NcclPath::kRdma);  // as NCCL says
 }
@@ -114,11 +115,11 @@ TEST(NcclTransport, GpuDirectIsToldAndNeitherWantedNorForbidden) {
 }
 
 TEST(NcclFigures, AreTheMeanOfTheRanks) {
-  NcclWorld world = HealthyNccl(2, 20);
-  world.Rank(2).results.at(0).time_us *= 3;
-  world.Rank(2).results.at(0).p95_us = 1e6;
-  world.Rank(2).results.at(0).wrong = 4;
-  const std::vector<NcclFigure> figures = FiguresOf(world.run);
+  NcclScenario scenario = HealthyNccl(2, 20);
+  scenario.Rank(2).results.at(0).time_us *= 3;
+  scenario.Rank(2).results.at(0).p95_us = 1e6;
+  scenario.Rank(2).results.at(0).wrong = 4;
+  const std::vector<NcclFigure> figures = ListFigures(scenario.run);
   ASSERT_EQ(figures.size(), 1u);
   EXPECT_NEAR(figures[0].busbw, 10, 1e-9);
   EXPECT_EQ(figures[0].p95_us, 1e6);
@@ -128,16 +129,16 @@ TEST(NcclFigures, AreTheMeanOfTheRanks) {
 }
 
 TEST(NcclFigures, ATestThatOneRankDidNotEndIsLeftOut) {
-  NcclWorld world = HealthyNccl(2);
-  world.Rank(2).results.clear();
-  EXPECT_THAT(FiguresOf(world.run), IsEmpty());
+  NcclScenario scenario = HealthyNccl(2);
+  scenario.Rank(2).results.clear();
+  EXPECT_THAT(ListFigures(scenario.run), IsEmpty());
 }
 
-TEST(SizeText, UsesTheLargestUnitThatFits) {
-  EXPECT_EQ(SizeText(8), "8 B");
-  EXPECT_EQ(SizeText(1536u << 10), "1536 KiB");
-  EXPECT_EQ(SizeText(std::uint64_t{16} << 30), "16 GiB");
-  EXPECT_EQ(SizeText(0), "0 B");
+TEST(FormatSize, UsesTheLargestUnitThatFits) {
+  EXPECT_EQ(FormatSize(8), "8 B");
+  EXPECT_EQ(FormatSize(1536u << 10), "1536 KiB");
+  EXPECT_EQ(FormatSize(std::uint64_t{16} << 30), "16 GiB");
+  EXPECT_EQ(FormatSize(0), "0 B");
 }
 
 }  // namespace

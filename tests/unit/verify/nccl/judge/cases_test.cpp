@@ -17,13 +17,13 @@ namespace reconciler {
 namespace {
 
 using test::HealthyNccl;
-using test::NcclWorld;
+using test::NcclScenario;
 
 // Runs and what is reported of them: tests/cases/nccl/NAME.txt and NAME.json. With
 // SPARK_TEST_ACCEPT in the environment both are written anew.
 struct Case {
   std::string name;
-  NcclWorld world;
+  NcclScenario scenario;
   std::vector<PairVerdict> pairs = {};
   std::string first_attempt = {};
   double promise = 0;
@@ -45,13 +45,13 @@ void Compare(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, Read(path)) << path;
 }
 
-NcclWorld WithSweep(NcclWorld world, double small) {
-  const int ranks = static_cast<int>(world.run.ranks.size());
-  for (NcclRank& rank : world.run.ranks) {
-    const auto& ports = world.fabric.ports.at(rank.node);
+NcclScenario WithSweep(NcclScenario scenario, double small) {
+  const int ranks = static_cast<int>(scenario.run.ranks.size());
+  for (NcclRank& rank : scenario.run.ranks) {
+    const auto& ports = scenario.fabric.ports.at(rank.node);
     std::vector<spark_verify::NcclResult> results = {
-        test::ResultOf(small / 1e4, 8, ranks, {}), test::ResultOf(small / 20, 65536, ranks, {}),
-        test::ResultOf(small, 32u << 20, ranks, ports), rank.results.front()};
+        test::MakeResult(small / 1e4, 8, ranks, {}), test::MakeResult(small / 20, 65536, ranks, {}),
+        test::MakeResult(small, 32u << 20, ranks, ports), rank.results.front()};
     for (const std::size_t i : {0, 2, 4, 6}) {
       auto in_place = results[i];
       in_place.in_place = true;
@@ -59,40 +59,41 @@ NcclWorld WithSweep(NcclWorld world, double small) {
     }
     rank.results = results;
   }
-  return world;
+  return scenario;
 }
 
-NcclWorld OverSockets() {
-  NcclWorld world = HealthyNccl(2, 3.1);
-  for (NcclRank& rank : world.run.ranks) {
+NcclScenario OverSockets() {
+  NcclScenario scenario = HealthyNccl(2, 3.1);
+  for (NcclRank& rank : scenario.run.ranks) {
     test::StandStill(rank);
     rank.log =
         "n:1:1 [0] NCCL INFO NET/IB : No device found.\nn:1:1 [0] NCCL INFO Using network "
         "Socket\nn:1:1 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [receive] via NET/Socket/0\n";
   }
-  return world;
+  return scenario;
 }
 
-NcclWorld Stopped() {
-  NcclWorld world = HealthyNccl(3);
-  for (NcclRank& rank : world.run.ranks) {
+NcclScenario Stopped() {
+  NcclScenario scenario = HealthyNccl(3);
+  for (NcclRank& rank : scenario.run.ranks) {
     rank.results.clear();
     rank.fate = NcclFate::kAborted;
     rank.phase = "after all_reduce 8 float";
   }
-  world.Rank(1).fate = NcclFate::kFailed;
-  world.Rank(1).failure = {.code = "deadline",
-                           .phase = "all_reduce 65536 float",
-                           .text = "wanted the collective in 30000 ms, found it still in progress"};
-  world.Rank(3).fate = NcclFate::kSilent;
-  world.Rank(3).order = 0;
-  world.run.seconds = 31.4;
-  return world;
+  scenario.Rank(1).fate = NcclFate::kFailed;
+  scenario.Rank(1).failure = {
+      .code = "deadline",
+      .phase = "all_reduce 65536 float",
+      .text = "wanted the collective in 30000 ms, found it still in progress"};
+  scenario.Rank(3).fate = NcclFate::kSilent;
+  scenario.Rank(3).order = 0;
+  scenario.run.seconds = 31.4;
+  return scenario;
 }
 
-NcclWorld Unreachable() {
-  NcclWorld world = HealthyNccl(2);
-  for (NcclRank& rank : world.run.ranks) {
+NcclScenario Unreachable() {
+  NcclScenario scenario = HealthyNccl(2);
+  for (NcclRank& rank : scenario.run.ranks) {
     rank.results.clear();
     rank.fate = NcclFate::kFailed;
     rank.failure = {.code = "deadline",
@@ -101,37 +102,37 @@ NcclWorld Unreachable() {
                         "wanted NCCL's communicator of 2 ranks, found it still in progress when "
                         "its time was over"};
   }
-  world.Rank(2).log +=
+  scenario.Rank(2).log +=
       "n:1:1 [0] NCCL INFO socketPollConnect: connect to 192.168.1.21<43321> returned Connection "
       "refused, retrying (9/10) after sleep for 900 msec\n";
-  return world;
+  return scenario;
 }
 
-NcclWorld NarrowPcie() {
-  NcclWorld world = HealthyNccl(4, 12.4);
-  world.Rail(3, "roceP2p1s0f1").limits.pcie_width = 2;
-  return world;
+NcclScenario NarrowPcie() {
+  NcclScenario scenario = HealthyNccl(4, 12.4);
+  scenario.Rail(3, "roceP2p1s0f1").limits.pcie_width = 2;
+  return scenario;
 }
 
 std::vector<Case> Cases() {
   return {
-      {.name = "healthy", .world = WithSweep(HealthyNccl(4, 21.9), 17.2)},
-      {.name = "promise-broken", .world = WithSweep(HealthyNccl(2, 19.2), 16), .promise = 20},
-      {.name = "over-sockets", .world = OverSockets()},
+      {.name = "healthy", .scenario = WithSweep(HealthyNccl(4, 21.9), 17.2)},
+      {.name = "promise-broken", .scenario = WithSweep(HealthyNccl(2, 19.2), 16), .promise = 20},
+      {.name = "over-sockets", .scenario = OverSockets()},
       {.name = "rank-stopped",
-       .world = Stopped(),
+       .scenario = Stopped(),
        .pairs = {{"spark-1", "spark-2", true, "21.7 GB/s"},
                  {"spark-1", "spark-3", false, "spark-3: wanted an answer"},
                  {"spark-2", "spark-3", false, "spark-3: wanted an answer"}}},
-      {.name = "root-unreachable", .world = Unreachable()},
-      {.name = "pcie-x2", .world = NarrowPcie()},
+      {.name = "root-unreachable", .scenario = Unreachable()},
+      {.name = "pcie-x2", .scenario = NarrowPcie()},
       {.name = "slow-node",
-       .world = HealthyNccl(3, 9.7),
+       .scenario = HealthyNccl(3, 9.7),
        .pairs = {{"spark-1", "spark-2", true, "21.7 GB/s"},
                  {"spark-1", "spark-3", false, "9.9 GB/s"},
                  {"spark-2", "spark-3", false, "9.8 GB/s"}}},
       {.name = "flaky",
-       .world = HealthyNccl(2, 21.4),
+       .scenario = HealthyNccl(2, 21.4),
        .first_attempt = "spark-2: wanted a line of spark-verify, found it ended with status 137"}};
 }
 
@@ -140,15 +141,15 @@ class NcclCases : public testing::TestWithParam<Case> {
   static Report Judged() {
     const Case& the = GetParam();
     NcclJudgement judged =
-        JudgeNccl({.cluster = the.world.cluster,
-                   .fabric = the.world.fabric,
-                   .facts = the.world.facts,
-                   .run = the.world.run,
+        JudgeNccl({.cluster = the.scenario.cluster,
+                   .fabric = the.scenario.fabric,
+                   .facts = the.scenario.facts,
+                   .run = the.scenario.run,
                    .promise = {.busbw = the.promise, .where = {"cluster.yaml", {31, 14}}},
                    .pairs = the.pairs,
                    .first_attempt = the.first_attempt});
     return {.cluster = "homelab",
-            .level = Rung::kNccl,
+            .level = VerifyLevel::kNccl,
             .checks = std::move(judged.checks),
             .findings = std::move(judged.findings),
             .nccl = std::move(judged.summary)};

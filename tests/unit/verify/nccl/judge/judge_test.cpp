@@ -12,17 +12,20 @@ namespace {
 
 using test::HealthyNccl;
 using test::kGib;
-using test::NcclWorld;
+using test::NcclScenario;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-NcclEvidence EvidenceOf(const NcclWorld& world) {
-  return {.cluster = world.cluster, .fabric = world.fabric, .facts = world.facts, .run = world.run};
+NcclEvidence MakeEvidence(const NcclScenario& scenario) {
+  return {.cluster = scenario.cluster,
+          .fabric = scenario.fabric,
+          .facts = scenario.facts,
+          .run = scenario.run};
 }
 
-NcclJudgement Judged(const NcclWorld& world) { return JudgeNccl(EvidenceOf(world)); }
+NcclJudgement Judged(const NcclScenario& scenario) { return JudgeNccl(MakeEvidence(scenario)); }
 
-const Check& CheckOf(const NcclJudgement& judged, const std::string& what) {
+const Check& FindCheck(const NcclJudgement& judged, const std::string& what) {
   for (const Check& check : judged.checks) {
     if (check.what == what) return check;
   }
@@ -58,14 +61,14 @@ TEST(JudgeNccl, AHealthyPairHasNoFinding) {
   EXPECT_THAT(judged.findings, IsEmpty());
   EXPECT_FALSE(judged.Failed());
   EXPECT_EQ(judged.checks.size(), 5u);
-  EXPECT_EQ(CheckOf(judged, "nccl-run").measured, "1 test in 0.0 s");
-  EXPECT_EQ(CheckOf(judged, "nccl-version").measured, "2.28.9");
-  const Check& transport = CheckOf(judged, "nccl-transport");
+  EXPECT_EQ(FindCheck(judged, "nccl-run").measured, "1 test in 0.0 s");
+  EXPECT_EQ(FindCheck(judged, "nccl-version").measured, "2.28.9");
+  const Check& transport = FindCheck(judged, "nccl-transport");
   EXPECT_EQ(transport.expected, "RDMA over rocep1s0f1, roceP2p1s0f1");
   EXPECT_EQ(transport.measured,
             "10.74 of 10.74 GB by the rails' counters (50 % rocep1s0f1, 50 % roceP2p1s0f1)");
   EXPECT_THAT(transport.evidence, ElementsAre("NCCL says NET/IB/0, NET/IB/1"));
-  const Check& test = CheckOf(judged, "nccl-test");
+  const Check& test = FindCheck(judged, "nccl-test");
   EXPECT_EQ(test.subject, "all_reduce 1 GiB float");
   EXPECT_EQ(test.expected, "at least 17.6 GB/s: 0.90 of 0.80 (its size) × 24.5 GB/s (the links)");
   EXPECT_EQ(test.measured, "21.5 GB/s");
@@ -79,14 +82,14 @@ TEST(JudgeNccl, TheThresholdsAre90And75PercentOfWhatTheSizeReaches) {
                                       {0.755, Outcome::kWarn},
                                       {0.745, Outcome::kFail}}) {
     const NcclJudgement judged = Judged(HealthyNccl(2, part * expected));
-    EXPECT_EQ(CheckOf(judged, "nccl-test").outcome, outcome) << part;
+    EXPECT_EQ(FindCheck(judged, "nccl-test").outcome, outcome) << part;
     EXPECT_EQ(judged.findings.size(), outcome == Outcome::kPass ? 0u : 1u) << part;
   }
 }
 
 TEST(JudgeNccl, SlowForNoReasonSaysSo) {
-  const NcclWorld world = HealthyNccl(2, 12);
-  ExpectOne(EvidenceOf(world),
+  const NcclScenario scenario = HealthyNccl(2, 12);
+  ExpectOne(MakeEvidence(scenario),
             {"nccl-slow", Outcome::kFail, kBoth,
              "NCCL is slower than the links, and nothing measured says why",
              "run verify again while nothing else uses the nodes; compare with `verify --level "
@@ -94,23 +97,23 @@ TEST(JudgeNccl, SlowForNoReasonSaysSo) {
 }
 
 TEST(JudgeNccl, SmallSizesAreNotJudgedBySpeed) {
-  NcclWorld world = HealthyNccl(2);
+  NcclScenario scenario = HealthyNccl(2);
   for (const int node : {1, 2}) {
-    world.Rank(node).results.push_back(
-        test::ResultOf(0.01, 1 << 20, 2, world.fabric.ports.at("spark-1")));
+    scenario.Rank(node).results.push_back(
+        test::MakeResult(0.01, 1 << 20, 2, scenario.fabric.ports.at("spark-1")));
   }
-  EXPECT_THAT(Judged(world).findings, IsEmpty());
+  EXPECT_THAT(Judged(scenario).findings, IsEmpty());
 }
 
 TEST(JudgeNccl, ASpeedThatNothingCanBeComparedWithIsNoPass) {
-  NcclWorld world = HealthyNccl(2, 0.5);
-  world.facts.clear();
-  ExpectOne(EvidenceOf(world),
+  NcclScenario scenario = HealthyNccl(2, 0.5);
+  scenario.facts.clear();
+  ExpectOne(MakeEvidence(scenario),
             {"links-unknown", Outcome::kCouldNotMeasure, kBoth,
              "not all links of these nodes tell their speed, so that nothing says what NCCL should "
              "reach",
              "look at their speed with ethtool, or promise verify.min_busbw in the manifest"});
-  EXPECT_EQ(CheckOf(Judged(world), "nccl-test").why,
+  EXPECT_EQ(FindCheck(Judged(scenario), "nccl-test").why,
             "0.5 GB/s, and not all links tell their speed");
 }
 
@@ -118,33 +121,34 @@ TEST(JudgeNccl, ResultsThatAreMissingOrOfOtherTestsAreNoPass) {
   const Said said = {"measurement-invalid", Outcome::kCouldNotMeasure, kBoth,
                      "results of some rank are missing or cannot be read",
                      "run verify again; the same program and libraries must be on all nodes"};
-  NcclWorld none = HealthyNccl(2);
+  NcclScenario none = HealthyNccl(2);
   for (const int node : {1, 2}) none.Rank(node).results.clear();
-  ExpectOne(EvidenceOf(none), said);
-  NcclWorld one = HealthyNccl(2);
+  ExpectOne(MakeEvidence(none), said);
+  NcclScenario one = HealthyNccl(2);
   one.Rank(2).results.clear();
-  ExpectOne(EvidenceOf(one), said);
-  NcclWorld other = HealthyNccl(2);
+  ExpectOne(MakeEvidence(one), said);
+  NcclScenario other = HealthyNccl(2);
   other.Rank(2).results.at(0).in_place = true;
-  ExpectOne(EvidenceOf(other), said);
+  ExpectOne(MakeEvidence(other), said);
 }
 
 TEST(JudgeNccl, WithoutFactsOfTheLinksOnlyTheDataOfSmallSizesIsJudged) {
-  NcclWorld world = HealthyNccl(2);
+  NcclScenario scenario = HealthyNccl(2);
   for (const int node : {1, 2}) {
-    world.Rank(node).results = {test::ResultOf(0.5, 1 << 20, 2, world.fabric.ports.at("spark-1"))};
+    scenario.Rank(node).results = {
+        test::MakeResult(0.5, 1 << 20, 2, scenario.fabric.ports.at("spark-1"))};
   }
-  world.facts.clear();
-  const NcclJudgement judged = Judged(world);
+  scenario.facts.clear();
+  const NcclJudgement judged = Judged(scenario);
   EXPECT_THAT(judged.findings, IsEmpty());
-  EXPECT_EQ(CheckOf(judged, "nccl-test").expected, "every result right");
-  EXPECT_EQ(CheckOf(judged, "nccl-transport").measured, "NET/IB/0, NET/IB/1");
+  EXPECT_EQ(FindCheck(judged, "nccl-test").expected, "every result right");
+  EXPECT_EQ(FindCheck(judged, "nccl-transport").measured, "NET/IB/0, NET/IB/1");
 }
 
 TEST(JudgeNccl, MoreThanTheLinksCarryWasNotMeasured) {
   for (const double busbw : {25.4, 51.0, std::numeric_limits<double>::infinity()}) {
-    const NcclWorld world = HealthyNccl(2, busbw);
-    ExpectOne(EvidenceOf(world),
+    const NcclScenario scenario = HealthyNccl(2, busbw);
+    ExpectOne(MakeEvidence(scenario),
               {"measurement-invalid", Outcome::kCouldNotMeasure, kBoth,
                "the figure cannot be true: no link of these nodes can carry as much",
                "run verify again while nothing else uses the fabric; look at the nodes' clocks"});
@@ -153,18 +157,18 @@ TEST(JudgeNccl, MoreThanTheLinksCarryWasNotMeasured) {
 }
 
 TEST(JudgeNccl, WhereNoLinkTellsItsSpeedTheManifestSaysWhatCannotBe) {
-  NcclWorld world = HealthyNccl(2, 51.0);
-  world.facts.clear();
-  const NcclJudgement judged = Judged(world);
+  NcclScenario scenario = HealthyNccl(2, 51.0);
+  scenario.facts.clear();
+  const NcclJudgement judged = Judged(scenario);
   ASSERT_EQ(judged.findings.size(), 1u);
   EXPECT_EQ(judged.findings[0].code, "measurement-invalid");
   EXPECT_EQ(judged.findings[0].expected, "at most 24.5 GB/s, which the links carry");
 }
 
 TEST(JudgeNccl, AWrongResultFailsAtAnySpeed) {
-  NcclWorld world = HealthyNccl(2);
-  world.Rank(2).results.at(0).wrong = 3;
-  ExpectOne(EvidenceOf(world),
+  NcclScenario scenario = HealthyNccl(2);
+  scenario.Rank(2).results.at(0).wrong = 3;
+  ExpectOne(MakeEvidence(scenario),
             {"wrong-data",
              Outcome::kFail,
              {"spark-2"},
@@ -174,12 +178,12 @@ TEST(JudgeNccl, AWrongResultFailsAtAnySpeed) {
 }
 
 TEST(JudgeNccl, SocketsFailEvenWhenTheyAreFast) {
-  NcclWorld world = HealthyNccl(2);
+  NcclScenario scenario = HealthyNccl(2);
   for (const int node : {1, 2}) {
-    test::StandStill(world.Rank(node));
-    world.Rank(node).log = "NCCL INFO Using network Socket\nx via NET/Socket/0\n";
+    test::StandStill(scenario.Rank(node));
+    scenario.Rank(node).log = "NCCL INFO Using network Socket\nx via NET/Socket/0\n";
   }
-  ExpectOne(EvidenceOf(world),
+  ExpectOne(MakeEvidence(scenario),
             {"nccl-socket", Outcome::kFail, kBoth,
              "NCCL uses TCP sockets instead of RDMA on spark-1, spark-2",
              "look at `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on spark-1, "
@@ -187,9 +191,9 @@ TEST(JudgeNccl, SocketsFailEvenWhenTheyAreFast) {
 }
 
 TEST(JudgeNccl, ALibraryThatLiesIsFoundByTheCounters) {
-  NcclWorld world = HealthyNccl(2, 2);
-  for (const int node : {1, 2}) test::StandStill(world.Rank(node));
-  ExpectOne(EvidenceOf(world),
+  NcclScenario scenario = HealthyNccl(2, 2);
+  for (const int node : {1, 2}) test::StandStill(scenario.Rank(node));
+  ExpectOne(MakeEvidence(scenario),
             {"nccl-socket", Outcome::kFail, kBoth,
              "NCCL says RDMA on spark-1, spark-2, but the counters of the rails did not grow by as "
              "much",
@@ -197,22 +201,22 @@ TEST(JudgeNccl, ALibraryThatLiesIsFoundByTheCounters) {
 }
 
 TEST(JudgeNccl, OneRailIsTheCauseOfHalfTheSpeed) {
-  NcclWorld world = HealthyNccl(2, 12.5);
+  NcclScenario scenario = HealthyNccl(2, 12.5);
   for (const int node : {1, 2}) {
-    world.Rank(node).results.at(0).counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
-    test::StandStill(world.Rank(node), "roceP2p1s0f1");
+    scenario.Rank(node).results.at(0).counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
+    test::StandStill(scenario.Rank(node), "roceP2p1s0f1");
   }
-  ExpectOne(EvidenceOf(world),
+  ExpectOne(MakeEvidence(scenario),
             {"one-rail", Outcome::kFail, kBoth, "NCCL leaves rail1 idle on spark-1, spark-2",
              "look at NCCL_IB_HCA and at that rail's GIDs on spark-1, spark-2 (`rdma link`, `ip "
              "addr`)"});
-  EXPECT_THAT(Judged(world).findings[0].rails, ElementsAre(1));
+  EXPECT_THAT(Judged(scenario).findings[0].rails, ElementsAre(1));
 }
 
 TEST(JudgeNccl, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
-  NcclWorld world = HealthyNccl(2, 12.5);
-  world.Rail(2, "roceP2p1s0f1").limits.pcie_width = 2;
-  ExpectOne(EvidenceOf(world),
+  NcclScenario scenario = HealthyNccl(2, 12.5);
+  scenario.Rail(2, "roceP2p1s0f1").limits.pcie_width = 2;
+  ExpectOne(MakeEvidence(scenario),
             {"pcie-width",
              Outcome::kFail,
              {"spark-2"},
@@ -224,17 +228,17 @@ TEST(JudgeNccl, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
 TEST(JudgeNccl, AnAdapterThatCollectivesDoNotUseIsNoCause) {
   spark_verify::Limits other{.link_mbps = 10'000, .pcie_width = 1};
   other.pcie_max_width = 8;
-  NcclWorld healthy = HealthyNccl(2);
+  NcclScenario healthy = HealthyNccl(2);
   healthy.facts["spark-2"]["mlx5_9"] = {.limits = other};
   EXPECT_THAT(Judged(healthy).findings, testing::IsEmpty());
-  NcclWorld slow = HealthyNccl(2, 1.6);
+  NcclScenario slow = HealthyNccl(2, 1.6);
   slow.facts["spark-2"]["mlx5_9"] = {.limits = other};
   EXPECT_EQ(Judged(slow).findings.at(0).code, "nic-degraded");
 }
 
 TEST(JudgeNccl, ADegradedNicIsKnownByItsSpeedOnHealthyLinks) {
-  NcclWorld world = HealthyNccl(2, 1.6);
-  ExpectOne(EvidenceOf(world),
+  NcclScenario scenario = HealthyNccl(2, 1.6);
+  ExpectOne(MakeEvidence(scenario),
             {"nic-degraded", Outcome::kFail, kBoth,
              "a ConnectX of spark-1 or spark-2 is degraded: both rails work and their links are "
              "healthy",
@@ -242,8 +246,8 @@ TEST(JudgeNccl, ADegradedNicIsKnownByItsSpeedOnHealthyLinks) {
 }
 
 TEST(JudgeNccl, PairsNameTheSlowNodeByMajority) {
-  const NcclWorld world = HealthyNccl(3, 10);
-  NcclEvidence evidence = EvidenceOf(world);
+  const NcclScenario scenario = HealthyNccl(3, 10);
+  NcclEvidence evidence = MakeEvidence(scenario);
   evidence.pairs = {{"spark-1", "spark-2", true, "21.4 GB/s"},
                     {"spark-1", "spark-3", false, "10.1 GB/s"},
                     {"spark-2", "spark-3", false, "10.0 GB/s"}};
@@ -260,9 +264,9 @@ TEST(JudgeNccl, PairsNameTheSlowNodeByMajority) {
 
 TEST(JudgeNccl, DifferentVersionsAreAWarningUntilTheyCostSomething) {
   for (const double busbw : {21.5, 12.0}) {
-    NcclWorld world = HealthyNccl(2, busbw);
-    world.Rank(2).hello->nccl_version = 23007;
-    ExpectOne(EvidenceOf(world),
+    NcclScenario scenario = HealthyNccl(2, busbw);
+    scenario.Rank(2).hello->nccl_version = 23007;
+    ExpectOne(MakeEvidence(scenario),
               {"nccl-versions", busbw > 20 ? Outcome::kWarn : Outcome::kFail, kBoth,
                "the nodes have loaded different versions of NCCL: 2.28.9 on spark-1; 2.30.7 on "
                "spark-2",
@@ -271,24 +275,24 @@ TEST(JudgeNccl, DifferentVersionsAreAWarningUntilTheyCostSomething) {
 }
 
 TEST(JudgeNccl, ABuildThatIsNoReleaseExplainsSlowness) {
-  NcclWorld world = HealthyNccl(2, 12);
-  world.Rank(2).log += "NCCL INFO NCCL git version dgxspark-3node-ring fab1850\n";
-  ExpectOne(EvidenceOf(world),
+  NcclScenario scenario = HealthyNccl(2, 12);
+  scenario.Rank(2).log += "NCCL INFO NCCL git version dgxspark-3node-ring fab1850\n";
+  ExpectOne(MakeEvidence(scenario),
             {"nccl-development-build",
              Outcome::kFail,
              {"spark-2"},
              "the libnccl of spark-2 is no release: 2.28.9+cuda13.0 of branch dgxspark-3node-ring",
              "try a release of NVIDIA's on all nodes"});
-  for (const int node : {1, 2}) world.Rank(node).results = HealthyNccl(2).Rank(1).results;
-  EXPECT_THAT(Judged(world).findings, IsEmpty());
+  for (const int node : {1, 2}) scenario.Rank(node).results = HealthyNccl(2).Rank(1).results;
+  EXPECT_THAT(Judged(scenario).findings, IsEmpty());
 }
 
 TEST(JudgeNccl, APromiseIsTheGate) {
-  const NcclWorld world = HealthyNccl(2, 19);
-  NcclEvidence evidence = EvidenceOf(world);
+  const NcclScenario scenario = HealthyNccl(2, 19);
+  NcclEvidence evidence = MakeEvidence(scenario);
   evidence.promise = {.busbw = 20, .where = {"cluster.yaml", {31, 16}}};
   const NcclJudgement judged = JudgeNccl(evidence);
-  const Check& test = CheckOf(judged, "nccl-test");
+  const Check& test = FindCheck(judged, "nccl-test");
   EXPECT_EQ(test.outcome, Outcome::kFail);
   EXPECT_EQ(test.expected, "at least 20.0 GB/s (cluster.yaml:31:16); these links carry 24.5 GB/s");
   EXPECT_EQ(judged.findings.at(0).code, "promise-too-high");
@@ -297,21 +301,21 @@ TEST(JudgeNccl, APromiseIsTheGate) {
   EXPECT_EQ(judged.findings.at(0).next_step,
             "promise at most 17.6 GB/s at this size, or take a larger verify.size");
   evidence.promise.busbw = 18;
-  EXPECT_EQ(CheckOf(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kPass);
+  EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kPass);
 }
 
 TEST(JudgeNccl, WhatIsPromisedIsEnoughButSlownessIsTold) {
-  const NcclWorld world = HealthyNccl(2, 10);
-  NcclEvidence evidence = EvidenceOf(world);
+  const NcclScenario scenario = HealthyNccl(2, 10);
+  NcclEvidence evidence = MakeEvidence(scenario);
   evidence.promise = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
-  EXPECT_EQ(CheckOf(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kWarn);
+  EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kWarn);
 }
 
 TEST(JudgeNccl, TransportThatNothingTellsIsNotAPass) {
-  NcclWorld world = HealthyNccl(2);
-  world.facts.clear();
-  world.Rank(2).log.clear();
-  NcclEvidence evidence = EvidenceOf(world);
+  NcclScenario scenario = HealthyNccl(2);
+  scenario.facts.clear();
+  scenario.Rank(2).log.clear();
+  NcclEvidence evidence = MakeEvidence(scenario);
   evidence.promise = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
   ExpectOne(evidence, {"transport-unknown",
                        Outcome::kCouldNotMeasure,
@@ -322,13 +326,13 @@ TEST(JudgeNccl, TransportThatNothingTellsIsNotAPass) {
 }
 
 TEST(JudgeNccl, ASecondRunThatIsGoodMakesTheFirstFlaky) {
-  const NcclWorld world = HealthyNccl(2);
-  NcclEvidence evidence = EvidenceOf(world);
+  const NcclScenario scenario = HealthyNccl(2);
+  NcclEvidence evidence = MakeEvidence(scenario);
   evidence.first_attempt = "spark-2: wanted it in 20 s";
   ExpectOne(evidence,
             {"flaky", Outcome::kWarn, kBoth, "the first run was not good, and the second one was",
              "run verify again; when it comes back, look at cables and at dmesg"});
-  EXPECT_EQ(CheckOf(JudgeNccl(evidence), "nccl-run").measured,
+  EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-run").measured,
             "the first of two runs: spark-2: wanted it in 20 s");
 }
 

@@ -22,7 +22,7 @@ TEST_P(Remedies, NameTheCauseAndTheNextStep) {
   const Row& row = GetParam();
   const NcclTrouble trouble = {
       .code = row.code, .node = "spark-2", .phase = "init", .text = row.text};
-  const Cause cause = OfTrouble(trouble, test::HealthyNccl(2).run);
+  const Cause cause = ExplainTrouble(trouble, test::HealthyNccl(2).run);
   EXPECT_EQ(cause.code, row.finding);
   EXPECT_EQ(cause.cause, row.cause);
   EXPECT_EQ(cause.next_step, row.next_step);
@@ -122,10 +122,10 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Remedies, TwoVersionsExplainWhatNothingElseDoes) {
-  test::NcclWorld world = test::HealthyNccl(2);
-  world.Rank(1).hello->nccl_version = 2804;
+  test::NcclScenario scenario = test::HealthyNccl(2);
+  scenario.Rank(1).hello->nccl_version = 2804;
   EXPECT_EQ(
-      OfTrouble({.code = "async", .node = "spark-2", .text = "truncated"}, world.run).cause,
+      ExplainTrouble({.code = "async", .node = "spark-2", .text = "truncated"}, scenario.run).cause,
       "the nodes have loaded different versions of NCCL: 2.28.9 on spark-2; 2.8.4 on spark-1");
 }
 

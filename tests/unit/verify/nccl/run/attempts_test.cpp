@@ -20,35 +20,35 @@ class Attempts : public testing::Test {
   // Bus bandwidth of the run over those nodes, or of the Nth run of all.
   using Speed = std::function<double(const std::vector<NodeName>&, int number)>;
 
-  explicit Attempts(int nodes = 3) : world_(test::HealthyNccl(nodes)) {}
+  explicit Attempts(int nodes = 3) : scenario_(test::HealthyNccl(nodes)) {}
 
   NcclJudgement Go(const Speed& speed) {
     return Attempt(
-        {.cluster = world_.cluster,
-         .fabric = world_.fabric,
-         .facts = world_.facts,
+        {.cluster = scenario_.cluster,
+         .fabric = scenario_.fabric,
+         .facts = scenario_.facts,
          .section = section_,
          .options = [](std::uint64_t size) { return NcclOptions{.sizes = {{.bytes = size}}}; },
          .run =
              [&](const std::vector<NodeName>& nodes, const NcclOptions& options) {
                const std::lock_guard lock(mutex_);
                ran_.push_back(nodes.size());
-               return RunOf(nodes, options, speed);
+               return MakeRun(nodes, options, speed);
              }});
   }
 
-  NcclRun RunOf(const std::vector<NodeName>& nodes, const NcclOptions& options,
-                const Speed& speed) {
+  NcclRun MakeRun(const std::vector<NodeName>& nodes, const NcclOptions& options,
+                  const Speed& speed) {
     if (memory_ > 0 && options.sizes.back().bytes > memory_) return Refused(nodes);
     const double busbw = speed(nodes, static_cast<int>(ran_.size()));
-    NcclRun run = world_.run;
+    NcclRun run = scenario_.run;
     std::erase_if(run.ranks, [&](const NcclRank& rank) {
       return std::find(nodes.begin(), nodes.end(), rank.node) == nodes.end();
     });
     for (NcclRank& rank : run.ranks) {
-      rank.results = {test::ResultOf(busbw, options.sizes.back().bytes,
-                                     static_cast<int>(nodes.size()),
-                                     world_.fabric.ports.at(rank.node))};
+      rank.results = {test::MakeResult(busbw, options.sizes.back().bytes,
+                                       static_cast<int>(nodes.size()),
+                                       scenario_.fabric.ports.at(rank.node))};
       if (busy_ && rank.node == run.ranks.front().node) {
         rank.fate = NcclFate::kFailed;
         rank.failure = {.code = "busy", .text = "wanted the GPU to itself"};
@@ -61,7 +61,7 @@ class Attempts : public testing::Test {
   }
 
   NcclRun Refused(const std::vector<NodeName>& nodes) const {
-    NcclRun run = world_.run;
+    NcclRun run = scenario_.run;
     for (NcclRank& rank : run.ranks) {
       rank.fate = NcclFate::kFailed;
       rank.failure = {.code = "memory", .text = "wanted more"};
@@ -81,7 +81,7 @@ class Attempts : public testing::Test {
     return codes;
   }
 
-  test::NcclWorld world_;
+  test::NcclScenario scenario_;
   VerifySection section_ = {};
   std::uint64_t memory_ = 0;
   bool late_ = false;  // the last rank has not spoken yet when the others refuse
@@ -126,7 +126,7 @@ TEST_F(Attempts, APairThatIsRefusedIsNotCalledGood) {
   ASSERT_EQ(judged.summary.pairs.size(), 3u);
   for (const PairVerdict& pair : judged.summary.pairs) {
     EXPECT_FALSE(pair.good);
-    EXPECT_FALSE(pair.told);
+    EXPECT_FALSE(pair.measured);
     EXPECT_EQ(pair.seen, "could not be measured");
   }
 }
@@ -141,18 +141,18 @@ TEST_F(Attempts, WhatIsBadTwiceRunsInPairsThatNameTheNode) {
   EXPECT_EQ(judged.summary.pairs.size(), 3u);
 }
 
-class AttemptsOfTwo : public Attempts {
+class MakeTwoAttempts : public Attempts {
  protected:
-  AttemptsOfTwo() : Attempts(2) {}
+  MakeTwoAttempts() : Attempts(2) {}
 };
 
-TEST_F(AttemptsOfTwo, HaveNoPairsToCompare) {
+TEST_F(MakeTwoAttempts, HaveNoPairsToCompare) {
   EXPECT_THAT(Codes(Go([](const auto&, int) { return 9.0; })), ElementsAre("nccl-slow"));
   EXPECT_THAT(ran_, ElementsAre(2, 2));
 }
 
 TEST_F(Attempts, WhatIsCertainIsNotRunAgain) {
-  world_.Rail(1, "rocep1s0f1").limits.pcie_width = 2;
+  scenario_.Rail(1, "rocep1s0f1").limits.pcie_width = 2;
   EXPECT_THAT(Codes(Go([](const auto&, int) { return 9.0; })), ElementsAre("pcie-width"));
   EXPECT_THAT(ran_, ElementsAre(3));
 }

@@ -72,10 +72,10 @@ class RunNcclLocally : public testing::Test {
 
 TEST_F(RunNcclLocally, RanksThatAreWellGoThroughAllTests) {
   const NcclRun run = Run({Program("a", ""), Program("b", ""), Program("c", "")});
-  const auto trouble = TroubleOf(run);
+  const auto trouble = FindTrouble(run);
   ASSERT_FALSE(trouble) << trouble->node << ": " << trouble->text;
   EXPECT_EQ(run.root, "127.0.0.1:1");
-  const std::vector<NcclFigure> figures = FiguresOf(run);
+  const std::vector<NcclFigure> figures = ListFigures(run);
   ASSERT_EQ(figures.size(), 4u);  // two sizes in two placements
   EXPECT_EQ(figures[0].Name(), "all_reduce 8 B float");
   EXPECT_EQ(figures[3].Name(), "all_reduce 64 KiB float in place");
@@ -86,7 +86,7 @@ TEST_F(RunNcclLocally, RanksThatAreWellGoThroughAllTests) {
 TEST_F(RunNcclLocally, TheReasonOfTheRankThatFailedIsTold) {
   const NcclRun run =
       Run({Program("a", ""), Program("b", "FAKE_NCCL_FAULT=error-init@1"), Program("c", "")});
-  const auto trouble = TroubleOf(run);
+  const auto trouble = FindTrouble(run);
   ASSERT_TRUE(trouble);
   EXPECT_EQ(trouble->node, "spark-2");
   EXPECT_EQ(trouble->code, "nccl");
@@ -94,7 +94,7 @@ TEST_F(RunNcclLocally, TheReasonOfTheRankThatFailedIsTold) {
 
 TEST_F(RunNcclLocally, ARankThatEndsWithoutAWordIsNamed) {
   const NcclRun run = Run({Program("a", ""), Program("b", "", "echo 'cannot do it' >&2; exit 3")});
-  const auto trouble = TroubleOf(run);
+  const auto trouble = FindTrouble(run);
   ASSERT_TRUE(trouble);
   EXPECT_EQ(trouble->node, "spark-2");
   EXPECT_EQ(trouble->code, "gone");
@@ -110,7 +110,7 @@ TEST_F(RunNcclLocally, ARankThatIsStoppedIsNamedAndNothingOfItIsLeft) {
                                          "/pid\n"
                                          "( sleep 0.7; kill -STOP $$ ) >/dev/null 2>&1 &\n"
                                          "exec " SPARK_BINARY_DIR "/spark-verify \"$@\"")});
-  const auto trouble = TroubleOf(run);
+  const auto trouble = FindTrouble(run);
   ASSERT_TRUE(trouble);
   EXPECT_EQ(trouble->node, "spark-2");
   EXPECT_EQ(trouble->code, "silent");
@@ -132,7 +132,7 @@ TEST_F(RunNcclLocally, ARankThatIsStoppedIsNamedAndNothingOfItIsLeft) {
 TEST_F(RunNcclLocally, ARootThatIsRefusedEndsTheRunBeforeItBegins) {
   root_error_ = "wanted another address";
   const NcclRun run = Run({Program("a", ""), Program("b", "")});
-  const auto trouble = TroubleOf(run);
+  const auto trouble = FindTrouble(run);
   ASSERT_TRUE(trouble);
   EXPECT_EQ(trouble->code, "root");
   EXPECT_EQ(trouble->text, "wanted another address");

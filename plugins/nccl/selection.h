@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/nccl/section.h"
+#include "plugins/nccl/values.h"
+#include "reconciler/plugin.h"
+
+namespace reconciler::plugins::nccl {
+
+// Which of `names` a list of NCCL's picks: "=a,b" exactly those, "a" all that begin so, "^" others.
+std::vector<std::string> SelectNames(std::string_view list, const std::vector<std::string>& names);
+
+// Whether the manifest's list of adapters or interfaces fits what the node has.
+Complaint JudgeSelection(const ManifestVariable& variable, const PluginInput& input);
+
+}  // namespace reconciler::plugins::nccl

@@ -1,0 +1,194 @@
+#include "reconciler/verify/exchange/relay.h"
+
+#include <fmt/format.h>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+namespace {
+
+using spark_verify::Event;
+using spark_verify::Message;
+using spark_verify::Trouble;
+
+constexpr std::size_t kLongestLine = 4u << 20;  // bytes
+
+void Store(RelayEnd& end, Message message) {
+  switch (message.event) {
+    case Event::kReady:
+      end.ready = std::move(message.ready);
+      break;
+    case Event::kSent:
+      end.sent = std::move(message.sent);
+      break;
+    case Event::kChecked:
+      end.checked_bytes = message.checked_bytes;
+      break;
+    case Event::kEnd:
+      end.counters = std::move(message.counters);
+      break;
+    case Event::kConnected:
+    case Event::kError:
+      break;
+  }
+}
+
+struct Heard {
+  std::string line = {};
+  std::optional<Trouble> trouble = std::nullopt;
+};
+
+Heard ReadUntil(LineChannel& channel, Event wanted, RelayEnd& end, Deadline deadline) {
+  auto line = channel.ReadLine(deadline);
+  if (!line) {
+    return {.trouble = Trouble{
+                .code = "protocol", .text = line.error().message, .hint = line.error().hint}};
+  }
+  auto message = spark_verify::ParseMessage(*line);
+  if (!message) {
+    return {.trouble = Trouble{
+                .code = "protocol", .text = message.error().message, .hint = message.error().hint}};
+  }
+  if (message->event == Event::kError) return {.line = *line, .trouble = message->trouble};
+  if (message->event != wanted) {
+    return {.trouble = Trouble{.code = "protocol",
+                               .text = fmt::format("wanted the line '{}' of spark-verify, found "
+                                                   "'{}'",
+                                                   spark_verify::ToString(wanted),
+                                                   spark_verify::ToString(message->event))}};
+  }
+  Store(end, std::move(*message));
+  return {.line = *line};
+}
+
+// Every queue pair ends with one message of a pattern that its receiver compares.
+std::uint64_t CountBytesToCheck(const RelayEnd& sender) {
+  if (!sender.ready.send) return 0;
+  std::uint64_t pairs = 0;
+  for (const spark_verify::RailReady& rail : sender.ready.rails) pairs += rail.queue_pairs.size();
+  return pairs * sender.ready.size;
+}
+
+// An end that compared less than all of it has shown nothing.
+void RequireChecked(RelayResult& result) {
+  for (int i = 0; i < 2; ++i) {
+    const std::uint64_t wanted = CountBytesToCheck(result.ends[1 - i]);
+    if (result.ends[i].checked_bytes >= wanted) continue;
+    result.trouble_end = i;
+    result.trouble =
+        Trouble{.code = "protocol",
+                .text = fmt::format("wanted {} bytes compared by spark-verify, found {}", wanted,
+                                    result.ends[i].checked_bytes)};
+  }
+}
+
+}  // namespace
+
+Result<LineChannel> LineChannel::Start(std::unique_ptr<Channel> shell,
+                                       const std::vector<std::string>& argv, Deadline deadline) {
+  LineChannel channel(std::move(shell));
+  // The shell stays: by its words a program that was stopped is found and ended.
+  const auto written = channel.shell_->Write(JoinForShell(argv) + "; exit $?\n", deadline);
+  if (!written) return Fail(written.error());
+  return channel;
+}
+
+Result<std::string> LineChannel::ReadLine(Deadline deadline) {
+  while (true) {
+    if (const std::size_t end = buffer_.find('\n'); end != std::string::npos) {
+      std::string line = buffer_.substr(0, end);
+      buffer_.erase(0, end + 1);
+      return line;
+    }
+    if (buffer_.size() > kLongestLine) {
+      return Fail({.kind = ErrorKind::kVerify,
+                   .message = fmt::format("wanted a line of spark-verify, found more than {} bytes "
+                                          "without an end",
+                                          kLongestLine)});
+    }
+    auto output = shell_->Read(deadline);
+    if (!output) return Fail(output.error());
+    buffer_ += output->out;
+    errors_ += output->err;
+    // Only its last line is told.
+    if (errors_.size() > kLongestLine) errors_.erase(0, errors_.size() - kLongestLine);
+    if (!output->exit_code || buffer_.find('\n') != std::string::npos) continue;
+    const std::vector<std::string> words = SplitLines(errors_);
+    return Fail({.kind = ErrorKind::kVerify,
+                 .message = fmt::format("wanted a line of spark-verify, found it ended with status "
+                                        "{}",
+                                        *output->exit_code),
+                 .hint = words.empty() ? "" : MakePrintable(words.back())});
+  }
+}
+
+Result<std::optional<std::string>> LineChannel::NextLine(Deadline until) {
+  auto line = ReadLine(until);
+  if (line) return std::move(*line);
+  // A connection that broke says so again at once.
+  const bool late =
+      line.error().kind == ErrorKind::kTransport && std::chrono::steady_clock::now() >= until;
+  if (late) return std::nullopt;
+  return Fail(std::move(line.error()));
+}
+
+Result<void> LineChannel::WriteLine(const std::string& line, Deadline deadline) {
+  return shell_->Write(line + "\n", deadline);
+}
+
+// What an end only felt may be the other one's doing.
+bool IsSecondary(const Trouble& trouble) {
+  return trouble.code == "transfer" || trouble.code == "deadline";
+}
+
+// An end that only lost the other one's packets knows less than that one, which may have died: it
+// gets a moment to say so.
+std::optional<Trouble> ReadTrouble(LineChannel& other, Deadline deadline) {
+  constexpr std::chrono::seconds kMoment{1};
+  const Deadline until = std::min(deadline, std::chrono::steady_clock::now() + kMoment);
+  for (;;) {
+    const auto line = other.NextLine(until);
+    if (!line) {
+      return Trouble{.code = "protocol", .text = line.error().message, .hint = line.error().hint};
+    }
+    if (!*line) return std::nullopt;
+    const auto message = spark_verify::ParseMessage(**line);
+    if (!message || message->event != Event::kError) continue;
+    return IsSecondary(message->trouble) ? std::nullopt : std::optional(message->trouble);
+  }
+}
+
+// Both ends say each word without having heard the other's same word, so that they can be heard one
+// after the other.
+RelayResult Relay(LineChannel& first, LineChannel& second, Deadline deadline) {
+  RelayResult result;
+  for (const Event event :
+       {Event::kReady, Event::kConnected, Event::kSent, Event::kChecked, Event::kEnd}) {
+    std::array<Heard, 2> heard;
+    for (int i = 0; i < 2; ++i) {
+      heard[i] = ReadUntil(i == 0 ? first : second, event, result.ends[i], deadline);
+      if (!heard[i].trouble) continue;
+      result.trouble = heard[i].trouble;
+      result.trouble_end = i;
+      if (i == 0 && IsSecondary(*result.trouble)) {
+        if (auto cause = ReadTrouble(second, deadline)) {
+          result.trouble = std::move(cause);
+          result.trouble_end = 1;
+        }
+      }
+      // Ends the other one at once; what it would answer is not waited for.
+      if (!heard[i].line.empty()) {
+        std::ignore = (i == 0 ? second : first).WriteLine(heard[i].line, deadline);
+      }
+      return result;
+    }
+    if (event == Event::kEnd) break;
+    for (int i = 0; i < 2; ++i) {
+      std::ignore = (i == 0 ? second : first).WriteLine(heard[i].line, deadline);
+    }
+  }
+  RequireChecked(result);
+  return result;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,197 @@
+#include "reconciler/verify/nccl/run/measure.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/node/node_program.h"
+#include "reconciler/verify/nccl/evidence/facts.h"
+#include "reconciler/verify/nccl/run/attempts.h"
+#include "reconciler/verify/nccl/run/run.h"
+
+namespace reconciler {
+namespace {
+
+using spark_verify::NcclOptions;
+
+constexpr std::uint64_t kMiB = 1u << 20;
+constexpr Milliseconds kFactsLimit = std::chrono::seconds(20);
+
+// A node made ready: what the run needs of it.
+struct Ready {
+  const NodeSpec* node = nullptr;
+  std::string program = {};
+  std::map<std::string, std::string> env = {};
+  std::map<std::string, Adapter> adapters = {};
+  Error error = {};  // with a message: why it is not
+};
+
+class Measurement {
+ public:
+  Measurement(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
+              NodePool& pool, const VerifySection& section, const NcclRunOptions& choice)
+      : cluster_(cluster),
+        fabric_(fabric),
+        facts_(facts),
+        pool_(pool),
+        section_(section),
+        choice_(choice) {}
+
+  NcclJudgement Execute();
+
+ private:
+  void Prepare();
+  void PrepareNode(Ready& ready);
+  void CleanUp();
+  NcclRun Run(const std::vector<NodeName>& nodes, const NcclOptions& options);
+  // A run in which nothing was run, for what kept a node from it.
+  NcclRun MakeNotRun() const;
+  const ClusterSpec& cluster_;
+  Fabric fabric_;  // with the adapters' real names
+  const ClusterFacts& facts_;
+  NodePool& pool_;
+  const VerifySection& section_;
+  const NcclRunOptions& choice_;
+  std::map<NodeName, Ready> ready_ = {};
+  RailFactsByNode rails_ = {};
+  std::mutex mutex_ = {};  // of runs_
+  int runs_ = 0;
+};
+
+void Measurement::PrepareNode(Ready& ready) {
+  auto program = PushProgram(*ready.node, pool_, choice_.programs);
+  if (!program) {
+    ready.error = std::move(program.error());
+    return;
+  }
+  ready.program = *program;
+  if (choice_.environment) {
+    auto env = choice_.environment(*ready.node);
+    if (!env) {
+      ready.error = std::move(env.error());
+      return;
+    }
+    ready.env = std::move(*env);
+    // The run's own: bounded retries, and the log.
+    for (const auto& [name, value] : spark_verify::RunEnvironment()) ready.env.erase(name);
+  }
+  const auto reply = pool_.Run(*ready.node, QuoteForShell(ready.program) + " facts\n", kFactsLimit);
+  if (!reply) return;
+  if (auto adapters = ParseAdapters(reply->out)) ready.adapters = std::move(*adapters);
+}
+
+void Measurement::Prepare() {
+  std::vector<const NodeSpec*> nodes;
+  for (const NodeSpec& node : cluster_.nodes) {
+    ready_[node.name].node = &node;
+    nodes.push_back(&node);
+  }
+  ForEachNode(nodes, [this](const NodeSpec& node) { PrepareNode(ready_.at(node.name)); });
+  for (const auto& [name, ready] : ready_) {
+    fabric_ = ApplyAdapters(std::move(fabric_), name, ready.adapters);
+    for (const auto& [hca, adapter] : ready.adapters) rails_[name][hca] = adapter.rail;
+  }
+}
+
+void Measurement::CleanUp() {
+  if (choice_.keep_program) return;
+  std::vector<const NodeSpec*> nodes;
+  for (const auto& [name, ready] : ready_) {
+    if (!ready.program.empty()) nodes.push_back(ready.node);
+  }
+  ForEachNode(nodes, [this](const NodeSpec& node) {
+    RemoveProgram(node, pool_, ready_.at(node.name).program);
+  });
+}
+
+NcclRun Measurement::MakeNotRun() const {
+  NcclRun run;
+  for (const NodeSpec& node : cluster_.nodes) {
+    NcclRank rank{.node = node.name, .fate = NcclFate::kAborted, .phase = "start"};
+    if (const Error& error = ready_.at(node.name).error; !error.message.empty()) {
+      rank.fate = NcclFate::kNotStarted;
+      rank.order = 1;
+      rank.error = error;
+    }
+    run.ranks.push_back(std::move(rank));
+  }
+  return run;
+}
+
+NcclRun Measurement::Run(const std::vector<NodeName>& nodes, const NcclOptions& options) {
+  NcclPlan plan{.options = options};
+  for (const NodeName& name : nodes) {
+    const Ready& ready = ready_.at(name);
+    plan.ranks.push_back({.node = ready.node, .program = ready.program, .env = ready.env});
+  }
+  const Ready& first = ready_.at(nodes.front());
+  std::optional<BootstrapNetwork> network;
+  if (const auto facts = facts_.nodes.find(nodes.front()); facts != facts_.nodes.end()) {
+    network = FindBootstrapNetwork(*first.node, facts->second, first.env);
+  }
+  plan.check_root = [network, node = nodes.front()](std::string_view id) {
+    return CheckNcclRoot(id, network, node);
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    plan.options.run = fmt::format("{}-{}", MakeNonce(), ++runs_);
+  }
+  return RunNccl(plan, pool_);
+}
+
+NcclJudgement Measurement::Execute() {
+  Prepare();
+  for (const auto& [name, ready] : ready_) {
+    if (!ready.error.message.empty()) {
+      CleanUp();
+      const NcclRun run = MakeNotRun();
+      return JudgeNccl({.cluster = cluster_, .fabric = fabric_, .facts = rails_, .run = run});
+    }
+  }
+  const NcclJudgement judged =
+      Attempt({.cluster = cluster_,
+               .fabric = fabric_,
+               .facts = rails_,
+               .section = section_,
+               .options =
+                   [this](std::uint64_t size) {
+                     return MakeNcclOptions(section_.collectives, size, choice_);
+                   },
+               .run = [this](const std::vector<NodeName>& nodes,
+                             const NcclOptions& options) { return Run(nodes, options); }});
+  CleanUp();
+  return judged;
+}
+
+}  // namespace
+
+NcclOptions MakeNcclOptions(const std::vector<spark_verify::Collective>& collectives,
+                            std::uint64_t size, const NcclRunOptions& choice) {
+  NcclOptions options{.library = choice.library, .collectives = collectives};
+  options.types = {spark_verify::DataType::kFloat, spark_verify::DataType::kBfloat16};
+  for (const std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{64} << 10, kMiB, 32 * kMiB}) {
+    if (bytes < size) options.sizes.push_back({.bytes = bytes});
+  }
+  options.sizes.push_back({.bytes = size});
+  options.memory_limit = std::max<std::size_t>(options.memory_limit, size);
+  options.allow_busy = choice.allow_busy;
+  // The first collective is behind them, so that little warms up; a slow link is seen soon.
+  options.warm_up = 2;
+  options.budget_ms = 600;
+  if (choice.phase_s > 0) {
+    options.init_ms = options.connect_ms = options.size_ms = 1000 * choice.phase_s;
+  }
+  return options;
+}
+
+NcclJudgement MeasureNccl(const ClusterSpec& cluster, const Fabric& fabric,
+                          const ClusterFacts& facts, NodePool& pool, const VerifySection& section,
+                          const NcclRunOptions& choice) {
+  return Measurement(cluster, fabric, facts, pool, section, choice).Execute();
+}
+
+}  // namespace reconciler

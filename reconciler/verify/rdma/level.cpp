@@ -1,0 +1,123 @@
+#include "reconciler/verify/rdma/level.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/links/device_facts.h"
+
+namespace reconciler {
+namespace {
+
+// What a check of a port's RDMA device found, in words for those that it keeps from being made.
+std::string_view FindDeviceFault(const Check& check) {
+  if (check.level != VerifyLevel::kFacts || check.outcome == Outcome::kPass) return {};
+  if (check.symptom == Symptom::kHcaMissing) return "there is no RDMA device";
+  if (check.symptom == Symptom::kHcaDown) return "the RDMA port is down";
+  if (check.symptom == Symptom::kGidMissing) return "the GID is missing";
+  if (check.symptom == Symptom::kGidTwice) return "the GID is there twice";
+  return {};
+}
+
+// A rail whose device is at fault, or on which full-size packets do not pass, has its finding.
+std::string ExplainNotWritten(const Report& report, const NodeName& from, const NodeName& to,
+                              const RailPort& port) {
+  for (const NodeName& node : {from, to}) {
+    if (report.unreachable.contains(node)) return fmt::format("{} could not be reached", node);
+  }
+  for (const Check& check : report.checks) {
+    const std::string_view fault = FindDeviceFault(check);
+    if (!fault.empty() && check.rail == port.rail && (check.from == from || check.from == to)) {
+      return fmt::format("on {} of {} {}", FormatRailName(port.rail), check.from, fault);
+    }
+    const bool between =
+        (check.from == from && check.to == to) || (check.from == to && check.to == from);
+    if (between && check.level == VerifyLevel::kPing && check.rail == port.rail &&
+        check.outcome != Outcome::kPass) {
+      return fmt::format("pings between {} and {} did not pass on {}", check.from, check.to,
+                         FormatRailName(port.rail));
+    }
+  }
+  return {};
+}
+
+// The devices' real names, where the kernel gave them others: the finding says so, and data is
+// written all the same.
+Fabric ApplyFoundNames(Fabric fabric, const ClusterFacts& facts) {
+  for (Segment& segment : fabric.segments) {
+    for (RailPort& port : segment.ports) {
+      const auto node = facts.nodes.find(port.node);
+      if (node == facts.nodes.end()) continue;
+      const auto* hca = FindHca(node->second, port.netdev);
+      if (hca != nullptr) port.hca = hca->first;
+    }
+  }
+  return fabric;
+}
+
+// What the node's adapters say, each thing once.
+std::string JoinField(const NodeFacts& facts, std::string HcaFact::*field) {
+  std::set<std::string> texts;
+  for (const auto& [name, hca] : facts.hcas) {
+    if (!(hca.*field).empty()) texts.insert(MakePrintable(hca.*field));
+  }
+  return Join({texts.begin(), texts.end()}, ", ");
+}
+
+std::string FormatKernel(const NodeFacts& facts) {
+  const HostFact* host = Known(facts.host);
+  return host != nullptr ? MakePrintable(host->kernel) : "";
+}
+
+// "firmware differs: spark-1 28.45.4028, spark-2 28.43.2026"
+void AddDifferences(Finding& finding, const ClusterFacts& facts) {
+  if (finding.nodes.size() != 2) return;
+  const auto one = facts.nodes.find(finding.nodes[0]);
+  const auto other = facts.nodes.find(finding.nodes[1]);
+  if (one == facts.nodes.end() || other == facts.nodes.end()) return;
+  const auto add = [&](std::string_view what, const std::string& a, const std::string& b) {
+    if (a == b || a.empty() || b.empty()) return;
+    finding.evidence.push_back(
+        fmt::format("{} differs: {} {}, {} {}", what, finding.nodes[0], a, finding.nodes[1], b));
+  };
+  add("firmware", JoinField(one->second, &HcaFact::firmware),
+      JoinField(other->second, &HcaFact::firmware));
+  add("board", JoinField(one->second, &HcaFact::board_id),
+      JoinField(other->second, &HcaFact::board_id));
+  add("kernel", FormatKernel(one->second), FormatKernel(other->second));
+}
+
+}  // namespace
+
+void AddRdmaFindings(Report& report, RdmaJudgement judged, const ClusterFacts& facts) {
+  std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
+  const std::size_t below = report.findings.size();
+  for (Finding& finding : judged.findings) {
+    const auto end = report.findings.begin() + static_cast<std::ptrdiff_t>(below);
+    const auto same = std::find_if(report.findings.begin(), end, [&](const Finding& one) {
+      return one.code == finding.code && one.nodes == finding.nodes;
+    });
+    if (same != end) {
+      same->explains += finding.explains;
+      same->rails.insert(finding.rails.begin(), finding.rails.end());
+      if (finding.outcome == Outcome::kFail) same->outcome = Outcome::kFail;
+      continue;
+    }
+    AddDifferences(finding, facts);
+    report.findings.push_back(std::move(finding));
+  }
+}
+
+void RunRdmaLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
+                  const ClusterFacts& facts, NodePool& pool, const RdmaOptions& options) {
+  const auto skip = [&](const NodeName& from, const NodeName& to, const RailPort& port) {
+    return options.leave_out ? "left out, as asked for" : ExplainNotWritten(report, from, to, port);
+  };
+  AddRdmaFindings(report,
+                  JudgeRdma(RunRdma(cluster, ApplyFoundNames(fabric, facts), pool, options, skip)),
+                  facts);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,99 @@
+#include "tests/property/scenario.h"
+
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include "plugins/registry.h"
+#include "reconciler/fabric/expand.h"
+#include "reconciler/manifest/load.h"
+#include "reconciler/planning/plan_maker.h"
+#include "tests/property/hostile_text.h"
+
+namespace reconciler::test {
+namespace {
+
+std::string AnyUnit(int number) {
+  std::string unit = fmt::format("{{name: u{}.service", number);
+  const bool enabled = *rc::gen::arbitrary<bool>();
+  const std::string install = enabled ? "\n[Install]\nWantedBy=multi-user.target" : "";
+  if (*rc::gen::arbitrary<bool>()) unit += ", content: " + Quoted(HostileUtf8() + install);
+  if (*rc::gen::arbitrary<bool>()) {
+    unit += fmt::format(", drop_ins: {{10-a.conf: {}, 20-b.conf: {}}}", Quoted(HostileUtf8()),
+                        Quoted(HostileUtf8()));
+  }
+  if (*rc::gen::arbitrary<bool>()) {
+    unit += fmt::format(", active: {}", *rc::gen::arbitrary<bool>());
+  }
+  return unit + fmt::format(", enabled: {}}}", enabled);
+}
+
+}  // namespace
+
+std::string ManifestParts::Yaml() const {
+  std::string yaml = "api_version: spark-reconcile/v1\ncluster: lab\nnodes:\n";
+  for (const std::string& node : nodes) yaml += "  - " + node + "\n";
+  yaml +=
+      "fabric: {topology: switch, subnets: [192.168.177.0/24, 192.168.178.0/24]}\n"
+      "memlock: unlimited\n";
+  yaml += fmt::format("ssh: {{mesh: true, user: {}}}\n", Quoted(user));
+  if (!sysctl.empty()) yaml += "sysctl:\n";
+  for (const std::string& setting : sysctl) yaml += "  " + setting + "\n";
+  if (!units.empty()) yaml += "units:\n";
+  for (const std::string& unit : units) yaml += "  - " + unit + "\n";
+  return yaml;
+}
+
+ManifestParts AnyManifest(std::size_t least_nodes, std::size_t most_nodes) {
+  ManifestParts parts;
+  parts.user = *rc::gen::element<std::string>("nvidia", "_a.-b", "A-", "x--", "root");
+  const auto count = *rc::gen::inRange<std::size_t>(least_nodes, most_nodes + 1);
+  for (const int id : *rc::gen::unique<std::vector<int>>(count, rc::gen::inRange(1, 255))) {
+    const auto prefix = *rc::gen::element<std::string>("spark-", "a--b", "0");
+    const auto address = *rc::gen::element<std::string>("192.168.1.{}", "h{}.local", "10-0_{}");
+    parts.nodes.push_back(fmt::format("{{name: \"{}{}\", id: {}, address: \"{}\"}}", prefix, id, id,
+                                      fmt::format(fmt::runtime(address), id)));
+  }
+  const int units = *rc::gen::inRange(0, 4);
+  for (int i = 0; i < units; ++i) parts.units.push_back(AnyUnit(i));
+  for (const char* key : {"net.core.rmem_max", "net.ipv4.tcp_rmem", "kernel/odd-key_1",
+                          "net.ipv4.conf.eth0/5.arp_ignore"}) {
+    if (!*rc::gen::arbitrary<bool>()) continue;
+    parts.sysctl.push_back(fmt::format("{}: {}", key, Quoted(HostileLine())));
+  }
+  return parts;
+}
+
+ClusterFacts Scenario::Facts() const {
+  ClusterFacts facts;
+  for (const NodeSpec& spec : cluster.nodes) {
+    facts.nodes[spec.name] = MakeFacts(nodes.at(spec.name), cluster, fabric, spec);
+  }
+  return facts;
+}
+
+Plan Scenario::MakePlan() const { return MakePlanFrom(*this, Facts()); }
+
+Plan MakePlanFrom(const Scenario& scenario, const ClusterFacts& facts) {
+  auto plan = reconciler::MakePlan(scenario.cluster, scenario.fabric, facts, plugins::All());
+  if (!plan) RC_FAIL(FormatError(plan.error()));
+  return std::move(*plan);
+}
+
+Scenario MakeScenario(const ManifestParts& manifest) {
+  auto cluster = LoadClusterSpec(manifest.Yaml(), "cluster.yaml");
+  if (!cluster) RC_FAIL(FormatErrors(cluster.error()));
+  auto fabric = ExpandFabric(*cluster);
+  if (!fabric) RC_FAIL(FormatErrors(fabric.error()));
+  Scenario scenario{.cluster = std::move(*cluster), .fabric = std::move(*fabric)};
+  for (const Plugin& plugin : plugins::All()) {
+    if (plugin.check == nullptr) continue;
+    const Errors errors = plugin.check(scenario.cluster, scenario.fabric);
+    if (!errors.empty()) RC_FAIL(FormatErrors(errors));
+  }
+  for (const NodeSpec& node : scenario.cluster.nodes) {
+    scenario.nodes[node.name] = BareNode(node.name, node.id, manifest.user);
+  }
+  return scenario;
+}
+
+}  // namespace reconciler::test

@@ -1,0 +1,65 @@
+#include "reconciler/cabling/observe/observe_cabling.h"
+
+#include <gmock/gmock.h>
+
+#include "reconciler/cabling/observe/cabling_script.h"
+#include "tests/support/fake_transport.h"
+#include "tests/support/shell_fixture.h"
+
+namespace reconciler {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+const std::vector<CagePort> kNoSuchPort = {{"p0", "nosuch0"}};
+
+TEST_F(ShellTest, APortThatIsNotThereIsMissingAndNobodyIsAskedThroughIt) {
+  EXPECT_THAT(SplitLines(Run(BuildAddAddressesScript(kNoSuchPort)).out).back(),
+              testing::StartsWith("port nosuch0 missing"));
+  EXPECT_EQ(Run(BuildDiscoverScript(kNoSuchPort)).out, "");
+  EXPECT_EQ(Run(BuildRemoveAddressesScript(kNoSuchPort)).exit_code, 0);
+}
+
+// A node that answers each of the three requests with its own lines.
+FakeNode Answering(std::string lent, std::string heard, std::string lldp) {
+  FakeNode node;
+  node.shell = [=](const std::string& script) -> ScriptReply {
+    if (script.find("lldpcli") != std::string::npos) return {0, lldp, ""};
+    return {0, script.find("ff02::1") != std::string::npos ? heard : lent, ""};
+  };
+  return node;
+}
+
+TEST(ObserveCablingTest, ThreeAnswersMakeOneView) {
+  FakeNetwork network(
+      {{"spark-1", Answering("host spark-1\nport enp1s0f1np1 link 02:00:00:00:00:01\n",
+                             "heard enp1s0f1np1 fe80::2\n",
+                             R"({"lldp": {"interface": {"enp1s0f1np1": {"chassis":
+                                             {"id": {"value": "x"}}}}}})")}});
+  NodePool pool(network.Dialer());
+  const NodeSpec node{.name = "spark-1"};
+  const CablingViews views = ObserveCabling(ClusterSpec{}, {&node}, pool);
+  const CablingView& view = views.at("spark-1");
+  EXPECT_FALSE(view.failure);
+  EXPECT_EQ(view.hostname, "spark-1");
+  EXPECT_THAT(view.ports.at("enp1s0f1np1").heard, ElementsAre(Pair("fe80::2", "")));
+  EXPECT_THAT(view.lldp, ElementsAre(LldpNeighbour{"enp1s0f1np1", "", "x"}));
+}
+
+TEST(ObserveCablingTest, ANodeThatDoesNotAnswerSaysWhyAndTheOthersGoOn) {
+  FakeNetwork network({{"spark-1", {.refuse_dial = "connection refused"}},
+                       {"spark-2", Answering("host spark-2\n", "", "")}});
+  NodePool pool(network.Dialer());
+  const NodeSpec lost{.name = "spark-1"};
+  const NodeSpec there{.name = "spark-2"};
+  const CablingViews views = ObserveCabling(ClusterSpec{}, {&lost, &there}, pool);
+  ASSERT_TRUE(views.at("spark-1").failure);
+  EXPECT_THAT(FormatError(*views.at("spark-1").failure), testing::HasSubstr("connection refused"));
+  EXPECT_EQ(views.at("spark-2").hostname, "spark-2");
+  EXPECT_EQ(network.ListScripts("spark-2").size(), 3u);
+}
+
+}  // namespace
+}  // namespace reconciler

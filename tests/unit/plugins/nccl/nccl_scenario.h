@@ -1,0 +1,103 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugins/nccl/nccl.h"
+#include "plugins/nccl/settings.h"
+#include "reconciler/base/text.h"
+#include "tests/unit/plugins/pair_scenario.h"
+#include "tests/unit/plugins/values.h"
+
+namespace reconciler::plugins::nccl {
+
+// The pair with a section `nccl` and nodes that have neither files, nor a libnccl, nor a GPU.
+struct NcclScenario : test::PairScenario {
+  using Members = std::vector<std::pair<std::string, Value>>;
+  ClusterFacts all = {};
+
+  explicit NcclScenario(Members section = {}) {
+    cluster.settings = test::Map({{"nccl", test::Map(std::move(section))}});
+    MakeBare(facts);
+    all.nodes["spark-1"] = facts;
+    all.nodes["spark-2"] = {.node = "spark-2"};
+    MakeBare(all.nodes["spark-2"]);
+  }
+
+  static void MakeBare(NodeFacts& node) {
+    for (const std::string_view path : {kShellFile, kServiceFile}) {
+      node.files[std::string(path)] = Absent{};
+    }
+    node.values["nccl.settings"] = "";
+    node.values["nccl.library"] = Absent{};
+    node.values["gpudirect.driver"] = Absent{};
+    node.values["gpudirect.gpu"] = Absent{};
+  }
+
+  // A library that knows these names.
+  static void AddLibrary(NodeFacts& node, const std::string& version, const std::string& names) {
+    node.values["nccl.library"] = version + " /usr/lib/libnccl.so.2";
+    node.values["nccl.library_names"] = names;
+  }
+
+  static std::string Subnet(int rail) { return "10.0." + std::to_string(rail) + "."; }
+
+  // Three cables, each node's cages with one neighbour each.
+  void MakeRing() {
+    fabric = {};
+    cluster.nodes.push_back({.name = "spark-3", .id = 3, .address = "192.168.1.23"});
+    for (int rail = 0; rail < 6; ++rail) {
+      const int from = rail / 2;
+      Segment segment{.rail = rail, .subnet = *ParseIpv4Prefix(Subnet(rail) + "0/24")};
+      for (const auto& [id, cage] : {std::pair(from + 1, 0), std::pair((from + 1) % 3 + 1, 1)}) {
+        RailPort port = test::PairPort(id, rail % 2);
+        port.cage = cage == 0 ? "p0" : "p1";
+        port.hca = (rail % 2 == 0 ? "rocep1s0f" : "roceP2p1s0f") + std::to_string(cage);
+        port.rail = rail;
+        port.address = *ParseIpv4Prefix(Subnet(rail) + std::to_string(id) + "/24");
+        segment.ports.push_back(port);
+        fabric.ports[port.node].push_back(port);
+      }
+      fabric.segments.push_back(segment);
+    }
+  }
+
+  std::vector<Resource> Wanted() {
+    all.nodes[facts.node] = facts;
+    return Get().resources({cluster, fabric, cluster.nodes.front(), facts, all});
+  }
+
+  // The lines of the plan about anything but our two files, and those about blocked files.
+  std::vector<std::string> Complaints() {
+    std::vector<std::string> lines;
+    for (const Resource& resource : Wanted()) {
+      const auto change = Diff(resource, "nccl");
+      if (!change || change->change != ChangeKind::kBlocked) continue;
+      lines.push_back(resource.name + ": " + change->detail);
+    }
+    return lines;
+  }
+
+  std::string Body(std::string_view path) {
+    for (const Resource& resource : Wanted()) {
+      if (resource.name != path) continue;
+      const auto* state = std::get_if<ResourceState>(&resource.desired);
+      return state == nullptr ? "not known" : std::get<FileState>(*state).content;
+    }
+    return "none";
+  }
+
+  // "NAME=VALUE" lines of the environment file.
+  std::vector<std::string> Variables() {
+    std::vector<std::string> lines;
+    for (const std::string& line : SplitLines(Body(kServiceFile))) {
+      if (!line.starts_with('#')) lines.push_back(line);
+    }
+    return lines;
+  }
+
+  Errors Check() const { return Get().check(cluster, fabric); }
+};
+
+}  // namespace reconciler::plugins::nccl
