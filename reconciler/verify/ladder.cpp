@@ -10,10 +10,10 @@
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/diagnosis/diagnose.h"
 #include "reconciler/verify/links/probes.h"
-#include "reconciler/verify/links/reply.h"
-#include "reconciler/verify/links/script.h"
+#include "reconciler/verify/links/run/reply.h"
+#include "reconciler/verify/links/run/script.h"
 #include "reconciler/verify/links/static_facts.h"
-#include "reconciler/verify/rdma/level.h"
+#include "reconciler/verify/rdma/run/level.h"
 
 namespace reconciler {
 namespace {

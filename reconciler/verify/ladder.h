@@ -7,7 +7,7 @@
 #include "reconciler/model/facts.h"
 #include "reconciler/node/node_pool.h"
 #include "reconciler/verify/nccl/run/measure.h"
-#include "reconciler/verify/rdma/run.h"
+#include "reconciler/verify/rdma/run/run.h"
 #include "reconciler/verify/report/report.h"
 
 namespace reconciler {

@@ -15,7 +15,9 @@ MODEL = BASE + ["reconciler/model/"]
 YAML = MODEL + ["reconciler/yaml/"]
 PURE = MODEL + ["reconciler/fabric/", "reconciler/plugin.h"]
 NODE = MODEL + ["reconciler/transport/", "reconciler/node/"]
-JUDGES = PURE + ["reconciler/spark_verify/protocol/", "reconciler/verify/"]
+JUDGES = MODEL + ["reconciler/fabric/", "reconciler/spark_verify/protocol/"] + [
+    f"reconciler/verify/{judge}/" for judge in
+    ("links", "rdma/judge", "nccl/evidence", "nccl/judge", "diagnosis", "report")]
 LAYERS = {
     "reconciler/base/": [],
     "reconciler/yaml/": MODEL,
@@ -31,7 +33,10 @@ LAYERS = {
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
     "reconciler/apply/": NODE + ["reconciler/planning/", "reconciler/gather/"],
     "reconciler/spark_verify/": BASE,
-    "reconciler/verify/": NODE + JUDGES,
+    # The judges are pure; only what runs a measurement knows a node.
+    "reconciler/verify/links/run/": NODE + JUDGES,
+    **{folder: JUDGES for folder in JUDGES if folder.startswith("reconciler/verify/")},
+    "reconciler/verify/": NODE + JUDGES + ["reconciler/verify/"],
     "reconciler/cli/": ["reconciler/", "plugins/registry.h", "schema/embedded.h"],
     "plugins/registry.": ["reconciler/plugin.h", "plugins/"],
     "plugins/common/": MODEL,

@@ -12,7 +12,7 @@
 #include "reconciler/model/facts.h"
 #include "reconciler/verify/diagnosis/diagnose.h"
 #include "reconciler/verify/links/probes.h"
-#include "reconciler/verify/links/reply.h"
+#include "reconciler/verify/links/run/reply.h"
 #include "reconciler/verify/links/static_facts.h"
 #include "reconciler/verify/report/report.h"
 

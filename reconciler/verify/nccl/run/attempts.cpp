@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "reconciler/fabric/analysis.h"
-#include "reconciler/verify/exchange/rdma_schedule.h"
+#include "reconciler/fabric/rdma_schedule.h"
 
 namespace reconciler {
 namespace {

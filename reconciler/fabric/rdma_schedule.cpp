@@ -1,4 +1,4 @@
-#include "reconciler/verify/exchange/rdma_schedule.h"
+#include "reconciler/fabric/rdma_schedule.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "reconciler/verify/rdma/judge.h"
+#include "reconciler/verify/rdma/judge/judge.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/model/fabric.h"
-#include "reconciler/verify/rdma/causes.h"
-#include "reconciler/verify/rdma/proof.h"
-#include "reconciler/verify/rdma/roofline.h"
+#include "reconciler/verify/rdma/judge/causes.h"
+#include "reconciler/verify/rdma/judge/proof.h"
+#include "reconciler/verify/rdma/judge/roofline.h"
 
 namespace reconciler {
 namespace {

@@ -1,4 +1,4 @@
-#include "reconciler/verify/exchange/rdma_schedule.h"
+#include "reconciler/fabric/rdma_schedule.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

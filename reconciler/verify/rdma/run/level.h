@@ -3,7 +3,7 @@
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/node/node_pool.h"
-#include "reconciler/verify/rdma/run.h"
+#include "reconciler/verify/rdma/run/run.h"
 #include "reconciler/verify/report/report.h"
 
 namespace reconciler {

@@ -1,4 +1,4 @@
-#include "reconciler/verify/links/reply.h"
+#include "reconciler/verify/links/run/reply.h"
 
 #include <fmt/format.h>
 

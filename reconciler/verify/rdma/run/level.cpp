@@ -1,4 +1,4 @@
-#include "reconciler/verify/rdma/level.h"
+#include "reconciler/verify/rdma/run/level.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "reconciler/verify/rdma/roofline.h"
+#include "reconciler/verify/rdma/judge/roofline.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "reconciler/verify/links/script.h"
+#include "reconciler/verify/links/run/script.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reconciler/verify/rdma/judge.h"
+#include "reconciler/verify/rdma/judge/judge.h"
 #include "reconciler/verify/report/cause.h"
 
 namespace reconciler {

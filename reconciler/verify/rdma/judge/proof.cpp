@@ -1,4 +1,4 @@
-#include "reconciler/verify/rdma/proof.h"
+#include "reconciler/verify/rdma/judge/proof.h"
 
 #include <fmt/format.h>
 

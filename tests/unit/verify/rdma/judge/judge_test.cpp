@@ -1,4 +1,4 @@
-#include "reconciler/verify/rdma/judge.h"
+#include "reconciler/verify/rdma/judge/judge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "reconciler/fabric/roofline.h"
-#include "reconciler/verify/rdma/roofline.h"
+#include "reconciler/verify/rdma/judge/roofline.h"
 
 namespace reconciler {
 namespace {

@@ -1,4 +1,4 @@
-#include "reconciler/verify/rdma/run.h"
+#include "reconciler/verify/rdma/run/run.h"
 
 #include <fmt/format.h>
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/fabric/rdma_schedule.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/node/node_pool.h"
-#include "reconciler/verify/exchange/rdma_schedule.h"
-#include "reconciler/verify/rdma/judge.h"
+#include "reconciler/verify/rdma/judge/judge.h"
 
 namespace reconciler {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "reconciler/verify/rdma/judge.h"
+#include "reconciler/verify/rdma/judge/judge.h"
 
 namespace reconciler {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "reconciler/verify/rdma/causes.h"
+#include "reconciler/verify/rdma/judge/causes.h"
 
 namespace reconciler {
 

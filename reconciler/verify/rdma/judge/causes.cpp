@@ -1,4 +1,4 @@
-#include "reconciler/verify/rdma/causes.h"
+#include "reconciler/verify/rdma/judge/causes.h"
 
 #include <fmt/format.h>
 
