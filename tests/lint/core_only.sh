@@ -1,14 +1,17 @@
 #!/bin/sh
 # core_only.sh FOLDER [cmake option…]: builds reconciler_core alone in FOLDER on a machine without libssh (pkg-config
-# finds nothing), and checks that nothing in the library asks for it.
+# finds nothing), links all of it into a program, and checks what that program loads: nothing that reaches a node, a
+# GPU or an RDMA device, and no threads.
 # core_only.sh --self-test FOLDER: it can fail.
 set -eu
 root=$(CDPATH='' cd "$(dirname "$0")/../.." && pwd)
 
 hidden_cmake() { env -u PKG_CONFIG_PATH PKG_CONFIG_LIBDIR=/nonexistent cmake "$@"; }
 
-# Undefined symbols of libssh; none is what we want.
-ssh_symbols() { nm --undefined-only "$1" 2>/dev/null | sed -n 's/^ *U \(ssh_[a-z_0-9]*\|sftp_[a-z_0-9]*\)$/\1/p' | sort -u; }
+# What pure code may load, and what it must not call.
+allowed='lib(fmt|yaml-cpp|crypto|stdc\+\+|m|gcc_s|c)\.so[.0-9]*|ld-linux[-a-z0-9_]*\.so[.0-9]*'
+strange_libraries() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -Evx "$allowed" || :; }
+thread_symbols() { nm --undefined-only "$1" | grep -oE 'pthread_create|_ZNSt6thread[A-Za-z0-9_]*' | sort -u || :; }
 
 if [ "$1" = --self-test ]; then
   rm -rf "$2"
@@ -18,15 +21,19 @@ if [ "$1" = --self-test ]; then
     exit 1
   fi
   grep -q "'libssh" "$2/log" || { echo 'self-test: wanted libssh in the reason, found:' >&2; cat "$2/log" >&2; exit 1; }
-  printf 'int ssh_new(void); int Use(void); int Use(void) { return ssh_new(); }\n' | cc -x c -c -o "$2/uses.o" -
-  ar rc "$2/uses.a" "$2/uses.o"
-  [ "$(ssh_symbols "$2/uses.a")" = ssh_new ] || { echo 'self-test: wanted ssh_new to be found in a library' >&2; exit 1; }
+  printf '#include <thread>\nint ssh_init();\nint main() { std::thread([] {}).join(); return ssh_init(); }\n' >"$2/uses.cpp"
+  printf 'extern "C" { int ssh_init(void) { return 0; } }\n' >"$2/ssh.cpp"
+  c++ -shared -fPIC -Wl,-soname,libssh.so.4 -o "$2/libssh.so.4" "$2/ssh.cpp"
+  sed -i 's/^int ssh_init/extern "C" int ssh_init/' "$2/uses.cpp"
+  c++ -o "$2/uses" "$2/uses.cpp" "$2/libssh.so.4"
+  [ "$(strange_libraries "$2/uses")" = libssh.so.4 ] || { echo 'self-test: wanted libssh.so.4 to be found' >&2; exit 1; }
+  [ -n "$(thread_symbols "$2/uses")" ] || { echo 'self-test: wanted a thread to be found' >&2; exit 1; }
   exit 0
 fi
 
 folder=$1
 shift
 hidden_cmake --preset core-only -S "$root" -B "$folder" -DSPARK_TESTS=OFF "$@" >/dev/null
-cmake --build "$folder" --target reconciler_core
-found=$(ssh_symbols "$folder/libreconciler_core.a")
-[ -z "$found" ] || { printf 'wanted no libssh in reconciler_core, found:\n%s\n' "$found" >&2; exit 1; }
+cmake --build "$folder" --target core_alone
+found=$(strange_libraries "$folder/core_alone"; thread_symbols "$folder/core_alone")
+[ -z "$found" ] || { printf 'wanted pure code in reconciler_core, found that it needs:\n%s\n' "$found" >&2; exit 1; }
