@@ -53,7 +53,7 @@ def ours(setup):
         words += ["--library", setup.library]
     with Ranks(setup.count, words, env={"NCCL_NVLS_ENABLE": "0"}, fakes=setup.fakes, one_host=not setup.one_gpu,
                rank_words={rank: ["--gpu", str(setup.gpu(rank))] for rank in range(setup.count)}) as ranks:
-        if not ranks.run(timeout=300):
+        if not ranks.run(limit_s=300):
             raise RuntimeError(f"spark-verify failed: {ranks.failed}")
         hello = ranks[0].one("hello")
         setup.loaded = {key: hello[key] for key in ("gpu", "nccl_version", "cuda_driver", "library")}

@@ -5,10 +5,17 @@ No test here may change the machine: it is only ever read, through a node with t
 
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "tests", "support"))
+
+import children  # noqa: E402
+import speed  # noqa: E402
+
+children.die_with_runner()
 PROGRAM = os.environ.get("SPARK_RECONCILE", os.path.join(ROOT, "build", "spark-reconcile"))
 
 # spark-1 is this machine. Nothing listens on the loopback port of spark-2.
@@ -57,9 +64,8 @@ class CliTest(unittest.TestCase):
 
     def spark(self, *arguments, before=()):
         """Runs the program without a terminal; `before` is what it is started through."""
-        return subprocess.run([*before, PROGRAM, *arguments], cwd=self.folder, env=self.environment(),
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              encoding="utf-8", timeout=60)
+        return speed.run([*before, PROGRAM, *arguments], 60, cwd=self.folder, env=self.environment(),
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
 
     def assert_ends(self, done, code, out=None, err=None):
         """The exit code, and the whole of each stream where it is given."""

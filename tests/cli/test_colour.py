@@ -5,7 +5,7 @@ import pty
 import subprocess
 import unittest
 
-from spark_cli import PROGRAM, CliTest
+from spark_cli import PROGRAM, CliTest, speed
 
 PLAN = ("plan", "--node", "spark-1", "--only", "hosts")
 ESCAPE = "\033["
@@ -15,8 +15,8 @@ class Colour(CliTest):
     def on_a_terminal(self, *arguments, **environment):
         """Runs the program with its stdout on a terminal and returns what it wrote there."""
         ours, theirs = pty.openpty()
-        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=self.environment(**environment),
-                                   stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL)
+        process = speed.start([PROGRAM, *arguments], cwd=self.folder, env=self.environment(**environment),
+                              stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL)
         os.close(theirs)
         text = b""
         while True:
@@ -28,7 +28,7 @@ class Colour(CliTest):
                 break
             text += piece
         os.close(ours)
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(speed.wait(process, 60), 0)
         return text.decode().replace("\r\n", "\n")
 
     def test_none_in_a_pipe(self):

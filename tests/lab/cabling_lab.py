@@ -1,9 +1,8 @@
 """What tests of the cabling share: the state that a refused apply must leave as it was, and who is found at each cable."""
 
 import json
-import time
 
-from spark_lab import LabTest
+from spark_lab import LabTest, speed
 
 UP = "for port in /sys/class/net/en*p?s*; do ip link set ${port##*/} up; done"
 # Every file that an apply writes or could write, but for the lock that a refused one held, and what the kernel shows.
@@ -35,7 +34,7 @@ class CablingTest(LabTest):
         for node in range(1, self.nodes + 1):
             self.lab.sh(node, UP)
         for node in range(1, self.nodes + 1):  # an address that is still being tested would be one that changes
-            self.lab.sh(node, "for i in $(seq 50); do [ -n \"$(ip -6 address show tentative)\" ] || break; sleep 0.1; done")
+            self.lab.sh(node, f"for i in $(seq {round(speed.scaled(50))}); do [ -n \"$(ip -6 address show tentative)\" ] || break; sleep 0.1; done")
 
     def states(self):
         return [line for node in range(1, self.nodes + 1)
@@ -59,9 +58,7 @@ class CablingTest(LabTest):
     def assert_plugs(self, plugs):
         """Waits until each node hears this switch and port, and nothing else, through both netdevs of its right cage."""
         for node, plug in plugs.items():
-            for _ in range(100):
-                heard = self.lab.sh(node, PLUGS).splitlines()
-                if heard == [plug, plug]:
-                    break
-                time.sleep(0.1)
-            self.assertEqual(heard, [plug, plug], f"spark-{node}")
+            def heard(node=node):
+                return self.lab.sh(node, PLUGS).splitlines()
+            if not speed.eventually(lambda heard=heard, plug=plug: heard() == [plug, plug], 20, 0.1):
+                self.assertEqual(heard(), [plug, plug], f"spark-{node} {speed.gave_up(20)}")

@@ -4,10 +4,10 @@
 import os
 import pathlib
 import subprocess
-import time
 import unittest
 
-LAB = str(pathlib.Path(__file__).resolve().parent / "lab")
+from spark_lab import LAB, lab_environment, speed
+
 STATE = pathlib.Path(os.environ.get("SPARK_LAB_STATE", "/run/spark-reconcile-lab"))
 TAG = f"t{os.getpid()}"
 
@@ -23,8 +23,8 @@ FABRIC = """network:
 def lab(*words, check=True, text=None, owner=None):
     """Runs one lab command; `owner` is given to `up`."""
     words = list(words) + (["--owner", str(owner or os.getpid())] if words[0] == "up" else [])
-    environment = {key: value for key, value in os.environ.items() if key != "SPARK_LAB_RUN"}
-    done = subprocess.run([LAB, *words], input=text, text=True, capture_output=True, timeout=80, env=environment)
+    environment = {key: value for key, value in lab_environment().items() if key != "SPARK_LAB_RUN"}
+    done = speed.run([LAB, *words], 80, input=text, text=True, capture_output=True, env=environment)
     if check and done.returncode != 0:
         raise AssertionError(f"lab {' '.join(words)}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return done
@@ -38,12 +38,13 @@ def ssh(run, node, command, **options):
     return lab("ssh", "--run", run, str(node), command, **options)
 
 
-def eventually(condition, seconds=10):
-    """Polls until `condition` gives a true value, and returns the last one."""
-    deadline = time.monotonic() + seconds
-    while not (value := condition()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return value
+def eventually(condition, wanted, seconds=10):
+    return speed.wait_until(condition, seconds, wanted)
+
+
+def assert_no_traces(run, seconds=10):
+    if not speed.eventually(lambda: not traces(run), seconds):
+        raise speed.GaveUp(f"wanted no trace of {run}; {speed.gave_up(seconds)}, found {traces(run)}")
 
 
 def carrier(run, node, iface):
@@ -81,12 +82,12 @@ class TwoRuns(unittest.TestCase):
     def setUpClass(cls):
         cls.switch, cls.direct = f"{TAG}-switch", f"{TAG}-direct"
         started = [
-            subprocess.Popen([LAB, "up", "2", "--run", run, "--topology", topology, "--nm", nm, "--owner", str(os.getpid())],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            speed.start([LAB, "up", "2", "--run", run, "--topology", topology, "--nm", nm, "--owner", str(os.getpid())],
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=lab_environment())
             for run, topology, nm in ((cls.switch, "switch", "2"), (cls.direct, "direct", ""))
         ]
         for one in started:
-            _, errors = one.communicate(timeout=300)
+            _, errors = one.communicate(timeout=speed.scaled(300))
             if one.returncode != 0:
                 cls.tearDownClass()
                 raise AssertionError(errors)
@@ -127,7 +128,8 @@ class TwoRuns(unittest.TestCase):
                     inside(run, 3 - node, "lldpcli update; sleep 0.5")
                     return inside(run, node, "lldpcli update; lldpcli -f keyvalue show neighbors ports enp1s0f1np1 |"
                                              r" sed -n 's/.*\.\(chassis\.name\|port\.descr\)=//p' | xargs")
-                self.assertTrue(eventually(lambda plug=plug, heard=heard: heard() == plug), f"{plug}, found {heard()}")
+                if not speed.eventually(lambda plug=plug, heard=heard: heard() == plug, 10):
+                    raise speed.GaveUp(f"wanted {plug} heard by spark-{node}; {speed.gave_up(10)}, found {heard()}")
         for run, plugs in wanted.items():
             for node in plugs:
                 inside(run, node, "systemctl stop lldpd; rm /etc/lldpd.d/lab.conf; ip link set enp1s0f1np1 down")
@@ -160,7 +162,7 @@ class TwoRuns(unittest.TestCase):
             if again:
                 for node in (1, 2):
                     ssh(self.switch, node, "sudo -n netplan apply")
-            self.assertTrue(eventually(lambda: ssh(self.switch, 1, jumbo, check=False).returncode == 0), f"after apply: {again}")
+            eventually(lambda: ssh(self.switch, 1, jumbo, check=False).returncode == 0, f"jumbo frames (after apply: {again})")
         for node in (1, 2):
             sysctl = "net.ipv4.conf.enp1s0f1np1.arp_ignore"
             ssh(self.switch, node, f"sudo -n sysctl -qw {sysctl}=1")
@@ -182,7 +184,7 @@ class TwoRuns(unittest.TestCase):
         boot = "cat /proc/sys/kernel/random/boot_id"
         before = inside(self.direct, 2, boot)
         ssh(self.direct, 2, "sudo -n systemctl reboot", check=False)
-        self.assertTrue(eventually(lambda: ssh(self.direct, 2, boot, check=False).stdout.strip() not in ("", before), 30))
+        eventually(lambda: ssh(self.direct, 2, boot, check=False).stdout.strip() not in ("", before), "another boot of spark-2", 30)
         lab("start", "--run", self.direct, "2")
 
     def test_cut_takes_the_carrier(self):
@@ -247,7 +249,7 @@ class Endings(unittest.TestCase):
             owner.kill()
             owner.wait()
         lab("gc")
-        self.assertEqual(eventually(lambda: not traces(run)) or traces(run), True)
+        assert_no_traces(run)
 
     def test_the_shell_behind_a_command_substitution_owns_the_run(self):
         run = f"{TAG}-shell"
@@ -263,21 +265,22 @@ class Endings(unittest.TestCase):
         self.addCleanup(lab, "down", "--run", run)
         lab("up", "2", "--run", run)
         # What a test leaves running in the run's network goes with it.
-        stray = subprocess.Popen([LAB, "exec", "--run", run, "--", "sleep", "1000"])
-        eventually(lambda: pathlib.Path(f"/proc/{stray.pid}/comm").read_text(encoding="utf-8").strip() == "sleep")
+        stray = speed.start([LAB, "exec", "--run", run, "--", "sleep", "1000"])
+        eventually(lambda: pathlib.Path(f"/proc/{stray.pid}/comm").read_text(encoding="utf-8").strip() == "sleep",
+                   "sleep in the run's network")
         lab("down", "--run", run)
-        self.assertNotEqual(stray.wait(timeout=5), 0)
-        self.assertEqual(eventually(lambda: not traces(run)) or traces(run), True)
+        self.assertNotEqual(speed.wait(stray, 5), 0)
+        assert_no_traces(run)
         lab("down", "--run", run)
 
     def test_up_that_cannot_finish_cleans_up(self):
         run = f"{TAG}-fails"
-        done = subprocess.Popen([LAB, "up", "2", "--run", run, "--owner", str(os.getpid())], stderr=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL)
-        eventually(lambda: (STATE / run / "nodes" / "1" / "console.log").exists())
+        done = speed.start([LAB, "up", "2", "--run", run, "--owner", str(os.getpid())], stderr=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL)
+        eventually(lambda: (STATE / run / "nodes" / "1" / "console.log").exists(), "a console of spark-1")
         done.terminate()
-        self.assertNotEqual(done.wait(timeout=30), 0)
-        self.assertEqual(eventually(lambda: not traces(run), 30) or traces(run), True)
+        self.assertNotEqual(speed.wait(done, 30), 0)
+        assert_no_traces(run, 30)
 
     def test_wrong_arguments_say_what_was_wanted_and_found(self):
         for words, message in ((("up", "9"), "wanted 2 to 8 nodes, found '9'"),

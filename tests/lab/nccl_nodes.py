@@ -1,12 +1,13 @@
 """Nodes with libraries of NCCL and CUDA that need no GPU, and ways to spoil a rank that runs on one."""
 
 import json
+import math
 import os
 import subprocess
 import threading
 import time
 
-from spark_lab import LAB, PROGRAM, LabTest, cluster
+from spark_lab import LAB, PROGRAM, LabTest, cluster, speed
 
 FAKES = os.path.join(os.path.dirname(PROGRAM), "fakes")
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
@@ -14,7 +15,7 @@ LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 KNOWN = ("NCCL version 2.28.9 compiled", "NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_NET_GDR_LEVEL")
 CONF = "/etc/fake-gpu.conf"
 MANIFEST = cluster("nccl-run.yaml")
-DEADLINE_S = 3
+DEADLINE_S = math.ceil(speed.scaled(3))
 HEALTHY = {"FAKE_NCCL_HCAS": "rocep1s0f1,roceP2p1s0f1"}
 
 
@@ -34,9 +35,9 @@ class Gpus:
         with open(os.path.join(FAKES, name), "rb") as library:
             data = library.read() + more
         name = os.path.basename(name)
-        subprocess.run([LAB, "ssh", "--run", self.lab.run, str(node),
-                        f"cat >/tmp/library && sudo install -m 755 /tmp/library {LIBRARIES}/{name} && sudo ldconfig"],
-                       input=data, check=True, timeout=60)
+        speed.run([LAB, "ssh", "--run", self.lab.run, str(node),
+                   f"cat >/tmp/library && sudo install -m 755 /tmp/library {LIBRARIES}/{name} && sudo ldconfig"], 60,
+                  input=data, check=True)
 
     def tell(self, node, **settings):
         lines = "".join(f"{name}={value}\n" for name, value in {**HEALTHY, **settings}.items())
@@ -83,7 +84,7 @@ class Spoiler:
 
     def __exit__(self, *_):
         self.over.set()
-        self.thread.join(timeout=30)
+        self.thread.join(timeout=speed.scaled(30))
 
     def _watch(self):
         while not self.over.is_set() and len(self.done) < self.times:

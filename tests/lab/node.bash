@@ -130,7 +130,9 @@ node_boot() {
 
 # Waits until the node has booted and its sshd answers; 60 s, far above a boot on a busy 2-core machine.
 node_wait() {
-  local id=$1 deadline=$((SECONDS + 60)) state='no PID 1' banner
+  local id=$1 limit state='no PID 1' banner
+  limit=$(scaled 60)
+  local deadline=$((SECONDS + limit))
   while ((SECONDS < deadline)); do
     if node_leader "$id" >/dev/null; then
       # A boot that never ends must not wait for ever either.
@@ -144,12 +146,20 @@ node_wait() {
     sleep 0.1
   done
   tail -n 20 "$run_dir/nodes/$id/console.log" >&2
-  die "wanted spark-$id of run $run booted and its sshd answering within 60 s, found: ${state:-no answer}"
+  die "wanted spark-$id of run $run booted and its sshd answering within $limit s$(slowness), found: ${state:-no answer}"
+}
+
+# scaled SECONDS: the limit on this machine. SPARK_LAB_SLOWNESS is per cent of what the reference machine takes; tests set it.
+scaled() { echo $(($1 * ${SPARK_LAB_SLOWNESS:-100} / 100)); }
+slowness() {
+  [[ ${SPARK_LAB_SLOWNESS:-100} == 100 ]] ||
+    printf ' (this machine is %d.%d times slower than the reference)' $((SPARK_LAB_SLOWNESS / 100)) $((SPARK_LAB_SLOWNESS % 100 / 10))
 }
 
 # Off in an orderly way; `hard` is the plug pulled. 30 s for units that will not stop, then the plug.
 node_stop() {
-  local id=$1 how=${2:-} cgroup leader deadline=$((SECONDS + 30))
+  local id=$1 how=${2:-} cgroup leader deadline
+  deadline=$((SECONDS + $(scaled 30)))
   cgroup=$(node_cgroup "$id")
   if [[ $how != hard ]] && leader=$(node_leader "$id"); then
     # RTMIN+4 asks systemd for poweroff.target.

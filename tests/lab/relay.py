@@ -5,25 +5,31 @@ import subprocess
 import threading
 import time
 
-from spark_lab import LAB
+from spark_lab import LAB, speed
 
 
 class Relay:
     """Runs `spark-verify write` on two nodes and carries every line of one end to the other."""
 
-    def __init__(self, lab, ends, before=None, limit=120):
+    def __init__(self, lab, ends, before=None, limit_s=120):
         """ends: {node: (address, words)}; before: called with the node and each message, before it is carried."""
         self.messages = {node: [] for node in ends}
         self.began = time.monotonic()
         processes = {}
         for node, words in ends.items():
             command = [LAB, "ssh", "--run", lab.run, str(node), "sudo /var/lib/spark-verify write " + " ".join(words)]
-            processes[node] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                               stderr=subprocess.PIPE, text=True, bufsize=1)
+            processes[node] = speed.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                          stderr=subprocess.PIPE, text=True, bufsize=1)
         carriers = [threading.Thread(target=self._carry, args=(processes, node, before)) for node in ends]
         for carrier in carriers:
             carrier.start()
-        killer = threading.Timer(limit, lambda: [process.kill() for process in processes.values()])
+        over = threading.Event()
+
+        def kill():
+            over.set()
+            for process in processes.values():
+                process.kill()
+        killer = threading.Timer(speed.scaled(limit_s), kill)
         killer.start()
         for carrier in carriers:
             carrier.join()
@@ -34,6 +40,8 @@ class Relay:
             process.stdout.close()
             process.stderr.close()
         self.seconds = time.monotonic() - self.began
+        if over.is_set():
+            raise speed.GaveUp(f"spark-verify write: {speed.gave_up(limit_s)}\n{self.messages}\n{self.errors}")
 
     def _carry(self, processes, node, before):
         peer = next(other for other in processes if other != node)

@@ -6,13 +6,25 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.join(ROOT, "tests", "support"))
+
+import children  # noqa: E402
+import speed  # noqa: E402
+
+children.die_with_runner()
 LAB = os.path.join(HERE, "lab")
 PROGRAM = os.environ.get("SPARK_RECONCILE", os.path.join(ROOT, "build", "spark-reconcile"))
 CLUSTERS = os.path.join(HERE, "clusters")
+
+
+def lab_environment():
+    """The lab's own limits, for a boot or a stop, grow as ours do."""
+    return {**os.environ, "SPARK_LAB_SLOWNESS": str(round(100 * speed.factor()))}
 
 
 class Lab:
@@ -20,25 +32,26 @@ class Lab:
 
     def __init__(self, nodes, *options):
         command = [LAB, "up", str(nodes), "--owner", str(os.getpid()), *options]
-        self.run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True,
-                                  timeout=1200).stdout.strip()
+        began = time.monotonic()
+        self.run = speed.run(command, 1200, check=True, stdout=subprocess.PIPE, text=True, env=lab_environment()).stdout.strip()
+        if "--vm" in options:
+            speed.note_boot(time.monotonic() - began)
 
-    def lab(self, verb, *words, check=True, timeout=120):
-        return subprocess.run([LAB, verb, "--run", self.run, *words], check=check, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
+    def lab(self, verb, *words, check=True, limit_s=120):
+        return speed.run([LAB, verb, "--run", self.run, *words], limit_s, check=check, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=lab_environment())
 
     def down(self):
-        subprocess.run([LAB, "down", "--run", self.run], check=True, timeout=120)
+        speed.run([LAB, "down", "--run", self.run], 120, check=True)
 
     def sh(self, node, script):
         """Runs a script as root inside a node, without ssh; returns its stdout."""
         return self.lab("sh", str(node), script).stdout
 
-    def spark(self, *arguments, timeout=600):
+    def spark(self, *arguments, limit_s=600):
         """Runs the program inside the lab's network."""
-        return subprocess.run([LAB, "exec", "--run", self.run, "--", PROGRAM, *arguments], text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=timeout)
+        return speed.run([LAB, "exec", "--run", self.run, "--", PROGRAM, *arguments], limit_s, text=True,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def machines_or_skip():
@@ -51,8 +64,7 @@ def machines_or_skip():
     elif not os.path.exists("/dev/net/tun"):
         reason = "there is no /dev/net/tun for their interfaces (modprobe tun; a container must be given the device)"
     else:
-        built = subprocess.run([LAB, "image"], check=False, text=True, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, timeout=900)
+        built = speed.run([LAB, "image"], 900, check=False, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if built.returncode != 0:
             reason = f"there is no image for virtual machines: {built.stderr.strip()}"
     if reason:

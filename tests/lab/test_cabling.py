@@ -3,7 +3,7 @@
 import unittest
 
 from cabling_lab import CablingTest
-from spark_lab import cluster
+from spark_lab import cluster, speed
 
 PAIR = cluster("pair.yaml")
 RING = cluster("ring-3.yaml")
@@ -63,7 +63,7 @@ class Pair(CablingTest):
                          "a link without IPv6 at spark-1's right cage, a link on which nobody answers at spark-2's right "
                          "cage")
         self.start_lldpd()
-        self.lab.sh(1, "for i in $(seq 100); do lldpcli show neighbors | grep -q enp1s0f1np1 && exit; lldpcli update; "
+        self.lab.sh(1, f"for i in $(seq {round(speed.scaled(100))}); do lldpcli show neighbors | grep -q enp1s0f1np1 && exit; lldpcli update; "
                        "sleep 0.2; done; exit 1")
         self.assertEqual(self.cables(PAIR, 0)[0][0][1], "confirmed")
         self.lab.sh(1, "systemctl stop lldpd")

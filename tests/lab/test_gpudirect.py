@@ -5,11 +5,10 @@ and an rmmod of its own, and a /sys/module that they write: what is shown is wha
 
 import base64
 import os
-import subprocess
 import tempfile
 import unittest
 
-from spark_lab import LabTest, cluster
+from spark_lab import LabTest, cluster, speed
 
 GPUDIRECT = cluster("gpudirect.yaml")
 FILE = "/etc/modules-load.d/60-spark-reconcile.conf"
@@ -80,7 +79,7 @@ class Gpudirect(LabTest):
     def give_cuda(self, node, rdma, dmabuf):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "libcuda.so.1")
-            subprocess.run(["cc", "-shared", "-fPIC", f"-DRDMA={rdma}", f"-DDMABUF={dmabuf}", "-x", "c", "-", "-o", path],
+            speed.run(["cc", "-shared", "-fPIC", f"-DRDMA={rdma}", f"-DDMABUF={dmabuf}", "-x", "c", "-", "-o", path], 60,
                            input=CUDA, text=True, check=True)
             with open(path, "rb") as file:
                 text = base64.b64encode(file.read()).decode()

@@ -4,10 +4,9 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
-from spark_lab import LAB, PROGRAM, LabTest, cluster
+from spark_lab import LAB, PROGRAM, LabTest, cluster, speed
 
 # Content, mode and owner of everything that an apply could touch, and the live values.
 STATE = r"""
@@ -61,20 +60,16 @@ class Guard(LabTest):
         """Applies a change that takes long enough to be met half way, and ends it by `how`."""
         slow = broken_manifest()
         with open(slow, encoding="utf-8") as source:
-            text = source.read().replace("ExecStart=/bin/false", "ExecStart=/bin/sleep 20")
+            text = source.read().replace("ExecStart=/bin/false", f"ExecStart=/bin/sleep {min(60, round(speed.scaled(20)))}")
             text = text.replace("net.ipv4.tcp_mtu_probing: 1", "net.ipv4.tcp_mtu_probing: 2")
         with open(slow, "w", encoding="utf-8") as target:
             target.write(text)
-        run = subprocess.Popen([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", slow, "--yes",
-                                "--brief"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, start_new_session=True)
+        run = speed.start([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", slow, "--yes",
+                           "--brief"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, start_new_session=True)
         try:
-            for _ in range(200):
-                if self.lab.sh(1, "cat /proc/sys/net/ipv4/tcp_mtu_probing") == "2\n":
-                    break
-                time.sleep(0.05)
-            else:
-                self.fail("the apply did not begin")
+            speed.wait_until(lambda: self.lab.sh(1, "cat /proc/sys/net/ipv4/tcp_mtu_probing") == "2\n", 20,
+                             "an apply that has begun")
             how(run)
         finally:
             if run.poll() is None:
@@ -83,11 +78,7 @@ class Guard(LabTest):
 
     def wait_for_free_lock(self):
         """A killed controller's lock is held until the step that was under way has ended."""
-        for _ in range(300):
-            if self.lab.sh(1, "flock -n /var/lib/spark-reconcile/lock echo free; true"):
-                return
-            time.sleep(0.1)
-        self.fail("the lock is still held")
+        speed.wait_until(lambda: self.lab.sh(1, "flock -n /var/lib/spark-reconcile/lock echo free; true"), 40, "a free lock", 0.1)
 
     @staticmethod
     def kill(run):
@@ -97,12 +88,9 @@ class Guard(LabTest):
         before = self.states()
         self.start_and_stop_half_way(self.kill)
         self.assertNotEqual(self.lab.sh(1, GUARDS), "")
-        # The unit's start takes 20 s, then the guard's 90 s without progress.
-        for _ in range(150):
-            if self.states() == before:
-                break
-            time.sleep(1)
-        self.assertEqual(self.states(), before)
+        # The unit's start takes 20 s or more, then the guard's 90 s without progress.
+        if not speed.eventually(lambda: self.states() == before, 200, 1):
+            self.assertEqual(self.states(), before, speed.gave_up(200))
         self.spark("plan", cluster("pair.yaml"), "--detailed-exitcode", expect=0)
 
     def test_4_a_node_that_restarts_half_way_comes_up_as_before(self):
@@ -137,7 +125,7 @@ class Guard(LabTest):
 
         def interrupt(run):
             os.killpg(run.pid, signal.SIGINT)
-            self.assertEqual(run.wait(timeout=120), 130)
+            self.assertEqual(speed.wait(run, 120), 130)
 
         self.start_and_stop_half_way(interrupt)
         self.assertEqual(self.states(), before)

@@ -5,13 +5,13 @@ import pathlib
 import subprocess
 import sys
 
-from spark_lab import LAB
+from spark_lab import LAB, speed
 
 STATE = os.environ.get("SPARK_LAB_STATE", "/run/spark-reconcile-lab")
 
 
 def lines(*command):
-    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines()
+    return speed.run(command, 60, check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines()
 
 
 def machines():
@@ -34,7 +34,7 @@ def main():
     if os.geteuid() != 0:
         print("skipped: the lab needs root")
         sys.exit(77)
-    subprocess.run([LAB, "gc"], check=True)
+    speed.run([LAB, "gc"], 120, check=True)
     runs = lines(LAB, "list")
     # Another's run that is alive stays.
     alive = {line.split()[0] for line in runs}

@@ -1,13 +1,13 @@
 """Locks and the drill: who holds a node, a dead holder's lock, a revert that is proved on demand."""
 
+import math
 import os
 import re
 import signal
 import subprocess
-import time
 import unittest
 
-from spark_lab import LAB, PROGRAM, LabTest, cluster
+from spark_lab import LAB, PROGRAM, LabTest, cluster, speed
 
 PAIR = cluster("pair.yaml")
 # Holds each step up while the file is there, so that a controller can be met at work.
@@ -30,7 +30,7 @@ class Locks(LabTest):
                          r"\(limit 6 s\); as before, byte for byte: /var/lib", done.stdout)
         self.assertIsNotNone(took, done.stdout)
         self.assertGreaterEqual(float(took.group(1)), 6)
-        self.assertLess(float(took.group(1)), 30)
+        speed.assert_within(float(took.group(1)), 30)
         self.assertEqual(self.lab.sh(1, look), before)
         self.assertEqual(self.lab.sh(1, "ls /var/lib/spark-reconcile/drill 2>/dev/null; true"), "")
         self.assertEqual(self.spark("lock", "list", PAIR, expect=0).stdout,
@@ -47,14 +47,12 @@ class Locks(LabTest):
         for node in (1, 2):
             self.lab.sh(node, SLOW_SYNC)
             self.lab.sh(node, "rm /etc/netplan/60-spark-reconcile.yaml")
-        run = subprocess.Popen([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", PAIR, "--yes",
-                                "--brief", "--revert-after", "5"], stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        run = speed.start([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", PAIR, "--yes",
+                           "--brief", "--revert-after", str(math.ceil(speed.scaled(5)))], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
-            for _ in range(100):
-                if all(self.lab.sh(node, "ls /var/tmp | grep -cx held || true").strip() == "1" for node in (1, 2)):
-                    break
-                time.sleep(0.1)
+            speed.wait_until(lambda: all(self.lab.sh(node, "ls /var/tmp | grep -cx held || true").strip() == "1"
+                                         for node in (1, 2)), 20, "both nodes held up in a step", 0.1)
             listed = self.spark("lock", "list", PAIR, expect=0).stdout
             self.assertRegex(listed, r"spark-1  held by \S+@\S+ pid \d+ since 20\S+Z "
                                      r"\(at work, or may keep silent for \d+ s more\)")

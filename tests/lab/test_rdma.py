@@ -2,24 +2,25 @@
 
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
 import unittest
 
 from relay import Relay
-from spark_lab import LAB, LabTest, PROGRAM, cluster, machines_or_skip
+from spark_lab import LAB, LabTest, PROGRAM, cluster, machines_or_skip, speed
 
 FULL = "--full" in sys.argv
 PAIR = cluster("vm-pair.yaml")
 RAILS = (("rocep1s0f1", "enp1s0f1np1", 177), ("roceP2p1s0f1", "enP2p1s0f1np1", 178))
 # Soft-RoCE on shared cores: little in flight, and patience before a packet counts as lost.
-PACE = ["--size 65536 --qps 2 --depth 8 --ack-timeout 17 --warm-up 200 --ms 1500 --deadline 60000"]
+PACE = "--size 65536 --qps 2 --depth 8 --ack-timeout 17 --warm-up 200 --ms 1500"
+DEADLINE_S = 60
 
 
 def words(node, *rails, send=False, more=()):
-    return [f"--rail {hca}=192.168.{net}.{node}" for hca, _, net in rails] + PACE + ["--send"] * send + list(more)
+    return [f"--rail {hca}=192.168.{net}.{node}" for hca, _, net in rails] + [
+        PACE, f"--deadline {round(1000 * speed.scaled(DEADLINE_S))}"] + ["--send"] * send + list(more)
 
 
 # The core set is a few minutes on two cores without a KVM.
@@ -34,8 +35,8 @@ class Rdma(LabTest):
     def push(self, node):
         with open(os.path.join(os.path.dirname(PROGRAM), "spark-verify"), "rb") as program:
             data = program.read()
-        subprocess.run([LAB, "ssh", "--run", self.lab.run, str(node),
-                        "cat >/tmp/sv && sudo install -m 755 /tmp/sv /var/lib/spark-verify"], input=data, check=True)
+        speed.run([LAB, "ssh", "--run", self.lab.run, str(node),
+                   "cat >/tmp/sv && sudo install -m 755 /tmp/sv /var/lib/spark-verify"], 120, input=data, check=True)
 
     def facts(self, node):
         return {device["hca"]: device for device in
@@ -58,7 +59,7 @@ class Rdma(LabTest):
         self.assertEqual(self.lab.sh(1, "ls /var/lib/spark-reconcile/bin 2>/dev/null || true"), "")
 
     def test_2_limits_are_there_after_a_reboot(self):
-        self.lab.lab("restart", "1", timeout=400)
+        self.lab.lab("restart", "1", limit_s=400)
         self.assertEqual(self.lab.sh(1, "cat /proc/sys/net/core/rmem_max /proc/sys/net/core/wmem_max").split(),
                          ["268435456", "268435456"])
         self.assertEqual(self.lab.lab("ssh", "1", "ulimit -l").stdout.strip(), "unlimited")
@@ -164,7 +165,7 @@ class Rdma(LabTest):
         error = relay.find(1, "error")[0]
         self.assertEqual((error["code"], error["hca"]), ("transfer", RAILS[1][0]))
         self.assertIn("transport retry counter exceeded", error["text"])
-        self.assertLess(relay.seconds, 60)
+        speed.assert_within(relay.seconds, DEADLINE_S)
 
     def mend(self, netdev):
         self.lab.sh(2, f"ip link set {netdev} up; networkctl reconfigure {netdev}; "
@@ -178,7 +179,7 @@ class Rdma(LabTest):
     def test_6_verify_names_a_rail_that_breaks_while_it_is_measured(self):
         hca, netdev, _ = RAILS[1]
         # As soon as the write test's connections stand, and before its second of sending is over.
-        script = (f"timeout 110 sh -c 'until rdma resource show qp link {hca} | grep -q \"type RC state RTS\"; do :; done' && "
+        script = (f"timeout {round(speed.scaled(110))} sh -c 'until rdma resource show qp link {hca} | grep -q \"type RC state RTS\"; do :; done' && "
                   f"ip link set {netdev} down")
         breaker = threading.Thread(target=self.lab.sh, args=(2, script))
         breaker.start()
@@ -188,7 +189,7 @@ class Rdma(LabTest):
         finally:
             breaker.join()
             self.mend(netdev)
-        self.assertLess(time.monotonic() - began, 120)
+        speed.assert_within(time.monotonic() - began, 120)
         self.assertIn(("no-acknowledgement", ("spark-1",), ("rail1",)), findings)
         outcomes = {(check["what"], check["from"], check["outcome"]) for check in report["checks"]
                     if check["rung"] == "rdma" and check["rail"] == "rail0" and check["what"] == "write-alone"}

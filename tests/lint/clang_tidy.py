@@ -17,6 +17,9 @@ import tempfile
 
 import tree
 
+sys.path.append(str(tree.ROOT / "tests" / "support"))
+import children  # noqa: E402
+
 MAJOR = "14"  # other versions judge otherwise
 
 
@@ -43,7 +46,8 @@ def sources(entry):
 def digest(entry):
     words = shlex.split(entry["command"])
     words[words.index("-o"):words.index("-o") + 2] = ["-E", "-C", "-P"]
-    text = subprocess.run(words, cwd=entry["directory"], capture_output=True, check=True).stdout
+    text = subprocess.run(words, cwd=entry["directory"], capture_output=True, check=True,
+                          preexec_fn=children.die_with_parent).stdout
     return hashlib.sha256((tree.ROOT / ".clang-tidy").read_bytes() + text).hexdigest()
 
 
@@ -53,7 +57,7 @@ def judge(program, build, entry, clean):
     if (clean / key).exists():
         return ""
     run = subprocess.run([program, "--quiet", "-p", str(build), entry["file"]],
-                         capture_output=True, text=True, check=False)
+                         capture_output=True, text=True, check=False, preexec_fn=children.die_with_parent)
     if run.returncode == 0:
         (clean / key).touch()
         return ""
@@ -90,6 +94,7 @@ def self_test():
 
 
 def main():
+    children.die_with_runner()
     if sys.argv[1:] == ["--self-test"]:
         self_test()
         return

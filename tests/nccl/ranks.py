@@ -6,10 +6,18 @@ import os
 import queue
 import signal
 import subprocess
+import sys
 import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# tests/gpu/prepare puts these two beside this file.
+sys.path.append(os.path.join(HERE, "..", "support"))
+
+import children  # noqa: E402
+import speed  # noqa: E402
+
+children.die_with_runner()
 BUILD = os.environ.get("SPARK_BINARY_DIR", os.path.join(HERE, "..", "..", "build"))
 # tests/gpu/prepare puts the program beside this file.
 BESIDE = os.path.join(HERE, "spark-verify")
@@ -26,8 +34,8 @@ class Rank:
         self.rank = rank
         self.events = []
         self.heard = heard
-        self.process = subprocess.Popen([PROGRAM, "nccl", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env=env, text=True, bufsize=1)
+        self.process = speed.start([PROGRAM, "nccl", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=env, text=True, bufsize=1)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -63,9 +71,9 @@ class Rank:
     def signal(self, number):
         os.kill(self.process.pid, number)
 
-    def status(self, timeout=20):
-        status = self.process.wait(timeout=timeout)
-        self.reader.join(timeout=5)
+    def status(self, limit_s=20):
+        status = speed.wait(self.process, limit_s)
+        self.reader.join(timeout=speed.scaled(5))
         return status
 
 
@@ -104,7 +112,7 @@ class Ranks:
             if rank.process.poll() is None:
                 rank.process.kill()
             rank.process.wait()
-            rank.reader.join(timeout=5)
+            rank.reader.join(timeout=speed.scaled(5))
             for stream in (rank.process.stdin, rank.process.stdout, rank.process.stderr):
                 try:
                     stream.close()
@@ -118,15 +126,23 @@ class Ranks:
         for rank in self.ranks.values():
             rank.tell(order)
 
-    def await_all(self, name, timeout=30):
-        """True once every rank has said it; False as soon as one fails, is gone, or time is over."""
-        end = time.monotonic() + timeout
+    def await_all(self, name, limit_s=30):
+        """True once every rank has said it; False as soon as one fails or is gone."""
+        heard = self.hear_all(name, speed.scaled(limit_s))
+        if heard is None:
+            raise speed.GaveUp(f"wanted '{name}' from every rank; {speed.gave_up(limit_s)}, found "
+                               f"{ {rank: one.told()[-1:] for rank, one in self.ranks.items()} }")
+        return heard
+
+    def hear_all(self, name, seconds):
+        """As await_all, but no limit: None when the seconds are over."""
+        end = time.monotonic() + seconds
         missing = {rank for rank in self.ranks if rank not in self.backlog.get(name, set())}
         while missing:
             try:
                 rank, event = self.heard.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
-                return False
+                return None
             kind = event["event"]
             self.backlog.setdefault(kind, set()).add(rank)
             if kind == name:
@@ -142,11 +158,11 @@ class Ranks:
 
     def until_init(self, change_id=None):
         """To the id in everybody's hands."""
-        if not self.await_all("hello", timeout=120):
+        if not self.await_all("hello", 120):
             return False
-        end = time.monotonic() + 30
+        end = time.monotonic() + speed.scaled(30)
         while 0 in self.ranks and not self[0].of("unique-id") and not self.failed and time.monotonic() < end:
-            self.await_all("unique-id", timeout=0.05)
+            self.hear_all("unique-id", 0.05)
         if self.failed or not self[0].of("unique-id"):
             return False
         unique_id = self[0].one("unique-id")["id"]
@@ -154,15 +170,15 @@ class Ranks:
         return True
 
     def until_go(self, change_id=None):
-        if not self.until_init(change_id) or not self.await_all("init-done", timeout=120):
+        if not self.until_init(change_id) or not self.await_all("init-done", 120):
             return False
         self.tell_all({"command": "go"})
         return True
 
-    def run(self, timeout=60):
+    def run(self, limit_s=60):
         """The whole run. True: every rank said end. Otherwise all are told to abort, and `failed` begins with the
         first that failed."""
-        good = self.until_go() and self.await_all("end", timeout)
+        good = self.until_go() and self.await_all("end", limit_s)
         if not good:
             self.abort()
         return good
@@ -171,7 +187,7 @@ class Ranks:
         self.tell_all({"command": "abort"})
         for rank in self.ranks.values():
             try:
-                rank.status(timeout=6)
-            except subprocess.TimeoutExpired:
+                rank.status(limit_s=6)
+            except speed.GaveUp:
                 rank.signal(signal.SIGKILL)  # a stopped one hears nothing
         return self

@@ -6,14 +6,14 @@ import subprocess
 import time
 import unittest
 
-from ranks import FAKES, Ranks
-from test_faults import LONG, PROGRESS, SLACK_S, SMALL
+from ranks import FAKES, Ranks, speed
+from test_faults import LONG, PROGRESS, SLACK_S, SMALL, milliseconds
 
 
 class HungLibraries(unittest.TestCase):
     def hung(self, fault, call, phase, words=()):
         """A call that never returns ends with the process, and is named."""
-        patient = {1: ["--size-deadline", "30000", "--connect", "30000"]}
+        patient = {1: ["--size-deadline", milliseconds(30), "--connect", milliseconds(30)]}
         with Ranks(2, [*SMALL, *words], env={"FAKE_NCCL_FAULT": fault}, rank_words=patient) as ranks:
             self.assertFalse(ranks.until_go() and ranks.await_all("end"))
             rank, failed = ranks.failed[0]
@@ -27,12 +27,12 @@ class HungLibraries(unittest.TestCase):
         self.hung("hang-id@0", "ncclGetUniqueId", "start")
 
     def test_ACollectiveThatNeverReturns(self):
-        self.hung("hang-call:2@0", "ncclAllReduce", "all_reduce 8 float out of place", ["--size-deadline", "300"])
+        self.hung("hang-call:2@0", "ncclAllReduce", "all_reduce 8 float out of place", ["--size-deadline", milliseconds(0.3)])
 
     def test_ACallThatNeverReturnsIsNamedWhenAbortIsOrdered(self):
         """Its peer's deadline may come first, and abort cannot come to a rank that is in a call."""
         with Ranks(2, SMALL, env={"FAKE_NCCL_FAULT": "hang-call:2@0"},
-                   rank_words={0: ["--size-deadline", "30000"]}) as ranks:
+                   rank_words={0: ["--size-deadline", milliseconds(30)]}) as ranks:
             self.assertFalse(ranks.until_go() and ranks.await_all("end"))
             self.assertEqual(ranks.failed[0][0], 1)
             since = time.monotonic()
@@ -40,7 +40,7 @@ class HungLibraries(unittest.TestCase):
             self.assertEqual(ranks[0].status(), 1)
             failed = ranks[0].one("failed")
             self.assertEqual((failed["code"], failed["call"]), ("hung", "ncclAllReduce"))
-            self.assertLess(failed["at"] - since, SLACK_S)
+            speed.assert_within(failed["at"] - since, SLACK_S)
 
     def test_TheDriverThatNeverReturns(self):
         with Ranks(2, SMALL, absent=(0,), env={"FAKE_CUDA_FAULT": "hang-init"}) as ranks:
@@ -50,11 +50,10 @@ class HungLibraries(unittest.TestCase):
     def test_AnAbortThatNeverReturnsEndsAllTheSame(self):
         with Ranks(2, SMALL, env={"FAKE_NCCL_FAULT": "hang-abort@0"}, absent=(1,)) as ranks:
             self.assertTrue(ranks.until_init())
-            end = time.monotonic() + 10
-            while not any("Init START" in line for line in ranks[0].log()) and time.monotonic() < end:
-                time.sleep(0.01)  # before that there is nothing to abort
+            # Before that there is nothing to abort.
+            speed.wait_until(lambda: any("Init START" in line for line in ranks[0].log()), 10, "Init START in the log", 0.01)
             ranks[0].tell({"command": "abort"})
-            self.assertEqual(ranks[0].status(timeout=8), 1)
+            self.assertEqual(ranks[0].status(limit_s=8), 1)
             self.assertEqual(ranks[0].of("aborted"), [])
 
     def test_WorkThatNeverEndsIsTheDeadlines(self):
@@ -83,7 +82,7 @@ class Ends(unittest.TestCase):
 
     def test_TheEndOfInputEndsEveryPhase(self):
         waits_for_id = Ranks(2, SMALL, absent=(0,))
-        in_init = Ranks(2, [*SMALL, "--init", "60000"], absent=(1,))
+        in_init = Ranks(2, [*SMALL, "--init", milliseconds(60)], absent=(1,))
         running = Ranks(2, LONG)
         with waits_for_id, in_init, running:
             self.assertTrue(waits_for_id.await_all("hello"))
@@ -94,7 +93,7 @@ class Ends(unittest.TestCase):
                 rank.process.stdin.close()
                 since = time.monotonic()
                 self.assertEqual(rank.status(), 1)
-                self.assertLess(time.monotonic() - since, 1 + SLACK_S)
+                speed.assert_within(time.monotonic() - since, 1 + SLACK_S)
                 self.assertEqual([event for event in rank.told() if event["event"] in ("failed", "aborted")], [])
 
     def test_AnAbortIsAnswered(self):
@@ -103,11 +102,11 @@ class Ends(unittest.TestCase):
             ranks.abort()
             for rank in (0, 1):
                 aborted = ranks[rank].one("aborted")
-                self.assertLess(aborted["seconds"], 1)
+                speed.assert_within(aborted["seconds"], 1)
                 self.assertEqual(ranks[rank].told()[-1], aborted)
 
     def test_TheWholeRunHasADeadline(self):
-        with Ranks(2, [*SMALL, "--deadline", "1000"], absent=(0,)) as ranks:
+        with Ranks(2, [*SMALL, "--deadline", milliseconds(1)], absent=(0,)) as ranks:
             self.assertEqual(ranks[1].status(), 1)
             failed = ranks[1].one("failed")
             self.assertEqual((failed["code"], failed["phase"], failed["text"]),
@@ -115,11 +114,9 @@ class Ends(unittest.TestCase):
 
     def test_ALogWithoutEndIsCut(self):
         cut = "(more lines follow and are left out)"
-        with Ranks(2, [*SMALL, "--init", "60000"], absent=(1,), env={"FAKE_NCCL_FAULT": "babble"}) as ranks:
+        with Ranks(2, [*SMALL, "--init", milliseconds(60)], absent=(1,), env={"FAKE_NCCL_FAULT": "babble"}) as ranks:
             self.assertTrue(ranks.until_init())
-            end = time.monotonic() + 30
-            while cut not in ranks[0].log()[-1:] and time.monotonic() < end:
-                time.sleep(0.05)
+            speed.wait_until(lambda: cut in ranks[0].log()[-1:], 30, f"a log that ends with {cut}")
             ranks.abort()
             self.assertEqual(ranks[0].log()[-1], cut)
             self.assertEqual(len(ranks[0].log()), 5001)
@@ -133,11 +130,11 @@ class Ends(unittest.TestCase):
             words, env = template[0].process.args, {"FAKE_NCCL_FAULT": "babble"}
             template.abort()
         try:
-            process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       env={**os.environ, "LD_LIBRARY_PATH": FAKES, "NCCL_SOCKET_IFNAME": "=lo", **env})
+            process = speed.start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  env={**os.environ, "LD_LIBRARY_PATH": FAKES, "NCCL_SOCKET_IFNAME": "=lo", **env})
             process.stdin.write(b'{"command":"id","id":"' + b"0" * 256 + b'"}\n')
             process.stdin.flush()
-            self.assertEqual(process.wait(timeout=15), 1)
+            self.assertEqual(speed.wait(process, 15), 1)
         finally:
             process.kill()
             process.stdin.close()

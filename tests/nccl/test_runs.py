@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from ranks import FAKES, PROGRAM, Ranks
+from ranks import FAKES, PROGRAM, Ranks, speed
 
 ALL = "all_reduce,all_gather,reduce_scatter,alltoall,sendrecv"
 SMALL = ["--sizes", "8", "--iterations", "2", "--warm-up", "1", "--placement", "out"]
@@ -143,8 +143,8 @@ class Refusals(unittest.TestCase):
     def test_RanksOfTheSameRunDoNotMakeTheGpuBusy(self):
         """Ours have the same --run among their words, whoever lists them."""
         path = {"LD_LIBRARY_PATH": FAKES + ":" + os.path.join(FAKES, "nvml")}
-        sibling = subprocess.Popen(["sh", "-c", "read -r word", "sh", "--run", f"test-{os.getpid()}"],
-                                   stdin=subprocess.PIPE)
+        sibling = speed.start(["sh", "-c", "read -r word", "sh", "--run", f"test-{os.getpid()}"],
+                              stdin=subprocess.PIPE)
         try:
             with Ranks(2, SMALL, env={**path, "FAKE_NVML_PROCESSES": f"{sibling.pid}:0"}) as ranks:
                 self.assertTrue(ranks.run(), ranks.failed)
@@ -210,7 +210,7 @@ class Refusals(unittest.TestCase):
                              "wanted an order, found '" + json.dumps({"command": "dance"}) + "'")
 
     def test_WrongFlagsAreAUsageError(self):
-        found = subprocess.run([PROGRAM, "nccl", "--rank", "9"], capture_output=True, text=True, check=False)
+        found = speed.run([PROGRAM, "nccl", "--rank", "9"], 60, capture_output=True, text=True, check=False)
         self.assertEqual(found.returncode, 2)
         self.assertEqual(found.stdout, "")
         self.assertTrue(found.stderr.startswith("spark-verify: wanted --run TEXT, found none\n"), found.stderr)

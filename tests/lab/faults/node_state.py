@@ -7,6 +7,8 @@ import os
 import stat
 import subprocess
 
+from spark_lab import speed
+
 # Whole trees: what an apply might touch is not asked from it. Below /run, what its own parts make of /etc.
 TREES = ("/etc", "/home/nvidia/.ssh", "/root/.ssh", "/run/netplan", "/run/sysctl.d", "/run/modprobe.d", "/run/systemd/network",
          "/run/systemd/system", "/run/systemd/system.conf.d", "/run/udev/rules.d", "/run/NetworkManager", "/usr/local/bin")
@@ -125,7 +127,7 @@ def read(run, node):
     # As `lab sh` enters a node, which does more than reading needs.
     enter = ["nsenter", "-t", at.split("/")[2], "-m", "-u", "-i", "-n", "-p", "-C", "--", "env", "-i", "LC_ALL=C.UTF-8",
              "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-c", LIVE]
-    live = subprocess.run(enter, check=True, stdout=subprocess.PIPE, text=True, timeout=60)
+    live = speed.run(enter, 60, check=True, stdout=subprocess.PIPE, text=True)
     for line in live.stdout.splitlines():
         name, _, value = line.partition("\t")
         state[name] = value

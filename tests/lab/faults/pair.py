@@ -13,8 +13,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+from spark_lab import LAB, PROGRAM, Lab, speed  # noqa: E402
+
 import node_state  # noqa: E402
-from spark_lab import LAB, PROGRAM, Lab  # noqa: E402
 
 NODES = (1, 2)
 # Where a node's own wrapper of a command stands; before the system's in the PATH of every script of ours.
@@ -36,37 +37,27 @@ class NotRun(Exception):
     """This row or step cannot be run here; says why. It never counts as held."""
 
 
-def wait_for(condition, seconds, pause=0.05):
-    end = time.monotonic() + seconds
-    while True:
-        if condition():
-            return True
-        if time.monotonic() > end:
-            return False
-        time.sleep(pause)
-
-
 class Controller:
     """The program under test, at work."""
 
     def __init__(self, run, arguments, folder):
         self.paths = [os.path.join(folder, name) for name in ("stdout", "stderr")]
         with open(self.paths[0], "w", encoding="utf-8") as out, open(self.paths[1], "w", encoding="utf-8") as err:
-            self.process = subprocess.Popen([LAB, "exec", "--run", run, "--", PROGRAM, *arguments], stdin=subprocess.DEVNULL,
-                                            stdout=out, stderr=err, start_new_session=True)
+            self.process = speed.start([LAB, "exec", "--run", run, "--", PROGRAM, *arguments], stdin=subprocess.DEVNULL,
+                                       stdout=out, stderr=err, start_new_session=True)
         self.killed = False
 
     def signal(self, number):
         self.killed |= number == signal.SIGKILL
         os.killpg(self.process.pid, number)
 
-    def exit(self, seconds):
+    def exit(self, limit_s):
         """Its exit code; None when it was killed by us."""
         try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
+            speed.wait(self.process, limit_s)
+        except speed.GaveUp:
             self.end()
-            raise Broken(f"the program did not end within {seconds} s\n{self.said()}") from None
+            raise Broken(f"the program did not end; {speed.gave_up(limit_s)}\n{self.said()}") from None
         return None if self.killed else self.process.returncode
 
     def end(self):
@@ -136,7 +127,7 @@ class Pair:
 
     def converge(self, there, tries=1):
         """A plain apply, nothing in its way. A dead session's lock goes when its last packets have come through."""
-        end = time.monotonic() + LOCK_S
+        end = time.monotonic() + speed.scaled(LOCK_S)
         while True:
             done = self.lab.spark("apply", self.manifests[there], "--yes", "--brief", "--no-verify")
             if done.returncode == 0:

@@ -9,7 +9,7 @@ import time
 import node_state
 import verbs
 from rows import other
-from pair import NODES, Broken, Controller, wait_for
+from pair import NODES, Broken, Controller, speed
 
 # Seconds; the program's own waits for a node that does not answer are longer than any deadline of ours.
 EXIT_S = 280
@@ -130,12 +130,13 @@ class Trial:
         """Until no node has a guard, and some moments for what was sent to a node before its controller died."""
         if self.exit_code is None:
             time.sleep(0.5)
-        limit = self.deadline_s + self.row.within
-        if not wait_for(lambda: not self.pair.guarded(), max(0, self.began + limit - time.monotonic()), 0.2):
+        limit = self.deadline_s + speed.scaled(self.row.within)
+        left = max(0, self.began + limit - time.monotonic())
+        if not speed.eventually(lambda: not self.pair.guarded(), left / speed.factor(), 0.2):
             if "mixed" in self.row.outcomes and self.exit_code == 5:
                 return
-            raise Broken(f"not decided {limit} s after the fault: a guard is still there on {self.world.guarded()}"
-                         f" (exit {self.exit_code})")
+            raise Broken(f"not decided {self.deadline_s} s after the fault and {speed.limit(self.row.within)}: a guard is still "
+                         f"there on {self.pair.guarded()} (exit {self.exit_code})")
         # Where the row itself waits, the time is the row's.
         if self.late is None and self.exit_code is None and list(self.row.after) in ([], ["decided"]):
             self.late = max(0, time.monotonic() - self.began - self.deadline_s)
@@ -173,7 +174,7 @@ class Trial:
 
     def expect(self, when, allowed, found, settle_s=0):
         """The name of the state in which ALL nodes are."""
-        end = time.monotonic() + settle_s
+        end = time.monotonic() + speed.scaled(settle_s)
         while True:
             for name, state in allowed:
                 if found == state:

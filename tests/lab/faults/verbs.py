@@ -5,7 +5,7 @@ import signal
 import time
 
 import node_state
-from pair import Broken, NotRun, wait_for
+from pair import Broken, NotRun, speed
 
 # Seconds; a call that is met in a clean run comes within this time in any other, on a busy machine too.
 REACH_S = 40
@@ -30,8 +30,8 @@ def sh(trial, rest):
 def lab(trial, rest):
     """lab WORDS: `mend` and `start` are over when every node answers again."""
     trial.pair.lab.lab(*rest.split())
-    if rest.split()[0] in ("mend", "start") and not wait_for(trial.pair.reachable, REACH_S, 0.2):
-        raise Broken("a node does not answer on the management network")
+    if rest.split()[0] in ("mend", "start") and not speed.eventually(trial.pair.reachable, REACH_S, 0.2):
+        raise Broken(f"a node does not answer on the management network; {speed.gave_up(REACH_S)}")
 
 
 def outside(trial, rest):
@@ -45,7 +45,8 @@ def restart(trial, rest):
 
 
 def wait(_trial, rest):
-    time.sleep(float(rest))
+    """wait SECONDS: as much longer on a slow machine as the nodes' deadline is."""
+    time.sleep(speed.scaled(float(rest)))
 
 
 def wrap(trial, rest):
@@ -75,8 +76,8 @@ def reach(trial, rest):
     """reach NODE COMMAND: waits until that call is made."""
     node, name = rest.split()
     reached = trial.pair.asked(int(node), name, "reached")
-    if not wait_for(lambda: os.path.exists(reached), REACH_S, 0.02):
-        raise NotRun(f"spark-{node} never came to the call of {name} that was waited for")
+    if not speed.eventually(lambda: os.path.exists(reached), REACH_S, 0.02):
+        raise NotRun(f"spark-{node} never came to the call of {name} that was waited for; {speed.gave_up(REACH_S)}")
 
 
 def release(trial, _rest):

@@ -102,7 +102,9 @@ node_supervise() {
 
 # 300 s, far above a boot on a busy 2-core machine without KVM.
 node_wait() {
-  local id=$1 deadline=$((SECONDS + 300)) state
+  local id=$1 limit state
+  limit=$(scaled 300)
+  local deadline=$((SECONDS + limit))
   while ((SECONDS < deadline)); do
     state=$( (node_enter "$id" systemctl is-system-running --wait) 2>/dev/null) || :
     if [[ $state == running || $state == degraded ]]; then
@@ -113,11 +115,12 @@ node_wait() {
     sleep 0.3
   done
   tail -n 20 "$run_dir/nodes/$id/console.log" >&2
-  die "wanted spark-$id of run $run booted and its sshd answering within 300 s, found: ${state:-no answer}"
+  die "wanted spark-$id of run $run booted and its sshd answering within $limit s$(slowness), found: ${state:-no answer}"
 }
 
 node_stop() {
-  local id=$1 how=${2:-} cgroup deadline=$((SECONDS + 60))
+  local id=$1 how=${2:-} cgroup deadline
+  deadline=$((SECONDS + $(scaled 60)))
   cgroup=$(node_cgroup "$id")
   if [[ $how != hard ]]; then
     (node_enter "$id" systemctl poweroff) >/dev/null 2>&1 || :
