@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/planning/plan_compare.h"
@@ -122,11 +123,12 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
     if (!reply) return;
     for (const std::string& line : SplitLines(reply->out)) {
       const std::vector<std::string> words = Split(line, ' ');
-      if (words.size() < 2) continue;
-      const int rail = std::atoi(words[1].c_str());
+      const auto rail = words.size() < 2 ? std::nullopt : ParseNumber<int>(words[1]);
+      if (!rail) continue;
       if (words.size() == 2) {
-        dark.insert({node.name, rail});
-      } else if (const auto found = pairs.find({node.name, words[0], rail}); found != pairs.end()) {
+        dark.insert({node.name, *rail});
+      } else if (const auto found = pairs.find({node.name, words[0], *rail});
+                 found != pairs.end()) {
         found->second = ParsePairState(words[2]);
       }
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reconciler/base/digest.h"
+#include "reconciler/base/number.h"
 
 namespace reconciler {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // node's place among those applied.
 std::string ComputeBeaconAddress(const std::string& digest, int rail, std::size_t place) {
   const auto group = [&](std::size_t at) {  // as the kernel prints it, without leading zeros
-    return std::stoul(digest.substr(at, 4), nullptr, 16);
+    return ParseNumber<unsigned>(digest.substr(at, 4), 16).value_or(0);
   };
   return fmt::format("fd{}:{:x}:{:x}:{:x}::{:x}", digest.substr(0, 2), group(2), group(6), rail + 1,
                      place + 1);
