@@ -7,6 +7,7 @@
 
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/find.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/planning/plan_compare.h"
 
@@ -63,9 +64,8 @@ Questions ListQuestions(const Fabric& fabric, const std::vector<const NodeSpec*>
   };
   Questions questions;
   for (const Segment& segment : fabric.segments) {
-    const auto own = std::find_if(segment.ports.begin(), segment.ports.end(),
-                                  [&](const RailPort& port) { return port.node == from; });
-    if (own == segment.ports.end()) continue;
+    const RailPort* own = FindPort(segment, from);
+    if (own == nullptr) continue;
     questions.script += fmt::format("port {} {}\n", segment.rail, QuoteForShell(own->netdev));
     for (const RailPort& port : segment.ports) {
       if (place(port.node) == nodes.end() || place(port.node) <= place(from)) continue;

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <iterator>
 
 #include "reconciler/base/digest.h"
 #include "reconciler/base/number.h"
+#include "reconciler/model/find.h"
 
 namespace reconciler {
 namespace {
@@ -31,9 +32,8 @@ Peers ListPeers(const Fabric& fabric, const NodeName& node, const std::set<NodeN
   Peers peers;
   std::set<NodeName> met = {node};
   for (const Segment& segment : fabric.segments) {
-    const auto own = std::find_if(segment.ports.begin(), segment.ports.end(),
-                                  [&](const RailPort& port) { return port.node == node; });
-    if (own == segment.ports.end()) continue;
+    const RailPort* own = FindPort(segment, node);
+    if (own == nullptr) continue;
     std::string lines;
     for (const RailPort& port : segment.ports) {
       if (port.node == node || !applied.contains(port.node)) continue;
