@@ -26,7 +26,7 @@ LAYERS = {
     "reconciler/planning/": PURE,
     "reconciler/transport/": MODEL,
     "reconciler/node/": NODE,
-    "reconciler/gather/": NODE + ["reconciler/plugin.h", "reconciler/planning/"],
+    "reconciler/gather/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/spark_verify/protocol/"],
     "reconciler/cabling/observe/": NODE + ["reconciler/cabling/"],
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
     "reconciler/apply/": NODE + ["reconciler/planning/", "reconciler/gather/"],
