@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "reconciler/base/mark.h"
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::memlock {
@@ -90,11 +90,10 @@ std::string FormatWanted(const Wanted& wanted) {
 
 std::optional<std::string> NormalizeBytes(std::string_view text) {
   if (text == "infinity" || text == "unlimited") return "unlimited";
-  std::uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (bytes == std::numeric_limits<std::uint64_t>::max()) return "unlimited";
-  return fmt::format("{}", bytes);
+  const auto bytes = ParseNumber<std::uint64_t>(text);
+  if (!bytes) return std::nullopt;
+  if (*bytes == std::numeric_limits<std::uint64_t>::max()) return "unlimited";
+  return fmt::format("{}", *bytes);
 }
 
 // A canonical limit, or "soft A, hard B" of them, with units.
@@ -102,12 +101,11 @@ std::string AddUnits(std::string_view canonical) {
   std::vector<std::string> words = Split(canonical, ' ');
   for (std::string& word : words) {
     const std::size_t digits = std::min(word.find(','), word.size());
-    std::uint64_t bytes = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + digits, bytes);
-    if (error != std::errc() || end != word.data() + digits) continue;
-    word =
-        (bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} bytes", bytes)) +
-        word.substr(digits);
+    const auto bytes = ParseNumber<std::uint64_t>(std::string_view(word).substr(0, digits));
+    if (!bytes) continue;
+    word = (*bytes % 1024 == 0 ? fmt::format("{} KiB", *bytes / 1024)
+                               : fmt::format("{} bytes", *bytes)) +
+           word.substr(digits);
   }
   return Join(words, " ");
 }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::nccl {
@@ -40,9 +40,11 @@ bool IsOlder(const std::string& a, const std::string& b) {
   if (a == b || a.empty() || b.empty()) return false;
   const std::vector<std::string> left = Split(a, '.');
   const std::vector<std::string> right = Split(b, '.');
-  return std::lexicographical_compare(
-      left.begin(), left.end(), right.begin(), right.end(),
-      [](const auto& x, const auto& y) { return std::atoi(x.c_str()) < std::atoi(y.c_str()); });
+  const auto is_less = [](const std::string& x, const std::string& y) {
+    return ParseNumber<int>(x) < ParseNumber<int>(y);
+  };
+  return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end(),
+                                      is_less);
 }
 
 RunProbe MakeLibraryProbe(const Section& section) {

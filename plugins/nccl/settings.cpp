@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <charconv>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::nccl {
@@ -90,12 +90,10 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts) {
     if (nul == std::string::npos) continue;
     const std::string path = MakePrintable(record.substr(0, nul));
     if (path == kShellFile || path.find(':') != std::string::npos) continue;
-    int number = 0;
-    const char* end = record.data() + record.size();
-    const auto parsed = std::from_chars(record.data() + nul + 1, end, number);
-    if (parsed.ec != std::errc() || parsed.ptr == end || *parsed.ptr != ':') continue;
-    const std::string_view text(parsed.ptr + 1, static_cast<std::size_t>(end - parsed.ptr - 1));
-    for (const Setting& one : ParseLine(path, number, text)) {
+    std::string_view rest = std::string_view(record).substr(nul + 1);
+    const auto number = ConsumeNumber<int>(rest);
+    if (!number || !rest.starts_with(':')) continue;
+    for (const Setting& one : ParseLine(path, *number, rest.substr(1))) {
       lines += fmt::format("{}:{}:{}={}\n", one.path, one.line, one.name, one.value);
     }
   }
@@ -125,8 +123,10 @@ Observed<std::vector<Setting>> FindSettings(const NodeFacts& facts) {
     if (first == std::string::npos || second == std::string::npos || equals == std::string::npos) {
       continue;
     }
+    const auto number = ParseNumber<int>(line.substr(first + 1, second - first - 1));
+    if (!number) continue;
     settings.push_back({.path = line.substr(0, first),
-                        .line = std::atoi(line.c_str() + first + 1),
+                        .line = *number,
                         .name = line.substr(second + 1, equals - second - 1),
                         .value = line.substr(equals + 1)});
   }

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <vector>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::ssh {
@@ -28,11 +28,9 @@ Observed<std::string> ReadStat(const CommandReply& reply, std::string_view file)
   for (const std::string& line : SplitLines(reply.out)) {
     const std::vector<std::string> fields = Split(line, '|');
     if (fields.size() != 3 || fields[0] != file) continue;
-    unsigned mode = 0;
-    const char* end = fields[1].data() + fields[1].size();
-    const auto [stop, error] = std::from_chars(fields[1].data(), end, mode, 8);
-    if (error != std::errc() || stop != end) break;
-    return fmt::format("{:04o} {}", mode, fields[2]);
+    const auto mode = ParseNumber<unsigned>(fields[1], 8);
+    if (!mode) break;
+    return fmt::format("{:04o} {}", *mode, fields[2]);
   }
   for (const std::string& line : SplitLines(reply.err)) {
     if (line.find(fmt::format("'{}'", file)) == std::string::npos) continue;

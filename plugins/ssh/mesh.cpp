@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
+#include "reconciler/model/find.h"
 
 namespace reconciler::plugins::ssh {
 namespace {
@@ -14,12 +15,6 @@ bool IsHost(std::string_view name) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
   return !name.starts_with('-') && name.find_first_not_of(kAllowed) == std::string_view::npos;
-}
-
-const RailPort* FindPort(const Segment& segment, const NodeName& node) {
-  const auto found = std::find_if(segment.ports.begin(), segment.ports.end(),
-                                  [&](const RailPort& port) { return port.node == node; });
-  return found == segment.ports.end() ? nullptr : &*found;
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
+#include "reconciler/base/base64.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::ssh {
@@ -13,29 +13,6 @@ constexpr std::array<std::string_view, 5> kTypes = {
     "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"};
 constexpr std::size_t kLongestBase64 = 4096;  // an RSA key of 16384 bits takes 2.8 KiB
 constexpr std::size_t kEd25519Bytes = 32;
-
-// RFC 4648 with padding and nothing else; nullopt otherwise.
-std::optional<std::string> DecodeBase64(std::string_view text) {
-  constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  if (text.empty() || text.size() % 4 != 0) return std::nullopt;
-  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  text.remove_suffix(padding);
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const std::size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    bits = (bits << 6 | static_cast<std::uint32_t>(value)) & 0xFFFFFF;
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      bytes.push_back(static_cast<char>(bits >> count & 0xFF));
-    }
-  }
-  return bytes;
-}
 
 // Takes one length-prefixed string (RFC 4251) off the front of `wire`.
 std::optional<std::string_view> ReadString(std::string_view& wire) {

@@ -10,6 +10,7 @@
 #include "reconciler/apply/proof.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/find.h"
 #include "reconciler/planning/plan_compare.h"
 
 namespace reconciler {
@@ -77,9 +78,7 @@ class Run {
     std::vector<const NodeSpec*> nodes;
     for (const PlanNode& node : plan_.nodes) {
       if (!node.unreachable.empty()) continue;
-      for (const NodeSpec& spec : cluster_.nodes) {
-        if (spec.name == node.name) nodes.push_back(&spec);
-      }
+      if (const NodeSpec* spec = cluster_.FindNode(node.name)) nodes.push_back(spec);
     }
     return nodes;
   }
@@ -95,9 +94,8 @@ class Run {
   }
 
   NodeEnd JudgeNodeEnd(const NodeName& name, const Plan& fresh) const {
-    for (const PlanNode& node : fresh.nodes) {
-      if (node.name == name && !node.unreachable.empty()) return NodeEnd::kUnknown;
-    }
+    const PlanNode* node = FindNode(fresh, name);
+    if (node != nullptr && !node->unreachable.empty()) return NodeEnd::kUnknown;
     const Plan was = LimitToNode(options_.before, name);
     const Plan is = LimitToNode(fresh, name);
     if (FindNotReverted(was, is).empty()) return NodeEnd::kAsBefore;
@@ -164,9 +162,8 @@ class Run {
   const PlanNode* FindLostNode() const {
     for (const PlanNode& now : report_.remaining.nodes) {
       if (now.unreachable.empty()) continue;
-      for (const PlanNode& before : plan_.nodes) {
-        if (before.name == now.name && before.unreachable.empty()) return &now;
-      }
+      const PlanNode* before = FindNode(plan_, now.name);
+      if (before != nullptr && before->unreachable.empty()) return &now;
     }
     return nullptr;
   }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <mutex>
 
 #include "reconciler/base/json/json_reader.h"
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/model/ledger.h"
@@ -29,10 +29,9 @@ Result<std::vector<Generation>> ReadHistory(const NodeSpec& node, NodePool& pool
   if (!reply) return Fail(reply.error());
   std::vector<Generation> history;
   for (Frame& frame : ParseFrames(*reply, nonce)) {
-    int number = 0;
-    const char* end = frame.label.data() + frame.label.size();
-    if (std::from_chars(frame.label.data(), end, number).ptr != end) continue;  // "end"
-    history.push_back({number, std::move(frame.out)});
+    const auto number = ParseNumber<int>(frame.label);
+    if (!number) continue;  // "end"
+    history.push_back({*number, std::move(frame.out)});
   }
   return history;
 }

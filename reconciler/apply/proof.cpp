@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <mutex>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/find.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/planning/plan_compare.h"
 
@@ -62,9 +64,8 @@ Questions ListQuestions(const Fabric& fabric, const std::vector<const NodeSpec*>
   };
   Questions questions;
   for (const Segment& segment : fabric.segments) {
-    const auto own = std::find_if(segment.ports.begin(), segment.ports.end(),
-                                  [&](const RailPort& port) { return port.node == from; });
-    if (own == segment.ports.end()) continue;
+    const RailPort* own = FindPort(segment, from);
+    if (own == nullptr) continue;
     questions.script += fmt::format("port {} {}\n", segment.rail, QuoteForShell(own->netdev));
     for (const RailPort& port : segment.ports) {
       if (place(port.node) == nodes.end() || place(port.node) <= place(from)) continue;
@@ -122,11 +123,12 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
     if (!reply) return;
     for (const std::string& line : SplitLines(reply->out)) {
       const std::vector<std::string> words = Split(line, ' ');
-      if (words.size() < 2) continue;
-      const int rail = std::atoi(words[1].c_str());
+      const auto rail = words.size() < 2 ? std::nullopt : ParseNumber<int>(words[1]);
+      if (!rail) continue;
       if (words.size() == 2) {
-        dark.insert({node.name, rail});
-      } else if (const auto found = pairs.find({node.name, words[0], rail}); found != pairs.end()) {
+        dark.insert({node.name, *rail});
+      } else if (const auto found = pairs.find({node.name, words[0], *rail});
+                 found != pairs.end()) {
         found->second = ParsePairState(words[2]);
       }
     }

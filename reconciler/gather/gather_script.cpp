@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/home_path.h"
@@ -115,9 +115,11 @@ std::optional<Stat> ParseStat(const std::string& record) {
     words.push_back(record.substr(at, blank - at));
     at = blank + 1;
   }
-  Stat stat;
-  std::from_chars(words[0].data(), words[0].data() + words[0].size(), stat.size);
-  std::from_chars(words[1].data(), words[1].data() + words[1].size(), stat.state.mode, 8);
+  const auto size = ParseNumber<std::size_t>(words[0]);
+  const auto mode = ParseNumber<unsigned>(words[1], 8);
+  if (!size || !mode) return std::nullopt;
+  Stat stat{.size = *size};
+  stat.state.mode = *mode;
   stat.state.owner = words[2];
   stat.state.group = words[3];
   stat.path = record.substr(at);
@@ -242,7 +244,7 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
       command = frame.label.substr(8);
       facts.commands[command] = {0, std::move(frame.out), std::move(frame.err)};
     } else if (frame.label.starts_with("exit ")) {
-      facts.commands[command].exit_code = std::atoi(frame.label.c_str() + 5);
+      facts.commands[command].exit_code = ParseNumber<int>(frame.label.substr(5)).value_or(-1);
     } else {
       frames[frame.label] = std::move(frame);
     }

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "reconciler/base/text.h"
 #include "reconciler/node/node_program.h"
+#include "reconciler/spark_verify/protocol/facts.h"
 
 namespace reconciler {
 namespace {
 
-using Json = nlohmann::json;
+using spark_verify::DeviceFacts;
 
 constexpr const char* kKey = "rdma.verbs";
 constexpr const char* kRdmaAttribute = "gpudirect.cuda_rdma";
@@ -18,32 +17,20 @@ constexpr const char* kDmabufAttribute = "gpudirect.cuda_dmabuf";
 constexpr const char* kNicDmabuf = "gpudirect.nic_dmabuf";
 constexpr Milliseconds kLimit = std::chrono::seconds(30);
 
-std::string Text(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-void StoreDevice(const Json& device, NodeFacts& facts) {
-  if (!device.is_object()) return;
-  const auto hca = facts.hcas.find(Text(device, "hca"));
+void StoreDevice(const DeviceFacts& device, NodeFacts& facts) {
+  const auto hca = facts.hcas.find(device.hca);
   if (hca == facts.hcas.end()) return;
-  hca->second.verbs.dmabuf = Text(device, "dmabuf");
-  const auto ports = device.find("ports");
-  if (ports == device.end() || !ports->is_array() || ports->empty()) return;
-  const auto mtu = ports->front().find("active_mtu");
-  if (mtu != ports->front().end() && mtu->is_number_unsigned()) {
-    hca->second.verbs.active_mtu = mtu->get<int>();
-  }
+  hca->second.verbs = {.active_mtu = device.active_mtu, .dmabuf = device.dmabuf};
 }
 
 // One adapter that takes dma-buf is enough to count on: the others are for other networks.
-Observed<std::string> FindNicDmabuf(const Json& devices) {
+Observed<std::string> FindNicDmabuf(const std::vector<DeviceFacts>& devices) {
   constexpr std::string_view kUnknown = "unknown: ";
   Observed<std::string> answer = Absent{};
-  for (const Json& device : devices) {
-    const std::string text = device.is_object() ? Text(device, "dmabuf") : "";
-    if (text == "supported") return text;
-    if (text == "unsupported") answer = text;
+  for (const DeviceFacts& device : devices) {
+    const std::string_view text = device.dmabuf;
+    if (text == "supported") return device.dmabuf;
+    if (text == "unsupported") answer = device.dmabuf;
     if (text.starts_with(kUnknown) && std::holds_alternative<Absent>(answer)) {
       answer = Unknown{"dma-buf of the adapter: " + MakePrintable(text.substr(kUnknown.size()))};
     }
@@ -51,20 +38,19 @@ Observed<std::string> FindNicDmabuf(const Json& devices) {
   return answer;
 }
 
-Observed<std::string> Attribute(const Json& gpu, const char* key) {
-  if (const std::string error = Text(gpu, "error"); !error.empty()) {
-    return Unknown{"CUDA: " + MakePrintable(error)};
-  }
-  const auto found = gpu.find(key);
-  if (found == gpu.end() || !found->is_number_integer()) return Absent{};
-  return found->get<int>() == 0 ? "0" : "1";
-}
-
-void StoreGpu(const Json& json, NodeFacts& facts) {
-  const auto gpu = json.find("gpu");
-  if (gpu == json.end() || !gpu->is_object()) return;
-  facts.values[kRdmaAttribute] = Attribute(*gpu, "gpu_direct_rdma");
-  facts.values[kDmabufAttribute] = Attribute(*gpu, "dma_buf");
+void StoreGpu(const spark_verify::GpuFacts& gpu, NodeFacts& facts) {
+  const auto store = [&](const char* key, std::optional<bool> attribute) {
+    Observed<std::string>& value = facts.values[key];
+    if (!gpu.error.empty()) {
+      value = Unknown{"CUDA: " + MakePrintable(gpu.error)};
+    } else if (attribute) {
+      value = std::string(*attribute ? "1" : "0");
+    } else {
+      value = Absent{};
+    }
+  };
+  store(kRdmaAttribute, gpu.gpu_direct_rdma);
+  store(kDmabufAttribute, gpu.dma_buf);
 }
 
 Observed<std::string> ReadVerbsFacts(const NodeSpec& node, NodePool& pool,
@@ -84,18 +70,17 @@ Observed<std::string> ReadVerbsFacts(const NodeSpec& node, NodePool& pool,
 }  // namespace
 
 void StoreVerbsFacts(const std::string& line, NodeFacts& facts) {
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  const auto devices = json.is_object() ? json.find("devices") : json.end();
-  if (devices == json.end() || !devices->is_array()) {
+  const auto reported = spark_verify::ParseFacts(line);
+  if (!reported) {
     facts.values[kKey] = Unknown{"spark-verify printed something other than its facts"};
     return;
   }
-  for (const Json& device : *devices) StoreDevice(device, facts);
-  facts.values[kNicDmabuf] = FindNicDmabuf(*devices);
-  StoreGpu(json, facts);
-  const std::string error = Text(json, "error");
-  facts.values[kKey] = error.empty() ? Observed<std::string>(fmt::format("{}", devices->size()))
-                                     : Unknown{MakePrintable(error)};
+  for (const DeviceFacts& device : reported->devices) StoreDevice(device, facts);
+  facts.values[kNicDmabuf] = FindNicDmabuf(reported->devices);
+  if (reported->gpu) StoreGpu(*reported->gpu, facts);
+  facts.values[kKey] = reported->error.empty()
+                           ? Observed<std::string>(fmt::format("{}", reported->devices.size()))
+                           : Unknown{MakePrintable(reported->error)};
 }
 
 void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& nodes, NodePool& pool,

@@ -2,32 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/ip/network_v4.hpp>
 #include <charconv>
 #include <iterator>
 
-#include "reconciler/base/text.h"
+#include "reconciler/base/number.h"
 
 namespace reconciler {
 namespace {
 
-std::optional<std::uint32_t> ParseNumber(std::string_view text, std::uint32_t maximum) {
-  if (text.empty() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number > maximum) {
-    return std::nullopt;
-  }
-  return number;
+using boost::asio::ip::address_v4;
+using boost::asio::ip::network_v4;
+
+// With the host bits that the address has.
+network_v4 ToBoost(Ipv4Address address, int length) {
+  return {address_v4(address.bits), static_cast<unsigned short>(length)};
 }
 
 }  // namespace
 
-std::uint32_t Ipv4Prefix::Mask() const { return length == 0 ? 0 : ~0u << (32 - length); }
+std::uint32_t Ipv4Prefix::Mask() const { return ToBoost(address, length).netmask().to_uint(); }
 
-Ipv4Prefix Ipv4Prefix::Network() const { return {{address.bits & Mask()}, length}; }
+Ipv4Prefix Ipv4Prefix::Network() const {
+  return {{ToBoost(address, length).network().to_uint()}, length};
+}
 
 bool Ipv4Prefix::Contains(Ipv4Address other) const {
-  return (other.bits & Mask()) == (address.bits & Mask());
+  return ToBoost(other, length).network() == ToBoost(address, length).network();
 }
 
 bool Ipv4Prefix::Overlaps(const Ipv4Prefix& other) const {
@@ -35,28 +36,27 @@ bool Ipv4Prefix::Overlaps(const Ipv4Prefix& other) const {
 }
 
 std::uint32_t Ipv4Prefix::HostCount() const {
-  if (length >= 31) return length == 31 ? 2 : 1;
-  return (1u << (32 - length)) - 2;
+  if (length == 31) return 2;  // RFC 3021, which Boost does not know
+  return static_cast<std::uint32_t>(ToBoost(address, length).hosts().size());
 }
 
 std::optional<Ipv4Address> ParseIpv4(std::string_view text) {
-  const std::vector<std::string> parts = Split(text, '.');
-  if (parts.size() != 4) return std::nullopt;
-  Ipv4Address address;
-  for (const std::string& part : parts) {
-    const auto octet = ParseNumber(part, 255);
-    if (!octet) return std::nullopt;
-    address.bits = address.bits << 8 | *octet;
-  }
-  return address;
+  if (text.find('\0') != std::string_view::npos) return std::nullopt;  // where Boost stops reading
+  boost::system::error_code error;
+  const address_v4 address = boost::asio::ip::make_address_v4(text, error);
+  if (error) return std::nullopt;
+  return Ipv4Address{address.to_uint()};
 }
 
 std::optional<Ipv4Prefix> ParseIpv4Prefix(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
+  // Boost's own make_network_v4 takes "/024" for 24.
+  const std::string_view digits = text.substr(slash + 1);
+  if (digits.size() > 1 && digits.front() == '0') return std::nullopt;
   const auto address = ParseIpv4(text.substr(0, slash));
-  const auto length = ParseNumber(text.substr(slash + 1), 32);
-  if (!address || !length) return std::nullopt;
+  const auto length = ParseNumber<unsigned>(digits);
+  if (!address || !length || *length > 32) return std::nullopt;
   return Ipv4Prefix{*address, static_cast<int>(*length)};
 }
 

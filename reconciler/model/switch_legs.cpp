@@ -1,6 +1,6 @@
 #include "reconciler/model/switch_legs.h"
 
-#include <charconv>
+#include "reconciler/base/number.h"
 
 namespace reconciler {
 
@@ -12,11 +12,9 @@ bool IsLeg(std::string_view port, std::string_view cage) {
 
 Legs ListLegs(std::string_view breakout) {
   const std::size_t x = breakout.find('x');
-  Legs legs;
-  if (x == std::string_view::npos) return legs;
-  std::from_chars(breakout.data(), breakout.data() + x, legs.count);
-  std::from_chars(breakout.data() + x + 1, breakout.data() + breakout.size(), legs.gbps);
-  return legs;
+  if (x == std::string_view::npos) return {};
+  return {.count = ParseNumber<int>(breakout.substr(0, x)).value_or(0),
+          .gbps = ParseNumber<int>(breakout.substr(x + 1)).value_or(0)};
 }
 
 }  // namespace reconciler

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/node_helper.h"
@@ -102,15 +103,18 @@ Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
   if (!lines.empty() && lines[0] == "free") return NodeLock{};
   const std::vector<std::string> words =
       lines.empty() ? std::vector<std::string>() : Split(lines[0], ' ');
-  if (words.size() != 4 || words[0] != "held") {
+  const auto shell = words.size() == 4 ? ParseNumber<int>(words[1]) : std::nullopt;
+  if (!shell || words[0] != "held") {
     return Fail(
         MakeFailedError(node.name, "the lock cannot be read: " + MakePrintable(Trim(reply->err))));
   }
   NodeLock lock{.held = true,
                 .lease = lines.size() > 1 ? lines[1] : "",
                 .process = lines.size() > 2 ? lines[2] : "",
-                .shell = std::atoi(words[1].c_str())};
-  if (words[2] != "-") lock.overdue_s = std::atoi(words[3].c_str()) - std::atoi(words[2].c_str());
+                .shell = *shell};
+  const auto until = ParseNumber<int>(words[2]);  // "-": none was written
+  const auto now = ParseNumber<int>(words[3]);
+  if (until && now) lock.overdue_s = static_cast<int>(std::int64_t{*now} - *until);
   return lock;
 }
 
@@ -121,7 +125,7 @@ std::optional<std::string> FindProofOfDeath(const NodeLock& lock, int patience_s
   }
   const std::vector<std::string> words = Split(lock.process, ' ');
   if (words.size() != 5 || words[0] != "process") return std::nullopt;
-  const int pid = std::atoi(words[1].c_str());
+  const int pid = ParseNumber<int>(words[1]).value_or(0);
   // Another machine's processes, or another container's, cannot be seen from here.
   if (pid <= 0 || words[2] != ReadBootId() || words[3] != ReadPidNamespace()) return std::nullopt;
   if (ReadStartTime(pid) == words[4]) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "reconciler/base/base64.h"
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/ledger.h"
@@ -17,6 +18,7 @@ namespace reconciler {
 namespace {
 
 constexpr Milliseconds kProgramLimit = std::chrono::seconds(60);
+constexpr std::size_t kLineWidth = 76;  // of base64, as `base64` itself writes it
 constexpr std::string_view kFolder = "/var/lib/spark-reconcile/bin";
 
 std::string BuildDigestScript(const std::string& path) {
@@ -43,26 +45,6 @@ Result<std::string> ReadMachine(const NodeSpec& node, NodePool& pool) {
 }
 
 }  // namespace
-
-std::string EncodeBase64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  constexpr std::size_t kLine = 57;  // bytes that make 76 digits
-  std::string text;
-  text.reserve(bytes.size() * 4 / 3 + bytes.size() / kLine + 8);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    if (i > 0 && i % kLine == 0) text += '\n';
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j) {
-      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    }
-    const std::size_t digits = std::min<std::size_t>(bytes.size() - i, 3) + 1;
-    for (std::size_t j = 0; j < 4; ++j) {
-      text += j < digits ? kDigits[group >> (18 - 6 * j) & 63] : '=';
-    }
-  }
-  return text + "\n";
-}
 
 Result<std::string> ReadProgram(const std::string& folder, const std::string& machine) {
   if (!IsMachineType(machine)) {
@@ -109,7 +91,8 @@ if [ "$found" != {2} ]; then
 fi
 chmod 700 "$new" && mv -f "$new" "$path"
 )sh",
-                     QuoteForShell(path), EncodeBase64(program), ComputeSha256Hex(program));
+                     QuoteForShell(path), EncodeBase64(program, kLineWidth),
+                     ComputeSha256Hex(program));
 }
 
 Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std::string& folder) {

@@ -24,6 +24,4 @@ Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std:
 // next run puts the same file there.
 void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path);
 
-std::string EncodeBase64(std::string_view bytes);  // lines of 76 characters
-
 }  // namespace reconciler

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <optional>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/node_helper.h"
@@ -35,7 +36,7 @@ frame 'done 0'
 )sh";
 
 struct Answer {
-  int exit_code = 0;
+  int exit_code = 0;      // -1: not a number
   std::size_t begin = 0;  // of the frame that ends the answer
 };
 
@@ -47,7 +48,7 @@ std::optional<Answer> FindEnd(std::string_view stream, const std::string& nonce)
   const std::size_t digits = at + marker.size();
   const std::size_t newline = stream.find('\n', digits);
   if (newline == std::string_view::npos) return std::nullopt;
-  return Answer{std::atoi(std::string(stream.substr(digits, newline - digits)).c_str()), at};
+  return Answer{ParseNumber<int>(stream.substr(digits, newline - digits)).value_or(-1), at};
 }
 
 Error MakeLostError(std::string message) {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "reconciler/base/text.h"
+#include "reconciler/model/find.h"
 #include "reconciler/planning/plan_compare.h"
 
 namespace reconciler {
@@ -26,9 +26,8 @@ const Change* FindLinkChange(const Plan& plan, const RailPort& port) {
 
 // Why this end stays as it is although it should not; empty: it changes, or holds already.
 std::string ExplainStuck(const Plan& plan, const RailPort& port) {
-  const auto node = std::find_if(plan.nodes.begin(), plan.nodes.end(),
-                                 [&](const PlanNode& one) { return one.name == port.node; });
-  if (node == plan.nodes.end()) return "it is not part of this apply";
+  const PlanNode* node = FindNode(plan, port.node);
+  if (node == nullptr) return "it is not part of this apply";
   if (!node->unreachable.empty()) return "not reached: " + node->unreachable;
   const Change* change = FindLinkChange(plan, port);
   if (change == nullptr || change->change != ChangeKind::kBlocked) return {};

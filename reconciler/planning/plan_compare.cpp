@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
+#include "reconciler/model/find.h"
 
 namespace reconciler {
 
@@ -99,9 +100,8 @@ std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh) {
 namespace {
 
 bool IsUnreachable(const Plan& plan, const NodeName& name) {
-  return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const PlanNode& node) {
-    return node.name == name && !node.unreachable.empty();
-  });
+  const PlanNode* node = FindNode(plan, name);
+  return node != nullptr && !node->unreachable.empty();
 }
 
 bool HasChanges(const Plan& plan, const NodeName& node) {

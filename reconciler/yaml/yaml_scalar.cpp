@@ -1,9 +1,10 @@
 #include "reconciler/yaml/yaml_scalar.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+
+#include "reconciler/base/number.h"
 
 namespace reconciler {
 namespace {
@@ -77,22 +78,18 @@ tl::expected<decltype(Value::data), std::string> ResolvePlainScalar(std::string_
   if (const auto integer = ParseInteger(text)) {
     std::string digits = integer->negative ? "-" : "";
     digits += integer->digits;
-    std::int64_t number = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), number, integer->base);
-    if (error != std::errc()) return tl::unexpected<std::string>("does not fit into 64 bits");
-    return number;
+    const auto number = ParseNumber<std::int64_t>(digits, integer->base);
+    if (!number) return tl::unexpected<std::string>("does not fit into 64 bits");
+    return *number;
   }
   if (IsInfiniteOrNan(text)) return tl::unexpected<std::string>("is no finite number");
   if (IsFloat(text)) {
     const std::string_view unsigned_text = text.starts_with('+') ? text.substr(1) : text;
-    double number = 0;
-    const auto [end, error] =
-        std::from_chars(unsigned_text.data(), unsigned_text.data() + unsigned_text.size(), number);
-    if (error != std::errc() || !std::isfinite(number)) {
+    const auto number = ParseNumber<double>(unsigned_text);
+    if (!number || !std::isfinite(*number)) {
       return tl::unexpected<std::string>("is no number that a double can hold");
     }
-    return number;
+    return *number;
   }
   return std::string(text);
 }

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "plugins/common/gpu/gpu_facts.h"
+#include "reconciler/base/number.h"
 
 namespace reconciler::plugins {
 namespace {
@@ -17,11 +16,8 @@ constexpr const char* kAttribute116 = "CUDA attribute 116 (GPUDirect RDMA)";
 constexpr const char* kAttribute124 = "CUDA attribute 124 (dma-buf)";
 constexpr const char* kAdapterProbe = "the adapter's own dma-buf probe";
 
-int ReadBranch(std::string_view version) {
-  int branch = 0;
-  std::from_chars(version.data(), version.data() + version.size(), branch);
-  return branch;
-}
+// "580.95.05": 580.
+int ReadBranch(std::string_view version) { return ConsumeNumber<int>(version).value_or(0); }
 
 // What both ways need: a driver, a GPU, and that the GPU does not refuse.
 struct Common {

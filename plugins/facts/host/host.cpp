@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "plugins/facts/host/links.h"
 #include "plugins/facts/host/ports.h"
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::host {
@@ -102,9 +101,8 @@ Unknown ExplainNoLinks(const CommandReply& ip) {
 }
 
 int ParseSpeed(const std::string& text) {
-  int speed = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), speed);
-  return error == std::errc() && end == text.data() + text.size() && speed > 0 ? speed : -1;
+  const int speed = ParseNumber<int>(text).value_or(-1);
+  return speed > 0 ? speed : -1;
 }
 
 void AddLinks(const ProbeReply& reply, NodeFacts& facts) {

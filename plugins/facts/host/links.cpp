@@ -1,11 +1,11 @@
 #include "plugins/facts/host/links.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::host {
@@ -68,11 +68,10 @@ LinkFact ParseLink(const Json& link) {
 // "/run/…/links/5:ADMIN_STATE=configured" → 5 and the rest, for a line below `folder`.
 std::optional<int> ReadIndex(std::string_view& line, std::string_view folder) {
   if (!line.starts_with(folder)) return std::nullopt;
-  int index = 0;
-  const char* const end = line.data() + line.size();
-  const auto [stop, error] = std::from_chars(line.data() + folder.size(), end, index);
-  if (error != std::errc() || stop == end || *stop != ':') return std::nullopt;
-  line.remove_prefix(static_cast<std::size_t>(stop + 1 - line.data()));
+  std::string_view rest = line.substr(folder.size());
+  const auto index = ConsumeNumber<int>(rest);
+  if (!index || !rest.starts_with(':')) return std::nullopt;
+  line = rest.substr(1);
   return index;
 }
 

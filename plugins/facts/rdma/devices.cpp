@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::rdma {
@@ -27,16 +27,12 @@ done
 exit 0
 )sh";
 
-int ParseNumber(std::string_view text) {
-  int number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return std::max(number, 0);
-}
+// 0: the kernel has no number there.
+int ParseCount(std::string_view text) { return std::max(ParseNumber<int>(text).value_or(0), 0); }
 
 // "200 Gb/sec (4X HDR)", "2.5 GT/s PCIe": thousandths of the number that it begins with.
 int ParseThousandths(std::string_view text) {
-  double number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
+  const double number = ConsumeNumber<double>(text).value_or(0);
   constexpr double kMost = 1e6;
   return number > 0 && number < kMost ? static_cast<int>(std::lround(number * 1000)) : 0;
 }
@@ -78,11 +74,11 @@ constexpr PcieField kPcieFields[] = {
     {"current_link_speed",
      [](PcieEnd& end, const std::string& text) { end.mts = ParseThousandths(text); }},
     {"current_link_width",
-     [](PcieEnd& end, const std::string& text) { end.lanes = ParseNumber(text); }},
+     [](PcieEnd& end, const std::string& text) { end.lanes = ParseCount(text); }},
     {"max_link_speed",
      [](PcieEnd& end, const std::string& text) { end.max_mts = ParseThousandths(text); }},
     {"max_link_width",
-     [](PcieEnd& end, const std::string& text) { end.max_lanes = ParseNumber(text); }},
+     [](PcieEnd& end, const std::string& text) { end.max_lanes = ParseCount(text); }},
 };
 
 constexpr std::string_view kDevice = "device/";
@@ -101,10 +97,9 @@ void SetCounter(HcaFact& hca, std::string_view path, const std::string& text) {
   for (const std::string_view folder : kCounterFolders) {
     if (!path.starts_with(folder)) continue;
     const std::string name(path.substr(folder.size()));
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto value = ParseNumber<std::int64_t>(text);
     // lifespan is how long the kernel keeps the others, in ms.
-    if (error == std::errc() && value >= 0 && name != "lifespan") hca.counters[name] = value;
+    if (value && *value >= 0 && name != "lifespan") hca.counters[name] = *value;
   }
 }
 
@@ -121,7 +116,7 @@ void SetGid(HcaFact& hca, std::string_view path, const std::string& text) {
   if (!path.starts_with(kPort)) return;
   const std::size_t slash = path.rfind('/');
   const std::string_view table = path.substr(kPort.size(), slash - kPort.size());
-  const int index = ParseNumber(path.substr(slash + 1));
+  const int index = ParseCount(path.substr(slash + 1));
   if (table == "gids") GidAt(hca, index).gid = text;
   if (table == "gid_attrs/types") GidAt(hca, index).type = text;
   if (table == "gid_attrs/ndevs") GidAt(hca, index).netdev = text;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <iterator>
 
 #include "reconciler/base/digest.h"
+#include "reconciler/base/number.h"
+#include "reconciler/model/find.h"
 
 namespace reconciler {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 // node's place among those applied.
 std::string ComputeBeaconAddress(const std::string& digest, int rail, std::size_t place) {
   const auto group = [&](std::size_t at) {  // as the kernel prints it, without leading zeros
-    return std::stoul(digest.substr(at, 4), nullptr, 16);
+    return ParseNumber<unsigned>(digest.substr(at, 4), 16).value_or(0);
   };
   return fmt::format("fd{}:{:x}:{:x}:{:x}::{:x}", digest.substr(0, 2), group(2), group(6), rail + 1,
                      place + 1);
@@ -30,9 +32,8 @@ Peers ListPeers(const Fabric& fabric, const NodeName& node, const std::set<NodeN
   Peers peers;
   std::set<NodeName> met = {node};
   for (const Segment& segment : fabric.segments) {
-    const auto own = std::find_if(segment.ports.begin(), segment.ports.end(),
-                                  [&](const RailPort& port) { return port.node == node; });
-    if (own == segment.ports.end()) continue;
+    const RailPort* own = FindPort(segment, node);
+    if (own == nullptr) continue;
     std::string lines;
     for (const RailPort& port : segment.ports) {
       if (port.node == node || !applied.contains(port.node)) continue;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/gather/trial.h"
 #include "reconciler/node/frames.h"
@@ -112,7 +113,8 @@ std::vector<StepReply> ParseApplyReply(const ScriptReply& reply, std::string_vie
   Frame last;
   for (Frame& frame : ParseFrames(reply, nonce)) {
     if (frame.label.starts_with("exit ")) {
-      replies.push_back({std::atoi(frame.label.c_str() + 5), last.out, last.err});
+      const int exit_code = ParseNumber<int>(frame.label.substr(5)).value_or(-1);
+      replies.push_back({exit_code, last.out, last.err});
     }
     last = std::move(frame);
   }

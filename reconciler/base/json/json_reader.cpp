@@ -1,7 +1,6 @@
 #include "reconciler/base/json/json_reader.h"
 
-#include <openssl/evp.h>
-
+#include "reconciler/base/base64.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler {
@@ -13,26 +12,14 @@ constexpr std::string_view kBase64 = "base64:";
 
 nlohmann::ordered_json EncodeText(std::string_view bytes) {
   if (IsValidUtf8(bytes) && !bytes.starts_with(kBase64)) return std::string(bytes);
-  std::string encoded((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(encoded.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-  encoded.resize(static_cast<std::size_t>(length));
-  return std::string(kBase64) + encoded;
+  return std::string(kBase64) + EncodeBase64(bytes);
 }
 
 std::string DecodeText(const std::string& text) {
   if (!text.starts_with(kBase64)) return text;
-  const std::string_view encoded = std::string_view(text).substr(kBase64.size());
-  std::string bytes(encoded.size() / 4 * 3 + 3, '\0');
-  const int length = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                                     reinterpret_cast<const unsigned char*>(encoded.data()),
-                                     static_cast<int>(encoded.size()));
-  if (length < 0) throw JsonReader::Problem{text, "wanted base64 after 'base64:'"};
-  bytes.resize(static_cast<std::size_t>(length));
-  // EVP_DecodeBlock counts the padding as bytes.
-  for (std::size_t i = encoded.size(); i-- > 0 && encoded[i] == '=';) bytes.pop_back();
-  return bytes;
+  auto bytes = DecodeBase64(std::string_view(text).substr(kBase64.size()));
+  if (!bytes) throw JsonReader::Problem{text, "wanted base64 after 'base64:'"};
+  return *std::move(bytes);
 }
 
 void JsonReader::Require(bool holds, std::string_view wanted) const {

@@ -9,6 +9,7 @@
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/model/find.h"
 #include "reconciler/planning/plan_compare.h"
 
 namespace reconciler::cli {
@@ -66,9 +67,8 @@ std::vector<const NodeSpec*> LedgerKeeper::ListNodesToSettle(const Plan& plan,
   for (const NodeSpec* node : ReadNodes(facts)) {
     const Ledger* ledger = Known(facts.nodes.at(node->name).ledger);
     if (ledger == nullptr || HasChanges(plan, node->name)) continue;
-    const auto entry = std::find_if(plan.nodes.begin(), plan.nodes.end(),
-                                    [&](const PlanNode& one) { return one.name == node->name; });
-    const bool drops = entry != plan.nodes.end() && !entry->dropped.empty();
+    const PlanNode* entry = FindNode(plan, node->name);
+    const bool drops = entry != nullptr && !entry->dropped.empty();
     if (drops || uninstall_ || ledger->nodes != MakeLedgerHead(0).nodes) nodes.push_back(node);
   }
   return nodes;

@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "reconciler/base/size.h"
 #include "reconciler/manifest/checks/cross_check.h"
-#include "reconciler/model/size.h"
 
 namespace reconciler {
 namespace {

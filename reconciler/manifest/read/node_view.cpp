@@ -1,6 +1,8 @@
 #include "reconciler/manifest/read/node_view.h"
 
-#include <charconv>
+#include <algorithm>
+
+#include "reconciler/base/number.h"
 
 namespace reconciler {
 namespace {
@@ -14,9 +16,7 @@ std::optional<std::int64_t> ReadTrailingNumber(std::string_view name) {
   const std::string_view digits =
       last_other == std::string_view::npos ? name : name.substr(last_other + 1);
   if (digits.empty()) return std::nullopt;
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error != std::errc() || number > kTooLarge ? kTooLarge : number;
+  return std::min(ParseNumber<std::int64_t>(digits).value_or(kTooLarge), kTooLarge);
 }
 
 std::vector<NodeView> ViewNodes(const Value& document) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "reconciler/base/number.h"
 #include "reconciler/model/json/json_parts.h"
 
 namespace reconciler {
@@ -19,10 +20,11 @@ FileState ReadFileState(const JsonReader& reader) {
   FileState state;
   state.content = reader.At("content").Text();
   const std::string mode = reader.At("mode").Text();
-  if (mode.empty() || mode.size() > 5 || mode.find_first_not_of("01234567") != std::string::npos) {
+  const auto number = ParseNumber<unsigned>(mode, 8);
+  if (!number || mode.size() > 5) {
     reader.At("mode").Fail("wanted an octal mode such as \"0644\", found \"" + mode + "\"");
   }
-  state.mode = static_cast<unsigned>(std::stoul(mode, nullptr, 8));
+  state.mode = *number;
   state.owner = reader.At("owner").Text();
   state.group = reader.At("group").Text();
   return state;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "reconciler/base/number.h"
 #include "reconciler/spark_verify/nccl/library.h"
 
 namespace reconciler::spark_verify {
@@ -86,10 +86,8 @@ std::vector<BusyProcess> ReadProc(const fs::path& proc) {
   std::error_code error;
   for (const auto& process : fs::directory_iterator(proc, error)) {
     const std::string name = process.path().filename();
-    int pid = 0;
-    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (wrong != std::errc() || end != name.data() + name.size()) continue;
-    if (HasComputeOpen(process.path())) found.push_back({.pid = pid});
+    const auto pid = ParseNumber<int>(name);
+    if (pid && HasComputeOpen(process.path())) found.push_back({.pid = *pid});
   }
   return found;
 }

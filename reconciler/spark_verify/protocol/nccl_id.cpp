@@ -2,19 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "reconciler/base/number.h"
 
 namespace reconciler::spark_verify {
-namespace {
-
-int Digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
 
 std::string ToHex(const UniqueId& id) {
   std::string text;
@@ -24,15 +14,17 @@ std::string ToHex(const UniqueId& id) {
 
 Result<UniqueId> ParseUniqueId(std::string_view hex) {
   UniqueId id = {};
-  const bool digits = std::all_of(hex.begin(), hex.end(), [](char c) { return Digit(c) >= 0; });
-  if (hex.size() != 2 * id.size() || !digits) {
+  bool digits = hex.size() == 2 * id.size();
+  for (std::size_t i = 0; digits && i < id.size(); ++i) {
+    const auto byte = ParseNumber<unsigned char>(hex.substr(2 * i, 2), 16);
+    digits = byte.has_value();
+    if (byte) id[i] = *byte;
+  }
+  if (!digits) {
     return Fail(
         {.kind = ErrorKind::kVerify,
          .message = fmt::format("wanted a unique id of {} hexadecimal digits, found {} characters",
                                 2 * id.size(), hex.size())});
-  }
-  for (std::size_t i = 0; i < id.size(); ++i) {
-    id[i] = static_cast<unsigned char>(Digit(hex[2 * i]) << 4 | Digit(hex[2 * i + 1]));
   }
   return id;
 }

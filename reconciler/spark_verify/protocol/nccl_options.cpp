@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 
+#include "reconciler/base/number.h"
 #include "reconciler/spark_verify/protocol/usage_error.h"
 
 namespace reconciler::spark_verify {
 namespace {
 
-struct ReadNcclVersion {
+struct NumberOption {
   std::string_view flag;
   std::uint64_t low;
   std::uint64_t high;
@@ -24,7 +24,7 @@ int Int(std::uint64_t value) { return static_cast<int>(value); }
 constexpr std::uint64_t kHour = 3'600'000;  // ms
 // Sums of up to 64 ranks stay exact in bfloat16 (see test_data.h).
 constexpr int kMostRanks = 64;
-constexpr ReadNcclVersion kNcclNumbers[] = {
+constexpr NumberOption kNcclNumbers[] = {
     {"--rank", 0, kMostRanks - 1, [](NcclOptions& o, std::uint64_t v) { o.rank = Int(v); }},
     {"--ranks", 2, kMostRanks, [](NcclOptions& o, std::uint64_t v) { o.ranks = Int(v); }},
     {"--gpu", 0, 63, [](NcclOptions& o, std::uint64_t v) { o.gpu = Int(v); }},
@@ -39,13 +39,6 @@ constexpr ReadNcclVersion kNcclNumbers[] = {
     {"--connect", 1, kHour, [](NcclOptions& o, std::uint64_t v) { o.connect_ms = Int(v); }},
     {"--size-deadline", 1, kHour, [](NcclOptions& o, std::uint64_t v) { o.size_ms = Int(v); }},
     {"--deadline", 1, kHour, [](NcclOptions& o, std::uint64_t v) { o.deadline_ms = Int(v); }}};
-
-std::optional<std::uint64_t> ParseWhole(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::vector<std::string> Split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -88,8 +81,8 @@ Result<void> SetSizes(NcclOptions& options, const std::string& text) {
   options.sizes.clear();
   for (const std::string& word : Split(text, ',')) {
     const auto parts = Split(word, ':');
-    const auto bytes = ParseWhole(parts.front());
-    const auto deadline = parts.size() == 2 ? ParseWhole(parts.back()) : 0;
+    const auto bytes = ParseNumber<std::uint64_t>(parts.front());
+    const auto deadline = parts.size() == 2 ? ParseNumber<std::uint64_t>(parts.back()) : 0;
     if (parts.size() > 2 || !bytes || *bytes < 1 || !deadline || *deadline > kHour) {
       return MakeUsageError(
           fmt::format("wanted --sizes BYTES or BYTES:MS with commas, found '{}'", word));
@@ -117,9 +110,8 @@ Result<void> SetEnv(NcclOptions& options, const std::string& text) {
   return {};
 }
 
-Result<void> SetNumber(NcclOptions& options, const ReadNcclVersion& number,
-                       const std::string& text) {
-  const auto value = ParseWhole(text);
+Result<void> SetNumber(NcclOptions& options, const NumberOption& number, const std::string& text) {
+  const auto value = ParseNumber<std::uint64_t>(text);
   if (!value || *value < number.low || *value > number.high) {
     return MakeUsageError(fmt::format("wanted {} from {} to {}, found '{}'", number.flag,
                                       number.low, number.high, text));
@@ -129,7 +121,7 @@ Result<void> SetNumber(NcclOptions& options, const ReadNcclVersion& number,
 }
 
 Result<void> Set(NcclOptions& options, const std::string& flag, const std::string& text) {
-  for (const ReadNcclVersion& number : kNcclNumbers) {
+  for (const NumberOption& number : kNcclNumbers) {
     if (number.flag == flag) return SetNumber(options, number, text);
   }
   if (flag == "--collectives") return SetCollectives(options, text);
@@ -150,7 +142,7 @@ bool IsFlag(const std::string& word) {
       "--collectives", "--types", "--sizes", "--placement", "--env", "--run", "--library"};
   return kTextFlags.contains(word) ||
          std::any_of(std::begin(kNcclNumbers), std::end(kNcclNumbers),
-                     [&](const ReadNcclVersion& one) { return one.flag == word; });
+                     [&](const NumberOption& one) { return one.flag == word; });
 }
 
 Result<NcclOptions> Checked(NcclOptions options) {

@@ -3,9 +3,9 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 
+#include "reconciler/base/number.h"
 #include "reconciler/spark_verify/protocol/usage_error.h"
 
 namespace reconciler::spark_verify {
@@ -34,15 +34,13 @@ constexpr Number kNumbers[] = {
     {"--ms", 1, 600'000},         {"--warm-up", 0, 600'000}, {"--latency", 0, 1'000'000},
     {"--deadline", 1, 3'600'000}, {"--ack-timeout", 8, 22}};
 
-Result<std::uint64_t> ParseNumber(const Number& number, const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < number.low ||
-      value > number.high) {
+Result<std::uint64_t> ParseInRange(const Number& number, const std::string& text) {
+  const auto value = ParseNumber<std::uint64_t>(text);
+  if (!value || *value < number.low || *value > number.high) {
     return MakeUsageError(fmt::format("wanted {} from {} to {}, found '{}'", number.flag,
                                       number.low, number.high, text));
   }
-  return value;
+  return *value;
 }
 
 void Set(WriteOptions& options, std::string_view flag, std::uint64_t value) {
@@ -86,7 +84,7 @@ Result<WriteOptions> ParseWriteOptions(const std::vector<std::string>& arguments
       options.rails.push_back(std::move(*rail));
       continue;
     }
-    const auto value = ParseNumber(*number, text);
+    const auto value = ParseInRange(*number, text);
     if (!value) return Fail(value.error());
     Set(options, flag, *value);
   }

@@ -92,14 +92,6 @@ std::vector<Finding> Diagnosis::SortFindings() const {
   return findings;
 }
 
-const RailPort* FindPort(const Fabric& fabric, const NodeName& node, int rail) {
-  const auto ports = fabric.ports.find(node);
-  if (ports == fabric.ports.end()) return nullptr;
-  const auto found = std::find_if(ports->second.begin(), ports->second.end(),
-                                  [rail](const RailPort& port) { return port.rail == rail; });
-  return found == ports->second.end() ? nullptr : &*found;
-}
-
 std::string FormatRails(const std::set<int>& rails) {
   std::vector<std::string> names;
   for (const int rail : rails) names.push_back(FormatRailName(rail));

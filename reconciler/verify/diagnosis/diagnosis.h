@@ -67,8 +67,6 @@ void ExplainByDevices(Diagnosis& diagnosis);
 void ExplainPings(Diagnosis& diagnosis);
 void ExplainLogins(Diagnosis& diagnosis);
 
-const RailPort* FindPort(const Fabric& fabric, const NodeName& node, int rail);  // nullptr: none
-
 std::string FormatRails(const std::set<int>& rails);  // "rail0, rail1"
 
 }  // namespace reconciler

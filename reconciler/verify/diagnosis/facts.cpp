@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
+#include "reconciler/model/find.h"
 #include "reconciler/verify/diagnosis/diagnosis.h"
 #include "reconciler/verify/links/probes.h"
 

@@ -1,14 +1,9 @@
 #include "reconciler/verify/links/probes.h"
 
+#include "reconciler/model/find.h"
+
 namespace reconciler {
 namespace {
-
-const RailPort* FindPort(const Segment& segment, const NodeName& node) {
-  for (const RailPort& port : segment.ports) {
-    if (port.node == node) return &port;
-  }
-  return nullptr;
-}
 
 bool HasMesh(const ClusterSpec& cluster) {
   const Value* mesh = cluster.settings.At({"ssh", "mesh"});

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <utility>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/verify/links/check_outcome.h"
 #include "reconciler/verify/links/device_facts.h"
@@ -143,12 +143,7 @@ constexpr std::uint64_t kUnlimited = UINT64_MAX;
 // The fact's form: bytes, or "unlimited".
 std::optional<std::uint64_t> ParseLimit(std::string_view text) {
   if (text == "unlimited") return kUnlimited;
-  std::uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-    return std::nullopt;
-  }
-  return bytes;
+  return ParseNumber<std::uint64_t>(text);
 }
 
 std::string FormatLimit(std::uint64_t bytes) {

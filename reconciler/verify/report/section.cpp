@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "reconciler/base/size.h"
 #include "reconciler/fabric/analysis.h"
-#include "reconciler/model/size.h"
 #include "reconciler/verify/nccl/evidence/roofline.h"
 
 namespace reconciler {

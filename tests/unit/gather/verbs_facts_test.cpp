@@ -15,10 +15,10 @@ NodeFacts StoreLine(const std::string& line) {
 TEST(VerbsFacts, FillWhatOnlyVerbsTell) {
   const NodeFacts facts = StoreLine(
       R"({"devices":[{"hca":"rocep1s0f1","dmabuf":"unsupported","ports":[{"port":1,"active_mtu":4096}]},
-          {"hca":"other","dmabuf":"supported","ports":[]}, 7]})");
+          {"hca":"other","dmabuf":"supported","ports":[]}]})");
   EXPECT_EQ(facts.hcas.size(), 1u);
   EXPECT_EQ(facts.hcas.at("rocep1s0f1").verbs, (VerbsFact{4096, "unsupported"}));
-  EXPECT_EQ(FindValue(facts, "rdma.verbs"), Observed<std::string>("3"));
+  EXPECT_EQ(FindValue(facts, "rdma.verbs"), Observed<std::string>("2"));
 }
 
 TEST(VerbsFacts, WithoutALibraryNothingIsKnownAndTheReasonIs) {
@@ -45,7 +45,8 @@ TEST(VerbsFacts, AttributesOfCudaAndTheAdaptersAnswerTellAboutGpudirect) {
                         R"({"error":"cuInit says 999"})"),
             (Answers{Unknown{"CUDA: cuInit says 999"}, Unknown{"CUDA: cuInit says 999"},
                      Unknown{"dma-buf of the adapter: Cannot allocate memory"}}));
-  EXPECT_EQ(find_dmabuf("7", R"({"missing":"libcuda.so.1: cannot open shared object file"})"),
+  EXPECT_EQ(find_dmabuf(R"({"hca":"a"})",
+                        R"({"missing":"libcuda.so.1: cannot open shared object file"})"),
             (Answers{Absent{}, Absent{}, Absent{}}));
 }
 

@@ -41,14 +41,6 @@ std::string AllBytes(std::size_t count) {
   return bytes;
 }
 
-TEST(Base64, IsTheStandardsForm) {
-  EXPECT_EQ(EncodeBase64("M"), "TQ==\n");
-  EXPECT_EQ(EncodeBase64("Ma"), "TWE=\n");
-  EXPECT_EQ(EncodeBase64("Man"), "TWFu\n");
-  EXPECT_EQ(EncodeBase64("\xff\xff\xff"), "////\n");
-  EXPECT_EQ(EncodeBase64(std::string(58, 'a')).find('\n'), 76u);
-}
-
 TEST(BuildUploadScript, EveryByteArrivesAndOnlyRootMayRunIt) {
   const fs::path folder = FreshFolder("upload_right");
   for (const std::size_t size : {1u, 57u, 58u, 100'000u}) {

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <iterator>
 #include <map>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/links/port_errors.h"
@@ -36,8 +35,8 @@ Answers ReadAnswers(const ScriptReply& reply, std::string_view nonce) {
   for (Frame& frame : ParseFrames(reply, nonce)) {
     Answer answer{.err = std::move(frame.err)};
     const std::size_t newline = frame.out.find('\n');
-    std::from_chars(frame.out.data(), frame.out.data() + std::min(newline, frame.out.size()),
-                    answer.exit_code);
+    answer.exit_code =
+        ParseNumber<int>(std::string_view(frame.out).substr(0, newline)).value_or(-1);
     if (newline != std::string::npos) answer.out = frame.out.substr(newline + 1);
     answers[std::move(frame.label)] = std::move(answer);
   }
@@ -64,11 +63,12 @@ struct Counts {
 // "2 packets transmitted, 1 received, 50% packet loss, time 201ms"
 std::optional<Counts> ReadCounts(const Answer& answer) {
   for (const std::string& line : SplitLines(answer.out)) {
-    Counts counts;
-    if (std::sscanf(line.c_str(), "%d packets transmitted, %d received", &counts.sent,
-                    &counts.received) == 2) {
-      return counts;
-    }
+    constexpr std::string_view kBetween = " packets transmitted, ";
+    std::string_view rest = line;
+    const auto sent = ConsumeNumber<int>(rest);
+    if (!sent || !rest.starts_with(kBetween)) continue;
+    rest.remove_prefix(kBetween.size());
+    if (const auto received = ConsumeNumber<int>(rest)) return Counts{*sent, *received};
   }
   return std::nullopt;
 }

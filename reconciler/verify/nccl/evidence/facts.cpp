@@ -1,27 +1,10 @@
 #include "reconciler/verify/nccl/evidence/facts.h"
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
 #include "reconciler/base/text.h"
+#include "reconciler/spark_verify/protocol/facts.h"
 
 namespace reconciler {
 namespace {
-
-using Json = nlohmann::json;
-
-Adapter ReadAdapter(const Json& json) {
-  Adapter adapter{.netdev = json.value("netdev", "")};
-  adapter.rail.limits = {.link_mbps = json.value("link_mbps", 0),
-                         .pcie_width = json.value("pcie_width", 0),
-                         .pcie_max_width = json.value("pcie_max_width", 0),
-                         .pcie_gts = json.value("pcie_gts", 0.0)};
-  if (const auto ports = json.find("ports"); ports != json.end() && !ports->empty()) {
-    adapter.rail.active_mtu = ports->front().value("active_mtu", 0);
-  }
-  return adapter;
-}
 
 // "=enP7s7", "enP7s7,eth0": what the first name finds, which is a beginning where no "=" stands
 // before it; empty when it only says what not to take.
@@ -46,19 +29,19 @@ std::string FindInterface(const std::string& address, const NodeFacts& facts) {
 }  // namespace
 
 Result<std::map<std::string, Adapter>> ParseAdapters(std::string_view text) {
-  try {
-    std::map<std::string, Adapter> adapters;
-    const Json facts = Json::parse(text);
-    for (const Json& device : facts.at("devices")) {
-      adapters[device.at("hca").get<std::string>()] = ReadAdapter(device);
-    }
-    return adapters;
-  } catch (const std::exception& error) {
+  const auto facts = spark_verify::ParseFacts(text);
+  if (!facts) {
     return Fail({.kind = ErrorKind::kVerify,
                  .message = "wanted the facts that spark-verify prints, found other text: " +
                             MakePrintable(text.substr(0, 80)),
-                 .hint = MakePrintable(error.what())});
+                 .hint = MakePrintable(facts.error().message)});
   }
+  std::map<std::string, Adapter> adapters;
+  for (const spark_verify::DeviceFacts& device : facts->devices) {
+    adapters[device.hca] = {.rail = {.limits = device.limits, .active_mtu = device.active_mtu},
+                            .netdev = device.netdev};
+  }
+  return adapters;
 }
 
 Fabric ApplyAdapters(Fabric fabric, const NodeName& node,

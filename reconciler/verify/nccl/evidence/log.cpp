@@ -1,9 +1,9 @@
 #include "reconciler/verify/nccl/evidence/log.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler {
@@ -23,12 +23,7 @@ std::string_view ReadFirstWord(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t"));
 }
 
-std::optional<int> ReadLeadingNumber(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end == text.data()) return std::nullopt;
-  return number;
-}
+std::optional<int> ReadLeadingNumber(std::string_view text) { return ConsumeNumber<int>(text); }
 
 // "[0]rocep1s0f1:1/RoCE [1]roceP2p1s0f1:1/RoCE [RO]; OOB enP7s7:10.0.0.1<0>". With no device at all
 // the line is there too, with nothing but "[RO]".

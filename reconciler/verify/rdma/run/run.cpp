@@ -21,13 +21,6 @@ using Programs = std::map<NodeName, Result<std::string>>;
 
 constexpr int kGraceMs = 10'000;  // beyond the sending: start, connect, last pattern
 
-const NodeSpec* FindNode(const ClusterSpec& cluster, const NodeName& name) {
-  for (const NodeSpec& node : cluster.nodes) {
-    if (node.name == name) return &node;
-  }
-  return nullptr;
-}
-
 // 2 MiB in flight fill a 200 Gb/s link many times over, and a slow device is done with them soon.
 std::vector<std::string> BuildArguments(const std::string& program, const Ports& ports, bool from,
                                         const RdmaOptions& options) {
@@ -48,7 +41,7 @@ std::vector<std::string> BuildArguments(const std::string& program, const Ports&
 
 // The PCIe device of a port by its hardware's profile; empty: the profile has none.
 std::string FindPcie(const ClusterSpec& cluster, const RailPort& port) {
-  const NodeSpec* node = FindNode(cluster, port.node);
+  const NodeSpec* node = cluster.FindNode(port.node);
   const Hardware* hardware = node != nullptr ? cluster.FindHardware(node->hardware) : nullptr;
   const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
   const auto twin = static_cast<std::size_t>(port.twin);
@@ -125,7 +118,7 @@ void RdmaRun::Push(const std::vector<NodePair>& pairs) {
       if (!ExplainSkipped({ports}).empty()) continue;
       for (const NodeName& name : {pair.a, pair.b}) {
         if (programs_.try_emplace(name, Result<std::string>()).second) {
-          nodes.push_back(FindNode(cluster_, name));
+          nodes.push_back(cluster_.FindNode(name));
         }
       }
     }
@@ -138,7 +131,7 @@ void RdmaRun::Push(const std::vector<NodePair>& pairs) {
 void RdmaRun::Remove() {
   std::vector<const NodeSpec*> nodes;
   for (const auto& [name, program] : programs_) {
-    if (program && !options_.keep_program) nodes.push_back(FindNode(cluster_, name));
+    if (program && !options_.keep_program) nodes.push_back(cluster_.FindNode(name));
   }
   ForEachNode(nodes, [this](const NodeSpec& node) {
     RemoveProgram(node, pool_, *programs_.at(node.name));
@@ -157,7 +150,7 @@ Result<LineChannel> RdmaRun::Start(const NodeName& node, const Ports& ports, boo
                                    Deadline deadline) {
   const Result<std::string>& program = programs_.at(node);
   if (!program) return Fail(program.error());
-  auto shell = pool_.OpenShell(*FindNode(cluster_, node));
+  auto shell = pool_.OpenShell(*cluster_.FindNode(node));
   if (!shell) return Fail(shell.error());
   return LineChannel::Start(std::move(*shell), BuildArguments(*program, ports, from, options_),
                             deadline);

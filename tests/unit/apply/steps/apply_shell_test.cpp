@@ -34,6 +34,13 @@ class ApplyScriptTest : public ShellTest {
   }
 };
 
+TEST(ParseApplyReply, AnExitStatusThatIsNoNumberIsNoSuccess) {
+  const auto replies = ParseApplyReply({.out = "\nN step\nsome text\nN exit soon\n"}, "N");
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(replies[0].exit_code, -1);
+  EXPECT_EQ(replies[0].out, "some text");
+}
+
 TEST_F(ApplyScriptTest, AWriteKeepsEveryByteAndJournalsWhatStoodThere) {
   std::string bytes;
   for (int i = 1; i < 256; ++i) bytes.push_back(static_cast<char>(i));

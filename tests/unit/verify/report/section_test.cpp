@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/base/size.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
-#include "reconciler/model/size.h"
 
 namespace reconciler {
 namespace {

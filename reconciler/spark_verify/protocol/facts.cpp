@@ -1,0 +1,53 @@
+#include "reconciler/spark_verify/protocol/facts.h"
+
+#include <nlohmann/json.hpp>
+
+namespace reconciler::spark_verify {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+DeviceFacts ReadDevice(const Json& json) {
+  DeviceFacts device{.hca = json.at("hca"),
+                     .netdev = json.value("netdev", ""),
+                     .limits = {.link_mbps = json.value("link_mbps", 0),
+                                .pcie_width = json.value("pcie_width", 0),
+                                .pcie_max_width = json.value("pcie_max_width", 0),
+                                .pcie_gts = json.value("pcie_gts", 0.0)},
+                     .dmabuf = json.value("dmabuf", "")};
+  if (const auto ports = json.find("ports"); ports != json.end() && !ports->empty()) {
+    device.active_mtu = ports->at(0).value("active_mtu", 0);
+  }
+  return device;
+}
+
+std::optional<bool> ReadAttribute(const Json& gpu, const char* key) {
+  const auto found = gpu.find(key);
+  if (found == gpu.end()) return std::nullopt;
+  return found->get<int>() != 0;
+}
+
+Facts ReadFacts(const Json& json) {
+  Facts facts{.error = json.value("error", "")};
+  for (const Json& device : json.at("devices").get_ref<const Json::array_t&>()) {
+    facts.devices.push_back(ReadDevice(device));
+  }
+  if (const auto gpu = json.find("gpu"); gpu != json.end()) {
+    facts.gpu = GpuFacts{.gpu_direct_rdma = ReadAttribute(*gpu, "gpu_direct_rdma"),
+                         .dma_buf = ReadAttribute(*gpu, "dma_buf"),
+                         .error = gpu->value("error", "")};
+  }
+  return facts;
+}
+
+}  // namespace
+
+Result<Facts> ParseFacts(std::string_view line) {
+  try {
+    return ReadFacts(Json::parse(line));
+  } catch (const std::exception& error) {
+    return Fail({.kind = ErrorKind::kVerify, .message = error.what()});
+  }
+}
+
+}  // namespace reconciler::spark_verify
