@@ -2,11 +2,13 @@
 
 `die_with_parent` is for subprocess' preexec_fn: the kernel kills the new process as soon as the thread that started it
 is gone. So a thread must outlive what it starts. What that process starts in its turn is its own affair.
-`die_with_runner` is for a test itself: it ends with ctest."""
+`die_with_runner` is for a test itself: it ends with ctest. `give_way` is for a check that computes for long beside tests
+that have limits."""
 
 import ctypes
 import os
 import signal
+import threading
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -20,7 +22,35 @@ def die_with_parent():
         raise OSError(ctypes.get_errno(), "prctl")
 
 
+def _runs_under_ctest():
+    return "DASHBOARD_TEST_FROM_CTEST" in os.environ  # set by ctest for each of its tests
+
+
 def die_with_runner():
     """Does nothing where a person runs the test: a shell may end before what it started."""
-    if "DASHBOARD_TEST_FROM_CTEST" in os.environ:  # set by ctest for each of its tests
+    if _runs_under_ctest():
         die_with_parent()
+
+
+def give_way(seconds):
+    """For so long this process and what it starts take only what others leave of the processors; then an even share, for on
+    a machine that is busy with something else it would never end. Does nothing where a person waits for it, and without
+    root, who alone may go back; the lab needs root too.
+
+    A process' own priority counts within its session only (sched(7), autogroup), and sessions share evenly: a node of
+    the lab, which is a session of its own, would get no more than this. So a session of our own gets the lowest weight."""
+    if not _runs_under_ctest() or os.geteuid() != 0:
+        return
+    try:
+        os.setsid()
+        _weigh("19")
+    except OSError:  # we lead the runner's session, or this kernel knows no autogroups
+        return
+    back = threading.Timer(seconds, _weigh, ("0",))
+    back.daemon = True
+    back.start()
+
+
+def _weigh(nice):
+    with open("/proc/self/autogroup", "w", encoding="utf-8") as weight:
+        weight.write(nice)
