@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -34,6 +35,7 @@ class Session {
   // What the shell's frames are marked with (see ParseFrames).
   const std::string& nonce() const { return nonce_; }
   bool IsBroken() const;
+  // Does not wait for a request that is at work.
   std::size_t Requests() const { return requests_; }
 
  private:
@@ -46,7 +48,7 @@ class Session {
   NodeName node_;
   std::unique_ptr<Channel> shell_;  // null: broken
   std::string nonce_;
-  std::size_t requests_ = 0;
+  std::atomic<std::size_t> requests_ = 0;
 };
 
 struct RoundTrips {

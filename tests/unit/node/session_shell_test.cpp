@@ -35,6 +35,29 @@ TEST(Beat, TwoBeatsOfOneSessionDoNotTakeEachOthersPlace) {
   EXPECT_GT(quick, slow);
 }
 
+// For ThreadSanitizer: the end of an apply says how many requests it took while its beats go on.
+TEST(Sessions, RequestsAreCountedWhileAnotherThreadSendsThem) {
+  const NodeSpec node{.name = "spark-1"};
+  FakeNetwork network({{"spark-1", SessionNode()}});
+  NodePool pool(network.Dialer());
+  const auto sessions = Sessions::OpenAll({&node}, pool, "a test");
+  ASSERT_TRUE(sessions);
+  std::size_t before = 0;
+  {
+    const std::jthread other([&] {
+      for (int i = 0; i < 100; ++i) {
+        EXPECT_TRUE((*sessions)->Run(node, ":", milliseconds(5000)));
+      }
+    });
+    for (int i = 0; i < 100; ++i) {
+      const std::size_t now = (*sessions)->FindMostRoundTrips().requests;
+      EXPECT_GE(now, before);
+      before = now;
+    }
+  }
+  EXPECT_EQ((*sessions)->FindMostRoundTrips().requests, 101u);  // with the session's beginning
+}
+
 // A login that was good when the plan was made, and broke while somebody read it.
 TEST(Sessions, AnOldLoginThatBrokeIsReplacedByANewOne) {
   const NodeSpec node{.name = "spark-1"};
