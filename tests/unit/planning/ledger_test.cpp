@@ -1,0 +1,302 @@
+#include "reconciler/planning/ledger.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "reconciler/base/digest.h"
+#include "reconciler/base/mark.h"
+#include "reconciler/planning/prune.h"
+
+namespace reconciler {
+namespace {
+
+const LedgerHead kHead = {.cluster = "lab", .generation = 2, .manifest_digest = "d"};
+
+std::optional<FileState> FileOrNone(const std::string& content) {
+  return content.empty() ? std::nullopt : std::optional(FileState{content});
+}
+
+// spark-1's /etc/a goes from one text to another; an empty one stands for no file.
+Change Writing(const std::string& before, const std::string& after) {
+  Change change{.kind = "file",
+                .name = "/etc/a",
+                .node = "spark-1",
+                .plugin = "files",
+                .before = FileOrNone(before)};
+  change.actions.push_back(after.empty() ? Action(RemoveFile{"/etc/a"})
+                                         : Action(WriteFile{"/etc/a", FileState{after}}));
+  return change;
+}
+
+Plan PlanOf(std::vector<Change> changes) {
+  Plan plan{.nodes = {{.name = "spark-1"}}};
+  plan.stages = {{.plugins = {"files"}, .changes = std::move(changes)}};
+  return plan;
+}
+
+Ledger After(const Ledger& old, std::vector<Change> changes) {
+  return UpdateLedger(old, {PlanOf(std::move(changes))}, "spark-1", kHead);
+}
+
+TEST(UpdateLedger, TheHeadIsThatOfTheApply) {
+  const Ledger old{.cluster = "attic", .generation = 1, .manifest_digest = "o"};
+  const Ledger ledger = After(old, {});
+  EXPECT_EQ(ledger.cluster, "lab");
+  EXPECT_EQ(ledger.generation, 2);
+  EXPECT_EQ(ledger.manifest_digest, "d");
+}
+
+TEST(UpdateLedger, AFileThatWasNotThereIsRemovedWhenItGoesBack) {
+  const Ledger ledger = After({}, {Writing("", "ours\n")});
+  ASSERT_EQ(ledger.entries.size(), 1u);
+  const LedgerEntry& entry = ledger.entries[0];
+  EXPECT_EQ(entry.Id(), "file//etc/a");
+  EXPECT_EQ(entry.plugin, "files");
+  EXPECT_EQ(entry.generation, 2);
+  EXPECT_EQ(entry.original, std::vector<Action>{RemoveFile{"/etc/a"}});
+  EXPECT_EQ(entry.digest, ComputeSha256Hex("ours\n"));
+  EXPECT_FALSE(entry.shared);
+}
+
+TEST(UpdateLedger, AFileThatCarriesOurMarkWasOursBefore) {
+  const std::string mine = FormatOwnedFile("lab", "old\n");
+  const Ledger ledger = After({}, {Writing(mine, FormatOwnedFile("lab", "new\n"))});
+  EXPECT_EQ(ledger.entries.at(0).original, std::vector<Action>{RemoveFile{"/etc/a"}});
+  const std::string others = FormatOwnedFile("labx", "old\n");
+  EXPECT_EQ(After({}, {Writing(others, "new\n")}).entries.at(0).original,
+            (std::vector<Action>{WriteFile{"/etc/a", {others}}}));
+}
+
+TEST(UpdateLedger, OurBlockIsNoPartOfWhatWasThereBefore) {
+  const Ledger ledger = After({}, {Writing(SetBlock("theirs\n", "lab", "t", "old\n"),
+                                           SetBlock("theirs\n", "lab", "t", "new\n"))});
+  EXPECT_EQ(ledger.entries.at(0).original,
+            (std::vector<Action>{WriteFile{"/etc/a", {"theirs\n"}}}));
+  EXPECT_TRUE(ledger.entries.at(0).shared);
+}
+
+TEST(UpdateLedger, WhatOthersWroteIntoASharedFileStaysWhenWeGo) {
+  const std::string written = SetBlock("theirs\n", "lab", "t", "old\n");
+  const Ledger first = After({}, {Writing("theirs\n", written)});
+  const Ledger second = After(
+      first, {Writing(written + "more\n", SetBlock(written + "more\n", "lab", "t", "new\n"))});
+  EXPECT_EQ(second.entries.at(0).original,
+            (std::vector<Action>{WriteFile{"/etc/a", {"theirs\nmore\n"}}}));
+}
+
+TEST(UpdateLedger, AFileOfOthersThatWeRemovedIsRemembered) {
+  const Ledger ledger = After({}, {Writing("theirs\n", "")});
+  EXPECT_EQ(ledger.entries.at(0).original,
+            (std::vector<Action>{WriteFile{"/etc/a", {"theirs\n"}}}));
+  EXPECT_EQ(ledger.entries.at(0).digest, "");
+}
+
+TEST(UpdateLedger, AFileThatWeMadeAndRemovedIsForgotten) {
+  const Ledger made = After({}, {Writing("", "ours\n")});
+  EXPECT_TRUE(After(made, {Writing("ours\n", "")}).entries.empty());
+}
+
+TEST(UpdateLedger, WhatWasNotCarriedOutHereLeavesNoEntry) {
+  Change blocked = Writing("", "ours\n");
+  Block(blocked, "unknown");
+  Change deferred = Writing("", "ours\n");
+  deferred.deferred = true;
+  Change elsewhere = Writing("", "ours\n");
+  elsewhere.node = "spark-2";
+  Change nothing = Writing("", "ours\n");
+  nothing.actions.clear();
+  EXPECT_TRUE(After({}, {blocked, deferred, elsewhere, nothing}).entries.empty());
+}
+
+TEST(UpdateLedger, WhatWasPrunedOrDroppedIsForgottenOnThatNodeAlone) {
+  const Ledger old = After({}, {Writing("", "ours\n")});
+  Change prune = Writing("ours\n", "");
+  prune.prune = true;
+  EXPECT_TRUE(After(old, {prune}).entries.empty());
+  Plan drops = PlanOf({});
+  drops.nodes[0].dropped = {"file//etc/a"};
+  EXPECT_TRUE(UpdateLedger(old, {drops}, "spark-1", kHead).entries.empty());
+  drops.nodes[0].name = "spark-2";
+  EXPECT_EQ(UpdateLedger(old, {drops}, "spark-1", kHead).entries, old.entries);
+}
+
+TEST(UpdateLedger, CommandsThatMakeItOursAgainAreThoseThatRanLast) {
+  Change change{.kind = "sysctl", .name = "a", .node = "spark-1", .plugin = "values"};
+  change.actions = {RunCommand{{"set", "1"}}};
+  change.triggers = {{{"reload"}}};
+  change.prune_commands = {.before = {{{"set", "0"}}}, .after = {{{"reload"}}}};
+  const Ledger first = After({}, {change});
+  change.actions = {RunCommand{{"set", "2"}}};
+  change.prune_commands = {.before = {{{"set", "1"}}}, .after = {}};
+  const LedgerEntry entry = After(first, {change}).entries.at(0);
+  EXPECT_EQ(entry.original, std::vector<Action>{(RunCommand{{"set", "0"}})});
+  EXPECT_EQ(entry.triggers, std::vector<RunCommand>{(RunCommand{{"reload"}})});
+  EXPECT_EQ(entry.again, (std::vector<RunCommand>{{{"set", "2"}}, {{"reload"}}}));
+}
+
+// Whole files, as some apply found or wrote them.
+std::string AnyText() {
+  return *rc::gen::element<std::string>("", "a\n", "b\n", "no newline", "c\r\n\r\n",
+                                        std::string("\0\xff", 2));
+}
+
+RC_GTEST_PROP(UpdateLedger, HoweverOftenAFileIsWrittenWhatWasThereBeforeUsIsRemembered, ()) {
+  const std::string before = AnyText();
+  Ledger ledger;
+  std::string now = before;
+  const int applies = *rc::gen::inRange(1, 6);
+  for (int i = 0; i < applies; ++i) {
+    const std::string next = *rc::gen::suchThat(rc::gen::exec(AnyText), [](const std::string& one) {
+      return !one.empty();  // a file that we made and removed is no longer ours
+    });
+    ledger = After(ledger, {Writing(now, next)});
+    now = next;
+  }
+  RC_ASSERT(ledger.entries.size() == 1u);
+  const std::vector<Action> wanted = {before.empty()
+                                          ? Action(RemoveFile{"/etc/a"})
+                                          : Action(WriteFile{"/etc/a", FileState{before}})};
+  RC_ASSERT(ledger.entries[0].original == wanted);
+  RC_ASSERT(ledger.entries[0].digest == ComputeSha256Hex(now));
+}
+
+RC_GTEST_PROP(UpdateLedger, WhatAnApplyWroteAPruneReturnsByteForByte, ()) {
+  const std::string before = AnyText();
+  const std::string after =
+      *rc::gen::suchThat(rc::gen::exec(AnyText), [&](const auto& one) { return one != before; });
+  NodeFacts facts{.node = "spark-1"};
+  facts.ledger = After({}, {Writing(before, after)});
+  if (after.empty()) {
+    facts.files["/etc/a"] = Absent{};
+  } else {
+    facts.files["/etc/a"] = FileState{after};
+  }
+  const ClusterSpec cluster{.name = "lab"};
+  const Prunes prunes = PruneNode(cluster, facts, {}, {});
+  RC_ASSERT(prunes.changes.size() == 1u);
+  const std::vector<Action> wanted = {before.empty()
+                                          ? Action(RemoveFile{"/etc/a"})
+                                          : Action(WriteFile{"/etc/a", FileState{before}})};
+  RC_ASSERT(prunes.changes[0].actions == wanted);
+}
+
+RC_GTEST_PROP(UpdateLedger, NoTwoEntriesHaveTheSameId, ()) {
+  Ledger ledger;
+  std::vector<Plan> passes;
+  const int count = *rc::gen::inRange(1, 5);
+  for (int pass = 0; pass < count; ++pass) {
+    std::vector<Change> changes;
+    const int writes = *rc::gen::inRange(0, 5);
+    for (int i = 0; i < writes; ++i) {
+      Change change = Writing(AnyText(), AnyText());
+      change.name = *rc::gen::element<std::string>("/etc/a", "/etc/b");
+      change.kind = *rc::gen::element<std::string>("file", "unit");
+      change.prune = *rc::gen::arbitrary<bool>();
+      changes.push_back(change);
+    }
+    passes.push_back(PlanOf(changes));
+  }
+  ledger = UpdateLedger(ledger, passes, "spark-1", kHead);
+  std::set<std::string> ids;
+  for (const LedgerEntry& entry : ledger.entries) RC_ASSERT(ids.insert(entry.Id()).second);
+}
+
+RC_GTEST_PROP(UpdateLedger, PassesOfOneApplyCountAsAppliesOneAfterAnother, ()) {
+  std::vector<Plan> passes;
+  Ledger one_by_one;
+  const int count = *rc::gen::inRange(1, 5);
+  for (int pass = 0; pass < count; ++pass) {
+    passes.push_back(PlanOf({Writing(AnyText(), AnyText())}));
+    one_by_one = UpdateLedger(one_by_one, {passes.back()}, "spark-1", kHead);
+  }
+  RC_ASSERT(UpdateLedger({}, passes, "spark-1", kHead) == one_by_one);
+}
+
+ClusterFacts FactsOfLedgers(const std::vector<Ledger>& ledgers) {
+  ClusterFacts facts;
+  int number = 0;
+  for (const Ledger& ledger : ledgers) {
+    const std::string name = "spark-" + std::to_string(++number);
+    facts.nodes[name] = {.node = name, .ledger = ledger};
+  }
+  return facts;
+}
+
+ClusterSpec LabOfTwo() {
+  ClusterSpec cluster{.file = "cluster.yaml", .name = "lab"};
+  cluster.nodes = {{.name = "spark-1", .id = 1, .address = "10.0.0.1"},
+                   {.name = "spark-2", .id = 2, .address = "10.0.0.2"}};
+  return cluster;
+}
+
+TEST(NextGeneration, ItIsOneMoreThanAnyNodeRemembers) {
+  EXPECT_EQ(ComputeNextGeneration({}), 1);
+  EXPECT_EQ(ComputeNextGeneration(FactsOfLedgers({{.generation = 7}, {.generation = 3}})), 8);
+}
+
+TEST(RemovedNodes, ANodeThatALedgerNamesAndTheManifestDoesNotIsFoundOnce) {
+  const Ledger ledger{.cluster = "lab",
+                      .nodes = {{"spark-1", 1, "10.0.0.1"}, {"spark-3", 3, "10.0.0.3"}}};
+  const std::vector<LedgerNode> removed =
+      FindRemovedNodes(LabOfTwo(), FactsOfLedgers({ledger, ledger}));
+  EXPECT_EQ(removed, (std::vector<LedgerNode>{{"spark-3", 3, "10.0.0.3"}}));
+}
+
+TEST(RemovedNodes, ANodeThatTheManifestSaysWasRenamedIsNotLost) {
+  ClusterSpec cluster = LabOfTwo();
+  const auto rename = [&](const std::string& to) {
+    const Value nodes{.data = std::vector<Member>{{.key = "spark-3", .value = {.data = to}}}};
+    const Value moved{.data = std::vector<Member>{{.key = "nodes", .value = nodes}}};
+    cluster.settings.data = std::vector<Member>{{.key = "moved", .value = moved}};
+  };
+  const ClusterFacts facts =
+      FactsOfLedgers({{.cluster = "lab", .nodes = {{"spark-3", 3, "10.0.0.3"}}}});
+  rename("spark-2");
+  EXPECT_TRUE(FindRemovedNodes(cluster, facts).empty());
+  rename("spark-4");
+  EXPECT_EQ(FindRemovedNodes(cluster, facts).size(), 1u);
+}
+
+TEST(RemovedNodes, TheLedgerOfAnotherClusterSaysNothing) {
+  EXPECT_TRUE(FindRemovedNodes(LabOfTwo(), FactsOfLedgers({{.cluster = "other",
+                                                            .nodes = {{"spark-3", 3, "x"}}}}))
+                  .empty());
+}
+
+TEST(MayApply, ANodeOfAnotherClusterIsRefused) {
+  EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), FactsOfLedgers({{.cluster = "other"}}), true)),
+            "spark-1: this node belongs to cluster 'other', wanted 'lab'\n"
+            "  hint: uninstall it there first; if the cluster was renamed, say `moved: {cluster: "
+            "other}`\n");
+  ClusterSpec renamed = LabOfTwo();
+  renamed.former_name = "other";
+  EXPECT_TRUE(CheckMayApply(renamed, FactsOfLedgers({{.cluster = "other"}}), true).empty());
+}
+
+TEST(MayApply, ALedgerThatCannotBeReadIsRefused) {
+  ClusterFacts facts;
+  facts.nodes["spark-1"] = {.node = "spark-1", .ledger = Unknown{"not valid JSON"}};
+  EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), facts, true)),
+            "spark-1: /var/lib/spark-reconcile/ledger.json: not valid JSON\n"
+            "  hint: it says what was here before us: mend it, or move it away to begin anew "
+            "without that\n");
+}
+
+TEST(MayApply, ANodeThatTheManifestLostIsRefusedUnlessToldSo) {
+  const ClusterFacts facts =
+      FactsOfLedgers({{.cluster = "lab", .nodes = {{"spark-3", 3, "10.0.0.3"}}}});
+  EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), facts, false)),
+            "spark-3 (10.0.0.3) was applied to and is no longer in cluster.yaml\n"
+            "  hint: run `uninstall --node spark-3` with the old manifest first, then give "
+            "--allow-node-removal; if it was renamed, say `moved: {nodes: {spark-3: NEW}}`\n");
+  EXPECT_TRUE(CheckMayApply(LabOfTwo(), facts, true).empty());
+}
+
+TEST(MayApply, BareNodesAreNoReasonToRefuse) {
+  ClusterFacts facts;
+  facts.nodes["spark-1"] = {.node = "spark-1"};
+  EXPECT_TRUE(CheckMayApply(LabOfTwo(), facts, false).empty());
+}
+
+}  // namespace
+}  // namespace reconciler

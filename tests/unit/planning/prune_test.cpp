@@ -1,0 +1,361 @@
+#include "reconciler/planning/prune.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "reconciler/base/digest.h"
+#include "reconciler/base/mark.h"
+
+namespace reconciler {
+namespace {
+
+LedgerEntry FileEntry(const std::string& path, const std::string& written, Action original) {
+  return {.kind = "file",
+          .name = path,
+          .plugin = "files",
+          .generation = 3,
+          .original = {std::move(original)},
+          .digest = written.empty() ? "" : ComputeSha256Hex(written)};
+}
+
+LedgerEntry CommandEntry(const std::string& name, std::vector<std::string> argv) {
+  return {.kind = "sysctl",
+          .name = name,
+          .plugin = "values",
+          .generation = 3,
+          .original = {RunCommand{std::move(argv)}}};
+}
+
+// A node, what its ledger holds, and what is asked of it.
+struct PruneCase {
+  ClusterSpec cluster = {.name = "lab", .former_name = "attic"};
+  NodeFacts facts = {.node = "spark-1", .session_interface = "enP7s7"};
+  Ledger ledger = {.cluster = "lab"};
+  std::set<std::string> asked = {};
+  PlanScope scope = {};
+
+  void Put(const std::string& path, const std::string& content) {
+    facts.files[path] = FileState{content};
+  }
+  void LimitTo(std::int64_t most) {
+    cluster.settings.data = std::vector<Member>{{.key = "max_prune", .value = {.data = most}}};
+  }
+  Prunes Run() {
+    facts.ledger = ledger;
+    return PruneNode(cluster, facts, asked, scope);
+  }
+  Change RunForOne() {
+    const Prunes prunes = Run();
+    EXPECT_EQ(prunes.changes.size(), 1u);
+    return prunes.changes.empty() ? Change() : prunes.changes.front();
+  }
+};
+
+TEST(Prune, AFileThatWeMadeIsRemovedWhereItIsAsWeLeftIt) {
+  PruneCase one;
+  one.Put("/etc/a", "ours\n");
+  one.ledger.entries = {FileEntry("/etc/a", "ours\n", RemoveFile{"/etc/a"})};
+  const Change change = one.RunForOne();
+  EXPECT_EQ(change.change, ChangeKind::kRemove);
+  EXPECT_EQ(change.detail, "no longer in the manifest: removed");
+  EXPECT_EQ(change.diff, "@@ -1 +0,0 @@\n-ours\n");
+  EXPECT_EQ(change.actions, std::vector<Action>{RemoveFile{"/etc/a"}});
+  EXPECT_TRUE(change.prune);
+}
+
+TEST(Prune, AFileThatStoodThereBeforeUsGoesBackToItsBytesModeAndOwner) {
+  const FileState before{.content = "theirs\n", .mode = 0600, .owner = "nvidia"};
+  PruneCase one;
+  one.Put("/etc/a", "ours\n");
+  one.ledger.entries = {FileEntry("/etc/a", "ours\n", WriteFile{"/etc/a", before})};
+  const Change change = one.RunForOne();
+  EXPECT_EQ(change.change, ChangeKind::kModify);
+  EXPECT_EQ(change.detail, "no longer in the manifest: as it was before");
+  EXPECT_EQ(change.actions, (std::vector<Action>{WriteFile{"/etc/a", before}}));
+}
+
+TEST(Prune, AFileThatWeRemovedComesBackOnlyWhereNobodyMadeANewOne) {
+  PruneCase one;
+  one.ledger.entries = {FileEntry("/etc/a", "", WriteFile{"/etc/a", {"theirs\n"}})};
+  one.facts.files["/etc/a"] = Absent{};
+  EXPECT_EQ(one.RunForOne().detail, "no longer in the manifest: as it was before");
+  one.Put("/etc/a", "a new one\n");
+  EXPECT_EQ(one.RunForOne().change, ChangeKind::kBlocked);
+}
+
+TEST(Prune, AWholeFileThatSomebodyEditedIsBlocked) {
+  PruneCase one;
+  one.Put("/etc/a", "ours\nand theirs\n");
+  one.ledger.entries = {FileEntry("/etc/a", "ours\n", RemoveFile{"/etc/a"})};
+  const Change change = one.RunForOne();
+  EXPECT_EQ(change.change, ChangeKind::kBlocked);
+  EXPECT_EQ(change.detail,
+            "no longer in the manifest: edited on the node since generation 3: take it away by "
+            "hand, or put it back as it was written");
+  EXPECT_TRUE(change.actions.empty());
+}
+
+TEST(Prune, AFileThatCannotBeReadIsBlocked) {
+  PruneCase one;
+  one.facts.files["/etc/a"] = Unknown{"a symbolic link"};
+  one.ledger.entries = {FileEntry("/etc/a", "ours\n", RemoveFile{"/etc/a"})};
+  EXPECT_EQ(one.RunForOne().detail, "unknown: a symbolic link");
+  one.facts.files.clear();
+  EXPECT_EQ(one.RunForOne().change, ChangeKind::kBlocked);
+}
+
+TEST(Prune, AFileThatIsGoneOrAsBeforeUsIsForgottenWithoutAChange) {
+  PruneCase one;
+  one.facts.files["/etc/gone"] = Absent{};
+  one.Put("/etc/back", "theirs\n");
+  one.ledger.entries = {FileEntry("/etc/gone", "ours\n", RemoveFile{"/etc/gone"}),
+                        FileEntry("/etc/back", "ours\n", WriteFile{"/etc/back", {"theirs\n"}})};
+  const Prunes prunes = one.Run();
+  EXPECT_TRUE(prunes.changes.empty());
+  EXPECT_EQ(prunes.dropped, (std::vector<std::string>{"file//etc/back", "file//etc/gone"}));
+  EXPECT_TRUE(prunes.kept.empty());
+}
+
+TEST(Prune, WhatNothingReturnsIsForgottenAndSaidToStay) {
+  PruneCase one;
+  one.ledger.entries = {{.kind = "ssh", .name = "nvidia's key", .plugin = "ssh"}};
+  const Prunes prunes = one.Run();
+  EXPECT_TRUE(prunes.changes.empty());
+  EXPECT_EQ(prunes.dropped, std::vector<std::string>{"ssh/nvidia's key"});
+  EXPECT_EQ(prunes.kept, prunes.dropped);
+}
+
+TEST(Prune, ASharedFileWithoutALineOfOursIsForgotten) {
+  PruneCase one;
+  one.Put("/etc/hosts", "127.0.0.1 localhost\n");
+  one.ledger.entries = {FileEntry("/etc/hosts", "as we left it\n", RemoveFile{"/etc/hosts"})};
+  one.ledger.entries[0].shared = true;
+  const Prunes prunes = one.Run();
+  EXPECT_TRUE(prunes.changes.empty());
+  EXPECT_EQ(prunes.dropped, std::vector<std::string>{"file//etc/hosts"});
+}
+
+TEST(Prune, ASharedFileThatHoldsNothingButOursIsRemovedWhereNoneStoodBefore) {
+  PruneCase one;
+  one.Put("/etc/hosts", SetBlock("", "lab", "hosts", "edited\n"));
+  one.ledger.entries = {FileEntry("/etc/hosts", "as we left it\n", RemoveFile{"/etc/hosts"})};
+  const Change change = one.RunForOne();
+  EXPECT_EQ(change.change, ChangeKind::kRemove);
+  EXPECT_EQ(change.actions, std::vector<Action>{RemoveFile{"/etc/hosts"}});
+}
+
+TEST(Prune, BlocksUnderTheClustersFormerNameGoToo) {
+  PruneCase one;
+  one.ledger.cluster = "attic";
+  one.Put("/etc/hosts", SetBlock("theirs\n", "attic", "hosts", "edited\n"));
+  one.ledger.entries = {FileEntry("/etc/hosts", "as we left it\n", RemoveFile{"/etc/hosts"})};
+  const Change change = one.RunForOne();
+  EXPECT_EQ(change.detail, "no longer in the manifest: our lines taken out");
+  EXPECT_EQ(change.actions, (std::vector<Action>{WriteFile{"/etc/hosts", {"theirs\n"}}}));
+}
+
+TEST(Prune, TheLedgerOfAnotherClusterIsNotCarriedOut) {
+  PruneCase one;
+  one.ledger.cluster = "labx";
+  one.ledger.entries = {CommandEntry("a", {"sysctl", "-w", "a=1"})};
+  EXPECT_TRUE(one.Run().changes.empty());
+  EXPECT_TRUE(one.Run().dropped.empty());
+}
+
+TEST(Prune, ACommandIsShownAsItWillRun) {
+  PruneCase one;
+  one.ledger.entries = {CommandEntry("a", {"sysctl", "-w", "a=1"})};
+  EXPECT_EQ(one.RunForOne().detail, "no longer in the manifest: set back by sysctl -w a=1");
+  one.ledger.entries[0].triggers = {{{"udevadm", "settle"}}};
+  EXPECT_EQ(one.RunForOne().detail, "no longer in the manifest: set back");
+  one.scope.uninstall = true;
+  EXPECT_EQ(one.RunForOne().detail, "uninstall: set back");
+}
+
+TEST(Prune, ACommandThatNamesTheSessionsInterfaceIsBlocked) {
+  for (const char* word : {"enP7s7", "net.ipv4.conf.enP7s7.arp_ignore=0"}) {
+    PruneCase one;
+    one.ledger.entries = {CommandEntry("a", {"tool", word})};
+    const Change change = one.RunForOne();
+    EXPECT_EQ(change.change, ChangeKind::kBlocked);
+    EXPECT_EQ(change.detail, "enP7s7 carries this session and is never touched");
+    one.ledger.entries[0].original = {RunCommand{{"tool"}}};
+    one.ledger.entries[0].triggers = {{{"tool", word}}};
+    EXPECT_EQ(one.RunForOne().change, ChangeKind::kBlocked);
+  }
+}
+
+TEST(Prune, AnInterfaceWhoseNameOnlyBeginsLikeTheSessionsIsNoSession) {
+  PruneCase one;
+  one.ledger.entries = {CommandEntry("a", {"tool", "enP7s70", "net.ipv4.conf.enP7s70.x=0"})};
+  EXPECT_EQ(one.RunForOne().change, ChangeKind::kModify);
+}
+
+TEST(Prune, OnePluginsScopeLeavesTheOthersThingsAlone) {
+  PruneCase one;
+  one.Put("/etc/a", "ours\n");
+  one.ledger.entries = {FileEntry("/etc/a", "ours\n", RemoveFile{"/etc/a"}),
+                        CommandEntry("a", {"sysctl", "-w", "a=1"})};
+  one.scope.only = {"values"};
+  EXPECT_EQ(one.RunForOne().kind, "sysctl");
+}
+
+TEST(Prune, MoreThanTheManifestsLimitAreBlockedAllOfThem) {
+  PruneCase one;
+  one.LimitTo(1);
+  one.ledger.entries = {CommandEntry("a", {"set", "a"})};
+  EXPECT_EQ(one.RunForOne().change, ChangeKind::kModify);
+  one.ledger.entries.push_back(CommandEntry("b", {"set", "b"}));
+  const Prunes prunes = one.Run();
+  ASSERT_EQ(prunes.changes.size(), 2u);
+  for (const Change& change : prunes.changes) {
+    EXPECT_EQ(change.change, ChangeKind::kBlocked);
+    EXPECT_EQ(change.detail,
+              "no longer in the manifest, as 2 things on this node, and max_prune is 1: raise it "
+              "in the manifest if they shall all go");
+  }
+  one.scope.uninstall = true;
+  for (const Change& change : one.Run().changes) EXPECT_EQ(change.change, ChangeKind::kModify);
+}
+
+// Any ledger of files and commands over any state of a node.
+PruneCase AnyPruneCase() {
+  PruneCase any;
+  const auto text = rc::gen::element<std::string>(
+      "", "ours\n", "theirs\n", SetBlock("", "lab", "t", "x\n"),
+      SetBlock("theirs\n", "lab", "t", "x\n"), SetBlock("theirs\n", "attic", "t", "y\n"));
+  const int count = *rc::gen::inRange(0, 15);
+  for (int i = 0; i < count; ++i) {
+    const std::string path = "/etc/" + std::to_string(i);
+    if (*rc::gen::inRange(0, 4) == 0) {
+      any.ledger.entries.push_back(CommandEntry(path, {"set", path}));
+    } else {
+      const bool made = *rc::gen::arbitrary<bool>();
+      any.ledger.entries.push_back(
+          FileEntry(path, *text,
+                    made ? Action(RemoveFile{path}) : Action(WriteFile{path, FileState{*text}})));
+      any.ledger.entries.back().shared = *rc::gen::arbitrary<bool>();
+      if (*rc::gen::inRange(0, 3) > 0) {
+        any.Put(path, *text);
+      } else {
+        any.facts.files[path] = Absent{};
+      }
+    }
+    if (*rc::gen::inRange(0, 3) == 0) any.asked.insert(any.ledger.entries.back().Id());
+  }
+  any.scope.uninstall = *rc::gen::arbitrary<bool>();
+  return any;
+}
+
+RC_GTEST_PROP(Prune, WhatSomebodyAsksForIsNeverTouched, ()) {
+  PruneCase any = AnyPruneCase();
+  const Prunes prunes = any.Run();
+  for (const Change& change : prunes.changes) {
+    RC_ASSERT(!any.asked.contains(change.kind + "/" + change.name));
+  }
+  for (const std::string& id : prunes.dropped) RC_ASSERT(!any.asked.contains(id));
+}
+
+RC_GTEST_PROP(Prune, EveryEntryThatNobodyAsksForIsChangedOrForgottenOnceAndTheLastTouchedFirst,
+              ()) {
+  PruneCase any = AnyPruneCase();
+  const Prunes prunes = any.Run();
+  std::vector<std::string> changed;
+  for (const Change& change : prunes.changes) changed.push_back(change.kind + "/" + change.name);
+  auto next_changed = changed.begin();
+  auto next_dropped = prunes.dropped.begin();
+  for (auto entry = any.ledger.entries.rbegin(); entry != any.ledger.entries.rend(); ++entry) {
+    if (any.asked.contains(entry->Id())) continue;
+    if (next_changed != changed.end() && *next_changed == entry->Id()) {
+      ++next_changed;
+    } else {
+      RC_ASSERT(next_dropped != prunes.dropped.end());
+      RC_ASSERT(*next_dropped++ == entry->Id());
+    }
+  }
+  RC_ASSERT(next_changed == changed.end());
+  RC_ASSERT(next_dropped == prunes.dropped.end());
+}
+
+RC_GTEST_PROP(Prune, NoByteIsLostThatWeDidNotWrite, ()) {
+  PruneCase any = AnyPruneCase();
+  for (const Change& change : any.Run().changes) {
+    const Observed<FileState> observed = FindFile(any.facts, change.name);
+    const FileState* now = Known(observed);
+    if (change.kind != "file" || change.change == ChangeKind::kBlocked || now == nullptr) continue;
+    const LedgerEntry& entry = *any.ledger.Find("file/" + change.name);
+    if (ComputeSha256Hex(now->content) == entry.digest) continue;  // as we left it
+    const std::string rest = RemoveBlocks(RemoveBlocks(now->content, "lab"), "attic");
+    RC_ASSERT(change.actions.size() == 1u);
+    if (const auto* write = std::get_if<WriteFile>(&change.actions[0])) {
+      RC_ASSERT(write->state.content == rest);
+    } else {
+      RC_ASSERT(rest.empty());
+    }
+  }
+}
+
+RC_GTEST_PROP(Prune, TheSameFactsGiveTheSameChanges, ()) {
+  PruneCase any = AnyPruneCase();
+  RC_ASSERT(any.Run().changes == any.Run().changes);
+}
+
+// What a plugin wants of a file, beside what the ledger knows of it.
+struct EditedCase {
+  Resource resource = {.kind = "file",
+                       .name = "/etc/a",
+                       .desired = ResourceState(FileState{"new\n"}),
+                       .observed = ResourceState(FileState{"edited\n"})};
+  LedgerEntry entry = FileEntry("/etc/a", "ours\n", RemoveFile{"/etc/a"});
+
+  std::string Explain() const {
+    NodeFacts facts;
+    facts.ledger = Ledger{.cluster = "lab", .entries = {entry}};
+    return ExplainEdited(resource, facts);
+  }
+};
+
+TEST(ExplainEdited, AFileThatSomebodyEditedSinceWeWroteItIsNotWrittenOver) {
+  EXPECT_EQ(EditedCase().Explain(),
+            "edited on the node since generation 3: --overwrite-edited writes it again");
+}
+
+TEST(ExplainEdited, AFileThatIsToGoIsNotRemovedOverAnEdit) {
+  EditedCase one;
+  one.resource.desired = Absent{};
+  EXPECT_NE(one.Explain(), "");
+}
+
+TEST(ExplainEdited, AFileAsWeLeftItIsNoEdit) {
+  EditedCase one;
+  one.resource.observed = ResourceState(FileState{"ours\n"});
+  EXPECT_EQ(one.Explain(), "");
+}
+
+TEST(ExplainEdited, AnEditThatSaysWhatTheManifestSaysIsNoEdit) {
+  EditedCase one;
+  one.resource.desired = ResourceState(FileState{"edited\n"});
+  EXPECT_EQ(one.Explain(), "");
+}
+
+TEST(ExplainEdited, OthersMayWriteInASharedFileAndInOneThatWeRemoved) {
+  EditedCase shared;
+  shared.entry.shared = true;
+  EXPECT_EQ(shared.Explain(), "");
+  EditedCase removed;
+  removed.entry.digest.clear();
+  EXPECT_EQ(removed.Explain(), "");
+}
+
+TEST(ExplainEdited, NobodyKnowsOfAnEditWithoutALedgerOrAFile) {
+  EXPECT_EQ(ExplainEdited(EditedCase().resource, NodeFacts()), "");
+  EditedCase absent;
+  absent.resource.observed = Absent{};
+  EXPECT_EQ(absent.Explain(), "");
+  EditedCase other;
+  other.resource.name = "/etc/b";
+  EXPECT_EQ(other.Explain(), "");
+}
+
+}  // namespace
+}  // namespace reconciler
