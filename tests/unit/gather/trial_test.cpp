@@ -1,0 +1,112 @@
+#include "reconciler/gather/trial.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace reconciler {
+namespace {
+
+TEST(FindTrial, EachLayerHasItsPlaceBelowRun) {
+  EXPECT_EQ(FindTrial("/etc/netplan/60-x.yaml"),
+            (TrialFile{"/etc/netplan/60-x.yaml", "/run/netplan/60-x.yaml", true}));
+  EXPECT_EQ(FindTrial("/etc/sysctl.d/60-x.conf"),
+            (TrialFile{"/etc/sysctl.d/60-x.conf", "/run/sysctl.d/60-x.conf", false}));
+  EXPECT_EQ(FindTrial("/etc/modules-load.d/x.conf"),
+            (TrialFile{"/etc/modules-load.d/x.conf", "/run/modules-load.d/x.conf", false}));
+}
+
+TEST(FindTrial, WhatNoProgramReadsBelowRunIsNotTriedThere) {
+  for (const char* path : {"/etc/hosts", "/etc/netplan/60-x.conf", "/etc/netplan/deeper/60-x.yaml",
+                           "/etc/sysctl.d/README", "/run/netplan/60-x.yaml", "netplan/60-x.yaml",
+                           "/etc/security/limits.d/x.conf", ""}) {
+    EXPECT_EQ(FindTrial(path), std::nullopt) << path;
+  }
+}
+
+Change Touching(const NodeName& node, std::vector<Action> actions) {
+  return {.kind = "file", .node = node, .actions = std::move(actions)};
+}
+
+TEST(ListTrials, EachFileOfAPlanIsListedOncePerNode) {
+  const WriteFile write{"/etc/netplan/a.yaml", {"x"}};
+  Change blocked = Touching("spark-3", {write});
+  blocked.change = ChangeKind::kBlocked;
+  Plan plan;
+  plan.stages = {{.changes = {Touching("spark-1", {write, RunCommand{{"netplan", "generate"}}}),
+                              Touching("spark-1", {RemoveFile{"/etc/netplan/a.yaml"}}),
+                              Touching("spark-2", {RemoveFile{"/etc/sysctl.d/b.conf"}}), blocked}}};
+  const Trials trials = ListTrials(plan);
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials.at("spark-1"), std::vector<TrialFile>{*FindTrial("/etc/netplan/a.yaml")});
+  EXPECT_EQ(trials.at("spark-2"), std::vector<TrialFile>{*FindTrial("/etc/sysctl.d/b.conf")});
+}
+
+const std::vector<TrialFile> kTried = {*FindTrial("/etc/netplan/a.yaml")};
+
+ProbeReply ReplyWith(Observed<FileState> committed, Observed<FileState> tried) {
+  ProbeReply reply;
+  reply.files["/etc/netplan/a.yaml"] = std::move(committed);
+  reply.files["/run/netplan/a.yaml"] = std::move(tried);
+  return reply;
+}
+
+TEST(ShowTrial, AFileOnTrialReadsAsIfItWereCommitted) {
+  ProbeReply reply = ReplyWith(FileState{"old"}, FileState{"new"});
+  ShowTrial(kTried, reply);
+  EXPECT_EQ(Known(reply.files.at("/etc/netplan/a.yaml"))->content, "new");
+}
+
+TEST(ShowTrial, AnEmptyFileOnTrialReadsAsARemoval) {
+  ProbeReply reply = ReplyWith(FileState{"old"}, FileState{""});
+  ShowTrial(kTried, reply);
+  EXPECT_TRUE(std::holds_alternative<Absent>(reply.files.at("/etc/netplan/a.yaml")));
+}
+
+TEST(ShowTrial, WhatIsOnTrialAndCannotBeReadIsNotTakenForTheOldFile) {
+  ProbeReply reply = ReplyWith(FileState{"old"}, Unknown{"a symbolic link"});
+  ShowTrial(kTried, reply);
+  EXPECT_TRUE(std::holds_alternative<Unknown>(reply.files.at("/etc/netplan/a.yaml")));
+}
+
+TEST(ShowTrial, AllThatItMustKnowIsRead) {
+  const std::vector<Read> reads = ListReads(kTried);
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_EQ(std::get<ReadFile>(reads[0]).path, "/run/netplan/a.yaml");
+}
+
+Observed<FileState> AnyObserved() {
+  switch (*rc::gen::inRange(0, 4)) {
+    case 0:
+      return Absent{};
+    case 1:
+      return Unknown{"why"};
+    case 2:
+      return FileState{""};
+    default:
+      return FileState{*rc::gen::arbitrary<std::string>()};
+  }
+}
+
+RC_GTEST_PROP(ShowTrial, WithoutATrialEveryFileReadsAsItIs, ()) {
+  ProbeReply reply = ReplyWith(AnyObserved(), Absent{});
+  const auto before = reply.files;
+  ShowTrial(kTried, reply);
+  RC_ASSERT(reply.files == before);
+}
+
+RC_GTEST_PROP(ShowTrial, TheTrialsOwnPlaceIsSeenByNobody, ()) {
+  ProbeReply reply = ReplyWith(AnyObserved(), AnyObserved());
+  ShowTrial(kTried, reply);
+  RC_ASSERT(std::holds_alternative<Absent>(reply.files.at("/run/netplan/a.yaml")));
+}
+
+RC_GTEST_PROP(ShowTrial, ShowingItTwiceIsShowingItOnce, ()) {
+  ProbeReply reply = ReplyWith(AnyObserved(), AnyObserved());
+  ShowTrial(kTried, reply);
+  const auto once = reply.files;
+  ShowTrial(kTried, reply);
+  RC_ASSERT(reply.files == once);
+}
+
+}  // namespace
+}  // namespace reconciler
