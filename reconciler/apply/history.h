@@ -37,6 +37,24 @@ struct GenerationInfo {
 std::string FormatGeneration(const GenerationInfo& info);
 Result<GenerationInfo> ParseGeneration(const std::string& document);
 
+// What every node that could be read remembers.
+struct Histories {
+  std::map<NodeName, std::vector<Generation>> nodes = {};
+  Errors errors = {};
+};
+
+// All `nodes` at the same time.
+Histories ReadHistories(const std::vector<const NodeSpec*>& nodes, NodePool& pool);
+
+struct ChosenGeneration {
+  int number = 0;
+  GenerationInfo info = {};
+};
+
+// One generation as the nodes that have it remember it; -1: the one before the newest. An error
+// when no node has it, when its document is damaged, or when the nodes have different manifests.
+Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number);
+
 // Replaces the document of one generation on a node that has it, by temporary file and rename.
 std::string BuildRecordVerificationScript(int number, const std::string& document);
 

@@ -31,7 +31,8 @@ LAYERS = {
     "reconciler/gather/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/spark_verify/protocol/"],
     "reconciler/cabling/observe/": NODE + ["reconciler/cabling/"],
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
-    "reconciler/apply/": NODE + ["reconciler/planning/", "reconciler/gather/"],
+    "reconciler/apply/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/gather/",
+                                "reconciler/cabling/"],
     "reconciler/spark_verify/": BASE,
     # The judges are pure; only what runs a measurement knows a node.
     "reconciler/verify/links/run/": NODE + JUDGES,

@@ -1,65 +1,89 @@
 #include "reconciler/cli/apply/apply_refusals.h"
 
+#include <fmt/format.h>
+
 #include <iostream>
 #include <string>
-
-#include "plugins/registry.h"
-#include "reconciler/cli/exit_code.h"
-#include "reconciler/planning/half_cable.h"
-#include "reconciler/planning/ledger.h"
-#include "reconciler/planning/plan_compare.h"
-#include "reconciler/planning/plugin_notes.h"
 
 namespace reconciler::cli {
 namespace {
 
-void Refuse(const char* because, const std::vector<std::string>& lines, const char* hint) {
-  std::cerr << "nothing was changed, because it would " << because << ":\n";
+void PrintBecause(const char* because, const std::vector<std::string>& lines, const char* hint) {
+  std::cerr << "nothing was changed, because " << because << ":\n";
   for (const std::string& line : lines) std::cerr << "  " << line << '\n';
   std::cerr << "  hint: " << hint << '\n';
 }
 
 }  // namespace
 
-int RefuseToInterrupt(const Plan& plan, Plan now) {
-  for (Stage& stage : now.stages) {
-    std::erase_if(stage.changes,
-                  [&](const Change& change) { return FindChange(plan, change.Id()) == nullptr; });
+void PrintRefusal(const ApplyRefusal& refusal) {
+  std::cerr << FormatErrors(refusal.errors);
+  switch (refusal.kind) {
+    case RefusalKind::kNoPlan:
+    case RefusalKind::kStale:
+    case RefusalKind::kLocked:
+    case RefusalKind::kNoSession:
+    case RefusalKind::kNodeLost:
+      return;
+    case RefusalKind::kNewDrift:
+      std::cerr << "what differs now was not in the plan: apply again\n";
+      return;
+    case RefusalKind::kNotAllowed:
+      std::cerr << "nothing was changed\n";
+      return;
+    case RefusalKind::kHalfCables:
+      return PrintBecause(
+          "it would change one end of a cable only", refusal.lines,
+          "make that node ready, name it with --node too, take it out of the manifest, or give "
+          "--allow-half-cables");
+    case RefusalKind::kInterrupts:
+      return PrintBecause("it would end work that runs now", refusal.lines,
+                          "wait for it, or give --interrupt");
+    case RefusalKind::kWrongCables:
+      return PrintBecause(
+          "the cabling is not the manifest's", refusal.lines,
+          "move the cables (left and right are seen from the back), correct the manifest, or give "
+          "--allow-wrong-cables");
+    case RefusalKind::kLeftoverOpen:
+      for (const std::string& node : refusal.lines) std::cout << node << ": unknown\n";
+      return;
   }
-  const std::vector<std::string> ended = ListInterruptions(now);
-  if (ended.empty()) return kFine;
-  Refuse("end work that runs now", ended, "wait for it, or give --interrupt");
-  return kPending;
 }
 
-int RefuseRuledOut(const Cluster& cluster, const ClusterFacts& facts, const PlanScope& scope) {
-  const Errors errors = CheckRuledOut(cluster.spec, cluster.fabric, facts, plugins::All(), scope);
-  if (errors.empty()) return kFine;
-  std::cerr << FormatErrors(errors) << "nothing was changed\n";
-  return kUsageOrManifest;
+ExitCode FindExitCode(const ApplyRefusal& refusal, bool reached_all) {
+  switch (refusal.kind) {
+    case RefusalKind::kNoPlan:
+    case RefusalKind::kNotAllowed:
+      return kUsageOrManifest;
+    case RefusalKind::kStale:
+    case RefusalKind::kNewDrift:
+      return kStalePlan;
+    case RefusalKind::kHalfCables:
+      return reached_all ? kPending : kNodeUnreadable;
+    case RefusalKind::kInterrupts:
+    case RefusalKind::kWrongCables:
+      return kPending;
+    case RefusalKind::kLocked:
+      return kLocked;
+    case RefusalKind::kNoSession:
+      return kReverted;
+    case RefusalKind::kNodeLost:
+      return kNodeUnreadable;
+    case RefusalKind::kLeftoverOpen:
+      return kMixed;
+  }
+  return kMixed;
 }
 
-int RefuseHalfCables(const Plan& plan, const Fabric& fabric, const ClusterFacts& facts) {
-  const std::vector<std::string> half = FindHalfCables(plan, fabric, facts);
-  if (half.empty()) return kFine;
-  Refuse("change one end of a cable only", half,
-         "make that node ready, name it with --node too, take it out of the manifest, or give "
-         "--allow-half-cables");
-  return facts.unreachable.empty() ? kPending : kNodeUnreadable;
-}
-
-int RefuseForeignNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
-                       bool allow_node_removal) {
-  const Errors errors = CheckMayApply(cluster, facts, allow_node_removal);
-  if (errors.empty()) return kFine;
-  std::cerr << FormatErrors(errors) << "nothing was changed\n";
-  return kUsageOrManifest;
-}
-
-int RefuseStale(const Plan& plan, const Plan& fresh) {
-  const Errors stale = FindStale(plan, fresh);
-  std::cerr << FormatErrors(stale);
-  return stale.empty() ? kFine : kStalePlan;
+void PrintCabling(const CablingReport& report, bool allow_wrong) {
+  for (const CableVerdict& verdict : report.cables) {
+    if (verdict.state != CableState::kUnknown) continue;
+    std::cerr << fmt::format("cabling not known: {}: {}\n", DescribeCable(verdict.cable),
+                             verdict.detail);
+  }
+  if (report.wrong.empty() || !allow_wrong) return;
+  std::cerr << "the cabling is not the manifest's:\n";
+  for (const std::string& line : report.wrong) std::cerr << "  " << line << '\n';
 }
 
 }  // namespace reconciler::cli

@@ -1,29 +1,17 @@
 #pragma once
 
-#include <vector>
-
-#include "reconciler/cli/context.h"
+#include "reconciler/apply/transaction.h"
+#include "reconciler/cli/exit_code.h"
 
 namespace reconciler::cli {
 
-// Each says on stderr why `plan` must not be carried out and how to go on, and returns the exit
-// code of that; kFine when nothing speaks against it.
+// Says on stderr why nothing was changed and how to go on.
+void PrintRefusal(const ApplyRefusal& refusal);
 
-// Work that runs on the nodes and would end. `now` is the plan of the newest facts: jobs come and
-// go, so what counts is who is at work now, on what `plan` changes.
-int RefuseToInterrupt(const Plan& plan, Plan now);
+// `reached_all`: every node could be read.
+ExitCode FindExitCode(const ApplyRefusal& refusal, bool reached_all);
 
-// The manifest requires what the hardware of a node rules out.
-int RefuseRuledOut(const Cluster& cluster, const ClusterFacts& facts, const PlanScope& scope);
-
-// One end of a cable would change alone.
-int RefuseHalfCables(const Plan& plan, const Fabric& fabric, const ClusterFacts& facts);
-
-// A ledger that cannot be read or is another cluster's, or a node that the manifest lost.
-int RefuseForeignNodes(const ClusterSpec& cluster, const ClusterFacts& facts,
-                       bool allow_node_removal);
-
-// A saved plan that no longer fits `fresh`.
-int RefuseStale(const Plan& plan, const Plan& fresh);
+// Before a change: the cables that nobody knows about, and the wrong ones that are accepted.
+void PrintCabling(const CablingReport& report, bool allow_wrong);
 
 }  // namespace reconciler::cli

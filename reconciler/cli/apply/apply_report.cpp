@@ -72,4 +72,27 @@ void PrintOutcome(const ConvergeReport& report) {
                              : fmt::format("nothing differs but what is blocked ({})\n", blocked));
 }
 
+void PrintUninstall(const UninstallResult& result) {
+  for (const Change& change : result.left) {
+    std::cout << fmt::format("left on {}: {} {}: {}\n", change.node, change.kind,
+                             MakePrintable(change.name), MakePrintable(change.detail));
+  }
+  std::cerr << FormatErrors(result.errors);
+  for (const EmptiedNode& node : result.emptied) {
+    std::vector<std::string> kept;
+    for (const std::string& name : node.kept) kept.push_back(MakePrintable(name));
+    std::cout << fmt::format("{}: nothing of spark-reconcile is left{}, {} is gone\n", node.node,
+                             kept.empty() ? "" : " but " + Join(kept, " and "), kStateFolder);
+  }
+}
+
+void PrintUnledgered(const std::vector<UnledgeredFile>& files) {
+  for (const UnledgeredFile& file : files) {
+    std::cout << fmt::format(
+        "left on {}: file {}: ours by its mark, but the node has no ledger that says what was "
+        "there before: take it away by hand\n",
+        file.node, MakePrintable(file.path));
+  }
+}
+
 }  // namespace reconciler::cli

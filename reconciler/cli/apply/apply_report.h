@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include "reconciler/apply/converge.h"
+#include "reconciler/apply/ledger_keeper.h"
 
 namespace reconciler::cli {
 
@@ -9,5 +12,9 @@ bool AskConfirmation(const Plan& plan, bool yes);
 
 // What an apply did, or why it did not and what is left.
 void PrintOutcome(const ConvergeReport& report);
+
+// What an uninstall left on the nodes, and where nothing is left.
+void PrintUninstall(const UninstallResult& result);
+void PrintUnledgered(const std::vector<UnledgeredFile>& files);
 
 }  // namespace reconciler::cli

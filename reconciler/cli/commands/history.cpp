@@ -5,11 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/apply/history.h"
 #include "reconciler/base/text.h"
-#include "reconciler/cli/apply/history_read.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -66,7 +67,9 @@ struct HistoryOptions {
 int RunHistory(const HistoryOptions& options) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  const Histories histories = ReadHistories(*cluster, options.selection.scope.nodes);
+  NodePool pool(DialNode);
+  const Histories histories =
+      ReadHistories(SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
   std::cerr << FormatErrors(histories.errors);
   if (options.show >= 0) {
     const auto chosen = ChooseGeneration(histories, options.show);

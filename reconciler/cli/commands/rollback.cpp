@@ -5,11 +5,12 @@
 #include <iostream>
 #include <memory>
 
+#include "reconciler/apply/history.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/apply/apply_run.h"
-#include "reconciler/cli/apply/history_read.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -32,7 +33,8 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
   const auto current = OpenCluster(options.selection);
   if (!current) return kUsageOrManifest;
   if (options.to == 0) return RollBackToNothing(*current, options, context);
-  const Histories read = ReadHistories(*current, {});
+  NodePool pool(DialNode);
+  const Histories read = ReadHistories(SelectNodes(current->spec, {}), pool);
   std::cerr << FormatErrors(read.errors);
   const auto chosen = ChooseGeneration(read, options.to);
   if (!chosen) return Complain(chosen.error(), kUsageOrManifest);

@@ -4,15 +4,35 @@
 
 #include "reconciler/apply/guard/guard_script.h"
 #include "reconciler/apply/history.h"
-#include "reconciler/cli/context.h"
-#include "reconciler/model/ledger.h"
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/model/plan.h"
 #include "reconciler/node/node_pool.h"
 #include "reconciler/planning/ledger.h"
 
-namespace reconciler::cli {
+namespace reconciler {
+
+// A node from which everything of ours was taken away.
+struct EmptiedNode {
+  NodeName node = {};
+  // Names of what we made and do not delete, for somebody may use it by now.
+  std::vector<std::string> kept = {};
+};
+
+struct UninstallResult {
+  std::vector<Change> left = {};          // on nodes that keep their ledger for it
+  std::vector<EmptiedNode> emptied = {};  // the others; those that `errors` name are not empty yet
+  Errors errors = {};
+};
+
+// A file of ours on a node whose ledger does not say what was there before.
+struct UnledgeredFile {
+  NodeName node = {};
+  std::string path = {};
+};
 
 // Writes down on the nodes what one apply did: who owns what now, and the generation's document.
-// Precondition of everything but Texts: the nodes' locks are held.
+// Precondition of everything that writes: the nodes' locks are held.
 class LedgerKeeper {
  public:
   // `info` is the generation's document as far as it is known before the apply.
@@ -34,19 +54,19 @@ class LedgerKeeper {
   Errors Settle(const Plan& plan);
 
   // The last step of an uninstall: where nothing of `remaining` is left, we leave nothing either.
-  // Says what is left and what is gone; returns the exit code.
-  int FinishUninstall(const Plan& remaining);
+  UninstallResult FinishUninstall(const Plan& remaining);
 
-  // Says which files of ours lie on nodes without a ledger; returns the exit code.
-  int ReportUnledgered(const ClusterFacts& facts) const;
+  // Files of ours on nodes without a ledger.
+  std::vector<UnledgeredFile> FindUnledgered(const ClusterFacts& facts) const;
 
-  // How the verification after the apply ended, for the nodes that committed `passes`.
-  Errors Record(int verified, const std::vector<Plan>& passes);
+  // How the verification after the apply ended ("passed", see GenerationInfo), for the nodes that
+  // committed `passes`.
+  Errors RecordVerification(const std::string& outcome, const std::vector<Plan>& passes);
 
  private:
   LedgerHead MakeLedgerHead(int generation) const;
   const Ledger* FindOldLedger(const NodeName& node) const;
-  std::string ListKept(const NodeName& node) const;
+  std::vector<std::string> ListKept(const NodeName& node) const;
   std::vector<const NodeSpec*> ReadNodes(const ClusterFacts& facts) const;
 
   const ClusterSpec& cluster_;
@@ -57,4 +77,4 @@ class LedgerKeeper {
   int generation_ = 0;       // of this apply
 };
 
-}  // namespace reconciler::cli
+}  // namespace reconciler

@@ -1,18 +1,15 @@
-#include "reconciler/cli/apply/ledger_keeper.h"
+#include "reconciler/apply/ledger_keeper.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <set>
 
 #include "reconciler/base/mark.h"
-#include "reconciler/base/text.h"
-#include "reconciler/cli/exit_code.h"
 #include "reconciler/model/find.h"
 #include "reconciler/planning/plan_compare.h"
 
-namespace reconciler::cli {
+namespace reconciler {
 namespace {
 
 bool HasChanges(const Plan& plan, const NodeName& node) {
@@ -85,21 +82,18 @@ Errors LedgerKeeper::Settle(const Plan& plan) {
                     });
 }
 
-// What we made and do not delete, for somebody may use it by now.
-std::string LedgerKeeper::ListKept(const NodeName& node) const {
+std::vector<std::string> LedgerKeeper::ListKept(const NodeName& node) const {
   const Ledger* ledger = FindOldLedger(node);
   std::vector<std::string> names;
-  if (ledger != nullptr) {
-    for (const LedgerEntry& entry : ledger->entries) {
-      if (entry.original.empty() && entry.triggers.empty())
-        names.push_back(MakePrintable(entry.name));
-    }
+  if (ledger == nullptr) return names;
+  for (const LedgerEntry& entry : ledger->entries) {
+    if (entry.original.empty() && entry.triggers.empty()) names.push_back(entry.name);
   }
-  return names.empty() ? "" : " but " + Join(names, " and ");
+  return names;
 }
 
-int LedgerKeeper::ReportUnledgered(const ClusterFacts& facts) const {
-  bool any = false;
+std::vector<UnledgeredFile> LedgerKeeper::FindUnledgered(const ClusterFacts& facts) const {
+  std::vector<UnledgeredFile> found;
   for (const NodeSpec* node : ReadNodes(facts)) {
     const NodeFacts& read = facts.nodes.at(node->name);
     if (Known(read.ledger) != nullptr) continue;
@@ -108,45 +102,32 @@ int LedgerKeeper::ReportUnledgered(const ClusterFacts& facts) const {
       const bool ours =
           file != nullptr && (IsOwnedFile(file->content, cluster_.name) ||
                               RemoveBlocks(file->content, cluster_.name) != file->content);
-      if (!ours) continue;
-      any = true;
-      std::cout << fmt::format(
-          "left on {}: file {}: ours by its mark, but the node has no ledger that says what was "
-          "there before: take it away by hand\n",
-          node->name, MakePrintable(path));
+      if (ours) found.push_back({node->name, path});
     }
   }
-  return any ? kPending : kFine;
+  return found;
 }
 
-int LedgerKeeper::FinishUninstall(const Plan& remaining) {
+UninstallResult LedgerKeeper::FinishUninstall(const Plan& remaining) {
+  UninstallResult result;
   std::set<NodeName> left;
   for (const Stage& stage : remaining.stages) {
     for (const Change& change : stage.changes) {
       left.insert(change.node);
-      std::cout << fmt::format("left on {}: {} {}: {}\n", change.node, change.kind,
-                               MakePrintable(change.name), MakePrintable(change.detail));
+      result.left.push_back(change);
     }
   }
   std::vector<const NodeSpec*> done = ReadNodes(facts_);
   std::erase_if(done, [&](const NodeSpec* node) { return left.contains(node->name); });
-  const Errors errors =
-      RunOnNodes(done, pool_, fmt::format("{} could not be taken away", kStateFolder),
-                 [](const NodeName&) { return BuildRemoveStateScript(); });
-  std::cerr << FormatErrors(errors);
-  for (const NodeSpec* node : done) {
-    const std::string kept = ListKept(node->name);
-    std::cout << fmt::format("{}: nothing of spark-reconcile is left{}, {} is gone\n", node->name,
-                             kept, kStateFolder);
-  }
-  if (!errors.empty()) return kMixed;
-  return left.empty() ? kFine : kPending;
+  result.errors = RunOnNodes(done, pool_, fmt::format("{} could not be taken away", kStateFolder),
+                             [](const NodeName&) { return BuildRemoveStateScript(); });
+  for (const NodeSpec* node : done) result.emptied.push_back({node->name, ListKept(node->name)});
+  return result;
 }
 
-Errors LedgerKeeper::Record(int verified, const std::vector<Plan>& passes) {
-  info_.verification = verified == kFine           ? "passed"
-                       : verified == kVerifyFailed ? "failed"
-                                                   : "not measured";
+Errors LedgerKeeper::RecordVerification(const std::string& outcome,
+                                        const std::vector<Plan>& passes) {
+  info_.verification = outcome;
   const std::string document = FormatGeneration(info_);
   return RunOnNodes(
       ReadNodes(facts_), pool_, "the verification could not be recorded",
@@ -157,4 +138,4 @@ Errors LedgerKeeper::Record(int verified, const std::vector<Plan>& passes) {
       });
 }
 
-}  // namespace reconciler::cli
+}  // namespace reconciler

@@ -1,0 +1,233 @@
+#include "reconciler/apply/transaction.h"
+
+#include <algorithm>
+
+#include "reconciler/apply/guard/guard.h"
+#include "reconciler/cabling/observe/observe_cabling.h"
+#include "reconciler/node/lock.h"
+#include "reconciler/planning/half_cable.h"
+#include "reconciler/planning/plan_compare.h"
+#include "reconciler/planning/plugin_notes.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::chrono::seconds kAlive{20};  // between two signs of life
+
+// Prunes that nothing but their commands' success tells of: see PlanScope::pruned.
+std::set<std::string> FindUnseenPrunes(const Plan& plan) {
+  std::set<std::string> ids;
+  ForEachChange(plan, [&](const Change& change) {
+    const bool file = std::any_of(
+        change.actions.begin(), change.actions.end(),
+        [](const Action& action) { return !std::holds_alternative<RunCommand>(action); });
+    if (change.prune && !file) ids.insert(change.Id());
+  });
+  return ids;
+}
+
+// What carrying `plan` out would end. `now` is the plan of the newest facts: jobs come and go, so
+// what counts is who is at work now, on what `plan` changes.
+std::vector<std::string> ListEndedWork(const Plan& plan, Plan now) {
+  for (Stage& stage : now.stages) {
+    std::erase_if(stage.changes,
+                  [&](const Change& change) { return FindChange(plan, change.Id()) == nullptr; });
+  }
+  return ListInterruptions(now);
+}
+
+std::optional<ApplyRefusal> RefuseIfAny(RefusalKind kind, Errors errors) {
+  if (errors.empty()) return std::nullopt;
+  return ApplyRefusal{.kind = kind, .errors = std::move(errors)};
+}
+
+std::optional<ApplyRefusal> RefuseIfAny(RefusalKind kind, std::vector<std::string> lines) {
+  if (lines.empty()) return std::nullopt;
+  return ApplyRefusal{.kind = kind, .lines = std::move(lines)};
+}
+
+}  // namespace
+
+Transaction::Transaction(TransactionInput input, TransactionOptions options, TransactionHooks hooks,
+                         NodePool& pool)
+    : cluster_(input.cluster),
+      fabric_(input.fabric),
+      plugins_(input.plugins),
+      scope_(std::move(input.scope)),
+      options_(options),
+      hooks_(std::move(hooks)),
+      pool_(pool),
+      keeper_(input.cluster, std::move(input.info), scope_.uninstall, pool) {}
+
+Proposal Transaction::Propose(const std::optional<Plan>& saved) {
+  auto fresh = Replan({});
+  if (!fresh) {
+    return {.refusal =
+                ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {std::move(fresh).error()}}};
+  }
+  if (saved) {
+    if (auto stale = RefuseIfAny(RefusalKind::kStale, FindStale(*saved, *fresh))) {
+      return {.refusal = std::move(stale)};
+    }
+  }
+  Proposal proposal{.plan = saved ? *saved : *fresh};
+  proposal.refusal = FindRefusal(*proposal.plan, *fresh);
+  proposal.needs_work = !proposal.plan->Empty() || IsUnfinished() ||
+                        !keeper_.ListNodesToSettle(*proposal.plan, facts_).empty();
+  return proposal;
+}
+
+// A node that did not answer the first time is not waited for again.
+Result<Plan> Transaction::Replan(const Trials& trials) {
+  PlanScope scope = scope_;
+  if (!absent_.empty()) {
+    scope.nodes.clear();
+    for (const NodeSpec* node : SelectNodes(cluster_, scope_.nodes)) {
+      if (!absent_.contains(node->name)) scope.nodes.push_back(node->name);
+    }
+  }
+  const bool is_first = facts_.nodes.empty();
+  facts_ = hooks_.read(scope, trials);
+  if (is_first) absent_ = facts_.unreachable;
+  facts_.unreachable.insert(absent_.begin(), absent_.end());
+  return MakePlan(cluster_, fabric_, facts_, plugins_, scope_);
+}
+
+// Uninstalling forgets the nodes of the manifest, so that a lost one does no harm.
+std::optional<ApplyRefusal> Transaction::FindRefusal(const Plan& plan, const Plan& now) const {
+  const bool may_lose_nodes = options_.allow_node_removal || scope_.uninstall;
+  if (auto refusal =
+          RefuseIfAny(RefusalKind::kNotAllowed, CheckMayApply(cluster_, facts_, may_lose_nodes))) {
+    return refusal;
+  }
+  if (auto refusal = RefuseIfAny(RefusalKind::kNotAllowed,
+                                 CheckRuledOut(cluster_, fabric_, facts_, plugins_, scope_))) {
+    return refusal;
+  }
+  if (!options_.allow_half_cables) {
+    if (auto refusal =
+            RefuseIfAny(RefusalKind::kHalfCables, FindHalfCables(plan, fabric_, facts_))) {
+      return refusal;
+    }
+  }
+  if (options_.interrupt) return std::nullopt;
+  return RefuseIfAny(RefusalKind::kInterrupts, ListEndedWork(plan, now));
+}
+
+// Where nothing differs, an apply that was cut off would still be ended by its guard later.
+bool Transaction::IsUnfinished() const {
+  return std::any_of(facts_.nodes.begin(), facts_.nodes.end(), [](const auto& node) {
+    return node.second.values.contains(std::string(kUndecidedKey));
+  });
+}
+
+std::vector<const NodeSpec*> Transaction::ListReached() const {
+  std::vector<const NodeSpec*> nodes;
+  for (const NodeSpec& node : cluster_.nodes) {
+    if (facts_.nodes.contains(node.name)) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
+// The nodes' locks, with nothing of an earlier apply left open.
+std::optional<ApplyRefusal> Transaction::OpenSessions() {
+  const std::vector<const NodeSpec*> reached = ListReached();
+  auto sessions = Sessions::OpenAll(reached, pool_, FormatLease());
+  if (!sessions) {
+    const bool locked = sessions.error().kind == ErrorKind::kLocked;
+    return ApplyRefusal{.kind = locked ? RefusalKind::kLocked : RefusalKind::kNoSession,
+                        .errors = {std::move(sessions).error()}};
+  }
+  if (auto lost = RefuseIfAny(RefusalKind::kNodeLost, (*sessions)->LeftOut())) return lost;
+  const bool whole = reached.size() == cluster_.nodes.size();
+  const auto leftovers = EndLeftovers(reached, whole, **sessions);
+  if (!leftovers) {
+    ApplyRefusal refusal{.kind = RefusalKind::kLeftoverOpen, .errors = {leftovers.error()}};
+    for (const NodeSpec* node : reached) refusal.lines.push_back(node->name);
+    return refusal;
+  }
+  for (const std::string& line : *leftovers) hooks_.on_leftover(line);
+  ended_leftovers_ = !leftovers->empty();
+  sessions_ = std::move(*sessions);
+  alive_ = sessions_->Beat(":", kAlive);
+  return std::nullopt;
+}
+
+std::optional<ApplyRefusal> Transaction::CheckCabling() {
+  CablingReport report = JudgeCabling(cluster_, ObserveCabling(cluster_, ListReached(), pool_));
+  hooks_.on_cabling(report);
+  if (options_.allow_wrong_cables) return std::nullopt;
+  return RefuseIfAny(RefusalKind::kWrongCables, std::move(report.wrong));
+}
+
+TransactionResult Transaction::CarryOut(const Plan& plan) {
+  if (auto refusal = OpenSessions()) return {.refusal = std::move(refusal)};
+  // Under the lock nobody else of us changes anything: what was approved must still fit.
+  const auto now = Replan({});
+  if (!now) return {.refusal = ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {now.error()}}};
+  // What an earlier apply left was in the plan's facts, and is gone now.
+  const std::set<std::string> beside = FindIdsBeside(plan, *now);
+  if (!beside.empty() && (plan.Empty() || ended_leftovers_)) {
+    return {.refusal = ApplyRefusal{.kind = RefusalKind::kNewDrift}};
+  }
+  if (auto stale = RefuseIfAny(RefusalKind::kStale, FindStale(plan, *now))) {
+    return {.refusal = std::move(stale)};
+  }
+  if (auto refusal = FindRefusal(plan, *now)) return {.refusal = std::move(refusal)};
+  if (!plan.Empty() && options_.checks_cabling) {
+    if (auto refusal = CheckCabling()) return {.refusal = std::move(refusal)};
+  }
+  keeper_.Begin(plan, facts_);
+  if (plan.Empty()) return Settle(plan, {.remaining = *now});
+
+  TransactionResult result{.report = RunConverge(plan, *now, beside), .beside = beside.size()};
+  result.remaining = result.report->remaining;
+  if (!result.report->converged) return result;
+  passes_ = result.report->passes;
+  return Settle(plan, std::move(result));
+}
+
+ConvergeReport Transaction::RunConverge(const Plan& plan, const Plan& now,
+                                        const std::set<std::string>& beside) {
+  scope_.pruned = FindUnseenPrunes(plan);
+  hooks_.on_changing(true);
+  ConvergeReport report = Converge(
+      plan, cluster_, fabric_, *sessions_, pool_,
+      [&](const Trials& trials) { return Replan(trials); },
+      [&](const Event& event) {
+        if (event.type == EventType::kReverting) scope_.pruned.clear();  // they are due again
+        hooks_.on_event(event);
+      },
+      {.should_stop = hooks_.should_stop,
+       .before = now,
+       .beside = beside,
+       .documents =
+           [&](const NodeName& node, const std::vector<Plan>& passes) {
+             return keeper_.MakeDocuments(node, passes);
+           },
+       .times = options_.times,
+       .allow_unproven = options_.allow_unproven || scope_.uninstall,  // links go away on purpose
+       // Ports that were down before have a link now.
+       .why_unproven =
+           [&] {
+             return JudgeCabling(cluster_, ObserveCabling(cluster_, ListReached(), pool_)).wrong;
+           }});
+  hooks_.on_changing(false);
+  return report;
+}
+
+// What follows a commit, or stands for one where no node had to be changed.
+TransactionResult Transaction::Settle(const Plan& plan, TransactionResult result) {
+  result.ledger_errors = keeper_.Settle(plan);
+  if (result.ledger_errors.empty() && scope_.uninstall) {
+    result.uninstall = keeper_.FinishUninstall(result.remaining);
+  }
+  return result;
+}
+
+Errors Transaction::RecordVerification(const std::string& outcome) {
+  if (passes_.empty()) return {};
+  return keeper_.RecordVerification(outcome, passes_);
+}
+
+}  // namespace reconciler

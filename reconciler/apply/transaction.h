@@ -1,0 +1,132 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "reconciler/apply/converge.h"
+#include "reconciler/apply/ledger_keeper.h"
+#include "reconciler/cabling/judge.h"
+#include "reconciler/node/session.h"
+
+namespace reconciler {
+
+// What an apply is about. The references outlive the transaction.
+struct TransactionInput {
+  const ClusterSpec& cluster;
+  const Fabric& fabric;
+  const std::vector<Plugin>& plugins;
+  PlanScope scope = {};
+  GenerationInfo info = {};  // the generation's document, as far as it is known before the plan
+};
+
+struct TransactionOptions {
+  bool allow_node_removal = false;
+  bool allow_unproven = false;
+  bool allow_half_cables = false;
+  bool allow_wrong_cables = false;
+  bool interrupt = false;       // end work that runs on the nodes
+  bool checks_cabling = false;  // ask who is at the other end of the cables before a change
+  GuardTimes times = {};
+};
+
+// The doors that a transaction has to the outside, all set.
+struct TransactionHooks {
+  // Reads the nodes in `scope`, with new logins where the old ones were dropped.
+  std::function<ClusterFacts(const PlanScope& scope, const Trials& trials)> read;
+  OnEvent on_event;
+  ShouldStop should_stop;                 // asked while nodes are changed
+  std::function<void(bool)> on_changing;  // true: nodes are being changed; false: all is decided
+  std::function<void(const std::string&)> on_leftover;   // what was ended of an earlier apply
+  std::function<void(const CablingReport&)> on_cabling;  // before a change, where it is checked
+};
+
+enum class RefusalKind {
+  kNoPlan,
+  kStale,         // the approved plan no longer fits
+  kNewDrift,      // something differs that was not in the plan
+  kNotAllowed,    // a ledger, or what the hardware of a node rules out
+  kHalfCables,    // one end of a cable would change alone
+  kInterrupts,    // work that runs on the nodes would end
+  kWrongCables,   // not the manifest's
+  kLocked,        // another apply is at work
+  kNoSession,     // no lock came about
+  kNodeLost,      // a node that was read cannot be reached any more
+  kLeftoverOpen,  // an earlier apply could not be ended
+};
+
+// Why nothing is changed.
+struct ApplyRefusal {
+  RefusalKind kind = RefusalKind::kNoPlan;
+  Errors errors = {};
+  std::vector<std::string> lines = {};  // cables, pieces of work; kLeftoverOpen: the nodes
+};
+
+struct Proposal {
+  std::optional<Plan> plan = std::nullopt;  // nothing: refused before there was anything to show
+  std::optional<ApplyRefusal> refusal = std::nullopt;
+  bool needs_work = false;  // nodes or ledgers differ, or an earlier apply is still open
+};
+
+struct TransactionResult {
+  std::optional<ApplyRefusal> refusal = std::nullopt;   // then nothing else is set
+  std::optional<ConvergeReport> report = std::nullopt;  // nothing: no node had to be changed
+  std::size_t beside = 0;  // differences that were not in the plan and are left as they are
+  Plan remaining = {};     // what still differs
+  Errors ledger_errors = {};
+  std::optional<UninstallResult> uninstall = std::nullopt;
+};
+
+// One apply: plan, lock, end what an earlier apply left, plan again under the lock, refuse or
+// converge, and write the ledgers. Decides and returns; shows and asks nothing. The nodes' locks
+// are held from CarryOut until it is destroyed.
+class Transaction {
+ public:
+  Transaction(TransactionInput input, TransactionOptions options, TransactionHooks hooks,
+              NodePool& pool);
+
+  // What will be done: `saved` where there is one that still fits, else the plan of the facts.
+  Proposal Propose(const std::optional<Plan>& saved);
+
+  // Precondition: `plan` was proposed, and is approved.
+  TransactionResult CarryOut(const Plan& plan);
+
+  std::vector<UnledgeredFile> FindUnledgered() const { return keeper_.FindUnledgered(facts_); }
+
+  // Writes the outcome ("passed", see GenerationInfo) down on the nodes that committed something.
+  Errors RecordVerification(const std::string& outcome);
+
+  const ClusterFacts& facts() const { return facts_; }  // as they were read last
+
+ private:
+  Result<Plan> Replan(const Trials& trials);
+  std::optional<ApplyRefusal> FindRefusal(const Plan& plan, const Plan& now) const;
+  std::optional<ApplyRefusal> OpenSessions();
+  std::optional<ApplyRefusal> CheckCabling();
+  ConvergeReport RunConverge(const Plan& plan, const Plan& now,
+                             const std::set<std::string>& beside);
+  TransactionResult Settle(const Plan& plan, TransactionResult result);
+  bool IsUnfinished() const;
+  std::vector<const NodeSpec*> ListReached() const;
+
+  const ClusterSpec& cluster_;
+  const Fabric& fabric_;
+  const std::vector<Plugin>& plugins_;
+  PlanScope scope_;
+  TransactionOptions options_;
+  TransactionHooks hooks_;
+  NodePool& pool_;
+  LedgerKeeper keeper_;
+  ClusterFacts facts_ = {};
+  std::map<NodeName, Error> absent_ = {};  // from the start
+  bool ended_leftovers_ = false;
+  std::vector<Plan> passes_ = {};  // of a committed apply
+  std::unique_ptr<Sessions> sessions_ = nullptr;
+  std::jthread alive_ = {};  // shows the nodes that somebody is there
+};
+
+}  // namespace reconciler
