@@ -6,7 +6,43 @@ import unittest
 
 from spark_cli import MANIFEST, ROOT, CliTest
 
-COMMANDS = ("validate", "plan", "apply", "verify", "drift", "status", "graph", "hostfile", "env", "schema")
+COMMANDS = ("validate", "plan", "apply", "verify", "drift", "status", "history", "graph", "hostfile", "lock", "cabling",
+            "drill", "rollback", "uninstall", "env", "schema")
+
+TAIL = "\nRun with --help for more information.\n"
+
+# Each command as it is called with a manifest.
+WITH_MANIFEST = {
+    "validate": (), "plan": (), "apply": (), "verify": (), "drift": (), "status": (), "history": (), "graph": (),
+    "hostfile": (), "cabling": (), "rollback": (), "uninstall": (), "drill": ("--node", "spark-1"),
+    "env": ("spark-1",), "lock list": (), "lock break": (),
+}
+
+# Values that are refused before anything is read: the arguments, and what is said of them.
+BAD_VALUES = (
+    ("plan --format xml", "--format: xml not in {text,json,markdown}"),
+    ("drift --format xml", "--format: xml not in {text,json,markdown}"),
+    ("verify --format xml", "--format: xml not in {text,json}"),
+    ("verify --level nothing", "--level: nothing not in {link,rdma,nccl}"),
+    ("verify --nccl-deadline 0", "--nccl-deadline: Value 0 not in range 1 to 3600"),
+    ("status --format xml", "--format: xml not in {text,json}"),
+    ("history --format xml", "--format: xml not in {text,json}"),
+    ("history --show -1", "--show: Value -1 not in range 0 to 1000000"),
+    ("rollback --to -1", "--to: Value -1 not in range 0 to 1000000"),
+    ("rollback --to x", "--to: Value x not in range 0 to 1000000"),
+    ("graph --format xml", "--format: xml not in {text,dot,mermaid,svg}"),
+    ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun}"),
+    ("cabling --format xml", "--format: xml not in {text,json}"),
+    ("env spark-1 --format xml", "--format: xml not in {sh,docker,systemd,json}"),
+    ("schema xml", "name: xml not in {cluster,facts,plan,report}"),
+    ("apply --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
+    ("rollback --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
+    ("uninstall --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
+    ("drill --node spark-1 --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
+    ("drill", "--node is required"),
+    ("env", "node is required"),
+    ("lock", "A subcommand is required"),
+)
 
 
 class Commands(CliTest):
@@ -66,6 +102,39 @@ bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of t
             self.assert_ends(self.spark(command, "none.yaml"), 1, out="",
                              err="none.yaml: cannot be read: No such file or directory\n")
 
+    def test_every_command_names_the_manifest_that_is_not_there(self):
+        for command, arguments in WITH_MANIFEST.items():
+            with self.subTest(command):
+                self.assert_ends(self.spark(*command.split(), *arguments, "none.yaml"), 1, out="",
+                                 err="none.yaml: cannot be read: No such file or directory\n")
+
+    def test_every_command_refuses_an_option_that_it_does_not_know(self):
+        for command in (*WITH_MANIFEST, "schema", "lock"):
+            with self.subTest(command):
+                required = {"drill": ("--node", "spark-1"), "env": ("spark-1",), "lock": ("list",)}.get(command, ())
+                done = self.spark(*command.split(), *required, "--frobnicate")
+                self.assert_ends(done, 1, out="",
+                                 err="The following argument was not expected: --frobnicate" + TAIL)
+
+    def test_every_command_refuses_a_value_that_it_does_not_know(self):
+        for arguments, said in BAD_VALUES:
+            with self.subTest(arguments):
+                self.assert_ends(self.spark(*arguments.split()), 1, out="", err=said + TAIL)
+
+    def test_a_node_that_the_manifest_does_not_have_is_refused_before_any_is_asked(self):
+        for command in ("plan", "apply", "drift", "status", "history", "cabling", "drill", "uninstall",
+                        "lock list", "lock break"):
+            with self.subTest(command):
+                self.assert_ends(self.spark(*command.split(), "--node", "spark-3"), 1, out="",
+                                 err="unknown node 'spark-3', did you mean 'spark-1'?\n"
+                                     "  hint: known: spark-1, spark-2\n")
+
+    def test_an_unknown_command_is_said_with_the_one_that_was_meant(self):
+        self.assert_ends(self.spark("aply"), 1, out="", err=f"""\
+unknown command 'aply', did you mean 'apply'?
+  hint: known: {", ".join(COMMANDS)}
+""")
+
     def test_a_folder_is_no_manifest(self):
         self.assert_ends(self.spark("validate", "."), 1, out="",
                          err=".: cannot be read: Is a directory\n")
@@ -82,13 +151,6 @@ bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of t
                 self.assert_ends(done, 0, out=file.read(), err="")
             self.assertEqual(json.loads(done.stdout)["$schema"], "http://json-schema.org/draft-07/schema#")
         self.assertEqual(self.spark("schema").stdout, self.spark("schema", "cluster").stdout)
-
-    def test_an_unknown_schema_or_format_is_a_usage_error(self):
-        tail = "\nRun with --help for more information.\n"
-        self.assert_ends(self.spark("schema", "nope"), 1, out="",
-                         err="name: nope not in {cluster,facts,plan,report}" + tail)
-        self.assert_ends(self.spark("plan", "--format", "xml"), 1, out="",
-                         err="--format: xml not in {text,json,markdown}" + tail)
 
 
 if __name__ == "__main__":

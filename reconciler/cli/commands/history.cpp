@@ -93,7 +93,7 @@ void AddHistory(CLI::App& app, Context& context) {
   command->add_option("--node", options->selection.scope.nodes, "Only this node")
       ->allow_extra_args(false);
   command->add_option("--show", options->show, "Print the manifest of this generation")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1000000));
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -64,7 +64,7 @@ void AddRollback(CLI::App& app, Context& context) {
   auto options = std::make_shared<RollbackOptions>();
   AddManifest(*command, options->selection);
   command->add_option("--to", options->to, "Its number; left out: the one before the newest")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1000000));
   AddApplyFlags(*command, options->flags);
   command->add_flag("--allow-node-removal", options->flags.allow_node_removal,
                     "Go on although nodes that were applied to are not in that manifest");
