@@ -1,0 +1,181 @@
+#include "reconciler/apply/history.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "reconciler/model/ledger.h"
+#include "tests/support/fake_transport.h"
+#include "tests/support/shell_fixture.h"
+
+namespace reconciler {
+namespace {
+
+GenerationInfo InfoOf(const std::string& text) {
+  return {
+      .plan = "p", .cluster = "lab", .manifest_digest = "0123456789abcdef", .manifest_text = text};
+}
+
+// Each node's generations: number and manifest.
+Histories HistoriesOf(const std::map<NodeName, std::map<int, std::string>>& nodes) {
+  Histories histories;
+  for (const auto& [node, generations] : nodes) {
+    histories.nodes[node] = {};
+    for (const auto& [number, text] : generations) {
+      histories.nodes[node].push_back({number, FormatGeneration(InfoOf(text))});
+    }
+  }
+  return histories;
+}
+
+std::string WhyNot(const Histories& histories, int number) {
+  const auto chosen = ChooseGeneration(histories, number);
+  return chosen ? "" : FormatError(chosen.error());
+}
+
+TEST(ChooseGeneration, LeftOutItIsTheOneBeforeTheNewestOfAnyNode) {
+  const auto chosen = ChooseGeneration(
+      HistoriesOf({{"spark-1", {{3, "c"}, {5, "e"}}}, {"spark-2", {{3, "c"}, {4, "d"}}}}), -1);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->number, 4);
+  EXPECT_EQ(chosen->info.manifest_text, "d");
+}
+
+TEST(ChooseGeneration, BeforeTheFirstThereIsNone) {
+  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {{3, "c"}}}}), -1),
+            "no generation stands before the newest one\n"
+            "  hint: known: 3; `rollback --to 0` takes everything back\n");
+  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {}}}), -1),
+            "no generation stands before the newest one\n"
+            "  hint: nothing was applied to these nodes yet; `rollback --to 0` takes everything "
+            "back\n");
+}
+
+TEST(ChooseGeneration, AnUnknownOneIsRefusedWithThoseThatAreKnown) {
+  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {{1, "a"}}}, {"spark-2", {{2, "b"}}}}), 7),
+            "no node knows generation 7\n  hint: known: 1, 2\n");
+}
+
+TEST(ChooseGeneration, NodesWithDifferentManifestsAreRefused) {
+  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {{1, "a"}}}, {"spark-2", {{1, "b"}}}}), 1),
+            "the nodes' manifests of generation 1 are not the same: spark-1 has 0123456789ab, "
+            "spark-2 has 0123456789ab\n"
+            "  hint: choose another one, or apply the manifest that you want\n");
+}
+
+TEST(ChooseGeneration, ANodeWithoutItIsNoDisagreement) {
+  EXPECT_TRUE(ChooseGeneration(HistoriesOf({{"spark-1", {{1, "a"}}}, {"spark-2", {}}}), 1));
+}
+
+TEST(ChooseGeneration, OneWithoutAManifestCannotBeAppliedAgain) {
+  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {{1, ""}}}}), 1),
+            "generation 1 holds no manifest\n  hint: known: 1\n");
+}
+
+TEST(ChooseGeneration, ADamagedDocumentNamesItsNode) {
+  Histories histories;
+  histories.nodes["spark-1"] = {{1, "{}"}};
+  const auto chosen = ChooseGeneration(histories, 1);
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().context.at(0), "spark-1");
+}
+
+RC_GTEST_PROP(ChooseGeneration, WhatIsChosenIsWhatEveryNodeThatHasItSays, ()) {
+  std::map<NodeName, std::map<int, std::string>> nodes;
+  for (const char* name : {"spark-1", "spark-2", "spark-3"}) {
+    const int count = *rc::gen::inRange(0, 4);
+    for (int i = 0; i < count; ++i) {
+      nodes[name][*rc::gen::inRange(1, 4)] = *rc::gen::element<std::string>("a", "b");
+    }
+  }
+  const int number = *rc::gen::inRange(1, 4);
+  const auto chosen = ChooseGeneration(HistoriesOf(nodes), number);
+  std::set<std::string> texts;
+  for (const auto& [name, generations] : nodes) {
+    if (const auto found = generations.find(number); found != generations.end()) {
+      texts.insert(found->second);
+    }
+  }
+  RC_ASSERT(chosen.has_value() == (texts.size() == 1u));
+  if (chosen) RC_ASSERT(texts.contains(chosen->info.manifest_text));
+}
+
+RC_GTEST_PROP(Generation, TheDocumentSaysWhatWasWritten, ()) {
+  const GenerationInfo info{.plan = "p",
+                            .cluster = *rc::gen::arbitrary<std::string>(),
+                            .manifest = *rc::gen::arbitrary<std::string>(),
+                            .manifest_digest = "d",
+                            .manifest_text = *rc::gen::arbitrary<std::string>(),
+                            .time = "2026-01-31T12:00:00Z",
+                            .by = *rc::gen::arbitrary<std::string>(),
+                            .commit = *rc::gen::element<std::string>("", "0a49"),
+                            .verification = *rc::gen::element<std::string>("", "passed"),
+                            .changes = *rc::gen::inRange<std::size_t>(0, 100),
+                            .rolled_back_to = *rc::gen::inRange(-1, 9)};
+  const auto read = ParseGeneration(FormatGeneration(info));
+  RC_ASSERT(read.has_value());
+  RC_ASSERT(read->cluster == info.cluster);
+  RC_ASSERT(read->manifest == info.manifest);
+  RC_ASSERT(read->manifest_text == info.manifest_text);
+  RC_ASSERT(read->by == info.by);
+  RC_ASSERT(read->commit == info.commit);
+  RC_ASSERT(read->verification == info.verification);
+  RC_ASSERT(read->changes == info.changes);
+  RC_ASSERT(read->rolled_back_to == info.rolled_back_to);
+}
+
+TEST(Generation, ADocumentOfAnotherFormatIsRefused) {
+  EXPECT_EQ(ParseGeneration(R"({"format": "x"})").error().message,
+            "/format: wanted \"spark-reconcile/generation/1\", found \"x\"");
+}
+
+TEST(ReadHistories, ANodeThatCannotBeReadHidesNobodyElse) {
+  const std::vector<NodeSpec> nodes = {{.name = "spark-1"}, {.name = "spark-2"}};
+  FakeNetwork network({{"spark-1", {.shell = [](const std::string&) { return ScriptReply{}; }}},
+                       {"spark-2", {.refuse_dial = "connection refused"}}});
+  NodePool pool(network.Dialer());
+  const Histories histories = ReadHistories({&nodes[0], &nodes[1]}, pool);
+  ASSERT_EQ(histories.nodes.size(), 1u);
+  EXPECT_TRUE(histories.nodes.at("spark-1").empty());
+  EXPECT_EQ(histories.errors.size(), 1u);
+}
+
+// The scripts as nodes run them, on a folder of the test's own.
+class HistoryScripts : public ShellTest {
+ protected:
+  int RunHere(std::string script) {
+    const std::string place(kStateFolder);
+    for (std::size_t at = script.find(place); at != std::string::npos; at = script.find(place)) {
+      script.replace(at, place.size(), Path("kept"));
+    }
+    return Run(script).exit_code;
+  }
+};
+
+TEST_F(HistoryScripts, AVerificationIsRecordedOnlyWhereTheGenerationIs) {
+  EXPECT_EQ(RunHere(BuildRecordVerificationScript(4, "new")), 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("kept")));
+  Put("kept/generations/4.json", "old");
+  Put("kept/generations/5.json", "other");
+  EXPECT_EQ(RunHere(BuildRecordVerificationScript(4, "it's $new\\n")), 0);
+  EXPECT_EQ(Get(Path("kept/generations/4.json")), "it's $new\\n");
+  EXPECT_EQ(Get(Path("kept/generations/5.json")), "other");
+}
+
+TEST_F(HistoryScripts, TheLedgerAndItsListAreWrittenTogether) {
+  Put("kept/ledger.json", "old");
+  EXPECT_EQ(RunHere(BuildWriteLedgerScript("it's $new\n", "/etc/a b\n")), 0);
+  EXPECT_EQ(Get(Path("kept/ledger.json")), "it's $new\n");
+  EXPECT_EQ(Get(Path("kept/owned")), "/etc/a b\n");
+  EXPECT_FALSE(std::filesystem::exists(Path("kept/ledger.json.new")));
+}
+
+TEST_F(HistoryScripts, NothingIsLeftOfOurStateAndNothingElseIsTaken) {
+  Put("kept/journal/a", "x");
+  Put("beside", "x");
+  EXPECT_EQ(RunHere(BuildRemoveStateScript()), 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("kept")));
+  EXPECT_TRUE(std::filesystem::exists(Path("beside")));
+}
+
+}  // namespace
+}  // namespace reconciler

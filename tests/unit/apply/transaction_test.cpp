@@ -1,0 +1,207 @@
+#include "reconciler/apply/transaction.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_session.h"
+
+namespace reconciler {
+namespace {
+
+// One plugin that wants one value; without `is` it cannot be read, as it reads otherwise nothing
+// differs.
+std::vector<Resource> WantTwo(const PluginInput& input) {
+  const auto is = input.facts.values.find("is");
+  if (is == input.facts.values.end()) return {};
+  return {{.kind = "value",
+           .name = "a",
+           .node = input.node.name,
+           .desired = ResourceState("2"),
+           .observed = ResourceState(*Known(is->second)),
+           .apply = {RunCommand{{"set", "2"}}},
+           .interrupts = input.facts.session_interface}};
+}
+
+// Two nodes that are read as the test says, one reading after another; the last one stays.
+class TransactionTest : public testing::Test {
+ protected:
+  TransactionTest()
+      : network_({{"spark-1", SessionNode()}, {"spark-2", SessionNode()}}),
+        pool_(network_.Dialer()) {
+    cluster_.file = "cluster.yaml";
+    cluster_.name = "lab";
+    cluster_.nodes = {{.name = "spark-1", .id = 1}, {.name = "spark-2", .id = 2}};
+    readings_ = {FactsWith("1")};
+  }
+
+  static ClusterFacts FactsWith(const std::string& value) {
+    ClusterFacts facts;
+    for (const char* name : {"spark-1", "spark-2"}) {
+      facts.nodes[name] = {.node = name, .values = {{"is", value}}};
+    }
+    return facts;
+  }
+
+  void Start(const PlanScope& scope = {}, const TransactionOptions& options = {}) {
+    transaction_.emplace(
+        TransactionInput{
+            .cluster = cluster_, .fabric = fabric_, .plugins = plugins_, .scope = scope},
+        options,
+        TransactionHooks{.read =
+                             [this](const PlanScope& wanted, const Trials&) {
+                               asked_.push_back(wanted.nodes);
+                               return readings_[std::min(asked_.size(), readings_.size()) - 1];
+                             },
+                         .on_event = [](const Event&) {},
+                         .should_stop = [] { return false; },
+                         .on_changing = [this](bool changing) { changes_ += changing; },
+                         .on_leftover = [](const std::string&) {},
+                         .on_cabling = [](const CablingReport&) {}},
+        pool_);
+  }
+
+  std::optional<RefusalKind> ProposedRefusal() {
+    const Proposal proposal = transaction_->Propose(std::nullopt);
+    return proposal.refusal ? std::optional(proposal.refusal->kind) : std::nullopt;
+  }
+
+  // Why what was proposed is not carried out.
+  std::optional<RefusalKind> CarriedOutRefusal() {
+    const Proposal proposal = transaction_->Propose(std::nullopt);
+    EXPECT_TRUE(proposal.plan && !proposal.refusal);
+    const TransactionResult result = transaction_->CarryOut(*proposal.plan);
+    EXPECT_EQ(result.refusal.has_value(), !result.report.has_value());
+    return result.refusal ? std::optional(result.refusal->kind) : std::nullopt;
+  }
+
+  ClusterSpec cluster_;
+  Fabric fabric_;
+  std::vector<Plugin> plugins_ = {{.name = "values", .resources = WantTwo}};
+  FakeNetwork network_;
+  NodePool pool_;
+  std::vector<ClusterFacts> readings_;
+  std::vector<std::vector<NodeName>> asked_;
+  int changes_ = 0;
+  std::optional<Transaction> transaction_;
+};
+
+TEST_F(TransactionTest, ProposingChangesNothingAndLocksNobody) {
+  Start();
+  const Proposal proposal = transaction_->Propose(std::nullopt);
+  EXPECT_EQ(proposal.plan->ChangeCount(), 2u);
+  EXPECT_TRUE(proposal.needs_work);
+  EXPECT_FALSE(proposal.refusal);
+  EXPECT_TRUE(network_.ListScripts("spark-1").empty());
+}
+
+TEST_F(TransactionTest, WhereNothingDiffersThereIsNoWork) {
+  readings_ = {FactsWith("2")};
+  Start();
+  EXPECT_FALSE(transaction_->Propose(std::nullopt).needs_work);
+}
+
+TEST_F(TransactionTest, AnApplyThatWasCutOffIsWorkThoughNothingDiffers) {
+  readings_ = {FactsWith("2")};
+  readings_[0].nodes["spark-2"].values[std::string(kUndecidedKey)] = "0a49-11";
+  Start();
+  EXPECT_TRUE(transaction_->Propose(std::nullopt).needs_work);
+}
+
+TEST_F(TransactionTest, ASavedPlanThatNoLongerFitsIsNotShown) {
+  Start();
+  const Plan saved = *transaction_->Propose(std::nullopt).plan;
+  readings_ = {FactsWith("0")};
+  const Proposal proposal = transaction_->Propose(saved);
+  EXPECT_FALSE(proposal.plan);
+  EXPECT_EQ(proposal.refusal->kind, RefusalKind::kStale);
+}
+
+TEST_F(TransactionTest, ANodeOfAnotherClusterIsRefused) {
+  readings_[0].nodes["spark-1"].ledger = Ledger{.cluster = "other"};
+  Start();
+  EXPECT_EQ(ProposedRefusal(), RefusalKind::kNotAllowed);
+}
+
+TEST_F(TransactionTest, ALostNodeIsRefusedUnlessAcceptedOrAllIsUninstalled) {
+  readings_[0].nodes["spark-1"].ledger =
+      Ledger{.cluster = "lab", .nodes = {{.name = "spark-3", .id = 3, .address = "x"}}};
+  Start();
+  EXPECT_EQ(ProposedRefusal(), RefusalKind::kNotAllowed);
+  Start({}, {.allow_node_removal = true});
+  EXPECT_EQ(ProposedRefusal(), std::nullopt);
+  Start({.uninstall = true});
+  EXPECT_EQ(ProposedRefusal(), std::nullopt);
+}
+
+TEST_F(TransactionTest, WorkThatWouldEndIsAReasonToRefuseUnlessAccepted) {
+  readings_[0].nodes["spark-1"].session_interface = "a job";
+  Start();
+  EXPECT_EQ(ProposedRefusal(), RefusalKind::kInterrupts);
+  Start({}, {.interrupt = true});
+  EXPECT_EQ(ProposedRefusal(), std::nullopt);
+}
+
+TEST_F(TransactionTest, AnUnknownPluginIsNoPlan) {
+  Start({.only = {"vlaues"}});
+  EXPECT_EQ(ProposedRefusal(), RefusalKind::kNoPlan);
+}
+
+TEST_F(TransactionTest, WhatMovedBeforeTheLockIsStale) {
+  readings_ = {FactsWith("1"), FactsWith("0")};
+  Start();
+  EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kStale);
+  EXPECT_EQ(changes_, 0);
+}
+
+TEST_F(TransactionTest, AJobThatBeganBeforeTheLockIsNotEnded) {
+  readings_ = {FactsWith("1"), FactsWith("1")};
+  readings_[1].nodes["spark-1"].session_interface = "a job";
+  Start();
+  EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kInterrupts);
+}
+
+TEST_F(TransactionTest, WhatDiffersOnlyNowIsNotCarriedOutWithAnEmptyPlan) {
+  readings_ = {FactsWith("2"), FactsWith("1")};
+  readings_[0].nodes["spark-2"].values[std::string(kUndecidedKey)] = "0a49-11";
+  Start();
+  EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kNewDrift);
+}
+
+TEST_F(TransactionTest, ALockedNodeIsRefusedWithTheOthersLease) {
+  network_.SetNode("spark-1", {.shell =
+                                   [](const std::string& script) {
+                                     const std::string nonce = script.substr(
+                                         script.find("printf '\\n%s %s\\n' ") + 19, 32);
+                                     const std::string done = "\n" + nonce + " done 9\n";
+                                     return ScriptReply{.out = "ada@desk" + done, .err = done};
+                                   },
+                               .runs_at = "\n"});
+  Start();
+  const Proposal proposal = transaction_->Propose(std::nullopt);
+  const TransactionResult result = transaction_->CarryOut(*proposal.plan);
+  ASSERT_TRUE(result.refusal);
+  EXPECT_EQ(result.refusal->kind, RefusalKind::kLocked);
+  EXPECT_EQ(result.refusal->errors.at(0).message, "another apply is at work: ada@desk");
+}
+
+TEST_F(TransactionTest, ANodeThatIsLostBeforeTheLockRefusesAll) {
+  Start();
+  const Proposal proposal = transaction_->Propose(std::nullopt);
+  network_.SetNode("spark-2", {.refuse_dial = "connection refused"});
+  const TransactionResult result = transaction_->CarryOut(*proposal.plan);
+  ASSERT_TRUE(result.refusal);
+  EXPECT_EQ(result.refusal->kind, RefusalKind::kNodeLost);
+}
+
+TEST_F(TransactionTest, ANodeThatDidNotAnswerAtFirstIsNotAskedAgain) {
+  readings_ = {FactsWith("1"), FactsWith("0")};
+  for (ClusterFacts& facts : readings_) facts.nodes.erase("spark-2");
+  readings_[0].unreachable["spark-2"] = {.message = "no route to host"};
+  Start();
+  EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kStale);
+  EXPECT_EQ(asked_.at(0), std::vector<NodeName>());
+  EXPECT_EQ(asked_.at(1), std::vector<NodeName>{"spark-1"});
+  EXPECT_TRUE(transaction_->facts().unreachable.contains("spark-2"));
+}
+
+}  // namespace
+}  // namespace reconciler
