@@ -136,6 +136,8 @@ Result<void> LineChannel::WriteLine(const std::string& line, Deadline deadline) 
   return shell_->Write(line + "\n", deadline);
 }
 
+namespace {
+
 // What an end only felt may be the other one's doing.
 bool IsSecondary(const Trouble& trouble) {
   return trouble.code == "transfer" || trouble.code == "deadline";
@@ -157,6 +159,8 @@ std::optional<Trouble> ReadTrouble(LineChannel& other, Deadline deadline) {
     return IsSecondary(message->trouble) ? std::nullopt : std::optional(message->trouble);
   }
 }
+
+}  // namespace
 
 // Both ends say each word without having heard the other's same word, so that they can be heard one
 // after the other.
