@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "reconciler/model/ledger.h"
+#include <set>
+
 #include "tests/support/fake_transport.h"
-#include "tests/support/shell_fixture.h"
 
 namespace reconciler {
 namespace {
@@ -137,44 +137,6 @@ TEST(ReadHistories, ANodeThatCannotBeReadHidesNobodyElse) {
   ASSERT_EQ(histories.nodes.size(), 1u);
   EXPECT_TRUE(histories.nodes.at("spark-1").empty());
   EXPECT_EQ(histories.errors.size(), 1u);
-}
-
-// The scripts as nodes run them, on a folder of the test's own.
-class HistoryScripts : public ShellTest {
- protected:
-  int RunHere(std::string script) {
-    const std::string place(kStateFolder);
-    for (std::size_t at = script.find(place); at != std::string::npos; at = script.find(place)) {
-      script.replace(at, place.size(), Path("kept"));
-    }
-    return Run(script).exit_code;
-  }
-};
-
-TEST_F(HistoryScripts, AVerificationIsRecordedOnlyWhereTheGenerationIs) {
-  EXPECT_EQ(RunHere(BuildRecordVerificationScript(4, "new")), 0);
-  EXPECT_FALSE(std::filesystem::exists(Path("kept")));
-  Put("kept/generations/4.json", "old");
-  Put("kept/generations/5.json", "other");
-  EXPECT_EQ(RunHere(BuildRecordVerificationScript(4, "it's $new\\n")), 0);
-  EXPECT_EQ(Get(Path("kept/generations/4.json")), "it's $new\\n");
-  EXPECT_EQ(Get(Path("kept/generations/5.json")), "other");
-}
-
-TEST_F(HistoryScripts, TheLedgerAndItsListAreWrittenTogether) {
-  Put("kept/ledger.json", "old");
-  EXPECT_EQ(RunHere(BuildWriteLedgerScript("it's $new\n", "/etc/a b\n")), 0);
-  EXPECT_EQ(Get(Path("kept/ledger.json")), "it's $new\n");
-  EXPECT_EQ(Get(Path("kept/owned")), "/etc/a b\n");
-  EXPECT_FALSE(std::filesystem::exists(Path("kept/ledger.json.new")));
-}
-
-TEST_F(HistoryScripts, NothingIsLeftOfOurStateAndNothingElseIsTaken) {
-  Put("kept/journal/a", "x");
-  Put("beside", "x");
-  EXPECT_EQ(RunHere(BuildRemoveStateScript()), 0);
-  EXPECT_FALSE(std::filesystem::exists(Path("kept")));
-  EXPECT_TRUE(std::filesystem::exists(Path("beside")));
 }
 
 }  // namespace
