@@ -14,7 +14,8 @@
 namespace reconciler {
 namespace {
 
-Report MakeReport(const test::NcclScenario& scenario, const std::vector<PairVerdict>& pairs = {}) {
+Report MakeNcclReport(const test::NcclScenario& scenario,
+                      const std::vector<PairVerdict>& pairs = {}) {
   NcclJudgement judged = JudgeNccl({.cluster = scenario.cluster,
                                     .fabric = scenario.fabric,
                                     .facts = scenario.facts,
@@ -50,15 +51,16 @@ TEST(NcclReport, IsValidAgainstItsSchema) {
   test::NcclScenario odd = test::HealthyNccl(2, 1.0);
   odd.Rank(1).results.at(0).time_us = odd.Rank(2).results.at(0).time_us = 0;
   odd.facts.clear();
-  for (const Report& report : {MakeReport(Swept(21.5)),
-                               MakeReport(Swept(15), {{"spark-1", "spark-2", false, "15.0 GB/s"}}),
-                               MakeReport(broken), MakeReport(odd)}) {
+  for (const Report& report :
+       {MakeNcclReport(Swept(21.5)),
+        MakeNcclReport(Swept(15), {{"spark-1", "spark-2", false, "15.0 GB/s"}}),
+        MakeNcclReport(broken), MakeNcclReport(odd)}) {
     EXPECT_EQ(JudgeBySchema(nlohmann::json(ToJson(report)), schema), std::nullopt);
   }
 }
 
 TEST(NcclReport, TellsEachTestOnALineWithBothPlacements) {
-  EXPECT_EQ(RenderReport(MakeReport(Swept(21.5))),
+  EXPECT_EQ(RenderReport(MakeNcclReport(Swept(21.5))),
             R"(homelab · verify up to nccl
 
 nccl 2.28.9+cuda13.0, 2 ranks over RDMA, links for 24.5 GB/s
@@ -74,10 +76,10 @@ nccl 2.28.9+cuda13.0, 2 ranks over RDMA, links for 24.5 GB/s
 TEST(NcclReport, AVersionThatOneRankPrintsInFullIsNotAnother) {
   test::NcclScenario scenario = test::HealthyNccl(2);
   scenario.Rank(2).log.clear();
-  EXPECT_THAT(RenderReport(MakeReport(scenario)),
+  EXPECT_THAT(RenderReport(MakeNcclReport(scenario)),
               testing::HasSubstr("nccl 2.28.9+cuda13.0, 2 ranks"));
   scenario.Rank(2).hello->nccl_version = 23007;
-  EXPECT_THAT(RenderReport(MakeReport(scenario)),
+  EXPECT_THAT(RenderReport(MakeNcclReport(scenario)),
               testing::HasSubstr("nccl 2.28.9+cuda13.0 and 2.30.7, 2 ranks"));
 }
 
@@ -97,7 +99,7 @@ TEST(NcclReport, ARungThatIsLeftOutTakesOneLine) {
 }
 
 TEST(NcclReport, TellsAWarningWithItsCause) {
-  const std::string text = RenderReport(MakeReport(test::HealthyNccl(2, 16)));
+  const std::string text = RenderReport(MakeNcclReport(test::HealthyNccl(2, 16)));
   EXPECT_THAT(text, testing::HasSubstr(
                         R"(findings
   warn nccl-slow: spark-1, spark-2
@@ -114,7 +116,7 @@ TEST(NcclReport, OfARunThatFailedHasNoTable) {
   scenario.Rank(2).fate = NcclFate::kGone;
   scenario.Rank(2).results.clear();
   scenario.Rank(2).error.message = "wanted a line of spark-verify, found it ended with status 137";
-  EXPECT_EQ(RenderReport(MakeReport(scenario)), R"(homelab · verify up to nccl
+  EXPECT_EQ(RenderReport(MakeNcclReport(scenario)), R"(homelab · verify up to nccl
 
 nccl 2.28.9+cuda13.0, 2 ranks, links for 24.5 GB/s
 

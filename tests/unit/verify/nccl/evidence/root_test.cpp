@@ -13,19 +13,19 @@ std::string Id(std::string_view address = "c0a80115", std::string_view port = "a
   return hex.append(256 - hex.size(), '0');
 }
 
-Result<std::string> Check(const std::string& id) {
+Result<std::string> CheckId(const std::string& id) {
   return CheckNcclRoot(id, BootstrapNetwork{{.address = {0xC0A80115}, .length = 24}, "enP7s7"},
                        "spark-1");
 }
 
 TEST(NcclRoot, AnAddressInTheBootstrapNetworkIsTold) {
-  const auto root = Check(Id());
+  const auto root = CheckId(Id());
   ASSERT_TRUE(root);
   EXPECT_EQ(*root, "192.168.1.21:43321");
 }
 
 TEST(NcclRoot, AnAddressThatTheOthersMayNotReachIsRefused) {
-  const auto root = Check(Id("ac110001"));
+  const auto root = CheckId(Id("ac110001"));
   ASSERT_FALSE(root);
   EXPECT_EQ(root.error().message,
             "wanted NCCL on spark-1 to wait for the others in 192.168.1.0/24 (enP7s7), found "
@@ -51,21 +51,21 @@ TEST(NcclRoot, WhereNobodyKnowsTheNetworkEveryAddressIsRefused) {
   EXPECT_EQ(root.error().hint, "name the interface: write NCCL_SOCKET_IFNAME into nccl.env");
 }
 
-TEST(NcclRoot, WithoutAPortNobodyIsReached) { EXPECT_FALSE(Check(Id("c0a80115", "0000"))); }
+TEST(NcclRoot, WithoutAPortNobodyIsReached) { EXPECT_FALSE(CheckId(Id("c0a80115", "0000"))); }
 
 TEST(NcclRoot, Ipv6AndWhatIsNoIdAreRefused) {
-  const auto ipv6 = Check(Id("00000000", "a939", "0a00"));
+  const auto ipv6 = CheckId(Id("00000000", "a939", "0a00"));
   ASSERT_FALSE(ipv6);
   EXPECT_EQ(ipv6.error().message,
             "wanted NCCL on spark-1 to wait for the others at an IPv4 address, found an IPv6 "
             "address");
   EXPECT_EQ(ipv6.error().hint, "write NCCL_SOCKET_FAMILY: AF_INET into nccl.env");
-  const auto none = Check(Id("c0a80115", "a939", "0000"));
+  const auto none = CheckId(Id("c0a80115", "a939", "0000"));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
             "wanted the address of NCCL on spark-1 in its unique id, found one of family 0");
   EXPECT_EQ(none.error().hint, "this build of NCCL has another form of id: take a release");
-  EXPECT_FALSE(Check("ab"));
+  EXPECT_FALSE(CheckId("ab"));
 }
 
 }  // namespace
