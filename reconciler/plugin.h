@@ -26,6 +26,10 @@ struct PluginInput {
 struct Plugin {
   std::string_view name = {};
   std::vector<std::string_view> after = {};  // plugins whose changes must be carried out earlier
+  // Its changes must be carried out after those of every plugin that does not say the same.
+  bool after_all = false;
+  // Its changes set up interfaces of the fabric, so that the cabling is checked before them.
+  bool sets_links = false;
 
   // What to read on a node. Files go into NodeFacts::files by themselves.
   std::vector<Read> (*probe)(const ClusterSpec&, const Fabric&, const NodeSpec&) = nullptr;

@@ -82,9 +82,11 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
       CarryOver(renderer, ours),
   };
   if (renderer == Renderer::kNetworkd) commands.push_back(CarryOverLinks(ours));
-  // Not the same words as above: equal triggers run once. The copy may hold Wi-Fi passwords.
-  commands.push_back({.argv = {"rm", "-r", scratch}});
+  commands.push_back({.argv = {"rm", "-r", scratch}});  // the copy may hold Wi-Fi passwords
   commands.push_back(Reload(renderer, ours));
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    commands[i].id = fmt::format("regenerate the network, step {}", i + 1);
+  }
   return commands;
 }
 
@@ -96,22 +98,25 @@ std::vector<RunCommand> RemoveGenerated(Renderer renderer, const std::vector<std
       remove.argv.push_back(fmt::format("{}/{}", kNetworkd, NameLinkFile(netdev)));
     }
   }
-  const RunCommand reload = renderer == Renderer::kNetworkd
-                                ? RunCommand{.argv = {"networkctl", "reload"}}
-                                : RunCommand{.argv = {"nmcli", "connection", "reload"}};
+  RunCommand reload = renderer == Renderer::kNetworkd
+                          ? RunCommand{.argv = {"networkctl", "reload"}}
+                          : RunCommand{.argv = {"nmcli", "connection", "reload"}};
+  reload.id = "reload the network's files";
   return {remove, reload};
 }
 
 RunCommand Reconfigure(Renderer renderer, const std::string& netdev) {
+  RunCommand command{.time_limit_s = kActivateLimitS, .id = "reconfigure " + netdev};
   switch (renderer) {
     case Renderer::kNetworkd:
-      return {.argv = {"networkctl", "reconfigure", netdev}, .time_limit_s = kActivateLimitS};
+      command.argv = {"networkctl", "reconfigure", netdev};
+      break;
     case Renderer::kNetworkManager:
-      return {.argv = {"nmcli", "--wait", "15", "connection", "up", "id", "netplan-" + netdev,
-                       "ifname", netdev},
-              .time_limit_s = kActivateLimitS};
+      command.argv = {"nmcli",  "--wait", "15", "connection", "up", "id", "netplan-" + netdev,
+                      "ifname", netdev};
+      break;
   }
-  return {};
+  return command;
 }
 
 }  // namespace reconciler::plugins::netplan

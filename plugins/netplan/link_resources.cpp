@@ -49,6 +49,7 @@ Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std:
                       const LinkFact* link) {
   Resource resource{.kind = "link",
                     .name = netdev,
+                    .is_link = true,
                     .node = input.node.name,
                     .impact = Impact::kLinkFlap,
                     .blocked = ExplainLinkBlocked(intent, netdev)};
@@ -63,6 +64,14 @@ Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std:
   return resource;
 }
 
+RunCommand SetLive(std::vector<std::string> argv) {
+  return {.argv = std::move(argv), .must_succeed = true};
+}
+
+RunCommand SetUp(const std::string& netdev, bool up) {
+  return SetLive({"ip", "link", "set", "dev", netdev, up ? "up" : "down"});
+}
+
 // The port is nobody's again, with the values that it had.
 PruneCommands MakeLinkPruneCommands(const Intent& intent, const std::string& netdev,
                                     const std::vector<RunCommand>& restore) {
@@ -75,14 +84,13 @@ PruneCommands MakeLinkPruneCommands(const Intent& intent, const std::string& net
 
 std::vector<RunCommand> MakeLinkRevertCommands(const std::string& netdev, const LinkFact& link) {
   std::vector<RunCommand> revert = {
-      {.argv = {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}},
-      {.argv = {"ip", "-4", "address", "flush", "dev", netdev}}};
+      SetLive({"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}),
+      SetLive({"ip", "-4", "address", "flush", "dev", netdev})};
   for (const Ipv4Prefix& address : link.ipv4) {
-    revert.push_back(RunCommand{
-        .argv = {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}});
+    revert.push_back(
+        SetLive({"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}));
   }
-  revert.push_back(
-      RunCommand{.argv = {"ip", "link", "set", "dev", netdev, link.admin_up ? "up" : "down"}});
+  revert.push_back(SetUp(netdev, link.admin_up));
   return revert;
 }
 
@@ -120,15 +128,14 @@ Resource MakeDownLink(const PluginInput& input, const Intent& intent, const std:
   if (link == nullptr) return resource;
   resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
   resource.interrupts = ListCutOff(input.facts, {{.netdev = netdev}});
-  const RunCommand restore{
-      .argv = {"ip", "link", "set", "dev", netdev, link->admin_up ? "up" : "down"}};
+  const RunCommand restore = SetUp(netdev, link->admin_up);
   resource.revert = {restore};
   resource.prune_commands = MakeLinkPruneCommands(intent, netdev, {restore});
   if (intent.tree.renderer == Renderer::kNetworkd) {
     resource.triggers = RegenerateOurs(intent);
     resource.triggers.push_back(Reconfigure(Renderer::kNetworkd, netdev));
   } else {
-    resource.apply = {RunCommand{.argv = {"ip", "link", "set", "dev", netdev, "down"}}};
+    resource.apply = {SetUp(netdev, /*up=*/false)};
   }
   return resource;
 }

@@ -49,6 +49,7 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
           FileState{.content = FormatOwnedFile(input.cluster.name, body), .mode = 0600}),
       .observed = AsState(observed),
       .revert = std::move(revert),
+      .trial = std::string(kTrialFile),
       .triggers = std::move(triggers),
       .prune_commands =
           PruneCommands{.after = remove_generated},  // the links' entries know their values
@@ -73,7 +74,8 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
                     .name = std::string(kUnmanagedFile),
                     .node = input.node.name,
                     .observed = AsState(observed),
-                    .triggers = {RunCommand{.argv = {"nmcli", "general", "reload", "conf"}}},
+                    .triggers = {RunCommand{.argv = {"nmcli", "general", "reload", "conf"},
+                                            .id = "reload NetworkManager's settings"}},
                     .blocked = intent.blocked,
                     .where = input.cluster.Mark(input.cluster.fabric.position)};
   if (wanted) {
@@ -154,7 +156,7 @@ void CheckPrune(const PluginInput& input, Change& change) {
 
 Plugin Get() {
   return {.name = "netplan",
-          .after = {},
+          .sets_links = true,
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,

@@ -10,6 +10,9 @@
 namespace reconciler::plugins::sysctl {
 
 constexpr std::string_view kOwnFile = "/etc/sysctl.d/60-spark-reconcile.conf";
+// Does not hide the file of the same name in /etc, but is read at boot only: what is live is set by
+// commands of its own.
+constexpr std::string_view kTrialFile = "/run/sysctl.d/60-spark-reconcile.conf";
 
 struct Setting {
   std::string value = {};

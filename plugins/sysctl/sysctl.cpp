@@ -137,6 +137,7 @@ Resource MakeFileResource(const PluginInput& input, const std::map<std::string, 
       .node = input.node.name,
       .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
       .observed = AsState(FindFile(input.facts, std::string(kOwnFile))),
+      .trial = std::string(kTrialFile),
       .blocked = std::move(blocked),
       .where = input.cluster.Mark(FindPosition(input.cluster))};
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
@@ -144,7 +145,7 @@ Resource MakeFileResource(const PluginInput& input, const std::map<std::string, 
 }
 
 RunCommand Set(const std::string& key, const std::string& value) {
-  return {.argv = {"sysctl", "-w", "--", fmt::format("{}={}", key, value)}};
+  return {.argv = {"sysctl", "-w", "--", fmt::format("{}={}", key, value)}, .must_succeed = true};
 }
 
 Resource MakeLiveResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
@@ -244,12 +245,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
 }  // namespace
 
 Plugin Get() {
-  return {.name = "sysctl",
-          .after = {},
-          .probe = Probe,
-          .parse = Parse,
-          .resources = Resources,
-          .check = Check};
+  return {.name = "sysctl", .probe = Probe, .parse = Parse, .resources = Resources, .check = Check};
 }
 
 }  // namespace reconciler::plugins::sysctl

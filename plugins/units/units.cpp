@@ -22,17 +22,25 @@ std::string MakeDropInPath(const UnitSpec& unit, const std::string& file) {
 }
 
 RunCommand Reload() {
-  return {.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
+  return {.argv = {"systemctl", "daemon-reload"},
+          .time_limit_s = kReloadLimitS,
+          .id = "reload systemd"};
 }
 
+// What ran before us must run again; what we started may be gone with its file.
 RunCommand MakeJob(std::string_view verb, const UnitSpec& unit) {
-  return {.argv = {"systemctl", std::string(verb), "--", unit.name}, .time_limit_s = kJobLimitS};
+  return {.argv = {"systemctl", std::string(verb), "--", unit.name},
+          .time_limit_s = kJobLimitS,
+          .id = fmt::format("{} {}", verb, unit.name),
+          .must_succeed = verb == "start"};
 }
 
-// Works on the files and needs no reload before it; the one reload comes with the triggers.
+// Works on the files, so that it outlives a restart, and needs no reload before it; the one reload
+// comes with the triggers.
 RunCommand MakeLinkCommand(bool enabled, const UnitSpec& unit) {
   return {.argv = {"systemctl", "--no-reload", enabled ? "enable" : "disable", "--", unit.name},
-          .time_limit_s = kLinkLimitS};
+          .time_limit_s = kLinkLimitS,
+          .at_boot = true};
 }
 
 RunCommand MakeFindCommand(const UnitSpec& unit) {
@@ -123,7 +131,7 @@ PruneCommands MakePruneCommands(const UnitSpec& unit, const UnitState& before, b
 
 // Links are made or taken away at once, stopping happens at once; starting waits for the triggers,
 // when the files of all units are there and systemd has read them. `restart` starts a unit that
-// does not run, so it is the same command as that of a changed file, and runs once.
+// does not run, so it is the same trigger as that of a changed file, and runs once.
 Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
   const Observed<UnitState> observed = FindState(input.facts, unit.name);
   Resource resource{.kind = "unit",
@@ -181,8 +189,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
 
 Plugin Get() {
   return {.name = "units",
-          .after = {"netplan", "hosts", "sysctl", "memlock", "gpudirect",
-                    "nccl"},  // what services need
+          .after_all = true,  // a service may need what any other plugin brings
           .probe = Probe,
           .parse = ParseStates,
           .resources = Resources,

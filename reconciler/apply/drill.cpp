@@ -8,7 +8,6 @@
 #include "reconciler/apply/guard/guard.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
-#include "reconciler/gather/trial.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/lock.h"
 #include "reconciler/node/node_helper.h"
@@ -20,27 +19,30 @@ constexpr Milliseconds kLimit{20000};
 constexpr std::string_view kOver = "/var/lib/spark-reconcile/drill/kept";
 constexpr std::string_view kNew = "/var/lib/spark-reconcile/drill/new/folder/file";
 constexpr std::string_view kTried = "/etc/sysctl.d/99-spark-reconcile-drill.conf";
+constexpr std::string_view kTrial = "/run/sysctl.d/99-spark-reconcile-drill.conf";
 constexpr std::string_view kValue = "net.ipv4.conf.lo.tag";
 constexpr std::string_view kContent = "written by the drill; it is taken back by itself\n";
 
-Change FileChange(const NodeName& node, std::string_view path) {
+Change FileChange(const NodeName& node, std::string_view path, std::string_view trial = {}) {
   return {.kind = "file",
           .name = std::string(path),
           .node = node,
           .plugin = "drill",
-          .actions = {WriteFile{std::string(path), {.content = "# " + std::string(kContent)}}}};
+          .actions = {WriteFile{
+              std::string(path), {.content = "# " + std::string(kContent)}, std::string(trial)}}};
 }
 
 Plan DrillPlan(const NodeName& node, const std::string& tag) {
   const auto set = [](const std::string& value) {
-    return RunCommand{{"sysctl", "-w", "--", fmt::format("{}={}", kValue, value)}};
+    return RunCommand{.argv = {"sysctl", "-w", "--", fmt::format("{}={}", kValue, value)},
+                      .must_succeed = true};
   };
   Plan plan{.id = MakeNonce()};
   plan.stages = {{.plugins = {"drill"},
                   .changes = {FileChange(node, kOver),
                               FileChange(node, kNew),
-                              FileChange(node, kTried),
-                              {.kind = "sysctl",
+                              FileChange(node, kTried, kTrial),
+                              {.kind = "value",
                                .name = std::string(kValue),
                                .node = node,
                                .plugin = "drill",
@@ -58,9 +60,8 @@ look() {
 )sh";
 
 std::string BuildStateScript() {
-  const auto trial = FindTrial(kTried);
   return fmt::format("{}look {}\nlook {}\nlook {}\nlook {}\necho {} $(sysctl -n {})\n", kState,
-                     kOver, kNew, kTried, trial->trial, kValue, kValue);
+                     kOver, kNew, kTried, kTrial, kValue, kValue);
 }
 
 Result<std::vector<std::string>> ReadState(const NodeSpec& node, NodePool& pool) {

@@ -7,19 +7,6 @@
 namespace reconciler {
 namespace {
 
-struct Layer {
-  std::string_view folder;
-  std::string_view suffix;
-  std::string_view trial;
-  bool hides;
-};
-
-constexpr Layer kLayers[] = {
-    {"/etc/netplan/", ".yaml", "/run/netplan/", true},
-    {"/etc/sysctl.d/", ".conf", "/run/sysctl.d/", false},
-    {"/etc/modules-load.d/", ".conf", "/run/modules-load.d/", false},
-};
-
 const std::string* GetPath(const Action& action) {
   if (const auto* write = std::get_if<WriteFile>(&action)) return &write->path;
   if (const auto* remove = std::get_if<RemoveFile>(&action)) return &remove->path;
@@ -28,16 +15,6 @@ const std::string* GetPath(const Action& action) {
 
 }  // namespace
 
-std::optional<TrialFile> FindTrial(std::string_view path) {
-  for (const Layer& layer : kLayers) {
-    if (!path.starts_with(layer.folder) || !path.ends_with(layer.suffix)) continue;
-    const std::string_view name = path.substr(layer.folder.size());
-    if (name.find('/') != std::string_view::npos) continue;
-    return TrialFile{std::string(path), std::string(layer.trial) + std::string(name), layer.hides};
-  }
-  return std::nullopt;
-}
-
 Trials ListTrials(const Plan& plan) {
   Trials trials;
   ForEachChange(plan, [&](const Change& change) {
@@ -45,9 +22,9 @@ Trials ListTrials(const Plan& plan) {
       const std::string* path = GetPath(action);
       if (path == nullptr) continue;
       std::vector<TrialFile>& files = trials[change.node];
-      const auto trial = FindTrial(*path);
-      if (trial && std::find(files.begin(), files.end(), *trial) == files.end()) {
-        files.push_back(*trial);
+      const TrialFile file{*path, GetTrial(action)};
+      if (!file.trial.empty() && std::find(files.begin(), files.end(), file) == files.end()) {
+        files.push_back(file);
       }
     }
   });

@@ -4,6 +4,12 @@
 
 namespace reconciler {
 
+std::string GetTrial(const Action& action) {
+  if (const auto* write = std::get_if<WriteFile>(&action)) return write->trial;
+  if (const auto* remove = std::get_if<RemoveFile>(&action)) return remove->trial;
+  return {};
+}
+
 std::string Describe(const Action& action) {
   struct Visitor {
     std::string operator()(const WriteFile& write) const { return "write " + write.path; }

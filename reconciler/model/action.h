@@ -12,11 +12,13 @@ namespace reconciler {
 struct WriteFile {  // temporary file beside the target, fsync, rename; parents made as needed
   std::string path = {};
   FileState state = {};
+  std::string trial = {};  // see Resource::trial
   bool operator==(const WriteFile&) const = default;
 };
 
 struct RemoveFile {
   std::string path = {};
+  std::string trial = {};  // see Resource::trial
   bool operator==(const RemoveFile&) const = default;
 };
 
@@ -24,6 +26,15 @@ struct RunCommand {
   std::vector<std::string> argv = {};
   int time_limit_s = 30;
   std::string user = {};  // run as this user (runuser); empty: as root
+  // Only for a trigger: what it is. Of those with one id, the first runs, once per node and stage.
+  // Empty: it runs as often as it is listed.
+  std::string id = {};
+  // Only for a revert: it sets a value that no file brings back, so that a revert in which it
+  // fails has failed.
+  bool must_succeed = false;
+  // Only for a revert: what it does lies in files and outlives a restart, so that a revert at boot
+  // runs it too.
+  bool at_boot = false;
   bool operator==(const RunCommand&) const = default;
 };
 
@@ -32,6 +43,9 @@ enum class Impact { kNone, kServiceRestart, kLinkFlap, kReboot };
 
 // Closed: the executor knows these three verbs and nothing else.
 using Action = std::variant<WriteFile, RemoveFile, RunCommand>;
+
+// Of the write or removal of a file; empty for a command.
+std::string GetTrial(const Action& action);
 
 // One line for events and plans: "write /etc/hosts", "run netplan generate".
 std::string Describe(const Action& action);

@@ -14,6 +14,7 @@ namespace reconciler {
 struct LedgerEntry {
   std::string kind = {};
   std::string name = {};
+  bool is_link = false;  // see Resource
   std::string plugin = {};
   int generation = 0;  // the apply that changed it last
   // What returns it to what it was before we touched it first: at most one write or removal, of the

@@ -14,6 +14,7 @@ struct Change {
   ChangeKind change = ChangeKind::kModify;
   std::string kind = {};
   std::string name = {};
+  bool is_link = false;  // see Resource
   NodeName node = {};
   std::string plugin = {};
   std::string detail = {};  // "mtu 1500 → 9000", "(0600, 19 lines)", or why it is blocked

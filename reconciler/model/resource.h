@@ -35,6 +35,7 @@ struct PruneCommands {
 struct Resource {
   std::string kind = {};  // the plan line's word: file, link, sysctl, memlock, ssh, unit
   std::string name = {};  // unique per node and kind: a path, a netdev, a key
+  bool is_link = false;   // the network interface `name`, whose other end must change with it
   NodeName node = {};
   std::variant<ResourceState, KnownAfterApply, Absent> desired = Absent{};
   Observed<ResourceState> observed = Absent{};
@@ -42,8 +43,12 @@ struct Resource {
   // when a later step of the same apply fails; files are restored from the journal.
   std::vector<Action> apply = {};
   std::vector<Action> revert = {};
-  // Run once per node at the end of the stage, after every change of the stage, in first-seen
-  // order, equal commands once ("systemctl daemon-reload").
+  // Only for a file: where it is tried until the commit, in a layer below /run that is gone after a
+  // power loss; an empty file there stands for a removal. Empty: written in place, and restored
+  // from the journal.
+  std::string trial = {};
+  // Run at the end of the stage, after every change of the stage, in first-seen order, those with
+  // one id once per node ("reload the units").
   std::vector<RunCommand> triggers = {};
   // Only where that is not enough to hand it back when the manifest no longer asks for it.
   std::optional<PruneCommands> prune_commands = std::nullopt;

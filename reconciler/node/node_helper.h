@@ -11,7 +11,7 @@ namespace reconciler {
 // They stand behind BuildScriptPreamble and work in the journal directory $J, one folder per step:
 //
 //   path     the target       new     the file to come, with its mode and owner
-//   before   what stood there trial   where it is tried until it is committed (see FindTrial)
+//   before   what stood there trial   where it is tried until it is committed (see Resource::trial)
 //   absent   nothing did      begun   the step was carried out, or at least begun
 //   command  instead of path, for a step that runs one
 //

@@ -60,6 +60,7 @@ Change MakeChange(const Resource& resource, std::string_view plugin) {
   Change change;
   change.kind = resource.kind;
   change.name = resource.name;
+  change.is_link = resource.is_link;
   change.node = resource.node;
   change.plugin = plugin;
   change.where = resource.where;
@@ -104,11 +105,11 @@ PruneCommands MakeDefaultPruneCommands(const Resource& resource) {
 void SetActions(const Resource& resource, Change& change) {
   if (const auto* state = std::get_if<ResourceState>(&resource.desired)) {
     if (const auto* file = std::get_if<FileState>(state)) {
-      change.actions.push_back(WriteFile{resource.name, *file});
+      change.actions.push_back(WriteFile{resource.name, *file, resource.trial});
     }
   } else if (const auto* before = Known(resource.observed);
              before != nullptr && std::holds_alternative<FileState>(*before)) {
-    change.actions.push_back(RemoveFile{resource.name});
+    change.actions.push_back(RemoveFile{resource.name, resource.trial});
   }
   change.actions.insert(change.actions.end(), resource.apply.begin(), resource.apply.end());
   change.revert = resource.revert;

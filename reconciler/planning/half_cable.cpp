@@ -20,8 +20,14 @@ bool IsInUse(const RailPort& port, const ClusterFacts& facts) {
   return link != node->second.links.end() && !link->second.ipv4.empty();
 }
 
+// Blocked ones too; may be null.
 const Change* FindLinkChange(const Plan& plan, const RailPort& port) {
-  return FindChange(plan, fmt::format("{}/link/{}", port.node, port.netdev));
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.is_link && change.node == port.node && change.name == port.netdev) return &change;
+    }
+  }
+  return nullptr;
 }
 
 // Why this end stays as it is although it should not; empty: it changes, or holds already.

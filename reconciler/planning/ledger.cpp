@@ -28,12 +28,14 @@ std::string WithoutBlocksOfAll(std::string content, const Names& ours) {
 
 // What was there before us. A mark or a block of ours in it tells that we were there already.
 Action FindOriginalFile(const Change& change, const Names& ours) {
+  const Action* file = FindFileAction(change);
+  const std::string trial = file == nullptr ? "" : GetTrial(*file);
   if (!change.before || ours.contains(FindOwner(change.before->content).value_or(""))) {
-    return RemoveFile{change.name};
+    return RemoveFile{change.name, trial};
   }
   FileState state = *change.before;
   state.content = WithoutBlocksOfAll(std::move(state.content), ours);
-  return WriteFile{change.name, std::move(state)};
+  return WriteFile{change.name, std::move(state), trial};
 }
 
 std::vector<RunCommand> ListCommands(const Change& change) {
@@ -48,6 +50,7 @@ std::vector<RunCommand> ListCommands(const Change& change) {
 LedgerEntry MakeEntry(const Change& change, const Names& ours) {
   LedgerEntry entry{.kind = change.kind,
                     .name = change.name,
+                    .is_link = change.is_link,
                     .plugin = change.plugin,
                     .triggers = change.prune_commands.after,
                     .impact = change.impact};
@@ -67,7 +70,7 @@ void KeepEdits(const Change& change, const Names& ours, LedgerEntry& entry) {
     FileState state = *change.before;
     if (const auto* write = std::get_if<WriteFile>(&action)) state = write->state;
     state.content = rest;
-    action = WriteFile{change.name, std::move(state)};
+    action = WriteFile{change.name, std::move(state), GetTrial(action)};
   }
 }
 

@@ -50,6 +50,9 @@ Result<std::vector<std::vector<std::size_t>>> OrderPlugins(const std::vector<Plu
       }
       boost::add_edge(found->second, i, graph);
     }
+    for (std::size_t k = 0; plugins[i].after_all && k < plugins.size(); ++k) {
+      if (!plugins[k].after_all) boost::add_edge(k, i, graph);
+    }
   }
 
   std::vector<std::size_t> reverse_order;

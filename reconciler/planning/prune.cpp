@@ -78,6 +78,7 @@ class Pruner {
   Change MakeDropped(const LedgerEntry& entry) const {
     Change change{.kind = entry.kind,
                   .name = entry.name,
+                  .is_link = entry.is_link,
                   .node = facts_.node,
                   .plugin = entry.plugin,
                   .actions = entry.original,
@@ -148,7 +149,9 @@ class Pruner {
     change.diff = MakeUnifiedDiff(now.content, rest.content);
     for (Action& action : change.actions) {
       if (std::holds_alternative<RunCommand>(action)) continue;
-      action = ours_alone ? Action(RemoveFile{entry.name}) : Action(WriteFile{entry.name, rest});
+      const std::string trial = GetTrial(action);
+      action = ours_alone ? Action(RemoveFile{entry.name, trial})
+                          : Action(WriteFile{entry.name, rest, trial});
     }
     return change;
   }

@@ -150,7 +150,7 @@ std::set<std::string> ListFlappingLinks(const Plan& plan) {
   std::set<std::string> links;
   for (const Stage& stage : plan.stages) {
     for (const Change& change : stage.changes) {
-      if (change.impact == Impact::kLinkFlap && change.kind == "link") {
+      if (change.impact == Impact::kLinkFlap && change.is_link) {
         links.insert(change.node + "/" + change.name);
       }
     }

@@ -97,15 +97,18 @@ NodeFacts AnyNodeFacts(const NodeName& name) {
 RunCommand AnyCommand() {
   return {.argv = Several(HostileBytes),
           .time_limit_s = *rc::gen::inRange(1, 1000),
-          .user = HostileBytes()};
+          .user = HostileBytes(),
+          .id = HostileBytes(),
+          .must_succeed = *rc::gen::arbitrary<bool>(),
+          .at_boot = *rc::gen::arbitrary<bool>()};
 }
 
 Action AnyAction() {
   switch (*rc::gen::inRange(0, 3)) {
     case 0:
-      return WriteFile{HostileBytes(), AnyFile()};
+      return WriteFile{HostileBytes(), AnyFile(), HostileBytes()};
     case 1:
-      return RemoveFile{HostileBytes()};
+      return RemoveFile{HostileBytes(), HostileBytes()};
   }
   return AnyCommand();
 }
@@ -115,6 +118,7 @@ Change AnyChange() {
                                       ChangeKind::kBlocked),
           .kind = HostileBytes(),
           .name = HostileBytes(),
+          .is_link = *rc::gen::arbitrary<bool>(),
           .node = HostileBytes(),
           .plugin = HostileBytes(),
           .detail = HostileBytes(),

@@ -29,14 +29,6 @@ std::string BuildIfBegun(std::size_t step, std::string_view how, const std::stri
   return fmt::format("[ ! -e \"$J/{}/begun\" ] || {} {}\n", step, how, command);
 }
 
-// A value that the node had, and that no file brings back: failing to set it is a failed revert.
-// Stopping or disabling what is gone with its file may fail.
-bool MustSucceed(const RunCommand& command) {
-  const std::string& program = command.argv.front();
-  return program == "ip" || program == "sysctl" ||
-         (program == "systemctl" && command.argv.size() > 1 && command.argv[1] == "start");
-}
-
 // What the triggers make of the restored files.
 std::string BuildTriggersAgain(const GuardedStage& stage) {
   std::string text;
@@ -47,13 +39,6 @@ std::string BuildTriggersAgain(const GuardedStage& stage) {
         BuildIfBegun(stage.first_step, "live", FormatCommand(std::get<RunCommand>(step.action)));
   }
   return text;
-}
-
-// What systemctl does without a reload is done to files and outlives a power loss; live values do
-// not.
-bool OutlivesReboot(const RunCommand& command) {
-  return command.argv.size() > 1 && command.argv[0] == "systemctl" &&
-         command.argv[1] == "--no-reload";
 }
 
 enum class RevertAt { kOnce, kAfterTriggers, kBoot };
@@ -74,8 +59,8 @@ std::string BuildRevertCommands(const GuardedStage& stage, RevertAt at) {
                             : stage.first_step + static_cast<std::size_t>(own - steps.begin());
     for (const Action& action : stage.changes[i].revert) {
       const auto* command = std::get_if<RunCommand>(&action);
-      if (command == nullptr || (at == RevertAt::kBoot && !OutlivesReboot(*command))) continue;
-      const bool last = at == RevertAt::kAfterTriggers && MustSucceed(*command);
+      if (command == nullptr || (at == RevertAt::kBoot && !command->at_boot)) continue;
+      const bool last = at == RevertAt::kAfterTriggers && command->must_succeed;
       text += BuildIfBegun(number, last ? "last" : "live", FormatCommand(*command));
     }
   }

@@ -7,7 +7,6 @@
 
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
-#include "reconciler/gather/trial.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/node_helper.h"
 
@@ -17,19 +16,15 @@ namespace {
 std::string BuildStageCall(const Action& action, std::size_t number) {
   struct Visitor {
     std::size_t number;
-    static std::string Trial(const std::string& path) {
-      const auto trial = FindTrial(path);
-      return QuoteForShell(trial ? trial->trial : "");
-    }
     std::string operator()(const WriteFile& write) const {
       return fmt::format("stage_write {} {} {:04o} {} {} {} {}", number, QuoteForShell(write.path),
                          write.state.mode, QuoteForShell(write.state.owner),
                          QuoteForShell(write.state.group), QuoteForShell(write.state.content),
-                         Trial(write.path));
+                         QuoteForShell(write.trial));
     }
     std::string operator()(const RemoveFile& remove) const {
       return fmt::format("stage_remove {} {} {}", number, QuoteForShell(remove.path),
-                         Trial(remove.path));
+                         QuoteForShell(remove.trial));
     }
     std::string operator()(const RunCommand&) const { return {}; }  // brings nothing
   };
@@ -68,7 +63,8 @@ std::vector<Step> ListSteps(const std::vector<const Change*>& changes) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     for (const Action& action : changes[i]->actions) steps.push_back({i, action});
     for (const RunCommand& trigger : changes[i]->triggers) {
-      if (std::find(triggers.begin(), triggers.end(), trigger) == triggers.end()) {
+      const auto is_same = [&](const RunCommand& one) { return one.id == trigger.id; };
+      if (trigger.id.empty() || std::none_of(triggers.begin(), triggers.end(), is_same)) {
         triggers.push_back(trigger);
       }
     }

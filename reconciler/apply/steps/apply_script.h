@@ -17,7 +17,7 @@ struct Step {
   Action action = {};
 };
 
-// The changes' actions in order, then their triggers once each, in first-seen order.
+// The changes' actions in order, then their triggers in first-seen order, those with one id once.
 std::vector<Step> ListSteps(const std::vector<const Change*>& changes);
 
 // Where a node journals an apply, its later passes included (see NodeHelper).

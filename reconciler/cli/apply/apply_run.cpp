@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 #include <memory>
@@ -41,7 +42,10 @@ void SetInterruptHandler(void (*handler)(int)) {
 
 // A wrong cable is no reason to leave a key as it is.
 bool TouchesLinks(const PlanScope& scope) {
-  return !scope.uninstall && IsSelected(scope.only, "netplan");
+  const std::vector<Plugin>& plugins = plugins::All();
+  return !scope.uninstall && std::any_of(plugins.begin(), plugins.end(), [&](const Plugin& plugin) {
+    return plugin.sets_links && IsSelected(scope.only, plugin.name);
+  });
 }
 
 // One apply: shows what the transaction proposes, asks, shows what came of it.

@@ -10,8 +10,12 @@ constexpr std::string_view kImpacts[] = {"none", "service-restart", "link-flap",
 ordered_json CommandToJson(const RunCommand& command) {
   ordered_json argv = ordered_json::array();
   for (const std::string& word : command.argv) argv.push_back(EncodeText(word));
-  return {
-      {"run", argv}, {"time_limit_s", command.time_limit_s}, {"user", EncodeText(command.user)}};
+  return {{"run", argv},
+          {"time_limit_s", command.time_limit_s},
+          {"user", EncodeText(command.user)},
+          {"id", EncodeText(command.id)},
+          {"must_succeed", command.must_succeed},
+          {"at_boot", command.at_boot}};
 }
 
 RunCommand ReadCommand(const JsonReader& reader) {
@@ -20,24 +24,31 @@ RunCommand ReadCommand(const JsonReader& reader) {
       [&](const JsonReader& word) { command.argv.push_back(word.Text()); });
   command.time_limit_s = static_cast<int>(reader.At("time_limit_s").Integer());
   command.user = reader.At("user").Text();
+  // Ledgers and plans of earlier versions are without these.
+  if (reader.Has("id")) command.id = reader.At("id").Text();
+  if (reader.Has("must_succeed")) command.must_succeed = reader.At("must_succeed").Bool();
+  if (reader.Has("at_boot")) command.at_boot = reader.At("at_boot").Bool();
   return command;
 }
 
 ordered_json ActionToJson(const Action& action) {
   if (const auto* write = std::get_if<WriteFile>(&action)) {
-    return {{"write", EncodeText(write->path)}, {"state", FileStateToJson(write->state)}};
+    return {{"write", EncodeText(write->path)},
+            {"state", FileStateToJson(write->state)},
+            {"trial", EncodeText(write->trial)}};
   }
   if (const auto* remove = std::get_if<RemoveFile>(&action)) {
-    return {{"remove", EncodeText(remove->path)}};
+    return {{"remove", EncodeText(remove->path)}, {"trial", EncodeText(remove->trial)}};
   }
   return CommandToJson(std::get<RunCommand>(action));
 }
 
 Action ReadAction(const JsonReader& reader) {
+  const std::string trial = reader.Has("trial") ? reader.At("trial").Text() : "";
   if (reader.Has("write")) {
-    return WriteFile{reader.At("write").Text(), ReadFileState(reader.At("state"))};
+    return WriteFile{reader.At("write").Text(), ReadFileState(reader.At("state")), trial};
   }
-  if (reader.Has("remove")) return RemoveFile{reader.At("remove").Text()};
+  if (reader.Has("remove")) return RemoveFile{reader.At("remove").Text(), trial};
   return ReadCommand(reader);
 }
 

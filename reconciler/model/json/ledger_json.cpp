@@ -14,6 +14,7 @@ constexpr std::int64_t kMostGenerations = 1'000'000'000;
 ordered_json EntryToJson(const LedgerEntry& entry) {
   return {{"kind", EncodeText(entry.kind)},
           {"name", EncodeText(entry.name)},
+          {"is_link", entry.is_link},
           {"plugin", EncodeText(entry.plugin)},
           {"generation", entry.generation},
           {"original", ActionsToJson(entry.original)},
@@ -35,6 +36,7 @@ int ReadGeneration(const JsonReader& reader) {
 LedgerEntry ReadEntry(const JsonReader& reader) {
   LedgerEntry entry{.kind = reader.At("kind").Text(),
                     .name = reader.At("name").Text(),
+                    .is_link = reader.Has("is_link") && reader.At("is_link").Bool(),
                     .plugin = reader.At("plugin").Text(),
                     .generation = ReadGeneration(reader.At("generation")),
                     .original = ReadActions(reader.At("original")),

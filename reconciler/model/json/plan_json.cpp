@@ -28,6 +28,7 @@ Change ReadChange(const JsonReader& reader) {
   change.plugin = reader.At("plugin").Text();
   change.kind = reader.At("kind").Text();
   change.name = reader.At("name").Text();
+  change.is_link = reader.Has("is_link") && reader.At("is_link").Bool();
   change.detail = reader.At("detail").Text();
   change.diff = reader.At("diff").Text();
   change.impact = ReadImpact(reader.At("impact"));
@@ -73,6 +74,7 @@ ordered_json ToJson(const Change& change) {
           {"plugin", EncodeText(change.plugin)},
           {"kind", EncodeText(change.kind)},
           {"name", EncodeText(change.name)},
+          {"is_link", change.is_link},
           {"detail", EncodeText(change.detail)},
           {"diff", EncodeText(change.diff)},
           {"impact", ImpactToJson(change.impact)},

@@ -6,42 +6,30 @@
 namespace reconciler {
 namespace {
 
-TEST(FindTrial, EachLayerHasItsPlaceBelowRun) {
-  EXPECT_EQ(FindTrial("/etc/netplan/60-x.yaml"),
-            (TrialFile{"/etc/netplan/60-x.yaml", "/run/netplan/60-x.yaml", true}));
-  EXPECT_EQ(FindTrial("/etc/sysctl.d/60-x.conf"),
-            (TrialFile{"/etc/sysctl.d/60-x.conf", "/run/sysctl.d/60-x.conf", false}));
-  EXPECT_EQ(FindTrial("/etc/modules-load.d/x.conf"),
-            (TrialFile{"/etc/modules-load.d/x.conf", "/run/modules-load.d/x.conf", false}));
-}
-
-TEST(FindTrial, WhatNoProgramReadsBelowRunIsNotTriedThere) {
-  for (const char* path : {"/etc/hosts", "/etc/netplan/60-x.conf", "/etc/netplan/deeper/60-x.yaml",
-                           "/etc/sysctl.d/README", "/run/netplan/60-x.yaml", "netplan/60-x.yaml",
-                           "/etc/security/limits.d/x.conf", ""}) {
-    EXPECT_EQ(FindTrial(path), std::nullopt) << path;
-  }
-}
+const std::vector<TrialFile> kTried = {{"/etc/netplan/a.yaml", "/run/netplan/a.yaml"}};
 
 Change Touching(const NodeName& node, std::vector<Action> actions) {
   return {.kind = "file", .node = node, .actions = std::move(actions)};
 }
 
 TEST(ListTrials, EachFileOfAPlanIsListedOncePerNode) {
-  const WriteFile write{"/etc/netplan/a.yaml", {"x"}};
+  const WriteFile write{"/etc/netplan/a.yaml", {"x"}, "/run/netplan/a.yaml"};
   Change blocked = Touching("spark-3", {write});
   blocked.change = ChangeKind::kBlocked;
   Plan plan;
-  plan.stages = {{.changes = {Touching("spark-1", {write, RunCommand{{"netplan", "generate"}}}),
-                              Touching("spark-1", {RemoveFile{"/etc/netplan/a.yaml"}}),
-                              Touching("spark-2", {RemoveFile{"/etc/sysctl.d/b.conf"}}), blocked}}};
+  plan.stages = {
+      {.changes = {
+           Touching("spark-1", {write, RunCommand{{"netplan", "generate"}}}),
+           Touching("spark-1", {RemoveFile{"/etc/netplan/a.yaml", "/run/netplan/a.yaml"},
+                                RemoveFile{"/etc/hosts"}}),
+           Touching("spark-2", {RemoveFile{"/etc/sysctl.d/b.conf", "/run/sysctl.d/b.conf"}}),
+           blocked}}};
   const Trials trials = ListTrials(plan);
   ASSERT_EQ(trials.size(), 2u);
-  EXPECT_EQ(trials.at("spark-1"), std::vector<TrialFile>{*FindTrial("/etc/netplan/a.yaml")});
-  EXPECT_EQ(trials.at("spark-2"), std::vector<TrialFile>{*FindTrial("/etc/sysctl.d/b.conf")});
+  EXPECT_EQ(trials.at("spark-1"), kTried);
+  EXPECT_EQ(trials.at("spark-2"),
+            (std::vector<TrialFile>{{"/etc/sysctl.d/b.conf", "/run/sysctl.d/b.conf"}}));
 }
-
-const std::vector<TrialFile> kTried = {*FindTrial("/etc/netplan/a.yaml")};
 
 ProbeReply ReplyWith(Observed<FileState> committed, Observed<FileState> tried) {
   ProbeReply reply;

@@ -36,21 +36,23 @@ ClusterFacts SomeFacts() {
 }
 
 Plan SomePlan() {
-  Change change{.change = ChangeKind::kAdd,
-                .kind = "file",
-                .name = "/etc/x",
-                .node = "spark-1",
-                .plugin = "hosts",
-                .detail = "(0644, 1 line)",
-                .diff = "+\xff\n",
-                .actions = {WriteFile{"/etc/x", {"\xff\n"}}, RemoveFile{"/etc/y"},
-                            RunCommand{{"true", "a b"}, 7, "nvidia"}},
-                .revert = {RunCommand{{"false"}, 3, ""}},
-                .triggers = {RunCommand{{"systemctl", "daemon-reload"}, 30, ""}},
-                .impact = Impact::kLinkFlap,
-                .deferred = true,
-                .fingerprint = "0123456789abcdef",
-                .where = {"cluster.yaml", {4, 2}}};
+  Change change{
+      .change = ChangeKind::kAdd,
+      .kind = "file",
+      .name = "/etc/x",
+      .is_link = true,
+      .node = "spark-1",
+      .plugin = "hosts",
+      .detail = "(0644, 1 line)",
+      .diff = "+\xff\n",
+      .actions = {WriteFile{"/etc/x", {"\xff\n"}, "/run/x"}, RemoveFile{"/etc/y", "/run/y"},
+                  RunCommand{{"true", "a b"}, 7, "nvidia"}},
+      .revert = {RunCommand{.argv = {"false"}, .must_succeed = true, .at_boot = true}},
+      .triggers = {RunCommand{.argv = {"systemctl", "daemon-reload"}, .id = "reload"}},
+      .impact = Impact::kLinkFlap,
+      .deferred = true,
+      .fingerprint = "0123456789abcdef",
+      .where = {"cluster.yaml", {4, 2}}};
   Plan plan{.cluster = "homelab",
             .summary = "s",
             .manifest = "cluster.yaml",

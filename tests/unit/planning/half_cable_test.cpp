@@ -20,7 +20,7 @@ class HalfCableTest : public testing::Test {
       facts_.nodes[name].links["enp1s0f1np1"].ipv4 = {*ParseIpv4Prefix("192.168.177.1/24")};
     }
     fabric_.segments = {segment};
-    plan_.stages = {{.changes = {{.kind = "link", .name = "enp1s0f1np1", .node = "spark-1"}}}};
+    plan_.stages = {{.changes = {{.name = "enp1s0f1np1", .is_link = true, .node = "spark-1"}}}};
   }
 
   std::vector<std::string> Lines() const { return FindHalfCables(plan_, fabric_, facts_); }
@@ -49,8 +49,8 @@ TEST_F(HalfCableTest, AnEndOutsideThisApplyIsLeftBehind) {
 
 TEST_F(HalfCableTest, AnEndThatMustNotBeChangedIsLeftBehind) {
   plan_.stages[0].changes.push_back({.change = ChangeKind::kBlocked,
-                                     .kind = "link",
                                      .name = "enp1s0f1np1",
+                                     .is_link = true,
                                      .node = "spark-2",
                                      .detail = "carries this session"});
   EXPECT_THAT(

@@ -28,6 +28,22 @@ TEST(OrderPlugins, NamesTheMembersOfACycle) {
             "  hint: take one of them out of another's `after`\n");
 }
 
+TEST(OrderPlugins, OneAfterAllNeedsToKnowNobody) {
+  const auto stages = OrderPlugins({{.name = "last", .after_all = true},
+                                    PluginNamed("a"),
+                                    PluginNamed("b", {"a"}),
+                                    {.name = "very-last", .after = {"last"}, .after_all = true}});
+  ASSERT_TRUE(stages);
+  EXPECT_THAT(*stages, ElementsAre(ElementsAre(1), ElementsAre(2), ElementsAre(0), ElementsAre(3)));
+}
+
+TEST(OrderPlugins, NobodyElseComesAfterOneThatIsAfterAll) {
+  const auto stages =
+      OrderPlugins({PluginNamed("a", {"last"}), {.name = "last", .after_all = true}});
+  ASSERT_FALSE(stages);
+  EXPECT_EQ(stages.error().message, "plugins wait for each other: a → last → a");
+}
+
 TEST(OrderPlugins, NamesAnUnknownPredecessor) {
   EXPECT_EQ(OrderPlugins({PluginNamed("a", {"nobody"})}).error().message,
             "plugin a comes after 'nobody', which is no plugin");

@@ -20,6 +20,7 @@ Plan OneChange(Change change) {
 TEST(RenderText, CountsLinksThatFlapOncePerInterface) {
   Plan plan = OneChange({.kind = "link",
                          .name = "enp1s0f1np1",
+                         .is_link = true,
                          .detail = "mtu 1500 → 9000",
                          .impact = Impact::kLinkFlap});
   plan.stages[0].changes.push_back(plan.stages[0].changes[0]);

@@ -201,10 +201,23 @@ TEST_F(GuardScriptTest, AtBootOnlyTheFilesComeBack) {
   Apply(change);
   // Nothing that "boot" runs besides may touch the machine that the test runs on.
   Put("revert", BuildRevertScript({{.changes = {change}}}, Journal()));
-  Run("sed -i 's/^live netplan.*/:/; s/^live systemctl.*/:/' " + QuoteForShell(Path("revert")));
+  Run("sed -i 's/^live timeout 30 .*/:/' " + QuoteForShell(Path("revert")));
   EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert")) + " boot").exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "before");
   EXPECT_FALSE(std::filesystem::exists(Path("undone")));
+}
+
+TEST_F(GuardScriptTest, AtBootOnlyThoseRevertCommandsRunThatAreMarkedSo) {
+  Put("etc/x", "before");
+  Change change = Write(Path("etc/x"), "after");
+  change.revert = {RunCommand{.argv = {"touch", Path("live")}},
+                   RunCommand{.argv = {"touch", Path("files")}, .at_boot = true}};
+  Apply(change);
+  Put("revert", BuildRevertScript({{.changes = {change}}}, Journal()));
+  Run("sed -i 's/^live timeout 30 .*/:/' " + QuoteForShell(Path("revert")));
+  EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert")) + " boot").exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(Path("files")));
+  EXPECT_FALSE(std::filesystem::exists(Path("live")));
 }
 
 TEST_F(GuardScriptTest, ACommittedPlanIsNotTakenBack) {
@@ -234,7 +247,8 @@ TEST_F(GuardScriptTest, WhereTheDecisionCannotBeWrittenWhatCanBeIsTakenBackAndIt
 TEST_F(GuardScriptTest, ALiveValueThatCannotBeSetBackIsNoSuccess) {
   Put("etc/x", "before");
   Change change = Write(Path("etc/x"), "after");
-  const RunCommand gone{{"ip", "link", "set", "dev", "no-such-link", "mtu", "1500"}};
+  const RunCommand gone{.argv = {"ip", "link", "set", "dev", "no-such-link", "mtu", "1500"},
+                        .must_succeed = true};
   change.revert = {gone};
   Apply(change);
   const ScriptReply reply = Revert(change);

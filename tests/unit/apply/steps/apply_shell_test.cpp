@@ -130,16 +130,33 @@ TEST_F(ApplyScriptTest, ACommandIsEndedAtItsLimit) {
 }
 
 TEST(ListSteps, TriggersRunOnceAfterEveryChange) {
-  const RunCommand reload{{"systemctl", "daemon-reload"}};
-  const RunCommand restart{{"systemctl", "restart", "x"}};
+  const RunCommand reload{.argv = {"systemctl", "daemon-reload"}, .id = "reload"};
+  const RunCommand again{.argv = {"systemctl", "--quiet", "daemon-reload"}, .id = "reload"};
+  const RunCommand restart{.argv = {"systemctl", "restart", "x"}, .id = "restart x"};
   const Change a{.actions = {RemoveFile{"/a"}}, .triggers = {reload, restart}};
-  const Change b{.actions = {RemoveFile{"/b"}}, .triggers = {reload}};
+  const Change b{.actions = {RemoveFile{"/b"}}, .triggers = {again}};
   const std::vector<Step> steps = ListSteps({&a, &b});
   ASSERT_EQ(steps.size(), 4u);
   EXPECT_EQ(steps[1].change, 1u);
   EXPECT_EQ(steps[2].action, Action(reload));
   EXPECT_EQ(steps[3].action, Action(restart));
   EXPECT_EQ(steps[3].change, Step::kTrigger);
+}
+
+TEST(ListSteps, ATriggerWithoutAnIdentityRunsAsOftenAsItIsListed) {
+  const RunCommand clean{.argv = {"rm", "-rf", "/run/x"}};
+  const Change a{.triggers = {clean, {.argv = {"generate"}, .id = "generate"}, clean}};
+  const Change b{.triggers = {{.argv = {"generate"}, .id = "generate"}}};
+  EXPECT_EQ(ListSteps({&a, &b}).size(), 3u);
+}
+
+TEST(BuildStageRequest, AFileIsTriedWhereItsActionSays) {
+  const auto stage = [](const Action& action) {
+    return BuildStageRequest({{0, action}}, 0, "/journal");
+  };
+  EXPECT_THAT(stage(RemoveFile{"/etc/a", "/run/a"}),
+              testing::HasSubstr("stage_remove 0 '/etc/a' '/run/a' ||"));
+  EXPECT_THAT(stage(RemoveFile{"/etc/a"}), testing::HasSubstr("stage_remove 0 '/etc/a' '' ||"));
 }
 
 }  // namespace

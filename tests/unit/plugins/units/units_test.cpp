@@ -146,8 +146,9 @@ TEST(Units, EnablingARunningUnitDoesNotRestartIt) {
   EXPECT_THAT(ListSteps(resources), ElementsAre("run systemctl --no-reload enable -- demo.service",
                                                 "run systemctl daemon-reload"));
   EXPECT_THAT(Diff(resources[1], "units")->revert,
-              ElementsAre(Action(RunCommand{
-                  .argv = {"systemctl", "--no-reload", "disable", "--", "demo.service"}})));
+              ElementsAre(Action(
+                  RunCommand{.argv = {"systemctl", "--no-reload", "disable", "--", "demo.service"},
+                             .at_boot = true})));
 }
 
 TEST(Units, UnwantedUnitIsDisabledAndStopped) {
@@ -159,6 +160,9 @@ TEST(Units, UnwantedUnitIsDisabledAndStopped) {
                           "run systemctl stop -- demo.service", "run systemctl daemon-reload"));
   EXPECT_EQ(Diff(resources[1], "units")->detail, "enabled active → disabled inactive");
   EXPECT_EQ(Diff(resources[1], "units")->impact, Impact::kNone);  // stopped is not restarted
+  const auto& start = std::get<RunCommand>(Diff(resources[1], "units")->revert.back());
+  EXPECT_EQ(start.argv.at(1), "start");
+  EXPECT_TRUE(start.must_succeed);  // it ran before
 }
 
 TEST(Units, FilesThatSystemdHasNotReadAreReloadedAndTheUnitRestarted) {

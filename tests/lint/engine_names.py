@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Checks that the engine knows no plugin: no string literal below reconciler/ names a plugin, or a program that only
+plugins run. What is special about one is a property of the resource, the action or the plugin."""
+
+import re
+
+import tree
+
+# Folders that judge or run what one plugin is about too, and so name it.
+EXEMPT = ["reconciler/verify/", "reconciler/spark_verify/"]
+
+# Programs that only plugins run. Words that mean something else in a sentence count only as a whole literal.
+PROGRAMS = ["netplan", "networkctl", "nmcli", "sysctl", "systemctl", "modprobe", "rmmod", "nft"]
+WHOLE = ["ip", "link", "unit", "module"]
+
+# Folder or file, the words that it may use, and why.
+ALLOWED = [
+    ("reconciler/apply/guard/", ["netplan", "ssh", "sysctl", "systemctl", "unit"],
+     "the guard's own shell: its timer, the units that carry logins, and what a boot makes of restored files"),
+    ("reconciler/apply/drill.cpp", ["sysctl"], "a drill sets a value that nobody uses, as a plugin would"),
+    ("reconciler/gather/verbs_facts.", ["gpudirect", "rdma"], "keys of what spark-verify says; plugins read them"),
+    ("reconciler/cabling/view.cpp", ["host", "link"], "words of our own script about a port and who it hears"),
+    ("reconciler/manifest/checks/check_subnets.cpp", ["link"], "a cable, in a sentence"),
+    ("reconciler/model/json/facts_json.cpp", ["host"], "a property of the facts' document"),
+    ("reconciler/cli/verify_run.cpp", ["nccl"], "the measurement loads the library that the manifest names"),
+    ("reconciler/cli/commands/status.cpp", ["rdma"], "a column's title"),
+    ("reconciler/cli/commands/verify.cpp", ["nccl", "rdma", "link"], "levels of the verification"),
+]
+EXPLAINS = "reconciler/cli/"  # sentences for people; only whole literals count there
+
+LITERAL = re.compile(r'R"sh\((.*?)\)sh"|R"\((.*?)\)"|"((?:[^"\\\n]|\\.)*)"', re.DOTALL)
+COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*')
+PLUGIN = re.compile(r'Plugin Get\(\) \{\s*return \{\s*\.name = "(\w+)"')
+
+
+def plugins(root):
+    names = set()
+    for path in tree.files(root, ".cpp"):
+        if str(path).startswith("plugins/"):
+            names.update(PLUGIN.findall(tree.text(root, path)))
+    return sorted(names)
+
+
+def literals(text):
+    """Line number and text of each string literal."""
+    for match in LITERAL.finditer(COMMENT.sub(lambda found: found[1] or "", text)):
+        yield text.count("\n", 0, match.start()) + 1, next(group for group in match.groups() if group is not None)
+
+
+def words(name, literal, known):
+    """The forbidden words of a literal: a plugin's name alone or before a dot, as in a key; a program anywhere."""
+    whole = {literal, literal.split(".")[0]} & set(known + WHOLE + PROGRAMS)
+    inside = set() if name.startswith(EXPLAINS) else set(re.findall(r"[a-z]+", literal)) & set(PROGRAMS)
+    return whole | inside
+
+
+def check(root):
+    known, found = plugins(root), []
+    for path in tree.files(root, ".h", ".cpp"):
+        name = str(path)
+        if not name.startswith("reconciler/") or any(name.startswith(folder) for folder in EXEMPT):
+            continue
+        allowed = {word for place, some, _ in ALLOWED if name.startswith(place) for word in some}
+        text = "\n".join("" if line.startswith("#include") else line for line in tree.text(root, path).splitlines())
+        for number, literal in literals(text):
+            found += [f"{name}:{number}: \"{word}\" is a plugin's: what is special about it is a property"
+                      for word in sorted(words(name, literal, known) - allowed)]
+    return found
+
+
+NETPLAN = {"plugins/netplan/netplan.cpp": 'Plugin Get() {\n  return {.name = "netplan"};\n}\n',
+           "plugins/hosts/hosts.cpp": 'Plugin Get() { return {.name = "hosts"}; }\n'}
+BAD = {
+    'a.cpp:2: "hosts" is': {**NETPLAN, "reconciler/apply/a.cpp": '// first\nbool a = plugin.name == "hosts";\n'},
+    'b.cpp:1: "hosts" is': {**NETPLAN, "reconciler/gather/b.cpp": 'auto b = "hosts.file";\n'},
+    'c.cpp:1: "ip" is': {"reconciler/apply/c.cpp": 'return program == "ip";\n'},
+    'd.cpp:1: "systemctl" is': {"reconciler/planning/d.cpp": 'auto d = "run systemctl daemon-reload";\n'},
+    'e.cpp:1: "nmcli" is': {"reconciler/node/e.cpp": 'auto e = R"sh(\nnmcli up\n)sh";\n'},
+    'f.cpp:1: "netplan" is': {**NETPLAN, "reconciler/cli/f.cpp": 'find(only, "netplan");\n'},
+    'g.cpp:1: "link" is': {"reconciler/planning/g.cpp": 'change.kind == "link";\n'},
+}
+GOOD = {
+    **NETPLAN,
+    "reconciler/apply/a.cpp": '#include "plugins/netplan"\n// not "netplan" but its own\nauto a = "the hosts of a rail"; // "ip"\n',
+    "reconciler/cli/b.cpp": 'auto hint = "netplan generate says more";\n',
+    "reconciler/verify/c.cpp": 'auto c = "netplan";\n',
+    "plugins/netplan/d.cpp": 'auto d = "netplan";\n',
+}
+
+if __name__ == "__main__":
+    tree.main(check, BAD, GOOD)
