@@ -5,7 +5,7 @@
 namespace reconciler::spark_verify {
 namespace {
 
-std::string Refusal(const std::vector<std::string>& words) {
+std::string OptionRefusal(const std::vector<std::string>& words) {
   const auto options = ParseWriteOptions(words);
   return options ? "" : options.error().message;
 }
@@ -38,17 +38,17 @@ TEST(WriteOptions, EveryFlagArrives) {
 }
 
 TEST(WriteOptions, WhatIsWrongIsSaid) {
-  EXPECT_EQ(Refusal({}), "wanted at least one --rail HCA=IPV4, found none");
-  EXPECT_EQ(Refusal({"--rail"}), "wanted a value after --rail");
-  EXPECT_EQ(Refusal({"--rail", "rocep1s0f1"}), "wanted --rail HCA=IPV4, found 'rocep1s0f1'");
-  EXPECT_EQ(Refusal({"--rail", "a=spark-1"}), "wanted --rail HCA=IPV4, found 'a=spark-1'");
-  EXPECT_EQ(Refusal({"--sned"}), "wanted a flag, found '--sned'");
-  EXPECT_EQ(Refusal({"--depth", "0"}), "wanted --depth from 1 to 1024, found '0'");
-  EXPECT_EQ(Refusal({"--size", "1MiB"}), "wanted --size from 1 to 67108864, found '1MiB'");
+  EXPECT_EQ(OptionRefusal({}), "wanted at least one --rail HCA=IPV4, found none");
+  EXPECT_EQ(OptionRefusal({"--rail"}), "wanted a value after --rail");
+  EXPECT_EQ(OptionRefusal({"--rail", "rocep1s0f1"}), "wanted --rail HCA=IPV4, found 'rocep1s0f1'");
+  EXPECT_EQ(OptionRefusal({"--rail", "a=spark-1"}), "wanted --rail HCA=IPV4, found 'a=spark-1'");
+  EXPECT_EQ(OptionRefusal({"--sned"}), "wanted a flag, found '--sned'");
+  EXPECT_EQ(OptionRefusal({"--depth", "0"}), "wanted --depth from 1 to 1024, found '0'");
+  EXPECT_EQ(OptionRefusal({"--size", "1MiB"}), "wanted --size from 1 to 67108864, found '1MiB'");
 }
 
 TEST(WriteOptions, MemoryThatAllRailsWouldPinIsBounded) {
-  EXPECT_EQ(Refusal({"--rail", "a=10.0.0.1", "--qps", "64", "--size", "67108864"}),
+  EXPECT_EQ(OptionRefusal({"--rail", "a=10.0.0.1", "--qps", "64", "--size", "67108864"}),
             "wanted rails × --qps × --size at most 536870912 bytes, found 4294967296");
 }
 

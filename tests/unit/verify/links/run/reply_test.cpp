@@ -63,7 +63,7 @@ TEST(PingReply, ALostSmallOneDoesNotCount) {
   EXPECT_TRUE(check.evidence.empty());
 }
 
-struct PingCase {
+struct PingReply {
   std::string name;
   std::vector<Part> parts;
   Outcome outcome;
@@ -71,9 +71,9 @@ struct PingCase {
   std::string words;  // measured, or why
 };
 
-class BadPing : public testing::TestWithParam<PingCase> {};
+class BadPing : public testing::TestWithParam<PingReply> {};
 
-TEST_P(BadPing, IsToldApart) {
+TEST_P(BadPing, NamesItsSymptom) {
   const Check check = Ping(GetParam().parts);
   EXPECT_EQ(check.outcome, GetParam().outcome);
   EXPECT_EQ(ToString(check.symptom), ToString(GetParam().symptom));
@@ -85,62 +85,62 @@ const std::string kNoneBack = "2 packets transmitted, 0 received, 100% packet lo
 INSTANTIATE_TEST_SUITE_P(
     Cases, BadPing,
     testing::Values(
-        PingCase{"Silence",
-                 {{"small.0", 1, kNoneBack}},
-                 Outcome::kFail,
-                 Symptom::kNothingBack,
-                 "nothing comes back, small packets neither"},
-        PingCase{"JumboLost",
-                 {kSmallBack, {"jumbo.0", 1, kNoneBack}},
-                 Outcome::kFail,
-                 Symptom::kJumboLost,
-                 "small packets come back, full-size ones do not"},
-        PingCase{"SomeLost",
-                 {kSmallBack, {"jumbo.0", 0, "2 packets transmitted, 1 received, 50%\n"}},
-                 Outcome::kFail,
-                 Symptom::kSomeLost,
-                 "1 of 2 full-size packets came back"},
-        PingCase{"LocalMtu",
-                 {kSmallBack,
-                  {"jumbo.0", 1, kNoneBack, "ping: local error: message too long, mtu=1500\n"}},
-                 Outcome::kFail,
-                 Symptom::kTooLongForSender,
-                 "the sender's kernel refuses packets of this size"},
-        PingCase{"NoSuchPort",
-                 {{"small.0", 2, "", "ping: SO_BINDTODEVICE e0: No such device\n"}},
-                 Outcome::kFail,
-                 Symptom::kNothingBack,
-                 "nothing comes back, small packets neither"},
-        PingCase{"NotAllowed",
-                 {{"small.0", 2, "", "ping: socktype: SOCK_RAW\nOperation not permitted\n"}},
-                 Outcome::kCouldNotMeasure,
-                 Symptom::kProbeFailed,
-                 "ping ended with 2"},
-        PingCase{"Hangs",
-                 {{"small.0", 124, ""}},
-                 Outcome::kCouldNotMeasure,
-                 Symptom::kProbeFailed,
-                 "ping did not end within its time limit"},
-        PingCase{"NotInstalled",
-                 {{"small.0", 127, "", "timeout: failed to run command 'ping': No such file\n"}},
-                 Outcome::kCouldNotMeasure,
-                 Symptom::kProgramMissing,
-                 "ping is not installed"},
-        PingCase{"ZeroWithoutARow",
-                 {{"small.0", 0, "hello\n"}},
-                 Outcome::kCouldNotMeasure,
-                 Symptom::kProbeFailed,
-                 "ping ended with 0"},
-        PingCase{"NoJumboAnswer",
-                 {kSmallBack},
-                 Outcome::kCouldNotMeasure,
-                 Symptom::kNoAnswer,
-                 "the script ended with 0 without an answer for this"},
-        PingCase{"NoAnswer",
-                 {},
-                 Outcome::kCouldNotMeasure,
-                 Symptom::kNoAnswer,
-                 "the script ended with 0 without an answer for this"}),
+        PingReply{"Silence",
+                  {{"small.0", 1, kNoneBack}},
+                  Outcome::kFail,
+                  Symptom::kNothingBack,
+                  "nothing comes back, small packets neither"},
+        PingReply{"JumboLost",
+                  {kSmallBack, {"jumbo.0", 1, kNoneBack}},
+                  Outcome::kFail,
+                  Symptom::kJumboLost,
+                  "small packets come back, full-size ones do not"},
+        PingReply{"SomeLost",
+                  {kSmallBack, {"jumbo.0", 0, "2 packets transmitted, 1 received, 50%\n"}},
+                  Outcome::kFail,
+                  Symptom::kSomeLost,
+                  "1 of 2 full-size packets came back"},
+        PingReply{"LocalMtu",
+                  {kSmallBack,
+                   {"jumbo.0", 1, kNoneBack, "ping: local error: message too long, mtu=1500\n"}},
+                  Outcome::kFail,
+                  Symptom::kTooLongForSender,
+                  "the sender's kernel refuses packets of this size"},
+        PingReply{"NoSuchPort",
+                  {{"small.0", 2, "", "ping: SO_BINDTODEVICE e0: No such device\n"}},
+                  Outcome::kFail,
+                  Symptom::kNothingBack,
+                  "nothing comes back, small packets neither"},
+        PingReply{"NotAllowed",
+                  {{"small.0", 2, "", "ping: socktype: SOCK_RAW\nOperation not permitted\n"}},
+                  Outcome::kCouldNotMeasure,
+                  Symptom::kProbeFailed,
+                  "ping ended with 2"},
+        PingReply{"Hangs",
+                  {{"small.0", 124, ""}},
+                  Outcome::kCouldNotMeasure,
+                  Symptom::kProbeFailed,
+                  "ping did not end within its time limit"},
+        PingReply{"NotInstalled",
+                  {{"small.0", 127, "", "timeout: failed to run command 'ping': No such file\n"}},
+                  Outcome::kCouldNotMeasure,
+                  Symptom::kProgramMissing,
+                  "ping is not installed"},
+        PingReply{"ZeroWithoutARow",
+                  {{"small.0", 0, "hello\n"}},
+                  Outcome::kCouldNotMeasure,
+                  Symptom::kProbeFailed,
+                  "ping ended with 0"},
+        PingReply{"NoJumboAnswer",
+                  {kSmallBack},
+                  Outcome::kCouldNotMeasure,
+                  Symptom::kNoAnswer,
+                  "the script ended with 0 without an answer for this"},
+        PingReply{"NoAnswer",
+                  {},
+                  Outcome::kCouldNotMeasure,
+                  Symptom::kNoAnswer,
+                  "the script ended with 0 without an answer for this"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(PingReply, EvidenceIsPrintableAndShort) {
@@ -154,16 +154,16 @@ TEST(PingReply, EvidenceIsPrintableAndShort) {
                            "2 packets transmitted, 0 received, 100% packet loss, time 201ms"));
 }
 
-struct SshCase {
+struct SshReply {
   std::string name;
   int exit_code;
   std::string err;
   Symptom symptom;
 };
 
-class BadSsh : public testing::TestWithParam<SshCase> {};
+class BadSsh : public testing::TestWithParam<SshReply> {};
 
-TEST_P(BadSsh, IsToldApart) {
+TEST_P(BadSsh, NamesItsSymptom) {
   const Check check = Ssh(GetParam().exit_code, GetParam().err);
   EXPECT_EQ(ToString(check.symptom), ToString(GetParam().symptom));
   const bool unmeasured =
@@ -175,44 +175,45 @@ TEST_P(BadSsh, IsToldApart) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, BadSsh,
     testing::Values(
-        SshCase{"Denied", 255, "nvidia@spark-2-rail0: Permission denied (publickey,password).\r\n",
-                Symptom::kSshDenied},
-        SshCase{"KeyFileOpenToOthers", 255,
-                "@@@@@@@@@@@@@@@@\n@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @\n"
-                "@@@@@@@@@@@@@@@@\nPermissions 0644 for '/home/nvidia/.ssh/id_ed25519_spark' are "
-                "too open.\nThis private key will be ignored.\n"
-                "nvidia@spark-2-rail0: Permission denied (publickey).\r\n",
-                Symptom::kSshKeyUnprotected},
-        SshCase{"Changed", 255,
-                "@@@@@@@@@@@@@@@@\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n"
-                "@@@@@@@@@@@@@@@@\nHost key verification failed.\r\n",
-                Symptom::kSshHostKeyChanged},
-        SshCase{"Unknown", 255,
-                "No ED25519 host key is known for spark-2-rail0 and you have requested strict "
-                "checking.\r\nHost key verification failed.\r\n",
-                Symptom::kSshHostKeyUnknown},
-        SshCase{"Name", 255,
-                "ssh: Could not resolve hostname spark-2-rail0: Name or service not known\r\n",
-                Symptom::kSshNameUnknown},
-        SshCase{"Refused", 255,
-                "ssh: connect to host spark-2-rail0 port 22: Connection refused\r\n",
-                Symptom::kSshRefused},
-        SshCase{"TimedOut", 255,
-                "ssh: connect to host spark-2-rail0 port 22: Connection timed out\r\n",
-                Symptom::kSshNoConnection},
-        SshCase{"BannerTimedOut", 255, "Connection timed out during banner exchange\r\n",
-                Symptom::kSshNoConnection},
-        SshCase{"NoRoute", 255, "ssh: connect to host spark-2-rail0 port 22: No route to host\r\n",
-                Symptom::kSshNoConnection},
-        SshCase{"Hangs", 124, "", Symptom::kSshNoConnection},
-        SshCase{"Dropped", 255, "kex_exchange_identification: Connection closed by remote host\r\n",
-                Symptom::kSshDropped},
-        SshCase{"Nologin", 1, "This account is currently not available.\n", Symptom::kSshFailed},
-        SshCase{"DeniedByThePeersShell", 126, "bash: /etc/profile: Permission denied (x)\n",
-                Symptom::kSshFailed},
-        SshCase{"NoUser", 1, "runuser: user nvidia does not exist\n", Symptom::kProbeFailed},
-        SshCase{"NotInstalled", 127, "timeout: failed to run command 'ssh'\n",
-                Symptom::kProgramMissing}),
+        SshReply{"Denied", 255, "nvidia@spark-2-rail0: Permission denied (publickey,password).\r\n",
+                 Symptom::kSshDenied},
+        SshReply{"KeyFileOpenToOthers", 255,
+                 "@@@@@@@@@@@@@@@@\n@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @\n"
+                 "@@@@@@@@@@@@@@@@\nPermissions 0644 for '/home/nvidia/.ssh/id_ed25519_spark' are "
+                 "too open.\nThis private key will be ignored.\n"
+                 "nvidia@spark-2-rail0: Permission denied (publickey).\r\n",
+                 Symptom::kSshKeyUnprotected},
+        SshReply{"Changed", 255,
+                 "@@@@@@@@@@@@@@@@\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n"
+                 "@@@@@@@@@@@@@@@@\nHost key verification failed.\r\n",
+                 Symptom::kSshHostKeyChanged},
+        SshReply{"Unknown", 255,
+                 "No ED25519 host key is known for spark-2-rail0 and you have requested strict "
+                 "checking.\r\nHost key verification failed.\r\n",
+                 Symptom::kSshHostKeyUnknown},
+        SshReply{"Name", 255,
+                 "ssh: Could not resolve hostname spark-2-rail0: Name or service not known\r\n",
+                 Symptom::kSshNameUnknown},
+        SshReply{"Refused", 255,
+                 "ssh: connect to host spark-2-rail0 port 22: Connection refused\r\n",
+                 Symptom::kSshRefused},
+        SshReply{"TimedOut", 255,
+                 "ssh: connect to host spark-2-rail0 port 22: Connection timed out\r\n",
+                 Symptom::kSshNoConnection},
+        SshReply{"BannerTimedOut", 255, "Connection timed out during banner exchange\r\n",
+                 Symptom::kSshNoConnection},
+        SshReply{"NoRoute", 255, "ssh: connect to host spark-2-rail0 port 22: No route to host\r\n",
+                 Symptom::kSshNoConnection},
+        SshReply{"Hangs", 124, "", Symptom::kSshNoConnection},
+        SshReply{"Dropped", 255,
+                 "kex_exchange_identification: Connection closed by remote host\r\n",
+                 Symptom::kSshDropped},
+        SshReply{"Nologin", 1, "This account is currently not available.\n", Symptom::kSshFailed},
+        SshReply{"DeniedByThePeersShell", 126, "bash: /etc/profile: Permission denied (x)\n",
+                 Symptom::kSshFailed},
+        SshReply{"NoUser", 1, "runuser: user nvidia does not exist\n", Symptom::kProbeFailed},
+        SshReply{"NotInstalled", 127, "timeout: failed to run command 'ssh'\n",
+                 Symptom::kProgramMissing}),
     [](const auto& test) { return test.param.name; });
 
 TEST(SshReply, ALoginThatWorksPasses) {
