@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reconciler/base/diagnostic.h"
 #include "reconciler/base/result.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/environment.h"
@@ -43,15 +44,12 @@ struct Plugin {
   void (*check_prune)(const PluginInput&, Change&) = nullptr;
   // Problems that need no node, found after the schema and the cross checks. May be null.
   Errors (*check)(const ClusterSpec&, const Fabric&) = nullptr;
-  // What the manifest requires and the node's facts rule out: nothing at all is applied while there
-  // is one. May be null.
-  Errors (*refuse)(const PluginInput&) = nullptr;
+  // What the node's facts say about the manifest besides what must change. One that blocks refuses
+  // the whole apply. May be null.
+  std::vector<Diagnostic> (*diagnose)(const PluginInput&) = nullptr;
   // Whether files leave open what only spark-verify on the node can ask; it is sent there then. May
   // be null.
   bool (*needs_spark_verify)(const ClusterSpec&, const NodeFacts&) = nullptr;
-  // Sentences for whoever reads the plan, without the node's name: what was decided and why, and
-  // what is somebody else's to mend. May be null.
-  std::vector<std::string> (*notes)(const PluginInput&) = nullptr;
   // What programs on the node should find in their environment; an error when that cannot be told.
   // May be null.
   Result<Environment> (*environment)(const PluginInput&) = nullptr;

@@ -34,92 +34,94 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   StoreLoader(reply, facts);
 }
 
-// What the manifest promises and this node must be able to do. Where the module of `peermem` is not
-// there, that tells it.
-std::vector<Resource> MakePromise(const GpuSection& section, const PluginInput& input) {
-  if (section.mode == GpuMode::kAuto && !section.required) return {};
-  if (section.mode == GpuMode::kOff) return {};
-  if (section.mode == GpuMode::kPeermem &&
-      !IsModuleThere(input.facts, std::string(kPeermemModule))) {
-    return {};
-  }
-  const GpuReach reach = JudgeReach(section, input.facts);
-  Observed<ResourceState> observed = ResourceState("possible");
-  if (reach.answer == Answer::kNo) observed = ResourceState("ruled out");
-  if (reach.answer == Answer::kUnknown) observed = Unknown{reach.why};
-  return {{.kind = "gpudirect",
-           .name = std::string(ToString(section.mode)),
-           .node = input.node.name,
-           .desired = ResourceState("possible"),
-           .observed = std::move(observed),
-           .blocked = DescribeWithDriver(reach),
-           .where = input.cluster.Mark(section.position)}};
-}
-
 std::vector<Resource> Resources(const PluginInput& input) {
   const auto section = ReadGpuSection(input.cluster);
   if (!UsesGpu(section)) return {};
-  std::vector<Resource> resources = MakePromise(*section, input);
-  for (Resource& one : ListModuleResources(*section, input)) resources.push_back(std::move(one));
-  return resources;
-}
-
-Errors Refuse(const PluginInput& input) {
-  const auto section = ReadGpuSection(input.cluster);
-  if (!section || !section->required) return {};
-  const GpuReach reach = JudgeReach(section, input.facts);
-  if (reach.answer != Answer::kNo) return {};
-  const std::string wanted = section->mode == GpuMode::kAuto
-                                 ? "wanted GPUDirect in any way"
-                                 : fmt::format("wanted {}", ToString(section->mode));
-  return {{.kind = ErrorKind::kManifest,
-           .message = fmt::format("gpudirect: {} on {}, found that {} [{}]", wanted,
-                                  input.node.name, reach.why, FormatGpuEvidence(input.facts)),
-           .where = input.cluster.Mark(section->position),
-           .hint = "write `gpudirect: auto`, or required: false to have the rest applied"}};
+  return ListModuleResources(*section, input);
 }
 
 std::string FormatUnasked(const GpuReach& reach) {
   return reach.unasked.empty() ? "" : "; not asked: " + Join(reach.unasked, ", ");
 }
 
-// What a promise or `auto` comes to where that does not show in a change.
-std::string FormatDecision(const GpuSection& section, const NodeFacts& facts) {
-  const GpuReach reach = JudgeReach(section, facts);
-  if (section.required && reach.answer == Answer::kNo) {
-    return fmt::format(
-        "gpudirect {} is required and cannot hold: apply changes nothing until the manifest says "
-        "otherwise",
-        ToString(section.mode));
-  }
-  if (section.mode == GpuMode::kDmabuf && reach.answer == Answer::kUndecided) {
-    return fmt::format("gpudirect dmabuf: nothing rules it out{}", FormatUnasked(reach));
-  }
-  if (section.mode != GpuMode::kAuto) return {};
-  switch (reach.answer) {
-    case Answer::kYes:
-      return "gpudirect auto: adapters read GPU memory: " + reach.why;
-    case Answer::kNo:
-      return fmt::format("gpudirect auto: GPU memory goes through the host's: {}{}",
-                         DescribeWithDriver(reach), FormatUnasked(reach));
-    case Answer::kUndecided:
-      return fmt::format("gpudirect auto: GPU memory is taken to go through the host's: {}{}",
-                         DescribeWithDriver(reach), FormatUnasked(reach));
-    case Answer::kUnknown:
-      return "gpudirect auto: cannot tell: " + reach.why;
-  }
-  return {};
+// A mode by name, or any way at all: the node must be able to do it.
+bool IsPromise(const GpuSection& section) {
+  return section.mode != GpuMode::kOff && (section.mode != GpuMode::kAuto || section.required);
 }
 
-std::vector<std::string> Notes(const PluginInput& input) {
+// The manifest promises what the node cannot do.
+Diagnostic MakeUnsupported(const GpuSection& section, const GpuReach& reach,
+                           const NodeFacts& facts) {
+  const std::string wanted = section.mode == GpuMode::kAuto
+                                 ? "wanted GPUDirect in any way"
+                                 : fmt::format("wanted {}", ToString(section.mode));
+  return {.severity = section.required ? Severity::kBlocks : Severity::kWarns,
+          .code = "gpudirect-unsupported",
+          .message = fmt::format("gpudirect: {}, found that {} [{}]", wanted, reach.why,
+                                 FormatGpuEvidence(facts)),
+          .next_step = section.required
+                           ? "write `gpudirect: auto`, or required: false to have the rest applied"
+                           : "write `gpudirect: auto`"};
+}
+
+// What keeps a promise from holding. Where the module of `peermem` is not there, its own resource
+// tells what is not required.
+std::optional<Diagnostic> DiagnosePromise(const GpuSection& section, const GpuReach& reach,
+                                          const NodeFacts& facts) {
+  if (!IsPromise(section)) return std::nullopt;
+  const bool module_tells =
+      section.mode == GpuMode::kPeermem && !IsModuleThere(facts, std::string(kPeermemModule));
+  if (reach.answer == Answer::kNo && (section.required || !module_tells)) {
+    return MakeUnsupported(section, reach, facts);
+  }
+  if (reach.answer != Answer::kUnknown || module_tells) return std::nullopt;
+  return Diagnostic{
+      .severity = Severity::kWarns,
+      .code = "gpudirect-unknown",
+      .message = fmt::format("gpudirect {}: cannot tell: {}", ToString(section.mode), reach.why)};
+}
+
+// What a promise or `auto` comes to where that does not show in a change.
+std::optional<Diagnostic> DiagnoseReach(const GpuSection& section, const NodeFacts& facts) {
+  const GpuReach reach = JudgeReach(section, facts);
+  if (auto broken = DiagnosePromise(section, reach, facts)) return broken;
+  if (section.mode == GpuMode::kDmabuf && reach.answer == Answer::kUndecided) {
+    return Diagnostic{
+        .code = "gpudirect-undecided",
+        .message = fmt::format("gpudirect dmabuf: nothing rules it out{}", FormatUnasked(reach))};
+  }
+  if (section.mode != GpuMode::kAuto) return std::nullopt;
+  switch (reach.answer) {
+    case Answer::kYes:
+      return Diagnostic{.code = "gpudirect-direct",
+                        .message = "gpudirect auto: adapters read GPU memory: " + reach.why};
+    case Answer::kNo:
+      return Diagnostic{
+          .code = "gpudirect-through-host",
+          .message = fmt::format("gpudirect auto: GPU memory goes through the host's: {}{}",
+                                 DescribeWithDriver(reach), FormatUnasked(reach))};
+    case Answer::kUndecided:
+      return Diagnostic{.code = "gpudirect-through-host",
+                        .message = fmt::format(
+                            "gpudirect auto: GPU memory is taken to go through the host's: {}{}",
+                            DescribeWithDriver(reach), FormatUnasked(reach))};
+    case Answer::kUnknown:
+      return Diagnostic{.code = "gpudirect-unknown",
+                        .message = "gpudirect auto: cannot tell: " + reach.why};
+  }
+  return std::nullopt;
+}
+
+std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto section = ReadGpuSection(input.cluster);
   if (!UsesGpu(section)) return {};
-  std::vector<std::string> notes;
-  if (std::string text = FormatDecision(*section, input.facts); !text.empty()) {
-    notes.push_back(std::move(text));
+  std::vector<Diagnostic> diagnostics;
+  if (auto one = DiagnoseReach(*section, input.facts)) diagnostics.push_back(std::move(*one));
+  for (Diagnostic& one : DiagnoseLoader(*section, input.facts)) {
+    diagnostics.push_back(std::move(one));
   }
-  for (std::string& text : ListLoaderNotes(*section, input.facts)) notes.push_back(std::move(text));
-  return notes;
+  for (Diagnostic& one : diagnostics) one.where = input.cluster.Mark(section->position);
+  return diagnostics;
 }
 
 bool NeedsSparkVerify(const ClusterSpec& cluster, const NodeFacts& facts) {
@@ -169,14 +171,12 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
 
 Plugin Get() {
   return {.name = "gpudirect",
-          .after = {},
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,
           .check = Check,
-          .refuse = Refuse,
-          .needs_spark_verify = NeedsSparkVerify,
-          .notes = Notes};
+          .diagnose = Diagnose,
+          .needs_spark_verify = NeedsSparkVerify};
 }
 
 }  // namespace reconciler::plugins::gpudirect

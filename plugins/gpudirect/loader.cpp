@@ -32,14 +32,17 @@ bool IsOurs(const Entry& entry, const GpuSection& section) {
          section.Loads(KernelName(entry.module));
 }
 
-std::string FormatNote(const Entry& entry, const NodeFacts& facts) {
+Diagnostic MakeDiagnostic(const Entry& entry, const NodeFacts& facts) {
   std::string why;
   if (KernelName(entry.module) == kPeermemModule) {
     const GpuReach reach = JudgePeermemReach(facts, true);
     if (reach.answer == GpuReach::Answer::kNo) why = fmt::format(" ({})", reach.why);
   }
-  return fmt::format("{} failed: {} asks for {}, which is not loaded{}: take the line out", kUnit,
-                     entry.place, entry.module, why);
+  return {.code = "gpudirect-foreign-module",
+          .message = fmt::format("{} failed: {} asks for {}, which is not loaded{}", kUnit,
+                                 entry.place, entry.module, why),
+          .next_step = "take the line out",
+          .subject = entry.place};
 }
 
 }  // namespace
@@ -65,20 +68,22 @@ void StoreLoader(const ProbeReply& reply, NodeFacts& facts) {
   facts.values[kEntriesKey] = Join(entries, "\n");
 }
 
-std::vector<std::string> ListLoaderNotes(const GpuSection& section, const NodeFacts& facts) {
+std::vector<Diagnostic> DiagnoseLoader(const GpuSection& section, const NodeFacts& facts) {
   if (FindKnownText(facts, kLoaderKey) != "failed") return {};
-  std::vector<std::string> notes;
+  std::vector<Diagnostic> diagnostics;
   bool ours = false;
   for (const std::string& line : SplitLines(FindKnownText(facts, kEntriesKey))) {
     const Entry entry = ParseEntry(line);
     ours |= IsOurs(entry, section);
-    if (!IsOurs(entry, section)) notes.push_back(FormatNote(entry, facts));
+    if (!IsOurs(entry, section)) diagnostics.push_back(MakeDiagnostic(entry, facts));
   }
-  if (notes.empty() && !ours) {
-    notes.push_back(fmt::format(
-        "{} failed, and no line of modules-load.d shows why: journalctl -u {} does", kUnit, kUnit));
+  if (diagnostics.empty() && !ours) {
+    diagnostics.push_back(
+        {.code = "gpudirect-loader-failed",
+         .message = fmt::format("{} failed, and no line of modules-load.d shows why", kUnit),
+         .next_step = fmt::format("journalctl -u {} shows it", kUnit)});
   }
-  return notes;
+  return diagnostics;
 }
 
 }  // namespace reconciler::plugins::gpudirect

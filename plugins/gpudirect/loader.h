@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugins/common/gpu/gpu_section.h"
+#include "reconciler/base/diagnostic.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/probe.h"
 
@@ -14,8 +15,8 @@ namespace reconciler::plugins::gpudirect {
 RunProbe MakeLoaderProbe();
 void StoreLoader(const ProbeReply& reply, NodeFacts& facts);
 
-// A sentence for each such line that somebody else left: we did not write it and do not take it
-// away. What is ours is told by the module's own resource.
-std::vector<std::string> ListLoaderNotes(const GpuSection& section, const NodeFacts& facts);
+// One for each such line that somebody else left: we did not write it and do not take it away. What
+// is ours is told by the module's own resource.
+std::vector<Diagnostic> DiagnoseLoader(const GpuSection& section, const NodeFacts& facts);
 
 }  // namespace reconciler::plugins::gpudirect

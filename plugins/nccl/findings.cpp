@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/library.h"
@@ -23,18 +24,15 @@ class Finder {
   Finder(const Section& section, const PluginInput& input, const Environment& environment)
       : section_(section), input_(input), environment_(environment) {}
 
-  std::vector<Resource> Run() {
+  std::vector<Diagnostic> Run() {
     CheckLibrary();
     CheckManifest();
     CheckGids();
     const Observed<std::vector<Setting>> settings = FindSettings(input_.facts);
     if (const auto* unknown = std::get_if<Unknown>(&settings)) {
-      found_.push_back({.kind = "nccl",
-                        .name = "other settings",
-                        .node = input_.node.name,
-                        .desired = ResourceState("none that disagree"),
-                        .observed = *unknown,
-                        .where = input_.cluster.Mark(section_.position)});
+      Add({.code = "nccl-settings-unknown",
+           .message = "cannot tell what other files set: " + unknown->why,
+           .subject = "other settings"});
     }
     if (const auto* list = Known(settings)) {
       for (const Setting& setting : *list) CheckVariable(setting);
@@ -43,26 +41,21 @@ class Finder {
   }
 
  private:
-  void Add(std::string name, std::string wanted, std::string observed, std::string why,
-           Position position) {
-    found_.push_back({.kind = "nccl",
-                      .name = std::move(name),
-                      .node = input_.node.name,
-                      .desired = ResourceState(std::move(wanted)),
-                      .observed = ResourceState(std::move(observed)),
-                      .blocked = std::move(why),
-                      .where = input_.cluster.Mark(position)});
+  void Add(Diagnostic found) { Add(std::move(found), section_.position); }
+
+  void Add(Diagnostic found, Position position) {
+    found.severity = Severity::kWarns;
+    found.message = fmt::format("{}: {}", found.subject, found.message);
+    found.where = input_.cluster.Mark(position);
+    found_.push_back(std::move(found));
   }
 
   void CheckLibrary() {
     const Observed<Library> library = FindLibrary(input_.facts);
     if (const auto* unknown = std::get_if<Unknown>(&library)) {
-      found_.push_back({.kind = "nccl",
-                        .name = "library",
-                        .node = input_.node.name,
-                        .desired = ResourceState("known"),
-                        .observed = *unknown,
-                        .where = input_.cluster.Mark(section_.position)});
+      Add({.code = "nccl-library-unknown",
+           .message = "cannot tell which one programs load: " + unknown->why,
+           .subject = "library"});
     }
     library_ = Known(library) != nullptr ? *Known(library) : Library{};
     context_ = MakeLintContext(section_, input_.cluster, input_.fabric);
@@ -71,17 +64,19 @@ class Finder {
     const bool subnets = CagesDiffer(input_.fabric);
     if (context_.library == nullptr) {
       if (!section_.library.empty() && std::holds_alternative<Absent>(library)) {
-        Add("library", section_.library, "absent", section_.library + " is not there",
-            section_.position);
+        Add({.code = "nccl-library-missing",
+             .message = section_.library + " is not there",
+             .next_step = "install it there, or correct nccl.library",
+             .subject = "library"});
       }
       return;
     }
     if (subnets && !library_.Knows(std::string(kSubnetAware))) {
-      Add("library", std::string(kSubnetAware), library_.Label(),
-          library_.Label() +
-              " cannot pair adapters by subnet, which cables without a switch need: it takes "
-              "2.30.7 or a patched build",
-          section_.position);
+      Add({.code = "nccl-library-too-old",
+           .message = library_.Label() +
+                      " cannot pair adapters by subnet, which cables without a switch need",
+           .next_step = "install NCCL 2.30.7 or later, or a build patched for it",
+           .subject = "library"});
     }
     CheckVersions();
   }
@@ -91,19 +86,22 @@ class Finder {
     for (const auto& [name, peer] : input_.all.nodes) {
       const std::string other = FindLibraryVersion(peer);
       if (!IsOlder(library_.version, other)) continue;
-      Add("library version", other, library_.version,
-          fmt::format("{}, and {} has {}: all ranks must run one version", library_.Label(), name,
-                      other),
-          section_.position);
+      Add({.code = "nccl-versions-differ",
+           .message = fmt::format("{}, and {} has {}", library_.Label(), name, other),
+           .next_step = "install one version on all nodes",
+           .subject = "library version"});
       return;
     }
   }
 
   void CheckGids() {
     for (const RailPort& port : ListCollectivePorts(input_.fabric, input_.node.name)) {
-      const std::string why = ExplainWrongGid(section_, port, input_.facts);
+      std::string why = ExplainWrongGid(section_, port, input_.facts);
       if (why.empty()) continue;
-      Add("gid_index on " + port.hca, "its IPv4 address", "another", why, section_.position);
+      Add({.code = "nccl-gid-index-wrong",
+           .message = std::move(why),
+           .next_step = "take gid_index out, and NCCL finds it by itself",
+           .subject = "gid_index on " + port.hca});
     }
   }
 
@@ -113,28 +111,39 @@ class Finder {
       Complaint wrong = JudgeSetting(variable.name, variable.value, context_);
       if (wrong.Empty()) wrong = JudgeSelection(variable, input_);
       if (wrong.Empty()) continue;
-      Add(variable.name, "read by NCCL", "not read", wrong.OneLine(), variable.position);
+      Add({.code = "nccl-variable-wrong",
+           .message = wrong.what,
+           .next_step = wrong.hint,
+           .subject = variable.name},
+          variable.position);
     }
   }
 
   void CheckVariable(const Setting& setting) {
-    const std::string why = ExplainWrong(setting);
-    const std::string name =
+    std::optional<Diagnostic> wrong = FindWrong(setting);
+    if (!wrong) return;
+    wrong->subject =
         fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);
-    const bool twice = std::any_of(found_.begin(), found_.end(),
-                                   [&](const Resource& one) { return one.name == name; });
-    if (!why.empty() && !twice) Add(name, "absent", "there", why, section_.position);
+    const bool twice = std::any_of(found_.begin(), found_.end(), [&](const Diagnostic& one) {
+      return one.subject == wrong->subject;
+    });
+    if (!twice) Add(std::move(*wrong));
   }
 
-  std::string ExplainWrong(const Setting& setting) const {
+  std::optional<Diagnostic> FindWrong(const Setting& setting) const {
     if (!setting.name.starts_with("NCCL_")) {
-      return fmt::format(
-          "nccl.conf takes every byte for what it is, so that this sets '{}': begin the line with "
-          "the name",
-          setting.name);
+      return Diagnostic{
+          .code = "nccl-setting-malformed",
+          .message = fmt::format(
+              "nccl.conf takes every byte for what it is, so that this sets '{}'", setting.name),
+          .next_step = "begin the line with the name"};
     }
     if (const EnvVariable* ours = Wanted(setting.name)) {
-      return ours->value == setting.value ? "" : ExplainShadow(setting, ours->value);
+      if (ours->value == setting.value) return std::nullopt;
+      return Diagnostic{
+          .code = "nccl-setting-contradicts",
+          .message = fmt::format("the manifest says {}: {}", ours->value, ExplainShadow(setting)),
+          .next_step = kRemoveItThere};
     }
     // The value that a shell makes at login is not known; the name is.
     const bool made = !setting.InConf() && setting.value.find_first_of("$`") != std::string::npos;
@@ -142,15 +151,17 @@ class Finder {
     const bool by_value = rule != nullptr && rule->form != Form::kText;
     const Complaint wrong = JudgeSetting(setting.name, made ? "0" : setting.value, context_);
     if (!wrong.Empty() && !(made && by_value)) {
-      return wrong.OneLine();
+      return Diagnostic{
+          .code = "nccl-setting-wrong", .message = wrong.what, .next_step = wrong.hint};
     }
     if (setting.name == "NCCL_IB_GID_INDEX") {
-      return fmt::format(
-          "one index for all adapters, and each adapter's own moves: NCCL finds it "
-          "by itself: {}",
-          kRemoveItThere);
+      return Diagnostic{.code = "nccl-setting-wrong",
+                        .message =
+                            "one index for all adapters, and each adapter's own moves: NCCL "
+                            "finds it by itself",
+                        .next_step = kRemoveItThere};
     }
-    return ExplainAlone(setting);
+    return FindAlone(setting);
   }
 
   const EnvVariable* Wanted(const std::string& name) const {
@@ -161,31 +172,24 @@ class Finder {
   }
 
   // The manifest has another value for it: which of the two wins?
-  std::string ExplainShadow(const Setting& setting, const std::string& ours) const {
-    const std::string both = fmt::format("the manifest says {}: ", ours);
+  static std::string ExplainShadow(const Setting& setting) {
     if (setting.InConf()) {
-      return fmt::format(
-          "{}this is shadowed wherever the environment is set, and wins elsewhere: "
-          "{}",
-          both, kRemoveItThere);
+      return "this is shadowed wherever the environment is set, and wins elsewhere";
     }
     const bool later =
         setting.path.starts_with("/etc/profile.d/")
             ? setting.path > kShellFile
             : setting.path.find("/.") != std::string::npos || setting.path == "/etc/bash.bashrc";
-    if (later) {
-      return fmt::format("{}this is read after {} and wins: {}", both, kShellFile, kRemoveItThere);
-    }
+    if (later) return fmt::format("this is read after {} and wins", kShellFile);
     if (setting.path.starts_with("/etc/systemd/")) {
-      return fmt::format("{}this wins in units without EnvironmentFile={}: {}", both, kServiceFile,
-                         kRemoveItThere);
+      return fmt::format("this wins in units without EnvironmentFile={}", kServiceFile);
     }
-    return fmt::format("{}this wins where {} is not read: {}", both, kShellFile, kRemoveItThere);
+    return fmt::format("this wins where {} is not read", kShellFile);
   }
 
   // Ranks with different values hang: another node has another value, or none.
-  std::string ExplainAlone(const Setting& setting) const {
-    if (!MustAgree(setting.name)) return {};
+  std::optional<Diagnostic> FindAlone(const Setting& setting) const {
+    if (!MustAgree(setting.name)) return std::nullopt;
     for (const auto& [name, peer] : input_.all.nodes) {
       if (HaveSameSettings(input_.facts, peer)) continue;
       const Observed<std::vector<Setting>> settings = FindSettings(peer);
@@ -197,11 +201,12 @@ class Finder {
       };
       if (std::any_of(list->begin(), list->end(), same)) continue;
       const auto other = std::find_if(list->begin(), list->end(), same_name);
-      return fmt::format(
-          "{} has {}: ranks that differ hang: put it into nccl.env of the manifest, or take it out",
-          name, other == list->end() ? "none" : other->value);
+      return Diagnostic{.code = "nccl-setting-differs",
+                        .message = fmt::format("{} has {}: ranks that differ hang", name,
+                                               other == list->end() ? "none" : other->value),
+                        .next_step = "put it into nccl.env of the manifest, or take it out"};
     }
-    return {};
+    return std::nullopt;
   }
 
   const Section& section_;
@@ -209,13 +214,13 @@ class Finder {
   const Environment& environment_;
   Library library_ = {};
   LintContext context_ = {};
-  std::vector<Resource> found_ = {};
+  std::vector<Diagnostic> found_ = {};
 };
 
 }  // namespace
 
-std::vector<Resource> ListFindings(const Section& section, const PluginInput& input,
-                                   const Environment& environment) {
+std::vector<Diagnostic> ListFindings(const Section& section, const PluginInput& input,
+                                     const Environment& environment) {
   return Finder(section, input, environment).Run();
 }
 

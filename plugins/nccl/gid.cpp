@@ -48,10 +48,9 @@ std::string ExplainWrongGid(const Section& section, const RailPort& port, const 
   if (kind != nullptr && *kind == kRoceV2 && *Known(gid) == MakeMappedGid(port.address.address)) {
     return {};
   }
-  return fmt::format(
-      "wanted RoCE v2 of {} at index {}, found {}: take gid_index out, and NCCL finds it by itself",
-      ToString(port.address.address), *section.gid_index,
-      kind == nullptr ? "nothing" : fmt::format("{} of {}", *kind, *Known(gid)));
+  return fmt::format("wanted RoCE v2 of {} at index {}, found {}", ToString(port.address.address),
+                     *section.gid_index,
+                     kind == nullptr ? "nothing" : fmt::format("{} of {}", *kind, *Known(gid)));
 }
 
 }  // namespace reconciler::plugins::nccl

@@ -79,13 +79,15 @@ std::vector<Resource> Resources(const PluginInput& input) {
   if (!section) return {};
   const Result<Environment> environment = BuildWantedEnvironment(*section, input);
   const Environment wanted = environment ? *environment : Environment{};
-  std::vector<Resource> resources = {
-      MakeOwnedFile(*section, input, kShellFile, environment, FormatShell(wanted)),
-      MakeOwnedFile(*section, input, kServiceFile, environment, FormatEnvironmentFile(wanted))};
-  for (Resource& finding : ListFindings(*section, input, wanted)) {
-    resources.push_back(std::move(finding));
-  }
-  return resources;
+  return {MakeOwnedFile(*section, input, kShellFile, environment, FormatShell(wanted)),
+          MakeOwnedFile(*section, input, kServiceFile, environment, FormatEnvironmentFile(wanted))};
+}
+
+std::vector<Diagnostic> Diagnose(const PluginInput& input) {
+  const auto section = ReadSection(input.cluster);
+  if (!section) return {};
+  const Result<Environment> environment = BuildWantedEnvironment(*section, input);
+  return ListFindings(*section, input, environment ? *environment : Environment{});
 }
 
 // What the manifest may not say about a variable because another key says it.
@@ -131,6 +133,7 @@ Plugin Get() {
           .parse = Parse,
           .resources = Resources,
           .check = Check,
+          .diagnose = Diagnose,
           .needs_spark_verify = NeedsSparkVerify,
           .environment = BuildEnvironment};
 }

@@ -98,7 +98,8 @@ void FindObstacles(const PluginInput& input, const std::vector<std::string>& net
   intent.link_blocked = intent.blocked;
   if (intent.blocked.empty() && !intent.tree.claims.empty()) {
     const Claim& claim = intent.tree.claims.front();
-    intent.blocked = fmt::format("{} {}", claim.path, FormatClaim(claim, intent.protection));
+    const Diagnostic why = DiagnoseClaim(claim, intent.protection);
+    intent.blocked = fmt::format("{}: {}", why.message, why.next_step);
   }
   if (!intent.blocked.empty()) return;
   intent.blocked = ExplainFileStuck(input.facts, std::string(kOwnFile), input.cluster.name);
@@ -120,32 +121,37 @@ std::vector<std::string> ListGenerated(const Intent& intent) {
   return ours;
 }
 
-}  // namespace
-
-std::string FormatClaim(const Claim& claim, const Protection& protection) {
-  const std::string owner = GuessOwner(claim.path);
+// Whoever follows bad advice on these files locks himself out.
+std::string AdviseOnClaim(const Claim& claim, const Protection& protection) {
   const std::string ours = Join(claim.netdevs, ", ");
-  const std::string what =
-      fmt::format("configures {}{}", ours,
-                  owner.empty() ? "" : fmt::format(" (probably written by {})", owner));
-  // Whoever follows bad advice on these files locks himself out.
-  if (!protection.unclear.empty()) {
-    return fmt::format("{}; leave it as it is: {}", what, protection.unclear);
-  }
+  if (!protection.unclear.empty()) return "leave it as it is: " + protection.unclear;
   for (const std::string& netdev : claim.leading) {
     const bool ours_too =
         std::find(claim.netdevs.begin(), claim.netdevs.end(), netdev) != claim.netdevs.end();
     if (!ours_too) continue;
     return fmt::format(
-        "{}: {} {}, so leave the file as it is; the manifest must name another cage or address",
-        what, netdev, protection.carries.at(netdev));
+        "{} {}, so leave the file as it is; the manifest must name another cage or address", netdev,
+        protection.carries.at(netdev));
   }
   if (!claim.leading.empty()) {
     const std::string& netdev = claim.leading.front();
-    return fmt::format("{}: take {} out of it but leave {}, which {}, then plan again", what, ours,
-                       netdev, protection.carries.at(netdev));
+    return fmt::format("take {} out of it but leave {}, which {}, then plan again", ours, netdev,
+                       protection.carries.at(netdev));
   }
-  return what + ": move it away or take them out of it, then plan again";
+  return "move it away or take them out of it, then plan again";
+}
+
+}  // namespace
+
+Diagnostic DiagnoseClaim(const Claim& claim, const Protection& protection) {
+  const std::string owner = GuessOwner(claim.path);
+  return {
+      .severity = Severity::kWarns,
+      .code = "netplan-foreign-file",
+      .message = fmt::format("{} configures {}{}", claim.path, Join(claim.netdevs, ", "),
+                             owner.empty() ? "" : fmt::format(" (probably written by {})", owner)),
+      .next_step = AdviseOnClaim(claim, protection),
+      .subject = claim.path};
 }
 
 std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev) {

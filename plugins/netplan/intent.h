@@ -29,7 +29,7 @@ const std::vector<RailPort>& GetPorts(const Fabric& fabric, const NodeName& node
 const LinkFact* FindLink(const PluginInput& input, const std::string& netdev);
 
 // What a foreign file does and what to do about it.
-std::string FormatClaim(const Claim& claim, const Protection& protection);
+Diagnostic DiagnoseClaim(const Claim& claim, const Protection& protection);
 
 // Why this interface may not be changed; empty: it may.
 std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev);

@@ -86,18 +86,6 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
   resources.push_back(std::move(resource));
 }
 
-// Always shown: even while everything holds, such a file reverts us at the next boot.
-Resource MakeForeignFileResource(const PluginInput& input, const Intent& intent,
-                                 const Claim& claim) {
-  return {.kind = "file",
-          .name = claim.path,
-          .node = input.node.name,
-          .desired = Absent{},
-          .observed = AsState(FindFile(input.facts, claim.path)),
-          .blocked = FormatClaim(claim, intent.protection),
-          .where = input.cluster.Mark(input.cluster.fabric.position)};
-}
-
 std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec& node) {
   if (GetPorts(fabric, node.name).empty()) return {};
   std::vector<Read> reads = {
@@ -123,16 +111,27 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 std::vector<Resource> Resources(const PluginInput& input) {
   if (GetPorts(input.fabric, input.node.name).empty()) return {};
   const Intent intent = BuildIntent(input);
-  std::vector<Resource> resources;
-  for (const Claim& claim : intent.tree.claims)
-    resources.push_back(MakeForeignFileResource(input, intent, claim));
-  resources.push_back(MakeOwnFileResource(input, intent));
+  std::vector<Resource> resources = {MakeOwnFileResource(input, intent)};
   AddUnmanagedFile(input, intent, resources);
   for (const RailPort& port : intent.ports) resources.push_back(MakeRailLink(input, intent, port));
   for (const std::string& netdev : intent.down) {
     resources.push_back(MakeDownLink(input, intent, netdev));
   }
   return resources;
+}
+
+// Somebody else's files that configure our ports. Always said: even while everything holds, such a
+// file reverts us at the next boot.
+std::vector<Diagnostic> Diagnose(const PluginInput& input) {
+  if (GetPorts(input.fabric, input.node.name).empty()) return {};
+  const Intent intent = BuildIntent(input);
+  std::vector<Diagnostic> diagnostics;
+  for (const Claim& claim : intent.tree.claims) {
+    Diagnostic one = DiagnoseClaim(claim, intent.protection);
+    one.where = input.cluster.Mark(input.cluster.fabric.position);
+    diagnostics.push_back(std::move(one));
+  }
+  return diagnostics;
 }
 
 // Only ports of the fabric were ever ours; one of them may lead to the node by now.
@@ -149,7 +148,7 @@ void CheckPrune(const PluginInput& input, Change& change) {
   if (netdevs.empty()) return;
   change.interrupts = ListCutOff(input.facts, ports);
   const std::string why = ExplainProtected(FindProtection(input.node, input.facts), netdevs);
-  if (!why.empty()) Block(change, why);
+  if (!why.empty()) Block(change, "netplan-leads-to-node", why);
 }
 
 }  // namespace
@@ -160,7 +159,8 @@ Plugin Get() {
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,
-          .check_prune = CheckPrune};
+          .check_prune = CheckPrune,
+          .diagnose = Diagnose};
 }
 
 }  // namespace reconciler::plugins::netplan

@@ -129,18 +129,8 @@ std::optional<Resource> MakeBlockFile(const Site& site, std::string_view file, c
   return resource;
 }
 
-// A peer whose keys cannot be learned and that has none in the block: named, and blocked.
-Resource MakeMissing(const Site& site, std::string name, std::string_view wanted,
-                     const Unknown& why) {
-  Resource resource = site.Make("ssh", std::move(name));
-  resource.desired = ResourceState(std::string(wanted));
-  resource.observed = why;
-  return resource;
-}
-
 // A peer that says nothing new keeps the entry that it has.
-void AddAuthorizedKeys(const Site& site, std::vector<Resource>& resources,
-                       std::vector<Resource>& missing) {
+void AddAuthorizedKeys(const Site& site, std::vector<Resource>& resources) {
   const std::string block = site.Block(kAuthorizedKeys);
   std::string body;
   std::vector<std::string> pending;
@@ -152,9 +142,6 @@ void AddAuthorizedKeys(const Site& site, std::vector<Resource>& resources,
       pending.push_back(peer.name);
     } else if (const auto kept = ReadAuthorizedKey(block, site.input.cluster.name, peer.name)) {
       body += FormatAuthorizedKey(site.input.cluster.name, peer.name, *kept);
-    } else {
-      missing.push_back(
-          MakeMissing(site, "public key of " + peer.name, "authorized", std::get<Unknown>(key)));
     }
   }
   Body wanted = body;
@@ -166,40 +153,69 @@ void AddAuthorizedKeys(const Site& site, std::vector<Resource>& resources,
     resources.push_back(std::move(*file));
 }
 
-void AddKnownHosts(const Site& site, std::vector<Resource>& resources,
-                   std::vector<Resource>& missing) {
+void AddKnownHosts(const Site& site, std::vector<Resource>& resources) {
   const std::string block = site.Block(kKnownHosts);
   std::string body;
   for (const Peer& peer : site.peers) {
     const auto keys = FindHostKeys(site.input.all, peer.name);
     const auto* known = std::get_if<std::vector<PublicKey>>(&keys);
-    const std::string lines =
-        FormatKnownHosts(peer, known != nullptr ? *known : ReadKnownHostKeys(block, peer));
-    if (lines.empty()) {
-      missing.push_back(
-          MakeMissing(site, "host keys of " + peer.name, "known", std::get<Unknown>(keys)));
-    }
-    body += lines;
+    body += FormatKnownHosts(peer, known != nullptr ? *known : ReadKnownHostKeys(block, peer));
   }
   if (auto file = MakeBlockFile(site, kKnownHosts, body)) resources.push_back(std::move(*file));
+}
+
+Site MakeSite(const MeshSpec& mesh, const PluginInput& input) {
+  return {.input = input,
+          .where = input.cluster.Mark(mesh.position),
+          .user = FindUser(mesh, input.node),
+          .peers = ListPeers(input.cluster, input.fabric, mesh, input.node.name)};
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
   const auto mesh = ReadMesh(input.cluster);
   if (!mesh) return {};
-  const Site site{.input = input,
-                  .where = input.cluster.Mark(mesh->position),
-                  .user = FindUser(*mesh, input.node),
-                  .peers = ListPeers(input.cluster, input.fabric, *mesh, input.node.name)};
+  const Site site = MakeSite(*mesh, input);
   std::vector<Resource> resources = {MakeDirectory(site), MakeKeyPair(site)};
-  std::vector<Resource> missing;
-  AddAuthorizedKeys(site, resources, missing);
-  AddKnownHosts(site, resources, missing);
+  AddAuthorizedKeys(site, resources);
+  AddKnownHosts(site, resources);
   if (auto file = MakeBlockFile(site, kConfig, FormatConfig(site.peers))) {
     resources.push_back(std::move(*file));
   }
-  resources.insert(resources.end(), missing.begin(), missing.end());
   return resources;
+}
+
+// A peer whose keys cannot be learned and that has none in our blocks.
+Diagnostic MakeMissing(const Site& site, std::string subject, const Unknown& why) {
+  return {.severity = Severity::kWarns,
+          .code = "ssh-peer-key-unknown",
+          .message = fmt::format("cannot tell the {}: {}", subject, why.why),
+          .next_step = "make that node ready, then plan again",
+          .where = site.where,
+          .subject = std::move(subject)};
+}
+
+std::vector<Diagnostic> Diagnose(const PluginInput& input) {
+  const auto mesh = ReadMesh(input.cluster);
+  if (!mesh) return {};
+  const Site site = MakeSite(*mesh, input);
+  const std::string authorized = site.Block(kAuthorizedKeys);
+  const std::string known_hosts = site.Block(kKnownHosts);
+  std::vector<Diagnostic> missing;
+  for (const Peer& peer : site.peers) {
+    const PeerKey key = FindPeerKey(input.all, peer.name, peer.user);
+    const auto* unknown = std::get_if<Unknown>(&key);
+    if (unknown == nullptr || ReadAuthorizedKey(authorized, input.cluster.name, peer.name))
+      continue;
+    missing.push_back(MakeMissing(site, "public key of " + peer.name, *unknown));
+  }
+  for (const Peer& peer : site.peers) {
+    const auto keys = FindHostKeys(input.all, peer.name);
+    const auto* unknown = std::get_if<Unknown>(&keys);
+    if (unknown == nullptr) continue;
+    if (!FormatKnownHosts(peer, ReadKnownHostKeys(known_hosts, peer)).empty()) continue;
+    missing.push_back(MakeMissing(site, "host keys of " + peer.name, *unknown));
+  }
+  return missing;
 }
 
 }  // namespace
@@ -210,7 +226,8 @@ Plugin Get() {
           .probe = Probe,
           .parse = ParseAccount,
           .resources = Resources,
-          .check = CheckMesh};
+          .check = CheckMesh,
+          .diagnose = Diagnose};
 }
 
 }  // namespace reconciler::plugins::ssh

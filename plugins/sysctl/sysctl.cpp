@@ -171,32 +171,37 @@ Resource MakeLiveResource(const PluginInput& input, const std::string& key, cons
   return resource;
 }
 
-// Nothing that we can change: the user must learn that the next boot undoes our value.
-Resource MakeBootResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
-                          const Setting& later) {
-  return {.kind = "sysctl",
-          .name = key + " at boot",
-          .node = input.node.name,
-          .desired = ResourceState(wanted.value),
-          .observed = ResourceState(later.value),
-          .blocked = fmt::format("{} → {}: {} is read after {} and sets it: take it out there",
-                                 later.value, wanted.value, later.path, kOwnFile),
-          .where = input.cluster.Mark(wanted.position)};
-}
-
 std::vector<Resource> Resources(const PluginInput& input) {
   const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
   if (wanted.empty()) return {};
-  const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
   const Protection protection = FindProtection(input.node, input.facts);
   std::vector<Resource> resources = {MakeFileResource(input, wanted, protection)};
   for (const auto& [key, one] : wanted) {
     resources.push_back(MakeLiveResource(input, key, one, protection));
-    if (const auto found = later.find(key); found != later.end()) {
-      resources.push_back(MakeBootResource(input, key, one, found->second));
-    }
   }
   return resources;
+}
+
+// The next boot takes back what holds now, and nothing of ours can change that.
+std::vector<Diagnostic> Diagnose(const PluginInput& input) {
+  const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
+  if (wanted.empty()) return {};
+  const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
+  std::vector<Diagnostic> diagnostics;
+  for (const auto& [key, one] : wanted) {
+    const auto found = later.find(key);
+    if (found == later.end() || found->second.value == one.value) continue;
+    diagnostics.push_back(
+        {.severity = Severity::kWarns,
+         .code = "sysctl-overridden-at-boot",
+         .message =
+             fmt::format("sysctl: the next boot sets {} to {} and not to {}: {} is read after {}",
+                         key, found->second.value, one.value, found->second.path, kOwnFile),
+         .next_step = fmt::format("take {} out of {}", key, found->second.path),
+         .where = input.cluster.Mark(one.position),
+         .subject = key});
+  }
+  return diagnostics;
 }
 
 std::string_view DescribeKind(const Value& value) {
@@ -245,7 +250,12 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
 }  // namespace
 
 Plugin Get() {
-  return {.name = "sysctl", .probe = Probe, .parse = Parse, .resources = Resources, .check = Check};
+  return {.name = "sysctl",
+          .probe = Probe,
+          .parse = Parse,
+          .resources = Resources,
+          .check = Check,
+          .diagnose = Diagnose};
 }
 
 }  // namespace reconciler::plugins::sysctl

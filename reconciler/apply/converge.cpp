@@ -147,7 +147,7 @@ class Run {
       auto fresh = replan_(trials);
       if (!fresh) return RecordErrors({std::move(fresh).error()});
       report_.remaining = RemoveChanges(std::move(*fresh), options_.beside);
-      const bool settled = !HasNewlyBlocked(plan_, report_.remaining) && !FindLostNode();
+      const bool settled = !HasNewProblem(plan_, report_.remaining) && !FindLostNode();
       if (settled && HasOnlyAnnounced(report_.remaining, announced)) break;
     }
     if (const PlanNode* lost = FindLostNode()) {

@@ -7,7 +7,6 @@
 #include "reconciler/node/lock.h"
 #include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/plan_compare.h"
-#include "reconciler/planning/plugin_notes.h"
 
 namespace reconciler {
 namespace {
@@ -44,6 +43,15 @@ std::optional<ApplyRefusal> RefuseIfAny(RefusalKind kind, Errors errors) {
 std::optional<ApplyRefusal> RefuseIfAny(RefusalKind kind, std::vector<std::string> lines) {
   if (lines.empty()) return std::nullopt;
   return ApplyRefusal{.kind = kind, .lines = std::move(lines)};
+}
+
+// The manifest requires what the facts rule out.
+ApplyRefusal RefuseRuledOut(const Plan& now) {
+  ApplyRefusal refusal{.kind = RefusalKind::kNotAllowed};
+  for (const Diagnostic& one : now.diagnostics) {
+    if (one.severity == Severity::kBlocks && one.change.empty()) refusal.diagnostics.push_back(one);
+  }
+  return refusal;
 }
 
 }  // namespace
@@ -100,10 +108,7 @@ std::optional<ApplyRefusal> Transaction::FindRefusal(const Plan& plan, const Pla
           RefuseIfAny(RefusalKind::kNotAllowed, CheckMayApply(cluster_, facts_, may_lose_nodes))) {
     return refusal;
   }
-  if (auto refusal = RefuseIfAny(RefusalKind::kNotAllowed,
-                                 CheckRuledOut(cluster_, fabric_, facts_, plugins_, scope_))) {
-    return refusal;
-  }
+  if (now.IsRefused()) return RefuseRuledOut(now);
   if (!options_.allow_half_cables) {
     if (auto refusal =
             RefuseIfAny(RefusalKind::kHalfCables, FindHalfCables(plan, fabric_, facts_))) {

@@ -63,7 +63,8 @@ enum class RefusalKind {
 struct ApplyRefusal {
   RefusalKind kind = RefusalKind::kNoPlan;
   Errors errors = {};
-  std::vector<std::string> lines = {};  // cables, pieces of work; kLeftoverOpen: the nodes
+  std::vector<std::string> lines = {};       // cables, pieces of work; kLeftoverOpen: the nodes
+  std::vector<Diagnostic> diagnostics = {};  // what blocks everything
 };
 
 struct Proposal {

@@ -16,7 +16,7 @@
 #include "reconciler/fabric/expand.h"
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/manifest/load.h"
-#include "reconciler/planning/plugin_notes.h"
+#include "reconciler/planning/diagnostics.h"
 #include "reconciler/verify/report/section.h"
 #include "reconciler/yaml/source_text.h"
 

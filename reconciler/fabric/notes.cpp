@@ -17,28 +17,31 @@
 namespace reconciler {
 namespace {
 
-using Notes = std::vector<std::string>;
+using Notes = std::vector<Diagnostic>;
 
 void NoteRing(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
   if (!cluster.fabric.ring_collectives_only) {
     if (CagesDiffer(fabric)) {
-      notes.push_back(
-          "these cables need NCCL 2.30.7 or later, or a build patched for them, on the nodes and "
-          "in "
-          "their containers: older ones cannot pair adapters by subnet");
+      notes.push_back({.code = "fabric-needs-new-nccl",
+                       .message = "these cables need NCCL 2.30.7 or later, or a build patched for "
+                                  "them, on the nodes and in their containers: older ones cannot "
+                                  "pair adapters by subnet"});
     }
     return;
   }
   const std::vector<NodeName> order = OrderRing(cluster, fabric);
-  notes.push_back(fmt::format(
-      "ring of {}, collectives only: nodes that are not neighbours, such as {} and {}, share no "
-      "cable. Send/recv, all-to-all and trees between them fail with stock NCCL: no expert or "
-      "pipeline parallelism over the ring",
-      order.size(), order.front(), order[2]));
   notes.push_back(
-      "ring collectives need NCCL 2.30.7 or later with NCCL_ALGO=Ring, NCCL_CUMEM_ENABLE=1 and "
-      "NCCL_IB_SUBNET_AWARE_ROUTING=1, ranks in the order of the ring, and bootstrap over the "
-      "management network");
+      {.code = "fabric-ring-collectives-only",
+       .message = fmt::format(
+           "ring of {}, collectives only: nodes that are not neighbours, such as {} and {}, share "
+           "no cable. Send/recv, all-to-all and trees between them fail with stock NCCL: no expert "
+           "or pipeline parallelism over the ring",
+           order.size(), order.front(), order[2])});
+  notes.push_back(
+      {.code = "fabric-ring-needs-nccl",
+       .message = "ring collectives need NCCL 2.30.7 or later with NCCL_ALGO=Ring, "
+                  "NCCL_CUMEM_ENABLE=1 and NCCL_IB_SUBNET_AWARE_ROUTING=1, ranks in the order of "
+                  "the ring, and bootstrap over the management network"});
 }
 
 // All PCIe devices of its cages together.
@@ -66,10 +69,12 @@ void NoteSecondCables(const ClusterSpec& cluster, const Fabric& fabric, Notes& n
     for (const NodeName& node : {pair.first, pair.second}) {
       const double pcie = FindPciePayload(cluster, node);
       if (pcie > one * kWorthIt) continue;
-      notes.push_back(fmt::format(
-          "the second cable between {} and {} gains next to nothing: the cages of {} share PCIe "
-          "links that carry {:.0f} Gb/s in all, and one cable carries {:.0f}",
-          pair.first, pair.second, node, pcie, one));
+      notes.push_back(
+          {.code = "fabric-second-cable",
+           .message = fmt::format(
+               "the second cable between {} and {} gains next to nothing: the cages of {} share "
+               "PCIe links that carry {:.0f} Gb/s in all, and one cable carries {:.0f}",
+               pair.first, pair.second, node, pcie, one)});
       break;
     }
   }
@@ -78,17 +83,19 @@ void NoteSecondCables(const ClusterSpec& cluster, const Fabric& fabric, Notes& n
 void NoteNodeCount(const ClusterSpec& cluster, Notes& notes) {
   const std::size_t count = cluster.nodes.size();
   if (std::has_single_bit(count)) return;
-  notes.push_back(fmt::format(
-      "{} nodes are no power of two: tensor-parallel serving splits a model's heads evenly and "
-      "takes {} of them",
-      count, std::bit_floor(count)));
+  notes.push_back({.code = "fabric-node-count",
+                   .message = fmt::format("{} nodes are no power of two: tensor-parallel serving "
+                                          "splits a model's heads evenly and takes {} of them",
+                                          count, std::bit_floor(count))});
 }
 
 void NoteLonelyRails(const Fabric& fabric, Notes& notes) {
   for (const Segment& segment : fabric.segments) {
     if (segment.ports.size() != 1) continue;
-    notes.push_back(fmt::format("{} has one node, {}: no other has such a twin",
-                                FormatRailName(segment.rail), segment.ports.front().node));
+    notes.push_back(
+        {.code = "fabric-lonely-rail",
+         .message = fmt::format("{} has one node, {}: no other has such a twin",
+                                FormatRailName(segment.rail), segment.ports.front().node)});
   }
 }
 
@@ -102,9 +109,10 @@ void NoteSwitches(const ClusterSpec& cluster, Notes& notes) {
   std::vector<SwitchSpec> switches = cluster.switches;
   if (switches.empty()) switches.emplace_back();
   for (const SwitchSpec& one : switches) {
-    notes.push_back(fmt::format("{} must have (advice, nothing is sent to it): {}",
-                                one.name.empty() ? "the switch" : "switch " + one.name,
-                                Join(ListSwitchRequirements(cluster, one), "; ")));
+    notes.push_back({.code = "fabric-switch-advice",
+                     .message = fmt::format("{} must have (advice, nothing is sent to it): {}",
+                                            one.name.empty() ? "the switch" : "switch " + one.name,
+                                            Join(ListSwitchRequirements(cluster, one), "; "))});
   }
 }
 
@@ -119,26 +127,27 @@ void NoteLoops(const Fabric& fabric, Notes& notes) {
     switches.insert(wire.b.device);
   }
   if (linked.size() < switches.size() || switches.empty()) return;
-  notes.emplace_back(
-      "the switches are cabled in a loop: spanning tree turns some of these cables off. What is "
-      "said "
-      "of their capacity holds only with MLAG, ECMP or the like");
+  notes.push_back(
+      {.code = "fabric-switch-loop",
+       .message = "the switches are cabled in a loop: spanning tree turns some of these cables "
+                  "off. What is said of their capacity holds only with MLAG, ECMP or the like"});
 }
 
 void NoteOversubscription(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
   for (const SwitchLoad& load : ComputeSwitchLoads(cluster, fabric)) {
     if (!load.Oversubscribed()) continue;
     notes.push_back(
-        fmt::format("switch {} is oversubscribed {:.1f}:1: its nodes exchange up to {:.0f} Gb/s "
-                    "with the others, "
-                    "and its cables to other switches carry {:.0f}",
-                    load.name, load.Ratio(), load.wanted_gbps, load.carried_gbps));
+        {.code = "fabric-oversubscribed",
+         .message = fmt::format(
+             "switch {} is oversubscribed {:.1f}:1: its nodes exchange up to {:.0f} Gb/s with the "
+             "others, and its cables to other switches carry {:.0f}",
+             load.name, load.Ratio(), load.wanted_gbps, load.carried_gbps)});
   }
 }
 
 }  // namespace
 
-std::vector<std::string> ListNotes(const ClusterSpec& cluster, const Fabric& fabric) {
+std::vector<Diagnostic> ListNotes(const ClusterSpec& cluster, const Fabric& fabric) {
   Notes notes;
   NoteRing(cluster, fabric, notes);
   NoteSecondCables(cluster, fabric, notes);
@@ -147,6 +156,7 @@ std::vector<std::string> ListNotes(const ClusterSpec& cluster, const Fabric& fab
   NoteOversubscription(cluster, fabric, notes);
   NoteLoops(fabric, notes);
   NoteSwitches(cluster, notes);
+  for (Diagnostic& note : notes) note.where = cluster.Mark(cluster.fabric.position);
   return notes;
 }
 

@@ -8,8 +8,8 @@
 
 namespace reconciler {
 
-// What is allowed, but not as one may expect: a line each, with the reason. `fabric` needs its
+// What is allowed, but not as one may expect: each with the reason. `fabric` needs its
 // segments and wires.
-std::vector<std::string> ListNotes(const ClusterSpec& cluster, const Fabric& fabric);
+std::vector<Diagnostic> ListNotes(const ClusterSpec& cluster, const Fabric& fabric);
 
 }  // namespace reconciler

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/base/diagnostic.h"
 #include "reconciler/base/error.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/ipv4.h"
@@ -53,7 +54,7 @@ struct Fabric {
   std::map<NodeName, std::vector<RailPort>> ports = {};              // by rail
   std::map<NodeName, std::vector<std::string>> unused_netdevs = {};  // of cages that no cable uses
   std::vector<Wire> wires = {};
-  std::vector<std::string> notes = {};  // what works, but not as one may expect; a line each
+  std::vector<Diagnostic> notes = {};  // what works, but not as one may expect
   std::string summary = {};  // "one cable p1–p1", "3 cables in a ring", "4 nodes on a switch"
 };
 

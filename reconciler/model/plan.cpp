@@ -1,5 +1,7 @@
 #include "reconciler/model/plan.h"
 
+#include <algorithm>
+
 namespace reconciler {
 namespace {
 
@@ -19,7 +21,24 @@ std::size_t Plan::ChangeCount() const { return CountBlocked(*this, false); }
 
 std::size_t Plan::BlockedCount() const { return CountBlocked(*this, true); }
 
-void Block(Change& change, std::string why) {
+std::size_t Plan::WarningCount() const {
+  return static_cast<std::size_t>(
+      std::count_if(diagnostics.begin(), diagnostics.end(),
+                    [](const Diagnostic& one) { return one.severity == Severity::kWarns; }));
+}
+
+bool Plan::IsRefused() const {
+  return std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& one) {
+    return one.severity == Severity::kBlocks && one.change.empty();
+  });
+}
+
+bool Plan::IsPending() const {
+  return !Empty() || BlockedCount() > 0 || WarningCount() > 0 || IsRefused();
+}
+
+void Block(Change& change, std::string code, std::string why) {
+  change.code = std::move(code);
   change.change = ChangeKind::kBlocked;
   change.detail = std::move(why);
   change.diff.clear();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/base/diagnostic.h"
 #include "reconciler/model/resource.h"
 
 namespace reconciler {
@@ -18,6 +19,7 @@ struct Change {
   NodeName node = {};
   std::string plugin = {};
   std::string detail = {};  // "mtu 1500 → 9000", "(0600, 19 lines)", or why it is blocked
+  std::string code = {};    // of a blocked one: see Diagnostic
   std::string diff = {};    // unified diff of a file's content
   std::vector<Action> actions = {};
   std::vector<Action> revert = {};
@@ -64,17 +66,22 @@ struct Plan {
   std::vector<std::string> only = {};  // the plugins it is limited to; empty: all
   std::vector<PlanNode> nodes = {};
   std::vector<Stage> stages = {};
-  std::vector<std::string> notes = {};
+  // Worst first; of blocked changes too, whose `change` names them.
+  std::vector<Diagnostic> diagnostics = {};
   bool overwrite_edited = false;  // files that somebody edited since we wrote them, too
   bool uninstall = false;         // nothing is asked for: all that the ledgers hold goes back
   bool operator==(const Plan&) const = default;
 
   std::size_t ChangeCount() const;  // without the blocked ones
   std::size_t BlockedCount() const;
+  std::size_t WarningCount() const;
+  bool IsRefused() const;  // a diagnostic blocks everything
+  // The nodes are not as the manifest says: changes, blocked ones, warnings, or a refusal.
+  bool IsPending() const;
   bool Empty() const { return ChangeCount() == 0; }
 };
 
-// Takes its steps away and says why it is left alone.
-void Block(Change& change, std::string why);
+// Takes its steps away and says why it is left alone. `code`: see Diagnostic.
+void Block(Change& change, std::string code, std::string why);
 
 }  // namespace reconciler

@@ -54,9 +54,11 @@ struct Resource {
   std::optional<PruneCommands> prune_commands = std::nullopt;
   Impact impact = Impact::kNone;
   std::string interrupts = {};  // the work that runs now and that the change would end; empty: none
-  std::string label = {};    // what follows the name in the plan; empty: made from before and after
-  std::string blocked = {};  // not empty: differs but must not be changed, with the reason
-  SourceMark where = {};     // the manifest line that asks for it
+  std::string label = {};  // what follows the name in the plan; empty: made from before and after
+  // Not empty: differs but must not be changed now, with the reason. What can never be changed by
+  // us is no resource but a diagnostic.
+  std::string blocked = {};
+  SourceMark where = {};  // the manifest line that asks for it
 
   std::string Id() const { return node + "/" + kind + "/" + name; }
 };

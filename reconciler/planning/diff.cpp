@@ -72,10 +72,10 @@ Change MakeChange(const Resource& resource, std::string_view plugin) {
   return change;
 }
 
-Change MakeBlocked(const Resource& resource, std::string_view plugin, std::string why) {
+Change MakeBlocked(const Resource& resource, std::string_view plugin, std::string code,
+                   std::string why) {
   Change change = MakeChange(resource, plugin);
-  change.change = ChangeKind::kBlocked;
-  change.detail = std::move(why);
+  Block(change, std::move(code), std::move(why));
   return change;
 }
 
@@ -132,10 +132,11 @@ std::string ComputeFingerprint(const Observed<ResourceState>& observed) {
 
 std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
   if (const auto* unknown = std::get_if<Unknown>(&resource.observed)) {
-    return MakeBlocked(resource, plugin, "unknown: " + unknown->why);
+    return MakeBlocked(resource, plugin, "plan-state-unknown", "unknown: " + unknown->why);
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&resource.observed)) {
-    return MakeBlocked(resource, plugin, "not supported: " + unsupported->why);
+    return MakeBlocked(resource, plugin, "plan-not-supported",
+                       "not supported: " + unsupported->why);
   }
   const ResourceState* observed = Known(resource.observed);
   const auto* desired = std::get_if<ResourceState>(&resource.desired);
@@ -143,7 +144,9 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
   const bool same = desired == nullptr ? later == nullptr && observed == nullptr
                                        : observed != nullptr && *desired == *observed;
   if (same) return std::nullopt;
-  if (!resource.blocked.empty()) return MakeBlocked(resource, plugin, resource.blocked);
+  if (!resource.blocked.empty()) {
+    return MakeBlocked(resource, plugin, "plan-resource-blocked", resource.blocked);
+  }
 
   Change change = MakeChange(resource, plugin);
   change.impact = resource.impact;

@@ -55,7 +55,26 @@ bool IsKept(const Change& change) {
          std::all_of(change.actions.begin(), change.actions.end(), is_command);
 }
 
-bool HasNewlyBlocked(const Plan& before, const Plan& after) {
+namespace {
+
+// The same problem, whatever its values are by now.
+bool HasDiagnostic(const Plan& plan, const Diagnostic& wanted, const NodeName& node) {
+  return std::any_of(plan.diagnostics.begin(), plan.diagnostics.end(), [&](const Diagnostic& one) {
+    return one.severity == wanted.severity && one.code == wanted.code &&
+           one.subject == wanted.subject &&
+           std::find(one.nodes.begin(), one.nodes.end(), node) != one.nodes.end();
+  });
+}
+
+}  // namespace
+
+bool HasNewProblem(const Plan& before, const Plan& after) {
+  for (const Diagnostic& one : after.diagnostics) {
+    if (one.severity == Severity::kInforms || !one.change.empty()) continue;
+    for (const NodeName& node : one.nodes) {
+      if (!HasDiagnostic(before, one, node)) return true;
+    }
+  }
   for (const Stage& stage : after.stages) {
     for (const Change& change : stage.changes) {
       if (change.change != ChangeKind::kBlocked) continue;

@@ -39,9 +39,10 @@ bool IsKept(const Change& change);
 // "spark-1: the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1".
 std::vector<std::string> ListInterruptions(const Plan& plan);
 
-// Whether some change is blocked that was not. A link that is being configured can look unknown for
-// a moment: what was not blocked before the apply is given time to become readable again.
-bool HasNewlyBlocked(const Plan& before, const Plan& after);
+// Whether some change is blocked that was not, or a problem is said that was not. A link that is
+// being configured can look unknown for a moment: what was no problem before the apply is given
+// time to become readable again.
+bool HasNewProblem(const Plan& before, const Plan& after);
 
 // What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
 std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh);

@@ -9,10 +9,10 @@
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/diagnostics.h"
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/ledger.h"
 #include "reconciler/planning/order.h"
-#include "reconciler/planning/plugin_notes.h"
 #include "reconciler/planning/prune.h"
 
 namespace reconciler {
@@ -104,7 +104,7 @@ std::string ComputePlanDigest(const Plan& plan) {
             .spec_digest = plan.spec_digest,
             .only = plan.only,
             .nodes = plan.nodes,
-            .notes = plan.notes,
+            .diagnostics = plan.diagnostics,
             .overwrite_edited = plan.overwrite_edited,
             .uninstall = plan.uninstall};
   return ComputeSha256Hex(Dump(ToJson(rest)) + digests);
@@ -124,7 +124,6 @@ class Planner {
     plan_.summary =
         fmt::format("{} · {} · mtu {}", FormatPlural(cluster_.nodes.size(), "node", "nodes"),
                     fabric_.summary, cluster_.fabric.mtu);
-    if (!scope_.uninstall) plan_.notes = fabric_.notes;
     plan_.manifest = cluster_.file;
     plan_.spec_digest = cluster_.digest;
     plan_.only = scope_.only;
@@ -133,7 +132,7 @@ class Planner {
     plan_.nodes = ListPlanNodes(cluster_, facts_, scope_);
     CollectResources();
     for (const auto& members : stages) AddStage(members, &members == &stages.back());
-    AddNotes();
+    AddDiagnostics();
     plan_.id = ComputePlanDigest(plan_);
     return std::move(plan_);
   }
@@ -169,9 +168,12 @@ class Planner {
       }
       plan_node.dropped = std::move(prunes.dropped);
       for (const std::string& id : prunes.kept) {
-        plan_.notes.push_back(
-            fmt::format("{}: {} stays: it was made here, and taking it away could lose something",
-                        node.name, id));
+        kept_.push_back(
+            {.code = "plan-kept",
+             .message = fmt::format(
+                 "{} stays: it was made here, and taking it away could lose something", id),
+             .subject = id,
+             .nodes = {node.name}});
       }
       prunes_[node.name] = std::move(prunes.changes);
     }
@@ -197,13 +199,18 @@ class Planner {
     // Taken out, so that no node's files are in memory twice.
     std::vector<Resource> resources = std::move(wanted_.at(node.name)[plugin]);
     for (Resource& resource : resources) {
-      if (!scope_.overwrite_edited && resource.blocked.empty()) {
-        resource.blocked = ExplainEdited(resource, facts_.nodes.at(node.name));
-      }
-      if (auto change = Diff(resource, plugins_[plugin].name)) {
-        stage.changes.push_back(std::move(*change));
-      }
+      const bool edited = !scope_.overwrite_edited && resource.blocked.empty() &&
+                          BlockIfEdited(resource, facts_.nodes.at(node.name));
+      auto change = Diff(resource, plugins_[plugin].name);
+      if (!change) continue;
+      if (edited && change->code == "plan-resource-blocked") change->code = "plan-file-edited";
+      stage.changes.push_back(std::move(*change));
     }
+  }
+
+  static bool BlockIfEdited(Resource& resource, const NodeFacts& facts) {
+    resource.blocked = ExplainEdited(resource, facts);
+    return !resource.blocked.empty();
   }
 
   // In the stage of their plugin; of a plugin that is no more, in the last one.
@@ -220,26 +227,34 @@ class Planner {
     }
   }
 
-  void AddNotes() {
-    for (std::string& note : CollectPluginNotes(cluster_, fabric_, facts_, plugins_, scope_)) {
-      plan_.notes.push_back(std::move(note));
-    }
+  void AddDiagnostics() {
+    Append(DiagnoseBlocked(plan_));
+    if (!scope_.uninstall) Append(fabric_.notes);
+    Append(kept_);
+    Append(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_));
     if (scope_.uninstall) {
-      plan_.notes.emplace_back(
-          "everything in the nodes' ledgers goes back; max_prune is not asked");
+      Append({{.code = "plan-uninstall",
+               .message = "everything in the nodes' ledgers goes back; max_prune is not asked"}});
     }
     for (const LedgerNode& node : FindRemovedNodes(cluster_, facts_)) {
-      plan_.notes.push_back(
-          fmt::format("{} ({}) was applied to and is no longer in the manifest: nothing is done "
-                      "about it, and apply wants --allow-node-removal",
-                      node.name, node.address));
+      Append({{.code = "plan-node-removed",
+               .message = fmt::format("{} ({}) was applied to and is no longer in the manifest: "
+                                      "nothing is done about it",
+                                      node.name, node.address),
+               .next_step = "put it back into the manifest, or give apply --allow-node-removal",
+               .subject = node.name}});
     }
     for (const auto& [name, node] : facts_.nodes) {
       if (!IsSelected(scope_.nodes, name)) continue;
-      if (const std::string text = FormatUnderWay(name, node); !text.empty()) {
-        plan_.notes.push_back(text);
+      if (std::string text = FormatUnderWay(node); !text.empty()) {
+        Append({{.code = "plan-apply-under-way", .message = std::move(text), .nodes = {name}}});
       }
     }
+    SortBySeverity(plan_.diagnostics);
+  }
+
+  void Append(const std::vector<Diagnostic>& diagnostics) {
+    plan_.diagnostics.insert(plan_.diagnostics.end(), diagnostics.begin(), diagnostics.end());
   }
 
   const ClusterSpec& cluster_;
@@ -249,6 +264,7 @@ class Planner {
   const PlanScope& scope_;
   std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
   std::map<NodeName, std::vector<Change>> prunes_ = {};
+  std::vector<Diagnostic> kept_ = {};  // what the ledgers drop and nobody can take back
   Plan plan_ = {};
 };
 
@@ -258,18 +274,18 @@ bool IsSelected(const std::vector<std::string>& names, std::string_view name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string FormatUnderWay(const NodeName& name, const NodeFacts& facts) {
+std::string FormatUnderWay(const NodeFacts& facts) {
   const auto lease = facts.values.find(std::string(kLeaseKey));
   const auto undecided = facts.values.find(std::string(kUndecidedKey));
   const std::string* who = lease == facts.values.end() ? nullptr : Known(lease->second);
   const std::string* journals =
       undecided == facts.values.end() ? nullptr : Known(undecided->second);
   if (who != nullptr) {
-    return fmt::format("{}: an apply of {} is under way{}", name, *who,
+    return fmt::format("an apply of {} is under way{}", *who,
                        journals == nullptr ? "" : ": its revert is armed");
   }
   if (journals == nullptr) return {};
-  return fmt::format("{}: an apply was cut off, and the node ends it by itself (journal {})", name,
+  return fmt::format("an apply was cut off, and the node ends it by itself (journal {})",
                      *journals);
 }
 

@@ -38,9 +38,9 @@ Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& p
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
                       const std::vector<Plugin>& plugins, const PlanScope& scope = {});
 
-// "spark-1: an apply of … is under way"; empty: nobody is at work on the node, and nothing waits to
+// "an apply of … is under way"; empty: nobody is at work on the node, and nothing waits to
 // be reverted.
-std::string FormatUnderWay(const NodeName& name, const NodeFacts& facts);
+std::string FormatUnderWay(const NodeFacts& facts);
 
 // Digest over everything in the plan but its id.
 std::string ComputePlanDigest(const Plan& plan);

@@ -87,7 +87,8 @@ class Pruner {
       return;
     }
     if (change->change != ChangeKind::kBlocked && TouchesSession(*change, facts_)) {
-      Block(*change, facts_.session_interface + " carries this session and is never touched");
+      Block(*change, "plan-session-interface",
+            facts_.session_interface + " carries this session and is never touched");
     }
     prunes.changes.push_back(std::move(*change));
   }
@@ -126,7 +127,7 @@ class Pruner {
     Change change = MakeDropped(entry);
     change.fingerprint = ComputeFingerprint(ToState(observed));
     if (const auto* unknown = std::get_if<Unknown>(&observed)) {
-      Block(change, "unknown: " + unknown->why);
+      Block(change, "plan-state-unknown", "unknown: " + unknown->why);
       return change;
     }
     const FileState* now = Known(observed);
@@ -155,9 +156,10 @@ class Pruner {
     }
     if (rest.content == now.content) {
       if (entry.shared) return std::nullopt;
-      Block(change, fmt::format("{}edited on the node since generation {}: take it away by hand, "
-                                "or put it back as it was written",
-                                why_, entry.generation));
+      Block(change, "plan-file-edited",
+            fmt::format("{}edited on the node since generation {}: take it away by hand, "
+                        "or put it back as it was written",
+                        why_, entry.generation));
       return change;
     }
     const bool ours_alone =
@@ -200,9 +202,10 @@ Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
   if (scope.uninstall || count <= most) return prunes;
   for (Change& change : prunes.changes) {
     if (change.change == ChangeKind::kBlocked) continue;
-    Block(change, fmt::format("no longer in the manifest, as {} things on this node, and max_prune "
-                              "is {}: raise it in the manifest if they shall all go",
-                              count, most));
+    Block(change, "plan-max-prune",
+          fmt::format("no longer in the manifest, as {} things on this node, and max_prune "
+                      "is {}: raise it in the manifest if they shall all go",
+                      count, most));
   }
   return prunes;
 }

@@ -69,14 +69,6 @@ std::string PadTo(const std::string& text, std::size_t width) {
   return have < width ? text + std::string(width - have, ' ') : text;
 }
 
-std::string FormatWhere(const SourceMark& where) {
-  if (where.position.line == 0) return "";
-  const std::size_t slash = where.file.rfind('/');
-  return fmt::format("{}:{}",
-                     slash == std::string::npos ? where.file : where.file.substr(slash + 1),
-                     where.position.line);
-}
-
 std::vector<const Change*> ListChanges(const Plan& plan, const NodeName& node) {
   std::vector<const Change*> changes;
   for (const Stage& stage : plan.stages) {
@@ -98,7 +90,7 @@ std::string FormatWhat(const Change& change) {
 }
 
 std::string FormatTail(const Change& change) {
-  if (change.change == ChangeKind::kBlocked) return "blocked";
+  if (change.change == ChangeKind::kBlocked) return fmt::format("blocked [{}]", change.code);
   if (change.deferred) return "second pass";
   return std::string(FormatImpact(change.impact));
 }
@@ -130,17 +122,17 @@ Columns MeasureColumns(const Plan& plan) {
       columns.kind = std::max(columns.kind, CountColumns(change.kind));
       const std::size_t what = CountColumns(FormatWhat(change));
       if (what <= kWidestWhat) columns.what = std::max(columns.what, what);
-      columns.where = std::max(columns.where, CountColumns(FormatWhere(change.where)));
+      columns.where = std::max(columns.where, CountColumns(FormatManifestLine(change.where)));
     }
   }
   return columns;
 }
 
 std::string FormatChange(const Change& change, const Columns& columns, bool colour) {
-  const std::string line =
-      fmt::format("{} {}  {}  {}", ChooseSymbol(change.change), PadTo(change.kind, columns.kind),
-                  PadTo(FormatWhat(change), columns.what),
-                  PadTo(FormatWhere(change.where), columns.where) + "  " + FormatTail(change));
+  const std::string line = fmt::format(
+      "{} {}  {}  {}", ChooseSymbol(change.change), PadTo(change.kind, columns.kind),
+      PadTo(FormatWhat(change), columns.what),
+      PadTo(FormatManifestLine(change.where), columns.where) + "  " + FormatTail(change));
   const std::string trimmed = line.substr(0, line.find_last_not_of(' ') + 1);
   if (!colour) return "  " + trimmed + "\n";
   return fmt::format("  {}{}{}\n", ChooseColour(change.change), trimmed, kReset);
@@ -191,7 +183,9 @@ std::string FormatClosing(const Plan& plan) {
   if (!plan.Empty()) {
     text += "Before its first change each node is armed to take the plan back by itself.\n";
   }
-  for (const std::string& note : plan.notes) text += "note: " + MakePrintable(note) + '\n';
+  for (const Diagnostic& one : plan.diagnostics) {
+    if (one.change.empty()) text += FormatDiagnostic(one);  // others stand at their change
+  }
   return text;
 }
 
@@ -222,6 +216,10 @@ std::string FormatSummaryLine(const Plan& plan) {
                    : fmt::format("{} on {}", FormatPlural(plan.ChangeCount(), "change", "changes"),
                                  FormatPlural(changed.size(), "node", "nodes"));
   if (plan.BlockedCount() > 0) text += fmt::format(", {} blocked", plan.BlockedCount());
+  if (plan.WarningCount() > 0) {
+    text += ", " + FormatPlural(plan.WarningCount(), "warning", "warnings");
+  }
+  if (plan.IsRefused()) text += ", apply is refused";
   if (unreachable > 0)
     text += fmt::format(", {} not reached", FormatPlural(unreachable, "node", "nodes"));
   return text;
@@ -269,7 +267,7 @@ std::string RenderMarkdown(const Plan& plan) {
       for (const Change* change : changes) {
         text += fmt::format("| `{}` | {} | {} | {} | {} |\n", ChooseSymbol(change->change),
                             cell(change->kind), cell(FormatWhat(*change)),
-                            cell(FormatWhere(change->where)), FormatTail(*change));
+                            cell(FormatManifestLine(change->where)), FormatTail(*change));
       }
     }
     for (const Change* change : changes) {

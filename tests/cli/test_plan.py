@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from spark_cli import OUT_OF_REACH, REFUSED, CliTest
+from spark_cli import MANIFEST, OUT_OF_REACH, REFUSED, CliTest
 
 
 class PlanCommand(CliTest):
@@ -20,7 +20,7 @@ class PlanCommand(CliTest):
         self.assertEqual(lines[:2], ["lab · 2 nodes · one cable p1–p1 · mtu 9000", "spark-1  localhost"])
         self.assertIn("/etc/hosts", done.stdout)
         self.assertIn("spark-2  127.0.0.1  not reached: spark-2 (127.0.0.1:1): connection refused", lines)
-        self.assertRegex(lines[-2], r"^\d+ changes on 1 node(, \d+ blocked)?, 1 node not reached\.")
+        self.assertRegex(lines[-2], r"^\d+ changes on 1 node(, \d+ blocked)?(, \d+ warnings?)?, 1 node not reached\.")
 
     def test_json_says_the_same(self):
         done = self.spark("plan", "--format", "json")
@@ -62,6 +62,23 @@ lab · 2 nodes · one cable p1–p1 · mtu 9000
 spark-1  localhost  no changes
 no changes.
 """)
+
+    def test_a_warning_is_drift_and_stands_below_the_plan_and_in_json(self):
+        self.write("cluster.yaml", MANIFEST + "nccl: {mode: safe, library: /no/such/libnccl.so.2}\n")
+        only = ("--node", "spark-1", "--only", "nccl", "--brief")
+        done = self.spark("drift", *only)
+        self.assert_ends(done, 2, err="")
+        self.assertIn("warning: spark-1: library: /no/such/libnccl.so.2 is not there [nccl-library-missing]  cluster.yaml:10\n"
+                      "  next step: install it there, or correct nccl.library\n", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^no changes, 2 blocked, \d+ warnings?\.")
+        self.assert_ends(self.spark("plan", *only), 0, out=done.stdout, err="")
+        plan = json.loads(self.spark("plan", *only, "--format", "json").stdout)
+        [missing] = [one for one in plan["diagnostics"] if one["code"] == "nccl-library-missing"]
+        self.assertEqual(missing, {
+            "severity": "warns", "code": "nccl-library-missing", "nodes": ["spark-1"], "plugin": "nccl", "subject": "library",
+            "change": "", "message": "library: /no/such/libnccl.so.2 is not there",
+            "next_step": "install it there, or correct nccl.library",
+            "where": {"file": "cluster.yaml", "line": 10, "column": missing["where"]["column"]}})
 
     def test_an_unknown_node_is_a_usage_error(self):
         self.assert_ends(self.spark("plan", "--node", "spark-3"), 1, out="",

@@ -122,6 +122,7 @@ class LabTest(unittest.TestCase):
         plan = self.plan(manifest)
         self.assertEqual(self.changes(plan), [])
         self.assertEqual(plan["blocked"], 0)
+        self.assertEqual([one for one in plan["diagnostics"] if one["severity"] != "informs"], [])
 
 
 def cluster(name):

@@ -90,16 +90,18 @@ class Gpudirect(LabTest):
     def apply(self, manifest, expect):
         return self.spark("apply", manifest, "--yes", "--no-verify", expect=expect)
 
+    def foreign_modules(self, plan):
+        return [one for one in plan["diagnostics"] if one["code"] == "gpudirect-foreign-module"]
+
     def test_1_a_promise_that_cannot_hold_stops_all_of_the_apply(self):
         for mode in ("peermem", "dmabuf", "{required: true}"):
             manifest = self.manifest(f"gpudirect: {mode}\n")
-            self.assertIn("apply changes nothing until the manifest says otherwise",
-                          self.spark("plan", manifest, expect=0).stdout)
+            self.assertIn(", apply is refused.", self.spark("plan", manifest, expect=0).stdout)
             said = self.apply(manifest, 1).stderr
-            self.assertRegex(said, r"cluster\.yaml:16:1: gpudirect: wanted .+ on spark-1, found that no NVIDIA driver is "
+            self.assertRegex(said, r"error: spark-1, spark-2: gpudirect: wanted .+, found that no NVIDIA driver is "
                                    r"loaded \[driver: none, GPU: none, .*nvidia_peermem: none, "
                                    r"CONFIG_DMA_SHARED_BUFFER: (yes|no), .*\]")
-            self.assertIn("on spark-2, found", said)
+            self.assertIn("[gpudirect-unsupported]  cluster.yaml:16\n  next step: write `gpudirect: auto`", said)
             self.assertTrue(said.endswith("nothing was changed\n"), said)
         for node in (1, 2):
             self.lab.sh(node, f"test ! -e {NETPLAN} -a ! -e {FILE} -a ! -e /var/lib/spark-reconcile/ledger.json")
@@ -110,7 +112,7 @@ class Gpudirect(LabTest):
     def test_3_auto_is_applied_says_why_and_loads_nothing(self):
         said = self.spark("plan", GPUDIRECT, expect=0).stdout
         self.assertIn("note: spark-1, spark-2: gpudirect auto: GPU memory goes through the host's: no NVIDIA driver is "
-                      "loaded\n", said)
+                      "loaded [gpudirect-through-host]", said)
         self.apply(GPUDIRECT, 0)
         self.assert_empty_plan(GPUDIRECT)
         self.lab.sh(1, f"test ! -e {FILE}")
@@ -128,13 +130,13 @@ class Gpudirect(LabTest):
                        f"printf '# from a guide\\nno-such-module\\nnvidia-peermem\\n' >{left}; "
                        "systemctl restart systemd-modules-load.service || :")
         plan = self.plan(GPUDIRECT)
-        self.assertEqual([note for note in plan["notes"] if "modules-load" in note],
-                         [f"spark-2: systemd-modules-load.service failed: {left}:3 asks for nvidia-peermem, which is not "
-                          "loaded (no NVIDIA driver is loaded): take the line out"])
+        self.assertEqual([(one["nodes"], one["message"], one["next_step"]) for one in self.foreign_modules(plan)],
+                         [(["spark-2"], f"systemd-modules-load.service failed: {left}:3 asks for nvidia-peermem, which is "
+                           "not loaded (no NVIDIA driver is loaded)", "take the line out")])
         self.assertEqual((self.changes(plan), plan["blocked"]), ([], 0))
         self.spark("drift", GPUDIRECT, expect=0)
         self.lab.sh(2, f"rm -r {left} /lib/modules; systemctl restart systemd-modules-load.service")
-        self.assertEqual([note for note in self.plan(GPUDIRECT)["notes"] if "modules-load" in note], [])
+        self.assertEqual(self.foreign_modules(self.plan(GPUDIRECT)), [])
 
     def test_5_a_module_that_the_kernel_has_not_is_blocked_and_the_rest_is_applied(self):
         manifest = self.manifest("gpudirect: {mode: peermem, required: false, modules: [no-such-module]}\n")
@@ -191,10 +193,10 @@ class Gpudirect(LabTest):
                           "NCCL_NET_GDR_LEVEL=SYS\n", self.lab.sh(node, f"cat {ENV}"))
         self.lab.sh(2, "sed -i s/A10/GB10/ /proc/driver/nvidia/gpus/*/information")
         said = self.apply(manifest, 1).stderr
-        self.assertIn("wanted peermem on spark-2, found that GB10 has no GPUDirect RDMA: its memory is the machine's "
-                      "memory [driver: open 580.142, GPU: NVIDIA GB10, ib_register_peer_memory_client in the kernel: yes, "
+        self.assertIn("error: spark-2: gpudirect: wanted peermem, found that GB10 has no GPUDirect RDMA: its memory is the "
+                      "machine's memory [driver: open 580.142, GPU: NVIDIA GB10, ib_register_peer_memory_client in the kernel: yes, "
                       "nvidia_peermem: loaded,", said)
-        self.assertNotIn("on spark-1", said)
+        self.assertNotIn("spark-1", said)
         self.lab.sh(2, "sed -i s/GB10/A10/ /proc/driver/nvidia/gpus/*/information")
 
     def test_9b_cuda_is_asked_where_files_rule_nothing_out_and_has_the_last_word(self):
@@ -205,10 +207,10 @@ class Gpudirect(LabTest):
         self.assertNotIn("not asked: CUDA", self.spark("plan", GPUDIRECT, expect=0).stdout)
         self.give_cuda(2, 0, 1)
         said = self.apply(manifest, 1).stderr
-        self.assertIn("wanted peermem on spark-2, found that CUDA says that NVIDIA A10 has no GPUDirect RDMA (attribute 116 "
-                      "is 0) [driver: open 580.142,", said)
+        self.assertIn("error: spark-2: gpudirect: wanted peermem, found that CUDA says that NVIDIA A10 has no GPUDirect RDMA "
+                      "(attribute 116 is 0) [driver: open 580.142,", said)
         self.assertIn("CUDA attribute 116: 0, CUDA attribute 124: 1, dma-buf of the adapter: ", said)
-        self.assertNotIn("on spark-1", said)
+        self.assertNotIn("spark-1", said)
         self.apply(GPUDIRECT, 0)
         # The module goes in the same apply, so that it counts no more.
         said = {1: "no adapter said that it takes dma-buf, and nvidia_peermem is not loaded",

@@ -25,10 +25,12 @@ class Nccl(LabTest):
 
     options = ("--topology", "direct")
 
-    def blocked(self, manifest):
+    def warned(self, manifest):
+        """What the plan warns of: message and next step by node and subject. Nothing may be blocked."""
         plan = self.plan(manifest)
-        return {(change["node"], change["name"]): change["detail"]
-                for stage in plan["stages"] for change in stage["changes"] if change["change"] == "blocked"}
+        self.assertEqual(plan["blocked"], 0)
+        return {(node, one["subject"]): f"{one['message']}: {one['next_step']}".removeprefix(one["subject"] + ": ")
+                for one in plan["diagnostics"] if one["severity"] == "warns" for node in one["nodes"]}
 
     def variant(self, *replacements):
         return self.variant_of(NCCL, *replacements)
@@ -53,14 +55,17 @@ class Nccl(LabTest):
         before = self.lab.sh(1, f"cat {SERVICE_FILE}")
         self.lab.sh(1, f"sed -i s/=WARN/=INFO/ {SERVICE_FILE}; rm {SHELL_FILE}")
         self.spark("drift", NCCL, expect=2)
-        self.assertIn("edited on the node since generation 1", self.blocked(NCCL)[("spark-1", SERVICE_FILE)])
+        [edited] = [one for one in self.plan(NCCL)["diagnostics"] if one["severity"] == "blocks"]
+        self.assertEqual((edited["code"], edited["nodes"], edited["change"]),
+                         ("plan-file-edited", ["spark-1"], "file/" + SERVICE_FILE))
+        self.assertIn("edited on the node since generation 1", edited["message"])
         self.spark("apply", NCCL, "--yes", "--no-verify", "--overwrite-edited", expect=0)
         self.assertEqual(self.lab.sh(1, f"cat {SERVICE_FILE}"), before)
         self.assertEqual(variables(self.lab.lab("ssh", "1", "bash", "-lc", "env").stdout), WANTED)
 
     def test_3_a_bad_variable_in_nccl_conf_is_found_until_it_is_dropped(self):
         self.lab.sh(1, "printf 'NCCL_TIMEOUT=1800\\nNCCL_IB_DISABLE=true\\n' > /etc/nccl.conf")
-        found = self.blocked(NCCL)
+        found = self.warned(NCCL)
         self.assertEqual(found, {
             ("spark-1", "/etc/nccl.conf:1 NCCL_TIMEOUT=1800"):
                 "no NCCL reads it: a process group takes its timeout as an argument; NCCL_IB_TIMEOUT "
@@ -76,7 +81,7 @@ class Nccl(LabTest):
         self.lab.sh(2, "cp -p ~nvidia/.bashrc /run/bashrc; echo 'export NCCL_IB_TC=3' >> ~nvidia/.bashrc")
         self.lab.sh(1, "echo 'NCCL_PROTO=LL' > /etc/nccl.conf")
         self.lab.sh(2, "echo 'NCCL_PROTO=Simple' > /etc/nccl.conf")
-        found = self.blocked(NCCL)
+        found = self.warned(NCCL)
         for node, own, peer, other in (("spark-1", "LL", "spark-2", "Simple"), ("spark-2", "Simple", "spark-1", "LL")):
             self.assertEqual(found.pop((node, f"/etc/nccl.conf:1 NCCL_PROTO={own}")),
                              f"{peer} has {other}: ranks that differ hang: put it into nccl.env of the "
@@ -95,7 +100,7 @@ class Nccl(LabTest):
                        f" > /etc/systemd/system/model.service; echo EnvironmentFile={SERVICE_FILE}"
                        " >> /etc/systemd/system/model.service; systemctl daemon-reload")
         self.assertIn(SERVICE_FILE, self.lab.sh(1, "systemctl show -p EnvironmentFiles model.service"))
-        found = self.blocked(NCCL)
+        found = self.warned(NCCL)
         self.assertEqual(list(found), [("spark-1", "/etc/systemd/system/model.service:2 NCCL_IB_TC=3")])
         facts = self.spark("status", NCCL, "--format", "json", expect=0).stdout
         self.assertNotIn("geheim", facts)
@@ -105,17 +110,17 @@ class Nccl(LabTest):
     def test_6_the_library_is_asked_what_it_knows(self):
         library = "/opt/nccl/libnccl.so.2"
         manifest = self.variant(("  mode: auto\n", f"  mode: safe\n  library: {library}\n"))
-        self.assertEqual(set(self.blocked(manifest)), {("spark-1", "library"), ("spark-2", "library")})
+        self.assertEqual(set(self.warned(manifest)), {("spark-1", "library"), ("spark-2", "library")})
         for node in (1, 2):
             self.lab.sh(node, "mkdir -p /opt/nccl; printf '\\177ELF\\0NCCL_DEBUG\\0NCCL_IB_HCA\\0NCCL version 2.28.9 "
                               f"compiled\\0' > {library}")
-        found = self.blocked(manifest)
+        found = self.warned(manifest)
         self.assertEqual(found[("spark-2", "NCCL_IB_TC")],
                          f"NCCL 2.28.9 ({library}) has no such variable and ignores it: take it out")
         self.assertEqual(set(found), {("spark-1", "NCCL_IB_TC"), ("spark-2", "NCCL_IB_TC")})
         for node in (1, 2):
             self.lab.sh(node, f"printf 'NCCL_IB_TC\\0' >> {library}")
-        self.assertEqual(self.blocked(manifest), {})
+        self.assertEqual(self.warned(manifest), {})
 
     def test_7_env_prints_the_same_in_every_form(self):
         def env(form):

@@ -122,6 +122,7 @@ Change AnyChange() {
           .node = HostileBytes(),
           .plugin = HostileBytes(),
           .detail = HostileBytes(),
+          .code = HostileBytes(),
           .diff = HostileBytes(),
           .actions = Several(AnyAction),
           .revert = Several(AnyAction),
@@ -160,7 +161,18 @@ RC_GTEST_PROP(Json, AnyPlanComesBackAsItWas, ()) {
                     .dropped = Several(HostileBytes)};
   });
   plan.stages = Several([] { return Stage{Several(AnyPlugin), Several(AnyChange)}; });
-  plan.notes = Several(HostileBytes);
+  plan.diagnostics = Several([] {
+    return Diagnostic{
+        .severity = *rc::gen::element(Severity::kBlocks, Severity::kWarns, Severity::kInforms),
+        .code = HostileBytes(),
+        .message = HostileBytes(),
+        .next_step = HostileBytes(),
+        .where = {HostileBytes(), {*rc::gen::inRange(0, 999), *rc::gen::inRange(0, 999)}},
+        .subject = HostileBytes(),
+        .plugin = HostileBytes(),
+        .change = HostileBytes(),
+        .nodes = Several(HostileBytes)};
+  });
   const auto back = ParsePlan(Dump(ToJson(plan)));
   if (!back) RC_FAIL(FormatError(back.error()));
   RC_ASSERT(*back == plan);

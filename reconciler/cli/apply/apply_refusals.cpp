@@ -18,6 +18,7 @@ void PrintBecause(const char* because, const std::vector<std::string>& lines, co
 
 void PrintRefusal(const ApplyRefusal& refusal) {
   std::cerr << FormatErrors(refusal.errors);
+  for (const Diagnostic& one : refusal.diagnostics) std::cerr << FormatDiagnostic(one);
   switch (refusal.kind) {
     case RefusalKind::kNoPlan:
     case RefusalKind::kStale:

@@ -67,9 +67,14 @@ void PrintOutcome(const ConvergeReport& report) {
                       [](const auto& entry) { return entry.second == ChangeOutcome::kDone; }));
   }
   const std::size_t blocked = report.remaining.BlockedCount();
+  const std::size_t warnings = report.remaining.WarningCount();
   std::cout << "converged: " << FormatPlural(done, "change", "changes") << " made, read back, and "
-            << (blocked == 0 ? std::string("nothing differs\n")
-                             : fmt::format("nothing differs but what is blocked ({})\n", blocked));
+            << (blocked == 0 ? std::string("nothing differs")
+                             : fmt::format("nothing differs but what is blocked ({})", blocked))
+            << (warnings == 0
+                    ? ""
+                    : fmt::format(", with {}", FormatPlural(warnings, "warning", "warnings")))
+            << '\n';
 }
 
 void PrintUninstall(const UninstallResult& result) {

@@ -120,7 +120,7 @@ class ApplyRun {
 
   int FindSettledCode(const Plan& remaining) const {
     if (!ReachedAll()) return kNodeUnreadable;
-    return remaining.BlockedCount() > 0 ? kPending : kFine;
+    return remaining.BlockedCount() > 0 || remaining.WarningCount() > 0 ? kPending : kFine;
   }
 
   int CarryOut(const Plan& plan) {

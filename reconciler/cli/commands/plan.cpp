@@ -45,8 +45,7 @@ int RunPlan(const PlanOptions& options, const Context& context) {
     if (!written) return Complain(written.error(), kUsageOrManifest);
   }
   if (!facts.unreachable.empty()) return kNodeUnreadable;
-  const bool pending = !plan->Empty() || plan->BlockedCount() > 0;
-  return options.detailed_exit_code && pending ? kPending : kFine;
+  return options.detailed_exit_code && plan->IsPending() ? kPending : kFine;
 }
 
 void AddPrinting(CLI::App& command, PlanOptions& options) {
@@ -69,7 +68,7 @@ void AddPlan(CLI::App& app, Context& context) {
   AddPrinting(*command, *options);
   command->add_option("--out", options->out, "Save the plan, to be carried out by `apply FILE`");
   command->add_flag("--detailed-exitcode", options->detailed_exit_code,
-                    "Exit 2 when changes are pending or blocked");
+                    "Exit 2 when changes are pending or blocked, or something is warned of");
   command->callback([&context, options] { context.exit_code = RunPlan(*options, context); });
 }
 

@@ -57,8 +57,8 @@ std::string FormatNode(const NodeSpec& node, const NodeFacts& facts) {
                         MakePrintable(host->kernel), MakePrintable(host->arch));
   }
   text += '\n' + FormatLedgerLine(facts);
-  if (const std::string line = FormatUnderWay(node.name, facts); !line.empty()) {
-    text += "  " + MakePrintable(line.substr(node.name.size() + 2)) + '\n';
+  if (const std::string line = FormatUnderWay(facts); !line.empty()) {
+    text += "  " + MakePrintable(line) + '\n';
   }
   for (const auto& [name, link] : facts.links) {
     if (name != "lo") text += FormatLinkLine(name, link);

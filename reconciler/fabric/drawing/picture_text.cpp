@@ -194,7 +194,7 @@ std::string DrawFabricText(const ClusterSpec& cluster, const Fabric& fabric) {
                                  fabric.summary, cluster.fabric.mtu);
   text += FormatNodes(cluster, fabric) + FormatSwitches(cluster, fabric) + FormatReach(reach) +
           FormatTogether(cluster, fabric, reach) + FormatWeakPoints(cluster, fabric);
-  for (const std::string& note : fabric.notes) text += "note: " + note + '\n';
+  for (const Diagnostic& note : fabric.notes) text += FormatDiagnostic(note);
   return text + FormatAdvice(cluster);
 }
 

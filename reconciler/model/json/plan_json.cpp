@@ -6,7 +6,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::string_view kPlanFormat = "spark-reconcile/plan/1";
+constexpr std::string_view kPlanFormat = "spark-reconcile/plan/2";
+constexpr std::string_view kSeverities[] = {"blocks", "warns", "informs"};
 constexpr std::string_view kChangeKinds[] = {"add", "modify", "remove", "blocked"};
 
 ordered_json ListToJson(const std::vector<std::string>& texts) {
@@ -21,6 +22,42 @@ std::vector<std::string> ReadList(const JsonReader& reader) {
   return texts;
 }
 
+SourceMark ReadWhere(const JsonReader& where) {
+  return {where.At("file").Text(),
+          {static_cast<int>(where.At("line").Integer()),
+           static_cast<int>(where.At("column").Integer())}};
+}
+
+ordered_json WhereToJson(const SourceMark& where) {
+  return {{"file", EncodeText(where.file)},
+          {"line", where.position.line},
+          {"column", where.position.column}};
+}
+
+Diagnostic ReadDiagnostic(const JsonReader& reader) {
+  return {.severity = ReadEnum<Severity>(reader.At("severity"), kSeverities),
+          .code = reader.At("code").Text(),
+          .message = reader.At("message").Text(),
+          .next_step = reader.At("next_step").Text(),
+          .where = ReadWhere(reader.At("where")),
+          .subject = reader.At("subject").Text(),
+          .plugin = reader.At("plugin").Text(),
+          .change = reader.At("change").Text(),
+          .nodes = ReadList(reader.At("nodes"))};
+}
+
+ordered_json DiagnosticToJson(const Diagnostic& diagnostic) {
+  return {{"severity", kSeverities[static_cast<int>(diagnostic.severity)]},
+          {"code", EncodeText(diagnostic.code)},
+          {"nodes", ListToJson(diagnostic.nodes)},
+          {"plugin", EncodeText(diagnostic.plugin)},
+          {"subject", EncodeText(diagnostic.subject)},
+          {"change", EncodeText(diagnostic.change)},
+          {"message", EncodeText(diagnostic.message)},
+          {"next_step", EncodeText(diagnostic.next_step)},
+          {"where", WhereToJson(diagnostic.where)}};
+}
+
 Change ReadChange(const JsonReader& reader) {
   Change change;
   change.change = ReadEnum<ChangeKind>(reader.At("change"), kChangeKinds);
@@ -30,14 +67,12 @@ Change ReadChange(const JsonReader& reader) {
   change.name = reader.At("name").Text();
   change.is_link = reader.Has("is_link") && reader.At("is_link").Bool();
   change.detail = reader.At("detail").Text();
+  change.code = reader.At("code").Text();
   change.diff = reader.At("diff").Text();
   change.impact = ReadImpact(reader.At("impact"));
   change.interrupts = reader.At("interrupts").Text();
   change.deferred = reader.At("deferred").Bool();
-  const JsonReader where = reader.At("where");
-  change.where = {where.At("file").Text(),
-                  {static_cast<int>(where.At("line").Integer()),
-                   static_cast<int>(where.At("column").Integer())}};
+  change.where = ReadWhere(reader.At("where"));
   change.fingerprint = reader.At("fingerprint").Text();
   change.actions = ReadActions(reader.At("actions"));
   change.revert = ReadActions(reader.At("undo"));
@@ -76,14 +111,12 @@ ordered_json ToJson(const Change& change) {
           {"name", EncodeText(change.name)},
           {"is_link", change.is_link},
           {"detail", EncodeText(change.detail)},
+          {"code", EncodeText(change.code)},
           {"diff", EncodeText(change.diff)},
           {"impact", ImpactToJson(change.impact)},
           {"interrupts", EncodeText(change.interrupts)},
           {"deferred", change.deferred},
-          {"where",
-           {{"file", EncodeText(change.where.file)},
-            {"line", change.where.position.line},
-            {"column", change.where.position.column}}},
+          {"where", WhereToJson(change.where)},
           {"fingerprint", change.fingerprint},
           {"actions", ActionsToJson(change.actions)},
           {"undo", ActionsToJson(change.revert)},
@@ -106,6 +139,8 @@ ordered_json ToJson(const Plan& plan) {
                      {"unreachable", EncodeText(node.unreachable)},
                      {"forget", ListToJson(node.dropped)}});
   }
+  ordered_json diagnostics = ordered_json::array();
+  for (const Diagnostic& one : plan.diagnostics) diagnostics.push_back(DiagnosticToJson(one));
   ordered_json stages = ordered_json::array();
   for (const Stage& stage : plan.stages) stages.push_back(StageToJson(stage));
   return {{"format", kPlanFormat},
@@ -120,7 +155,7 @@ ordered_json ToJson(const Plan& plan) {
           {"changes", plan.ChangeCount()},
           {"blocked", plan.BlockedCount()},
           {"nodes", nodes},
-          {"notes", ListToJson(plan.notes)},
+          {"diagnostics", diagnostics},
           {"stages", stages}};
 }
 
@@ -147,7 +182,9 @@ Result<Plan> ParsePlan(std::string_view json) {
                             .unreachable = node.At("unreachable").Text(),
                             .dropped = ReadList(node.At("forget"))});
     });
-    plan.notes = ReadList(reader.At("notes"));
+    reader.At("diagnostics").ForEachItem([&](const JsonReader& one) {
+      plan.diagnostics.push_back(ReadDiagnostic(one));
+    });
     reader.At("stages").ForEachItem(
         [&](const JsonReader& stage) { plan.stages.push_back(ReadStage(stage)); });
     return plan;

@@ -41,6 +41,16 @@ TEST(Converge, GivesALinkThatIsBeingConfiguredTimeToBecomeReadable) {
   EXPECT_EQ(report.remaining.BlockedCount(), 0u);
 }
 
+TEST(Converge, GivesAWarningThatWasNotThereBeforeTimeToGoAway) {
+  Plan warned = MakePlanWith({});
+  warned.diagnostics = {
+      {.severity = Severity::kWarns, .code = "p-gid", .subject = "a", .nodes = {"spark-1"}}};
+  const ConvergeReport report =
+      RunConverge(MakePlanWith({Named("/a")}), {warned, MakePlanWith({})});
+  EXPECT_TRUE(report.converged);
+  EXPECT_EQ(report.remaining.WarningCount(), 0u);
+}
+
 TEST(Converge, SaysWhatStillDiffers) {
   const ConvergeReport report =
       RunConverge(MakePlanWith({Named("/a")}), {MakePlanWith({Named("/a")})});

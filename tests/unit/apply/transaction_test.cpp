@@ -121,6 +121,52 @@ TEST_F(TransactionTest, ANodeOfAnotherClusterIsRefused) {
   EXPECT_EQ(ProposedRefusal(), RefusalKind::kNotAllowed);
 }
 
+std::vector<Diagnostic> BlockWhereItReads0(const PluginInput& input) {
+  if (*Known(input.facts.values.at("is")) != "0") return {};
+  return {{.severity = Severity::kBlocks, .code = "values-zero", .message = "wanted 2, found 0"}};
+}
+
+TEST_F(TransactionTest, WhatBlocksOnOneNodeRefusesTheApplyOfAll) {
+  plugins_[0].diagnose = BlockWhereItReads0;
+  readings_[0].nodes["spark-2"].values["is"] = "0";
+  Start();
+  const Proposal proposal = transaction_->Propose(std::nullopt);
+  EXPECT_EQ(proposal.plan->ChangeCount(), 2u);  // they are shown
+  ASSERT_TRUE(proposal.refusal);
+  EXPECT_EQ(proposal.refusal->kind, RefusalKind::kNotAllowed);
+  ASSERT_EQ(proposal.refusal->diagnostics.size(), 1u);
+  EXPECT_EQ(FormatDiagnostic(proposal.refusal->diagnostics[0]),
+            "error: spark-2: wanted 2, found 0 [values-zero]\n");
+}
+
+TEST_F(TransactionTest, WhatBlocksIsReadFromTheNodesAndNotFromASavedPlan) {
+  plugins_[0].diagnose = BlockWhereItReads0;
+  Start();
+  Plan saved = *transaction_->Propose(std::nullopt).plan;
+  saved.diagnostics = {{.severity = Severity::kBlocks, .code = "values-zero"}};
+  EXPECT_FALSE(transaction_->Propose(saved).refusal);
+  saved.diagnostics.clear();
+  saved.stages[0].changes.erase(saved.stages[0].changes.begin() + 1);  // nothing of spark-2
+  readings_[0].nodes["spark-2"].values["is"] = "0";
+  const Proposal proposal = transaction_->Propose(saved);
+  ASSERT_TRUE(proposal.refusal);
+  EXPECT_EQ(proposal.refusal->kind, RefusalKind::kNotAllowed);
+}
+
+TEST_F(TransactionTest, ABlockedChangeRefusesNothing) {
+  readings_[0].nodes["spark-2"].values["is"] = "0";
+  plugins_[0].resources = [](const PluginInput& input) {
+    std::vector<Resource> resources = WantTwo(input);
+    if (input.node.name == "spark-2") resources[0].observed = Unknown{"gone"};
+    return resources;
+  };
+  Start();
+  const Proposal proposal = transaction_->Propose(std::nullopt);
+  EXPECT_FALSE(proposal.refusal);
+  EXPECT_EQ(proposal.plan->ChangeCount(), 1u);
+  EXPECT_EQ(proposal.plan->BlockedCount(), 1u);
+}
+
 TEST_F(TransactionTest, ALostNodeIsRefusedUnlessAcceptedOrAllIsUninstalled) {
   readings_[0].nodes["spark-1"].ledger =
       Ledger{.cluster = "lab", .nodes = {{.name = "spark-3", .id = 3, .address = "x"}}};

@@ -44,6 +44,7 @@ Plan SomePlan() {
       .node = "spark-1",
       .plugin = "hosts",
       .detail = "(0644, 1 line)",
+      .code = "p-c",
       .diff = "+\xff\n",
       .actions = {WriteFile{"/etc/x", {"\xff\n"}, "/run/x"}, RemoveFile{"/etc/y", "/run/y"},
                   RunCommand{{"true", "a b"}, 7, "nvidia"}},
@@ -61,7 +62,17 @@ Plan SomePlan() {
   plan.nodes = {{.name = "spark-1", .address = "a", .session_interface = "e"},
                 {.name = "spark-2", .unreachable = "no route"}};
   plan.stages = {{.plugins = {"hosts"}, .changes = {change}}};
-  plan.notes = {"n"};
+  plan.diagnostics = {{.severity = Severity::kWarns,
+                       .code = "p-c",
+                       .message = "m\xff",
+                       .next_step = "s",
+                       .where = {"cluster.yaml", {5, 1}},
+                       .subject = "k\xff",
+                       .plugin = "p",
+                       .change = "file//etc/x",
+                       .nodes = {"spark-1"}},
+                      {.severity = Severity::kBlocks, .code = "p-d"},
+                      {.code = "p-e"}};
   return plan;
 }
 

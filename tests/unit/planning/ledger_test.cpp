@@ -98,7 +98,7 @@ TEST(UpdateLedger, AFileThatWeMadeAndRemovedIsForgotten) {
 
 TEST(UpdateLedger, WhatWasNotCarriedOutHereLeavesNoEntry) {
   Change blocked = Writing("", "ours\n");
-  Block(blocked, "unknown");
+  Block(blocked, "plan-state-unknown", "unknown");
   Change deferred = Writing("", "ours\n");
   deferred.deferred = true;
   Change elsewhere = Writing("", "ours\n");

@@ -22,6 +22,30 @@ TEST(FindNotReverted, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
   EXPECT_TRUE(FindNotReverted(MakePlanWith({key}), MakePlanWith({})).empty());
 }
 
+TEST(HasNewProblem, IsSoForABlockedChangeOrAWarningThatWasNotSaidOfThatNode) {
+  const auto saying = [](Severity severity, const std::string& subject, const NodeName& node,
+                         const std::string& message = "m") {
+    Plan plan = MakePlanWith({});
+    plan.diagnostics = {{.severity = severity,
+                         .code = "p-gid",
+                         .message = message,
+                         .subject = subject,
+                         .nodes = {node}}};
+    return plan;
+  };
+  const Plan before = saying(Severity::kWarns, "a", "spark-1");
+  EXPECT_FALSE(HasNewProblem(before, before));
+  EXPECT_FALSE(HasNewProblem(before, saying(Severity::kWarns, "a", "spark-1", "other value")));
+  EXPECT_FALSE(HasNewProblem(before, saying(Severity::kInforms, "b", "spark-1")));
+  EXPECT_TRUE(HasNewProblem(before, saying(Severity::kWarns, "b", "spark-1")));
+  EXPECT_TRUE(HasNewProblem(before, saying(Severity::kWarns, "a", "spark-2")));
+  EXPECT_TRUE(HasNewProblem(before, saying(Severity::kBlocks, "a", "spark-1")));
+  Change blocked = Named("/a");
+  Block(blocked, "plan-state-unknown", "unknown: gone");
+  EXPECT_TRUE(HasNewProblem(MakePlanWith({Named("/a")}), MakePlanWith({blocked})));
+  EXPECT_FALSE(HasNewProblem(MakePlanWith({blocked}), MakePlanWith({blocked})));
+}
+
 TEST(FindStale, OtherDriftDoesNotMakeAPlanStale) {
   EXPECT_TRUE(
       FindStale(MakePlanWith({Named("/a")}), MakePlanWith({Named("/a"), Named("/b")})).empty());

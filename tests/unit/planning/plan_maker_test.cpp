@@ -112,7 +112,7 @@ TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
             "  + file    /etc/x (0644, 1 line)  cluster.yaml:9\n"
             "        @@ -0,0 +1 @@\n"
             "        +x\n"
-            "  ! sysctl  a.b: unknown: gone                     blocked\n"
+            "  ! sysctl  a.b: unknown: gone                     blocked [plan-state-unknown]\n"
             "spark-3  192.168.1.2  not reached: no route to host\n"
             "3 changes on 2 nodes, 1 blocked, 1 node not reached.\n"
             "enP7s7 carries this session and is not touched.\n"
@@ -121,13 +121,13 @@ TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
 
 TEST(UnderWay, WhoIsAtWorkOrWhatWasCutOffIsTold) {
   NodeFacts facts;
-  EXPECT_EQ(FormatUnderWay("spark-1", facts), "");
+  EXPECT_EQ(FormatUnderWay(facts), "");
   facts.values[std::string(kUndecidedKey)] = "0a49-11";
-  EXPECT_EQ(FormatUnderWay("spark-1", facts),
-            "spark-1: an apply was cut off, and the node ends it by itself (journal 0a49-11)");
+  EXPECT_EQ(FormatUnderWay(facts),
+            "an apply was cut off, and the node ends it by itself (journal 0a49-11)");
   facts.values[std::string(kLeaseKey)] = "root@desk pid 812";
-  EXPECT_EQ(FormatUnderWay("spark-1", facts),
-            "spark-1: an apply of root@desk pid 812 is under way: its revert is armed");
+  EXPECT_EQ(FormatUnderWay(facts),
+            "an apply of root@desk pid 812 is under way: its revert is armed");
 }
 
 }  // namespace

@@ -53,6 +53,31 @@ TEST(RenderText, AnEmptyPlanSaysSo) {
   EXPECT_EQ(RenderText(plan), "homelab · 1 node\nspark-1  192.168.1.21  no changes\nno changes.\n");
 }
 
+TEST(RenderText, ProblemsStandBelowThePlanAndThoseOfAChangeAtTheChange) {
+  Plan plan = OneChange({.kind = "file", .name = "/x"});
+  Block(plan.stages[0].changes[0], "plan-state-unknown", "unknown: gone");
+  plan.diagnostics = {{.severity = Severity::kBlocks,
+                       .code = "plan-state-unknown",
+                       .message = "unknown: gone",
+                       .change = "file//x",
+                       .nodes = {"spark-1"}},
+                      {.severity = Severity::kBlocks,
+                       .code = "p-out",
+                       .message = "wanted a, found b",
+                       .next_step = "write b",
+                       .where = {"cluster.yaml", {7, 1}},
+                       .nodes = {"spark-1"}},
+                      {.severity = Severity::kWarns, .code = "p-w", .message = "m"}};
+  EXPECT_EQ(RenderText(plan),
+            "homelab · 1 node\n"
+            "spark-1  192.168.1.21\n"
+            "  ! file  /x: unknown: gone    blocked [plan-state-unknown]\n"
+            "no changes, 1 blocked, 1 warning, apply is refused.\n"
+            "error: spark-1: wanted a, found b [p-out]  cluster.yaml:7\n"
+            "  next step: write b\n"
+            "warning: m [p-w]\n");
+}
+
 TEST(RenderMarkdown, NoTextCanEndItsOwnBlockOrCell) {
   const std::string text = RenderMarkdown(
       OneChange({.kind = "file", .name = "/x|y", .diff = "@@ -1,2 +1 @@\n ````\n-a\n"}));

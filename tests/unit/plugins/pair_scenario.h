@@ -90,6 +90,18 @@ struct PairScenario {
     return (change->change == ChangeKind::kBlocked ? "blocked: " : "") + change->detail;
   }
 
+  // "message: next step" of the warning about `subject`.
+  std::string Warning(const Plugin& plugin, const std::string& subject) const {
+    const ClusterFacts all{.nodes = {{facts.node, facts}}};
+    for (const Diagnostic& one :
+         plugin.diagnose({cluster, fabric, *cluster.FindNode(facts.node), facts, all})) {
+      if (one.subject != subject) continue;
+      EXPECT_EQ(one.severity, Severity::kWarns);
+      return one.message + (one.next_step.empty() ? "" : ": " + one.next_step);
+    }
+    return "none";
+  }
+
   std::vector<std::string> Names(const Plugin& plugin) const {
     std::vector<std::string> names;
     for (const Resource& resource : Resources(plugin)) names.push_back(resource.name);

@@ -35,12 +35,18 @@ struct GpuScenario : test::PairScenario {
   PluginInput Input(const ClusterFacts& all) const {
     return {cluster, fabric, cluster.nodes.front(), facts, all};
   }
-  std::vector<std::string> Notes() const { return Get().notes(Input({})); }
-  std::vector<std::string> Refusals() const {
+  // "message | next step" of those of one severity.
+  std::vector<std::string> Diagnostics(Severity severity) const {
     std::vector<std::string> said;
-    for (const Error& error : Get().refuse(Input({}))) said.push_back(FormatError(error));
+    for (const Diagnostic& one : Get().diagnose(Input({}))) {
+      if (one.severity != severity) continue;
+      said.push_back(one.message + (one.next_step.empty() ? "" : " | " + one.next_step));
+    }
     return said;
   }
+  std::vector<std::string> Notes() const { return Diagnostics(Severity::kInforms); }
+  std::vector<std::string> Warnings() const { return Diagnostics(Severity::kWarns); }
+  std::vector<std::string> Refusals() const { return Diagnostics(Severity::kBlocks); }
   std::vector<std::string> Checks() const {
     std::vector<std::string> said;
     for (const Error& error : Get().check(cluster, fabric)) {

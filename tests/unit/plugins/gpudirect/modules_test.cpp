@@ -100,18 +100,18 @@ TEST(GpudirectModules, FailingEntryThatSomebodyLeftIsReportedAndLeft) {
   EXPECT_EQ(notes[1],
             "systemd-modules-load.service failed: /etc/modules-load.d/peermem.conf:2 asks for "
             "nvidia-peermem, which is not loaded (GB10 has no GPUDirect RDMA: its memory is the "
-            "machine's memory): take the line out");
+            "machine's memory) | take the line out");
   EXPECT_EQ(notes[2],
             "systemd-modules-load.service failed: /etc/modules-load.d/modules.conf:7 asks for lp, "
-            "which is not loaded: take the line out");
+            "which is not loaded | take the line out");
 }
 
 TEST(GpudirectModules, FailedLoaderWhoseReasonIsGoneIsReportedToo) {
   GpuScenario scenario("auto", test::SparkNode());
   scenario.Loader("state failed\n");
   EXPECT_EQ(scenario.Notes().back(),
-            "systemd-modules-load.service failed, and no line of modules-load.d shows why: "
-            "journalctl -u systemd-modules-load.service does");
+            "systemd-modules-load.service failed, and no line of modules-load.d shows why | "
+            "journalctl -u systemd-modules-load.service shows it");
 }
 
 TEST(GpudirectModules, LoaderThatDidNotFailOrDidNotAnswerIsNoNews) {

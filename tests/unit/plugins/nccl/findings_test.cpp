@@ -58,7 +58,10 @@ TEST(NcclFindings, ListThatLeavesOutACableOfARingIsFound) {
 
 TEST(NcclFindings, LibraryOfTheManifestThatIsNotThereIsFound) {
   NcclScenario scenario({{"library", test::Text("/opt/nccl/libnccl.so.2")}});
-  EXPECT_THAT(scenario.Complaints(), ElementsAre("library: /opt/nccl/libnccl.so.2 is not there"));
+  EXPECT_THAT(
+      scenario.Complaints(),
+      ElementsAre("library: /opt/nccl/libnccl.so.2 is not there: install it there, or correct "
+                  "nccl.library"));
 }
 
 TEST(NcclFindings, NodeThatIsBehindTheOthersIsFound) {
@@ -67,7 +70,7 @@ TEST(NcclFindings, NodeThatIsBehindTheOthersIsFound) {
   NcclScenario::AddLibrary(scenario.all.nodes["spark-2"], "2.30.7", "NCCL_IB_HCA");
   EXPECT_THAT(scenario.Complaints(),
               ElementsAre("library version: NCCL 2.28.9 (/usr/lib/libnccl.so.2), and spark-2 has "
-                          "2.30.7: all ranks must run one version"));
+                          "2.30.7: install one version on all nodes"));
   NcclScenario::AddLibrary(scenario.facts, "2.30.10", "NCCL_IB_HCA");
   EXPECT_THAT(scenario.Complaints(), IsEmpty());
 }

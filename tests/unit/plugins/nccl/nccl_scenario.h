@@ -68,13 +68,19 @@ struct NcclScenario : test::PairScenario {
     return Get().resources({cluster, fabric, cluster.nodes.front(), facts, all});
   }
 
-  // The lines of the plan about anything but our two files, and those about blocked files.
+  // What the plan warns of, after the blocked ones of our two files.
   std::vector<std::string> Complaints() {
     std::vector<std::string> lines;
     for (const Resource& resource : Wanted()) {
       const auto change = Diff(resource, "nccl");
       if (!change || change->change != ChangeKind::kBlocked) continue;
       lines.push_back(resource.name + ": " + change->detail);
+    }
+    for (const Diagnostic& one :
+         Get().diagnose({cluster, fabric, cluster.nodes.front(), facts, all})) {
+      EXPECT_EQ(one.severity, Severity::kWarns);
+      EXPECT_TRUE(one.message.starts_with(one.subject + ": ")) << one.message;
+      lines.push_back(one.message + (one.next_step.empty() ? "" : ": " + one.next_step));
     }
     return lines;
   }

@@ -63,15 +63,17 @@ TEST(Nccl, ForeignFileOfOurNameIsBlocked) {
                           "it away, or take this out of the manifest"));
 }
 
-TEST(Nccl, WhatCouldNotBeReadBlocks) {
+TEST(Nccl, WhatCouldNotBeReadBlocksItsFileAndIsWarnedOf) {
   NcclScenario scenario;
   scenario.facts.files[std::string(kServiceFile)] = Unknown{"permission denied"};
   scenario.facts.values["nccl.settings"] = Unknown{"more than 64 KiB of lines name NCCL_"};
   scenario.facts.values["nccl.library"] = Unknown{"reading libnccl took longer than 20 s"};
   EXPECT_THAT(scenario.Complaints(),
               ElementsAre("/etc/spark-reconcile/nccl.env: unknown: permission denied",
-                          "library: unknown: reading libnccl took longer than 20 s",
-                          "other settings: unknown: more than 64 KiB of lines name NCCL_"));
+                          "library: cannot tell which one programs load: reading libnccl took "
+                          "longer than 20 s",
+                          "other settings: cannot tell what other files set: more than 64 KiB of "
+                          "lines name NCCL_"));
 }
 
 TEST(Nccl, NodeWithoutAnInterfaceForBootstrapIsBlocked) {
@@ -136,8 +138,8 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
   EXPECT_THAT(
       scenario.Complaints(),
       ElementsAre("library: NCCL 2.28.9 (/usr/lib/libnccl.so.2) cannot pair adapters by "
-                  "subnet, which cables without a switch need: it takes 2.30.7 or a patched "
-                  "build"));
+                  "subnet, which cables without a switch need: install NCCL 2.30.7 or later, or "
+                  "a build patched for it"));
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_IB_SUBNET_AWARE_ROUTING=1"));
   EXPECT_THAT(scenario.Complaints(), IsEmpty());

@@ -9,8 +9,10 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr const char* kOurFile = "/etc/netplan/60-spark-reconcile.yaml";
 constexpr const char* kPort0 = "enp1s0f1np1";
@@ -47,10 +49,10 @@ TEST(NetplanForeign, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
   const std::string why =
       "configures enp1s0f1np1, enP2p1s0f1np1 (probably written by NVIDIA Sync): move it away or "
       "take them out of it, then plan again";
-  EXPECT_EQ(scenario.Detail(Get(), path), "blocked: " + why);
+  EXPECT_EQ(scenario.Warning(Get(), path), path + " " + why);
   EXPECT_EQ(scenario.Detail(Get(), kOurFile), "blocked: " + path + " " + why);
   EXPECT_EQ(scenario.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
-  EXPECT_THAT(Diff(scenario.Find(Get(), path), "netplan")->actions, IsEmpty());
+  EXPECT_THAT(scenario.Names(Get()), Not(Contains(path)));
 }
 
 TEST(NetplanForeign, ForeignFileIsShownEvenWhileEverythingHolds) {
@@ -59,9 +61,8 @@ TEST(NetplanForeign, ForeignFileIsShownEvenWhileEverythingHolds) {
   scenario.facts.files[kOurFile] = scenario.File(Get(), kOurFile);
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
   EXPECT_EQ(scenario.Detail(Get(), kOurFile), "holds");
-  EXPECT_EQ(
-      scenario.Detail(Get(), path),
-      "blocked: configures enp1s0f1np1: move it away or take them out of it, then plan again");
+  EXPECT_EQ(scenario.Warning(Get(), path),
+            path + " configures enp1s0f1np1: move it away or take them out of it, then plan again");
 }
 
 TEST(NetplanForeign, OnlyPortsThatTheForeignFileNamesAreSaidToBeConfiguredByIt) {
@@ -78,24 +79,27 @@ TEST(NetplanForeign, FileOfThePortThatLeadsToTheNodeIsNotToBeMoved) {
   test::PairScenario scenario = WorldWithForeignFile();
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {addresses: [192.168.1.21/24]}}}\n");
   scenario.facts.session_interface = kPort0;
-  EXPECT_EQ(scenario.Detail(Get(), path),
-            "blocked: configures enp1s0f1np1: enp1s0f1np1 carries this session, so leave the file "
-            "as it is; the manifest must name another cage or address");
+  EXPECT_EQ(scenario.Warning(Get(), path),
+            path +
+                " configures enp1s0f1np1: enp1s0f1np1 carries this session, so leave the file "
+                "as it is; the manifest must name another cage or address");
   scenario.facts.session_address = scenario.facts.session_interface = "";
   scenario.facts.links[kPort0].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
-  EXPECT_EQ(scenario.Detail(Get(), path),
-            "blocked: configures enp1s0f1np1: enp1s0f1np1 holds the management address "
-            "192.168.1.21, so leave the file as it is; the manifest must name another cage or "
-            "address");
+  EXPECT_EQ(scenario.Warning(Get(), path),
+            path +
+                " configures enp1s0f1np1: enp1s0f1np1 holds the management address "
+                "192.168.1.21, so leave the file as it is; the manifest must name another cage or "
+                "address");
 }
 
 TEST(NetplanForeign, FileThatAlsoNamesAnInterfaceThatLeadsToTheNodeIsNotToBeMoved) {
   const std::string path = "/etc/netplan/50-cloud-init.yaml";
   test::PairScenario scenario = WorldWithForeignFile();
   scenario.AddFile(path, "network: {ethernets: {enP7s7: {dhcp4: true}, enp1s0f1np1: {}}}\n");
-  EXPECT_EQ(scenario.Detail(Get(), path),
-            "blocked: configures enp1s0f1np1 (probably written by cloud-init): take enp1s0f1np1 "
-            "out of it but leave enP7s7, which carries this session, then plan again");
+  EXPECT_EQ(scenario.Warning(Get(), path),
+            path +
+                " configures enp1s0f1np1 (probably written by cloud-init): take enp1s0f1np1 "
+                "out of it but leave enP7s7, which carries this session, then plan again");
 }
 
 TEST(NetplanForeign, NoForeignFileIsToBeMovedWhileWhatLeadsToTheNodeIsUnknown) {
@@ -103,9 +107,10 @@ TEST(NetplanForeign, NoForeignFileIsToBeMovedWhileWhatLeadsToTheNodeIsUnknown) {
   test::PairScenario scenario = WorldWithForeignFile();
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {}}}\n");
   scenario.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
-  EXPECT_EQ(scenario.Detail(Get(), path),
-            "blocked: configures enp1s0f1np1; leave it as it is: cannot tell which interface leads "
-            "to this node: ip route failed: exit 124");
+  EXPECT_EQ(scenario.Warning(Get(), path),
+            path +
+                " configures enp1s0f1np1: leave it as it is: cannot tell which interface leads "
+                "to this node: ip route failed: exit 124");
 }
 
 TEST(NetplanForeign, OwnersAreGuessedFromTheFilesName) {

@@ -48,6 +48,17 @@ struct Scenario {
     if (state == nullptr) return "known after apply";
     return ReadBlock(std::get<FileState>(*state).content, "homelab", "ssh-mesh").value_or("none");
   }
+  // What the plan warns of about `subject`.
+  std::string Warning(const NodeName& node, const std::string& subject) const {
+    for (const Diagnostic& one :
+         Get().diagnose({cluster, fabric, *cluster.FindNode(node), facts.nodes.at(node), facts})) {
+      if (one.subject != subject) continue;
+      EXPECT_EQ(one.severity, Severity::kWarns);
+      EXPECT_EQ(one.code, "ssh-peer-key-unknown");
+      return one.message;
+    }
+    return "none";
+  }
   // What the plan says for one resource.
   std::string Detail(const NodeName& node, const std::string& name) const {
     const auto change = Diff(Find(node, name), "ssh");

@@ -186,30 +186,35 @@ TEST(SshAuthorizedKeys, KeyThatCannotBeMadeIsNotWaitedFor) {
   scenario.facts.nodes["spark-2"].files[kPublic] = Absent{};  // its private key stands
   EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('c') + " spark-reconcile homelab spark-3\n");
-  EXPECT_EQ(scenario.Detail("spark-1", "public key of spark-2"),
-            "blocked: unknown: on spark-2: the private key lacks its public key: ssh-keygen -y -f "
-            "~/.ssh/id_ed25519_spark prints it");
+  EXPECT_EQ(
+      scenario.Warning("spark-1", "public key of spark-2"),
+      "cannot tell the public key of spark-2: on spark-2: the private key lacks its public key: "
+      "ssh-keygen -y -f "
+      "~/.ssh/id_ed25519_spark prints it");
 }
 
 TEST(SshMesh, WhatIsWrongOnAPeerIsSaidToBeThere) {
   Scenario scenario = Cluster();
-  const auto detail = [&] { return scenario.Detail("spark-1", "public key of spark-2"); };
+  const auto detail = [&] { return scenario.Warning("spark-1", "public key of spark-2"); };
   scenario.facts.nodes["spark-2"].files[kPublic] = FileState{.content = "garbage"};
-  EXPECT_EQ(detail(),
-            "blocked: unknown: on spark-2: the public key is not one ssh-ed25519 line: ssh-keygen "
-            "-y -f ~/.ssh/id_ed25519_spark prints it");
+  EXPECT_EQ(
+      detail(),
+      "cannot tell the public key of spark-2: on spark-2: the public key is not one ssh-ed25519 "
+      "line: ssh-keygen "
+      "-y -f ~/.ssh/id_ed25519_spark prints it");
   scenario.facts.nodes["spark-2"].files[kPublic] = Unknown{"is a symbolic link"};
-  EXPECT_EQ(detail(), "blocked: unknown: on spark-2: public key: is a symbolic link");
+  EXPECT_EQ(detail(),
+            "cannot tell the public key of spark-2: on spark-2: public key: is a symbolic link");
 }
 
-TEST(SshMesh, UnreachablePeerWithoutEntriesIsNamedAndBlocked) {
+TEST(SshMesh, UnreachablePeerWithoutEntriesIsWarnedOf) {
   Scenario scenario = Cluster();
   scenario.facts.nodes.erase("spark-3");
   scenario.facts.unreachable["spark-3"] = {.message = "no route"};
-  EXPECT_EQ(scenario.Detail("spark-1", "public key of spark-3"),
-            "blocked: unknown: spark-3 was not reached");
-  EXPECT_EQ(scenario.Detail("spark-1", "host keys of spark-3"),
-            "blocked: unknown: spark-3 was not reached");
+  EXPECT_EQ(scenario.Warning("spark-1", "public key of spark-3"),
+            "cannot tell the public key of spark-3: spark-3 was not reached");
+  EXPECT_EQ(scenario.Warning("spark-1", "host keys of spark-3"),
+            "cannot tell the host keys of spark-3: spark-3 was not reached");
   EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('b') + " spark-reconcile homelab spark-2\n");
 }
@@ -222,6 +227,8 @@ TEST(SshMesh, UnreachablePeerKeepsTheEntriesThatItHas) {
     facts.files[path] = std::get<FileState>(std::get<ResourceState>(resource.desired));
   }
   scenario.facts.nodes.erase("spark-2");
+  EXPECT_EQ(scenario.Warning("spark-1", "public key of spark-2"), "none");
+  EXPECT_EQ(scenario.Warning("spark-1", "host keys of spark-2"), "none");
   for (const Resource& resource : scenario.Resources("spark-1")) {
     EXPECT_FALSE(Diff(resource, "ssh")) << resource.name;
   }
@@ -236,8 +243,8 @@ TEST(SshMesh, OnlyEntriesOfOurOwnFormAreKept) {
   scenario.facts.nodes.erase("spark-2");
   EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('c') + " spark-reconcile homelab spark-3\n");
-  EXPECT_EQ(scenario.Detail("spark-1", "public key of spark-2"),
-            "blocked: unknown: spark-2 was not reached");
+  EXPECT_EQ(scenario.Warning("spark-1", "public key of spark-2"),
+            "cannot tell the public key of spark-2: spark-2 was not reached");
 }
 
 TEST(SshMesh, NodeThatLeftTheManifestLosesItsEntries) {
@@ -287,13 +294,16 @@ TEST(SshKnownHosts, HostKeysThatCannotBeTrustedAreNotWritten) {
     Scenario scenario = Cluster();
     scenario.facts.nodes["spark-2"].files[kHostKey] = key;
     EXPECT_THAT(scenario.BlockIn("spark-1", kKnown), Not(HasSubstr("spark-2")));
-    return scenario.Detail("spark-1", "host keys of spark-2");
+    return scenario.Warning("spark-1", "host keys of spark-2");
   };
-  EXPECT_EQ(detail(Absent{}), "blocked: unknown: spark-2 has no host key in /etc/ssh");
+  EXPECT_EQ(detail(Absent{}),
+            "cannot tell the host keys of spark-2: spark-2 has no host key in /etc/ssh");
   EXPECT_EQ(detail(Unknown{"permission denied"}),
-            "blocked: unknown: on spark-2: /etc/ssh/ssh_host_ed25519_key.pub: permission denied");
+            "cannot tell the host keys of spark-2: on spark-2: /etc/ssh/ssh_host_ed25519_key.pub: "
+            "permission denied");
   EXPECT_EQ(detail(FileState{.content = Ed25519('B') + "\n* " + Ed25519('E') + "\n"}),
-            "blocked: unknown: on spark-2: /etc/ssh/ssh_host_ed25519_key.pub is not one public key "
+            "cannot tell the host keys of spark-2: on spark-2: /etc/ssh/ssh_host_ed25519_key.pub "
+            "is not one public key "
             "line: ssh-keygen -y -f /etc/ssh/ssh_host_ed25519_key prints it");
 }
 

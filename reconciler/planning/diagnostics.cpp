@@ -1,0 +1,96 @@
+#include "reconciler/planning/diagnostics.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace reconciler {
+namespace {
+
+template <class Function>  // void(const Plugin&, const PluginInput&), in the manifest's order
+void ForEachInput(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
+                  const std::vector<Plugin>& plugins, const PlanScope& scope, Function function) {
+  if (scope.uninstall) return;
+  for (const Plugin& plugin : plugins) {
+    if (!IsSelected(scope.only, plugin.name)) continue;
+    for (const NodeSpec& node : cluster.nodes) {
+      const auto found = facts.nodes.find(node.name);
+      if (found == facts.nodes.end() || !IsSelected(scope.nodes, node.name)) continue;
+      function(plugin, PluginInput{cluster, fabric, node, found->second, facts});
+    }
+  }
+}
+
+// To the one that says the same of other nodes, or as a new one.
+void AddForNode(Diagnostic one, const NodeName& node, std::vector<Diagnostic>& diagnostics) {
+  for (Diagnostic& other : diagnostics) {
+    if (other.message != one.message) continue;
+    one.nodes = other.nodes;
+    if (other != one) continue;
+    if (other.nodes.back() != node) other.nodes.push_back(node);
+    return;
+  }
+  one.nodes = {node};
+  diagnostics.push_back(std::move(one));
+}
+
+}  // namespace
+
+std::vector<Diagnostic> CollectDiagnostics(const ClusterSpec& cluster, const Fabric& fabric,
+                                           const ClusterFacts& facts,
+                                           const std::vector<Plugin>& plugins,
+                                           const PlanScope& scope) {
+  std::vector<Diagnostic> diagnostics;
+  ForEachInput(cluster, fabric, facts, plugins, scope,
+               [&](const Plugin& plugin, const PluginInput& input) {
+                 if (plugin.diagnose == nullptr) return;
+                 for (Diagnostic& one : plugin.diagnose(input)) {
+                   one.plugin = plugin.name;
+                   AddForNode(std::move(one), input.node.name, diagnostics);
+                 }
+               });
+  return diagnostics;
+}
+
+std::vector<Diagnostic> DiagnoseBlocked(const Plan& plan) {
+  std::vector<Diagnostic> diagnostics;
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.change != ChangeKind::kBlocked) continue;
+      const std::string id = change.kind + "/" + change.name;
+      diagnostics.push_back({.severity = Severity::kBlocks,
+                             .code = change.code,
+                             .message = change.detail,
+                             .where = change.where,
+                             .subject = id,
+                             .plugin = change.plugin,
+                             .change = id,
+                             .nodes = {change.node}});
+    }
+  }
+  return diagnostics;
+}
+
+void SortBySeverity(std::vector<Diagnostic>& diagnostics) {
+  std::stable_sort(
+      diagnostics.begin(), diagnostics.end(),
+      [](const Diagnostic& a, const Diagnostic& b) { return a.severity < b.severity; });
+}
+
+std::vector<const NodeSpec*> SelectNodesForSparkVerify(const ClusterSpec& cluster,
+                                                       const ClusterFacts& facts,
+                                                       const std::vector<Plugin>& plugins,
+                                                       const PlanScope& scope) {
+  std::vector<const NodeSpec*> nodes;
+  ForEachInput(cluster, {}, facts, plugins, scope,
+               [&](const Plugin& plugin, const PluginInput& input) {
+                 if (plugin.needs_spark_verify == nullptr ||
+                     !plugin.needs_spark_verify(cluster, input.facts))
+                   return;
+                 nodes.push_back(&input.node);
+               });
+  std::sort(nodes.begin(), nodes.end());  // they lie in the manifest's order
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+}  // namespace reconciler

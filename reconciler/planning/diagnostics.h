@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "reconciler/planning/plan_maker.h"
+
+namespace reconciler {
+
+// What the plugins in `scope` say about the nodes in it besides their resources, once for all nodes
+// of which it holds; nothing for an uninstall, which asks for nothing.
+std::vector<Diagnostic> CollectDiagnostics(const ClusterSpec& cluster, const Fabric& fabric,
+                                           const ClusterFacts& facts,
+                                           const std::vector<Plugin>& plugins,
+                                           const PlanScope& scope);
+
+// Why the blocked changes of `plan` are blocked, in the plan's order.
+std::vector<Diagnostic> DiagnoseBlocked(const Plan& plan);
+
+// Puts what blocks first and what informs last; the order is otherwise kept.
+void SortBySeverity(std::vector<Diagnostic>& diagnostics);
+
+// The nodes that spark-verify is to be sent to, because files left open what a plugin must know; in
+// the manifest's order.
+std::vector<const NodeSpec*> SelectNodesForSparkVerify(const ClusterSpec& cluster,
+                                                       const ClusterFacts& facts,
+                                                       const std::vector<Plugin>& plugins,
+                                                       const PlanScope& scope);
+
+}  // namespace reconciler

@@ -1,0 +1,146 @@
+#include "reconciler/planning/diagnostics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<Diagnostic> DiagnoseSession(const PluginInput& input) {
+  std::vector<Diagnostic> said = {
+      {.code = "talks-always", .message = "the same everywhere"},
+      {.code = "talks-own", .message = "session on " + input.facts.session_interface}};
+  if (input.facts.session_interface != "enP7s7") return said;
+  said.push_back({.severity = Severity::kBlocks, .code = "talks-not-here", .message = "not here"});
+  return said;
+}
+
+class CollectDiagnosticsTest : public testing::Test {
+ protected:
+  CollectDiagnosticsTest() {
+    for (const char* name : {"spark-2", "spark-1", "spark-3"}) cluster_.nodes.push_back({name});
+    facts_.nodes["spark-1"] = {.node = "spark-1", .session_interface = "enP7s7"};
+    facts_.nodes["spark-2"] = {.node = "spark-2", .session_interface = "eth0"};
+    facts_.unreachable["spark-3"] = {.message = "no route to host"};
+  }
+
+  std::vector<std::string> Lines(const PlanScope& scope) const {
+    const auto plan = MakePlan(cluster_, fabric_, facts_, plugins_, scope);
+    EXPECT_TRUE(plan);
+    std::vector<std::string> lines;
+    for (const Diagnostic& one : plan->diagnostics) lines.push_back(FormatDiagnostic(one));
+    return lines;
+  }
+
+  ClusterSpec cluster_;
+  Fabric fabric_;
+  ClusterFacts facts_;
+  std::vector<Plugin> plugins_ = {{.name = "silent"},
+                                  {.name = "talks", .diagnose = DiagnoseSession}};
+};
+
+TEST_F(CollectDiagnosticsTest, ProgramIsSentOnceToEveryNodeThatWasReadAndIsInScopeAndNeedsIt) {
+  const auto needs_spark_verify = [](const ClusterSpec&, const NodeFacts& facts) {
+    return facts.session_interface == "eth0";
+  };
+  plugins_ = {{.name = "one", .needs_spark_verify = needs_spark_verify},
+              {.name = "two", .needs_spark_verify = needs_spark_verify}};
+  const auto asked = [&](const PlanScope& scope) {
+    std::vector<NodeName> names;
+    for (const NodeSpec* node : SelectNodesForSparkVerify(cluster_, facts_, plugins_, scope)) {
+      names.push_back(node->name);
+    }
+    return names;
+  };
+  EXPECT_THAT(asked({}), ElementsAre("spark-2"));
+  EXPECT_THAT(asked({.nodes = {"spark-1"}}), IsEmpty());
+  EXPECT_THAT(asked({.only = {"three"}}), IsEmpty());
+  EXPECT_THAT(asked({.uninstall = true}), IsEmpty());
+}
+
+TEST_F(CollectDiagnosticsTest, WhatHoldsOfSeveralNodesIsSaidOnceAndTheWorstFirst) {
+  EXPECT_THAT(Lines({}), ElementsAre("error: spark-1: not here [talks-not-here]\n",
+                                     "note: spark-2, spark-1: the same everywhere [talks-always]\n",
+                                     "note: spark-2: session on eth0 [talks-own]\n",
+                                     "note: spark-1: session on enP7s7 [talks-own]\n"));
+}
+
+TEST_F(CollectDiagnosticsTest, OnlyWhatIsInScopeSpeaks) {
+  EXPECT_THAT(Lines({.nodes = {"spark-2"}}),
+              ElementsAre("note: spark-2: the same everywhere [talks-always]\n",
+                          "note: spark-2: session on eth0 [talks-own]\n"));
+  EXPECT_THAT(Lines({.only = {"silent"}}), IsEmpty());
+  EXPECT_THAT(Lines({.uninstall = true}),
+              ElementsAre("note: everything in the nodes' ledgers goes back; max_prune is not "
+                          "asked [plan-uninstall]\n"));
+}
+
+TEST_F(CollectDiagnosticsTest, PluginAndNodesAreTheEnginesToSet) {
+  const auto plan = MakePlan(cluster_, fabric_, facts_, plugins_, {});
+  ASSERT_TRUE(plan);
+  for (const Diagnostic& one : plan->diagnostics) {
+    EXPECT_EQ(one.plugin, "talks");
+    EXPECT_THAT(one.nodes, testing::Not(IsEmpty()));
+    EXPECT_EQ(one.change, "");
+  }
+}
+
+TEST_F(CollectDiagnosticsTest, BlockedChangeIsADiagnosticThatNamesItAndBlocksNothingElse) {
+  plugins_ = {{.name = "files", .resources = [](const PluginInput& input) {
+                 return std::vector<Resource>{{.kind = "file",
+                                               .name = "/etc/x",
+                                               .node = input.node.name,
+                                               .observed = Unknown{"a link"},
+                                               .where = {"cluster.yaml", {4, 1}}},
+                                              {.kind = "value",
+                                               .name = "a",
+                                               .node = input.node.name,
+                                               .desired = ResourceState("2"),
+                                               .observed = ResourceState("1"),
+                                               .blocked = "not now"}};
+               }}};
+  const auto plan = MakePlan(cluster_, fabric_, facts_, plugins_, {.nodes = {"spark-1"}});
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(plan->diagnostics, ElementsAre(Diagnostic{.severity = Severity::kBlocks,
+                                                        .code = "plan-state-unknown",
+                                                        .message = "unknown: a link",
+                                                        .where = {"cluster.yaml", {4, 1}},
+                                                        .subject = "file//etc/x",
+                                                        .plugin = "files",
+                                                        .change = "file//etc/x",
+                                                        .nodes = {"spark-1"}},
+                                             Diagnostic{.severity = Severity::kBlocks,
+                                                        .code = "plan-resource-blocked",
+                                                        .message = "not now",
+                                                        .subject = "value/a",
+                                                        .plugin = "files",
+                                                        .change = "value/a",
+                                                        .nodes = {"spark-1"}}));
+  EXPECT_EQ(plan->BlockedCount(), 2u);
+  EXPECT_FALSE(plan->IsRefused());
+}
+
+TEST_F(CollectDiagnosticsTest, WhatOnlyInformsLeavesNothingToDo) {
+  const auto plan = MakePlan(cluster_, fabric_, facts_, plugins_, {.nodes = {"spark-2"}});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->diagnostics.size(), 2u);
+  EXPECT_FALSE(plan->IsPending());
+  EXPECT_FALSE(plan->IsRefused());
+}
+
+TEST(Plan, IsPendingWhereAPersonMustActAndRefusedOnlyByWhatBlocksEverything) {
+  const Plan warned{.diagnostics = {{.severity = Severity::kWarns}}};
+  EXPECT_TRUE(warned.IsPending());
+  EXPECT_FALSE(warned.IsRefused());
+  const Plan refused{.diagnostics = {{.severity = Severity::kBlocks}}};
+  EXPECT_TRUE(refused.IsPending());
+  EXPECT_TRUE(refused.IsRefused());
+  const Plan beside{.diagnostics = {{.severity = Severity::kBlocks, .change = "file//etc/x"}}};
+  EXPECT_FALSE(beside.IsRefused());
+}
+
+}  // namespace
+}  // namespace reconciler
