@@ -6,6 +6,7 @@
 
 #include "plugins/common/gpu/gpu_facts.h"
 #include "plugins/common/gpu/gpu_reach.h"
+#include "plugins/gpudirect/loader.sh.h"
 #include "plugins/gpudirect/modules.h"
 #include "reconciler/base/text.h"
 
@@ -15,34 +16,6 @@ namespace {
 constexpr const char* kLoaderKey = "gpudirect.loader";    // the unit's ActiveState
 constexpr const char* kEntriesKey = "gpudirect.entries";  // PATH:LINE MODULE, one per line
 constexpr std::string_view kUnit = "systemd-modules-load.service";
-
-// A constant. A name in an earlier folder hides the same name in a later one, a link to nothing
-// too. The unit does not fail for a module that is not there at all. modprobe -n says nothing about
-// one that is built in.
-constexpr std::string_view kScript = R"sh(
-state=$(systemctl show --no-pager --property=ActiveState --value systemd-modules-load.service) || exit 1
-echo "state $state"
-[ "$state" = failed ] || exit 0
-seen='|'
-for folder in /etc /run /usr/local/lib /usr/lib; do
-  for file in "$folder"/modules-load.d/*.conf; do
-    name=${file##*/}
-    case $seen in *"|$name|"*) continue ;; esac
-    [ -e "$file" ] || [ -L "$file" ] || continue
-    seen="$seen$name|"
-    [ -f "$file" ] || continue
-    number=0
-    while read -r module rest || [ -n "$module" ]; do
-      number=$((number + 1))
-      case $module in '' | '#'* | ';'*) continue ;; esac
-      grep -qsx live "/sys/module/$(printf '%s' "$module" | tr - _)/initstate" && continue
-      said=$(modprobe -n -v -- "$module" 2>/dev/null) && [ -n "$said" ] || continue
-      echo "entry $file:$number $module"
-    done <"$file"
-  done
-done
-exit 0
-)sh";
 
 struct Entry {
   std::string place = {};  // PATH:LINE
@@ -72,7 +45,7 @@ std::string FormatNote(const Entry& entry, const NodeFacts& facts) {
 }  // namespace
 
 RunProbe MakeLoaderProbe() {
-  return {.id = kLoaderKey, .argv = {"sh", "-c", std::string(kScript)}};
+  return {.id = kLoaderKey, .argv = {"sh", "-c", std::string(kLoaderSh)}};
 }
 
 void StoreLoader(const ProbeReply& reply, NodeFacts& facts) {

@@ -10,6 +10,8 @@
 #include "plugins/common/gpu/level.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/memlock/session_limits.sh.h"
+#include "plugins/memlock/user_service_limits.sh.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
@@ -26,29 +28,6 @@ constexpr std::string_view kUserServiceKey = "memlock.user_service";
 constexpr int kShowLimitS = 5;
 constexpr int kReloadLimitS = 60;
 
-// Constants. sudo gives root's limits: those of the login are its nearest ancestor's that is not
-// root's. A login as root has none such, and its own count.
-constexpr std::string_view kSessionScript = R"sh(p=$PPID
-while [ "$p" -gt 1 ]; do
-  parent= uid=
-  while read -r key first rest; do
-    case $key in PPid:) parent=$first ;; Uid:) uid=$first ;; esac
-  done <"/proc/$p/status" || break
-  [ "$uid" = 0 ] || exec cat "/proc/$p/limits"
-  p=$parent
-done
-exec cat /proc/self/limits
-)sh";
-// $1: the user. Asks the user's own manager what its services get; 3: none runs.
-constexpr std::string_view kUserServiceScript = R"sh(uid=$(id -u "$1") || exit 1
-group=$(id -g "$1") || exit 1
-export XDG_RUNTIME_DIR="/run/user/$uid"
-[ -S "$XDG_RUNTIME_DIR/systemd/private" ] || exit 3
-set -- systemctl --user show --no-pager --property=DefaultLimitMEMLOCK,DefaultLimitMEMLOCKSoft
-[ "$(id -u)" = "$uid" ] ||
-  set -- setpriv --reuid "$uid" --regid "$group" --init-groups "$@"
-exec "$@"
-)sh";
 constexpr int kNoManager = 3;
 
 // nullopt: the manifest says nothing, so the limit is not ours.
@@ -123,12 +102,12 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
                            .argv = {"systemctl", "show", "--no-pager",
                                     "--property=DefaultLimitMEMLOCK,DefaultLimitMEMLOCKSoft"},
                            .time_limit_s = kShowLimitS});
-  reads.push_back(
-      RunProbe{.id = std::string(kSessionKey), .argv = {"sh", "-c", std::string(kSessionScript)}});
+  reads.push_back(RunProbe{.id = std::string(kSessionKey),
+                           .argv = {"sh", "-c", std::string(kSessionLimitsSh)}});
   if (MeasuresRdma(cluster)) {
     reads.push_back(
         RunProbe{.id = std::string(kUserServiceKey),
-                 .argv = {"sh", "-c", std::string(kUserServiceScript), "sh", node.access.user},
+                 .argv = {"sh", "-c", std::string(kUserServiceLimitsSh), "sh", node.access.user},
                  .time_limit_s = kShowLimitS});
   }
   return reads;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "reconciler/apply/drill_state.sh.h"
 #include "reconciler/apply/guard/guard.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
@@ -51,17 +52,9 @@ Plan DrillPlan(const NodeName& node, const std::string& tag) {
   return plan;
 }
 
-// Name, bytes, mode, owner and time of all that the drill touches, one line each; "absent" where
-// there is nothing.
-constexpr std::string_view kState = R"sh(
-look() {
-  if [ -e "$1" ]; then echo "$1 $(stat -c '%a %u:%g %y' "$1") $(sha256sum <"$1")"; else echo "$1 absent"; fi
-}
-)sh";
-
 std::string BuildStateScript() {
-  return fmt::format("{}look {}\nlook {}\nlook {}\nlook {}\necho {} $(sysctl -n {})\n", kState,
-                     kOver, kNew, kTried, kTrial, kValue, kValue);
+  return fmt::format("{}look {}\nlook {}\nlook {}\nlook {}\nlook_at_value {}\n", kDrillStateSh,
+                     kOver, kNew, kTried, kTrial, kValue);
 }
 
 Result<std::vector<std::string>> ReadState(const NodeSpec& node, NodePool& pool) {

@@ -5,8 +5,12 @@
 #include <mutex>
 #include <set>
 
+#include "reconciler/apply/list_generations.sh.h"
+#include "reconciler/apply/record_verification.sh.h"
+#include "reconciler/apply/write_ledger.sh.h"
 #include "reconciler/base/json/json_reader.h"
 #include "reconciler/base/number.h"
+#include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/model/ledger.h"
@@ -40,10 +44,7 @@ std::string ListKnown(const std::set<int>& numbers) {
 
 Result<std::vector<Generation>> ReadHistory(const NodeSpec& node, NodePool& pool) {
   const std::string nonce = MakeNonce();
-  const std::string script = BuildScriptPreamble(nonce) +
-                             "cd /var/lib/spark-reconcile/generations 2>/dev/null || exit 0\n"
-                             "for file in $(ls | grep -x '[0-9]*\\.json' | sort -n); do\n"
-                             "  frame \"${file%.json}\"; cat \"$file\"\ndone\nframe end\n";
+  const std::string script = BuildScriptPreamble(nonce) + std::string(kListGenerationsSh);
   const auto reply = pool.Run(node, script, std::chrono::seconds(node.access.command_timeout_s));
   if (!reply) return Fail(reply.error());
   std::vector<Generation> history;
@@ -154,20 +155,14 @@ Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number
 }
 
 std::string BuildRecordVerificationScript(int number, const std::string& document) {
-  return fmt::format(
-      R"sh(F={}/generations/{}.json
-[ -e "$F" ] || exit 0
-printf '%s' {} >"$F.new" && sync "$F.new" && mv -f "$F.new" "$F" && sync "${{F%/*}}"
-)sh",
-      kStateFolder, number, QuoteForShell(document));
+  return AssignForShell({{"F", fmt::format("{}/generations/{}.json", kStateFolder, number)},
+                         {"DOCUMENT", document}}) +
+         std::string(kRecordVerificationSh);
 }
 
 std::string BuildWriteLedgerScript(const std::string& ledger, const std::string& owned) {
-  return fmt::format(R"sh(D={}
-put() {{ printf '%s' "$2" >"$1.new" && sync "$1.new" && mv -f "$1.new" "$1"; }}
-put "$D/owned" {} && put "$D/ledger.json" {} && sync "$D"
-)sh",
-                     kStateFolder, QuoteForShell(owned), QuoteForShell(ledger));
+  return AssignForShell({{"D", kStateFolder}, {"OWNED", owned}, {"LEDGER", ledger}}) +
+         std::string(kWriteLedgerSh);
 }
 
 std::string BuildRemoveStateScript() { return fmt::format("rm -rf -- {}\n", kStateFolder); }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <mutex>
 
+#include "reconciler/apply/proof.sh.h"
 #include "reconciler/base/number.h"
+#include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/find.h"
 #include "reconciler/node/frames.h"
@@ -15,36 +17,8 @@ namespace reconciler {
 namespace {
 
 constexpr Milliseconds kProofLimit{30000};
-constexpr int kPatienceS = 2;
+constexpr std::string_view kPatienceS = "2";
 constexpr int kHeaders = 28;  // bytes of IPv4 and ICMP around a ping's payload
-
-// One ping after the other in a group, the groups at the same time. k of n: one lost packet proves
-// nothing. An address that is not on the port answers nobody and is not waited for, but for the
-// `$patience` (s) that a port may need after a change.
-constexpr std::string_view kProbe = R"sh(
-own() { # IFACE ADDRESS
-  tries=$((patience * 5))
-  until ip -4 -o address show dev "$1" 2>/dev/null | grep -qF " $2/"; do
-    [ "$tries" -gt 0 ] || return 1
-    tries=$((tries - 1))
-    sleep 0.2
-  done
-}
-reach() { # SIZE IFACE ADDRESS
-  ping -n -q -M do -c 1 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1 ||
-    ping -n -q -M do -c 3 -i 0.3 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1
-}
-port() { # RAIL IFACE
-  [ "$(cat "/sys/class/net/$2/carrier" 2>/dev/null)" = 1 ] || echo "dark $1"
-}
-pair() { # PEER RAIL IFACE OWN ADDRESS SIZE
-  if ! own "$3" "$4"; then state=silent
-  elif reach "$6" "$3" "$5"; then state=answers
-  elif reach 56 "$3" "$5"; then state=small-only
-  else state=silent; fi
-  echo "$1 $2 $state" # one write, so that lines of two pairs do not mix
-}
-)sh";
 
 std::string FormatAddress(const Ipv4Prefix& prefix) {
   const std::string text = ToString(prefix);
@@ -112,12 +86,12 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
   ForEachNode(nodes, [&](const NodeSpec& node) {
     const Questions questions = ListQuestions(fabric, nodes, node.name);
     if (questions.script.empty()) return;
-    const auto reply =
-        pool.Run(node,
-                 BuildScriptPreamble(MakeNonce()) +
-                     fmt::format("patience={}\n", moment == Moment::kAfterChange ? kPatienceS : 0) +
-                     std::string(kProbe) + questions.script + "wait\n",
-                 kProofLimit);
+    const auto reply = pool.Run(
+        node,
+        BuildScriptPreamble(MakeNonce()) +
+            AssignForShell({{"PATIENCE", moment == Moment::kAfterChange ? kPatienceS : "0"}}) +
+            std::string(kProofSh) + questions.script + "wait\n",
+        kProofLimit);
     const std::lock_guard lock(mutex);
     for (const PairOnRail& pair : questions.pairs) pairs[pair] = PairState::kNotMeasured;
     if (!reply) return;

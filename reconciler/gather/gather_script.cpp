@@ -7,7 +7,9 @@
 #include <set>
 
 #include "reconciler/base/number.h"
+#include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
+#include "reconciler/gather/gather.sh.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/home_path.h"
 
@@ -25,78 +27,38 @@ std::vector<T> Pick(const std::vector<Read>& reads) {
   return selected;
 }
 
-// Sorts every candidate into F (regular, to be read), L (link), D (not there), U (not readable),
-// O (something else) and collects the F ones as the positional parameters of the shell.
-constexpr std::string_view kClassify = R"sh(
-look() {
-  if [ -L "$1" ]; then t=L
-  elif [ -f "$1" ]; then if [ -r "$1" ]; then t=F; else t=U; fi
-  elif [ -e "$1" ]; then t=O
-  elif [ -d "${1%/*}" ] && [ ! -x "${1%/*}" ]; then t=U
-  else t=D; fi
-  printf '%s %s\0' "$t" "$1"
+std::string QuotePattern(std::string_view root, const std::string& pattern) {
+  return " " + (root.empty() ? "" : QuoteForShell(root)) + pattern;
 }
-)sh";
-
-// No process more than the list itself, and no file twice.
-constexpr std::string_view kListed = R"sh(
-look {list}
-if [ $t = F ]; then
-  set -- "$@" {list}
-  while IFS= read -r listed; do
-    resolve "$listed" {root}
-    for have do [ "$have" != "$T" ] || continue 2; done
-    look "$T"
-    [ $t = F ] && set -- "$@" "$T"
-  done <{list}
-fi
-)sh";
 
 std::string BuildFilesPart(const std::vector<Read>& reads, std::string_view root) {
-  std::string script = std::string(GetHomePathFunction()) + std::string(kClassify) +
-                       "session=$1\nframe session\nprintf '%s' \"$session\"\nframe files\nset --\n";
-  for (const ReadFile& read : Pick<ReadFile>(reads)) {
-    script += fmt::format("resolve {} {}\nlook \"$T\"\n[ $t = F ] && set -- \"$@\" \"$T\"\n",
-                          QuoteForShell(read.path), QuoteForShell(root));
-  }
-  for (const ReadFiles& read : Pick<ReadFiles>(reads)) {
-    script += fmt::format(
-        "for p in {}{}; do [ -e \"$p\" ] || continue; look \"$p\"\n"
-        "[ $t = F ] && set -- \"$@\" \"$p\"; done\n",
-        root.empty() ? "" : QuoteForShell(root), read.pattern);
-  }
-  for (const ReadListed& read : Pick<ReadListed>(reads)) {
-    script += fmt::format(kListed, fmt::arg("list", QuoteForShell(std::string(root) + read.list)),
-                          fmt::arg("root", QuoteForShell(root)));
-  }
-  // Read between two looks: when both agree, nothing changed in between and the sizes are true.
-  const std::string stat = "[ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\\0' -- \"$@\"\n";
-  return script + "frame stat\n" + stat +
-         fmt::format("frame content\n[ $# -eq 0 ] || head -q -c {} -- \"$@\"\n", kLargestFile + 1) +
-         "frame again\n" + stat;
+  const auto files = Pick<ReadFile>(reads);
+  const auto lists = Pick<ReadListed>(reads);
+  std::string call = fmt::format("gather_files {} {}", files.size(), lists.size());
+  for (const ReadFile& read : files) call += " " + QuoteForShell(read.path);
+  for (const ReadFiles& read : Pick<ReadFiles>(reads)) call += QuotePattern(root, read.pattern);
+  for (const ReadListed& read : lists) call += " " + QuoteForShell(std::string(root) + read.list);
+  return call + "\n";
 }
 
 std::string BuildValuesPart(const std::vector<Read>& reads, std::string_view root) {
-  std::string paths;
+  std::string call = "gather_values";
   for (const ReadValue& read : Pick<ReadValue>(reads)) {
-    paths += " " + QuoteForShell(std::string(root) + read.path);
+    call += " " + QuoteForShell(std::string(root) + read.path);
   }
-  for (const ReadValues& read : Pick<ReadValues>(reads)) {
-    paths += " " + (root.empty() ? "" : QuoteForShell(root)) + read.pattern;
-  }
-  return "frame values\n" + (paths.empty() ? "" : "grep -aHZ -m1 ''" + paths + "\n");
+  for (const ReadValues& read : Pick<ReadValues>(reads)) call += QuotePattern(root, read.pattern);
+  return call + "\n";
 }
 
 std::string BuildCommandsPart(const std::vector<Read>& reads) {
-  std::string script;
+  std::string calls;
   std::set<std::string> seen;
   for (const RunProbe& probe : Pick<RunProbe>(reads)) {
     if (!seen.insert(probe.id).second) continue;
-    script += fmt::format("frame {}\ntimeout -k 1 {} {} </dev/null; r=$?\nframe \"exit $r\"\n",
-                          QuoteForShell("command " + probe.id), probe.time_limit_s,
-                          JoinForShell(probe.argv));
+    calls += fmt::format("gather_command {} {} {}\n", QuoteForShell(probe.id), probe.time_limit_s,
+                         JoinForShell(probe.argv));
   }
-  return script;
+  return calls;
 }
 
 struct Stat {
@@ -230,7 +192,9 @@ Error MakeMissingError(std::string_view frame) {
 
 std::string BuildGatherScript(const std::vector<Read>& reads, std::string_view nonce,
                               std::string_view root) {
-  return BuildScriptPreamble(nonce) + BuildFilesPart(reads, root) + BuildValuesPart(reads, root) +
+  return BuildScriptPreamble(nonce) + std::string(GetHomePathFunction()) +
+         AssignForShell({{"ROOT", root}, {"LARGEST", std::to_string(kLargestFile + 1)}}) +
+         std::string(kGatherSh) + BuildFilesPart(reads, root) + BuildValuesPart(reads, root) +
          BuildCommandsPart(reads) + "frame end\n";
 }
 

@@ -4,7 +4,9 @@
 
 #include <random>
 
+#include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
+#include "reconciler/node/frames.sh.h"
 
 namespace reconciler {
 namespace {
@@ -39,11 +41,7 @@ std::string MakeNonce() {
 }
 
 std::string BuildScriptPreamble(std::string_view nonce) {
-  return fmt::format(
-      "LC_ALL=C\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
-      "export LC_ALL PATH\numask 077\ncd /\n"
-      "frame() {{ printf '\\n%s %s\\n' {0} \"$1\"; printf '\\n%s %s\\n' {0} \"$1\" >&2; }}\n",
-      nonce);
+  return AssignForShell({{"NONCE", nonce}}) + std::string(kFramesSh);
 }
 
 std::vector<Frame> ParseFrames(const ScriptReply& reply, std::string_view nonce) {

@@ -1,29 +1,11 @@
 #include "reconciler/node/home_path.h"
 
 #include "reconciler/base/text.h"
+#include "reconciler/node/home_path.sh.h"
 
 namespace reconciler {
 
-std::string_view GetHomePathFunction() {
-  return R"sh(
-home_user=
-resolve() {
-  case "$1" in
-    '~'*)
-      u=${1#'~'}; u=${u%%/*}
-      if [ "$u" != "$home_user" ]; then
-        home=; home_user=$u
-        IFS=: read -r _ _ _ _ _ home _ <<EOF
-$(getent passwd -- "$u")
-EOF
-        printf 'home %s %s\n' "$u" "$home" >&2
-      fi
-      if [ -n "$home" ]; then T=$2$home/${1#*/}; else T=; fi ;;
-    *) T=$2$1 ;;
-  esac
-}
-)sh";
-}
+std::string_view GetHomePathFunction() { return kHomePathSh; }
 
 HomeMap ParseHomes(std::string_view stderr_text) {
   HomeMap homes;

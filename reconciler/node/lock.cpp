@@ -11,40 +11,17 @@
 #include <fstream>
 
 #include "reconciler/base/number.h"
+#include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
+#include "reconciler/node/break_lock.sh.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/node_helper.h"
+#include "reconciler/node/read_lock.sh.h"
 
 namespace reconciler {
 namespace {
 
 constexpr Milliseconds kLimit{20000};
-
-// "free", or "held SHELL UNTIL UPTIME" and the lease's first two lines. The lock is not tried: a
-// controller that came in that moment would be refused.
-constexpr std::string_view kReadLockScript = R"sh(
-[ -e "$D/lease" ] || { echo free; exit 0; }
-shell=0; until=
-while read -r word value; do [ "$word" != shell ] || shell=$value; done <"$D/lease"
-[ "$(readlink "/proc/$shell/fd/9")" = "$D/lock" ] || { echo free; exit 0; }
-read -r until <"$D/lease.until"
-read -r up _ </proc/uptime
-echo "held $shell ${until:--} ${up%.*}"
-head -n 2 "$D/lease"
-)sh";
-
-// Only a process that has the lock open is ended, and with it its children: the step under way.
-constexpr std::string_view kBreak = R"sh(
-[ "$(readlink "/proc/$shell/fd/9")" = "$D/lock" ] || { echo 'the lock has another holder now' >&2; exit 1; }
-family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
-kill -KILL $(family "$shell")
-for try in 1 2 3 4 5 6 7 8 9 10; do
-  flock -n "$D/lock" true && exit 0
-  sleep 0.3
-done
-echo 'the lock is still held' >&2
-exit 1
-)sh";
 
 Error MakeFailedError(const NodeName& node, std::string what) {
   return {.kind = ErrorKind::kApply, .message = std::move(what), .context = {node}};
@@ -94,10 +71,10 @@ std::string FormatLease() {
 }
 
 Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
-  const auto reply = pool.Run(
-      node,
-      fmt::format("{}D={}\n{}", BuildScriptPreamble(MakeNonce()), kStateFolder, kReadLockScript),
-      kLimit);
+  const auto reply = pool.Run(node,
+                              BuildScriptPreamble(MakeNonce()) +
+                                  AssignForShell({{"D", kStateFolder}}) + std::string(kReadLockSh),
+                              kLimit);
   if (!reply) return Fail(reply.error());
   const std::vector<std::string> lines = SplitLines(reply->out);
   if (!lines.empty() && lines[0] == "free") return NodeLock{};
@@ -133,10 +110,12 @@ std::optional<std::string> FindProofOfDeath(const NodeLock& lock, int patience_s
 }
 
 Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& lock) {
-  const auto reply = pool.Run(node,
-                              fmt::format("{}D={}\nshell={}\n{}", BuildScriptPreamble(MakeNonce()),
-                                          kStateFolder, lock.shell, kBreak),
-                              kLimit);
+  const auto reply =
+      pool.Run(node,
+               BuildScriptPreamble(MakeNonce()) +
+                   AssignForShell({{"D", kStateFolder}, {"HOLDER", std::to_string(lock.shell)}}) +
+                   std::string(kBreakLockSh),
+               kLimit);
   if (!reply) return Fail(reply.error());
   if (reply->exit_code == 0) return {};
   return Fail(MakeFailedError(node.name,

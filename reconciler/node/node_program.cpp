@@ -11,8 +11,10 @@
 
 #include "reconciler/base/base64.h"
 #include "reconciler/base/digest.h"
+#include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/ledger.h"
+#include "reconciler/node/upload.sh.h"
 
 namespace reconciler {
 namespace {
@@ -77,22 +79,10 @@ std::string GetProgramPath(std::string_view program) {
 }
 
 std::string BuildUploadScript(std::string_view program, const std::string& path) {
-  return fmt::format(R"sh(umask 077
-path={0}
-new=$path.$$
-mkdir -p "${{path%/*}}" || exit 1
-trap 'rm -f "$new"' EXIT
-base64 -d >"$new" <<'END'
-{1}END
-found=$(sha256sum <"$new" | cut -c1-64)
-if [ "$found" != {2} ]; then
-  echo "wanted the digest {2}, found $found" >&2
-  exit 1
-fi
-chmod 700 "$new" && mv -f "$new" "$path"
-)sh",
-                     QuoteForShell(path), EncodeBase64(program, kLineWidth),
-                     ComputeSha256Hex(program));
+  return AssignForShell({{"PROGRAM_PATH", path},
+                         {"DIGEST", ComputeSha256Hex(program)},
+                         {"BASE64", EncodeBase64(program, kLineWidth)}}) +
+         std::string(kUploadSh);
 }
 
 Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std::string& folder) {

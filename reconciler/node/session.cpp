@@ -7,9 +7,11 @@
 #include <optional>
 
 #include "reconciler/base/number.h"
+#include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/node_helper.h"
+#include "reconciler/node/take_lock.sh.h"
 
 namespace reconciler {
 namespace {
@@ -18,22 +20,6 @@ constexpr Milliseconds kOpenLimit{20000};
 constexpr Milliseconds kBeatLimit{10000};
 constexpr std::size_t kMostOutput = 16u << 20;
 constexpr int kLocked = 9;  // the exit code of the lock's own request
-
-// The lease's second file says until when (seconds of /proc/uptime) the holder may keep silent.
-constexpr std::string_view kTakeLock = R"sh(
-mkdir -p "$D" && : >>"$D/lock" || exit 1
-exec 9>>"$D/lock"
-if ! flock -n 9; then
-  cat "$D/lease"; frame 'done 9'
-  exit 9
-fi
-trap 'rm -f "$D/lease" "$D/lease.until"' EXIT
-trap 'exit 129' HUP INT TERM PIPE
-# Its first request comes when all nodes are connected to.
-read -r up _ </proc/uptime; echo "$((${up%.*} + 120))" >"$D/lease.until"
-printf '%s\n' "$lease" >"$D/lease" && echo "shell $$" >>"$D/lease"
-frame 'done 0'
-)sh";
 
 struct Answer {
   int exit_code = 0;      // -1: not a number
@@ -91,10 +77,10 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
   auto shell = pool.OpenShell(node);
   if (!shell) return Fail(std::move(shell).error());
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
-  const std::string helper = BuildScriptPreamble(session->nonce_) + NodeHelper();
-  auto reply = session->SendAndReceive(
-      fmt::format("{}D={}\nlease={}\n{}", helper, kStateFolder, QuoteForShell(lease), kTakeLock),
-      kOpenLimit);
+  auto reply = session->SendAndReceive(BuildScriptPreamble(session->nonce_) + NodeHelper() +
+                                           AssignForShell({{"D", kStateFolder}, {"LEASE", lease}}) +
+                                           std::string(kTakeLockSh),
+                                       kOpenLimit);
   if (!reply) {
     // sudo speaks before any shell runs.
     if (auto refusal = FindSudoRefusal(node, {.exit_code = 1, .err = reply.error().message})) {
@@ -136,11 +122,10 @@ Result<ScriptReply> Session::RequestLocked(std::string_view script, Milliseconds
   if (shell_ == nullptr)
     return Fail(AddContext(MakeLostError("the session on the node is closed"), node_));
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit).count();
-  auto reply = SendAndReceive(
-      fmt::format("uptime; echo $((up + {})) >\"$D/lease.until\"\n(\n{}\n) </dev/null "
-                  "9>&-\nframe \"done $?\"\n",
-                  seconds, script),
-      limit);
+  auto reply =
+      SendAndReceive(fmt::format("may_be_silent {}\n(\n{}\n) </dev/null 9>&-\nframe \"done $?\"\n",
+                                 seconds, script),
+                     limit);
   if (!reply) {
     shell_.reset();
     return Fail(AddContext(std::move(reply).error(), node_));

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <random>
 
+#include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
+#include "reconciler/transport/end_shell.sh.h"
 
 namespace reconciler {
 
@@ -28,29 +30,7 @@ std::vector<std::string> BuildLocalShellArgv(Become become, bool is_root, std::s
 }
 
 std::string BuildEndShellScript(std::string_view token) {
-  // The token comes to grep through its input: in an argument it would find grep itself. Fields of
-  // /proc/PID/stat after the name, which may hold anything but ends at the last ')': state, parent,
-  // process group, session. Session 0 means that its leader is outside this container.
-  return fmt::format(R"sh({{
-sessions=' '
-for file in $(grep -lsF -f - /proc/[0-9]*/cmdline <<'TOKEN'
-{}
-TOKEN
-); do
-  read -r stat <"${{file%cmdline}}stat" || continue
-  set -- ${{stat##*) }}
-  [ "$4" = 0 ] || sessions="$sessions$4 "
-done
-for file in /proc/[0-9]*/stat; do
-  read -r stat <"$file" || continue
-  set -- ${{stat##*) }}
-  pid=${{file#/proc/}}
-  case $sessions in *" $4 "*) kill -KILL "${{pid%/stat}}" ;; esac
-done
-exit 0
-}} 2>/dev/null
-)sh",
-                     token);
+  return AssignForShell({{"TOKEN", token}}) + std::string(kEndShellSh);
 }
 
 }  // namespace reconciler

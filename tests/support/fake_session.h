@@ -15,10 +15,10 @@ inline FakeNode SessionNode(
   auto nonce = std::make_shared<std::string>();
   FakeNode node{.runs_at = "\n"};
   node.shell = [nonce, answer = std::move(answer)](const std::string& script) {
-    const std::size_t preamble = script.find("printf '\\n%s %s\\n' ");
+    const std::size_t preamble = script.find("NONCE='");
     ScriptReply reply;
     if (preamble != std::string::npos) {
-      *nonce = script.substr(preamble + 19, 32);
+      *nonce = script.substr(preamble + 7, 32);
     } else if (answer) {
       reply = answer(script, *nonce);
     }

@@ -1,35 +1,12 @@
 #include "plugins/facts/host/ports.h"
 
+#include "plugins/facts/host/ports.sh.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::host {
-namespace {
-
-// A constant: each argument is NETDEV=ADDRESS.
-constexpr std::string_view kScript = R"sh(
-for path in /sys/class/net/*/device; do
-  [ -e "$path" ] || continue
-  real=$(readlink -f "$path")
-  net=${path%/device}
-  printf 'pci %s %s\n' "${real##*/}" "${net##*/}"
-done
-for port do
-  net=${port%%=*}
-  [ ! -e "/sys/bus/pci/devices/${port#*=}" ] || printf 'function %s\n' "${port#*=}"
-  [ -e "/sys/class/net/$net" ] || continue
-  command -v ethtool >/dev/null || continue
-  { ethtool --show-fec "$net"; ethtool "$net"; ethtool -S "$net"; } 2>/dev/null | awk -v net="$net" '
-    /^Active FEC encodings?: / { sub(/^[^:]*: */, ""); print "fec", net, $0 }
-    $1 == "Lanes:" { print "lanes", net, $2 }
-    $1 ~ /^(rx_crc_errors_phy|link_down_events_phy):$/ { sub(":", "", $1); print "errors", net, $2, $1 }'
-done
-exit 0
-)sh";
-
-}  // namespace
 
 RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node) {
-  RunProbe probe{.id = "host.ports", .argv = {"sh", "-c", std::string(kScript), "sh"}};
+  RunProbe probe{.id = "host.ports", .argv = {"sh", "-c", std::string(kPortsSh), "sh"}};
   const Hardware* hardware = cluster.FindHardware(node.hardware);
   if (hardware == nullptr) return probe;
   for (const Cage& cage : hardware->cages) {

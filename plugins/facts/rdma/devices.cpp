@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "plugins/facts/rdma/devices.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
@@ -15,17 +16,6 @@ namespace {
 constexpr std::string_view kFolder = "/sys/class/infiniband/";
 constexpr const char* kTables = "rdma.tables";
 constexpr const char* kCount = "rdma.hcas";
-
-// A constant; $1 is kFolder. What sysfs keeps in files of several lines, in links, and in tables of
-// which most places are empty (reading one's type or interface is an error): the first hundred.
-constexpr std::string_view kScript = R"sh(cd "$1" 2>/dev/null || exit 0
-for net in */device/net/*; do [ ! -e "$net" ] || echo "$net"; done
-grep -sH '^PCI_SLOT_NAME=' */device/uevent */device/../uevent
-for table in gids gid_attrs/types gid_attrs/ndevs; do
-  grep -sHv '^0000:0000:0000:0000:0000:0000:0000:0000$' */ports/1/$table/? */ports/1/$table/??
-done
-exit 0
-)sh";
 
 // 0: the kernel has no number there.
 int ParseCount(std::string_view text) { return std::max(ParseNumber<int>(text).value_or(0), 0); }
@@ -170,7 +160,7 @@ void StoreLine(const std::string& line, NodeFacts& facts) {
 
 std::vector<Read> ListDeviceReads() {
   std::vector<Read> reads = {RunProbe{
-      .id = kTables, .argv = {"sh", "-c", std::string(kScript), "sh", std::string(kFolder)}}};
+      .id = kTables, .argv = {"sh", "-c", std::string(kDevicesSh), "sh", std::string(kFolder)}}};
   const auto add = [&reads](std::string_view path) {
     reads.push_back(ReadValues{fmt::format("{}*/{}", kFolder, path)});
   };

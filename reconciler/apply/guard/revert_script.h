@@ -14,9 +14,9 @@ struct GuardedStage {
   std::size_t first_step = 0;
 };
 
-// What stands before the functions of every script that is left on a node: its journal, its units'
-// name, the environment.
-std::string BuildScriptHead(std::string_view purpose, std::string_view journal);
+// A script that is left on a node: one verb of guard.sh, with its values before it, and `more`.
+std::string BuildVerbScript(std::string_view verb, std::string_view purpose,
+                            std::string_view journal, std::string_view more = {});
 // What carries logins, by the names that it has on Debian, Ubuntu and others. A revert starts again
 // what was active when the guard was armed.
 inline constexpr std::string_view kSshUnits = "ssh.service sshd.service ssh.socket sshd.socket";

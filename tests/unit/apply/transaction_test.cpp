@@ -169,8 +169,8 @@ TEST_F(TransactionTest, WhatDiffersOnlyNowIsNotCarriedOutWithAnEmptyPlan) {
 TEST_F(TransactionTest, ALockedNodeIsRefusedWithTheOthersLease) {
   network_.SetNode("spark-1", {.shell =
                                    [](const std::string& script) {
-                                     const std::string nonce = script.substr(
-                                         script.find("printf '\\n%s %s\\n' ") + 19, 32);
+                                     const std::string nonce =
+                                         script.substr(script.find("NONCE='") + 7, 32);
                                      const std::string done = "\n" + nonce + " done 9\n";
                                      return ScriptReply{.out = "ada@desk" + done, .err = done};
                                    },

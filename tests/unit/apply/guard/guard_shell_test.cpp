@@ -112,13 +112,9 @@ class TrialTest : public GuardScriptTest {
   ScriptReply Request(const std::string& calls) {
     return RunRequest("J=" + QuoteForShell(Journal()) + "\nmkdir -p \"$J\"\n" + calls, MakeNonce());
   }
-  // The commit as BuildArmRequest leaves it on a node.
   ScriptReply Commit() {
-    const std::string arm = BuildArmRequest(Journal(), "", {});
-    const std::size_t begin = arm.find("'", arm.find("script commit "));
-    const std::size_t end = arm.find("\n' &&", begin);
-    return Request("printf '%s\n' " + arm.substr(begin, end - begin) +
-                   "' >\"$J/commit\"; sh \"$J/commit\"");
+    std::ofstream(Journal() + "/commit") << BuildVerbScript("commit", "A test.", Journal());
+    return Run("sh " + QuoteForShell(Journal() + "/commit"));
   }
 };
 

@@ -1,0 +1,27 @@
+# shellcheck shell=dash
+# shellcheck disable=SC1010 # ping -M do
+# Functions that probe pairs of ports; the calls follow. One ping after the other in a group, the groups at the same time.
+# k of n: one lost packet proves nothing. An address that is not on the port answers nobody and is not waited for, but for
+# the $PATIENCE (s) that a port may need after a change.
+own() { # IFACE ADDRESS
+  tries=$((PATIENCE * 5))
+  until ip -4 -o address show dev "$1" 2>/dev/null | grep -qF " $2/"; do
+    [ "$tries" -gt 0 ] || return 1
+    tries=$((tries - 1))
+    sleep 0.2
+  done
+}
+reach() { # SIZE IFACE ADDRESS
+  ping -n -q -M do -c 1 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1 ||
+    ping -n -q -M do -c 3 -i 0.3 -W 1 -s "$1" -I "$2" "$3" >/dev/null 2>&1
+}
+port() { # RAIL IFACE
+  [ "$(cat "/sys/class/net/$2/carrier" 2>/dev/null)" = 1 ] || echo "dark $1"
+}
+pair() { # PEER RAIL IFACE OWN ADDRESS SIZE
+  if ! own "$3" "$4"; then state=silent
+  elif reach "$6" "$3" "$5"; then state=answers
+  elif reach 56 "$3" "$5"; then state=small-only
+  else state=silent; fi
+  echo "$1 $2 $state" # one write, so that lines of two pairs do not mix
+}

@@ -1,0 +1,36 @@
+# shellcheck shell=dash
+# shellcheck disable=SC2154 # J, T and d are the caller's
+# shellcheck disable=SC2010 # steps are called by digits
+# Functions over an apply's journal in $J, which the scripts left on a node need as well.
+steps() { ls "$J" | grep -x '[0-9]*' | sort "$@"; }
+
+# The first who asks decides a plan's fate on this node; later ones learn what it was.
+decide() { # commit|revert
+  ln -sT "$1" "$J/decision" 2>/dev/null && sync "$J"
+  [ "$(readlink "$J/decision")" = "$1" ]
+}
+
+put() { # FROM TO [MARKER], at once or not at all, and never before the marker lasts
+  tmp=$(mktemp "${2%/*}/.spark-reconcile.XXXXXXXXXX") || return 1
+  cp -p -- "$1" "$tmp" && sync "$tmp" ${3:+"$3" "${3%/*}"} && mv -fT -- "$tmp" "$2" && sync "${2%/*}" && return 0
+  rm -f -- "$tmp"
+  return 1
+}
+
+same() { # FILE FILE, with mode and owner
+  cmp -s -- "$1" "$2" && [ "$(stat -c '%a %u %g' "$1")" = "$(stat -c '%a %u %g' "$2")" ]
+}
+
+prepared() { printf '%s' "${T%/*}/.spark-reconcile.${J##*/}.${d##*/}"; } # beside the target
+note() { logger -t spark-reconcile -- "apply ${J##*/}: $1" 2>/dev/null; return 0; }
+
+# Addresses of this apply's own on the fabric: a node that shows them is at the new configuration.
+# Lines of `peers`: "own IFACE ADDRESS/64" and "peer IFACE ADDRESS NODE".
+beacons() { # replace|del
+  [ -e "$J/peers" ] || return 0
+  while read -r kind iface address _; do
+    [ "$kind" != own ] || ip -6 address "$1" "$address" dev "$iface" nodad 2>/dev/null
+  done <"$J/peers"
+  return 0
+}
+uptime() { read -r up _ </proc/uptime; up=${up%.*}; }

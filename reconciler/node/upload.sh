@@ -1,0 +1,13 @@
+# shellcheck shell=dash
+# Brings a program to PROGRAM_PATH, whole or not at all: BASE64 is its bytes, DIGEST their SHA-256.
+umask 077
+new=$PROGRAM_PATH.$$
+mkdir -p "${PROGRAM_PATH%/*}" || exit 1
+trap 'rm -f "$new"' EXIT
+printf '%s' "$BASE64" | base64 -d >"$new"
+found=$(sha256sum <"$new" | cut -c1-64)
+if [ "$found" != "$DIGEST" ]; then
+  echo "wanted the digest $DIGEST, found $found" >&2
+  exit 1
+fi
+chmod 700 "$new" && mv -f "$new" "$PROGRAM_PATH"

@@ -1,0 +1,57 @@
+# shellcheck shell=dash
+# shellcheck disable=SC1010,SC2016 # ping -M do; a script of its own for sh -c
+# Functions that measure a node's links; the calls follow. Values: LOGIN, the user whose logins are tried (empty: who called
+# sudo), KILL_AFTER, PING_LIMIT and SSH_LIMIT in seconds, COUNTERS, a pattern of sed.
+# Background jobs write to files, so that answers do not interleave. The first ping is small: it makes the neighbour entries
+# on both sides, so that a jumbo packet that is lost counts. A loss is measured again, longer: a busy node loses answers in
+# its own socket buffers while all pings run. Logins use the node's own keys alone and leave known_hosts as it is.
+user=${LOGIN:-${SUDO_USER:-$(id -un)}}
+cd / || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf -- "$work"' EXIT
+trap 'exit 130' HUP INT TERM
+run() {
+  label=$1; shift; rc=0
+  "$@" >"$work/$label.out" 2>"$work/$label.err" </dev/null || rc=$?
+  echo "$rc" >"$work/$label.rc"
+}
+count_errors() { # LABEL IFACE…
+  label=$1; shift
+  run "$label" timeout -k "$KILL_AFTER" "$PING_LIMIT" sh -c '
+    counters=$1; shift
+    for port do
+      read -r count <"/sys/class/net/$port/carrier_down_count" && echo "$port carrier_down_count $count"
+      ethtool -S "$port" | sed -n "s/^ *\($counters\): */\1 /p" |
+        while read -r name count; do echo "$port $name $count"; done
+    done 2>/dev/null' sh "$COUNTERS" "$@"
+}
+probe_ping() {
+  run "small.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -c 2 -i 0.2 -W 1 -I "$2" "$3"
+  [ "$rc" = 0 ] || return 0
+  run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -M do -s "$4" -c 2 -i 0.2 -W 1 -I "$2" "$3"
+  [ "$rc" = 0 ] && ! grep -q ' 0% packet loss' "$work/jumbo.$1.out" || return 0
+  sleep 1
+  run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -M do -s "$4" -c 10 -i 0.2 -W 1 -I "$2" "$3"
+}
+if [ "$(id -un)" = "$user" ]; then as_user() { "$@"; }; else as_user() { runuser -u "$user" -- "$@"; }; fi
+login() {
+  as_user timeout -k "$KILL_AFTER" "$SSH_LIMIT" ssh -n -T -x -a -o BatchMode=yes -o ConnectTimeout=5 \
+    -o StrictHostKeyChecking=yes -o UpdateHostKeys=no -o ControlMaster=no -o ControlPath=none \
+    -o IdentityAgent=none -o LogLevel=ERROR -- "$1" true
+}
+probe_ssh() {
+  run "ssh.$1" login "$2"
+  if [ "$rc" = 255 ] && grep -q kex_exchange_identification "$work/ssh.$1.err"; then
+    sleep 1
+    run "ssh.$1" login "$2"
+  fi
+}
+answer() {
+  for file in "$work"/*.rc; do
+    [ -e "$file" ] || continue
+    label=${file##*/}; label=${label%.rc}
+    frame "$label"
+    cat "$file" "$work/$label.out"
+    cat "$work/$label.err" >&2
+  done
+}
