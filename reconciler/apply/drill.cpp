@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "reconciler/apply/drill_state.sh.h"
+#include "reconciler/apply/drill.sh.h"
 #include "reconciler/apply/guard/guard.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
@@ -53,8 +53,8 @@ Plan DrillPlan(const NodeName& node, const std::string& tag) {
 }
 
 std::string BuildStateScript() {
-  return fmt::format("{}look {}\nlook {}\nlook {}\nlook {}\nlook_at_value {}\n", kDrillStateSh,
-                     kOver, kNew, kTried, kTrial, kValue);
+  return fmt::format("{}look {}\nlook {}\nlook {}\nlook {}\nlook_at_value {}\n", kDrillSh, kOver,
+                     kNew, kTried, kTrial, kValue);
 }
 
 Result<std::vector<std::string>> ReadState(const NodeSpec& node, NodePool& pool) {
@@ -85,9 +85,7 @@ class DrillRun {
     if (!sessions) return RecordError(sessions.error());
     const auto leftovers = EndLeftovers({&node_}, /*whole=*/false, **sessions);
     if (!leftovers) return RecordError(leftovers.error());
-    const auto made = (*sessions)->Run(
-        node_, fmt::format("mkdir -p {} && printf '%s' 'kept as it is' >{}", "\"$D/drill\"", kOver),
-        kLimit);
+    const auto made = (*sessions)->Run(node_, fmt::format("{}keep {}\n", kDrillSh, kOver), kLimit);
     if (!made || made->exit_code != 0)
       return RecordError(MakeFailedError(node_.name, "nothing can be written"));
     auto before = ReadState(node_, pool_);

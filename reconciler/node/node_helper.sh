@@ -77,14 +77,22 @@ command_step() { # STEP LIMIT_S USER ARGV…
   else (cd "$home" && HOME=$home timeout -k 2 "$limit" runuser -u "$user" -- "$@" </dev/null); fi
 }
 
-begin() { # SECONDS WHAT
-  undecided && progress "$1" && note "$2"
+# The requests: in each J is the journal, and the first call that fails ends it.
+begin_staging() { mkdir -p "$J" && undecided || exit 1; }
+stage() { "$@" || exit 1; } # COMMAND…
+end_staging() { find "$J" -exec sync {} +; }
+
+begin_activation() { working || exit 1; }
+run_step() { # SECONDS WHAT COMMAND…
+  frame step
+  exit_code=0
+  { undecided && progress "$1" && note "$2" && shift 2 && "$@"; } || exit_code=$?
+  [ $exit_code != 0 ] || progress 0
+  frame "exit $exit_code"
+  [ $exit_code = 0 ] || { note "failed with $exit_code"; exit 0; }
 }
-ended() { # EXIT
-  [ "$1" -eq 0 ] && progress 0
-  frame "exit $1"
-  [ "$1" -eq 0 ] || { note "failed with $1"; exit 0; }
-}
+
+heartbeat() { undecided && progress 0; }
 
 # The last look before a commit: every file is as this apply left it, and what was on trial lies
 # ready beside its target, so that the commit itself only renames.

@@ -14,7 +14,7 @@
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/ledger.h"
-#include "reconciler/node/upload.sh.h"
+#include "reconciler/node/program.sh.h"
 
 namespace reconciler {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::size_t kLineWidth = 76;  // of base64, as `base64` itself writes 
 constexpr std::string_view kFolder = "/var/lib/spark-reconcile/bin";
 
 std::string BuildDigestScript(const std::string& path) {
-  return fmt::format("[ ! -x {0} ] || sha256sum <{0} | cut -c1-64\n", QuoteForShell(path));
+  return fmt::format("{}print_digest {}\n", kProgramSh, QuoteForShell(path));
 }
 
 Error MakeRefusedError(const NodeSpec& node, const ScriptReply& reply) {
@@ -82,7 +82,7 @@ std::string BuildUploadScript(std::string_view program, const std::string& path)
   return AssignForShell({{"PROGRAM_PATH", path},
                          {"DIGEST", ComputeSha256Hex(program)},
                          {"BASE64", EncodeBase64(program, kLineWidth)}}) +
-         std::string(kUploadSh);
+         std::string(kProgramSh) + "upload\n";
 }
 
 Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std::string& folder) {
@@ -101,7 +101,7 @@ Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std:
 }
 
 void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path) {
-  const std::string script = fmt::format("rm -f {}; {{ rmdir {} && rmdir {}; }} 2>/dev/null || :\n",
+  const std::string script = fmt::format("{}remove_program {} {} {}\n", kProgramSh,
                                          QuoteForShell(path), kFolder, kStateFolder);
   // A connection that broke in the run is made anew.
   if (!pool.Run(node, script, kProgramLimit)) std::ignore = pool.Run(node, script, kProgramLimit);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
+#include <string_view>
 
 #include "reconciler/base/digest.h"
 #include "reconciler/base/mark.h"
@@ -29,13 +31,29 @@ Observed<ResourceState> ToState(const Observed<FileState>& file) {
   return Absent{};
 }
 
+// Whether an argument of a command names the interface: the whole of it, or a part between signs
+// that no name contains, as in net.ipv4.conf.NAME.rp_filter.
+bool NamesInterface(std::string_view argument, std::string_view interface) {
+  const auto ends_name = [](char sign) {
+    return std::isalnum(static_cast<unsigned char>(sign)) == 0 && sign != '-' && sign != '_';
+  };
+  for (std::size_t at = argument.find(interface); at != std::string_view::npos;
+       at = argument.find(interface, at + 1)) {
+    const std::size_t end = at + interface.size();
+    if ((at == 0 || ends_name(argument[at - 1])) &&
+        (end == argument.size() || ends_name(argument[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The session's own interface, named in a step, is left alone whatever the ledger says.
 bool TouchesSession(const Change& change, const NodeFacts& facts) {
   if (facts.session_interface.empty()) return false;
-  const std::string inside = "." + facts.session_interface + ".";  // net.ipv4.conf.IF.KEY=VALUE
   const auto names = [&](const RunCommand& command) {
     return std::any_of(command.argv.begin(), command.argv.end(), [&](const std::string& word) {
-      return word == facts.session_interface || word.find(inside) != std::string::npos;
+      return NamesInterface(word, facts.session_interface);
     });
   };
   return std::any_of(change.triggers.begin(), change.triggers.end(), names) ||

@@ -81,7 +81,7 @@ std::string BuildFinishRequest(std::string_view journal) {
 }
 
 std::string BuildBeatRequest(std::string_view journal) {
-  return fmt::format("J={}\nundecided && progress 0\n", QuoteForShell(journal));
+  return AssignForShell({{"J", journal}}) + "heartbeat\n";
 }
 
 std::string BuildRevertRequest(std::string_view journal) {

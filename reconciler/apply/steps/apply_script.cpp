@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "reconciler/base/number.h"
+#include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/node_helper.h"
@@ -83,21 +84,19 @@ std::string MakeApplyId(const Plan& plan) {
 
 std::string BuildStageRequest(const std::vector<Step>& steps, std::size_t first_step,
                               std::string_view journal) {
-  std::string script =
-      fmt::format("J={}\nmkdir -p \"$J\" && undecided || exit 1\n", QuoteForShell(journal));
+  std::string script = AssignForShell({{"J", journal}}) + "begin_staging\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::string call = BuildStageCall(steps[i].action, first_step + i);
-    if (!call.empty()) script += call + " || exit 1\n";
+    if (!call.empty()) script += fmt::format("stage {}\n", call);
   }
-  return script + "find \"$J\" -exec sync {} +\n";
+  return script + "end_staging\n";
 }
 
 std::string BuildActivateRequest(const std::vector<Step>& steps, std::size_t first_step,
                                  std::string_view journal) {
-  std::string script = fmt::format("J={}\nworking || exit 1\n", QuoteForShell(journal));
+  std::string script = AssignForShell({{"J", journal}}) + "begin_activation\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    script += fmt::format("frame step\nbegin {} {} &&\n  {}\nended $?\n",
-                          ComputeStepLimitS(steps[i].action),
+    script += fmt::format("run_step {} {} {}\n", ComputeStepLimitS(steps[i].action),
                           QuoteForShell(MakePrintable(Describe(steps[i].action))),
                           BuildStepCall(steps[i].action, first_step + i));
   }

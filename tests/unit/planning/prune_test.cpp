@@ -173,7 +173,8 @@ TEST(Prune, ACommandIsShownAsItWillRun) {
 }
 
 TEST(Prune, ACommandThatNamesTheSessionsInterfaceIsBlocked) {
-  for (const char* word : {"enP7s7", "net.ipv4.conf.enP7s7.arp_ignore=0"}) {
+  for (const char* word :
+       {"enP7s7", "net.ipv4.conf.enP7s7.arp_ignore=0", "dev:enP7s7", "/sys/class/net/enP7s7/mtu"}) {
     PruneCase one;
     one.ledger.entries = {CommandEntry("a", {"tool", word})};
     const Change change = one.RunForOne();
@@ -187,7 +188,8 @@ TEST(Prune, ACommandThatNamesTheSessionsInterfaceIsBlocked) {
 
 TEST(Prune, AnInterfaceWhoseNameOnlyBeginsLikeTheSessionsIsNoSession) {
   PruneCase one;
-  one.ledger.entries = {CommandEntry("a", {"tool", "enP7s70", "net.ipv4.conf.enP7s70.x=0"})};
+  one.ledger.entries = {
+      CommandEntry("a", {"tool", "enP7s70", "net.ipv4.conf.enP7s70.x=0", "renP7s7", "v-enP7s7"})};
   EXPECT_EQ(one.RunForOne().change, ChangeKind::kModify);
 }
 

@@ -155,8 +155,9 @@ TEST(BuildStageRequest, AFileIsTriedWhereItsActionSays) {
     return BuildStageRequest({{0, action}}, 0, "/journal");
   };
   EXPECT_THAT(stage(RemoveFile{"/etc/a", "/run/a"}),
-              testing::HasSubstr("stage_remove 0 '/etc/a' '/run/a' ||"));
-  EXPECT_THAT(stage(RemoveFile{"/etc/a"}), testing::HasSubstr("stage_remove 0 '/etc/a' '' ||"));
+              testing::HasSubstr("stage stage_remove 0 '/etc/a' '/run/a'\n"));
+  EXPECT_THAT(stage(RemoveFile{"/etc/a"}),
+              testing::HasSubstr("stage stage_remove 0 '/etc/a' ''\n"));
 }
 
 }  // namespace

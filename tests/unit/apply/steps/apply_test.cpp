@@ -23,18 +23,13 @@ ScriptReply Answer(const std::string& script, const std::string& nonce, const st
     reply.out += "\n" + nonce + " " + label + "\n";
     reply.err += "\n" + nonce + " " + label + "\n";
   };
-  bool step = false;
   for (const std::string& line : SplitLines(script)) {
-    if (line.starts_with("begin ")) {
-      step = true;
-    } else if (step) {
-      step = false;
-      frame("step");
-      const bool failed = !fails.empty() && line.find(fails) != std::string::npos;
-      if (failed) reply.err += "it broke\n";
-      frame(failed ? "exit 1" : "exit 0");
-      if (failed) return reply;
-    }
+    if (!line.starts_with("run_step ")) continue;
+    frame("step");
+    const bool failed = !fails.empty() && line.find(fails) != std::string::npos;
+    if (failed) reply.err += "it broke\n";
+    frame(failed ? "exit 1" : "exit 0");
+    if (failed) return reply;
   }
   return reply;
 }

@@ -1,0 +1,28 @@
+# shellcheck shell=dash
+# shellcheck disable=SC2153 # values of upload
+# A program that is brought to a node.
+
+print_digest() { # PATH; nothing where there is no program
+  [ ! -x "$1" ] || sha256sum <"$1" | cut -c1-64
+}
+
+# Brings a program to PROGRAM_PATH, whole or not at all: BASE64 is its bytes, DIGEST their SHA-256.
+upload() {
+  umask 077
+  new=$PROGRAM_PATH.$$
+  mkdir -p "${PROGRAM_PATH%/*}" || exit 1
+  trap 'rm -f "$new"' EXIT
+  printf '%s' "$BASE64" | base64 -d >"$new"
+  found=$(sha256sum <"$new" | cut -c1-64)
+  if [ "$found" != "$DIGEST" ]; then
+    echo "wanted the digest $DIGEST, found $found" >&2
+    exit 1
+  fi
+  chmod 700 "$new" && mv -f "$new" "$PROGRAM_PATH"
+}
+
+remove_program() { # PATH FOLDER…; a folder goes if it is empty
+  rm -f "$1"
+  shift
+  rmdir "$@" 2>/dev/null || :
+}
