@@ -26,7 +26,8 @@ struct NodeView {
 // Entries without a name are left out.
 std::vector<NodeView> ViewNodes(const Value& document);
 
-// nullptr: none of them has that name. The first one, where two have it: that is reported elsewhere.
+// nullptr: none of them has that name. The first one, where two have it: that is reported
+// elsewhere.
 const NodeView* FindNode(const std::vector<NodeView>& nodes, std::string_view name);
 
 // The names of these nodes, in order.
