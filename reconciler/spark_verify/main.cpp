@@ -41,7 +41,6 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.empty())
     return PrintUsage("spark-verify: wanted facts, write or nccl, found nothing\n");
-  const std::vector<std::string> flags(arguments.begin() + 1, arguments.end());
   if (arguments.front() == "--help") {
     WriteAll(STDOUT_FILENO, FormatHelp());
     return 0;
@@ -51,12 +50,17 @@ int main(int argc, char** argv) {
     WriteAll(STDOUT_FILENO, FormatFactsLine());
     return 0;
   }
+  if (arguments.size() > 2) {
+    return PrintUsage("spark-verify: wanted one JSON object after '" + arguments.front() +
+                      "', found more\n");
+  }
+  const std::string text = arguments.size() == 2 ? arguments.back() : "{}";
   if (arguments.front() == "write") {
-    const auto options = ParseWriteOptions(flags);
+    const auto options = ParseWriteOptions(text);
     return options ? RunWrite(*options) : PrintUsage(FindRefusal(options));
   }
   if (arguments.front() == "nccl") {
-    const auto options = ParseNcclOptions(flags);
+    const auto options = ParseNcclOptions(text);
     if (!options) return PrintUsage(FindRefusal(options));
     RunNccl(*options);
   }

@@ -61,6 +61,10 @@ bool ValueBuilder::Charge(Position position, const Size& size) {
 
 void ValueBuilder::Scalar(Position position, std::string_view text, Style style, Anchor anchor) {
   if (refusal_) return;
+  // No program on a node takes it, and a C string ends there: what is behind would go unchecked.
+  if (text.find('\0') != std::string_view::npos) {
+    return Refuse(position, fmt::format("wanted text without NUL, found {}", Quoted(text)));
+  }
   Value value{std::string(text), position};
   if (style == Style::kPlain) {
     auto resolved = ResolvePlainScalar(text);

@@ -47,12 +47,11 @@ class Setup:
 
 
 def ours(setup):
-    words = ["--sizes", ",".join(map(str, setup.sizes)), "--placement", "out", "--warm-up", str(WARM_UP),
-             "--iterations", str(ITERATIONS), "--size-deadline", "120000"]
+    options = {"sizes": setup.sizes, "in_place": False, "warm_up": WARM_UP, "iterations": ITERATIONS, "size_ms": 120000}
     if setup.library:
-        words += ["--library", setup.library]
-    with Ranks(setup.count, words, env={"NCCL_NVLS_ENABLE": "0"}, fakes=setup.fakes, one_host=not setup.one_gpu,
-               rank_words={rank: ["--gpu", str(setup.gpu(rank))] for rank in range(setup.count)}) as ranks:
+        options["library"] = setup.library
+    with Ranks(setup.count, options, env={"NCCL_NVLS_ENABLE": "0"}, fakes=setup.fakes, one_host=not setup.one_gpu,
+               rank_options={rank: {"gpu": setup.gpu(rank)} for rank in range(setup.count)}) as ranks:
         if not ranks.run(limit_s=300):
             raise RuntimeError(f"spark-verify failed: {ranks.failed}")
         hello = ranks[0].one("hello")

@@ -22,9 +22,10 @@ HCA, NETDEV = "rocep1s0f1", "enp1s0f1np1"
 
 
 def ours(lab):
-    common = f"--size {SIZE} --depth {DEPTH} --qps {PAIRS} --ms {SECONDS * 1000} --ack-timeout 17 --deadline 60000"
-    relay = Relay(lab, {1: [f"--rail {HCA}=192.168.177.1 --send", common],
-                          2: [f"--rail {HCA}=192.168.177.2", common]})
+    common = {"size": SIZE, "depth": DEPTH, "queue_pairs": PAIRS, "milliseconds": SECONDS * 1000, "ack_timeout": 17,
+              "deadline_ms": 60000}
+    relay = Relay(lab, {node: {"rails": [{"hca": HCA, "ipv4": f"192.168.177.{node}"}], "send": node == 1, **common}
+                        for node in (1, 2)})
     return relay.find(1, "sent")[0]["rails"][0]["gbps"]
 
 

@@ -1,7 +1,8 @@
+#include "tests/fakes/nccl_lines.h"
+
 #include <cstdlib>
 #include <sstream>
 
-#include "tests/fakes/nccl_comm.h"
 #include "tests/fakes/nccl_log.h"
 #include "tests/fakes/settings.h"
 

@@ -1,6 +1,7 @@
 """Two ends of spark-verify joined through their own ssh channels, as the program joins them."""
 
 import json
+import shlex
 import subprocess
 import threading
 import time
@@ -8,16 +9,20 @@ import time
 from spark_lab import LAB, speed
 
 
+def write_command(options):
+    return f"/var/lib/spark-verify write {shlex.quote(json.dumps(options))}"
+
+
 class Relay:
     """Runs `spark-verify write` on two nodes and carries every line of one end to the other."""
 
     def __init__(self, lab, ends, before=None, limit_s=120):
-        """ends: {node: (address, words)}; before: called with the node and each message, before it is carried."""
+        """ends: {node: options}; before: called with the node and each message, before it is carried."""
         self.messages = {node: [] for node in ends}
         self.began = time.monotonic()
         processes = {}
-        for node, words in ends.items():
-            command = [LAB, "ssh", "--run", lab.run, str(node), "sudo /var/lib/spark-verify write " + " ".join(words)]
+        for node, options in ends.items():
+            command = [LAB, "ssh", "--run", lab.run, str(node), f"sudo {write_command(options)}"]
             processes[node] = speed.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                           stderr=subprocess.PIPE, text=True, bufsize=1)
         carriers = [threading.Thread(target=self._carry, args=(processes, node, before)) for node in ends]

@@ -7,20 +7,20 @@ import threading
 import time
 import unittest
 
-from relay import Relay
+from relay import Relay, write_command
 from spark_lab import LAB, LabTest, PROGRAM, cluster, machines_or_skip, speed
 
 FULL = "--full" in sys.argv
 PAIR = cluster("vm-pair.yaml")
 RAILS = (("rocep1s0f1", "enp1s0f1np1", 177), ("roceP2p1s0f1", "enP2p1s0f1np1", 178))
 # Soft-RoCE on shared cores: little in flight, and patience before a packet counts as lost.
-PACE = "--size 65536 --qps 2 --depth 8 --ack-timeout 17 --warm-up 200 --ms 1500"
+PACE = {"size": 65536, "queue_pairs": 2, "depth": 8, "ack_timeout": 17, "warm_up_ms": 200, "milliseconds": 1500}
 DEADLINE_S = 60
 
 
-def words(node, *rails, send=False, more=()):
-    return [f"--rail {hca}=192.168.{net}.{node}" for hca, _, net in rails] + [
-        PACE, f"--deadline {round(1000 * speed.scaled(DEADLINE_S))}"] + ["--send"] * send + list(more)
+def end(node, *rails, send=False, **more):
+    return {"rails": [{"hca": hca, "ipv4": f"192.168.{net}.{node}"} for hca, _, net in rails], **PACE,
+            "deadline_ms": round(1000 * speed.scaled(DEADLINE_S)), "send": send, **more}
 
 
 # The core set is a few minutes on two cores without a KVM.
@@ -139,7 +139,7 @@ class Rdma(LabTest):
     def test_4_one_rail_carries_what_it_should_and_the_other_nothing(self):
         for rail, other in (RAILS, RAILS[::-1]):
             before = self.counters(1)
-            relay = Relay(self.lab, {1: words(1, rail, send=True, more=["--latency 20"]), 2: words(2, rail)})
+            relay = Relay(self.lab, {1: end(1, rail, send=True, latency=20), 2: end(2, rail)})
             after = self.counters(1)
             self.assert_written(relay, [1], [rail])
             self.assertGreater(relay.find(1, "sent")[0]["rails"][0]["latency_us"], 0)
@@ -150,7 +150,7 @@ class Rdma(LabTest):
             self.assertEqual(told[other[0]]["sent_pkts"], 0)
 
     def test_5_both_rails_and_both_directions(self):
-        relay = Relay(self.lab, {1: words(1, *RAILS, send=True), 2: words(2, *RAILS, send=True)})
+        relay = Relay(self.lab, {1: end(1, *RAILS, send=True), 2: end(2, *RAILS, send=True)})
         self.assert_written(relay, [1, 2], RAILS)
 
     def test_6_a_rail_that_breaks_in_the_middle_is_named_within_the_deadline(self):
@@ -158,7 +158,7 @@ class Rdma(LabTest):
             if node == 1 and message["event"] == "connected":
                 self.lab.sh(2, f"ip link set {RAILS[1][1]} down")
         try:
-            relay = Relay(self.lab, {1: words(1, *RAILS, send=True, more=["--ms 30000"]), 2: words(2, *RAILS)}, cut)
+            relay = Relay(self.lab, {1: end(1, *RAILS, send=True, milliseconds=30000), 2: end(2, *RAILS)}, cut)
         finally:
             self.mend(RAILS[1][1])
         self.assertEqual(relay.codes[1], 1)
@@ -199,7 +199,7 @@ class Rdma(LabTest):
         rail = RAILS[0]
         self.lab.sh(2, f"ip addr flush dev {rail[1]}")
         try:
-            relay = Relay(self.lab, {1: words(1, rail, send=True), 2: words(2, rail)})
+            relay = Relay(self.lab, {1: end(1, rail, send=True), 2: end(2, rail)})
         finally:
             self.mend(rail[1])
         error = relay.find(2, "error")[0]
@@ -221,7 +221,7 @@ class Rdma(LabTest):
         """A wrong MTU on one rail and no GID on the other: two findings, and nothing is written there."""
         self.lab.sh(2, f"ip link set {RAILS[0][1]} mtu 1500; ip addr flush dev {RAILS[1][1]}")
         try:
-            relay = Relay(self.lab, {1: words(1, RAILS[0], send=True), 2: words(2, RAILS[0])})
+            relay = Relay(self.lab, {1: end(1, RAILS[0], send=True), 2: end(2, RAILS[0])})
             report, findings = self.findings(6)
         finally:
             self.lab.sh(2, f"ip link set {RAILS[0][1]} mtu 9000")
@@ -234,10 +234,10 @@ class Rdma(LabTest):
 
     @beyond_core
     def test_8_an_end_that_loses_its_controller_or_its_time_is_gone(self):
-        command = f"/var/lib/spark-verify write {' '.join(words(1, RAILS[0], send=True))}"
-        gone = json.loads(self.lab.sh(1, f"{command} </dev/null | tail -n 1"))
+        gone = json.loads(self.lab.sh(1, f"{write_command(end(1, RAILS[0], send=True))} </dev/null | tail -n 1"))
         self.assertEqual((gone["event"], gone["code"]), ("error", "controller-gone"))
-        late = json.loads(self.lab.sh(1, f"sleep 6 | {command} --deadline 1500 | tail -n 1"))
+        short = write_command(end(1, RAILS[0], send=True, deadline_ms=1500))
+        late = json.loads(self.lab.sh(1, f"sleep 6 | {short} | tail -n 1"))
         self.assertEqual((late["event"], late["code"]), ("error", "deadline"))
         self.assertEqual(self.lab.sh(1, "pgrep spark-verify || true"), "")
 
@@ -263,7 +263,7 @@ class Rdma(LabTest):
         def apply(node, message):
             if node == 1 and message["event"] == "connected":
                 refused.append(self.lab.spark("apply", PAIR, "--yes", "--no-verify"))
-        Relay(self.lab, {1: words(1, RAILS[0], send=True, more=["--ms 1000"]), 2: words(2, RAILS[0])}, apply)
+        Relay(self.lab, {1: end(1, RAILS[0], send=True, milliseconds=1000), 2: end(2, RAILS[0])}, apply)
         self.assertNotEqual(refused[0].returncode, 0, refused[0].stdout)
         self.assertIn("spark-verify", refused[0].stderr)
         self.assertEqual(self.lab.sh(1, f"cat /sys/class/net/{RAILS[0][1]}/mtu").strip(), "1500")

@@ -30,11 +30,11 @@ LAST = ("end", "failed", "aborted")
 class Rank:
     """One process. Its events, each with the second at which it was read."""
 
-    def __init__(self, rank, words, env, heard):
+    def __init__(self, rank, options, env, heard):
         self.rank = rank
         self.events = []
         self.heard = heard
-        self.process = speed.start([PROGRAM, "nccl", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = speed.start([PROGRAM, "nccl", json.dumps(options)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, env=env, text=True, bufsize=1)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -78,10 +78,10 @@ class Rank:
 
 
 class Ranks:
-    """A run of `count` ranks. env and words may be given per rank as {rank: …} beside those for all. fakes: with the
+    """A run of `count` ranks. env and options may be given per rank as {rank: …} beside those for all. fakes: with the
     libraries of FAKES, else with the machine's own. one_host: as NCCL sees it; each rank is a node otherwise."""
 
-    def __init__(self, count, words=(), env=None, rank_words=None, rank_env=None, absent=(), fakes=True,
+    def __init__(self, count, options=None, env=None, rank_options=None, rank_env=None, absent=(), fakes=True,
                  one_host=False):
         self.heard = queue.Queue()
         self.failed = []  # (rank, event) in the order in which they were heard
@@ -100,9 +100,9 @@ class Ranks:
                 own["NCCL_HOSTID"] = f"host-{rank}"
             own.update(env or {})
             own.update((rank_env or {}).get(rank, {}))
-            flags = ["--run", f"test-{os.getpid()}", "--rank", str(rank), "--ranks", str(count), *words,
-                     *(rank_words or {}).get(rank, ())]
-            self.ranks[rank] = Rank(rank, flags, own, self.heard)
+            its_own = {"run": f"test-{os.getpid()}", "rank": rank, "ranks": count, **(options or {}),
+                       **(rank_options or {}).get(rank, {})}
+            self.ranks[rank] = Rank(rank, its_own, own, self.heard)
 
     def __enter__(self):
         return self

@@ -11,10 +11,10 @@ from test_faults import LONG, PROGRESS, SLACK_S, SMALL, milliseconds
 
 
 class HungLibraries(unittest.TestCase):
-    def hung(self, fault, call, phase, words=()):
+    def hung(self, fault, call, phase, options=None):
         """A call that never returns ends with the process, and is named."""
-        patient = {1: ["--size-deadline", milliseconds(30), "--connect", milliseconds(30)]}
-        with Ranks(2, [*SMALL, *words], env={"FAKE_NCCL_FAULT": fault}, rank_words=patient) as ranks:
+        patient = {1: {"size_ms": milliseconds(30), "connect_ms": milliseconds(30)}}
+        with Ranks(2, {**SMALL, **(options or {})}, env={"FAKE_NCCL_FAULT": fault}, rank_options=patient) as ranks:
             self.assertFalse(ranks.until_go() and ranks.await_all("end"))
             rank, failed = ranks.failed[0]
             ranks.abort()
@@ -27,12 +27,12 @@ class HungLibraries(unittest.TestCase):
         self.hung("hang-id@0", "ncclGetUniqueId", "start")
 
     def test_ACollectiveThatNeverReturns(self):
-        self.hung("hang-call:2@0", "ncclAllReduce", "all_reduce 8 float out of place", ["--size-deadline", milliseconds(0.3)])
+        self.hung("hang-call:2@0", "ncclAllReduce", "all_reduce 8 float out of place", {"size_ms": milliseconds(0.3)})
 
     def test_ACallThatNeverReturnsIsNamedWhenAbortIsOrdered(self):
         """Its peer's deadline may come first, and abort cannot come to a rank that is in a call."""
         with Ranks(2, SMALL, env={"FAKE_NCCL_FAULT": "hang-call:2@0"},
-                   rank_words={0: ["--size-deadline", milliseconds(30)]}) as ranks:
+                   rank_options={0: {"size_ms": milliseconds(30)}}) as ranks:
             self.assertFalse(ranks.until_go() and ranks.await_all("end"))
             self.assertEqual(ranks.failed[0][0], 1)
             since = time.monotonic()
@@ -82,7 +82,7 @@ class Ends(unittest.TestCase):
 
     def test_TheEndOfInputEndsEveryPhase(self):
         waits_for_id = Ranks(2, SMALL, absent=(0,))
-        in_init = Ranks(2, [*SMALL, "--init", milliseconds(60)], absent=(1,))
+        in_init = Ranks(2, {**SMALL, "init_ms": milliseconds(60)}, absent=(1,))
         running = Ranks(2, LONG)
         with waits_for_id, in_init, running:
             self.assertTrue(waits_for_id.await_all("hello"))
@@ -106,7 +106,7 @@ class Ends(unittest.TestCase):
                 self.assertEqual(ranks[rank].told()[-1], aborted)
 
     def test_TheWholeRunHasADeadline(self):
-        with Ranks(2, [*SMALL, "--deadline", milliseconds(1)], absent=(0,)) as ranks:
+        with Ranks(2, {**SMALL, "deadline_ms": milliseconds(1)}, absent=(0,)) as ranks:
             self.assertEqual(ranks[1].status(), 1)
             failed = ranks[1].one("failed")
             self.assertEqual((failed["code"], failed["phase"], failed["text"]),
@@ -114,7 +114,7 @@ class Ends(unittest.TestCase):
 
     def test_ALogWithoutEndIsCut(self):
         cut = "(more lines follow and are left out)"
-        with Ranks(2, [*SMALL, "--init", milliseconds(60)], absent=(1,), env={"FAKE_NCCL_FAULT": "babble"}) as ranks:
+        with Ranks(2, {**SMALL, "init_ms": milliseconds(60)}, absent=(1,), env={"FAKE_NCCL_FAULT": "babble"}) as ranks:
             self.assertTrue(ranks.until_init())
             speed.wait_until(lambda: cut in ranks[0].log()[-1:], 30, f"a log that ends with {cut}")
             ranks.abort()

@@ -12,18 +12,17 @@ from ranks import Ranks, speed
 
 def milliseconds(seconds):
     """A deadline for the program: what it is to do in time takes longer on a slow machine."""
-    return str(round(1000 * speed.scaled(seconds)))
+    return round(1000 * speed.scaled(seconds))
 
 
 # A phase's deadline, and what may pass after it until the words are there, on a machine that is busy with other things;
 # seconds on the reference machine.
 LIMIT_S = 1.0
 SLACK_S = 0.9
-WORDS = ["--iterations", "2", "--warm-up", "1", "--init", milliseconds(LIMIT_S), "--connect", milliseconds(LIMIT_S),
-         "--size-deadline", milliseconds(LIMIT_S)]
-SMALL = ["--sizes", "8", *WORDS]
+SMALL = {"sizes": [8], "iterations": 2, "warm_up": 1, "init_ms": milliseconds(LIMIT_S),
+         "connect_ms": milliseconds(LIMIT_S), "size_ms": milliseconds(LIMIT_S)}
 # Many short tests, each with a deadline of its own.
-LONG = ["--sizes", ",".join(["65536"] * 5000), "--iterations", "10", "--warm-up", "1", "--placement", "out"]
+LONG = {"sizes": [65536] * 5000, "iterations": 10, "warm_up": 1, "in_place": False}
 PROGRESS = "found it still in progress when its time was over"
 
 
@@ -91,7 +90,7 @@ class Faults(unittest.TestCase):
                                 in line for line in ranks[rank].log()), ranks[rank].log())
 
     def test_RootRefusesUntilNcclGivesUp(self):
-        with Ranks(2, [*SMALL, "--init", "20000", "--env", "NCCL_SOCKET_RETRY_CNT=1"]) as ranks:
+        with Ranks(2, {**SMALL, "init_ms": 20000, "env": {"NCCL_SOCKET_RETRY_CNT": "1"}}) as ranks:
             self.assertTrue(ranks.until_init(lambda unique_id: unique_id[:20] + "0001" + unique_id[24:]))
             self.assertFalse(ranks.await_all("init-done"))
             ranks.abort()
@@ -132,7 +131,7 @@ class Faults(unittest.TestCase):
 
     def test_APeerThatIsStopped(self):
         """NCCL's state stays success; only the deadline tells."""
-        with Ranks(2, [*LONG, "--size-deadline", milliseconds(LIMIT_S)]) as ranks:
+        with Ranks(2, {**LONG, "size_ms": milliseconds(LIMIT_S)}) as ranks:
             self.running(ranks)
             ranks[1].signal(signal.SIGSTOP)
             since = time.monotonic()

@@ -52,9 +52,8 @@ void CheckCages(const Value& document, const std::vector<NodeView>& nodes, Probl
   }
   for (const LinkView& link : ViewLinks(document)) {
     for (const LinkEnd* end : {&link.a, &link.b}) {
-      for (const NodeView& node : nodes) {
-        if (node.name == end->node)
-          CheckHasCage(document, node, end->cage, end->position, problems);
+      if (const NodeView* node = FindNode(nodes, end->node)) {
+        CheckHasCage(document, *node, end->cage, end->position, problems);
       }
     }
   }

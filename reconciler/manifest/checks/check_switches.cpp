@@ -66,10 +66,8 @@ class SwitchChecker {
 
   void CheckPort(const SwitchSpec& one, const SwitchPort& port) {
     UsePort(one.name, port.port, port.position);
-    const auto node = std::find_if(nodes_.begin(), nodes_.end(), [&](const NodeView& candidate) {
-      return candidate.name == port.peer.node;
-    });
-    if (node == nodes_.end()) {
+    const NodeView* node = FindNode(nodes_, port.peer.node);
+    if (node == nullptr) {
       return problems_.Add(
           port.peer.position,
           fmt::format("unknown node {} in ports of switch {}{}", Quoted(port.peer.node),

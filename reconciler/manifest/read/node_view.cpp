@@ -45,6 +45,12 @@ std::vector<NodeView> ViewNodes(const Value& document) {
   return views;
 }
 
+const NodeView* FindNode(const std::vector<NodeView>& nodes, std::string_view name) {
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [&](const NodeView& node) { return node.name == name; });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
 std::vector<std::string> Names(const std::vector<NodeView>& nodes) {
   std::vector<std::string> names;
   for (const NodeView& node : nodes) names.push_back(node.name);

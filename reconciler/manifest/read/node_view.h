@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/model/value.h"
@@ -24,6 +25,10 @@ struct NodeView {
 
 // Entries without a name are left out.
 std::vector<NodeView> ViewNodes(const Value& document);
+
+// nullptr: none of them has that name. The first one, where two have it: that is reported
+// elsewhere.
+const NodeView* FindNode(const std::vector<NodeView>& nodes, std::string_view name);
 
 // The names of these nodes, in order.
 std::vector<std::string> Names(const std::vector<NodeView>& nodes);

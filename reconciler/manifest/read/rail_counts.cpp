@@ -54,10 +54,8 @@ class RailCounter {
 
   End ReadEnd(const Value& text) const {
     const auto end = ParseLinkEnd(text);
-    for (const NodeView& node : nodes_) {
-      if (end && node.name == end->node) return {&node, end->cage};
-    }
-    return {};
+    if (!end) return {};
+    return {FindNode(nodes_, end->node), end->cage};
   }
 
   // Two where the node or its cage is not known: that is reported elsewhere.

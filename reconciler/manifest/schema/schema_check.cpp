@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/schema/schema_judge.h"
@@ -60,105 +58,111 @@ std::string FindMissingHint(const std::string& key, const json& property) {
   return key + ": " + words;
 }
 
-class Checker {
- public:
-  explicit Checker(Problems& problems) : problems_(problems) {}
+// A value of the manifest, once with its places and once as valijson reads it; and its schema.
+struct Part {
+  const Value& value;
+  const json& data;
+  const json& schema;
+  Place place = {};
+};
 
-  void Check(const Value& value, const json& schema, const Place& place) {
-    if (const auto any = schema.find("anyOf"); any != schema.end()) {
-      return CheckAnyOf(value, schema, *any, place);
-    }
-    if (!HasType(value, schema)) {
-      return problems_.Add(value.position, DescribeMismatch(DescribeWanted(schema), value, place),
-                           FindTypeHint(value, schema));
-    }
-    if (const auto* text = value.AsString()) CheckText(value, *text, schema, place);
-    if (const auto* integer = value.AsInteger()) CheckRange(value, *integer, schema, place);
-    if (value.IsList()) CheckList(value, schema, place);
-    if (value.IsMap()) CheckMap(value, schema, place);
+// Says what is wrong with what valijson refuses. valijson decides: about a part that it accepts
+// nothing is said, and it is asked which keyword refuses.
+class Explainer {
+ public:
+  explicit Explainer(Problems& problems) : problems_(problems) {}
+
+  void Check(const Part& part) {
+    if (judge_.Accepts(part.data, part.schema)) return;
+    const std::size_t before = problems_.Count();
+    Explain(part);
+    if (problems_.Count() > before) return;
+    problems_.Add(part.value.position,
+                  fmt::format("{}the schema refuses it: {}", part.place.DescribeSubject(),
+                              MakePrintable(JudgeBySchema(part.data, part.schema).value_or(""))));
   }
 
  private:
-  static std::string DescribeMismatch(const std::string& words, const Value& found,
-                                      const Place& place) {
-    return fmt::format("{}wanted {}, found {}", place.DescribeSubject(), words,
-                       DescribeFound(found));
+  bool Breaks(const Part& part, const char* keyword) {
+    return judge_.Breaks(part.data, part.schema, keyword);
   }
 
-  void CheckAnyOf(const Value& value, const json& schema, const json& branches,
-                  const Place& place) {
-    for (const json& branch : branches) {
-      Problems branch_problems("");
-      Checker(branch_problems).Check(value, branch, place);
-      if (branch_problems.Empty()) return;
+  void Explain(const Part& part) {
+    if (part.schema.contains("anyOf")) return ExplainAnyOf(part);
+    if (Breaks(part, "type")) {
+      return AddWanted(part, DescribeWanted(part.schema), DescribeFound(part.value),
+                       FindTypeHint(part.value, part.schema));
     }
+    if (Breaks(part, "enum")) return ExplainChoice(part);
+    if (Breaks(part, "minimum") || Breaks(part, "maximum")) {
+      return AddWanted(part, DescribeWanted(part.schema), part.value.ScalarText());
+    }
+    if (const std::string fault = FindTextFault(part.data, part.schema); !fault.empty()) {
+      return AddWanted(part, fault, Quoted(part.value.ScalarText()));
+    }
+    if (part.value.IsList()) CheckList(part);
+    if (part.value.IsMap()) CheckMap(part);
+  }
+
+  void AddWanted(const Part& part, std::string_view wanted, std::string_view found,
+                 std::string hint = {}) {
+    problems_.Add(part.value.position,
+                  fmt::format("{}wanted {}, found {}", part.place.DescribeSubject(), wanted, found),
+                  std::move(hint));
+  }
+
+  void ExplainAnyOf(const Part& part) {
+    const json& branches = part.schema["anyOf"];
     // What is wrong inside a map is told by the branch that is one.
     for (const json& branch : branches) {
-      if (value.IsMap() && HasType(value, branch)) return Check(value, branch, place);
+      if (part.value.IsMap() && HasType(part.value, branch)) {
+        return Check({part.value, part.data, branch, part.place});
+      }
     }
     std::string guess;
     for (const json& branch : branches) {
-      if (guess.empty() && value.AsString())
-        guess = FormatGuess(*value.AsString(), ListChoices(branch));
+      if (guess.empty() && part.value.AsString())
+        guess = FormatGuess(*part.value.AsString(), ListChoices(branch));
     }
-    problems_.Add(value.position, DescribeMismatch(DescribeWanted(schema), value, place) + guess);
+    AddWanted(part, DescribeWanted(part.schema), DescribeFound(part.value) + guess);
   }
 
-  void CheckText(const Value& value, const std::string& text, const json& schema,
-                 const Place& place) {
-    if (schema.contains("enum")) {
-      const std::vector<std::string> choices = ListChoices(schema);
-      if (std::find(choices.begin(), choices.end(), text) != choices.end()) return;
-      return problems_.Add(value.position, fmt::format("{}wanted {}, found {}{}",
-                                                       place.DescribeSubject(), JoinWithOr(choices),
-                                                       Quoted(text), FormatGuess(text, choices)));
-    }
-    if (const std::string fault = FindTextFault(text, schema); !fault.empty()) {
-      problems_.Add(value.position, fmt::format("{}wanted {}, found {}", place.DescribeSubject(),
-                                                fault, Quoted(text)));
-    }
+  void ExplainChoice(const Part& part) {
+    const std::vector<std::string> choices = ListChoices(part.schema);
+    const std::string text = part.value.ScalarText();
+    AddWanted(part, JoinWithOr(choices), Quoted(text) + FormatGuess(text, choices));
   }
 
-  // What the text should have been; empty when it is. Lengths come first: std::regex recurses once
-  // per byte.
-  std::string FindTextFault(const std::string& text, const json& schema) {
-    const std::size_t longest = schema.value("maxLength", std::string::npos);
-    const auto length =
-        static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-          return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-        }));
-    if (length > longest) return fmt::format("at most {} characters", longest);
-    const auto pattern = schema.find("pattern");
-    if (pattern == schema.end()) return {};
-    const auto& name = pattern->get_ref<const std::string&>();
-    const std::regex& regex = regexes_.try_emplace(name, name).first->second;
-    if (std::regex_search(text, regex)) return {};
-    return schema.value("patternErrorMessage", "text that matches " + name);
+  // What a text should have been; empty when it is, and for what is no text. Lengths come first:
+  // std::regex recurses once per byte.
+  std::string FindTextFault(const json& text, const json& schema) {
+    if (judge_.Breaks(text, schema, "maxLength")) {
+      return fmt::format("at most {} characters", schema["maxLength"].get<std::size_t>());
+    }
+    if (!judge_.Breaks(text, schema, "pattern")) return {};
+    return schema.value("patternErrorMessage",
+                        "text that matches " + schema["pattern"].get<std::string>());
   }
 
-  void CheckRange(const Value& value, std::int64_t number, const json& schema, const Place& place) {
-    if (number < schema.value("minimum", number) || number > schema.value("maximum", number)) {
-      problems_.Add(value.position, fmt::format("{}wanted {}, found {}", place.DescribeSubject(),
-                                                DescribeWanted(schema), number));
+  void CheckList(const Part& part) {
+    const std::size_t size = part.value.List().size();
+    const bool few = Breaks(part, "minItems");
+    if (few || Breaks(part, "maxItems")) {
+      const std::size_t bound = part.schema[few ? "minItems" : "maxItems"].get<std::size_t>();
+      const bool exact = part.schema.value("minItems", 0u) == part.schema.value("maxItems", ~0u);
+      AddWanted(part,
+                fmt::format("{}{}",
+                            exact ? ""
+                            : few ? "at least "
+                                  : "at most ",
+                            FormatPlural(bound, "entry", "entries")),
+                std::to_string(size));
     }
-  }
-
-  void CheckList(const Value& value, const json& schema, const Place& place) {
-    const std::size_t size = value.List().size();
-    const std::size_t fewest = schema.value("minItems", std::size_t{0});
-    const std::size_t most = schema.value("maxItems", size);
-    if (size < fewest || size > most) {
-      const std::string_view bound = fewest == most ? "" : size < fewest ? "at least " : "at most ";
-      problems_.Add(
-          value.position,
-          fmt::format("{}wanted {}{}, found {}", place.DescribeSubject(), bound,
-                      FormatPlural(size < fewest ? fewest : most, "entry", "entries"), size));
-    }
-    const auto items = schema.find("items");
-    if (items == schema.end()) return;
+    const auto items = part.schema.find("items");
+    if (items == part.schema.end()) return;
     for (std::size_t i = 0; i < size; ++i) {
-      const Value& entry = value.List()[i];
-      Check(entry, *items, MakeEntryPlace(entry, *items, i + 1, place));
+      const Value& entry = part.value.List()[i];
+      Check({entry, part.data[i], *items, MakeEntryPlace(entry, *items, i + 1, part.place)});
     }
   }
 
@@ -177,30 +181,32 @@ class Checker {
     return {by_name, by_name};
   }
 
-  void CheckMap(const Value& value, const json& schema, const Place& place) {
+  void CheckMap(const Part& part) {
     static const json kNone = json::object();
-    const auto found = schema.find("properties");
-    const json& properties = found == schema.end() ? kNone : *found;
+    const auto found = part.schema.find("properties");
+    const json& properties = found == part.schema.end() ? kNone : *found;
     std::vector<std::string> known;
     for (const auto& property : properties.items()) known.push_back(property.key());
     std::vector<std::string> misspelt;  // keys that an unknown key probably means
-    for (const Member& member : value.Members()) {
-      const Place inner = MakeMemberPlace(member.key, place);
+    for (const Member& member : part.value.Members()) {
+      const json& data = part.data[member.key];
+      const Place inner = MakeMemberPlace(member.key, part.place);
       if (properties.contains(member.key)) {
-        Check(member.value, properties[member.key], inner);
-      } else if (const auto other = schema.find("additionalProperties");
-                 other != schema.end() && other->is_object()) {
-        CheckKey(member, schema, place);
-        Check(member.value, *other, inner);
-      } else if (other != schema.end()) {
-        AddUnknownKey(member, known, place, misspelt);
+        Check({member.value, data, properties[member.key], inner});
+      } else if (const auto other = part.schema.find("additionalProperties");
+                 other != part.schema.end() && other->is_object()) {
+        CheckKey(member, part);
+        Check({member.value, data, *other, inner});
+      } else if (other != part.schema.end()) {
+        AddUnknownKey(member, known, part.place, misspelt);
       }
     }
-    for (const json& key : schema.value("required", json::array())) {
+    for (const json& key : part.schema.value("required", json::array())) {
       const auto& name = key.get_ref<const std::string&>();
-      if (value.Find(name) != nullptr) continue;
+      if (part.value.Find(name) != nullptr) continue;
       if (std::find(misspelt.begin(), misspelt.end(), name) != misspelt.end()) continue;
-      problems_.Add(value.position, fmt::format("missing key '{}'{}", name, place.DescribePlace()),
+      problems_.Add(part.value.position,
+                    fmt::format("missing key '{}'{}", name, part.place.DescribePlace()),
                     FindMissingHint(name, properties[name]));
     }
   }
@@ -211,13 +217,13 @@ class Checker {
                                      : MakePrintable(key) + " of " + parent.container};
   }
 
-  void CheckKey(const Member& member, const json& schema, const Place& place) {
-    const auto names = schema.find("propertyNames");
-    if (names == schema.end()) return;
+  void CheckKey(const Member& member, const Part& map) {
+    const auto names = map.schema.find("propertyNames");
+    if (names == map.schema.end()) return;
     const std::string fault = FindTextFault(member.key, *names);
     if (fault.empty()) return;
     problems_.Add(member.key_position, fmt::format("wanted {}{}, found {}", fault,
-                                                   place.DescribePlace(), Quoted(member.key)));
+                                                   map.place.DescribePlace(), Quoted(member.key)));
   }
 
   void AddUnknownKey(const Member& member, const std::vector<std::string>& known,
@@ -231,7 +237,7 @@ class Checker {
   }
 
   Problems& problems_;
-  std::map<std::string, std::regex> regexes_;
+  SchemaJudge judge_;
 };
 
 }  // namespace
@@ -242,12 +248,8 @@ const json& GetClusterSchema() {
 }
 
 void CheckSchema(const Value& document, const json& schema, Problems& problems) {
-  const std::size_t before = problems.Count();
-  Checker(problems).Check(document, schema, {});
-  if (problems.Count() > before) return;
-  if (const auto words = JudgeBySchema(ToJson(document), schema)) {
-    problems.Add(document.position, "the schema refuses this document: " + MakePrintable(*words));
-  }
+  const json data = ToJson(document);
+  Explainer(problems).Check({document, data, schema});
 }
 
 void FillDefaults(Value& document, const json& schema) {

@@ -10,8 +10,8 @@ namespace reconciler {
 // The embedded cluster schema, parsed once.
 const nlohmann::json& GetClusterSchema();
 
-// Everything in `document` that the schema (draft-07) refuses, each at its own place. valijson has
-// the last word: what it refuses is refused, even where this file has no good words for it.
+// Everything in `document` that the schema (draft-07) refuses, each at its own place. valijson
+// decides what that is; this file finds the places and the words.
 void CheckSchema(const Value& document, const nlohmann::json& schema, Problems& problems);
 
 // Puts the schema's defaults where the document says nothing, each standing at its parent.

@@ -8,10 +8,12 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 #include "reconciler/base/number.h"
 #include "reconciler/spark_verify/nccl/library.h"
+#include "reconciler/spark_verify/protocol/nccl_options.h"
 
 namespace reconciler::spark_verify {
 namespace {
@@ -36,8 +38,11 @@ std::string ReadContents(const fs::path& path) {
 
 // Words of a command line end with a zero byte each.
 bool IsInRun(const fs::path& process, const std::string& run) {
-  using namespace std::string_literals;
-  return ReadContents(process / "cmdline").find("\0--run\0"s + run + "\0"s) != std::string::npos;
+  std::istringstream words(ReadContents(process / "cmdline"));
+  for (std::string word; std::getline(words, word, '\0');) {
+    if (IsOfRun(word, run)) return true;
+  }
+  return false;
 }
 
 std::string ReadProcessName(const fs::path& process) {

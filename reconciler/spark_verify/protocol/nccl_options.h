@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/base/result.h"
@@ -18,8 +19,8 @@ struct NcclSize {
   bool operator==(const NcclSize&) const = default;
 };
 
-// What one rank is told by flags. The order of collectives, sizes, types and placements must be the
-// same on all ranks: they run one test after the other without asking.
+// What one rank is told when it is started, by these names. The order of collectives, sizes, types
+// and placements must be the same on all ranks: they run one test after the other without asking.
 struct NcclOptions {
   // Names the run. Processes of the same run may share a GPU without making it busy.
   std::string run = {};
@@ -47,9 +48,12 @@ struct NcclOptions {
   std::map<std::string, std::string> env = {};
 };
 
-Result<NcclOptions> ParseNcclOptions(const std::vector<std::string>& arguments);
-// The words that ParseNcclOptions reads back as the same.
-std::vector<std::string> FormatNcclArguments(const NcclOptions& options);
+// From one JSON object.
+Result<NcclOptions> ParseNcclOptions(std::string_view text);
+// What ParseNcclOptions reads back as the same.
+std::string FormatNcclOptions(NcclOptions options);
+// Whether a word of a command line is such an object, of that run.
+bool IsOfRun(std::string_view word, const std::string& run);
 
 // What every rank sets for the run only: bounded retries, and the log that proves the transport.
 const std::map<std::string, std::string>& RunEnvironment();

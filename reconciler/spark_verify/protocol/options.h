@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/base/result.h"
@@ -14,7 +15,8 @@ struct RailOption {
   std::string ipv4 = {};  // this end's address on that rail
 };
 
-// What one end of a write test is told by flags; the other end's part comes on stdin.
+// What one end of a write test is told when it is started, by these names; the other end's part
+// comes on stdin.
 struct WriteOptions {
   std::vector<RailOption> rails = {};  // driven at the same time
   bool send = false;                   // false: only receives
@@ -28,7 +30,10 @@ struct WriteOptions {
   int deadline_ms = 30000;  // for everything
 };
 
-Result<WriteOptions> ParseWriteOptions(const std::vector<std::string>& arguments);
+// From one JSON object.
+Result<WriteOptions> ParseWriteOptions(std::string_view text);
+// What ParseWriteOptions reads back as the same.
+std::string FormatWriteOptions(WriteOptions options);
 
 // Lines for --help.
 std::string FormatWriteUsage();

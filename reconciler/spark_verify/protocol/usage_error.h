@@ -8,7 +8,7 @@
 namespace reconciler::spark_verify {
 
 inline tl::unexpected<Error> MakeUsageError(std::string message) {
-  return Fail({.message = std::move(message), .hint = "spark-verify --help lists the flags"});
+  return Fail({.message = std::move(message), .hint = "spark-verify --help lists the options"});
 }
 
 }  // namespace reconciler::spark_verify

@@ -1,8 +1,13 @@
 #include "reconciler/verify/report/report_nccl.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "reconciler/base/text.h"
 #include "reconciler/model/fabric.h"
 
 namespace reconciler {
@@ -54,6 +59,80 @@ Json FigureToJson(const NcclFigure& figure) {
           {"wrong", figure.wrong}};
 }
 
+std::string FormatPaths(const NcclSummary& summary) {
+  std::set<std::string> names;
+  for (const RankPath& path : summary.paths) {
+    switch (path.path) {
+      case NcclPath::kUnknown:
+        names.insert("nothing that is known");
+        break;
+      case NcclPath::kRdma:
+        names.insert("RDMA");
+        break;
+      case NcclPath::kSocket:
+        names.insert("TCP sockets");
+        break;
+      case NcclPath::kOther:
+        names.insert("a plugin");
+        break;
+    }
+  }
+  return Join({names.begin(), names.end()}, " and ");
+}
+
+// Old libraries print their whole version on the first rank only: "2.21.5" of the others is the
+// same as its "2.21.5+cuda12.4".
+std::set<std::string> ListVersions(const NcclSummary& summary) {
+  std::set<std::string> versions;
+  for (const NcclRankFacts& rank : summary.ranks) {
+    if (!rank.version.empty()) versions.insert(rank.version);
+  }
+  std::erase_if(versions, [all = versions](const std::string& version) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const std::string& other) { return other.starts_with(version + "+"); });
+  });
+  return versions;
+}
+
+std::string FormatHead(const NcclSummary& summary) {
+  const std::set<std::string> versions = ListVersions(summary);
+  std::string text =
+      "nccl " + (versions.empty() ? "?" : Join({versions.begin(), versions.end()}, " and "));
+  text += fmt::format(", {}", FormatPlural(summary.ranks.size(), "rank", "ranks"));
+  if (!summary.figures.empty()) text += " over " + FormatPaths(summary);
+  if (summary.roofline) text += fmt::format(", links for {:.1f} GB/s", summary.roofline->ring);
+  return text + "\n";
+}
+
+// 0.004, 1.23, 21.5: three digits that count.
+std::string FormatShort(double value) {
+  return value < 0.1 ? fmt::format("{:.3f}", value) : fmt::format("{:#.3g}", value);
+}
+
+// One line per test, the two placements of it side by side.
+std::string FormatFigures(const std::vector<NcclFigure>& figures) {
+  if (figures.empty()) return {};
+  std::string text = fmt::format("  {:<14} {:>8} {:<8} {:>11} {:>11} {:>9} {:>9}\n", "collective",
+                                 "size", "type", "µs", "µs, 95 %", "GB/s", "in place");
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const NcclFigure& figure = figures[i];
+    const bool both = i + 1 < figures.size() && !figure.in_place && figures[i + 1].in_place &&
+                      figures[i + 1].collective == figure.collective &&
+                      figures[i + 1].bytes == figure.bytes && figures[i + 1].type == figure.type;
+    std::string line =
+        fmt::format("  {:<14} {:>8} {:<8} {:>11.1f} {:>11.1f} {:>9} {:>9}",
+                    ToString(figure.collective), FormatSize(figure.bytes), ToString(figure.type),
+                    figure.time_us, figure.p95_us, figure.in_place ? "" : FormatShort(figure.busbw),
+                    both              ? FormatShort(figures[i + 1].busbw)
+                    : figure.in_place ? FormatShort(figure.busbw)
+                                      : "");
+    line.erase(line.find_last_not_of(' ') + 1);
+    if (both) ++i;
+    text += line + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 Json NcclToJson(const NcclSummary& summary) {
@@ -73,6 +152,10 @@ Json NcclToJson(const NcclSummary& summary) {
         {{"a", pair.a}, {"b", pair.b}, {"good", pair.good}, {"seen", pair.seen}});
   }
   return json;
+}
+
+std::string FormatNccl(const NcclSummary& summary) {
+  return FormatHead(summary) + FormatFigures(summary.figures) + "\n";
 }
 
 }  // namespace reconciler

@@ -54,16 +54,15 @@ TEST_P(ManifestCase, IsRefusedInTheseWords) {
   EXPECT_EQ(errors, ReadAll(folder / "errors.txt"));
 }
 
-// The words come from our own walk over the schema; valijson has to see the same documents as
-// wrong.
-TEST_P(ManifestCase, ValijsonAndTheMessagesAgreeOnTheSchema) {
+// valijson decides; the words for what it refuses are ours.
+TEST_P(ManifestCase, WhatValijsonRefusesHasWordsOfOurs) {
   const auto document = ParseYaml(ReadAll(kCases / GetParam() / "cluster.yaml"), "cluster.yaml");
   if (!document) return;  // no schema is asked about what is not YAML
   Problems problems("cluster.yaml");
   CheckSchema(*document, GetClusterSchema(), problems);
   EXPECT_EQ(problems.Empty(), !JudgeBySchema(ToJson(*document), GetClusterSchema()).has_value());
   for (const Error& error : problems.TakeErrors()) {
-    EXPECT_FALSE(error.message.starts_with("the schema refuses")) << FormatError(error);
+    EXPECT_EQ(error.message.find("the schema refuses"), std::string::npos) << FormatError(error);
   }
 }
 

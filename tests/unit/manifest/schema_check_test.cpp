@@ -22,14 +22,19 @@ TEST(CheckSchema, WhatOnlyValijsonKnowsIsRefusedToo) {
   const nlohmann::json schema = {{"properties", {{"a", {{"multipleOf", 4}}}}}};
   EXPECT_EQ(Checked("a: 8", schema), "");
   EXPECT_EQ(Checked("a: 9", schema),
-            "f.yaml:1:1: the schema refuses this document: Value should be a multiple of 4 at "
-            "<root>[a]\n");
+            "f.yaml:1:4: 'a': the schema refuses it: Value should be a multiple of 4\n");
 }
 
 TEST(CheckSchema, APatternWithoutWordsOfItsOwnIsShown) {
   const nlohmann::json schema = {{"pattern", "^a+$"}};
   EXPECT_EQ(Checked("aaa", schema), "");
   EXPECT_EQ(Checked("aab", schema), "f.yaml:1:1: wanted text that matches ^a+$, found 'aab'\n");
+}
+
+TEST(CheckSchema, NumbersOutOfRangeAreShownWithTheRange) {
+  const nlohmann::json schema = {{"type", "number"}, {"minimum", 0.5}, {"maximum", 2}};
+  EXPECT_EQ(Checked("1.5", schema), "");
+  EXPECT_EQ(Checked("2.5", schema), "f.yaml:1:1: wanted a number from 0.5 to 2, found 2.5\n");
 }
 
 TEST(CheckSchema, TooManyEntriesAreRefused) {

@@ -26,6 +26,15 @@ TEST(ParseYaml, EveryValueKnowsItsPlace) {
   EXPECT_EQ(value.Find("b")->List()[1].Find("c")->position, (Position{4, 9}));
 }
 
+// The schema's lengths would end at it.
+TEST(ParseYaml, AnEscapedNulIsRefusedInValuesAndKeys) {
+  for (const char* text : {"a: \"b\\0c\"\n", "\"b\\0c\": a\n"}) {
+    const auto value = ParseYaml(text, "f.yaml");
+    ASSERT_FALSE(value) << text;
+    EXPECT_EQ(value.error().message, "wanted text without NUL, found 'b\\x00c'");
+  }
+}
+
 TEST(ParseYaml, ColumnsCountCharacters) {
   EXPECT_EQ(Parsed("é: ü\n").Find("é")->position, (Position{1, 4}));
 }

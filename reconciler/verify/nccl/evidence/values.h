@@ -58,8 +58,4 @@ struct NcclTrouble {
   bool operator==(const NcclTrouble&) const = default;
 };
 
-// nullopt when the run finished. A rank that only felt the loss of another one knows less than
-// that one, and a deadline less than whatever made it pass.
-std::optional<NcclTrouble> FindTrouble(const NcclRun& run);
-
 }  // namespace reconciler

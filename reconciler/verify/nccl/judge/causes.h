@@ -9,12 +9,6 @@
 
 namespace reconciler {
 
-// Whether the run could not be made, which says nothing about the fabric.
-bool IsHarness(const NcclTrouble& trouble);
-
-// Why a run did not come to its end.
-Cause ExplainTrouble(const NcclTrouble& trouble, const NcclRun& run);
-
 // Why a run was slow: the first that fits, from what is certain to what is left. `busbw` in GB/s.
 Cause ExplainSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, double busbw);
 

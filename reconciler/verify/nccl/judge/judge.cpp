@@ -7,7 +7,9 @@
 #include "reconciler/base/text.h"
 #include "reconciler/verify/nccl/evidence/log.h"
 #include "reconciler/verify/nccl/judge/causes.h"
+#include "reconciler/verify/nccl/judge/remedies.h"
 #include "reconciler/verify/nccl/judge/speed.h"
+#include "reconciler/verify/nccl/judge/trouble.h"
 
 namespace reconciler {
 namespace {

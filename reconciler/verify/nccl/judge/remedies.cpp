@@ -1,8 +1,8 @@
+#include "reconciler/verify/nccl/judge/remedies.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "reconciler/verify/nccl/judge/causes.h"
 
 namespace reconciler {
 namespace {

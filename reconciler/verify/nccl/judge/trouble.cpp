@@ -1,3 +1,5 @@
+#include "reconciler/verify/nccl/judge/trouble.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/nccl/evidence/log.h"
-#include "reconciler/verify/nccl/evidence/values.h"
 
 namespace reconciler {
 namespace {

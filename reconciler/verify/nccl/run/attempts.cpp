@@ -8,6 +8,7 @@
 
 #include "reconciler/fabric/analysis.h"
 #include "reconciler/fabric/rdma_schedule.h"
+#include "reconciler/verify/nccl/judge/trouble.h"
 
 namespace reconciler {
 namespace {

@@ -52,9 +52,8 @@ Result<LineChannel> Run::Start(std::size_t rank) {
   options.rank = static_cast<int>(rank);
   options.ranks = static_cast<int>(plan_.ranks.size());
   options.env = place.env;
-  std::vector<std::string> words = {place.program, "nccl"};
-  for (std::string& word : spark_verify::FormatNcclArguments(options))
-    words.push_back(std::move(word));
+  const std::vector<std::string> words = {place.program, "nccl",
+                                          spark_verify::FormatNcclOptions(options)};
   auto shell = pool_.OpenShell(*place.node);
   if (!shell) return Fail(shell.error());
   return LineChannel::Start(std::move(*shell), words, Clock::now() + kWriting);

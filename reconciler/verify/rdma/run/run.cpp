@@ -8,6 +8,7 @@
 
 #include "reconciler/fabric/roofline.h"
 #include "reconciler/node/node_program.h"
+#include "reconciler/spark_verify/protocol/options.h"
 #include "reconciler/verify/exchange/relay.h"
 
 namespace reconciler {
@@ -24,19 +25,20 @@ constexpr int kGraceMs = 10'000;  // beyond the sending: start, connect, last pa
 // 2 MiB in flight fill a 200 Gb/s link many times over, and a slow device is done with them soon.
 std::vector<std::string> BuildArguments(const std::string& program, const Ports& ports, bool from,
                                         const RdmaOptions& options) {
-  std::vector<std::string> words = {program, "write"};
+  spark_verify::WriteOptions write{.send = from,
+                                   .size = 131'072,
+                                   .depth = 8,
+                                   .queue_pairs = 2,
+                                   .milliseconds = options.milliseconds,
+                                   .ack_timeout = 16,
+                                   .deadline_ms = options.milliseconds + kGraceMs};
   for (const auto& [a, b] : ports) {
     const RailPort& own = from ? a : b;
-    words.insert(words.end(), {"--rail", own.hca + "=" + ToString(own.address.address)});
+    write.rails.push_back({.hca = own.hca, .ipv4 = ToString(own.address.address)});
   }
-  if (from) words.push_back("--send");
   // Rounds of a ping-pong, on an idle rail only.
-  if (from && ports.size() == 1) words.insert(words.end(), {"--latency", "100"});
-  const int deadline = options.milliseconds + kGraceMs;
-  words.insert(words.end(),
-               {"--size", "131072", "--depth", "8", "--qps", "2", "--ack-timeout", "16", "--ms",
-                std::to_string(options.milliseconds), "--deadline", std::to_string(deadline)});
-  return words;
+  if (from && ports.size() == 1) write.latency = 100;
+  return {program, "write", spark_verify::FormatWriteOptions(std::move(write))};
 }
 
 // The PCIe device of a port by its hardware's profile; empty: the profile has none.

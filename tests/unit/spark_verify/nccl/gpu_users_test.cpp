@@ -46,8 +46,8 @@ TEST_F(GpuUsersProc, WhoeverComputesIsFoundAndADesktopIsNot) {
 
 TEST_F(GpuUsersProc, RanksOfTheSameRunAreNobodyElse) {
   using namespace std::string_literals;
-  Process(100, "spark-verify", "spark-verify\0nccl\0--run\0r1\0"s, "/dev/nvidia-uvm");
-  Process(101, "spark-verify", "spark-verify\0nccl\0--run\0r10\0"s, "/dev/nvidia-uvm");
+  Process(100, "spark-verify", "spark-verify\0nccl\0{\"run\":\"r1\"}\0"s, "/dev/nvidia-uvm");
+  Process(101, "spark-verify", "spark-verify\0nccl\0{\"run\":\"r10\"}\0"s, "/dev/nvidia-uvm");
   const GpuUsers users = FindGpuUsers("000F:01:00.0", "r1", root_);
   ASSERT_EQ(users.processes.size(), 1u);
   EXPECT_EQ(users.processes[0].pid, 101);

@@ -5,16 +5,13 @@
 namespace reconciler::spark_verify {
 namespace {
 
-const std::vector<std::string> kLeast = {"--run", "r", "--ranks", "2", "--sizes", "8"};
-
-std::string Refusal(std::vector<std::string> more) {
-  std::vector<std::string> words = kLeast;
-  words.insert(words.end(), more.begin(), more.end());
-  const auto options = ParseNcclOptions(words);
+// `more` are members after the least that a rank must be told.
+std::string Refusal(const std::string& more) {
+  const auto options = ParseNcclOptions(R"({"run": "r", "ranks": 2, "sizes": [8])" + more + "}");
   return options ? "" : options.error().message;
 }
 
-TEST(NcclOptions, EveryFieldSurvivesTheCommandLine) {
+TEST(NcclOptions, EveryFieldSurvivesTheJsonLine) {
   const NcclOptions options{.run = "a b",
                             .rank = 3,
                             .ranks = 4,
@@ -36,10 +33,10 @@ TEST(NcclOptions, EveryFieldSurvivesTheCommandLine) {
                             .size_ms = 3,
                             .deadline_ms = 4,
                             .env = {{"NCCL_ALGO", "allreduce:tree;x"}, {"NCCL_HOSTID", "="}}};
-  const auto words = FormatNcclArguments(options);
-  const auto back = ParseNcclOptions(words);
+  const std::string text = FormatNcclOptions(options);
+  const auto back = ParseNcclOptions(text);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(FormatNcclArguments(*back), words);
+  EXPECT_EQ(FormatNcclOptions(*back), text);
   EXPECT_EQ(back->sizes, options.sizes);
   EXPECT_EQ(back->collectives, options.collectives);
   EXPECT_EQ(back->env, options.env);
@@ -48,24 +45,43 @@ TEST(NcclOptions, EveryFieldSurvivesTheCommandLine) {
 }
 
 TEST(NcclOptions, WhatIsWrongIsSaid) {
-  EXPECT_EQ(Refusal({}), "");
-  EXPECT_EQ(Refusal({"--rank", "2"}), "wanted --rank below --ranks 2, found 2");
-  EXPECT_EQ(Refusal({"--ranks", "1"}), "wanted --ranks from 2 to 64, found '1'");
-  EXPECT_EQ(Refusal({"--sizes", "1MiB"}),
-            "wanted --sizes BYTES or BYTES:MS with commas, found '1MiB'");
-  EXPECT_EQ(Refusal({"--sizes", "8:9:10"}),
-            "wanted --sizes BYTES or BYTES:MS with commas, found '8:9:10'");
-  EXPECT_EQ(Refusal({"--sizes", "2147483648"}),
-            "wanted --sizes at most --memory-limit 1073741824, found 2147483648");
-  EXPECT_EQ(Refusal({"--collectives", "all_reduce,broadcast"}),
-            "wanted --collectives of all_reduce, all_gather, reduce_scatter, alltoall and "
-            "sendrecv, found 'broadcast'");
-  EXPECT_EQ(Refusal({"--types", "half"}), "wanted --types of float and bfloat16, found 'half'");
-  EXPECT_EQ(Refusal({"--placement", "no"}), "wanted --placement in, out or both, found 'no'");
-  EXPECT_EQ(Refusal({"--env", "=1"}), "wanted --env NAME=VALUE, found '=1'");
-  EXPECT_EQ(Refusal({"--iterations"}), "wanted a value after --iterations");
-  EXPECT_EQ(Refusal({"--itertions", "4"}), "wanted a flag, found '--itertions'");
-  EXPECT_EQ(ParseNcclOptions({}).error().message, "wanted --run TEXT, found none");
+  EXPECT_EQ(Refusal(""), "");
+  EXPECT_EQ(Refusal(R"(, "rank": 2)"), "wanted rank below ranks 2, found 2");
+  EXPECT_EQ(Refusal(R"(, "ranks": 1)"), "wanted ranks from 2 to 64, found 1");
+  EXPECT_EQ(Refusal(R"(, "sizes": [2147483648])"),
+            "wanted sizes at most memory_limit 1073741824, found 2147483648");
+  EXPECT_EQ(Refusal(R"(, "collectives": ["all_reduce", "broadcast"])"),
+            "wanted collectives as a list of all_reduce, all_gather, reduce_scatter, alltoall, "
+            R"(sendrecv, found ["all_reduce","broadcast"])");
+  EXPECT_EQ(Refusal(R"(, "types": "float")"),
+            R"(wanted types as a list of float, bfloat16, found "float")");
+  EXPECT_EQ(Refusal(R"(, "out_of_place": false, "in_place": false)"),
+            "wanted out_of_place or in_place, found neither");
+  EXPECT_EQ(Refusal(R"(, "library": 2)"), "wanted library as text, found 2");
+  EXPECT_EQ(Refusal(R"(, "itertions": 4)"), "unknown option 'itertions'");
+  EXPECT_EQ(ParseNcclOptions("{}").error().message, "wanted run, found none");
+}
+
+TEST(NcclOptions, SizesAreBytesOrHaveADeadline) {
+  const std::string wanted =
+      R"(wanted sizes as [BYTES, {"bytes": BYTES, "deadline_ms": MS}, ...], found )";
+  for (const std::string found : {R"(["1MiB"])", R"([0])", R"([])", R"([{"deadline_ms":9}])"}) {
+    EXPECT_EQ(Refusal(R"(, "sizes": )" + found), wanted + found);
+  }
+}
+
+TEST(NcclOptions, VariablesAreNamesAndTexts) {
+  const std::string wanted = R"(wanted env as {"NAME": "VALUE", ...}, found )";
+  for (const std::string found : {R"({"":"1"})", R"({"A=":"1"})", R"({"A":1})", R"(["A=1"])"}) {
+    EXPECT_EQ(Refusal(R"(, "env": )" + found), wanted + found);
+  }
+}
+
+TEST(NcclOptions, TheWordsOfARunAreKnownByItsName) {
+  EXPECT_TRUE(IsOfRun(FormatNcclOptions({.run = "r1"}), "r1"));
+  EXPECT_FALSE(IsOfRun(FormatNcclOptions({.run = "r10"}), "r1"));
+  EXPECT_FALSE(IsOfRun(R"({"run": ["r1"]})", "r1"));
+  EXPECT_FALSE(IsOfRun("r1", "r1"));
 }
 
 // The table of nccl-tests' PERFORMANCE.md.

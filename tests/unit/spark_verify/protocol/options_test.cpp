@@ -5,24 +5,27 @@
 namespace reconciler::spark_verify {
 namespace {
 
-std::string OptionRefusal(const std::vector<std::string>& words) {
-  const auto options = ParseWriteOptions(words);
+std::string OptionRefusal(std::string_view text) {
+  const auto options = ParseWriteOptions(text);
   return options ? "" : options.error().message;
 }
 
-TEST(WriteOptions, EveryFlagArrives) {
-  const auto options = ParseWriteOptions({"--rail", "rocep1s0f1=192.168.177.1",
-                                          "--rail", "roceP2p1s0f1=192.168.178.1",
-                                          "--send", "--size",
-                                          "4096",   "--depth",
-                                          "8",      "--qps",
-                                          "2",      "--ms",
-                                          "500",    "--warm-up",
-                                          "0",      "--latency",
-                                          "10",     "--deadline",
-                                          "9000",   "--ack-timeout",
-                                          "18"});
-  ASSERT_TRUE(options);
+TEST(WriteOptions, EveryFieldSurvivesTheJsonLine) {
+  const WriteOptions wanted{
+      .rails = {{"rocep1s0f1", "192.168.177.1"}, {"roceP2p1s0f1", "192.168.178.1"}},
+      .send = true,
+      .size = 4096,
+      .depth = 8,
+      .queue_pairs = 2,
+      .milliseconds = 500,
+      .warm_up_ms = 0,
+      .latency = 10,
+      .ack_timeout = 18,
+      .deadline_ms = 9000};
+  const std::string text = FormatWriteOptions(wanted);
+  const auto options = ParseWriteOptions(text);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(FormatWriteOptions(*options), text);
   ASSERT_EQ(options->rails.size(), 2u);
   EXPECT_EQ(options->rails[1].hca, "roceP2p1s0f1");
   EXPECT_EQ(options->rails[1].ipv4, "192.168.178.1");
@@ -38,18 +41,28 @@ TEST(WriteOptions, EveryFlagArrives) {
 }
 
 TEST(WriteOptions, WhatIsWrongIsSaid) {
-  EXPECT_EQ(OptionRefusal({}), "wanted at least one --rail HCA=IPV4, found none");
-  EXPECT_EQ(OptionRefusal({"--rail"}), "wanted a value after --rail");
-  EXPECT_EQ(OptionRefusal({"--rail", "rocep1s0f1"}), "wanted --rail HCA=IPV4, found 'rocep1s0f1'");
-  EXPECT_EQ(OptionRefusal({"--rail", "a=spark-1"}), "wanted --rail HCA=IPV4, found 'a=spark-1'");
-  EXPECT_EQ(OptionRefusal({"--sned"}), "wanted a flag, found '--sned'");
-  EXPECT_EQ(OptionRefusal({"--depth", "0"}), "wanted --depth from 1 to 1024, found '0'");
-  EXPECT_EQ(OptionRefusal({"--size", "1MiB"}), "wanted --size from 1 to 67108864, found '1MiB'");
+  EXPECT_EQ(OptionRefusal("{}"), "wanted rails, found none");
+  EXPECT_EQ(OptionRefusal("--send"), "wanted one JSON object of options, found '--send'");
+  EXPECT_EQ(OptionRefusal("[1]"), "wanted one JSON object of options, found '[1]'");
+  EXPECT_EQ(OptionRefusal(R"({"sned": true})"), "unknown option 'sned'");
+  EXPECT_EQ(OptionRefusal(R"({"send": 1})"), "wanted send true or false, found 1");
+  EXPECT_EQ(OptionRefusal(R"({"depth": 0})"), "wanted depth from 1 to 1024, found 0");
+  EXPECT_EQ(OptionRefusal(R"({"depth": -1})"), "wanted depth from 1 to 1024, found -1");
+  EXPECT_EQ(OptionRefusal(R"({"size": "1MiB"})"), "wanted size from 1 to 67108864, found \"1MiB\"");
+}
+
+TEST(WriteOptions, ARailHasADeviceAndAnAddress) {
+  const std::string wanted = R"(wanted rails as [{"hca": HCA, "ipv4": ADDRESS}, ...], found )";
+  EXPECT_EQ(OptionRefusal(R"({"rails": "a"})"), wanted + R"("a")");
+  EXPECT_EQ(OptionRefusal(R"({"rails": [{"hca": "a"}]})"), wanted + R"([{"hca":"a"}])");
+  EXPECT_EQ(OptionRefusal(R"({"rails": [{"hca": "a", "ipv4": "spark-1"}]})"),
+            wanted + R"([{"hca":"a","ipv4":"spark-1"}])");
 }
 
 TEST(WriteOptions, MemoryThatAllRailsWouldPinIsBounded) {
-  EXPECT_EQ(OptionRefusal({"--rail", "a=10.0.0.1", "--qps", "64", "--size", "67108864"}),
-            "wanted rails × --qps × --size at most 536870912 bytes, found 4294967296");
+  EXPECT_EQ(OptionRefusal(R"({"rails": [{"hca": "a", "ipv4": "10.0.0.1"}], "queue_pairs": 64,
+                              "size": 67108864})"),
+            "wanted rails × queue_pairs × size at most 536870912 bytes, found 4294967296");
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ std::vector<Check> Checks(const Sample& sample, VerifyLevel up_to = VerifyLevel:
 }
 
 // "node rail what outcome: measured or why" of what did not pass.
-std::vector<std::string> Oddities(const Sample& sample, VerifyLevel up_to = VerifyLevel::kRdma) {
+std::vector<std::string> DeviceOddities(const Sample& sample,
+                                        VerifyLevel up_to = VerifyLevel::kRdma) {
   std::vector<std::string> texts;
   for (const Check& check : Checks(sample, up_to)) {
     if (check.outcome == Outcome::kPass) continue;
@@ -64,7 +65,7 @@ void ExpectFinding(const Sample& sample, const std::string& brief, const std::st
 
 TEST(CheckDevices, HealthyDevicesPassAndSayWhatTheyAre) {
   const Sample sample = Pair();
-  EXPECT_THAT(Oddities(sample), IsEmpty());
+  EXPECT_THAT(DeviceOddities(sample), IsEmpty());
   std::vector<std::string> texts;
   for (const Check& check : Checks(sample)) {
     if (check.from == "spark-2" && check.rail == 1 && check.what != "speed") {
@@ -81,24 +82,24 @@ TEST(CheckDevices, HealthyDevicesPassAndSayWhatTheyAre) {
 TEST(CheckDevices, LinksAloneAskNothingOfANodeWithoutDevices) {
   Sample sample = Pair();
   sample.facts.nodes.at("spark-2").hcas.clear();
-  EXPECT_THAT(Oddities(sample, VerifyLevel::kSsh), IsEmpty());
+  EXPECT_THAT(DeviceOddities(sample, VerifyLevel::kSsh), IsEmpty());
   EXPECT_EQ(Checks(sample, VerifyLevel::kSsh).size() + 8, Checks(sample).size());
 }
 
 TEST(CheckDevices, WhatSysfsDidNotTellCouldNotBeMeasured) {
   Sample sample = Pair();
   sample.facts.nodes.at("spark-1").values["rdma.hcas"] = Unknown{"sysfs gave no answer in 5 s"};
-  for (const std::string& oddity : Oddities(sample)) {
+  for (const std::string& oddity : DeviceOddities(sample)) {
     EXPECT_THAT(oddity, testing::EndsWith("could-not-measure: sysfs gave no answer in 5 s"));
   }
-  EXPECT_EQ(Oddities(sample).size(), 8u);
-  EXPECT_THAT(Oddities(sample, VerifyLevel::kSsh), IsEmpty());
+  EXPECT_EQ(DeviceOddities(sample).size(), 8u);
+  EXPECT_THAT(DeviceOddities(sample, VerifyLevel::kSsh), IsEmpty());
 }
 
 TEST(CheckDevices, AMissingDeviceIsNamedOnce) {
   Sample sample = Pair();
   sample.facts.nodes.at("spark-2").hcas.erase("roceP2p1s0f1");
-  EXPECT_THAT(Oddities(sample),
+  EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-2 rail1 hca fail: no RDMA device on enP2p1s0f1np1",
                           "spark-2 rail1 rdma-port skipped: there is no RDMA device",
                           "spark-2 rail1 gid skipped: there is no RDMA device",
@@ -114,7 +115,7 @@ TEST(CheckDevices, AnotherNameIsAFindingForNcclsSake) {
   auto& hcas = sample.facts.nodes.at("spark-2").hcas;
   hcas["mlx5_3"] = hcas.at("roceP2p1s0f1");
   hcas.erase("roceP2p1s0f1");
-  EXPECT_THAT(Oddities(sample), ElementsAre("spark-2 rail1 hca fail: mlx5_3"));
+  EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 hca fail: mlx5_3"));
   ExpectFinding(sample, "hca-name spark-2 rail1 x1",
                 "the kernel calls the RDMA device otherwise than the rule of rdma-core does, so "
                 "that NCCL's list of adapters names none",
@@ -125,12 +126,12 @@ TEST(CheckDevices, AnotherNameIsAFindingForNcclsSake) {
 TEST(CheckDevices, ADownPortWithItsLinkUpIsDown) {
   Sample sample = Pair();
   Second(sample).state = "DOWN";
-  EXPECT_THAT(Oddities(sample), ElementsAre("spark-2 rail1 rdma-port fail: DOWN, LinkUp"));
+  EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 rdma-port fail: DOWN, LinkUp"));
   ExpectFinding(sample, "hca-down spark-2 rail1 x1",
                 "the interface has carrier and its RDMA port is not active",
                 "look at `rdma link` and dmesg of spark-2; set the port down and up again");
   sample.Link(2, 1).carrier = false;
-  EXPECT_THAT(Oddities(sample),
+  EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-2 rail1 carrier fail: no carrier",
                           "spark-2 rail1 rdma-port skipped: the port has no carrier"));
 }
@@ -138,7 +139,7 @@ TEST(CheckDevices, ADownPortWithItsLinkUpIsDown) {
 TEST(CheckDevices, AVersionOneGidIsNoGid) {
   Sample sample = Pair();
   Second(sample).gids.pop_back();
-  const auto oddities = Oddities(sample);
+  const auto oddities = DeviceOddities(sample);
   EXPECT_THAT(oddities,
               ElementsAre("spark-2 rail1 gid fail: 0 fe80:0000:0000:0000:0000:0000:0000:0001 "
                           "IB/RoCE v1 enP2p1s0f1np1; 2 0000:0000:0000:0000:0000:ffff:c0a8:b202 "
@@ -149,7 +150,7 @@ TEST(CheckDevices, AVersionOneGidIsNoGid) {
                 "set the port of spark-2 down and up again; the kernel makes the GID from the "
                 "address");
   sample.Link(2, 1).ipv4.clear();
-  EXPECT_THAT(Oddities(sample),
+  EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-2 rail1 address fail: no address",
                           "spark-2 rail1 gid skipped: the rail's address is not on the port"));
 }
@@ -168,7 +169,7 @@ TEST(CheckDevices, TheSameGidTwiceIsAFinding) {
 TEST(CheckDevices, ANarrowPcieLinkIsNamedWithBothItsEnds) {
   Sample sample = Pair();
   Second(sample).device.lanes = Second(sample).upstream.lanes = 2;
-  EXPECT_THAT(Oddities(sample), ElementsAre("spark-2 rail1 pcie fail: 32 GT/s x2"));
+  EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 pcie fail: 32 GT/s x2"));
   ExpectFinding(sample, "pcie-width spark-2 rail1 x1",
                 "the adapter's PCIe link has fewer lanes than the hardware: some BIOSes before "
                 "2026-04 wired the second controller with two",
@@ -182,7 +183,7 @@ TEST(CheckDevices, ANarrowPcieLinkIsNamedWithBothItsEnds) {
 TEST(CheckDevices, ASlowPcieLinkIsAnotherCause) {
   Sample sample = Pair();
   Second(sample).device.mts = 16000;
-  EXPECT_THAT(Oddities(sample), ElementsAre("spark-2 rail1 pcie fail: 16 GT/s x4"));
+  EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 pcie fail: 16 GT/s x4"));
   ExpectFinding(sample, "pcie-speed spark-2 rail1 x1",
                 "the adapter's PCIe link was trained to a lower speed than the hardware's",
                 "reboot spark-2; if it stays, take its power away for a minute");
@@ -191,18 +192,18 @@ TEST(CheckDevices, ASlowPcieLinkIsAnotherCause) {
 TEST(CheckDevices, AnAdapterWithoutASpeedOfItsLinkIsNoPass) {
   Sample sample = Pair();
   Second(sample).device.lanes = 0;
-  EXPECT_THAT(Oddities(sample),
+  EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-2 rail1 pcie could-not-measure: the kernel tells no speed of the "
                           "PCIe link"));
   Second(sample).device = {};
-  EXPECT_THAT(Oddities(sample),
+  EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-2 rail1 pcie skipped: the device is made of software"));
 }
 
 TEST(CheckDevices, MoreFreeCmaThanThereIsIsAKernelsFault) {
   Sample sample = Pair();
   sample.facts.nodes.at("spark-1").values["rdma.cma"] = "total 65536 kB, free 65536 kB";
-  EXPECT_THAT(Oddities(sample), IsEmpty());
+  EXPECT_THAT(DeviceOddities(sample), IsEmpty());
   sample.facts.nodes.at("spark-1").values["rdma.cma"] = "total 0 kB, free 940604 kB";
   ExpectFinding(sample, "cma-wrong spark-1 x1",
                 "the kernel counts memory as CMA that it has not (a fault of kernels 7.0 with "
@@ -215,7 +216,7 @@ TEST(CheckFacts, ServicesHaveALimitOfLockedMemoryOfTheirOwn) {
   auto& values = sample.facts.nodes.at("spark-1").values;
   values["memlock.service"] = "soft 8388608, hard unlimited";
   values["memlock.user_service"] = Absent{};
-  EXPECT_THAT(Oddities(sample),
+  EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-1 memlock-service fail: 8192 KiB",
                           "spark-1 memlock-user-service skipped: no manager of the user's runs"));
   ExpectFinding(
@@ -226,12 +227,12 @@ TEST(CheckFacts, ServicesHaveALimitOfLockedMemoryOfTheirOwn) {
       "of a service on");
   values["memlock.service"] = "unlimited";
   values["memlock.user_service"] = "8388608";
-  EXPECT_THAT(Oddities(sample),
+  EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-1 memlock-user-service skipped: the user's manager gives 8192 KiB "
                           "until it is started anew"));
   values["memlock.user_service"] = Unknown{"systemctl gave no answer in 5 s"};
-  EXPECT_THAT(Oddities(sample), ElementsAre("spark-1 memlock-user-service could-not-measure: "
-                                            "systemctl gave no answer in 5 s"));
+  EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-1 memlock-user-service could-not-measure: "
+                                                  "systemctl gave no answer in 5 s"));
 }
 
 }  // namespace

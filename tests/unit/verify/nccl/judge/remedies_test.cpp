@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reconciler/verify/nccl/judge/causes.h"
+#include "reconciler/verify/nccl/judge/remedies.h"
 #include "tests/unit/verify/nccl_sample.h"
 
 namespace reconciler {

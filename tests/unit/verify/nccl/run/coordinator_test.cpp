@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/verify/nccl/judge/trouble.h"
+
 namespace reconciler {
 namespace {
 
