@@ -27,7 +27,7 @@ class Finder {
     CheckLibrary();
     CheckManifest();
     CheckGids();
-    const Observed<std::vector<Setting>> settings = FindSettings(input_.facts);
+    const Observed<std::vector<NcclSetting>> settings = Answer(input_.facts.nccl.settings);
     if (const auto* unknown = std::get_if<Unknown>(&settings)) {
       found_.push_back({.kind = "nccl",
                         .name = "other settings",
@@ -37,7 +37,7 @@ class Finder {
                         .where = input_.cluster.Mark(section_.position)});
     }
     if (const auto* list = Known(settings)) {
-      for (const Setting& setting : *list) CheckVariable(setting);
+      for (const NcclSetting& setting : *list) CheckVariable(setting);
     }
     return std::move(found_);
   }
@@ -55,7 +55,7 @@ class Finder {
   }
 
   void CheckLibrary() {
-    const Observed<Library> library = FindLibrary(input_.facts);
+    const Observed<NcclLibrary> library = Answer(input_.facts.nccl.library);
     if (const auto* unknown = std::get_if<Unknown>(&library)) {
       found_.push_back({.kind = "nccl",
                         .name = "library",
@@ -64,7 +64,7 @@ class Finder {
                         .observed = *unknown,
                         .where = input_.cluster.Mark(section_.position)});
     }
-    library_ = Known(library) != nullptr ? *Known(library) : Library{};
+    library_ = Known(library) != nullptr ? *Known(library) : NcclLibrary{};
     context_ = MakeLintContext(section_, input_.cluster, input_.fabric);
     context_.library = Known(library) != nullptr ? &library_ : nullptr;
     context_.on_node = true;
@@ -77,8 +77,8 @@ class Finder {
       return;
     }
     if (subnets && !library_.Knows(std::string(kSubnetAware))) {
-      Add("library", std::string(kSubnetAware), library_.Label(),
-          library_.Label() +
+      Add("library", std::string(kSubnetAware), FormatLabel(library_),
+          FormatLabel(library_) +
               " cannot pair adapters by subnet, which cables without a switch need: it takes "
               "2.30.7 or a patched build",
           section_.position);
@@ -89,11 +89,12 @@ class Finder {
   // Said of the nodes that are behind.
   void CheckVersions() {
     for (const auto& [name, peer] : input_.all.nodes) {
-      const std::string other = FindLibraryVersion(peer);
+      const NcclLibrary* theirs = Known(peer.nccl.library);
+      const std::string other = theirs == nullptr ? "" : theirs->version;
       if (!IsOlder(library_.version, other)) continue;
       Add("library version", other, library_.version,
-          fmt::format("{}, and {} has {}: all ranks must run one version", library_.Label(), name,
-                      other),
+          fmt::format("{}, and {} has {}: all ranks must run one version", FormatLabel(library_),
+                      name, other),
           section_.position);
       return;
     }
@@ -117,7 +118,7 @@ class Finder {
     }
   }
 
-  void CheckVariable(const Setting& setting) {
+  void CheckVariable(const NcclSetting& setting) {
     const std::string why = ExplainWrong(setting);
     const std::string name =
         fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);
@@ -126,7 +127,7 @@ class Finder {
     if (!why.empty() && !twice) Add(name, "absent", "there", why, section_.position);
   }
 
-  std::string ExplainWrong(const Setting& setting) const {
+  std::string ExplainWrong(const NcclSetting& setting) const {
     if (!setting.name.starts_with("NCCL_")) {
       return fmt::format(
           "nccl.conf takes every byte for what it is, so that this sets '{}': begin the line with "
@@ -161,7 +162,7 @@ class Finder {
   }
 
   // The manifest has another value for it: which of the two wins?
-  std::string ExplainShadow(const Setting& setting, const std::string& ours) const {
+  std::string ExplainShadow(const NcclSetting& setting, const std::string& ours) const {
     const std::string both = fmt::format("the manifest says {}: ", ours);
     if (setting.InConf()) {
       return fmt::format(
@@ -184,15 +185,14 @@ class Finder {
   }
 
   // Ranks with different values hang: another node has another value, or none.
-  std::string ExplainAlone(const Setting& setting) const {
+  std::string ExplainAlone(const NcclSetting& setting) const {
     if (!MustAgree(setting.name)) return {};
     for (const auto& [name, peer] : input_.all.nodes) {
-      if (HaveSameSettings(input_.facts, peer)) continue;
-      const Observed<std::vector<Setting>> settings = FindSettings(peer);
-      const auto* list = Known(settings);
+      if (input_.facts.nccl.settings == peer.nccl.settings) continue;
+      const auto* list = Known(peer.nccl.settings);
       if (list == nullptr) continue;
-      const auto same_name = [&](const Setting& one) { return one.name == setting.name; };
-      const auto same = [&](const Setting& one) {
+      const auto same_name = [&](const NcclSetting& one) { return one.name == setting.name; };
+      const auto same = [&](const NcclSetting& one) {
         return same_name(one) && one.value == setting.value;
       };
       if (std::any_of(list->begin(), list->end(), same)) continue;
@@ -207,7 +207,7 @@ class Finder {
   const Section& section_;
   const PluginInput& input_;
   const Environment& environment_;
-  Library library_ = {};
+  NcclLibrary library_ = {};
   LintContext context_ = {};
   std::vector<Resource> found_ = {};
 };
