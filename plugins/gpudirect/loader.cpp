@@ -2,37 +2,40 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 
 #include "plugins/common/gpu/gpu_facts.h"
 #include "plugins/common/gpu/gpu_reach.h"
 #include "plugins/gpudirect/loader.sh.h"
 #include "plugins/gpudirect/modules.h"
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::gpudirect {
 namespace {
 
-constexpr const char* kLoaderKey = "gpudirect.loader";    // the unit's ActiveState
-constexpr const char* kEntriesKey = "gpudirect.entries";  // PATH:LINE MODULE, one per line
+constexpr const char* kLoader = "gpudirect.loader";
 constexpr std::string_view kUnit = "systemd-modules-load.service";
 
-struct Entry {
-  std::string place = {};  // PATH:LINE
-  std::string module = {};
-};
-
-Entry ParseEntry(const std::string& line) {
-  const std::size_t blank = std::min(line.size(), line.rfind(' '));
-  return {line.substr(0, blank), std::string(Trim(std::string_view(line).substr(blank)))};
+// "PATH:LINE MODULE"; nullopt: it is not that.
+std::optional<ModuleEntry> ParseEntry(std::string_view text) {
+  const std::size_t blank = text.rfind(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  const std::size_t colon = text.substr(0, blank).rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto line = ParseNumber<int>(text.substr(colon + 1, blank - colon - 1));
+  if (!line || *line < 1) return std::nullopt;
+  return ModuleEntry{.path = MakePrintable(text.substr(0, colon)),
+                     .line = *line,
+                     .module = MakePrintable(Trim(text.substr(blank)))};
 }
 
-bool IsOurs(const Entry& entry, const GpuSection& section) {
-  return entry.place.starts_with(std::string(kModulesFile) + ":") &&
-         section.Loads(KernelName(entry.module));
+bool IsOurs(const ModuleEntry& entry, const GpuSection& section) {
+  return entry.path == kModulesFile && section.Loads(KernelName(entry.module));
 }
 
-Diagnostic MakeDiagnostic(const Entry& entry, const NodeFacts& facts) {
+Diagnostic MakeDiagnostic(const ModuleEntry& entry, const NodeFacts& facts) {
+  const std::string place = fmt::format("{}:{}", entry.path, entry.line);
   std::string why;
   if (KernelName(entry.module) == kPeermemModule) {
     const GpuReach reach = JudgePeermemReach(facts, true);
@@ -40,40 +43,52 @@ Diagnostic MakeDiagnostic(const Entry& entry, const NodeFacts& facts) {
   }
   return {.code = "gpudirect-foreign-module",
           .message = fmt::format("{} failed: {} asks for {}, which is not loaded{}", kUnit,
-                                 entry.place, entry.module, why),
+                                 place, entry.module, why),
           .next_step = "take the line out",
-          .subject = entry.place};
+          .subject = place};
 }
 
 }  // namespace
 
-RunProbe MakeLoaderProbe() {
-  return {.id = kLoaderKey, .argv = {"sh", "-c", std::string(kLoaderSh)}};
-}
+RunProbe MakeLoaderProbe() { return {.id = kLoader, .argv = {"sh", "-c", std::string(kLoaderSh)}}; }
 
 void StoreLoader(const ProbeReply& reply, NodeFacts& facts) {
-  const auto found = reply.commands.find(kLoaderKey);
+  const auto found = reply.commands.find(kLoader);
   if (found == reply.commands.end()) return;  // not asked for
   constexpr std::string_view kState = "state ";
   constexpr std::string_view kEntry = "entry ";
-  facts.values[kLoaderKey] = Unknown{"systemctl did not tell the state of " + std::string(kUnit)};
-  std::vector<std::string> entries;
+  GpuFacts& gpu = facts.gpudirect;
+  gpu.loader = Unknown{"systemctl did not tell the state of " + std::string(kUnit)};
+  std::vector<ModuleEntry> entries;
+  std::string broken;
   for (const std::string& line : SplitLines(found->second.out)) {
     if (line.starts_with(kState)) {
-      facts.values[kLoaderKey] = MakePrintable(line.substr(kState.size()));
+      gpu.loader = MakePrintable(line.substr(kState.size()));
     } else if (line.starts_with(kEntry)) {
-      entries.push_back(MakePrintable(line.substr(kEntry.size())));
+      auto entry = ParseEntry(std::string_view(line).substr(kEntry.size()));
+      if (!entry && broken.empty()) broken = MakePrintable(line);
+      if (entry) entries.push_back(std::move(*entry));
     }
   }
-  facts.values[kEntriesKey] = Join(entries, "\n");
+  gpu.entries = std::move(entries);
+  if (!broken.empty()) gpu.entries = Unknown{fmt::format("not understood: '{}'", broken)};
 }
 
 std::vector<Diagnostic> DiagnoseLoader(const GpuSection& section, const NodeFacts& facts) {
-  if (FindKnownText(facts, kLoaderKey) != "failed") return {};
+  const std::string* state = Known(facts.gpudirect.loader);
+  if (state == nullptr || *state != "failed") return {};
   std::vector<Diagnostic> diagnostics;
   bool ours = false;
-  for (const std::string& line : SplitLines(FindKnownText(facts, kEntriesKey))) {
-    const Entry entry = ParseEntry(line);
+  const std::vector<ModuleEntry>* entries = Known(facts.gpudirect.entries);
+  if (entries == nullptr) {
+    const Unknown* unknown = FindUnknown(facts.gpudirect.entries);
+    return {{.code = "gpudirect-loader-failed",
+             .message =
+                 fmt::format("{} failed, and which lines of modules-load.d are why is unknown: {}",
+                             kUnit, unknown == nullptr ? "not asked for" : unknown->why),
+             .next_step = fmt::format("journalctl -u {} shows it", kUnit)}};
+  }
+  for (const ModuleEntry& entry : *entries) {
     ours |= IsOurs(entry, section);
     if (!IsOurs(entry, section)) diagnostics.push_back(MakeDiagnostic(entry, facts));
   }

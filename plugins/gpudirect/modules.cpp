@@ -23,7 +23,7 @@ constexpr std::string_view kUnload =
 // What Diff compares.
 Observed<std::string> FindLiveState(const NodeFacts& facts, const std::string& module) {
   if (IsModuleThere(facts, module)) return std::string("loaded");
-  const Observed<std::string> observed = FindModule(facts, module);
+  const Observed<ModuleState> observed = FindModule(facts, module);
   if (const auto* unknown = std::get_if<Unknown>(&observed)) return *unknown;
   return std::string("not loaded");
 }
@@ -38,14 +38,14 @@ std::string ExplainNotLoadable(const GpuSection& section, const std::string& mod
   if (std::holds_alternative<Absent>(FindModule(facts, module))) {
     return fmt::format("this kernel has no module {}", module);
   }
-  if (module == kPeermemModule && FindKnownText(facts, kPeerSymbolKey) == "no") {
+  if (module == kPeermemModule && IsKnownNo(facts.gpudirect.symbol)) {
     return std::string(kNoPeerSymbol);
   }
   return {};
 }
 
 std::string ExplainUnclear(const std::string& module, const NodeFacts& facts) {
-  const Observed<std::string> observed = FindModule(facts, module);
+  const Observed<ModuleState> observed = FindModule(facts, module);
   const auto* unknown = std::get_if<Unknown>(&observed);
   return unknown == nullptr ? "" : fmt::format("cannot tell about {}: {}", module, unknown->why);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "plugins/common/gpu/level.h"
@@ -22,9 +21,9 @@ namespace {
 constexpr std::string_view kPamFile = "/etc/security/limits.d/60-spark-reconcile.conf";
 constexpr std::string_view kSystemFile = "/etc/systemd/system.conf.d/60-spark-reconcile.conf";
 constexpr std::string_view kUserFile = "/etc/systemd/user.conf.d/60-spark-reconcile.conf";
-constexpr std::string_view kServiceKey = "memlock.service";
-constexpr std::string_view kSessionKey = "memlock.session";
-constexpr std::string_view kUserServiceKey = "memlock.user_service";
+constexpr const char* kService = "memlock.service";
+constexpr const char* kSession = "memlock.session";
+constexpr const char* kUserService = "memlock.user_service";
 constexpr int kShowLimitS = 5;
 constexpr int kReloadLimitS = 60;
 
@@ -62,31 +61,40 @@ std::string FormatSystemd(const Wanted& wanted) {
                      wanted.kib ? fmt::format("{}K", *wanted.kib) : "infinity");
 }
 
-// The form that facts have: bytes or "unlimited".
-std::string FormatWanted(const Wanted& wanted) {
-  return wanted.kib ? fmt::format("{}", *wanted.kib * 1024) : "unlimited";
+// What soft and hard limit are to be.
+MemoryLimit GetWantedLimit(const Wanted& wanted) {
+  constexpr std::int64_t kMost = MemoryLimit::kUnlimited / 1024;
+  return {wanted.kib && *wanted.kib <= kMost ? *wanted.kib * 1024 : MemoryLimit::kUnlimited};
 }
 
-std::optional<std::string> NormalizeBytes(std::string_view text) {
-  if (text == "infinity" || text == "unlimited") return "unlimited";
+std::optional<MemoryLimit> ParseLimit(std::string_view text) {
+  constexpr std::uint64_t kMost = MemoryLimit::kUnlimited;
+  if (text == "infinity" || text == "unlimited") return MemoryLimit{MemoryLimit::kUnlimited};
   const auto bytes = ParseNumber<std::uint64_t>(text);
   if (!bytes) return std::nullopt;
-  if (*bytes == std::numeric_limits<std::uint64_t>::max()) return "unlimited";
-  return fmt::format("{}", *bytes);
+  return MemoryLimit{static_cast<std::int64_t>(std::min(*bytes, kMost))};
 }
 
-// A canonical limit, or "soft A, hard B" of them, with units.
-std::string AddUnits(std::string_view canonical) {
-  std::vector<std::string> words = Split(canonical, ' ');
-  for (std::string& word : words) {
-    const std::size_t digits = std::min(word.find(','), word.size());
-    const auto bytes = ParseNumber<std::uint64_t>(std::string_view(word).substr(0, digits));
-    if (!bytes) continue;
-    word = (*bytes % 1024 == 0 ? fmt::format("{} KiB", *bytes / 1024)
-                               : fmt::format("{} bytes", *bytes)) +
-           word.substr(digits);
-  }
-  return Join(words, " ");
+// What Diff compares.
+std::string FormatBytes(const MemoryLimit& limit) {
+  return limit.IsUnlimited() ? "unlimited" : fmt::format("{}", limit.bytes);
+}
+
+std::string FormatWithUnit(const MemoryLimit& limit) {
+  if (limit.IsUnlimited()) return "unlimited";
+  return limit.bytes % 1024 == 0 ? fmt::format("{} KiB", limit.bytes / 1024)
+                                 : fmt::format("{} bytes", limit.bytes);
+}
+
+std::string FormatLimits(const MemlockLimits& limits, std::string (*format)(const MemoryLimit&)) {
+  if (limits.soft == limits.hard) return format(limits.hard);
+  return fmt::format("soft {}, hard {}", format(limits.soft), format(limits.hard));
+}
+
+Observed<std::string> DescribeLive(const Observed<MemlockLimits>& live) {
+  return AndThen(live, [](const MemlockLimits& limits) {
+    return Observed<std::string>(FormatLimits(limits, FormatBytes));
+  });
 }
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
@@ -98,15 +106,14 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
     }
   }
   if (!managed && !MeasuresRdma(cluster)) return reads;
-  reads.push_back(RunProbe{.id = std::string(kServiceKey),
+  reads.push_back(RunProbe{.id = kService,
                            .argv = {"systemctl", "show", "--no-pager",
                                     "--property=DefaultLimitMEMLOCK,DefaultLimitMEMLOCKSoft"},
                            .time_limit_s = kShowLimitS});
-  reads.push_back(RunProbe{.id = std::string(kSessionKey),
-                           .argv = {"sh", "-c", std::string(kSessionLimitsSh)}});
+  reads.push_back(RunProbe{.id = kSession, .argv = {"sh", "-c", std::string(kSessionLimitsSh)}});
   if (MeasuresRdma(cluster)) {
     reads.push_back(
-        RunProbe{.id = std::string(kUserServiceKey),
+        RunProbe{.id = kUserService,
                  .argv = {"sh", "-c", std::string(kUserServiceLimitsSh), "sh", node.access.user},
                  .time_limit_s = kShowLimitS});
   }
@@ -123,46 +130,45 @@ Unknown ExplainFailed(const CommandReply& reply) {
                       lines.empty() ? fmt::format("exit {}", reply.exit_code) : lines.front())};
 }
 
-Observed<std::string> ParseService(const CommandReply& reply) {
+Observed<MemlockLimits> ParseService(const CommandReply& reply) {
   if (reply.exit_code != 0) return ExplainFailed(reply);
-  std::optional<std::string> soft;
-  std::optional<std::string> hard;
+  std::optional<MemoryLimit> soft;
+  std::optional<MemoryLimit> hard;
   for (const std::string& line : SplitLines(reply.out)) {
     const std::string_view text = line;
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
     const std::string_view key = text.substr(0, equals);
-    if (key == "DefaultLimitMEMLOCK") hard = NormalizeBytes(text.substr(equals + 1));
-    if (key == "DefaultLimitMEMLOCKSoft") soft = NormalizeBytes(text.substr(equals + 1));
+    if (key == "DefaultLimitMEMLOCK") hard = ParseLimit(text.substr(equals + 1));
+    if (key == "DefaultLimitMEMLOCKSoft") soft = ParseLimit(text.substr(equals + 1));
   }
   if (!soft || !hard) return Unknown{"systemctl shows no DefaultLimitMEMLOCK"};
-  return *soft == *hard ? *hard : fmt::format("soft {}, hard {}", *soft, *hard);
+  return MemlockLimits{.soft = *soft, .hard = *hard};
 }
 
 // A line of /proc/PID/limits: "Max locked memory  8388608  8388608  bytes"; soft comes first.
-Observed<std::string> ParseSession(const CommandReply& reply) {
+Observed<MemoryLimit> ParseSession(const CommandReply& reply) {
   constexpr std::string_view kName = "Max locked memory";
   for (const std::string& line : SplitLines(reply.out)) {
     if (!line.starts_with(kName)) continue;
     const std::string_view rest = Trim(std::string_view(line).substr(kName.size()));
-    if (const auto soft = NormalizeBytes(rest.substr(0, rest.find(' ')))) return *soft;
+    const std::string_view soft = rest.substr(0, rest.find(' '));
+    if (const auto limit = ParseLimit(soft)) return *limit;
+    return Unknown{fmt::format("wanted a limit in bytes, found '{}'", MakePrintable(soft))};
   }
   return Unknown{"/proc/self/limits has no line for locked memory"};
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
-  if (const auto found = reply.commands.find(std::string(kServiceKey));
-      found != reply.commands.end()) {
-    facts.values[found->first] = ParseService(found->second);
+  if (const auto found = reply.commands.find(kService); found != reply.commands.end()) {
+    facts.memlock.service = ParseService(found->second);
   }
-  if (const auto found = reply.commands.find(std::string(kSessionKey));
-      found != reply.commands.end()) {
-    facts.values[found->first] = ParseSession(found->second);
+  if (const auto found = reply.commands.find(kSession); found != reply.commands.end()) {
+    facts.memlock.session = ParseSession(found->second);
   }
-  if (const auto found = reply.commands.find(std::string(kUserServiceKey));
-      found != reply.commands.end()) {
-    facts.values[found->first] = found->second.exit_code == kNoManager
-                                     ? Observed<std::string>(Absent{})
+  if (const auto found = reply.commands.find(kUserService); found != reply.commands.end()) {
+    facts.memlock.user_service = found->second.exit_code == kNoManager
+                                     ? Observed<MemlockLimits>(Absent{})
                                      : ParseService(found->second);
   }
 }
@@ -190,18 +196,19 @@ std::vector<Resource> Resources(const PluginInput& input) {
   // Comes after the file that it reloads. The reload belongs here and not to that file's triggers:
   // it is needed exactly when the live value differs, whoever wrote the file.
   const RunCommand reload{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
-  const Observed<std::string> live = FindValue(input.facts, std::string(kServiceKey));
+  const Observed<MemlockLimits> live = Answer(input.facts.memlock.service);
   const auto* before = Known(live);
   resources.push_back({.kind = "memlock",
                        .name = "service limit",
                        .node = input.node.name,
-                       .desired = ResourceState(FormatWanted(*wanted)),
-                       .observed = AsState(live),
+                       .desired = ResourceState(FormatBytes(GetWantedLimit(*wanted))),
+                       .observed = AsState(DescribeLive(live)),
                        .apply = {reload},
                        .revert = {reload},
-                       .label = before == nullptr ? ""
-                                                  : fmt::format("{} → {}", AddUnits(*before),
-                                                                AddUnits(FormatWanted(*wanted))),
+                       .label = before == nullptr
+                                    ? ""
+                                    : fmt::format("{} → {}", FormatLimits(*before, FormatWithUnit),
+                                                  FormatWithUnit(GetWantedLimit(*wanted))),
                        .blocked = ExplainFileStuck(input.facts, std::string(kSystemFile),
                                                    input.cluster.name, input.cluster.former_name),
                        .where = where});

@@ -28,14 +28,14 @@ class Finder {
     CheckLibrary();
     CheckManifest();
     CheckGids();
-    const Observed<std::vector<Setting>> settings = FindSettings(input_.facts);
+    const Observed<std::vector<NcclSetting>> settings = Answer(input_.facts.nccl.settings);
     if (const auto* unknown = std::get_if<Unknown>(&settings)) {
       Add({.code = "nccl-settings-unknown",
            .message = "cannot tell what other files set: " + unknown->why,
            .subject = "other settings"});
     }
     if (const auto* list = Known(settings)) {
-      for (const Setting& setting : *list) CheckVariable(setting);
+      for (const NcclSetting& setting : *list) CheckVariable(setting);
     }
     return std::move(found_);
   }
@@ -51,13 +51,13 @@ class Finder {
   }
 
   void CheckLibrary() {
-    const Observed<Library> library = FindLibrary(input_.facts);
+    const Observed<NcclLibrary> library = Answer(input_.facts.nccl.library);
     if (const auto* unknown = std::get_if<Unknown>(&library)) {
       Add({.code = "nccl-library-unknown",
            .message = "cannot tell which one programs load: " + unknown->why,
            .subject = "library"});
     }
-    library_ = Known(library) != nullptr ? *Known(library) : Library{};
+    library_ = Known(library) != nullptr ? *Known(library) : NcclLibrary{};
     context_ = MakeLintContext(section_, input_.cluster, input_.fabric);
     context_.library = Known(library) != nullptr ? &library_ : nullptr;
     context_.on_node = true;
@@ -73,7 +73,7 @@ class Finder {
     }
     if (subnets && !library_.Knows(std::string(kSubnetAware))) {
       Add({.code = "nccl-library-too-old",
-           .message = library_.Label() +
+           .message = FormatLabel(library_) +
                       " cannot pair adapters by subnet, which cables without a switch need",
            .next_step = "install NCCL 2.30.7 or later, or a build patched for it",
            .subject = "library"});
@@ -84,10 +84,11 @@ class Finder {
   // Said of the nodes that are behind.
   void CheckVersions() {
     for (const auto& [name, peer] : input_.all.nodes) {
-      const std::string other = FindLibraryVersion(peer);
+      const NcclLibrary* theirs = Known(peer.nccl.library);
+      const std::string other = theirs == nullptr ? "" : theirs->version;
       if (!IsOlder(library_.version, other)) continue;
       Add({.code = "nccl-versions-differ",
-           .message = fmt::format("{}, and {} has {}", library_.Label(), name, other),
+           .message = fmt::format("{}, and {} has {}", FormatLabel(library_), name, other),
            .next_step = "install one version on all nodes",
            .subject = "library version"});
       return;
@@ -119,7 +120,7 @@ class Finder {
     }
   }
 
-  void CheckVariable(const Setting& setting) {
+  void CheckVariable(const NcclSetting& setting) {
     std::optional<Diagnostic> wrong = FindWrong(setting);
     if (!wrong) return;
     wrong->subject =
@@ -130,7 +131,7 @@ class Finder {
     if (!twice) Add(std::move(*wrong));
   }
 
-  std::optional<Diagnostic> FindWrong(const Setting& setting) const {
+  std::optional<Diagnostic> FindWrong(const NcclSetting& setting) const {
     if (!setting.name.starts_with("NCCL_")) {
       return Diagnostic{
           .code = "nccl-setting-malformed",
@@ -172,7 +173,7 @@ class Finder {
   }
 
   // The manifest has another value for it: which of the two wins?
-  static std::string ExplainShadow(const Setting& setting) {
+  static std::string ExplainShadow(const NcclSetting& setting) {
     if (setting.InConf()) {
       return "this is shadowed wherever the environment is set, and wins elsewhere";
     }
@@ -188,15 +189,14 @@ class Finder {
   }
 
   // Ranks with different values hang: another node has another value, or none.
-  std::optional<Diagnostic> FindAlone(const Setting& setting) const {
+  std::optional<Diagnostic> FindAlone(const NcclSetting& setting) const {
     if (!MustAgree(setting.name)) return std::nullopt;
     for (const auto& [name, peer] : input_.all.nodes) {
-      if (HaveSameSettings(input_.facts, peer)) continue;
-      const Observed<std::vector<Setting>> settings = FindSettings(peer);
-      const auto* list = Known(settings);
+      if (input_.facts.nccl.settings == peer.nccl.settings) continue;
+      const auto* list = Known(peer.nccl.settings);
       if (list == nullptr) continue;
-      const auto same_name = [&](const Setting& one) { return one.name == setting.name; };
-      const auto same = [&](const Setting& one) {
+      const auto same_name = [&](const NcclSetting& one) { return one.name == setting.name; };
+      const auto same = [&](const NcclSetting& one) {
         return same_name(one) && one.value == setting.value;
       };
       if (std::any_of(list->begin(), list->end(), same)) continue;
@@ -212,7 +212,7 @@ class Finder {
   const Section& section_;
   const PluginInput& input_;
   const Environment& environment_;
-  Library library_ = {};
+  NcclLibrary library_ = {};
   LintContext context_ = {};
   std::vector<Diagnostic> found_ = {};
 };

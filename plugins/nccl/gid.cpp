@@ -8,8 +8,6 @@ namespace reconciler::plugins::nccl {
 namespace {
 
 constexpr std::string_view kFolder = "/sys/class/infiniband/";
-constexpr std::string_view kTypeKey = "nccl.gid_type.";  // and the adapter
-constexpr std::string_view kGidKey = "nccl.gid.";
 
 std::string ReadAdapterFromPath(const std::string& path) {
   return path.substr(kFolder.size(), path.find('/', kFolder.size()) - kFolder.size());
@@ -33,24 +31,24 @@ void StoreGids(const ProbeReply& reply, NodeFacts& facts) {
     if (!path.starts_with(kFolder)) continue;
     const bool type = path.find("/gid_attrs/types/") != std::string::npos;
     if (!type && path.find("/gids/") == std::string::npos) continue;
-    const auto* text = Known(value);
-    facts.values[std::string(type ? kTypeKey : kGidKey) + ReadAdapterFromPath(path)] =
-        text != nullptr ? Observed<std::string>(MakePrintable(*text)) : value;
+    PinnedGid& pinned = facts.nccl.gids[ReadAdapterFromPath(path)];
+    (type ? pinned.type : pinned.gid) = AndThen(
+        value, [](const std::string& text) { return Observed<std::string>(MakePrintable(text)); });
   }
 }
 
 std::string ExplainWrongGid(const Section& section, const RailPort& port, const NodeFacts& facts) {
   if (!section.gid_index) return {};
-  const Observed<std::string> gid = FindValue(facts, std::string(kGidKey) + port.hca);
-  if (Known(gid) == nullptr) return {};
-  const Observed<std::string> type = FindValue(facts, std::string(kTypeKey) + port.hca);
-  const auto* kind = Known(type);  // an empty place in the table has none
-  if (kind != nullptr && *kind == kRoceV2 && *Known(gid) == MakeMappedGid(port.address.address)) {
+  const auto found = facts.nccl.gids.find(port.hca);
+  const std::string* gid = found == facts.nccl.gids.end() ? nullptr : Known(found->second.gid);
+  if (gid == nullptr) return {};
+  const auto* kind = Known(found->second.type);  // an empty place in the table has none
+  if (kind != nullptr && *kind == kRoceV2 && *gid == MakeMappedGid(port.address.address)) {
     return {};
   }
   return fmt::format("wanted RoCE v2 of {} at index {}, found {}", ToString(port.address.address),
                      *section.gid_index,
-                     kind == nullptr ? "nothing" : fmt::format("{} of {}", *kind, *Known(gid)));
+                     kind == nullptr ? "nothing" : fmt::format("{} of {}", *kind, *gid));
 }
 
 }  // namespace reconciler::plugins::nccl

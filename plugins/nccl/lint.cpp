@@ -20,7 +20,7 @@ std::string Advice(const std::string& name, const std::vector<std::string>& cand
 Complaint JudgeUnknownName(const std::string& name, const LintContext& context) {
   if (context.library != nullptr) {
     if (context.library->Knows(name)) return {};
-    return {fmt::format("{} has no such variable", context.library->Label()),
+    return {fmt::format("{} has no such variable", FormatLabel(*context.library)),
             Advice(name, {context.library->names.begin(), context.library->names.end()})};
   }
   const auto close = FindClosestMatch(name, KnownNames());
@@ -32,7 +32,7 @@ Complaint JudgePatched(const std::string& name, const LintContext& context) {
   if (context.library != nullptr) {
     if (context.library->Knows(name)) return {};
     return {fmt::format("only private patches read it, and {} has none of them",
-                        context.library->Label()),
+                        FormatLabel(*context.library)),
             kRemoveIt};
   }
   if (!context.on_node) return {};
@@ -87,7 +87,7 @@ Complaint JudgeSetting(const std::string& name, std::string_view value,
   }
   if (rule != nullptr && rule->standing == Standing::kPatched) return JudgePatched(name, context);
   if (context.library != nullptr && !context.library->Knows(name)) {
-    return {fmt::format("{} has no such variable and ignores it", context.library->Label()),
+    return {fmt::format("{} has no such variable and ignores it", FormatLabel(*context.library)),
             rule != nullptr && !rule->since.empty() ? fmt::format("it came with {}", rule->since)
                                                     : std::string(kRemoveIt)};
   }

@@ -10,12 +10,12 @@
 namespace reconciler::plugins::nccl {
 
 struct LintContext {
-  bool two_cages = false;            // some node uses two of its cages for NCCL
-  bool sparks = true;                // every node is a DGX Spark, of which some rules are true
-  bool gid_pinned = false;           // nccl.gid_index
-  Environment needed = {};           // what the fabric cannot do without
-  const Library* library = nullptr;  // nullptr: none is known
-  bool on_node = false;              // nullptr above means that the node has none
+  bool two_cages = false;                // some node uses two of its cages for NCCL
+  bool sparks = true;                    // every node is a DGX Spark, of which some rules are true
+  bool gid_pinned = false;               // nccl.gid_index
+  Environment needed = {};               // what the fabric cannot do without
+  const NcclLibrary* library = nullptr;  // nullptr: none is known
+  bool on_node = false;                  // nullptr above means that the node has none
 };
 
 // Why a setting does not do what it says: the name is nobody's, the value is read as another one,

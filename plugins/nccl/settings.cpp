@@ -10,7 +10,7 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-constexpr std::string_view kKey = "nccl.settings";  // PATH:LINE:NAME=VALUE, one per line
+constexpr const char* kSettings = "nccl.settings";
 constexpr std::size_t kMostBytes = 65536;
 
 // A constant: $1 is the user whose files count, or empty for the one who logged in. grep says PATH,
@@ -29,7 +29,7 @@ bool IsNameCharacter(char c) {
 }
 
 // NCCL takes every byte for what it is: no quotes, no blanks around "=", "#" in the first column.
-std::vector<Setting> ParseConfLine(const std::string& path, int line, std::string_view text) {
+std::vector<NcclSetting> ParseConfLine(const std::string& path, int line, std::string_view text) {
   const std::size_t equals = text.find('=');
   if (text.starts_with('#') || equals == std::string_view::npos) return {};
   const std::string_view name = text.substr(0, equals);
@@ -47,16 +47,15 @@ std::string_view WordAt(std::string_view text, std::size_t at, char quote) {
 }  // namespace
 
 RunProbe MakeSettingsProbe(const NodeSpec& node) {
-  return {.id = std::string(kKey),
-          .argv = {"sh", "-c", std::string(kShellScript), "sh", node.access.user}};
+  return {.id = kSettings, .argv = {"sh", "-c", std::string(kShellScript), "sh", node.access.user}};
 }
 
-std::vector<Setting> ParseLine(const std::string& path, int line, std::string_view text) {
+std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::string_view text) {
   if (path.ends_with("nccl.conf")) return ParseConfLine(path, line, text);
   if (const std::string_view bare = Trim(text); bare.starts_with('#') || bare.starts_with(';')) {
     return {};
   }
-  std::vector<Setting> settings;
+  std::vector<NcclSetting> settings;
   for (std::size_t at = text.find("NCCL_"); at != std::string_view::npos;
        at = text.find("NCCL_", at + 1)) {
     if (at > 0 && (IsNameCharacter(text[at - 1]) || text[at - 1] == '$' || text[at - 1] == '{')) {
@@ -74,7 +73,7 @@ std::vector<Setting> ParseLine(const std::string& path, int line, std::string_vi
 }
 
 void StoreSettings(const CommandReply& reply, NodeFacts& facts) {
-  Observed<std::string>& fact = facts.values[std::string(kKey)];
+  Fact<std::vector<NcclSetting>>& fact = facts.nccl.settings;
   if (reply.exit_code == 124) {
     fact = Unknown{"looking for NCCL_ in the node's files took longer than 5 s"};
     return;
@@ -84,7 +83,7 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts) {
                                         : "more than 64 KiB of lines name NCCL_"};
     return;
   }
-  std::string lines;
+  std::vector<NcclSetting> settings;
   for (const std::string& record : SplitLines(reply.out)) {
     const std::size_t nul = record.find('\0');
     if (nul == std::string::npos) continue;
@@ -93,44 +92,11 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts) {
     std::string_view rest = std::string_view(record).substr(nul + 1);
     const auto number = ConsumeNumber<int>(rest);
     if (!number || !rest.starts_with(':')) continue;
-    for (const Setting& one : ParseLine(path, *number, rest.substr(1))) {
-      lines += fmt::format("{}:{}:{}={}\n", one.path, one.line, one.name, one.value);
+    for (NcclSetting& one : ParseLine(path, *number, rest.substr(1))) {
+      settings.push_back(std::move(one));
     }
   }
-  fact = lines;
-}
-
-bool HaveSameSettings(const NodeFacts& a, const NodeFacts& b) {
-  static const std::string kName(kKey);
-  const auto one = a.values.find(kName);
-  const auto two = b.values.find(kName);
-  if (one == a.values.end() || two == b.values.end()) {
-    return one == a.values.end() && two == b.values.end();
-  }
-  return one->second == two->second;
-}
-
-Observed<std::vector<Setting>> FindSettings(const NodeFacts& facts) {
-  const Observed<std::string> fact = FindValue(facts, std::string(kKey));
-  if (const auto* unknown = std::get_if<Unknown>(&fact)) return *unknown;
-  const auto* lines = Known(fact);
-  if (lines == nullptr) return Absent{};
-  std::vector<Setting> settings;
-  for (const std::string& line : SplitLines(*lines)) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    const std::size_t equals = line.find('=', second + 1);
-    if (first == std::string::npos || second == std::string::npos || equals == std::string::npos) {
-      continue;
-    }
-    const auto number = ParseNumber<int>(line.substr(first + 1, second - first - 1));
-    if (!number) continue;
-    settings.push_back({.path = line.substr(0, first),
-                        .line = *number,
-                        .name = line.substr(second + 1, equals - second - 1),
-                        .value = line.substr(equals + 1)});
-  }
-  return settings;
+  fact = std::move(settings);
 }
 
 }  // namespace reconciler::plugins::nccl

@@ -14,7 +14,6 @@ namespace reconciler::plugins::nccl {
 namespace {
 
 constexpr std::string_view kAdapterFolder = "/sys/class/infiniband/";
-constexpr std::string_view kAdapterKey = "nccl.adapter.";  // and the netdev
 
 tl::unexpected<Error> FailUnknown(std::string why) {
   return Fail({.kind = ErrorKind::kProbe, .message = std::move(why)});
@@ -43,7 +42,7 @@ std::string ExplainAdapters(const Fabric& fabric, const NodeName& node) {
 // What the fabric needs, less what the node's library would ignore.
 Result<void> AddNeeds(const PluginInput& input, Environment& environment) {
   const bool subnets = CagesDiffer(input.fabric);
-  const Observed<Library> library = FindLibrary(input.facts);
+  const Observed<NcclLibrary> library = Answer(input.facts.nccl.library);
   if (const auto* unknown = std::get_if<Unknown>(&library); unknown != nullptr && subnets) {
     return FailUnknown("cannot tell what libnccl knows: " + unknown->why);
   }
@@ -98,23 +97,19 @@ void StoreAdapters(const ProbeReply& reply, NodeFacts& facts) {
     const std::string adapter = path.substr(
         kAdapterFolder.size(), path.find('/', kAdapterFolder.size()) - kAdapterFolder.size());
     if (const auto* name = Known(netdev); name != nullptr && IsPlainValue(adapter)) {
-      facts.values[std::string(kAdapterKey) + MakePrintable(*name)] = adapter;
+      facts.nccl.adapters[MakePrintable(*name)] = adapter;
     }
   }
 }
 
 std::string FindAdapter(const RailPort& port, const NodeFacts& facts) {
-  const Observed<std::string> named = FindValue(facts, std::string(kAdapterKey) + port.netdev);
-  return Known(named) != nullptr ? *Known(named) : port.hca;
+  const auto named = facts.nccl.adapters.find(port.netdev);
+  return named != facts.nccl.adapters.end() ? named->second : port.hca;
 }
 
 std::vector<std::string> ListAdapters(const NodeFacts& facts) {
   std::vector<std::string> adapters;
-  for (const auto& [key, adapter] : facts.values) {
-    if (key.starts_with(kAdapterKey) && Known(adapter) != nullptr) {
-      adapters.push_back(*Known(adapter));
-    }
-  }
+  for (const auto& [netdev, adapter] : facts.nccl.adapters) adapters.push_back(adapter);
   return adapters;
 }
 

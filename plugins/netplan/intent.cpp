@@ -47,11 +47,11 @@ std::string ExplainFunctions(const PluginInput& input, const Intent& intent) {
     const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
     if (cage == nullptr || static_cast<std::size_t>(port.twin) >= cage->twins.size()) continue;
     const std::string& pci = cage->twins[static_cast<std::size_t>(port.twin)].pci;
-    const Observed<std::string> found = FindValue(input.facts, "host.pci." + pci);
-    const std::string* netdev = Known(found);
-    if (netdev == nullptr) continue;
-    places.push_back(netdev->empty() ? fmt::format("its PCI function {} has no driver", pci)
-                                     : fmt::format("its PCI function {} is {}", pci, *netdev));
+    const auto found = input.facts.network.pci.find(pci);
+    if (found == input.facts.network.pci.end()) continue;
+    const std::string& netdev = found->second;
+    places.push_back(netdev.empty() ? fmt::format("its PCI function {} has no driver", pci)
+                                    : fmt::format("its PCI function {} is {}", pci, netdev));
   }
   return Join(places, ", ");
 }

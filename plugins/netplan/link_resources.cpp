@@ -53,7 +53,7 @@ Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std:
                     .node = input.node.name,
                     .impact = Impact::kLinkFlap,
                     .blocked = ExplainLinkBlocked(intent, netdev)};
-  const Observed<std::string> links = FindValue(input.facts, "host.links");
+  const Observed<int> links = Answer(input.facts.network.links);
   if (const auto* unknown = std::get_if<Unknown>(&links)) {
     resource.observed = *unknown;
   } else if (link == nullptr) {

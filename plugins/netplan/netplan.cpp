@@ -15,6 +15,8 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
+constexpr const char* kRouteProbe = "netplan.default_route";
+
 Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
   const bool networkd = intent.tree.renderer == Renderer::kNetworkd;
   const std::string body =
@@ -94,18 +96,18 @@ std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec
       ReadFiles{"/lib/netplan/*.yaml"},
       ReadFiles{"/etc/netplan/*.yaml"},
       ReadFiles{"/run/netplan/*.yaml"},
-      RunProbe{.id = std::string(kDefaultRouteKey), .argv = {"ip", "-j", "-4", "route", "show"}}};
+      RunProbe{.id = kRouteProbe, .argv = {"ip", "-j", "-4", "route", "show"}}};
   for (Read& read : ListRdmaReads()) reads.push_back(std::move(read));
   return reads;
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
-  const auto found = reply.commands.find(std::string(kDefaultRouteKey));
+  const auto found = reply.commands.find(kRouteProbe);
   if (found != reply.commands.end()) {
-    facts.values[std::string(kDefaultRouteKey)] = ParseDefaultRoutes(found->second);
-    facts.values[std::string(kRoutesKey)] = ParseRoutes(found->second);
+    facts.network.default_route = ParseDefaultRoutes(found->second);
+    facts.network.routes = ParseRoutes(found->second);
   }
-  facts.values[std::string(kRdmaUsersKey)] = ParseRdmaUsers(reply);
+  facts.rdma.users = ParseRdmaUsers(reply);
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {

@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
 
+constexpr const char* kUsers = "netplan.rdma_users";
 constexpr std::string_view kDevices = "/sys/class/infiniband/";
 constexpr std::string_view kNetdev = "/ports/1/gid_attrs/ndevs/0";
 constexpr std::string_view kNetdevs = "/sys/class/infiniband/*/ports/1/gid_attrs/ndevs/0";
@@ -25,7 +27,7 @@ std::map<std::string, std::string> Devices(const ProbeReply& reply) {
     if (!path.starts_with(kDevices) || !path.ends_with(kNetdev)) continue;
     const std::string rest = path.substr(kDevices.size());
     const std::string* netdev = Known(value);
-    devices[rest.substr(0, rest.find('/'))] = netdev == nullptr ? "-" : *netdev;
+    devices[rest.substr(0, rest.find('/'))] = netdev == nullptr ? "" : *netdev;
   }
   return devices;
 }
@@ -36,24 +38,25 @@ std::string ReadText(const Json& object, const char* key) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-// Words are separated by blanks in the fact, and a program may call itself anything.
+// A program may call itself anything, and its name stands between others in a sentence.
 std::string Word(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 127; }, '_');
-  return text.empty() ? "-" : text;
+  return text;
 }
+
+std::string_view OrDash(std::string_view text) { return text.empty() ? "-" : text; }
 
 }  // namespace
 
 std::vector<Read> ListRdmaReads() {
-  return {
-      ReadValues{std::string(kNetdevs)},
-      RunProbe{.id = std::string(kRdmaUsersKey), .argv = {"rdma", "-j", "resource", "show", "qp"}}};
+  return {ReadValues{std::string(kNetdevs)},
+          RunProbe{.id = kUsers, .argv = {"rdma", "-j", "resource", "show", "qp"}}};
 }
 
-Observed<std::string> ParseRdmaUsers(const ProbeReply& reply) {
+Observed<std::vector<RdmaUser>> ParseRdmaUsers(const ProbeReply& reply) {
   const std::map<std::string, std::string> devices = Devices(reply);
-  const auto found = reply.commands.find(std::string(kRdmaUsersKey));
+  const auto found = reply.commands.find(kUsers);
   if (found == reply.commands.end() || devices.empty()) return Absent{};
   const CommandReply& command = found->second;
   if (command.exit_code == 127) return Unknown{"the program rdma (iproute2) is not installed"};
@@ -63,37 +66,39 @@ Observed<std::string> ParseRdmaUsers(const ProbeReply& reply) {
     const std::vector<std::string> lines = SplitLines(command.err);
     return Unknown{"rdma resource: " + (lines.empty() ? "not JSON" : MakePrintable(lines.front()))};
   }
-  std::set<std::string> users;
+  std::set<RdmaUser> users;
   for (const Json& pair : list) {
     if (!pair.is_object()) continue;
     const std::string type = ReadText(pair, "type");
     if (type == "GSI" || type == "SMI") continue;
     const std::string hca = ReadText(pair, "ifname");
     const auto device = devices.find(hca);
-    users.insert(fmt::format("{} {} {} {}", Word(hca),
-                             device == devices.end() ? "-" : Word(device->second),
-                             Word(ReadText(pair, "comm")), Word(ReadText(pair, "pid"))));
+    const auto pid = ParseNumber<std::int64_t>(ReadText(pair, "pid"));
+    users.insert({.hca = Word(hca),
+                  .netdev = device == devices.end() ? "" : Word(device->second),
+                  .program = Word(ReadText(pair, "comm")),
+                  .pid = pid && *pid > 0 ? *pid : 0});
   }
   if (users.empty()) return Absent{};
-  return Join({users.begin(), users.end()}, "\n");
+  return std::vector<RdmaUser>(users.begin(), users.end());
 }
 
 std::string ListCutOff(const NodeFacts& facts, const std::vector<RailPort>& ports) {
-  const auto fact = facts.values.find(std::string(kRdmaUsersKey));
-  if (fact == facts.values.end()) return {};
-  if (const auto* unknown = std::get_if<Unknown>(&fact->second)) {
+  const Fact<std::vector<RdmaUser>>& fact = facts.rdma.users;
+  if (const Unknown* unknown = FindUnknown(fact)) {
     return "whatever uses RDMA there, which is unknown: " + unknown->why;
   }
-  const std::string* text = Known(fact->second);
-  if (text == nullptr) return {};
+  const auto* known = Known(fact);
+  if (known == nullptr) return {};
   std::set<std::string> users;
-  for (const std::string& line : SplitLines(*text)) {
-    const std::vector<std::string> words = Split(line, ' ');
-    if (words.size() != 4) continue;
+  for (const RdmaUser& user : *known) {
     const bool on_port = std::any_of(ports.begin(), ports.end(), [&](const RailPort& port) {
-      return port.netdev == words[1] || (words[1] == "-" && port.hca == words[0]);
+      return port.netdev == user.netdev || (user.netdev.empty() && port.hca == user.hca);
     });
-    if (on_port) users.insert(fmt::format("{} (pid {}) on {}", words[2], words[3], words[0]));
+    if (!on_port) continue;
+    const std::string pid = user.pid == 0 ? "" : fmt::format("{}", user.pid);
+    users.insert(
+        fmt::format("{} (pid {}) on {}", OrDash(user.program), OrDash(pid), OrDash(user.hca)));
   }
   if (users.empty()) return {};
   return "the RDMA connections of " + Join({users.begin(), users.end()}, ", ");

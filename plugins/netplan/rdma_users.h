@@ -10,15 +10,12 @@
 
 namespace reconciler::plugins::netplan {
 
-// A fact: who holds RDMA connections on this node, "HCA NETDEV PROGRAM PID" per line (NETDEV is "-"
-// where the kernel does not tell). A link that flaps ends them, and NCCL jobs with them.
-inline constexpr std::string_view kRdmaUsersKey = "netplan.rdma_users";
-
+// Who holds RDMA connections on this node. A link that flaps ends them, and NCCL jobs with them.
 std::vector<Read> ListRdmaReads();
 
-// From the queue pairs that `rdma resource` lists, without those that the kernel keeps on every
-// port for itself (GSI, SMI). Unknown where there are RDMA devices and nobody can tell.
-Observed<std::string> ParseRdmaUsers(const ProbeReply& reply);
+// Sorted; from the queue pairs that `rdma resource` lists, without those that the kernel keeps on
+// every port for itself (GSI, SMI). Unknown where there are RDMA devices and nobody can tell.
+Observed<std::vector<RdmaUser>> ParseRdmaUsers(const ProbeReply& reply);
 
 // "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1"; empty: nobody is cut off.
 std::string ListCutOff(const NodeFacts& facts, const std::vector<RailPort>& ports);

@@ -47,7 +47,7 @@ std::optional<Ipv4Prefix> ParseDestination(const std::string& text) {
 
 }  // namespace
 
-Observed<std::string> ParseDefaultRoutes(const CommandReply& reply) {
+Observed<std::vector<std::string>> ParseDefaultRoutes(const CommandReply& reply) {
   const Observed<std::vector<Json>> list = ParseList(reply);
   if (const auto* unknown = std::get_if<Unknown>(&list)) return *unknown;
   const auto* routes = Known(list);
@@ -66,43 +66,39 @@ Observed<std::string> ParseDefaultRoutes(const CommandReply& reply) {
     }
   }
   if (netdevs.empty()) return Absent{};
-  return Join({netdevs.begin(), netdevs.end()}, " ");
+  return std::vector<std::string>(netdevs.begin(), netdevs.end());
 }
 
-Observed<std::string> ParseRoutes(const CommandReply& reply) {
+Observed<std::vector<RouteFact>> ParseRoutes(const CommandReply& reply) {
   const Observed<std::vector<Json>> list = ParseList(reply);
   if (const auto* unknown = std::get_if<Unknown>(&list)) return *unknown;
   const auto* routes = Known(list);
   if (routes == nullptr) return Absent{};
-  std::set<std::string> lines;
+  std::set<std::pair<Ipv4Prefix, std::string>> sorted;
   for (const Json& route : *routes) {
     const auto prefix = ParseDestination(FindText(route, "dst"));
     if (!prefix) continue;
-    const std::string dev = FindText(route, "dev");
-    lines.insert(
-        fmt::format("{} {}", ToString(*prefix), dev.empty() ? "elsewhere" : MakePrintable(dev)));
+    sorted.emplace(*prefix, MakePrintable(FindText(route, "dev")));
   }
-  if (lines.empty()) return Absent{};
-  return Join({lines.begin(), lines.end()}, "\n");
+  if (sorted.empty()) return Absent{};
+  std::vector<RouteFact> facts;
+  for (const auto& [destination, netdev] : sorted) facts.push_back({destination, netdev});
+  return facts;
 }
 
 std::string ExplainRoutedElsewhere(const std::vector<Ipv4Prefix>& subnets,
                                    const std::vector<std::string>& ours, const NodeFacts& facts) {
-  const Observed<std::string> fact = FindValue(facts, std::string(kRoutesKey));
-  const auto* lines = Known(fact);
-  if (lines == nullptr) return {};
-  for (const std::string& line : SplitLines(*lines)) {
-    const std::size_t blank = line.find(' ');
-    const auto route = ParseIpv4Prefix(line.substr(0, blank));
-    if (!route || blank == std::string::npos || route->length < kShortestOfANetwork) continue;
-    const std::string dev = line.substr(blank + 1);
-    if (std::find(ours.begin(), ours.end(), dev) != ours.end()) continue;
+  const auto* routes = Known(facts.network.routes);
+  if (routes == nullptr) return {};
+  for (const auto& [destination, netdev] : *routes) {
+    if (destination.length < kShortestOfANetwork) continue;
+    if (std::find(ours.begin(), ours.end(), netdev) != ours.end()) continue;
     for (const Ipv4Prefix& subnet : subnets) {
-      if (!route->Overlaps(subnet)) continue;
+      if (!destination.Overlaps(subnet)) continue;
       return fmt::format(
           "fabric subnet {} overlaps {}, which this node reaches over {}: packets for one would go "
           "to the other; give the fabric a subnet that nothing uses",
-          ToString(subnet), ToString(*route), dev);
+          ToString(subnet), ToString(destination), netdev.empty() ? "elsewhere" : netdev);
     }
   }
   return {};

@@ -11,13 +11,12 @@
 
 namespace reconciler::plugins::netplan {
 
-inline constexpr std::string_view kRoutesKey = "netplan.routes";
-
-// From `ip -j -4 route show`. The netdevs of IPv4 default routes: names with a blank between them,
-// sorted; Absent when there is none.
-Observed<std::string> ParseDefaultRoutes(const CommandReply& reply);
-// All other routes: "10.0.0.0/8 tun0", a line each; an address alone is a /32.
-Observed<std::string> ParseRoutes(const CommandReply& reply);
+// From `ip -j -4 route show`. The netdevs of IPv4 default routes, sorted; Absent when there is
+// none.
+Observed<std::vector<std::string>> ParseDefaultRoutes(const CommandReply& reply);
+// All other routes, sorted; an address alone is a /32. A route over no interface, or over several,
+// has an empty one.
+Observed<std::vector<RouteFact>> ParseRoutes(const CommandReply& reply);
 
 // Why one of these subnets can be none of the fabric's: the node reaches a part of it elsewhere.
 // Routes over `ours`, the ports of the fabric, do not count, nor do those that are shorter than /8:

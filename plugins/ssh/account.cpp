@@ -11,6 +11,7 @@ namespace reconciler::plugins::ssh {
 namespace {
 
 constexpr std::string_view kId = "ssh.account";
+constexpr unsigned kMostMode = 07777;
 constexpr std::string_view kDirectory = ".ssh";
 constexpr std::string_view kPrivatePath = ".ssh/id_ed25519_spark";
 
@@ -23,14 +24,14 @@ constexpr std::string_view kScript =
     "cd -- \"$home\" || exit 5\n"
     "exec stat -L -c '%n|%a|%U' .ssh .ssh/id_ed25519_spark\n";
 
-// "0700 nvidia" from stat's line for `file`.
-Observed<std::string> ReadStat(const CommandReply& reply, std::string_view file) {
+// From stat's line for `file`.
+Observed<FileAccess> ReadStat(const CommandReply& reply, std::string_view file) {
   for (const std::string& line : SplitLines(reply.out)) {
     const std::vector<std::string> fields = Split(line, '|');
     if (fields.size() != 3 || fields[0] != file) continue;
     const auto mode = ParseNumber<unsigned>(fields[1], 8);
-    if (!mode) break;
-    return fmt::format("{:04o} {}", *mode, fields[2]);
+    if (!mode || *mode > kMostMode) break;
+    return FileAccess{.mode = {*mode}, .owner = fields[2]};
   }
   for (const std::string& line : SplitLines(reply.err)) {
     if (line.find(fmt::format("'{}'", file)) == std::string::npos) continue;
@@ -58,22 +59,27 @@ void ParseAccount(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(std::string(kId));
   if (found == reply.commands.end()) return;
   const CommandReply& account = found->second;
-  Observed<std::string>& group = facts.values[std::string(kGroupKey)];
-  Observed<std::string>& directory = facts.values[std::string(kDirectoryKey)];
-  Observed<std::string>& key = facts.values[std::string(kPrivateKey)];
+  SshFacts& ssh = facts.ssh;
   // 1 is stat's: something is not there.
   if (account.exit_code != 0 && account.exit_code != 1) {
-    group = directory = key = Unknown{ExplainFailed(account)};
+    const Unknown failed{ExplainFailed(account)};
+    ssh = {.group = failed, .directory = failed, .private_key = failed};
     return;
   }
   const std::vector<std::string> lines = SplitLines(account.out);
   if (lines.empty() || lines.front().empty()) {
-    group = Unknown{"the user has no primary group"};
+    ssh.group = Unknown{"the user has no primary group"};
   } else {
-    group = lines.front();
+    ssh.group = lines.front();
   }
-  directory = ReadStat(account, kDirectory);
-  key = ReadStat(account, kPrivatePath);
+  ssh.directory = ReadStat(account, kDirectory);
+  ssh.private_key = ReadStat(account, kPrivatePath);
+}
+
+std::string FormatMode(FileMode mode) { return fmt::format("{:04o}", mode.bits); }
+
+std::string FormatAccess(const FileAccess& access) {
+  return fmt::format("{} {}", FormatMode(access.mode), access.owner);
 }
 
 }  // namespace reconciler::plugins::ssh

@@ -21,20 +21,17 @@ std::optional<PublicKey> ParseUserKey(std::string_view text) {
   return key && key->type == "ssh-ed25519" ? key : std::nullopt;
 }
 
-// "root" of "0600 root".
-std::string ReadOwner(const std::string& state) { return state.substr(state.find(' ') + 1); }
-
 KeyPair MakeBroken(const std::string& state, const std::string& why, const std::string& remedy) {
   return {.state = state + ", " + why, .blocked = why + ": " + remedy};
 }
 
 // Neither half is there: can ssh-keygen, run by the user, put them there?
 KeyPair MakeMissing(const NodeFacts& facts, const std::string& user) {
-  const Observed<std::string> directory = FindValue(facts, std::string(kDirectoryKey));
+  const Observed<FileAccess> directory = Answer(facts.ssh.directory);
   KeyPair pair;
   if (const auto* unknown = std::get_if<Unknown>(&directory)) pair.state = *unknown;
-  if (const auto* state = Known(directory); state != nullptr && ReadOwner(*state) != user) {
-    pair.blocked = fmt::format("~/.ssh belongs to {}, wanted {}", ReadOwner(*state), user);
+  if (const auto* access = Known(directory); access != nullptr && access->owner != user) {
+    pair.blocked = fmt::format("~/.ssh belongs to {}, wanted {}", access->owner, user);
   }
   return pair;
 }
@@ -44,25 +41,30 @@ Unknown MakeNotReached(const NodeName& peer) { return {fmt::format("{} was not r
 }  // namespace
 
 KeyPair FindKeyPair(const NodeFacts& facts, const std::string& user) {
-  const Observed<std::string> private_key = FindValue(facts, std::string(kPrivateKey));
+  const Observed<FileAccess> private_key = Answer(facts.ssh.private_key);
   const Observed<FileState> public_file = FindFile(facts, MakeSshPath(user, kPublicKeyFile));
   if (const auto* unknown = std::get_if<Unknown>(&private_key)) return {.state = *unknown};
   if (const auto* unknown = std::get_if<Unknown>(&public_file)) {
     return {.state = Unknown{"public key: " + unknown->why}};
   }
-  const std::string* state = Known(private_key);
+  const FileAccess* access = Known(private_key);
   const FileState* text = Known(public_file);
-  if (state == nullptr && text == nullptr) return MakeMissing(facts, user);
-  if (state == nullptr)
+  if (access == nullptr && text == nullptr) return MakeMissing(facts, user);
+  if (access == nullptr)
     return MakeBroken("no private key", "the public key lacks its private key",
                       "move the public key away, and a new pair is made");
   const std::string print_it = fmt::format("ssh-keygen -y -f ~/.ssh/{} prints it", kKeyFile);
-  if (text == nullptr) return MakeBroken(*state, "the private key lacks its public key", print_it);
+  const auto broken = [&](const std::string& why) {
+    KeyPair pair = MakeBroken(FormatAccess(*access), why, print_it);
+    pair.mode = FormatMode(access->mode);
+    return pair;
+  };
+  if (text == nullptr) return broken("the private key lacks its public key");
   const auto key = ParseUserKey(text->content);
-  if (!key) return MakeBroken(*state, "the public key is not one ssh-ed25519 line", print_it);
-  KeyPair pair{.state = *state, .key = key};
-  if (ReadOwner(*state) != user) {
-    pair.blocked = fmt::format("belongs to {}, wanted {}", ReadOwner(*state), user);
+  if (!key) return broken("the public key is not one ssh-ed25519 line");
+  KeyPair pair{.state = FormatAccess(*access), .mode = FormatMode(access->mode), .key = key};
+  if (access->owner != user) {
+    pair.blocked = fmt::format("belongs to {}, wanted {}", access->owner, user);
   }
   return pair;
 }

@@ -13,8 +13,9 @@ namespace reconciler::plugins::ssh {
 
 // The key pair that belongs to the cluster, as it stands on one node.
 struct KeyPair {
-  Observed<std::string> state = Absent{};       // "0600 nvidia", with what is wrong after it
-  std::string blocked = {};                     // why nothing of ours can put it right
+  Observed<std::string> state = Absent{};  // "0600 nvidia", with what is wrong after it
+  std::string mode = {};                   // of the private key: "0600"; empty: it is not there
+  std::string blocked = {};                // why nothing of ours can put it right
   std::optional<PublicKey> key = std::nullopt;  // usable by the peers
   // Neither half exists and nothing stands in the way: the node's own plan makes it.
   bool IsToBeMade() const { return std::holds_alternative<Absent>(state) && blocked.empty(); }

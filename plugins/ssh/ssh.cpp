@@ -57,16 +57,17 @@ struct Site {
 
 Resource MakeDirectory(const Site& site) {
   Resource resource = site.Make("ssh", fmt::format("~{}/.ssh", site.user));
-  const Observed<std::string> observed = FindValue(site.input.facts, std::string(kDirectoryKey));
+  const Observed<FileAccess> observed = Answer(site.input.facts.ssh.directory);
   resource.desired = ResourceState("0700 " + site.user);
-  resource.observed = AsState(observed);
-  if (const std::string* state = Known(observed)) {
-    const std::vector<std::string> parts = Split(*state, ' ');
-    if (parts.back() != site.user) {
-      resource.blocked = fmt::format("belongs to {}, wanted {}", parts.back(), site.user);
+  resource.observed = AsState(AndThen(observed, [](const FileAccess& access) {
+    return Observed<std::string>(FormatAccess(access));
+  }));
+  if (const FileAccess* access = Known(observed)) {
+    if (access->owner != site.user) {
+      resource.blocked = fmt::format("belongs to {}, wanted {}", access->owner, site.user);
     }
     resource.apply = {site.AsUser({"chmod", "0700", ".ssh"})};
-    resource.revert = {site.AsUser({"chmod", parts.front(), ".ssh"})};
+    resource.revert = {site.AsUser({"chmod", FormatMode(access->mode), ".ssh"})};
   } else {
     resource.apply = {site.AsUser({"install", "-d", "-m", "0700", ".ssh"})};
   }
@@ -83,9 +84,9 @@ Resource MakeKeyPair(const Site& site) {
   resource.desired = ResourceState("0600 " + site.user);
   resource.observed = AsState(pair.state);
   resource.blocked = pair.blocked;
-  if (const std::string* state = Known(pair.state)) {
+  if (Known(pair.state) != nullptr) {
     resource.apply = {site.AsUser({"chmod", "0600", path})};
-    resource.revert = {site.AsUser({"chmod", Split(*state, ' ').front(), path})};
+    if (!pair.mode.empty()) resource.revert = {site.AsUser({"chmod", pair.mode, path})};
   } else {
     const std::string comment =
         fmt::format("spark-reconcile {} {}", site.input.cluster.name, site.input.node.name);
@@ -101,7 +102,7 @@ using Body = std::variant<std::string, KnownAfterApply>;
 std::optional<Resource> MakeBlockFile(const Site& site, std::string_view file, const Body& wanted) {
   const std::string path = MakeSshPath(site.user, file);
   const Observed<FileState> observed = FindFile(site.input.facts, path);
-  const Observed<std::string> group = FindValue(site.input.facts, std::string(kGroupKey));
+  const Observed<std::string> group = Answer(site.input.facts.ssh.group);
   const FileState* before = Known(observed);
   if (std::holds_alternative<Absent>(observed) && wanted == Body(std::string()))
     return std::nullopt;

@@ -18,7 +18,7 @@ namespace reconciler::plugins::sysctl {
 namespace {
 
 constexpr std::string_view kProcSys = "/proc/sys/";
-constexpr std::string_view kReadOnlyKey = "sysctl.readonly";
+constexpr const char* kReadOnly = "sysctl.readonly";
 
 // A constant: the keys' files come in as arguments. Prints each of them, with "r" before those that
 // are there and that we cannot write, as in a container, and "-" before the others.
@@ -32,8 +32,6 @@ struct Wanted {
   std::string value = {};
   Position position = {};
 };
-
-std::string MakeFactKey(std::string_view key) { return "sysctl." + std::string(key); }
 
 // By canonical key. The manifest's own word on a key counts more than what the fabric asks for.
 std::map<std::string, Wanted> ReadWanted(const ClusterSpec& cluster, const Fabric& fabric,
@@ -66,7 +64,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
                              ReadFiles{"/run/sysctl.d/*.conf"},
                              ReadFiles{"/usr/local/lib/sysctl.d/*.conf"},
                              ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
-  RunProbe probe{.id = std::string(kReadOnlyKey), .argv = {"sh", "-c", std::string(kScript), "sh"}};
+  RunProbe probe{.id = kReadOnly, .argv = {"sh", "-c", std::string(kScript), "sh"}};
   for (const auto& [key, value] : wanted) {
     reads.push_back(ReadValue{MakeKeyPath(key)});
     probe.argv.push_back(MakeKeyPath(key));
@@ -76,7 +74,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
-  const auto listed = reply.commands.find(std::string(kReadOnlyKey));
+  const auto listed = reply.commands.find(kReadOnly);
   if (listed == reply.commands.end()) return;  // nothing was asked for
   std::set<std::string> asked;
   std::set<std::string> read_only;
@@ -94,18 +92,14 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
     const std::string key = ReadKeyFromPath(path);
     if (whole && !asked.contains(key)) continue;
     const auto* text = Known(value);
-    facts.values[MakeFactKey(key)] =
-        text != nullptr ? Observed<std::string>(NormalizeValue(*text)) : value;
+    facts.sysctl.keys[key] = text != nullptr ? Observed<std::string>(NormalizeValue(*text)) : value;
   }
-  facts.values[std::string(kReadOnlyKey)] = Join({read_only.begin(), read_only.end()}, " ");
+  facts.sysctl.readonly = std::move(read_only);
 }
 
 bool IsReadOnly(const NodeFacts& facts, const std::string& key) {
-  const Observed<std::string> list = FindValue(facts, std::string(kReadOnlyKey));
-  const auto* text = Known(list);
-  if (text == nullptr) return false;
-  const std::vector<std::string> keys = Split(*text, ' ');
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+  const auto* keys = Known(facts.sysctl.readonly);
+  return keys != nullptr && keys->contains(key);
 }
 
 // Why a key of an interface may not be set; empty: it may, or it is about no interface.
@@ -150,7 +144,7 @@ RunCommand Set(const std::string& key, const std::string& value) {
 
 Resource MakeLiveResource(const PluginInput& input, const std::string& key, const Wanted& wanted,
                           const Protection& protection) {
-  const Observed<std::string> observed = FindValue(input.facts, MakeFactKey(key));
+  const Observed<std::string> observed = FindOrUnknown(input.facts.sysctl.keys, key);
   Resource resource{.kind = "sysctl",
                     .name = key,
                     .node = input.node.name,

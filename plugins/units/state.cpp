@@ -11,23 +11,22 @@
 namespace reconciler::plugins::units {
 namespace {
 
-constexpr std::string_view kShow = "units.show";
+constexpr const char* kShow = "units.show";
 constexpr int kShowLimitS = 5;
 // What `systemctl enable` cannot turn into "enabled".
 constexpr std::array<std::string_view, 5> kNotEnableable = {"generated", "transient", "alias",
                                                             "indirect", "bad"};
 
-std::string MakeValueKey(const std::string& name) { return "units." + name; }
-
-// Our own form of a state in a fact: the words in fixed order, "-" for an empty one.
-std::string Encode(const std::map<std::string, std::string>& properties) {
-  std::vector<std::string> words;
-  for (const char* key :
-       {"LoadState", "UnitFileState", "ActiveState", "Result", "NeedDaemonReload"}) {
+UnitState MakeUnitState(const std::map<std::string, std::string>& properties) {
+  const auto get = [&](const char* key) {
     const auto found = properties.find(key);
-    words.push_back(found == properties.end() || found->second.empty() ? "-" : found->second);
-  }
-  return Join(words, " ");
+    return found == properties.end() ? std::string() : MakePrintable(found->second);
+  };
+  return {.load = get("LoadState"),
+          .unit_file = get("UnitFileState"),
+          .active = get("ActiveState"),
+          .result = get("Result"),
+          .stale = get("NeedDaemonReload") == "yes"};
 }
 
 Unknown ExplainFailed(const CommandReply& reply) {
@@ -53,7 +52,7 @@ bool IsRunning(const UnitState& state) {
 }  // namespace
 
 std::vector<Read> ListStateReads(const std::vector<UnitSpec>& units) {
-  RunProbe show{.id = std::string(kShow),
+  RunProbe show{.id = kShow,
                 .argv = {"systemctl", "show", "--no-pager",
                          ("--property=Id,Names,LoadState,UnitFileState,ActiveState,Result,"
                           "NeedDaemonReload"),
@@ -68,19 +67,21 @@ std::vector<Read> ListStateReads(const std::vector<UnitSpec>& units) {
 }
 
 void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
-  const auto found = reply.commands.find(std::string(kShow));
+  const auto found = reply.commands.find(kShow);
   if (found == reply.commands.end()) return;
-  if (found->second.exit_code != 0) {
-    facts.values[std::string(kShow)] = ExplainFailed(found->second);
-    if (found->second.exit_code == 124) return;  // the last block may be half a block
+  if (found->second.exit_code == 124) {  // the last block may be half a block
+    facts.units.shown = ExplainFailed(found->second);
+    return;
   }
   // Blocks are separated by an empty line; properties come in systemd's own order. A unit may be
   // asked for by any of its names, while Id is the one that it was given first.
   std::map<std::string, std::string> block;
+  int shown = 0;
   const auto finish = [&] {
     for (const std::string& name : Split(block["Names"] + " " + block["Id"], ' ')) {
-      if (!name.empty()) facts.values[MakeValueKey(name)] = Encode(block);
+      if (!name.empty()) facts.units.states[name] = MakeUnitState(block);
     }
+    if (!block["Id"].empty()) ++shown;
     block.clear();
   };
   for (const std::string& line : SplitLines(found->second.out)) {
@@ -92,30 +93,15 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
     }
   }
   finish();
+  facts.units.shown =
+      found->second.exit_code == 0 ? Observed<int>(shown) : ExplainFailed(found->second);
 }
 
 Observed<UnitState> FindState(const NodeFacts& facts, const std::string& name) {
-  const auto found = facts.values.find(MakeValueKey(name));
-  if (found == facts.values.end()) {
-    const Observed<std::string> why = FindValue(facts, std::string(kShow));
-    if (const auto* unknown = std::get_if<Unknown>(&why);
-        unknown && facts.values.contains(std::string(kShow))) {
-      return *unknown;
-    }
-    return Unknown{"systemctl show left it out"};
-  }
-  const std::string* text = Known(found->second);
-  if (text == nullptr) return Unknown{"systemctl show left it out"};
-  std::vector<std::string> words = Split(*text, ' ');
-  if (words.size() != 5) return Unknown{fmt::format("not a unit state: '{}'", *text)};
-  for (std::string& word : words) {
-    if (word == "-") word.clear();
-  }
-  return UnitState{.load = words[0],
-                   .unit_file = words[1],
-                   .active = words[2],
-                   .result = words[3],
-                   .stale = words[4] == "yes"};
+  const auto found = facts.units.states.find(name);
+  if (found != facts.units.states.end()) return found->second;
+  if (const Unknown* unknown = FindUnknown(facts.units.shown)) return *unknown;
+  return Unknown{"systemctl show left it out"};
 }
 
 std::string DescribeDesired(const UnitSpec& unit) {

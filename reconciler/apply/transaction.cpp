@@ -121,9 +121,8 @@ std::optional<ApplyRefusal> Transaction::FindRefusal(const Plan& plan, const Pla
 
 // Where nothing differs, an apply that was cut off would still be ended by its guard later.
 bool Transaction::IsUnfinished() const {
-  return std::any_of(facts_.nodes.begin(), facts_.nodes.end(), [](const auto& node) {
-    return node.second.values.contains(std::string(kUndecidedKey));
-  });
+  return std::any_of(facts_.nodes.begin(), facts_.nodes.end(),
+                     [](const auto& node) { return !node.second.apply.undecided.empty(); });
 }
 
 std::vector<const NodeSpec*> Transaction::ListReached() const {

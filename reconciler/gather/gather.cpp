@@ -32,18 +32,17 @@ void ReadLedgerFact(ProbeReply& raw, NodeFacts& facts) {
   facts.ledger = ReadObservedLedger(raw.files[std::string(kLedgerFile)]);
   raw.files.erase(std::string(kLedgerFile));
   raw.files.erase(std::string(kOwnedList));
-  std::vector<std::string> undecided;
   for (const auto& [path, value] : raw.values) {
     const std::string* state = Known(value);
     if (!path.starts_with(kJournal) || state == nullptr) continue;
     if (*state == "finished" || *state == "reverted") continue;
-    undecided.push_back(path.substr(kJournal.size(), path.rfind('/') - kJournal.size()));
+    facts.apply.undecided.push_back(
+        path.substr(kJournal.size(), path.rfind('/') - kJournal.size()));
   }
-  if (undecided.empty()) return;
-  facts.values[std::string(kUndecidedKey)] = Join(undecided, " ");
+  if (facts.apply.undecided.empty()) return;
   const auto lease = raw.values.find(std::string(kLease));
   if (lease != raw.values.end() && Known(lease->second) != nullptr) {
-    facts.values[std::string(kLeaseKey)] = lease->second;
+    facts.apply.lease = lease->second;
   }
 }
 

@@ -11,50 +11,54 @@ namespace {
 
 using spark_verify::DeviceFacts;
 
-constexpr const char* kKey = "rdma.verbs";
-constexpr const char* kRdmaAttribute = "gpudirect.cuda_rdma";
-constexpr const char* kDmabufAttribute = "gpudirect.cuda_dmabuf";
-constexpr const char* kNicDmabuf = "gpudirect.nic_dmabuf";
 constexpr Milliseconds kLimit = std::chrono::seconds(30);
+
+// nullopt: spark-verify did not try.
+Fact<bool> ParseDmabuf(std::string_view text) {
+  constexpr std::string_view kUnknown = "unknown: ";
+  if (text.empty()) return std::nullopt;
+  if (text == "supported") return true;
+  if (text == "unsupported") return false;
+  if (text.starts_with(kUnknown)) {
+    return Unknown{"dma-buf of the adapter: " + MakePrintable(text.substr(kUnknown.size()))};
+  }
+  return Unknown{fmt::format("dma-buf of the adapter: not understood: '{}'", MakePrintable(text))};
+}
 
 void StoreDevice(const DeviceFacts& device, NodeFacts& facts) {
   const auto hca = facts.hcas.find(device.hca);
   if (hca == facts.hcas.end()) return;
-  hca->second.verbs = {.active_mtu = device.active_mtu, .dmabuf = device.dmabuf};
+  hca->second.verbs = {.active_mtu = device.active_mtu, .dmabuf = ParseDmabuf(device.dmabuf)};
 }
 
 // One adapter that takes dma-buf is enough to count on: the others are for other networks.
-Observed<std::string> FindNicDmabuf(const std::vector<DeviceFacts>& devices) {
-  constexpr std::string_view kUnknown = "unknown: ";
-  Observed<std::string> answer = Absent{};
+Observed<bool> FindNicDmabuf(const std::vector<DeviceFacts>& devices) {
+  Observed<bool> answer = Absent{};
   for (const DeviceFacts& device : devices) {
-    const std::string_view text = device.dmabuf;
-    if (text == "supported") return device.dmabuf;
-    if (text == "unsupported") answer = device.dmabuf;
-    if (text.starts_with(kUnknown) && std::holds_alternative<Absent>(answer)) {
-      answer = Unknown{"dma-buf of the adapter: " + MakePrintable(text.substr(kUnknown.size()))};
-    }
+    const Fact<bool> one = ParseDmabuf(device.dmabuf);
+    const bool* known = Known(one);
+    if (known != nullptr && *known) return true;
+    if (known != nullptr || (one && std::holds_alternative<Absent>(answer))) answer = *one;
   }
   return answer;
 }
 
 void StoreGpu(const spark_verify::GpuFacts& gpu, NodeFacts& facts) {
-  const auto store = [&](const char* key, std::optional<bool> attribute) {
-    Observed<std::string>& value = facts.values[key];
+  const auto store = [&](Fact<bool>& value, std::optional<bool> attribute) {
     if (!gpu.error.empty()) {
       value = Unknown{"CUDA: " + MakePrintable(gpu.error)};
     } else if (attribute) {
-      value = std::string(*attribute ? "1" : "0");
+      value = *attribute;
     } else {
       value = Absent{};
     }
   };
-  store(kRdmaAttribute, gpu.gpu_direct_rdma);
-  store(kDmabufAttribute, gpu.dma_buf);
+  store(facts.gpudirect.cuda_rdma, gpu.gpu_direct_rdma);
+  store(facts.gpudirect.cuda_dmabuf, gpu.dma_buf);
 }
 
-Observed<std::string> ReadVerbsFacts(const NodeSpec& node, NodePool& pool,
-                                     const std::string& programs, NodeFacts& facts) {
+Observed<int> ReadVerbsFacts(const NodeSpec& node, NodePool& pool, const std::string& programs,
+                             NodeFacts& facts) {
   const auto path = PushProgram(node, pool, programs);
   if (!path) return Unknown{path.error().message};
   const auto reply = pool.Run(node, QuoteForShell(*path) + " facts\n", kLimit);
@@ -64,7 +68,7 @@ Observed<std::string> ReadVerbsFacts(const NodeSpec& node, NodePool& pool,
     return Unknown{fmt::format("spark-verify ended with status {}", reply->exit_code)};
   }
   StoreVerbsFacts(reply->out, facts);
-  return FindValue(facts, kKey);
+  return Answer(facts.rdma.verbs);
 }
 
 }  // namespace
@@ -72,15 +76,15 @@ Observed<std::string> ReadVerbsFacts(const NodeSpec& node, NodePool& pool,
 void StoreVerbsFacts(const std::string& line, NodeFacts& facts) {
   const auto reported = spark_verify::ParseFacts(line);
   if (!reported) {
-    facts.values[kKey] = Unknown{"spark-verify printed something other than its facts"};
+    facts.rdma.verbs = Unknown{"spark-verify printed something other than its facts"};
     return;
   }
   for (const DeviceFacts& device : reported->devices) StoreDevice(device, facts);
-  facts.values[kNicDmabuf] = FindNicDmabuf(reported->devices);
+  facts.gpudirect.nic_dmabuf = FindNicDmabuf(reported->devices);
   if (reported->gpu) StoreGpu(*reported->gpu, facts);
-  facts.values[kKey] = reported->error.empty()
-                           ? Observed<std::string>(fmt::format("{}", reported->devices.size()))
-                           : Unknown{MakePrintable(reported->error)};
+  facts.rdma.verbs = reported->error.empty()
+                         ? Observed<int>(static_cast<int>(reported->devices.size()))
+                         : Unknown{MakePrintable(reported->error)};
 }
 
 void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
@@ -92,13 +96,14 @@ void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& node
   ForEachNode(read, [&](const NodeSpec& node) {
     NodeFacts& own = facts.nodes.at(node.name);
     // What was asked and not answered is unknown, and not what nobody asked.
-    Observed<std::string> answer = ReadVerbsFacts(node, pool, programs, own);
+    Observed<int> answer = ReadVerbsFacts(node, pool, programs, own);
     if (const auto* unknown = std::get_if<Unknown>(&answer)) {
-      for (const char* key : {kRdmaAttribute, kDmabufAttribute, kNicDmabuf}) {
-        own.values.emplace(key, Unknown{"spark-verify: " + unknown->why});
+      GpuFacts& gpu = own.gpudirect;
+      for (Fact<bool>* fact : {&gpu.cuda_rdma, &gpu.cuda_dmabuf, &gpu.nic_dmabuf}) {
+        if (!*fact) *fact = Unknown{"spark-verify: " + unknown->why};
       }
     }
-    own.values[kKey] = std::move(answer);
+    own.rdma.verbs = std::move(answer);
   });
 }
 

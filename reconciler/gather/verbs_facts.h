@@ -9,10 +9,8 @@
 namespace reconciler {
 
 // Asks verbs on those nodes (those of them that were read) by a spark-verify that is copied there
-// for it, from the folder `programs`, and taken away again. Fills HcaFact::verbs; the value
-// "rdma.verbs" is how many devices verbs know, or Unknown with the reason. Of the GPU:
-// "gpudirect.cuda_rdma" and "gpudirect.cuda_dmabuf" ("1" or "0", as CUDA says), and
-// "gpudirect.nic_dmabuf" ("supported", "unsupported"); Absent: there was nothing to ask.
+// for it, from the folder `programs`, and taken away again. Fills HcaFact::verbs, RdmaFacts::verbs
+// and, of GpuFacts, what CUDA and the adapter say. Absent: there was nothing to ask.
 void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
                    const std::string& programs);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -7,6 +8,17 @@
 
 #include "reconciler/base/error.h"
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/facts/apply_facts.h"
+#include "reconciler/model/facts/description.h"
+#include "reconciler/model/facts/fact.h"
+#include "reconciler/model/facts/gpu_facts.h"
+#include "reconciler/model/facts/memlock_facts.h"
+#include "reconciler/model/facts/nccl_facts.h"
+#include "reconciler/model/facts/network_facts.h"
+#include "reconciler/model/facts/rdma_facts.h"
+#include "reconciler/model/facts/ssh_facts.h"
+#include "reconciler/model/facts/sysctl_facts.h"
+#include "reconciler/model/facts/unit_facts.h"
 #include "reconciler/model/file_state.h"
 #include "reconciler/model/hca.h"
 #include "reconciler/model/ipv4.h"
@@ -26,8 +38,23 @@ struct HostFact {
   bool operator==(const HostFact&) const = default;
 };
 
+constexpr auto Describe(const HostFact*) {
+  return MakeDescription(
+      "host", "What machine this is.",
+      Field{"hostname", &HostFact::hostname, "The node's own name for itself."},
+      Field{"machine_id", &HostFact::machine_id, "/etc/machine-id."},
+      Field{"boot_id", &HostFact::boot_id, "Changes at every boot."},
+      Field{"kernel", &HostFact::kernel, "Kernel release, as uname -r prints it."},
+      Field{"arch", &HostFact::arch, "Machine, as uname -m prints it: aarch64 on a Spark."},
+      Field{"os", &HostFact::os, "PRETTY_NAME of os-release."},
+      Field{"product", &HostFact::product, "DMI product name; empty where there is none."});
+}
+
 // Who configures an interface right now.
 enum class LinkManager { kNone, kNetworkd, kNetworkManager };
+constexpr std::array<std::string_view, 3> ListWords(const LinkManager*) {
+  return {"none", "networkd", "NetworkManager"};
+}
 
 struct LinkFact {
   std::string mac = {};
@@ -43,9 +70,24 @@ struct LinkFact {
   bool operator==(const LinkFact&) const = default;
 };
 
+constexpr auto Describe(const LinkFact*) {
+  return MakeDescription(
+      "link", "One network interface.", Field{"mac", &LinkFact::mac, "Hardware address."},
+      Field{"mtu", &LinkFact::mtu, "Bytes; 0: not told."},
+      Field{"admin_up", &LinkFact::admin_up, "Switched on by the administrator (IFF_UP)."},
+      Field{"carrier", &LinkFact::carrier, "A peer is at the other end (IFF_LOWER_UP)."},
+      Field{"operstate", &LinkFact::operstate, "The kernel's operational state."},
+      Field{"ipv4", &LinkFact::ipv4, "IPv4 addresses with their prefix lengths, sorted."},
+      Field{"ipv6", &LinkFact::ipv6, "IPv6 addresses with their prefix lengths, sorted."},
+      Field{"manager", &LinkFact::manager, "Who configures the interface."},
+      Field{"phys_port_name", &LinkFact::phys_port_name,
+            "The driver's name for the cage (p0, p1); empty where it has none."},
+      Field{"speed_mbps", &LinkFact::speed_mbps,
+            "Megabits per second; -1: unknown, as without carrier.", FieldRule::kMayBeNegative});
+}
+
 // What was read from one node in one go. Keys of `files` are the paths that plugins asked for
-// ("~nvidia/.ssh/config" stays in that form); keys of `values` begin with the plugin's name
-// ("sysctl.net.core.rmem_max").
+// ("~nvidia/.ssh/config" stays in that form). Each subject has its struct in model/facts.
 struct NodeFacts {
   NodeName node = {};
   Observed<HostFact> host = Absent{};
@@ -54,10 +96,37 @@ struct NodeFacts {
   std::map<std::string, LinkFact> links = {};
   std::map<std::string, HcaFact> hcas = {};  // by RDMA name
   std::map<std::string, Observed<FileState>> files = {};
-  std::map<std::string, Observed<std::string>> values = {};
+  NetworkFacts network = {};
+  RdmaFacts rdma = {};
+  GpuFacts gpudirect = {};
+  MemlockFacts memlock = {};
+  NcclFacts nccl = {};
+  SshFacts ssh = {};
+  SysctlFacts sysctl = {};
+  UnitFacts units = {};
+  ApplyFacts apply = {};
   Observed<Ledger> ledger = Absent{};  // what we changed on it before
   bool operator==(const NodeFacts&) const = default;
 };
+
+constexpr auto Describe(const NodeFacts*) {
+  return MakeDescription(
+      "node", "Everything that was read from one node.",
+      Field{"host", &NodeFacts::host, "The machine."},
+      Field{"links", &NodeFacts::links, "By interface name."},
+      Field{"hcas", &NodeFacts::hcas, "RDMA devices by name."},
+      Field{"files", &NodeFacts::files, "By path, as it was asked for."},
+      Field{"network", &NodeFacts::network, "Interfaces.", FieldRule::kLeftOut},
+      Field{"rdma", &NodeFacts::rdma, "RDMA.", FieldRule::kLeftOut},
+      Field{"gpudirect", &NodeFacts::gpudirect, "GPUDirect.", FieldRule::kLeftOut},
+      Field{"memlock", &NodeFacts::memlock, "Limits of locked memory.", FieldRule::kLeftOut},
+      Field{"nccl", &NodeFacts::nccl, "NCCL.", FieldRule::kLeftOut},
+      Field{"ssh", &NodeFacts::ssh, "Logins between the nodes.", FieldRule::kLeftOut},
+      Field{"sysctl", &NodeFacts::sysctl, "Kernel settings.", FieldRule::kLeftOut},
+      Field{"units", &NodeFacts::units, "Units of systemd.", FieldRule::kLeftOut},
+      Field{"apply", &NodeFacts::apply, "An apply without an end.", FieldRule::kLeftOut},
+      Field{"ledger", &NodeFacts::ledger, "What we changed on the node before."});
+}
 
 struct ClusterFacts {
   std::map<NodeName, NodeFacts> nodes = {};
@@ -65,14 +134,7 @@ struct ClusterFacts {
   bool operator==(const ClusterFacts&) const = default;
 };
 
-// Facts of the engine's own, not there when there is nothing to tell: the applies that a node has
-// not ended (one is at work, or was cut off and will be ended by the node's guard or by the next
-// apply), their ids with a blank between them; and the lease beside the node's lock.
-inline constexpr std::string_view kUndecidedKey = "apply.undecided";
-inline constexpr std::string_view kLeaseKey = "apply.lease";
-
 // Unknown{"not asked for"} when no plugin asked for it.
 Observed<FileState> FindFile(const NodeFacts& facts, const std::string& path);
-Observed<std::string> FindValue(const NodeFacts& facts, const std::string& key);
 
 }  // namespace reconciler

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/model/facts/description.h"
+#include "reconciler/model/facts/fact.h"
 #include "reconciler/model/ipv4.h"
 
 namespace reconciler {
@@ -19,6 +21,16 @@ struct PcieEnd {
   bool operator==(const PcieEnd&) const = default;
 };
 
+constexpr auto Describe(const PcieEnd*) {
+  return MakeDescription(
+      "pcie", "One end of a PCIe link; 0 and empty: not told.",
+      Field{"slot", &PcieEnd::slot, "Domain, bus, device and function; empty: no PCIe device."},
+      Field{"mts", &PcieEnd::mts, "MT/s per lane now: 32000 is Gen5."},
+      Field{"lanes", &PcieEnd::lanes, "Lanes in use."},
+      Field{"max_mts", &PcieEnd::max_mts, "MT/s per lane at most."},
+      Field{"max_lanes", &PcieEnd::max_lanes, "Lanes at most."});
+}
+
 // One used place of a port's table of addresses.
 struct GidFact {
   int index = 0;
@@ -28,12 +40,27 @@ struct GidFact {
   bool operator==(const GidFact&) const = default;
 };
 
+constexpr auto Describe(const GidFact*) {
+  return MakeDescription("gid", "One used place of the table.",
+                         Field{"index", &GidFact::index, "Its place."},
+                         Field{"gid", &GidFact::gid, "Eight groups of four hexadecimal digits."},
+                         Field{"type", &GidFact::type, "RoCE v2 or IB/RoCE v1."},
+                         Field{"netdev", &GidFact::netdev, "The interface whose address it is."});
+}
+
 // What only verbs tell, so that it takes spark-verify on the node.
 struct VerbsFact {
-  int active_mtu = 0;       // bytes of payload in a packet
-  std::string dmabuf = {};  // "supported", "unsupported", "unknown: …": of the adapter's side alone
+  int active_mtu = 0;      // bytes of payload in a packet
+  Fact<bool> dmabuf = {};  // of the adapter's side alone
   bool operator==(const VerbsFact&) const = default;
 };
+
+constexpr auto Describe(const VerbsFact*) {
+  return MakeDescription(
+      "verbs", "What only verbs tell; 0 unless spark-verify was asked.",
+      Field{"active_mtu", &VerbsFact::active_mtu, "Bytes of payload in a packet."},
+      Field{"dmabuf", &VerbsFact::dmabuf, "Whether the adapter takes dma-buf memory."});
+}
 
 // One RDMA device with its first port, from sysfs. Empty text and 0: the driver does not tell. A
 // device made of software has no slot and no counters of bytes.
@@ -55,6 +82,27 @@ struct HcaFact {
   VerbsFact verbs = {};
   bool operator==(const HcaFact&) const = default;
 };
+
+constexpr auto Describe(const HcaFact*) {
+  return MakeDescription(
+      "hca", "One RDMA device with its first port; empty and 0: the driver does not tell.",
+      Field{"netdev", &HcaFact::netdev, "Its network interface."},
+      Field{"firmware", &HcaFact::firmware, "Version of the firmware that runs."},
+      Field{"board_id", &HcaFact::board_id, "PSID of the board."},
+      Field{"model", &HcaFact::model, "The model, as the driver calls it."},
+      Field{"node_guid", &HcaFact::node_guid, "Of this function."},
+      Field{"system_guid", &HcaFact::system_guid, "Of the whole adapter."},
+      Field{"state", &HcaFact::state, "ACTIVE on a port that works."},
+      Field{"physical_state", &HcaFact::physical_state, "LinkUp on a port with a signal."},
+      Field{"link_layer", &HcaFact::link_layer, "Ethernet or InfiniBand."},
+      Field{"rate_mbps", &HcaFact::rate_mbps, "Megabits per second."},
+      Field{"device", &HcaFact::device, "The adapter's end."},
+      Field{"upstream", &HcaFact::upstream, "The port of the bridge or root above it."},
+      Field{"gids", &HcaFact::gids, "The table of addresses, by index."},
+      Field{"counters", &HcaFact::counters,
+            "By the name of the file: how many since the driver was loaded."},
+      Field{"verbs", &HcaFact::verbs, "What only verbs tell."});
+}
 
 // How the kernel writes an IPv4 address into the table of GIDs:
 // "0000:0000:0000:0000:0000:ffff:c0a8:b101" for 192.168.177.1.

@@ -25,4 +25,15 @@ const T* Known(const Observed<T>& observed) {
   return std::get_if<T>(&observed);
 }
 
+// `function` of what is known, which may find that it cannot tell either. What is not known stays
+// so, with its reason.
+template <class T, class Function>
+auto AndThen(const Observed<T>& observed, Function function)
+    -> decltype(function(std::get<T>(observed))) {
+  if (const auto* unknown = std::get_if<Unknown>(&observed)) return *unknown;
+  if (const auto* unsupported = std::get_if<Unsupported>(&observed)) return *unsupported;
+  if (std::holds_alternative<Absent>(observed)) return Absent{};
+  return function(std::get<T>(observed));
+}
+
 }  // namespace reconciler

@@ -275,18 +275,15 @@ bool IsSelected(const std::vector<std::string>& names, std::string_view name) {
 }
 
 std::string FormatUnderWay(const NodeFacts& facts) {
-  const auto lease = facts.values.find(std::string(kLeaseKey));
-  const auto undecided = facts.values.find(std::string(kUndecidedKey));
-  const std::string* who = lease == facts.values.end() ? nullptr : Known(lease->second);
-  const std::string* journals =
-      undecided == facts.values.end() ? nullptr : Known(undecided->second);
+  const std::string* who = Known(facts.apply.lease);
+  const std::vector<std::string>& journals = facts.apply.undecided;
   if (who != nullptr) {
     return fmt::format("an apply of {} is under way{}", *who,
-                       journals == nullptr ? "" : ": its revert is armed");
+                       journals.empty() ? "" : ": its revert is armed");
   }
-  if (journals == nullptr) return {};
+  if (journals.empty()) return {};
   return fmt::format("an apply was cut off, and the node ends it by itself (journal {})",
-                     *journals);
+                     Join(journals, " "));
 }
 
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,

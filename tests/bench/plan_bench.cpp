@@ -47,14 +47,18 @@ NodeFacts BareNode(const NodeName& name) {
         "/etc/profile.d/60-spark-reconcile-nccl.sh", "/etc/spark-reconcile/nccl.env"}) {
     facts.files[path] = Absent{};
   }
-  facts.values["host.links"] = "5";
-  facts.values["netplan.default_route"] = "enP7s7";
-  facts.values["netplan.routes"] = "192.168.0.0/16 enP7s7";
-  facts.values["netplan.rdma_users"] = "";
-  facts.values["nccl.library"] = "2.30.7 /usr/lib/aarch64-linux-gnu/libnccl.so.2";
-  facts.values["nccl.library_names"] = "NCCL_IB_HCA NCCL_SOCKET_IFNAME NCCL_NET_GDR_LEVEL";
-  for (const char* key : {"gpudirect.driver", "gpudirect.gpu"}) facts.values[key] = Absent{};
-  facts.values["nccl.settings"] = "/etc/environment:1:NCCL_IB_QPS_PER_CONNECTION=4\n";
+  facts.network.links = 5;
+  facts.network.default_route = std::vector<std::string>{"enP7s7"};
+  facts.network.routes = std::vector<RouteFact>{{*ParseIpv4Prefix("192.168.0.0/16"), "enP7s7"}};
+  facts.rdma.users = Absent{};
+  facts.nccl.library =
+      NcclLibrary{.path = "/usr/lib/aarch64-linux-gnu/libnccl.so.2",
+                  .version = "2.30.7",
+                  .names = {"NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_NET_GDR_LEVEL"}};
+  facts.gpudirect.driver = Absent{};
+  facts.gpudirect.gpu = Absent{};
+  facts.nccl.settings =
+      std::vector<NcclSetting>{{"/etc/environment", 1, "NCCL_IB_QPS_PER_CONNECTION", "4"}};
   return facts;
 }
 

@@ -57,10 +57,10 @@ NodeFacts BareNode(const ClusterSpec& cluster, const NodeSpec& node) {
         "/etc/profile.d/60-spark-reconcile-nccl.sh", "/etc/spark-reconcile/nccl.env"}) {
     facts.files[path] = Absent{};
   }
-  facts.values["host.links"] = "5";
-  facts.values["netplan.default_route"] = "enP7s7";
-  facts.values["nccl.settings"] = "";
-  facts.values["nccl.library"] = Absent{};
+  facts.network.links = 5;
+  facts.network.default_route = std::vector<std::string>{"enP7s7"};
+  facts.nccl.settings = std::vector<NcclSetting>{};
+  facts.nccl.library = Absent{};
   return facts;
 }
 

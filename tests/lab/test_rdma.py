@@ -102,7 +102,7 @@ class Rdma(LabTest):
             self.assertEqual(verbs[hca]["vendor_id"], int(tool["vendor_id"].strip(), 16))
             # What a device made of software has not, is not made up.
             self.assertEqual((device["firmware"], device["device"]["lanes"], device["verbs"]["dmabuf"]),
-                             ("", 0, "unsupported"))
+                             ("", 0, False))
             self.assertIn("sent_pkts", device["counters"])
 
     @beyond_core
@@ -110,19 +110,21 @@ class Rdma(LabTest):
         self.lab.sh(1, "nft 'add table inet t; add chain inet t in { type filter hook input priority 0; policy accept; }'")
         try:
             facts = self.status(1, "--verbs")
-            values = facts["values"]
+            rdma = facts["rdma"]
         finally:
             self.lab.sh(1, "nft delete table inet t")
-        self.assertEqual(values["rdma.hcas"], "4")
-        self.assertEqual(values["rdma.verbs"], "4")
-        memory = [line.split()[1] for line in self.lab.sh(1, "grep ^Cma /proc/meminfo || true").splitlines()]
-        self.assertEqual(values.get("rdma.cma"), "total {} kB, free {} kB".format(*memory) if memory else {"absent": True})
+        self.assertEqual(rdma["hcas"], 4)
+        self.assertEqual(rdma["verbs"], 4)
+        memory = [int(line.split()[1]) for line in self.lab.sh(1, "grep ^Cma /proc/meminfo || true").splitlines()]
+        self.assertEqual(rdma["cma"],
+                         dict(zip(("total_kib", "free_kib"), memory)) if memory else {"absent": True})
         self.assertEqual(facts["host"]["kernel"], self.lab.sh(1, "uname -r").strip())
         self.assertEqual({facts["links"][netdev]["manager"] for _, netdev, _ in RAILS}, {"networkd"})
-        self.assertEqual(values["rdma.firewall"], "inet t in accept")
-        self.assertTrue({"ib_core", "ib_uverbs", "rdma_rxe"} <= set(values["rdma.modules"].split()), values)
-        self.assertEqual([values[f"memlock.{context}"] for context in ("session", "service", "user_service")],
-                         ["unlimited"] * 3)
+        self.assertEqual(rdma["firewall"],
+                         [{"family": "inet", "table": "t", "name": "in", "policy": "accept"}])
+        self.assertTrue({"ib_core", "ib_uverbs", "rdma_rxe"} <= set(rdma["modules"]), rdma)
+        unlimited = {"soft": "unlimited", "hard": "unlimited"}
+        self.assertEqual(facts["memlock"], {"session": "unlimited", "service": unlimited, "user_service": unlimited})
         self.assertEqual(self.lab.lab("ssh", "1", "systemctl --user show -P DefaultLimitMEMLOCK").stdout.strip(),
                          "infinity")
 

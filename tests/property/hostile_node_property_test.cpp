@@ -75,7 +75,23 @@ void TurnFacts(NodeFacts& facts) {
     }
   };
   for (auto& [path, file] : facts.files) turned(file, FileState{.content = HostileContent(path)});
-  for (auto& [key, value] : facts.values) turned(value, HostileBytes());
+  for (auto& [key, value] : facts.sysctl.keys) turned(value, HostileBytes());
+  for (auto& [name, state] : facts.units.states) {
+    if (Sometimes()) state = {.load = HostileBytes(), .active = HostileBytes()};
+  }
+  turned(facts.ssh.group, HostileBytes());
+  for (Fact<FileAccess>* fact : {&facts.ssh.directory, &facts.ssh.private_key}) {
+    turned(*fact, FileAccess{.mode = {0700}, .owner = HostileBytes()});
+  }
+  turned(facts.network.links, 0);
+  turned(facts.network.default_route, std::vector{HostileBytes()});
+  turned(facts.network.routes, std::vector{RouteFact{.netdev = HostileBytes()}});
+  turned(facts.rdma.users, std::vector{RdmaUser{.hca = HostileBytes(), .pid = 1}});
+  turned(facts.memlock.service, MemlockLimits{});
+  turned(facts.gpudirect.driver, NvidiaDriver{.open = true, .version = HostileBytes()});
+  turned(facts.gpudirect.gpu, HostileBytes());
+  turned(facts.nccl.settings, std::vector{NcclSetting{HostileBytes(), 1, HostileBytes(), ""}});
+  turned(facts.nccl.library, NcclLibrary{.path = HostileBytes(), .version = HostileBytes()});
   for (auto& [name, link] : facts.links) {
     if (Sometimes()) link.mac = link.operstate = HostileBytes();
     if (Sometimes()) link.mtu = *rc::gen::inRange(0, 70000);

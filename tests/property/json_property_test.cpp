@@ -69,7 +69,7 @@ HcaFact AnyHca() {
               .rate_mbps = number(),
               .device = {.slot = HostileBytes(), .mts = number(), .lanes = number()},
               .upstream = {.max_mts = number(), .max_lanes = number()},
-              .verbs = {.active_mtu = number(), .dmabuf = HostileBytes()}};
+              .verbs = {.active_mtu = number(), .dmabuf = AnyObserved<bool>([] { return true; })}};
   hca.gids = Several([&] {
     return GidFact{number(), HostileBytes(), HostileBytes(), HostileBytes()};
   });
@@ -89,8 +89,21 @@ NodeFacts AnyNodeFacts(const NodeName& name) {
     facts.files[path] = AnyObserved<FileState>(AnyFile);
   }
   for (const std::string& key : Several(HostileBytes)) {
-    facts.values[key] = AnyObserved<std::string>(HostileBytes);
+    facts.sysctl.keys[key] = AnyObserved<std::string>(HostileBytes);
+    facts.gpudirect.modules[key] = AnyObserved<ModuleState>([] { return ModuleState::kAvailable; });
+    facts.units.states[key] = {.load = HostileBytes(), .stale = true};
+    facts.network.pci[key] = HostileBytes();
+    facts.network.ports[key].fec =
+        AnyObserved<std::vector<std::string>>([] { return Several(HostileBytes); });
+    facts.nccl.gids[key].gid = AnyObserved<std::string>(HostileBytes);
   }
+  facts.memlock.session = AnyObserved<MemoryLimit>(
+      [] { return MemoryLimit{*rc::gen::inRange<std::int64_t>(0, MemoryLimit::kUnlimited)}; });
+  facts.ssh.directory = AnyObserved<FileAccess>([] { return FileAccess{{0700}, HostileBytes()}; });
+  facts.nccl.library = AnyObserved<NcclLibrary>([] {
+    return NcclLibrary{HostileBytes(), HostileBytes(), {HostileBytes()}};
+  });
+  facts.apply.undecided = Several(HostileBytes);
   return facts;
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::string_view kGpuFolder = "/proc/driver/nvidia/gpus/";
 constexpr const char* kKernelId = "gpudirect.kernel";
-constexpr const char* kModulePrefix = "gpudirect.module.";
 
 // All GPUs of a machine are of one kind.
 Observed<std::string> ParseModel(const ProbeReply& reply) {
@@ -25,9 +24,10 @@ Observed<std::string> ParseModel(const ProbeReply& reply) {
   return Absent{};
 }
 
-Observed<std::string> ParseModule(std::string_view answer) {
-  if (answer == "loaded" || answer == "built in") return std::string(answer);
-  if (answer.starts_with("would insmod ")) return "available";
+Observed<ModuleState> ParseModule(std::string_view answer) {
+  if (answer == "loaded") return ModuleState::kLoaded;
+  if (answer == "built in") return ModuleState::kBuiltIn;
+  if (answer.starts_with("would insmod ")) return ModuleState::kAvailable;
   if (answer.starts_with("would ")) {
     return Unknown{fmt::format("modprobe.d has its own way to load it: {}",
                                MakePrintable(answer.substr(std::string_view("would ").size())))};
@@ -38,20 +38,29 @@ Observed<std::string> ParseModule(std::string_view answer) {
   return Unknown{said.empty() ? "modprobe failed without a word" : MakePrintable(said)};
 }
 
+// nullopt: the node was not to look, as it takes long.
+Fact<bool> ParseSymbol(std::string_view answer) {
+  if (answer == "not asked") return std::nullopt;
+  if (answer == "yes") return true;
+  if (answer == "no") return false;
+  return Unknown{
+      fmt::format("not an answer about the kernel's symbols: '{}'", MakePrintable(answer))};
+}
+
 void StoreKernel(const CommandReply& reply, NodeFacts& facts) {
   std::vector<std::string> settings;
-  facts.values[kPeerSymbolKey] = Unknown{"the kernel shows no symbols"};
+  GpuFacts& gpu = facts.gpudirect;
+  gpu.symbol = Unknown{"the kernel shows no symbols"};
   for (const std::string& line : SplitLines(reply.out)) {
     const std::string_view text = line;
     constexpr std::string_view kSymbol = "symbol ";
     constexpr std::string_view kModule = "module ";
     if (text.starts_with(kSymbol)) {
-      facts.values[kPeerSymbolKey] = std::string(text.substr(kSymbol.size()));
+      gpu.symbol = ParseSymbol(text.substr(kSymbol.size()));
     } else if (text.starts_with(kModule)) {
       const std::string_view rest = text.substr(kModule.size());
       const std::size_t blank = std::min(rest.size(), rest.find(' '));
-      facts.values[kModulePrefix + std::string(rest.substr(0, blank))] =
-          ParseModule(Trim(rest.substr(blank)));
+      gpu.modules[std::string(rest.substr(0, blank))] = ParseModule(Trim(rest.substr(blank)));
     } else if (text.starts_with("CONFIG_")) {
       settings.emplace_back(text.substr(0, text.find('=')));
     }
@@ -59,25 +68,33 @@ void StoreKernel(const CommandReply& reply, NodeFacts& facts) {
   const auto has = [&](std::string_view setting) {
     return std::find(settings.begin(), settings.end(), setting) != settings.end();
   };
-  for (const auto& [key, setting] : {std::pair(kKernelDmabufKey, "CONFIG_DMA_SHARED_BUFFER"),
-                                     std::pair(kKernelP2pKey, "CONFIG_PCI_P2PDMA")}) {
-    facts.values[key] = has("CONFIG_64BIT")
-                            ? Observed<std::string>(has(setting) ? "yes" : "no")
-                            : Unknown{"neither /boot nor /proc holds the kernel's settings"};
+  for (const auto& [fact, setting] : {std::pair(&gpu.dmabuf, "CONFIG_DMA_SHARED_BUFFER"),
+                                      std::pair(&gpu.p2pdma, "CONFIG_PCI_P2PDMA")}) {
+    *fact = has("CONFIG_64BIT") ? Observed<bool>(has(setting))
+                                : Unknown{"neither /boot nor /proc holds the kernel's settings"};
   }
 }
 
-// "driver: open 580.142": a fact in a list of them.
-std::string FormatFact(std::string_view what, const Observed<std::string>& fact) {
-  const auto* text = Known(fact);
-  const bool none = std::holds_alternative<Absent>(fact);
-  return fmt::format("{}: {}", what, text != nullptr ? *text : none ? "none" : "unknown");
+std::string_view FormatYes(bool value) { return value ? "yes" : "no"; }
+std::string_view FormatAttribute(bool value) { return value ? "1" : "0"; }
+std::string_view FormatSupport(bool value) { return value ? "supported" : "unsupported"; }
+std::string FormatText(const std::string& text) { return text; }
+
+std::string FormatDriver(const NvidiaDriver& driver) {
+  return fmt::format("{} {}", driver.open ? "open" : "proprietary", driver.version);
 }
 
-std::string FormatFact(std::string_view what, const NodeFacts& facts, const char* key) {
-  const auto found = facts.values.find(key);
-  return FormatFact(
-      what, found == facts.values.end() ? Observed<std::string>("not asked") : found->second);
+std::string_view FormatModule(ModuleState state) {
+  return ListWords(&state)[static_cast<std::size_t>(state)];
+}
+
+// "driver: open 580.142": a fact in a list of them.
+template <class T, class Function>
+std::string FormatFact(std::string_view what, const Fact<T>& fact, Function format) {
+  if (!fact) return fmt::format("{}: not asked", what);
+  const T* known = Known(fact);
+  if (known != nullptr) return fmt::format("{}: {}", what, format(*known));
+  return fmt::format("{}: {}", what, std::holds_alternative<Absent>(*fact) ? "none" : "unknown");
 }
 
 }  // namespace
@@ -100,39 +117,41 @@ void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts) {
   const auto driver = reply.values.find(kDriverFile);
   const auto kernel = reply.commands.find(kKernelId);
   if (driver == reply.values.end() || kernel == reply.commands.end()) return;  // not asked for
-  facts.values[kGpuDriverKey] = ParseNvidiaDriver(driver->second);
-  facts.values[kGpuModelKey] = ParseModel(reply);
+  facts.gpudirect.driver = ParseNvidiaDriver(driver->second);
+  facts.gpudirect.gpu = ParseModel(reply);
   StoreKernel(kernel->second, facts);
 }
 
-Observed<std::string> FindModule(const NodeFacts& facts, const std::string& module) {
-  const auto found = facts.values.find(kModulePrefix + module);
-  if (found == facts.values.end()) return Unknown{"modprobe was not asked about it"};
+Observed<ModuleState> FindModule(const NodeFacts& facts, const std::string& module) {
+  const auto found = facts.gpudirect.modules.find(module);
+  if (found == facts.gpudirect.modules.end()) return Unknown{"modprobe was not asked about it"};
   return found->second;
 }
 
 bool IsModuleThere(const NodeFacts& facts, const std::string& module) {
-  const Observed<std::string> observed = FindModule(facts, module);
+  const Observed<ModuleState> observed = FindModule(facts, module);
   const auto* state = Known(observed);
-  return state != nullptr && (*state == "loaded" || *state == "built in");
+  return state != nullptr && (*state == ModuleState::kLoaded || *state == ModuleState::kBuiltIn);
 }
 
-std::string FindKnownText(const NodeFacts& facts, const std::string& key) {
-  const auto found = facts.values.find(key);
-  const auto* text = found == facts.values.end() ? nullptr : Known(found->second);
-  return text == nullptr ? "" : *text;
+bool IsKnownNo(const Fact<bool>& fact) {
+  const bool* known = Known(fact);
+  return known != nullptr && !*known;
 }
 
 std::string FormatGpuEvidence(const NodeFacts& facts) {
-  return Join({FormatFact("driver", facts, kGpuDriverKey), FormatFact("GPU", facts, kGpuModelKey),
-               FormatFact("ib_register_peer_memory_client in the kernel", facts, kPeerSymbolKey),
-               FormatFact(kPeermemModule, FindModule(facts, std::string(kPeermemModule))),
-               FormatFact("CONFIG_DMA_SHARED_BUFFER", facts, kKernelDmabufKey),
-               FormatFact("CONFIG_PCI_P2PDMA", facts, kKernelP2pKey),
-               FormatFact("CUDA attribute 116", facts, kCudaRdmaKey),
-               FormatFact("CUDA attribute 124", facts, kCudaDmabufKey),
-               FormatFact("dma-buf of the adapter", facts, kNicDmabufKey)},
-              ", ");
+  const GpuFacts& gpu = facts.gpudirect;
+  const Fact<ModuleState> peermem = FindModule(facts, std::string(kPeermemModule));
+  return Join(
+      {FormatFact("driver", gpu.driver, FormatDriver), FormatFact("GPU", gpu.gpu, FormatText),
+       FormatFact("ib_register_peer_memory_client in the kernel", gpu.symbol, FormatYes),
+       FormatFact(kPeermemModule, peermem, FormatModule),
+       FormatFact("CONFIG_DMA_SHARED_BUFFER", gpu.dmabuf, FormatYes),
+       FormatFact("CONFIG_PCI_P2PDMA", gpu.p2pdma, FormatYes),
+       FormatFact("CUDA attribute 116", gpu.cuda_rdma, FormatAttribute),
+       FormatFact("CUDA attribute 124", gpu.cuda_dmabuf, FormatAttribute),
+       FormatFact("dma-buf of the adapter", gpu.nic_dmabuf, FormatSupport)},
+      ", ");
 }
 
 }  // namespace reconciler::plugins

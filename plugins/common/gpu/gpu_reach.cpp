@@ -34,26 +34,24 @@ Common Decide(Common common, Answer answer, std::string why) {
 }
 
 // Empty: nobody asked, or there was an answer.
-std::string ExplainUnanswered(const NodeFacts& facts, const char* key) {
-  const auto found = facts.values.find(key);
-  const auto* unknown =
-      found == facts.values.end() ? nullptr : std::get_if<Unknown>(&found->second);
+std::string ExplainUnanswered(const Fact<bool>& fact) {
+  const Unknown* unknown = FindUnknown(fact);
   return unknown == nullptr ? "" : unknown->why;
 }
 
 Common JudgeCommon(const NodeFacts& facts) {
   Common common;
-  const Observed<std::string> driver = FindValue(facts, kGpuDriverKey);
+  const Observed<NvidiaDriver> driver = reconciler::Answer(facts.gpudirect.driver);
   if (const auto* unknown = std::get_if<Unknown>(&driver)) {
     return Decide(std::move(common), Answer::kUnknown, unknown->why);
   }
-  const auto* flavour = Known(driver);
-  if (flavour == nullptr) {
+  const auto* loaded = Known(driver);
+  if (loaded == nullptr) {
     return Decide(std::move(common), Answer::kNo, "no NVIDIA driver is loaded");
   }
-  common.open = flavour->starts_with("open ");
-  common.reach.driver = flavour->substr(flavour->find(' ') + 1);
-  const Observed<std::string> gpu = FindValue(facts, kGpuModelKey);
+  common.open = loaded->open;
+  common.reach.driver = loaded->version;
+  const Observed<std::string> gpu = reconciler::Answer(facts.gpudirect.gpu);
   if (const auto* unknown = std::get_if<Unknown>(&gpu)) {
     return Decide(std::move(common), Answer::kUnknown, unknown->why);
   }
@@ -62,18 +60,19 @@ Common JudgeCommon(const NodeFacts& facts) {
   }
   common.model = *Known(gpu);
   common.gb10 = common.model.find("GB10") != std::string::npos;
-  const std::string attribute = FindKnownText(facts, kCudaRdmaKey);
-  if (attribute == "0") {
+  const Fact<bool>& attribute = facts.gpudirect.cuda_rdma;
+  if (IsKnownNo(attribute)) {
     std::string why =
         fmt::format("CUDA says that {} has no GPUDirect RDMA (attribute 116 is 0)", common.model);
     return Decide(std::move(common), Answer::kNo, std::move(why));
   }
-  if (attribute.empty()) common.reach.unasked.emplace_back(kAttribute116);
-  if (common.gb10 && attribute.empty() && ReadBranch(common.reach.driver) <= kLastRefusingBranch) {
+  if (Known(attribute) == nullptr) common.reach.unasked.emplace_back(kAttribute116);
+  if (common.gb10 && Known(attribute) == nullptr &&
+      ReadBranch(common.reach.driver) <= kLastRefusingBranch) {
     return Decide(std::move(common), Answer::kNo,
                   "GB10 has no GPUDirect RDMA: its memory is the machine's memory");
   }
-  if (const std::string why = ExplainUnanswered(facts, kCudaRdmaKey); !why.empty()) {
+  if (const std::string why = ExplainUnanswered(attribute); !why.empty()) {
     return Decide(std::move(common), Answer::kUnknown, why);
   }
   return common;
@@ -121,11 +120,11 @@ GpuReach JudgeAnyReach(const NodeFacts& facts, bool loads) {
 GpuReach JudgePeermemReach(const NodeFacts& facts, bool loads) {
   const Common common = JudgeCommon(facts);
   if (common.reach.answer != Answer::kUndecided) return common.reach;
-  const Observed<std::string> module = FindModule(facts, std::string(kPeermemModule));
+  const Observed<ModuleState> module = FindModule(facts, std::string(kPeermemModule));
   if (IsModuleThere(facts, std::string(kPeermemModule)) && (loads || !IsOursToUnload(facts))) {
     return JudgeReachOnceLoaded(common);
   }
-  if (FindKnownText(facts, kPeerSymbolKey) == "no") {
+  if (IsKnownNo(facts.gpudirect.symbol)) {
     return SetAnswer(common.reach, Answer::kNo,
                      fmt::format("nvidia_peermem cannot be loaded: {}", kNoPeerSymbol));
   }
@@ -146,34 +145,34 @@ GpuReach JudgeDmabufReach(const NodeFacts& facts) {
   if (!common.open) {
     return SetAnswer(reach, Answer::kNo, "the proprietary NVIDIA driver exports no GPU memory");
   }
-  if (FindKnownText(facts, kKernelDmabufKey) == "no") {
+  if (IsKnownNo(facts.gpudirect.dmabuf)) {
     return SetAnswer(reach, Answer::kNo, "the kernel is built without dma-buf");
   }
-  const std::string attribute = FindKnownText(facts, kCudaDmabufKey);
-  if (attribute == "0") {
+  const Fact<bool>& attribute = facts.gpudirect.cuda_dmabuf;
+  if (IsKnownNo(attribute)) {
     return SetAnswer(
         reach, Answer::kNo,
         fmt::format("CUDA says that {} exports no memory as dma-buf (attribute 124 is 0)",
                     common.model));
   }
-  const std::string adapter = FindKnownText(facts, kNicDmabufKey);
-  if (adapter == "unsupported") {
+  const Fact<bool>& adapter = facts.gpudirect.nic_dmabuf;
+  if (IsKnownNo(adapter)) {
     return SetAnswer(reach, Answer::kNo, "the adapter takes no dma-buf");
   }
-  for (const char* key : {kCudaDmabufKey, kNicDmabufKey}) {
-    if (std::string why = ExplainUnanswered(facts, key); !why.empty()) {
+  for (const Fact<bool>* fact : {&attribute, &adapter}) {
+    if (std::string why = ExplainUnanswered(*fact); !why.empty()) {
       return SetAnswer(reach, Answer::kUnknown, std::move(why));
     }
   }
-  if (attribute.empty()) reach.unasked.emplace_back(kAttribute124);
-  if (adapter.empty()) reach.unasked.emplace_back(kAdapterProbe);
+  if (Known(attribute) == nullptr) reach.unasked.emplace_back(kAttribute124);
+  if (Known(adapter) == nullptr) reach.unasked.emplace_back(kAdapterProbe);
   if (reach.unasked.empty()) {
     return SetAnswer(
         reach, Answer::kYes,
         fmt::format("{} exports its memory as dma-buf, and the adapter takes it", common.model));
   }
   return SetAnswer(reach, Answer::kUndecided,
-                   attribute.empty()
+                   Known(attribute) == nullptr
                        ? fmt::format("no file says that {} exports its memory", common.model)
                        : "no adapter said that it takes dma-buf");
 }

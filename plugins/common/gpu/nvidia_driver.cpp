@@ -7,15 +7,15 @@
 namespace reconciler::plugins {
 
 // "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.142  Release Build …".
-Observed<std::string> ParseNvidiaDriver(const Observed<std::string>& line) {
-  const auto* text = Known(line);
-  if (text == nullptr) return line;
-  const bool open = text->find("Open Kernel Module") != std::string::npos;
-  for (const std::string& word : Split(*text, ' ')) {
-    if (word.find('.') == std::string::npos || word[0] < '0' || word[0] > '9') continue;
-    return fmt::format("{} {}", open ? "open" : "proprietary", MakePrintable(word));
-  }
-  return Unknown{fmt::format("{} has no version in its first line", kDriverFile)};
+Observed<NvidiaDriver> ParseNvidiaDriver(const Observed<std::string>& line) {
+  return AndThen(line, [](const std::string& text) -> Observed<NvidiaDriver> {
+    const bool open = text.find("Open Kernel Module") != std::string::npos;
+    for (const std::string& word : Split(text, ' ')) {
+      if (word.find('.') == std::string::npos || word[0] < '0' || word[0] > '9') continue;
+      return NvidiaDriver{.open = open, .version = MakePrintable(word)};
+    }
+    return Unknown{fmt::format("{} has no version in its first line", kDriverFile)};
+  });
 }
 
 }  // namespace reconciler::plugins

@@ -2,15 +2,13 @@
 
 #include <string>
 
-#include "reconciler/model/observed.h"
+#include "reconciler/model/facts/gpu_facts.h"
 
 namespace reconciler::plugins {
 
-// The fact, whoever reads the file: "open 580.142".
-inline constexpr const char* kGpuDriverKey = "gpudirect.driver";
 inline constexpr const char* kDriverFile = "/proc/driver/nvidia/version";
 
-// From the first line of that file: "open 580.142" or "proprietary 580.142".
-Observed<std::string> ParseNvidiaDriver(const Observed<std::string>& line);
+// From the first line of that file, whoever reads it.
+Observed<NvidiaDriver> ParseNvidiaDriver(const Observed<std::string>& line);
 
 }  // namespace reconciler::plugins

@@ -9,8 +9,9 @@
 namespace reconciler::plugins {
 namespace {
 
-std::string ExplainUnclear(const NodeFacts& facts, const Observed<std::string>& routes) {
-  const Observed<std::string> links = FindValue(facts, "host.links");
+std::string ExplainUnclear(const NodeFacts& facts,
+                           const Observed<std::vector<std::string>>& routes) {
+  const Observed<int> links = Answer(facts.network.links);
   if (const auto* unknown = std::get_if<Unknown>(&links)) return unknown->why;
   if (!facts.session_address.empty() && facts.session_interface.empty()) {
     return fmt::format("none holds {}, the address of this session", facts.session_address);
@@ -28,7 +29,7 @@ std::vector<std::string> Protection::Netdevs() const {
 }
 
 Protection FindProtection(const NodeSpec& node, const NodeFacts& facts) {
-  const Observed<std::string> routes = FindValue(facts, std::string(kDefaultRouteKey));
+  const Observed<std::vector<std::string>> routes = Answer(facts.network.default_route);
   Protection protection;
   if (const std::string why = ExplainUnclear(facts, routes); !why.empty()) {
     protection.unclear = "cannot tell which interface leads to this node: " + why;
@@ -47,7 +48,7 @@ Protection FindProtection(const NodeSpec& node, const NodeFacts& facts) {
     protection.carries.emplace(netdev, "holds the management address " + node.address);
   }
   if (const auto* netdevs = Known(routes)) {
-    for (const std::string& netdev : Split(*netdevs, ' ')) {
+    for (const std::string& netdev : *netdevs) {
       protection.carries.emplace(netdev, "carries the default route");
     }
   }

@@ -10,9 +10,6 @@
 
 namespace reconciler::plugins {
 
-// A fact of the netplan plugin: the netdevs of the IPv4 default routes with a blank between them.
-inline constexpr std::string_view kDefaultRouteKey = "netplan.default_route";
-
 // The interfaces of a node that lead to it. No plugin changes anything about them.
 struct Protection {
   std::string unclear = {};  // not empty: why they cannot be told, so that every interface counts

@@ -108,12 +108,12 @@ int ParseSpeed(const std::string& text) {
 void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
   const auto ip = reply.commands.find("host.ip");
   if (ip == reply.commands.end()) {
-    facts.values["host.links"] = Unknown{"ip was not run"};
+    facts.network.links = Unknown{"ip was not run"};
     return;
   }
   const auto links = ip->second.exit_code == 0 ? ParseIpAddr(ip->second.out) : std::nullopt;
   if (!links) {
-    facts.values["host.links"] = ExplainNoLinks(ip->second);
+    facts.network.links = ExplainNoLinks(ip->second);
     return;
   }
   std::map<int, LinkManager> managers;
@@ -130,7 +130,7 @@ void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
     }
     facts.links[name] = std::move(fact);
   }
-  facts.values["host.links"] = fmt::format("{}", links->size());
+  facts.network.links = static_cast<int>(links->size());
 }
 
 bool Holds(const LinkFact& link, std::string_view address) {

@@ -1,9 +1,40 @@
 #include "plugins/facts/host/ports.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "plugins/facts/host/ports.sh.h"
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::host {
+namespace {
+
+template <class Number>
+Observed<Number> ParseEthtoolCount(std::string_view text) {
+  const auto number = ParseNumber<Number>(text);
+  if (!number || *number < 0) return Unknown{fmt::format("ethtool wrote '{}' for a number", text)};
+  return *number;
+}
+
+Observed<std::vector<std::string>> ParseFec(const std::string& text) {
+  std::vector<std::string> words = Split(text, ' ');
+  std::erase(words, "");
+  if (words.empty()) return Unknown{"ethtool names no FEC encoding"};
+  return words;
+}
+
+// "3 rx_crc_errors_phy"
+void StoreErrors(std::string_view text, PortFacts& port) {
+  const std::size_t blank = std::min(text.find(' '), text.size());
+  const std::string_view name = Trim(text.substr(blank));
+  const Observed<std::int64_t> count = ParseEthtoolCount<std::int64_t>(text.substr(0, blank));
+  if (name == "rx_crc_errors_phy") port.rx_crc_errors = count;
+  if (name == "link_down_events_phy") port.link_down_events = count;
+}
+
+}  // namespace
 
 RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node) {
   RunProbe probe{.id = "host.ports", .argv = {"sh", "-c", std::string(kPortsSh), "sh"}};
@@ -23,18 +54,19 @@ void StorePorts(const CommandReply& reply, NodeFacts& facts) {
     const std::size_t second = line.find(' ', first + 1);
     const std::string subject = MakePrintable(line.substr(first + 1, second - first - 1));
     if (kind == "function") {
-      facts.values.try_emplace("host.pci." + subject, std::string());
+      facts.network.pci.try_emplace(subject, std::string());
       continue;
     }
     if (second == std::string::npos) continue;
     const std::string text = MakePrintable(Trim(line.substr(second + 1)));
-    if (kind == "errors") {
-      Observed<std::string>& all =
-          facts.values.try_emplace("host.errors." + subject, std::string()).first->second;
-      const std::string& before = *Known(all);
-      all = before.empty() ? text : before + ", " + text;
-    } else if (kind == "pci" || kind == "fec" || kind == "lanes") {
-      facts.values["host." + kind + "." + subject] = text;
+    if (kind == "pci") {
+      facts.network.pci[subject] = text;
+    } else if (kind == "fec") {
+      facts.network.ports[subject].fec = ParseFec(text);
+    } else if (kind == "lanes") {
+      facts.network.ports[subject].lanes = ParseEthtoolCount<int>(text);
+    } else if (kind == "errors") {
+      StoreErrors(text, facts.network.ports[subject]);
     }
   }
 }

@@ -9,8 +9,7 @@ namespace reconciler::plugins::host {
 // of its ports: FEC, lanes and error counters. All of it optional: verify judges what is told, and
 // no plan needs it. Not run on hardware.
 RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node);
-// Facts: "host.pci.ADDRESS" is the netdev of a function that is there, or empty where it has none;
-// "host.fec.NETDEV", "host.lanes.NETDEV", "host.errors.NETDEV".
+// Fills `pci` and `ports` of NetworkFacts.
 void StorePorts(const CommandReply& reply, NodeFacts& facts);
 
 }  // namespace reconciler::plugins::host

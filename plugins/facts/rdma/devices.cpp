@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::string_view kFolder = "/sys/class/infiniband/";
 constexpr const char* kTables = "rdma.tables";
-constexpr const char* kCount = "rdma.hcas";
 
 // 0: the kernel has no number there.
 int ParseCount(std::string_view text) { return std::max(ParseNumber<int>(text).value_or(0), 0); }
@@ -184,9 +183,9 @@ void StoreDevices(const ProbeReply& reply, NodeFacts& facts) {
   for (auto& [name, hca] : facts.hcas) {
     std::erase_if(hca.gids, [](const GidFact& gid) { return gid.gid.empty(); });
   }
-  facts.values[kCount] =
+  facts.rdma.hcas =
       tables->second.exit_code == 0
-          ? Observed<std::string>(fmt::format("{}", facts.hcas.size()))
+          ? Observed<int>(static_cast<int>(facts.hcas.size()))
           : Unknown{tables->second.exit_code == 124
                         ? "sysfs gave no answer in 5 s"
                         : fmt::format("sh ended with status {}", tables->second.exit_code)};

@@ -9,7 +9,7 @@ namespace reconciler::plugins::rdma {
 
 std::vector<Read> ListDeviceReads();
 
-// Fills `hcas`. The value "rdma.hcas" is how many, or Unknown with the reason.
+// Fills `hcas`, and RdmaFacts::hcas with how many they are.
 void StoreDevices(const ProbeReply& reply, NodeFacts& facts);
 
 }  // namespace reconciler::plugins::rdma

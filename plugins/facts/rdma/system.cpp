@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "plugins/common/gpu/nvidia_driver.h"
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::rdma {
@@ -23,8 +25,26 @@ constexpr const char* kPattern =
     "rdma_cm|rdma_rxe|rdma_ucm) )";
 
 // "CmaTotal:        0 kB" → "0 kB"
-std::string ReadValueAfter(std::string_view line, std::string_view key) {
-  return std::string(Trim(line.substr(key.size())));
+std::string_view ReadValueAfter(std::string_view line, std::string_view key) {
+  return Trim(line.substr(key.size()));
+}
+
+// "940604 kB"
+std::optional<std::int64_t> ParseKib(std::string_view text) {
+  const auto number = ConsumeNumber<std::int64_t>(text);
+  return number && *number >= 0 && text == " kB" ? number : std::nullopt;
+}
+
+Observed<CmaMemory> ParseCma(const std::string& total, const std::string& free) {
+  if (total.empty() || free.empty()) return Absent{};
+  const auto total_kib = ParseKib(total);
+  const auto free_kib = ParseKib(free);
+  if (!total_kib || !free_kib) {
+    return Unknown{
+        fmt::format("/proc/meminfo: wanted numbers in kB, found CmaTotal '{}', CmaFree '{}'",
+                    MakePrintable(total), MakePrintable(free))};
+  }
+  return CmaMemory{*total_kib, *free_kib};
 }
 
 void StoreLines(const std::string& out, NodeFacts& facts) {
@@ -33,33 +53,31 @@ void StoreLines(const std::string& out, NodeFacts& facts) {
   std::string total;
   std::string free;
   std::vector<std::string> modules;
-  Observed<std::string> ufw = Absent{};
+  Observed<bool> ufw = Absent{};
   for (const std::string& line : SplitLines(out)) {
     if (line.starts_with(kTotal)) {
       total = ReadValueAfter(line, kTotal);
     } else if (line.starts_with(kFree)) {
       free = ReadValueAfter(line, kFree);
     } else if (line.starts_with(kUfw)) {
-      ufw = ReadValueAfter(line, kUfw) == "yes" ? "yes" : "no";
+      ufw = ReadValueAfter(line, kUfw) == "yes";
     } else if (const std::size_t blank = line.find(' '); blank != std::string::npos) {
-      modules.push_back(line.substr(0, blank));
+      modules.push_back(MakePrintable(line.substr(0, blank)));
     }
   }
   std::sort(modules.begin(), modules.end());
-  facts.values["rdma.cma"] = total.empty() || free.empty()
-                                 ? Observed<std::string>(Absent{})
-                                 : MakePrintable(fmt::format("total {}, free {}", total, free));
-  facts.values["rdma.modules"] = MakePrintable(Join(modules, " "));
-  facts.values["rdma.ufw"] = std::move(ufw);
+  facts.rdma.cma = ParseCma(total, free);
+  facts.rdma.modules = std::move(modules);
+  facts.rdma.ufw = ufw;
 }
 
 std::string ReadText(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? MakePrintable(found->get<std::string>())
-                                                     : "-";
+                                                     : "";
 }
 
-Observed<std::string> ParseFirewall(const CommandReply& reply) {
+Observed<std::vector<FirewallChain>> ParseFirewall(const CommandReply& reply) {
   if (reply.exit_code == 127) return Unknown{"the program nft (nftables) is not installed"};
   if (reply.exit_code == 124) return Unknown{"nft gave no answer in time"};
   const Json document = Json::parse(reply.out, nullptr, /*allow_exceptions=*/false);
@@ -68,18 +86,19 @@ Observed<std::string> ParseFirewall(const CommandReply& reply) {
     const std::vector<std::string> lines = SplitLines(reply.err);
     return Unknown{"nft: " + (lines.empty() ? "not JSON" : MakePrintable(lines.front()))};
   }
-  std::vector<std::string> chains;
+  std::vector<FirewallChain> chains;
   for (const Json& entry : *list) {
     const auto chain = entry.is_object() ? entry.find("chain") : entry.end();
     if (chain == entry.end() || !chain->is_object() || ReadText(*chain, "hook") != "input")
       continue;
-    chains.push_back(fmt::format("{} {} {} {}", ReadText(*chain, "family"),
-                                 ReadText(*chain, "table"), ReadText(*chain, "name"),
-                                 ReadText(*chain, "policy")));
+    chains.push_back({.family = ReadText(*chain, "family"),
+                      .table = ReadText(*chain, "table"),
+                      .name = ReadText(*chain, "name"),
+                      .policy = ReadText(*chain, "policy")});
   }
   if (chains.empty()) return Absent{};
   std::sort(chains.begin(), chains.end());
-  return Join(chains, "\n");
+  return chains;
 }
 
 }  // namespace
@@ -100,14 +119,14 @@ void StoreSystem(const ProbeReply& reply, NodeFacts& facts) {
   }
   if (const auto ofed = reply.values.find(kOfedFile); ofed != reply.values.end()) {
     const std::string* version = Known(ofed->second);
-    facts.values["rdma.ofed"] =
+    facts.rdma.ofed =
         version != nullptr ? Observed<std::string>(MakePrintable(Trim(*version))) : ofed->second;
   }
   if (const auto driver = reply.values.find(kDriverFile); driver != reply.values.end()) {
-    facts.values[kGpuDriverKey] = ParseNvidiaDriver(driver->second);
+    facts.gpudirect.driver = ParseNvidiaDriver(driver->second);
   }
   if (const auto firewall = reply.commands.find(kFirewall); firewall != reply.commands.end()) {
-    facts.values[kFirewall] = ParseFirewall(firewall->second);
+    facts.rdma.firewall = ParseFirewall(firewall->second);
   }
 }
 

@@ -15,6 +15,10 @@ nlohmann::ordered_json ToJson(const ClusterFacts& facts);
 nlohmann::ordered_json ToJson(const Change& change);
 nlohmann::ordered_json ToJson(const Plan& plan);
 
+// schema/facts.schema.json, with what the descriptions of the structs of facts say in place of what
+// it says about them.
+nlohmann::ordered_json UpdateFactsSchema(nlohmann::ordered_json schema);
+
 // Errors are kInput and name the place in the document ("/nodes/spark-1/links/eth0/mtu").
 Result<ClusterFacts> ParseFacts(std::string_view json);
 Result<Plan> ParsePlan(std::string_view json);

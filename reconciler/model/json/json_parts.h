@@ -15,9 +15,6 @@ std::vector<Action> ReadActions(const JsonReader& reader);
 nlohmann::ordered_json CommandsToJson(const std::vector<RunCommand>& commands);
 std::vector<RunCommand> ReadCommands(const JsonReader& reader);
 
-nlohmann::ordered_json HcaToJson(const HcaFact& hca);
-HcaFact ReadHca(const JsonReader& reader);
-
 nlohmann::ordered_json LedgerToJson(const Ledger& ledger);
 Ledger ReadLedger(const JsonReader& reader);
 

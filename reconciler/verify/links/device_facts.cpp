@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/roofline.h"
 #include "reconciler/verify/links/check_outcome.h"
@@ -121,32 +120,15 @@ void JudgeDevice(std::vector<Check>& checks, const RailPort& port, const Hardwar
   JudgePcie(checks[3], hca->second, hardware);
 }
 
-struct Cma {
-  std::int64_t total_kb = 0;
-  std::int64_t free_kb = 0;
-};
-
-// "total 0 kB, free 940604 kB"
-std::optional<Cma> ParseCma(const std::string& text) {
-  const std::vector<std::string> words = Split(text, ' ');
-  if (words.size() != 6) return std::nullopt;
-  const auto total = ParseNumber<std::int64_t>(words[1]);
-  const auto free = ParseNumber<std::int64_t>(words[4]);
-  if (!total || !free) return std::nullopt;
-  return Cma{*total, *free};
-}
-
 void AddCma(std::vector<Check>& checks, const NodeFacts& facts) {
-  const Observed<std::string> fact = FindValue(facts, "rdma.cma");
-  const std::string* text = Known(fact);
-  const auto cma = text != nullptr ? ParseCma(*text) : std::nullopt;
-  if (!cma) return;
+  const CmaMemory* cma = Known(facts.rdma.cma);
+  if (cma == nullptr) return;
   Check check{.level = VerifyLevel::kFacts,
               .what = "cma",
               .from = facts.node,
               .expected = "no more free than there is",
-              .measured = *text};
-  if (cma->free_kb > cma->total_kb) SetFailed(check, Symptom::kCmaWrong, MakePrintable(*text));
+              .measured = fmt::format("total {} kB, free {} kB", cma->total_kib, cma->free_kib)};
+  if (cma->free_kib > cma->total_kib) SetFailed(check, Symptom::kCmaWrong, check.measured);
   checks.push_back(std::move(check));
 }
 
@@ -161,7 +143,7 @@ const std::pair<const std::string, HcaFact>* FindHca(const NodeFacts& facts,
 
 std::vector<Check> CheckDevices(const Hardware* hardware, const std::vector<RailPort>& ports,
                                 const NodeFacts& facts, bool wanted) {
-  const Observed<std::string> count = FindValue(facts, "rdma.hcas");
+  const Observed<int> count = Answer(facts.rdma.hcas);
   const auto* unknown = std::get_if<Unknown>(&count);
   if (!wanted && (unknown != nullptr || facts.hcas.empty())) return {};
   std::vector<Check> checks;

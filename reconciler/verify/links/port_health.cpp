@@ -11,10 +11,10 @@
 namespace reconciler {
 namespace {
 
-const std::string* FindEthtoolValue(const NodeFacts& facts, std::string_view what,
-                                    const RailPort& port) {
-  const auto found = facts.values.find(fmt::format("host.{}.{}", what, port.netdev));
-  return found == facts.values.end() ? nullptr : Known(found->second);
+// What ethtool tells of a port; nothing where it was not run.
+PortFacts FindPortFacts(const NodeFacts& facts, const RailPort& port) {
+  const auto found = facts.network.ports.find(port.netdev);
+  return found != facts.network.ports.end() ? found->second : PortFacts{};
 }
 
 // nullptr: without carrier a port has neither a speed nor lanes.
@@ -72,25 +72,24 @@ Check MakeSkippedCheck(const RailPort& port, std::string what) {
   return check;
 }
 
-Check MakeFecCheck(const ClusterSpec& cluster, const RailPort& port, const std::string& fec) {
-  Check check = MakeCheck(port, "fec", "FEC " + MakePrintable(fec));
+Check MakeFecCheck(const ClusterSpec& cluster, const RailPort& port,
+                   const std::vector<std::string>& fec) {
+  Check check = MakeCheck(port, "fec", "FEC " + MakePrintable(Join(fec, " ")));
   const std::string_view wanted = EthtoolFec(FindFec(cluster, port));
   if (wanted.empty()) return check;
   check.expected = fmt::format("FEC {} on {}", wanted, port.netdev);
-  const std::vector<std::string> words = Split(fec, ' ');
-  if (std::find(words.begin(), words.end(), wanted) == words.end()) {
+  if (std::find(fec.begin(), fec.end(), wanted) == fec.end()) {
     check.outcome = Outcome::kFail;
     check.symptom = Symptom::kFecWrong;
   }
   return check;
 }
 
-std::string FormatLanes(const std::string& lanes) {
-  return MakePrintable(lanes) + (lanes == "1" ? " lane" : " lanes");
+std::string FormatLanes(int lanes) {
+  return fmt::format("{} {}", lanes, lanes == 1 ? "lane" : "lanes");
 }
 
-Check MakeLanesCheck(const RailPort& port, const std::string& lanes, const std::string* usual,
-                     int mbps) {
+Check MakeLanesCheck(const RailPort& port, int lanes, const int* usual, int mbps) {
   Check check = MakeCheck(port, "lanes", FormatLanes(lanes));
   if (usual == nullptr) return check;
   check.expected = fmt::format("{} on {}, as most ports of {} Mb/s have", FormatLanes(*usual),
@@ -102,17 +101,30 @@ Check MakeLanesCheck(const RailPort& port, const std::string& lanes, const std::
   return check;
 }
 
+// "0 rx_crc_errors_phy, 3 link_down_events_phy"
+std::string FormatErrors(const PortFacts& told) {
+  std::vector<std::string> errors;
+  if (const auto* count = Known(told.rx_crc_errors)) {
+    errors.push_back(fmt::format("{} rx_crc_errors_phy", *count));
+  }
+  if (const auto* count = Known(told.link_down_events)) {
+    errors.push_back(fmt::format("{} link_down_events_phy", *count));
+  }
+  return Join(errors, ", ");
+}
+
 }  // namespace
 
 UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
                           const ClusterFacts& facts) {
-  std::map<std::pair<std::string, int>, std::map<std::string, std::size_t>> counts;
+  std::map<std::pair<std::string, int>, std::map<int, std::size_t>> counts;
   for (const auto& [node, ports] : fabric.ports) {
     const auto known = facts.nodes.find(node);
     if (known == facts.nodes.end()) continue;
     for (const RailPort& port : ports) {
       const LinkFact* link = FindLinkWithCarrier(known->second, port);
-      const std::string* lanes = FindEthtoolValue(known->second, "lanes", port);
+      const PortFacts told = FindPortFacts(known->second, port);
+      const int* lanes = Known(told.lanes);
       if (link != nullptr && lanes != nullptr)
         ++counts[DescribeLinkKind(cluster, port, *link)][*lanes];
     }
@@ -130,12 +142,13 @@ UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
 
 void AskEthtool(const ClusterSpec& cluster, const UsualLanes& usual, const RailPort& port,
                 const NodeFacts& facts, std::vector<Check>& checks) {
-  if (const std::string* errors = FindEthtoolValue(facts, "errors", port)) {
+  const PortFacts told = FindPortFacts(facts, port);
+  if (const std::string errors = FormatErrors(told); !errors.empty()) {
     checks[5].evidence.push_back(
-        MakePrintable(fmt::format("{}: {} since the driver was loaded", port.netdev, *errors)));
+        MakePrintable(fmt::format("{}: {} since the driver was loaded", port.netdev, errors)));
   }
   const LinkFact* link = FindLinkWithCarrier(facts, port);
-  if (const std::string* lanes = FindEthtoolValue(facts, "lanes", port)) {
+  if (const int* lanes = Known(told.lanes)) {
     if (link == nullptr) {
       checks.push_back(MakeSkippedCheck(port, "lanes"));
     } else {
@@ -144,7 +157,7 @@ void AskEthtool(const ClusterSpec& cluster, const UsualLanes& usual, const RailP
                                       link->speed_mbps));
     }
   }
-  if (const std::string* fec = FindEthtoolValue(facts, "fec", port)) {
+  if (const std::vector<std::string>* fec = Known(told.fec)) {
     checks.push_back(link == nullptr ? MakeSkippedCheck(port, "fec")
                                      : MakeFecCheck(cluster, port, *fec));
   }

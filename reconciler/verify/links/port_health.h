@@ -15,7 +15,7 @@ namespace reconciler {
 // The lanes of more than half of the fabric's ports, by hardware profile and speed in Mb/s. What is
 // right cannot be said of one port alone: adapters show 200 Gb/s as four lanes (HDR) and as two
 // (NDR, which is what a CRS804 makes of it). That all nodes show the same can.
-using UsualLanes = std::map<std::pair<std::string, int>, std::string>;
+using UsualLanes = std::map<std::pair<std::string, int>, int>;
 UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
                           const ClusterFacts& facts);
 

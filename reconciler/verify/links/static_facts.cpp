@@ -7,7 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/verify/links/check_outcome.h"
 #include "reconciler/verify/links/device_facts.h"
@@ -15,8 +14,6 @@
 
 namespace reconciler {
 namespace {
-
-constexpr std::string_view kPciKey = "host.pci.";  // and the address: the netdev that is there
 
 Check MakePortCheck(const RailPort& port, std::string what, std::string expected) {
   return {.level = VerifyLevel::kFacts,
@@ -98,11 +95,8 @@ void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, co
                                  MakePrintable(link.phys_port_name), port.cage, hardware->name));
   }
   const std::string& wanted = cage->twins[static_cast<std::size_t>(port.twin)].pci;
-  for (const auto& [key, netdev] : facts.values) {
-    if (!key.starts_with(kPciKey) || Known(netdev) == nullptr || *Known(netdev) != port.netdev) {
-      continue;
-    }
-    const std::string found = key.substr(kPciKey.size());
+  for (const auto& [found, netdev] : facts.network.pci) {
+    if (netdev != port.netdev) continue;
     if (found == wanted) return;
     if (found.find(':') == std::string::npos) continue;  // a device on another bus
     return SetFailed(check, Symptom::kPortElsewhere,
@@ -138,61 +132,44 @@ void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const
   JudgeSpeed(checks[5], gbps, link);
 }
 
-constexpr std::uint64_t kUnlimited = UINT64_MAX;
-
-// The fact's form: bytes, or "unlimited".
-std::optional<std::uint64_t> ParseLimit(std::string_view text) {
-  if (text == "unlimited") return kUnlimited;
-  return ParseNumber<std::uint64_t>(text);
-}
-
-std::string FormatLimit(std::uint64_t bytes) {
-  if (bytes == kUnlimited) return "unlimited";
-  return bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} bytes", bytes);
+std::string FormatLimit(const MemoryLimit& limit) {
+  if (limit.IsUnlimited()) return "unlimited";
+  return limit.bytes % 1024 == 0 ? fmt::format("{} KiB", limit.bytes / 1024)
+                                 : fmt::format("{} bytes", limit.bytes);
 }
 
 // nullopt: the manifest does not ask. Its numbers count KiB.
-std::optional<std::uint64_t> ReadWantedMemlock(const ClusterSpec& cluster) {
+std::optional<MemoryLimit> ReadWantedMemlock(const ClusterSpec& cluster) {
   const Value* value = cluster.settings.Find("memlock");
   if (value == nullptr || value->IsNull()) return std::nullopt;
   const std::int64_t* kib = value->AsInteger();
-  return kib != nullptr ? static_cast<std::uint64_t>(*kib) * 1024 : kUnlimited;
+  if (kib == nullptr || *kib > MemoryLimit::kUnlimited / 1024) {
+    return MemoryLimit{MemoryLimit::kUnlimited};
+  }
+  return MemoryLimit{*kib * 1024};
 }
 
-// One kind of process that may lock memory.
-struct LockContext {
-  std::string_view what;
-  std::string_view fact;
-};
-constexpr LockContext kSession = {"memlock", "memlock.session"};
-constexpr LockContext kService = {"memlock-service", "memlock.service"};
-constexpr LockContext kUserService = {"memlock-user-service", "memlock.user_service"};
-
-Check MakeMemlockCheck(const NodeName& node, const LockContext& context, std::uint64_t wanted) {
-  return {.what = std::string(context.what), .from = node, .expected = FormatLimit(wanted)};
+Check MakeMemlockCheck(const NodeName& node, std::string_view what, const MemoryLimit& wanted) {
+  return {.what = std::string(what), .from = node, .expected = FormatLimit(wanted)};
 }
 
-// "soft A, hard B" counts as A.
-std::string SoftLimit(const std::string& text) {
-  constexpr std::string_view kSoft = "soft ";
-  if (!text.starts_with(kSoft)) return text;
-  return text.substr(kSoft.size(), text.find(',') - kSoft.size());
+// A process has the soft limit until it raises it.
+Observed<MemoryLimit> GetSoftLimit(const Observed<MemlockLimits>& fact) {
+  return AndThen(fact,
+                 [](const MemlockLimits& limits) { return Observed<MemoryLimit>(limits.soft); });
 }
 
-void JudgeMemlock(Check& check, std::uint64_t wanted, const Observed<std::string>& fact) {
+void JudgeMemlock(Check& check, const MemoryLimit& wanted, const Observed<MemoryLimit>& fact) {
   if (const auto* unknown = std::get_if<Unknown>(&fact)) {
     return SetCouldNotMeasure(check, Symptom::kFactUnknown, MakePrintable(unknown->why));
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&fact)) {
     return SetCouldNotMeasure(check, Symptom::kFactUnknown, MakePrintable(unsupported->why));
   }
-  const std::string* text = Known(fact);
-  const auto limit = text != nullptr ? ParseLimit(SoftLimit(*text)) : std::nullopt;
-  if (!limit) {
-    return SetCouldNotMeasure(
-        check, Symptom::kFactUnknown,
-        text == nullptr ? "the session's limit for locked memory was not found"
-                        : fmt::format("wanted a limit in bytes, found '{}'", MakePrintable(*text)));
+  const MemoryLimit* limit = Known(fact);
+  if (limit == nullptr) {
+    return SetCouldNotMeasure(check, Symptom::kFactUnknown,
+                              "the session's limit for locked memory was not found");
   }
   check.measured = FormatLimit(*limit);
   if (*limit < wanted) SetFailed(check, Symptom::kMemlockLow, check.measured);
@@ -200,33 +177,33 @@ void JudgeMemlock(Check& check, std::uint64_t wanted, const Observed<std::string
 
 // A user's manager keeps the limit that it was started with, so that a low one is told and fails
 // nothing: an apply has done all that it can.
-void JudgeUserManager(Check& check, std::uint64_t wanted, const Observed<std::string>& fact) {
+void JudgeUserManager(Check& check, const MemoryLimit& wanted,
+                      const Observed<MemlockLimits>& fact) {
   if (std::holds_alternative<Absent>(fact))
     return SetSkipped(check, "no manager of the user's runs");
-  JudgeMemlock(check, wanted, fact);
+  JudgeMemlock(check, wanted, GetSoftLimit(fact));
   if (check.outcome != Outcome::kFail) return;
   check.symptom = Symptom::kNone;
   SetSkipped(check,
              fmt::format("the user's manager gives {} until it is started anew", check.measured));
 }
 
-void AddMemlock(std::vector<Check>& checks, const NodeName& node, std::uint64_t wanted,
+void AddMemlock(std::vector<Check>& checks, const NodeName& node, const MemoryLimit& wanted,
                 const NodeFacts* facts) {
-  Check& session = checks.emplace_back(MakeMemlockCheck(node, kSession, wanted));
+  Check& session = checks.emplace_back(MakeMemlockCheck(node, "memlock", wanted));
   if (facts == nullptr) {
     return SetCouldNotMeasure(session, Symptom::kNodeUnreachable,
                               fmt::format("{} could not be reached", node));
   }
-  JudgeMemlock(session, wanted, FindValue(*facts, std::string(kSession.fact)));
-  for (const LockContext& context : {kService, kUserService}) {
-    const auto fact = facts->values.find(std::string(context.fact));
-    if (fact == facts->values.end()) continue;  // not asked for
-    Check& check = checks.emplace_back(MakeMemlockCheck(node, context, wanted));
-    if (context.what == kUserService.what) {
-      JudgeUserManager(check, wanted, fact->second);
-    } else {
-      JudgeMemlock(check, wanted, fact->second);
-    }
+  const MemlockFacts& memlock = facts->memlock;
+  JudgeMemlock(session, wanted, Answer(memlock.session));
+  if (memlock.service) {
+    Check& service = checks.emplace_back(MakeMemlockCheck(node, "memlock-service", wanted));
+    JudgeMemlock(service, wanted, GetSoftLimit(*memlock.service));
+  }
+  if (memlock.user_service) {
+    Check& user = checks.emplace_back(MakeMemlockCheck(node, "memlock-user-service", wanted));
+    JudgeUserManager(user, wanted, *memlock.user_service);
   }
 }
 

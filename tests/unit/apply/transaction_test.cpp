@@ -10,8 +10,8 @@ namespace {
 // One plugin that wants one value; without `is` it cannot be read, as it reads otherwise nothing
 // differs.
 std::vector<Resource> WantTwo(const PluginInput& input) {
-  const auto is = input.facts.values.find("is");
-  if (is == input.facts.values.end()) return {};
+  const auto is = input.facts.sysctl.keys.find("is");
+  if (is == input.facts.sysctl.keys.end()) return {};
   return {{.kind = "value",
            .name = "a",
            .node = input.node.name,
@@ -36,7 +36,7 @@ class TransactionTest : public testing::Test {
   static ClusterFacts FactsWith(const std::string& value) {
     ClusterFacts facts;
     for (const char* name : {"spark-1", "spark-2"}) {
-      facts.nodes[name] = {.node = name, .values = {{"is", value}}};
+      facts.nodes[name] = {.node = name, .sysctl = {.keys = {{"is", value}}}};
     }
     return facts;
   }
@@ -101,7 +101,7 @@ TEST_F(TransactionTest, WhereNothingDiffersThereIsNoWork) {
 
 TEST_F(TransactionTest, AnApplyThatWasCutOffIsWorkThoughNothingDiffers) {
   readings_ = {FactsWith("2")};
-  readings_[0].nodes["spark-2"].values[std::string(kUndecidedKey)] = "0a49-11";
+  readings_[0].nodes["spark-2"].apply.undecided = {"0a49-11"};
   Start();
   EXPECT_TRUE(transaction_->Propose(std::nullopt).needs_work);
 }
@@ -207,7 +207,7 @@ TEST_F(TransactionTest, AJobThatBeganBeforeTheLockIsNotEnded) {
 
 TEST_F(TransactionTest, WhatDiffersOnlyNowIsNotCarriedOutWithAnEmptyPlan) {
   readings_ = {FactsWith("2"), FactsWith("1")};
-  readings_[0].nodes["spark-2"].values[std::string(kUndecidedKey)] = "0a49-11";
+  readings_[0].nodes["spark-2"].apply.undecided = {"0a49-11"};
   Start();
   EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kNewDrift);
 }

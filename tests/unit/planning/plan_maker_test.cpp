@@ -122,10 +122,10 @@ TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
 TEST(UnderWay, WhoIsAtWorkOrWhatWasCutOffIsTold) {
   NodeFacts facts;
   EXPECT_EQ(FormatUnderWay(facts), "");
-  facts.values[std::string(kUndecidedKey)] = "0a49-11";
+  facts.apply.undecided = {"0a49-11"};
   EXPECT_EQ(FormatUnderWay(facts),
             "an apply was cut off, and the node ends it by itself (journal 0a49-11)");
-  facts.values[std::string(kLeaseKey)] = "root@desk pid 812";
+  facts.apply.lease = "root@desk pid 812";
   EXPECT_EQ(FormatUnderWay(facts),
             "an apply of root@desk pid 812 is under way: its revert is armed");
 }

@@ -53,8 +53,8 @@ struct PairScenario {
     fabric.unused_netdevs["spark-1"] = {"enp1s0f0np0", "enP2p1s0f0np0"};
     facts.session_address = "192.168.1.21";
     facts.session_interface = "enP7s7";
-    facts.values["host.links"] = "5";
-    facts.values["netplan.default_route"] = "enP7s7";
+    facts.network.links = 5;
+    facts.network.default_route = std::vector<std::string>{"enP7s7"};
     facts.links["enP7s7"] = Bare("02:53:50:00:01:01");
     facts.links["enP7s7"].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
     facts.links["enp1s0f1np1"] = Bare("02:53:50:00:01:04");

@@ -95,7 +95,7 @@ inline Sample Nodes(int count) {
     sample.cluster.nodes.push_back(node);
     NodeFacts& facts = sample.facts.nodes[node.name];
     facts.node = node.name;
-    facts.values["memlock.session"] = std::string("unlimited");
+    facts.memlock.session = MemoryLimit{MemoryLimit::kUnlimited};
   }
   return sample;
 }

@@ -26,7 +26,7 @@ inline Value NotRequired(const std::string& mode) {
 struct GpuScenario : test::PairScenario {
   GpuScenario(Value section, const NodeFacts& node) {
     cluster.settings = test::Map({{"gpudirect", std::move(section)}});
-    for (const auto& [key, value] : node.values) facts.values[key] = value;
+    facts.gpudirect = node.gpudirect;
     facts.files[kFile] = Absent{};
   }
   GpuScenario(const std::string& mode, const NodeFacts& node)

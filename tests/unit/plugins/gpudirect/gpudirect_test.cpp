@@ -47,7 +47,7 @@ TEST(Gpudirect, AutoChangesNothingAndSaysWhatItCameToAndWhatItCouldNotAsk) {
 
 TEST(Gpudirect, AutoThatCannotTellSaysSo) {
   NodeFacts node = test::SparkNode();
-  node.values["gpudirect.driver"] = Unknown{"permission denied"};
+  node.gpudirect.driver = Unknown{"permission denied"};
   EXPECT_THAT(GpuScenario("auto", node).Notes(),
               ElementsAre("gpudirect auto: cannot tell: permission denied"));
 }
@@ -120,7 +120,7 @@ TEST(Gpudirect, DmabufThatNobodyCouldAskAboutIsTakenAtItsWord) {
 
 TEST(Gpudirect, PromiseAboutWhatCouldNotBeReadIsAWarningAndRefusesNothing) {
   NodeFacts node = test::SparkNode();
-  node.values["gpudirect.gpu"] = Unknown{"permission denied"};
+  node.gpudirect.gpu = Unknown{"permission denied"};
   const GpuScenario scenario("dmabuf", node);
   EXPECT_THAT(scenario.Warnings(), ElementsAre("gpudirect dmabuf: cannot tell: permission denied"));
   EXPECT_THAT(scenario.Refusals(), IsEmpty());

@@ -82,12 +82,13 @@ TEST(Memlock, AUserManagerSaysWhatItsServicesGetOrThereIsNone) {
   const auto user = [](const CommandReply& reply) {
     NodeFacts facts;
     Get().parse({.commands = {{"memlock.user_service", reply}}}, facts);
-    return FindValue(facts, "memlock.user_service");
+    return facts.memlock.user_service;
   };
-  EXPECT_EQ(user(Show("8388608", "8388608")), Observed<std::string>("8388608"));
-  EXPECT_EQ(user({.exit_code = 3}), Observed<std::string>(Absent{}));
+  EXPECT_EQ(user(Show("8388608", "8388608")),
+            Observed<MemlockLimits>(MemlockLimits{{8388608}, {8388608}}));
+  EXPECT_EQ(user({.exit_code = 3}), Observed<MemlockLimits>(Absent{}));
   EXPECT_EQ(user({.exit_code = 124}),
-            Observed<std::string>(Unknown{"systemctl gave no answer in 5 s"}));
+            Observed<MemlockLimits>(Unknown{"systemctl gave no answer in 5 s"}));
 }
 
 // The limits are this process's own, whoever runs it: as root there is no other's to be found.
@@ -103,7 +104,7 @@ TEST(Memlock, TheSessionsLimitIsThatOfTheNearestAncestorThatIsNotRoots) {
     EXPECT_EQ(pclose(pipe), 0);
     NodeFacts facts;
     Get().parse({.commands = {{"memlock.session", {.out = out}}}}, facts);
-    EXPECT_NE(Known(FindValue(facts, "memlock.session")), nullptr) << out;
+    EXPECT_NE(Known(facts.memlock.session), nullptr) << out;
     return;
   }
   FAIL() << "no probe of the session";
@@ -217,14 +218,28 @@ TEST(Memlock, SessionLimitIsTheSoftOneOfTheLoginItself) {
                              "Max locked memory         8388608              unlimited      "
                              "      bytes     \n"}}}},
       facts);
-  EXPECT_EQ(FindValue(facts, "memlock.session"), Observed<std::string>("8388608"));
+  EXPECT_EQ(facts.memlock.session, Observed<MemoryLimit>(MemoryLimit{8388608}));
 }
 
 TEST(Memlock, SessionLimitThatIsNotShownIsUnknown) {
   NodeFacts facts;
   Get().parse({.commands = {{"memlock.session", {.exit_code = 1}}}}, facts);
-  EXPECT_EQ(FindValue(facts, "memlock.session"),
-            Observed<std::string>(Unknown{"/proc/self/limits has no line for locked memory"}));
+  EXPECT_EQ(facts.memlock.session,
+            Observed<MemoryLimit>(Unknown{"/proc/self/limits has no line for locked memory"}));
+}
+
+TEST(Memlock, SessionLimitThatIsNoNumberIsUnknownWithTheWord) {
+  const auto session = [](const std::string& limit) {
+    NodeFacts facts;
+    const std::string line = "Max locked memory         " + limit + "   unlimited   bytes\n";
+    Get().parse({.commands = {{"memlock.session", {.out = line}}}}, facts);
+    return facts.memlock.session;
+  };
+  EXPECT_EQ(session("lots"),
+            Observed<MemoryLimit>(Unknown{"wanted a limit in bytes, found 'lots'"}));
+  EXPECT_EQ(session("-1"), Observed<MemoryLimit>(Unknown{"wanted a limit in bytes, found '-1'"}));
+  EXPECT_EQ(session("18446744073709551615"),
+            Observed<MemoryLimit>(MemoryLimit{MemoryLimit::kUnlimited}));
 }
 
 TEST(Memlock, EveryReadHasATimeLimit) {

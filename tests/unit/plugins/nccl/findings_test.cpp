@@ -183,7 +183,8 @@ TEST(NcclFindings, SettingThatDiffersBetweenRanksIsFound) {
 
 TEST(NcclFindings, PeerThatWasNotReadAccusesNobody) {
   NcclScenario scenario;
-  scenario.facts.values["nccl.settings"] = "/etc/nccl.conf:7:NCCL_PROTO=LL\n";
+  scenario.facts.nccl.settings =
+      std::vector<NcclSetting>{{"/etc/nccl.conf", 7, "NCCL_PROTO", "LL"}};
   scenario.all.nodes.erase("spark-2");
   EXPECT_THAT(scenario.Complaints(), IsEmpty());
 }
@@ -194,8 +195,8 @@ TEST(NcclFindings, SecretsBesideAVariableAreNotKept) {
   reply.out.push_back('\0');
   reply.out += "3:Environment=HF_TOKEN=hf_abc NCCL_DEBUG=INFO\n";
   Get().parse({.commands = {{"nccl.settings", reply}}}, facts);
-  EXPECT_EQ(*Known(facts.values.at("nccl.settings")),
-            "/etc/systemd/system/a.service:3:NCCL_DEBUG=INFO\n");
+  EXPECT_THAT(*Known(facts.nccl.settings),
+              ElementsAre(NcclSetting{"/etc/systemd/system/a.service", 3, "NCCL_DEBUG", "INFO"}));
 }
 
 }  // namespace

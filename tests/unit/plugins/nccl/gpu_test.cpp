@@ -95,7 +95,7 @@ TEST(NcclMode, DmabufThatCannotHoldIsRefusedWithTheEvidence) {
   EXPECT_EQ(Said(Decide(Mode::kDmabuf, Workstation(), Workstation())),
             "direct: mode dmabuf: the adapter may read GPU memory at any distance");
   NodeFacts unknown = Spark();
-  unknown.values[kGpuDriverKey] = Unknown{"permission denied"};
+  unknown.gpudirect.driver = Unknown{"permission denied"};
   EXPECT_EQ(Said(Decide(Mode::kDmabuf, unknown, unknown)),
             "blocked: cannot tell whether mode dmabuf holds here: permission denied");
 }

@@ -25,10 +25,10 @@ std::string Judge(const std::string& name, const std::string& value,
   return Said(JudgeSetting(name, value, context));
 }
 
-const Library& Old() {
-  static const Library kOld{.path = "/usr/lib/libnccl.so.2",
-                            .version = "2.28.9",
-                            .names = {"NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_PATCHED_IN"}};
+const NcclLibrary& Old() {
+  static const NcclLibrary kOld{.path = "/usr/lib/libnccl.so.2",
+                                .version = "2.28.9",
+                                .names = {"NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_PATCHED_IN"}};
   return kOld;
 }
 
@@ -61,7 +61,7 @@ TEST(NcclLint, NameThatOnlyTheNodesLibraryCanKnowWaitsForIt) {
 }
 
 TEST(NcclLint, NameOfPrivatePatchesIsTakenWhereTheLibraryHasIt) {
-  Library patched = Old();
+  NcclLibrary patched = Old();
   patched.names.insert("NCCL_SKIP_TREE_CONNECT");
   EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1", {.library = &patched, .on_node = true}), "fine");
   EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1", {.library = &Old(), .on_node = true}),
@@ -195,7 +195,7 @@ TEST(NcclLines, ConfFileIsTakenByteForByteAsNcclTakesIt) {
 TEST(NcclLines, ShellAndUnitLinesYieldTheirVariablesAlone) {
   const auto all = [](std::string_view text) {
     std::vector<std::string> found;
-    for (const Setting& one : ParseLine("/etc/profile.d/a.sh", 1, text)) {
+    for (const NcclSetting& one : ParseLine("/etc/profile.d/a.sh", 1, text)) {
       found.push_back(one.name + "|" + one.value);
     }
     return found;
@@ -238,8 +238,7 @@ TEST(NcclLibrary, RealLibraryTellsItsVersionAndItsVariables) {
   if (path.empty()) GTEST_SKIP() << "no libnccl on this machine";
   NodeFacts facts;
   StoreLibrary(RunHere(MakeLibraryProbe({.library = path})), facts);
-  const auto observed = FindLibrary(facts);
-  const Library* library = Known(observed);
+  const NcclLibrary* library = Known(facts.nccl.library);
   ASSERT_NE(library, nullptr);
   EXPECT_EQ(library->path, path);
   EXPECT_THAT(library->version, testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
@@ -254,13 +253,13 @@ TEST(NcclLibrary, RealLibraryTellsItsVersionAndItsVariables) {
 TEST(NcclLibrary, NoLibraryIsAbsentAndAFileThatIsNoneIsUnknown) {
   NodeFacts facts;
   StoreLibrary(RunHere(MakeLibraryProbe({.library = "/nonexistent/libnccl.so.2"})), facts);
-  EXPECT_TRUE(std::holds_alternative<Absent>(FindLibrary(facts)));
+  EXPECT_EQ(facts.nccl.library, Observed<NcclLibrary>(Absent{}));
   StoreLibrary(RunHere(MakeLibraryProbe({.library = "/etc/passwd"})), facts);
-  const auto observed = FindLibrary(facts);
-  ASSERT_TRUE(std::holds_alternative<Unknown>(observed));
-  EXPECT_EQ(std::get<Unknown>(observed).why, "/etc/passwd names no variable: is it a libnccl?");
+  ASSERT_NE(FindUnknown(facts.nccl.library), nullptr);
+  EXPECT_EQ(FindUnknown(facts.nccl.library)->why,
+            "/etc/passwd names no variable: is it a libnccl?");
   StoreLibrary({.exit_code = 124}, facts);
-  EXPECT_EQ(std::get<Unknown>(FindLibrary(facts)).why, "reading libnccl took longer than 20 s");
+  EXPECT_EQ(FindUnknown(facts.nccl.library)->why, "reading libnccl took longer than 20 s");
 }
 
 }  // namespace

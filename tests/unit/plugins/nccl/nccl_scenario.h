@@ -29,16 +29,17 @@ struct NcclScenario : test::PairScenario {
     for (const std::string_view path : {kShellFile, kServiceFile}) {
       node.files[std::string(path)] = Absent{};
     }
-    node.values["nccl.settings"] = "";
-    node.values["nccl.library"] = Absent{};
-    node.values["gpudirect.driver"] = Absent{};
-    node.values["gpudirect.gpu"] = Absent{};
+    node.nccl.settings = std::vector<NcclSetting>{};
+    node.nccl.library = Absent{};
+    node.gpudirect.driver = Absent{};
+    node.gpudirect.gpu = Absent{};
   }
 
   // A library that knows these names.
   static void AddLibrary(NodeFacts& node, const std::string& version, const std::string& names) {
-    node.values["nccl.library"] = version + " /usr/lib/libnccl.so.2";
-    node.values["nccl.library_names"] = names;
+    NcclLibrary library{.path = "/usr/lib/libnccl.so.2", .version = version};
+    for (std::string& name : Split(names, ' ')) library.names.insert(std::move(name));
+    node.nccl.library = std::move(library);
   }
 
   static std::string Subnet(int rail) { return "10.0." + std::to_string(rail) + "."; }

@@ -66,8 +66,8 @@ TEST(Nccl, ForeignFileOfOurNameIsBlocked) {
 TEST(Nccl, WhatCouldNotBeReadBlocksItsFileAndIsWarnedOf) {
   NcclScenario scenario;
   scenario.facts.files[std::string(kServiceFile)] = Unknown{"permission denied"};
-  scenario.facts.values["nccl.settings"] = Unknown{"more than 64 KiB of lines name NCCL_"};
-  scenario.facts.values["nccl.library"] = Unknown{"reading libnccl took longer than 20 s"};
+  scenario.facts.nccl.settings = Unknown{"more than 64 KiB of lines name NCCL_"};
+  scenario.facts.nccl.library = Unknown{"reading libnccl took longer than 20 s"};
   EXPECT_THAT(scenario.Complaints(),
               ElementsAre("/etc/spark-reconcile/nccl.env: unknown: permission denied",
                           "library: cannot tell which one programs load: reading libnccl took "
@@ -143,7 +143,7 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_IB_SUBNET_AWARE_ROUTING=1"));
   EXPECT_THAT(scenario.Complaints(), IsEmpty());
-  scenario.facts.values["nccl.library"] = Unknown{"reading libnccl took longer than 20 s"};
+  scenario.facts.nccl.library = Unknown{"reading libnccl took longer than 20 s"};
   EXPECT_EQ(scenario.Body(kServiceFile), "not known");
 }
 

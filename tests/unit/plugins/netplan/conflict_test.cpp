@@ -128,7 +128,7 @@ TEST(NetplanConflict, InterfaceOfTheManagementAddressIsNeverTouched) {
 
 TEST(NetplanConflict, InterfaceOfTheDefaultRouteIsNeverTouched) {
   test::PairScenario scenario = WorldInConflict();
-  scenario.facts.values["netplan.default_route"] = "enp1s0f1np1 wlP9s9";
+  scenario.facts.network.default_route = std::vector<std::string>{"enp1s0f1np1", "wlP9s9"};
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: enp1s0f1np1 carries the default route and is never touched");
 }
@@ -140,7 +140,7 @@ TEST(NetplanConflict, WhatLeadsToTheNodeMustBeKnown) {
             "blocked: cannot tell which interface leads to this node: none holds 192.168.1.21, the "
             "address of this session");
   scenario = WorldInConflict();
-  scenario.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
+  scenario.facts.network.default_route = Unknown{"ip route failed: exit 124"};
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: cannot tell which interface leads to this node: ip route failed: exit 124");
 }
@@ -148,7 +148,7 @@ TEST(NetplanConflict, WhatLeadsToTheNodeMustBeKnown) {
 TEST(NetplanConflict, UnknownLinksBlockInsteadOfChanging) {
   test::PairScenario scenario = WorldInConflict();
   scenario.facts.links.clear();
-  scenario.facts.values["host.links"] = Unknown{"ip gave no answer in 5 s"};
+  scenario.facts.network.links = Unknown{"ip gave no answer in 5 s"};
   EXPECT_EQ(scenario.Detail(Get(), kNetplanFile),
             "blocked: cannot tell which interface leads to this node: ip gave no answer in 5 s");
   EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "blocked: unknown: ip gave no answer in 5 s");
@@ -178,8 +178,8 @@ TEST(NetplanConflict, NodeWithoutAnyOfItsPortsGetsNoFile) {
 TEST(NetplanConflict, PortWithAnotherNameIsNotTakenForACableThatIsOut) {
   test::PairScenario scenario = WorldInConflict();
   for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) scenario.facts.links.erase(netdev);
-  scenario.facts.values["host.pci.0000:01:00.1"] = "eth3";
-  scenario.facts.values["host.pci.0002:01:00.1"] = "";
+  scenario.facts.network.pci["0000:01:00.1"] = "eth3";
+  scenario.facts.network.pci["0002:01:00.1"] = "";
   EXPECT_EQ(scenario.Detail(Get(), kNetplanFile),
             "blocked: this node has no enp1s0f1np1 and no enP2p1s0f1np1: its PCI function "
             "0000:01:00.1 is eth3, its PCI function 0002:01:00.1 has no driver: describe it in "
@@ -206,48 +206,55 @@ TEST(NetplanConflict, PortOfAnotherManagerThanNetplansIsLeftAlone) {
             "NetworkManager");
 }
 
+using Netdevs = std::vector<std::string>;
+using Routes = std::vector<RouteFact>;
+
+RouteFact Route(const std::string& destination, const std::string& netdev) {
+  return {*ParseIpv4Prefix(destination), netdev};
+}
+
 TEST(NetplanConflict, DefaultRoutesAreReadFromJson) {
   const auto parse = [](const std::string& out) { return ParseDefaultRoutes({.out = out}); };
   EXPECT_EQ(parse(R"([{"dst":"default","gateway":"192.168.1.1","dev":"enP7s7","flags":[]},
                       {"dst":"default","dev":"wlP9s9","metric":600}])"),
-            Observed<std::string>("enP7s7 wlP9s9"));
+            Observed<Netdevs>(Netdevs{"enP7s7", "wlP9s9"}));
   EXPECT_EQ(parse(R"([{"dst":"default","nexthops":[{"dev":"b"},{"dev":"a"},7]}])"),
-            Observed<std::string>("a b"));
-  EXPECT_EQ(parse("[]"), Observed<std::string>(Absent{}));
-  EXPECT_EQ(parse("\n"), Observed<std::string>(Absent{}));
-  EXPECT_EQ(parse("[5,null,{\"dev\":7}]"), Observed<std::string>(Absent{}));
+            Observed<Netdevs>(Netdevs{"a", "b"}));
+  EXPECT_EQ(parse("[]"), Observed<Netdevs>(Absent{}));
+  EXPECT_EQ(parse("\n"), Observed<Netdevs>(Absent{}));
+  EXPECT_EQ(parse("[5,null,{\"dev\":7}]"), Observed<Netdevs>(Absent{}));
   EXPECT_EQ(parse("default via 192.168.1.1"),
-            Observed<std::string>(Unknown{"ip route printed something other than JSON"}));
+            Observed<Netdevs>(Unknown{"ip route printed something other than JSON"}));
   EXPECT_EQ(ParseDefaultRoutes({.exit_code = 1, .err = "Cannot open\n"}),
-            Observed<std::string>(Unknown{"ip route failed: Cannot open"}));
+            Observed<Netdevs>(Unknown{"ip route failed: Cannot open"}));
   EXPECT_EQ(ParseDefaultRoutes({.exit_code = 124}),
-            Observed<std::string>(Unknown{"ip route failed: exit 124"}));
+            Observed<Netdevs>(Unknown{"ip route failed: exit 124"}));
 }
 
 TEST(NetplanConflict, DefaultRoutesAreTheDefaultOnesAmongAllAndTheRestAreNetworks) {
   const CommandReply reply{.out = R"([{"dst":"default","dev":"enP7s7"},
       {"dst":"192.168.1.0/24","dev":"enP7s7","protocol":"kernel"},{"dst":"10.9.8.7","dev":"tun0"},
       {"type":"blackhole","dst":"10.1.0.0/16"},{"dst":"10.0.0.0/33","dev":"a"}])"};
-  EXPECT_EQ(ParseDefaultRoutes(reply), Observed<std::string>("enP7s7"));
-  EXPECT_EQ(
-      ParseRoutes(reply),
-      Observed<std::string>("10.1.0.0/16 elsewhere\n10.9.8.7/32 tun0\n192.168.1.0/24 enP7s7"));
-  EXPECT_EQ(ParseRoutes({.out = "[]"}), Observed<std::string>(Absent{}));
+  EXPECT_EQ(ParseDefaultRoutes(reply), Observed<Netdevs>(Netdevs{"enP7s7"}));
+  EXPECT_EQ(ParseRoutes(reply),
+            Observed<Routes>(Routes{Route("10.1.0.0/16", ""), Route("10.9.8.7/32", "tun0"),
+                                    Route("192.168.1.0/24", "enP7s7")}));
+  EXPECT_EQ(ParseRoutes({.out = "[]"}), Observed<Routes>(Absent{}));
   EXPECT_EQ(ParseRoutes({.exit_code = 124}),
-            Observed<std::string>(Unknown{"ip route failed: exit 124"}));
+            Observed<Routes>(Unknown{"ip route failed: exit 124"}));
 }
 
 TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
   test::PairScenario scenario = WorldInConflict();
-  const auto with = [&](const std::string& routes) {
-    scenario.facts.values["netplan.routes"] = routes;
+  const auto with = [&](const Routes& routes) {
+    scenario.facts.network.routes = routes;
     return ExplainBlocked(scenario);
   };
-  EXPECT_EQ(with("172.17.0.0/16 docker0\n192.168.176.0/20 wlP9s9"),
+  EXPECT_EQ(with({Route("172.17.0.0/16", "docker0"), Route("192.168.176.0/20", "wlP9s9")}),
             "blocked: fabric subnet 192.168.177.0/24 overlaps 192.168.176.0/20, which this node "
             "reaches over wlP9s9: packets for one would go to the other; give the fabric a subnet "
             "that nothing uses");
-  EXPECT_EQ(with("192.168.178.5/32 tun0"),
+  EXPECT_EQ(with({Route("192.168.178.5/32", "tun0")}),
             "blocked: fabric subnet 192.168.178.0/24 overlaps 192.168.178.5/32, which this node "
             "reaches over tun0: packets for one would go to the other; give the fabric a subnet "
             "that nothing uses");
@@ -256,9 +263,9 @@ TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
 TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesAreInNobodysWay) {
   test::PairScenario scenario = WorldInConflict();
   // Yesterday's cage, a port of today's, the other rail's, and what VPN clients write.
-  scenario.facts.values["netplan.routes"] =
-      "128.0.0.0/1 tun0\n192.168.177.0/24 enp1s0f0np0\n192.168.177.0/24 enp1s0f1np1\n"
-      "192.168.178.0/24 enp1s0f1np1";
+  scenario.facts.network.routes =
+      Routes{Route("128.0.0.0/1", "tun0"), Route("192.168.177.0/24", "enp1s0f0np0"),
+             Route("192.168.177.0/24", "enp1s0f1np1"), Route("192.168.178.0/24", "enp1s0f1np1")};
   EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
 }
 

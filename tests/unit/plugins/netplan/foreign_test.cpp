@@ -106,7 +106,7 @@ TEST(NetplanForeign, NoForeignFileIsToBeMovedWhileWhatLeadsToTheNodeIsUnknown) {
   const std::string path = "/etc/netplan/99-x.yaml";
   test::PairScenario scenario = WorldWithForeignFile();
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {}}}\n");
-  scenario.facts.values["netplan.default_route"] = Unknown{"ip route failed: exit 124"};
+  scenario.facts.network.default_route = Unknown{"ip route failed: exit 124"};
   EXPECT_EQ(scenario.Warning(Get(), path),
             path +
                 " configures enp1s0f1np1: leave it as it is: cannot tell which interface leads "

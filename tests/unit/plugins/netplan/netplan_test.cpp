@@ -264,7 +264,8 @@ Change Judged(const test::PairScenario& scenario, Change change) {
 
 TEST(Netplan, HandingAPortBackSaysWhatItCutsOff) {
   test::PairScenario scenario = Scenario();
-  scenario.facts.values["netplan.rdma_users"] = "rocep1s0f1 enp1s0f1np1 ib_write_bw 812";
+  scenario.facts.rdma.users =
+      std::vector<RdmaUser>{{"rocep1s0f1", "enp1s0f1np1", "ib_write_bw", 812}};
   const std::string cut = "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1";
   EXPECT_EQ(Judged(scenario, {.kind = "link", .name = kRail0}).interrupts, cut);
   EXPECT_EQ(Judged(scenario, {.kind = "link", .name = kRail1}).interrupts, "");
@@ -275,7 +276,7 @@ TEST(Netplan, HandingAPortBackSaysWhatItCutsOff) {
 
 TEST(Netplan, APortThatLeadsToTheNodeByNowIsNotHandedBack) {
   test::PairScenario scenario = Scenario();
-  scenario.facts.values["netplan.default_route"] = kRail0;
+  scenario.facts.network.default_route = std::vector<std::string>{kRail0};
   const Change change = Judged(scenario, {.change = ChangeKind::kRemove,
                                           .kind = "file",
                                           .name = kFile,

@@ -10,7 +10,7 @@ constexpr std::string_view kNdev0 = "/sys/class/infiniband/rocep1s0f1/ports/1/gi
 ProbeReply Reply(const std::string& json, int exit_code = 0) {
   ProbeReply reply;
   reply.values[std::string(kNdev0)] = std::string("enp1s0f1np1");
-  reply.commands[std::string(kRdmaUsersKey)] = {exit_code, json, "error: no such object\n"};
+  reply.commands["netplan.rdma_users"] = {exit_code, json, "error: no such object\n"};
   return reply;
 }
 
@@ -20,10 +20,14 @@ std::string Pair(const std::string& type, const std::string& program, int pid) {
 }
 
 std::string ListUsers(const ProbeReply& reply) {
-  const Observed<std::string> users = ParseRdmaUsers(reply);
+  const Observed<std::vector<RdmaUser>> users = ParseRdmaUsers(reply);
   if (const auto* unknown = std::get_if<Unknown>(&users)) return "unknown: " + unknown->why;
-  const std::string* text = Known(users);
-  return text == nullptr ? "absent" : *text;
+  if (Known(users) == nullptr) return "absent";
+  std::string text;
+  for (const RdmaUser& user : *Known(users)) {
+    text += user.hca + " " + user.netdev + " " + user.program + " " + std::to_string(user.pid);
+  }
+  return text;
 }
 
 TEST(RdmaUsers, AConnectionNamesItsProgramAndItsPort) {
@@ -66,8 +70,10 @@ TEST(RdmaUsers, DevicesThatNobodyCanAskAboutAreUnknown) {
 
 TEST(RdmaUsers, OnlyThePortsThatChangeCount) {
   NodeFacts facts;
-  facts.values[std::string(kRdmaUsersKey)] =
-      "rocep1s0f1 enp1s0f1np1 ib_write_bw 812\nrocep1s0f0 enp1s0f0np0 other 9\nrocep9 - x 3";
+  facts.rdma.users = std::vector<RdmaUser>{{"rocep1s0f1", "enp1s0f1np1", "ib_write_bw", 812},
+                                           {"rocep1s0f0", "enp1s0f0np0", "other", 9},
+                                           {"rocep9", "", "x", 3},
+                                           {"rocep10", "", "", 0}};
   EXPECT_EQ(ListCutOff(facts, {{.netdev = "enp1s0f1np1", .hca = "rocep1s0f1"}}),
             "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1");
   EXPECT_EQ(ListCutOff(facts, {{.netdev = "eth9", .hca = "rocep9"}}),

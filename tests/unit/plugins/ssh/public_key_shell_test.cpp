@@ -141,17 +141,16 @@ TEST(SshAccount, ModesAndOwnersComeFromStatAndMissingFilesAreAbsent) {
                               .err = "stat: cannot statx '.ssh/id_ed25519_spark': No such file or "
                                      "directory\n"}}}},
               facts);
-  EXPECT_EQ(FindValue(facts, "ssh.group"), Observed<std::string>("users"));
-  EXPECT_EQ(FindValue(facts, "ssh.directory"), Observed<std::string>("0700 nvidia"));
-  EXPECT_EQ(FindValue(facts, "ssh.private_key"), Observed<std::string>(Absent{}));
+  EXPECT_EQ(facts.ssh.group, Observed<std::string>("users"));
+  EXPECT_EQ(facts.ssh.directory, Observed<FileAccess>(FileAccess{{0700}, "nvidia"}));
+  EXPECT_EQ(facts.ssh.private_key, Observed<FileAccess>(Absent{}));
 }
 
 TEST(SshAccount, WhatCouldNotBeSeenIsUnknownAndNotAbsent) {
   const auto key = [](const CommandReply& reply) {
     NodeFacts facts;
     Get().parse({.commands = {{"ssh.account", reply}}}, facts);
-    const auto value = FindValue(facts, "ssh.private_key");
-    const auto* unknown = std::get_if<Unknown>(&value);
+    const Unknown* unknown = FindUnknown(facts.ssh.private_key);
     return unknown == nullptr ? "not unknown" : unknown->why;
   };
   EXPECT_EQ(key({.exit_code = 3}), "the user does not exist on the node");

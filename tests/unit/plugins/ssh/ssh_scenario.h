@@ -69,9 +69,9 @@ struct Scenario {
 
 inline NodeFacts MakeFacts(const NodeName& node, char key, char host) {
   NodeFacts facts{.node = node};
-  facts.values["ssh.group"] = "users";
-  facts.values["ssh.directory"] = "0700 nvidia";
-  facts.values["ssh.private_key"] = "0600 nvidia";
+  facts.ssh.group = "users";
+  facts.ssh.directory = FileAccess{{0700}, "nvidia"};
+  facts.ssh.private_key = FileAccess{{0600}, "nvidia"};
   facts.files[kPublic] =
       FileState{.content = Ed25519(key) + " spark-reconcile homelab " + node + "\n"};
   for (const char* path : {kAuthorized, kKnown, kConfig}) facts.files[path] = Absent{};

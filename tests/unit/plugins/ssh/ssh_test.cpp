@@ -73,8 +73,8 @@ TEST(SshMesh, AddressesThatSshConfigWouldExpandAreRefused) {
 TEST(SshKeyPair, IsMadeByTheUserOnTheNodeAfterItsDirectory) {
   Scenario scenario = Cluster();
   NodeFacts& facts = scenario.facts.nodes["spark-1"];
-  facts.values["ssh.directory"] = Absent{};
-  facts.values["ssh.private_key"] = Absent{};
+  facts.ssh.directory = Absent{};
+  facts.ssh.private_key = Absent{};
   facts.files[kPublic] = Absent{};
   const auto resources = scenario.Resources("spark-1");
   const auto directory = Diff(resources[0], "ssh");
@@ -96,7 +96,7 @@ TEST(SshKeyPair, IsMadeByTheUserOnTheNodeAfterItsDirectory) {
 
 TEST(SshKeyPair, WrongModeIsPutRightAndCanBeUndone) {
   Scenario scenario = Cluster();
-  scenario.facts.nodes["spark-1"].values["ssh.private_key"] = "0644 nvidia";
+  scenario.facts.nodes["spark-1"].ssh.private_key = FileAccess{{0644}, "nvidia"};
   const auto change = Diff(scenario.Find("spark-1", "~nvidia/.ssh/id_ed25519_spark"), "ssh");
   EXPECT_EQ(change->detail, "0644 nvidia → 0600 nvidia");
   const auto chmod = [](const std::string& mode) {
@@ -107,17 +107,17 @@ TEST(SshKeyPair, WrongModeIsPutRightAndCanBeUndone) {
 }
 
 TEST(SshKeyPair, WhatIsNotOursToRepairIsBlockedWithTheReason) {
-  const auto detail = [](const Observed<std::string>& key, const Observed<FileState>& pub,
-                         const Observed<std::string>& directory = std::string("0700 nvidia")) {
+  const auto detail = [](const Observed<FileAccess>& key, const Observed<FileState>& pub,
+                         const Observed<FileAccess>& directory = FileAccess{{0700}, "nvidia"}) {
     Scenario scenario = Cluster();
     NodeFacts& facts = scenario.facts.nodes["spark-1"];
-    facts.values["ssh.private_key"] = key;
-    facts.values["ssh.directory"] = directory;
+    facts.ssh.private_key = key;
+    facts.ssh.directory = directory;
     facts.files[kPublic] = pub;
     return scenario.Detail("spark-1", "~nvidia/.ssh/id_ed25519_spark");
   };
   const FileState good{.content = Ed25519('a')};
-  const std::string mode = "0600 nvidia";
+  const FileAccess mode{{0600}, "nvidia"};
   EXPECT_EQ(detail(mode, Absent{}),
             "blocked: the private key lacks its public key: ssh-keygen -y -f "
             "~/.ssh/id_ed25519_spark prints it");
@@ -128,8 +128,8 @@ TEST(SshKeyPair, WhatIsNotOursToRepairIsBlockedWithTheReason) {
   EXPECT_EQ(detail(mode, FileState{.content = "garbage"}),
             "blocked: the public key is not one ssh-ed25519 line: ssh-keygen -y -f "
             "~/.ssh/id_ed25519_spark prints it");
-  EXPECT_EQ(detail("0600 root", good), "blocked: belongs to root, wanted nvidia");
-  EXPECT_EQ(detail(Absent{}, Absent{}, "0700 root"),
+  EXPECT_EQ(detail(FileAccess{{0600}, "root"}, good), "blocked: belongs to root, wanted nvidia");
+  EXPECT_EQ(detail(Absent{}, Absent{}, FileAccess{{0700}, "root"}),
             "blocked: ~/.ssh belongs to root, wanted nvidia");
   EXPECT_EQ(detail(Unknown{"no"}, good), "blocked: unknown: no");
   EXPECT_EQ(detail(mode, Unknown{"is a symbolic link"}),
@@ -139,10 +139,10 @@ TEST(SshKeyPair, WhatIsNotOursToRepairIsBlockedWithTheReason) {
 
 TEST(SshDirectory, ForeignOwnerBlocksAndWideModeIsNarrowed) {
   Scenario scenario = Cluster();
-  Observed<std::string>& directory = scenario.facts.nodes["spark-1"].values["ssh.directory"];
-  directory = "0775 nvidia";
+  Fact<FileAccess>& directory = scenario.facts.nodes["spark-1"].ssh.directory;
+  directory = FileAccess{{0775}, "nvidia"};
   EXPECT_EQ(scenario.Detail("spark-1", "~nvidia/.ssh"), "0775 nvidia → 0700 nvidia");
-  directory = "0700 root";
+  directory = FileAccess{{0700}, "root"};
   EXPECT_EQ(scenario.Detail("spark-1", "~nvidia/.ssh"), "blocked: belongs to root, wanted nvidia");
 }
 
@@ -171,7 +171,7 @@ TEST(SshAuthorizedKeys, FileIsTheUsersAlone) {
 TEST(SshAuthorizedKeys, KeyThatIsYetToBeMadeIsKnownAfterApply) {
   Scenario scenario = Cluster();
   for (const char* node : {"spark-2", "spark-3"}) {
-    scenario.facts.nodes[node].values["ssh.private_key"] = Absent{};
+    scenario.facts.nodes[node].ssh.private_key = Absent{};
     scenario.facts.nodes[node].files[kPublic] = Absent{};
     EXPECT_EQ(scenario.Detail("spark-1", kAuthorized),
               node == std::string("spark-2")
@@ -277,7 +277,7 @@ TEST(SshMesh, UnknownFileBlocksInsteadOfChanging) {
   Scenario scenario = Cluster();
   scenario.facts.nodes["spark-1"].files[kConfig] = Unknown{"is a symbolic link"};
   EXPECT_EQ(scenario.Detail("spark-1", kConfig), "blocked: unknown: is a symbolic link");
-  scenario.facts.nodes["spark-1"].values["ssh.group"] = Unknown{"no such user"};
+  scenario.facts.nodes["spark-1"].ssh.group = Unknown{"no such user"};
   EXPECT_EQ(scenario.Detail("spark-1", kKnown), "blocked: unknown: no such user");
 }
 

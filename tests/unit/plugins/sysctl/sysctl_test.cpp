@@ -33,12 +33,12 @@ test::PairScenario Scenario() {
   scenario.facts.files[kFile] = Absent{};
   for (const char* netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) {
     for (const char* leaf : {".arp_ignore", ".arp_announce"}) {
-      scenario.facts.values[std::string("sysctl.net.ipv4.conf.") + netdev + leaf] = "0";
+      scenario.facts.sysctl.keys[std::string("net.ipv4.conf.") + netdev + leaf] = "0";
     }
   }
-  scenario.facts.values["sysctl.net.core.rmem_max"] = "212992";
-  scenario.facts.values["sysctl.net.ipv4.tcp_rmem"] = "4096 131072 6291456";
-  scenario.facts.values["sysctl.net.ipv4.ip_forward"] = "0";
+  scenario.facts.sysctl.keys["net.core.rmem_max"] = "212992";
+  scenario.facts.sysctl.keys["net.ipv4.tcp_rmem"] = "4096 131072 6291456";
+  scenario.facts.sysctl.keys["net.ipv4.ip_forward"] = "0";
   return scenario;
 }
 
@@ -87,14 +87,14 @@ TEST(Sysctl, BlanksAndTabsBetweenNumbersDoNotCount) {
   ProbeReply reply = Asked("- /proc/sys/net/ipv4/tcp_rmem\n");
   reply.values["/proc/sys/net/ipv4/tcp_rmem"] = "4096\t131072\t6291456";
   test::PairScenario scenario = Scenario();
-  scenario.facts.values.erase("sysctl.net.ipv4.tcp_rmem");
+  scenario.facts.sysctl.keys.erase("net.ipv4.tcp_rmem");
   Get().parse(reply, scenario.facts);
   EXPECT_EQ(scenario.Detail(Get(), "net.ipv4.tcp_rmem"), "holds");
 }
 
 TEST(Sysctl, MissingKeyIsBlockedAndNotAdded) {
   test::PairScenario scenario = Scenario();
-  scenario.facts.values["sysctl.net.core.rmem_max"] = Absent{};
+  scenario.facts.sysctl.keys["net.core.rmem_max"] = Absent{};
   EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"),
             "blocked: wanted 268435456: this kernel (or namespace) has no such key");
 }
@@ -107,7 +107,7 @@ TEST(Sysctl, ReadOnlyKeyIsBlockedUnlessItHolds) {
   EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"),
             "blocked: 212992 → 268435456: read-only here");
   EXPECT_EQ(scenario.Detail(Get(), "net.ipv4.ip_forward"), "0 → 1");
-  scenario.facts.values["sysctl.net.core.rmem_max"] = "268435456";
+  scenario.facts.sysctl.keys["net.core.rmem_max"] = "268435456";
   EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"), "holds");
 }
 
@@ -129,7 +129,7 @@ TEST(Sysctl, KeysOfAnInterfaceThatLeadsToTheNodeAreNeverSet) {
             "blocked: 0 → 1: enp1s0f1np1 holds the management address 192.168.1.21 and is never "
             "touched");
   scenario = Scenario();
-  scenario.facts.values["netplan.default_route"] = "enp1s0f1np1";
+  scenario.facts.network.default_route = std::vector<std::string>{"enp1s0f1np1"};
   EXPECT_EQ(scenario.Detail(Get(), key),
             "blocked: 0 → 1: enp1s0f1np1 carries the default route and is never touched");
   scenario = Scenario();
@@ -145,7 +145,7 @@ TEST(Sysctl, TheManifestCannotNameTheInterfaceThatLeadsToTheNodeEither) {
   test::PairScenario scenario = Scenario();
   const std::string key = "net.ipv6.conf.enP7s7.accept_ra";
   scenario.cluster.settings = test::Map({{"sysctl", test::Map({{key, test::Number(0)}})}});
-  scenario.facts.values["sysctl." + key] = "1";
+  scenario.facts.sysctl.keys[key] = "1";
   EXPECT_EQ(scenario.Detail(Get(), key),
             "blocked: 1 → 0: enP7s7 carries this session and is never touched");
 }
@@ -165,12 +165,11 @@ TEST(Sysctl, OnlyKeysThatWereAskedForAreStored) {
   reply.values["/proc/sys/net/core/rmem_max"] = "1";
   reply.values["/proc/sys/kernel/arch"] = "aarch64";
   Get().parse(reply, facts);
-  EXPECT_THAT(facts.values,
-              testing::UnorderedElementsAre(testing::Pair("sysctl.net.core.rmem_max", testing::_),
-                                            testing::Pair("sysctl.readonly", testing::_)));
+  EXPECT_THAT(facts.sysctl.keys,
+              testing::ElementsAre(testing::Pair("net.core.rmem_max", testing::_)));
   NodeFacts none;
   Get().parse({.values = reply.values}, none);
-  EXPECT_THAT(none.values, IsEmpty());
+  EXPECT_EQ(none, NodeFacts{});
 }
 
 // The command itself, on the machine that runs the tests.
@@ -200,7 +199,7 @@ TEST(Sysctl, ListThatBrokeOffLosesNoValue) {
   ProbeReply reply = Asked("- /proc/sys/net/core/wmem_max\n", 124);
   reply.values["/proc/sys/net/core/rmem_max"] = "1";
   Get().parse(reply, facts);
-  EXPECT_EQ(FindValue(facts, "sysctl.net.core.rmem_max"), Observed<std::string>("1"));
+  EXPECT_EQ(facts.sysctl.keys.at("net.core.rmem_max"), Observed<std::string>("1"));
 }
 
 TEST(Sysctl, UnknownValueBlocksInsteadOfChanging) {

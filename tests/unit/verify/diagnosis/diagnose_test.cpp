@@ -212,9 +212,9 @@ TEST(Diagnose, CarrierNamesTheCableTheNodeOrTheSwitch) {
 TEST(Diagnose, EqualMemlocksAreOneFinding) {
   Sample sample = OnSwitch(3);
   for (const char* node : {"spark-1", "spark-3"}) {
-    sample.facts.nodes.at(node).values["memlock.session"] = std::string("8388608");
+    sample.facts.nodes.at(node).memlock.session = MemoryLimit{8388608};
   }
-  sample.facts.nodes.at("spark-2").values["memlock.session"] = Unknown{"cat hung"};
+  sample.facts.nodes.at("spark-2").memlock.session = Unknown{"cat hung"};
   const auto findings = ListFindings(sample, PassedChecks(sample));
   EXPECT_THAT(Brief(findings),
               ElementsAre("fact-unknown spark-2 x1", "memlock-low spark-1 spark-3 x2"));

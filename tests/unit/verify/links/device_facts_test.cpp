@@ -16,7 +16,7 @@ Sample Pair() {
   Sample sample = OnSwitch(2);
   for (auto& [node, ports] : sample.fabric.ports) {
     NodeFacts& facts = sample.facts.nodes.at(node);
-    facts.values["rdma.hcas"] = "2";
+    facts.rdma.hcas = 2;
     for (RailPort& port : ports) {
       const bool second = port.rail == 1;
       port.hca = second ? "roceP2p1s0f1" : "rocep1s0f1";
@@ -88,7 +88,7 @@ TEST(CheckDevices, LinksAloneAskNothingOfANodeWithoutDevices) {
 
 TEST(CheckDevices, WhatSysfsDidNotTellCouldNotBeMeasured) {
   Sample sample = Pair();
-  sample.facts.nodes.at("spark-1").values["rdma.hcas"] = Unknown{"sysfs gave no answer in 5 s"};
+  sample.facts.nodes.at("spark-1").rdma.hcas = Unknown{"sysfs gave no answer in 5 s"};
   for (const std::string& oddity : DeviceOddities(sample)) {
     EXPECT_THAT(oddity, testing::EndsWith("could-not-measure: sysfs gave no answer in 5 s"));
   }
@@ -202,9 +202,9 @@ TEST(CheckDevices, AnAdapterWithoutASpeedOfItsLinkIsNoPass) {
 
 TEST(CheckDevices, MoreFreeCmaThanThereIsIsAKernelsFault) {
   Sample sample = Pair();
-  sample.facts.nodes.at("spark-1").values["rdma.cma"] = "total 65536 kB, free 65536 kB";
+  sample.facts.nodes.at("spark-1").rdma.cma = CmaMemory{65536, 65536};
   EXPECT_THAT(DeviceOddities(sample), IsEmpty());
-  sample.facts.nodes.at("spark-1").values["rdma.cma"] = "total 0 kB, free 940604 kB";
+  sample.facts.nodes.at("spark-1").rdma.cma = CmaMemory{0, 940604};
   ExpectFinding(sample, "cma-wrong spark-1 x1",
                 "the kernel counts memory as CMA that it has not (a fault of kernels 7.0 with "
                 "KHO): RDMA cannot register memory",
@@ -213,9 +213,11 @@ TEST(CheckDevices, MoreFreeCmaThanThereIsIsAKernelsFault) {
 
 TEST(CheckFacts, ServicesHaveALimitOfLockedMemoryOfTheirOwn) {
   Sample sample = Pair();
-  auto& values = sample.facts.nodes.at("spark-1").values;
-  values["memlock.service"] = "soft 8388608, hard unlimited";
-  values["memlock.user_service"] = Absent{};
+  MemlockFacts& memlock = sample.facts.nodes.at("spark-1").memlock;
+  const MemoryLimit low{8388608};
+  const MemoryLimit unlimited{MemoryLimit::kUnlimited};
+  memlock.service = MemlockLimits{low, unlimited};
+  memlock.user_service = Absent{};
   EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-1 memlock-service fail: 8192 KiB",
                           "spark-1 memlock-user-service skipped: no manager of the user's runs"));
@@ -225,12 +227,12 @@ TEST(CheckFacts, ServicesHaveALimitOfLockedMemoryOfTheirOwn) {
       "fails or falls back to sockets",
       "run `spark-reconcile plan`; a limit that is set already counts from the next start "
       "of a service on");
-  values["memlock.service"] = "unlimited";
-  values["memlock.user_service"] = "8388608";
+  memlock.service = MemlockLimits{unlimited, unlimited};
+  memlock.user_service = MemlockLimits{low, low};
   EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-1 memlock-user-service skipped: the user's manager gives 8192 KiB "
                           "until it is started anew"));
-  values["memlock.user_service"] = Unknown{"systemctl gave no answer in 5 s"};
+  memlock.user_service = Unknown{"systemctl gave no answer in 5 s"};
   EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-1 memlock-user-service could-not-measure: "
                                                   "systemctl gave no answer in 5 s"));
 }

@@ -59,27 +59,28 @@ TEST(CheckFacts, APortThatIsNotTheProfilesFailsAndNamesBoth) {
               testing::ElementsAre("spark-1 rail0 port fail: enp1s0f1np1 is p0, and p1 in profile "
                                    "dgx-spark"));
   sample.Link(1, 0).phys_port_name = "p1";
-  auto& values = sample.facts.nodes.at("spark-1").values;
-  values["host.pci.0000:01:00.0"] = "enp1s0f1np1";
+  auto& pci = sample.facts.nodes.at("spark-1").network.pci;
+  pci["0000:01:00.0"] = "enp1s0f1np1";
   EXPECT_THAT(Oddities(sample),
               testing::ElementsAre("spark-1 rail0 port fail: enp1s0f1np1 is PCI function "
                                    "0000:01:00.0, and 0000:01:00.1 in profile dgx-spark"));
-  values.erase("host.pci.0000:01:00.0");
-  values["host.pci.0000:01:00.1"] = "enp1s0f1np1";
+  pci.erase("0000:01:00.0");
+  pci["0000:01:00.1"] = "enp1s0f1np1";
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
 }
 
 TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyTold) {
   Sample sample = OnSwitch(2);
-  auto& values = sample.facts.nodes.at("spark-1").values;
-  values["host.fec.enp1s0f1np1"] = "Off";
+  using Words = std::vector<std::string>;
+  auto& fec = sample.facts.nodes.at("spark-1").network.ports["enp1s0f1np1"].fec;
+  fec = Words{"Off"};
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
   EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[6].measured, "FEC Off");
   sample.cluster.switches = {{.name = "sw", .ports = {{"swp1", {"spark-1", "p1"}}}}};
   EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail0 fec fail: FEC Off"));
-  values["host.fec.enp1s0f1np1"] = "RS";
+  fec = Words{"RS"};
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
-  values["host.fec.enp1s0f1np1"] = "None";
+  fec = Words{"None"};
   sample.Link(1, 0).carrier = false;
   EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 rail0 carrier fail: no carrier",
                                                      "spark-1 rail0 fec skipped: no carrier"));
@@ -87,7 +88,8 @@ TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyTold) {
 
 TEST(CheckFacts, FecOfACableBesideTheSwitchIsNotTheSwitchs) {
   Sample sample = OnSwitch(2);
-  sample.facts.nodes.at("spark-1").values["host.fec.enp1s0f1np1"] = "RS";
+  sample.facts.nodes.at("spark-1").network.ports["enp1s0f1np1"].fec =
+      std::vector<std::string>{"RS"};
   sample.cluster.switches = {
       {.name = "sw", .ports = {{"swp1", {"spark-1", "p0"}}}, .fec = Fec::kOff}};
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
@@ -95,8 +97,8 @@ TEST(CheckFacts, FecOfACableBesideTheSwitchIsNotTheSwitchs) {
 
 TEST(CheckFacts, CountersSinceTheDriverWasLoadedAreOnlyTold) {
   Sample sample = OnSwitch(2);
-  auto& values = sample.facts.nodes.at("spark-1").values;
-  values["host.errors.enp1s0f1np1"] = "0 rx_crc_errors_phy, 3 link_down_events_phy";
+  sample.facts.nodes.at("spark-1").network.ports["enp1s0f1np1"] = {.rx_crc_errors = 0,
+                                                                   .link_down_events = 3};
   EXPECT_THAT(CheckFacts(sample.cluster, sample.fabric, sample.facts)[5].evidence,
               testing::ElementsAre("enp1s0f1np1: 0 rx_crc_errors_phy, 3 link_down_events_phy "
                                    "since the driver was loaded"));
@@ -104,12 +106,12 @@ TEST(CheckFacts, CountersSinceTheDriverWasLoadedAreOnlyTold) {
 
 TEST(CheckFacts, LanesOtherThanThoseOfMostPortsOfTheSpeedAreAWarning) {
   Sample sample = OnSwitch(3);
-  const auto lanes = [&](int node) -> Observed<std::string>& {
-    return sample.facts.nodes.at(fmt::format("spark-{}", node)).values["host.lanes.enp1s0f1np1"];
+  const auto lanes = [&](int node) -> Fact<int>& {
+    return sample.facts.nodes.at(fmt::format("spark-{}", node)).network.ports["enp1s0f1np1"].lanes;
   };
-  lanes(1) = lanes(2) = lanes(3) = "2";
+  lanes(1) = lanes(2) = lanes(3) = 2;
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
-  lanes(3) = "4";
+  lanes(3) = 4;
   EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail0 lanes warn: 4 lanes"));
   sample.Link(3, 0).speed_mbps = 100000;  // another speed: nothing to compare with
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
@@ -120,16 +122,15 @@ TEST(CheckFacts, LanesOtherThanThoseOfMostPortsOfTheSpeedAreAWarning) {
 
 TEST(CheckFacts, LanesOfHalfThePortsAreNotThoseOfMost) {
   Sample sample = OnSwitch(2);
-  sample.facts.nodes.at("spark-1").values["host.lanes.enp1s0f1np1"] = "1";
-  sample.facts.nodes.at("spark-2").values["host.lanes.enp1s0f1np1"] = "4";
+  sample.facts.nodes.at("spark-1").network.ports["enp1s0f1np1"].lanes = 1;
+  sample.facts.nodes.at("spark-2").network.ports["enp1s0f1np1"].lanes = 4;
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
   const Check check = CheckFacts(sample.cluster, sample.fabric, sample.facts)[6];
   EXPECT_EQ(check.measured + "; " + check.expected, "1 lane; ");
   // A node of another profile is no witness.
   sample = OnSwitch(3);
-  for (const auto& [node, lanes] :
-       {std::pair("spark-1", "4"), {"spark-2", "4"}, {"spark-3", "2"}}) {
-    sample.facts.nodes.at(node).values["host.lanes.enp1s0f1np1"] = lanes;
+  for (const auto& [node, lanes] : {std::pair("spark-1", 4), {"spark-2", 4}, {"spark-3", 2}}) {
+    sample.facts.nodes.at(node).network.ports["enp1s0f1np1"].lanes = lanes;
   }
   sample.cluster.nodes[2].hardware = "connectx5-workstation";
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
@@ -194,7 +195,7 @@ TEST(CheckFacts, AnUnreachableNodeCouldNotBeMeasured) {
 }
 
 struct MemlockCase {
-  Observed<std::string> fact;
+  Observed<MemoryLimit> fact;
   std::string result;  // empty: passes
 };
 
@@ -205,7 +206,7 @@ TEST_P(Memlock, IsJudgedAgainst16MiB) {
   Value kib;
   kib.data = std::int64_t{16384};
   sample.cluster.settings = Settings(kib, false);
-  sample.facts.nodes.at("spark-1").values["memlock.session"] = GetParam().fact;
+  sample.facts.nodes.at("spark-1").memlock.session = GetParam().fact;
   const auto checks = CheckFacts(sample.cluster, sample.fabric, sample.facts);
   ASSERT_EQ(checks.size(), 1u);
   EXPECT_EQ(checks[0].expected, "16384 KiB");
@@ -216,12 +217,10 @@ TEST_P(Memlock, IsJudgedAgainst16MiB) {
 INSTANTIATE_TEST_SUITE_P(
     Facts, Memlock,
     testing::Values(
-        MemlockCase{"unlimited", ""}, MemlockCase{"16777216", ""}, MemlockCase{"16777217", ""},
-        MemlockCase{"16777215", "spark-1 memlock fail: 16777215 bytes"},
-        MemlockCase{"8388608", "spark-1 memlock fail: 8192 KiB"},
-        MemlockCase{"lots",
-                    "spark-1 memlock could-not-measure: wanted a limit in bytes, found 'lots'"},
-        MemlockCase{"", "spark-1 memlock could-not-measure: wanted a limit in bytes, found ''"},
+        MemlockCase{MemoryLimit{MemoryLimit::kUnlimited}, ""},
+        MemlockCase{MemoryLimit{16777216}, ""}, MemlockCase{MemoryLimit{16777217}, ""},
+        MemlockCase{MemoryLimit{16777215}, "spark-1 memlock fail: 16777215 bytes"},
+        MemlockCase{MemoryLimit{8388608}, "spark-1 memlock fail: 8192 KiB"},
         MemlockCase{Absent{},
                     "spark-1 memlock could-not-measure: the session's limit for locked "
                     "memory was not found"},
@@ -236,7 +235,7 @@ TEST(CheckFacts, MemlockThatTheManifestLeavesOutIsNotAsked) {
 
 TEST(CheckFacts, UnlimitedIsMoreThanAnyNumber) {
   Sample sample = Nodes(1);
-  sample.facts.nodes.at("spark-1").values["memlock.session"] = std::string("68719476736");
+  sample.facts.nodes.at("spark-1").memlock.session = MemoryLimit{68719476736};
   EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-1 memlock fail: 67108864 KiB"));
 }
 

@@ -37,9 +37,8 @@ TEST(Render, AHealthyPair) {
 
 TEST(Render, WarningsAreFindingsAndAreCountedWhereThereAreAny) {
   Sample sample = OnSwitch(3);
-  for (const auto& [node, lanes] :
-       {std::pair("spark-1", "4"), {"spark-2", "4"}, {"spark-3", "2"}}) {
-    sample.facts.nodes.at(node).values["host.lanes.enp1s0f1np1"] = lanes;
+  for (const auto& [node, lanes] : {std::pair("spark-1", 4), {"spark-2", 4}, {"spark-3", 2}}) {
+    sample.facts.nodes.at(node).network.ports["enp1s0f1np1"].lanes = lanes;
   }
   std::vector<Check> checks = CheckFacts(sample.cluster, sample.fabric, sample.facts);
   NodeProbes probes{.from = "spark-1", .pings = {{.to = "spark-2", .rail = 1, .netdev = "e1"}}};

@@ -36,7 +36,7 @@ nlohmann::json Schema() { return nlohmann::json::parse(FindEmbeddedSchema("repor
 Report BrokenReport() {
   Sample sample = OnSwitch(4);
   sample.Link(2, 0).mtu = 1500;
-  sample.facts.nodes.at("spark-1").values.clear();
+  sample.facts.nodes.at("spark-1").memlock = {};
   sample.Lose(4);
   Report report{.cluster = "homelab", .checks = PassedChecks(sample)};
   Break(report.checks, VerifyLevel::kPing, "0>2@0", Symptom::kJumboLost,

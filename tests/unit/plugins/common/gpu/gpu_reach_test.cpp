@@ -26,40 +26,53 @@ std::string Said(const GpuReach& reach) {
   return "";
 }
 
-std::string Text(const NodeFacts& facts, const char* key) {
-  const Observed<std::string> fact = FindValue(facts, key);
+std::string Word(const NvidiaDriver& driver) {
+  return (driver.open ? "open " : "proprietary ") + driver.version;
+}
+std::string Word(bool value) { return value ? "yes" : "no"; }
+std::string Word(const std::string& text) { return text; }
+std::string Word(ModuleState state) {
+  return std::string(ListWords(&state)[static_cast<std::size_t>(state)]);
+}
+
+template <class T>
+std::string Text(const Observed<T>& fact) {
   if (const auto* unknown = std::get_if<Unknown>(&fact)) return "unknown: " + unknown->why;
-  return Known(fact) == nullptr ? "absent" : *Known(fact);
+  return Known(fact) == nullptr ? "absent" : Word(*Known(fact));
+}
+template <class T>
+std::string Text(const Fact<T>& fact) {
+  return Text(Answer(fact));
 }
 
 std::string Module(const std::string& answer) {
   NodeFacts facts = GpuNode{.modules = "module nvme_tcp " + answer + "\n"}.Facts();
-  return Text(facts, "gpudirect.module.nvme_tcp");
+  return Text(facts.gpudirect.modules.at("nvme_tcp"));
 }
 
 GpuNode Discrete() { return {.gpu = "NVIDIA A10", .symbol = "yes"}; }
 
 TEST(ReadGpuFacts, DriverIsItsFlavourAndItsVersion) {
-  EXPECT_EQ(Text(GpuNode{}.Facts(), kGpuDriverKey), "open 580.142");
+  EXPECT_EQ(Text(GpuNode{}.Facts().gpudirect.driver), "open 580.142");
   EXPECT_EQ(Text(GpuNode{.driver = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  "
                                    "580.159.04  Release Build  (nixbld@)  "}
-                     .Facts(),
-                 kGpuDriverKey),
+                     .Facts()
+                     .gpudirect.driver),
             "open 580.159.04");
-  EXPECT_EQ(Text(GpuNode{.driver = test::kProprietaryDriver}.Facts(), kGpuDriverKey),
+  EXPECT_EQ(Text(GpuNode{.driver = test::kProprietaryDriver}.Facts().gpudirect.driver),
             "proprietary 550.54.15");
-  EXPECT_EQ(Text(GpuNode{.driver = ""}.Facts(), kGpuDriverKey), "absent");
-  EXPECT_EQ(Text(GpuNode{.driver = "NVRM version: none"}.Facts(), kGpuDriverKey),
+  EXPECT_EQ(Text(GpuNode{.driver = ""}.Facts().gpudirect.driver), "absent");
+  EXPECT_EQ(Text(GpuNode{.driver = "NVRM version: none"}.Facts().gpudirect.driver),
             "unknown: /proc/driver/nvidia/version has no version in its first line");
-  EXPECT_EQ(Text(GpuNode{}.Facts(), kGpuModelKey), "NVIDIA GB10");
+  EXPECT_EQ(Text(GpuNode{}.Facts().gpudirect.gpu), "NVIDIA GB10");
 }
 
 TEST(ReadGpuFacts, KernelSettingsThatWereNotReadAreUnknownAndNotAbsent) {
-  EXPECT_EQ(Text(GpuNode{}.Facts(), kKernelDmabufKey), "yes");
+  EXPECT_EQ(Text(GpuNode{}.Facts().gpudirect.dmabuf), "yes");
   const NodeFacts bare = GpuNode{.kernel = "CONFIG_64BIT=y\n"}.Facts();
-  EXPECT_EQ(Text(bare, kKernelDmabufKey), "no");
-  EXPECT_EQ(Text(bare, kKernelP2pKey), "no");
-  EXPECT_EQ(Text(GpuNode{.kernel = ""}.Facts(), kKernelDmabufKey),
+  EXPECT_EQ(Text(bare.gpudirect.dmabuf), "no");
+  EXPECT_EQ(Text(bare.gpudirect.p2pdma), "no");
+  EXPECT_EQ(Text(GpuNode{.kernel = ""}.Facts().gpudirect.dmabuf),
             "unknown: neither /boot nor /proc holds the kernel's settings");
 }
 
@@ -73,7 +86,8 @@ TEST(ReadGpuFacts, ModuleIsWhatModprobeWouldDo) {
             "unknown: modprobe.d has its own way to load it: install /bin/false");
   EXPECT_EQ(Module("failed sh: 14: modprobe: not found"), "unknown: sh: 14: modprobe: not found");
   EXPECT_EQ(Module("failed"), "unknown: modprobe failed without a word");
-  EXPECT_EQ(Text(GpuNode{}.Facts(), "gpudirect.module.nvme_tcp"), "unknown: not asked for");
+  EXPECT_EQ(Text(FindModule(GpuNode{}.Facts(), "nvme_tcp")),
+            "unknown: modprobe was not asked about it");
 }
 
 TEST(ReadGpuFacts, ProbeThatRanOutOfTimeTellsNothing) {
@@ -82,8 +96,17 @@ TEST(ReadGpuFacts, ProbeThatRanOutOfTimeTellsNothing) {
   reply.commands["gpudirect.kernel"] = {.exit_code = 124};
   NodeFacts facts;
   StoreGpuFacts(reply, facts);
-  EXPECT_EQ(Text(facts, kPeerSymbolKey), "unknown: the kernel shows no symbols");
+  EXPECT_EQ(Text(facts.gpudirect.symbol), "unknown: the kernel shows no symbols");
   EXPECT_TRUE(std::holds_alternative<Unknown>(FindModule(facts, "nvidia_peermem")));
+}
+
+TEST(ReadGpuFacts, SymbolsThatNobodyLookedThroughAreNeitherThereNorMissing) {
+  EXPECT_EQ(Text(GpuNode{.symbol = "not asked"}.Facts().gpudirect.symbol),
+            "unknown: not asked for");
+  EXPECT_EQ(Text(GpuNode{.symbol = "yes"}.Facts().gpudirect.symbol), "yes");
+  EXPECT_EQ(Text(GpuNode{.symbol = "no"}.Facts().gpudirect.symbol), "no");
+  EXPECT_EQ(Text(GpuNode{.symbol = "maybe"}.Facts().gpudirect.symbol),
+            "unknown: not an answer about the kernel's symbols: 'maybe'");
 }
 
 TEST(ReadGpuFacts, SymbolsAreLookedThroughOnAGb10OnlyForWhoNeedsThem) {
@@ -106,15 +129,15 @@ TEST(GpuReach, SparkHasNoGpudirectInAnyWay) {
 
 TEST(GpuReach, AttributeCountsMoreThanWhatGb10sWereLikeSoFar) {
   NodeFacts facts = test::SparkNode();
-  facts.values[kCudaRdmaKey] = "1";
-  facts.values[kCudaDmabufKey] = "1";
-  facts.values[kNicDmabufKey] = "supported";
+  facts.gpudirect.cuda_rdma = true;
+  facts.gpudirect.cuda_dmabuf = true;
+  facts.gpudirect.nic_dmabuf = true;
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
             "yes: NVIDIA GB10 exports its memory as dma-buf, and the adapter takes it");
-  facts.values[kCudaDmabufKey] = "0";
+  facts.gpudirect.cuda_dmabuf = false;
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
             "no: CUDA says that NVIDIA GB10 exports no memory as dma-buf (attribute 124 is 0)");
-  facts.values[kCudaRdmaKey] = "0";
+  facts.gpudirect.cuda_rdma = false;
   EXPECT_EQ(Said(JudgePeermemReach(facts, true)),
             "no: CUDA says that NVIDIA GB10 has no GPUDirect RDMA (attribute 116 is 0)");
 }
@@ -126,7 +149,7 @@ TEST(GpuReach, Gb10WithALaterDriverIsUntoldUntilItIsAsked) {
             "untold: no file says that NVIDIA GB10 exports its memory, and nvidia_peermem counts "
             "for nothing there");
   NodeFacts asked = node.Facts();
-  asked.values[kCudaRdmaKey] = "1";
+  asked.gpudirect.cuda_rdma = true;
   EXPECT_EQ(Said(JudgeReach(std::nullopt, asked)),
             "yes: nvidia_peermem lets the adapter read the memory of NVIDIA GB10");
 }
@@ -183,9 +206,9 @@ TEST(GpuReach, DmabufIsUntoldUntilBothEndsWereAsked) {
   EXPECT_THAT(JudgeDmabufReach(facts).unasked,
               ElementsAre("CUDA attribute 116 (GPUDirect RDMA)", "CUDA attribute 124 (dma-buf)",
                           "the adapter's own dma-buf probe"));
-  facts.values[kCudaDmabufKey] = "1";
+  facts.gpudirect.cuda_dmabuf = true;
   EXPECT_EQ(Said(JudgeDmabufReach(facts)), "untold: no adapter said that it takes dma-buf");
-  facts.values[kNicDmabufKey] = "unsupported";
+  facts.gpudirect.nic_dmabuf = false;
   EXPECT_EQ(Said(JudgeDmabufReach(facts)), "no: the adapter takes no dma-buf");
   GpuNode bare = Discrete();
   bare.kernel = "CONFIG_64BIT=y\n";
@@ -194,14 +217,14 @@ TEST(GpuReach, DmabufIsUntoldUntilBothEndsWereAsked) {
 
 TEST(GpuReach, QuestionWithoutAnAnswerIsUnknownAndNothingToAskIsNot) {
   NodeFacts facts = Discrete().Facts();
-  for (const char* key : {kCudaRdmaKey, kCudaDmabufKey, kNicDmabufKey})
-    facts.values[key] = Absent{};
+  const auto answers = {&GpuFacts::cuda_rdma, &GpuFacts::cuda_dmabuf, &GpuFacts::nic_dmabuf};
+  for (Fact<bool> GpuFacts::*answer : answers) facts.gpudirect.*answer = Absent{};
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
             "untold: no file says that NVIDIA A10 exports its memory");
-  for (const char* key : {kCudaRdmaKey, kCudaDmabufKey, kNicDmabufKey}) {
+  for (Fact<bool> GpuFacts::*answer : answers) {
     NodeFacts silent = facts;
-    silent.values[key] = Unknown{"CUDA: cuInit says 999"};
-    EXPECT_EQ(Said(JudgeDmabufReach(silent)), "unknown: CUDA: cuInit says 999") << key;
+    silent.gpudirect.*answer = Unknown{"CUDA: cuInit says 999"};
+    EXPECT_EQ(Said(JudgeDmabufReach(silent)), "unknown: CUDA: cuInit says 999");
   }
 }
 
@@ -213,9 +236,9 @@ TEST(GpuReach, ProgramIsSentOnlyWhereFilesRuleNothingOut) {
   EXPECT_TRUE(IsWorthAsking(std::nullopt, test::WorkstationNode()));
   EXPECT_TRUE(IsWorthAsking(std::nullopt, Discrete().Facts()));
   NodeFacts asked = test::WorkstationNode();
-  asked.values[kCudaRdmaKey] = "1";
+  asked.gpudirect.cuda_rdma = true;
   EXPECT_FALSE(IsWorthAsking(std::nullopt, asked));
-  asked.values[kGpuDriverKey] = Unknown{"permission denied"};
+  asked.gpudirect.driver = Unknown{"permission denied"};
   EXPECT_FALSE(IsWorthAsking(std::nullopt, asked));
 }
 
@@ -228,7 +251,7 @@ TEST(GpuReach, MachineWithoutDriverOrGpuHasNone) {
 
 TEST(GpuReach, WhatCouldNotBeReadIsNoAnswer) {
   NodeFacts facts = test::SparkNode();
-  facts.values[kGpuDriverKey] = Unknown{"permission denied"};
+  facts.gpudirect.driver = Unknown{"permission denied"};
   EXPECT_EQ(Said(JudgeReach(std::nullopt, facts)), "unknown: permission denied");
 }
 

@@ -68,7 +68,7 @@ std::string ExplainNoLinks(CommandReply ip) {
   const NodeFacts facts = Facts(reply);
   EXPECT_THAT(facts.links, IsEmpty());
   EXPECT_EQ(facts.session_interface, "");
-  return std::get<Unknown>(facts.values.at("host.links")).why;
+  return FindUnknown(facts.network.links)->why;
 }
 
 TEST(Host, PortsTellTheirFunctionFecLanesAndErrors) {
@@ -83,12 +83,23 @@ TEST(Host, PortsTellTheirFunctionFecLanesAndErrors) {
                                       "errors enp1s0f1np1 3 link_down_events_phy\n"
                                       "nonsense\n"};
   const NodeFacts facts = Facts(reply);
-  EXPECT_EQ(facts.values.at("host.pci.0000:01:00.1"), Observed<std::string>("enp1s0f1np1"));
-  EXPECT_EQ(facts.values.at("host.pci.0002:01:00.1"), Observed<std::string>(""));
-  EXPECT_EQ(facts.values.at("host.fec.enp1s0f1np1"), Observed<std::string>("RS"));
-  EXPECT_EQ(facts.values.at("host.lanes.enp1s0f1np1"), Observed<std::string>("4"));
-  EXPECT_EQ(facts.values.at("host.errors.enp1s0f1np1"),
-            Observed<std::string>("0 rx_crc_errors_phy, 3 link_down_events_phy"));
+  EXPECT_EQ(facts.network.pci.at("0000:01:00.1"), "enp1s0f1np1");
+  EXPECT_EQ(facts.network.pci.at("0002:01:00.1"), "");
+  EXPECT_EQ(facts.network.ports.at("enp1s0f1np1"), (PortFacts{.fec = std::vector<std::string>{"RS"},
+                                                              .lanes = 4,
+                                                              .rx_crc_errors = 0,
+                                                              .link_down_events = 3}));
+}
+
+TEST(Host, WhatEthtoolWritesForANumberAndIsNoneIsUnknownWithTheWord) {
+  ProbeReply reply;
+  reply.commands["host.ports"] = {
+      .out = "lanes e1 Unknown!\nerrors e1 -1 rx_crc_errors_phy\nerrors e1\nfec e1  \nlanes\n"};
+  const PortFacts port = Facts(reply).network.ports.at("e1");
+  EXPECT_EQ(port.lanes, Observed<int>(Unknown{"ethtool wrote 'Unknown!' for a number"}));
+  EXPECT_EQ(port.rx_crc_errors, Observed<std::int64_t>(Unknown{"ethtool wrote '-1' for a number"}));
+  EXPECT_EQ(port.link_down_events, std::nullopt);
+  EXPECT_EQ(port.fec, Observed<std::vector<std::string>>(Unknown{"ethtool names no FEC encoding"}));
 }
 
 TEST(Host, SystemFactsComeFromFiles) {
@@ -127,7 +138,7 @@ TEST(Host, LinksHaveAddressesStateAndManager) {
   EXPECT_EQ(facts.links.at("enp1s0f1np1"), unplugged);
   EXPECT_EQ(facts.links.at("enP2p1s0f1np1"), down);
   EXPECT_EQ(facts.links.size(), 4U);
-  EXPECT_EQ(FindValue(facts, "host.links"), Observed<std::string>("4"));
+  EXPECT_EQ(facts.network.links, Observed<int>(4));
 }
 
 TEST(Host, SessionInterfaceIsTheOneThatHoldsTheSessionsAddress) {
@@ -162,7 +173,7 @@ TEST(Host, FailingIpMakesLinksUnknownWithItsReason) {
 TEST(Host, LinksWereNotReadWithoutTheCommandsAnswer) {
   ProbeReply reply = Reply();
   reply.commands.clear();
-  EXPECT_EQ(Facts(reply).values.at("host.links"), Observed<std::string>(Unknown{"ip was not run"}));
+  EXPECT_EQ(Facts(reply).network.links, Observed<int>(Unknown{"ip was not run"}));
 }
 
 TEST(Host, UnreadableHostnameMakesTheHostUnknown) {

@@ -90,7 +90,7 @@ TEST(Rdma, ADeviceOfASparkIsReadWhole) {
   ASSERT_EQ(facts.hcas.size(), 1u);
   EXPECT_EQ(facts.hcas.at("roceP2p1s0f1"), wanted);
   EXPECT_EQ(wanted.gids[1].gid, MakeMappedGid(ParseIpv4Prefix("192.168.178.1/24")->address));
-  EXPECT_EQ(FindValue(facts, "rdma.hcas"), Observed<std::string>("1"));
+  EXPECT_EQ(facts.rdma.hcas, Observed<int>(1));
 }
 
 TEST(Rdma, ASoftDeviceHasItsInterfaceAndNoPcieLink) {
@@ -113,12 +113,12 @@ TEST(Rdma, WhatSysfsDidNotTellIsUnknownWithItsReason) {
   const auto count = [](int status) {
     ProbeReply reply;
     reply.commands["rdma.tables"] = {.exit_code = status};
-    return FindValue(Facts(reply), "rdma.hcas");
+    return Facts(reply).rdma.hcas;
   };
-  EXPECT_EQ(count(0), Observed<std::string>("0"));
-  EXPECT_EQ(count(124), Observed<std::string>(Unknown{"sysfs gave no answer in 5 s"}));
-  EXPECT_EQ(count(2), Observed<std::string>(Unknown{"sh ended with status 2"}));
-  EXPECT_THAT(Facts({}).values, IsEmpty());
+  EXPECT_EQ(count(0), Observed<int>(0));
+  EXPECT_EQ(count(124), Observed<int>(Unknown{"sysfs gave no answer in 5 s"}));
+  EXPECT_EQ(count(2), Observed<int>(Unknown{"sh ended with status 2"}));
+  EXPECT_EQ(Facts({}).rdma, RdmaFacts{});
 }
 
 TEST(Rdma, LinesThatAreNoneOfOursLeaveNoTrace) {
@@ -183,13 +183,19 @@ TEST(Rdma, MemoryModulesAndUfwComeFromTheirFiles) {
       "CmaTotal:        0 kB\nCmaFree:    940604 kB\n"
       "rdma_ucm 32768 0 - Live 0x0000000000000000\n"
       "mlx5_ib 462848 0 - Live 0x0000000000000000\nENABLED=yes\n");
-  EXPECT_EQ(FindValue(facts, "rdma.cma"), Observed<std::string>("total 0 kB, free 940604 kB"));
-  EXPECT_EQ(FindValue(facts, "rdma.modules"), Observed<std::string>("mlx5_ib rdma_ucm"));
-  EXPECT_EQ(FindValue(facts, "rdma.ufw"), Observed<std::string>("yes"));
+  EXPECT_EQ(facts.rdma.cma, Observed<CmaMemory>(CmaMemory{0, 940604}));
+  EXPECT_THAT(*Known(facts.rdma.modules), ElementsAre("mlx5_ib", "rdma_ucm"));
+  EXPECT_EQ(facts.rdma.ufw, Observed<bool>(true));
   const NodeFacts bare = SystemFacts("");
-  EXPECT_EQ(FindValue(bare, "rdma.cma"), Observed<std::string>(Absent{}));
-  EXPECT_EQ(FindValue(bare, "rdma.modules"), Observed<std::string>(""));
-  EXPECT_EQ(FindValue(bare, "rdma.ufw"), Observed<std::string>(Absent{}));
+  EXPECT_EQ(bare.rdma.cma, Observed<CmaMemory>(Absent{}));
+  EXPECT_THAT(*Known(bare.rdma.modules), IsEmpty());
+  EXPECT_EQ(bare.rdma.ufw, Observed<bool>(Absent{}));
+}
+
+TEST(Rdma, MemoryThatIsNotCountedInKbIsUnknownWithTheLine) {
+  EXPECT_EQ(SystemFacts("CmaTotal: 64 MB\nCmaFree: much\n").rdma.cma,
+            Observed<CmaMemory>(Unknown{"/proc/meminfo: wanted numbers in kB, found CmaTotal "
+                                        "'64 MB', CmaFree 'much'"}));
 }
 
 TEST(Rdma, TheDriversFlavourAndTheMlx5ThatIsNotTheKernels) {
@@ -198,18 +204,21 @@ TEST(Rdma, TheDriversFlavourAndTheMlx5ThatIsNotTheKernels) {
       "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.142  Release Build  "
       "(dvs-builder@U22)";
   reply.values["/sys/module/mlx5_core/version"] = "24.10-1.1.4 ";
-  EXPECT_EQ(FindValue(Facts(reply), "gpudirect.driver"), Observed<std::string>("open 580.142"));
-  EXPECT_EQ(FindValue(Facts(reply), "rdma.ofed"), Observed<std::string>("24.10-1.1.4"));
+  EXPECT_EQ(Facts(reply).gpudirect.driver,
+            Observed<NvidiaDriver>(NvidiaDriver{.open = true, .version = "580.142"}));
+  EXPECT_EQ(Facts(reply).rdma.ofed, Observed<std::string>("24.10-1.1.4"));
   reply.values["/proc/driver/nvidia/version"] = Absent{};
   reply.values["/sys/module/mlx5_core/version"] = Absent{};
-  EXPECT_EQ(FindValue(Facts(reply), "gpudirect.driver"), Observed<std::string>(Absent{}));
-  EXPECT_EQ(FindValue(Facts(reply), "rdma.ofed"), Observed<std::string>(Absent{}));
+  EXPECT_EQ(Facts(reply).gpudirect.driver, Observed<NvidiaDriver>(Absent{}));
+  EXPECT_EQ(Facts(reply).rdma.ofed, Observed<std::string>(Absent{}));
 }
 
-Observed<std::string> Firewall(CommandReply nft) {
+using Chains = std::vector<FirewallChain>;
+
+Fact<Chains> Firewall(CommandReply nft) {
   ProbeReply reply;
   reply.commands["rdma.firewall"] = std::move(nft);
-  return FindValue(Facts(reply), "rdma.firewall");
+  return Facts(reply).rdma.firewall;
 }
 
 TEST(Rdma, TheFirewallIsWhatTakesPacketsToTheNode) {
@@ -219,15 +228,14 @@ TEST(Rdma, TheFirewallIsWhatTakesPacketsToTheNode) {
       {"chain": {"family": "ip", "table": "filter", "name": "ufw-user-input", "handle": 9}},
       {"chain": {"family": "ip", "table": "filter", "name": "INPUT", "type": "filter",
                  "hook": "input", "prio": 0, "policy": "drop"}}]})"}),
-            Observed<std::string>("ip filter INPUT drop"));
-  EXPECT_EQ(Firewall({.out = R"({"nftables": []})"}), Observed<std::string>(Absent{}));
+            Observed<Chains>(Chains{{"ip", "filter", "INPUT", "drop"}}));
+  EXPECT_EQ(Firewall({.out = R"({"nftables": []})"}), Observed<Chains>(Absent{}));
   EXPECT_EQ(Firewall({.exit_code = 127}),
-            Observed<std::string>(Unknown{"the program nft (nftables) is not installed"}));
-  EXPECT_EQ(Firewall({.exit_code = 124}),
-            Observed<std::string>(Unknown{"nft gave no answer in time"}));
+            Observed<Chains>(Unknown{"the program nft (nftables) is not installed"}));
+  EXPECT_EQ(Firewall({.exit_code = 124}), Observed<Chains>(Unknown{"nft gave no answer in time"}));
   EXPECT_EQ(Firewall({.exit_code = 1, .err = "Operation not permitted\n"}),
-            Observed<std::string>(Unknown{"nft: Operation not permitted"}));
-  EXPECT_EQ(Firewall({.out = "[]"}), Observed<std::string>(Unknown{"nft: not JSON"}));
+            Observed<Chains>(Unknown{"nft: Operation not permitted"}));
+  EXPECT_EQ(Firewall({.out = "[]"}), Observed<Chains>(Unknown{"nft: not JSON"}));
 }
 
 TEST(Rdma, TheFirewallIsAskedOnlyWhereRdmaIsToBeMeasured) {

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reconciler/model/facts/description.h"
+#include "reconciler/model/facts/fact.h"
+
+namespace reconciler {
+
+struct NvidiaDriver {
+  bool open = false;
+  std::string version = {};
+  bool operator==(const NvidiaDriver&) const = default;
+};
+
+constexpr auto Describe(const NvidiaDriver*) {
+  return MakeDescription("nvidia_driver", "The NVIDIA driver that is loaded.",
+                         Field{"open", &NvidiaDriver::open, "Whether it is the open one."},
+                         Field{"version", &NvidiaDriver::version, "Its version, such as 580.142."});
+}
+
+enum class ModuleState { kLoaded, kBuiltIn, kAvailable };
+constexpr std::array<std::string_view, 3> ListWords(const ModuleState*) {
+  return {"loaded", "built in", "available"};
+}
+
+struct ModuleEntry {
+  std::string path = {};
+  int line = 0;
+  std::string module = {};
+  bool operator==(const ModuleEntry&) const = default;
+};
+
+constexpr auto Describe(const ModuleEntry*) {
+  return MakeDescription(
+      "module_entry", "A line of modules-load.d.", Field{"path", &ModuleEntry::path, "The file."},
+      Field{"line", &ModuleEntry::line, "Counted from 1."},
+      Field{"module", &ModuleEntry::module, "The module, as it is written there."});
+}
+
+struct GpuFacts {
+  Fact<NvidiaDriver> driver = {};
+  Fact<std::string> gpu = {};
+  Fact<bool> symbol = {};
+  Fact<bool> dmabuf = {};
+  Fact<bool> p2pdma = {};
+  std::map<std::string, Observed<ModuleState>> modules = {};
+  Fact<bool> cuda_rdma = {};
+  Fact<bool> cuda_dmabuf = {};
+  Fact<bool> nic_dmabuf = {};
+  Fact<std::string> loader = {};
+  Fact<std::vector<ModuleEntry>> entries = {};
+  bool operator==(const GpuFacts&) const = default;
+};
+
+constexpr auto Describe(const GpuFacts*) {
+  return MakeDescription(
+      "gpudirect", "What decides whether HCAs can read the GPU's memory.",
+      Field{"driver", &GpuFacts::driver, "absent: no NVIDIA driver is loaded."},
+      Field{"gpu", &GpuFacts::gpu, "The GPU's model, such as NVIDIA GB10; absent: none."},
+      Field{"symbol", &GpuFacts::symbol, "Whether the kernel has ib_register_peer_memory_client."},
+      Field{"dmabuf", &GpuFacts::dmabuf, "Whether the kernel has CONFIG_DMA_SHARED_BUFFER."},
+      Field{"p2pdma", &GpuFacts::p2pdma, "Whether the kernel has CONFIG_PCI_P2PDMA."},
+      Field{"modules", &GpuFacts::modules, "By name; absent: this kernel has none of that name.",
+            FieldRule::kLeftOut},
+      Field{"cuda_rdma", &GpuFacts::cuda_rdma,
+            "CUDA's attribute 116, which only spark-verify can ask for; absent: no GPU to ask."},
+      Field{"cuda_dmabuf", &GpuFacts::cuda_dmabuf,
+            "CUDA's attribute 124, which only spark-verify can ask for; absent: no GPU to ask."},
+      Field{"nic_dmabuf", &GpuFacts::nic_dmabuf,
+            "Whether an HCA takes dma-buf memory, which only spark-verify can ask for; absent: no "
+            "HCA to ask."},
+      Field{"loader", &GpuFacts::loader, "ActiveState of systemd-modules-load.service."},
+      Field{"entries", &GpuFacts::entries,
+            "Where it failed: the lines whose module the kernel has and did not load."});
+}
+
+}  // namespace reconciler

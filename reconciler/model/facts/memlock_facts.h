@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "reconciler/model/facts/description.h"
+#include "reconciler/model/facts/fact.h"
+
+namespace reconciler {
+
+// Of memory, in bytes. What does not fit counts as unlimited.
+struct MemoryLimit {
+  static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+  std::int64_t bytes = 0;
+  bool IsUnlimited() const { return bytes == kUnlimited; }
+  auto operator<=>(const MemoryLimit&) const = default;
+};
+
+struct MemlockLimits {
+  MemoryLimit soft = {};
+  MemoryLimit hard = {};
+  bool operator==(const MemlockLimits&) const = default;
+};
+
+constexpr auto Describe(const MemlockLimits*) {
+  return MakeDescription("memlock_limits", "The limits of locked memory.",
+                         Field{"soft", &MemlockLimits::soft, "What a process gets."},
+                         Field{"hard", &MemlockLimits::hard, "What a process may raise it to."});
+}
+
+struct MemlockFacts {
+  Fact<MemlockLimits> service = {};
+  Fact<MemoryLimit> session = {};
+  Fact<MemlockLimits> user_service = {};
+  bool operator==(const MemlockFacts&) const = default;
+};
+
+constexpr auto Describe(const MemlockFacts*) {
+  return MakeDescription(
+      "memlock", "How much memory processes may lock.",
+      Field{"service", &MemlockFacts::service, "What the system manager sets for services."},
+      Field{"session", &MemlockFacts::session,
+            "The soft limit of the controller's login as its user."},
+      Field{"user_service", &MemlockFacts::user_service,
+            "What the user's own manager sets for services; absent: none runs."});
+}
+
+}  // namespace reconciler

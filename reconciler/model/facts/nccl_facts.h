@@ -1,0 +1,81 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reconciler/model/facts/description.h"
+#include "reconciler/model/facts/fact.h"
+
+namespace reconciler {
+
+// A variable that some file of a node sets, other than ours.
+struct NcclSetting {
+  std::string path = {};
+  int line = 0;
+  std::string name = {};  // as NCCL takes it: a line of nccl.conf may begin with "export "
+  std::string value = {};
+
+  bool InConf() const { return path.ends_with("nccl.conf"); }
+  bool operator==(const NcclSetting&) const = default;
+};
+
+constexpr auto Describe(const NcclSetting*) {
+  return MakeDescription("nccl_setting", "A line of a file that sets a variable of NCCL.",
+                         Field{"path", &NcclSetting::path, "The file."},
+                         Field{"line", &NcclSetting::line, "Counted from 1."},
+                         Field{"name", &NcclSetting::name, "The variable, as NCCL reads it."},
+                         Field{"value", &NcclSetting::value, "Its value."});
+}
+
+// The libnccl that programs on a node load, asked what it knows: variable names are plain strings
+// in it, which holds for forks and patched builds too, where a version number lies.
+struct NcclLibrary {
+  std::string path = {};
+  std::string version = {};          // "2.28.9"; empty: it does not say
+  std::set<std::string> names = {};  // every NCCL_… in it, a few of which are no variables
+
+  bool Knows(const std::string& name) const { return names.contains(name); }
+  bool operator==(const NcclLibrary&) const = default;
+};
+
+constexpr auto Describe(const NcclLibrary*) {
+  return MakeDescription(
+      "nccl_library", "The libnccl that programs load.",
+      Field{"path", &NcclLibrary::path, "The file."},
+      Field{"version", &NcclLibrary::version, "Such as 2.28.9; empty: it does not say."},
+      Field{"names", &NcclLibrary::names, "Every NCCL_… in it, sorted."});
+}
+
+struct PinnedGid {
+  Fact<std::string> gid = {};
+  Fact<std::string> type = {};
+  bool operator==(const PinnedGid&) const = default;
+};
+
+constexpr auto Describe(const PinnedGid*) {
+  return MakeDescription(
+      "pinned_gid", "The place of an HCA's table that the manifest pins.",
+      Field{"gid", &PinnedGid::gid, "Eight groups of four hexadecimal digits."},
+      Field{"type", &PinnedGid::type, "RoCE v2 or IB/RoCE v1; absent in an empty place."});
+}
+
+struct NcclFacts {
+  Fact<std::vector<NcclSetting>> settings = {};
+  Fact<NcclLibrary> library = {};
+  std::map<std::string, std::string> adapters = {};
+  std::map<std::string, PinnedGid> gids = {};
+  bool operator==(const NcclFacts&) const = default;
+};
+
+constexpr auto Describe(const NcclFacts*) {
+  return MakeDescription(
+      "nccl", "What is read about NCCL.",
+      Field{"settings", &NcclFacts::settings, "What files of others set, as they are read."},
+      Field{"library", &NcclFacts::library, "absent: there is none."},
+      Field{"adapters", &NcclFacts::adapters, "By interface: its HCA.", FieldRule::kLeftOut},
+      Field{"gids", &NcclFacts::gids, "By HCA.", FieldRule::kLeftOut});
+}
+
+}  // namespace reconciler
