@@ -128,7 +128,7 @@ std::vector<Diagnostic> BlockWhereItReads0(const PluginInput& input) {
 
 TEST_F(TransactionTest, WhatBlocksOnOneNodeRefusesTheApplyOfAll) {
   plugins_[0].diagnose = BlockWhereItReads0;
-  readings_[0].nodes["spark-2"].values["is"] = "0";
+  readings_[0].nodes["spark-2"].sysctl.keys["is"] = "0";
   Start();
   const Proposal proposal = transaction_->Propose(std::nullopt);
   EXPECT_EQ(proposal.plan->ChangeCount(), 2u);  // they are shown
@@ -147,14 +147,14 @@ TEST_F(TransactionTest, WhatBlocksIsReadFromTheNodesAndNotFromASavedPlan) {
   EXPECT_FALSE(transaction_->Propose(saved).refusal);
   saved.diagnostics.clear();
   saved.stages[0].changes.erase(saved.stages[0].changes.begin() + 1);  // nothing of spark-2
-  readings_[0].nodes["spark-2"].values["is"] = "0";
+  readings_[0].nodes["spark-2"].sysctl.keys["is"] = "0";
   const Proposal proposal = transaction_->Propose(saved);
   ASSERT_TRUE(proposal.refusal);
   EXPECT_EQ(proposal.refusal->kind, RefusalKind::kNotAllowed);
 }
 
 TEST_F(TransactionTest, ABlockedChangeRefusesNothing) {
-  readings_[0].nodes["spark-2"].values["is"] = "0";
+  readings_[0].nodes["spark-2"].sysctl.keys["is"] = "0";
   plugins_[0].resources = [](const PluginInput& input) {
     std::vector<Resource> resources = WantTwo(input);
     if (input.node.name == "spark-2") resources[0].observed = Unknown{"gone"};
