@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reconciler/cli/context.h"
-#include "reconciler/verify/ladder.h"
+#include "reconciler/verify/levels.h"
 
 namespace reconciler::cli {
 

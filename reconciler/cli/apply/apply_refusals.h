@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reconciler/apply/transaction.h"
+#include "reconciler/apply/cluster_apply.h"
 #include "reconciler/cli/exit_code.h"
 
 namespace reconciler::cli {

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "plugins/registry.h"
-#include "reconciler/apply/transaction.h"
+#include "reconciler/apply/cluster_apply.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/apply/apply_refusals.h"
 #include "reconciler/cli/apply/apply_report.h"

@@ -1,4 +1,4 @@
-#include "reconciler/apply/transaction.h"
+#include "reconciler/apply/cluster_apply.h"
 
 #include <gtest/gtest.h>
 

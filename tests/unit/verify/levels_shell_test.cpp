@@ -1,4 +1,4 @@
-#include "reconciler/verify/ladder.h"
+#include "reconciler/verify/levels.h"
 
 #include <gmock/gmock.h>
 
