@@ -6,7 +6,7 @@
 
 namespace reconciler::plugins {
 
-// Every plugin, in the order in which their lines appear where no other order is asked for.
+// Every plugin, in the order in which their lines appear where no other order is requested.
 const std::vector<Plugin>& All();
 
 }  // namespace reconciler::plugins

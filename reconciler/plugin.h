@@ -32,14 +32,14 @@ struct Plugin {
   // Its changes set up interfaces of the fabric, so that the cabling is checked before them.
   bool sets_links = false;
 
-  // What to read on a node. Files go into NodeFacts::files by themselves.
+  // What to read on a node. Files go into NodeFacts::files on their own.
   std::vector<Read> (*probe)(const ClusterSpec&, const Fabric&, const NodeSpec&) = nullptr;
   // Raw text to facts: values and commands of this plugin's own reads. May be null.
   void (*parse)(const ProbeReply&, NodeFacts&) = nullptr;
   // What must hold on the node. Never compares and never leaves a resource out because it holds
   // already. May be null (a plugin that only reads facts).
   std::vector<Resource> (*resources)(const PluginInput&) = nullptr;
-  // Looks at a change that hands a thing of this plugin back: may say what it would interrupt, and
+  // Checks a change that prunes a thing of this plugin: may say what it would interrupt, and
   // block it where it would touch what leads to the node. May be null.
   void (*check_prune)(const PluginInput&, Change&) = nullptr;
   // Problems that need no node, found after the schema and the cross checks. May be null.
@@ -47,11 +47,11 @@ struct Plugin {
   // What the node's facts say about the manifest besides what must change. One that blocks refuses
   // the whole apply. May be null.
   std::vector<Diagnostic> (*diagnose)(const PluginInput&) = nullptr;
-  // Whether files leave open what only spark-verify on the node can ask; it is sent there then. May
-  // be null.
-  bool (*needs_spark_verify)(const ClusterSpec&, const NodeFacts&) = nullptr;
-  // What programs on the node should find in their environment; an error when that cannot be told.
+  // Whether files leave open what only spark-verify on the node can read; it is sent there then.
   // May be null.
+  bool (*needs_spark_verify)(const ClusterSpec&, const NodeFacts&) = nullptr;
+  // What programs on the node should find in their environment; an error when that cannot be
+  // determined. May be null.
   Result<Environment> (*environment)(const PluginInput&) = nullptr;
 };
 

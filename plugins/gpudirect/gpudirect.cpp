@@ -15,7 +15,7 @@ namespace {
 
 using Answer = GpuReach::Answer;
 
-// `off` without modules asks nothing of a node.
+// `off` without modules needs nothing of a node.
 bool UsesGpu(const std::optional<GpuSection>& section) {
   return section && (section->mode != GpuMode::kOff || !section->listed.empty());
 }
@@ -41,7 +41,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
 }
 
 std::string FormatUnasked(const GpuReach& reach) {
-  return reach.unasked.empty() ? "" : "; not asked: " + Join(reach.unasked, ", ");
+  return reach.unread.empty() ? "" : "; not read: " + Join(reach.unread, ", ");
 }
 
 // A mode by name, or any way at all: the node must be able to do it.
@@ -75,10 +75,10 @@ std::optional<Diagnostic> DiagnosePromise(const GpuSection& section, const GpuRe
     return MakeUnsupported(section, reach, facts);
   }
   if (reach.answer != Answer::kUnknown || module_tells) return std::nullopt;
-  return Diagnostic{
-      .severity = Severity::kWarns,
-      .code = "gpudirect-unknown",
-      .message = fmt::format("gpudirect {}: cannot tell: {}", ToString(section.mode), reach.why)};
+  return Diagnostic{.severity = Severity::kWarns,
+                    .code = "gpudirect-unknown",
+                    .message = fmt::format("gpudirect {}: cannot determine: {}",
+                                           ToString(section.mode), reach.why)};
 }
 
 // What a promise or `auto` comes to where that does not show in a change.
@@ -94,7 +94,7 @@ std::optional<Diagnostic> DiagnoseReach(const GpuSection& section, const NodeFac
   switch (reach.answer) {
     case Answer::kYes:
       return Diagnostic{.code = "gpudirect-direct",
-                        .message = "gpudirect auto: adapters read GPU memory: " + reach.why};
+                        .message = "gpudirect auto: HCAs read GPU memory: " + reach.why};
     case Answer::kNo:
       return Diagnostic{
           .code = "gpudirect-through-host",
@@ -107,7 +107,7 @@ std::optional<Diagnostic> DiagnoseReach(const GpuSection& section, const NodeFac
                             DescribeWithDriver(reach), FormatUnasked(reach))};
     case Answer::kUnknown:
       return Diagnostic{.code = "gpudirect-unknown",
-                        .message = "gpudirect auto: cannot tell: " + reach.why};
+                        .message = "gpudirect auto: unknown: " + reach.why};
   }
   return std::nullopt;
 }
@@ -126,7 +126,7 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
 
 bool NeedsSparkVerify(const ClusterSpec& cluster, const NodeFacts& facts) {
   const auto section = ReadGpuSection(cluster);
-  return section && IsWorthAsking(section, facts);
+  return section && IsWorthQuerying(section, facts);
 }
 
 Errors Check(const ClusterSpec& cluster, const Fabric&) {
@@ -142,7 +142,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
   const bool off = section->mode == GpuMode::kOff;
   if (off && section->required) {
     complain(section->position, "gpudirect: wanted a mode to require, found off",
-             "take `required` out, or name a mode");
+             "remove `required`, or name a mode");
   }
   std::map<std::string, std::string> seen;  // as the kernel writes it → as written
   for (const GpuModule& module : section->listed) {

@@ -42,8 +42,8 @@ Diagnostic MakeDiagnostic(const ModuleEntry& entry, const NodeFacts& facts) {
     if (reach.answer == GpuReach::Answer::kNo) why = fmt::format(" ({})", reach.why);
   }
   return {.code = "gpudirect-foreign-module",
-          .message = fmt::format("{} failed: {} asks for {}, which is not loaded{}", kUnit,
-                                 place, entry.module, why),
+          .message = fmt::format("{} failed: {} requires {}, which is not loaded{}", kUnit, place,
+                                 entry.module, why),
           .next_step = "take the line out",
           .subject = place};
 }
@@ -54,11 +54,11 @@ RunProbe MakeLoaderProbe() { return {.id = kLoader, .argv = {"sh", "-c", std::st
 
 void StoreLoader(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(kLoader);
-  if (found == reply.commands.end()) return;  // not asked for
+  if (found == reply.commands.end()) return;  // not requested
   constexpr std::string_view kState = "state ";
   constexpr std::string_view kEntry = "entry ";
   GpuFacts& gpu = facts.gpudirect;
-  gpu.loader = Unknown{"systemctl did not tell the state of " + std::string(kUnit)};
+  gpu.loader = Unknown{"systemctl did not report the state of " + std::string(kUnit)};
   std::vector<ModuleEntry> entries;
   std::string broken;
   for (const std::string& line : SplitLines(found->second.out)) {
@@ -85,7 +85,7 @@ std::vector<Diagnostic> DiagnoseLoader(const GpuSection& section, const NodeFact
     return {{.code = "gpudirect-loader-failed",
              .message =
                  fmt::format("{} failed, and which lines of modules-load.d are why is unknown: {}",
-                             kUnit, unknown == nullptr ? "not asked for" : unknown->why),
+                             kUnit, unknown == nullptr ? "not read" : unknown->why),
              .next_step = fmt::format("journalctl -u {} shows it", kUnit)}};
   }
   for (const ModuleEntry& entry : *entries) {

@@ -15,8 +15,8 @@ namespace reconciler::plugins::gpudirect {
 RunProbe MakeLoaderProbe();
 void StoreLoader(const ProbeReply& reply, NodeFacts& facts);
 
-// One for each such line that somebody else left: we did not write it and do not take it away. What
-// is ours is told by the module's own resource.
+// One for each such line that another program left: we did not write it and do not remove it. What
+// is ours is reported by the module's own resource.
 std::vector<Diagnostic> DiagnoseLoader(const GpuSection& section, const NodeFacts& facts);
 
 }  // namespace reconciler::plugins::gpudirect

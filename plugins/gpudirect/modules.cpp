@@ -47,7 +47,9 @@ std::string ExplainNotLoadable(const GpuSection& section, const std::string& mod
 std::string ExplainUnclear(const std::string& module, const NodeFacts& facts) {
   const Observed<ModuleState> observed = FindModule(facts, module);
   const auto* unknown = std::get_if<Unknown>(&observed);
-  return unknown == nullptr ? "" : fmt::format("cannot tell about {}: {}", module, unknown->why);
+  return unknown == nullptr
+             ? ""
+             : fmt::format("cannot determine the state of {}: {}", module, unknown->why);
 }
 
 RunCommand Unload(const std::string& module) {

@@ -1,5 +1,5 @@
 # shellcheck shell=dash
-# $1: the user. Asks the user's own manager what its services get; 3: none runs.
+# $1: the user. Queries the user's own manager for the limits of its services; 3: none runs.
 uid=$(id -u "$1") || exit 1
 group=$(id -g "$1") || exit 1
 export XDG_RUNTIME_DIR="/run/user/$uid"

@@ -17,7 +17,7 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-constexpr const char* kRemoveItThere = "take it out there";
+constexpr const char* kRemoveItThere = "remove it there";
 
 class Finder {
  public:
@@ -31,7 +31,7 @@ class Finder {
     const Observed<std::vector<NcclSetting>> settings = Answer(input_.facts.nccl.settings);
     if (const auto* unknown = std::get_if<Unknown>(&settings)) {
       Add({.code = "nccl-settings-unknown",
-           .message = "cannot tell what other files set: " + unknown->why,
+           .message = "cannot determine what other files set: " + unknown->why,
            .subject = "other settings"});
     }
     if (const auto* list = Known(settings)) {
@@ -54,7 +54,7 @@ class Finder {
     const Observed<NcclLibrary> library = Answer(input_.facts.nccl.library);
     if (const auto* unknown = std::get_if<Unknown>(&library)) {
       Add({.code = "nccl-library-unknown",
-           .message = "cannot tell which one programs load: " + unknown->why,
+           .message = "cannot determine which one programs load: " + unknown->why,
            .subject = "library"});
     }
     library_ = Known(library) != nullptr ? *Known(library) : NcclLibrary{};
@@ -74,7 +74,7 @@ class Finder {
     if (subnets && !library_.Knows(std::string(kSubnetAware))) {
       Add({.code = "nccl-library-too-old",
            .message = FormatLabel(library_) +
-                      " cannot pair adapters by subnet, which cables without a switch need",
+                      " cannot pair HCAs by subnet, which cables without a switch need",
            .next_step = "install NCCL 2.30.7 or later, or a build patched for it",
            .subject = "library"});
     }
@@ -101,7 +101,7 @@ class Finder {
       if (why.empty()) continue;
       Add({.code = "nccl-gid-index-wrong",
            .message = std::move(why),
-           .next_step = "take gid_index out, and NCCL finds it by itself",
+           .next_step = "remove gid_index, and NCCL finds it automatically",
            .subject = "gid_index on " + port.hca});
     }
   }
@@ -143,7 +143,7 @@ class Finder {
       if (ours->value == setting.value) return std::nullopt;
       return Diagnostic{
           .code = "nccl-setting-contradicts",
-          .message = fmt::format("the manifest says {}: {}", ours->value, ExplainShadow(setting)),
+          .message = fmt::format("the manifest has {}: {}", ours->value, ExplainShadow(setting)),
           .next_step = kRemoveItThere};
     }
     // The value that a shell makes at login is not known; the name is.
@@ -156,11 +156,11 @@ class Finder {
           .code = "nccl-setting-wrong", .message = wrong.what, .next_step = wrong.hint};
     }
     if (setting.name == "NCCL_IB_GID_INDEX") {
-      return Diagnostic{.code = "nccl-setting-wrong",
-                        .message =
-                            "one index for all adapters, and each adapter's own moves: NCCL "
-                            "finds it by itself",
-                        .next_step = kRemoveItThere};
+      return Diagnostic{
+          .code = "nccl-setting-wrong",
+          .message =
+              "one index for all HCAs, and each HCA's own moves: NCCL finds it automatically",
+          .next_step = kRemoveItThere};
     }
     return FindAlone(setting);
   }
@@ -204,7 +204,7 @@ class Finder {
       return Diagnostic{.code = "nccl-setting-differs",
                         .message = fmt::format("{} has {}: ranks that differ hang", name,
                                                other == list->end() ? "none" : other->value),
-                        .next_step = "put it into nccl.env of the manifest, or take it out"};
+                        .next_step = "put it into nccl.env of the manifest, or remove it"};
     }
     return std::nullopt;
   }

@@ -8,9 +8,9 @@
 
 namespace reconciler::plugins::nccl {
 
-// What is wrong on a node and cannot be mended here: the library does not do what the manifest
-// asks, or somebody else's file sets what nobody reads, what wins over ours, or what only some
-// ranks have. `environment` is what we want there; empty when that cannot be told.
+// What is wrong on a node and cannot be repaired here: the library does not do what the manifest
+// requires, or another owner's file sets what no one reads, what wins over ours, or what only some
+// ranks have. `environment` is what we want there; empty when that cannot be determined.
 std::vector<Diagnostic> ListFindings(const Section& section, const PluginInput& input,
                                      const Environment& environment);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kFolder = "/sys/class/infiniband/";
 
-std::string ReadAdapterFromPath(const std::string& path) {
+std::string ReadHcaFromPath(const std::string& path) {
   return path.substr(kFolder.size(), path.find('/', kFolder.size()) - kFolder.size());
 }
 
@@ -31,7 +31,7 @@ void StoreGids(const ProbeReply& reply, NodeFacts& facts) {
     if (!path.starts_with(kFolder)) continue;
     const bool type = path.find("/gid_attrs/types/") != std::string::npos;
     if (!type && path.find("/gids/") == std::string::npos) continue;
-    PinnedGid& pinned = facts.nccl.gids[ReadAdapterFromPath(path)];
+    PinnedGid& pinned = facts.nccl.gids[ReadHcaFromPath(path)];
     (type ? pinned.type : pinned.gid) = AndThen(
         value, [](const std::string& text) { return Observed<std::string>(MakePrintable(text)); });
   }

@@ -9,7 +9,7 @@ namespace {
 
 using Answer = GpuReach::Answer;
 
-// The manifest's `gpudirect: dmabuf` is a word on what no file tells; what rules it out stands.
+// The manifest's `gpudirect: dmabuf` declares what no file shows; what rules it out stands.
 bool Counts(const GpuReach& reach, const std::optional<GpuSection>& gpu) {
   const bool promised = gpu && gpu->mode == GpuMode::kDmabuf;
   return reach.answer == Answer::kYes || (promised && reach.answer == Answer::kUndecided);
@@ -21,11 +21,11 @@ std::string ExplainDirect(const GpuReach& reach) {
 
 ModeDecision DecideDmabuf(const GpuReach& own) {
   ModeDecision decision{.direct = true,
-                        .why = "mode dmabuf: the adapter may read GPU memory at any distance"};
+                        .why = "mode dmabuf: the HCA may read GPU memory at any distance"};
   if (own.answer == Answer::kNo)
     decision.blocked = "mode dmabuf cannot hold here: " + DescribeWithDriver(own);
   if (own.answer == Answer::kUnknown) {
-    decision.blocked = "cannot tell whether mode dmabuf holds here: " + own.why;
+    decision.blocked = "cannot determine whether mode dmabuf holds here: " + own.why;
   }
   return decision;
 }
@@ -34,7 +34,7 @@ ModeDecision DecideDmabuf(const GpuReach& own) {
 
 bool NeedsSparkVerify(const ClusterSpec& cluster, const NodeFacts& facts) {
   const auto section = ReadSection(cluster);
-  return section && section->mode != Mode::kSafe && IsWorthAsking(ReadGpuSection(cluster), facts);
+  return section && section->mode != Mode::kSafe && IsWorthQuerying(ReadGpuSection(cluster), facts);
 }
 
 ModeDecision DecideMode(const Section& section, const ClusterSpec& cluster, const NodeFacts& facts,
@@ -57,8 +57,8 @@ ModeDecision DecideMode(const Section& section, const ClusterSpec& cluster, cons
                                ? JudgeReach(gpu, found->second)
                                : GpuReach{.answer = Answer::kUnknown, .why = "it was not read"};
     if (Counts(reach, gpu)) continue;
-    return {.blocked = fmt::format("cannot tell what mode auto is, because of {}: {}", node.name,
-                                   reach.why)};
+    return {.blocked = fmt::format("cannot determine what mode auto is, because of {}: {}",
+                                   node.name, reach.why)};
   }
   return {.direct = true, .why = "mode auto is dmabuf here: " + ExplainDirect(own)};
 }

@@ -7,13 +7,13 @@
 
 namespace reconciler::plugins::nccl {
 
-// Whether mode auto or dmabuf hangs on what only spark-verify can ask.
+// Whether mode auto or dmabuf hangs on what only spark-verify can read.
 bool NeedsSparkVerify(const ClusterSpec& cluster, const NodeFacts& facts);
 
 // What the manifest's mode comes to. All ranks must agree, so that one node that cannot do it
 // decides for all.
 struct ModeDecision {
-  bool direct = false;  // the adapter reads GPU memory
+  bool direct = false;  // the HCA reads GPU memory
   std::string why = {};
   std::string blocked = {};  // not empty: not to be decided, or promised and not possible
 };

@@ -10,7 +10,7 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-constexpr const char* kRemoveIt = "take it out";
+constexpr const char* kRemoveIt = "remove it";
 
 std::string Advice(const std::string& name, const std::vector<std::string>& candidates) {
   const auto close = FindClosestMatch(name, candidates);
@@ -36,7 +36,7 @@ Complaint JudgePatched(const std::string& name, const LintContext& context) {
             kRemoveIt};
   }
   if (!context.on_node) return {};
-  return {"only private patches read it, and no libnccl is here to ask", kRemoveIt};
+  return {"only private patches read it, and no libnccl was found to check", kRemoveIt};
 }
 
 bool SameButForCase(std::string_view a, std::string_view b) {

@@ -18,7 +18,7 @@ struct LintContext {
   bool on_node = false;                  // nullptr above means that the node has none
 };
 
-// Why a setting does not do what it says: the name is nobody's, the value is read as another one,
+// Why a setting does not do what it says: the name is no one's, the value is read as another one,
 // or nothing changes here.
 Complaint JudgeSetting(const std::string& name, std::string_view value, const LintContext& context);
 

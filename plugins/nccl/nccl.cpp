@@ -26,8 +26,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
   const auto section = ReadSection(cluster);
   if (!section) return {};
   std::vector<Read> reads = {ReadFile{std::string(kShellFile)}, ReadFile{std::string(kServiceFile)},
-                             MakeAdapterProbe(), MakeSettingsProbe(node),
-                             MakeLibraryProbe(*section)};
+                             MakeHcaProbe(), MakeSettingsProbe(node), MakeLibraryProbe(*section)};
   for (Read& read : ListGidReads(*section, ListCollectivePorts(fabric, node.name))) {
     reads.push_back(std::move(read));
   }
@@ -44,7 +43,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   };
   store(MakeSettingsProbe({}), StoreSettings);
   store(MakeLibraryProbe({}), StoreLibrary);
-  StoreAdapters(reply, facts);
+  StoreHcas(reply, facts);
   StoreGids(reply, facts);
   StoreGpuFacts(reply, facts);
 }
@@ -60,7 +59,7 @@ Resource MakeOwnedFile(const Section& section, const PluginInput& input, std::st
       .observed = AsState(FindFile(input.facts, name)),
       .where = input.cluster.Mark(section.position)};
   if (!environment) {
-    // Nobody knows what it should say: it stays as it is.
+    // It is unknown what it should hold: it stays as it is.
     file.desired = KnownAfterApply{"the variables"};
     file.blocked = environment.error().message;
     return file;
@@ -93,8 +92,8 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
 // What the manifest may not say about a variable because another key says it.
 Complaint JudgeOwner(const std::string& name) {
   if (name == "NCCL_IB_GID_INDEX") {
-    return {"one index for all adapters, and each adapter's own moves: NCCL finds it by itself",
-            "take it out; who must pin it writes nccl.gid_index"};
+    return {"one index for all HCAs, and each HCA's own moves: NCCL finds it automatically",
+            "remove it; who must pin it writes nccl.gid_index"};
   }
   if (name == "NCCL_NET_GDR_LEVEL") {
     return {"is decided by nccl.mode", "mode safe sets LOC, mode dmabuf sets SYS"};

@@ -26,7 +26,7 @@ Environment ListNeeds(const ClusterSpec& cluster, const Fabric& fabric) {
     needs.push_back({"NCCL_NET_PLUGIN", "none",
                      "the choice by subnet is part of NCCL's own transport, not of a plugin's"});
     needs.push_back({std::string(kSubnetAware), "1",
-                     "pairs the two adapters of one cable, by their subnet; from NCCL 2.30.7"});
+                     "pairs the two HCAs of one cable, by their subnet; from NCCL 2.30.7"});
   }
   // A ring of four or more: not every two nodes share a cable, so that only rings may be built.
   if (cluster.fabric.ring_collectives_only) {
@@ -49,7 +49,7 @@ LintContext MakeLintContext(const Section& section, const ClusterSpec& cluster,
                                [](const auto& node) { return node.hardware == kDefaultHardware; });
   if (CagesDiffer(fabric)) {
     context.needed.push_back({"NCCL_IB_SUBNET_PREFIX_LEN", "24",
-                              "the subnets of cables are /24, and are told apart by that"});
+                              "the subnets of cables are /24, and are distinguished by that"});
   }
   if (cluster.fabric.ring_collectives_only) {
     context.needed.push_back(

@@ -11,10 +11,10 @@ namespace reconciler::plugins::nccl {
 
 constexpr std::string_view kSubnetAware = "NCCL_IB_SUBNET_AWARE_ROUTING";
 
-// What NCCL must be told because of the cabling, and why.
+// What NCCL must be set to because of the cabling, and why.
 Environment ListNeeds(const ClusterSpec& cluster, const Fabric& fabric);
 
-// The same as seen by the lint: also what nobody has to set, but may not set to something else.
+// The same as seen by the lint: also what no one has to set, but may not set to something else.
 LintContext MakeLintContext(const Section& section, const ClusterSpec& cluster,
                             const Fabric& fabric);
 

@@ -12,31 +12,31 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-constexpr const char* kRemoveDerived = "take it out: the fabric says it for each node";
+constexpr const char* kRemoveDerived = "remove it: the fabric defines it for each node";
 
-std::vector<std::string> ListAllAdapters(const PluginInput& input) {
-  std::vector<std::string> adapters = ListAdapters(input.facts);
+std::vector<std::string> ListAllHcas(const PluginInput& input) {
+  std::vector<std::string> hcas = ListHcas(input.facts);
   const Hardware* hardware = input.cluster.FindHardware(input.node.hardware);
-  if (!adapters.empty() || hardware == nullptr) return adapters;
+  if (!hcas.empty() || hardware == nullptr) return hcas;
   for (const Cage& cage : hardware->cages) {
-    for (const Twin& twin : cage.twins) adapters.push_back(twin.hca);
+    for (const Twin& twin : cage.twins) hcas.push_back(twin.hca);
   }
-  return adapters;
+  return hcas;
 }
 
-Complaint JudgeAdapters(std::string_view list, const PluginInput& input) {
-  const std::vector<std::string> all = ListAllAdapters(input);
+Complaint JudgeHcas(std::string_view list, const PluginInput& input) {
+  const std::vector<std::string> all = ListAllHcas(input);
   if (SelectNames(list, all).empty()) {
-    return {fmt::format("names no adapter that the node has: it has {}", Join(all, ", ")),
+    return {fmt::format("names no HCA that the node has: it has {}", Join(all, ", ")),
             kRemoveDerived};
   }
   std::vector<std::string> cabled;
   for (const RailPort& port : ListCollectivePorts(input.fabric, input.node.name)) {
-    cabled.push_back(FindAdapter(port, input.facts));
+    cabled.push_back(FindHcaName(port, input.facts));
   }
   const std::vector<std::string> selected = SelectNames(list, cabled);
   if (selected.empty()) {
-    return {fmt::format("names no adapter of the node that leads to all others: those are {}",
+    return {fmt::format("names no HCA of the node that leads to all others: those are {}",
                         Join(cabled, ", ")),
             kRemoveDerived};
   }
@@ -80,7 +80,7 @@ std::vector<std::string> SelectNames(std::string_view list, const std::vector<st
 }
 
 Complaint JudgeSelection(const ManifestVariable& variable, const PluginInput& input) {
-  if (variable.name == "NCCL_IB_HCA") return JudgeAdapters(variable.value, input);
+  if (variable.name == "NCCL_IB_HCA") return JudgeHcas(variable.value, input);
   if (variable.name == "NCCL_SOCKET_IFNAME" || variable.name == "NCCL_OOB_NET_IFNAME") {
     return JudgeInterfaces(variable.value, input);
   }

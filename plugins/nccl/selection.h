@@ -13,7 +13,7 @@ namespace reconciler::plugins::nccl {
 // Which of `names` a list of NCCL's picks: "=a,b" exactly those, "a" all that begin so, "^" others.
 std::vector<std::string> SelectNames(std::string_view list, const std::vector<std::string>& names);
 
-// Whether the manifest's list of adapters or interfaces fits what the node has.
+// Whether the manifest's list of HCAs or interfaces fits what the node has.
 Complaint JudgeSelection(const ManifestVariable& variable, const PluginInput& input);
 
 }  // namespace reconciler::plugins::nccl

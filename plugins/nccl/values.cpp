@@ -33,7 +33,7 @@ Complaint JudgeNumber(const Rule& rule, std::string_view value) {
   const std::int64_t number = std::strtoll(text.c_str(), &end, 0);  // as NCCL does
   if (*end != '\0' || end == text.c_str()) {
     const std::string range = fmt::format("a number from {} to {}", rule.least, rule.most);
-    return {fmt::format("wanted a number, found '{}', which NCCL reads as {} without a word",
+    return {fmt::format("wanted a number, found '{}', which NCCL silently reads as {}",
                         MakePrintable(value), number),
             rule.note.empty() ? range : fmt::format("{}; {}", range, rule.note)};
   }
@@ -49,11 +49,11 @@ Complaint JudgeWord(const Rule& rule, std::string_view value) {
   const std::string hint = "one of " + JoinChoices(rule.choices);
   if (Contains(Lower(rule.choices), Lower(value))) {
     if (rule.form == Form::kWordNoCase) return {};
-    return {fmt::format("found '{}' in the wrong case, which NCCL ignores without a word",
+    return {fmt::format("found '{}' in the wrong case, which NCCL ignores silently",
                         MakePrintable(value)),
             hint};
   }
-  return {fmt::format("unknown word '{}', which NCCL ignores without a word", MakePrintable(value)),
+  return {fmt::format("unknown word '{}', which NCCL ignores silently", MakePrintable(value)),
           hint};
 }
 
@@ -100,7 +100,7 @@ Complaint JudgeMatcher(std::string_view value) {
 Complaint JudgeValue(const Rule& rule, std::string_view value) {
   if (value.empty()) {
     return {"is empty: NCCL takes its default, and no longer looks into nccl.conf for it",
-            "give it a value, or take it out"};
+            "give it a value, or remove it"};
   }
   switch (rule.form) {
     case Form::kText:

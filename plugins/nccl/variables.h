@@ -14,7 +14,7 @@ enum class Form {
   kWord,        // one of `choices`, separated by '/'; case counts
   kWordNoCase,  // the same, but case does not count
   kTokens,      // a list of `choices`, also per function ("allreduce:tree;broadcast:ring")
-  kMatcher,     // [^][=]name,name: adapters or interfaces
+  kMatcher,     // [^][=]name,name: HCAs or interfaces
 };
 
 enum class Standing {
@@ -42,7 +42,7 @@ const std::vector<std::string>& KnownNames();
 bool IsKnownName(std::string_view name);
 
 // Whether ranks with different values of it hang or slow each other down. Names of a node's own
-// parts (adapters, interfaces) and what is printed may differ.
+// parts (HCAs, interfaces) and what is printed may differ.
 bool MustAgree(std::string_view name);
 
 }  // namespace reconciler::plugins::nccl

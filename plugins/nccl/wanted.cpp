@@ -13,7 +13,7 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-constexpr std::string_view kAdapterFolder = "/sys/class/infiniband/";
+constexpr std::string_view kHcaFolder = "/sys/class/infiniband/";
 
 tl::unexpected<Error> FailUnknown(std::string why) {
   return Fail({.kind = ErrorKind::kProbe, .message = std::move(why)});
@@ -32,10 +32,10 @@ std::string FindBootstrapNetdev(const NodeSpec& node, const NodeFacts& facts) {
   return facts.session_interface;
 }
 
-std::string ExplainAdapters(const Fabric& fabric, const NodeName& node) {
-  // A cable beside a switch has adapters too, which are no use for a collective of all nodes.
+std::string ExplainHcas(const Fabric& fabric, const NodeName& node) {
+  // A cable beside a switch has HCAs too, which are no use for a collective of all nodes.
   const bool all = ListCollectivePorts(fabric, node).size() == fabric.ports.at(node).size();
-  return fmt::format("the adapters {}; '=' because names match by prefix",
+  return fmt::format("the HCAs {}; '=' because names match by prefix",
                      all ? "that have a cable" : "whose network reaches every node");
 }
 
@@ -44,7 +44,7 @@ Result<void> AddNeeds(const PluginInput& input, Environment& environment) {
   const bool subnets = CagesDiffer(input.fabric);
   const Observed<NcclLibrary> library = Answer(input.facts.nccl.library);
   if (const auto* unknown = std::get_if<Unknown>(&library); unknown != nullptr && subnets) {
-    return FailUnknown("cannot tell what libnccl knows: " + unknown->why);
+    return FailUnknown("cannot determine what libnccl knows: " + unknown->why);
   }
   const auto* known = Known(library);
   for (EnvVariable& need : ListNeeds(input.cluster, input.fabric)) {
@@ -55,7 +55,7 @@ Result<void> AddNeeds(const PluginInput& input, Environment& environment) {
   return {};
 }
 
-// Over which interface the nodes meet, for those programs that the manifest does not tell.
+// Over which interface the nodes meet, for those programs that the manifest does not configure.
 Result<void> AddBootstrap(const Section& section, const PluginInput& input,
                           Environment& environment) {
   const std::string netdev = FindBootstrapNetdev(input.node, input.facts);
@@ -67,10 +67,10 @@ Result<void> AddBootstrap(const Section& section, const PluginInput& input,
   if (netdev.empty() || !IsPlainValue(netdev)) {
     // PyTorch then goes by the host's name, as it does without these variables.
     if (section.FindVariable("NCCL_SOCKET_IFNAME") != nullptr) return {};
-    return FailUnknown(fmt::format(
-        "cannot tell which interface the other nodes reach: none holds '{}': write the node's "
-        "IPv4 address there, or NCCL_SOCKET_IFNAME into nccl.env",
-        input.node.address));
+    return FailUnknown(
+        fmt::format("cannot determine which interface the other nodes reach: none holds '{}': "
+                    "write the node's IPv4 address there, or NCCL_SOCKET_IFNAME into nccl.env",
+                    input.node.address));
   }
   for (const EnvVariable& variable : variables) {
     if (section.FindVariable(variable.name) == nullptr) environment.push_back(variable);
@@ -81,46 +81,44 @@ Result<void> AddBootstrap(const Section& section, const PluginInput& input,
 void AddManifest(const Section& section, Environment& environment) {
   for (const ManifestVariable& variable : section.env) {
     std::erase_if(environment, [&](const auto& one) { return one.name == variable.name; });
-    environment.push_back({variable.name, variable.value, "asked for by the manifest"});
+    environment.push_back({variable.name, variable.value, "required by the manifest"});
   }
 }
 
 }  // namespace
 
-ReadValues MakeAdapterProbe() {
-  return {std::string(kAdapterFolder) + "*/ports/1/gid_attrs/ndevs/0"};
-}
+ReadValues MakeHcaProbe() { return {std::string(kHcaFolder) + "*/ports/1/gid_attrs/ndevs/0"}; }
 
-void StoreAdapters(const ProbeReply& reply, NodeFacts& facts) {
+void StoreHcas(const ProbeReply& reply, NodeFacts& facts) {
   for (const auto& [path, netdev] : reply.values) {
-    if (!path.starts_with(kAdapterFolder) || !path.ends_with("/gid_attrs/ndevs/0")) continue;
-    const std::string adapter = path.substr(
-        kAdapterFolder.size(), path.find('/', kAdapterFolder.size()) - kAdapterFolder.size());
-    if (const auto* name = Known(netdev); name != nullptr && IsPlainValue(adapter)) {
-      facts.nccl.adapters[MakePrintable(*name)] = adapter;
+    if (!path.starts_with(kHcaFolder) || !path.ends_with("/gid_attrs/ndevs/0")) continue;
+    const std::string hca =
+        path.substr(kHcaFolder.size(), path.find('/', kHcaFolder.size()) - kHcaFolder.size());
+    if (const auto* name = Known(netdev); name != nullptr && IsPlainValue(hca)) {
+      facts.nccl.hcas[MakePrintable(*name)] = hca;
     }
   }
 }
 
-std::string FindAdapter(const RailPort& port, const NodeFacts& facts) {
-  const auto named = facts.nccl.adapters.find(port.netdev);
-  return named != facts.nccl.adapters.end() ? named->second : port.hca;
+std::string FindHcaName(const RailPort& port, const NodeFacts& facts) {
+  const auto named = facts.nccl.hcas.find(port.netdev);
+  return named != facts.nccl.hcas.end() ? named->second : port.hca;
 }
 
-std::vector<std::string> ListAdapters(const NodeFacts& facts) {
-  std::vector<std::string> adapters;
-  for (const auto& [netdev, adapter] : facts.nccl.adapters) adapters.push_back(adapter);
-  return adapters;
+std::vector<std::string> ListHcas(const NodeFacts& facts) {
+  std::vector<std::string> hcas;
+  for (const auto& [netdev, hca] : facts.nccl.hcas) hcas.push_back(hca);
+  return hcas;
 }
 
 Result<Environment> BuildWantedEnvironment(const Section& section, const PluginInput& input) {
   Environment environment;
-  std::vector<std::string> adapters;
+  std::vector<std::string> hcas;
   for (const RailPort& port : ListCollectivePorts(input.fabric, input.node.name)) {
-    adapters.push_back(FindAdapter(port, input.facts));
+    hcas.push_back(FindHcaName(port, input.facts));
   }
   environment.push_back(
-      {"NCCL_IB_HCA", "=" + Join(adapters, ","), ExplainAdapters(input.fabric, input.node.name)});
+      {"NCCL_IB_HCA", "=" + Join(hcas, ","), ExplainHcas(input.fabric, input.node.name)});
   if (auto added = AddBootstrap(section, input, environment); !added) {
     return tl::unexpected(added.error());
   }
@@ -130,7 +128,7 @@ Result<Environment> BuildWantedEnvironment(const Section& section, const PluginI
   if (auto added = AddNeeds(input, environment); !added) return tl::unexpected(added.error());
   if (section.gid_index) {
     environment.push_back({"NCCL_IB_GID_INDEX", fmt::format("{}", *section.gid_index),
-                           "asked for by the manifest; NCCL would find it for each adapter"});
+                           "required by the manifest; NCCL would find it for each HCA"});
   }
   AddManifest(section, environment);
   return environment;

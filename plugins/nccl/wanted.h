@@ -7,14 +7,14 @@
 
 namespace reconciler::plugins::nccl {
 
-// One-line files that name each adapter's netdev, for machines whose kernel has other names.
-ReadValues MakeAdapterProbe();
-void StoreAdapters(const ProbeReply& reply, NodeFacts& facts);
-std::vector<std::string> ListAdapters(const NodeFacts& facts);  // empty: the node did not name them
-// The name that the node gives to a port's adapter, or else the hardware profile.
-std::string FindAdapter(const RailPort& port, const NodeFacts& facts);
+// One-line files that name each HCA's netdev, for machines whose kernel has other names.
+ReadValues MakeHcaProbe();
+void StoreHcas(const ProbeReply& reply, NodeFacts& facts);
+std::vector<std::string> ListHcas(const NodeFacts& facts);  // empty: the node did not name them
+// The name that the node gives to a port's HCA, or else the hardware profile.
+std::string FindHcaName(const RailPort& port, const NodeFacts& facts);
 
-// The variables of a node, or why they cannot be told.
+// The variables of a node, or why they cannot be determined.
 Result<Environment> BuildWantedEnvironment(const Section& section, const PluginInput& input);
 
 }  // namespace reconciler::plugins::nccl

@@ -10,7 +10,7 @@ namespace reconciler::plugins::netplan {
 
 // The commands that make our interfaces follow our file and leave every other interface alone.
 //
-// `netplan generate` on the node itself would rewrite everybody's files below /run, and
+// `netplan generate` on the node itself would rewrite all files below /run, and
 // `networkctl reload` then takes the addresses of every interface away for a moment, management
 // included. So it runs in a copy of the tree, where it fails before anything was activated, and
 // only the files of `ours` are carried over.

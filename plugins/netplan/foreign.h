@@ -9,11 +9,11 @@ namespace reconciler::plugins::netplan {
 
 enum class Renderer { kNetworkd, kNetworkManager };
 
-// Somebody else's netplan file that says something about interfaces that are ours. netplan would
+// A netplan file of another owner that says something about interfaces that are ours. netplan would
 // merge the two: addresses add up, and the later file name wins for the rest.
 struct Claim {
   std::string path = {};
-  std::vector<std::string> netdevs = {};  // in the order asked for
+  std::vector<std::string> netdevs = {};  // in the order requested
   std::vector<std::string> leading = {};  // of all that lead to the node, those that it names
 };
 

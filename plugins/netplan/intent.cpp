@@ -135,10 +135,10 @@ std::string AdviseOnClaim(const Claim& claim, const Protection& protection) {
   }
   if (!claim.leading.empty()) {
     const std::string& netdev = claim.leading.front();
-    return fmt::format("take {} out of it but leave {}, which {}, then plan again", ours, netdev,
+    return fmt::format("remove {} from it but leave {}, which {}, then plan again", ours, netdev,
                        protection.carries.at(netdev));
   }
-  return "move it away or take them out of it, then plan again";
+  return "move it away or remove them from it, then plan again";
 }
 
 }  // namespace

@@ -37,10 +37,10 @@ std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev);
 // Makes what our file says of our interfaces known to their manager.
 std::vector<RunCommand> RegenerateOurs(const Intent& intent);
 
-// Takes that back where there was no file of ours before.
+// Reverts that where there was no file of ours before.
 std::vector<RunCommand> RemoveOurGenerated(const Intent& intent);
 
-// NetworkManager activates a port by itself once there is a carrier, and cannot before.
+// NetworkManager activates a port on its own once there is a carrier, and cannot before.
 bool CanReconfigure(const LinkFact* link, Renderer renderer);
 
 }  // namespace reconciler::plugins::netplan

@@ -11,7 +11,7 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
-// "up, mtu 9000, 192.168.177.1/24". Without a carrier nobody can set addresses (and NetworkManager
+// "up, mtu 9000, 192.168.177.1/24". Without a carrier no one can set addresses (and NetworkManager
 // nothing at all), so that nothing can be wanted of them; verify reports the missing carrier.
 // fe80 addresses do not count: NetworkManager makes one even where `link-local: []` forbids it.
 std::string FormatLink(bool up, bool carrier, int mtu, const std::vector<Ipv4Prefix>& addresses,
@@ -72,7 +72,7 @@ RunCommand SetUp(const std::string& netdev, bool up) {
   return SetLive({"ip", "link", "set", "dev", netdev, up ? "up" : "down"});
 }
 
-// The port is nobody's again, with the values that it had.
+// The port is unmanaged again, with the values that it had.
 PruneCommands MakeLinkPruneCommands(const Intent& intent, const std::string& netdev,
                                     const std::vector<RunCommand>& restore) {
   PruneCommands prune_commands{.after = RemoveGenerated(intent.tree.renderer, {netdev})};

@@ -122,7 +122,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
-// Somebody else's files that configure our ports. Always said: even while everything holds, such a
+// Another owner's files that configure our ports. Always said: even while everything holds, such a
 // file reverts us at the next boot.
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   if (GetPorts(input.fabric, input.node.name).empty()) return {};

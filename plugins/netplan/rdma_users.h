@@ -14,10 +14,11 @@ namespace reconciler::plugins::netplan {
 std::vector<Read> ListRdmaReads();
 
 // Sorted; from the queue pairs that `rdma resource` lists, without those that the kernel keeps on
-// every port for itself (GSI, SMI). Unknown where there are RDMA devices and nobody can tell.
+// every port for itself (GSI, SMI). Unknown where there are RDMA devices and nothing can determine
+// them.
 Observed<std::vector<RdmaUser>> ParseRdmaUsers(const ProbeReply& reply);
 
-// "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1"; empty: nobody is cut off.
+// "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1"; empty: no one is cut off.
 std::string ListCutOff(const NodeFacts& facts, const std::vector<RailPort>& ports);
 
 }  // namespace reconciler::plugins::netplan

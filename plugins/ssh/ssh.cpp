@@ -74,9 +74,9 @@ Resource MakeDirectory(const Site& site) {
   return resource;
 }
 
-// Made on the node and never copied off it. ssh-keygen does not overwrite: it asks, and no answer
-// is a no. There is no undo for a new pair: an undo that deletes could meet a key that is not this
-// one.
+// Made on the node and never copied off it. ssh-keygen does not overwrite: it prompts, and no
+// answer is a no. There is no revert for a new pair: a revert that deletes could meet a key that is
+// not this one.
 Resource MakeKeyPair(const Site& site) {
   const KeyPair pair = FindKeyPair(site.input.facts, site.user);
   Resource resource = site.Make("ssh", MakeSshPath(site.user, kKeyFile));
@@ -189,7 +189,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
 Diagnostic MakeMissing(const Site& site, std::string subject, const Unknown& why) {
   return {.severity = Severity::kWarns,
           .code = "ssh-peer-key-unknown",
-          .message = fmt::format("cannot tell the {}: {}", subject, why.why),
+          .message = fmt::format("cannot determine the {}: {}", subject, why.why),
           .next_step = "make that node ready, then plan again",
           .where = site.where,
           .subject = std::move(subject)};

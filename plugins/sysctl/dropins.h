@@ -19,9 +19,10 @@ struct Setting {
   std::string path = {};  // of the file that says so
 };
 
-// What the drop-in files that are read after ours set at boot, by canonical key: the last word of
-// each. Sorted by file name whatever the folder; of one name /etc hides /run hides /usr. Patterns
-// (net.ipv4.conf.*.rp_filter) are left out: systemd-sysctl prefers an explicit key over them.
+// What the drop-in files that are read after ours set at boot, by canonical key: the last value
+// of each. Sorted by file name whatever the folder; of one name /etc hides /run hides /usr.
+// Patterns (net.ipv4.conf.*.rp_filter) are left out: systemd-sysctl prefers an explicit key over
+// them.
 std::map<std::string, Setting> FindLaterSettings(const NodeFacts& facts);
 
 }  // namespace reconciler::plugins::sysctl

@@ -33,7 +33,7 @@ struct Wanted {
   Position position = {};
 };
 
-// By canonical key. The manifest's own word on a key counts more than what the fabric asks for.
+// By canonical key. The manifest's own value of a key counts more than what the fabric requires.
 std::map<std::string, Wanted> ReadWanted(const ClusterSpec& cluster, const Fabric& fabric,
                                          const NodeName& node) {
   std::map<std::string, Wanted> wanted;
@@ -75,22 +75,22 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
   const auto listed = reply.commands.find(kReadOnly);
-  if (listed == reply.commands.end()) return;  // nothing was asked for
-  std::set<std::string> asked;
+  if (listed == reply.commands.end()) return;  // nothing was requested
+  std::set<std::string> requested;
   std::set<std::string> read_only;
   for (const std::string& line : SplitLines(listed->second.out)) {
     if (line.size() < 2 || !line.substr(2).starts_with(kProcSys)) continue;
     const std::string key = ReadKeyFromPath(line.substr(2));
-    asked.insert(key);
+    requested.insert(key);
     if (line.starts_with("r ")) read_only.insert(key);
   }
   // Other plugins read files below /proc/sys too. Where the list broke off, a value too many is
   // better than one that is missing.
-  const bool whole = listed->second.exit_code == 0 && !asked.empty();
+  const bool whole = listed->second.exit_code == 0 && !requested.empty();
   for (const auto& [path, value] : reply.values) {
     if (!path.starts_with(kProcSys)) continue;
     const std::string key = ReadKeyFromPath(path);
-    if (whole && !asked.contains(key)) continue;
+    if (whole && !requested.contains(key)) continue;
     const auto* text = Known(value);
     facts.sysctl.keys[key] = text != nullptr ? Observed<std::string>(NormalizeValue(*text)) : value;
   }
@@ -176,7 +176,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
-// The next boot takes back what holds now, and nothing of ours can change that.
+// The next boot reverts what holds now, and nothing of ours can change that.
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
   if (wanted.empty()) return {};

@@ -74,7 +74,7 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
     return;
   }
   // Blocks are separated by an empty line; properties come in systemd's own order. A unit may be
-  // asked for by any of its names, while Id is the one that it was given first.
+  // requested by any of its names, while Id is the one that it was given first.
   std::map<std::string, std::string> block;
   int shown = 0;
   const auto finish = [&] {

@@ -15,7 +15,7 @@ std::vector<Read> ListStateReads(const std::vector<UnitSpec>& units);
 void ParseStates(const ProbeReply& reply, NodeFacts& facts);
 Observed<UnitState> FindState(const NodeFacts& facts, const std::string& name);
 
-// The state in the words of what the manifest says: "enabled active", of which it may say only one.
+// The state in the manifest's terms: "enabled active", of which it may say only one.
 std::string DescribeDesired(const UnitSpec& unit);
 Observed<std::string> DescribeObserved(const UnitSpec& unit, const Observed<UnitState>& state);
 // Why systemctl could not bring the unit there; empty when it could.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kAlive{20};  // between two signs of life
 
-// Prunes that nothing but their commands' success tells of: see PlanScope::pruned.
+// Prunes that only their commands' success proves: see PlanScope::pruned.
 std::set<std::string> FindUnseenPrunes(const Plan& plan) {
   std::set<std::string> ids;
   ForEachChange(plan, [&](const Change& change) {
@@ -26,7 +26,7 @@ std::set<std::string> FindUnseenPrunes(const Plan& plan) {
 }
 
 // What carrying `plan` out would end. `now` is the plan of the newest facts: jobs come and go, so
-// what counts is who is at work now, on what `plan` changes.
+// what counts is which jobs run now, on what `plan` changes.
 std::vector<std::string> ListEndedWork(const Plan& plan, Plan now) {
   for (Stage& stage : now.stages) {
     std::erase_if(stage.changes,
@@ -56,8 +56,8 @@ ApplyRefusal RefuseRuledOut(const Plan& now) {
 
 }  // namespace
 
-Transaction::Transaction(TransactionInput input, TransactionOptions options, TransactionHooks hooks,
-                         NodePool& pool)
+ClusterApply::ClusterApply(ClusterApplyInput input, ClusterApplyOptions options,
+                           ClusterApplyHooks hooks, NodePool& pool)
     : cluster_(input.cluster),
       fabric_(input.fabric),
       plugins_(input.plugins),
@@ -67,7 +67,7 @@ Transaction::Transaction(TransactionInput input, TransactionOptions options, Tra
       pool_(pool),
       keeper_(input.cluster, std::move(input.info), scope_.uninstall, pool) {}
 
-Proposal Transaction::Propose(const std::optional<Plan>& saved) {
+Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
   auto fresh = Replan({});
   if (!fresh) {
     return {.refusal =
@@ -86,7 +86,7 @@ Proposal Transaction::Propose(const std::optional<Plan>& saved) {
 }
 
 // A node that did not answer the first time is not waited for again.
-Result<Plan> Transaction::Replan(const Trials& trials) {
+Result<Plan> ClusterApply::Replan(const Trials& trials) {
   PlanScope scope = scope_;
   if (!absent_.empty()) {
     scope.nodes.clear();
@@ -101,8 +101,8 @@ Result<Plan> Transaction::Replan(const Trials& trials) {
   return MakePlan(cluster_, fabric_, facts_, plugins_, scope_);
 }
 
-// Uninstalling forgets the nodes of the manifest, so that a lost one does no harm.
-std::optional<ApplyRefusal> Transaction::FindRefusal(const Plan& plan, const Plan& now) const {
+// Uninstalling drops the nodes of the manifest, so that a lost one does no harm.
+std::optional<ApplyRefusal> ClusterApply::FindRefusal(const Plan& plan, const Plan& now) const {
   const bool may_lose_nodes = options_.allow_node_removal || scope_.uninstall;
   if (auto refusal =
           RefuseIfAny(RefusalKind::kNotAllowed, CheckMayApply(cluster_, facts_, may_lose_nodes))) {
@@ -120,12 +120,12 @@ std::optional<ApplyRefusal> Transaction::FindRefusal(const Plan& plan, const Pla
 }
 
 // Where nothing differs, an apply that was cut off would still be ended by its guard later.
-bool Transaction::IsUnfinished() const {
+bool ClusterApply::IsUnfinished() const {
   return std::any_of(facts_.nodes.begin(), facts_.nodes.end(),
                      [](const auto& node) { return !node.second.apply.undecided.empty(); });
 }
 
-std::vector<const NodeSpec*> Transaction::ListReached() const {
+std::vector<const NodeSpec*> ClusterApply::ListReached() const {
   std::vector<const NodeSpec*> nodes;
   for (const NodeSpec& node : cluster_.nodes) {
     if (facts_.nodes.contains(node.name)) nodes.push_back(&node);
@@ -134,7 +134,7 @@ std::vector<const NodeSpec*> Transaction::ListReached() const {
 }
 
 // The nodes' locks, with nothing of an earlier apply left open.
-std::optional<ApplyRefusal> Transaction::OpenSessions() {
+std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
   const std::vector<const NodeSpec*> reached = ListReached();
   auto sessions = Sessions::OpenAll(reached, pool_, FormatLease());
   if (!sessions) {
@@ -157,16 +157,16 @@ std::optional<ApplyRefusal> Transaction::OpenSessions() {
   return std::nullopt;
 }
 
-std::optional<ApplyRefusal> Transaction::CheckCabling() {
+std::optional<ApplyRefusal> ClusterApply::CheckCabling() {
   CablingReport report = JudgeCabling(cluster_, ObserveCabling(cluster_, ListReached(), pool_));
   hooks_.on_cabling(report);
   if (options_.allow_wrong_cables) return std::nullopt;
   return RefuseIfAny(RefusalKind::kWrongCables, std::move(report.wrong));
 }
 
-TransactionResult Transaction::CarryOut(const Plan& plan) {
+ClusterApplyResult ClusterApply::CarryOut(const Plan& plan) {
   if (auto refusal = OpenSessions()) return {.refusal = std::move(refusal)};
-  // Under the lock nobody else of us changes anything: what was approved must still fit.
+  // Under the lock no other apply changes anything: what was approved must still fit.
   const auto now = Replan({});
   if (!now) return {.refusal = ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {now.error()}}};
   // What an earlier apply left was in the plan's facts, and is gone now.
@@ -184,15 +184,15 @@ TransactionResult Transaction::CarryOut(const Plan& plan) {
   keeper_.Begin(plan, facts_);
   if (plan.Empty()) return Settle(plan, {.remaining = *now});
 
-  TransactionResult result{.report = RunConverge(plan, *now, beside), .beside = beside.size()};
+  ClusterApplyResult result{.report = RunConverge(plan, *now, beside), .beside = beside.size()};
   result.remaining = result.report->remaining;
   if (!result.report->converged) return result;
   passes_ = result.report->passes;
   return Settle(plan, std::move(result));
 }
 
-ConvergeReport Transaction::RunConverge(const Plan& plan, const Plan& now,
-                                        const std::set<std::string>& beside) {
+ConvergeReport ClusterApply::RunConverge(const Plan& plan, const Plan& now,
+                                         const std::set<std::string>& beside) {
   scope_.pruned = FindUnseenPrunes(plan);
   hooks_.on_changing(true);
   ConvergeReport report = Converge(
@@ -221,7 +221,7 @@ ConvergeReport Transaction::RunConverge(const Plan& plan, const Plan& now,
 }
 
 // What follows a commit, or stands for one where no node had to be changed.
-TransactionResult Transaction::Settle(const Plan& plan, TransactionResult result) {
+ClusterApplyResult ClusterApply::Settle(const Plan& plan, ClusterApplyResult result) {
   result.ledger_errors = keeper_.Settle(plan);
   if (result.ledger_errors.empty() && scope_.uninstall) {
     result.uninstall = keeper_.FinishUninstall(result.remaining);
@@ -229,7 +229,7 @@ TransactionResult Transaction::Settle(const Plan& plan, TransactionResult result
   return result;
 }
 
-Errors Transaction::RecordVerification(const std::string& outcome) {
+Errors ClusterApply::RecordVerification(const std::string& outcome) {
   if (passes_.empty()) return {};
   return keeper_.RecordVerification(outcome, passes_);
 }

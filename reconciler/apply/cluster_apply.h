@@ -15,8 +15,8 @@
 
 namespace reconciler {
 
-// What an apply is about. The references outlive the transaction.
-struct TransactionInput {
+// What an apply is about. The references outlive the apply.
+struct ClusterApplyInput {
   const ClusterSpec& cluster;
   const Fabric& fabric;
   const std::vector<Plugin>& plugins;
@@ -24,22 +24,22 @@ struct TransactionInput {
   GenerationInfo info = {};  // the generation's document, as far as it is known before the plan
 };
 
-struct TransactionOptions {
+struct ClusterApplyOptions {
   bool allow_node_removal = false;
   bool allow_unproven = false;
   bool allow_half_cables = false;
   bool allow_wrong_cables = false;
   bool interrupt = false;       // end work that runs on the nodes
-  bool checks_cabling = false;  // ask who is at the other end of the cables before a change
+  bool checks_cabling = false;  // check the cables' ends before a change
   GuardTimes times = {};
 };
 
-// The doors that a transaction has to the outside, all set.
-struct TransactionHooks {
+// What an apply calls outside, all set.
+struct ClusterApplyHooks {
   // Reads the nodes in `scope`, with new logins where the old ones were dropped.
   std::function<ClusterFacts(const PlanScope& scope, const Trials& trials)> read;
   OnEvent on_event;
-  ShouldStop should_stop;                 // asked while nodes are changed
+  ShouldStop should_stop;                 // called while nodes are changed
   std::function<void(bool)> on_changing;  // true: nodes are being changed; false: all is decided
   std::function<void(const std::string&)> on_leftover;   // what was ended of an earlier apply
   std::function<void(const CablingReport&)> on_cabling;  // before a change, where it is checked
@@ -53,7 +53,7 @@ enum class RefusalKind {
   kHalfCables,    // one end of a cable would change alone
   kInterrupts,    // work that runs on the nodes would end
   kWrongCables,   // not the manifest's
-  kLocked,        // another apply is at work
+  kLocked,        // another apply is running
   kNoSession,     // no lock came about
   kNodeLost,      // a node that was read cannot be reached any more
   kLeftoverOpen,  // an earlier apply could not be ended
@@ -73,7 +73,7 @@ struct Proposal {
   bool needs_work = false;  // nodes or ledgers differ, or an earlier apply is still open
 };
 
-struct TransactionResult {
+struct ClusterApplyResult {
   std::optional<ApplyRefusal> refusal = std::nullopt;   // then nothing else is set
   std::optional<ConvergeReport> report = std::nullopt;  // nothing: no node had to be changed
   std::size_t beside = 0;  // differences that were not in the plan and are left as they are
@@ -83,18 +83,18 @@ struct TransactionResult {
 };
 
 // One apply: plan, lock, end what an earlier apply left, plan again under the lock, refuse or
-// converge, and write the ledgers. Decides and returns; shows and asks nothing. The nodes' locks
-// are held from CarryOut until it is destroyed.
-class Transaction {
+// converge, and write the ledgers. Decides and returns; neither prints nor prompts. The nodes'
+// locks are held from CarryOut until it is destroyed.
+class ClusterApply {
  public:
-  Transaction(TransactionInput input, TransactionOptions options, TransactionHooks hooks,
-              NodePool& pool);
+  ClusterApply(ClusterApplyInput input, ClusterApplyOptions options, ClusterApplyHooks hooks,
+               NodePool& pool);
 
   // What will be done: `saved` where there is one that still fits, else the plan of the facts.
   Proposal Propose(const std::optional<Plan>& saved);
 
   // Precondition: `plan` was proposed, and is approved.
-  TransactionResult CarryOut(const Plan& plan);
+  ClusterApplyResult CarryOut(const Plan& plan);
 
   std::vector<UnledgeredFile> FindUnledgered() const { return keeper_.FindUnledgered(facts_); }
 
@@ -110,7 +110,7 @@ class Transaction {
   std::optional<ApplyRefusal> CheckCabling();
   ConvergeReport RunConverge(const Plan& plan, const Plan& now,
                              const std::set<std::string>& beside);
-  TransactionResult Settle(const Plan& plan, TransactionResult result);
+  ClusterApplyResult Settle(const Plan& plan, ClusterApplyResult result);
   bool IsUnfinished() const;
   std::vector<const NodeSpec*> ListReached() const;
 
@@ -118,8 +118,8 @@ class Transaction {
   const Fabric& fabric_;
   const std::vector<Plugin>& plugins_;
   PlanScope scope_;
-  TransactionOptions options_;
-  TransactionHooks hooks_;
+  ClusterApplyOptions options_;
+  ClusterApplyHooks hooks_;
   NodePool& pool_;
   LedgerKeeper keeper_;
   ClusterFacts facts_ = {};
@@ -127,7 +127,7 @@ class Transaction {
   bool ended_leftovers_ = false;
   std::vector<Plan> passes_ = {};  // of a committed apply
   std::unique_ptr<Sessions> sessions_ = nullptr;
-  std::jthread alive_ = {};  // shows the nodes that somebody is there
+  std::jthread alive_ = {};  // shows the nodes that someone is there
 };
 
 }  // namespace reconciler

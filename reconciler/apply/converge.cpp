@@ -33,7 +33,7 @@ Error MakeDifferenceError(const Change& change) {
                                  MakePrintable(change.name), MakePrintable(change.detail)),
           .where = change.where.file.empty() ? std::nullopt : std::optional(change.where),
           .context = {change.node},
-          .hint = "somebody else may write it too; plan again to see it"};
+          .hint = "another program may write it too; plan again to see it"};
 }
 
 // One run of Converge: the passes, and how it ends.
@@ -65,7 +65,7 @@ class Run {
       Revert();
     }
     if (!report_.converged && !report_.reverted) RecordNodeEnds();
-    // No node could commit, and each has taken it back by itself.
+    // No node could commit, and each has reverted it on its own.
     report_.reverted |=
         mixed_ && std::all_of(report_.ends.begin(), report_.ends.end(),
                               [](auto& one) { return one.second == NodeEnd::kAsBefore; });
@@ -73,7 +73,7 @@ class Run {
   }
 
  private:
-  // The nodes that this run can ask.
+  // The nodes that this run can reach.
   std::vector<const NodeSpec*> ListPresentNodes() const {
     std::vector<const NodeSpec*> nodes;
     for (const PlanNode& node : plan_.nodes) {
@@ -102,7 +102,7 @@ class Run {
     return is.Empty() ? NodeEnd::kNew : NodeEnd::kMixed;
   }
 
-  // Nothing is committed that somebody wanted stopped.
+  // Nothing is committed that someone wanted stopped.
   bool IsInterrupted() {
     report_.applied.interrupted |= options_.should_stop && options_.should_stop();
     return report_.applied.interrupted;
@@ -233,7 +233,7 @@ class Run {
     if (report_.reverted) on_event_({EventType::kReverted, "", "", ""});
   }
 
-  // Nodes whose connection broke while they were at work.
+  // Nodes whose connection broke while they were running.
   std::set<NodeName> ListNodesInAStep() const {
     std::set<NodeName> nodes;
     for (const auto& [name, node] : report_.applied.nodes) {

@@ -14,7 +14,7 @@
 
 namespace reconciler {
 
-// How the world is read and planned anew, by new logins where the old ones were dropped: gather,
+// How the state is read and planned again, by new logins where the old ones were dropped: gather,
 // then MakePlan over the same scope. What is on trial is read as if it were committed.
 using Replan = std::function<Result<Plan>(const Trials& trials)>;
 
@@ -24,12 +24,12 @@ struct ConvergeOptions {
   std::set<std::string> beside = {};  // ids of changes that the plan leaves alone on purpose
   int readings = 6;                   // of one pass, before what differs counts
   std::chrono::milliseconds between_readings{700};
-  // What a node keeps of this apply once it is committed; asked once per node, with all passes that
-  // were carried out.
+  // What a node keeps of this apply once it is committed; called once per node, with all passes
+  // that were carried out.
   std::function<Documents(const NodeName&, const std::vector<Plan>& passes)> documents = {};
   GuardTimes times = {};
   bool allow_unproven = false;  // keep the change though pairs of nodes do not reach each other
-  // Asked when pairs do not reach each other, while the new configuration is still there: what may
+  // Called when pairs do not reach each other, while the new configuration is still there: what may
   // be wrong between the nodes.
   std::function<std::vector<std::string>()> why_unproven = {};
 };
@@ -49,7 +49,7 @@ struct ConvergeReport {
   std::map<NodeName, NodeEnd> ends = {};  // when it neither converged nor was reverted
   std::vector<Plan> passes = {};          // as they were carried out
   std::vector<std::string> kept =
-      {};  // ids that an undo leaves, because deleting could lose something
+      {};  // ids that a revert leaves, because deleting could lose something
 };
 
 // Stages `plan` on every node and arms its revert, carries it out, reads everything again by new

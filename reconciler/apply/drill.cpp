@@ -22,7 +22,7 @@ constexpr std::string_view kNew = "/var/lib/spark-reconcile/drill/new/folder/fil
 constexpr std::string_view kTried = "/etc/sysctl.d/99-spark-reconcile-drill.conf";
 constexpr std::string_view kTrial = "/run/sysctl.d/99-spark-reconcile-drill.conf";
 constexpr std::string_view kValue = "net.ipv4.conf.lo.tag";
-constexpr std::string_view kContent = "written by the drill; it is taken back by itself\n";
+constexpr std::string_view kContent = "written by the drill; it is reverted automatically\n";
 
 Change FileChange(const NodeName& node, std::string_view path, std::string_view trial = {}) {
   return {.kind = "file",
@@ -132,8 +132,8 @@ class DrillRun {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - vanished_).count();
     if (!report_.reverted) {
       RecordError(MakeFailedError(
-          node_.name, fmt::format("did not take the trial back within {:.0f} s: run {}/revert "
-                                  "there, and do not trust applies to this node",
+          node_.name, fmt::format("did not revert the trial within {:.0f} s: run {}/revert there, "
+                                  "and do not trust applies to this node",
                                   report_.reverted_after_s, GetJournalDirectory(apply_id_))));
       return;
     }

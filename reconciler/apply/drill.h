@@ -9,13 +9,13 @@
 namespace reconciler {
 
 struct DrillReport {
-  std::vector<std::string> checked = {};  // what was changed and is as before, in words
+  std::vector<std::string> checked = {};  // what was changed and is as before, as text
   Errors errors = {};                     // what is not, or why nothing could be proved
   double reverted_after_s = 0;            // from the last sign of life to the end of the revert
   bool reverted = false;
 };
 
-// Proves on one node that an apply whose controller vanishes takes itself back: by the same road as
+// Proves on one node that an apply whose controller vanishes is reverted: in the same way as
 // an apply, a file that exists is overwritten, one is made in a folder that does not exist, one is
 // put on trial, and a live value is set that no one reads (net.ipv4.conf.lo.tag, a number for an
 // administrator's own use). Then nothing more is heard from here; new logins watch what the node

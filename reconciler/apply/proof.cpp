@@ -25,32 +25,32 @@ std::string FormatAddress(const Ipv4Prefix& prefix) {
   return text.substr(0, text.find('/'));
 }
 
-struct Questions {
+struct ProofScript {
   std::string script = {};
   std::vector<PairOnRail> pairs = {};
 };
 
-Questions ListQuestions(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes,
-                        const NodeName& from) {
+ProofScript BuildProofScript(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes,
+                             const NodeName& from) {
   const auto place = [&](const NodeName& name) {
     return std::find_if(nodes.begin(), nodes.end(),
                         [&](const NodeSpec* node) { return node->name == name; });
   };
-  Questions questions;
+  ProofScript proof;
   for (const Segment& segment : fabric.segments) {
     const RailPort* own = FindPort(segment, from);
     if (own == nullptr) continue;
-    questions.script += fmt::format("port {} {}\n", segment.rail, QuoteForShell(own->netdev));
+    proof.script += fmt::format("port {} {}\n", segment.rail, QuoteForShell(own->netdev));
     for (const RailPort& port : segment.ports) {
       if (place(port.node) == nodes.end() || place(port.node) <= place(from)) continue;
-      questions.script +=
+      proof.script +=
           fmt::format("pair {} {} {} {} {} {} &\n", QuoteForShell(port.node), segment.rail,
                       QuoteForShell(own->netdev), FormatAddress(own->address),
                       FormatAddress(port.address), own->mtu - kHeaders);
-      questions.pairs.push_back({from, port.node, segment.rail});
+      proof.pairs.push_back({from, port.node, segment.rail});
     }
   }
-  return questions;
+  return proof;
 }
 
 PairState ParsePairState(const std::string& word) {
@@ -71,7 +71,7 @@ std::string DescribePair(PairState state, int mtu) {
     case PairState::kNoCarrier:
       return "has no link";
     case PairState::kNotMeasured:
-      return "could not be asked";
+      return "could not be queried";
   }
   return {};
 }
@@ -84,16 +84,16 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
   std::set<std::pair<NodeName, int>> dark;  // ports without a carrier
   std::mutex mutex;
   ForEachNode(nodes, [&](const NodeSpec& node) {
-    const Questions questions = ListQuestions(fabric, nodes, node.name);
-    if (questions.script.empty()) return;
+    const ProofScript proof = BuildProofScript(fabric, nodes, node.name);
+    if (proof.script.empty()) return;
     const auto reply = pool.Run(
         node,
         BuildScriptPreamble(MakeNonce()) +
             AssignForShell({{"PATIENCE", moment == Moment::kAfterChange ? kPatienceS : "0"}}) +
-            std::string(kProofSh) + questions.script + "wait\n",
+            std::string(kProofSh) + proof.script + "wait\n",
         kProofLimit);
     const std::lock_guard lock(mutex);
-    for (const PairOnRail& pair : questions.pairs) pairs[pair] = PairState::kNotMeasured;
+    for (const PairOnRail& pair : proof.pairs) pairs[pair] = PairState::kNotMeasured;
     if (!reply) return;
     for (const std::string& line : SplitLines(reply->out)) {
       const std::vector<std::string> words = Split(line, ' ');

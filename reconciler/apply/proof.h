@@ -19,7 +19,7 @@ enum class PairState {
   kSmallOnly,    // answers a small packet: something between them has a smaller MTU
   kSilent,       // no answer
   kNoCarrier,    // one of the ends has no link: nothing can be proved there
-  kNotMeasured,  // no answer from the node that should have asked
+  kNotMeasured,  // no answer from the node that should have pinged
 };
 
 struct PairOnRail {
@@ -35,13 +35,14 @@ using Pairs = std::map<PairOnRail, PairState>;
 // is silent at once; 2 s after one.
 enum class Moment { kBeforeChange, kAfterChange };
 
-// Every pair of `nodes` on every rail that both are on, asked from the first of the two, all nodes
+// Every pair of `nodes` on every rail that both are on, tested from the first of the two, all nodes
 // at the same time, through `pool`. Takes about 5 s where something is silent.
 Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
                  Moment moment);
 
 // The pairs that must answer after an apply and do not: those that answered before it, and those
-// whose link the plan itself sets. What was broken before and is not touched is verify's to tell.
+// whose link the plan itself sets. What was broken before and is not touched is for verify to
+// report.
 Errors FindUnprovenPairs(const Pairs& before, const Pairs& after, const Plan& plan,
                          const Fabric& fabric);
 

@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # shellcheck disable=SC1010 # ping -M do
 # Functions that probe pairs of ports; the calls follow. One ping after the other in a group, the groups at the same time.
-# k of n: one lost packet proves nothing. An address that is not on the port answers nobody and is not waited for, but for
+# k of n: one lost packet proves nothing. An address that is not on the port answers no one and is not waited for, but for
 # the $PATIENCE (s) that a port may need after a change.
 own() { # IFACE ADDRESS
   tries=$((PATIENCE * 5))

@@ -15,7 +15,7 @@ enum class ErrorKind {
   kApply,      // a step on a node failed
   kStale,      // a saved plan no longer fits the nodes
   kVerify,     // a measurement failed
-  kLocked,     // another controller is at work
+  kLocked,     // another controller holds the lock
   kInput,      // a file other than the manifest (a saved plan, recorded facts)
 };
 

@@ -125,7 +125,7 @@ std::string RemoveBlocks(std::string_view content, std::string_view cluster) {
     if (at == 0 || rest[at - 1] == '\n') {
       rest = SetBlock(rest, cluster, rest.substr(topic, end - topic), "");
     }
-    if (rest == before) at = end;  // the words in somebody's own line
+    if (rest == before) at = end;  // the words in someone's own line
   }
   return rest;
 }

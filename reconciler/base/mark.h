@@ -8,7 +8,7 @@ namespace reconciler {
 
 // A whole file of ours: a two-line "#" comment that names the cluster and the digest of the body,
 // then the body. Whoever finds the file on a node learns from it whose it is, and we learn whether
-// somebody edited it since. Precondition: the file's format has "#" comments; body ends in newline.
+// it was edited since. Precondition: the file's format has "#" comments; body ends in newline.
 std::string FormatOwnedFile(std::string_view cluster, std::string_view body);
 
 // The cluster that a whole file's mark names, edited or not; nullopt: the file is not ours.
@@ -22,7 +22,7 @@ bool IsOwnedFile(std::string_view content, std::string_view cluster);
 // Returns `content` with the block set to `body`: in place where the block stands, at the end (on a
 // line of its own) where there was none, and removed with its markers when `body` is empty. Text
 // outside the markers keeps every byte. A begin marker without its end marker owns only its own
-// line: what follows it may be somebody's.
+// line: what follows it may be someone's.
 std::string SetBlock(std::string_view content, std::string_view cluster, std::string_view topic,
                      std::string_view body);
 // Like SetBlock, but a new block goes to the top (an ssh config takes the first match).

@@ -10,8 +10,8 @@ namespace reconciler {
 
 enum class CableState {
   kConfirmed,
-  kWrong,    // somebody else is at the other end
-  kUnknown,  // nobody could tell, or the two ends contradict each other
+  kWrong,    // another port is at the other end
+  kUnknown,  // it could not be determined, or the two ends contradict each other
 };
 
 struct CableVerdict {
@@ -27,9 +27,9 @@ struct CablingReport {
   std::vector<std::string> wrong = {};
 };
 
-// Compares what the manifest declares with what the nodes see. A node that could not be asked makes
-// its cables unknown, not wrong, unless the far end sees another cage of this cluster. Cables
-// between nodes without a view are in nobody's question and left out.
+// Compares what the manifest declares with what the nodes see. A node that could not be queried
+// makes its cables unknown, not wrong, unless the far end sees another cage of this cluster. Cables
+// between nodes without a view are in no one's question and left out.
 CablingReport JudgeCabling(const ClusterSpec& cluster, const CablingViews& views);
 
 // "spark-1 left – spark-2 right"; "spark-1 right – switch"

@@ -12,7 +12,7 @@ struct End {
   const CageId& cage;
   const CageView& view;
   bool finds;       // the other end
-  bool finds_else;  // somebody, and not the other end
+  bool finds_else;  // someone, and not the other end
 };
 
 End FindEnd(const ObservedCabling& observed, const CageId& cage, const CageId& other) {
@@ -69,7 +69,7 @@ CableVerdict JudgeCable(const ObservedCabling& observed, const DeclaredCable& ca
     if (end->view.neighbours.Empty()) blind.push_back(end->cage);
   }
   const std::string found = DescribeFindings(observed, a, b);
-  const std::string why = observed.ExplainNobody(blind);
+  const std::string why = observed.ExplainNoNeighbour(blind);
   return {cable, CableState::kUnknown, found + (found.empty() || why.empty() ? "" : ", ") + why};
 }
 

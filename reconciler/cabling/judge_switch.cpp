@@ -85,7 +85,7 @@ CableVerdict JudgeCage(const ObservedCabling& observed, const Group& there, cons
                                 observed.DescribeNeighbours(cage)));
   } else {
     const std::string who = observed.DescribeNeighbours(cage);
-    verdict.detail = who.empty() ? observed.ExplainNobody({cage})
+    verdict.detail = who.empty() ? observed.ExplainNoNeighbour({cage})
                                  : fmt::format("{} finds only {}", DescribeCage(cage), who);
   }
   return verdict;
@@ -111,7 +111,7 @@ void JudgePlug(const ObservedCabling& observed, const DeclaredCable& cable, Cabl
     case CableState::kWrong:
       verdict.state = CableState::kWrong;
       verdict.detail = fmt::format("{} is in {}", DescribeCage(cage), DescribePlug(seen.plug));
-      wrong.push_back(fmt::format("{} is in {}, the manifest says {}", DescribeCage(cage),
+      wrong.push_back(fmt::format("{} is in {}, the manifest has {}", DescribeCage(cage),
                                   DescribePlug(seen.plug), DescribePlug(declared->second)));
       return;
   }

@@ -9,7 +9,7 @@ namespace reconciler {
 // Who introduced itself on one of a node's interfaces.
 struct LldpNeighbour {
   std::string netdev = {};  // the node's own
-  std::string system = {};  // the neighbour's name; empty when it tells none
+  std::string system = {};  // the neighbour's name; empty when it reports none
   std::string chassis = {};
   std::string port = {};  // its port's id: a MAC, an interface's name or a switch's port
   std::string port_description = {};

@@ -14,7 +14,7 @@ using Joint = std::pair<CageId, CageId>;  // in order
 
 Joint MakeJoint(const CageId& a, const CageId& b) { return a < b ? Joint{a, b} : Joint{b, a}; }
 
-// Cables that are there and that nobody declared.
+// Cables that are there and that no one declared.
 std::vector<Joint> FindUndeclared(const ObservedCabling& observed,
                                   const std::vector<CableVerdict>& verdicts) {
   std::set<Joint> joints;
@@ -92,7 +92,7 @@ class Namer {
 
   bool IsUnplugged(const CageId& cage) const {
     const CageView& view = observed_.At(cage);
-    return observed_.WasAsked(cage.node) && view.state == PortState::kNoCarrier &&
+    return observed_.WasQueried(cage.node) && view.state == PortState::kNoCarrier &&
            view.neighbours.Empty();
   }
 

@@ -6,8 +6,8 @@
 namespace reconciler {
 
 // One line per fault behind the wrong cables: a swap within a node, a plug in the wrong cage, or a
-// cable to somebody else. A cable that was not known but lies between its two nodes in other cages,
-// while its own show no carrier, becomes wrong.
+// cable to another machine. A cable that was not known but lies between its two nodes in other
+// cages, while its own show no carrier, becomes wrong.
 std::vector<std::string> NameMisplugged(const ObservedCabling& observed,
                                         std::vector<CableVerdict>& verdicts);
 

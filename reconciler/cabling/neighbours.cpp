@@ -71,7 +71,7 @@ void AddLldp(const LldpNeighbour& neighbour, const Names& names, Neighbours& nei
     neighbours.cages.insert(*cage);
     return;
   }
-  // One of ours, through a port that nobody knows; or an adapter's firmware, which tells no name.
+  // One of ours, through a port that no one knows; or an HCA's firmware, which reports no name.
   const bool ours =
       node != names.by_host.end() || names.by_mac.contains(ToLower(neighbour.chassis));
   if (ours || neighbour.system.empty()) return;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 3;  // of those found at one cage
 
-std::string DescribeNobody(const CageView& cage) {
+std::string DescribeNoNeighbour(const CageView& cage) {
   switch (cage.state) {
     case PortState::kMissing:
       return "no interface";
@@ -18,7 +18,7 @@ std::string DescribeNobody(const CageView& cage) {
     case PortState::kNoCarrier:
       return "no carrier";
     case PortState::kLink:
-      return cage.can_be_heard ? "a link on which nobody answers" : "a link without IPv6";
+      return cage.can_be_heard ? "a link without an answer" : "a link without IPv6";
   }
   return {};
 }
@@ -28,7 +28,7 @@ std::string DescribeNobody(const CageView& cage) {
 ObservedCabling::ObservedCabling(const ClusterSpec& cluster, const CablingViews& views)
     : views_(views), cages_(BuildCageViews(cluster, views)) {}
 
-bool ObservedCabling::WasAsked(const NodeName& node) const {
+bool ObservedCabling::WasQueried(const NodeName& node) const {
   const auto view = views_.find(node);
   return view != views_.end() && !view->second.failure;
 }
@@ -51,22 +51,22 @@ std::string ObservedCabling::DescribeNeighbours(const CageId& cage) const {
   return Join(who, " and ");
 }
 
-std::string ObservedCabling::ExplainNobody(const std::vector<CageId>& cages) const {
+std::string ObservedCabling::ExplainNoNeighbour(const std::vector<CageId>& cages) const {
   std::vector<std::string> reasons;
-  std::vector<std::string> unasked;
+  std::vector<std::string> unqueried;
   std::map<std::string, std::vector<std::string>> places;  // by reason
   for (const CageId& cage : cages) {
-    if (!WasAsked(cage.node)) {
-      unasked.push_back(cage.node +
-                        (views_.contains(cage.node) ? " could not be asked" : " was not asked"));
+    if (!WasQueried(cage.node)) {
+      unqueried.push_back(
+          cage.node + (views_.contains(cage.node) ? " could not be queried" : " was not queried"));
       continue;
     }
-    const std::string reason = DescribeNobody(At(cage));
+    const std::string reason = DescribeNoNeighbour(At(cage));
     if (!places.contains(reason)) reasons.push_back(reason);
     places[reason].push_back(DescribeCage(cage));
   }
   for (std::string& reason : reasons) reason += " at " + Join(places[reason], " and ");
-  reasons.insert(reasons.end(), unasked.begin(), unasked.end());
+  reasons.insert(reasons.end(), unqueried.begin(), unqueried.end());
   return Join(reasons, ", ");
 }
 

@@ -12,7 +12,7 @@ struct PlugVerdict {
 };
 
 // Where LLDP saw a cage against where the manifest has it. What a switch calls itself and its ports
-// is free text: a name that no switch of the manifest has tells nothing, nor does a port that is
+// is free text: a name that no switch of the manifest has says nothing, nor does a port that is
 // not named in the way of the manifest's ports.
 PlugVerdict ComparePlug(const DeclaredCable& cable, const SwitchPlug& declared,
                         const std::set<SwitchPlug>& seen);

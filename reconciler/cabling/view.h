@@ -15,7 +15,7 @@ namespace reconciler {
 
 enum class PortState {
   kMissing,    // no such interface
-  kDown,       // switched off: nobody can tell whether there is a cable
+  kDown,       // switched off: it is unknown whether there is a cable
   kNoCarrier,  // no cable, or nothing switched on at its other end
   kLink,
 };

@@ -116,9 +116,9 @@ ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selecti
       cluster.spec, cluster.fabric, plugins::All(), nodes, pool,
       [&](const NodeName& node) { progress.Step(node); }, trials);
   progress.Finish();
-  const auto asked =
+  const auto selected =
       SelectNodesForSparkVerify(cluster.spec, facts, plugins::All(), selection.scope);
-  if (!asked.empty()) AddVerbsFacts(facts, asked, pool, FindOwnFolder());
+  if (!selected.empty()) AddVerbsFacts(facts, selected, pool, FindOwnFolder());
   for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
   return facts;
 }

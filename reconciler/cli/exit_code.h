@@ -4,7 +4,7 @@
 
 namespace reconciler::cli {
 
-// What the program's exit status tells a pipeline. Stable: scripts depend on it.
+// What the program's exit status reports to a pipeline. Stable: scripts depend on it.
 enum ExitCode : int {
   kFine = 0,
   kUsageOrManifest = 1,

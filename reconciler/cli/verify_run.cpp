@@ -35,7 +35,7 @@ std::string FindOwnFolder() {
 namespace {
 
 NcclRunOptions MakeNcclRunOptions(const Cluster& cluster, const ClusterFacts& facts,
-                                  const LadderChoice& choice) {
+                                  const LevelOptions& choice) {
   NcclRunOptions nccl{.programs = FindOwnFolder(),
                       .keep_program = choice.keep_program,
                       .phase_s = choice.nccl_deadline_s,
@@ -59,8 +59,8 @@ NcclRunOptions MakeNcclRunOptions(const Cluster& cluster, const ClusterFacts& fa
 
 }  // namespace
 
-Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
-                 const LadderChoice& choice) {
+Report RunLevels(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
+                 const LevelOptions& choice) {
   const VerifySection section = ReadVerifySection(cluster.spec);
   const VerifyOptions options{.up_to = section.level,
                               .rdma = {.programs = FindOwnFolder(),
@@ -76,7 +76,7 @@ Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& po
 }
 
 int VerifyAfterApply(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool) {
-  const Report report = RunLadder(cluster, facts, pool);
+  const Report report = RunLevels(cluster, facts, pool);
   std::cout << RenderReport(report);
   return reconciler::ExitCode(report);
 }

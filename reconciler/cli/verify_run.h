@@ -5,7 +5,7 @@
 
 namespace reconciler::cli {
 
-struct LadderChoice {
+struct LevelOptions {
   bool skip_rdma = false;   // as the manifest may say too
   int nccl_deadline_s = 0;  // of each phase; 0: its own
   bool allow_busy = false;
@@ -19,12 +19,12 @@ void SetLevel(Cluster& cluster, const std::string& level);
 // The folder of this program, which holds spark-verify too.
 std::string FindOwnFolder();
 
-// The ladder over the selected nodes' facts, with a line of progress.
-Report RunLadder(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
-                 const LadderChoice& choice = {});
+// The levels over the selected nodes' facts, with a line of progress.
+Report RunLevels(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
+                 const LevelOptions& choice = {});
 
 // What an apply ends with: the manifest's `verify` section, when it has one. Prints the report and
-// returns its exit code; 0 when the manifest asks for nothing.
+// returns its exit code; 0 when the manifest requires nothing.
 int VerifyAfterApply(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool);
 
 }  // namespace reconciler::cli

@@ -8,7 +8,7 @@
 
 namespace reconciler {
 
-// Two nodes and the rails that both are on; none: they cannot talk over the fabric.
+// Two nodes and the rails that both are on; none: they cannot communicate over the fabric.
 struct PairReach {
   NodeName a = {};
   NodeName b = {};

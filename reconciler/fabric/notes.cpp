@@ -22,10 +22,10 @@ using Notes = std::vector<Diagnostic>;
 void NoteRing(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
   if (!cluster.fabric.ring_collectives_only) {
     if (CagesDiffer(fabric)) {
-      notes.push_back({.code = "fabric-needs-new-nccl",
-                       .message = "these cables need NCCL 2.30.7 or later, or a build patched for "
-                                  "them, on the nodes and in their containers: older ones cannot "
-                                  "pair adapters by subnet"});
+      notes.push_back(
+          {.code = "fabric-needs-new-nccl",
+           .message = "these cables need NCCL 2.30.7 or later, or a build patched for them, on the "
+                      "nodes and in their containers: older ones cannot pair HCAs by subnet"});
     }
     return;
   }

@@ -28,7 +28,7 @@ struct Plane {
 std::vector<Plane> ListPlanes(const ClusterSpec& cluster);
 
 // On switches as many as the best node has twins, so that a node that comes or goes renumbers
-// nobody; on a cable as many as both ends have.
+// no node; on a cable as many as both ends have.
 std::size_t CountPlaneRails(const ClusterSpec& cluster, const Plane& plane);
 
 // Every cable of the planes, and those between the switches. Without a description of its ports the

@@ -11,7 +11,7 @@ namespace {
 
 using Rounds = std::vector<std::vector<NodePair>>;
 
-// Who is at work in a round.
+// Which nodes transfer in a round.
 struct Busy {
   std::set<NodeName> nodes = {};
   bool uplink = false;
@@ -41,7 +41,7 @@ Rounds ScheduleFirstFit(const std::vector<NodePair>& pairs) {
 }
 
 // A round-robin tournament: the last of an even number of players stands still while the others
-// turn. Good where everybody meets everybody.
+// turn. Good where everyone meets everyone.
 Rounds ScheduleTournament(const std::vector<NodePair>& pairs) {
   std::map<NodeName, std::size_t> place;
   for (const NodePair& pair : pairs) {

@@ -81,7 +81,7 @@ int CountLanes(const SwitchSpec& one, const SwitchPort& port) {
   return port.gbps >= 400 ? 8 : 4;
 }
 
-// Empty: RouterOS has no word for it, and the ports must agree by themselves.
+// Empty: RouterOS has no setting for it, and the ports must agree on their own.
 std::string_view FormatRouterOsSpeed(int gbps, int lanes) {
   if (gbps == 400 && lanes == 8) return "400G-baseCR8";
   if (gbps == 200 && lanes == 4) return "200G-baseCR4";
@@ -138,7 +138,7 @@ std::vector<std::string> ListRouterOsCommands(const ClusterSpec& cluster, const 
         "/interface ethernet switch qos profile add name=cnp dscp=48 traffic-class=6");
     lines.emplace_back("/interface ethernet switch set 0 qos-hw-offloading=yes");
     lines.emplace_back(
-        "# To be completed by hand, the words differ between releases: DSCP 26 and 48 mapped to "
+        "# To be completed by hand, the names differ between releases: DSCP 26 and 48 mapped to "
         "these profiles, every fabric port trusting DSCP (trust-l3), PFC for traffic class 3, "
         "lossless buffers, and ECN on queue 3.");
   }

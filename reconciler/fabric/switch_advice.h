@@ -10,7 +10,7 @@ namespace reconciler {
 // Bytes of an Ethernet frame around a packet: header, VLAN tag and checksum.
 inline constexpr int kFrameOverhead = 22;
 
-// What the switch must have for this fabric, a line each, in no vendor's words. Nothing is ever
+// What the switch must have for this fabric, a line each, in no vendor's language. Nothing is ever
 // sent to a switch.
 std::vector<std::string> ListSwitchRequirements(const ClusterSpec& cluster, const SwitchSpec& one);
 

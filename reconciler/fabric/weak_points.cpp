@@ -104,7 +104,7 @@ bool CanMeetElsewhere(const PlanesByNode& planes, const NodeName& a, const NodeN
                      [&](int one) { return one != plane && others.contains(one); });
 }
 
-// The nodes that lose somebody, without the largest part: that one is what they are cut off from.
+// The nodes that lose someone, without the largest part: that one is what they are cut off from.
 std::set<NodeName> FindCutOff(const std::vector<std::set<NodeName>>& parts,
                               const PlanesByNode& planes, int plane) {
   const auto largest = std::max_element(

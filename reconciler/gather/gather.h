@@ -12,8 +12,8 @@
 namespace reconciler {
 
 // All plugins' probes on all of `nodes` at the same time, one exec per node. A node that cannot be
-// read is in ClusterFacts::unreachable with its reason and hides nobody else's facts. `on_node` is
-// called from several threads, once per node when it has answered or failed. Files on trial are
+// read is in ClusterFacts::unreachable with its reason and hides no other node's facts. `on_node`
+// is called from several threads, once per node when it has answered or failed. Files on trial are
 // shown as if they were committed.
 ClusterFacts Gather(const ClusterSpec& cluster, const Fabric& fabric,
                     const std::vector<Plugin>& plugins, const std::vector<const NodeSpec*>& nodes,

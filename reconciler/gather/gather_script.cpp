@@ -225,20 +225,20 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
 
   facts.files.erase("");  // what `resolve` makes of a user that the node does not have
 
-  std::vector<std::string> asked;
-  for (const ReadFile& read : Pick<ReadFile>(reads)) asked.push_back(read.path);
+  std::vector<std::string> requested;
+  for (const ReadFile& read : Pick<ReadFile>(reads)) requested.push_back(read.path);
   for (const ReadListed& read : Pick<ReadListed>(reads)) {
     const auto list = facts.files.find(read.list);
     const FileState* state = list == facts.files.end() ? nullptr : Known(list->second);
     if (state == nullptr) continue;
-    for (std::string& path : SplitLines(state->content)) asked.push_back(std::move(path));
+    for (std::string& path : SplitLines(state->content)) requested.push_back(std::move(path));
   }
-  std::sort(asked.begin(), asked.end());
-  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  std::sort(requested.begin(), requested.end());
+  requested.erase(std::unique(requested.begin(), requested.end()), requested.end());
 
-  // Facts are known by the name that was asked for: "~nvidia/.ssh/config", not its expansion.
+  // Facts are known by the name that was requested: "~nvidia/.ssh/config", not its expansion.
   const HomeMap homes = ParseHomes(frames["files"].err);
-  for (const std::string& path : asked) {
+  for (const std::string& path : requested) {
     if (!path.starts_with('~')) continue;
     const auto resolved = ResolveHome(path, homes);
     if (!resolved) {

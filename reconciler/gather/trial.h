@@ -21,7 +21,7 @@ struct TrialFile {
 using Trials = std::map<NodeName, std::vector<TrialFile>>;
 Trials ListTrials(const Plan& plan);
 
-// What must be read besides so that ShowTrial can tell.
+// What must be read besides so that ShowTrial can decide.
 std::vector<Read> ListReads(const std::vector<TrialFile>& trials);
 // Answers as if the trial had been committed: plugins know one place of a file only.
 void ShowTrial(const std::vector<TrialFile>& trials, ProbeReply& reply);

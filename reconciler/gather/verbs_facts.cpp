@@ -20,9 +20,9 @@ Fact<bool> ParseDmabuf(std::string_view text) {
   if (text == "supported") return true;
   if (text == "unsupported") return false;
   if (text.starts_with(kUnknown)) {
-    return Unknown{"dma-buf of the adapter: " + MakePrintable(text.substr(kUnknown.size()))};
+    return Unknown{"dma-buf of the HCA: " + MakePrintable(text.substr(kUnknown.size()))};
   }
-  return Unknown{fmt::format("dma-buf of the adapter: not understood: '{}'", MakePrintable(text))};
+  return Unknown{fmt::format("dma-buf of the HCA: not understood: '{}'", MakePrintable(text))};
 }
 
 void StoreDevice(const DeviceFacts& device, NodeFacts& facts) {
@@ -31,7 +31,7 @@ void StoreDevice(const DeviceFacts& device, NodeFacts& facts) {
   hca->second.verbs = {.active_mtu = device.active_mtu, .dmabuf = ParseDmabuf(device.dmabuf)};
 }
 
-// One adapter that takes dma-buf is enough to count on: the others are for other networks.
+// One HCA that takes dma-buf is enough to count on: the others are for other networks.
 Observed<bool> FindNicDmabuf(const std::vector<DeviceFacts>& devices) {
   Observed<bool> answer = Absent{};
   for (const DeviceFacts& device : devices) {
@@ -95,7 +95,7 @@ void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& node
   }
   ForEachNode(read, [&](const NodeSpec& node) {
     NodeFacts& own = facts.nodes.at(node.name);
-    // What was asked and not answered is unknown, and not what nobody asked.
+    // What was queried and not answered is unknown; what was not queried is absent.
     Observed<int> answer = ReadVerbsFacts(node, pool, programs, own);
     if (const auto* unknown = std::get_if<Unknown>(&answer)) {
       GpuFacts& gpu = own.gpudirect;

@@ -73,7 +73,7 @@ struct LinkFact {
 constexpr auto Describe(const LinkFact*) {
   return MakeDescription(
       "link", "One network interface.", Field{"mac", &LinkFact::mac, "Hardware address."},
-      Field{"mtu", &LinkFact::mtu, "Bytes; 0: not told."},
+      Field{"mtu", &LinkFact::mtu, "Bytes; 0: not reported."},
       Field{"admin_up", &LinkFact::admin_up, "Switched on by the administrator (IFF_UP)."},
       Field{"carrier", &LinkFact::carrier, "A peer is at the other end (IFF_LOWER_UP)."},
       Field{"operstate", &LinkFact::operstate, "The kernel's operational state."},
@@ -86,7 +86,7 @@ constexpr auto Describe(const LinkFact*) {
             "Megabits per second; -1: unknown, as without carrier.", FieldRule::kMayBeNegative});
 }
 
-// What was read from one node in one go. Keys of `files` are the paths that plugins asked for
+// What was read from one node in one go. Keys of `files` are the paths that plugins requested
 // ("~nvidia/.ssh/config" stays in that form). Each subject has its struct in model/facts.
 struct NodeFacts {
   NodeName node = {};
@@ -115,7 +115,7 @@ constexpr auto Describe(const NodeFacts*) {
       Field{"host", &NodeFacts::host, "The machine."},
       Field{"links", &NodeFacts::links, "By interface name."},
       Field{"hcas", &NodeFacts::hcas, "RDMA devices by name."},
-      Field{"files", &NodeFacts::files, "By path, as it was asked for."},
+      Field{"files", &NodeFacts::files, "By path, as it was requested."},
       Field{"network", &NodeFacts::network, "Interfaces.", FieldRule::kLeftOut},
       Field{"rdma", &NodeFacts::rdma, "RDMA.", FieldRule::kLeftOut},
       Field{"gpudirect", &NodeFacts::gpudirect, "GPUDirect.", FieldRule::kLeftOut},
@@ -134,7 +134,7 @@ struct ClusterFacts {
   bool operator==(const ClusterFacts&) const = default;
 };
 
-// Unknown{"not asked for"} when no plugin asked for it.
+// Unknown{"not read"} when no plugin requested it.
 Observed<FileState> FindFile(const NodeFacts& facts, const std::string& path);
 
 }  // namespace reconciler

@@ -11,7 +11,7 @@
 
 namespace reconciler {
 
-// A PCIe link as one of its two ends tells it; 0 and empty: not reported.
+// A PCIe link as one of its two ends reports it; 0 and empty: not reported.
 struct PcieEnd {
   std::string slot = {};  // "0002:01:00.1"
   int mts = 0;            // MT/s per lane: 32000 is Gen5
@@ -23,7 +23,7 @@ struct PcieEnd {
 
 constexpr auto Describe(const PcieEnd*) {
   return MakeDescription(
-      "pcie", "One end of a PCIe link; 0 and empty: not told.",
+      "pcie", "One end of a PCIe link; 0 and empty: not reported.",
       Field{"slot", &PcieEnd::slot, "Domain, bus, device and function; empty: no PCIe device."},
       Field{"mts", &PcieEnd::mts, "MT/s per lane now: 32000 is Gen5."},
       Field{"lanes", &PcieEnd::lanes, "Lanes in use."},
@@ -48,21 +48,21 @@ constexpr auto Describe(const GidFact*) {
                          Field{"netdev", &GidFact::netdev, "The interface whose address it is."});
 }
 
-// What only verbs tell, so that it takes spark-verify on the node.
+// What only verbs report, so that it takes spark-verify on the node.
 struct VerbsFact {
   int active_mtu = 0;      // bytes of payload in a packet
-  Fact<bool> dmabuf = {};  // of the adapter's side alone
+  Fact<bool> dmabuf = {};  // of the HCA's side alone
   bool operator==(const VerbsFact&) const = default;
 };
 
 constexpr auto Describe(const VerbsFact*) {
   return MakeDescription(
-      "verbs", "What only verbs tell; 0 unless spark-verify was asked.",
+      "verbs", "What only verbs report; 0 unless spark-verify was run.",
       Field{"active_mtu", &VerbsFact::active_mtu, "Bytes of payload in a packet."},
-      Field{"dmabuf", &VerbsFact::dmabuf, "Whether the adapter takes dma-buf memory."});
+      Field{"dmabuf", &VerbsFact::dmabuf, "Whether the HCA takes dma-buf memory."});
 }
 
-// One RDMA device with its first port, from sysfs. Empty text and 0: the driver does not tell. A
+// One RDMA device with its first port, from sysfs. Empty text and 0: the driver does not report. A
 // device made of software has no slot and no counters of bytes.
 struct HcaFact {
   std::string netdev = {};
@@ -85,23 +85,23 @@ struct HcaFact {
 
 constexpr auto Describe(const HcaFact*) {
   return MakeDescription(
-      "hca", "One RDMA device with its first port; empty and 0: the driver does not tell.",
+      "hca", "One RDMA device with its first port; empty and 0: the driver does not report.",
       Field{"netdev", &HcaFact::netdev, "Its network interface."},
       Field{"firmware", &HcaFact::firmware, "Version of the firmware that runs."},
       Field{"board_id", &HcaFact::board_id, "PSID of the board."},
       Field{"model", &HcaFact::model, "The model, as the driver calls it."},
       Field{"node_guid", &HcaFact::node_guid, "Of this function."},
-      Field{"system_guid", &HcaFact::system_guid, "Of the whole adapter."},
+      Field{"system_guid", &HcaFact::system_guid, "Of the whole HCA."},
       Field{"state", &HcaFact::state, "ACTIVE on a port that works."},
       Field{"physical_state", &HcaFact::physical_state, "LinkUp on a port with a signal."},
       Field{"link_layer", &HcaFact::link_layer, "Ethernet or InfiniBand."},
       Field{"rate_mbps", &HcaFact::rate_mbps, "Megabits per second."},
-      Field{"device", &HcaFact::device, "The adapter's end."},
+      Field{"device", &HcaFact::device, "The HCA's end."},
       Field{"upstream", &HcaFact::upstream, "The port of the bridge or root above it."},
       Field{"gids", &HcaFact::gids, "The table of addresses, by index."},
       Field{"counters", &HcaFact::counters,
             "By the name of the file: how many since the driver was loaded."},
-      Field{"verbs", &HcaFact::verbs, "What only verbs tell."});
+      Field{"verbs", &HcaFact::verbs, "What only verbs report."});
 }
 
 // How the kernel writes an IPv4 address into the table of GIDs:

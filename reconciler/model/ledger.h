@@ -10,7 +10,7 @@
 
 namespace reconciler {
 
-// One thing on a node that we changed and did not hand back since.
+// One thing on a node that we changed and did not prune since.
 struct LedgerEntry {
   std::string kind = {};
   std::string name = {};
@@ -22,7 +22,7 @@ struct LedgerEntry {
   // what we made cannot be deleted without the risk of deleting what is not ours.
   std::vector<Action> original = {};
   std::vector<RunCommand> triggers = {};
-  std::vector<RunCommand> again = {};  // makes it ours again, when handing it back failed half way
+  std::vector<RunCommand> again = {};  // makes it ours again, when its prune failed half way
   Impact impact = Impact::kNone;
   std::string digest = {};  // SHA-256 of the file as we left it; empty: no file, or we left none
   bool shared = false;      // a file of others with a block of ours in it

@@ -8,7 +8,7 @@ namespace reconciler {
 struct Absent {
   bool operator==(const Absent&) const = default;
 };
-struct Unknown {  // we looked and could not tell; blocks a change and never causes one
+struct Unknown {  // we looked and could not determine; blocks a change and never causes one
   std::string why;
   bool operator==(const Unknown&) const = default;
 };
@@ -25,8 +25,8 @@ const T* Known(const Observed<T>& observed) {
   return std::get_if<T>(&observed);
 }
 
-// `function` of what is known, which may find that it cannot tell either. What is not known stays
-// so, with its reason.
+// `function` of what is known, which may find that it cannot determine either. What is not known
+// stays so, with its reason.
 template <class T, class Function>
 auto AndThen(const Observed<T>& observed, Function function)
     -> decltype(function(std::get<T>(observed))) {

@@ -31,7 +31,7 @@ struct Change {
   SourceMark where = {};
   std::optional<FileState> before = std::nullopt;  // of a file that is there
   PruneCommands prune_commands = {};               // how it is pruned later (see Resource)
-  bool prune = false;                              // prunes what the manifest no longer asks for
+  bool prune = false;                              // prunes what the manifest no longer requires
 
   std::string Id() const { return node + "/" + kind + "/" + name; }
   bool operator==(const Change&) const = default;
@@ -50,7 +50,7 @@ struct PlanNode {
   std::string session_interface = {};
   int generation = 0;            // of the last apply that the node remembers; 0: none
   std::string unreachable = {};  // why it could not be read; empty: it was
-  // Ids ("kind/name") that the ledger drops without a change: nobody asks for them, and they are
+  // Ids ("kind/name") that the ledger drops without a change: nothing requires them, and they are
   // as they were before us, or cannot be reverted.
   std::vector<std::string> dropped = {};
   bool operator==(const PlanNode&) const = default;
@@ -68,8 +68,8 @@ struct Plan {
   std::vector<Stage> stages = {};
   // Worst first; of blocked changes too, whose `change` names them.
   std::vector<Diagnostic> diagnostics = {};
-  bool overwrite_edited = false;  // files that somebody edited since we wrote them, too
-  bool uninstall = false;         // nothing is asked for: all that the ledgers hold goes back
+  bool overwrite_edited = false;  // files that someone edited since we wrote them, too
+  bool uninstall = false;         // nothing is requested: all that the ledgers hold is pruned
   bool operator==(const Plan&) const = default;
 
   std::size_t ChangeCount() const;  // without the blocked ones

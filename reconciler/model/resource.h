@@ -23,7 +23,7 @@ struct KnownAfterApply {
   bool operator==(const KnownAfterApply&) const = default;
 };
 
-// How a thing goes back to what it was before us: commands before its file does, and commands after
+// How a thing returns to its original: commands before its file does, and commands after
 // all files of the stage did. Left out: nothing before, then the triggers and the revert commands.
 struct PruneCommands {
   std::vector<RunCommand> before = {};
@@ -39,8 +39,8 @@ struct Resource {
   NodeName node = {};
   std::variant<ResourceState, KnownAfterApply, Absent> desired = Absent{};
   Observed<ResourceState> observed = Absent{};
-  // What to do when they differ. Empty for a file: the engine writes it (or removes it). Undo runs
-  // when a later step of the same apply fails; files are restored from the journal.
+  // What to do when they differ. Empty for a file: the engine writes it (or removes it). Revert
+  // runs when a later step of the same apply fails; files are restored from the journal.
   std::vector<Action> apply = {};
   std::vector<Action> revert = {};
   // Only for a file: where it is tried until the commit, in a layer below /run that is gone after a
@@ -50,7 +50,7 @@ struct Resource {
   // Run at the end of the stage, after every change of the stage, in first-seen order, those with
   // one id once per node ("reload the units").
   std::vector<RunCommand> triggers = {};
-  // Only where that is not enough to hand it back when the manifest no longer asks for it.
+  // Only where that is not enough to prune it when the manifest no longer requires it.
   std::optional<PruneCommands> prune_commands = std::nullopt;
   Impact impact = Impact::kNone;
   std::string interrupts = {};  // the work that runs now and that the change would end; empty: none
@@ -58,7 +58,7 @@ struct Resource {
   // Not empty: differs but must not be changed now, with the reason. What can never be changed by
   // us is no resource but a diagnostic.
   std::string blocked = {};
-  SourceMark where = {};  // the manifest line that asks for it
+  SourceMark where = {};  // the manifest line that requires it
 
   std::string Id() const { return node + "/" + kind + "/" + name; }
 };

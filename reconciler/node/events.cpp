@@ -25,9 +25,9 @@ std::string_view ToString(EventType type) {
     case EventType::kConverged:
       return "converged";
     case EventType::kReverting:
-      return "undoing";
+      return "reverting";
     case EventType::kReverted:
-      return "undone";
+      return "reverted";
   }
   return "";
 }

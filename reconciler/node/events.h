@@ -14,7 +14,7 @@ enum class EventType {
   kChangeUnknown,  // the connection was lost while it ran
   kTriggerDone,
   kTriggerFailed,
-  kArmed,      // every node has its bytes and would take the plan back by itself
+  kArmed,      // every node has its bytes and would revert the plan on its own
   kReady,      // every node has said that it is ready to commit
   kPass,       // another round of gather, plan and apply for what is known only now
   kConverged,  // gathered again: nothing differs

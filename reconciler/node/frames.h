@@ -11,7 +11,7 @@ namespace reconciler {
 
 // How a script on a node marks where one answer ends and the next begins, on stdout and stderr
 // alike: a line with a random nonce that no answer can know, and a label. Both streams are sliced
-// by it, so that answers may hold any bytes and stderr is told apart per command.
+// by it, so that answers may hold any bytes and stderr is distinguished per command.
 struct Frame {
   std::string label = {};
   std::string out = {};

@@ -12,7 +12,7 @@ namespace reconciler {
 
 // Defines the shell function `resolve PATH ROOT`: sets T to the path with the home put in and ROOT
 // before it, or to an empty string when the node has no such user. Each user's home is looked up
-// once and told on stderr as "home USER DIRECTORY".
+// once and reported on stderr as "home USER DIRECTORY".
 std::string_view GetHomePathFunction();
 
 using HomeMap = std::map<std::string, std::string>;  // user → home directory

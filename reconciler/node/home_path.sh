@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2034 # T is the answer
 # resolve PATH ROOT: sets T to the path with ~USER's home put in and ROOT before it, or to nothing when the node has no
-# such user. Each user's home is looked up once and told on stderr as "home USER DIRECTORY".
+# such user. Each user's home is looked up once and reported on stderr as "home USER DIRECTORY".
 home_user=
 resolve() {
   case "$1" in

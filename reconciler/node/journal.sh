@@ -4,7 +4,7 @@
 # Functions over an apply's journal in $J, which the scripts left on a node need as well.
 steps() { ls "$J" | grep -x '[0-9]*' | sort "$@"; }
 
-# The first who asks decides a plan's fate on this node; later ones learn what it was.
+# The first caller decides a plan's fate on this node; later ones learn what it was.
 decide() { # commit|revert
   ln -sT "$1" "$J/decision" 2>/dev/null && sync "$J"
   [ "$(readlink "$J/decision")" = "$1" ]

@@ -27,7 +27,7 @@ struct NodeLock {
 Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool);
 
 // Why the holder is surely gone: it is overdue by more than `patience_s`, or it was a process of
-// this machine that does not exist any more. Nothing: it may be at work.
+// this machine that does not exist any more. Nothing: it may be running.
 std::optional<std::string> FindProofOfDeath(const NodeLock& lock, int patience_s);
 
 // Ends the shell that holds the lock, and all that it started, and reads back that the lock is

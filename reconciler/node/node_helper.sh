@@ -10,7 +10,7 @@ progress() { # SECONDS
   uptime; echo "$up $1" >"$J/progress"
 }
 working() { exec 8>>"$J/working" && flock -n 8 || say 'another step is still under way'; }
-undecided() { [ ! -L "$J/decision" ] || say 'this node has taken the plan back'; }
+undecided() { [ ! -L "$J/decision" ] || say 'this node has reverted the plan'; }
 
 target() { # PATH
   resolve "$1" ''
@@ -24,7 +24,7 @@ journal() { # STEP TRIAL
   [ -d "$d" ] || mkdir "$d" && printf '%s' "$T" >"$d/path" || return 1
   if [ -e "$T" ]; then cp -p -- "$T" "$d/before"
   else : >"$d/absent"; fi || return 1
-  # Where somebody else uses the trial's place already, the file is written where it belongs.
+  # Where another program uses the trial's place already, the file is written where it belongs.
   [ -z "$2" ] || { [ -e "$2" ] && ! grep -qsxF -- "$2" "$J"/*/trial; } ||
     printf '%s' "$2" >"$d/trial"
 }
@@ -49,7 +49,7 @@ make_folder() { # FOLDER OWNER GROUP; below a home it is the owner's alone
 # What is overwritten is in the journal, or nothing is written.
 unmoved() {
   if [ -e "$d/before" ]; then same "$d/before" "$T"; else [ ! -e "$T" ]; fi ||
-    say "$T was changed by somebody else meanwhile"
+    say "$T was changed by another program meanwhile"
 }
 
 write_file() { # STEP PATH OWNER GROUP
@@ -108,10 +108,10 @@ prepare() {
       unmoved || return 1
       [ -e "$d/new" ] || continue
       to=$(cat "$d/trial")
-      same "$d/new" "$to" || say "$to was changed by somebody else meanwhile" || return 1
+      same "$d/new" "$to" || say "$to was changed by another program meanwhile" || return 1
       parents root root && cp -p -- "$d/new" "$(prepared)" && sync "$(prepared)" || return 1
     elif [ -e "$d/new" ]; then
-      same "$d/new" "$T" || say "$T was changed by somebody else meanwhile" || return 1
-    elif [ -e "$T" ]; then say "$T was made by somebody else meanwhile"; return 1; fi
+      same "$d/new" "$T" || say "$T was changed by another program meanwhile" || return 1
+    elif [ -e "$T" ]; then say "$T was made by another program meanwhile"; return 1; fi
   done
 }

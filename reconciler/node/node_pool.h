@@ -12,7 +12,7 @@
 namespace reconciler {
 
 // The open connections of one run: at most one per node, made when first needed and used again by
-// everything that follows. A connection that broke is dropped and made anew at the next call.
+// everything that follows. A connection that broke is dropped and made again at the next call.
 class NodePool {
  public:
   explicit NodePool(Dial dial) : dial_(std::move(dial)) {}
@@ -25,7 +25,7 @@ class NodePool {
   // How many scripts were run on the node.
   std::size_t Runs(const NodeName& node) const;
 
-  // Forgets the connection, so that the next call proves that a new login works.
+  // Drops the connection, so that the next call proves that a new login works.
   void Drop(const NodeName& node);
   void DropAll();
 

@@ -103,7 +103,7 @@ Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std:
 void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path) {
   const std::string script = fmt::format("{}remove_program {} {} {}\n", kProgramSh,
                                          QuoteForShell(path), kFolder, kStateFolder);
-  // A connection that broke in the run is made anew.
+  // A connection that broke in the run is made again.
   if (!pool.Run(node, script, kProgramLimit)) std::ignore = pool.Run(node, script, kProgramLimit);
 }
 

@@ -94,7 +94,7 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
   if (reply->exit_code == kLocked) {
     const std::vector<std::string> lines = SplitLines(reply->out);
     return Fail({.kind = ErrorKind::kLocked,
-                 .message = "another apply is at work: " +
+                 .message = "another apply is running: " +
                             MakePrintable(lines.empty() ? "it left no lease" : lines.front()),
                  .context = {node.name},
                  .hint = "wait for it; its lock goes when it ends or its connection is cut "
@@ -113,7 +113,7 @@ Result<ScriptReply> Session::Request(std::string_view script, Milliseconds limit
 bool Session::RequestIfIdle(std::string_view script, Milliseconds limit) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
-  // A failure is found, and told, by the next request that matters.
+  // A failure is found, and reported, by the next request that matters.
   static_cast<void>(RequestLocked(script, limit));
   return true;
 }

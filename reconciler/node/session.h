@@ -18,7 +18,7 @@ namespace reconciler {
 // request costs one round trip. Safe to call from several threads.
 class Session {
  public:
-  // `lease`: what the next controller is told. Errors: kLocked with the other's lease, or why no
+  // `lease`: what the next controller is shown. Errors: kLocked with the other's lease, or why no
   // shell came about.
   static Result<std::unique_ptr<Session>> Open(const NodeSpec& node, NodePool& pool,
                                                const std::string& lease);
@@ -29,13 +29,13 @@ class Session {
   // rest.
   Result<ScriptReply> Request(std::string_view script, Milliseconds limit);
 
-  // The same where the session is not at work; false: it is. What came of it is not reported.
+  // The same where the session is idle; false: it is not. What came of it is not reported.
   bool RequestIfIdle(std::string_view script, Milliseconds limit);
 
   // What the shell's frames are marked with (see ParseFrames).
   const std::string& nonce() const { return nonce_; }
   bool IsBroken() const;
-  // Does not wait for a request that is at work.
+  // Does not wait for a request that is running.
   std::size_t Requests() const { return requests_; }
 
  private:
@@ -73,7 +73,7 @@ class Sessions {
   // The same, through a new session (and login) where the old one broke.
   Result<ScriptReply> RunAfresh(const NodeSpec& node, std::string_view script, Milliseconds limit);
 
-  // Sends `script` to every session each `period`, or a moment later where it is at work, until the
+  // Sends `script` to every session each `period`, or a moment later where it is busy, until the
   // returned thread is stopped: a node's guard must not fire because the controller waits for
   // another node.
   std::jthread Beat(std::string script, std::chrono::milliseconds period);

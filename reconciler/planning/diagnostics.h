@@ -7,7 +7,7 @@
 namespace reconciler {
 
 // What the plugins in `scope` say about the nodes in it besides their resources, once for all nodes
-// of which it holds; nothing for an uninstall, which asks for nothing.
+// of which it holds; nothing for an uninstall, which requires nothing.
 std::vector<Diagnostic> CollectDiagnostics(const ClusterSpec& cluster, const Fabric& fabric,
                                            const ClusterFacts& facts,
                                            const std::vector<Plugin>& plugins,

@@ -26,7 +26,7 @@ std::string SummarizeFile(const FileState& state) {
   return fmt::format("({:04o}, {}{})", state.mode, owner, FormatLineCount(state.content));
 }
 
-// "mode 0644 → 0600, 3 lines differ": what about a file differs, in words.
+// "mode 0644 → 0600, 3 lines differ": what about a file differs, as text.
 std::string DescribeFileDifference(const FileState& before, const FileState& after,
                                    const std::string& diff) {
   std::vector<std::string> parts;

@@ -26,7 +26,7 @@ std::string WithoutBlocksOfAll(std::string content, const Names& ours) {
   return content;
 }
 
-// What was there before us. A mark or a block of ours in it tells that we were there already.
+// What was there before us. A mark or a block of ours in it shows that we were there already.
 Action FindOriginalFile(const Change& change, const Names& ours) {
   const Action* file = FindFileAction(change);
   const std::string trial = file == nullptr ? "" : GetTrial(*file);
@@ -169,11 +169,11 @@ Errors CheckMayApply(const ClusterSpec& cluster, const ClusterFacts& facts,
   Errors errors;
   for (const auto& [name, node] : facts.nodes) {
     if (const auto* unknown = std::get_if<Unknown>(&node.ledger)) {
-      errors.push_back({.kind = ErrorKind::kApply,
-                        .message = fmt::format("{}: {}", kLedgerFile, MakePrintable(unknown->why)),
-                        .context = {name},
-                        .hint = "it says what was here before us: mend it, or move it away to "
-                                "begin anew without that"});
+      errors.push_back(
+          {.kind = ErrorKind::kApply,
+           .message = fmt::format("{}: {}", kLedgerFile, MakePrintable(unknown->why)),
+           .context = {name},
+           .hint = "it holds the originals: repair it, or move it away to start without them"});
     }
     const Ledger* ledger = Known(node.ledger);
     if (ledger == nullptr || cluster.Owns(ledger->cluster)) continue;
@@ -182,7 +182,7 @@ Errors CheckMayApply(const ClusterSpec& cluster, const ClusterFacts& facts,
          .message = fmt::format("this node belongs to cluster '{}', wanted '{}'",
                                 MakePrintable(ledger->cluster), cluster.name),
          .context = {name},
-         .hint = "uninstall it there first; if the cluster was renamed, say `moved: {cluster: " +
+         .hint = "uninstall it there first; if the cluster was renamed, write `moved: {cluster: " +
                  MakePrintable(ledger->cluster) + "}`"});
   }
   if (allow_node_removal) return errors;
@@ -192,10 +192,10 @@ Errors CheckMayApply(const ClusterSpec& cluster, const ClusterFacts& facts,
          .message =
              fmt::format("{} ({}) was applied to and is no longer in {}", MakePrintable(node.name),
                          MakePrintable(node.address), cluster.file),
-         .hint = fmt::format("run `uninstall --node {0}` with the old manifest first, then give "
-                             "--allow-node-removal; if it was renamed, say "
-                             "`moved: {{nodes: {{{0}: NEW}}}}`",
-                             MakePrintable(node.name))});
+         .hint = fmt::format(
+             "run `uninstall --node {0}` with the old manifest first, then give "
+             "--allow-node-removal; if it was renamed, write `moved: {{nodes: {{{0}: NEW}}}}`",
+             MakePrintable(node.name))});
   }
   return errors;
 }

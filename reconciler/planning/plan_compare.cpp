@@ -97,7 +97,7 @@ Errors FindNotReverted(const Plan& before, const Plan& fresh) {
     if (IsKept(change)) return;
     const Change* now = FindChange(fresh, change.Id());
     if (now == nullptr) {
-      differs(change, "it is as the manifest wants it");
+      differs(change, "it matches the manifest");
     } else if (now->fingerprint != change.fingerprint) {
       differs(change, now->detail);
     }
@@ -161,8 +161,8 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
   }
   if (errors.empty() && !saved.Empty() && IsCarriedOut(saved, fresh)) {
     return {{.kind = ErrorKind::kStale,
-             .message = "nothing is left of this plan: all of it is as the manifest wants it",
-             .hint = "it was applied already, or somebody did the same by hand"}};
+             .message = "nothing is left of this plan: all of it matches the manifest",
+             .hint = "it was applied already, or the same was done by hand"}};
   }
   for (const PlanNode& then : saved.nodes) {
     for (const PlanNode& now : fresh.nodes) {
@@ -179,7 +179,7 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
     const Change* now = FindChange(fresh, change.Id());
     if (now == nullptr && IsUnreachable(fresh, change.node)) return;  // said above
     if (now == nullptr) {
-      stale(change, "now it is as the manifest wants it");
+      stale(change, "now it matches the manifest");
     } else if (now->fingerprint != change.fingerprint) {
       stale(change, fmt::format("now '{}'", now->detail));
     } else if (now->change == ChangeKind::kBlocked) {
@@ -188,7 +188,7 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
       stale(change, "now other steps are needed");
     }
   });
-  if (!errors.empty()) errors.back().hint = "make a new plan and look at it again";
+  if (!errors.empty()) errors.back().hint = "make a new plan and review it";
   return errors;
 }
 

@@ -31,7 +31,7 @@ Plan LimitToNode(Plan plan, const NodeName& node);
 
 const Change* FindChange(const Plan& plan, const std::string& id);  // blocked ones too; may be null
 
-// A change that runs commands only and declares no undo stays when a plan is reverted: what it
+// A change that runs commands only and declares no revert stays when a plan is reverted: what it
 // made cannot be deleted without the risk of deleting what is not ours.
 bool IsKept(const Change& change);
 
@@ -48,7 +48,7 @@ bool HasNewProblem(const Plan& before, const Plan& after);
 std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh);
 
 // What is not as it was after an apply was reverted: `fresh` must plan the same changes from the
-// same states as `before` did, and no others. Changes that declare no undo are not counted.
+// same states as `before` did, and no others. Changes that declare no revert are not counted.
 Errors FindNotReverted(const Plan& before, const Plan& fresh);
 
 // What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.

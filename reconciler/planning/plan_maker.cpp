@@ -18,9 +18,9 @@
 namespace reconciler {
 namespace {
 
-Result<void> RequireKnown(const std::vector<std::string>& asked,
+Result<void> RequireKnown(const std::vector<std::string>& required,
                           const std::vector<std::string>& known, std::string_view what) {
-  for (const std::string& name : asked) {
+  for (const std::string& name : required) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const auto close = FindClosestMatch(name, known);
     return Fail({.kind = ErrorKind::kUsage,
@@ -142,7 +142,7 @@ class Planner {
     return facts_.nodes.contains(node.name) && IsSelected(scope_.nodes, node.name);
   }
 
-  // What every plugin wants of each node, and what of the ledgers nobody wants.
+  // What every plugin requires of each node, and what of the ledgers nothing requires.
   void CollectResources() {
     for (PlanNode& plan_node : plan_.nodes) {
       const NodeSpec& node = *cluster_.FindNode(plan_node.name);
@@ -150,13 +150,13 @@ class Planner {
       const NodeFacts& facts = facts_.nodes.at(node.name);
       const PluginInput input{cluster_, fabric_, node, facts, facts_};
       std::vector<std::vector<Resource>>& wanted = wanted_[node.name];
-      std::set<std::string> asked;
+      std::set<std::string> required;
       for (const Plugin& plugin : plugins_) {
         const bool needs_spark_verify = plugin.resources != nullptr && !scope_.uninstall;
         wanted.push_back(needs_spark_verify ? plugin.resources(input) : std::vector<Resource>());
-        for (const Resource& one : wanted.back()) asked.insert(one.kind + "/" + one.name);
+        for (const Resource& one : wanted.back()) required.insert(one.kind + "/" + one.name);
       }
-      Prunes prunes = PruneNode(cluster_, facts, asked, scope_);
+      Prunes prunes = PruneNode(cluster_, facts, required, scope_);
       std::erase_if(prunes.changes,
                     [&](const Change& change) { return scope_.pruned.contains(change.Id()); });
       for (Change& change : prunes.changes) {
@@ -234,7 +234,7 @@ class Planner {
     Append(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_));
     if (scope_.uninstall) {
       Append({{.code = "plan-uninstall",
-               .message = "everything in the nodes' ledgers goes back; max_prune is not asked"}});
+               .message = "everything in the nodes' ledgers is pruned; max_prune does not apply"}});
     }
     for (const LedgerNode& node : FindRemovedNodes(cluster_, facts_)) {
       Append({{.code = "plan-node-removed",
@@ -264,7 +264,7 @@ class Planner {
   const PlanScope& scope_;
   std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
   std::map<NodeName, std::vector<Change>> prunes_ = {};
-  std::vector<Diagnostic> kept_ = {};  // what the ledgers drop and nobody can take back
+  std::vector<Diagnostic> kept_ = {};  // what the ledgers drop and no one can revert
   Plan plan_ = {};
 };
 
@@ -282,7 +282,7 @@ std::string FormatUnderWay(const NodeFacts& facts) {
                        journals.empty() ? "" : ": its revert is armed");
   }
   if (journals.empty()) return {};
-  return fmt::format("an apply was cut off, and the node ends it by itself (journal {})",
+  return fmt::format("an apply was cut off, and the node ends it (journal {})",
                      Join(journals, " "));
 }
 

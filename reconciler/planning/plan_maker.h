@@ -17,18 +17,18 @@ namespace reconciler {
 struct PlanScope {
   std::vector<NodeName> nodes = {};    // --node; empty: all
   std::vector<std::string> only = {};  // --only PLUGIN; empty: all
-  bool overwrite_edited = false;       // write over what somebody edited since we wrote it
-  bool uninstall = false;              // nothing is asked for: all that is in the ledgers goes back
+  bool overwrite_edited = false;       // write over what was edited since we wrote it
+  bool uninstall = false;              // nothing is requested: all that is in the ledgers is pruned
   // Ids of prunes that the apply under way has carried out: until it is committed the ledgers still
-  // hold them, and what nobody asks for is not read.
+  // hold them, and what nothing requires is not read.
   std::set<std::string> pruned = {};
 };
 
 // Whether `name` is in a list of PlanScope, where an empty list means all.
 bool IsSelected(const std::vector<std::string>& names, std::string_view name);
 
-// A name in `scope` that does not exist is a kUsage error with a suggestion: found before any node
-// is asked for anything.
+// A name in `scope` that does not exist is a kUsage error with a suggestion: found before any
+// node is contacted.
 Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& plugins,
                         const PlanScope& scope);
 
@@ -38,7 +38,7 @@ Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& p
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
                       const std::vector<Plugin>& plugins, const PlanScope& scope = {});
 
-// "an apply of … is under way"; empty: nobody is at work on the node, and nothing waits to
+// "an apply of … is under way"; empty: no apply runs on the node, and nothing waits to
 // be reverted.
 std::string FormatUnderWay(const NodeFacts& facts);
 

@@ -108,7 +108,7 @@ class Pruner {
     return change;
   }
 
-  // Nobody reads what nobody asks for: that the command succeeds is all that is known of it.
+  // Nothing reads what nothing requires: that the command succeeds is all that is known of it.
   Change MakeCommandPrune(const LedgerEntry& entry) const {
     Change change = MakeDropped(entry);
     const std::size_t steps = entry.original.size() + entry.triggers.size();
@@ -157,15 +157,15 @@ class Pruner {
     if (rest.content == now.content) {
       if (entry.shared) return std::nullopt;
       Block(change, "plan-file-edited",
-            fmt::format("{}edited on the node since generation {}: take it away by hand, "
-                        "or put it back as it was written",
+            fmt::format("{}edited on the node since generation {}: remove it by hand, or restore "
+                        "the text that was written",
                         why_, entry.generation));
       return change;
     }
     const bool ours_alone =
         rest.content.empty() && std::holds_alternative<RemoveFile>(*FindFileAction(entry));
     change.change = ours_alone ? ChangeKind::kRemove : ChangeKind::kModify;
-    change.detail = why_ + (ours_alone ? "removed" : "our lines taken out");
+    change.detail = why_ + (ours_alone ? "removed" : "our block removed");
     change.diff = MakeUnifiedDiff(now.content, rest.content);
     for (Action& action : change.actions) {
       if (std::holds_alternative<RunCommand>(action)) continue;
@@ -185,7 +185,7 @@ class Pruner {
 }  // namespace
 
 Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
-                 const std::set<std::string>& asked, const PlanScope& scope) {
+                 const std::set<std::string>& required, const PlanScope& scope) {
   Prunes prunes;
   const Ledger* ledger = Known(facts.ledger);
   if (ledger == nullptr || !cluster.Owns(ledger->cluster)) return prunes;
@@ -193,7 +193,7 @@ Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
   for (auto entry = ledger->entries.rbegin(); entry != ledger->entries.rend(); ++entry) {
     const bool selected = scope.only.empty() || std::find(scope.only.begin(), scope.only.end(),
                                                           entry->plugin) != scope.only.end();
-    if (selected && !asked.contains(entry->Id())) pruner.Add(*entry, prunes);
+    if (selected && !required.contains(entry->Id())) pruner.Add(*entry, prunes);
   }
   const auto most = FindMaxPrune(cluster);
   const auto count =

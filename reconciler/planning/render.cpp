@@ -181,7 +181,7 @@ std::string FormatClosing(const Plan& plan) {
   for (const std::string& line : interrupted) text += "ends " + line + '\n';
   text += FormatSessions(plan);
   if (!plan.Empty()) {
-    text += "Before its first change each node is armed to take the plan back by itself.\n";
+    text += "Each node is armed to revert the plan before its first change.\n";
   }
   for (const Diagnostic& one : plan.diagnostics) {
     if (one.change.empty()) text += FormatDiagnostic(one);  // others stand at their change

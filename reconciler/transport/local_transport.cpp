@@ -87,7 +87,7 @@ void LocalChannel::WriteSome(std::string_view& bytes) {
   if (count >= 0) {
     bytes.remove_prefix(static_cast<std::size_t>(count));
   } else if (errno != EAGAIN && errno != EINTR) {
-    in_.Reset();  // EPIPE: nobody reads any more
+    in_.Reset();  // EPIPE: no one reads any more
   }
 }
 

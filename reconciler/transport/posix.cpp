@@ -142,7 +142,7 @@ std::optional<int> Child::Wait(Deadline deadline) {
     }
     const int left = ComputeMillisecondsLeft(deadline);
     if (left == 0) return std::nullopt;
-    // A kernel without pidfd (before 5.3) is asked again every few milliseconds.
+    // A kernel without pidfd (before 5.3) is queried again every few milliseconds.
     pollfd ended = {.fd = pidfd_.Get(), .events = POLLIN, .revents = 0};
     poll(&ended, 1, pidfd_.Open() ? left : std::min(left, 5));
   }

@@ -12,7 +12,7 @@ namespace reconciler {
 std::string MakeShellToken();
 
 // What sshd hands to the login shell, whichever that is. LC_ALL=C, so that sudo's refusals come in
-// the words that FindSudoRefusal knows.
+// the language that FindSudoRefusal knows.
 std::string BuildRemoteShellCommand(Become become, std::string_view token);
 
 // The same for this machine; `is_root`: sudo would change nothing and may not be installed.

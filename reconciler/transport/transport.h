@@ -34,7 +34,7 @@ class Channel {
   };
 
   // Bytes that the process no longer reads (it ended, or closed its input) are dropped without an
-  // error: its exit code tells. Output that arrives meanwhile is kept for the next Read, so a
+  // error: its exit code shows it. Output that arrives meanwhile is kept for the next Read, so a
   // script longer than the pipes can hold never blocks both ends.
   virtual Result<void> Write(std::string_view bytes, Deadline deadline) = 0;
   virtual Result<void> CloseInput() = 0;

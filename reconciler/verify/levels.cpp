@@ -60,7 +60,8 @@ void SkipSilentPeers(std::vector<Check>& checks, const Fabric& fabric,
   }
 }
 
-// By level, then node order of the manifest; what the probes told of the ports joins the facts.
+// By level, then node order of the manifest; what the probes reported of the ports is added to the
+// facts.
 void SortChecks(const ClusterSpec& cluster, std::vector<Check>& checks) {
   std::stable_sort(checks.begin(), checks.end(),
                    [](const Check& a, const Check& b) { return a.level < b.level; });
@@ -78,7 +79,7 @@ void SortChecks(const ClusterSpec& cluster, std::vector<Check>& checks) {
 // finding already.
 std::string ExplainNoCollective(const Report& report, const ClusterSpec& cluster) {
   constexpr std::size_t kMost = 64;  // ranks that spark-verify takes
-  if (cluster.nodes.size() < 2) return "one node has nobody to talk to";
+  if (cluster.nodes.size() < 2) return "one node has no peer";
   if (cluster.nodes.size() > kMost) return fmt::format("a run takes at most {} nodes", kMost);
   if (!report.unreachable.empty()) {
     return fmt::format("{} could not be reached", report.unreachable.begin()->first);
@@ -130,7 +131,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
 
   std::map<NodeName, NodeProbes> probes;
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values
-  std::vector<const NodeSpec*> asked;
+  std::vector<const NodeSpec*> queried;
   for (const NodeSpec& node : cluster.nodes) {
     const NodeProbes& own = probes[node.name] = ListProbes(cluster, fabric, node, options.up_to);
     Measured& slot = measured[node.name];
@@ -139,11 +140,11 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
       slot.checks = NotMeasured(own, Symptom::kNodeUnreachable,
                                 fmt::format("{} could not be reached", node.name));
     } else {
-      asked.push_back(&node);
+      queried.push_back(&node);
     }
   }
   std::mutex mutex;
-  ForEachNode(asked, [&](const NodeSpec& node) {
+  ForEachNode(queried, [&](const NodeSpec& node) {
     const NodeProbes& own = probes.at(node.name);
     measured.at(node.name) = Measure(node, own, pool);
     if (!progress) return;

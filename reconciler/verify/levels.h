@@ -19,7 +19,7 @@ struct VerifyOptions {
   NcclRunOptions nccl = {};    // likewise
 };
 
-// Called once per node that was asked, when its answer is there: for one node at a time, from any
+// Called once per node that was queried, when its answer is there: for one node at a time, from any
 // thread. what: "measured", "gave no answer".
 using VerifyProgress = std::function<void(const NodeName& node, std::string_view what)>;
 
@@ -27,8 +27,8 @@ using VerifyProgress = std::function<void(const NodeName& node, std::string_view
 // script per node, all nodes at the same time; then names the causes. Up to kRdma, data is then
 // written over every rail that the levels below found well; up to kNccl, all nodes run collectives.
 // Changes nothing on any node. Ends in bounded time whatever the nodes do. A node in
-// facts.unreachable is not asked again: what it would have measured could not be measured, and its
-// peers are told from their side.
+// facts.unreachable is not queried again: what it would have measured could not be measured, and
+// its peers are reported from their side.
 Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress);
 

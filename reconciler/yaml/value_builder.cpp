@@ -25,7 +25,7 @@ std::string DescribeKind(const Value& value) {
 std::string FindKeyHint(const Value& value) {
   if (value.IsNull()) return "write the key before the ':'";
   // What is left open swallows the lines after it, and comes out as a key.
-  if (value.IsMap() || value.IsList()) return "look for a closing bracket that is missing";
+  if (value.IsMap() || value.IsList()) return "check for a missing closing bracket";
   return "put the key in quotes";
 }
 

@@ -114,7 +114,7 @@ struct Rewording {
 
 constexpr std::array<Rewording, 8> kRewordings = {{
     {"illegal map value", "found ':' where no key can stand",
-     "look at the indentation, for a ':' missing above, and for text with ': ' outside quotes"},
+     "check the indentation, a ':' missing above, and text with ': ' outside quotes"},
     {"illegal block entry", "found '-' where no list entry can stand",
      "begin the list on a line of its own"},
     {"illegal flow end", "found a closing bracket without its opening one", ""},

@@ -137,7 +137,7 @@ TEST_P(FabricCases, DrawingsReadLikeThis) {
   Reads("graph.svg", DrawFabricSvg(cluster_, fabric_));
 }
 
-// Whatever the topology: nobody's address moves when the manifest names its nodes in another order.
+// Whatever the topology: no one's address moves when the manifest names its nodes in another order.
 TEST_P(FabricCases, TheOrderOfTheNodesMovesNoAddress) {
   ClusterSpec turned = cluster_;
   std::reverse(turned.nodes.begin(), turned.nodes.end());

@@ -30,9 +30,9 @@ lab · 2 nodes · one cable p1–p1 · mtu 9000
 spark-1  localhost
   ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:7
 1 change on 1 node.
-Before its first change each node is armed to take the plan back by itself.
+Each node is armed to revert the plan before its first change.
 """, err="""\
-nothing was changed: there is no terminal to ask on
+nothing was changed: there is no terminal to confirm on
   hint: give --yes, or save a plan with `plan --out` and apply that with --yes
 """)
         with open("/etc/hosts", "rb") as file:

@@ -22,7 +22,7 @@ class Colour(CliTest):
         while True:
             try:
                 piece = os.read(ours, 65536)
-            except OSError:  # how Linux says that nobody holds the other end any more
+            except OSError:  # how Linux says that no one holds the other end any more
                 break
             if not piece:
                 break

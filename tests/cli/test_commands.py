@@ -90,7 +90,7 @@ bad.yaml:8:3: unknown key 'mut' in fabric, did you mean 'mtu'?
       ^
 """)
 
-    def test_a_plugin_refuses_a_manifest_before_any_node_is_asked(self):
+    def test_a_plugin_refuses_a_manifest_before_any_node_is_queried(self):
         self.write("bad.yaml", MANIFEST + "units: [{name: a.service, active: true, nodes: [spark-3]}]\n")
         done = self.spark("plan", "bad.yaml")
         self.assert_ends(done, 1, out="")
@@ -131,7 +131,7 @@ bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of t
             with self.subTest(arguments):
                 self.assert_ends(self.spark(*arguments.split()), 1, out="", err=said + TAIL)
 
-    def test_a_node_that_the_manifest_does_not_have_is_refused_before_any_is_asked(self):
+    def test_a_node_that_the_manifest_does_not_have_is_refused_before_any_is_queried(self):
         for command in ("plan", "apply", "drift", "status", "history", "cabling", "drill", "uninstall",
                         "lock list", "lock break"):
             with self.subTest(command):

@@ -35,7 +35,7 @@ class Env(CliTest):
         done = self.spark("env", "spark-1")
         self.assert_ends(done, 0, err=REFUSED)
         self.assertEqual(done.stdout.splitlines()[:2], [
-            "# the adapters that have a cable; '=' because names match by prefix",
+            "# the HCAs that have a cable; '=' because names match by prefix",
             "export NCCL_IB_HCA='=rocep1s0f1,roceP2p1s0f1'"])
 
     def test_systemd_and_json_forms_say_the_same(self):
@@ -50,10 +50,10 @@ class Env(CliTest):
     def test_a_node_that_cannot_be_read_is_3(self):
         self.assert_ends(self.spark("env", "spark-2"), 3, out="", err=REFUSED)
 
-    def test_what_cannot_be_told_is_3_with_what_to_do(self):
+    def test_what_cannot_be_determined_is_3_with_what_to_do(self):
         self.write("cluster.yaml", NCCL.replace("NCCL_SOCKET_IFNAME: =enP7s7, ", ""))
         self.assert_ends(self.spark("env", "spark-1"), 3, out="", err=REFUSED + """\
-spark-1: cannot tell which interface the other nodes reach: none holds 'localhost': write the node's IPv4 address \
+spark-1: cannot determine which interface the other nodes reach: none holds 'localhost': write the node's IPv4 address \
 there, or NCCL_SOCKET_IFNAME into nccl.env
 """)
 
@@ -69,7 +69,7 @@ bare.yaml: wanted a section that sets variables, found none
   hint: write 'nccl: {}' for what the fabric decides
 """)
 
-    def test_variables_that_nobody_reads_so_are_refused_at_their_lines(self):
+    def test_variables_that_no_one_reads_so_are_refused_at_their_lines(self):
         self.write("cluster.yaml", MANIFEST + """\
 nccl:
   env:
@@ -82,7 +82,7 @@ cluster.yaml:12:5: nccl.env: NCCL_TIMEOUT: no NCCL reads it
         NCCL_TIMEOUT: 1800
         ^
   hint: a process group takes its timeout as an argument; NCCL_IB_TIMEOUT is that of one packet
-cluster.yaml:13:5: nccl.env: NCCL_IB_DISABLE: wanted a number, found 'true', which NCCL reads as 0 without a word
+cluster.yaml:13:5: nccl.env: NCCL_IB_DISABLE: wanted a number, found 'true', which NCCL silently reads as 0
         NCCL_IB_DISABLE: "true"
         ^
   hint: a number from 0 to 1

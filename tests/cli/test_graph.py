@@ -1,4 +1,4 @@
-"""graph and hostfile: the fabric of a manifest, without asking any node."""
+"""graph and hostfile: the fabric of a manifest, without querying any node."""
 
 import unittest
 import xml.etree.ElementTree

@@ -41,7 +41,7 @@ class PlanCommand(CliTest):
         self.assert_ends(self.spark("plan", "--node", "spark-1", "--out", "no/plan.json"), 1,
                          err="no/plan.json: cannot be written: No such file or directory\n")
 
-    def test_pending_changes_are_exit_0_and_2_where_asked(self):
+    def test_pending_changes_are_exit_0_and_2_where_queried(self):
         only = ("--node", "spark-1", "--only", "hosts", "--brief")
         plan = self.spark("plan", *only)
         self.assert_ends(plan, 0, err="", out="""\
@@ -49,7 +49,7 @@ lab · 2 nodes · one cable p1–p1 · mtu 9000
 spark-1  localhost
   ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:7
 1 change on 1 node.
-Before its first change each node is armed to take the plan back by itself.
+Each node is armed to revert the plan before its first change.
 """)
         self.assert_ends(self.spark("plan", "--detailed-exitcode", *only), 2, out=plan.stdout, err="")
         self.assert_ends(self.spark("drift", *only), 2, out=plan.stdout, err="")
@@ -99,7 +99,7 @@ no changes.
         self.assertEqual(list(facts["nodes"]), ["spark-1"])
         self.assertEqual(facts["unreachable"]["spark-2"]["hint"], "is sshd running there, and is 1 its port?")
 
-    def test_nobody_reached_is_exit_3(self):
+    def test_no_one_reached_is_exit_3(self):
         self.write("cluster.yaml", OUT_OF_REACH)
         done = self.spark("plan")
         self.assert_ends(done, 3)

@@ -1,5 +1,5 @@
 // A libnccl.so.2 without GPUs: its communicators are processes joined by TCP, its results are
-// really computed. What it can be told: nccl_comm.h (FAKE_NCCL_FAULT), FAKE_NCCL_VERSION,
+// really computed. Its settings: nccl_comm.h (FAKE_NCCL_FAULT), FAKE_NCCL_VERSION,
 // FAKE_NCCL_HCAS (RDMA devices that it claims to use), FAKE_NCCL_GDR=1, FAKE_NCCL_BUSBW (1e9 bytes
 // per second).
 

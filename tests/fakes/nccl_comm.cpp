@@ -103,7 +103,7 @@ void Comm::Settle(NetResult result) {
   }
 }
 
-// What a rank finds out about its own settings, before anybody answers.
+// What a rank finds out about its own settings, before anyone answers.
 bool Comm::Refused() {
   if (Env("NCCL_NET") == "IB" && UsedHcas().empty()) {
     Fail(kInvalidUsage, "plugin/net.cc:301", "Failed to initialize any NET plugin");
@@ -328,7 +328,7 @@ NetResult Comm::Carry(const Work& work) {
   return NetResult::kDone;
 }
 
-// Everybody gets its block of all and adds them up; for all_reduce everybody then gets all blocks.
+// Everyone gets its block of all and adds them up; for all_reduce everyone then gets all blocks.
 NetResult Comm::AllReduce(const Work& work) {
   const bool whole = work.kind == Kind::kAllReduce;
   const std::size_t each = GetElementSize(work.type);

@@ -17,7 +17,7 @@ struct Interface {
 Interface BootstrapInterface();
 std::string ToText(const sockaddr_in& address);  // 10.0.0.1<4711>
 
-// What each rank tells all others.
+// What each rank sends to all others.
 struct PeerInfo {
   int rank = 0;
   int ranks = 0;
@@ -27,7 +27,7 @@ struct PeerInfo {
   sockaddr_in listener = {};
 };
 
-// Rank 0's part: collects everybody's PeerInfo and gives it to everybody. Runs until then on a
+// Rank 0's part: collects everyone's PeerInfo and gives it to everyone. Runs until then on a
 // thread of its own. Returns the address to call.
 sockaddr_in StartRoot(const Interface& interface);
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-// What a fake is told: by the environment, or by lines NAME=VALUE of /etc/fake-gpu.conf (another
+// The settings of a fake: by the environment, or by lines NAME=VALUE of /etc/fake-gpu.conf (another
 // path in FAKE_GPU_CONF), which a lab node has and a test on one machine does not.
 namespace fakes {
 

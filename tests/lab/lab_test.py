@@ -170,7 +170,7 @@ class TwoRuns(unittest.TestCase):
             inside(self.switch, node, "rm /etc/netplan/60-test.yaml")
             lab("restart", "--run", self.switch, str(node))
 
-    def test_a_restart_keeps_files_and_forgets_live_state(self):
+    def test_a_restart_keeps_files_and_drops_live_state(self):
         ways = (("restart", "--run", self.direct, "1"), ("restart", "--run", self.direct, "1", "--hard"))
         for way in ways:
             with self.subTest(way=way):
@@ -180,7 +180,7 @@ class TwoRuns(unittest.TestCase):
                 self.assertEqual(inside(self.direct, 1, "cat /sys/class/net/enp1s0f1np1/mtu"), "1500")
                 self.assertNotEqual(lab("sh", "--run", self.direct, "1", "test -e /run/lost", check=False).returncode, 0)
 
-    def test_a_node_reboots_by_itself(self):
+    def test_a_node_reboots_on_its_own(self):
         boot = "cat /proc/sys/kernel/random/boot_id"
         before = inside(self.direct, 2, boot)
         ssh(self.direct, 2, "sudo -n systemctl reboot", check=False)
@@ -197,7 +197,7 @@ class TwoRuns(unittest.TestCase):
                 self.assertEqual(carrier(run, 1, "enp1s0f1np1"), "0")
                 self.assertEqual(carrier(run, 2, "enp1s0f1np1"), far)
                 self.assertEqual(carrier(run, 1, "enP2p1s0f1np1"), "1")
-                lab("mend", "--run", run, "1", "enp1s0f1np1")
+                lab("reconnect", "--run", run, "1", "enp1s0f1np1")
                 self.assertEqual([carrier(run, node, "enp1s0f1np1") for node in (1, 2)], ["1", "1"])
 
     def test_an_empty_cage_has_no_carrier(self):

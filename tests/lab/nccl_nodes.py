@@ -11,7 +11,7 @@ from spark_lab import LAB, PROGRAM, LabTest, cluster, speed
 
 FAKES = os.path.join(os.path.dirname(PROGRAM), "fakes")
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
-# What the library's strings would tell a plugin that asks which variables it knows.
+# What the library's strings show a plugin that reads which variables it knows.
 KNOWN = ("NCCL version 2.28.9 compiled", "NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_NET_GDR_LEVEL")
 CONF = "/etc/fake-gpu.conf"
 MANIFEST = cluster("nccl-run.yaml")
@@ -20,7 +20,7 @@ HEALTHY = {"FAKE_NCCL_HCAS": "rocep1s0f1,roceP2p1s0f1"}
 
 
 class Gpus:
-    """The libraries on every node of a lab. What they are told: tests/fakes/README.md."""
+    """The libraries on every node of a lab. Their settings: tests/fakes/README.md."""
 
     def __init__(self, lab, nodes):
         self.lab = lab
@@ -39,19 +39,19 @@ class Gpus:
                    f"cat >/tmp/library && sudo install -m 755 /tmp/library {LIBRARIES}/{name} && sudo ldconfig"], 60,
                   input=data, check=True)
 
-    def tell(self, node, **settings):
+    def configure(self, node, **settings):
         lines = "".join(f"{name}={value}\n" for name, value in {**HEALTHY, **settings}.items())
         self.lab.sh(node, f"printf '%s' '{lines}' >{CONF}")
 
     def env(self, node, **variables):
-        """What every root shell on that node has in its environment, as a forgotten file would bring it there."""
+        """What every root shell on that node has in its environment, as a leftover file would bring it there."""
         lines = "".join(f"{name}={value}\n" for name, value in variables.items())
         self.lab.sh(node, f"printf '%s' '{lines}' >/etc/sudo.env; "
                           "echo 'Defaults env_file=/etc/sudo.env' >/etc/sudoers.d/env")
 
     def heal(self):
         for node in self.nodes:
-            self.tell(node)
+            self.configure(node)
             self.lab.sh(node, "rm -f /etc/sudoers.d/env /etc/sudo.env")
 
 
@@ -110,7 +110,7 @@ class NcclLab(LabTest):
         return report
 
     def add_interface(self, node, name, address):
-        """One that runs and reaches nobody."""
+        """One that runs and reaches no node."""
         self.lab.sh(node, f"ip link add {name} type veth peer name {name}-end && ip addr add {address} dev {name} && "
                           f"ip link set {name}-end up && ip link set {name} up")
 
@@ -121,7 +121,7 @@ class NcclLab(LabTest):
             self.assertEqual(left, "", f"spark-{node}")
 
     def finding(self, report, code, nodes):
-        findings = [finding for finding in report["findings"] if finding["rung"] == "nccl"]
+        findings = [finding for finding in report["findings"] if finding["level"] == "nccl"]
         self.assertEqual([(finding["code"], finding["nodes"]) for finding in findings], [(code, nodes)],
                          json.dumps(report["findings"], indent=1))
         self.assert_nothing_runs()

@@ -162,7 +162,7 @@ node_stop() {
   deadline=$((SECONDS + $(scaled 30)))
   cgroup=$(node_cgroup "$id")
   if [[ $how != hard ]] && leader=$(node_leader "$id"); then
-    # RTMIN+4 asks systemd for poweroff.target.
+    # RTMIN+4 requests poweroff.target of systemd.
     kill -s RTMIN+4 "$leader" || :
     while ((SECONDS < deadline)) && ! grep -q 'populated 0' "$cgroup/cgroup.events"; do sleep 0.05; done
   fi

@@ -32,7 +32,7 @@ root_dress() {
   chmod 0750 "$root/home/nvidia"
   install -m 0440 /dev/stdin "$root/etc/sudoers.d/nvidia" <<<'nvidia ALL=(ALL) NOPASSWD: ALL'
 
-  # Ubuntu's, which has the sbin directories for everybody; pam_env reads it.
+  # Ubuntu's, which has the sbin directories for everyone; pam_env reads it.
   echo 'PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/games:/usr/local/games:/snap/bin"' \
     >"$root/etc/environment"
   echo LANG=C.UTF-8 >"$root/etc/default/locale"
@@ -121,14 +121,14 @@ root_ensure() {
       note "building the nodes' root file system from $(root_mirror) (about a minute, once)"
       rm -rf "$base.new"
       "$lab_dir/lab" _build_base "$base.new" >>"$cache/build.log" 2>&1 ||
-        die "wanted $base; the build failed (its words are in $cache/build.log)"
+        die "wanted $base; the build failed (its output is in $cache/build.log)"
       mv "$base.new" "$base"
     fi
     if [[ $flavour == nm && ! -d $nm ]]; then
       note 'adding the layer with NetworkManager (about 20 s, once)'
       rm -rf "$nm.new"
       unshare --mount --propagation private "$lab_dir/lab" _build_nm "$base" "$nm.new" >>"$cache/build.log" 2>&1 ||
-        die "wanted $nm; the build failed (its words are in $cache/build.log)"
+        die "wanted $nm; the build failed (its output is in $cache/build.log)"
       mv "$nm.new/layer" "$nm"
       rm -rf "$nm.new"
     fi

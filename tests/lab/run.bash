@@ -55,7 +55,7 @@ process_start() {
   cut -d' ' -f20 <<<"$stat"
 }
 
-# The process that asked for the run, seen from the parent of `lab`. Two kinds of parent end with `lab up` itself and are passed
+# The process that requested the run, seen from the parent of `lab`. Two kinds of parent end with `lab up` itself and are passed
 # over: sudo, and the subshell of run=$(lab up 2), which is known by having its parent's very command line.
 caller_of() {
   local pid=$1 above
@@ -117,7 +117,7 @@ run_remove() {
   cgroup_kill "$(cgroup_root)/$gone"
   rmdir "$(cgroup_root)" 2>/dev/null || :
   if [[ -e /run/netns/$name ]]; then
-    # What `lab exec` left running would keep the namespace; whoever asks from inside it must live on.
+    # What `lab exec` left running would keep the namespace; a caller from inside it must live on.
     pid=$BASHPID
     while [[ $pid -gt 1 ]]; do
       ancestors+="$pid "

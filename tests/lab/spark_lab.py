@@ -96,7 +96,7 @@ class LabTest(unittest.TestCase):
         return done
 
     def variant_of(self, manifest, *replacements):
-        """The manifest with other words, as a file of its own that the end of the test takes away."""
+        """The manifest with other text, as a file of its own that the end of the test takes away."""
         with open(manifest, encoding="utf-8") as file:
             text = file.read()
         for old, new in replacements:

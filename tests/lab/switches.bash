@@ -24,8 +24,8 @@ switches_of_run() {
   esac
 }
 
-# switch_conf NAME: lldpcli's commands. A frame every second that counts for four: where a plug was is soon forgotten,
-# and a busy machine may be late.
+# switch_conf NAME: lldpcli's commands. A frame every second that counts for four: the last neighbour of a port expires
+# soon, and a busy machine may be late.
 switch_conf() {
   local id port at faces=
   for ((id = 1; id <= count; id++)); do
@@ -50,7 +50,7 @@ switches_sync() {
     elif ! cmp -s "$at/$name.new" "$at/$name.conf"; then
       mv "$at/$name.new" "$at/$name.conf"
       in_outer lldpcli -u "$at/$name.socket" -c "$at/$name.conf" >>"$at/$name.log" 2>&1 ||
-        die "wanted $name of run $run to take its new ports, found lldpd's words in $at/$name.log"
+        die "wanted $name of run $run to take its new ports, found lldpd's output in $at/$name.log"
     fi
   done
 }
@@ -71,5 +71,5 @@ switch_start() {
     ! grep -q 'should resume' "$at/$name.log" || return 0
     sleep 0.05
   done
-  die "wanted lldpd of $name up within 5 s, found its words in $at/$name.log"
+  die "wanted lldpd of $name up within 5 s, found its output in $at/$name.log"
 }

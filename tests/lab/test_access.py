@@ -1,4 +1,4 @@
-"""Who may not log in, or not become root, is told so by name; the other nodes' results are whole."""
+"""Who may not log in, or not become root, is named; the other nodes' results are whole."""
 
 import os
 import unittest
@@ -23,7 +23,7 @@ class Access(LabTest):
         self.assertIn("spark-1  192.168.1.21\n  + file", done.stdout)
         return done.stderr
 
-    def test_sudo_that_asks_for_a_password_names_the_node_and_the_remedy(self):
+    def test_sudo_that_requires_a_password_names_the_node_and_the_remedy(self):
         rule = self.lab.sh(2, "grep -l NOPASSWD /etc/sudoers.d/*").strip()
         self.lab.sh(2, f"cp -p {rule} /root/rule; sed -i 's/NOPASSWD://' {rule}")
         try:
@@ -35,7 +35,7 @@ class Access(LabTest):
             self.lab.sh(2, f"mv /root/rule {rule}")
         self.spark("plan", PAIR, expect=0)
 
-    def test_a_changed_host_key_is_refused_with_the_line_to_look_at(self):
+    def test_a_changed_host_key_is_refused_with_the_line_to_check(self):
         path = self.known_hosts()
         with open(path, encoding="utf-8") as source:
             lines = source.read().splitlines()

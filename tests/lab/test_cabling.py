@@ -32,7 +32,7 @@ class Pair(CablingTest):
         self.spark("apply", PAIR, "--yes", "--brief", expect=0)
         self.assert_empty_plan(PAIR)
 
-    def test_4_ports_without_a_link_local_address_are_lent_one_and_give_it_back(self):
+    def test_4_ports_without_a_link_local_address_are_lent_one_and_lose_it_again(self):
         self.assertEqual(self.lab.sh(1, "ip -6 -o address show dev enp1s0f1np1"), "")
         before = self.states()
         self.assertEqual(self.cables(PAIR, 0)[0][0][1], "confirmed")
@@ -44,9 +44,9 @@ class Pair(CablingTest):
         self.assertEqual(self.cables(PAIR, 7), ([(
             "spark-1.p1 spark-2.p1", "not known",
             "no carrier at spark-1's right cage and spark-2's right cage")], []))
-        self.lab.lab("mend")
+        self.lab.lab("reconnect")
 
-    def test_6_a_wrong_cable_stops_an_apply_of_anything_else_too_unless_told_otherwise(self):
+    def test_6_a_wrong_cable_stops_an_apply_of_anything_else_too_unless_reported_otherwise(self):
         self.lab.lab("swap", "1")
         self.lab.sh(2, "sysctl -qw net.ipv4.tcp_mtu_probing=2")
         line = "the cable between spark-1 and spark-2 is in spark-1's left cage and belongs in its right cage"
@@ -57,10 +57,10 @@ class Pair(CablingTest):
         self.lab.lab("swap", "1")
         self.spark("verify", PAIR, expect=0)
 
-    def test_7_where_ipv6_is_off_lldp_tells(self):
+    def test_7_where_ipv6_is_off_lldp_reports(self):
         self.lab.sh(1, "for port in enp1s0f1np1 enP2p1s0f1np1; do sysctl -qw net.ipv6.conf.$port.disable_ipv6=1; done")
         self.assertEqual(self.cables(PAIR, 7)[0][0][2],
-                         "a link without IPv6 at spark-1's right cage, a link on which nobody answers at spark-2's right "
+                         "a link without IPv6 at spark-1's right cage, a link without an answer at spark-2's right "
                          "cage")
         self.start_lldpd()
         self.lab.sh(1, f"for i in $(seq {round(speed.scaled(100))}); do lldpcli show neighbors | grep -q enp1s0f1np1 && exit; lldpcli update; "
@@ -73,13 +73,13 @@ class Ring(CablingTest):
     nodes = 3
     options = ("--topology", "ring")
 
-    def test_0_where_the_ports_were_down_the_trial_is_taken_back_and_names_the_swap(self):
+    def test_0_where_the_ports_were_down_the_trial_is_reverted_and_names_the_swap(self):
         self.lab.lab("swap", "1")
         done = self.spark("apply", RING, "--yes", "--brief", expect=4)
         self.assertIn("cabling not known: spark-1 left – spark-2 right: ports that are down at spark-1's left cage and "
                       "spark-2's right cage\n", done.stderr)
         self.assertIn("\nthe cables in spark-1's left and right cage are swapped\n", done.stderr)
-        self.assertIn("not applied: every node took the plan back", done.stdout)
+        self.assertIn("not applied: every node reverted the plan", done.stdout)
         self.lab.lab("swap", "1")
 
     def test_1_right_cables_are_confirmed(self):

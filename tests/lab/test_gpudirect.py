@@ -35,7 +35,7 @@ rm -r "/sys/module/$1"
 END
 chmod 755 /usr/local/sbin/modprobe /usr/local/sbin/rmmod
 """
-# The words of real drivers: a Spark's, and that of a card beside an adapter driver that knows peer memory.
+# The output of real drivers: a Spark's, and that of a card beside an HCA driver that knows peer memory.
 DRIVER = r"""
 set -e
 mount -t tmpfs none /proc/driver
@@ -123,7 +123,7 @@ class Gpudirect(LabTest):
         self.assertIn("# mode auto is safe here: gpudirect is off in the manifest\n", self.lab.sh(1, f"cat {ENV}"))
         self.apply(GPUDIRECT, 0)
 
-    def test_4_an_entry_that_fails_and_that_somebody_left_is_told_and_left(self):
+    def test_4_an_entry_that_fails_and_that_someone_left_is_reported_and_left(self):
         left = "/etc/modules-load.d/peermem.conf"
         # A file that is no module: every kernel refuses it, as a Spark's refuses the true one.
         self.lab.sh(2, 'at=/lib/modules/$(uname -r); mkdir -p "$at"; cp /bin/true "$at/nvidia-peermem.ko"; depmod 2>/dev/null; '
@@ -131,8 +131,8 @@ class Gpudirect(LabTest):
                        "systemctl restart systemd-modules-load.service || :")
         plan = self.plan(GPUDIRECT)
         self.assertEqual([(one["nodes"], one["message"], one["next_step"]) for one in self.foreign_modules(plan)],
-                         [(["spark-2"], f"systemd-modules-load.service failed: {left}:3 asks for nvidia-peermem, which is "
-                           "not loaded (no NVIDIA driver is loaded)", "take the line out")])
+                         [(["spark-2"], f"systemd-modules-load.service failed: {left}:3 requires nvidia-peermem, "
+                           "which is not loaded (no NVIDIA driver is loaded)", "take the line out")])
         self.assertEqual((self.changes(plan), plan["blocked"]), ([], 0))
         self.spark("drift", GPUDIRECT, expect=0)
         self.lab.sh(2, f"rm -r {left} /lib/modules; systemctl restart systemd-modules-load.service")
@@ -182,14 +182,14 @@ class Gpudirect(LabTest):
     def test_9_nccl_auto_counts_on_the_module_that_the_same_apply_loads(self):
         for node in (1, 2):
             self.lab.sh(node, "GPU=A10\n" + DRIVER)
-        self.assertIn("nvidia_peermem is not loaded (driver 580.142); not asked: CUDA attribute 116",
+        self.assertIn("nvidia_peermem is not loaded (driver 580.142); not read: CUDA attribute 116",
                       self.spark("plan", GPUDIRECT, expect=0).stdout)
         manifest = self.manifest("gpudirect: peermem\n")
         self.apply(manifest, 0)
         self.assert_empty_plan(manifest)
         for node in (1, 2):
             self.assertEqual(self.log(node), ["modprobe nvidia_peermem"])
-            self.assertIn("# mode auto is dmabuf here: nvidia_peermem lets the adapter read the memory of NVIDIA A10\n"
+            self.assertIn("# mode auto is dmabuf here: nvidia_peermem lets the HCA read the memory of NVIDIA A10\n"
                           "NCCL_NET_GDR_LEVEL=SYS\n", self.lab.sh(node, f"cat {ENV}"))
         self.lab.sh(2, "sed -i s/A10/GB10/ /proc/driver/nvidia/gpus/*/information")
         said = self.apply(manifest, 1).stderr
@@ -199,21 +199,21 @@ class Gpudirect(LabTest):
         self.assertNotIn("spark-1", said)
         self.lab.sh(2, "sed -i s/GB10/A10/ /proc/driver/nvidia/gpus/*/information")
 
-    def test_9b_cuda_is_asked_where_files_rule_nothing_out_and_has_the_last_word(self):
+    def test_9b_cuda_is_queried_where_files_rule_nothing_out_and_has_the_last_word(self):
         manifest = self.manifest("gpudirect: peermem\n")
         self.give_cuda(1, 1, 1)
         self.give_cuda(2, 1, 1)
         self.assert_empty_plan(manifest)
-        self.assertNotIn("not asked: CUDA", self.spark("plan", GPUDIRECT, expect=0).stdout)
+        self.assertNotIn("not read: CUDA", self.spark("plan", GPUDIRECT, expect=0).stdout)
         self.give_cuda(2, 0, 1)
         said = self.apply(manifest, 1).stderr
         self.assertIn("error: spark-2: gpudirect: wanted peermem, found that CUDA says that NVIDIA A10 has no GPUDirect RDMA "
                       "(attribute 116 is 0) [driver: open 580.142,", said)
-        self.assertIn("CUDA attribute 116: 0, CUDA attribute 124: 1, dma-buf of the adapter: ", said)
+        self.assertIn("CUDA attribute 116: 0, CUDA attribute 124: 1, dma-buf of the HCA: ", said)
         self.assertNotIn("spark-1", said)
         self.apply(GPUDIRECT, 0)
         # The module goes in the same apply, so that it counts no more.
-        said = {1: "no adapter said that it takes dma-buf, and nvidia_peermem is not loaded",
+        said = {1: "no HCA reported that it takes dma-buf, and nvidia_peermem is not loaded",
                 2: "CUDA says that NVIDIA A10 has no GPUDirect RDMA (attribute 116 is 0)"}
         for node in (1, 2):
             self.assertEqual(self.log(node), ["rmmod nvidia_peermem"])

@@ -41,14 +41,14 @@ class Guard(LabTest):
     def states(self):
         return [self.lab.sh(node, STATE) for node in (1, 2)]
 
-    def test_1_a_failed_apply_takes_everything_back(self):
+    def test_1_a_failed_apply_reverts_everything(self):
         before = self.states()
         done = self.spark("apply", broken_manifest(), "--yes", "--brief", expect=4)
         self.assertIn("run systemctl restart -- fabric-note.service", done.stderr)
         self.assertEqual(self.states(), before)
         self.assertEqual(self.lab.sh(1, GUARDS), "")
 
-    def test_2_a_failed_apply_over_a_converged_pair_takes_everything_back(self):
+    def test_2_a_failed_apply_over_a_converged_pair_reverts_everything(self):
         self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", expect=0)
         before = self.states()
         self.lab.sh(1, "test ! -e /etc/systemd/system/sysinit.target.wants/spark-reconcile*")
@@ -84,7 +84,7 @@ class Guard(LabTest):
     def kill(run):
         os.killpg(run.pid, signal.SIGKILL)
 
-    def test_3_a_killed_controller_means_that_the_node_takes_it_back_by_itself(self):
+    def test_3_a_killed_controller_means_that_the_node_reverts_it_on_its_own(self):
         before = self.states()
         self.start_and_stop_half_way(self.kill)
         self.assertNotEqual(self.lab.sh(1, GUARDS), "")
@@ -99,28 +99,28 @@ class Guard(LabTest):
         self.assertEqual(self.lab.sh(1, STATE), before[0])
         self.lab.sh(1, "test ! -e /etc/systemd/system/sysinit.target.wants/spark-reconcile*")
 
-    def test_5_a_second_controller_is_told_who_is_at_work(self):
+    def test_5_a_second_controller_is_shown_who_is_running(self):
         def second(_run):
             refused = self.spark("apply", cluster("pair.yaml"), "--yes", expect=9)
-            self.assertRegex(refused.stderr, r"another apply is at work: \w+@\S+ pid \d+ since 20")
+            self.assertRegex(refused.stderr, r"another apply is running: \w+@\S+ pid \d+ since 20")
 
         self.start_and_stop_half_way(second)
         self.wait_for_free_lock()
-        # Whoever comes next takes the killed one back, so that no guard undoes a later apply.
-        took_back = self.spark("apply", cluster("pair.yaml"), "--yes", expect=8)
-        self.assertIn("spark-1: an earlier apply was cut off and is taken back now", took_back.stderr)
+        # Whoever comes next reverts the killed one, so that no guard reverts a later apply.
+        reverted = self.spark("apply", cluster("pair.yaml"), "--yes", expect=8)
+        self.assertIn("spark-1: an earlier apply was cut off and is reverted now", reverted.stderr)
         self.assertEqual(self.lab.sh(1, GUARDS) + self.lab.sh(2, GUARDS), "")
         self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", expect=0)
         self.spark("drift", cluster("pair.yaml"), expect=0)
 
-    def test_6_addresses_that_were_right_before_are_right_after_an_undo(self):
+    def test_6_addresses_that_were_right_before_are_right_after_a_revert(self):
         self.lab.sh(1, "rm /etc/netplan/60-spark-reconcile.yaml")
         before = self.states()
         self.spark("apply", broken_manifest(), "--yes", "--brief", expect=4)
         self.assertEqual(self.states(), before)
         self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", expect=0)
 
-    def test_7_ctrl_c_takes_it_back(self):
+    def test_7_ctrl_c_reverts_it(self):
         before = self.states()
 
         def interrupt(run):

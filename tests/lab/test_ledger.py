@@ -1,4 +1,4 @@
-"""What the nodes remember of us: things that the manifest drops go back to what they were before us, an edited file
+"""What the nodes remember of us: things that the manifest drops return to their originals, an edited file
 wants a decision, an earlier generation comes back, and an uninstall leaves nothing."""
 
 import json
@@ -80,14 +80,14 @@ class Ledger(LabTest):
             self.assertEqual(self.lab.sh(node, PROBING), "2\n")
             self.assertEqual(self.lab.sh(node, UNIT), "inactive\n0\n")
             self.lab.sh(node, "test ! -e /etc/systemd/system/fabric-note.service")
-            # The fabric's own keys are still asked for.
+            # The fabric's own keys are still requested.
             self.assertIn("arp_ignore", self.lab.sh(node, "cat /etc/sysctl.d/60-spark-reconcile.conf"))
             self.assertNotIn("unit fabric-note.service", self.ids(node))
         self.assert_empty_plan(less)
         self.spark("apply", self.pair, "--yes", "--brief", expect=0)
         self.assertEqual(self.ledger(1)["generation"], 3)
 
-    def test_3_a_prune_that_fails_is_taken_back(self):
+    def test_3_a_prune_that_fails_is_reverted(self):
         before = [self.lab.sh(node, STATE) for node in (1, 2)]
         ledger = self.lab.sh(1, f"cat {LEDGER}")
         self.lab.sh(2, "chattr +i /etc/security/limits.d/60-spark-reconcile.conf")
@@ -160,7 +160,7 @@ class Ledger(LabTest):
             self.assertEqual(self.lab.sh(node, STATE), self.before[node - 1])
             self.lab.sh(node, "test ! -e /var/lib/spark-reconcile")
 
-    def test_9_what_an_uninstall_cannot_take_back_is_told(self):
+    def test_9_what_an_uninstall_cannot_revert_is_reported(self):
         path = "/etc/security/limits.d/60-spark-reconcile.conf"
         self.spark("apply", self.pair, "--yes", "--brief", expect=0)
         self.lab.sh(1, f"echo '# by hand' >>{path}")
@@ -179,8 +179,8 @@ class Ledger(LabTest):
         self.spark("apply", self.pair, "--yes", "--brief", expect=0)
         self.lab.sh(1, f"rm {LEDGER}")
         done = self.spark("uninstall", self.pair, "--yes", "--brief", expect=2)
-        self.assertIn("left on spark-1: file /etc/netplan/60-spark-reconcile.yaml: ours by its mark, but the node has no "
-                      "ledger that says what was there before: take it away by hand\n", done.stdout)
+        self.assertIn("left on spark-1: file /etc/netplan/60-spark-reconcile.yaml: it has our mark, but the "
+                      "node has no ledger with the original: remove it by hand\n", done.stdout)
         self.assertEqual(self.lab.sh(2, STATE), self.before[1])
 
 

@@ -10,7 +10,7 @@ import unittest
 from spark_lab import LAB, PROGRAM, LabTest, cluster, speed
 
 PAIR = cluster("pair.yaml")
-# Holds each step up while the file is there, so that a controller can be met at work.
+# Holds each step up while the file is there, so that a controller can be met while it runs.
 SLOW_SYNC = """cat >/usr/local/sbin/sync <<'END'
 #!/bin/sh
 while [ -e /var/tmp/hold ]; do touch /var/tmp/held; sleep 0.05; done
@@ -22,11 +22,11 @@ chmod +x /usr/local/sbin/sync; touch /var/tmp/hold"""
 class Locks(LabTest):
     options = ("--topology", "direct")
 
-    def test_1_the_drill_proves_that_the_node_takes_a_trial_back(self):
+    def test_1_the_drill_proves_that_the_node_reverts_a_trial(self):
         look = "sysctl -n net.ipv4.conf.lo.tag; ls -A /etc/sysctl.d; ls -A /run/sysctl.d 2>&1; true"
         before = self.lab.sh(1, look)
         done = self.spark("drill", PAIR, "--node", "spark-1", "--revert-after", "6", expect=0)
-        took = re.search(r"spark-1  took it back by itself (\d+\.\d) s after the last sign of life "
+        took = re.search(r"spark-1  reverted it (\d+\.\d) s after the last sign of life "
                          r"\(limit 6 s\); as before, byte for byte: /var/lib", done.stdout)
         self.assertIsNotNone(took, done.stdout)
         self.assertGreaterEqual(float(took.group(1)), 6)
@@ -55,9 +55,9 @@ class Locks(LabTest):
                                          for node in (1, 2)), 20, "both nodes held up in a step", 0.1)
             listed = self.spark("lock", "list", PAIR, expect=0).stdout
             self.assertRegex(listed, r"spark-1  held by \S+@\S+ pid \d+ since 20\S+Z "
-                                     r"\(at work, or may keep silent for \d+ s more\)")
+                                     r"\(running, or within its deadline for \d+ s more\)")
             refused = self.spark("lock", "break", PAIR, expect=9)
-            self.assertRegex(refused.stderr, r"spark-1: not broken: \S+ pid \d+ since \S+ may be at work")
+            self.assertRegex(refused.stderr, r"spark-1: not broken: \S+ pid \d+ since \S+ may be running")
         finally:
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()

@@ -1,4 +1,4 @@
-"""What NCCL is told on a pair: by shells and services, against what else lies on the nodes."""
+"""What NCCL is configured with on a pair: by shells and services, against what else lies on the nodes."""
 
 import json
 import os
@@ -71,7 +71,7 @@ class Nccl(LabTest):
                 "no NCCL reads it: a process group takes its timeout as an argument; NCCL_IB_TIMEOUT "
                 "is that of one packet",
             ("spark-1", "/etc/nccl.conf:2 NCCL_IB_DISABLE=true"):
-                "wanted a number, found 'true', which NCCL reads as 0 without a word: a number from "
+                "wanted a number, found 'true', which NCCL silently reads as 0: a number from "
                 "0 to 1"})
         self.spark("drift", NCCL, expect=2)
         self.lab.sh(1, "rm /etc/nccl.conf")
@@ -85,12 +85,12 @@ class Nccl(LabTest):
         for node, own, peer, other in (("spark-1", "LL", "spark-2", "Simple"), ("spark-2", "Simple", "spark-1", "LL")):
             self.assertEqual(found.pop((node, f"/etc/nccl.conf:1 NCCL_PROTO={own}")),
                              f"{peer} has {other}: ranks that differ hang: put it into nccl.env of the "
-                             "manifest, or take it out")
+                             "manifest, or remove it")
         [((node, name), detail)] = found.items()
         self.assertEqual(node, "spark-2")
         self.assertRegex(name, r"^/home/nvidia/\.bashrc:\d+ NCCL_IB_TC=3$")
-        self.assertEqual(detail, f"the manifest says 106: this is read after {SHELL_FILE} and wins: "
-                                 "take it out there")
+        self.assertEqual(detail, f"the manifest has 106: this is read after {SHELL_FILE} and wins: "
+                                 "remove it there")
         self.lab.sh(1, "rm /etc/nccl.conf")
         self.lab.sh(2, "rm /etc/nccl.conf; cp -p /run/bashrc ~nvidia/.bashrc")
         self.assert_empty_plan(NCCL)
@@ -107,7 +107,7 @@ class Nccl(LabTest):
         self.lab.sh(1, "rm /etc/systemd/system/model.service; systemctl daemon-reload")
         self.assert_empty_plan(NCCL)
 
-    def test_6_the_library_is_asked_what_it_knows(self):
+    def test_6_the_library_is_queried_what_it_knows(self):
         library = "/opt/nccl/libnccl.so.2"
         manifest = self.variant(("  mode: auto\n", f"  mode: safe\n  library: {library}\n"))
         self.assertEqual(set(self.warned(manifest)), {("spark-1", "library"), ("spark-2", "library")})
@@ -116,7 +116,7 @@ class Nccl(LabTest):
                               f"compiled\\0' > {library}")
         found = self.warned(manifest)
         self.assertEqual(found[("spark-2", "NCCL_IB_TC")],
-                         f"NCCL 2.28.9 ({library}) has no such variable and ignores it: take it out")
+                         f"NCCL 2.28.9 ({library}) has no such variable and ignores it: remove it")
         self.assertEqual(set(found), {("spark-1", "NCCL_IB_TC"), ("spark-2", "NCCL_IB_TC")})
         for node in (1, 2):
             self.lab.sh(node, f"printf 'NCCL_IB_TC\\0' >> {library}")
@@ -136,7 +136,7 @@ class Nccl(LabTest):
         body = [line for line in self.lab.sh(2, f"cat {SHELL_FILE}").splitlines()[2:]]
         self.assertEqual(env("sh").splitlines(), body)
 
-    def test_8_a_manifest_without_the_section_asks_nothing(self):
+    def test_8_a_manifest_without_the_section_queries_nothing(self):
         bare = self.variant(("nccl:\n  mode: auto\n  env: {NCCL_DEBUG: WARN, NCCL_IB_TC: 106}\n", ""))
         self.spark("plan", bare, expect=0)
         facts = json.loads(self.spark("status", bare, "--format", "json", expect=0).stdout)

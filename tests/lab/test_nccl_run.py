@@ -32,7 +32,7 @@ class Pair(NcclLab):
         self.assert_nothing_runs()
         self.assert_empty_plan(MANIFEST)
 
-    def test_02_a_healthy_run_is_told_whole(self):
+    def test_02_a_healthy_run_is_reported_whole(self):
         report = self.verify(expect=0)
         self.assertEqual(report["level"], "nccl")
         self.assertEqual(report["findings"], [])
@@ -50,7 +50,7 @@ class Pair(NcclLab):
         self.assert_nothing_runs()
 
     def test_03_a_peer_that_never_starts_is_named(self):
-        self.gpus.tell(2, FAKE_CUDA_FAULT="hang-init")
+        self.gpus.configure(2, FAKE_CUDA_FAULT="hang-init")
         report = self.verify()
         finding = self.finding(report, "rank-hung", ["spark-2"])
         self.assertEqual(finding["measured"], "spark-2: wanted cuInit to return in time, found it did not")
@@ -67,7 +67,7 @@ class Pair(NcclLab):
         self.assertIn("Bootstrap : no socket interface found", finding["measured"])
         self.assertLess(report["nccl"]["seconds"], DEADLINE_S)
 
-    def test_05_an_algorithm_that_one_rank_does_not_know_is_told_in_its_words(self):
+    def test_05_an_algorithm_that_one_rank_does_not_know_is_reported_in_its_words(self):
         self.gpus.env(2, NCCL_ALGO="Rnig")
         report = self.verify()
         finding = self.finding(report, "bad-variable", ["spark-2"])
@@ -104,44 +104,44 @@ class Pair(NcclLab):
         with Spoiler(self.lab, 2, "STOP", after=0.3):
             report = self.verify()
         finding = self.finding(report, "rank-stopped", ["spark-2"])
-        self.assertIn("not even to the word to abort", finding["measured"])
+        self.assertIn("not even to the order to abort", finding["measured"])
         speed.assert_within(report["nccl"]["seconds"], FOUND_S)
 
     def test_10_rdma_that_was_demanded_and_is_not_there_is_named_at_once(self):
-        self.gpus.tell(1, FAKE_NCCL_HCAS="")
+        self.gpus.configure(1, FAKE_NCCL_HCAS="")
         manifest = self.variant(("nccl: {mode: safe}", "nccl: {mode: safe, env: {NCCL_NET: IB}}"))
         report = self.verify(manifest)
         self.finding(report, "no-network", ["spark-1"])
         self.assertLess(report["nccl"]["seconds"], DEADLINE_S)
 
-    def test_11_two_nodes_of_one_name_are_told(self):
+    def test_11_two_nodes_of_one_name_are_reported(self):
         manifest = self.variant(("nccl: {mode: safe}", "nccl: {mode: safe, env: {NCCL_HOSTID: spark}}"))
         report = self.verify(manifest)
         self.assertEqual([finding["code"] for finding in report["findings"]], ["same-host-id"])
 
     def test_12_sockets_where_rdma_was_promised_are_a_failure(self):
         for node in (1, 2):
-            self.gpus.tell(node, FAKE_NCCL_HCAS="")
+            self.gpus.configure(node, FAKE_NCCL_HCAS="")
         report = self.verify()
         self.finding(report, "nccl-socket", ["spark-1", "spark-2"])
         self.assertEqual([rank["path"] for rank in report["nccl"]["ranks"]], ["socket", "socket"])
 
     def test_13_a_rail_that_is_left_out_is_named(self):
         for node in (1, 2):
-            self.gpus.tell(node, FAKE_NCCL_HCAS="rocep1s0f1")
+            self.gpus.configure(node, FAKE_NCCL_HCAS="rocep1s0f1")
         report = self.verify()
         finding = self.finding(report, "one-rail", ["spark-1", "spark-2"])
         self.assertEqual(finding["rails"], ["rail1"])
 
     def test_14_wrong_results_are_a_failure_of_their_node(self):
-        self.gpus.tell(2, FAKE_NCCL_FAULT="wrong-data:3")
+        self.gpus.configure(2, FAKE_NCCL_FAULT="wrong-data:3")
         finding = self.finding(self.verify(), "wrong-data", ["spark-2"])
         self.assertRegex(finding["measured"], r"^\d+ elements? wrong$")
 
     def test_15_a_crash_and_a_call_that_never_returns_are_named(self):
-        self.gpus.tell(1, FAKE_NCCL_FAULT="crash-op:3")
+        self.gpus.configure(1, FAKE_NCCL_FAULT="crash-op:3")
         self.finding(self.verify(), "rank-crashed", ["spark-1"])
-        self.gpus.tell(1, FAKE_NCCL_FAULT="hang-call:3")
+        self.gpus.configure(1, FAKE_NCCL_FAULT="hang-call:3")
         self.finding(self.verify(), "rank-hung", ["spark-1"])
 
     def test_16_a_fault_that_does_not_come_back_is_reported_as_flaky(self):
@@ -160,11 +160,11 @@ class Pair(NcclLab):
         self.assertEqual(finding["outcome"], "could-not-measure")
 
     def test_18_versions_that_differ_are_a_warning(self):
-        self.gpus.tell(2, FAKE_NCCL_VERSION=23007)
+        self.gpus.configure(2, FAKE_NCCL_VERSION=23007)
         report = self.verify(expect=6)
         self.assertIn("nccl-versions", [finding["code"] for finding in report["findings"]])
 
-    def test_19_a_root_elsewhere_reaches_nobody(self):
+    def test_19_a_root_elsewhere_reaches_no_node(self):
         """An interface that no other node is on, as docker0 would be."""
         for node in (1, 2):
             self.add_interface(node, "docker0", "172.17.0.1/16")
@@ -206,9 +206,9 @@ class Pair(NcclLab):
         finding = self.finding(report, "memory-short", ["spark-2"])
         self.assertIn(f"wanted room for {8 * MIB} bytes, found {8 * GIB} bytes of memory available", finding["measured"])
 
-    def test_23_a_gpu_that_is_busy_is_left_alone_unless_asked(self):
+    def test_23_a_gpu_that_is_busy_is_left_alone_unless_queried(self):
         self.gpus.put(2, "nvml/libnvidia-ml.so.1")
-        self.gpus.tell(2, FAKE_NVML_PROCESSES="1:4096")
+        self.gpus.configure(2, FAKE_NVML_PROCESSES="1:4096")
         try:
             finding = self.finding(self.verify(expect=7), "gpu-busy", ["spark-2"])
             self.assertIn("wanted the GPU to itself, found it used by systemd (pid 1)", finding["measured"])
@@ -218,14 +218,14 @@ class Pair(NcclLab):
 
     def test_24_a_figure_above_what_the_links_can_carry_is_no_measurement(self):
         for node in (1, 2):
-            self.gpus.tell(node, FAKE_NCCL_BUSBW=60, FAKE_NCCL_LATENCY_US=0)
+            self.gpus.configure(node, FAKE_NCCL_BUSBW=60, FAKE_NCCL_LATENCY_US=0)
         finding = self.finding(self.verify(expect=7), "measurement-invalid", ["spark-1", "spark-2"])
         self.assertEqual(finding["outcome"], "could-not-measure")
 
     def test_25_the_lines_of_every_family_of_versions_are_understood(self):
         for version, name in ((22105, "2.21.5"), (23007, "2.30.7")):
             for node in (1, 2):
-                self.gpus.tell(node, FAKE_NCCL_VERSION=version)
+                self.gpus.configure(node, FAKE_NCCL_VERSION=version)
             nccl = self.verify(expect=0)["nccl"]
             self.assertEqual([rank["path"] for rank in nccl["ranks"]], ["rdma", "rdma"])
             self.assertTrue(nccl["ranks"][0]["version"].startswith(name), nccl["ranks"])
@@ -260,7 +260,7 @@ class Four(NcclLab):
         self.assert_nothing_runs()
 
     def test_2_pairs_name_the_node_with_which_every_run_fails(self):
-        self.gpus.tell(3, FAKE_NCCL_FAULT="error-op:2")
+        self.gpus.configure(3, FAKE_NCCL_FAULT="error-op:2")
         report = self.verify(self.manifest())
         pairs = {(pair["a"], pair["b"]): pair["good"] for pair in report["nccl"]["pairs"]}
         self.assertEqual(len(pairs), 6)
@@ -270,7 +270,7 @@ class Four(NcclLab):
 
     def test_3_a_slow_node_is_named_by_the_majority_of_the_pairs(self):
         for node in (1, 2, 3, 4):
-            self.gpus.tell(node, FAKE_NCCL_BUSBW=2 if node == 3 else 20, FAKE_NCCL_LATENCY_US=0)
+            self.gpus.configure(node, FAKE_NCCL_BUSBW=2 if node == 3 else 20, FAKE_NCCL_LATENCY_US=0)
         promised = self.variant_of_four(("size: 1MiB", "size: 1MiB\n  min_busbw: 10"))
         finding = self.finding(self.verify(promised), "slow-node", ["spark-3"])
         self.assertIn("spark-2 with spark-3 alone: 3.6 GB/s", finding["evidence"])

@@ -78,7 +78,7 @@ class PairFromBare(LabTest):
         report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=0).stdout)
         self.assertEqual(report["findings"], [])
         pings = {(check["from"], check["to"], check["rail"]) for check in report["checks"]
-                 if check["rung"] == "ping"}
+                 if check["level"] == "ping"}
         self.assertEqual(pings, {("spark-1", "spark-2", "rail0"), ("spark-1", "spark-2", "rail1"),
                                  ("spark-2", "spark-1", "rail0"), ("spark-2", "spark-1", "rail1")})
 

@@ -145,11 +145,11 @@ class Rdma(LabTest):
             after = self.counters(1)
             self.assert_written(relay, [1], [rail])
             self.assertGreater(relay.find(1, "sent")[0]["rails"][0]["latency_us"], 0)
-            told = relay.find(1, "end")[0]["counters"]
-            self.assertGreaterEqual(after[rail[0]] - before[rail[0]], told[rail[0]]["sent_pkts"])
-            self.assertGreaterEqual(told[rail[0]]["sent_pkts"] * 4096, relay.find(1, "sent")[0]["rails"][0]["total_bytes"])
+            counts = relay.find(1, "end")[0]["counters"]
+            self.assertGreaterEqual(after[rail[0]] - before[rail[0]], counts[rail[0]]["sent_pkts"])
+            self.assertGreaterEqual(counts[rail[0]]["sent_pkts"] * 4096, relay.find(1, "sent")[0]["rails"][0]["total_bytes"])
             self.assertEqual(after[other[0]], before[other[0]])
-            self.assertEqual(told[other[0]]["sent_pkts"], 0)
+            self.assertEqual(counts[other[0]]["sent_pkts"], 0)
 
     def test_5_both_rails_and_both_directions(self):
         relay = Relay(self.lab, {1: end(1, *RAILS, send=True), 2: end(2, *RAILS, send=True)})
@@ -162,14 +162,14 @@ class Rdma(LabTest):
         try:
             relay = Relay(self.lab, {1: end(1, *RAILS, send=True, milliseconds=30000), 2: end(2, *RAILS)}, cut)
         finally:
-            self.mend(RAILS[1][1])
+            self.reconnect(RAILS[1][1])
         self.assertEqual(relay.codes[1], 1)
         error = relay.find(1, "error")[0]
         self.assertEqual((error["code"], error["hca"]), ("transfer", RAILS[1][0]))
         self.assertIn("transport retry counter exceeded", error["text"])
         speed.assert_within(relay.seconds, DEADLINE_S)
 
-    def mend(self, netdev):
+    def reconnect(self, netdev):
         self.lab.sh(2, f"ip link set {netdev} up; networkctl reconfigure {netdev}; "
                        f"until ip -4 addr show {netdev} | grep -q inet; do sleep 0.1; done")
 
@@ -190,11 +190,11 @@ class Rdma(LabTest):
             report, findings = self.findings(6)
         finally:
             breaker.join()
-            self.mend(netdev)
+            self.reconnect(netdev)
         speed.assert_within(time.monotonic() - began, 120)
         self.assertIn(("no-acknowledgement", ("spark-1",), ("rail1",)), findings)
         outcomes = {(check["what"], check["from"], check["outcome"]) for check in report["checks"]
-                    if check["rung"] == "rdma" and check["rail"] == "rail0" and check["what"] == "write-alone"}
+                    if check["level"] == "rdma" and check["rail"] == "rail0" and check["what"] == "write-alone"}
         self.assertEqual(outcomes, {("write-alone", f"spark-{node}", "pass") for node in (1, 2)})
 
     def test_7_what_is_missing_is_named(self):
@@ -203,7 +203,7 @@ class Rdma(LabTest):
         try:
             relay = Relay(self.lab, {1: end(1, rail, send=True), 2: end(2, rail)})
         finally:
-            self.mend(rail[1])
+            self.reconnect(rail[1])
         error = relay.find(2, "error")[0]
         self.assertEqual((error["code"], error["hca"]), ("open", rail[0]))
         self.assertIn("wanted a RoCE v2 GID for 192.168.177.2 on rocep1s0f1, found 0 fe80:", error["text"])
@@ -227,12 +227,12 @@ class Rdma(LabTest):
             report, findings = self.findings(6)
         finally:
             self.lab.sh(2, f"ip link set {RAILS[0][1]} mtu 9000")
-            self.mend(RAILS[1][1])
+            self.reconnect(RAILS[1][1])
         self.assertEqual(relay.find(2, "ready")[0]["rails"][0]["active_mtu"], 1024)
         self.assertEqual(relay.find(1, "sent")[0]["rails"][0]["path_mtu"], 1024)
         self.assertEqual(findings, {("mtu-wrong", ("spark-2",), ("rail0",)),
                                     ("address-missing", ("spark-2",), ("rail1",))})
-        self.assertEqual({check["outcome"] for check in report["checks"] if check["rung"] == "rdma"}, {"skipped"})
+        self.assertEqual({check["outcome"] for check in report["checks"] if check["level"] == "rdma"}, {"skipped"})
 
     @beyond_core
     def test_8_an_end_that_loses_its_controller_or_its_time_is_gone(self):
@@ -248,14 +248,14 @@ class Rdma(LabTest):
         report = json.loads(self.spark("verify", PAIR, "--keep-program", "--format", "json", expect=0).stdout)
         self.assertEqual((report["level"], report["findings"]), ("rdma", []))
         writes = {(check["what"], check["from"], check["to"], check["rail"], check["outcome"])
-                  for check in report["checks"] if check["rung"] == "rdma"}
+                  for check in report["checks"] if check["level"] == "rdma"}
         self.assertEqual(writes, {(what, f"spark-{a}", f"spark-{3 - a}", rail, "pass")
                                   for what in ("write-alone", "write-together")
                                   for a in (1, 2) for rail in ("rail0", "rail1")})
         path = self.lab.sh(1, "ls -d /var/lib/spark-reconcile/bin/spark-verify-*").strip()
         self.assertTrue(self.lab.sh(1, f"sha256sum {path}").startswith(path.rpartition("-")[2]))
         self.lab.sh(1, f"echo '#!/bin/sh' >{path}")
-        self.status(1, "--verbs")  # copies it anew, and takes it away
+        self.status(1, "--verbs")  # copies it again, and takes it away
         self.assertEqual(self.lab.sh(1, "ls /var/lib/spark-reconcile/bin 2>/dev/null || true"), "")
 
     def test_9_an_apply_that_would_cut_an_open_connection_is_refused(self):

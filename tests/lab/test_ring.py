@@ -16,7 +16,7 @@ class Ring(LabTest):
         self.spark("apply", RING, "--yes", "--brief", expect=0)
         self.assert_empty_plan(RING)
         report = json.loads(self.spark("verify", RING, "--format", "json", expect=0).stdout)
-        pings = [check for check in report["checks"] if check["rung"] == "ping"]
+        pings = [check for check in report["checks"] if check["level"] == "ping"]
         self.assertEqual(len(pings), 3 * 2 * 2)  # cables, twins, directions
         self.assertEqual({check["rail"] for check in pings}, {f"rail{rail}" for rail in range(6)})
 

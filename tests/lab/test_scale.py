@@ -14,9 +14,9 @@ OF_PEERS = {("file", "/etc/hosts"), ("file", "~nvidia/.ssh/authorized_keys"),
 class Growing(LabTest):
     def assert_all_pairs_verified(self, manifest, nodes):
         report = json.loads(self.spark("verify", manifest, "--format", "json", expect=0).stdout)
-        for rung in ("ping", "ssh"):
+        for level in ("ping", "ssh"):
             pairs = {(check["from"], check["to"], check["rail"]) for check in report["checks"]
-                     if check["rung"] == rung and check["outcome"] == "pass"}
+                     if check["level"] == level and check["outcome"] == "pass"}
             self.assertEqual(len(pairs), nodes * (nodes - 1) * 2)
 
     def grow(self, manifest, old, new):

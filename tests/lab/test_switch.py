@@ -31,7 +31,7 @@ class OnSwitches(CablingTest):
 
     def assert_every_pair_talks_on_both_rails(self):
         report = json.loads(self.spark("verify", self.manifest, "--format", "json", expect=0).stdout)
-        pings = [check for check in report["checks"] if check["rung"] == "ping"]
+        pings = [check for check in report["checks"] if check["level"] == "ping"]
         self.assertEqual({check["outcome"] for check in pings}, {"pass"})
         self.assertEqual(len(pings), self.nodes * (self.nodes - 1) * 2)
         self.assertEqual({check["rail"] for check in pings}, {"rail0", "rail1"})
@@ -63,9 +63,9 @@ class OneSwitch(OnSwitches):
             self.lab.sh(node, ETHTOOL.format(lanes=2 if node == 3 else 4, grows=int(node == 2)))
             self.addCleanup(self.lab.sh, node, "rm /usr/local/sbin/ethtool /run/reads-*")
         report = json.loads(self.spark("verify", self.manifest, "--format", "json", expect=0).stdout)
-        told = {(check["from"], check["what"]): check["measured"] for check in report["checks"]
+        measured = {(check["from"], check["what"]): check["measured"] for check in report["checks"]
                 if check["what"] in ("lanes", "errors")}
-        self.assertEqual(told, {
+        self.assertEqual(measured, {
             ("spark-1", "lanes"): "4 lanes", ("spark-1", "errors"): "none grew",
             ("spark-2", "lanes"): "4 lanes", ("spark-2", "errors"): "rx_crc_errors_phy grew by 1 to 3",
             ("spark-3", "lanes"): "2 lanes", ("spark-3", "errors"): "none grew",
@@ -97,8 +97,8 @@ class LeafSpine(OnSwitches):
         self.assert_plugs({4: PLUGS[5], 5: PLUGS[4]})
         self.assert_apply_stops(
             self.manifest,
-            "spark-4's right cage is in leaf-2 qsfp56-dd-1-1, the manifest says leaf-1 qsfp56-dd-2-5",
-            "spark-5's right cage is in leaf-1 qsfp56-dd-2-5, the manifest says leaf-2 qsfp56-dd-1-1")
+            "spark-4's right cage is in leaf-2 qsfp56-dd-1-1, the manifest has leaf-1 qsfp56-dd-2-5",
+            "spark-5's right cage is in leaf-1 qsfp56-dd-2-5, the manifest has leaf-2 qsfp56-dd-1-1")
         self.lab.lab("cross", "4", "enp1s0f1np1", "5", "enp1s0f1np1")
 
     def test_3_plugs_that_changed_their_ports_of_one_leaf_stop_it_too(self):
@@ -106,8 +106,8 @@ class LeafSpine(OnSwitches):
         self.assert_plugs({**PLUGS, 7: PLUGS[8], 8: PLUGS[7]})
         self.assert_apply_stops(
             self.manifest,
-            "spark-7's right cage is in leaf-2 qsfp56-dd-2-5, the manifest says leaf-2 qsfp56-dd-2-1",
-            "spark-8's right cage is in leaf-2 qsfp56-dd-2-1, the manifest says leaf-2 qsfp56-dd-2-5")
+            "spark-7's right cage is in leaf-2 qsfp56-dd-2-5, the manifest has leaf-2 qsfp56-dd-2-1",
+            "spark-8's right cage is in leaf-2 qsfp56-dd-2-1, the manifest has leaf-2 qsfp56-dd-2-5")
         self.lab.lab("cross", "7", "enp1s0f1np1", "8", "enp1s0f1np1")
 
     def test_4_with_the_plugs_back_every_pair_talks_on_both_rails_also_over_the_spine(self):

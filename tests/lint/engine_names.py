@@ -17,8 +17,8 @@ WHOLE = ["ip", "link", "unit", "module"]
 ALLOWED = [
     ("reconciler/apply/guard/", ["netplan", "ssh", "sysctl", "systemctl", "unit"],
      "the guard's own shell: its timer, the units that carry logins, and what a boot makes of restored files"),
-    ("reconciler/apply/drill.cpp", ["sysctl"], "a drill sets a value that nobody uses, as a plugin would"),
-    ("reconciler/cabling/view.cpp", ["host", "link"], "words of our own script about a port and who it hears"),
+    ("reconciler/apply/drill.cpp", ["sysctl"], "a drill sets a value that no one uses, as a plugin would"),
+    ("reconciler/cabling/view.cpp", ["host", "link"], "names of our own script about a port and who it hears"),
     ("reconciler/manifest/checks/check_subnets.cpp", ["link"], "a cable, in a sentence"),
     ("reconciler/model/facts",
      ["gpudirect", "host", "link", "memlock", "module", "nccl", "rdma", "ssh", "sysctl", "systemctl", "units"],

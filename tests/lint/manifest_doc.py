@@ -21,10 +21,10 @@ INTRO = """\
 problems at once, each with its line.
 
 - Addresses are a pure function of the file: a node's host number in every fabric subnet is its `id`, or
-  the number that its name ends in. Reordering nodes renumbers nobody; neither does adding or removing some
+  the number that its name ends in. Reordering nodes renumbers no node; neither does adding or removing some
   on a switch. In a ring the node's own two subnets come and go with it, and then only its neighbours'
   ports whose cable moved get another address ([fabric.md](fabric.md)).
-- Keys that nobody knows are errors, and so are settings without effect.
+- Keys that no one knows are errors, and so are settings without effect.
 - Secrets never live in it: logins use key files or ssh-agent.
 - YAML 1.2: `yes` and `no` are text, `0600` is the number 600, and a key may stand only once in a map.
 - The first line of each example lets an editor complete and check the file as you type.

@@ -27,7 +27,7 @@ def properties(path, schema):
 
 
 def described(part, schema):
-    """By its own words or by those of the definition that it refers to."""
+    """By its own text or by that of the definition that it refers to."""
     while isinstance(part, dict) and "$ref" in part:
         name = part["$ref"].removeprefix("#/definitions/")
         part = schema.get("definitions", {}).get(name)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the files stand by themselves: no path of the machine that they were written on, no path out of the
+"""Checks that the files stand on their own: no path of the machine that they were written on, no path out of the
 tree, no link to a page that is not there."""
 
 import pathlib
@@ -7,7 +7,7 @@ import re
 
 import tree
 
-# Folders that every Linux has: to stand in one of them tells nothing about a machine.
+# Folders that every Linux has: to stand in one of them says nothing about a machine.
 EVERYWHERE = {"/", "/home", "/mnt", "/opt", "/root", "/srv", "/tmp", "/usr", "/usr/src", "/var", "/var/tmp"}
 OUTWARD = re.compile(r"(?<![\w/.}\"'])((?:\.\./)+)([\w-][\w./-]*)")
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")

@@ -1,5 +1,5 @@
 """Runs ranks of `spark-verify nccl` on this machine, as the controller does over SSH: collects what each says, hands
-rank 0's id to all, and tells all to abort when one fails."""
+rank 0's id to all, and orders all to abort when one fails."""
 
 import json
 import os
@@ -47,7 +47,7 @@ class Rank:
             self.heard.put((self.rank, event))
         self.heard.put((self.rank, {"event": "gone", "at": time.monotonic()}))
 
-    def tell(self, order):
+    def send(self, order):
         try:
             self.process.stdin.write(json.dumps(order) + "\n")
             self.process.stdin.flush()
@@ -59,13 +59,13 @@ class Rank:
 
     def one(self, name):
         found = self.of(name)
-        assert len(found) == 1, f"rank {self.rank}: {len(found)} times {name}: {self.told()}"
+        assert len(found) == 1, f"rank {self.rank}: {len(found)} times {name}: {self.received()}"
         return found[0]
 
     def log(self):
         return [event["text"] for event in self.of("log")]
 
-    def told(self):
+    def received(self):
         return [event for event in self.events if event["event"] != "log"]
 
     def signal(self, number):
@@ -122,16 +122,16 @@ class Ranks:
     def __getitem__(self, rank):
         return self.ranks[rank]
 
-    def tell_all(self, order):
+    def send_all(self, order):
         for rank in self.ranks.values():
-            rank.tell(order)
+            rank.send(order)
 
     def await_all(self, name, limit_s=30):
         """True once every rank has said it; False as soon as one fails or is gone."""
         heard = self.hear_all(name, speed.scaled(limit_s))
         if heard is None:
             raise speed.GaveUp(f"wanted '{name}' from every rank; {speed.gave_up(limit_s)}, found "
-                               f"{ {rank: one.told()[-1:] for rank, one in self.ranks.items()} }")
+                               f"{ {rank: one.received()[-1:] for rank, one in self.ranks.items()} }")
         return heard
 
     def hear_all(self, name, seconds):
@@ -157,7 +157,7 @@ class Ranks:
         return True
 
     def until_init(self, change_id=None):
-        """To the id in everybody's hands."""
+        """To the id in everyone's hands."""
         if not self.await_all("hello", 120):
             return False
         end = time.monotonic() + speed.scaled(30)
@@ -166,17 +166,17 @@ class Ranks:
         if self.failed or not self[0].of("unique-id"):
             return False
         unique_id = self[0].one("unique-id")["id"]
-        self.tell_all({"command": "id", "id": change_id(unique_id) if change_id else unique_id})
+        self.send_all({"command": "id", "id": change_id(unique_id) if change_id else unique_id})
         return True
 
     def until_go(self, change_id=None):
         if not self.until_init(change_id) or not self.await_all("init-done", 120):
             return False
-        self.tell_all({"command": "go"})
+        self.send_all({"command": "go"})
         return True
 
     def run(self, limit_s=60):
-        """The whole run. True: every rank said end. Otherwise all are told to abort, and `failed` begins with the
+        """The whole run. True: every rank said end. Otherwise all are ordered to abort, and `failed` begins with the
         first that failed."""
         good = self.until_go() and self.await_all("end", limit_s)
         if not good:
@@ -184,7 +184,7 @@ class Ranks:
         return good
 
     def abort(self):
-        self.tell_all({"command": "abort"})
+        self.send_all({"command": "abort"})
         for rank in self.ranks.values():
             try:
                 rank.status(limit_s=6)

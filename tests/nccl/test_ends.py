@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A rank always ends: when a library hangs or crashes, when it is told to, when its controller is gone."""
+"""A rank always ends: when a library hangs or crashes, when it is ordered to, when its controller is gone."""
 
 import os
 import subprocess
@@ -52,7 +52,7 @@ class HungLibraries(unittest.TestCase):
             self.assertTrue(ranks.until_init())
             # Before that there is nothing to abort.
             speed.wait_until(lambda: any("Init START" in line for line in ranks[0].log()), 10, "Init START in the log", 0.01)
-            ranks[0].tell({"command": "abort"})
+            ranks[0].send({"command": "abort"})
             self.assertEqual(ranks[0].status(limit_s=8), 1)
             self.assertEqual(ranks[0].of("aborted"), [])
 
@@ -94,7 +94,7 @@ class Ends(unittest.TestCase):
                 since = time.monotonic()
                 self.assertEqual(rank.status(), 1)
                 speed.assert_within(time.monotonic() - since, 1 + SLACK_S)
-                self.assertEqual([event for event in rank.told() if event["event"] in ("failed", "aborted")], [])
+                self.assertEqual([event for event in rank.received() if event["event"] in ("failed", "aborted")], [])
 
     def test_AnAbortIsAnswered(self):
         with Ranks(2, LONG) as ranks:
@@ -103,7 +103,7 @@ class Ends(unittest.TestCase):
             for rank in (0, 1):
                 aborted = ranks[rank].one("aborted")
                 speed.assert_within(aborted["seconds"], 1)
-                self.assertEqual(ranks[rank].told()[-1], aborted)
+                self.assertEqual(ranks[rank].received()[-1], aborted)
 
     def test_TheWholeRunHasADeadline(self):
         with Ranks(2, {**SMALL, "deadline_ms": milliseconds(1)}, absent=(0,)) as ranks:
@@ -123,7 +123,7 @@ class Ends(unittest.TestCase):
 
     @unittest.skipIf(os.environ.get("SPARK_SANITIZE") == "thread", "ThreadSanitizer's _exit waits for stdout's lock")
     def test_AControllerThatDoesNotReadCannotKeepIt(self):
-        """The pipe is full, so that even the words of failure stay inside."""
+        """The pipe is full, so that even the message of the failure stays inside."""
         process = None
         with Ranks(2, SMALL, absent=(1,)) as template:
             self.assertTrue(template.await_all("hello"))

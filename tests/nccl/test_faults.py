@@ -15,7 +15,7 @@ def milliseconds(seconds):
     return round(1000 * speed.scaled(seconds))
 
 
-# A phase's deadline, and what may pass after it until the words are there, on a machine that is busy with other things;
+# A phase's deadline, and what may pass after it until the message is there, on a machine that is busy with other things;
 # seconds on the reference machine.
 LIMIT_S = 1.0
 SLACK_S = 0.9
@@ -52,7 +52,7 @@ class Faults(unittest.TestCase):
             self.after_deadline(failed, since)
 
     def test_APeerWithoutItsInterface(self):
-        """Only that rank knows; the other would wait for ever and is told to abort."""
+        """Only that rank knows; the other would wait for ever and is ordered to abort."""
         with Ranks(3, SMALL, rank_env={2: {"NCCL_SOCKET_IFNAME": "enP7s7"}}) as ranks:
             self.fails(ranks)
             failed = self.failure(ranks, 2, "nccl", "init", "wanted NCCL's communicator of 3 ranks, found "
@@ -60,7 +60,7 @@ class Faults(unittest.TestCase):
             self.assertEqual((failed["async"], failed["last_error"]), (5, "Bootstrap : no socket interface found"))
             self.assertEqual(ranks.failed[0][0], 2)
             for rank in (0, 1):
-                self.assertEqual(ranks[rank].told()[-1]["event"], "aborted")
+                self.assertEqual(ranks[rank].received()[-1]["event"], "aborted")
                 self.assertEqual(ranks[rank].status(), 1)
 
     def test_RankZeroWithoutItsInterface(self):
@@ -75,10 +75,10 @@ class Faults(unittest.TestCase):
             self.fails(ranks)
             self.failure(ranks, 1, "nccl", "init", "wanted NCCL's communicator of 2 ranks, found ncclInvalidUsage: "
                          "Unrecognized element token \"auto\" when parsing \"auto\"")
-            self.assertEqual(ranks[0].told()[-1]["event"], "aborted")
+            self.assertEqual(ranks[0].received()[-1]["event"], "aborted")
 
     def test_ARootThatRefuses(self):
-        """Its port is another one than the id says: nobody listens there."""
+        """Its port is another one than the id says: no one listens there."""
         with Ranks(2, SMALL) as ranks:
             self.assertTrue(ranks.until_init(lambda unique_id: unique_id[:20] + "0001" + unique_id[24:]))
             self.assertFalse(ranks.await_all("init-done"))
@@ -130,7 +130,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(ranks[1].process.wait(), -signal.SIGKILL)
 
     def test_APeerThatIsStopped(self):
-        """NCCL's state stays success; only the deadline tells."""
+        """NCCL's state stays success; only the deadline shows it."""
         with Ranks(2, {**LONG, "size_ms": milliseconds(LIMIT_S)}) as ranks:
             self.running(ranks)
             ranks[1].signal(signal.SIGSTOP)

@@ -22,7 +22,7 @@ class GoodRuns(unittest.TestCase):
             self.assertTrue(ranks.run(), ranks.failed)
             for rank in ranks.ranks.values():
                 self.assertEqual(rank.status(), 0)
-                self.assertEqual(rank.told()[-1]["event"], "end")
+                self.assertEqual(rank.received()[-1]["event"], "end")
             return ranks
 
     def test_EveryCollectiveInEveryFormIsRightOnEveryRank(self):
@@ -79,7 +79,7 @@ class GoodRuns(unittest.TestCase):
             self.assertEqual([r["wrong"] for r in ranks[0].of("result")], [0, 0])
             self.assertEqual([r["wrong"] for r in ranks[1].of("result")], [1, 1])
 
-    def test_HelloTellsWhatWasReallyLoaded(self):
+    def test_HelloReportsWhatWasReallyLoaded(self):
         hello = self.run_good(2, SMALL, env={"FAKE_NCCL_VERSION": "23007", "FAKE_CUDA_DRIVER": "13010"})[1].one("hello")
         self.assertEqual(hello["library"], os.path.realpath(os.path.join(FAKES, "libnccl.so.2")))
         self.assertEqual((hello["nccl_version"], hello["cuda_driver"]), (23007, 13010))
@@ -203,7 +203,7 @@ class Refusals(unittest.TestCase):
     def test_ALineThatIsNoOrderIsRefused(self):
         with Ranks(2, SMALL, absent=(0,)) as ranks:
             self.assertTrue(ranks.await_all("hello"))
-            ranks[1].tell({"command": "dance"})
+            ranks[1].send({"command": "dance"})
             self.assertEqual(ranks[1].status(), 1)
             self.assertEqual(ranks[1].one("failed")["code"], "protocol")
             self.assertEqual(ranks[1].one("failed")["text"],
@@ -217,7 +217,7 @@ class Refusals(unittest.TestCase):
 
 
 class RealLibrary(unittest.TestCase):
-    """NCCL itself, as far as it goes without a GPU: its loading, its id, its refusal in its own words."""
+    """NCCL itself, as far as it goes without a GPU: its loading, its id, the text of its refusal."""
 
     def test_TheIdHoldsRankZerosAddressAndTheRefusalIsNccls(self):
         found = sorted(glob.glob("/usr/lib/*/libnccl.so.2") + glob.glob("/usr/local/cuda*/lib*/libnccl.so.2"))

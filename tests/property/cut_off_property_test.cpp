@@ -127,17 +127,17 @@ End Carry(const std::function<Plan()>& make_plan) {
   Guard guard(cluster, **sessions, apply_id, {});
   if (!guard.StageAndArm(plan, Fabric(), journal).empty()) return End::kCutOff;
   const ApplyReport report = Apply(plan, cluster, **sessions, journal, [](const Event&) {});
-  const auto asked = [&](const std::string& request) {
+  const auto succeeds = [&](const std::string& request) {
     const auto reply = (*sessions)->Run(node, request, Milliseconds(20000));
     return reply && reply->exit_code == 0;
   };
   if (!report.Ok()) {
-    return asked(BuildRevertRequest(journal.directory)) ? End::kReverted : End::kCutOff;
+    return succeeds(BuildRevertRequest(journal.directory)) ? End::kReverted : End::kCutOff;
   }
   const Documents documents = {{"ledger.json", "{}"}};
-  const bool done = asked(BuildIntentRequest(journal.directory, documents, {})) &&
-                    asked(BuildCommitRequest(journal.directory)) &&
-                    asked(BuildFinishRequest(journal.directory));
+  const bool done = succeeds(BuildIntentRequest(journal.directory, documents, {})) &&
+                    succeeds(BuildCommitRequest(journal.directory)) &&
+                    succeeds(BuildFinishRequest(journal.directory));
   return done ? End::kCommitted : End::kCutOff;
 }
 
@@ -201,7 +201,7 @@ TEST_F(CutOff, ApplyLeavesWhatThePlanSaysAndNothingElse) {
   });
 }
 
-TEST_F(CutOff, UndoRestoresEveryByteWhicheverStepFails) {
+TEST_F(CutOff, RevertRestoresEveryByteWhicheverStepFails) {
   Check([] {
     const Scene scene;
     const auto changes = PlanFor(scene.from, scene.to).stages.front().changes.size();
@@ -222,8 +222,8 @@ TEST_F(CutOff, KilledAnywhereAndAppliedAgainItConverges) {
   });
 }
 
-// What the timer runs when nobody comes any more.
-TEST_F(CutOff, KilledAnywhereTheNodeEndsItByItself) {
+// What the timer runs when no one comes any more.
+TEST_F(CutOff, KilledAnywhereTheNodeEndsItOnItsOwn) {
   Check([] {
     const Scene scene;
     scene.machine.KillAtSync(*rc::gen::inRange(1, kMostSyncs));

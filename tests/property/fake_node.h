@@ -26,7 +26,7 @@ struct FakeNode {
 // key unlike those of other nodes.
 FakeNode BareNode(const NodeName& name, int id, const std::string& user);
 
-// A public key line that every check accepts; `number` tells keys apart.
+// A public key line that every check accepts; `number` distinguishes keys.
 std::string PublicKeyLine(int number);
 
 NodeFacts MakeFacts(const FakeNode& node, const ClusterSpec& cluster, const Fabric& fabric,

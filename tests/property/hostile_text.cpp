@@ -10,7 +10,7 @@ namespace {
 
 const std::string kTouch = std::string("touch ") + kInjected;
 
-const std::vector<std::string> kTroubleOnALine = {"$(" + kTouch + ")",
+const std::vector<std::string> kHostileOnALine = {"$(" + kTouch + ")",
                                                   "`" + kTouch + "`",
                                                   "; " + kTouch + ";",
                                                   "' ; " + kTouch + " '",
@@ -52,32 +52,32 @@ std::string Join(const std::vector<std::string>& pieces) {
   return text;
 }
 
-std::string Pieces(std::vector<std::string> trouble, int first_byte, int last_byte) {
+std::string Pieces(std::vector<std::string> hostile, int first_byte, int last_byte) {
   const auto byte = rc::gen::map(rc::gen::inRange(first_byte, last_byte + 1),
                                  [](int one) { return std::string(1, static_cast<char>(one)); });
   const auto piece =
-      rc::gen::weightedOneOf<std::string>({{1, byte}, {2, rc::gen::elementOf(std::move(trouble))}});
+      rc::gen::weightedOneOf<std::string>({{1, byte}, {2, rc::gen::elementOf(std::move(hostile))}});
   return Join(*rc::gen::resize(12, rc::gen::container<std::vector<std::string>>(piece)));
 }
 
 }  // namespace
 
 std::string HostileBytes() {
-  std::vector<std::string> trouble = kTroubleOnALine;
+  std::vector<std::string> hostile = kHostileOnALine;
   for (const char* more : {"\n", "\r\n", "\t", "\x1b[31m", "\xff\xfe", "\xc3", "\xe2\x82",
                            "\xc2\x85", "\n# END spark-reconcile lab hosts\n",
                            "# BEGIN spark-reconcile lab ssh-mesh\n", "\nHost *\n"}) {
-    trouble.emplace_back(more);
+    hostile.emplace_back(more);
   }
-  return Pieces(std::move(trouble), 1, 255);
+  return Pieces(std::move(hostile), 1, 255);
 }
 
-std::string HostileLine() { return Pieces(kTroubleOnALine, 0x20, 0x7e); }
+std::string HostileLine() { return Pieces(kHostileOnALine, 0x20, 0x7e); }
 
 std::string HostileUtf8() {
-  std::vector<std::string> trouble = kTroubleOnALine;
-  for (const char* more : {"\n", "\t", "\nEOF\n", "\n\n", "\n'\n"}) trouble.emplace_back(more);
-  return Pieces(std::move(trouble), 0x20, 0x7e);
+  std::vector<std::string> hostile = kHostileOnALine;
+  for (const char* more : {"\n", "\t", "\nEOF\n", "\n\n", "\n'\n"}) hostile.emplace_back(more);
+  return Pieces(std::move(hostile), 0x20, 0x7e);
 }
 
 std::string Quoted(const std::string& text) { return nlohmann::json(text).dump(); }

@@ -13,8 +13,8 @@ class SshHostKey : public SshTest {
   std::string ChangedError(int line, const std::string& known, const std::string& file) const {
     return fmt::format(
         "{0}:{1}: {2}: the host key changed: ssh-ed25519 {3} is offered, {4} is known\n"
-        "  hint: somebody may be in between; if the machine was installed anew, forget the old key "
-        "with: ssh-keygen -f '{0}' -R '[127.0.0.1]:{5}'\n",
+        "  hint: another machine may be in between; if the machine was reinstalled, remove the old "
+        "key with: ssh-keygen -f '{0}' -R '[127.0.0.1]:{5}'\n",
         file, line, Place(), sshd_->Fingerprint(), known, sshd_->Port());
   }
 };

@@ -42,7 +42,7 @@ TEST_F(SshLimits, FloodBeforeTheScriptIsReadIsAnError) {
             Place() + ": more than 64 MiB of output before the script was read\n");
 }
 
-// A node that froze: the connection stands, and nobody answers.
+// A node that froze: the connection stands, and no one answers.
 class FrozenNode : public SshTest {
  protected:
   void Freeze() {

@@ -73,7 +73,7 @@ TEST_F(SshLoginRefused, EncryptedKeyAmongRefusedOnesIsNamedFirst) {
                         Place(), user_, key_));
 }
 
-TEST_F(SshLoginRefused, MissingIdentityFileIsSaidBeforeTheNetworkIsAsked) {
+TEST_F(SshLoginRefused, MissingIdentityFileIsSaidBeforeTheNetworkIsQueried) {
   node_ = NodeSpec{.name = "spark-2", .address = "127.0.0.1"};
   node_.access.port = FreePort();
   node_.access.identity = "~/.ssh/nothing";
@@ -115,11 +115,11 @@ TEST_F(SshLoginRefused, ServerThatTakesOnlyPasswordsIsSaidTo) {
 TEST_F(SshLoginRefused, ServerThatWantsAPasswordOnTopIsSaidTo) {
   StartSshd("PasswordAuthentication yes\nAuthenticationMethods publickey,password");
   EXPECT_EQ(DialError(),
-            fmt::format("{}: cannot log in as {}: the key is right, but more is asked for "
-                        "(password)\n"
-                        "  hint: AuthenticationMethods in its sshd_config must be content with "
-                        "publickey\n",
-                        Place(), user_));
+            fmt::format(
+                "{}: cannot log in as {}: the key is accepted, but another login method is "
+                "required (password)\n"
+                "  hint: AuthenticationMethods in its sshd_config must be content with publickey\n",
+                Place(), user_));
 }
 
 TEST_F(SshLoginRefused, LoginThatTakesTooLongIsGivenUpInTime) {

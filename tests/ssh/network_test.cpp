@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Accepts connections in the kernel and never says a word.
+// Accepts connections in the kernel and never sends anything.
 class SilentListener {
  public:
   SilentListener() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -96,7 +96,7 @@ TEST_F(SshNetwork, AddressOfNoNetworkSaysSo) {
             "  hint: is this machine on the network that the address is in?\n");
 }
 
-TEST_F(SshNetwork, NameThatNobodyKnowsIsNotResolved) {
+TEST_F(SshNetwork, NameThatNoOneKnowsIsNotResolved) {
   PointAt(22);
   node_.address = "no-such-host.invalid";
   node_.access.connect_timeout_s = 5;

@@ -72,7 +72,7 @@ def scaled(seconds):
 
 
 def limit(seconds):
-    """The limit in words."""
+    """The limit as text."""
     if factor() == 1:
         return f"{seconds:g} s (this machine is as fast as the reference)"
     return (f"{round(scaled(seconds), 1):g} s ({seconds:g} s × {factor():g}: "
@@ -84,7 +84,7 @@ def gave_up(seconds):
 
 
 def eventually(condition, seconds, pause_s=0.05):
-    """Asks until `condition` gives a true value, or the limit is passed; returns the last value."""
+    """Polls until `condition` gives a true value, or the limit is passed; returns the last value."""
     end = time.monotonic() + scaled(seconds)
     while not (value := condition()) and time.monotonic() < end:
         time.sleep(pause_s)

@@ -59,7 +59,7 @@ class Killed(unittest.TestCase):
     def test_a_killed_clang_tidy_py_leaves_no_clang_tidy(self):
         with tempfile.TemporaryDirectory() as folder:
             build = pathlib.Path(folder)
-            # It answers for its version, and then is at work for long.
+            # It answers for its version, and then runs for long.
             tidy = build / "clang-tidy-14"
             tidy.write_text("#!/bin/sh\n[ \"$1\" != --version ] || { echo 'LLVM version 14.0.6'; exit; }\nsleep 1000; exit\n",
                             encoding="utf-8")

@@ -35,12 +35,12 @@ Observed<ModuleState> ParseModule(std::string_view answer) {
   // "modprobe: FATAL: Module x not found in directory /lib/modules/6.17.0".
   if (answer.find(" not found in directory ") != std::string_view::npos) return Absent{};
   const std::string_view said = Trim(answer.substr(std::min(answer.size(), answer.find(' '))));
-  return Unknown{said.empty() ? "modprobe failed without a word" : MakePrintable(said)};
+  return Unknown{said.empty() ? "modprobe failed without a message" : MakePrintable(said)};
 }
 
 // nullopt: the node was not to look, as it takes long.
 Fact<bool> ParseSymbol(std::string_view answer) {
-  if (answer == "not asked") return std::nullopt;
+  if (answer == "not read") return std::nullopt;
   if (answer == "yes") return true;
   if (answer == "no") return false;
   return Unknown{
@@ -91,7 +91,7 @@ std::string_view FormatModule(ModuleState state) {
 // "driver: open 580.142": a fact in a list of them.
 template <class T, class Function>
 std::string FormatFact(std::string_view what, const Fact<T>& fact, Function format) {
-  if (!fact) return fmt::format("{}: not asked", what);
+  if (!fact) return fmt::format("{}: not read", what);
   const T* known = Known(fact);
   if (known != nullptr) return fmt::format("{}: {}", what, format(*known));
   return fmt::format("{}: {}", what, std::holds_alternative<Absent>(*fact) ? "none" : "unknown");
@@ -101,7 +101,7 @@ std::string FormatFact(std::string_view what, const Fact<T>& fact, Function form
 
 std::vector<Read> ListGpuReads(const std::optional<GpuSection>& section) {
   // The kernel writes ten megabytes of symbols to be looked through (45 ms): for a GB10, which has
-  // no use for them, only where the manifest asks for what needs them.
+  // no use for them, only where the manifest requires what needs them.
   const bool always = section && section->Loads(kPeermemModule);
   RunProbe kernel{.id = kKernelId,
                   .argv = {"sh", "-c", std::string(kGpuFactsSh), "sh", always ? "always" : "mostly",
@@ -116,7 +116,7 @@ std::vector<Read> ListGpuReads(const std::optional<GpuSection>& section) {
 void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts) {
   const auto driver = reply.values.find(kDriverFile);
   const auto kernel = reply.commands.find(kKernelId);
-  if (driver == reply.values.end() || kernel == reply.commands.end()) return;  // not asked for
+  if (driver == reply.values.end() || kernel == reply.commands.end()) return;  // not requested
   facts.gpudirect.driver = ParseNvidiaDriver(driver->second);
   facts.gpudirect.gpu = ParseModel(reply);
   StoreKernel(kernel->second, facts);
@@ -124,7 +124,7 @@ void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts) {
 
 Observed<ModuleState> FindModule(const NodeFacts& facts, const std::string& module) {
   const auto found = facts.gpudirect.modules.find(module);
-  if (found == facts.gpudirect.modules.end()) return Unknown{"modprobe was not asked about it"};
+  if (found == facts.gpudirect.modules.end()) return Unknown{"modprobe was not run for it"};
   return found->second;
 }
 
@@ -150,7 +150,7 @@ std::string FormatGpuEvidence(const NodeFacts& facts) {
        FormatFact("CONFIG_PCI_P2PDMA", gpu.p2pdma, FormatYes),
        FormatFact("CUDA attribute 116", gpu.cuda_rdma, FormatAttribute),
        FormatFact("CUDA attribute 124", gpu.cuda_dmabuf, FormatAttribute),
-       FormatFact("dma-buf of the adapter", gpu.nic_dmabuf, FormatSupport)},
+       FormatFact("dma-buf of the HCA", gpu.nic_dmabuf, FormatSupport)},
       ", ");
 }
 

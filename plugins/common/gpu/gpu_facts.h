@@ -10,12 +10,12 @@
 #include "reconciler/model/facts.h"
 #include "reconciler/model/probe.h"
 
-// What a node's files tell about GPUDirect, for every plugin that asks. No program of NVIDIA's is
-// run and no library of theirs is loaded for it.
+// What a node's files show about GPUDirect, for every plugin that needs it. No program of NVIDIA's
+// is run and no library of theirs is loaded for it.
 namespace reconciler::plugins {
 
-// What the section's modules need besides nvidia_peermem. All plugins ask in these words, so that
-// the node is asked once.
+// What the section's modules need besides nvidia_peermem. All plugins use this command, so that
+// the node runs it once.
 std::vector<Read> ListGpuReads(const std::optional<GpuSection>& section);
 void StoreGpuFacts(const ProbeReply& reply, NodeFacts& facts);
 
@@ -25,7 +25,7 @@ Observed<ModuleState> FindModule(const NodeFacts& facts, const std::string& modu
 // Loaded, or built in, which is as good.
 bool IsModuleThere(const NodeFacts& facts, const std::string& module);
 
-// Whether a fact is known to be no; not when nobody asked for it.
+// Whether a fact is known to be no; not when nothing requires it.
 bool IsKnownNo(const Fact<bool>& fact);
 
 // All of it in one line, for whoever must believe it.

@@ -6,7 +6,7 @@
 # what is built in, and last what it would do for the module itself.
 gb10() { grep -qs GB10 /proc/driver/nvidia/gpus/*/information; }
 if [ "$1" != always ] && { [ ! -e /proc/driver/nvidia/version ] || gb10; }; then
-  echo 'symbol not asked'
+  echo 'symbol not read'
 elif [ -r /proc/kallsyms ]; then
   if grep -qw ib_register_peer_memory_client /proc/kallsyms; then echo 'symbol yes'
   else echo 'symbol no'; fi

@@ -10,11 +10,11 @@ namespace {
 
 using Answer = GpuReach::Answer;
 
-// GB10's drivers were asked for the attributes up to this branch, and said no.
+// GB10's drivers were queried for the attributes up to this branch, and denied them.
 constexpr int kLastRefusingBranch = 580;
 constexpr const char* kAttribute116 = "CUDA attribute 116 (GPUDirect RDMA)";
 constexpr const char* kAttribute124 = "CUDA attribute 124 (dma-buf)";
-constexpr const char* kAdapterProbe = "the adapter's own dma-buf probe";
+constexpr const char* kHcaProbe = "the HCA's own dma-buf probe";
 
 // "580.95.05": 580.
 int ReadBranch(std::string_view version) { return ConsumeNumber<int>(version).value_or(0); }
@@ -33,7 +33,7 @@ Common Decide(Common common, Answer answer, std::string why) {
   return common;
 }
 
-// Empty: nobody asked, or there was an answer.
+// Empty: not read, or there was an answer.
 std::string ExplainUnanswered(const Fact<bool>& fact) {
   const Unknown* unknown = FindUnknown(fact);
   return unknown == nullptr ? "" : unknown->why;
@@ -66,7 +66,7 @@ Common JudgeCommon(const NodeFacts& facts) {
         fmt::format("CUDA says that {} has no GPUDirect RDMA (attribute 116 is 0)", common.model);
     return Decide(std::move(common), Answer::kNo, std::move(why));
   }
-  if (Known(attribute) == nullptr) common.reach.unasked.emplace_back(kAttribute116);
+  if (Known(attribute) == nullptr) common.reach.unread.emplace_back(kAttribute116);
   if (common.gb10 && Known(attribute) == nullptr &&
       ReadBranch(common.reach.driver) <= kLastRefusingBranch) {
     return Decide(std::move(common), Answer::kNo,
@@ -85,15 +85,15 @@ GpuReach SetAnswer(GpuReach reach, Answer answer, std::string why) {
 }
 
 GpuReach JudgeReachOnceLoaded(const Common& common) {
-  // Nobody has said yes for a GB10: its drivers said no as long as they were asked.
-  if (common.gb10 && !common.reach.unasked.empty()) {
+  // Nothing confirms it for a GB10: its drivers denied it as long as they were queried.
+  if (common.gb10 && !common.reach.unread.empty()) {
     return SetAnswer(common.reach, Answer::kUndecided, "nvidia_peermem counts for nothing there");
   }
   return SetAnswer(common.reach, Answer::kYes,
-                   "nvidia_peermem lets the adapter read the memory of " + common.model);
+                   "nvidia_peermem lets the HCA read the memory of " + common.model);
 }
 
-// We loaded it, so that the manifest that does not ask for it takes it out. What hangs on it is
+// We loaded it, so that a manifest that does not require it removes it. What hangs on it is
 // decided as it will be then, or the next plan would decide otherwise.
 bool IsOursToUnload(const NodeFacts& facts) {
   const auto* ledger = Known(facts.ledger);
@@ -155,26 +155,26 @@ GpuReach JudgeDmabufReach(const NodeFacts& facts) {
         fmt::format("CUDA says that {} exports no memory as dma-buf (attribute 124 is 0)",
                     common.model));
   }
-  const Fact<bool>& adapter = facts.gpudirect.nic_dmabuf;
-  if (IsKnownNo(adapter)) {
-    return SetAnswer(reach, Answer::kNo, "the adapter takes no dma-buf");
+  const Fact<bool>& hca = facts.gpudirect.nic_dmabuf;
+  if (IsKnownNo(hca)) {
+    return SetAnswer(reach, Answer::kNo, "the HCA takes no dma-buf");
   }
-  for (const Fact<bool>* fact : {&attribute, &adapter}) {
+  for (const Fact<bool>* fact : {&attribute, &hca}) {
     if (std::string why = ExplainUnanswered(*fact); !why.empty()) {
       return SetAnswer(reach, Answer::kUnknown, std::move(why));
     }
   }
-  if (Known(attribute) == nullptr) reach.unasked.emplace_back(kAttribute124);
-  if (Known(adapter) == nullptr) reach.unasked.emplace_back(kAdapterProbe);
-  if (reach.unasked.empty()) {
+  if (Known(attribute) == nullptr) reach.unread.emplace_back(kAttribute124);
+  if (Known(hca) == nullptr) reach.unread.emplace_back(kHcaProbe);
+  if (reach.unread.empty()) {
     return SetAnswer(
         reach, Answer::kYes,
-        fmt::format("{} exports its memory as dma-buf, and the adapter takes it", common.model));
+        fmt::format("{} exports its memory as dma-buf, and the HCA takes it", common.model));
   }
   return SetAnswer(reach, Answer::kUndecided,
                    Known(attribute) == nullptr
                        ? fmt::format("no file says that {} exports its memory", common.model)
-                       : "no adapter said that it takes dma-buf");
+                       : "no HCA reported that it takes dma-buf");
 }
 
 GpuReach JudgeReach(const std::optional<GpuSection>& section, const NodeFacts& facts) {
@@ -192,10 +192,10 @@ GpuReach JudgeReach(const std::optional<GpuSection>& section, const NodeFacts& f
   return {};
 }
 
-bool IsWorthAsking(const std::optional<GpuSection>& section, const NodeFacts& facts) {
+bool IsWorthQuerying(const std::optional<GpuSection>& section, const NodeFacts& facts) {
   const GpuReach reach = JudgeReach(section, facts);
   const bool open = reach.answer == Answer::kYes || reach.answer == Answer::kUndecided;
-  return open && !reach.unasked.empty();
+  return open && !reach.unread.empty();
 }
 
 std::string DescribeWithDriver(const GpuReach& reach) {

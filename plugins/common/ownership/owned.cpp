@@ -12,11 +12,11 @@ std::string ExplainForeign(const FileState& file, std::string_view cluster,
                            std::string_view former) {
   const auto owner = FindOwner(file.content);
   if (!owner) {
-    return "was not written by spark-reconcile: move it away, or take this out of the manifest";
+    return "was not written by spark-reconcile: move it away, or remove this from the manifest";
   }
   if (*owner == cluster || (!former.empty() && *owner == former)) return {};
   return fmt::format(
-      "belongs to cluster '{}': move it away if that cluster is gone, or take this out of the "
+      "belongs to cluster '{}': move it away if that cluster is gone, or remove this from the "
       "manifest",
       MakePrintable(*owner));
 }

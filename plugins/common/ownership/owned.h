@@ -10,7 +10,7 @@ namespace reconciler::plugins {
 
 // Why a whole file must not be overwritten by this cluster: others wrote it, or it belongs to
 // another cluster (`former` is the name that this one had before). Empty: it is ours or not there,
-// or nobody knows (see ExplainFileStuck).
+// or no one knows (see ExplainFileStuck).
 std::string ExplainNotOurs(const Observed<FileState>& observed, std::string_view cluster,
                            std::string_view former = {});
 

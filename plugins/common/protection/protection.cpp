@@ -32,7 +32,7 @@ Protection FindProtection(const NodeSpec& node, const NodeFacts& facts) {
   const Observed<std::vector<std::string>> routes = Answer(facts.network.default_route);
   Protection protection;
   if (const std::string why = ExplainUnclear(facts, routes); !why.empty()) {
-    protection.unclear = "cannot tell which interface leads to this node: " + why;
+    protection.unclear = "cannot determine which interface leads to this node: " + why;
   }
   // The first word on an interface stays.
   if (!facts.session_interface.empty()) {

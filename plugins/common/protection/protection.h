@@ -12,7 +12,7 @@ namespace reconciler::plugins {
 
 // The interfaces of a node that lead to it. No plugin changes anything about them.
 struct Protection {
-  std::string unclear = {};  // not empty: why they cannot be told, so that every interface counts
+  std::string unclear = {};  // not empty: why they are unknown, so that every interface counts
   std::map<std::string, std::string> carries = {};  // netdev → "carries this session"
 
   std::vector<std::string> Netdevs() const;

@@ -30,7 +30,7 @@ arm() { # NETDEV…
     timeout 10 systemd-run -q --unit="$UNIT" --on-active="$LIMIT" --timer-property=AccuracySec=1s \
       sh "$J/watch" || exit 1
   systemctl is-active -q "$UNIT.timer" || systemctl is-active -q "$UNIT.service" ||
-    say 'the timer that takes changes back is not active' || exit 1
+    say 'the timer that reverts changes is not active' || exit 1
   [ $# = 0 ] || [ -e "$J/conf" ] || note_conf "$@"
-  note "armed: without progress for $LIMIT s this node takes it back"
+  note "armed: without progress for $LIMIT s this node reverts"
 }

@@ -8,10 +8,10 @@
 
 namespace reconciler {
 
-// How a node that is ready to commit tells, without a controller and without a login, which of its
+// How a node that is ready to commit shows, without a controller and without a login, which of its
 // peers are ready too: each shows an IPv6 address of this apply's own on its fabric ports, from its
 // intent until its decision is known to all. An address answers or does not; a ping at the new
-// configuration alone could not tell new from old where only a sysctl changed.
+// configuration alone could not determine new from old where only a sysctl changed.
 struct Peers {
   std::string text = {};  // the node's file: "own IFACE ADDRESS/64" and "peer IFACE ADDRESS NODE"
                           // lines
@@ -21,7 +21,7 @@ struct Peers {
 };
 
 // The peers of `node` among `applied`, the nodes that this apply changes: those that share a
-// segment with it. A node without any can decide nothing by itself and falls back.
+// segment with it. A node without any can decide nothing on its own and falls back.
 Peers ListPeers(const Fabric& fabric, const NodeName& node, const std::set<NodeName>& applied,
                 std::string_view apply_id);
 

@@ -10,8 +10,8 @@ revert_if_armed() {
 # Says "commit" where the leftover ended so.
 commit_leftover() { sh "$J/commit" >&2 && echo commit; }
 revert_leftover() { sh "$J/revert" >&2; }
-ask_peers() {
-  case $(sh "$J/watch" ask) in
+check_peers() {
+  case $(sh "$J/watch" query) in
     commit) commit_leftover ;;
     *) revert_leftover ;;
   esac

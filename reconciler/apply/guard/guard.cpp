@@ -13,7 +13,7 @@
 namespace reconciler {
 namespace {
 
-// A request that the trial does not outlast has failed: the nodes take the plan back by then.
+// A request that the trial does not outlast has failed: the nodes revert the plan by then.
 Milliseconds ComputeRequestLimit(const GuardTimes& times) {
   return std::chrono::seconds(std::clamp(times.revert_after, 10, 30));
 }
@@ -119,7 +119,7 @@ Errors Guard::Finish() {
 
 Errors Guard::Revert(const std::set<NodeName>& in_a_step) {
   beat_ = {};
-  return EndOnEveryNode("the plan could not be taken back",
+  return EndOnEveryNode("the plan could not be reverted",
                         BuildRevertRequest(GetJournalDirectory(apply_id_)), in_a_step);
 }
 
@@ -141,7 +141,7 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
   Errors errors;
   std::mutex mutex;
   ForEachNode(ListNodes(), [&](const NodeSpec& node) {
-    // By then the node has ended it by itself, or never will.
+    // By then the node has ended it on its own, or never will.
     const auto deadline =
         std::chrono::steady_clock::now() +
         std::chrono::seconds(times_.revert_after + times_.moment() * rounds_ + 60 +

@@ -16,10 +16,10 @@
 namespace reconciler {
 
 // Ends what cut-off applies left undecided or unfinished on `nodes`. All nodes of one apply end the
-// same way: committed where any of them has committed; a node that is ready asks its peers, which
-// need not be among `nodes`; others take it back. `whole`: these are all nodes of the cluster, so
-// that nobody needs their beacons afterwards. Precondition: the nodes' locks are held. Returns one
-// line per node where there was something.
+// same way: committed where any of them has committed; a node that is ready checks its peers'
+// beacons, which need not be among `nodes`; others revert it. `whole`: these are all nodes of the
+// cluster, so that no one needs their beacons afterwards. Precondition: the nodes' locks are held.
+// Returns one line per node where there was something.
 Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes, bool whole,
                                               Sessions& sessions);
 
@@ -39,16 +39,16 @@ class Guard {
   Errors StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal);
 
   // Two steps: first every armed node says that it is ready, then every one commits. An error of
-  // the first step: nothing is committed anywhere, and Revert takes it back. An error of the
-  // second: the node named could not be told; it decides by itself, as its peers did.
+  // the first step: nothing is committed anywhere, and Revert reverts it. An error of the
+  // second: the node named could not be notified; it decides on its own, as its peers did.
   Errors RecordIntent(const Fabric& fabric,
                       const std::function<Documents(const NodeName&)>& documents);
   Errors Commit();
   Errors Finish();
 
-  // Every armed node reverts the plan now. A node that cannot be asked does so by itself when
-  // its limit has passed; it is tried again until then. `in_a_step`: nodes that may still be at
-  // work on a step, which is progress for as long as the step may take.
+  // Every armed node reverts the plan now. A node that cannot be queried does so on its own when
+  // its limit has passed; it is tried again until then. `in_a_step`: nodes that may still be
+  // running a step, which is progress for as long as the step may take.
   Errors Revert(const std::set<NodeName>& in_a_step = {});
 
   bool IsArmed() const { return !stages_.empty(); }
@@ -69,7 +69,7 @@ class Guard {
   std::string apply_id_;
   GuardTimes times_;
   std::map<NodeName, std::vector<GuardedStage>> stages_ = {};  // of all passes, in order
-  int rounds_ = 1;  // in which a cut-off node asks its peers, the most of any node
+  int rounds_ = 1;  // in which a cut-off node checks its peers, the most of any node
   std::jthread beat_ = {};
 };
 

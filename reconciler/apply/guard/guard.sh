@@ -15,12 +15,12 @@ export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 umask 077
 cd /
 
-# ---- revert: takes back what the apply did on this node. Argument: guard (run by watch), boot, or none. Exit code 0:
+# ---- revert: reverts what the apply did on this node. Argument: guard (run by watch), boot, or none. Exit code 0:
 # every file is as it was.
 
 say() { printf '%s\n' "$1"; { printf '%s\n' "$1" >>"$J/revert.log"; } 2>/dev/null; note "$1"; }
 
-# Where there is no room for a copy, the journal's own goes back.
+# Where there is no room for a copy, the journal's own is moved back.
 restore() { # DIRECTORY
   d=$1; T=$(cat "$d/path") || return 1
   rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? # of a write that power loss cut off
@@ -32,7 +32,7 @@ restore() { # DIRECTORY
   [ -e "$d/begun" ] || return 0
   same "$d/merged" "$T" 2>/dev/null && return 0
   [ ! -e "$T" ] || same "$d/new" "$T" 2>/dev/null || same "$d/before" "$T" 2>/dev/null ||
-    cp -p -- "$T" "$d/foreign" || return 1 # somebody else's words are kept
+    cp -p -- "$T" "$d/foreign" || return 1 # the other text is kept
   if [ -e "$d/before" ]; then
     # Their lines stay in the file too, where that can be done without a doubt.
     if [ -e "$d/foreign" ] && diff3 -m "$d/foreign" "$d/new" "$d/before" >"$d/merged" 2>/dev/null; then
@@ -53,7 +53,7 @@ restore_all() {
   return $all
 }
 
-# What fails on the way is told; whether it mattered shows in the last values, and when the node is read.
+# What fails on the way is reported; whether it mattered shows in the last values, and when the node is read.
 live() { "$@" >/dev/null 2>>"$log" </dev/null || say "exit $?: $*"; }
 # A value that was set before and cannot be set again.
 last() {
@@ -97,12 +97,12 @@ if_begun() { # STEP COMMAND…
 revert() {
   failed=0
   if ! decide revert; then
-    [ ! -L "$J/decision" ] || { say 'this plan was committed: nothing is taken back'; exit 3; }
-    say 'the decision cannot be written down: what can be taken back is, and it is tried again'
+    [ ! -L "$J/decision" ] || { say 'this plan was committed: nothing is reverted'; exit 3; }
+    say 'the decision cannot be written down: what can be reverted is, and it is tried again'
     failed=1
   fi
 
-  # One at a time: a second one, begun late, would take back what was applied after the first.
+  # One at a time: a second one, begun late, would revert what was applied after the first.
   { : >>"$J/revert.lock"; } 2>/dev/null && exec 8>>"$J/revert.lock" && flock 8
   [ "$(cat "$J/state" 2>/dev/null)" != reverted ] || { echo reverted; exit 0; }
 
@@ -140,10 +140,10 @@ revert() {
 }
 
 # ---- commit: completes the apply on this node. Renames only, but where a power loss or a full disk came between. Exit code
-# 3: the node has taken the apply back.
+# 3: the node has reverted the apply.
 
 commit() {
-  decide commit || { echo 'this node has taken the plan back' >&2; exit 3; }
+  decide commit || { echo 'this node has reverted the plan' >&2; exit 3; }
   failed=0
   for step in $(steps -n); do
     d=$J/$step
@@ -182,7 +182,7 @@ finish() {
   rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service" || exit 1
   echo finished >"$J/state"
   sync "$J/state"
-  # Staged by a controller that ended before it armed anything; without the lock it may be at work.
+  # Staged by a controller that ended before it armed anything; without the lock it may be running.
   [ -n "${1:-}" ] || for old in $(ls "$D/journal"); do
     [ -e "$D/journal/$old/revert" ] || rm -rf "$D/journal/$old"
   done
@@ -199,7 +199,7 @@ finish() {
 }
 
 # ---- watch: decides about the apply when its controller makes no progress any more, and carries the decision out. Run by
-# the timer; with boot by the unit of the early boot; with ask by the next apply, to which it says what was decided.
+# the timer; with boot by the unit of the early boot; with query by the next apply, to which it prints the decision.
 
 # /proc/uptime counts time asleep too, and no clock set by hand moves it.
 wait_for_progress() {
@@ -236,7 +236,7 @@ peers_are_new() {
 }
 
 completed() { [ "$(cat "$J/state")" = committed ] || sh "$J/commit"; }
-taken_back() { [ "$(cat "$J/state")" = reverted ] || sh "$J/revert" guard; }
+reverted() { [ "$(cat "$J/state")" = reverted ] || sh "$J/revert" guard; }
 persist() { # COMMAND
   for pause in 1 5 15 30 60 0; do
     "$1" && return 0
@@ -244,7 +244,7 @@ persist() { # COMMAND
   done
   return 1
 }
-# A peer that is ready and late must see it; where peers ask in rounds, the last one is later by as many.
+# A peer that is ready and late must see it; where peers check in rounds, the last one is later by as many.
 linger() {
   for round in $(seq $((LINGER / MOMENT - 1 + 2 * $(cat "$J/rounds")))); do
     beacons replace
@@ -255,7 +255,7 @@ linger() {
 decided() { # what this node decided, carried out
   if [ "$(readlink "$J/decision")" = commit ]; then
     [ "$(cat "$J/state")" = finished ] || { persist completed && linger && sh "$J/finish" guard; }
-  else persist taken_back; fi
+  else persist reverted; fi
 }
 later() { # SECONDS; where no timer can be had nothing stays undecided
   uptime; echo "$up" >"$J/progress"
@@ -302,7 +302,7 @@ watch_for_next_apply() {
 watch() {
   case ${1:-} in
     boot) watch_at_boot; exit ;;
-    ask) watch_for_next_apply; exit ;;
+    query) watch_for_next_apply; exit ;;
   esac
   wait_for_progress
   [ -L "$J/decision" ] || end_holder

@@ -97,8 +97,8 @@ std::string BuildEndLeftoverRequest(std::string_view apply_id, LeftoverEnd end) 
       return BuildEndRequest(journal, "commit_leftover");
     case LeftoverEnd::kRevert:
       return BuildEndRequest(journal, "revert_leftover");
-    case LeftoverEnd::kAskPeers:
-      return BuildEndRequest(journal, "ask_peers");
+    case LeftoverEnd::kCheckPeers:
+      return BuildEndRequest(journal, "check_peers");
   }
   return {};
 }

@@ -9,14 +9,14 @@
 
 namespace reconciler {
 
-// The guard is what a node needs to end an apply by itself: plain shell scripts beside the journal
+// The guard is what a node needs to end an apply on its own: plain shell scripts beside the journal
 // (`revert`, `commit`, `finish`, `watch`), a transient systemd timer that runs `watch` when the
 // apply makes no progress any more, and a boot-time unit for the case that the node restarts half
 // way. It needs neither us nor sshd.
 //
 // An apply's life on a node, as `watch` finds it when the timer fires:
 //   no intent             the node reverts the apply
-//   intent, no decision   it waits a moment, asks its peers' beacons, then commits or takes back
+//   intent, no decision   it waits a moment, checks its peers' beacons, then commits or reverts
 //   decision "commit"     it carries the commit out, keeps its beacon for the others for a while
 //   decision "revert"     it tries the revert again when that failed
 
@@ -25,7 +25,7 @@ struct GuardTimes {
   int revert_after = 90;  // without progress
   // Between the deadline and a look at the peers' beacons: those without intent are back by then.
   int moment() const { return revert_after < 10 ? 10 : revert_after > 30 ? 30 : revert_after; }
-  // A committed node's beacon outlives every peer's decision; where peers ask in rounds, two
+  // A committed node's beacon outlives every peer's decision; where peers check in rounds, two
   // moments per round longer.
   int linger() const { return 2 * revert_after + 60; }
 };
@@ -47,7 +47,7 @@ using Documents = std::map<std::string, std::string>;
 std::string BuildIntentRequest(std::string_view journal, const Documents& documents,
                                const Peers& peers);
 
-// The decision; what was on trial takes its place. Exit code 3: the node has taken the apply back.
+// The decision; what was on trial takes its place. Exit code 3: the node has reverted the apply.
 std::string BuildCommitRequest(std::string_view journal);
 
 // Every node has committed: nothing is kept for the others any more.
@@ -56,7 +56,7 @@ std::string BuildFinishRequest(std::string_view journal);
 // Counts as progress.
 std::string BuildBeatRequest(std::string_view journal);
 
-// Takes the apply back now. Exit code 0: every file is as it was.
+// Reverts the apply now. Exit code 0: every file is as it was.
 std::string BuildRevertRequest(std::string_view journal);
 
 // What earlier applies left undecided or unfinished, and which were finished, one line each on
@@ -64,8 +64,8 @@ std::string BuildRevertRequest(std::string_view journal);
 // their controllers have lost this node at least.
 std::string BuildLeftoversRequest();
 
-// kAskPeers: by the peers' beacons, as the node would decide after its deadline.
-enum class LeftoverEnd { kCommit, kRevert, kAskPeers };
+// kCheckPeers: by the peers' beacons, as the node would decide after its deadline.
+enum class LeftoverEnd { kCommit, kRevert, kCheckPeers };
 
 // Ends one of them. stdout: "commit" where that is how it ended.
 std::string BuildEndLeftoverRequest(std::string_view apply_id, LeftoverEnd end);

@@ -12,7 +12,7 @@ namespace reconciler {
 namespace {
 
 constexpr Milliseconds kReadLimit{30000};
-// Where a node's peers ask in rounds, one per node: a moment of 30 s at most, and pings.
+// Where a node's peers check in rounds, one per node: a moment of 30 s at most, and pings.
 constexpr Milliseconds kRoundLimit{45000};
 
 struct Leftover {
@@ -57,7 +57,7 @@ LeftoverEnd ChooseEnd(const Leftover& one, const std::vector<Leftover>& all) {
     return other.apply_id == one.apply_id && (other.state == "commit" || other.state == "finished");
   });
   if (one.state == "commit" || (one.state == "intent" && committed)) return LeftoverEnd::kCommit;
-  return one.state == "intent" ? LeftoverEnd::kAskPeers : LeftoverEnd::kRevert;
+  return one.state == "intent" ? LeftoverEnd::kCheckPeers : LeftoverEnd::kRevert;
 }
 
 // One run over the nodes, with the first error that any of them met.
@@ -77,14 +77,14 @@ class Ending {
         const bool commit = Trim(reply->out) == "commit";
         const std::lock_guard lock(mutex_);
         reports_.push_back(fmt::format("{}: an earlier apply was cut off and is {} now: {}",
-                                       node.name, commit ? "completed" : "taken back",
+                                       node.name, commit ? "completed" : "reverted",
                                        MakePrintable(one.apply_id)));
         if (commit) committed_.push_back(one);
       }
     });
   }
 
-  // Not before all have ended: a node may still ask another's beacon.
+  // Not before all have ended: a node may still check another's beacon.
   void FinishAll() {
     ForEachNode(nodes_, [&](const NodeSpec& node) {
       for (const Leftover& one : committed_) {

@@ -49,8 +49,8 @@ std::string BuildTriggersAgain(const GuardedStage& stage) {
 
 enum class RevertAt { kOnce, kAfterTriggers, kBoot };
 
-// Each change's own undo, newest change first. A change without steps is done by the triggers, and
-// so it is done anew when they have run again.
+// Each change's own revert, newest change first. A change without steps is done by the triggers,
+// and so it is done again when they have run again.
 std::string BuildRevertCommands(const GuardedStage& stage, RevertAt at) {
   const std::vector<Step> steps = ListSteps(stage);
   std::string text;
@@ -103,11 +103,11 @@ std::string BuildRevertScript(const std::vector<GuardedStage>& stages, std::stri
   }
   for (const GuardedStage& stage : stages) after += BuildTriggersAgain(stage);
   // Some states need the new files to be reverted (a unit's links), others the old ones (a
-  // reload). An undo sets a state, so that twice is as good as once.
+  // reload). A revert sets a state, so that twice is as good as once.
   after += again;
   return BuildVerbScript(
       "revert",
-      fmt::format("Takes back what apply {} did on this node.",
+      fmt::format("Reverts what apply {} did on this node.",
                   journal.substr(journal.rfind('/') + 1)),
       journal,
       DefineFunction("revert_at_boot", at_boot) + DefineFunction("revert_before_files", before) +

@@ -24,7 +24,7 @@ inline constexpr std::string_view kSshUnits = "ssh.service sshd.service ssh.sock
 // "spark-reconcile-guard-1f0c2ab9-5e31a7d0": the timer and the boot-time units of an apply.
 std::string NameGuardUnit(std::string_view apply_id);
 
-// The script that takes an apply back on its node: decides, ends what is on trial, restores every
+// The script that reverts an apply on its node: decides, ends what is on trial, restores every
 // journalled file (content, mode, owner, times; newest step first), removes the directories that
 // the apply made, and runs the triggers and the revert commands of what had begun, so that live
 // values follow the files. With the argument "boot" only the files are restored: live values are

@@ -40,7 +40,7 @@ class NodeStage {
     auto reply = sessions.Run(node_, BuildActivateRequest(steps, first_step, journal),
                               ComputeApplyLimit(steps));
     if (!reply) {
-      // Nothing came back, so nothing is known about any step: the next gather tells.
+      // Nothing came back, so nothing is known about any step: the next gather shows it.
       for (const Change* change : changes_)
         Set(*change, ChangeOutcome::kUnknown, "connection lost");
       result_.errors.push_back(std::move(reply).error());

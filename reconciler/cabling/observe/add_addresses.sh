@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # from cabling.sh
-# Lends each port without an address one for $LENT seconds, and tells what the ports have. $1 is $SSH_CONNECTION, its third
-# word our own address in the session. An address that the kernel still tests for being unique answers nobody: that takes
+# Lends each port without an address one for $LENT seconds, and reports what the ports have. $1 is $SSH_CONNECTION, its third
+# word our own address in the session. An address that the kernel still tests for being unique answers no one: that takes
 # a second.
 session=$(echo "$1" | awk '{ print $3 }')
 carries_session() { [ -n "$session" ] && run 5 ip -o address show dev "$1" | grep -qF " $session/"; }
@@ -10,7 +10,7 @@ lend() {
   address=$(derived "$1") &&
     run 5 ip -6 address replace "$address/64" dev "$1" scope link nodad valid_lft "$LENT" preferred_lft "$LENT"
 }
-tell() {
+report() {
   state=$(state "$1")
   echo "port $1 $state $(cat "/sys/class/net/$1/address" 2>/dev/null)"
   [ "$state" != link ] || for address in $(own "$1" -tentative); do echo "own $1 $address"; done
@@ -24,4 +24,4 @@ for round in 1 2 3 4; do
   [ -n "$tentative" ] || break
   sleep 0.5
 done
-for iface in $PORTS; do tell "$iface"; done
+for iface in $PORTS; do report "$iface"; done

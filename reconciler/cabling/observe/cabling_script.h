@@ -9,7 +9,7 @@
 namespace reconciler {
 
 // Three requests find out who is at the other end of a node's cables. Between them all other nodes
-// get the same one, so that everybody can be heard before anybody asks. Answers are the lines of
+// get the same one, so that every node can be heard before any node sends. Answers are the lines of
 // ReadLines; every command has a time limit.
 //
 // What is used is what a stock Ubuntu has: iproute2 and iputils. An echo request to ff02::1, the
@@ -20,16 +20,16 @@ namespace reconciler {
 //
 // It needs an IPv6 address at both ends. A port with a link and without one (`link-local: []`) is
 // lent its link-local one, derived from its MAC, for a minute at most: the kernel takes it
-// away even when nobody comes back, no file changes, and RDMA has that address in its table of
+// away even when no one comes back, no file changes, and RDMA has that address in its table of
 // GIDs anyway. The port that carries the session is lent nothing. Ports that are down stay down.
 
-// Lends, then tells the state of each port and its own addresses.
+// Adds the temporary addresses, then reports the state of each port and its own addresses.
 std::string BuildAddAddressesScript(const std::vector<CagePort>& ports);
-// Asks on every port that has a link and an address.
+// Sends on every port that has a link and an address.
 std::string BuildDiscoverScript(const std::vector<CagePort>& ports);
 // What lldpd heard, as JSON; nothing where it does not run.
 std::string BuildLldpScript();
-// Takes back what was lent.
+// Removes the lent addresses.
 std::string BuildRemoveAddressesScript(const std::vector<CagePort>& ports);
 
 }  // namespace reconciler

@@ -7,9 +7,9 @@
 
 namespace reconciler {
 
-// Asks `nodes`, all at the same time, who is at the other end of each of their cages. Takes about
-// 3 s. A node that does not answer has a view that says why. Nothing outlasts it on a node; see
-// cabling_script.h.
+// Queries `nodes`, all at the same time, which port is at the other end of each of their cages.
+// Takes about 3 s. A node that does not answer has a view that says why. Nothing outlasts it on a
+// node; see cabling_script.h.
 CablingViews ObserveCabling(const ClusterSpec& cluster, const std::vector<const NodeSpec*>& nodes,
                             NodePool& pool);
 

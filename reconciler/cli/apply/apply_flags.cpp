@@ -7,12 +7,12 @@ namespace reconciler::cli {
 void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
   command.add_option("--events", flags.events_file,
                      "Write one JSON object per event to this file (- is stdout)");
-  command.add_flag("--yes", flags.yes, "Do not ask");
+  command.add_flag("--yes", flags.yes, "Do not prompt for confirmation");
   command.add_flag("--brief", flags.brief, "Show the plan without the files' diffs");
   command.add_flag("--no-verify", flags.no_verify, "Do not end with the manifest's verification");
   command
       .add_option("--revert-after", flags.times.revert_after,
-                  "Seconds without progress after which a node takes the plan back by itself")
+                  "Seconds without progress after which a node reverts the plan")
       ->check(CLI::Range(5, 3600))
       ->capture_default_str();
   command.add_flag("--allow-unproven", flags.allow_unproven,
@@ -20,7 +20,7 @@ void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
   command.add_flag("--allow-half-cables", flags.allow_half_cables,
                    "Change links although the other end cannot be changed with them");
   command.add_flag("--allow-wrong-cables", flags.allow_wrong_cables,
-                   "Go on although cables do not join what the manifest says");
+                   "Go on although cables differ from the manifest");
   command.add_flag("--interrupt", flags.interrupt,
                    "Go on although RDMA connections are open on links that will flap");
 }

@@ -33,10 +33,9 @@ void PrintRefusal(const ApplyRefusal& refusal) {
       std::cerr << "nothing was changed\n";
       return;
     case RefusalKind::kHalfCables:
-      return PrintBecause(
-          "it would change one end of a cable only", refusal.lines,
-          "make that node ready, name it with --node too, take it out of the manifest, or give "
-          "--allow-half-cables");
+      return PrintBecause("it would change one end of a cable only", refusal.lines,
+                          "make that node ready, name it with --node too, remove it from the "
+                          "manifest, or use --allow-half-cables");
     case RefusalKind::kInterrupts:
       return PrintBecause("it would end work that runs now", refusal.lines,
                           "wait for it, or give --interrupt");

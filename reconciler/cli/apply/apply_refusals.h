@@ -11,7 +11,7 @@ void PrintRefusal(const ApplyRefusal& refusal);
 // `reached_all`: every node could be read.
 ExitCode FindExitCode(const ApplyRefusal& refusal, bool reached_all);
 
-// Before a change: the cables that nobody knows about, and the wrong ones that are accepted.
+// Before a change: the cables that no one knows about, and the wrong ones that are accepted.
 void PrintCabling(const CablingReport& report, bool allow_wrong);
 
 }  // namespace reconciler::cli

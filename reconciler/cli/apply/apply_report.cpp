@@ -22,22 +22,22 @@ void PrintFailure(const ConvergeReport& report) {
   std::cerr << FormatErrors(report.errors);
   for (const std::string& id : report.kept) std::cerr << "kept: " << MakePrintable(id) << '\n';
   if (report.reverted) {
-    std::cout << "not applied: every node took the plan back, and reads as it did before\n";
+    std::cout << "not applied: every node reverted the plan, and reads as before\n";
     return;
   }
   std::cout << "not applied, and not every node is as before: see the errors above\n";
   PrintEnds(report);
   std::cerr << "what stood on each node before is there in " << GetJournalDirectory(report.apply_id)
-            << ", with a script named revert that puts it back\n";
+            << ", with a script named revert that reverts it\n";
 }
 
 }  // namespace
 
 // On a terminal only the word "yes" goes on; without one, --yes must have been given.
-bool AskConfirmation(const Plan& plan, bool yes) {
+bool ConfirmPlan(const Plan& plan, bool yes) {
   if (yes) return true;
   if (isatty(STDIN_FILENO) != 1) {
-    std::cerr << "nothing was changed: there is no terminal to ask on\n"
+    std::cerr << "nothing was changed: there is no terminal to confirm on\n"
                  "  hint: give --yes, or save a plan with `plan --out` and apply that with --yes\n";
     return false;
   }
@@ -94,8 +94,8 @@ void PrintUninstall(const UninstallResult& result) {
 void PrintUnledgered(const std::vector<UnledgeredFile>& files) {
   for (const UnledgeredFile& file : files) {
     std::cout << fmt::format(
-        "left on {}: file {}: ours by its mark, but the node has no ledger that says what was "
-        "there before: take it away by hand\n",
+        "left on {}: file {}: it has our mark, but the node has no ledger with the original: "
+        "remove it by hand\n",
         file.node, MakePrintable(file.path));
   }
 }

@@ -8,7 +8,7 @@
 namespace reconciler::cli {
 
 // On a terminal only the word "yes" goes on; without one, `yes` must have been given.
-bool AskConfirmation(const Plan& plan, bool yes);
+bool ConfirmPlan(const Plan& plan, bool yes);
 
 // What an apply did, or why it did not and what is left.
 void PrintOutcome(const ConvergeReport& report);

@@ -26,11 +26,10 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-// Ctrl-C, a lost terminal or a cancelled job: the apply ends before its next stage and is taken
-// back. The second one ends the program at once, and then the nodes take it back by themselves.
+// Ctrl-C, a lost terminal or a cancelled job: the apply ends before its next stage and is reverted.
+// The second one ends the program at once, and then the nodes revert it on their own.
 void OnInterrupt(int signal) {
-  constexpr std::string_view kNote =
-      "stopping before the next stage, then every node takes it back\n";
+  constexpr std::string_view kNote = "stopping before the next stage, then every node reverts\n";
   static_cast<void>(!write(STDERR_FILENO, kNote.data(), kNote.size()));
   interrupted = 1;
   std::signal(signal, SIG_DFL);
@@ -48,7 +47,7 @@ bool TouchesLinks(const PlanScope& scope) {
   });
 }
 
-// One apply: shows what the transaction proposes, asks, shows what came of it.
+// One apply: shows what the apply proposes, prompts, shows the result.
 class ApplyRun {
  public:
   ApplyRun(const Cluster& cluster, const PlanScope& scope, const GenerationInfo& info,
@@ -58,15 +57,15 @@ class ApplyRun {
         flags_(flags),
         context_(context),
         pool_(DialNode),
-        transaction_({.cluster = cluster.spec,
-                      .fabric = cluster.fabric,
-                      .plugins = plugins::All(),
-                      .scope = scope,
-                      .info = info},
-                     MakeOptions(), MakeHooks(), pool_) {}
+        apply_({.cluster = cluster.spec,
+                .fabric = cluster.fabric,
+                .plugins = plugins::All(),
+                .scope = scope,
+                .info = info},
+               MakeOptions(), MakeHooks(), pool_) {}
 
   int Execute(const std::optional<Plan>& saved) {
-    const Proposal proposal = transaction_.Propose(saved);
+    const Proposal proposal = apply_.Propose(saved);
     if (proposal.plan) {
       std::cout << RenderText(*proposal.plan,
                               {.colour = context_.ColourOnStdout(), .diffs = !flags_.brief})
@@ -78,14 +77,14 @@ class ApplyRun {
       const int code = FindSettledCode(plan);
       return scope_.uninstall && code == kFine ? ReportUnledgered() : VerifyResult(code);
     }
-    if ((!plan.Empty() || scope_.uninstall) && !AskConfirmation(plan, flags_.yes)) {
+    if ((!plan.Empty() || scope_.uninstall) && !ConfirmPlan(plan, flags_.yes)) {
       return kUsageOrManifest;
     }
     return CarryOut(plan);
   }
 
  private:
-  TransactionOptions MakeOptions() const {
+  ClusterApplyOptions MakeOptions() const {
     return {.allow_node_removal = flags_.allow_node_removal,
             .allow_unproven = flags_.allow_unproven,
             .allow_half_cables = flags_.allow_half_cables,
@@ -95,7 +94,7 @@ class ApplyRun {
             .times = flags_.times};
   }
 
-  TransactionHooks MakeHooks() {
+  ClusterApplyHooks MakeHooks() {
     return {
         .read =
             [this](const PlanScope& scope, const Trials& trials) {
@@ -111,7 +110,7 @@ class ApplyRun {
             }};
   }
 
-  bool ReachedAll() const { return transaction_.facts().unreachable.empty(); }
+  bool ReachedAll() const { return apply_.facts().unreachable.empty(); }
 
   int Refuse(const ApplyRefusal& refusal) const {
     PrintRefusal(refusal);
@@ -129,7 +128,7 @@ class ApplyRun {
       if (!log) return Complain(log.error(), kUsageOrManifest);
       log_ = std::move(*log);
     }
-    const TransactionResult result = transaction_.CarryOut(plan);
+    const ClusterApplyResult result = apply_.CarryOut(plan);
     if (result.refusal) return Refuse(*result.refusal);
     if (result.report) {
       PrintOutcome(*result.report);
@@ -159,14 +158,14 @@ class ApplyRun {
   }
 
   int ReportUnledgered() const {
-    const std::vector<UnledgeredFile> files = transaction_.FindUnledgered();
+    const std::vector<UnledgeredFile> files = apply_.FindUnledgered();
     PrintUnledgered(files);
     return files.empty() ? kFine : kPending;
   }
 
   // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
   int VerifyResult(int code) {
-    const ClusterFacts& facts = transaction_.facts();
+    const ClusterFacts& facts = apply_.facts();
     const bool whole = scope_.only.empty() && facts.nodes.size() == cluster_.spec.nodes.size();
     const bool skipped = flags_.no_verify || scope_.uninstall || !whole;
     if ((code != kFine && code != kPending) || skipped) return code;
@@ -174,7 +173,7 @@ class ApplyRun {
     const char* outcome = verified == kFine           ? "passed"
                           : verified == kVerifyFailed ? "failed"
                                                       : "not measured";
-    std::cerr << FormatErrors(transaction_.RecordVerification(outcome));
+    std::cerr << FormatErrors(apply_.RecordVerification(outcome));
     return verified == kFine ? code : verified;
   }
 
@@ -184,7 +183,7 @@ class ApplyRun {
   const Context& context_;
   NodePool pool_;
   std::unique_ptr<EventLog> log_ = nullptr;  // there while something is carried out
-  Transaction transaction_;
+  ClusterApply apply_;
 };
 
 }  // namespace

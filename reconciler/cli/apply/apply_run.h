@@ -9,9 +9,9 @@
 
 namespace reconciler::cli {
 
-// One run from the facts to the report, for every command that changes nodes: plan, ask, lock, plan
-// again, converge, verify. `scope` says what is planned, `info` what the generation's document
-// tells besides. Returns the exit code.
+// One run from the facts to the report, for every command that changes nodes: plan, confirm, lock,
+// plan again, converge, verify. `scope` says what is planned, `info` what the generation's document
+// has besides. Returns the exit code.
 int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional<Plan>& saved,
              const GenerationInfo& info, const ApplyFlags& flags, const Context& context);
 

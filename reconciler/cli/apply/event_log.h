@@ -11,7 +11,7 @@
 namespace reconciler::cli {
 
 // Where an apply's progress goes: a log line each on stderr, and one JSON object per line to a file
-// when `--events FILE` asks for it ("-" is stdout). Every line has "time" (UTC, RFC 3339) and
+// when `--events FILE` is given ("-" is stdout). Every line has "time" (UTC, RFC 3339) and
 // "event"; "node", "subject" and "detail" where they say something. Safe from several threads.
 class EventLog {
  public:
@@ -26,7 +26,7 @@ class EventLog {
   explicit EventLog(std::FILE* file) : file_(file) {}
 
   std::mutex mutex_;
-  std::FILE* file_;  // null: nobody asked for it
+  std::FILE* file_;  // null: no --events
 };
 
 }  // namespace reconciler::cli

@@ -68,7 +68,7 @@ void AddApply(CLI::App& app, Context& context) {
                       "Where the manifest of a saved plan is now");
   AddApplyFlags(*command, options->flags);
   command->add_flag("--overwrite-edited", options->selection.scope.overwrite_edited,
-                    "Write files again that somebody edited since we wrote them");
+                    "Write files again that were edited since we wrote them");
   command->add_flag("--allow-node-removal", options->flags.allow_node_removal,
                     "Go on although nodes that were applied to are no longer in the manifest");
   command->callback(

@@ -60,13 +60,13 @@ int RunCabling(const CablingOptions& options) {
   const CablingReport report = JudgeCabling(cluster->spec, views);
   std::cout << (options.format == "json" ? Dump(FormatJson(report)) : FormatText(report))
             << std::flush;
-  bool all_asked = true;
+  bool all_read = true;
   for (const auto& [node, view] : views) {
     if (view.failure) std::cerr << FormatError(*view.failure);
-    all_asked &= !view.failure;
+    all_read &= !view.failure;
   }
   if (!report.wrong.empty()) return kVerifyFailed;
-  if (!all_asked) return kNodeUnreadable;
+  if (!all_read) return kNodeUnreadable;
   const bool known = std::all_of(
       report.cables.begin(), report.cables.end(),
       [](const CableVerdict& verdict) { return verdict.state == CableState::kConfirmed; });
@@ -77,12 +77,12 @@ int RunCabling(const CablingOptions& options) {
 
 void AddCabling(CLI::App& app, Context& context) {
   CLI::App* command =
-      app.add_subcommand("cabling", "Ask the nodes who is at the other end of every cable");
+      app.add_subcommand("cabling", "Show which port is at the other end of every cable");
   auto options = std::make_shared<CablingOptions>();
   AddManifest(*command, options->selection);
   command
       ->add_option("--node", options->selection.scope.nodes,
-                   "Ask only this node (may be given several times)")
+                   "Read only this node (may be given several times)")
       ->allow_extra_args(false);
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))

@@ -26,9 +26,8 @@ int RunDrill(const Selection& selection, const GuardTimes& times) {
     std::cerr << FormatErrors(report.errors);
     if (report.errors.empty()) {
       std::cout << fmt::format(
-          "{}  took it back by itself {:.1f} s after the last sign of life (limit {} s); as "
-          "before, "
-          "byte for byte: {}\n",
+          "{}  reverted it {:.1f} s after the last sign of life (limit {} s); as before, byte for "
+          "byte: {}\n",
           node->name, report.reverted_after_s, times.revert_after, Join(report.checked, ", "));
       continue;
     }
@@ -43,7 +42,7 @@ int RunDrill(const Selection& selection, const GuardTimes& times) {
 
 void AddDrill(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "drill", "Prove on a node that an apply whose controller vanishes takes itself back");
+      "drill", "Prove on a node that an apply whose controller vanishes is reverted");
   auto selection = std::make_shared<Selection>();
   auto times = std::make_shared<GuardTimes>();
   AddManifest(*command, *selection);

@@ -33,7 +33,7 @@ std::string FormatEnvironment(const EnvOptions& options, const Environment& envi
   return FormatShell(environment);
 }
 
-// A node for which nobody asks for any variable has no use for this command.
+// A node for which no plugin sets any variable has no use for this command.
 Result<Environment> FindSomeEnvironment(const PluginInput& input) {
   auto all = CollectEnvironment(input);
   if (all && all->empty()) {

@@ -15,7 +15,7 @@
 namespace reconciler::cli {
 namespace {
 
-// Seconds beyond a request's own limit: by then the node's guard has taken the apply back.
+// Seconds beyond a request's own limit: by then the node's guard has reverted the apply.
 constexpr int kPatienceS = 120;
 
 struct Locks {
@@ -42,10 +42,10 @@ Locks ReadAll(const Cluster& cluster, const Selection& selection, NodePool& pool
 std::string FormatLock(const NodeName& node, const NodeLock& lock) {
   if (!lock.held) return fmt::format("{}  free\n", node);
   const std::string since =
-      !lock.overdue_s ? "at work, or not: it left no word of until when it may keep silent"
+      !lock.overdue_s ? "running or not is unknown: its lease has no deadline"
       : *lock.overdue_s > 0
           ? fmt::format("silent for {} s longer than its last request could take", *lock.overdue_s)
-          : fmt::format("at work, or may keep silent for {} s more", -*lock.overdue_s);
+          : fmt::format("running, or within its deadline for {} s more", -*lock.overdue_s);
   return fmt::format("{}  held by {} ({})\n", node, MakePrintable(lock.lease), since);
 }
 
@@ -58,7 +58,7 @@ int RunList(const Selection& selection) {
   return locks.errors.empty() ? kFine : kNodeUnreadable;
 }
 
-// Breaks what is proven to be nobody's any more; one lock that may be somebody's is exit 9.
+// Breaks what is proven to be no one's any more; one lock that may be someone's is exit 9.
 int RunBreak(const Selection& selection) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
@@ -73,7 +73,7 @@ int RunBreak(const Selection& selection) {
     const auto proof = FindProofOfDeath(lock, kPatienceS);
     if (!proof) {
       std::cerr << fmt::format(
-          "{}: not broken: {} may be at work\n"
+          "{}: not broken: {} may be running\n"
           "  hint: end that process, or wait until it has been silent for {} s longer than its "
           "last request could take\n",
           name, MakePrintable(lock.lease), kPatienceS);

@@ -55,7 +55,7 @@ void AddPrinting(CLI::App& command, PlanOptions& options) {
       ->check(CLI::IsMember({"text", "json", "markdown"}))
       ->capture_default_str();
   command.add_flag("--overwrite-edited", options.selection.scope.overwrite_edited,
-                   "Write files again that somebody edited since we wrote them");
+                   "Write files again that were edited since we wrote them");
   command.add_flag("--brief", options.brief, "One line per change, without the files' diffs");
 }
 
@@ -74,7 +74,7 @@ void AddPlan(CLI::App& app, Context& context) {
 
 void AddDrift(CLI::App& app, Context& context) {
   CLI::App* command =
-      app.add_subcommand("drift", "Exit 2 and say what, when a node is not as the manifest says");
+      app.add_subcommand("drift", "Exit 2 and show what, when a node differs from the manifest");
   auto options = std::make_shared<PlanOptions>();
   options->detailed_exit_code = true;
   AddPrinting(*command, *options);

@@ -49,8 +49,8 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
   const int code = RunApply(*cluster, {}, std::nullopt, info, options.flags, context);
   if (code == kFine && current->spec.digest != cluster->spec.digest) {
     std::cout << fmt::format(
-        "rolled back to generation {}; {} still says otherwise: the next apply of it goes forward "
-        "again (history --show {} prints the text)\n",
+        "rolled back to generation {}; {} still differs: its next apply returns to it (history "
+        "--show {} prints the text)\n",
         chosen->number, options.selection.manifest, chosen->number);
   }
   return code;

@@ -92,7 +92,7 @@ int RunStatus(const Selection& selection, const std::string& format, bool verbs)
 }  // namespace
 
 void AddStatus(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("status", "Show what the nodes look like now");
+  CLI::App* command = app.add_subcommand("status", "Show the facts of the nodes");
   auto selection = std::make_shared<Selection>();
   auto format = std::make_shared<std::string>("text");
   AddManifest(*command, *selection);
@@ -101,8 +101,7 @@ void AddStatus(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   auto verbs = std::make_shared<bool>(false);
-  command->add_flag("--verbs", *verbs,
-                    "Ask RDMA's verbs too; copies spark-verify to the nodes for it");
+  command->add_flag("--verbs", *verbs, "Read RDMA devices too; copies spark-verify to the nodes");
   command->callback([&context, selection, format, verbs] {
     context.exit_code = RunStatus(*selection, *format, *verbs);
   });

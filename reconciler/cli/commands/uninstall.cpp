@@ -26,7 +26,7 @@ int RunUninstall(const UninstallOptions& options, const Context& context) {
 
 void AddUninstall(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "uninstall", "Give back everything that was applied, and leave nothing on the nodes");
+      "uninstall", "Prune everything that was applied, and leave nothing on the nodes");
   auto options = std::make_shared<UninstallOptions>();
   AddManifest(*command, options->selection);
   command->add_option("--node", options->selection.scope.nodes, "Only this node")

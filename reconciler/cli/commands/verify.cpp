@@ -14,13 +14,13 @@ namespace reconciler::cli {
 namespace {
 
 int RunVerify(const Selection& selection, const std::string& format, const std::string& level,
-              const LadderChoice& choice) {
+              const LevelOptions& choice) {
   auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
   SetLevel(*cluster, level);
   NodePool pool(DialNode);
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
-  const Report report = RunLadder(*cluster, facts, pool, choice);
+  const Report report = RunLevels(*cluster, facts, pool, choice);
   std::cout << (format == "json" ? Dump(ToJson(report)) : RenderReport(report));
   return reconciler::ExitCode(report);
 }
@@ -36,9 +36,9 @@ void AddVerify(CLI::App& app, Context& context) {
   command->add_option("--format", *format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  auto choice = std::make_shared<LadderChoice>();
+  auto choice = std::make_shared<LevelOptions>();
   auto level = std::make_shared<std::string>();
-  command->add_option("--level", *level, "How far to go; otherwise as the manifest says")
+  command->add_option("--level", *level, "Last level to run; default: the manifest's")
       ->check(CLI::IsMember({"link", "rdma", "nccl"}));
   command->add_flag("--skip-rdma", choice->skip_rdma,
                     "Run NCCL without writing to each rail before");

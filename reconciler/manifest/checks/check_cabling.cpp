@@ -16,7 +16,7 @@ namespace {
 // Stock NCCL connects nodes in trees as well as rings, so every two nodes need a common subnet.
 constexpr std::string_view kUseASwitch = "cable them to a switch, topology: switch";
 constexpr std::string_view kOrOptIn =
-    "; or say ring: collectives-only, and use nothing but ring collectives";
+    "; or write ring: collectives-only, and use nothing but ring collectives";
 
 void CheckNodeCount(Topology topology, std::size_t count, bool collectives_only, Position position,
                     Problems& problems) {
@@ -137,8 +137,8 @@ void CheckRingDirection(const std::vector<LinkView>& links, Problems& problems) 
     if (link.a.cage != link.b.cage) continue;
     problems.Add(link.position,
                  fmt::format("this cable of the ring joins {0} to {0}: a ring goes from p0 of each "
-                             "node to p1 of the next. {0}–{0} comes up, but whatever knows rings "
-                             "by that rule looks for the neighbour at the other cage",
+                             "node to p1 of the next. {0}–{0} comes up, but programs that expect "
+                             "this order search for the neighbour at the other cage",
                              link.a.cage),
                  fmt::format("plug one end into {}", link.a.cage == "p0" ? "p1" : "p0"));
   }
@@ -216,10 +216,9 @@ void CheckCabling(const Value& document, Problems& problems) {
   CheckRingKey(*topology, document, nodes, views, problems);
   if (links == nullptr) return;
   if (*topology == Topology::kDirect || *topology == Topology::kRing) {
-    return problems.Add(
-        links->position,
-        fmt::format("topology {} says already where the cables are", ToString(*topology)),
-        "leave out links, or leave out topology");
+    return problems.Add(links->position,
+                        fmt::format("topology {} already defines the cables", ToString(*topology)),
+                        "leave out links, or leave out topology");
   }
   const std::size_t before = problems.Count();
   CheckLinkEnds(views, Names(nodes), problems);

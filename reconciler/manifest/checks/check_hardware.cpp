@@ -65,7 +65,7 @@ void CheckCages(const Value& document, const std::vector<NodeView>& nodes, Probl
   }
 }
 
-// Names of a profile must differ, and twins are told apart by their PCI domain.
+// Names of a profile must differ, and twins are distinguished by their PCI domain.
 void CheckProfile(const Member& profile, Problems& problems) {
   const Value* cages = profile.value.Find("cages");
   if (cages == nullptr) return;

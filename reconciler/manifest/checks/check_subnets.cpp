@@ -64,13 +64,13 @@ void CheckEach(const std::vector<SubnetView>& subnets, std::size_t first_of_cabl
     if (i >= first_of_cables && subnet.prefix.length != 24) {
       problems.Add(subnet.position,
                    fmt::format("wanted a /24 for each twin of each cable, found {}", text),
-                   "NCCL tells cables apart by the first 24 bits of their addresses");
+                   "NCCL distinguishes cables by the first 24 bits of their addresses");
     }
   }
 }
 
-// Beside a switch there are cables: NCCL must tell which interface leads where. The subnets of the
-// cables are /24s, so that `count`, those of the switch, remain.
+// Beside a switch there are cables: NCCL must determine which interface leads where. The subnets of
+// the cables are /24s, so that `count`, those of the switch, remain.
 void CheckPrefixes(const std::vector<SubnetView>& subnets, std::size_t count, Problems& problems) {
   const auto widened = [](Ipv4Prefix prefix) {
     prefix.length = std::min(prefix.length, 24);

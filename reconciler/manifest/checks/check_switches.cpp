@@ -80,7 +80,7 @@ class SwitchChecker {
           port.peer.position,
           fmt::format("wanted cage {} of node {}, found {}", cage, Quoted(node->name),
                       port.peer.cage),
-          "the node's cage, or the fabric's, says where the cable to the switch is");
+          "the node's cage, or the fabric's, defines where the cable to the switch is");
     }
     const auto [first, fresh] = plugged_.emplace(node->name, port.peer.position);
     if (fresh) return;
@@ -222,7 +222,7 @@ void CheckSwitches(const Value& document, Problems& problems) {
           *topology == Topology::kLinks
               ? "switches have no effect: the fabric is cables by links alone"
               : fmt::format("switches have no effect: topology {} has none", ToString(*topology)),
-          "say topology: switch or topology: leaf-spine, or leave them out");
+          "write topology: switch or topology: leaf-spine, or leave them out");
     case Topology::kSwitch:
       if (count > 1) {
         return problems.Add(list->position,

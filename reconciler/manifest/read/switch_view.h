@@ -8,7 +8,7 @@
 namespace reconciler {
 
 // `switches` as far as it is well formed. Entries without a name are left out. A cable between
-// switches goes at the rate of its slower end, where a breakout tells the far one's.
+// switches goes at the rate of its slower end, where a breakout defines the far one's.
 std::vector<SwitchSpec> ViewSwitches(const Value& document);
 
 }  // namespace reconciler

@@ -67,7 +67,7 @@ struct Part {
 };
 
 // Says what is wrong with what valijson refuses. valijson decides: about a part that it accepts
-// nothing is said, and it is asked which keyword refuses.
+// nothing is said, and the keyword that refuses is looked up.
 class Explainer {
  public:
   explicit Explainer(Problems& problems) : problems_(problems) {}
@@ -113,7 +113,7 @@ class Explainer {
 
   void ExplainAnyOf(const Part& part) {
     const json& branches = part.schema["anyOf"];
-    // What is wrong inside a map is told by the branch that is one.
+    // What is wrong inside a map is reported by the branch that is one.
     for (const json& branch : branches) {
       if (part.value.IsMap() && HasType(part.value, branch)) {
         return Check({part.value, part.data, branch, part.place});

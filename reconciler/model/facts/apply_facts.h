@@ -8,7 +8,7 @@
 
 namespace reconciler {
 
-// Of our own: the applies that a node has not ended. One is at work, or was cut off and will be
+// Of our own: the applies that a node has not ended. One is running, or was cut off and will be
 // ended by the node's guard or by the next apply.
 struct ApplyFacts {
   std::vector<std::string> undecided = {};

@@ -12,7 +12,7 @@ enum class FieldRule {
 };
 
 // One member of a struct of facts: how JSON calls it, and what the schema says about it. A Fact is
-// left out where nobody asked for it.
+// left out where nothing requires it.
 template <class Struct, class Member>
 struct Field {
   std::string_view name;

@@ -68,12 +68,12 @@ constexpr auto Describe(const GpuFacts*) {
       Field{"modules", &GpuFacts::modules, "By name; absent: this kernel has none of that name.",
             FieldRule::kLeftOut},
       Field{"cuda_rdma", &GpuFacts::cuda_rdma,
-            "CUDA's attribute 116, which only spark-verify can ask for; absent: no GPU to ask."},
+            "CUDA's attribute 116, which only spark-verify can read; absent: no GPU to query."},
       Field{"cuda_dmabuf", &GpuFacts::cuda_dmabuf,
-            "CUDA's attribute 124, which only spark-verify can ask for; absent: no GPU to ask."},
+            "CUDA's attribute 124, which only spark-verify can read; absent: no GPU to query."},
       Field{"nic_dmabuf", &GpuFacts::nic_dmabuf,
-            "Whether an HCA takes dma-buf memory, which only spark-verify can ask for; absent: no "
-            "HCA to ask."},
+            "Whether an HCA takes dma-buf memory, which only spark-verify can read; absent: no HCA "
+            "to query."},
       Field{"loader", &GpuFacts::loader, "ActiveState of systemd-modules-load.service."},
       Field{"entries", &GpuFacts::entries,
             "Where it failed: the lines whose module the kernel has and did not load."});

@@ -29,7 +29,7 @@ constexpr auto Describe(const NcclSetting*) {
                          Field{"value", &NcclSetting::value, "Its value."});
 }
 
-// The libnccl that programs on a node load, asked what it knows: variable names are plain strings
+// The libnccl that programs on a node load, and what it knows: variable names are plain strings
 // in it, which holds for forks and patched builds too, where a version number lies.
 struct NcclLibrary {
   std::string path = {};
@@ -64,7 +64,7 @@ constexpr auto Describe(const PinnedGid*) {
 struct NcclFacts {
   Fact<std::vector<NcclSetting>> settings = {};
   Fact<NcclLibrary> library = {};
-  std::map<std::string, std::string> adapters = {};
+  std::map<std::string, std::string> hcas = {};
   std::map<std::string, PinnedGid> gids = {};
   bool operator==(const NcclFacts&) const = default;
 };
@@ -74,7 +74,7 @@ constexpr auto Describe(const NcclFacts*) {
       "nccl", "What is read about NCCL.",
       Field{"settings", &NcclFacts::settings, "What files of others set, as they are read."},
       Field{"library", &NcclFacts::library, "absent: there is none."},
-      Field{"adapters", &NcclFacts::adapters, "By interface: its HCA.", FieldRule::kLeftOut},
+      Field{"hcas", &NcclFacts::hcas, "By interface: its HCA.", FieldRule::kLeftOut},
       Field{"gids", &NcclFacts::gids, "By HCA.", FieldRule::kLeftOut});
 }
 

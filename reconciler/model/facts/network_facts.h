@@ -21,8 +21,8 @@ struct PortFacts {
 
 constexpr auto Describe(const PortFacts*) {
   return MakeDescription(
-      "port", "What ethtool tells about a port of the hardware profile.",
-      Field{"fec", &PortFacts::fec, "Active FEC encodings, in ethtool's words: RS, BaseR, Off."},
+      "port", "What ethtool reports about a port of the hardware profile.",
+      Field{"fec", &PortFacts::fec, "Active FEC encodings, in ethtool's names: RS, BaseR, Off."},
       Field{"lanes", &PortFacts::lanes, "Lanes in use."},
       Field{"rx_crc_errors", &PortFacts::rx_crc_errors,
             "rx_crc_errors_phy since the driver was loaded."},

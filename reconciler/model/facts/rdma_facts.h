@@ -50,9 +50,9 @@ constexpr auto Describe(const RdmaUser*) {
   return MakeDescription(
       "rdma_user", "A program that holds a queue pair.",
       Field{"hca", &RdmaUser::hca, "The RDMA device."},
-      Field{"netdev", &RdmaUser::netdev, "Its interface; empty: not told."},
-      Field{"program", &RdmaUser::program, "The program's name; empty: not told."},
-      Field{"pid", &RdmaUser::pid, "The program's process; 0: not told."});
+      Field{"netdev", &RdmaUser::netdev, "Its interface; empty: not reported."},
+      Field{"program", &RdmaUser::program, "The program's name; empty: not reported."},
+      Field{"pid", &RdmaUser::pid, "The program's process; 0: not reported."});
 }
 
 struct RdmaFacts {
@@ -71,7 +71,8 @@ constexpr auto Describe(const RdmaFacts*) {
   return MakeDescription(
       "rdma", "What is read about RDMA besides `hcas`.",
       Field{"hcas", &RdmaFacts::hcas, "How many RDMA devices sysfs shows."},
-      Field{"verbs", &RdmaFacts::verbs, "How many of them verbs know; only spark-verify asks."},
+      Field{"verbs", &RdmaFacts::verbs,
+            "How many of them verbs know; only spark-verify reads them."},
       Field{"cma", &RdmaFacts::cma, "Contiguous memory; absent: this kernel has none."},
       Field{"modules", &RdmaFacts::modules, "Loaded modules that RDMA and NCCL need, sorted."},
       Field{"ofed", &RdmaFacts::ofed,

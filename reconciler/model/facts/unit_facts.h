@@ -8,7 +8,7 @@
 
 namespace reconciler {
 
-// What systemd says about one unit, in its own words.
+// What systemd says about one unit, as it prints it.
 struct UnitState {
   std::string load = {};
   std::string unit_file = {};

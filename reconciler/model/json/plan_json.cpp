@@ -75,13 +75,13 @@ Change ReadChange(const JsonReader& reader) {
   change.where = ReadWhere(reader.At("where"));
   change.fingerprint = reader.At("fingerprint").Text();
   change.actions = ReadActions(reader.At("actions"));
-  change.revert = ReadActions(reader.At("undo"));
+  change.revert = ReadActions(reader.At("revert"));
   change.triggers = ReadCommands(reader.At("triggers"));
   if (const JsonReader before = reader.At("before"); !before.Has("absent")) {
     change.before = ReadFileState(before);
   }
-  change.prune_commands = {.before = ReadCommands(reader.At("release").At("before")),
-                           .after = ReadCommands(reader.At("release").At("after"))};
+  change.prune_commands = {.before = ReadCommands(reader.At("prune_commands").At("before")),
+                           .after = ReadCommands(reader.At("prune_commands").At("after"))};
   change.prune = reader.At("prune").Bool();
   return change;
 }
@@ -119,11 +119,11 @@ ordered_json ToJson(const Change& change) {
           {"where", WhereToJson(change.where)},
           {"fingerprint", change.fingerprint},
           {"actions", ActionsToJson(change.actions)},
-          {"undo", ActionsToJson(change.revert)},
+          {"revert", ActionsToJson(change.revert)},
           {"triggers", CommandsToJson(change.triggers)},
           {"before",
            change.before ? FileStateToJson(*change.before) : ordered_json({{"absent", true}})},
-          {"release",
+          {"prune_commands",
            {{"before", CommandsToJson(change.prune_commands.before)},
             {"after", CommandsToJson(change.prune_commands.after)}}},
           {"prune", change.prune}};
@@ -137,7 +137,7 @@ ordered_json ToJson(const Plan& plan) {
                      {"session_interface", EncodeText(node.session_interface)},
                      {"generation", node.generation},
                      {"unreachable", EncodeText(node.unreachable)},
-                     {"forget", ListToJson(node.dropped)}});
+                     {"dropped", ListToJson(node.dropped)}});
   }
   ordered_json diagnostics = ordered_json::array();
   for (const Diagnostic& one : plan.diagnostics) diagnostics.push_back(DiagnosticToJson(one));
@@ -180,7 +180,7 @@ Result<Plan> ParsePlan(std::string_view json) {
                             .session_interface = node.At("session_interface").Text(),
                             .generation = static_cast<int>(node.At("generation").Integer()),
                             .unreachable = node.At("unreachable").Text(),
-                            .dropped = ReadList(node.At("forget"))});
+                            .dropped = ReadList(node.At("dropped"))});
     });
     reader.At("diagnostics").ForEachItem([&](const JsonReader& one) {
       plan.diagnostics.push_back(ReadDiagnostic(one));

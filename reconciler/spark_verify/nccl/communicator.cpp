@@ -69,8 +69,8 @@ Step Communicator::AwaitCall(const char* call, const std::string& what, int resu
   }
   for (Pause pause; result == kNcclInProgress; pause.Wait()) {
     int state = kNcclInProgress;
-    const int asked = nccl_.async_error(comm_, &state);
-    if (asked != kNcclSuccess) return tl::unexpected(CallFailed(call, what, asked, state));
+    const int queried = nccl_.async_error(comm_, &state);
+    if (queried != kNcclSuccess) return tl::unexpected(CallFailed(call, what, queried, state));
     if (state == kNcclSuccess) return {};
     if (state != kNcclInProgress) return tl::unexpected(CallFailed(call, what, result, state));
     if (auto step = CheckTime(supervisor_, call, what); !step) return step;
@@ -100,9 +100,9 @@ Step Communicator::Launch(const char* call, const std::string& what,
 
 Step Communicator::CheckState(const std::string& what) const {
   int state = kNcclSuccess;
-  const int asked = nccl_.async_error(comm_, &state);
-  if (asked == kNcclSuccess && (state == kNcclSuccess || state == kNcclInProgress)) return {};
-  return tl::unexpected(Failed("async", "ncclCommGetAsyncError", what, asked, state));
+  const int queried = nccl_.async_error(comm_, &state);
+  if (queried == kNcclSuccess && (state == kNcclSuccess || state == kNcclInProgress)) return {};
+  return tl::unexpected(Failed("async", "ncclCommGetAsyncError", what, queried, state));
 }
 
 Step Communicator::AwaitStream(const std::string& what) {

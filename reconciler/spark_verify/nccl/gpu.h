@@ -17,9 +17,9 @@ class Gpu {
  public:
   explicit Gpu(Supervisor& supervisor) : supervisor_(supervisor) {}
 
-  // Finds the driver and the GPU, and tells about them in `hello`.
+  // Finds the driver and the GPU, and reports them in `hello`.
   Step Find(int ordinal, NcclHello& hello);
-  // From here on the process uses the GPU. Tells about memory in `hello`.
+  // From here on the process uses the GPU. Reports memory in `hello`.
   Step Begin(NcclHello& hello);
 
   // `call`: a literal, for the failure.

@@ -97,7 +97,7 @@ std::vector<BusyProcess> ReadProc(const fs::path& proc) {
   return found;
 }
 
-// A process that has just ended is listed until the driver has taken its memory back. One that
+// A process that has just ended is listed until the driver has freed its memory. One that
 // stays and is not to be seen lives in another container.
 std::optional<std::vector<BusyProcess>> ReadNvmlAtRest(const std::string& pci,
                                                        const fs::path& proc) {

@@ -8,7 +8,7 @@
 namespace reconciler::spark_verify {
 
 struct GpuUsers {
-  std::string source = {};  // "nvml", "proc"; "": nothing can tell
+  std::string source = {};  // "nvml", "proc"; "": nothing can show it
   std::vector<BusyProcess> processes = {};
 };
 

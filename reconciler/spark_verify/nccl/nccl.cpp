@@ -118,7 +118,7 @@ Step NcclRun::Load() {
   return {};
 }
 
-// What refuses is looked at before the GPU is touched; hello tells it all the same.
+// What refuses is looked at before the GPU is touched; hello reports it all the same.
 Step NcclRun::Start() {
   Begin("start", options_.init_ms);
   hello_.rank = options_.rank;
@@ -206,7 +206,7 @@ Step NcclRun::Run() {
   return Finish();
 }
 
-// The words first: an abort may take long, or not come back.
+// The message first: an abort may take long, or not come back.
 void NcclRun::End(const Step& step) {
   const bool ordered = supervisor_.IsStopped();
   if (!step && !ordered) output_.Say(FormatFailed(step.error()));

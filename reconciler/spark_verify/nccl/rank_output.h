@@ -14,7 +14,7 @@ class RankOutput {
   RankOutput(const RankOutput&) = delete;
   ~RankOutput() = delete;  // lives until _exit: libraries' threads print until then
 
-  // A whole line. False: it could not be written, as nobody reads or another thread is stuck in it.
+  // A whole line. False: it could not be written, as no one reads or another thread is stuck in it.
   bool Say(const std::string& line);
   // What was printed until now has been said when this returns; nothing is forwarded after it.
   void Drain();

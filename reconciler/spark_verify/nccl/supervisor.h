@@ -58,7 +58,7 @@ class Supervisor {
   std::string unreadable_ = {};
   std::string phase_ = {};
   Clock::time_point until_ = Clock::time_point::max();
-  Clock::time_point last_ = Clock::time_point::max();  // then the process ends without a word
+  Clock::time_point last_ = Clock::time_point::max();  // then the process ends without a message
   std::atomic<const char*> call_ = "";
   std::atomic<bool> stopped_ = false;
   std::atomic<bool> input_ended_ = false;

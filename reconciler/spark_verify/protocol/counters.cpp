@@ -34,7 +34,7 @@ bool CountsData(const std::string& name) {
          name == "rcvd_pkts";
 }
 
-// mlx5's counters of packets have 32 bits; one of more that fell was begun anew.
+// mlx5's counters of packets have 32 bits; one of more that fell was reset.
 std::uint64_t ComputeGrowth(std::uint64_t before, std::uint64_t after) {
   constexpr std::uint64_t kWrap = std::uint64_t{1} << 32;
   if (after >= before) return after - before;

@@ -15,12 +15,12 @@ namespace reconciler::spark_verify {
 struct DeviceFacts {
   std::string hca = {};
   std::string netdev = {};
-  Limits limits = {};       // `hardware` is not told
-  std::string dmabuf = {};  // "supported", "unsupported" or "unknown: REASON"; empty: not asked
-  int active_mtu = 0;       // of the first port, bytes; 0: not told
+  Limits limits = {};       // `hardware` is not reported
+  std::string dmabuf = {};  // "supported", "unsupported" or "unknown: REASON"; empty: not read
+  int active_mtu = 0;       // of the first port, bytes; 0: not reported
 };
 
-// CUDA's attributes of the GPU; nullopt: there was no CUDA to ask.
+// CUDA's attributes of the GPU; nullopt: there was no CUDA to query.
 struct GpuFacts {
   std::optional<bool> gpu_direct_rdma = std::nullopt;
   std::optional<bool> dma_buf = std::nullopt;
@@ -30,7 +30,7 @@ struct GpuFacts {
 struct Facts {
   std::vector<DeviceFacts> devices = {};
   std::optional<GpuFacts> gpu = std::nullopt;
-  std::string error = {};  // why no device could be asked
+  std::string error = {};  // why no device could be queried
 };
 
 // The error's message is the JSON library's and may quote any byte of `line`.

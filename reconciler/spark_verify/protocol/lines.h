@@ -9,7 +9,7 @@ namespace reconciler::spark_verify {
 
 using Clock = std::chrono::steady_clock;
 
-// Lines from a file descriptor, without ever waiting longer than asked.
+// Lines from a file descriptor, without ever waiting longer than requested.
 class LineReader {
  public:
   explicit LineReader(int fd) : fd_(fd) {}
@@ -24,7 +24,7 @@ class LineReader {
   std::string buffer_ = {};
 };
 
-// All of it, however small the pipe is; false when nobody reads any more.
+// All of it, however small the pipe is; false when no one reads any more.
 bool WriteAll(int fd, std::string_view text);
 
 }  // namespace reconciler::spark_verify

@@ -75,10 +75,10 @@ Message Read(const Json& json) {
         message.counters = json.at("counters").get<Counters>();
         break;
       case Event::kError:
-        message.trouble = {.code = json.at("code"),
-                           .hca = json.at("hca"),
-                           .text = json.at("text"),
-                           .hint = json.at("hint")};
+        message.run_error = {.code = json.at("code"),
+                             .hca = json.at("hca"),
+                             .text = json.at("text"),
+                             .hint = json.at("hint")};
         break;
       case Event::kConnected:
         break;
@@ -167,12 +167,12 @@ std::string FormatEnd(const Counters& counters) {
   return ToLine(json);
 }
 
-std::string FormatErrorLine(const Trouble& trouble) {
+std::string FormatErrorLine(const RunError& run_error) {
   Json json = MakeHead(Event::kError);
-  json["code"] = trouble.code;
-  json["hca"] = trouble.hca;
-  json["text"] = trouble.text;
-  json["hint"] = trouble.hint;
+  json["code"] = run_error.code;
+  json["hca"] = run_error.hca;
+  json["text"] = run_error.text;
+  json["hint"] = run_error.hint;
   return ToLine(json);
 }
 

@@ -64,7 +64,7 @@ struct RailSent {
 };
 
 // code: a stable slug ("gid", "memlock", "retry-exceeded"); hca: "" when it is about no rail.
-struct Trouble {
+struct RunError {
   std::string code = {};
   std::string hca = {};
   std::string text = {};
@@ -79,7 +79,7 @@ std::string FormatConnected();
 std::string FormatSent(const std::vector<RailSent>& rails);
 std::string FormatChecked(std::uint64_t bytes);
 std::string FormatEnd(const Counters& counters);
-std::string FormatErrorLine(const Trouble& trouble);
+std::string FormatErrorLine(const RunError& run_error);
 
 struct Message {
   Event event = Event::kEnd;
@@ -87,7 +87,7 @@ struct Message {
   std::vector<RailSent> sent = {};
   std::uint64_t checked_bytes = 0;
   Counters counters = {};
-  Trouble trouble = {};
+  RunError run_error = {};
 };
 
 Result<Message> ParseMessage(std::string_view line);

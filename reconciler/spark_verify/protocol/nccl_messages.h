@@ -27,8 +27,8 @@ namespace reconciler::spark_verify {
 //
 // log may stand anywhere. failed may come instead of any; nothing but log comes after it, and the
 // status is 1. An abort is answered with aborted (status 1). The end of stdin ends a rank like an
-// abort that nobody hears answered. A rank that prints nothing more has been killed or stopped: its
-// channel's end or the controller's own patience tells.
+// abort that no one hears answered. A rank that prints nothing more has been killed or stopped: its
+// channel's end or the controller's own limit shows it.
 enum class NcclEvent {
   kHello,
   kUniqueId,
@@ -77,7 +77,7 @@ struct NcclHello {
 // of the fabric.
 struct NcclResult {
   Collective collective = Collective::kAllReduce;
-  std::uint64_t bytes = 0;  // really moved: the size asked for, rounded down to whole elements
+  std::uint64_t bytes = 0;  // really moved: the size requested, rounded down to whole elements
   DataType type = DataType::kFloat;
   bool in_place = false;
   int iterations = 0;
@@ -101,13 +101,13 @@ struct NcclResult {
 //   deadline                           of the phase, see text
 //   hung, crash                        a call into a library did not return; a signal ended it
 //   controller-gone, protocol          stdin ended; a line was not understood
-// "controller-gone" is for the log alone: nobody reads it.
+// "controller-gone" is for the log alone: no one reads it.
 struct NcclFailure {
   std::string code = {};
   std::string phase = {};       // start, init, connect, "all_reduce 1048576 float in place", finish
   std::string call = {};        // ncclCommInitRankConfig
   int result = 0;               // of that call, ncclResult_t or CUresult
-  int async = 0;                // ncclCommGetAsyncError's, when it was asked
+  int async = 0;                // ncclCommGetAsyncError's, when it was called
   std::string last_error = {};  // ncclGetLastError
   std::string text = {};        // wanted …, found …
   std::string hint = {};

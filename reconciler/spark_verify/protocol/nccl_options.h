@@ -19,8 +19,9 @@ struct NcclSize {
   bool operator==(const NcclSize&) const = default;
 };
 
-// What one rank is told when it is started, by these names. The order of collectives, sizes, types
-// and placements must be the same on all ranks: they run one test after the other without asking.
+// What one rank gets when it is started, by these names. The order of collectives, sizes, types
+// and placements must be the same on all ranks: they run one test after the other without a
+// command.
 struct NcclOptions {
   // Names the run. Processes of the same run may share a GPU without making it busy.
   std::string run = {};

@@ -15,7 +15,7 @@ struct RailOption {
   std::string ipv4 = {};  // this end's address on that rail
 };
 
-// What one end of a write test is told when it is started, by these names; the other end's part
+// What one end of a write test gets when it is started, by these names; the other end's part
 // comes on stdin.
 struct WriteOptions {
   std::vector<RailOption> rails = {};  // driven at the same time

@@ -7,7 +7,7 @@
 namespace reconciler::spark_verify {
 
 void ArmLastResort(int deadline_ms) {
-  constexpr int kGraceS = 2;  // after the run should have ended by itself
+  constexpr int kGraceS = 2;  // after the run should have ended on its own
   std::signal(SIGALRM, [](int) {
     constexpr char kText[] =
         R"({"event":"error","code":"deadline","hca":"","text":"wanted the run to end in time, found a call into the kernel that did not return","hint":""})"

@@ -50,7 +50,7 @@ Result<Owned<ibv_context>> OpenDevice(const Verbs& verbs, const std::string& hca
                .hint = "a cage without a cable has none; see `rdma link`"});
 }
 
-// One datagram to a port that nobody listens on: the kernel asks for the peer's hardware address.
+// One datagram to a port that no one listens on: the kernel resolves the peer's hardware address.
 // With a cold entry the first writes would burn their retries. Its failure shows when connecting.
 void WarmNeighbour(const std::string& from, const std::string& to) {
   sockaddr_in own = {.sin_family = AF_INET, .sin_port = 0, .sin_addr = {}, .sin_zero = {}};

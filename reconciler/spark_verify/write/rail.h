@@ -36,7 +36,7 @@ class Rail {
                                             const WriteOptions& options);
 
   const RailReady& ready() const { return ready_; }
-  // Ready to receive, then to send; asks the kernel for the peer's hardware address.
+  // Ready to receive, then to send; lets the kernel resolve the peer's hardware address.
   Result<void> Connect(const RailReady& peer);
   int path_mtu() const { return path_mtu_; }
 

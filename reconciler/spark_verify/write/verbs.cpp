@@ -70,7 +70,7 @@ int MtuBytes(ibv_mtu mtu) { return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 1
 int QueryPort(const Verbs& verbs, ibv_context* device, int port, ibv_port_attr& attributes) {
   const auto number = static_cast<std::uint8_t>(port);
   attributes = {};
-  // verbs_get_ctx_op in words that every compiler takes: a provider may be older than this header.
+  // verbs_get_ctx_op in code that every compiler accepts: a provider may be older than this header.
   verbs_context* extended = verbs_get_ctx(device);
   if (extended != nullptr &&
       extended->sz >= sizeof *extended - offsetof(verbs_context, query_port) &&

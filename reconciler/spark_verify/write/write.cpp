@@ -19,15 +19,15 @@ namespace {
 
 constexpr int kFailed = 1;
 
-// An adapter acknowledges a write every few microseconds. What is silent for longer is soft-RoCE,
+// An HCA acknowledges a write every few microseconds. What is silent for longer is soft-RoCE,
 // which needs the core that polls.
 constexpr std::chrono::microseconds kSpin{500};
 constexpr std::chrono::microseconds kNap{200};
 
 // What ends a run early. code "peer": the other end said so itself, and nothing is to be added.
-using Step = tl::expected<void, Trouble>;
+using Step = tl::expected<void, RunError>;
 
-Trouble MakeTrouble(std::string code, std::string hca, const Error& error) {
+RunError MakeRunError(std::string code, std::string hca, const Error& error) {
   return {
       .code = std::move(code), .hca = std::move(hca), .text = error.message, .hint = error.hint};
 }
@@ -52,7 +52,7 @@ class WriteRun {
   Step FinalPattern();
   Step Check();
   void Say(const std::string& line) { WriteAll(STDOUT_FILENO, line); }
-  tl::unexpected<Trouble> FailLate(const std::string& wanted) const;
+  tl::unexpected<RunError> FailLate(const std::string& wanted) const;
 
   const WriteOptions& options_;
   const Clock::time_point end_;
@@ -65,19 +65,20 @@ class WriteRun {
   Counters before_ = {};
 };
 
-tl::unexpected<Trouble> WriteRun::FailLate(const std::string& wanted) const {
-  return tl::unexpected<Trouble>({.code = "deadline",
-                                  .text = fmt::format("wanted {} within {} ms, found the time over",
-                                                      wanted, options_.deadline_ms)});
+tl::unexpected<RunError> WriteRun::FailLate(const std::string& wanted) const {
+  return tl::unexpected<RunError>(
+      {.code = "deadline",
+       .text = fmt::format("wanted {} within {} ms, found the time over", wanted,
+                           options_.deadline_ms)});
 }
 
 Step WriteRun::Open() {
-  if (!verbs_) return tl::unexpected(MakeTrouble("no-libibverbs", "", verbs_.error()));
+  if (!verbs_) return tl::unexpected(MakeRunError("no-libibverbs", "", verbs_.error()));
   before_ = ReadCounters("");
   Ready ready{.size = options_.size, .latency = options_.latency, .send = options_.send};
   for (const RailOption& option : options_.rails) {
     auto rail = Rail::Open(*verbs_, option, options_);
-    if (!rail) return tl::unexpected(MakeTrouble("open", option.hca, rail.error()));
+    if (!rail) return tl::unexpected(MakeRunError("open", option.hca, rail.error()));
     ready.rails.push_back((*rail)->ready());
     rails_.push_back(std::move(*rail));
   }
@@ -88,17 +89,17 @@ Step WriteRun::Open() {
 Step WriteRun::Expect(Event event) {
   const auto line = lines_.Next(end_);
   if (!line && lines_.AtEnd()) {
-    return tl::unexpected<Trouble>({.code = "controller-gone", .text = "the input ended"});
+    return tl::unexpected<RunError>({.code = "controller-gone", .text = "the input ended"});
   }
   if (!line) return FailLate(fmt::format("the peer's line '{}'", ToString(event)));
   auto message = ParseMessage(*line);
-  if (!message) return tl::unexpected(MakeTrouble("protocol", "", message.error()));
+  if (!message) return tl::unexpected(MakeRunError("protocol", "", message.error()));
   last_ = std::move(*message);
-  if (last_.event == Event::kError) return tl::unexpected<Trouble>({.code = "peer"});
+  if (last_.event == Event::kError) return tl::unexpected<RunError>({.code = "peer"});
   if (last_.event == event) return {};
-  return tl::unexpected<Trouble>({.code = "protocol",
-                                  .text = fmt::format("wanted the peer's line '{}', found '{}'",
-                                                      ToString(event), ToString(last_.event))});
+  return tl::unexpected<RunError>({.code = "protocol",
+                                   .text = fmt::format("wanted the peer's line '{}', found '{}'",
+                                                       ToString(event), ToString(last_.event))});
 }
 
 // While data flows: the end of input and an error of the peer end it. A peer that has sent all of
@@ -106,12 +107,12 @@ Step WriteRun::Expect(Event event) {
 Step WriteRun::CheckInput() {
   if (const auto line = lines_.Next(Clock::now())) {
     auto message = ParseMessage(*line);
-    if (!message) return tl::unexpected(MakeTrouble("protocol", "", message.error()));
+    if (!message) return tl::unexpected(MakeRunError("protocol", "", message.error()));
     last_ = std::move(*message);
-    if (last_.event == Event::kError) return tl::unexpected<Trouble>({.code = "peer"});
+    if (last_.event == Event::kError) return tl::unexpected<RunError>({.code = "peer"});
   }
   if (lines_.AtEnd()) {
-    return tl::unexpected<Trouble>({.code = "controller-gone", .text = "the input ended"});
+    return tl::unexpected<RunError>({.code = "controller-gone", .text = "the input ended"});
   }
   return {};
 }
@@ -120,7 +121,7 @@ Step WriteRun::Connect() {
   if (auto step = Expect(Event::kReady); !step) return step;
   peer_ = last_.ready;
   if (peer_.rails.size() != rails_.size() || peer_.size != options_.size) {
-    return tl::unexpected<Trouble>(
+    return tl::unexpected<RunError>(
         {.code = "protocol",
          .text =
              fmt::format("wanted {} rails and messages of {} bytes at the peer, found {} and {}",
@@ -128,7 +129,7 @@ Step WriteRun::Connect() {
   }
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     if (auto done = rails_[i]->Connect(peer_.rails[i]); !done) {
-      return tl::unexpected(MakeTrouble("connect", rails_[i]->ready().hca, done.error()));
+      return tl::unexpected(MakeRunError("connect", rails_[i]->ready().hca, done.error()));
     }
     sent_.push_back({.hca = rails_[i]->ready().hca, .path_mtu = rails_[i]->path_mtu()});
   }
@@ -140,7 +141,7 @@ Step WriteRun::AwaitMailbox(std::size_t rail, std::uint64_t value) {
   Rail& own = *rails_[rail];
   for (std::size_t spins = 0; own.Mailbox() != value; ++spins) {
     if (auto done = own.Pump(false); !done) {
-      return tl::unexpected(MakeTrouble("transfer", own.ready().hca, done.error()));
+      return tl::unexpected(MakeRunError("transfer", own.ready().hca, done.error()));
     }
     if (spins % 256 != 255) continue;
     sched_yield();
@@ -164,12 +165,12 @@ Step WriteRun::PingPong(std::size_t rail) {
     // The send queue has room again before its depth is used up.
     while (own.in_flight() >= options_.depth) {
       if (auto done = own.Pump(false); !done) {
-        return tl::unexpected(MakeTrouble("transfer", own.ready().hca, done.error()));
+        return tl::unexpected(MakeRunError("transfer", own.ready().hca, done.error()));
       }
       if (Clock::now() > end_) return FailLate(fmt::format("room on {}", own.ready().hca));
     }
     if (auto done = own.Ping(round); !done) {
-      return tl::unexpected(MakeTrouble("transfer", own.ready().hca, done.error()));
+      return tl::unexpected(MakeRunError("transfer", own.ready().hca, done.error()));
     }
     if (!leads) continue;
     if (auto step = AwaitMailbox(rail, round); !step) return step;
@@ -199,7 +200,7 @@ Step WriteRun::PumpUntil(Clock::time_point until, bool posting) {
     for (const auto& rail : rails_) {
       before += rail->completed();
       if (auto done = rail->Pump(posting); !done) {
-        return tl::unexpected(MakeTrouble("transfer", rail->ready().hca, done.error()));
+        return tl::unexpected(MakeRunError("transfer", rail->ready().hca, done.error()));
       }
       after += rail->completed();
       in_flight += rail->in_flight();
@@ -247,7 +248,7 @@ Step WriteRun::FinalPattern() {
     sent_[i].final_seed = rails_[i]->ready().queue_pairs.front().first_packet + 1;
     rails_[i]->FillSource(sent_[i].final_seed);
     if (auto done = rails_[i]->PostOnce(); !done) {
-      return tl::unexpected(MakeTrouble("transfer", rails_[i]->ready().hca, done.error()));
+      return tl::unexpected(MakeRunError("transfer", rails_[i]->ready().hca, done.error()));
     }
   }
   return PumpUntil(Clock::now(), false);
@@ -257,7 +258,7 @@ Step WriteRun::Check() {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; peer_.send && i < last_.sent.size() && i < rails_.size(); ++i) {
     const auto right = rails_[i]->Verify(last_.sent[i].final_seed);
-    if (!right) return tl::unexpected(MakeTrouble("data", rails_[i]->ready().hca, right.error()));
+    if (!right) return tl::unexpected(MakeRunError("data", rails_[i]->ready().hca, right.error()));
     bytes += *right;
   }
   Say(FormatChecked(bytes));

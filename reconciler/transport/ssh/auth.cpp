@@ -20,17 +20,17 @@ struct KeyFile {
 };
 
 KeyFile LoadKey(const std::string& path) {
-  // libssh calls it for an encrypted key; without it OpenSSL would ask on the terminal.
-  const auto no_passphrase = [](const char*, char*, std::size_t, int, int, void* asked) {
-    *static_cast<bool*>(asked) = true;
+  // libssh calls it for an encrypted key; without it OpenSSL would prompt on the terminal.
+  const auto no_passphrase = [](const char*, char*, std::size_t, int, int, void* prompted) {
+    *static_cast<bool*>(prompted) = true;
     return -1;
   };
-  bool asked = false;
+  bool prompted = false;
   ssh_key key = nullptr;
-  const int rc = ssh_pki_import_privkey_file(path.c_str(), nullptr, no_passphrase, &asked, &key);
+  const int rc = ssh_pki_import_privkey_file(path.c_str(), nullptr, no_passphrase, &prompted, &key);
   if (rc == SSH_OK) return {KeyFile::Kind::kUsable, SshKey(key)};
   if (access(path.c_str(), F_OK) != 0) return {KeyFile::Kind::kMissing, {}};
-  return {asked ? KeyFile::Kind::kEncrypted : KeyFile::Kind::kUnreadable, {}};
+  return {prompted ? KeyFile::Kind::kEncrypted : KeyFile::Kind::kUnreadable, {}};
 }
 
 // One attempt to log in, with a memory of what was tried for the error at the end.
@@ -76,8 +76,9 @@ Result<bool> Login::Judge(const Result<int>& answer) {
   if (*answer == SSH_AUTH_SUCCESS) return true;
   if (*answer == SSH_AUTH_PARTIAL) {
     return Fail(connection_.MakeError(
-        fmt::format("cannot log in as {}: the key is right, but more is asked for ({})",
-                    connection_.Target().user, OfferedMethods()),
+        fmt::format(
+            "cannot log in as {}: the key is accepted, but another login method is required ({})",
+            connection_.Target().user, OfferedMethods()),
         "AuthenticationMethods in its sshd_config must be content with publickey"));
   }
   return false;

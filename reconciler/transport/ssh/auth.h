@@ -5,10 +5,10 @@
 namespace reconciler {
 
 // Logs in with public keys only: the identity of the manifest or those of ~/.ssh/config, then the
-// agent's keys, then the default key files. Never asks anybody anything.
+// agent's keys, then the default key files. Never prompts.
 Result<void> LogIn(const SshConnection& connection, Deadline deadline);
 
-// Whether access.identity can be used at all; asked before the network is.
+// Whether access.identity can be used at all; checked before the network is used.
 Result<void> CheckIdentity(const NodeSpec& node);
 
 }  // namespace reconciler

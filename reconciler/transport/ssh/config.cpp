@@ -19,7 +19,7 @@ namespace reconciler {
 namespace {
 
 constexpr const char* kGlobalConfig = "/etc/ssh/ssh_config";
-// libssh 0.10 has it first by itself; later versions put the slower post-quantum hybrids ahead of
+// libssh 0.10 has it first on its own; later versions put the slower post-quantum hybrids ahead of
 // it, which cost more than all the rest of a login. KexAlgorithms in ~/.ssh/config still wins.
 constexpr const char* kKeyExchange =
     "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,"
@@ -85,7 +85,7 @@ bool IsIdentityLine(std::string_view line) {
          strncasecmp(line.data(), kKeyword.data(), kKeyword.size()) == 0;
 }
 
-// libssh tells only one of a session's identity files. So the file is parsed once for each
+// libssh returns only one of a session's identity files. So the file is parsed once for each
 // IdentityFile line with the other ones blanked: what then comes out first is that line's file,
 // when its Host or Match block is ours.
 std::vector<std::string> ReadConfiguredIdentities(const std::string& config, const NodeSpec& node) {
@@ -120,7 +120,8 @@ bool IsSafeInCommand(const std::string& word) {
   });
 }
 
-// OpenSSH's client finds its files by the account, not by $HOME; told apart only where they differ.
+// OpenSSH's client finds its files by the account, not by $HOME; distinguished only where they
+// differ.
 std::string AddOurConfig(const std::string& command) {
   if (!command.starts_with("ssh ") || FindHomeDirectory() == FindAccountHome()) return command;
   return fmt::format("ssh -F {}{}", QuoteForShell(FindHomeDirectory() + "/.ssh/config"),
@@ -221,7 +222,7 @@ Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node) {
     }
   }
   SetAccess(session, node.access);
-  const int quiet = SSH_LOG_NOLOG;  // LogLevel is for ssh; our lines are nobody's debugging output
+  const int quiet = SSH_LOG_NOLOG;  // LogLevel is for ssh; our lines are no one's debugging output
   ssh_options_set(session, SSH_OPTIONS_LOG_VERBOSITY, &quiet);
 
   SshTarget target;
@@ -241,7 +242,7 @@ Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node) {
   };
   target.known_hosts = path(SSH_OPTIONS_KNOWNHOSTS, home + "/.ssh/known_hosts");
   target.global_known_hosts = path(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/etc/ssh/ssh_known_hosts");
-  // libssh reads them too, to ask for the kinds of keys that are known.
+  // libssh reads them too, to request the kinds of keys that are known.
   SetOption(session, SSH_OPTIONS_KNOWNHOSTS, target.known_hosts);
   SetOption(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, target.global_known_hosts);
 

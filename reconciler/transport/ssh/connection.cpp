@@ -65,7 +65,7 @@ Result<void> SshConnection::Wait(Deadline deadline) const {
 Result<void> SshConnection::ExchangeKeys(Deadline deadline) {
   ssh_session session = session_.get();
   ssh_set_blocking(session, 0);
-  // From ssh_connect on, the descriptor belongs to libssh, which closes it on errors by itself.
+  // From ssh_connect on, the descriptor belongs to libssh, which closes it on errors on its own.
   const int fd = socket_.fd.Release();
   ssh_options_set(session, SSH_OPTIONS_FD, &fd);
   const auto connected = Repeat(

@@ -12,7 +12,7 @@ namespace reconciler {
 // must not outlive their session. Used by one thread at a time.
 class SshConnection {
  public:
-  // Connected and through the key exchange; the host key is not checked and nobody logged in yet.
+  // Connected and through the key exchange; the host key is not checked and no one logged in yet.
   static Result<std::shared_ptr<SshConnection>> Open(const NodeSpec& node, Deadline deadline);
 
   const NodeSpec& Node() const { return node_; }

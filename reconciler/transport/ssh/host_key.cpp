@@ -48,8 +48,8 @@ SshKnownHost ParseLine(const std::string& known_as, std::string_view line) {
   return SshKnownHost(rc == SSH_OK ? entry : nullptr);
 }
 
-// Line by line, since libssh's own check tells no line numbers and skips revoked keys. Of the lines
-// with other keys the first of the offered type counts: that key was replaced.
+// Line by line, since libssh's own check reports no line numbers and skips revoked keys. Of the
+// lines with other keys the first of the offered type counts: that key was replaced.
 void Consult(const std::string& path, const std::string& known_as, ssh_key offered,
              Verdict& verdict) {
   constexpr std::string_view kRevoked = "@revoked ";
@@ -97,8 +97,8 @@ Error MakeChangedKeyError(const SshConnection& connection, ssh_key key, Verdict&
   Error error = connection.MakeError(
       fmt::format("the host key changed: {} is offered, {} is known", Describe(key),
                   Describe(verdict.known.get())),
-      fmt::format("somebody may be in between; if the machine was installed anew, forget the old "
-                  "key with: ssh-keygen -f {} -R {}",
+      fmt::format("another machine may be in between; if the machine was reinstalled, remove the "
+                  "old key with: ssh-keygen -f {} -R {}",
                   QuoteForShell(verdict.where.file), QuoteForShell(KnownAs(connection.Target()))));
   error.where = verdict.where;
   return error;

@@ -85,8 +85,8 @@ void SetNumber(int fd, int level, int option, int value) {
   setsockopt(fd, level, option, &value, sizeof value);
 }
 
-// A peer that vanished without a word (power, cable) becomes an error after three times the limit
-// for connecting, even where no deadline is near.
+// A peer that vanished without a message (power, cable) becomes an error after three times the
+// limit for connecting, even where no deadline is near.
 void SetTcpOptions(int fd, int connect_timeout_s) {
   SetNumber(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   SetNumber(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -142,7 +142,8 @@ Result<SshSocket> StartProxy(const SshTarget& target) {
   SshSocket socket{.fd = UniqueFd(ends[0])};
   const UniqueFd theirs(ends[1]);
   socket.proxy_errors = UniqueFd(memfd_create("proxy-stderr", MFD_CLOEXEC));
-  // Without a terminal and without a window to ask in, an ssh that needs an answer fails instead.
+  // Without a terminal and without a window to prompt in, an ssh that needs an answer fails
+  // instead.
   auto child =
       Child::Spawn({"env", "SSH_ASKPASS_REQUIRE=never", "sh", "-c", "exec " + target.proxy_command},
                    {theirs.Get(), theirs.Get(), socket.proxy_errors.Get()});

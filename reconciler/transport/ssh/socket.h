@@ -21,8 +21,8 @@ Result<SshSocket> ConnectSocket(const SshTarget& target, int connect_timeout_s, 
 std::string ReadProxyError(const SshSocket& socket);
 
 // Acknowledge at once what arrives. Without it the peer's Nagle algorithm waits about 40 ms for
-// our delayed acknowledgement in the middle of every login. The kernel forgets it: ask again after
-// each read.
+// our delayed acknowledgement in the middle of every login. The kernel resets it: set it again
+// after each read.
 void AcknowledgeAtOnce(int fd);
 
 }  // namespace reconciler

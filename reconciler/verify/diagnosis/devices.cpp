@@ -14,26 +14,25 @@ struct DeviceText {
 
 constexpr DeviceText kDeviceTexts[] = {
     {Symptom::kHcaMissing,
-     "the port has no RDMA device: the module mlx5_ib is not loaded, or the port is no RoCE "
-     "adapter's",
-     "look at `rdma link` and `lsmod` on {}; `modprobe mlx5_ib`"},
+     "the port has no RDMA device: the module mlx5_ib is not loaded, or the port has no RoCE HCA",
+     "check `rdma link` and `lsmod` on {}; `modprobe mlx5_ib`"},
     {Symptom::kHcaName,
      "the kernel calls the RDMA device otherwise than the rule of rdma-core does, so that NCCL's "
-     "list of adapters names none",
+     "list of HCAs names none",
      "look on {} for a rule that overrides 60-rdma-persistent-naming.rules (a vendor's driver "
      "brings one)"},
     {Symptom::kHcaDown, "the interface has carrier and its RDMA port is not active",
-     "look at `rdma link` and dmesg of {}; set the port down and up again"},
+     "check `rdma link` and dmesg of {}; set the port down and up again"},
     {Symptom::kGidMissing,
-     "the adapter's table has no RoCE v2 GID for the rail's address, although the interface has it",
+     "the HCA's table has no RoCE v2 GID for the rail's address, although the interface has it",
      "set the port of {} down and up again; the kernel makes the GID from the address"},
-    {Symptom::kGidTwice, "the rail's address is twice in the adapter's table",
-     "give the address on {} to one interface only: look for VLANs and bridges over it"},
+    {Symptom::kGidTwice, "the rail's address is twice in the HCA's table",
+     "set the address on {} on one interface only: check for VLANs and bridges over it"},
     {Symptom::kPcieNarrow,
-     "the adapter's PCIe link has fewer lanes than the hardware: some BIOSes before 2026-04 wired "
-     "the second controller with two",
+     "the HCA's PCIe link has fewer lanes than the hardware: some BIOSes before 2026-04 wired the "
+     "second controller with two",
      "update the BIOS of {} (fwupdmgr update), then take its power away for a minute"},
-    {Symptom::kPcieSlow, "the adapter's PCIe link was trained to a lower speed than the hardware's",
+    {Symptom::kPcieSlow, "the HCA's PCIe link was trained to a lower speed than the hardware's",
      "reboot {}; if it stays, take its power away for a minute"},
     {Symptom::kCmaWrong,
      "the kernel counts memory as CMA that it has not (a fault of kernels 7.0 with KHO): RDMA "

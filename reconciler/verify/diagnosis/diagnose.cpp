@@ -47,7 +47,7 @@ struct AccessText {
   std::string_view next;
 };
 
-// What the transport found out by itself: the node is there, or never was the question.
+// What the transport found out on its own: the node is there, or never was the question.
 constexpr AccessText kAccessTexts[] = {
     {"sudo wants a password", "{} lets us in, but sudo wants a password there",
      "allow sudo without a password on {}, or log in as root with `become: none` in `access`"},
@@ -58,13 +58,14 @@ constexpr AccessText kAccessTexts[] = {
     {"no sudo is installed", "{} lets us in, but has no sudo",
      "install sudo on {}, or log in as root with `become: none` in `access`"},
     {"the host key changed",
-     "the host key of {} changed: it was installed anew, or another machine answers at its address",
-     "make sure that it is {}, then forget the old key (ssh-keygen -R) and accept the new one"},
+     "the host key of {} changed: it was reinstalled, or another machine answers at its address",
+     "make sure that it is {}, then remove the old key (ssh-keygen -R) and accept the new one"},
     {"the host key is not known", "the host key of {} is not known here",
      "compare it with the one that {} shows, then accept it once by hand"},
     {"the host key is revoked", "{} shows a host key that is revoked here",
      "give {} a new host key"},
-    {"the key is right, but more is asked for", "{} takes our key but asks for more than a key",
+    {"the key is accepted, but another login method is required",
+     "{} accepts our key but requires another login method",
      "let sshd of {} be content with publickey (AuthenticationMethods)"},
     {"no keys are taken there", "sshd of {} takes no keys",
      "allow keys there: PubkeyAuthentication yes in the sshd_config of {}"},
@@ -75,9 +76,9 @@ constexpr AccessText kAccessTexts[] = {
     {"too many keys were tried", "{} ended the login: too many keys were tried",
      "name the right key file for {} as `identity` in `access`"},
     {"the identity file", "the identity file for {} cannot be used here",
-     "mend `identity` in `access` of the manifest for {}"},
+     "correct `identity` in `access` of the manifest for {}"},
     {"cannot log in as", "the login was refused by {}",
-     "put the public key on {} (ssh-copy-id), and look at `user` in `access` of the manifest"},
+     "put the public key on {} (ssh-copy-id), and check `user` in `access` of the manifest"},
 };
 
 const AccessText* FindAccessText(std::string_view why) {
@@ -113,7 +114,7 @@ void ExplainUnreachable(Diagnosis& diagnosis, const NodeName& node, const std::s
   finding.next_step = fmt::format(
       fmt::runtime(access != nullptr
                        ? access->next
-                       : "log in to {} by hand, or look at its power and its management cable"),
+                       : "log in to {} by hand, or check its power and its management cable"),
       node);
   const std::size_t id = diagnosis.AddFinding(std::move(finding));
   for (std::size_t i = 0; i < diagnosis.checks.size(); ++i) {
@@ -152,12 +153,11 @@ void ExplainByNodes(Diagnosis& diagnosis, const std::vector<NodeName>& order,
     }
   }
   AddGroupedFindings(diagnosis, Symptom::kFactUnknown, "fact-unknown",
-                     "read the fact by hand on the node; it decides whether this rung holds");
+                     "read the fact by hand on the node; this level depends on it");
   AddGroupedFindings(diagnosis, Symptom::kProgramMissing, "program-missing",
                      "install it on the node (Debian and Ubuntu: iputils-ping, openssh-client)");
-  AddGroupedFindings(
-      diagnosis, Symptom::kNoAnswer, "no-answer",
-      "run verify again; if it stays, look at the node's load and at space in its /tmp");
+  AddGroupedFindings(diagnosis, Symptom::kNoAnswer, "no-answer",
+                     "run verify again; if it stays, check the node's load and space in its /tmp");
 }
 
 std::vector<Finding> Diagnose(const ClusterSpec& cluster, const Fabric& fabric,

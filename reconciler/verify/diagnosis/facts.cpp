@@ -21,7 +21,7 @@ constexpr PortText kPortTexts[] = {
     {Symptom::kPortMissing,
      "the port is not there: ports without a cable can be powered down and vanish (hot-plug power "
      "saving), or the manifest names the wrong cage",
-     "look at `ip link` on {} with the cable plugged in, and at the node's cage in the manifest"},
+     "check `ip link` on {} with the cable plugged in and the node's cage in the manifest"},
     {Symptom::kPortElsewhere,
      "the port is not the one that the hardware profile takes it for, so that another cage's cable "
      "is meant",
@@ -99,7 +99,7 @@ std::optional<std::size_t> FindFaultAtOtherEnd(const Diagnosis& diagnosis, const
   return std::nullopt;
 }
 
-// networkd takes a port's addresses away when its carrier goes, and gives them back with it.
+// networkd takes a port's addresses away when its carrier goes, and restores them with it.
 std::optional<std::size_t> ExplainNoAddress(const Diagnosis& diagnosis, const Check& check) {
   const RailPort* port = FindPort(diagnosis.fabric, check.from, check.rail.value_or(-1));
   const auto node = diagnosis.facts.nodes.find(check.from);

@@ -43,7 +43,7 @@ class Search {
     return true;
   }
 
-  // Nodes with the most open failures first: one broken node must not be told as broken peers.
+  // Nodes with the most open failures first: one broken node must not be reported as broken peers.
   std::vector<NodeName> FindSuspects() const {
     std::vector<NodeName> suspects = nodes_;
     const auto weight = [this](const NodeName& node) {

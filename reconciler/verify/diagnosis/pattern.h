@@ -37,7 +37,7 @@ struct Pattern {
 // The widest scopes that hold for every measured arrow in them; each bad arrow is in exactly one.
 // A path carries packets both ways, so a fault of it is looked for in both directions first.
 std::vector<Pattern> FindPathPatterns(const std::vector<Arrow>& arrows);
-// A login can be refused in one direction alone: who lets nobody in, who gets in nowhere.
+// A login can be refused in one direction alone: who lets no one in, who gets in nowhere.
 std::vector<Pattern> FindLoginPatterns(const std::vector<Arrow>& arrows);
 
 }  // namespace reconciler

@@ -55,8 +55,8 @@ struct Explanation {
 
 std::string FormatBothWaysHint(const NodeName& node) {
   return fmt::format(
-      "look for a firewall on {} (`ufw status`, `nft list ruleset`) and for "
-      "rp_filter on the rail's ports",
+      "check for a firewall on {} (`ufw status`, `nft list ruleset`) and for rp_filter on the "
+      "rail's ports",
       node);
 }
 
@@ -99,7 +99,7 @@ Explanation ExplainSilence(const Diagnosis& diagnosis, const Pattern& pattern) {
               fmt::format("no node hears another on {}, though every port is up with its address: "
                           "the switch does not forward between their ports (VLAN, isolation)",
                           rails),
-              "look at the switch: all ports of a rail in one VLAN, untagged"};
+              "check the switch: all ports of a rail in one VLAN, untagged"};
     case Scope::kNode:
       return {"node-cut-off",
               fmt::format("{} hears no peer on {} while the others hear each other: its cable, its "
@@ -113,16 +113,16 @@ Explanation ExplainSilence(const Diagnosis& diagnosis, const Pattern& pattern) {
         return {
             "no-path",
             fmt::format("{} and {} both have carrier and address on {}, and nothing passes: the "
-                        "cable joins other ports than the manifest says, or one of them drops it",
+                        "cable joins other ports than in the manifest, or one of them drops it",
                         pattern.nodes[0], pattern.nodes[1], rails),
-            fmt::format("follow the cable, and look at `ip neigh` and the firewall on {} and {}",
+            fmt::format("follow the cable, and check `ip neigh` and the firewall on {} and {}",
                         pattern.nodes[0], pattern.nodes[1])};
       }
       return {"no-path",
               fmt::format("{} and {} reach other nodes on {} but not each other: the way between "
                           "their switch ports, or a firewall rule for one peer",
                           pattern.nodes[0], pattern.nodes[1], rails),
-              "look at the links between switches, at port isolation, and at both firewalls"};
+              "check the links between switches, port isolation, and both firewalls"};
     case Scope::kIncoming:
     case Scope::kOutgoing:
     case Scope::kOneWay:
@@ -190,7 +190,7 @@ Explanation ExplainSender(const NodeName& node) {
           fmt::format("the kernel of {} refuses the size although its port had the right MTU: the "
                       "MTU has changed since, or a route has a smaller one",
                       node),
-          fmt::format("look at `ip link` and `ip route` on {}", node)};
+          fmt::format("check `ip link` and `ip route` on {}", node)};
 }
 
 Explanation ExplainPattern(const Diagnosis& diagnosis, Symptom symptom, const Pattern& pattern) {

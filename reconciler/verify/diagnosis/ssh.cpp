@@ -23,7 +23,7 @@ constexpr SshTexts kSshTexts[] = {
      "{0} accepts no peer's key: its authorized_keys lacks them, or sshd does not use that file",
      "no peer accepts the key of {0}: it is not in their authorized_keys, or {0} does not offer it",
      "the authorized_keys of {1} lacks the key of {0}",
-     "run `spark-reconcile plan`; if it is empty, look at sshd's log on the refusing node (file "
+     "run `spark-reconcile plan`; if it is empty, check sshd's log on the refusing node (file "
      "modes, AllowUsers, AuthorizedKeysFile)"},
     {Symptom::kSshKeyUnprotected,
      "on every node others may read the key file (its mode), so ssh does not use it",
@@ -32,11 +32,11 @@ constexpr SshTexts kSshTexts[] = {
      "on {0} others may read the key file (its mode), so ssh does not use it for {1}",
      "run `spark-reconcile plan`: apply sets the mode; or chmod 600 the file that the evidence "
      "names"},
-    {Symptom::kSshHostKeyChanged, "every node has other host keys than its peers wrote down",
-     "{0} has other host keys than its peers wrote down: it was installed anew, or another machine "
+    {Symptom::kSshHostKeyChanged, "every node has other host keys than its peers recorded",
+     "{0} has other host keys than its peers recorded: it was reinstalled, or another machine "
      "answers at its address",
-     "{0} has old host keys of its peers written down",
-     "{0} has an old host key of {1} written down, or another machine answers at its address",
+     "{0} has old host keys of its peers recorded",
+     "{0} has an old host key of {1} recorded, or another machine answers at its address",
      "make sure that it is the right machine, then run `spark-reconcile plan`"},
     {Symptom::kSshHostKeyUnknown,
      "no node knows its peers' host keys: the mesh has not been set up",
@@ -51,21 +51,21 @@ constexpr SshTexts kSshTexts[] = {
     {Symptom::kSshRefused, "no node takes connections on the rails: sshd is not listening there",
      "sshd of {0} does not listen on the rails", "every peer refuses {0}",
      "sshd of {1} does not listen there, or refuses {0}",
-     "look at `systemctl status ssh` and at ListenAddress and Port of the refusing node's sshd"},
+     "check `systemctl status ssh` and ListenAddress and Port of the refusing node's sshd"},
     {Symptom::kSshNoConnection, "pings pass between all nodes, logins between none: firewalls",
      "pings pass, but no peer gets an answer from port 22 of {0}: a firewall on it, or sshd hangs",
      "pings pass, but {0} gets no answer from port 22 of any peer: a firewall on {0}",
      "pings pass, but {0} gets no answer from port 22 of {1}: a firewall on one of them",
-     "look at the firewall (`ufw status`, `nft list ruleset`) and at sshd of the silent node"},
+     "check the firewall (`ufw status`, `nft list ruleset`) and sshd of the silent node"},
     {Symptom::kSshDropped, "every sshd closes connections before the login",
      "sshd of {0} closes connections before the login: it is overloaded, or blocks its peers",
      "every peer closes connections of {0} before the login",
      "sshd of {1} closes connections of {0} before the login",
-     "look at MaxStartups, PerSourcePenalties and hosts.deny of the closing node's sshd"},
+     "check MaxStartups, PerSourcePenalties and hosts.deny of the closing node's sshd"},
     {Symptom::kSshFailed, "logins fail between all nodes for another reason",
      "logins to {0} fail for another reason", "logins from {0} fail for another reason",
      "the login from {0} to {1} fails for another reason",
-     "run the same ssh by hand on the node; the evidence holds its words"},
+     "run the same ssh by hand on the node; the evidence holds its output"},
 };
 
 std::string_view ChooseTemplate(const SshTexts& words, Scope scope) {

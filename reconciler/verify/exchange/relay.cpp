@@ -9,7 +9,7 @@ namespace {
 
 using spark_verify::Event;
 using spark_verify::Message;
-using spark_verify::Trouble;
+using spark_verify::RunError;
 
 constexpr std::size_t kLongestLine = 4u << 20;  // bytes
 
@@ -35,27 +35,27 @@ void Store(RelayEnd& end, Message message) {
 
 struct Heard {
   std::string line = {};
-  std::optional<Trouble> trouble = std::nullopt;
+  std::optional<RunError> run_error = std::nullopt;
 };
 
 Heard ReadUntil(LineChannel& channel, Event wanted, RelayEnd& end, Deadline deadline) {
   auto line = channel.ReadLine(deadline);
   if (!line) {
-    return {.trouble = Trouble{
+    return {.run_error = RunError{
                 .code = "protocol", .text = line.error().message, .hint = line.error().hint}};
   }
   auto message = spark_verify::ParseMessage(*line);
   if (!message) {
-    return {.trouble = Trouble{
+    return {.run_error = RunError{
                 .code = "protocol", .text = message.error().message, .hint = message.error().hint}};
   }
-  if (message->event == Event::kError) return {.line = *line, .trouble = message->trouble};
+  if (message->event == Event::kError) return {.line = *line, .run_error = message->run_error};
   if (message->event != wanted) {
-    return {.trouble = Trouble{.code = "protocol",
-                               .text = fmt::format("wanted the line '{}' of spark-verify, found "
-                                                   "'{}'",
-                                                   spark_verify::ToString(wanted),
-                                                   spark_verify::ToString(message->event))}};
+    return {.run_error = RunError{.code = "protocol",
+                                  .text = fmt::format("wanted the line '{}' of spark-verify, found "
+                                                      "'{}'",
+                                                      spark_verify::ToString(wanted),
+                                                      spark_verify::ToString(message->event))}};
   }
   Store(end, std::move(*message));
   return {.line = *line};
@@ -74,11 +74,11 @@ void RequireChecked(RelayResult& result) {
   for (int i = 0; i < 2; ++i) {
     const std::uint64_t wanted = CountBytesToCheck(result.ends[1 - i]);
     if (result.ends[i].checked_bytes >= wanted) continue;
-    result.trouble_end = i;
-    result.trouble =
-        Trouble{.code = "protocol",
-                .text = fmt::format("wanted {} bytes compared by spark-verify, found {}", wanted,
-                                    result.ends[i].checked_bytes)};
+    result.failed_end = i;
+    result.run_error =
+        RunError{.code = "protocol",
+                 .text = fmt::format("wanted {} bytes compared by spark-verify, found {}", wanted,
+                                     result.ends[i].checked_bytes)};
   }
 }
 
@@ -87,7 +87,7 @@ void RequireChecked(RelayResult& result) {
 Result<LineChannel> LineChannel::Start(std::unique_ptr<Channel> shell,
                                        const std::vector<std::string>& argv, Deadline deadline) {
   LineChannel channel(std::move(shell));
-  // The shell stays: by its words a program that was stopped is found and ended.
+  // The shell stays: by its environment a program that was stopped is found and ended.
   const auto written = channel.shell_->Write(JoinForShell(argv) + "; exit $?\n", deadline);
   if (!written) return Fail(written.error());
   return channel;
@@ -110,7 +110,7 @@ Result<std::string> LineChannel::ReadLine(Deadline deadline) {
     if (!output) return Fail(output.error());
     buffer_ += output->out;
     errors_ += output->err;
-    // Only its last line is told.
+    // Only its last line is reported.
     if (errors_.size() > kLongestLine) errors_.erase(0, errors_.size() - kLongestLine);
     if (!output->exit_code || buffer_.find('\n') != std::string::npos) continue;
     const std::vector<std::string> words = SplitLines(errors_);
@@ -139,31 +139,31 @@ Result<void> LineChannel::WriteLine(const std::string& line, Deadline deadline) 
 namespace {
 
 // What an end only felt may be the other one's doing.
-bool IsSecondary(const Trouble& trouble) {
-  return trouble.code == "transfer" || trouble.code == "deadline";
+bool IsSecondary(const RunError& run_error) {
+  return run_error.code == "transfer" || run_error.code == "deadline";
 }
 
 // An end that only lost the other one's packets knows less than that one, which may have died: it
 // gets a moment to say so.
-std::optional<Trouble> ReadTrouble(LineChannel& other, Deadline deadline) {
+std::optional<RunError> ReadRunError(LineChannel& other, Deadline deadline) {
   constexpr std::chrono::seconds kMoment{1};
   const Deadline until = std::min(deadline, std::chrono::steady_clock::now() + kMoment);
   for (;;) {
     const auto line = other.NextLine(until);
     if (!line) {
-      return Trouble{.code = "protocol", .text = line.error().message, .hint = line.error().hint};
+      return RunError{.code = "protocol", .text = line.error().message, .hint = line.error().hint};
     }
     if (!*line) return std::nullopt;
     const auto message = spark_verify::ParseMessage(**line);
     if (!message || message->event != Event::kError) continue;
-    return IsSecondary(message->trouble) ? std::nullopt : std::optional(message->trouble);
+    return IsSecondary(message->run_error) ? std::nullopt : std::optional(message->run_error);
   }
 }
 
 }  // namespace
 
-// Both ends say each word without having heard the other's same word, so that they can be heard one
-// after the other.
+// Both ends send each message without having received the other's same message, so that they can be
+// heard one after the other.
 RelayResult Relay(LineChannel& first, LineChannel& second, Deadline deadline) {
   RelayResult result;
   for (const Event event :
@@ -171,13 +171,13 @@ RelayResult Relay(LineChannel& first, LineChannel& second, Deadline deadline) {
     std::array<Heard, 2> heard;
     for (int i = 0; i < 2; ++i) {
       heard[i] = ReadUntil(i == 0 ? first : second, event, result.ends[i], deadline);
-      if (!heard[i].trouble) continue;
-      result.trouble = heard[i].trouble;
-      result.trouble_end = i;
-      if (i == 0 && IsSecondary(*result.trouble)) {
-        if (auto cause = ReadTrouble(second, deadline)) {
-          result.trouble = std::move(cause);
-          result.trouble_end = 1;
+      if (!heard[i].run_error) continue;
+      result.run_error = heard[i].run_error;
+      result.failed_end = i;
+      if (i == 0 && IsSecondary(*result.run_error)) {
+        if (auto cause = ReadRunError(second, deadline)) {
+          result.run_error = std::move(cause);
+          result.failed_end = 1;
         }
       }
       // Ends the other one at once; what it would answer is not waited for.

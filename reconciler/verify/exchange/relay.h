@@ -42,8 +42,8 @@ struct RelayEnd {
 struct RelayResult {
   std::array<RelayEnd, 2> ends = {};
   // The first thing that went wrong, and at which end (0 or 1).
-  std::optional<spark_verify::Trouble> trouble = std::nullopt;
-  int trouble_end = 0;
+  std::optional<spark_verify::RunError> run_error = std::nullopt;
+  int failed_end = 0;
 };
 
 // Carries each line of one end to the other, step by step, until both have ended or one says what

@@ -87,7 +87,7 @@ void JudgePcie(Check& check, const HcaFact& hca, const Hardware* hardware) {
   if (end.mts == 0 || end.lanes == 0) {
     check.outcome = Outcome::kCouldNotMeasure;
     check.symptom = Symptom::kFactUnknown;
-    check.why = "the kernel tells no speed of the PCIe link";
+    check.why = "the kernel reports no speed for the PCIe link";
     return;
   }
   check.measured = FormatPcie(end.mts, end.lanes);
@@ -95,7 +95,7 @@ void JudgePcie(Check& check, const HcaFact& hca, const Hardware* hardware) {
   if (end.mts >= wanted && end.lanes >= hardware->pcie_lanes) return;
   SetFailed(check, end.lanes < hardware->pcie_lanes ? Symptom::kPcieNarrow : Symptom::kPcieSlow,
             check.measured);
-  AddEnd(check, hca.device, "the adapter");
+  AddEnd(check, hca.device, "the HCA");
   AddEnd(check, hca.upstream, "the port above it");
 }
 
@@ -148,9 +148,9 @@ std::vector<Check> CheckDevices(const Hardware* hardware, const std::vector<Rail
   if (!wanted && (unknown != nullptr || facts.hcas.empty())) return {};
   std::vector<Check> checks;
   for (const RailPort& port : ports) {
-    std::vector<Check> questions = ListChecks(port, hardware);
-    if (unknown == nullptr) JudgeDevice(questions, port, hardware, facts);
-    for (Check& check : questions) {
+    std::vector<Check> port_checks = ListChecks(port, hardware);
+    if (unknown == nullptr) JudgeDevice(port_checks, port, hardware, facts);
+    for (Check& check : port_checks) {
       if (unknown != nullptr) {
         check.outcome = Outcome::kCouldNotMeasure;
         check.symptom = Symptom::kFactUnknown;

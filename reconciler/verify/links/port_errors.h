@@ -8,7 +8,7 @@
 
 namespace reconciler {
 
-// A question per rail whose port told counters both times: warns when one of them grew between the
+// A check per rail whose port reported counters both times: warns when one of them grew between the
 // two. A number alone is history: 21 lost links were found on a node that was well
 // (capetron/gb10-cluster-check). `before` and `after` hold lines "NETDEV COUNTER NUMBER"; others
 // are left out.

@@ -11,7 +11,7 @@
 namespace reconciler {
 namespace {
 
-// What ethtool tells of a port; nothing where it was not run.
+// What ethtool reports of a port; nothing where it was not run.
 PortFacts FindPortFacts(const NodeFacts& facts, const RailPort& port) {
   const auto found = facts.network.ports.find(port.netdev);
   return found != facts.network.ports.end() ? found->second : PortFacts{};
@@ -39,10 +39,10 @@ Fec FindFec(const ClusterSpec& cluster, const RailPort& rail) {
       if (port.peer.node == rail.node && (cage.empty() || cage == rail.cage)) return one.fec;
     }
   }
-  return Fec::kAuto;  // nobody asks for another
+  return Fec::kAuto;  // nothing requires another
 }
 
-// ethtool's words: "RS", "BaseR", "Off", and on some drivers several of them.
+// ethtool's names: "RS", "BaseR", "Off", and on some drivers several of them.
 std::string_view EthtoolFec(Fec fec) {
   switch (fec) {
     case Fec::kAuto:
@@ -102,12 +102,12 @@ Check MakeLanesCheck(const RailPort& port, int lanes, const int* usual, int mbps
 }
 
 // "0 rx_crc_errors_phy, 3 link_down_events_phy"
-std::string FormatErrors(const PortFacts& told) {
+std::string FormatErrors(const PortFacts& reported) {
   std::vector<std::string> errors;
-  if (const auto* count = Known(told.rx_crc_errors)) {
+  if (const auto* count = Known(reported.rx_crc_errors)) {
     errors.push_back(fmt::format("{} rx_crc_errors_phy", *count));
   }
-  if (const auto* count = Known(told.link_down_events)) {
+  if (const auto* count = Known(reported.link_down_events)) {
     errors.push_back(fmt::format("{} link_down_events_phy", *count));
   }
   return Join(errors, ", ");
@@ -123,8 +123,8 @@ UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
     if (known == facts.nodes.end()) continue;
     for (const RailPort& port : ports) {
       const LinkFact* link = FindLinkWithCarrier(known->second, port);
-      const PortFacts told = FindPortFacts(known->second, port);
-      const int* lanes = Known(told.lanes);
+      const PortFacts reported = FindPortFacts(known->second, port);
+      const int* lanes = Known(reported.lanes);
       if (link != nullptr && lanes != nullptr)
         ++counts[DescribeLinkKind(cluster, port, *link)][*lanes];
     }
@@ -140,15 +140,15 @@ UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
   return usual;
 }
 
-void AskEthtool(const ClusterSpec& cluster, const UsualLanes& usual, const RailPort& port,
-                const NodeFacts& facts, std::vector<Check>& checks) {
-  const PortFacts told = FindPortFacts(facts, port);
-  if (const std::string errors = FormatErrors(told); !errors.empty()) {
+void JudgeEthtool(const ClusterSpec& cluster, const UsualLanes& usual, const RailPort& port,
+                  const NodeFacts& facts, std::vector<Check>& checks) {
+  const PortFacts reported = FindPortFacts(facts, port);
+  if (const std::string errors = FormatErrors(reported); !errors.empty()) {
     checks[5].evidence.push_back(
         MakePrintable(fmt::format("{}: {} since the driver was loaded", port.netdev, errors)));
   }
   const LinkFact* link = FindLinkWithCarrier(facts, port);
-  if (const int* lanes = Known(told.lanes)) {
+  if (const int* lanes = Known(reported.lanes)) {
     if (link == nullptr) {
       checks.push_back(MakeSkippedCheck(port, "lanes"));
     } else {
@@ -157,7 +157,7 @@ void AskEthtool(const ClusterSpec& cluster, const UsualLanes& usual, const RailP
                                       link->speed_mbps));
     }
   }
-  if (const std::vector<std::string>* fec = Known(told.fec)) {
+  if (const std::vector<std::string>* fec = Known(reported.fec)) {
     checks.push_back(link == nullptr ? MakeSkippedCheck(port, "fec")
                                      : MakeFecCheck(cluster, port, *fec));
   }

@@ -43,7 +43,7 @@ int FindRate(const Rates& rates, const RailPort& port) {
 
 // Only a card with cages runs at its cable's rate: others (a namespace's) have no port name.
 void JudgeSpeed(Check& check, int gbps, const LinkFact& link) {
-  if (link.speed_mbps <= 0) return SetSkipped(check, "the driver tells no speed");
+  if (link.speed_mbps <= 0) return SetSkipped(check, "the driver reports no speed");
   check.measured = fmt::format("{} Mb/s", link.speed_mbps);
   if (!link.phys_port_name.empty() && link.speed_mbps < gbps * 1000) {
     SetFailed(check, Symptom::kSpeedLow, check.measured);
@@ -84,7 +84,7 @@ void JudgeAddress(Check& check, const RailPort& port, const LinkFact& link,
   }
 }
 
-// The driver's word for the cage and the place of the PCI function, against the profile's.
+// The driver's name for the cage and the place of the PCI function, against the profile's.
 void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, const LinkFact& link,
                 const NodeFacts& facts) {
   const Cage* cage = hardware != nullptr ? hardware->FindCage(port.cage) : nullptr;
@@ -105,7 +105,7 @@ void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, co
   }
 }
 
-// Wants the six questions of ListPortChecks, in that order.
+// Precondition: the six checks of ListPortChecks, in that order.
 void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const Hardware* hardware,
                const NodeFacts& facts) {
   const auto found = facts.links.find(port.netdev);
@@ -138,7 +138,7 @@ std::string FormatLimit(const MemoryLimit& limit) {
                                  : fmt::format("{} bytes", limit.bytes);
 }
 
-// nullopt: the manifest does not ask. Its numbers count KiB.
+// nullopt: the manifest does not require it. Its numbers count KiB.
 std::optional<MemoryLimit> ReadWantedMemlock(const ClusterSpec& cluster) {
   const Value* value = cluster.settings.Find("memlock");
   if (value == nullptr || value->IsNull()) return std::nullopt;
@@ -175,8 +175,8 @@ void JudgeMemlock(Check& check, const MemoryLimit& wanted, const Observed<Memory
   if (*limit < wanted) SetFailed(check, Symptom::kMemlockLow, check.measured);
 }
 
-// A user's manager keeps the limit that it was started with, so that a low one is told and fails
-// nothing: an apply has done all that it can.
+// A user's manager keeps the limit that it was started with, so that a low one is reported and
+// fails nothing: an apply has done all that it can.
 void JudgeUserManager(Check& check, const MemoryLimit& wanted,
                       const Observed<MemlockLimits>& fact) {
   if (std::holds_alternative<Absent>(fact))
@@ -184,8 +184,7 @@ void JudgeUserManager(Check& check, const MemoryLimit& wanted,
   JudgeMemlock(check, wanted, GetSoftLimit(fact));
   if (check.outcome != Outcome::kFail) return;
   check.symptom = Symptom::kNone;
-  SetSkipped(check,
-             fmt::format("the user's manager gives {} until it is started anew", check.measured));
+  SetSkipped(check, fmt::format("the user's manager has {} until it is restarted", check.measured));
 }
 
 void AddMemlock(std::vector<Check>& checks, const NodeName& node, const MemoryLimit& wanted,
@@ -224,15 +223,15 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
     };
     if (const auto ports = fabric.ports.find(node.name); ports != fabric.ports.end()) {
       for (const RailPort& port : ports->second) {
-        std::vector<Check> questions = ListPortChecks(port, FindRate(rates, port));
+        std::vector<Check> port_checks = ListPortChecks(port, FindRate(rates, port));
         if (node_facts != nullptr) {
-          JudgePort(questions, port, FindRate(rates, port), cluster.FindHardware(node.hardware),
+          JudgePort(port_checks, port, FindRate(rates, port), cluster.FindHardware(node.hardware),
                     *node_facts);
-          AskEthtool(cluster, usual_lanes, port, *node_facts, questions);
+          JudgeEthtool(cluster, usual_lanes, port, *node_facts, port_checks);
         } else {
-          std::for_each(questions.begin(), questions.end(), unknown);
+          std::for_each(port_checks.begin(), port_checks.end(), unknown);
         }
-        checks.insert(checks.end(), questions.begin(), questions.end());
+        checks.insert(checks.end(), port_checks.begin(), port_checks.end());
       }
       if (node_facts != nullptr) {
         const std::vector<Check> devices =

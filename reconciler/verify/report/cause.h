@@ -17,7 +17,7 @@ struct Cause {
   std::optional<int> rail = std::nullopt;  // where it is another one than the check's
 };
 
-// Tells `findings` why that check did not pass: one cause is one finding, however many checks it
+// Adds to `findings` why that check did not pass: one cause is one finding, however many checks it
 // spoils.
 void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings);
 

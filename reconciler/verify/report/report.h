@@ -17,7 +17,7 @@ namespace reconciler {
 // kWarn: it holds, but not as well as it should.
 enum class Outcome { kPass, kWarn, kFail, kCouldNotMeasure, kSkipped };
 
-// The ladder, lowest first: what fails on one level explains failures on the levels above it.
+// The levels, lowest first: what fails on one level explains failures on the levels above it.
 enum class VerifyLevel { kFacts, kPing, kSsh, kRdma, kNccl };
 
 // What a check that did not pass has seen.
@@ -74,7 +74,7 @@ struct Check {
   std::string expected = {};
   std::string measured = {};
   std::string why = {};                    // not empty when it could not be measured or was skipped
-  std::vector<std::string> evidence = {};  // the node's own words, one line each, printable
+  std::vector<std::string> evidence = {};  // the node's own text, one line each, printable
   bool operator==(const Check&) const = default;
 };
 
@@ -96,7 +96,7 @@ struct Finding {
 
 struct Report {
   std::string cluster = {};
-  VerifyLevel level = VerifyLevel::kSsh;             // the highest level that was asked for
+  VerifyLevel level = VerifyLevel::kSsh;             // the highest level that was requested
   std::vector<Check> checks = {};                    // by level, then node order of the manifest
   std::vector<Finding> findings = {};                // by level
   std::map<NodeName, std::string> unreachable = {};  // and why

@@ -10,7 +10,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json CheckToJson(const Check& check) {
-  Json json = {{"rung", ToString(check.level)}, {"what", check.what}, {"from", check.from}};
+  Json json = {{"level", ToString(check.level)}, {"what", check.what}, {"from", check.from}};
   if (!check.to.empty()) json["to"] = check.to;
   if (check.rail) json["rail"] = FormatRailName(*check.rail);
   if (!check.subject.empty()) json["subject"] = check.subject;
@@ -28,7 +28,7 @@ Json FindingToJson(const Finding& finding) {
   for (const int rail : finding.rails) rails.push_back(FormatRailName(rail));
   return {{"code", finding.code},
           {"outcome", ToString(finding.outcome)},
-          {"rung", ToString(finding.level)},
+          {"level", ToString(finding.level)},
           {"nodes", finding.nodes},
           {"rails", std::move(rails)},
           {"expected", finding.expected},

@@ -42,7 +42,7 @@ Json RankToJson(const NcclRankFacts& rank, const RankPath& path) {
           {"rails", std::move(rails)}};
 }
 
-// JSON has no word for what a broken clock makes.
+// JSON has no form for what a broken clock makes.
 double MakeFinite(double value) { return std::isfinite(value) ? value : 0; }
 
 Json FigureToJson(const NcclFigure& figure) {

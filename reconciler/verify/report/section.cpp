@@ -26,7 +26,7 @@ std::vector<spark_verify::Collective> ReadCollectives(const Value& list) {
 }
 
 // Around a ring of four or more, data between two nodes that share no cable would take a way that
-// nobody made.
+// no one made.
 Errors CheckCollectives(const ClusterSpec& cluster) {
   const Value* list = cluster.settings.At({"verify", "collectives"});
   if (list == nullptr || !cluster.fabric.ring_collectives_only) return {};
@@ -38,7 +38,7 @@ Errors CheckCollectives(const ClusterSpec& cluster) {
                           "verify.collectives: alltoall needs a way between every two nodes, "
                           "and ring: collectives-only has none",
                       .where = cluster.Mark(entry.position),
-                      .hint = "take it out: all_reduce, all_gather, reduce_scatter and sendrecv go "
+                      .hint = "remove it: all_reduce, all_gather, reduce_scatter and sendrecv go "
                               "from neighbour to neighbour"});
   }
   return errors;

@@ -9,7 +9,7 @@ import subprocess
 
 from spark_lab import speed
 
-# Whole trees: what an apply might touch is not asked from it. Below /run, what its own parts make of /etc.
+# Whole trees: what an apply might touch is not taken from it. Below /run, what its own parts make of /etc.
 TREES = ("/etc", "/home/nvidia/.ssh", "/root/.ssh", "/run/netplan", "/run/sysctl.d", "/run/modprobe.d", "/run/systemd/network",
          "/run/systemd/system", "/run/systemd/system.conf.d", "/run/udev/rules.d", "/run/NetworkManager", "/usr/local/bin")
 # One command's worth of shell per reading; each line is one value, named by what stands before its first tab.
@@ -107,13 +107,13 @@ def files(at):
     state = {}
     for tree in TREES:
         for folder, folders, names in os.walk(at + tree):
-            # An empty directory in /run says nothing to anybody.
+            # An empty directory in /run says nothing to anyone.
             here = [] if tree.startswith("/run/") else [""]
             for name in [*here, *names, *(name for name in folders if os.path.islink(os.path.join(folder, name)))]:
                 path = os.path.join(folder, name) if name else folder
                 try:
                     state["file " + path[len(at):]] = describe(path)
-                except FileNotFoundError:  # went away while we looked: the next reading tells
+                except FileNotFoundError:  # went away while we looked: the next reading shows it
                     state["file " + path[len(at):]] = "going away"
     return state
 

@@ -38,7 +38,7 @@ class NotRun(Exception):
 
 
 class Controller:
-    """The program under test, at work."""
+    """The program under test, running."""
 
     def __init__(self, run, arguments, folder):
         self.paths = [os.path.join(folder, name) for name in ("stdout", "stderr")]
@@ -100,7 +100,7 @@ class Pair:
     def prepare(self):
         for node in NODES:
             self.install(node, "sync")
-            # Every login of the program would run these for nobody.
+            # Every login of the program would run these for no one.
             self.lab.sh(node, "chmod -x /etc/update-motd.d/* 2>/dev/null || :")
         for node in NODES:
             upper = self.upper(node)
@@ -143,7 +143,7 @@ class Pair:
     def bare(self):
         """Both nodes as they were when the lab came up, whatever is on them now."""
         self.each(lambda node: self.lab.lab("stop", "--hard", str(node)))
-        self.lab.lab("mend")
+        self.lab.lab("reconnect")
         for node in NODES:
             upper = self.upper(node)
             shutil.rmtree(upper)
@@ -183,7 +183,7 @@ class Pair:
 
     # What stands before the nodes' commands.
 
-    def asked(self, node, name, *path):
+    def order_file(self, node, name, *path):
         at = node_state.root(self.lab.run, node)
         if at is None:
             raise Broken(f"wanted spark-{node} running, found it off")
@@ -195,25 +195,25 @@ class Pair:
             shutil.copy(os.path.join(HERE, "wrapper.sh"), at)
             os.chmod(at, 0o755)
 
-    def ask(self, node, name, what, value=""):
+    def order(self, node, name, what, value=""):
         self.install(node, name)
-        os.makedirs(self.asked(node, name), exist_ok=True)
-        with open(self.asked(node, name, what), "w", encoding="utf-8") as target:
+        os.makedirs(self.order_file(node, name), exist_ok=True)
+        with open(self.order_file(node, name, what), "w", encoding="utf-8") as target:
             target.write(value + "\n")
 
     def count(self, node, name):
-        shutil.rmtree(self.asked(node, name), ignore_errors=True)
-        self.ask(node, name, "count", "1")
+        shutil.rmtree(self.order_file(node, name), ignore_errors=True)
+        self.order(node, name, "count", "1")
 
     def gate(self, node, name, number):
         self.count(node, name)
-        self.ask(node, name, "hold")
-        self.ask(node, name, "stop", str(number))
+        self.order(node, name, "hold")
+        self.order(node, name, "stop", str(number))
 
     def numbered(self, node, name):
         lines = []
-        while os.path.exists(self.asked(node, name, str(len(lines) + 1))):
-            with open(self.asked(node, name, str(len(lines) + 1)), encoding="utf-8") as line:
+        while os.path.exists(self.order_file(node, name, str(len(lines) + 1))):
+            with open(self.order_file(node, name, str(len(lines) + 1)), encoding="utf-8") as line:
                 lines.append(line.read().strip())
         return lines
 
@@ -222,8 +222,8 @@ class Pair:
             at = node_state.root(self.lab.run, node)
             if at:
                 for name in os.listdir(at + "/run/faults") if os.path.isdir(at + "/run/faults") else ():
-                    if os.path.exists(self.asked(node, name, "hold")):
-                        os.remove(self.asked(node, name, "hold"))
+                    if os.path.exists(self.order_file(node, name, "hold")):
+                        os.remove(self.order_file(node, name, "hold"))
 
     def clear(self):
         """No wrapper does anything any more; those that are not there from the start go."""

@@ -28,7 +28,7 @@ class Row:
     setup: list = ()  # before the program starts
     do: list = ()  # while the program waits in that step
     after: list = ()  # when it goes on
-    undo: list = ()  # when it has ended and the nodes have decided, before they are compared
+    cleanup: list = ()  # when it has ended and the nodes have decided, before they are compared
     edit: dict = dataclasses.field(default_factory=dict)  # text of the manifest, and what stands there instead
     cut_at: str = ""  # the manifest ends before this text
     options: list = ("--no-verify",)
@@ -38,7 +38,7 @@ class Row:
     cost: float = 8  # seconds, roughly: orders the work
 
     def check(self):
-        for line in (*self.setup, *self.do, *self.after, *self.undo):
+        for line in (*self.setup, *self.do, *self.after, *self.cleanup):
             if line.partition(" ")[0] not in VERBS:
                 raise SystemExit(f"{self.name}: wanted one of {', '.join(VERBS)}, found '{line}'")
         for outcome in self.outcomes:
@@ -69,11 +69,11 @@ def number_of(step, calls):
     quiet = [number for number in armed if words[number - 1][1] == words[0][1]]
     intent = [number for number in armed if "/intent" in words[number - 1][-1]]
     # All of this is one request: what lies ready beside its target, the documents, the peers, the intent.
-    asked = [number for number in armed
+    ending = [number for number in armed
              if re.search(r"/(documents|peers|intent)|/\.spark-reconcile\.[0-9a-f]+-[0-9a-f]+\.\d", words[number - 1][-1])]
     found = {"first": 1, "before-arm": armed[0] - 1, "armed": quiet[-1] if quiet else 0,
              "active": active[0] if active else 0, "intent": intent[0] if intent else 0,
-             "trial-end": asked[0] - 1 if asked else armed[-1], "last": len(calls)}[step]
+             "trial-end": ending[0] - 1 if ending else armed[-1], "last": len(calls)}[step]
     if found == 0:
         raise NotRun(f"no call of the clean run is the step '{step}'")
     return found

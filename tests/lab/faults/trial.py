@@ -21,7 +21,7 @@ CLAIM = r"^\s*spark-(\d): (as before|new|mixed|unknown)\b"
 
 
 class Trial:
-    """One run of a row at one step in one world; `late` is how long after the deadline all was decided, in seconds."""
+    """One run of a row at one step in one lab; `late` is how long after the deadline all was decided, in seconds."""
 
     def __init__(self, pair, row, node, number, deadline_s, last=True):
         self.last = last  # none of the same row follows here
@@ -51,7 +51,7 @@ class Trial:
             pair.clear()
 
     def journals(self):
-        """What each node's newest apply left in its journal and told journald."""
+        """What each node's newest apply left in its journal and logged to journald."""
         script = ("cd /var/lib/spark-reconcile/journal 2>/dev/null && for apply in $(ls -t | head -n 2); do "
                   "echo $apply decision $(readlink $apply/decision) state $(cat $apply/state); tail -n 12 $apply/revert.log; done 2>/dev/null; "
                   "journalctl -t spark-reconcile -o short-monotonic --no-hostname -n 12 2>/dev/null; true")
@@ -60,7 +60,7 @@ class Trial:
             try:
                 lines += [f"spark-{node}: {line}" for line in self.pair.lab.sh(node, script).splitlines()]
             except subprocess.CalledProcessError:
-                lines.append(f"spark-{node}: cannot be asked")
+                lines.append(f"spark-{node}: cannot be queried")
         return "\n".join(lines)
 
     def carry_out(self, here, there, is_known):
@@ -85,7 +85,7 @@ class Trial:
         pair.clear()
         if self.exit_code == 5:
             self.at_exit = pair.read()
-        self.say(row.undo)
+        self.say(row.cleanup)
         outcome = self.judge(here, there)
         if outcome == "converged":
             drift = pair.lab.spark("drift", self.manifest)
@@ -163,7 +163,7 @@ class Trial:
         for node in NODES:
             if node not in claims:
                 raise Broken(f"exit 5, and nothing says what state spark-{node} is in\n{said}")
-            # What another hand broke and mended again may be counted as it was when the program ended.
+            # What another hand broke and repaired again may be counted as it was when the program ended.
             real = {"as before" if state == before[node] else "new" if state == new[node] else "mixed"
                     for state in (now[node], self.at_exit[node])}
             if claims[node] != "unknown" and claims[node] not in real:
@@ -183,7 +183,7 @@ class Trial:
                 break
             time.sleep(0.2)
             found = self.pair.read()
-        # Told against the state that is nearest.
+        # Reported against the state that is nearest.
         apart = {name: [line for node in NODES for line in (f"  spark-{node}: {one}" for one in node_state.differences(state[node], found[node]))]
                  for name, state in allowed}
         nearest = min(apart, key=lambda name: len(apart[name]))

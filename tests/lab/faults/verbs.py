@@ -1,4 +1,4 @@
-"""What a row of the matrix may say: one function per verb, told the trial that it is part of and the rest of its line."""
+"""What a row of the matrix may say: one function per verb, given its trial and the rest of its line."""
 
 import os
 import signal
@@ -28,9 +28,9 @@ def sh(trial, rest):
 
 
 def lab(trial, rest):
-    """lab WORDS: `mend` and `start` are over when every node answers again."""
+    """lab WORDS: `reconnect` and `start` are over when every node answers again."""
     trial.pair.lab.lab(*rest.split())
-    if rest.split()[0] in ("mend", "start") and not speed.eventually(trial.pair.reachable, REACH_S, 0.2):
+    if rest.split()[0] in ("reconnect", "start") and not speed.eventually(trial.pair.reachable, REACH_S, 0.2):
         raise Broken(f"a node does not answer on the management network; {speed.gave_up(REACH_S)}")
 
 
@@ -40,7 +40,7 @@ def outside(trial, rest):
 
 
 def restart(trial, rest):
-    """restart NODE: the plug is pulled and put back; the controller's packets to it are lost meanwhile."""
+    """restart NODE: the plug is pulled and inserted again; the controller's packets to it are lost meanwhile."""
     trial.pair.lab.lab("restart", "--hard", rest)
 
 
@@ -52,13 +52,13 @@ def wait(_trial, rest):
 def wrap(trial, rest):
     """wrap NODE COMMAND HOW [VALUE]: see wrapper.sh; an insert's words are separated by |."""
     node, name, how, *value = rest.split(" ", 3)
-    trial.pair.ask(int(node), name, how, "".join(value).replace("|", "\n"))
+    trial.pair.order(int(node), name, how, "".join(value).replace("|", "\n"))
 
 
 def failed_once(trial, rest):
     """failed-once NODE COMMAND…: one of these, wrapped with fail-once, did fail."""
     node, *names = rest.split()
-    if all(os.path.exists(trial.pair.asked(int(node), name, "fail-once")) for name in names):
+    if all(os.path.exists(trial.pair.order_file(int(node), name, "fail-once")) for name in names):
         raise Broken(f"wanted a failure of {' or '.join(names)} on spark-{node}, and none was called")
 
 
@@ -75,7 +75,7 @@ def gate(trial, rest):
 def reach(trial, rest):
     """reach NODE COMMAND: waits until that call is made."""
     node, name = rest.split()
-    reached = trial.pair.asked(int(node), name, "reached")
+    reached = trial.pair.order_file(int(node), name, "reached")
     if not speed.eventually(lambda: os.path.exists(reached), REACH_S, 0.02):
         raise NotRun(f"spark-{node} never came to the call of {name} that was waited for; {speed.gave_up(REACH_S)}")
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands before a command in a test node's PATH, under that command's name. What it does beyond the command itself is asked for by
+# Stands before a command in a test node's PATH, under that command's name. What it does beyond the command itself is requested by
 # files in /run/faults/NAME, so that it does nothing after a restart:
 #   count      every call leaves a numbered file there: ARMED MTU ARGV, as they were when the call was made
 #   stop       a call of this number says `reached` and waits while `hold` exists

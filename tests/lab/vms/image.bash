@@ -100,7 +100,7 @@ image_ensure() {
       note 'building the virtual machines'\'' image with its kernel (about a minute, once)'
       rm -rf "$image.new"
       unshare --mount --propagation private "$lab_dir/lab" _build_image "$base" "$image.new" >>"$cache/build.log" 2>&1 ||
-        die "wanted $image; the build failed (its words are in $cache/build.log)"
+        die "wanted $image; the build failed (its output is in $cache/build.log)"
       mv "$image.new" "$image"
     fi
   ) 8>"$cache/lock"

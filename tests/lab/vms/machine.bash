@@ -10,7 +10,7 @@ vm_host_mtu=9000
 vm_mac() { printf '02:53:50:00:%02x:%02x' "$1" "$2"; }
 
 # Hardware where it runs this very kernel, which a device /dev/kvm does not prove; otherwise qemu computes every instruction.
-# Asked once per boot of the machine under the lab.
+# Checked once per boot of the machine under the lab.
 vm_accel() {
   local answer=$state_root/accel image
   if [[ ! -e $answer ]]; then
@@ -31,7 +31,7 @@ node_leader() {
   read -r pid 2>/dev/null <"$(node_cgroup "$1")/cgroup.procs" && echo "$pid"
 }
 
-# A login takes such a machine seconds, so that root's commands share one; `lab ssh` and the program log in by themselves.
+# A login takes such a machine seconds, so that root's commands share one; `lab ssh` and the program log in on their own.
 # It lives in the machine's cgroup, and ends with it.
 machine_login() {
   local id=$1 cgroup
@@ -108,7 +108,7 @@ node_wait() {
   while ((SECONDS < deadline)); do
     state=$( (node_enter "$id" systemctl is-system-running --wait) 2>/dev/null) || :
     if [[ $state == running || $state == degraded ]]; then
-      machine_login "$id" || : # each command logs in by itself then
+      machine_login "$id" || : # each command logs in on its own then
       return
     fi
     node_leader "$id" >/dev/null || { state='no qemu'; break; }

@@ -22,9 +22,9 @@ std::vector<Resource> WantTwo(const PluginInput& input) {
 }
 
 // Two nodes that are read as the test says, one reading after another; the last one stays.
-class TransactionTest : public testing::Test {
+class ClusterApplyTest : public testing::Test {
  protected:
-  TransactionTest()
+  ClusterApplyTest()
       : network_({{"spark-1", SessionNode()}, {"spark-2", SessionNode()}}),
         pool_(network_.Dialer()) {
     cluster_.file = "cluster.yaml";
@@ -41,34 +41,34 @@ class TransactionTest : public testing::Test {
     return facts;
   }
 
-  void Start(const PlanScope& scope = {}, const TransactionOptions& options = {}) {
-    transaction_.emplace(
-        TransactionInput{
+  void Start(const PlanScope& scope = {}, const ClusterApplyOptions& options = {}) {
+    apply_.emplace(
+        ClusterApplyInput{
             .cluster = cluster_, .fabric = fabric_, .plugins = plugins_, .scope = scope},
         options,
-        TransactionHooks{.read =
-                             [this](const PlanScope& wanted, const Trials&) {
-                               asked_.push_back(wanted.nodes);
-                               return readings_[std::min(asked_.size(), readings_.size()) - 1];
-                             },
-                         .on_event = [](const Event&) {},
-                         .should_stop = [] { return false; },
-                         .on_changing = [this](bool changing) { changes_ += changing; },
-                         .on_leftover = [](const std::string&) {},
-                         .on_cabling = [](const CablingReport&) {}},
+        ClusterApplyHooks{.read =
+                              [this](const PlanScope& wanted, const Trials&) {
+                                reads_.push_back(wanted.nodes);
+                                return readings_[std::min(reads_.size(), readings_.size()) - 1];
+                              },
+                          .on_event = [](const Event&) {},
+                          .should_stop = [] { return false; },
+                          .on_changing = [this](bool changing) { changes_ += changing; },
+                          .on_leftover = [](const std::string&) {},
+                          .on_cabling = [](const CablingReport&) {}},
         pool_);
   }
 
   std::optional<RefusalKind> ProposedRefusal() {
-    const Proposal proposal = transaction_->Propose(std::nullopt);
+    const Proposal proposal = apply_->Propose(std::nullopt);
     return proposal.refusal ? std::optional(proposal.refusal->kind) : std::nullopt;
   }
 
   // Why what was proposed is not carried out.
   std::optional<RefusalKind> CarriedOutRefusal() {
-    const Proposal proposal = transaction_->Propose(std::nullopt);
+    const Proposal proposal = apply_->Propose(std::nullopt);
     EXPECT_TRUE(proposal.plan && !proposal.refusal);
-    const TransactionResult result = transaction_->CarryOut(*proposal.plan);
+    const ClusterApplyResult result = apply_->CarryOut(*proposal.plan);
     EXPECT_EQ(result.refusal.has_value(), !result.report.has_value());
     return result.refusal ? std::optional(result.refusal->kind) : std::nullopt;
   }
@@ -79,43 +79,43 @@ class TransactionTest : public testing::Test {
   FakeNetwork network_;
   NodePool pool_;
   std::vector<ClusterFacts> readings_;
-  std::vector<std::vector<NodeName>> asked_;
+  std::vector<std::vector<NodeName>> reads_;
   int changes_ = 0;
-  std::optional<Transaction> transaction_;
+  std::optional<ClusterApply> apply_;
 };
 
-TEST_F(TransactionTest, ProposingChangesNothingAndLocksNobody) {
+TEST_F(ClusterApplyTest, ProposingChangesNothingAndLocksNoOne) {
   Start();
-  const Proposal proposal = transaction_->Propose(std::nullopt);
+  const Proposal proposal = apply_->Propose(std::nullopt);
   EXPECT_EQ(proposal.plan->ChangeCount(), 2u);
   EXPECT_TRUE(proposal.needs_work);
   EXPECT_FALSE(proposal.refusal);
   EXPECT_TRUE(network_.ListScripts("spark-1").empty());
 }
 
-TEST_F(TransactionTest, WhereNothingDiffersThereIsNoWork) {
+TEST_F(ClusterApplyTest, WhereNothingDiffersThereIsNoWork) {
   readings_ = {FactsWith("2")};
   Start();
-  EXPECT_FALSE(transaction_->Propose(std::nullopt).needs_work);
+  EXPECT_FALSE(apply_->Propose(std::nullopt).needs_work);
 }
 
-TEST_F(TransactionTest, AnApplyThatWasCutOffIsWorkThoughNothingDiffers) {
+TEST_F(ClusterApplyTest, AnApplyThatWasCutOffIsWorkThoughNothingDiffers) {
   readings_ = {FactsWith("2")};
   readings_[0].nodes["spark-2"].apply.undecided = {"0a49-11"};
   Start();
-  EXPECT_TRUE(transaction_->Propose(std::nullopt).needs_work);
+  EXPECT_TRUE(apply_->Propose(std::nullopt).needs_work);
 }
 
-TEST_F(TransactionTest, ASavedPlanThatNoLongerFitsIsNotShown) {
+TEST_F(ClusterApplyTest, ASavedPlanThatNoLongerFitsIsNotShown) {
   Start();
-  const Plan saved = *transaction_->Propose(std::nullopt).plan;
+  const Plan saved = *apply_->Propose(std::nullopt).plan;
   readings_ = {FactsWith("0")};
-  const Proposal proposal = transaction_->Propose(saved);
+  const Proposal proposal = apply_->Propose(saved);
   EXPECT_FALSE(proposal.plan);
   EXPECT_EQ(proposal.refusal->kind, RefusalKind::kStale);
 }
 
-TEST_F(TransactionTest, ANodeOfAnotherClusterIsRefused) {
+TEST_F(ClusterApplyTest, ANodeOfAnotherClusterIsRefused) {
   readings_[0].nodes["spark-1"].ledger = Ledger{.cluster = "other"};
   Start();
   EXPECT_EQ(ProposedRefusal(), RefusalKind::kNotAllowed);
@@ -126,11 +126,11 @@ std::vector<Diagnostic> BlockWhereItReads0(const PluginInput& input) {
   return {{.severity = Severity::kBlocks, .code = "values-zero", .message = "wanted 2, found 0"}};
 }
 
-TEST_F(TransactionTest, WhatBlocksOnOneNodeRefusesTheApplyOfAll) {
+TEST_F(ClusterApplyTest, WhatBlocksOnOneNodeRefusesTheApplyOfAll) {
   plugins_[0].diagnose = BlockWhereItReads0;
   readings_[0].nodes["spark-2"].sysctl.keys["is"] = "0";
   Start();
-  const Proposal proposal = transaction_->Propose(std::nullopt);
+  const Proposal proposal = apply_->Propose(std::nullopt);
   EXPECT_EQ(proposal.plan->ChangeCount(), 2u);  // they are shown
   ASSERT_TRUE(proposal.refusal);
   EXPECT_EQ(proposal.refusal->kind, RefusalKind::kNotAllowed);
@@ -139,21 +139,21 @@ TEST_F(TransactionTest, WhatBlocksOnOneNodeRefusesTheApplyOfAll) {
             "error: spark-2: wanted 2, found 0 [values-zero]\n");
 }
 
-TEST_F(TransactionTest, WhatBlocksIsReadFromTheNodesAndNotFromASavedPlan) {
+TEST_F(ClusterApplyTest, WhatBlocksIsReadFromTheNodesAndNotFromASavedPlan) {
   plugins_[0].diagnose = BlockWhereItReads0;
   Start();
-  Plan saved = *transaction_->Propose(std::nullopt).plan;
+  Plan saved = *apply_->Propose(std::nullopt).plan;
   saved.diagnostics = {{.severity = Severity::kBlocks, .code = "values-zero"}};
-  EXPECT_FALSE(transaction_->Propose(saved).refusal);
+  EXPECT_FALSE(apply_->Propose(saved).refusal);
   saved.diagnostics.clear();
   saved.stages[0].changes.erase(saved.stages[0].changes.begin() + 1);  // nothing of spark-2
   readings_[0].nodes["spark-2"].sysctl.keys["is"] = "0";
-  const Proposal proposal = transaction_->Propose(saved);
+  const Proposal proposal = apply_->Propose(saved);
   ASSERT_TRUE(proposal.refusal);
   EXPECT_EQ(proposal.refusal->kind, RefusalKind::kNotAllowed);
 }
 
-TEST_F(TransactionTest, ABlockedChangeRefusesNothing) {
+TEST_F(ClusterApplyTest, ABlockedChangeRefusesNothing) {
   readings_[0].nodes["spark-2"].sysctl.keys["is"] = "0";
   plugins_[0].resources = [](const PluginInput& input) {
     std::vector<Resource> resources = WantTwo(input);
@@ -161,13 +161,13 @@ TEST_F(TransactionTest, ABlockedChangeRefusesNothing) {
     return resources;
   };
   Start();
-  const Proposal proposal = transaction_->Propose(std::nullopt);
+  const Proposal proposal = apply_->Propose(std::nullopt);
   EXPECT_FALSE(proposal.refusal);
   EXPECT_EQ(proposal.plan->ChangeCount(), 1u);
   EXPECT_EQ(proposal.plan->BlockedCount(), 1u);
 }
 
-TEST_F(TransactionTest, ALostNodeIsRefusedUnlessAcceptedOrAllIsUninstalled) {
+TEST_F(ClusterApplyTest, ALostNodeIsRefusedUnlessAcceptedOrAllIsUninstalled) {
   readings_[0].nodes["spark-1"].ledger =
       Ledger{.cluster = "lab", .nodes = {{.name = "spark-3", .id = 3, .address = "x"}}};
   Start();
@@ -178,7 +178,7 @@ TEST_F(TransactionTest, ALostNodeIsRefusedUnlessAcceptedOrAllIsUninstalled) {
   EXPECT_EQ(ProposedRefusal(), std::nullopt);
 }
 
-TEST_F(TransactionTest, WorkThatWouldEndIsAReasonToRefuseUnlessAccepted) {
+TEST_F(ClusterApplyTest, WorkThatWouldEndIsAReasonToRefuseUnlessAccepted) {
   readings_[0].nodes["spark-1"].session_interface = "a job";
   Start();
   EXPECT_EQ(ProposedRefusal(), RefusalKind::kInterrupts);
@@ -186,33 +186,33 @@ TEST_F(TransactionTest, WorkThatWouldEndIsAReasonToRefuseUnlessAccepted) {
   EXPECT_EQ(ProposedRefusal(), std::nullopt);
 }
 
-TEST_F(TransactionTest, AnUnknownPluginIsNoPlan) {
+TEST_F(ClusterApplyTest, AnUnknownPluginIsNoPlan) {
   Start({.only = {"vlaues"}});
   EXPECT_EQ(ProposedRefusal(), RefusalKind::kNoPlan);
 }
 
-TEST_F(TransactionTest, WhatMovedBeforeTheLockIsStale) {
+TEST_F(ClusterApplyTest, WhatMovedBeforeTheLockIsStale) {
   readings_ = {FactsWith("1"), FactsWith("0")};
   Start();
   EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kStale);
   EXPECT_EQ(changes_, 0);
 }
 
-TEST_F(TransactionTest, AJobThatBeganBeforeTheLockIsNotEnded) {
+TEST_F(ClusterApplyTest, AJobThatBeganBeforeTheLockIsNotEnded) {
   readings_ = {FactsWith("1"), FactsWith("1")};
   readings_[1].nodes["spark-1"].session_interface = "a job";
   Start();
   EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kInterrupts);
 }
 
-TEST_F(TransactionTest, WhatDiffersOnlyNowIsNotCarriedOutWithAnEmptyPlan) {
+TEST_F(ClusterApplyTest, WhatDiffersOnlyNowIsNotCarriedOutWithAnEmptyPlan) {
   readings_ = {FactsWith("2"), FactsWith("1")};
   readings_[0].nodes["spark-2"].apply.undecided = {"0a49-11"};
   Start();
   EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kNewDrift);
 }
 
-TEST_F(TransactionTest, ALockedNodeIsRefusedWithTheOthersLease) {
+TEST_F(ClusterApplyTest, ALockedNodeIsRefusedWithTheOthersLease) {
   network_.SetNode("spark-1", {.shell =
                                    [](const std::string& script) {
                                      const std::string nonce =
@@ -222,31 +222,31 @@ TEST_F(TransactionTest, ALockedNodeIsRefusedWithTheOthersLease) {
                                    },
                                .runs_at = "\n"});
   Start();
-  const Proposal proposal = transaction_->Propose(std::nullopt);
-  const TransactionResult result = transaction_->CarryOut(*proposal.plan);
+  const Proposal proposal = apply_->Propose(std::nullopt);
+  const ClusterApplyResult result = apply_->CarryOut(*proposal.plan);
   ASSERT_TRUE(result.refusal);
   EXPECT_EQ(result.refusal->kind, RefusalKind::kLocked);
-  EXPECT_EQ(result.refusal->errors.at(0).message, "another apply is at work: ada@desk");
+  EXPECT_EQ(result.refusal->errors.at(0).message, "another apply is running: ada@desk");
 }
 
-TEST_F(TransactionTest, ANodeThatIsLostBeforeTheLockRefusesAll) {
+TEST_F(ClusterApplyTest, ANodeThatIsLostBeforeTheLockRefusesAll) {
   Start();
-  const Proposal proposal = transaction_->Propose(std::nullopt);
+  const Proposal proposal = apply_->Propose(std::nullopt);
   network_.SetNode("spark-2", {.refuse_dial = "connection refused"});
-  const TransactionResult result = transaction_->CarryOut(*proposal.plan);
+  const ClusterApplyResult result = apply_->CarryOut(*proposal.plan);
   ASSERT_TRUE(result.refusal);
   EXPECT_EQ(result.refusal->kind, RefusalKind::kNodeLost);
 }
 
-TEST_F(TransactionTest, ANodeThatDidNotAnswerAtFirstIsNotAskedAgain) {
+TEST_F(ClusterApplyTest, ANodeThatDidNotAnswerAtFirstIsNotQueriedAgain) {
   readings_ = {FactsWith("1"), FactsWith("0")};
   for (ClusterFacts& facts : readings_) facts.nodes.erase("spark-2");
   readings_[0].unreachable["spark-2"] = {.message = "no route to host"};
   Start();
   EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kStale);
-  EXPECT_EQ(asked_.at(0), std::vector<NodeName>());
-  EXPECT_EQ(asked_.at(1), std::vector<NodeName>{"spark-1"});
-  EXPECT_TRUE(transaction_->facts().unreachable.contains("spark-2"));
+  EXPECT_EQ(reads_.at(0), std::vector<NodeName>());
+  EXPECT_EQ(reads_.at(1), std::vector<NodeName>{"spark-1"});
+  EXPECT_TRUE(apply_->facts().unreachable.contains("spark-2"));
 }
 
 }  // namespace

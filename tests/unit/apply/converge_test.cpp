@@ -9,7 +9,7 @@
 namespace reconciler {
 namespace {
 
-// The changes have no actions, so no node is asked for anything.
+// The changes have no actions, so no node is requested anything.
 ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
   FakeNetwork network({});
   NodePool pool(network.Dialer());
@@ -57,7 +57,7 @@ TEST(Converge, SaysWhatStillDiffers) {
   EXPECT_FALSE(report.converged);
   EXPECT_EQ(FormatErrors(report.errors),
             "spark-1: file /a still differs after the apply: 1 → 2\n"
-            "  hint: somebody else may write it too; plan again to see it\n");
+            "  hint: another program may write it too; plan again to see it\n");
 }
 
 TEST(Converge, CarriesOutInASecondPassWhatThePlanAnnounced) {

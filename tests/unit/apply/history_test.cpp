@@ -10,18 +10,18 @@
 namespace reconciler {
 namespace {
 
-GenerationInfo InfoOf(const std::string& text) {
+GenerationInfo ParseInfo(const std::string& text) {
   return {
       .plan = "p", .cluster = "lab", .manifest_digest = "0123456789abcdef", .manifest_text = text};
 }
 
 // Each node's generations: number and manifest.
-Histories HistoriesOf(const std::map<NodeName, std::map<int, std::string>>& nodes) {
+Histories MakeHistories(const std::map<NodeName, std::map<int, std::string>>& nodes) {
   Histories histories;
   for (const auto& [node, generations] : nodes) {
     histories.nodes[node] = {};
     for (const auto& [number, text] : generations) {
-      histories.nodes[node].push_back({number, FormatGeneration(InfoOf(text))});
+      histories.nodes[node].push_back({number, FormatGeneration(ParseInfo(text))});
     }
   }
   return histories;
@@ -34,40 +34,40 @@ std::string WhyNot(const Histories& histories, int number) {
 
 TEST(ChooseGeneration, LeftOutItIsTheOneBeforeTheNewestOfAnyNode) {
   const auto chosen = ChooseGeneration(
-      HistoriesOf({{"spark-1", {{3, "c"}, {5, "e"}}}, {"spark-2", {{3, "c"}, {4, "d"}}}}), -1);
+      MakeHistories({{"spark-1", {{3, "c"}, {5, "e"}}}, {"spark-2", {{3, "c"}, {4, "d"}}}}), -1);
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->number, 4);
   EXPECT_EQ(chosen->info.manifest_text, "d");
 }
 
 TEST(ChooseGeneration, BeforeTheFirstThereIsNone) {
-  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {{3, "c"}}}}), -1),
+  EXPECT_EQ(WhyNot(MakeHistories({{"spark-1", {{3, "c"}}}}), -1),
             "no generation stands before the newest one\n"
-            "  hint: known: 3; `rollback --to 0` takes everything back\n");
-  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {}}}), -1),
-            "no generation stands before the newest one\n"
-            "  hint: nothing was applied to these nodes yet; `rollback --to 0` takes everything "
-            "back\n");
+            "  hint: known: 3; `rollback --to 0` reverts everything\n");
+  EXPECT_EQ(
+      WhyNot(MakeHistories({{"spark-1", {}}}), -1),
+      "no generation stands before the newest one\n"
+      "  hint: nothing was applied to these nodes yet; `rollback --to 0` reverts everything\n");
 }
 
 TEST(ChooseGeneration, AnUnknownOneIsRefusedWithThoseThatAreKnown) {
-  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {{1, "a"}}}, {"spark-2", {{2, "b"}}}}), 7),
+  EXPECT_EQ(WhyNot(MakeHistories({{"spark-1", {{1, "a"}}}, {"spark-2", {{2, "b"}}}}), 7),
             "no node knows generation 7\n  hint: known: 1, 2\n");
 }
 
 TEST(ChooseGeneration, NodesWithDifferentManifestsAreRefused) {
-  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {{1, "a"}}}, {"spark-2", {{1, "b"}}}}), 1),
+  EXPECT_EQ(WhyNot(MakeHistories({{"spark-1", {{1, "a"}}}, {"spark-2", {{1, "b"}}}}), 1),
             "the nodes' manifests of generation 1 are not the same: spark-1 has 0123456789ab, "
             "spark-2 has 0123456789ab\n"
             "  hint: choose another one, or apply the manifest that you want\n");
 }
 
 TEST(ChooseGeneration, ANodeWithoutItIsNoDisagreement) {
-  EXPECT_TRUE(ChooseGeneration(HistoriesOf({{"spark-1", {{1, "a"}}}, {"spark-2", {}}}), 1));
+  EXPECT_TRUE(ChooseGeneration(MakeHistories({{"spark-1", {{1, "a"}}}, {"spark-2", {}}}), 1));
 }
 
 TEST(ChooseGeneration, OneWithoutAManifestCannotBeAppliedAgain) {
-  EXPECT_EQ(WhyNot(HistoriesOf({{"spark-1", {{1, ""}}}}), 1),
+  EXPECT_EQ(WhyNot(MakeHistories({{"spark-1", {{1, ""}}}}), 1),
             "generation 1 holds no manifest\n  hint: known: 1\n");
 }
 
@@ -88,7 +88,7 @@ RC_GTEST_PROP(ChooseGeneration, WhatIsChosenIsWhatEveryNodeThatHasItSays, ()) {
     }
   }
   const int number = *rc::gen::inRange(1, 4);
-  const auto chosen = ChooseGeneration(HistoriesOf(nodes), number);
+  const auto chosen = ChooseGeneration(MakeHistories(nodes), number);
   std::set<std::string> texts;
   for (const auto& [name, generations] : nodes) {
     if (const auto found = generations.find(number); found != generations.end()) {
@@ -128,7 +128,7 @@ TEST(Generation, ADocumentOfAnotherFormatIsRefused) {
             "/format: wanted \"spark-reconcile/generation/1\", found \"x\"");
 }
 
-TEST(ReadHistories, ANodeThatCannotBeReadHidesNobodyElse) {
+TEST(ReadHistories, ANodeThatCannotBeReadHidesNoOneElse) {
   const std::vector<NodeSpec> nodes = {{.name = "spark-1"}, {.name = "spark-2"}};
   FakeNetwork network({{"spark-1", {.shell = [](const std::string&) { return ScriptReply{}; }}},
                        {"spark-2", {.refuse_dial = "connection refused"}}});

@@ -18,7 +18,7 @@ TEST(Diagnostic, SaysHowBadItIsWhereItHoldsItsCodeTheManifestsLineAndTheNextStep
             "  next step: take a out of /etc/b\n");
 }
 
-TEST(Diagnostic, WordTellsWhatItBlocks) {
+TEST(Diagnostic, WordReportsWhatItBlocks) {
   Diagnostic one{.severity = Severity::kBlocks, .code = "p-c", .message = "m"};
   EXPECT_EQ(FormatDiagnostic(one), "error: m [p-c]\n");
   one.change = "file//etc/x";

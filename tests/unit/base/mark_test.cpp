@@ -31,7 +31,7 @@ TEST(Mark, OwnedFileOfAnotherClusterIsNotOurs) {
   EXPECT_EQ(FindOwner(office), "homelab-2");
   EXPECT_EQ(FindOwner("# Written by spark-reconcile for cluster homelab\n# (body sha256 x\n"),
             std::nullopt);
-  EXPECT_EQ(FindOwner("# somebody else\n"), std::nullopt);
+  EXPECT_EQ(FindOwner("# another program\n"), std::nullopt);
 }
 
 TEST(Mark, NewBlockGoesToTheEndAndLeavesTheRestAlone) {
@@ -70,7 +70,7 @@ TEST(Mark, EmptyBodyTakesTheBlockAwayWithItsMarkers) {
   EXPECT_EQ(With("a\n", ""), "a\n");
 }
 
-TEST(Mark, BlocksOfOtherClustersAndTopicsAreSomebodyElses) {
+TEST(Mark, BlocksOfOtherClustersAndTopicsAreSomeoneElses) {
   const std::string others =
       "# BEGIN spark-reconcile office hosts\nx\n"
       "# END spark-reconcile office hosts\n"

@@ -22,7 +22,7 @@ TEST(MakeUnifiedDiff, KeepsThreeLinesOfContext) {
             "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+X\n 6\n 7\n 8\n");
 }
 
-TEST(MakeUnifiedDiff, TellsAMissingFinalNewline) {
+TEST(MakeUnifiedDiff, ReportsAMissingFinalNewline) {
   EXPECT_EQ(MakeUnifiedDiff("a", "a\n"), "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
 }
 

@@ -57,7 +57,7 @@ TEST(CablingSwitchTest, TheOtherCageOnTheSwitchIsWrong) {
                                          "belongs in its right cage"));
 }
 
-TEST(CablingSwitchTest, ACageThatReachesSomebodyElseIsWrong) {
+TEST(CablingSwitchTest, ACageThatReachesAnotherPortIsWrong) {
   Cabled nodes = OnOneSwitch(4);
   Unplug(nodes, 4, 4);
   nodes.Plug(4, "p1", 3, "p0");
@@ -125,13 +125,12 @@ TEST(CablingSwitchTest, ANodeOnTheWrongLeafIsWrongThoughItReachesAll) {
   EXPECT_EQ(nodes.Cables().back(),
             "wrong spark-3 right – switch: spark-3's right cage is in leaf-2 swp4");
   EXPECT_THAT(nodes.Wrong(),
-              ElementsAre("spark-3's right cage is in leaf-2 swp4, the manifest says leaf-1 swp3"));
+              ElementsAre("spark-3's right cage is in leaf-2 swp4, the manifest has leaf-1 swp3"));
 }
 
 TEST(CablingSwitchTest, ANodeInTheWrongPortIsWrong) {
   EXPECT_THAT(OnTwoLeaves("leaf-1", "18:fd:74:00:00:07", "swp14").Wrong(),
-              ElementsAre("spark-3's right cage is in leaf-1 swp14, the manifest says leaf-1 "
-                          "swp3"));
+              ElementsAre("spark-3's right cage is in leaf-1 swp14, the manifest has leaf-1 swp3"));
 }
 
 TEST(CablingSwitchTest, NamesThatTheManifestDoesNotUseProveNothing) {
@@ -154,7 +153,7 @@ TEST(CablingSwitchTest, OfManyTheFirstTwoAreNamed) {
                           "02:53:50:00:02:03) and 2 others"));
 }
 
-TEST(CablingSwitchTest, OnlyCagesOfNodesThatWereAskedAreJudged) {
+TEST(CablingSwitchTest, OnlyCagesOfNodesThatWereQueriedAreJudged) {
   Cabled nodes = OnOneSwitch(3);
   nodes.views.erase("spark-3");
   EXPECT_EQ(nodes.Cables().size(), 2u);

@@ -43,7 +43,7 @@ TEST(CablingTest, WithoutCarrierNothingIsKnown) {
   EXPECT_THAT(test::Pair().Wrong(), IsEmpty());
 }
 
-TEST(CablingTest, EachEndSaysWhyItSeesNobody) {
+TEST(CablingTest, EachEndSaysWhyItSeesNoOne) {
   Cabled pair = test::Pair();
   for (PortView* port : pair.Ports(1, "p1")) port->state = PortState::kDown;
   for (PortView* port : pair.Ports(2, "p1")) port->state = PortState::kLink;
@@ -52,21 +52,19 @@ TEST(CablingTest, EachEndSaysWhyItSeesNobody) {
                           "spark-1's right cage, a link without IPv6 at spark-2's right cage"));
 }
 
-TEST(CablingTest, ANodeThatCannotBeAskedMakesItsCableUnknown) {
+TEST(CablingTest, ANodeThatCannotBeQueriedMakesItsCableUnknown) {
   Cabled pair = test::Pair();
   pair.views["spark-2"] = {.failure = Error{.message = "connection refused"}};
-  EXPECT_THAT(pair.Cables(),
-              ElementsAre("not known spark-1 right – spark-2 right: no carrier at spark-1's right "
-                          "cage, spark-2 could not be asked"));
+  EXPECT_THAT(pair.Cables(), ElementsAre("not known spark-1 right – spark-2 right: no carrier at "
+                                         "spark-1's right cage, spark-2 could not be queried"));
   pair.views.erase("spark-2");
-  EXPECT_THAT(pair.Cables(),
-              ElementsAre("not known spark-1 right – spark-2 right: no carrier at spark-1's right "
-                          "cage, spark-2 was not asked"));
+  EXPECT_THAT(pair.Cables(), ElementsAre("not known spark-1 right – spark-2 right: no carrier at "
+                                         "spark-1's right cage, spark-2 was not queried"));
   pair.views.clear();
   EXPECT_THAT(pair.Cables(), IsEmpty());
 }
 
-TEST(CablingTest, AStrangerMayBeANodeThatCouldNotBeAsked) {
+TEST(CablingTest, AStrangerMayBeANodeThatCouldNotBeQueried) {
   Cabled pair = test::Pair();
   pair.Plug(1, "p1", 2, "p1");
   pair.views["spark-2"] = {.failure = Error{.message = "connection refused"}};
@@ -74,7 +72,7 @@ TEST(CablingTest, AStrangerMayBeANodeThatCouldNotBeAsked) {
   EXPECT_THAT(pair.Cables(),
               ElementsAre("not known spark-1 right – spark-2 right: spark-1's right cage finds an "
                           "unknown machine (MAC 02:53:50:00:02:02) and an unknown machine (MAC "
-                          "02:53:50:00:02:03), spark-2 could not be asked"));
+                          "02:53:50:00:02:03), spark-2 could not be queried"));
 }
 
 TEST(CablingTest, AStrangerIsWrongWhereTheFarEndWouldHaveAnswered) {
@@ -89,7 +87,7 @@ TEST(CablingTest, AStrangerIsWrongWhereTheFarEndWouldHaveAnswered) {
                           "02:00:00:00:00:09)"));
 }
 
-TEST(CablingTest, EndsThatContradictEachOtherAreToldAndStopNothing) {
+TEST(CablingTest, EndsThatContradictEachOtherAreReportedAndStopNothing) {
   Cabled ring = test::Ring();
   ring.Plug(2, "p0", 3, "p1");
   ring.Plug(3, "p0", 1, "p1");
@@ -185,7 +183,7 @@ TEST(CablingTest, HardwareThatWeNeverSawFromBehindHasNoLeftAndRight) {
               "spark-2's left cage finds spark-1's cage p1");
 }
 
-TEST(CablingTest, ASwitchBetweenTheEndsOfACableIsTold) {
+TEST(CablingTest, ASwitchBetweenTheEndsOfACableIsReported) {
   Cabled ring = test::Ring();
   ring.Plug(1, "p0", 2, "p1");
   ring.Hear(1, "p0", 3, "p0");

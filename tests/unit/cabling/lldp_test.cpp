@@ -77,7 +77,7 @@ test::Cabled SilentPair() {
   return pair;
 }
 
-TEST(LldpTest, ItProvesWhereNobodyAnswers) {
+TEST(LldpTest, ItProvesWhereNoOneAnswers) {
   test::Cabled pair = SilentPair();
   pair.views["spark-1"].lldp = ParseLldp(kJson0);
   EXPECT_THAT(pair.Cables(), ElementsAre("confirmed spark-1 right – spark-2 right: found from "
@@ -116,7 +116,7 @@ TEST(LldpTest, OneOfOursThroughAnUnknownPortProvesNothing) {
   EXPECT_THAT(pair.Wrong(), IsEmpty());
 }
 
-TEST(LldpTest, WhoTellsNoNameMayBeTheAdaptersFirmware) {
+TEST(LldpTest, WhoReportsNoNameMayBeTheHcasFirmware) {
   test::Cabled pair = SilentPair();
   pair.views["spark-1"].lldp = {{"enp1s0f1np1", "", "02:00:00:00:00:01", "02:00:00:00:00:01", ""}};
   EXPECT_THAT(pair.Wrong(), IsEmpty());

@@ -30,7 +30,7 @@ TEST(CablingViewTest, LinesBecomePortsWithWhomTheyHeard) {
   EXPECT_THAT(port.heard, ElementsAre(Pair("fe80::2", "02:53:50:00:02:04"), Pair("fe80::3", "")));
 }
 
-TEST(CablingViewTest, AnOldNeighbourThatDidNotAnswerIsNobody) {
+TEST(CablingViewTest, AnOldNeighbourThatDidNotAnswerIsNoOne) {
   CablingView view;
   ReadLines("neighbour enp1s0f1np1 fe80::2 02:53:50:00:02:04\n", view);
   EXPECT_THAT(view.ports, IsEmpty());

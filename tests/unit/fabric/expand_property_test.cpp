@@ -57,7 +57,7 @@ RC_GTEST_PROP(ExpandFabric, OrderOfTheNodesChangesNoAddressInARing, ()) {
             ListAddresses(Cluster(Topology::kRing, Shuffled(nodes), 6)));
 }
 
-RC_GTEST_PROP(ExpandFabric, RemovingANodeRenumbersNobody, ()) {
+RC_GTEST_PROP(ExpandFabric, RemovingANodeRenumbersNoNode, ()) {
   const auto nodes = AnyNodes();
   const auto topology =
       *rc::gen::element(Topology::kDirect, Topology::kSwitch, Topology::kLeafSpine);
@@ -135,7 +135,7 @@ RC_GTEST_PROP(ExpandFabric, RingNodeThatGoesWithOthersSubnetsRenumbersTheCablesB
   }
 }
 
-RC_GTEST_PROP(ExpandFabric, CablesBesideASwitchRenumberNobodyWhenNodesComeAndGo, ()) {
+RC_GTEST_PROP(ExpandFabric, CablesBesideASwitchRenumberNoOneWhenNodesComeAndGo, ()) {
   auto nodes = AnyNodes();
   for (NodeSpec& node : nodes) node.cage = "p1";
   const auto with_cable = [](std::vector<NodeSpec> some, const NodeName& a, const NodeName& b) {

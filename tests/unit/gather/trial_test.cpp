@@ -82,7 +82,7 @@ RC_GTEST_PROP(ShowTrial, WithoutATrialEveryFileReadsAsItIs, ()) {
   RC_ASSERT(reply.files == before);
 }
 
-RC_GTEST_PROP(ShowTrial, TheTrialsOwnPlaceIsSeenByNobody, ()) {
+RC_GTEST_PROP(ShowTrial, TheTrialsOwnPlaceIsSeenByNoOne, ()) {
   ProbeReply reply = ReplyWith(AnyObserved(), AnyObserved());
   ShowTrial(kTried, reply);
   RC_ASSERT(std::holds_alternative<Absent>(reply.files.at("/run/netplan/a.yaml")));

@@ -12,7 +12,7 @@ NodeFacts StoreLine(const std::string& line) {
   return facts;
 }
 
-TEST(VerbsFacts, FillWhatOnlyVerbsTell) {
+TEST(VerbsFacts, FillWhatOnlyVerbsReport) {
   const NodeFacts facts = StoreLine(
       R"({"devices":[{"hca":"rocep1s0f1","dmabuf":"unsupported","ports":[{"port":1,"active_mtu":4096}]},
           {"hca":"other","dmabuf":"supported","ports":[]}]})");
@@ -30,7 +30,7 @@ TEST(VerbsFacts, WithoutALibraryNothingIsKnownAndTheReasonIs) {
             Observed<int>(Unknown{"wanted libibverbs.so.1, the loader says: no such file"}));
 }
 
-TEST(VerbsFacts, AttributesOfCudaAndTheAdaptersAnswerTellAboutGpudirect) {
+TEST(VerbsFacts, AttributesOfCudaAndTheHcasAnswerDecideAboutGpudirect) {
   const auto find_dmabuf = [](const std::string& devices, const std::string& gpu) {
     const NodeFacts facts = StoreLine(R"({"devices":[)" + devices + R"(],"gpu":)" + gpu + "}");
     return std::vector{facts.gpudirect.cuda_rdma, facts.gpudirect.cuda_dmabuf,
@@ -43,15 +43,15 @@ TEST(VerbsFacts, AttributesOfCudaAndTheAdaptersAnswerTellAboutGpudirect) {
   EXPECT_EQ(find_dmabuf(R"({"hca":"a","dmabuf":"unknown: Cannot allocate memory"})",
                         R"({"error":"cuInit says 999"})"),
             (Answers{Unknown{"CUDA: cuInit says 999"}, Unknown{"CUDA: cuInit says 999"},
-                     Unknown{"dma-buf of the adapter: Cannot allocate memory"}}));
+                     Unknown{"dma-buf of the HCA: Cannot allocate memory"}}));
   EXPECT_EQ(find_dmabuf(R"({"hca":"a"})",
                         R"({"missing":"libcuda.so.1: cannot open shared object file"})"),
             (Answers{Absent{}, Absent{}, Absent{}}));
 }
 
-TEST(VerbsFacts, AnAdaptersAnswerThatNobodyKnowsIsUnknownAndNotNo) {
+TEST(VerbsFacts, AnHcasAnswerThatNoOneKnowsIsUnknownAndNotNo) {
   const NodeFacts facts = StoreLine(R"({"devices":[{"hca":"rocep1s0f1","dmabuf":"perhaps"}]})");
-  const Observed<bool> wanted = Unknown{"dma-buf of the adapter: not understood: 'perhaps'"};
+  const Observed<bool> wanted = Unknown{"dma-buf of the HCA: not understood: 'perhaps'"};
   EXPECT_EQ(facts.hcas.at("rocep1s0f1").verbs.dmabuf, wanted);
   EXPECT_EQ(facts.gpudirect.nic_dmabuf, wanted);
 }

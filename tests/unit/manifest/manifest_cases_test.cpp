@@ -57,7 +57,7 @@ TEST_P(ManifestCase, IsRefusedInTheseWords) {
 // valijson decides; the words for what it refuses are ours.
 TEST_P(ManifestCase, WhatValijsonRefusesHasWordsOfOurs) {
   const auto document = ParseYaml(ReadAll(kCases / GetParam() / "cluster.yaml"), "cluster.yaml");
-  if (!document) return;  // no schema is asked about what is not YAML
+  if (!document) return;  // no schema is applied to what is not YAML
   Problems problems("cluster.yaml");
   CheckSchema(*document, GetClusterSchema(), problems);
   EXPECT_EQ(problems.Empty(), !JudgeBySchema(ToJson(*document), GetClusterSchema()).has_value());

@@ -68,7 +68,7 @@ TEST(GetClusterSchema, EveryPatternHasALengthLimitAndWordsForPeople) {
               IsEmpty());
 }
 
-// What CheckSchema has good words for. A new keyword needs them too.
+// What CheckSchema has good text for. A new keyword needs it too.
 TEST(GetClusterSchema, UsesOnlyKeywordsThatMessagesExplain) {
   const std::set<std::string> known = {"$schema",
                                        "title",

@@ -5,16 +5,16 @@
 namespace reconciler {
 namespace {
 
-const Environment kTwo = {{"NCCL_IB_HCA", "=a,b", "the adapters"}, {"NCCL_DEBUG", "WARN", "asked"}};
+const Environment kTwo = {{"NCCL_IB_HCA", "=a,b", "the HCAs"}, {"NCCL_DEBUG", "WARN", "requested"}};
 
 TEST(Environment, ShellExportsEachWithItsReason) {
   EXPECT_EQ(FormatShell(kTwo),
-            "# the adapters\nexport NCCL_IB_HCA='=a,b'\n# asked\nexport NCCL_DEBUG='WARN'\n");
+            "# the HCAs\nexport NCCL_IB_HCA='=a,b'\n# requested\nexport NCCL_DEBUG='WARN'\n");
 }
 
 TEST(Environment, FileHasBareValuesThatSystemdAndDockerReadAlike) {
   EXPECT_EQ(FormatEnvironmentFile(kTwo),
-            "# the adapters\nNCCL_IB_HCA==a,b\n# asked\nNCCL_DEBUG=WARN\n");
+            "# the HCAs\nNCCL_IB_HCA==a,b\n# requested\nNCCL_DEBUG=WARN\n");
 }
 
 TEST(Environment, DockerGetsWhatRdmaNeedsAndOneWordPerLine) {

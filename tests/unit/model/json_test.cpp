@@ -57,7 +57,7 @@ ClusterFacts SomeFacts() {
                   .user_service = Absent{}};
   node.nccl = {.settings = std::vector<NcclSetting>{{"/etc/nccl.conf", 1, "NCCL_DEBUG", "INFO"}},
                .library = NcclLibrary{"/usr/lib/libnccl.so.2", "", {"NCCL_DEBUG"}},
-               .adapters = {{"enp1s0f1np1", "rocep1s0f1"}},
+               .hcas = {{"enp1s0f1np1", "rocep1s0f1"}},
                .gids = {{"rocep1s0f1", {.gid = "fe80", .type = Absent{}}}}};
   node.ssh = {.group = "users", .directory = FileAccess{{0700}, "nvidia"}, .private_key = Absent{}};
   node.sysctl = {.keys = {{"net.core.rmem_max", "1"}, {"a.b", Unknown{"no"}}},
@@ -142,7 +142,7 @@ TEST(Json, FactsSchemaMatchesTheDescriptions) {
   EXPECT_EQ(embedded, wanted) << "run model_test with SPARK_TEST_ACCEPT=1 and review the file";
 }
 
-TEST(Json, WhatNobodyAskedForIsLeftOutAndComesBackAsNotAsked) {
+TEST(Json, WhatNoOneRequestedIsLeftOutAndComesBackAsNotQueried) {
   ClusterFacts facts;
   facts.nodes["spark-1"] = {.node = "spark-1", .memlock = {.service = Absent{}}};
   const auto json = ToJson(facts);
@@ -152,7 +152,7 @@ TEST(Json, WhatNobodyAskedForIsLeftOutAndComesBackAsNotAsked) {
   ASSERT_TRUE(back) << FormatError(back.error());
   EXPECT_EQ(back->nodes.at("spark-1").memlock.session, std::nullopt);
   EXPECT_EQ(Answer(back->nodes.at("spark-1").memlock.session),
-            Observed<MemoryLimit>(Unknown{"not asked for"}));
+            Observed<MemoryLimit>(Unknown{"not read"}));
 }
 
 TEST(Json, AWordThatNoFactHasNamesThoseThatItHas) {

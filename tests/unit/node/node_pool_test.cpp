@@ -15,7 +15,7 @@ class Broken : public Transport {
   }
 };
 
-TEST(NodePool, AConnectionThatOpensNoShellIsMadeAnew) {
+TEST(NodePool, AConnectionThatOpensNoShellIsMadeAgain) {
   FakeNetwork network(std::map<NodeName, FakeNode>{});
   network.SetNode("spark-1", {});
   int dialled = 0;

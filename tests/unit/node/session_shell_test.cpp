@@ -58,7 +58,7 @@ TEST(Sessions, RequestsAreCountedWhileAnotherThreadSendsThem) {
   EXPECT_EQ((*sessions)->FindMostRoundTrips().requests, 101u);  // with the session's beginning
 }
 
-// A login that was good when the plan was made, and broke while somebody read it.
+// A login that was good when the plan was made, and broke while someone read it.
 TEST(Sessions, AnOldLoginThatBrokeIsReplacedByANewOne) {
   const NodeSpec node{.name = "spark-1"};
   FakeNode broken = SessionNode();

@@ -48,17 +48,17 @@ TEST_F(CollectDiagnosticsTest, ProgramIsSentOnceToEveryNodeThatWasReadAndIsInSco
   };
   plugins_ = {{.name = "one", .needs_spark_verify = needs_spark_verify},
               {.name = "two", .needs_spark_verify = needs_spark_verify}};
-  const auto asked = [&](const PlanScope& scope) {
+  const auto list_notes = [&](const PlanScope& scope) {
     std::vector<NodeName> names;
     for (const NodeSpec* node : SelectNodesForSparkVerify(cluster_, facts_, plugins_, scope)) {
       names.push_back(node->name);
     }
     return names;
   };
-  EXPECT_THAT(asked({}), ElementsAre("spark-2"));
-  EXPECT_THAT(asked({.nodes = {"spark-1"}}), IsEmpty());
-  EXPECT_THAT(asked({.only = {"three"}}), IsEmpty());
-  EXPECT_THAT(asked({.uninstall = true}), IsEmpty());
+  EXPECT_THAT(list_notes({}), ElementsAre("spark-2"));
+  EXPECT_THAT(list_notes({.nodes = {"spark-1"}}), IsEmpty());
+  EXPECT_THAT(list_notes({.only = {"three"}}), IsEmpty());
+  EXPECT_THAT(list_notes({.uninstall = true}), IsEmpty());
 }
 
 TEST_F(CollectDiagnosticsTest, WhatHoldsOfSeveralNodesIsSaidOnceAndTheWorstFirst) {
@@ -74,8 +74,8 @@ TEST_F(CollectDiagnosticsTest, OnlyWhatIsInScopeSpeaks) {
                           "note: spark-2: session on eth0 [talks-own]\n"));
   EXPECT_THAT(Lines({.only = {"silent"}}), IsEmpty());
   EXPECT_THAT(Lines({.uninstall = true}),
-              ElementsAre("note: everything in the nodes' ledgers goes back; max_prune is not "
-                          "asked [plan-uninstall]\n"));
+              ElementsAre("note: everything in the nodes' ledgers is pruned; max_prune does not "
+                          "apply [plan-uninstall]\n"));
 }
 
 TEST_F(CollectDiagnosticsTest, PluginAndNodesAreTheEnginesToSet) {

@@ -59,7 +59,7 @@ TEST_F(HalfCableTest, AnEndThatMustNotBeChangedIsLeftBehind) {
                   "it is: enp1s0f1np1 is blocked: carries this session"));
 }
 
-TEST_F(HalfCableTest, APortThatIsNotInUseYetHarmsNobody) {
+TEST_F(HalfCableTest, APortThatIsNotInUseYetHarmsNoOne) {
   plan_.nodes[1].unreachable = "connection refused";
   facts_.nodes["spark-1"].links["enp1s0f1np1"].ipv4.clear();
   EXPECT_THAT(Lines(), IsEmpty());

@@ -28,14 +28,14 @@ Change Writing(const std::string& before, const std::string& after) {
   return change;
 }
 
-Plan PlanOf(std::vector<Change> changes) {
+Plan MakePlanOfChanges(std::vector<Change> changes) {
   Plan plan{.nodes = {{.name = "spark-1"}}};
   plan.stages = {{.plugins = {"files"}, .changes = std::move(changes)}};
   return plan;
 }
 
 Ledger After(const Ledger& old, std::vector<Change> changes) {
-  return UpdateLedger(old, {PlanOf(std::move(changes))}, "spark-1", kHead);
+  return UpdateLedger(old, {MakePlanOfChanges(std::move(changes))}, "spark-1", kHead);
 }
 
 TEST(UpdateLedger, TheHeadIsThatOfTheApply) {
@@ -91,7 +91,7 @@ TEST(UpdateLedger, AFileOfOthersThatWeRemovedIsRemembered) {
   EXPECT_EQ(ledger.entries.at(0).digest, "");
 }
 
-TEST(UpdateLedger, AFileThatWeMadeAndRemovedIsForgotten) {
+TEST(UpdateLedger, AFileThatWeMadeAndRemovedIsDropped) {
   const Ledger made = After({}, {Writing("", "ours\n")});
   EXPECT_TRUE(After(made, {Writing("ours\n", "")}).entries.empty());
 }
@@ -108,12 +108,12 @@ TEST(UpdateLedger, WhatWasNotCarriedOutHereLeavesNoEntry) {
   EXPECT_TRUE(After({}, {blocked, deferred, elsewhere, nothing}).entries.empty());
 }
 
-TEST(UpdateLedger, WhatWasPrunedOrDroppedIsForgottenOnThatNodeAlone) {
+TEST(UpdateLedger, WhatWasPrunedOrDroppedIsDroppedOnThatNodeAlone) {
   const Ledger old = After({}, {Writing("", "ours\n")});
   Change prune = Writing("ours\n", "");
   prune.prune = true;
   EXPECT_TRUE(After(old, {prune}).entries.empty());
-  Plan drops = PlanOf({});
+  Plan drops = MakePlanOfChanges({});
   drops.nodes[0].dropped = {"file//etc/a"};
   EXPECT_TRUE(UpdateLedger(old, {drops}, "spark-1", kHead).entries.empty());
   drops.nodes[0].name = "spark-2";
@@ -194,7 +194,7 @@ RC_GTEST_PROP(UpdateLedger, NoTwoEntriesHaveTheSameId, ()) {
       change.prune = *rc::gen::arbitrary<bool>();
       changes.push_back(change);
     }
-    passes.push_back(PlanOf(changes));
+    passes.push_back(MakePlanOfChanges(changes));
   }
   ledger = UpdateLedger(ledger, passes, "spark-1", kHead);
   std::set<std::string> ids;
@@ -206,7 +206,7 @@ RC_GTEST_PROP(UpdateLedger, PassesOfOneApplyCountAsAppliesOneAfterAnother, ()) {
   Ledger one_by_one;
   const int count = *rc::gen::inRange(1, 5);
   for (int pass = 0; pass < count; ++pass) {
-    passes.push_back(PlanOf({Writing(AnyText(), AnyText())}));
+    passes.push_back(MakePlanOfChanges({Writing(AnyText(), AnyText())}));
     one_by_one = UpdateLedger(one_by_one, {passes.back()}, "spark-1", kHead);
   }
   RC_ASSERT(UpdateLedger({}, passes, "spark-1", kHead) == one_by_one);
@@ -266,7 +266,7 @@ TEST(RemovedNodes, TheLedgerOfAnotherClusterSaysNothing) {
 TEST(MayApply, ANodeOfAnotherClusterIsRefused) {
   EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), FactsOfLedgers({{.cluster = "other"}}), true)),
             "spark-1: this node belongs to cluster 'other', wanted 'lab'\n"
-            "  hint: uninstall it there first; if the cluster was renamed, say `moved: {cluster: "
+            "  hint: uninstall it there first; if the cluster was renamed, write `moved: {cluster: "
             "other}`\n");
   ClusterSpec renamed = LabOfTwo();
   renamed.former_name = "other";
@@ -278,17 +278,16 @@ TEST(MayApply, ALedgerThatCannotBeReadIsRefused) {
   facts.nodes["spark-1"] = {.node = "spark-1", .ledger = Unknown{"not valid JSON"}};
   EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), facts, true)),
             "spark-1: /var/lib/spark-reconcile/ledger.json: not valid JSON\n"
-            "  hint: it says what was here before us: mend it, or move it away to begin anew "
-            "without that\n");
+            "  hint: it holds the originals: repair it, or move it away to start without them\n");
 }
 
-TEST(MayApply, ANodeThatTheManifestLostIsRefusedUnlessToldSo) {
+TEST(MayApply, ANodeThatTheManifestLostIsRefusedUnlessReportedSo) {
   const ClusterFacts facts =
       FactsOfLedgers({{.cluster = "lab", .nodes = {{"spark-3", 3, "10.0.0.3"}}}});
   EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), facts, false)),
             "spark-3 (10.0.0.3) was applied to and is no longer in cluster.yaml\n"
             "  hint: run `uninstall --node spark-3` with the old manifest first, then give "
-            "--allow-node-removal; if it was renamed, say `moved: {nodes: {spark-3: NEW}}`\n");
+            "--allow-node-removal; if it was renamed, write `moved: {nodes: {spark-3: NEW}}`\n");
   EXPECT_TRUE(CheckMayApply(LabOfTwo(), facts, true).empty());
 }
 

@@ -28,7 +28,7 @@ TEST(OrderPlugins, NamesTheMembersOfACycle) {
             "  hint: take one of them out of another's `after`\n");
 }
 
-TEST(OrderPlugins, OneAfterAllNeedsToKnowNobody) {
+TEST(OrderPlugins, OneAfterAllNeedsToKnowNoOne) {
   const auto stages = OrderPlugins({{.name = "last", .after_all = true},
                                     PluginNamed("a"),
                                     PluginNamed("b", {"a"}),
@@ -37,7 +37,7 @@ TEST(OrderPlugins, OneAfterAllNeedsToKnowNobody) {
   EXPECT_THAT(*stages, ElementsAre(ElementsAre(1), ElementsAre(2), ElementsAre(0), ElementsAre(3)));
 }
 
-TEST(OrderPlugins, NobodyElseComesAfterOneThatIsAfterAll) {
+TEST(OrderPlugins, NoOneElseComesAfterOneThatIsAfterAll) {
   const auto stages =
       OrderPlugins({PluginNamed("a", {"last"}), {.name = "last", .after_all = true}});
   ASSERT_FALSE(stages);

@@ -7,14 +7,14 @@
 namespace reconciler {
 namespace {
 
-TEST(FindNotReverted, SeesWhatStaysChangedAndForgivesWhatDeclaresNoUndo) {
+TEST(FindNotReverted, SeesWhatStaysChangedAndForgivesWhatDeclaresNoRevert) {
   Change moved = Named("/a");
   moved.fingerprint = "other";
   EXPECT_TRUE(FindNotReverted(MakePlanWith({Named("/a")}), MakePlanWith({Named("/a")})).empty());
   EXPECT_EQ(FormatErrors(
                 FindNotReverted(MakePlanWith({Named("/a"), Named("/b")}), MakePlanWith({moved}))),
             "spark-1: file /a is not as it was before: 1 → 2\n"
-            "spark-1: file /b is not as it was before: it is as the manifest wants it\n");
+            "spark-1: file /b is not as it was before: it matches the manifest\n");
   EXPECT_EQ(FormatErrors(FindNotReverted(MakePlanWith({}), MakePlanWith({Named("/new")}))),
             "spark-1: file /new is not as it was before: 1 → 2\n");
   Change key = Named("key");
@@ -57,18 +57,18 @@ TEST(FindStale, NamesTheFactThatMoved) {
   moved.detail = "3 → 2";
   EXPECT_EQ(FormatErrors(FindStale(MakePlanWith({Named("/a")}), MakePlanWith({moved}))),
             "spark-1: file /a moved since the plan was made: planned '1 → 2', now '3 → 2'\n"
-            "  hint: make a new plan and look at it again\n");
+            "  hint: make a new plan and review it\n");
   EXPECT_EQ(FormatErrors(
                 FindStale(MakePlanWith({Named("/a"), Named("/b")}), MakePlanWith({Named("/b")}))),
-            "spark-1: file /a moved since the plan was made: planned '1 → 2', now it is as the "
-            "manifest wants it\n"
-            "  hint: make a new plan and look at it again\n");
+            "spark-1: file /a moved since the plan was made: planned '1 → 2', now it matches the "
+            "manifest\n"
+            "  hint: make a new plan and review it\n");
 }
 
 TEST(FindStale, SaysInOneLineThatNothingIsLeft) {
   EXPECT_EQ(FormatErrors(FindStale(MakePlanWith({Named("/a"), Named("/b")}), MakePlanWith({}))),
-            "nothing is left of this plan: all of it is as the manifest wants it\n"
-            "  hint: it was applied already, or somebody did the same by hand\n");
+            "nothing is left of this plan: all of it matches the manifest\n"
+            "  hint: it was applied already, or the same was done by hand\n");
 }
 
 TEST(FindStale, ANodeThatCannotBeReadNowIsSaidOnce) {
@@ -76,10 +76,10 @@ TEST(FindStale, ANodeThatCannotBeReadNowIsSaidOnce) {
   fresh.nodes = {{.name = "spark-1", .unreachable = "no answer within 10 s"}};
   EXPECT_EQ(FormatErrors(FindStale(MakePlanWith({Named("/a"), Named("/b")}), fresh)),
             "spark-1: cannot be read now: no answer within 10 s\n"
-            "  hint: make a new plan and look at it again\n");
+            "  hint: make a new plan and review it\n");
 }
 
-TEST(FindStale, AnApplySinceThenMakesAPlanStaleAlsoWhenAllOfItWasTakenBack) {
+TEST(FindStale, AnApplySinceThenMakesAPlanStaleAlsoWhenAllOfItWasReverted) {
   Plan saved = MakePlanWith({Named("/a")});
   saved.nodes = {{.name = "spark-1", .generation = 3}, {.name = "spark-2", .generation = 3}};
   Plan fresh = saved;
@@ -89,7 +89,7 @@ TEST(FindStale, AnApplySinceThenMakesAPlanStaleAlsoWhenAllOfItWasTakenBack) {
   fresh.nodes[0].generation = 5;
   EXPECT_EQ(FormatErrors(FindStale(saved, fresh)),
             "spark-1: applied to since the plan was made: generation 3 then, 5 now\n"
-            "  hint: make a new plan and look at it again\n");
+            "  hint: make a new plan and review it\n");
 }
 
 TEST(FindStale, SeesAnEditedManifest) {

@@ -68,7 +68,7 @@ TEST_F(MakePlanTest, StagesFollowThePluginsOrderAndNodesTheManifest) {
   EXPECT_EQ(plan->BlockedCount(), 1u);
 }
 
-TEST_F(MakePlanTest, AnUnreachableNodeIsSaidAndHidesNobodyElse) {
+TEST_F(MakePlanTest, AnUnreachableNodeIsSaidAndHidesNoOneElse) {
   EXPECT_EQ(Make()->nodes[2].unreachable, "no route to host");
   EXPECT_EQ(Make()->nodes[0].unreachable, "");
 }
@@ -116,15 +116,14 @@ TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
             "spark-3  192.168.1.2  not reached: no route to host\n"
             "3 changes on 2 nodes, 1 blocked, 1 node not reached.\n"
             "enP7s7 carries this session and is not touched.\n"
-            "Before its first change each node is armed to take the plan back by itself.\n");
+            "Each node is armed to revert the plan before its first change.\n");
 }
 
-TEST(UnderWay, WhoIsAtWorkOrWhatWasCutOffIsTold) {
+TEST(UnderWay, WhoIsRunningOrWhatWasCutOffIsReported) {
   NodeFacts facts;
   EXPECT_EQ(FormatUnderWay(facts), "");
   facts.apply.undecided = {"0a49-11"};
-  EXPECT_EQ(FormatUnderWay(facts),
-            "an apply was cut off, and the node ends it by itself (journal 0a49-11)");
+  EXPECT_EQ(FormatUnderWay(facts), "an apply was cut off, and the node ends it (journal 0a49-11)");
   facts.apply.lease = "root@desk pid 812";
   EXPECT_EQ(FormatUnderWay(facts),
             "an apply of root@desk pid 812 is under way: its revert is armed");

@@ -26,12 +26,12 @@ LedgerEntry CommandEntry(const std::string& name, std::vector<std::string> argv)
           .original = {RunCommand{std::move(argv)}}};
 }
 
-// A node, what its ledger holds, and what is asked of it.
+// A node, what its ledger holds, and what is required of it.
 struct PruneCase {
   ClusterSpec cluster = {.name = "lab", .former_name = "attic"};
   NodeFacts facts = {.node = "spark-1", .session_interface = "enP7s7"};
   Ledger ledger = {.cluster = "lab"};
-  std::set<std::string> asked = {};
+  std::set<std::string> required = {};
   PlanScope scope = {};
 
   void Put(const std::string& path, const std::string& content) {
@@ -42,7 +42,7 @@ struct PruneCase {
   }
   Prunes Run() {
     facts.ledger = ledger;
-    return PruneNode(cluster, facts, asked, scope);
+    return PruneNode(cluster, facts, required, scope);
   }
   Change RunForOne() {
     const Prunes prunes = Run();
@@ -74,7 +74,7 @@ TEST(Prune, AFileThatStoodThereBeforeUsGoesBackToItsBytesModeAndOwner) {
   EXPECT_EQ(change.actions, (std::vector<Action>{WriteFile{"/etc/a", before}}));
 }
 
-TEST(Prune, AFileThatWeRemovedComesBackOnlyWhereNobodyMadeANewOne) {
+TEST(Prune, AFileThatWeRemovedComesBackOnlyWhereNoOneMadeANewOne) {
   PruneCase one;
   one.ledger.entries = {FileEntry("/etc/a", "", WriteFile{"/etc/a", {"theirs\n"}})};
   one.facts.files["/etc/a"] = Absent{};
@@ -83,15 +83,15 @@ TEST(Prune, AFileThatWeRemovedComesBackOnlyWhereNobodyMadeANewOne) {
   EXPECT_EQ(one.RunForOne().change, ChangeKind::kBlocked);
 }
 
-TEST(Prune, AWholeFileThatSomebodyEditedIsBlocked) {
+TEST(Prune, AWholeFileThatSomeoneEditedIsBlocked) {
   PruneCase one;
   one.Put("/etc/a", "ours\nand theirs\n");
   one.ledger.entries = {FileEntry("/etc/a", "ours\n", RemoveFile{"/etc/a"})};
   const Change change = one.RunForOne();
   EXPECT_EQ(change.change, ChangeKind::kBlocked);
   EXPECT_EQ(change.detail,
-            "no longer in the manifest: edited on the node since generation 3: take it away by "
-            "hand, or put it back as it was written");
+            "no longer in the manifest: edited on the node since generation 3: remove it by hand, "
+            "or restore the text that was written");
   EXPECT_TRUE(change.actions.empty());
 }
 
@@ -104,7 +104,7 @@ TEST(Prune, AFileThatCannotBeReadIsBlocked) {
   EXPECT_EQ(one.RunForOne().change, ChangeKind::kBlocked);
 }
 
-TEST(Prune, AFileThatIsGoneOrAsBeforeUsIsForgottenWithoutAChange) {
+TEST(Prune, AFileThatIsGoneOrAsBeforeUsIsDroppedWithoutAChange) {
   PruneCase one;
   one.facts.files["/etc/gone"] = Absent{};
   one.Put("/etc/back", "theirs\n");
@@ -116,7 +116,7 @@ TEST(Prune, AFileThatIsGoneOrAsBeforeUsIsForgottenWithoutAChange) {
   EXPECT_TRUE(prunes.kept.empty());
 }
 
-TEST(Prune, WhatNothingReturnsIsForgottenAndSaidToStay) {
+TEST(Prune, WhatNothingReturnsIsDroppedAndSaidToStay) {
   PruneCase one;
   one.ledger.entries = {{.kind = "ssh", .name = "nvidia's key", .plugin = "ssh"}};
   const Prunes prunes = one.Run();
@@ -125,7 +125,7 @@ TEST(Prune, WhatNothingReturnsIsForgottenAndSaidToStay) {
   EXPECT_EQ(prunes.kept, prunes.dropped);
 }
 
-TEST(Prune, ASharedFileWithoutALineOfOursIsForgotten) {
+TEST(Prune, ASharedFileWithoutALineOfOursIsDropped) {
   PruneCase one;
   one.Put("/etc/hosts", "127.0.0.1 localhost\n");
   one.ledger.entries = {FileEntry("/etc/hosts", "as we left it\n", RemoveFile{"/etc/hosts"})};
@@ -150,7 +150,7 @@ TEST(Prune, BlocksUnderTheClustersFormerNameGoToo) {
   one.Put("/etc/hosts", SetBlock("theirs\n", "attic", "hosts", "edited\n"));
   one.ledger.entries = {FileEntry("/etc/hosts", "as we left it\n", RemoveFile{"/etc/hosts"})};
   const Change change = one.RunForOne();
-  EXPECT_EQ(change.detail, "no longer in the manifest: our lines taken out");
+  EXPECT_EQ(change.detail, "no longer in the manifest: our block removed");
   EXPECT_EQ(change.actions, (std::vector<Action>{WriteFile{"/etc/hosts", {"theirs\n"}}}));
 }
 
@@ -243,23 +243,22 @@ PruneCase AnyPruneCase() {
         any.facts.files[path] = Absent{};
       }
     }
-    if (*rc::gen::inRange(0, 3) == 0) any.asked.insert(any.ledger.entries.back().Id());
+    if (*rc::gen::inRange(0, 3) == 0) any.required.insert(any.ledger.entries.back().Id());
   }
   any.scope.uninstall = *rc::gen::arbitrary<bool>();
   return any;
 }
 
-RC_GTEST_PROP(Prune, WhatSomebodyAsksForIsNeverTouched, ()) {
+RC_GTEST_PROP(Prune, WhatSomeoneRequiresIsNeverTouched, ()) {
   PruneCase any = AnyPruneCase();
   const Prunes prunes = any.Run();
   for (const Change& change : prunes.changes) {
-    RC_ASSERT(!any.asked.contains(change.kind + "/" + change.name));
+    RC_ASSERT(!any.required.contains(change.kind + "/" + change.name));
   }
-  for (const std::string& id : prunes.dropped) RC_ASSERT(!any.asked.contains(id));
+  for (const std::string& id : prunes.dropped) RC_ASSERT(!any.required.contains(id));
 }
 
-RC_GTEST_PROP(Prune, EveryEntryThatNobodyAsksForIsChangedOrForgottenOnceAndTheLastTouchedFirst,
-              ()) {
+RC_GTEST_PROP(Prune, EveryEntryThatNoOneRequiresIsChangedOrDroppedOnceAndTheLastTouchedFirst, ()) {
   PruneCase any = AnyPruneCase();
   const Prunes prunes = any.Run();
   std::vector<std::string> changed;
@@ -267,7 +266,7 @@ RC_GTEST_PROP(Prune, EveryEntryThatNobodyAsksForIsChangedOrForgottenOnceAndTheLa
   auto next_changed = changed.begin();
   auto next_dropped = prunes.dropped.begin();
   for (auto entry = any.ledger.entries.rbegin(); entry != any.ledger.entries.rend(); ++entry) {
-    if (any.asked.contains(entry->Id())) continue;
+    if (any.required.contains(entry->Id())) continue;
     if (next_changed != changed.end() && *next_changed == entry->Id()) {
       ++next_changed;
     } else {
@@ -317,7 +316,7 @@ struct EditedCase {
   }
 };
 
-TEST(ExplainEdited, AFileThatSomebodyEditedSinceWeWroteItIsNotWrittenOver) {
+TEST(ExplainEdited, AFileThatSomeoneEditedSinceWeWroteItIsNotWrittenOver) {
   EXPECT_EQ(EditedCase().Explain(),
             "edited on the node since generation 3: --overwrite-edited writes it again");
 }
@@ -349,7 +348,7 @@ TEST(ExplainEdited, OthersMayWriteInASharedFileAndInOneThatWeRemoved) {
   EXPECT_EQ(removed.Explain(), "");
 }
 
-TEST(ExplainEdited, NobodyKnowsOfAnEditWithoutALedgerOrAFile) {
+TEST(ExplainEdited, NoOneKnowsOfAnEditWithoutALedgerOrAFile) {
   EXPECT_EQ(ExplainEdited(EditedCase().resource, NodeFacts()), "");
   EditedCase absent;
   absent.resource.observed = Absent{};

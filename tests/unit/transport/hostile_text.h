@@ -11,11 +11,11 @@ namespace reconciler {
 inline rc::Gen<std::string> HostileWord() {
   const auto any_byte = rc::gen::map(
       rc::gen::inRange(1, 256), [](int byte) { return std::string(1, static_cast<char>(byte)); });
-  const auto trouble = rc::gen::element<std::string>(
+  const auto run_error = rc::gen::element<std::string>(
       "'", "\"", "\\", "\n", "$(touch /tmp/no)", "`id`", "$HOME", "-n", "--", "-e", "*", "~", ";",
       "&", "'\\''", "\r", "\x1b[2J", "\xff\xfe", "\xc3", "\xe2\x82", "\x81", "\x88", "!", "#", " ",
       "\t", "%s", "EOF", "}", "{");
-  const auto piece = rc::gen::weightedOneOf<std::string>({{2, any_byte}, {1, trouble}});
+  const auto piece = rc::gen::weightedOneOf<std::string>({{2, any_byte}, {1, run_error}});
   return rc::gen::map(rc::gen::container<std::vector<std::string>>(piece),
                       [](const std::vector<std::string>& pieces) {
                         std::string word;

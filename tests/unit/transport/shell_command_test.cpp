@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(ShellCommand, RemoteShellBecomesRootByItself) {
+TEST(ShellCommand, RemoteShellBecomesRootOnItsOwn) {
   EXPECT_EQ(BuildRemoteShellCommand(Become::kSudo, "00ff"),
             "exec env LC_ALL=C sudo -n sh -s -- \"$SSH_CONNECTION\" '00ff'");
 }

@@ -13,9 +13,9 @@ namespace {
 using testing::ElementsAre;
 
 // Every node's script runs in a real shell; ping and ssh are the test's.
-class Ladder : public ShellNodes {
+class LevelsTest : public ShellNodes {
  protected:
-  Ladder() {
+  LevelsTest() {
     Program("ping", "echo '2 packets transmitted, 2 received, 0% packet loss'\n");
     Program("ssh", "exit 0\n");
   }
@@ -44,7 +44,7 @@ class Ladder : public ShellNodes {
   std::size_t scripts_ = 0;
 };
 
-TEST_F(Ladder, AHealthyClusterPassesWithOneScriptPerNode) {
+TEST_F(LevelsTest, AHealthyClusterPassesWithOneScriptPerNode) {
   const Report report = RunVerify(OnSwitch(3));
   EXPECT_EQ(ExitCode(report), 0);
   EXPECT_EQ(report.Count(Outcome::kPass), 39u + 12u + 12u);
@@ -54,8 +54,8 @@ TEST_F(Ladder, AHealthyClusterPassesWithOneScriptPerNode) {
                                                      "spark-3 measured"));
 }
 
-TEST_F(Ladder, CountersThatGrewStandWithTheirNodesFactsAndChangeNoExitCode) {
-  // Both netdevs of a cage tell the cage's counters.
+TEST_F(LevelsTest, CountersThatGrewStandWithTheirNodesFactsAndChangeNoExitCode) {
+  // Both netdevs of a cage report the cage's counters.
   Program("ethtool",
           "echo >>\"$D/reads\"; echo \"     rx_discards_phy: $(wc -l <\"$D/reads\")\"\n");
   const Report report = RunVerify(OnSwitch(2));
@@ -73,12 +73,12 @@ TEST_F(Ladder, CountersThatGrewStandWithTheirNodesFactsAndChangeNoExitCode) {
                                                   "errors-grew spark-2 rail0 rail1 x2"));
 }
 
-TEST_F(Ladder, TheSameClusterGivesTheSameReport) {
+TEST_F(LevelsTest, TheSameClusterGivesTheSameReport) {
   const Report first = RunVerify(OnSwitch(3));
   EXPECT_EQ(first, RunVerify(OnSwitch(3)));
 }
 
-TEST_F(Ladder, ALostRailIsNamedWithItsPair) {
+TEST_F(LevelsTest, ALostRailIsNamedWithItsPair) {
   Program(
       "ping",
       "case \"$*\" in *'-I enP2p1s0f1np1'*) echo '2 packets transmitted, 0 received'; exit 1 ;; "
@@ -88,7 +88,7 @@ TEST_F(Ladder, ALostRailIsNamedWithItsPair) {
   EXPECT_THAT(Brief(report.findings), ElementsAre("no-path spark-1 spark-2 rail1 x2"));
 }
 
-TEST_F(Ladder, AnUnreachableNodeLeavesTheOthersComplete) {
+TEST_F(LevelsTest, AnUnreachableNodeLeavesTheOthersComplete) {
   Program(
       "ping",
       "case \"$*\" in *192.168.17[78].2) echo '2 packets transmitted, 0 received'; exit 1 ;; esac\n"
@@ -105,7 +105,7 @@ TEST_F(Ladder, AnUnreachableNodeLeavesTheOthersComplete) {
   EXPECT_EQ(scripts_, 2u);
 }
 
-TEST_F(Ladder, ACableToANodeThatIsOffIsNotAFault) {
+TEST_F(LevelsTest, ACableToANodeThatIsOffIsNotAFault) {
   Program("ping", "echo '2 packets transmitted, 0 received'; exit 1\n");
   Program("ssh", "echo 'Connection timed out' >&2; exit 255\n");
   Sample sample = OnSwitch(2);
@@ -126,7 +126,7 @@ TEST_F(Ladder, ACableToANodeThatIsOffIsNotAFault) {
   EXPECT_EQ(lit.findings.back().code, "address-missing");
 }
 
-TEST_F(Ladder, ANodeThatIsLostOnTheWayIsUnreachableToo) {
+TEST_F(LevelsTest, ANodeThatIsLostOnTheWayIsUnreachableToo) {
   FakeNode gone;
   gone.refuse_dial = "no route to host";
   const Report report = RunVerify(OnSwitch(3), {{"spark-3", gone}});
@@ -138,7 +138,7 @@ TEST_F(Ladder, ANodeThatIsLostOnTheWayIsUnreachableToo) {
   EXPECT_THAT(events_, testing::Contains("spark-3 gave no answer"));
 }
 
-TEST_F(Ladder, ALimitThatPassesIsToldAndEndsTheWait) {
+TEST_F(LevelsTest, ALimitThatPassesIsReportedAndEndsTheWait) {
   FakeNode slow;
   slow.shell = [](const std::string&) { return ScriptReply{}; };
   slow.latency = std::chrono::hours(1);
@@ -147,7 +147,7 @@ TEST_F(Ladder, ALimitThatPassesIsToldAndEndsTheWait) {
   EXPECT_TRUE(report.unreachable.contains("spark-1"));
 }
 
-TEST_F(Ladder, AFactAloneFailsWithoutAnyScript) {
+TEST_F(LevelsTest, AFactAloneFailsWithoutAnyScript) {
   options_.up_to = VerifyLevel::kFacts;
   Sample sample = OnSwitch(2);
   sample.Link(1, 0).mtu = 1500;
@@ -158,7 +158,7 @@ TEST_F(Ladder, AFactAloneFailsWithoutAnyScript) {
   EXPECT_EQ(report.checks.size(), 26u);
 }
 
-TEST_F(Ladder, NcclIsLeftOutWhereSomethingBelowItFails) {
+TEST_F(LevelsTest, NcclIsLeftOutWhereSomethingBelowItFails) {
   options_ = {.up_to = VerifyLevel::kNccl, .rdma = {.leave_out = true}};
   const auto why = [](const Report& report) {
     EXPECT_EQ(report.checks.back().what, "nccl-run");
@@ -176,14 +176,14 @@ TEST_F(Ladder, NcclIsLeftOutWhereSomethingBelowItFails) {
   EXPECT_EQ(why(RunVerify(OnSwitch(2))), "pings between spark-1 and spark-2 fail");
 }
 
-TEST_F(Ladder, RailsThatAreNotToBeWrittenToAreSkipped) {
+TEST_F(LevelsTest, RailsThatAreNotToBeWrittenToAreSkipped) {
   options_ = {.up_to = VerifyLevel::kRdma, .rdma = {.leave_out = true}};
   const Report report = RunVerify(OnSwitch(2));
   EXPECT_EQ(ExitCode(report), 0);
   for (const Check& check : report.checks) {
     if (check.level != VerifyLevel::kRdma) continue;
     EXPECT_EQ(check.outcome, Outcome::kSkipped);
-    EXPECT_EQ(check.why, "left out, as asked for");
+    EXPECT_EQ(check.why, "left out, as requested");
   }
 }
 

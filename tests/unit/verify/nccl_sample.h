@@ -47,7 +47,7 @@ inline spark_verify::NcclResult MakeResult(double busbw, std::uint64_t bytes, in
   return result;
 }
 
-// That adapter carried nothing in the rank's first test, or none did.
+// That HCA carried nothing in the rank's first test, or none did.
 inline void StandStill(NcclRank& rank, const std::string& hca = "") {
   for (auto& [name, counters] : rank.results.at(0).counters) {
     if (!hca.empty() && name != hca) continue;

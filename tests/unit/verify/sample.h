@@ -18,7 +18,7 @@
 
 namespace reconciler {
 
-// A healthy cluster as values: spark-1 to spark-N, mesh and memlock asked for, every fact right.
+// A healthy cluster as values: spark-1 to spark-N, mesh and memlock requested, every fact right.
 struct Sample {
   ClusterSpec cluster = {};
   Fabric fabric = {};

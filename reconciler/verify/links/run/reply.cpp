@@ -101,8 +101,9 @@ bool CouldNotRun(Check& check, const Answer& answer, std::string_view program) {
 void AddPingEvidence(Check& check, const Answer& answer) {
   check.evidence = Lines(answer.err, 2);
   for (const std::string& line : SplitLines(answer.out)) {
-    const bool tells = line.starts_with("From ") || line.find("packets transmitted") != line.npos;
-    if (tells && check.evidence.size() < 4) check.evidence.push_back(MakePrintable(Trim(line)));
+    const bool explains =
+        line.starts_with("From ") || line.find("packets transmitted") != line.npos;
+    if (explains && check.evidence.size() < 4) check.evidence.push_back(MakePrintable(Trim(line)));
   }
 }
 

@@ -11,7 +11,8 @@
 namespace reconciler {
 
 // One check per probe, pings first, in the order of the probes. A probe whose answer is missing
-// could not be measured. After them, what the ports' error counters did meanwhile, where they told.
+// could not be measured. After them, what the ports' error counters did meanwhile, where they
+// reported.
 std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
                              std::string_view nonce);
 

@@ -28,7 +28,7 @@ std::string FindInterface(const std::string& address, const NodeFacts& facts) {
 
 }  // namespace
 
-Result<std::map<std::string, Adapter>> ParseAdapters(std::string_view text) {
+Result<std::map<std::string, HcaRail>> ParseHcas(std::string_view text) {
   const auto facts = spark_verify::ParseFacts(text);
   if (!facts) {
     return Fail({.kind = ErrorKind::kVerify,
@@ -36,20 +36,19 @@ Result<std::map<std::string, Adapter>> ParseAdapters(std::string_view text) {
                             MakePrintable(text.substr(0, 80)),
                  .hint = MakePrintable(facts.error().message)});
   }
-  std::map<std::string, Adapter> adapters;
+  std::map<std::string, HcaRail> hcas;
   for (const spark_verify::DeviceFacts& device : facts->devices) {
-    adapters[device.hca] = {.rail = {.limits = device.limits, .active_mtu = device.active_mtu},
-                            .netdev = device.netdev};
+    hcas[device.hca] = {.rail = {.limits = device.limits, .active_mtu = device.active_mtu},
+                        .netdev = device.netdev};
   }
-  return adapters;
+  return hcas;
 }
 
-Fabric ApplyAdapters(Fabric fabric, const NodeName& node,
-                     const std::map<std::string, Adapter>& adapters) {
+Fabric ApplyHcas(Fabric fabric, const NodeName& node, const std::map<std::string, HcaRail>& hcas) {
   const auto rename = [&](RailPort& port) {
     if (port.node != node) return;
-    for (const auto& [hca, adapter] : adapters) {
-      if (adapter.netdev == port.netdev) port.hca = hca;
+    for (const auto& [hca, rail_hca] : hcas) {
+      if (rail_hca.netdev == port.netdev) port.hca = hca;
     }
   };
   for (RailPort& port : fabric.ports[node]) rename(port);

@@ -11,17 +11,16 @@
 
 namespace reconciler {
 
-// What `spark-verify facts` prints, as far as it bounds a rail: adapters by name.
-struct Adapter {
+// What `spark-verify facts` prints, as far as it bounds a rail: HCAs by name.
+struct HcaRail {
   RailFacts rail = {};
   std::string netdev = {};
 };
-Result<std::map<std::string, Adapter>> ParseAdapters(std::string_view text);
+Result<std::map<std::string, HcaRail>> ParseHcas(std::string_view text);
 
-// The fabric with the adapters' names as the node's kernel has them: of each netdev the adapter
+// The fabric with the HCAs' names as the node's kernel has them: of each netdev the HCA
 // that is really behind it.
-Fabric ApplyAdapters(Fabric fabric, const NodeName& node,
-                     const std::map<std::string, Adapter>& adapters);
+Fabric ApplyHcas(Fabric fabric, const NodeName& node, const std::map<std::string, HcaRail>& hcas);
 
 // The network of the interface that NCCL_SOCKET_IFNAME names, or else of the one that our session
 // uses. nullopt: it holds no address that was read.

@@ -30,7 +30,7 @@ struct NcclFigure {
 // In the order of the tests; those that every rank went through.
 std::vector<NcclFigure> ListFigures(const NcclRun& run);
 
-// Whether all ranks tell of the same tests, and of one at least: otherwise figures would be
+// Whether all ranks report the same tests, and of one at least: otherwise figures would be
 // missing, or mixed from different tests.
 bool HaveSameTests(const NcclRun& run);
 

@@ -18,7 +18,7 @@ struct NcclChannel {
   auto operator<=>(const NcclChannel&) const = default;
 };
 
-// What NCCL's debug output of one rank tells. That output is meant for people and changes with
+// What NCCL's debug output of one rank shows. That output is meant for people and changes with
 // every version: a line that is not there proves nothing, so that everything may be empty.
 struct NcclLog {
   std::string version = {};                  // "2.28.9+cuda13.0"

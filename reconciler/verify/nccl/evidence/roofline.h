@@ -12,13 +12,13 @@
 
 namespace reconciler {
 
-// What bounds one rail's speed, as its node's drivers tell it.
+// What bounds one rail's speed, as its node's drivers report it.
 struct RailFacts {
   spark_verify::Limits limits = {};
   int active_mtu = 0;  // bytes; 0: not reported
 };
 
-// By node and adapter; an adapter that is not there was not read.
+// By node and HCA; an HCA that is not there was not read.
 using RailFactsByNode = std::map<NodeName, std::map<std::string, RailFacts>>;
 
 // Bus bandwidth in GB/s that cannot be passed.
@@ -35,7 +35,7 @@ NcclRoofline ComputePlannedRoofline(const ClusterSpec& cluster, const Fabric& fa
 
 // The same with the links' real speeds, PCIe lanes and MTUs. NCCL gives every rail the same share,
 // so that a node's slowest PCIe link counts for all of its rails. nullopt: some rail that takes
-// part does not tell its link's speed.
+// part does not report its link's speed.
 std::optional<NcclRoofline> ComputeMeasuredRoofline(const ClusterSpec& cluster,
                                                     const Fabric& fabric,
                                                     const std::vector<NodeName>& ranks,

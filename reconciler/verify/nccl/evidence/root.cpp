@@ -56,7 +56,7 @@ Result<std::string> CheckNcclRoot(std::string_view unique_id,
   return Refuse(
       fmt::format("wanted NCCL on {} to wait for the others in {} ({}), found {} port {}", node,
                   ToString(network->subnet.Network()), network->netdev, ToString(address), port),
-      fmt::format("look at NCCL_SOCKET_IFNAME and NCCL_COMM_ID on {}", node));
+      fmt::format("check NCCL_SOCKET_IFNAME and NCCL_COMM_ID on {}", node));
 }
 
 }  // namespace reconciler

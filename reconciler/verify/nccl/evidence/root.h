@@ -17,7 +17,7 @@ struct BootstrapNetwork {
 
 // Where rank 0 waits for the others, as its unique id (256 hexadecimal digits) says:
 // "192.168.1.21:43321". An error when it is not in that network: the others would call an address
-// that they may not reach, and wait for ever. Nor when nobody knows that network.
+// that they may not reach, and wait for ever. Nor when no one knows that network.
 Result<std::string> CheckNcclRoot(std::string_view unique_id,
                                   const std::optional<BootstrapNetwork>& network,
                                   const std::string& node);

@@ -43,7 +43,7 @@ double ComputeWanted(const spark_verify::NcclResult& result, int ranks) {
          static_cast<double>(result.bytes) * result.iterations;
 }
 
-// Leaves the path as it is where one adapter's counters could not be read: what it carried would be
+// Leaves the path as it is where one HCA's counters could not be read: what it carried would be
 // missed.
 void Count(RankPath& path, const NcclRank& rank, int ranks) {
   RankPath counted = path;

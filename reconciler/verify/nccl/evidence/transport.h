@@ -12,7 +12,7 @@ namespace reconciler {
 
 enum class NcclPath { kUnknown, kRdma, kSocket, kOther };
 
-// What one adapter carried of a run.
+// What one HCA carried of a run.
 struct RailUse {
   std::string hca = {};
   int rail = 0;
@@ -34,8 +34,8 @@ struct RankPath {
   bool operator==(const RankPath&) const = default;
 };
 
-// By the counters of the adapters that `facts` name, which cannot lie; by NCCL's lines where a node
-// has no adapter that was read, or one without counters. GPUDirect plays no part: a healthy GB10
+// By the counters of the HCAs that `facts` name, which cannot lie; by NCCL's lines where a node
+// has no HCA that was read, or one without counters. GPUDirect plays no part: a healthy GB10
 // has none.
 std::vector<RankPath> ListPaths(const NcclRun& run, const Fabric& fabric,
                                 const RailFactsByNode& facts);

@@ -13,11 +13,11 @@ namespace reconciler {
 
 // How a rank's process came to its end, as the controller saw it.
 enum class NcclFate {
-  kSilent,      // it did not even answer the word to abort
+  kSilent,      // it did not even answer the order to abort
   kFinished,    // said all it had to say
   kFailed,      // said why
-  kAborted,     // at our word
-  kGone,        // its process ended without a word
+  kAborted,     // at our order
+  kGone,        // its process ended without a message
   kLost,        // the connection to its node broke
   kRefused,     // by the controller: what it said cannot be worked with
   kNotStarted,  // its node could not be made ready
@@ -29,7 +29,7 @@ struct NcclRank {
   int order = 0;                           // of fates: 1 was the first; 0: none
   std::string phase = "start";             // the one it was last known to be in
   spark_verify::NcclFailure failure = {};  // kFailed
-  Error error = {};                        // kGone, kLost, kRefused, kNotStarted: our words
+  Error error = {};                        // kGone, kLost, kRefused, kNotStarted: our text
   std::optional<spark_verify::NcclHello> hello = std::nullopt;
   std::vector<spark_verify::NcclResult> results = {};
   spark_verify::Counters counters = {};  // growth during the run
@@ -47,15 +47,15 @@ struct NcclRun {
   bool IsFinished() const;
 };
 
-// What went wrong in a run, in the words of the rank that knows.
-struct NcclTrouble {
+// What went wrong in a run, as the rank that knows reports it.
+struct NcclRunError {
   std::string code = {};  // spark-verify's, or: gone, lost, silent, root, no-program, env-differs
   NodeName node = {};
   std::string phase = {};
   std::string text = {};
   std::string hint = {};
   std::vector<std::string> evidence = {};
-  bool operator==(const NcclTrouble&) const = default;
+  bool operator==(const NcclRunError&) const = default;
 };
 
 }  // namespace reconciler

@@ -19,7 +19,7 @@ std::vector<NodeName> ListNodes(const NcclRun& run) {
   return nodes;
 }
 
-// An adapter that the collectives use, and what is known of it; a node may have others.
+// An HCA that the collectives use, and what is known of it; a node may have others.
 struct UsedRail {
   NodeName node;
   std::string hca;
@@ -82,14 +82,12 @@ Cause ExplainSockets(const std::vector<RankPath>& paths) {
   if (denied) {
     return {
         "nccl-socket", nodes,
-        fmt::format("NCCL says RDMA on {}, but the counters of the rails did not grow by as "
-                    "much",
-                    names),
-        fmt::format("look at NCCL_IB_HCA on {}: other ports than the manifest's were used", names)};
+        fmt::format("NCCL reports RDMA on {}, but the counters of the rails grew by less", names),
+        fmt::format("check NCCL_IB_HCA on {}: other ports than the manifest's were used", names)};
   }
-  return {"nccl-socket", nodes, fmt::format("NCCL uses TCP sockets instead of RDMA on {}", names),
-          fmt::format("look at `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on {}",
-                      names)};
+  return {
+      "nccl-socket", nodes, fmt::format("NCCL uses TCP sockets instead of RDMA on {}", names),
+      fmt::format("check `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on {}", names)};
 }
 
 Cause ExplainIdleRail(const std::vector<RankPath>& paths, int rail) {
@@ -100,9 +98,9 @@ Cause ExplainIdleRail(const std::vector<RankPath>& paths, int rail) {
     }
   }
   const std::string names = Join(nodes, ", ");
-  return {"one-rail", nodes, fmt::format("NCCL leaves {} idle on {}", FormatRailName(rail), names),
-          fmt::format("look at NCCL_IB_HCA and at that rail's GIDs on {} (`rdma link`, `ip addr`)",
-                      names)};
+  return {
+      "one-rail", nodes, fmt::format("NCCL leaves {} idle on {}", FormatRailName(rail), names),
+      fmt::format("check NCCL_IB_HCA and that rail's GIDs on {} (`rdma link`, `ip addr`)", names)};
 }
 
 std::optional<Cause> ExplainNarrowPcie(const NcclEvidence& evidence) {
@@ -131,9 +129,8 @@ Cause ExplainMissingResults(const NcclRun& run) {
 
 Cause ExplainUnknownLinks(const NcclRun& run) {
   return {"links-unknown", ListNodes(run),
-          "not all links of these nodes tell their speed, so that nothing says what NCCL should "
-          "reach",
-          "look at their speed with ethtool, or promise verify.min_busbw in the manifest"};
+          "not all links of these nodes report their speed, so the expected value is unknown",
+          "check their speed with ethtool, or set verify.min_busbw in the manifest"};
 }
 
 std::optional<Cause> ExplainVersions(const NcclRun& run) {
@@ -154,20 +151,20 @@ std::optional<Cause> ExplainVersions(const NcclRun& run) {
 }
 
 Cause ExplainWrongData(const std::vector<NodeName>& nodes) {
-  return {
-      "wrong-data", nodes, fmt::format("results that arrived on {} are wrong", Join(nodes, ", ")),
-      "run it with NCCL_PROTO: ^LL128 in nccl.env; wrong all the same: memory, cable or adapter"};
+  return {"wrong-data", nodes,
+          fmt::format("results that arrived on {} are wrong", Join(nodes, ", ")),
+          "run it with NCCL_PROTO: ^LL128 in nccl.env; wrong all the same: memory, cable or HCA"};
 }
 
 Cause ExplainImpossible(const NcclRun& run) {
   return {"measurement-invalid", ListNodes(run),
           "the figure cannot be true: no link of these nodes can carry as much",
-          "run verify again while nothing else uses the fabric; look at the nodes' clocks"};
+          "run verify again while nothing else uses the fabric; check the nodes' clocks"};
 }
 
 Cause ExplainFlaky(const NcclRun& run) {
   return {"flaky", ListNodes(run), "the first run was not good, and the second one was",
-          "run verify again; when it comes back, look at cables and at dmesg"};
+          "run verify again; when it comes back, check cables and dmesg"};
 }
 
 Cause ExplainPromise(const NcclRun& run, const std::string& size, double reachable) {
@@ -198,12 +195,12 @@ Cause ExplainSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& pa
   if (!slow.empty()) {
     return {"slow-node", slow,
             fmt::format("every run with {} is slow, and those without are not", Join(slow, " or ")),
-            fmt::format("run `verify --level rdma`; look at load, temperature and PCIe of {}",
+            fmt::format("run `verify --level rdma`; check load, temperature and PCIe of {}",
                         Join(slow, ", "))};
   }
   if (auto versions = ExplainVersions(evidence.run)) return *versions;
   if (auto build = ExplainBuild(evidence.run)) return *build;
-  return {"nccl-slow", nodes, "NCCL is slower than the links, and nothing measured says why",
+  return {"nccl-slow", nodes, "NCCL is slower than the links, and no measurement explains it",
           "run verify again while nothing else uses the nodes; compare with `verify --level rdma`"};
 }
 

@@ -26,7 +26,7 @@ class Judge {
   NcclJudgement Run();
 
  private:
-  void JudgeTrouble(const NcclTrouble& trouble);
+  void JudgeRunError(const NcclRunError& run_error);
   void JudgePath(const RankPath& path);
   void JudgeVersions();
   void Keep(Check check) { judgement_.checks.push_back(std::move(check)); }
@@ -47,17 +47,17 @@ void Judge::Keep(Check check, Cause cause) {
   Keep(std::move(check));
 }
 
-void Judge::JudgeTrouble(const NcclTrouble& trouble) {
-  const bool harness = IsHarness(trouble);
+void Judge::JudgeRunError(const NcclRunError& run_error) {
+  const bool harness = IsHarness(run_error);
   Check check{.level = VerifyLevel::kNccl,
               .what = "nccl-run",
               .from = first_,
               .outcome = harness ? Outcome::kCouldNotMeasure : Outcome::kFail,
               .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
-              .evidence = trouble.evidence};
-  (harness ? check.why : check.measured) = fmt::format("{}: {}", trouble.node, trouble.text);
+              .evidence = run_error.evidence};
+  (harness ? check.why : check.measured) = fmt::format("{}: {}", run_error.node, run_error.text);
   for (std::string& line : FormatPairs(evidence_)) check.evidence.push_back(std::move(line));
-  Keep(std::move(check), ExplainTrouble(trouble, evidence_.run));
+  Keep(std::move(check), ExplainRunError(run_error, evidence_.run));
 }
 
 void Judge::JudgePath(const RankPath& path) {
@@ -81,13 +81,14 @@ void Judge::JudgePath(const RankPath& path) {
   }
   if (path.path != NcclPath::kRdma) {
     check.outcome = Outcome::kCouldNotMeasure;
-    check.why = path.said.empty() ? "neither counters nor NCCL's lines tell" : path.said;
+    check.why = path.said.empty() ? "neither counters nor NCCL's log show it" : path.said;
     check.measured.clear();
-    return Keep(std::move(check), {"transport-unknown",
-                                   {path.node},
-                                   fmt::format("nothing tells how NCCL's data left {}", path.node),
-                                   "look at NCCL_NET_PLUGIN, and whether this build prints "
-                                   "anything with NCCL_DEBUG=INFO"});
+    return Keep(
+        std::move(check),
+        {"transport-unknown",
+         {path.node},
+         fmt::format("it is unknown how NCCL's data left {}", path.node),
+         "check NCCL_NET_PLUGIN, and whether this build prints anything with NCCL_DEBUG=INFO"});
   }
   if (path.idle.empty()) return Keep(std::move(check));
   check.outcome = Outcome::kFail;
@@ -130,8 +131,8 @@ NcclSummary Judge::Summary() const {
 
 NcclJudgement Judge::Run() {
   judgement_.summary = Summary();
-  if (const auto trouble = FindTrouble(evidence_.run)) {
-    JudgeTrouble(*trouble);
+  if (const auto run_error = FindRunError(evidence_.run)) {
+    JudgeRunError(*run_error);
     return std::move(judgement_);
   }
   Check check{
@@ -143,7 +144,7 @@ NcclJudgement Judge::Run() {
                               evidence_.run.seconds)};
   if (!HaveSameTests(evidence_.run)) {
     check.outcome = Outcome::kCouldNotMeasure;
-    check.why = "the ranks ended well, but do not all tell of the same tests";
+    check.why = "the ranks ended without error, but did not all report the same tests";
     check.measured.clear();
     Keep(std::move(check), ExplainMissingResults(evidence_.run));
     return std::move(judgement_);

@@ -13,12 +13,12 @@ namespace reconciler {
 // All that was found out about NCCL on these nodes.
 struct NcclEvidence {
   const ClusterSpec& cluster;
-  const Fabric& fabric;  // with the adapters' real names
+  const Fabric& fabric;  // with the HCAs' real names
   const RailFactsByNode& facts;
   const NcclRun& run;
   NcclPromise promise = {};
   std::vector<PairVerdict> pairs = {};  // of a run that was not good
-  std::string note = {};                // what was run otherwise than asked for
+  std::string note = {};                // what was run otherwise than requested
   std::string first_attempt = {};       // not empty: why a first run was not good, and this one is
 };
 

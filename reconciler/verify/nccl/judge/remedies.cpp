@@ -22,30 +22,30 @@ struct Remedy {
 constexpr Remedy kByCode[] = {
     {"root", "nccl-root", "NCCL on {0} waits where the other nodes may not reach it",
      "write the interface that reaches every node into nccl.env: NCCL_SOCKET_IFNAME"},
-    {"gone", "rank-gone", "the rank on {0} was killed or crashed: it ended without a word ({1})",
-     "look at the kernel log (dmesg) of {0}: out of memory, a signal, an Xid of the GPU"},
+    {"gone", "rank-gone", "the rank on {0} was killed or crashed: it ended without a message ({1})",
+     "check the kernel log (dmesg) of {0}: out of memory, a signal, an Xid of the GPU"},
     {"crash", "rank-crashed", "the rank on {0} crashed ({1})",
-     "look at dmesg of {0}; take a release of NCCL that fits the driver"},
+     "check dmesg of {0}; use a release of NCCL that fits the driver"},
     {"silent", "rank-stopped", "the rank on {0} is stopped or hangs ({1})",
-     "look at {0}: dmesg, an Xid of the GPU, memory that swaps"},
+     "check {0}: dmesg, an Xid of the GPU, memory that swaps"},
     {"lost", "node-lost", "the connection to {0} broke while NCCL ran",
-     "look whether {0} is up: memory that runs out freezes a Spark"},
+     "check whether {0} is up: memory that runs out freezes a Spark"},
     {"hung", "rank-hung", "a call into a library did not return on {0} ({1})",
-     "look at dmesg of {0} for an Xid of the GPU; a reboot clears a driver that hangs"},
+     "check dmesg of {0} for an Xid of the GPU; a reboot clears a driver that hangs"},
     {"env-differs", "env-differs",
      "NCCL's variables differ between the nodes, so that their ranks wait for each other for ever",
-     "set it in nccl.env of the manifest, or take it out of the files that set it, and apply"},
+     "set it in nccl.env of the manifest, or remove it from the files that set it, and apply"},
     {"no-libnccl", "no-libnccl", "{0} has no usable libnccl",
      "install libnccl2 on {0}, or name the file in the manifest: nccl.library"},
     {"old-nccl", "old-nccl", "the libnccl of {0} is too old for this run",
      "install a newer libnccl2 on {0}, the same on all nodes"},
     {"no-program", "not-ready", "{0} could not be made ready for the run",
-     "look at what was found; the run starts nothing before every node is ready"},
+     "check what was found; the run starts nothing before every node is ready"},
     {"no-libcuda", "no-libcuda", "{0} has no usable NVIDIA driver",
-     "look at `nvidia-smi` and at dmesg of {0}"},
+     "check `nvidia-smi` and dmesg of {0}"},
     {"busy", "gpu-busy", "another program uses the GPU of {0}",
      "end it, or run verify when it has ended"},
-    {"memory", "memory-short", "{0} has not the memory that the test asks for",
+    {"memory", "memory-short", "{0} has less memory than the test requires",
      "end programs on {0}, or write a smaller verify.size"},
 };
 
@@ -53,84 +53,83 @@ constexpr Remedy kByCode[] = {
 constexpr Remedy kByText[] = {
     {"no socket interface found", "bootstrap-interface",
      "NCCL on {0} finds no interface that is up under the name that NCCL_SOCKET_IFNAME gives",
-     "look at `ip -br link` on {0} and at NCCL_SOCKET_IFNAME in nccl.env"},
+     "check `ip -br link` on {0} and NCCL_SOCKET_IFNAME in nccl.env"},
     {"Duplicate GPU detected", "same-host-id",
-     "two nodes have the same name for NCCL, so that their GPUs look like one",
-     "give each node a hostname of its own, and take NCCL_HOSTID out of its files"},
+     "two nodes have the same NCCL host id, so their GPUs appear as one",
+     "give each node a hostname of its own, and remove NCCL_HOSTID from its files"},
     {"Failed to initialize any NET plugin", "no-network",
-     "{0} has nothing of what NCCL_NET asks for",
-     "look at `rdma link` on {0}, and take NCCL_NET out"},
+     "{0} has no network of the kind that NCCL_NET names",
+     "check `rdma link` on {0}, and remove NCCL_NET"},
     {"Unrecognized element token", "bad-variable",
      "a variable of NCCL has a value on {0} that NCCL does not know",
-     "look at NCCL_ALGO and NCCL_PROTO on {0}: in nccl.env, /etc/nccl.conf and the profiles"},
+     "check NCCL_ALGO and NCCL_PROTO on {0}: in nccl.env, /etc/nccl.conf and the profiles"},
     {"Mismatched NCCL version", "nccl-versions", "the nodes have loaded different versions of NCCL",
      "install the same libnccl2 on all nodes"},
     {"returned Connection refused", "root-unreachable",
      "{0} does not reach NCCL's first rank at {2}",
-     "look at ufw on both nodes: every node needs any TCP port of every other one there"},
+     "check ufw on both nodes: every node needs any TCP port of every other one there"},
     {"socketPollConnect", "root-unreachable", "{0} does not reach NCCL's first rank at {2}",
-     "look at ufw on both nodes: every node needs any TCP port of every other one there"},
+     "check ufw on both nodes: every node needs any TCP port of every other one there"},
     {"ibv_create_qp failed", "memlock", "{0} may not pin the memory that RDMA needs",
      "raise memlock on {0} (`memlock: unlimited` in the manifest)"},
     {"Cannot allocate memory", "memlock", "{0} cannot pin the memory that RDMA needs",
      "raise memlock on {0} (`memlock: unlimited`); with CmaFree above CmaTotal in /proc/meminfo, "
      "boot it with kho=off"},
     {"ibv_modify_qp failed", "no-connection", "a rail of {0} does not reach its peer",
-     "ping over the rail that the line names, and look at its cable and addresses"},
+     "ping over the rail that the line names, and check its cable and addresses"},
     {"IBV_WC_RETRY_EXC_ERR", "no-acknowledgement",
      "what {0} writes is not acknowledged: a rail broke, or loses everything",
-     "look at `ip link` of both ends, at the cable, and at a switch's MTU and VLAN"},
+     "check `ip link` of both ends, the cable and a switch's MTU and VLAN"},
     {"status=12", "no-acknowledgement",
      "what {0} writes is not acknowledged: a rail broke, or loses everything",
-     "look at `ip link` of both ends, at the cable, and at a switch's MTU and VLAN"},
-    {"GID table changed", "address-changed", "an address of {0} was set anew during the run",
-     "look who configures the interface: netplan apply, NetworkManager"},
+     "check `ip link` of both ends, the cable and a switch's MTU and VLAN"},
+    {"GID table changed", "address-changed", "an address of {0} was set again during the run",
+     "check which program configures the interface: netplan apply, NetworkManager"},
     {"async event", "link-flapped", "a link of {0} went down during the run",
-     "look at its cable and at dmesg of {0}"},
+     "check its cable and dmesg of {0}"},
 };
 
-std::string FillTemplate(std::string_view text, const NcclTrouble& trouble, const NcclRun& run) {
-  return fmt::format(fmt::runtime(text), trouble.node, trouble.phase,
+std::string FillTemplate(std::string_view text, const NcclRunError& run_error, const NcclRun& run) {
+  return fmt::format(fmt::runtime(text), run_error.node, run_error.phase,
                      run.root.empty() ? "its address" : run.root);
 }
 
-Cause MakeCause(const Remedy& remedy, const NcclTrouble& trouble, const NcclRun& run) {
+Cause MakeCause(const Remedy& remedy, const NcclRunError& run_error, const NcclRun& run) {
   return {std::string(remedy.code),
-          {trouble.node},
-          FillTemplate(remedy.cause, trouble, run),
-          FillTemplate(remedy.next_step, trouble, run)};
+          {run_error.node},
+          FillTemplate(remedy.cause, run_error, run),
+          FillTemplate(remedy.next_step, run_error, run)};
 }
 
 }  // namespace
 
-bool IsHarness(const NcclTrouble& trouble) {
-  return std::find(std::begin(kHarnessCodes), std::end(kHarnessCodes), trouble.code) !=
+bool IsHarness(const NcclRunError& run_error) {
+  return std::find(std::begin(kHarnessCodes), std::end(kHarnessCodes), run_error.code) !=
          std::end(kHarnessCodes);
 }
 
-Cause ExplainTrouble(const NcclTrouble& trouble, const NcclRun& run) {
+Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run) {
   for (const Remedy& remedy : kByCode) {
-    if (remedy.sign == trouble.code) return MakeCause(remedy, trouble, run);
+    if (remedy.sign == run_error.code) return MakeCause(remedy, run_error, run);
   }
-  std::string said = trouble.text;
-  for (const std::string& line : trouble.evidence) said += "\n" + line;
+  std::string said = run_error.text;
+  for (const std::string& line : run_error.evidence) said += "\n" + line;
   for (const Remedy& remedy : kByText) {
-    if (said.find(remedy.sign) != std::string::npos) return MakeCause(remedy, trouble, run);
+    if (said.find(remedy.sign) != std::string::npos) return MakeCause(remedy, run_error, run);
   }
   if (const auto versions = ExplainVersions(run)) return *versions;
-  if (trouble.code == "deadline") {
+  if (run_error.code == "deadline") {
     std::vector<NodeName> nodes;
     for (const NcclRank& rank : run.ranks) nodes.push_back(rank.node);
     return {"nccl-deadline", nodes,
-            fmt::format("the ranks wait for each other, and none knows why ({})", trouble.phase),
-            "look at firewalls between the nodes, and run `verify --level rdma`"};
+            fmt::format("the ranks wait for each other, and none knows why ({})", run_error.phase),
+            "check firewalls between the nodes, and run `verify --level rdma`"};
   }
   return {"nccl-failed",
-          {trouble.node},
-          fmt::format("NCCL failed on {} ({})", trouble.node, trouble.phase),
-          trouble.hint.empty()
-              ? fmt::format("look at the evidence and at dmesg of {}", trouble.node)
-              : trouble.hint};
+          {run_error.node},
+          fmt::format("NCCL failed on {} ({})", run_error.node, run_error.phase),
+          run_error.hint.empty() ? fmt::format("check the evidence and dmesg of {}", run_error.node)
+                                 : run_error.hint};
 }
 
 }  // namespace reconciler

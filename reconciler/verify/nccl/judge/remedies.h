@@ -6,9 +6,9 @@
 namespace reconciler {
 
 // Whether the run could not be made, which says nothing about the fabric.
-bool IsHarness(const NcclTrouble& trouble);
+bool IsHarness(const NcclRunError& run_error);
 
 // Why a run did not come to its end.
-Cause ExplainTrouble(const NcclTrouble& trouble, const NcclRun& run);
+Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run);
 
 }  // namespace reconciler

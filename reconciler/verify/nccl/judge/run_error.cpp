@@ -26,7 +26,7 @@ bool IsTimeout(const spark_verify::NcclFailure& failure) {
          Contains(failure.last_error, "socketPollConnect");
 }
 
-// Words of a rank that felt how another one went away.
+// Messages of a rank that felt how another one went away.
 bool IsVictim(const spark_verify::NcclFailure& failure) {
   if (failure.result == kRemoteError || failure.async == kRemoteError) return true;
   for (const std::string_view words :
@@ -104,50 +104,49 @@ std::vector<std::string> ListDifferences(const NcclRun& run) {
   return lines;
 }
 
-NcclTrouble DescribeTrouble(const NcclRank& rank) {
-  NcclTrouble trouble{.node = rank.node, .phase = rank.phase};
+NcclRunError DescribeRunError(const NcclRank& rank) {
+  NcclRunError run_error{.node = rank.node, .phase = rank.phase};
   switch (rank.fate) {
     case NcclFate::kFailed:
-      trouble.code = rank.failure.code;
-      trouble.phase = rank.failure.phase;
-      trouble.text = MakePrintable(rank.failure.text);
-      trouble.hint = MakePrintable(rank.failure.hint);
-      if (!rank.failure.last_error.empty() && !Contains(trouble.text, rank.failure.last_error)) {
-        trouble.evidence.push_back(MakePrintable(Trim(rank.failure.last_error)));
+      run_error.code = rank.failure.code;
+      run_error.phase = rank.failure.phase;
+      run_error.text = MakePrintable(rank.failure.text);
+      run_error.hint = MakePrintable(rank.failure.hint);
+      if (!rank.failure.last_error.empty() && !Contains(run_error.text, rank.failure.last_error)) {
+        run_error.evidence.push_back(MakePrintable(Trim(rank.failure.last_error)));
       }
       break;
     case NcclFate::kGone:
-      trouble.code = "gone";
+      run_error.code = "gone";
       break;
     case NcclFate::kLost:
-      trouble.code = "lost";
+      run_error.code = "lost";
       break;
     case NcclFate::kRefused:
-      trouble.code = "root";
+      run_error.code = "root";
       break;
     case NcclFate::kNotStarted:
-      trouble.code = "no-program";
+      run_error.code = "no-program";
       break;
     case NcclFate::kSilent:
     case NcclFate::kAborted:
     case NcclFate::kFinished:
-      trouble.code = "silent";
-      trouble.text =
-          "wanted an answer within the deadline, found none, not even to the word to "
-          "abort";
+      run_error.code = "silent";
+      run_error.text =
+          "wanted an answer within the deadline, found none, not even to the order to abort";
       break;
   }
   if (!rank.error.message.empty()) {
-    trouble.text = MakePrintable(rank.error.message);
-    trouble.hint = MakePrintable(rank.error.hint);
+    run_error.text = MakePrintable(rank.error.message);
+    run_error.hint = MakePrintable(rank.error.hint);
   }
-  return trouble;
+  return run_error;
 }
 
 // The rank that knows why the deadline of finding each other passed, when the one whose deadline it
-// was does not: it was told to abort while it called another rank in vain. The deadlines of ranks
-// that started together pass in any order. A later phase proves that an early call was answered.
-// nullptr: nobody.
+// was does not: it was ordered to abort while it called another rank in vain. The deadlines of
+// ranks that started together pass in any order. A later phase proves that an early call was
+// answered. nullptr: no one.
 const NcclRank* FindStillCalling(const NcclRun& run) {
   const auto found = std::find_if(run.ranks.begin(), run.ranks.end(), [](const NcclRank& rank) {
     return rank.fate == NcclFate::kAborted && rank.phase == "init" &&
@@ -164,40 +163,40 @@ bool NcclRun::IsFinished() const {
   });
 }
 
-std::optional<NcclTrouble> FindTrouble(const NcclRun& run) {
+std::optional<NcclRunError> FindRunError(const NcclRun& run) {
   if (run.IsFinished() || run.ranks.empty()) return std::nullopt;
   std::size_t best = 0;
   std::tuple<int, bool, int> nearest;
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     const NcclRank& rank = run.ranks[i];
-    // Of ranks whose deadline passed, the one that NCCL told something knows more.
+    // Of ranks whose deadline passed, the one with a message from NCCL knows more.
     const bool knows = rank.fate != NcclFate::kFailed || !ListHints(rank).empty();
     const std::tuple key(RankByCause(rank), !knows, rank.order == 0 ? 1 << 20 : rank.order);
     if (i > 0 && key >= nearest) continue;
     best = i;
     nearest = key;
   }
-  NcclTrouble trouble = DescribeTrouble(run.ranks[best]);
+  NcclRunError run_error = DescribeRunError(run.ranks[best]);
   std::vector<std::string> hints = ListHints(run.ranks[best]);
-  if (trouble.code == "deadline" && hints.empty()) {
+  if (run_error.code == "deadline" && hints.empty()) {
     if (const NcclRank* caller = FindStillCalling(run)) {
-      trouble.node = caller->node;
+      run_error.node = caller->node;
       hints = ListHints(*caller);
     }
   }
   for (std::string& line : hints) {
-    if (std::find(trouble.evidence.begin(), trouble.evidence.end(), line) ==
-        trouble.evidence.end()) {
-      trouble.evidence.push_back(std::move(line));
+    if (std::find(run_error.evidence.begin(), run_error.evidence.end(), line) ==
+        run_error.evidence.end()) {
+      run_error.evidence.push_back(std::move(line));
     }
   }
-  if (trouble.code == "deadline" || trouble.code == "hung") {
+  if (run_error.code == "deadline" || run_error.code == "hung") {
     for (std::string& line : ListDifferences(run)) {
-      trouble.code = "env-differs";
-      trouble.evidence.push_back(std::move(line));
+      run_error.code = "env-differs";
+      run_error.evidence.push_back(std::move(line));
     }
   }
-  return trouble;
+  return run_error;
 }
 
 }  // namespace reconciler

@@ -41,7 +41,7 @@ NcclSpeedJudge::NcclSpeedJudge(const NcclEvidence& evidence, const std::vector<N
                     : ComputePlannedRoofline(evidence.cluster, evidence.fabric, ranks).most;
 }
 
-// Only the largest size tells of the links: the others are for the eye.
+// Only the largest size measures the links: the others are for information.
 bool NcclSpeedJudge::IsSteady(const NcclFigure& figure) const {
   return std::none_of(figures_.begin(), figures_.end(), [&](const NcclFigure& other) {
     return other.collective == figure.collective && other.type == figure.type &&
@@ -71,7 +71,7 @@ Outcome NcclSpeedJudge::Judge(const NcclFigure& figure, Check& check) const {
   if (evidence_.promise.busbw > 0) {
     check.expected = fmt::format("at least {} ({})", FormatGbs(evidence_.promise.busbw),
                                  FormatPlace(evidence_.promise.where));
-    // What is promised is asked for, and no more; what the links could do is still told.
+    // What is promised is requested, and no more; what the links could do is still reported.
     if (outcome == Outcome::kFail) outcome = Outcome::kWarn;
     if (figure.busbw < evidence_.promise.busbw) outcome = Outcome::kFail;
     if (roofline_)
@@ -117,7 +117,7 @@ NcclSpeedJudge::Verdict NcclSpeedJudge::JudgeFigure(const NcclFigure& figure) co
                                   FindSizeFactor(figure.bytes) && !ExplainNarrowPcie(evidence_);
   if (nothing_to_compare) {
     check.outcome = Outcome::kCouldNotMeasure;
-    check.why = fmt::format("{}, and not all links tell their speed", check.measured);
+    check.why = fmt::format("{}, and not all links report their speed", check.measured);
     check.measured.clear();
     return {std::move(check), ExplainUnknownLinks(evidence_.run)};
   }

@@ -25,13 +25,13 @@ class NcclSpeedJudge {
   };
   Verdict JudgeFigure(const NcclFigure& figure) const;
 
-  // nullopt: not all links tell their speed.
+  // nullopt: not all links report their speed.
   const std::optional<NcclRoofline>& roofline() const { return roofline_; }
 
  private:
   // Whether it is as fast as promised and as the links allow; what it should be goes into `check`.
   Outcome Judge(const NcclFigure& figure, Check& check) const;
-  // GB/s that its size reaches on these links; nullopt: too small, or the links tell nothing.
+  // GB/s that its size reaches on these links; nullopt: too small, or the links report nothing.
   std::optional<double> Expected(const NcclFigure& figure) const;
   Cause FindCause(const NcclFigure& figure) const;
   bool IsSteady(const NcclFigure& figure) const;
@@ -41,7 +41,7 @@ class NcclSpeedJudge {
   const std::vector<NcclFigure>& figures_;
   const std::vector<RankPath>& paths_;
   std::optional<NcclRoofline> roofline_ = std::nullopt;
-  // GB/s that nothing can pass, by the manifest where links tell nothing; 0: none.
+  // GB/s that nothing can pass, by the manifest where links report nothing; 0: none.
   double most_ = 0;
 };
 

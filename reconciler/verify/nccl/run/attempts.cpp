@@ -90,8 +90,8 @@ std::vector<PairVerdict> RunPairs(const NcclAttempts& attempts, const NcclOption
 // The largest power of two that every rank has the memory for, as far as they came to say; 0: that
 // is not why it failed.
 std::uint64_t FindSizeThatFits(const NcclRun& run) {
-  const auto trouble = FindTrouble(run);
-  if (!trouble || trouble->code != "memory") return 0;
+  const auto run_error = FindRunError(run);
+  if (!run_error || run_error->code != "memory") return 0;
   std::uint64_t most = std::uint64_t{1} << 40;
   for (const NcclRank& rank : run.ranks) {
     if (rank.hello) most = std::min(most, rank.hello->max_bytes);

@@ -14,12 +14,12 @@ namespace reconciler {
 // which none is in two of the runs.
 using RunRanks =
     std::function<NcclRun(const std::vector<NodeName>&, const spark_verify::NcclOptions&)>;
-// What all ranks of a run with that largest size (bytes) are told.
+// What all ranks of a run with that largest size (bytes) get.
 using MakeOptions = std::function<spark_verify::NcclOptions(std::uint64_t size)>;
 
 struct NcclAttempts {
   const ClusterSpec& cluster;
-  const Fabric& fabric;  // with the adapters' real names
+  const Fabric& fabric;  // with the HCAs' real names
   const RailFactsByNode& facts;
   const VerifySection& section;
   MakeOptions options = {};

@@ -62,7 +62,7 @@ void NcclCoordinator::ReceiveId(const std::string& unique_id, Clock::time_point 
   if (!root) {
     run_.ranks[0].error = std::move(root.error());
     Settle(0, NcclFate::kRefused, now);
-    // It is still to be told.
+    // It must still be reported.
     states_[0].pending = spark_verify::FormatAbortOrder();
     return;
   }

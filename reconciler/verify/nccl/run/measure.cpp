@@ -26,7 +26,7 @@ struct Ready {
   const NodeSpec* node = nullptr;
   std::string program = {};
   std::map<std::string, std::string> env = {};
-  std::map<std::string, Adapter> adapters = {};
+  std::map<std::string, HcaRail> hcas = {};
   Error error = {};  // with a message: why it is not
 };
 
@@ -51,7 +51,7 @@ class Measurement {
   // A run in which nothing was run, for what kept a node from it.
   NcclRun MakeNotRun() const;
   const ClusterSpec& cluster_;
-  Fabric fabric_;  // with the adapters' real names
+  Fabric fabric_;  // with the HCAs' real names
   const ClusterFacts& facts_;
   NodePool& pool_;
   const VerifySection& section_;
@@ -81,7 +81,7 @@ void Measurement::PrepareNode(Ready& ready) {
   }
   const auto reply = pool_.Run(*ready.node, QuoteForShell(ready.program) + " facts\n", kFactsLimit);
   if (!reply) return;
-  if (auto adapters = ParseAdapters(reply->out)) ready.adapters = std::move(*adapters);
+  if (auto hcas = ParseHcas(reply->out)) ready.hcas = std::move(*hcas);
 }
 
 void Measurement::Prepare() {
@@ -92,8 +92,8 @@ void Measurement::Prepare() {
   }
   ForEachNode(nodes, [this](const NodeSpec& node) { PrepareNode(ready_.at(node.name)); });
   for (const auto& [name, ready] : ready_) {
-    fabric_ = ApplyAdapters(std::move(fabric_), name, ready.adapters);
-    for (const auto& [hca, adapter] : ready.adapters) rails_[name][hca] = adapter.rail;
+    fabric_ = ApplyHcas(std::move(fabric_), name, ready.hcas);
+    for (const auto& [hca, rail_hca] : ready.hcas) rails_[name][hca] = rail_hca.rail;
   }
 }
 

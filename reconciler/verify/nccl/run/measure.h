@@ -27,7 +27,7 @@ NcclJudgement MeasureNccl(const ClusterSpec& cluster, const Fabric& fabric,
                           const ClusterFacts& facts, NodePool& pool, const VerifySection& section,
                           const NcclRunOptions& choice);
 
-// What all ranks are told, for sizes up to that one (bytes).
+// What all ranks get, for sizes up to that one (bytes).
 spark_verify::NcclOptions MakeNcclOptions(const std::vector<spark_verify::Collective>& collectives,
                                           std::uint64_t size, const NcclRunOptions& choice);
 

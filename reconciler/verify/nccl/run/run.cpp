@@ -12,9 +12,9 @@ namespace {
 using Clock = NcclCoordinator::Clock;
 using spark_verify::NcclOptions;
 
-constexpr Milliseconds kLook{20};       // how often a rank's thread looks for orders
+constexpr Milliseconds kPoll{20};       // how often a rank's thread looks for orders
 constexpr Milliseconds kWriting{2000};  // for one order
-constexpr Milliseconds kEnding{1000};   // for a process that has said its last word
+constexpr Milliseconds kEnding{1000};   // for a process that has sent its last message
 
 class Run {
  public:
@@ -23,7 +23,7 @@ class Run {
         pool_(pool),
         coordinator_(ListNodes(plan), MakePatience(plan.options), plan.check_root, Clock::now()) {}
 
-  // Everything that one rank says and is told; by a thread of its own.
+  // Everything that one rank sends and receives; by a thread of its own.
   void Serve(std::size_t rank);
   NcclRun TakeRun() { return coordinator_.TakeRun(); }
 
@@ -82,16 +82,16 @@ void Run::Serve(std::size_t rank) {
   if (!channel) return RecordEnd(rank, std::move(channel.error()));
   while (const auto orders = PopOrders(rank)) {
     if (!orders->empty()) {
-      const auto told =
+      const auto sent =
           channel->WriteLine(orders->substr(0, orders->size() - 1), Clock::now() + kWriting);
-      if (!told) return RecordEnd(rank, told.error());
+      if (!sent) return RecordEnd(rank, sent.error());
     }
-    auto line = channel->NextLine(Clock::now() + kLook);
+    auto line = channel->NextLine(Clock::now() + kPoll);
     if (!line) return RecordEnd(rank, std::move(line.error()));
     if (*line) Receive(rank, **line);
   }
-  // A rank that has said its last word is left to end by itself. One that has not is stopped when
-  // its channel is destroyed.
+  // A rank that has sent its last message is left to end on its own. One that has not is stopped
+  // when its channel is destroyed.
   const bool silent = [&] {
     const std::lock_guard lock(mutex_);
     return coordinator_.IsSilent(rank);
@@ -104,7 +104,7 @@ void Run::Serve(std::size_t rank) {
 }  // namespace
 
 NcclPatience MakePatience(const NcclOptions& options) {
-  constexpr Milliseconds kMore{2000};  // a rank's own word comes first
+  constexpr Milliseconds kMore{2000};  // a rank's own message comes first
   int test = options.size_ms;
   for (const auto& size : options.sizes) test = std::max(test, size.deadline_ms);
   NcclPatience patience;

@@ -27,39 +27,39 @@ constexpr Remedy kRemedies[] = {
     {"libibverbs", "no-libibverbs", "{0} has no usable libibverbs",
      "install rdma-core on {0} (apt install rdma-core)"},
     {"wanted the RDMA device", "no-hca", "{0} has no RDMA device {1}",
-     "look at `rdma link` on {0}: without a cable the hot-plug service takes the device away"},
+     "check `rdma link` on {0}: without a cable the hot-plug service takes the device away"},
     {"wanted a RoCE v2 GID", "gid-missing", "{1} of {0} has no RoCE v2 GID for its address",
-     "look at `ip addr show {2}` on {0}; the kernel makes the GID from the address"},
+     "check `ip addr show {2}` on {0}; the kernel makes the GID from the address"},
     {"wanted one RoCE v2 GID", "gid-twice", "{1} of {0} has its address twice",
      "give the address of {2} on {0} to that interface alone"},
     {"of memory pinned", "memlock", "{0} may not pin the memory that RDMA needs",
      "raise memlock on {0} (`memlock: unlimited` in the manifest)"},
     {"wanted the port", "port-down", "the port of {1} on {0} is down",
-     "look at `ip link show {2}` on {0} and at its cable"},
+     "check `ip link show {2}` on {0} and its cable"},
     {"connected from", "no-connection", "{1} of {0} finds no way to its peer",
-     "look at addresses and `ip neigh` of {2} on {0} and on the peer"},
+     "check addresses and `ip neigh` of {2} on {0} and on the peer"},
     {"transport retry counter exceeded", "no-acknowledgement",
      "what {0} writes on {1} is not acknowledged: the rail broke, or loses everything",
-     "look at `ip link show {2}` on both ends, at the cable, and at a switch's MTU and VLAN"},
+     "check `ip link show {2}` on both ends, the cable and a switch's MTU and VLAN"},
     {"Work Request Flushed Error", "connection-ended",
      "the device of the peer ended the connection of {1} on {0}",
-     "look at the kernel log (dmesg) of both nodes"},
+     "check the kernel log (dmesg) of both nodes"},
     {"found another byte", "data-damaged", "data that arrived at {0} on {1} was wrong",
-     "take {1} of {0} out of use, and look at cable, firmware and memory"},
+     "take {1} of {0} out of use, and check cable, firmware and memory"},
     {"found the time over", "write-hangs", "the write test on {1} of {0} did not end in time",
-     "look at the kernel log (dmesg) of both nodes; a port that lost its link in between shows "
+     "check the kernel log (dmesg) of both nodes; a port that lost its link in between shows "
      "there"},
 };
 
-const RailEnd& FindTroubledEnd(const Transfer& transfer, const RailWrite& rail) {
-  return transfer.trouble_node == transfer.to ? rail.to : rail.from;
+const RailEnd& FindFailedEnd(const Transfer& transfer, const RailWrite& rail) {
+  return transfer.failed_node == transfer.to ? rail.to : rail.from;
 }
 
-// Of several rails at work, one is in trouble.
-const RailWrite& FindTroubled(const Transfer& transfer, const RailWrite& rail) {
+// Of several rails in use, one has a fault.
+const RailWrite& FindFailedWrite(const Transfer& transfer, const RailWrite& rail) {
   const auto found =
       std::find_if(transfer.rails.begin(), transfer.rails.end(), [&](const RailWrite& one) {
-        return FindTroubledEnd(transfer, one).hca == transfer.trouble->hca;
+        return FindFailedEnd(transfer, one).hca == transfer.run_error->hca;
       });
   return found == transfer.rails.end() ? rail : *found;
 }
@@ -83,8 +83,8 @@ constexpr std::string_view kLossCounters[] = {"out_of_sequence",
                                               "req_transport_retries_exceeded",
                                               "req_rnr_retries_exceeded"};
 
-// mlx5: a switch marked packets, and the sender was told to slow down. No fault while the speed is
-// right; without marks on a cable between two nodes.
+// mlx5: a switch marked packets, and the sender was ordered to slow down. No fault while the speed
+// is right; without marks on a cable between two nodes.
 constexpr std::string_view kMarkCounters[] = {"np_ecn_marked_roce_packets", "np_cnp_sent",
                                               "rp_cnp_handled"};
 
@@ -117,18 +117,18 @@ bool HasFastLink(const RailWrite& rail) {
 
 }  // namespace
 
-bool IsHarness(const spark_verify::Trouble& trouble) {
-  return std::find(std::begin(kHarnessCodes), std::end(kHarnessCodes), trouble.code) !=
+bool IsHarness(const spark_verify::RunError& run_error) {
+  return std::find(std::begin(kHarnessCodes), std::end(kHarnessCodes), run_error.code) !=
          std::end(kHarnessCodes);
 }
 
-Cause ExplainTrouble(const Transfer& transfer, const RailWrite& rail) {
-  const spark_verify::Trouble& trouble = *transfer.trouble;
-  const NodeName node = transfer.trouble_node.empty() ? transfer.from : transfer.trouble_node;
-  const RailWrite& troubled = FindTroubled(transfer, rail);
-  const RailEnd& end = FindTroubledEnd(transfer, troubled);
+Cause ExplainRunError(const Transfer& transfer, const RailWrite& rail) {
+  const spark_verify::RunError& run_error = *transfer.run_error;
+  const NodeName node = transfer.failed_node.empty() ? transfer.from : transfer.failed_node;
+  const RailWrite& failed_write = FindFailedWrite(transfer, rail);
+  const RailEnd& end = FindFailedEnd(transfer, failed_write);
   for (const Remedy& remedy : kRemedies) {
-    if (trouble.text.find(remedy.text) == std::string::npos) continue;
+    if (run_error.text.find(remedy.text) == std::string::npos) continue;
     const auto fill = [&](std::string_view text) {
       return fmt::format(fmt::runtime(text), node, end.hca, end.netdev);
     };
@@ -136,26 +136,26 @@ Cause ExplainTrouble(const Transfer& transfer, const RailWrite& rail) {
             {node},
             fill(remedy.cause),
             fill(remedy.next_step),
-            troubled.rail};
+            failed_write.rail};
   }
   return {"write-failed",
           {node},
           fmt::format("the write test failed on {}", node),
-          trouble.hint.empty()
-              ? fmt::format("run `verify --level rdma` again and look at dmesg of {}", node)
-              : MakePrintable(trouble.hint)};
+          run_error.hint.empty()
+              ? fmt::format("run `verify --level rdma` again and check dmesg of {}", node)
+              : MakePrintable(run_error.hint)};
 }
 
 Cause ExplainUnknownSpeed(const Transfer& transfer, const RailWrite& rail) {
   const bool from = rail.from.limits.link_mbps <= 0;
   const NodeName& node = from ? transfer.from : transfer.to;
   const std::string& netdev = from ? rail.from.netdev : rail.to.netdev;
-  return {"speed-untold",
+  return {"speed-unknown",
           {node},
-          fmt::format("{} of {} does not tell the speed of its link, so that nothing tells what "
-                      "to expect",
-                      netdev, node),
-          fmt::format("look at `ethtool {}` on {}", netdev, node)};
+          fmt::format(
+              "{} of {} does not report the speed of its link, so the expected value is unknown",
+              netdev, node),
+          fmt::format("check `ethtool {}` on {}", netdev, node)};
 }
 
 Cause ExplainImplausible(const Transfer& transfer, const RailWrite& rail) {
@@ -198,9 +198,9 @@ std::optional<Cause> ExplainNarrowPcie(const Transfer& transfer, const RailWrite
 
 Cause ExplainOneRail(const Transfer& transfer, const RailWrite& rail) {
   return {"one-rail", ListBoth(transfer),
-          fmt::format("{} carries nothing while the other rail is at work, and all its speed alone",
+          fmt::format("{} carries nothing while the other rail is in use, and full speed alone",
                       FormatRailName(rail.rail)),
-          "look at routes and ARP (arp_ignore, arp_announce): both rails must not share a subnet"};
+          "check routes and ARP (arp_ignore, arp_announce): both rails must not share a subnet"};
 }
 
 std::vector<std::string> ListLossEvidence(const Transfer& transfer, const RailWrite& rail) {
@@ -217,14 +217,14 @@ Cause ExplainLoss(const Transfer& transfer, const RailWrite& rail) {
   return {"packets-lost", ListBoth(transfer),
           fmt::format("packets are lost on {} between {} and {}", FormatRailName(rail.rail),
                       transfer.from, transfer.to),
-          "reseat or change the cable; on a switch look at drops, and turn on flow control or ECN"};
+          "reseat or change the cable; on a switch check drops, and turn on flow control or ECN"};
 }
 
 Cause ExplainCongestion(const Transfer& transfer, const RailWrite& rail) {
   return {"congestion", ListBoth(transfer),
           fmt::format("a switch marks packets on {}, so that {} sends slower",
                       FormatRailName(rail.rail), transfer.from),
-          "look at what else passes that switch, and at its ECN thresholds"};
+          "check what else passes that switch, and its ECN thresholds"};
 }
 
 Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, double enough) {
@@ -233,7 +233,7 @@ Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, 
     return {
         "detour", ListBoth(transfer),
         fmt::format("{} takes a detour: this is what a CPU forwards", FormatRailName(rail.rail)),
-        "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
+        "check for a bridge over the fabric's interfaces (bridge link) and for a port that a "
         "switch blocks (STP)"};
   }
   if (rail.gbps < kDegraded && HasFastLink(rail)) {
@@ -247,12 +247,11 @@ Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, 
     return {"asymmetry", ListBoth(transfer),
             fmt::format("{} is slow from {} to {} only", FormatRailName(rail.rail), transfer.from,
                         transfer.to),
-            fmt::format("look at load and flow control of {}, which sends, and of {}, which "
-                        "receives",
+            fmt::format("check load and flow control of {}, which sends, and of {}, which receives",
                         transfer.from, transfer.to)};
   }
   return {"rdma-slow", ListBoth(transfer),
-          fmt::format("{} is slower than its link, and nothing measured says why",
+          fmt::format("{} is slower than its link, and no measurement explains it",
                       FormatRailName(rail.rail)),
           "run verify again while nothing else uses the fabric or the processors"};
 }

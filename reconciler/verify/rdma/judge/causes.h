@@ -10,11 +10,11 @@
 namespace reconciler {
 
 // Whether the measurement itself could not be made, which says nothing about the fabric.
-bool IsHarness(const spark_verify::Trouble& trouble);
+bool IsHarness(const spark_verify::RunError& run_error);
 
-// Of the rail that the trouble is about, or of this one where it is about none.
-Cause ExplainTrouble(const Transfer& transfer, const RailWrite& rail);
-// An adapter of hardware whose link tells no speed.
+// Of the rail that the error is about, or of this one where it is about none.
+Cause ExplainRunError(const Transfer& transfer, const RailWrite& rail);
+// An HCA of hardware whose link reports no speed.
 Cause ExplainUnknownSpeed(const Transfer& transfer, const RailWrite& rail);
 Cause ExplainImplausible(const Transfer& transfer, const RailWrite& rail);
 Cause ExplainSmallMtu(const Transfer& transfer, const RailWrite& rail);
@@ -28,7 +28,7 @@ Cause ExplainLoss(const Transfer& transfer, const RailWrite& rail);
 // Counters that grow where a switch marks packets (ECN), in the same form.
 std::vector<std::string> ListMarkEvidence(const Transfer& transfer, const RailWrite& rail);
 Cause ExplainCongestion(const Transfer& transfer, const RailWrite& rail);
-// By the speed alone. `back`: the other direction of the same rail with as many rails at work, 0
+// By the speed alone. `back`: the other direction of the same rail with as many rails in use, 0
 // where not measured; `enough`: what would have passed (both Gb/s).
 Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, double enough);
 

@@ -61,7 +61,7 @@ double Judge::ComputeSpeed(const NodeName& from, const NodeName& to, int rail,
                            std::size_t at_once) const {
   for (const Transfer& transfer : transfers_) {
     if (transfer.from != from || transfer.to != to || transfer.rails.size() != at_once ||
-        transfer.trouble) {
+        transfer.run_error) {
       continue;
     }
     for (const RailWrite& one : transfer.rails) {
@@ -102,14 +102,14 @@ std::optional<Cause> Judge::JudgeSpeed(const Transfer& transfer, const RailWrite
                      kPass * roofline);
 }
 
-// How fast it should have been, nothing tells: of devices made of software nothing can. Of them it
-// is judged that the data went over, by the right rail and unharmed; what they sent twice is told
-// and no fault, for on shared processors packets come late.
+// How fast it should have been is unknown: of devices made of software nothing can. Of them it
+// is judged that the data went over, by the right rail and unharmed; what they sent twice is
+// reported and no fault, for on shared processors packets come late.
 std::optional<Cause> Judge::JudgeData(const Transfer& transfer, const RailWrite& rail,
                                       Check& check) {
   if (rail.from.limits.hardware || rail.to.limits.hardware) {
     check.outcome = Outcome::kCouldNotMeasure;
-    check.why = "an end tells no speed of its link";
+    check.why = "one end reports no speed for its link";
     return ExplainUnknownSpeed(transfer, rail);
   }
   return std::nullopt;
@@ -122,13 +122,13 @@ std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWr
     check.why = transfer.skipped;
     return std::nullopt;
   }
-  if (transfer.trouble) {
-    Cause cause = ExplainTrouble(transfer, rail);
+  if (transfer.run_error) {
+    Cause cause = ExplainRunError(transfer, rail);
     // Beside a rail that broke another one proved nothing.
     const bool blameless =
-        IsHarness(*transfer.trouble) || cause.rail.value_or(rail.rail) != rail.rail;
+        IsHarness(*transfer.run_error) || cause.rail.value_or(rail.rail) != rail.rail;
     check.outcome = blameless ? Outcome::kCouldNotMeasure : Outcome::kFail;
-    (blameless ? check.why : check.measured) = MakePrintable(transfer.trouble->text);
+    (blameless ? check.why : check.measured) = MakePrintable(transfer.run_error->text);
     check.expected = kAllRight;
     return cause;
   }

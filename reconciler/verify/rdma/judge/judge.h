@@ -19,7 +19,7 @@ struct RailEnd {
   spark_verify::Limits limits = {};
 };
 
-// One rail of one transfer, as both ends told it.
+// One rail of one transfer, as both ends reported it.
 struct RailWrite {
   int rail = 0;
   RailEnd from = {};
@@ -38,9 +38,9 @@ struct Transfer {
   double uplink_gbps = 0;                     // between their switches, in all; 0: none needed
   spark_verify::Counters from_counters = {};  // growth during the run
   spark_verify::Counters to_counters = {};
-  std::optional<spark_verify::Trouble> trouble = std::nullopt;
-  NodeName trouble_node = {};  // the one that said it
-  std::string skipped = {};    // not empty: not run, and why
+  std::optional<spark_verify::RunError> run_error = std::nullopt;
+  NodeName failed_node = {};  // the one that said it
+  std::string skipped = {};   // not empty: not run, and why
 };
 
 struct RdmaJudgement {

@@ -13,8 +13,8 @@ namespace {
 using spark_verify::Counters;
 
 constexpr double kProof = 0.9;      // of the bytes written: a counter may be read a moment early
-constexpr double kElsewhere = 0.5;  // of them, beyond what another adapter carried for itself
-constexpr double kBusy = 0.2;       // of them, beyond what this adapter carried for us
+constexpr double kElsewhere = 0.5;  // of them, beyond what another HCA carried for itself
+constexpr double kBusy = 0.2;       // of them, beyond what this HCA carried for us
 
 // Counters of one direction. Octets are counted by four.
 struct Direction {
@@ -44,7 +44,7 @@ struct Side {
   const Direction& direction;
 };
 
-// The adapter of that node that carried this rail's bytes beside its own; "": none.
+// The HCA of that node that carried this rail's bytes beside its own; "": none.
 std::string DescribeElsewhere(const Transfer& transfer, const RailWrite& rail, const Side& side,
                               int mtu) {
   for (const auto& [hca, counters] : side.growth) {
@@ -73,15 +73,15 @@ Unproven Explain(const Transfer& transfer, const RailWrite& rail, const Side& si
                       {side.node},
                       fmt::format("{} of {} carried the data of {}", MakePrintable(other),
                                   side.node, FormatRailName(rail.rail)),
-                      fmt::format("look at `rdma link` on {}: which adapter belongs to {}",
-                                  side.node, (rail.*side.end).netdev)}};
+                      fmt::format("check `rdma link` on {}: which HCA belongs to {}", side.node,
+                                  (rail.*side.end).netdev)}};
   }
   return {.measured = measured,
           .cause = {"rail-unproven",
                     {side.node},
                     fmt::format("no counter of {} shows that {} carried the data", side.node,
                                 FormatRailName(rail.rail)),
-                    fmt::format("look at /sys/class/infiniband/{}/ports/1/counters on {}", hca,
+                    fmt::format("check /sys/class/infiniband/{}/ports/1/counters on {}", hca,
                                 side.node)}};
 }
 
@@ -111,8 +111,8 @@ std::optional<Cause> FindBusy(const Transfer& transfer, const RailWrite& rail) {
     return Cause{"fabric-busy",
                  {side.node},
                  fmt::format("something else uses {} of {} at the same time", hca, side.node),
-                 fmt::format("look who that is (`rdma resource show qp` on {}), and run verify "
-                             "again without it",
+                 fmt::format("check which process that is (`rdma resource show qp` on {}), and run "
+                             "verify again without it",
                              side.node)};
   }
   return std::nullopt;

@@ -6,9 +6,9 @@
 
 namespace reconciler {
 
-// Bytes prove which rail carried the data: what the adapters counted during a transfer, which is
+// Bytes prove which rail carried the data: what the HCAs counted during a transfer, which is
 // RDMA alone and each function's own. Why it is not proven that this rail did; nullopt: it is.
-// `fails` of the answer: another adapter did. Otherwise no counter tells.
+// `fails` of the answer: another HCA did. Otherwise no counter shows it.
 struct Unproven {
   bool fails = false;
   std::string measured = {};
@@ -16,7 +16,7 @@ struct Unproven {
 };
 std::optional<Unproven> FindUnproven(const Transfer& transfer, const RailWrite& rail);
 
-// Something else wrote over the same adapter at the same time, by its counters of bytes.
+// Something else wrote over the same HCA at the same time, by its counters of bytes.
 std::optional<Cause> FindBusy(const Transfer& transfer, const RailWrite& rail);
 
 }  // namespace reconciler

@@ -11,7 +11,7 @@
 namespace reconciler {
 namespace {
 
-// What a check of a port's RDMA device found, in words for those that it keeps from being made.
+// What a check of a port's RDMA device found, as text for the checks that it prevents.
 std::string_view FindDeviceFault(const Check& check) {
   if (check.level != VerifyLevel::kFacts || check.outcome == Outcome::kPass) return {};
   if (check.symptom == Symptom::kHcaMissing) return "there is no RDMA device";
@@ -57,7 +57,7 @@ Fabric ApplyFoundNames(Fabric fabric, const ClusterFacts& facts) {
   return fabric;
 }
 
-// What the node's adapters say, each thing once.
+// What the node's HCAs say, each thing once.
 std::string JoinField(const NodeFacts& facts, std::string HcaFact::*field) {
   std::set<std::string> texts;
   for (const auto& [name, hca] : facts.hcas) {
@@ -113,7 +113,7 @@ void AddRdmaFindings(Report& report, RdmaJudgement judged, const ClusterFacts& f
 void RunRdmaLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
                   const ClusterFacts& facts, NodePool& pool, const RdmaOptions& options) {
   const auto skip = [&](const NodeName& from, const NodeName& to, const RailPort& port) {
-    return options.leave_out ? "left out, as asked for" : ExplainNotWritten(report, from, to, port);
+    return options.leave_out ? "left out, as requested" : ExplainNotWritten(report, from, to, port);
   };
   AddRdmaFindings(report,
                   JudgeRdma(RunRdma(cluster, ApplyFoundNames(fabric, facts), pool, options, skip)),

@@ -14,7 +14,7 @@
 namespace reconciler {
 namespace {
 
-using spark_verify::Trouble;
+using spark_verify::RunError;
 using Ports = std::vector<std::pair<RailPort, RailPort>>;  // from, to
 
 // Path of spark-verify per node, or why there is none.
@@ -67,8 +67,8 @@ Transfer MakeTransfer(const ClusterSpec& cluster, const Ports& ports) {
 }
 
 void Fill(Transfer& transfer, RelayResult result) {
-  transfer.trouble = std::move(result.trouble);
-  transfer.trouble_node = result.trouble_end == 0 ? transfer.from : transfer.to;
+  transfer.run_error = std::move(result.run_error);
+  transfer.failed_node = result.failed_end == 0 ? transfer.from : transfer.to;
   transfer.from_counters = std::move(result.ends[0].counters);
   transfer.to_counters = std::move(result.ends[1].counters);
   for (std::size_t i = 0; i < transfer.rails.size(); ++i) {
@@ -170,9 +170,9 @@ Transfer RdmaRun::Write(const Ports& ports, double uplink_gbps) {
   for (const bool from : {true, false}) {
     const Result<LineChannel>& end = from ? first : second;
     if (end) continue;
-    transfer.trouble =
-        Trouble{.code = "no-program", .text = end.error().message, .hint = end.error().hint};
-    transfer.trouble_node = from ? transfer.from : transfer.to;
+    transfer.run_error =
+        RunError{.code = "no-program", .text = end.error().message, .hint = end.error().hint};
+    transfer.failed_node = from ? transfer.from : transfer.to;
     return transfer;
   }
   Fill(transfer, Relay(*first, *second, deadline));

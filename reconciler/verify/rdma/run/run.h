@@ -15,7 +15,7 @@ struct RdmaOptions {
   std::string programs = {};  // folder with spark-verify
   bool keep_program = false;  // leave it on the nodes
   int milliseconds = 1000;    // of sending, per transfer
-  bool leave_out = false;     // as asked for: nothing is written, and no RDMA device is missed
+  bool leave_out = false;     // as requested: nothing is written, and no RDMA device is missed
 };
 
 // Why a rail between two nodes is not to be measured; "": measure it.

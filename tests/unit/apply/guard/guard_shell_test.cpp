@@ -76,14 +76,14 @@ TEST_F(GuardScriptTest, OfTwoPassesOverOneFileTheOldestStateComesBack) {
   EXPECT_EQ(Get(Path("etc/x")), "first");
 }
 
-TEST_F(GuardScriptTest, WhatSomebodyElseWroteMeanwhileIsKeptBesideTheJournal) {
+TEST_F(GuardScriptTest, WhatAnotherProgramWroteMeanwhileIsKeptBesideTheJournal) {
   Put("etc/x", "before");
   const Change change = Write(Path("etc/x"), "after");
   Apply(change);
-  Put("etc/x", "somebody else's");
+  Put("etc/x", "another program's");
   EXPECT_EQ(Revert(change).exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "before");
-  EXPECT_EQ(Get(Journal() + "/0/foreign"), "somebody else's");
+  EXPECT_EQ(Get(Journal() + "/0/foreign"), "another program's");
 }
 
 TEST_F(GuardScriptTest, NothingIsWrittenOverAFileThatMovedSinceItWasJournalled) {
@@ -91,13 +91,13 @@ TEST_F(GuardScriptTest, NothingIsWrittenOverAFileThatMovedSinceItWasJournalled) 
   const Change change = Write(Path("etc/x"), "after");
   const std::vector<Step> steps = ListSteps({&change});
   RunRequest(BuildStageRequest(steps, 0, Journal()), MakeNonce());
-  Put("etc/x", "somebody else's");
+  Put("etc/x", "another program's");
   const std::string nonce = MakeNonce();
   const auto replies =
       ParseApplyReply(RunRequest(BuildActivateRequest(steps, 0, Journal()), nonce), nonce);
   ASSERT_EQ(replies.size(), 1u);
-  EXPECT_EQ(replies[0].err, Path("etc/x") + " was changed by somebody else meanwhile\n");
-  EXPECT_EQ(Get(Path("etc/x")), "somebody else's");
+  EXPECT_EQ(replies[0].err, Path("etc/x") + " was changed by another program meanwhile\n");
+  EXPECT_EQ(Get(Path("etc/x")), "another program's");
 }
 
 // The layers below /run are the node's; here they are folders of the test.
@@ -142,7 +142,7 @@ TEST_F(TrialTest, ARevertTakesTheTrialAwayAndLeavesNothingBesideTheTarget) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(Path("etc")), {}), 1);
 }
 
-TEST_F(TrialTest, WhatWasTakenBackCannotBeCommitted) {
+TEST_F(TrialTest, WhatWasRevertedCannotBeCommitted) {
   Put("etc/x", "before");
   Try("after");
   Revert({});
@@ -153,21 +153,21 @@ TEST_F(TrialTest, WhatWasTakenBackCannotBeCommitted) {
 TEST_F(TrialTest, AnEditDuringTheTrialForbidsTheCommit) {
   Put("etc/x", "before");
   Try("after");
-  Put("etc/x", "somebody else's");
+  Put("etc/x", "another program's");
   const ScriptReply reply = Request("prepare");
   EXPECT_EQ(reply.exit_code, 1);
-  EXPECT_EQ(reply.err, Path("etc/x") + " was changed by somebody else meanwhile\n");
+  EXPECT_EQ(reply.err, Path("etc/x") + " was changed by another program meanwhile\n");
 }
 
-TEST_F(TrialTest, WhereSomebodyElsesFileStandsNothingIsTried) {
+TEST_F(TrialTest, WhereSomeoneElsesFileStandsNothingIsTried) {
   Put("etc/x", "before");
-  Put("run/x", "somebody else's");
+  Put("run/x", "another program's");
   Try("after");
   EXPECT_EQ(Get(Path("etc/x")), "after");
-  EXPECT_EQ(Get(Path("run/x")), "somebody else's");
+  EXPECT_EQ(Get(Path("run/x")), "another program's");
 }
 
-TEST_F(GuardScriptTest, UndoRunsBeforeTheFilesComeBackAndAgainAfterTheTriggers) {
+TEST_F(GuardScriptTest, RevertRunsBeforeTheFilesComeBackAndAgainAfterTheTriggers) {
   Put("etc/x", "before");
   Change change = Write(Path("etc/x"), "after");
   const auto append = [&](const std::string& word) {
@@ -175,32 +175,32 @@ TEST_F(GuardScriptTest, UndoRunsBeforeTheFilesComeBackAndAgainAfterTheTriggers) 
                        Path("etc/x"), Path("log"), word}};
   };
   change.triggers = {append("trigger")};
-  change.revert = {append("undo")};
+  change.revert = {append("revert")};
   Apply(change);
   EXPECT_EQ(Get(Path("log")), "after trigger\n");
   Revert(change);
-  EXPECT_EQ(Get(Path("log")), "after trigger\nafter undo\nbefore trigger\nbefore undo\n");
+  EXPECT_EQ(Get(Path("log")), "after trigger\nafter revert\nbefore trigger\nbefore revert\n");
 }
 
-TEST_F(GuardScriptTest, WhatHadNotBegunIsNotUndone) {
+TEST_F(GuardScriptTest, WhatHadNotBegunIsNotReverted) {
   Change change{.actions = {RunCommand{{"true"}}},
-                .revert = {RunCommand{{"touch", Path("undone")}}}};
+                .revert = {RunCommand{{"touch", Path("reverted")}}}};
   std::filesystem::create_directories(Journal());
   EXPECT_EQ(Revert(change).exit_code, 0);
-  EXPECT_FALSE(std::filesystem::exists(Path("undone")));
+  EXPECT_FALSE(std::filesystem::exists(Path("reverted")));
 }
 
 TEST_F(GuardScriptTest, AtBootOnlyTheFilesComeBack) {
   Put("etc/x", "before");
   Change change = Write(Path("etc/x"), "after");
-  change.revert = {RunCommand{{"touch", Path("undone")}}};
+  change.revert = {RunCommand{{"touch", Path("reverted")}}};
   Apply(change);
   // Nothing that "boot" runs besides may touch the machine that the test runs on.
   Put("revert", BuildRevertScript({{.changes = {change}}}, Journal()));
   Run("sed -i 's/^live timeout 30 .*/:/' " + QuoteForShell(Path("revert")));
   EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert")) + " boot").exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "before");
-  EXPECT_FALSE(std::filesystem::exists(Path("undone")));
+  EXPECT_FALSE(std::filesystem::exists(Path("reverted")));
 }
 
 TEST_F(GuardScriptTest, AtBootOnlyThoseRevertCommandsRunThatAreMarkedSo) {
@@ -216,18 +216,18 @@ TEST_F(GuardScriptTest, AtBootOnlyThoseRevertCommandsRunThatAreMarkedSo) {
   EXPECT_FALSE(std::filesystem::exists(Path("live")));
 }
 
-TEST_F(GuardScriptTest, ACommittedPlanIsNotTakenBack) {
+TEST_F(GuardScriptTest, ACommittedPlanIsNotReverted) {
   Put("etc/x", "before");
   const Change change = Write(Path("etc/x"), "after");
   Apply(change);
   std::filesystem::create_symlink("commit", Journal() + "/decision");
   const ScriptReply reply = Revert(change);
   EXPECT_EQ(reply.exit_code, 3);
-  EXPECT_EQ(reply.out, "this plan was committed: nothing is taken back\n");
+  EXPECT_EQ(reply.out, "this plan was committed: nothing is reverted\n");
   EXPECT_EQ(Get(Path("etc/x")), "after");
 }
 
-TEST_F(GuardScriptTest, WhereTheDecisionCannotBeWrittenWhatCanBeIsTakenBackAndItIsNoSuccess) {
+TEST_F(GuardScriptTest, WhereTheDecisionCannotBeWrittenWhatCanBeIsRevertedAndItIsNoSuccess) {
   Put("etc/x", "before");
   const Change change = Write(Path("etc/x"), "after");
   Apply(change);
@@ -235,7 +235,7 @@ TEST_F(GuardScriptTest, WhereTheDecisionCannotBeWrittenWhatCanBeIsTakenBackAndIt
   const ScriptReply reply = Revert(change);
   EXPECT_EQ(reply.exit_code, 1);
   EXPECT_EQ(reply.out,
-            "the decision cannot be written down: what can be taken back is, and it is tried "
+            "the decision cannot be written down: what can be reverted is, and it is tried "
             "again\nrevert-failed\n");
   EXPECT_EQ(Get(Path("etc/x")), "before");
 }
@@ -264,7 +264,7 @@ TEST_F(GuardScriptTest, AStopOfWhatIsGoneWithItsFileMayFail) {
   EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
 }
 
-TEST_F(GuardScriptTest, NothingIsAppliedAfterTheNodeTookThePlanBack) {
+TEST_F(GuardScriptTest, NothingIsAppliedAfterTheNodeRevertedThePlan) {
   Put("etc/x", "before");
   std::filesystem::create_directories(Journal());
   std::filesystem::create_symlink("revert", Journal() + "/decision");
@@ -283,7 +283,7 @@ TEST_F(GuardScriptTest, ARestoreThatFailsIsSaidAndIsNoSuccess) {
   EXPECT_EQ(Get(Journal() + "/state"), "revert-failed\n");
 }
 
-TEST(GuardTimes, PeersAreAskedOnlyAfterTheyCouldHaveFallenBack) {
+TEST(GuardTimes, PeersAreQueriedOnlyAfterTheyCouldHaveFallenBack) {
   EXPECT_EQ(GuardTimes{}.moment(), 30);
   EXPECT_EQ(GuardTimes{6}.moment(), 10);
   EXPECT_GT(GuardTimes{6}.linger(), 6 + GuardTimes{6}.moment());

@@ -75,7 +75,7 @@ class ApplyTest : public testing::Test {
   ClusterSpec cluster_;
   Plan plan_;
   Journal journal_{.directory = "/journal"};
-  // What an apply asked of a node, without the session's beginning.
+  // What an apply ran on a node, without the session's beginning.
   std::size_t Requests(const NodeName& node) const {
     return network_->ListScripts(node).size() - 1;
   }
@@ -127,8 +127,8 @@ TEST_F(ApplyTest, ALostConnectionLeavesTheOutcomeUnknown) {
 }
 
 TEST_F(ApplyTest, AnInterruptEndsItAtTheNextStage) {
-  int asked = 0;
-  const ApplyReport report = Run({}, [&] { return ++asked > 1; });
+  int calls = 0;
+  const ApplyReport report = Run({}, [&] { return ++calls > 1; });
   EXPECT_TRUE(report.interrupted);
   EXPECT_FALSE(report.Ok());
   EXPECT_EQ(Requests("spark-1"), 1u);

@@ -15,7 +15,7 @@ using testing::Pair;
 
 const std::vector<CagePort> kNoSuchPort = {{"p0", "nosuch0"}};
 
-TEST_F(ShellTest, APortThatIsNotThereIsMissingAndNobodyIsAskedThroughIt) {
+TEST_F(ShellTest, APortThatIsNotThereIsMissingAndNoOneIsQueriedThroughIt) {
   EXPECT_THAT(SplitLines(Run(BuildAddAddressesScript(kNoSuchPort)).out).back(),
               testing::StartsWith("port nosuch0 missing"));
   EXPECT_EQ(Run(BuildDiscoverScript(kNoSuchPort)).out, "");

@@ -24,46 +24,43 @@ TEST(Gpudirect, ManifestWithoutItOrWithItOffReadsAndSaysNothing) {
   }
 }
 
-TEST(Gpudirect, AutoChangesNothingAndSaysWhatItCameToAndWhatItCouldNotAsk) {
+TEST(Gpudirect, AutoChangesNothingAndSaysWhatItCameToAndWhatItCouldNotQuery) {
   const GpuScenario spark("auto", test::SparkNode());
   EXPECT_THAT(spark.Names(Get()), IsEmpty());
   EXPECT_THAT(spark.Refusals(), IsEmpty());
   EXPECT_THAT(
       spark.Notes(),
       ElementsAre("gpudirect auto: GPU memory goes through the host's: " + std::string(kNoGdr) +
-                  " (driver 580.142); not asked: CUDA attribute 116 (GPUDirect RDMA)"));
+                  " (driver 580.142); not read: CUDA attribute 116 (GPUDirect RDMA)"));
   const GpuScenario loadable("auto", Loadable());
   EXPECT_THAT(loadable.Names(Get()), IsEmpty());
-  EXPECT_THAT(
-      loadable.Notes(),
-      ElementsAre("gpudirect auto: GPU memory is taken to go through the host's: no file says that "
-                  "NVIDIA A10 exports its memory, and nvidia_peermem is not loaded (driver "
-                  "580.142); not asked: CUDA attribute 116 (GPUDirect RDMA), CUDA "
-                  "attribute 124 (dma-buf), the adapter's own dma-buf probe"));
+  EXPECT_THAT(loadable.Notes(),
+              ElementsAre("gpudirect auto: GPU memory is taken to go through the host's: no file "
+                          "says that NVIDIA A10 exports its memory, and nvidia_peermem is not "
+                          "loaded (driver 580.142); not read: CUDA attribute 116 (GPUDirect RDMA), "
+                          "CUDA attribute 124 (dma-buf), the HCA's own dma-buf probe"));
   EXPECT_THAT(GpuScenario("auto", test::WorkstationNode()).Notes(),
-              ElementsAre("gpudirect auto: adapters read GPU memory: nvidia_peermem lets the "
-                          "adapter read the memory of NVIDIA RTX PRO 6000"));
+              ElementsAre("gpudirect auto: HCAs read GPU memory: nvidia_peermem lets the HCA read "
+                          "the memory of NVIDIA RTX PRO 6000"));
 }
 
-TEST(Gpudirect, AutoThatCannotTellSaysSo) {
+TEST(Gpudirect, AutoThatCannotDetermineSaysSo) {
   NodeFacts node = test::SparkNode();
   node.gpudirect.driver = Unknown{"permission denied"};
   EXPECT_THAT(GpuScenario("auto", node).Notes(),
-              ElementsAre("gpudirect auto: cannot tell: permission denied"));
+              ElementsAre("gpudirect auto: unknown: permission denied"));
 }
 
 TEST(Gpudirect, PromiseThatTheHardwareRulesOutStopsTheApplyWithTheEvidence) {
   GpuNode node{.symbol = "no"};
   EXPECT_THAT(
       GpuScenario("peermem", node.Facts()).Refusals(),
-      ElementsAre(
-          "gpudirect: wanted peermem, found that GB10 has no "
-          "GPUDirect RDMA: its memory is the machine's memory [driver: open 580.142, GPU: "
-          "NVIDIA GB10, ib_register_peer_memory_client in the kernel: no, nvidia_peermem: "
-          "available, CONFIG_DMA_SHARED_BUFFER: yes, CONFIG_PCI_P2PDMA: yes, CUDA "
-          "attribute 116: not asked, CUDA attribute 124: not asked, dma-buf of the "
-          "adapter: not asked] | write `gpudirect: auto`, or required: false to have the rest "
-          "applied"));
+      ElementsAre("gpudirect: wanted peermem, found that GB10 has no GPUDirect RDMA: its memory is "
+                  "the machine's memory [driver: open 580.142, GPU: NVIDIA GB10, "
+                  "ib_register_peer_memory_client in the kernel: no, nvidia_peermem: available, "
+                  "CONFIG_DMA_SHARED_BUFFER: yes, CONFIG_PCI_P2PDMA: yes, CUDA attribute 116: not "
+                  "read, CUDA attribute 124: not read, dma-buf of the HCA: not read] | write "
+                  "`gpudirect: auto`, or required: false to have the rest applied"));
   const GpuScenario dmabuf("dmabuf", node.Facts());
   EXPECT_EQ(dmabuf.Refusals().size(), 1u);
   EXPECT_THAT(dmabuf.Names(Get()), IsEmpty());
@@ -108,21 +105,22 @@ TEST(Gpudirect, RequiredAutoIsRefusedOnlyWhereEveryWayIsOut) {
   EXPECT_THAT(required(Loadable()).Warnings(), IsEmpty());
 }
 
-TEST(Gpudirect, DmabufThatNobodyCouldAskAboutIsTakenAtItsWord) {
+TEST(Gpudirect, DmabufThatNoOneCouldQueryAboutIsTakenAtItsWord) {
   const GpuScenario scenario("dmabuf", Loadable());
   EXPECT_THAT(scenario.Warnings(), IsEmpty());
   EXPECT_THAT(scenario.Refusals(), IsEmpty());
-  EXPECT_THAT(scenario.Notes(),
-              ElementsAre("gpudirect dmabuf: nothing rules it out; not asked: CUDA attribute 116 "
-                          "(GPUDirect RDMA), CUDA attribute 124 (dma-buf), the adapter's own "
-                          "dma-buf probe"));
+  EXPECT_THAT(
+      scenario.Notes(),
+      ElementsAre("gpudirect dmabuf: nothing rules it out; not read: CUDA attribute 116 (GPUDirect "
+                  "RDMA), CUDA attribute 124 (dma-buf), the HCA's own dma-buf probe"));
 }
 
 TEST(Gpudirect, PromiseAboutWhatCouldNotBeReadIsAWarningAndRefusesNothing) {
   NodeFacts node = test::SparkNode();
   node.gpudirect.gpu = Unknown{"permission denied"};
   const GpuScenario scenario("dmabuf", node);
-  EXPECT_THAT(scenario.Warnings(), ElementsAre("gpudirect dmabuf: cannot tell: permission denied"));
+  EXPECT_THAT(scenario.Warnings(),
+              ElementsAre("gpudirect dmabuf: cannot determine: permission denied"));
   EXPECT_THAT(scenario.Refusals(), IsEmpty());
 }
 
@@ -135,10 +133,10 @@ TEST(Gpudirect, CheckRefusesWhatContradictsItself) {
   set(test::Map({{"mode", test::Text("off")}, {"required", test::Flag(true)}}));
   EXPECT_THAT(
       scenario.Checks(),
-      ElementsAre("gpudirect: wanted a mode to require, found off | take `required` out, or name a "
-                  "mode",
-                  "nccl: wanted mode auto or safe with gpudirect off, found dmabuf | write "
-                  "`gpudirect: dmabuf`, or mode: safe"));
+      ElementsAre(
+          "gpudirect: wanted a mode to require, found off | remove `required`, or name a mode",
+          "nccl: wanted mode auto or safe with gpudirect off, found dmabuf | write "
+          "`gpudirect: dmabuf`, or mode: safe"));
   set(Section("off", {"nvidia-peermem"}));
   EXPECT_THAT(scenario.Checks(),
               testing::Contains("gpudirect: wanted no nvidia_peermem with mode off, found it among "

@@ -62,8 +62,8 @@ TEST(GpudirectModules, ModuleThatThisKernelCannotLoadIsBlockedAndNotLeftToFailAt
   EXPECT_EQ(scenario.File(Get(), kFile).content, FormatOwnedFile("homelab", "nvme_tcp\n"));
   EXPECT_EQ(scenario.Said("gone"), "blocked: this kernel has no module gone");
   EXPECT_EQ(scenario.Said("nvidia_peermem"),
-            "blocked: the kernel has no "
-            "ib_register_peer_memory_client, which only adapter drivers such as DOCA's bring");
+            "blocked: the kernel has no ib_register_peer_memory_client, which only HCA drivers "
+            "such as DOCA's bring");
 }
 
 TEST(GpudirectModules, FileOfModulesThatCannotLoadIsNotMadeAndOneOfOursIsLeft) {
@@ -76,20 +76,20 @@ TEST(GpudirectModules, FileOfModulesThatCannotLoadIsNotMadeAndOneOfOursIsLeft) {
 
 TEST(GpudirectModules, UnknownModuleBlocksItselfAndTheFile) {
   const GpuScenario scenario(Section("auto", {"nvme_tcp"}), Loadable(""));
-  EXPECT_EQ(scenario.Said("nvme_tcp"), "blocked: unknown: modprobe was not asked about it");
+  EXPECT_EQ(scenario.Said("nvme_tcp"), "blocked: unknown: modprobe was not run for it");
   EXPECT_EQ(scenario.Said(kFile),
-            "blocked: cannot tell about nvme_tcp: modprobe was not asked about it");
+            "blocked: cannot determine the state of nvme_tcp: modprobe was not run for it");
 }
 
 TEST(GpudirectModules, FileThatOthersWroteStays) {
   GpuScenario scenario("peermem", Loadable());
   scenario.AddFile(kFile, "nvidia_peermem\n");
   EXPECT_EQ(scenario.Said(kFile),
-            "blocked: was not written by spark-reconcile: move it away, or take this out of the "
+            "blocked: was not written by spark-reconcile: move it away, or remove this from the "
             "manifest");
 }
 
-TEST(GpudirectModules, FailingEntryThatSomebodyLeftIsReportedAndLeft) {
+TEST(GpudirectModules, FailingEntryThatSomeoneLeftIsReportedAndLeft) {
   GpuScenario scenario("auto", test::SparkNode());
   scenario.Loader(
       "state failed\nentry /etc/modules-load.d/peermem.conf:2 nvidia-peermem\n"
@@ -98,11 +98,11 @@ TEST(GpudirectModules, FailingEntryThatSomebodyLeftIsReportedAndLeft) {
   const auto notes = scenario.Notes();
   ASSERT_EQ(notes.size(), 3u);
   EXPECT_EQ(notes[1],
-            "systemd-modules-load.service failed: /etc/modules-load.d/peermem.conf:2 asks for "
+            "systemd-modules-load.service failed: /etc/modules-load.d/peermem.conf:2 requires "
             "nvidia-peermem, which is not loaded (GB10 has no GPUDirect RDMA: its memory is the "
             "machine's memory) | take the line out");
   EXPECT_EQ(notes[2],
-            "systemd-modules-load.service failed: /etc/modules-load.d/modules.conf:7 asks for lp, "
+            "systemd-modules-load.service failed: /etc/modules-load.d/modules.conf:7 requires lp, "
             "which is not loaded | take the line out");
 }
 
@@ -122,13 +122,13 @@ TEST(GpudirectModules, LoaderThatDidNotFailOrDidNotAnswerIsNoNews) {
   }
 }
 
-TEST(GpudirectModules, EntryOfOurOwnFileIsToldByItsModule) {
+TEST(GpudirectModules, EntryOfOurOwnFileIsReportedByItsModule) {
   GpuScenario scenario(NotRequired("peermem"), test::SparkNode());
   scenario.Loader(std::string("state failed\nentry ") + kFile + ":3 nvidia_peermem\n");
   EXPECT_THAT(scenario.Notes(), IsEmpty());
 }
 
-TEST(GpudirectModules, NodeIsAskedForTheModulesOnce) {
+TEST(GpudirectModules, NodeIsQueriedForTheModulesOnce) {
   const GpuScenario scenario(Section("peermem", {"nvidia-peermem", "nvme-tcp"}), Loadable());
   for (const Read& read :
        Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes.front())) {

@@ -187,7 +187,7 @@ TEST(Memlock, FileThatOthersWroteIsBlockedAndWhatReloadsItToo) {
   for (const char* path : {kPam, kSystem}) facts.files[path] = FileState{.content = "# mine\n"};
   const auto resources = ListResources(With(test::Text("unlimited")), facts);
   const std::string why =
-      "was not written by spark-reconcile: move it away, or take this out of the manifest";
+      "was not written by spark-reconcile: move it away, or remove this from the manifest";
   for (const std::size_t i : {0u, 1u}) {
     EXPECT_EQ(Diff(resources[i], "memlock")->change, ChangeKind::kBlocked);
     EXPECT_EQ(Diff(resources[i], "memlock")->detail, why);

@@ -29,14 +29,14 @@ TEST(NcclFindings, ListThatNamesNothingOfTheNodeIsFound) {
   const auto about = [](const char* name, const char* list) {
     return NcclScenario({{"env", Env({{name, test::Text(list)}})}}).Complaints();
   };
-  EXPECT_THAT(about("NCCL_IB_HCA", "=mlx5_9"),
-              ElementsAre("NCCL_IB_HCA: names no adapter that the node has: it has rocep1s0f0, "
-                          "roceP2p1s0f0, rocep1s0f1, roceP2p1s0f1: take it out: the fabric says it "
-                          "for each node"));
-  EXPECT_THAT(about("NCCL_IB_HCA", "=rocep1s0f0"),
-              ElementsAre("NCCL_IB_HCA: names no adapter of the node that leads to all others: "
-                          "those are rocep1s0f1, roceP2p1s0f1: take it out: the fabric says it for "
-                          "each node"));
+  EXPECT_THAT(
+      about("NCCL_IB_HCA", "=mlx5_9"),
+      ElementsAre("NCCL_IB_HCA: names no HCA that the node has: it has rocep1s0f0, roceP2p1s0f0, "
+                  "rocep1s0f1, roceP2p1s0f1: remove it: the fabric defines it for each node"));
+  EXPECT_THAT(
+      about("NCCL_IB_HCA", "=rocep1s0f0"),
+      ElementsAre("NCCL_IB_HCA: names no HCA of the node that leads to all others: those are "
+                  "rocep1s0f1, roceP2p1s0f1: remove it: the fabric defines it for each node"));
   EXPECT_THAT(about("NCCL_IB_HCA", "=rocep1s0f1:1"), IsEmpty());
   EXPECT_THAT(about("NCCL_IB_HCA", "^=rocep1s0f0,roceP2p1s0f0"), IsEmpty());
   EXPECT_THAT(about("NCCL_SOCKET_IFNAME", "=eth9,enP7s7"), IsEmpty());
@@ -53,7 +53,7 @@ TEST(NcclFindings, ListThatLeavesOutACableOfARingIsFound) {
   NcclScenario::AddLibrary(scenario.facts, "2.30.7", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
   EXPECT_THAT(scenario.Complaints(),
               ElementsAre("NCCL_IB_HCA: leaves out rocep1s0f1, roceP2p1s0f1, and each cable leads "
-                          "to another neighbour: take it out: the fabric says it for each node"));
+                          "to another neighbour: remove it: the fabric defines it for each node"));
 }
 
 TEST(NcclFindings, LibraryOfTheManifestThatIsNotThereIsFound) {
@@ -75,7 +75,7 @@ TEST(NcclFindings, NodeThatIsBehindTheOthersIsFound) {
   EXPECT_THAT(scenario.Complaints(), IsEmpty());
 }
 
-// What stands at index 3 of the first adapter.
+// What stands at index 3 of the first HCA.
 std::vector<std::string> AtIndex3(const Observed<std::string>& type, const std::string& gid) {
   NcclScenario scenario({{"gid_index", test::Number(3)}});
   const std::string folder = "/sys/class/infiniband/rocep1s0f1/ports/1/";
@@ -87,16 +87,16 @@ std::vector<std::string> AtIndex3(const Observed<std::string>& type, const std::
   return scenario.Complaints();
 }
 
-TEST(NcclFindings, PinnedGidIndexMustBeTheAdaptersIpv4Address) {
+TEST(NcclFindings, PinnedGidIndexMustBeTheHcasIpv4Address) {
   EXPECT_THAT(AtIndex3("RoCE v2", "0000:0000:0000:0000:0000:ffff:c0a8:b101"), IsEmpty());
   EXPECT_THAT(AtIndex3("IB/RoCE v1", "0000:0000:0000:0000:0000:ffff:c0a8:b101"),
               ElementsAre("gid_index on rocep1s0f1: wanted RoCE v2 of 192.168.177.1 at index 3, "
-                          "found IB/RoCE v1 of 0000:0000:0000:0000:0000:ffff:c0a8:b101: take "
-                          "gid_index out, and NCCL finds it by itself"));
+                          "found IB/RoCE v1 of 0000:0000:0000:0000:0000:ffff:c0a8:b101: remove "
+                          "gid_index, and NCCL finds it automatically"));
   EXPECT_THAT(AtIndex3("RoCE v2", "fe80:0000:0000:0000:0200:00ff:fe00:0001"), Not(IsEmpty()));
   EXPECT_THAT(AtIndex3(Unknown{"Invalid argument"}, "0000:0000:0000:0000:0000:0000:0000:0000"),
               ElementsAre("gid_index on rocep1s0f1: wanted RoCE v2 of 192.168.177.1 at index 3, "
-                          "found nothing: take gid_index out, and NCCL finds it by itself"));
+                          "found nothing: remove gid_index, and NCCL finds it automatically"));
 }
 
 // One line of a file of the node, and what the plan says about it.
@@ -114,7 +114,7 @@ std::vector<std::string> About(const std::string& path, const std::string& line,
   return scenario.Complaints();
 }
 
-TEST(NcclFindings, LeftoverThatNobodyReadsIsFoundWithItsLine) {
+TEST(NcclFindings, LeftoverThatNoOneReadsIsFoundWithItsLine) {
   EXPECT_THAT(
       About("/etc/nccl.conf", "NCCL_TIMEOUT=1800"),
       ElementsAre("/etc/nccl.conf:7 NCCL_TIMEOUT=1800: no NCCL reads it: a process group "
@@ -133,55 +133,55 @@ TEST(NcclFindings, LineOfNcclConfThatSetsAnotherNameIsFound) {
 TEST(NcclFindings, WordInANumberFieldIsFoundButWhatAShellMakesIsNotJudged) {
   EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_IB_DISABLE=true"),
               ElementsAre("/etc/profile.d/a.sh:7 NCCL_IB_DISABLE=true: wanted a number, found "
-                          "'true', which NCCL reads as 0 without a word: a number from 0 to 1"));
+                          "'true', which NCCL silently reads as 0: a number from 0 to 1"));
   EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_IB_TC=$TC", "export NCCL_IB_TC=$TC"),
               IsEmpty());
   EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_TIMEOUT=$T"), testing::SizeIs(1));
 }
 
 TEST(NcclFindings, SettingThatFightsTheManifestsSaysWhoWins) {
-  EXPECT_THAT(About("/etc/nccl.conf", "NCCL_DEBUG=INFO"),
-              ElementsAre("/etc/nccl.conf:7 NCCL_DEBUG=INFO: the manifest says WARN: this is "
-                          "shadowed wherever the environment is set, and wins elsewhere: take it "
-                          "out there"));
-  EXPECT_THAT(About("/home/nvidia/.bashrc", "export NCCL_DEBUG=INFO"),
-              ElementsAre("/home/nvidia/.bashrc:7 NCCL_DEBUG=INFO: the manifest says WARN: this is "
-                          "read after /etc/profile.d/60-spark-reconcile-nccl.sh and wins: take it "
-                          "out there"));
+  EXPECT_THAT(
+      About("/etc/nccl.conf", "NCCL_DEBUG=INFO"),
+      ElementsAre("/etc/nccl.conf:7 NCCL_DEBUG=INFO: the manifest has WARN: this is shadowed "
+                  "wherever the environment is set, and wins elsewhere: remove it there"));
+  EXPECT_THAT(
+      About("/home/nvidia/.bashrc", "export NCCL_DEBUG=INFO"),
+      ElementsAre("/home/nvidia/.bashrc:7 NCCL_DEBUG=INFO: the manifest has WARN: this is read "
+                  "after /etc/profile.d/60-spark-reconcile-nccl.sh and wins: remove it there"));
   EXPECT_THAT(About("/etc/profile.d/nccl.sh", "export NCCL_DEBUG=INFO"),
               ElementsAre(HasSubstr("this is read after")));
   EXPECT_THAT(About("/etc/profile.d/10-nccl.sh", "export NCCL_DEBUG=INFO"),
               ElementsAre(HasSubstr("this wins where")));
   EXPECT_THAT(
       About("/etc/environment", "NCCL_DEBUG=INFO"),
-      ElementsAre("/etc/environment:7 NCCL_DEBUG=INFO: the manifest says WARN: this wins "
-                  "where /etc/profile.d/60-spark-reconcile-nccl.sh is not read: take it out "
-                  "there"));
-  EXPECT_THAT(About("/etc/systemd/system/vllm.service", "Environment=NCCL_DEBUG=INFO"),
-              ElementsAre("/etc/systemd/system/vllm.service:7 NCCL_DEBUG=INFO: the manifest says "
-                          "WARN: this wins in units without "
-                          "EnvironmentFile=/etc/spark-reconcile/nccl.env: take it out there"));
+      ElementsAre("/etc/environment:7 NCCL_DEBUG=INFO: the manifest has WARN: this wins where "
+                  "/etc/profile.d/60-spark-reconcile-nccl.sh is not read: remove it there"));
+  EXPECT_THAT(
+      About("/etc/systemd/system/vllm.service", "Environment=NCCL_DEBUG=INFO"),
+      ElementsAre(
+          "/etc/systemd/system/vllm.service:7 NCCL_DEBUG=INFO: the manifest has WARN: this wins in "
+          "units without EnvironmentFile=/etc/spark-reconcile/nccl.env: remove it there"));
   EXPECT_THAT(About("/etc/environment", "NCCL_DEBUG=WARN"), IsEmpty());
 }
 
 TEST(NcclFindings, PinnedGidIndexOfALeftoverIsFound) {
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_IB_GID_INDEX=3", "NCCL_IB_GID_INDEX=3"),
-              ElementsAre("/etc/nccl.conf:7 NCCL_IB_GID_INDEX=3: one index for all adapters, and "
-                          "each adapter's own moves: NCCL finds it by itself: take it out there"));
+              ElementsAre("/etc/nccl.conf:7 NCCL_IB_GID_INDEX=3: one index for all HCAs, and each "
+                          "HCA's own moves: NCCL finds it automatically: remove it there"));
 }
 
 TEST(NcclFindings, SettingThatDiffersBetweenRanksIsFound) {
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_PROTO=LL", "NCCL_PROTO=Simple"),
               ElementsAre("/etc/nccl.conf:7 NCCL_PROTO=LL: spark-2 has Simple: ranks that differ "
-                          "hang: put it into nccl.env of the manifest, or take it out"));
+                          "hang: put it into nccl.env of the manifest, or remove it"));
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_PROTO=LL"),
               ElementsAre("/etc/nccl.conf:7 NCCL_PROTO=LL: spark-2 has none: ranks that differ "
-                          "hang: put it into nccl.env of the manifest, or take it out"));
+                          "hang: put it into nccl.env of the manifest, or remove it"));
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_PROTO=LL", "NCCL_PROTO=LL"), IsEmpty());
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_RAS_ENABLE=0"), IsEmpty());
 }
 
-TEST(NcclFindings, PeerThatWasNotReadAccusesNobody) {
+TEST(NcclFindings, PeerThatWasNotReadAccusesNoOne) {
   NcclScenario scenario;
   scenario.facts.nccl.settings =
       std::vector<NcclSetting>{{"/etc/nccl.conf", 7, "NCCL_PROTO", "LL"}};

@@ -62,7 +62,7 @@ TEST(NcclMode, AutoFollowsWhatTheManifestSaysAboutGpudirect) {
   EXPECT_EQ(said(Workstation(), "off"),
             "staged: mode auto is safe here: gpudirect is off in the manifest");
   EXPECT_EQ(said(Loadable(), "peermem"),
-            "direct: mode auto is dmabuf here: nvidia_peermem lets the adapter read the memory of "
+            "direct: mode auto is dmabuf here: nvidia_peermem lets the HCA read the memory of "
             "NVIDIA A10");
   EXPECT_EQ(said(Loadable(), "dmabuf"),
             "direct: mode auto is dmabuf here: gpudirect: dmabuf says so in the manifest");
@@ -73,7 +73,7 @@ TEST(NcclMode, AutoFollowsWhatTheManifestSaysAboutGpudirect) {
 
 TEST(NcclMode, AutoIsDirectOnlyWhereEveryNodeCanDoIt) {
   EXPECT_EQ(Said(Decide(Mode::kAuto, Workstation(), Workstation())),
-            "direct: mode auto is dmabuf here: nvidia_peermem lets the adapter read the memory of "
+            "direct: mode auto is dmabuf here: nvidia_peermem lets the HCA read the memory of "
             "NVIDIA RTX PRO 6000");
   EXPECT_EQ(Said(Decide(Mode::kAuto, Workstation(), Spark())),
             "staged: mode auto is safe here because of spark-2: GB10 has no GPUDirect RDMA: its "
@@ -85,7 +85,8 @@ TEST(NcclMode, NodeThatWasNotReadBlocksWhatItCouldDecide) {
   cluster.nodes = {{.name = "spark-1"}, {.name = "spark-2"}};
   const ModeDecision decision =
       DecideMode({}, cluster, Workstation(), {.nodes = {{"spark-1", Workstation()}}});
-  EXPECT_EQ(decision.blocked, "cannot tell what mode auto is, because of spark-2: it was not read");
+  EXPECT_EQ(decision.blocked,
+            "cannot determine what mode auto is, because of spark-2: it was not read");
 }
 
 TEST(NcclMode, DmabufThatCannotHoldIsRefusedWithTheEvidence) {
@@ -93,11 +94,11 @@ TEST(NcclMode, DmabufThatCannotHoldIsRefusedWithTheEvidence) {
             "blocked: mode dmabuf cannot hold here: GB10 has no GPUDirect RDMA: its memory is the "
             "machine's memory (driver 580.142)");
   EXPECT_EQ(Said(Decide(Mode::kDmabuf, Workstation(), Workstation())),
-            "direct: mode dmabuf: the adapter may read GPU memory at any distance");
+            "direct: mode dmabuf: the HCA may read GPU memory at any distance");
   NodeFacts unknown = Spark();
   unknown.gpudirect.driver = Unknown{"permission denied"};
   EXPECT_EQ(Said(Decide(Mode::kDmabuf, unknown, unknown)),
-            "blocked: cannot tell whether mode dmabuf holds here: permission denied");
+            "blocked: cannot determine whether mode dmabuf holds here: permission denied");
 }
 
 TEST(NcclMode, SafeNeedsNoFacts) {

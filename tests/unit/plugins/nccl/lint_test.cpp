@@ -52,9 +52,9 @@ TEST(NcclLint, NameThatOnlyTheNodesLibraryCanKnowWaitsForIt) {
   EXPECT_EQ(Judge("NCCL_PATCHED_IN", "1"), "fine");
   EXPECT_EQ(Judge("NCCL_PATCHED_IN", "1", {.library = &Old(), .on_node = true}), "fine");
   EXPECT_EQ(Judge("NCCL_PATCHED_IN", "1", {.on_node = true}),
-            "no NCCL that is known here has such a variable | take it out");
+            "no NCCL that is known here has such a variable | remove it");
   EXPECT_EQ(Judge("NCCL_OTHER_PATCH", "1", {.library = &Old(), .on_node = true}),
-            "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable | take it out");
+            "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable | remove it");
   EXPECT_EQ(Judge("NCCL_DEBGU", "WARN", {.library = &Old(), .on_node = true}),
             "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable | did you mean "
             "'NCCL_DEBUG'?");
@@ -66,9 +66,9 @@ TEST(NcclLint, NameOfPrivatePatchesIsTakenWhereTheLibraryHasIt) {
   EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1", {.library = &patched, .on_node = true}), "fine");
   EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1", {.library = &Old(), .on_node = true}),
             "only private patches read it, and NCCL 2.28.9 (/usr/lib/libnccl.so.2) has none of "
-            "them | take it out");
+            "them | remove it");
   EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1", {.on_node = true}),
-            "only private patches read it, and no libnccl is here to ask | take it out");
+            "only private patches read it, and no libnccl was found to check | remove it");
   EXPECT_EQ(Judge("NCCL_SKIP_TREE_CONNECT", "1"), "fine");
 }
 
@@ -77,17 +77,15 @@ TEST(NcclLint, VariableOfALaterReleaseIsFound) {
             "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable and ignores it | it came "
             "with 2.30.7");
   EXPECT_EQ(Judge("NCCL_IB_TC", "106", {.library = &Old(), .on_node = true}),
-            "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable and ignores it | take it "
-            "out");
+            "NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such variable and ignores it | remove it");
 }
 
 TEST(NcclLint, WordInANumberFieldIsReadAsZeroAndFound) {
   EXPECT_EQ(Judge("NCCL_IB_DISABLE", "true"),
-            "wanted a number, found 'true', which NCCL reads as 0 without a word | a number from "
-            "0 to 1");
+            "wanted a number, found 'true', which NCCL silently reads as 0 | a number from 0 to 1");
   EXPECT_EQ(Judge("NCCL_IB_TIMEOUT", "22s"),
-            "wanted a number, found '22s', which NCCL reads as 22 without a word | a number from "
-            "1 to 31; 0 and more than 31 mean that a lost packet waits forever");
+            "wanted a number, found '22s', which NCCL silently reads as 22 | a number from 1 to "
+            "31; 0 and more than 31 mean that a lost packet waits forever");
   EXPECT_EQ(Judge("NCCL_IB_TC", "0x6a"), "fine");
   EXPECT_EQ(
       Judge("NCCL_IB_TIMEOUT", "1000"),
@@ -96,10 +94,10 @@ TEST(NcclLint, WordInANumberFieldIsReadAsZeroAndFound) {
 
 TEST(NcclLint, UnknownWordIsFoundWithTheKnownOnes) {
   EXPECT_EQ(Judge("NCCL_SOCKET_FAMILY", "ipv4"),
-            "unknown word 'ipv4', which NCCL ignores without a word | one of AF_INET, AF_INET6");
+            "unknown word 'ipv4', which NCCL ignores silently | one of AF_INET, AF_INET6");
   EXPECT_EQ(Judge("NCCL_NET_MERGE_LEVEL", "port"),
-            "found 'port' in the wrong case, which NCCL ignores without a word | one of LOC, PORT, "
-            "PIX, PXB, PHB, SYS");
+            "found 'port' in the wrong case, which NCCL ignores silently | one of LOC, PORT, PIX, "
+            "PXB, PHB, SYS");
   EXPECT_EQ(Judge("NCCL_DEBUG", "info"), "fine");
   EXPECT_EQ(Judge("NCCL_ALGO", "allreduce:tree,ring;broadcast:^ring"), "fine");
   EXPECT_EQ(Judge("NCCL_PROTO", "LL,Simpel"),
@@ -126,32 +124,32 @@ TEST(NcclLint, EmptyValueIsFoundForEveryVariable) {
   for (const char* name : {"NCCL_IB_GID_INDEX", "NCCL_NET", "NCCL_DEBUG"}) {
     EXPECT_EQ(Judge(name, ""),
               "is empty: NCCL takes its default, and no longer looks into nccl.conf for it | give "
-              "it a value, or take it out");
+              "it a value, or remove it");
   }
 }
 
 TEST(NcclLint, VariableWithoutEffectHereIsFoundWithTheReason) {
   EXPECT_EQ(Judge("NCCL_NVLS_ENABLE", "0"),
-            "has no effect here: GB10 has no NVLink multicast | take it out");
+            "has no effect here: GB10 has no NVLink multicast | remove it");
   EXPECT_EQ(Judge("NCCL_NET_GDR_READ", "1"),
-            "has no effect here: GB10 has no GPUDirect RDMA | take it out");
-  EXPECT_EQ(Judge("NCCL_P2P_DISABLE", "1"), "has no effect here: a node has one GPU | take it out");
+            "has no effect here: GB10 has no GPUDirect RDMA | remove it");
+  EXPECT_EQ(Judge("NCCL_P2P_DISABLE", "1"), "has no effect here: a node has one GPU | remove it");
   EXPECT_EQ(Judge("NCCL_IB_MERGE_NICS", "0"),
             "has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable | "
-            "take it out");
+            "remove it");
   EXPECT_EQ(Judge("NCCL_IB_MERGE_NICS", "0", {.two_cages = true}), "fine");
   EXPECT_EQ(Judge("NCCL_P2P_DISABLE", "1", {.sparks = false}), "fine");
   EXPECT_EQ(Judge("NCCL_NET_GDR_READ", "1", {.sparks = false}), "fine");
   EXPECT_EQ(Judge("NCCL_IB_ADDR_FAMILY", "AF_INET", {.gid_pinned = true}),
-            "has no effect here: nccl.gid_index pins the index that it would choose | take it out");
+            "has no effect here: nccl.gid_index pins the index that it would choose | remove it");
   EXPECT_EQ(Judge("NCCL_IB_ADDR_FAMILY", "AF_INET"), "fine");
 }
 
 TEST(NcclLint, WhatTurnsRdmaOffIsRefusedOnEveryFabric) {
   EXPECT_EQ(Judge("NCCL_IB_DISABLE", "1"),
-            "turns RDMA off: all traffic would go over TCP | take it out");
+            "turns RDMA off: all traffic would go over TCP | remove it");
   EXPECT_EQ(Judge("NCCL_IB_DISABLE", "0"), "fine");
-  EXPECT_EQ(Judge("NCCL_NET", "socket"), "chooses TCP: RDMA would not be used | take it out");
+  EXPECT_EQ(Judge("NCCL_NET", "socket"), "chooses TCP: RDMA would not be used | remove it");
   EXPECT_EQ(Judge("NCCL_NET", "IB"), "fine");
 }
 
@@ -159,7 +157,7 @@ TEST(NcclLint, ValueThatTheFabricCannotWorkWithIsRefusedWithItsReason) {
   const LintContext context{.two_cages = true,
                             .needed = {{"NCCL_ALGO", "Ring", "only rings have cables"}}};
   EXPECT_EQ(Judge("NCCL_ALGO", "Tree", context),
-            "wanted Ring on this fabric, found Tree: only rings have cables | take it out");
+            "wanted Ring on this fabric, found Tree: only rings have cables | remove it");
   EXPECT_EQ(Judge("NCCL_ALGO", "ring", context), "fine");
   EXPECT_EQ(Judge("NCCL_ALGO", "Tree"), "fine");
 }
@@ -233,7 +231,7 @@ CommandReply RunHere(const RunProbe& probe) {
   return reply;
 }
 
-TEST(NcclLibrary, RealLibraryTellsItsVersionAndItsVariables) {
+TEST(NcclLibrary, RealLibraryReportsItsVersionAndItsVariables) {
   const std::string path = SomeLibnccl();
   if (path.empty()) GTEST_SKIP() << "no libnccl on this machine";
   NodeFacts facts;

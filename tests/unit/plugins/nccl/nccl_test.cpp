@@ -30,14 +30,14 @@ TEST(Nccl, ManifestWithoutItReadsAndHoldsNothing) {
   EXPECT_TRUE(scenario.Check().empty());
 }
 
-TEST(Nccl, PairIsToldItsAdaptersItsBootstrapAndItsMode) {
+TEST(Nccl, PairGetsItsHcasItsBootstrapAndItsMode) {
   NcclScenario scenario({{"env", Env({{"NCCL_DEBUG", test::Text("WARN")}})}});
   EXPECT_THAT(scenario.Variables(),
               ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "NCCL_SOCKET_IFNAME==enP7s7",
                           "GLOO_SOCKET_IFNAME=enP7s7", "TP_SOCKET_IFNAME=enP7s7",
                           "NCCL_NET_GDR_LEVEL=LOC", "NCCL_DEBUG=WARN"));
   EXPECT_THAT(scenario.Body(kShellFile),
-              HasSubstr("# the adapters that have a cable; '=' because names match by prefix\n"
+              HasSubstr("# the HCAs that have a cable; '=' because names match by prefix\n"
                         "export NCCL_IB_HCA='=rocep1s0f1,roceP2p1s0f1'\n"));
   EXPECT_THAT(scenario.Complaints(), IsEmpty());
 }
@@ -60,7 +60,7 @@ TEST(Nccl, ForeignFileOfOurNameIsBlocked) {
   scenario.facts.files[std::string(kServiceFile)] = FileState{.content = "NCCL_DEBUG=INFO\n"};
   EXPECT_THAT(scenario.Complaints(),
               ElementsAre("/etc/spark-reconcile/nccl.env: was not written by spark-reconcile: move "
-                          "it away, or take this out of the manifest"));
+                          "it away, or remove this from the manifest"));
 }
 
 TEST(Nccl, WhatCouldNotBeReadBlocksItsFileAndIsWarnedOf) {
@@ -70,10 +70,10 @@ TEST(Nccl, WhatCouldNotBeReadBlocksItsFileAndIsWarnedOf) {
   scenario.facts.nccl.library = Unknown{"reading libnccl took longer than 20 s"};
   EXPECT_THAT(scenario.Complaints(),
               ElementsAre("/etc/spark-reconcile/nccl.env: unknown: permission denied",
-                          "library: cannot tell which one programs load: reading libnccl took "
+                          "library: cannot determine which one programs load: reading libnccl took "
                           "longer than 20 s",
-                          "other settings: cannot tell what other files set: more than 64 KiB of "
-                          "lines name NCCL_"));
+                          "other settings: cannot determine what other files set: more than 64 KiB "
+                          "of lines name NCCL_"));
 }
 
 TEST(Nccl, NodeWithoutAnInterfaceForBootstrapIsBlocked) {
@@ -81,9 +81,9 @@ TEST(Nccl, NodeWithoutAnInterfaceForBootstrapIsBlocked) {
   scenario.facts.links["enP7s7"].ipv4.clear();
   scenario.facts.session_interface.clear();
   EXPECT_THAT(scenario.Complaints(),
-              Contains("/etc/spark-reconcile/nccl.env: cannot tell which interface the other nodes "
-                       "reach: none holds '192.168.1.21': write the node's IPv4 address there, or "
-                       "NCCL_SOCKET_IFNAME into nccl.env"));
+              Contains("/etc/spark-reconcile/nccl.env: cannot determine which interface the other "
+                       "nodes reach: none holds '192.168.1.21': write the node's IPv4 address "
+                       "there, or NCCL_SOCKET_IFNAME into nccl.env"));
 }
 
 TEST(Nccl, ManifestsOwnWordCountsMoreThanTheFabrics) {
@@ -94,7 +94,7 @@ TEST(Nccl, ManifestsOwnWordCountsMoreThanTheFabrics) {
                           "NCCL_SOCKET_IFNAME==wlP9s9"));
 }
 
-TEST(Nccl, InterfacesOfPyTorchAreLeftToItWhereNobodyCanTellThem) {
+TEST(Nccl, InterfacesOfPyTorchAreLeftToItWhereNoOneCanReportThem) {
   NcclScenario scenario({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=enP7s7")}})}});
   scenario.facts.links["enP7s7"].ipv4.clear();
   scenario.facts.session_interface.clear();
@@ -103,7 +103,7 @@ TEST(Nccl, InterfacesOfPyTorchAreLeftToItWhereNobodyCanTellThem) {
                           "NCCL_SOCKET_IFNAME==enP7s7"));
 }
 
-TEST(Nccl, AdapterHasTheNameThatTheNodeGivesIt) {
+TEST(Nccl, HcaHasTheNameThatTheNodeGivesIt) {
   NcclScenario scenario;
   ProbeReply reply;
   reply.values["/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0"] = "enp1s0f1np1";
@@ -112,13 +112,13 @@ TEST(Nccl, AdapterHasTheNameThatTheNodeGivesIt) {
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_IB_HCA==mlx5_0,roceP2p1s0f1"));
 }
 
-TEST(Nccl, GidIndexIsPinnedOnlyWhenAskedFor) {
-  NcclScenario asked({{"gid_index", test::Number(3)}});
-  EXPECT_THAT(asked.Variables(), Contains("NCCL_IB_GID_INDEX=3"));
+TEST(Nccl, GidIndexIsPinnedOnlyWhenRequested) {
+  NcclScenario requested({{"gid_index", test::Number(3)}});
+  EXPECT_THAT(requested.Variables(), Contains("NCCL_IB_GID_INDEX=3"));
   EXPECT_THAT(NcclScenario().Body(kServiceFile), Not(HasSubstr("GID")));
 }
 
-TEST(Nccl, RingHasAllAdaptersAndItsOwnVariables) {
+TEST(Nccl, RingHasAllHcasAndItsOwnVariables) {
   NcclScenario scenario;
   scenario.MakeRing();
   EXPECT_THAT(scenario.Variables(),
@@ -137,9 +137,9 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
   EXPECT_THAT(scenario.Body(kServiceFile), Not(HasSubstr("SUBNET_AWARE")));
   EXPECT_THAT(
       scenario.Complaints(),
-      ElementsAre("library: NCCL 2.28.9 (/usr/lib/libnccl.so.2) cannot pair adapters by "
-                  "subnet, which cables without a switch need: install NCCL 2.30.7 or later, or "
-                  "a build patched for it"));
+      ElementsAre(
+          "library: NCCL 2.28.9 (/usr/lib/libnccl.so.2) cannot pair HCAs by subnet, which cables "
+          "without a switch need: install NCCL 2.30.7 or later, or a build patched for it"));
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_IB_SUBNET_AWARE_ROUTING=1"));
   EXPECT_THAT(scenario.Complaints(), IsEmpty());
@@ -148,7 +148,7 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
 }
 
 // NCCL may be in containers only, which is nothing to complain about at every apply.
-TEST(Nccl, RingWithoutAnyLibraryToAskIsNoFinding) {
+TEST(Nccl, RingWithoutAnyLibraryToQueryIsNoFinding) {
   NcclScenario scenario;
   scenario.MakeRing();
   EXPECT_THAT(scenario.Complaints(), IsEmpty());
@@ -160,7 +160,7 @@ std::vector<std::string> Said(const NcclScenario& scenario) {
   return said;
 }
 
-TEST(Nccl, ManifestMayNotUndoWhatARingNeeds) {
+TEST(Nccl, ManifestMayNotRevertWhatARingNeeds) {
   NcclScenario scenario({{"env", Env({{"NCCL_ALGO", test::Text("Tree")},
                                       {"NCCL_CUMEM_ENABLE", test::Number(0)},
                                       {"NCCL_IB_MERGE_NICS", test::Number(1)},
@@ -174,19 +174,19 @@ TEST(Nccl, ManifestMayNotUndoWhatARingNeeds) {
       Said(scenario),
       ElementsAre(
           "nccl.env: NCCL_ALGO: wanted Ring on this fabric, found Tree: ring: collectives-only; a "
-          "tree or a chain would join nodes that share no cable | take it out",
+          "tree or a chain would join nodes that share no cable | remove it",
           "nccl.env: NCCL_CUMEM_ENABLE: wanted 1 on this fabric, found 0: connections are made "
-          "when they are first needed, so that none is tried across the ring | take it out",
+          "when they are first needed, so that none is tried across the ring | remove it",
           "nccl.env: NCCL_IB_MERGE_NICS: wanted 0 on this fabric, found 1: each cage leads to "
-          "another neighbour: fused into one device, both would fit neither | take it out",
+          "another neighbour: fused into one device, both would fit neither | remove it",
           "nccl.env: NCCL_IB_SUBNET_AWARE_ROUTING: wanted 1 on this fabric, found 0: pairs the two "
-          "adapters of one cable, by their subnet; from NCCL 2.30.7 | take it out",
+          "HCAs of one cable, by their subnet; from NCCL 2.30.7 | remove it",
           "nccl.env: NCCL_IB_SUBNET_PREFIX_LEN: wanted 24 on this fabric, found 16: the subnets of "
-          "cables are /24, and are told apart by that | take it out",
+          "cables are /24, and are distinguished by that | remove it",
           "nccl.env: NCCL_NET_PLUGIN: wanted none on this fabric, found ucx: the choice by subnet "
-          "is part of NCCL's own transport, not of a plugin's | take it out",
+          "is part of NCCL's own transport, not of a plugin's | remove it",
           "nccl.env: NCCL_RUNTIME_CONNECT: wanted 1 on this fabric, found 0: connections across "
-          "the ring must not be made at the start | take it out"));
+          "the ring must not be made at the start | remove it"));
 }
 
 TEST(Nccl, ManifestMaySayWhatTheRingNeedsAnyway) {
@@ -213,9 +213,10 @@ TEST(Nccl, FusionMayBeTurnedOffWhereANodeUsesTwoCages) {
 
 TEST(Nccl, WorkstationsAreNotJudgedAsSparks) {
   NcclScenario scenario({{"env", Env({{"NCCL_P2P_DISABLE", test::Number(1)}})}});
-  EXPECT_THAT(Said(scenario),
-              ElementsAre("nccl.env: NCCL_P2P_DISABLE: has no effect here: a node has "
-                          "one GPU | take it out"));
+  EXPECT_THAT(
+      Said(scenario),
+      ElementsAre(
+          "nccl.env: NCCL_P2P_DISABLE: has no effect here: a node has one GPU | remove it"));
   scenario.cluster.nodes.back().hardware = "connectx5-workstation";
   EXPECT_THAT(Said(scenario), IsEmpty());
 }
@@ -234,8 +235,8 @@ TEST(Nccl, CableBesideASwitchIsNotForNccl) {
   scenario.fabric.segments.push_back({.rail = 2, .ports = {beside}});
   scenario.fabric.ports["spark-1"].push_back(beside);
   EXPECT_THAT(scenario.Body(kServiceFile),
-              HasSubstr("# the adapters whose network reaches every node; '=' because names match "
-                        "by prefix\nNCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1\n"));
+              HasSubstr("# the HCAs whose network reaches every node; '=' because names match by "
+                        "prefix\nNCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1\n"));
   EXPECT_THAT(scenario.Body(kServiceFile), Not(HasSubstr("MERGE_NICS")));
 }
 
@@ -257,9 +258,8 @@ TEST(Nccl, CheckRefusesWhatNeedsNoNode) {
   for (const Error& error : scenario.Check()) said.push_back(error.message + " | " + error.hint);
   EXPECT_THAT(
       said, ElementsAre(
-                "nccl.env: NCCL_IB_GID_INDEX: one index for all adapters, and each adapter's own "
-                "moves: NCCL finds it by itself | take it out; who must pin it writes "
-                "nccl.gid_index",
+                "nccl.env: NCCL_IB_GID_INDEX: one index for all HCAs, and each HCA's own moves: "
+                "NCCL finds it automatically | remove it; who must pin it writes nccl.gid_index",
                 "nccl.env: NCCL_NET_GDR_LEVEL: is decided by nccl.mode | mode safe sets LOC, mode "
                 "dmabuf sets SYS",
                 "nccl.env: NCCL_TIMEOUT: no NCCL reads it | a process group takes its timeout as "

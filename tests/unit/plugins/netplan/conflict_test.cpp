@@ -14,7 +14,7 @@ using testing::StartsWith;
 constexpr const char* kNetplanFile = "/etc/netplan/60-spark-reconcile.yaml";
 constexpr const char* kRail0Port = "enp1s0f1np1";
 
-test::PairScenario WorldInConflict() {
+test::PairScenario MakeConflict() {
   test::PairScenario scenario;
   scenario.facts.files[kNetplanFile] = Absent{};
   return scenario;
@@ -28,7 +28,7 @@ std::string ExplainBlocked(const test::PairScenario& scenario) {
 }
 
 TEST(NetplanConflict, FileThatDoesNotParseBlocksEverything) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.AddFile("/etc/netplan/90-NM-1.yaml", "network:\n  ethernets: [\n");
   EXPECT_THAT(ExplainBlocked(scenario), StartsWith("blocked: /etc/netplan/90-NM-1.yaml:"));
   EXPECT_THAT(ExplainBlocked(scenario), testing::EndsWith("; netplan would refuse it as well"));
@@ -38,14 +38,14 @@ TEST(NetplanConflict, FileThatDoesNotParseBlocksEverything) {
 }
 
 TEST(NetplanConflict, UnreadableFileBlocksEverything) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.files["/etc/netplan/01-x.yaml"] = Unknown{"permission denied"};
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: /etc/netplan/01-x.yaml cannot be read: permission denied");
 }
 
 TEST(NetplanConflict, FileBelowRunThatHidesOursBlocksEverything) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.AddFile("/run/netplan/60-spark-reconcile.yaml", "network: {}\n");
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: /run/netplan/60-spark-reconcile.yaml hides "
@@ -53,7 +53,7 @@ TEST(NetplanConflict, FileBelowRunThatHidesOursBlocksEverything) {
 }
 
 TEST(NetplanConflict, OurOwnUnreadableFileBlocksTheLinksToo) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.files[kNetplanFile] = Unknown{"is a symbolic link"};
   EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "blocked: unknown: is a symbolic link");
   EXPECT_EQ(scenario.Detail(Get(), kRail0Port),
@@ -61,10 +61,10 @@ TEST(NetplanConflict, OurOwnUnreadableFileBlocksTheLinksToo) {
 }
 
 TEST(NetplanConflict, FileInOurPlaceThatOthersWroteIsBlockedWithItsLinks) {
-  test::PairScenario scenario = WorldInConflict();
-  scenario.AddFile(kNetplanFile, "# somebody else\nnetwork: {version: 2}\n");
+  test::PairScenario scenario = MakeConflict();
+  scenario.AddFile(kNetplanFile, "# another program\nnetwork: {version: 2}\n");
   const std::string why =
-      "was not written by spark-reconcile: move it away, or take this out of the manifest";
+      "was not written by spark-reconcile: move it away, or remove this from the manifest";
   EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "blocked: " + why);
   EXPECT_EQ(scenario.Detail(Get(), kRail0Port),
             std::string("blocked: ") + kNetplanFile + " " + why);
@@ -77,7 +77,7 @@ TEST(NetplanConflict, FileInOurPlaceThatOthersWroteIsBlockedWithItsLinks) {
 }
 
 TEST(NetplanConflict, EditedFileOfOursIsDrift) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.AddFile(kNetplanFile,
                    FormatOwnedFile("homelab", "network: {version: 2}\n") + "# edited\n");
   EXPECT_THAT(scenario.Detail(Get(), kNetplanFile), StartsWith("(+"));
@@ -85,14 +85,14 @@ TEST(NetplanConflict, EditedFileOfOursIsDrift) {
 
 TEST(NetplanConflict, PortsThatNetworkManagerWouldNotLetGoOfAreNotTakenDown) {
   constexpr const char* kUnmanaged = "/etc/NetworkManager/conf.d/60-spark-reconcile.conf";
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
   scenario.AddFile("/etc/netplan/01-network-manager-all.yaml",
                    "network:\n  version: 2\n  renderer: NetworkManager\n");
   for (auto& [name, link] : scenario.facts.links) link.manager = LinkManager::kNetworkManager;
-  scenario.AddFile(kUnmanaged, "# somebody else\n");
+  scenario.AddFile(kUnmanaged, "# another program\n");
   const std::string why =
-      "was not written by spark-reconcile: move it away, or take this out of the manifest";
+      "was not written by spark-reconcile: move it away, or remove this from the manifest";
   EXPECT_EQ(scenario.Detail(Get(), kUnmanaged), "blocked: " + why);
   EXPECT_EQ(scenario.Detail(Get(), "enp1s0f0np0"),
             std::string("blocked: ") + kUnmanaged + " " + why);
@@ -102,14 +102,14 @@ TEST(NetplanConflict, PortsThatNetworkManagerWouldNotLetGoOfAreNotTakenDown) {
 }
 
 TEST(NetplanConflict, InterfaceOfTheSessionIsNeverTouched) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.session_interface = kRail0Port;
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: enp1s0f1np1 carries this session and is never touched");
 }
 
 TEST(NetplanConflict, UnusedInterfaceOfTheSessionIsNotTakenDown) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.session_interface = "enp1s0f0np0";
   EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "mtu 1500 → 9000, +192.168.177.1/24");
   scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
@@ -118,7 +118,7 @@ TEST(NetplanConflict, UnusedInterfaceOfTheSessionIsNotTakenDown) {
 }
 
 TEST(NetplanConflict, InterfaceOfTheManagementAddressIsNeverTouched) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.session_address = "";  // the controller's own machine
   scenario.facts.session_interface = "";
   scenario.facts.links[kRail0Port].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
@@ -127,35 +127,37 @@ TEST(NetplanConflict, InterfaceOfTheManagementAddressIsNeverTouched) {
 }
 
 TEST(NetplanConflict, InterfaceOfTheDefaultRouteIsNeverTouched) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.network.default_route = std::vector<std::string>{"enp1s0f1np1", "wlP9s9"};
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: enp1s0f1np1 carries the default route and is never touched");
 }
 
 TEST(NetplanConflict, WhatLeadsToTheNodeMustBeKnown) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.session_interface = "";
   EXPECT_EQ(ExplainBlocked(scenario),
-            "blocked: cannot tell which interface leads to this node: none holds 192.168.1.21, the "
-            "address of this session");
-  scenario = WorldInConflict();
+            "blocked: cannot determine which interface leads to this node: none holds "
+            "192.168.1.21, the address of this session");
+  scenario = MakeConflict();
   scenario.facts.network.default_route = Unknown{"ip route failed: exit 124"};
-  EXPECT_EQ(ExplainBlocked(scenario),
-            "blocked: cannot tell which interface leads to this node: ip route failed: exit 124");
+  EXPECT_EQ(
+      ExplainBlocked(scenario),
+      "blocked: cannot determine which interface leads to this node: ip route failed: exit 124");
 }
 
 TEST(NetplanConflict, UnknownLinksBlockInsteadOfChanging) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.links.clear();
   scenario.facts.network.links = Unknown{"ip gave no answer in 5 s"};
-  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile),
-            "blocked: cannot tell which interface leads to this node: ip gave no answer in 5 s");
+  EXPECT_EQ(
+      scenario.Detail(Get(), kNetplanFile),
+      "blocked: cannot determine which interface leads to this node: ip gave no answer in 5 s");
   EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "blocked: unknown: ip gave no answer in 5 s");
 }
 
-TEST(NetplanConflict, MissingInterfaceIsBlockedByItself) {
-  test::PairScenario scenario = WorldInConflict();
+TEST(NetplanConflict, MissingInterfaceIsBlockedOnItsOwn) {
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.links.erase(kRail0Port);
   EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "blocked: this node has no such interface");
   EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
@@ -164,7 +166,7 @@ TEST(NetplanConflict, MissingInterfaceIsBlockedByItself) {
 }
 
 TEST(NetplanConflict, NodeWithoutAnyOfItsPortsGetsNoFile) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) scenario.facts.links.erase(netdev);
   scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
   const std::string why =
@@ -176,7 +178,7 @@ TEST(NetplanConflict, NodeWithoutAnyOfItsPortsGetsNoFile) {
 }
 
 TEST(NetplanConflict, PortWithAnotherNameIsNotTakenForACableThatIsOut) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) scenario.facts.links.erase(netdev);
   scenario.facts.network.pci["0000:01:00.1"] = "eth3";
   scenario.facts.network.pci["0002:01:00.1"] = "";
@@ -187,13 +189,13 @@ TEST(NetplanConflict, PortWithAnotherNameIsNotTakenForACableThatIsOut) {
 }
 
 TEST(NetplanConflict, MissingMtuIsUnknown) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.links[kRail0Port].mtu = 0;
   EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "blocked: unknown: ip shows no mtu for it");
 }
 
 TEST(NetplanConflict, PortOfAnotherManagerThanNetplansIsLeftAlone) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   scenario.facts.links[kRail0Port].manager = LinkManager::kNetworkManager;
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: NetworkManager manages enp1s0f1np1, but no netplan file says 'renderer: "
@@ -245,7 +247,7 @@ TEST(NetplanConflict, DefaultRoutesAreTheDefaultOnesAmongAllAndTheRestAreNetwork
 }
 
 TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
-  test::PairScenario scenario = WorldInConflict();
+  test::PairScenario scenario = MakeConflict();
   const auto with = [&](const Routes& routes) {
     scenario.facts.network.routes = routes;
     return ExplainBlocked(scenario);
@@ -260,8 +262,8 @@ TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
             "that nothing uses");
 }
 
-TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesAreInNobodysWay) {
-  test::PairScenario scenario = WorldInConflict();
+TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesAreInNoOnesWay) {
+  test::PairScenario scenario = MakeConflict();
   // Yesterday's cage, a port of today's, the other rail's, and what VPN clients write.
   scenario.facts.network.routes =
       Routes{Route("128.0.0.0/1", "tun0"), Route("192.168.177.0/24", "enp1s0f0np0"),

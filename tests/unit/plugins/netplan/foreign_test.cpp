@@ -18,14 +18,14 @@ constexpr const char* kOurFile = "/etc/netplan/60-spark-reconcile.yaml";
 constexpr const char* kPort0 = "enp1s0f1np1";
 const std::vector<std::string> kBoth = {"enp1s0f1np1", "enP2p1s0f1np1"};
 
-test::PairScenario WorldWithForeignFile() {
+test::PairScenario MakeForeignFile() {
   test::PairScenario scenario;
   scenario.facts.files[kOurFile] = Absent{};
   return scenario;
 }
 
 std::vector<std::string> Claimed(const std::string& yaml) {
-  test::PairScenario scenario = WorldWithForeignFile();
+  test::PairScenario scenario = MakeForeignFile();
   scenario.AddFile("/etc/netplan/70-x.yaml", yaml);
   const ForeignTree tree = ReadForeignTree(scenario.facts, kBoth);
   EXPECT_EQ(tree.unclear, "");
@@ -33,7 +33,7 @@ std::vector<std::string> Claimed(const std::string& yaml) {
 }
 
 Renderer FindRenderer(const std::vector<std::pair<std::string, std::string>>& files) {
-  test::PairScenario scenario = WorldWithForeignFile();
+  test::PairScenario scenario = MakeForeignFile();
   for (const auto& [path, renderer] : files) {
     scenario.AddFile(path, "network: {version: 2, renderer: " + renderer + "}\n");
   }
@@ -41,14 +41,14 @@ Renderer FindRenderer(const std::vector<std::pair<std::string, std::string>>& fi
 }
 
 TEST(NetplanForeign, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
-  test::PairScenario scenario = WorldWithForeignFile();
+  test::PairScenario scenario = MakeForeignFile();
   const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
   scenario.AddFile(path,
                    "network: {ethernets: {enp1s0f1np1: {addresses: [10.100.16.1/24]},\n"
                    "  enP2p1s0f1np1: {addresses: [10.100.17.1/24]}}}\n");
   const std::string why =
       "configures enp1s0f1np1, enP2p1s0f1np1 (probably written by NVIDIA Sync): move it away or "
-      "take them out of it, then plan again";
+      "remove them from it, then plan again";
   EXPECT_EQ(scenario.Warning(Get(), path), path + " " + why);
   EXPECT_EQ(scenario.Detail(Get(), kOurFile), "blocked: " + path + " " + why);
   EXPECT_EQ(scenario.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
@@ -56,17 +56,17 @@ TEST(NetplanForeign, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
 }
 
 TEST(NetplanForeign, ForeignFileIsShownEvenWhileEverythingHolds) {
-  test::PairScenario scenario = WorldWithForeignFile();
+  test::PairScenario scenario = MakeForeignFile();
   const std::string path = "/etc/netplan/99-fastlink.yaml";
   scenario.facts.files[kOurFile] = scenario.File(Get(), kOurFile);
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
   EXPECT_EQ(scenario.Detail(Get(), kOurFile), "holds");
   EXPECT_EQ(scenario.Warning(Get(), path),
-            path + " configures enp1s0f1np1: move it away or take them out of it, then plan again");
+            path + " configures enp1s0f1np1: move it away or remove them from it, then plan again");
 }
 
 TEST(NetplanForeign, OnlyPortsThatTheForeignFileNamesAreSaidToBeConfiguredByIt) {
-  test::PairScenario scenario = WorldWithForeignFile();
+  test::PairScenario scenario = MakeForeignFile();
   const std::string path = "/etc/netplan/99-nvidia-sync-cluster.yaml";
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
   EXPECT_EQ(scenario.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
@@ -76,7 +76,7 @@ TEST(NetplanForeign, OnlyPortsThatTheForeignFileNamesAreSaidToBeConfiguredByIt) 
 
 TEST(NetplanForeign, FileOfThePortThatLeadsToTheNodeIsNotToBeMoved) {
   const std::string path = "/etc/netplan/01-management.yaml";
-  test::PairScenario scenario = WorldWithForeignFile();
+  test::PairScenario scenario = MakeForeignFile();
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {addresses: [192.168.1.21/24]}}}\n");
   scenario.facts.session_interface = kPort0;
   EXPECT_EQ(scenario.Warning(Get(), path),
@@ -94,23 +94,23 @@ TEST(NetplanForeign, FileOfThePortThatLeadsToTheNodeIsNotToBeMoved) {
 
 TEST(NetplanForeign, FileThatAlsoNamesAnInterfaceThatLeadsToTheNodeIsNotToBeMoved) {
   const std::string path = "/etc/netplan/50-cloud-init.yaml";
-  test::PairScenario scenario = WorldWithForeignFile();
+  test::PairScenario scenario = MakeForeignFile();
   scenario.AddFile(path, "network: {ethernets: {enP7s7: {dhcp4: true}, enp1s0f1np1: {}}}\n");
   EXPECT_EQ(scenario.Warning(Get(), path),
             path +
-                " configures enp1s0f1np1 (probably written by cloud-init): take enp1s0f1np1 "
-                "out of it but leave enP7s7, which carries this session, then plan again");
+                " configures enp1s0f1np1 (probably written by cloud-init): remove enp1s0f1np1 from "
+                "it but leave enP7s7, which carries this session, then plan again");
 }
 
 TEST(NetplanForeign, NoForeignFileIsToBeMovedWhileWhatLeadsToTheNodeIsUnknown) {
   const std::string path = "/etc/netplan/99-x.yaml";
-  test::PairScenario scenario = WorldWithForeignFile();
+  test::PairScenario scenario = MakeForeignFile();
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {}}}\n");
   scenario.facts.network.default_route = Unknown{"ip route failed: exit 124"};
   EXPECT_EQ(scenario.Warning(Get(), path),
             path +
-                " configures enp1s0f1np1: leave it as it is: cannot tell which interface leads "
-                "to this node: ip route failed: exit 124");
+                " configures enp1s0f1np1: leave it as it is: cannot determine which interface "
+                "leads to this node: ip route failed: exit 124");
 }
 
 TEST(NetplanForeign, OwnersAreGuessedFromTheFilesName) {

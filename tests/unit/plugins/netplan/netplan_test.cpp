@@ -170,7 +170,7 @@ TEST(Netplan, LinkActivationIsThatOfTheFileForOneInterface) {
   EXPECT_EQ(link, file);
 }
 
-TEST(Netplan, NetworkManagerIsNotAskedToActivateAPortWithoutCarrier) {
+TEST(Netplan, NetworkManagerIsNotQueriedToActivateAPortWithoutCarrier) {
   test::PairScenario scenario = NetworkManagerScenario();
   scenario.facts.links[kRail0].carrier = false;
   for (const std::string& line : test::Lines(scenario.Find(Get(), kFile).triggers)) {
@@ -181,7 +181,7 @@ TEST(Netplan, NetworkManagerIsNotAskedToActivateAPortWithoutCarrier) {
               testing::Contains(HasSubstr("connection up id netplan-enp1s0f1np1")));
 }
 
-TEST(Netplan, UndoPutsLiveValuesBack) {
+TEST(Netplan, RevertRestoresLiveValues) {
   test::PairScenario scenario = Scenario();
   scenario.facts.links[kRail0].ipv4 = {*ParseIpv4Prefix("10.0.0.1/30")};
   EXPECT_THAT(
@@ -226,7 +226,7 @@ TEST(Netplan, NetworkManagerLetsGoOfPortsThatStayDown) {
   EXPECT_THAT(test::Lines(link.revert), ElementsAre("ip link set dev enp1s0f0np0 up"));
 }
 
-TEST(Netplan, PortsAreGivenBackToNetworkManagerByOurOwnFileOnly) {
+TEST(Netplan, PortsAreReturnedToNetworkManagerByOurOwnFileOnly) {
   test::PairScenario scenario = NetworkManagerScenario();
   scenario.AddFile(kUnmanaged, "[keyfile]\nunmanaged-devices=none\n");
   EXPECT_THAT(scenario.Names(Get()), ElementsAre(kFile, kRail0, kRail1));
@@ -262,7 +262,7 @@ Change Judged(const test::PairScenario& scenario, Change change) {
   return change;
 }
 
-TEST(Netplan, HandingAPortBackSaysWhatItCutsOff) {
+TEST(Netplan, PruningAPortSaysWhatItCutsOff) {
   test::PairScenario scenario = Scenario();
   scenario.facts.rdma.users =
       std::vector<RdmaUser>{{"rocep1s0f1", "enp1s0f1np1", "ib_write_bw", 812}};
@@ -274,7 +274,7 @@ TEST(Netplan, HandingAPortBackSaysWhatItCutsOff) {
   EXPECT_EQ(file.interrupts, cut);
 }
 
-TEST(Netplan, APortThatLeadsToTheNodeByNowIsNotHandedBack) {
+TEST(Netplan, APortThatLeadsToTheNodeByNowIsNotPruned) {
   test::PairScenario scenario = Scenario();
   scenario.facts.network.default_route = std::vector<std::string>{kRail0};
   const Change change = Judged(scenario, {.change = ChangeKind::kRemove,

@@ -94,7 +94,7 @@ TEST(SshKeyPair, IsMadeByTheUserOnTheNodeAfterItsDirectory) {
   EXPECT_THAT(pair->revert, IsEmpty());
 }
 
-TEST(SshKeyPair, WrongModeIsPutRightAndCanBeUndone) {
+TEST(SshKeyPair, WrongModeIsPutRightAndCanBeReverted) {
   Scenario scenario = Cluster();
   scenario.facts.nodes["spark-1"].ssh.private_key = FileAccess{{0644}, "nvidia"};
   const auto change = Diff(scenario.Find("spark-1", "~nvidia/.ssh/id_ed25519_spark"), "ssh");
@@ -157,7 +157,7 @@ TEST(SshAuthorizedKeys, HoldsEachPeersKeyUnderANameThatWeChose) {
 
 TEST(SshAuthorizedKeys, FileIsTheUsersAlone) {
   Scenario scenario = Cluster();
-  const std::string own = "ssh-rsa AAAA somebody@laptop";
+  const std::string own = "ssh-rsa AAAA someone@laptop";
   scenario.facts.nodes["spark-1"].files[kAuthorized] =
       FileState{.content = own, .mode = 0644, .owner = "root", .group = "root"};
   const Resource resource = scenario.Find("spark-1", kAuthorized);
@@ -186,25 +186,22 @@ TEST(SshAuthorizedKeys, KeyThatCannotBeMadeIsNotWaitedFor) {
   scenario.facts.nodes["spark-2"].files[kPublic] = Absent{};  // its private key stands
   EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('c') + " spark-reconcile homelab spark-3\n");
-  EXPECT_EQ(
-      scenario.Warning("spark-1", "public key of spark-2"),
-      "cannot tell the public key of spark-2: on spark-2: the private key lacks its public key: "
-      "ssh-keygen -y -f "
-      "~/.ssh/id_ed25519_spark prints it");
+  EXPECT_EQ(scenario.Warning("spark-1", "public key of spark-2"),
+            "cannot determine the public key of spark-2: on spark-2: the private key lacks its "
+            "public key: ssh-keygen -y -f ~/.ssh/id_ed25519_spark prints it");
 }
 
 TEST(SshMesh, WhatIsWrongOnAPeerIsSaidToBeThere) {
   Scenario scenario = Cluster();
   const auto detail = [&] { return scenario.Warning("spark-1", "public key of spark-2"); };
   scenario.facts.nodes["spark-2"].files[kPublic] = FileState{.content = "garbage"};
+  EXPECT_EQ(detail(),
+            "cannot determine the public key of spark-2: on spark-2: the public key is not one "
+            "ssh-ed25519 line: ssh-keygen -y -f ~/.ssh/id_ed25519_spark prints it");
+  scenario.facts.nodes["spark-2"].files[kPublic] = Unknown{"is a symbolic link"};
   EXPECT_EQ(
       detail(),
-      "cannot tell the public key of spark-2: on spark-2: the public key is not one ssh-ed25519 "
-      "line: ssh-keygen "
-      "-y -f ~/.ssh/id_ed25519_spark prints it");
-  scenario.facts.nodes["spark-2"].files[kPublic] = Unknown{"is a symbolic link"};
-  EXPECT_EQ(detail(),
-            "cannot tell the public key of spark-2: on spark-2: public key: is a symbolic link");
+      "cannot determine the public key of spark-2: on spark-2: public key: is a symbolic link");
 }
 
 TEST(SshMesh, UnreachablePeerWithoutEntriesIsWarnedOf) {
@@ -212,9 +209,9 @@ TEST(SshMesh, UnreachablePeerWithoutEntriesIsWarnedOf) {
   scenario.facts.nodes.erase("spark-3");
   scenario.facts.unreachable["spark-3"] = {.message = "no route"};
   EXPECT_EQ(scenario.Warning("spark-1", "public key of spark-3"),
-            "cannot tell the public key of spark-3: spark-3 was not reached");
+            "cannot determine the public key of spark-3: spark-3 was not reached");
   EXPECT_EQ(scenario.Warning("spark-1", "host keys of spark-3"),
-            "cannot tell the host keys of spark-3: spark-3 was not reached");
+            "cannot determine the host keys of spark-3: spark-3 was not reached");
   EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('b') + " spark-reconcile homelab spark-2\n");
 }
@@ -239,12 +236,12 @@ TEST(SshMesh, OnlyEntriesOfOurOwnFormAreKept) {
   scenario.facts.nodes["spark-1"].files[kAuthorized] = FileState{
       .content = SetBlock("", "homelab", "ssh-mesh",
                           "command=\"sh\" " + Ed25519('x') + " spark-reconcile homelab spark-2\n" +
-                              Ed25519('y') + " somebody\n")};
+                              Ed25519('y') + " someone\n")};
   scenario.facts.nodes.erase("spark-2");
   EXPECT_EQ(scenario.BlockIn("spark-1", kAuthorized),
             Ed25519('c') + " spark-reconcile homelab spark-3\n");
   EXPECT_EQ(scenario.Warning("spark-1", "public key of spark-2"),
-            "cannot tell the public key of spark-2: spark-2 was not reached");
+            "cannot determine the public key of spark-2: spark-2 was not reached");
 }
 
 TEST(SshMesh, NodeThatLeftTheManifestLosesItsEntries) {
@@ -297,14 +294,14 @@ TEST(SshKnownHosts, HostKeysThatCannotBeTrustedAreNotWritten) {
     return scenario.Warning("spark-1", "host keys of spark-2");
   };
   EXPECT_EQ(detail(Absent{}),
-            "cannot tell the host keys of spark-2: spark-2 has no host key in /etc/ssh");
+            "cannot determine the host keys of spark-2: spark-2 has no host key in /etc/ssh");
   EXPECT_EQ(detail(Unknown{"permission denied"}),
-            "cannot tell the host keys of spark-2: on spark-2: /etc/ssh/ssh_host_ed25519_key.pub: "
-            "permission denied");
-  EXPECT_EQ(detail(FileState{.content = Ed25519('B') + "\n* " + Ed25519('E') + "\n"}),
-            "cannot tell the host keys of spark-2: on spark-2: /etc/ssh/ssh_host_ed25519_key.pub "
-            "is not one public key "
-            "line: ssh-keygen -y -f /etc/ssh/ssh_host_ed25519_key prints it");
+            "cannot determine the host keys of spark-2: on spark-2: "
+            "/etc/ssh/ssh_host_ed25519_key.pub: permission denied");
+  EXPECT_EQ(
+      detail(FileState{.content = Ed25519('B') + "\n* " + Ed25519('E') + "\n"}),
+      "cannot determine the host keys of spark-2: on spark-2: /etc/ssh/ssh_host_ed25519_key.pub is "
+      "not one public key line: ssh-keygen -y -f /etc/ssh/ssh_host_ed25519_key prints it");
 }
 
 TEST(SshConfig, NamesEveryRailAndGivesTheUsersOptionsBackTheirReach) {
@@ -319,7 +316,7 @@ TEST(SshConfig, NamesEveryRailAndGivesTheUsersOptionsBackTheirReach) {
                 "Match all\n");
 }
 
-TEST(SshConfig, ModeIsTheUsersButNobodyElseMayWrite) {
+TEST(SshConfig, ModeIsTheUsersButNoOneElseMayWrite) {
   Scenario scenario = Cluster();
   scenario.facts.nodes["spark-1"].files[kConfig] = FileState{.content = "Host x\n", .mode = 0664};
   const Resource resource = scenario.Find("spark-1", kConfig);

@@ -42,7 +42,7 @@ test::PairScenario Scenario() {
   return scenario;
 }
 
-ProbeReply Asked(const std::string& list, int exit_code = 0) {
+ProbeReply MakeListReply(const std::string& list, int exit_code = 0) {
   return {.commands = {{"sysctl.readonly", {.exit_code = exit_code, .out = list}}}};
 }
 
@@ -65,7 +65,7 @@ TEST(Sysctl, DropInHoldsEveryKeySorted) {
   EXPECT_EQ(Scenario().File(Get(), kFile), wanted);
 }
 
-TEST(Sysctl, LiveValueIsSetAndUndoneByTheSameCommand) {
+TEST(Sysctl, LiveValueIsSetAndRevertedByTheSameCommand) {
   const Resource resource = Scenario().Find(Get(), "net.core.rmem_max");
   EXPECT_EQ(Scenario().Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
   EXPECT_THAT(test::Lines(resource.apply), ElementsAre("sysctl -w -- net.core.rmem_max=268435456"));
@@ -74,9 +74,9 @@ TEST(Sysctl, LiveValueIsSetAndUndoneByTheSameCommand) {
 
 TEST(Sysctl, FileThatOthersWroteIsBlockedAndLiveValuesAreNot) {
   test::PairScenario scenario = Scenario();
-  scenario.AddFile(kFile, "# somebody else\n");
+  scenario.AddFile(kFile, "# another program\n");
   EXPECT_EQ(scenario.Detail(Get(), kFile),
-            "blocked: was not written by spark-reconcile: move it away, or take this out of the "
+            "blocked: was not written by spark-reconcile: move it away, or remove this from the "
             "manifest");
   EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
   scenario.AddFile(kFile, FormatOwnedFile("homelab", "x = 1\n") + "y = 2\n");
@@ -84,7 +84,7 @@ TEST(Sysctl, FileThatOthersWroteIsBlockedAndLiveValuesAreNot) {
 }
 
 TEST(Sysctl, BlanksAndTabsBetweenNumbersDoNotCount) {
-  ProbeReply reply = Asked("- /proc/sys/net/ipv4/tcp_rmem\n");
+  ProbeReply reply = MakeListReply("- /proc/sys/net/ipv4/tcp_rmem\n");
   reply.values["/proc/sys/net/ipv4/tcp_rmem"] = "4096\t131072\t6291456";
   test::PairScenario scenario = Scenario();
   scenario.facts.sysctl.keys.erase("net.ipv4.tcp_rmem");
@@ -101,7 +101,7 @@ TEST(Sysctl, MissingKeyIsBlockedAndNotAdded) {
 
 TEST(Sysctl, ReadOnlyKeyIsBlockedUnlessItHolds) {
   const ProbeReply reply =
-      Asked("r /proc/sys/net/core/rmem_max\n- /proc/sys/net/ipv4/ip_forward\n");
+      MakeListReply("r /proc/sys/net/core/rmem_max\n- /proc/sys/net/ipv4/ip_forward\n");
   test::PairScenario scenario = Scenario();
   Get().parse(reply, scenario.facts);
   EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"),
@@ -135,7 +135,7 @@ TEST(Sysctl, KeysOfAnInterfaceThatLeadsToTheNodeAreNeverSet) {
   scenario = Scenario();
   scenario.facts.session_interface = "";
   EXPECT_EQ(scenario.Detail(Get(), key),
-            "blocked: 0 → 1: cannot tell which interface leads to this node: none holds "
+            "blocked: 0 → 1: cannot determine which interface leads to this node: none holds "
             "192.168.1.21, the address of this session");
   // What is not known takes nothing out of the file.
   EXPECT_EQ(scenario.Detail(Get(), kFile).substr(0, 8), "blocked:");
@@ -159,9 +159,9 @@ TEST(Sysctl, KeysOfNoOrOfAllInterfacesAreAboutNone) {
   }
 }
 
-TEST(Sysctl, OnlyKeysThatWereAskedForAreStored) {
+TEST(Sysctl, OnlyKeysThatWereRequestedAreStored) {
   NodeFacts facts;
-  ProbeReply reply = Asked("- /proc/sys/net/core/rmem_max\n");
+  ProbeReply reply = MakeListReply("- /proc/sys/net/core/rmem_max\n");
   reply.values["/proc/sys/net/core/rmem_max"] = "1";
   reply.values["/proc/sys/kernel/arch"] = "aarch64";
   Get().parse(reply, facts);
@@ -173,7 +173,7 @@ TEST(Sysctl, OnlyKeysThatWereAskedForAreStored) {
 }
 
 // The command itself, on the machine that runs the tests.
-TEST(Sysctl, ListHoldsEveryKeyAndMarksThoseThatNobodyMayWrite) {
+TEST(Sysctl, ListHoldsEveryKeyAndMarksThoseThatNoOneMayWrite) {
   test::PairScenario scenario;
   scenario.fabric.ports.clear();
   scenario.cluster.settings =
@@ -196,14 +196,14 @@ TEST(Sysctl, ListHoldsEveryKeyAndMarksThoseThatNobodyMayWrite) {
 
 TEST(Sysctl, ListThatBrokeOffLosesNoValue) {
   NodeFacts facts;
-  ProbeReply reply = Asked("- /proc/sys/net/core/wmem_max\n", 124);
+  ProbeReply reply = MakeListReply("- /proc/sys/net/core/wmem_max\n", 124);
   reply.values["/proc/sys/net/core/rmem_max"] = "1";
   Get().parse(reply, facts);
   EXPECT_EQ(facts.sysctl.keys.at("net.core.rmem_max"), Observed<std::string>("1"));
 }
 
 TEST(Sysctl, UnknownValueBlocksInsteadOfChanging) {
-  ProbeReply reply = Asked("- /proc/sys/net/core/rmem_max\n");
+  ProbeReply reply = MakeListReply("- /proc/sys/net/core/rmem_max\n");
   reply.values["/proc/sys/net/core/rmem_max"] = Unknown{"Permission denied"};
   test::PairScenario scenario = Scenario();
   Get().parse(reply, scenario.facts);
@@ -225,7 +225,7 @@ TEST(Sysctl, NothingIsWantedWithoutSectionAndPorts) {
   EXPECT_TRUE(Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]).empty());
 }
 
-TEST(Sysctl, ProbeReadsEachKeyAndAsksForReadOnlyOnesAtOnce) {
+TEST(Sysctl, ProbeReadsEachKeyAndReadsReadOnlyOnesAtOnce) {
   const test::PairScenario scenario = Scenario();
   std::vector<std::string> values;
   std::vector<std::string> argv;

@@ -243,12 +243,12 @@ TEST(Units, NothingThatIsShownBlockedIsRestarted) {
 
 TEST(Units, UnitWhoseFileIsBlockedIsBlockedByThat) {
   const Observed<FileState> stuck[] = {Unknown{"is not a regular file"},
-                                       FileState{.content = "# somebody else\n"},
+                                       FileState{.content = "# another program\n"},
                                        FileState{.content = FormatOwnedFile("office", kService)}};
   const std::string whys[] = {
       "cannot be read: is not a regular file",
-      "was not written by spark-reconcile: move it away, or take this out of the manifest",
-      "belongs to cluster 'office': move it away if that cluster is gone, or take this out of the "
+      "was not written by spark-reconcile: move it away, or remove this from the manifest",
+      "belongs to cluster 'office': move it away if that cluster is gone, or remove this from the "
       "manifest"};
   for (std::size_t i = 0; i < std::size(stuck); ++i) {
     for (const bool on : {true, false}) {
@@ -273,7 +273,7 @@ TEST(Units, UnitWhoseDropInIsBlockedIsNotRestarted) {
   const auto resources = ListResources(Cluster({unit}), facts);
   EXPECT_EQ(Diff(resources[2], "units")->detail,
             "/etc/systemd/system/demo.service.d/10-a.conf was not written by spark-reconcile: move "
-            "it away, or take this out of the manifest");
+            "it away, or remove this from the manifest");
   EXPECT_THAT(ListSteps(resources),
               ElementsAre("write /etc/systemd/system/demo.service", "run systemctl daemon-reload"));
 }

@@ -44,7 +44,7 @@ TEST_F(GpuUsersProc, WhoeverComputesIsFoundAndADesktopIsNot) {
   EXPECT_EQ(users.processes[0].name, "python3");
 }
 
-TEST_F(GpuUsersProc, RanksOfTheSameRunAreNobodyElse) {
+TEST_F(GpuUsersProc, RanksOfTheSameRunAreNoOtherUsers) {
   using namespace std::string_literals;
   Process(100, "spark-verify", "spark-verify\0nccl\0{\"run\":\"r1\"}\0"s, "/dev/nvidia-uvm");
   Process(101, "spark-verify", "spark-verify\0nccl\0{\"run\":\"r10\"}\0"s, "/dev/nvidia-uvm");

@@ -16,14 +16,14 @@ TEST(Growth, OnlyWhatGrewIsLeftAndAWrapAt32BitsCounts) {
   EXPECT_EQ(Growth(before, after), (Counters{{"mlx5_0", {{"out_of_sequence", 10}}}}));
 }
 
-TEST(Growth, APortThatCarriedNothingIsToldApartFromOneThatCannotBeRead) {
+TEST(Growth, APortThatCarriedNothingIsDistinguishedFromOneThatCannotBeRead) {
   const Counters same = {{"mlx5_0", {{"port_xmit_data", 7}, {"out_of_sequence", 7}}},
                          {"rxe0", {{"sent_pkts", 0}}}};
   EXPECT_EQ(Growth(same, same),
             (Counters{{"mlx5_0", {{"port_xmit_data", 0}}}, {"rxe0", {{"sent_pkts", 0}}}}));
 }
 
-TEST(Growth, ACounterOf64BitsThatBeganAnewCountsFromNothing) {
+TEST(Growth, ACounterOf64BitsThatBeganAgainCountsFromNothing) {
   const Counters before = {{"mlx5_0", {{"port_xmit_data", 1'000'000'000'000u}}}};
   const Counters after = {{"mlx5_0", {{"port_xmit_data", 7}}}};
   EXPECT_EQ(Growth(before, after), (Counters{{"mlx5_0", {{"port_xmit_data", 7}}}}));

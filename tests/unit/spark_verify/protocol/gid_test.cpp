@@ -21,7 +21,7 @@ TEST(ChooseGid, TakesVersion2OfTheAddressWhereverItStands) {
   EXPECT_EQ(ChooseGid(kMlx5, "rocep1s0f1", "192.168.177.1")->index, 5);
 }
 
-TEST(ChooseGid, AnAddressThatIsMissingIsToldWithTheWholeTable) {
+TEST(ChooseGid, AnAddressThatIsMissingIsReportedWithTheWholeTable) {
   const auto chosen = ChooseGid({kMlx5[0], kMlx5[4]}, "rocep1s0f1", "192.168.177.1");
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().message,

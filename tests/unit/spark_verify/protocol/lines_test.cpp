@@ -35,7 +35,7 @@ TEST(LineReader, SplitsWhatComesTogetherAndJoinsWhatComesInPieces) {
   EXPECT_FALSE(lines.AtEnd());
 }
 
-TEST(LineReader, TheEndIsToldAfterTheLastLine) {
+TEST(LineReader, TheEndIsReportedAfterTheLastLine) {
   Pipe pipe;
   LineReader lines(pipe.ends[0]);
   WriteAll(pipe.ends[1], "one\ntwo\nhalf");

@@ -27,7 +27,7 @@ TEST(Messages, ReadyComesBackAsItWas) {
   EXPECT_EQ(FormatReady(message->ready), line);
 }
 
-TEST(Messages, SentTellsGbpsOfTheBytesAndTheTime) {
+TEST(Messages, SentReportsGbpsOfTheBytesAndTheTime) {
   const RailSent rail{.hca = "rocep1s0f1",
                       .bytes = 2'500'000'000,
                       .total_bytes = 3'000'000'000,
@@ -42,7 +42,7 @@ TEST(Messages, SentTellsGbpsOfTheBytesAndTheTime) {
   EXPECT_EQ(message->sent.at(0).path_mtu, 4096);
 }
 
-TEST(Messages, CountersAndTroubleComeBack) {
+TEST(Messages, CountersAndErrorComeBack) {
   const auto end = ParseMessage(FormatEnd({{"rocep1s0f1", {{"sent_pkts", 1574}}}}));
   ASSERT_TRUE(end);
   EXPECT_EQ(end->counters.at("rocep1s0f1").at("sent_pkts"), 1574u);
@@ -50,7 +50,7 @@ TEST(Messages, CountersAndTroubleComeBack) {
       FormatErrorLine({.code = "open", .hca = "mlx5_0", .text = "wanted \"x\"", .hint = "y"}));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->event, Event::kError);
-  EXPECT_EQ(error->trouble.text, "wanted \"x\"");
+  EXPECT_EQ(error->run_error.text, "wanted \"x\"");
   EXPECT_EQ(ParseMessage(FormatChecked(7))->checked_bytes, 7u);
   EXPECT_EQ(ParseMessage(FormatConnected())->event, Event::kConnected);
 }

@@ -5,7 +5,7 @@
 namespace reconciler::spark_verify {
 namespace {
 
-// `more` are members after the least that a rank must be told.
+// `more` are members after the least that a rank must get.
 std::string Refusal(const std::string& more) {
   const auto options = ParseNcclOptions(R"({"run": "r", "ranks": 2, "sizes": [8])" + more + "}");
   return options ? "" : options.error().message;

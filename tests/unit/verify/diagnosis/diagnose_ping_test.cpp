@@ -58,14 +58,13 @@ INSTANTIATE_TEST_SUITE_P(
                  {"rail-dead spark-1 spark-2 spark-3 spark-4 rail1 x12"},
                  "no node hears another on rail1, though every port is up with its address: the "
                  "switch does not forward between their ports (VLAN, isolation)"},
-        PingCase{
-            "OneRailOfACable",
-            Two,
-            Symptom::kNothingBack,
-            {"0>0@0"},
-            {"no-path spark-1 spark-2 rail0 x2"},
-            "spark-1 and spark-2 both have carrier and address on rail0, and nothing passes: the "
-            "cable joins other ports than the manifest says, or one of them drops it"},
+        PingCase{"OneRailOfACable",
+                 Two,
+                 Symptom::kNothingBack,
+                 {"0>0@0"},
+                 {"no-path spark-1 spark-2 rail0 x2"},
+                 "spark-1 and spark-2 both have carrier and address on rail0, and nothing passes: "
+                 "the cable joins other ports than in the manifest, or one of them drops it"},
         PingCase{
             "OnePairOnASwitch",
             Four,
@@ -81,14 +80,14 @@ INSTANTIATE_TEST_SUITE_P(
                  {"node-cut-off spark-3 rail2 rail3 rail4 rail5 x8"},
                  "spark-3 hears no peer on rail2, rail3, rail4, rail5 while the others hear each "
                  "other: its cable, its switch port or VLAN, or a firewall on it"},
-        PingCase{"OneCableOfARing",
-                 Ring,
-                 Symptom::kNothingBack,
-                 {"1>2@*", "2>1@*"},
-                 {"no-path spark-1 spark-2 rail0 rail1 x4"},
-                 "spark-1 and spark-2 both have carrier and address on rail0, rail1, and nothing "
-                 "passes: the cable joins other ports than the manifest says, or one of them drops "
-                 "it"},
+        PingCase{
+            "OneCableOfARing",
+            Ring,
+            Symptom::kNothingBack,
+            {"1>2@*", "2>1@*"},
+            {"no-path spark-1 spark-2 rail0 rail1 x4"},
+            "spark-1 and spark-2 both have carrier and address on rail0, rail1, and nothing "
+            "passes: the cable joins other ports than in the manifest, or one of them drops it"},
         PingCase{
             "OneWay",
             Two,

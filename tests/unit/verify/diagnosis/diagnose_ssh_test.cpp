@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "spark-3"},
         SshCase{"HostKeyChanged", Symptom::kSshHostKeyChanged, "0>3@*",
                 "ssh-host-key-changed spark-3 rail0 rail1 x4",
-                "spark-3 has other host keys than its peers wrote down: it was installed anew, or "
+                "spark-3 has other host keys than its peers recorded: it was reinstalled, or "
                 "another machine answers at its address"},
         SshCase{"HostKeyUnknown", Symptom::kSshHostKeyUnknown, "1>0@*",
                 "ssh-host-key-unknown spark-1 rail0 rail1 x4",
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "the login from spark-3 to spark-1 fails for another reason"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(LoginFindings, AnUnprotectedKeyFileIsMendedByItsMode) {
+TEST(LoginFindings, AnUnprotectedKeyFileIsRepairedByItsMode) {
   const Sample sample = OnSwitch(2);
   auto checks = PassedChecks(sample);
   Break(checks, VerifyLevel::kSsh, "1>2@*", Symptom::kSshKeyUnprotected);

@@ -315,8 +315,7 @@ TEST(Diagnose, ANodeThatCouldNotBeReadIsNotOffWhenTheTransportKnowsWhy) {
        "install sudo on spark-2, or log in as root with `become: none` in `access`"},
       {"spark-2 (10.0.0.2): cannot log in as nvidia: refused: /home/me/.ssh/id_ed25519",
        "the login was refused by spark-2",
-       "put the public key on spark-2 (ssh-copy-id), and look at `user` in `access` of the "
-       "manifest"},
+       "put the public key on spark-2 (ssh-copy-id), and check `user` in `access` of the manifest"},
       {"spark-2 (10.0.0.2): cannot log in as nvidia: /k is encrypted and no agent has it",
        "the key for spark-2 is encrypted here and no agent has it",
        "load the key for spark-2 into the agent with ssh-add"},
@@ -328,20 +327,20 @@ TEST(Diagnose, ANodeThatCouldNotBeReadIsNotOffWhenTheTransportKnowsWhy) {
       {"spark-2 (10.0.0.2): cannot log in as nvidia: too many keys were tried (/k)",
        "spark-2 ended the login: too many keys were tried",
        "name the right key file for spark-2 as `identity` in `access`"},
-      {"spark-2 (10.0.0.2): cannot log in as nvidia: the key is right, but more is asked for "
-       "(password)",
-       "spark-2 takes our key but asks for more than a key",
+      {"spark-2 (10.0.0.2): cannot log in as nvidia: the key is accepted, but another login method "
+       "is required (password)",
+       "spark-2 accepts our key but requires another login method",
        "let sshd of spark-2 be content with publickey (AuthenticationMethods)"},
       {"spark-2 (10.0.0.2): cannot log in as nvidia: no keys are taken there, only: password",
        "sshd of spark-2 takes no keys",
        "allow keys there: PubkeyAuthentication yes in the sshd_config of spark-2"},
       {"spark-2: the identity file /k does not exist",
        "the identity file for spark-2 cannot be used here",
-       "mend `identity` in `access` of the manifest for spark-2"},
+       "correct `identity` in `access` of the manifest for spark-2"},
       {"/k:3: spark-2 (10.0.0.2): the host key changed: a is offered, b is known",
-       "the host key of spark-2 changed: it was installed anew, or another machine answers at its "
+       "the host key of spark-2 changed: it was reinstalled, or another machine answers at its "
        "address",
-       "make sure that it is spark-2, then forget the old key (ssh-keygen -R) and accept the new "
+       "make sure that it is spark-2, then remove the old key (ssh-keygen -R) and accept the new "
        "one"},
       {"spark-2 (10.0.0.2): the host key is not known: a",
        "the host key of spark-2 is not known here",

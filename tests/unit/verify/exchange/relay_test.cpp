@@ -9,7 +9,7 @@ namespace {
 using namespace spark_verify;
 using testing::ElementsAre;
 
-// An end that says prepared lines, in pieces of any size, and keeps what it is told.
+// An end that says prepared lines, in pieces of any size, and keeps what it receives.
 class ScriptedChannel : public Channel {
  public:
   ScriptedChannel(std::string says, std::vector<std::string>& heard, int exit_code,
@@ -52,7 +52,7 @@ struct End {
             {"/bin/spark verify", "write"}, kNever)) {}
 };
 
-std::string FormatReadyOf(const std::string& hca) {
+std::string FormatReadyLine(const std::string& hca) {
   return FormatReady({.rails = {{.hca = hca, .active_mtu = 4096}}, .size = 65536});
 }
 
@@ -61,16 +61,16 @@ std::string Rest(std::uint64_t bytes) {
          FormatChecked(65536) + FormatEnd({});
 }
 
-TEST(Relay, CarriesEachLineToTheOtherEndAndKeepsWhatBothTell) {
-  End first(FormatReadyOf("rocep1s0f1") + Rest(125'000'000));
-  End second(FormatReadyOf("roceP2p1s0f1") + Rest(0));
+TEST(Relay, CarriesEachLineToTheOtherEndAndKeepsWhatBothReport) {
+  End first(FormatReadyLine("rocep1s0f1") + Rest(125'000'000));
+  End second(FormatReadyLine("roceP2p1s0f1") + Rest(0));
   const RelayResult result = Relay(first.channel, second.channel, kNever);
-  EXPECT_FALSE(result.trouble);
+  EXPECT_FALSE(result.run_error);
   EXPECT_EQ(result.ends[0].ready.rails.at(0).hca, "rocep1s0f1");
   EXPECT_DOUBLE_EQ(result.ends[0].sent.at(0).Gbps(), 1);
   EXPECT_EQ(result.ends[1].checked_bytes, 65536u);
   EXPECT_THAT(first.heard,
-              ElementsAre("'/bin/spark verify' 'write'; exit $?\n", FormatReadyOf("roceP2p1s0f1"),
+              ElementsAre("'/bin/spark verify' 'write'; exit $?\n", FormatReadyLine("roceP2p1s0f1"),
                           FormatConnected(), FormatSent({{.hca = "a", .seconds = 1}}),
                           FormatChecked(65536)));
 }
@@ -78,56 +78,58 @@ TEST(Relay, CarriesEachLineToTheOtherEndAndKeepsWhatBothTell) {
 TEST(Relay, TheFirstErrorEndsBothAndIsKeptWithItsEnd) {
   const std::string error =
       FormatErrorLine({.code = "open", .hca = "rocep1s0f1", .text = "wanted a GID", .hint = "h"});
-  End first(FormatReadyOf("rocep1s0f1"));
+  End first(FormatReadyLine("rocep1s0f1"));
   End second(error, 1);
   const RelayResult result = Relay(first.channel, second.channel, kNever);
-  ASSERT_TRUE(result.trouble);
-  EXPECT_EQ(result.trouble_end, 1);
-  EXPECT_EQ(result.trouble->text, "wanted a GID");
+  ASSERT_TRUE(result.run_error);
+  EXPECT_EQ(result.failed_end, 1);
+  EXPECT_EQ(result.run_error->text, "wanted a GID");
   EXPECT_EQ(first.heard.back(), error);
 }
 
-TEST(Relay, AnEndThatDiesIsTroubleWithItsLastWords) {
+TEST(Relay, AnEndThatDiesIsAnErrorWithItsLastLines) {
   End first("", 126, "cannot execute\n");
-  End second(FormatReadyOf("rocep1s0f1"));
+  End second(FormatReadyLine("rocep1s0f1"));
   const RelayResult result = Relay(first.channel, second.channel, kNever);
-  ASSERT_TRUE(result.trouble);
-  EXPECT_EQ(result.trouble_end, 0);
-  EXPECT_EQ(result.trouble->code, "protocol");
-  EXPECT_EQ(result.trouble->text, "wanted a line of spark-verify, found it ended with status 126");
-  EXPECT_EQ(result.trouble->hint, "cannot execute");
+  ASSERT_TRUE(result.run_error);
+  EXPECT_EQ(result.failed_end, 0);
+  EXPECT_EQ(result.run_error->code, "protocol");
+  EXPECT_EQ(result.run_error->text,
+            "wanted a line of spark-verify, found it ended with status 126");
+  EXPECT_EQ(result.run_error->hint, "cannot execute");
 }
 
 TEST(Relay, AnEndThatDiedIsBlamedForWhatTheOtherFelt) {
   const std::string felt = FormatErrorLine({.code = "transfer",
                                             .hca = "rocep1s0f1",
                                             .text = "found 'transport retry counter exceeded'"});
-  End first(FormatReadyOf("rocep1s0f1") + FormatConnected() + felt, 1);
-  End second(FormatReadyOf("roceP2p1s0f1") + FormatConnected(), 137, "Killed\n");
+  End first(FormatReadyLine("rocep1s0f1") + FormatConnected() + felt, 1);
+  End second(FormatReadyLine("roceP2p1s0f1") + FormatConnected(), 137, "Killed\n");
   const RelayResult result = Relay(first.channel, second.channel, kNever);
-  ASSERT_TRUE(result.trouble);
-  EXPECT_EQ(result.trouble_end, 1);
-  EXPECT_EQ(result.trouble->text, "wanted a line of spark-verify, found it ended with status 137");
+  ASSERT_TRUE(result.run_error);
+  EXPECT_EQ(result.failed_end, 1);
+  EXPECT_EQ(result.run_error->text,
+            "wanted a line of spark-verify, found it ended with status 137");
 }
 
 TEST(Relay, TwoEndsThatOnlyFeltItLeaveTheFirstOnesWords) {
   const std::string felt =
       FormatErrorLine({.code = "transfer", .hca = "a", .text = "found 'retry counter exceeded'"});
-  End first(FormatReadyOf("a") + FormatConnected() + felt, 1);
-  End second(FormatReadyOf("b") + FormatConnected() +
+  End first(FormatReadyLine("a") + FormatConnected() + felt, 1);
+  End second(FormatReadyLine("b") + FormatConnected() +
                  FormatErrorLine({.code = "deadline", .text = "late"}),
              1);
   const RelayResult result = Relay(first.channel, second.channel, kNever);
-  ASSERT_TRUE(result.trouble);
-  EXPECT_EQ(result.trouble_end, 0);
+  ASSERT_TRUE(result.run_error);
+  EXPECT_EQ(result.failed_end, 0);
 }
 
 TEST(Relay, AWordOutOfTurnIsRefused) {
   End first(FormatConnected());
-  End second(FormatReadyOf("rocep1s0f1"));
+  End second(FormatReadyLine("rocep1s0f1"));
   const RelayResult result = Relay(first.channel, second.channel, kNever);
-  ASSERT_TRUE(result.trouble);
-  EXPECT_EQ(result.trouble->text, "wanted the line 'ready' of spark-verify, found 'connected'");
+  ASSERT_TRUE(result.run_error);
+  EXPECT_EQ(result.run_error->text, "wanted the line 'ready' of spark-verify, found 'connected'");
 }
 
 TEST(Relay, DataThatWasNotComparedIsNoPass) {
@@ -139,18 +141,18 @@ TEST(Relay, DataThatWasNotComparedIsNoPass) {
   End first(ready(true) + Rest(125'000'000));
   End second(ready(false) + Rest(0));
   const RelayResult result = Relay(first.channel, second.channel, kNever);
-  ASSERT_TRUE(result.trouble);
-  EXPECT_EQ(result.trouble_end, 1);
-  EXPECT_EQ(result.trouble->code, "protocol");
-  EXPECT_EQ(result.trouble->text, "wanted 131072 bytes compared by spark-verify, found 65536");
+  ASSERT_TRUE(result.run_error);
+  EXPECT_EQ(result.failed_end, 1);
+  EXPECT_EQ(result.run_error->code, "protocol");
+  EXPECT_EQ(result.run_error->text, "wanted 131072 bytes compared by spark-verify, found 65536");
 }
 
 TEST(Relay, ALineWithoutAnEndIsNotKeptForEver) {
   End first(std::string(5u << 20, 'x'));
-  End second(FormatReadyOf("rocep1s0f1"));
+  End second(FormatReadyLine("rocep1s0f1"));
   const RelayResult result = Relay(first.channel, second.channel, kNever);
-  ASSERT_TRUE(result.trouble);
-  EXPECT_EQ(result.trouble->text,
+  ASSERT_TRUE(result.run_error);
+  EXPECT_EQ(result.run_error->text,
             "wanted a line of spark-verify, found more than 4194304 bytes without an end");
 }
 

@@ -79,14 +79,14 @@ TEST(CheckDevices, HealthyDevicesPassAndSayWhatTheyAre) {
                   "one RoCE v2 of 192.168.178.2 | index 3", "32 GT/s x4 | 32 GT/s x4"));
 }
 
-TEST(CheckDevices, LinksAloneAskNothingOfANodeWithoutDevices) {
+TEST(CheckDevices, LinksAloneQueryNothingOfANodeWithoutDevices) {
   Sample sample = Pair();
   sample.facts.nodes.at("spark-2").hcas.clear();
   EXPECT_THAT(DeviceOddities(sample, VerifyLevel::kSsh), IsEmpty());
   EXPECT_EQ(Checks(sample, VerifyLevel::kSsh).size() + 8, Checks(sample).size());
 }
 
-TEST(CheckDevices, WhatSysfsDidNotTellCouldNotBeMeasured) {
+TEST(CheckDevices, WhatSysfsDidNotReportCouldNotBeMeasured) {
   Sample sample = Pair();
   sample.facts.nodes.at("spark-1").rdma.hcas = Unknown{"sysfs gave no answer in 5 s"};
   for (const std::string& oddity : DeviceOddities(sample)) {
@@ -104,10 +104,10 @@ TEST(CheckDevices, AMissingDeviceIsNamedOnce) {
                           "spark-2 rail1 rdma-port skipped: there is no RDMA device",
                           "spark-2 rail1 gid skipped: there is no RDMA device",
                           "spark-2 rail1 pcie skipped: there is no RDMA device"));
-  ExpectFinding(sample, "hca-missing spark-2 rail1 x1",
-                "the port has no RDMA device: the module mlx5_ib is not loaded, or the port is no "
-                "RoCE adapter's",
-                "look at `rdma link` and `lsmod` on spark-2; `modprobe mlx5_ib`");
+  ExpectFinding(
+      sample, "hca-missing spark-2 rail1 x1",
+      "the port has no RDMA device: the module mlx5_ib is not loaded, or the port has no RoCE HCA",
+      "check `rdma link` and `lsmod` on spark-2; `modprobe mlx5_ib`");
 }
 
 TEST(CheckDevices, AnotherNameIsAFindingForNcclsSake) {
@@ -118,7 +118,7 @@ TEST(CheckDevices, AnotherNameIsAFindingForNcclsSake) {
   EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 hca fail: mlx5_3"));
   ExpectFinding(sample, "hca-name spark-2 rail1 x1",
                 "the kernel calls the RDMA device otherwise than the rule of rdma-core does, so "
-                "that NCCL's list of adapters names none",
+                "that NCCL's list of HCAs names none",
                 "look on spark-2 for a rule that overrides 60-rdma-persistent-naming.rules (a "
                 "vendor's driver brings one)");
 }
@@ -129,7 +129,7 @@ TEST(CheckDevices, ADownPortWithItsLinkUpIsDown) {
   EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 rdma-port fail: DOWN, LinkUp"));
   ExpectFinding(sample, "hca-down spark-2 rail1 x1",
                 "the interface has carrier and its RDMA port is not active",
-                "look at `rdma link` and dmesg of spark-2; set the port down and up again");
+                "check `rdma link` and dmesg of spark-2; set the port down and up again");
   sample.Link(2, 1).carrier = false;
   EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-2 rail1 carrier fail: no carrier",
@@ -144,11 +144,11 @@ TEST(CheckDevices, AVersionOneGidIsNoGid) {
               ElementsAre("spark-2 rail1 gid fail: 0 fe80:0000:0000:0000:0000:0000:0000:0001 "
                           "IB/RoCE v1 enP2p1s0f1np1; 2 0000:0000:0000:0000:0000:ffff:c0a8:b202 "
                           "IB/RoCE v1 enP2p1s0f1np1"));
-  ExpectFinding(sample, "gid-missing spark-2 rail1 x1",
-                "the adapter's table has no RoCE v2 GID for the rail's address, although the "
-                "interface has it",
-                "set the port of spark-2 down and up again; the kernel makes the GID from the "
-                "address");
+  ExpectFinding(
+      sample, "gid-missing spark-2 rail1 x1",
+      "the HCA's table has no RoCE v2 GID for the rail's address, although the interface has it",
+      "set the port of spark-2 down and up again; the kernel makes the GID from the "
+      "address");
   sample.Link(2, 1).ipv4.clear();
   EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-2 rail1 address fail: no address",
@@ -161,9 +161,8 @@ TEST(CheckDevices, TheSameGidTwiceIsAFinding) {
   again.index = 5;
   Second(sample).gids.push_back(again);
   ExpectFinding(
-      sample, "gid-twice spark-2 rail1 x1", "the rail's address is twice in the adapter's table",
-      "give the address on spark-2 to one interface only: look for VLANs and bridges over "
-      "it");
+      sample, "gid-twice spark-2 rail1 x1", "the rail's address is twice in the HCA's table",
+      "set the address on spark-2 on one interface only: check for VLANs and bridges over it");
 }
 
 TEST(CheckDevices, ANarrowPcieLinkIsNamedWithBothItsEnds) {
@@ -171,12 +170,12 @@ TEST(CheckDevices, ANarrowPcieLinkIsNamedWithBothItsEnds) {
   Second(sample).device.lanes = Second(sample).upstream.lanes = 2;
   EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 pcie fail: 32 GT/s x2"));
   ExpectFinding(sample, "pcie-width spark-2 rail1 x1",
-                "the adapter's PCIe link has fewer lanes than the hardware: some BIOSes before "
-                "2026-04 wired the second controller with two",
+                "the HCA's PCIe link has fewer lanes than the hardware: some BIOSes before 2026-04 "
+                "wired the second controller with two",
                 "update the BIOS of spark-2 (fwupdmgr update), then take its power away for a "
                 "minute");
   EXPECT_THAT(ListFindings(sample, Checks(sample)).at(0).evidence,
-              ElementsAre("spark-2 on rail1: the adapter 0002:01:00.1 can 32 GT/s x16",
+              ElementsAre("spark-2 on rail1: the HCA 0002:01:00.1 can 32 GT/s x16",
                           "spark-2 on rail1: the port above it 0002:00:00.0 can 32 GT/s x4"));
 }
 
@@ -185,16 +184,17 @@ TEST(CheckDevices, ASlowPcieLinkIsAnotherCause) {
   Second(sample).device.mts = 16000;
   EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 pcie fail: 16 GT/s x4"));
   ExpectFinding(sample, "pcie-speed spark-2 rail1 x1",
-                "the adapter's PCIe link was trained to a lower speed than the hardware's",
+                "the HCA's PCIe link was trained to a lower speed than the hardware's",
                 "reboot spark-2; if it stays, take its power away for a minute");
 }
 
-TEST(CheckDevices, AnAdapterWithoutASpeedOfItsLinkIsNoPass) {
+TEST(CheckDevices, AnHcaWithoutASpeedOfItsLinkIsNoPass) {
   Sample sample = Pair();
   Second(sample).device.lanes = 0;
-  EXPECT_THAT(DeviceOddities(sample),
-              ElementsAre("spark-2 rail1 pcie could-not-measure: the kernel tells no speed of the "
-                          "PCIe link"));
+  EXPECT_THAT(
+      DeviceOddities(sample),
+      ElementsAre(
+          "spark-2 rail1 pcie could-not-measure: the kernel reports no speed for the PCIe link"));
   Second(sample).device = {};
   EXPECT_THAT(DeviceOddities(sample),
               ElementsAre("spark-2 rail1 pcie skipped: the device is made of software"));
@@ -230,8 +230,8 @@ TEST(CheckFacts, ServicesHaveALimitOfLockedMemoryOfTheirOwn) {
   memlock.service = MemlockLimits{unlimited, unlimited};
   memlock.user_service = MemlockLimits{low, low};
   EXPECT_THAT(DeviceOddities(sample),
-              ElementsAre("spark-1 memlock-user-service skipped: the user's manager gives 8192 KiB "
-                          "until it is started anew"));
+              ElementsAre("spark-1 memlock-user-service skipped: the user's manager has 8192 KiB "
+                          "until it is restarted"));
   memlock.user_service = Unknown{"systemctl gave no answer in 5 s"};
   EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-1 memlock-user-service could-not-measure: "
                                                   "systemctl gave no answer in 5 s"));

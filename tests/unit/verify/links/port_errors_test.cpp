@@ -52,7 +52,7 @@ TEST(PortErrors, ACounterThatBeganAgainDidNotGrow) {
               ElementsAre("rail0 pass: none grew"));
 }
 
-TEST(PortErrors, WhatWasNotToldTwiceIsNotAsked) {
+TEST(PortErrors, WhatWasNotReportedTwiceIsNotQueried) {
   EXPECT_THAT(ErrorTexts("", "e0 rx_crc_errors_phy 3"), IsEmpty());
   EXPECT_THAT(ErrorTexts("e0 rx_crc_errors_phy 3", ""), IsEmpty());
   EXPECT_THAT(ErrorTexts("e0 a 0", "e0 b 7"), ElementsAre("rail0 pass: none grew"));

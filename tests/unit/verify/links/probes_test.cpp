@@ -47,7 +47,7 @@ TEST(Probes, OnlyNodesOnTheSameSegmentMeet) {
               ElementsAre("spark-2-rail0", "spark-2-rail1", "spark-3-rail4", "spark-3-rail5"));
 }
 
-TEST(Probes, ALowerRungLeavesOutWhatIsAbove) {
+TEST(Probes, ALowerLevelLeavesOutWhatIsAbove) {
   EXPECT_TRUE(MakeProbes(OnSwitch(2), 0, VerifyLevel::kFacts).pings.empty());
   EXPECT_EQ(MakeProbes(OnSwitch(2), 0, VerifyLevel::kPing).pings.size(), 2u);
   EXPECT_TRUE(MakeProbes(OnSwitch(2), 0, VerifyLevel::kPing).logins.empty());

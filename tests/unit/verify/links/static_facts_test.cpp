@@ -69,7 +69,7 @@ TEST(CheckFacts, APortThatIsNotTheProfilesFailsAndNamesBoth) {
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
 }
 
-TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyTold) {
+TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyReported) {
   Sample sample = OnSwitch(2);
   using Words = std::vector<std::string>;
   auto& fec = sample.facts.nodes.at("spark-1").network.ports["enp1s0f1np1"].fec;
@@ -95,7 +95,7 @@ TEST(CheckFacts, FecOfACableBesideTheSwitchIsNotTheSwitchs) {
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
 }
 
-TEST(CheckFacts, CountersSinceTheDriverWasLoadedAreOnlyTold) {
+TEST(CheckFacts, CountersSinceTheDriverWasLoadedAreOnlyReported) {
   Sample sample = OnSwitch(2);
   sample.facts.nodes.at("spark-1").network.ports["enp1s0f1np1"] = {.rx_crc_errors = 0,
                                                                    .link_down_events = 3};
@@ -158,7 +158,7 @@ TEST(CheckFacts, APortThatIsSetDownIsNotBlamedForItsCarrier) {
   EXPECT_THAT(Oddities(sample),
               testing::ElementsAre("spark-1 rail0 link fail: set down",
                                    "spark-1 rail0 carrier skipped: the port is set down",
-                                   "spark-1 rail0 speed skipped: the driver tells no speed"));
+                                   "spark-1 rail0 speed skipped: the driver reports no speed"));
 }
 
 TEST(CheckFacts, EachWrongFactFailsAlone) {
@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(
         MemlockCase{Unknown{"cat hung\n"}, "spark-1 memlock could-not-measure: cat hung\\x0a"},
         MemlockCase{Unsupported{"no limits"}, "spark-1 memlock could-not-measure: no limits"}));
 
-TEST(CheckFacts, MemlockThatTheManifestLeavesOutIsNotAsked) {
+TEST(CheckFacts, MemlockThatTheManifestLeavesOutIsNotQueried) {
   Sample sample = Nodes(1);
   sample.cluster.settings = {};
   EXPECT_THAT(CheckFacts(sample.cluster, sample.fabric, sample.facts), testing::IsEmpty());

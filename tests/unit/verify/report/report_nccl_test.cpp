@@ -59,7 +59,7 @@ TEST(NcclReport, IsValidAgainstItsSchema) {
   }
 }
 
-TEST(NcclReport, TellsEachTestOnALineWithBothPlacements) {
+TEST(NcclReport, ReportsEachTestOnALineWithBothPlacements) {
   EXPECT_EQ(RenderReport(MakeNcclReport(Swept(21.5))),
             R"(homelab · verify up to nccl
 
@@ -83,7 +83,7 @@ TEST(NcclReport, AVersionThatOneRankPrintsInFullIsNotAnother) {
               testing::HasSubstr("nccl 2.28.9+cuda13.0 and 2.30.7, 2 ranks"));
 }
 
-TEST(NcclReport, ARungThatIsLeftOutTakesOneLine) {
+TEST(NcclReport, ALevelThatIsLeftOutTakesOneLine) {
   Report report{.cluster = "homelab", .level = VerifyLevel::kNccl};
   for (const int rail : {0, 1}) {
     report.checks.push_back({.level = VerifyLevel::kRdma,
@@ -92,20 +92,20 @@ TEST(NcclReport, ARungThatIsLeftOutTakesOneLine) {
                              .to = "spark-2",
                              .rail = rail,
                              .outcome = Outcome::kSkipped,
-                             .why = "left out, as asked for"});
+                             .why = "left out, as requested"});
   }
   EXPECT_THAT(RenderReport(report),
-              testing::HasSubstr("\nrdma write: skipped: left out, as asked for\n\n"));
+              testing::HasSubstr("\nrdma write: skipped: left out, as requested\n\n"));
 }
 
-TEST(NcclReport, TellsAWarningWithItsCause) {
+TEST(NcclReport, ReportsAWarningWithItsCause) {
   const std::string text = RenderReport(MakeNcclReport(test::HealthyNccl(2, 16)));
   EXPECT_THAT(text, testing::HasSubstr(
                         R"(findings
   warn nccl-slow: spark-1, spark-2
     expected   at least 17.6 GB/s: 0.90 of 0.80 (its size) × 24.5 GB/s (the links)
     measured   16.0 GB/s
-    cause      NCCL is slower than the links, and nothing measured says why
+    cause      NCCL is slower than the links, and no measurement explains it
 )"));
   EXPECT_THAT(text, testing::HasSubstr("5 checks: 4 passed, 0 failed, 0 could not be measured, 0 "
                                        "skipped, 1 warning; 1 cause\n"));
@@ -124,8 +124,8 @@ findings
   FAIL rank-gone: spark-2
     expected   2 ranks through all tests
     measured   spark-2: wanted a line of spark-verify, found it ended with status 137
-    cause      the rank on spark-2 was killed or crashed: it ended without a word (start)
-    next step  look at the kernel log (dmesg) of spark-2: out of memory, a signal, an Xid of the GPU
+    cause      the rank on spark-2 was killed or crashed: it ended without a message (start)
+    next step  check the kernel log (dmesg) of spark-2: out of memory, a signal, an Xid of the GPU
 
 1 check: 0 passed, 1 failed, 0 could not be measured, 0 skipped; 1 cause
 )");

@@ -78,7 +78,7 @@ TEST(Collectives, ARingWithoutWaysAcrossRefusesAlltoall) {
   EXPECT_EQ(FormatError(errors[0]),
             "cluster.yaml:9:49: verify.collectives: alltoall needs a way between every two nodes, "
             "and ring: collectives-only has none\n"
-            "  hint: take it out: all_reduce, all_gather, reduce_scatter and sendrecv go from "
+            "  hint: remove it: all_reduce, all_gather, reduce_scatter and sendrecv go from "
             "neighbour to neighbour\n");
 }
 

@@ -22,7 +22,7 @@ inline constexpr const char* kLoadable =
 struct GpuNode {
   std::string driver = kOpenDriver;  // empty: none
   std::string gpu = "NVIDIA GB10";   // empty: none
-  std::string symbol = "not asked";
+  std::string symbol = "not read";
   std::string modules = kLoadable;
   std::string kernel = kKernelSettings;
 
@@ -42,7 +42,7 @@ struct GpuNode {
 
 // As its maker delivers it: the module is there, and its symbol is not.
 inline NodeFacts SparkNode() { return GpuNode{}.Facts(); }
-// A discrete GPU with an adapter driver of NVIDIA's and the module loaded.
+// A discrete GPU with an HCA driver of NVIDIA's and the module loaded.
 inline NodeFacts WorkstationNode() {
   return GpuNode{
       .gpu = "NVIDIA RTX PRO 6000", .symbol = "yes", .modules = "module nvidia_peermem loaded\n"}

@@ -19,7 +19,7 @@ std::string Said(const GpuReach& reach) {
     case GpuReach::Answer::kYes:
       return "yes: " + reach.why;
     case GpuReach::Answer::kUndecided:
-      return "untold: " + reach.why;
+      return "undetermined: " + reach.why;
     case GpuReach::Answer::kUnknown:
       return "unknown: " + reach.why;
   }
@@ -85,12 +85,12 @@ TEST(ReadGpuFacts, ModuleIsWhatModprobeWouldDo) {
   EXPECT_EQ(Module("would install /bin/false "),
             "unknown: modprobe.d has its own way to load it: install /bin/false");
   EXPECT_EQ(Module("failed sh: 14: modprobe: not found"), "unknown: sh: 14: modprobe: not found");
-  EXPECT_EQ(Module("failed"), "unknown: modprobe failed without a word");
+  EXPECT_EQ(Module("failed"), "unknown: modprobe failed without a message");
   EXPECT_EQ(Text(FindModule(GpuNode{}.Facts(), "nvme_tcp")),
-            "unknown: modprobe was not asked about it");
+            "unknown: modprobe was not run for it");
 }
 
-TEST(ReadGpuFacts, ProbeThatRanOutOfTimeTellsNothing) {
+TEST(ReadGpuFacts, ProbeThatRanOutOfTimeSaysNothing) {
   ProbeReply reply;
   reply.values["/proc/driver/nvidia/version"] = test::kOpenDriver;
   reply.commands["gpudirect.kernel"] = {.exit_code = 124};
@@ -100,9 +100,8 @@ TEST(ReadGpuFacts, ProbeThatRanOutOfTimeTellsNothing) {
   EXPECT_TRUE(std::holds_alternative<Unknown>(FindModule(facts, "nvidia_peermem")));
 }
 
-TEST(ReadGpuFacts, SymbolsThatNobodyLookedThroughAreNeitherThereNorMissing) {
-  EXPECT_EQ(Text(GpuNode{.symbol = "not asked"}.Facts().gpudirect.symbol),
-            "unknown: not asked for");
+TEST(ReadGpuFacts, SymbolsThatNoOneLookedThroughAreNeitherThereNorMissing) {
+  EXPECT_EQ(Text(GpuNode{.symbol = "not read"}.Facts().gpudirect.symbol), "unknown: not read");
   EXPECT_EQ(Text(GpuNode{.symbol = "yes"}.Facts().gpudirect.symbol), "yes");
   EXPECT_EQ(Text(GpuNode{.symbol = "no"}.Facts().gpudirect.symbol), "no");
   EXPECT_EQ(Text(GpuNode{.symbol = "maybe"}.Facts().gpudirect.symbol),
@@ -123,7 +122,7 @@ TEST(GpuReach, SparkHasNoGpudirectInAnyWay) {
   EXPECT_EQ(Said(JudgePeermemReach(test::SparkNode(), true)), no);
   EXPECT_EQ(Said(JudgeDmabufReach(test::SparkNode())), no);
   EXPECT_EQ(Said(JudgeReach(std::nullopt, test::SparkNode())), no);
-  EXPECT_THAT(JudgePeermemReach(test::SparkNode(), true).unasked,
+  EXPECT_THAT(JudgePeermemReach(test::SparkNode(), true).unread,
               ElementsAre("CUDA attribute 116 (GPUDirect RDMA)"));
 }
 
@@ -133,7 +132,7 @@ TEST(GpuReach, AttributeCountsMoreThanWhatGb10sWereLikeSoFar) {
   facts.gpudirect.cuda_dmabuf = true;
   facts.gpudirect.nic_dmabuf = true;
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
-            "yes: NVIDIA GB10 exports its memory as dma-buf, and the adapter takes it");
+            "yes: NVIDIA GB10 exports its memory as dma-buf, and the HCA takes it");
   facts.gpudirect.cuda_dmabuf = false;
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
             "no: CUDA says that NVIDIA GB10 exports no memory as dma-buf (attribute 124 is 0)");
@@ -142,16 +141,16 @@ TEST(GpuReach, AttributeCountsMoreThanWhatGb10sWereLikeSoFar) {
             "no: CUDA says that NVIDIA GB10 has no GPUDirect RDMA (attribute 116 is 0)");
 }
 
-TEST(GpuReach, Gb10WithALaterDriverIsUntoldUntilItIsAsked) {
+TEST(GpuReach, Gb10WithALaterDriverIsUnreportedUntilItIsQueried) {
   GpuNode node{.symbol = "yes", .modules = "module nvidia_peermem loaded\n"};
   node.driver.replace(node.driver.find("580.142"), 7, "610.10");
   EXPECT_EQ(Said(JudgeReach(std::nullopt, node.Facts())),
-            "untold: no file says that NVIDIA GB10 exports its memory, and nvidia_peermem counts "
-            "for nothing there");
-  NodeFacts asked = node.Facts();
-  asked.gpudirect.cuda_rdma = true;
-  EXPECT_EQ(Said(JudgeReach(std::nullopt, asked)),
-            "yes: nvidia_peermem lets the adapter read the memory of NVIDIA GB10");
+            "undetermined: no file says that NVIDIA GB10 exports its memory, and nvidia_peermem "
+            "counts for nothing there");
+  NodeFacts queried = node.Facts();
+  queried.gpudirect.cuda_rdma = true;
+  EXPECT_EQ(Said(JudgeReach(std::nullopt, queried)),
+            "yes: nvidia_peermem lets the HCA read the memory of NVIDIA GB10");
 }
 
 TEST(GpuReach, PeermemIsOutWhereTheKernelHasNoSymbolForIt) {
@@ -159,7 +158,7 @@ TEST(GpuReach, PeermemIsOutWhereTheKernelHasNoSymbolForIt) {
   node.symbol = "no";
   EXPECT_EQ(Said(JudgePeermemReach(node.Facts(), true)),
             "no: nvidia_peermem cannot be loaded: the kernel has no "
-            "ib_register_peer_memory_client, which only adapter drivers such as DOCA's bring");
+            "ib_register_peer_memory_client, which only HCA drivers such as DOCA's bring");
   node.symbol = "yes";
   node.modules = test::kNotFound;
   EXPECT_EQ(Said(JudgePeermemReach(node.Facts(), true)),
@@ -171,17 +170,17 @@ TEST(GpuReach, PeermemIsOutWhereTheKernelHasNoSymbolForIt) {
 
 TEST(GpuReach, ModuleThatTheManifestLoadsCountsAndOneThatMerelyCouldBeDoesNot) {
   EXPECT_EQ(Said(JudgePeermemReach(Discrete().Facts(), true)),
-            "yes: nvidia_peermem lets the adapter read the memory of NVIDIA A10");
+            "yes: nvidia_peermem lets the HCA read the memory of NVIDIA A10");
   EXPECT_EQ(Said(JudgePeermemReach(Discrete().Facts(), false)),
-            "untold: nvidia_peermem is not loaded");
+            "undetermined: nvidia_peermem is not loaded");
 }
 
 TEST(GpuReach, ModuleThatWeLoadedAndTheManifestDropsDoesNotCount) {
   NodeFacts facts = test::WorkstationNode();
   facts.ledger = Ledger{.entries = {{.kind = "module", .name = "nvidia_peermem"}}};
-  EXPECT_EQ(Said(JudgePeermemReach(facts, false)), "untold: nvidia_peermem is not loaded");
+  EXPECT_EQ(Said(JudgePeermemReach(facts, false)), "undetermined: nvidia_peermem is not loaded");
   EXPECT_EQ(Said(JudgePeermemReach(facts, true)),
-            "yes: nvidia_peermem lets the adapter read the memory of NVIDIA RTX PRO 6000");
+            "yes: nvidia_peermem lets the HCA read the memory of NVIDIA RTX PRO 6000");
 }
 
 TEST(GpuReach, ProprietaryDriverHasPeermemAndNoDmabuf) {
@@ -192,35 +191,35 @@ TEST(GpuReach, ProprietaryDriverHasPeermemAndNoDmabuf) {
   EXPECT_EQ(Said(JudgeDmabufReach(node.Facts())),
             "no: the proprietary NVIDIA driver exports no GPU memory");
   EXPECT_EQ(Said(JudgeReach(std::nullopt, node.Facts())),
-            "yes: nvidia_peermem lets the adapter read the memory of NVIDIA A10");
+            "yes: nvidia_peermem lets the HCA read the memory of NVIDIA A10");
   node.modules = test::kNotFound;
   EXPECT_EQ(Said(JudgeReach(std::nullopt, node.Facts())),
             "no: the proprietary NVIDIA driver exports no GPU memory, and this kernel has no "
             "module nvidia_peermem");
 }
 
-TEST(GpuReach, DmabufIsUntoldUntilBothEndsWereAsked) {
+TEST(GpuReach, DmabufIsUnreportedUntilBothEndsWereQueried) {
   NodeFacts facts = Discrete().Facts();
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
-            "untold: no file says that NVIDIA A10 exports its memory");
-  EXPECT_THAT(JudgeDmabufReach(facts).unasked,
+            "undetermined: no file says that NVIDIA A10 exports its memory");
+  EXPECT_THAT(JudgeDmabufReach(facts).unread,
               ElementsAre("CUDA attribute 116 (GPUDirect RDMA)", "CUDA attribute 124 (dma-buf)",
-                          "the adapter's own dma-buf probe"));
+                          "the HCA's own dma-buf probe"));
   facts.gpudirect.cuda_dmabuf = true;
-  EXPECT_EQ(Said(JudgeDmabufReach(facts)), "untold: no adapter said that it takes dma-buf");
+  EXPECT_EQ(Said(JudgeDmabufReach(facts)), "undetermined: no HCA reported that it takes dma-buf");
   facts.gpudirect.nic_dmabuf = false;
-  EXPECT_EQ(Said(JudgeDmabufReach(facts)), "no: the adapter takes no dma-buf");
+  EXPECT_EQ(Said(JudgeDmabufReach(facts)), "no: the HCA takes no dma-buf");
   GpuNode bare = Discrete();
   bare.kernel = "CONFIG_64BIT=y\n";
   EXPECT_EQ(Said(JudgeDmabufReach(bare.Facts())), "no: the kernel is built without dma-buf");
 }
 
-TEST(GpuReach, QuestionWithoutAnAnswerIsUnknownAndNothingToAskIsNot) {
+TEST(GpuReach, QuestionWithoutAnAnswerIsUnknownAndNothingToQueryIsNot) {
   NodeFacts facts = Discrete().Facts();
   const auto answers = {&GpuFacts::cuda_rdma, &GpuFacts::cuda_dmabuf, &GpuFacts::nic_dmabuf};
   for (Fact<bool> GpuFacts::*answer : answers) facts.gpudirect.*answer = Absent{};
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
-            "untold: no file says that NVIDIA A10 exports its memory");
+            "undetermined: no file says that NVIDIA A10 exports its memory");
   for (Fact<bool> GpuFacts::*answer : answers) {
     NodeFacts silent = facts;
     silent.gpudirect.*answer = Unknown{"CUDA: cuInit says 999"};
@@ -229,17 +228,17 @@ TEST(GpuReach, QuestionWithoutAnAnswerIsUnknownAndNothingToAskIsNot) {
 }
 
 TEST(GpuReach, ProgramIsSentOnlyWhereFilesRuleNothingOut) {
-  EXPECT_FALSE(IsWorthAsking(std::nullopt, test::SparkNode()));
-  EXPECT_FALSE(IsWorthAsking(std::nullopt, GpuNode{.driver = "", .gpu = ""}.Facts()));
-  EXPECT_FALSE(IsWorthAsking(GpuSection{.mode = GpuMode::kOff}, test::WorkstationNode()));
+  EXPECT_FALSE(IsWorthQuerying(std::nullopt, test::SparkNode()));
+  EXPECT_FALSE(IsWorthQuerying(std::nullopt, GpuNode{.driver = "", .gpu = ""}.Facts()));
+  EXPECT_FALSE(IsWorthQuerying(GpuSection{.mode = GpuMode::kOff}, test::WorkstationNode()));
   // The module loads beside a GPU that does without GPUDirect RDMA, too.
-  EXPECT_TRUE(IsWorthAsking(std::nullopt, test::WorkstationNode()));
-  EXPECT_TRUE(IsWorthAsking(std::nullopt, Discrete().Facts()));
-  NodeFacts asked = test::WorkstationNode();
-  asked.gpudirect.cuda_rdma = true;
-  EXPECT_FALSE(IsWorthAsking(std::nullopt, asked));
-  asked.gpudirect.driver = Unknown{"permission denied"};
-  EXPECT_FALSE(IsWorthAsking(std::nullopt, asked));
+  EXPECT_TRUE(IsWorthQuerying(std::nullopt, test::WorkstationNode()));
+  EXPECT_TRUE(IsWorthQuerying(std::nullopt, Discrete().Facts()));
+  NodeFacts queried = test::WorkstationNode();
+  queried.gpudirect.cuda_rdma = true;
+  EXPECT_FALSE(IsWorthQuerying(std::nullopt, queried));
+  queried.gpudirect.driver = Unknown{"permission denied"};
+  EXPECT_FALSE(IsWorthQuerying(std::nullopt, queried));
 }
 
 TEST(GpuReach, MachineWithoutDriverOrGpuHasNone) {
@@ -261,18 +260,18 @@ TEST(GpuReach, OffIsNoWhateverTheMachineIs) {
 }
 
 TEST(GpuReach, EvidenceNamesEveryFact) {
-  EXPECT_EQ(FormatGpuEvidence(test::SparkNode()),
-            "driver: open 580.142, GPU: NVIDIA GB10, ib_register_peer_memory_client in the kernel: "
-            "not asked, nvidia_peermem: available, CONFIG_DMA_SHARED_BUFFER: yes, "
-            "CONFIG_PCI_P2PDMA: yes, CUDA attribute 116: not asked, CUDA attribute 124: not asked, "
-            "dma-buf of the adapter: not asked");
-  EXPECT_EQ(FormatGpuEvidence(GpuNode{
-                .driver = "", .gpu = "", .symbol = "no", .modules = test::kNotFound, .kernel = ""}
-                                  .Facts()),
-            "driver: none, GPU: none, ib_register_peer_memory_client in the kernel: no, "
-            "nvidia_peermem: none, CONFIG_DMA_SHARED_BUFFER: unknown, CONFIG_PCI_P2PDMA: unknown, "
-            "CUDA attribute 116: not asked, CUDA attribute 124: not asked, dma-buf of the adapter: "
-            "not asked");
+  EXPECT_EQ(
+      FormatGpuEvidence(test::SparkNode()),
+      "driver: open 580.142, GPU: NVIDIA GB10, ib_register_peer_memory_client in the kernel: not "
+      "read, nvidia_peermem: available, CONFIG_DMA_SHARED_BUFFER: yes, CONFIG_PCI_P2PDMA: yes, "
+      "CUDA attribute 116: not read, CUDA attribute 124: not read, dma-buf of the HCA: not read");
+  EXPECT_EQ(
+      FormatGpuEvidence(
+          GpuNode{.driver = "", .gpu = "", .symbol = "no", .modules = test::kNotFound, .kernel = ""}
+              .Facts()),
+      "driver: none, GPU: none, ib_register_peer_memory_client in the kernel: no, nvidia_peermem: "
+      "none, CONFIG_DMA_SHARED_BUFFER: unknown, CONFIG_PCI_P2PDMA: unknown, CUDA attribute 116: "
+      "not read, CUDA attribute 124: not read, dma-buf of the HCA: not read");
 }
 
 }  // namespace

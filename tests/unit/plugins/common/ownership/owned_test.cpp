@@ -11,15 +11,15 @@ Observed<FileState> With(const std::string& content) { return FileState{.content
 
 TEST(Owned, FileThatOthersWroteIsNotOurs) {
   constexpr const char* kWhy =
-      "was not written by spark-reconcile: move it away, or take this out of the manifest";
-  EXPECT_EQ(ExplainNotOurs(With("# somebody else\n"), "homelab"), kWhy);
+      "was not written by spark-reconcile: move it away, or remove this from the manifest";
+  EXPECT_EQ(ExplainNotOurs(With("# another program\n"), "homelab"), kWhy);
   EXPECT_EQ(ExplainNotOurs(With(""), "homelab"), kWhy);
 }
 
 TEST(Owned, FileOfAnotherClusterIsNotOurs) {
   EXPECT_EQ(ExplainNotOurs(With(FormatOwnedFile("office", "a\n")), "homelab"),
-            "belongs to cluster 'office': move it away if that cluster is gone, or take this out "
-            "of the manifest");
+            "belongs to cluster 'office': move it away if that cluster is gone, or remove this "
+            "from the manifest");
 }
 
 TEST(Owned, EditedFileOfOursStaysOurs) {
@@ -27,16 +27,16 @@ TEST(Owned, EditedFileOfOursStaysOurs) {
   EXPECT_EQ(ExplainNotOurs(Absent{}, "homelab"), "");
 }
 
-TEST(Owned, WhatDependsOnAFileIsToldItsPathAndWhyItIsStuck) {
+TEST(Owned, WhatDependsOnAFileIsReportedItsPathAndWhyItIsStuck) {
   NodeFacts facts;
   facts.files["/a"] = Unknown{"is not a regular file"};
   facts.files["/b"] = With("x\n");
   facts.files["/c"] = Absent{};
   facts.files["/d"] = With(FormatOwnedFile("homelab", "old\n"));
   EXPECT_EQ(ExplainFileStuck(facts, "/a", "homelab"), "/a cannot be read: is not a regular file");
-  EXPECT_EQ(ExplainFileStuck(facts, "/b", "homelab"),
-            "/b was not written by spark-reconcile: move it away, or take this out of the "
-            "manifest");
+  EXPECT_EQ(
+      ExplainFileStuck(facts, "/b", "homelab"),
+      "/b was not written by spark-reconcile: move it away, or remove this from the manifest");
   EXPECT_EQ(ExplainFileStuck(facts, "/c", "homelab"), "");
   EXPECT_EQ(ExplainFileStuck(facts, "/d", "homelab"), "");
 }

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// From a lab node, shortened by keys that nobody reads.
+// From a lab node, shortened by keys that no one reads.
 constexpr const char* kIp = R"([
 {"ifindex":1,"ifname":"lo","flags":["LOOPBACK","UP","LOWER_UP"],"mtu":65536,"operstate":"UNKNOWN",
  "address":"00:00:00:00:00:00","addr_info":[
@@ -71,7 +71,7 @@ std::string ExplainNoLinks(CommandReply ip) {
   return FindUnknown(facts.network.links)->why;
 }
 
-TEST(Host, PortsTellTheirFunctionFecLanesAndErrors) {
+TEST(Host, PortsReportTheirFunctionFecLanesAndErrors) {
   ProbeReply reply = Reply();
   reply.commands["host.ports"] = {.out =
                                       "pci 0000:01:00.1 enp1s0f1np1\n"

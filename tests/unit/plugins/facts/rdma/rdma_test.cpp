@@ -109,7 +109,7 @@ TEST(Rdma, ASoftDeviceHasItsInterfaceAndNoPcieLink) {
   EXPECT_EQ(hca_fact.device, PcieEnd{});
 }
 
-TEST(Rdma, WhatSysfsDidNotTellIsUnknownWithItsReason) {
+TEST(Rdma, WhatSysfsDidNotReportIsUnknownWithItsReason) {
   const auto count = [](int status) {
     ProbeReply reply;
     reply.commands["rdma.tables"] = {.exit_code = status};
@@ -238,7 +238,7 @@ TEST(Rdma, TheFirewallIsWhatTakesPacketsToTheNode) {
   EXPECT_EQ(Firewall({.out = "[]"}), Observed<Chains>(Unknown{"nft: not JSON"}));
 }
 
-TEST(Rdma, TheFirewallIsAskedOnlyWhereRdmaIsToBeMeasured) {
+TEST(Rdma, TheFirewallIsQueriedOnlyWhereRdmaIsToBeMeasured) {
   const auto programs = [](const char* level) {
     ClusterSpec cluster;
     cluster.settings = test::Map({{"verify", test::Map({{"level", test::Text(level)}})}});

@@ -43,7 +43,7 @@ class VerifyScriptTest : public ShellNodes {
   }
 };
 
-TEST_F(VerifyScriptTest, AsksPingAndSshInTheseWords) {
+TEST_F(VerifyScriptTest, QueriesPingAndSshInTheseWords) {
   Program("ping", "printf '%s\\n' \"$*\" >>\"$D/pings\"\n" + std::string(kPingWorks));
   Program("ssh", "printf '%s\\n' \"$*\" >>\"$D/logins\"\n");
   EXPECT_THAT(Symptoms(Measure(Probes(1, 1))), ElementsAre("", ""));
@@ -91,17 +91,17 @@ TEST_F(VerifyScriptTest, HostileValuesStayOneWord) {
 TEST_F(VerifyScriptTest, CountersAreReadBeforeThePingsAndAfterThem) {
   Program("ping", "echo >>\"$D/pings\"\n" + std::string(kPingWorks));
   Program("ethtool",
-          "echo \"$*\" >>\"$D/asked\"; n=$(cat \"$D/pings\" 2>/dev/null | wc -l)\n"
+          "echo \"$*\" >>\"$D/calls\"; n=$(cat \"$D/pings\" 2>/dev/null | wc -l)\n"
           "printf 'NIC statistics:\\n     rx_packets: 7%s\\n     rx_crc_errors_phy: %s\\n' $n $n\n"
           "printf '     rx_corrected_bits_phy: %s\\n     link_down_events_phy: 3\\n' $n\n");
   const auto checks = Measure(Probes(1, 0));
   ASSERT_EQ(checks.size(), 2u);
   EXPECT_EQ(checks[1].what, "errors");
   EXPECT_EQ(checks[1].measured, "rx_crc_errors_phy grew by 2 to 2");
-  EXPECT_EQ(Get("asked"), "-S e0\n-S e0\n");
+  EXPECT_EQ(Get("calls"), "-S e0\n-S e0\n");
 }
 
-TEST_F(VerifyScriptTest, WithoutEthtoolTheKernelTellsOfLostLinks) {
+TEST_F(VerifyScriptTest, WithoutEthtoolTheKernelReportsOfLostLinks) {
   Program("ethtool", "exit 127\n");
   NodeProbes probes = Probes(1, 0);
   probes.pings[0].netdev = "lo";
@@ -119,7 +119,7 @@ TEST_F(VerifyScriptTest, LogsInAsTheMeshUser) {
   EXPECT_EQ(Get("users"), "-u no'body --\n");
 }
 
-TEST_F(VerifyScriptTest, WithoutAUserWhoeverLoggedInAsks) {
+TEST_F(VerifyScriptTest, WithoutAUserWhoeverLoggedInQueries) {
   Program("runuser", "exit 9\n");
   Program("ssh", "exit 0\n");
   NodeProbes probes = Probes(0, 1);
@@ -128,7 +128,7 @@ TEST_F(VerifyScriptTest, WithoutAUserWhoeverLoggedInAsks) {
   EXPECT_THAT(Symptoms(ReadReply(probes, Run("unset SUDO_USER\n" + script), kScriptNonce)),
               ElementsAre(""));
   // sudo says who became root: that one's keys are the mesh's.
-  const auto checks = ReadReply(probes, Run("SUDO_USER=somebody\n" + script), kScriptNonce);
+  const auto checks = ReadReply(probes, Run("SUDO_USER=someone\n" + script), kScriptNonce);
   EXPECT_EQ(checks[0].measured, "ssh ended with 9");
 }
 

@@ -15,30 +15,30 @@ constexpr std::string_view kFacts =
     R"("pcie_max_width":16,"pcie_gts":32.0,"ports":[{"port":1,"active_mtu":4096}]},)"
     R"({"hca":"rxe0","netdev":"lo","error":"No such device"}]})";
 
-TEST(Adapters, AreReadByName) {
-  const auto adapters = ParseAdapters(kFacts);
-  ASSERT_TRUE(adapters);
-  ASSERT_EQ(adapters->size(), 2u);
-  const Adapter& mlx5 = adapters->at("mlx5_1");
+TEST(ParseHcas, AreReadByName) {
+  const auto hcas = ParseHcas(kFacts);
+  ASSERT_TRUE(hcas);
+  ASSERT_EQ(hcas->size(), 2u);
+  const HcaRail& mlx5 = hcas->at("mlx5_1");
   EXPECT_EQ(mlx5.netdev, "enp1s0f1np1");
   EXPECT_EQ(mlx5.rail.active_mtu, 4096);
   EXPECT_EQ(mlx5.rail.limits.link_mbps, 200000);
   EXPECT_EQ(mlx5.rail.limits.pcie_width, 4);
-  EXPECT_EQ(adapters->at("rxe0").rail.limits.link_mbps, 0);
+  EXPECT_EQ(hcas->at("rxe0").rail.limits.link_mbps, 0);
 }
 
-TEST(Adapters, OtherTextIsRefused) {
+TEST(ParseHcas, OtherTextIsRefused) {
   for (const char* text : {"", "{}", "[]", "{\"devices\":[{}]}", "\xff"}) {
-    const auto adapters = ParseAdapters(text);
-    ASSERT_FALSE(adapters) << text;
+    const auto hcas = ParseHcas(text);
+    ASSERT_FALSE(hcas) << text;
   }
-  EXPECT_EQ(ParseAdapters("sh: not found").error().message,
+  EXPECT_EQ(ParseHcas("sh: not found").error().message,
             "wanted the facts that spark-verify prints, found other text: sh: not found");
 }
 
-TEST(Adapters, GiveTheFabricTheirNames) {
+TEST(ParseHcas, GiveTheFabricTheirNames) {
   const test::NcclScenario scenario = test::HealthyNccl(2);
-  const Fabric fabric = ApplyAdapters(scenario.fabric, "spark-2", *ParseAdapters(kFacts));
+  const Fabric fabric = ApplyHcas(scenario.fabric, "spark-2", *ParseHcas(kFacts));
   EXPECT_EQ(fabric.ports.at("spark-2").at(0).hca, "mlx5_1");
   EXPECT_EQ(fabric.ports.at("spark-2").at(1).hca, "roceP2p1s0f1");
   EXPECT_EQ(fabric.ports.at("spark-1").at(0).hca, "rocep1s0f1");

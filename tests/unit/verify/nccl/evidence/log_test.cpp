@@ -60,7 +60,7 @@ n1:1:9 [0] misc/socket.cc:567 NCCL WARN socketStartConnect: Connect to 192.0.2.2
                                         "Software caused connection abort"));
 }
 
-TEST(NcclLog, Since230DevicesTellRailAndPlaneAndWarningsTheTime) {
+TEST(NcclLog, Since230DevicesReportRailAndPlaneAndWarningsTheTime) {
   const NcclLog log = ParseNcclLog(R"(
 n1:1:1 [0] NCCL INFO NCCL version 2.30.7+cuda13.0
 n1:1:1 [0] NCCL INFO NCCL git version stable dcf2a2fbe
@@ -92,7 +92,7 @@ n1:1:1 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [receive] via NET/Socket/0
   EXPECT_THAT(log.channels, ElementsAre(Pair(NcclChannel{"Socket", 0, false}, 1)));
 }
 
-TEST(NcclLog, TextThatIsNoLogTellsNothing) {
+TEST(NcclLog, TextThatIsNoLogSaysNothing) {
   for (const std::string_view text :
        {"", "\n\n", "NCCL version soon", "via NET/", " via NET/IB/", " via NET/IB/x",
         "NET/IB : Using [", "NET/IB : Using [9", "Made virtual device [", "\x01\xff NCCL"}) {

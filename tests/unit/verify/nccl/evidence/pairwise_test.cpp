@@ -29,7 +29,7 @@ TEST(FindNodesAtFault, IsTheOneThatMakesEveryPairBad) {
               ElementsAre("a"));
 }
 
-TEST(FindNodesAtFault, APairThatCouldNotBeMeasuredSpeaksForNobody) {
+TEST(FindNodesAtFault, APairThatCouldNotBeMeasuredSpeaksForNoOne) {
   std::vector<PairVerdict> pairs = Pairs("abcd", {"ac", "bc"});
   pairs.back() = {.a = "c", .b = "d", .measured = false};
   EXPECT_THAT(FindNodesAtFault(pairs), ElementsAre("c"));
@@ -53,7 +53,7 @@ TEST(FindNodesAtFault, OneBadPairAccusesItsCableAndNoNode) {
   EXPECT_THAT(FindNodesAtFault(Pairs("abcd", {"ab"})), IsEmpty());
 }
 
-TEST(FindNodesAtFault, WhatAllShareAccusesNobody) {
+TEST(FindNodesAtFault, WhatAllShareAccusesNoOne) {
   EXPECT_THAT(FindNodesAtFault(Pairs("abc", {"ab", "ac", "bc"})), IsEmpty());
   EXPECT_THAT(FindNodesAtFault(Pairs("ab", {"ab"})), IsEmpty());
   EXPECT_THAT(FindNodesAtFault(Pairs("abc", {})), IsEmpty());

@@ -70,7 +70,7 @@ TEST(NcclRoofline, FollowsTheLinksAsTheyAre) {
   EXPECT_NEAR(Ring(scenario), 12.25, 0.05);
 }
 
-TEST(NcclRoofline, ALinkThatTellsNothingLeavesItOpen) {
+TEST(NcclRoofline, ALinkThatSaysNothingLeavesItOpen) {
   Scenario scenario = MakeScenario(Topology::kDirect, 2, 2);
   scenario.facts.at("spark-1").at("rocep1s0f1").limits.link_mbps = 0;
   EXPECT_EQ(Ring(scenario), -1);

@@ -18,7 +18,7 @@ Result<std::string> CheckId(const std::string& id) {
                        "spark-1");
 }
 
-TEST(NcclRoot, AnAddressInTheBootstrapNetworkIsTold) {
+TEST(NcclRoot, AnAddressInTheBootstrapNetworkIsReported) {
   const auto root = CheckId(Id());
   ASSERT_TRUE(root);
   EXPECT_EQ(*root, "192.168.1.21:43321");
@@ -30,10 +30,10 @@ TEST(NcclRoot, AnAddressThatTheOthersMayNotReachIsRefused) {
   EXPECT_EQ(root.error().message,
             "wanted NCCL on spark-1 to wait for the others in 192.168.1.0/24 (enP7s7), found "
             "172.17.0.1 port 43321");
-  EXPECT_EQ(root.error().hint, "look at NCCL_SOCKET_IFNAME and NCCL_COMM_ID on spark-1");
+  EXPECT_EQ(root.error().hint, "check NCCL_SOCKET_IFNAME and NCCL_COMM_ID on spark-1");
 }
 
-TEST(NcclRoot, LoopbackReachesNobodyWhateverTheNetwork) {
+TEST(NcclRoot, LoopbackReachesNoNodeWhateverTheNetwork) {
   const auto root = CheckNcclRoot(Id("7f000001"), BootstrapNetwork{{}, "any interface"}, "spark-1");
   ASSERT_FALSE(root);
   EXPECT_EQ(root.error().message,
@@ -42,7 +42,7 @@ TEST(NcclRoot, LoopbackReachesNobodyWhateverTheNetwork) {
   EXPECT_TRUE(CheckNcclRoot(Id(), BootstrapNetwork{{}, "any interface"}, "spark-1"));
 }
 
-TEST(NcclRoot, WhereNobodyKnowsTheNetworkEveryAddressIsRefused) {
+TEST(NcclRoot, WhereNoOneKnowsTheNetworkEveryAddressIsRefused) {
   const auto root = CheckNcclRoot(Id(), std::nullopt, "spark-1");
   ASSERT_FALSE(root);
   EXPECT_EQ(root.error().message,
@@ -51,7 +51,7 @@ TEST(NcclRoot, WhereNobodyKnowsTheNetworkEveryAddressIsRefused) {
   EXPECT_EQ(root.error().hint, "name the interface: write NCCL_SOCKET_IFNAME into nccl.env");
 }
 
-TEST(NcclRoot, WithoutAPortNobodyIsReached) { EXPECT_FALSE(CheckId(Id("c0a80115", "0000"))); }
+TEST(NcclRoot, WithoutAPortNoOneIsReached) { EXPECT_FALSE(CheckId(Id("c0a80115", "0000"))); }
 
 TEST(NcclRoot, Ipv6AndWhatIsNoIdAreRefused) {
   const auto ipv6 = CheckId(Id("00000000", "a939", "0a00"));

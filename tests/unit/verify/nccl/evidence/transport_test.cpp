@@ -18,7 +18,7 @@ RankPath FindFirstPath(const NcclScenario& scenario) {
   return ListPaths(scenario.run, scenario.fabric, scenario.facts).at(0);
 }
 
-// Nothing on the node is read, as where it has no adapter: what NCCL prints is all there is.
+// Nothing on the node is read, as where it has no HCA: what NCCL prints is all there is.
 RankPath Believed(const std::string& log) {
   NcclScenario scenario = HealthyNccl(2);
   scenario.facts.clear();
@@ -108,7 +108,7 @@ TEST(NcclTransport, ADeviceWithoutChannelsIsIdle) {
   EXPECT_THAT(Believed(log).idle, ElementsAre(1));
 }
 
-TEST(NcclTransport, GpuDirectIsToldAndNeitherWantedNorForbidden) {
+TEST(NcclTransport, GpuDirectIsReportedAndNeitherWantedNorForbidden) {
   const RankPath path = Believed("x via NET/IB/0/GDRDMA\n");
   EXPECT_EQ(path.path, NcclPath::kRdma);
   EXPECT_EQ(path.said, "NET/IB/0/GDRDMA");

@@ -20,7 +20,7 @@ using test::HealthyNccl;
 using test::NcclScenario;
 
 // Runs and what is reported of them: tests/cases/nccl/NAME.txt and NAME.json. With
-// SPARK_TEST_ACCEPT in the environment both are written anew.
+// SPARK_TEST_ACCEPT in the environment both are rewritten.
 struct Case {
   std::string name;
   NcclScenario scenario;
@@ -156,7 +156,7 @@ class NcclCases : public testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(NcclCases, AreToldInTheseWords) {
+TEST_P(NcclCases, AreReportedInTheseWords) {
   Compare(GetParam().name + ".txt", RenderReport(Judged()));
 }
 

@@ -91,7 +91,7 @@ TEST(JudgeNccl, SlowForNoReasonSaysSo) {
   const NcclScenario scenario = HealthyNccl(2, 12);
   ExpectOne(MakeEvidence(scenario),
             {"nccl-slow", Outcome::kFail, kBoth,
-             "NCCL is slower than the links, and nothing measured says why",
+             "NCCL is slower than the links, and no measurement explains it",
              "run verify again while nothing else uses the nodes; compare with `verify --level "
              "rdma`"});
 }
@@ -110,11 +110,10 @@ TEST(JudgeNccl, ASpeedThatNothingCanBeComparedWithIsNoPass) {
   scenario.facts.clear();
   ExpectOne(MakeEvidence(scenario),
             {"links-unknown", Outcome::kCouldNotMeasure, kBoth,
-             "not all links of these nodes tell their speed, so that nothing says what NCCL should "
-             "reach",
-             "look at their speed with ethtool, or promise verify.min_busbw in the manifest"});
+             "not all links of these nodes report their speed, so the expected value is unknown",
+             "check their speed with ethtool, or set verify.min_busbw in the manifest"});
   EXPECT_EQ(FindCheck(Judged(scenario), "nccl-test").why,
-            "0.5 GB/s, and not all links tell their speed");
+            "0.5 GB/s, and not all links report their speed");
 }
 
 TEST(JudgeNccl, ResultsThatAreMissingOrOfOtherTestsAreNoPass) {
@@ -151,12 +150,12 @@ TEST(JudgeNccl, MoreThanTheLinksCarryWasNotMeasured) {
     ExpectOne(MakeEvidence(scenario),
               {"measurement-invalid", Outcome::kCouldNotMeasure, kBoth,
                "the figure cannot be true: no link of these nodes can carry as much",
-               "run verify again while nothing else uses the fabric; look at the nodes' clocks"});
+               "run verify again while nothing else uses the fabric; check the nodes' clocks"});
   }
   EXPECT_THAT(Judged(HealthyNccl(2, 25.1)).findings, IsEmpty());  // within 3 %
 }
 
-TEST(JudgeNccl, WhereNoLinkTellsItsSpeedTheManifestSaysWhatCannotBe) {
+TEST(JudgeNccl, WhereNoLinkReportsItsSpeedTheManifestSaysWhatCannotBe) {
   NcclScenario scenario = HealthyNccl(2, 51.0);
   scenario.facts.clear();
   const NcclJudgement judged = Judged(scenario);
@@ -168,13 +167,13 @@ TEST(JudgeNccl, WhereNoLinkTellsItsSpeedTheManifestSaysWhatCannotBe) {
 TEST(JudgeNccl, AWrongResultFailsAtAnySpeed) {
   NcclScenario scenario = HealthyNccl(2);
   scenario.Rank(2).results.at(0).wrong = 3;
-  ExpectOne(MakeEvidence(scenario),
-            {"wrong-data",
-             Outcome::kFail,
-             {"spark-2"},
-             "results that arrived on spark-2 are wrong",
-             "run it with NCCL_PROTO: ^LL128 in nccl.env; wrong all the same: memory, cable or "
-             "adapter"});
+  ExpectOne(
+      MakeEvidence(scenario),
+      {"wrong-data",
+       Outcome::kFail,
+       {"spark-2"},
+       "results that arrived on spark-2 are wrong",
+       "run it with NCCL_PROTO: ^LL128 in nccl.env; wrong all the same: memory, cable or HCA"});
 }
 
 TEST(JudgeNccl, SocketsFailEvenWhenTheyAreFast) {
@@ -183,11 +182,11 @@ TEST(JudgeNccl, SocketsFailEvenWhenTheyAreFast) {
     test::StandStill(scenario.Rank(node));
     scenario.Rank(node).log = "NCCL INFO Using network Socket\nx via NET/Socket/0\n";
   }
-  ExpectOne(MakeEvidence(scenario),
-            {"nccl-socket", Outcome::kFail, kBoth,
-             "NCCL uses TCP sockets instead of RDMA on spark-1, spark-2",
-             "look at `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on spark-1, "
-             "spark-2"});
+  ExpectOne(
+      MakeEvidence(scenario),
+      {"nccl-socket", Outcome::kFail, kBoth,
+       "NCCL uses TCP sockets instead of RDMA on spark-1, spark-2",
+       "check `rdma link`, libibverbs1, NCCL_IB_HCA and NCCL_IB_DISABLE on spark-1, spark-2"});
 }
 
 TEST(JudgeNccl, ALibraryThatLiesIsFoundByTheCounters) {
@@ -195,9 +194,8 @@ TEST(JudgeNccl, ALibraryThatLiesIsFoundByTheCounters) {
   for (const int node : {1, 2}) test::StandStill(scenario.Rank(node));
   ExpectOne(MakeEvidence(scenario),
             {"nccl-socket", Outcome::kFail, kBoth,
-             "NCCL says RDMA on spark-1, spark-2, but the counters of the rails did not grow by as "
-             "much",
-             "look at NCCL_IB_HCA on spark-1, spark-2: other ports than the manifest's were used"});
+             "NCCL reports RDMA on spark-1, spark-2, but the counters of the rails grew by less",
+             "check NCCL_IB_HCA on spark-1, spark-2: other ports than the manifest's were used"});
 }
 
 TEST(JudgeNccl, OneRailIsTheCauseOfHalfTheSpeed) {
@@ -206,10 +204,10 @@ TEST(JudgeNccl, OneRailIsTheCauseOfHalfTheSpeed) {
     scenario.Rank(node).results.at(0).counters.at("rocep1s0f1").at("port_xmit_data") *= 2;
     test::StandStill(scenario.Rank(node), "roceP2p1s0f1");
   }
-  ExpectOne(MakeEvidence(scenario),
-            {"one-rail", Outcome::kFail, kBoth, "NCCL leaves rail1 idle on spark-1, spark-2",
-             "look at NCCL_IB_HCA and at that rail's GIDs on spark-1, spark-2 (`rdma link`, `ip "
-             "addr`)"});
+  ExpectOne(
+      MakeEvidence(scenario),
+      {"one-rail", Outcome::kFail, kBoth, "NCCL leaves rail1 idle on spark-1, spark-2",
+       "check NCCL_IB_HCA and that rail's GIDs on spark-1, spark-2 (`rdma link`, `ip addr`)"});
   EXPECT_THAT(Judged(scenario).findings[0].rails, ElementsAre(1));
 }
 
@@ -225,7 +223,7 @@ TEST(JudgeNccl, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
              "lanes), then take its power away for a minute"});
 }
 
-TEST(JudgeNccl, AnAdapterThatCollectivesDoNotUseIsNoCause) {
+TEST(JudgeNccl, AnHcaThatCollectivesDoNotUseIsNoCause) {
   spark_verify::Limits other{.link_mbps = 10'000, .pcie_width = 1};
   other.pcie_max_width = 8;
   NcclScenario healthy = HealthyNccl(2);
@@ -255,7 +253,7 @@ TEST(JudgeNccl, PairsNameTheSlowNodeByMajority) {
                        Outcome::kFail,
                        {"spark-3"},
                        "every run with spark-3 is slow, and those without are not",
-                       "run `verify --level rdma`; look at load, temperature and PCIe of spark-3"});
+                       "run `verify --level rdma`; check load, temperature and PCIe of spark-3"});
   EXPECT_THAT(
       JudgeNccl(evidence).findings[0].evidence,
       ElementsAre("spark-1 with spark-2 alone: 21.4 GB/s", "spark-1 with spark-3 alone: 10.1 GB/s",
@@ -304,25 +302,25 @@ TEST(JudgeNccl, APromiseIsTheGate) {
   EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kPass);
 }
 
-TEST(JudgeNccl, WhatIsPromisedIsEnoughButSlownessIsTold) {
+TEST(JudgeNccl, WhatIsPromisedIsEnoughButSlownessIsReported) {
   const NcclScenario scenario = HealthyNccl(2, 10);
   NcclEvidence evidence = MakeEvidence(scenario);
   evidence.promise = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
   EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kWarn);
 }
 
-TEST(JudgeNccl, TransportThatNothingTellsIsNotAPass) {
+TEST(JudgeNccl, TransportThatNothingReportsIsNotAPass) {
   NcclScenario scenario = HealthyNccl(2);
   scenario.facts.clear();
   scenario.Rank(2).log.clear();
   NcclEvidence evidence = MakeEvidence(scenario);
   evidence.promise = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
-  ExpectOne(evidence, {"transport-unknown",
-                       Outcome::kCouldNotMeasure,
-                       {"spark-2"},
-                       "nothing tells how NCCL's data left spark-2",
-                       "look at NCCL_NET_PLUGIN, and whether this build prints anything with "
-                       "NCCL_DEBUG=INFO"});
+  ExpectOne(evidence,
+            {"transport-unknown",
+             Outcome::kCouldNotMeasure,
+             {"spark-2"},
+             "it is unknown how NCCL's data left spark-2",
+             "check NCCL_NET_PLUGIN, and whether this build prints anything with NCCL_DEBUG=INFO"});
 }
 
 TEST(JudgeNccl, ASecondRunThatIsGoodMakesTheFirstFlaky) {
@@ -331,7 +329,7 @@ TEST(JudgeNccl, ASecondRunThatIsGoodMakesTheFirstFlaky) {
   evidence.first_attempt = "spark-2: wanted it in 20 s";
   ExpectOne(evidence,
             {"flaky", Outcome::kWarn, kBoth, "the first run was not good, and the second one was",
-             "run verify again; when it comes back, look at cables and at dmesg"});
+             "run verify again; when it comes back, check cables and dmesg"});
   EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-run").measured,
             "the first of two runs: spark-2: wanted it in 20 s");
 }

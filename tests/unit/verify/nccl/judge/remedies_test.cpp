@@ -20,9 +20,9 @@ class Remedies : public testing::TestWithParam<Row> {};
 
 TEST_P(Remedies, NameTheCauseAndTheNextStep) {
   const Row& row = GetParam();
-  const NcclTrouble trouble = {
+  const NcclRunError run_error = {
       .code = row.code, .node = "spark-2", .phase = "init", .text = row.text};
-  const Cause cause = ExplainTrouble(trouble, test::HealthyNccl(2).run);
+  const Cause cause = ExplainRunError(run_error, test::HealthyNccl(2).run);
   EXPECT_EQ(cause.code, row.finding);
   EXPECT_EQ(cause.cause, row.cause);
   EXPECT_EQ(cause.next_step, row.next_step);
@@ -35,24 +35,23 @@ INSTANTIATE_TEST_SUITE_P(
             "NCCL on spark-2 waits where the other nodes may not reach it",
             "write the interface that reaches every node into nccl.env: NCCL_SOCKET_IFNAME"},
         Row{"Killed", "gone", "ended with status 137", "rank-gone",
-            "the rank on spark-2 was killed or crashed: it ended without a word (init)",
-            "look at the kernel log (dmesg) of spark-2: out of memory, a signal, an Xid of the "
-            "GPU"},
+            "the rank on spark-2 was killed or crashed: it ended without a message (init)",
+            "check the kernel log (dmesg) of spark-2: out of memory, a signal, an Xid of the GPU"},
         Row{"Crash", "crash", "signal 11", "rank-crashed", "the rank on spark-2 crashed (init)",
-            "look at dmesg of spark-2; take a release of NCCL that fits the driver"},
+            "check dmesg of spark-2; use a release of NCCL that fits the driver"},
         Row{"Stopped", "silent", "", "rank-stopped",
             "the rank on spark-2 is stopped or hangs (init)",
-            "look at spark-2: dmesg, an Xid of the GPU, memory that swaps"},
+            "check spark-2: dmesg, an Xid of the GPU, memory that swaps"},
         Row{"Lost", "lost", "", "node-lost", "the connection to spark-2 broke while NCCL ran",
-            "look whether spark-2 is up: memory that runs out freezes a Spark"},
+            "check whether spark-2 is up: memory that runs out freezes a Spark"},
         Row{"Hung", "hung", "", "rank-hung",
             "a call into a library did not return on spark-2 (init)",
-            "look at dmesg of spark-2 for an Xid of the GPU; a reboot clears a driver that hangs"},
+            "check dmesg of spark-2 for an Xid of the GPU; a reboot clears a driver that hangs"},
         Row{"Environment", "env-differs", "", "env-differs",
             "NCCL's variables differ between the nodes, so that their ranks wait for each other "
             "for "
             "ever",
-            "set it in nccl.env of the manifest, or take it out of the files that set it, and "
+            "set it in nccl.env of the manifest, or remove it from the files that set it, and "
             "apply"},
         Row{"NoLibrary", "no-libnccl", "", "no-libnccl", "spark-2 has no usable libnccl",
             "install libnccl2 on spark-2, or name the file in the manifest: nccl.library"},
@@ -60,29 +59,28 @@ INSTANTIATE_TEST_SUITE_P(
             "the libnccl of spark-2 is too old for this run",
             "install a newer libnccl2 on spark-2, the same on all nodes"},
         Row{"NoDriver", "no-libcuda", "", "no-libcuda", "spark-2 has no usable NVIDIA driver",
-            "look at `nvidia-smi` and at dmesg of spark-2"},
+            "check `nvidia-smi` and dmesg of spark-2"},
         Row{"NotReady", "no-program", "", "not-ready",
             "spark-2 could not be made ready for the run",
-            "look at what was found; the run starts nothing before every node is ready"},
+            "check what was found; the run starts nothing before every node is ready"},
         Row{"Busy", "busy", "", "gpu-busy", "another program uses the GPU of spark-2",
             "end it, or run verify when it has ended"},
         Row{"Memory", "memory", "", "memory-short",
-            "spark-2 has not the memory that the test asks for",
+            "spark-2 has less memory than the test requires",
             "end programs on spark-2, or write a smaller verify.size"},
         Row{"NoInterface", "nccl", "Bootstrap : no socket interface found", "bootstrap-interface",
             "NCCL on spark-2 finds no interface that is up under the name that NCCL_SOCKET_IFNAME "
             "gives",
-            "look at `ip -br link` on spark-2 and at NCCL_SOCKET_IFNAME in nccl.env"},
+            "check `ip -br link` on spark-2 and NCCL_SOCKET_IFNAME in nccl.env"},
         Row{"SameHost", "nccl", "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 60",
-            "same-host-id",
-            "two nodes have the same name for NCCL, so that their GPUs look like one",
-            "give each node a hostname of its own, and take NCCL_HOSTID out of its files"},
+            "same-host-id", "two nodes have the same NCCL host id, so their GPUs appear as one",
+            "give each node a hostname of its own, and remove NCCL_HOSTID from its files"},
         Row{"NoPlugin", "nccl", "Failed to initialize any NET plugin", "no-network",
-            "spark-2 has nothing of what NCCL_NET asks for",
-            "look at `rdma link` on spark-2, and take NCCL_NET out"},
+            "spark-2 has no network of the kind that NCCL_NET names",
+            "check `rdma link` on spark-2, and remove NCCL_NET"},
         Row{"BadAlgorithm", "nccl", "Unrecognized element token \"rnig\"", "bad-variable",
             "a variable of NCCL has a value on spark-2 that NCCL does not know",
-            "look at NCCL_ALGO and NCCL_PROTO on spark-2: in nccl.env, /etc/nccl.conf and the "
+            "check NCCL_ALGO and NCCL_PROTO on spark-2: in nccl.env, /etc/nccl.conf and the "
             "profiles"},
         Row{"Mismatch", "nccl", "Mismatched NCCL version detected", "nccl-versions",
             "the nodes have loaded different versions of NCCL",
@@ -91,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
             "socketPollConnect: connect to 192.168.1.21<43321> returned Connection refused, "
             "retrying (9/10)",
             "root-unreachable", "spark-2 does not reach NCCL's first rank at 192.168.1.21:43321",
-            "look at ufw on both nodes: every node needs any TCP port of every other one there"},
+            "check ufw on both nodes: every node needs any TCP port of every other one there"},
         Row{"Memlock", "nccl", "Call to ibv_create_qp failed", "memlock",
             "spark-2 may not pin the memory that RDMA needs",
             "raise memlock on spark-2 (`memlock: unlimited` in the manifest)"},
@@ -101,42 +99,43 @@ INSTANTIATE_TEST_SUITE_P(
             "/proc/meminfo, boot it with kho=off"},
         Row{"ModifyQp", "async", "Call to ibv_modify_qp failed with 110 Connection timed out",
             "no-connection", "a rail of spark-2 does not reach its peer",
-            "ping over the rail that the line names, and look at its cable and addresses"},
+            "ping over the rail that the line names, and check its cable and addresses"},
         Row{"RetryExceeded", "async", "with status=IBV_WC_RETRY_EXC_ERR(12)", "no-acknowledgement",
             "what spark-2 writes is not acknowledged: a rail broke, or loses everything",
-            "look at `ip link` of both ends, at the cable, and at a switch's MTU and VLAN"},
+            "check `ip link` of both ends, the cable and a switch's MTU and VLAN"},
         Row{"RetryExceededBefore228", "async", "with status=12 opcode=129", "no-acknowledgement",
             "what spark-2 writes is not acknowledged: a rail broke, or loses everything",
-            "look at `ip link` of both ends, at the cable, and at a switch's MTU and VLAN"},
+            "check `ip link` of both ends, the cable and a switch's MTU and VLAN"},
         Row{"Flap", "async", "rocep1s0f1:1 Got non-fatal async event: port error(10)",
             "link-flapped", "a link of spark-2 went down during the run",
-            "look at its cable and at dmesg of spark-2"},
+            "check its cable and dmesg of spark-2"},
         Row{"NewAddress", "async", "NET/IB : rocep1s0f1:1 GID table changed", "address-changed",
-            "an address of spark-2 was set anew during the run",
-            "look who configures the interface: netplan apply, NetworkManager"},
+            "an address of spark-2 was set again during the run",
+            "check which program configures the interface: netplan apply, NetworkManager"},
         Row{"Deadline", "deadline", "wanted it in 20 s", "nccl-deadline",
             "the ranks wait for each other, and none knows why (init)",
-            "look at firewalls between the nodes, and run `verify --level rdma`"},
+            "check firewalls between the nodes, and run `verify --level rdma`"},
         Row{"Other", "nccl", "something new", "nccl-failed", "NCCL failed on spark-2 (init)",
-            "look at the evidence and at dmesg of spark-2"}),
+            "check the evidence and dmesg of spark-2"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Remedies, TwoVersionsExplainWhatNothingElseDoes) {
   test::NcclScenario scenario = test::HealthyNccl(2);
   scenario.Rank(1).hello->nccl_version = 2804;
   EXPECT_EQ(
-      ExplainTrouble({.code = "async", .node = "spark-2", .text = "truncated"}, scenario.run).cause,
+      ExplainRunError({.code = "async", .node = "spark-2", .text = "truncated"}, scenario.run)
+          .cause,
       "the nodes have loaded different versions of NCCL: 2.28.9 on spark-2; 2.8.4 on spark-1");
 }
 
 TEST(Remedies, OnlyWhatWasNotTriedIsTheHarness) {
   for (const char* code : {"no-libnccl", "no-libcuda", "old-nccl", "busy", "memory", "lost",
                            "protocol", "no-program"}) {
-    EXPECT_TRUE(IsHarness(NcclTrouble{.code = code})) << code;
+    EXPECT_TRUE(IsHarness(NcclRunError{.code = code})) << code;
   }
   for (const char* code : {"root", "gone", "crash", "silent", "hung", "env-differs", "nccl",
                            "async", "cuda", "deadline"}) {
-    EXPECT_FALSE(IsHarness(NcclTrouble{.code = code})) << code;
+    EXPECT_FALSE(IsHarness(NcclRunError{.code = code})) << code;
   }
 }
 

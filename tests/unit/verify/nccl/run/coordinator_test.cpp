@@ -55,10 +55,10 @@ class Coordinator : public testing::Test {
   // Who is blamed, how and why.
   std::string Blame() {
     const NcclRun run = coordinator_->TakeRun();
-    const auto trouble = FindTrouble(run);
-    return trouble
-               ? trouble->node + " " + trouble->code + " (" + trouble->phase + "): " + trouble->text
-               : "nobody";
+    const auto run_error = FindRunError(run);
+    return run_error ? run_error->node + " " + run_error->code + " (" + run_error->phase +
+                           "): " + run_error->text
+                     : "nobody";
   }
 
   NcclCoordinator::Clock::time_point now_ = {};
@@ -90,7 +90,7 @@ TEST_F(Coordinator, EveryRankIsLedThroughItsPhases) {
   EXPECT_TRUE(coordinator_->IsOver());
   const NcclRun run = coordinator_->TakeRun();
   EXPECT_TRUE(run.IsFinished());
-  EXPECT_EQ(FindTrouble(run), std::nullopt);
+  EXPECT_EQ(FindRunError(run), std::nullopt);
   EXPECT_EQ(run.root, "192.168.1.21:43321");
   EXPECT_DOUBLE_EQ(run.ranks[0].init_s, 0.6);
   EXPECT_EQ(run.ranks[1].results.size(), 1u);
@@ -98,7 +98,7 @@ TEST_F(Coordinator, EveryRankIsLedThroughItsPhases) {
   EXPECT_EQ(run.ranks[1].log, "NCCL INFO x\n");
 }
 
-TEST_F(Coordinator, AnIdThatLeadsElsewhereReachesNobody) {
+TEST_F(Coordinator, AnIdThatLeadsElsewhereReachesNoNode) {
   Start(3);
   Hello(3, "bad");
   for (const std::size_t rank : {0, 1, 2})
@@ -148,10 +148,9 @@ TEST_F(Coordinator, AStoppedRankIsNamedWithinASecondOfTheOthersDeadline) {
   EXPECT_FALSE(coordinator_->IsOver());
   Pass(400);
   EXPECT_TRUE(coordinator_->IsOver());
-  EXPECT_EQ(
-      Blame(),
-      "spark-3 silent (the first test): wanted an answer within the deadline, found none, not "
-      "even to the word to abort");
+  EXPECT_EQ(Blame(),
+            "spark-3 silent (the first test): wanted an answer within the deadline, found none, "
+            "not even to the order to abort");
 }
 
 TEST_F(Coordinator, RanksThatAllSayNothingAreNotWaitedForForEver) {
@@ -214,7 +213,7 @@ TEST_F(Coordinator, ALogLineRenewsNothing) {
   EXPECT_EQ(coordinator_->PopMessage(0), FormatAbortOrder());
 }
 
-TEST_F(Coordinator, ARefusedRootIsToldByWhatNcclRetried) {
+TEST_F(Coordinator, ARefusedRootIsReportedByWhatNcclRetried) {
   Start(2);
   Hello(2);
   const NcclFailure late = {.code = "deadline", .phase = "init", .text = "wanted it in 20 s"};
@@ -223,10 +222,10 @@ TEST_F(Coordinator, ARefusedRootIsToldByWhatNcclRetried) {
                    "Connection refused, retrying (9/10) after sleep for 900 msec"));
   Say(1, Failed(late));
   const NcclRun run = coordinator_->TakeRun();
-  const auto trouble = FindTrouble(run);
-  ASSERT_TRUE(trouble);
-  EXPECT_EQ(trouble->node, "spark-2");
-  EXPECT_THAT(trouble->evidence,
+  const auto run_error = FindRunError(run);
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->node, "spark-2");
+  EXPECT_THAT(run_error->evidence,
               ElementsAre("n:1:1 [0] NCCL INFO socketPollConnect: connect to 192.168.1.21<4711> "
                           "returned Connection refused, retrying (9/10) after sleep for 900 msec"));
 }
@@ -238,11 +237,11 @@ TEST_F(Coordinator, ARankAbortedWhileItCalledInVainExplainsTheDeadlineOfAnother)
   Say(1, FormatLog("socketPollConnect: connect to 192.168.1.21<4711> returned No route to host, "
                    "retrying (9/34) after sleep for 900 msec"));
   Say(1, FormatAborted(0.5));
-  const auto trouble = FindTrouble(coordinator_->TakeRun());
-  ASSERT_TRUE(trouble);
-  EXPECT_EQ(trouble->code, "deadline");
-  EXPECT_EQ(trouble->node, "spark-2");
-  EXPECT_THAT(trouble->evidence,
+  const auto run_error = FindRunError(coordinator_->TakeRun());
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->code, "deadline");
+  EXPECT_EQ(run_error->node, "spark-2");
+  EXPECT_THAT(run_error->evidence,
               ElementsAre("socketPollConnect: connect to 192.168.1.21<4711> returned No route to "
                           "host, retrying (9/34) after sleep for 900 msec"));
 }
@@ -255,10 +254,10 @@ TEST_F(Coordinator, ACallThatWasAnsweredInTheEndExplainsNoLaterDeadline) {
   for (const std::size_t rank : {0, 1}) Say(rank, FormatInitDone(0.2));
   Say(0, Failed({.code = "deadline", .phase = "connect", .text = "wanted it in 15 s"}));
   Say(1, FormatAborted(0.5));
-  const auto trouble = FindTrouble(coordinator_->TakeRun());
-  ASSERT_TRUE(trouble);
-  EXPECT_EQ(trouble->node, "spark-1");
-  EXPECT_THAT(trouble->evidence, testing::IsEmpty());
+  const auto run_error = FindRunError(coordinator_->TakeRun());
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->node, "spark-1");
+  EXPECT_THAT(run_error->evidence, testing::IsEmpty());
 }
 
 TEST_F(Coordinator, ARankThatGaveUpCallingIsNoVictim) {
@@ -287,10 +286,10 @@ TEST_F(Coordinator, VariablesThatDifferExplainADeadline) {
   Say(0, FormatUniqueId(kId));
   Say(0, Failed({.code = "deadline", .phase = "connect", .text = "wanted it in 15 s"}));
   Say(1, FormatAborted(0.5));
-  const auto trouble = FindTrouble(coordinator_->TakeRun());
-  ASSERT_TRUE(trouble);
-  EXPECT_EQ(trouble->code, "env-differs");
-  EXPECT_THAT(trouble->evidence, ElementsAre("NCCL_PROTO: LL on spark-1, not set on spark-2"));
+  const auto run_error = FindRunError(coordinator_->TakeRun());
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->code, "env-differs");
+  EXPECT_THAT(run_error->evidence, ElementsAre("NCCL_PROTO: LL on spark-1, not set on spark-2"));
 }
 
 TEST_F(Coordinator, ALostConnectionIsNamed) {
@@ -330,9 +329,9 @@ TEST_F(Coordinator, TextOfANodeIsMadePrintable) {
   UpToTests(2);
   Say(0, Failed({.code = "nccl", .phase = "x", .last_error = "\x1b[2J", .text = "a\x1b[1mb"}));
   Say(1, FormatAborted(0));
-  const auto trouble = FindTrouble(coordinator_->TakeRun());
-  EXPECT_EQ(trouble->text, "a\\x1b[1mb");
-  EXPECT_THAT(trouble->evidence, ElementsAre("\\x1b[2J"));
+  const auto run_error = FindRunError(coordinator_->TakeRun());
+  EXPECT_EQ(run_error->text, "a\\x1b[1mb");
+  EXPECT_THAT(run_error->evidence, ElementsAre("\\x1b[2J"));
 }
 
 }  // namespace

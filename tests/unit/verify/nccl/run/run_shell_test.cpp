@@ -73,8 +73,8 @@ class RunNcclLocally : public testing::Test {
 
 TEST_F(RunNcclLocally, RanksThatAreWellGoThroughAllTests) {
   const NcclRun run = Run({Program("a", ""), Program("b", ""), Program("c", "")});
-  const auto trouble = FindTrouble(run);
-  ASSERT_FALSE(trouble) << trouble->node << ": " << trouble->text;
+  const auto run_error = FindRunError(run);
+  ASSERT_FALSE(run_error) << run_error->node << ": " << run_error->text;
   EXPECT_EQ(run.root, "127.0.0.1:1");
   const std::vector<NcclFigure> figures = ListFigures(run);
   ASSERT_EQ(figures.size(), 4u);  // two sizes in two placements
@@ -84,23 +84,23 @@ TEST_F(RunNcclLocally, RanksThatAreWellGoThroughAllTests) {
   EXPECT_THAT(run.ranks[2].log, HasSubstr("NCCL INFO"));
 }
 
-TEST_F(RunNcclLocally, TheReasonOfTheRankThatFailedIsTold) {
+TEST_F(RunNcclLocally, TheReasonOfTheRankThatFailedIsReported) {
   const NcclRun run =
       Run({Program("a", ""), Program("b", "FAKE_NCCL_FAULT=error-init@1"), Program("c", "")});
-  const auto trouble = FindTrouble(run);
-  ASSERT_TRUE(trouble);
-  EXPECT_EQ(trouble->node, "spark-2");
-  EXPECT_EQ(trouble->code, "nccl");
+  const auto run_error = FindRunError(run);
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->node, "spark-2");
+  EXPECT_EQ(run_error->code, "nccl");
 }
 
-TEST_F(RunNcclLocally, ARankThatEndsWithoutAWordIsNamed) {
+TEST_F(RunNcclLocally, ARankThatEndsWithoutAMessageIsNamed) {
   const NcclRun run = Run({Program("a", ""), Program("b", "", "echo 'cannot do it' >&2; exit 3")});
-  const auto trouble = FindTrouble(run);
-  ASSERT_TRUE(trouble);
-  EXPECT_EQ(trouble->node, "spark-2");
-  EXPECT_EQ(trouble->code, "gone");
-  EXPECT_EQ(trouble->text, "wanted a line of spark-verify, found it ended with status 3");
-  EXPECT_EQ(trouble->hint, "cannot do it");
+  const auto run_error = FindRunError(run);
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->node, "spark-2");
+  EXPECT_EQ(run_error->code, "gone");
+  EXPECT_EQ(run_error->text, "wanted a line of spark-verify, found it ended with status 3");
+  EXPECT_EQ(run_error->hint, "cannot do it");
 }
 
 TEST_F(RunNcclLocally, ARankThatIsStoppedIsNamedAndNothingOfItIsLeft) {
@@ -111,10 +111,10 @@ TEST_F(RunNcclLocally, ARankThatIsStoppedIsNamedAndNothingOfItIsLeft) {
                                          "/pid\n"
                                          "( sleep 0.7; kill -STOP $$ ) >/dev/null 2>&1 &\n"
                                          "exec " SPARK_BINARY_DIR "/spark-verify \"$@\"")});
-  const auto trouble = FindTrouble(run);
-  ASSERT_TRUE(trouble);
-  EXPECT_EQ(trouble->node, "spark-2");
-  EXPECT_EQ(trouble->code, "silent");
+  const auto run_error = FindRunError(run);
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->node, "spark-2");
+  EXPECT_EQ(run_error->code, "silent");
   std::string pid;
   std::ifstream(folder_ + "/pid") >> pid;
   std::string state = "State: not looked at";
@@ -133,10 +133,10 @@ TEST_F(RunNcclLocally, ARankThatIsStoppedIsNamedAndNothingOfItIsLeft) {
 TEST_F(RunNcclLocally, ARootThatIsRefusedEndsTheRunBeforeItBegins) {
   root_error_ = "wanted another address";
   const NcclRun run = Run({Program("a", ""), Program("b", "")});
-  const auto trouble = FindTrouble(run);
-  ASSERT_TRUE(trouble);
-  EXPECT_EQ(trouble->code, "root");
-  EXPECT_EQ(trouble->text, "wanted another address");
+  const auto run_error = FindRunError(run);
+  ASSERT_TRUE(run_error);
+  EXPECT_EQ(run_error->code, "root");
+  EXPECT_EQ(run_error->text, "wanted another address");
   for (const NcclRank& rank : run.ranks) EXPECT_EQ(rank.init_s, 0);
 }
 

@@ -54,12 +54,12 @@ void ExpectVerdict(const std::vector<Transfer>& transfers, const Verdict& said) 
 
 Transfer Failed(std::string node, std::string code, std::string text) {
   Transfer transfer = Write({Rail(0, 0)});
-  transfer.trouble_node = std::move(node);
-  transfer.trouble = {.code = std::move(code), .hca = "rocep1s0f1", .text = std::move(text)};
+  transfer.failed_node = std::move(node);
+  transfer.run_error = {.code = std::move(code), .hca = "rocep1s0f1", .text = std::move(text)};
   return transfer;
 }
 
-TEST(Roofline, IsWhatTheRailsAtWorkLeaveOfCableAndPcieLink) {
+TEST(Roofline, IsWhatTheRailsInUseLeaveOfCableAndPcieLink) {
   const auto of = [](std::vector<RailWrite> rails) {
     const Transfer transfer = Write(std::move(rails));
     return *Roofline(transfer, transfer.rails.front());
@@ -127,23 +127,21 @@ TEST(JudgeRdma, OfDevicesMadeOfSoftwareOnlyTheDataIsJudged) {
               testing::ElementsAre("spark-1 rocep1s0f1: rcvd_seq_err +3"));
 }
 
-TEST(JudgeRdma, AnAdapterThatTellsNoSpeedIsNoPass) {
+TEST(JudgeRdma, AnHcaThatReportsNoSpeedIsNoPass) {
   RailWrite rail = Rail(0, 111);
   rail.to.limits.link_mbps = 0;
-  ExpectVerdict(
-      {Write({rail})},
-      {"speed-untold", Outcome::kCouldNotMeasure,
-       "enp1s0f1np1 of spark-2 does not tell the speed of its link, so that nothing tells "
-       "what to expect",
-       "look at `ethtool enp1s0f1np1` on spark-2"});
+  ExpectVerdict({Write({rail})}, {"speed-unknown", Outcome::kCouldNotMeasure,
+                                  "enp1s0f1np1 of spark-2 does not report the speed of its link, "
+                                  "so the expected value is unknown",
+                                  "check `ethtool enp1s0f1np1` on spark-2"});
 }
 
-TEST(JudgeRdma, AnotherAdaptersBytesAreAFindingWhateverTheSpeed) {
+TEST(JudgeRdma, AnotherHcasBytesAreAFindingWhateverTheSpeed) {
   Transfer transfer = Write({Rail(0, 111)});
   transfer.to_counters = {{"roceP2p1s0f1", {{"port_rcv_data", 2'550'000'000}}}};
   ExpectVerdict({transfer},
                 {"wrong-rail", Outcome::kFail, "roceP2p1s0f1 of spark-2 carried the data of rail0",
-                 "look at `rdma link` on spark-2: which adapter belongs to enp1s0f1np1"});
+                 "check `rdma link` on spark-2: which HCA belongs to enp1s0f1np1"});
   EXPECT_EQ(JudgeRdma({transfer}).checks.at(0).measured,
             "0.0 MB of 10000.0 MB by the counters of rocep1s0f1 on spark-2");
 
@@ -151,26 +149,24 @@ TEST(JudgeRdma, AnotherAdaptersBytesAreAFindingWhateverTheSpeed) {
   both.from_counters = {{"roceP2p1s0f1", {{"port_xmit_data", 5'000'000'000}}}};
   ExpectVerdict({both},
                 {"wrong-rail", Outcome::kFail, "roceP2p1s0f1 of spark-1 carried the data of rail0",
-                 "look at `rdma link` on spark-1: which adapter belongs to enp1s0f1np1"});
+                 "check `rdma link` on spark-1: which HCA belongs to enp1s0f1np1"});
 }
 
 TEST(JudgeRdma, WithoutCountersNothingIsProven) {
   Transfer transfer = Write({Rail(0, 111)});
   transfer.from_counters = {};
-  ExpectVerdict({transfer},
-                {"rail-unproven", Outcome::kCouldNotMeasure,
-                 "no counter of spark-1 shows that rail0 carried the data",
-                 "look at /sys/class/infiniband/rocep1s0f1/ports/1/counters on spark-1"});
+  ExpectVerdict({transfer}, {"rail-unproven", Outcome::kCouldNotMeasure,
+                             "no counter of spark-1 shows that rail0 carried the data",
+                             "check /sys/class/infiniband/rocep1s0f1/ports/1/counters on spark-1"});
 }
 
 TEST(JudgeRdma, ASlowRailThatOthersUseIsBusy) {
   Transfer transfer = Write({Rail(0, 60)});
   transfer.to_counters["rocep1s0f1"]["port_rcv_data"] = 5'000'000'000;
-  ExpectVerdict(
-      {transfer},
-      {"fabric-busy", Outcome::kFail, "something else uses rocep1s0f1 of spark-2 at the same time",
-       "look who that is (`rdma resource show qp` on spark-2), and run verify again without "
-       "it"});
+  ExpectVerdict({transfer}, {"fabric-busy", Outcome::kFail,
+                             "something else uses rocep1s0f1 of spark-2 at the same time",
+                             "check which process that is (`rdma resource show qp` on spark-2), "
+                             "and run verify again without it"});
 }
 
 TEST(JudgeRdma, NothingMeasuredIsNeverAPass) {
@@ -205,21 +201,19 @@ TEST(JudgeRdma, ADegradedNicIsKnownByItsSpeedOnAHealthyLink) {
 }
 
 TEST(JudgeRdma, WhatACpuForwardsIsADetour) {
-  ExpectVerdict(
-      {Write({Rail(0, 4.7)})},
-      {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
-       "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
-       "switch blocks (STP)"});
+  ExpectVerdict({Write({Rail(0, 4.7)})},
+                {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
+                 "check for a bridge over the fabric's interfaces (bridge link) and for a port "
+                 "that a switch blocks (STP)"});
 }
 
 TEST(JudgeRdma, WhatACpuForwardsIsADetourAlsoWhereItDropsPackets) {
   Transfer transfer = Write({Rail(0, 4.7)});
   transfer.from_counters["rocep1s0f1"]["packet_seq_err"] = 5500;
-  ExpectVerdict(
-      {transfer},
-      {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
-       "look for a bridge over the fabric's interfaces (bridge link) and for a port that a "
-       "switch blocks (STP)"});
+  ExpectVerdict({transfer},
+                {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
+                 "check for a bridge over the fabric's interfaces (bridge link) and for a port "
+                 "that a switch blocks (STP)"});
   EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
               testing::ElementsAre("spark-1 rocep1s0f1: packet_seq_err +5500"));
 }
@@ -241,8 +235,7 @@ TEST(JudgeRdma, LostPacketsAreAFindingEvenAtFullSpeed) {
   ExpectVerdict(
       {transfer},
       {"packets-lost", Outcome::kFail, "packets are lost on rail0 between spark-1 and spark-2",
-       "reseat or change the cable; on a switch look at drops, and turn on flow control or "
-       "ECN"});
+       "reseat or change the cable; on a switch check drops, and turn on flow control or ECN"});
   EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
               testing::ElementsAre("spark-2 rocep1s0f1: out_of_sequence +82"));
 }
@@ -252,7 +245,7 @@ TEST(JudgeRdma, MarksOfASwitchExplainASlowRailAndNoOther) {
   transfer.from_counters["rocep1s0f1"]["rp_cnp_handled"] = 700;
   ExpectVerdict({transfer}, {"congestion", Outcome::kFail,
                              "a switch marks packets on rail0, so that spark-1 sends slower",
-                             "look at what else passes that switch, and at its ECN thresholds"});
+                             "check what else passes that switch, and its ECN thresholds"});
   EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
               testing::ElementsAre("spark-1 rocep1s0f1: rp_cnp_handled +700"));
   transfer.rails[0].gbps = 111;
@@ -260,20 +253,20 @@ TEST(JudgeRdma, MarksOfASwitchExplainASlowRailAndNoOther) {
 }
 
 TEST(JudgeRdma, ARailThatIsIdleBesideTheOtherIsNamed) {
-  ExpectVerdict({Write({Rail(0, 111)}), Write({Rail(1, 111)}), Write({Rail(0, 97), Rail(1, 2)})},
-                {"one-rail", Outcome::kFail,
-                 "rail1 carries nothing while the other rail is at work, and all its speed alone",
-                 "look at routes and ARP (arp_ignore, arp_announce): both rails must not share a "
-                 "subnet"});
+  ExpectVerdict(
+      {Write({Rail(0, 111)}), Write({Rail(1, 111)}), Write({Rail(0, 97), Rail(1, 2)})},
+      {"one-rail", Outcome::kFail,
+       "rail1 carries nothing while the other rail is in use, and full speed alone",
+       "check routes and ARP (arp_ignore, arp_announce): both rails must not share a subnet"});
 }
 
 TEST(JudgeRdma, OneSlowDirectionIsAnAsymmetry) {
   Transfer back = Write({Rail(0, 111)});
   std::swap(back.from, back.to);
-  ExpectVerdict({Write({Rail(0, 60)}), back},
-                {"asymmetry", Outcome::kFail, "rail0 is slow from spark-1 to spark-2 only",
-                 "look at load and flow control of spark-1, which sends, and of spark-2, which "
-                 "receives"});
+  ExpectVerdict(
+      {Write({Rail(0, 60)}), back},
+      {"asymmetry", Outcome::kFail, "rail0 is slow from spark-1 to spark-2 only",
+       "check load and flow control of spark-1, which sends, and of spark-2, which receives"});
 }
 
 TEST(JudgeRdma, RailsThatAreSlowTogetherInBothDirectionsAreNoAsymmetry) {
@@ -292,7 +285,7 @@ TEST(JudgeRdma, RailsThatAreSlowTogetherInBothDirectionsAreNoAsymmetry) {
 TEST(JudgeRdma, SlowWithoutASignSaysSo) {
   ExpectVerdict(
       {Write({Rail(0, 80)})},
-      {"rdma-slow", Outcome::kFail, "rail0 is slower than its link, and nothing measured says why",
+      {"rdma-slow", Outcome::kFail, "rail0 is slower than its link, and no measurement explains it",
        "run verify again while nothing else uses the fabric or the processors"});
 }
 
@@ -306,7 +299,7 @@ TEST(JudgeRdma, AMissingGidIsNamedWithItsInterface) {
   ExpectVerdict(
       {Failed("spark-2", "open", "wanted a RoCE v2 GID for 192.168.177.2 on rocep1s0f1, found x")},
       {"gid-missing", Outcome::kFail, "rocep1s0f1 of spark-2 has no RoCE v2 GID for its address",
-       "look at `ip addr show enp1s0f1np1` on spark-2; the kernel makes the GID from the address"});
+       "check `ip addr show enp1s0f1np1` on spark-2; the kernel makes the GID from the address"});
 }
 
 TEST(JudgeRdma, ARailThatBreaksIsNamed) {
@@ -317,18 +310,17 @@ TEST(JudgeRdma, ARailThatBreaksIsNamed) {
       {"no-acknowledgement", Outcome::kFail,
        "what spark-1 writes on rocep1s0f1 is not acknowledged: the rail broke, or loses "
        "everything",
-       "look at `ip link show enp1s0f1np1` on both ends, at the cable, and at a switch's MTU "
-       "and VLAN"});
+       "check `ip link show enp1s0f1np1` on both ends, the cable and a switch's MTU and VLAN"});
 }
 
 TEST(JudgeRdma, ARailThatBreaksBesideAnotherIsTheOnlyOneToBlame) {
   Transfer transfer = Write({Rail(0, 0), Rail(1, 0)});
-  transfer.trouble_node = "spark-1";
-  transfer.trouble = {.code = "transfer",
-                      .hca = "roceP2p1s0f1",
-                      .text =
-                          "wanted writes of roceP2p1s0f1 acknowledged by 192.168.178.2, found "
-                          "'transport retry counter exceeded'"};
+  transfer.failed_node = "spark-1";
+  transfer.run_error = {.code = "transfer",
+                        .hca = "roceP2p1s0f1",
+                        .text =
+                            "wanted writes of roceP2p1s0f1 acknowledged by 192.168.178.2, found "
+                            "'transport retry counter exceeded'"};
   const RdmaJudgement judged = JudgeRdma({transfer});
   ASSERT_EQ(judged.findings.size(), 1u);
   EXPECT_EQ(judged.findings[0].code, "no-acknowledgement");

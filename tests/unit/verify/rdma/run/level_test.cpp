@@ -20,7 +20,7 @@ ClusterFacts Facts(const std::string& firmware, const std::string& other_firmwar
   return facts;
 }
 
-TEST(AddRdmaFindings, WhatARungBelowHasFoundIsNotFoundAgain) {
+TEST(AddRdmaFindings, WhatALevelBelowHasFoundIsNotFoundAgain) {
   Report report;
   report.findings = {Found("pcie-width", {"spark-2"}, VerifyLevel::kFacts)};
   AddRdmaFindings(report,
@@ -33,7 +33,7 @@ TEST(AddRdmaFindings, WhatARungBelowHasFoundIsNotFoundAgain) {
   EXPECT_EQ(report.findings[1].nodes, std::vector<NodeName>{"spark-1"});
 }
 
-TEST(AddRdmaFindings, WhatARungBelowHasFoundAlsoHoldsForTheRailsOfThisOne) {
+TEST(AddRdmaFindings, WhatALevelBelowHasFoundAlsoHoldsForTheRailsOfThisOne) {
   Report report;
   report.findings = {Found("pcie-width", {"spark-2"}, VerifyLevel::kFacts)};
   report.findings[0].rails = {0};
