@@ -65,16 +65,16 @@ Diagnostic MakeUnsupported(const GpuSection& section, const GpuReach& reach,
 }
 
 // What keeps a promise from holding. Where the module of `peermem` is not there, its own resource
-// tells what is not required.
+// reports what is not required.
 std::optional<Diagnostic> DiagnosePromise(const GpuSection& section, const GpuReach& reach,
                                           const NodeFacts& facts) {
   if (!IsPromise(section)) return std::nullopt;
-  const bool module_tells =
+  const bool module_reports =
       section.mode == GpuMode::kPeermem && !IsModuleThere(facts, std::string(kPeermemModule));
-  if (reach.answer == Answer::kNo && (section.required || !module_tells)) {
+  if (reach.answer == Answer::kNo && (section.required || !module_reports)) {
     return MakeUnsupported(section, reach, facts);
   }
-  if (reach.answer != Answer::kUnknown || module_tells) return std::nullopt;
+  if (reach.answer != Answer::kUnknown || module_reports) return std::nullopt;
   return Diagnostic{.severity = Severity::kWarns,
                     .code = "gpudirect-unknown",
                     .message = fmt::format("gpudirect {}: cannot determine: {}",

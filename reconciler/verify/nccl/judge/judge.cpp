@@ -9,7 +9,7 @@
 #include "reconciler/verify/nccl/judge/causes.h"
 #include "reconciler/verify/nccl/judge/remedies.h"
 #include "reconciler/verify/nccl/judge/speed.h"
-#include "reconciler/verify/nccl/judge/trouble.h"
+#include "reconciler/verify/nccl/judge/run_error.h"
 
 namespace reconciler {
 namespace {

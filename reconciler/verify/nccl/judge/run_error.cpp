@@ -1,4 +1,4 @@
-#include "reconciler/verify/nccl/judge/trouble.h"
+#include "reconciler/verify/nccl/judge/run_error.h"
 
 #include <fmt/format.h>
 

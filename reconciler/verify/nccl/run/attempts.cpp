@@ -8,7 +8,7 @@
 
 #include "reconciler/fabric/analysis.h"
 #include "reconciler/fabric/rdma_schedule.h"
-#include "reconciler/verify/nccl/judge/trouble.h"
+#include "reconciler/verify/nccl/judge/run_error.h"
 
 namespace reconciler {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reconciler/verify/nccl/judge/trouble.h"
+#include "reconciler/verify/nccl/judge/run_error.h"
 
 namespace reconciler {
 namespace {

@@ -12,7 +12,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/transport/local_transport.h"
 #include "reconciler/verify/nccl/evidence/figures.h"
-#include "reconciler/verify/nccl/judge/trouble.h"
+#include "reconciler/verify/nccl/judge/run_error.h"
 
 namespace reconciler {
 namespace {
