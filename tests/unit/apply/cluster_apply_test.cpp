@@ -122,7 +122,7 @@ TEST_F(ClusterApplyTest, ANodeOfAnotherClusterIsRefused) {
 }
 
 std::vector<Diagnostic> BlockWhereItReads0(const PluginInput& input) {
-  if (*Known(input.facts.values.at("is")) != "0") return {};
+  if (*Known(input.facts.sysctl.keys.at("is")) != "0") return {};
   return {{.severity = Severity::kBlocks, .code = "values-zero", .message = "wanted 2, found 0"}};
 }
 

@@ -8,8 +8,8 @@
 #include "reconciler/verify/nccl/evidence/log.h"
 #include "reconciler/verify/nccl/judge/causes.h"
 #include "reconciler/verify/nccl/judge/remedies.h"
-#include "reconciler/verify/nccl/judge/speed.h"
 #include "reconciler/verify/nccl/judge/run_error.h"
+#include "reconciler/verify/nccl/judge/speed.h"
 
 namespace reconciler {
 namespace {
