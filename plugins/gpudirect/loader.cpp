@@ -44,7 +44,7 @@ Diagnostic MakeDiagnostic(const ModuleEntry& entry, const NodeFacts& facts) {
   return {.code = "gpudirect-foreign-module",
           .message = fmt::format("{} failed: {} requires {}, which is not loaded{}", kUnit, place,
                                  entry.module, why),
-          .next_step = "take the line out",
+          .next_step = "remove the line",
           .subject = place};
 }
 

@@ -191,7 +191,7 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
          .message =
              fmt::format("sysctl: the next boot sets {} to {} and not to {}: {} is read after {}",
                          key, found->second.value, one.value, found->second.path, kOwnFile),
-         .next_step = fmt::format("take {} out of {}", key, found->second.path),
+         .next_step = fmt::format("remove {} from {}", key, found->second.path),
          .where = input.cluster.Mark(one.position),
          .subject = key});
   }

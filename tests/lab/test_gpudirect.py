@@ -132,7 +132,7 @@ class Gpudirect(LabTest):
         plan = self.plan(GPUDIRECT)
         self.assertEqual([(one["nodes"], one["message"], one["next_step"]) for one in self.foreign_modules(plan)],
                          [(["spark-2"], f"systemd-modules-load.service failed: {left}:3 requires nvidia-peermem, "
-                           "which is not loaded (no NVIDIA driver is loaded)", "take the line out")])
+                           "which is not loaded (no NVIDIA driver is loaded)", "remove the line")])
         self.assertEqual((self.changes(plan), plan["blocked"]), ([], 0))
         self.spark("drift", GPUDIRECT, expect=0)
         self.lab.sh(2, f"rm -r {left} /lib/modules; systemctl restart systemd-modules-load.service")

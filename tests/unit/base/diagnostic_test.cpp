@@ -9,13 +9,13 @@ TEST(Diagnostic, SaysHowBadItIsWhereItHoldsItsCodeTheManifestsLineAndTheNextStep
   const Diagnostic warning{.severity = Severity::kWarns,
                            .code = "sysctl-overridden-at-boot",
                            .message = "the next boot sets a to 1 and not to 2",
-                           .next_step = "take a out of /etc/b",
+                           .next_step = "remove a from /etc/b",
                            .where = {"dir/cluster.yaml", {18, 3}},
                            .nodes = {"spark-1", "spark-2"}};
   EXPECT_EQ(FormatDiagnostic(warning),
             "warning: spark-1, spark-2: the next boot sets a to 1 and not to 2 "
             "[sysctl-overridden-at-boot]  cluster.yaml:18\n"
-            "  next step: take a out of /etc/b\n");
+            "  next step: remove a from /etc/b\n");
 }
 
 TEST(Diagnostic, WordReportsWhatItBlocks) {

@@ -100,10 +100,10 @@ TEST(GpudirectModules, FailingEntryThatSomeoneLeftIsReportedAndLeft) {
   EXPECT_EQ(notes[1],
             "systemd-modules-load.service failed: /etc/modules-load.d/peermem.conf:2 requires "
             "nvidia-peermem, which is not loaded (GB10 has no GPUDirect RDMA: its memory is the "
-            "machine's memory) | take the line out");
+            "machine's memory) | remove the line");
   EXPECT_EQ(notes[2],
             "systemd-modules-load.service failed: /etc/modules-load.d/modules.conf:7 requires lp, "
-            "which is not loaded | take the line out");
+            "which is not loaded | remove the line");
 }
 
 TEST(GpudirectModules, FailedLoaderWhoseReasonIsGoneIsReportedToo) {

@@ -259,7 +259,7 @@ TEST(Sysctl, LaterDropInThatWinsAtBootIsShown) {
   EXPECT_EQ(said[0].message,
             "sysctl: the next boot sets net.core.rmem_max to 4194304 and not to 268435456: "
             "/etc/sysctl.d/90-other.conf is read after /etc/sysctl.d/60-spark-reconcile.conf");
-  EXPECT_EQ(said[0].next_step, "take net.core.rmem_max out of /etc/sysctl.d/90-other.conf");
+  EXPECT_EQ(said[0].next_step, "remove net.core.rmem_max from /etc/sysctl.d/90-other.conf");
 }
 
 TEST(Sysctl, LaterDropInWithOurValueIsNoProblem) {
@@ -284,7 +284,7 @@ TEST(Sysctl, SysctlConfCountsWhereALinkLeadsToIt) {
   scenario.facts.files["/etc/sysctl.d/99-sysctl.conf"] = Unknown{"is a symbolic link"};
   scenario.AddFile("/etc/sysctl.conf", "net.core.rmem_max = 1\n");
   ASSERT_EQ(Diagnose(scenario).size(), 1u);
-  EXPECT_EQ(Diagnose(scenario)[0].next_step, "take net.core.rmem_max out of /etc/sysctl.conf");
+  EXPECT_EQ(Diagnose(scenario)[0].next_step, "remove net.core.rmem_max from /etc/sysctl.conf");
 }
 
 TEST(Sysctl, DotsInInterfaceNamesSurviveEverySpelling) {
