@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/nccl/library.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
@@ -12,21 +13,6 @@ namespace {
 
 constexpr const char* kLibrary = "nccl.library";
 constexpr int kLimitS = 20;  // 220 MB from a cold disk; 0.1 s from memory
-
-// A constant: $1 is the library, or empty for the one in the loader's cache. The first line is its
-// path; none: there is no such library.
-constexpr std::string_view kLibraryScript =
-    "lib=$1\n"
-    "if [ -z \"$lib\" ]; then\n"
-    "  for ldconfig in ldconfig /sbin/ldconfig; do\n"
-    "    lib=$($ldconfig -p 2>/dev/null | sed -n 's/^[[:space:]]*libnccl\\.so\\.2 .* => //p' |"
-    " head -n 1)\n"
-    "    [ -z \"$lib\" ] || break\n"
-    "  done\n"
-    "fi\n"
-    "[ -n \"$lib\" ] && [ -e \"$lib\" ] || exit 0\n"
-    "{ printf '%s\\n' \"$lib\"\n"
-    "grep -aoE 'NCCL_[A-Z0-9_]+|NCCL version [0-9]+[.][0-9]+[.][0-9]+' -- \"$lib\"; } | sort -u\n";
 
 }  // namespace
 
@@ -48,7 +34,7 @@ bool IsOlder(const std::string& a, const std::string& b) {
 
 RunProbe MakeLibraryProbe(const Section& section) {
   return {.id = kLibrary,
-          .argv = {"sh", "-c", std::string(kLibraryScript), "sh", section.library},
+          .argv = {"sh", "-c", std::string(kLibrarySh), "sh", section.library},
           .time_limit_s = kLimitS};
 }
 

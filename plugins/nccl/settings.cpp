@@ -4,6 +4,7 @@
 
 #include <cctype>
 
+#include "plugins/nccl/settings.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
@@ -12,17 +13,6 @@ namespace {
 
 constexpr const char* kSettings = "nccl.settings";
 constexpr std::size_t kMostBytes = 65536;
-
-// A constant: $1 is the user whose files count, or empty for the one who logged in. grep says PATH,
-// a NUL byte, LINE, a colon, the text.
-constexpr std::string_view kShellScript =
-    "home=$(getent passwd \"${1:-${SUDO_USER:-root}}\" 2>/dev/null | cut -d: -f6)\n"
-    "grep -asHnZ NCCL_ /etc/nccl.conf /etc/environment /etc/environment.d/*.conf /etc/profile"
-    " /etc/profile.d/*.sh /etc/bash.bashrc /etc/systemd/system/*.service"
-    " /etc/systemd/system/*.d/*.conf /etc/systemd/system.conf /etc/systemd/system.conf.d/*.conf"
-    " /root/.nccl.conf /root/.profile /root/.bash_profile /root/.bashrc \"$home/.nccl.conf\" "
-    "\"$home/.profile\" \"$home/.bash_profile\""
-    " \"$home/.bashrc\" | head -c 65536\n";
 
 bool IsNameCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -47,7 +37,7 @@ std::string_view WordAt(std::string_view text, std::size_t at, char quote) {
 }  // namespace
 
 RunProbe MakeSettingsProbe(const NodeSpec& node) {
-  return {.id = kSettings, .argv = {"sh", "-c", std::string(kShellScript), "sh", node.access.user}};
+  return {.id = kSettings, .argv = {"sh", "-c", std::string(kSettingsSh), "sh", node.access.user}};
 }
 
 std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::string_view text) {

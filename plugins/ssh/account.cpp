@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "plugins/ssh/account.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
@@ -14,15 +15,6 @@ constexpr std::string_view kId = "ssh.account";
 constexpr unsigned kMostMode = 07777;
 constexpr std::string_view kDirectory = ".ssh";
 constexpr std::string_view kPrivatePath = ".ssh/id_ed25519_spark";
-
-// A constant: the user's name comes in as $1. Prints the primary group, then one line per file that
-// is there; stat says on stderr which one is not. Only mode and owner of the private key are read.
-constexpr std::string_view kScript =
-    "entry=$(getent passwd -- \"$1\") || exit 3\n"
-    "id -gn -- \"$1\" || exit 4\n"
-    "IFS=: read -r _ _ _ _ _ home _ <<END\n$entry\nEND\n"
-    "cd -- \"$home\" || exit 5\n"
-    "exec stat -L -c '%n|%a|%U' .ssh .ssh/id_ed25519_spark\n";
 
 // From stat's line for `file`.
 Observed<FileAccess> ReadStat(const CommandReply& reply, std::string_view file) {
@@ -52,7 +44,7 @@ std::string ExplainFailed(const CommandReply& reply) {
 }  // namespace
 
 RunProbe MakeAccountProbe(const std::string& user) {
-  return {.id = std::string(kId), .argv = {"sh", "-c", std::string(kScript), "sh", user}};
+  return {.id = std::string(kId), .argv = {"sh", "-c", std::string(kAccountSh), "sh", user}};
 }
 
 void ParseAccount(const ProbeReply& reply, NodeFacts& facts) {

@@ -11,6 +11,7 @@
 #include "plugins/common/protection/protection.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
+#include "plugins/sysctl/read_only.sh.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 
@@ -19,14 +20,6 @@ namespace {
 
 constexpr std::string_view kProcSys = "/proc/sys/";
 constexpr const char* kReadOnly = "sysctl.readonly";
-
-// A constant: the keys' files come in as arguments. Prints each of them, with "r" before those that
-// are there and that we cannot write, as in a container, and "-" before the others.
-constexpr std::string_view kScript =
-    "for file do\n"
-    "if [ -e \"$file\" ] && [ ! -w \"$file\" ]; then printf 'r %s\\n' \"$file\"\n"
-    "else printf -- '- %s\\n' \"$file\"; fi\n"
-    "done\n";
 
 struct Wanted {
   std::string value = {};
@@ -64,7 +57,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
                              ReadFiles{"/run/sysctl.d/*.conf"},
                              ReadFiles{"/usr/local/lib/sysctl.d/*.conf"},
                              ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
-  RunProbe probe{.id = kReadOnly, .argv = {"sh", "-c", std::string(kScript), "sh"}};
+  RunProbe probe{.id = kReadOnly, .argv = {"sh", "-c", std::string(kReadOnlySh), "sh"}};
   for (const auto& [key, value] : wanted) {
     reads.push_back(ReadValue{MakeKeyPath(key)});
     probe.argv.push_back(MakeKeyPath(key));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that the engine knows no plugin: no string literal below reconciler/ names a plugin, or a program that only
-plugins run. What is special about one is a property of the resource, the action or the plugin."""
+plugins run, and no script there runs such a program. What is special about one is a property of the resource, the action or the plugin."""
 
 import re
 
@@ -17,7 +17,7 @@ WHOLE = ["ip", "link", "unit", "module"]
 ALLOWED = [
     ("reconciler/apply/guard/", ["netplan", "ssh", "sysctl", "systemctl", "unit"],
      "the guard's own shell: its timer, the units that carry logins, and what a boot makes of restored files"),
-    ("reconciler/apply/drill.cpp", ["sysctl"], "a drill sets a value that no one uses, as a plugin would"),
+    ("reconciler/apply/drill.", ["sysctl"], "a drill sets a value that no one uses, as a plugin would"),
     ("reconciler/cabling/view.cpp", ["host", "link"], "names of our own script about a port and who it hears"),
     ("reconciler/manifest/checks/check_subnets.cpp", ["link"], "a cable, in a sentence"),
     ("reconciler/model/facts",
@@ -55,13 +55,24 @@ def words(name, literal, known):
     return whole | inside
 
 
+def programs(root, path):
+    """Line number and name of each program of plugins in a script, but for comments."""
+    for number, line in enumerate(tree.text(root, path).splitlines(), 1):
+        for word in sorted(set(re.findall(r"[a-z]+", re.sub(r"(^|\s)#.*", "", line))) & set(PROGRAMS)):
+            yield number, word
+
+
 def check(root):
     known, found = plugins(root), []
-    for path in tree.files(root, ".h", ".cpp"):
+    for path in tree.files(root, ".h", ".cpp", ".sh"):
         name = str(path)
         if not name.startswith("reconciler/") or any(name.startswith(folder) for folder in EXEMPT):
             continue
         allowed = {word for place, some, _ in ALLOWED if name.startswith(place) for word in some}
+        if name.endswith(".sh"):
+            found += [f"{name}:{number}: \"{word}\" is run by plugins only" for number, word in programs(root, path)
+                      if word not in allowed]
+            continue
         text = "\n".join("" if line.startswith("#include") else line for line in tree.text(root, path).splitlines())
         for number, literal in literals(text):
             found += [f"{name}:{number}: \"{word}\" is a plugin's: what is special about it is a property"
@@ -78,6 +89,7 @@ BAD = {
     'd.cpp:1: "systemctl" is': {"reconciler/planning/d.cpp": 'auto d = "run systemctl daemon-reload";\n'},
     'e.cpp:1: "nmcli" is': {"reconciler/node/e.cpp": 'auto e = R"sh(\nnmcli up\n)sh";\n'},
     'f.cpp:1: "netplan" is': {**NETPLAN, "reconciler/cli/f.cpp": 'find(only, "netplan");\n'},
+    'h.sh:2: "nmcli" is': {"reconciler/gather/h.sh": "# nmcli\nnmcli up\n"},
     'g.cpp:1: "link" is': {"reconciler/planning/g.cpp": 'change.kind == "link";\n'},
 }
 GOOD = {
@@ -85,6 +97,7 @@ GOOD = {
     "reconciler/apply/a.cpp": '#include "plugins/netplan"\n// not "netplan" but its own\nauto a = "the hosts of a rail"; // "ip"\n',
     "reconciler/cli/b.cpp": 'auto hint = "netplan generate says more";\n',
     "reconciler/verify/c.cpp": 'auto c = "netplan";\n',
+    "reconciler/apply/guard/e.sh": "systemctl daemon-reload # and netplan\n",
     "plugins/netplan/d.cpp": 'auto d = "netplan";\n',
 }
 

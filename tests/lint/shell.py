@@ -15,6 +15,9 @@ EMBEDDED = ("reconciler/", "plugins/")
 DIRECTIVE = "# shellcheck shell=dash\n"
 
 RAW = re.compile(r'R"([^()\\\s]*)\((.*?)\)\1"', re.DOTALL)
+CALLED = re.compile(r'"sh", "-c", (?:std::string\()?(\w+)')
+# Shell that a plan shows to people, on one line.
+SHOWN = ("kUnload",)
 # Texts of several lines that are no shell.
 USAGES = ("reconciler/spark_verify/protocol/options.cpp", "reconciler/spark_verify/protocol/nccl_options.cpp")
 
@@ -47,6 +50,10 @@ def check_embedded(root):
             if "\n" in raw[2]:
                 line = text.count("\n", 0, raw.start()) + 1
                 found.append(f"{name}:{line}: a text of several lines: shell belongs in a .sh file beside it")
+        for call in CALLED.finditer(text):
+            if not call[1].endswith("Sh") and call[1] not in SHOWN:
+                line = text.count("\n", 0, call.start()) + 1
+                found.append(f"{name}:{line}: sh runs {call[1]}, which is no .sh file")
     return found
 
 
@@ -57,6 +64,8 @@ BAD = {
     "reconciler/d.cpp:2: a text of several lines": {
         "e": "#!/bin/sh\n", "reconciler/d.cpp": '#include <a>\nauto a = R"sh(cd /\nrm "$1"\n)sh";\n'},
     "reconciler/f.h:1: a text of several lines": {"e": "#!/bin/sh\n", "reconciler/f.h": 'auto a = f(R"(cd /\n)");\n'},
+    "plugins/g.cpp:1: sh runs kScript, which is no .sh file": {
+        "e": "#!/bin/sh\n", "plugins/g.cpp": 'auto a = {"sh", "-c", std::string(kScript)};\n'},
     "wanted shell scripts": {"a.py": "#!/usr/bin/env python3\n"},
 }
 GOOD = {
@@ -64,6 +73,7 @@ GOOD = {
     "b.py": "rm = $1\n",
     "plugins/c.sh": '# shellcheck shell=dash\nrm "$1"\n',
     "plugins/c.cpp": 'auto a = R"(one line)";\nauto b = R"({"a": 1})";\n',
+    "plugins/d.cpp": 'auto a = {"sh", "-c", std::string(kAccountSh), "sh"};\n',
     "tests/d.cpp": 'auto a = R"(cd /\nrm a\n)";\n',
     USAGES[0]: 'auto a = R"(usage\n)";\n',
 }
