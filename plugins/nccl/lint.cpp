@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::nccl {
@@ -39,22 +36,16 @@ Complaint JudgePatched(const std::string& name, const LintContext& context) {
   return {"only private patches read it, and no libnccl was found to check", kRemoveIt};
 }
 
-bool SameButForCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
-}
-
 Complaint JudgeAgainstFabric(const std::string& name, std::string_view value,
                              const LintContext& context) {
   if (name == "NCCL_IB_DISABLE" && value != "0") {
     return {"turns RDMA off: all traffic would go over TCP", kRemoveIt};
   }
-  if (name == "NCCL_NET" && SameButForCase(value, "Socket")) {
+  if (name == "NCCL_NET" && ToLower(value) == "socket") {
     return {"chooses TCP: RDMA would not be used", kRemoveIt};
   }
   for (const EnvVariable& need : context.needed) {
-    if (need.name != name || SameButForCase(need.value, value)) continue;
+    if (need.name != name || ToLower(need.value) == ToLower(value)) continue;
     return {fmt::format("wanted {} on this fabric, found {}: {}", need.value, MakePrintable(value),
                         need.why),
             kRemoveIt};

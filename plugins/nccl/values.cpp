@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 
@@ -11,13 +10,6 @@
 
 namespace reconciler::plugins::nccl {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 std::string JoinChoices(std::string_view choices) { return Join(Split(choices, '/'), ", "); }
 
@@ -47,7 +39,7 @@ Complaint JudgeNumber(const Rule& rule, std::string_view value) {
 Complaint JudgeWord(const Rule& rule, std::string_view value) {
   if (Contains(rule.choices, value)) return {};
   const std::string hint = "one of " + JoinChoices(rule.choices);
-  if (Contains(Lower(rule.choices), Lower(value))) {
+  if (Contains(ToLower(rule.choices), ToLower(value))) {
     if (rule.form == Form::kWordNoCase) return {};
     return {fmt::format("found '{}' in the wrong case, which NCCL ignores silently",
                         MakePrintable(value)),
@@ -65,7 +57,7 @@ Complaint JudgeTokens(const Rule& rule, std::string_view value) {
     if (colon != std::string::npos) list.remove_prefix(colon + 1);
     if (list.starts_with('^')) list.remove_prefix(1);
     for (const std::string& token : Split(list, ',')) {
-      if (Contains(rule.choices, Lower(token))) continue;
+      if (Contains(rule.choices, ToLower(token))) continue;
       return {fmt::format("unknown word '{}': the rank that has it fails to start and all others "
                           "wait for it",
                           MakePrintable(token)),

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "plugins/netplan/paths.h"
+#include "reconciler/base/text.h"
 #include "reconciler/yaml/yaml_document.h"
 
 namespace reconciler::plugins::netplan {
@@ -36,12 +37,6 @@ std::map<std::string, std::string> ListEffectiveFiles(const NodeFacts& facts) {
   return effective;
 }
 
-bool SameText(std::string_view a, std::string_view b) {  // without regard to ASCII case
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 // netplan joins the conditions of a `match` with "and"; a driver that we do not know may match.
 bool Matches(const Value& match, const std::string& netdev, const NodeFacts& facts) {
   if (const Value* name = match.Find("name"); name != nullptr) {
@@ -52,7 +47,8 @@ bool Matches(const Value& match, const std::string& netdev, const NodeFacts& fac
   }
   if (const Value* mac = match.Find("macaddress"); mac != nullptr) {
     const auto link = facts.links.find(netdev);
-    if (link != facts.links.end() && !SameText(link->second.mac, mac->ScalarText())) return false;
+    if (link != facts.links.end() && ToLower(link->second.mac) != ToLower(mac->ScalarText()))
+      return false;
   }
   return true;
 }

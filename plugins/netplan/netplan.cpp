@@ -63,7 +63,7 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
   return resource;
 }
 
-// Written where NetworkManager must let go of ports; taken away again when it is ours and no longer
+// Written where NetworkManager must let go of ports; removed again when it is ours and no longer
 // wanted.
 void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
                       std::vector<Resource>& resources) {

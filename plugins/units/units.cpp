@@ -129,7 +129,7 @@ PruneCommands MakePruneCommands(const UnitSpec& unit, const UnitState& before, b
   return prune_commands;
 }
 
-// Links are made or taken away at once, stopping happens at once; starting waits for the triggers,
+// Links are made or removed at once, stopping happens at once; starting waits for the triggers,
 // when the files of all units are there and systemd has read them. `restart` starts a unit that
 // does not run, so it is the same trigger as that of a changed file, and runs once.
 Resource MakeState(const PluginInput& input, const UnitSpec& unit) {

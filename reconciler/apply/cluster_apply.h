@@ -34,7 +34,7 @@ struct ClusterApplyOptions {
   GuardTimes times = {};
 };
 
-// What an apply calls outside, all set.
+// Functions that an apply calls; all are set.
 struct ClusterApplyHooks {
   // Reads the nodes in `scope`, with new logins where the old ones were dropped.
   std::function<ClusterFacts(const PlanScope& scope, const Trials& trials)> read;

@@ -121,7 +121,7 @@ Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number
   const std::set<int> numbers = ListNumbers(histories);
   if (number < 0 && numbers.size() < 2) {
     return Fail(MakeUsageError("no generation stands before the newest one",
-                               ListKnown(numbers) + "; `rollback --to 0` reverts everything"));
+                               ListKnown(numbers) + "; `rollback --to 0` prunes everything"));
   }
   if (number < 0) number = *std::next(numbers.rbegin());
   ChosenGeneration chosen{.number = number};

@@ -10,15 +10,6 @@
 #include "reconciler/planning/plan_compare.h"
 
 namespace reconciler {
-namespace {
-
-bool HasChanges(const Plan& plan, const NodeName& node) {
-  bool changes = false;
-  ForEachChange(plan, [&](const Change& change) { changes |= change.node == node; });
-  return changes;
-}
-
-}  // namespace
 
 void LedgerKeeper::Begin(const Plan& plan, const ClusterFacts& facts) {
   facts_ = facts;
@@ -119,7 +110,7 @@ UninstallResult LedgerKeeper::FinishUninstall(const Plan& remaining) {
   }
   std::vector<const NodeSpec*> done = ReadNodes(facts_);
   std::erase_if(done, [&](const NodeSpec* node) { return left.contains(node->name); });
-  result.errors = RunOnNodes(done, pool_, fmt::format("{} could not be taken away", kStateFolder),
+  result.errors = RunOnNodes(done, pool_, fmt::format("{} could not be removed", kStateFolder),
                              [](const NodeName&) { return BuildRemoveStateScript(); });
   for (const NodeSpec* node : done) result.emptied.push_back({node->name, ListKept(node->name)});
   return result;

@@ -12,7 +12,7 @@
 
 namespace reconciler {
 
-// A node from which everything of ours was taken away.
+// A node from which everything of ours was removed.
 struct EmptiedNode {
   NodeName node = {};
   // Names of what we made and do not delete, for someone may use it by now.
@@ -46,7 +46,7 @@ class LedgerKeeper {
   Documents MakeDocuments(const NodeName& node, const std::vector<Plan>& passes) const;
 
   // Nodes that `plan` leaves as they are, and whose ledger is to be written all the same: they
-  // remember nodes that are gone, or things that no one has to revert any more. When all is
+  // remember nodes that are gone, or things that need no prune any more. When all is
   // uninstalled, every node has something to drop.
   std::vector<const NodeSpec*> ListNodesToSettle(const Plan& plan, const ClusterFacts& facts) const;
 

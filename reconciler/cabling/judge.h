@@ -29,7 +29,7 @@ struct CablingReport {
 
 // Compares what the manifest declares with what the nodes see. A node that could not be queried
 // makes its cables unknown, not wrong, unless the far end sees another cage of this cluster. Cables
-// between nodes without a view are in no one's question and left out.
+// between nodes without a view are not judged.
 CablingReport JudgeCabling(const ClusterSpec& cluster, const CablingViews& views);
 
 // "spark-1 left – spark-2 right"; "spark-1 right – switch"

@@ -68,6 +68,12 @@ bool HasDiagnostic(const Plan& plan, const Diagnostic& wanted, const NodeName& n
 
 }  // namespace
 
+bool HasChanges(const Plan& plan, const NodeName& node) {
+  bool changes = false;
+  ForEachChange(plan, [&](const Change& change) { changes |= change.node == node; });
+  return changes;
+}
+
 bool HasNewProblem(const Plan& before, const Plan& after) {
   for (const Diagnostic& one : after.diagnostics) {
     if (one.severity == Severity::kInforms || !one.change.empty()) continue;
@@ -121,12 +127,6 @@ namespace {
 bool IsUnreachable(const Plan& plan, const NodeName& name) {
   const PlanNode* node = FindNode(plan, name);
   return node != nullptr && !node->unreachable.empty();
-}
-
-bool HasChanges(const Plan& plan, const NodeName& node) {
-  bool changes = false;
-  ForEachChange(plan, [&](const Change& change) { changes |= change.node == node; });
-  return changes;
 }
 
 bool IsCarriedOut(const Plan& saved, const Plan& fresh) {

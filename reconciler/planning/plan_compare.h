@@ -20,6 +20,9 @@ void ForEachChange(const Plan& plan, Function function) {
   }
 }
 
+// Whether the plan has a change on `node` that is not blocked.
+bool HasChanges(const Plan& plan, const NodeName& node);
+
 // Those that become known only while the plan is carried out.
 std::set<std::string> ListDeferredIds(const Plan& plan);
 

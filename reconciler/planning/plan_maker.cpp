@@ -241,7 +241,7 @@ class Planner {
                .message = fmt::format("{} ({}) was applied to and is no longer in the manifest: "
                                       "nothing is done about it",
                                       node.name, node.address),
-               .next_step = "put it back into the manifest, or give apply --allow-node-removal",
+               .next_step = "add it to the manifest again, or give apply --allow-node-removal",
                .subject = node.name}});
     }
     for (const auto& [name, node] : facts_.nodes) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "reconciler/base/text.h"
 
@@ -13,13 +12,6 @@ constexpr std::size_t kLongestExcerpt = 200;  // bytes
 
 constexpr std::array<std::string_view, 6> kSecretWords = {"password", "passwd", "passphrase",
                                                           "secret",   "token",  "private_key"};
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 bool IsContinuationByte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -81,7 +73,7 @@ void SourceText::Attach(Error& error) const {
 }
 
 bool IsSecretKey(std::string_view key) {
-  const std::string lower = Lower(key);
+  const std::string lower = ToLower(key);
   return lower == "pass" || std::any_of(kSecretWords.begin(), kSecretWords.end(), [&](auto word) {
            return lower.find(word) != std::string::npos;
          });

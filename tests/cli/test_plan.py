@@ -41,7 +41,7 @@ class PlanCommand(CliTest):
         self.assert_ends(self.spark("plan", "--node", "spark-1", "--out", "no/plan.json"), 1,
                          err="no/plan.json: cannot be written: No such file or directory\n")
 
-    def test_pending_changes_are_exit_0_and_2_where_queried(self):
+    def test_pending_changes_are_exit_0_and_2_with_detailed_exitcode(self):
         only = ("--node", "spark-1", "--only", "hosts", "--brief")
         plan = self.spark("plan", *only)
         self.assert_ends(plan, 0, err="", out="""\

@@ -46,7 +46,7 @@ class Pair(CablingTest):
             "no carrier at spark-1's right cage and spark-2's right cage")], []))
         self.lab.lab("reconnect")
 
-    def test_6_a_wrong_cable_stops_an_apply_of_anything_else_too_unless_reported_otherwise(self):
+    def test_6_a_wrong_cable_stops_an_apply_of_anything_else_too_unless_allowed(self):
         self.lab.lab("swap", "1")
         self.lab.sh(2, "sysctl -qw net.ipv4.tcp_mtu_probing=2")
         line = "the cable between spark-1 and spark-2 is in spark-1's left cage and belongs in its right cage"

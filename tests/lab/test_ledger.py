@@ -80,7 +80,7 @@ class Ledger(LabTest):
             self.assertEqual(self.lab.sh(node, PROBING), "2\n")
             self.assertEqual(self.lab.sh(node, UNIT), "inactive\n0\n")
             self.lab.sh(node, "test ! -e /etc/systemd/system/fabric-note.service")
-            # The fabric's own keys are still requested.
+            # The fabric's own keys are still required.
             self.assertIn("arp_ignore", self.lab.sh(node, "cat /etc/sysctl.d/60-spark-reconcile.conf"))
             self.assertNotIn("unit fabric-note.service", self.ids(node))
         self.assert_empty_plan(less)
@@ -160,7 +160,7 @@ class Ledger(LabTest):
             self.assertEqual(self.lab.sh(node, STATE), self.before[node - 1])
             self.lab.sh(node, "test ! -e /var/lib/spark-reconcile")
 
-    def test_9_what_an_uninstall_cannot_revert_is_reported(self):
+    def test_9_what_an_uninstall_cannot_prune_is_reported(self):
         path = "/etc/security/limits.d/60-spark-reconcile.conf"
         self.spark("apply", self.pair, "--yes", "--brief", expect=0)
         self.lab.sh(1, f"echo '# by hand' >>{path}")

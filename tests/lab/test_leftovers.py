@@ -40,14 +40,14 @@ def main():
     alive = {line.split()[0] for line in runs}
     gone = [line for line in runs if "(gone)" in line]
     strays = {process: run for process, run in machines().items() if run not in alive}
-    worlds = [name for name in lines("ip", "netns", "list")
+    namespaces = [name for name in lines("ip", "netns", "list")
               if name.startswith("sparklab-") and name.split()[0].partition("-")[2] not in alive]
     mounts = [line for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()
               if f" {STATE}/" in line and not any(f" {STATE}/{run}" in line for run in alive)]
     print(f"runs of others: {sorted(alive) or 'none'}")
     assert not gone, f"wanted every run without an owner removed, found {gone}"
     assert not strays, f"wanted no machine without a run, found {strays}"
-    assert not worlds, f"wanted no network namespace without a run, found {worlds}"
+    assert not namespaces, f"wanted no network namespace without a run, found {namespaces}"
     assert not mounts, f"wanted no mount without a run, found {mounts}"
 
 

@@ -107,7 +107,7 @@ class Nccl(LabTest):
         self.lab.sh(1, "rm /etc/systemd/system/model.service; systemctl daemon-reload")
         self.assert_empty_plan(NCCL)
 
-    def test_6_the_library_is_queried_what_it_knows(self):
+    def test_6_the_library_is_queried_for_what_it_knows(self):
         library = "/opt/nccl/libnccl.so.2"
         manifest = self.variant(("  mode: auto\n", f"  mode: safe\n  library: {library}\n"))
         self.assertEqual(set(self.warned(manifest)), {("spark-1", "library"), ("spark-2", "library")})

@@ -206,7 +206,7 @@ class Pair(NcclLab):
         finding = self.finding(report, "memory-short", ["spark-2"])
         self.assertIn(f"wanted room for {8 * MIB} bytes, found {8 * GIB} bytes of memory available", finding["measured"])
 
-    def test_23_a_gpu_that_is_busy_is_left_alone_unless_queried(self):
+    def test_23_a_gpu_that_is_busy_is_left_alone_unless_allowed(self):
         self.gpus.put(2, "nvml/libnvidia-ml.so.1")
         self.gpus.configure(2, FAKE_NVML_PROCESSES="1:4096")
         try:

@@ -73,7 +73,7 @@ TEST_F(SshLoginRefused, EncryptedKeyAmongRefusedOnesIsNamedFirst) {
                         Place(), user_, key_));
 }
 
-TEST_F(SshLoginRefused, MissingIdentityFileIsSaidBeforeTheNetworkIsQueried) {
+TEST_F(SshLoginRefused, MissingIdentityFileIsReportedBeforeTheNetworkIsUsed) {
   node_ = NodeSpec{.name = "spark-2", .address = "127.0.0.1"};
   node_.access.port = FreePort();
   node_.access.identity = "~/.ssh/nothing";

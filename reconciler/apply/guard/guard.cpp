@@ -113,8 +113,7 @@ Errors Guard::Commit() {
 
 Errors Guard::Finish() {
   const std::string request = BuildFinishRequest(GetJournalDirectory(apply_id_));
-  return RunOnEveryNode("the guard could not be taken away",
-                        [&](const NodeName&) { return request; });
+  return RunOnEveryNode("the guard could not be removed", [&](const NodeName&) { return request; });
 }
 
 Errors Guard::Revert(const std::set<NodeName>& in_a_step) {

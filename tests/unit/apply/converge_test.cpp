@@ -9,7 +9,7 @@
 namespace reconciler {
 namespace {
 
-// The changes have no actions, so no node is requested anything.
+// The changes have no actions, so nothing is requested of any node.
 ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
   FakeNetwork network({});
   NodePool pool(network.Dialer());

@@ -43,11 +43,11 @@ TEST(ChooseGeneration, LeftOutItIsTheOneBeforeTheNewestOfAnyNode) {
 TEST(ChooseGeneration, BeforeTheFirstThereIsNone) {
   EXPECT_EQ(WhyNot(MakeHistories({{"spark-1", {{3, "c"}}}}), -1),
             "no generation stands before the newest one\n"
-            "  hint: known: 3; `rollback --to 0` reverts everything\n");
+            "  hint: known: 3; `rollback --to 0` prunes everything\n");
   EXPECT_EQ(
       WhyNot(MakeHistories({{"spark-1", {}}}), -1),
       "no generation stands before the newest one\n"
-      "  hint: nothing was applied to these nodes yet; `rollback --to 0` reverts everything\n");
+      "  hint: nothing was applied to these nodes yet; `rollback --to 0` prunes everything\n");
 }
 
 TEST(ChooseGeneration, AnUnknownOneIsRefusedWithThoseThatAreKnown) {

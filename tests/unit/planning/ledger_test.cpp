@@ -281,7 +281,7 @@ TEST(MayApply, ALedgerThatCannotBeReadIsRefused) {
             "  hint: it holds the originals: repair it, or move it away to start without them\n");
 }
 
-TEST(MayApply, ANodeThatTheManifestLostIsRefusedUnlessReportedSo) {
+TEST(MayApply, ANodeThatTheManifestLostIsRefusedUnlessAllowed) {
   const ClusterFacts facts =
       FactsOfLedgers({{.cluster = "lab", .nodes = {{"spark-3", 3, "10.0.0.3"}}}});
   EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), facts, false)),

@@ -35,7 +35,7 @@ TEST(RenderText, TextFromANodeCannotReachTheTerminalRaw) {
   EXPECT_THAT(text, HasSubstr("/etc/\\x1b[2J: a\\x0ab"));
 }
 
-TEST(RenderText, ColoursOnlyWhenQueried) {
+TEST(RenderText, ColoursOnlyWhenRequested) {
   const Plan plan = OneChange({.change = ChangeKind::kAdd, .kind = "file", .name = "/x"});
   EXPECT_THAT(RenderText(plan), Not(HasSubstr("\033[")));
   EXPECT_THAT(RenderText(plan, {.colour = true}), HasSubstr("\033[32m+ file  /x\033[0m\n"));

@@ -71,7 +71,7 @@ Outcome NcclSpeedJudge::Judge(const NcclFigure& figure, Check& check) const {
   if (evidence_.promise.busbw > 0) {
     check.expected = fmt::format("at least {} ({})", FormatGbs(evidence_.promise.busbw),
                                  FormatPlace(evidence_.promise.where));
-    // What is promised is requested, and no more; what the links could do is still reported.
+    // Only min_busbw is required; what the links could do is still reported.
     if (outcome == Outcome::kFail) outcome = Outcome::kWarn;
     if (figure.busbw < evidence_.promise.busbw) outcome = Outcome::kFail;
     if (roofline_)

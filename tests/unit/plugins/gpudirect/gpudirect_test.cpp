@@ -105,7 +105,7 @@ TEST(Gpudirect, RequiredAutoIsRefusedOnlyWhereEveryWayIsOut) {
   EXPECT_THAT(required(Loadable()).Warnings(), IsEmpty());
 }
 
-TEST(Gpudirect, DmabufThatNoOneCouldQueryAboutIsTakenAtItsWord) {
+TEST(Gpudirect, DmabufThatCouldNotBeReadIsAccepted) {
   const GpuScenario scenario("dmabuf", Loadable());
   EXPECT_THAT(scenario.Warnings(), IsEmpty());
   EXPECT_THAT(scenario.Refusals(), IsEmpty());

@@ -94,7 +94,7 @@ TEST(Nccl, ManifestsOwnWordCountsMoreThanTheFabrics) {
                           "NCCL_SOCKET_IFNAME==wlP9s9"));
 }
 
-TEST(Nccl, InterfacesOfPyTorchAreLeftToItWhereNoOneCanReportThem) {
+TEST(Nccl, InterfacesOfPyTorchAreLeftToItWhereTheyCannotBeDetermined) {
   NcclScenario scenario({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=enP7s7")}})}});
   scenario.facts.links["enP7s7"].ipv4.clear();
   scenario.facts.session_interface.clear();

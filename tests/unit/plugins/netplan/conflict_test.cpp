@@ -262,7 +262,7 @@ TEST(NetplanConflict, SubnetThatTheNodeRoutesElsewhereBlocksEverything) {
             "that nothing uses");
 }
 
-TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesAreInNoOnesWay) {
+TEST(NetplanConflict, RoutesOfTheCagesAndDefaultRoutesInHalvesConflictWithNothing) {
   test::PairScenario scenario = MakeConflict();
   // Yesterday's cage, a port of today's, the other rail's, and what VPN clients write.
   scenario.facts.network.routes =

@@ -62,7 +62,7 @@ TEST(RdmaUsers, WithoutDevicesThereIsNothingToEnd) {
   EXPECT_EQ(ListUsers(reply), "absent");
 }
 
-TEST(RdmaUsers, DevicesThatNoOneCanQueryAboutAreUnknown) {
+TEST(RdmaUsers, DevicesWhoseUsersCannotBeReadAreUnknown) {
   EXPECT_EQ(ListUsers(Reply("", 127)), "unknown: the program rdma (iproute2) is not installed");
   EXPECT_EQ(ListUsers(Reply("", 124)), "unknown: rdma gave no answer in time");
   EXPECT_EQ(ListUsers(Reply("{}", 1)), "unknown: rdma resource: error: no such object");

@@ -79,7 +79,7 @@ TEST(CheckDevices, HealthyDevicesPassAndSayWhatTheyAre) {
                   "one RoCE v2 of 192.168.178.2 | index 3", "32 GT/s x4 | 32 GT/s x4"));
 }
 
-TEST(CheckDevices, LinksAloneQueryNothingOfANodeWithoutDevices) {
+TEST(CheckDevices, LinksAloneRequireNothingOfANodeWithoutDevices) {
   Sample sample = Pair();
   sample.facts.nodes.at("spark-2").hcas.clear();
   EXPECT_THAT(DeviceOddities(sample, VerifyLevel::kSsh), IsEmpty());

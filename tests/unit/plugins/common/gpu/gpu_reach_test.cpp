@@ -141,7 +141,7 @@ TEST(GpuReach, AttributeCountsMoreThanWhatGb10sWereLikeSoFar) {
             "no: CUDA says that NVIDIA GB10 has no GPUDirect RDMA (attribute 116 is 0)");
 }
 
-TEST(GpuReach, Gb10WithALaterDriverIsUnreportedUntilItIsQueried) {
+TEST(GpuReach, Gb10WithALaterDriverIsUndeterminedUntilItIsQueried) {
   GpuNode node{.symbol = "yes", .modules = "module nvidia_peermem loaded\n"};
   node.driver.replace(node.driver.find("580.142"), 7, "610.10");
   EXPECT_EQ(Said(JudgeReach(std::nullopt, node.Facts())),
@@ -198,7 +198,7 @@ TEST(GpuReach, ProprietaryDriverHasPeermemAndNoDmabuf) {
             "module nvidia_peermem");
 }
 
-TEST(GpuReach, DmabufIsUnreportedUntilBothEndsWereQueried) {
+TEST(GpuReach, DmabufIsUndeterminedUntilBothEndsWereQueried) {
   NodeFacts facts = Discrete().Facts();
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
             "undetermined: no file says that NVIDIA A10 exports its memory");
@@ -214,7 +214,7 @@ TEST(GpuReach, DmabufIsUnreportedUntilBothEndsWereQueried) {
   EXPECT_EQ(Said(JudgeDmabufReach(bare.Facts())), "no: the kernel is built without dma-buf");
 }
 
-TEST(GpuReach, QuestionWithoutAnAnswerIsUnknownAndNothingToQueryIsNot) {
+TEST(GpuReach, FailedQueryIsUnknownAndNothingToQueryIsNot) {
   NodeFacts facts = Discrete().Facts();
   const auto answers = {&GpuFacts::cuda_rdma, &GpuFacts::cuda_dmabuf, &GpuFacts::nic_dmabuf};
   for (Fact<bool> GpuFacts::*answer : answers) facts.gpudirect.*answer = Absent{};

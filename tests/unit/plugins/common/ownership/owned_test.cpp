@@ -27,7 +27,7 @@ TEST(Owned, EditedFileOfOursStaysOurs) {
   EXPECT_EQ(ExplainNotOurs(Absent{}, "homelab"), "");
 }
 
-TEST(Owned, WhatDependsOnAFileIsReportedItsPathAndWhyItIsStuck) {
+TEST(Owned, ABlockedFileIsNamedWithItsPathAndReason) {
   NodeFacts facts;
   facts.files["/a"] = Unknown{"is not a regular file"};
   facts.files["/b"] = With("x\n");

@@ -101,7 +101,7 @@ TEST_F(VerifyScriptTest, CountersAreReadBeforeThePingsAndAfterThem) {
   EXPECT_EQ(Get("calls"), "-S e0\n-S e0\n");
 }
 
-TEST_F(VerifyScriptTest, WithoutEthtoolTheKernelReportsOfLostLinks) {
+TEST_F(VerifyScriptTest, WithoutEthtoolTheKernelReportsLostLinks) {
   Program("ethtool", "exit 127\n");
   NodeProbes probes = Probes(1, 0);
   probes.pings[0].netdev = "lo";
@@ -119,7 +119,7 @@ TEST_F(VerifyScriptTest, LogsInAsTheMeshUser) {
   EXPECT_EQ(Get("users"), "-u no'body --\n");
 }
 
-TEST_F(VerifyScriptTest, WithoutAUserWhoeverLoggedInQueries) {
+TEST_F(VerifyScriptTest, WithoutAUserTheLoginUserIsUsed) {
   Program("runuser", "exit 9\n");
   Program("ssh", "exit 0\n");
   NodeProbes probes = Probes(0, 1);
