@@ -40,7 +40,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return ListModuleResources(*section, input);
 }
 
-std::string FormatUnasked(const GpuReach& reach) {
+std::string FormatUnread(const GpuReach& reach) {
   return reach.unread.empty() ? "" : "; not read: " + Join(reach.unread, ", ");
 }
 
@@ -88,7 +88,7 @@ std::optional<Diagnostic> DiagnoseReach(const GpuSection& section, const NodeFac
   if (section.mode == GpuMode::kDmabuf && reach.answer == Answer::kUndecided) {
     return Diagnostic{
         .code = "gpudirect-undecided",
-        .message = fmt::format("gpudirect dmabuf: nothing rules it out{}", FormatUnasked(reach))};
+        .message = fmt::format("gpudirect dmabuf: nothing rules it out{}", FormatUnread(reach))};
   }
   if (section.mode != GpuMode::kAuto) return std::nullopt;
   switch (reach.answer) {
@@ -99,12 +99,12 @@ std::optional<Diagnostic> DiagnoseReach(const GpuSection& section, const NodeFac
       return Diagnostic{
           .code = "gpudirect-through-host",
           .message = fmt::format("gpudirect auto: GPU memory goes through the host's: {}{}",
-                                 DescribeWithDriver(reach), FormatUnasked(reach))};
+                                 DescribeWithDriver(reach), FormatUnread(reach))};
     case Answer::kUndecided:
       return Diagnostic{.code = "gpudirect-through-host",
                         .message = fmt::format(
                             "gpudirect auto: GPU memory is taken to go through the host's: {}{}",
-                            DescribeWithDriver(reach), FormatUnasked(reach))};
+                            DescribeWithDriver(reach), FormatUnread(reach))};
     case Answer::kUnknown:
       return Diagnostic{.code = "gpudirect-unknown",
                         .message = "gpudirect auto: unknown: " + reach.why};
@@ -133,7 +133,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
   Errors errors;
   const auto section = ReadGpuSection(cluster);
   if (!section) return errors;
-  const auto complain = [&](Position position, std::string message, std::string hint) {
+  const auto report = [&](Position position, std::string message, std::string hint) {
     errors.push_back({.kind = ErrorKind::kManifest,
                       .message = std::move(message),
                       .where = cluster.Mark(position),
@@ -141,28 +141,28 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
   };
   const bool off = section->mode == GpuMode::kOff;
   if (off && section->required) {
-    complain(section->position, "gpudirect: wanted a mode to require, found off",
-             "remove `required`, or name a mode");
+    report(section->position, "gpudirect: wanted a mode to require, found off",
+           "remove `required`, or name a mode");
   }
   std::map<std::string, std::string> seen;  // as the kernel writes it → as written
   for (const GpuModule& module : section->listed) {
     const auto [first, fresh] = seen.emplace(module.name, module.written);
     if (!fresh) {
-      complain(module.position,
-               fmt::format("gpudirect: '{}' and '{}' are the same module", first->second,
-                           module.written),
-               "keep one of them");
+      report(module.position,
+             fmt::format("gpudirect: '{}' and '{}' are the same module", first->second,
+                         module.written),
+             "keep one of them");
     } else if (off && module.name == kPeermemModule) {
-      complain(module.position,
-               fmt::format("gpudirect: wanted no {} with mode off, found it among the modules",
-                           kPeermemModule),
-               "write mode: peermem, or take the module out");
+      report(module.position,
+             fmt::format("gpudirect: wanted no {} with mode off, found it among the modules",
+                         kPeermemModule),
+             "write mode: peermem, or take the module out");
     }
   }
   const Value* nccl = cluster.settings.At({"nccl", "mode"});
   if (off && nccl != nullptr && nccl->ScalarText() == "dmabuf") {
-    complain(nccl->position, "nccl: wanted mode auto or safe with gpudirect off, found dmabuf",
-             "write `gpudirect: dmabuf`, or mode: safe");
+    report(nccl->position, "nccl: wanted mode auto or safe with gpudirect off, found dmabuf",
+           "write `gpudirect: dmabuf`, or mode: safe");
   }
   return errors;
 }

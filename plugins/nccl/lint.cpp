@@ -14,7 +14,7 @@ std::string Advice(const std::string& name, const std::vector<std::string>& cand
   return close ? fmt::format("did you mean '{}'?", *close) : kRemoveIt;
 }
 
-Complaint JudgeUnknownName(const std::string& name, const LintContext& context) {
+Mistake JudgeUnknownName(const std::string& name, const LintContext& context) {
   if (context.library != nullptr) {
     if (context.library->Knows(name)) return {};
     return {fmt::format("{} has no such variable", FormatLabel(*context.library)),
@@ -25,7 +25,7 @@ Complaint JudgeUnknownName(const std::string& name, const LintContext& context) 
   return {"no NCCL that is known here has such a variable", Advice(name, KnownNames())};
 }
 
-Complaint JudgePatched(const std::string& name, const LintContext& context) {
+Mistake JudgePatched(const std::string& name, const LintContext& context) {
   if (context.library != nullptr) {
     if (context.library->Knows(name)) return {};
     return {fmt::format("only private patches read it, and {} has none of them",
@@ -36,8 +36,8 @@ Complaint JudgePatched(const std::string& name, const LintContext& context) {
   return {"only private patches read it, and no libnccl was found to check", kRemoveIt};
 }
 
-Complaint JudgeAgainstFabric(const std::string& name, std::string_view value,
-                             const LintContext& context) {
+Mistake JudgeAgainstFabric(const std::string& name, std::string_view value,
+                           const LintContext& context) {
   if (name == "NCCL_IB_DISABLE" && value != "0") {
     return {"turns RDMA off: all traffic would go over TCP", kRemoveIt};
   }
@@ -54,7 +54,7 @@ Complaint JudgeAgainstFabric(const std::string& name, std::string_view value,
 }
 
 // What depends on the fabric and on the other settings.
-Complaint JudgeUse(const std::string& name, const LintContext& context) {
+Mistake JudgeUse(const std::string& name, const LintContext& context) {
   if (name == "NCCL_IB_MERGE_NICS" && !context.two_cages) {
     return {"has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable",
             kRemoveIt};
@@ -68,8 +68,7 @@ Complaint JudgeUse(const std::string& name, const LintContext& context) {
 
 }  // namespace
 
-Complaint JudgeSetting(const std::string& name, std::string_view value,
-                       const LintContext& context) {
+Mistake JudgeSetting(const std::string& name, std::string_view value, const LintContext& context) {
   if (!name.starts_with("NCCL_") || name.starts_with("NCCL_TESTS_")) return {};
   const Rule* rule = FindRule(name);
   if (rule == nullptr && !IsKnownName(name)) return JudgeUnknownName(name, context);
@@ -83,13 +82,13 @@ Complaint JudgeSetting(const std::string& name, std::string_view value,
                                                     : std::string(kRemoveIt)};
   }
   static constexpr Rule kAnyText = {.name = {}};
-  if (Complaint wrong = JudgeValue(rule == nullptr ? kAnyText : *rule, value); !wrong.Empty()) {
+  if (Mistake wrong = JudgeValue(rule == nullptr ? kAnyText : *rule, value); !wrong.Empty()) {
     return wrong;
   }
   if (rule != nullptr && rule->standing == Standing::kNoEffect && context.sparks) {
     return {fmt::format("has no effect here: {}", rule->note), kRemoveIt};
   }
-  if (Complaint wrong = JudgeAgainstFabric(name, value, context); !wrong.Empty()) return wrong;
+  if (Mistake wrong = JudgeAgainstFabric(name, value, context); !wrong.Empty()) return wrong;
   return JudgeUse(name, context);
 }
 

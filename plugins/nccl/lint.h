@@ -20,6 +20,6 @@ struct LintContext {
 
 // Why a setting does not do what it says: the name is no one's, the value is read as another one,
 // or nothing changes here.
-Complaint JudgeSetting(const std::string& name, std::string_view value, const LintContext& context);
+Mistake JudgeSetting(const std::string& name, std::string_view value, const LintContext& context);
 
 }  // namespace reconciler::plugins::nccl

@@ -7,7 +7,7 @@
 #include "plugins/common/gpu/gpu_facts.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
-#include "plugins/nccl/findings.h"
+#include "plugins/nccl/diagnose.h"
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/gpu.h"
 #include "plugins/nccl/library.h"
@@ -86,11 +86,11 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto section = ReadSection(input.cluster);
   if (!section) return {};
   const Result<Environment> environment = BuildWantedEnvironment(*section, input);
-  return ListFindings(*section, input, environment ? *environment : Environment{});
+  return DiagnoseSettings(*section, input, environment ? *environment : Environment{});
 }
 
 // What the manifest may not say about a variable because another key says it.
-Complaint JudgeOwner(const std::string& name) {
+Mistake JudgeOwner(const std::string& name) {
   if (name == "NCCL_IB_GID_INDEX") {
     return {"one index for all HCAs, and each HCA's own moves: NCCL finds it automatically",
             "remove it; who must pin it writes nccl.gid_index"};
@@ -107,7 +107,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
   if (!section) return errors;
   const LintContext context = MakeLintContext(*section, cluster, fabric);
   for (const ManifestVariable& variable : section->env) {
-    Complaint wrong = JudgeOwner(variable.name);
+    Mistake wrong = JudgeOwner(variable.name);
     if (wrong.Empty()) wrong = JudgeSetting(variable.name, variable.value, context);
     if (wrong.Empty()) continue;
     errors.push_back({.kind = ErrorKind::kManifest,

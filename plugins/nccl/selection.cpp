@@ -24,7 +24,7 @@ std::vector<std::string> ListAllHcas(const PluginInput& input) {
   return hcas;
 }
 
-Complaint JudgeHcas(std::string_view list, const PluginInput& input) {
+Mistake JudgeHcas(std::string_view list, const PluginInput& input) {
   const std::vector<std::string> all = ListAllHcas(input);
   if (SelectNames(list, all).empty()) {
     return {fmt::format("names no HCA that the node has: it has {}", Join(all, ", ")),
@@ -49,7 +49,7 @@ Complaint JudgeHcas(std::string_view list, const PluginInput& input) {
       kRemoveDerived};
 }
 
-Complaint JudgeInterfaces(const std::string& list, const PluginInput& input) {
+Mistake JudgeInterfaces(const std::string& list, const PluginInput& input) {
   std::vector<std::string> netdevs;
   for (const auto& [netdev, link] : input.facts.links) {
     if (netdev != "lo") netdevs.push_back(netdev);
@@ -79,7 +79,7 @@ std::vector<std::string> SelectNames(std::string_view list, const std::vector<st
   return selected;
 }
 
-Complaint JudgeSelection(const ManifestVariable& variable, const PluginInput& input) {
+Mistake JudgeSelection(const ManifestVariable& variable, const PluginInput& input) {
   if (variable.name == "NCCL_IB_HCA") return JudgeHcas(variable.value, input);
   if (variable.name == "NCCL_SOCKET_IFNAME" || variable.name == "NCCL_OOB_NET_IFNAME") {
     return JudgeInterfaces(variable.value, input);

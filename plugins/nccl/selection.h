@@ -14,6 +14,6 @@ namespace reconciler::plugins::nccl {
 std::vector<std::string> SelectNames(std::string_view list, const std::vector<std::string>& names);
 
 // Whether the manifest's list of HCAs or interfaces fits what the node has.
-Complaint JudgeSelection(const ManifestVariable& variable, const PluginInput& input);
+Mistake JudgeSelection(const ManifestVariable& variable, const PluginInput& input);
 
 }  // namespace reconciler::plugins::nccl

@@ -18,7 +18,7 @@ bool Contains(std::string_view choices, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-Complaint JudgeNumber(const Rule& rule, std::string_view value) {
+Mistake JudgeNumber(const Rule& rule, std::string_view value) {
   const std::string text(value);
   char* end = nullptr;
   errno = 0;
@@ -36,7 +36,7 @@ Complaint JudgeNumber(const Rule& rule, std::string_view value) {
   return {};
 }
 
-Complaint JudgeWord(const Rule& rule, std::string_view value) {
+Mistake JudgeWord(const Rule& rule, std::string_view value) {
   if (Contains(rule.choices, value)) return {};
   const std::string hint = "one of " + JoinChoices(rule.choices);
   if (Contains(ToLower(rule.choices), ToLower(value))) {
@@ -50,7 +50,7 @@ Complaint JudgeWord(const Rule& rule, std::string_view value) {
 }
 
 // "tree,ring", "^ll128", "allreduce:tree;broadcast:ring".
-Complaint JudgeTokens(const Rule& rule, std::string_view value) {
+Mistake JudgeTokens(const Rule& rule, std::string_view value) {
   for (const std::string& part : Split(value, ';')) {
     const std::size_t colon = part.find(':');
     std::string_view list = part;
@@ -67,7 +67,7 @@ Complaint JudgeTokens(const Rule& rule, std::string_view value) {
   return {};
 }
 
-Complaint JudgeMatcher(std::string_view value) {
+Mistake JudgeMatcher(std::string_view value) {
   if (value.starts_with("=^")) {
     return {fmt::format("found '{}', whose '^' is part of a name there", MakePrintable(value)),
             "write '^=' to leave out exactly those"};
@@ -89,7 +89,7 @@ Complaint JudgeMatcher(std::string_view value) {
 
 }  // namespace
 
-Complaint JudgeValue(const Rule& rule, std::string_view value) {
+Mistake JudgeValue(const Rule& rule, std::string_view value) {
   if (value.empty()) {
     return {"is empty: NCCL takes its default, and no longer looks into nccl.conf for it",
             "give it a value, or remove it"};

@@ -8,7 +8,7 @@
 namespace reconciler::plugins::nccl {
 
 // What is wrong with a setting, without the variable's name, and what to do about it.
-struct Complaint {
+struct Mistake {
   std::string what = {};  // empty: nothing
   std::string hint = {};
 
@@ -17,6 +17,6 @@ struct Complaint {
 };
 
 // Whether NCCL reads the value as what it looks like.
-Complaint JudgeValue(const Rule& rule, std::string_view value);
+Mistake JudgeValue(const Rule& rule, std::string_view value);
 
 }  // namespace reconciler::plugins::nccl

@@ -201,7 +201,7 @@ std::string_view DescribeKind(const Value& value) {
 Errors Check(const ClusterSpec& cluster, const Fabric&) {
   Errors errors;
   std::map<std::string, std::string> seen;  // canonical key → as written
-  const auto complain = [&](const Position& position, std::string message, std::string hint) {
+  const auto report = [&](const Position& position, std::string message, std::string hint) {
     errors.push_back({.kind = ErrorKind::kManifest,
                       .message = std::move(message),
                       .where = cluster.Mark(position),
@@ -212,23 +212,23 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
   for (const Member& member : section->Members()) {
     const auto key = NormalizeKey(member.key);
     if (!key) {
-      complain(member.key_position,
-               fmt::format("sysctl: wanted a key like 'net.core.rmem_max', found '{}'",
-                           MakePrintable(member.key)),
-               "letters, digits, _ and - with dots between them; a dot in an interface name is "
-               "written as a slash");
+      report(member.key_position,
+             fmt::format("sysctl: wanted a key like 'net.core.rmem_max', found '{}'",
+                         MakePrintable(member.key)),
+             "letters, digits, _ and - with dots between them; a dot in an interface name is "
+             "written as a slash");
       continue;
     }
     if (const auto [first, fresh] = seen.emplace(*key, member.key); !fresh) {
-      complain(member.key_position,
-               fmt::format("sysctl: '{}' and '{}' are the same key", first->second, member.key),
-               "keep one of them");
+      report(member.key_position,
+             fmt::format("sysctl: '{}' and '{}' are the same key", first->second, member.key),
+             "keep one of them");
     }
     if (const std::string_view kind = DescribeKind(member.value); !kind.empty()) {
-      complain(member.value.position,
-               fmt::format("sysctl: wanted one line of text or a number for '{}', found {}",
-                           member.key, kind),
-               "write several numbers as one text, like '4096 131072 6291456'");
+      report(member.value.position,
+             fmt::format("sysctl: wanted one line of text or a number for '{}', found {}",
+                         member.key, kind),
+             "write several numbers as one text, like '4096 131072 6291456'");
     }
   }
   return errors;

@@ -63,7 +63,7 @@ Result<void> WriteTextFile(const std::string& path, const std::string& text) {
   return {};
 }
 
-int Complain(const Error& error, int exit_code) {
+int PrintError(const Error& error, int exit_code) {
   std::cerr << FormatError(error);
   return exit_code;
 }

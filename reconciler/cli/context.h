@@ -54,7 +54,7 @@ ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selecti
 Result<std::string> ReadTextFile(const std::string& path);
 Result<void> WriteTextFile(const std::string& path, const std::string& text);
 
-int Complain(const Error& error, int exit_code);  // prints and returns the code
+int PrintError(const Error& error, int exit_code);  // prints and returns the code
 
 // One function per command: adds it to the program.
 void AddValidate(CLI::App& app, Context& context);

@@ -125,7 +125,7 @@ class ApplyRun {
   int CarryOut(const Plan& plan) {
     if (!plan.Empty()) {  // nothing happens otherwise
       auto log = EventLog::Open(flags_.events_file);
-      if (!log) return Complain(log.error(), kUsageOrManifest);
+      if (!log) return PrintError(log.error(), kUsageOrManifest);
       log_ = std::move(*log);
     }
     const ClusterApplyResult result = apply_.CarryOut(plan);

@@ -46,7 +46,7 @@ Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
 
 int RunApplyCommand(ApplyOptions options, const Context& context) {
   const auto saved = ReadSavedPlan(options);
-  if (!saved) return Complain(saved.error(), kUsageOrManifest);
+  if (!saved) return PrintError(saved.error(), kUsageOrManifest);
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   return RunApply(*cluster, options.selection.scope, *saved,

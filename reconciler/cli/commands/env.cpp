@@ -59,7 +59,7 @@ int RunEnv(EnvOptions options) {
       {cluster->spec, cluster->fabric, *cluster->spec.FindNode(options.node), own->second, facts});
   if (!environment) {
     const bool usage = environment.error().kind == ErrorKind::kUsage;
-    return Complain(environment.error(), usage ? kUsageOrManifest : kNodeUnreadable);
+    return PrintError(environment.error(), usage ? kUsageOrManifest : kNodeUnreadable);
   }
   std::cout << FormatEnvironment(options, *environment);
   return kFine;

@@ -73,7 +73,7 @@ int RunHistory(const HistoryOptions& options) {
   std::cerr << FormatErrors(histories.errors);
   if (options.show >= 0) {
     const auto chosen = ChooseGeneration(histories, options.show);
-    if (!chosen) return Complain(chosen.error(), kUsageOrManifest);
+    if (!chosen) return PrintError(chosen.error(), kUsageOrManifest);
     std::cout << chosen->info.manifest_text;
   } else if (options.format == "json") {
     PrintJson(histories);

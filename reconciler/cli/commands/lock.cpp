@@ -81,7 +81,7 @@ int RunBreak(const Selection& selection) {
       continue;
     }
     if (const auto broken = BreakLock(*cluster->spec.FindNode(name), pool, lock); !broken) {
-      return Complain(broken.error(), kMixed);
+      return PrintError(broken.error(), kMixed);
     }
     std::cout << fmt::format("{}  broken: {} is gone, {}\n", name, MakePrintable(lock.lease),
                              *proof);

@@ -38,11 +38,11 @@ int RunPlan(const PlanOptions& options, const Context& context) {
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
   const auto plan =
       MakePlan(cluster->spec, cluster->fabric, facts, plugins::All(), options.selection.scope);
-  if (!plan) return Complain(plan.error(), kUsageOrManifest);
+  if (!plan) return PrintError(plan.error(), kUsageOrManifest);
   Print(*plan, options, context);
   if (!options.out.empty()) {
     const auto written = WriteTextFile(options.out, Dump(ToJson(*plan)));
-    if (!written) return Complain(written.error(), kUsageOrManifest);
+    if (!written) return PrintError(written.error(), kUsageOrManifest);
   }
   if (!facts.unreachable.empty()) return kNodeUnreadable;
   return options.detailed_exit_code && plan->IsPending() ? kPending : kFine;

@@ -37,7 +37,7 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
   const Histories read = ReadHistories(SelectNodes(current->spec, {}), pool);
   std::cerr << FormatErrors(read.errors);
   const auto chosen = ChooseGeneration(read, options.to);
-  if (!chosen) return Complain(chosen.error(), kUsageOrManifest);
+  if (!chosen) return PrintError(chosen.error(), kUsageOrManifest);
   const std::string name =
       fmt::format("generation {} of {}", chosen->number, chosen->info.manifest);
   const auto cluster = LoadCluster(chosen->info.manifest_text, name, {});

@@ -187,7 +187,7 @@ Cause ExplainSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& pa
   const std::vector<NodeName> nodes = slow.empty() ? ListNodes(evidence.run) : slow;
   constexpr double kDegraded = 25.0 / 8;  // GB/s: a ConnectX-7 in its degraded state stays below
   if (busbw < kDegraded && AreLinksFast(evidence)) {
-    return {"nic-degraded", nodes,
+    return {"hca-degraded", nodes,
             fmt::format("a ConnectX of {} is degraded: both rails work and their links are healthy",
                         Join(nodes, " or ")),
             "shut them down, take their power away for a minute, and update the firmware"};

@@ -237,7 +237,7 @@ Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, 
         "switch blocks (STP)"};
   }
   if (rail.gbps < kDegraded && HasFastLink(rail)) {
-    return {"nic-degraded", ListBoth(transfer),
+    return {"hca-degraded", ListBoth(transfer),
             fmt::format("a ConnectX of {} or {} is degraded: the link is healthy and no counter "
                         "grows",
                         transfer.from, transfer.to),

@@ -16,8 +16,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string Said(const Complaint& complaint) {
-  return complaint.Empty() ? "fine" : complaint.what + " | " + complaint.hint;
+std::string Said(const Mistake& mistake) {
+  return mistake.Empty() ? "fine" : mistake.what + " | " + mistake.hint;
 }
 
 std::string Judge(const std::string& name, const std::string& value,

@@ -70,7 +70,7 @@ struct NcclScenario : test::PairScenario {
   }
 
   // What the plan warns of, after the blocked ones of our two files.
-  std::vector<std::string> Complaints() {
+  std::vector<std::string> Warnings() {
     std::vector<std::string> lines;
     for (const Resource& resource : Wanted()) {
       const auto change = Diff(resource, "nccl");

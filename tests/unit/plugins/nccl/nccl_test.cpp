@@ -39,7 +39,7 @@ TEST(Nccl, PairGetsItsHcasItsBootstrapAndItsMode) {
   EXPECT_THAT(scenario.Body(kShellFile),
               HasSubstr("# the HCAs that have a cable; '=' because names match by prefix\n"
                         "export NCCL_IB_HCA='=rocep1s0f1,roceP2p1s0f1'\n"));
-  EXPECT_THAT(scenario.Complaints(), IsEmpty());
+  EXPECT_THAT(scenario.Warnings(), IsEmpty());
 }
 
 TEST(Nccl, FilesThatHoldLeaveNothingToDoAndEditsAreDrift) {
@@ -58,7 +58,7 @@ TEST(Nccl, FilesThatHoldLeaveNothingToDoAndEditsAreDrift) {
 TEST(Nccl, ForeignFileOfOurNameIsBlocked) {
   NcclScenario scenario;
   scenario.facts.files[std::string(kServiceFile)] = FileState{.content = "NCCL_DEBUG=INFO\n"};
-  EXPECT_THAT(scenario.Complaints(),
+  EXPECT_THAT(scenario.Warnings(),
               ElementsAre("/etc/spark-reconcile/nccl.env: was not written by spark-reconcile: move "
                           "it away, or remove this from the manifest"));
 }
@@ -68,7 +68,7 @@ TEST(Nccl, WhatCouldNotBeReadBlocksItsFileAndIsWarnedOf) {
   scenario.facts.files[std::string(kServiceFile)] = Unknown{"permission denied"};
   scenario.facts.nccl.settings = Unknown{"more than 64 KiB of lines name NCCL_"};
   scenario.facts.nccl.library = Unknown{"reading libnccl took longer than 20 s"};
-  EXPECT_THAT(scenario.Complaints(),
+  EXPECT_THAT(scenario.Warnings(),
               ElementsAre("/etc/spark-reconcile/nccl.env: unknown: permission denied",
                           "library: cannot determine which one programs load: reading libnccl took "
                           "longer than 20 s",
@@ -80,7 +80,7 @@ TEST(Nccl, NodeWithoutAnInterfaceForBootstrapIsBlocked) {
   NcclScenario scenario;
   scenario.facts.links["enP7s7"].ipv4.clear();
   scenario.facts.session_interface.clear();
-  EXPECT_THAT(scenario.Complaints(),
+  EXPECT_THAT(scenario.Warnings(),
               Contains("/etc/spark-reconcile/nccl.env: cannot determine which interface the other "
                        "nodes reach: none holds '192.168.1.21': write the node's IPv4 address "
                        "there, or NCCL_SOCKET_IFNAME into nccl.env"));
@@ -136,13 +136,13 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");
   EXPECT_THAT(scenario.Body(kServiceFile), Not(HasSubstr("SUBNET_AWARE")));
   EXPECT_THAT(
-      scenario.Complaints(),
+      scenario.Warnings(),
       ElementsAre(
           "library: NCCL 2.28.9 (/usr/lib/libnccl.so.2) cannot pair HCAs by subnet, which cables "
           "without a switch need: install NCCL 2.30.7 or later, or a build patched for it"));
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
   EXPECT_THAT(scenario.Variables(), Contains("NCCL_IB_SUBNET_AWARE_ROUTING=1"));
-  EXPECT_THAT(scenario.Complaints(), IsEmpty());
+  EXPECT_THAT(scenario.Warnings(), IsEmpty());
   scenario.facts.nccl.library = Unknown{"reading libnccl took longer than 20 s"};
   EXPECT_EQ(scenario.Body(kServiceFile), "not known");
 }
@@ -151,7 +151,7 @@ TEST(Nccl, RingWithALibraryThatCannotDoItSaysSoAndSetsNothingInVain) {
 TEST(Nccl, RingWithoutAnyLibraryToQueryIsNoFinding) {
   NcclScenario scenario;
   scenario.MakeRing();
-  EXPECT_THAT(scenario.Complaints(), IsEmpty());
+  EXPECT_THAT(scenario.Warnings(), IsEmpty());
 }
 
 std::vector<std::string> Said(const NcclScenario& scenario) {
@@ -243,7 +243,7 @@ TEST(Nccl, CableBesideASwitchIsNotForNccl) {
 TEST(Nccl, DmabufThatCannotHoldBlocksTheFiles) {
   NcclScenario scenario({{"mode", test::Text("dmabuf")}});
   EXPECT_THAT(
-      scenario.Complaints(),
+      scenario.Warnings(),
       ElementsAre("/etc/profile.d/60-spark-reconcile-nccl.sh: mode dmabuf cannot hold here: "
                   "no NVIDIA driver is loaded",
                   "/etc/spark-reconcile/nccl.env: mode dmabuf cannot hold here: no NVIDIA "

@@ -231,13 +231,13 @@ TEST(JudgeNccl, AnHcaThatCollectivesDoNotUseIsNoCause) {
   EXPECT_THAT(Judged(healthy).findings, testing::IsEmpty());
   NcclScenario slow = HealthyNccl(2, 1.6);
   slow.facts["spark-2"]["mlx5_9"] = {.limits = other};
-  EXPECT_EQ(Judged(slow).findings.at(0).code, "nic-degraded");
+  EXPECT_EQ(Judged(slow).findings.at(0).code, "hca-degraded");
 }
 
 TEST(JudgeNccl, ADegradedNicIsKnownByItsSpeedOnHealthyLinks) {
   NcclScenario scenario = HealthyNccl(2, 1.6);
   ExpectOne(MakeEvidence(scenario),
-            {"nic-degraded", Outcome::kFail, kBoth,
+            {"hca-degraded", Outcome::kFail, kBoth,
              "a ConnectX of spark-1 or spark-2 is degraded: both rails work and their links are "
              "healthy",
              "shut them down, take their power away for a minute, and update the firmware"});

@@ -193,7 +193,7 @@ TEST(JudgeRdma, ADegradedNicIsKnownByItsSpeedOnAHealthyLink) {
   for (const double gbps : {8.0, 13.2, 24.0}) {
     ExpectVerdict(
         {Write({Rail(0, gbps)})},
-        {"nic-degraded", Outcome::kFail,
+        {"hca-degraded", Outcome::kFail,
          "a ConnectX of spark-1 or spark-2 is degraded: the link is healthy and no counter "
          "grows",
          "shut both down, take their power away for a minute, and update the firmware"});

@@ -11,7 +11,7 @@ namespace reconciler::plugins::nccl {
 // What is wrong on a node and cannot be repaired here: the library does not do what the manifest
 // requires, or another owner's file sets what no one reads, what wins over ours, or what only some
 // ranks have. `environment` is what we want there; empty when that cannot be determined.
-std::vector<Diagnostic> ListFindings(const Section& section, const PluginInput& input,
-                                     const Environment& environment);
+std::vector<Diagnostic> DiagnoseSettings(const Section& section, const PluginInput& input,
+                                         const Environment& environment);
 
 }  // namespace reconciler::plugins::nccl

@@ -1,4 +1,4 @@
-#include "plugins/nccl/findings.h"
+#include "plugins/nccl/diagnose.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,17 +17,17 @@ Value Env(std::vector<std::pair<std::string, Value>> variables) {
   return test::Map(std::move(variables));
 }
 
-TEST(NcclFindings, ManifestsVariableThatTheLibraryLacksIsFound) {
+TEST(NcclDiagnose, ManifestsVariableThatTheLibraryLacksIsFound) {
   NcclScenario scenario({{"env", Env({{"NCCL_NET_MERGE_POLICY", test::Text("RAIL")}})}});
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");
-  EXPECT_THAT(scenario.Complaints(),
+  EXPECT_THAT(scenario.Warnings(),
               ElementsAre("NCCL_NET_MERGE_POLICY: NCCL 2.28.9 (/usr/lib/libnccl.so.2) has no such "
                           "variable and ignores it: it came with 2.30.5"));
 }
 
-TEST(NcclFindings, ListThatNamesNothingOfTheNodeIsFound) {
+TEST(NcclDiagnose, ListThatNamesNothingOfTheNodeIsFound) {
   const auto about = [](const char* name, const char* list) {
-    return NcclScenario({{"env", Env({{name, test::Text(list)}})}}).Complaints();
+    return NcclScenario({{"env", Env({{name, test::Text(list)}})}}).Warnings();
   };
   EXPECT_THAT(
       about("NCCL_IB_HCA", "=mlx5_9"),
@@ -47,32 +47,32 @@ TEST(NcclFindings, ListThatNamesNothingOfTheNodeIsFound) {
   EXPECT_THAT(about("GLOO_SOCKET_IFNAME", "enP7s7"), IsEmpty());
 }
 
-TEST(NcclFindings, ListThatLeavesOutACableOfARingIsFound) {
+TEST(NcclDiagnose, ListThatLeavesOutACableOfARingIsFound) {
   NcclScenario scenario({{"env", Env({{"NCCL_IB_HCA", test::Text("=rocep1s0f0,roceP2p1s0f0")}})}});
   scenario.MakeRing();
   NcclScenario::AddLibrary(scenario.facts, "2.30.7", "NCCL_IB_HCA NCCL_IB_SUBNET_AWARE_ROUTING");
-  EXPECT_THAT(scenario.Complaints(),
+  EXPECT_THAT(scenario.Warnings(),
               ElementsAre("NCCL_IB_HCA: leaves out rocep1s0f1, roceP2p1s0f1, and each cable leads "
                           "to another neighbour: remove it: the fabric defines it for each node"));
 }
 
-TEST(NcclFindings, LibraryOfTheManifestThatIsNotThereIsFound) {
+TEST(NcclDiagnose, LibraryOfTheManifestThatIsNotThereIsFound) {
   NcclScenario scenario({{"library", test::Text("/opt/nccl/libnccl.so.2")}});
   EXPECT_THAT(
-      scenario.Complaints(),
+      scenario.Warnings(),
       ElementsAre("library: /opt/nccl/libnccl.so.2 is not there: install it there, or correct "
                   "nccl.library"));
 }
 
-TEST(NcclFindings, NodeThatIsBehindTheOthersIsFound) {
+TEST(NcclDiagnose, NodeThatIsBehindTheOthersIsFound) {
   NcclScenario scenario;
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");
   NcclScenario::AddLibrary(scenario.all.nodes["spark-2"], "2.30.7", "NCCL_IB_HCA");
-  EXPECT_THAT(scenario.Complaints(),
+  EXPECT_THAT(scenario.Warnings(),
               ElementsAre("library version: NCCL 2.28.9 (/usr/lib/libnccl.so.2), and spark-2 has "
                           "2.30.7: install one version on all nodes"));
   NcclScenario::AddLibrary(scenario.facts, "2.30.10", "NCCL_IB_HCA");
-  EXPECT_THAT(scenario.Complaints(), IsEmpty());
+  EXPECT_THAT(scenario.Warnings(), IsEmpty());
 }
 
 // What stands at index 3 of the first HCA.
@@ -84,10 +84,10 @@ std::vector<std::string> AtIndex3(const Observed<std::string>& type, const std::
   reply.values[folder + "gids/3"] = gid;
   reply.values["/sys/class/infiniband/roceP2p1s0f1/ports/1/gids/3"] = Absent{};
   Get().parse(reply, scenario.facts);
-  return scenario.Complaints();
+  return scenario.Warnings();
 }
 
-TEST(NcclFindings, PinnedGidIndexMustBeTheHcasIpv4Address) {
+TEST(NcclDiagnose, PinnedGidIndexMustBeTheHcasIpv4Address) {
   EXPECT_THAT(AtIndex3("RoCE v2", "0000:0000:0000:0000:0000:ffff:c0a8:b101"), IsEmpty());
   EXPECT_THAT(AtIndex3("IB/RoCE v1", "0000:0000:0000:0000:0000:ffff:c0a8:b101"),
               ElementsAre("gid_index on rocep1s0f1: wanted RoCE v2 of 192.168.177.1 at index 3, "
@@ -111,10 +111,10 @@ std::vector<std::string> About(const std::string& path, const std::string& line,
   };
   store(scenario.facts, path, line);
   if (!of_peer.empty()) store(scenario.all.nodes["spark-2"], path, of_peer);
-  return scenario.Complaints();
+  return scenario.Warnings();
 }
 
-TEST(NcclFindings, LeftoverThatNoOneReadsIsFoundWithItsLine) {
+TEST(NcclDiagnose, LeftoverThatNoOneReadsIsFoundWithItsLine) {
   EXPECT_THAT(
       About("/etc/nccl.conf", "NCCL_TIMEOUT=1800"),
       ElementsAre("/etc/nccl.conf:7 NCCL_TIMEOUT=1800: no NCCL reads it: a process group "
@@ -122,7 +122,7 @@ TEST(NcclFindings, LeftoverThatNoOneReadsIsFoundWithItsLine) {
   EXPECT_THAT(About("/etc/environment", "NCCL_TIMEOUT=1 NCCL_TIMEOUT=1"), testing::SizeIs(1));
 }
 
-TEST(NcclFindings, LineOfNcclConfThatSetsAnotherNameIsFound) {
+TEST(NcclDiagnose, LineOfNcclConfThatSetsAnotherNameIsFound) {
   EXPECT_THAT(
       About("/etc/nccl.conf", "export NCCL_NET=IB"),
       ElementsAre("/etc/nccl.conf:7 export NCCL_NET=IB: nccl.conf takes every byte for what "
@@ -130,7 +130,7 @@ TEST(NcclFindings, LineOfNcclConfThatSetsAnotherNameIsFound) {
                   "name"));
 }
 
-TEST(NcclFindings, WordInANumberFieldIsFoundButWhatAShellMakesIsNotJudged) {
+TEST(NcclDiagnose, WordInANumberFieldIsFoundButWhatAShellMakesIsNotJudged) {
   EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_IB_DISABLE=true"),
               ElementsAre("/etc/profile.d/a.sh:7 NCCL_IB_DISABLE=true: wanted a number, found "
                           "'true', which NCCL silently reads as 0: a number from 0 to 1"));
@@ -139,7 +139,7 @@ TEST(NcclFindings, WordInANumberFieldIsFoundButWhatAShellMakesIsNotJudged) {
   EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_TIMEOUT=$T"), testing::SizeIs(1));
 }
 
-TEST(NcclFindings, SettingThatFightsTheManifestsSaysWhoWins) {
+TEST(NcclDiagnose, SettingThatFightsTheManifestsSaysWhoWins) {
   EXPECT_THAT(
       About("/etc/nccl.conf", "NCCL_DEBUG=INFO"),
       ElementsAre("/etc/nccl.conf:7 NCCL_DEBUG=INFO: the manifest has WARN: this is shadowed "
@@ -164,13 +164,13 @@ TEST(NcclFindings, SettingThatFightsTheManifestsSaysWhoWins) {
   EXPECT_THAT(About("/etc/environment", "NCCL_DEBUG=WARN"), IsEmpty());
 }
 
-TEST(NcclFindings, PinnedGidIndexOfALeftoverIsFound) {
+TEST(NcclDiagnose, PinnedGidIndexOfALeftoverIsFound) {
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_IB_GID_INDEX=3", "NCCL_IB_GID_INDEX=3"),
               ElementsAre("/etc/nccl.conf:7 NCCL_IB_GID_INDEX=3: one index for all HCAs, and each "
                           "HCA's own moves: NCCL finds it automatically: remove it there"));
 }
 
-TEST(NcclFindings, SettingThatDiffersBetweenRanksIsFound) {
+TEST(NcclDiagnose, SettingThatDiffersBetweenRanksIsFound) {
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_PROTO=LL", "NCCL_PROTO=Simple"),
               ElementsAre("/etc/nccl.conf:7 NCCL_PROTO=LL: spark-2 has Simple: ranks that differ "
                           "hang: put it into nccl.env of the manifest, or remove it"));
@@ -181,15 +181,15 @@ TEST(NcclFindings, SettingThatDiffersBetweenRanksIsFound) {
   EXPECT_THAT(About("/etc/nccl.conf", "NCCL_RAS_ENABLE=0"), IsEmpty());
 }
 
-TEST(NcclFindings, PeerThatWasNotReadAccusesNoOne) {
+TEST(NcclDiagnose, PeerThatWasNotReadAccusesNoOne) {
   NcclScenario scenario;
   scenario.facts.nccl.settings =
       std::vector<NcclSetting>{{"/etc/nccl.conf", 7, "NCCL_PROTO", "LL"}};
   scenario.all.nodes.erase("spark-2");
-  EXPECT_THAT(scenario.Complaints(), IsEmpty());
+  EXPECT_THAT(scenario.Warnings(), IsEmpty());
 }
 
-TEST(NcclFindings, SecretsBesideAVariableAreNotKept) {
+TEST(NcclDiagnose, SecretsBesideAVariableAreNotKept) {
   NodeFacts facts;
   CommandReply reply{.out = "/etc/systemd/system/a.service"};
   reply.out.push_back('\0');

@@ -1,4 +1,4 @@
-#include "plugins/nccl/findings.h"
+#include "plugins/nccl/diagnose.h"
 
 #include <fmt/format.h>
 
@@ -109,7 +109,7 @@ class Finder {
   // What `check` could not say without the node's library.
   void CheckManifest() {
     for (const ManifestVariable& variable : section_.env) {
-      Complaint wrong = JudgeSetting(variable.name, variable.value, context_);
+      Mistake wrong = JudgeSetting(variable.name, variable.value, context_);
       if (wrong.Empty()) wrong = JudgeSelection(variable, input_);
       if (wrong.Empty()) continue;
       Add({.code = "nccl-variable-wrong",
@@ -150,7 +150,7 @@ class Finder {
     const bool made = !setting.InConf() && setting.value.find_first_of("$`") != std::string::npos;
     const Rule* rule = FindRule(setting.name);
     const bool by_value = rule != nullptr && rule->form != Form::kText;
-    const Complaint wrong = JudgeSetting(setting.name, made ? "0" : setting.value, context_);
+    const Mistake wrong = JudgeSetting(setting.name, made ? "0" : setting.value, context_);
     if (!wrong.Empty() && !(made && by_value)) {
       return Diagnostic{
           .code = "nccl-setting-wrong", .message = wrong.what, .next_step = wrong.hint};
@@ -219,8 +219,8 @@ class Finder {
 
 }  // namespace
 
-std::vector<Diagnostic> ListFindings(const Section& section, const PluginInput& input,
-                                     const Environment& environment) {
+std::vector<Diagnostic> DiagnoseSettings(const Section& section, const PluginInput& input,
+                                         const Environment& environment) {
   return Finder(section, input, environment).Run();
 }
 
