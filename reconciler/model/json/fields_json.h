@@ -41,7 +41,7 @@ inline constexpr std::size_t kMembersByHand<NodeFacts> = 3;  // its name, and tw
 // Stands for any value that a member is made from; never run.
 struct AnyMember {
   template <class T>
-  operator T() const;
+  operator T() const;  // NOLINT(google-explicit-constructor): braces convert implicitly
 };
 
 template <class Struct, class... Members>

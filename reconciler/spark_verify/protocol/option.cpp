@@ -67,8 +67,9 @@ Result<void> ParseOptions(std::string_view text, const std::vector<Option>& opti
         fmt::format("wanted one JSON object of options, found '{}'", text.substr(0, kMostShown)));
   }
   for (const auto& [name, value] : object.items()) {
-    const auto option = std::find_if(options.begin(), options.end(),
-                                     [&](const Option& one) { return one.name == name; });
+    const auto option =
+        std::find_if(options.begin(), options.end(),
+                     [&name = name](const Option& one) { return one.name == name; });
     if (option == options.end()) return MakeUsageError(fmt::format("unknown option '{}'", name));
     if (!option->read(value)) {
       return MakeUsageError(fmt::format("wanted {} {}, found {}", name, option->wanted,
