@@ -16,7 +16,7 @@ enum class Severity {
   kInforms,  // what was decided and why; nothing is left to do for it
 };
 
-// One thing to say about nodes besides the changes that are requested.
+// What a plan reports about nodes besides its changes.
 struct Diagnostic {
   Severity severity = Severity::kInforms;
   std::string code = {};       // stable; listed in docs/diagnostics.md

@@ -51,7 +51,7 @@ using Errors = std::vector<Error>;
 std::string FormatError(const Error& error);
 std::string FormatErrors(const Errors& errors);
 
-// The same error with one more circle of context around it.
+// The same error with one more level of context around it.
 Error AddContext(Error error, std::string context);
 
 }  // namespace reconciler

@@ -69,7 +69,7 @@ struct Plan {
   // Worst first; of blocked changes too, whose `change` names them.
   std::vector<Diagnostic> diagnostics = {};
   bool overwrite_edited = false;  // files that someone edited since we wrote them, too
-  bool uninstall = false;         // nothing is requested: all that the ledgers hold is pruned
+  bool uninstall = false;         // nothing is required: all that the ledgers hold is pruned
   bool operator==(const Plan&) const = default;
 
   std::size_t ChangeCount() const;  // without the blocked ones

@@ -18,7 +18,7 @@ struct PlanScope {
   std::vector<NodeName> nodes = {};    // --node; empty: all
   std::vector<std::string> only = {};  // --only PLUGIN; empty: all
   bool overwrite_edited = false;       // write over what was edited since we wrote it
-  bool uninstall = false;              // nothing is requested: all that is in the ledgers is pruned
+  bool uninstall = false;              // nothing is required: all that is in the ledgers is pruned
   // Ids of prunes that the apply under way has carried out: until it is committed the ledgers still
   // hold them, and what nothing requires is not read.
   std::set<std::string> pruned = {};
