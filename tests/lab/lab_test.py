@@ -4,6 +4,7 @@
 import os
 import pathlib
 import subprocess
+import time
 import unittest
 
 from spark_lab import LAB, lab_environment, speed
@@ -274,13 +275,18 @@ class Endings(unittest.TestCase):
         lab("down", "--run", run)
 
     def test_up_that_cannot_finish_cleans_up(self):
-        run = f"{TAG}-fails"
-        done = speed.start([LAB, "up", "2", "--run", run, "--owner", str(os.getpid())], stderr=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL)
-        eventually(lambda: (STATE / run / "nodes" / "1" / "console.log").exists(), "a console of spark-1")
-        done.terminate()
-        self.assertNotEqual(speed.wait(done, 30), 0)
-        assert_no_traces(run, 30)
+        # At several moments of the nodes' start: processes that are just being made must end too.
+        for delay_ms in (0, 50, 100, 200, 400):
+            with self.subTest(delay_ms=delay_ms):
+                run = f"{TAG}-fails-{delay_ms}"
+                self.addCleanup(lab, "down", "--run", run)
+                done = speed.start([LAB, "up", "2", "--run", run, "--owner", str(os.getpid())], stderr=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL)
+                eventually(lambda path=STATE / run / "nodes" / "1" / "console.log": path.exists(), "a console of spark-1")
+                time.sleep(delay_ms / 1000)
+                done.terminate()
+                self.assertNotEqual(speed.wait(done, 30), 0)
+                assert_no_traces(run, 30)
 
     def test_wrong_arguments_say_what_was_wanted_and_found(self):
         for words, message in ((("up", "9"), "wanted 2 to 8 nodes, found '9'"),

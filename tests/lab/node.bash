@@ -18,7 +18,7 @@ cgroup_kill() {
     echo 1 >"$at/cgroup.kill"
     if grep -q 'populated 0' "$at/cgroup.events"; then
       cgroup_remove "$at"
-      return
+      [[ -d $at ]] || return 0
     fi
     sleep 0.05
   done
@@ -80,7 +80,11 @@ node_start() {
   local id=$1 cgroup
   cgroup=$(node_cgroup "$id")
   mkdir -p "$cgroup"
-  setsid "$lab_dir/lab" _supervise "$run" "$id" </dev/null >>"$run_dir/nodes/$id/console.log" 2>&1 &
+  # The supervisor is born in the cgroup: one that entered it later could outlive a `lab up` that was interrupted meanwhile.
+  (
+    echo "$BASHPID" >"$cgroup/cgroup.procs"
+    setsid "$lab_dir/lab" _supervise "$run" "$id" </dev/null >>"$run_dir/nodes/$id/console.log" 2>&1 &
+  )
 }
 
 # A caller's pipe or lock that stays open in a process that stays would keep that caller waiting for its end.
@@ -97,7 +101,6 @@ close_inherited() {
 # with --keep-unit, nspawn leaves a reboot to its caller and says so by status 133.
 node_supervise() {
   local id=$1 status=133
-  echo "$BASHPID" >"$(node_cgroup "$id")/cgroup.procs"
   close_inherited
   while [[ $status == 133 ]]; do
     status=0

@@ -83,7 +83,6 @@ net_plug() {
 # Runs as the supervisor and becomes qemu, in which a reboot of the machine stays.
 node_supervise() {
   local id=$1 dir=$run_dir/nodes/$1 image port n=0 nics=()
-  echo "$BASHPID" >"$(node_cgroup "$id")/cgroup.procs"
   close_inherited
   image=$(image_ensure)
   net_unplug "$id"
