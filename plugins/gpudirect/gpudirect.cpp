@@ -156,7 +156,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
       report(module.position,
              fmt::format("gpudirect: wanted no {} with mode off, found it among the modules",
                          kPeermemModule),
-             "write mode: peermem, or take the module out");
+             "write mode: peermem, or remove the module");
     }
   }
   const Value* nccl = cluster.settings.At({"nccl", "mode"});

@@ -31,13 +31,13 @@ std::optional<ModuleEntry> ParseEntry(std::string_view text) {
 }
 
 bool IsOurs(const ModuleEntry& entry, const GpuSection& section) {
-  return entry.path == kModulesFile && section.Loads(KernelName(entry.module));
+  return entry.path == kModulesFile && section.Loads(FormatKernelModuleName(entry.module));
 }
 
 Diagnostic MakeDiagnostic(const ModuleEntry& entry, const NodeFacts& facts) {
   const std::string place = fmt::format("{}:{}", entry.path, entry.line);
   std::string why;
-  if (KernelName(entry.module) == kPeermemModule) {
+  if (FormatKernelModuleName(entry.module) == kPeermemModule) {
     const GpuReach reach = JudgePeermemReach(facts, true);
     if (reach.answer == GpuReach::Answer::kNo) why = fmt::format(" ({})", reach.why);
   }

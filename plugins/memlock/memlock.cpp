@@ -9,6 +9,7 @@
 #include "plugins/common/gpu/level.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/systemctl/show_failure.h"
 #include "plugins/memlock/session_limits.sh.h"
 #include "plugins/memlock/user_service_limits.sh.h"
 #include "reconciler/base/mark.h"
@@ -120,18 +121,8 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   return reads;
 }
 
-Unknown ExplainFailed(const CommandReply& reply) {
-  if (reply.exit_code == 124) {
-    return {fmt::format("systemctl gave no answer in {} s", kShowLimitS)};
-  }
-  if (reply.exit_code == 127) return {"systemctl is not installed"};
-  const std::vector<std::string> lines = SplitLines(reply.err);
-  return {fmt::format("systemctl show failed: {}",
-                      lines.empty() ? fmt::format("exit {}", reply.exit_code) : lines.front())};
-}
-
 Observed<MemlockLimits> ParseService(const CommandReply& reply) {
-  if (reply.exit_code != 0) return ExplainFailed(reply);
+  if (reply.exit_code != 0) return ExplainShowFailure(reply, kShowLimitS);
   std::optional<MemoryLimit> soft;
   std::optional<MemoryLimit> hard;
   for (const std::string& line : SplitLines(reply.out)) {

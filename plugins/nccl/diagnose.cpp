@@ -139,7 +139,7 @@ class Finder {
               "nccl.conf takes every byte for what it is, so that this sets '{}'", setting.name),
           .next_step = "begin the line with the name"};
     }
-    if (const EnvVariable* ours = Wanted(setting.name)) {
+    if (const EnvVariable* ours = FindDesired(setting.name)) {
       if (ours->value == setting.value) return std::nullopt;
       return Diagnostic{
           .code = "nccl-setting-contradicts",
@@ -165,7 +165,7 @@ class Finder {
     return FindAlone(setting);
   }
 
-  const EnvVariable* Wanted(const std::string& name) const {
+  const EnvVariable* FindDesired(const std::string& name) const {
     for (const EnvVariable& variable : environment_) {
       if (variable.name == name) return &variable;
     }

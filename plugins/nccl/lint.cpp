@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kRemoveIt = "remove it";
 
-std::string Advice(const std::string& name, const std::vector<std::string>& candidates) {
+std::string MakeNameHint(const std::string& name, const std::vector<std::string>& candidates) {
   const auto close = FindClosestMatch(name, candidates);
   return close ? fmt::format("did you mean '{}'?", *close) : kRemoveIt;
 }
@@ -18,11 +18,12 @@ Mistake JudgeUnknownName(const std::string& name, const LintContext& context) {
   if (context.library != nullptr) {
     if (context.library->Knows(name)) return {};
     return {fmt::format("{} has no such variable", FormatLabel(*context.library)),
-            Advice(name, {context.library->names.begin(), context.library->names.end()})};
+            MakeNameHint(name, {context.library->names.begin(), context.library->names.end()})};
   }
-  const auto close = FindClosestMatch(name, KnownNames());
+  const auto close = FindClosestMatch(name, ListKnownVariables());
   if (!context.on_node && !close) return {};  // a node's library may know it
-  return {"no NCCL that is known here has such a variable", Advice(name, KnownNames())};
+  return {"no NCCL that is known here has such a variable",
+          MakeNameHint(name, ListKnownVariables())};
 }
 
 Mistake JudgePatched(const std::string& name, const LintContext& context) {

@@ -28,7 +28,7 @@ std::vector<NcclSetting> ParseConfLine(const std::string& path, int line, std::s
 }
 
 // The word after NAME=, which a quote before the name or the value may hold together.
-std::string_view WordAt(std::string_view text, std::size_t at, char quote) {
+std::string_view ReadWordAt(std::string_view text, std::size_t at, char quote) {
   if (quote == 0 && at < text.size() && (text[at] == '"' || text[at] == '\'')) quote = text[at++];
   const std::string_view rest = text.substr(at);
   return rest.substr(0, quote != 0 ? rest.find(quote) : rest.find_first_of(" \t;&\"'\\"));
@@ -56,7 +56,7 @@ std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::strin
     if (end == text.size() || text[end] != '=') continue;
     const char before = at > 0 ? text[at - 1] : ' ';
     const std::string_view value =
-        WordAt(text, end + 1, before == '"' || before == '\'' ? before : '\0');
+        ReadWordAt(text, end + 1, before == '"' || before == '\'' ? before : '\0');
     settings.push_back({path, line, std::string(text.substr(at, end - at)), MakePrintable(value)});
   }
   return settings;

@@ -200,13 +200,13 @@ const Rule* FindRule(std::string_view name) {
   return found == std::end(kRules) ? nullptr : found;
 }
 
-const std::vector<std::string>& KnownNames() {
+const std::vector<std::string>& ListKnownVariables() {
   static const std::vector<std::string> kKnown = Split(kNames, ' ');
   return kKnown;
 }
 
 bool IsKnownName(std::string_view name) {
-  const std::vector<std::string>& known = KnownNames();
+  const std::vector<std::string>& known = ListKnownVariables();
   return std::binary_search(known.begin(), known.end(), name);
 }
 

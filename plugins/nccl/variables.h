@@ -38,7 +38,7 @@ struct Rule {
 const Rule* FindRule(std::string_view name);  // nullptr: no rule
 
 // Names that some NCCL reads, with a rule or without.
-const std::vector<std::string>& KnownNames();
+const std::vector<std::string>& ListKnownVariables();
 bool IsKnownName(std::string_view name);
 
 // Whether ranks with different values of it hang or slow each other down. Names of a node's own

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t kLongestPattern = 256;  // bytes; interface names have at most 15
 
-std::string Basename(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
-
 bool IsAbsent(const NodeFacts& facts, const std::string& path) {
   const auto found = facts.files.find(path);
   return found == facts.files.end() || std::holds_alternative<Absent>(found->second);
@@ -30,7 +26,7 @@ std::map<std::string, std::string> ListEffectiveFiles(const NodeFacts& facts) {
   for (const std::string_view folder : {"/lib/netplan/", "/etc/netplan/", "/run/netplan/"}) {
     for (const auto& [path, file] : facts.files) {
       if (path.starts_with(folder) && path.ends_with(".yaml") && !IsAbsent(facts, path)) {
-        effective[Basename(path)] = path;
+        effective[GetBasename(path)] = path;
       }
     }
   }
@@ -114,7 +110,7 @@ ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::strin
                             const std::vector<std::string>& leading) {
   ForeignTree tree;
   for (const auto& [name, path] : ListEffectiveFiles(facts)) {
-    if (name == Basename(kOwnFile)) {
+    if (name == GetBasename(kOwnFile)) {
       if (path.starts_with("/run/")) {
         tree.unclear = fmt::format("{} hides {}: remove it", path, kOwnFile);
       }
@@ -128,7 +124,7 @@ ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::strin
 }
 
 std::string GuessOwner(const std::string& path) {
-  const std::string name = Basename(path);
+  const std::string name = GetBasename(path);
   if (name == "99-nvidia-sync-cluster.yaml") return "NVIDIA Sync";
   if (name == "40-cx7.yaml") return "NVIDIA's spark_cluster_setup or sparkrun";
   if (name.starts_with("90-NM-")) return "NetworkManager, for nmcli or the desktop";

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
+#include "reconciler/base/json/text_member.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
@@ -32,14 +34,16 @@ std::map<std::string, std::string> Devices(const ProbeReply& reply) {
   return devices;
 }
 
-std::string ReadText(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return {};
-  return found->is_string() ? found->get<std::string>() : found->dump();
+// A number, or a string of digits.
+std::optional<std::int64_t> ReadPid(const Json& pair) {
+  const auto found = pair.find("pid");
+  if (found == pair.end()) return std::nullopt;
+  return ParseNumber<std::int64_t>(found->is_number() ? found->dump()
+                                                      : ReadTextMember(pair, "pid"));
 }
 
 // A program may call itself anything, and its name stands between others in a sentence.
-std::string Word(std::string text) {
+std::string TakeFirstWord(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 127; }, '_');
   return text;
@@ -69,14 +73,14 @@ Observed<std::vector<RdmaUser>> ParseRdmaUsers(const ProbeReply& reply) {
   std::set<RdmaUser> users;
   for (const Json& pair : list) {
     if (!pair.is_object()) continue;
-    const std::string type = ReadText(pair, "type");
+    const std::string type = ReadTextMember(pair, "type");
     if (type == "GSI" || type == "SMI") continue;
-    const std::string hca = ReadText(pair, "ifname");
+    const std::string hca = ReadTextMember(pair, "ifname");
     const auto device = devices.find(hca);
-    const auto pid = ParseNumber<std::int64_t>(ReadText(pair, "pid"));
-    users.insert({.hca = Word(hca),
-                  .netdev = device == devices.end() ? "" : Word(device->second),
-                  .program = Word(ReadText(pair, "comm")),
+    const auto pid = ReadPid(pair);
+    users.insert({.hca = TakeFirstWord(hca),
+                  .netdev = device == devices.end() ? "" : TakeFirstWord(device->second),
+                  .program = TakeFirstWord(ReadTextMember(pair, "comm")),
                   .pid = pid && *pid > 0 ? *pid : 0});
   }
   if (users.empty()) return Absent{};

@@ -33,7 +33,7 @@ Observed<FileAccess> ReadStat(const CommandReply& reply, std::string_view file) 
   return Unknown{"stat gave no answer"};
 }
 
-std::string ExplainFailed(const CommandReply& reply) {
+std::string ExplainLookupFailure(const CommandReply& reply) {
   if (reply.exit_code == 3) return "the user does not exist on the node";
   if (reply.exit_code == 124) return "looking up the user gave no answer in 5 s";
   const std::vector<std::string> lines = SplitLines(reply.err);
@@ -54,7 +54,7 @@ void ParseAccount(const ProbeReply& reply, NodeFacts& facts) {
   SshFacts& ssh = facts.ssh;
   // 1 is stat's: something is not there.
   if (account.exit_code != 0 && account.exit_code != 1) {
-    const Unknown failed{ExplainFailed(account)};
+    const Unknown failed{ExplainLookupFailure(account)};
     ssh = {.group = failed, .directory = failed, .private_key = failed};
     return;
   }

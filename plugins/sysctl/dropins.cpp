@@ -10,22 +10,18 @@ namespace {
 constexpr std::string_view kLink = "/etc/sysctl.d/99-sysctl.conf";
 constexpr std::string_view kLinkTarget = "/etc/sysctl.conf";
 
-std::string Basename(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
-
 std::map<std::string, std::string> SortPathsByName(const NodeFacts& facts) {
   std::map<std::string, std::string> paths;
   for (const std::string_view folder :
        {"/usr/lib/sysctl.d/", "/usr/local/lib/sysctl.d/", "/run/sysctl.d/", "/etc/sysctl.d/"}) {
     for (const auto& [path, file] : facts.files) {
       if (!path.starts_with(folder) || !path.ends_with(".conf")) continue;
-      if (!std::holds_alternative<Absent>(file)) paths[Basename(path)] = path;
+      if (!std::holds_alternative<Absent>(file)) paths[GetBasename(path)] = path;
     }
   }
   const auto link = facts.files.find(std::string(kLink));
   if (link != facts.files.end() && std::holds_alternative<Unknown>(link->second)) {
-    paths[Basename(kLink)] = kLinkTarget;
+    paths[GetBasename(kLink)] = kLinkTarget;
   }
   return paths;
 }
@@ -46,7 +42,7 @@ void AddFile(const std::string& path, const std::string& content,
 }  // namespace
 
 std::map<std::string, Setting> FindLaterSettings(const NodeFacts& facts) {
-  const std::string ours = Basename(kOwnFile);
+  const std::string ours = GetBasename(kOwnFile);
   std::map<std::string, Setting> settings;
   for (const auto& [name, path] : SortPathsByName(facts)) {
     if (name <= ours) continue;

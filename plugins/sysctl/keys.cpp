@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kRoot = "/proc/sys/";
 
-std::string Swapped(std::string_view text) {
+std::string SwapSeparators(std::string_view text) {
   std::string swapped(text);
   for (char& c : swapped) {
     if (c == '.') {
@@ -21,7 +21,7 @@ std::string Swapped(std::string_view text) {
   return swapped;
 }
 
-bool Allowed(char c) {
+bool IsKeyCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-' || c == '.' || c == '/';
 }
@@ -31,23 +31,25 @@ bool Allowed(char c) {
 std::optional<std::string> NormalizeKey(std::string_view key) {
   const std::size_t separator = key.find_first_of("./");
   if (separator == std::string_view::npos) return std::nullopt;
-  if (!std::all_of(key.begin(), key.end(), Allowed)) return std::nullopt;
-  const std::string path = key[separator] == '.' ? Swapped(key) : std::string(key);
+  if (!std::all_of(key.begin(), key.end(), IsKeyCharacter)) return std::nullopt;
+  const std::string path = key[separator] == '.' ? SwapSeparators(key) : std::string(key);
   for (const std::string& part : Split(path, '/')) {
     if (part.empty() || part == "." || part == "..") return std::nullopt;
   }
   if (path.front() == '-') return std::nullopt;  // an option to a command, not a key
-  return Swapped(path);
+  return SwapSeparators(path);
 }
 
 std::string MakeKeyPath(std::string_view canonical) {
-  return std::string(kRoot) + Swapped(canonical);
+  return std::string(kRoot) + SwapSeparators(canonical);
 }
 
-std::string ReadKeyFromPath(std::string_view path) { return Swapped(path.substr(kRoot.size())); }
+std::string ReadKeyFromPath(std::string_view path) {
+  return SwapSeparators(path.substr(kRoot.size()));
+}
 
 std::string MakeInterfaceKey(std::string_view netdev, std::string_view setting) {
-  return Swapped("net/ipv4/conf/" + std::string(netdev) + "/" + std::string(setting));
+  return SwapSeparators("net/ipv4/conf/" + std::string(netdev) + "/" + std::string(setting));
 }
 
 std::string FindInterface(std::string_view canonical) {
@@ -55,7 +57,7 @@ std::string FindInterface(std::string_view canonical) {
   const bool fits =
       parts.size() == 5 && parts[0] == "net" && (parts[2] == "conf" || parts[2] == "neigh");
   if (!fits || parts[3] == "all" || parts[3] == "default") return {};
-  return Swapped(parts[3]);
+  return SwapSeparators(parts[3]);
 }
 
 std::string NormalizeValue(std::string_view value) {

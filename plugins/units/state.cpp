@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "plugins/common/systemctl/show_failure.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::units {
@@ -27,16 +28,6 @@ UnitState MakeUnitState(const std::map<std::string, std::string>& properties) {
           .active = get("ActiveState"),
           .result = get("Result"),
           .stale = get("NeedDaemonReload") == "yes"};
-}
-
-Unknown ExplainFailed(const CommandReply& reply) {
-  if (reply.exit_code == 124) {
-    return {fmt::format("systemctl gave no answer in {} s", kShowLimitS)};
-  }
-  if (reply.exit_code == 127) return {"systemctl is not installed"};
-  const std::vector<std::string> lines = SplitLines(reply.err);
-  return {lines.empty() ? fmt::format("systemctl show ended with exit {}", reply.exit_code)
-                        : "systemctl show failed: " + lines.front()};
 }
 
 bool IsMasked(const UnitState& state) {
@@ -70,7 +61,7 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(kShow);
   if (found == reply.commands.end()) return;
   if (found->second.exit_code == 124) {  // the last block may be half a block
-    facts.units.shown = ExplainFailed(found->second);
+    facts.units.shown = ExplainShowFailure(found->second, kShowLimitS);
     return;
   }
   // Blocks are separated by an empty line; properties come in systemd's own order. A unit may be
@@ -93,8 +84,8 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
     }
   }
   finish();
-  facts.units.shown =
-      found->second.exit_code == 0 ? Observed<int>(shown) : ExplainFailed(found->second);
+  facts.units.shown = found->second.exit_code == 0 ? Observed<int>(shown)
+                                                   : ExplainShowFailure(found->second, kShowLimitS);
 }
 
 Observed<UnitState> FindState(const NodeFacts& facts, const std::string& name) {

@@ -142,7 +142,7 @@ std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
     return ApplyRefusal{.kind = locked ? RefusalKind::kLocked : RefusalKind::kNoSession,
                         .errors = {std::move(sessions).error()}};
   }
-  if (auto lost = RefuseIfAny(RefusalKind::kNodeLost, (*sessions)->LeftOut())) return lost;
+  if (auto lost = RefuseIfAny(RefusalKind::kNodeLost, (*sessions)->GetLeftOut())) return lost;
   const bool whole = reached.size() == cluster_.nodes.size();
   const auto leftovers = EndLeftovers(reached, whole, **sessions);
   if (!leftovers) {

@@ -63,10 +63,6 @@ Result<std::vector<std::string>> ReadState(const NodeSpec& node, NodePool& pool)
   return SplitLines(reply->out);
 }
 
-Error MakeFailedError(const NodeName& node, std::string what) {
-  return {.kind = ErrorKind::kApply, .message = std::move(what), .context = {node}};
-}
-
 // One drill, from a fresh session to the node's own decision.
 class DrillRun {
  public:
@@ -87,7 +83,7 @@ class DrillRun {
     if (!leftovers) return RecordError(leftovers.error());
     const auto made = (*sessions)->Run(node_, fmt::format("{}keep {}\n", kDrillSh, kOver), kLimit);
     if (!made || made->exit_code != 0)
-      return RecordError(MakeFailedError(node_.name, "nothing can be written"));
+      return RecordError(MakeNodeError(ErrorKind::kApply, node_.name, "nothing can be written"));
     auto before = ReadState(node_, pool_);
     if (!before) return RecordError(before.error());
     before_ = std::move(*before);
@@ -110,8 +106,8 @@ class DrillRun {
     const auto during = ReadState(node_, pool_);
     if (!during) return RecordError(during.error());
     if (*during == before_) {
-      return RecordError(
-          MakeFailedError(node_.name, "the trial changed nothing, so that nothing can be proved"));
+      return RecordError(MakeNodeError(ErrorKind::kApply, node_.name,
+                                       "the trial changed nothing, so that nothing can be proved"));
     }
     return true;
   }
@@ -131,10 +127,11 @@ class DrillRun {
     report_.reverted_after_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - vanished_).count();
     if (!report_.reverted) {
-      RecordError(MakeFailedError(
-          node_.name, fmt::format("did not revert the trial within {:.0f} s: run {}/revert there, "
-                                  "and do not trust applies to this node",
-                                  report_.reverted_after_s, GetJournalDirectory(apply_id_))));
+      RecordError(MakeNodeError(
+          ErrorKind::kApply, node_.name,
+          fmt::format("did not revert the trial within {:.0f} s: run {}/revert there, "
+                      "and do not trust applies to this node",
+                      report_.reverted_after_s, GetJournalDirectory(apply_id_))));
       return;
     }
     Compare();
@@ -150,9 +147,10 @@ class DrillRun {
       if (before_[i] == (*after)[i]) {
         report_.checked.push_back(MakePrintable(before_[i].substr(0, before_[i].find(' '))));
       } else {
-        RecordError(MakeFailedError(
-            node_.name, fmt::format("is not as before: {} was {}", MakePrintable((*after)[i]),
-                                    MakePrintable(before_[i]))));
+        RecordError(
+            MakeNodeError(ErrorKind::kApply, node_.name,
+                          fmt::format("is not as before: {} was {}", MakePrintable((*after)[i]),
+                                      MakePrintable(before_[i]))));
       }
     }
     static_cast<void>(pool_.Run(node_, fmt::format("rm -rf {}/drill", kStateFolder), kLimit));

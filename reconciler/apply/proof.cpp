@@ -17,7 +17,7 @@ namespace reconciler {
 namespace {
 
 constexpr Milliseconds kProofLimit{30000};
-constexpr std::string_view kPatienceS = "2";
+constexpr std::string_view kWaitS = "2";
 constexpr int kHeaders = 28;  // bytes of IPv4 and ICMP around a ping's payload
 
 std::string FormatAddress(const Ipv4Prefix& prefix) {
@@ -86,12 +86,12 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
   ForEachNode(nodes, [&](const NodeSpec& node) {
     const ProofScript proof = BuildProofScript(fabric, nodes, node.name);
     if (proof.script.empty()) return;
-    const auto reply = pool.Run(
-        node,
-        BuildScriptPreamble(MakeNonce()) +
-            AssignForShell({{"PATIENCE", moment == Moment::kAfterChange ? kPatienceS : "0"}}) +
-            std::string(kProofSh) + proof.script + "wait\n",
-        kProofLimit);
+    const auto reply =
+        pool.Run(node,
+                 BuildScriptPreamble(MakeNonce()) +
+                     AssignForShell({{"WAIT_S", moment == Moment::kAfterChange ? kWaitS : "0"}}) +
+                     std::string(kProofSh) + proof.script + "wait\n",
+                 kProofLimit);
     const std::lock_guard lock(mutex);
     for (const PairOnRail& pair : proof.pairs) pairs[pair] = PairState::kNotMeasured;
     if (!reply) return;

@@ -2,9 +2,9 @@
 # shellcheck disable=SC1010 # ping -M do
 # Functions that probe pairs of ports; the calls follow. One ping after the other in a group, the groups at the same time.
 # k of n: one lost packet proves nothing. An address that is not on the port answers no one and is not waited for, but for
-# the $PATIENCE (s) that a port may need after a change.
+# the $WAIT_S (s) that a port may need after a change.
 own() { # IFACE ADDRESS
-  tries=$((PATIENCE * 5))
+  tries=$((WAIT_S * 5))
   until ip -4 -o address show dev "$1" 2>/dev/null | grep -qF " $2/"; do
     [ "$tries" -gt 0 ] || return 1
     tries=$((tries - 1))

@@ -41,6 +41,10 @@ std::string FormatErrors(const Errors& errors) {
   return text;
 }
 
+Error MakeNodeError(ErrorKind kind, std::string node, std::string message) {
+  return {.kind = kind, .message = std::move(message), .context = {std::move(node)}};
+}
+
 Error AddContext(Error error, std::string context) {
   error.context.insert(error.context.begin(), std::move(context));
   return error;

@@ -51,6 +51,9 @@ using Errors = std::vector<Error>;
 std::string FormatError(const Error& error);
 std::string FormatErrors(const Errors& errors);
 
+// An error about one node, which is its context.
+Error MakeNodeError(ErrorKind kind, std::string node, std::string message);
+
 // The same error with one more level of context around it.
 Error AddContext(Error error, std::string context);
 

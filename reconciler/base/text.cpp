@@ -67,6 +67,10 @@ std::string ToLower(std::string_view text) {
 
 std::string FirstLabel(std::string_view host) { return ToLower(host.substr(0, host.find('.'))); }
 
+std::string GetBasename(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
 std::string FormatPlural(std::size_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }

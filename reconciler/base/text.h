@@ -14,6 +14,7 @@ std::string_view Trim(std::string_view text);  // blanks, tabs and newlines, bot
 std::string ToLower(std::string_view text);    // ASCII letters
 std::string FirstLabel(
     std::string_view host);  // of a host name, in lower case: "Leaf-1.lab" is "leaf-1"
+std::string GetBasename(std::string_view path);  // what follows the last slash
 std::string FormatPlural(std::size_t count, std::string_view one,
                          std::string_view many);  // "1 node"
 

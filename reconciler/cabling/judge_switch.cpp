@@ -23,7 +23,7 @@ void Absorb(Group found, std::vector<Group>& groups) {
 }
 
 // Cages on one network: they hear each other, or stand before the same switch.
-std::vector<Group> Networks(const CageViews& cages) {
+std::vector<Group> GroupByNetwork(const CageViews& cages) {
   std::vector<Group> groups;
   std::map<std::string, Group> before;  // by switch
   for (const auto& [id, cage] : cages) {
@@ -57,7 +57,7 @@ Group FindSwitch(const std::vector<Group>& networks, const std::vector<CageId>& 
   return best;
 }
 
-const CageId* SameNode(const Group& group, const NodeName& node) {
+const CageId* FindCageOfNode(const Group& group, const NodeName& node) {
   for (const CageId& cage : group) {
     if (cage.node == node) return &cage;
   }
@@ -68,7 +68,7 @@ const CageId* SameNode(const Group& group, const NodeName& node) {
 CableVerdict JudgeCage(const ObservedCabling& observed, const Group& there, const CageId& anchor,
                        const CageId& cage, std::vector<std::string>& wrong) {
   CableVerdict verdict{{{cage}, true}, CableState::kUnknown, {}};
-  const CageId* sibling = SameNode(there, cage.node);
+  const CageId* sibling = FindCageOfNode(there, cage.node);
   if (there.contains(cage)) {
     verdict.state = CableState::kConfirmed;
     verdict.detail = "on one network with " + FormatPlural(there.size() - 1, "other", "others");
@@ -121,7 +121,7 @@ void JudgePlug(const ObservedCabling& observed, const DeclaredCable& cable, Cabl
 
 std::vector<CableVerdict> JudgeSwitch(const ObservedCabling& observed, const DeclaredCable& cable,
                                       std::vector<std::string>& wrong) {
-  const Group there = FindSwitch(Networks(observed.cages()), cable.ends);
+  const Group there = FindSwitch(GroupByNetwork(observed.cages()), cable.ends);
   const auto anchor = std::find_if(cable.ends.begin(), cable.ends.end(),
                                    [&](const CageId& cage) { return there.contains(cage); });
   std::vector<CableVerdict> verdicts;

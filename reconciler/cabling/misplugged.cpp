@@ -51,7 +51,8 @@ class Namer {
       if (const Misplug* other = FindSwapped(plug)) {
         if (plug.belongs < other->belongs) {
           lines.push_back(fmt::format("the cables in {}'s {} and {} are swapped", plug.belongs.node,
-                                      Adjective(plug.belongs), FormatCageNoun(other->belongs)));
+                                      FormatCageAdjective(plug.belongs),
+                                      FormatCageNoun(other->belongs)));
         }
         continue;
       }
@@ -64,7 +65,7 @@ class Namer {
   }
 
  private:
-  static std::string Adjective(const CageId& cage) {
+  static std::string FormatCageAdjective(const CageId& cage) {
     return cage.side.empty() ? FormatCageNoun(cage) : cage.side;
   }
 

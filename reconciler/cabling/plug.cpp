@@ -8,7 +8,7 @@ namespace reconciler {
 namespace {
 
 // RouterOS says "fabric/qsfp56-1": the bridge, then the port.
-std::string_view PortName(std::string_view port) {
+std::string_view GetPortName(std::string_view port) {
   return port.substr(port.rfind('/') == std::string_view::npos ? 0 : port.rfind('/') + 1);
 }
 
@@ -33,7 +33,7 @@ PlugVerdict ComparePlug(const DeclaredCable& cable, const SwitchPlug& declared,
   };
   PlugVerdict neighbours;
   for (const SwitchPlug& plug : seen) {
-    const std::string port(PortName(plug.port));
+    const std::string port(GetPortName(plug.port));
     const bool same_switch = FirstLabel(plug.name) == FirstLabel(declared.name);
     if (same_switch && port == declared.port) return {CableState::kConfirmed, {}};
     const bool another = same_switch ? HasSimilarName(declared.port, port) : is_declared(plug.name);

@@ -8,7 +8,7 @@
 
 namespace {
 
-int UnknownCommand(const CLI::App& app, const std::string& word) {
+int ReportUnknownCommand(const CLI::App& app, const std::string& word) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
   const auto close = reconciler::FindClosestMatch(word, commands);
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::RequiredError& error) {
     // A known command may lack an argument of its own.
     const bool known = !app.get_subcommands().empty();
-    if (argc > 1 && argv[1][0] != '-' && !known) return UnknownCommand(app, argv[1]);
+    if (argc > 1 && argv[1][0] != '-' && !known) return ReportUnknownCommand(app, argv[1]);
     app.exit(error);
     return kUsageOrManifest;
   } catch (const CLI::ParseError& error) {

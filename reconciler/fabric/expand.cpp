@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
-#include "reconciler/fabric/notes.h"
+#include "reconciler/fabric/diagnose.h"
 #include "reconciler/fabric/planes.h"
 
 namespace reconciler {
 namespace {
 
-std::string Summary(const ClusterSpec& cluster) {
+std::string FormatSummary(const ClusterSpec& cluster) {
   const std::string nodes = FormatPlural(cluster.nodes.size(), "node", "nodes");
   const std::size_t links = cluster.fabric.links.size();
   const auto beside = [&](std::string text) {
@@ -67,8 +67,8 @@ class Expander {
     }
     AddUnused(planes);
     fabric_.wires = ListWires(cluster_, planes);
-    fabric_.summary = Summary(cluster_);
-    fabric_.notes = ListNotes(cluster_, fabric_);
+    fabric_.summary = FormatSummary(cluster_);
+    fabric_.diagnostics = DiagnoseFabric(cluster_, fabric_);
     if (!errors_.empty()) return tl::unexpected<Errors>(std::move(errors_));
     return std::move(fabric_);
   }

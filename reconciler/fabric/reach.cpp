@@ -37,7 +37,7 @@ class Reach {
     }
   }
 
-  PairReach Between(const NodeSpec& a, const NodeSpec& b) {
+  PairReach ComputePairReach(const NodeSpec& a, const NodeSpec& b) {
     PairReach reach{.a = a.name, .b = b.name};
     for (const RailPort* port : ports_[a.name]) {
       const auto& others = ports_[b.name];
@@ -49,7 +49,8 @@ class Reach {
     if (reach.rails.empty()) return reach;
     const std::string kind = DescribeKind(a, reach.rails) + "|" + DescribeKind(b, reach.rails);
     auto known = known_.find(kind);
-    if (known == known_.end()) known = known_.emplace(kind, Payload(a, b, reach.rails)).first;
+    if (known == known_.end())
+      known = known_.emplace(kind, ComputePayload(a, b, reach.rails)).first;
     reach.gbps = known->second;
     return reach;
   }
@@ -95,7 +96,7 @@ class Reach {
              ToMbps(ComputeWirePayload(wire.gbps, cluster_.fabric.mtu)));
   }
 
-  double Payload(const NodeSpec& a, const NodeSpec& b, const std::vector<int>& rails) {
+  double ComputePayload(const NodeSpec& a, const NodeSpec& b, const std::vector<int>& rails) {
     FlowNetwork net;
     std::set<const Wire*> wires(uplinks_.begin(), uplinks_.end());
     for (const NodeSpec* node : {&a, &b}) {
@@ -132,7 +133,7 @@ std::vector<PairReach> ComputeReach(const ClusterSpec& cluster, const Fabric& fa
   std::vector<PairReach> pairs;
   for (std::size_t i = 0; i < cluster.nodes.size(); ++i) {
     for (std::size_t k = i + 1; k < cluster.nodes.size(); ++k) {
-      pairs.push_back(reach.Between(cluster.nodes[i], cluster.nodes[k]));
+      pairs.push_back(reach.ComputePairReach(cluster.nodes[i], cluster.nodes[k]));
     }
   }
   return pairs;

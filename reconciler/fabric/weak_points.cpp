@@ -21,7 +21,7 @@ class PlaneGraph {
   PlaneGraph(const Fabric& fabric, int plane) {
     for (const Wire& wire : fabric.wires) {
       if (wire.plane != plane) continue;
-      const std::size_t self = Add(WireName(wire), /*node=*/"");
+      const std::size_t self = Add(FormatWire(wire), /*node=*/"");
       boost::add_edge(FindVertex(wire.a), self, graph_);
       boost::add_edge(self, FindVertex(wire.b), graph_);
     }
@@ -42,7 +42,7 @@ class PlaneGraph {
   const std::vector<NodeName>& nodes() const { return nodes_; }  // empty text: no node
 
  private:
-  static std::string WireName(const Wire& wire) {
+  static std::string FormatWire(const Wire& wire) {
     const auto end = [](const PlugEnd& plug) {
       return plug.port.empty() ? (plug.device.empty() ? std::string("switch") : plug.device)
                                : plug.device + "." + plug.port;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kLargestFile = 1u << 20;  // bytes
 
 template <class T>
-std::vector<T> Pick(const std::vector<Read>& reads) {
+std::vector<T> SelectReads(const std::vector<Read>& reads) {
   std::vector<T> selected;
   for (const Read& read : reads) {
     if (const auto* one = std::get_if<T>(&read)) selected.push_back(*one);
@@ -32,28 +32,30 @@ std::string QuotePattern(std::string_view root, const std::string& pattern) {
 }
 
 std::string BuildFilesPart(const std::vector<Read>& reads, std::string_view root) {
-  const auto files = Pick<ReadFile>(reads);
-  const auto lists = Pick<ReadListed>(reads);
+  const auto files = SelectReads<ReadFile>(reads);
+  const auto lists = SelectReads<ReadListed>(reads);
   std::string call = fmt::format("gather_files {} {}", files.size(), lists.size());
   for (const ReadFile& read : files) call += " " + QuoteForShell(read.path);
-  for (const ReadFiles& read : Pick<ReadFiles>(reads)) call += QuotePattern(root, read.pattern);
+  for (const ReadFiles& read : SelectReads<ReadFiles>(reads))
+    call += QuotePattern(root, read.pattern);
   for (const ReadListed& read : lists) call += " " + QuoteForShell(std::string(root) + read.list);
   return call + "\n";
 }
 
 std::string BuildValuesPart(const std::vector<Read>& reads, std::string_view root) {
   std::string call = "gather_values";
-  for (const ReadValue& read : Pick<ReadValue>(reads)) {
+  for (const ReadValue& read : SelectReads<ReadValue>(reads)) {
     call += " " + QuoteForShell(std::string(root) + read.path);
   }
-  for (const ReadValues& read : Pick<ReadValues>(reads)) call += QuotePattern(root, read.pattern);
+  for (const ReadValues& read : SelectReads<ReadValues>(reads))
+    call += QuotePattern(root, read.pattern);
   return call + "\n";
 }
 
 std::string BuildCommandsPart(const std::vector<Read>& reads) {
   std::string calls;
   std::set<std::string> seen;
-  for (const RunProbe& probe : Pick<RunProbe>(reads)) {
+  for (const RunProbe& probe : SelectReads<RunProbe>(reads)) {
     if (!seen.insert(probe.id).second) continue;
     calls += fmt::format("gather_command {} {} {}\n", QuoteForShell(probe.id), probe.time_limit_s,
                          JoinForShell(probe.argv));
@@ -226,8 +228,8 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
   facts.files.erase("");  // what `resolve` makes of a user that the node does not have
 
   std::vector<std::string> requested;
-  for (const ReadFile& read : Pick<ReadFile>(reads)) requested.push_back(read.path);
-  for (const ReadListed& read : Pick<ReadListed>(reads)) {
+  for (const ReadFile& read : SelectReads<ReadFile>(reads)) requested.push_back(read.path);
+  for (const ReadListed& read : SelectReads<ReadListed>(reads)) {
     const auto list = facts.files.find(read.list);
     const FileState* state = list == facts.files.end() ? nullptr : Known(list->second);
     if (state == nullptr) continue;

@@ -32,7 +32,7 @@ void StoreDevice(const DeviceFacts& device, NodeFacts& facts) {
 }
 
 // One HCA that takes dma-buf is enough to count on: the others are for other networks.
-Observed<bool> FindNicDmabuf(const std::vector<DeviceFacts>& devices) {
+Observed<bool> FindHcaDmabuf(const std::vector<DeviceFacts>& devices) {
   Observed<bool> answer = Absent{};
   for (const DeviceFacts& device : devices) {
     const Fact<bool> one = ParseDmabuf(device.dmabuf);
@@ -80,7 +80,7 @@ void StoreVerbsFacts(const std::string& line, NodeFacts& facts) {
     return;
   }
   for (const DeviceFacts& device : reported->devices) StoreDevice(device, facts);
-  facts.gpudirect.nic_dmabuf = FindNicDmabuf(reported->devices);
+  facts.gpudirect.hca_dmabuf = FindHcaDmabuf(reported->devices);
   if (reported->gpu) StoreGpu(*reported->gpu, facts);
   facts.rdma.verbs = reported->error.empty()
                          ? Observed<int>(static_cast<int>(reported->devices.size()))
@@ -99,7 +99,7 @@ void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& node
     Observed<int> answer = ReadVerbsFacts(node, pool, programs, own);
     if (const auto* unknown = std::get_if<Unknown>(&answer)) {
       GpuFacts& gpu = own.gpudirect;
-      for (Fact<bool>* fact : {&gpu.cuda_rdma, &gpu.cuda_dmabuf, &gpu.nic_dmabuf}) {
+      for (Fact<bool>* fact : {&gpu.cuda_rdma, &gpu.cuda_dmabuf, &gpu.hca_dmabuf}) {
         if (!*fact) *fact = Unknown{"spark-verify: " + unknown->why};
       }
     }

@@ -6,23 +6,13 @@
 #include "reconciler/base/digest.h"
 #include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/read/hardware_view.h"
+#include "reconciler/manifest/read/members.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/read/switch_view.h"
 #include "reconciler/manifest/schema/value_json.h"
 
 namespace reconciler {
 namespace {
-
-std::string ReadText(const Value& map, std::string_view key, std::string otherwise) {
-  const Value* value = map.Find(key);
-  return value != nullptr && value->AsString() != nullptr ? *value->AsString() : otherwise;
-}
-
-int ReadNumber(const Value& map, std::string_view key, int otherwise) {
-  const Value* value = map.Find(key);
-  return value != nullptr && value->AsInteger() != nullptr ? static_cast<int>(*value->AsInteger())
-                                                           : otherwise;
-}
 
 Position FindPosition(const Value& map, std::string_view key) {
   const Value* value = map.Find(key);

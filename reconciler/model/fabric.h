@@ -54,7 +54,7 @@ struct Fabric {
   std::map<NodeName, std::vector<RailPort>> ports = {};              // by rail
   std::map<NodeName, std::vector<std::string>> unused_netdevs = {};  // of cages that no cable uses
   std::vector<Wire> wires = {};
-  std::vector<Diagnostic> notes = {};  // what works, but not as one may expect
+  std::vector<Diagnostic> diagnostics = {};  // what works, but not as one may expect
   std::string summary = {};  // "one cable p1–p1", "3 cables in a ring", "4 nodes on a switch"
 };
 

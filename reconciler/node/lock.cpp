@@ -23,10 +23,6 @@ namespace {
 
 constexpr Milliseconds kLimit{20000};
 
-Error MakeFailedError(const NodeName& node, std::string what) {
-  return {.kind = ErrorKind::kApply, .message = std::move(what), .context = {node}};
-}
-
 std::string ReadBootId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -82,8 +78,8 @@ Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
       lines.empty() ? std::vector<std::string>() : Split(lines[0], ' ');
   const auto shell = words.size() == 4 ? ParseNumber<int>(words[1]) : std::nullopt;
   if (!shell || words[0] != "held") {
-    return Fail(
-        MakeFailedError(node.name, "the lock cannot be read: " + MakePrintable(Trim(reply->err))));
+    return Fail(MakeNodeError(ErrorKind::kApply, node.name,
+                              "the lock cannot be read: " + MakePrintable(Trim(reply->err))));
   }
   NodeLock lock{.held = true,
                 .lease = lines.size() > 1 ? lines[1] : "",
@@ -118,8 +114,8 @@ Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& loc
                kLimit);
   if (!reply) return Fail(reply.error());
   if (reply->exit_code == 0) return {};
-  return Fail(MakeFailedError(node.name,
-                              "the lock could not be broken: " + MakePrintable(Trim(reply->err))));
+  return Fail(MakeNodeError(ErrorKind::kApply, node.name,
+                            "the lock could not be broken: " + MakePrintable(Trim(reply->err))));
 }
 
 }  // namespace reconciler

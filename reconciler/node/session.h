@@ -60,13 +60,13 @@ struct RoundTrips {
 class Sessions {
  public:
   // Opens the first node's alone, so that of two controllers one wins whole, then the others at the
-  // same time. Nodes that cannot be reached, by a new login either, are left out: see LeftOut. A
+  // same time. Nodes that cannot be reached, by a new login either, are left out: see GetLeftOut. A
   // lock held by another is a kLocked error; every session opened is closed again.
   static Result<std::unique_ptr<Sessions>> OpenAll(const std::vector<const NodeSpec*>& nodes,
                                                    NodePool& pool, std::string lease);
 
   // Why nodes have no session, one error each.
-  const Errors& LeftOut() const { return left_out_; }
+  const Errors& GetLeftOut() const { return left_out_; }
 
   // A request to one node. Nodes without a session are a kTransport error.
   Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);

@@ -21,7 +21,7 @@ const Action* FindFileAction(const Change& change) {
 
 using Names = std::set<std::string>;  // the cluster's, now and before
 
-std::string WithoutBlocksOfAll(std::string content, const Names& ours) {
+std::string RemoveBlocksOfAll(std::string content, const Names& ours) {
   for (const std::string& cluster : ours) content = RemoveBlocks(content, cluster);
   return content;
 }
@@ -34,7 +34,7 @@ Action FindOriginalFile(const Change& change, const Names& ours) {
     return RemoveFile{change.name, trial};
   }
   FileState state = *change.before;
-  state.content = WithoutBlocksOfAll(std::move(state.content), ours);
+  state.content = RemoveBlocksOfAll(std::move(state.content), ours);
   return WriteFile{change.name, std::move(state), trial};
 }
 
@@ -65,7 +65,7 @@ void KeepEdits(const Change& change, const Names& ours, LedgerEntry& entry) {
     return;
   for (Action& action : entry.original) {
     if (std::holds_alternative<RunCommand>(action)) continue;
-    const std::string rest = WithoutBlocksOfAll(change.before->content, ours);
+    const std::string rest = RemoveBlocksOfAll(change.before->content, ours);
     if (rest.empty() && std::holds_alternative<RemoveFile>(action)) continue;
     FileState state = *change.before;
     if (const auto* write = std::get_if<WriteFile>(&action)) state = write->state;
@@ -91,7 +91,7 @@ void UpdateEntry(const Change& change, const LedgerHead& head, const Names& ours
   if (file == nullptr) return;
   if (const auto* write = std::get_if<WriteFile>(file)) {
     entry->digest = ComputeSha256Hex(write->state.content);
-    entry->shared = WithoutBlocksOfAll(write->state.content, ours) != write->state.content;
+    entry->shared = RemoveBlocksOfAll(write->state.content, ours) != write->state.content;
     return;
   }
   entry->digest.clear();

@@ -229,7 +229,7 @@ class Planner {
 
   void AddDiagnostics() {
     Append(DiagnoseBlocked(plan_));
-    if (!scope_.uninstall) Append(fabric_.notes);
+    if (!scope_.uninstall) Append(fabric_.diagnostics);
     Append(kept_);
     Append(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_));
     if (scope_.uninstall) {

@@ -18,7 +18,7 @@
 namespace reconciler {
 namespace {
 
-std::string OneLine(const Error& error) {
+std::string FormatOneLine(const Error& error) {
   std::string text;
   for (const std::string& circle : error.context) text += circle + ": ";
   return MakePrintable(text + error.message);
@@ -33,8 +33,9 @@ Measured Measure(const NodeSpec& node, const NodeProbes& probes, NodePool& pool)
   const std::string nonce = MakeNonce();
   const auto reply = pool.Run(node, BuildVerifyScript(probes, nonce), ComputeVerifyLimit(probes));
   if (reply) return {.checks = ReadReply(probes, *reply, nonce)};
-  const std::string why = OneLine(reply.error());
-  return {.checks = NotMeasured(probes, Symptom::kNodeUnreachable, why), .unreachable = why};
+  const std::string why = FormatOneLine(reply.error());
+  return {.checks = MakeNotMeasuredChecks(probes, Symptom::kNodeUnreachable, why),
+          .unreachable = why};
 }
 
 // A silent peer that we cannot reach either proves nothing about the rail between them, and a cable
@@ -125,7 +126,8 @@ void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabr
 Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress) {
   Report report{.cluster = cluster.name, .level = options.up_to};
-  for (const auto& [node, error] : facts.unreachable) report.unreachable[node] = OneLine(error);
+  for (const auto& [node, error] : facts.unreachable)
+    report.unreachable[node] = FormatOneLine(error);
   report.checks = CheckFacts(cluster, fabric, facts,
                              options.rdma.leave_out ? VerifyLevel::kSsh : options.up_to);
 
@@ -137,8 +139,8 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
     Measured& slot = measured[node.name];
     if (own.pings.empty() && own.logins.empty()) continue;
     if (report.unreachable.contains(node.name)) {
-      slot.checks = NotMeasured(own, Symptom::kNodeUnreachable,
-                                fmt::format("{} could not be reached", node.name));
+      slot.checks = MakeNotMeasuredChecks(own, Symptom::kNodeUnreachable,
+                                          fmt::format("{} could not be reached", node.name));
     } else {
       queried.push_back(&node);
     }

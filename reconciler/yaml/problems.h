@@ -21,7 +21,7 @@ class Problems {
                             std::move(hint)});
   }
   // None yet, of the same file: for checks that go on only while they found nothing themselves.
-  Problems Fresh() const { return Problems(file_); }
+  Problems MakeEmpty() const { return Problems(file_); }
   void Add(Errors errors) {
     for (Error& error : errors) errors_.push_back(std::move(error));
   }

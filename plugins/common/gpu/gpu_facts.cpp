@@ -150,7 +150,7 @@ std::string FormatGpuEvidence(const NodeFacts& facts) {
        FormatFact("CONFIG_PCI_P2PDMA", gpu.p2pdma, FormatYes),
        FormatFact("CUDA attribute 116", gpu.cuda_rdma, FormatAttribute),
        FormatFact("CUDA attribute 124", gpu.cuda_dmabuf, FormatAttribute),
-       FormatFact("dma-buf of the HCA", gpu.nic_dmabuf, FormatSupport)},
+       FormatFact("dma-buf of the HCA", gpu.hca_dmabuf, FormatSupport)},
       ", ");
 }
 

@@ -155,7 +155,7 @@ GpuReach JudgeDmabufReach(const NodeFacts& facts) {
         fmt::format("CUDA says that {} exports no memory as dma-buf (attribute 124 is 0)",
                     common.model));
   }
-  const Fact<bool>& hca = facts.gpudirect.nic_dmabuf;
+  const Fact<bool>& hca = facts.gpudirect.hca_dmabuf;
   if (IsKnownNo(hca)) {
     return SetAnswer(reach, Answer::kNo, "the HCA takes no dma-buf");
   }

@@ -15,7 +15,7 @@ GpuMode ParseMode(std::string_view text) {
 
 }  // namespace
 
-std::string KernelName(std::string_view module) {
+std::string FormatKernelModuleName(std::string_view module) {
   std::string name(module);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -70,7 +70,7 @@ std::optional<GpuSection> ReadGpuSection(const ClusterSpec& cluster) {
   if (const Value* modules = value->Find("modules")) {
     for (const Value& one : modules->List()) {
       const std::string written = one.ScalarText();
-      section.listed.push_back({KernelName(written), written, one.position});
+      section.listed.push_back({FormatKernelModuleName(written), written, one.position});
     }
   }
   return section;

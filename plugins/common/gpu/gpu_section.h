@@ -12,7 +12,7 @@ namespace reconciler::plugins {
 inline constexpr std::string_view kPeermemModule = "nvidia_peermem";
 
 // nvidia-peermem and nvidia_peermem are one module, which the kernel writes in the second way.
-std::string KernelName(std::string_view module);
+std::string FormatKernelModuleName(std::string_view module);
 
 enum class GpuMode { kAuto, kOff, kPeermem, kDmabuf };
 

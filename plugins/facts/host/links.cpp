@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reconciler/base/json/text_member.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
@@ -15,11 +16,6 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kNetworkd = "/run/systemd/netif/links/";
 constexpr std::string_view kNetworkManager = "/run/NetworkManager/devices/";
-
-std::string ReadText(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 int ReadNumber(const Json& object, const char* key, int otherwise) {
   const auto found = object.find(key);
@@ -39,23 +35,23 @@ bool HasFlag(const Json& link, std::string_view flag) {
 
 void AddAddress(const Json& info, LinkFact& fact) {
   if (!info.is_object()) return;
-  const std::string family = ReadText(info, "family");
+  const std::string family = ReadTextMember(info, "family");
   const std::string text =
-      ReadText(info, "local") + "/" + std::to_string(ReadNumber(info, "prefixlen", -1));
+      ReadTextMember(info, "local") + "/" + std::to_string(ReadNumber(info, "prefixlen", -1));
   if (family == "inet") {
     if (const auto prefix = ParseIpv4Prefix(text)) fact.ipv4.push_back(*prefix);
-  } else if (family == "inet6" && !ReadText(info, "local").empty()) {
+  } else if (family == "inet6" && !ReadTextMember(info, "local").empty()) {
     fact.ipv6.push_back(text);
   }
 }
 
 LinkFact ParseLink(const Json& link) {
   LinkFact fact;
-  fact.mac = ReadText(link, "address");
+  fact.mac = ReadTextMember(link, "address");
   fact.mtu = ReadNumber(link, "mtu", 0);
   fact.admin_up = HasFlag(link, "UP");
   fact.carrier = HasFlag(link, "LOWER_UP");
-  fact.operstate = ReadText(link, "operstate");
+  fact.operstate = ReadTextMember(link, "operstate");
   if (const auto addresses = link.find("addr_info");
       addresses != link.end() && addresses->is_array()) {
     for (const Json& info : *addresses) AddAddress(info, fact);
@@ -83,7 +79,7 @@ std::optional<std::map<std::string, IndexedLink>> ParseIpAddr(std::string_view j
   std::map<std::string, IndexedLink> links;
   for (const Json& link : list) {
     if (!link.is_object()) continue;
-    const std::string name = ReadText(link, "ifname");
+    const std::string name = ReadTextMember(link, "ifname");
     if (!name.empty()) links[name] = {ReadNumber(link, "ifindex", 0), ParseLink(link)};
   }
   return links;

@@ -92,7 +92,7 @@ void SetCounter(HcaFact& hca, std::string_view path, const std::string& text) {
   }
 }
 
-GidFact& GidAt(HcaFact& hca, int index) {
+GidFact& FindOrAddGid(HcaFact& hca, int index) {
   const auto found = std::find_if(hca.gids.begin(), hca.gids.end(),
                                   [index](const GidFact& gid) { return gid.index >= index; });
   if (found != hca.gids.end() && found->index == index) return *found;
@@ -106,9 +106,9 @@ void SetGid(HcaFact& hca, std::string_view path, const std::string& text) {
   const std::size_t slash = path.rfind('/');
   const std::string_view table = path.substr(kPort.size(), slash - kPort.size());
   const int index = ParseCount(path.substr(slash + 1));
-  if (table == "gids") GidAt(hca, index).gid = text;
-  if (table == "gid_attrs/types") GidAt(hca, index).type = text;
-  if (table == "gid_attrs/ndevs") GidAt(hca, index).netdev = text;
+  if (table == "gids") FindOrAddGid(hca, index).gid = text;
+  if (table == "gid_attrs/types") FindOrAddGid(hca, index).type = text;
+  if (table == "gid_attrs/ndevs") FindOrAddGid(hca, index).netdev = text;
 }
 
 // Splits "NAME/rest" below kFolder; nullopt for anything else.

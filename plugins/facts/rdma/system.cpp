@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "plugins/common/gpu/nvidia_driver.h"
+#include "reconciler/base/json/text_member.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
@@ -71,10 +72,8 @@ void StoreLines(const std::string& out, NodeFacts& facts) {
   facts.rdma.ufw = ufw;
 }
 
-std::string ReadText(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? MakePrintable(found->get<std::string>())
-                                                     : "";
+std::string ReadPrintable(const Json& object, const char* key) {
+  return MakePrintable(ReadTextMember(object, key));
 }
 
 Observed<std::vector<FirewallChain>> ParseFirewall(const CommandReply& reply) {
@@ -89,12 +88,12 @@ Observed<std::vector<FirewallChain>> ParseFirewall(const CommandReply& reply) {
   std::vector<FirewallChain> chains;
   for (const Json& entry : *list) {
     const auto chain = entry.is_object() ? entry.find("chain") : entry.end();
-    if (chain == entry.end() || !chain->is_object() || ReadText(*chain, "hook") != "input")
+    if (chain == entry.end() || !chain->is_object() || ReadPrintable(*chain, "hook") != "input")
       continue;
-    chains.push_back({.family = ReadText(*chain, "family"),
-                      .table = ReadText(*chain, "table"),
-                      .name = ReadText(*chain, "name"),
-                      .policy = ReadText(*chain, "policy")});
+    chains.push_back({.family = ReadPrintable(*chain, "family"),
+                      .table = ReadPrintable(*chain, "table"),
+                      .name = ReadPrintable(*chain, "name"),
+                      .policy = ReadPrintable(*chain, "policy")});
   }
   if (chains.empty()) return Absent{};
   std::sort(chains.begin(), chains.end());

@@ -21,7 +21,7 @@ struct Leftover {
   std::string state = {};  // none, intent, commit, revert, finished
 };
 
-Error MakeFailedError(const NodeName& node, const ScriptReply& reply) {
+Error MakeNotEndedError(const NodeName& node, const ScriptReply& reply) {
   return {.kind = ErrorKind::kApply,
           .message = fmt::format("an earlier apply could not be ended: exit {}: {}",
                                  reply.exit_code, MakePrintable(Trim(reply.err))),
@@ -39,7 +39,7 @@ Result<std::vector<Leftover>> Find(const std::vector<const NodeSpec*>& nodes, Se
     const auto reply = sessions.Run(node, BuildLeftoversRequest(), kReadLimit);
     const std::lock_guard lock(mutex);
     if (!reply || reply->exit_code != 0) {
-      error = reply ? MakeFailedError(node.name, *reply) : reply.error();
+      error = reply ? MakeNotEndedError(node.name, *reply) : reply.error();
       return;
     }
     for (const std::string& line : SplitLines(reply->out)) {
@@ -108,7 +108,7 @@ class Ending {
                                kGuardEndLimit + kRoundLimit * static_cast<int>(nodes_.size()));
     if (reply && reply->exit_code == 0) return std::move(*reply);
     const std::lock_guard lock(mutex_);
-    error = reply ? MakeFailedError(node.name, *reply) : reply.error();
+    error = reply ? MakeNotEndedError(node.name, *reply) : reply.error();
     return std::nullopt;
   }
 

@@ -36,7 +36,7 @@ bool IsFailure(EventType type) {
   return false;
 }
 
-std::string Sentence(const Event& event) {
+std::string FormatSentence(const Event& event) {
   std::string text = event.node.empty() ? "" : MakePrintable(event.node) + ": ";
   text += ToString(event.type);
   if (!event.subject.empty()) text += " " + MakePrintable(event.subject);
@@ -70,9 +70,9 @@ EventLog::~EventLog() {
 void EventLog::Write(const Event& event) {
   const std::lock_guard lock(mutex_);
   if (IsFailure(event.type)) {
-    spdlog::error("{}", Sentence(event));
+    spdlog::error("{}", FormatSentence(event));
   } else {
-    spdlog::info("{}", Sentence(event));
+    spdlog::info("{}", FormatSentence(event));
   }
   if (file_ == nullptr) return;
   const auto now =

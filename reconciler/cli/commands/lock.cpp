@@ -16,7 +16,7 @@ namespace reconciler::cli {
 namespace {
 
 // Seconds beyond a request's own limit: by then the node's guard has reverted the apply.
-constexpr int kPatienceS = 120;
+constexpr int kProofOfDeathS = 120;
 
 struct Locks {
   std::map<NodeName, NodeLock> of = {};
@@ -70,13 +70,13 @@ int RunBreak(const Selection& selection) {
       std::cout << FormatLock(name, lock);
       continue;
     }
-    const auto proof = FindProofOfDeath(lock, kPatienceS);
+    const auto proof = FindProofOfDeath(lock, kProofOfDeathS);
     if (!proof) {
       std::cerr << fmt::format(
           "{}: not broken: {} may be running\n"
           "  hint: end that process, or wait until it has been silent for {} s longer than its "
           "last request could take\n",
-          name, MakePrintable(lock.lease), kPatienceS);
+          name, MakePrintable(lock.lease), kProofOfDeathS);
       code = kLocked;
       continue;
     }

@@ -21,7 +21,8 @@ void AddValidate(CLI::App& app, Context& context) {
     std::cout << selection->manifest << ": valid · " << cluster->spec.name << " · "
               << FormatPlural(cluster->spec.nodes.size(), "node", "nodes") << " · "
               << cluster->fabric.summary << '\n';
-    for (const Diagnostic& note : cluster->fabric.notes) std::cout << FormatDiagnostic(note);
+    for (const Diagnostic& diagnostic : cluster->fabric.diagnostics)
+      std::cout << FormatDiagnostic(diagnostic);
   });
 }
 

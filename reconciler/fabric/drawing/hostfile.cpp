@@ -10,7 +10,7 @@ namespace {
 constexpr int kRendezvousPort = 29500;  // torchrun's own default
 
 // An IPv6 address needs brackets before a port.
-std::string Bracketed(const std::string& address) {
+std::string BracketAddress(const std::string& address) {
   return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
 
@@ -29,13 +29,13 @@ std::string FormatHostfile(const ClusterSpec& cluster, const Fabric& fabric, Hos
         text += fmt::format("{} slots=1\n", node.address);
         break;
       case HostfileKind::kMpich:
-        text += fmt::format("{}:1\n", Bracketed(node.address));
+        text += fmt::format("{}:1\n", BracketAddress(node.address));
         break;
       case HostfileKind::kTorchrun:
         text += fmt::format(
             "torchrun --nnodes={} --nproc-per-node=1 --node-rank={} --rdzv-backend=static "
             "--rdzv-id={} --rdzv-endpoint={}:{}\n",
-            order.size(), rank, cluster.name, Bracketed(first), kRendezvousPort);
+            order.size(), rank, cluster.name, BracketAddress(first), kRendezvousPort);
         break;
     }
   }

@@ -61,7 +61,7 @@ class SvgWriter {
         width_, height_);
     text += Label(kPadding, kPadding + kRow, drawing_.title, "font-size=\"16\"");
     for (const Drawing::Line& line : drawing_.lines) text += Cable(line);
-    for (std::size_t i = 0; i < drawing_.boxes.size(); ++i) text += Box(i);
+    for (std::size_t i = 0; i < drawing_.boxes.size(); ++i) text += DrawBox(i);
     return text + "</svg>\n";
   }
 
@@ -108,7 +108,7 @@ class SvgWriter {
     return fmt::format("<text x=\"{}\" y=\"{}\" {}>{}</text>\n", x, y, more, Xml(text));
   }
 
-  std::string Box(std::size_t i) const {
+  std::string DrawBox(std::size_t i) const {
     const Drawing::Box& box = drawing_.boxes[i];
     const Rect& at = rects_[i];
     std::string text = fmt::format(
@@ -123,7 +123,7 @@ class SvgWriter {
   }
 
   // The k-th of n cables at a side of the box.
-  static int Along(const Rect& rect, int k, int n) {
+  static int PlaceAlong(const Rect& rect, int k, int n) {
     return rect.x + rect.width * (k + 1) / (n + 1);
   }
 
@@ -131,8 +131,8 @@ class SvgWriter {
     const Rect& from = rects_[line.from];
     const Rect& to = rects_[line.to];
     const bool level = drawing_.boxes[line.from].level == drawing_.boxes[line.to].level;
-    const int x1 = Along(from, used_[{line.from, false}]++, Count(line.from, false));
-    const int x2 = Along(to, used_[{line.to, !level}]++, Count(line.to, !level));
+    const int x1 = PlaceAlong(from, used_[{line.from, false}]++, Count(line.from, false));
+    const int x2 = PlaceAlong(to, used_[{line.to, !level}]++, Count(line.to, !level));
     const int y1 = from.y;
     const int y2 = level ? to.y : to.y + to.height;
     const int rise = level ? kLevelGap * 3 / 4 : (y1 - y2) / 2;

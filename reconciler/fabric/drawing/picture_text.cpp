@@ -194,7 +194,7 @@ std::string DrawFabricText(const ClusterSpec& cluster, const Fabric& fabric) {
                                  fabric.summary, cluster.fabric.mtu);
   text += FormatNodes(cluster, fabric) + FormatSwitches(cluster, fabric) + FormatReach(reach) +
           FormatTogether(cluster, fabric, reach) + FormatWeakPoints(cluster, fabric);
-  for (const Diagnostic& note : fabric.notes) text += FormatDiagnostic(note);
+  for (const Diagnostic& diagnostic : fabric.diagnostics) text += FormatDiagnostic(diagnostic);
   return text + FormatAdvice(cluster);
 }
 

@@ -221,7 +221,7 @@ void CheckCabling(const Value& document, Problems& problems) {
                         "leave out links, or leave out topology");
   }
   const std::size_t before = problems.Count();
-  CheckLinkEnds(views, Names(nodes), problems);
+  CheckLinkEnds(views, ListNodeNames(nodes), problems);
   if (*topology == Topology::kSwitch || *topology == Topology::kLeafSpine) {
     CheckSwitchCages(document, nodes, views, problems);
   }

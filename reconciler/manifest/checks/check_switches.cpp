@@ -71,8 +71,8 @@ class SwitchChecker {
       return problems_.Add(
           port.peer.position,
           fmt::format("unknown node {} in ports of switch {}{}", Quoted(port.peer.node),
-                      Quoted(one.name), FormatGuess(port.peer.node, Names(nodes_))),
-          FormatKnownHint(Names(nodes_)));
+                      Quoted(one.name), FormatGuess(port.peer.node, ListNodeNames(nodes_))),
+          FormatKnownHint(ListNodeNames(nodes_)));
     }
     const std::string cage = FindCageName(document_, *node->entry);
     if (cage != port.peer.cage) {
@@ -239,7 +239,7 @@ void CheckSwitches(const Value& document, Problems& problems) {
       }
       break;
   }
-  Problems own = problems.Fresh();
+  Problems own = problems.MakeEmpty();
   SwitchChecker(document, own).Run();
   problems.Add(own.TakeErrors());
 }

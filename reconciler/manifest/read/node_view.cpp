@@ -51,7 +51,7 @@ const NodeView* FindNode(const std::vector<NodeView>& nodes, std::string_view na
   return found == nodes.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> Names(const std::vector<NodeView>& nodes) {
+std::vector<std::string> ListNodeNames(const std::vector<NodeView>& nodes) {
   std::vector<std::string> names;
   for (const NodeView& node : nodes) names.push_back(node.name);
   return names;

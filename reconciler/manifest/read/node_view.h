@@ -31,7 +31,7 @@ std::vector<NodeView> ViewNodes(const Value& document);
 const NodeView* FindNode(const std::vector<NodeView>& nodes, std::string_view name);
 
 // The names of these nodes, in order.
-std::vector<std::string> Names(const std::vector<NodeView>& nodes);
+std::vector<std::string> ListNodeNames(const std::vector<NodeView>& nodes);
 
 // The number that the name ends in: 12 for "spark-12". One that is too large for any subnet comes
 // out as 2^32.

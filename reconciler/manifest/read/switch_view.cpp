@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "reconciler/manifest/read/members.h"
 #include "reconciler/model/switch_legs.h"
+
 namespace reconciler {
 namespace {
-
-int ReadNumber(const Value& map, std::string_view key, int otherwise) {
-  const Value* value = map.Find(key);
-  return value != nullptr && value->AsInteger() != nullptr ? static_cast<int>(*value->AsInteger())
-                                                           : otherwise;
-}
 
 std::vector<SwitchPort> ViewPorts(const Value& entry, std::string_view key, int gbps,
                                   const std::map<std::string, std::string>& breakout) {

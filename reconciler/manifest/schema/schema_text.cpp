@@ -12,7 +12,7 @@
 namespace reconciler {
 namespace {
 
-std::vector<std::string> Types(const nlohmann::json& schema) {
+std::vector<std::string> ListTypes(const nlohmann::json& schema) {
   const auto type = schema.find("type");
   if (type == schema.end()) return {};
   if (type->is_string()) return {type->get<std::string>()};
@@ -80,12 +80,12 @@ std::string DescribeWanted(const nlohmann::json& schema) {
     return JoinWithOr(words);
   }
   if (schema.contains("enum")) return JoinWithOr(ListChoices(schema));
-  for (const std::string& type : Types(schema)) words.push_back(DescribeType(type));
+  for (const std::string& type : ListTypes(schema)) words.push_back(DescribeType(type));
   return JoinWithOr(words) + DescribeRange(schema);
 }
 
 std::string FindTypeHint(const Value& value, const nlohmann::json& schema) {
-  const std::vector<std::string> types = Types(schema);
+  const std::vector<std::string> types = ListTypes(schema);
   const auto wants = [&](std::string_view type) {
     return std::find(types.begin(), types.end(), type) != types.end();
   };
@@ -103,7 +103,7 @@ std::string FindTypeHint(const Value& value, const nlohmann::json& schema) {
 }
 
 bool HasType(const Value& value, const nlohmann::json& schema) {
-  const std::vector<std::string> types = Types(schema);
+  const std::vector<std::string> types = ListTypes(schema);
   return types.empty() || std::any_of(types.begin(), types.end(),
                                       [&](const std::string& type) { return IsType(value, type); });
 }

@@ -51,7 +51,7 @@ struct GpuFacts {
   std::map<std::string, Observed<ModuleState>> modules = {};
   Fact<bool> cuda_rdma = {};
   Fact<bool> cuda_dmabuf = {};
-  Fact<bool> nic_dmabuf = {};
+  Fact<bool> hca_dmabuf = {};
   Fact<std::string> loader = {};
   Fact<std::vector<ModuleEntry>> entries = {};
   bool operator==(const GpuFacts&) const = default;
@@ -71,7 +71,7 @@ constexpr auto Describe(const GpuFacts*) {
             "CUDA's attribute 116, which only spark-verify can read; absent: no GPU to query."},
       Field{"cuda_dmabuf", &GpuFacts::cuda_dmabuf,
             "CUDA's attribute 124, which only spark-verify can read; absent: no GPU to query."},
-      Field{"nic_dmabuf", &GpuFacts::nic_dmabuf,
+      Field{"hca_dmabuf", &GpuFacts::hca_dmabuf,
             "Whether an HCA takes dma-buf memory, which only spark-verify can read; absent: no HCA "
             "to query."},
       Field{"loader", &GpuFacts::loader, "ActiveState of systemd-modules-load.service."},

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string FirstLine(const std::filesystem::path& path) {
+std::string ReadFirstLine(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
@@ -110,8 +110,8 @@ Json ReadPortJson(const Verbs& verbs, ibv_context* device, const std::string& hc
   json["state"] = NamePortState(port.state);
   json["physical_state"] = NamePhysicalState(port.phys_state);
   json["link_layer"] = port.link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand";
-  json["active_mtu"] = MtuBytes(port.active_mtu);
-  json["max_mtu"] = MtuBytes(port.max_mtu);
+  json["active_mtu"] = ConvertMtuToBytes(port.active_mtu);
+  json["max_mtu"] = ConvertMtuToBytes(port.max_mtu);
   json["rate_gbps"] = ComputeRateGbps(port.active_width, port.active_speed);
   const auto table = ReadGidTable(verbs, device, hca);
   if (!table) {
@@ -132,7 +132,7 @@ Json ReadPortJson(const Verbs& verbs, ibv_context* device, const std::string& hc
 Json ReadDeviceJson(const Verbs& verbs, ibv_device* device) {
   const std::string hca = verbs.get_device_name(device);
   Json json = {{"hca", hca}, {"pci", FindPci(hca)}};
-  json["netdev"] = FirstLine("/sys/class/infiniband/" + hca + "/ports/1/gid_attrs/ndevs/0");
+  json["netdev"] = ReadFirstLine("/sys/class/infiniband/" + hca + "/ports/1/gid_attrs/ndevs/0");
   const std::unique_ptr<ibv_context, int (*)(ibv_context*)> context(verbs.open_device(device),
                                                                     verbs.close_device);
   if (context == nullptr) {
@@ -146,9 +146,9 @@ Json ReadDeviceJson(const Verbs& verbs, ibv_device* device) {
   }
   const std::string at = "/sys/class/infiniband/" + hca + "/";
   json["firmware"] = attributes.fw_ver;
-  json["board_id"] = FirstLine(at + "board_id");
-  json["node_guid"] = FirstLine(at + "node_guid");
-  json["sys_image_guid"] = FirstLine(at + "sys_image_guid");
+  json["board_id"] = ReadFirstLine(at + "board_id");
+  json["node_guid"] = ReadFirstLine(at + "node_guid");
+  json["sys_image_guid"] = ReadFirstLine(at + "sys_image_guid");
   json["vendor_id"] = attributes.vendor_id;
   json["vendor_part_id"] = attributes.vendor_part_id;
   json["max_qp"] = attributes.max_qp;

@@ -26,7 +26,7 @@ constexpr milliseconds kFinish(10'000);
 // For an abort after a failure, and for the log's last lines.
 constexpr milliseconds kLast(3000);
 
-std::map<std::string, std::string> NcclEnvironment() {
+std::map<std::string, std::string> ReadNcclEnvironment() {
   std::map<std::string, std::string> found;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -124,7 +124,7 @@ Step NcclRun::Start() {
   hello_.rank = options_.rank;
   hello_.pid = getpid();
   hello_.host = ReadHostName();
-  hello_.env = NcclEnvironment();
+  hello_.env = ReadNcclEnvironment();
   if (auto step = gpu_.Find(options_.gpu, hello_); !step) return step;
   if (auto step = Load(); !step) return step;
   const GpuUsers users = FindGpuUsers(hello_.pci, options_.run, "");
@@ -190,7 +190,7 @@ Step NcclRun::Connect() {
 Step NcclRun::Finish() {
   Begin("finish", static_cast<int>(kFinish.count()));
   if (auto step = communicator_.Finish(); !step) return step;
-  output_.Say(FormatNcclEnd(Growth(before_, ReadCounters(""))));
+  output_.Say(FormatNcclEnd(ComputeGrowth(before_, ReadCounters(""))));
   return {};
 }
 

@@ -19,7 +19,7 @@ void* Pointer(CuPointer address) { return reinterpret_cast<void*>(address); }
 
 int ToNcclType(DataType type) { return type == DataType::kFloat ? kNcclFloat32 : kNcclBfloat16; }
 
-double Microseconds(Clock::duration time) {
+double ConvertToMicroseconds(Clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
@@ -152,7 +152,7 @@ tl::expected<Batch, NcclFailure> NcclTests::WarmUp(const NcclTest& test, const L
       if (auto step = Once(test, layout, place, what); !step) return tl::unexpected(step.error());
     }
     if (auto step = communicator_.AwaitStream(what); !step) return tl::unexpected(step.error());
-    const auto agreed = AgreeMax(Microseconds(Clock::now() - began) / round, what);
+    const auto agreed = AgreeMax(ConvertToMicroseconds(Clock::now() - began) / round, what);
     if (!agreed) return tl::unexpected(agreed.error());
     slowest = std::max(*agreed, 1.0);
     left -= round;
@@ -217,10 +217,11 @@ Step NcclTests::Measure(const NcclTest& test, const Layout& layout, const Place&
   if (auto step = Barrier(what); !step) return step;
   const auto began = Clock::now();
   if (auto step = RunBatch(test, layout, place, what, batch); !step) return step;
-  result.wall_us = Microseconds(Clock::now() - began) / (batch.iterations + (batch.lead ? 1 : 0));
+  result.wall_us =
+      ConvertToMicroseconds(Clock::now() - began) / (batch.iterations + (batch.lead ? 1 : 0));
   if (counted) {
     if (auto step = Barrier(what); !step) return step;
-    result.counters = Growth(before, ReadCounters(""));
+    result.counters = ComputeGrowth(before, ReadCounters(""));
   }
   return ReadTimes(batch, result);
 }

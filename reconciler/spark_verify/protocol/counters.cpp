@@ -43,7 +43,7 @@ std::uint64_t ComputeGrowth(std::uint64_t before, std::uint64_t after) {
 
 }  // namespace
 
-Counters Growth(const Counters& before, const Counters& after) {
+Counters ComputeGrowth(const Counters& before, const Counters& after) {
   Counters growth;
   for (const auto& [hca, counters] : after) {
     for (const auto& [name, value] : counters) {

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 // splitmix64: every word depends on the seed and its place alone.
-std::uint64_t Word(std::uint64_t seed, std::uint64_t place) {
+std::uint64_t ComputeWord(std::uint64_t seed, std::uint64_t place) {
   std::uint64_t z = seed + (place + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -20,7 +20,7 @@ std::uint64_t Word(std::uint64_t seed, std::uint64_t place) {
 
 void Fill(std::span<std::byte> bytes, std::uint64_t seed) {
   for (std::size_t at = 0; at < bytes.size(); at += kWord) {
-    const std::uint64_t word = Word(seed, at / kWord);
+    const std::uint64_t word = ComputeWord(seed, at / kWord);
     std::memcpy(bytes.data() + at, &word, std::min(kWord, bytes.size() - at));
   }
 }
@@ -28,7 +28,7 @@ void Fill(std::span<std::byte> bytes, std::uint64_t seed) {
 std::optional<std::size_t> FindFirstDifference(std::span<const std::byte> bytes,
                                                std::uint64_t seed) {
   for (std::size_t at = 0; at < bytes.size(); at += kWord) {
-    const std::uint64_t word = Word(seed, at / kWord);
+    const std::uint64_t word = ComputeWord(seed, at / kWord);
     const std::size_t count = std::min(kWord, bytes.size() - at);
     if (std::memcmp(bytes.data() + at, &word, count) == 0) continue;
     const auto* expected = reinterpret_cast<const std::byte*>(&word);

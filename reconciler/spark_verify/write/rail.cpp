@@ -136,7 +136,7 @@ Result<void> Rail::Prepare(const RailOption& option) {
             .ipv4 = option.ipv4,
             .gid = gid->gid,
             .gid_index = gid->index,
-            .active_mtu = MtuBytes(port.active_mtu),
+            .active_mtu = ConvertMtuToBytes(port.active_mtu),
             .address = ToAddress(Target().data()),
             .mailbox = ToAddress(pages_.bytes().data() + (2 * Half() + 7) / 8 * 8),
             .key = region_->rkey,
@@ -195,7 +195,7 @@ Result<void> Rail::ConnectPair(std::size_t pair) {
   ibv_qp_attr to = {};
   to.qp_state = IBV_QPS_RTR;
   int mtu = IBV_MTU_256;
-  while (MtuBytes(static_cast<ibv_mtu>(mtu)) < path_mtu_) ++mtu;
+  while (ConvertMtuToBytes(static_cast<ibv_mtu>(mtu)) < path_mtu_) ++mtu;
   to.path_mtu = static_cast<ibv_mtu>(mtu);
   to.dest_qp_num = peer_.queue_pairs[pair].number;
   to.rq_psn = peer_.queue_pairs[pair].first_packet;

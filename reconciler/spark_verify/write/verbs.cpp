@@ -65,7 +65,9 @@ Result<Verbs> LoadVerbs() {
   return verbs;
 }
 
-int MtuBytes(ibv_mtu mtu) { return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128 << mtu : 0; }
+int ConvertMtuToBytes(ibv_mtu mtu) {
+  return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128 << mtu : 0;
+}
 
 int QueryPort(const Verbs& verbs, ibv_context* device, int port, ibv_port_attr& attributes) {
   const auto number = static_cast<std::uint8_t>(port);

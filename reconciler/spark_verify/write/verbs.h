@@ -36,7 +36,7 @@ struct Verbs {
 // Errors: it is not installed, or older than rdma-core 32 (no query_gid_table).
 Result<Verbs> LoadVerbs();
 
-int MtuBytes(ibv_mtu mtu);
+int ConvertMtuToBytes(ibv_mtu mtu);
 // 0 or an errno. As the inline function of verbs.h, which would need the symbol at link time.
 int QueryPort(const Verbs& verbs, ibv_context* device, int port, ibv_port_attr& attributes);
 Result<std::vector<GidEntry>> ReadGidTable(const Verbs& verbs, ibv_context* device,

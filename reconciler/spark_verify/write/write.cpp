@@ -282,7 +282,7 @@ Step WriteRun::Run() {
   }
   if (auto step = Check(); !step) return step;
   if (auto step = Expect(Event::kChecked); !step) return step;
-  Say(FormatEnd(Growth(before_, ReadCounters(""))));
+  Say(FormatEnd(ComputeGrowth(before_, ReadCounters(""))));
   return {};
 }
 

@@ -35,7 +35,7 @@ std::string Describe(ssh_key key) {
 }
 
 // The name under which known_hosts has the target: "[host]:port" when the port is not 22.
-std::string KnownAs(const SshTarget& target) {
+std::string FormatKnownHostsName(const SshTarget& target) {
   std::string host = target.host;
   std::transform(host.begin(), host.end(), host.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -99,7 +99,8 @@ Error MakeChangedKeyError(const SshConnection& connection, ssh_key key, Verdict&
                   Describe(verdict.known.get())),
       fmt::format("another machine may be in between; if the machine was reinstalled, remove the "
                   "old key with: ssh-keygen -f {} -R {}",
-                  QuoteForShell(verdict.where.file), QuoteForShell(KnownAs(connection.Target()))));
+                  QuoteForShell(verdict.where.file),
+                  QuoteForShell(FormatKnownHostsName(connection.Target()))));
   error.where = verdict.where;
   return error;
 }
@@ -132,8 +133,8 @@ Result<void> Accept(const SshConnection& connection, ssh_key key) {
   char* encoded = nullptr;
   ssh_pki_export_pubkey_base64(key, &encoded);
   const std::string line =
-      fmt::format("{} {} {}\n", KnownAs(target), ssh_key_type_to_char(ssh_key_type(key)),
-                  CopySshString(encoded));
+      fmt::format("{} {} {}\n", FormatKnownHostsName(target),
+                  ssh_key_type_to_char(ssh_key_type(key)), CopySshString(encoded));
   if (auto failed = Append(target.known_hosts, line)) {
     return Fail(connection.MakeError(
         fmt::format("cannot add the host key to {}: {}", target.known_hosts, *failed)));
@@ -152,7 +153,8 @@ Result<void> CheckHostKey(const SshConnection& connection) {
   const SshTarget& target = connection.Target();
   Verdict verdict;
   for (const std::string& file : {target.known_hosts, target.global_known_hosts}) {
-    if (verdict.kind != Verdict::Kind::kRevoked) Consult(file, KnownAs(target), key.get(), verdict);
+    if (verdict.kind != Verdict::Kind::kRevoked)
+      Consult(file, FormatKnownHostsName(target), key.get(), verdict);
   }
   switch (verdict.kind) {
     case Verdict::Kind::kKnown:

@@ -16,7 +16,7 @@ namespace {
 
 using Counters = std::map<std::string, std::uint64_t>;  // by name
 
-std::map<std::string, Counters> ByNetdev(std::string_view text) {
+std::map<std::string, Counters> ParseCountersByNetdev(std::string_view text) {
   std::map<std::string, Counters> ports;
   for (const std::string& line : SplitLines(text)) {
     const std::vector<std::string> words = Split(line, ' ');
@@ -28,7 +28,7 @@ std::map<std::string, Counters> ByNetdev(std::string_view text) {
 }
 
 // A counter that fell was set back, or is one of 32 bits that began again.
-std::vector<std::string> Grown(const Counters& before, const Counters& after) {
+std::vector<std::string> ListGrownCounters(const Counters& before, const Counters& after) {
   std::vector<std::string> texts;
   for (const auto& [name, now] : after) {
     const auto then = before.find(name);
@@ -43,8 +43,8 @@ std::vector<std::string> Grown(const Counters& before, const Counters& after) {
 
 std::vector<Check> JudgeErrors(const NodeProbes& probes, std::string_view before,
                                std::string_view after) {
-  const auto earlier = ByNetdev(before);
-  const auto later = ByNetdev(after);
+  const auto earlier = ParseCountersByNetdev(before);
+  const auto later = ParseCountersByNetdev(after);
   std::map<int, std::string> netdevs;  // by rail
   for (const PingProbe& ping : probes.pings) netdevs.try_emplace(ping.rail, ping.netdev);
   std::vector<Check> checks;
@@ -57,7 +57,7 @@ std::vector<Check> JudgeErrors(const NodeProbes& probes, std::string_view before
                 .from = probes.from,
                 .rail = rail,
                 .expected = fmt::format("no error counter of {} grows while verify runs", netdev)};
-    const std::vector<std::string> grown = Grown(then->second, now->second);
+    const std::vector<std::string> grown = ListGrownCounters(then->second, now->second);
     check.measured = grown.empty() ? "none grew" : Join(grown, ", ");
     if (!grown.empty()) {
       check.outcome = Outcome::kWarn;

@@ -9,7 +9,7 @@
 namespace reconciler {
 namespace {
 
-double ReadNumber(const Value& value) {
+double ReadDecimal(const Value& value) {
   if (const auto* whole = value.AsInteger()) return static_cast<double>(*whole);
   const auto* number = std::get_if<double>(&value.data);
   return number != nullptr ? *number : 0;
@@ -45,16 +45,16 @@ Errors CheckCollectives(const ClusterSpec& cluster) {
 }
 
 Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric) {
-  const NcclPromise promise = ReadVerifySection(cluster).promise;
-  if (promise.busbw <= 0) return {};
+  const NcclMinimum minimum = ReadVerifySection(cluster).minimum;
+  if (minimum.busbw <= 0) return {};
   const double most = ComputePlannedRoofline(cluster, fabric, OrderRing(cluster, fabric)).most;
-  if (most <= 0 || promise.busbw <= most) return {};
+  if (most <= 0 || minimum.busbw <= most) return {};
   return {
       {.kind = ErrorKind::kManifest,
        .message = fmt::format("verify.min_busbw: wanted at most {:.1f} GB/s, which the links of "
                               "this cabling carry, found {}",
-                              most, promise.busbw),
-       .where = promise.where,
+                              most, minimum.busbw),
+       .where = minimum.where,
        .hint = "bus bandwidth is in GB/s, not Gb/s: a cable of 200 Gb/s carries 24.5 at mtu "
                "9000, and two rails behind PCIe 27.9"}};
 }
@@ -75,8 +75,8 @@ VerifySection ReadVerifySection(const ClusterSpec& cluster) {
   if (const Value* size = verify->Find("size")) {
     section.size = ParseSize(size->ScalarText()).value_or(section.size);
   }
-  if (const Value* promise = verify->Find("min_busbw")) {
-    section.promise = {.busbw = ReadNumber(*promise), .where = cluster.Mark(promise->position)};
+  if (const Value* minimum = verify->Find("min_busbw")) {
+    section.minimum = {.busbw = ReadDecimal(*minimum), .where = cluster.Mark(minimum->position)};
   }
   section.skip_rdma = verify->Find("skip") != nullptr;  // rdma is the only one that can be
   return section;

@@ -11,8 +11,8 @@
 
 namespace reconciler {
 
-// What the manifest promises of every collective at its largest size.
-struct NcclPromise {
+// What the manifest requires of every collective at its largest size.
+struct NcclMinimum {
   double busbw = 0;  // GB/s; 0: nothing
   SourceMark where = {};
 };
@@ -24,7 +24,7 @@ struct VerifySection {
   std::vector<spark_verify::Collective> collectives = {spark_verify::Collective::kAllReduce,
                                                        spark_verify::Collective::kAllGather};
   std::uint64_t size = std::uint64_t{1} << 30;  // bytes
-  NcclPromise promise = {};
+  NcclMinimum minimum = {};
 };
 
 VerifySection ReadVerifySection(const ClusterSpec& cluster);
@@ -32,7 +32,7 @@ VerifySection ReadVerifySection(const ClusterSpec& cluster);
 // What a level of the manifest and of the command line goes up to: "link", "rdma", "nccl".
 VerifyLevel ParseLevel(std::string_view level);
 
-// What cannot be, found before anything runs: a promise that the links cannot keep, a collective
+// What cannot be, found before anything runs: a minimum that the links cannot reach, a collective
 // that the cabling cannot carry.
 Errors CheckVerifySection(const ClusterSpec& cluster, const Fabric& fabric);
 

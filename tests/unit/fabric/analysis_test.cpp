@@ -115,12 +115,12 @@ TEST(Reach, SecondCableBetweenTwoNodesIsBoundByTheSharedPcieLinks) {
   const Scenario scenario(cluster);
   EXPECT_THAT(scenario.Reach()[0].rails, ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(scenario.Reach()[0].gbps, DoubleNear(223.5, kRounding));
-  ASSERT_EQ(scenario.fabric.notes.size(), 1u);
-  EXPECT_EQ(scenario.fabric.notes[0].message,
+  ASSERT_EQ(scenario.fabric.diagnostics.size(), 1u);
+  EXPECT_EQ(scenario.fabric.diagnostics[0].message,
             "the second cable between spark-1 and spark-2 gains next to nothing: the cages of "
             "spark-1 share PCIe links that carry 224 Gb/s in all, and one cable carries 196");
-  EXPECT_EQ(scenario.fabric.notes[0].code, "fabric-second-cable");
-  EXPECT_EQ(scenario.fabric.notes[0].severity, Severity::kInforms);
+  EXPECT_EQ(scenario.fabric.diagnostics[0].code, "fabric-second-cable");
+  EXPECT_EQ(scenario.fabric.diagnostics[0].severity, Severity::kInforms);
 }
 
 TEST(Reach, NodesAcrossARingShareNoRail) {

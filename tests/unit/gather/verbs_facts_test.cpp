@@ -19,7 +19,7 @@ TEST(VerbsFacts, FillWhatOnlyVerbsReport) {
   EXPECT_EQ(facts.hcas.size(), 1u);
   EXPECT_EQ(facts.hcas.at("rocep1s0f1").verbs, (VerbsFact{4096, false}));
   EXPECT_EQ(facts.rdma.verbs, Observed<int>(2));
-  EXPECT_EQ(facts.gpudirect.nic_dmabuf, Observed<bool>(true));
+  EXPECT_EQ(facts.gpudirect.hca_dmabuf, Observed<bool>(true));
 }
 
 TEST(VerbsFacts, WithoutALibraryNothingIsKnownAndTheReasonIs) {
@@ -34,7 +34,7 @@ TEST(VerbsFacts, AttributesOfCudaAndTheHcasAnswerDecideAboutGpudirect) {
   const auto find_dmabuf = [](const std::string& devices, const std::string& gpu) {
     const NodeFacts facts = StoreLine(R"({"devices":[)" + devices + R"(],"gpu":)" + gpu + "}");
     return std::vector{facts.gpudirect.cuda_rdma, facts.gpudirect.cuda_dmabuf,
-                       facts.gpudirect.nic_dmabuf};
+                       facts.gpudirect.hca_dmabuf};
   };
   using Answers = std::vector<Fact<bool>>;
   EXPECT_EQ(find_dmabuf(R"({"hca":"a","dmabuf":"unsupported"},{"hca":"b","dmabuf":"supported"})",
@@ -53,7 +53,7 @@ TEST(VerbsFacts, AnHcasAnswerThatNoOneKnowsIsUnknownAndNotNo) {
   const NodeFacts facts = StoreLine(R"({"devices":[{"hca":"rocep1s0f1","dmabuf":"perhaps"}]})");
   const Observed<bool> wanted = Unknown{"dma-buf of the HCA: not understood: 'perhaps'"};
   EXPECT_EQ(facts.hcas.at("rocep1s0f1").verbs.dmabuf, wanted);
-  EXPECT_EQ(facts.gpudirect.nic_dmabuf, wanted);
+  EXPECT_EQ(facts.gpudirect.hca_dmabuf, wanted);
 }
 
 TEST(VerbsFacts, AnythingElseIsNoAnswer) {

@@ -69,12 +69,12 @@ TEST(Sessions, AnOldLoginThatBrokeIsReplacedByANewOne) {
   network.SetNode("spark-1", broken);
   const auto lost = Sessions::OpenAll({&node}, pool, "a test");
   ASSERT_TRUE(lost);
-  ASSERT_EQ((*lost)->LeftOut().size(), 1u);
-  EXPECT_EQ((*lost)->LeftOut()[0].context.at(0), "spark-1");
+  ASSERT_EQ((*lost)->GetLeftOut().size(), 1u);
+  EXPECT_EQ((*lost)->GetLeftOut()[0].context.at(0), "spark-1");
   network.SetNode("spark-1", SessionNode());
   const auto again = Sessions::OpenAll({&node}, pool, "a test");
   ASSERT_TRUE(again);
-  EXPECT_TRUE((*again)->LeftOut().empty());
+  EXPECT_TRUE((*again)->GetLeftOut().empty());
 }
 
 }  // namespace

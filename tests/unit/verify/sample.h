@@ -136,7 +136,7 @@ inline std::vector<Check> PassedChecks(const Sample& sample) {
     for (const NodeSpec& node : sample.cluster.nodes) {
       const NodeProbes probes = ListProbes(sample.cluster, sample.fabric, node, VerifyLevel::kSsh);
       const bool lost = sample.facts.unreachable.contains(node.name);
-      for (Check check : NotMeasured(probes, Symptom::kNodeUnreachable, "")) {
+      for (Check check : MakeNotMeasuredChecks(probes, Symptom::kNodeUnreachable, "")) {
         if (check.level != level) continue;
         if (lost) {
           check.why = node.name + " could not be reached";

@@ -73,7 +73,7 @@ std::optional<Counts> ReadCounts(const Answer& answer) {
   return std::nullopt;
 }
 
-void CouldNot(Check& check, Symptom symptom, std::string why) {
+void MarkNotMeasured(Check& check, Symptom symptom, std::string why) {
   check.outcome = Outcome::kCouldNotMeasure;
   check.symptom = symptom;
   check.why = std::move(why);
@@ -86,13 +86,14 @@ void Failed(Check& check, Symptom symptom, std::string measured) {
 }
 
 // What keeps a program from measuring anything. True: it did.
-bool CouldNotRun(Check& check, const Answer& answer, std::string_view program) {
+bool MarkIfProgramDidNotRun(Check& check, const Answer& answer, std::string_view program) {
   if (answer.exit_code == kNotInstalled) {
-    CouldNot(check, Symptom::kProgramMissing, fmt::format("{} is not installed", program));
+    MarkNotMeasured(check, Symptom::kProgramMissing, fmt::format("{} is not installed", program));
     return true;
   }
   if (answer.exit_code < 0) {
-    CouldNot(check, Symptom::kNoAnswer, fmt::format("the answer of {} was cut short", program));
+    MarkNotMeasured(check, Symptom::kNoAnswer,
+                    fmt::format("the answer of {} was cut short", program));
     return true;
   }
   return false;
@@ -108,14 +109,14 @@ void AddPingEvidence(Check& check, const Answer& answer) {
 }
 
 // True: the path itself is refused, as when a port or an address is missing; that is a failure.
-bool PathRefused(const Answer& answer) {
+bool IsPathRefused(const Answer& answer) {
   return answer.HasText("unreachable") || answer.HasText("No such device") ||
          answer.HasText("Cannot assign requested address") || answer.HasText("unknown iface") ||
          answer.HasText("Network is down") || answer.HasText("No route to host");
 }
 
 bool JudgePing(Check& check, const Answer& answer, Symptom lost, std::string_view size) {
-  if (CouldNotRun(check, answer, "ping")) {
+  if (MarkIfProgramDidNotRun(check, answer, "ping")) {
     check.evidence = Lines(answer.err, 2);
     return false;
   }
@@ -128,15 +129,16 @@ bool JudgePing(Check& check, const Answer& answer, Symptom lost, std::string_vie
            fmt::format("{} of {} {} packets came back", counts->received, counts->sent, size));
   } else if (answer.HasText("essage too long")) {
     Failed(check, Symptom::kTooLongForSender, "the sender's kernel refuses packets of this size");
-  } else if (answer.exit_code == 1 || PathRefused(answer) ||
+  } else if (answer.exit_code == 1 || IsPathRefused(answer) ||
              (answer.exit_code == kTimedOut && counts)) {
     Failed(check, lost,
            lost == Symptom::kNothingBack ? "nothing comes back, small packets neither"
                                          : "small packets come back, full-size ones do not");
   } else if (answer.exit_code == kTimedOut || answer.exit_code == kKilled) {
-    CouldNot(check, Symptom::kProbeFailed, "ping did not end within its time limit");
+    MarkNotMeasured(check, Symptom::kProbeFailed, "ping did not end within its time limit");
   } else {
-    CouldNot(check, Symptom::kProbeFailed, fmt::format("ping ended with {}", answer.exit_code));
+    MarkNotMeasured(check, Symptom::kProbeFailed,
+                    fmt::format("ping ended with {}", answer.exit_code));
   }
   return false;
 }
@@ -192,9 +194,9 @@ void JudgeSsh(Check& check, const Answer& answer) {
     return;
   }
   check.evidence = Lines(answer.err, 3);
-  if (CouldNotRun(check, answer, "ssh")) return;
+  if (MarkIfProgramDidNotRun(check, answer, "ssh")) return;
   if (answer.err.starts_with("runuser:")) {
-    return CouldNot(check, Symptom::kProbeFailed, "could not become the user of the mesh");
+    return MarkNotMeasured(check, Symptom::kProbeFailed, "could not become the user of the mesh");
   }
   if (answer.exit_code == kTimedOut || answer.exit_code == kKilled) {
     return Failed(check, Symptom::kSshNoConnection, "the login did not end within its time limit");
@@ -218,8 +220,9 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
     return found == answers.end() ? nullptr : &found->second;
   };
   const auto no_answer = [&reply](Check& check) {
-    CouldNot(check, Symptom::kNoAnswer,
-             fmt::format("the script ended with {} without an answer for this", reply.exit_code));
+    MarkNotMeasured(
+        check, Symptom::kNoAnswer,
+        fmt::format("the script ended with {} without an answer for this", reply.exit_code));
     check.evidence = Lines(reply.err, 3);
   };
   std::vector<Check> checks;
@@ -257,11 +260,12 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
   return checks;
 }
 
-std::vector<Check> NotMeasured(const NodeProbes& probes, Symptom symptom, const std::string& why) {
+std::vector<Check> MakeNotMeasuredChecks(const NodeProbes& probes, Symptom symptom,
+                                         const std::string& why) {
   std::vector<Check> checks;
   for (const PingProbe& ping : probes.pings) checks.push_back(JudgePingAnswer(probes, ping));
   for (const SshProbe& login : probes.logins) checks.push_back(JudgeSshAnswer(probes, login));
-  for (Check& check : checks) CouldNot(check, symptom, why);
+  for (Check& check : checks) MarkNotMeasured(check, symptom, why);
   return checks;
 }
 

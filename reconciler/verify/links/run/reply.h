@@ -17,6 +17,7 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
                              std::string_view nonce);
 
 // The same checks when the node gave no answer at all.
-std::vector<Check> NotMeasured(const NodeProbes& probes, Symptom symptom, const std::string& why);
+std::vector<Check> MakeNotMeasuredChecks(const NodeProbes& probes, Symptom symptom,
+                                         const std::string& why);
 
 }  // namespace reconciler

@@ -168,10 +168,12 @@ Cause ExplainFlaky(const NcclRun& run) {
 }
 
 Cause ExplainPromise(const NcclRun& run, const std::string& size, double reachable) {
-  return {"promise-too-high", ListNodes(run),
-          fmt::format("more is promised than {} reaches on these links, healthy as they are", size),
-          fmt::format("promise at most {:.1f} GB/s at this size, or take a larger verify.size",
-                      reachable)};
+  return {
+      "minimum-too-high", ListNodes(run),
+      fmt::format("the minimum is more than {} reaches on these links, healthy as they are", size),
+      fmt::format(
+          "set verify.min_busbw to at most {:.1f} GB/s at this size, or take a larger verify.size",
+          reachable)};
 }
 
 Cause ExplainSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& paths, double busbw) {

@@ -25,7 +25,7 @@ std::optional<Cause> ExplainVersions(const NcclRun& run);
 Cause ExplainWrongData(const std::vector<NodeName>& nodes);
 Cause ExplainImpossible(const NcclRun& run);
 Cause ExplainFlaky(const NcclRun& run);
-// Less than promised, and all that these links let a size reach. `size`: "1 GiB"; GB/s.
+// Below the minimum, and all that these links let a size reach. `size`: "1 GiB"; GB/s.
 Cause ExplainPromise(const NcclRun& run, const std::string& size, double reachable);
 
 std::string FormatNcclVersion(const NcclRank& rank);  // "2.28.9"; empty: not reported

@@ -32,7 +32,7 @@ class Judge {
   void Keep(Check check) { judgement_.checks.push_back(std::move(check)); }
   // A check that did not pass, and its cause: one finding, however many checks it spoils.
   void Keep(Check check, Cause cause);
-  NcclSummary Summary() const;
+  NcclSummary MakeSummary() const;
 
   const NcclEvidence& evidence_;
   NodeName first_;
@@ -111,7 +111,7 @@ void Judge::JudgeVersions() {
   Keep(std::move(check), *versions);
 }
 
-NcclSummary Judge::Summary() const {
+NcclSummary Judge::MakeSummary() const {
   NcclSummary summary{.root = evidence_.run.root,
                       .roofline = speed_.roofline(),
                       .figures = figures_,
@@ -130,7 +130,7 @@ NcclSummary Judge::Summary() const {
 }
 
 NcclJudgement Judge::Run() {
-  judgement_.summary = Summary();
+  judgement_.summary = MakeSummary();
   if (const auto run_error = FindRunError(evidence_.run)) {
     JudgeRunError(*run_error);
     return std::move(judgement_);

@@ -16,7 +16,7 @@ struct NcclEvidence {
   const Fabric& fabric;  // with the HCAs' real names
   const RailFactsByNode& facts;
   const NcclRun& run;
-  NcclPromise promise = {};
+  NcclMinimum minimum = {};
   std::vector<PairVerdict> pairs = {};  // of a run that was not good
   std::string note = {};                // what was run otherwise than requested
   std::string first_attempt = {};       // not empty: why a first run was not good, and this one is

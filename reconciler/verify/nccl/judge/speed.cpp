@@ -68,12 +68,12 @@ Outcome NcclSpeedJudge::Judge(const NcclFigure& figure, Check& check) const {
     if (figure.busbw < kPass * *expected) outcome = Outcome::kWarn;
     if (figure.busbw < kWarn * *expected) outcome = Outcome::kFail;
   }
-  if (evidence_.promise.busbw > 0) {
-    check.expected = fmt::format("at least {} ({})", FormatGbs(evidence_.promise.busbw),
-                                 FormatPlace(evidence_.promise.where));
+  if (evidence_.minimum.busbw > 0) {
+    check.expected = fmt::format("at least {} ({})", FormatGbs(evidence_.minimum.busbw),
+                                 FormatPlace(evidence_.minimum.where));
     // Only min_busbw is required; what the links could do is still reported.
     if (outcome == Outcome::kFail) outcome = Outcome::kWarn;
-    if (figure.busbw < evidence_.promise.busbw) outcome = Outcome::kFail;
+    if (figure.busbw < evidence_.minimum.busbw) outcome = Outcome::kFail;
     if (roofline_)
       check.expected += fmt::format("; these links carry {}", FormatGbs(roofline_->ring));
   }
@@ -113,7 +113,7 @@ NcclSpeedJudge::Verdict NcclSpeedJudge::JudgeFigure(const NcclFigure& figure) co
   }
   check.measured = FormatGbs(figure.busbw);
   if (!IsSteady(figure)) return {std::move(check)};
-  const bool nothing_to_compare = !roofline_ && evidence_.promise.busbw <= 0 &&
+  const bool nothing_to_compare = !roofline_ && evidence_.minimum.busbw <= 0 &&
                                   FindSizeFactor(figure.bytes) && !ExplainNarrowPcie(evidence_);
   if (nothing_to_compare) {
     check.outcome = Outcome::kCouldNotMeasure;

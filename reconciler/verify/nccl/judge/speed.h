@@ -12,7 +12,7 @@ namespace reconciler {
 // What became of each pair of nodes alone, one line each; empty: none was tried.
 std::vector<std::string> FormatPairs(const NcclEvidence& evidence);
 
-// Holds the figures of a run against what was promised and what the links carry.
+// Holds the figures of a run against the minimum of the manifest and what the links carry.
 class NcclSpeedJudge {
  public:
   // All three must outlive it.
@@ -29,7 +29,7 @@ class NcclSpeedJudge {
   const std::optional<NcclRoofline>& roofline() const { return roofline_; }
 
  private:
-  // Whether it is as fast as promised and as the links allow; what it should be goes into `check`.
+  // Whether it reaches the minimum and what the links allow; what it should be goes into `check`.
   Outcome Judge(const NcclFigure& figure, Check& check) const;
   // GB/s that its size reaches on these links; nullopt: too small, or the links report nothing.
   std::optional<double> Expected(const NcclFigure& figure) const;

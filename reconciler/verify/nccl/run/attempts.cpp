@@ -22,7 +22,7 @@ NcclEvidence MakeEvidence(const NcclAttempts& attempts, const NcclRun& run, std:
           .fabric = attempts.fabric,
           .facts = attempts.facts,
           .run = run,
-          .promise = attempts.section.promise,
+          .minimum = attempts.section.minimum,
           .note = std::move(note)};
 }
 

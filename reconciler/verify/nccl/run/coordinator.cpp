@@ -22,17 +22,17 @@ std::string FormatTest(const spark_verify::NcclResult& result) {
 
 }  // namespace
 
-NcclCoordinator::NcclCoordinator(const std::vector<NodeName>& ranks, const NcclPatience& patience,
+NcclCoordinator::NcclCoordinator(const std::vector<NodeName>& ranks, const NcclLimits& limits,
                                  CheckRoot check, Clock::time_point now)
-    : patience_(patience), check_(std::move(check)), states_(ranks.size()), began_(now) {
+    : limits_(limits), check_(std::move(check)), states_(ranks.size()), began_(now) {
   for (const NodeName& node : ranks) run_.ranks.push_back({.node = node});
-  for (std::size_t i = 0; i < ranks.size(); ++i) EnterPhase(i, "start", patience_.start, now);
+  for (std::size_t i = 0; i < ranks.size(); ++i) EnterPhase(i, "start", limits_.start, now);
 }
 
 void NcclCoordinator::EnterPhase(std::size_t rank, std::string phase,
-                                 std::chrono::milliseconds patience, Clock::time_point now) {
+                                 std::chrono::milliseconds limit, Clock::time_point now) {
   run_.ranks[rank].phase = std::move(phase);
-  states_[rank] = {.pending = std::move(states_[rank].pending), .since = now, .patience = patience};
+  states_[rank] = {.pending = std::move(states_[rank].pending), .since = now, .limit = limit};
 }
 
 void NcclCoordinator::Settle(std::size_t rank, NcclFate fate, Clock::time_point now) {
@@ -79,13 +79,13 @@ void NcclCoordinator::Advance(Clock::time_point now) {
   if (!id_sent_) {
     id_sent_ = true;
     for (std::size_t i = 0; i < states_.size(); ++i) {
-      EnterPhase(i, "init", patience_.init, now);
+      EnterPhase(i, "init", limits_.init, now);
       states_[i].pending += spark_verify::FormatIdOrder(unique_id_);
     }
   } else if (!started_) {
     started_ = true;
     for (std::size_t i = 0; i < states_.size(); ++i) {
-      EnterPhase(i, "connect", patience_.connect, now);
+      EnterPhase(i, "connect", limits_.connect, now);
       states_[i].pending += spark_verify::FormatGoOrder();
     }
   }
@@ -111,10 +111,10 @@ void NcclCoordinator::Receive(std::size_t rank, const std::string& line, Clock::
       break;
     case NcclEvent::kConnected:
       own.connect_s = message->seconds;
-      EnterPhase(rank, "the first test", patience_.test, now);
+      EnterPhase(rank, "the first test", limits_.test, now);
       break;
     case NcclEvent::kResult:
-      EnterPhase(rank, "after " + FormatTest(message->result), patience_.test, now);
+      EnterPhase(rank, "after " + FormatTest(message->result), limits_.test, now);
       own.results.push_back(std::move(message->result));
       break;
     case NcclEvent::kLog:
@@ -139,16 +139,16 @@ void NcclCoordinator::RecordEnd(std::size_t rank, NcclFate fate, Error why, Cloc
 
 void NcclCoordinator::Tick(Clock::time_point now) {
   if (aborted_) {
-    if (given_up_ || now - *aborted_ < patience_.abort) return;
+    if (given_up_ || now - *aborted_ < limits_.abort) return;
     given_up_ = true;
     if (fates_ < static_cast<int>(states_.size())) run_.seconds = ComputeSeconds(now);
     return;
   }
-  if (now - began_ >= patience_.total) return Abort(now);
+  if (now - began_ >= limits_.total) return Abort(now);
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const bool waits = !states_[i].ready && run_.ranks[i].order == 0;
     // Its fate stays open: it may yet answer the abort.
-    if (waits && now - states_[i].since >= states_[i].patience) return Abort(now);
+    if (waits && now - states_[i].since >= states_[i].limit) return Abort(now);
   }
 }
 

@@ -12,7 +12,7 @@ namespace reconciler {
 
 // How long the controller waits for a rank's next message. A rank has deadlines of its own, which
 // come first unless the rank was stopped or killed.
-struct NcclPatience {
+struct NcclLimits {
   std::chrono::milliseconds start{20'000};  // until its libraries are loaded
   std::chrono::milliseconds init{22'000};   // until all ranks have found each other
   std::chrono::milliseconds connect{17'000};
@@ -33,7 +33,7 @@ class NcclCoordinator {
   using Clock = std::chrono::steady_clock;
 
   // `now`: when the ranks were started.
-  NcclCoordinator(const std::vector<NodeName>& ranks, const NcclPatience& patience, CheckRoot check,
+  NcclCoordinator(const std::vector<NodeName>& ranks, const NcclLimits& limits, CheckRoot check,
                   Clock::time_point now);
 
   void Receive(std::size_t rank, const std::string& line, Clock::time_point now);
@@ -55,12 +55,12 @@ class NcclCoordinator {
   struct State {
     std::string pending = {};
     Clock::time_point since = {};  // of the wait for its next message
-    std::chrono::milliseconds patience{0};
+    std::chrono::milliseconds limit{0};
     bool ready = false;  // has said what this phase waits for
   };
 
   void Settle(std::size_t rank, NcclFate fate, Clock::time_point now);
-  void EnterPhase(std::size_t rank, std::string phase, std::chrono::milliseconds patience,
+  void EnterPhase(std::size_t rank, std::string phase, std::chrono::milliseconds limit,
                   Clock::time_point now);
   void ReceiveId(const std::string& unique_id, Clock::time_point now);
   void Advance(Clock::time_point now);
@@ -68,7 +68,7 @@ class NcclCoordinator {
   double ComputeSeconds(Clock::time_point now) const;  // since the start
 
   NcclRun run_;
-  NcclPatience patience_;
+  NcclLimits limits_;
   CheckRoot check_;
   std::vector<State> states_;
   std::string unique_id_ = {};

@@ -21,7 +21,7 @@ class Run {
   Run(const NcclPlan& plan, NodePool& pool)
       : plan_(plan),
         pool_(pool),
-        coordinator_(ListNodes(plan), MakePatience(plan.options), plan.check_root, Clock::now()) {}
+        coordinator_(ListNodes(plan), MakeLimits(plan.options), plan.check_root, Clock::now()) {}
 
   // Everything that one rank sends and receives; by a thread of its own.
   void Serve(std::size_t rank);
@@ -103,16 +103,16 @@ void Run::Serve(std::size_t rank) {
 
 }  // namespace
 
-NcclPatience MakePatience(const NcclOptions& options) {
+NcclLimits MakeLimits(const NcclOptions& options) {
   constexpr Milliseconds kMore{2000};  // a rank's own message comes first
   int test = options.size_ms;
   for (const auto& size : options.sizes) test = std::max(test, size.deadline_ms);
-  NcclPatience patience;
-  patience.init = Milliseconds(options.init_ms) + kMore;
-  patience.connect = Milliseconds(options.connect_ms) + kMore;
-  patience.test = Milliseconds(test) + kMore;
-  patience.total = patience.start + Milliseconds(options.deadline_ms) + kMore;
-  return patience;
+  NcclLimits limits;
+  limits.init = Milliseconds(options.init_ms) + kMore;
+  limits.connect = Milliseconds(options.connect_ms) + kMore;
+  limits.test = Milliseconds(test) + kMore;
+  limits.total = limits.start + Milliseconds(options.deadline_ms) + kMore;
+  return limits;
 }
 
 NcclRun RunNccl(const NcclPlan& plan, NodePool& pool) {

@@ -27,6 +27,6 @@ struct NcclPlan {
 NcclRun RunNccl(const NcclPlan& plan, NodePool& pool);
 
 // What the controller waits for a rank that has those deadlines.
-NcclPatience MakePatience(const spark_verify::NcclOptions& options);
+NcclLimits MakeLimits(const spark_verify::NcclOptions& options);
 
 }  // namespace reconciler

@@ -153,7 +153,7 @@ std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWr
     check.measured += fmt::format(" in packets of {} bytes", mtu);
     return ExplainSmallMtu(transfer, rail);
   }
-  if (const auto roofline = Roofline(transfer, rail)) {
+  if (const auto roofline = ComputeRoofline(transfer, rail)) {
     return JudgeSpeed(transfer, rail, *roofline, check);
   }
   check.expected = kAllRight;

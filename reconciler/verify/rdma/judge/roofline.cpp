@@ -19,7 +19,7 @@ double CountSharing(const Transfer& transfer, const RailWrite& rail, RailEnd Rai
 
 }  // namespace
 
-std::optional<double> Roofline(const Transfer& transfer, const RailWrite& rail) {
+std::optional<double> ComputeRoofline(const Transfer& transfer, const RailWrite& rail) {
   const int mtu = std::min(rail.from.active_mtu, rail.to.active_mtu);
   std::optional<double> most;
   for (RailEnd RailWrite::*end : {&RailWrite::from, &RailWrite::to}) {

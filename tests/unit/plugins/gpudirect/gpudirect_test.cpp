@@ -140,7 +140,7 @@ TEST(Gpudirect, CheckRefusesWhatContradictsItself) {
   set(Section("off", {"nvidia-peermem"}));
   EXPECT_THAT(scenario.Checks(),
               testing::Contains("gpudirect: wanted no nvidia_peermem with mode off, found it among "
-                                "the modules | write mode: peermem, or take the module out"));
+                                "the modules | write mode: peermem, or remove the module"));
   set(Section("auto", {"nvme_tcp", "nvme-tcp"}));
   EXPECT_THAT(scenario.Checks(), ElementsAre("gpudirect: 'nvme_tcp' and 'nvme-tcp' are the same "
                                              "module | keep one of them"));

@@ -168,7 +168,7 @@ TEST(NcclLint, OtherProgramsVariablesAreNotJudged) {
 }
 
 TEST(NcclLint, NamesAreSortedSoThatTheyAreFound) {
-  EXPECT_TRUE(std::is_sorted(KnownNames().begin(), KnownNames().end()));
+  EXPECT_TRUE(std::is_sorted(ListKnownVariables().begin(), ListKnownVariables().end()));
   EXPECT_TRUE(IsKnownName("NCCL_ALGO"));
   EXPECT_TRUE(IsKnownName("NCCL_WORK_FIFO_BYTES"));
   EXPECT_FALSE(IsKnownName("NCCL_NCHANNELS"));

@@ -288,7 +288,7 @@ TEST(Units, UnknownStateBlocksInsteadOfChanging) {
       StateDetail(Demo(), {.exit_code = 1, .err = "Failed to connect to bus: Host is down\n"}),
       "blocked: unknown: systemctl show failed: Failed to connect to bus: Host is down");
   EXPECT_EQ(StateDetail(Demo(), {.exit_code = 4}),
-            "blocked: unknown: systemctl show ended with exit 4");
+            "blocked: unknown: systemctl show failed: exit 4");
   EXPECT_EQ(StateDetail(Demo(), {.out = Block("else.service", "loaded", "enabled", "active")}),
             "blocked: unknown: systemctl show left it out");
   EXPECT_EQ(StateDetail(Demo(), {.out = "Id=demo.service\nNames=demo.service\n"}),

@@ -32,7 +32,7 @@ TEST(VerifySection, ItsStructsDefaultsAreThoseOfTheSchema) {
   EXPECT_EQ(section.level, VerifyLevel::kSsh);
   EXPECT_EQ(section.size, VerifySection().size);
   EXPECT_EQ(section.collectives, VerifySection().collectives);
-  EXPECT_EQ(section.promise.busbw, 0);
+  EXPECT_EQ(section.minimum.busbw, 0);
   EXPECT_FALSE(section.skip_rdma);
 }
 
@@ -43,18 +43,18 @@ TEST(VerifySection, IsReadWhole) {
   EXPECT_EQ(section.level, VerifyLevel::kNccl);
   EXPECT_THAT(section.collectives, ElementsAre(Collective::kSendRecv, Collective::kAllReduce));
   EXPECT_EQ(section.size, 256u << 20);
-  EXPECT_EQ(section.promise.busbw, 20.5);
-  EXPECT_EQ(section.promise.where.position.line, 13);
+  EXPECT_EQ(section.minimum.busbw, 20.5);
+  EXPECT_EQ(section.minimum.where.position.line, 13);
   EXPECT_TRUE(section.skip_rdma);
 }
 
-Errors CheckPromiseText(const std::string& promise) {
-  const ClusterSpec cluster = Pair("verify: {level: nccl, min_busbw: " + promise + "}\n");
+Errors CheckMinimumText(const std::string& minimum) {
+  const ClusterSpec cluster = Pair("verify: {level: nccl, min_busbw: " + minimum + "}\n");
   return CheckVerifySection(cluster, *ExpandFabric(cluster));
 }
 
 TEST(Promise, AboveTheLinksIsAnErrorOfTheManifest) {
-  const Errors errors = CheckPromiseText("25");
+  const Errors errors = CheckMinimumText("25");
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(
       FormatError(errors[0]),
@@ -65,8 +65,8 @@ TEST(Promise, AboveTheLinksIsAnErrorOfTheManifest) {
 }
 
 TEST(Promise, ThatTheLinksCanKeepIsTaken) {
-  EXPECT_TRUE(CheckPromiseText("24.5").empty());
-  EXPECT_TRUE(CheckPromiseText("20").empty());
+  EXPECT_TRUE(CheckMinimumText("24.5").empty());
+  EXPECT_TRUE(CheckMinimumText("20").empty());
 }
 
 TEST(Collectives, ARingWithoutWaysAcrossRefusesAlltoall) {

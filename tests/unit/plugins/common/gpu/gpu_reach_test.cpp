@@ -130,7 +130,7 @@ TEST(GpuReach, AttributeCountsMoreThanWhatGb10sWereLikeSoFar) {
   NodeFacts facts = test::SparkNode();
   facts.gpudirect.cuda_rdma = true;
   facts.gpudirect.cuda_dmabuf = true;
-  facts.gpudirect.nic_dmabuf = true;
+  facts.gpudirect.hca_dmabuf = true;
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
             "yes: NVIDIA GB10 exports its memory as dma-buf, and the HCA takes it");
   facts.gpudirect.cuda_dmabuf = false;
@@ -207,7 +207,7 @@ TEST(GpuReach, DmabufIsUndeterminedUntilBothEndsWereQueried) {
                           "the HCA's own dma-buf probe"));
   facts.gpudirect.cuda_dmabuf = true;
   EXPECT_EQ(Said(JudgeDmabufReach(facts)), "undetermined: no HCA reported that it takes dma-buf");
-  facts.gpudirect.nic_dmabuf = false;
+  facts.gpudirect.hca_dmabuf = false;
   EXPECT_EQ(Said(JudgeDmabufReach(facts)), "no: the HCA takes no dma-buf");
   GpuNode bare = Discrete();
   bare.kernel = "CONFIG_64BIT=y\n";
@@ -216,7 +216,7 @@ TEST(GpuReach, DmabufIsUndeterminedUntilBothEndsWereQueried) {
 
 TEST(GpuReach, FailedQueryIsUnknownAndNothingToQueryIsNot) {
   NodeFacts facts = Discrete().Facts();
-  const auto answers = {&GpuFacts::cuda_rdma, &GpuFacts::cuda_dmabuf, &GpuFacts::nic_dmabuf};
+  const auto answers = {&GpuFacts::cuda_rdma, &GpuFacts::cuda_dmabuf, &GpuFacts::hca_dmabuf};
   for (Fact<bool> GpuFacts::*answer : answers) facts.gpudirect.*answer = Absent{};
   EXPECT_EQ(Said(JudgeDmabufReach(facts)),
             "undetermined: no file says that NVIDIA A10 exports its memory");

@@ -101,12 +101,12 @@ TEST(MakeNcclOptions, SweepUpToTheSizeThatIsJudged) {
   EXPECT_EQ(MakeNcclOptions({}, 8, {}).memory_limit, std::uint64_t{1} << 30);
 }
 
-TEST(MakePatience, IsLongerThanEveryDeadlineOfARank) {
+TEST(MakeLimits, IsLongerThanEveryDeadlineOfARank) {
   spark_verify::NcclOptions options{.sizes = {{.bytes = 8}, {.bytes = 9, .deadline_ms = 60'000}}};
-  const NcclPatience patience = MakePatience(options);
-  EXPECT_EQ(patience.init.count(), 22'000);
-  EXPECT_EQ(patience.connect.count(), 17'000);
-  EXPECT_EQ(patience.test.count(), 62'000);
+  const NcclLimits limits = MakeLimits(options);
+  EXPECT_EQ(limits.init.count(), 22'000);
+  EXPECT_EQ(limits.connect.count(), 17'000);
+  EXPECT_EQ(limits.test.count(), 62'000);
 }
 
 }  // namespace

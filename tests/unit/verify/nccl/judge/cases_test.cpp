@@ -26,7 +26,7 @@ struct Case {
   NcclScenario scenario;
   std::vector<PairVerdict> pairs = {};
   std::string first_attempt = {};
-  double promise = 0;
+  double minimum = 0;
 };
 
 std::string Read(const std::filesystem::path& path) {
@@ -117,7 +117,7 @@ NcclScenario NarrowPcie() {
 std::vector<Case> Cases() {
   return {
       {.name = "healthy", .scenario = WithSweep(HealthyNccl(4, 21.9), 17.2)},
-      {.name = "promise-broken", .scenario = WithSweep(HealthyNccl(2, 19.2), 16), .promise = 20},
+      {.name = "below-minimum", .scenario = WithSweep(HealthyNccl(2, 19.2), 16), .minimum = 20},
       {.name = "over-sockets", .scenario = OverSockets()},
       {.name = "rank-stopped",
        .scenario = Stopped(),
@@ -145,7 +145,7 @@ class NcclCases : public testing::TestWithParam<Case> {
                    .fabric = the.scenario.fabric,
                    .facts = the.scenario.facts,
                    .run = the.scenario.run,
-                   .promise = {.busbw = the.promise, .where = {"cluster.yaml", {31, 14}}},
+                   .minimum = {.busbw = the.minimum, .where = {"cluster.yaml", {31, 14}}},
                    .pairs = the.pairs,
                    .first_attempt = the.first_attempt});
     return {.cluster = "homelab",

@@ -288,24 +288,24 @@ TEST(JudgeNccl, ABuildThatIsNoReleaseExplainsSlowness) {
 TEST(JudgeNccl, APromiseIsTheGate) {
   const NcclScenario scenario = HealthyNccl(2, 19);
   NcclEvidence evidence = MakeEvidence(scenario);
-  evidence.promise = {.busbw = 20, .where = {"cluster.yaml", {31, 16}}};
+  evidence.minimum = {.busbw = 20, .where = {"cluster.yaml", {31, 16}}};
   const NcclJudgement judged = JudgeNccl(evidence);
   const Check& test = FindCheck(judged, "nccl-test");
   EXPECT_EQ(test.outcome, Outcome::kFail);
   EXPECT_EQ(test.expected, "at least 20.0 GB/s (cluster.yaml:31:16); these links carry 24.5 GB/s");
-  EXPECT_EQ(judged.findings.at(0).code, "promise-too-high");
+  EXPECT_EQ(judged.findings.at(0).code, "minimum-too-high");
   EXPECT_EQ(judged.findings.at(0).cause,
-            "more is promised than 1 GiB reaches on these links, healthy as they are");
+            "the minimum is more than 1 GiB reaches on these links, healthy as they are");
   EXPECT_EQ(judged.findings.at(0).next_step,
-            "promise at most 17.6 GB/s at this size, or take a larger verify.size");
-  evidence.promise.busbw = 18;
+            "set verify.min_busbw to at most 17.6 GB/s at this size, or take a larger verify.size");
+  evidence.minimum.busbw = 18;
   EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kPass);
 }
 
 TEST(JudgeNccl, WhatIsPromisedIsEnoughButSlownessIsReported) {
   const NcclScenario scenario = HealthyNccl(2, 10);
   NcclEvidence evidence = MakeEvidence(scenario);
-  evidence.promise = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
+  evidence.minimum = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
   EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kWarn);
 }
 
@@ -314,7 +314,7 @@ TEST(JudgeNccl, TransportThatNothingReportsIsNotAPass) {
   scenario.facts.clear();
   scenario.Rank(2).log.clear();
   NcclEvidence evidence = MakeEvidence(scenario);
-  evidence.promise = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
+  evidence.minimum = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
   ExpectOne(evidence,
             {"transport-unknown",
              Outcome::kCouldNotMeasure,

@@ -26,7 +26,7 @@ class Coordinator : public testing::Test {
 
   void Start(int ranks) {
     coordinator_.emplace(
-        Names(ranks), NcclPatience{},
+        Names(ranks), NcclLimits{},
         [](std::string_view id) -> Result<std::string> {
           if (id == kId) return "192.168.1.21:43321";
           return Fail(

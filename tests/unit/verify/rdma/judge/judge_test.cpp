@@ -62,7 +62,7 @@ Transfer Failed(std::string node, std::string code, std::string text) {
 TEST(Roofline, IsWhatTheRailsInUseLeaveOfCableAndPcieLink) {
   const auto of = [](std::vector<RailWrite> rails) {
     const Transfer transfer = Write(std::move(rails));
-    return *Roofline(transfer, transfer.rails.front());
+    return *ComputeRoofline(transfer, transfer.rails.front());
   };
   EXPECT_NEAR(of({Rail(0, 0)}), 111.8, 0.1);              // one rail alone: 111.9
   EXPECT_NEAR(of({Rail(0, 0), Rail(1, 0)}), 98.0, 0.05);  // both of a cable: 196.08
@@ -83,13 +83,13 @@ TEST(Roofline, IsWhatTheRailsInUseLeaveOfCableAndPcieLink) {
 TEST(Roofline, IsNoMoreThanTheCablesBetweenTwoSwitchesCarry) {
   Transfer transfer = Write({Rail(0, 0), Rail(1, 0)});
   transfer.uplink_gbps = 98;
-  EXPECT_NEAR(*Roofline(transfer, transfer.rails[1]), 49, 0.1);
+  EXPECT_NEAR(*ComputeRoofline(transfer, transfer.rails[1]), 49, 0.1);
 }
 
 TEST(Roofline, NeedsTheSpeedOfBothLinks) {
   Transfer transfer = Write({Rail(0, 0)});
   transfer.rails[0].to.limits = {};
-  EXPECT_EQ(Roofline(transfer, transfer.rails[0]), std::nullopt);
+  EXPECT_EQ(ComputeRoofline(transfer, transfer.rails[0]), std::nullopt);
 }
 
 TEST(ComputeRdmaMtu, IsWhatTheKernelMakesOfTheInterfaces) {

@@ -10,6 +10,6 @@ namespace reconciler {
 
 // What is allowed, but not as one may expect: each with the reason. `fabric` needs its
 // segments and wires.
-std::vector<Diagnostic> ListNotes(const ClusterSpec& cluster, const Fabric& fabric);
+std::vector<Diagnostic> DiagnoseFabric(const ClusterSpec& cluster, const Fabric& fabric);
 
 }  // namespace reconciler

@@ -1,5 +1,4 @@
-#include "reconciler/fabric/notes.h"
-#include "reconciler/fabric/neighbours.h"
+#include "reconciler/fabric/diagnose.h"
 
 #include <fmt/format.h>
 
@@ -17,12 +16,12 @@
 namespace reconciler {
 namespace {
 
-using Notes = std::vector<Diagnostic>;
+using Diagnostics = std::vector<Diagnostic>;
 
-void NoteRing(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
+void DiagnoseRing(const ClusterSpec& cluster, const Fabric& fabric, Diagnostics& diagnostics) {
   if (!cluster.fabric.ring_collectives_only) {
     if (CagesDiffer(fabric)) {
-      notes.push_back(
+      diagnostics.push_back(
           {.code = "fabric-needs-new-nccl",
            .message = "these cables need NCCL 2.30.7 or later, or a build patched for them, on the "
                       "nodes and in their containers: older ones cannot pair HCAs by subnet"});
@@ -30,14 +29,14 @@ void NoteRing(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
     return;
   }
   const std::vector<NodeName> order = OrderRing(cluster, fabric);
-  notes.push_back(
+  diagnostics.push_back(
       {.code = "fabric-ring-collectives-only",
        .message = fmt::format(
            "ring of {}, collectives only: nodes that are not neighbours, such as {} and {}, share "
            "no cable. Send/recv, all-to-all and trees between them fail with stock NCCL: no expert "
            "or pipeline parallelism over the ring",
            order.size(), order.front(), order[2])});
-  notes.push_back(
+  diagnostics.push_back(
       {.code = "fabric-ring-needs-nccl",
        .message = "ring collectives need NCCL 2.30.7 or later with NCCL_ALGO=Ring, "
                   "NCCL_CUMEM_ENABLE=1 and NCCL_IB_SUBNET_AWARE_ROUTING=1, ranks in the order of "
@@ -56,7 +55,8 @@ double FindPciePayload(const ClusterSpec& cluster, const NodeName& name) {
   return ComputePciePayload(*hardware) * static_cast<double>(devices.size());
 }
 
-void NoteSecondCables(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
+void DiagnoseSecondCables(const ClusterSpec& cluster, const Fabric& fabric,
+                          Diagnostics& diagnostics) {
   constexpr double kWorthIt = 1.5;  // times one cable; a Spark's PCIe links carry 1.14 of one
   std::map<std::pair<NodeName, NodeName>, std::vector<const Wire*>> cables;
   for (const Wire& wire : fabric.wires) {
@@ -69,7 +69,7 @@ void NoteSecondCables(const ClusterSpec& cluster, const Fabric& fabric, Notes& n
     for (const NodeName& node : {pair.first, pair.second}) {
       const double pcie = FindPciePayload(cluster, node);
       if (pcie > one * kWorthIt) continue;
-      notes.push_back(
+      diagnostics.push_back(
           {.code = "fabric-second-cable",
            .message = fmt::format(
                "the second cable between {} and {} gains next to nothing: the cages of {} share "
@@ -80,19 +80,20 @@ void NoteSecondCables(const ClusterSpec& cluster, const Fabric& fabric, Notes& n
   }
 }
 
-void NoteNodeCount(const ClusterSpec& cluster, Notes& notes) {
+void DiagnoseNodeCount(const ClusterSpec& cluster, Diagnostics& diagnostics) {
   const std::size_t count = cluster.nodes.size();
   if (std::has_single_bit(count)) return;
-  notes.push_back({.code = "fabric-node-count",
-                   .message = fmt::format("{} nodes are no power of two: tensor-parallel serving "
-                                          "splits a model's heads evenly and takes {} of them",
-                                          count, std::bit_floor(count))});
+  diagnostics.push_back(
+      {.code = "fabric-node-count",
+       .message = fmt::format("{} nodes are no power of two: tensor-parallel serving "
+                              "splits a model's heads evenly and takes {} of them",
+                              count, std::bit_floor(count))});
 }
 
-void NoteLonelyRails(const Fabric& fabric, Notes& notes) {
+void DiagnoseLonelyRails(const Fabric& fabric, Diagnostics& diagnostics) {
   for (const Segment& segment : fabric.segments) {
     if (segment.ports.size() != 1) continue;
-    notes.push_back(
+    diagnostics.push_back(
         {.code = "fabric-lonely-rail",
          .message = fmt::format("{} has one node, {}: no other has such a twin",
                                 FormatRailName(segment.rail), segment.ports.front().node)});
@@ -104,20 +105,21 @@ bool IsSwitched(const ClusterSpec& cluster) {
          cluster.fabric.topology == Topology::kLeafSpine;
 }
 
-void NoteSwitches(const ClusterSpec& cluster, Notes& notes) {
+void DiagnoseSwitches(const ClusterSpec& cluster, Diagnostics& diagnostics) {
   if (!IsSwitched(cluster)) return;
   std::vector<SwitchSpec> switches = cluster.switches;
   if (switches.empty()) switches.emplace_back();
   for (const SwitchSpec& one : switches) {
-    notes.push_back({.code = "fabric-switch-advice",
-                     .message = fmt::format("{} must have (advice, nothing is sent to it): {}",
-                                            one.name.empty() ? "the switch" : "switch " + one.name,
-                                            Join(ListSwitchRequirements(cluster, one), "; "))});
+    diagnostics.push_back(
+        {.code = "fabric-switch-advice",
+         .message = fmt::format("{} must have (advice, nothing is sent to it): {}",
+                                one.name.empty() ? "the switch" : "switch " + one.name,
+                                Join(ListSwitchRequirements(cluster, one), "; "))});
   }
 }
 
 // More cables between different switches than a tree has.
-void NoteLoops(const Fabric& fabric, Notes& notes) {
+void DiagnoseLoops(const Fabric& fabric, Diagnostics& diagnostics) {
   std::set<std::pair<std::string, std::string>> linked;
   std::set<std::string> switches;
   for (const Wire& wire : fabric.wires) {
@@ -127,16 +129,17 @@ void NoteLoops(const Fabric& fabric, Notes& notes) {
     switches.insert(wire.b.device);
   }
   if (linked.size() < switches.size() || switches.empty()) return;
-  notes.push_back(
+  diagnostics.push_back(
       {.code = "fabric-switch-loop",
        .message = "the switches are cabled in a loop: spanning tree turns some of these cables "
                   "off. What is said of their capacity holds only with MLAG, ECMP or the like"});
 }
 
-void NoteOversubscription(const ClusterSpec& cluster, const Fabric& fabric, Notes& notes) {
+void DiagnoseOversubscription(const ClusterSpec& cluster, const Fabric& fabric,
+                              Diagnostics& diagnostics) {
   for (const SwitchLoad& load : ComputeSwitchLoads(cluster, fabric)) {
     if (!load.Oversubscribed()) continue;
-    notes.push_back(
+    diagnostics.push_back(
         {.code = "fabric-oversubscribed",
          .message = fmt::format(
              "switch {} is oversubscribed {:.1f}:1: its nodes exchange up to {:.0f} Gb/s with the "
@@ -147,17 +150,18 @@ void NoteOversubscription(const ClusterSpec& cluster, const Fabric& fabric, Note
 
 }  // namespace
 
-std::vector<Diagnostic> ListNotes(const ClusterSpec& cluster, const Fabric& fabric) {
-  Notes notes;
-  NoteRing(cluster, fabric, notes);
-  NoteSecondCables(cluster, fabric, notes);
-  NoteNodeCount(cluster, notes);
-  NoteLonelyRails(fabric, notes);
-  NoteOversubscription(cluster, fabric, notes);
-  NoteLoops(fabric, notes);
-  NoteSwitches(cluster, notes);
-  for (Diagnostic& note : notes) note.where = cluster.Mark(cluster.fabric.position);
-  return notes;
+std::vector<Diagnostic> DiagnoseFabric(const ClusterSpec& cluster, const Fabric& fabric) {
+  Diagnostics diagnostics;
+  DiagnoseRing(cluster, fabric, diagnostics);
+  DiagnoseSecondCables(cluster, fabric, diagnostics);
+  DiagnoseNodeCount(cluster, diagnostics);
+  DiagnoseLonelyRails(fabric, diagnostics);
+  DiagnoseOversubscription(cluster, fabric, diagnostics);
+  DiagnoseLoops(fabric, diagnostics);
+  DiagnoseSwitches(cluster, diagnostics);
+  for (Diagnostic& diagnostic : diagnostics)
+    diagnostic.where = cluster.Mark(cluster.fabric.position);
+  return diagnostics;
 }
 
 }  // namespace reconciler
