@@ -1,7 +1,7 @@
 #!/bin/sh
-# core_only.sh FOLDER [cmake option…]: builds reconciler_core alone in FOLDER on a machine without libssh (pkg-config
-# finds nothing), links all of it into a program, and checks what that program loads: nothing that reaches a node, a
-# GPU or an RDMA device, and no threads.
+# core_only.sh FOLDER PROGRAM [cmake option…]: PROGRAM is all of reconciler_core linked with nothing else. Checks what it
+# loads: nothing that reaches a node, a GPU or an RDMA device, and no threads. The pure part alone is configured in FOLDER
+# on a machine without libssh (pkg-config finds nothing).
 # core_only.sh --self-test FOLDER: it can fail.
 set -eu
 root=$(CDPATH='' cd "$(dirname "$0")/../.." && pwd)
@@ -32,8 +32,8 @@ if [ "$1" = --self-test ]; then
 fi
 
 folder=$1
-shift
+program=$2
+shift 2
 hidden_cmake --preset core-only -S "$root" -B "$folder" -DSPARK_TESTS=OFF "$@" >/dev/null
-cmake --build "$folder" --target core_alone
-found=$(strange_libraries "$folder/core_alone"; thread_symbols "$folder/core_alone")
+found=$(strange_libraries "$program"; thread_symbols "$program")
 [ -z "$found" ] || { printf 'wanted pure code in reconciler_core, found that it needs:\n%s\n' "$found" >&2; exit 1; }
