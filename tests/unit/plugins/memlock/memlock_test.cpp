@@ -91,25 +91,6 @@ TEST(Memlock, AUserManagerSaysWhatItsServicesGetOrThereIsNone) {
             Observed<MemlockLimits>(Unknown{"systemctl gave no answer in 5 s"}));
 }
 
-// The limits are this process's own, whoever runs it: as root there is no other's to be found.
-TEST(Memlock, TheSessionsLimitIsThatOfTheNearestAncestorThatIsNotRoots) {
-  const ClusterSpec cluster = With(test::Text("unlimited"));
-  for (const Read& read : Get().probe(cluster, Fabric(), cluster.nodes.front())) {
-    const auto* run = std::get_if<RunProbe>(&read);
-    if (run == nullptr || run->id != "memlock.session") continue;
-    FILE* pipe = popen(JoinForShell(run->argv).c_str(), "r");
-    ASSERT_NE(pipe, nullptr);
-    std::string out(8192, '\0');
-    out.resize(fread(out.data(), 1, out.size(), pipe));
-    EXPECT_EQ(pclose(pipe), 0);
-    NodeFacts facts;
-    Get().parse({.commands = {{"memlock.session", {.out = out}}}}, facts);
-    EXPECT_NE(Known(facts.memlock.session), nullptr) << out;
-    return;
-  }
-  FAIL() << "no probe of the session";
-}
-
 TEST(Memlock, UnlimitedIsWrittenForUsersForRootAndForServices) {
   const auto resources = ListResources(With(test::Text("unlimited")), Facts(Show("1", "1")));
   ASSERT_EQ(resources.size(), 4u);

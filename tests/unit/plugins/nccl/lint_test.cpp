@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "plugins/nccl/settings.h"
 #include "plugins/nccl/variables.h"
 #include "tests/unit/plugins/nccl/nccl_scenario.h"
@@ -207,57 +204,6 @@ TEST(NcclLines, ShellAndUnitLinesYieldTheirVariablesAlone) {
   EXPECT_THAT(all("export MY_NCCL_DEBUG=1; echo $NCCL_DEBUG ${NCCL_DEBUG:=2}"), IsEmpty());
   EXPECT_THAT(all("  # export NCCL_DEBUG=INFO"), IsEmpty());
   EXPECT_THAT(all("export NCCL_DEBUG="), ElementsAre("NCCL_DEBUG|"));
-}
-
-// The NCCL that the loader of this machine finds, or of its CUDA toolkit.
-std::string SomeLibnccl() {
-  for (const char* path :
-       {"/usr/local/cuda/lib/libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2",
-        "/usr/lib/x86_64-linux-gnu/libnccl.so.2", "/usr/lib/aarch64-linux-gnu/libnccl.so.2"}) {
-    if (std::filesystem::exists(path)) return path;
-  }
-  return {};
-}
-
-CommandReply RunHere(const RunProbe& probe) {
-  CommandReply reply;
-  FILE* pipe = popen((JoinForShell(probe.argv) + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return {.exit_code = 127};
-  char buffer[4096];
-  for (std::size_t got = 0; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
-    reply.out.append(buffer, got);
-  }
-  reply.exit_code = pclose(pipe);
-  return reply;
-}
-
-TEST(NcclLibrary, RealLibraryReportsItsVersionAndItsVariables) {
-  const std::string path = SomeLibnccl();
-  if (path.empty()) GTEST_SKIP() << "no libnccl on this machine";
-  NodeFacts facts;
-  StoreLibrary(RunHere(MakeLibraryProbe({.library = path})), facts);
-  const NcclLibrary* library = Known(facts.nccl.library);
-  ASSERT_NE(library, nullptr);
-  EXPECT_EQ(library->path, path);
-  EXPECT_THAT(library->version, testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
-  for (const char* name : {"NCCL_IB_HCA", "NCCL_DEBUG", "NCCL_MIN_NCHANNELS"}) {
-    EXPECT_TRUE(library->Knows(name)) << name;
-  }
-  for (const char* name : {"NCCL_NCHANNELS", "NCCL_TIMEOUT", "NCCL_BLOCKING_WAIT"}) {
-    EXPECT_FALSE(library->Knows(name)) << name;
-  }
-}
-
-TEST(NcclLibrary, NoLibraryIsAbsentAndAFileThatIsNoneIsUnknown) {
-  NodeFacts facts;
-  StoreLibrary(RunHere(MakeLibraryProbe({.library = "/nonexistent/libnccl.so.2"})), facts);
-  EXPECT_EQ(facts.nccl.library, Observed<NcclLibrary>(Absent{}));
-  StoreLibrary(RunHere(MakeLibraryProbe({.library = "/etc/passwd"})), facts);
-  ASSERT_NE(FindUnknown(facts.nccl.library), nullptr);
-  EXPECT_EQ(FindUnknown(facts.nccl.library)->why,
-            "/etc/passwd names no variable: is it a libnccl?");
-  StoreLibrary({.exit_code = 124}, facts);
-  EXPECT_EQ(FindUnknown(facts.nccl.library)->why, "reading libnccl took longer than 20 s");
 }
 
 }  // namespace

@@ -1,15 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 
 #include "plugins/ssh/public_key.h"
 #include "plugins/ssh/ssh.h"
 #include "reconciler/base/text.h"
+#include "tests/support/run_here.h"
 #include "tests/unit/plugins/ssh/ssh_scenario.h"
 
 // What goes in from a node as text, and what comes out for an ssh client to read.
@@ -20,13 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string Output(const std::string& command) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen((command + " 2>&1").c_str(), "r"), pclose);
-  std::string out;
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe.get())) {
-    out.append(buffer.data(), n);
-  }
-  return out;
+  return reconciler::test::RunHere({"sh", "-c", command}).out;
 }
 
 // A file of the test's own, gone with it.

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdio>
-
 #include "plugins/sysctl/keys.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
@@ -170,28 +168,6 @@ TEST(Sysctl, OnlyKeysThatWereRequestedAreStored) {
   NodeFacts none;
   Get().parse({.values = reply.values}, none);
   EXPECT_EQ(none, NodeFacts{});
-}
-
-// The command itself, on the machine that runs the tests.
-TEST(Sysctl, ListHoldsEveryKeyAndMarksThoseThatNoOneMayWrite) {
-  test::PairScenario scenario;
-  scenario.fabric.ports.clear();
-  scenario.cluster.settings =
-      test::Map({{"sysctl", test::Map({{"kernel.ostype", test::Text("Linux")},
-                                       {"kernel.no_such_key", test::Number(1)}})}});
-  std::string line;
-  for (const Read& read :
-       Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0])) {
-    const auto* command = std::get_if<RunProbe>(&read);
-    if (command == nullptr) continue;
-    for (const std::string& word : command->argv) line += QuoteForShell(word) + " ";
-  }
-  std::FILE* pipe = popen(line.c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  std::string out;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) out += static_cast<char>(c);
-  EXPECT_EQ(pclose(pipe), 0);
-  EXPECT_EQ(out, "- /proc/sys/kernel/no_such_key\nr /proc/sys/kernel/ostype\n");
 }
 
 TEST(Sysctl, ListThatBrokeOffLosesNoValue) {

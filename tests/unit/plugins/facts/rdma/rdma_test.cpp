@@ -2,11 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-
 #include "plugins/facts/rdma/devices.h"
 #include "reconciler/base/text.h"
 #include "tests/unit/plugins/values.h"
@@ -16,7 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-namespace fs = std::filesystem;
 
 const std::string kHca = "/sys/class/infiniband/roceP2p1s0f1/";
 
@@ -127,49 +121,6 @@ TEST(Rdma, LinesThatAreNoneOfOursLeaveNoTrace) {
   const NodeFacts facts = Facts(reply);
   ASSERT_EQ(facts.hcas.size(), 1u);
   EXPECT_EQ(facts.hcas.at("mlx5_0"), HcaFact{});
-}
-
-// The script itself, on a tree with the links that sysfs has.
-TEST(Rdma, TheTablesOfATreeLikeASparksAreFound) {
-  const fs::path root = testing::TempDir() + "rdma_tree";
-  fs::remove_all(root);
-  const fs::path function = root / "devices/pci0002:00/0002:00:00.0/0002:01:00.1";
-  const fs::path hca = function / "infiniband/roceP2p1s0f1";
-  for (const char* table : {"gids", "gid_attrs/types", "gid_attrs/ndevs"}) {
-    fs::create_directories(hca / "ports/1" / table);
-  }
-  fs::create_directories(function / "net/enP2p1s0f1np1");
-  fs::create_directory_symlink("../..", hca / "device");
-  fs::create_directories(root / "class/infiniband");
-  fs::create_directory_symlink(hca, root / "class/infiniband/roceP2p1s0f1");
-  std::ofstream(function / "uevent") << "DRIVER=mlx5_core\nPCI_SLOT_NAME=0002:01:00.1\n";
-  std::ofstream(function.parent_path() / "uevent") << "PCI_SLOT_NAME=0002:00:00.0\n";
-  std::ofstream(hca / "ports/1/gids/0") << "fe80:0000:0000:0000:0000:0000:0000:0001\n";
-  std::ofstream(hca / "ports/1/gids/1") << "0000:0000:0000:0000:0000:0000:0000:0000\n";
-  std::ofstream(hca / "ports/1/gids/12") << "0000:0000:0000:0000:0000:ffff:c0a8:b201\n";
-  std::ofstream(hca / "ports/1/gid_attrs/types/12") << "RoCE v2\n";
-  std::ofstream(hca / "ports/1/gid_attrs/ndevs/12") << "enP2p1s0f1np1\n";
-
-  std::vector<std::string> argv = std::get<RunProbe>(ListDeviceReads().front()).argv;
-  argv.back() = root / "class/infiniband";
-  FILE* pipe = popen(JoinForShell(argv).c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  ProbeReply reply;
-  std::string& out = reply.commands["rdma.tables"].out;
-  std::array<char, 4096> bytes = {};
-  for (std::size_t count = 1; count > 0;) {
-    count = fread(bytes.data(), 1, bytes.size(), pipe);
-    out.append(bytes.data(), count);
-  }
-  EXPECT_EQ(pclose(pipe), 0);
-  const HcaFact found = Facts(reply).hcas.at("roceP2p1s0f1");
-  EXPECT_EQ(found.netdev, "enP2p1s0f1np1");
-  EXPECT_EQ(found.device.slot, "0002:01:00.1");
-  EXPECT_EQ(found.upstream.slot, "0002:00:00.0");
-  EXPECT_EQ(found.gids,
-            (std::vector<GidFact>{
-                {0, "fe80:0000:0000:0000:0000:0000:0000:0001", "", ""},
-                {12, "0000:0000:0000:0000:0000:ffff:c0a8:b201", "RoCE v2", "enP2p1s0f1np1"}}));
 }
 
 NodeFacts SystemFacts(const std::string& lines) {
