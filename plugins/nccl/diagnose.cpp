@@ -175,7 +175,7 @@ class Finder {
   // The manifest has another value for it: which of the two wins?
   static std::string ExplainShadow(const NcclSetting& setting) {
     if (setting.InConf()) {
-      return "this is shadowed wherever the environment is set, and wins elsewhere";
+      return "the environment overrides this line; where it is not set, this line wins";
     }
     const bool later =
         setting.path.starts_with("/etc/profile.d/")

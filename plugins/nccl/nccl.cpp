@@ -93,7 +93,7 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
 Mistake JudgeOwner(const std::string& name) {
   if (name == "NCCL_IB_GID_INDEX") {
     return {"one index for all HCAs, and each HCA's own moves: NCCL finds it automatically",
-            "remove it; who must pin it writes nccl.gid_index"};
+            "remove it; to pin the index, set nccl.gid_index"};
   }
   if (name == "NCCL_NET_GDR_LEVEL") {
     return {"is decided by nccl.mode", "mode safe sets LOC, mode dmabuf sets SYS"};

@@ -139,7 +139,7 @@ Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number
   }
   if (said.empty()) {
     return Fail(
-        MakeUsageError(fmt::format("no node knows generation {}", number), ListKnown(numbers)));
+        MakeUsageError(fmt::format("no node has generation {}", number), ListKnown(numbers)));
   }
   if (!agree) {
     return Fail(

@@ -77,7 +77,7 @@ class Namer {
     if (!is_wrong && !(IsUnplugged(a) && IsUnplugged(b))) return;
     if (const auto joint = RemoveJoint(a.node, b.node)) {
       if (!is_wrong) {
-        verdict.detail = fmt::format("{} and {} are joined instead", DescribeCage(joint->first),
+        verdict.detail = fmt::format("{} and {} are connected instead", DescribeCage(joint->first),
                                      DescribeCage(joint->second));
       }
       verdict.state = CableState::kWrong;

@@ -38,7 +38,7 @@ NcclRunOptions MakeNcclRunOptions(const Cluster& cluster, const ClusterFacts& fa
                                   const LevelOptions& choice) {
   NcclRunOptions nccl{.programs = FindOwnFolder(),
                       .keep_program = choice.keep_program,
-                      .phase_s = choice.nccl_deadline_s,
+                      .phase_s = choice.nccl_limit_s,
                       .allow_busy = choice.allow_busy};
   if (const Value* library = cluster.spec.settings.At({"nccl", "library"})) {
     nccl.library = library->ScalarText();

@@ -6,8 +6,8 @@
 namespace reconciler::cli {
 
 struct LevelOptions {
-  bool skip_rdma = false;   // as the manifest may say too
-  int nccl_deadline_s = 0;  // of each phase; 0: its own
+  bool skip_rdma = false;  // as the manifest may say too
+  int nccl_limit_s = 0;    // of each phase; 0: its own
   bool allow_busy = false;
   bool keep_program = false;
 };

@@ -94,7 +94,7 @@ void DiagnoseLonelyRails(const Fabric& fabric, Diagnostics& diagnostics) {
   for (const Segment& segment : fabric.segments) {
     if (segment.ports.size() != 1) continue;
     diagnostics.push_back(
-        {.code = "fabric-lonely-rail",
+        {.code = "fabric-single-node-rail",
          .message = fmt::format("{} has one node, {}: no other has such a twin",
                                 FormatRailName(segment.rail), segment.ports.front().node)});
   }

@@ -23,7 +23,7 @@ HCA, NETDEV = "rocep1s0f1", "enp1s0f1np1"
 
 def ours(lab):
     common = {"size": SIZE, "depth": DEPTH, "queue_pairs": PAIRS, "milliseconds": SECONDS * 1000, "ack_timeout": 17,
-              "deadline_ms": 60000}
+              "limit_ms": 60000}
     relay = Relay(lab, {node: {"rails": [{"hca": HCA, "ipv4": f"192.168.177.{node}"}], "send": node == 1, **common}
                         for node in (1, 2)})
     return relay.find(1, "sent")[0]["rails"][0]["gbps"]

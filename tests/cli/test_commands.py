@@ -24,7 +24,7 @@ BAD_VALUES = (
     ("drift --format xml", "--format: xml not in {text,json,markdown}"),
     ("verify --format xml", "--format: xml not in {text,json}"),
     ("verify --level nothing", "--level: nothing not in {link,rdma,nccl}"),
-    ("verify --nccl-deadline 0", "--nccl-deadline: Value 0 not in range 1 to 3600"),
+    ("verify --nccl-limit 0", "--nccl-limit: Value 0 not in range 1 to 3600"),
     ("status --format xml", "--format: xml not in {text,json}"),
     ("history --format xml", "--format: xml not in {text,json}"),
     ("history --show -1", "--show: Value -1 not in range 0 to 1000000"),

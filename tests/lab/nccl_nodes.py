@@ -103,7 +103,7 @@ class NcclLab(LabTest):
 
     def verify(self, manifest=MANIFEST, expect=6, options=()):
         began = time.monotonic()
-        done = self.spark("verify", manifest, "--format", "json", "--nccl-deadline", str(DEADLINE_S), *options,
+        done = self.spark("verify", manifest, "--format", "json", "--nccl-limit", str(DEADLINE_S), *options,
                           expect=expect)
         report = json.loads(done.stdout)
         report["took"] = time.monotonic() - began

@@ -136,7 +136,7 @@ class Ledger(LabTest):
         self.assertEqual(self.lab.sh(1, PROBING), "1\n")
         self.assert_empty_plan(self.pair)
         unknown = self.spark("rollback", self.pair, "--to", "77", "--yes", expect=1)
-        self.assertIn("no node knows generation 77", unknown.stderr)
+        self.assertIn("no node has generation 77", unknown.stderr)
 
     def test_7_a_manifest_that_lost_a_node_is_refused(self):
         with open(self.pair, encoding="utf-8") as source:

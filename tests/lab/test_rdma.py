@@ -20,7 +20,7 @@ DEADLINE_S = 60
 
 def end(node, *rails, send=False, **more):
     return {"rails": [{"hca": hca, "ipv4": f"192.168.{net}.{node}"} for hca, _, net in rails], **PACE,
-            "deadline_ms": round(1000 * speed.scaled(DEADLINE_S)), "send": send, **more}
+            "limit_ms": round(1000 * speed.scaled(DEADLINE_S)), "send": send, **more}
 
 
 # The core set is a few minutes on two cores without a KVM.
@@ -238,7 +238,7 @@ class Rdma(LabTest):
     def test_8_an_end_that_loses_its_controller_or_its_time_is_gone(self):
         gone = json.loads(self.lab.sh(1, f"{write_command(end(1, RAILS[0], send=True))} </dev/null | tail -n 1"))
         self.assertEqual((gone["event"], gone["code"]), ("error", "controller-gone"))
-        short = write_command(end(1, RAILS[0], send=True, deadline_ms=1500))
+        short = write_command(end(1, RAILS[0], send=True, limit_ms=1500))
         late = json.loads(self.lab.sh(1, f"sleep 6 | {short} | tail -n 1"))
         self.assertEqual((late["event"], late["code"]), ("error", "deadline"))
         self.assertEqual(self.lab.sh(1, "pgrep spark-verify || true"), "")

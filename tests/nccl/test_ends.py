@@ -106,7 +106,7 @@ class Ends(unittest.TestCase):
                 self.assertEqual(ranks[rank].received()[-1], aborted)
 
     def test_TheWholeRunHasADeadline(self):
-        with Ranks(2, {**SMALL, "deadline_ms": milliseconds(1)}, absent=(0,)) as ranks:
+        with Ranks(2, {**SMALL, "limit_ms": milliseconds(1)}, absent=(0,)) as ranks:
             self.assertEqual(ranks[1].status(), 1)
             failed = ranks[1].one("failed")
             self.assertEqual((failed["code"], failed["phase"], failed["text"]),

@@ -115,11 +115,10 @@ TEST_F(SshLoginRefused, ServerThatTakesOnlyPasswordsIsSaidTo) {
 TEST_F(SshLoginRefused, ServerThatWantsAPasswordOnTopIsSaidTo) {
   StartSshd("PasswordAuthentication yes\nAuthenticationMethods publickey,password");
   EXPECT_EQ(DialError(),
-            fmt::format(
-                "{}: cannot log in as {}: the key is accepted, but another login method is "
-                "required (password)\n"
-                "  hint: AuthenticationMethods in its sshd_config must be content with publickey\n",
-                Place(), user_));
+            fmt::format("{}: cannot log in as {}: the key is accepted, but another login method is "
+                        "required (password)\n"
+                        "  hint: set `AuthenticationMethods publickey` in its sshd_config\n",
+                        Place(), user_));
 }
 
 TEST_F(SshLoginRefused, LoginThatTakesTooLongIsGivenUpInTime) {

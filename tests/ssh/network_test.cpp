@@ -129,8 +129,8 @@ TEST_F(SshNetwork, ProxyCommandThatFailsIsQuoted) {
   PointAt(22);
   WriteConfig("Host *\n  ProxyCommand sh -c 'echo the gate is closed >&2; exit 1'\n");
   EXPECT_EQ(DialError(),
-            "spark-2 (127.0.0.1): the way there failed: the gate is closed\n"
-            "  hint: the proxy command was: sh -c 'echo the gate is closed >&2; exit 1'\n");
+            "spark-2 (127.0.0.1): the proxy command failed: the gate is closed\n"
+            "  hint: it was: sh -c 'echo the gate is closed >&2; exit 1'\n");
 }
 
 TEST_F(SshNetwork, ProxyCommandThatSaysNothingIsGivenUpInTimeAndEnded) {

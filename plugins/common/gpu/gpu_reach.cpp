@@ -87,7 +87,7 @@ GpuReach SetAnswer(GpuReach reach, Answer answer, std::string why) {
 GpuReach JudgeReachOnceLoaded(const Common& common) {
   // Nothing confirms it for a GB10: its drivers denied it as long as they were queried.
   if (common.gb10 && !common.reach.unread.empty()) {
-    return SetAnswer(common.reach, Answer::kUndecided, "nvidia_peermem counts for nothing there");
+    return SetAnswer(common.reach, Answer::kUndecided, "nvidia_peermem has no effect there");
   }
   return SetAnswer(common.reach, Answer::kYes,
                    "nvidia_peermem lets the HCA read the memory of " + common.model);

@@ -27,8 +27,8 @@ void PrintFailure(const ConvergeReport& report) {
   }
   std::cout << "not applied, and not every node is as before: see the errors above\n";
   PrintEnds(report);
-  std::cerr << "what stood on each node before is there in " << GetJournalDirectory(report.apply_id)
-            << ", with a script named revert that reverts it\n";
+  std::cerr << "the state before the apply is kept in " << GetJournalDirectory(report.apply_id)
+            << " on each node; `sh revert` there restores it\n";
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ bool ConfirmPlan(const Plan& plan, bool yes) {
                  "  hint: give --yes, or save a plan with `plan --out` and apply that with --yes\n";
     return false;
   }
-  std::cerr << "Apply " << FormatSummaryLine(plan) << "? Only 'yes' goes on: ";
+  std::cerr << "Apply " << FormatSummaryLine(plan) << "? Type 'yes' to continue: ";
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "yes") return true;
@@ -52,7 +52,7 @@ bool ConfirmPlan(const Plan& plan, bool yes) {
 void PrintOutcome(const ConvergeReport& report) {
   if (report.committed && !report.converged) {
     std::cerr << FormatErrors(report.errors);
-    std::cout << "committed on every node, but not all is well afterwards: see the errors above\n";
+    std::cout << "committed on every node, but a check afterwards failed: see the errors above\n";
     PrintEnds(report);
     return;
   }

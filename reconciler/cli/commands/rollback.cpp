@@ -60,7 +60,7 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
 
 void AddRollback(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "rollback", "Apply the manifest of an earlier generation, as the nodes remember it");
+      "rollback", "Apply the manifest of an earlier generation, as stored on the nodes");
   auto options = std::make_shared<RollbackOptions>();
   AddManifest(*command, options->selection);
   command->add_option("--to", options->to, "Its number; left out: the one before the newest")

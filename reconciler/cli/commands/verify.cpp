@@ -43,7 +43,7 @@ void AddVerify(CLI::App& app, Context& context) {
   command->add_flag("--skip-rdma", choice->skip_rdma,
                     "Run NCCL without writing to each rail before");
   command
-      ->add_option("--nccl-deadline", choice->nccl_deadline_s,
+      ->add_option("--nccl-limit", choice->nccl_limit_s,
                    "Seconds for each phase of an NCCL run; otherwise 20 to find each other, 15 to "
                    "connect, 30 for each test")
       ->check(CLI::Range(1, 3600));

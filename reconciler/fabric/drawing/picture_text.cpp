@@ -134,14 +134,14 @@ std::string FormatReach(const std::vector<PairReach>& reach) {
     if (!pairs.front()->rails.empty()) row.insert(row.begin() + 1, FormatRate(pairs.front()->gbps));
     rows.push_back(std::move(row));
   }
-  return "who reaches whom, at best\n" + FormatTable(rows, "  ");
+  return "highest rate of each pair\n" + FormatTable(rows, "  ");
 }
 
 std::string FormatTogether(const ClusterSpec& cluster, const Fabric& fabric,
                            const std::vector<PairReach>& reach) {
   const std::vector<NodeName> order = OrderRing(cluster, fabric);
   const double ring = ComputeRingPayload(order, reach);
-  std::string text = "all together, at best\n  ring order: " + Join(order, " ") + '\n';
+  std::string text = "highest rate of all together\n  ring order: " + Join(order, " ") + '\n';
   text += ring > 0 ? "  ring collectives: " + FormatRate(ring) + '\n'
                    : "  ring collectives: none, two neighbours have no common rail\n";
   for (const SwitchLoad& load : ComputeSwitchLoads(cluster, fabric)) {

@@ -66,7 +66,7 @@ class NcclRun {
       : options_(options),
         output_(output),
         supervisor_(supervisor),
-        end_(Clock::now() + milliseconds(options.deadline_ms)) {}
+        end_(Clock::now() + milliseconds(options.limit_ms)) {}
 
   Step Run();
   [[noreturn]] void End(const Step& step);
@@ -155,7 +155,7 @@ Step NcclRun::SendUniqueId() {
 }
 
 Step NcclRun::Expect(NcclCommand wanted) {
-  Begin(wanted == NcclCommand::kId ? "wait for id" : "wait for go", options_.deadline_ms);
+  Begin(wanted == NcclCommand::kId ? "wait for id" : "wait for go", options_.limit_ms);
   if (auto order = supervisor_.WaitOrder(end_)) {
     order_ = std::move(*order);
     if (order_.command == wanted) return {};

@@ -240,7 +240,7 @@ Step NcclTests::Check(const NcclTest& test, const Layout& layout, const Place& p
 }
 
 Step NcclTests::RunTest(const NcclTest& test) {
-  const int limit = test.size.deadline_ms > 0 ? test.size.deadline_ms : options_.size_ms;
+  const int limit = test.size.limit_ms > 0 ? test.size.limit_ms : options_.size_ms;
   supervisor_.Begin(Describe(test),
                     std::min(end_, Clock::now() + std::chrono::milliseconds(limit)));
   const std::string what =

@@ -53,7 +53,7 @@ bool ReadSizes(const nlohmann::json& json, std::vector<NcclSize>& sizes) {
     const std::string text =
         entry.is_object() ? entry.dump() : nlohmann::json{{"bytes", entry}}.dump();
     const auto read = ParseOptions(text, {MakeOption("bytes", size.bytes, 1, kMostMemory),
-                                          MakeOption("deadline_ms", size.deadline_ms, 0, kHour)});
+                                          MakeOption("limit_ms", size.limit_ms, 0, kHour)});
     if (!read || size.bytes == 0) return false;
     sizes.push_back(size);
   }
@@ -63,10 +63,10 @@ bool ReadSizes(const nlohmann::json& json, std::vector<NcclSize>& sizes) {
 void WriteSizes(const std::vector<NcclSize>& sizes, nlohmann::json& json) {
   json = nlohmann::json::array();
   for (const NcclSize& size : sizes) {
-    if (size.deadline_ms == 0) {
+    if (size.limit_ms == 0) {
       json.push_back(size.bytes);
     } else {
-      json.push_back({{"bytes", size.bytes}, {"deadline_ms", size.deadline_ms}});
+      json.push_back({{"bytes", size.bytes}, {"limit_ms", size.limit_ms}});
     }
   }
 }
@@ -95,7 +95,7 @@ std::vector<Option> ListOptions(NcclOptions& options) {
           MakeOption("library", options.library),
           MakeListOption("collectives", options.collectives, kCollectives),
           {.name = "sizes",
-           .wanted = R"(as [BYTES, {"bytes": BYTES, "deadline_ms": MS}, ...])",
+           .wanted = R"(as [BYTES, {"bytes": BYTES, "limit_ms": MS}, ...])",
            .read = read_sizes,
            .write = write_sizes},
           MakeListOption("types", options.types, kDataTypes),
@@ -110,7 +110,7 @@ std::vector<Option> ListOptions(NcclOptions& options) {
           MakeOption("init_ms", options.init_ms, 1, kHour),
           MakeOption("connect_ms", options.connect_ms, 1, kHour),
           MakeOption("size_ms", options.size_ms, 1, kHour),
-          MakeOption("deadline_ms", options.deadline_ms, 1, kHour),
+          MakeOption("limit_ms", options.limit_ms, 1, kHour),
           {.name = "env",
            .wanted = R"(as {"NAME": "VALUE", ...})",
            .read = read_env,
@@ -167,7 +167,7 @@ const std::map<std::string, std::string>& RunEnvironment() {
 
 std::string FormatNcclUsage() {
   return R"(spark-verify nccl '{"run": NAME, "rank": N, "ranks": N, "sizes": [BYTES, ...], ...}'
-  sizes         also as {"bytes": BYTES, "deadline_ms": MS}
+  sizes         also as {"bytes": BYTES, "limit_ms": MS}
   gpu           which of CUDA's GPUs (0)
   library       path of libnccl.so.2 (the loader's)
   collectives   of all_reduce, all_gather, reduce_scatter, alltoall, sendrecv (["all_reduce"])
@@ -179,7 +179,7 @@ std::string FormatNcclUsage() {
   memory_limit  bytes of the largest size (1073741824)
   reserve       bytes of unified memory that stay free (8589934592)
   allow_busy    although another program uses the GPU (false)
-  init_ms, connect_ms, size_ms, deadline_ms
+  init_ms, connect_ms, size_ms, limit_ms
                 for each phase, and for everything (20000, 15000, 30000, 300000)
   env           variables for NCCL, {"NAME": "VALUE", ...}
 One rank. It prints JSON lines and reads orders as JSON lines from stdin; end of input ends it.

@@ -15,7 +15,7 @@ namespace reconciler::spark_verify {
 // each gets; reduce_scatter and alltoall: what each puts in for all ranks together.
 struct NcclSize {
   std::size_t bytes = 0;
-  int deadline_ms = 0;  // for this size, each collective and placement; 0: NcclOptions::size_ms
+  int limit_ms = 0;  // for this size, each collective and placement; 0: NcclOptions::size_ms
   bool operator==(const NcclSize&) const = default;
 };
 
@@ -44,7 +44,7 @@ struct NcclOptions {
   int init_ms = 20'000;
   int connect_ms = 15'000;
   int size_ms = 30'000;
-  int deadline_ms = 300'000;  // for everything
+  int limit_ms = 300'000;  // for everything
   // Over what the process inherited and over RunEnvironment().
   std::map<std::string, std::string> env = {};
 };

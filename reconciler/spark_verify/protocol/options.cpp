@@ -47,7 +47,7 @@ std::vector<Option> ListOptions(WriteOptions& options) {
           MakeOption("warm_up_ms", options.warm_up_ms, 0, 600'000),
           MakeOption("latency", options.latency, 0, 1'000'000),
           MakeOption("ack_timeout", options.ack_timeout, 8, 22),
-          MakeOption("deadline_ms", options.deadline_ms, 1, 3'600'000)};
+          MakeOption("limit_ms", options.limit_ms, 1, 3'600'000)};
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ std::string FormatWriteUsage() {
   milliseconds  measured (2000), after warm_up_ms (200)
   latency       rounds of an 8 byte ping-pong first, begun by this end (0)
   ack_timeout   N: 4.096 us x 2^N until a packet is sent again, six times (14)
-  deadline_ms   for everything (30000)
+  limit_ms   for everything (30000)
 What one end prints goes to the other end's stdin, line by line. End of input ends it.
 )";
 }

@@ -27,7 +27,7 @@ struct WriteOptions {
   int warm_up_ms = 200;
   std::size_t latency = 0;  // ping-pong rounds before the bandwidth; this end begins them
   int ack_timeout = 14;     // 4.096 µs × 2^n before a packet is sent again, 6 times
-  int deadline_ms = 30000;  // for everything
+  int limit_ms = 30000;     // for everything
 };
 
 // From one JSON object.

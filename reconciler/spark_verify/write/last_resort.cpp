@@ -6,7 +6,7 @@
 
 namespace reconciler::spark_verify {
 
-void ArmLastResort(int deadline_ms) {
+void ArmLastResort(int limit_ms) {
   constexpr int kGraceS = 2;  // after the run should have ended on its own
   std::signal(SIGALRM, [](int) {
     constexpr char kText[] =
@@ -15,7 +15,7 @@ void ArmLastResort(int deadline_ms) {
     [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, kText, sizeof kText - 1);
     _exit(1);
   });
-  alarm(static_cast<unsigned>(deadline_ms / 1000 + kGraceS));
+  alarm(static_cast<unsigned>(limit_ms / 1000 + kGraceS));
 }
 
 }  // namespace reconciler::spark_verify

@@ -35,7 +35,7 @@ RunError MakeRunError(std::string code, std::string hca, const Error& error) {
 class WriteRun {
  public:
   explicit WriteRun(const WriteOptions& options)
-      : options_(options), end_(Clock::now() + std::chrono::milliseconds(options.deadline_ms)) {}
+      : options_(options), end_(Clock::now() + std::chrono::milliseconds(options.limit_ms)) {}
 
   Step Run();
 
@@ -68,8 +68,8 @@ class WriteRun {
 tl::unexpected<RunError> WriteRun::FailLate(const std::string& wanted) const {
   return tl::unexpected<RunError>(
       {.code = "deadline",
-       .text = fmt::format("wanted {} within {} ms, found the time over", wanted,
-                           options_.deadline_ms)});
+       .text =
+           fmt::format("wanted {} within {} ms, found the time over", wanted, options_.limit_ms)});
 }
 
 Step WriteRun::Open() {
@@ -290,7 +290,7 @@ Step WriteRun::Run() {
 
 int RunWrite(const WriteOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
-  ArmLastResort(options.deadline_ms);
+  ArmLastResort(options.limit_ms);
   WriteRun run(options);
   const Step step = run.Run();
   if (step) return 0;

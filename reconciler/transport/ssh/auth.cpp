@@ -79,7 +79,7 @@ Result<bool> Login::Judge(const Result<int>& answer) {
         fmt::format(
             "cannot log in as {}: the key is accepted, but another login method is required ({})",
             connection_.Target().user, OfferedMethods()),
-        "AuthenticationMethods in its sshd_config must be content with publickey"));
+        "set `AuthenticationMethods publickey` in its sshd_config"));
   }
   return false;
 }

@@ -83,8 +83,8 @@ Result<void> SshConnection::ExchangeKeys(Deadline deadline) {
   }
   const std::string complaint = socket_.proxy ? ReadProxyError(socket_) : "";
   if (!complaint.empty()) {
-    return Fail(MakeError(fmt::format("the way there failed: {}", complaint),
-                          fmt::format("the proxy command was: {}", target_.proxy_command)));
+    return Fail(MakeError(fmt::format("the proxy command failed: {}", complaint),
+                          fmt::format("it was: {}", target_.proxy_command)));
   }
   const std::string reason = last_message_.empty() ? ssh_get_error(session) : last_message_;
   return Fail(MakeError(fmt::format("the key exchange failed: {}", MakePrintable(reason)),

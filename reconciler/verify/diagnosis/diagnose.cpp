@@ -66,7 +66,7 @@ constexpr AccessText kAccessTexts[] = {
      "give {} a new host key"},
     {"the key is accepted, but another login method is required",
      "{} accepts our key but requires another login method",
-     "let sshd of {} be content with publickey (AuthenticationMethods)"},
+     "set `AuthenticationMethods publickey` in the sshd_config of {}"},
     {"no keys are taken there", "sshd of {} takes no keys",
      "allow keys there: PubkeyAuthentication yes in the sshd_config of {}"},
     {"is encrypted and no agent has it", "the key for {} is encrypted here and no agent has it",

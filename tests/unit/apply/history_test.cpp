@@ -52,7 +52,7 @@ TEST(ChooseGeneration, BeforeTheFirstThereIsNone) {
 
 TEST(ChooseGeneration, AnUnknownOneIsRefusedWithThoseThatAreKnown) {
   EXPECT_EQ(WhyNot(MakeHistories({{"spark-1", {{1, "a"}}}, {"spark-2", {{2, "b"}}}}), 7),
-            "no node knows generation 7\n  hint: known: 1, 2\n");
+            "no node has generation 7\n  hint: known: 1, 2\n");
 }
 
 TEST(ChooseGeneration, NodesWithDifferentManifestsAreRefused) {

@@ -156,7 +156,7 @@ TEST(CablingTest, ACableInTheOtherCagesOfBothNodesIsFound) {
                                         "left cage and belongs in its right cage"));
   EXPECT_THAT(pair.Cables(),
               ElementsAre("wrong spark-1 right – spark-2 right: spark-1's left cage and spark-2's "
-                          "left cage are joined instead"));
+                          "left cage are connected instead"));
 }
 
 TEST(CablingTest, ASecondCableIsNotTakenForOneWhoseCagesAreDown) {

@@ -121,7 +121,7 @@ Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run) {
   if (run_error.code == "deadline") {
     std::vector<NodeName> nodes;
     for (const NcclRank& rank : run.ranks) nodes.push_back(rank.node);
-    return {"nccl-deadline", nodes,
+    return {"nccl-limit-passed", nodes,
             fmt::format("the ranks wait for each other, and none knows why ({})", run_error.phase),
             "check firewalls between the nodes, and run `verify --level rdma`"};
   }

@@ -106,12 +106,12 @@ void Run::Serve(std::size_t rank) {
 NcclLimits MakeLimits(const NcclOptions& options) {
   constexpr Milliseconds kMore{2000};  // a rank's own message comes first
   int test = options.size_ms;
-  for (const auto& size : options.sizes) test = std::max(test, size.deadline_ms);
+  for (const auto& size : options.sizes) test = std::max(test, size.limit_ms);
   NcclLimits limits;
   limits.init = Milliseconds(options.init_ms) + kMore;
   limits.connect = Milliseconds(options.connect_ms) + kMore;
   limits.test = Milliseconds(test) + kMore;
-  limits.total = limits.start + Milliseconds(options.deadline_ms) + kMore;
+  limits.total = limits.start + Milliseconds(options.limit_ms) + kMore;
   return limits;
 }
 

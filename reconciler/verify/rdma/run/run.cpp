@@ -31,7 +31,7 @@ std::vector<std::string> BuildArguments(const std::string& program, const Ports&
                                    .queue_pairs = 2,
                                    .milliseconds = options.milliseconds,
                                    .ack_timeout = 16,
-                                   .deadline_ms = options.milliseconds + kGraceMs};
+                                   .limit_ms = options.milliseconds + kGraceMs};
   for (const auto& [a, b] : ports) {
     const RailPort& own = from ? a : b;
     write.rails.push_back({.hca = own.hca, .ipv4 = ToString(own.address.address)});

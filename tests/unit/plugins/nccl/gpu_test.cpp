@@ -51,7 +51,7 @@ TEST(NcclMode, DriverOfALaterBranchIsNotDecidedByTheOldOnesAnswer) {
   const NodeFacts facts = later.Facts();
   EXPECT_EQ(Said(Decide(Mode::kAuto, facts, facts)),
             "staged: mode auto is safe here: no file says that NVIDIA GB10 exports its memory, and "
-            "nvidia_peermem counts for nothing there");
+            "nvidia_peermem has no effect there");
   EXPECT_EQ(Decide(Mode::kDmabuf, facts, facts).blocked, "");
 }
 

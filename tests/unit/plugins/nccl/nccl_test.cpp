@@ -259,7 +259,7 @@ TEST(Nccl, CheckRefusesWhatNeedsNoNode) {
   EXPECT_THAT(
       said, ElementsAre(
                 "nccl.env: NCCL_IB_GID_INDEX: one index for all HCAs, and each HCA's own moves: "
-                "NCCL finds it automatically | remove it; who must pin it writes nccl.gid_index",
+                "NCCL finds it automatically | remove it; to pin the index, set nccl.gid_index",
                 "nccl.env: NCCL_NET_GDR_LEVEL: is decided by nccl.mode | mode safe sets LOC, mode "
                 "dmabuf sets SYS",
                 "nccl.env: NCCL_TIMEOUT: no NCCL reads it | a process group takes its timeout as "

@@ -31,7 +31,7 @@ TEST(NcclOptions, EveryFieldSurvivesTheJsonLine) {
                             .init_ms = 1,
                             .connect_ms = 2,
                             .size_ms = 3,
-                            .deadline_ms = 4,
+                            .limit_ms = 4,
                             .env = {{"NCCL_ALGO", "allreduce:tree;x"}, {"NCCL_HOSTID", "="}}};
   const std::string text = FormatNcclOptions(options);
   const auto back = ParseNcclOptions(text);
@@ -64,8 +64,8 @@ TEST(NcclOptions, WhatIsWrongIsSaid) {
 
 TEST(NcclOptions, SizesAreBytesOrHaveADeadline) {
   const std::string wanted =
-      R"(wanted sizes as [BYTES, {"bytes": BYTES, "deadline_ms": MS}, ...], found )";
-  for (const std::string found : {R"(["1MiB"])", R"([0])", R"([])", R"([{"deadline_ms":9}])"}) {
+      R"(wanted sizes as [BYTES, {"bytes": BYTES, "limit_ms": MS}, ...], found )";
+  for (const std::string found : {R"(["1MiB"])", R"([0])", R"([])", R"([{"limit_ms":9}])"}) {
     EXPECT_EQ(Refusal(R"(, "sizes": )" + found), wanted + found);
   }
 }

@@ -21,7 +21,7 @@ TEST(WriteOptions, EveryFieldSurvivesTheJsonLine) {
       .warm_up_ms = 0,
       .latency = 10,
       .ack_timeout = 18,
-      .deadline_ms = 9000};
+      .limit_ms = 9000};
   const std::string text = FormatWriteOptions(wanted);
   const auto options = ParseWriteOptions(text);
   ASSERT_TRUE(options) << options.error().message;
@@ -36,7 +36,7 @@ TEST(WriteOptions, EveryFieldSurvivesTheJsonLine) {
   EXPECT_EQ(options->milliseconds, 500);
   EXPECT_EQ(options->warm_up_ms, 0);
   EXPECT_EQ(options->latency, 10u);
-  EXPECT_EQ(options->deadline_ms, 9000);
+  EXPECT_EQ(options->limit_ms, 9000);
   EXPECT_EQ(options->ack_timeout, 18);
 }
 

@@ -330,7 +330,7 @@ TEST(Diagnose, ANodeThatCouldNotBeReadIsNotOffWhenTheTransportKnowsWhy) {
       {"spark-2 (10.0.0.2): cannot log in as nvidia: the key is accepted, but another login method "
        "is required (password)",
        "spark-2 accepts our key but requires another login method",
-       "let sshd of spark-2 be content with publickey (AuthenticationMethods)"},
+       "set `AuthenticationMethods publickey` in the sshd_config of spark-2"},
       {"spark-2 (10.0.0.2): cannot log in as nvidia: no keys are taken there, only: password",
        "sshd of spark-2 takes no keys",
        "allow keys there: PubkeyAuthentication yes in the sshd_config of spark-2"},

@@ -146,7 +146,7 @@ TEST(GpuReach, Gb10WithALaterDriverIsUndeterminedUntilItIsQueried) {
   node.driver.replace(node.driver.find("580.142"), 7, "610.10");
   EXPECT_EQ(Said(JudgeReach(std::nullopt, node.Facts())),
             "undetermined: no file says that NVIDIA GB10 exports its memory, and nvidia_peermem "
-            "counts for nothing there");
+            "has no effect there");
   NodeFacts queried = node.Facts();
   queried.gpudirect.cuda_rdma = true;
   EXPECT_EQ(Said(JudgeReach(std::nullopt, queried)),

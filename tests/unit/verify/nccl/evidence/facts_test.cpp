@@ -102,7 +102,7 @@ TEST(MakeNcclOptions, SweepUpToTheSizeThatIsJudged) {
 }
 
 TEST(MakeLimits, IsLongerThanEveryDeadlineOfARank) {
-  spark_verify::NcclOptions options{.sizes = {{.bytes = 8}, {.bytes = 9, .deadline_ms = 60'000}}};
+  spark_verify::NcclOptions options{.sizes = {{.bytes = 8}, {.bytes = 9, .limit_ms = 60'000}}};
   const NcclLimits limits = MakeLimits(options);
   EXPECT_EQ(limits.init.count(), 22'000);
   EXPECT_EQ(limits.connect.count(), 17'000);

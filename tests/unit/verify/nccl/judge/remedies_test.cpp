@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"NewAddress", "async", "NET/IB : rocep1s0f1:1 GID table changed", "address-changed",
             "an address of spark-2 was set again during the run",
             "check which program configures the interface: netplan apply, NetworkManager"},
-        Row{"Deadline", "deadline", "wanted it in 20 s", "nccl-deadline",
+        Row{"Deadline", "deadline", "wanted it in 20 s", "nccl-limit-passed",
             "the ranks wait for each other, and none knows why (init)",
             "check firewalls between the nodes, and run `verify --level rdma`"},
         Row{"Other", "nccl", "something new", "nccl-failed", "NCCL failed on spark-2 (init)",

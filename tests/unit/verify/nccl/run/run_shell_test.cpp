@@ -56,7 +56,7 @@ class RunNcclLocally : public testing::Test {
     plan.options.iterations = 3;
     plan.options.warm_up = 1;
     plan.options.reserve = 0;
-    plan.options.init_ms = plan.options.connect_ms = plan.options.size_ms = deadline_ms_;
+    plan.options.init_ms = plan.options.connect_ms = plan.options.size_ms = limit_ms_;
     plan.check_root = [this](std::string_view) -> Result<std::string> {
       if (root_error_.empty()) return "127.0.0.1:1";
       return Fail({.kind = ErrorKind::kVerify, .message = root_error_});
@@ -67,7 +67,7 @@ class RunNcclLocally : public testing::Test {
 
   std::string folder_;
   std::vector<NodeSpec> nodes_;
-  int deadline_ms_ = 10'000;
+  int limit_ms_ = 10'000;
   std::string root_error_ = {};
 };
 
@@ -104,7 +104,7 @@ TEST_F(RunNcclLocally, ARankThatEndsWithoutAMessageIsNamed) {
 }
 
 TEST_F(RunNcclLocally, ARankThatIsStoppedIsNamedAndNothingOfItIsLeft) {
-  deadline_ms_ = 1500;
+  limit_ms_ = 1500;
   const NcclRun run =
       Run({Program("a", ""), Program("b", "FAKE_NCCL_FAULT=hang-connect@1",
                                      "echo $$ > " + folder_ +
