@@ -1,7 +1,13 @@
 # shellcheck shell=dash
 # Each of the files that are given as arguments, with "r" before those that are there and cannot be written, as in a
-# container, and "-" before the others.
+# container, and "-" before the others. find lets the kernel say so; the `[ -w` of some shells looks at the mode alone.
+[ $# -gt 0 ] || exit 0
+newline='
+'
+read_only=$newline$(find "$@" -maxdepth 0 ! -writable 2>/dev/null)$newline
 for file do
-  if [ -e "$file" ] && [ ! -w "$file" ]; then printf 'r %s\n' "$file"
-  else printf -- '- %s\n' "$file"; fi
+  case $read_only in
+    *"$newline$file$newline"*) printf 'r %s\n' "$file" ;;
+    *) printf -- '- %s\n' "$file" ;;
+  esac
 done

@@ -142,8 +142,8 @@ TEST(NcclDiagnose, WordInANumberFieldIsFoundButWhatAShellMakesIsNotJudged) {
 TEST(NcclDiagnose, SettingThatFightsTheManifestsSaysWhoWins) {
   EXPECT_THAT(
       About("/etc/nccl.conf", "NCCL_DEBUG=INFO"),
-      ElementsAre("/etc/nccl.conf:7 NCCL_DEBUG=INFO: the manifest has WARN: this is shadowed "
-                  "wherever the environment is set, and wins elsewhere: remove it there"));
+      ElementsAre("/etc/nccl.conf:7 NCCL_DEBUG=INFO: the manifest has WARN: the environment "
+                  "overrides this line; where it is not set, this line wins: remove it there"));
   EXPECT_THAT(
       About("/home/nvidia/.bashrc", "export NCCL_DEBUG=INFO"),
       ElementsAre("/home/nvidia/.bashrc:7 NCCL_DEBUG=INFO: the manifest has WARN: this is read "
