@@ -1,15 +1,18 @@
 #include "reconciler/node/node_helper.h"
 
+#include "reconciler/node/generated.sh.h"
 #include "reconciler/node/home_path.sh.h"
 #include "reconciler/node/journal.sh.h"
 #include "reconciler/node/node_helper.sh.h"
 
 namespace reconciler {
 
-std::string_view GetJournalFunctions() { return kJournalSh; }
+std::string GetJournalFunctions() {
+  return std::string(kJournalSh) + std::string(kGeneratedSh);
+}
 
 std::string NodeHelper() {
-  return std::string(kHomePathSh) + std::string(kJournalSh) + std::string(kNodeHelperSh);
+  return std::string(kHomePathSh) + GetJournalFunctions() + std::string(kNodeHelperSh);
 }
 
 }  // namespace reconciler

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "reconciler/model/ledger.h"
 
@@ -21,6 +20,6 @@ namespace reconciler {
 std::string NodeHelper();
 
 // The parts of it that the scripts left on the node need as well: they run without us.
-std::string_view GetJournalFunctions();
+std::string GetJournalFunctions();
 
 }  // namespace reconciler

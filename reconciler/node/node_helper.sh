@@ -1,8 +1,8 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # from journal.sh and home_path.sh
 # shellcheck disable=SC2030,SC2031 # home is meant to change in the subshell alone
-# Functions of every session on a node, behind frames.sh, home_path.sh and journal.sh. Every function returns non-zero at
-# the first thing that fails and says on stderr what it was.
+# Functions of every session on a node, behind frames.sh, home_path.sh, journal.sh and generated.sh. Every
+# function returns non-zero at the first thing that fails and says on stderr what it was.
 say() { printf '%s\n' "$1" >&2; return 1; }
 
 # The guard counts its limit from now, and while `working` is locked, from the latest end of a step.
@@ -70,7 +70,7 @@ command_step() { # STEP LIMIT_S USER ARGV…
   step=$1; limit=$2; user=$3; shift 3
   [ -d "$J/$step" ] || mkdir "$J/$step" && printf '%s\n' "$*" >"$J/$step/command" && : >"$J/$step/begun" || return 1
   sync "$J/$step"
-  if [ -z "$user" ]; then timeout -k 2 "$limit" "$@" </dev/null; return; fi
+  if [ -z "$user" ]; then keep_generated timeout -k 2 "$limit" "$@" </dev/null; return; fi
   resolve "~$user/." ''
   [ -n "$T" ] || say "no such user on this node: $user" || return 1
   if [ "$(id -un)" = "$user" ]; then (cd "$home" && timeout -k 2 "$limit" "$@" </dev/null)

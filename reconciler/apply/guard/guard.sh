@@ -67,7 +67,7 @@ last() {
 
 as() { # USER COMMAND…, in that user's home
   user=$1; shift
-  [ -n "$user" ] || { "$@"; return; }
+  [ -n "$user" ] || { keep_generated "$@"; return; }
   resolve "~$user/." ''
   (cd "$home" && HOME=$home runuser -u "$user" -- "$@")
 }
@@ -119,7 +119,7 @@ revert() {
   fi
   if [ "${1:-}" = boot ]; then
     live timeout 30 netplan generate
-    live timeout 30 systemctl daemon-reload
+    live as '' timeout 30 systemctl daemon-reload
   else
     revert_after_files
     restore_conf

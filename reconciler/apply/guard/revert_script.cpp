@@ -88,7 +88,7 @@ std::string BuildVerbScript(std::string_view verb, std::string_view purpose,
                          {"UNIT", NameGuardUnit(apply_id)},
                          {"D", kStateFolder},
                          {"SSH_UNITS", kSshUnits}}) +
-         std::string(more) + std::string(GetJournalFunctions()) + std::string(kGuardSh);
+         std::string(more) + GetJournalFunctions() + std::string(kGuardSh);
 }
 
 std::string BuildRevertScript(const std::vector<GuardedStage>& stages, std::string_view journal) {

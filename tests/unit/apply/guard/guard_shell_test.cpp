@@ -100,6 +100,35 @@ TEST_F(GuardScriptTest, NothingIsWrittenOverAFileThatMovedSinceItWasJournalled) 
   EXPECT_EQ(Get(Path("etc/x")), "another program's");
 }
 
+TEST_F(GuardScriptTest, ARevertThatReloadsSystemdLeavesEveryNetworkFileItsInode) {
+  const std::string systemd = Path("systemd");
+  Put("systemd/network/10-netplan-mgmt.network", "[Match]\nName=mgmt\n");
+  const Change change = {
+      .actions = {RunCommand{{"true"}}},
+      .triggers = {RunCommand{{"sh", "-c",
+                               fmt::format("cd {}; rm -rf generator; mkdir generator; cd network; "
+                                           "cp 10* new; mv new 10*",
+                                           systemd)}}}};
+  Apply(change);
+  const auto inode = [&] {
+    struct stat status = {};
+    EXPECT_EQ(stat((systemd + "/network/10-netplan-mgmt.network").c_str(), &status), 0);
+    return status.st_ino;
+  };
+  const auto before = inode();
+  std::string script = BuildRevertScript({{.changes = {change}}}, Journal());
+  for (const std::string_view folder : {"/run/systemd", "/run/spark-reconcile/held"}) {
+    for (std::size_t at = 0; (at = script.find(folder, at)) != std::string::npos;) {
+      const std::string mine = folder == "/run/systemd" ? systemd : Path("held");
+      script.replace(at, folder.size(), mine);
+      at += mine.size();
+    }
+  }
+  Put("revert", script);
+  EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert")) + " by-hand").exit_code, 0);
+  EXPECT_EQ(inode(), before);
+}
+
 // The layers below /run are the node's; here they are folders of the test.
 class TrialTest : public GuardScriptTest {
  protected:

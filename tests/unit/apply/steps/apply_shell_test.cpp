@@ -62,6 +62,31 @@ TEST_F(ApplyScriptTest, AWriteKeepsEveryByteAndJournalsWhatStoodThere) {
   EXPECT_EQ(Mode("journal"), 0700u);
 }
 
+TEST_F(ApplyScriptTest, AStepThatReloadsSystemdLeavesEveryNetworkFileItsInode) {
+  const std::string systemd = Path("systemd");
+  Put("systemd/network/10-netplan-mgmt.network", "[Match]\nName=mgmt\n");
+  const auto inode = [&] {
+    struct stat status = {};
+    EXPECT_EQ(stat((systemd + "/network/10-netplan-mgmt.network").c_str(), &status), 0);
+    return status.st_ino;
+  };
+  const auto before = inode();
+  const std::string reload = "cd '" + systemd +
+                             "'; rm -rf generator; mkdir generator; cd network; cp 10* new; "
+                             "mv new 10*";
+  const std::string nonce = MakeNonce();
+  const auto replies = ParseApplyReply(
+      RunRequest(
+          "NETWORK='" + systemd + "/network'\nSYSTEMD='" + systemd + "'\nHOLD='" + Path("held") +
+              "'\nmkdir -p '" + Path("journal") + "'\n" +
+              BuildActivateRequest({{0, RunCommand{{"sh", "-c", reload}}}}, 0, Path("journal")),
+          nonce),
+      nonce);
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(replies[0].exit_code, 0) << replies[0].err;
+  EXPECT_EQ(inode(), before);
+}
+
 TEST_F(ApplyScriptTest, NoTemporaryFileStaysBehind) {
   Apply({WriteFile{Path("etc/x"), State("x")}});
   std::size_t entries = 0;

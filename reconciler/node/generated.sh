@@ -1,0 +1,52 @@
+# shellcheck shell=dash
+# shellcheck disable=SC2154 # J is the caller's
+# When systemd reloads its units it runs its generators again, and these write the network files of every interface. networkd
+# takes a new inode for a change: at its next reload it configures that interface from nothing, and drops all addresses,
+# routes and rules that no file lists, management included. So the files are put back; what a change of ours needs there, its
+# own commands bring.
+NETWORK=/run/systemd/network   # what networkd reads
+SYSTEMD=/run/systemd           # each reload makes its folders in it
+HOLD=/run/spark-reconcile/held # hard links to the files in NETWORK, so on one file system with it; one folder per apply
+
+hold_generated() {
+  (umask 077 && mkdir -p "$held") && { [ ! -d "$NETWORK" ] || cp -al -- "$NETWORK/." "$held"; }
+}
+
+list_files() { (cd "$1" && find . ! -type d); } # FOLDER
+
+put_back() { # FILE
+  [ "$held/$1" -ef "$NETWORK/$1" ] || { mkdir -p "$NETWORK/${1%/*}" && ln -f -- "$held/$1" "$held.next" &&
+    mv -fT -- "$held.next" "$NETWORK/$1"; }
+}
+
+restore_generated() {
+  [ -d "$NETWORK" ] || return 0
+  list_files "$NETWORK" | while IFS= read -r file; do [ -e "$held/$file" ] || rm -f -- "$NETWORK/$file"; done
+  list_files "$held" | while IFS= read -r file; do put_back "$file"; done
+}
+
+# Of a command that was cut off it is not known what it meant to change: only inodes are put back.
+restore_cut_off() {
+  [ -d "$held" ] || return 0
+  list_files "$held" | while IFS= read -r file; do
+    ! cmp -s -- "$held/$file" "$NETWORK/$file" || put_back "$file"
+  done
+  rm -rf "$held"
+}
+
+# In a session `say` fails, so that nothing is run. In a revert it does not, and the command runs without this.
+keep_generated() { # COMMAND…
+  held=$HOLD-${J##*/}
+  restore_cut_off
+  if ! hold_generated; then
+    rm -rf "$held"
+    say "the files in $NETWORK cannot be kept: no links to them in $held" || return 1
+    "$@"
+    return
+  fi
+  reloads=$(stat -c %y "$SYSTEMD" 2>/dev/null)
+  ended=0; "$@" || ended=$?
+  [ "$(stat -c %y "$SYSTEMD" 2>/dev/null)" = "$reloads" ] || restore_generated
+  rm -rf "$held"
+  return $ended
+}

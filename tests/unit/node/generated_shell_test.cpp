@@ -1,0 +1,115 @@
+#include <sys/stat.h>
+
+#include "reconciler/base/shell_values.h"
+#include "tests/support/shell_fixture.h"
+
+namespace reconciler {
+namespace {
+
+// The folders below /run are the test's own here.
+class KeepGeneratedTest : public ShellTest {
+ protected:
+  KeepGeneratedTest() {
+    std::filesystem::create_directories(Path("systemd/network"));
+    std::filesystem::create_directories(Path("journal"));
+    Put("systemd/network/10-netplan-mgmt.network", "[Match]\nName=mgmt\n");
+    Run("sleep 0.05");  // the folders' times differ from those of what follows
+  }
+
+  // `command`: for sh, with the network's files in the working directory.
+  ScriptReply Request(const std::string& command, const std::string& before = "") {
+    return RunRequest(before + "NETWORK=" + QuoteForShell(Path("systemd/network")) + "\nSYSTEMD=" +
+                          QuoteForShell(Path("systemd")) + "\nHOLD=" + QuoteForShell(Path(hold_)) +
+                          "\nJ=" + QuoteForShell(Path("journal")) + "\ncd \"$NETWORK\"\n" +
+                          "keep_generated sh -c " + QuoteForShell(command),
+                      MakeNonce());
+  }
+  int Keep(const std::string& command) { return Request(command).exit_code; }
+
+  // What systemd's reload does: its folders are new, and each generator writes all of its files.
+  static std::string Reload(const std::string& content) {
+    return "mkdir ../generator; rm -f 10-netplan-mgmt.network; printf %s '" + content +
+           "' >10-netplan-mgmt.network";
+  }
+
+  ino_t Inode() const {
+    struct stat status = {};
+    EXPECT_EQ(stat(Path("systemd/network/10-netplan-mgmt.network").c_str(), &status), 0);
+    return status.st_ino;
+  }
+
+  std::string Content() const { return Get(Path("systemd/network/10-netplan-mgmt.network")); }
+
+  std::string hold_ = "held";
+};
+
+TEST_F(KeepGeneratedTest, AReloadOfSystemdLeavesEveryNetworkFileItsInodeAndTime) {
+  const ino_t before = Inode();
+  const auto time =
+      std::filesystem::last_write_time(Path("systemd/network/10-netplan-mgmt.network"));
+  EXPECT_EQ(Keep(Reload("[Match]\nName=mgmt\n")), 0);
+  EXPECT_EQ(Inode(), before);
+  EXPECT_EQ(std::filesystem::last_write_time(Path("systemd/network/10-netplan-mgmt.network")),
+            time);
+  EXPECT_FALSE(std::filesystem::exists(Path("held-journal")));
+}
+
+TEST_F(KeepGeneratedTest, AReloadOfSystemdBringsAboutNoEditOfAnotherInterface) {
+  const ino_t before = Inode();
+  EXPECT_EQ(Keep(Reload("edited, and not applied") + "; echo new >20-new.network"), 0);
+  EXPECT_EQ(Inode(), before);
+  EXPECT_EQ(Content(), "[Match]\nName=mgmt\n");
+  EXPECT_FALSE(std::filesystem::exists(Path("systemd/network/20-new.network")));
+}
+
+TEST_F(KeepGeneratedTest, WhatAReloadRemovesIsThereAgain) {
+  const ino_t before = Inode();
+  EXPECT_EQ(Keep("mkdir ../generator; rm -f *"), 0);
+  EXPECT_EQ(Inode(), before);
+}
+
+TEST_F(KeepGeneratedTest, WhatAnyOtherCommandWritesStays) {
+  EXPECT_EQ(Keep("rm 10-netplan-mgmt.network; echo other >10-netplan-mgmt.network; echo >1"), 0);
+  EXPECT_EQ(Content(), "other\n");
+  EXPECT_TRUE(std::filesystem::exists(Path("systemd/network/1")));
+}
+
+TEST_F(KeepGeneratedTest, ACommandsExitCodeIsItsOwn) {
+  EXPECT_EQ(Keep("exit 7"), 7);
+  EXPECT_EQ(Keep(Reload("x") + "; exit 7"), 7);
+}
+
+TEST_F(KeepGeneratedTest, AfterAReloadThatWasCutOffTheNextCommandPutsInodesBackAndNoOtherBytes) {
+  const ino_t before = Inode();
+  Keep(Reload("[Match]\nName=mgmt\n") + "; kill -KILL $PPID");
+  ASSERT_NE(Inode(), before);
+  EXPECT_EQ(Keep("true"), 0);
+  EXPECT_EQ(Inode(), before);
+  Keep("echo edited >new; mv new 10-netplan-mgmt.network; kill -KILL $PPID");
+  EXPECT_EQ(Keep("true"), 0);
+  EXPECT_EQ(Content(), "edited\n");
+}
+
+TEST_F(KeepGeneratedTest, ASessionRunsNothingThatItCannotPutBack) {
+  Put("file", "no folder can be made below it");
+  hold_ = "file/held";
+  const ScriptReply reply = Request("echo ran >../ran");
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_TRUE(reply.err.ends_with("the files in " + Path("systemd/network") +
+                                  " cannot be kept: no links to them in " +
+                                  Path("file/held-journal") + "\n"))
+      << reply.err;
+  EXPECT_FALSE(std::filesystem::exists(Path("systemd/ran")));
+}
+
+TEST_F(KeepGeneratedTest, ARevertRunsItAllTheSameAndRemovesNoFile) {
+  Put("file", "no folder can be made below it");
+  hold_ = "file/held";
+  const ScriptReply reply = Request(Reload("new") + "; echo ran >../ran", "say() { :; }\n");
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(Path("systemd/ran")));
+  EXPECT_EQ(Content(), "new");
+}
+
+}  // namespace
+}  // namespace reconciler
