@@ -4,11 +4,12 @@
 #include "reconciler/node/home_path.sh.h"
 #include "reconciler/node/journal.sh.h"
 #include "reconciler/node/node_helper.sh.h"
+#include "reconciler/node/outside.sh.h"
 
 namespace reconciler {
 
 std::string GetJournalFunctions() {
-  return std::string(kJournalSh) + std::string(kGeneratedSh);
+  return std::string(kJournalSh) + std::string(kGeneratedSh) + std::string(kOutsideSh);
 }
 
 std::string NodeHelper() {

@@ -16,7 +16,8 @@ namespace reconciler {
 //
 // Beside the steps: `progress` (seconds of /proc/uptime from which the guard counts, never a wall
 // clock), `made` (directories that the apply made), `decision` (a symbolic link to "commit" or
-// "revert": made at once and never changed).
+// "revert": made at once and never changed), `outside` and `fabric` (what must not be lost, see
+// outside.sh).
 std::string NodeHelper();
 
 // The parts of it that the scripts left on the node need as well: they run without us.

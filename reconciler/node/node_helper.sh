@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # from journal.sh and home_path.sh
 # shellcheck disable=SC2030,SC2031 # home is meant to change in the subshell alone
-# Functions of every session on a node, behind frames.sh, home_path.sh, journal.sh and generated.sh. Every
+# Functions of every session on a node, behind frames.sh, home_path.sh, journal.sh, generated.sh and outside.sh. Every
 # function returns non-zero at the first thing that fails and says on stderr what it was.
 say() { printf '%s\n' "$1" >&2; return 1; }
 
@@ -91,6 +91,9 @@ run_step() { # SECONDS WHAT COMMAND…
   frame "exit $exit_code"
   [ $exit_code = 0 ] || { note "failed with $exit_code"; exit 0; }
 }
+
+# systemd-networkd drops rules that are not its own whenever it configures any interface.
+end_activation() { restore_outside rule; }
 
 heartbeat() { undecided && progress 0; }
 

@@ -1,7 +1,8 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # functions of node_helper.sh
 # Arms the node's own revert before the first change. J: the journal; UNIT: the name of the guard's units; LIMIT: seconds;
-# SSH_UNITS: what carries logins; REVERT, COMMIT, FINISH, WATCH: the guard's scripts; BOOT: the unit of the early boot.
+# SSH_UNITS: what carries logins; FABRIC: the interfaces of all cages, used or not; REVERT, COMMIT, FINISH, WATCH: the guard's
+# scripts; BOOT: the unit of the early boot.
 stage_script() { printf '%s' "$2" >"$J/$1.new"; }
 
 # The kernel's settings of each port, as they were before the first pass.
@@ -32,5 +33,7 @@ arm() { # NETDEV…
   systemctl is-active -q "$UNIT.timer" || systemctl is-active -q "$UNIT.service" ||
     say 'the timer that reverts changes is not active' || exit 1
   [ $# = 0 ] || [ -e "$J/conf" ] || note_conf "$@"
+  # shellcheck disable=SC2086 # one word per interface
+  note_outside $FABRIC || exit 1
   note "armed: without progress for $LIMIT s this node reverts"
 }

@@ -35,6 +35,12 @@ std::vector<std::string> ListNetdevs(const Fabric& fabric, const NodeName& node)
   return netdevs;
 }
 
+// A prune may change those of a cage that was used before.
+std::vector<std::string> ListUnused(const Fabric& fabric, const NodeName& node) {
+  const auto netdevs = fabric.unused_netdevs.find(node);
+  return netdevs == fabric.unused_netdevs.end() ? std::vector<std::string>() : netdevs->second;
+}
+
 }  // namespace
 
 std::vector<const NodeSpec*> Guard::ListNodes() const {
@@ -83,7 +89,8 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
   Errors errors = RunOnEveryNode("the plan could not be staged", [&](const NodeName& node) {
     return staging[node] + BuildArmRequest(journal.directory,
                                            BuildRevertScript(stages_.at(node), journal.directory),
-                                           times_, ListNetdevs(fabric, node));
+                                           times_, ListNetdevs(fabric, node),
+                                           ListUnused(fabric, node));
   });
   if (errors.empty() && !beat_.joinable()) {
     beat_ = sessions_.Beat(BuildBeatRequest(journal.directory),

@@ -123,6 +123,7 @@ revert() {
   else
     revert_after_files
     restore_conf
+    outside_is_whole address route rule
     [ ! -e "$J/sshd" ] || for unit in $SSH_UNITS; do
       read -r was
       [ "$was" != active ] || systemctl is-active -q "$unit" || live systemctl start "$unit"

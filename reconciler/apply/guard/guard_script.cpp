@@ -35,7 +35,8 @@ std::string BuildEndRequest(std::string_view journal, std::string_view function)
 }  // namespace
 
 std::string BuildArmRequest(std::string_view journal, std::string_view revert,
-                            const GuardTimes& times, const std::vector<std::string>& netdevs) {
+                            const GuardTimes& times, const std::vector<std::string>& ports,
+                            const std::vector<std::string>& unused) {
   const std::string apply_id(journal.substr(journal.rfind('/') + 1));
   const std::string limit = std::to_string(times.revert_after);
   return AssignForShell(
@@ -43,6 +44,7 @@ std::string BuildArmRequest(std::string_view journal, std::string_view revert,
               {"UNIT", NameGuardUnit(apply_id)},
               {"LIMIT", limit},
               {"SSH_UNITS", kSshUnits},
+              {"FABRIC", Join(ports, " ") + " " + Join(unused, " ")},
               {"REVERT", revert},
               {"COMMIT", BuildVerbScript("commit", "Completes apply " + apply_id + " on this node.",
                                          journal)},
@@ -57,7 +59,7 @@ std::string BuildArmRequest(std::string_view journal, std::string_view revert,
                                    {"MOMENT", std::to_string(times.moment())},
                                    {"LINGER", std::to_string(times.linger())}}))},
               {"BOOT", BuildBootUnit(journal)}}) +
-         fmt::format("{}arm {}\n", kArmSh, JoinForShell(netdevs));
+         fmt::format("{}arm {}\n", kArmSh, JoinForShell(ports));
 }
 
 std::string BuildIntentRequest(std::string_view journal, const Documents& documents,

@@ -33,10 +33,11 @@ struct GuardTimes {
 // Requests for a session. Exit code 0 is success; what went wrong is on stderr.
 
 // Arms the guard and reads it back: success only when the timer is active. Arming again (a further
-// pass) replaces the revert script and counts as progress. `netdevs`: whose kernel settings are
-// noted for the revert.
+// pass) replaces the revert script and counts as progress. `ports`: whose kernel settings are noted
+// for the revert. What lies outside of them and of `unused` must be whole at the intent.
 std::string BuildArmRequest(std::string_view journal, std::string_view revert,
-                            const GuardTimes& times, const std::vector<std::string>& netdevs = {});
+                            const GuardTimes& times, const std::vector<std::string>& ports,
+                            const std::vector<std::string>& unused);
 
 // Files below /var/lib/spark-reconcile by name, as they will be after the commit.
 using Documents = std::map<std::string, std::string>;

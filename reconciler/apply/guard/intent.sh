@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # The node is ready to commit. J: the journal; PEERS, ROUNDS: see Peers. One call of add_document stands between
 # begin_intent and record_intent for each file of the ledger.
-begin_intent() { undecided && progress 0 && prepare || exit 1; }
+begin_intent() { undecided && progress 0 && prepare && outside_is_whole rule && progress 0 || exit 1; }
 
 add_document() { # NAME TEXT
   to=$J/documents/$1

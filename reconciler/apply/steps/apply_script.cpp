@@ -100,7 +100,7 @@ std::string BuildActivateRequest(const std::vector<Step>& steps, std::size_t fir
                           QuoteForShell(MakePrintable(Describe(steps[i].action))),
                           BuildStepCall(steps[i].action, first_step + i));
   }
-  return script;
+  return script + "end_activation\n";
 }
 
 std::vector<StepReply> ParseApplyReply(const ScriptReply& reply, std::string_view nonce) {

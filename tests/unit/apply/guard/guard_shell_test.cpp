@@ -129,6 +129,17 @@ TEST_F(GuardScriptTest, ARevertThatReloadsSystemdLeavesEveryNetworkFileItsInode)
   EXPECT_EQ(inode(), before);
 }
 
+TEST_F(GuardScriptTest, NoNodeIsReadyToCommitThatLostAnAddressOutsideTheFabric) {
+  std::filesystem::create_directories(Journal());
+  std::ofstream(Journal() + "/outside") << "address -4 dev lo 203.0.113.7/32\n";
+  std::ofstream(Journal() + "/fabric") << "fab0\n";
+  const ScriptReply reply = RunRequest(
+      "ip() { :; }\nsleep() { :; }\n" + BuildIntentRequest(Journal(), {}, {}), MakeNonce());
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_EQ(reply.err, "lost since the apply began: address dev lo 203.0.113.7/32\n");
+  EXPECT_FALSE(std::filesystem::exists(Journal() + "/intent"));
+}
+
 // The layers below /run are the node's; here they are folders of the test.
 class TrialTest : public GuardScriptTest {
  protected:

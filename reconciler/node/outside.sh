@@ -1,0 +1,97 @@
+# shellcheck shell=dash
+# shellcheck disable=SC2154 # J is the caller's
+# Addresses, routes and rules outside the fabric, one line each. When an apply is armed they are noted in the journal as
+# `outside`, beside the fabric's interfaces in `fabric`; before the commit none of them may be lost. Not compared: what was
+# added since, what was on an interface that is gone, what expires within 600 s, and routes of the kernel (which follow the
+# addresses) and of routing daemons.
+
+of_fabric() { # WORD…, of a line
+  while [ $# -gt 1 ]; do
+    case $1,$fabric in dev,*" $2 "* | iif,*" $2 "* | oif,*" $2 "*) return 0 ;; esac
+    shift
+  done
+  return 1
+}
+
+fleeting() { # LINE MARK: the seconds that stand behind the mark are few
+  rest=${1#*"$2" }
+  rest=${rest%%sec*}
+  case $rest in *[!0-9]* | '') return 1 ;; *) [ "$rest" -lt 600 ] ;; esac
+}
+
+# With `now` an address is listed both as its own and as a lease, and what expires soon is listed too.
+list_addresses() { # FAMILY [now]
+  ip -o "$1" address show | while read -r _ iface _ address rest; do
+    line="dev ${iface%%@*} $address"
+    # shellcheck disable=SC2086 # words
+    of_fabric $line && continue
+    case $rest in peer\ *) rest=${rest#peer }; line="$line peer ${rest%% *}" ;; esac
+    case ${2:-},$rest in
+      now,*) printf '%s\n' "address $1 $line" "lease $1 $line" ;;
+      *' valid_lft forever '*) printf '%s\n' "address $1 $line" ;;
+      *) fleeting "$rest" ' valid_lft' || printf '%s\n' "lease $1 $line" ;;
+    esac
+  done
+}
+
+list_routes() { # FAMILY [now]
+  ip -o "$1" route show table all | tr '\\\t' '  ' | while read -r line; do
+    case "$line " in
+      local\ * | broadcast\ * | multicast\ * | anycast\ *) continue ;;
+      *' proto static '* | *' proto dhcp '* | *' proto ra '*) ;;
+      *' proto '*) continue ;;
+    esac
+    # shellcheck disable=SC2086 # words
+    of_fabric $line && continue
+    [ "${2:-}" = now ] || ! fleeting "$line" ' expires' || continue
+    printf '%s\n' "route $1 $line"
+  done | sed 's/ expires [0-9]*sec//; s/ \(linkdown\|dead\|offload\|cache\)//g; s/ error -[0-9]*//; s/  */ /g; s/ $//'
+}
+
+list_rules() { # FAMILY
+  ip -o "$1" rule show | tr '\t' ' ' | while read -r line; do
+    # shellcheck disable=SC2086 # words
+    of_fabric $line || printf '%s\n' "rule $1 pref ${line%%:*}${line#*:}"
+  done | sed 's/ \[[a-z]*\]//; s/  */ /g; s/ $//'
+}
+
+list_outside() { # [now]
+  fabric=" $(tr '\n' ' ' <"$J/fabric") "
+  for family in -4 -6; do list_addresses $family "$@"; done
+  for family in -4 -6; do list_routes $family "$@"; done
+  for family in -4 -6; do list_rules $family; done
+}
+
+note_outside() { # NETDEV…: those of the fabric
+  [ ! -e "$J/outside" ] || return 0
+  printf '%s\n' "$@" >"$J/fabric" && list_outside >"$J/outside.new" 2>/dev/null && mv -f "$J/outside.new" "$J/outside"
+}
+
+find_lost() {
+  [ -s "$J/outside" ] || return 0
+  list_outside now 2>/dev/null | grep -vxF -f - "$J/outside" | while read -r line; do
+    case $line in *' dev '*) dev=${line#* dev }; [ -e "/sys/class/net/${dev%% *}" ] || continue ;; esac
+    printf '%s\n' "$line"
+  done
+}
+
+# What a daemon keeps is its own to restore: leases, and what it marks with its protocol.
+restore_outside() { # KIND…
+  for kind do
+    find_lost | grep "^$kind " | grep -v ' proto ' | while read -r _ family line; do
+      # shellcheck disable=SC2086 # words
+      ip "$family" "$kind" add $line 2>/dev/null && note "restored $kind $line"
+    done
+  done
+}
+
+# What is lost besides may return on its own, as a lease does.
+outside_is_whole() { # KIND…, to be restored
+  for pause in 0 1 1 2 ''; do
+    restore_outside "$@"
+    lost=$(find_lost)
+    [ -n "$lost" ] || return 0
+    [ -z "$pause" ] || sleep "$pause"
+  done
+  say "lost since the apply began: $(printf '%s\n' "$lost" | sed '$!s/$/;/; s/^\([a-z]*\) -[46] /\1 /' | tr '\n' ' ' | sed 's/ $//')"
+}

@@ -1,0 +1,126 @@
+#include "reconciler/base/shell_values.h"
+#include "tests/support/shell_fixture.h"
+
+namespace reconciler {
+namespace {
+
+constexpr const char* kAddresses =
+    R"(1: lo    inet 10.99.0.31/32 scope global lo\       valid_lft forever preferred_lft forever
+1: lo    inet 10.0.0.1 peer 10.0.0.2/32 scope global lo\       valid_lft forever preferred_lft forever
+1: lo    inet 192.168.1.9/24 brd 192.168.1.255 scope global secondary dynamic lo\       valid_lft 86000sec preferred_lft 86000sec
+1: lo    inet 192.168.1.8/24 scope global dynamic lo\       valid_lft 599sec preferred_lft 500sec
+7: fab0    inet 192.168.177.1/24 scope global fab0\       valid_lft forever preferred_lft forever
+)";
+constexpr const char* kRoutes =
+    R"(default via 192.168.1.1 dev lo proto dhcp metric 100 expires 1700sec linkdown
+172.31.0.0/16 via 192.168.1.1 dev lo
+10.244.0.0/24 via 192.168.1.4 dev lo proto bird
+192.168.177.0/24 dev fab0 proto static
+192.168.1.0/24 dev lo proto kernel scope link src 192.168.1.9
+local 127.0.0.1 dev lo table local proto kernel scope host src 127.0.0.1
+)";
+constexpr const char* kRules =
+    "0:\tfrom all lookup local\n"
+    "500:\tfrom 10.99.0.31 lookup 100\n"
+    "600:\tfrom all iif fab0 lookup 101\n";
+
+// `ip` reads files of the test here, and what it adds is written to one.
+class OutsideTest : public ShellTest {
+ protected:
+  OutsideTest() {
+    std::filesystem::create_directories(Path("journal"));
+    Show(kAddresses, kRoutes, kRules);
+  }
+
+  void Show(const std::string& addresses, const std::string& routes, const std::string& rules) {
+    Put("ip/address", addresses);
+    Put("ip/route", routes);
+    Put("ip/rule", rules);
+  }
+
+  ScriptReply Call(const std::string& calls) {
+    return RunRequest("J=" + QuoteForShell(Path("journal")) + "\nat=" + QuoteForShell(Path("ip")) +
+                          R"(
+ip() { case $1$2 in -o-4) cat "$at/$3" ;; -o-6) ;; *) echo "$*" >>"$at/added" ;; esac; }
+sleep() { :; }
+)" + calls,
+                      MakeNonce());
+  }
+
+  std::string Lost() { return Call("find_lost").out; }
+};
+
+TEST_F(OutsideTest, WhatIsNotedLiesOutsideTheFabricAndIsThereToStay) {
+  EXPECT_EQ(Call("note_outside fab0 fab1").exit_code, 0);
+  EXPECT_EQ(Get(Path("journal/outside")),
+            "address -4 dev lo 10.99.0.31/32\n"
+            "address -4 dev lo 10.0.0.1 peer 10.0.0.2/32\n"
+            "lease -4 dev lo 192.168.1.9/24\n"
+            "route -4 default via 192.168.1.1 dev lo proto dhcp metric 100\n"
+            "route -4 172.31.0.0/16 via 192.168.1.1 dev lo\n"
+            "rule -4 pref 0 from all lookup local\n"
+            "rule -4 pref 500 from 10.99.0.31 lookup 100\n");
+}
+
+TEST_F(OutsideTest, ARenewedLeaseAndWhatIsNewAreNoLoss) {
+  Call("note_outside fab0");
+  std::string addresses = kAddresses;
+  addresses.replace(addresses.find("86000sec"), 8, "3sec");
+  Show(addresses + "1: lo    inet 10.7.7.7/32 scope global lo\\       valid_lft forever\n",
+       std::string(kRoutes) + "10.8.0.0/16 dev lo\n", kRules);
+  EXPECT_EQ(Lost(), "");
+  EXPECT_EQ(Call("outside_is_whole rule").exit_code, 0);
+}
+
+TEST_F(OutsideTest, TheFabricMayLoseWhatItHad) {
+  Call("note_outside fab0");
+  std::string addresses = kAddresses;
+  addresses.resize(addresses.find("7: fab0"));
+  Show(addresses, kRoutes, kRules);
+  EXPECT_EQ(Lost(), "");
+}
+
+TEST_F(OutsideTest, WhatIsLostIsNamedWithItsInterfaceAndRulesArePutBack) {
+  Call("note_outside fab0");
+  Show("", "172.31.0.0/16 via 192.168.1.1 dev lo\n", "0:\tfrom all lookup local\n");
+  const ScriptReply reply = Call("outside_is_whole rule");
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_EQ(reply.err,
+            "lost since the apply began: address dev lo 10.99.0.31/32; "
+            "address dev lo 10.0.0.1 peer 10.0.0.2/32; lease dev lo 192.168.1.9/24; "
+            "route default via 192.168.1.1 dev lo proto dhcp metric 100; "
+            "rule pref 500 from 10.99.0.31 lookup 100\n");
+  EXPECT_TRUE(
+      Get(Path("ip/added")).starts_with("-4 rule add pref 500 from 10.99.0.31 lookup 100\n"));
+  EXPECT_EQ(Get(Path("ip/added")).find("address"), std::string::npos);
+}
+
+TEST_F(OutsideTest, ARevertRestoresWhatNoDaemonKeeps) {
+  Call("note_outside fab0");
+  Show("", "", kRules);
+  Call("restore_outside address route rule");
+  EXPECT_EQ(Get(Path("ip/added")),
+            "-4 address add dev lo 10.99.0.31/32\n"
+            "-4 address add dev lo 10.0.0.1 peer 10.0.0.2/32\n"
+            "-4 route add 172.31.0.0/16 via 192.168.1.1 dev lo\n");
+}
+
+TEST_F(OutsideTest, AnInterfaceThatIsGoneHasNothingToLose) {
+  Put("ip/address",
+      "9: veth9@if8    inet 172.17.0.9/16 scope global veth9\\  valid_lft forever preferred_lft\n");
+  Call("note_outside fab0");
+  ASSERT_NE(Get(Path("journal/outside")).find("address -4 dev veth9 172.17.0.9/16\n"),
+            std::string::npos);
+  Put("ip/address", "");
+  EXPECT_EQ(Lost(), "");
+}
+
+TEST_F(OutsideTest, ALaterPassComparesWithTheFirst) {
+  Call("note_outside fab0");
+  Show("", kRoutes, kRules);
+  Call("note_outside fab0");
+  EXPECT_NE(Lost(), "");
+}
+
+}  // namespace
+}  // namespace reconciler
