@@ -1,5 +1,7 @@
 """Nodes whose ports NetworkManager owns, as on DGX OS, beside one with networkd."""
 
+import os
+import tempfile
 import unittest
 
 from spark_lab import LabTest, cluster
@@ -28,6 +30,28 @@ class NetworkManagerNodes(LabTest):
         self.spark("apply", FOUR, "--yes", "--brief", expect=0)
         self.assertEqual([line for line in self.lab.sh(2, management).splitlines()
                           if "enP7s7" in line], before)
+
+    # What is added by hand to the management interface, and what of it is there.
+    ADD = """ip address add 10.99.0.9/32 dev enP7s7; ip address add fd00:77::9/64 dev enP7s7 nodad
+ip route add 172.31.0.0/16 via 192.168.1.1 dev enP7s7; ip rule add pref 500 from 10.99.0.9 lookup 100"""
+    SHOW = """ip -o address show dev enP7s7 | grep -o ' 10.99.0.9/32\\| fd00:77::9/64'
+ip route show 172.31.0.0/16; ip rule show pref 500; stat -c '%n %i %Y' /run/systemd/network/*enP7s7*"""
+
+    def test_3_an_apply_leaves_what_was_added_by_hand_to_management(self):
+        with open(FOUR, encoding="utf-8") as source:
+            text = source.read().replace("Says that", "Shows that").replace("mtu: 9000", "mtu: 1500").replace("4096", "2048")
+        other = os.path.join(tempfile.mkdtemp(), "cluster.yaml")
+        with open(other, "w", encoding="utf-8") as target:
+            target.write(text)
+        before = {}
+        for node in (1, 4):
+            self.lab.sh(node, self.ADD)
+            before[node] = self.lab.sh(node, self.SHOW + "; true")
+            self.assertEqual(before[node].count("10.99.0.9"), 2)
+        for manifest in (other, FOUR):  # the second one's reload of the network comes after the first one's of the units
+            self.spark("apply", manifest, "--yes", "--brief", expect=0)
+            for node in (1, 4):
+                self.assertEqual(self.lab.sh(node, self.SHOW + "; true"), before[node])
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ ip -o -d link | awk -F': ' '{sub(/@.*/, "", $2); print $2}' | while read -r dev;
   read -r flags <"/sys/class/net/$dev/flags"; printf 'link %s\tmtu %s %s %s\n' "$dev" "$mtu" "$operstate" "$flags"
 done
 { ip -4 route; ip -6 route | grep -v fe80; } | sed 's/.*/route &\tthere/'
+{ ip -4 rule; ip -6 rule; } | tr '\t' ' ' | sed 's/.*/rule &\tthere/'
 grep -rs '' /proc/sys/net/core /proc/sys/net/ipv4/conf /proc/sys/net/ipv6/conf /proc/sys/net/ipv4/tcp_[a-em-z]* |
   sed 's/^\([^:]*\):\(.*\)/sysctl \1\t\2/'
 systemctl show -p Id,Description,ActiveState,SubState,UnitFileState,NeedDaemonReload fabric-note.service ssh.service \

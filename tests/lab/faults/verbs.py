@@ -27,6 +27,20 @@ def sh(trial, rest):
     trial.pair.lab.sh(node, script)
 
 
+def by_hand(trial, rest):
+    """by-hand add|del NODE: on the management interface, what no file lists: addresses, routes, a rule. What is to be deleted must be there."""
+    how, node = rest.split()
+    things = [f"-4 address {how} 192.168.1.20{node}/24 dev enP7s7", f"-4 address {how} 10.99.0.{node}/32 dev enP7s7",
+              f"-6 address {how} fd00:77::{node}/64 dev enP7s7 nodad", f"-4 route {how} 172.31.0.0/16 via 192.168.1.1 dev enP7s7",
+              f"-4 route {how} 172.30.0.0/16 via 192.168.1.1 dev enP7s7 table 100",
+              f"-6 route {how} fd00:88::/64 via fd00:77::99 dev enP7s7", f"-4 rule {how} pref 500 from 10.99.0.{node} lookup 100"]
+    if how == "del":
+        things = [thing.removesuffix(" nodad") for thing in reversed(things)]
+    failed = trial.pair.lab.sh(node, "".join(f"ip {thing} 2>/dev/null || echo {thing}\n" for thing in things))
+    if failed:
+        raise Broken(f"spark-{node} refuses:\n{failed}")
+
+
 def lab(trial, rest):
     """lab WORDS: `reconnect` and `start` are over when every node answers again."""
     trial.pair.lab.lab(*rest.split())
