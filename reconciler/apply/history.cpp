@@ -105,7 +105,7 @@ Result<GenerationInfo> ParseGeneration(const std::string& document) {
 Histories ReadHistories(const std::vector<const NodeSpec*>& nodes, NodePool& pool) {
   Histories histories;
   std::mutex mutex;
-  ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
     auto history = ReadHistory(node, pool);
     const std::lock_guard lock(mutex);
     if (history) {
@@ -114,6 +114,7 @@ Histories ReadHistories(const std::vector<const NodeSpec*>& nodes, NodePool& poo
       histories.errors.push_back(std::move(history).error());
     }
   });
+  AppendErrors(std::move(thrown), histories.errors);
   return histories;
 }
 
@@ -172,7 +173,7 @@ Errors RunOnNodes(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
                   const std::function<std::string(const NodeName&)>& script) {
   Errors errors;
   std::mutex mutex;
-  ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
     const std::string text = script(node.name);
     if (text.empty()) return;
     const auto reply = pool.Run(node, BuildScriptPreamble(MakeNonce()) + text, kScriptLimit);
@@ -187,6 +188,7 @@ Errors RunOnNodes(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
                                              MakePrintable(Trim(reply->err))),
                       .context = {node.name}});
   });
+  AppendErrors(std::move(thrown), errors);
   return errors;
 }
 

@@ -83,7 +83,7 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
   Pairs pairs;
   std::set<std::pair<NodeName, int>> dark;  // ports without a carrier
   std::mutex mutex;
-  ForEachNode(nodes, [&](const NodeSpec& node) {
+  const NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
     const ProofScript proof = BuildProofScript(fabric, nodes, node.name);
     if (proof.script.empty()) return;
     const auto reply =
@@ -107,6 +107,11 @@ Pairs ProbePairs(const Fabric& fabric, const std::vector<const NodeSpec*>& nodes
       }
     }
   });
+  for (const auto& [name, error] : thrown) {
+    for (const PairOnRail& pair : BuildProofScript(fabric, nodes, name).pairs) {
+      pairs[pair] = PairState::kNotMeasured;
+    }
+  }
   for (auto& [pair, state] : pairs) {
     if (dark.contains({pair.from, pair.rail}) || dark.contains({pair.to, pair.rail})) {
       state = PairState::kNoCarrier;

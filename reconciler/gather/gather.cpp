@@ -5,6 +5,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/gather/gather_script.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/planning/nul_byte.h"
 
 namespace reconciler {
 namespace {
@@ -24,6 +25,7 @@ Observed<Ledger> ReadObservedLedger(const Observed<FileState>& file) {
   if (state == nullptr) return Absent{};
   auto ledger = ParseLedger(state->content);
   if (!ledger) return Unknown{ledger.error().message};
+  if (HoldsNul(*ledger)) return Unknown{"holds a NUL byte"};
   return std::move(*ledger);
 }
 
@@ -46,6 +48,16 @@ void ReadLedgerFact(ProbeReply& raw, NodeFacts& facts) {
   }
 }
 
+// No text that we write can hold what was read there, so that plugins are not given it.
+void HideFilesWithNul(ProbeReply& raw) {
+  for (auto& [path, file] : raw.files) {
+    const FileState* state = Known(file);
+    if (state != nullptr && state->content.find('\0') != std::string::npos) {
+      file = Unknown{"holds a NUL byte"};
+    }
+  }
+}
+
 Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
                              const std::vector<Plugin>& plugins, const NodeSpec& node,
                              NodePool& pool, const Trials& trials) {
@@ -65,6 +77,7 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
   auto raw = ParseGatherReply(*reply, reads, nonce);
   if (!raw) return Fail(AddContext(std::move(raw).error(), node.name));
 
+  HideFilesWithNul(*raw);
   ShowTrial(on_trial, *raw);
 
   NodeFacts facts;
@@ -86,7 +99,7 @@ ClusterFacts Gather(const ClusterSpec& cluster, const Fabric& fabric,
                     const Trials& trials) {
   ClusterFacts facts;
   std::mutex mutex;
-  ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
     auto gathered = GatherNode(cluster, fabric, plugins, node, pool, trials);
     {
       const std::lock_guard lock(mutex);
@@ -98,6 +111,10 @@ ClusterFacts Gather(const ClusterSpec& cluster, const Fabric& fabric,
     }
     if (on_node) on_node(node.name);
   });
+  for (auto& [name, error] : thrown) {
+    facts.nodes.erase(name);
+    facts.unreachable[name] = std::move(error);
+  }
   return facts;
 }
 

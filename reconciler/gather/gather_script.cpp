@@ -127,6 +127,8 @@ Files ParseFiles(const Frame& listing, const Frame& stat, const Frame& content,
                  const Frame& again) {
   Files files;
   for (const std::string& record : Records(listing.out)) {
+    if (record.size() < 3)
+      continue;  // neither a state nor a path: what was requested stays unknown
     const std::string path = record.substr(2);
     switch (record[0]) {
       case 'L':

@@ -93,7 +93,7 @@ void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& node
   for (const NodeSpec* node : nodes) {
     if (facts.nodes.contains(node->name)) read.push_back(node);
   }
-  ForEachNode(read, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(read, [&](const NodeSpec& node) {
     NodeFacts& own = facts.nodes.at(node.name);
     // What was queried and not answered is unknown; what was not queried is absent.
     Observed<int> answer = ReadVerbsFacts(node, pool, programs, own);
@@ -105,6 +105,9 @@ void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& node
     }
     own.rdma.verbs = std::move(answer);
   });
+  for (const auto& [name, error] : thrown) {
+    facts.nodes.at(name).rdma.verbs = Unknown{error.message};
+  }
 }
 
 }  // namespace reconciler

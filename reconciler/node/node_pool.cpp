@@ -1,7 +1,10 @@
 #include "reconciler/node/node_pool.h"
 
 #include <algorithm>
+#include <exception>
 #include <thread>
+
+#include "reconciler/base/text.h"
 
 namespace reconciler {
 
@@ -76,12 +79,14 @@ Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
   return reply;
 }
 
-void ForEachNode(const std::vector<const NodeSpec*>& nodes,
-                 const std::function<void(const NodeSpec&)>& work) {
-  std::vector<std::jthread> threads;
-  threads.reserve(nodes.size());
-  for (const NodeSpec* node : nodes) {
-    threads.emplace_back([node, &work] { work(*node); });
+std::optional<Error> CatchThrown(const NodeName& node, const std::function<void()>& work) {
+  std::string what = "no description";
+  try {
+    work();
+    return std::nullopt;
+  } catch (const std::exception& exception) {
+    what = exception.what();
+  } catch (...) {  // nothing that is thrown may end the program: other nodes wait to be reverted
   }
 }
 
@@ -89,6 +94,33 @@ std::vector<const NodeSpec*> SelectNodes(const ClusterSpec& cluster,
                                          const std::vector<NodeName>& names) {
   std::vector<const NodeSpec*> nodes;
   for (const NodeSpec& node : cluster.nodes) {
+  return Error{.kind = ErrorKind::kProbe,
+               .message = "its answer could not be processed: " + MakePrintable(what),
+               .context = {node},
+               .hint = "report this fault of spark-reconcile, with what the node answered"};
+}
+
+NodeErrors ForEachNode(const std::vector<const NodeSpec*>& nodes,
+                       const std::function<void(const NodeSpec&)>& work) {
+  NodeErrors thrown;
+  std::mutex mutex;
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(nodes.size());
+    for (const NodeSpec* node : nodes) {
+      threads.emplace_back([&, node] {
+        auto error = CatchThrown(node->name, [&] { work(*node); });
+        if (!error) return;
+        const std::lock_guard lock(mutex);
+        thrown.emplace(node->name, std::move(*error));
+      });
+    }
+  }
+  return thrown;
+}
+
+void AppendErrors(NodeErrors thrown, Errors& errors) {
+  for (auto& [name, error] : thrown) errors.push_back(std::move(error));
     if (names.empty() || std::find(names.begin(), names.end(), node.name) != names.end()) {
       nodes.push_back(&node);
     }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
@@ -41,9 +42,17 @@ class NodePool {
   std::map<NodeName, std::size_t> runs_;
 };
 
-// Calls `work` for all nodes at the same time, one thread each, and waits for all of them.
-void ForEachNode(const std::vector<const NodeSpec*>& nodes,
-                 const std::function<void(const NodeSpec&)>& work);
+using NodeErrors = std::map<NodeName, Error>;
+
+// The root of every thread that works for a node: an exception that `work` throws becomes an error
+// of that node, and does not end the program.
+std::optional<Error> CatchThrown(const NodeName& node, const std::function<void()>& work);
+
+// Calls `work` for all nodes at the same time, one thread each, and waits for all of them. Returns
+// what it threw, by node: results of those nodes are not to be relied on.
+[[nodiscard]] NodeErrors ForEachNode(const std::vector<const NodeSpec*>& nodes,
+                                     const std::function<void(const NodeSpec&)>& work);
+void AppendErrors(NodeErrors thrown, Errors& errors);
 
 // The nodes of the cluster that are named, in manifest order; all of them when no name is given.
 std::vector<const NodeSpec*> SelectNodes(const ClusterSpec& cluster,

@@ -158,7 +158,9 @@ Result<std::unique_ptr<Sessions>> Sessions::OpenAll(const std::vector<const Node
     }
   };
   if (!nodes.empty()) take(*nodes.front());
-  if (!refused && nodes.size() > 1) ForEachNode({nodes.begin() + 1, nodes.end()}, take);
+  if (!refused && nodes.size() > 1) {
+    AppendErrors(ForEachNode({nodes.begin() + 1, nodes.end()}, take), sessions->left_out_);
+  }
   if (refused) return Fail(std::move(*refused));
   return sessions;
 }
@@ -210,8 +212,11 @@ std::jthread Sessions::Beat(std::string script, std::chrono::milliseconds period
       for (const auto& [name, session] : CopyOpen()) {
         Clock::time_point& last = beaten.try_emplace(name, began).first->second;
         if (Clock::now() - last < period) continue;
-        threads.emplace_back([&last, &script, session = session] {
-          if (session->RequestIfIdle(script, kBeatLimit)) last = Clock::now();
+        threads.emplace_back([&last, &script, name = name, session = session] {
+          // As with an error of a request: the next one that matters meets it again.
+          std::ignore = CatchThrown(name, [&] {
+            if (session->RequestIfIdle(script, kBeatLimit)) last = Clock::now();
+          });
         });
       }
     }

@@ -12,6 +12,7 @@
 #include "reconciler/planning/diagnostics.h"
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/ledger.h"
+#include "reconciler/planning/nul_byte.h"
 #include "reconciler/planning/order.h"
 #include "reconciler/planning/prune.h"
 
@@ -165,6 +166,7 @@ class Planner {
         });
         const bool judged = plugin != plugins_.end() && change.change != ChangeKind::kBlocked;
         if (judged) plugin->check_prune(input, change);
+        BlockIfNul(change);
       }
       plan_node.dropped = std::move(prunes.dropped);
       for (const std::string& id : prunes.kept) {
@@ -204,6 +206,7 @@ class Planner {
       auto change = Diff(resource, plugins_[plugin].name);
       if (!change) continue;
       if (edited && change->code == "plan-resource-blocked") change->code = "plan-file-edited";
+      BlockIfNul(*change);
       stage.changes.push_back(std::move(*change));
     }
   }

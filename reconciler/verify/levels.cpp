@@ -29,13 +29,17 @@ struct Measured {
   std::string unreachable = {};  // not empty: why
 };
 
+Measured MakeNotMeasured(const NodeProbes& probes, const Error& error) {
+  const std::string why = FormatOneLine(error);
+  return {.checks = MakeNotMeasuredChecks(probes, Symptom::kNodeUnreachable, why),
+          .unreachable = why};
+}
+
 Measured Measure(const NodeSpec& node, const NodeProbes& probes, NodePool& pool) {
   const std::string nonce = MakeNonce();
   const auto reply = pool.Run(node, BuildVerifyScript(probes, nonce), ComputeVerifyLimit(probes));
   if (reply) return {.checks = ReadReply(probes, *reply, nonce)};
-  const std::string why = FormatOneLine(reply.error());
-  return {.checks = MakeNotMeasuredChecks(probes, Symptom::kNodeUnreachable, why),
-          .unreachable = why};
+  return MakeNotMeasured(probes, reply.error());
 }
 
 // A silent peer that we cannot reach either proves nothing about the rail between them, and a cable
@@ -146,13 +150,16 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
     }
   }
   std::mutex mutex;
-  ForEachNode(queried, [&](const NodeSpec& node) {
+  const NodeErrors thrown = ForEachNode(queried, [&](const NodeSpec& node) {
     const NodeProbes& own = probes.at(node.name);
     measured.at(node.name) = Measure(node, own, pool);
     if (!progress) return;
     const std::lock_guard lock(mutex);
     progress(node.name, measured.at(node.name).unreachable.empty() ? "measured" : "gave no answer");
   });
+  for (const auto& [name, error] : thrown) {
+    measured.at(name) = MakeNotMeasured(probes.at(name), error);
+  }
 
   for (const NodeSpec& node : cluster.nodes) {
     Measured& own = measured.at(node.name);

@@ -160,6 +160,34 @@ RC_GTEST_PROP(HostileNode, NothingItSaysReachesTheTerminalRaw, ()) {
   RC_ASSERT(IsPlainText(RenderMarkdown(plan)));
 }
 
+bool HoldsNul(const std::vector<std::string>& texts) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [](const std::string& text) { return text.find('\0') != std::string::npos; });
+}
+
+std::vector<std::string> ListTexts(const Action& action) {
+  if (const auto* write = std::get_if<WriteFile>(&action)) {
+    return {write->path, write->trial, write->state.content, write->state.owner,
+            write->state.group};
+  }
+  if (const auto* remove = std::get_if<RemoveFile>(&action)) return {remove->path, remove->trial};
+  const auto& command = std::get<RunCommand>(action);
+  std::vector<std::string> texts = command.argv;
+  texts.push_back(command.user);
+  return texts;
+}
+
+RC_GTEST_PROP(HostileNode, NothingThatAShellWouldDropIsCarriedOut, ()) {
+  const Plan plan = MakeHostilePlan();
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      for (const Action& action : change.actions) RC_ASSERT(!HoldsNul(ListTexts(action)));
+      for (const Action& action : change.revert) RC_ASSERT(!HoldsNul(ListTexts(action)));
+      for (const RunCommand& one : change.triggers) RC_ASSERT(!HoldsNul(ListTexts(one)));
+    }
+  }
+}
+
 RC_GTEST_PROP(HostileNode, NothingButItsKeysGetsIntoOurBlocksOnAnyNode, ()) {
   const Plan plan = MakeHostilePlan();
   for (const Stage& stage : plan.stages) {

@@ -110,7 +110,7 @@ Plan OneHostilePlan() {
   test::Scenario scenario = test::MakeScenario(parts);
   test::FakeNode& node = scenario.nodes.begin()->second;
   for (auto& [path, file] : node.files) {
-    if (!path.starts_with("/etc/netplan/")) file.content = test::HostileBytes();
+    if (!path.starts_with("/etc/netplan/")) file.content = test::HostileBytesButNul();
   }
   node.values["/proc/sys/net/core/rmem_max"] = test::HostileLine();
   for (const std::string& unit :

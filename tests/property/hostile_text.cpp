@@ -62,15 +62,29 @@ std::string Pieces(std::vector<std::string> hostile, int first_byte, int last_by
 
 }  // namespace
 
-std::string HostileBytes() {
+namespace {
+
+std::string HostilePieces(int first_byte) {
   std::vector<std::string> hostile = kHostileOnALine;
   for (const char* more : {"\n", "\r\n", "\t", "\x1b[31m", "\xff\xfe", "\xc3", "\xe2\x82",
                            "\xc2\x85", "\n# END spark-reconcile lab hosts\n",
                            "# BEGIN spark-reconcile lab ssh-mesh\n", "\nHost *\n"}) {
     hostile.emplace_back(more);
   }
-  return Pieces(std::move(hostile), 1, 255);
+  return Pieces(std::move(hostile), first_byte, 255);
 }
+
+}  // namespace
+
+std::string HostileBytes() {
+  const int nul = *rc::gen::weightedElement<int>({{4, 0}, {1, 1}});
+  std::string text = HostilePieces(0);
+  // One byte of 256 is rare: now and then it is put where it hurts.
+  if (nul == 1) text.insert(*rc::gen::inRange<std::size_t>(0, text.size() + 1), 1, '\0');
+  return text;
+}
+
+std::string HostileBytesButNul() { return HostilePieces(1); }
 
 std::string HostileLine() { return Pieces(kHostileOnALine, 0x20, 0x7e); }
 

@@ -7,9 +7,11 @@ namespace reconciler::test {
 // The file that a shell makes when it runs a piece of these texts.
 inline constexpr const char* kInjected = "/dev/shm/spark-injected";
 
-// Any bytes but NUL, with words that a shell, JSON, YAML or a terminal would love to misread. Only
-// within a property.
+// Any bytes, with words that a shell, JSON, YAML or a terminal would love to misread. Only within a
+// property.
 std::string HostileBytes();
+// The same without NUL, which no text that a shell carries out can hold.
+std::string HostileBytesButNul();
 
 // The same as far as a manifest may hold it: printable ASCII and UTF-8 on one line.
 std::string HostileLine();

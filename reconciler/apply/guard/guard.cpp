@@ -61,12 +61,13 @@ Errors Guard::RunOnEveryNode(const std::string& what,
                              const std::function<std::string(const NodeName&)>& request) {
   Errors errors;
   std::mutex mutex;
-  ForEachNode(ListNodes(), [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(ListNodes(), [&](const NodeSpec& node) {
     const auto reply = sessions_.Run(node, request(node.name), ComputeRequestLimit(times_));
     if (reply && reply->exit_code == 0) return;
     const std::lock_guard lock(mutex);
     errors.push_back(reply ? MakeNodeError(node.name, what, *reply) : reply.error());
   });
+  AppendErrors(std::move(thrown), errors);
   return errors;
 }
 
@@ -146,7 +147,7 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
                              const std::set<NodeName>& in_a_step) {
   Errors errors;
   std::mutex mutex;
-  ForEachNode(ListNodes(), [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(ListNodes(), [&](const NodeSpec& node) {
     // By then the node has ended it on its own, or never will.
     const auto deadline =
         std::chrono::steady_clock::now() +
@@ -165,6 +166,7 @@ Errors Guard::EndOnEveryNode(const std::string& what, const std::string& request
       return;
     }
   });
+  AppendErrors(std::move(thrown), errors);
   return errors;
 }
 

@@ -35,7 +35,7 @@ Result<std::vector<Leftover>> Find(const std::vector<const NodeSpec*>& nodes, Se
   std::vector<Leftover> found;
   std::optional<Error> error;
   std::mutex mutex;
-  ForEachNode(nodes, [&](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
     const auto reply = sessions.Run(node, BuildLeftoversRequest(), kReadLimit);
     const std::lock_guard lock(mutex);
     if (!reply || reply->exit_code != 0) {
@@ -47,6 +47,7 @@ Result<std::vector<Leftover>> Find(const std::vector<const NodeSpec*>& nodes, Se
       if (words.size() == 2) found.push_back({&node, words[0], words[1]});
     }
   });
+  if (!thrown.empty()) error = std::move(thrown.begin()->second);
   if (error) return Fail(std::move(*error));
   return found;
 }
@@ -68,7 +69,7 @@ class Ending {
       : nodes_(nodes), sessions_(sessions), leftovers_(leftovers) {}
 
   void EndAll() {
-    ForEachNode(nodes_, [&](const NodeSpec& node) {
+    RecordThrown(ForEachNode(nodes_, [&](const NodeSpec& node) {
       for (const Leftover& one : leftovers_) {
         if (one.node != &node || one.state == "finished") continue;
         const auto reply =
@@ -81,18 +82,18 @@ class Ending {
                                        MakePrintable(one.apply_id)));
         if (commit) committed_.push_back(one);
       }
-    });
+    }));
   }
 
   // Not before all have ended: a node may still check another's beacon.
   void FinishAll() {
-    ForEachNode(nodes_, [&](const NodeSpec& node) {
+    RecordThrown(ForEachNode(nodes_, [&](const NodeSpec& node) {
       for (const Leftover& one : committed_) {
         if (one.node == &node &&
             !SendRequest(node, BuildFinishRequest(GetJournalDirectory(one.apply_id))))
           return;
       }
-    });
+    }));
   }
 
   std::optional<Error> error = {};
@@ -103,6 +104,10 @@ class Ending {
   }
 
  private:
+  void RecordThrown(NodeErrors thrown) {
+    if (!thrown.empty()) error = std::move(thrown.begin()->second);
+  }
+
   std::optional<ScriptReply> SendRequest(const NodeSpec& node, const std::string& request) {
     auto reply = sessions_.Run(node, request,
                                kGuardEndLimit + kRoundLimit * static_cast<int>(nodes_.size()));

@@ -116,6 +116,19 @@ std::vector<NodeWork> CollectWork(const Stage& stage, const ClusterSpec& cluster
   return work;
 }
 
+const NodeWork& FindWork(const std::vector<NodeWork>& work, const NodeSpec& node) {
+  return *std::find_if(work.begin(), work.end(),
+                       [&](const NodeWork& item) { return item.node == &node; });
+}
+
+// What became of its steps is as unknown as after a lost connection.
+void RecordThrown(const Error& error, const Changes& changes, NodeApply& result) {
+  for (const Change* change : changes) {
+    result.changes.emplace(change->Id(), ChangeOutcome::kUnknown);
+  }
+  result.errors.push_back(error);
+}
+
 bool FlipsLinks(const Stage& stage) {
   return std::any_of(stage.changes.begin(), stage.changes.end(), [](const Change& change) {
     return change.change != ChangeKind::kBlocked && change.impact == Impact::kLinkFlap;
@@ -156,28 +169,29 @@ ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessio
       report.nodes[item.node->name];
       journal.steps[item.node->name];
     }
-    const auto run = [&](const NodeWork& item) {
-      on_event({EventType::kStageStarted, item.node->name, Join(stage.plugins, ", "), ""});
-      std::size_t& first_step = journal.steps.at(item.node->name);
-      NodeStage(*item.node, item.changes, report.nodes.at(item.node->name), on_event)
+    const auto run = [&](const NodeSpec& node) {
+      const NodeWork& item = FindWork(work, node);
+      on_event({EventType::kStageStarted, node.name, Join(stage.plugins, ", "), ""});
+      std::size_t& first_step = journal.steps.at(node.name);
+      NodeStage(node, item.changes, report.nodes.at(node.name), on_event)
           .Run(sessions, journal.directory, first_step);
       first_step += ListSteps(item.changes).size();
     };
+    const auto run_all = [&](const std::vector<const NodeSpec*>& nodes) {
+      for (auto& [name, error] : ForEachNode(nodes, run)) {
+        RecordThrown(error, FindWork(work, *cluster.FindNode(name)).changes, report.nodes.at(name));
+      }
+    };
+    std::vector<const NodeSpec*> first;
     std::vector<const NodeSpec*> rest;
     for (const NodeWork& item : work) {
-      if (&item == &work.front() && !FlipsLinks(stage)) {
-        run(item);
-      } else {
-        rest.push_back(item.node);
-      }
+      const bool alone = &item == &work.front() && !FlipsLinks(stage);
+      (alone ? first : rest).push_back(item.node);
     }
+    run_all(first);
     if (report.Ok() && should_stop && should_stop()) report.interrupted = true;
     if (!report.Ok()) return report;
-    ForEachNode(rest, [&](const NodeSpec& node) {
-      for (const NodeWork& item : work) {
-        if (item.node == &node) run(item);
-      }
-    });
+    run_all(rest);
     if (!report.Ok()) return report;
   }
   return report;

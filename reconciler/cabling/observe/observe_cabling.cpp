@@ -21,7 +21,7 @@ class CablingObserver {
 
   void RunScripts(const std::function<std::string(const std::vector<CagePort>&)>& script,
                   const std::function<void(const std::string& out, CablingView& view)>& read) {
-    ForEachNode(nodes_, [&](const NodeSpec& node) {
+    NodeErrors thrown = ForEachNode(nodes_, [&](const NodeSpec& node) {
       const auto reply = pool_.Run(node, script(ListCagePorts(cluster_, node)), kLimit);
       const std::lock_guard lock(mutex_);
       if (reply) {
@@ -30,6 +30,7 @@ class CablingObserver {
         views_[node.name].failure = reply.error();
       }
     });
+    for (auto& [name, error] : thrown) views_[name].failure = std::move(error);
     std::erase_if(nodes_,
                   [&](const NodeSpec* node) { return views_[node->name].failure.has_value(); });
   }

@@ -26,15 +26,17 @@ struct Locks {
 Locks ReadAll(const Cluster& cluster, const Selection& selection, NodePool& pool) {
   Locks locks;
   std::mutex mutex;
-  ForEachNode(SelectNodes(cluster.spec, selection.scope.nodes), [&](const NodeSpec& node) {
-    auto lock = ReadLock(node, pool);
-    const std::lock_guard guard(mutex);
-    if (lock) {
-      locks.of[node.name] = std::move(*lock);
-    } else {
-      locks.errors.push_back(std::move(lock).error());
-    }
-  });
+  NodeErrors thrown =
+      ForEachNode(SelectNodes(cluster.spec, selection.scope.nodes), [&](const NodeSpec& node) {
+        auto lock = ReadLock(node, pool);
+        const std::lock_guard guard(mutex);
+        if (lock) {
+          locks.of[node.name] = std::move(*lock);
+        } else {
+          locks.errors.push_back(std::move(lock).error());
+        }
+      });
+  AppendErrors(std::move(thrown), locks.errors);
   std::cerr << FormatErrors(locks.errors);
   return locks;
 }

@@ -8,6 +8,7 @@
 
 #include "reconciler/fabric/analysis.h"
 #include "reconciler/fabric/rdma_schedule.h"
+#include "reconciler/node/node_pool.h"
 #include "reconciler/verify/nccl/judge/run_error.h"
 
 namespace reconciler {
@@ -46,18 +47,16 @@ bool IsWorthAnotherRun(const NcclJudgement& judged) {
   return judged.Failed();
 }
 
+PairVerdict MakeNotMeasuredPair(const NodePair& pair) {
+  return {.a = pair.a, .b = pair.b, .seen = "could not be measured", .measured = false};
+}
+
 PairVerdict RunPair(const NcclAttempts& attempts, const NodePair& pair,
                     const NcclOptions& options) {
   const NcclRun run = attempts.run({pair.a, pair.b}, options);
   const NcclJudgement judged = JudgeNccl(MakeEvidence(attempts, run));
-  PairVerdict verdict{.a = pair.a,
-                      .b = pair.b,
-                      .good = run.IsFinished() && !judged.Failed(),
-                      .measured = run.IsFinished() || judged.Failed()};
-  if (!verdict.measured) {
-    verdict.seen = "could not be measured";
-    return verdict;
-  }
+  if (!run.IsFinished() && !judged.Failed()) return MakeNotMeasuredPair(pair);
+  PairVerdict verdict{.a = pair.a, .b = pair.b, .good = run.IsFinished() && !judged.Failed()};
   const std::vector<NcclFigure> figures = ListFigures(run);
   verdict.seen = figures.empty() || !run.IsFinished()
                      ? ExplainNotGood(judged)
@@ -79,7 +78,11 @@ std::vector<PairVerdict> RunPairs(const NcclAttempts& attempts, const NcclOption
     {
       std::vector<std::jthread> threads;
       for (std::size_t i = 0; i < round.size(); ++i) {
-        threads.emplace_back([&, i] { some[i] = RunPair(attempts, round[i], one); });
+        some[i] = MakeNotMeasuredPair(round[i]);
+        threads.emplace_back([&, i] {
+          std::ignore =
+              CatchThrown(round[i].a, [&, i] { some[i] = RunPair(attempts, round[i], one); });
+        });
       }
     }
     std::move(some.begin(), some.end(), std::back_inserter(verdicts));

@@ -90,7 +90,9 @@ void Measurement::Prepare() {
     ready_[node.name].node = &node;
     nodes.push_back(&node);
   }
-  ForEachNode(nodes, [this](const NodeSpec& node) { PrepareNode(ready_.at(node.name)); });
+  NodeErrors thrown =
+      ForEachNode(nodes, [this](const NodeSpec& node) { PrepareNode(ready_.at(node.name)); });
+  for (auto& [name, error] : thrown) ready_.at(name).error = std::move(error);
   for (const auto& [name, ready] : ready_) {
     fabric_ = ApplyHcas(std::move(fabric_), name, ready.hcas);
     for (const auto& [hca, rail_hca] : ready.hcas) rails_[name][hca] = rail_hca.rail;
@@ -103,7 +105,7 @@ void Measurement::CleanUp() {
   for (const auto& [name, ready] : ready_) {
     if (!ready.program.empty()) nodes.push_back(ready.node);
   }
-  ForEachNode(nodes, [this](const NodeSpec& node) {
+  std::ignore = ForEachNode(nodes, [this](const NodeSpec& node) {
     RemoveProgram(node, pool_, ready_.at(node.name).program);
   });
 }

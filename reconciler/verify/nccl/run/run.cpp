@@ -23,8 +23,9 @@ class Run {
         pool_(pool),
         coordinator_(ListNodes(plan), MakeLimits(plan.options), plan.check_root, Clock::now()) {}
 
-  // Everything that one rank sends and receives; by a thread of its own.
-  void Serve(std::size_t rank);
+  // Everything that one rank sends and receives; by a thread of its own. What is thrown in it ends
+  // the rank.
+  void ServeCaught(std::size_t rank);
   NcclRun TakeRun() { return coordinator_.TakeRun(); }
 
  private:
@@ -34,6 +35,7 @@ class Run {
     return names;
   }
 
+  void Serve(std::size_t rank);
   Result<LineChannel> Start(std::size_t rank);
   // What is to be said now, or that nothing more is to be heard.
   std::optional<std::string> PopOrders(std::size_t rank);
@@ -101,6 +103,11 @@ void Run::Serve(std::size_t rank) {
   }
 }
 
+void Run::ServeCaught(std::size_t rank) {
+  auto thrown = CatchThrown(plan_.ranks[rank].node->name, [this, rank] { Serve(rank); });
+  if (thrown) RecordEnd(rank, std::move(*thrown));
+}
+
 }  // namespace
 
 NcclLimits MakeLimits(const NcclOptions& options) {
@@ -120,7 +127,7 @@ NcclRun RunNccl(const NcclPlan& plan, NodePool& pool) {
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < plan.ranks.size(); ++i) {
-      threads.emplace_back([&run, i] { run.Serve(i); });
+      threads.emplace_back([&run, i] { run.ServeCaught(i); });
     }
   }
   return run.TakeRun();

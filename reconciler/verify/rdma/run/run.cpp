@@ -98,9 +98,11 @@ class RdmaRun {
 
   void Push(const std::vector<NodePair>& pairs);
   void Remove();
-  std::vector<Transfer> Measure(const NodePair& pair);
+  // What is thrown in it is the transfers' error.
+  std::vector<Transfer> MeasureCaught(const NodePair& pair);
 
  private:
+  std::vector<Transfer> Measure(const NodePair& pair);
   Transfer Write(const Ports& ports, double uplink_gbps);
   Result<LineChannel> Start(const NodeName& node, const Ports& ports, bool from, Deadline deadline);
   std::string ExplainSkipped(const Ports& ports) const;
@@ -125,9 +127,10 @@ void RdmaRun::Push(const std::vector<NodePair>& pairs) {
       }
     }
   }
-  ForEachNode(nodes, [this](const NodeSpec& node) {
+  NodeErrors thrown = ForEachNode(nodes, [this](const NodeSpec& node) {
     programs_.at(node.name) = PushProgram(node, pool_, options_.programs);
   });
+  for (auto& [name, error] : thrown) programs_.at(name) = Fail(std::move(error));
 }
 
 void RdmaRun::Remove() {
@@ -135,7 +138,7 @@ void RdmaRun::Remove() {
   for (const auto& [name, program] : programs_) {
     if (program && !options_.keep_program) nodes.push_back(cluster_.FindNode(name));
   }
-  ForEachNode(nodes, [this](const NodeSpec& node) {
+  std::ignore = ForEachNode(nodes, [this](const NodeSpec& node) {
     RemoveProgram(node, pool_, *programs_.at(node.name));
   });
 }
@@ -194,6 +197,20 @@ std::vector<Transfer> RdmaRun::Measure(const NodePair& pair) {
   return transfers;
 }
 
+std::vector<Transfer> RdmaRun::MeasureCaught(const NodePair& pair) {
+  std::vector<Transfer> transfers;
+  const auto thrown = CatchThrown(pair.a, [&] { transfers = Measure(pair); });
+  if (!thrown) return transfers;
+  for (const auto& ports : pair.rails) {
+    Transfer transfer = MakeTransfer(cluster_, {ports});
+    transfer.run_error =
+        RunError{.code = "protocol", .text = thrown->message, .hint = thrown->hint};
+    transfer.failed_node = pair.a;
+    transfers.push_back(std::move(transfer));
+  }
+  return transfers;
+}
+
 }  // namespace
 
 std::vector<Transfer> RunRdma(const ClusterSpec& cluster, const Fabric& fabric, NodePool& pool,
@@ -208,7 +225,7 @@ std::vector<Transfer> RunRdma(const ClusterSpec& cluster, const Fabric& fabric, 
       // No node is in two pairs of a round, so that each connection belongs to one thread.
       std::vector<std::jthread> threads;
       for (std::size_t i = 0; i < round.size(); ++i) {
-        threads.emplace_back([&, i] { measured[i] = run.Measure(round[i]); });
+        threads.emplace_back([&, i] { measured[i] = run.MeasureCaught(round[i]); });
       }
     }
     for (auto& some : measured) {

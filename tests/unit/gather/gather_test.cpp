@@ -1,0 +1,111 @@
+#include "reconciler/gather/gather.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tests/support/fake_transport.h"
+
+namespace reconciler {
+namespace {
+
+constexpr char kNul = '\0';
+
+struct Said {
+  std::string files = {};    // records of the listing
+  std::string stat = {};     // records of both looks
+  std::string content = {};  // of all files
+};
+
+// A node that answers the gather script with that.
+FakeNode SayingNode(const Said& said) {
+  return {.shell = [said](const std::string& script) {
+    const std::string nonce = script.substr(script.find("NONCE='") + 7, 32);
+    ScriptReply reply;
+    for (const auto& [label, out] :
+         std::vector<std::pair<std::string, std::string>>{{"session", ""},
+                                                          {"files", said.files},
+                                                          {"stat", said.stat},
+                                                          {"content", said.content},
+                                                          {"again", said.stat},
+                                                          {"values", ""},
+                                                          {"end", ""}}) {
+      reply.out += "\n" + nonce + " " + label + "\n" + out;
+      reply.err += "\n" + nonce + " " + label + "\n";
+    }
+    return reply;
+  }};
+}
+
+FakeNode NodeWithFile(const std::string& path, const std::string& content) {
+  return SayingNode({.files = "F " + path + kNul,
+                     .stat = std::to_string(content.size()) +
+                             " 644 root root 7 2026-01-01 00:00:00.0 +0000 " + path + kNul,
+                     .content = content});
+}
+
+std::vector<Read> ProbeHosts(const ClusterSpec&, const Fabric&, const NodeSpec&) {
+  return {ReadFile{"/etc/hosts"}};
+}
+
+void ThrowForTwo(const ProbeReply&, NodeFacts& facts) {
+  if (facts.node == "spark-2") throw std::out_of_range("basic_string::substr");
+}
+
+ClusterFacts GatherFrom(const std::vector<std::pair<NodeName, FakeNode>>& nodes,
+                        const Plugin& plugin) {
+  FakeNetwork network({});
+  ClusterSpec cluster;
+  for (const auto& [name, node] : nodes) {
+    network.SetNode(name, node);
+    cluster.nodes.push_back({.name = name});
+  }
+  NodePool pool(network.Dialer());
+  return Gather(cluster, {}, {plugin}, SelectNodes(cluster, {}), pool);
+}
+
+const Plugin kHosts = {.name = "hosts", .probe = ProbeHosts};
+
+TEST(Gather, AFileWithANulByteIsUnknownWithTheReason) {
+  const ClusterFacts facts =
+      GatherFrom({{"spark-1", NodeWithFile("/etc/hosts", std::string("127.0.0.1 a\0b\n", 14))},
+                  {"spark-2", NodeWithFile("/etc/hosts", "127.0.0.1 a\n")}},
+                 kHosts);
+  EXPECT_EQ(std::get<Unknown>(facts.nodes.at("spark-1").files.at("/etc/hosts")).why,
+            "holds a NUL byte");
+  EXPECT_EQ(Known(facts.nodes.at("spark-2").files.at("/etc/hosts"))->content, "127.0.0.1 a\n");
+}
+
+TEST(Gather, ALedgerWhoseTextsHoldANulByteIsUnknown) {
+  const std::string ledger =
+      R"({"format":"spark-reconcile/ledger/1","cluster":"lab","generation":1,)"
+      R"("manifest_digest":"","nodes":[],"entries":[{"kind":"file","name":"/etc/a\u0000b",)"
+      R"("plugin":"hosts","generation":1,"original":[],"triggers":[],"again":[],"impact":"none",)"
+      R"("digest":"","shared":false}]})";
+  const ClusterFacts facts =
+      GatherFrom({{"spark-1", NodeWithFile(std::string(kLedgerFile), ledger)}}, kHosts);
+  EXPECT_EQ(std::get<Unknown>(facts.nodes.at("spark-1").ledger).why, "holds a NUL byte");
+}
+
+TEST(Gather, AnEmptyRecordLeavesTheFileUnknownAndTheOtherNodesWhole) {
+  const ClusterFacts facts = GatherFrom({{"spark-1", SayingNode({.files = std::string(1, kNul)})},
+                                         {"spark-2", NodeWithFile("/etc/hosts", "x\n")}},
+                                        kHosts);
+  EXPECT_TRUE(facts.unreachable.empty());
+  EXPECT_TRUE(std::holds_alternative<Unknown>(FindFile(facts.nodes.at("spark-1"), "/etc/hosts")));
+  EXPECT_EQ(Known(facts.nodes.at("spark-2").files.at("/etc/hosts"))->content, "x\n");
+}
+
+TEST(Gather, WhatIsThrownOverANodesAnswerIsThatNodesErrorAlone) {
+  const ClusterFacts facts =
+      GatherFrom({{"spark-1", NodeWithFile("/etc/hosts", "x\n")},
+                  {"spark-2", NodeWithFile("/etc/hosts", "x\n")}},
+                 {.name = "hosts", .probe = ProbeHosts, .parse = ThrowForTwo});
+  EXPECT_TRUE(facts.nodes.contains("spark-1"));
+  EXPECT_FALSE(facts.nodes.contains("spark-2"));
+  EXPECT_EQ(facts.unreachable.at("spark-2").message,
+            "its answer could not be processed: basic_string::substr");
+}
+
+}  // namespace
+}  // namespace reconciler
