@@ -19,6 +19,9 @@ namespace reconciler::cli {
 // What every command shares. Results go to stdout, everything else to stderr.
 struct Context {
   int exit_code = 0;  // set by the command that ran
+  // The code says what became of nodes that were changed. Where it is not 0, output that is lost
+  // changes nothing about it.
+  bool judges_nodes = false;
   bool no_colour = false;
   std::string events_file = {};  // --events: NDJSON, one event per line ("-": stdout)
 

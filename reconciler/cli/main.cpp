@@ -1,35 +1,31 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/file_output.h"
 
 namespace {
 
-int ReportUnknownCommand(const CLI::App& app, const std::string& word) {
+void ReportUnknownCommand(const CLI::App& app, const std::string& word) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
   const auto close = reconciler::FindClosestMatch(word, commands);
   std::cerr << "unknown command '" << reconciler::MakePrintable(word) << "'"
             << (close ? ", did you mean '" + *close + "'?" : "")
             << "\n  hint: known: " << reconciler::Join(commands, ", ") << '\n';
-  return reconciler::cli::kUsageOrManifest;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  using namespace reconciler::cli;  // NOLINT(google-build-using-namespace): this file is its main
-  // A reader that goes away (`plan | head`) ends us by a write error, not by a signal in mid-apply.
-  std::signal(SIGPIPE, SIG_IGN);
-
+// Runs the command that the arguments name; its exit code goes into the context.
+void Run(int argc, char** argv, reconciler::cli::Context& context) {
+  using namespace reconciler::cli;  // NOLINT(google-build-using-namespace): a list of their names
   CLI::App app{"Declarative reconciler for clusters of NVIDIA DGX Spark machines"};
   app.set_version_flag("--version", SPARK_VERSION);
   app.require_subcommand(1);
 
-  Context context;
   app.add_flag("--no-color", context.no_colour, "No colours, also on a terminal");
   AddValidate(app, context);
   AddPlan(app, context);
@@ -52,11 +48,35 @@ int main(int argc, char** argv) {
   } catch (const CLI::RequiredError& error) {
     // A known command may lack an argument of its own.
     const bool known = !app.get_subcommands().empty();
-    if (argc > 1 && argv[1][0] != '-' && !known) return ReportUnknownCommand(app, argv[1]);
-    app.exit(error);
-    return kUsageOrManifest;
+    context.exit_code = kUsageOrManifest;
+    if (argc > 1 && argv[1][0] != '-' && !known) {
+      ReportUnknownCommand(app, argv[1]);
+    } else {
+      app.exit(error);
+    }
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kFine : kUsageOrManifest;
+    context.exit_code = app.exit(error) == 0 ? kFine : kUsageOrManifest;
   }
-  return context.exit_code;
+}
+
+// A result that did not arrive is none, whatever it said.
+int JudgeOutput(reconciler::cli::CheckedStdout& output, const reconciler::cli::Context& context) {
+  using reconciler::cli::kFine;
+  using reconciler::cli::kUsageOrManifest;
+  const int failed = output.Flush();
+  if (failed == 0) return context.exit_code;
+  std::cerr << "stdout: cannot be written: " << std::strerror(failed) << '\n';
+  const bool keeps = context.judges_nodes && context.exit_code != kFine;
+  return keeps ? context.exit_code : kUsageOrManifest;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that goes away (`plan | head`) ends us by a write error, not by a signal in mid-apply.
+  std::signal(SIGPIPE, SIG_IGN);
+  reconciler::cli::CheckedStdout output;
+  reconciler::cli::Context context;
+  Run(argc, argv, context);
+  return JudgeOutput(output, context);
 }

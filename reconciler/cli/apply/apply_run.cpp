@@ -80,7 +80,8 @@ class ApplyRun {
     if ((!plan.Empty() || scope_.uninstall) && !ConfirmPlan(plan, flags_.yes)) {
       return kUsageOrManifest;
     }
-    return CarryOut(plan);
+    const int code = CarryOut(plan);
+    return CloseEvents(code);
   }
 
  private:
@@ -145,6 +146,13 @@ class ApplyRun {
     if (!result.ledger_errors.empty()) return kMixed;
     const int code = FindSettledCode(result.remaining);
     return result.uninstall ? FinishUninstall(*result.uninstall, code) : VerifyResult(code);
+  }
+
+  // A file that holds some of the events is no success, and less than any other outcome.
+  int CloseEvents(int code) const {
+    const auto closed = log_ == nullptr ? Result<void>() : log_->Close();
+    if (closed) return code;
+    return PrintError(closed.error(), code == kFine ? kUsageOrManifest : code);
   }
 
   int FinishUninstall(const UninstallResult& uninstall, int code) const {

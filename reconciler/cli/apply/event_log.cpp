@@ -1,13 +1,16 @@
 #include "reconciler/cli/apply/event_log.h"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/json/json_reader.h"
@@ -36,6 +39,11 @@ bool IsFailure(EventType type) {
   return false;
 }
 
+Error MakeFileError(const std::string& file, int code) {
+  return {.kind = ErrorKind::kUsage,
+          .message = fmt::format("{}: cannot be written: {}", file, std::strerror(code))};
+}
+
 std::string FormatSentence(const Event& event) {
   std::string text = event.node.empty() ? "" : MakePrintable(event.node) + ": ";
   text += ToString(event.type);
@@ -52,19 +60,26 @@ Result<std::unique_ptr<EventLog>> EventLog::Open(const std::string& events_file)
     logger->set_pattern("%^%H:%M:%S %v%$");
     spdlog::set_default_logger(std::move(logger));
   }
-  if (events_file.empty()) return std::unique_ptr<EventLog>(new EventLog(nullptr));
-  if (events_file == "-") return std::unique_ptr<EventLog>(new EventLog(stdout));
-  std::FILE* file = std::fopen(events_file.c_str(), "we");
-  if (file == nullptr) {
-    return Fail(
-        {.kind = ErrorKind::kUsage,
-         .message = fmt::format("{}: cannot be written: {}", events_file, std::strerror(errno))});
+  int fd = -1;
+  if (!events_file.empty() && events_file != "-") {
+    fd = open(events_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) return Fail(MakeFileError(events_file, errno));
   }
-  return std::unique_ptr<EventLog>(new EventLog(file));
+  return std::unique_ptr<EventLog>(new EventLog(events_file, fd));
 }
 
-EventLog::~EventLog() {
-  if (file_ != nullptr && file_ != stdout) std::fclose(file_);
+EventLog::~EventLog() { std::ignore = Close(); }
+
+Result<void> EventLog::Close() {
+  const std::lock_guard lock(mutex_);
+  if (fd_ < 0) return {};
+  int failed = file_.Flush();
+  if (close(fd_) != 0 && failed == 0) failed = errno;
+  fd_ = -1;
+  if (failed == 0) return {};
+  Error error = MakeFileError(name_, failed);
+  error.hint = "events are missing there; the apply went on without them";
+  return Fail(std::move(error));
 }
 
 void EventLog::Write(const Event& event) {
@@ -74,7 +89,8 @@ void EventLog::Write(const Event& event) {
   } else {
     spdlog::info("{}", FormatSentence(event));
   }
-  if (file_ == nullptr) return;
+  const bool to_stdout = name_ == "-";
+  if (!to_stdout && fd_ < 0) return;
   const auto now =
       std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
   nlohmann::ordered_json line = {{"time", fmt::format("{:%FT%TZ}", now)},
@@ -82,8 +98,8 @@ void EventLog::Write(const Event& event) {
   if (!event.node.empty()) line["node"] = EncodeText(event.node);
   if (!event.subject.empty()) line["subject"] = EncodeText(event.subject);
   if (!event.detail.empty()) line["detail"] = EncodeText(event.detail);
-  fmt::print(file_, "{}\n", line.dump());
-  std::fflush(file_);
+  std::ostream out(to_stdout ? std::cout.rdbuf() : &file_);
+  out << line.dump() << '\n' << std::flush;
 }
 
 }  // namespace reconciler::cli

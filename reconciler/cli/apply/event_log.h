@@ -1,11 +1,12 @@
 #pragma once
 
-#include <cstdio>
 #include <memory>
 #include <mutex>
+#include <ostream>
 #include <string>
 
 #include "reconciler/base/result.h"
+#include "reconciler/cli/file_output.h"
 #include "reconciler/node/events.h"
 
 namespace reconciler::cli {
@@ -20,13 +21,20 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
+  // Events that cannot be written to the file are left out: an apply does not end because of them.
   void Write(const Event& event);
+  // Closes the file. An error: some events are missing in it. What is missing on stdout is said by
+  // the program when it ends.
+  Result<void> Close();
 
  private:
-  explicit EventLog(std::FILE* file) : file_(file) {}
+  // `fd` is owned; -1: none.
+  EventLog(std::string name, int fd) : name_(std::move(name)), fd_(fd), file_(fd) {}
 
-  std::mutex mutex_;
-  std::FILE* file_;  // null: no --events
+  std::mutex mutex_ = {};
+  std::string name_;  // as the user gave it; empty: no --events
+  int fd_;
+  FileOutput file_;
 };
 
 }  // namespace reconciler::cli

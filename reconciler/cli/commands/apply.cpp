@@ -71,8 +71,10 @@ void AddApply(CLI::App& app, Context& context) {
                     "Write files again that were edited since we wrote them");
   command->add_flag("--allow-node-removal", options->flags.allow_node_removal,
                     "Go on although nodes that were applied to are no longer in the manifest");
-  command->callback(
-      [&context, options] { context.exit_code = RunApplyCommand(*options, context); });
+  command->callback([&context, options] {
+    context.judges_nodes = true;
+    context.exit_code = RunApplyCommand(*options, context);
+  });
 }
 
 }  // namespace reconciler::cli

@@ -54,8 +54,10 @@ void AddDrill(CLI::App& app, Context& context) {
                    "Seconds of silence after which the node must act")
       ->check(CLI::Range(5, 3600))
       ->capture_default_str();
-  command->callback(
-      [&context, selection, times] { context.exit_code = RunDrill(*selection, *times); });
+  command->callback([&context, selection, times] {
+    context.judges_nodes = true;
+    context.exit_code = RunDrill(*selection, *times);
+  });
 }
 
 }  // namespace reconciler::cli

@@ -68,7 +68,10 @@ void AddRollback(CLI::App& app, Context& context) {
   AddApplyFlags(*command, options->flags);
   command->add_flag("--allow-node-removal", options->flags.allow_node_removal,
                     "Go on although nodes that were applied to are not in that manifest");
-  command->callback([&context, options] { context.exit_code = RunRollback(*options, context); });
+  command->callback([&context, options] {
+    context.judges_nodes = true;
+    context.exit_code = RunRollback(*options, context);
+  });
 }
 
 }  // namespace reconciler::cli

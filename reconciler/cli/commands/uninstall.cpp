@@ -32,7 +32,10 @@ void AddUninstall(CLI::App& app, Context& context) {
   command->add_option("--node", options->selection.scope.nodes, "Only this node")
       ->allow_extra_args(false);
   AddApplyFlags(*command, options->flags);
-  command->callback([&context, options] { context.exit_code = RunUninstall(*options, context); });
+  command->callback([&context, options] {
+    context.judges_nodes = true;
+    context.exit_code = RunUninstall(*options, context);
+  });
 }
 
 }  // namespace reconciler::cli

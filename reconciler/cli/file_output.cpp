@@ -1,0 +1,36 @@
+#include "reconciler/cli/file_output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <iostream>
+
+namespace reconciler::cli {
+
+int FileOutput::Flush() {
+  const char* next = pbase();
+  while (error_ == 0 && next < pptr()) {
+    const ssize_t written = write(fd_, next, static_cast<std::size_t>(pptr() - next));
+    if (written > 0) {
+      next += written;
+    } else if (written < 0 && errno != EINTR) {
+      error_ = errno;
+    }
+  }
+  setp(buffer_.data(), buffer_.data() + buffer_.size());
+  return error_;
+}
+
+FileOutput::int_type FileOutput::overflow(int_type character) {
+  if (Flush() != 0) return traits_type::eof();
+  if (!traits_type::eq_int_type(character, traits_type::eof())) {
+    sputc(traits_type::to_char_type(character));
+  }
+  return traits_type::not_eof(character);
+}
+
+CheckedStdout::CheckedStdout() : output_(STDOUT_FILENO), before_(std::cout.rdbuf(&output_)) {}
+
+CheckedStdout::~CheckedStdout() { std::cout.rdbuf(before_); }
+
+}  // namespace reconciler::cli
