@@ -36,6 +36,19 @@ Error MakeDifferenceError(const Change& change) {
           .hint = "another program may write it too; plan again to see it"};
 }
 
+Error MakeNotReadBackError(const Change& change) {
+  const std::string thing = fmt::format("{} {}", change.kind, MakePrintable(change.name));
+  return {.kind = ErrorKind::kApply,
+          .message = IsUnreadable(change)
+                         ? fmt::format("{} was changed and cannot be read back: {}", thing,
+                                       ExplainUnreadable(change))
+                         : fmt::format("{} was changed and is blocked now: {}", thing,
+                                       MakePrintable(change.detail)),
+          .where = change.where.file.empty() ? std::nullopt : std::optional(change.where),
+          .context = {change.node},
+          .hint = "what it is now is not known; plan again to see it"};
+}
+
 // One run of Converge: the passes, and how it ends.
 class Run {
  public:
@@ -99,6 +112,9 @@ class Run {
     const Plan was = LimitToNode(options_.before, name);
     const Plan is = LimitToNode(fresh, name);
     if (FindNotReverted(was, is).empty()) return NodeEnd::kAsBefore;
+    for (const Change* change : ListBlockedSince(was, is)) {
+      if (IsUnreadable(*change)) return NodeEnd::kUnknown;
+    }
     return is.Empty() ? NodeEnd::kNew : NodeEnd::kMixed;
   }
 
@@ -124,14 +140,26 @@ class Run {
       Merge(Apply(next, cluster_, sessions_, journal_, on_event_, options_.should_stop),
             report_.applied);
       if (!report_.applied.Ok() || !ReadUntilSettled(announced)) return false;
-      if (report_.remaining.Empty()) return true;
+      if (report_.remaining.Empty()) return RecordErrors(FindNotReadBack());
       if (!HasOnlyAnnounced(report_.remaining, announced)) break;
       next = report_.remaining;
     }
-    ForEachChange(report_.remaining, [&](const Change& change) {
-      report_.errors.push_back(MakeDifferenceError(change));
-    });
+    RecordErrors(FindNotReadBack());
     return false;
+  }
+
+  // What still differs, and what this apply changed and cannot be judged any more.
+  Errors FindNotReadBack() const {
+    Errors errors;
+    std::set<std::string> ids;
+    for (const Plan& pass : report_.passes) {
+      for (const Change* change : ListBlockedSince(pass, report_.remaining)) {
+        if (ids.insert(change->Id()).second) errors.push_back(MakeNotReadBackError(*change));
+      }
+    }
+    ForEachChange(report_.remaining,
+                  [&](const Change& change) { errors.push_back(MakeDifferenceError(change)); });
+    return errors;
   }
 
   // New logins prove that the nodes can still be reached.
@@ -195,9 +223,7 @@ class Run {
   // The trial has become the state proper: it is read as any other.
   void ReadBack() {
     if (!Read({}, {})) return;
-    ForEachChange(report_.remaining, [&](const Change& change) {
-      report_.errors.push_back(MakeDifferenceError(change));
-    });
+    RecordErrors(FindNotReadBack());
     report_.converged = report_.errors.empty();
     if (!report_.converged) return;
     const RoundTrips most = sessions_.FindMostRoundTrips();

@@ -57,6 +57,11 @@ bool IsKept(const Change& change) {
 
 namespace {
 
+bool IsUnreachable(const Plan& plan, const NodeName& name) {
+  const PlanNode* node = FindNode(plan, name);
+  return node != nullptr && !node->unreachable.empty();
+}
+
 // The same problem, whatever its values are by now.
 bool HasDiagnostic(const Plan& plan, const Diagnostic& wanted, const NodeName& node) {
   return std::any_of(plan.diagnostics.begin(), plan.diagnostics.end(), [&](const Diagnostic& one) {
@@ -91,20 +96,54 @@ bool HasNewProblem(const Plan& before, const Plan& after) {
   return false;
 }
 
+bool IsUnreadable(const Change& change) { return change.code == "plan-state-unknown"; }
+
+std::string ExplainUnreadable(const Change& change) {
+  constexpr std::string_view kUnknown = "unknown: ";
+  return MakePrintable(change.detail.starts_with(kUnknown) ? change.detail.substr(kUnknown.size())
+                                                           : change.detail);
+}
+
+std::vector<const Change*> ListBlockedSince(const Plan& before, const Plan& after) {
+  std::vector<const Change*> blocked;
+  for (const Stage& stage : after.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.change != ChangeKind::kBlocked) continue;
+      const Change* due = FindChange(before, change.Id());
+      const bool was_due = due != nullptr && due->change != ChangeKind::kBlocked && !due->deferred;
+      if (was_due) blocked.push_back(&change);
+    }
+  }
+  return blocked;
+}
+
 Errors FindNotReverted(const Plan& before, const Plan& fresh) {
   Errors errors;
-  const auto differs = [&](const Change& change, const std::string& now) {
-    errors.push_back({.kind = ErrorKind::kApply,
-                      .message = fmt::format("{} {} is not as it was before: {}", change.kind,
-                                             MakePrintable(change.name), MakePrintable(now)),
-                      .context = {change.node}});
+  const auto add = [&](const NodeName& node, std::string message) {
+    errors.push_back(MakeNodeError(ErrorKind::kApply, node, std::move(message)));
   };
+  const auto differs = [&](const Change& change, const std::string& now) {
+    add(change.node, fmt::format("{} {} is not as it was before: {}", change.kind,
+                                 MakePrintable(change.name), MakePrintable(now)));
+  };
+  // Of a node that was not read nothing else can be said.
+  for (const PlanNode& node : fresh.nodes) {
+    if (node.unreachable.empty() || !HasChanges(before, node.name)) continue;
+    add(node.name, "could not be read, so that nothing is known of its state: " +
+                       MakePrintable(node.unreachable));
+  }
   ForEachChange(before, [&](const Change& change) {
-    if (IsKept(change)) return;
+    if (IsKept(change) || IsUnreachable(fresh, change.node)) return;
     const Change* now = FindChange(fresh, change.Id());
     if (now == nullptr) {
       differs(change, "it matches the manifest");
-    } else if (now->fingerprint != change.fingerprint) {
+    } else if (now->fingerprint == change.fingerprint) {
+      return;
+    } else if (IsUnreadable(*now)) {
+      add(change.node,
+          fmt::format("{} {} could not be read, so that its state is not known: {}", change.kind,
+                      MakePrintable(change.name), ExplainUnreadable(*now)));
+    } else {
       differs(change, now->detail);
     }
   });
@@ -123,11 +162,6 @@ std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh) {
 }
 
 namespace {
-
-bool IsUnreachable(const Plan& plan, const NodeName& name) {
-  const PlanNode* node = FindNode(plan, name);
-  return node != nullptr && !node->unreachable.empty();
-}
 
 bool IsCarriedOut(const Plan& saved, const Plan& fresh) {
   bool left = false;
@@ -181,7 +215,9 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
     if (now == nullptr) {
       stale(change, "now it matches the manifest");
     } else if (now->fingerprint != change.fingerprint) {
-      stale(change, fmt::format("now '{}'", now->detail));
+      stale(change, now->detail == change.detail
+                        ? "now the same, but from another state than the one that was reviewed"
+                        : fmt::format("now '{}'", now->detail));
     } else if (now->change == ChangeKind::kBlocked) {
       stale(change, fmt::format("now blocked: {}", now->detail));
     } else if (now->actions != change.actions || now->triggers != change.triggers) {

@@ -50,6 +50,15 @@ bool HasNewProblem(const Plan& before, const Plan& after);
 // What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
 std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh);
 
+// Blocked because its state could not be read.
+bool IsUnreadable(const Change& change);
+// Why, for a person.
+std::string ExplainUnreadable(const Change& change);
+
+// Changes that `before` carried out and that are blocked in `after`: what became of them cannot be
+// read, or is another program's by now.
+std::vector<const Change*> ListBlockedSince(const Plan& before, const Plan& after);
+
 // What is not as it was after an apply was reverted: `fresh` must plan the same changes from the
 // same states as `before` did, and no others. Changes that declare no revert are not counted.
 Errors FindNotReverted(const Plan& before, const Plan& fresh);

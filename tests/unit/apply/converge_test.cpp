@@ -19,7 +19,7 @@ ConvergeReport RunConverge(const Plan& plan, std::vector<Plan> replans) {
   return Converge(
       plan, cluster, Fabric{}, **sessions, pool,
       [&](const Trials&) -> Result<Plan> { return replans[std::min(next++, replans.size() - 1)]; },
-      [](const Event&) {}, {.between_readings = std::chrono::milliseconds(1)});
+      [](const Event&) {}, {.before = plan, .between_readings = std::chrono::milliseconds(1)});
 }
 
 TEST(Converge, SucceedsOnlyWhenNothingDiffersAfterwards) {
@@ -58,6 +58,40 @@ TEST(Converge, SaysWhatStillDiffers) {
   EXPECT_EQ(FormatErrors(report.errors),
             "spark-1: file /a still differs after the apply: 1 → 2\n"
             "  hint: another program may write it too; plan again to see it\n");
+}
+
+Change Unreadable(const std::string& name) {
+  Change change = Named(name);
+  change.fingerprint = "unknown";
+  Block(change, "plan-state-unknown", "unknown: permission denied");
+  return change;
+}
+
+TEST(Converge, WhatItChangedAndCannotReadBackIsItsError) {
+  const ConvergeReport report =
+      RunConverge(MakePlanWith({Named("/a")}), {MakePlanWith({Unreadable("/a")})});
+  EXPECT_FALSE(report.committed);
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(FormatErrors(report.errors),
+            "spark-1: file /a was changed and cannot be read back: permission denied\n"
+            "  hint: what it is now is not known; plan again to see it\n");
+}
+
+TEST(Converge, WhatCannotBeReadBackAfterTheCommitIsItsErrorToo) {
+  Plan plan = MakePlanWith({Named("/a")});
+  plan.nodes = {{.name = "spark-1"}};
+  Plan unreadable = MakePlanWith({Unreadable("/a")});
+  unreadable.nodes = plan.nodes;
+  const ConvergeReport report = RunConverge(plan, {MakePlanWith({}), unreadable});
+  EXPECT_TRUE(report.committed);
+  EXPECT_FALSE(report.converged);
+  EXPECT_EQ(report.ends, (std::map<NodeName, NodeEnd>{{"spark-1", NodeEnd::kUnknown}}));
+}
+
+TEST(Converge, WhatItLeftAloneMayStayBlocked) {
+  EXPECT_TRUE(
+      RunConverge(MakePlanWith({Named("/a"), Unreadable("/b")}), {MakePlanWith({Unreadable("/b")})})
+          .converged);
 }
 
 TEST(Converge, CarriesOutInASecondPassWhatThePlanAnnounced) {

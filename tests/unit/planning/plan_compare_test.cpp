@@ -22,6 +22,24 @@ TEST(FindNotReverted, SeesWhatStaysChangedAndForgivesWhatDeclaresNoRevert) {
   EXPECT_TRUE(FindNotReverted(MakePlanWith({key}), MakePlanWith({})).empty());
 }
 
+TEST(FindNotReverted, OfANodeThatCannotBeReadNothingElseIsSaid) {
+  Plan fresh = MakePlanWith({});
+  fresh.nodes = {{.name = "spark-1", .unreachable = "sudo wants a password"},
+                 {.name = "spark-2", .unreachable = "off"}};
+  EXPECT_EQ(FormatErrors(FindNotReverted(MakePlanWith({Named("/a"), Named("/b")}), fresh)),
+            "spark-1: could not be read, so that nothing is known of its state: sudo wants a "
+            "password\n");
+}
+
+TEST(FindNotReverted, WhatCannotBeReadIsNotSaidToDiffer) {
+  Change unread = Named("/a");
+  unread.fingerprint = "unknown";
+  Block(unread, "plan-state-unknown", "unknown: permission denied");
+  EXPECT_EQ(FormatErrors(FindNotReverted(MakePlanWith({Named("/a")}), MakePlanWith({unread}))),
+            "spark-1: file /a could not be read, so that its state is not known: permission "
+            "denied\n");
+}
+
 TEST(HasNewProblem, IsSoForABlockedChangeOrAWarningThatWasNotSaidOfThatNode) {
   const auto saying = [](Severity severity, const std::string& subject, const NodeName& node,
                          const std::string& message = "m") {
@@ -63,6 +81,16 @@ TEST(FindStale, NamesTheFactThatMoved) {
             "spark-1: file /a moved since the plan was made: planned '1 → 2', now it matches the "
             "manifest\n"
             "  hint: make a new plan and review it\n");
+}
+
+TEST(FindStale, DoesNotSetTwoEqualTextsAgainstEachOther) {
+  Change moved = Named("/a");
+  moved.fingerprint = "other";
+  EXPECT_EQ(
+      FormatErrors(FindStale(MakePlanWith({Named("/a")}), MakePlanWith({moved}))),
+      "spark-1: file /a moved since the plan was made: planned '1 → 2', now the same, but from "
+      "another state than the one that was reviewed\n"
+      "  hint: make a new plan and review it\n");
 }
 
 TEST(FindStale, SaysInOneLineThatNothingIsLeft) {
