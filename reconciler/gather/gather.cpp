@@ -58,6 +58,15 @@ void HideFilesWithNul(ProbeReply& raw) {
   }
 }
 
+// Where not even the first part arrived, something else than our script answered: a login that is
+// refused on the node, a `sudo` or a `.bashrc` that ends the shell. Its own words say which.
+Error AddOwnWords(Error error, const ScriptReply& reply, std::string_view nonce) {
+  if (!ParseFrames(reply, nonce).empty()) return error;
+  const std::string_view said = Trim(Trim(reply.err).empty() ? reply.out : reply.err);
+  if (!said.empty()) error.message += ": " + MakePrintable(SplitLines(said).back());
+  return error;
+}
+
 Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
                              const std::vector<Plugin>& plugins, const NodeSpec& node,
                              NodePool& pool, const Trials& trials) {
@@ -75,7 +84,9 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
                         std::chrono::seconds(node.access.command_timeout_s));
   if (!reply) return Fail(std::move(reply).error());
   auto raw = ParseGatherReply(*reply, reads, nonce);
-  if (!raw) return Fail(AddContext(std::move(raw).error(), node.name));
+  if (!raw) {
+    return Fail(AddContext(AddOwnWords(std::move(raw).error(), *reply, nonce), node.name));
+  }
 
   HideFilesWithNul(*raw);
   ShowTrial(on_trial, *raw);

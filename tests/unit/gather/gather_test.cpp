@@ -96,6 +96,22 @@ TEST(Gather, AnEmptyRecordLeavesTheFileUnknownAndTheOtherNodesWhole) {
   EXPECT_EQ(Known(facts.nodes.at("spark-2").files.at("/etc/hosts"))->content, "x\n");
 }
 
+TEST(Gather, WhatANodeSaysInsteadOfAnAnswerIsInItsError) {
+  const auto saying = [](ScriptReply reply) {
+    return FakeNode{.shell = [reply](const std::string&) { return reply; }};
+  };
+  const ClusterFacts facts = GatherFrom(
+      {{"spark-1", saying({.exit_code = 1, .out = "This account is currently not available.\n"})},
+       {"spark-2", saying({.exit_code = 1, .out = "Welcome\n", .err = "x\nsudo: \x1b[2J\n"})},
+       {"spark-3", saying({.exit_code = 1})}},
+      kHosts);
+  EXPECT_EQ(facts.unreachable.at("spark-1").message,
+            "the answer ended before its part 'session': This account is currently not available.");
+  EXPECT_EQ(facts.unreachable.at("spark-2").message,
+            "the answer ended before its part 'session': sudo: \\x1b[2J");
+  EXPECT_EQ(facts.unreachable.at("spark-3").message, "the answer ended before its part 'session'");
+}
+
 TEST(Gather, WhatIsThrownOverANodesAnswerIsThatNodesErrorAlone) {
   const ClusterFacts facts =
       GatherFrom({{"spark-1", NodeWithFile("/etc/hosts", "x\n")},
