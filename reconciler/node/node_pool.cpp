@@ -62,6 +62,12 @@ Result<std::unique_ptr<Channel>> NodePool::OpenShell(const NodeSpec& node) {
   return shell;
 }
 
+Result<std::unique_ptr<Channel>> NodePool::OpenOwnShell(const NodeSpec& node) {
+  auto shell = OpenShell(node);
+  if (shell) Drop(node.name);
+  return shell;
+}
+
 Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
                                   Milliseconds limit) {
   {
@@ -88,12 +94,6 @@ std::optional<Error> CatchThrown(const NodeName& node, const std::function<void(
     what = exception.what();
   } catch (...) {  // nothing that is thrown may end the program: other nodes wait to be reverted
   }
-}
-
-std::vector<const NodeSpec*> SelectNodes(const ClusterSpec& cluster,
-                                         const std::vector<NodeName>& names) {
-  std::vector<const NodeSpec*> nodes;
-  for (const NodeSpec& node : cluster.nodes) {
   return Error{.kind = ErrorKind::kProbe,
                .message = "its answer could not be processed: " + MakePrintable(what),
                .context = {node},
@@ -121,6 +121,12 @@ NodeErrors ForEachNode(const std::vector<const NodeSpec*>& nodes,
 
 void AppendErrors(NodeErrors thrown, Errors& errors) {
   for (auto& [name, error] : thrown) errors.push_back(std::move(error));
+}
+
+std::vector<const NodeSpec*> SelectNodes(const ClusterSpec& cluster,
+                                         const std::vector<NodeName>& names) {
+  std::vector<const NodeSpec*> nodes;
+  for (const NodeSpec& node : cluster.nodes) {
     if (names.empty() || std::find(names.begin(), names.end(), node.name) != names.end()) {
       nodes.push_back(&node);
     }

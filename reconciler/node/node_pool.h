@@ -30,8 +30,12 @@ class NodePool {
   void Drop(const NodeName& node);
   void DropAll();
 
-  // A shell that stays open while other scripts run on the same connection; it outlives Drop.
+  // A shell that stays open while other scripts run on the same connection, from the same thread;
+  // it outlives Drop.
   Result<std::unique_ptr<Channel>> OpenShell(const NodeSpec& node);
+  // A shell that other threads may use: it takes the connection with it, and the next call makes a
+  // new one.
+  Result<std::unique_ptr<Channel>> OpenOwnShell(const NodeSpec& node);
 
  private:
   Result<Transport*> Connection(const NodeSpec& node);

@@ -17,7 +17,7 @@ namespace reconciler {
 namespace {
 
 constexpr Milliseconds kOpenLimit{20000};
-constexpr Milliseconds kBeatLimit{10000};
+constexpr Milliseconds kBeatLimit{10000};  // beats of other nodes, and an end, wait for it
 constexpr std::size_t kMostOutput = 16u << 20;
 constexpr int kLocked = 9;  // the exit code of the lock's own request
 
@@ -74,7 +74,7 @@ Result<ScriptReply> Session::SendAndReceive(const std::string& text, Millisecond
 
 Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& pool,
                                                const std::string& lease) {
-  auto shell = pool.OpenShell(node);
+  auto shell = pool.OpenOwnShell(node);  // heartbeats come from a thread beside the pool's
   if (!shell) return Fail(std::move(shell).error());
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
   auto reply = session->SendAndReceive(BuildScriptPreamble(session->nonce_) + NodeHelper() +
@@ -107,20 +107,23 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
 
 Result<ScriptReply> Session::Request(std::string_view script, Milliseconds limit) {
   const std::lock_guard lock(mutex_);
-  return RequestLocked(script, limit);
+  return RequestLocked(script, limit, "a request");
 }
 
 bool Session::RequestIfIdle(std::string_view script, Milliseconds limit) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
-  // A failure is found, and reported, by the next request that matters.
-  static_cast<void>(RequestLocked(script, limit));
+  // A failure is reported by the next request that matters.
+  static_cast<void>(RequestLocked(script, limit, "a heartbeat"));
   return true;
 }
 
-Result<ScriptReply> Session::RequestLocked(std::string_view script, Milliseconds limit) {
-  if (shell_ == nullptr)
-    return Fail(AddContext(MakeLostError("the session on the node is closed"), node_));
+Result<ScriptReply> Session::RequestLocked(std::string_view script, Milliseconds limit,
+                                           std::string_view what) {
+  if (shell_ == nullptr) {
+    return Fail(
+        AddContext(MakeLostError("the session on the node is closed since " + why_closed_), node_));
+  }
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit).count();
   auto reply =
       SendAndReceive(fmt::format("may_be_silent {}\n(\n{}\n) </dev/null 9>&-\nframe \"done $?\"\n",
@@ -128,6 +131,8 @@ Result<ScriptReply> Session::RequestLocked(std::string_view script, Milliseconds
                      limit);
   if (!reply) {
     shell_.reset();
+    why_closed_ =
+        fmt::format("{} with a limit of {} s failed: {}", what, seconds, reply.error().message);
     return Fail(AddContext(std::move(reply).error(), node_));
   }
   return reply;

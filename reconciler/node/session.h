@@ -41,13 +41,15 @@ class Session {
  private:
   Session(NodeName node, std::unique_ptr<Channel> shell, std::string nonce)
       : node_(std::move(node)), shell_(std::move(shell)), nonce_(std::move(nonce)) {}
-  Result<ScriptReply> RequestLocked(std::string_view script, Milliseconds limit);
+  Result<ScriptReply> RequestLocked(std::string_view script, Milliseconds limit,
+                                    std::string_view what);
   Result<ScriptReply> SendAndReceive(const std::string& text, Milliseconds limit);
 
   mutable std::mutex mutex_ = {};
   NodeName node_;
   std::unique_ptr<Channel> shell_;  // null: broken
   std::string nonce_;
+  std::string why_closed_ = {};
   std::atomic<std::size_t> requests_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <list>
 #include <thread>
 
 #include "tests/support/fake_session.h"
@@ -56,6 +57,73 @@ TEST(Sessions, RequestsAreCountedWhileAnotherThreadSendsThem) {
     }
   }
   EXPECT_EQ((*sessions)->FindMostRoundTrips().requests, 101u);  // with the session's beginning
+}
+
+// The connection of a node that is being used by a thread, by its number.
+class CountingNetwork {
+ public:
+  explicit CountingNetwork(FakeNode node) : network_({{"spark-1", std::move(node)}}) {}
+
+  Dial Dialer() {
+    return [this](const NodeSpec& node) -> Result<std::unique_ptr<Transport>> {
+      auto transport = network_.Dialer()(node);
+      if (!transport) return Fail(transport.error());
+      return std::make_unique<Counted>(std::move(*transport), &shells_.emplace_back(0));
+    };
+  }
+  // Shells that were opened on each connection, in the order in which they were made.
+  std::vector<int> ListShells() const { return {shells_.begin(), shells_.end()}; }
+
+ private:
+  class Counted : public Transport {
+   public:
+    Counted(std::unique_ptr<Transport> inner, int* shells)
+        : inner_(std::move(inner)), shells_(shells) {}
+    Result<std::unique_ptr<Channel>> OpenShell() override {
+      ++*shells_;
+      return inner_->OpenShell();
+    }
+
+   private:
+    std::unique_ptr<Transport> inner_;
+    int* shells_;
+  };
+
+  FakeNetwork network_;
+  std::list<int> shells_ = {};
+};
+
+// Heartbeats and readings run on threads of their own.
+TEST(Sessions, NoOtherShellIsEverOpenedOnTheConnectionOfASession) {
+  const NodeSpec node{.name = "spark-1"};
+  CountingNetwork network(SessionNode());
+  NodePool pool(network.Dialer());
+  ASSERT_TRUE(pool.OpenShell(node));  // a reading before the apply
+  const auto sessions = Sessions::OpenAll({&node}, pool, "a test");
+  ASSERT_TRUE(sessions);
+  ASSERT_TRUE((*sessions)->GetLeftOut().empty());
+  ASSERT_TRUE(pool.OpenShell(node));
+  ASSERT_TRUE(pool.OpenShell(node));
+  EXPECT_EQ(network.ListShells(), (std::vector<int>{2, 2}));
+}
+
+TEST(Session, AHeartbeatThatFailedIsNamedByTheNextRequest) {
+  const NodeSpec node{.name = "spark-1"};
+  FakeNode behaviour = SessionNode();
+  behaviour.shell = [answer = behaviour.shell](const std::string& script) {
+    const bool is_beat = script.find("\nbeat\n") != std::string::npos;
+    return is_beat ? ScriptReply{} : answer(script);
+  };
+  FakeNetwork network({{"spark-1", behaviour}});
+  NodePool pool(network.Dialer());
+  const auto session = Session::Open(node, pool, "a test");
+  ASSERT_TRUE(session);
+  EXPECT_TRUE((*session)->RequestIfIdle("beat", Milliseconds(30000)));
+  const auto reply = (*session)->Request("true", Milliseconds(30000));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().message,
+            "the session on the node is closed since a heartbeat with a limit of 30 s failed: "
+            "spark-1: the time limit passed");
 }
 
 // A login that was good when the plan was made, and broke while someone read it.
