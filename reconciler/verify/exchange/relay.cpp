@@ -112,7 +112,13 @@ Result<std::string> LineChannel::ReadLine(Deadline deadline) {
     errors_ += output->err;
     // Only its last line is reported.
     if (errors_.size() > kLongestLine) errors_.erase(0, errors_.size() - kLongestLine);
-    if (!output->exit_code || buffer_.find('\n') != std::string::npos) continue;
+    if (buffer_.find('\n') != std::string::npos) continue;
+    if (!output->exit_code) {
+      // What arrives all the time, on stderr for example, never lets a channel's own limit pass.
+      if (std::chrono::steady_clock::now() < deadline) continue;
+      return Fail({.kind = ErrorKind::kTransport,
+                   .message = "wanted a line of spark-verify, found none within the time limit"});
+    }
     const std::vector<std::string> words = SplitLines(errors_);
     return Fail({.kind = ErrorKind::kVerify,
                  .message = fmt::format("wanted a line of spark-verify, found it ended with status "
@@ -130,6 +136,11 @@ Result<std::optional<std::string>> LineChannel::NextLine(Deadline until) {
       line.error().kind == ErrorKind::kTransport && std::chrono::steady_clock::now() >= until;
   if (late) return std::nullopt;
   return Fail(std::move(line.error()));
+}
+
+void LineChannel::ReadToEnd(Deadline until) {
+  while (std::chrono::steady_clock::now() < until && ReadLine(until)) {
+  }
 }
 
 Result<void> LineChannel::WriteLine(const std::string& line, Deadline deadline) {
@@ -153,7 +164,7 @@ std::optional<RunError> ReadRunError(LineChannel& other, Deadline deadline) {
     if (!line) {
       return RunError{.code = "protocol", .text = line.error().message, .hint = line.error().hint};
     }
-    if (!*line) return std::nullopt;
+    if (!*line || std::chrono::steady_clock::now() >= until) return std::nullopt;
     const auto message = spark_verify::ParseMessage(**line);
     if (!message || message->event != Event::kError) continue;
     return IsSecondary(message->run_error) ? std::nullopt : std::optional(message->run_error);

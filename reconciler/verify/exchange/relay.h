@@ -22,6 +22,8 @@ class LineChannel {
   Result<std::string> ReadLine(Deadline deadline);
   // The same; nullopt when there was none until `until`.
   Result<std::optional<std::string>> NextLine(Deadline until);
+  // Lets the program end on its own until then, whatever it still says.
+  void ReadToEnd(Deadline until);
   Result<void> WriteLine(const std::string& line, Deadline deadline);
 
  private:

@@ -98,9 +98,7 @@ void Run::Serve(std::size_t rank) {
     const std::lock_guard lock(mutex_);
     return coordinator_.IsSilent(rank);
   }();
-  const Deadline deadline = Clock::now() + kEnding;
-  while (!silent && channel->ReadLine(deadline)) {
-  }
+  if (!silent) channel->ReadToEnd(Clock::now() + kEnding);
 }
 
 void Run::ServeCaught(std::size_t rank) {

@@ -41,6 +41,41 @@ class ScriptedChannel : public Channel {
   std::string errors_;
 };
 
+// A program that never stops talking; what it says is always there before a limit passes.
+class FloodingChannel : public Channel {
+ public:
+  explicit FloodingChannel(Output says) : says_(std::move(says)) {}
+  Result<void> Write(std::string_view, Deadline) override { return {}; }
+  Result<void> CloseInput() override { return {}; }
+  Result<Output> Read(Deadline) override { return says_; }
+
+ private:
+  Output says_;
+};
+
+LineChannel StartFlood(Channel::Output says) {
+  return *LineChannel::Start(std::make_unique<FloodingChannel>(std::move(says)), {"x"},
+                             Deadline::max());
+}
+
+TEST(LineChannel, AFloodOnStderrDoesNotKeepADeadlineFromPassing) {
+  LineChannel channel = StartFlood({.err = "noise\n"});
+  const auto line = channel.ReadLine(std::chrono::steady_clock::now() + Milliseconds(20));
+  ASSERT_FALSE(line);
+  EXPECT_EQ(line.error().message,
+            "wanted a line of spark-verify, found none within the time limit");
+  const auto none = channel.NextLine(std::chrono::steady_clock::now() + Milliseconds(20));
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+}
+
+TEST(LineChannel, AFloodOfLinesIsNotReadBeyondTheTimeGivenForAnEnd) {
+  LineChannel channel = StartFlood({.out = "noise\nnoise\n"});
+  const auto began = std::chrono::steady_clock::now();
+  channel.ReadToEnd(began + Milliseconds(20));
+  EXPECT_GE(std::chrono::steady_clock::now(), began + Milliseconds(20));
+}
+
 constexpr Deadline kNever = Deadline::max();
 
 struct End {
