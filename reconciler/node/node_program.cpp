@@ -14,6 +14,7 @@
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/ledger.h"
+#include "reconciler/node/frames.h"
 #include "reconciler/node/program.sh.h"
 
 namespace reconciler {
@@ -23,9 +24,7 @@ constexpr Milliseconds kProgramLimit = std::chrono::seconds(60);
 constexpr std::size_t kLineWidth = 76;  // of base64, as `base64` itself writes it
 constexpr std::string_view kFolder = "/var/lib/spark-reconcile/bin";
 
-std::string BuildDigestScript(const std::string& path) {
-  return fmt::format("{}print_digest {}\n", kProgramSh, QuoteForShell(path));
-}
+constexpr std::size_t kRunDigits = 16;  // at the end of a path that belongs to one run
 
 Error MakeRefusedError(const NodeSpec& node, const ScriptReply& reply) {
   return {.kind = ErrorKind::kVerify,
@@ -78,6 +77,11 @@ std::string GetProgramPath(std::string_view program) {
   return fmt::format("{}/spark-verify-{}", kFolder, ComputeSha256Hex(program).substr(0, 16));
 }
 
+std::string BuildClaimScript(const std::string& kept, const std::string& own) {
+  return fmt::format("{}claim_program {} {}\n", kProgramSh, QuoteForShell(kept),
+                     QuoteForShell(own));
+}
+
 std::string BuildUploadScript(std::string_view program, const std::string& path) {
   return AssignForShell({{"PROGRAM_PATH", path},
                          {"DIGEST", ComputeSha256Hex(program)},
@@ -90,14 +94,23 @@ Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std:
   if (!machine) return Fail(machine.error());
   const auto program = ReadProgram(folder, *machine);
   if (!program) return Fail(program.error());
-  const std::string path = GetProgramPath(*program);
-  const auto there = pool.Run(node, BuildDigestScript(path), kProgramLimit);
+  const std::string kept = GetProgramPath(*program);
+  const std::string path = kept + MakeNonce().substr(0, kRunDigits);
+  const auto there = pool.Run(node, BuildClaimScript(kept, path), kProgramLimit);
   if (!there) return Fail(there.error());
   if (Trim(there->out) == ComputeSha256Hex(*program)) return path;
   const auto reply = pool.Run(node, BuildUploadScript(*program, path), kProgramLimit);
   if (!reply) return Fail(reply.error());
   if (reply->exit_code != 0) return Fail(MakeRefusedError(node, *reply));
   return path;
+}
+
+void KeepProgram(const NodeSpec& node, NodePool& pool, const std::string& path) {
+  const std::string kept = path.substr(0, path.size() - kRunDigits);
+  std::ignore = pool.Run(
+      node,
+      fmt::format("{}keep_program {} {}\n", kProgramSh, QuoteForShell(path), QuoteForShell(kept)),
+      kProgramLimit);
 }
 
 void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path) {

@@ -10,7 +10,7 @@ namespace reconciler {
 // "spark-verify" (for this machine's own type) and "spark-verify-TYPE".
 Result<std::string> ReadProgram(const std::string& folder, const std::string& machine);
 
-// Where a program of that content lies on a node: by digest, so that versions never mix, and not
+// Where a program of that content is kept on a node: by digest, so that versions never mix, and not
 // below /run or /tmp, which may be mounted noexec.
 std::string GetProgramPath(std::string_view program);
 
@@ -18,8 +18,15 @@ std::string GetProgramPath(std::string_view program);
 // Several may run at the same time.
 std::string BuildUploadScript(std::string_view program, const std::string& path);
 
-// Puts the program on the node, unless it is there already, and returns its path there.
+// Takes the program that is kept at `kept`, if it is there, to `own`, and prints the digest of what
+// is there then.
+std::string BuildClaimScript(const std::string& kept, const std::string& own);
+
+// Puts the program on the node, or takes the one that is kept there, and returns its path: it is
+// this call's alone, so that no other command removes it.
 Result<std::string> PushProgram(const NodeSpec& node, NodePool& pool, const std::string& folder);
+// Leaves it there for a later run.
+void KeepProgram(const NodeSpec& node, NodePool& pool, const std::string& path);
 // Takes it away again, with the folders that nothing else is in. Errors are no one's concern: the
 // next run puts the same file there.
 void RemoveProgram(const NodeSpec& node, NodePool& pool, const std::string& path);

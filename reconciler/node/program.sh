@@ -21,6 +21,18 @@ upload() {
   chmod 700 "$new" && mv -f "$new" "$PROGRAM_PATH"
 }
 
+# Takes a kept program for this run alone, so that no other run removes it meanwhile, and prints its digest.
+claim_program() { # KEPT OWN
+  [ ! -f "$1" ] || { touch "$1" && mv -f "$1" "$2"; }
+  # Those of runs that ended without removing theirs.
+  find "${2%/*}" -type f -name 'spark-verify-*' ! -path "$1" -mtime +0 -exec rm -f {} + 2>/dev/null
+  print_digest "$2"
+}
+
+keep_program() { # OWN KEPT
+  mv -f "$1" "$2"
+}
+
 remove_program() { # PATH FOLDER…; a folder goes if it is empty
   rm -f "$1"
   shift

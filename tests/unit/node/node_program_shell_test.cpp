@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/utsname.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -60,6 +61,56 @@ TEST(BuildUploadScript, TwoAtTheSameTimeDoNotMix) {
   first.insert(first.find("found="), "sh -s <" + (folder / "other").string() + " || exit 3\n");
   EXPECT_EQ(RunAsNode(folder, first), 0) << ReadAll(folder / "errors");
   EXPECT_EQ(ReadAll(folder / "program"), AllBytes(1000));
+}
+
+TEST(BuildClaimScript, AKeptProgramIsOneRunsAloneFromThenOn) {
+  const fs::path folder = FreshFolder("claim");
+  fs::create_directories(folder / "bin");
+  const fs::path kept = folder / "bin/spark-verify-0";
+  std::ofstream(kept) << "program";
+  fs::permissions(kept, fs::perms::owner_all);
+  for (const std::string own : {"spark-verify-0a", "spark-verify-0b"}) {
+    ASSERT_EQ(RunAsNode(folder, "exec >" + (folder / own).string() + "\n" +
+                                    BuildClaimScript(kept, folder / "bin" / own)),
+              0);
+  }
+  EXPECT_EQ(ReadAll(folder / "bin/spark-verify-0a"), "program");
+  EXPECT_EQ(ReadAll(folder / "spark-verify-0a").size(), 65u);  // a digest and a newline
+  EXPECT_EQ(ReadAll(folder / "spark-verify-0b"), "");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "bin"), {}), 1);
+}
+
+TEST(BuildClaimScript, WhatRunsLeftBehindIsRemovedAfterADay) {
+  const fs::path folder = FreshFolder("claim_old");
+  fs::create_directories(folder / "bin");
+  for (const std::string name : {"spark-verify-1a", "spark-verify-1b"}) {
+    std::ofstream(folder / "bin" / name) << "program";
+  }
+  fs::last_write_time(folder / "bin/spark-verify-1a",
+                      fs::file_time_type::clock::now() - std::chrono::hours(49));
+  ASSERT_EQ(RunAsNode(folder, BuildClaimScript(folder / "bin/spark-verify-0",
+                                               folder / "bin/spark-verify-0a")),
+            0);
+  EXPECT_FALSE(fs::exists(folder / "bin/spark-verify-1a"));
+  EXPECT_TRUE(fs::exists(folder / "bin/spark-verify-1b"));
+}
+
+TEST(PushProgram, TwoCommandsNeverShareAFile) {
+  FakeNetwork network({});
+  const fs::path programs = FreshFolder("programs_of_two");
+  std::ofstream(programs / "spark-verify-riscv64") << "program";
+  network.SetNode("spark-1", {.shell = [](const std::string& script) {
+                    return ScriptReply{.out = script == "uname -m\n" ? "riscv64\n" : ""};
+                  }});
+  NodePool pool(network.Dialer());
+  const NodeSpec node{.name = "spark-1"};
+  const auto first = PushProgram(node, pool, programs);
+  const auto second = PushProgram(node, pool, programs);
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(*first, *second);
+  KeepProgram(node, pool, *first);
+  EXPECT_TRUE(network.ListScripts("spark-1").back().ends_with("keep_program '" + *first + "' '" +
+                                                              GetProgramPath("program") + "'\n"));
 }
 
 TEST(RemoveProgram, TriesAgainWhereTheConnectionBroke) {

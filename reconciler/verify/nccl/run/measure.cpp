@@ -100,14 +100,13 @@ void Measurement::Prepare() {
 }
 
 void Measurement::CleanUp() {
-  if (choice_.keep_program) return;
   std::vector<const NodeSpec*> nodes;
   for (const auto& [name, ready] : ready_) {
     if (!ready.program.empty()) nodes.push_back(ready.node);
   }
-  std::ignore = ForEachNode(nodes, [this](const NodeSpec& node) {
-    RemoveProgram(node, pool_, ready_.at(node.name).program);
-  });
+  const auto end = choice_.keep_program ? KeepProgram : RemoveProgram;
+  std::ignore = ForEachNode(
+      nodes, [this, end](const NodeSpec& node) { end(node, pool_, ready_.at(node.name).program); });
 }
 
 NcclRun Measurement::MakeNotRun() const {

@@ -136,11 +136,11 @@ void RdmaRun::Push(const std::vector<NodePair>& pairs) {
 void RdmaRun::Remove() {
   std::vector<const NodeSpec*> nodes;
   for (const auto& [name, program] : programs_) {
-    if (program && !options_.keep_program) nodes.push_back(cluster_.FindNode(name));
+    if (program) nodes.push_back(cluster_.FindNode(name));
   }
-  std::ignore = ForEachNode(nodes, [this](const NodeSpec& node) {
-    RemoveProgram(node, pool_, *programs_.at(node.name));
-  });
+  const auto end = options_.keep_program ? KeepProgram : RemoveProgram;
+  std::ignore = ForEachNode(
+      nodes, [this, end](const NodeSpec& node) { end(node, pool_, *programs_.at(node.name)); });
 }
 
 std::string RdmaRun::ExplainSkipped(const Ports& ports) const {
