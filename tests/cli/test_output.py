@@ -4,8 +4,7 @@ import os
 import subprocess
 import unittest
 
-import speed
-from spark_cli import OUT_OF_REACH, PROGRAM, CliTest
+from spark_cli import OUT_OF_REACH, PROGRAM, CliTest, speed
 
 FULL = "stdout: cannot be written: No space left on device\n"
 CLOSED = "stdout: cannot be written: Broken pipe\n"
