@@ -109,6 +109,10 @@ std::optional<Resource> MakeBlockFile(const Site& site, std::string_view file, c
 
   Resource resource = site.Make("file", path);
   resource.observed = AsState(observed);
+  // Only its owner could put it back as it was.
+  if (before != nullptr && before->owner != site.user) {
+    resource.blocked = fmt::format("belongs to {}, wanted {}", before->owner, site.user);
+  }
   if (const auto* unknown = std::get_if<Unknown>(&group)) resource.observed = *unknown;
   if (const auto* later = std::get_if<KnownAfterApply>(&wanted)) {
     resource.desired = *later;
@@ -165,6 +169,16 @@ void AddKnownHosts(const Site& site, std::vector<Resource>& resources) {
   if (auto file = MakeBlockFile(site, kKnownHosts, body)) resources.push_back(std::move(*file));
 }
 
+// What blocks the folder blocks all that lies in it.
+void BlockWithDirectory(const Resource& directory, std::vector<Resource>& resources) {
+  std::string why = directory.blocked;
+  if (const auto* unknown = std::get_if<Unknown>(&directory.observed)) why = unknown->why;
+  if (why.empty()) return;
+  for (Resource& resource : resources) {
+    if (resource.blocked.empty()) resource.blocked = fmt::format("{}: {}", directory.name, why);
+  }
+}
+
 Site MakeSite(const MeshSpec& mesh, const PluginInput& input) {
   return {.input = input,
           .where = input.cluster.Mark(mesh.position),
@@ -176,12 +190,15 @@ std::vector<Resource> Resources(const PluginInput& input) {
   const auto mesh = ReadMesh(input.cluster);
   if (!mesh) return {};
   const Site site = MakeSite(*mesh, input);
-  std::vector<Resource> resources = {MakeDirectory(site), MakeKeyPair(site)};
+  Resource directory = MakeDirectory(site);
+  std::vector<Resource> resources = {MakeKeyPair(site)};
   AddAuthorizedKeys(site, resources);
   AddKnownHosts(site, resources);
   if (auto file = MakeBlockFile(site, kConfig, FormatConfig(site.peers))) {
     resources.push_back(std::move(*file));
   }
+  BlockWithDirectory(directory, resources);
+  resources.insert(resources.begin(), std::move(directory));
   return resources;
 }
 

@@ -1,5 +1,5 @@
 # shellcheck shell=dash
-# shellcheck disable=SC2154 # T is what resolve of home_path.sh finds
+# shellcheck disable=SC2154 # user and home are what resolve of home_path.sh finds
 # Functions that read a node in one go; the calls follow. Values: ROOT, a folder that stands for /, LARGEST in bytes. $1 of
 # the script is $SSH_CONNECTION.
 frame session
@@ -15,14 +15,34 @@ look() {
   printf '%s %s\0' "$t" "$1"
 }
 
-# Read between two looks: when both agree, nothing changed in between and the sizes are true.
+# Read between two looks: when both agree, nothing changed in between and the sizes are true. Paths below a home are passed
+# over.
 read_between_looks() { # FILE…
+  for path do shift; case $path in '~'*) ;; *) set -- "$@" "$path" ;; esac; done
   frame stat
   [ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\0' -- "$@"
   frame content
   [ $# -eq 0 ] || head -q -c "$LARGEST" -- "$@"
   frame again
   [ $# -eq 0 ] || stat --printf '%s %a %U %G %i %y %n\0' -- "$@"
+}
+
+# What lies below homes, one process for each user, which has that user's rights; see home_files.sh for its answer. Paths that
+# begin otherwise are passed over.
+read_homes() { # ~USER/FILE…
+  for path do shift; case $path in '~'*/*) set -- "$@" "$path" ;; esac; done
+  while [ $# -gt 0 ]; do
+    resolve "$1" "$ROOT"
+    if [ -z "$home" ]; then frame "no-user $user"
+    else
+      frame "home $user"
+      {
+        for path do shift; case $path in "~$user/"*) set -- "$@" "${path#*/}" ;; esac; done
+        in_home read "$@" </dev/null
+      } 2>/dev/null | timeout -k 1 12 head -c $((8 * LARGEST))
+    fi
+    for path do shift; case $path in "~$user/"*) ;; *) set -- "$@" "$path" ;; esac; done
+  done
 }
 
 # FILES and LISTS say how many there are of the first and the last. What is to be read is collected at the end of the
@@ -34,9 +54,10 @@ gather_files() { # FILES LISTS FILE… MATCH… LIST…
   frame files
   while [ "$files" -gt 0 ]; do
     files=$((files - 1))
-    resolve "$1" "$ROOT"; shift
-    look "$T"
-    [ $t != F ] || set -- "$@" "$T"
+    path=$1; shift
+    case $path in '~'*) set -- "$@" "$path"; continue ;; esac
+    look "$ROOT$path"
+    [ $t != F ] || set -- "$@" "$ROOT$path"
   done
   while [ "$matches" -gt 0 ]; do
     matches=$((matches - 1))
@@ -52,13 +73,17 @@ gather_files() { # FILES LISTS FILE… MATCH… LIST…
     [ $t = F ] || continue
     set -- "$@" "$list"
     while IFS= read -r listed; do
-      resolve "$listed" "$ROOT"
-      for have do [ "$have" != "$T" ] || continue 2; done
-      look "$T"
-      [ $t != F ] || set -- "$@" "$T"
+      case $listed in '~'*) ;; *) listed=$ROOT$listed ;; esac
+      for have do [ "$have" != "$listed" ] || continue 2; done
+      case $listed in
+        '~'*) t=F ;;
+        *) look "$listed" ;;
+      esac
+      [ $t != F ] || set -- "$@" "$listed"
     done <"$list"
   done
   read_between_looks "$@"
+  read_homes "$@"
 }
 
 gather_values() { # FILE…

@@ -10,6 +10,7 @@
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/gather/gather.sh.h"
+#include "reconciler/gather/home_reply.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/home_path.h"
 
@@ -176,6 +177,20 @@ std::map<std::string, Observed<std::string>> ParseValues(const Frame& frame) {
   return values;
 }
 
+// "~user/…" of the reads themselves and of the lists that were read, sorted, each once.
+std::vector<std::string> ListHomePaths(const std::vector<Read>& reads, const Files& files) {
+  std::set<std::string> paths;
+  for (const ReadFile& read : SelectReads<ReadFile>(reads)) paths.insert(read.path);
+  for (const ReadListed& read : SelectReads<ReadListed>(reads)) {
+    const auto list = files.find(read.list);
+    const FileState* state = list == files.end() ? nullptr : Known(list->second);
+    if (state == nullptr) continue;
+    for (std::string& path : SplitLines(state->content)) paths.insert(std::move(path));
+  }
+  std::erase_if(paths, [](const std::string& path) { return !path.starts_with('~'); });
+  return {paths.begin(), paths.end()};
+}
+
 template <class T>
 std::map<std::string, T> RemoveRoot(std::map<std::string, T> map, std::string_view root) {
   if (root.empty()) return map;
@@ -196,7 +211,7 @@ Error MakeMissingError(std::string_view frame) {
 
 std::string BuildGatherScript(const std::vector<Read>& reads, std::string_view nonce,
                               std::string_view root) {
-  return BuildScriptPreamble(nonce) + std::string(GetHomePathFunction()) +
+  return BuildScriptPreamble(nonce) + GetHomeFunctions() +
          AssignForShell({{"ROOT", root}, {"LARGEST", std::to_string(kLargestFile + 1)}}) +
          std::string(kGatherSh) + BuildFilesPart(reads, root) + BuildValuesPart(reads, root) +
          BuildCommandsPart(reads) + "frame end\n";
@@ -207,12 +222,17 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
   std::map<std::string, Frame> frames;
   ProbeReply facts;
   std::string command;  // whose exit frame comes next
+  HomeReplies homes;
   for (Frame& frame : ParseFrames(reply, nonce)) {
     if (frame.label.starts_with("command ")) {
       command = frame.label.substr(8);
       facts.commands[command] = {0, std::move(frame.out), std::move(frame.err)};
     } else if (frame.label.starts_with("exit ")) {
       facts.commands[command].exit_code = ParseNumber<int>(frame.label.substr(5)).value_or(-1);
+    } else if (frame.label.starts_with("home ")) {
+      homes[frame.label.substr(5)] = std::move(frame.out);
+    } else if (frame.label.starts_with("no-user ")) {
+      homes[frame.label.substr(8)] = std::nullopt;
     } else {
       frames[frame.label] = std::move(frame);
     }
@@ -227,32 +247,7 @@ Result<ProbeReply> ParseGatherReply(const ScriptReply& reply, const std::vector<
       ParseFiles(frames["files"], frames["stat"], frames["content"], frames["again"]), root);
   facts.values = RemoveRoot(ParseValues(frames["values"]), root);
 
-  facts.files.erase("");  // what `resolve` makes of a user that the node does not have
-
-  std::vector<std::string> requested;
-  for (const ReadFile& read : SelectReads<ReadFile>(reads)) requested.push_back(read.path);
-  for (const ReadListed& read : SelectReads<ReadListed>(reads)) {
-    const auto list = facts.files.find(read.list);
-    const FileState* state = list == facts.files.end() ? nullptr : Known(list->second);
-    if (state == nullptr) continue;
-    for (std::string& path : SplitLines(state->content)) requested.push_back(std::move(path));
-  }
-  std::sort(requested.begin(), requested.end());
-  requested.erase(std::unique(requested.begin(), requested.end()), requested.end());
-
-  // Facts are known by the name that was requested: "~nvidia/.ssh/config", not its expansion.
-  const HomeMap homes = ParseHomes(frames["files"].err);
-  for (const std::string& path : requested) {
-    if (!path.starts_with('~')) continue;
-    const auto resolved = ResolveHome(path, homes);
-    if (!resolved) {
-      facts.files[path] = Unknown{"no user " + ReadHomeUser(path) + " on this node"};
-    } else if (auto found = facts.files.extract(*resolved); !found.empty()) {
-      facts.files[path] = std::move(found.mapped());
-    } else {
-      facts.files[path] = Unknown{"not answered"};
-    }
-  }
+  AddHomeFiles(ListHomePaths(reads, facts.files), homes, facts.files);
   return facts;
 }
 

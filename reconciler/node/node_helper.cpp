@@ -1,7 +1,7 @@
 #include "reconciler/node/node_helper.h"
 
 #include "reconciler/node/generated.sh.h"
-#include "reconciler/node/home_path.sh.h"
+#include "reconciler/node/home_path.h"
 #include "reconciler/node/journal.sh.h"
 #include "reconciler/node/node_helper.sh.h"
 #include "reconciler/node/outside.sh.h"
@@ -13,7 +13,7 @@ std::string GetJournalFunctions() {
 }
 
 std::string NodeHelper() {
-  return std::string(kHomePathSh) + GetJournalFunctions() + std::string(kNodeHelperSh);
+  return GetHomeFunctions() + GetJournalFunctions() + std::string(kNodeHelperSh);
 }
 
 }  // namespace reconciler

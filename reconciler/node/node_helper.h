@@ -12,6 +12,8 @@ namespace reconciler {
 //   path     the target       new     the file to come, with its mode and owner
 //   before   what stood there trial   where it is tried until it is committed (see Resource::trial)
 //   absent   nothing did      begun   the step was carried out, or at least begun
+//   home     the target as "~USER/PATH", where it lies below a home; `absent` then holds the first
+//            part of PATH that is not there
 //   command  instead of path, for a step that runs one
 //
 // Beside the steps: `progress` (seconds of /proc/uptime from which the guard counts, never a wall

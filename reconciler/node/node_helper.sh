@@ -1,6 +1,5 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # from journal.sh and home_path.sh
-# shellcheck disable=SC2030,SC2031 # home is meant to change in the subshell alone
 # Functions of every session on a node, behind frames.sh, home_path.sh, journal.sh, generated.sh and outside.sh. Every
 # function returns non-zero at the first thing that fails and says on stderr what it was.
 say() { printf '%s\n' "$1" >&2; return 1; }
@@ -15,6 +14,10 @@ undecided() { [ ! -L "$J/decision" ] || say 'this node has reverted the plan'; }
 target() { # PATH
   resolve "$1" ''
   [ -n "$T" ] || say "no such user on this node: $1" || return 1
+  if [ -n "$user" ]; then
+    [ "$self" = 0 ] || [ "$self" = "$uid" ] || say "$T is written by root or $user only"
+    return # and where it is read or written links are refused
+  fi
   [ ! -L "$T" ] || say "$T is a symbolic link: it is not replaced" || return 1
   if [ -e "$T" ] && [ ! -f "$T" ]; then say "$T is not a regular file"; return 1; fi
 }
@@ -22,6 +25,7 @@ target() { # PATH
 journal() { # STEP TRIAL
   d=$J/$1
   [ -d "$d" ] || mkdir "$d" && printf '%s' "$T" >"$d/path" || return 1
+  if [ -n "$user" ]; then journal_home; return; fi
   if [ -e "$T" ]; then cp -p -- "$T" "$d/before"
   else : >"$d/absent"; fi || return 1
   # Where another program uses the trial's place already, the file is written where it belongs.
@@ -29,41 +33,58 @@ journal() { # STEP TRIAL
     printf '%s' "$2" >"$d/trial"
 }
 
+journal_home() {
+  printf '~%s/%s' "$user" "$below" >"$d/home" || return 1
+  fetch_home "$d/before" && return 0
+  rm -f -- "$d/before"
+  case $answer in
+    "absent "*) printf '%s' "${answer#absent }" >"$d/absent" ;;
+    *) say "$answer" ;;
+  esac
+}
+
 stage_write() { # STEP PATH MODE OWNER GROUP CONTENT TRIAL
-  target "$2" && d=$J/$1 && { [ -d "$d" ] || mkdir "$d"; } && printf '%s' "$6" >"$d/new" && chown -- "$4:$5" "$d/new" &&
+  target "$2" || return 1
+  [ -z "$user" ] || [ "$4" = "$user" ] || say "$T: wanted the owner $user, whose home it is in, found $4" || return 1
+  d=$J/$1 && { [ -d "$d" ] || mkdir "$d"; } && printf '%s' "$6" >"$d/new" && chown -- "$4:$5" "$d/new" &&
     chmod "$3" "$d/new" && journal "$1" "$7"
 }
 stage_remove() { # STEP PATH TRIAL
   target "$2" && journal "$1" "$3"
 }
 
-parents() { make_folder "${T%/*}" "$1" "$2"; } # OWNER GROUP
-make_folder() { # FOLDER OWNER GROUP; below a home it is the owner's alone
+parents() { make_folder "${T%/*}"; }
+make_folder() { # FOLDER
   if [ -z "$1" ] || [ -d "$1" ]; then return 0; fi
-  make_folder "${1%/*}" "$2" "$3" && printf '%s\n' "$1" >>"$J/made" && sync "$J/made" || return 1
-  if [ -n "$home" ] && [ "${1#"$home"/}" != "$1" ]; then
-    mkdir -- "$1" && chown -- "$2:$3" "$1" && chmod 0700 "$1"
-  else (umask 022 && mkdir -- "$1"); fi
+  make_folder "${1%/*}" && printf '%s\n' "$1" >>"$J/made" && sync "$J/made" && (umask 022 && mkdir -- "$1")
 }
 
 # What is overwritten is in the journal, or nothing is written.
 unmoved() {
-  if [ -e "$d/before" ]; then same "$d/before" "$T"; else [ ! -e "$T" ]; fi ||
-    say "$T was changed by another program meanwhile"
+  if [ -e "$d/before" ]; then is_target "$d/before"; else is_absent; fi && return
+  [ "$answer" != differs ] || answer="$T was changed by another program meanwhile"
+  say "$answer"
+}
+is_as_written() {
+  is_target "$d/new" || { [ "$answer" = differs ] && answer="$T was changed by another program meanwhile"; say "$answer"; }
 }
 
-write_file() { # STEP PATH OWNER GROUP
+write_file() { # STEP PATH
   target "$2" && d=$J/$1 && unmoved && : >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
-    to=$(cat "$d/trial") && (home=; make_folder "${to%/*}" root root) && put "$d/new" "$to" "$d/begun"
-  else parents "$3" "$4" && put "$d/new" "$T" "$d/begun"; fi
+    to=$(cat "$d/trial") && make_folder "${to%/*}" && put "$d/new" "$to" "$d/begun"
+  elif [ -n "$user" ]; then sync "$d/begun" "$d" && { put_home "$d/new" || say "$answer"; }
+  else parents && put "$d/new" "$T" "$d/begun"; fi
 }
 
 remove_file() { # STEP PATH
   target "$2" && d=$J/$1 && unmoved && : >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
-    to=$(cat "$d/trial") && (home=; make_folder "${to%/*}" root root) && : >"$to"
-  else sync "$d/begun" "$d" && rm -f -- "$T" && sync "${T%/*}"; fi
+    to=$(cat "$d/trial") && make_folder "${to%/*}" && : >"$to"
+  else
+    sync "$d/begun" "$d" || return 1
+    if [ -n "$user" ]; then remove_target || say "$answer"; else remove_target && sync "${T%/*}"; fi
+  fi
 }
 
 command_step() { # STEP LIMIT_S USER ARGV…
@@ -73,8 +94,11 @@ command_step() { # STEP LIMIT_S USER ARGV…
   if [ -z "$user" ]; then keep_generated timeout -k 2 "$limit" "$@" </dev/null; return; fi
   resolve "~$user/." ''
   [ -n "$T" ] || say "no such user on this node: $user" || return 1
-  if [ "$(id -un)" = "$user" ]; then (cd "$home" && timeout -k 2 "$limit" "$@" </dev/null)
-  else (cd "$home" && HOME=$home timeout -k 2 "$limit" runuser -u "$user" -- "$@" </dev/null); fi
+  if [ "$self" = "$uid" ]; then (cd "$home" && timeout -k 2 "$limit" "$@" </dev/null)
+  else # our locks are not handed on to the user
+    # shellcheck disable=SC2016 # for that shell
+    (cd "$home" && HOME=$home timeout -k 2 "$limit" sh -c 'exec runuser "$@" 8>&- 9>&-' sh -u "$user" -- "$@" </dev/null)
+  fi
 }
 
 # The requests: in each J is the journal, and the first call that fails ends it.
@@ -104,7 +128,7 @@ prepare() {
   for step in $(steps -rn); do
     d=$J/$step
     [ -e "$d/path" ] && [ -e "$d/begun" ] || continue
-    T=$(cat "$d/path")
+    load_target || say "no such user on this node: $(cat "$d/path")" || return 1
     case $seen in *"|$T|"*) continue ;; esac # a later pass wrote it again
     seen="$seen$T|"
     if [ -e "$d/trial" ]; then
@@ -112,9 +136,9 @@ prepare() {
       [ -e "$d/new" ] || continue
       to=$(cat "$d/trial")
       same "$d/new" "$to" || say "$to was changed by another program meanwhile" || return 1
-      parents root root && cp -p -- "$d/new" "$(prepared)" && sync "$(prepared)" || return 1
+      parents && cp -p -- "$d/new" "$(prepared)" && sync "$(prepared)" || return 1
     elif [ -e "$d/new" ]; then
-      same "$d/new" "$T" || say "$T was changed by another program meanwhile" || return 1
-    elif [ -e "$T" ]; then say "$T was made by another program meanwhile"; return 1; fi
+      is_as_written || return 1
+    else is_absent || say "$T was made by another program meanwhile" || return 1; fi
   done
 }

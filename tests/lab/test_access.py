@@ -70,5 +70,31 @@ class Access(LabTest):
                 target.write(text)
 
 
+class Homes(LabTest):
+    def test_a_link_below_a_home_leads_root_nowhere(self):
+        """The mesh user is no administrator, and has put a link in place of the folder."""
+        look = "ls -lR --time-style=full-iso /etc/cron.daily; stat -c '%U %a' /etc/cron.daily"
+        for node in (1, 2):
+            self.lab.sh(node, "useradd -m guest")
+        self.lab.sh(1, "runuser -u guest -- ln -s /etc/cron.daily /home/guest/.ssh")
+        before = self.lab.sh(1, look)
+        mesh = self.variant_of(PAIR, ("ssh: {mesh: true}", "ssh: {mesh: true, user: guest}"))
+        blocked = {change["name"]: change["detail"] for stage in self.plan(mesh)["stages"]
+                   for change in stage["changes"]
+                   if change["change"] == "blocked" and change["node"] == "spark-1"}
+        self.assertEqual(blocked["~guest/.ssh"], "unknown: '.ssh' is a symbolic link")
+        for name in ("authorized_keys", "known_hosts", "config"):
+            self.assertEqual(blocked[f"~guest/.ssh/{name}"], "unknown: ~guest/.ssh is a symbolic link")
+        self.spark("apply", mesh, "--yes", expect=2)
+        self.assertEqual(self.lab.sh(1, look), before)
+        # Where the user removes the link, the user's files are written, and are that user's.
+        self.lab.sh(1, "rm /home/guest/.ssh")
+        self.spark("apply", mesh, "--yes", expect=0)
+        self.assertEqual(self.lab.sh(1, "cd /home/guest && stat -c '%U %G %a %n' .ssh .ssh/[ack]*"),
+                         "guest guest 700 .ssh\nguest guest 600 .ssh/authorized_keys\n"
+                         "guest guest 600 .ssh/config\nguest guest 600 .ssh/known_hosts\n")
+        self.assertEqual(self.lab.sh(1, look), before)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -30,9 +30,11 @@ void PutStrangersIn(test::FakeNode& node, const std::string& user, const std::st
   for (const std::string& path : paths) {
     if (!*rc::gen::arbitrary<bool>()) continue;
     const bool whole = std::find(kWholeFiles.begin(), kWholeFiles.end(), path) != kWholeFiles.end();
-    node.files[path] = {.content = (whole ? mark : "") + test::HostileBytesButNul(),
-                        .mode = *rc::gen::element(0600u, 0644u, 0666u, 0777u),
-                        .owner = *rc::gen::element<std::string>("root", "mallory")};
+    node.files[path] = {
+        .content = (whole ? mark : "") + test::HostileBytesButNul(),
+        .mode = *rc::gen::element(0600u, 0644u, 0666u, 0777u),
+        // In a home the files of others are blocked.
+        .owner = path.starts_with('~') ? user : *rc::gen::element<std::string>("root", "mallory")};
   }
 }
 

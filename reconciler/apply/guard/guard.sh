@@ -20,29 +20,37 @@ cd /
 
 say() { printf '%s\n' "$1"; { printf '%s\n' "$1" >>"$J/revert.log"; } 2>/dev/null; note "$1"; }
 
-# Where there is no room for a copy, the journal's own is moved back.
+# Where there is no room for a copy, the journal's own is moved back; below a home the file is overwritten in its place.
 restore() { # DIRECTORY
-  d=$1; T=$(cat "$d/path") || return 1
-  rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? # of a write that power loss cut off
+  d=$1; load_target || return 1
+  [ -n "$user" ] || rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? # of a write that power loss cut off
   if [ -e "$d/trial" ]; then
     tried=$(cat "$d/trial") || return 1
     [ ! -e "$d/begun" ] || rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.?????????? || return 1
     return 0
   fi
   [ -e "$d/begun" ] || return 0
-  same "$d/merged" "$T" 2>/dev/null && return 0
-  [ ! -e "$T" ] || same "$d/new" "$T" 2>/dev/null || same "$d/before" "$T" 2>/dev/null ||
-    cp -p -- "$T" "$d/foreign" || return 1 # the other text is kept
+  is_target "$d/merged" && return 0
+  is_absent || is_target "$d/new" || is_target "$d/before" || keep_target "$d/foreign" || {
+    [ -z "$user" ] || say "$answer"
+    return 1
+  } # the other text is kept
   if [ -e "$d/before" ]; then
     # Their lines stay in the file too, where that can be done without a doubt.
     if [ -e "$d/foreign" ] && diff3 -m "$d/foreign" "$d/new" "$d/before" >"$d/merged" 2>/dev/null; then
       chown --reference="$d/before" "$d/merged" && chmod --reference="$d/before" "$d/merged" &&
-        put "$d/merged" "$T" && return 0
+        put_target "$d/merged" && return 0
     fi
-    same "$d/before" "$T" 2>/dev/null || put "$d/before" "$T" ||
-      { [ "$(stat -c %d "$d/before")" = "$(stat -c %d "${T%/*}")" ] && mv -fT -- "$d/before" "$T"; }
-  elif [ -e "$d/absent" ]; then rm -f -- "$T"; fi
+    is_target "$d/before" || put_target "$d/before" || move_back
+  elif [ -e "$d/absent" ]; then remove_target; fi || return 1
+  [ -z "$user" ] || tidy_home
 }
+move_back() {
+  if [ -n "$user" ]; then put_home "$d/before" overwrite
+  else [ "$(stat -c %d "$d/before")" = "$(stat -c %d "${T%/*}")" ] && mv -fT -- "$d/before" "$T"; fi
+}
+# What a write left that power loss cut off, and the folders that were not there, where they are empty.
+tidy_home() { request_home /dev/null tidy "$below" "$(cat "$d/absent" 2>/dev/null)" || :; }
 
 restore_all() {
   all=0

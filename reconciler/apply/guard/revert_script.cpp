@@ -105,13 +105,13 @@ std::string BuildRevertScript(const std::vector<GuardedStage>& stages, std::stri
   // Some states need the new files to be reverted (a unit's links), others the old ones (a
   // reload). A revert sets a state, so that twice is as good as once.
   after += again;
-  return BuildVerbScript(
-      "revert",
-      fmt::format("Reverts what apply {} did on this node.",
-                  journal.substr(journal.rfind('/') + 1)),
-      journal,
-      DefineFunction("revert_at_boot", at_boot) + DefineFunction("revert_before_files", before) +
-          DefineFunction("revert_after_files", after) + std::string(GetHomePathFunction()));
+  return BuildVerbScript("revert",
+                         fmt::format("Reverts what apply {} did on this node.",
+                                     journal.substr(journal.rfind('/') + 1)),
+                         journal,
+                         DefineFunction("revert_at_boot", at_boot) +
+                             DefineFunction("revert_before_files", before) +
+                             DefineFunction("revert_after_files", after) + GetHomeFunctions());
 }
 
 }  // namespace reconciler

@@ -42,8 +42,7 @@ std::string BuildStepCall(const Action& action, std::size_t number) {
   struct Visitor {
     std::size_t number;
     std::string operator()(const WriteFile& write) const {
-      return fmt::format("write_file {} {} {} {}", number, QuoteForShell(write.path),
-                         QuoteForShell(write.state.owner), QuoteForShell(write.state.group));
+      return fmt::format("write_file {} {}", number, QuoteForShell(write.path));
     }
     std::string operator()(const RemoveFile& remove) const {
       return fmt::format("remove_file {} {}", number, QuoteForShell(remove.path));

@@ -147,7 +147,7 @@ TEST_F(ApplyScriptTest, ACommandOfAUserRunsInThatUsersHome) {
   EXPECT_EQ(replies[0].exit_code, 0) << replies[0].err;
   EXPECT_EQ(replies[0].out, std::string(getpwuid(geteuid())->pw_dir) + "\n");
   EXPECT_EQ(Apply({RunCommand{{"pwd"}, 5, "no-such-user-here"}})[0].err,
-            "home no-such-user-here \nno such user on this node: no-such-user-here\n");
+            "no such user on this node: no-such-user-here\n");
 }
 
 TEST_F(ApplyScriptTest, ACommandIsEndedAtItsLimit) {

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -169,6 +172,60 @@ TEST(SshAccount, ProbeAnswersForARealUser) {
   scenario.cluster.nodes[0].access.user = "$(touch /tmp/x)'; nobody-of-that-name";
   const auto hostile = Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]);
   EXPECT_EQ(Output(JoinForShell(std::get<RunProbe>(hostile.back()).argv) + "; echo $?"), "3\n");
+}
+
+// A user who is not root: "daemon" with a home of the test's.
+class AccountHome : public Scratch {
+ protected:
+  void SetUp() override {
+    const passwd* account = getpwnam("daemon");
+    if (geteuid() != 0 || account == nullptr) GTEST_SKIP() << "becoming another user needs root";
+    std::filesystem::permissions(directory_, std::filesystem::perms(0755));
+    database_ = fmt::format("getent() {{ echo 'daemon:x:{}:{}::{}:/bin/sh'; }}\n", account->pw_uid,
+                            account->pw_gid, directory_.string());
+  }
+  NodeFacts Look() {
+    Scenario scenario = Cluster();
+    scenario.cluster.nodes[0].access.user = "daemon";
+    const auto reads = Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]);
+    std::vector<std::string> argv = std::get<RunProbe>(reads.back()).argv;
+    argv[2] = database_ + argv[2];
+    CommandReply reply{.exit_code = 1, .err = Output("LC_ALL=C " + JoinForShell(argv))};
+    reply.out = reply.err;  // Output has both
+    NodeFacts facts;
+    Get().parse({.commands = {{"ssh.account", reply}}}, facts);
+    return facts;
+  }
+  static std::string Why(const Fact<FileAccess>& fact) {
+    const Unknown* unknown = FindUnknown(fact);
+    return unknown == nullptr ? "not unknown" : unknown->why;
+  }
+  std::string database_;
+};
+
+TEST_F(AccountHome, AFolderThatIsALinkIsNotFollowed) {
+  std::filesystem::create_directory_symlink("/root", directory_ / ".ssh");
+  const NodeFacts facts = Look();
+  EXPECT_EQ(Why(facts.ssh.directory), "'.ssh' is a symbolic link");
+  EXPECT_EQ(Why(facts.ssh.private_key),
+            "'.ssh/id_ed25519_spark' cannot be reached: ~/.ssh is a symbolic link");
+}
+
+TEST_F(AccountHome, AKeyThatIsALinkIsNotFollowed) {
+  std::filesystem::create_directory(directory_ / ".ssh");
+  std::filesystem::permissions(directory_ / ".ssh", std::filesystem::perms(0755));
+  std::filesystem::create_symlink("/etc/shadow", directory_ / ".ssh/id_ed25519_spark");
+  const NodeFacts facts = Look();
+  EXPECT_EQ(facts.ssh.directory, Fact<FileAccess>(FileAccess{{0755}, "root"}));
+  EXPECT_EQ(Why(facts.ssh.private_key), "'.ssh/id_ed25519_spark' is a symbolic link");
+}
+
+TEST_F(AccountHome, ItIsTheUserWhoLooksAndNotRoot) {
+  std::filesystem::create_directory(directory_ / ".ssh");
+  std::filesystem::permissions(directory_ / ".ssh", std::filesystem::perms(0700));
+  const NodeFacts facts = Look();
+  EXPECT_EQ(Why(facts.ssh.private_key),
+            "stat: cannot statx '.ssh/id_ed25519_spark': Permission denied");
 }
 
 }  // namespace

@@ -146,6 +146,26 @@ TEST(SshDirectory, ForeignOwnerBlocksAndWideModeIsNarrowed) {
   EXPECT_EQ(scenario.Detail("spark-1", "~nvidia/.ssh"), "blocked: belongs to root, wanted nvidia");
 }
 
+TEST(SshDirectory, WhatBlocksItBlocksAllThatLiesInIt) {
+  for (const auto& [directory, why] :
+       {std::pair<Fact<FileAccess>, std::string>{FileAccess{{0700}, "root"},
+                                                 "belongs to root, wanted nvidia"},
+        {Unknown{"'.ssh' is a symbolic link"}, "'.ssh' is a symbolic link"}}) {
+    Scenario scenario = Cluster();
+    scenario.facts.nodes["spark-1"].ssh.directory = directory;
+    for (const char* file : {kAuthorized, kKnown, kConfig}) {
+      EXPECT_EQ(scenario.Detail("spark-1", file), "blocked: ~nvidia/.ssh: " + why) << file;
+    }
+  }
+}
+
+TEST(SshFiles, AFileOfAnotherUserIsBlocked) {
+  Scenario scenario = Cluster();
+  scenario.facts.nodes["spark-1"].files[kAuthorized] =
+      FileState{.content = "key\n", .mode = 0644, .owner = "root", .group = "root"};
+  EXPECT_EQ(scenario.Detail("spark-1", kAuthorized), "blocked: belongs to root, wanted nvidia");
+}
+
 TEST(SshAuthorizedKeys, HoldsEachPeersKeyUnderANameThatWeChose) {
   Scenario scenario = Cluster();
   NodeFacts& liar = scenario.facts.nodes["spark-2"];
