@@ -34,12 +34,14 @@ restore_cut_off() {
   rm -rf "$held"
 }
 
+release_held() { rm -rf "$held"; rmdir -- "${held%/*}" 2>/dev/null; return 0; }
+
 # In a session `say` fails, so that nothing is run. In a revert it does not, and the command runs without this.
 keep_generated() { # COMMAND…
   held=$HOLD-${J##*/}
   restore_cut_off
   if ! hold_generated; then
-    rm -rf "$held"
+    release_held
     say "the files in $NETWORK cannot be kept: no links to them in $held" || return 1
     "$@"
     return
@@ -47,6 +49,6 @@ keep_generated() { # COMMAND…
   reloads=$(stat -c %y "$SYSTEMD" 2>/dev/null)
   ended=0; "$@" || ended=$?
   [ "$(stat -c %y "$SYSTEMD" 2>/dev/null)" = "$reloads" ] || restore_generated
-  rm -rf "$held"
+  release_held
   return $ended
 }
