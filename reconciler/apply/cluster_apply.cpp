@@ -78,7 +78,7 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
       return {.refusal = std::move(stale)};
     }
   }
-  Proposal proposal{.plan = saved ? *saved : *fresh};
+  Proposal proposal{.plan = saved ? SelectChanges(*fresh, *saved) : *fresh};
   proposal.refusal = FindRefusal(*proposal.plan, *fresh);
   proposal.needs_work = !proposal.plan->Empty() || IsUnfinished() ||
                         !keeper_.ListNodesToSettle(*proposal.plan, facts_).empty();
@@ -164,19 +164,20 @@ std::optional<ApplyRefusal> ClusterApply::CheckCabling() {
   return RefuseIfAny(RefusalKind::kWrongCables, std::move(report.wrong));
 }
 
-ClusterApplyResult ClusterApply::CarryOut(const Plan& plan) {
+ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
   if (auto refusal = OpenSessions()) return {.refusal = std::move(refusal)};
   // Under the lock no other apply changes anything: what was approved must still fit.
   const auto now = Replan({});
   if (!now) return {.refusal = ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {now.error()}}};
   // What an earlier apply left was in the plan's facts, and is gone now.
-  const std::set<std::string> beside = FindIdsBeside(plan, *now);
-  if (!beside.empty() && (plan.Empty() || ended_leftovers_)) {
+  const std::set<std::string> beside = FindIdsBeside(approved, *now);
+  if (!beside.empty() && (approved.Empty() || ended_leftovers_)) {
     return {.refusal = ApplyRefusal{.kind = RefusalKind::kNewDrift}};
   }
-  if (auto stale = RefuseIfAny(RefusalKind::kStale, FindStale(plan, *now))) {
+  if (auto stale = RefuseIfAny(RefusalKind::kStale, FindMoved(approved, *now))) {
     return {.refusal = std::move(stale)};
   }
+  const Plan plan = SelectChanges(*now, approved);
   if (auto refusal = FindRefusal(plan, *now)) return {.refusal = std::move(refusal)};
   if (!plan.Empty() && options_.checks_cabling) {
     if (auto refusal = CheckCabling()) return {.refusal = std::move(refusal)};

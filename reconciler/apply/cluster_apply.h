@@ -90,11 +90,13 @@ class ClusterApply {
   ClusterApply(ClusterApplyInput input, ClusterApplyOptions options, ClusterApplyHooks hooks,
                NodePool& pool);
 
-  // What will be done: `saved` where there is one that still fits, else the plan of the facts.
+  // What will be done: the plan of the facts; of it, what `saved` selects where there is one that
+  // still fits.
   Proposal Propose(const std::optional<Plan>& saved);
 
-  // Precondition: `plan` was proposed, and is approved.
-  ClusterApplyResult CarryOut(const Plan& plan);
+  // Carries out what is planned under the lock, when it is what was approved. Precondition:
+  // `approved` was proposed.
+  ClusterApplyResult CarryOut(const Plan& approved);
 
   std::vector<UnledgeredFile> FindUnledgered() const { return keeper_.FindUnledgered(facts_); }
 

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "reconciler/base/text.h"
 #include "reconciler/model/find.h"
+#include "reconciler/model/json/json.h"
 
 namespace reconciler {
 
@@ -153,51 +156,110 @@ Errors FindNotReverted(const Plan& before, const Plan& fresh) {
   return errors;
 }
 
-std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh) {
-  std::set<std::string> ids;
-  ForEachChange(fresh, [&](const Change& change) {
-    if (FindChange(saved, change.Id()) == nullptr) ids.insert(change.Id());
-  });
-  return ids;
-}
-
 namespace {
 
-bool IsCarriedOut(const Plan& saved, const Plan& fresh) {
-  bool left = false;
-  ForEachChange(saved,
-                [&](const Change& change) { left |= FindChange(fresh, change.Id()) != nullptr; });
-  return !left;
+// Of those that are carried out: a blocked one selects nothing.
+std::set<std::string> ListIds(const Plan& plan) {
+  std::set<std::string> ids;
+  ForEachChange(plan, [&](const Change& change) { ids.insert(change.Id()); });
+  return ids;
 }
 
 }  // namespace
 
-Errors FindStale(const Plan& saved, const Plan& fresh) {
-  Errors errors;
-  const auto stale = [&](const Change& change, std::string now) {
-    errors.push_back(
-        {.kind = ErrorKind::kStale,
-         .message = fmt::format("{} {} moved since the plan was made: planned '{}', {}",
-                                change.kind, MakePrintable(change.name),
-                                MakePrintable(change.detail), MakePrintable(now)),
-         .context = {change.node}});
+std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh) {
+  const std::set<std::string> selected = ListIds(saved);
+  std::set<std::string> ids;
+  ForEachChange(fresh, [&](const Change& change) {
+    if (std::string id = change.Id(); !selected.contains(id)) ids.insert(std::move(id));
+  });
+  return ids;
+}
+
+Plan SelectChanges(Plan fresh, const Plan& saved) {
+  const std::set<std::string> beside = FindIdsBeside(saved, fresh);
+  fresh = RemoveChanges(std::move(fresh), beside);
+  std::erase_if(fresh.stages, [](const Stage& stage) { return stage.changes.empty(); });
+  for (PlanNode& node : fresh.nodes) {
+    const PlanNode* then = FindNode(saved, node.name);
+    std::erase_if(node.dropped, [&](const std::string& id) {
+      return then == nullptr ||
+             std::find(then->dropped.begin(), then->dropped.end(), id) == then->dropped.end();
+    });
+  }
+  fresh.id = saved.id;
+  return fresh;
+}
+
+namespace {
+
+using ChangesById = std::map<std::string, const Change*>;
+
+ChangesById IndexChanges(const Plan& plan) {
+  ChangesById changes;
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) changes.emplace(change.Id(), &change);
+  }
+  return changes;
+}
+
+const Change* FindIn(const ChangesById& changes, const Change& change) {
+  const auto found = changes.find(change.Id());
+  return found == changes.end() ? nullptr : found->second;
+}
+
+// The fields in which two changes differ, named as in the plan's JSON, which holds all of them.
+std::vector<std::string> ListDifferentFields(const Change& saved, const Change& fresh) {
+  std::vector<std::string> fields;
+  if (saved == fresh) return fields;
+  const nlohmann::ordered_json then = ToJson(saved);
+  const nlohmann::ordered_json now = ToJson(fresh);
+  for (const auto& [field, value] : then.items()) {
+    if (now.at(field) != value) fields.push_back(field);
+  }
+  return fields;
+}
+
+// Why a change of a saved plan is not the fresh plan's; empty: it is.
+std::string ExplainStale(const Change& saved, const Change* now) {
+  const auto moved = [&](const std::string& is) {
+    return fmt::format("{} {} moved since the plan was made: planned '{}', {}", saved.kind,
+                       MakePrintable(saved.name), MakePrintable(saved.detail), MakePrintable(is));
   };
-  if (saved.spec_digest != fresh.spec_digest) {
-    errors.push_back(
-        {.kind = ErrorKind::kStale,
-         .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
+  if (now == nullptr) return moved("now it matches the manifest");
+  if (now->fingerprint != saved.fingerprint) {
+    return moved(now->detail == saved.detail
+                     ? "now the same, but from another state than the one that was reviewed"
+                     : fmt::format("now '{}'", now->detail));
   }
-  for (const PlanNode& node : fresh.nodes) {
-    if (node.unreachable.empty() || !HasChanges(saved, node.name)) continue;
-    errors.push_back({.kind = ErrorKind::kStale,
-                      .message = "cannot be read now: " + MakePrintable(node.unreachable),
-                      .context = {node.name}});
+  if (now->change == ChangeKind::kBlocked && saved.change != ChangeKind::kBlocked) {
+    return moved(fmt::format("now blocked: {}", now->detail));
   }
-  if (errors.empty() && !saved.Empty() && IsCarriedOut(saved, fresh)) {
-    return {{.kind = ErrorKind::kStale,
-             .message = "nothing is left of this plan: all of it matches the manifest",
-             .hint = "it was applied already, or the same was done by hand"}};
+  const std::vector<std::string> fields = ListDifferentFields(saved, *now);
+  if (fields.empty()) return {};
+  return fmt::format("{} {} differs from what is planned now in {}", saved.kind,
+                     MakePrintable(saved.name), Join(fields, ", "));
+}
+
+// The manifest may have another path now: the lines in it are what counts.
+Plan RenameManifest(Plan plan, const std::string& manifest) {
+  for (Stage& stage : plan.stages) {
+    for (Change& change : stage.changes) {
+      if (change.where.file == plan.manifest) change.where.file = manifest;
+    }
   }
+  plan.manifest = manifest;
+  return plan;
+}
+
+bool IsCarriedOut(const Plan& saved, const ChangesById& fresh) {
+  bool left = false;
+  ForEachChange(saved, [&](const Change& change) { left |= FindIn(fresh, change) != nullptr; });
+  return !left;
+}
+
+Errors FindOtherGenerations(const Plan& saved, const Plan& fresh) {
+  Errors errors;
   for (const PlanNode& then : saved.nodes) {
     for (const PlanNode& now : fresh.nodes) {
       const bool same = then.generation == now.generation || !now.unreachable.empty();
@@ -209,23 +271,60 @@ Errors FindStale(const Plan& saved, const Plan& fresh) {
            .context = {now.name}});
     }
   }
-  ForEachChange(saved, [&](const Change& change) {
-    const Change* now = FindChange(fresh, change.Id());
-    if (now == nullptr && IsUnreachable(fresh, change.node)) return;  // said above
-    if (now == nullptr) {
-      stale(change, "now it matches the manifest");
-    } else if (now->fingerprint != change.fingerprint) {
-      stale(change, now->detail == change.detail
-                        ? "now the same, but from another state than the one that was reviewed"
-                        : fmt::format("now '{}'", now->detail));
-    } else if (now->change == ChangeKind::kBlocked) {
-      stale(change, fmt::format("now blocked: {}", now->detail));
-    } else if (now->actions != change.actions || now->triggers != change.triggers) {
-      stale(change, "now other steps are needed");
+  return errors;
+}
+
+Errors FindOtherInputs(const Plan& saved, const Plan& fresh) {
+  Errors errors;
+  if (saved.spec_digest != fresh.spec_digest) {
+    errors.push_back(
+        {.kind = ErrorKind::kStale,
+         .message = fmt::format("{} changed since the plan was made", fresh.manifest)});
+  }
+  for (const PlanNode& node : fresh.nodes) {
+    if (node.unreachable.empty() || !HasChanges(saved, node.name)) continue;
+    errors.push_back({.kind = ErrorKind::kStale,
+                      .message = "cannot be read now: " + MakePrintable(node.unreachable),
+                      .context = {node.name}});
+  }
+  return errors;
+}
+
+}  // namespace
+
+Errors FindStale(const Plan& saved, const Plan& fresh) {
+  Errors errors = FindOtherInputs(saved, fresh);
+  const ChangesById changes = IndexChanges(fresh);
+  if (errors.empty() && !saved.Empty() && IsCarriedOut(saved, changes)) {
+    return {{.kind = ErrorKind::kStale,
+             .message = "nothing is left of this plan: all of it matches the manifest",
+             .hint = "it was applied already, or the same was done by hand"}};
+  }
+  for (Error& error : FindOtherGenerations(saved, fresh)) errors.push_back(std::move(error));
+  const Plan planned = RenameManifest(saved, fresh.manifest);
+  for (const Stage& stage : planned.stages) {
+    for (const Change& change : stage.changes) {
+      if (IsUnreachable(fresh, change.node)) continue;  // said above
+      std::string why = ExplainStale(change, FindIn(changes, change));
+      if (why.empty()) continue;
+      errors.push_back(
+          {.kind = ErrorKind::kStale, .message = std::move(why), .context = {change.node}});
     }
-  });
+  }
   if (!errors.empty()) errors.back().hint = "make a new plan and review it";
   return errors;
+}
+
+Errors FindMoved(Plan approved, const Plan& now) {
+  const ChangesById changes = IndexChanges(now);
+  for (Stage& stage : approved.stages) {
+    std::erase_if(stage.changes,
+                  [](const Change& change) { return change.change == ChangeKind::kBlocked; });
+    for (Change& change : stage.changes) {
+      if (const Change* is = FindIn(changes, change)) change.interrupts = is->interrupts;
+    }
+  }
+  return FindStale(approved, now);
 }
 
 std::vector<std::string> ListInterruptions(const Plan& plan) {

@@ -47,7 +47,8 @@ std::vector<std::string> ListInterruptions(const Plan& plan);
 // time to become readable again.
 bool HasNewProblem(const Plan& before, const Plan& after);
 
-// What a fresh plan holds that a saved one does not: drift that stood beside it from the start.
+// What a fresh plan would change that a saved one does not: drift that stood beside it from the
+// start.
 std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh);
 
 // Blocked because its state could not be read.
@@ -59,12 +60,20 @@ std::string ExplainUnreadable(const Change& change);
 // read, or is another program's by now.
 std::vector<const Change*> ListBlockedSince(const Plan& before, const Plan& after);
 
+// What is carried out of a saved plan: the fresh plan's changes, and none of the saved one's. It
+// selects them by id, and keeps its own id. Precondition: FindStale finds nothing.
+Plan SelectChanges(Plan fresh, const Plan& saved);
+
 // What is not as it was after an apply was reverted: `fresh` must plan the same changes from the
 // same states as `before` did, and no others. Changes that declare no revert are not counted.
 Errors FindNotReverted(const Plan& before, const Plan& fresh);
 
 // What moved since `saved` was made, as one kStale error per change; empty: the plan still fits.
-// A change fits when the state it was planned from is still there; other drift does not matter.
+// A change fits when the fresh plan has the same one, in every field; other drift does not matter.
 Errors FindStale(const Plan& saved, const Plan& fresh);
+
+// The same for a plan that was approved a moment ago. What is blocked by now is not counted, nor
+// are the jobs that come and go: what runs now is looked at for itself.
+Errors FindMoved(Plan approved, const Plan& now);
 
 }  // namespace reconciler

@@ -115,6 +115,30 @@ TEST_F(ClusterApplyTest, ASavedPlanThatNoLongerFitsIsNotShown) {
   EXPECT_EQ(proposal.refusal->kind, RefusalKind::kStale);
 }
 
+TEST_F(ClusterApplyTest, ASavedPlanWithAForgedRevertIsStale) {
+  Start();
+  Plan saved = *apply_->Propose(std::nullopt).plan;
+  saved.stages[0].changes[0].revert = {RunCommand{{"sh", "-c", "forged"}}};
+  const Proposal proposal = apply_->Propose(saved);
+  ASSERT_TRUE(proposal.refusal);
+  EXPECT_EQ(proposal.refusal->kind, RefusalKind::kStale);
+  EXPECT_EQ(FormatErrors(proposal.refusal->errors),
+            "spark-1: value a differs from what is planned now in revert\n"
+            "  hint: make a new plan and review it\n");
+}
+
+TEST_F(ClusterApplyTest, NoCommandIsEverReadFromTheApprovedPlan) {
+  Start();
+  Plan forged = *apply_->Propose(std::nullopt).plan;
+  forged.stages[0].changes[0].revert = {RunCommand{{"sh", "-c", "forged"}}};
+  const ClusterApplyResult result = apply_->CarryOut(forged);
+  ASSERT_TRUE(result.refusal);
+  EXPECT_EQ(result.refusal->kind, RefusalKind::kStale);
+  for (const std::string& script : network_.ListScripts("spark-1")) {
+    EXPECT_EQ(script.find("forged"), std::string::npos);
+  }
+}
+
 TEST_F(ClusterApplyTest, ANodeOfAnotherClusterIsRefused) {
   readings_[0].nodes["spark-1"].ledger = Ledger{.cluster = "other"};
   Start();

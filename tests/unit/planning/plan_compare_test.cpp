@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "reconciler/model/json/json.h"
 #include "tests/support/plan_values.h"
 
 namespace reconciler {
@@ -131,7 +134,123 @@ TEST(FindStale, SeesThatOtherStepsAreNeededNow) {
   Change other = Named("/a");
   other.actions = {RemoveFile{"/a"}};
   EXPECT_EQ(FindStale(MakePlanWith({Named("/a")}), MakePlanWith({other}))[0].message,
-            "file /a moved since the plan was made: planned '1 → 2', now other steps are needed");
+            "file /a differs from what is planned now in actions");
+  other.impact = Impact::kReboot;
+  EXPECT_EQ(FindStale(MakePlanWith({Named("/a")}), MakePlanWith({other}))[0].message,
+            "file /a differs from what is planned now in impact, actions");
+}
+
+Change ChangeWithEveryField() {
+  const RunCommand command{.argv = {"networkctl", "reload"}};
+  return {.change = ChangeKind::kModify,
+          .kind = "file",
+          .name = "/a",
+          .node = "spark-1",
+          .plugin = "hosts",
+          .detail = "1 → 2",
+          .code = "code",
+          .diff = "+2",
+          .actions = {WriteFile{"/a", {.content = "2"}}, command},
+          .revert = {command},
+          .triggers = {command},
+          .impact = Impact::kLinkFlap,
+          .interrupts = "a job",
+          .fingerprint = "f",
+          .where = {"cluster.yaml", {3, 1}},
+          .before = FileState{.content = "1"},
+          .prune_commands = {.before = {command}, .after = {command}}};
+}
+
+// Another value that can be read where `value` stands.
+nlohmann::ordered_json Forge(const std::string& field, nlohmann::ordered_json value) {
+  if (field == "change") return "remove";
+  if (field == "impact") return "none";
+  if (value.is_boolean()) return !value.get<bool>();
+  if (value.is_string()) return value.get<std::string>() + "x";
+  if (value.is_array()) {
+    value.push_back(value.back());
+  } else if (field == "where") {
+    value["line"] = 4;
+  } else if (field == "before") {
+    value = {{"absent", true}};
+  } else {
+    value["after"] = Forge("", value["after"]);
+  }
+  return value;
+}
+
+TEST(FindStale, AnySingleFieldThatWasForgedMakesASavedPlanStale) {
+  const Plan fresh = MakePlanWith({ChangeWithEveryField(), Named("/b")});
+  ASSERT_TRUE(FindStale(fresh, fresh).empty());
+  const nlohmann::ordered_json document = ToJson(fresh);
+  const nlohmann::ordered_json& change = document["stages"][0]["changes"][0];
+  for (const auto& [field, value] : change.items()) {
+    nlohmann::ordered_json forged = document;
+    forged["stages"][0]["changes"][0][field] = Forge(field, value);
+    const auto saved = ParsePlan(forged.dump());
+    ASSERT_TRUE(saved) << field << FormatError(saved.error());
+    const Errors stale = FindStale(*saved, fresh);
+    ASSERT_EQ(stale.size(), 1u) << field;
+    const bool names_another = field == "node" || field == "kind" || field == "name";
+    const std::string why = stale[0].message;
+    EXPECT_TRUE(names_another ? why.ends_with("now it matches the manifest")
+                : field == "fingerprint"
+                    ? why.ends_with("than the one that was reviewed")
+                    : why.ends_with("differs from what is planned now in " + field))
+        << field << ": " << why;
+  }
+}
+
+TEST(FindStale, ABlockedChangeThatWasForgedMakesASavedPlanStale) {
+  Change blocked = Named("/b");
+  Block(blocked, "plan-state-unknown", "unknown: gone");
+  const Plan fresh = MakePlanWith({Named("/a"), blocked});
+  EXPECT_TRUE(FindStale(fresh, fresh).empty());
+  blocked.detail = "all is well";
+  EXPECT_EQ(FindStale(MakePlanWith({Named("/a"), blocked}), fresh)[0].message,
+            "file /b differs from what is planned now in detail");
+}
+
+TEST(FindStale, TheManifestMayLieElsewhereNow) {
+  const Plan saved = MakePlanWith({ChangeWithEveryField()});
+  Plan fresh = saved;
+  fresh.manifest = "copy.yaml";
+  fresh.stages[0].changes[0].where.file = "copy.yaml";
+  EXPECT_TRUE(FindStale(saved, fresh).empty());
+}
+
+TEST(FindMoved, AnswersForWhatWasApprovedAndNotForJobsOrBlockedChanges) {
+  Change blocked = Named("/b");
+  Block(blocked, "plan-state-unknown", "unknown: gone");
+  Change now = Named("/a");
+  now.interrupts = "a job";
+  EXPECT_TRUE(FindMoved(MakePlanWith({Named("/a"), blocked}), MakePlanWith({now})).empty());
+  now.revert = {RemoveFile{"/a"}};
+  EXPECT_EQ(FindMoved(MakePlanWith({Named("/a")}), MakePlanWith({now}))[0].message,
+            "file /a differs from what is planned now in revert");
+}
+
+TEST(SelectChanges, CarriesOutTheFreshPlansChangesAndNothingOfTheSavedPlan) {
+  Plan fresh = MakePlanWith({ChangeWithEveryField(), Named("/b")});
+  fresh.nodes = {{.name = "spark-1", .dropped = {"key/a", "key/b"}}};
+  fresh.id = "fresh";
+  Plan saved = fresh;
+  saved.id = "saved";
+  saved.nodes[0].dropped = {"key/a", "key/forged"};
+  saved.stages[0].changes.pop_back();
+  saved.stages[0].changes[0].revert = {RunCommand{.argv = {"forged"}}};
+  const Plan selected = SelectChanges(fresh, saved);
+  ASSERT_EQ(selected.ChangeCount(), 1u);
+  EXPECT_EQ(selected.stages[0].changes[0], ChangeWithEveryField());
+  EXPECT_EQ(selected.nodes[0].dropped, std::vector<std::string>{"key/a"});
+  EXPECT_EQ(selected.id, "saved");
+}
+
+TEST(FindIdsBeside, ABlockedChangeOfTheSavedPlanSelectsNothing) {
+  Change blocked = Named("/a");
+  Block(blocked, "plan-state-unknown", "unknown: gone");
+  EXPECT_EQ(FindIdsBeside(MakePlanWith({blocked}), MakePlanWith({Named("/a")})),
+            std::set<std::string>{"spark-1/file//a"});
 }
 
 }  // namespace
