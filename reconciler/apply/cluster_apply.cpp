@@ -5,6 +5,7 @@
 #include "reconciler/apply/guard/guard.h"
 #include "reconciler/cabling/observe/observe_cabling.h"
 #include "reconciler/node/lock.h"
+#include "reconciler/planning/foreign.h"
 #include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/plan_compare.h"
 
@@ -74,7 +75,9 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
                 ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {std::move(fresh).error()}}};
   }
   if (saved) {
-    if (auto stale = RefuseIfAny(RefusalKind::kStale, FindStale(*saved, *fresh))) {
+    // A saved plan does not hold what others wrote.
+    const Plan shown = HideForeignContent(*fresh);
+    if (auto stale = RefuseIfAny(RefusalKind::kStale, FindStale(*saved, shown))) {
       return {.refusal = std::move(stale)};
     }
   }

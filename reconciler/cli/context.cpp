@@ -1,6 +1,8 @@
 #include "reconciler/cli/context.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -54,13 +56,30 @@ Result<std::string> ReadTextFile(const std::string& path) {
   return text.str();
 }
 
-Result<void> WriteTextFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file || !(file << text) || !file.flush()) {
+Result<void> WritePrivateFile(const std::string& path, const std::string& text) {
+  const auto fail = [&path] {
     return Fail({.kind = ErrorKind::kUsage,
                  .message = fmt::format("{}: cannot be written: {}", path, std::strerror(errno))});
+  };
+  constexpr mode_t kOwnerOnly = 0600;
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly);
+  if (file < 0) return fail();
+  // A device or a pipe keeps its mode.
+  struct stat found {};
+  const bool narrowed =
+      fstat(file, &found) == 0 &&
+      (!S_ISREG(found.st_mode) || (fchmod(file, kOwnerOnly) == 0 && ftruncate(file, 0) == 0));
+  bool written = narrowed;
+  for (std::size_t at = 0; written && at < text.size();) {
+    const ssize_t count = write(file, text.data() + at, text.size() - at);
+    written = count > 0 || (count < 0 && errno == EINTR);
+    if (count > 0) at += static_cast<std::size_t>(count);
   }
-  return {};
+  const int reason = errno;
+  const bool closed = close(file) == 0;
+  if (written && closed) return {};
+  if (!written) errno = reason;
+  return fail();
 }
 
 int PrintError(const Error& error, int exit_code) {

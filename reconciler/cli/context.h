@@ -55,7 +55,9 @@ ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selecti
                                 const Trials& trials = {});
 
 Result<std::string> ReadTextFile(const std::string& path);
-Result<void> WriteTextFile(const std::string& path, const std::string& text);
+// Only its owner may read it, also when it was there before: plans hold what stands in root's
+// files.
+Result<void> WritePrivateFile(const std::string& path, const std::string& text);
 
 int PrintError(const Error& error, int exit_code);  // prints and returns the code
 

@@ -45,6 +45,10 @@ void Block(Change& change, std::string code, std::string why) {
   change.actions.clear();
   change.revert.clear();
   change.triggers.clear();
+  change.impact = Impact::kNone;
+  change.interrupts.clear();
+  change.before.reset();  // of a file that may be another's
+  change.prune_commands = {};
 }
 
 }  // namespace reconciler

@@ -7,6 +7,7 @@
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 #include "reconciler/base/unified_diff.h"
+#include "reconciler/planning/foreign.h"
 
 namespace reconciler {
 namespace {
@@ -27,8 +28,7 @@ std::string SummarizeFile(const FileState& state) {
 }
 
 // "mode 0644 → 0600, 3 lines differ": what about a file differs, as text.
-std::string DescribeFileDifference(const FileState& before, const FileState& after,
-                                   const std::string& diff) {
+std::string DescribeFileDifference(const FileState& before, const FileState& after) {
   std::vector<std::string> parts;
   if (before.mode != after.mode) {
     parts.push_back(fmt::format("mode {:04o} → {:04o}", before.mode, after.mode));
@@ -38,6 +38,7 @@ std::string DescribeFileDifference(const FileState& before, const FileState& aft
         fmt::format("owner {}:{} → {}:{}", before.owner, before.group, after.owner, after.group));
   }
   if (before.content != after.content) {
+    const std::string diff = MakeUnifiedDiff(before.content, after.content);
     std::size_t added = 0;
     std::size_t removed = 0;
     for (std::size_t at = 0; at < diff.size();
@@ -83,9 +84,9 @@ Change MakeBlocked(const Resource& resource, std::string_view plugin, std::strin
 void Describe(const ResourceState& desired, const ResourceState* observed, Change& change) {
   if (const auto* file = std::get_if<FileState>(&desired)) {
     const FileState* before = observed == nullptr ? nullptr : std::get_if<FileState>(observed);
-    change.diff = MakeUnifiedDiff(before == nullptr ? "" : before->content, file->content);
-    change.detail = before == nullptr ? SummarizeFile(*file)
-                                      : DescribeFileDifference(*before, *file, change.diff);
+    change.diff = MakeShownDiff(before == nullptr ? "" : before->content, file->content);
+    change.detail =
+        before == nullptr ? SummarizeFile(*file) : DescribeFileDifference(*before, *file);
     return;
   }
   const auto& after = std::get<std::string>(desired);
@@ -161,7 +162,7 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
     change.change = ChangeKind::kRemove;
     const auto* file = std::get_if<FileState>(observed);
     change.detail = file != nullptr ? SummarizeFile(*file) : std::get<std::string>(*observed);
-    if (file != nullptr) change.diff = MakeUnifiedDiff(file->content, "");
+    if (file != nullptr) change.diff = MakeShownDiff(file->content, "");
   }
   if (!resource.label.empty()) change.detail = resource.label;
   if (!change.deferred) SetActions(resource, change);

@@ -11,6 +11,7 @@
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/diagnostics.h"
 #include "reconciler/planning/diff.h"
+#include "reconciler/planning/foreign.h"
 #include "reconciler/planning/ledger.h"
 #include "reconciler/planning/nul_byte.h"
 #include "reconciler/planning/order.h"
@@ -134,7 +135,7 @@ class Planner {
     CollectResources();
     for (const auto& members : stages) AddStage(members, &members == &stages.back());
     AddDiagnostics();
-    plan_.id = ComputePlanDigest(plan_);
+    plan_.id = HideForeignContent(plan_).id;  // what reads a saved plan must come to the same
     return std::move(plan_);
   }
 

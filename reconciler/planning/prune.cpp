@@ -10,8 +10,8 @@
 #include "reconciler/base/digest.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
-#include "reconciler/base/unified_diff.h"
 #include "reconciler/planning/diff.h"
+#include "reconciler/planning/foreign.h"
 
 namespace reconciler {
 namespace {
@@ -143,8 +143,8 @@ class Pruner {
   Change MakeWholeFilePrune(const FileState* now, const WriteFile* write, Change change) const {
     change.change = write == nullptr ? ChangeKind::kRemove : ChangeKind::kModify;
     change.detail = why_ + (write == nullptr ? "removed" : "as it was before");
-    change.diff = MakeUnifiedDiff(now == nullptr ? "" : now->content,
-                                  write == nullptr ? "" : write->state.content);
+    change.diff = MakeShownDiff(now == nullptr ? "" : now->content,
+                                write == nullptr ? "" : write->state.content);
     return change;
   }
 
@@ -166,7 +166,7 @@ class Pruner {
         rest.content.empty() && std::holds_alternative<RemoveFile>(*FindFileAction(entry));
     change.change = ours_alone ? ChangeKind::kRemove : ChangeKind::kModify;
     change.detail = why_ + (ours_alone ? "removed" : "our block removed");
-    change.diff = MakeUnifiedDiff(now.content, rest.content);
+    change.diff = MakeShownDiff(now.content, rest.content);
     for (Action& action : change.actions) {
       if (std::holds_alternative<RunCommand>(action)) continue;
       const std::string trial = GetTrial(action);

@@ -1,6 +1,9 @@
 """plan, drift and status on a cluster of which one node can be read and one cannot."""
 
 import json
+import os
+import pathlib
+import stat
 import unittest
 
 from spark_cli import MANIFEST, OUT_OF_REACH, REFUSED, CliTest
@@ -36,6 +39,20 @@ class PlanCommand(CliTest):
         shown = self.spark("plan", "--format", "json", "--out", "plan.json")
         self.assert_ends(shown, 3)
         self.assertEqual(self.read("plan.json"), shown.stdout)
+
+    def test_a_saved_plan_is_for_its_owner_alone_and_holds_no_line_that_is_not_ours(self):
+        path = os.path.join(self.folder, "plan.json")
+        only = ("--node", "spark-1", "--only", "hosts")
+        self.assert_ends(self.spark("plan", *only, "--out", "plan.json"), 0)
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        os.chmod(path, 0o644)
+        shown = self.spark("plan", *only, "--out", "plan.json")
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        [foreign, *_] = [line for line in pathlib.Path("/etc/hosts").read_text(encoding="utf-8").splitlines() if line]
+        for output in (self.read("plan.json"), shown.stdout, self.spark("drift", *only).stdout,
+                       self.spark("status", "--node", "spark-1", "--format", "json").stdout):
+            self.assertNotIn(foreign, output)
+            self.assertRegex(output, r"\(\d+ lines? that (is|are) not ours\)")
 
     def test_a_plan_that_cannot_be_saved_is_an_error(self):
         self.assert_ends(self.spark("plan", "--node", "spark-1", "--out", "no/plan.json"), 1,
@@ -95,7 +112,9 @@ no changes.
         self.assert_ends(done, 3, err=REFUSED)
         self.assertTrue(done.stdout.startswith("spark-1  localhost  "), done.stdout)
         self.assertTrue(done.stdout.endswith("\nspark-2  127.0.0.1  not reached\n"), done.stdout)
-        facts = json.loads(self.spark("status", "--format", "json").stdout)
+        done = self.spark("status", "--format", "json")
+        self.assertEqual(done.returncode, 3)
+        facts = json.loads(done.stdout)
         self.assertEqual(list(facts["nodes"]), ["spark-1"])
         self.assertEqual(facts["unreachable"]["spark-2"]["hint"], "is sshd running there, and is 1 its port?")
 

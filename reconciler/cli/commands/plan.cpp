@@ -7,6 +7,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/foreign.h"
 #include "reconciler/planning/render.h"
 #include "reconciler/transport/ssh/dial.h"
 
@@ -23,7 +24,7 @@ struct PlanOptions {
 
 void Print(const Plan& plan, const PlanOptions& options, const Context& context) {
   if (options.format == "json") {
-    std::cout << Dump(ToJson(plan));
+    std::cout << Dump(ToJson(HideForeignContent(plan)));
   } else if (options.format == "markdown") {
     std::cout << RenderMarkdown(plan);
   } else {
@@ -41,7 +42,7 @@ int RunPlan(const PlanOptions& options, const Context& context) {
   if (!plan) return PrintError(plan.error(), kUsageOrManifest);
   Print(*plan, options, context);
   if (!options.out.empty()) {
-    const auto written = WriteTextFile(options.out, Dump(ToJson(*plan)));
+    const auto written = WritePrivateFile(options.out, Dump(ToJson(HideForeignContent(*plan))));
     if (!written) return PrintError(written.error(), kUsageOrManifest);
   }
   if (!facts.unreachable.empty()) return kNodeUnreadable;

@@ -11,6 +11,7 @@
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/foreign.h"
 #include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
@@ -76,8 +77,9 @@ int RunStatus(const Selection& selection, const std::string& format, bool verbs)
   if (verbs) {
     AddVerbsFacts(facts, SelectNodes(cluster->spec, selection.scope.nodes), pool, FindOwnFolder());
   }
+  const int exit_code = facts.unreachable.empty() ? kFine : kNodeUnreadable;
   if (format == "json") {
-    std::cout << Dump(ToJson(facts));
+    std::cout << Dump(ToJson(HideForeignContent(std::move(facts))));
   } else {
     for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
       const auto found = facts.nodes.find(node->name);
@@ -86,7 +88,7 @@ int RunStatus(const Selection& selection, const std::string& format, bool verbs)
                         : fmt::format("{}  {}  not reached\n", node->name, node->address));
     }
   }
-  return facts.unreachable.empty() ? kFine : kNodeUnreadable;
+  return exit_code;
 }
 
 }  // namespace

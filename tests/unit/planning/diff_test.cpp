@@ -76,7 +76,8 @@ TEST(Diff, AFileIsWrittenWholeAndItsDifferenceIsSaidInWords) {
 
   const auto changed = Diff(File(ResourceState(FileState{"a\n", 0644, "nvidia", "root"})), "p");
   EXPECT_EQ(changed->detail, "(mode 0644 → 0600, owner nvidia:root → root:root, +1 -0 lines)");
-  EXPECT_EQ(changed->diff, "@@ -1 +1,2 @@\n a\n+b\n");
+  EXPECT_EQ(changed->diff,
+            "@@ -1 +1 @@\n-(1 line that is not ours)\n+(2 lines that are not ours)\n");
 }
 
 TEST(Diff, AFileThatMustGoIsRemoved) {
@@ -85,7 +86,7 @@ TEST(Diff, AFileThatMustGoIsRemoved) {
   const auto change = Diff(resource, "p");
   EXPECT_EQ(change->change, ChangeKind::kRemove);
   EXPECT_EQ(change->actions, (std::vector<Action>{RemoveFile{"/etc/x"}}));
-  EXPECT_EQ(change->diff, "@@ -1 +0,0 @@\n-a\n");
+  EXPECT_EQ(change->diff, "@@ -1 +0,0 @@\n-(1 line that is not ours)\n");
 }
 
 TEST(Diff, WhatIsKnownAfterApplyIsPlannedWithoutActions) {

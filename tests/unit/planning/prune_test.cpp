@@ -53,12 +53,15 @@ struct PruneCase {
 
 TEST(Prune, AFileThatWeMadeIsRemovedWhereItIsAsWeLeftIt) {
   PruneCase one;
-  one.Put("/etc/a", "ours\n");
-  one.ledger.entries = {FileEntry("/etc/a", "ours\n", RemoveFile{"/etc/a"})};
+  const std::string ours = SetBlock("", "lab", "hosts", "a\n");
+  one.Put("/etc/a", ours);
+  one.ledger.entries = {FileEntry("/etc/a", ours, RemoveFile{"/etc/a"})};
   const Change change = one.RunForOne();
   EXPECT_EQ(change.change, ChangeKind::kRemove);
   EXPECT_EQ(change.detail, "no longer in the manifest: removed");
-  EXPECT_EQ(change.diff, "@@ -1 +0,0 @@\n-ours\n");
+  EXPECT_EQ(change.diff,
+            "@@ -1,3 +0,0 @@\n-# BEGIN spark-reconcile lab hosts\n-a\n-# END spark-reconcile lab "
+            "hosts\n");
   EXPECT_EQ(change.actions, std::vector<Action>{RemoveFile{"/etc/a"}});
   EXPECT_TRUE(change.prune);
 }
