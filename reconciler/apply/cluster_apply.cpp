@@ -8,6 +8,7 @@
 #include "reconciler/planning/foreign.h"
 #include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/plan_compare.h"
+#include "reconciler/planning/unfinished.h"
 
 namespace reconciler {
 namespace {
@@ -74,6 +75,18 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
     return {.refusal =
                 ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {std::move(fresh).error()}}};
   }
+  ended_leftovers_ = false;  // what is proposed is planned without them
+  if (auto refusal = FindUnreached()) {
+    Plan selected = saved ? SelectChanges(std::move(*fresh), *saved) : std::move(*fresh);
+    return {.plan = std::move(selected), .refusal = std::move(refusal)};
+  }
+  if (auto refusal = FindForbidden()) {
+    return {.plan = std::move(*fresh), .refusal = std::move(refusal)};
+  }
+  if (sessions_ == nullptr) {
+    auto unfinished = ListUnfinished(facts_);
+    if (!unfinished.empty()) return {.unfinished = std::move(unfinished)};
+  }
   if (saved) {
     // A saved plan does not hold what others wrote.
     const Plan shown = HideForeignContent(*fresh);
@@ -83,8 +96,8 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
   }
   Proposal proposal{.plan = saved ? SelectChanges(*fresh, *saved) : *fresh};
   proposal.refusal = FindRefusal(*proposal.plan, *fresh);
-  proposal.needs_work = !proposal.plan->Empty() || IsUnfinished() ||
-                        !keeper_.ListNodesToSettle(*proposal.plan, facts_).empty();
+  proposal.needs_work =
+      !proposal.plan->Empty() || !keeper_.ListNodesToSettle(*proposal.plan, facts_).empty();
   return proposal;
 }
 
@@ -104,13 +117,33 @@ Result<Plan> ClusterApply::Replan(const Trials& trials) {
   return MakePlan(cluster_, fabric_, facts_, plugins_, scope_);
 }
 
-// Uninstalling drops the nodes of the manifest, so that a lost one does no harm.
-std::optional<ApplyRefusal> ClusterApply::FindRefusal(const Plan& plan, const Plan& now) const {
-  const bool may_lose_nodes = options_.allow_node_removal || scope_.uninstall;
-  if (auto refusal =
-          RefuseIfAny(RefusalKind::kNotAllowed, CheckMayApply(cluster_, facts_, may_lose_nodes))) {
-    return refusal;
+// An apply to a part of the nodes is nothing that may happen by chance.
+std::optional<ApplyRefusal> ClusterApply::FindUnreached() const {
+  if (options_.allow_unreached) return std::nullopt;
+  std::vector<std::string> nodes;
+  for (const NodeSpec& node : cluster_.nodes) {
+    if (facts_.unreachable.contains(node.name)) nodes.push_back(node.name);
   }
+  return RefuseIfAny(RefusalKind::kUnreached, std::move(nodes));
+}
+
+std::vector<NodeName> ClusterApply::ListAbsent() const {
+  std::vector<NodeName> nodes;
+  for (const NodeSpec& node : cluster_.nodes) {
+    if (absent_.contains(node.name)) nodes.push_back(node.name);
+  }
+  return nodes;
+}
+
+// Uninstalling drops the nodes of the manifest, so that a lost one does no harm.
+std::optional<ApplyRefusal> ClusterApply::FindForbidden() const {
+  const bool may_lose_nodes = options_.allow_node_removal || scope_.uninstall;
+  return RefuseIfAny(RefusalKind::kNotAllowed, CheckMayApply(cluster_, facts_, may_lose_nodes));
+}
+
+std::optional<ApplyRefusal> ClusterApply::FindRefusal(const Plan& plan, const Plan& now) const {
+  if (auto refusal = FindUnreached()) return refusal;
+  if (auto refusal = FindForbidden()) return refusal;
   if (now.IsRefused()) return RefuseRuledOut(now);
   if (!options_.allow_half_cables) {
     if (auto refusal =
@@ -120,12 +153,6 @@ std::optional<ApplyRefusal> ClusterApply::FindRefusal(const Plan& plan, const Pl
   }
   if (options_.interrupt) return std::nullopt;
   return RefuseIfAny(RefusalKind::kInterrupts, ListEndedWork(plan, now));
-}
-
-// Where nothing differs, an apply that was cut off would still be ended by its guard later.
-bool ClusterApply::IsUnfinished() const {
-  return std::any_of(facts_.nodes.begin(), facts_.nodes.end(),
-                     [](const auto& node) { return !node.second.apply.undecided.empty(); });
 }
 
 std::vector<const NodeSpec*> ClusterApply::ListReached() const {
@@ -168,7 +195,9 @@ std::optional<ApplyRefusal> ClusterApply::CheckCabling() {
 }
 
 ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
-  if (auto refusal = OpenSessions()) return {.refusal = std::move(refusal)};
+  if (sessions_ == nullptr) {
+    if (auto refusal = OpenSessions()) return {.refusal = std::move(refusal)};
+  }
   // Under the lock no other apply changes anything: what was approved must still fit.
   const auto now = Replan({});
   if (!now) return {.refusal = ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {now.error()}}};

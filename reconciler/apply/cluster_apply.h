@@ -26,6 +26,7 @@ struct ClusterApplyInput {
 
 struct ClusterApplyOptions {
   bool allow_node_removal = false;
+  bool allow_unreached = false;  // go on without nodes that cannot be read
   bool allow_unproven = false;
   bool allow_half_cables = false;
   bool allow_wrong_cables = false;
@@ -49,6 +50,7 @@ enum class RefusalKind {
   kNoPlan,
   kStale,         // the approved plan no longer fits
   kNewDrift,      // something differs that was not in the plan
+  kUnreached,     // a node could not be read
   kNotAllowed,    // a ledger, or what the hardware of a node rules out
   kHalfCables,    // one end of a cable would change alone
   kInterrupts,    // work that runs on the nodes would end
@@ -63,14 +65,17 @@ enum class RefusalKind {
 struct ApplyRefusal {
   RefusalKind kind = RefusalKind::kNoPlan;
   Errors errors = {};
-  std::vector<std::string> lines = {};       // cables, pieces of work; kLeftoverOpen: the nodes
+  std::vector<std::string> lines = {};  // cables, pieces of work; kLeftoverOpen, kUnreached: nodes
   std::vector<Diagnostic> diagnostics = {};  // what blocks everything
 };
 
 struct Proposal {
   std::optional<Plan> plan = std::nullopt;  // nothing: refused before there was anything to show
   std::optional<ApplyRefusal> refusal = std::nullopt;
-  bool needs_work = false;  // nodes or ledgers differ, or an earlier apply is still open
+  // Earlier applies that are neither committed nor reverted, one line each. Where there are any,
+  // nothing else is set but a refusal: end them, and propose again.
+  std::vector<std::string> unfinished = {};
+  bool needs_work = false;  // nodes or ledgers differ
 };
 
 struct ClusterApplyResult {
@@ -84,7 +89,7 @@ struct ClusterApplyResult {
 
 // One apply: plan, lock, end what an earlier apply left, plan again under the lock, refuse or
 // converge, and write the ledgers. Decides and returns; neither prints nor prompts. The nodes'
-// locks are held from CarryOut until it is destroyed.
+// locks are held from EndUnfinished or CarryOut until it is destroyed.
 class ClusterApply {
  public:
   ClusterApply(ClusterApplyInput input, ClusterApplyOptions options, ClusterApplyHooks hooks,
@@ -93,6 +98,9 @@ class ClusterApply {
   // What will be done: the plan of the facts; of it, what `saved` selects where there is one that
   // still fits.
   Proposal Propose(const std::optional<Plan>& saved);
+
+  // Locks the nodes, and ends what earlier applies left there: see EndLeftovers.
+  std::optional<ApplyRefusal> EndUnfinished() { return OpenSessions(); }
 
   // Carries out what is planned under the lock, when it is what was approved. Precondition:
   // `approved` was proposed.
@@ -105,15 +113,19 @@ class ClusterApply {
 
   const ClusterFacts& facts() const { return facts_; }  // as they were read last
 
+  // The nodes that could not be read at first, and are left out.
+  std::vector<NodeName> ListAbsent() const;
+
  private:
   Result<Plan> Replan(const Trials& trials);
+  std::optional<ApplyRefusal> FindUnreached() const;
+  std::optional<ApplyRefusal> FindForbidden() const;
   std::optional<ApplyRefusal> FindRefusal(const Plan& plan, const Plan& now) const;
   std::optional<ApplyRefusal> OpenSessions();
   std::optional<ApplyRefusal> CheckCabling();
   ConvergeReport RunConverge(const Plan& plan, const Plan& now,
                              const std::set<std::string>& beside);
   ClusterApplyResult Settle(const Plan& plan, ClusterApplyResult result);
-  bool IsUnfinished() const;
   std::vector<const NodeSpec*> ListReached() const;
 
   const ClusterSpec& cluster_;

@@ -95,6 +95,7 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
   facts.node = node.name;
   facts.session_address = raw->session_address;
   ReadLedgerFact(*raw, facts);
+  if (!facts.apply.undecided.empty()) HideTrials(cluster, *raw);
   facts.files = raw->files;
   for (const Plugin& plugin : plugins) {
     if (plugin.parse != nullptr) plugin.parse(*raw, facts);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reconciler/base/mark.h"
 #include "reconciler/planning/plan_compare.h"
 
 namespace reconciler {
@@ -49,6 +50,16 @@ void ShowTrial(const std::vector<TrialFile>& trials, ProbeReply& reply) {
       reply.files[file.path] = found->second;
     }
     found->second = Absent{};
+  }
+}
+
+void HideTrials(const ClusterSpec& cluster, ProbeReply& reply) {
+  for (auto& [path, file] : reply.files) {
+    const FileState* state = Known(file);
+    if (state == nullptr || !path.starts_with("/run/")) continue;
+    if (const auto owner = FindOwner(state->content); owner && cluster.Owns(*owner)) {
+      file = Absent{};
+    }
   }
 }
 

@@ -26,4 +26,8 @@ std::vector<Read> ListReads(const std::vector<TrialFile>& trials);
 // Answers as if the trial had been committed: plugins know one place of a file only.
 void ShowTrial(const std::vector<TrialFile>& trials, ProbeReply& reply);
 
+// What an unfinished apply has put on trial is no one else's configuration: it goes when that apply
+// is ended. Answers as if it had gone.
+void HideTrials(const ClusterSpec& cluster, ProbeReply& reply);
+
 }  // namespace reconciler

@@ -16,6 +16,7 @@
 #include "reconciler/planning/nul_byte.h"
 #include "reconciler/planning/order.h"
 #include "reconciler/planning/prune.h"
+#include "reconciler/planning/unfinished.h"
 
 namespace reconciler {
 namespace {
@@ -249,11 +250,12 @@ class Planner {
                .subject = node.name}});
     }
     for (const auto& [name, node] : facts_.nodes) {
-      if (!IsSelected(scope_.nodes, name)) continue;
+      if (!IsSelected(scope_.nodes, name) || Known(node.apply.lease) == nullptr) continue;
       if (std::string text = FormatUnderWay(node); !text.empty()) {
         Append({{.code = "plan-apply-under-way", .message = std::move(text), .nodes = {name}}});
       }
     }
+    Append(DiagnoseUnfinished(facts_, scope_.nodes));
     SortBySeverity(plan_.diagnostics);
   }
 
@@ -285,9 +287,9 @@ std::string FormatUnderWay(const NodeFacts& facts) {
     return fmt::format("an apply of {} is under way{}", *who,
                        journals.empty() ? "" : ": its revert is armed");
   }
-  if (journals.empty()) return {};
-  return fmt::format("an apply was cut off, and the node ends it (journal {})",
-                     Join(journals, " "));
+  std::vector<std::string> unfinished;
+  for (const std::string& id : journals) unfinished.push_back(FormatUnfinished(id));
+  return Join(unfinished, ", ");
 }
 
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,

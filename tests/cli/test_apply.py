@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from spark_cli import OUT_OF_REACH, CliTest
+from spark_cli import OUT_OF_REACH, REFUSED, CliTest
 
 # For this process and its children alone: the machine read-only, with room for locks that is gone afterwards.
 READ_ONLY = ("unshare", "--mount", "sh", "-c", """
@@ -38,6 +38,24 @@ nothing was changed: there is no terminal to confirm on
         with open("/etc/hosts", "rb") as file:
             self.assertEqual(file.read(), before)
         self.assertFalse(os.path.exists("/var/lib/spark-reconcile"))
+
+    def test_a_node_that_is_not_reached_refuses_the_apply(self):
+        done = self.spark("apply", "--only", "memlock", "--yes", "--brief")
+        self.assert_ends(done, 3, err=REFUSED + """\
+nothing was changed, because these nodes of the manifest were not reached:
+  spark-2
+  hint: make them ready, name the others with --node, or give --allow-unreached
+""")
+        self.assertTrue(done.stdout.endswith("\nno changes, 1 node not reached.\n"), done.stdout)
+
+    def test_a_partial_apply_says_so_at_the_end(self):
+        done = self.spark("apply", "--only", "memlock", "--yes", "--brief", "--allow-unreached")
+        self.assert_ends(done, 3, err=REFUSED)
+        self.assertTrue(done.stdout.endswith("""
+no changes, 1 node not reached.
+PARTIAL: 1 node was not reached, and not changed: spark-2
+  not proved: the state there, the connections to there, and the manifest's verification, which needs every node
+"""), done.stdout)
 
     def test_a_saved_plan_is_applied_whole_or_not_at_all(self):
         self.saved_plan()

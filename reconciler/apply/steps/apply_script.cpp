@@ -1,8 +1,10 @@
 #include "reconciler/apply/steps/apply_script.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 
 #include "reconciler/base/number.h"
@@ -78,7 +80,9 @@ std::string GetJournalDirectory(std::string_view apply_id) {
 }
 
 std::string MakeApplyId(const Plan& plan) {
-  return plan.id.substr(0, 8) + "-" + MakeNonce().substr(0, 8);
+  const auto now =
+      std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  return fmt::format("{}-{:%Y%m%d%H%M%S}{}", plan.id.substr(0, 8), now, MakeNonce().substr(0, 8));
 }
 
 std::string BuildStageRequest(const std::vector<Step>& steps, std::size_t first_step,

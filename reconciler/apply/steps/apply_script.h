@@ -23,8 +23,9 @@ std::vector<Step> ListSteps(const std::vector<const Change*>& changes);
 // Where a node journals an apply, its later passes included (see NodeHelper).
 std::string GetJournalDirectory(std::string_view apply_id);
 
-// "1f0c2ab9-5e31a7d0": the plan's id, so that a person finds it, and a random word, because the
-// same drift makes the same plan again.
+// "1f0c2ab9-202611222357015e31a7d0": the plan's id, so that a person finds it, the time (UTC,
+// YYYYMMDDhhmmss; see NameApply), and a random word, because the same drift makes the same plan
+// again.
 std::string MakeApplyId(const Plan& plan);
 
 // Requests for a session (see Session). `first_step` numbers the journal's entries, so that stages

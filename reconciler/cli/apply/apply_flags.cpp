@@ -15,6 +15,8 @@ void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
                   "Seconds without progress after which a node reverts the plan")
       ->check(CLI::Range(5, 3600))
       ->capture_default_str();
+  command.add_flag("--allow-unreached", flags.allow_unreached,
+                   "Go on without the nodes that cannot be reached");
   command.add_flag("--allow-unproven", flags.allow_unproven,
                    "Keep the change though pairs of nodes do not reach each other");
   command.add_flag("--allow-half-cables", flags.allow_half_cables,

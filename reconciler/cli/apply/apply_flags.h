@@ -17,6 +17,7 @@ struct ApplyFlags {
   bool brief = false;
   bool no_verify = false;
   bool allow_node_removal = false;
+  bool allow_unreached = false;
   bool allow_unproven = false;
   bool allow_half_cables = false;
   bool allow_wrong_cables = false;

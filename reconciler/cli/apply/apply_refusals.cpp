@@ -29,6 +29,10 @@ void PrintRefusal(const ApplyRefusal& refusal) {
     case RefusalKind::kNewDrift:
       std::cerr << "what differs now was not in the plan: apply again\n";
       return;
+    case RefusalKind::kUnreached:
+      return PrintBecause("these nodes of the manifest were not reached", refusal.lines,
+                          "make them ready, name the others with --node, or give "
+                          "--allow-unreached");
     case RefusalKind::kNotAllowed:
       std::cerr << "nothing was changed\n";
       return;
@@ -67,6 +71,7 @@ ExitCode FindExitCode(const ApplyRefusal& refusal, bool reached_all) {
       return kLocked;
     case RefusalKind::kNoSession:
       return kReverted;
+    case RefusalKind::kUnreached:
     case RefusalKind::kNodeLost:
       return kNodeUnreadable;
     case RefusalKind::kLeftoverOpen:

@@ -33,20 +33,31 @@ void PrintFailure(const ConvergeReport& report) {
 
 }  // namespace
 
-// On a terminal only the word "yes" goes on; without one, --yes must have been given.
-bool ConfirmPlan(const Plan& plan, bool yes) {
+bool Confirm(const std::string& question, bool yes) {
   if (yes) return true;
   if (isatty(STDIN_FILENO) != 1) {
     std::cerr << "nothing was changed: there is no terminal to confirm on\n"
                  "  hint: give --yes, or save a plan with `plan --out` and apply that with --yes\n";
     return false;
   }
-  std::cerr << "Apply " << FormatSummaryLine(plan) << "? Type 'yes' to continue: ";
+  std::cerr << question << " Type 'yes' to continue: ";
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "yes") return true;
   std::cerr << "nothing was changed\n";
   return false;
+}
+
+bool ConfirmPlan(const Plan& plan, bool yes) {
+  return Confirm(fmt::format("Apply {}?", FormatSummaryLine(plan)), yes);
+}
+
+void PrintPartial(const std::vector<NodeName>& absent) {
+  std::cout << fmt::format(
+      "PARTIAL: {} not reached, and not changed: {}\n"
+      "  not proved: the state there, the connections to there, and the manifest's verification, "
+      "which needs every node\n",
+      FormatPlural(absent.size(), "node was", "nodes were"), Join(absent, ", "));
 }
 
 void PrintOutcome(const ConvergeReport& report) {

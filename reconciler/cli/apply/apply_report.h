@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "reconciler/apply/converge.h"
@@ -8,7 +9,11 @@
 namespace reconciler::cli {
 
 // On a terminal only the word "yes" goes on; without one, `yes` must have been given.
+bool Confirm(const std::string& question, bool yes);
 bool ConfirmPlan(const Plan& plan, bool yes);
+
+// The last lines of an apply that left nodes out: which, and what it did not prove.
+void PrintPartial(const std::vector<NodeName>& absent);
 
 // What an apply did, or why it did not and what is left.
 void PrintOutcome(const ConvergeReport& report);

@@ -65,7 +65,19 @@ class ApplyRun {
                MakeOptions(), MakeHooks(), pool_) {}
 
   int Execute(const std::optional<Plan>& saved) {
-    const Proposal proposal = apply_.Propose(saved);
+    Proposal proposal = apply_.Propose(saved);
+    if (!proposal.unfinished.empty()) {
+      for (const std::string& line : proposal.unfinished) std::cerr << line << '\n';
+      if (!Confirm("End that, and plan again?", flags_.yes)) return kUsageOrManifest;
+      if (const auto refusal = apply_.EndUnfinished()) return Refuse(*refusal);
+      proposal = apply_.Propose(saved);
+    }
+    return Show(proposal);
+  }
+
+ private:
+  // Shows what is proposed, and carries it out where nothing is against it.
+  int Show(const Proposal& proposal) {
     if (proposal.plan) {
       std::cout << RenderText(*proposal.plan,
                               {.colour = context_.ColourOnStdout(), .diffs = !flags_.brief})
@@ -75,7 +87,8 @@ class ApplyRun {
     const Plan& plan = *proposal.plan;
     if (!proposal.needs_work) {
       const int code = FindSettledCode(plan);
-      return scope_.uninstall && code == kFine ? ReportUnledgered() : VerifyResult(code);
+      return ReportPartial(scope_.uninstall && code == kFine ? ReportUnledgered()
+                                                             : VerifyResult(code));
     }
     if ((!plan.Empty() || scope_.uninstall) && !ConfirmPlan(plan, flags_.yes)) {
       return kUsageOrManifest;
@@ -84,9 +97,9 @@ class ApplyRun {
     return CloseEvents(code);
   }
 
- private:
   ClusterApplyOptions MakeOptions() const {
     return {.allow_node_removal = flags_.allow_node_removal,
+            .allow_unreached = flags_.allow_unreached,
             .allow_unproven = flags_.allow_unproven,
             .allow_half_cables = flags_.allow_half_cables,
             .allow_wrong_cables = flags_.allow_wrong_cables,
@@ -131,6 +144,10 @@ class ApplyRun {
     }
     const ClusterApplyResult result = apply_.CarryOut(plan);
     if (result.refusal) return Refuse(*result.refusal);
+    return ReportPartial(Report(result));
+  }
+
+  int Report(const ClusterApplyResult& result) {
     if (result.report) {
       PrintOutcome(*result.report);
       if (result.beside > 0) {
@@ -153,6 +170,13 @@ class ApplyRun {
     const auto closed = log_ == nullptr ? Result<void>() : log_->Close();
     if (closed) return code;
     return PrintError(closed.error(), code == kFine ? kUsageOrManifest : code);
+  }
+
+  int ReportPartial(int code) const {
+    if (const std::vector<NodeName> absent = apply_.ListAbsent(); !absent.empty()) {
+      PrintPartial(absent);
+    }
+    return code;
   }
 
   int FinishUninstall(const UninstallResult& uninstall, int code) const {

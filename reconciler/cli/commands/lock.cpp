@@ -10,6 +10,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/node/lock.h"
+#include "reconciler/planning/unfinished.h"
 #include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
@@ -56,7 +57,18 @@ int RunList(const Selection& selection) {
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
   const Locks locks = ReadAll(*cluster, selection, pool);
-  for (const auto& [node, lock] : locks.of) std::cout << FormatLock(node, lock);
+  // Without a plugin: only what we left there ourselves.
+  const ClusterFacts facts =
+      Gather(cluster->spec, cluster->fabric, {}, SelectNodes(cluster->spec, selection.scope.nodes),
+             pool, nullptr);
+  for (const auto& [node, lock] : locks.of) {
+    std::cout << FormatLock(node, lock);
+    const auto found = facts.nodes.find(node);
+    if (lock.held || found == facts.nodes.end()) continue;
+    for (const std::string& id : found->second.apply.undecided) {
+      std::cout << fmt::format("{}  {}\n", node, FormatUnfinished(id));
+    }
+  }
   return locks.errors.empty() ? kFine : kNodeUnreadable;
 }
 

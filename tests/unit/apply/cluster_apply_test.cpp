@@ -99,11 +99,40 @@ TEST_F(ClusterApplyTest, WhereNothingDiffersThereIsNoWork) {
   EXPECT_FALSE(apply_->Propose(std::nullopt).needs_work);
 }
 
-TEST_F(ClusterApplyTest, AnApplyThatWasCutOffIsWorkThoughNothingDiffers) {
+TEST_F(ClusterApplyTest, AnUnfinishedApplyIsNamedBeforeAnythingIsProposed) {
   readings_ = {FactsWith("2")};
+  for (const char* node : {"spark-1", "spark-2"}) {
+    readings_[0].nodes[node].apply.undecided = {"0a49aaaa-20261122235701bbbbbbbb"};
+  }
+  Start();
+  const Proposal proposal = apply_->Propose(Plan());  // a saved plan is not compared with a trial
+  EXPECT_EQ(proposal.unfinished,
+            std::vector<std::string>{"spark-1, spark-2: apply 0a49aaaa of 2026-11-22 23:57 UTC is "
+                                     "unfinished; apply ends it first"});
+  EXPECT_FALSE(proposal.plan);
+  EXPECT_FALSE(proposal.refusal);
+  EXPECT_TRUE(network_.ListScripts("spark-1").empty());
+}
+
+TEST_F(ClusterApplyTest, AnUnfinishedApplyIsEndedAndThenThePlanIsANewOne) {
+  readings_ = {FactsWith("2"), FactsWith("1")};
   readings_[0].nodes["spark-2"].apply.undecided = {"0a49-11"};
   Start();
-  EXPECT_TRUE(apply_->Propose(std::nullopt).needs_work);
+  ASSERT_FALSE(apply_->Propose(std::nullopt).unfinished.empty());
+  ASSERT_FALSE(apply_->EndUnfinished());
+  const Proposal proposal = apply_->Propose(std::nullopt);
+  EXPECT_TRUE(proposal.unfinished.empty());
+  EXPECT_EQ(proposal.plan->ChangeCount(), 2u);
+  const ClusterApplyResult result = apply_->CarryOut(*proposal.plan);
+  EXPECT_FALSE(result.refusal);
+  EXPECT_TRUE(result.report);
+}
+
+TEST_F(ClusterApplyTest, TheUnfinishedApplyOfAnotherClusterIsLeftAlone) {
+  readings_[0].nodes["spark-1"].ledger = Ledger{.cluster = "other"};
+  readings_[0].nodes["spark-1"].apply.undecided = {"0a49-11"};
+  Start();
+  EXPECT_EQ(ProposedRefusal(), RefusalKind::kNotAllowed);
 }
 
 TEST_F(ClusterApplyTest, ASavedPlanThatNoLongerFitsIsNotShown) {
@@ -231,7 +260,6 @@ TEST_F(ClusterApplyTest, AJobThatBeganBeforeTheLockIsNotEnded) {
 
 TEST_F(ClusterApplyTest, WhatDiffersOnlyNowIsNotCarriedOutWithAnEmptyPlan) {
   readings_ = {FactsWith("2"), FactsWith("1")};
-  readings_[0].nodes["spark-2"].apply.undecided = {"0a49-11"};
   Start();
   EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kNewDrift);
 }
@@ -262,11 +290,36 @@ TEST_F(ClusterApplyTest, ANodeThatIsLostBeforeTheLockRefusesAll) {
   EXPECT_EQ(result.refusal->kind, RefusalKind::kNodeLost);
 }
 
+TEST_F(ClusterApplyTest, ANodeThatIsNotReachedRefusesAllUnlessAccepted) {
+  readings_[0].nodes.erase("spark-2");
+  readings_[0].unreachable["spark-2"] = {.message = "no route to host"};
+  Start();
+  const Proposal refused = apply_->Propose(std::nullopt);
+  ASSERT_TRUE(refused.refusal);
+  EXPECT_EQ(refused.refusal->kind, RefusalKind::kUnreached);
+  EXPECT_EQ(refused.refusal->lines, std::vector<std::string>{"spark-2"});
+  EXPECT_EQ(refused.plan->ChangeCount(), 1u);  // it is shown
+  Start({}, {.allow_unreached = true});
+  EXPECT_FALSE(apply_->Propose(std::nullopt).refusal);
+  EXPECT_EQ(apply_->ListAbsent(), std::vector<NodeName>{"spark-2"});
+}
+
+TEST_F(ClusterApplyTest, ANodeThatIsLostUnderTheLockRefusesAll) {
+  readings_ = {FactsWith("1"), FactsWith("1")};
+  readings_[1].nodes.erase("spark-2");
+  readings_[1].unreachable["spark-2"] = {.message = "no route to host"};
+  Start();
+  const Proposal proposal = apply_->Propose(std::nullopt);
+  EXPECT_FALSE(proposal.refusal);
+  EXPECT_TRUE(apply_->CarryOut(*proposal.plan).refusal);
+  EXPECT_EQ(changes_, 0);
+}
+
 TEST_F(ClusterApplyTest, ANodeThatDidNotAnswerAtFirstIsNotQueriedAgain) {
   readings_ = {FactsWith("1"), FactsWith("0")};
   for (ClusterFacts& facts : readings_) facts.nodes.erase("spark-2");
   readings_[0].unreachable["spark-2"] = {.message = "no route to host"};
-  Start();
+  Start({}, {.allow_unreached = true});
   EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kStale);
   EXPECT_EQ(reads_.at(0), std::vector<NodeName>());
   EXPECT_EQ(reads_.at(1), std::vector<NodeName>{"spark-1"});

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "reconciler/base/mark.h"
+
 namespace reconciler {
 namespace {
 
@@ -94,6 +96,21 @@ RC_GTEST_PROP(ShowTrial, ShowingItTwiceIsShowingItOnce, ()) {
   const auto once = reply.files;
   ShowTrial(kTried, reply);
   RC_ASSERT(reply.files == once);
+}
+
+TEST(HideTrials, OursBelowRunIsNobodysConfiguration) {
+  ClusterSpec cluster;
+  cluster.name = "lab";
+  const auto owned = [](const char* by) { return FileState{FormatOwnedFile(by, "x\n")}; };
+  ProbeReply reply = ReplyWith(owned("lab"), owned("lab"));
+  reply.files["/run/netplan/other.yaml"] = owned("other");
+  reply.files["/run/netplan/foreign.yaml"] = FileState{"x\n"};
+  HideTrials(cluster, reply);
+  EXPECT_TRUE(std::holds_alternative<Absent>(reply.files["/run/netplan/a.yaml"]));
+  for (const char* path :
+       {"/etc/netplan/a.yaml", "/run/netplan/other.yaml", "/run/netplan/foreign.yaml"}) {
+    EXPECT_NE(Known(reply.files[path]), nullptr) << path;
+  }
 }
 
 }  // namespace

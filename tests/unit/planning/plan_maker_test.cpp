@@ -124,7 +124,7 @@ TEST(UnderWay, WhoIsRunningOrWhatWasCutOffIsReported) {
   NodeFacts facts;
   EXPECT_EQ(FormatUnderWay(facts), "");
   facts.apply.undecided = {"0a49-11"};
-  EXPECT_EQ(FormatUnderWay(facts), "an apply was cut off, and the node ends it (journal 0a49-11)");
+  EXPECT_EQ(FormatUnderWay(facts), "apply 0a49-11 is unfinished; apply ends it first");
   facts.apply.lease = "root@desk pid 812";
   EXPECT_EQ(FormatUnderWay(facts),
             "an apply of root@desk pid 812 is under way: its revert is armed");
