@@ -113,7 +113,9 @@ RunCommand AnyCommand() {
           .user = HostileBytes(),
           .id = HostileBytes(),
           .must_succeed = *rc::gen::arbitrary<bool>(),
-          .at_boot = *rc::gen::arbitrary<bool>()};
+          .at_boot = *rc::gen::arbitrary<bool>(),
+          .sets = HostileBytes(),
+          .makes = Several(HostileBytes)};
 }
 
 Action AnyAction() {

@@ -7,27 +7,33 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kImpacts[] = {"none", "service-restart", "link-flap", "reboot"};
 
+ordered_json WordsToJson(const std::vector<std::string>& words) {
+  ordered_json list = ordered_json::array();
+  for (const std::string& word : words) list.push_back(EncodeText(word));
+  return list;
+}
+
 ordered_json CommandToJson(const RunCommand& command) {
-  ordered_json argv = ordered_json::array();
-  for (const std::string& word : command.argv) argv.push_back(EncodeText(word));
-  return {{"run", argv},
-          {"time_limit_s", command.time_limit_s},
-          {"user", EncodeText(command.user)},
-          {"id", EncodeText(command.id)},
-          {"must_succeed", command.must_succeed},
-          {"at_boot", command.at_boot}};
+  return {{"run", WordsToJson(command.argv)},     {"time_limit_s", command.time_limit_s},
+          {"user", EncodeText(command.user)},     {"id", EncodeText(command.id)},
+          {"must_succeed", command.must_succeed}, {"at_boot", command.at_boot},
+          {"sets", EncodeText(command.sets)},     {"makes", WordsToJson(command.makes)}};
 }
 
 RunCommand ReadCommand(const JsonReader& reader) {
   RunCommand command;
-  reader.At("run").ForEachItem(
-      [&](const JsonReader& word) { command.argv.push_back(word.Text()); });
+  const auto read_words = [&](const char* name, std::vector<std::string>& words) {
+    reader.At(name).ForEachItem([&](const JsonReader& word) { words.push_back(word.Text()); });
+  };
+  read_words("run", command.argv);
   command.time_limit_s = static_cast<int>(reader.At("time_limit_s").Integer());
   command.user = reader.At("user").Text();
   // Ledgers and plans of earlier versions are without these.
   if (reader.Has("id")) command.id = reader.At("id").Text();
   if (reader.Has("must_succeed")) command.must_succeed = reader.At("must_succeed").Bool();
   if (reader.Has("at_boot")) command.at_boot = reader.At("at_boot").Bool();
+  if (reader.Has("sets")) command.sets = reader.At("sets").Text();
+  if (reader.Has("makes")) read_words("makes", command.makes);
   return command;
 }
 

@@ -85,8 +85,10 @@ Plan SomePlan() {
       .diff = "+\xff\n",
       .actions = {WriteFile{"/etc/x", {"\xff\n"}, "/run/x"}, RemoveFile{"/etc/y", "/run/y"},
                   RunCommand{{"true", "a b"}, 7, "nvidia"}},
-      .revert = {RunCommand{.argv = {"false"}, .must_succeed = true, .at_boot = true}},
-      .triggers = {RunCommand{.argv = {"systemctl", "daemon-reload"}, .id = "reload"}},
+      .revert = {RunCommand{
+          .argv = {"false"}, .must_succeed = true, .at_boot = true, .sets = "/sys/x"}},
+      .triggers = {RunCommand{
+          .argv = {"systemctl", "daemon-reload"}, .id = "reload", .makes = {"/run/z"}}},
       .impact = Impact::kLinkFlap,
       .deferred = true,
       .fingerprint = "0123456789abcdef",
