@@ -129,7 +129,7 @@ class DrillRun {
     if (!report_.reverted) {
       RecordError(MakeNodeError(
           ErrorKind::kApply, node_.name,
-          fmt::format("did not revert the trial within {:.0f} s: run {}/revert there, "
+          fmt::format("did not revert the trial within {:.0f} s: run `sh {}/guard revert` there, "
                       "and do not trust applies to this node",
                       report_.reverted_after_s, GetJournalDirectory(apply_id_))));
       return;

@@ -4,11 +4,12 @@
 # Functions over an apply's journal in $J, which the scripts left on a node need as well.
 steps() { ls "$J" | grep -x '[0-9]*' | sort "$@"; }
 
-# The first caller decides a plan's fate on this node; later ones learn what it was.
-decide() { # commit|revert
-  ln -sT "$1" "$J/decision" 2>/dev/null && sync "$J"
-  [ "$(readlink "$J/decision")" = "$1" ]
-}
+# What this node decided about a plan (commit, revert, or nothing yet), and how far it is. A revert that could not be
+# written down in the journal stands here.
+RUN=/run/spark-reconcile/reverted
+is_volatile() { [ -e "$RUN/${J##*/}" ]; }
+decision() { if is_volatile; then echo revert; else readlink "$J/decision"; fi; }
+state() { cat "$RUN/${J##*/}" 2>/dev/null || cat "$J/state" 2>/dev/null; }
 
 put() { # FROM TO [MARKER], at once or not at all, and never before the marker lasts
   tmp=$(mktemp "${2%/*}/.spark-reconcile.XXXXXXXXXX") || return 1

@@ -8,8 +8,8 @@ say() { printf '%s\n' "$1" >&2; return 1; }
 progress() { # SECONDS
   uptime; echo "$up $1" >"$J/progress"
 }
-working() { exec 8>>"$J/working" && flock -n 8 || say 'another step is still under way'; }
-undecided() { [ ! -L "$J/decision" ] || say 'this node has reverted the plan'; }
+working() { exec 8<"$J/working" && flock -n 8 || say 'another step is still under way'; }
+undecided() { [ -z "$(decision)" ] || say 'this node has reverted the plan'; }
 
 target() { # PATH
   resolve "$1" ''
@@ -89,7 +89,7 @@ remove_file() { # STEP PATH
 
 command_step() { # STEP LIMIT_S USER ARGV…
   step=$1; limit=$2; user=$3; shift 3
-  [ -d "$J/$step" ] || mkdir "$J/$step" && printf '%s\n' "$*" >"$J/$step/command" && : >"$J/$step/begun" || return 1
+  [ -d "$J/$step" ] || mkdir "$J/$step" && printf '%s\n' "$*" >"$J/$step/command" && true >"$J/$step/begun" || return 1
   sync "$J/$step"
   if [ -z "$user" ]; then keep_generated timeout -k 2 "$limit" "$@" </dev/null; return; fi
   resolve "~$user/." ''
@@ -102,7 +102,7 @@ command_step() { # STEP LIMIT_S USER ARGV…
 }
 
 # The requests: in each J is the journal, and the first call that fails ends it.
-begin_staging() { mkdir -p "$J" && undecided || exit 1; }
+begin_staging() { mkdir -p "$J" && undecided && true >>"$J/working" || exit 1; }
 stage() { "$@" || exit 1; } # COMMAND…
 end_staging() { find "$J" -exec sync {} +; }
 

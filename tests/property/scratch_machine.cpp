@@ -125,8 +125,8 @@ void ScratchMachine::LosePower() const {
 
 void ScratchMachine::TimePasses() const {
   Run("for journal in /var/lib/spark-reconcile/journal/*; do\n"
-      "  [ ! -e \"$journal/watch\" ] || { echo -100000 >\"$journal/progress\"; sh "
-      "\"$journal/watch\"; }\n"
+      "  [ ! -e \"$journal/guard\" ] || { echo -100000 >\"$journal/progress\"; sh "
+      "\"$journal/guard\" watch; }\n"
       "done");
 }
 

@@ -1,9 +1,8 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # functions of node_helper.sh
 # Arms the node's own revert before the first change. J: the journal; UNIT: the name of the guard's units; LIMIT: seconds;
-# SSH_UNITS: what carries logins; FABRIC: the interfaces of all cages, used or not; REVERT, COMMIT, FINISH, WATCH: the guard's
-# scripts; BOOT: the unit of the early boot.
-stage_script() { printf '%s' "$2" >"$J/$1.new"; }
+# SSH_UNITS: what carries logins; FABRIC: the interfaces of all cages, used or not; GUARD: the guard's script;
+# GUARD_PROPERTIES: of its service, as options of systemd-run; BOOT: the unit of the early boot.
 
 # The kernel's settings of each port, as they were before the first pass.
 note_conf() { # NETDEV…
@@ -14,22 +13,37 @@ note_conf() { # NETDEV…
   grep -s '' "$@" >"$J/conf"
 }
 
+# Files that other programs will generate again, as they were before the first pass.
+note_generated() { # FILE…
+  mkdir -p "$J/generated" || exit 1
+  for T do
+    grep -qsxF -- "$T" "$J"/generated/*/path && continue
+    d=$(mktemp -d "$J/generated/XXXXXX") && { [ ! -e "$T" ] || cp -p -- "$T" "$d/before"; } &&
+      printf '%s\n' "$T" >"$d/path" || exit 1
+  done
+}
+
+# All that the guard must not have to make when there may be no room.
+make_room() {
+  ln -sfT commit "$J/.commit" && ln -sfT revert "$J/.revert" && true >>"$J/revert.log" && [ -e "$J/order" ] && return
+  last=$(cat "$D"/journal/*/order 2>/dev/null | sort -n | tail -n 1)
+  echo $((${last:-0} + 1)) >"$J/order"
+}
+
 arm() { # NETDEV…
   # shellcheck disable=SC2086 # several units
-  undecided && mkdir -p "$J" && echo $$ >"$J/holder" &&
-    { systemctl is-active $SSH_UNITS >"$J/sshd"; :; } && stage_script revert "$REVERT" &&
-    stage_script commit "$COMMIT" && stage_script finish "$FINISH" && stage_script watch "$WATCH" &&
-    sync "$J"/*.new || exit 1
-  for name in revert commit finish watch; do mv -f "$J/$name.new" "$J/$name" || exit 1; done
-  progress 0 && echo armed >"$J/state" || exit 1
+  undecided && mkdir -p "$J" && make_room && echo $$ >"$J/holder" &&
+    { systemctl is-active $SSH_UNITS >"$J/sshd"; :; } && printf '%s' "$GUARD" >"$J/guard.new" &&
+    sync "$J/guard.new" "$J/order" && mv -f "$J/guard.new" "$J/guard" && progress 0 && echo armed >"$J/state" || exit 1
   file=/etc/systemd/system/$UNIT-boot.service # nothing runs it before the link is there
   printf '%s' "$BOOT" >"$file" && chmod 0644 "$file" && sync "$file" || exit 1
   (umask 022; mkdir -p /etc/systemd/system/sysinit.target.wants) &&
     ln -sfn "../$UNIT-boot.service" "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" &&
     sync /etc/systemd/system/sysinit.target.wants "$J" || exit 1
+  # shellcheck disable=SC2086 # several words
   systemctl is-active -q "$UNIT.timer" || systemctl is-active -q "$UNIT.service" ||
     timeout 10 systemd-run -q --unit="$UNIT" --on-active="$LIMIT" --timer-property=AccuracySec=1s \
-      sh "$J/watch" || exit 1
+      $GUARD_PROPERTIES sh "$J/guard" watch || exit 1
   systemctl is-active -q "$UNIT.timer" || systemctl is-active -q "$UNIT.service" ||
     say 'the timer that reverts changes is not active' || exit 1
   [ $# = 0 ] || [ -e "$J/conf" ] || note_conf "$@"

@@ -3,15 +3,15 @@
 
 # Not armed: nothing was changed.
 revert_if_armed() {
-  [ -e "$J/revert" ] || exit 0
-  sh "$J/revert"
+  [ -e "$J/guard" ] || exit 0
+  sh "$J/guard" revert
 }
 
 # Says "commit" where the leftover ended so.
-commit_leftover() { sh "$J/commit" >&2 && echo commit; }
-revert_leftover() { sh "$J/revert" >&2; }
+commit_leftover() { sh "$J/guard" commit >&2 && echo commit; }
+revert_leftover() { sh "$J/guard" revert >&2; }
 check_peers() {
-  case $(sh "$J/watch" query) in
+  case $(sh "$J/guard" watch query) in
     commit) commit_leftover ;;
     *) revert_leftover ;;
   esac

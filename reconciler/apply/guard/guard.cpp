@@ -88,10 +88,8 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
     }
   }
   Errors errors = RunOnEveryNode("the plan could not be staged", [&](const NodeName& node) {
-    return staging[node] + BuildArmRequest(journal.directory,
-                                           BuildRevertScript(stages_.at(node), journal.directory),
-                                           times_, ListNetdevs(fabric, node),
-                                           ListUnused(fabric, node));
+    return staging[node] + BuildArmRequest(journal.directory, stages_.at(node), times_,
+                                           ListNetdevs(fabric, node), ListUnused(fabric, node));
   });
   if (errors.empty() && !beat_.joinable()) {
     beat_ = sessions_.Beat(BuildBeatRequest(journal.directory),

@@ -1,24 +1,69 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154,SC2153 # values and functions from other files
 # shellcheck disable=SC2012,SC2045,SC2013 # journals are called by digits and dashes
-# Ends an apply on its node: a plain script beside the journal that needs neither the controller nor sshd. It is there four
-# times, once per verb, and root may run each by hand. Before it stand these values:
+# Ends an apply on its node: the plain script `guard` beside the journal, which needs neither the controller nor sshd. Root
+# may run each verb by hand:
 #
-#   VERB    revert, commit, finish or watch   J          the apply's journal (see node_helper.h)
-#   UNIT    the name of its systemd units     SSH_UNITS  what carries logins
-#   D       the folder of our state
-#   LIMIT, MOMENT, LINGER   for watch, in seconds (see GuardTimes)
+#   revert    reverts what the apply did      finish   takes away what guarded it
+#   commit    completes it                    watch    decides about it and carries that out
 #
-# and the functions of journal.sh; for revert those of home_path.sh too, and what to do, as calls of if_begun:
-# revert_at_boot, revert_before_files and revert_after_files.
+# Exit code 0: it is done, or was before; 1: it failed, and may be tried again; 3: it is refused. What an apply's state
+# (decision, `state`) makes of a verb; "newer": an apply that began later on this node and was not reverted.
+#
+#                                revert    commit     finish    watch
+#   undecided, without intent    done      refused    refused   reverts
+#   undecided, with intent       done      done       refused   queries its peers
+#   revert, not yet reverted     done      refused    refused   reverts
+#   revert, reverted             no-op     refused    no-op     no-op
+#   commit, not yet committed    refused   done       refused   commits, finishes
+#   commit, committed            refused   no-op      done      finishes
+#   commit, finished             refused   no-op      no-op     no-op
+#   newer                        where it says done, revert and commit are refused
+#
+# Before it stand these values:
+#
+#   J           the apply's journal (see node_helper.h)   D       the folder of our state
+#   UNIT        the name of its systemd units             LIMIT, MOMENT, LINGER   seconds (see GuardTimes)
+#   SSH_UNITS   what carries logins                       GUARD_PROPERTIES        of its service, as options of systemd-run
+#
+# and the functions of journal.sh and home_path.sh; what to revert, as calls of if_begun, is in revert_at_boot,
+# revert_before_files and revert_after_files. A revert needs no write in the journal. (A redirection that fails ends the
+# script when it stands at a special builtin as `:` or `exec`.)
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 umask 077
 cd /
 
-# ---- revert: reverts what the apply did on this node. Argument: guard (run by watch), boot, or none. Exit code 0:
-# every file is as it was.
-
 say() { printf '%s\n' "$1"; { printf '%s\n' "$1" >>"$J/revert.log"; } 2>/dev/null; note "$1"; }
+refuse() { echo "$1" >&2; exit 3; }
+
+# One verb at a time: a later one finds what the first one did.
+lock() { exec 8<"$J" && flock 8 || exit 1; }
+
+# The first caller decides a plan's fate on this node. Both links are there since the guard was armed, so that deciding
+# takes no new file.
+decide() { # commit|revert
+  [ -L "$J/decision" ] || { mv -fT "$J/.$1" "$J/decision" || ln -sT "$1" "$J/decision"; } 2>/dev/null
+  sync "$J"
+  [ "$(readlink "$J/decision")" = "$1" ]
+}
+record() { # STATE
+  { echo "$1" >"$J/state"; } 2>/dev/null && sync "$J/state"
+}
+
+# An apply that began later on this node stands: nothing of this one may come over it.
+superseded() {
+  own=$(cat "$J/order" 2>/dev/null) || return 1
+  for other in "${J%/*}"/*/order; do
+    [ "$(cat "$other")" -gt "$own" ] && [ "$(cat "${other%/*}/state")" != reverted ] && return 0
+  done 2>/dev/null
+  return 1
+}
+
+remove_boot_unit() {
+  rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service"
+}
+
+# ---- revert. Argument: guard (run by watch), boot, or none. Exit code 0: every file is as it was.
 
 # Where there is no room for a copy, the journal's own is moved back; below a home the file is overwritten in its place.
 restore() { # DIRECTORY
@@ -30,17 +75,12 @@ restore() { # DIRECTORY
     return 0
   fi
   [ -e "$d/begun" ] || return 0
-  is_target "$d/merged" && return 0
-  is_absent || is_target "$d/new" || is_target "$d/before" || keep_target "$d/foreign" || {
+  is_absent || is_target "$d/new" || is_target "$d/before" ||
+    { keep_target "$d/foreign" && say "$T was changed by another program: its text is kept in $d/foreign"; } || {
     [ -z "$user" ] || say "$answer"
     return 1
-  } # the other text is kept
+  }
   if [ -e "$d/before" ]; then
-    # Their lines stay in the file too, where that can be done without a doubt.
-    if [ -e "$d/foreign" ] && diff3 -m "$d/foreign" "$d/new" "$d/before" >"$d/merged" 2>/dev/null; then
-      chown --reference="$d/before" "$d/merged" && chmod --reference="$d/before" "$d/merged" &&
-        put_target "$d/merged" && return 0
-    fi
     is_target "$d/before" || put_target "$d/before" || move_back
   elif [ -e "$d/absent" ]; then remove_target; fi || return 1
   [ -z "$user" ] || tidy_home
@@ -61,16 +101,41 @@ restore_all() {
   return $all
 }
 
+# Files that other programs generated during the trial: they return without their generators. Where there is no room for a
+# second copy, the trial's own makes it.
+restore_own_generated() {
+  for d in "$J"/generated/*; do
+    [ -e "$d/path" ] || continue
+    T=$(cat "$d/path")
+    if [ ! -e "$d/before" ]; then rm -f -- "$T"
+    else same "$d/before" "$T" || put "$d/before" "$T" || { rm -f -- "$T"; put "$d/before" "$T"; }; fi 2>/dev/null ||
+      { say "cannot restore $T"; failed=1; }
+  done
+}
+
+log() { log=$J/revert.log; { true >>"$log"; } 2>/dev/null || log=/dev/null; }
 # What fails on the way is reported; whether it mattered shows in the last values, and when the node is read.
-live() { "$@" >/dev/null 2>>"$log" </dev/null || say "exit $?: $*"; }
+live() { log; "$@" >/dev/null 2>>"$log" </dev/null 8<&- || say "exit $?: $*"; }
 # A value that was set before and cannot be set again.
 last() {
   for pause in 1 3 ''; do
-    "$@" >/dev/null 2>>"$log" </dev/null && return 0
+    log
+    "$@" >/dev/null 2>>"$log" </dev/null 8<&- && return 0
     [ -z "$pause" ] || sleep $pause
   done
   say "cannot set back: $*"
   failed=1
+}
+
+# What is gone (a port, since it saves power) has nothing to restore.
+gone='|'
+if_there() { # PATH COMMAND…
+  if [ ! -e "$1" ]; then
+    case $gone in *"|$1|"*) ;; *) say "$1 is gone: there is nothing to restore"; gone="$gone$1|" ;; esac
+    return 0
+  fi
+  shift
+  "$@"
 }
 
 as() { # USER COMMAND…, in that user's home
@@ -85,14 +150,17 @@ as() { # USER COMMAND…, in that user's home
 restore_conf() {
   [ -e "$J/conf" ] || return 0
   for attempt in 1 2 3 4 5; do
-    cut -d : -f 1 "$J/conf" | xargs grep -sH '' >"$J/conf.now"
-    moved=$(grep -vxFf "$J/conf.now" "$J/conf") || return 0
-    [ $attempt != 5 ] || break
-    printf '%s\n' "$moved" | while IFS=: read -r path was; do printf '%s\n' "$was" >"$path"; done 2>>"$J/revert.log"
+    moved=
+    while IFS=: read -r path was; do
+      { IFS= read -r now <"$path"; } 2>/dev/null || continue # the port is gone
+      [ "$now" != "$was" ] || continue
+      moved="$moved $path:$was"
+      [ $attempt = 5 ] || { printf '%s\n' "$was" >"$path"; } 2>/dev/null
+    done <"$J/conf"
+    [ -n "$moved" ] || return 0
     sleep 0.7
   done
-  # shellcheck disable=SC2086 # on one line
-  say "kernel settings that did not stay: $(printf '%s ' $moved)"
+  say "kernel settings that did not stay:$moved"
 }
 
 # Only what had begun is reverted.
@@ -102,19 +170,25 @@ if_begun() { # STEP COMMAND…
   "$@"
 }
 
+# How the revert ended. Where the journal takes no write, /run knows it until it does.
+conclude() { # STATE
+  if decide revert && record "$1"; then rm -f "$RUN/${J##*/}"
+  else { mkdir -p "$RUN" && echo "$1" >"$RUN/${J##*/}"; } 2>/dev/null; fi
+}
+
 revert() {
+  lock
+  case $(decision),$(state) in
+    commit,*) refuse 'this plan was committed: nothing is reverted' ;;
+    revert,reverted)
+      ! is_volatile || { decide revert && remove_boot_unit && conclude reverted; }
+      echo reverted
+      exit 0 ;;
+  esac
+  ! superseded || refuse 'a later apply stands on this node: nothing is reverted'
+  decide revert || { conclude armed; say 'the journal cannot be written: the apply is reverted without it'; }
+
   failed=0
-  if ! decide revert; then
-    [ ! -L "$J/decision" ] || { say 'this plan was committed: nothing is reverted'; exit 3; }
-    say 'the decision cannot be written down: what can be reverted is, and it is tried again'
-    failed=1
-  fi
-
-  # One at a time: a second one, begun late, would revert what was applied after the first.
-  { : >>"$J/revert.lock"; } 2>/dev/null && exec 8>>"$J/revert.lock" && flock 8
-  [ "$(cat "$J/state" 2>/dev/null)" != reverted ] || { echo reverted; exit 0; }
-
-  log=$J/revert.log; [ -w "$log" ] || log=/dev/null
   beacons del
   if [ "${1:-}" = boot ]; then revert_at_boot; else revert_before_files; fi
   for attempt in 1 2 3; do
@@ -129,7 +203,9 @@ revert() {
     live timeout 30 netplan generate
     live as '' timeout 30 systemctl daemon-reload
   else
+    restore_own_generated
     revert_after_files
+    restore_own_generated # as the triggers left them
     restore_conf
     outside_is_whole address route rule
     [ ! -e "$J/sshd" ] || for unit in $SSH_UNITS; do
@@ -137,22 +213,26 @@ revert() {
       [ "$was" != active ] || systemctl is-active -q "$unit" || live systemctl start "$unit"
     done <"$J/sshd"
   fi
-  [ $failed != 0 ] || rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" \
-    "/etc/systemd/system/$UNIT-boot.service" || failed=1
-  if [ $failed = 0 ]; then
-    echo reverted >"$J/state"
-  else echo revert-failed >"$J/state"; fi
-  sync "$J/state"
-  say "$(cat "$J/state")"
-  [ $failed != 0 ] || [ "${1:-}" = guard ] || [ "${1:-}" = boot ] || systemctl stop "$UNIT.timer" "$UNIT.service" 2>/dev/null
+  # While the journal knows nothing of it, the next boot finds the unit.
+  [ $failed != 0 ] || ! decide revert || remove_boot_unit || failed=1
+  if [ $failed = 0 ]; then conclude reverted; else conclude revert-failed; fi
+  say "$(state)"
+  [ $failed != 0 ] || is_volatile || [ "${1:-}" = guard ] || [ "${1:-}" = boot ] ||
+    systemctl stop "$UNIT.timer" "$UNIT.service" 2>/dev/null
   exit $failed
 }
 
-# ---- commit: completes the apply on this node. Renames only, but where a power loss or a full disk came between. Exit code
-# 3: the node has reverted the apply.
+# ---- commit. Renames only, but where a power loss or a full disk came between.
 
 commit() {
-  decide commit || { echo 'this node has reverted the plan' >&2; exit 3; }
+  lock
+  case $(decision),$(state) in
+    revert,*) refuse 'this node has reverted the plan' ;;
+    commit,committed | commit,finished) exit 0 ;;
+  esac
+  ! superseded || refuse 'a later apply stands on this node: nothing is committed'
+  [ -e "$J/intent" ] || refuse 'this node is not ready to commit'
+  decide commit || { echo 'the decision cannot be written to the journal' >&2; exit 1; }
   failed=0
   for step in $(steps -n); do
     d=$J/$step
@@ -178,22 +258,25 @@ commit() {
       mkdir -p "$D/${file%/*}" && put "$J/documents/$file" "$D/$file" || failed=1
     done
   fi
-  [ $failed = 0 ] || { echo commit-failed >"$J/state"; note 'the commit could not be completed'; exit 1; }
-  echo committed >"$J/state"
-  sync "$J/state"
+  [ $failed = 0 ] || { record commit-failed; note 'the commit could not be completed'; exit 1; }
+  record committed || exit 1
   note committed
 }
 
-# ---- finish: takes away what guarded the apply. Argument: guard (run by watch), boot, or none.
+# ---- finish. Argument: guard (run by watch), boot, or none.
 
 finish() {
+  lock
+  case $(decision),$(state) in
+    commit,committed) ;;
+    commit,finished | revert,reverted) exit 0 ;;
+    *) refuse 'this apply is neither committed nor reverted: its guard stays' ;;
+  esac
   beacons del
-  rm -f "/etc/systemd/system/sysinit.target.wants/$UNIT-boot.service" "/etc/systemd/system/$UNIT-boot.service" || exit 1
-  echo finished >"$J/state"
-  sync "$J/state"
+  remove_boot_unit && record finished || exit 1
   # Staged by a controller that ended before it armed anything; without the lock it may be running.
   [ -n "${1:-}" ] || for old in $(ls "$D/journal"); do
-    [ -e "$D/journal/$old/revert" ] || rm -rf "$D/journal/$old"
+    [ -e "$D/journal/$old/guard" ] || rm -rf "$D/journal/$old"
   done
   # Folders that an apply made go when they are empty; until then they are remembered.
   cat "$D/made" "$J/made" 2>/dev/null | sort -ru | while IFS= read -r made; do
@@ -208,13 +291,15 @@ finish() {
 }
 
 # ---- watch: decides about the apply when its controller makes no progress any more, and carries the decision out. Run by
-# the timer; with boot by the unit of the early boot; with query by the next apply, to which it prints the decision.
+# the timer, and again by systemd until it succeeds; with boot by the unit of the early boot; with query by the next apply,
+# to which it prints the decision.
 
 # /proc/uptime counts time asleep too, and no clock set by hand moves it.
 wait_for_progress() {
-  while [ ! -L "$J/decision" ]; do
+  while [ -z "$(decision)" ]; do
     uptime
     last=0; step=0; read -r last step <"$J/progress"
+    [ "${last:-0}" -le "$up" ] || last=0 # of the time before a restart
     # What works on a step has `working` open, orphaned or not.
     flock -n "$J/working" true 2>/dev/null && step=0
     left=$((LIMIT - up + last + ${step:-0}))
@@ -244,31 +329,27 @@ peers_are_new() {
   done
 }
 
-completed() { [ "$(cat "$J/state")" = committed ] || sh "$J/commit"; }
-reverted() { [ "$(cat "$J/state")" = reverted ] || sh "$J/revert" guard; }
-persist() { # COMMAND
-  for pause in 1 5 15 30 60 0; do
-    "$1" && return 0
-    sleep $pause
-  done
-  return 1
-}
 # A peer that is ready and late must see it; where peers check in rounds, the last one is later by as many.
 linger() {
   for round in $(seq $((LINGER / MOMENT - 1 + 2 * $(cat "$J/rounds")))); do
     beacons replace
     sleep "$MOMENT"
-    [ "$(cat "$J/state")" != finished ] || exit 0
+    [ "$(state)" != finished ] || exit 0
   done
 }
-decided() { # what this node decided, carried out
-  if [ "$(readlink "$J/decision")" = commit ]; then
-    [ "$(cat "$J/state")" = finished ] || { persist completed && linger && sh "$J/finish" guard; }
-  else persist reverted; fi
+carry_out() {
+  case $(decision),$(state) in
+    commit,finished) exit 0 ;;
+    commit,*) sh "$J/guard" commit && linger && sh "$J/guard" finish guard ;;
+    *) sh "$J/guard" revert guard && ! is_volatile ;;
+  esac
+  exit
 }
 later() { # SECONDS; where no timer can be had nothing stays undecided
   uptime; echo "$up" >"$J/progress"
-  timeout 30 systemd-run -q --no-block --unit="$UNIT" --on-active="$1" --timer-property=AccuracySec=1s sh "$J/watch"
+  # shellcheck disable=SC2086 # several words
+  timeout 30 systemd-run -q --no-block --unit="$UNIT" --on-active="$1" --timer-property=AccuracySec=1s \
+    $GUARD_PROPERTIES sh "$J/guard" watch
 }
 
 # A controller that lost its power never closes its connection: its shell would hold the lock for ever.
@@ -282,30 +363,34 @@ end_holder() {
 }
 
 watch_at_boot() {
-  case $(readlink "$J/decision") in
-    commit) sh "$J/commit"; later 1 || sh "$J/finish" boot; exit ;;
-    revert) sh "$J/revert" boot; exit ;;
+  case $(decision),$(state) in
+    commit,finished) exit 0 ;;
+    commit,*) sh "$J/guard" commit; later 1 || sh "$J/guard" finish boot; exit ;;
   esac
-  [ -e "$J/intent" ] || { sh "$J/revert" boot; exit; }
+  if [ -n "$(decision)" ] || [ ! -e "$J/intent" ] || superseded; then
+    sh "$J/guard" revert boot; end=$?
+    [ $end = 1 ] || exit $end
+    later 10; exit
+  fi
   # Ready to commit when the power went: it comes up as new, and its peers decide.
   for step in $(steps -n); do
     d=$J/$step
     [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue
     to=$(cat "$d/trial")
     (umask 022 && mkdir -p "${to%/*}")
-    if [ -e "$d/new" ]; then put "$d/new" "$to"; else : >"$to"; fi
+    if [ -e "$d/new" ]; then put "$d/new" "$to"; else true >"$to"; fi
   done
   timeout 30 netplan generate
-  : >"$J/restarted"
-  later "$LIMIT" || sh "$J/revert" boot
+  true >"$J/restarted"
+  later "$LIMIT" || sh "$J/guard" revert boot
 }
 
 # For the next apply, which does not see every node of this one.
 watch_for_next_apply() {
-  if [ ! -L "$J/decision" ]; then
-    if [ -s "$J/peers" ] && peers_are_new; then sh "$J/commit"; else sh "$J/revert"; fi >&2
+  if [ -z "$(decision)" ]; then
+    if [ -s "$J/peers" ] && peers_are_new; then sh "$J/guard" commit; else sh "$J/guard" revert; fi >&2 || exit
   fi
-  readlink "$J/decision"
+  decision
 }
 
 watch() {
@@ -314,22 +399,24 @@ watch() {
     query) watch_for_next_apply; exit ;;
   esac
   wait_for_progress
-  [ -L "$J/decision" ] || end_holder
-  if [ ! -L "$J/decision" ] && [ -e "$J/intent" ]; then
+  [ -n "$(decision)" ] || end_holder
+  if [ -z "$(decision)" ] && [ -e "$J/intent" ]; then
     sleep "$MOMENT"
-    if [ -s "$J/peers" ] && peers_are_new; then sh "$J/commit"; fi
+    if [ -s "$J/peers" ] && peers_are_new; then sh "$J/guard" commit; fi
   fi
-  [ -L "$J/decision" ] || sh "$J/revert" guard
-  decided
+  [ -n "$(decision)" ] || sh "$J/guard" revert guard
+  carry_out
 }
 
-case $VERB in
+verb=${1:-}
+[ $# = 0 ] || shift
+case $verb in
   revert) revert "$@" ;;
   commit) commit ;;
   finish) finish "$@" ;;
   watch) watch "$@" ;;
   *)
-    echo "guard: wanted a verb, found '$VERB'" >&2
+    echo "guard: wanted revert, commit, finish or watch, found '$verb'" >&2
     exit 2
     ;;
 esac

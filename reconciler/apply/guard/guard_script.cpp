@@ -4,16 +4,26 @@
 
 #include "reconciler/apply/guard/arm.sh.h"
 #include "reconciler/apply/guard/end.sh.h"
+#include "reconciler/apply/guard/guard.sh.h"
 #include "reconciler/apply/guard/intent.sh.h"
 #include "reconciler/apply/guard/leftovers.sh.h"
-#include "reconciler/apply/guard/revert_script.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
+#include "reconciler/node/home_path.h"
 #include "reconciler/node/node_helper.h"
 
 namespace reconciler {
 namespace {
+
+// Of the guard's service. Exit code 3: it is refused, and will be.
+constexpr std::string_view kGuardProperties =
+    "--property=Restart=on-failure --property=RestartSec=10 --property=RestartPreventExitStatus=3 "
+    "--property=StartLimitIntervalSec=0 --property=OOMScoreAdjust=-900";
+
+std::string_view GetApplyId(std::string_view journal) {
+  return journal.substr(journal.rfind('/') + 1);
+}
 
 std::string BuildBootUnit(std::string_view journal) {
   return fmt::format(
@@ -23,7 +33,8 @@ std::string BuildBootUnit(std::string_view journal) {
       "After=local-fs.target\n"
       "Before=systemd-sysctl.service systemd-networkd.service NetworkManager.service "
       "network-pre.target\n"
-      "[Service]\nType=oneshot\nTimeoutStartSec=120\nExecStart=/bin/sh {}/watch boot\n"
+      "[Service]\nType=oneshot\nTimeoutStartSec=120\nOOMScoreAdjust=-900\n"
+      "ExecStart=/bin/sh {}/guard watch boot\n"
       "[Install]\nWantedBy=sysinit.target\n",
       journal);
 }
@@ -34,32 +45,41 @@ std::string BuildEndRequest(std::string_view journal, std::string_view function)
 
 }  // namespace
 
-std::string BuildArmRequest(std::string_view journal, std::string_view revert,
+std::string NameGuardUnit(std::string_view apply_id) {
+  return fmt::format("spark-reconcile-guard-{}", apply_id);
+}
+
+std::string BuildGuardScript(std::string_view journal, const std::vector<GuardedStage>& stages,
+                             const GuardTimes& times) {
+  const std::string_view apply_id = GetApplyId(journal);
+  return fmt::format("#!/bin/sh\n# Ends apply {} on this node. Root may run it by hand.\n",
+                     apply_id) +
+         AssignForShell({{"J", journal},
+                         {"UNIT", NameGuardUnit(apply_id)},
+                         {"D", kStateFolder},
+                         {"SSH_UNITS", kSshUnits},
+                         {"GUARD_PROPERTIES", kGuardProperties},
+                         {"LIMIT", std::to_string(times.revert_after)},
+                         {"MOMENT", std::to_string(times.moment())},
+                         {"LINGER", std::to_string(times.linger())}}) +
+         BuildRevertFunctions(stages) + GetHomeFunctions() + GetJournalFunctions() +
+         std::string(kGuardSh);
+}
+
+std::string BuildArmRequest(std::string_view journal, const std::vector<GuardedStage>& stages,
                             const GuardTimes& times, const std::vector<std::string>& ports,
                             const std::vector<std::string>& unused) {
-  const std::string apply_id(journal.substr(journal.rfind('/') + 1));
-  const std::string limit = std::to_string(times.revert_after);
-  return AssignForShell(
-             {{"J", journal},
-              {"UNIT", NameGuardUnit(apply_id)},
-              {"LIMIT", limit},
-              {"SSH_UNITS", kSshUnits},
-              {"FABRIC", Join(ports, " ") + " " + Join(unused, " ")},
-              {"REVERT", revert},
-              {"COMMIT", BuildVerbScript("commit", "Completes apply " + apply_id + " on this node.",
-                                         journal)},
-              {"FINISH", BuildVerbScript(
-                             "finish", "Takes away what guarded apply " + apply_id + ".", journal)},
-              {"WATCH",
-               BuildVerbScript(
-                   "watch",
-                   fmt::format("Decides about apply {} when its controller is gone.", apply_id),
-                   journal,
-                   AssignForShell({{"LIMIT", limit},
-                                   {"MOMENT", std::to_string(times.moment())},
-                                   {"LINGER", std::to_string(times.linger())}}))},
-              {"BOOT", BuildBootUnit(journal)}}) +
-         fmt::format("{}arm {}\n", kArmSh, JoinForShell(ports));
+  const std::set<std::string> generated = ListGenerated(stages);
+  return AssignForShell({{"J", journal},
+                         {"UNIT", NameGuardUnit(GetApplyId(journal))},
+                         {"LIMIT", std::to_string(times.revert_after)},
+                         {"SSH_UNITS", kSshUnits},
+                         {"FABRIC", Join(ports, " ") + " " + Join(unused, " ")},
+                         {"GUARD", BuildGuardScript(journal, stages, times)},
+                         {"GUARD_PROPERTIES", kGuardProperties},
+                         {"BOOT", BuildBootUnit(journal)}}) +
+         fmt::format("{}note_generated {}\narm {}\n", kArmSh,
+                     JoinForShell({generated.begin(), generated.end()}), JoinForShell(ports));
 }
 
 std::string BuildIntentRequest(std::string_view journal, const Documents& documents,
@@ -75,11 +95,11 @@ std::string BuildIntentRequest(std::string_view journal, const Documents& docume
 }
 
 std::string BuildCommitRequest(std::string_view journal) {
-  return fmt::format("sh {}/commit\n", QuoteForShell(journal));
+  return fmt::format("sh {}/guard commit\n", QuoteForShell(journal));
 }
 
 std::string BuildFinishRequest(std::string_view journal) {
-  return fmt::format("sh {}/finish\n", QuoteForShell(journal));
+  return fmt::format("sh {}/guard finish\n", QuoteForShell(journal));
 }
 
 std::string BuildBeatRequest(std::string_view journal) {

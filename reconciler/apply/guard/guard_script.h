@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "reconciler/apply/guard/beacon.h"
+#include "reconciler/apply/guard/revert_script.h"
 
 namespace reconciler {
 
-// The guard is what a node needs to end an apply on its own: plain shell scripts beside the journal
-// (`revert`, `commit`, `finish`, `watch`), a transient systemd timer that runs `watch` when the
-// apply makes no progress any more, and a boot-time unit for the case that the node restarts half
-// way. It needs neither us nor sshd.
+// The guard is what a node needs to end an apply on its own: a plain shell script beside the
+// journal with the verbs `revert`, `commit`, `finish` and `watch`, a transient systemd timer that
+// runs `watch` when the apply makes no progress any more, and a boot-time unit for the case that
+// the node restarts half way. It needs neither us nor sshd. Systemd starts it again until it has
+// succeeded.
 //
 // An apply's life on a node, as `watch` finds it when the timer fires:
 //   no intent             the node reverts the apply
@@ -30,14 +32,30 @@ struct GuardTimes {
   int linger() const { return 2 * revert_after + 60; }
 };
 
+// What carries logins, by the names that it has on Debian, Ubuntu and others. A revert starts again
+// what was active when the guard was armed.
+inline constexpr std::string_view kSshUnits = "ssh.service sshd.service ssh.socket sshd.socket";
+
+// "spark-reconcile-guard-1f0c2ab9-5e31a7d0": the timer and the boot-time units of an apply.
+std::string NameGuardUnit(std::string_view apply_id);
+
+// The guard's script, which root may run by hand at any time; see guard.sh. Its verb `revert`
+// decides, ends what is on trial, restores every journalled file (content, mode, owner, times;
+// newest step first) and the generated ones, removes the directories that the apply made, and has
+// live values follow. With the argument "boot" only the files are restored. Exit code 0: `state` is
+// "reverted"; otherwise "revert-failed", and it says which files are left.
+std::string BuildGuardScript(std::string_view journal, const std::vector<GuardedStage>& stages,
+                             const GuardTimes& times = {});
+
 // Requests for a session. Exit code 0 is success; what went wrong is on stderr.
 
-// Arms the guard and reads it back: success only when the timer is active. Arming again (a further
-// pass) replaces the revert script and counts as progress. `ports`: whose kernel settings are noted
-// for the revert. What lies outside of them and of `unused` must be whole at the intent.
-std::string BuildArmRequest(std::string_view journal, std::string_view revert,
-                            const GuardTimes& times, const std::vector<std::string>& ports,
-                            const std::vector<std::string>& unused);
+// Arms the guard over all stages so far and reads it back: success only when the timer is active.
+// Arming again (a further pass) replaces the script and counts as progress. `ports`: whose kernel
+// settings are noted for the revert. What lies outside of them and of `unused` must be whole at the
+// intent.
+std::string BuildArmRequest(std::string_view journal, const std::vector<GuardedStage>& stages,
+                            const GuardTimes& times, const std::vector<std::string>& ports = {},
+                            const std::vector<std::string>& unused = {});
 
 // Files below /var/lib/spark-reconcile by name, as they will be after the commit.
 using Documents = std::map<std::string, std::string>;
@@ -48,7 +66,7 @@ using Documents = std::map<std::string, std::string>;
 std::string BuildIntentRequest(std::string_view journal, const Documents& documents,
                                const Peers& peers);
 
-// The decision; what was on trial takes its place. Exit code 3: the node has reverted the apply.
+// The decision; what was on trial takes its place. Exit code 3: the node has decided otherwise.
 std::string BuildCommitRequest(std::string_view journal);
 
 // Every node has committed: nothing is kept for the others any more.

@@ -27,7 +27,7 @@ Error MakeNotEndedError(const NodeName& node, const ScriptReply& reply) {
                                  reply.exit_code, MakePrintable(Trim(reply.err))),
           .context = {node},
           .hint =
-              "run the script `revert` in the newest folder below "
+              "run `sh guard revert` in the newest folder below "
               "/var/lib/spark-reconcile/journal on the node and read what it says"};
 }
 

@@ -1,13 +1,18 @@
 # shellcheck shell=dash
-# shellcheck disable=SC2045 # journals are called by digits and dashes
-# What earlier applies left undecided or unfinished, and which were finished, one line each: APPLY STATE.
-for apply in $(ls -t "$D/journal" 2>/dev/null); do
-  J=$D/journal/$apply
-  [ -e "$J/revert" ] || continue
-  case $(readlink "$J/decision"),$(cat "$J/state") in
-    revert,reverted) ;;
+# shellcheck disable=SC2154 # functions of journal.sh
+# shellcheck disable=SC2013 # journals are called by digits and dashes
+# What earlier applies left undecided or unfinished, and which were finished, newest first, one line each: APPLY STATE. What
+# came before a committed one and is not committed itself can neither be reverted nor committed any more.
+is_superseded=false
+for J in $(grep -sH '' "$D"/journal/*/order | sort -t : -k 2 -rn | cut -d : -f 1); do
+  J=${J%/order}; apply=${J##*/}
+  [ -e "$J/guard" ] || continue
+  case $(decision),$(state) in
+    revert,reverted) ! is_volatile || echo "$apply revert" ;;
     commit,finished) echo "$apply finished" ;;
-    ,*) if [ -e "$J/intent" ]; then echo "$apply intent"; else echo "$apply none"; fi ;;
-    *) echo "$apply $(readlink "$J/decision")" ;;
+    commit,committed) echo "$apply commit" ;;
+    ,*) $is_superseded || if [ -e "$J/intent" ]; then echo "$apply intent"; else echo "$apply none"; fi ;;
+    *) $is_superseded || echo "$apply $(decision)" ;;
   esac
+  [ "$(decision)" != commit ] || is_superseded=true
 done

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 
-#include "reconciler/apply/guard/guard.sh.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
-#include "reconciler/node/home_path.h"
-#include "reconciler/node/node_helper.h"
 
 namespace reconciler {
 namespace {
@@ -26,9 +23,11 @@ std::vector<Step> ListSteps(const GuardedStage& stage) {
   return ListSteps(changes);
 }
 
-// Only what had begun is reverted.
-std::string BuildIfBegun(std::size_t step, std::string_view how, const std::string& command) {
-  return fmt::format("if_begun {} {} {}\n", step, how, command);
+// Only what had begun is reverted, and only where it is.
+std::string BuildIfBegun(std::size_t step, std::string_view how, const RunCommand& command) {
+  const std::string where =
+      command.sets.empty() ? "" : fmt::format("if_there {} ", QuoteForShell(command.sets));
+  return fmt::format("if_begun {} {}{} {}\n", step, where, how, FormatCommand(command));
 }
 
 std::string DefineFunction(std::string_view name, const std::string& calls) {
@@ -40,9 +39,9 @@ std::string BuildTriggersAgain(const GuardedStage& stage) {
   std::string text;
   for (const Step& step : ListSteps(stage)) {
     if (step.change != Step::kTrigger) continue;
+    const auto& command = std::get<RunCommand>(step.action);
     // A file may have changed although its trigger had not begun.
-    text +=
-        BuildIfBegun(stage.first_step, "live", FormatCommand(std::get<RunCommand>(step.action)));
+    if (command.makes.empty()) text += BuildIfBegun(stage.first_step, "live", command);
   }
   return text;
 }
@@ -67,7 +66,7 @@ std::string BuildRevertCommands(const GuardedStage& stage, RevertAt at) {
       const auto* command = std::get_if<RunCommand>(&action);
       if (command == nullptr || (at == RevertAt::kBoot && !command->at_boot)) continue;
       const bool last = at == RevertAt::kAfterTriggers && command->must_succeed;
-      text += BuildIfBegun(number, last ? "last" : "live", FormatCommand(*command));
+      text += BuildIfBegun(number, last ? "last" : "live", *command);
     }
   }
   return text;
@@ -75,23 +74,7 @@ std::string BuildRevertCommands(const GuardedStage& stage, RevertAt at) {
 
 }  // namespace
 
-std::string NameGuardUnit(std::string_view apply_id) {
-  return fmt::format("spark-reconcile-guard-{}", apply_id);
-}
-
-std::string BuildVerbScript(std::string_view verb, std::string_view purpose,
-                            std::string_view journal, std::string_view more) {
-  const std::string_view apply_id = journal.substr(journal.rfind('/') + 1);
-  return fmt::format("#!/bin/sh\n# {} Root may run it by hand.\n", purpose) +
-         AssignForShell({{"VERB", verb},
-                         {"J", journal},
-                         {"UNIT", NameGuardUnit(apply_id)},
-                         {"D", kStateFolder},
-                         {"SSH_UNITS", kSshUnits}}) +
-         std::string(more) + GetJournalFunctions() + std::string(kGuardSh);
-}
-
-std::string BuildRevertScript(const std::vector<GuardedStage>& stages, std::string_view journal) {
+std::string BuildRevertFunctions(const std::vector<GuardedStage>& stages) {
   std::string before;
   std::string after;
   std::string again;
@@ -105,13 +88,20 @@ std::string BuildRevertScript(const std::vector<GuardedStage>& stages, std::stri
   // Some states need the new files to be reverted (a unit's links), others the old ones (a
   // reload). A revert sets a state, so that twice is as good as once.
   after += again;
-  return BuildVerbScript("revert",
-                         fmt::format("Reverts what apply {} did on this node.",
-                                     journal.substr(journal.rfind('/') + 1)),
-                         journal,
-                         DefineFunction("revert_at_boot", at_boot) +
-                             DefineFunction("revert_before_files", before) +
-                             DefineFunction("revert_after_files", after) + GetHomeFunctions());
+  return DefineFunction("revert_at_boot", at_boot) + DefineFunction("revert_before_files", before) +
+         DefineFunction("revert_after_files", after);
+}
+
+std::set<std::string> ListGenerated(const std::vector<GuardedStage>& stages) {
+  std::set<std::string> files;
+  for (const GuardedStage& stage : stages) {
+    for (const Step& step : ListSteps(stage)) {
+      if (const auto* command = std::get_if<RunCommand>(&step.action)) {
+        files.insert(command->makes.begin(), command->makes.end());
+      }
+    }
+  }
+  return files;
 }
 
 }  // namespace reconciler

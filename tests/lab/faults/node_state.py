@@ -56,12 +56,12 @@ def root(run, node):
 def applies(at):
     """The state of each apply that was armed on a node, by its folder; see docs/operating.md."""
     states = {}
-    for revert in glob.glob(at + "/var/lib/spark-reconcile/journal/*/revert"):
+    for guard in glob.glob(at + "/var/lib/spark-reconcile/journal/*/guard"):
         try:
-            with open(os.path.join(os.path.dirname(revert), "state"), encoding="utf-8") as state:
-                states[os.path.dirname(revert)] = state.read().strip()
+            with open(os.path.join(os.path.dirname(guard), "state"), encoding="utf-8") as state:
+                states[os.path.dirname(guard)] = state.read().strip()
         except FileNotFoundError:
-            states[os.path.dirname(revert)] = "none"
+            states[os.path.dirname(guard)] = "none"
     return states
 
 

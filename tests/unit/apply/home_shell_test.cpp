@@ -3,7 +3,7 @@
 #include <grp.h>
 #include <sys/stat.h>
 
-#include "reconciler/apply/guard/revert_script.h"
+#include "reconciler/apply/guard/guard_script.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
@@ -42,9 +42,9 @@ class ApplyHomeTest : public HomeTest {
     return staged.exit_code == 0 ? Activate(action) : staged.err;
   }
   ScriptReply Revert(const Action& action) {
-    Put("revert",
-        UserDatabase() + BuildRevertScript({{.changes = {{.actions = {action}}}}}, Journal()));
-    return Run("sh " + QuoteForShell(Path("revert")) + " by-hand");
+    Put("guard",
+        UserDatabase() + BuildGuardScript(Journal(), {{.changes = {{.actions = {action}}}}}));
+    return Run("sh " + QuoteForShell(Path("guard")) + " revert");
   }
 
   std::string Describe(const std::string& name) const {

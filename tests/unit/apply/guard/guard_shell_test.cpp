@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "reconciler/apply/guard/revert_script.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
@@ -26,8 +25,8 @@ class GuardScriptTest : public ShellTest {
   }
 
   ScriptReply Revert(const Change& change, const std::string& argument = "by-hand") {
-    Put("revert", BuildRevertScript({{.changes = {change}}}, Journal()));
-    return Run("sh " + QuoteForShell(Path("revert")) + " " + argument);
+    Put("guard", BuildGuardScript(Journal(), {{.changes = {change}}}));
+    return Run("sh " + QuoteForShell(Path("guard")) + " revert " + argument);
   }
 
   Change Write(const std::string& path, const std::string& content) {
@@ -71,19 +70,23 @@ TEST_F(GuardScriptTest, OfTwoPassesOverOneFileTheOldestStateComesBack) {
   const Change twice = Write(Path("etc/x"), "third");
   Apply(twice, /*first_step=*/1);
   ASSERT_EQ(Get(Path("etc/x")), "third");
-  Put("revert", BuildRevertScript({{{once}, 0}, {{twice}, 1}}, Journal()));
-  EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert"))).exit_code, 0);
+  Put("guard", BuildGuardScript(Journal(), {{{once}, 0}, {{twice}, 1}}));
+  EXPECT_EQ(Run("sh " + QuoteForShell(Path("guard")) + " revert").exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "first");
 }
 
-TEST_F(GuardScriptTest, WhatAnotherProgramWroteMeanwhileIsKeptBesideTheJournal) {
-  Put("etc/x", "before");
-  const Change change = Write(Path("etc/x"), "after");
+// Even where the two could be merged.
+TEST_F(GuardScriptTest, WhatAnotherProgramWroteMeanwhileIsKeptInTheJournal) {
+  Put("etc/x", "before\n1\n2\n3\n4\n");
+  const Change change = Write(Path("etc/x"), "after\n1\n2\n3\n4\n");
   Apply(change);
-  Put("etc/x", "another program's");
-  EXPECT_EQ(Revert(change).exit_code, 0);
-  EXPECT_EQ(Get(Path("etc/x")), "before");
-  EXPECT_EQ(Get(Journal() + "/0/foreign"), "another program's");
+  Put("etc/x", "after\n1\n2\n3\n4\nanother program's\n");
+  const ScriptReply reply = Revert(change);
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_EQ(reply.out, Path("etc/x") + " was changed by another program: its text is kept in " +
+                           Journal() + "/0/foreign\nreverted\n");
+  EXPECT_EQ(Get(Path("etc/x")), "before\n1\n2\n3\n4\n");
+  EXPECT_EQ(Get(Journal() + "/0/foreign"), "after\n1\n2\n3\n4\nanother program's\n");
 }
 
 TEST_F(GuardScriptTest, NothingIsWrittenOverAFileThatMovedSinceItWasJournalled) {
@@ -116,7 +119,7 @@ TEST_F(GuardScriptTest, ARevertThatReloadsSystemdLeavesEveryNetworkFileItsInode)
     return status.st_ino;
   };
   const auto before = inode();
-  std::string script = BuildRevertScript({{.changes = {change}}}, Journal());
+  std::string script = BuildGuardScript(Journal(), {{.changes = {change}}});
   for (const std::string_view folder : {"/run/systemd", "/run/spark-reconcile/held"}) {
     for (std::size_t at = 0; (at = script.find(folder, at)) != std::string::npos;) {
       const std::string mine = folder == "/run/systemd" ? systemd : Path("held");
@@ -124,8 +127,8 @@ TEST_F(GuardScriptTest, ARevertThatReloadsSystemdLeavesEveryNetworkFileItsInode)
       at += mine.size();
     }
   }
-  Put("revert", script);
-  EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert")) + " by-hand").exit_code, 0);
+  Put("guard", script);
+  EXPECT_EQ(Run("sh " + QuoteForShell(Path("guard")) + " revert by-hand").exit_code, 0);
   EXPECT_EQ(inode(), before);
 }
 
@@ -153,8 +156,9 @@ class TrialTest : public GuardScriptTest {
     return RunRequest("J=" + QuoteForShell(Journal()) + "\nmkdir -p \"$J\"\n" + calls, MakeNonce());
   }
   ScriptReply Commit() {
-    std::ofstream(Journal() + "/commit") << BuildVerbScript("commit", "A test.", Journal());
-    return Run("sh " + QuoteForShell(Journal() + "/commit"));
+    std::ofstream(Journal() + "/guard") << BuildGuardScript(Journal(), {});
+    return Run("touch " + QuoteForShell(Journal() + "/intent") + " && sh " +
+               QuoteForShell(Journal() + "/guard") + " commit");
   }
 };
 
@@ -236,9 +240,9 @@ TEST_F(GuardScriptTest, AtBootOnlyTheFilesComeBack) {
   change.revert = {RunCommand{{"touch", Path("reverted")}}};
   Apply(change);
   // Nothing that "boot" runs besides may touch the machine that the test runs on.
-  Put("revert", BuildRevertScript({{.changes = {change}}}, Journal()));
-  Run("sed -i 's/^live timeout 30 .*/:/' " + QuoteForShell(Path("revert")));
-  EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert")) + " boot").exit_code, 0);
+  Put("guard", BuildGuardScript(Journal(), {{.changes = {change}}}));
+  Run("sed -i 's/^ *live timeout 30 .*/:/' " + QuoteForShell(Path("guard")));
+  EXPECT_EQ(Run("sh " + QuoteForShell(Path("guard")) + " revert boot").exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "before");
   EXPECT_FALSE(std::filesystem::exists(Path("reverted")));
 }
@@ -249,9 +253,9 @@ TEST_F(GuardScriptTest, AtBootOnlyThoseRevertCommandsRunThatAreMarkedSo) {
   change.revert = {RunCommand{.argv = {"touch", Path("live")}},
                    RunCommand{.argv = {"touch", Path("files")}, .at_boot = true}};
   Apply(change);
-  Put("revert", BuildRevertScript({{.changes = {change}}}, Journal()));
-  Run("sed -i 's/^live timeout 30 .*/:/' " + QuoteForShell(Path("revert")));
-  EXPECT_EQ(Run("sh " + QuoteForShell(Path("revert")) + " boot").exit_code, 0);
+  Put("guard", BuildGuardScript(Journal(), {{.changes = {change}}}));
+  Run("sed -i 's/^ *live timeout 30 .*/:/' " + QuoteForShell(Path("guard")));
+  EXPECT_EQ(Run("sh " + QuoteForShell(Path("guard")) + " revert boot").exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(Path("files")));
   EXPECT_FALSE(std::filesystem::exists(Path("live")));
 }
@@ -263,21 +267,8 @@ TEST_F(GuardScriptTest, ACommittedPlanIsNotReverted) {
   std::filesystem::create_symlink("commit", Journal() + "/decision");
   const ScriptReply reply = Revert(change);
   EXPECT_EQ(reply.exit_code, 3);
-  EXPECT_EQ(reply.out, "this plan was committed: nothing is reverted\n");
+  EXPECT_EQ(reply.err, "this plan was committed: nothing is reverted\n");
   EXPECT_EQ(Get(Path("etc/x")), "after");
-}
-
-TEST_F(GuardScriptTest, WhereTheDecisionCannotBeWrittenWhatCanBeIsRevertedAndItIsNoSuccess) {
-  Put("etc/x", "before");
-  const Change change = Write(Path("etc/x"), "after");
-  Apply(change);
-  std::filesystem::create_directories(Journal() + "/decision");  // in the link's place
-  const ScriptReply reply = Revert(change);
-  EXPECT_EQ(reply.exit_code, 1);
-  EXPECT_EQ(reply.out,
-            "the decision cannot be written down: what can be reverted is, and it is tried "
-            "again\nrevert-failed\n");
-  EXPECT_EQ(Get(Path("etc/x")), "before");
 }
 
 TEST_F(GuardScriptTest, ALiveValueThatCannotBeSetBackIsNoSuccess) {
@@ -292,6 +283,65 @@ TEST_F(GuardScriptTest, ALiveValueThatCannotBeSetBackIsNoSuccess) {
   EXPECT_THAT(reply.out, testing::HasSubstr(
                              "cannot set back: as  timeout -k 2 30 ip link set dev no-such-link"));
   EXPECT_EQ(Get(Path("etc/x")), "before");
+  EXPECT_EQ(Get(Journal() + "/state"), "revert-failed\n");
+}
+
+TEST_F(GuardScriptTest, WhatIsGoneHasNothingToRestoreAndTheRevertSucceeds) {
+  Put("etc/x", "before");
+  Change change = Write(Path("etc/x"), "after");
+  const std::string port = "/sys/class/net/no-such-link";
+  for (const char* mtu : {"1500", "9000"}) {
+    change.revert.push_back(
+        RunCommand{.argv = {"ip", "link", "set", "dev", "no-such-link", "mtu", mtu},
+                   .must_succeed = true,
+                   .sets = port});
+  }
+  Apply(change);
+  Put("journal/0123456789abcdef/conf", "/proc/sys/net/ipv4/conf/no-such-link/arp_ignore:1\n");
+  const ScriptReply reply = Revert(change);
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_EQ(reply.out, port + " is gone: there is nothing to restore\nreverted\n");
+  EXPECT_EQ(Get(Path("etc/x")), "before");
+  EXPECT_EQ(Get(Journal() + "/state"), "reverted\n");
+}
+
+TEST_F(GuardScriptTest, GeneratedFilesReturnByteForByteWithoutTheirGenerator) {
+  Put("etc/x", "before");
+  Put("run/kept", "generated before");
+  Put("run/kept2", "generated before");
+  Change change = Write(Path("etc/x"), "after");
+  change.triggers = {RunCommand{.argv = {"sh", "-c", "cp \"$1\" \"$2\"; cp \"$1\" \"$3\"", "sh",
+                                         Path("etc/x"), Path("run/kept"), Path("run/made")},
+                                .makes = {Path("run/kept"), Path("run/kept2"), Path("run/made")}},
+                     RunCommand{.argv = {"cp", Path("run/kept"), Path("loaded")}}};
+  const std::vector<GuardedStage> stages = {{.changes = {change}}};
+  std::filesystem::create_directories(Journal());
+  const std::string arm = BuildArmRequest(Journal(), stages, {});
+  RunRequest(arm.substr(0, arm.rfind("arm")), MakeNonce());
+  Apply(change);
+  ASSERT_EQ(Get(Path("run/kept")), "after");
+  ASSERT_EQ(Get(Path("loaded")), "after");
+  std::filesystem::remove(Path("run/kept2"));
+  EXPECT_EQ(Revert(change).exit_code, 0);
+  EXPECT_EQ(Get(Path("run/kept")), "generated before");
+  EXPECT_EQ(Get(Path("run/kept2")), "generated before");
+  EXPECT_FALSE(std::filesystem::exists(Path("run/made")));
+  EXPECT_EQ(Get(Path("loaded")), "generated before");
+}
+
+TEST_F(GuardScriptTest, AGeneratedFileThatCannotBeRestoredIsNoSuccess) {
+  Put("etc/x", "before");
+  Put("run/file", "generated before");
+  Change change = Write(Path("etc/x"), "after");
+  change.triggers = {RunCommand{.argv = {"rm", Path("run/file")}, .makes = {Path("run/file")}}};
+  std::filesystem::create_directories(Journal());
+  const std::string arm = BuildArmRequest(Journal(), {{.changes = {change}}}, {});
+  RunRequest(arm.substr(0, arm.rfind("arm")), MakeNonce());
+  Apply(change);
+  std::filesystem::create_directories(Path("run/file/now a directory"));
+  const ScriptReply reply = Revert(change);
+  EXPECT_EQ(reply.exit_code, 1);
+  EXPECT_THAT(reply.out, testing::HasSubstr("cannot restore " + Path("run/file") + "\n"));
   EXPECT_EQ(Get(Journal() + "/state"), "revert-failed\n");
 }
 

@@ -1,0 +1,251 @@
+// What each verb of the guard does in each state of an apply.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/unit/apply/guard/guard_machine.h"
+
+namespace reconciler {
+namespace {
+
+// What stands on the node: one file that is written in place, one that is tried below /run, and the
+// ledger.
+struct World {
+  std::string in_place = {};
+  std::string tried = {};
+  std::string trial = {};  // empty: there is none
+  std::string ledger = {};
+  bool operator==(const World&) const = default;
+};
+
+void PrintTo(const World& world, std::ostream* out) {
+  *out << fmt::format("in place '{}', tried '{}', trial '{}', ledger '{}'", world.in_place,
+                      world.tried, world.trial, world.ledger);
+}
+
+const World kBefore = {"old", "old", "", "old"};
+const World kTrial = {"new", "old", "new", "old"};
+const World kNew = {"new", "new", "", "new"};
+const World kNewer = {"newer", "newer", "", "newer"};
+
+struct ApplyState {
+  std::string name = {};
+  std::string decision = {};
+  std::string state = {};
+  bool intent = false;
+  World world = {};
+};
+
+const ApplyState kStates[] = {
+    {"undecided", "", "armed", false, kTrial},
+    {"ready", "", "armed", true, kTrial},
+    {"revert begun", "revert", "armed", true, kTrial},
+    {"revert failed", "revert", "revert-failed", true, kTrial},
+    {"reverted", "revert", "reverted", true, kBefore},
+    {"commit begun", "commit", "armed", true, kTrial},
+    {"commit failed", "commit", "commit-failed", true, kTrial},
+    {"committed", "commit", "committed", true, kNew},
+    {"finished", "commit", "finished", true, kNew},
+};
+
+enum class Deed {
+  kReverted,
+  kCommitted,
+  kFinished,
+  kFinishedWhole,
+  kNothing,
+  kRefused,
+  kTimer,
+  kCommittedTimer
+};
+
+// In the order of kStates.
+struct VerbRow {
+  std::string verb = {};
+  std::vector<Deed> deeds = {};
+  std::vector<Deed> under_newer = {};
+};
+
+using enum Deed;
+const VerbRow kTable[] = {
+    {"revert",
+     {kReverted, kReverted, kReverted, kReverted, kNothing, kRefused, kRefused, kRefused, kRefused},
+     {kRefused, kRefused, kRefused, kRefused, kNothing, kRefused, kRefused, kRefused, kRefused}},
+    {"commit",
+     {kRefused, kCommitted, kRefused, kRefused, kRefused, kCommitted, kCommitted, kNothing,
+      kNothing},
+     {kRefused, kRefused, kRefused, kRefused, kRefused, kRefused, kRefused, kNothing, kNothing}},
+    {"finish",
+     {kRefused, kRefused, kRefused, kRefused, kNothing, kRefused, kRefused, kFinished, kNothing},
+     {kRefused, kRefused, kRefused, kRefused, kNothing, kRefused, kRefused, kFinished, kNothing}},
+    {"watch",
+     {kReverted, kReverted, kReverted, kReverted, kNothing, kFinishedWhole, kFinishedWhole,
+      kFinished, kNothing},
+     {kRefused, kRefused, kRefused, kRefused, kNothing, kRefused, kRefused, kFinished, kNothing}},
+    {"watch boot",
+     {kReverted, kTimer, kReverted, kReverted, kNothing, kCommittedTimer, kCommittedTimer, kTimer,
+      kNothing},
+     {kRefused, kRefused, kRefused, kRefused, kNothing, kTimer, kTimer, kTimer, kNothing}},
+    {"watch query",
+     {kReverted, kReverted, kNothing, kNothing, kNothing, kNothing, kNothing, kNothing, kNothing},
+     {kRefused, kRefused, kNothing, kNothing, kNothing, kNothing, kNothing, kNothing, kNothing}},
+};
+
+class GuardVerbs : public GuardMachine {
+ protected:
+  void Make(const ApplyState& apply, bool newer) {
+    for (const char* name : {"state", "etc", "run", "units", "timers"}) {
+      std::filesystem::remove_all(Path(name));
+    }
+    const auto put = [&](const std::string& name, const std::string& text) {
+      Put("state/journal/0123456789abcdef/" + name, text);
+    };
+    for (const std::string step : {"0", "1"}) {
+      put(step + "/path", Path(step == "0" ? "etc/in-place" : "etc/tried"));
+      put(step + "/before", "old");
+      put(step + "/new", "new");
+      put(step + "/begun", "");
+    }
+    put("1/trial", Path("run/trial"));
+    put("documents/ledger.json", "new");
+    put("progress", "-100000 0\n");
+    put("rounds", "1\n");
+    put("peers", "");
+    put("working", "");
+    put("holder", "0\n");
+    put("order", "1\n");
+    put("state", apply.state + "\n");
+    put("guard", Adapt(BuildGuardScript(Journal(), {})));
+    if (apply.intent) put("intent", "");
+    for (const char* decision : {"commit", "revert"}) {
+      std::filesystem::create_symlink(decision, Journal() + "/." + decision);
+    }
+    if (!apply.decision.empty()) {
+      std::filesystem::rename(Journal() + "/." + apply.decision, Journal() + "/decision");
+    }
+    PutWorld(newer ? kNewer : apply.world);
+    Put("units/spark-reconcile-guard-0123456789abcdef-boot.service", "");
+    if (newer) {
+      Put("state/journal/a-newer-one/order", "2\n");
+      Put("state/journal/a-newer-one/state", "committed\n");
+      Put("state/journal/a-newer-one/guard", "");
+    }
+  }
+
+  void PutWorld(const World& world) {
+    Put("etc/in-place", world.in_place);
+    Put("etc/tried", world.tried);
+    if (!world.trial.empty()) Put("run/trial", world.trial);
+    Put("state/ledger.json", world.ledger);
+  }
+  World ReadWorld() {
+    return {Get(Path("etc/in-place")), Get(Path("etc/tried")), Get(Path("run/trial")),
+            Get(Path("state/ledger.json"))};
+  }
+  std::string State() { return Get(Journal() + "/state"); }
+  bool HasBootUnit() {
+    return std::filesystem::exists(
+        Path("units/spark-reconcile-guard-0123456789abcdef-boot.service"));
+  }
+  ScriptReply Call(const std::string& verb) {
+    return Run("sh " + QuoteForShell(Journal() + "/guard") + " " + verb);
+  }
+
+  void Check(const ApplyState& apply, bool newer, const std::string& verb, Deed deed) {
+    SCOPED_TRACE(verb + ", " + apply.name + (newer ? ", a newer apply stands" : ""));
+    Make(apply, newer);
+    const ScriptReply reply = Call(verb);
+    const World was = newer ? kNewer : apply.world;
+    struct Wanted {
+      World world;
+      std::string state;
+      int exit_code = 0;
+      bool timer = false;
+    } wanted = {was, apply.state};
+    switch (deed) {
+      case kReverted:
+        wanted = {kBefore, "reverted"};
+        break;
+      case kCommitted:
+        wanted = {kNew, "committed"};
+        break;
+      case kFinished:
+        wanted.state = "finished";
+        break;
+      case kFinishedWhole:
+        wanted = {kNew, "finished"};
+        break;
+      case kNothing:
+        break;
+      case kRefused:
+        wanted.exit_code = 3;
+        break;
+      case kTimer:
+        wanted.timer = true;
+        break;
+      case kCommittedTimer:
+        wanted = {kNew, "committed", 0, true};
+        break;
+    }
+    EXPECT_EQ(ReadWorld(), wanted.world);
+    EXPECT_EQ(State(), wanted.state + "\n");
+    EXPECT_EQ(reply.exit_code, wanted.exit_code) << reply.out << reply.err;
+    EXPECT_EQ(std::filesystem::exists(Path("timers")), wanted.timer);
+    const bool ended = deed == kReverted || deed == kFinished || deed == kFinishedWhole;
+    EXPECT_EQ(HasBootUnit(), !ended);
+  }
+};
+
+TEST_F(GuardVerbs, EveryVerbInEveryStateIsDoneOrDoesNothingOrIsRefused) {
+  for (const VerbRow& row : kTable) {
+    for (std::size_t i = 0; i < std::size(kStates); ++i) {
+      Check(kStates[i], false, row.verb, row.deeds[i]);
+    }
+  }
+}
+
+TEST_F(GuardVerbs, NoVerbPutsAnOlderApplyOverANewerOne) {
+  for (const VerbRow& row : kTable) {
+    for (std::size_t i = 0; i < std::size(kStates); ++i) {
+      Check(kStates[i], true, row.verb, row.under_newer[i]);
+    }
+  }
+}
+
+TEST_F(GuardVerbs, ANewerApplyThatWasRevertedStandsInNoOnesWay) {
+  Make(kStates[0], /*newer=*/true);
+  PutWorld(kTrial);
+  Put("state/journal/a-newer-one/state", "reverted\n");
+  EXPECT_EQ(Call("revert").exit_code, 0);
+  EXPECT_EQ(ReadWorld(), kBefore);
+}
+
+TEST_F(GuardVerbs, ARefusalSaysWhy) {
+  Make(kStates[0], /*newer=*/true);
+  EXPECT_EQ(Call("revert").err, "a later apply stands on this node: nothing is reverted\n");
+  EXPECT_EQ(Call("commit").err, "a later apply stands on this node: nothing is committed\n");
+  EXPECT_EQ(Call("finish").err, "this apply is neither committed nor reverted: its guard stays\n");
+  Make(kStates[0], /*newer=*/false);
+  EXPECT_EQ(Call("commit").err, "this node is not ready to commit\n");
+  const ScriptReply unknown = Call("begin");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_EQ(unknown.err, "guard: wanted revert, commit, finish or watch, found 'begin'\n");
+}
+
+// In the order in which they are to be ended.
+TEST_F(GuardVerbs, WhatANewerCommitSupersededIsNoLeftover) {
+  const auto list = [&] {
+    return Run(BuildScriptPreamble("n") + NodeHelper() + "D=" + QuoteForShell(Path("state")) +
+               "\n" + BuildLeftoversRequest())
+        .out;
+  };
+  Make(kStates[0], /*newer=*/true);
+  EXPECT_EQ(list(), "a-newer-one none\n0123456789abcdef none\n");
+  std::filesystem::create_symlink("commit", Path("state/journal/a-newer-one/decision"));
+  EXPECT_EQ(list(), "a-newer-one commit\n");
+  Put("state/journal/0123456789abcdef/state", "committed\n");
+  std::filesystem::create_symlink("commit", Journal() + "/decision");
+  EXPECT_EQ(list(), "a-newer-one commit\n0123456789abcdef commit\n");
+}
+
+}  // namespace
+}  // namespace reconciler
