@@ -27,6 +27,18 @@ std::string NameGeneratedFile(Renderer renderer, const std::string& netdev) {
   return {};
 }
 
+std::vector<std::string> ListGeneratedFiles(Renderer renderer,
+                                            const std::vector<std::string>& ours) {
+  std::vector<std::string> files;
+  for (const std::string& netdev : ours) {
+    files.push_back(NameGeneratedFile(renderer, netdev));
+    if (renderer == Renderer::kNetworkd) {
+      files.push_back(fmt::format("{}/{}", kNetworkd, NameLinkFile(netdev)));
+    }
+  }
+  return files;
+}
+
 // --compare leaves a file alone that is as it should be: networkd takes a new inode for a change.
 RunCommand CarryOver(Renderer renderer, const std::vector<std::string>& ours) {
   const bool networkd = renderer == Renderer::kNetworkd;
@@ -83,6 +95,7 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
   };
   if (renderer == Renderer::kNetworkd) commands.push_back(CarryOverLinks(ours));
   commands.push_back({.argv = {"rm", "-r", scratch}});  // the copy may hold Wi-Fi passwords
+  for (RunCommand& command : commands) command.makes = ListGeneratedFiles(renderer, ours);
   commands.push_back(Reload(renderer, ours));
   for (std::size_t i = 0; i < commands.size(); ++i) {
     commands[i].id = fmt::format("regenerate the network, step {}", i + 1);
@@ -91,18 +104,17 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
 }
 
 std::vector<RunCommand> RemoveGenerated(Renderer renderer, const std::vector<std::string>& ours) {
-  RunCommand remove{.argv = {"rm", "-f", "--"}};
-  for (const std::string& netdev : ours) {
-    remove.argv.push_back(NameGeneratedFile(renderer, netdev));
-    if (renderer == Renderer::kNetworkd) {
-      remove.argv.push_back(fmt::format("{}/{}", kNetworkd, NameLinkFile(netdev)));
-    }
-  }
+  RunCommand remove{.argv = {"rm", "-f", "--"}, .makes = ListGeneratedFiles(renderer, ours)};
+  remove.argv.insert(remove.argv.end(), remove.makes.begin(), remove.makes.end());
+  return {remove, ReloadFiles(renderer)};
+}
+
+RunCommand ReloadFiles(Renderer renderer) {
   RunCommand reload = renderer == Renderer::kNetworkd
                           ? RunCommand{.argv = {"networkctl", "reload"}}
                           : RunCommand{.argv = {"nmcli", "connection", "reload"}};
   reload.id = "reload the network's files";
-  return {remove, reload};
+  return reload;
 }
 
 RunCommand Reconfigure(Renderer renderer, const std::string& netdev) {

@@ -20,6 +20,9 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
 // For a node that had no file of ours: what netplan made of it goes, and the manager lets go.
 std::vector<RunCommand> RemoveGenerated(Renderer renderer, const std::vector<std::string>& ours);
 
+// Only the second part of it, for a revert: the journal restores the files.
+RunCommand ReloadFiles(Renderer renderer);
+
 // Makes one interface follow what Regenerate brought, whatever was done to it by hand.
 RunCommand Reconfigure(Renderer renderer, const std::string& netdev);
 

@@ -64,12 +64,12 @@ Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std:
   return resource;
 }
 
-RunCommand SetLive(std::vector<std::string> argv) {
-  return {.argv = std::move(argv), .must_succeed = true};
+RunCommand SetLive(const std::string& netdev, std::vector<std::string> argv) {
+  return {.argv = std::move(argv), .must_succeed = true, .sets = "/sys/class/net/" + netdev};
 }
 
 RunCommand SetUp(const std::string& netdev, bool up) {
-  return SetLive({"ip", "link", "set", "dev", netdev, up ? "up" : "down"});
+  return SetLive(netdev, {"ip", "link", "set", "dev", netdev, up ? "up" : "down"});
 }
 
 // The port is unmanaged again, with the values that it had.
@@ -84,11 +84,11 @@ PruneCommands MakeLinkPruneCommands(const Intent& intent, const std::string& net
 
 std::vector<RunCommand> MakeLinkRevertCommands(const std::string& netdev, const LinkFact& link) {
   std::vector<RunCommand> revert = {
-      SetLive({"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}),
-      SetLive({"ip", "-4", "address", "flush", "dev", netdev})};
+      SetLive(netdev, {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}),
+      SetLive(netdev, {"ip", "-4", "address", "flush", "dev", netdev})};
   for (const Ipv4Prefix& address : link.ipv4) {
-    revert.push_back(
-        SetLive({"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}));
+    revert.push_back(SetLive(
+        netdev, {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}));
   }
   revert.push_back(SetUp(netdev, link.admin_up));
   return revert;

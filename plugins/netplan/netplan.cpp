@@ -34,9 +34,9 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
   const Observed<FileState> observed = FindFile(input.facts, std::string(kOwnFile));
   // The triggers reconfigure every port, also one that is as it should be.
   std::vector<Action> revert;
-  const std::vector<RunCommand> remove_generated = RemoveOurGenerated(intent);
-  if (std::holds_alternative<Absent>(observed))
-    revert.assign(remove_generated.begin(), remove_generated.end());
+  if (std::holds_alternative<Absent>(observed)) {
+    revert.push_back(ReloadFiles(intent.tree.renderer));
+  }
   for (const RailPort& port : intent.ports) {
     const LinkFact* link = FindLink(input, port.netdev);
     if (link == nullptr || link->mtu == 0) continue;
@@ -53,8 +53,8 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
       .revert = std::move(revert),
       .trial = std::string(kTrialFile),
       .triggers = std::move(triggers),
-      .prune_commands =
-          PruneCommands{.after = remove_generated},  // the links' entries know their values
+      .prune_commands = PruneCommands{.after = RemoveOurGenerated(
+                                          intent)},  // the links' entries know their values
       .impact = Impact::kLinkFlap,
       .interrupts = ListCutOff(input.facts, intent.ports),
       .blocked = intent.blocked,

@@ -132,7 +132,9 @@ Resource MakeFileResource(const PluginInput& input, const std::map<std::string, 
 }
 
 RunCommand Set(const std::string& key, const std::string& value) {
-  return {.argv = {"sysctl", "-w", "--", fmt::format("{}={}", key, value)}, .must_succeed = true};
+  return {.argv = {"sysctl", "-w", "--", fmt::format("{}={}", key, value)},
+          .must_succeed = true,
+          .sets = MakeKeyPath(key)};
 }
 
 Resource MakeLiveResource(const PluginInput& input, const std::string& key, const Wanted& wanted,

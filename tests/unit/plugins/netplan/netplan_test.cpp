@@ -191,6 +191,39 @@ TEST(Netplan, RevertRestoresLiveValues) {
                   "ip link set dev enp1s0f1np1 up"));
 }
 
+TEST(Netplan, APortThatIsGoneHasNoLiveValuesToRestore) {
+  for (const Action& action : Scenario().Find(Get(), kRail0).revert) {
+    EXPECT_EQ(std::get<RunCommand>(action).sets, "/sys/class/net/enp1s0f1np1");
+  }
+}
+
+// All but the reload of what was made.
+TEST(Netplan, WhatMakesGeneratedFilesNamesThem) {
+  const auto triggers = Scenario().Find(Get(), kFile).triggers;
+  for (const RunCommand& trigger : triggers) {
+    if (trigger.argv[0] == "networkctl") {
+      EXPECT_THAT(trigger.makes, IsEmpty());
+    } else {
+      EXPECT_THAT(trigger.makes,
+                  ElementsAre("/run/systemd/network/10-netplan-enp1s0f1np1.network",
+                              "/run/systemd/network/10-netplan-enp1s0f1np1.link",
+                              "/run/systemd/network/10-netplan-enP2p1s0f1np1.network",
+                              "/run/systemd/network/10-netplan-enP2p1s0f1np1.link"));
+    }
+  }
+  EXPECT_THAT(
+      NetworkManagerScenario().Find(Get(), kFile).triggers[0].makes,
+      ElementsAre("/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection",
+                  "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection"));
+}
+
+// They return from the journal: no command removes what was there before.
+TEST(Netplan, ARevertRemovesNoGeneratedFile) {
+  for (const std::string& line : test::Lines(Scenario().Find(Get(), kFile).revert)) {
+    EXPECT_THAT(line, Not(HasSubstr("rm ")));
+  }
+}
+
 TEST(Netplan, UnusedCagesAreLeftAloneUnlessTheManifestWantsThemDown) {
   test::PairScenario scenario = Scenario();
   scenario.cluster.fabric.unused_cages = UnusedCages::kDown;

@@ -68,6 +68,7 @@ TEST(Sysctl, LiveValueIsSetAndRevertedByTheSameCommand) {
   EXPECT_EQ(Scenario().Detail(Get(), "net.core.rmem_max"), "212992 → 268435456");
   EXPECT_THAT(test::Lines(resource.apply), ElementsAre("sysctl -w -- net.core.rmem_max=268435456"));
   EXPECT_THAT(test::Lines(resource.revert), ElementsAre("sysctl -w -- net.core.rmem_max=212992"));
+  EXPECT_EQ(std::get<RunCommand>(resource.revert[0]).sets, "/proc/sys/net/core/rmem_max");
 }
 
 TEST(Sysctl, FileThatOthersWroteIsBlockedAndLiveValuesAreNot) {
