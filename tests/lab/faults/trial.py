@@ -32,6 +32,7 @@ class Trial:
         self.began = None
         self.late = None
         self.at_exit = {}
+        self.here = None  # the manifest that holds before
 
     def run(self):
         pair, row = self.pair, self.row
@@ -39,6 +40,7 @@ class Trial:
         if here == "ab":
             here = pair.at if pair.at in ("a", "b") else "a"
         there = {"bare": "a", "a": "b", "b": "a"}[here]
+        self.here = here
         is_known = pair.at == here  # read at the end of the trial before, or of what was learnt
         pair.go(here)
         try:

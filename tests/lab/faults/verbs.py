@@ -146,6 +146,17 @@ def writable(trial, rest):
     trial.pair.lab.sh(node, f"umount -l {path}")
 
 
+def kept(trial, rest):
+    """kept NODE FOLDER: where the program says that all is as before, each file below the folder is, with nothing repaired yet."""
+    node, folder = rest.split()
+    if trial.exit_code not in (4, 130):
+        return
+    was, now = ({name: value for name, value in state[int(node)].items() if name.startswith(f"file {folder}/")}
+                for state in (trial.pair.known[trial.here], trial.pair.read()))
+    if was != now:
+        raise Broken("\n".join([f"exit {trial.exit_code}, and below {folder} it is not as before:", *node_state.differences(was, now)]))
+
+
 def leave(trial, rest):
     """leave NODE FILE: what no row may do; proves that the comparison sees it."""
     node, path = rest.split()
