@@ -11,7 +11,9 @@
 #include "plugins/common/protection/protection.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
+#include "plugins/sysctl/needs.h"
 #include "plugins/sysctl/read_only.sh.h"
+#include "plugins/sysctl/values.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 
@@ -200,14 +202,35 @@ std::string_view DescribeKind(const Value& value) {
   return value.ScalarText().find('\n') != std::string::npos ? "several lines" : "";
 }
 
-Errors Check(const ClusterSpec& cluster, const Fabric&) {
+// Problems of one entry whose key is one: of its value's form, its range, and of what it means for
+// the fabric; the first that is found.
+std::optional<Error> CheckValue(const Fabric& fabric, const Member& member,
+                                const std::string& key) {
+  const auto make_error = [&](std::string_view wanted, std::string_view found, std::string hint) {
+    return Error{
+        .kind = ErrorKind::kManifest,
+        .message = fmt::format("sysctl: wanted {} for '{}', found {}", wanted, member.key, found),
+        .hint = std::move(hint)};
+  };
+  if (const std::string_view kind = DescribeKind(member.value); !kind.empty()) {
+    return make_error("one line of text or a number", kind,
+                      "write several numbers as one text, like '4096 131072 6291456'");
+  }
+  const std::string value = NormalizeValue(member.value.ScalarText());
+  const std::string found = value.empty() ? "nothing" : fmt::format("'{}'", MakePrintable(value));
+  if (auto bad = JudgeValue(key, value)) return make_error(bad->wanted, found, bad->hint);
+  if (auto wrong = FindContradiction(fabric, key, value); !wrong.wanted.empty()) {
+    return make_error(wrong.wanted, found, wrong.why + ": leave it out");
+  }
+  return std::nullopt;
+}
+
+Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
   Errors errors;
   std::map<std::string, std::string> seen;  // canonical key → as written
-  const auto report = [&](const Position& position, std::string message, std::string hint) {
-    errors.push_back({.kind = ErrorKind::kManifest,
-                      .message = std::move(message),
-                      .where = cluster.Mark(position),
-                      .hint = std::move(hint)});
+  const auto report = [&](const Position& position, Error error) {
+    error.where = cluster.Mark(position);
+    errors.push_back(std::move(error));
   };
   const Value* section = cluster.settings.Find("sysctl");
   if (section == nullptr) return errors;
@@ -215,22 +238,21 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
     const auto key = NormalizeKey(member.key);
     if (!key) {
       report(member.key_position,
-             fmt::format("sysctl: wanted a key like 'net.core.rmem_max', found '{}'",
-                         MakePrintable(member.key)),
-             "letters, digits, _ and - with dots between them; a dot in an interface name is "
-             "written as a slash");
+             {.kind = ErrorKind::kManifest,
+              .message = fmt::format("sysctl: wanted a key like 'net.core.rmem_max', found '{}'",
+                                     MakePrintable(member.key)),
+              .hint = "letters, digits, _ and - with dots between them; a dot in an interface name "
+                      "is written as a slash"});
       continue;
     }
     if (const auto [first, fresh] = seen.emplace(*key, member.key); !fresh) {
-      report(member.key_position,
-             fmt::format("sysctl: '{}' and '{}' are the same key", first->second, member.key),
-             "keep one of them");
+      report(member.key_position, {.kind = ErrorKind::kManifest,
+                                   .message = fmt::format("sysctl: '{}' and '{}' are the same key",
+                                                          first->second, member.key),
+                                   .hint = "keep one of them"});
     }
-    if (const std::string_view kind = DescribeKind(member.value); !kind.empty()) {
-      report(member.value.position,
-             fmt::format("sysctl: wanted one line of text or a number for '{}', found {}",
-                         member.key, kind),
-             "write several numbers as one text, like '4096 131072 6291456'");
+    if (auto error = CheckValue(fabric, member, *key)) {
+      report(member.value.position, *std::move(error));
     }
   }
   return errors;

@@ -55,10 +55,16 @@ ManifestParts AnyManifest(std::size_t least_nodes, std::size_t most_nodes) {
   }
   const int units = *rc::gen::inRange(0, 4);
   for (int i = 0; i < units; ++i) parts.units.push_back(AnyUnit(i));
-  for (const char* key : {"net.core.rmem_max", "net.ipv4.tcp_rmem", "kernel/odd-key_1",
-                          "net.ipv4.conf.eth0/5.arp_ignore"}) {
+  // Values of keys that the plugin does not know go to the node as they are.
+  for (const char* key : {"net.core.odd", "kernel/odd-key_1", "net.ipv4.conf.eth0/5.odd"}) {
     if (!*rc::gen::arbitrary<bool>()) continue;
-    parts.sysctl.push_back(fmt::format("{}: {}", key, Quoted(HostileLine())));
+    std::string value = HostileLine();
+    if (value.find_first_not_of(' ') == std::string::npos) value = "x";
+    parts.sysctl.push_back(fmt::format("{}: {}", key, Quoted(value)));
+  }
+  if (*rc::gen::arbitrary<bool>()) {
+    const auto value = *rc::gen::element<std::string>("4096 131072 67108864", "1  1 1");
+    parts.sysctl.push_back("net.ipv4.tcp_rmem: " + Quoted(value));
   }
   return parts;
 }

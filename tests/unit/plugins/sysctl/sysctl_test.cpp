@@ -283,7 +283,7 @@ TEST(Sysctl, WhatIsNoKeyIsRefused) {
 }
 
 TEST(Sysctl, BadKeysAndValuesAreManifestErrors) {
-  EXPECT_EQ(CheckText({{"net.core.rmem_max", test::Number(1)}}), "");
+  EXPECT_EQ(CheckText({{"net.core.rmem_max", test::Number(4096)}}), "");
   EXPECT_EQ(CheckText({{"rmem max", test::At(3, test::Number(1))}}),
             "cluster.yaml: sysctl: wanted a key like 'net.core.rmem_max', found 'rmem max'\n"
             "  hint: letters, digits, _ and - with dots between them; a dot in an interface name "
@@ -298,6 +298,91 @@ TEST(Sysctl, BadKeysAndValuesAreManifestErrors) {
             "cluster.yaml:3:5: sysctl: wanted one line of text or a number for 'net.core.x', found "
             "several lines\n  hint: write several numbers as one text, like '4096 131072 "
             "6291456'\n");
+}
+
+std::string CheckOne(const std::string& key, Value value) {
+  return CheckText({{key, test::At(3, std::move(value))}});
+}
+
+TEST(Sysctl, AValueThatTheKernelWouldRefuseIsAManifestError) {
+  EXPECT_EQ(CheckOne("net.core.rmem_max", test::Text("256M")),
+            "cluster.yaml:3:5: sysctl: wanted a whole number from 2048 to 2147483647 for "
+            "'net.core.rmem_max', found '256M'\n"
+            "  hint: the kernel knows no units: write 268435456\n");
+  EXPECT_EQ(CheckOne("net.core.rmem_max", test::Text("")),
+            "cluster.yaml:3:5: sysctl: wanted a value for 'net.core.rmem_max', found nothing\n"
+            "  hint: leave the key out to leave the setting as it is\n");
+  EXPECT_EQ(CheckOne("vm/swappiness", test::Text("abc")),
+            "cluster.yaml:3:5: sysctl: wanted a whole number from 0 to 200 for 'vm/swappiness', "
+            "found 'abc'\n  hint: in decimal digits alone\n");
+  EXPECT_EQ(CheckOne("net.ipv4.ip_forward", test::Number(2)),
+            "cluster.yaml:3:5: sysctl: wanted 0 or 1 for 'net.ipv4.ip_forward', found '2'\n"
+            "  hint: in decimal digits alone\n");
+  EXPECT_EQ(CheckOne("net.ipv4.tcp_congestion_control", test::Text("bbr cubic")),
+            "cluster.yaml:3:5: sysctl: wanted one word for 'net.ipv4.tcp_congestion_control', "
+            "found 'bbr cubic'\n");
+}
+
+TEST(Sysctl, TriplesAndRangesAreCheckedAsAWhole) {
+  EXPECT_EQ(CheckOne("net.ipv4.tcp_rmem", test::Text("4096 131072\t 6291456")), "");
+  EXPECT_EQ(CheckOne("net.ipv4.tcp_rmem", test::Number(6291456)),
+            "cluster.yaml:3:5: sysctl: wanted 3 whole numbers from 1 to 2147483647 for "
+            "'net.ipv4.tcp_rmem', found '6291456'\n"
+            "  hint: least, default and most bytes, with blanks between them\n");
+  EXPECT_EQ(CheckOne("net.ipv4.tcp_rmem", test::Text("4096 128K 64MiB")),
+            "cluster.yaml:3:5: sysctl: wanted 3 whole numbers from 1 to 2147483647 for "
+            "'net.ipv4.tcp_rmem', found '4096 128K 64MiB'\n"
+            "  hint: the kernel knows no units: write '4096 131072 67108864'\n");
+  EXPECT_EQ(CheckOne("net.ipv4.ip_local_port_range", test::Text("60999 32768")),
+            "cluster.yaml:3:5: sysctl: wanted numbers of which none is less than the one before it "
+            "for 'net.ipv4.ip_local_port_range', found '60999 32768'\n"
+            "  hint: first and last port, with blanks between them\n");
+}
+
+TEST(Sysctl, OnlyNumbersAsTheKernelShowsThemAreNumbers) {
+  for (const char* text : {"0x10", "010", "1.5", "+1", "1e3", "--1", "1 ", " 1"}) {
+    const bool right = NormalizeValue(text) == "1";
+    EXPECT_EQ(CheckOne("vm.swappiness", test::Text(text)).empty(), right) << text;
+  }
+  EXPECT_EQ(CheckOne("kernel.panic", test::Number(-1)), "");
+  EXPECT_EQ(CheckOne("fs.file-max", test::Text("9223372036854775807")), "");
+  EXPECT_NE(CheckOne("fs.file-max", test::Text("9223372036854775808")), "");
+}
+
+TEST(Sysctl, ValuesOfUnknownKeysAreOnlyRequiredToBeThere) {
+  EXPECT_EQ(CheckOne("kernel.core_pattern", test::Text("|/bin/false %e")), "");
+  EXPECT_EQ(CheckOne("dev.some.key", test::Text("256M")), "");
+  EXPECT_EQ(CheckOne("dev.some.key", test::Text("  ")),
+            "cluster.yaml:3:5: sysctl: wanted a value for 'dev.some.key', found nothing\n"
+            "  hint: leave the key out to leave the setting as it is\n");
+}
+
+TEST(Sysctl, AKeyThatContradictsTheFabricIsAManifestError) {
+  EXPECT_EQ(CheckOne("net.ipv4.conf.enp1s0f1np1.arp_ignore", test::Number(0)),
+            "cluster.yaml:3:5: sysctl: wanted 1 or 2 for 'net.ipv4.conf.enp1s0f1np1.arp_ignore', "
+            "found '0'\n"
+            "  hint: enp1s0f1np1 is a port of the fabric on spark-1, spark-2, and both rails can "
+            "meet on one switch, where a port must answer for its own address alone: leave it "
+            "out\n");
+  EXPECT_EQ(CheckOne("net.ipv6.conf.all.disable_ipv6", test::Number(1)),
+            "cluster.yaml:3:5: sysctl: wanted 0 for 'net.ipv6.conf.all.disable_ipv6', found '1'\n"
+            "  hint: nodes show over IPv6 on the fabric that they are ready to commit: leave it "
+            "out\n");
+  EXPECT_EQ(CheckOne("net/ipv4/icmp_echo_ignore_all", test::Number(1)),
+            "cluster.yaml:3:5: sysctl: wanted 0 for 'net/ipv4/icmp_echo_ignore_all', found '1'\n"
+            "  hint: nodes prove by pings that they reach each other: leave it out\n");
+  EXPECT_NE(CheckOne("net.ipv4.conf.all.arp_ignore", test::Number(8)), "");
+  EXPECT_NE(CheckOne("net.ipv4.conf.enP2p1s0f1np1.arp_announce", test::Number(0)), "");
+  EXPECT_NE(CheckOne("net.ipv6.conf.enp1s0f1np1.disable_ipv6", test::Number(1)), "");
+  EXPECT_NE(CheckOne("net.ipv6.conf.default.disable_ipv6", test::Number(1)), "");
+  EXPECT_NE(CheckOne("net.ipv6.icmp.echo_ignore_all", test::Number(1)), "");
+}
+
+TEST(Sysctl, OtherInterfacesAreTheManifestsBusiness) {
+  EXPECT_EQ(CheckOne("net.ipv4.conf.wlan0.arp_ignore", test::Number(0)), "");
+  EXPECT_EQ(CheckOne("net.ipv6.conf.wlan0.disable_ipv6", test::Number(1)), "");
+  EXPECT_EQ(CheckOne("net.ipv4.conf.enp1s0f1np1.arp_ignore", test::Number(2)), "");
+  EXPECT_EQ(CheckOne("net.ipv4.conf.enp1s0f1np1.rp_filter", test::Number(2)), "");
 }
 
 }  // namespace
