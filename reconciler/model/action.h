@@ -29,8 +29,8 @@ struct RunCommand {
   // Only for a trigger: what it is. Of those with one id, the first runs, once per node and stage.
   // Empty: it runs as often as it is listed.
   std::string id = {};
-  // Only for a revert: it sets a value that no file brings back, so that a revert in which it
-  // fails has failed.
+  // It sets a value that no file brings back: a revert in which it fails has failed. An apply tries
+  // those that follow one that fails, so that all are reported at once.
   bool must_succeed = false;
   // Only for a revert: what it does lies in files and outlives a restart, so that a revert at boot
   // runs it too.

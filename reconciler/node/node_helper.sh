@@ -106,14 +106,23 @@ begin_staging() { mkdir -p "$J" && undecided && true >>"$J/working" || exit 1; }
 stage() { "$@" || exit 1; } # COMMAND…
 end_staging() { find "$J" -exec sync {} +; }
 
-begin_activation() { working || exit 1; }
+begin_activation() { failed=''; working || exit 1; }
 run_step() { # SECONDS WHAT COMMAND…
+  [ -z "$failed" ] || exit 0
+  try_step "$@"
+  [ -z "$failed" ] || exit 0
+}
+# After one that fails the next one is tried too, so that all that a node refuses is reported at once.
+try_step() { # SECONDS WHAT COMMAND…
   frame step
   exit_code=0
   { undecided && progress "$1" && note "$2" && shift 2 && "$@"; } || exit_code=$?
   [ $exit_code != 0 ] || progress 0
   frame "exit $exit_code"
-  [ $exit_code = 0 ] || { note "failed with $exit_code"; exit 0; }
+  [ $exit_code != 0 ] || return 0
+  note "failed with $exit_code"
+  failed=yes
+  undecided 2>/dev/null || exit 0
 }
 
 # systemd-networkd drops rules that are not its own whenever it configures any interface.

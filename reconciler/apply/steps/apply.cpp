@@ -52,22 +52,25 @@ class NodeStage {
  private:
   void Judge(const std::vector<Step>& steps, const std::vector<StepReply>& replies) {
     for (const Change* change : changes_) result_.changes[change->Id()] = ChangeOutcome::kNotRun;
+    bool failed = false;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
       if (i >= replies.size()) {
-        RecordFailure(step, "the node's shell ended early");
+        if (!failed) RecordFailure(step, "the node's shell ended early");
         return;
       }
       if (replies[i].exit_code != 0) {
         RecordFailure(step, ExplainFailure(replies[i], step.action));
-        return;
-      }
-      if (step.change == Step::kTrigger) {
+        failed = true;
+      } else if (step.change == Step::kTrigger) {
         on_event_({EventType::kTriggerDone, node_.name, Describe(step.action), ""});
       } else if (i + 1 == steps.size() || steps[i + 1].change != step.change) {
-        Set(*changes_[step.change], ChangeOutcome::kDone, "");
+        ChangeOutcome& outcome = result_.changes[changes_[step.change]->Id()];
+        if (outcome == ChangeOutcome::kNotRun)
+          Set(*changes_[step.change], ChangeOutcome::kDone, "");
       }
     }
+    if (failed) return;
     // What is done by the triggers alone is done when they are.
     for (const Change* change : changes_) {
       if (result_.changes[change->Id()] == ChangeOutcome::kNotRun) {
@@ -77,9 +80,13 @@ class NodeStage {
   }
 
   void RecordFailure(const Step& step, const std::string& why) {
-    result_.errors.push_back({.kind = ErrorKind::kApply,
-                              .message = Describe(step.action) + ": " + why,
-                              .context = {node_.name}});
+    Error error{.kind = ErrorKind::kApply,
+                .message = Describe(step.action) + ": " + why,
+                .context = {node_.name}};
+    if (step.change != Step::kTrigger && !changes_[step.change]->where.file.empty()) {
+      error.where = changes_[step.change]->where;
+    }
+    result_.errors.push_back(std::move(error));
     if (step.change == Step::kTrigger) {
       on_event_({EventType::kTriggerFailed, node_.name, Describe(step.action), why});
     } else {

@@ -36,8 +36,9 @@ using ShouldStop = std::function<bool()>;
 
 // Carries a staged plan out, stage by stage. Nodes whose links a stage sets flip together, since
 // both ends of a cable must agree; in any other stage one node goes first, the canary, then all
-// others at the same time. A node stops at its first failure; a stage with a failure is the last
-// one. It gets no plugin, so it cannot decide again; deferred and blocked changes are left alone.
+// others at the same time. A node stops at its first failure, or behind the other values
+// (RunCommand::must_succeed) next to it; a stage with a failure is the last one. It gets no plugin,
+// so it cannot decide again; deferred and blocked changes are left alone.
 ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessions,
                   Journal& journal, const OnEvent& on_event, const ShouldStop& should_stop = {});
 

@@ -40,6 +40,12 @@ int ComputeStepLimitS(const Action& action) {
   return command != nullptr ? command->time_limit_s + 3 : 10;
 }
 
+// Values stand alone: one that is refused leaves the others as they are.
+bool SetsValue(const Action& action) {
+  const auto* command = std::get_if<RunCommand>(&action);
+  return command != nullptr && command->must_succeed;
+}
+
 std::string BuildStepCall(const Action& action, std::size_t number) {
   struct Visitor {
     std::size_t number;
@@ -99,7 +105,8 @@ std::string BuildActivateRequest(const std::vector<Step>& steps, std::size_t fir
                                  std::string_view journal) {
   std::string script = AssignForShell({{"J", journal}}) + "begin_activation\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    script += fmt::format("run_step {} {} {}\n", ComputeStepLimitS(steps[i].action),
+    script += fmt::format("{} {} {} {}\n", SetsValue(steps[i].action) ? "try_step" : "run_step",
+                          ComputeStepLimitS(steps[i].action),
                           QuoteForShell(MakePrintable(Describe(steps[i].action))),
                           BuildStepCall(steps[i].action, first_step + i));
   }

@@ -122,6 +122,30 @@ TEST_F(ApplyScriptTest, NothingRunsAfterTheFirstFailure) {
   EXPECT_FALSE(std::filesystem::exists(Path("etc/never")));
 }
 
+TEST_F(ApplyScriptTest, EveryValueIsTriedAndNothingRunsAfterOneThatFailed) {
+  const auto set = [&](const std::string& command) {
+    return RunCommand{.argv = {"sh", "-c", command}, .must_succeed = true};
+  };
+  const auto replies =
+      Apply({set("echo one >&2; exit 1"), set("touch " + QuoteForShell(Path("two"))),
+             set("echo three >&2; exit 1"), WriteFile{Path("etc/never"), State("x")}});
+  ASSERT_EQ(replies.size(), 3u);
+  EXPECT_EQ(replies[0].err, "one\n");
+  EXPECT_EQ(replies[1].exit_code, 0);
+  EXPECT_EQ(replies[2].err, "three\n");
+  EXPECT_TRUE(std::filesystem::exists(Path("two")));
+  EXPECT_FALSE(std::filesystem::exists(Path("etc/never")));
+}
+
+TEST_F(ApplyScriptTest, ANodeThatHasRevertedTriesNoFurtherValue) {
+  const std::string revert = "ln -s revert " + QuoteForShell(Path("journal/decision"));
+  const auto replies = Apply({RunCommand{.argv = {"sh", "-c", revert}, .must_succeed = true},
+                              RunCommand{.argv = {"true"}, .must_succeed = true},
+                              RunCommand{.argv = {"true"}, .must_succeed = true}});
+  ASSERT_EQ(replies.size(), 2u);
+  EXPECT_EQ(replies[1].err, "this node has reverted the plan\n");
+}
+
 TEST_F(ApplyScriptTest, AFullDiskLeavesTheOldFileWhole) {
   if (geteuid() != 0) GTEST_SKIP() << "mounting a small tmpfs needs root";
   std::filesystem::create_directories(Path("small"));

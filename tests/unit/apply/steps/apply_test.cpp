@@ -24,12 +24,12 @@ ScriptReply Answer(const std::string& script, const std::string& nonce, const st
     reply.err += "\n" + nonce + " " + label + "\n";
   };
   for (const std::string& line : SplitLines(script)) {
-    if (!line.starts_with("run_step ")) continue;
+    if (!line.starts_with("run_step ") && !line.starts_with("try_step ")) continue;
     frame("step");
     const bool failed = !fails.empty() && line.find(fails) != std::string::npos;
     if (failed) reply.err += "it broke\n";
     frame(failed ? "exit 1" : "exit 0");
-    if (failed) return reply;
+    if (failed && line.starts_with("run_step ")) return reply;
   }
   return reply;
 }
@@ -97,6 +97,30 @@ TEST_F(ApplyTest, TheCanaryGoesFirstAndItsFailureSparesTheOthers) {
   EXPECT_EQ(Requests("spark-2"), 0u);
   EXPECT_EQ(FormatErrors(report.nodes.at("spark-1").errors),
             "spark-1: run first: exit 1: it broke\n");
+}
+
+// A refused value: the manifest's line says where it comes from, and one run reports all of them.
+TEST_F(ApplyTest, EveryRefusedValueIsReportedWithItsManifestLine) {
+  Stage& stage = plan_.stages[0];
+  stage.changes.clear();
+  for (const int line : {14, 15, 16}) {
+    const std::string key = "vm.x" + std::to_string(line);
+    const std::string word = line == 15 ? "right" : "broken";
+    stage.changes.push_back(
+        {.kind = "sysctl",
+         .name = key,
+         .node = "spark-1",
+         .actions = {RunCommand{.argv = {"set", key, word}, .must_succeed = true}},
+         .triggers = {RunCommand{.argv = {"reload"}}},
+         .where = {"pair.yaml", {line, 3}}});
+  }
+  const ApplyReport report = Run({{"spark-1", "broken"}});
+  EXPECT_EQ(FormatErrors(report.nodes.at("spark-1").errors),
+            "pair.yaml:14:3: spark-1: run set vm.x14 broken: exit 1: it broke\n"
+            "pair.yaml:16:3: spark-1: run set vm.x16 broken: exit 1: it broke\n");
+  EXPECT_EQ(report.nodes.at("spark-1").changes.at("spark-1/sysctl/vm.x15"), ChangeOutcome::kDone);
+  EXPECT_EQ(report.nodes.at("spark-1").changes.at("spark-1/sysctl/vm.x16"), ChangeOutcome::kFailed);
+  EXPECT_EQ(Requests("spark-2"), 0u);
 }
 
 TEST_F(ApplyTest, AStageWithAFailureIsTheLastOne) {
