@@ -9,6 +9,7 @@
 #include "plugins/common/gpu/level.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/systemctl/gpu_containers.h"
 #include "plugins/common/systemctl/show_failure.h"
 #include "plugins/memlock/session_limits.sh.h"
 #include "plugins/memlock/user_service_limits.sh.h"
@@ -196,6 +197,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
                        .observed = AsState(DescribeLive(live)),
                        .apply = {reload},
                        .revert = {reload},
+                       .interrupts = ListCutOffByReload(input.facts),
                        .label = before == nullptr
                                     ? ""
                                     : fmt::format("{} → {}", FormatLimits(*before, FormatWithUnit),

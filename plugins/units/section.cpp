@@ -15,6 +15,41 @@ constexpr std::array<std::string_view, 9> kSuffixes = {
     ".service", ".socket", ".timer", ".path", ".mount", ".automount", ".target", ".slice", ".swap"};
 constexpr std::size_t kLongestName = 255;  // bytes, systemd's UNIT_NAME_MAX
 
+// What a login goes through: a file, a start or a stop of these can cut it off, and the units that
+// end everything. Names without their type; aliases too.
+constexpr std::array<std::string_view, 17> kLogin = {"NetworkManager",
+                                                     "dbus",
+                                                     "dbus-broker",
+                                                     "dbus-org.freedesktop.NetworkManager",
+                                                     "dbus-org.freedesktop.login1",
+                                                     "dbus-org.freedesktop.network1",
+                                                     "dbus-org.freedesktop.resolve1",
+                                                     "network-manager",
+                                                     "networking",
+                                                     "ssh",
+                                                     "sshd",
+                                                     "sshd-vsock",
+                                                     "systemd-logind",
+                                                     "systemd-networkd",
+                                                     "systemd-networkd-varlink",
+                                                     "systemd-resolved",
+                                                     "systemd-resolved-varlink"};
+constexpr std::array<std::string_view, 12> kEnding = {
+    "emergency.target", "exit.target",      "halt.target",     "hibernate.target",
+    "kexec.target",     "poweroff.target",  "reboot.target",   "rescue.target",
+    "runlevel0.target", "runlevel1.target", "shutdown.target", "suspend.target"};
+
+// "ssh" of "ssh@3.service".
+std::string_view GetStem(std::string_view name) {
+  const std::string_view stem = name.substr(0, name.rfind('.'));
+  return stem.substr(0, stem.find('@'));
+}
+
+template <class List>
+bool Contains(const List& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view(":-_.\\@").find(c) != std::string_view::npos;
@@ -77,6 +112,16 @@ std::vector<Problem> FindProblems(const UnitSpec& unit) {
                          fmt::join(kSuffixes, " "))}};
   }
   std::vector<Problem> problems;
+  if (Contains(kLogin, GetStem(unit.name))) {
+    problems.push_back(
+        {fmt::format("units: {} carries the login to the node, and is not managed", unit.name),
+         "set it up by hand, with a way to the node that does not need it"});
+  }
+  if (Contains(kEnding, unit.name)) {
+    problems.push_back(
+        {fmt::format("units: {} ends what runs on the node, and is not managed", unit.name),
+         "remove the entry"});
+  }
   for (const auto& [file, text] : unit.drop_ins) {
     if (IsPlain(file) && file.ends_with(".conf")) continue;
     problems.push_back(

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/systemctl/gpu_containers.h"
 #include "plugins/units/section.h"
 #include "plugins/units/state.h"
 #include "reconciler/base/mark.h"
@@ -60,7 +63,13 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   for (const UnitSpec& unit : units) {
     for (const std::string& path : ListPaths(unit)) reads.push_back(ReadFile{path});
   }
+  reads.push_back(MakeGpuContainerProbe());  // also for prunes, and for whoever else reloads
   return reads;
+}
+
+void Parse(const ProbeReply& reply, NodeFacts& facts) {
+  ParseStates(reply, facts);
+  StoreGpuContainers(reply, facts);
 }
 
 bool Runs(const Observed<UnitState>& observed) {
@@ -100,6 +109,7 @@ void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resour
         .observed = AsState(FindFile(input.facts, path)),
         .triggers = {Reload()},
         .prune_commands = PruneCommands{.after = {Reload()}},
+        .interrupts = ListCutOffByReload(input.facts),
         .where = input.cluster.Mark(unit.position)};
     // A unit that others installed goes on without our drop-in.
     if (restarts && !unit.content)
@@ -118,7 +128,8 @@ void AddFiles(const PluginInput& input, const UnitSpec& unit, std::vector<Resour
 // Our unit's file may be gone afterwards, so all of it comes before. A unit that we made is left
 // without links and stopped; another one gets back what it had.
 PruneCommands MakePruneCommands(const UnitSpec& unit, const UnitState& before, bool ran) {
-  PruneCommands prune_commands{.after = {Reload()}};
+  PruneCommands prune_commands;
+  if (unit.enabled) prune_commands.after.push_back(Reload());
   if (unit.enabled && (before.unit_file == "enabled" || before.unit_file == "disabled" ||
                        before.unit_file.empty())) {
     prune_commands.before.push_back(MakeLinkCommand(before.unit_file == "enabled", unit));
@@ -127,6 +138,16 @@ PruneCommands MakePruneCommands(const UnitSpec& unit, const UnitState& before, b
     prune_commands.before.push_back(MakeJob(ran ? "start" : "stop", unit));
   }
   return prune_commands;
+}
+
+// systemd shows a unit's links as they were when it read them. A start or stop alone needs no
+// reload.
+bool NeedsReload(const UnitSpec& unit, const UnitState& state) {
+  UnitSpec links = unit;
+  links.active.reset();
+  const Observed<std::string> observed = DescribeObserved(links, state);
+  const std::string* text = Known(observed);
+  return state.stale || (unit.enabled && (text == nullptr || *text != DescribeDesired(links)));
 }
 
 // Links are made or removed at once, stopping happens at once; starting waits for the triggers,
@@ -139,10 +160,13 @@ Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
                     .node = input.node.name,
                     .desired = ResourceState(DescribeDesired(unit)),
                     .observed = AsState(DescribeObserved(unit, observed)),
-                    .triggers = {Reload()},
                     .where = input.cluster.Mark(unit.position)};
   const UnitState* state = Known(observed);
   if (state == nullptr) return resource;
+  if (NeedsReload(unit, *state)) {
+    resource.triggers.push_back(Reload());
+    resource.interrupts = ListCutOffByReload(input.facts);
+  }
   resource.blocked = ExplainUnitBlocked(input, unit, *state);
   const bool runs = Runs(observed);
   resource.prune_commands = MakePruneCommands(unit, *state, runs);
@@ -185,14 +209,22 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
+void CheckPrune(const PluginInput& input, Change& change) {
+  const RunCommand reload = Reload();
+  const bool reloads = std::any_of(change.triggers.begin(), change.triggers.end(),
+                                   [&](const RunCommand& one) { return one.argv == reload.argv; });
+  if (reloads) change.interrupts = ListCutOffByReload(input.facts);
+}
+
 }  // namespace
 
 Plugin Get() {
   return {.name = "units",
           .after_all = true,  // a service may need what any other plugin brings
           .probe = Probe,
-          .parse = ParseStates,
+          .parse = Parse,
           .resources = Resources,
+          .check_prune = CheckPrune,
           .check = CheckUnits};
 }
 

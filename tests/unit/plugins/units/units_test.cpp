@@ -298,12 +298,12 @@ TEST(Units, UnknownStateBlocksInsteadOfChanging) {
 }
 
 TEST(Units, BlocksAreFoundByAnyNameInAnyOrder) {
-  const std::string sshd =
-      "Id=ssh.service\nNames=sshd.service ssh.service\nLoadState=loaded\n"
+  const std::string cron =
+      "Id=cron.service\nNames=crond.service cron.service\nLoadState=loaded\n"
       "ActiveState=active\nUnitFileState=enabled\nNeedDaemonReload=no\n";
-  const Settings unit = {{"name", test::Text("sshd.service")}, {"active", test::Flag(true)}};
+  const Settings unit = {{"name", test::Text("crond.service")}, {"active", test::Flag(true)}};
   EXPECT_EQ(
-      StateDetail(unit, {.out = Block("a.service", "loaded", "static", "failed") + "\n" + sshd}),
+      StateDetail(unit, {.out = Block("a.service", "loaded", "static", "failed") + "\n" + cron}),
       "holds");
 }
 
@@ -316,7 +316,7 @@ TEST(Units, AllUnitsOfANodeAreReadByOneLimitedCommand) {
         {"active", test::Flag(true)},
         {"nodes", test::List({test::Text("spark-2")})}}});
   const auto reads = Get().probe(cluster, Fabric(), cluster.nodes[0]);
-  ASSERT_EQ(reads.size(), 3u);
+  ASSERT_EQ(reads.size(), 4u);
   const auto& show = std::get<RunProbe>(reads[0]);
   EXPECT_EQ(show.time_limit_s, 5);
   EXPECT_THAT(std::vector<std::string>(show.argv.end() - 3, show.argv.end()),
@@ -393,6 +393,72 @@ TEST(Units, TwoEntriesForOneUnitOnOneNodeAreAManifestError) {
   EXPECT_THAT(
       Check({first, Demo()}),
       ElementsAre("units: wanted one entry for demo.service on spark-1, found another on line 20"));
+}
+
+// A start or stop changes no file, and systemd's own names of links do not count for it.
+TEST(Units, AStartOrStopAloneReloadsNothing) {
+  NodeFacts facts = Facts({.out = Block("demo.service", "loaded", "enabled", "inactive")});
+  facts.files[kPath] = FileState{.content = FormatOwnedFile("homelab", kService)};
+  EXPECT_THAT(ListSteps(ListResources(Cluster({Demo()}), facts)),
+              ElementsAre("run systemctl --no-reload enable -- demo.service",
+                          "run systemctl restart -- demo.service"));
+  const Settings other = {{"name", test::Text("demo.service")}, {"active", test::Flag(false)}};
+  facts = Facts({.out = Block("demo.service", "loaded", "enabled", "active")});
+  const auto resources = ListResources(Cluster({other}), facts);
+  EXPECT_THAT(ListSteps(resources), ElementsAre("run systemctl stop -- demo.service"));
+  EXPECT_THAT(resources.back().prune_commands->after, IsEmpty());
+}
+
+TEST(Units, WhatCarriesTheLoginIsAManifestError) {
+  const ClusterSpec cluster =
+      Cluster({{{"name", test::Text("ssh.socket")}, {"active", test::Flag(false)}}});
+  EXPECT_EQ(FormatErrors(Get().check(cluster, Fabric())),
+            "cluster.yaml:20:5: units: ssh.socket carries the login to the node, and is not "
+            "managed\n"
+            "  hint: set it up by hand, with a way to the node that does not need it\n");
+  for (const char* name :
+       {"ssh.service", "sshd.service", "sshd@.service", "ssh@3.service", "systemd-networkd.service",
+        "systemd-networkd.socket", "NetworkManager.service", "dbus.service", "dbus.socket",
+        "systemd-resolved.service", "systemd-logind.service",
+        "dbus-org.freedesktop.login1.service"}) {
+    EXPECT_EQ(Check({{{"name", test::Text(name)}, {"drop_ins", test::Map({})}}}).size(), 1u)
+        << name;
+  }
+  for (const char* name : {"ssh-agent.service", "systemd-networkd-wait-online.service",
+                           "dbus-fcitx.service", "NetworkManager-wait-online.service"}) {
+    EXPECT_THAT(Check({{{"name", test::Text(name)}, {"active", test::Flag(true)}}}), IsEmpty())
+        << name;
+  }
+  EXPECT_THAT(Check({{{"name", test::Text("rescue.target")}, {"active", test::Flag(true)}}}),
+              ElementsAre("units: rescue.target ends what runs on the node, and is not managed"));
+}
+
+// systemd's reload takes the GPU from containers that got it through the runtime's hook.
+TEST(Units, AReloadIsNamedWhereContainersHaveAGpu) {
+  const std::string scope = "docker-" + std::string(64, 'a') + ".scope";
+  const CommandReply show{.out = Block("demo.service", "loaded", "enabled", "inactive")};
+  NodeFacts facts{.node = "spark-1"};
+  Get().parse({.commands = {{"units.show", show},
+                            {"systemctl.gpu_containers", {.out = scope + "\n../x.scope\nx\n"}}}},
+              facts);
+  facts.files[kPath] = Absent{};
+  const std::string named =
+      "the GPU access of docker-aaaaaaaaaaaaaaaaa: a container may lose its GPU when systemd "
+      "reloads its units";
+  const auto resources = ListResources(Cluster({Demo()}), facts);
+  EXPECT_EQ(Diff(resources[0], "units")->interrupts, named);
+  EXPECT_EQ(Diff(resources[1], "units")->interrupts, "");  // started, which reloads nothing
+
+  const ClusterSpec cluster = Cluster({});
+  const ClusterFacts all{.nodes = {{facts.node, facts}}};
+  const Fabric fabric;
+  const PluginInput input{cluster, fabric, cluster.nodes[0], facts, all};
+  Change prune{.kind = "file", .triggers = {{.argv = {"systemctl", "daemon-reload"}}}};
+  Get().check_prune(input, prune);
+  EXPECT_EQ(prune.interrupts, named);
+  Change stop{.kind = "unit", .triggers = {{.argv = {"systemctl", "stop", "--", "demo.service"}}}};
+  Get().check_prune(input, stop);
+  EXPECT_EQ(stop.interrupts, "");
 }
 
 }  // namespace
