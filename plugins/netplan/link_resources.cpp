@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/manager_keys.h"
 #include "plugins/netplan/rdma_users.h"
 #include "reconciler/base/text.h"
 
@@ -82,10 +83,12 @@ PruneCommands MakeLinkPruneCommands(const Intent& intent, const std::string& net
 
 }  // namespace
 
-std::vector<RunCommand> MakeLinkRevertCommands(const std::string& netdev, const LinkFact& link) {
-  std::vector<RunCommand> revert = {
-      SetLive(netdev, {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}),
-      SetLive(netdev, {"ip", "-4", "address", "flush", "dev", netdev})};
+std::vector<RunCommand> MakeLinkRevertCommands(const NodeFacts& facts, const std::string& netdev,
+                                               const LinkFact& link) {
+  std::vector<RunCommand> revert = RestoreManagerKeys(facts, netdev);
+  revert.push_back(
+      SetLive(netdev, {"ip", "link", "set", "dev", netdev, "mtu", fmt::format("{}", link.mtu)}));
+  revert.push_back(SetLive(netdev, {"ip", "-4", "address", "flush", "dev", netdev}));
   for (const Ipv4Prefix& address : link.ipv4) {
     revert.push_back(SetLive(
         netdev, {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}));
@@ -109,7 +112,7 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
         ResourceState(FormatLink(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
     resource.label = Difference(*link, carrier, port, renderer);
   }
-  const std::vector<RunCommand> restore = MakeLinkRevertCommands(port.netdev, *link);
+  const std::vector<RunCommand> restore = MakeLinkRevertCommands(input.facts, port.netdev, *link);
   resource.revert.assign(restore.begin(), restore.end());
   resource.prune_commands = MakeLinkPruneCommands(intent, port.netdev, restore);
   resource.interrupts = ListCutOff(input.facts, {port});

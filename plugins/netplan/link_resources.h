@@ -6,10 +6,11 @@
 
 namespace reconciler::plugins::netplan {
 
-// The live state that a rail port must have: up, MTU, and its IPv4 address as the only one.
 // Sets the live values of a port again as they are in the facts.
-std::vector<RunCommand> MakeLinkRevertCommands(const std::string& netdev, const LinkFact& link);
+std::vector<RunCommand> MakeLinkRevertCommands(const NodeFacts& facts, const std::string& netdev,
+                                               const LinkFact& link);
 
+// The live state that a rail port must have: up, MTU, and its IPv4 address as the only one.
 Resource MakeRailLink(const PluginInput& input, const Intent& intent, const RailPort& port);
 
 // The live state of a netdev of an unused cage that the manifest wants down.

@@ -6,6 +6,7 @@
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
+#include "plugins/netplan/manager_keys.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/rdma_users.h"
 #include "plugins/netplan/render.h"
@@ -40,7 +41,7 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
   for (const RailPort& port : intent.ports) {
     const LinkFact* link = FindLink(input, port.netdev);
     if (link == nullptr || link->mtu == 0) continue;
-    for (RunCommand& command : MakeLinkRevertCommands(port.netdev, *link))
+    for (RunCommand& command : MakeLinkRevertCommands(input.facts, port.netdev, *link))
       revert.push_back(std::move(command));
   }
   Resource resource{
@@ -98,6 +99,9 @@ std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec
       ReadFiles{"/run/netplan/*.yaml"},
       RunProbe{.id = kRouteProbe, .argv = {"ip", "-j", "-4", "route", "show"}}};
   for (Read& read : ListRdmaReads()) reads.push_back(std::move(read));
+  for (const RailPort& port : GetPorts(fabric, node.name)) {
+    for (Read& read : ListManagerReads(port.netdev)) reads.push_back(std::move(read));
+  }
   return reads;
 }
 
@@ -108,6 +112,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
     facts.network.routes = ParseRoutes(found->second);
   }
   facts.rdma.users = ParseRdmaUsers(reply);
+  StoreManagerKeys(reply, facts);
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {

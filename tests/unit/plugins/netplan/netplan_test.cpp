@@ -224,6 +224,29 @@ TEST(Netplan, ARevertRemovesNoGeneratedFile) {
   }
 }
 
+// systemd-networkd sets them for a port that it manages, and leaves them behind.
+TEST(Netplan, WhatTheManagerSetsIsRestoredByRevertAndPrune) {
+  test::PairScenario scenario = Scenario();
+  ProbeReply reply;
+  for (const Read& read :
+       Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0])) {
+    const auto* value = std::get_if<ReadValue>(&read);
+    if (value == nullptr || value->path.find(kRail0) == std::string::npos) continue;
+    const bool missing = value->path.ends_with("addr_gen_mode");
+    reply.values[value->path] = missing ? Observed<std::string>(Absent{}) : "1";
+  }
+  EXPECT_EQ(reply.values.size(), 3u);
+  Get().parse(reply, scenario.facts);
+  const Resource link = scenario.Find(Get(), kRail0);
+  const std::vector<std::string> revert = test::Lines(link.revert);
+  EXPECT_THAT(std::vector<std::string>(revert.begin(), revert.begin() + 3),
+              ElementsAre("sysctl -w -- net.ipv6.conf.enp1s0f1np1.accept_ra=1",
+                          "sysctl -w -- net.ipv4.conf.enp1s0f1np1.promote_secondaries=1",
+                          "ip link set dev enp1s0f1np1 mtu 1500"));
+  EXPECT_THAT(test::Lines(link.prune_commands->after),
+              testing::Contains("sysctl -w -- net.ipv6.conf.enp1s0f1np1.accept_ra=1"));
+}
+
 TEST(Netplan, UnusedCagesAreLeftAloneUnlessTheManifestWantsThemDown) {
   test::PairScenario scenario = Scenario();
   scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
