@@ -202,12 +202,18 @@ class Planner {
   void AddResources(const NodeSpec& node, std::size_t plugin, Stage& stage) {
     // Taken out, so that no node's files are in memory twice.
     std::vector<Resource> resources = std::move(wanted_.at(node.name)[plugin]);
+    std::set<std::string> edited;  // ids
     for (Resource& resource : resources) {
-      const bool edited = !scope_.overwrite_edited && resource.blocked.empty() &&
+      const bool blocks = !scope_.overwrite_edited && resource.blocked.empty() &&
                           BlockIfEdited(resource, facts_.nodes.at(node.name));
+      if (blocks) edited.insert(resource.Id());
+    }
+    BlockActivation(resources, edited);
+    for (Resource& resource : resources) {
       auto change = Diff(resource, plugins_[plugin].name);
       if (!change) continue;
-      if (edited && change->code == "plan-resource-blocked") change->code = "plan-file-edited";
+      if (edited.contains(resource.Id()) && change->code == "plan-resource-blocked")
+        change->code = "plan-file-edited";
       BlockIfNul(*change);
       stage.changes.push_back(std::move(*change));
     }
@@ -216,6 +222,37 @@ class Planner {
   static bool BlockIfEdited(Resource& resource, const NodeFacts& facts) {
     resource.blocked = ExplainEdited(resource, facts);
     return !resource.blocked.empty();
+  }
+
+  // A trigger that only edited files have activates what stands in them: whatever else has it stays
+  // as it is, too.
+  static void BlockActivation(std::vector<Resource>& resources, std::set<std::string>& edited) {
+    std::map<std::string, const Resource*> activates;  // id of a trigger → the edited file
+    std::set<std::string> others;                      // ids that files have that no one edited
+    for (const Resource& resource : resources) {
+      for (const RunCommand& trigger : resource.triggers) {
+        if (edited.contains(resource.Id())) activates.emplace(trigger.id, &resource);
+        if (!edited.contains(resource.Id()) && IsFile(resource)) others.insert(trigger.id);
+      }
+    }
+    std::set<std::string> held;
+    for (Resource& resource : resources) {
+      if (IsFile(resource) || !resource.blocked.empty()) continue;
+      for (const RunCommand& trigger : resource.triggers) {
+        const auto file = activates.find(trigger.id);
+        if (trigger.id.empty() || file == activates.end() || others.contains(trigger.id)) continue;
+        resource.blocked = fmt::format("this would activate {}, which was {}", file->second->name,
+                                       file->second->blocked);
+        held.insert(resource.Id());
+        break;
+      }
+    }
+    edited.merge(held);
+  }
+
+  static bool IsFile(const Resource& resource) {
+    const auto* state = std::get_if<ResourceState>(&resource.desired);
+    return state != nullptr && std::holds_alternative<FileState>(*state);
   }
 
   // In the stage of their plugin; of a plugin that is no more, in the last one.

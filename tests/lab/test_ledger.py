@@ -111,6 +111,19 @@ class Ledger(LabTest):
         self.assertEqual(self.lab.sh(1, f"cat {path}"), wanted)
         self.assert_empty_plan(self.pair)
 
+    def test_4_links_of_an_edited_network_file_stay_with_it(self):
+        path = "/etc/netplan/60-spark-reconcile.yaml"
+        mtu = "cat /sys/class/net/enp1s0f1np1/mtu"
+        wanted = self.lab.sh(1, f"cat {path}")
+        self.lab.sh(1, f"echo '# by hand' >>{path}; ip link set dev enp1s0f1np1 mtu 1500")
+        for _ in range(2):
+            refused = self.spark("apply", self.pair, "--yes", "--brief", "--no-verify", expect=2)
+            self.assertRegex(refused.stdout, rf"this would activate {path}, which was edited on the node since")
+            self.assertEqual(self.lab.sh(1, mtu), "1500\n")
+        self.spark("apply", self.pair, "--yes", "--brief", "--no-verify", "--overwrite-edited", expect=0)
+        self.assertEqual(self.lab.sh(1, f"cat {path}"), wanted)
+        self.assertEqual(self.lab.sh(1, mtu), "9000\n")
+
     def test_5_too_many_at_once_are_blocked_with_their_number(self):
         few = pair_without("sysctl", "units")
         with open(few, "a", encoding="utf-8") as manifest:

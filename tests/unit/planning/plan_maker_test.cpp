@@ -58,6 +58,68 @@ class MakePlanTest : public testing::Test {
   std::vector<Plugin> plugins_;
 };
 
+// A network file of ours that someone edited, two ports, and a unit file that no one edited with a
+// unit, of one plugin.
+std::vector<Resource> NetworkResources(const PluginInput& input) {
+  const auto trigger = [](const std::string& id) { return RunCommand{.argv = {"run"}, .id = id}; };
+  const auto port = [&](const std::string& name) {
+    return Resource{.kind = "link",
+                    .name = name,
+                    .is_link = true,
+                    .node = input.node.name,
+                    .desired = ResourceState("mtu 9000"),
+                    .observed = ResourceState("mtu 1500"),
+                    .triggers = {trigger("regenerate"), trigger("reconfigure " + name)}};
+  };
+  return {{.kind = "file",
+           .name = "/etc/netplan/60.yaml",
+           .node = input.node.name,
+           .desired = ResourceState(FileState{"mtu 9000\n"}),
+           .observed = ResourceState(FileState{"edited\n"}),
+           .triggers = {trigger("regenerate"), trigger("reconfigure p0")}},
+          port("p0"),
+          port("p1"),
+          {.kind = "file",
+           .name = "/etc/x.service",
+           .node = input.node.name,
+           .desired = ResourceState(FileState{"x\n"}),
+           .observed = Absent{},
+           .triggers = {trigger("reload")}},
+          {.kind = "unit",
+           .name = "x.service",
+           .node = input.node.name,
+           .desired = ResourceState("active"),
+           .observed = ResourceState("inactive"),
+           .triggers = {trigger("reload"), trigger("restart x")}}};
+}
+
+// Otherwise they flap at each apply, and never become what the manifest says.
+TEST_F(MakePlanTest, LinksOfAnEditedFileAreBlockedWithIt) {
+  plugins_ = {{.name = "netplan", .sets_links = true, .resources = NetworkResources}};
+  facts_.nodes["spark-1"].ledger = Ledger{
+      .generation = 3,
+      .entries = {
+          {.kind = "file", .name = "/etc/netplan/60.yaml", .generation = 3, .digest = "0123"}}};
+  const auto list = [&](const PlanScope& scope) {
+    std::string text;
+    const auto plan = Make(scope);
+    for (const Change& change : plan->stages.at(0).changes) {
+      text += change.name + (change.code.empty() ? "" : " " + change.code + ": " + change.detail);
+      text += '\n';
+    }
+    return text;
+  };
+  const std::string edited =
+      "edited on the node since generation 3: --overwrite-edited writes it again\n";
+  const std::string held =
+      " plan-file-edited: this would activate /etc/netplan/60.yaml, which was " + edited;
+  EXPECT_EQ(list({.nodes = {"spark-1"}}), "/etc/netplan/60.yaml plan-file-edited: " + edited +
+                                              "p0" + held + "p1" + held +
+                                              "/etc/x.service\nx.service\n");
+  EXPECT_EQ(list({.nodes = {"spark-1"}, .overwrite_edited = true}),
+            "/etc/netplan/60.yaml\np0\np1\n/etc/x.service\nx.service\n");
+}
+
 TEST_F(MakePlanTest, StagesFollowThePluginsOrderAndNodesTheManifest) {
   const auto plan = Make();
   ASSERT_TRUE(plan);
