@@ -17,8 +17,9 @@ namespace reconciler {
 namespace {
 
 constexpr Milliseconds kLimit{20000};
-constexpr std::string_view kOver = "/var/lib/spark-reconcile/drill/kept";
-constexpr std::string_view kNew = "/var/lib/spark-reconcile/drill/new/folder/file";
+// Below the journal: they go with it when the drill is cut off.
+constexpr std::string_view kOver = "drill/kept";
+constexpr std::string_view kNew = "drill/new/folder/file";
 constexpr std::string_view kTried = "/etc/sysctl.d/99-spark-reconcile-drill.conf";
 constexpr std::string_view kTrial = "/run/sysctl.d/99-spark-reconcile-drill.conf";
 constexpr std::string_view kValue = "net.ipv4.conf.lo.tag";
@@ -33,32 +34,34 @@ Change FileChange(const NodeName& node, std::string_view path, std::string_view 
               std::string(path), {.content = "# " + std::string(kContent)}, std::string(trial)}}};
 }
 
-Plan DrillPlan(const NodeName& node, const std::string& tag) {
+// What the drill changes; `journal` is its folder, `tag` what the value is now.
+std::vector<Stage> MakeDrillStages(const NodeName& node, const std::string& journal,
+                                   const std::string& tag) {
   const auto set = [](const std::string& value) {
     return RunCommand{.argv = {"sysctl", "-w", "--", fmt::format("{}={}", kValue, value)},
                       .must_succeed = true};
   };
-  Plan plan{.id = MakeNonce()};
-  plan.stages = {{.plugins = {"drill"},
-                  .changes = {FileChange(node, kOver),
-                              FileChange(node, kNew),
-                              FileChange(node, kTried, kTrial),
-                              {.kind = "value",
-                               .name = std::string(kValue),
-                               .node = node,
-                               .plugin = "drill",
-                               .actions = {set(tag == "4242" ? "4243" : "4242")},
-                               .revert = {set(tag)}}}}};
-  return plan;
+  return {{.plugins = {"drill"},
+           .changes = {FileChange(node, fmt::format("{}/{}", journal, kOver)),
+                       FileChange(node, fmt::format("{}/{}", journal, kNew)),
+                       FileChange(node, kTried, kTrial),
+                       {.kind = "value",
+                        .name = std::string(kValue),
+                        .node = node,
+                        .plugin = "drill",
+                        .actions = {set(tag == "4242" ? "4243" : "4242")},
+                        .revert = {set(tag)}}}}};
 }
 
-std::string BuildStateScript() {
-  return fmt::format("{}look {}\nlook {}\nlook {}\nlook {}\nlook_at_value {}\n", kDrillSh, kOver,
-                     kNew, kTried, kTrial, kValue);
+std::string BuildStateScript(const std::string& journal) {
+  return fmt::format("{0}look {1}/{2}\nlook {1}/{3}\nlook {4}\nlook {5}\nlook_at_value {6}\n",
+                     kDrillSh, journal, kOver, kNew, kTried, kTrial, kValue);
 }
 
-Result<std::vector<std::string>> ReadState(const NodeSpec& node, NodePool& pool) {
-  const auto reply = pool.Run(node, BuildScriptPreamble(MakeNonce()) + BuildStateScript(), kLimit);
+Result<std::vector<std::string>> ReadState(const NodeSpec& node, const std::string& journal,
+                                           NodePool& pool) {
+  const auto reply =
+      pool.Run(node, BuildScriptPreamble(MakeNonce()) + BuildStateScript(journal), kLimit);
   if (!reply) return Fail(reply.error());
   return SplitLines(reply->out);
 }
@@ -81,19 +84,21 @@ class DrillRun {
     if (!sessions) return RecordError(sessions.error());
     const auto leftovers = EndLeftovers({&node_}, /*whole=*/false, **sessions);
     if (!leftovers) return RecordError(leftovers.error());
-    const auto made = (*sessions)->Run(node_, fmt::format("{}keep {}\n", kDrillSh, kOver), kLimit);
+    Plan plan{.id = MakeNonce()};
+    apply_id_ = MakeApplyId(plan);
+    Journal journal{.directory = GetJournalDirectory(apply_id_)};
+    const auto made = (*sessions)->Run(
+        node_, fmt::format("{}keep {}/{}\n", kDrillSh, journal.directory, kOver), kLimit);
     if (!made || made->exit_code != 0)
       return RecordError(MakeNodeError(ErrorKind::kApply, node_.name, "nothing can be written"));
-    auto before = ReadState(node_, pool_);
+    auto before = ReadState(node_, journal.directory, pool_);
     if (!before) return RecordError(before.error());
     before_ = std::move(*before);
     const std::string tag = before_.back().substr(before_.back().find(' ') + 1);
 
-    const Plan plan = DrillPlan(node_.name, tag);
-    apply_id_ = MakeApplyId(plan);
+    plan.stages = MakeDrillStages(node_.name, journal.directory, tag);
     ClusterSpec cluster;
     cluster.nodes = {node_};
-    Journal journal{.directory = GetJournalDirectory(apply_id_)};
     pool_.DropAll();
     Guard guard(cluster, **sessions, apply_id_, times_);
     for (Error& error : guard.StageAndArm(plan, Fabric(), journal))
@@ -103,7 +108,7 @@ class DrillRun {
     for (const auto& [name, node] : applied.nodes) {
       for (const Error& error : node.errors) return RecordError(error);
     }
-    const auto during = ReadState(node_, pool_);
+    const auto during = ReadState(node_, journal.directory, pool_);
     if (!during) return RecordError(during.error());
     if (*during == before_) {
       return RecordError(MakeNodeError(ErrorKind::kApply, node_.name,
@@ -138,7 +143,8 @@ class DrillRun {
   }
 
   void Compare() {
-    const auto after = ReadState(node_, pool_);
+    const std::string journal = GetJournalDirectory(apply_id_);
+    const auto after = ReadState(node_, journal, pool_);
     if (!after) {
       RecordError(after.error());
       return;
@@ -153,7 +159,7 @@ class DrillRun {
                                       MakePrintable(before_[i]))));
       }
     }
-    static_cast<void>(pool_.Run(node_, fmt::format("rm -rf {}/drill", kStateFolder), kLimit));
+    static_cast<void>(pool_.Run(node_, fmt::format("rm -rf {}/drill", journal), kLimit));
   }
 
   bool RecordError(Error error) {
