@@ -256,6 +256,9 @@ ConvergeReport ClusterApply::RunConverge(const Plan& plan, const Plan& now,
 // What follows a commit, or stands for one where no node had to be changed.
 ClusterApplyResult ClusterApply::Settle(const Plan& plan, ClusterApplyResult result) {
   result.ledger_errors = keeper_.Settle(plan);
+  if (result.ledger_errors.empty() && !passes_.empty() && !scope_.uninstall) {
+    result.ledger_errors = keeper_.RecordGeneration();
+  }
   if (result.ledger_errors.empty() && scope_.uninstall) {
     result.uninstall = keeper_.FinishUninstall(result.remaining);
   }
@@ -264,7 +267,7 @@ ClusterApplyResult ClusterApply::Settle(const Plan& plan, ClusterApplyResult res
 
 Errors ClusterApply::RecordVerification(const std::string& outcome) {
   if (passes_.empty()) return {};
-  return keeper_.RecordVerification(outcome, passes_);
+  return keeper_.RecordVerification(outcome);
 }
 
 }  // namespace reconciler

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "reconciler/apply/keep_generations.sh.h"
 #include "reconciler/apply/list_generations.sh.h"
 #include "reconciler/apply/record_verification.sh.h"
 #include "reconciler/apply/write_ledger.sh.h"
@@ -38,6 +39,34 @@ std::string ListKnown(const std::set<int>& numbers) {
   std::vector<std::string> texts;
   for (const int number : numbers) texts.push_back(std::to_string(number));
   return texts.empty() ? "nothing was applied to these nodes yet" : "known: " + Join(texts, ", ");
+}
+
+const Generation* FindGeneration(const std::vector<Generation>& generations, int number) {
+  for (const Generation& generation : generations) {
+    if (generation.number == number) return &generation;
+  }
+  return nullptr;
+}
+
+// Numbers that every node has.
+std::set<int> ListCommonNumbers(const Histories& histories) {
+  std::set<int> numbers = ListNumbers(histories);
+  for (const auto& [node, generations] : histories.nodes) {
+    const std::vector<Generation>& own = generations;
+    std::erase_if(numbers, [&](int number) { return FindGeneration(own, number) == nullptr; });
+  }
+  return numbers;
+}
+
+// "spark-1 has it, spark-2 does not".
+std::string ListHolders(const Histories& histories, int number) {
+  std::vector<std::string> with;
+  std::vector<std::string> without;
+  for (const auto& [node, generations] : histories.nodes) {
+    (FindGeneration(generations, number) != nullptr ? with : without).push_back(node);
+  }
+  return fmt::format("{} {} it, {} {} not", Join(with, ", "), with.size() == 1 ? "has" : "have",
+                     Join(without, ", "), without.size() == 1 ? "does" : "do");
 }
 
 }  // namespace
@@ -153,6 +182,75 @@ Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number
         MakeUsageError(fmt::format("generation {} holds no manifest", number), ListKnown(numbers)));
   }
   return chosen;
+}
+
+Result<ChosenGeneration> ChooseForRollback(const Histories& histories, int number) {
+  const std::set<int> all = ListNumbers(histories);
+  const std::set<int> common = ListCommonNumbers(histories);
+  if (number < 0 && !all.empty() && !common.contains(*all.rbegin())) {
+    return Fail(MakeUsageError(
+        fmt::format("the nodes do not agree which generation is the newest: of generation {}, {}",
+                    *all.rbegin(), ListHolders(histories, *all.rbegin())),
+        common.empty() ? "apply the manifest that you want"
+                       : fmt::format("name one that all have: --to {}", *common.rbegin())));
+  }
+  const std::set<int>& known = common.size() > 1 ? common : all;
+  if (number < 0 && known.size() > 1) number = *std::next(known.rbegin());
+  if (number >= 0 && all.contains(number) && !common.contains(number)) {
+    return Fail(MakeUsageError(
+        fmt::format("not every node has generation {}: {}", number, ListHolders(histories, number)),
+        fmt::format("`history --show {}` prints its manifest: review it, and apply it as a file",
+                    number)));
+  }
+  return ChooseGeneration(histories, number);
+}
+
+std::string DescribeRollback(const Histories& histories, const ChosenGeneration& chosen) {
+  const GenerationInfo& info = chosen.info;
+  std::string text = fmt::format("generation {} of {} ({}), applied {} by {}\n", chosen.number,
+                                 MakePrintable(info.manifest), info.manifest_digest.substr(0, 12),
+                                 MakePrintable(info.time), MakePrintable(info.by));
+  const std::set<int> common = ListCommonNumbers(histories);
+  const auto newest = ChooseGeneration(histories, *common.rbegin());
+  if (!newest || newest->info.manifest_text != info.manifest_text) return text;
+  for (auto number = common.rbegin(); number != common.rend(); ++number) {
+    const auto other = ChooseGeneration(histories, *number);
+    if (!other || other->info.manifest_text == info.manifest_text) continue;
+    return text + fmt::format(
+                      "its manifest is that of generation {} too; the last one with "
+                      "another is generation {}, applied {}\n",
+                      *common.rbegin(), *number, MakePrintable(other->info.time));
+  }
+  return text + fmt::format(
+                    "its manifest is that of generation {} too, and no generation has "
+                    "another\n",
+                    *common.rbegin());
+}
+
+Result<void> UseAccessOf(const ClusterSpec& present, ClusterSpec& earlier) {
+  std::vector<std::string> missing;
+  for (NodeSpec& node : earlier.nodes) {
+    const NodeSpec* now = present.FindNode(node.name);
+    if (now == nullptr) {
+      missing.push_back(node.name);
+      continue;
+    }
+    node.address = now->address;
+    node.access = now->access;
+  }
+  if (missing.empty()) return {};
+  return Fail(MakeUsageError(
+      fmt::format("{} has {}, which {} does not have", MakePrintable(earlier.file),
+                  Join(missing, ", "), present.file),
+      "addresses and access are taken from there: add what is missing, then roll back"));
+}
+
+std::string BuildKeepGenerationsScript(int number, const std::string& document) {
+  return AssignForShell({{"D", kStateFolder},
+                         {"N", std::to_string(number)},
+                         {"MOST", std::to_string(kMostGenerations)},
+                         {"DOCUMENT", document}}) +
+         std::string(kKeepGenerationsSh);
 }
 
 std::string BuildRecordVerificationScript(int number, const std::string& document) {

@@ -55,6 +55,27 @@ struct ChosenGeneration {
 // when no node has it, when its document is damaged, or when the nodes have different manifests.
 Result<ChosenGeneration> ChooseGeneration(const Histories& histories, int number);
 
+// The generation that a rollback goes to: every node that could be read must have it, with the same
+// manifest. No single node can bring in a manifest, or keep one away. -1: the one before the
+// newest, which they must agree on as well.
+Result<ChosenGeneration> ChooseForRollback(const Histories& histories, int number);
+
+// "generation 4 of pair.yaml (0123456789ab), applied 2026-01-31T12:00:00Z by USER", and where its
+// manifest is that of the newest one, which generation last had another one. One line each.
+// Precondition: `chosen` comes from ChooseForRollback.
+std::string DescribeRollback(const Histories& histories, const ChosenGeneration& chosen);
+
+// How the nodes of `earlier` are reached becomes what `present` says: a manifest that nodes
+// remember decides over neither addresses nor logins. An error names the nodes that `present` does
+// not have.
+Result<void> UseAccessOf(const ClusterSpec& present, ClusterSpec& earlier);
+
+// Generations that a node keeps, besides the last one with another manifest.
+constexpr int kMostGenerations = 50;
+
+// Writes the document of one generation where it is missing, and removes what is too old.
+std::string BuildKeepGenerationsScript(int number, const std::string& document);
+
 // Replaces the document of one generation on a node that has it, by temporary file and rename.
 std::string BuildRecordVerificationScript(int number, const std::string& document);
 

@@ -73,6 +73,12 @@ Errors LedgerKeeper::Settle(const Plan& plan) {
                     });
 }
 
+Errors LedgerKeeper::RecordGeneration() {
+  const std::string script = BuildKeepGenerationsScript(generation_, FormatGeneration(info_));
+  return RunOnNodes(ReadNodes(facts_), pool_, "the generation could not be recorded",
+                    [&](const NodeName&) { return script; });
+}
+
 std::vector<std::string> LedgerKeeper::ListKept(const NodeName& node) const {
   const Ledger* ledger = FindOldLedger(node);
   std::vector<std::string> names;
@@ -116,17 +122,11 @@ UninstallResult LedgerKeeper::FinishUninstall(const Plan& remaining) {
   return result;
 }
 
-Errors LedgerKeeper::RecordVerification(const std::string& outcome,
-                                        const std::vector<Plan>& passes) {
+Errors LedgerKeeper::RecordVerification(const std::string& outcome) {
   info_.verification = outcome;
-  const std::string document = FormatGeneration(info_);
-  return RunOnNodes(
-      ReadNodes(facts_), pool_, "the verification could not be recorded",
-      [&](const NodeName& node) {
-        const bool committed = std::any_of(
-            passes.begin(), passes.end(), [&](const Plan& pass) { return HasChanges(pass, node); });
-        return committed ? BuildRecordVerificationScript(generation_, document) : std::string();
-      });
+  const std::string script = BuildRecordVerificationScript(generation_, FormatGeneration(info_));
+  return RunOnNodes(ReadNodes(facts_), pool_, "the verification could not be recorded",
+                    [&](const NodeName&) { return script; });
 }
 
 }  // namespace reconciler

@@ -53,15 +53,19 @@ class LedgerKeeper {
   // Writes those.
   Errors Settle(const Plan& plan);
 
+  // Lets every node that was read remember the generation, also one that it did not change, and
+  // drop what is too old. After a commit.
+  Errors RecordGeneration();
+
   // The last step of an uninstall: where nothing of `remaining` is left, we leave nothing either.
   UninstallResult FinishUninstall(const Plan& remaining);
 
   // Files of ours on nodes without a ledger.
   std::vector<UnledgeredFile> FindUnledgered(const ClusterFacts& facts) const;
 
-  // How the verification after the apply ended ("passed", see GenerationInfo), for the nodes that
-  // committed `passes`.
-  Errors RecordVerification(const std::string& outcome, const std::vector<Plan>& passes);
+  // How the verification after the apply ended ("passed", see GenerationInfo), for the nodes
+  // that remember the generation.
+  Errors RecordVerification(const std::string& outcome);
 
  private:
   LedgerHead MakeLedgerHead(int generation) const;

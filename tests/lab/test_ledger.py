@@ -11,6 +11,9 @@ from test_guard import STATE
 
 LEDGER = "/var/lib/spark-reconcile/ledger.json"
 PROBING = "cat /proc/sys/net/ipv4/tcp_mtu_probing"
+# What networkd sets for a port that it manages.
+SETTINGS = ("cd /proc/sys/net && for port in enp1s0f1np1 enP2p1s0f1np1; do "
+            "cat ipv6/conf/$port/accept_ra ipv6/conf/$port/addr_gen_mode ipv4/conf/$port/promote_secondaries; done")
 UNIT = "systemctl is-active fabric-note 2>&1; ls /etc/systemd/system/*.wants | grep -c fabric-note; true"
 
 
@@ -42,6 +45,7 @@ class Ledger(LabTest):
         for node in (1, 2):
             cls.lab.sh(node, "sysctl -qw net.ipv4.tcp_mtu_probing=2; printf '10.1.2.3 nas # mine' >>/etc/hosts")
         cls.before = [cls.lab.sh(node, STATE) for node in (1, 2)]
+        cls.settings = [cls.lab.sh(node, SETTINGS) for node in (1, 2)]
         cls.pair = os.path.join(tempfile.mkdtemp(), "cluster.yaml")
         with open(cluster("pair.yaml"), encoding="utf-8") as source, \
                 open(cls.pair, "w", encoding="utf-8") as target:
@@ -133,6 +137,7 @@ class Ledger(LabTest):
 
     def test_6_an_earlier_generation_comes_back(self):
         done = self.spark("rollback", self.pair, "--to", "2", "--yes", "--brief", expect=0)
+        self.assertRegex(done.stdout, r"(?m)^rolling back to generation 2 of .*, applied 20\S+Z by ")
         self.assertIn("rolled back to generation 2", done.stdout)
         self.assertEqual(self.lab.sh(1, PROBING), "2\n")
         history = json.loads(self.spark("history", self.pair, "--format", "json", expect=0).stdout)
@@ -148,6 +153,13 @@ class Ledger(LabTest):
         self.spark("rollback", self.pair, "--to", "1", "--yes", "--brief", expect=0)
         self.assertEqual(self.lab.sh(1, PROBING), "1\n")
         self.assert_empty_plan(self.pair)
+        # A generation that one node alone remembers is no target.
+        kept = "/var/lib/spark-reconcile/generations"
+        self.lab.sh(2, f"cp {kept}/2.json {kept}/99.json")
+        for options in ((), ("--to", "99")):
+            alone = self.spark("rollback", self.pair, *options, "--yes", expect=1)
+            self.assertIn("spark-2 has it, spark-1 does not", alone.stderr)
+        self.lab.sh(2, f"rm {kept}/99.json")
         unknown = self.spark("rollback", self.pair, "--to", "77", "--yes", expect=1)
         self.assertIn("no node has generation 77", unknown.stderr)
 
@@ -171,6 +183,7 @@ class Ledger(LabTest):
                       done.stdout)
         for node in (1, 2):
             self.assertEqual(self.lab.sh(node, STATE), self.before[node - 1])
+            self.assertEqual(self.lab.sh(node, SETTINGS), self.settings[node - 1])
             self.lab.sh(node, "test ! -e /var/lib/spark-reconcile")
 
     def test_9_what_an_uninstall_cannot_prune_is_reported(self):

@@ -36,12 +36,16 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
   NodePool pool(DialNode);
   const Histories read = ReadHistories(SelectNodes(current->spec, {}), pool);
   std::cerr << FormatErrors(read.errors);
-  const auto chosen = ChooseGeneration(read, options.to);
+  const auto chosen = ChooseForRollback(read, options.to);
   if (!chosen) return PrintError(chosen.error(), kUsageOrManifest);
+  std::cout << "rolling back to " << DescribeRollback(read, *chosen) << std::flush;
   const std::string name =
       fmt::format("generation {} of {}", chosen->number, chosen->info.manifest);
-  const auto cluster = LoadCluster(chosen->info.manifest_text, name, {});
+  auto cluster = LoadCluster(chosen->info.manifest_text, name, {});
   if (!cluster) return kUsageOrManifest;
+  if (const auto used = UseAccessOf(current->spec, cluster->spec); !used) {
+    return PrintError(used.error(), kUsageOrManifest);
+  }
   GenerationInfo info = MakeGenerationInfo(*cluster, options.selection.manifest);
   info.commit = chosen->info.commit;  // of the text that is applied, not of the file as it is now
   info.dirty = chosen->info.dirty;

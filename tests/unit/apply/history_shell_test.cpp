@@ -37,6 +37,46 @@ TEST_F(HistoryScripts, TheLedgerAndItsListAreWrittenTogether) {
   EXPECT_FALSE(std::filesystem::exists(Path("kept/ledger.json.new")));
 }
 
+std::string MakeDocument(const std::string& digest) {
+  return FormatGeneration({.plan = "p",
+                           .cluster = "lab",
+                           .manifest_digest = digest,
+                           .manifest_text = "\n  \"manifest_digest\": \"trap\","});
+}
+
+TEST_F(HistoryScripts, ANodeThatHadNothingToChangeRemembersTheGenerationToo) {
+  EXPECT_EQ(RunHere(BuildKeepGenerationsScript(4, "new")), 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("kept")));  // nothing was ever applied there
+  Put("kept/ledger.json", "x");
+  EXPECT_EQ(RunHere(BuildKeepGenerationsScript(4, "it's $new\\n")), 0);
+  EXPECT_EQ(Get(Path("kept/generations/4.json")), "it's $new\\n");
+  EXPECT_EQ(RunHere(BuildKeepGenerationsScript(4, "other")), 0);
+  EXPECT_EQ(Get(Path("kept/generations/4.json")), "it's $new\\n");
+}
+
+TEST_F(HistoryScripts, GenerationsDoNotGrowWithoutBound) {
+  Put("kept/ledger.json", "x");
+  const auto has = [&](int number) {
+    return std::filesystem::exists(Path("kept/generations/" + std::to_string(number) + ".json"));
+  };
+  const auto put = [&](int number, const std::string& digest) {
+    Put("kept/generations/" + std::to_string(number) + ".json", MakeDocument(digest));
+  };
+  for (int number = 1; number <= kMostGenerations + 9; ++number) {
+    put(number, number <= 4 ? "old" : "new");
+  }
+  EXPECT_EQ(RunHere(BuildKeepGenerationsScript(60, MakeDocument("new"))), 0);
+  for (int number = 1; number <= 60; ++number) {
+    // The last one that differs stays, though older than the newest 50.
+    EXPECT_EQ(has(number), number == 4 || number > 10) << number;
+  }
+  put(61, "other");
+  EXPECT_EQ(RunHere(BuildKeepGenerationsScript(61, MakeDocument("other"))), 0);
+  EXPECT_FALSE(has(4));
+  EXPECT_FALSE(has(11));
+  EXPECT_TRUE(has(12));
+}
+
 TEST_F(HistoryScripts, NothingIsLeftOfOurStateAndNothingElseIsTaken) {
   Put("kept/journal/a", "x");
   Put("beside", "x");

@@ -11,8 +11,13 @@ namespace reconciler {
 namespace {
 
 GenerationInfo ParseInfo(const std::string& text) {
-  return {
-      .plan = "p", .cluster = "lab", .manifest_digest = "0123456789abcdef", .manifest_text = text};
+  return {.plan = "p",
+          .cluster = "lab",
+          .manifest = "pair.yaml",
+          .manifest_digest = "0123456789abcdef",
+          .manifest_text = text,
+          .time = "2026-01-31T12:00:00Z",
+          .by = "ada"};
 }
 
 // Each node's generations: number and manifest.
@@ -97,6 +102,95 @@ RC_GTEST_PROP(ChooseGeneration, WhatIsChosenIsWhatEveryNodeThatHasItSays, ()) {
   }
   RC_ASSERT(chosen.has_value() == (texts.size() == 1u));
   if (chosen) RC_ASSERT(texts.contains(chosen->info.manifest_text));
+}
+
+std::string WhyNoRollback(const Histories& histories, int number) {
+  const auto chosen = ChooseForRollback(histories, number);
+  return chosen ? "" : FormatError(chosen.error());
+}
+
+TEST(ChooseForRollback, LeftOutItIsTheOneBeforeTheNewestOfAllNodes) {
+  const auto chosen = ChooseForRollback(MakeHistories({{"spark-1", {{3, "c"}, {4, "d"}, {5, "e"}}},
+                                                       {"spark-2", {{3, "c"}, {5, "e"}}}}),
+                                        -1);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->number, 3);
+}
+
+// One node cannot bring in a manifest that the others never had.
+TEST(ChooseForRollback, AGenerationThatANodeLacksIsRefused) {
+  const Histories histories = MakeHistories(
+      {{"spark-1", {{1, "a"}, {2, "b"}}}, {"spark-2", {{1, "a"}, {2, "b"}, {98, "x"}, {99, "y"}}}});
+  EXPECT_EQ(WhyNoRollback(histories, -1),
+            "the nodes do not agree which generation is the newest: of generation 99, spark-2 has "
+            "it, spark-1 does not\n"
+            "  hint: name one that all have: --to 2\n");
+  EXPECT_EQ(WhyNoRollback(histories, 98),
+            "not every node has generation 98: spark-2 has it, spark-1 does not\n"
+            "  hint: `history --show 98` prints its manifest: review it, and apply it as a file\n");
+  EXPECT_EQ(WhyNoRollback(histories, 2), "");
+  EXPECT_EQ(WhyNoRollback(histories, 7), "no node has generation 7\n  hint: known: 1, 2, 98, 99\n");
+  EXPECT_EQ(WhyNoRollback(MakeHistories({{"spark-1", {}}, {"spark-2", {{1, "x"}}}}), -1),
+            "the nodes do not agree which generation is the newest: of generation 1, spark-2 has "
+            "it, spark-1 does not\n  hint: apply the manifest that you want\n");
+  EXPECT_EQ(WhyNoRollback(
+                MakeHistories({{"spark-1", {{1, "x"}, {2, "b"}}}, {"spark-2", {{2, "b"}}}}), -1),
+            "not every node has generation 1: spark-1 has it, spark-2 does not\n"
+            "  hint: `history --show 1` prints its manifest: review it, and apply it as a file\n");
+}
+
+RC_GTEST_PROP(ChooseForRollback, WhatIsChosenEveryNodeHasWithTheSameManifest, ()) {
+  std::map<NodeName, std::map<int, std::string>> nodes;
+  for (const char* name : {"spark-1", "spark-2", "spark-3"}) {
+    nodes[name];
+    const int count = *rc::gen::inRange(0, 4);
+    for (int i = 0; i < count; ++i) {
+      nodes[name][*rc::gen::inRange(1, 4)] = *rc::gen::element<std::string>("a", "b");
+    }
+  }
+  const auto chosen = ChooseForRollback(MakeHistories(nodes), *rc::gen::inRange(-1, 4));
+  if (!chosen) return;
+  for (const auto& [name, generations] : nodes) {
+    const auto found = generations.find(chosen->number);
+    RC_ASSERT(found != generations.end());
+    RC_ASSERT(found->second == chosen->info.manifest_text);
+  }
+}
+
+TEST(DescribeRollback, ItSaysWhatItGoesToAndWhenThatLastDiffered) {
+  const auto describe = [](const Histories& histories, int number) {
+    return DescribeRollback(histories, *ChooseForRollback(histories, number));
+  };
+  const Histories histories =
+      MakeHistories({{"spark-1", {{1, "a"}, {2, "b"}, {3, "c"}, {4, "c"}}}});
+  const std::string rest = " of pair.yaml (0123456789ab), applied 2026-01-31T12:00:00Z by ada\n";
+  EXPECT_EQ(describe(histories, 1), "generation 1" + rest);
+  EXPECT_EQ(describe(histories, -1),
+            "generation 3" + rest +
+                "its manifest is that of generation 4 too; the last one with another is generation "
+                "2, applied 2026-01-31T12:00:00Z\n");
+  EXPECT_EQ(describe(MakeHistories({{"spark-1", {{1, "a"}, {2, "a"}}}}), -1),
+            "generation 1" + rest +
+                "its manifest is that of generation 2 too, and no generation has another\n");
+}
+
+// What nodes remember decides neither where the controller logs in nor as whom.
+TEST(UseAccessOf, AddressesAndAccessComeFromThePresentManifest) {
+  const ClusterSpec present{
+      .file = "pair.yaml",
+      .nodes = {{.name = "spark-1", .address = "192.168.1.21", .access = {.user = "ada"}}}};
+  ClusterSpec earlier{.file = "generation 2 of pair.yaml",
+                      .nodes = {{.name = "spark-1",
+                                 .address = "localhost",
+                                 .access = {.transport = TransportKind::kLocal}}}};
+  ASSERT_TRUE(UseAccessOf(present, earlier));
+  EXPECT_EQ(earlier.nodes[0].address, "192.168.1.21");
+  EXPECT_EQ(earlier.nodes[0].access, present.nodes[0].access);
+  earlier.nodes.push_back({.name = "spark-9", .access = {.transport = TransportKind::kLocal}});
+  EXPECT_EQ(FormatError(UseAccessOf(present, earlier).error()),
+            "generation 2 of pair.yaml has spark-9, which pair.yaml does not have\n"
+            "  hint: addresses and access are taken from there: add what is missing, then roll "
+            "back\n");
 }
 
 RC_GTEST_PROP(Generation, TheDocumentSaysWhatWasWritten, ()) {
