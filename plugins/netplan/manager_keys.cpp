@@ -54,7 +54,8 @@ std::vector<RunCommand> RestoreManagerKeys(const NodeFacts& facts, const std::st
     const auto found = facts.sysctl.keys.find(name);
     const std::string* value = found == facts.sysctl.keys.end() ? nullptr : Known(found->second);
     if (value == nullptr) continue;
-    commands.push_back({.argv = {"sysctl", "-w", "--", fmt::format("{}={}", name, Trim(*value))}});
+    commands.push_back({.argv = {"sysctl", "-w", "--", fmt::format("{}={}", name, Trim(*value))},
+                        .sets = "/sys/class/net/" + netdev});
   }
   return commands;
 }
