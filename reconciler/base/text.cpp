@@ -145,6 +145,17 @@ std::string MakePrintable(std::string_view bytes) {
   return text;
 }
 
+std::size_t CountColumns(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string FindLastLine(std::string_view text) {
+  const std::vector<std::string> lines = SplitLines(Trim(text));
+  return lines.empty() ? "" : MakePrintable(Trim(lines.back()));
+}
+
 bool IsValidUtf8(std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size();) {
     const std::size_t length = Utf8SequenceLength(bytes, i);

@@ -35,6 +35,11 @@ std::string JoinForShell(const std::vector<std::string>& argv);
 // \xNN, so that text from a node can neither move the cursor nor forge a line.
 std::string MakePrintable(std::string_view bytes);
 
+// Columns on a terminal: one per code point, which is right for everything that we print.
+std::size_t CountColumns(std::string_view text);
+
+std::string FindLastLine(std::string_view text);  // of trimmed text, printable; empty: none
+
 bool IsValidUtf8(std::string_view bytes);
 
 }  // namespace reconciler

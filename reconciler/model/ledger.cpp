@@ -4,8 +4,8 @@
 
 namespace reconciler {
 
-const Action* FindFileAction(const LedgerEntry& entry) {
-  for (const Action& action : entry.original) {
+const Action* FindFileAction(const std::vector<Action>& actions) {
+  for (const Action& action : actions) {
     if (!std::holds_alternative<RunCommand>(action)) return &action;
   }
   return nullptr;
@@ -20,7 +20,7 @@ const LedgerEntry* Ledger::Find(std::string_view id) const {
 std::string FormatOwnedList(const Ledger& ledger) {
   std::string text;
   for (const LedgerEntry& entry : ledger.entries) {
-    if (FindFileAction(entry) != nullptr) text += entry.name + '\n';
+    if (FindFileAction(entry.original) != nullptr) text += entry.name + '\n';
   }
   return text;
 }

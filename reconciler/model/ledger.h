@@ -31,8 +31,8 @@ struct LedgerEntry {
   bool operator==(const LedgerEntry&) const = default;
 };
 
-// The write or removal among the entry's original; nullptr: it is not about a file.
-const Action* FindFileAction(const LedgerEntry& entry);
+// The write or removal among the actions; nullptr: they are not about a file.
+const Action* FindFileAction(const std::vector<Action>& actions);
 
 struct LedgerNode {
   NodeName name = {};

@@ -12,13 +12,6 @@
 namespace reconciler {
 namespace {
 
-const Action* FindFileAction(const Change& change) {
-  for (const Action& action : change.actions) {
-    if (!std::holds_alternative<RunCommand>(action)) return &action;
-  }
-  return nullptr;
-}
-
 using Names = std::set<std::string>;  // the cluster's, now and before
 
 std::string RemoveBlocksOfAll(std::string content, const Names& ours) {
@@ -28,7 +21,7 @@ std::string RemoveBlocksOfAll(std::string content, const Names& ours) {
 
 // What was there before us. A mark or a block of ours in it shows that we were there already.
 Action FindOriginalFile(const Change& change, const Names& ours) {
-  const Action* file = FindFileAction(change);
+  const Action* file = FindFileAction(change.actions);
   const std::string trial = file == nullptr ? "" : GetTrial(*file);
   if (!change.before || ours.contains(FindOwner(change.before->content).value_or(""))) {
     return RemoveFile{change.name, trial};
@@ -55,7 +48,8 @@ LedgerEntry MakeEntry(const Change& change, const Names& ours) {
                     .triggers = change.prune_commands.after,
                     .impact = change.impact};
   for (const RunCommand& command : change.prune_commands.before) entry.original.push_back(command);
-  if (FindFileAction(change) != nullptr) entry.original.push_back(FindOriginalFile(change, ours));
+  if (FindFileAction(change.actions) != nullptr)
+    entry.original.push_back(FindOriginalFile(change, ours));
   return entry;
 }
 
@@ -87,7 +81,7 @@ void UpdateEntry(const Change& change, const LedgerHead& head, const Names& ours
   entry->plugin = change.plugin;
   entry->generation = head.generation;
   entry->again = ListCommands(change);
-  const Action* file = FindFileAction(change);
+  const Action* file = FindFileAction(change.actions);
   if (file == nullptr) return;
   if (const auto* write = std::get_if<WriteFile>(file)) {
     entry->digest = ComputeSha256Hex(write->state.content);
@@ -95,7 +89,7 @@ void UpdateEntry(const Change& change, const LedgerHead& head, const Names& ours
     return;
   }
   entry->digest.clear();
-  const Action* original = FindFileAction(*entry);
+  const Action* original = FindFileAction(entry->original);
   if (original != nullptr && std::holds_alternative<RemoveFile>(*original)) entries.erase(entry);
 }
 

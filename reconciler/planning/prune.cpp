@@ -79,7 +79,7 @@ class Pruner {
       prunes.kept.push_back(entry.Id());
       return;
     }
-    const Action* file = FindFileAction(entry);
+    const Action* file = FindFileAction(entry.original);
     auto change =
         file != nullptr ? MakeFilePrune(entry, *file) : std::optional(MakeCommandPrune(entry));
     if (!change) {
@@ -163,7 +163,7 @@ class Pruner {
       return change;
     }
     const bool ours_alone =
-        rest.content.empty() && std::holds_alternative<RemoveFile>(*FindFileAction(entry));
+        rest.content.empty() && std::holds_alternative<RemoveFile>(*FindFileAction(entry.original));
     change.change = ours_alone ? ChangeKind::kRemove : ChangeKind::kModify;
     change.detail = why_ + (ours_alone ? "removed" : "our block removed");
     change.diff = MakeShownDiff(now.content, rest.content);

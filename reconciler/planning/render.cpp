@@ -57,13 +57,6 @@ std::string_view FormatImpact(Impact impact) {
   return "";
 }
 
-// Columns on a terminal: one per code point is right for everything that we print.
-std::size_t CountColumns(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
 std::string PadTo(const std::string& text, std::size_t width) {
   const std::size_t have = CountColumns(text);
   return have < width ? text + std::string(width - have, ' ') : text;

@@ -20,10 +20,10 @@ Milliseconds ComputeRequestLimit(const GuardTimes& times) {
 constexpr std::chrono::seconds kBetweenTries{3};
 
 Error MakeNodeError(const NodeName& node, const std::string& what, const ScriptReply& reply) {
-  const std::vector<std::string> lines = SplitLines(std::string(Trim(reply.err)));
+  const std::string last = FindLastLine(reply.err);
   return {.kind = ErrorKind::kApply,
-          .message = fmt::format("{}: exit {}{}", what, reply.exit_code,
-                                 lines.empty() ? "" : ": " + MakePrintable(lines.back())),
+          .message =
+              fmt::format("{}: exit {}{}", what, reply.exit_code, last.empty() ? "" : ": " + last),
           .context = {node}};
 }
 

@@ -12,11 +12,6 @@ namespace {
 
 using Changes = std::vector<const Change*>;
 
-std::string FindLastLine(const std::string& text) {
-  const std::vector<std::string> lines = SplitLines(std::string(Trim(text)));
-  return lines.empty() ? "" : MakePrintable(lines.back());
-}
-
 // "exit 1: No space left on device", or what the time limit or a missing program looks like.
 std::string ExplainFailure(const StepReply& reply, const Action& action) {
   if (const auto* command = std::get_if<RunCommand>(&action)) {

@@ -15,13 +15,6 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-// Columns on a terminal: one per code point is right for everything that stands in a table.
-std::size_t CountColumns(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
 std::string FormatTable(const std::vector<Row>& rows, std::string_view indent) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {

@@ -163,8 +163,7 @@ std::string ReadProxyError(const SshSocket& socket) {
   std::string text(65536, '\0');
   const ssize_t size = pread(socket.proxy_errors.Get(), text.data(), text.size(), 0);
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  const std::vector<std::string> lines = SplitLines(Trim(text));
-  return lines.empty() ? "" : MakePrintable(Trim(lines.back()));
+  return FindLastLine(text);
 }
 
 void AcknowledgeAtOnce(int fd) { SetNumber(fd, IPPROTO_TCP, TCP_QUICKACK, 1); }

@@ -1,5 +1,7 @@
 #include "reconciler/verify/report/cause.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace reconciler {
@@ -28,6 +30,22 @@ void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings)
                   .explains = 1};
   if (rail) finding.rails.insert(*rail);
   findings.push_back(std::move(finding));
+}
+
+std::optional<Cause> ExplainNarrowPcie(const NodeName& node, const std::string& hca,
+                                       const spark_verify::Limits& limits) {
+  constexpr int kLanes = 4;
+  if (limits.pcie_width <= 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
+    return std::nullopt;
+  }
+  return Cause{
+      "pcie-width",
+      {node},
+      fmt::format("{} of {} runs at PCIe x{} where it could x{}", hca, node, limits.pcie_width,
+                  kLanes),
+      fmt::format("update the BIOS of {} (before 2026-04 some wired the second function with two "
+                  "lanes), then take its power away for a minute",
+                  node)};
 }
 
 }  // namespace reconciler

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/spark_verify/protocol/messages.h"
 #include "reconciler/verify/report/report.h"
 
 namespace reconciler {
@@ -20,5 +21,9 @@ struct Cause {
 // Adds to `findings` why that check did not pass: one cause is one finding, however many checks it
 // spoils.
 void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings);
+
+// A function of a ConnectX-7 that runs with fewer PCIe lanes than a Spark wires for it.
+std::optional<Cause> ExplainNarrowPcie(const NodeName& node, const std::string& hca,
+                                       const spark_verify::Limits& limits);
 
 }  // namespace reconciler

@@ -104,19 +104,8 @@ Cause ExplainIdleRail(const std::vector<RankPath>& paths, int rail) {
 }
 
 std::optional<Cause> ExplainNarrowPcie(const NcclEvidence& evidence) {
-  constexpr int kLanes = 4;  // of each function of a Spark's ConnectX-7
   for (const auto& [node, hca, limits] : ListUsedRails(evidence)) {
-    if (limits.pcie_width <= 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
-      continue;
-    }
-    return Cause{
-        "pcie-width",
-        {node},
-        fmt::format("{} of {} runs at PCIe x{} where it could x{}", hca, node, limits.pcie_width,
-                    kLanes),
-        fmt::format("update the BIOS of {} (before 2026-04 some wired the second function with "
-                    "two lanes), then take its power away for a minute",
-                    node)};
+    if (auto cause = ExplainNarrowPcie(node, hca, limits)) return cause;
   }
   return std::nullopt;
 }

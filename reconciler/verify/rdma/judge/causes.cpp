@@ -177,23 +177,8 @@ Cause ExplainSmallMtu(const Transfer& transfer, const RailWrite& rail) {
 }
 
 std::optional<Cause> ExplainNarrowPcie(const Transfer& transfer, const RailWrite& rail) {
-  constexpr int kLanes = 4;  // of each function of a Spark's ConnectX-7
-  for (const bool from : {true, false}) {
-    const spark_verify::Limits& limits = from ? rail.from.limits : rail.to.limits;
-    if (limits.pcie_width == 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
-      continue;
-    }
-    const NodeName& node = from ? transfer.from : transfer.to;
-    return Cause{
-        "pcie-width",
-        {node},
-        fmt::format("{} of {} runs at PCIe x{} where it could x{}",
-                    from ? rail.from.hca : rail.to.hca, node, limits.pcie_width, kLanes),
-        fmt::format("update the BIOS of {} (before 2026-04 some wired the second function with two "
-                    "lanes), then take its power away for a minute",
-                    node)};
-  }
-  return std::nullopt;
+  auto cause = ExplainNarrowPcie(transfer.from, rail.from.hca, rail.from.limits);
+  return cause ? cause : ExplainNarrowPcie(transfer.to, rail.to.hca, rail.to.limits);
 }
 
 Cause ExplainOneRail(const Transfer& transfer, const RailWrite& rail) {
