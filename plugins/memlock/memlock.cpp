@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "plugins/common/commands/failure.h"
 #include "plugins/common/gpu/level.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
-#include "plugins/common/systemctl/show_failure.h"
 #include "plugins/memlock/session_limits.sh.h"
 #include "plugins/memlock/user_service_limits.sh.h"
 #include "reconciler/base/mark.h"
@@ -123,7 +123,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
 }
 
 Observed<MemlockLimits> ParseService(const CommandReply& reply) {
-  if (reply.exit_code != 0) return ExplainShowFailure(reply, kShowLimitS);
+  if (reply.exit_code != 0) return ExplainFailure(reply, "systemctl show", kShowLimitS);
   std::optional<MemoryLimit> soft;
   std::optional<MemoryLimit> hard;
   for (const std::string& line : SplitLines(reply.out)) {

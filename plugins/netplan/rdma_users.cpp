@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "plugins/common/commands/failure.h"
 #include "reconciler/base/json/text_member.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
@@ -63,13 +64,9 @@ Observed<std::vector<RdmaUser>> ParseRdmaUsers(const ProbeReply& reply) {
   const auto found = reply.commands.find(kUsers);
   if (found == reply.commands.end() || devices.empty()) return Absent{};
   const CommandReply& command = found->second;
-  if (command.exit_code == 127) return Unknown{"the program rdma (iproute2) is not installed"};
-  if (command.exit_code == 124) return Unknown{"rdma gave no answer in time"};
+  if (command.exit_code != 0) return ExplainFailure(command, "rdma resource");
   const Json list = Json::parse(command.out, nullptr, /*allow_exceptions=*/false);
-  if (command.exit_code != 0 || !list.is_array()) {
-    const std::vector<std::string> lines = SplitLines(command.err);
-    return Unknown{"rdma resource: " + (lines.empty() ? "not JSON" : MakePrintable(lines.front()))};
-  }
+  if (!list.is_array()) return Unknown{"rdma printed something other than JSON"};
   std::set<RdmaUser> users;
   for (const Json& pair : list) {
     if (!pair.is_object()) continue;

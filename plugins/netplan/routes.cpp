@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "plugins/common/commands/failure.h"
 #include "plugins/common/ownership/state.h"
 #include "reconciler/base/text.h"
 
@@ -18,12 +19,7 @@ constexpr int kShortestOfANetwork = 8;  // VPN clients write the default route a
 
 // The objects of the list; Absent: none.
 Observed<std::vector<Json>> ParseList(const CommandReply& reply) {
-  if (reply.exit_code != 0) {
-    const std::vector<std::string> lines = SplitLines(reply.err);
-    return Unknown{fmt::format("ip route failed: {}", lines.empty()
-                                                          ? fmt::format("exit {}", reply.exit_code)
-                                                          : lines.front())};
-  }
+  if (reply.exit_code != 0) return ExplainFailure(reply, "ip route");
   // iproute2 before 5.x prints nothing at all for an empty list.
   if (Trim(reply.out).empty()) return Absent{};
   const Json list = Json::parse(reply.out, nullptr, /*allow_exceptions=*/false);

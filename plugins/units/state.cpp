@@ -6,7 +6,7 @@
 #include <array>
 #include <map>
 
-#include "plugins/common/systemctl/show_failure.h"
+#include "plugins/common/commands/failure.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::units {
@@ -61,7 +61,7 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(kShow);
   if (found == reply.commands.end()) return;
   if (found->second.exit_code == 124) {  // the last block may be half a block
-    facts.units.shown = ExplainShowFailure(found->second, kShowLimitS);
+    facts.units.shown = ExplainFailure(found->second, "systemctl show", kShowLimitS);
     return;
   }
   // Blocks are separated by an empty line; properties come in systemd's own order. A unit may be
@@ -84,8 +84,9 @@ void ParseStates(const ProbeReply& reply, NodeFacts& facts) {
     }
   }
   finish();
-  facts.units.shown = found->second.exit_code == 0 ? Observed<int>(shown)
-                                                   : ExplainShowFailure(found->second, kShowLimitS);
+  facts.units.shown = found->second.exit_code == 0
+                          ? Observed<int>(shown)
+                          : ExplainFailure(found->second, "systemctl show", kShowLimitS);
 }
 
 Observed<UnitState> FindState(const NodeFacts& facts, const std::string& name) {

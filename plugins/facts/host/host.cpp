@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "plugins/common/commands/failure.h"
 #include "plugins/facts/host/links.h"
 #include "plugins/facts/host/ports.h"
 #include "reconciler/base/number.h"
@@ -92,12 +93,8 @@ Observed<HostFact> ParseHost(const ProbeReply& reply) {
 }
 
 Unknown ExplainNoLinks(const CommandReply& ip) {
-  if (ip.exit_code == 124) return {fmt::format("ip gave no answer in {} s", kIpLimitS)};
-  if (ip.exit_code == 127) return {"ip is not installed"};
   if (ip.exit_code == 0) return {"ip printed something other than JSON"};
-  const std::vector<std::string> lines = SplitLines(ip.err);
-  return {fmt::format("ip failed: {}",
-                      lines.empty() ? fmt::format("exit {}", ip.exit_code) : lines.front())};
+  return ExplainFailure(ip, "ip", kIpLimitS);
 }
 
 int ParseSpeed(const std::string& text) {

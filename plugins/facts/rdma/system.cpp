@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "plugins/common/commands/failure.h"
 #include "plugins/common/gpu/nvidia_driver.h"
 #include "reconciler/base/json/text_member.h"
 #include "reconciler/base/number.h"
@@ -77,13 +78,11 @@ std::string ReadPrintable(const Json& object, const char* key) {
 }
 
 Observed<std::vector<FirewallChain>> ParseFirewall(const CommandReply& reply) {
-  if (reply.exit_code == 127) return Unknown{"the program nft (nftables) is not installed"};
-  if (reply.exit_code == 124) return Unknown{"nft gave no answer in time"};
+  if (reply.exit_code != 0) return ExplainFailure(reply, "nft");
   const Json document = Json::parse(reply.out, nullptr, /*allow_exceptions=*/false);
   const auto list = document.is_object() ? document.find("nftables") : document.end();
-  if (reply.exit_code != 0 || list == document.end() || !list->is_array()) {
-    const std::vector<std::string> lines = SplitLines(reply.err);
-    return Unknown{"nft: " + (lines.empty() ? "not JSON" : MakePrintable(lines.front()))};
+  if (list == document.end() || !list->is_array()) {
+    return Unknown{"nft printed something other than JSON"};
   }
   std::vector<FirewallChain> chains;
   for (const Json& entry : *list) {

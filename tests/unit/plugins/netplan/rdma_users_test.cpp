@@ -63,9 +63,9 @@ TEST(RdmaUsers, WithoutDevicesThereIsNothingToEnd) {
 }
 
 TEST(RdmaUsers, DevicesWhoseUsersCannotBeReadAreUnknown) {
-  EXPECT_EQ(ListUsers(Reply("", 127)), "unknown: the program rdma (iproute2) is not installed");
-  EXPECT_EQ(ListUsers(Reply("", 124)), "unknown: rdma gave no answer in time");
-  EXPECT_EQ(ListUsers(Reply("{}", 1)), "unknown: rdma resource: error: no such object");
+  EXPECT_EQ(ListUsers(Reply("", 127)), "unknown: rdma is not installed");
+  EXPECT_EQ(ListUsers(Reply("", 124)), "unknown: rdma gave no answer in 5 s");
+  EXPECT_EQ(ListUsers(Reply("{}", 1)), "unknown: rdma resource failed: error: no such object");
 }
 
 TEST(RdmaUsers, OnlyThePortsThatChangeCount) {

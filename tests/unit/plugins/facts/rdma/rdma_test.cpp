@@ -181,12 +181,12 @@ TEST(Rdma, TheFirewallIsWhatTakesPacketsToTheNode) {
                  "hook": "input", "prio": 0, "policy": "drop"}}]})"}),
             Observed<Chains>(Chains{{"ip", "filter", "INPUT", "drop"}}));
   EXPECT_EQ(Firewall({.out = R"({"nftables": []})"}), Observed<Chains>(Absent{}));
-  EXPECT_EQ(Firewall({.exit_code = 127}),
-            Observed<Chains>(Unknown{"the program nft (nftables) is not installed"}));
-  EXPECT_EQ(Firewall({.exit_code = 124}), Observed<Chains>(Unknown{"nft gave no answer in time"}));
+  EXPECT_EQ(Firewall({.exit_code = 127}), Observed<Chains>(Unknown{"nft is not installed"}));
+  EXPECT_EQ(Firewall({.exit_code = 124}), Observed<Chains>(Unknown{"nft gave no answer in 5 s"}));
   EXPECT_EQ(Firewall({.exit_code = 1, .err = "Operation not permitted\n"}),
-            Observed<Chains>(Unknown{"nft: Operation not permitted"}));
-  EXPECT_EQ(Firewall({.out = "[]"}), Observed<Chains>(Unknown{"nft: not JSON"}));
+            Observed<Chains>(Unknown{"nft failed: Operation not permitted"}));
+  EXPECT_EQ(Firewall({.out = "[]"}),
+            Observed<Chains>(Unknown{"nft printed something other than JSON"}));
 }
 
 TEST(Rdma, TheFirewallIsQueriedOnlyWhereRdmaIsToBeMeasured) {
