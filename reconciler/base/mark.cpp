@@ -35,7 +35,7 @@ std::size_t FindLine(std::string_view text, std::string_view line, std::size_t f
   return std::string_view::npos;
 }
 
-struct Block {
+struct MarkedBlock {
   std::size_t begin = std::string_view::npos;  // of the begin marker
   std::size_t body = 0;
   std::size_t body_end = 0;
@@ -47,8 +47,8 @@ std::size_t FindLineEnd(std::string_view text, std::size_t at) {
   return newline == std::string_view::npos ? text.size() : newline + 1;
 }
 
-Block FindBlock(std::string_view text, std::string_view cluster, std::string_view topic) {
-  Block block;
+MarkedBlock FindBlock(std::string_view text, std::string_view cluster, std::string_view topic) {
+  MarkedBlock block;
   block.begin = FindLine(text, FormatBeginLine(cluster, topic));
   if (block.begin == std::string_view::npos) return block;
   block.body = block.body_end = block.end = FindLineEnd(text, block.begin);
@@ -64,7 +64,7 @@ std::string ReplaceBlock(std::string_view content, std::string_view cluster, std
   const std::string inner(body);
   const std::string lines =
       inner.empty() ? "" : FormatBeginLine(cluster, topic) + inner + FormatEndLine(cluster, topic);
-  const Block block = FindBlock(content, cluster, topic);
+  const MarkedBlock block = FindBlock(content, cluster, topic);
   if (block.begin != std::string_view::npos) {
     return std::string(content.substr(0, block.begin)) + lines +
            std::string(content.substr(block.end));
@@ -110,7 +110,7 @@ std::string SetBlockFirst(std::string_view content, std::string_view cluster,
 
 std::optional<std::string> ReadBlock(std::string_view content, std::string_view cluster,
                                      std::string_view topic) {
-  const Block block = FindBlock(content, cluster, topic);
+  const MarkedBlock block = FindBlock(content, cluster, topic);
   if (block.begin == std::string_view::npos || block.body_end == block.end) return std::nullopt;
   return std::string(content.substr(block.body, block.body_end - block.body));
 }

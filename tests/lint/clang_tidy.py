@@ -43,6 +43,12 @@ def sources(entry):
     return names
 
 
+def without_precompiled(entry):
+    """The same entry without the precompiled header of another compiler."""
+    command = re.sub(r" -include \S*cmake_pch\.hxx| -fpch-preprocess| -Winvalid-pch", "", entry["command"])
+    return {**entry, "command": command}
+
+
 def digest(entry):
     words = shlex.split(entry["command"])
     words[words.index("-o"):words.index("-o") + 2] = ["-E", "-C", "-P"]
@@ -66,7 +72,7 @@ def judge(program, build, entry, clean):
 
 def check(build, entries):
     program = tidy_program()
-    clean = build / "clang-tidy-clean"
+    clean = build / "clean"
     clean.mkdir(exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return [complaint for complaint in pool.map(lambda entry: judge(program, build, entry, clean), entries)
@@ -103,12 +109,16 @@ def main():
         sys.exit("usage: clang_tidy.py BUILD_FOLDER [FILE…] | --self-test")
     build = pathlib.Path(sys.argv[1]).resolve()
     wanted = [str(pathlib.Path(name).resolve()) for name in sys.argv[2:]]
-    entries = [entry for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    entries = [without_precompiled(entry) for entry in commands
                if (sources(entry) & set(wanted) if wanted else
                    any(name.startswith((f"{tree.ROOT}/reconciler/", f"{tree.ROOT}/plugins/")) for name in sources(entry)))]
     if not entries:
         sys.exit(f"wanted files below reconciler/ and plugins/ in {build}/compile_commands.json, found none")
-    found = check(build, entries)
+    folder = build / "clang-tidy"
+    folder.mkdir(exist_ok=True)
+    (folder / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
+    found = check(folder, entries)
     if found:
         sys.exit("\n".join(found))
 

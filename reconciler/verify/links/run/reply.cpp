@@ -18,7 +18,7 @@ constexpr int kTimedOut = 124;  // timeout(1): the limit ended the program
 constexpr int kKilled = 137;    // … which had to be killed for it
 constexpr int kNotInstalled = 127;
 
-struct Answer {
+struct ScriptAnswer {
   int exit_code = -1;  // -1: not a number
   std::string out = {};
   std::string err = {};
@@ -28,12 +28,12 @@ struct Answer {
   }
 };
 
-using Answers = std::map<std::string, Answer>;
+using Answers = std::map<std::string, ScriptAnswer>;
 
 Answers ReadAnswers(const ScriptReply& reply, std::string_view nonce) {
   Answers answers;
   for (Frame& frame : ParseFrames(reply, nonce)) {
-    Answer answer{.err = std::move(frame.err)};
+    ScriptAnswer answer{.err = std::move(frame.err)};
     const std::size_t newline = frame.out.find('\n');
     answer.exit_code =
         ParseNumber<int>(std::string_view(frame.out).substr(0, newline)).value_or(-1);
@@ -61,7 +61,7 @@ struct Counts {
 };
 
 // "2 packets transmitted, 1 received, 50% packet loss, time 201ms"
-std::optional<Counts> ReadCounts(const Answer& answer) {
+std::optional<Counts> ReadCounts(const ScriptAnswer& answer) {
   for (const std::string& line : SplitLines(answer.out)) {
     constexpr std::string_view kBetween = " packets transmitted, ";
     std::string_view rest = line;
@@ -86,7 +86,7 @@ void Failed(Check& check, Symptom symptom, std::string measured) {
 }
 
 // What keeps a program from measuring anything. True: it did.
-bool MarkIfProgramDidNotRun(Check& check, const Answer& answer, std::string_view program) {
+bool MarkIfProgramDidNotRun(Check& check, const ScriptAnswer& answer, std::string_view program) {
   if (answer.exit_code == kNotInstalled) {
     MarkNotMeasured(check, Symptom::kProgramMissing, fmt::format("{} is not installed", program));
     return true;
@@ -99,7 +99,7 @@ bool MarkIfProgramDidNotRun(Check& check, const Answer& answer, std::string_view
   return false;
 }
 
-void AddPingEvidence(Check& check, const Answer& answer) {
+void AddPingEvidence(Check& check, const ScriptAnswer& answer) {
   check.evidence = Lines(answer.err, 2);
   for (const std::string& line : SplitLines(answer.out)) {
     const bool explains =
@@ -109,13 +109,13 @@ void AddPingEvidence(Check& check, const Answer& answer) {
 }
 
 // True: the path itself is refused, as when a port or an address is missing; that is a failure.
-bool IsPathRefused(const Answer& answer) {
+bool IsPathRefused(const ScriptAnswer& answer) {
   return answer.HasText("unreachable") || answer.HasText("No such device") ||
          answer.HasText("Cannot assign requested address") || answer.HasText("unknown iface") ||
          answer.HasText("Network is down") || answer.HasText("No route to host");
 }
 
-bool JudgePing(Check& check, const Answer& answer, Symptom lost, std::string_view size) {
+bool JudgePing(Check& check, const ScriptAnswer& answer, Symptom lost, std::string_view size) {
   if (MarkIfProgramDidNotRun(check, answer, "ping")) {
     check.evidence = Lines(answer.err, 2);
     return false;
@@ -188,7 +188,7 @@ constexpr SshText kSshTexts[] = {
     {"Connection reset by", Symptom::kSshDropped, "closed before the login"},
 };
 
-void JudgeSsh(Check& check, const Answer& answer) {
+void JudgeSsh(Check& check, const ScriptAnswer& answer) {
   if (answer.exit_code == 0) {
     check.measured = "logged in";
     return;
@@ -215,7 +215,7 @@ void JudgeSsh(Check& check, const Answer& answer) {
 std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
                              std::string_view nonce) {
   const Answers answers = ReadAnswers(reply, nonce);
-  const auto find = [&answers](std::string_view kind, std::size_t i) -> const Answer* {
+  const auto find = [&answers](std::string_view kind, std::size_t i) -> const ScriptAnswer* {
     const auto found = answers.find(fmt::format("{}.{}", kind, i));
     return found == answers.end() ? nullptr : &found->second;
   };
@@ -228,8 +228,8 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
   std::vector<Check> checks;
   for (std::size_t i = 0; i < probes.pings.size(); ++i) {
     Check check = JudgePingAnswer(probes, probes.pings[i]);
-    const Answer* small = find("small", i);
-    const Answer* jumbo = find("jumbo", i);
+    const ScriptAnswer* small = find("small", i);
+    const ScriptAnswer* jumbo = find("jumbo", i);
     if (small == nullptr) {
       no_answer(check);
     } else if (JudgePing(check, *small, Symptom::kNothingBack, "small")) {
@@ -244,7 +244,7 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
   }
   for (std::size_t i = 0; i < probes.logins.size(); ++i) {
     Check check = JudgeSshAnswer(probes, probes.logins[i]);
-    if (const Answer* answer = find("ssh", i)) {
+    if (const ScriptAnswer* answer = find("ssh", i)) {
       JudgeSsh(check, *answer);
     } else {
       no_answer(check);
