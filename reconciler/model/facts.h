@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <map>
 #include <string>
 #include <string_view>
@@ -38,16 +39,17 @@ struct HostFact {
   bool operator==(const HostFact&) const = default;
 };
 
-constexpr auto Describe(const HostFact*) {
+template <std::same_as<HostFact> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "host", "What machine this is.",
-      Field{"hostname", &HostFact::hostname, "The node's own name for itself."},
-      Field{"machine_id", &HostFact::machine_id, "/etc/machine-id."},
-      Field{"boot_id", &HostFact::boot_id, "Changes at every boot."},
-      Field{"kernel", &HostFact::kernel, "Kernel release, as uname -r prints it."},
-      Field{"arch", &HostFact::arch, "Machine, as uname -m prints it: aarch64 on a Spark."},
-      Field{"os", &HostFact::os, "PRETTY_NAME of os-release."},
-      Field{"product", &HostFact::product, "DMI product name; empty where there is none."});
+      Field{"hostname", &T::hostname, "The node's own name for itself."},
+      Field{"machine_id", &T::machine_id, "/etc/machine-id."},
+      Field{"boot_id", &T::boot_id, "Changes at every boot."},
+      Field{"kernel", &T::kernel, "Kernel release, as uname -r prints it."},
+      Field{"arch", &T::arch, "Machine, as uname -m prints it: aarch64 on a Spark."},
+      Field{"os", &T::os, "PRETTY_NAME of os-release."},
+      Field{"product", &T::product, "DMI product name; empty where there is none."});
 }
 
 // Who configures an interface right now.
@@ -70,20 +72,21 @@ struct LinkFact {
   bool operator==(const LinkFact&) const = default;
 };
 
-constexpr auto Describe(const LinkFact*) {
+template <std::same_as<LinkFact> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
-      "link", "One network interface.", Field{"mac", &LinkFact::mac, "Hardware address."},
-      Field{"mtu", &LinkFact::mtu, "Bytes; 0: not reported."},
-      Field{"admin_up", &LinkFact::admin_up, "Switched on by the administrator (IFF_UP)."},
-      Field{"carrier", &LinkFact::carrier, "A peer is at the other end (IFF_LOWER_UP)."},
-      Field{"operstate", &LinkFact::operstate, "The kernel's operational state."},
-      Field{"ipv4", &LinkFact::ipv4, "IPv4 addresses with their prefix lengths, sorted."},
-      Field{"ipv6", &LinkFact::ipv6, "IPv6 addresses with their prefix lengths, sorted."},
-      Field{"manager", &LinkFact::manager, "Who configures the interface."},
-      Field{"phys_port_name", &LinkFact::phys_port_name,
+      "link", "One network interface.", Field{"mac", &T::mac, "Hardware address."},
+      Field{"mtu", &T::mtu, "Bytes; 0: not reported."},
+      Field{"admin_up", &T::admin_up, "Switched on by the administrator (IFF_UP)."},
+      Field{"carrier", &T::carrier, "A peer is at the other end (IFF_LOWER_UP)."},
+      Field{"operstate", &T::operstate, "The kernel's operational state."},
+      Field{"ipv4", &T::ipv4, "IPv4 addresses with their prefix lengths, sorted."},
+      Field{"ipv6", &T::ipv6, "IPv6 addresses with their prefix lengths, sorted."},
+      Field{"manager", &T::manager, "Who configures the interface."},
+      Field{"phys_port_name", &T::phys_port_name,
             "The driver's name for the cage (p0, p1); empty where it has none."},
-      Field{"speed_mbps", &LinkFact::speed_mbps,
-            "Megabits per second; -1: unknown, as without carrier.", FieldRule::kMayBeNegative});
+      Field{"speed_mbps", &T::speed_mbps, "Megabits per second; -1: unknown, as without carrier.",
+            FieldRule::kMayBeNegative});
 }
 
 // What was read from one node in one go. Keys of `files` are the paths that plugins requested
@@ -109,23 +112,23 @@ struct NodeFacts {
   bool operator==(const NodeFacts&) const = default;
 };
 
-constexpr auto Describe(const NodeFacts*) {
+template <std::same_as<NodeFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
-      "node", "Everything that was read from one node.",
-      Field{"host", &NodeFacts::host, "The machine."},
-      Field{"links", &NodeFacts::links, "By interface name."},
-      Field{"hcas", &NodeFacts::hcas, "RDMA devices by name."},
-      Field{"files", &NodeFacts::files, "By path, as it was requested."},
-      Field{"network", &NodeFacts::network, "Interfaces.", FieldRule::kLeftOut},
-      Field{"rdma", &NodeFacts::rdma, "RDMA.", FieldRule::kLeftOut},
-      Field{"gpudirect", &NodeFacts::gpudirect, "GPUDirect.", FieldRule::kLeftOut},
-      Field{"memlock", &NodeFacts::memlock, "Limits of locked memory.", FieldRule::kLeftOut},
-      Field{"nccl", &NodeFacts::nccl, "NCCL.", FieldRule::kLeftOut},
-      Field{"ssh", &NodeFacts::ssh, "Logins between the nodes.", FieldRule::kLeftOut},
-      Field{"sysctl", &NodeFacts::sysctl, "Kernel settings.", FieldRule::kLeftOut},
-      Field{"units", &NodeFacts::units, "Units of systemd.", FieldRule::kLeftOut},
-      Field{"apply", &NodeFacts::apply, "An apply without an end.", FieldRule::kLeftOut},
-      Field{"ledger", &NodeFacts::ledger, "What we changed on the node before."});
+      "node", "Everything that was read from one node.", Field{"host", &T::host, "The machine."},
+      Field{"links", &T::links, "By interface name."},
+      Field{"hcas", &T::hcas, "RDMA devices by name."},
+      Field{"files", &T::files, "By path, as it was requested."},
+      Field{"network", &T::network, "Interfaces.", FieldRule::kLeftOut},
+      Field{"rdma", &T::rdma, "RDMA.", FieldRule::kLeftOut},
+      Field{"gpudirect", &T::gpudirect, "GPUDirect.", FieldRule::kLeftOut},
+      Field{"memlock", &T::memlock, "Limits of locked memory.", FieldRule::kLeftOut},
+      Field{"nccl", &T::nccl, "NCCL.", FieldRule::kLeftOut},
+      Field{"ssh", &T::ssh, "Logins between the nodes.", FieldRule::kLeftOut},
+      Field{"sysctl", &T::sysctl, "Kernel settings.", FieldRule::kLeftOut},
+      Field{"units", &T::units, "Units of systemd.", FieldRule::kLeftOut},
+      Field{"apply", &T::apply, "An apply without an end.", FieldRule::kLeftOut},
+      Field{"ledger", &T::ledger, "What we changed on the node before."});
 }
 
 struct ClusterFacts {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -21,14 +22,15 @@ struct PcieEnd {
   bool operator==(const PcieEnd&) const = default;
 };
 
-constexpr auto Describe(const PcieEnd*) {
+template <std::same_as<PcieEnd> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "pcie", "One end of a PCIe link; 0 and empty: not reported.",
-      Field{"slot", &PcieEnd::slot, "Domain, bus, device and function; empty: no PCIe device."},
-      Field{"mts", &PcieEnd::mts, "MT/s per lane now: 32000 is Gen5."},
-      Field{"lanes", &PcieEnd::lanes, "Lanes in use."},
-      Field{"max_mts", &PcieEnd::max_mts, "MT/s per lane at most."},
-      Field{"max_lanes", &PcieEnd::max_lanes, "Lanes at most."});
+      Field{"slot", &T::slot, "Domain, bus, device and function; empty: no PCIe device."},
+      Field{"mts", &T::mts, "MT/s per lane now: 32000 is Gen5."},
+      Field{"lanes", &T::lanes, "Lanes in use."},
+      Field{"max_mts", &T::max_mts, "MT/s per lane at most."},
+      Field{"max_lanes", &T::max_lanes, "Lanes at most."});
 }
 
 // One used place of a port's table of addresses.
@@ -40,12 +42,13 @@ struct GidFact {
   bool operator==(const GidFact&) const = default;
 };
 
-constexpr auto Describe(const GidFact*) {
+template <std::same_as<GidFact> T>
+constexpr auto Describe(const T*) {
   return MakeDescription("gid", "One used place of the table.",
-                         Field{"index", &GidFact::index, "Its place."},
-                         Field{"gid", &GidFact::gid, "Eight groups of four hexadecimal digits."},
-                         Field{"type", &GidFact::type, "RoCE v2 or IB/RoCE v1."},
-                         Field{"netdev", &GidFact::netdev, "The interface whose address it is."});
+                         Field{"index", &T::index, "Its place."},
+                         Field{"gid", &T::gid, "Eight groups of four hexadecimal digits."},
+                         Field{"type", &T::type, "RoCE v2 or IB/RoCE v1."},
+                         Field{"netdev", &T::netdev, "The interface whose address it is."});
 }
 
 // What only verbs report, so that it takes spark-verify on the node.
@@ -55,11 +58,11 @@ struct VerbsFact {
   bool operator==(const VerbsFact&) const = default;
 };
 
-constexpr auto Describe(const VerbsFact*) {
-  return MakeDescription(
-      "verbs", "What only verbs report; 0 unless spark-verify was run.",
-      Field{"active_mtu", &VerbsFact::active_mtu, "Bytes of payload in a packet."},
-      Field{"dmabuf", &VerbsFact::dmabuf, "Whether the HCA takes dma-buf memory."});
+template <std::same_as<VerbsFact> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription("verbs", "What only verbs report; 0 unless spark-verify was run.",
+                         Field{"active_mtu", &T::active_mtu, "Bytes of payload in a packet."},
+                         Field{"dmabuf", &T::dmabuf, "Whether the HCA takes dma-buf memory."});
 }
 
 // One RDMA device with its first port, from sysfs. Empty text and 0: the driver does not report. A
@@ -83,25 +86,26 @@ struct HcaFact {
   bool operator==(const HcaFact&) const = default;
 };
 
-constexpr auto Describe(const HcaFact*) {
+template <std::same_as<HcaFact> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "hca", "One RDMA device with its first port; empty and 0: the driver does not report.",
-      Field{"netdev", &HcaFact::netdev, "Its network interface."},
-      Field{"firmware", &HcaFact::firmware, "Version of the firmware that runs."},
-      Field{"board_id", &HcaFact::board_id, "PSID of the board."},
-      Field{"model", &HcaFact::model, "The model, as the driver calls it."},
-      Field{"node_guid", &HcaFact::node_guid, "Of this function."},
-      Field{"system_guid", &HcaFact::system_guid, "Of the whole HCA."},
-      Field{"state", &HcaFact::state, "ACTIVE on a port that works."},
-      Field{"physical_state", &HcaFact::physical_state, "LinkUp on a port with a signal."},
-      Field{"link_layer", &HcaFact::link_layer, "Ethernet or InfiniBand."},
-      Field{"rate_mbps", &HcaFact::rate_mbps, "Megabits per second."},
-      Field{"device", &HcaFact::device, "The HCA's end."},
-      Field{"upstream", &HcaFact::upstream, "The port of the bridge or root above it."},
-      Field{"gids", &HcaFact::gids, "The table of addresses, by index."},
-      Field{"counters", &HcaFact::counters,
+      Field{"netdev", &T::netdev, "Its network interface."},
+      Field{"firmware", &T::firmware, "Version of the firmware that runs."},
+      Field{"board_id", &T::board_id, "PSID of the board."},
+      Field{"model", &T::model, "The model, as the driver calls it."},
+      Field{"node_guid", &T::node_guid, "Of this function."},
+      Field{"system_guid", &T::system_guid, "Of the whole HCA."},
+      Field{"state", &T::state, "ACTIVE on a port that works."},
+      Field{"physical_state", &T::physical_state, "LinkUp on a port with a signal."},
+      Field{"link_layer", &T::link_layer, "Ethernet or InfiniBand."},
+      Field{"rate_mbps", &T::rate_mbps, "Megabits per second."},
+      Field{"device", &T::device, "The HCA's end."},
+      Field{"upstream", &T::upstream, "The port of the bridge or root above it."},
+      Field{"gids", &T::gids, "The table of addresses, by index."},
+      Field{"counters", &T::counters,
             "By the name of the file: how many since the driver was loaded."},
-      Field{"verbs", &HcaFact::verbs, "What only verbs report."});
+      Field{"verbs", &T::verbs, "What only verbs report."});
 }
 
 // How the kernel writes an IPv4 address into the table of GIDs:

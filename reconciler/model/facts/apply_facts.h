@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,12 @@ struct ApplyFacts {
   bool operator==(const ApplyFacts&) const = default;
 };
 
-constexpr auto Describe(const ApplyFacts*) {
+template <std::same_as<ApplyFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "apply", "An apply that the node has not ended.",
-      Field{"undecided", &ApplyFacts::undecided, "The ids of the journals without an end."},
-      Field{"lease", &ApplyFacts::lease, "Who holds the node's lock."});
+      Field{"undecided", &T::undecided, "The ids of the journals without an end."},
+      Field{"lease", &T::lease, "Who holds the node's lock."});
 }
 
 }  // namespace reconciler

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,10 +18,11 @@ struct NvidiaDriver {
   bool operator==(const NvidiaDriver&) const = default;
 };
 
-constexpr auto Describe(const NvidiaDriver*) {
+template <std::same_as<NvidiaDriver> T>
+constexpr auto Describe(const T*) {
   return MakeDescription("nvidia_driver", "The NVIDIA driver that is loaded.",
-                         Field{"open", &NvidiaDriver::open, "Whether it is the open one."},
-                         Field{"version", &NvidiaDriver::version, "Its version, such as 580.142."});
+                         Field{"open", &T::open, "Whether it is the open one."},
+                         Field{"version", &T::version, "Its version, such as 580.142."});
 }
 
 enum class ModuleState { kLoaded, kBuiltIn, kAvailable };
@@ -35,11 +37,12 @@ struct ModuleEntry {
   bool operator==(const ModuleEntry&) const = default;
 };
 
-constexpr auto Describe(const ModuleEntry*) {
-  return MakeDescription(
-      "module_entry", "A line of modules-load.d.", Field{"path", &ModuleEntry::path, "The file."},
-      Field{"line", &ModuleEntry::line, "Counted from 1."},
-      Field{"module", &ModuleEntry::module, "The module, as it is written there."});
+template <std::same_as<ModuleEntry> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription("module_entry", "A line of modules-load.d.",
+                         Field{"path", &T::path, "The file."},
+                         Field{"line", &T::line, "Counted from 1."},
+                         Field{"module", &T::module, "The module, as it is written there."});
 }
 
 struct GpuFacts {
@@ -57,25 +60,26 @@ struct GpuFacts {
   bool operator==(const GpuFacts&) const = default;
 };
 
-constexpr auto Describe(const GpuFacts*) {
+template <std::same_as<GpuFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "gpudirect", "What decides whether HCAs can read the GPU's memory.",
-      Field{"driver", &GpuFacts::driver, "absent: no NVIDIA driver is loaded."},
-      Field{"gpu", &GpuFacts::gpu, "The GPU's model, such as NVIDIA GB10; absent: none."},
-      Field{"symbol", &GpuFacts::symbol, "Whether the kernel has ib_register_peer_memory_client."},
-      Field{"dmabuf", &GpuFacts::dmabuf, "Whether the kernel has CONFIG_DMA_SHARED_BUFFER."},
-      Field{"p2pdma", &GpuFacts::p2pdma, "Whether the kernel has CONFIG_PCI_P2PDMA."},
-      Field{"modules", &GpuFacts::modules, "By name; absent: this kernel has none of that name.",
+      Field{"driver", &T::driver, "absent: no NVIDIA driver is loaded."},
+      Field{"gpu", &T::gpu, "The GPU's model, such as NVIDIA GB10; absent: none."},
+      Field{"symbol", &T::symbol, "Whether the kernel has ib_register_peer_memory_client."},
+      Field{"dmabuf", &T::dmabuf, "Whether the kernel has CONFIG_DMA_SHARED_BUFFER."},
+      Field{"p2pdma", &T::p2pdma, "Whether the kernel has CONFIG_PCI_P2PDMA."},
+      Field{"modules", &T::modules, "By name; absent: this kernel has none of that name.",
             FieldRule::kLeftOut},
-      Field{"cuda_rdma", &GpuFacts::cuda_rdma,
+      Field{"cuda_rdma", &T::cuda_rdma,
             "CUDA's attribute 116, which only spark-verify can read; absent: no GPU to query."},
-      Field{"cuda_dmabuf", &GpuFacts::cuda_dmabuf,
+      Field{"cuda_dmabuf", &T::cuda_dmabuf,
             "CUDA's attribute 124, which only spark-verify can read; absent: no GPU to query."},
-      Field{"hca_dmabuf", &GpuFacts::hca_dmabuf,
+      Field{"hca_dmabuf", &T::hca_dmabuf,
             "Whether an HCA takes dma-buf memory, which only spark-verify can read; absent: no HCA "
             "to query."},
-      Field{"loader", &GpuFacts::loader, "ActiveState of systemd-modules-load.service."},
-      Field{"entries", &GpuFacts::entries,
+      Field{"loader", &T::loader, "ActiveState of systemd-modules-load.service."},
+      Field{"entries", &T::entries,
             "Where it failed: the lines whose module the kernel has and did not load."});
 }
 

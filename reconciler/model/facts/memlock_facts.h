@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 
@@ -22,10 +23,11 @@ struct MemlockLimits {
   bool operator==(const MemlockLimits&) const = default;
 };
 
-constexpr auto Describe(const MemlockLimits*) {
+template <std::same_as<MemlockLimits> T>
+constexpr auto Describe(const T*) {
   return MakeDescription("memlock_limits", "The limits of locked memory.",
-                         Field{"soft", &MemlockLimits::soft, "What a process gets."},
-                         Field{"hard", &MemlockLimits::hard, "What a process may raise it to."});
+                         Field{"soft", &T::soft, "What a process gets."},
+                         Field{"hard", &T::hard, "What a process may raise it to."});
 }
 
 struct MemlockFacts {
@@ -35,13 +37,13 @@ struct MemlockFacts {
   bool operator==(const MemlockFacts&) const = default;
 };
 
-constexpr auto Describe(const MemlockFacts*) {
+template <std::same_as<MemlockFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "memlock", "How much memory processes may lock.",
-      Field{"service", &MemlockFacts::service, "What the system manager sets for services."},
-      Field{"session", &MemlockFacts::session,
-            "The soft limit of the controller's login as its user."},
-      Field{"user_service", &MemlockFacts::user_service,
+      Field{"service", &T::service, "What the system manager sets for services."},
+      Field{"session", &T::session, "The soft limit of the controller's login as its user."},
+      Field{"user_service", &T::user_service,
             "What the user's own manager sets for services; absent: none runs."});
 }
 

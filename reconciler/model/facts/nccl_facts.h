@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <set>
 #include <string>
@@ -21,12 +22,13 @@ struct NcclSetting {
   bool operator==(const NcclSetting&) const = default;
 };
 
-constexpr auto Describe(const NcclSetting*) {
+template <std::same_as<NcclSetting> T>
+constexpr auto Describe(const T*) {
   return MakeDescription("nccl_setting", "A line of a file that sets a variable of NCCL.",
-                         Field{"path", &NcclSetting::path, "The file."},
-                         Field{"line", &NcclSetting::line, "Counted from 1."},
-                         Field{"name", &NcclSetting::name, "The variable, as NCCL reads it."},
-                         Field{"value", &NcclSetting::value, "Its value."});
+                         Field{"path", &T::path, "The file."},
+                         Field{"line", &T::line, "Counted from 1."},
+                         Field{"name", &T::name, "The variable, as NCCL reads it."},
+                         Field{"value", &T::value, "Its value."});
 }
 
 // The libnccl that programs on a node load, and what it knows: variable names are plain strings
@@ -40,12 +42,12 @@ struct NcclLibrary {
   bool operator==(const NcclLibrary&) const = default;
 };
 
-constexpr auto Describe(const NcclLibrary*) {
-  return MakeDescription(
-      "nccl_library", "The libnccl that programs load.",
-      Field{"path", &NcclLibrary::path, "The file."},
-      Field{"version", &NcclLibrary::version, "Such as 2.28.9; empty: it does not say."},
-      Field{"names", &NcclLibrary::names, "Every NCCL_… in it, sorted."});
+template <std::same_as<NcclLibrary> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription("nccl_library", "The libnccl that programs load.",
+                         Field{"path", &T::path, "The file."},
+                         Field{"version", &T::version, "Such as 2.28.9; empty: it does not say."},
+                         Field{"names", &T::names, "Every NCCL_… in it, sorted."});
 }
 
 struct PinnedGid {
@@ -54,11 +56,12 @@ struct PinnedGid {
   bool operator==(const PinnedGid&) const = default;
 };
 
-constexpr auto Describe(const PinnedGid*) {
+template <std::same_as<PinnedGid> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "pinned_gid", "The place of an HCA's table that the manifest pins.",
-      Field{"gid", &PinnedGid::gid, "Eight groups of four hexadecimal digits."},
-      Field{"type", &PinnedGid::type, "RoCE v2 or IB/RoCE v1; absent in an empty place."});
+      Field{"gid", &T::gid, "Eight groups of four hexadecimal digits."},
+      Field{"type", &T::type, "RoCE v2 or IB/RoCE v1; absent in an empty place."});
 }
 
 struct NcclFacts {
@@ -69,13 +72,14 @@ struct NcclFacts {
   bool operator==(const NcclFacts&) const = default;
 };
 
-constexpr auto Describe(const NcclFacts*) {
+template <std::same_as<NcclFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "nccl", "What is read about NCCL.",
-      Field{"settings", &NcclFacts::settings, "What files of others set, as they are read."},
-      Field{"library", &NcclFacts::library, "absent: there is none."},
-      Field{"hcas", &NcclFacts::hcas, "By interface: its HCA.", FieldRule::kLeftOut},
-      Field{"gids", &NcclFacts::gids, "By HCA.", FieldRule::kLeftOut});
+      Field{"settings", &T::settings, "What files of others set, as they are read."},
+      Field{"library", &T::library, "absent: there is none."},
+      Field{"hcas", &T::hcas, "By interface: its HCA.", FieldRule::kLeftOut},
+      Field{"gids", &T::gids, "By HCA.", FieldRule::kLeftOut});
 }
 
 }  // namespace reconciler

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -19,14 +20,14 @@ struct PortFacts {
   bool operator==(const PortFacts&) const = default;
 };
 
-constexpr auto Describe(const PortFacts*) {
+template <std::same_as<PortFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "port", "What ethtool reports about a port of the hardware profile.",
-      Field{"fec", &PortFacts::fec, "Active FEC encodings, in ethtool's names: RS, BaseR, Off."},
-      Field{"lanes", &PortFacts::lanes, "Lanes in use."},
-      Field{"rx_crc_errors", &PortFacts::rx_crc_errors,
-            "rx_crc_errors_phy since the driver was loaded."},
-      Field{"link_down_events", &PortFacts::link_down_events,
+      Field{"fec", &T::fec, "Active FEC encodings, in ethtool's names: RS, BaseR, Off."},
+      Field{"lanes", &T::lanes, "Lanes in use."},
+      Field{"rx_crc_errors", &T::rx_crc_errors, "rx_crc_errors_phy since the driver was loaded."},
+      Field{"link_down_events", &T::link_down_events,
             "link_down_events_phy since the driver was loaded."});
 }
 
@@ -36,11 +37,12 @@ struct RouteFact {
   bool operator==(const RouteFact&) const = default;
 };
 
-constexpr auto Describe(const RouteFact*) {
+template <std::same_as<RouteFact> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "route", "An IPv4 route.",
-      Field{"destination", &RouteFact::destination, "Address with its prefix length."},
-      Field{"netdev", &RouteFact::netdev, "Its interface; empty: it names none, or several."});
+      Field{"destination", &T::destination, "Address with its prefix length."},
+      Field{"netdev", &T::netdev, "Its interface; empty: it names none, or several."});
 }
 
 struct NetworkFacts {
@@ -52,17 +54,17 @@ struct NetworkFacts {
   bool operator==(const NetworkFacts&) const = default;
 };
 
-constexpr auto Describe(const NetworkFacts*) {
+template <std::same_as<NetworkFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "network", "What is read about interfaces besides `links`.",
-      Field{"links", &NetworkFacts::links, "How many interfaces `ip` listed."},
-      Field{"pci", &NetworkFacts::pci,
-            "By PCI address: the interface of that function; empty: it has none.",
+      Field{"links", &T::links, "How many interfaces `ip` listed."},
+      Field{"pci", &T::pci, "By PCI address: the interface of that function; empty: it has none.",
             FieldRule::kLeftOut},
-      Field{"ports", &NetworkFacts::ports, "By interface.", FieldRule::kLeftOut},
-      Field{"default_route", &NetworkFacts::default_route,
+      Field{"ports", &T::ports, "By interface.", FieldRule::kLeftOut},
+      Field{"default_route", &T::default_route,
             "The interfaces that carry a default route, sorted; absent: there is no such route."},
-      Field{"routes", &NetworkFacts::routes, "The other routes; absent: there are none."});
+      Field{"routes", &T::routes, "The other routes; absent: there are none."});
 }
 
 }  // namespace reconciler

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,10 +17,11 @@ struct CmaMemory {
   bool operator==(const CmaMemory&) const = default;
 };
 
-constexpr auto Describe(const CmaMemory*) {
+template <std::same_as<CmaMemory> T>
+constexpr auto Describe(const T*) {
   return MakeDescription("cma", "The kernel's contiguous memory.",
-                         Field{"total_kib", &CmaMemory::total_kib, "CmaTotal, in KiB."},
-                         Field{"free_kib", &CmaMemory::free_kib, "CmaFree, in KiB."});
+                         Field{"total_kib", &T::total_kib, "CmaTotal, in KiB."},
+                         Field{"free_kib", &T::free_kib, "CmaFree, in KiB."});
 }
 
 struct FirewallChain {
@@ -30,12 +32,12 @@ struct FirewallChain {
   auto operator<=>(const FirewallChain&) const = default;
 };
 
-constexpr auto Describe(const FirewallChain*) {
-  return MakeDescription("firewall_chain", "A chain of nftables that packets to the node meet.",
-                         Field{"family", &FirewallChain::family, "inet, ip, ip6 …"},
-                         Field{"table", &FirewallChain::table, "Its table."},
-                         Field{"name", &FirewallChain::name, "Its name."},
-                         Field{"policy", &FirewallChain::policy, "accept or drop."});
+template <std::same_as<FirewallChain> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription(
+      "firewall_chain", "A chain of nftables that packets to the node meet.",
+      Field{"family", &T::family, "inet, ip, ip6 …"}, Field{"table", &T::table, "Its table."},
+      Field{"name", &T::name, "Its name."}, Field{"policy", &T::policy, "accept or drop."});
 }
 
 struct RdmaUser {
@@ -46,13 +48,13 @@ struct RdmaUser {
   auto operator<=>(const RdmaUser&) const = default;
 };
 
-constexpr auto Describe(const RdmaUser*) {
-  return MakeDescription(
-      "rdma_user", "A program that holds a queue pair.",
-      Field{"hca", &RdmaUser::hca, "The RDMA device."},
-      Field{"netdev", &RdmaUser::netdev, "Its interface; empty: not reported."},
-      Field{"program", &RdmaUser::program, "The program's name; empty: not reported."},
-      Field{"pid", &RdmaUser::pid, "The program's process; 0: not reported."});
+template <std::same_as<RdmaUser> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription("rdma_user", "A program that holds a queue pair.",
+                         Field{"hca", &T::hca, "The RDMA device."},
+                         Field{"netdev", &T::netdev, "Its interface; empty: not reported."},
+                         Field{"program", &T::program, "The program's name; empty: not reported."},
+                         Field{"pid", &T::pid, "The program's process; 0: not reported."});
 }
 
 struct RdmaFacts {
@@ -67,20 +69,19 @@ struct RdmaFacts {
   bool operator==(const RdmaFacts&) const = default;
 };
 
-constexpr auto Describe(const RdmaFacts*) {
+template <std::same_as<RdmaFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "rdma", "What is read about RDMA besides `hcas`.",
-      Field{"hcas", &RdmaFacts::hcas, "How many RDMA devices sysfs shows."},
-      Field{"verbs", &RdmaFacts::verbs,
-            "How many of them verbs know; only spark-verify reads them."},
-      Field{"cma", &RdmaFacts::cma, "Contiguous memory; absent: this kernel has none."},
-      Field{"modules", &RdmaFacts::modules, "Loaded modules that RDMA and NCCL need, sorted."},
-      Field{"ofed", &RdmaFacts::ofed,
+      Field{"hcas", &T::hcas, "How many RDMA devices sysfs shows."},
+      Field{"verbs", &T::verbs, "How many of them verbs know; only spark-verify reads them."},
+      Field{"cma", &T::cma, "Contiguous memory; absent: this kernel has none."},
+      Field{"modules", &T::modules, "Loaded modules that RDMA and NCCL need, sorted."},
+      Field{"ofed", &T::ofed,
             "Version of an mlx5 driver that is not the kernel's own; absent: it is."},
-      Field{"ufw", &RdmaFacts::ufw, "Whether ufw is enabled; absent: it is not installed."},
-      Field{"firewall", &RdmaFacts::firewall,
-            "Chains that incoming packets meet, sorted; absent: none."},
-      Field{"users", &RdmaFacts::users,
+      Field{"ufw", &T::ufw, "Whether ufw is enabled; absent: it is not installed."},
+      Field{"firewall", &T::firewall, "Chains that incoming packets meet, sorted; absent: none."},
+      Field{"users", &T::users,
             "Programs that use RDMA, sorted; absent: none, or no RDMA device."});
 }
 

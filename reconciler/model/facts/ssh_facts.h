@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <string>
 
 #include "reconciler/model/facts/description.h"
@@ -19,10 +20,11 @@ struct FileAccess {
   bool operator==(const FileAccess&) const = default;
 };
 
-constexpr auto Describe(const FileAccess*) {
+template <std::same_as<FileAccess> T>
+constexpr auto Describe(const T*) {
   return MakeDescription("file_access", "Whose a file is and who may use it.",
-                         Field{"mode", &FileAccess::mode, "Permission bits in octal."},
-                         Field{"owner", &FileAccess::owner, "Owning user's name on the node."});
+                         Field{"mode", &T::mode, "Permission bits in octal."},
+                         Field{"owner", &T::owner, "Owning user's name on the node."});
 }
 
 // Of the account that logs in from node to node.
@@ -33,12 +35,13 @@ struct SshFacts {
   bool operator==(const SshFacts&) const = default;
 };
 
-constexpr auto Describe(const SshFacts*) {
+template <std::same_as<SshFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "ssh", "The account that logs in from node to node.",
-      Field{"group", &SshFacts::group, "The user's primary group."},
-      Field{"directory", &SshFacts::directory, "~/.ssh."},
-      Field{"private_key", &SshFacts::private_key, "The cluster's key; its content is not read."});
+      Field{"group", &T::group, "The user's primary group."},
+      Field{"directory", &T::directory, "~/.ssh."},
+      Field{"private_key", &T::private_key, "The cluster's key; its content is not read."});
 }
 
 }  // namespace reconciler

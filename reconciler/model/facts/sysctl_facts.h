@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <set>
 #include <string>
@@ -15,14 +16,15 @@ struct SysctlFacts {
   bool operator==(const SysctlFacts&) const = default;
 };
 
-constexpr auto Describe(const SysctlFacts*) {
+template <std::same_as<SysctlFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "sysctl", "The kernel's settings.",
-      Field{"keys", &SysctlFacts::keys,
+      Field{"keys", &T::keys,
             "By key, with dots: the live value, with single blanks between numbers; absent: this "
             "kernel has no such key.",
             FieldRule::kLeftOut},
-      Field{"readonly", &SysctlFacts::readonly, "Keys that are there and cannot be set, sorted."});
+      Field{"readonly", &T::readonly, "Keys that are there and cannot be set, sorted."});
 }
 
 }  // namespace reconciler

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <string>
 
@@ -18,16 +19,16 @@ struct UnitState {
   bool operator==(const UnitState&) const = default;
 };
 
-constexpr auto Describe(const UnitState*) {
+template <std::same_as<UnitState> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "unit_state", "What systemd says about a unit; empty: nothing.",
-      Field{"load", &UnitState::load, "loaded, not-found, masked, bad-setting, error."},
-      Field{"unit_file", &UnitState::unit_file,
+      Field{"load", &T::load, "loaded, not-found, masked, bad-setting, error."},
+      Field{"unit_file", &T::unit_file,
             "enabled, disabled, static, masked …; empty: there is no file."},
-      Field{"active", &UnitState::active,
-            "active, reloading, inactive, failed, activating, deactivating."},
-      Field{"result", &UnitState::result, "success, exit-code, timeout …"},
-      Field{"stale", &UnitState::stale, "Whether its files changed since systemd read them."});
+      Field{"active", &T::active, "active, reloading, inactive, failed, activating, deactivating."},
+      Field{"result", &T::result, "success, exit-code, timeout …"},
+      Field{"stale", &T::stale, "Whether its files changed since systemd read them."});
 }
 
 struct UnitFacts {
@@ -36,11 +37,12 @@ struct UnitFacts {
   bool operator==(const UnitFacts&) const = default;
 };
 
-constexpr auto Describe(const UnitFacts*) {
+template <std::same_as<UnitFacts> T>
+constexpr auto Describe(const T*) {
   return MakeDescription(
       "units", "The units that the manifest names.",
-      Field{"shown", &UnitFacts::shown, "How many units systemctl showed; unknown: it failed."},
-      Field{"states", &UnitFacts::states, "By each of its names.", FieldRule::kLeftOut});
+      Field{"shown", &T::shown, "How many units systemctl showed; unknown: it failed."},
+      Field{"states", &T::states, "By each of its names.", FieldRule::kLeftOut});
 }
 
 }  // namespace reconciler
