@@ -2,8 +2,8 @@
 # shellcheck disable=SC2154 # J is the caller's
 # Addresses, routes and rules outside the fabric, one line each. When an apply is armed they are noted in the journal as
 # `outside`, beside the fabric's interfaces in `fabric`; before the commit none of them may be lost. Not compared: what was
-# added since, what was on an interface that is gone, what expires within 600 s, and routes of the kernel (which follow the
-# addresses) and of routing daemons.
+# added since, what expires within 600 s, routes of the kernel (which follow the addresses) and of routing daemons, and what
+# was on an interface that is gone or has no carrier: networkd takes its addresses away until the carrier returns.
 
 of_fabric() { # WORD…, of a line
   while [ $# -gt 1 ]; do
@@ -19,13 +19,24 @@ fleeting() { # LINE MARK: the seconds that stand behind the mark are few
   case $rest in *[!0-9]* | '') return 1 ;; *) [ "$rest" -lt 600 ] ;; esac
 }
 
+# What `ip address add` takes besides the address, so that a restored address is as it was.
+read_options() { # WORD…
+  options=
+  while [ $# -gt 1 ]; do
+    case $1 in peer | brd | scope | metric) options="$options $1 $2"; shift ;; noprefixroute) options="$options $1" ;; esac
+    shift
+  done
+}
+
 # With `now` an address is listed both as its own and as a lease, and what expires soon is listed too.
 list_addresses() { # FAMILY [now]
   ip -o "$1" address show | while read -r _ iface _ address rest; do
     line="dev ${iface%%@*} $address"
     # shellcheck disable=SC2086 # words
     of_fabric $line && continue
-    case $rest in peer\ *) rest=${rest#peer }; line="$line peer ${rest%% *}" ;; esac
+    # shellcheck disable=SC2086 # words
+    read_options $rest
+    line=$line$options
     case ${2:-},$rest in
       now,*) printf '%s\n' "address $1 $line" "lease $1 $line" ;;
       *' valid_lft forever '*) printf '%s\n' "address $1 $line" ;;
@@ -67,10 +78,14 @@ note_outside() { # NETDEV…: those of the fabric
   printf '%s\n' "$@" >"$J/fabric" && list_outside >"$J/outside.new" 2>/dev/null && mv -f "$J/outside.new" "$J/outside"
 }
 
+has_carrier() { # NETDEV; a port that is off has none to read
+  { read -r carrier <"/sys/class/net/$1/carrier"; } 2>/dev/null && [ "$carrier" = 1 ]
+}
+
 find_lost() {
   [ -s "$J/outside" ] || return 0
   list_outside now 2>/dev/null | grep -vxF -f - "$J/outside" | while read -r line; do
-    case $line in *' dev '*) dev=${line#* dev }; [ -e "/sys/class/net/${dev%% *}" ] || continue ;; esac
+    case $line in *' dev '*) dev=${line#* dev }; has_carrier "${dev%% *}" || continue ;; esac
     printf '%s\n' "$line"
   done
 }

@@ -53,9 +53,9 @@ sleep() { :; }
 TEST_F(OutsideTest, WhatIsNotedLiesOutsideTheFabricAndIsThereToStay) {
   EXPECT_EQ(Call("note_outside fab0 fab1").exit_code, 0);
   EXPECT_EQ(Get(Path("journal/outside")),
-            "address -4 dev lo 10.99.0.31/32\n"
-            "address -4 dev lo 10.0.0.1 peer 10.0.0.2/32\n"
-            "lease -4 dev lo 192.168.1.9/24\n"
+            "address -4 dev lo 10.99.0.31/32 scope global\n"
+            "address -4 dev lo 10.0.0.1 peer 10.0.0.2/32 scope global\n"
+            "lease -4 dev lo 192.168.1.9/24 brd 192.168.1.255 scope global\n"
             "route -4 default via 192.168.1.1 dev lo proto dhcp metric 100\n"
             "route -4 172.31.0.0/16 via 192.168.1.1 dev lo\n"
             "rule -4 pref 0 from all lookup local\n"
@@ -86,8 +86,9 @@ TEST_F(OutsideTest, WhatIsLostIsNamedWithItsInterfaceAndRulesArePutBack) {
   const ScriptReply reply = Call("outside_is_whole rule");
   EXPECT_EQ(reply.exit_code, 1);
   EXPECT_EQ(reply.err,
-            "lost since the apply began: address dev lo 10.99.0.31/32; "
-            "address dev lo 10.0.0.1 peer 10.0.0.2/32; lease dev lo 192.168.1.9/24; "
+            "lost since the apply began: address dev lo 10.99.0.31/32 scope global; "
+            "address dev lo 10.0.0.1 peer 10.0.0.2/32 scope global; lease dev lo 192.168.1.9/24 "
+            "brd 192.168.1.255 scope global; "
             "route default via 192.168.1.1 dev lo proto dhcp metric 100; "
             "rule pref 500 from 10.99.0.31 lookup 100\n");
   EXPECT_TRUE(
@@ -100,8 +101,8 @@ TEST_F(OutsideTest, ARevertRestoresWhatNoDaemonKeeps) {
   Show("", "", kRules);
   Call("restore_outside address route rule");
   EXPECT_EQ(Get(Path("ip/added")),
-            "-4 address add dev lo 10.99.0.31/32\n"
-            "-4 address add dev lo 10.0.0.1 peer 10.0.0.2/32\n"
+            "-4 address add dev lo 10.99.0.31/32 scope global\n"
+            "-4 address add dev lo 10.0.0.1 peer 10.0.0.2/32 scope global\n"
             "-4 route add 172.31.0.0/16 via 192.168.1.1 dev lo\n");
 }
 
@@ -109,10 +110,19 @@ TEST_F(OutsideTest, AnInterfaceThatIsGoneHasNothingToLose) {
   Put("ip/address",
       "9: veth9@if8    inet 172.17.0.9/16 scope global veth9\\  valid_lft forever preferred_lft\n");
   Call("note_outside fab0");
-  ASSERT_NE(Get(Path("journal/outside")).find("address -4 dev veth9 172.17.0.9/16\n"),
+  ASSERT_NE(Get(Path("journal/outside")).find("address -4 dev veth9 172.17.0.9/16 scope global\n"),
             std::string::npos);
   Put("ip/address", "");
   EXPECT_EQ(Lost(), "");
+}
+
+TEST_F(OutsideTest, WithoutACarrierNothingIsLostAndNothingIsAdded) {
+  Call("note_outside fab0");
+  Show("", "", kRules);
+  const std::string cut = "has_carrier() { false; }\n";
+  EXPECT_EQ(Call(cut + "find_lost").out, "");
+  EXPECT_EQ(Call(cut + "outside_is_whole address").exit_code, 0);
+  EXPECT_EQ(Get(Path("ip/added")), "");
 }
 
 TEST_F(OutsideTest, ALaterPassComparesWithTheFirst) {
