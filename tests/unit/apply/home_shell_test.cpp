@@ -246,10 +246,10 @@ TEST_F(ApplyHomeTest, ALinkPutInPlaceOfOurFilesReachesNothingOfRoots) {
 
 TEST_F(ApplyHomeTest, WhatRunsAsTheUserHoldsNoLockOfOurs) {
   const Action action = RunCommand{{"sh", "-c", "ls -l /proc/self/fd"}, 5, kUser};
+  ASSERT_EQ(Stage(action).exit_code, 0);
   const std::string nonce = MakeNonce();
   const auto replies =
-      ParseApplyReply(RunRequest(UserDatabase() + "mkdir -p " + Journal() + "\nexec 9>>" +
-                                     QuoteForShell(Path("lock")) + "\n" +
+      ParseApplyReply(RunRequest(UserDatabase() + "exec 9>>" + QuoteForShell(Path("lock")) + "\n" +
                                      BuildActivateRequest({{0, action}}, 0, Journal()),
                                  nonce),
                       nonce);
