@@ -1,6 +1,6 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # J is the caller's
-# Addresses, routes and rules outside the fabric, one line each. When an apply is armed they are noted in the journal as
+# Interfaces that are up, addresses, routes and rules outside the fabric, one line each. When an apply is armed they are noted in the journal as
 # `outside`, beside the fabric's interfaces in `fabric`; before the commit none of them may be lost. Not compared: what was
 # added since, what expires within 600 s, routes of the kernel (which follow the addresses) and of routing daemons, and what
 # was on an interface that is gone or has no carrier: networkd takes its addresses away until the carrier returns.
@@ -17,6 +17,13 @@ fleeting() { # LINE MARK: the seconds that stand behind the mark are few
   rest=${1#*"$2" }
   rest=${rest%%sec*}
   case $rest in *[!0-9]* | '') return 1 ;; *) [ "$rest" -lt 600 ] ;; esac
+}
+
+list_links() {
+  ip -o -0 link show up | while read -r _ iface _; do
+    iface=${iface%%[@:]*}
+    of_fabric dev "$iface" || printf '%s\n' "link -0 dev $iface up"
+  done
 }
 
 # What `ip address add` takes besides the address, so that a restored address is as it was.
@@ -68,6 +75,7 @@ list_rules() { # FAMILY
 
 list_outside() { # [now]
   fabric=" $(tr '\n' ' ' <"$J/fabric") "
+  list_links
   for family in -4 -6; do list_addresses $family "$@"; done
   for family in -4 -6; do list_routes $family "$@"; done
   for family in -4 -6; do list_rules $family; done
@@ -82,10 +90,21 @@ has_carrier() { # NETDEV; a port that is off has none to read
   { read -r carrier <"/sys/class/net/$1/carrier"; } 2>/dev/null && [ "$carrier" = 1 ]
 }
 
+# An Ethernet port takes seconds to find its peer again.
+await_carrier() { # NETDEV
+  for pause in 0.2 0.3 0.5 1 1 2 2 3; do
+    ! has_carrier "$1" || return 0
+    sleep $pause
+  done
+}
+
 find_lost() {
   [ -s "$J/outside" ] || return 0
   list_outside now 2>/dev/null | grep -vxF -f - "$J/outside" | while read -r line; do
-    case $line in *' dev '*) dev=${line#* dev }; has_carrier "${dev%% *}" || continue ;; esac
+    case $line in
+      link\ *) dev=${line#* dev }; [ -e "/sys/class/net/${dev%% *}" ] || continue ;;
+      *' dev '*) dev=${line#* dev }; has_carrier "${dev%% *}" || continue ;;
+    esac
     printf '%s\n' "$line"
   done
 }
@@ -93,9 +112,11 @@ find_lost() {
 # What a daemon keeps is its own to restore: leases, and what it marks with its protocol.
 restore_outside() { # KIND…
   for kind do
+    case $kind in link) verb='set' ;; *) verb='add' ;; esac
     find_lost | grep "^$kind " | grep -v ' proto ' | while read -r _ family line; do
       # shellcheck disable=SC2086 # words
-      ip "$family" "$kind" add $line 2>/dev/null && note "restored $kind $line"
+      ip "$family" "$kind" $verb $line 2>/dev/null && note "restored $kind $line"
+      [ "$kind" != link ] || { line=${line#dev }; await_carrier "${line%% *}"; }
     done
   done
 }
@@ -108,5 +129,5 @@ outside_is_whole() { # KIND…, to be restored
     [ -n "$lost" ] || return 0
     [ -z "$pause" ] || sleep "$pause"
   done
-  say "lost since the apply began: $(printf '%s\n' "$lost" | sed '$!s/$/;/; s/^\([a-z]*\) -[46] /\1 /' | tr '\n' ' ' | sed 's/ $//')"
+  say "lost since the apply began: $(printf '%s\n' "$lost" | sed '$!s/$/;/; s/^\([a-z]*\) -[046] /\1 /' | tr '\n' ' ' | sed 's/ $//')"
 }

@@ -207,7 +207,7 @@ revert() {
     revert_after_files
     restore_own_generated # as the triggers left them
     restore_conf
-    outside_is_whole address route rule
+    outside_is_whole link address route rule
     [ ! -e "$J/sshd" ] || for unit in $SSH_UNITS; do
       read -r was
       [ "$was" != active ] || systemctl is-active -q "$unit" || live systemctl start "$unit"

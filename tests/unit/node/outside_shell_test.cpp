@@ -4,6 +4,9 @@
 namespace reconciler {
 namespace {
 
+constexpr const char* kLinks = R"(1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue
+7: fab0@if6: <BROADCAST,UP,LOWER_UP> mtu 9000 qdisc noqueue
+)";
 constexpr const char* kAddresses =
     R"(1: lo    inet 10.99.0.31/32 scope global lo\       valid_lft forever preferred_lft forever
 1: lo    inet 10.0.0.1 peer 10.0.0.2/32 scope global lo\       valid_lft forever preferred_lft forever
@@ -29,6 +32,7 @@ class OutsideTest : public ShellTest {
  protected:
   OutsideTest() {
     std::filesystem::create_directories(Path("journal"));
+    Put("ip/link", kLinks);
     Show(kAddresses, kRoutes, kRules);
   }
 
@@ -41,7 +45,7 @@ class OutsideTest : public ShellTest {
   ScriptReply Call(const std::string& calls) {
     return RunRequest("J=" + QuoteForShell(Path("journal")) + "\nat=" + QuoteForShell(Path("ip")) +
                           R"(
-ip() { case $1$2 in -o-4) cat "$at/$3" ;; -o-6) ;; *) echo "$*" >>"$at/added" ;; esac; }
+ip() { case $1$2 in -o-4 | -o-0) cat "$at/$3" ;; -o-6) ;; *) echo "$*" >>"$at/added" ;; esac; }
 sleep() { :; }
 )" + calls,
                       MakeNonce());
@@ -53,6 +57,7 @@ sleep() { :; }
 TEST_F(OutsideTest, WhatIsNotedLiesOutsideTheFabricAndIsThereToStay) {
   EXPECT_EQ(Call("note_outside fab0 fab1").exit_code, 0);
   EXPECT_EQ(Get(Path("journal/outside")),
+            "link -0 dev lo up\n"
             "address -4 dev lo 10.99.0.31/32 scope global\n"
             "address -4 dev lo 10.0.0.1 peer 10.0.0.2/32 scope global\n"
             "lease -4 dev lo 192.168.1.9/24 brd 192.168.1.255 scope global\n"
@@ -114,6 +119,15 @@ TEST_F(OutsideTest, AnInterfaceThatIsGoneHasNothingToLose) {
             std::string::npos);
   Put("ip/address", "");
   EXPECT_EQ(Lost(), "");
+}
+
+TEST_F(OutsideTest, AnInterfaceThatIsSetDownIsLostAndARevertSetsItUp) {
+  Call("note_outside fab0");
+  Put("ip/link", "");
+  EXPECT_EQ(Call("outside_is_whole rule").err, "lost since the apply began: link dev lo up\n");
+  Put("ip/added", "");
+  Call("restore_outside link address route rule");
+  EXPECT_EQ(Get(Path("ip/added")), "-0 link set dev lo up\n");
 }
 
 TEST_F(OutsideTest, WithoutACarrierNothingIsLostAndNothingIsAdded) {
