@@ -8,6 +8,7 @@
 #include "plugins/common/gpu/gpu_reach.h"
 #include "plugins/gpudirect/loader.h"
 #include "plugins/gpudirect/modules.h"
+#include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::gpudirect {
@@ -134,10 +135,8 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
   const auto section = ReadGpuSection(cluster);
   if (!section) return errors;
   const auto report = [&](Position position, std::string message, std::string hint) {
-    errors.push_back({.kind = ErrorKind::kManifest,
-                      .message = std::move(message),
-                      .where = cluster.Mark(position),
-                      .hint = std::move(hint)});
+    errors.push_back(
+        MakeManifestError(cluster.Mark(position), std::move(message), std::move(hint)));
   };
   const bool off = section->mode == GpuMode::kOff;
   if (off && section->required) {

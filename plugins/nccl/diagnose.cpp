@@ -157,10 +157,7 @@ class Finder {
     }
     if (setting.name == "NCCL_IB_GID_INDEX") {
       return Diagnostic{
-          .code = "nccl-setting-wrong",
-          .message =
-              "one index for all HCAs, and each HCA's own moves: NCCL finds it automatically",
-          .next_step = kRemoveItThere};
+          .code = "nccl-setting-wrong", .message = kOneGidIndex, .next_step = kRemoveItThere};
     }
     return FindAlone(setting);
   }

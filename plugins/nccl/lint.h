@@ -18,6 +18,10 @@ struct LintContext {
   bool on_node = false;                  // nullptr above means that the node has none
 };
 
+// What is wrong with NCCL_IB_GID_INDEX, wherever it is set.
+inline constexpr const char* kOneGidIndex =
+    "one index for all HCAs, and each HCA's own moves: NCCL finds it automatically";
+
 // Why a setting does not do what it says: the name is no one's, the value is read as another one,
 // or nothing changes here.
 Mistake JudgeSetting(const std::string& name, std::string_view value, const LintContext& context);

@@ -16,6 +16,7 @@
 #include "plugins/nccl/section.h"
 #include "plugins/nccl/settings.h"
 #include "plugins/nccl/wanted.h"
+#include "reconciler/base/manifest_error.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/fabric/neighbours.h"
 
@@ -92,8 +93,7 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
 // What the manifest may not say about a variable because another key says it.
 Mistake JudgeOwner(const std::string& name) {
   if (name == "NCCL_IB_GID_INDEX") {
-    return {"one index for all HCAs, and each HCA's own moves: NCCL finds it automatically",
-            "remove it; to pin the index, set nccl.gid_index"};
+    return {kOneGidIndex, "remove it; to pin the index, set nccl.gid_index"};
   }
   if (name == "NCCL_NET_GDR_LEVEL") {
     return {"is decided by nccl.mode", "mode safe sets LOC, mode dmabuf sets SYS"};
@@ -110,10 +110,9 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
     Mistake wrong = JudgeOwner(variable.name);
     if (wrong.Empty()) wrong = JudgeSetting(variable.name, variable.value, context);
     if (wrong.Empty()) continue;
-    errors.push_back({.kind = ErrorKind::kManifest,
-                      .message = fmt::format("nccl.env: {}: {}", variable.name, wrong.what),
-                      .where = cluster.Mark(variable.position),
-                      .hint = wrong.hint});
+    errors.push_back(MakeManifestError(cluster.Mark(variable.position),
+                                       fmt::format("nccl.env: {}: {}", variable.name, wrong.what),
+                                       wrong.hint));
   }
   std::sort(errors.begin(), errors.end(), [](const Error& a, const Error& b) {
     return a.where->position.line < b.where->position.line ||

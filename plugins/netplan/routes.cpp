@@ -8,6 +8,7 @@
 
 #include "plugins/common/commands/failure.h"
 #include "plugins/common/ownership/state.h"
+#include "reconciler/base/json/text_member.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
@@ -31,11 +32,6 @@ Observed<std::vector<Json>> ParseList(const CommandReply& reply) {
   return routes;
 }
 
-std::string FindText(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 // "10.0.0.0/8", "10.0.0.5".
 std::optional<Ipv4Prefix> ParseDestination(const std::string& text) {
   return ParseIpv4Prefix(text.find('/') == std::string::npos ? text + "/32" : text);
@@ -50,10 +46,10 @@ Observed<std::vector<std::string>> ParseDefaultRoutes(const CommandReply& reply)
   if (routes == nullptr) return Absent{};
   std::set<std::string> netdevs;
   const auto add = [&](const Json& hop) {
-    if (const std::string dev = FindText(hop, "dev"); !dev.empty()) netdevs.insert(dev);
+    if (const std::string dev = ReadTextMember(hop, "dev"); !dev.empty()) netdevs.insert(dev);
   };
   for (const Json& route : *routes) {
-    if (FindText(route, "dst") != "default") continue;
+    if (ReadTextMember(route, "dst") != "default") continue;
     add(route);
     const auto hops = route.find("nexthops");  // a route over several interfaces
     if (hops == route.end() || !hops->is_array()) continue;
@@ -72,9 +68,9 @@ Observed<std::vector<RouteFact>> ParseRoutes(const CommandReply& reply) {
   if (routes == nullptr) return Absent{};
   std::set<std::pair<Ipv4Prefix, std::string>> sorted;
   for (const Json& route : *routes) {
-    const auto prefix = ParseDestination(FindText(route, "dst"));
+    const auto prefix = ParseDestination(ReadTextMember(route, "dst"));
     if (!prefix) continue;
-    sorted.emplace(*prefix, MakePrintable(FindText(route, "dev")));
+    sorted.emplace(*prefix, MakePrintable(ReadTextMember(route, "dev")));
   }
   if (sorted.empty()) return Absent{};
   std::vector<RouteFact> facts;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/find.h"
 
@@ -64,10 +65,8 @@ Errors CheckMesh(const ClusterSpec& cluster, const Fabric&) {
   if (!mesh) return {};
   Errors errors;
   const auto add = [&](Position position, std::string message, std::string hint) {
-    errors.push_back({.kind = ErrorKind::kManifest,
-                      .message = std::move(message),
-                      .where = cluster.Mark(position),
-                      .hint = std::move(hint)});
+    errors.push_back(
+        MakeManifestError(cluster.Mark(position), std::move(message), std::move(hint)));
   };
   for (const NodeSpec& node : cluster.nodes) {
     const std::string user = FindUser(*mesh, node);

@@ -14,6 +14,7 @@
 #include "plugins/sysctl/needs.h"
 #include "plugins/sysctl/read_only.sh.h"
 #include "plugins/sysctl/values.h"
+#include "reconciler/base/manifest_error.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 
@@ -204,13 +205,13 @@ std::string_view DescribeKind(const Value& value) {
 
 // Problems of one entry whose key is one: of its value's form, its range, and of what it means for
 // the fabric; the first that is found.
-std::optional<Error> CheckValue(const Fabric& fabric, const Member& member,
-                                const std::string& key) {
+std::optional<Error> CheckValue(const ClusterSpec& cluster, const Fabric& fabric,
+                                const Member& member, const std::string& key) {
   const auto make_error = [&](std::string_view wanted, std::string_view found, std::string hint) {
-    return Error{
-        .kind = ErrorKind::kManifest,
-        .message = fmt::format("sysctl: wanted {} for '{}', found {}", wanted, member.key, found),
-        .hint = std::move(hint)};
+    return MakeManifestError(
+        cluster.Mark(member.value.position),
+        fmt::format("sysctl: wanted {} for '{}', found {}", wanted, member.key, found),
+        std::move(hint));
   };
   if (const std::string_view kind = DescribeKind(member.value); !kind.empty()) {
     return make_error("one line of text or a number", kind,
@@ -228,31 +229,27 @@ std::optional<Error> CheckValue(const Fabric& fabric, const Member& member,
 Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
   Errors errors;
   std::map<std::string, std::string> seen;  // canonical key → as written
-  const auto report = [&](const Position& position, Error error) {
-    error.where = cluster.Mark(position);
-    errors.push_back(std::move(error));
-  };
   const Value* section = cluster.settings.Find("sysctl");
   if (section == nullptr) return errors;
   for (const Member& member : section->Members()) {
     const auto key = NormalizeKey(member.key);
     if (!key) {
-      report(member.key_position,
-             {.kind = ErrorKind::kManifest,
-              .message = fmt::format("sysctl: wanted a key like 'net.core.rmem_max', found '{}'",
-                                     MakePrintable(member.key)),
-              .hint = "letters, digits, _ and - with dots between them; a dot in an interface name "
-                      "is written as a slash"});
+      errors.push_back(MakeManifestError(
+          cluster.Mark(member.key_position),
+          fmt::format("sysctl: wanted a key like 'net.core.rmem_max', found '{}'",
+                      MakePrintable(member.key)),
+          "letters, digits, _ and - with dots between them; a dot in an interface name "
+          "is written as a slash"));
       continue;
     }
     if (const auto [first, fresh] = seen.emplace(*key, member.key); !fresh) {
-      report(member.key_position, {.kind = ErrorKind::kManifest,
-                                   .message = fmt::format("sysctl: '{}' and '{}' are the same key",
-                                                          first->second, member.key),
-                                   .hint = "keep one of them"});
+      errors.push_back(MakeManifestError(
+          cluster.Mark(member.key_position),
+          fmt::format("sysctl: '{}' and '{}' are the same key", first->second, member.key),
+          "keep one of them"));
     }
-    if (auto error = CheckValue(fabric, member, *key)) {
-      report(member.value.position, *std::move(error));
+    if (auto error = CheckValue(cluster, fabric, member, *key)) {
+      errors.push_back(std::move(*error));
     }
   }
   return errors;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::units {
@@ -173,10 +174,8 @@ bool IsUnitName(std::string_view name) {
 Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
   Errors errors;
   const auto add = [&](Position position, std::string message, std::string hint) {
-    errors.push_back({.kind = ErrorKind::kManifest,
-                      .message = std::move(message),
-                      .where = cluster.Mark(position),
-                      .hint = std::move(hint)});
+    errors.push_back(
+        MakeManifestError(cluster.Mark(position), std::move(message), std::move(hint)));
   };
   std::vector<std::string> names;
   for (const NodeSpec& node : cluster.nodes) names.push_back(node.name);

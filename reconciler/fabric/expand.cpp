@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/diagnose.h"
 #include "reconciler/fabric/planes.h"
@@ -75,7 +76,7 @@ class Expander {
 
  private:
   void Add(Position position, std::string message) {
-    errors_.push_back({ErrorKind::kManifest, std::move(message), cluster_.Mark(position)});
+    errors_.push_back(MakeManifestError(cluster_.Mark(position), std::move(message)));
   }
 
   // What the checks of the manifest refuse, for a spec that did not go through them.

@@ -8,13 +8,17 @@
 
 namespace reconciler::spark_verify {
 
+std::optional<std::string> CutLine(std::string& buffer) {
+  const std::size_t end = buffer.find('\n');
+  if (end == std::string::npos) return std::nullopt;
+  std::string line = buffer.substr(0, end);
+  buffer.erase(0, end + 1);
+  return line;
+}
+
 std::optional<std::string> LineReader::Next(Clock::time_point until) {
   while (true) {
-    if (const std::size_t end = buffer_.find('\n'); end != std::string::npos) {
-      std::string line = buffer_.substr(0, end);
-      buffer_.erase(0, end + 1);
-      return line;
-    }
+    if (auto line = CutLine(buffer_)) return line;
     if (at_end_) return std::nullopt;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     pollfd waiting = {.fd = fd_, .events = POLLIN, .revents = 0};

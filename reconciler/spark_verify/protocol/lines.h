@@ -9,6 +9,9 @@ namespace reconciler::spark_verify {
 
 using Clock = std::chrono::steady_clock;
 
+// Cuts the first line off the buffer, without its newline; nullopt: it holds no whole one.
+std::optional<std::string> CutLine(std::string& buffer);
+
 // Lines from a file descriptor, without ever waiting longer than requested.
 class LineReader {
  public:

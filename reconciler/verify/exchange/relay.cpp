@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reconciler/base/text.h"
+#include "reconciler/spark_verify/protocol/lines.h"
 
 namespace reconciler {
 namespace {
@@ -95,11 +96,7 @@ Result<LineChannel> LineChannel::Start(std::unique_ptr<Channel> shell,
 
 Result<std::string> LineChannel::ReadLine(Deadline deadline) {
   while (true) {
-    if (const std::size_t end = buffer_.find('\n'); end != std::string::npos) {
-      std::string line = buffer_.substr(0, end);
-      buffer_.erase(0, end + 1);
-      return line;
-    }
+    if (auto line = spark_verify::CutLine(buffer_)) return std::move(*line);
     if (buffer_.size() > kLongestLine) {
       return Fail({.kind = ErrorKind::kVerify,
                    .message = fmt::format("wanted a line of spark-verify, found more than {} bytes "

@@ -6,6 +6,13 @@
 
 namespace reconciler {
 
+bool HasMeasuredNothing(std::string_view code) {
+  static constexpr std::string_view kCodes[] = {
+      "no-program", "no-libibverbs", "no-libcuda",      "no-libnccl", "old-nccl",      "busy",
+      "memory",     "lost",          "controller-gone", "protocol",   "deadline-start"};
+  return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+}
+
 void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings) {
   const std::optional<int> rail = cause.rail ? cause.rail : check.rail;
   const auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {

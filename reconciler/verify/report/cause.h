@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/spark_verify/protocol/messages.h"
@@ -17,6 +18,9 @@ struct Cause {
   std::string next_step = {};
   std::optional<int> rail = std::nullopt;  // where it is another one than the check's
 };
+
+// Whether a run that ended with this code measured nothing, which says nothing about the fabric.
+bool HasMeasuredNothing(std::string_view code);
 
 // Adds to `findings` why that check did not pass: one cause is one finding, however many checks it
 // spoils.

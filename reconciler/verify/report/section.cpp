@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "reconciler/base/manifest_error.h"
 #include "reconciler/base/size.h"
 #include "reconciler/fabric/analysis.h"
 #include "reconciler/verify/nccl/evidence/roofline.h"
@@ -33,13 +34,12 @@ Errors CheckCollectives(const ClusterSpec& cluster) {
   Errors errors;
   for (const Value& entry : list->List()) {
     if (entry.ScalarText() != ToString(spark_verify::Collective::kAllToAll)) continue;
-    errors.push_back({.kind = ErrorKind::kManifest,
-                      .message =
+    errors.push_back(
+        MakeManifestError(cluster.Mark(entry.position),
                           "verify.collectives: alltoall needs a way between every two nodes, "
                           "and ring: collectives-only has none",
-                      .where = cluster.Mark(entry.position),
-                      .hint = "remove it: all_reduce, all_gather, reduce_scatter and sendrecv go "
-                              "from neighbour to neighbour"});
+                          "remove it: all_reduce, all_gather, reduce_scatter and sendrecv go "
+                          "from neighbour to neighbour"));
   }
   return errors;
 }
@@ -49,14 +49,13 @@ Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric) {
   if (minimum.busbw <= 0) return {};
   const double most = ComputePlannedRoofline(cluster, fabric, OrderRing(cluster, fabric)).most;
   if (most <= 0 || minimum.busbw <= most) return {};
-  return {
-      {.kind = ErrorKind::kManifest,
-       .message = fmt::format("verify.min_busbw: wanted at most {:.1f} GB/s, which the links of "
-                              "this cabling carry, found {}",
-                              most, minimum.busbw),
-       .where = minimum.where,
-       .hint = "bus bandwidth is in GB/s, not Gb/s: a cable of 200 Gb/s carries 24.5 at mtu "
-               "9000, and two rails behind PCIe 27.9"}};
+  return {MakeManifestError(
+      minimum.where,
+      fmt::format("verify.min_busbw: wanted at most {:.1f} GB/s, which the links of this cabling "
+                  "carry, found {}",
+                  most, minimum.busbw),
+      "bus bandwidth is in GB/s, not Gb/s: a cable of 200 Gb/s carries 24.5 at mtu 9000, and two "
+      "rails behind PCIe 27.9")};
 }
 
 }  // namespace

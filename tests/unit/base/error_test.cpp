@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "reconciler/base/manifest_error.h"
+
 namespace reconciler {
 namespace {
 
@@ -28,6 +30,12 @@ TEST(FormatError, LeavesOutWhatHasNothingToSay) {
 TEST(FormatError, KeepsTabsSoThatTheCaretLinesUp) {
   const Error error{.message = "m", .where = SourceMark{"f", {1, 3}}, .source_line = "\ta: b"};
   EXPECT_EQ(FormatError(error), "f:1:3: m\n    \ta: b\n    \t ^\n");
+}
+
+TEST(MakeManifestError, IsOfTheManifestAtItsPlace) {
+  const Error error = MakeManifestError({"cluster.yaml", {3, 5}}, "wanted 1, found 2", "write 1");
+  EXPECT_EQ(error.kind, ErrorKind::kManifest);
+  EXPECT_EQ(FormatError(error), "cluster.yaml:3:5: wanted 1, found 2\n  hint: write 1\n");
 }
 
 TEST(AddContext, PutsTheOuterCircleFirst) {

@@ -13,12 +13,6 @@
 namespace reconciler {
 namespace {
 
-std::vector<NodeName> ListNodes(const NcclRun& run) {
-  std::vector<NodeName> nodes;
-  for (const NcclRank& rank : run.ranks) nodes.push_back(rank.node);
-  return nodes;
-}
-
 // An HCA that the collectives use, and what is known of it; a node may have others.
 struct UsedRail {
   NodeName node;
@@ -60,6 +54,12 @@ std::optional<Cause> ExplainBuild(const NcclRun& run) {
 }
 
 }  // namespace
+
+std::vector<NodeName> ListNodes(const NcclRun& run) {
+  std::vector<NodeName> nodes;
+  for (const NcclRank& rank : run.ranks) nodes.push_back(rank.node);
+  return nodes;
+}
 
 std::string FormatNcclVersion(const NcclRank& rank) {
   if (!rank.hello || rank.hello->nccl_version <= 0) return {};

@@ -28,6 +28,7 @@ Cause ExplainFlaky(const NcclRun& run);
 // Below the minimum, and all that these links let a size reach. `size`: "1 GiB"; GB/s.
 Cause ExplainPromise(const NcclRun& run, const std::string& size, double reachable);
 
+std::vector<NodeName> ListNodes(const NcclRun& run);  // of its ranks, in their order
 std::string FormatNcclVersion(const NcclRank& rank);  // "2.28.9"; empty: not reported
 
 }  // namespace reconciler

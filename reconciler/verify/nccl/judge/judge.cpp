@@ -48,14 +48,14 @@ void Judge::Keep(Check check, Cause cause) {
 }
 
 void Judge::JudgeRunError(const NcclRunError& run_error) {
-  const bool harness = IsHarness(run_error);
+  const bool unmeasured = HasMeasuredNothing(run_error.code);
   Check check{.level = VerifyLevel::kNccl,
               .what = "nccl-run",
               .from = first_,
-              .outcome = harness ? Outcome::kCouldNotMeasure : Outcome::kFail,
+              .outcome = unmeasured ? Outcome::kCouldNotMeasure : Outcome::kFail,
               .expected = fmt::format("{} ranks through all tests", evidence_.run.ranks.size()),
               .evidence = run_error.evidence};
-  (harness ? check.why : check.measured) = fmt::format("{}: {}", run_error.node, run_error.text);
+  (unmeasured ? check.why : check.measured) = fmt::format("{}: {}", run_error.node, run_error.text);
   for (std::string& line : FormatPairs(evidence_)) check.evidence.push_back(std::move(line));
   Keep(std::move(check), ExplainRunError(run_error, evidence_.run));
 }

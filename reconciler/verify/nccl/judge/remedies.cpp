@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "reconciler/verify/nccl/judge/causes.h"
 
 namespace reconciler {
 namespace {
-
-// Codes that say that nothing was tried, for a reason that is not the fabric's.
-constexpr std::string_view kHarnessCodes[] = {"no-libcuda", "no-libnccl", "old-nccl", "busy",
-                                              "memory",     "lost",       "protocol", "no-program"};
 
 struct Remedy {
   std::string_view sign;  // a code, or words in the text or the evidence
@@ -103,11 +99,6 @@ Cause MakeCause(const Remedy& remedy, const NcclRunError& run_error, const NcclR
 
 }  // namespace
 
-bool IsHarness(const NcclRunError& run_error) {
-  return std::find(std::begin(kHarnessCodes), std::end(kHarnessCodes), run_error.code) !=
-         std::end(kHarnessCodes);
-}
-
 Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run) {
   for (const Remedy& remedy : kByCode) {
     if (remedy.sign == run_error.code) return MakeCause(remedy, run_error, run);
@@ -119,9 +110,7 @@ Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run) {
   }
   if (const auto versions = ExplainVersions(run)) return *versions;
   if (run_error.code == "deadline") {
-    std::vector<NodeName> nodes;
-    for (const NcclRank& rank : run.ranks) nodes.push_back(rank.node);
-    return {"nccl-limit-passed", nodes,
+    return {"nccl-limit-passed", ListNodes(run),
             fmt::format("the ranks wait for each other, and none knows why ({})", run_error.phase),
             "check firewalls between the nodes, and run `verify --level rdma`"};
   }

@@ -34,11 +34,10 @@ std::vector<std::string> FormatPairs(const NcclEvidence& evidence) {
 NcclSpeedJudge::NcclSpeedJudge(const NcclEvidence& evidence, const std::vector<NcclFigure>& figures,
                                const std::vector<RankPath>& paths)
     : evidence_(evidence), figures_(figures), paths_(paths) {
-  std::vector<NodeName> ranks;
-  for (const NcclRank& rank : evidence.run.ranks) ranks.push_back(rank.node);
-  roofline_ = ComputeMeasuredRoofline(evidence.cluster, evidence.fabric, ranks, evidence.facts);
+  const std::vector<NodeName> nodes = ListNodes(evidence.run);
+  roofline_ = ComputeMeasuredRoofline(evidence.cluster, evidence.fabric, nodes, evidence.facts);
   most_ = roofline_ ? roofline_->most
-                    : ComputePlannedRoofline(evidence.cluster, evidence.fabric, ranks).most;
+                    : ComputePlannedRoofline(evidence.cluster, evidence.fabric, nodes).most;
 }
 
 // Only the largest size measures the links: the others are for information.

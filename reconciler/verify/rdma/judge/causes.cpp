@@ -11,10 +11,6 @@
 namespace reconciler {
 namespace {
 
-// Codes with which spark-verify says that it could not do its work.
-constexpr std::string_view kHarnessCodes[] = {"no-libibverbs", "protocol", "controller-gone",
-                                              "no-program", "deadline-start"};
-
 struct Remedy {
   std::string_view text;  // in what spark-verify said
   std::string_view code;
@@ -116,11 +112,6 @@ bool HasFastLink(const RailWrite& rail) {
 }
 
 }  // namespace
-
-bool IsHarness(const spark_verify::RunError& run_error) {
-  return std::find(std::begin(kHarnessCodes), std::end(kHarnessCodes), run_error.code) !=
-         std::end(kHarnessCodes);
-}
 
 Cause ExplainRunError(const Transfer& transfer, const RailWrite& rail) {
   const spark_verify::RunError& run_error = *transfer.run_error;

@@ -9,9 +9,6 @@
 
 namespace reconciler {
 
-// Whether the measurement itself could not be made, which says nothing about the fabric.
-bool IsHarness(const spark_verify::RunError& run_error);
-
 // Of the rail that the error is about, or of this one where it is about none.
 Cause ExplainRunError(const Transfer& transfer, const RailWrite& rail);
 // An HCA of hardware whose link reports no speed.

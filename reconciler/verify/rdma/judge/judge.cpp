@@ -126,7 +126,7 @@ std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWr
     Cause cause = ExplainRunError(transfer, rail);
     // Beside a rail that broke another one proved nothing.
     const bool blameless =
-        IsHarness(*transfer.run_error) || cause.rail.value_or(rail.rail) != rail.rail;
+        HasMeasuredNothing(transfer.run_error->code) || cause.rail.value_or(rail.rail) != rail.rail;
     check.outcome = blameless ? Outcome::kCouldNotMeasure : Outcome::kFail;
     (blameless ? check.why : check.measured) = MakePrintable(transfer.run_error->text);
     check.expected = kAllRight;

@@ -24,6 +24,14 @@ struct Pipe {
   }
 };
 
+TEST(CutLine, TheFirstWholeLineLeavesTheBuffer) {
+  std::string buffer = "one\n\ntw";
+  EXPECT_EQ(CutLine(buffer), "one");
+  EXPECT_EQ(CutLine(buffer), "");
+  EXPECT_EQ(CutLine(buffer), std::nullopt);
+  EXPECT_EQ(buffer, "tw");
+}
+
 TEST(LineReader, SplitsWhatComesTogetherAndJoinsWhatComesInPieces) {
   Pipe pipe;
   LineReader lines(pipe.ends[0]);

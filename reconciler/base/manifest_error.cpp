@@ -1,0 +1,14 @@
+#include "reconciler/base/manifest_error.h"
+
+#include <utility>
+
+namespace reconciler {
+
+Error MakeManifestError(SourceMark where, std::string message, std::string hint) {
+  return {.kind = ErrorKind::kManifest,
+          .message = std::move(message),
+          .where = std::move(where),
+          .hint = std::move(hint)};
+}
+
+}  // namespace reconciler
