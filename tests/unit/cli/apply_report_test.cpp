@@ -1,0 +1,154 @@
+#include "reconciler/cli/apply/apply_report.h"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <sstream>
+
+#include "tests/support/plan_values.h"
+
+namespace reconciler::cli {
+namespace {
+
+struct Printed {
+  std::string out;
+  std::string err;
+};
+
+// What `print` writes to both streams.
+template <class Function>
+Printed Capture(Function print) {
+  std::ostringstream out;
+  std::ostringstream err;
+  std::streambuf* const stdout_buffer = std::cout.rdbuf(out.rdbuf());
+  std::streambuf* const stderr_buffer = std::cerr.rdbuf(err.rdbuf());
+  print();
+  std::cout.rdbuf(stdout_buffer);
+  std::cerr.rdbuf(stderr_buffer);
+  return {out.str(), err.str()};
+}
+
+Printed CaptureOutcome(const ConvergeReport& report) {
+  return Capture([&] { PrintOutcome(report); });
+}
+
+ConvergeReport MakeFailedReport() {
+  ConvergeReport report{.apply_id = "0a1b2c3d-20261122120000ffff"};
+  report.applied.nodes["spark-1"] = {
+      .changes = {{"spark-1/file/a", ChangeOutcome::kDone}},
+      .errors = {MakeNodeError(ErrorKind::kApply, "spark-1", "cannot write /etc/a")}};
+  report.applied.nodes["spark-2"] = {};
+  report.errors = {{.kind = ErrorKind::kApply, .message = "a check failed", .hint = "try again"}};
+  return report;
+}
+
+TEST(PrintOutcome, AnApplyThatEveryNodeRevertedSaysSo) {
+  ConvergeReport report = MakeFailedReport();
+  report.reverted = true;
+  const Printed printed = CaptureOutcome(report);
+  EXPECT_EQ(printed.err,
+            "spark-1: cannot write /etc/a\n"
+            "a check failed\n"
+            "  hint: try again\n");
+  EXPECT_EQ(printed.out, "not applied: every node reverted the plan, and reads as before\n");
+}
+
+TEST(PrintOutcome, WhatARevertKeepsIsListed) {
+  ConvergeReport report = MakeFailedReport();
+  report.reverted = true;
+  report.kept = {"spark-1/user/\x1b[31mx"};
+  EXPECT_EQ(CaptureOutcome(report).err,
+            "spark-1: cannot write /etc/a\n"
+            "a check failed\n"
+            "  hint: try again\n"
+            "kept: spark-1/user/\\x1b[31mx\n");
+}
+
+TEST(PrintOutcome, AMixedEndNamesEachNodeAndTheWayBack) {
+  ConvergeReport report = MakeFailedReport();
+  report.ends = {{"spark-1", NodeEnd::kMixed},
+                 {"spark-2", NodeEnd::kAsBefore},
+                 {"spark-3", NodeEnd::kNew},
+                 {"spark-4", NodeEnd::kUnknown}};
+  const Printed printed = CaptureOutcome(report);
+  EXPECT_EQ(printed.err,
+            "spark-1: cannot write /etc/a\n"
+            "a check failed\n"
+            "  hint: try again\n"
+            "the state before the apply is kept in "
+            "/var/lib/spark-reconcile/journal/0a1b2c3d-20261122120000ffff on each node; "
+            "`sh revert` there restores it\n");
+  EXPECT_EQ(printed.out,
+            "not applied, and not every node is as before: see the errors above\n"
+            "spark-1: mixed\n"
+            "spark-2: as before\n"
+            "spark-3: new\n"
+            "spark-4: unknown\n");
+}
+
+TEST(PrintOutcome, ACheckThatFailsAfterTheCommitRevertsNothing) {
+  ConvergeReport report = MakeFailedReport();
+  report.committed = true;
+  report.ends = {{"spark-1", NodeEnd::kNew}};
+  const Printed printed = CaptureOutcome(report);
+  EXPECT_EQ(printed.err, "a check failed\n  hint: try again\n");
+  EXPECT_EQ(printed.out,
+            "committed on every node, but a check afterwards failed: see the errors above\n"
+            "spark-1: new\n");
+}
+
+TEST(PrintOutcome, WhatWasMadeIsCountedAndWhatIsBlockedToo) {
+  ConvergeReport report{.committed = true};
+  report.converged = true;
+  report.applied.nodes["spark-1"].changes = {{"a", ChangeOutcome::kDone},
+                                             {"b", ChangeOutcome::kNotRun}};
+  EXPECT_EQ(CaptureOutcome(report).out,
+            "converged: 1 change made, read back, and nothing differs\n");
+  report.applied.nodes["spark-2"].changes = {{"a", ChangeOutcome::kDone}};
+  Change blocked = Named("/etc/a");
+  blocked.change = ChangeKind::kBlocked;
+  report.remaining = MakePlanWith({blocked});
+  report.remaining.diagnostics = {{.severity = Severity::kWarns, .code = "c", .message = "m"}};
+  EXPECT_EQ(CaptureOutcome(report).out,
+            "converged: 2 changes made, read back, and nothing differs but what is blocked (1), "
+            "with 1 warning\n");
+}
+
+TEST(PrintPartial, NodesThatWereNotReachedAreNamedWithWhatIsNotProved) {
+  constexpr const char* kNotProved =
+      "  not proved: the state there, the connections to there, and the manifest's verification, "
+      "which needs every node\n";
+  EXPECT_EQ(
+      Capture([] { PrintPartial({"spark-2"}); }).out,
+      std::string("PARTIAL: 1 node was not reached, and not changed: spark-2\n") + kNotProved);
+  EXPECT_EQ(Capture([] {
+              PrintPartial({"spark-2", "spark-3"});
+            }).out,
+            std::string("PARTIAL: 2 nodes were not reached, and not changed: spark-2, spark-3\n") +
+                kNotProved);
+}
+
+TEST(PrintUninstall, WhatIsLeftAndWhereNothingIsLeftIsPrinted) {
+  Change left = Named("/etc/a");
+  left.detail = "was edited";
+  const Printed printed = Capture([&] {
+    PrintUninstall({.left = {left},
+                    .emptied = {{.node = "spark-2"}, {.node = "spark-3", .kept = {"user a"}}},
+                    .errors = {MakeNodeError(ErrorKind::kApply, "spark-4", "is full")}});
+  });
+  EXPECT_EQ(printed.out,
+            "left on spark-1: file /etc/a: was edited\n"
+            "spark-2: nothing of spark-reconcile is left, /var/lib/spark-reconcile is gone\n"
+            "spark-3: nothing of spark-reconcile is left but user a, /var/lib/spark-reconcile is "
+            "gone\n");
+  EXPECT_EQ(printed.err, "spark-4: is full\n");
+}
+
+TEST(PrintUninstall, AFileWithoutALedgerIsNamed) {
+  EXPECT_EQ(Capture([] { PrintUnledgered({{.node = "spark-1", .path = "/etc/a"}}); }).out,
+            "left on spark-1: file /etc/a: it has our mark, but the node has no ledger with the "
+            "original: remove it by hand\n");
+}
+
+}  // namespace
+}  // namespace reconciler::cli
