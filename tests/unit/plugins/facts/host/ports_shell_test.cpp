@@ -1,0 +1,63 @@
+#include "plugins/facts/host/ports.h"
+#include "tests/support/script_tree.h"
+
+namespace reconciler::plugins::host {
+namespace {
+
+class PortsScript : public reconciler::test::ScriptTree {
+ protected:
+  // As on a Spark: a netdev leads to its PCI function.
+  void AddPort(const std::string& netdev, const std::string& pci) const {
+    AddFunction(pci);
+    PutFolder("/sys/devices/pci0000:00/" + pci);
+    PutLink("/sys/class/net/" + netdev + "/device", "/sys/devices/pci0000:00/" + pci);
+  }
+  void AddFunction(const std::string& pci) const { PutFolder("/sys/bus/pci/devices/" + pci); }
+
+  CommandReply RunFor(const std::vector<std::string>& ports) const {
+    std::vector<std::string> argv = MakePortsProbe({}, {}).argv;
+    argv.resize(4);  // without the ports of a hardware profile
+    argv.insert(argv.end(), ports.begin(), ports.end());
+    return Run(argv);
+  }
+};
+
+TEST_F(PortsScript, FunctionsAndWhatEthtoolReportsArePrinted) {
+  AddPort("enp1s0f0np0", "0000:01:00.0");
+  PutFolder("/sys/class/net/lo");
+  PutProgram("ethtool", R"(
+    case $1 in
+      --show-fec) printf 'FEC parameters for %s:\nSupported/Configured FEC encodings: Auto\n' "$2"
+                  printf 'Active FEC encodings: RS BaseR\n' ;;
+      -S) printf '     rx_bytes: 7\n     rx_crc_errors_phy: 3\n     link_down_events_phy: 1\n' ;;
+      *) printf '\tSpeed: 200000Mb/s\n\tLanes: 4\n' ;;
+    esac)");
+  const CommandReply reply = RunFor({"enp1s0f0np0=0000:01:00.0"});
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_EQ(reply.out,
+            "pci 0000:01:00.0 enp1s0f0np0\n"
+            "function 0000:01:00.0\n"
+            "fec enp1s0f0np0 RS BaseR\n"
+            "lanes enp1s0f0np0 4\n"
+            "errors enp1s0f0np0 3 rx_crc_errors_phy\n"
+            "errors enp1s0f0np0 1 link_down_events_phy\n");
+}
+
+TEST_F(PortsScript, AFunctionWithoutANetdevIsPrintedAndOneThatIsGoneIsNot) {
+  AddFunction("0000:01:00.1");
+  PutProgram("ethtool", "echo 'Active FEC encoding: RS'");
+  const CommandReply reply = RunFor({"enp1s0f1np1=0000:01:00.1", "enp2s0f0np0=0000:02:00.0"});
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_EQ(reply.out, "function 0000:01:00.1\n");
+}
+
+TEST_F(PortsScript, AnEthtoolThatFailsLeavesThePortWithoutItsWords) {
+  AddPort("enp1s0f0np0", "0000:01:00.0");
+  PutProgram("ethtool", "echo 'netlink error: Operation not supported' >&2; exit 75");
+  const CommandReply reply = RunFor({"enp1s0f0np0=0000:01:00.0"});
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_EQ(reply.out, "pci 0000:01:00.0 enp1s0f0np0\nfunction 0000:01:00.0\n");
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::host

@@ -1,0 +1,57 @@
+#include "plugins/nccl/settings.h"
+#include "tests/support/script_tree.h"
+
+namespace reconciler::plugins::nccl {
+namespace {
+
+class SettingsScript : public reconciler::test::ScriptTree {
+ protected:
+  SettingsScript() {
+    PutProgram("getent", R"([ "$1 $2" = 'passwd nvidia' ] || exit 2
+      echo "nvidia:x:1000:1000::)" +
+                             Place("/home/nvidia").string() + ":/bin/bash\"");
+  }
+  std::string RunFor(const std::string& user, const std::string& before = {}) const {
+    NodeSpec node;
+    node.access.user = user;
+    const CommandReply reply = Run(MakeSettingsProbe(node).argv, before);
+    EXPECT_EQ(reply.exit_code, 0);
+    return reply.out;
+  }
+};
+
+TEST_F(SettingsScript, LinesThatNameAVariableArePrintedWithFileAndNumber) {
+  Put("/etc/nccl.conf", "# mine\nNCCL_DEBUG=INFO\n");
+  Put("/etc/profile.d/gpu.sh", "export PATH\nexport NCCL_IB_HCA=mlx5_0\n");
+  Put("/etc/profile.d/gpu.csh", "setenv NCCL_IB_HCA mlx5_0\n");
+  Put("/etc/systemd/system/llm.service.d/env.conf", "[Service]\nEnvironment=NCCL_DEBUG=WARN\n");
+  Put("/root/.bashrc", "NCCL_ALGO=Ring");
+  Put("/home/nvidia/.bashrc", "export NCCL_PROTO=LL\n");
+  Put("/home/other/.bashrc", "export NCCL_PROTO=LL128\n");
+  EXPECT_EQ(RunFor("nvidia"),
+            "/etc/nccl.conf|2:NCCL_DEBUG=INFO\n"
+            "/etc/profile.d/gpu.sh|2:export NCCL_IB_HCA=mlx5_0\n"
+            "/etc/systemd/system/llm.service.d/env.conf|2:Environment=NCCL_DEBUG=WARN\n"
+            "/root/.bashrc|1:NCCL_ALGO=Ring\n"
+            "/home/nvidia/.bashrc|1:export NCCL_PROTO=LL\n");
+}
+
+TEST_F(SettingsScript, WithoutAUserItIsTheOneWhoLoggedIn) {
+  Put("/home/nvidia/.profile", "NCCL_PROTO=LL\n");
+  EXPECT_EQ(RunFor("", "SUDO_USER=nvidia"), "/home/nvidia/.profile|1:NCCL_PROTO=LL\n");
+  EXPECT_EQ(RunFor("", "unset SUDO_USER"), "");
+}
+
+TEST_F(SettingsScript, NoFileAtAllIsNoError) { EXPECT_EQ(RunFor("nvidia"), ""); }
+
+TEST_F(SettingsScript, WhatIsPrintedHasABound) {
+  std::string lines;
+  for (int i = 0; i < 10'000; ++i) lines += "NCCL_DEBUG=INFO\n";
+  Put("/etc/nccl.conf", lines);
+  const std::size_t size = RunFor("nvidia").size();
+  EXPECT_GT(size, 16384u);
+  EXPECT_LE(size, 65536u);
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::nccl
