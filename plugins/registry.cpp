@@ -13,7 +13,7 @@
 
 namespace reconciler::plugins {
 
-const std::vector<Plugin>& All() {
+const std::vector<Plugin>& GetAll() {
   static const std::vector<Plugin> kPlugins = {
       host::Get(), netplan::Get(),   hosts::Get(), sysctl::Get(), memlock::Get(),
       ssh::Get(),  gpudirect::Get(), nccl::Get(),  rdma::Get(),   units::Get(),

@@ -10,7 +10,8 @@
 
 namespace reconciler::plugins::nccl {
 
-// Which of `names` a list of NCCL's picks: "=a,b" exactly those, "a" all that begin so, "^" others.
+// Which of `names` a list of NCCL's selects: "=a,b" exactly those, "a" all that begin so, "^"
+// others.
 std::vector<std::string> SelectNames(std::string_view list, const std::vector<std::string>& names);
 
 // Whether the manifest's list of HCAs or interfaces fits what the node has.

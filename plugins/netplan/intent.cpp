@@ -102,12 +102,12 @@ void FindObstacles(const PluginInput& input, const std::vector<std::string>& net
     intent.blocked = fmt::format("{}: {}", why.message, why.next_step);
   }
   if (!intent.blocked.empty()) return;
-  intent.blocked = ExplainFileStuck(input.facts, std::string(kOwnFile), input.cluster.name);
+  intent.blocked = ExplainFileNotWritten(input.facts, std::string(kOwnFile), input.cluster.name);
   intent.link_blocked = intent.blocked;
   // NetworkManager would set up again what it does not let go of.
   if (intent.tree.renderer == Renderer::kNetworkManager && !intent.down.empty()) {
     intent.down_blocked =
-        ExplainFileStuck(input.facts, std::string(kUnmanagedFile), input.cluster.name);
+        ExplainFileNotWritten(input.facts, std::string(kUnmanagedFile), input.cluster.name);
   }
 }
 

@@ -28,8 +28,8 @@ std::string FormatLink(bool up, bool carrier, int mtu, const std::vector<Ipv4Pre
 
 // The parts of FormatLink that differ, as the plan shows them: "down → up, mtu 1500 → 9000,
 // +192.168.177.1/24".
-std::string Difference(const LinkFact& link, bool carrier, const RailPort& port,
-                       Renderer renderer) {
+std::string FormatLinkDifference(const LinkFact& link, bool carrier, const RailPort& port,
+                                 Renderer renderer) {
   std::vector<std::string> parts;
   if (!link.admin_up) parts.emplace_back("down → up");
   const bool counts_mtu = carrier || renderer == Renderer::kNetworkd;
@@ -110,7 +110,7 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
   if (link->mtu != 0) {
     resource.observed =
         ResourceState(FormatLink(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
-    resource.label = Difference(*link, carrier, port, renderer);
+    resource.label = FormatLinkDifference(*link, carrier, port, renderer);
   }
   const std::vector<RunCommand> restore = MakeLinkRevertCommands(input.facts, port.netdev, *link);
   resource.revert.assign(restore.begin(), restore.end());

@@ -24,7 +24,7 @@ constexpr std::string_view kNetdevs = "/sys/class/infiniband/*/ports/1/gid_attrs
 using Json = nlohmann::json;
 
 // HCA → netdev, of every device that there is. Other plugins read other files below that folder.
-std::map<std::string, std::string> Devices(const ProbeReply& reply) {
+std::map<std::string, std::string> ListDevices(const ProbeReply& reply) {
   std::map<std::string, std::string> devices;
   for (const auto& [path, value] : reply.values) {
     if (!path.starts_with(kDevices) || !path.ends_with(kNetdev)) continue;
@@ -60,7 +60,7 @@ std::vector<Read> ListRdmaReads() {
 }
 
 Observed<std::vector<RdmaUser>> ParseRdmaUsers(const ProbeReply& reply) {
-  const std::map<std::string, std::string> devices = Devices(reply);
+  const std::map<std::string, std::string> devices = ListDevices(reply);
   const auto found = reply.commands.find(kUsers);
   if (found == reply.commands.end() || devices.empty()) return Absent{};
   const CommandReply& command = found->second;

@@ -10,7 +10,7 @@ namespace {
 
 // Plain where YAML 1.1 takes it for nothing but text, else in double quotes, which YAML shares with
 // JSON.
-std::string Key(const std::string& netdev) {
+std::string QuoteKey(const std::string& netdev) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
@@ -41,7 +41,7 @@ std::string FormatNetplan(const std::vector<RailPort>& ports,
         "      addresses: [{}]\n"
         "      mtu: {}\n"
         "      optional: true\n",
-        Key(port.netdev), ToString(port.address), port.mtu);
+        QuoteKey(port.netdev), ToString(port.address), port.mtu);
   }
   for (const std::string& netdev : down) {
     body += fmt::format(
@@ -52,7 +52,7 @@ std::string FormatNetplan(const std::vector<RailPort>& ports,
         "      link-local: []\n"
         "      optional: true\n"
         "      activation-mode: off\n",
-        Key(netdev));
+        QuoteKey(netdev));
   }
   return body;
 }

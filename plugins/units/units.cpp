@@ -83,7 +83,7 @@ std::string ExplainUnitBlocked(const PluginInput& input, const UnitSpec& unit,
   std::string why = ExplainBlocked(unit, state);
   for (const std::string& path : ListPaths(unit)) {
     if (why.empty())
-      why = ExplainFileStuck(input.facts, path, input.cluster.name, input.cluster.former_name);
+      why = ExplainFileNotWritten(input.facts, path, input.cluster.name, input.cluster.former_name);
   }
   return why;
 }

@@ -75,7 +75,7 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
     return {.refusal =
                 ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {std::move(fresh).error()}}};
   }
-  ended_leftovers_ = false;  // what is proposed is planned without them
+  ended_unfinished_ = false;  // what is proposed is planned without them
   if (auto refusal = FindUnreached()) {
     Plan selected = saved ? SelectChanges(std::move(*fresh), *saved) : std::move(*fresh);
     return {.plan = std::move(selected), .refusal = std::move(refusal)};
@@ -174,14 +174,14 @@ std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
   }
   if (auto lost = RefuseIfAny(RefusalKind::kNodeLost, (*sessions)->GetLeftOut())) return lost;
   const bool whole = reached.size() == cluster_.nodes.size();
-  const auto leftovers = EndLeftovers(reached, whole, **sessions);
-  if (!leftovers) {
-    ApplyRefusal refusal{.kind = RefusalKind::kLeftoverOpen, .errors = {leftovers.error()}};
+  const auto unfinished = EndUnfinishedApplies(reached, whole, **sessions);
+  if (!unfinished) {
+    ApplyRefusal refusal{.kind = RefusalKind::kStillUnfinished, .errors = {unfinished.error()}};
     for (const NodeSpec* node : reached) refusal.lines.push_back(node->name);
     return refusal;
   }
-  for (const std::string& line : *leftovers) hooks_.on_leftover(line);
-  ended_leftovers_ = !leftovers->empty();
+  for (const std::string& line : *unfinished) hooks_.on_unfinished(line);
+  ended_unfinished_ = !unfinished->empty();
   sessions_ = std::move(*sessions);
   alive_ = sessions_->Beat(":", kAlive);
   return std::nullopt;
@@ -203,7 +203,7 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
   if (!now) return {.refusal = ApplyRefusal{.kind = RefusalKind::kNoPlan, .errors = {now.error()}}};
   // What an earlier apply left was in the plan's facts, and is gone now.
   const std::set<std::string> beside = FindIdsBeside(approved, *now);
-  if (!beside.empty() && (approved.Empty() || ended_leftovers_)) {
+  if (!beside.empty() && (approved.Empty() || ended_unfinished_)) {
     return {.refusal = ApplyRefusal{.kind = RefusalKind::kNewDrift}};
   }
   if (auto stale = RefuseIfAny(RefusalKind::kStale, FindMoved(approved, *now))) {

@@ -42,30 +42,31 @@ struct ClusterApplyHooks {
   OnEvent on_event;
   ShouldStop should_stop;                 // called while nodes are changed
   std::function<void(bool)> on_changing;  // true: nodes are being changed; false: all is decided
-  std::function<void(const std::string&)> on_leftover;   // what was ended of an earlier apply
-  std::function<void(const CablingReport&)> on_cabling;  // before a change, where it is checked
+  std::function<void(const std::string&)> on_unfinished;  // what was ended of an earlier apply
+  std::function<void(const CablingReport&)> on_cabling;   // before a change, where it is checked
 };
 
 enum class RefusalKind {
   kNoPlan,
-  kStale,         // the approved plan no longer fits
-  kNewDrift,      // something differs that was not in the plan
-  kUnreached,     // a node could not be read
-  kNotAllowed,    // a ledger, or what the hardware of a node rules out
-  kHalfCables,    // one end of a cable would change alone
-  kInterrupts,    // work that runs on the nodes would end
-  kWrongCables,   // not the manifest's
-  kLocked,        // another apply is running
-  kNoSession,     // no lock came about
-  kNodeLost,      // a node that was read cannot be reached any more
-  kLeftoverOpen,  // an earlier apply could not be ended
+  kStale,            // the approved plan no longer fits
+  kNewDrift,         // something differs that was not in the plan
+  kUnreached,        // a node could not be read
+  kNotAllowed,       // a ledger, or what the hardware of a node rules out
+  kHalfCables,       // one end of a cable would change alone
+  kInterrupts,       // work that runs on the nodes would end
+  kWrongCables,      // not the manifest's
+  kLocked,           // another apply is running
+  kNoSession,        // no lock came about
+  kNodeLost,         // a node that was read cannot be reached any more
+  kStillUnfinished,  // an earlier apply could not be ended
 };
 
 // Why nothing is changed.
 struct ApplyRefusal {
   RefusalKind kind = RefusalKind::kNoPlan;
   Errors errors = {};
-  std::vector<std::string> lines = {};  // cables, pieces of work; kLeftoverOpen, kUnreached: nodes
+  std::vector<std::string> lines =
+      {};  // cables, pieces of work; kStillUnfinished, kUnreached: nodes
   std::vector<Diagnostic> diagnostics = {};  // what blocks everything
 };
 
@@ -99,7 +100,7 @@ class ClusterApply {
   // still fits.
   Proposal Propose(const std::optional<Plan>& saved);
 
-  // Locks the nodes, and ends what earlier applies left there: see EndLeftovers.
+  // Locks the nodes, and ends what earlier applies left there: see EndUnfinishedApplies.
   std::optional<ApplyRefusal> EndUnfinished() { return OpenSessions(); }
 
   // Carries out what is planned under the lock, when it is what was approved. Precondition:
@@ -138,7 +139,7 @@ class ClusterApply {
   LedgerKeeper keeper_;
   ClusterFacts facts_ = {};
   std::map<NodeName, Error> absent_ = {};  // from the start
-  bool ended_leftovers_ = false;
+  bool ended_unfinished_ = false;
   std::vector<Plan> passes_ = {};  // of a committed apply
   std::unique_ptr<Sessions> sessions_ = nullptr;
   std::jthread alive_ = {};  // shows the nodes that someone is there

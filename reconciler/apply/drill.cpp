@@ -54,8 +54,10 @@ std::vector<Stage> MakeDrillStages(const NodeName& node, const std::string& jour
 }
 
 std::string BuildStateScript(const std::string& journal) {
-  return fmt::format("{0}look {1}/{2}\nlook {1}/{3}\nlook {4}\nlook {5}\nlook_at_value {6}\n",
-                     kDrillSh, journal, kOver, kNew, kTried, kTrial, kValue);
+  return fmt::format(
+      "{0}print_state {1}/{2}\nprint_state {1}/{3}\nprint_state {4}\nprint_state {5}\nprint_value "
+      "{6}\n",
+      kDrillSh, journal, kOver, kNew, kTried, kTrial, kValue);
 }
 
 Result<std::vector<std::string>> ReadState(const NodeSpec& node, const std::string& journal,
@@ -82,8 +84,8 @@ class DrillRun {
   bool Change(const std::string& lease) {
     const auto sessions = Sessions::OpenAll({&node_}, pool_, lease);
     if (!sessions) return RecordError(sessions.error());
-    const auto leftovers = EndLeftovers({&node_}, /*whole=*/false, **sessions);
-    if (!leftovers) return RecordError(leftovers.error());
+    const auto unfinished = EndUnfinishedApplies({&node_}, /*whole=*/false, **sessions);
+    if (!unfinished) return RecordError(unfinished.error());
     Plan plan{.id = MakeNonce()};
     apply_id_ = MakeApplyId(plan);
     Journal journal{.directory = GetJournalDirectory(apply_id_)};
@@ -120,9 +122,9 @@ class DrillRun {
   // From here on only eyes.
   void Watch() {
     const auto deadline = vanished_ + std::chrono::seconds(times_.revert_after + 60);
-    const std::string look = fmt::format("cat {}/state", GetJournalDirectory(apply_id_));
+    const std::string read = fmt::format("cat {}/state", GetJournalDirectory(apply_id_));
     while (std::chrono::steady_clock::now() < deadline) {
-      const auto state = pool_.Run(node_, look, kLimit);
+      const auto state = pool_.Run(node_, read, kLimit);
       if (state && Trim(state->out) == "reverted") {
         report_.reverted = true;
         break;

@@ -109,7 +109,7 @@ std::optional<Cluster> LoadCluster(const std::string& text, const std::string& n
     return std::nullopt;
   }
   Errors errors;
-  for (const Plugin& plugin : plugins::All()) {
+  for (const Plugin& plugin : plugins::GetAll()) {
     if (plugin.check == nullptr) continue;
     for (Error& error : plugin.check(*spec, *fabric)) errors.push_back(std::move(error));
   }
@@ -120,7 +120,7 @@ std::optional<Cluster> LoadCluster(const std::string& text, const std::string& n
     std::cerr << FormatErrors(errors);
     return std::nullopt;
   }
-  if (const auto known = CheckScope(*spec, plugins::All(), scope); !known) {
+  if (const auto known = CheckScope(*spec, plugins::GetAll(), scope); !known) {
     std::cerr << FormatError(known.error());
     return std::nullopt;
   }
@@ -132,11 +132,11 @@ ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selecti
   const std::vector<const NodeSpec*> nodes = SelectNodes(cluster.spec, selection.scope.nodes);
   Progress progress("reading nodes", nodes.size());
   ClusterFacts facts = Gather(
-      cluster.spec, cluster.fabric, plugins::All(), nodes, pool,
+      cluster.spec, cluster.fabric, plugins::GetAll(), nodes, pool,
       [&](const NodeName& node) { progress.Step(node); }, trials);
   progress.Finish();
   const auto selected =
-      SelectNodesForSparkVerify(cluster.spec, facts, plugins::All(), selection.scope);
+      SelectNodesForSparkVerify(cluster.spec, facts, plugins::GetAll(), selection.scope);
   if (!selected.empty()) AddVerbsFacts(facts, selected, pool, FindOwnFolder());
   for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
   return facts;

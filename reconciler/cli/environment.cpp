@@ -6,7 +6,7 @@ namespace reconciler::cli {
 
 Result<Environment> CollectEnvironment(const PluginInput& input) {
   Environment all;
-  for (const Plugin& plugin : plugins::All()) {
+  for (const Plugin& plugin : plugins::GetAll()) {
     if (plugin.environment == nullptr) continue;
     auto wanted = plugin.environment(input);
     if (!wanted) return Fail(AddContext(wanted.error(), input.node.name));

@@ -11,7 +11,7 @@ namespace reconciler::cli {
 
 namespace {
 
-Value& Member(Value& map, const std::string& key) {
+Value& FindOrAddMember(Value& map, const std::string& key) {
   if (!map.IsMap()) map.data = std::vector<reconciler::Member>();
   auto& members = std::get<std::vector<reconciler::Member>>(map.data);
   for (reconciler::Member& member : members) {
@@ -24,7 +24,7 @@ Value& Member(Value& map, const std::string& key) {
 
 void SetLevel(Cluster& cluster, const std::string& level) {
   if (level.empty()) return;
-  Member(Member(cluster.spec.settings, "verify"), "level").data = level;
+  FindOrAddMember(FindOrAddMember(cluster.spec.settings, "verify"), "level").data = level;
 }
 
 std::string FindOwnFolder() {
@@ -78,7 +78,7 @@ Report RunLevels(const Cluster& cluster, const ClusterFacts& facts, NodePool& po
 int VerifyAfterApply(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool) {
   const Report report = RunLevels(cluster, facts, pool);
   std::cout << RenderReport(report);
-  return reconciler::ExitCode(report);
+  return reconciler::FindExitCode(report);
 }
 
 }  // namespace reconciler::cli

@@ -29,7 +29,7 @@ std::int64_t FlowNetwork::MaxFlow(std::size_t from, std::size_t to) const {
   const auto capacity = boost::get(boost::edge_capacity, graph);
   const auto reverse = boost::get(boost::edge_reverse, graph);
   for (const Line& line : lines_) {
-    // Each way is the other's reverse: what flows one way may be cancelled the other way.
+    // Each way is the other's reverse: what flows one way may be canceled the other way.
     const auto there = boost::add_edge(line.a, line.b, graph).first;
     const auto back = boost::add_edge(line.b, line.a, graph).first;
     capacity[there] = capacity[back] = line.capacity;

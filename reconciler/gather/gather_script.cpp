@@ -91,7 +91,7 @@ std::optional<Stat> ParseStat(const std::string& record) {
   return stat;
 }
 
-std::vector<std::string> Records(const std::string& bytes) {
+std::vector<std::string> SplitRecords(const std::string& bytes) {
   std::vector<std::string> records = Split(bytes, '\0');
   records.pop_back();  // what follows the last NUL
   return records;
@@ -101,14 +101,14 @@ using Files = std::map<std::string, Observed<FileState>>;
 
 void AddContents(const Frame& stat, const Frame& content, const Frame& again, Files& files) {
   if (stat.out != again.out) {
-    for (const std::string& record : Records(stat.out)) {
+    for (const std::string& record : SplitRecords(stat.out)) {
       const auto parsed = ParseStat(record);
       if (parsed) files[parsed->path] = Unknown{"files changed while they were read"};
     }
     return;
   }
   std::size_t at = 0;
-  for (const std::string& record : Records(stat.out)) {
+  for (const std::string& record : SplitRecords(stat.out)) {
     auto parsed = ParseStat(record);
     if (!parsed) continue;
     const std::size_t length = std::min(parsed->size, kLargestFile + 1);
@@ -127,7 +127,7 @@ void AddContents(const Frame& stat, const Frame& content, const Frame& again, Fi
 Files ParseFiles(const Frame& listing, const Frame& stat, const Frame& content,
                  const Frame& again) {
   Files files;
-  for (const std::string& record : Records(listing.out)) {
+  for (const std::string& record : SplitRecords(listing.out)) {
     if (record.size() < 3)
       continue;  // neither a state nor a path: what was requested stays unknown
     const std::string path = record.substr(2);

@@ -1,6 +1,6 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2013,SC2034
-# Ends the process $HOLDER, but only one that has the lock open, and with it its children: the step under way.
+# Ends the process $HOLDER, but only one that has the lock open, and with it its children: the running step.
 [ "$(readlink "/proc/$HOLDER/fd/9")" = "$D/lock" ] || { echo 'the lock has another holder now' >&2; exit 1; }
 family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
 # shellcheck disable=SC2046 # one word per process

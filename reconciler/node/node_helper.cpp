@@ -12,7 +12,7 @@ std::string GetJournalFunctions() {
   return std::string(kJournalSh) + std::string(kGeneratedSh) + std::string(kOutsideSh);
 }
 
-std::string NodeHelper() {
+std::string BuildNodeHelper() {
   return GetHomeFunctions() + GetJournalFunctions() + std::string(kNodeHelperSh);
 }
 

@@ -20,7 +20,7 @@ namespace reconciler {
 // clock), `made` (directories that the apply made), `decision` (a symbolic link to "commit" or
 // "revert": made at once and never changed), `outside` and `fabric` (what must not be lost, see
 // outside.sh).
-std::string NodeHelper();
+std::string BuildNodeHelper();
 
 // The parts of it that the scripts left on the node need as well: they run without us.
 std::string GetJournalFunctions();

@@ -8,7 +8,7 @@ say() { printf '%s\n' "$1" >&2; return 1; }
 progress() { # SECONDS
   uptime; echo "$up $1" >"$J/progress"
 }
-working() { exec 8<"$J/working" && flock -n 8 || say 'another step is still under way'; }
+working() { exec 8<"$J/working" && flock -n 8 || say 'another step is still running'; }
 undecided() { [ -z "$(decision)" ] || say 'this node has reverted the plan'; }
 
 target() { # PATH

@@ -77,7 +77,7 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
   auto shell = pool.OpenOwnShell(node);  // heartbeats come from a thread beside the pool's
   if (!shell) return Fail(std::move(shell).error());
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
-  auto reply = session->SendAndReceive(BuildScriptPreamble(session->nonce_) + NodeHelper() +
+  auto reply = session->SendAndReceive(BuildScriptPreamble(session->nonce_) + BuildNodeHelper() +
                                            AssignForShell({{"D", kStateFolder}, {"LEASE", lease}}) +
                                            std::string(kTakeLockSh),
                                        kOpenLimit);

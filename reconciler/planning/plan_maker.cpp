@@ -288,7 +288,7 @@ class Planner {
     }
     for (const auto& [name, node] : facts_.nodes) {
       if (!IsSelected(scope_.nodes, name) || Known(node.apply.lease) == nullptr) continue;
-      if (std::string text = FormatUnderWay(node); !text.empty()) {
+      if (std::string text = FormatApplyState(node); !text.empty()) {
         Append({{.code = "plan-apply-under-way", .message = std::move(text), .nodes = {name}}});
       }
     }
@@ -317,11 +317,11 @@ bool IsSelected(const std::vector<std::string>& names, std::string_view name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string FormatUnderWay(const NodeFacts& facts) {
+std::string FormatApplyState(const NodeFacts& facts) {
   const std::string* who = Known(facts.apply.lease);
   const std::vector<std::string>& journals = facts.apply.undecided;
   if (who != nullptr) {
-    return fmt::format("an apply of {} is under way{}", *who,
+    return fmt::format("an apply of {} is running{}", *who,
                        journals.empty() ? "" : ": its revert is armed");
   }
   std::vector<std::string> unfinished;

@@ -19,7 +19,7 @@ struct PlanScope {
   std::vector<std::string> only = {};  // --only PLUGIN; empty: all
   bool overwrite_edited = false;       // write over what was edited since we wrote it
   bool uninstall = false;              // nothing is required: all that is in the ledgers is pruned
-  // Ids of prunes that the apply under way has carried out: until it is committed the ledgers still
+  // Ids of prunes that the running apply has carried out: until it is committed the ledgers still
   // hold them, and what nothing requires is not read.
   std::set<std::string> pruned = {};
 };
@@ -38,9 +38,9 @@ Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& p
 Result<Plan> MakePlan(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
                       const std::vector<Plugin>& plugins, const PlanScope& scope = {});
 
-// "an apply of … is under way"; empty: no apply runs on the node, and nothing waits to
+// "an apply of … is running"; empty: no apply runs on the node, and nothing waits to
 // be reverted.
-std::string FormatUnderWay(const NodeFacts& facts);
+std::string FormatApplyState(const NodeFacts& facts);
 
 // Digest over everything in the plan but its id.
 std::string ComputePlanDigest(const Plan& plan);

@@ -76,13 +76,13 @@ void ValueBuilder::Scalar(Position position, std::string_view text, Style style,
   }
   const Size size{1, text.size(), 1};
   if (!Charge(position, size)) return;
-  if (WantsKey()) return Key(position, std::move(value));
+  if (WantsKey()) return TakeKey(position, std::move(value));
   Place(std::move(value), size, anchor);
 }
 
 void ValueBuilder::Null(Position position, bool written, Anchor anchor) {
   if (refusal_) return;
-  if (WantsKey()) return Key(position, Value{nullptr, position});
+  if (WantsKey()) return TakeKey(position, Value{nullptr, position});
   // Nothing at all has no place of its own: the parser names the token that comes after it.
   if (!written && !open_.empty()) {
     const Frame& frame = open_.back();
@@ -92,7 +92,7 @@ void ValueBuilder::Null(Position position, bool written, Anchor anchor) {
   if (Charge(position, size)) Place(Value{nullptr, position}, size, anchor);
 }
 
-void ValueBuilder::Key(Position position, Value value) {
+void ValueBuilder::TakeKey(Position position, Value value) {
   Frame& frame = open_.back();
   const std::string* text = value.AsString();
   if (text == nullptr) {
@@ -112,7 +112,7 @@ void ValueBuilder::Key(Position position, Value value) {
 void ValueBuilder::Begin(Position position, decltype(Value::data) data, Anchor anchor) {
   if (refusal_) return;
   Value value{std::move(data), position};
-  if (WantsKey()) return Key(position, std::move(value));
+  if (WantsKey()) return TakeKey(position, std::move(value));
   const Size size{1, 0, 1};
   if (!Charge(position, size)) return;
   open_.push_back(Frame{std::move(value), anchor, size});
@@ -134,7 +134,7 @@ void ValueBuilder::Alias(Position position, Anchor anchor) {
   Value value = anchored->second.value;
   value.position = position;
   if (!Charge(position, anchored->second.size)) return;
-  if (WantsKey()) return Key(position, std::move(value));
+  if (WantsKey()) return TakeKey(position, std::move(value));
   Place(std::move(value), anchored->second.size, 0);
 }
 

@@ -62,7 +62,7 @@ class ValueBuilder {
   };
 
   bool WantsKey() const;
-  void Key(Position position, Value value);
+  void TakeKey(Position position, Value value);
   void Begin(Position position, decltype(Value::data) data, Anchor anchor);
   void Place(Value value, Size size, Anchor anchor);
   bool Charge(Position position, const Size& size);  // false: over the limit, and refused

@@ -75,7 +75,7 @@ void LoadAndPlan(benchmark::State& state) {
     if (facts.nodes.empty()) {
       for (const NodeSpec& node : cluster->nodes) facts.nodes[node.name] = BareNode(node.name);
     }
-    const auto plan = MakePlan(*cluster, *fabric, facts, plugins::All());
+    const auto plan = MakePlan(*cluster, *fabric, facts, plugins::GetAll());
     if (!plan) return state.SkipWithError(FormatError(plan.error()).c_str());
     changes = plan->ChangeCount();
   }

@@ -74,7 +74,7 @@ ClusterFacts BareNodes(const ClusterSpec& cluster) {
 std::string FilesText(std::string_view plugin, const ClusterSpec& cluster, const Fabric& fabric) {
   const ClusterFacts facts = BareNodes(cluster);
   std::string text;
-  for (const Plugin& one : plugins::All()) {
+  for (const Plugin& one : plugins::GetAll()) {
     if (one.name != plugin) continue;
     for (const NodeSpec& node : cluster.nodes) {
       for (const Resource& file :

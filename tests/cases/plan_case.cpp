@@ -57,12 +57,12 @@ Plan MakeCasePlan(const ClusterSpec& cluster, const ClusterFacts& facts) {
     ADD_FAILURE() << FormatErrors(fabric.error());
     return {};
   }
-  for (const Plugin& plugin : plugins::All()) {
+  for (const Plugin& plugin : plugins::GetAll()) {
     if (plugin.check == nullptr) continue;
     const Errors errors = plugin.check(cluster, *fabric);
     EXPECT_TRUE(errors.empty()) << FormatErrors(errors);
   }
-  auto plan = MakePlan(cluster, *fabric, facts, plugins::All());
+  auto plan = MakePlan(cluster, *fabric, facts, plugins::GetAll());
   if (!plan) {
     ADD_FAILURE() << FormatError(plan.error());
     return {};

@@ -10,7 +10,7 @@
 namespace {
 
 constexpr int kSuccess = 0;
-constexpr int kUninitialised = 1;
+constexpr int kUninitialized = 1;
 constexpr int kTooSmall = 7;
 
 // nvmlProcessInfo_v2_t
@@ -26,7 +26,7 @@ struct Process {
 extern "C" {
 
 int nvmlInit_v2() {
-  return fakes::Setting("FAKE_NVML_FAULT") == "no-init" ? kUninitialised : kSuccess;
+  return fakes::Setting("FAKE_NVML_FAULT") == "no-init" ? kUninitialized : kSuccess;
 }
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char*, void** device) {

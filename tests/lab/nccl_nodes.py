@@ -15,7 +15,7 @@ LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 KNOWN = ("NCCL version 2.28.9 compiled", "NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_NET_GDR_LEVEL")
 CONF = "/etc/fake-gpu.conf"
 MANIFEST = cluster("nccl-run.yaml")
-DEADLINE_S = math.ceil(speed.scaled(3))
+LIMIT_S = math.ceil(speed.scaled(3))
 HEALTHY = {"FAKE_NCCL_HCAS": "rocep1s0f1,roceP2p1s0f1"}
 
 
@@ -103,7 +103,7 @@ class NcclLab(LabTest):
 
     def verify(self, manifest=MANIFEST, expect=6, options=()):
         began = time.monotonic()
-        done = self.spark("verify", manifest, "--format", "json", "--nccl-limit", str(DEADLINE_S), *options,
+        done = self.spark("verify", manifest, "--format", "json", "--nccl-limit", str(LIMIT_S), *options,
                           expect=expect)
         report = json.loads(done.stdout)
         report["took"] = time.monotonic() - began

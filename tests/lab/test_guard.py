@@ -79,7 +79,7 @@ class Guard(LabTest):
             run.wait()
 
     def wait_for_free_lock(self):
-        """A killed controller's lock is held until the step that was under way has ended."""
+        """A killed controller's lock is held until the step that ran has ended."""
         speed.wait_until(lambda: self.lab.sh(1, "flock -n /var/lib/spark-reconcile/lock echo free; true"), 40, "a free lock", 0.1)
 
     @staticmethod

@@ -15,12 +15,12 @@ PAIR = cluster("vm-pair.yaml")
 RAILS = (("rocep1s0f1", "enp1s0f1np1", 177), ("roceP2p1s0f1", "enP2p1s0f1np1", 178))
 # Soft-RoCE on shared cores: little in flight, and patience before a packet counts as lost.
 PACE = {"size": 65536, "queue_pairs": 2, "depth": 8, "ack_timeout": 17, "warm_up_ms": 200, "milliseconds": 1500}
-DEADLINE_S = 60
+LIMIT_S = 60
 
 
 def end(node, *rails, send=False, **more):
     return {"rails": [{"hca": hca, "ipv4": f"192.168.{net}.{node}"} for hca, _, net in rails], **PACE,
-            "limit_ms": round(1000 * speed.scaled(DEADLINE_S)), "send": send, **more}
+            "limit_ms": round(1000 * speed.scaled(LIMIT_S)), "send": send, **more}
 
 
 # The core set is a few minutes on two cores without a KVM.
@@ -167,7 +167,7 @@ class Rdma(LabTest):
         error = relay.find(1, "error")[0]
         self.assertEqual((error["code"], error["hca"]), ("transfer", RAILS[1][0]))
         self.assertIn("transport retry counter exceeded", error["text"])
-        speed.assert_within(relay.seconds, DEADLINE_S)
+        speed.assert_within(relay.seconds, LIMIT_S)
 
     def reconnect(self, netdev):
         self.lab.sh(2, f"ip link set {netdev} up; networkctl reconfigure {netdev}; "

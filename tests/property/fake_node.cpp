@@ -118,13 +118,13 @@ FakeNode BareNode(const NodeName& name, int id, const std::string& user) {
 NodeFacts MakeFacts(const FakeNode& node, const ClusterSpec& cluster, const Fabric& fabric,
                     const NodeSpec& spec) {
   std::vector<Read> reads;
-  for (const Plugin& plugin : plugins::All()) {
+  for (const Plugin& plugin : plugins::GetAll()) {
     if (plugin.probe == nullptr) continue;
     for (Read& read : plugin.probe(cluster, fabric, spec)) reads.push_back(std::move(read));
   }
   const ProbeReply reply = node.Answer(reads);
   NodeFacts facts{.node = spec.name, .files = reply.files};
-  for (const Plugin& plugin : plugins::All()) {
+  for (const Plugin& plugin : plugins::GetAll()) {
     if (plugin.parse != nullptr) plugin.parse(reply, facts);
   }
   return facts;

@@ -141,7 +141,7 @@ RC_GTEST_PROP(HostileText, GoesThroughEveryPluginAndARealShellByteForByte, ()) {
   }
   const std::string nonce = MakeNonce();
   // As in a session, but that nothing of the test goes to the log.
-  const std::string helper = BuildScriptPreamble(nonce) + NodeHelper() + "note() { :; }\n";
+  const std::string helper = BuildScriptPreamble(nonce) + BuildNodeHelper() + "note() { :; }\n";
   const ScriptReply staged = RunHere(helper + BuildStageRequest(steps, 0, scratch.Journal()));
   if (staged.exit_code != 0) RC_FAIL(staged.err);
   const auto replies = ParseApplyReply(

@@ -80,7 +80,7 @@ ClusterFacts Scenario::Facts() const {
 Plan Scenario::MakePlan() const { return MakePlanFrom(*this, Facts()); }
 
 Plan MakePlanFrom(const Scenario& scenario, const ClusterFacts& facts) {
-  auto plan = reconciler::MakePlan(scenario.cluster, scenario.fabric, facts, plugins::All());
+  auto plan = reconciler::MakePlan(scenario.cluster, scenario.fabric, facts, plugins::GetAll());
   if (!plan) RC_FAIL(FormatError(plan.error()));
   return std::move(*plan);
 }
@@ -91,7 +91,7 @@ Scenario MakeScenario(const ManifestParts& manifest) {
   auto fabric = ExpandFabric(*cluster);
   if (!fabric) RC_FAIL(FormatErrors(fabric.error()));
   Scenario scenario{.cluster = std::move(*cluster), .fabric = std::move(*fabric)};
-  for (const Plugin& plugin : plugins::All()) {
+  for (const Plugin& plugin : plugins::GetAll()) {
     if (plugin.check == nullptr) continue;
     const Errors errors = plugin.check(scenario.cluster, scenario.fabric);
     if (!errors.empty()) RC_FAIL(FormatErrors(errors));

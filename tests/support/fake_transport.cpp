@@ -18,13 +18,13 @@ Error FakeError(const NodeSpec& node, std::string_view what) {
 class FakeChannel : public Channel {
  public:
   FakeChannel(FakeNetwork& network, NodeSpec node)
-      : network_(network), node_(std::move(node)), behaviour_(network.Behaviour(node_.name)) {}
+      : network_(network), node_(std::move(node)), behavior_(network.Behavior(node_.name)) {}
 
   Result<void> Write(std::string_view bytes, Deadline) override {
     if (ran_) return {};
     script_.append(bytes);
-    if (behaviour_.runs_at.empty() || !script_.ends_with(behaviour_.runs_at)) return {};
-    if (!behaviour_.refuse_sudo.empty()) return CloseInput();
+    if (behavior_.runs_at.empty() || !script_.ends_with(behavior_.runs_at)) return {};
+    if (!behavior_.refuse_sudo.empty()) return CloseInput();
     AnswerScript();
     script_.clear();
     return {};
@@ -32,28 +32,28 @@ class FakeChannel : public Channel {
 
   Result<void> CloseInput() override {
     if (std::exchange(ran_, true)) return {};
-    if (!behaviour_.refuse_sudo.empty()) {
-      reply_ = {.exit_code = 1, .err = behaviour_.refuse_sudo};
+    if (!behavior_.refuse_sudo.empty()) {
+      reply_ = {.exit_code = 1, .err = behavior_.refuse_sudo};
       return {};
     }
-    if (behaviour_.runs_at.empty()) AnswerScript();
+    if (behavior_.runs_at.empty()) AnswerScript();
     return {};
   }
 
   Result<Output> Read(Deadline deadline) override {
     if (ended_) return Fail(FakeError(node_, "the shell ended already"));
     const bool silent = reply_.out.empty() && reply_.err.empty();
-    if ((!ran_ && silent) || std::chrono::steady_clock::now() + behaviour_.latency > deadline) {
+    if ((!ran_ && silent) || std::chrono::steady_clock::now() + behavior_.latency > deadline) {
       return Fail(FakeError(node_, "the time limit passed"));
     }
-    std::size_t room = behaviour_.chunk;
-    if (behaviour_.drop_after) room = std::min(room, *behaviour_.drop_after - sent_);
+    std::size_t room = behavior_.chunk;
+    if (behavior_.drop_after) room = std::min(room, *behavior_.drop_after - sent_);
     if (room == 0) return Fail(FakeError(node_, "the connection was lost"));
     Output output;
     output.out = RemoveFront(reply_.out, room);
     output.err = RemoveFront(reply_.err, room - output.out.size());
     sent_ += output.out.size() + output.err.size();
-    const bool cut = behaviour_.drop_after && sent_ >= *behaviour_.drop_after;
+    const bool cut = behavior_.drop_after && sent_ >= *behavior_.drop_after;
     if (ran_ && reply_.out.empty() && reply_.err.empty() && !cut) {
       output.exit_code = reply_.exit_code;
       ended_ = true;
@@ -64,8 +64,8 @@ class FakeChannel : public Channel {
  private:
   void AnswerScript() {
     network_.Record(node_.name, script_);
-    ScriptReply answer = behaviour_.shell ? behaviour_.shell(script_) : ScriptReply{};
-    answer.out.insert(0, behaviour_.flood, 'x');
+    ScriptReply answer = behavior_.shell ? behavior_.shell(script_) : ScriptReply{};
+    answer.out.insert(0, behavior_.flood, 'x');
     reply_ = {answer.exit_code, reply_.out + answer.out, reply_.err + answer.err};
   }
 
@@ -77,7 +77,7 @@ class FakeChannel : public Channel {
 
   FakeNetwork& network_;
   NodeSpec node_;
-  FakeNode behaviour_;
+  FakeNode behavior_;
   std::string script_ = {};
   ScriptReply reply_ = {};
   std::size_t sent_ = 0;
@@ -103,7 +103,7 @@ class FakeTransport : public Transport {
 
 Dial FakeNetwork::Dialer() {
   return [this](const NodeSpec& node) -> Result<std::unique_ptr<Transport>> {
-    const std::string refusal = Behaviour(node.name).refuse_dial;
+    const std::string refusal = Behavior(node.name).refuse_dial;
     if (!refusal.empty()) return Fail(FakeError(node, refusal));
     return std::make_unique<FakeTransport>(*this, node);
   };
@@ -115,12 +115,12 @@ std::vector<std::string> FakeNetwork::ListScripts(const NodeName& node) const {
   return found == scripts_.end() ? std::vector<std::string>{} : found->second;
 }
 
-void FakeNetwork::SetNode(const NodeName& node, FakeNode behaviour) {
+void FakeNetwork::SetNode(const NodeName& node, FakeNode behavior) {
   const std::lock_guard lock(mutex_);
-  nodes_[node] = std::move(behaviour);
+  nodes_[node] = std::move(behavior);
 }
 
-FakeNode FakeNetwork::Behaviour(const NodeName& node) const {
+FakeNode FakeNetwork::Behavior(const NodeName& node) const {
   const std::lock_guard lock(mutex_);
   const auto found = nodes_.find(node);
   return found == nodes_.end() ? FakeNode{.refuse_dial = "no such node"} : found->second;

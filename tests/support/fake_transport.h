@@ -34,11 +34,11 @@ class FakeNetwork {
 
   Dial Dialer();  // the network must outlive it and the transports that it makes
   std::vector<std::string> ListScripts(const NodeName& node) const;
-  void SetNode(const NodeName& node, FakeNode behaviour);
+  void SetNode(const NodeName& node, FakeNode behavior);
 
  private:
   friend class FakeChannel;
-  FakeNode Behaviour(const NodeName& node) const;
+  FakeNode Behavior(const NodeName& node) const;
   void Record(const NodeName& node, const std::string& script);
 
   mutable std::mutex mutex_;

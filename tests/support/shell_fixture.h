@@ -50,9 +50,9 @@ class ShellTest : public testing::Test {
     return reply ? *reply : ScriptReply{};
   }
 
-  // The same behind NodeHelper, as a session runs it. Nothing of the test goes to the log.
+  // The same behind BuildNodeHelper, as a session runs it. Nothing of the test goes to the log.
   ScriptReply RunRequest(const std::string& request, const std::string& nonce) {
-    return Run(BuildScriptPreamble(nonce) + NodeHelper() +
+    return Run(BuildScriptPreamble(nonce) + BuildNodeHelper() +
                "note() { :; }\nD=" + QuoteForShell(Path("state")) + "\n(\n" + request + "\n)\n");
   }
 

@@ -37,8 +37,8 @@ void BlockUnlessOurs(Resource& file, std::string_view cluster, std::string_view 
     file.blocked = std::move(why);
 }
 
-std::string ExplainFileStuck(const NodeFacts& facts, const std::string& path,
-                             std::string_view cluster, std::string_view former) {
+std::string ExplainFileNotWritten(const NodeFacts& facts, const std::string& path,
+                                  std::string_view cluster, std::string_view former) {
   const Observed<FileState> observed = FindFile(facts, path);
   if (const auto* unknown = std::get_if<Unknown>(&observed)) {
     return fmt::format("{} cannot be read: {}", path, unknown->why);

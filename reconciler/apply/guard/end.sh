@@ -7,12 +7,12 @@ revert_if_armed() {
   sh "$J/guard" revert
 }
 
-# Says "commit" where the leftover ended so.
-commit_leftover() { sh "$J/guard" commit >&2 && echo commit; }
-revert_leftover() { sh "$J/guard" revert >&2; }
+# Says "commit" where the apply ended so.
+commit_unfinished() { sh "$J/guard" commit >&2 && echo commit; }
+revert_unfinished() { sh "$J/guard" revert >&2; }
 check_peers() {
   case $(sh "$J/guard" watch query) in
-    commit) commit_leftover ;;
-    *) revert_leftover ;;
+    commit) commit_unfinished ;;
+    *) revert_unfinished ;;
   esac
 }

@@ -20,8 +20,8 @@ namespace reconciler {
 // beacons, which need not be among `nodes`; others revert it. `whole`: these are all nodes of the
 // cluster, so that no one needs their beacons afterwards. Precondition: the nodes' locks are held.
 // Returns one line per node where there was something.
-Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes, bool whole,
-                                              Sessions& sessions);
+Result<std::vector<std::string>> EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes,
+                                                      bool whole, Sessions& sessions);
 
 // Arms the nodes' own revert before the first change and decides about it at the end. One guard
 // covers one apply, all its passes included.

@@ -6,7 +6,7 @@
 #include "reconciler/apply/guard/end.sh.h"
 #include "reconciler/apply/guard/guard.sh.h"
 #include "reconciler/apply/guard/intent.sh.h"
-#include "reconciler/apply/guard/leftovers.sh.h"
+#include "reconciler/apply/guard/unfinished.sh.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
@@ -27,7 +27,7 @@ std::string_view GetApplyId(std::string_view journal) {
 
 std::string BuildBootUnit(std::string_view journal) {
   return fmt::format(
-      "# Written by spark-reconcile while an apply is under way, and taken away when it is "
+      "# Written by spark-reconcile for the time of an apply, and removed when it is "
       "decided.\n"
       "[Unit]\nDescription=End an unfinished spark-reconcile apply\nDefaultDependencies=no\n"
       "After=local-fs.target\n"
@@ -110,16 +110,16 @@ std::string BuildRevertRequest(std::string_view journal) {
   return BuildEndRequest(journal, "revert_if_armed");
 }
 
-std::string BuildLeftoversRequest() { return std::string(kLeftoversSh); }
+std::string BuildUnfinishedRequest() { return std::string(kUnfinishedSh); }
 
-std::string BuildEndLeftoverRequest(std::string_view apply_id, LeftoverEnd end) {
+std::string BuildEndUnfinishedRequest(std::string_view apply_id, UnfinishedEnd end) {
   const std::string journal = GetJournalDirectory(apply_id);
   switch (end) {
-    case LeftoverEnd::kCommit:
-      return BuildEndRequest(journal, "commit_leftover");
-    case LeftoverEnd::kRevert:
-      return BuildEndRequest(journal, "revert_leftover");
-    case LeftoverEnd::kCheckPeers:
+    case UnfinishedEnd::kCommit:
+      return BuildEndRequest(journal, "commit_unfinished");
+    case UnfinishedEnd::kRevert:
+      return BuildEndRequest(journal, "revert_unfinished");
+    case UnfinishedEnd::kCheckPeers:
       return BuildEndRequest(journal, "check_peers");
   }
   return {};

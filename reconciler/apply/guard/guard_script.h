@@ -81,12 +81,12 @@ std::string BuildRevertRequest(std::string_view journal);
 // What earlier applies left undecided or unfinished, and which were finished, one line each on
 // stdout: "APPLY none|intent|commit|revert|finished". Precondition: we hold the node's lock, so
 // their controllers have lost this node at least.
-std::string BuildLeftoversRequest();
+std::string BuildUnfinishedRequest();
 
 // kCheckPeers: by the peers' beacons, as the node would decide after its deadline.
-enum class LeftoverEnd { kCommit, kRevert, kCheckPeers };
+enum class UnfinishedEnd { kCommit, kRevert, kCheckPeers };
 
 // Ends one of them. stdout: "commit" where that is how it ended.
-std::string BuildEndLeftoverRequest(std::string_view apply_id, LeftoverEnd end);
+std::string BuildEndUnfinishedRequest(std::string_view apply_id, UnfinishedEnd end);
 
 }  // namespace reconciler

@@ -48,7 +48,7 @@ void PrintRefusal(const ApplyRefusal& refusal) {
           "the cabling is not the manifest's", refusal.lines,
           "move the cables (left and right are seen from the back), correct the manifest, or give "
           "--allow-wrong-cables");
-    case RefusalKind::kLeftoverOpen:
+    case RefusalKind::kStillUnfinished:
       for (const std::string& node : refusal.lines) std::cout << node << ": unknown\n";
       return;
   }
@@ -74,7 +74,7 @@ ExitCode FindExitCode(const ApplyRefusal& refusal, bool reached_all) {
     case RefusalKind::kUnreached:
     case RefusalKind::kNodeLost:
       return kNodeUnreadable;
-    case RefusalKind::kLeftoverOpen:
+    case RefusalKind::kStillUnfinished:
       return kMixed;
   }
   return kMixed;

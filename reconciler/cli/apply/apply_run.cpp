@@ -26,7 +26,7 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-// Ctrl-C, a lost terminal or a cancelled job: the apply ends before its next stage and is reverted.
+// Ctrl-C, a lost terminal or a canceled job: the apply ends before its next stage and is reverted.
 // The second one ends the program at once, and then the nodes revert it on their own.
 void OnInterrupt(int signal) {
   constexpr std::string_view kNote = "stopping before the next stage, then every node reverts\n";
@@ -41,7 +41,7 @@ void SetInterruptHandler(void (*handler)(int)) {
 
 // A wrong cable is no reason to leave a key as it is.
 bool TouchesLinks(const PlanScope& scope) {
-  const std::vector<Plugin>& plugins = plugins::All();
+  const std::vector<Plugin>& plugins = plugins::GetAll();
   return !scope.uninstall && std::any_of(plugins.begin(), plugins.end(), [&](const Plugin& plugin) {
     return plugin.sets_links && IsSelected(scope.only, plugin.name);
   });
@@ -59,7 +59,7 @@ class ApplyRun {
         pool_(DialNode),
         apply_({.cluster = cluster.spec,
                 .fabric = cluster.fabric,
-                .plugins = plugins::All(),
+                .plugins = plugins::GetAll(),
                 .scope = scope,
                 .info = info},
                MakeOptions(), MakeHooks(), pool_) {}
@@ -117,7 +117,7 @@ class ApplyRun {
         .on_event = [this](const Event& event) { log_->Write(event); },
         .should_stop = [] { return interrupted != 0; },
         .on_changing = [](bool changing) { SetInterruptHandler(changing ? OnInterrupt : SIG_DFL); },
-        .on_leftover = [](const std::string& line) { std::cerr << line << '\n'; },
+        .on_unfinished = [](const std::string& line) { std::cerr << line << '\n'; },
         .on_cabling =
             [this](const CablingReport& report) {
               PrintCabling(report, flags_.allow_wrong_cables);

@@ -20,8 +20,9 @@ int RunDrill(const Selection& selection, const GuardTimes& times) {
   NodePool pool(DialNode);
   int code = kFine;
   for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
-    std::cerr << fmt::format("{}: a harmless trial, then silence; it must be back in {} s\n",
-                             node->name, times.revert_after);
+    std::cerr << fmt::format(
+        "{}: a harmless apply whose controller vanishes; it must be reverted in {} s\n", node->name,
+        times.revert_after);
     const DrillReport report = Drill(*node, pool, times, FormatLease());
     std::cerr << FormatErrors(report.errors);
     if (report.errors.empty()) {
@@ -51,7 +52,7 @@ void AddDrill(CLI::App& app, Context& context) {
       ->required();
   command
       ->add_option("--revert-after", times->revert_after,
-                   "Seconds of silence after which the node must act")
+                   "Seconds without a controller after which the node must revert")
       ->check(CLI::Range(5, 3600))
       ->capture_default_str();
   command->callback([&context, selection, times] {

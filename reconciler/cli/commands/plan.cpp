@@ -38,7 +38,7 @@ int RunPlan(const PlanOptions& options, const Context& context) {
   NodePool pool(DialNode);
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
   const auto plan =
-      MakePlan(cluster->spec, cluster->fabric, facts, plugins::All(), options.selection.scope);
+      MakePlan(cluster->spec, cluster->fabric, facts, plugins::GetAll(), options.selection.scope);
   if (!plan) return PrintError(plan.error(), kUsageOrManifest);
   Print(*plan, options, context);
   if (!options.out.empty()) {

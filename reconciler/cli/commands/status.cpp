@@ -41,7 +41,7 @@ std::string FormatHcaLine(const std::string& name, const HcaFact& hca) {
 
 std::string FormatLedgerLine(const NodeFacts& facts) {
   if (const Ledger* ledger = Known(facts.ledger)) {
-    return fmt::format("  generation {} of cluster {} · {} of ours\n", ledger->generation,
+    return fmt::format("  generation {} of cluster {} · {} managed\n", ledger->generation,
                        MakePrintable(ledger->cluster),
                        FormatPlural(ledger->entries.size(), "thing", "things"));
   }
@@ -58,7 +58,7 @@ std::string FormatNode(const NodeSpec& node, const NodeFacts& facts) {
                         MakePrintable(host->kernel), MakePrintable(host->arch));
   }
   text += '\n' + FormatLedgerLine(facts);
-  if (const std::string line = FormatUnderWay(facts); !line.empty()) {
+  if (const std::string line = FormatApplyState(facts); !line.empty()) {
     text += "  " + MakePrintable(line) + '\n';
   }
   for (const auto& [name, link] : facts.links) {

@@ -22,7 +22,7 @@ int RunVerify(const Selection& selection, const std::string& format, const std::
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   const Report report = RunLevels(*cluster, facts, pool, choice);
   std::cout << (format == "json" ? Dump(ToJson(report)) : RenderReport(report));
-  return reconciler::ExitCode(report);
+  return reconciler::FindExitCode(report);
 }
 
 }  // namespace

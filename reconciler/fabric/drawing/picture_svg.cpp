@@ -17,7 +17,7 @@ constexpr int kGap = 40;        // between boxes of a level
 constexpr int kLevelGap = 130;  // between levels: room for cables and their labels
 constexpr int kTitle = 40;
 
-std::string Xml(const std::string& text) {
+std::string QuoteForXml(const std::string& text) {
   std::string quoted;
   for (const char c : text) {
     switch (c) {
@@ -105,7 +105,7 @@ class SvgWriter {
   }
 
   static std::string Label(int x, int y, const std::string& text, std::string_view more = {}) {
-    return fmt::format("<text x=\"{}\" y=\"{}\" {}>{}</text>\n", x, y, more, Xml(text));
+    return fmt::format("<text x=\"{}\" y=\"{}\" {}>{}</text>\n", x, y, more, QuoteForXml(text));
   }
 
   std::string DrawBox(std::size_t i) const {

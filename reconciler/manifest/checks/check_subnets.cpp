@@ -112,13 +112,13 @@ void CheckOverlaps(const std::vector<SubnetView>& subnets, Problems& problems) {
   }
 }
 
-std::size_t Sum(const std::vector<std::size_t>& counts) {
+std::size_t AddCounts(const std::vector<std::size_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
 }
 
 void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const RailCounts& rails,
                 bool collectives_only, const Value& subnets, Problems& problems) {
-  const std::size_t wanted = rails.on_switches + Sum(rails.on_cables);
+  const std::size_t wanted = rails.on_switches + AddCounts(rails.on_cables);
   const std::string_view each =
       rails.all_twins ? "two per" : "one per twin that both ends have, per";
   std::string reason;

@@ -28,7 +28,7 @@ class SchemaJudge {
   std::unique_ptr<State> state_;
 };
 
-// Nothing when the document is valid, else valijson's words for the deepest problem.
+// Nothing when the document is valid, else how valijson describes the deepest fault.
 std::optional<std::string> JudgeBySchema(const nlohmann::json& document,
                                          const nlohmann::json& schema);
 

@@ -15,7 +15,7 @@ constexpr int kNoDevice = 100;       // CUDA_ERROR_NO_DEVICE
 constexpr int kGpuDirectRdma = 116;  // CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED
 constexpr int kDmaBuf = 124;         // CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED
 
-Json Failed(const char* call, int result) {
+Json MakeError(const char* call, int result) {
   return {{"error", fmt::format("{} says {}", call, result)}};
 }
 
@@ -32,16 +32,18 @@ Json ReadGpuFacts() {
     return {{"missing", "libcuda.so.1 has no " + library->missing()}};
   }
   if (const int result = init(0); result != 0) {
-    return result == kNoDevice ? Json{{"missing", "CUDA sees no GPU"}} : Failed("cuInit", result);
+    return result == kNoDevice ? Json{{"missing", "CUDA sees no GPU"}}
+                               : MakeError("cuInit", result);
   }
   int device = 0;
-  if (const int result = device_get(&device, 0); result != 0) return Failed("cuDeviceGet", result);
+  if (const int result = device_get(&device, 0); result != 0)
+    return MakeError("cuDeviceGet", result);
   Json json = Json::object();
   for (const auto& [name, attribute] :
        {std::pair("gpu_direct_rdma", kGpuDirectRdma), std::pair("dma_buf", kDmaBuf)}) {
     int value = 0;
     if (const int result = device_attribute(&value, attribute, device); result != 0) {
-      return Failed("cuDeviceGetAttribute", result);
+      return MakeError("cuDeviceGetAttribute", result);
     }
     json[name] = value;
   }

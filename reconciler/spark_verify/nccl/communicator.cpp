@@ -39,8 +39,8 @@ Step CheckTime(const Supervisor& supervisor, const char* call, const std::string
        .text = fmt::format("wanted {}, found it still in progress when its time was over", what)});
 }
 
-NcclFailure Communicator::Failed(std::string code, const char* call, const std::string& what,
-                                 int result, int async) const {
+NcclFailure Communicator::MakeFailure(std::string code, const char* call, const std::string& what,
+                                      int result, int async) const {
   NcclFailure failure{.code = std::move(code),
                       .phase = supervisor_.phase(),
                       .call = call,
@@ -54,25 +54,25 @@ NcclFailure Communicator::Failed(std::string code, const char* call, const std::
 }
 
 // A communicator that broke earlier refuses the next call with its own error.
-NcclFailure Communicator::CallFailed(const char* call, const std::string& what, int result,
-                                     int state) const {
+NcclFailure Communicator::MakeCallFailure(const char* call, const std::string& what, int result,
+                                          int state) const {
   if (ready_ && state == kNcclSuccess) nccl_.async_error(comm_, &state);
   const bool broken = state != kNcclSuccess && state != kNcclInProgress;
-  return Failed(ready_ && broken ? "async" : "nccl", call, what, result, state);
+  return MakeFailure(ready_ && broken ? "async" : "nccl", call, what, result, state);
 }
 
 // With a communicator that does not block, a call has begun when it says so, and has done its part
 // when the communicator says success.
 Step Communicator::AwaitCall(const char* call, const std::string& what, int result) {
   if (result != kNcclSuccess && result != kNcclInProgress) {
-    return tl::unexpected(CallFailed(call, what, result, kNcclSuccess));
+    return tl::unexpected(MakeCallFailure(call, what, result, kNcclSuccess));
   }
   for (Pause pause; result == kNcclInProgress; pause.Wait()) {
     int state = kNcclInProgress;
     const int queried = nccl_.async_error(comm_, &state);
-    if (queried != kNcclSuccess) return tl::unexpected(CallFailed(call, what, queried, state));
+    if (queried != kNcclSuccess) return tl::unexpected(MakeCallFailure(call, what, queried, state));
     if (state == kNcclSuccess) return {};
-    if (state != kNcclInProgress) return tl::unexpected(CallFailed(call, what, result, state));
+    if (state != kNcclInProgress) return tl::unexpected(MakeCallFailure(call, what, result, state));
     if (auto step = CheckTime(supervisor_, call, what); !step) return step;
   }
   return {};
@@ -102,7 +102,7 @@ Step Communicator::CheckState(const std::string& what) const {
   int state = kNcclSuccess;
   const int queried = nccl_.async_error(comm_, &state);
   if (queried == kNcclSuccess && (state == kNcclSuccess || state == kNcclInProgress)) return {};
-  return tl::unexpected(Failed("async", "ncclCommGetAsyncError", what, queried, state));
+  return tl::unexpected(MakeFailure("async", "ncclCommGetAsyncError", what, queried, state));
 }
 
 Step Communicator::AwaitStream(const std::string& what) {
@@ -131,7 +131,7 @@ Step Communicator::Finish() {
     comm_ = nullptr;
     return {};
   }
-  return tl::unexpected(Failed("nccl", "ncclCommDestroy", what, result, kNcclSuccess));
+  return tl::unexpected(MakeFailure("nccl", "ncclCommDestroy", what, result, kNcclSuccess));
 }
 
 double Communicator::Abort() {

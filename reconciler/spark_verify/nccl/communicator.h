@@ -33,9 +33,10 @@ class Communicator {
  private:
   Step AwaitCall(const char* call, const std::string& what, int result);
   Step CheckState(const std::string& what) const;
-  NcclFailure CallFailed(const char* call, const std::string& what, int result, int state) const;
-  NcclFailure Failed(std::string code, const char* call, const std::string& what, int result,
-                     int async) const;
+  NcclFailure MakeCallFailure(const char* call, const std::string& what, int result,
+                              int state) const;
+  NcclFailure MakeFailure(std::string code, const char* call, const std::string& what, int result,
+                          int async) const;
 
   const Nccl& nccl_;
   const Gpu& gpu_;

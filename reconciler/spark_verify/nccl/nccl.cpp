@@ -138,7 +138,7 @@ Step NcclRun::Start() {
   const HostMemory memory = ParseMemory({std::istreambuf_iterator<char>(meminfo), {}});
   hello_.mem_available = memory.available;
   hello_.swap_used = memory.swap_used;
-  hello_.max_bytes = busy ? 0 : MaxBytes(hello_, options_);
+  hello_.max_bytes = busy ? 0 : ComputeMaxBytes(hello_, options_);
   output_.Say(FormatHello(hello_));
   if (busy) return Refuse("busy", FormatBusy(users), "end it, or wait until it has ended");
   const std::string refusal = FindMemoryRefusal(hello_, options_);

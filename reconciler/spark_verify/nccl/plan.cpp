@@ -50,7 +50,7 @@ Batch PlanBatch(int iterations, double each_us) {
   return batch;
 }
 
-Times Summarise(std::vector<double> times) {
+Times Summarize(std::vector<double> times) {
   if (times.empty()) return {};
   std::sort(times.begin(), times.end());
   const double sum = std::accumulate(times.begin(), times.end(), 0.0);

@@ -38,6 +38,6 @@ struct Times {
   double p50 = 0;
   double p95 = 0;
 };
-Times Summarise(std::vector<double> times);
+Times Summarize(std::vector<double> times);
 
 }  // namespace reconciler::spark_verify

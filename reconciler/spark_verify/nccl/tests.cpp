@@ -199,7 +199,7 @@ Step NcclTests::ReadTimes(const Batch& batch, NcclResult& result) {
     if (!step) return step;
     times.insert(times.end(), static_cast<std::size_t>(shared), ms * 1e3 / shared);
   }
-  const Times summary = Summarise(std::move(times));
+  const Times summary = Summarize(std::move(times));
   result.time_us = summary.mean;
   result.p50_us = summary.p50;
   result.p95_us = summary.p95;

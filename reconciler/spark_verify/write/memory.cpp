@@ -13,7 +13,7 @@ constexpr std::uint64_t kNcclOwn = std::uint64_t{3} << 29;
 constexpr std::uint64_t kShareUnified = 4;  // of what may be used at all
 constexpr std::uint64_t kShareOwn = 2;
 
-std::uint64_t Above(std::uint64_t value, std::uint64_t kept) {
+std::uint64_t SubtractDownToZero(std::uint64_t value, std::uint64_t kept) {
   return value > kept ? value - kept : 0;
 }
 
@@ -33,14 +33,14 @@ HostMemory ParseMemory(const std::string& meminfo) {
     if (name == "SwapTotal:") swap_total = kib << 10;
     if (name == "SwapFree:") swap_free = kib << 10;
   }
-  memory.swap_used = Above(swap_total, swap_free);
+  memory.swap_used = SubtractDownToZero(swap_total, swap_free);
   return memory;
 }
 
-std::uint64_t MaxBytes(const NcclHello& hello, const NcclOptions& options) {
-  const std::uint64_t fits = hello.integrated
-                                 ? Above(hello.mem_available, options.reserve) / kShareUnified
-                                 : Above(hello.gpu_free, kNcclOwn) / kShareOwn;
+std::uint64_t ComputeMaxBytes(const NcclHello& hello, const NcclOptions& options) {
+  const std::uint64_t fits =
+      hello.integrated ? SubtractDownToZero(hello.mem_available, options.reserve) / kShareUnified
+                       : SubtractDownToZero(hello.gpu_free, kNcclOwn) / kShareOwn;
   return std::min<std::uint64_t>(fits, options.memory_limit);
 }
 

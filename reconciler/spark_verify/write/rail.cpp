@@ -167,7 +167,7 @@ Result<void> Rail::AddQueuePair() {
   if (const int error = verbs_.modify_qp(
           pair.get(), &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
       error != 0) {
-    return Fail(MakeVerbError(fmt::format("a queue pair of {} initialised", ready_.hca), error));
+    return Fail(MakeVerbError(fmt::format("a queue pair of {} initialized", ready_.hca), error));
   }
   // A packet of a run before must not fit: 24 bits by chance.
   ready_.queue_pairs.push_back(

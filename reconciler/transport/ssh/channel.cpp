@@ -80,10 +80,10 @@ SshShell::SshShell(std::shared_ptr<SshConnection> connection, std::string token)
 SshShell::~SshShell() {
   if (channel_ == nullptr) return;
   if (running_ && !token_.empty() && !IsOver()) (void)ReadAvailable();
-  const bool leftover = running_ && !token_.empty() && !IsOver() && connection_->Alive();
+  const bool still_runs = running_ && !token_.empty() && !IsOver() && connection_->Alive();
   ssh_remove_channel_callbacks(channel_, &callbacks_);
   ssh_channel_free(channel_);
-  if (!leftover) return;
+  if (!still_runs) return;
   // sshd ends nothing when a channel closes, and its signals do not reach what sudo started.
   SshShell end(connection_, "");
   const Deadline deadline = std::chrono::steady_clock::now() + kEndLimit;

@@ -28,8 +28,9 @@ Error SshConnection::MakeError(std::string_view what, std::string hint) const {
 }
 
 Error SshConnection::MakeLostError() const {
-  const std::string complaint = socket_.proxy ? ReadProxyError(socket_) : "";
-  if (!complaint.empty()) return MakeError(fmt::format("the connection was lost: {}", complaint));
+  const std::string proxy_error = socket_.proxy ? ReadProxyError(socket_) : "";
+  if (!proxy_error.empty())
+    return MakeError(fmt::format("the connection was lost: {}", proxy_error));
   return MakeError("the connection was lost");
 }
 
@@ -81,9 +82,9 @@ Result<void> SshConnection::ExchangeKeys(Deadline deadline) {
         fmt::format("no answer from an ssh server within {} s", node_.access.connect_timeout_s),
         "something accepts connections there; is it sshd, and is the machine not overloaded?"));
   }
-  const std::string complaint = socket_.proxy ? ReadProxyError(socket_) : "";
-  if (!complaint.empty()) {
-    return Fail(MakeError(fmt::format("the proxy command failed: {}", complaint),
+  const std::string proxy_error = socket_.proxy ? ReadProxyError(socket_) : "";
+  if (!proxy_error.empty()) {
+    return Fail(MakeError(fmt::format("the proxy command failed: {}", proxy_error),
                           fmt::format("it was: {}", target_.proxy_command)));
   }
   const std::string reason = last_message_.empty() ? ssh_get_error(session) : last_message_;

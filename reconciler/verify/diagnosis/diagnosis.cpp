@@ -59,7 +59,7 @@ std::vector<Arrow> Diagnosis::ListArrows(VerifyLevel level, Symptom symptom) con
 
 Finding Diagnosis::DraftFinding(std::string code, std::vector<NodeName> nodes,
                                 const std::vector<std::size_t>& about) const {
-  constexpr std::size_t kEvidence = 4;  // lines: enough to recognise it; the checks have the rest
+  constexpr std::size_t kEvidence = 4;  // lines: enough to recognize it; the checks have the rest
   Finding finding{.code = std::move(code), .nodes = std::move(nodes)};
   std::vector<std::string> expected;
   std::vector<std::string> measured;

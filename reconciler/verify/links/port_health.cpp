@@ -43,7 +43,7 @@ Fec FindFec(const ClusterSpec& cluster, const RailPort& rail) {
 }
 
 // ethtool's names: "RS", "BaseR", "Off", and on some drivers several of them.
-std::string_view EthtoolFec(Fec fec) {
+std::string_view FormatEthtoolFec(Fec fec) {
   switch (fec) {
     case Fec::kAuto:
       return "";
@@ -75,7 +75,7 @@ Check MakeSkippedCheck(const RailPort& port, std::string what) {
 Check MakeFecCheck(const ClusterSpec& cluster, const RailPort& port,
                    const std::vector<std::string>& fec) {
   Check check = MakeCheck(port, "fec", "FEC " + MakePrintable(Join(fec, " ")));
-  const std::string_view wanted = EthtoolFec(FindFec(cluster, port));
+  const std::string_view wanted = FormatEthtoolFec(FindFec(cluster, port));
   if (wanted.empty()) return check;
   check.expected = fmt::format("FEC {} on {}", wanted, port.netdev);
   if (std::find(fec.begin(), fec.end(), wanted) == fec.end()) {

@@ -10,7 +10,7 @@ std::size_t Report::Count(Outcome outcome) const {
                     [outcome](const Check& check) { return check.outcome == outcome; }));
 }
 
-int ExitCode(const Report& report) {
+int FindExitCode(const Report& report) {
   if (report.Count(Outcome::kFail) > 0) return 6;
   if (!report.unreachable.empty()) return 3;
   return report.Count(Outcome::kCouldNotMeasure) > 0 ? 7 : 0;

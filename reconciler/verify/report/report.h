@@ -108,7 +108,7 @@ struct Report {
 
 // 6: something failed; 3: nothing failed, but a node could not be read; 7: something could not be
 // measured; 0: everything passed, perhaps with a warning, or was skipped.
-int ExitCode(const Report& report);
+int FindExitCode(const Report& report);
 
 std::string_view ToString(Outcome outcome);    // "could-not-measure"
 std::string_view ToString(VerifyLevel level);  // "facts", "ping", "ssh", "rdma", "nccl"

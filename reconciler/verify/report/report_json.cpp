@@ -50,7 +50,7 @@ Json ToJson(const Report& report) {
   Json json = {{"format", "spark-reconcile/report/1"},
                {"cluster", report.cluster},
                {"level", ToString(report.level)},
-               {"exit_code", ExitCode(report)},
+               {"exit_code", FindExitCode(report)},
                {"summary", std::move(summary)},
                {"unreachable", Json::array()},
                {"findings", Json::array()},

@@ -54,7 +54,7 @@ class ClusterApplyTest : public testing::Test {
                           .on_event = [](const Event&) {},
                           .should_stop = [] { return false; },
                           .on_changing = [this](bool changing) { changes_ += changing; },
-                          .on_leftover = [](const std::string&) {},
+                          .on_unfinished = [](const std::string&) {},
                           .on_cabling = [](const CablingReport&) {}},
         pool_);
   }

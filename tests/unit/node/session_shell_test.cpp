@@ -109,12 +109,12 @@ TEST(Sessions, NoOtherShellIsEverOpenedOnTheConnectionOfASession) {
 
 TEST(Session, AHeartbeatThatFailedIsNamedByTheNextRequest) {
   const NodeSpec node{.name = "spark-1"};
-  FakeNode behaviour = SessionNode();
-  behaviour.shell = [answer = behaviour.shell](const std::string& script) {
+  FakeNode behavior = SessionNode();
+  behavior.shell = [answer = behavior.shell](const std::string& script) {
     const bool is_beat = script.find("\nbeat\n") != std::string::npos;
     return is_beat ? ScriptReply{} : answer(script);
   };
-  FakeNetwork network({{"spark-1", behaviour}});
+  FakeNetwork network({{"spark-1", behavior}});
   NodePool pool(network.Dialer());
   const auto session = Session::Open(node, pool, "a test");
   ASSERT_TRUE(session);

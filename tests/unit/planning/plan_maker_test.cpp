@@ -182,14 +182,14 @@ TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
             "Each node is armed to revert the plan before its first change.\n");
 }
 
-TEST(UnderWay, WhoIsRunningOrWhatWasCutOffIsReported) {
+TEST(FormatApplyState, WhoIsRunningOrWhatWasCutOffIsReported) {
   NodeFacts facts;
-  EXPECT_EQ(FormatUnderWay(facts), "");
+  EXPECT_EQ(FormatApplyState(facts), "");
   facts.apply.undecided = {"0a49-11"};
-  EXPECT_EQ(FormatUnderWay(facts), "apply 0a49-11 is unfinished; apply ends it first");
+  EXPECT_EQ(FormatApplyState(facts), "apply 0a49-11 is unfinished; apply ends it first");
   facts.apply.lease = "root@desk pid 812";
-  EXPECT_EQ(FormatUnderWay(facts),
-            "an apply of root@desk pid 812 is under way: its revert is armed");
+  EXPECT_EQ(FormatApplyState(facts),
+            "an apply of root@desk pid 812 is running: its revert is armed");
 }
 
 }  // namespace

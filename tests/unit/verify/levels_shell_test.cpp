@@ -46,7 +46,7 @@ class LevelsTest : public ShellNodes {
 
 TEST_F(LevelsTest, AHealthyClusterPassesWithOneScriptPerNode) {
   const Report report = RunVerify(OnSwitch(3));
-  EXPECT_EQ(ExitCode(report), 0);
+  EXPECT_EQ(FindExitCode(report), 0);
   EXPECT_EQ(report.Count(Outcome::kPass), 39u + 12u + 12u);
   EXPECT_EQ(report.checks.size(), 63u);
   EXPECT_EQ(scripts_, 3u);
@@ -59,7 +59,7 @@ TEST_F(LevelsTest, CountersThatGrewStandWithTheirNodesFactsAndChangeNoExitCode) 
   Program("ethtool",
           "echo >>\"$D/reads\"; echo \"     rx_discards_phy: $(wc -l <\"$D/reads\")\"\n");
   const Report report = RunVerify(OnSwitch(2));
-  EXPECT_EQ(ExitCode(report), 0);
+  EXPECT_EQ(FindExitCode(report), 0);
   std::vector<std::string> places;
   for (const Check& check : report.checks) {
     if (check.what == "memlock" || check.what == "errors") {
@@ -84,7 +84,7 @@ TEST_F(LevelsTest, ALostRailIsNamedWithItsPair) {
       "case \"$*\" in *'-I enP2p1s0f1np1'*) echo '2 packets transmitted, 0 received'; exit 1 ;; "
       "esac\necho '2 packets transmitted, 2 received'\n");
   const Report report = RunVerify(OnSwitch(2));
-  EXPECT_EQ(ExitCode(report), 6);
+  EXPECT_EQ(FindExitCode(report), 6);
   EXPECT_THAT(Brief(report.findings), ElementsAre("no-path spark-1 spark-2 rail1 x2"));
 }
 
@@ -97,7 +97,7 @@ TEST_F(LevelsTest, AnUnreachableNodeLeavesTheOthersComplete) {
   Sample sample = OnSwitch(3);
   sample.Lose(2);
   const Report report = RunVerify(sample);
-  EXPECT_EQ(ExitCode(report), 3);
+  EXPECT_EQ(FindExitCode(report), 3);
   EXPECT_EQ(report.Count(Outcome::kFail), 0u);
   EXPECT_EQ(report.Count(Outcome::kPass), 26u + 4u + 4u);
   EXPECT_EQ(report.unreachable.at("spark-2"), "spark-2: no connection within 10 s");
@@ -112,7 +112,7 @@ TEST_F(LevelsTest, ACableToANodeThatIsOffIsNotAFault) {
   sample.Link(1, 0).carrier = sample.Link(1, 1).carrier = false;
   sample.Lose(2);
   const Report report = RunVerify(sample);
-  EXPECT_EQ(ExitCode(report), 3);
+  EXPECT_EQ(FindExitCode(report), 3);
   EXPECT_THAT(Brief(report.findings), ElementsAre("node-unreachable spark-2 x23"));
   EXPECT_EQ(report.findings[0].cause,
             "its peers hear nothing from spark-2 either: off, booting or hung");
@@ -122,7 +122,7 @@ TEST_F(LevelsTest, ACableToANodeThatIsOffIsNotAFault) {
   EXPECT_THAT(Brief(RunVerify(sample).findings), ElementsAre("node-unreachable spark-2 x25"));
   sample.Link(1, 0).carrier = true;
   const Report lit = RunVerify(sample);
-  EXPECT_EQ(ExitCode(lit), 6);
+  EXPECT_EQ(FindExitCode(lit), 6);
   EXPECT_EQ(lit.findings.back().code, "address-missing");
 }
 
@@ -130,7 +130,7 @@ TEST_F(LevelsTest, ANodeThatIsLostOnTheWayIsUnreachableToo) {
   FakeNode gone;
   gone.refuse_dial = "no route to host";
   const Report report = RunVerify(OnSwitch(3), {{"spark-3", gone}});
-  EXPECT_EQ(ExitCode(report), 3);
+  EXPECT_EQ(FindExitCode(report), 3);
   EXPECT_THAT(report.unreachable.at("spark-3"), testing::HasSubstr("no route to host"));
   // Its facts were read, its 4 pings and 4 logins were not; its peers hear it well.
   EXPECT_THAT(Brief(report.findings), ElementsAre("node-unreachable spark-3 x8"));
@@ -143,7 +143,7 @@ TEST_F(LevelsTest, ALimitThatPassesIsReportedAndEndsTheWait) {
   slow.shell = [](const std::string&) { return ScriptReply{}; };
   slow.latency = std::chrono::hours(1);
   const Report report = RunVerify(OnSwitch(2), {{"spark-1", slow}});
-  EXPECT_EQ(ExitCode(report), 3);
+  EXPECT_EQ(FindExitCode(report), 3);
   EXPECT_TRUE(report.unreachable.contains("spark-1"));
 }
 
@@ -152,7 +152,7 @@ TEST_F(LevelsTest, AFactAloneFailsWithoutAnyScript) {
   Sample sample = OnSwitch(2);
   sample.Link(1, 0).mtu = 1500;
   const Report report = RunVerify(sample);
-  EXPECT_EQ(ExitCode(report), 6);
+  EXPECT_EQ(FindExitCode(report), 6);
   EXPECT_EQ(scripts_, 0u);
   EXPECT_EQ(report.level, VerifyLevel::kFacts);
   EXPECT_EQ(report.checks.size(), 26u);
@@ -179,7 +179,7 @@ TEST_F(LevelsTest, NcclIsLeftOutWhereSomethingBelowItFails) {
 TEST_F(LevelsTest, RailsThatAreNotToBeWrittenToAreSkipped) {
   options_ = {.up_to = VerifyLevel::kRdma, .rdma = {.leave_out = true}};
   const Report report = RunVerify(OnSwitch(2));
-  EXPECT_EQ(ExitCode(report), 0);
+  EXPECT_EQ(FindExitCode(report), 0);
   for (const Check& check : report.checks) {
     if (check.level != VerifyLevel::kRdma) continue;
     EXPECT_EQ(check.outcome, Outcome::kSkipped);

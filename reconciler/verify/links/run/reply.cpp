@@ -79,7 +79,7 @@ void MarkNotMeasured(Check& check, Symptom symptom, std::string why) {
   check.why = std::move(why);
 }
 
-void Failed(Check& check, Symptom symptom, std::string measured) {
+void MarkFailed(Check& check, Symptom symptom, std::string measured) {
   check.outcome = Outcome::kFail;
   check.symptom = symptom;
   check.measured = std::move(measured);
@@ -125,15 +125,16 @@ bool JudgePing(Check& check, const ScriptAnswer& answer, Symptom lost, std::stri
   AddPingEvidence(check, answer);
   if (answer.exit_code == 0 && counts) {
     if (lost == Symptom::kNothingBack) return true;  // it only had to wake the neighbour entry
-    Failed(check, Symptom::kSomeLost,
-           fmt::format("{} of {} {} packets came back", counts->received, counts->sent, size));
+    MarkFailed(check, Symptom::kSomeLost,
+               fmt::format("{} of {} {} packets came back", counts->received, counts->sent, size));
   } else if (answer.HasText("essage too long")) {
-    Failed(check, Symptom::kTooLongForSender, "the sender's kernel refuses packets of this size");
+    MarkFailed(check, Symptom::kTooLongForSender,
+               "the sender's kernel refuses packets of this size");
   } else if (answer.exit_code == 1 || IsPathRefused(answer) ||
              (answer.exit_code == kTimedOut && counts)) {
-    Failed(check, lost,
-           lost == Symptom::kNothingBack ? "nothing comes back, small packets neither"
-                                         : "small packets come back, full-size ones do not");
+    MarkFailed(check, lost,
+               lost == Symptom::kNothingBack ? "nothing comes back, small packets neither"
+                                             : "small packets come back, full-size ones do not");
   } else if (answer.exit_code == kTimedOut || answer.exit_code == kKilled) {
     MarkNotMeasured(check, Symptom::kProbeFailed, "ping did not end within its time limit");
   } else {
@@ -199,15 +200,16 @@ void JudgeSsh(Check& check, const ScriptAnswer& answer) {
     return MarkNotMeasured(check, Symptom::kProbeFailed, "could not become the user of the mesh");
   }
   if (answer.exit_code == kTimedOut || answer.exit_code == kKilled) {
-    return Failed(check, Symptom::kSshNoConnection, "the login did not end within its time limit");
+    return MarkFailed(check, Symptom::kSshNoConnection,
+                      "the login did not end within its time limit");
   }
   // Only ssh itself ends with 255; another code comes from the peer's shell, after the login.
   for (const SshText& known : kSshTexts) {
     if (answer.exit_code == 255 && answer.HasText(known.text)) {
-      return Failed(check, known.symptom, std::string(known.measured));
+      return MarkFailed(check, known.symptom, std::string(known.measured));
     }
   }
-  Failed(check, Symptom::kSshFailed, fmt::format("ssh ended with {}", answer.exit_code));
+  MarkFailed(check, Symptom::kSshFailed, fmt::format("ssh ended with {}", answer.exit_code));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ n=$(($(cat $count) + 1)); echo $n >$count
   }
 
   void Request(const std::string& name, const std::string& request) {
-    Put(name + ".sh", Adapt(BuildScriptPreamble("n") + NodeHelper() +
+    Put(name + ".sh", Adapt(BuildScriptPreamble("n") + BuildNodeHelper() +
                             "note() { :; }\nD=/var/lib/spark-reconcile\n(\n" + request + "\n)\n"));
   }
 

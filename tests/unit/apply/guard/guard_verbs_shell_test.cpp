@@ -232,10 +232,10 @@ TEST_F(GuardVerbs, ARefusalSaysWhy) {
 }
 
 // In the order in which they are to be ended.
-TEST_F(GuardVerbs, WhatANewerCommitSupersededIsNoLeftover) {
+TEST_F(GuardVerbs, WhatANewerCommitSupersededIsNotUnfinished) {
   const auto list = [&] {
-    return Run(BuildScriptPreamble("n") + NodeHelper() + "D=" + QuoteForShell(Path("state")) +
-               "\n" + BuildLeftoversRequest())
+    return Run(BuildScriptPreamble("n") + BuildNodeHelper() + "D=" + QuoteForShell(Path("state")) +
+               "\n" + BuildUnfinishedRequest())
         .out;
   };
   Make(kStates[0], /*newer=*/true);

@@ -37,12 +37,12 @@ TEST(NcclPlan, EventsAreMillisecondsApartUnlessTheHostIsWhatIsWaitedFor) {
 TEST(NcclPlan, AFlapShowsInThePercentilesAndNotOnlyInTheMean) {
   std::vector<double> times(19, 10);
   times.push_back(110);
-  const Times summary = Summarise(times);
+  const Times summary = Summarize(times);
   EXPECT_DOUBLE_EQ(summary.mean, 15);
   EXPECT_DOUBLE_EQ(summary.p50, 10);
   EXPECT_DOUBLE_EQ(summary.p95, 110);
-  EXPECT_DOUBLE_EQ(Summarise({7}).p95, 7);
-  EXPECT_DOUBLE_EQ(Summarise({}).mean, 0);
+  EXPECT_DOUBLE_EQ(Summarize({7}).p95, 7);
+  EXPECT_DOUBLE_EQ(Summarize({}).mean, 0);
 }
 
 }  // namespace

@@ -20,18 +20,18 @@ TEST(Memory, IsReadFromMeminfo) {
 TEST(Memory, UnifiedMemoryKeepsItsReserve) {
   const NcclOptions options{.sizes = {{4096}}};
   NcclHello hello{.integrated = true, .gpu_free = 100 * kGiB, .mem_available = 10 * kGiB};
-  EXPECT_EQ(MaxBytes(hello, options), kGiB / 2);
+  EXPECT_EQ(ComputeMaxBytes(hello, options), kGiB / 2);
   hello.mem_available = 7 * kGiB;
-  EXPECT_EQ(MaxBytes(hello, options), 0u);
+  EXPECT_EQ(ComputeMaxBytes(hello, options), 0u);
   hello.mem_available = 110 * kGiB;
-  EXPECT_EQ(MaxBytes(hello, options), kGiB);
+  EXPECT_EQ(ComputeMaxBytes(hello, options), kGiB);
 }
 
 // What the host has is of no matter to a GPU with memory of its own.
 TEST(Memory, AGpusOwnMemoryHoldsTwoBuffersBesideNccls) {
   const NcclOptions options{.sizes = {{4096}}};
   const NcclHello hello{.integrated = false, .gpu_free = 2 * kGiB, .mem_available = kGiB};
-  EXPECT_EQ(MaxBytes(hello, options), kGiB / 4);
+  EXPECT_EQ(ComputeMaxBytes(hello, options), kGiB / 4);
 }
 
 TEST(Memory, TheLargestSizeDecides) {

@@ -33,12 +33,13 @@ TEST(Owned, ABlockedFileIsNamedWithItsPathAndReason) {
   facts.files["/b"] = With("x\n");
   facts.files["/c"] = Absent{};
   facts.files["/d"] = With(FormatOwnedFile("homelab", "old\n"));
-  EXPECT_EQ(ExplainFileStuck(facts, "/a", "homelab"), "/a cannot be read: is not a regular file");
+  EXPECT_EQ(ExplainFileNotWritten(facts, "/a", "homelab"),
+            "/a cannot be read: is not a regular file");
   EXPECT_EQ(
-      ExplainFileStuck(facts, "/b", "homelab"),
+      ExplainFileNotWritten(facts, "/b", "homelab"),
       "/b was not written by spark-reconcile: move it away, or remove this from the manifest");
-  EXPECT_EQ(ExplainFileStuck(facts, "/c", "homelab"), "");
-  EXPECT_EQ(ExplainFileStuck(facts, "/d", "homelab"), "");
+  EXPECT_EQ(ExplainFileNotWritten(facts, "/c", "homelab"), "");
+  EXPECT_EQ(ExplainFileNotWritten(facts, "/d", "homelab"), "");
 }
 
 TEST(Owned, NotBeingOursCountsMoreThanAnotherReason) {

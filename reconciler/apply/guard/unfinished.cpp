@@ -15,7 +15,7 @@ constexpr Milliseconds kReadLimit{30000};
 // Where a node's peers check in rounds, one per node: a moment of 30 s at most, and pings.
 constexpr Milliseconds kRoundLimit{45000};
 
-struct Leftover {
+struct UnfinishedApply {
   const NodeSpec* node = nullptr;
   std::string apply_id = {};
   std::string state = {};  // none, intent, commit, revert, finished
@@ -31,12 +31,13 @@ Error MakeNotEndedError(const NodeName& node, const ScriptReply& reply) {
               "/var/lib/spark-reconcile/journal on the node and read what it says"};
 }
 
-Result<std::vector<Leftover>> Find(const std::vector<const NodeSpec*>& nodes, Sessions& sessions) {
-  std::vector<Leftover> found;
+Result<std::vector<UnfinishedApply>> Find(const std::vector<const NodeSpec*>& nodes,
+                                          Sessions& sessions) {
+  std::vector<UnfinishedApply> found;
   std::optional<Error> error;
   std::mutex mutex;
   NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
-    const auto reply = sessions.Run(node, BuildLeftoversRequest(), kReadLimit);
+    const auto reply = sessions.Run(node, BuildUnfinishedRequest(), kReadLimit);
     const std::lock_guard lock(mutex);
     if (!reply || reply->exit_code != 0) {
       error = reply ? MakeNotEndedError(node.name, *reply) : reply.error();
@@ -53,27 +54,27 @@ Result<std::vector<Leftover>> Find(const std::vector<const NodeSpec*>& nodes, Se
 }
 
 // Who has decided stays with it; who is ready follows a peer that has committed.
-LeftoverEnd ChooseEnd(const Leftover& one, const std::vector<Leftover>& all) {
-  const bool committed = std::any_of(all.begin(), all.end(), [&](const Leftover& other) {
+UnfinishedEnd ChooseEnd(const UnfinishedApply& one, const std::vector<UnfinishedApply>& all) {
+  const bool committed = std::any_of(all.begin(), all.end(), [&](const UnfinishedApply& other) {
     return other.apply_id == one.apply_id && (other.state == "commit" || other.state == "finished");
   });
-  if (one.state == "commit" || (one.state == "intent" && committed)) return LeftoverEnd::kCommit;
-  return one.state == "intent" ? LeftoverEnd::kCheckPeers : LeftoverEnd::kRevert;
+  if (one.state == "commit" || (one.state == "intent" && committed)) return UnfinishedEnd::kCommit;
+  return one.state == "intent" ? UnfinishedEnd::kCheckPeers : UnfinishedEnd::kRevert;
 }
 
 // One run over the nodes, with the first error that any of them met.
 class Ending {
  public:
   Ending(const std::vector<const NodeSpec*>& nodes, Sessions& sessions,
-         const std::vector<Leftover>& leftovers)
-      : nodes_(nodes), sessions_(sessions), leftovers_(leftovers) {}
+         const std::vector<UnfinishedApply>& unfinished)
+      : nodes_(nodes), sessions_(sessions), unfinished_(unfinished) {}
 
   void EndAll() {
     RecordThrown(ForEachNode(nodes_, [&](const NodeSpec& node) {
-      for (const Leftover& one : leftovers_) {
+      for (const UnfinishedApply& one : unfinished_) {
         if (one.node != &node || one.state == "finished") continue;
         const auto reply =
-            SendRequest(node, BuildEndLeftoverRequest(one.apply_id, ChooseEnd(one, leftovers_)));
+            SendRequest(node, BuildEndUnfinishedRequest(one.apply_id, ChooseEnd(one, unfinished_)));
         if (!reply) return;
         const bool commit = Trim(reply->out) == "commit";
         const std::lock_guard lock(mutex_);
@@ -88,7 +89,7 @@ class Ending {
   // Not before all have ended: a node may still check another's beacon.
   void FinishAll() {
     RecordThrown(ForEachNode(nodes_, [&](const NodeSpec& node) {
-      for (const Leftover& one : committed_) {
+      for (const UnfinishedApply& one : committed_) {
         if (one.node == &node &&
             !SendRequest(node, BuildFinishRequest(GetJournalDirectory(one.apply_id))))
           return;
@@ -119,19 +120,19 @@ class Ending {
 
   const std::vector<const NodeSpec*>& nodes_;
   Sessions& sessions_;
-  const std::vector<Leftover>& leftovers_;
+  const std::vector<UnfinishedApply>& unfinished_;
   std::mutex mutex_ = {};
   std::vector<std::string> reports_ = {};
-  std::vector<Leftover> committed_ = {};
+  std::vector<UnfinishedApply> committed_ = {};
 };
 
 }  // namespace
 
-Result<std::vector<std::string>> EndLeftovers(const std::vector<const NodeSpec*>& nodes, bool whole,
-                                              Sessions& sessions) {
-  const auto leftovers = Find(nodes, sessions);
-  if (!leftovers) return Fail(leftovers.error());
-  Ending ending(nodes, sessions, *leftovers);
+Result<std::vector<std::string>> EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes,
+                                                      bool whole, Sessions& sessions) {
+  const auto unfinished = Find(nodes, sessions);
+  if (!unfinished) return Fail(unfinished.error());
+  Ending ending(nodes, sessions, *unfinished);
   ending.EndAll();
   if (!ending.error && whole) ending.FinishAll();
   if (ending.error) return Fail(std::move(*ending.error));
