@@ -6,7 +6,7 @@
 #include "reconciler/manifest/build_spec.h"
 #include "reconciler/manifest/checks/cross_check.h"
 #include "reconciler/manifest/schema/schema_check.h"
-#include "reconciler/yaml/problems.h"
+#include "reconciler/yaml/manifest_errors.h"
 #include "reconciler/yaml/source_text.h"
 #include "reconciler/yaml/yaml_document.h"
 
@@ -24,11 +24,11 @@ bool IsBefore(const Error& a, const Error& b) {
 tl::expected<ClusterSpec, Errors> LoadClusterSpec(std::string_view yaml, const std::string& file) {
   Result<Value> document = ParseYaml(yaml, file);
   if (!document) return tl::unexpected<Errors>({std::move(document).error()});
-  Problems problems(file);
-  CheckSchema(*document, GetClusterSchema(), problems);
-  CrossCheck(*document, problems);
-  if (!problems.Empty()) {
-    Errors errors = problems.TakeErrors();
+  ManifestErrors found(file);
+  CheckSchema(*document, GetClusterSchema(), found);
+  CrossCheck(*document, found);
+  if (!found.Empty()) {
+    Errors errors = found.TakeErrors();
     std::stable_sort(errors.begin(), errors.end(), IsBefore);
     const SourceText source(yaml);
     for (Error& error : errors) source.Attach(error);

@@ -19,32 +19,32 @@ constexpr std::string_view kOrOptIn =
     "; or write ring: collectives-only, and use nothing but ring collectives";
 
 void CheckNodeCount(Topology topology, std::size_t count, bool collectives_only, Position position,
-                    Problems& problems) {
+                    ManifestErrors& errors) {
   const std::string found = FormatPlural(count, "node", "nodes");
   switch (topology) {
     case Topology::kDirect:
       if (count == 2) return;
-      return problems.Add(position, "wanted 2 nodes for topology direct, found " + found,
-                          count > 2 ? "more than two nodes need a switch (or a ring of three)"
-                                    : "a fabric begins with two nodes");
+      return errors.Add(position, "wanted 2 nodes for topology direct, found " + found,
+                        count > 2 ? "more than two nodes need a switch (or a ring of three)"
+                                  : "a fabric begins with two nodes");
     case Topology::kRing:
       if (count == 3 || (count > 3 && collectives_only)) return;
       if (count < 3) {
-        return problems.Add(position, "wanted 3 nodes for topology ring, found " + found,
-                            "two nodes are topology: direct");
+        return errors.Add(position, "wanted 3 nodes for topology ring, found " + found,
+                          "two nodes are topology: direct");
       }
-      return problems.Add(position,
-                          fmt::format("a ring of {} cannot work with stock NCCL: nodes that are "
-                                      "not neighbours share no cable",
-                                      found),
-                          std::string(kUseASwitch) + std::string(kOrOptIn));
+      return errors.Add(position,
+                        fmt::format("a ring of {} cannot work with stock NCCL: nodes that are "
+                                    "not neighbours share no cable",
+                                    found),
+                        std::string(kUseASwitch) + std::string(kOrOptIn));
     case Topology::kSwitch:
     case Topology::kLeafSpine:
       if (count >= 2) return;
-      return problems.Add(position,
-                          fmt::format("wanted at least 2 nodes for topology {}, found {}",
-                                      ToString(topology), found),
-                          "a fabric begins with two nodes");
+      return errors.Add(position,
+                        fmt::format("wanted at least 2 nodes for topology {}, found {}",
+                                    ToString(topology), found),
+                        "a fabric begins with two nodes");
     case Topology::kLinks:
       return;
   }
@@ -52,56 +52,56 @@ void CheckNodeCount(Topology topology, std::size_t count, bool collectives_only,
 
 // Where both ends of every cable are said otherwise, a cage would be a setting without effect.
 void CheckNoCage(Topology topology, const Value& document, const std::vector<NodeView>& nodes,
-                 Problems& problems) {
+                 ManifestErrors& errors) {
   const std::string reason = topology == Topology::kRing ? "a ring has a cable in both cages"
                                                          : "the links name both ends of each cable";
   const auto check = [&](const Value* cage, const std::string& of) {
     if (cage == nullptr) return;
-    problems.Add(cage->position, fmt::format("cage of {} has no effect: {}", of, reason),
-                 "leave it out");
+    errors.Add(cage->position, fmt::format("cage of {} has no effect: {}", of, reason),
+               "leave it out");
   };
   check(document.At({"fabric", "cage"}), "fabric");
   for (const NodeView& node : nodes) check(node.entry->Find("cage"), "node " + Quoted(node.name));
 }
 
 void CheckLinkEnds(const std::vector<LinkView>& links, const std::vector<std::string>& known,
-                   Problems& problems) {
+                   ManifestErrors& errors) {
   std::map<std::pair<std::string, std::string>, Position> used;
   for (const LinkView& link : links) {
     if (link.a.node == link.b.node) {
-      problems.Add(link.position,
-                   fmt::format("this link joins node {} to itself", Quoted(link.a.node)),
-                   "a cable joins two nodes: name the other one at one end");
+      errors.Add(link.position,
+                 fmt::format("this link joins node {} to itself", Quoted(link.a.node)),
+                 "a cable joins two nodes: name the other one at one end");
     }
     for (const LinkEnd* end : {&link.a, &link.b}) {
       if (std::find(known.begin(), known.end(), end->node) == known.end()) {
-        problems.Add(end->position,
-                     fmt::format("unknown node {} in links{}", Quoted(end->node),
-                                 FormatGuess(end->node, known)),
-                     FormatKnownHint(known));
+        errors.Add(end->position,
+                   fmt::format("unknown node {} in links{}", Quoted(end->node),
+                               FormatGuess(end->node, known)),
+                   FormatKnownHint(known));
       }
       const auto [first, fresh] = used.emplace(std::pair(end->node, end->cage), end->position);
       if (fresh) continue;
-      problems.Add(end->position,
-                   fmt::format("cage {} of node {} has two cables, the other at {}", end->cage,
-                               Quoted(end->node), problems.Mark(first->second)),
-                   "a cage takes one cable");
+      errors.Add(end->position,
+                 fmt::format("cage {} of node {} has two cables, the other at {}", end->cage,
+                             Quoted(end->node), errors.Mark(first->second)),
+                 "a cage takes one cable");
     }
   }
 }
 
 // Pair cables beside a switch: the cage with the switch's cable is taken.
 void CheckSwitchCages(const Value& document, const std::vector<NodeView>& nodes,
-                      const std::vector<LinkView>& links, Problems& problems) {
+                      const std::vector<LinkView>& links, ManifestErrors& errors) {
   for (const NodeView& node : nodes) {
     const std::string cage = FindCageName(document, *node.entry);
     for (const LinkView& link : links) {
       for (const LinkEnd* end : {&link.a, &link.b}) {
         if (end->node != node.name || end->cage != cage) continue;
-        problems.Add(end->position,
-                     fmt::format("cage {} of node {} has the cable to the switch already", cage,
-                                 Quoted(node.name)),
-                     "use the other cage for the pair cable");
+        errors.Add(end->position,
+                   fmt::format("cage {} of node {} has the cable to the switch already", cage,
+                               Quoted(node.name)),
+                   "use the other cage for the pair cable");
       }
     }
   }
@@ -132,21 +132,21 @@ bool AreOneRing(const std::vector<NodeView>& nodes, const std::vector<LinkView>&
 }
 
 // NVIDIA's tools and guides take p0 as the way to the next node and p1 as the way back.
-void CheckRingDirection(const std::vector<LinkView>& links, Problems& problems) {
+void CheckRingDirection(const std::vector<LinkView>& links, ManifestErrors& errors) {
   for (const LinkView& link : links) {
     if (link.a.cage != link.b.cage) continue;
-    problems.Add(link.position,
-                 fmt::format("this cable of the ring joins {0} to {0}: a ring goes from p0 of each "
-                             "node to p1 of the next. {0}–{0} comes up, but programs that expect "
-                             "this order search for the neighbour at the other cage",
-                             link.a.cage),
-                 fmt::format("plug one end into {}", link.a.cage == "p0" ? "p1" : "p0"));
+    errors.Add(link.position,
+               fmt::format("this cable of the ring joins {0} to {0}: a ring goes from p0 of each "
+                           "node to p1 of the next. {0}–{0} comes up, but programs that expect "
+                           "this order search for the neighbour at the other cage",
+                           link.a.cage),
+               fmt::format("plug one end into {}", link.a.cage == "p0" ? "p1" : "p0"));
   }
 }
 
 // The opt-in speaks of rings of four and more only.
 void CheckRingKey(Topology topology, const Value& document, const std::vector<NodeView>& nodes,
-                  const std::vector<LinkView>& links, Problems& problems) {
+                  const std::vector<LinkView>& links, ManifestErrors& errors) {
   const Value* ring = document.At({"fabric", "ring"});
   if (ring == nullptr || !IsCollectivesRing(document)) return;
   std::string why;
@@ -159,12 +159,12 @@ void CheckRingKey(Topology topology, const Value& document, const std::vector<No
     why = fmt::format("topology {} is no ring", ToString(topology));
   }
   if (why.empty()) return;
-  problems.Add(ring->position, fmt::format("ring: collectives-only has no effect: {}", why),
-               "leave it out");
+  errors.Add(ring->position, fmt::format("ring: collectives-only has no effect: {}", why),
+             "leave it out");
 }
 
 void CheckAllConnected(const std::vector<NodeView>& nodes, const std::vector<LinkView>& links,
-                       Position position, Problems& problems) {
+                       Position position, ManifestErrors& errors) {
   std::set<std::pair<std::string, std::string>> linked;
   for (const LinkView& link : links) {
     linked.emplace(link.a.node, link.b.node);
@@ -174,7 +174,7 @@ void CheckAllConnected(const std::vector<NodeView>& nodes, const std::vector<Lin
     for (std::size_t k = i + 1; k < nodes.size(); ++k) {
       if (nodes[i].name == nodes[k].name || linked.contains({nodes[i].name, nodes[k].name}))
         continue;
-      return problems.Add(
+      return errors.Add(
           position,
           fmt::format("no link joins {} and {}: stock NCCL needs one between every two nodes",
                       Quoted(nodes[i].name), Quoted(nodes[k].name)),
@@ -187,7 +187,7 @@ void CheckAllConnected(const std::vector<NodeView>& nodes, const std::vector<Lin
 
 }  // namespace
 
-void CheckCabling(const Value& document, Problems& problems) {
+void CheckCabling(const Value& document, ManifestErrors& errors) {
   const Value* fabric = document.Find("fabric");
   if (fabric == nullptr || !fabric->IsMap()) return;
   const std::vector<NodeView> nodes = ViewNodes(document);
@@ -197,7 +197,7 @@ void CheckCabling(const Value& document, Problems& problems) {
     for (const Member& member : fabric->Members()) {
       if (Guess(member.key, {"topology", "links"})) return;  // misspelt, and reported as unknown
     }
-    return problems.Add(
+    return errors.Add(
         fabric->position, "missing key 'topology' in fabric",
         "direct (two nodes, one cable), switch, leaf-spine or ring; or links, cable by "
         "cable");
@@ -207,31 +207,31 @@ void CheckCabling(const Value& document, Problems& problems) {
   const Value* list = document.Find("nodes");
   if (word != nullptr && list != nullptr && list->IsList() && !list->List().empty()) {
     CheckNodeCount(*topology, list->List().size(), IsCollectivesRing(document), word->position,
-                   problems);
+                   errors);
   }
   if (*topology == Topology::kRing || *topology == Topology::kLinks) {
-    CheckNoCage(*topology, document, nodes, problems);
+    CheckNoCage(*topology, document, nodes, errors);
   }
   const std::vector<LinkView> views = ViewLinks(document);
-  CheckRingKey(*topology, document, nodes, views, problems);
+  CheckRingKey(*topology, document, nodes, views, errors);
   if (links == nullptr) return;
   if (*topology == Topology::kDirect || *topology == Topology::kRing) {
-    return problems.Add(links->position,
-                        fmt::format("topology {} already defines the cables", ToString(*topology)),
-                        "leave out links, or leave out topology");
+    return errors.Add(links->position,
+                      fmt::format("topology {} already defines the cables", ToString(*topology)),
+                      "leave out links, or leave out topology");
   }
-  const std::size_t before = problems.Count();
-  CheckLinkEnds(views, ListNodeNames(nodes), problems);
+  const std::size_t before = errors.Count();
+  CheckLinkEnds(views, ListNodeNames(nodes), errors);
   if (*topology == Topology::kSwitch || *topology == Topology::kLeafSpine) {
-    CheckSwitchCages(document, nodes, views, problems);
+    CheckSwitchCages(document, nodes, views, errors);
   }
   const bool complete =
-      problems.Count() == before && !views.empty() && views.size() == links->List().size();
+      errors.Count() == before && !views.empty() && views.size() == links->List().size();
   if (*topology != Topology::kLinks || !complete) return;
   const bool one_ring = AreOneRing(nodes, views);
-  if (one_ring) CheckRingDirection(views, problems);
+  if (one_ring) CheckRingDirection(views, errors);
   if (!one_ring || !IsCollectivesRing(document)) {
-    CheckAllConnected(nodes, views, links->position, problems);
+    CheckAllConnected(nodes, views, links->position, errors);
   }
 }
 

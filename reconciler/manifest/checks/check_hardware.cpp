@@ -20,53 +20,53 @@ std::vector<std::string> ListProfileNames(const Value& document) {
   return names;
 }
 
-void CheckNamed(const Value& document, const NodeView& node, Problems& problems) {
+void CheckNamed(const Value& document, const NodeView& node, ManifestErrors& errors) {
   const Value* named = node.entry->Find("hardware");
   if (named == nullptr || named->AsString() == nullptr || FindProfile(document, *node.entry))
     return;
   const std::vector<std::string> known = ListProfileNames(document);
-  problems.Add(named->position,
-               fmt::format("unknown hardware {} of node {}{}", Quoted(*named->AsString()),
-                           Quoted(node.name), FormatGuess(*named->AsString(), known)),
-               fmt::format("known: {}; or describe it below hardware", JoinWithOr(known)));
+  errors.Add(named->position,
+             fmt::format("unknown hardware {} of node {}{}", Quoted(*named->AsString()),
+                         Quoted(node.name), FormatGuess(*named->AsString(), known)),
+             fmt::format("known: {}; or describe it below hardware", JoinWithOr(known)));
 }
 
 void CheckHasCage(const Value& document, const NodeView& node, const std::string& cage,
-                  Position position, Problems& problems) {
+                  Position position, ManifestErrors& errors) {
   if (cage != "p0" && cage != "p1") return;  // refused by the schema
   const auto hardware = FindProfile(document, *node.entry);
   if (!hardware || hardware->cages.empty() || hardware->FindCage(cage) != nullptr) return;
   std::vector<std::string> has;
   for (const Cage& one : hardware->cages) has.push_back(one.name);
-  problems.Add(position, fmt::format("node {} has no cage {}: its hardware {} has {}",
-                                     Quoted(node.name), cage, hardware->name, JoinWithOr(has)));
+  errors.Add(position, fmt::format("node {} has no cage {}: its hardware {} has {}",
+                                   Quoted(node.name), cage, hardware->name, JoinWithOr(has)));
 }
 
-void CheckCages(const Value& document, const std::vector<NodeView>& nodes, Problems& problems) {
+void CheckCages(const Value& document, const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   const auto topology = ViewTopology(document);
   for (const NodeView& node : nodes) {
     if (topology == Topology::kLinks || topology == Topology::kRing) break;
     const Value* own = node.entry->Find("cage");
     CheckHasCage(document, node, FindCageName(document, *node.entry),
-                 own != nullptr ? own->position : node.name_position, problems);
+                 own != nullptr ? own->position : node.name_position, errors);
   }
   for (const LinkView& link : ViewLinks(document)) {
     for (const LinkEnd* end : {&link.a, &link.b}) {
       if (const NodeView* node = FindNode(nodes, end->node)) {
-        CheckHasCage(document, *node, end->cage, end->position, problems);
+        CheckHasCage(document, *node, end->cage, end->position, errors);
       }
     }
   }
   if (topology != Topology::kRing) return;
   for (const NodeView& node : nodes) {
     for (const std::string cage : {"p0", "p1"}) {
-      CheckHasCage(document, node, cage, node.name_position, problems);
+      CheckHasCage(document, node, cage, node.name_position, errors);
     }
   }
 }
 
 // Names of a profile must differ, and twins are distinguished by their PCI domain.
-void CheckProfile(const Member& profile, Problems& problems) {
+void CheckProfile(const Member& profile, ManifestErrors& errors) {
   const Value* cages = profile.value.Find("cages");
   if (cages == nullptr) return;
   std::map<std::string, Position> seen;
@@ -78,30 +78,30 @@ void CheckProfile(const Member& profile, Problems& problems) {
         if (value == nullptr || value->AsString() == nullptr) continue;
         const auto [first, fresh] = seen.emplace(*value->AsString(), value->position);
         if (fresh) continue;
-        problems.Add(value->position, fmt::format("{} {} stands twice in hardware {}, first at {}",
-                                                  key, Quoted(*value->AsString()), profile.key,
-                                                  problems.Mark(first->second)));
+        errors.Add(value->position, fmt::format("{} {} stands twice in hardware {}, first at {}",
+                                                key, Quoted(*value->AsString()), profile.key,
+                                                errors.Mark(first->second)));
       }
       const Value* pci = twin.Find("pci");
       const std::string domain = pci != nullptr ? pci->ScalarText().substr(0, 4) : std::string();
       if (domain.empty() || domains.insert(domain).second) continue;
-      problems.Add(pci->position,
-                   fmt::format("both functions of cage {} are in PCI domain {}", cage.key, domain),
-                   "twins share a cage from different PCI domains; functions of one device are "
-                   "different cages");
+      errors.Add(pci->position,
+                 fmt::format("both functions of cage {} are in PCI domain {}", cage.key, domain),
+                 "twins share a cage from different PCI domains; functions of one device are "
+                 "different cages");
     }
   }
 }
 
 }  // namespace
 
-void CheckHardware(const Value& document, Problems& problems) {
+void CheckHardware(const Value& document, ManifestErrors& errors) {
   const std::vector<NodeView> nodes = ViewNodes(document);
-  for (const NodeView& node : nodes) CheckNamed(document, node, problems);
-  CheckCages(document, nodes, problems);
+  for (const NodeView& node : nodes) CheckNamed(document, node, errors);
+  CheckCages(document, nodes, errors);
   const Value* section = document.Find("hardware");
   if (section == nullptr) return;
-  for (const Member& profile : section->Members()) CheckProfile(profile, problems);
+  for (const Member& profile : section->Members()) CheckProfile(profile, errors);
 }
 
 }  // namespace reconciler

@@ -38,46 +38,45 @@ bool IsLikeRailName(const std::string& name) {
          name.find_first_not_of("0123456789", rail + 5) == std::string::npos;
 }
 
-void CheckNames(const std::vector<NodeView>& nodes, Problems& problems) {
+void CheckNames(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   std::map<std::string, Position> seen;
   for (const NodeView& node : nodes) {
     const auto [first, fresh] = seen.emplace(node.name, node.name_position);
     if (!fresh) {
-      problems.Add(node.name_position,
-                   fmt::format("node name {} stands twice, first at {}", Quoted(node.name),
-                               problems.Mark(first->second)),
-                   "give every node a name of its own");
+      errors.Add(node.name_position,
+                 fmt::format("node name {} stands twice, first at {}", Quoted(node.name),
+                             errors.Mark(first->second)),
+                 "give every node a name of its own");
     } else if (IsLikeRailName(node.name)) {
-      problems.Add(
-          node.name_position,
-          fmt::format("node name {} has the form of a rail's host name", Quoted(node.name)),
-          "names that end in -rail and a number are made for the rails of nodes");
+      errors.Add(node.name_position,
+                 fmt::format("node name {} has the form of a rail's host name", Quoted(node.name)),
+                 "names that end in -rail and a number are made for the rails of nodes");
     }
   }
 }
 
-void CheckIds(const std::vector<NodeView>& nodes, Problems& problems) {
+void CheckIds(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   std::map<std::int64_t, const NodeView*> seen;
   std::set<std::string> names;
   FreeIds free_ids(nodes);
   for (const NodeView& node : nodes) {
     const bool same_name = !names.insert(node.name).second;
     if (!node.id && !node.id_is_explicit) {
-      problems.Add(node.name_position,
-                   fmt::format("wanted an id for node {}, found none, and no number at the end of "
-                               "its name",
-                               Quoted(node.name)),
-                   fmt::format("add an id, such as id: {}; it is the node's host number in every "
-                               "fabric subnet",
-                               free_ids.Next()));
+      errors.Add(node.name_position,
+                 fmt::format("wanted an id for node {}, found none, and no number at the end of "
+                             "its name",
+                             Quoted(node.name)),
+                 fmt::format("add an id, such as id: {}; it is the node's host number in every "
+                             "fabric subnet",
+                             free_ids.Next()));
     }
     if (!node.id || same_name) continue;
     const auto [first, fresh] = seen.emplace(*node.id, &node);
     if (fresh) continue;
-    problems.Add(
+    errors.Add(
         node.id_position,
         fmt::format("nodes {} and {} both have id {}, first at {}", Quoted(first->second->name),
-                    Quoted(node.name), *node.id, problems.Mark(first->second->id_position)),
+                    Quoted(node.name), *node.id, errors.Mark(first->second->id_position)),
         fmt::format("give one of them another id, such as id: {}", free_ids.Next()));
   }
 }
@@ -88,40 +87,41 @@ std::int64_t FindPort(const Value& document, const NodeView& node) {
   return port != nullptr && port->AsInteger() != nullptr ? *port->AsInteger() : 22;
 }
 
-void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes, Problems& problems) {
+void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes,
+                    ManifestErrors& errors) {
   std::map<std::pair<std::string, std::int64_t>, const NodeView*> seen;
   for (const NodeView& node : nodes) {
     if (node.address.empty()) continue;
     if (node.address.find_first_not_of("0123456789.") == std::string::npos &&
         !ParseIpv4(node.address)) {
-      problems.Add(node.address_position,
-                   fmt::format("wanted an IPv4 address such as 192.168.1.21 for node {}, found {}",
-                               Quoted(node.name), Quoted(node.address)));
+      errors.Add(node.address_position,
+                 fmt::format("wanted an IPv4 address such as 192.168.1.21 for node {}, found {}",
+                             Quoted(node.name), Quoted(node.address)));
       continue;
     }
     const auto [first, fresh] =
         seen.emplace(std::pair(node.address, FindPort(document, node)), &node);
     if (fresh) continue;
-    problems.Add(node.address_position,
-                 fmt::format("nodes {} and {} both have address {}, first at {}",
-                             Quoted(first->second->name), Quoted(node.name), node.address,
-                             problems.Mark(first->second->address_position)),
-                 "give each its own management address");
+    errors.Add(node.address_position,
+               fmt::format("nodes {} and {} both have address {}, first at {}",
+                           Quoted(first->second->name), Quoted(node.name), node.address,
+                           errors.Mark(first->second->address_position)),
+               "give each its own management address");
   }
 }
 
 // At most one node can be the machine that the program runs on.
-void CheckLocal(const Value& document, const std::vector<NodeView>& nodes, Problems& problems) {
+void CheckLocal(const Value& document, const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   const NodeView* local = nullptr;
   for (const NodeView& node : nodes) {
     const Value* own = node.entry->At({"access", "transport"});
     const Value* transport = own != nullptr ? own : document.At({"access", "transport"});
     if (transport == nullptr || transport->ScalarText() != "local") continue;
     if (local != nullptr) {
-      problems.Add(own != nullptr ? own->position : node.name_position,
-                   fmt::format("nodes {} and {} are both local, but only one can be this machine",
-                               Quoted(local->name), Quoted(node.name)),
-                   "reach the others by transport: ssh");
+      errors.Add(own != nullptr ? own->position : node.name_position,
+                 fmt::format("nodes {} and {} are both local, but only one can be this machine",
+                             Quoted(local->name), Quoted(node.name)),
+                 "reach the others by transport: ssh");
       return;
     }
     local = &node;
@@ -130,12 +130,12 @@ void CheckLocal(const Value& document, const std::vector<NodeView>& nodes, Probl
 
 }  // namespace
 
-void CheckNodes(const Value& document, Problems& problems) {
+void CheckNodes(const Value& document, ManifestErrors& errors) {
   const std::vector<NodeView> nodes = ViewNodes(document);
-  CheckNames(nodes, problems);
-  CheckIds(nodes, problems);
-  CheckAddresses(document, nodes, problems);
-  CheckLocal(document, nodes, problems);
+  CheckNames(nodes, errors);
+  CheckIds(nodes, errors);
+  CheckAddresses(document, nodes, errors);
+  CheckLocal(document, nodes, errors);
 }
 
 }  // namespace reconciler

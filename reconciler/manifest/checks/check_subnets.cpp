@@ -47,31 +47,32 @@ std::vector<SubnetView> ViewSubnets(const Value& subnets) {
 
 // `first_of_cables`: the subnets from that one on belong to cables.
 void CheckEach(const std::vector<SubnetView>& subnets, std::size_t first_of_cables,
-               Problems& problems) {
+               ManifestErrors& errors) {
   for (std::size_t i = 0; i < subnets.size(); ++i) {
     const SubnetView& subnet = subnets[i];
     const std::string text = ToString(subnet.prefix);
     if (subnet.prefix != subnet.prefix.Network()) {
-      problems.Add(subnet.position,
-                   fmt::format("{} is an address within a subnet, did you mean '{}'?", text,
-                               ToString(subnet.prefix.Network())));
+      errors.Add(subnet.position,
+                 fmt::format("{} is an address within a subnet, did you mean '{}'?", text,
+                             ToString(subnet.prefix.Network())));
     }
     for (const Special& special : kSpecial) {
       if (!subnet.prefix.Overlaps({{special.network}, special.length})) continue;
-      problems.Add(subnet.position, fmt::format("{} is {} space", text, special.name),
-                   "take private subnets, such as 192.168.177.0/24 and 192.168.178.0/24");
+      errors.Add(subnet.position, fmt::format("{} is {} space", text, special.name),
+                 "take private subnets, such as 192.168.177.0/24 and 192.168.178.0/24");
     }
     if (i >= first_of_cables && subnet.prefix.length != 24) {
-      problems.Add(subnet.position,
-                   fmt::format("wanted a /24 for each twin of each cable, found {}", text),
-                   "NCCL distinguishes cables by the first 24 bits of their addresses");
+      errors.Add(subnet.position,
+                 fmt::format("wanted a /24 for each twin of each cable, found {}", text),
+                 "NCCL distinguishes cables by the first 24 bits of their addresses");
     }
   }
 }
 
 // Beside a switch there are cables: NCCL must determine which interface leads where. The subnets of
 // the cables are /24s, so that `count`, those of the switch, remain.
-void CheckPrefixes(const std::vector<SubnetView>& subnets, std::size_t count, Problems& problems) {
+void CheckPrefixes(const std::vector<SubnetView>& subnets, std::size_t count,
+                   ManifestErrors& errors) {
   const auto widened = [](Ipv4Prefix prefix) {
     prefix.length = std::min(prefix.length, 24);
     return prefix.Network();
@@ -81,31 +82,31 @@ void CheckPrefixes(const std::vector<SubnetView>& subnets, std::size_t count, Pr
       const Ipv4Prefix& a = subnets[i].prefix;
       const Ipv4Prefix& b = subnets[later].prefix;
       if (a.length <= 24 || b.length <= 24 || a.Overlaps(b) || widened(a) != widened(b)) continue;
-      problems.Add(subnets[later].position,
-                   fmt::format("{} lies in the same /24 as {} at {}: NCCL compares 24 bits and "
-                               "takes the two for one",
-                               ToString(b), ToString(a), problems.Mark(subnets[i].position)),
-                   "give each a /24 of its own");
+      errors.Add(subnets[later].position,
+                 fmt::format("{} lies in the same /24 as {} at {}: NCCL compares 24 bits and "
+                             "takes the two for one",
+                             ToString(b), ToString(a), errors.Mark(subnets[i].position)),
+                 "give each a /24 of its own");
       break;
     }
   }
 }
 
-void CheckOverlaps(const std::vector<SubnetView>& subnets, Problems& problems) {
+void CheckOverlaps(const std::vector<SubnetView>& subnets, ManifestErrors& errors) {
   for (std::size_t later = 0; later < subnets.size(); ++later) {
     for (std::size_t i = 0; i < later; ++i) {
       const SubnetView& a = subnets[i];
       const SubnetView& b = subnets[later];
       if (!a.prefix.Overlaps(b.prefix)) continue;
-      const std::string at = problems.Mark(a.position);
+      const std::string at = errors.Mark(a.position);
       if (a.prefix.Network() == b.prefix.Network()) {
-        problems.Add(
+        errors.Add(
             b.position,
             fmt::format("subnet {} stands twice, first at {}", ToString(b.prefix.Network()), at),
             "twins in one subnet answer for each other: give each rail its own");
       } else {
-        problems.Add(b.position, fmt::format("subnet {} overlaps {} at {}", ToString(b.prefix),
-                                             ToString(a.prefix), at));
+        errors.Add(b.position, fmt::format("subnet {} overlaps {} at {}", ToString(b.prefix),
+                                           ToString(a.prefix), at));
       }
       break;
     }
@@ -117,7 +118,7 @@ std::size_t AddCounts(const std::vector<std::size_t>& counts) {
 }
 
 void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const RailCounts& rails,
-                bool collectives_only, const Value& subnets, Problems& problems) {
+                bool collectives_only, const Value& subnets, ManifestErrors& errors) {
   const std::size_t wanted = rails.on_switches + AddCounts(rails.on_cables);
   const std::string_view each =
       rails.all_twins ? "two per" : "one per twin that both ends have, per";
@@ -146,9 +147,9 @@ void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const R
   }
   const std::size_t found = subnets.List().size();
   if (found == wanted || found == 0 || wanted == 0 || !rails.known) return;
-  problems.Add(subnets.position,
-               fmt::format("wanted {} {}, found {}", FormatPlural(wanted, "subnet", "subnets"),
-                           reason, found));
+  errors.Add(subnets.position,
+             fmt::format("wanted {} {}, found {}", FormatPlural(wanted, "subnet", "subnets"),
+                         reason, found));
 }
 
 // An id that comes from a very long number is only known to be large.
@@ -158,7 +159,7 @@ std::string FormatId(std::int64_t id) {
 }
 
 void CheckHosts(const std::vector<NodeView>& nodes, const std::vector<SubnetView>& subnets,
-                Problems& problems) {
+                ManifestErrors& errors) {
   for (const NodeView& node : nodes) {
     if (!node.id) continue;
     for (const SubnetView& subnet : subnets) {
@@ -167,7 +168,7 @@ void CheckHosts(const std::vector<NodeView>& nodes, const std::vector<SubnetView
       const std::string_view what = *node.id == 0          ? " (it is the network's own address)"
                                     : *node.id == last + 1 ? " (it is the broadcast address)"
                                                            : "";
-      problems.Add(
+      errors.Add(
           node.id_position,
           fmt::format("id {} of node {} is no host number in {}{}: wanted 1 to {}",
                       FormatId(*node.id), Quoted(node.name), ToString(subnet.prefix), what, last),
@@ -178,17 +179,17 @@ void CheckHosts(const std::vector<NodeView>& nodes, const std::vector<SubnetView
 }
 
 void CheckManagement(const std::vector<NodeView>& nodes, const std::vector<SubnetView>& subnets,
-                     Problems& problems) {
+                     ManifestErrors& errors) {
   for (const NodeView& node : nodes) {
     const auto address = ParseIpv4(node.address);
     if (!address) continue;
     for (const SubnetView& subnet : subnets) {
       if (!subnet.prefix.Contains(*address)) continue;
-      problems.Add(node.address_position,
-                   fmt::format("management address {} of node {} lies in fabric subnet {} at {}",
-                               node.address, Quoted(node.name), ToString(subnet.prefix),
-                               problems.Mark(subnet.position)),
-                   "the fabric needs subnets that nothing else uses");
+      errors.Add(node.address_position,
+                 fmt::format("management address {} of node {} lies in fabric subnet {} at {}",
+                             node.address, Quoted(node.name), ToString(subnet.prefix),
+                             errors.Mark(subnet.position)),
+                 "the fabric needs subnets that nothing else uses");
       break;
     }
   }
@@ -196,7 +197,7 @@ void CheckManagement(const std::vector<NodeView>& nodes, const std::vector<Subne
 
 }  // namespace
 
-void CheckSubnets(const Value& document, Problems& problems) {
+void CheckSubnets(const Value& document, ManifestErrors& errors) {
   const Value* list = document.At({"fabric", "subnets"});
   if (list == nullptr || !list->IsList()) return;
   const std::vector<NodeView> nodes = ViewNodes(document);
@@ -204,15 +205,15 @@ void CheckSubnets(const Value& document, Problems& problems) {
   const auto topology = ViewTopology(document);
   const RailCounts rails = topology ? CountRails(document, nodes, *topology) : RailCounts{};
   const bool cables = topology && *topology != Topology::kDirect && !rails.on_cables.empty();
-  CheckEach(subnets, cables ? rails.on_switches : subnets.size(), problems);
-  CheckOverlaps(subnets, problems);
-  if (cables) CheckPrefixes(subnets, rails.on_switches, problems);
-  CheckHosts(nodes, subnets, problems);
-  CheckManagement(nodes, subnets, problems);
+  CheckEach(subnets, cables ? rails.on_switches : subnets.size(), errors);
+  CheckOverlaps(subnets, errors);
+  if (cables) CheckPrefixes(subnets, rails.on_switches, errors);
+  CheckHosts(nodes, subnets, errors);
+  CheckManagement(nodes, subnets, errors);
   if (!topology) return;
   const Value* links = document.At({"fabric", "links"});
   CheckCount(*topology, nodes.size(), links != nullptr ? links->List().size() : 0, rails,
-             IsCollectivesRing(document), *list, problems);
+             IsCollectivesRing(document), *list, errors);
 }
 
 }  // namespace reconciler

@@ -23,9 +23,9 @@ using Used = std::map<std::pair<std::string, std::string>, Position>;
 
 class SwitchChecker {
  public:
-  SwitchChecker(const Value& document, Problems& problems)
+  SwitchChecker(const Value& document, ManifestErrors& errors)
       : document_(document),
-        problems_(problems),
+        errors_(errors),
         nodes_(ViewNodes(document)),
         switches_(ViewSwitches(document)) {}
 
@@ -37,8 +37,8 @@ class SwitchChecker {
       CheckBreakout(one);
       CheckFrames(one);
     }
-    if (problems_.Empty()) CheckAllPluggedIn();
-    if (problems_.Empty()) CheckConnected();
+    if (errors_.Empty()) CheckAllPluggedIn();
+    if (errors_.Empty()) CheckConnected();
   }
 
  private:
@@ -48,27 +48,27 @@ class SwitchChecker {
     for (const SwitchSpec& one : switches_) {
       const auto [first, fresh] = seen.emplace(one.name, one.position);
       if (fresh) continue;
-      problems_.Add(one.position,
-                    fmt::format("the name {} of a switch stands twice, first at {}",
-                                Quoted(one.name), problems_.Mark(first->second)),
-                    "give every node and every switch a name of its own");
+      errors_.Add(one.position,
+                  fmt::format("the name {} of a switch stands twice, first at {}", Quoted(one.name),
+                              errors_.Mark(first->second)),
+                  "give every node and every switch a name of its own");
     }
   }
 
   void UsePort(const std::string& device, const std::string& port, Position position) {
     const auto [first, fresh] = used_.emplace(std::pair(device, port), position);
     if (fresh) return;
-    problems_.Add(position,
-                  fmt::format("port {} of switch {} has two cables, the other at {}", port,
-                              Quoted(device), problems_.Mark(first->second)),
-                  "a cable between switches is written at one of its ends only");
+    errors_.Add(position,
+                fmt::format("port {} of switch {} has two cables, the other at {}", port,
+                            Quoted(device), errors_.Mark(first->second)),
+                "a cable between switches is written at one of its ends only");
   }
 
   void CheckPort(const SwitchSpec& one, const SwitchPort& port) {
     UsePort(one.name, port.port, port.position);
     const NodeView* node = FindNode(nodes_, port.peer.node);
     if (node == nullptr) {
-      return problems_.Add(
+      return errors_.Add(
           port.peer.position,
           fmt::format("unknown node {} in ports of switch {}{}", Quoted(port.peer.node),
                       Quoted(one.name), FormatGuess(port.peer.node, ListNodeNames(nodes_))),
@@ -76,7 +76,7 @@ class SwitchChecker {
     }
     const std::string cage = FindCageName(document_, *node->entry);
     if (cage != port.peer.cage) {
-      return problems_.Add(
+      return errors_.Add(
           port.peer.position,
           fmt::format("wanted cage {} of node {}, found {}", cage, Quoted(node->name),
                       port.peer.cage),
@@ -84,18 +84,18 @@ class SwitchChecker {
     }
     const auto [first, fresh] = plugged_.emplace(node->name, port.peer.position);
     if (fresh) return;
-    problems_.Add(port.peer.position,
-                  fmt::format("cage {} of node {} has two cables, the other at {}", cage,
-                              Quoted(node->name), problems_.Mark(first->second)),
-                  "a cage takes one cable");
+    errors_.Add(port.peer.position,
+                fmt::format("cage {} of node {} has two cables, the other at {}", cage,
+                            Quoted(node->name), errors_.Mark(first->second)),
+                "a cage takes one cable");
   }
 
   void CheckUplink(const SwitchSpec& one, const SwitchPort& uplink) {
     UsePort(one.name, uplink.port, uplink.position);
     if (uplink.peer.node == one.name) {
-      return problems_.Add(uplink.peer.position,
-                           fmt::format("this uplink joins switch {} to itself", Quoted(one.name)),
-                           "an uplink leads to another switch: PORT: SWITCH.PORT");
+      return errors_.Add(uplink.peer.position,
+                         fmt::format("this uplink joins switch {} to itself", Quoted(one.name)),
+                         "an uplink leads to another switch: PORT: SWITCH.PORT");
     }
     const bool known =
         std::any_of(switches_.begin(), switches_.end(),
@@ -103,7 +103,7 @@ class SwitchChecker {
     if (!known) {
       std::vector<std::string> names;
       for (const SwitchSpec& other : switches_) names.push_back(other.name);
-      return problems_.Add(
+      return errors_.Add(
           uplink.peer.position,
           fmt::format("unknown switch {} in uplinks of switch {}{}", Quoted(uplink.peer.node),
                       Quoted(one.name), FormatGuess(uplink.peer.node, names)),
@@ -135,20 +135,20 @@ class SwitchChecker {
       std::copy_if(ports.begin(), ports.end(), std::back_inserter(legs),
                    [&cage = cage](const std::string& port) { return IsLeg(port, cage); });
       if (legs.empty()) {
-        problems_.Add(one.position,
-                      fmt::format("breakout {} of switch {} has no effect: no cable is in a leg "
-                                  "of it",
-                                  Quoted(cage), Quoted(one.name)),
-                      fmt::format("a leg's name begins with the cage's and goes on with no digit, "
-                                  "such as {0}-1 or {0}s0",
-                                  cage));
+        errors_.Add(one.position,
+                    fmt::format("breakout {} of switch {} has no effect: no cable is in a leg "
+                                "of it",
+                                Quoted(cage), Quoted(one.name)),
+                    fmt::format("a leg's name begins with the cage's and goes on with no digit, "
+                                "such as {0}-1 or {0}s0",
+                                cage));
       } else if (const int most = ListLegs(text).count;
                  most > 0 && legs.size() > static_cast<std::size_t>(most)) {
-        problems_.Add(one.position,
-                      fmt::format("breakout {} of switch {} has {} ({}), and cables are in {}: {}",
-                                  Quoted(cage), Quoted(one.name),
-                                  FormatPlural(static_cast<std::size_t>(most), "leg", "legs"), text,
-                                  legs.size(), Join(legs, ", ")));
+        errors_.Add(one.position,
+                    fmt::format("breakout {} of switch {} has {} ({}), and cables are in {}: {}",
+                                Quoted(cage), Quoted(one.name),
+                                FormatPlural(static_cast<std::size_t>(most), "leg", "legs"), text,
+                                legs.size(), Join(legs, ", ")));
       }
     }
   }
@@ -158,11 +158,11 @@ class SwitchChecker {
     const std::int64_t packet =
         mtu != nullptr && mtu->AsInteger() != nullptr ? *mtu->AsInteger() : FabricSpec().mtu;
     if (one.l2mtu >= packet + kFrameOverhead) return;
-    problems_.Add(one.position,
-                  fmt::format("l2mtu {} of switch {} is too small: packets of {} bytes need at "
-                              "least {}",
-                              one.l2mtu, Quoted(one.name), packet, packet + kFrameOverhead),
-                  "9216 suits every mtu up to 9194");
+    errors_.Add(one.position,
+                fmt::format("l2mtu {} of switch {} is too small: packets of {} bytes need at "
+                            "least {}",
+                            one.l2mtu, Quoted(one.name), packet, packet + kFrameOverhead),
+                "9216 suits every mtu up to 9194");
   }
 
   void CheckAllPluggedIn() {
@@ -170,10 +170,10 @@ class SwitchChecker {
     if (plugged_.empty() && !leaf_spine) return;  // only what the switch must have is said
     for (const NodeView& node : nodes_) {
       if (plugged_.contains(node.name)) continue;
-      problems_.Add(node.name_position,
-                    fmt::format("node {} is in no port of any switch", Quoted(node.name)),
-                    fmt::format("add its cable to a switch's ports, such as PORT: {}.{}", node.name,
-                                FindCageName(document_, *node.entry)));
+      errors_.Add(node.name_position,
+                  fmt::format("node {} is in no port of any switch", Quoted(node.name)),
+                  fmt::format("add its cable to a switch's ports, such as PORT: {}.{}", node.name,
+                              FindCageName(document_, *node.entry)));
     }
   }
 
@@ -188,15 +188,15 @@ class SwitchChecker {
     }
     for (const SwitchSpec& one : switches_) {
       if (reached.contains(one.name)) continue;
-      return problems_.Add(one.position,
-                           fmt::format("no cable leads from switch {} to switch {}",
-                                       Quoted(switches_.front().name), Quoted(one.name)),
-                           "list the cables between the switches in uplinks");
+      return errors_.Add(one.position,
+                         fmt::format("no cable leads from switch {} to switch {}",
+                                     Quoted(switches_.front().name), Quoted(one.name)),
+                         "list the cables between the switches in uplinks");
     }
   }
 
   const Value& document_;
-  Problems& problems_;
+  ManifestErrors& errors_;
   std::vector<NodeView> nodes_;
   std::vector<SwitchSpec> switches_;
   Used used_;                                             // ports of switches
@@ -206,7 +206,7 @@ class SwitchChecker {
 
 }  // namespace
 
-void CheckSwitches(const Value& document, Problems& problems) {
+void CheckSwitches(const Value& document, ManifestErrors& errors) {
   const auto topology = ViewTopology(document);
   if (!topology) return;
   const Value* list = document.Find("switches");
@@ -217,7 +217,7 @@ void CheckSwitches(const Value& document, Problems& problems) {
     case Topology::kRing:
     case Topology::kLinks:
       if (list == nullptr) return;
-      return problems.Add(
+      return errors.Add(
           list->position,
           *topology == Topology::kLinks
               ? "switches have no effect: the fabric is cables by links alone"
@@ -225,23 +225,23 @@ void CheckSwitches(const Value& document, Problems& problems) {
           "write topology: switch or topology: leaf-spine, or leave them out");
     case Topology::kSwitch:
       if (count > 1) {
-        return problems.Add(list->position,
-                            fmt::format("wanted 1 switch for topology switch, found {}", count),
-                            "several switches are topology: leaf-spine");
+        return errors.Add(list->position,
+                          fmt::format("wanted 1 switch for topology switch, found {}", count),
+                          "several switches are topology: leaf-spine");
       }
       break;
     case Topology::kLeafSpine:
       if (count < 2) {
-        return problems.Add(
+        return errors.Add(
             list != nullptr ? list->position : word->position,
             fmt::format("wanted at least 2 switches for topology leaf-spine, found {}", count),
             "describe them in switches: which node is in which port, and the cables between them");
       }
       break;
   }
-  Problems own = problems.MakeEmpty();
+  ManifestErrors own = errors.MakeEmpty();
   SwitchChecker(document, own).Run();
-  problems.Add(own.TakeErrors());
+  errors.Add(own.TakeErrors());
 }
 
 }  // namespace reconciler

@@ -2,13 +2,13 @@
 
 namespace reconciler {
 
-void CrossCheck(const Value& document, Problems& problems) {
-  CheckNodes(document, problems);
-  CheckCabling(document, problems);
-  CheckHardware(document, problems);
-  CheckSwitches(document, problems);
-  CheckSubnets(document, problems);
-  CheckVerify(document, problems);
+void CrossCheck(const Value& document, ManifestErrors& errors) {
+  CheckNodes(document, errors);
+  CheckCabling(document, errors);
+  CheckHardware(document, errors);
+  CheckSwitches(document, errors);
+  CheckSubnets(document, errors);
+  CheckVerify(document, errors);
 }
 
 }  // namespace reconciler

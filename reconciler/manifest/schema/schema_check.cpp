@@ -70,16 +70,16 @@ struct Part {
 // nothing is said, and the keyword that refuses is looked up.
 class Explainer {
  public:
-  explicit Explainer(Problems& problems) : problems_(problems) {}
+  explicit Explainer(ManifestErrors& errors) : errors_(errors) {}
 
   void Check(const Part& part) {
     if (judge_.Accepts(part.data, part.schema)) return;
-    const std::size_t before = problems_.Count();
+    const std::size_t before = errors_.Count();
     Explain(part);
-    if (problems_.Count() > before) return;
-    problems_.Add(part.value.position,
-                  fmt::format("{}the schema refuses it: {}", part.place.DescribeSubject(),
-                              MakePrintable(JudgeBySchema(part.data, part.schema).value_or(""))));
+    if (errors_.Count() > before) return;
+    errors_.Add(part.value.position,
+                fmt::format("{}the schema refuses it: {}", part.place.DescribeSubject(),
+                            MakePrintable(JudgeBySchema(part.data, part.schema).value_or(""))));
   }
 
  private:
@@ -106,9 +106,9 @@ class Explainer {
 
   void AddWanted(const Part& part, std::string_view wanted, std::string_view found,
                  std::string hint = {}) {
-    problems_.Add(part.value.position,
-                  fmt::format("{}wanted {}, found {}", part.place.DescribeSubject(), wanted, found),
-                  std::move(hint));
+    errors_.Add(part.value.position,
+                fmt::format("{}wanted {}, found {}", part.place.DescribeSubject(), wanted, found),
+                std::move(hint));
   }
 
   void ExplainAnyOf(const Part& part) {
@@ -205,9 +205,9 @@ class Explainer {
       const auto& name = key.get_ref<const std::string&>();
       if (part.value.Find(name) != nullptr) continue;
       if (std::find(misspelt.begin(), misspelt.end(), name) != misspelt.end()) continue;
-      problems_.Add(part.value.position,
-                    fmt::format("missing key '{}'{}", name, part.place.DescribePlace()),
-                    FindMissingHint(name, properties[name]));
+      errors_.Add(part.value.position,
+                  fmt::format("missing key '{}'{}", name, part.place.DescribePlace()),
+                  FindMissingHint(name, properties[name]));
     }
   }
 
@@ -222,21 +222,20 @@ class Explainer {
     if (names == map.schema.end()) return;
     const std::string fault = FindTextFault(member.key, *names);
     if (fault.empty()) return;
-    problems_.Add(member.key_position, fmt::format("wanted {}{}, found {}", fault,
-                                                   map.place.DescribePlace(), Quoted(member.key)));
+    errors_.Add(member.key_position, fmt::format("wanted {}{}, found {}", fault,
+                                                 map.place.DescribePlace(), Quoted(member.key)));
   }
 
   void AddUnknownKey(const Member& member, const std::vector<std::string>& known,
                      const Place& place, std::vector<std::string>& misspelt) {
     const std::string guess = FormatGuess(member.key, known);
     misspelt.push_back(FindMeantKey(member.key, known));
-    problems_.Add(
-        member.key_position,
-        fmt::format("unknown key {}{}{}", Quoted(member.key), place.DescribePlace(), guess),
-        FindKeyHint(member.key, known));
+    errors_.Add(member.key_position,
+                fmt::format("unknown key {}{}{}", Quoted(member.key), place.DescribePlace(), guess),
+                FindKeyHint(member.key, known));
   }
 
-  Problems& problems_;
+  ManifestErrors& errors_;
   SchemaJudge judge_;
 };
 
@@ -247,9 +246,9 @@ const json& GetClusterSchema() {
   return kSchema;
 }
 
-void CheckSchema(const Value& document, const json& schema, Problems& problems) {
+void CheckSchema(const Value& document, const json& schema, ManifestErrors& errors) {
   const json data = ToJson(document);
-  Explainer(problems).Check({document, data, schema});
+  Explainer(errors).Check({document, data, schema});
 }
 
 void FillDefaults(Value& document, const json& schema) {

@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "reconciler/model/value.h"
-#include "reconciler/yaml/problems.h"
+#include "reconciler/yaml/manifest_errors.h"
 
 namespace reconciler {
 
@@ -12,7 +12,7 @@ const nlohmann::json& GetClusterSchema();
 
 // Everything in `document` that the schema (draft-07) refuses, each at its own place. valijson
 // decides what that is; this file finds the places and the words.
-void CheckSchema(const Value& document, const nlohmann::json& schema, Problems& problems);
+void CheckSchema(const Value& document, const nlohmann::json& schema, ManifestErrors& errors);
 
 // Puts the schema's defaults where the document says nothing, each standing at its parent.
 void FillDefaults(Value& document, const nlohmann::json& schema);

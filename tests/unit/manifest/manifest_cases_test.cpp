@@ -10,7 +10,7 @@
 #include "reconciler/manifest/schema/schema_check.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "reconciler/manifest/schema/value_json.h"
-#include "reconciler/yaml/problems.h"
+#include "reconciler/yaml/manifest_errors.h"
 #include "reconciler/yaml/yaml_document.h"
 
 namespace reconciler {
@@ -58,10 +58,10 @@ TEST_P(ManifestCase, IsRefusedInTheseWords) {
 TEST_P(ManifestCase, WhatValijsonRefusesHasWordsOfOurs) {
   const auto document = ParseYaml(ReadAll(kCases / GetParam() / "cluster.yaml"), "cluster.yaml");
   if (!document) return;  // no schema is applied to what is not YAML
-  Problems problems("cluster.yaml");
-  CheckSchema(*document, GetClusterSchema(), problems);
-  EXPECT_EQ(problems.Empty(), !JudgeBySchema(ToJson(*document), GetClusterSchema()).has_value());
-  for (const Error& error : problems.TakeErrors()) {
+  ManifestErrors errors("cluster.yaml");
+  CheckSchema(*document, GetClusterSchema(), errors);
+  EXPECT_EQ(errors.Empty(), !JudgeBySchema(ToJson(*document), GetClusterSchema()).has_value());
+  for (const Error& error : errors.TakeErrors()) {
     EXPECT_EQ(error.message.find("the schema refuses"), std::string::npos) << FormatError(error);
   }
 }

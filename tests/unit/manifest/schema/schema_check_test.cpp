@@ -13,9 +13,9 @@ namespace reconciler {
 namespace {
 
 std::string Checked(std::string_view yaml, const nlohmann::json& schema) {
-  Problems problems("f.yaml");
-  CheckSchema(ParseYaml(yaml, "f.yaml").value(), schema, problems);
-  return FormatErrors(problems.TakeErrors());
+  ManifestErrors errors("f.yaml");
+  CheckSchema(ParseYaml(yaml, "f.yaml").value(), schema, errors);
+  return FormatErrors(errors.TakeErrors());
 }
 
 TEST(CheckSchema, WhatOnlyValijsonKnowsIsRefusedToo) {

@@ -3,25 +3,21 @@
 #include <string>
 #include <utility>
 
-#include "reconciler/base/error.h"
+#include "reconciler/base/manifest_error.h"
 
 namespace reconciler {
 
 // What is wrong with a manifest, as it is found.
-class Problems {
+class ManifestErrors {
  public:
-  explicit Problems(std::string file) : file_(std::move(file)) {}
+  explicit ManifestErrors(std::string file) : file_(std::move(file)) {}
 
   void Add(Position position, std::string message, std::string hint = {}) {
-    errors_.push_back(Error{ErrorKind::kManifest,
-                            std::move(message),
-                            SourceMark{file_, position},
-                            {},
-                            {},
-                            std::move(hint)});
+    errors_.push_back(
+        MakeManifestError(SourceMark{file_, position}, std::move(message), std::move(hint)));
   }
   // None yet, of the same file: for checks that go on only while they found nothing themselves.
-  Problems MakeEmpty() const { return Problems(file_); }
+  ManifestErrors MakeEmpty() const { return ManifestErrors(file_); }
   void Add(Errors errors) {
     for (Error& error : errors) errors_.push_back(std::move(error));
   }
