@@ -227,8 +227,8 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
 ConvergeReport ClusterApply::RunConverge(const Plan& plan, const Plan& now,
                                          const std::set<std::string>& beside) {
   scope_.pruned = FindUnseenPrunes(plan);
-  hooks_.on_changing(true);
-  ConvergeReport report = Converge(
+  hooks_.on_changing();
+  return Converge(
       plan, cluster_, fabric_, *sessions_, pool_,
       [&](const Trials& trials) { return Replan(trials); },
       [&](const Event& event) {
@@ -249,8 +249,6 @@ ConvergeReport ClusterApply::RunConverge(const Plan& plan, const Plan& now,
            [&] {
              return JudgeCabling(cluster_, ObserveCabling(cluster_, ListReached(), pool_)).wrong;
            }});
-  hooks_.on_changing(false);
-  return report;
 }
 
 // What follows a commit, or stands for one where no node had to be changed.

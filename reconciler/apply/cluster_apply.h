@@ -40,8 +40,8 @@ struct ClusterApplyHooks {
   // Reads the nodes in `scope`, with new logins where the old ones were dropped.
   std::function<ClusterFacts(const PlanScope& scope, const Trials& trials)> read;
   OnEvent on_event;
-  ShouldStop should_stop;                 // called while nodes are changed
-  std::function<void(bool)> on_changing;  // true: nodes are being changed; false: all is decided
+  ShouldStop should_stop;                                 // called while nodes are changed
+  std::function<void()> on_changing;                      // nodes are about to be changed
   std::function<void(const std::string&)> on_unfinished;  // what was ended of an earlier apply
   std::function<void(const CablingReport&)> on_cabling;   // before a change, where it is checked
 };

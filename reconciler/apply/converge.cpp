@@ -213,8 +213,9 @@ class Run {
     const auto documents = [&](const NodeName& node) {
       return options_.documents ? options_.documents(node, report_.passes) : Documents();
     };
-    if (!RecordErrors(guard_.RecordIntent(fabric_, documents)) || IsInterrupted()) return;
+    if (!RecordErrors(guard_.RecordIntent(fabric_, documents))) return;
     on_event_({EventType::kReady, "", "", ""});
+    if (IsInterrupted()) return;  // the last moment: what comes later stops nothing any more
     report_.committed = RecordErrors(guard_.Commit());
     mixed_ = !report_.committed;
     if (report_.committed) RecordErrors(guard_.Finish());

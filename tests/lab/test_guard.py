@@ -24,6 +24,16 @@ systemctl is-enabled fabric-note 2>&1; systemctl is-active fabric-note 2>&1; tru
 """
 GUARDS = "systemctl list-units --plain --no-legend 'spark-reconcile-guard-*'"
 
+# Once the setting has the value and no apply is undecided any more, a ping says so and then takes long.
+HELD_PING = """cat >/usr/local/sbin/ping <<'END'
+#!/bin/sh
+read -r value </proc/sys/net/ipv4/tcp_mtu_probing
+[ "$value" = %d ] || exec /usr/bin/ping "$@"
+grep -Lx -e finished -e reverted /var/lib/spark-reconcile/journal/*/state | grep -q . && exec /usr/bin/ping "$@"
+touch /var/tmp/held; exec sleep 60
+END
+chmod +x /usr/local/sbin/ping"""
+
 
 def broken_manifest():
     """A manifest whose last stage fails on the node: the unit's program does not exist."""
@@ -160,6 +170,45 @@ class Guard(LabTest):
 
         self.start_and_stop_half_way(interrupt)
         self.assertEqual(self.states(), before)
+
+    def start_and_interrupt_verification(self, manifest, probing):
+        """Applies while the pings of the verification take long, and interrupts it there."""
+        for node in (1, 2):
+            self.lab.sh(node, HELD_PING % probing)
+        run = speed.start([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", manifest, "--yes", "--brief"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          start_new_session=True)
+        try:
+            speed.wait_until(lambda: self.lab.sh(1, "ls /var/tmp").find("held") >= 0, 60, "a verification that has begun")
+            os.killpg(run.pid, signal.SIGINT)
+            out, err = run.communicate(timeout=speed.scaled(20))
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
+            for node in (1, 2):
+                self.lab.sh(node, "rm -f /var/tmp/held /usr/local/sbin/ping")
+        return run.returncode, out, err
+
+    def test_8_ctrl_c_in_the_verification_leaves_the_apply_committed(self):
+        self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", "--no-verify", expect=0)
+        changed = self.variant_of(cluster("pair.yaml"), ("net.ipv4.tcp_mtu_probing: 1", "net.ipv4.tcp_mtu_probing: 0"))
+        code, out, err = self.start_and_interrupt_verification(changed, 0)
+        self.assertEqual(code, 7, out + err)
+        self.assertIn("\nconverged: ", out)
+        self.assertTrue(err.endswith("the apply is committed on every node and stays; only its verification was "
+                                     "interrupted\n  hint: `verify` runs it\n"), err)
+        self.assertNotIn("revert", err)
+        self.assertEqual(self.lab.sh(1, "cat /proc/sys/net/ipv4/tcp_mtu_probing"), "0\n")
+        self.assertEqual(self.lab.sh(1, GUARDS) + self.lab.sh(2, GUARDS), "")
+        self.spark("drift", changed, expect=0)
+
+    def test_9_ctrl_c_where_nothing_had_to_be_applied_is_no_revert_either(self):
+        self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", "--no-verify", expect=0)
+        code, out, err = self.start_and_interrupt_verification(cluster("pair.yaml"), 1)
+        self.assertEqual(code, 7, out + err)
+        self.assertTrue(err.endswith("nothing had to be applied; only the verification was interrupted\n"
+                                     "  hint: `verify` runs it\n"), err)
 
 
 if __name__ == "__main__":

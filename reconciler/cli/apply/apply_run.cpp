@@ -1,10 +1,8 @@
 #include "reconciler/cli/apply/apply_run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <iostream>
 #include <memory>
 
@@ -15,6 +13,7 @@
 #include "reconciler/cli/apply/apply_report.h"
 #include "reconciler/cli/apply/event_log.h"
 #include "reconciler/cli/apply/git_info.h"
+#include "reconciler/cli/apply/interrupt.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/node/lock.h"
@@ -23,21 +22,6 @@
 
 namespace reconciler::cli {
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-// Ctrl-C, a lost terminal or a canceled job: the apply ends before its next stage and is reverted.
-// The second one ends the program at once, and then the nodes revert it on their own.
-void OnInterrupt(int signal) {
-  constexpr std::string_view kNote = "stopping before the next stage, then every node reverts\n";
-  static_cast<void>(!write(STDERR_FILENO, kNote.data(), kNote.size()));
-  interrupted = 1;
-  std::signal(signal, SIG_DFL);
-}
-
-void SetInterruptHandler(void (*handler)(int)) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, handler);
-}
 
 // A wrong cable is no reason to leave a key as it is.
 bool TouchesLinks(const PlanScope& scope) {
@@ -109,19 +93,28 @@ class ApplyRun {
   }
 
   ClusterApplyHooks MakeHooks() {
-    return {
-        .read =
-            [this](const PlanScope& scope, const Trials& trials) {
-              return GatherWithProgress(cluster_, {.scope = scope}, pool_, trials);
-            },
-        .on_event = [this](const Event& event) { log_->Write(event); },
-        .should_stop = [] { return interrupted != 0; },
-        .on_changing = [](bool changing) { SetInterruptHandler(changing ? OnInterrupt : SIG_DFL); },
-        .on_unfinished = [](const std::string& line) { std::cerr << line << '\n'; },
-        .on_cabling =
-            [this](const CablingReport& report) {
-              PrintCabling(report, flags_.allow_wrong_cables);
-            }};
+    return {.read =
+                [this](const PlanScope& scope, const Trials& trials) {
+                  return GatherWithProgress(cluster_, {.scope = scope}, pool_, trials);
+                },
+            .on_event =
+                [this](const Event& event) {
+                  if (event.type == EventType::kReady) EnterInterruptPhase(InterruptPhase::kCommit);
+                  if (event.type == EventType::kReverting)
+                    EnterInterruptPhase(InterruptPhase::kRevert);
+                  log_->Write(event);
+                },
+            .should_stop = IsApplyStopped,
+            .on_changing =
+                [this] {
+                  SetInterruptTimes({flags_.times.revert_after, flags_.times.moment()});
+                  EnterInterruptPhase(InterruptPhase::kTrial);
+                },
+            .on_unfinished = [](const std::string& line) { std::cerr << line << '\n'; },
+            .on_cabling =
+                [this](const CablingReport& report) {
+                  PrintCabling(report, flags_.allow_wrong_cables);
+                }};
   }
 
   bool ReachedAll() const { return apply_.facts().unreachable.empty(); }
@@ -201,7 +194,15 @@ class ApplyRun {
     const bool whole = scope_.only.empty() && facts.nodes.size() == cluster_.spec.nodes.size();
     const bool skipped = flags_.no_verify || scope_.uninstall || !whole;
     if ((code != kFine && code != kPending) || skipped) return code;
+    const bool applied = log_ != nullptr;
+    if (IsInterrupted()) {  // during the commit, or since
+      std::cerr << DescribeInterruptedVerification(applied);
+      return kNotMeasured;
+    }
+    std::cout << std::flush;  // an interrupt ends the program
+    EnterInterruptPhase(applied ? InterruptPhase::kVerify : InterruptPhase::kCheck);
     const int verified = VerifyAfterApply(cluster_, facts, pool_);
+    EnterInterruptPhase(InterruptPhase::kNone);
     const char* outcome = verified == kFine           ? "passed"
                           : verified == kVerifyFailed ? "failed"
                                                       : "not measured";

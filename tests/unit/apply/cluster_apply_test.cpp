@@ -53,7 +53,7 @@ class ClusterApplyTest : public testing::Test {
                               },
                           .on_event = [](const Event&) {},
                           .should_stop = [] { return false; },
-                          .on_changing = [this](bool changing) { changes_ += changing; },
+                          .on_changing = [this] { ++changes_; },
                           .on_unfinished = [](const std::string&) {},
                           .on_cabling = [](const CablingReport&) {}},
         pool_);
@@ -126,6 +126,27 @@ TEST_F(ClusterApplyTest, AnUnfinishedApplyIsEndedAndThenThePlanIsANewOne) {
   const ClusterApplyResult result = apply_->CarryOut(*proposal.plan);
   EXPECT_FALSE(result.refusal);
   EXPECT_TRUE(result.report);
+}
+
+TEST_F(ClusterApplyTest, ASavedPlanIsComparedWithWhatTheUnfinishedApplyBecame) {
+  readings_ = {FactsWith("1"), FactsWith("2"), FactsWith("2"), FactsWith("2"), FactsWith("1")};
+  for (const int reading : {1, 3}) {
+    readings_[static_cast<std::size_t>(reading)].nodes["spark-2"].apply.undecided = {"0a49-11"};
+  }
+  Start();
+  const Plan saved = *apply_->Propose(std::nullopt).plan;
+  ASSERT_FALSE(apply_->Propose(saved).unfinished.empty());
+  ASSERT_FALSE(apply_->EndUnfinished());
+  const Proposal committed = apply_->Propose(saved);
+  ASSERT_TRUE(committed.refusal);
+  EXPECT_EQ(committed.refusal->kind, RefusalKind::kStale);
+
+  Start();
+  ASSERT_FALSE(apply_->Propose(saved).unfinished.empty());
+  ASSERT_FALSE(apply_->EndUnfinished());
+  const Proposal reverted = apply_->Propose(saved);
+  EXPECT_FALSE(reverted.refusal);
+  EXPECT_EQ(reverted.plan->ChangeCount(), 2u);
 }
 
 TEST_F(ClusterApplyTest, TheUnfinishedApplyOfAnotherClusterIsLeftAlone) {

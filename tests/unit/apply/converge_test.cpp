@@ -122,6 +122,25 @@ TEST(Converge, LeavesAloneWhatStoodBesideASavedPlan) {
   EXPECT_TRUE(report.converged);
 }
 
+TEST(Converge, WhatStopsItIsQueriedOnceMoreWhenAllNodesAreReady) {
+  FakeNetwork network({});
+  NodePool pool(network.Dialer());
+  const Plan plan = MakePlanWith({Named("/a")});
+  const auto sessions = Sessions::OpenAll({}, pool, "a test");
+  bool ready = false;
+  const ConvergeReport report = Converge(
+      plan, ClusterSpec{}, Fabric{}, **sessions, pool,
+      [](const Trials&) -> Result<Plan> { return MakePlanWith({}); },
+      [&](const Event& event) { ready |= event.type == EventType::kReady; },
+      {.should_stop = [&] { return ready; },
+       .before = plan,
+       .between_readings = std::chrono::milliseconds(1)});
+  EXPECT_TRUE(ready);
+  EXPECT_TRUE(report.applied.interrupted);
+  EXPECT_FALSE(report.committed);
+  EXPECT_TRUE(report.reverted);
+}
+
 TEST(Converge, ANodeThatTakesNoNewLoginIsNotConverged) {
   Plan before = MakePlanWith({Named("/a")});
   before.nodes = {{.name = "spark-1"}};

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string_view>
+
+namespace reconciler::cli {
+
+// Ctrl-C, a lost terminal or a canceled job (SIGINT, SIGHUP, SIGTERM), and what it means while
+// nodes are changed: before the commit the apply is reverted, after it the apply stays. A second
+// one ends the program at once, after it has said what the nodes do on their own, and when.
+
+enum class InterruptPhase {
+  kNone,    // ends the program, as it would end any other
+  kTrial,   // what was changed can be reverted
+  kRevert,  // is being reverted
+  kCommit,  // has begun to be committed, or is committed
+  kVerify,  // the apply is committed, and is being verified: the first one ends the program
+  kCheck,   // the same where nothing had to be applied
+};
+
+// Precondition of all but kNone: the times are set. After an interrupt no commit begins: the phase
+// stays kTrial then, and IsApplyStopped is true.
+void EnterInterruptPhase(InterruptPhase phase);
+
+bool IsInterrupted();   // whether one came since kNone was left
+bool IsApplyStopped();  // whether one came before the commit
+
+struct InterruptTimes {
+  int revert_after_s = 0;  // see GuardTimes
+  int moment_s = 0;
+};
+void SetInterruptTimes(const InterruptTimes& times);
+
+// What is said where the verification was not run or not finished. `applied`: there was something
+// to apply.
+std::string_view DescribeInterruptedVerification(bool applied);
+
+}  // namespace reconciler::cli
