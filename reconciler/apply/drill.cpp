@@ -84,6 +84,8 @@ class DrillRun {
   bool Change(const std::string& lease) {
     const auto sessions = Sessions::OpenAll({&node_}, pool_, lease);
     if (!sessions) return RecordError(sessions.error());
+    for (const Error& error : (*sessions)->GetLeftOut()) return RecordError(error);
+    report_.began = true;
     const auto unfinished = EndUnfinishedApplies({&node_}, /*whole=*/false, **sessions);
     if (!unfinished) return RecordError(unfinished.error());
     Plan plan{.id = MakeNonce()};

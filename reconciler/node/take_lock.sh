@@ -5,12 +5,19 @@ may_be_silent() { # SECONDS
   uptime; echo $((up + $1)) >"$D/lease.until"
 }
 
-mkdir -p "$D" && : >>"$D/lock" || exit 1
+cannot_lock() { frame 'done 1'; exit 1; }
+
+mkdir -p "$D" && true >>"$D/lock" || cannot_lock
 exec 9>>"$D/lock"
-if ! flock -n 9; then
-  cat "$D/lease"; frame 'done 9'
-  exit 9
-fi
+flock -n 9; locked=$?
+case $locked in
+  0) ;;
+  1)
+    cat "$D/lease"; frame 'done 9'
+    exit 9
+    ;;
+  *) cannot_lock ;; # there is no such program, or it cannot lock a file there
+esac
 trap 'rm -f "$D/lease" "$D/lease.until"' EXIT
 trap 'exit 129' HUP INT TERM PIPE
 # Its first request comes when all nodes are connected to.

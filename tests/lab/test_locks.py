@@ -22,6 +22,15 @@ chmod +x /usr/local/sbin/sync; touch /var/tmp/hold"""
 class Locks(LabTest):
     options = ("--topology", "direct")
 
+    def test_0_a_lock_that_cannot_be_taken_is_no_apply_that_was_reverted(self):
+        self.lab.sh(1, "touch /var/lib/spark-reconcile")
+        said = "spark-1: the lock could not be taken: mkdir: cannot create directory '/var/lib/spark-reconcile': File exists\n"
+        try:
+            self.assertTrue(self.spark("apply", PAIR, "--yes", "--brief", expect=3).stderr.endswith(said))
+            self.assertTrue(self.spark("drill", PAIR, "--node", "spark-1", expect=3).stderr.endswith(said))
+        finally:
+            self.lab.sh(1, "rm /var/lib/spark-reconcile")
+
     def test_1_the_drill_proves_that_the_node_reverts_a_trial(self):
         look = "sysctl -n net.ipv4.conf.lo.tag; ls -A /etc/sysctl.d; ls -A /run/sysctl.d 2>&1; true"
         before = self.lab.sh(1, look)

@@ -70,7 +70,6 @@ ExitCode FindExitCode(const ApplyRefusal& refusal, bool reached_all) {
     case RefusalKind::kLocked:
       return kLocked;
     case RefusalKind::kNoSession:
-      return kReverted;
     case RefusalKind::kUnreached:
     case RefusalKind::kNodeLost:
       return kNodeUnreadable;

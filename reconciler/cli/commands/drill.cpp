@@ -14,6 +14,14 @@
 namespace reconciler::cli {
 namespace {
 
+ExitCode FindDrillCode(const DrillReport& report) {
+  if (report.errors.empty()) return kFine;
+  const ErrorKind kind = report.errors.front().kind;
+  if (kind == ErrorKind::kTransport) return kNodeUnreadable;
+  if (report.began) return kMixed;
+  return kind == ErrorKind::kLocked ? kLocked : kNodeUnreadable;
+}
+
 int RunDrill(const Selection& selection, const GuardTimes& times) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
@@ -25,16 +33,14 @@ int RunDrill(const Selection& selection, const GuardTimes& times) {
         times.revert_after);
     const DrillReport report = Drill(*node, pool, times, FormatLease());
     std::cerr << FormatErrors(report.errors);
-    if (report.errors.empty()) {
-      std::cout << fmt::format(
-          "{}  reverted it {:.1f} s after the last sign of life (limit {} s); as before, byte for "
-          "byte: {}\n",
-          node->name, report.reverted_after_s, times.revert_after, Join(report.checked, ", "));
+    if (const ExitCode failed = FindDrillCode(report); failed != kFine) {
+      code = failed;
       continue;
     }
-    const bool locked = report.errors.front().kind == ErrorKind::kLocked;
-    code = report.reverted || !locked ? kMixed : kLocked;
-    if (report.errors.front().kind == ErrorKind::kTransport) code = kNodeUnreadable;
+    std::cout << fmt::format(
+        "{}  reverted it {:.1f} s after the last sign of life (limit {} s); as before, byte for "
+        "byte: {}\n",
+        node->name, report.reverted_after_s, times.revert_after, Join(report.checked, ", "));
   }
   return code;
 }
