@@ -69,6 +69,17 @@ class Access(LabTest):
             with open(path, "w", encoding="utf-8") as target:
                 target.write(text)
 
+    def test_known_hosts_that_is_a_folder_is_said_to_be_one(self):
+        path = self.known_hosts()
+        os.rename(path, path + ".kept")
+        os.mkdir(path)
+        try:
+            done = self.spark("plan", PAIR, "--brief", expect=3)
+            self.assertIn(f"the host key cannot be checked: {path}: wanted a file, found a folder\n", done.stderr)
+        finally:
+            os.rmdir(path)
+            os.rename(path + ".kept", path)
+
 
 class Homes(LabTest):
     options = ("--topology", "direct")

@@ -64,6 +64,20 @@ TEST_F(SshHostKey, AcceptNewThatCannotWriteIsAnError) {
                                      Place(), known_hosts_));
 }
 
+TEST_F(SshHostKey, KnownHostsThatIsAFolderIsSaidToBeOne) {
+  StartSshd();
+  std::filesystem::remove(known_hosts_);
+  std::filesystem::create_directories(known_hosts_);
+  for (const HostKeys policy : {HostKeys::kStrict, HostKeys::kAcceptNew}) {
+    node_.access.host_keys = policy;
+    EXPECT_EQ(DialError(),
+              fmt::format("{}: the host key cannot be checked: {}: wanted a file, found a folder\n"
+                          "  hint: known_hosts is a file with one host key on each line: make it "
+                          "one that you can read\n",
+                          Place(), known_hosts_));
+  }
+}
+
 TEST_F(SshHostKey, ChangedKeyIsRefusedWithTheLineToLookAt) {
   StartSshd();
   WriteText(known_hosts_, "# comment\n\nelsewhere ssh-ed25519 AAAA\n" + sshd_->KnownHostsLine());

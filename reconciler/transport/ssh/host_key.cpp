@@ -48,6 +48,18 @@ SshKnownHost ParseLine(const std::string& known_as, std::string_view line) {
   return SshKnownHost(rc == SSH_OK ? entry : nullptr);
 }
 
+// Why nothing can be read there; no file is no reason.
+std::optional<std::string> ExplainUnreadableFile(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    return std::generic_category().message(errno);
+  }
+  if (S_ISDIR(found.st_mode)) return "wanted a file, found a folder";
+  if (access(path.c_str(), R_OK) != 0) return std::generic_category().message(errno);
+  return std::nullopt;
+}
+
 // Line by line, since libssh's own check reports no line numbers and skips revoked keys. Of the
 // lines with other keys the first of the offered type counts: that key was replaced.
 void Consult(const std::string& path, const std::string& known_as, ssh_key offered,
@@ -78,6 +90,19 @@ void Consult(const std::string& path, const std::string& known_as, ssh_key offer
       verdict = {Verdict::Kind::kChanged, where, SshKey(ssh_key_dup(entry->publickey))};
     }
   }
+}
+
+// A key that is not known where nothing can be read may well be known.
+std::optional<Error> FindUnreadableFile(const SshConnection& connection) {
+  const SshTarget& target = connection.Target();
+  for (const std::string& file : {target.known_hosts, target.global_known_hosts}) {
+    if (const auto why = ExplainUnreadableFile(file)) {
+      return connection.MakeError(
+          fmt::format("the host key cannot be checked: {}: {}", file, *why),
+          "known_hosts is a file with one host key on each line: make it one that you can read");
+    }
+  }
+  return std::nullopt;
 }
 
 Error MakeUnknownKeyError(const SshConnection& connection, ssh_key key) {
@@ -166,6 +191,7 @@ Result<void> CheckHostKey(const SshConnection& connection) {
     case Verdict::Kind::kUnknown:
       break;
   }
+  if (auto unreadable = FindUnreadableFile(connection)) return Fail(std::move(*unreadable));
   if (connection.Node().access.host_keys == HostKeys::kAcceptNew)
     return Accept(connection, key.get());
   return Fail(MakeUnknownKeyError(connection, key.get()));
