@@ -7,6 +7,7 @@
 #include "reconciler/node/lock.h"
 #include "reconciler/planning/foreign.h"
 #include "reconciler/planning/half_cable.h"
+#include "reconciler/planning/may_apply.h"
 #include "reconciler/planning/plan_compare.h"
 #include "reconciler/planning/unfinished.h"
 

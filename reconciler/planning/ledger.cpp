@@ -158,40 +158,4 @@ std::vector<LedgerNode> FindRemovedNodes(const ClusterSpec& cluster, const Clust
   return removed;
 }
 
-Errors CheckMayApply(const ClusterSpec& cluster, const ClusterFacts& facts,
-                     bool allow_node_removal) {
-  Errors errors;
-  for (const auto& [name, node] : facts.nodes) {
-    if (const auto* unknown = std::get_if<Unknown>(&node.ledger)) {
-      errors.push_back(
-          {.kind = ErrorKind::kApply,
-           .message = fmt::format("{}: {}", kLedgerFile, MakePrintable(unknown->why)),
-           .context = {name},
-           .hint = "it holds the originals: repair it, or move it away to start without them"});
-    }
-    const Ledger* ledger = Known(node.ledger);
-    if (ledger == nullptr || cluster.Owns(ledger->cluster)) continue;
-    errors.push_back(
-        {.kind = ErrorKind::kApply,
-         .message = fmt::format("this node belongs to cluster '{}', wanted '{}'",
-                                MakePrintable(ledger->cluster), cluster.name),
-         .context = {name},
-         .hint = "uninstall it there first; if the cluster was renamed, write `moved: {cluster: " +
-                 MakePrintable(ledger->cluster) + "}`"});
-  }
-  if (allow_node_removal) return errors;
-  for (const LedgerNode& node : FindRemovedNodes(cluster, facts)) {
-    errors.push_back(
-        {.kind = ErrorKind::kApply,
-         .message =
-             fmt::format("{} ({}) was applied to and is no longer in {}", MakePrintable(node.name),
-                         MakePrintable(node.address), cluster.file),
-         .hint = fmt::format(
-             "run `uninstall --node {0}` with the old manifest first, then give "
-             "--allow-node-removal; if it was renamed, write `moved: {{nodes: {{{0}: NEW}}}}`",
-             MakePrintable(node.name))});
-  }
-  return errors;
-}
-
 }  // namespace reconciler

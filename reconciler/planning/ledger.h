@@ -28,9 +28,4 @@ int ComputeNextGeneration(const ClusterFacts& facts);
 // Nodes that a ledger names and that the manifest no longer has, under whatever name.
 std::vector<LedgerNode> FindRemovedNodes(const ClusterSpec& cluster, const ClusterFacts& facts);
 
-// Why nothing may be applied at all: a ledger that cannot be read, or that is another cluster's, or
-// a node that the manifest lost (unless `allow_node_removal`).
-Errors CheckMayApply(const ClusterSpec& cluster, const ClusterFacts& facts,
-                     bool allow_node_removal);
-
 }  // namespace reconciler

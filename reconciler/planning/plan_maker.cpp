@@ -13,6 +13,7 @@
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/foreign.h"
 #include "reconciler/planning/ledger.h"
+#include "reconciler/planning/may_apply.h"
 #include "reconciler/planning/nul_byte.h"
 #include "reconciler/planning/order.h"
 #include "reconciler/planning/prune.h"
@@ -270,6 +271,7 @@ class Planner {
   }
 
   void AddDiagnostics() {
+    Append(DiagnoseForbidden(cluster_, facts_));
     Append(DiagnoseBlocked(plan_));
     if (!scope_.uninstall) Append(fabric_.diagnostics);
     Append(kept_);

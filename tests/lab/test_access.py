@@ -80,6 +80,21 @@ class Access(LabTest):
             os.rmdir(path)
             os.rename(path + ".kept", path)
 
+    def test_one_machine_under_two_addresses_is_named_by_both(self):
+        self.lab.sh(1, "ip address add 192.168.1.121/24 dev enP7s7")
+        twice = self.variant_of(PAIR, ("address: 192.168.1.22}", "address: 192.168.1.121, access: {host_keys: accept-new}}"))
+        machine = self.lab.sh(1, "cat /etc/machine-id").strip()
+        said = (f"wanted two machines, found one at 192.168.1.21 and 192.168.1.121 (machine id {machine}), "
+                "first named at cluster.yaml:10")
+        try:
+            self.assertIn(f"error: spark-1, spark-2: {said} [plan-same-machine]  cluster.yaml:11\n",
+                          self.spark("plan", twice, "--brief", expect=0).stdout)
+            refused = self.spark("apply", twice, "--yes", "--brief", expect=1)
+            self.assertTrue(refused.stderr.startswith(f"{twice}:11:5: spark-1, spark-2: {said}\n"), refused.stderr)
+            self.lab.sh(1, "test ! -e /var/lib/spark-reconcile")
+        finally:
+            self.lab.sh(1, "ip address del 192.168.1.121/24 dev enP7s7")
+
 
 class Homes(LabTest):
     options = ("--topology", "direct")

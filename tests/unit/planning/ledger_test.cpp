@@ -263,39 +263,5 @@ TEST(RemovedNodes, TheLedgerOfAnotherClusterSaysNothing) {
                   .empty());
 }
 
-TEST(MayApply, ANodeOfAnotherClusterIsRefused) {
-  EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), FactsOfLedgers({{.cluster = "other"}}), true)),
-            "spark-1: this node belongs to cluster 'other', wanted 'lab'\n"
-            "  hint: uninstall it there first; if the cluster was renamed, write `moved: {cluster: "
-            "other}`\n");
-  ClusterSpec renamed = LabOfTwo();
-  renamed.former_name = "other";
-  EXPECT_TRUE(CheckMayApply(renamed, FactsOfLedgers({{.cluster = "other"}}), true).empty());
-}
-
-TEST(MayApply, ALedgerThatCannotBeReadIsRefused) {
-  ClusterFacts facts;
-  facts.nodes["spark-1"] = {.node = "spark-1", .ledger = Unknown{"not valid JSON"}};
-  EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), facts, true)),
-            "spark-1: /var/lib/spark-reconcile/ledger.json: not valid JSON\n"
-            "  hint: it holds the originals: repair it, or move it away to start without them\n");
-}
-
-TEST(MayApply, ANodeThatTheManifestLostIsRefusedUnlessAllowed) {
-  const ClusterFacts facts =
-      FactsOfLedgers({{.cluster = "lab", .nodes = {{"spark-3", 3, "10.0.0.3"}}}});
-  EXPECT_EQ(FormatErrors(CheckMayApply(LabOfTwo(), facts, false)),
-            "spark-3 (10.0.0.3) was applied to and is no longer in cluster.yaml\n"
-            "  hint: run `uninstall --node spark-3` with the old manifest first, then give "
-            "--allow-node-removal; if it was renamed, write `moved: {nodes: {spark-3: NEW}}`\n");
-  EXPECT_TRUE(CheckMayApply(LabOfTwo(), facts, true).empty());
-}
-
-TEST(MayApply, BareNodesAreNoReasonToRefuse) {
-  ClusterFacts facts;
-  facts.nodes["spark-1"] = {.node = "spark-1"};
-  EXPECT_TRUE(CheckMayApply(LabOfTwo(), facts, false).empty());
-}
-
 }  // namespace
 }  // namespace reconciler
