@@ -8,6 +8,7 @@
 #include "reconciler/base/mark.h"
 #include "reconciler/model/find.h"
 #include "reconciler/planning/plan_compare.h"
+#include "reconciler/planning/prune.h"
 
 namespace reconciler {
 
@@ -49,28 +50,39 @@ Documents LedgerKeeper::MakeDocuments(const NodeName& node, const std::vector<Pl
           {"owned", FormatOwnedList(ledger)}};
 }
 
+bool LedgerKeeper::NeedsLedger(const Plan& plan, const NodeName& node,
+                               const NodeFacts& facts) const {
+  const Ledger* ledger = Known(facts.ledger);
+  if (ledger == nullptr || HasChanges(plan, node)) return false;
+  const PlanNode* entry = FindNode(plan, node);
+  const bool drops = entry != nullptr && !entry->dropped.empty();
+  return drops || uninstall_ || ledger->nodes != MakeLedgerHead(0).nodes;
+}
+
 std::vector<const NodeSpec*> LedgerKeeper::ListNodesToSettle(const Plan& plan,
                                                              const ClusterFacts& facts) const {
-  std::vector<const NodeSpec*> nodes;
-  for (const NodeSpec* node : ReadNodes(facts)) {
-    const Ledger* ledger = Known(facts.nodes.at(node->name).ledger);
-    if (ledger == nullptr || HasChanges(plan, node->name)) continue;
-    const PlanNode* entry = FindNode(plan, node->name);
-    const bool drops = entry != nullptr && !entry->dropped.empty();
-    if (drops || uninstall_ || ledger->nodes != MakeLedgerHead(0).nodes) nodes.push_back(node);
-  }
+  std::vector<const NodeSpec*> nodes = ReadNodes(facts);
+  std::erase_if(nodes, [&](const NodeSpec* node) {
+    const NodeFacts& read = facts.nodes.at(node->name);
+    const bool has_journals = uninstall_ && HasState(read) && ListUnledgered(read).empty() &&
+                              !HasChanges(plan, node->name);
+    return !has_journals && !NeedsLedger(plan, node->name, read);
+  });
   return nodes;
 }
 
 Errors LedgerKeeper::Settle(const Plan& plan) {
-  return RunOnNodes(ListNodesToSettle(plan, facts_), pool_, "the ledger could not be written",
-                    [&](const NodeName& node) {
-                      const Ledger& old = *FindOldLedger(node);
-                      LedgerHead head = MakeLedgerHead(old.generation);
-                      if (!uninstall_) head.manifest_digest = old.manifest_digest;
-                      const Ledger ledger = UpdateLedger(old, {plan}, node, head);
-                      return BuildWriteLedgerScript(FormatLedger(ledger), FormatOwnedList(ledger));
-                    });
+  std::vector<const NodeSpec*> nodes = ReadNodes(facts_);
+  std::erase_if(nodes, [&](const NodeSpec* node) {
+    return !NeedsLedger(plan, node->name, facts_.nodes.at(node->name));
+  });
+  return RunOnNodes(nodes, pool_, "the ledger could not be written", [&](const NodeName& node) {
+    const Ledger& old = *FindOldLedger(node);
+    LedgerHead head = MakeLedgerHead(old.generation);
+    if (!uninstall_) head.manifest_digest = old.manifest_digest;
+    const Ledger ledger = UpdateLedger(old, {plan}, node, head);
+    return BuildWriteLedgerScript(FormatLedger(ledger), FormatOwnedList(ledger));
+  });
 }
 
 Errors LedgerKeeper::RecordGeneration() {
@@ -79,27 +91,24 @@ Errors LedgerKeeper::RecordGeneration() {
                     [&](const NodeName&) { return script; });
 }
 
-std::vector<std::string> LedgerKeeper::ListKept(const NodeName& node) const {
-  const Ledger* ledger = FindOldLedger(node);
-  std::vector<std::string> names;
-  if (ledger == nullptr) return names;
-  for (const LedgerEntry& entry : ledger->entries) {
-    if (entry.original.empty() && entry.triggers.empty()) names.push_back(entry.name);
+std::vector<std::string> LedgerKeeper::ListUnledgered(const NodeFacts& facts) const {
+  std::vector<std::string> paths;
+  if (Known(facts.ledger) != nullptr) return paths;
+  for (const auto& [path, observed] : facts.files) {
+    const FileState* file = Known(observed);
+    const bool ours =
+        file != nullptr && (IsOwnedFile(file->content, cluster_.name) ||
+                            RemoveBlocks(file->content, cluster_.name) != file->content);
+    if (ours) paths.push_back(path);
   }
-  return names;
+  return paths;
 }
 
 std::vector<UnledgeredFile> LedgerKeeper::FindUnledgered(const ClusterFacts& facts) const {
   std::vector<UnledgeredFile> found;
   for (const NodeSpec* node : ReadNodes(facts)) {
-    const NodeFacts& read = facts.nodes.at(node->name);
-    if (Known(read.ledger) != nullptr) continue;
-    for (const auto& [path, observed] : read.files) {
-      const FileState* file = Known(observed);
-      const bool ours =
-          file != nullptr && (IsOwnedFile(file->content, cluster_.name) ||
-                              RemoveBlocks(file->content, cluster_.name) != file->content);
-      if (ours) found.push_back({node->name, path});
+    for (std::string& path : ListUnledgered(facts.nodes.at(node->name))) {
+      found.push_back({node->name, std::move(path)});
     }
   }
   return found;
@@ -115,10 +124,14 @@ UninstallResult LedgerKeeper::FinishUninstall(const Plan& remaining) {
     }
   }
   std::vector<const NodeSpec*> done = ReadNodes(facts_);
-  std::erase_if(done, [&](const NodeSpec* node) { return left.contains(node->name); });
+  std::erase_if(done, [&](const NodeSpec* node) {  // journals may hold the only originals
+    return left.contains(node->name) || !ListUnledgered(facts_.nodes.at(node->name)).empty();
+  });
   result.errors = RunOnNodes(done, pool_, fmt::format("{} could not be removed", kStateFolder),
                              [](const NodeName&) { return BuildRemoveStateScript(); });
-  for (const NodeSpec* node : done) result.emptied.push_back({node->name, ListKept(node->name)});
+  for (const NodeSpec* node : done) {
+    result.emptied.push_back({node->name, FindKeptNames(cluster_, facts_.nodes.at(node->name))});
+  }
   return result;
 }
 

@@ -45,19 +45,21 @@ class LedgerKeeper {
   // What `node` keeps when `passes` are committed there.
   Documents MakeDocuments(const NodeName& node, const std::vector<Plan>& passes) const;
 
-  // Nodes that `plan` leaves as they are, and whose ledger is to be written all the same: they
-  // remember nodes that are gone, or things that need no prune any more. When all is
-  // uninstalled, every node has something to drop.
+  // Nodes that `plan` leaves as they are, and that have work all the same: their ledger is to be
+  // written, since they remember nodes that are gone, or things that need no prune any more. When
+  // all is uninstalled, these are all that have a ledger, or journals of applies that were
+  // reverted.
   std::vector<const NodeSpec*> ListNodesToSettle(const Plan& plan, const ClusterFacts& facts) const;
 
-  // Writes those.
+  // Writes their ledgers.
   Errors Settle(const Plan& plan);
 
   // Lets every node that was read remember the generation, also one that it did not change, and
   // drop what is too old. After a commit.
   Errors RecordGeneration();
 
-  // The last step of an uninstall: where nothing of `remaining` is left, we leave nothing either.
+  // The last step of an uninstall: where nothing of `remaining` is left, we leave nothing either. A
+  // node with files of ours and without a ledger keeps its journals.
   UninstallResult FinishUninstall(const Plan& remaining);
 
   // Files of ours on nodes without a ledger.
@@ -70,7 +72,8 @@ class LedgerKeeper {
  private:
   LedgerHead MakeLedgerHead(int generation) const;
   const Ledger* FindOldLedger(const NodeName& node) const;
-  std::vector<std::string> ListKept(const NodeName& node) const;
+  std::vector<std::string> ListUnledgered(const NodeFacts& facts) const;
+  bool NeedsLedger(const Plan& plan, const NodeName& node, const NodeFacts& facts) const;
   std::vector<const NodeSpec*> ReadNodes(const ClusterFacts& facts) const;
 
   const ClusterSpec& cluster_;

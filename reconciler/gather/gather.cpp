@@ -5,6 +5,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/gather/gather_script.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/planning/ledger.h"
 #include "reconciler/planning/nul_byte.h"
 
 namespace reconciler {
@@ -15,8 +16,9 @@ constexpr std::string_view kStates = "/var/lib/spark-reconcile/journal/*/state";
 constexpr std::string_view kLease = "/var/lib/spark-reconcile/lease";
 
 std::vector<Read> ListOwnReads() {
-  return {ReadFile{std::string(kLedgerFile)}, ReadListed{std::string(kOwnedList)},
-          ReadValues{std::string(kStates)}, ReadValue{std::string(kLease)}};
+  return {ReadFile{std::string(kLedgerFile)}, ReadFile{std::string(kLockFile)},
+          ReadListed{std::string(kOwnedList)}, ReadValues{std::string(kStates)},
+          ReadValue{std::string(kLease)}};
 }
 
 Observed<Ledger> ReadObservedLedger(const Observed<FileState>& file) {

@@ -100,6 +100,10 @@ bool WasCarriedOut(const Change& change, const NodeName& node) {
 
 }  // namespace
 
+bool HasState(const NodeFacts& facts) {
+  return Known(FindFile(facts, std::string(kLockFile))) != nullptr;
+}
+
 Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const NodeName& node,
                     const LedgerHead& head) {
   Ledger ledger{.cluster = head.cluster,

@@ -1,12 +1,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/model/facts.h"
 #include "reconciler/model/plan.h"
 
 namespace reconciler {
+
+// It lies on each node that we ever locked.
+inline constexpr std::string_view kLockFile = "/var/lib/spark-reconcile/lock";
+
+// Whether anything of ours may lie below /var/lib/spark-reconcile: journals stay after applies that
+// were reverted, too.
+bool HasState(const NodeFacts& facts);
 
 // What a ledger says about the cluster as a whole.
 struct LedgerHead {

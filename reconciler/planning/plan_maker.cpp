@@ -172,16 +172,31 @@ class Planner {
         BlockIfNul(change);
       }
       plan_node.dropped = std::move(prunes.dropped);
-      for (const std::string& id : prunes.kept) {
-        kept_.push_back(
-            {.code = "plan-kept",
-             .message = fmt::format(
-                 "{} stays: it was made here, and taking it away could lose something", id),
-             .subject = id,
-             .nodes = {node.name}});
-      }
+      NoteKept(node, prunes.kept);
       prunes_[node.name] = std::move(prunes.changes);
     }
+  }
+
+  // What stays of what was made on the node. `ids`: what the ledger drops of it.
+  void NoteKept(const NodeSpec& node, const std::vector<std::string>& ids) {
+    std::set<std::string> names;
+    for (const std::string& id : ids) {
+      names.insert(id.substr(id.find('/') + 1));
+      AddKept(node, id);
+    }
+    if (!scope_.uninstall) return;
+    for (const std::string& name : FindKeptNames(cluster_, facts_.nodes.at(node.name))) {
+      if (!names.contains(name)) AddKept(node, name);
+    }
+  }
+
+  void AddKept(const NodeSpec& node, const std::string& subject) {
+    kept_.push_back(
+        {.code = "plan-kept",
+         .message = fmt::format(
+             "{} stays: it was made here, and taking it away could lose something", subject),
+         .subject = subject,
+         .nodes = {node.name}});
   }
 
   void AddStage(const std::vector<std::size_t>& members, bool last) {

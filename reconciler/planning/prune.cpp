@@ -63,6 +63,17 @@ bool TouchesSession(const Change& change, const NodeFacts& facts) {
          });
 }
 
+// It was made by a command that nothing reverts.
+bool IsKeptEntry(const LedgerEntry& entry) {
+  return entry.original.empty() && entry.triggers.empty();
+}
+
+// A public key for the cluster: "TYPE KEY spark-reconcile CLUSTER NODE".
+bool IsOwnPublicKey(const FileState& file, const ClusterSpec& cluster) {
+  const std::vector<std::string> words = Split(std::string(Trim(file.content)), ' ');
+  return words.size() == 5 && words[2] == "spark-reconcile" && cluster.Owns(words[3]);
+}
+
 // One node's entries, judged one by one.
 class Pruner {
  public:
@@ -74,7 +85,7 @@ class Pruner {
         why_(scope.uninstall ? "uninstall: " : "no longer in the manifest: ") {}
 
   void Add(const LedgerEntry& entry, Prunes& prunes) const {
-    if (entry.original.empty() && entry.triggers.empty()) {
+    if (IsKeptEntry(entry)) {
       prunes.dropped.push_back(entry.Id());
       prunes.kept.push_back(entry.Id());
       return;
@@ -208,6 +219,26 @@ Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
                       count, most));
   }
   return prunes;
+}
+
+std::vector<std::string> FindKeptNames(const ClusterSpec& cluster, const NodeFacts& facts) {
+  constexpr std::string_view kPublicSuffix = ".pub";
+  std::vector<std::string> names;
+  const Ledger* ledger = Known(facts.ledger);
+  if (ledger != nullptr && cluster.Owns(ledger->cluster)) {
+    for (const LedgerEntry& entry : ledger->entries) {
+      if (IsKeptEntry(entry)) names.push_back(entry.name);
+    }
+  }
+  for (const auto& [path, observed] : facts.files) {
+    const FileState* file = Known(observed);
+    const bool found =
+        file != nullptr && path.ends_with(kPublicSuffix) && IsOwnPublicKey(*file, cluster);
+    if (!found) continue;
+    std::string pair = path.substr(0, path.size() - kPublicSuffix.size());
+    if (std::find(names.begin(), names.end(), pair) == names.end()) names.push_back(pair);
+  }
+  return names;
 }
 
 std::string ExplainEdited(const Resource& resource, const NodeFacts& facts) {

@@ -21,6 +21,11 @@ struct Prunes {
 Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
                  const std::set<std::string>& required, const PlanScope& scope);
 
+// Names of what was made on the node for the cluster and stays when all is pruned: what its ledger
+// holds without an original, and, whether there is a ledger or not, key pairs whose comment names
+// the cluster.
+std::vector<std::string> FindKeptNames(const ClusterSpec& cluster, const NodeFacts& facts);
+
 // Why a whole file of ours must not be written over: it was edited since. Empty: no one did,
 // or we do not know what we wrote.
 std::string ExplainEdited(const Resource& resource, const NodeFacts& facts);

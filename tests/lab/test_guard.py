@@ -58,6 +58,20 @@ class Guard(LabTest):
         self.assertEqual(self.states(), before)
         self.assertEqual(self.lab.sh(1, GUARDS), "")
 
+    def test_1b_an_uninstall_after_applies_that_were_all_reverted_leaves_nothing(self):
+        before = self.states()
+        kept = "~nvidia/.ssh/id_ed25519_spark"
+        done = self.spark("uninstall", cluster("pair.yaml"), "--yes", expect=0)
+        for node in (1, 2):
+            self.assertIn(f"spark-{node}: nothing of spark-reconcile is left but {kept}, /var/lib/spark-reconcile is gone\n",
+                          done.stdout)
+            self.lab.sh(node, "test ! -e /var/lib/spark-reconcile")
+            self.assertEqual(self.lab.sh(node, "find /etc /run -name '*spark-reconcile*'"), "")
+        self.assertEqual(self.states(), before)
+        again = self.spark("uninstall", cluster("pair.yaml"), "--yes", expect=0)
+        self.assertIn(f"note: spark-1: {kept} stays: ", again.stdout)
+        self.lab.sh(1, "test ! -e /var/lib/spark-reconcile")
+
     def test_2_a_failed_apply_over_a_converged_pair_reverts_everything(self):
         self.spark("apply", cluster("pair.yaml"), "--yes", "--brief", expect=0)
         before = self.states()

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "reconciler/base/mark.h"
+#include "reconciler/planning/ledger.h"
 #include "tests/support/fake_session.h"
 
 namespace reconciler {
@@ -345,6 +347,39 @@ TEST_F(ClusterApplyTest, ANodeThatDidNotAnswerAtFirstIsNotQueriedAgain) {
   EXPECT_EQ(reads_.at(0), std::vector<NodeName>());
   EXPECT_EQ(reads_.at(1), std::vector<NodeName>{"spark-1"});
   EXPECT_TRUE(apply_->facts().unreachable.contains("spark-2"));
+}
+
+TEST_F(ClusterApplyTest, AnUninstallAfterAppliesThatWereAllRevertedRemovesTheirJournals) {
+  plugins_.clear();
+  readings_[0].nodes["spark-1"].files[std::string(kLockFile)] = FileState{};
+  readings_[0].nodes["spark-1"].files["~ada/.ssh/id_spark.pub"] =
+      FileState{.content = "ssh-ed25519 AAAA spark-reconcile lab spark-1\n"};
+  Start({.uninstall = true});
+  const Proposal proposal = apply_->Propose(std::nullopt);
+  EXPECT_TRUE(proposal.needs_work);
+  const ClusterApplyResult result = apply_->CarryOut(*proposal.plan);
+  EXPECT_TRUE(result.ledger_errors.empty());
+  ASSERT_TRUE(result.uninstall);
+  ASSERT_FALSE(result.uninstall->emptied.empty());
+  EXPECT_EQ(result.uninstall->emptied[0].node, "spark-1");
+  EXPECT_EQ(result.uninstall->emptied[0].kept, std::vector<std::string>{"~ada/.ssh/id_spark"});
+  EXPECT_NE(network_.ListScripts("spark-1").back().find("rm -rf -- /var/lib/spark-reconcile"),
+            std::string::npos);
+}
+
+TEST_F(ClusterApplyTest, AnUninstallWhereWeNeverWereIsNoWork) {
+  plugins_.clear();
+  Start({.uninstall = true});
+  EXPECT_FALSE(apply_->Propose(std::nullopt).needs_work);
+}
+
+TEST_F(ClusterApplyTest, AnUninstallKeepsTheJournalsOfANodeThatLostItsLedger) {
+  plugins_.clear();
+  readings_[0].nodes["spark-1"].files[std::string(kLockFile)] = FileState{};
+  readings_[0].nodes["spark-1"].files["/etc/a"] =
+      FileState{.content = FormatOwnedFile("lab", "a line\n")};
+  Start({.uninstall = true});
+  EXPECT_FALSE(apply_->Propose(std::nullopt).needs_work);
 }
 
 }  // namespace

@@ -361,5 +361,38 @@ TEST(ExplainEdited, NoOneKnowsOfAnEditWithoutALedgerOrAFile) {
   EXPECT_EQ(other.Explain(), "");
 }
 
+TEST(FindKeptNames, AKeyPairIsNamedWithAndWithoutALedger) {
+  const ClusterSpec cluster{.name = "lab"};
+  NodeFacts facts{.node = "spark-1"};
+  facts.files["~ada/.ssh/id_spark.pub"] =
+      FileState{.content = "ssh-ed25519 AAAA spark-reconcile lab spark-1\n"};
+  facts.files["~ada/.ssh/id_own.pub"] = FileState{.content = "ssh-ed25519 AAAA ada@desk\n"};
+  facts.files["~ada/.ssh/id_other.pub"] =
+      FileState{.content = "ssh-ed25519 AAAA spark-reconcile other spark-1\n"};
+  const std::vector<std::string> wanted = {"~ada/.ssh/id_spark"};
+  EXPECT_EQ(FindKeptNames(cluster, facts), wanted);
+  facts.ledger = Ledger{.cluster = "lab", .entries = {{.kind = "ssh", .name = wanted[0]}}};
+  EXPECT_EQ(FindKeptNames(cluster, facts), wanted);
+  facts.files.clear();
+  EXPECT_EQ(FindKeptNames(cluster, facts), wanted);
+}
+
+TEST(Uninstall, AKeyPairThatStaysIsNamedInThePlanEachTime) {
+  ClusterSpec cluster{.file = "cluster.yaml", .name = "lab"};
+  cluster.nodes = {{.name = "spark-1", .id = 1, .address = "10.0.0.1"}};
+  ClusterFacts facts;
+  facts.nodes["spark-1"].files["~ada/.ssh/id_spark.pub"] =
+      FileState{.content = "ssh-ed25519 AAAA spark-reconcile lab spark-1\n"};
+  const auto plan = MakePlan(cluster, Fabric(), facts, {}, {.uninstall = true});
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->diagnostics.size(), 2u);
+  EXPECT_EQ(FormatDiagnostic(plan->diagnostics[0]),
+            "note: spark-1: ~ada/.ssh/id_spark stays: it was made here, and taking it away could "
+            "lose something [plan-kept]\n");
+  const auto ordinary = MakePlan(cluster, Fabric(), facts, {}, {});
+  ASSERT_TRUE(ordinary);
+  EXPECT_TRUE(ordinary->diagnostics.empty());
+}
+
 }  // namespace
 }  // namespace reconciler
