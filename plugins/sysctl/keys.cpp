@@ -1,5 +1,7 @@
 #include "plugins/sysctl/keys.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "reconciler/base/text.h"
@@ -48,8 +50,9 @@ std::string ReadKeyFromPath(std::string_view path) {
   return SwapSeparators(path.substr(kRoot.size()));
 }
 
-std::string MakeInterfaceKey(std::string_view netdev, std::string_view setting) {
-  return SwapSeparators("net/ipv4/conf/" + std::string(netdev) + "/" + std::string(setting));
+std::string MakeInterfaceKey(std::string_view netdev, std::string_view setting,
+                             std::string_view family) {
+  return SwapSeparators(fmt::format("net/{}/conf/{}/{}", family, netdev, setting));
 }
 
 std::string FindInterface(std::string_view canonical) {

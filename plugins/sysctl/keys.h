@@ -17,7 +17,8 @@ std::string MakeKeyPath(std::string_view canonical);
 std::string ReadKeyFromPath(std::string_view path);  // precondition: begins with /proc/sys/
 
 // The key of one setting of one interface: ("enp1s0f1np1", "arp_ignore").
-std::string MakeInterfaceKey(std::string_view netdev, std::string_view setting);
+std::string MakeInterfaceKey(std::string_view netdev, std::string_view setting,
+                             std::string_view family = "ipv4");
 
 // The interface that a key is about ("eth0.5" of net.ipv4.conf.eth0/5.arp_ignore); empty: none, or
 // all of them.

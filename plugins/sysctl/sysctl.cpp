@@ -51,6 +51,17 @@ std::map<std::string, Wanted> ReadWanted(const ClusterSpec& cluster, const Fabri
   return wanted;
 }
 
+// Read although nothing sets them: see FindWithoutIpv6.
+std::set<std::string> ListIpv6Keys(const Fabric& fabric, const NodeName& node) {
+  std::set<std::string> keys;
+  const auto ports = fabric.ports.find(node);
+  if (ports == fabric.ports.end()) return keys;
+  for (const RailPort& port : ports->second) {
+    keys.insert(MakeInterfaceKey(port.netdev, "disable_ipv6", "ipv6"));
+  }
+  return keys;
+}
+
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
   const auto wanted = ReadWanted(cluster, fabric, node.name);
   if (wanted.empty()) return {};
@@ -61,7 +72,9 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
                              ReadFiles{"/usr/local/lib/sysctl.d/*.conf"},
                              ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
   RunProbe probe{.id = kReadOnly, .argv = {"sh", "-c", std::string(kReadOnlySh), "sh"}};
-  for (const auto& [key, value] : wanted) {
+  std::set<std::string> keys = ListIpv6Keys(fabric, node.name);
+  for (const auto& [key, value] : wanted) keys.insert(key);
+  for (const std::string& key : keys) {
     reads.push_back(ReadValue{MakeKeyPath(key)});
     probe.argv.push_back(MakeKeyPath(key));
   }
@@ -174,10 +187,34 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
+// Ports on which a node cannot show a beacon, so that its peers and it cannot commit together
+// without the controller. Where the manifest sets the key, that is a change.
+std::vector<Diagnostic> FindWithoutIpv6(const PluginInput& input,
+                                        const std::map<std::string, Wanted>& wanted) {
+  std::vector<Diagnostic> diagnostics;
+  const auto ports = input.fabric.ports.find(input.node.name);
+  if (ports == input.fabric.ports.end()) return diagnostics;
+  for (const RailPort& port : ports->second) {
+    const std::string key = MakeInterfaceKey(port.netdev, "disable_ipv6", "ipv6");
+    const Observed<std::string> value = FindOrUnknown(input.facts.sysctl.keys, key);
+    const auto* known = Known(value);
+    if (known == nullptr || *known == "0" || wanted.contains(key)) continue;
+    diagnostics.push_back(
+        {.severity = Severity::kWarns,
+         .code = "sysctl-ipv6-disabled",
+         .message = fmt::format("sysctl: wanted 0 for {}, found {}: nodes show over IPv6 on the "
+                                "fabric that they are ready to commit",
+                                key, *known),
+         .next_step = fmt::format("set {} to 0, and remove what disables it", key),
+         .where = input.cluster.Mark(port.position),
+         .subject = key});
+  }
+  return diagnostics;
+}
+
 // The next boot reverts what holds now, and nothing of ours can change that.
-std::vector<Diagnostic> Diagnose(const PluginInput& input) {
-  const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
-  if (wanted.empty()) return {};
+std::vector<Diagnostic> FindOverridden(const PluginInput& input,
+                                       const std::map<std::string, Wanted>& wanted) {
   const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
   std::vector<Diagnostic> diagnostics;
   for (const auto& [key, one] : wanted) {
@@ -193,6 +230,14 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
          .where = input.cluster.Mark(one.position),
          .subject = key});
   }
+  return diagnostics;
+}
+
+std::vector<Diagnostic> Diagnose(const PluginInput& input) {
+  const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
+  if (wanted.empty()) return {};
+  std::vector<Diagnostic> diagnostics = FindOverridden(input, wanted);
+  for (Diagnostic& one : FindWithoutIpv6(input, wanted)) diagnostics.push_back(std::move(one));
   return diagnostics;
 }
 

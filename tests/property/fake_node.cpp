@@ -98,6 +98,7 @@ FakeNode BareNode(const NodeName& name, int id, const std::string& user) {
     const std::string folder = fmt::format("/proc/sys/net/ipv4/conf/{}/", netdev);
     node.values[folder + "arp_ignore"] = "0";
     node.values[folder + "arp_announce"] = "0";
+    node.values[fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", netdev)] = "0";
   }
   links += IpAddress(++index, "enP7s7", 1500, fmt::format("10.9.{}.{}", id / 256, id % 256));
   node.commands["host.ip"] = {.out = "[" + links + "]"};

@@ -213,6 +213,7 @@ TEST(Sysctl, ProbeReadsEachKeyAndReadsReadOnlyOnesAtOnce) {
   }
   EXPECT_THAT(values, Contains("/proc/sys/net/ipv4/tcp_rmem"));
   EXPECT_THAT(values, Contains("/proc/sys/net/ipv4/conf/enp1s0f1np1/arp_ignore"));
+  EXPECT_THAT(values, Contains("/proc/sys/net/ipv6/conf/enp1s0f1np1/disable_ipv6"));
   ASSERT_GT(argv.size(), 4U);
   EXPECT_THAT(std::vector<std::string>(argv.begin(), argv.begin() + 2), ElementsAre("sh", "-c"));
   EXPECT_EQ(std::vector<std::string>(argv.begin() + 4, argv.end()), values);
@@ -262,6 +263,33 @@ TEST(Sysctl, SysctlConfCountsWhereALinkLeadsToIt) {
   scenario.AddFile("/etc/sysctl.conf", "net.core.rmem_max = 1\n");
   ASSERT_EQ(Diagnose(scenario).size(), 1u);
   EXPECT_EQ(Diagnose(scenario)[0].next_step, "remove net.core.rmem_max from /etc/sysctl.conf");
+}
+
+TEST(Sysctl, APortWithoutIpv6IsNamed) {
+  const std::string key = "net.ipv6.conf.enP2p1s0f1np1.disable_ipv6";
+  test::PairScenario scenario = Scenario();
+  scenario.facts.sysctl.keys[key] = "0";
+  EXPECT_THAT(Diagnose(scenario), testing::IsEmpty());
+  scenario.facts.sysctl.keys[key] = "1";
+  const std::vector<Diagnostic> said = Diagnose(scenario);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].severity, Severity::kWarns);
+  EXPECT_EQ(said[0].code, "sysctl-ipv6-disabled");
+  EXPECT_EQ(said[0].message,
+            "sysctl: wanted 0 for net.ipv6.conf.enP2p1s0f1np1.disable_ipv6, found 1: nodes show "
+            "over IPv6 on the fabric that they are ready to commit");
+  EXPECT_EQ(said[0].next_step,
+            "set net.ipv6.conf.enP2p1s0f1np1.disable_ipv6 to 0, and remove what disables it");
+  EXPECT_EQ(said[0].subject, key);
+}
+
+TEST(Sysctl, WhereTheManifestTurnsIpv6OnThatIsAChange) {
+  const std::string key = "net.ipv6.conf.enp1s0f1np1.disable_ipv6";
+  test::PairScenario scenario = Scenario();
+  scenario.facts.sysctl.keys[key] = "1";
+  scenario.cluster.settings = test::Map({{"sysctl", test::Map({{key, test::Number(0)}})}});
+  EXPECT_THAT(Diagnose(scenario), testing::IsEmpty());
+  EXPECT_EQ(scenario.Detail(Get(), key), "1 → 0");
 }
 
 TEST(Sysctl, DotsInInterfaceNamesSurviveEverySpelling) {
