@@ -245,6 +245,7 @@ ConvergeReport ClusterApply::RunConverge(const Plan& plan, const Plan& now,
            },
        .times = options_.times,
        .allow_unproven = options_.allow_unproven || scope_.uninstall,  // links go away on purpose
+       .allow_silent_beacons = options_.allow_silent_beacons || scope_.uninstall,
        // Ports that were down before have a link now.
        .why_unproven =
            [&] {

@@ -28,6 +28,7 @@ struct ClusterApplyOptions {
   bool allow_node_removal = false;
   bool allow_unreached = false;  // go on without nodes that cannot be read
   bool allow_unproven = false;
+  bool allow_silent_beacons = false;
   bool allow_half_cables = false;
   bool allow_wrong_cables = false;
   bool interrupt = false;       // end work that runs on the nodes

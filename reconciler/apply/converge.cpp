@@ -209,10 +209,19 @@ class Run {
     return RecordErrors(std::move(unproven));
   }
 
+  bool ProveBeacons() {
+    auto silent = guard_.ProveBeacons(fabric_);
+    if (!silent) return RecordErrors(std::move(silent).error());
+    if (!options_.allow_silent_beacons) return RecordErrors(std::move(*silent));
+    report_.silent_beacons = std::move(*silent);
+    return true;
+  }
+
   void Commit() {
     const auto documents = [&](const NodeName& node) {
       return options_.documents ? options_.documents(node, report_.passes) : Documents();
     };
+    if (!ProveBeacons() || IsInterrupted()) return;
     if (!RecordErrors(guard_.RecordIntent(fabric_, documents))) return;
     on_event_({EventType::kReady, "", "", ""});
     if (IsInterrupted()) return;  // the last moment: what comes later stops nothing any more

@@ -29,6 +29,7 @@ struct ConvergeOptions {
   std::function<Documents(const NodeName&, const std::vector<Plan>& passes)> documents = {};
   GuardTimes times = {};
   bool allow_unproven = false;  // keep the change though pairs of nodes do not reach each other
+  bool allow_silent_beacons = false;  // commit though nodes do not reach their peers' beacons
   // Called when pairs do not reach each other, while the new configuration is still there: what may
   // be wrong between the nodes.
   std::function<std::vector<std::string>()> why_unproven = {};
@@ -43,6 +44,7 @@ struct ConvergeReport {
   ApplyReport applied = {};   // all passes together
   Plan remaining = {};  // of the last gather; what still differs when the apply did not converge
   Errors errors = {};
+  Errors silent_beacons = {};             // committed although nodes did not reach these
   bool converged = false;                 // committed on every node, and nothing differs
   bool committed = false;                 // on every node, whatever was read afterwards
   bool reverted = false;                  // it failed, and every node is as it was before

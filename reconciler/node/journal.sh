@@ -25,13 +25,14 @@ same() { # FILE FILE, with mode and owner
 prepared() { printf '%s' "${T%/*}/.spark-reconcile.${J##*/}.${d##*/}"; } # beside the target
 note() { logger -t spark-reconcile -- "apply ${J##*/}: $1" 2>/dev/null; return 0; }
 
-# Addresses of this apply's own on the fabric: a node that shows them is at the new configuration.
-# Lines of `peers`: "own IFACE ADDRESS/64" and "peer IFACE ADDRESS NODE".
-beacons() { # replace|del
-  [ -e "$J/peers" ] || return 0
+# Addresses of this apply's own on the fabric. A node that shows those of `peers` is ready to commit; those of `proof` say
+# nothing. Lines of both: "own IFACE ADDRESS/64" and "peer IFACE ADDRESS NODE".
+beacons() { # replace|del peers|proof
+  [ -e "$J/$2" ] || return 0
   while read -r kind iface address _; do
-    [ "$kind" != own ] || ip -6 address "$1" "$address" dev "$iface" nodad 2>/dev/null
-  done <"$J/peers"
+    [ "$kind" != own ] || ip -6 address "$1" "$address" dev "$iface" nodad >/dev/null 2>&1 || [ "$1" = del ] ||
+      note "$iface takes no beacon"
+  done <"$J/$2"
   return 0
 }
 uptime() { read -r up _ </proc/uptime; up=${up%.*}; }

@@ -163,7 +163,7 @@ class NcclOnARing(LabTest):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as manifest:
             manifest.write(text)
             manifest.flush()
-            self.spark("apply", manifest.name, "--only", "nccl", "--yes", "--no-verify", expect=0)
+            self.spark("apply", manifest.name, "--only", "nccl", "--yes", "--no-verify", "--allow-silent-beacons", expect=0)
             wanted = {**WANTED, "NCCL_IB_HCA": "=rocep1s0f0,roceP2p1s0f0,rocep1s0f1,roceP2p1s0f1",
                       "NCCL_IB_MERGE_NICS": "0", "NCCL_NET_PLUGIN": "none", "NCCL_IB_SUBNET_AWARE_ROUTING": "1"}
             del wanted["NCCL_DEBUG"], wanted["NCCL_IB_TC"]

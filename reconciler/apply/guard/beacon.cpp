@@ -38,6 +38,7 @@ Peers ListPeers(const Fabric& fabric, const NodeName& node, const std::set<NodeN
     for (const RailPort& port : segment.ports) {
       if (port.node == node || !applied.contains(port.node)) continue;
       met.insert(port.node);
+      peers.paths.push_back({port.node, own->netdev});
       lines += fmt::format("peer {} {} {}\n", own->netdev,
                            ComputeBeaconAddress(digest, segment.rail, place(port.node)), port.node);
     }

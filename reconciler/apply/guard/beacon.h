@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reconciler/model/fabric.h"
 
@@ -13,8 +14,14 @@ namespace reconciler {
 // intent until its decision is known to all. An address answers or does not; a ping at the new
 // configuration alone could not determine new from old where only a sysctl changed.
 struct Peers {
+  struct Path {
+    NodeName peer = {};
+    std::string netdev = {};  // of the node itself
+    auto operator<=>(const Path&) const = default;
+  };
   std::string text = {};  // the node's file: "own IFACE ADDRESS/64" and "peer IFACE ADDRESS NODE"
                           // lines
+  std::vector<Path> paths = {};
   // How often all must answer: a node that falls back makes its neighbour fall back in the next
   // round, so that a chain of cables needs as many as it has nodes.
   int rounds = 1;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "reconciler/apply/guard/beacon_proof.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
 
@@ -58,14 +59,18 @@ std::set<NodeName> Guard::ListApplied() const {
 }
 
 Errors Guard::RunOnEveryNode(const std::string& what,
-                             const std::function<std::string(const NodeName&)>& request) {
+                             const std::function<std::string(const NodeName&)>& request,
+                             const OnReply& on_reply) {
   Errors errors;
   std::mutex mutex;
   NodeErrors thrown = ForEachNode(ListNodes(), [&](const NodeSpec& node) {
     const auto reply = sessions_.Run(node, request(node.name), ComputeRequestLimit(times_));
-    if (reply && reply->exit_code == 0) return;
     const std::lock_guard lock(mutex);
-    errors.push_back(reply ? MakeNodeError(node.name, what, *reply) : reply.error());
+    if (!reply || reply->exit_code != 0) {
+      errors.push_back(reply ? MakeNodeError(node.name, what, *reply) : reply.error());
+    } else if (on_reply) {
+      on_reply(node.name, *reply);
+    }
   });
   AppendErrors(std::move(thrown), errors);
   return errors;
@@ -96,6 +101,28 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
                            std::chrono::seconds(times_.revert_after) / 3);
   }
   return errors;
+}
+
+tl::expected<Errors, Errors> Guard::ProveBeacons(const Fabric& fabric) {
+  const std::string what = "the peers' beacons could not be looked for";
+  const std::string journal = GetJournalDirectory(apply_id_);
+  std::map<NodeName, Peers> proof;
+  for (const NodeName& node : ListApplied()) {
+    proof[node] = ListPeers(fabric, node, ListApplied(), apply_id_ + " proof");
+  }
+  const auto has_peers = [](const auto& one) { return !one.second.paths.empty(); };
+  if (std::none_of(proof.begin(), proof.end(), has_peers)) return Errors();
+  Errors errors = RunOnEveryNode(
+      what, [&](const NodeName& node) { return BuildShowProofRequest(journal, proof.at(node)); });
+  if (!errors.empty()) return tl::unexpected(std::move(errors));
+  std::map<NodeName, BeaconPaths> found;
+  errors = RunOnEveryNode(
+      what, [&](const NodeName&) { return BuildLookForPeersRequest(journal); },
+      [&](const NodeName& node, const ScriptReply& reply) {
+        found[node] = ParseBeaconReply(proof.at(node).paths, reply.out);
+      });
+  if (!errors.empty()) return tl::unexpected(std::move(errors));
+  return FindSilentBeacons(found);
 }
 
 Errors Guard::RecordIntent(const Fabric& fabric,

@@ -38,6 +38,11 @@ class Guard {
   // as it stands before the pass.
   Errors StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal);
 
+  // Every armed node looks for its peers at addresses like those of their beacons. Returns what
+  // FindSilentBeacons says: without a controller such a node would revert what its peers commit.
+  // Errors: that is not known of a node.
+  tl::expected<Errors, Errors> ProveBeacons(const Fabric& fabric);
+
   // Two steps: first every armed node says that it is ready, then every one commits. An error of
   // the first step: nothing is committed anywhere, and Revert reverts it. An error of the
   // second: the node named could not be notified; it decides on its own, as its peers did.
@@ -56,8 +61,10 @@ class Guard {
 
  private:
   std::vector<const NodeSpec*> ListNodes() const;  // that this apply changes
+  using OnReply = std::function<void(const NodeName&, const ScriptReply&)>;  // one at a time
   Errors RunOnEveryNode(const std::string& what,
-                        const std::function<std::string(const NodeName&)>& request);
+                        const std::function<std::string(const NodeName&)>& request,
+                        const OnReply& on_reply = {});
 
   // Tried again, through new sessions, until the node has decided.
   Errors EndOnEveryNode(const std::string& what, const std::string& request,

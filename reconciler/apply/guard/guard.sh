@@ -189,7 +189,8 @@ revert() {
   decide revert || { conclude armed; say 'the journal cannot be written: the apply is reverted without it'; }
 
   failed=0
-  beacons del
+  beacons del proof
+  beacons del peers
   if [ "${1:-}" = boot ]; then revert_at_boot; else revert_before_files; fi
   for attempt in 1 2 3; do
     restore_all && break
@@ -272,7 +273,8 @@ finish() {
     commit,finished | revert,reverted) exit 0 ;;
     *) refuse 'this apply is neither committed nor reverted: its guard stays' ;;
   esac
-  beacons del
+  beacons del proof
+  beacons del peers
   remove_boot_unit && record finished || exit 1
   # Staged by a controller that ended before it armed anything; without the lock it may be running.
   [ -n "${1:-}" ] || for old in $(ls "$D/journal"); do
@@ -319,12 +321,12 @@ answers() { # NODE
   return 1
 }
 peers_are_new() {
-  beacons replace
+  beacons replace peers
   sleep 1
   for round in $(seq "$(cat "$J/rounds")"); do
     [ "$round" = 1 ] || sleep "$MOMENT"
     for peer in $(grep '^peer ' "$J/peers" | cut -d ' ' -f 4 | sort -u); do
-      answers "$peer" || return 1
+      answers "$peer" || { note "the beacon of $peer does not answer"; return 1; }
     done
   done
 }
@@ -332,7 +334,7 @@ peers_are_new() {
 # A peer that is ready and late must see it; where peers check in rounds, the last one is later by as many.
 linger() {
   for round in $(seq $((LINGER / MOMENT - 1 + 2 * $(cat "$J/rounds")))); do
-    beacons replace
+    beacons replace peers
     sleep "$MOMENT"
     [ "$(state)" != finished ] || exit 0
   done

@@ -6,6 +6,7 @@
 #include "reconciler/apply/guard/end.sh.h"
 #include "reconciler/apply/guard/guard.sh.h"
 #include "reconciler/apply/guard/intent.sh.h"
+#include "reconciler/apply/guard/prove_beacons.sh.h"
 #include "reconciler/apply/guard/unfinished.sh.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/shell_values.h"
@@ -80,6 +81,15 @@ std::string BuildArmRequest(std::string_view journal, const std::vector<GuardedS
                          {"BOOT", BuildBootUnit(journal)}}) +
          fmt::format("{}note_generated {}\narm {}\n", kArmSh,
                      JoinForShell({generated.begin(), generated.end()}), JoinForShell(ports));
+}
+
+std::string BuildShowProofRequest(std::string_view journal, const Peers& proof) {
+  return AssignForShell({{"J", journal}, {"PROOF", proof.text}}) +
+         fmt::format("{}show_proof\n", kProveBeaconsSh);
+}
+
+std::string BuildLookForPeersRequest(std::string_view journal) {
+  return AssignForShell({{"J", journal}}) + fmt::format("{}look_for_peers\n", kProveBeaconsSh);
 }
 
 std::string BuildIntentRequest(std::string_view journal, const Documents& documents,

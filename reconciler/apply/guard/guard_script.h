@@ -60,6 +60,12 @@ std::string BuildArmRequest(std::string_view journal, const std::vector<GuardedS
 // Files below /var/lib/spark-reconcile by name, as they will be after the commit.
 using Documents = std::map<std::string, std::string>;
 
+// Shows the addresses of the proof: `proof` has those of no node's beacon.
+std::string BuildShowProofRequest(std::string_view journal, const Peers& proof);
+
+// Looks for those of the peers, each over each interface. stdout: see ParseBeaconReply.
+std::string BuildLookForPeersRequest(std::string_view journal);
+
 // The node is ready to commit and says so with its beacons: every file is as the apply left it, the
 // bytes lie beside their targets, the ledger's documents are there. `rounds`: how often its peers
 // must have answered before it may commit without us.

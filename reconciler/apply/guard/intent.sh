@@ -11,6 +11,7 @@ add_document() { # NAME TEXT
 record_intent() {
   printf '%s' "$PEERS" >"$J/peers" && echo "$ROUNDS" >"$J/rounds" && sync "$J/peers" "$J/rounds" || exit 1
   undecided && true >"$J/intent" && sync "$J/intent" "$J" && progress 0 || exit 1
-  beacons replace
+  beacons del proof
+  beacons replace peers
   note 'ready to commit'
 }

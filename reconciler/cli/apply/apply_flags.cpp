@@ -19,6 +19,10 @@ void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
                    "Go on without the nodes that cannot be reached");
   command.add_flag("--allow-unproven", flags.allow_unproven,
                    "Keep the change though pairs of nodes do not reach each other");
+  command.add_flag(
+      "--allow-silent-beacons", flags.allow_silent_beacons,
+      "Commit though nodes cannot see that their peers are ready, so that they may end "
+      "apart when the controller is lost");
   command.add_flag("--allow-half-cables", flags.allow_half_cables,
                    "Change links although the other end cannot be changed with them");
   command.add_flag("--allow-wrong-cables", flags.allow_wrong_cables,

@@ -19,6 +19,7 @@ struct ApplyFlags {
   bool allow_node_removal = false;
   bool allow_unreached = false;
   bool allow_unproven = false;
+  bool allow_silent_beacons = false;
   bool allow_half_cables = false;
   bool allow_wrong_cables = false;
   bool interrupt = false;

@@ -31,6 +31,15 @@ void PrintFailure(const ConvergeReport& report) {
             << " on each node; `sh revert` there restores it\n";
 }
 
+// What an apply committed without.
+void PrintNotProved(const ConvergeReport& report) {
+  if (report.silent_beacons.empty()) return;
+  std::cout << "not proved: what happens when the controller is lost during the commit\n";
+  for (const Error& error : report.silent_beacons) {
+    std::cout << fmt::format("  {}: {}\n", Join(error.context, ": "), error.message);
+  }
+}
+
 }  // namespace
 
 bool Confirm(const std::string& question, bool yes) {
@@ -65,6 +74,7 @@ void PrintOutcome(const ConvergeReport& report) {
     std::cerr << FormatErrors(report.errors);
     std::cout << "committed on every node, but a check afterwards failed: see the errors above\n";
     PrintEnds(report);
+    PrintNotProved(report);
     return;
   }
   if (!report.converged) {
@@ -86,6 +96,7 @@ void PrintOutcome(const ConvergeReport& report) {
                     ? ""
                     : fmt::format(", with {}", FormatPlural(warnings, "warning", "warnings")))
             << '\n';
+  PrintNotProved(report);
 }
 
 void PrintUninstall(const UninstallResult& result) {

@@ -85,6 +85,7 @@ class ApplyRun {
     return {.allow_node_removal = flags_.allow_node_removal,
             .allow_unreached = flags_.allow_unreached,
             .allow_unproven = flags_.allow_unproven,
+            .allow_silent_beacons = flags_.allow_silent_beacons,
             .allow_half_cables = flags_.allow_half_cables,
             .allow_wrong_cables = flags_.allow_wrong_cables,
             .interrupt = flags_.interrupt,

@@ -114,6 +114,25 @@ TEST(PrintOutcome, WhatWasMadeIsCountedAndWhatIsBlockedToo) {
             "with 1 warning\n");
 }
 
+TEST(PrintOutcome, WhatWasCommittedWithoutAProofIsSaidAtTheEnd) {
+  ConvergeReport report{.committed = true};
+  report.converged = true;
+  report.silent_beacons = {
+      {.kind = ErrorKind::kApply,
+       .message = "cannot reach the beacon of spark-2: enp1s0f1np1 has no carrier",
+       .context = {"spark-1"},
+       .hint = "not shown"}};
+  const std::string not_proved =
+      "not proved: what happens when the controller is lost during the commit\n"
+      "  spark-1: cannot reach the beacon of spark-2: enp1s0f1np1 has no carrier\n";
+  EXPECT_EQ(CaptureOutcome(report).out,
+            "converged: 0 changes made, read back, and nothing differs\n" + not_proved);
+  report.converged = false;
+  EXPECT_EQ(CaptureOutcome(report).out,
+            "committed on every node, but a check afterwards failed: see the errors above\n" +
+                not_proved);
+}
+
 TEST(PrintPartial, NodesThatWereNotReachedAreNamedWithWhatIsNotProved) {
   constexpr const char* kNotProved =
       "  not proved: the state there, the connections to there, and the manifest's verification, "

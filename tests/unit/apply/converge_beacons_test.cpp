@@ -1,0 +1,144 @@
+// What becomes of an apply whose nodes do not reach each other's beacons.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "reconciler/apply/converge.h"
+#include "reconciler/base/text.h"
+#include "reconciler/fabric/expand.h"
+#include "tests/support/clusters.h"
+#include "tests/support/fake_session.h"
+#include "tests/support/plan_values.h"
+
+namespace reconciler {
+namespace {
+
+using testing::ElementsAre;
+
+// Two nodes with one cable, and one change on each. The nodes do all that is requested of them.
+class ConvergeBeaconsTest : public testing::Test {
+ protected:
+  ConvergeBeaconsTest()
+      : cluster_(test::Cluster(Topology::kDirect, {test::Node(1), test::Node(2)}, 2)) {
+    auto fabric = ExpandFabric(cluster_);
+    EXPECT_TRUE(fabric);
+    if (fabric) fabric_ = std::move(*fabric);
+    for (const char* node : {"spark-1", "spark-2"}) {
+      Change change = Named("/a");
+      change.node = node;
+      change.actions = {RunCommand{{"set"}}};
+      changes_.push_back(std::move(change));
+    }
+    found_ = {{"spark-1", Find("spark-2", "answers", "answers")},
+              {"spark-2", Find("spark-1", "answers", "answers")}};
+  }
+
+  static std::string Find(const std::string& peer, const std::string& first,
+                          const std::string& second) {
+    return peer + " enp1s0f1np1 " + first + "\n" + peer + " enP2p1s0f1np1 " + second + "\n";
+  }
+
+  ConvergeReport Run(ConvergeOptions options = {}) {
+    std::map<NodeName, FakeNode> nodes;
+    for (const NodeSpec& node : cluster_.nodes) {
+      nodes[node.name] = SessionNode(
+          [this, name = node.name](const std::string& request, const std::string& nonce) {
+            return Answer(name, request, nonce);
+          });
+    }
+    FakeNetwork network(nodes);
+    NodePool pool(network.Dialer());
+    const auto sessions = Sessions::OpenAll(SelectNodes(cluster_, {}), pool, "a test");
+    EXPECT_TRUE(sessions);
+    bool reverting = false;
+    options.before = MakePlanWith(changes_);
+    options.between_readings = std::chrono::milliseconds(1);
+    return Converge(
+        options.before, cluster_, fabric_, **sessions, pool,
+        [&](const Trials&) -> Result<Plan> {
+          return reverting ? MakePlanWith(changes_) : MakePlanWith({});
+        },
+        [&](const Event& event) { reverting |= event.type == EventType::kReverting; }, options);
+  }
+
+  ScriptReply Answer(const NodeName& node, const std::string& request, const std::string& nonce) {
+    ScriptReply reply;
+    for (const std::string& line : SplitLines(request)) {
+      if (line.starts_with("run_step ")) {
+        reply.out += "\n" + nonce + " step\n\n" + nonce + " exit 0\n";
+        reply.err += "\n" + nonce + " step\n\n" + nonce + " exit 0\n";
+      }
+      if (line == "look_for_peers") reply.out += found_.at(node);
+      const std::lock_guard lock(mutex_);
+      for (const char* step : {"show_proof", "look_for_peers", "record_intent"}) {
+        if (line == step) steps_.push_back(step);
+      }
+      if (line.ends_with("/guard commit")) steps_.push_back("commit");
+      if (line == "revert_if_armed") steps_.push_back("revert");
+    }
+    return reply;
+  }
+
+  ClusterSpec cluster_;
+  Fabric fabric_ = {};
+  std::vector<Change> changes_ = {};
+  std::map<NodeName, std::string> found_ = {};
+  std::mutex mutex_ = {};
+  std::vector<std::string> steps_ = {};  // of both nodes, in order
+};
+
+TEST_F(ConvergeBeaconsTest, AllShowThenAllLookThenAllRecordTheirIntentThenAllCommit) {
+  const ConvergeReport report = Run();
+  EXPECT_TRUE(report.converged) << FormatErrors(report.errors);
+  EXPECT_THAT(report.silent_beacons, testing::IsEmpty());
+  EXPECT_THAT(steps_, ElementsAre("show_proof", "show_proof", "look_for_peers", "look_for_peers",
+                                  "record_intent", "record_intent", "commit", "commit"));
+}
+
+TEST_F(ConvergeBeaconsTest, OneInterfaceIsEnough) {
+  found_["spark-2"] = Find("spark-1", "no-carrier", "answers");
+  EXPECT_TRUE(Run().converged);
+}
+
+TEST_F(ConvergeBeaconsTest, WhereOneNodeReachesNoBeaconNoNodeRecordsItsIntent) {
+  found_["spark-2"] = Find("spark-1", "ipv6-disabled", "silent");
+  const ConvergeReport report = Run();
+  EXPECT_FALSE(report.committed);
+  EXPECT_TRUE(report.reverted);
+  EXPECT_EQ(FormatErrors(report.errors),
+            "spark-2: cannot reach the beacon of spark-1: no answer on enP2p1s0f1np1, IPv6 is off "
+            "on enp1s0f1np1 (disable_ipv6)\n"
+            "  hint: set disable_ipv6 of that interface to 0, or give --allow-silent-beacons: then "
+            "nodes may end apart when the controller is lost during the commit\n");
+  EXPECT_THAT(steps_, ElementsAre("show_proof", "show_proof", "look_for_peers", "look_for_peers",
+                                  "revert", "revert"));
+}
+
+TEST_F(ConvergeBeaconsTest, ANodeThatDoesNotSayWhatItFoundProvesNothing) {
+  found_["spark-1"] = "";
+  const ConvergeReport report = Run();
+  EXPECT_FALSE(report.committed);
+  ASSERT_EQ(report.errors.size(), 1u);
+  EXPECT_EQ(report.errors[0].message,
+            "cannot reach the beacon of spark-2: enP2p1s0f1np1 was not tried, enp1s0f1np1 was not "
+            "tried");
+}
+
+TEST_F(ConvergeBeaconsTest, WhatIsAcceptedIsInTheReport) {
+  found_["spark-2"] = Find("spark-1", "silent", "silent");
+  const ConvergeReport report = Run({.allow_silent_beacons = true});
+  EXPECT_TRUE(report.converged) << FormatErrors(report.errors);
+  ASSERT_EQ(report.silent_beacons.size(), 1u);
+  EXPECT_EQ(report.silent_beacons[0].context, std::vector<std::string>{"spark-2"});
+}
+
+TEST_F(ConvergeBeaconsTest, ANodeWithoutPeersHasNothingToProve) {
+  changes_.pop_back();
+  EXPECT_TRUE(Run().converged);
+  EXPECT_THAT(steps_, ElementsAre("record_intent", "commit"));
+}
+
+}  // namespace
+}  // namespace reconciler
