@@ -33,7 +33,7 @@ struct PruneCommands {
 
 // One thing on one node that must hold. Plugins say what must hold; only the engine compares.
 struct Resource {
-  std::string kind = {};  // the plan line's word: file, link, sysctl, memlock, ssh, unit
+  std::string kind = {};  // what sort of thing, as the plan prints it: "file"
   std::string name = {};  // unique per node and kind: a path, a netdev, a key
   bool is_link = false;   // the network interface `name`, whose other end must change with it
   NodeName node = {};

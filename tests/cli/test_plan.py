@@ -103,9 +103,10 @@ no changes.
                              "  hint: known: spark-1, spark-2\n")
 
     def test_an_unknown_plugin_is_a_usage_error(self):
-        self.assert_ends(self.spark("plan", "--node", "spark-1", "--only", "sysclt"), 1, out="",
-                         err="unknown plugin 'sysclt', did you mean 'sysctl'?\n"
-                             "  hint: known: host, netplan, hosts, sysctl, memlock, ssh, gpudirect, nccl, rdma, units\n")
+        done = self.spark("plan", "--node", "spark-1", "--only", "sysclt")
+        self.assert_ends(done, 1, out="")
+        self.assertTrue(done.stderr.startswith("unknown plugin 'sysclt', did you mean 'sysctl'?\n"
+                                               "  hint: known: host, "), done.stderr)
 
     def test_status_shows_what_it_can_read(self):
         done = self.spark("status")
