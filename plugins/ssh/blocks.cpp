@@ -8,7 +8,7 @@
 namespace reconciler::plugins::ssh {
 namespace {
 
-std::string Comment(std::string_view cluster, const NodeName& node) {
+std::string FormatKeyComment(std::string_view cluster, const NodeName& node) {
   return fmt::format(" spark-reconcile {} {}", cluster, node);
 }
 
@@ -29,7 +29,7 @@ std::string FormatHostBlock(const std::string& alias, const std::string& address
 
 std::string FormatAuthorizedKey(std::string_view cluster, const NodeName& node,
                                 const PublicKey& key) {
-  return key.Line() + Comment(cluster, node) + '\n';
+  return key.Line() + FormatKeyComment(cluster, node) + '\n';
 }
 
 std::optional<PublicKey> ReadAuthorizedKey(std::string_view block, std::string_view cluster,

@@ -100,48 +100,48 @@ bool HasInstallSection(const std::string& content) {
                      [](const std::string& line) { return Trim(line) == "[Install]"; });
 }
 
-struct Problem {
+struct Mistake {
   std::string message = {};
   std::string hint = {};
 };
 
-std::vector<Problem> FindProblems(const UnitSpec& unit) {
+std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
   if (!IsUnitName(unit.name)) {
     return {{fmt::format("units: wanted a unit name such as 'demo.service', found '{}'",
                          MakePrintable(unit.name)),
              fmt::format("letters, digits and :-_.\\@, ending in one of {}",
                          fmt::join(kSuffixes, " "))}};
   }
-  std::vector<Problem> problems;
+  std::vector<Mistake> mistakes;
   if (Contains(kLogin, GetStem(unit.name))) {
-    problems.push_back(
+    mistakes.push_back(
         {fmt::format("units: {} carries the login to the node, and is not managed", unit.name),
          "set it up by hand, with a way to the node that does not need it"});
   }
   if (Contains(kEnding, unit.name)) {
-    problems.push_back(
+    mistakes.push_back(
         {fmt::format("units: {} ends what runs on the node, and is not managed", unit.name),
          "remove the entry"});
   }
   for (const auto& [file, text] : unit.drop_ins) {
     if (IsPlain(file) && file.ends_with(".conf")) continue;
-    problems.push_back(
+    mistakes.push_back(
         {fmt::format("units: {}: wanted a drop-in file name such as '10-limits.conf', "
                      "found '{}'",
                      unit.name, MakePrintable(file)),
          "systemd reads only files that end in .conf"});
   }
   if (IsTemplate(unit.name) && unit.HasState()) {
-    problems.push_back(
+    mistakes.push_back(
         {fmt::format("units: {}: a template can be neither enabled nor active", unit.name),
          "name an instance, such as demo@1.service"});
   } else if (unit.enabled == true && unit.content && !HasInstallSection(*unit.content)) {
-    problems.push_back(
+    mistakes.push_back(
         {fmt::format("units: {}: wanted an [Install] section to enable it by, found none",
                      unit.name),
          "add [Install] with WantedBy=multi-user.target, or leave `enabled` out"});
   }
-  return problems;
+  return mistakes;
 }
 
 }  // namespace
@@ -182,8 +182,8 @@ Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
 
   const std::vector<UnitSpec> units = ReadUnits(cluster);
   for (const UnitSpec& unit : units) {
-    for (Problem& problem : FindProblems(unit)) {
-      add(unit.position, std::move(problem.message), std::move(problem.hint));
+    for (Mistake& mistake : FindMistakes(unit)) {
+      add(unit.position, std::move(mistake.message), std::move(mistake.hint));
     }
     for (const NodeName& node : unit.nodes.value_or(std::vector<NodeName>())) {
       if (cluster.FindNode(node) != nullptr) continue;

@@ -25,7 +25,7 @@ constexpr std::string_view kTrial = "/run/sysctl.d/99-spark-reconcile-drill.conf
 constexpr std::string_view kValue = "net.ipv4.conf.lo.tag";
 constexpr std::string_view kContent = "written by the drill; it is reverted automatically\n";
 
-Change FileChange(const NodeName& node, std::string_view path, std::string_view trial = {}) {
+Change MakeFileChange(const NodeName& node, std::string_view path, std::string_view trial = {}) {
   return {.kind = "file",
           .name = std::string(path),
           .node = node,
@@ -42,9 +42,9 @@ std::vector<Stage> MakeDrillStages(const NodeName& node, const std::string& jour
                       .must_succeed = true};
   };
   return {{.plugins = {"drill"},
-           .changes = {FileChange(node, fmt::format("{}/{}", journal, kOver)),
-                       FileChange(node, fmt::format("{}/{}", journal, kNew)),
-                       FileChange(node, kTried, kTrial),
+           .changes = {MakeFileChange(node, fmt::format("{}/{}", journal, kOver)),
+                       MakeFileChange(node, fmt::format("{}/{}", journal, kNew)),
+                       MakeFileChange(node, kTried, kTrial),
                        {.kind = "value",
                         .name = std::string(kValue),
                         .node = node,

@@ -16,7 +16,7 @@ using FlowGraph = boost::adjacency_list<
 
 }  // namespace
 
-std::size_t FlowNetwork::Point(const std::string& name) {
+std::size_t FlowNetwork::FindOrAddPoint(const std::string& name) {
   return points_.emplace(name, points_.size()).first->second;
 }
 
@@ -24,7 +24,7 @@ void FlowNetwork::Join(std::size_t a, std::size_t b, std::int64_t capacity) {
   lines_.push_back({a, b, capacity});
 }
 
-std::int64_t FlowNetwork::MaxFlow(std::size_t from, std::size_t to) const {
+std::int64_t FlowNetwork::ComputeMaxFlow(std::size_t from, std::size_t to) const {
   FlowGraph graph(points_.size());
   const auto capacity = boost::get(boost::edge_capacity, graph);
   const auto reverse = boost::get(boost::edge_reverse, graph);

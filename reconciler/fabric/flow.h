@@ -12,11 +12,11 @@ namespace reconciler {
 class FlowNetwork {
  public:
   // The point of that name; made when it is new.
-  std::size_t Point(const std::string& name);
+  std::size_t FindOrAddPoint(const std::string& name);
   // `capacity` each way, in any unit. Lines between the same two points add up.
   void Join(std::size_t a, std::size_t b, std::int64_t capacity);
   // Precondition: from and to differ.
-  std::int64_t MaxFlow(std::size_t from, std::size_t to) const;
+  std::int64_t ComputeMaxFlow(std::size_t from, std::size_t to) const;
 
  private:
   struct Line {

@@ -79,20 +79,20 @@ class Reach {
     const Hardware* hardware = cluster_.FindHardware(node.hardware);
     if (hardware == nullptr) return;
     const std::int64_t pcie = ToMbps(ComputePciePayload(*hardware));
-    const std::size_t self = net.Point("node " + node.name);
+    const std::size_t self = net.FindOrAddPoint("node " + node.name);
     std::set<std::string> devices;
     for (const RailPort* port : ports_[node.name]) {
       const Cage* cage = hardware->FindCage(port->cage);
       if (cage == nullptr || !Holds(rails, port->rail)) continue;
       const std::string device = cage->twins[static_cast<std::size_t>(port->twin)].PciDevice();
-      const std::size_t slot = net.Point("pci " + node.name + " " + device);
+      const std::size_t slot = net.FindOrAddPoint("pci " + node.name + " " + device);
       if (devices.insert(device).second) net.Join(self, slot, pcie);
-      net.Join(slot, net.Point("cage " + node.name + "." + port->cage), pcie);
+      net.Join(slot, net.FindOrAddPoint("cage " + node.name + "." + port->cage), pcie);
     }
   }
 
   void AddWire(const Wire& wire, FlowNetwork& net) {
-    net.Join(net.Point(NamePlugEnd(wire.a)), net.Point(NamePlugEnd(wire.b)),
+    net.Join(net.FindOrAddPoint(NamePlugEnd(wire.a)), net.FindOrAddPoint(NamePlugEnd(wire.b)),
              ToMbps(ComputeWirePayload(wire.gbps, cluster_.fabric.mtu)));
   }
 
@@ -104,7 +104,8 @@ class Reach {
       wires.insert(own_wires_[node->name].begin(), own_wires_[node->name].end());
     }
     for (const Wire* wire : wires) AddWire(*wire, net);
-    const auto flow = net.MaxFlow(net.Point("node " + a.name), net.Point("node " + b.name));
+    const auto flow = net.ComputeMaxFlow(net.FindOrAddPoint("node " + a.name),
+                                         net.FindOrAddPoint("node " + b.name));
     return static_cast<double>(flow) / 1000;
   }
 
@@ -156,18 +157,18 @@ std::vector<SwitchLoad> ComputeSwitchLoads(const ClusterSpec& cluster, const Fab
     SwitchLoad load{.name = one.name,
                     .wanted_gbps = std::min(rates[one.name], all - rates[one.name])};
     FlowNetwork net;
-    const std::size_t everyone_else = net.Point("everyone else");
+    const std::size_t everyone_else = net.FindOrAddPoint("everyone else");
     for (const Wire& wire : fabric.wires) {
       if (!wire.a.on_switch || !wire.b.on_switch) continue;
-      net.Join(net.Point(wire.a.device + "."), net.Point(wire.b.device + "."),
+      net.Join(net.FindOrAddPoint(wire.a.device + "."), net.FindOrAddPoint(wire.b.device + "."),
                ToMbps(ComputeWirePayload(wire.gbps, cluster.fabric.mtu)));
     }
     for (const auto& [name, rate] : rates) {
-      if (name != one.name) net.Join(net.Point(name + "."), everyone_else, ToMbps(rate));
+      if (name != one.name) net.Join(net.FindOrAddPoint(name + "."), everyone_else, ToMbps(rate));
     }
-    const std::size_t source = net.Point("its nodes");
-    net.Join(source, net.Point(one.name + "."), ToMbps(rates[one.name]));
-    load.carried_gbps = static_cast<double>(net.MaxFlow(source, everyone_else)) / 1000;
+    const std::size_t source = net.FindOrAddPoint("its nodes");
+    net.Join(source, net.FindOrAddPoint(one.name + "."), ToMbps(rates[one.name]));
+    load.carried_gbps = static_cast<double>(net.ComputeMaxFlow(source, everyone_else)) / 1000;
     if (load.wanted_gbps > 0) loads.push_back(load);
   }
   return loads;

@@ -62,7 +62,7 @@ void HideFilesWithNul(ProbeReply& raw) {
 
 // Where not even the first part arrived, something else than our script answered: a login that is
 // refused on the node, a `sudo` or a `.bashrc` that ends the shell. Its own words say which.
-Error AddOwnWords(Error error, const ScriptReply& reply, std::string_view nonce) {
+Error AppendNodeOutput(Error error, const ScriptReply& reply, std::string_view nonce) {
   if (!ParseFrames(reply, nonce).empty()) return error;
   const std::string_view said = Trim(Trim(reply.err).empty() ? reply.out : reply.err);
   if (!said.empty()) error.message += ": " + MakePrintable(SplitLines(said).back());
@@ -87,7 +87,7 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
   if (!reply) return Fail(std::move(reply).error());
   auto raw = ParseGatherReply(*reply, reads, nonce);
   if (!raw) {
-    return Fail(AddContext(AddOwnWords(std::move(raw).error(), *reply, nonce), node.name));
+    return Fail(AddContext(AppendNodeOutput(std::move(raw).error(), *reply, nonce), node.name));
   }
 
   HideFilesWithNul(*raw);

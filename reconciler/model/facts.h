@@ -54,7 +54,7 @@ constexpr auto Describe(const T*) {
 
 // Who configures an interface right now.
 enum class LinkManager { kNone, kNetworkd, kNetworkManager };
-constexpr std::array<std::string_view, 3> ListWords(const LinkManager*) {
+constexpr std::array<std::string_view, 3> ListEnumNames(const LinkManager*) {
   return {"none", "networkd", "NetworkManager"};
 }
 

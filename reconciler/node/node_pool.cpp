@@ -18,7 +18,7 @@ Error AddNodeName(Error error, const NodeSpec& node) {
 
 }  // namespace
 
-Result<Transport*> NodePool::Connection(const NodeSpec& node) {
+Result<Transport*> NodePool::GetConnection(const NodeSpec& node) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = open_.find(node.name);
@@ -52,7 +52,7 @@ void NodePool::DropAll() {
 }
 
 Result<std::unique_ptr<Channel>> NodePool::OpenShell(const NodeSpec& node) {
-  auto transport = Connection(node);
+  auto transport = GetConnection(node);
   if (!transport) return Fail(AddNodeName(std::move(transport).error(), node));
   auto shell = (*transport)->OpenShell();
   if (!shell) {
@@ -74,7 +74,7 @@ Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
     const std::lock_guard lock(mutex_);
     ++runs_[node.name];
   }
-  auto transport = Connection(node);
+  auto transport = GetConnection(node);
   if (!transport) return Fail(AddNodeName(std::move(transport).error(), node));
   auto reply = RunScript(**transport, script, limit);
   if (!reply) {

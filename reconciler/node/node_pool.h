@@ -38,7 +38,7 @@ class NodePool {
   Result<std::unique_ptr<Channel>> OpenOwnShell(const NodeSpec& node);
 
  private:
-  Result<Transport*> Connection(const NodeSpec& node);
+  Result<Transport*> GetConnection(const NodeSpec& node);
 
   Dial dial_;
   mutable std::mutex mutex_;  // of the maps; each transport belongs to one thread at a time

@@ -156,8 +156,8 @@ class Planner {
       std::vector<std::vector<Resource>>& wanted = wanted_[node.name];
       std::set<std::string> required;
       for (const Plugin& plugin : plugins_) {
-        const bool needs_spark_verify = plugin.resources != nullptr && !scope_.uninstall;
-        wanted.push_back(needs_spark_verify ? plugin.resources(input) : std::vector<Resource>());
+        const bool is_required = plugin.resources != nullptr && !scope_.uninstall;
+        wanted.push_back(is_required ? plugin.resources(input) : std::vector<Resource>());
         for (const Resource& one : wanted.back()) required.insert(one.kind + "/" + one.name);
       }
       Prunes prunes = PruneNode(cluster_, facts, required, scope_);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "reconciler/yaml/wording.h"
+#include "reconciler/yaml/message_text.h"
 #include "reconciler/yaml/yaml_scalar.h"
 
 namespace reconciler {
@@ -59,7 +59,7 @@ bool ValueBuilder::Charge(Position position, const Size& size) {
   return !refusal_;
 }
 
-void ValueBuilder::Scalar(Position position, std::string_view text, Style style, Anchor anchor) {
+void ValueBuilder::AddScalar(Position position, std::string_view text, Style style, Anchor anchor) {
   if (refusal_) return;
   // No program on a node takes it, and a C string ends there: what is behind would go unchecked.
   if (text.find('\0') != std::string_view::npos) {
@@ -80,7 +80,7 @@ void ValueBuilder::Scalar(Position position, std::string_view text, Style style,
   Place(std::move(value), size, anchor);
 }
 
-void ValueBuilder::Null(Position position, bool written, Anchor anchor) {
+void ValueBuilder::AddNull(Position position, bool written, Anchor anchor) {
   if (refusal_) return;
   if (WantsKey()) return TakeKey(position, Value{nullptr, position});
   // Nothing at all has no place of its own: the parser names the token that comes after it.
@@ -125,7 +125,7 @@ void ValueBuilder::End() {
   Place(std::move(frame.value), frame.size, frame.anchor);
 }
 
-void ValueBuilder::Alias(Position position, Anchor anchor) {
+void ValueBuilder::AddAlias(Position position, Anchor anchor) {
   if (refusal_) return;
   const auto anchored = anchors_.find(anchor);
   if (anchored == anchors_.end()) {

@@ -26,8 +26,8 @@ class ValueBuilder {
 
   enum class Style { kPlain, kText };  // plain text has its type resolved; quoted text is text
 
-  void Scalar(Position position, std::string_view text, Style style, Anchor anchor);
-  void Null(Position position, bool written, Anchor anchor);  // written: as ~ or null
+  void AddScalar(Position position, std::string_view text, Style style, Anchor anchor);
+  void AddNull(Position position, bool written, Anchor anchor);  // written: as ~ or null
   void BeginList(Position position, Anchor anchor) {
     Begin(position, std::vector<Value>(), anchor);
   }
@@ -35,7 +35,7 @@ class ValueBuilder {
     Begin(position, std::vector<Member>(), anchor);
   }
   void End();
-  void Alias(Position position, Anchor anchor);
+  void AddAlias(Position position, Anchor anchor);
   void Refuse(Position position, std::string message, std::string hint = {});
 
   const std::optional<Refusal>& refusal() const { return refusal_; }

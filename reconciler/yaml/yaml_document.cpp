@@ -10,9 +10,9 @@
 #include <sstream>
 
 #include "reconciler/base/text.h"
+#include "reconciler/yaml/message_text.h"
 #include "reconciler/yaml/source_text.h"
 #include "reconciler/yaml/value_builder.h"
-#include "reconciler/yaml/wording.h"
 
 namespace reconciler {
 namespace {
@@ -65,18 +65,18 @@ class Events : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const std::string_view text = source_.From(mark.line, mark.column);
     const bool written = text.starts_with('~') || text.starts_with('n') || text.starts_with('N');
-    builder_.Null(Place(mark), written, anchor);
+    builder_.AddNull(Place(mark), written, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    builder_.Alias(Place(mark), anchor);
+    builder_.AddAlias(Place(mark), anchor);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     last_scalar_ = mark;
     const bool is_text = tag == "!" || tag == "tag:yaml.org,2002:str";
     if (!is_text && tag != "?") return RefuseTag(mark, tag);
-    builder_.Scalar(Place(mark), text,
-                    is_text ? ValueBuilder::Style::kText : ValueBuilder::Style::kPlain, anchor);
+    builder_.AddScalar(Place(mark), text,
+                       is_text ? ValueBuilder::Style::kText : ValueBuilder::Style::kPlain, anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {

@@ -85,7 +85,7 @@ std::string FormatDriver(const NvidiaDriver& driver) {
 }
 
 std::string_view FormatModule(ModuleState state) {
-  return ListWords(&state)[static_cast<std::size_t>(state)];
+  return ListEnumNames(&state)[static_cast<std::size_t>(state)];
 }
 
 // "driver: open 580.142": a fact in a list of them.

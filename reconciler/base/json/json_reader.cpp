@@ -18,7 +18,7 @@ nlohmann::ordered_json EncodeText(std::string_view bytes) {
 std::string DecodeText(const std::string& text) {
   if (!text.starts_with(kBase64)) return text;
   auto bytes = DecodeBase64(std::string_view(text).substr(kBase64.size()));
-  if (!bytes) throw JsonReader::Problem{text, "wanted base64 after 'base64:'"};
+  if (!bytes) throw JsonReader::Mismatch{text, "wanted base64 after 'base64:'"};
   return *std::move(bytes);
 }
 

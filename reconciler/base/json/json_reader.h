@@ -14,10 +14,10 @@ nlohmann::ordered_json EncodeText(std::string_view bytes);
 std::string DecodeText(const std::string& text);
 
 // A walk through a document that knows where it is. A missing or ill-typed member throws
-// JsonReader::Problem, caught in ReadDocument: nothing else sees it.
+// JsonReader::Mismatch, caught in ReadDocument: nothing else sees it.
 class JsonReader {
  public:
-  struct Problem {
+  struct Mismatch {
     std::string path;
     std::string message;
   };
@@ -48,7 +48,7 @@ class JsonReader {
     }
   }
 
-  [[noreturn]] void Fail(const std::string& message) const { throw Problem{path_, message}; }
+  [[noreturn]] void Fail(const std::string& message) const { throw Mismatch{path_, message}; }
 
  private:
   void Require(bool holds, std::string_view wanted) const;
@@ -67,10 +67,10 @@ Result<T> ReadDocument(std::string_view text, Function function) {
   } catch (const nlohmann::json::exception& exception) {
     return reconciler::Fail(
         {.kind = ErrorKind::kInput, .message = std::string("not valid JSON: ") + exception.what()});
-  } catch (const JsonReader::Problem& problem) {
+  } catch (const JsonReader::Mismatch& mismatch) {
     return reconciler::Fail(
         {.kind = ErrorKind::kInput,
-         .message = (problem.path.empty() ? "/" : problem.path) + ": " + problem.message});
+         .message = (mismatch.path.empty() ? "/" : mismatch.path) + ": " + mismatch.message});
   }
 }
 

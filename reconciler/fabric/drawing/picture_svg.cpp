@@ -59,8 +59,8 @@ class SvgWriter {
         "{1}\" font-family=\"monospace\" font-size=\"12\">\n"
         "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
         width_, height_);
-    text += Label(kPadding, kPadding + kRow, drawing_.title, "font-size=\"16\"");
-    for (const Drawing::Line& line : drawing_.lines) text += Cable(line);
+    text += DrawLabel(kPadding, kPadding + kRow, drawing_.title, "font-size=\"16\"");
+    for (const Drawing::Line& line : drawing_.lines) text += DrawCable(line);
     for (std::size_t i = 0; i < drawing_.boxes.size(); ++i) text += DrawBox(i);
     return text + "</svg>\n";
   }
@@ -104,7 +104,7 @@ class SvgWriter {
     return width;
   }
 
-  static std::string Label(int x, int y, const std::string& text, std::string_view more = {}) {
+  static std::string DrawLabel(int x, int y, const std::string& text, std::string_view more = {}) {
     return fmt::format("<text x=\"{}\" y=\"{}\" {}>{}</text>\n", x, y, more, QuoteForXml(text));
   }
 
@@ -117,8 +117,8 @@ class SvgWriter {
         at.x, at.y, at.width, at.height, box.level > 0 ? 12 : 2,
         box.level > 0 ? "#dde7f0" : "#e8f3d6");
     int y = at.y + kPadding + kRow - 4;
-    text += Label(at.x + kPadding, y, box.title, "font-weight=\"bold\"");
-    for (const std::string& line : box.lines) text += Label(at.x + kPadding, y += kRow, line);
+    text += DrawLabel(at.x + kPadding, y, box.title, "font-weight=\"bold\"");
+    for (const std::string& line : box.lines) text += DrawLabel(at.x + kPadding, y += kRow, line);
     return text;
   }
 
@@ -127,7 +127,7 @@ class SvgWriter {
     return rect.x + rect.width * (k + 1) / (n + 1);
   }
 
-  std::string Cable(const Drawing::Line& line) {
+  std::string DrawCable(const Drawing::Line& line) {
     const Rect& from = rects_[line.from];
     const Rect& to = rects_[line.to];
     const bool level = drawing_.boxes[line.from].level == drawing_.boxes[line.to].level;
@@ -140,12 +140,12 @@ class SvgWriter {
         "<path d=\"M {0} {1} C {0} {2} {3} {4} {3} {5}\" fill=\"none\" stroke=\"#555555\" "
         "stroke-width=\"2\"/>\n",
         x1, y1, y1 - rise, x2, level ? y2 - rise : y2 + rise, y2);
-    text += Label(x1 + 4, y1 - 6, line.from_port + (level ? "" : "  " + line.rate));
+    text += DrawLabel(x1 + 4, y1 - 6, line.from_port + (level ? "" : "  " + line.rate));
     if (level) {
-      text += Label((x1 + x2) / 2 - 30, std::min(y1, y2) - rise * 3 / 4 - 6, line.rate);
-      text += Label(x2 + 4, y2 - 6, line.to_port);
+      text += DrawLabel((x1 + x2) / 2 - 30, std::min(y1, y2) - rise * 3 / 4 - 6, line.rate);
+      text += DrawLabel(x2 + 4, y2 - 6, line.to_port);
     } else {
-      text += Label(x2 + 4, y2 + 14 + kRow * (used_[{line.to, true}] % 2), line.to_port);
+      text += DrawLabel(x2 + 4, y2 + 14 + kRow * (used_[{line.to, true}] % 2), line.to_port);
     }
     return text;
   }

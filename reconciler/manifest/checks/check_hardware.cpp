@@ -8,7 +8,7 @@
 #include "reconciler/manifest/read/hardware_view.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/schema/schema_text.h"
-#include "reconciler/yaml/wording.h"
+#include "reconciler/yaml/message_text.h"
 
 namespace reconciler {
 namespace {

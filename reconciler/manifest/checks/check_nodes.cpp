@@ -6,7 +6,7 @@
 #include "reconciler/manifest/checks/cross_check.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/model/ipv4.h"
-#include "reconciler/yaml/wording.h"
+#include "reconciler/yaml/message_text.h"
 
 namespace reconciler {
 namespace {

@@ -11,7 +11,7 @@
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/read/rail_counts.h"
 #include "reconciler/model/ipv4.h"
-#include "reconciler/yaml/wording.h"
+#include "reconciler/yaml/message_text.h"
 
 namespace reconciler {
 namespace {

@@ -11,7 +11,7 @@
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/read/switch_view.h"
 #include "reconciler/model/switch_legs.h"
-#include "reconciler/yaml/wording.h"
+#include "reconciler/yaml/message_text.h"
 
 namespace reconciler {
 namespace {

@@ -10,8 +10,8 @@
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "reconciler/manifest/schema/schema_text.h"
 #include "reconciler/manifest/schema/value_json.h"
+#include "reconciler/yaml/message_text.h"
 #include "reconciler/yaml/source_text.h"
-#include "reconciler/yaml/wording.h"
 #include "schema/embedded.h"
 
 namespace reconciler {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/text.h"
-#include "reconciler/yaml/wording.h"
+#include "reconciler/yaml/message_text.h"
 #include "reconciler/yaml/yaml_scalar.h"
 
 namespace reconciler {

@@ -26,7 +26,7 @@ constexpr auto Describe(const T*) {
 }
 
 enum class ModuleState { kLoaded, kBuiltIn, kAvailable };
-constexpr std::array<std::string_view, 3> ListWords(const ModuleState*) {
+constexpr std::array<std::string_view, 3> ListEnumNames(const ModuleState*) {
   return {"loaded", "built in", "available"};
 }
 

@@ -7,25 +7,25 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kImpacts[] = {"none", "service-restart", "link-flap", "reboot"};
 
-ordered_json WordsToJson(const std::vector<std::string>& words) {
+ordered_json TextsToJson(const std::vector<std::string>& texts) {
   ordered_json list = ordered_json::array();
-  for (const std::string& word : words) list.push_back(EncodeText(word));
+  for (const std::string& text : texts) list.push_back(EncodeText(text));
   return list;
 }
 
 ordered_json CommandToJson(const RunCommand& command) {
-  return {{"run", WordsToJson(command.argv)},     {"time_limit_s", command.time_limit_s},
+  return {{"run", TextsToJson(command.argv)},     {"time_limit_s", command.time_limit_s},
           {"user", EncodeText(command.user)},     {"id", EncodeText(command.id)},
           {"must_succeed", command.must_succeed}, {"at_boot", command.at_boot},
-          {"sets", EncodeText(command.sets)},     {"makes", WordsToJson(command.makes)}};
+          {"sets", EncodeText(command.sets)},     {"makes", TextsToJson(command.makes)}};
 }
 
 RunCommand ReadCommand(const JsonReader& reader) {
   RunCommand command;
-  const auto read_words = [&](const char* name, std::vector<std::string>& words) {
-    reader.At(name).ForEachItem([&](const JsonReader& word) { words.push_back(word.Text()); });
+  const auto read_texts = [&](const char* name, std::vector<std::string>& texts) {
+    reader.At(name).ForEachItem([&](const JsonReader& text) { texts.push_back(text.Text()); });
   };
-  read_words("run", command.argv);
+  read_texts("run", command.argv);
   command.time_limit_s = static_cast<int>(reader.At("time_limit_s").Integer());
   command.user = reader.At("user").Text();
   // Ledgers and plans of earlier versions are without these.
@@ -33,7 +33,7 @@ RunCommand ReadCommand(const JsonReader& reader) {
   if (reader.Has("must_succeed")) command.must_succeed = reader.At("must_succeed").Bool();
   if (reader.Has("at_boot")) command.at_boot = reader.At("at_boot").Bool();
   if (reader.Has("sets")) command.sets = reader.At("sets").Text();
-  if (reader.Has("makes")) read_words("makes", command.makes);
+  if (reader.Has("makes")) read_texts("makes", command.makes);
   return command;
 }
 

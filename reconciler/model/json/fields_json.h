@@ -28,8 +28,8 @@ concept Described = requires {
   Describe(static_cast<const T*>(nullptr));
 };
 template <class T>
-concept Worded = requires {
-  ListWords(static_cast<const T*>(nullptr));
+concept HasEnumNames = requires {
+  ListEnumNames(static_cast<const T*>(nullptr));
 };
 
 // Members that no description has, as the document writes them in another way.
@@ -160,19 +160,19 @@ struct FieldCodec<Ledger> {
   }
 };
 
-template <Worded T>
+template <HasEnumNames T>
 struct FieldCodec<T> {
-  static constexpr auto kWords = ListWords(static_cast<const T*>(nullptr));
-  static nlohmann::ordered_json ToJson(T value) { return kWords[static_cast<std::size_t>(value)]; }
+  static constexpr auto kNames = ListEnumNames(static_cast<const T*>(nullptr));
+  static nlohmann::ordered_json ToJson(T value) { return kNames[static_cast<std::size_t>(value)]; }
   static T Read(const JsonReader& reader) {
-    const auto found = std::find(kWords.begin(), kWords.end(), reader.Text());
-    if (found == kWords.end()) {
-      reader.Fail(fmt::format("wanted {}, found \"{}\"", fmt::join(kWords, " or "), reader.Text()));
+    const auto found = std::find(kNames.begin(), kNames.end(), reader.Text());
+    if (found == kNames.end()) {
+      reader.Fail(fmt::format("wanted {}, found \"{}\"", fmt::join(kNames, " or "), reader.Text()));
     }
-    return static_cast<T>(found - kWords.begin());
+    return static_cast<T>(found - kNames.begin());
   }
   static nlohmann::ordered_json MakeSchema(std::string_view text, nlohmann::ordered_json&) {
-    return {{"description", text}, {"enum", kWords}};
+    return {{"description", text}, {"enum", kNames}};
   }
 };
 

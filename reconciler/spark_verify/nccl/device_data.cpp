@@ -41,7 +41,7 @@ Step DeviceData::Get(CuPointer at, float& number, const std::string& what) {
 
 const std::vector<std::byte>& DeviceData::GetTile(DataType type, int source) {
   auto& tile = tiles_[{type, source}];
-  if (tile.empty()) tile = Tile(type, source, ranks_);
+  if (tile.empty()) tile = MakeTile(type, source, ranks_);
   return tile;
 }
 

@@ -15,7 +15,7 @@ std::uint64_t Mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-int Value(int rank, std::size_t i, int ranks) {
+int ComputeValue(int rank, std::size_t i, int ranks) {
   const auto place = static_cast<std::uint64_t>(rank) * kTile + i + 1;
   return static_cast<int>(Mix(place * 0x9e3779b97f4a7c15u) %
                           static_cast<std::uint64_t>(kExact / ranks));
@@ -44,14 +44,14 @@ std::size_t ComputeBlockCount(DataType type, std::size_t bytes, int blocks) {
 
 }  // namespace
 
-std::vector<std::byte> Tile(DataType type, int source, int ranks) {
+std::vector<std::byte> MakeTile(DataType type, int source, int ranks) {
   const std::size_t each = GetElementSize(type);
   std::vector<std::byte> tile(kTile * each);
   for (std::size_t i = 0; i < kTile; ++i) {
     int value = 0;
     const int first = source == kSumOfAll ? 0 : source;
     const int last = source == kSumOfAll ? ranks - 1 : source;
-    for (int rank = first; rank <= last; ++rank) value += Value(rank, i, ranks);
+    for (int rank = first; rank <= last; ++rank) value += ComputeValue(rank, i, ranks);
     Store(tile.data() + i * each, type, value);
   }
   return tile;

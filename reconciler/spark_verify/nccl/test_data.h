@@ -29,7 +29,7 @@ struct Segment {
 };
 
 // kTile elements as bytes.
-std::vector<std::byte> Tile(DataType type, int source, int ranks);
+std::vector<std::byte> MakeTile(DataType type, int source, int ranks);
 
 // How many elements of `bytes` differ from the tile's, the first of them being the tile's element
 // `from` modulo kTile.

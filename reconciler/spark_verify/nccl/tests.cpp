@@ -60,7 +60,7 @@ Step NcclTests::Prepare() {
   return {};
 }
 
-Step NcclTests::Connect() { return Barrier("a first all_reduce of 4 bytes"); }
+Step NcclTests::Connect() { return WaitAtBarrier("a first all_reduce of 4 bytes"); }
 
 Step NcclTests::Run() {
   for (const NcclTest& test : ListTests(options_)) {
@@ -114,8 +114,8 @@ int NcclTests::Begin(const NcclTest& test, const Layout& layout, const Place& pl
   return kNcclSuccess;
 }
 
-Step NcclTests::Once(const NcclTest& test, const Layout& layout, const Place& place,
-                     const std::string& what) {
+Step NcclTests::RunOnce(const NcclTest& test, const Layout& layout, const Place& place,
+                        const std::string& what) {
   return communicator_.Launch(NameCall(test.collective), what,
                               [&] { return Begin(test, layout, place); });
 }
@@ -134,7 +134,7 @@ tl::expected<double, NcclFailure> NcclTests::AgreeMax(double value, const std::s
   return number;
 }
 
-Step NcclTests::Barrier(const std::string& what) {
+Step NcclTests::WaitAtBarrier(const std::string& what) {
   const auto agreed = AgreeMax(0, what);
   return agreed ? Step() : Step(tl::unexpected(agreed.error()));
 }
@@ -149,7 +149,8 @@ tl::expected<Batch, NcclFailure> NcclTests::WarmUp(const NcclTest& test, const L
   while (left > 0) {
     const auto began = Clock::now();
     for (int i = 0; i < round; ++i) {
-      if (auto step = Once(test, layout, place, what); !step) return tl::unexpected(step.error());
+      if (auto step = RunOnce(test, layout, place, what); !step)
+        return tl::unexpected(step.error());
     }
     if (auto step = communicator_.AwaitStream(what); !step) return tl::unexpected(step.error());
     const auto agreed = AgreeMax(ConvertToMicroseconds(Clock::now() - began) / round, what);
@@ -177,10 +178,10 @@ Step NcclTests::RunBatch(const NcclTest& test, const Layout& layout, const Place
                          const std::string& what, const Batch& batch) {
   std::size_t mark = 0;
   Step step;
-  if (batch.lead) step = Once(test, layout, place, what);
+  if (batch.lead) step = RunOnce(test, layout, place, what);
   if (step) step = Mark(mark);
   for (int i = 1; step && i <= batch.iterations; ++i) {
-    step = Once(test, layout, place, what);
+    step = RunOnce(test, layout, place, what);
     const bool marked = i % batch.apart == 0 || i == batch.iterations;
     if (step && marked) step = Mark(++mark);
   }
@@ -211,16 +212,16 @@ Step NcclTests::Measure(const NcclTest& test, const Layout& layout, const Place&
   const bool counted = layout.bytes >= kCountersFrom;
   Counters before;
   if (counted) {
-    if (auto step = Barrier(what); !step) return step;
+    if (auto step = WaitAtBarrier(what); !step) return step;
     before = ReadCounters("");
   }
-  if (auto step = Barrier(what); !step) return step;
+  if (auto step = WaitAtBarrier(what); !step) return step;
   const auto began = Clock::now();
   if (auto step = RunBatch(test, layout, place, what, batch); !step) return step;
   result.wall_us =
       ConvertToMicroseconds(Clock::now() - began) / (batch.iterations + (batch.lead ? 1 : 0));
   if (counted) {
-    if (auto step = Barrier(what); !step) return step;
+    if (auto step = WaitAtBarrier(what); !step) return step;
     result.counters = ComputeGrowth(before, ReadCounters(""));
   }
   return ReadTimes(batch, result);
@@ -231,7 +232,7 @@ Step NcclTests::Check(const NcclTest& test, const Layout& layout, const Place& p
                       const std::string& what, NcclResult& result) {
   auto step = data_.Poison(layout.bytes);
   if (step) step = data_.Fill(place.send, layout.send_count, test.type);
-  if (step) step = Once(test, layout, place, what);
+  if (step) step = RunOnce(test, layout, place, what);
   if (step) step = communicator_.AwaitStream(what);
   for (std::size_t i = 0; step && i < layout.results.size(); ++i) {
     step = data_.CountWrong(layout.results[i], test.type, result.wrong);

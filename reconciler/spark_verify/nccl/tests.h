@@ -38,8 +38,8 @@ class NcclTests {
   };
 
   Step RunTest(const NcclTest& test);
-  Step Once(const NcclTest& test, const Layout& layout, const Place& place,
-            const std::string& what);
+  Step RunOnce(const NcclTest& test, const Layout& layout, const Place& place,
+               const std::string& what);
   int Begin(const NcclTest& test, const Layout& layout, const Place& place);
   int Exchange(const NcclTest& test, const Layout& layout, const Place& place);
   tl::expected<Batch, NcclFailure> WarmUp(const NcclTest& test, const Layout& layout,
@@ -53,7 +53,7 @@ class NcclTests {
   Step Check(const NcclTest& test, const Layout& layout, const Place& place,
              const std::string& what, NcclResult& result);
   tl::expected<double, NcclFailure> AgreeMax(double value, const std::string& what);
-  Step Barrier(const std::string& what);
+  Step WaitAtBarrier(const std::string& what);
 
   const NcclOptions& options_;
   Gpu& gpu_;

@@ -117,7 +117,7 @@ std::vector<Option> ListOptions(NcclOptions& options) {
            .write = write_env}};
 }
 
-Result<NcclOptions> Checked(NcclOptions options) {
+Result<NcclOptions> CheckNcclOptions(NcclOptions options) {
   if (options.run.empty()) return MakeUsageError("wanted run, found none");
   if (options.ranks == 0) return MakeUsageError("wanted ranks, found none");
   if (options.sizes.empty()) return MakeUsageError("wanted sizes, found none");
@@ -142,7 +142,7 @@ Result<NcclOptions> Checked(NcclOptions options) {
 Result<NcclOptions> ParseNcclOptions(std::string_view text) {
   NcclOptions options;
   if (auto read = ParseOptions(text, ListOptions(options)); !read) return Fail(read.error());
-  return Checked(std::move(options));
+  return CheckNcclOptions(std::move(options));
 }
 
 std::string FormatNcclOptions(NcclOptions options) { return FormatOptions(ListOptions(options)); }

@@ -46,10 +46,10 @@ class WriteRun {
   Step Connect();
   Step PingPong(std::size_t rail);
   Step AwaitMailbox(std::size_t rail, std::uint64_t value);
-  Step Latencies();
+  Step MeasureLatencies();
   Step Send();
   Step PumpUntil(Clock::time_point until, bool posting);
-  Step FinalPattern();
+  Step SendFinalPattern();
   Step Check();
   void Say(const std::string& line) { WriteAll(STDOUT_FILENO, line); }
   tl::unexpected<RunError> FailLate(const std::string& wanted) const;
@@ -183,7 +183,7 @@ Step WriteRun::PingPong(std::size_t rail) {
   return {};
 }
 
-Step WriteRun::Latencies() {
+Step WriteRun::MeasureLatencies() {
   for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
     if (auto step = PingPong(rail); !step) return step;
   }
@@ -243,7 +243,7 @@ Step WriteRun::Send() {
 }
 
 // The first pattern filled the peer's memory many times over; this one it has not seen yet.
-Step WriteRun::FinalPattern() {
+Step WriteRun::SendFinalPattern() {
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     sent_[i].final_seed = rails_[i]->ready().queue_pairs.front().first_packet + 1;
     rails_[i]->FillSource(sent_[i].final_seed);
@@ -269,11 +269,11 @@ Step WriteRun::Run() {
   if (auto step = Open(); !step) return step;
   if (auto step = Connect(); !step) return step;
   last_ = {};
-  if (auto step = Latencies(); !step) return step;
+  if (auto step = MeasureLatencies(); !step) return step;
   if (options_.send) {
     for (const auto& rail : rails_) rail->FillSource(1);
     if (auto step = Send(); !step) return step;
-    if (auto step = FinalPattern(); !step) return step;
+    if (auto step = SendFinalPattern(); !step) return step;
   }
   for (std::size_t i = 0; i < rails_.size(); ++i) sent_[i].total_bytes = rails_[i]->written_bytes();
   Say(FormatSent(sent_));

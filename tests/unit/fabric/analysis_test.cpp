@@ -80,17 +80,17 @@ TEST(Roofline, WireLosesItsHeadersAndPcieItsTransactions) {
 
 TEST(FlowNetwork, NarrowestCutBoundsTheFlowAndParallelLinesAddUp) {
   FlowNetwork net;
-  const auto a = net.Point("a");
-  const auto b = net.Point("b");
-  const auto c = net.Point("c");
-  EXPECT_EQ(net.Point("a"), a);
+  const auto a = net.FindOrAddPoint("a");
+  const auto b = net.FindOrAddPoint("b");
+  const auto c = net.FindOrAddPoint("c");
+  EXPECT_EQ(net.FindOrAddPoint("a"), a);
   net.Join(a, b, 5);
   net.Join(a, b, 3);
   net.Join(b, c, 6);
-  EXPECT_EQ(net.MaxFlow(a, c), 6);
-  EXPECT_EQ(net.MaxFlow(c, a), 6);  // both ways of a line count
-  EXPECT_EQ(net.MaxFlow(a, b), 8);
-  EXPECT_EQ(net.MaxFlow(a, net.Point("alone")), 0);
+  EXPECT_EQ(net.ComputeMaxFlow(a, c), 6);
+  EXPECT_EQ(net.ComputeMaxFlow(c, a), 6);  // both ways of a line count
+  EXPECT_EQ(net.ComputeMaxFlow(a, b), 8);
+  EXPECT_EQ(net.ComputeMaxFlow(a, net.FindOrAddPoint("alone")), 0);
 }
 
 TEST(Reach, OneTwinAloneIsBoundByItsPcieLinkAndBothByTheCable) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reconciler/yaml/wording.h"
+#include "reconciler/yaml/message_text.h"
 
 namespace reconciler {
 namespace {

@@ -26,9 +26,9 @@ float At(std::span<const std::byte> tile, DataType type, std::size_t i) {
 TEST(TestData, SumsOfAllRanksAreExactInEveryType) {
   for (const int ranks : {2, 3, 8, 64}) {
     for (const DataType type : {DataType::kFloat, DataType::kBfloat16}) {
-      const auto sum = Tile(type, kSumOfAll, ranks);
+      const auto sum = MakeTile(type, kSumOfAll, ranks);
       std::vector<std::vector<std::byte>> parts;
-      for (int rank = 0; rank < ranks; ++rank) parts.push_back(Tile(type, rank, ranks));
+      for (int rank = 0; rank < ranks; ++rank) parts.push_back(MakeTile(type, rank, ranks));
       for (std::size_t i = 0; i < 1000; ++i) {
         float total = 0;
         for (const auto& part : parts) total += At(part, type, i);
@@ -40,13 +40,13 @@ TEST(TestData, SumsOfAllRanksAreExactInEveryType) {
 }
 
 TEST(TestData, RanksSendDifferentThings) {
-  const auto tile = Tile(DataType::kFloat, 0, 4);
-  EXPECT_GT(CountWrong(Tile(DataType::kFloat, 1, 4), DataType::kFloat, tile, 0), kTile / 2);
+  const auto tile = MakeTile(DataType::kFloat, 0, 4);
+  EXPECT_GT(CountWrong(MakeTile(DataType::kFloat, 1, 4), DataType::kFloat, tile, 0), kTile / 2);
 }
 
 TEST(TestData, EveryWrongElementIsCountedAcrossTheSeamOfTheTile) {
   const DataType type = DataType::kBfloat16;
-  const auto tile = Tile(type, 1, 2);
+  const auto tile = MakeTile(type, 1, 2);
   std::vector<std::byte> bytes;
   for (int i = 0; i < 3; ++i) bytes.insert(bytes.end(), tile.begin(), tile.end());
   const std::span<const std::byte> from_5(bytes.data() + 10, bytes.size() - 10);
@@ -62,7 +62,7 @@ TEST(TestData, EveryWrongElementIsCountedAcrossTheSeamOfTheTile) {
 
 // Whoever gets a block that was meant for another, or at another place, must notice.
 TEST(TestData, ABlockAtAnotherPlaceShows) {
-  const auto tile = Tile(DataType::kFloat, 0, 2);
+  const auto tile = MakeTile(DataType::kFloat, 0, 2);
   for (const std::size_t shift : {1u, 4u, 1024u, 65536u, 1u << 20}) {
     EXPECT_GT(CountWrong(tile, DataType::kFloat, tile, shift), kTile / 2) << shift;
   }

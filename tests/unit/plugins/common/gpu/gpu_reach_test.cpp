@@ -32,7 +32,7 @@ std::string Word(const NvidiaDriver& driver) {
 std::string Word(bool value) { return value ? "yes" : "no"; }
 std::string Word(const std::string& text) { return text; }
 std::string Word(ModuleState state) {
-  return std::string(ListWords(&state)[static_cast<std::size_t>(state)]);
+  return std::string(ListEnumNames(&state)[static_cast<std::size_t>(state)]);
 }
 
 template <class T>

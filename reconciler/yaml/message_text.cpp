@@ -1,4 +1,4 @@
-#include "reconciler/yaml/wording.h"
+#include "reconciler/yaml/message_text.h"
 
 #include <algorithm>
 
