@@ -306,7 +306,7 @@ class Planner {
     for (const auto& [name, node] : facts_.nodes) {
       if (!IsSelected(scope_.nodes, name) || Known(node.apply.lease) == nullptr) continue;
       if (std::string text = FormatApplyState(node); !text.empty()) {
-        Append({{.code = "plan-apply-under-way", .message = std::move(text), .nodes = {name}}});
+        Append({{.code = "plan-apply-running", .message = std::move(text), .nodes = {name}}});
       }
     }
     Append(DiagnoseUnfinished(facts_, scope_.nodes));

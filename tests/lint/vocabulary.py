@@ -25,6 +25,7 @@ WORDS = {
     r"tells?|told|telling|untold": "report, show, determine",
     r"transactions?": "apply",
     r"troubles?|troubled": "finding, error",
+    r"under(?:-| )?way": "running",
     r"undo|undoes|undoing|undone": "revert",
     r"withdraw[ns]?|withdrew": "prune",
     r"without a word": "without a message, silently",
@@ -77,6 +78,8 @@ BAD = {
     'd.json:1: "rung"': {"d.json": "{\"rung\": 1}\n"},
     'deep/the_ladder.sh (its name): "ladder"': {"deep/the_ladder.sh": ":\n"},
     'e.md:1: "nobody"': {"e.md": "Nobody knows.\n"},
+    'g.cpp:1: "under-way"': {"g.cpp": 'const char* kCode = "apply-under-way";\n'},
+    'g.h:1: "under way"': {"g.h": "// An apply is under\n// way.\n"},
     'f.cpp:1: "adapters"': {"f.cpp": "std::string ListAdapters();\n"},
 }
 GOOD = {
