@@ -15,7 +15,7 @@ if(SPARK_AARCH64_CXX AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
        ${PROJECT_SOURCE_DIR}/reconciler/base/*.h)
   # A folder is compiled as one file, as in the build for this machine.
   set(cross_sources ${CMAKE_CURRENT_SOURCE_DIR}/main.cpp)
-  foreach(folder IN ITEMS protocol facts write nccl)
+  foreach(folder IN ITEMS protocol io facts write nccl)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
     list(TRANSFORM sources REPLACE "(.+)" "#include \"\\1\"\n")
     list(JOIN sources "" text)

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "reconciler/spark_verify/facts/facts.h"
+#include "reconciler/spark_verify/io/line_reader.h"
 #include "reconciler/spark_verify/nccl/nccl.h"
-#include "reconciler/spark_verify/protocol/lines.h"
 #include "reconciler/spark_verify/write/write.h"
 
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks every #include against the layers: arrows point downwards only, and each library has its few files. Every header's
-types: two of one name in one namespace make a program that is not defined, and no compiler says so. And how many
-sources a folder holds."""
+types: two of one name in one namespace make a program that is not defined, and no compiler says so. What the pure part
+reads or waits for: nothing. And how many sources a folder holds."""
 
 import collections
 import re
@@ -33,6 +33,8 @@ LAYERS = {
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
     "reconciler/apply/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/gather/",
                                 "reconciler/cabling/"],
+    # The controller links the protocol: what reads files and descriptors stays beside it.
+    "reconciler/spark_verify/protocol/": BASE,
     "reconciler/spark_verify/": BASE,
     # The judges are pure; only what runs a measurement knows a node.
     "reconciler/verify/links/run/": NODE + JUDGES,
@@ -59,6 +61,10 @@ LIBRARIES = {
     "nlohmann/json.hpp": r"[\w/]+\.cpp|reconciler/base/json/json_reader\.h|reconciler/model/json/json_parts\.h|"
                           r"reconciler/spark_verify/protocol/json_line\.h",
 }
+
+# Headers by which a program reads files and descriptors, or waits. The pure part is what CMake links into the core.
+DOORS = re.compile(r"(poll|unistd|fcntl|dirent|spawn|dlfcn|sys/\w+|csignal|signal|fstream|filesystem|thread|mutex)(\.h)?")
+CORE = re.compile(r"spark_sources\((?:reconciler_core|spark_verify_protocol)\s([^)]*)\)")
 
 FULL = 30  # .cpp and .h in one folder: more hide what belongs together
 
@@ -113,6 +119,20 @@ def twice(root):
     return found
 
 
+def impure(root):
+    lists = root / "reconciler/CMakeLists.txt"
+    folders = [folder for group in CORE.findall(lists.read_text()) for folder in group.split()] if lists.exists() else []
+    core = {f"reconciler/{folder}" for folder in folders}
+    found = []
+    for path in tree.files(root, ".h", ".cpp"):
+        if str(path.parent) not in core and path.parts[0] != "plugins":
+            continue
+        for number, line in enumerate(tree.text(root, path).splitlines(), 1):
+            if (include := INCLUDE.match(line)) and include[2] and DOORS.fullmatch(include[2]):
+                found.append(f"{path}:{number}: <{include[2]}> in the pure part, which reads nothing and never waits")
+    return found
+
+
 def crowded(root):
     folders = collections.Counter(str(path.parent) for path in tree.files(root, ".h", ".cpp"))
     return [f"{folder}: {count} sources, at most {FULL}: which of them belong together?"
@@ -137,12 +157,26 @@ BAD = {
         "reconciler/base/a.h": "namespace reconciler {\nstruct View {\n};\n}\n",
         "reconciler/model/a.h": "namespace reconciler {\nclass View final : public A {\n};\n}\n"},
     "reconciler/base: 31 sources": {f"reconciler/base/a{number}.h": "\n" for number in range(31)},
+    "io/line_reader.h is not below reconciler/spark_verify/protocol/": {
+        "reconciler/spark_verify/protocol/a.cpp": '#include "reconciler/spark_verify/io/line_reader.h"\n'},
+    "io/read_counters.h is not below reconciler/verify/rdma/judge/": {
+        "reconciler/verify/rdma/judge/a.cpp": '#include "reconciler/spark_verify/io/read_counters.h"\n'},
+    "reconciler/fabric/a.cpp:1: <poll.h> in the pure part": {
+        "reconciler/CMakeLists.txt": "spark_sources(reconciler_core\n  base\n  fabric)\n",
+        "reconciler/fabric/a.cpp": "#include <poll.h>\n"},
+    "reconciler/said/a.h:1: <fstream> in the pure part": {
+        "reconciler/CMakeLists.txt": "spark_sources(spark_verify_protocol said)\n",
+        "reconciler/said/a.h": "#include <fstream>\n"},
+    "plugins/ssh/a.cpp:2: <sys/stat.h> in the pure part": {"plugins/ssh/a.cpp": "\n#include <sys/stat.h>\n"},
     "any known layer": {"reconciler/new/a.cpp": '#include "reconciler/base/text.h"\n'},
 }
 GOOD = {
     "reconciler/cli/main.cpp": '#include <CLI/CLI.hpp>\n#include "plugins/registry.h"\n',
     "reconciler/verify/a.cpp": '#include "reconciler/node/node_pool.h"\n#include <nlohmann/json.hpp>\n',
     "reconciler/transport/ssh/auth.cpp": "#include <libssh/libssh.h>\n",
+    "reconciler/CMakeLists.txt": "spark_sources(reconciler_core base)\nspark_sources(reconciler_engine node)\n",
+    "reconciler/base/a.cpp": "#include <string>\n",
+    "reconciler/node/a.cpp": "#include <poll.h>\n",
     "plugins/netplan/a.cpp": '#include "plugins/netplan/a.h"\n#include "reconciler/yaml/yaml_document.h"\n',
     "plugins/etc_hosts/a.h": "namespace reconciler::plugins::etc_hosts {\nstruct View {\n};\n}\n",
     "plugins/ssh/a.h": "namespace reconciler::plugins::ssh {\nstruct View {\n};\n}\n",
@@ -150,4 +184,4 @@ GOOD = {
 }
 
 if __name__ == "__main__":
-    tree.main(lambda root: check(root) + twice(root) + crowded(root), BAD, GOOD)
+    tree.main(lambda root: check(root) + twice(root) + impure(root) + crowded(root), BAD, GOOD)

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/spark_verify/facts/gpu_facts.h"
-#include "reconciler/spark_verify/protocol/counters.h"
+#include "reconciler/spark_verify/io/read_counters.h"
 #include "reconciler/spark_verify/write/verbs.h"
 
 namespace reconciler::spark_verify {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "reconciler/spark_verify/io/read_counters.h"
 #include "reconciler/spark_verify/nccl/communicator.h"
 #include "reconciler/spark_verify/nccl/gpu_users.h"
 #include "reconciler/spark_verify/nccl/rank_output.h"

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <tuple>
 
-#include "reconciler/spark_verify/protocol/lines.h"
+#include "reconciler/spark_verify/io/line_reader.h"
 #include "reconciler/spark_verify/protocol/nccl_messages.h"
 
 namespace reconciler::spark_verify {

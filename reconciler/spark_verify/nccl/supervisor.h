@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "reconciler/spark_verify/io/line_reader.h"
 #include "reconciler/spark_verify/nccl/rank_output.h"
-#include "reconciler/spark_verify/protocol/lines.h"
 #include "reconciler/spark_verify/protocol/nccl_messages.h"
 
 namespace reconciler::spark_verify {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "reconciler/spark_verify/io/read_counters.h"
 #include "reconciler/spark_verify/protocol/counters.h"
 
 namespace reconciler::spark_verify {

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <random>
 
-#include "reconciler/spark_verify/protocol/counters.h"
+#include "reconciler/spark_verify/io/read_counters.h"
 #include "reconciler/spark_verify/write/pattern.h"
 
 namespace reconciler::spark_verify {

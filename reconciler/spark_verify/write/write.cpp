@@ -8,8 +8,9 @@
 #include <csignal>
 #include <thread>
 
+#include "reconciler/spark_verify/io/line_reader.h"
+#include "reconciler/spark_verify/io/read_counters.h"
 #include "reconciler/spark_verify/protocol/counters.h"
-#include "reconciler/spark_verify/protocol/lines.h"
 #include "reconciler/spark_verify/protocol/messages.h"
 #include "reconciler/spark_verify/write/last_resort.h"
 #include "reconciler/spark_verify/write/rail.h"
