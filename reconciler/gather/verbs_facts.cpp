@@ -14,28 +14,24 @@ using spark_verify::DeviceFacts;
 constexpr Milliseconds kLimit = std::chrono::seconds(30);
 
 // nullopt: spark-verify did not try.
-Fact<bool> ParseDmabuf(std::string_view text) {
-  constexpr std::string_view kUnknown = "unknown: ";
-  if (text.empty()) return std::nullopt;
-  if (text == "supported") return true;
-  if (text == "unsupported") return false;
-  if (text.starts_with(kUnknown)) {
-    return Unknown{"dma-buf of the HCA: " + MakePrintable(text.substr(kUnknown.size()))};
-  }
-  return Unknown{fmt::format("dma-buf of the HCA: not understood: '{}'", MakePrintable(text))};
+Fact<bool> MakeDmabufFact(const DeviceFacts& device) {
+  if (!device.dmabuf) return std::nullopt;
+  const Result<bool>& answer = *device.dmabuf;
+  if (!answer) return Unknown{"dma-buf of the HCA: " + MakePrintable(answer.error().message)};
+  return *answer;
 }
 
 void StoreDevice(const DeviceFacts& device, NodeFacts& facts) {
   const auto hca = facts.hcas.find(device.hca);
   if (hca == facts.hcas.end()) return;
-  hca->second.verbs = {.active_mtu = device.active_mtu, .dmabuf = ParseDmabuf(device.dmabuf)};
+  hca->second.verbs = {.active_mtu = device.active_mtu, .dmabuf = MakeDmabufFact(device)};
 }
 
 // One HCA that takes dma-buf is enough to count on: the others are for other networks.
 Observed<bool> FindHcaDmabuf(const std::vector<DeviceFacts>& devices) {
   Observed<bool> answer = Absent{};
   for (const DeviceFacts& device : devices) {
-    const Fact<bool> one = ParseDmabuf(device.dmabuf);
+    const Fact<bool> one = MakeDmabufFact(device);
     const bool* known = Known(one);
     if (known != nullptr && *known) return true;
     if (known != nullptr || (one && std::holds_alternative<Absent>(answer))) answer = *one;

@@ -7,6 +7,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// As FindDmabuf of spark-verify writes it: "supported", "unsupported" or "unknown: REASON".
+std::optional<Result<bool>> ReadDmabuf(const Json& device) {
+  constexpr std::string_view kUnknown = "unknown: ";
+  const auto found = device.find("dmabuf");
+  if (found == device.end()) return std::nullopt;
+  const std::string& text = found->get_ref<const std::string&>();
+  if (text == "supported") return true;
+  if (text == "unsupported") return false;
+  return Fail({.kind = ErrorKind::kVerify,
+               .message = text.starts_with(kUnknown) ? text.substr(kUnknown.size())
+                                                     : "not understood: '" + text + "'"});
+}
+
 DeviceFacts ReadDevice(const Json& json) {
   DeviceFacts device{.hca = json.at("hca"),
                      .netdev = json.value("netdev", ""),
@@ -14,7 +27,7 @@ DeviceFacts ReadDevice(const Json& json) {
                                 .pcie_width = json.value("pcie_width", 0),
                                 .pcie_max_width = json.value("pcie_max_width", 0),
                                 .pcie_gts = json.value("pcie_gts", 0.0)},
-                     .dmabuf = json.value("dmabuf", "")};
+                     .dmabuf = ReadDmabuf(json)};
   if (const auto ports = json.find("ports"); ports != json.end() && !ports->empty()) {
     device.active_mtu = ports->at(0).value("active_mtu", 0);
   }

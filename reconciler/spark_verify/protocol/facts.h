@@ -15,9 +15,11 @@ namespace reconciler::spark_verify {
 struct DeviceFacts {
   std::string hca = {};
   std::string netdev = {};
-  Limits limits = {};       // `hardware` is not reported
-  std::string dmabuf = {};  // "supported", "unsupported" or "unknown: REASON"; empty: not read
-  int active_mtu = 0;       // of the first port, bytes; 0: not reported
+  Limits limits = {};  // `hardware` is not reported
+  // Whether it takes dma-buf memory. nullopt: not tried; an error: not determined, and its message
+  // may hold any byte.
+  std::optional<Result<bool>> dmabuf = std::nullopt;
+  int active_mtu = 0;  // of the first port, bytes; 0: not reported
 };
 
 // CUDA's attributes of the GPU; nullopt: there was no CUDA to query.

@@ -17,7 +17,7 @@ TEST(ParseFacts, ReadsADeviceAndTheGpu) {
   const DeviceFacts& device = facts->devices.front();
   EXPECT_EQ(device.hca, "mlx5_1");
   EXPECT_EQ(device.netdev, "enp1s0f1np1");
-  EXPECT_EQ(device.dmabuf, "supported");
+  EXPECT_TRUE(device.dmabuf.value().value());
   EXPECT_EQ(device.active_mtu, 4096);
   EXPECT_EQ(device.limits.link_mbps, 200000);
   EXPECT_EQ(device.limits.pcie_width, 4);
@@ -39,12 +39,27 @@ TEST(ParseFacts, ReadsWhyThereIsNothing) {
   EXPECT_FALSE(facts->gpu->dma_buf);
 }
 
+TEST(ParseFacts, ReadsWhetherADeviceTakesDmabuf) {
+  const auto read = [](const std::string& members) {
+    const auto facts = ParseFacts(R"({"devices":[{"hca":"a")" + members + "}]}");
+    const auto& dmabuf = facts.value().devices.at(0).dmabuf;
+    if (!dmabuf) return std::string("not tried");
+    return *dmabuf ? std::string(**dmabuf ? "yes" : "no") : dmabuf->error().message;
+  };
+  EXPECT_EQ(read(""), "not tried");
+  EXPECT_EQ(read(R"(,"dmabuf":"supported")"), "yes");
+  EXPECT_EQ(read(R"(,"dmabuf":"unsupported")"), "no");
+  EXPECT_EQ(read(R"(,"dmabuf":"unknown: Cannot allocate memory")"), "Cannot allocate memory");
+  EXPECT_EQ(read(R"(,"dmabuf":"perhaps")"), "not understood: 'perhaps'");
+}
+
 TEST(ParseFacts, RefusesWhatTheProgramDoesNotPrint) {
   for (const char* text :
        {"", "{}", "[]", "7", "Last login: today", "\xff", R"({"devices":7})", R"({"devices":{}})",
         R"({"devices":[{}]})", R"({"devices":[7]})", R"({"devices":[{"hca":7}]})",
-        R"({"devices":[{"hca":"a","ports":[7]}]})", R"({"devices":[{"hca":"a","ports":7}]})",
-        R"({"devices":[],"gpu":7})", R"({"devices":[],"gpu":{"dma_buf":"1"}})"}) {
+        R"({"devices":[{"hca":"a","dmabuf":true}]})", R"({"devices":[{"hca":"a","ports":[7]}]})",
+        R"({"devices":[{"hca":"a","ports":7}]})", R"({"devices":[],"gpu":7})",
+        R"({"devices":[],"gpu":{"dma_buf":"1"}})"}) {
     EXPECT_FALSE(ParseFacts(text)) << text;
   }
 }
