@@ -12,6 +12,7 @@
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/transport/ssh/dial.h"
 #include "tests/property/scratch_machine.h"
+#include "tests/support/limits.h"
 
 namespace reconciler {
 namespace {
@@ -128,7 +129,7 @@ End Carry(const std::function<Plan()>& make_plan) {
   if (!guard.StageAndArm(plan, Fabric(), journal).empty()) return End::kCutOff;
   const ApplyReport report = Apply(plan, cluster, **sessions, journal, [](const Event&) {});
   const auto succeeds = [&](const std::string& request) {
-    const auto reply = (*sessions)->Run(node, request, Milliseconds(20000));
+    const auto reply = (*sessions)->Run(node, request, test::ScaleLimit(Milliseconds(20000)));
     return reply && reply->exit_code == 0;
   };
   if (!report.Ok()) {

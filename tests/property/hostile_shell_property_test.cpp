@@ -17,6 +17,7 @@
 #include "reconciler/transport/local_transport.h"
 #include "tests/property/hostile_text.h"
 #include "tests/property/scenario.h"
+#include "tests/support/limits.h"
 
 // What the plugins make of hostile text, carried out by a real shell below a temporary directory.
 namespace reconciler {
@@ -63,7 +64,7 @@ ScriptReply RunHere(const std::string& script) {
   here.access.become = Become::kNone;
   const auto transport = DialLocal(here);
   RC_ASSERT(transport.has_value());
-  auto reply = RunScript(**transport, script, std::chrono::seconds(60));
+  auto reply = RunScript(**transport, script, test::ScaleLimit(std::chrono::seconds(60)));
   if (!reply) RC_FAIL(FormatError(reply.error()));
   return std::move(*reply);
 }

@@ -23,6 +23,13 @@ inline double ReadSlowness() {
   return std::clamp(measured_s / kReferenceS, 1.0, 6.0);
 }
 
+// `limit`, which is enough on the reference, as it is on this machine.
+inline std::chrono::milliseconds ScaleLimit(std::chrono::milliseconds limit) {
+  static const double slowness = ReadSlowness();
+  const std::chrono::duration<double, std::milli> scaled = limit * slowness;
+  return std::chrono::ceil<std::chrono::milliseconds>(scaled);
+}
+
 // That not more than `limit`, on a machine as fast as the reference, has passed since `begin`.
 inline void ExpectWithin(std::chrono::seconds limit, std::chrono::steady_clock::time_point begin) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

@@ -13,6 +13,7 @@
 #include "reconciler/node/frames.h"
 #include "reconciler/node/node_helper.h"
 #include "reconciler/transport/local_transport.h"
+#include "tests/support/limits.h"
 
 namespace reconciler {
 
@@ -45,7 +46,7 @@ class ShellTest : public testing::Test {
   ScriptReply Run(const std::string& script) {
     auto transport = DialLocal(node_);
     EXPECT_TRUE(transport);
-    auto reply = RunScript(**transport, script, std::chrono::seconds(20));
+    auto reply = RunScript(**transport, script, test::ScaleLimit(std::chrono::seconds(20)));
     EXPECT_TRUE(reply) << FormatError(reply.error());
     return reply ? *reply : ScriptReply{};
   }

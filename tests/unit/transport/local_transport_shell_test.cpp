@@ -10,10 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/limits.h"
+
 namespace reconciler {
 namespace {
 
-constexpr Milliseconds kLong{30000};
+const Milliseconds kLong = test::ScaleLimit(Milliseconds(30000));
 
 NodeSpec Here() {
   NodeSpec node{.name = "spark-1"};
@@ -30,7 +32,8 @@ Result<ScriptReply> RunHere(const std::string& script, Milliseconds limit = kLon
 
 // A zombie, which waits for init to take note of it, counts as gone.
 bool GoneSoon(pid_t pid) {
-  for (int i = 0; i < 500; ++i) {
+  const Deadline deadline = std::chrono::steady_clock::now() + test::ScaleLimit(Milliseconds(5000));
+  while (std::chrono::steady_clock::now() < deadline) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     std::string stat;
     if (!std::getline(file, stat) || stat.find(") Z ") != std::string::npos) return true;

@@ -2,6 +2,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/transport/local_transport.h"
+#include "tests/support/limits.h"
 #include "tests/unit/transport/hostile_text.h"
 
 namespace reconciler {
@@ -12,7 +13,8 @@ std::string Echo(Transport& transport, const std::vector<std::string>& words,
   EchoScript echo;
   for (const std::string& word : words) echo.Add(QuoteForShell(word), word);
   expected = echo.expected;
-  const auto reply = RunScript(transport, echo.script + "\n", Milliseconds(10000));
+  const auto reply =
+      RunScript(transport, echo.script + "\n", test::ScaleLimit(Milliseconds(10000)));
   return reply ? reply->out : "error: " + reply.error().message;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "reconciler/transport/local_transport.h"
+#include "tests/support/limits.h"
 
 namespace reconciler {
 
@@ -54,7 +55,7 @@ class ShellNodes : public testing::Test {
     node.access.become = Become::kNone;
     auto transport = DialLocal(node);
     EXPECT_TRUE(transport);
-    auto reply = RunScript(**transport, script, std::chrono::seconds(60));
+    auto reply = RunScript(**transport, script, test::ScaleLimit(std::chrono::seconds(60)));
     EXPECT_TRUE(reply) << FormatError(reply.error());
     return reply ? *reply : ScriptReply{};
   }

@@ -13,6 +13,7 @@
 #include "reconciler/transport/local_transport.h"
 #include "reconciler/verify/nccl/evidence/figures.h"
 #include "reconciler/verify/nccl/judge/run_error.h"
+#include "tests/support/limits.h"
 
 namespace reconciler {
 namespace {
@@ -118,8 +119,10 @@ TEST_F(RunNcclLocally, ARankThatIsStoppedIsNamedAndNothingOfItIsLeft) {
   std::string pid;
   std::ifstream(folder_ + "/pid") >> pid;
   std::string state = "State: not looked at";
-  for (int tries = 0; tries < 200 && !state.empty();
-       ++tries) {  // a killed process dies in its time
+  // A killed process dies in its time.
+  const auto deadline =
+      std::chrono::steady_clock::now() + test::ScaleLimit(std::chrono::milliseconds(5000));
+  while (!state.empty() && std::chrono::steady_clock::now() < deadline) {
     state.clear();
     std::ifstream status("/proc/" + pid + "/status");
     for (std::string line; std::getline(status, line);) {
