@@ -8,6 +8,7 @@
 #include "plugins/common/gpu/gpu_reach.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/gpudirect/unload_module.sh.h"
 #include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::gpudirect {
@@ -15,10 +16,12 @@ namespace {
 
 constexpr int kLoadLimitS = 60;
 
-// A constant; $1 is the module. rmmod and not modprobe -r, which takes unused modules along that
-// this one needs, whoever loaded them. A module in use stays: the next boot is without it.
-constexpr std::string_view kUnload =
-    R"(grep -qsx 0 "/sys/module/$1/refcnt" || exit 0; exec rmmod "$1")";
+// The command alone, as a plan may show it: without the comments above it and its newline.
+constexpr std::string_view FindCommand(std::string_view script) {
+  script.remove_suffix(1);
+  return script.substr(script.rfind('\n') + 1);
+}
+constexpr std::string_view kUnloadSh = FindCommand(kUnloadModuleSh);
 
 // What Diff compares.
 Observed<std::string> FindLiveState(const NodeFacts& facts, const std::string& module) {
@@ -53,7 +56,7 @@ std::string ExplainUnclear(const std::string& module, const NodeFacts& facts) {
 }
 
 RunCommand Unload(const std::string& module) {
-  return {.argv = {"sh", "-c", std::string(kUnload), "sh", module}};
+  return {.argv = {"sh", "-c", std::string(kUnloadSh), "sh", module}};
 }
 
 Resource MakeLiveResource(const GpuSection& section, const GpuModule& module,
