@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "reconciler/apply/history.h"
+#include "reconciler/apply/list_generations.sh.h"
 #include "reconciler/model/ledger.h"
 #include "tests/support/shell_fixture.h"
 
@@ -10,12 +11,22 @@ namespace {
 // The scripts as nodes run them, on a folder of the test's own.
 class HistoryScripts : public ShellTest {
  protected:
-  int RunHere(std::string script) {
+  ScriptReply Reply(std::string script) {
     const std::string place(kStateFolder);
     for (std::size_t at = script.find(place); at != std::string::npos; at = script.find(place)) {
       script.replace(at, place.size(), Path("kept"));
     }
-    return Run(script).exit_code;
+    return Run(script);
+  }
+  int RunHere(const std::string& script) { return Reply(script).exit_code; }
+
+  // The labels of the frames and what is in them.
+  std::vector<std::pair<std::string, std::string>> ListGenerations() {
+    const ScriptReply reply = Reply(BuildScriptPreamble("n0") + std::string(kListGenerationsSh));
+    EXPECT_EQ(reply.exit_code, 0) << reply.err;
+    std::vector<std::pair<std::string, std::string>> frames;
+    for (const Frame& frame : ParseFrames(reply, "n0")) frames.emplace_back(frame.label, frame.out);
+    return frames;
   }
 };
 
@@ -27,6 +38,21 @@ TEST_F(HistoryScripts, AVerificationIsRecordedOnlyWhereTheGenerationIs) {
   EXPECT_EQ(RunHere(BuildRecordVerificationScript(4, "it's $new\\n")), 0);
   EXPECT_EQ(Get(Path("kept/generations/4.json")), "it's $new\\n");
   EXPECT_EQ(Get(Path("kept/generations/5.json")), "other");
+}
+
+TEST_F(HistoryScripts, GenerationsAreListedByTheirNumbers) {
+  using Frames = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(ListGenerations(), Frames());  // nothing was ever applied there
+  for (const char* name : {"10.json", "9.json", "2.json"}) {
+    Put(std::string("kept/generations/") + name, std::string(name) + "\n$(no) \\n");
+  }
+  for (const char* name : {"3.json.new", "x.json", "4.txt", "5json", "a6.json"}) {
+    Put(std::string("kept/generations/") + name, "other");
+  }
+  EXPECT_EQ(ListGenerations(), (Frames{{"2", "2.json\n$(no) \\n"},
+                                       {"9", "9.json\n$(no) \\n"},
+                                       {"10", "10.json\n$(no) \\n"},
+                                       {"end", ""}}));
 }
 
 TEST_F(HistoryScripts, TheLedgerAndItsListAreWrittenTogether) {
