@@ -21,14 +21,21 @@ struct UnfinishedApply {
   std::string state = {};  // none, intent, commit, revert, finished
 };
 
-Error MakeNotEndedError(const NodeName& node, const ScriptReply& reply) {
+Error MakeUnreadJournalError(const NodeName& node, const ScriptReply& reply) {
   return {.kind = ErrorKind::kApply,
-          .message = fmt::format("an earlier apply could not be ended: exit {}: {}",
-                                 reply.exit_code, MakePrintable(Trim(reply.err))),
-          .context = {node},
-          .hint =
-              "run `sh guard revert` in the newest folder below "
-              "/var/lib/spark-reconcile/journal on the node and read what it says"};
+          .message = fmt::format("the journal could not be read: exit {}: {}", reply.exit_code,
+                                 MakePrintable(Trim(reply.err))),
+          .context = {node}};
+}
+
+Error MakeNotEndedError(const UnfinishedApply& one, const ScriptReply& reply) {
+  return {.kind = ErrorKind::kApply,
+          .message = fmt::format("the apply {} could not be ended: exit {}: {}",
+                                 MakePrintable(one.apply_id), reply.exit_code,
+                                 MakePrintable(Trim(reply.err))),
+          .context = {one.node->name},
+          .hint = fmt::format("run `sh guard revert` in {} on the node and read what it says",
+                              GetJournalDirectory(MakePrintable(one.apply_id)))};
 }
 
 Result<std::vector<UnfinishedApply>> Find(const std::vector<const NodeSpec*>& nodes,
@@ -40,7 +47,7 @@ Result<std::vector<UnfinishedApply>> Find(const std::vector<const NodeSpec*>& no
     const auto reply = sessions.Run(node, BuildUnfinishedRequest(), kReadLimit);
     const std::lock_guard lock(mutex);
     if (!reply || reply->exit_code != 0) {
-      error = reply ? MakeNotEndedError(node.name, *reply) : reply.error();
+      error = reply ? MakeUnreadJournalError(node.name, *reply) : reply.error();
       return;
     }
     for (const std::string& line : SplitLines(reply->out)) {
@@ -74,7 +81,7 @@ class Ending {
       for (const UnfinishedApply& one : unfinished_) {
         if (one.node != &node || one.state == "finished") continue;
         const auto reply =
-            SendRequest(node, BuildEndUnfinishedRequest(one.apply_id, ChooseEnd(one, unfinished_)));
+            SendRequest(one, BuildEndUnfinishedRequest(one.apply_id, ChooseEnd(one, unfinished_)));
         if (!reply) return;
         const bool commit = Trim(reply->out) == "commit";
         const std::lock_guard lock(mutex_);
@@ -91,7 +98,7 @@ class Ending {
     RecordThrown(ForEachNode(nodes_, [&](const NodeSpec& node) {
       for (const UnfinishedApply& one : committed_) {
         if (one.node == &node &&
-            !SendRequest(node, BuildFinishRequest(GetJournalDirectory(one.apply_id))))
+            !SendRequest(one, BuildFinishRequest(GetJournalDirectory(one.apply_id))))
           return;
       }
     }));
@@ -109,12 +116,12 @@ class Ending {
     if (!thrown.empty()) error = std::move(thrown.begin()->second);
   }
 
-  std::optional<ScriptReply> SendRequest(const NodeSpec& node, const std::string& request) {
-    auto reply = sessions_.Run(node, request,
+  std::optional<ScriptReply> SendRequest(const UnfinishedApply& one, const std::string& request) {
+    auto reply = sessions_.Run(*one.node, request,
                                kGuardEndLimit + kRoundLimit * static_cast<int>(nodes_.size()));
     if (reply && reply->exit_code == 0) return std::move(*reply);
     const std::lock_guard lock(mutex_);
-    error = reply ? MakeNotEndedError(node.name, *reply) : reply.error();
+    error = reply ? MakeNotEndedError(one, *reply) : reply.error();
     return std::nullopt;
   }
 

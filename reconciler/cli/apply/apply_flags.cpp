@@ -28,7 +28,8 @@ void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
   command.add_flag("--allow-wrong-cables", flags.allow_wrong_cables,
                    "Go on although cables differ from the manifest");
   command.add_flag("--interrupt", flags.interrupt,
-                   "Go on although RDMA connections are open on links that will flap");
+                   "Go on although a change ends work that runs now: RDMA connections, the GPU "
+                   "access of containers");
 }
 
 }  // namespace reconciler::cli

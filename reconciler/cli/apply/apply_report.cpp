@@ -28,7 +28,7 @@ void PrintFailure(const ConvergeReport& report) {
   std::cout << "not applied, and not every node is as before: see the errors above\n";
   PrintEnds(report);
   std::cerr << "the state before the apply is kept in " << GetJournalDirectory(report.apply_id)
-            << " on each node; `sh revert` there restores it\n";
+            << " on each node; `sh guard revert` there restores it\n";
 }
 
 // What an apply committed without.

@@ -77,7 +77,7 @@ TEST(PrintOutcome, AMixedEndNamesEachNodeAndTheWayBack) {
             "  hint: try again\n"
             "the state before the apply is kept in "
             "/var/lib/spark-reconcile/journal/0a1b2c3d-20261122120000ffff on each node; "
-            "`sh revert` there restores it\n");
+            "`sh guard revert` there restores it\n");
   EXPECT_EQ(printed.out,
             "not applied, and not every node is as before: see the errors above\n"
             "spark-1: mixed\n"
