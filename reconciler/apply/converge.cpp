@@ -36,14 +36,16 @@ Error MakeDifferenceError(const Change& change) {
           .hint = "another program may write it too; plan again to see it"};
 }
 
-Error MakeNotReadBackError(const Change& change) {
-  const std::string thing = fmt::format("{} {}", change.kind, MakePrintable(change.name));
+// `changed`: it was carried out, and not only announced.
+Error MakeNotReadBackError(const Change& change, bool changed) {
+  const std::string thing = fmt::format("{} {} {}", change.kind, MakePrintable(change.name),
+                                        changed ? "was changed" : "is still to be changed");
   return {.kind = ErrorKind::kApply,
-          .message = IsUnreadable(change)
-                         ? fmt::format("{} was changed and cannot be read back: {}", thing,
-                                       ExplainUnreadable(change))
-                         : fmt::format("{} was changed and is blocked now: {}", thing,
-                                       MakePrintable(change.detail)),
+          .message =
+              IsUnreadable(change)
+                  ? fmt::format("{} and cannot be read {}: {}", thing, changed ? "back" : "now",
+                                ExplainUnreadable(change))
+                  : fmt::format("{} and is blocked now: {}", thing, MakePrintable(change.detail)),
           .where = change.where.file.empty() ? std::nullopt : std::optional(change.where),
           .context = {change.node},
           .hint = "what it is now is not known; plan again to see it"};
@@ -148,13 +150,21 @@ class Run {
     return false;
   }
 
+  bool WasCarriedOut(const std::string& id) const {
+    return std::any_of(report_.passes.begin(), report_.passes.end(), [&](const Plan& pass) {
+      const Change* change = FindChange(pass, id);
+      return change != nullptr && !change->deferred;
+    });
+  }
+
   // What still differs, and what this apply changed and cannot be judged any more.
   Errors FindNotReadBack() const {
     Errors errors;
     std::set<std::string> ids;
     for (const Plan& pass : report_.passes) {
       for (const Change* change : ListBlockedSince(pass, report_.remaining)) {
-        if (ids.insert(change->Id()).second) errors.push_back(MakeNotReadBackError(*change));
+        if (!ids.insert(change->Id()).second) continue;
+        errors.push_back(MakeNotReadBackError(*change, WasCarriedOut(change->Id())));
       }
     }
     ForEachChange(report_.remaining,

@@ -113,7 +113,7 @@ std::vector<const Change*> ListBlockedSince(const Plan& before, const Plan& afte
     for (const Change& change : stage.changes) {
       if (change.change != ChangeKind::kBlocked) continue;
       const Change* due = FindChange(before, change.Id());
-      const bool was_due = due != nullptr && due->change != ChangeKind::kBlocked && !due->deferred;
+      const bool was_due = due != nullptr && due->change != ChangeKind::kBlocked;
       if (was_due) blocked.push_back(&change);
     }
   }

@@ -56,8 +56,8 @@ bool IsUnreadable(const Change& change);
 // Why, for a person.
 std::string ExplainUnreadable(const Change& change);
 
-// Changes that `before` carried out and that are blocked in `after`: what became of them cannot be
-// read, or is another program's by now.
+// Changes that `before` carried out or announced and that are blocked in `after`: what became of
+// them cannot be read, or is another program's by now.
 std::vector<const Change*> ListBlockedSince(const Plan& before, const Plan& after);
 
 // What is carried out of a saved plan: the fresh plan's changes, and none of the saved one's. It

@@ -77,6 +77,15 @@ TEST(Converge, WhatItChangedAndCannotReadBackIsItsError) {
             "  hint: what it is now is not known; plan again to see it\n");
 }
 
+TEST(Converge, WhatThePlanAnnouncedAndCannotBeReadThenIsItsErrorToo) {
+  const ConvergeReport report = RunConverge(MakePlanWith({Named("/a"), Named("/keys", true)}),
+                                            {MakePlanWith({Unreadable("/keys")})});
+  EXPECT_FALSE(report.committed);
+  EXPECT_EQ(FormatErrors(report.errors),
+            "spark-1: file /keys is still to be changed and cannot be read now: permission denied\n"
+            "  hint: what it is now is not known; plan again to see it\n");
+}
+
 TEST(Converge, WhatCannotBeReadBackAfterTheCommitIsItsErrorToo) {
   Plan plan = MakePlanWith({Named("/a")});
   plan.nodes = {{.name = "spark-1"}};
