@@ -208,10 +208,19 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
+void CheckPrune(const PluginInput& input, Change& change) {
+  NameCutOffByReload(input.facts, change);
+}
+
 }  // namespace
 
 Plugin Get() {
-  return {.name = "memlock", .after = {}, .probe = Probe, .parse = Parse, .resources = Resources};
+  return {.name = "memlock",
+          .after = {},
+          .probe = Probe,
+          .parse = Parse,
+          .resources = Resources,
+          .check_prune = CheckPrune};
 }
 
 }  // namespace reconciler::plugins::memlock

@@ -210,10 +210,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
 }
 
 void CheckPrune(const PluginInput& input, Change& change) {
-  const RunCommand reload = Reload();
-  const bool reloads = std::any_of(change.triggers.begin(), change.triggers.end(),
-                                   [&](const RunCommand& one) { return one.argv == reload.argv; });
-  if (reloads) change.interrupts = ListCutOffByReload(input.facts);
+  NameCutOffByReload(input.facts, change);
 }
 
 }  // namespace

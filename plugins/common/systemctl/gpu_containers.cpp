@@ -1,5 +1,6 @@
 #include "plugins/common/systemctl/gpu_containers.h"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,19 @@ std::string ListCutOffByReload(const NodeFacts& facts) {
   if (containers.empty()) return {};
   return "the GPU access of " + Join(containers, ", ") +
          ": a container may lose its GPU when systemd reloads its units";
+}
+
+void NameCutOffByReload(const NodeFacts& facts, Change& change) {
+  const auto reloads = [](const RunCommand& one) {
+    return one.argv == std::vector<std::string>{"systemctl", "daemon-reload"};
+  };
+  const bool any =
+      std::any_of(change.triggers.begin(), change.triggers.end(), reloads) ||
+      std::any_of(change.actions.begin(), change.actions.end(), [&](const Action& action) {
+        const auto* command = std::get_if<RunCommand>(&action);
+        return command != nullptr && reloads(*command);
+      });
+  if (any) change.interrupts = ListCutOffByReload(facts);
 }
 
 }  // namespace reconciler::plugins

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "reconciler/model/facts.h"
+#include "reconciler/model/plan.h"
 #include "reconciler/model/probe.h"
 
 namespace reconciler::plugins {
@@ -17,5 +18,8 @@ void StoreGpuContainers(const ProbeReply& reply, NodeFacts& facts);
 
 // What a reload of systemd ends (Resource::interrupts); empty: nothing that is known.
 std::string ListCutOffByReload(const NodeFacts& facts);
+
+// Says so in a change that reloads systemd.
+void NameCutOffByReload(const NodeFacts& facts, Change& change);
 
 }  // namespace reconciler::plugins
