@@ -202,6 +202,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
        .label = before == nullptr ? ""
                                   : fmt::format("{} → {}", FormatLimits(*before, FormatWithUnit),
                                                 FormatWithUnit(GetWantedLimit(*wanted))),
+       .activates = std::string(kSystemFile),
        .blocked = ExplainFileNotWritten(input.facts, std::string(kSystemFile), input.cluster.name,
                                         input.cluster.former_name),
        .where = where});

@@ -55,6 +55,8 @@ struct Resource {
   Impact impact = Impact::kNone;
   std::string interrupts = {};  // the work that runs now and that the change would end; empty: none
   std::string label = {};  // what follows the name in the plan; empty: made from before and after
+  // The file that `apply` brings to effect: where it was edited on the node, this is blocked too.
+  std::string activates = {};
   // Not empty: differs but must not be changed now, with the reason. What can never be changed by
   // us is no resource but a diagnostic.
   std::string blocked = {};

@@ -240,28 +240,38 @@ class Planner {
     return !resource.blocked.empty();
   }
 
-  // A trigger that only edited files have activates what stands in them: whatever else has it stays
-  // as it is, too.
+  // What brings an edited file to effect stays as it is too: it names the file, or has a trigger
+  // that only edited files have.
   static void BlockActivation(std::vector<Resource>& resources, std::set<std::string>& edited) {
+    std::map<std::string, const Resource*> files;      // name → the edited file
     std::map<std::string, const Resource*> activates;  // id of a trigger → the edited file
     std::set<std::string> others;                      // ids that files have that no one edited
     for (const Resource& resource : resources) {
+      if (edited.contains(resource.Id())) files.emplace(resource.name, &resource);
       for (const RunCommand& trigger : resource.triggers) {
         if (edited.contains(resource.Id())) activates.emplace(trigger.id, &resource);
         if (!edited.contains(resource.Id()) && IsFile(resource)) others.insert(trigger.id);
       }
     }
-    std::set<std::string> held;
-    for (Resource& resource : resources) {
-      if (IsFile(resource) || !resource.blocked.empty()) continue;
+    const auto find_edited = [&](const Resource& resource) -> const Resource* {
+      if (const auto named = files.find(resource.activates); named != files.end()) {
+        return named->second;
+      }
       for (const RunCommand& trigger : resource.triggers) {
         const auto file = activates.find(trigger.id);
         if (trigger.id.empty() || file == activates.end() || others.contains(trigger.id)) continue;
-        resource.blocked = fmt::format("this would activate {}, which was {}", file->second->name,
-                                       file->second->blocked);
-        held.insert(resource.Id());
-        break;
+        return file->second;
       }
+      return nullptr;
+    };
+    std::set<std::string> held;
+    for (Resource& resource : resources) {
+      if (IsFile(resource) || !resource.blocked.empty()) continue;
+      const Resource* file = find_edited(resource);
+      if (file == nullptr) continue;
+      resource.blocked =
+          fmt::format("this would activate {}, which was {}", file->name, file->blocked);
+      held.insert(resource.Id());
     }
     edited.merge(held);
   }

@@ -90,7 +90,14 @@ std::vector<Resource> NetworkResources(const PluginInput& input) {
            .node = input.node.name,
            .desired = ResourceState("active"),
            .observed = ResourceState("inactive"),
-           .triggers = {trigger("reload"), trigger("restart x")}}};
+           .triggers = {trigger("reload"), trigger("restart x")}},
+          {.kind = "limit",
+           .name = "network limit",
+           .node = input.node.name,
+           .desired = ResourceState("2"),
+           .observed = ResourceState("1"),
+           .apply = {trigger("load")},
+           .activates = "/etc/netplan/60.yaml"}};
 }
 
 // Otherwise they flap at each apply, and never become what the manifest says.
@@ -115,9 +122,9 @@ TEST_F(MakePlanTest, LinksOfAnEditedFileAreBlockedWithIt) {
       " plan-file-edited: this would activate /etc/netplan/60.yaml, which was " + edited;
   EXPECT_EQ(list({.nodes = {"spark-1"}}), "/etc/netplan/60.yaml plan-file-edited: " + edited +
                                               "p0" + held + "p1" + held +
-                                              "/etc/x.service\nx.service\n");
+                                              "/etc/x.service\nx.service\nnetwork limit" + held);
   EXPECT_EQ(list({.nodes = {"spark-1"}, .overwrite_edited = true}),
-            "/etc/netplan/60.yaml\np0\np1\n/etc/x.service\nx.service\n");
+            "/etc/netplan/60.yaml\np0\np1\n/etc/x.service\nx.service\nnetwork limit\n");
 }
 
 TEST_F(MakePlanTest, StagesFollowThePluginsOrderAndNodesTheManifest) {
