@@ -35,8 +35,8 @@ struct RunCommand {
   // Only for a revert: what it does lies in files and outlives a restart, so that a revert at boot
   // runs it too.
   bool at_boot = false;
-  // Only for a revert: the path below /sys or /proc of what it sets. Where that is gone (a port
-  // that vanished), there is nothing to restore.
+  // Only for a revert and a prune: the path below /sys or /proc of what it sets. Where that is gone
+  // (a port that vanished), there is nothing to restore.
   std::string sets = {};
   // Only for a trigger or an action: generated files that it helps to make or removes. They are
   // journalled before the first change. A revert restores them byte for byte, and does not run it.

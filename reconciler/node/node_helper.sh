@@ -78,13 +78,20 @@ write_file() { # STEP PATH
 }
 
 remove_file() { # STEP PATH
-  target "$2" && d=$J/$1 && unmoved && : >"$d/begun" || return 1
+  target "$2" && d=$J/$1 && unmoved && true >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
-    to=$(cat "$d/trial") && make_folder "${to%/*}" && : >"$to"
+    to=$(cat "$d/trial") && make_folder "${to%/*}" && true >"$to"
   else
     sync "$d/begun" "$d" || return 1
     if [ -n "$user" ]; then remove_target || say "$answer"; else remove_target && sync "${T%/*}"; fi
   fi
+}
+
+# In a prune: what is gone (a port, since it saves power) has nothing to restore.
+if_there() { # PATH COMMAND…
+  [ -e "$1" ] || { note "$1 is gone: there is nothing to restore"; return 0; }
+  shift
+  "$@"
 }
 
 command_step() { # STEP LIMIT_S USER ARGV…

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 
 #include "reconciler/base/number.h"
 #include "reconciler/base/shell_values.h"
@@ -46,9 +47,10 @@ bool SetsValue(const Action& action) {
   return command != nullptr && command->must_succeed;
 }
 
-std::string BuildStepCall(const Action& action, std::size_t number) {
+std::string BuildStepCall(const Step& step, std::size_t number) {
   struct Visitor {
     std::size_t number;
+    bool prune;
     std::string operator()(const WriteFile& write) const {
       return fmt::format("write_file {} {}", number, QuoteForShell(write.path));
     }
@@ -56,28 +58,35 @@ std::string BuildStepCall(const Action& action, std::size_t number) {
       return fmt::format("remove_file {} {}", number, QuoteForShell(remove.path));
     }
     std::string operator()(const RunCommand& command) const {
-      return fmt::format("command_step {} {} {} {}", number, command.time_limit_s,
+      const std::string where = prune && !command.sets.empty()
+                                    ? fmt::format("if_there {} ", QuoteForShell(command.sets))
+                                    : "";
+      return fmt::format("{}command_step {} {} {} {}", where, number, command.time_limit_s,
                          QuoteForShell(command.user), JoinForShell(command.argv));
     }
   };
-  return std::visit(Visitor{number}, action);
+  return std::visit(Visitor{number, step.prune}, step.action);
 }
 
 }  // namespace
 
 std::vector<Step> ListSteps(const std::vector<const Change*>& changes) {
   std::vector<Step> steps;
-  std::vector<RunCommand> triggers;
+  std::vector<Step> triggers;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    for (const Action& action : changes[i]->actions) steps.push_back({i, action});
+    for (const Action& action : changes[i]->actions) {
+      steps.push_back({i, action, changes[i]->prune});
+    }
     for (const RunCommand& trigger : changes[i]->triggers) {
-      const auto is_same = [&](const RunCommand& one) { return one.id == trigger.id; };
+      const auto is_same = [&](const Step& one) {
+        return std::get<RunCommand>(one.action).id == trigger.id;
+      };
       if (trigger.id.empty() || std::none_of(triggers.begin(), triggers.end(), is_same)) {
-        triggers.push_back(trigger);
+        triggers.push_back({Step::kTrigger, trigger, changes[i]->prune});
       }
     }
   }
-  for (RunCommand& trigger : triggers) steps.push_back({Step::kTrigger, std::move(trigger)});
+  std::move(triggers.begin(), triggers.end(), std::back_inserter(steps));
   return steps;
 }
 
@@ -108,7 +117,7 @@ std::string BuildActivateRequest(const std::vector<Step>& steps, std::size_t fir
     script += fmt::format("{} {} {} {}\n", SetsValue(steps[i].action) ? "try_step" : "run_step",
                           ComputeStepLimitS(steps[i].action),
                           QuoteForShell(MakePrintable(Describe(steps[i].action))),
-                          BuildStepCall(steps[i].action, first_step + i));
+                          BuildStepCall(steps[i], first_step + i));
   }
   return script + "end_activation\n";
 }

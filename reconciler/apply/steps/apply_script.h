@@ -15,6 +15,7 @@ struct Step {
   static constexpr std::size_t kTrigger = static_cast<std::size_t>(-1);
   std::size_t change = kTrigger;
   Action action = {};
+  bool prune = false;  // of what the manifest no longer contains
 };
 
 // The changes' actions in order, then their triggers in first-seen order, those with one id once.

@@ -16,9 +16,9 @@ class ApplyScriptTest : public ShellTest {
     return {std::move(content), mode, user_, getgrgid(getegid())->gr_name};
   }
 
-  std::vector<StepReply> Apply(const std::vector<Action>& actions) {
+  std::vector<StepReply> Apply(const std::vector<Action>& actions, bool prune = false) {
     std::vector<Step> steps;
-    for (const Action& action : actions) steps.push_back({0, action});
+    for (const Action& action : actions) steps.push_back({0, action, prune});
     const std::string nonce = MakeNonce();
     staged_ = RunRequest(BuildStageRequest(steps, 0, Path("journal")), nonce);
     if (staged_.exit_code != 0) return {};
@@ -144,6 +144,23 @@ TEST_F(ApplyScriptTest, ANodeThatHasRevertedTriesNoFurtherValue) {
                               RunCommand{.argv = {"true"}, .must_succeed = true}});
   ASSERT_EQ(replies.size(), 2u);
   EXPECT_EQ(replies[1].err, "this node has reverted the plan\n");
+}
+
+TEST_F(ApplyScriptTest, APruneHasNothingToRestoreOnAPortThatIsGone) {
+  const RunCommand set{
+      .argv = {"sh", "-c", "exit 1"}, .must_succeed = true, .sets = Path("net/p0")};
+  EXPECT_EQ(Apply({set}, true).at(0).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("journal/0/begun")));
+  EXPECT_EQ(Apply({set}).at(0).exit_code, 1);
+  Put("net/p0/mtu", "1500\n");
+  EXPECT_EQ(Apply({set}, true).at(0).exit_code, 1);
+}
+
+TEST(ListSteps, TriggersOfAPruneAreStepsOfAPrune) {
+  const Change prune{.triggers = {{.argv = {"ip", "link"}, .sets = "/sys/class/net/p0"}},
+                     .prune = true};
+  ASSERT_EQ(ListSteps({&prune}).size(), 1u);
+  EXPECT_TRUE(ListSteps({&prune})[0].prune);
 }
 
 TEST_F(ApplyScriptTest, AFullDiskLeavesTheOldFileWhole) {
