@@ -27,7 +27,7 @@ journal() { # STEP TRIAL
   [ -d "$d" ] || mkdir "$d" && printf '%s' "$T" >"$d/path" || return 1
   if [ -n "$user" ]; then journal_home; return; fi
   if [ -e "$T" ]; then cp -p -- "$T" "$d/before"
-  else : >"$d/absent"; fi || return 1
+  else true >"$d/absent"; fi || return 1
   # Where another program uses the trial's place already, the file is written where it belongs.
   [ -z "$2" ] || { [ -e "$2" ] && ! grep -qsxF -- "$2" "$J"/*/trial; } ||
     printf '%s' "$2" >"$d/trial"
@@ -70,7 +70,7 @@ is_as_written() {
 }
 
 write_file() { # STEP PATH
-  target "$2" && d=$J/$1 && unmoved && : >"$d/begun" || return 1
+  target "$2" && d=$J/$1 && unmoved && true >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
     to=$(cat "$d/trial") && make_folder "${to%/*}" && put "$d/new" "$to" "$d/begun"
   elif [ -n "$user" ]; then sync "$d/begun" "$d" && { put_home "$d/new" || say "$answer"; }
