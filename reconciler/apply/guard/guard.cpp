@@ -36,10 +36,24 @@ std::vector<std::string> ListNetdevs(const Fabric& fabric, const NodeName& node)
   return netdevs;
 }
 
-// A prune may change those of a cage that was used before.
-std::vector<std::string> ListUnused(const Fabric& fabric, const NodeName& node) {
-  const auto netdevs = fabric.unused_netdevs.find(node);
-  return netdevs == fabric.unused_netdevs.end() ? std::vector<std::string>() : netdevs->second;
+// Ports of unused cages that the apply may change: all of them where the manifest wants them down,
+// and those of a cage that was used before. The others are as little ours as any other interface.
+std::vector<std::string> ListChangedUnused(const ClusterSpec& cluster, const Fabric& fabric,
+                                           const NodeName& node,
+                                           const std::vector<GuardedStage>& stages) {
+  const auto unused = fabric.unused_netdevs.find(node);
+  if (unused == fabric.unused_netdevs.end()) return {};
+  if (cluster.fabric.unused_cages == UnusedCages::kDown) return unused->second;
+  std::vector<std::string> netdevs;
+  for (const std::string& netdev : unused->second) {
+    const auto changes_it = [&](const Change& one) { return one.is_link && one.name == netdev; };
+    if (std::any_of(stages.begin(), stages.end(), [&](const GuardedStage& stage) {
+          return std::any_of(stage.changes.begin(), stage.changes.end(), changes_it);
+        })) {
+      netdevs.push_back(netdev);
+    }
+  }
+  return netdevs;
 }
 
 }  // namespace
@@ -93,8 +107,10 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
     }
   }
   Errors errors = RunOnEveryNode("the plan could not be staged", [&](const NodeName& node) {
-    return staging[node] + BuildArmRequest(journal.directory, stages_.at(node), times_,
-                                           ListNetdevs(fabric, node), ListUnused(fabric, node));
+    const std::vector<GuardedStage>& stages = stages_.at(node);
+    return staging[node] + BuildArmRequest(journal.directory, stages, times_,
+                                           ListNetdevs(fabric, node),
+                                           ListChangedUnused(cluster_, fabric, node, stages));
   });
   if (errors.empty() && !beat_.joinable()) {
     beat_ = sessions_.Beat(BuildBeatRequest(journal.directory),
