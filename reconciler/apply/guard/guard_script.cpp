@@ -35,7 +35,8 @@ std::string BuildBootUnit(std::string_view journal) {
       "Before=systemd-sysctl.service systemd-networkd.service NetworkManager.service "
       "network-pre.target\n"
       "[Service]\nType=oneshot\nTimeoutStartSec=120\nOOMScoreAdjust=-900\n"
-      "ExecStart=/bin/sh {}/guard watch boot\n"
+      "ExecStart=/bin/sh {0}/guard watch boot\n"
+      "ExecStopPost=/bin/sh {0}/guard watch stopped\n"
       "[Install]\nWantedBy=sysinit.target\n",
       journal);
 }

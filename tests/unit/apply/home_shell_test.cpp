@@ -162,6 +162,10 @@ TEST_F(ApplyHomeTest, ARevertFollowsNoLinkEither) {
   EXPECT_EQ(reply.exit_code, 1);
   EXPECT_THAT(reply.out,
               HasSubstr(Path("home/.ssh") + " is a symbolic link: it is not followed\n"));
+  // The second try is the last one: no user keeps a revert from ending.
+  const ScriptReply again = Revert(action);
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.out, HasSubstr("cannot restore " + Path("home/.ssh/secret") + "\n"));
   EXPECT_EQ(CountRootFiles(), 1u);
   EXPECT_EQ(Get(root_folder_ + "/secret"), "of root alone\n");
 }

@@ -195,6 +195,30 @@ class GuardVerbs : public GuardMachine {
   }
 };
 
+// It would run again at the next boot only.
+TEST_F(GuardVerbs, ABootUnitThatWasKilledIsFollowedByATimer) {
+  const auto stop = [&](const std::string& result) {
+    Make(kStates[0], false);
+    EXPECT_EQ(Run("SERVICE_RESULT=" + result + " sh " + QuoteForShell(Journal() + "/guard") +
+                  " watch stopped")
+                  .exit_code,
+              0);
+    EXPECT_EQ(ReadWorld(), kTrial);
+    return std::filesystem::exists(Path("timers"));
+  };
+  EXPECT_TRUE(stop("signal"));
+  EXPECT_TRUE(stop("timeout"));
+  EXPECT_FALSE(stop("success"));
+  EXPECT_FALSE(stop("exit-code"));  // it has said what comes next
+}
+
+TEST_F(GuardVerbs, ALeaseFromBeforeTheRestartIsRemoved) {
+  Make(kStates[0], false);
+  Put("state/lease", "ada@laptop\nshell 4711\n");
+  Call("watch boot");
+  EXPECT_FALSE(std::filesystem::exists(Path("state/lease")));
+}
+
 TEST_F(GuardVerbs, EveryVerbInEveryStateIsDoneOrDoesNothingOrIsRefused) {
   for (const VerbRow& row : kTable) {
     for (std::size_t i = 0; i < std::size(kStates); ++i) {
