@@ -1,26 +1,36 @@
 # shellcheck shell=bash disable=SC2154
-# Sourced by `lab`, which sets $lab_dir.
+# Sourced by `lab`, which sets $lab_dir and $os.
 # The root file systems that nodes share read-only: `base` (networkd), and `nm`, a layer over it with NetworkManager.
-# Their directories carry the digest of this file, so that an edit here makes new ones.
+# Their directories carry the Debian suite and the digest of this file, so that an edit here makes new ones.
 
 cache=${SPARK_LAB_CACHE:-/var/cache/spark-reconcile-lab}
-suite=bookworm
 root_packages=(systemd systemd-sysv dbus dbus-user-session libpam-systemd udev openssh-server openssh-client
-  netplan.io iproute2 iputils-ping rdma-core sudo ethtool python3-minimal kmod procps lldpd)
+  netplan.io iproute2 iputils-ping rdma-core sudo ethtool e2fsprogs python3-minimal kmod procps lldpd)
 
 root_digest() { sha256sum "$lab_dir/root.bash" | cut -c1-12; }
 
-# A mirror near this machine, from its own apt where that speaks of Debian.
+# What this machine's apt uses, or else its environment.
+root_proxy() {
+  local proxy=''
+  eval "$(apt-config shell proxy Acquire::http::Proxy)"
+  echo "${proxy:-${http_proxy:-}}"
+}
+
+# A mirror near this machine, from its own apt where that speaks of Debian; for a suite that apt does not use, only one that
+# has it.
 root_mirror() {
-  local id uri=
+  local id uri='' release=''
   # shellcheck source=/dev/null
   id=$(. /etc/os-release && echo "${ID:-}")
   if [[ $id == debian ]]; then
     # shellcheck disable=SC2016
-    uri=$(apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 2>/dev/null |
-      awk -v suite="$suite" '$1 == "Debian" && $3 ~ /^https?:/ && $2 !~ /security/ {
-        if ($2 == suite) { best = $3; exit } if (any == "") any = $3 }
-        END { print best != "" ? best : any }')
+    read -r release uri < <(apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 2>/dev/null |
+      awk -v suite="$os" '$1 == "Debian" && $3 ~ /^https?:/ && $2 !~ /security/ {
+        if ($2 == suite) { best = $2 " " $3; exit } if (any == "") any = $2 " " $3 }
+        END { print best != "" ? best : any }') || :
+    if [[ -n $uri && $release != "$os" ]]; then
+      http_proxy=$(root_proxy) wget -q --spider --timeout=10 --tries=1 "${uri%/}/dists/$os/Release" || uri=
+    fi
   fi
   echo "${uri:-http://deb.debian.org/debian}"
 }
@@ -84,10 +94,9 @@ root_build_base() {
   local target=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   local options=(--variant=minbase "--include=$(IFS=,; echo "${root_packages[*]}")")
   [[ ! -e $keyring ]] || options+=("--keyring=$keyring")
-  local mirror proxy=''
+  local mirror
   mirror=$(root_mirror)
-  eval "$(apt-config shell proxy Acquire::http::Proxy)"
-  http_proxy=${proxy:-${http_proxy:-}} debootstrap "${options[@]}" "$suite" "$target" "$mirror"
+  http_proxy=$(root_proxy) debootstrap "${options[@]}" "$os" "$target" "$mirror"
   root_dress "$target"
 }
 
@@ -99,9 +108,7 @@ root_build_nm() {
   mount -t proc proc "$merged/proc"
   cp -L /etc/resolv.conf "$merged/etc/resolv.conf"
   printf '#!/bin/sh\nexit 101\n' | install -m 0755 /dev/stdin "$merged/usr/sbin/policy-rc.d"
-  local proxy=''
-  eval "$(apt-config shell proxy Acquire::http::Proxy)"
-  http_proxy=${proxy:-${http_proxy:-}} DEBIAN_FRONTEND=noninteractive \
+  http_proxy=$(root_proxy) DEBIAN_FRONTEND=noninteractive \
     chroot "$merged" sh -euc 'apt-get -qq update
       apt-get -qq -y --no-install-recommends install network-manager
       apt-get clean'
@@ -112,22 +119,22 @@ root_build_nm() {
 root_ensure() {
   local flavour=$1 digest base nm
   digest=$(root_digest)
-  base=$cache/base-$digest
-  nm=$cache/nm-$digest
+  base=$cache/base-$os-$digest
+  nm=$cache/nm-$os-$digest
   mkdir -p "$cache"
   (
     flock 8
     if [[ ! -d $base ]]; then
-      note "building the nodes' root file system from $(root_mirror) (about a minute, once)"
+      note "building the nodes' root file system with $os from $(root_mirror) (about a minute, once)"
       rm -rf "$base.new"
-      "$lab_dir/lab" _build_base "$base.new" >>"$cache/build.log" 2>&1 ||
+      "$lab_dir/lab" _build_base --os "$os" "$base.new" >>"$cache/build.log" 2>&1 ||
         die "wanted $base; the build failed (its output is in $cache/build.log)"
       mv "$base.new" "$base"
     fi
     if [[ $flavour == nm && ! -d $nm ]]; then
       note 'adding the layer with NetworkManager (about 20 s, once)'
       rm -rf "$nm.new"
-      unshare --mount --propagation private "$lab_dir/lab" _build_nm "$base" "$nm.new" >>"$cache/build.log" 2>&1 ||
+      unshare --mount --propagation private "$lab_dir/lab" _build_nm --os "$os" "$base" "$nm.new" >>"$cache/build.log" 2>&1 ||
         die "wanted $nm; the build failed (its output is in $cache/build.log)"
       mv "$nm.new/layer" "$nm"
       rm -rf "$nm.new"

@@ -63,14 +63,13 @@ UNIT
 
 # Runs in a mount namespace of its own, so that nothing stays mounted however it ends.
 image_build() {
-  local base=$1 target=$2 merged=$2/merged version proxy=''
+  local base=$1 target=$2 merged=$2/merged version
   mkdir -p "$target"/{layer,work,merged}
   mount -t overlay overlay -o "lowerdir=$base,upperdir=$target/layer,workdir=$target/work" "$merged"
   mount -t proc proc "$merged/proc"
   cp -L /etc/resolv.conf "$merged/etc/resolv.conf"
   printf '#!/bin/sh\nexit 101\n' | install -m 0755 /dev/stdin "$merged/usr/sbin/policy-rc.d"
-  eval "$(apt-config shell proxy Acquire::http::Proxy)"
-  http_proxy=${proxy:-${http_proxy:-}} DEBIAN_FRONTEND=noninteractive \
+  http_proxy=$(root_proxy) DEBIAN_FRONTEND=noninteractive \
     chroot "$merged" sh -euc "apt-get -qq update
       apt-get -qq -y --no-install-recommends install ${vm_packages[*]}
       apt-get clean"
@@ -92,8 +91,9 @@ image_build() {
 # Builds what is missing and prints the directory with root.ext4, vmlinuz and initrd.
 image_ensure() {
   local base image
+  [[ $os == bookworm ]] || die "wanted virtual machines with bookworm, found $os; only containers have another"
   base=$(root_ensure networkd)
-  image=$cache/vm-$(image_digest)
+  image=$cache/vm-$os-$(image_digest)
   (
     flock 8
     if [[ ! -d $image ]]; then
