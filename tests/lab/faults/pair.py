@@ -144,6 +144,7 @@ class Pair:
         """Both nodes as they were when the lab came up, whatever is on them now."""
         self.each(lambda node: self.lab.lab("stop", "--hard", str(node)))
         self.lab.lab("reconnect")
+        self.lab.lab("dhcp", "stop")
         for node in NODES:
             upper = self.upper(node)
             shutil.rmtree(upper)

@@ -33,6 +33,7 @@ class Trial:
         self.late = None
         self.at_exit = {}
         self.here = None  # the manifest that holds before
+        self.management = None  # another than the lab's own
 
     def run(self):
         pair, row = self.pair, self.row

@@ -5,7 +5,8 @@ import signal
 import time
 
 import node_state
-from pair import Broken, NotRun, speed
+from management import Management
+from pair import NODES, Broken, NotRun, speed
 
 # Seconds; a call that is met in a clean run comes within this time in any other, on a busy machine too.
 REACH_S = 40
@@ -39,6 +40,23 @@ def by_hand(trial, rest):
     failed = trial.pair.lab.sh(node, "".join(f"ip {thing} 2>/dev/null || echo {thing}\n" for thing in things))
     if failed:
         raise Broken(f"spark-{node} refuses:\n{failed}")
+
+
+def management(trial, rest):
+    """management dhcp|listed: every node's management is configured in another way, from a DHCP server or with a list of its own.
+    management note: what it has now is what it must keep.
+    management kept: it has all that and nothing more, and no node has sent the server anything since.
+    management over: it is as at first again."""
+    if rest == "note":
+        trial.management.note()
+    elif rest == "kept":
+        changes = trial.management.changes()
+        if changes:
+            raise Broken("\n".join(["the management interface is not as it was:", *changes]))
+    elif rest == "over":
+        trial.management.restore()
+    else:
+        trial.management = Management(trial.pair.lab, rest, {node: "networkd" for node in NODES})
 
 
 def lab(trial, rest):
