@@ -15,7 +15,7 @@ NAMED_STEPS = ("first", "before-arm", "armed", "active", "trial-end", "intent", 
 
 @dataclasses.dataclass
 class Row:
-    """One line of the table. Lists of verbs may hold {n} and {m}: the node of the step, and the other one."""
+    """One line of the table. Lists of verbs may hold {n} and {m}: the node of the step, and the other one; {c}: one of `counts`."""
 
     name: str
     law: str  # what must hold, for a person
@@ -24,6 +24,7 @@ class Row:
     at: list = ()  # steps: "each", "in-turn" (each, the nodes taking turns), names, or fractions of all; none: the program is not stopped anywhere
     core: int = 0  # how many of those the core set takes, evenly; 0: all; -1: none
     nodes: list = (1,)
+    counts: list = ()  # the row runs once with each, instead of at steps; a list in it is a range: first, last, distance
     gate: str = "sync"
     setup: list = ()  # before the program starts
     do: list = ()  # while the program waits in that step
@@ -46,6 +47,8 @@ class Row:
                 raise SystemExit(f"{self.name}: wanted outcomes of {', '.join(OUTCOMES)}, found '{outcome}'")
         if self.start not in ("ab", "a", "bare"):
             raise SystemExit(f"{self.name}: wanted start ab, a or bare, found '{self.start}'")
+        if self.counts and self.at:
+            raise SystemExit(f"{self.name}: wanted at or counts, found both")
         for step in self.at:
             if step not in ("each", "in-turn", *NAMED_STEPS) and not isinstance(step, float):
                 raise SystemExit(f"{self.name}: wanted steps 'each', 'in-turn', {', '.join(NAMED_STEPS)} or fractions, found {step!r}")
@@ -79,11 +82,18 @@ def number_of(step, calls):
     return found
 
 
+def counted(counts):
+    """Each count once: of the numbers and the ranges, in their order."""
+    ranges = [range(one[0], one[1] + 1, one[2]) if isinstance(one, list) else [one] for one in counts]
+    return list(dict.fromkeys(number for one in ranges for number in one))
+
+
 def steps(row, calls, core):
-    """The row's (node, number), and how many more the whole set has. `calls`: of a clean run, per node."""
-    if not row.at:
+    """The row's (node, number), and how many more the whole set has. `calls`: of a clean run, per node. Without a node the
+    number is a count."""
+    if not row.at and not row.counts:
         return ([], 1) if core and row.core < 0 else ([(None, 0)], 0)
-    found = []
+    found = [(None, number) for number in counted(row.counts)]
     for node in row.nodes:
         for step in row.at:
             if step == "each":

@@ -103,8 +103,8 @@ class Trial:
 
     def say(self, lines):
         for line in lines:
-            words = {"n": self.node, "m": other(self.node)} if self.node else {}
-            verbs.say(self, re.sub(r"\{([nm])\}", lambda found: str(words[found[1]]), line))
+            words = {"n": self.node, "m": other(self.node)} if self.node else {"c": self.number}
+            verbs.say(self, re.sub(r"\{([nmc])\}", lambda found: str(words[found[1]]), line))
 
     def edited(self, manifest):
         if not self.row.edit and not self.row.cut_at:

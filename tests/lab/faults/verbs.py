@@ -133,12 +133,25 @@ def second(trial, rest):
         raise Broken(f"a second controller exits {done.returncode}, wanted {rest}: {done.stdout[-500:]}{done.stderr[-500:]}")
 
 
+def _limit(trial, node, path, limit):
+    """A file system of its own on a directory, with what was there; `limit` is an option of tmpfs, for a shell where /run/copy is that."""
+    trial.pair.lab.sh(node, f"mkdir -p {path} /run/below /run/copy && cp -a {path}/. /run/copy/ && mount --bind --make-private {path} /run/below && "
+                             f"mount -t tmpfs -o mode=$(stat -c %a {path}),{limit} tmpfs {path} && cp -a /run/copy/. {path}/")
+
+
 def small(trial, rest):
     """small NODE DIRECTORY KIB: a file system of its own, with what was there, and no more room than that."""
     node, path, room = rest.split()
-    trial.pair.lab.sh(node, f"mkdir -p {path} /run/below /run/copy && cp -a {path}/. /run/copy/ && size=$(($(du -sk /run/copy | cut -f1) + {room})) && "
-                             f"mount --bind --make-private {path} /run/below && "
-                             f"mount -t tmpfs -o mode=$(stat -c %a {path}),size=${{size}}k tmpfs {path} && cp -a /run/copy/. {path}/")
+    _limit(trial, node, path, f"size=$(($(du -sk /run/copy | cut -f1) + {room}))k")
+
+
+def few(trial, rest):
+    """few NODE DIRECTORY COUNT: the same with no more inodes than that; a file, a folder or a link takes one."""
+    node, path, count = rest.split()
+    _limit(trial, node, path, f"nr_inodes=$(($(find /run/copy | wc -l) + {count}))")
+    free = int(trial.pair.lab.sh(node, f"df --output=iavail {path} | tail -n 1"))
+    if free != int(count):
+        raise Broken(f"wanted {count} free inodes in {path} of spark-{node}, found {free}")
 
 
 def fill(trial, rest):
@@ -148,7 +161,7 @@ def fill(trial, rest):
 
 
 def large(trial, rest):
-    """large NODE DIRECTORY: what `small` began is over; what is in it stays."""
+    """large NODE DIRECTORY: what `small` or `few` began is over; what is in it stays."""
     node, path = rest.split()
     trial.pair.lab.sh(node, f"rm -f {path}/.fill {path}/.fill.2; find /run/below -mindepth 1 -delete; cp -a {path}/. /run/below/ && "
                              f"umount -l {path} && umount /run/below && rm -rf /run/copy")
@@ -184,7 +197,7 @@ def leave(trial, rest):
 
 
 VERBS = {name.replace("_", "-"): verb for name, verb in list(globals().items())
-         if callable(verb) and getattr(verb, "__module__", "") == __name__}
+         if callable(verb) and not name.startswith("_") and getattr(verb, "__module__", "") == __name__}
 
 
 def say(trial, line):
