@@ -166,6 +166,9 @@ class Trial:
         for node in NODES:
             if node not in claims:
                 raise Broken(f"exit 5, and nothing says what state spark-{node} is in\n{said}")
+            contradictions = re.findall(rf"^.*spark-{node}\b.*\bmatches the manifest.*$", said, re.MULTILINE)
+            if claims[node] == "unknown" and contradictions:
+                raise Broken(f"exit 5 says that spark-{node} is 'unknown', and also: {contradictions[0]}")
             # What another hand broke and repaired again may be counted as it was when the program ended.
             real = {"as before" if state == before[node] else "new" if state == new[node] else "mixed"
                     for state in (now[node], self.at_exit[node])}
