@@ -7,9 +7,14 @@ namespace {
 class SettingsScript : public reconciler::test::ScriptTree {
  protected:
   SettingsScript() {
-    PutProgram("getent", R"([ "$1 $2" = 'passwd nvidia' ] || exit 2
+    PutProgram("getent", R"([ "$*" = 'passwd -- nvidia' ] || exit 2
       echo "nvidia:x:1000:1000::)" +
                              Place("/home/nvidia").string() + ":/bin/bash\"");
+    PutProgram("id", "echo 0");
+    PutProgram("setpriv",
+               R"([ "$1 $2 $3 $4 $5 $6" = '--reuid 1000 --regid 1000 --init-groups --' ] || exit 2
+      shift 6
+      exec "$@")");
   }
   std::string RunFor(const std::string& user, const std::string& before = {}) const {
     NodeSpec node;
@@ -40,6 +45,14 @@ TEST_F(SettingsScript, WithoutAUserItIsTheOneWhoLoggedIn) {
   Put("/home/nvidia/.profile", "NCCL_PROTO=LL\n");
   EXPECT_EQ(RunFor("", "SUDO_USER=nvidia"), "/home/nvidia/.profile|1:NCCL_PROTO=LL\n");
   EXPECT_EQ(RunFor("", "unset SUDO_USER"), "");
+}
+
+// A link there could lead root anywhere.
+TEST_F(SettingsScript, FilesOfAHomeAreReadByItsUserOnly) {
+  Put("/etc/nccl.conf", "NCCL_DEBUG=INFO\n");
+  Put("/home/nvidia/.profile", "NCCL_PROTO=LL\n");
+  PutProgram("setpriv", "exit 1");
+  EXPECT_EQ(RunFor("nvidia"), "/etc/nccl.conf|1:NCCL_DEBUG=INFO\n");
 }
 
 TEST_F(SettingsScript, NoFileAtAllIsNoError) { EXPECT_EQ(RunFor("nvidia"), ""); }
