@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "reconciler/base/ipv4.h"
+#include "reconciler/base/observed.h"
 #include "reconciler/model/facts.h"
-#include "reconciler/model/ipv4.h"
-#include "reconciler/model/observed.h"
 #include "reconciler/model/probe.h"
 
 namespace reconciler::plugins::netplan {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "reconciler/base/error.h"
+#include "reconciler/base/ipv4.h"
 #include "reconciler/model/hardware.h"
-#include "reconciler/model/ipv4.h"
 #include "reconciler/model/value.h"
 
 namespace reconciler {

@@ -6,8 +6,8 @@
 
 #include "reconciler/base/diagnostic.h"
 #include "reconciler/base/error.h"
+#include "reconciler/base/ipv4.h"
 #include "reconciler/model/cluster_spec.h"
-#include "reconciler/model/ipv4.h"
 
 namespace reconciler {
 

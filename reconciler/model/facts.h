@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "reconciler/base/error.h"
+#include "reconciler/base/ipv4.h"
+#include "reconciler/base/observed.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/facts/apply_facts.h"
 #include "reconciler/model/facts/description.h"
@@ -22,9 +24,7 @@
 #include "reconciler/model/facts/unit_facts.h"
 #include "reconciler/model/file_state.h"
 #include "reconciler/model/hca.h"
-#include "reconciler/model/ipv4.h"
 #include "reconciler/model/ledger.h"
-#include "reconciler/model/observed.h"
 
 namespace reconciler {
 

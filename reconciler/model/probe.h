@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "reconciler/base/observed.h"
 #include "reconciler/model/facts.h"
-#include "reconciler/model/observed.h"
 
 namespace reconciler {
 

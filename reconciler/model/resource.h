@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "reconciler/base/error.h"
+#include "reconciler/base/observed.h"
 #include "reconciler/model/action.h"
 #include "reconciler/model/facts.h"
-#include "reconciler/model/observed.h"
 
 namespace reconciler {
 

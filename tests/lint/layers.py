@@ -53,7 +53,7 @@ LIBRARIES = {
     "libssh/": r"reconciler/transport/ssh/\w+\.(cpp|h)",
     "yaml-cpp/": r"reconciler/yaml/\w+\.cpp",
     "valijson/": r"reconciler/manifest/schema/schema_judge\.cpp",
-    "boost/": r"reconciler/(planning|fabric)/\w+\.cpp|reconciler/model/ipv4\.cpp",
+    "boost/": r"reconciler/(planning|fabric)/\w+\.cpp|reconciler/base/ipv4\.cpp",
     "openssl/": r"reconciler/(base|model)/[\w/]+\.cpp",
     "CLI/": r"reconciler/cli/[\w/]+\.cpp",
     "spdlog/": r"reconciler/cli/[\w/]+\.cpp",

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "reconciler/model/observed.h"
+#include "reconciler/base/observed.h"
 #include "reconciler/model/probe.h"
 
 namespace reconciler::plugins {

@@ -3,9 +3,9 @@
 #include <map>
 #include <set>
 
+#include "reconciler/base/ipv4.h"
 #include "reconciler/manifest/checks/cross_check.h"
 #include "reconciler/manifest/read/node_view.h"
-#include "reconciler/model/ipv4.h"
 #include "reconciler/yaml/message_text.h"
 
 namespace reconciler {

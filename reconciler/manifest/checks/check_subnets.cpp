@@ -5,12 +5,12 @@
 #include <numeric>
 #include <optional>
 
+#include "reconciler/base/ipv4.h"
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/checks/cross_check.h"
 #include "reconciler/manifest/read/cabling_view.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/read/rail_counts.h"
-#include "reconciler/model/ipv4.h"
 #include "reconciler/yaml/message_text.h"
 
 namespace reconciler {

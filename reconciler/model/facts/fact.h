@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "reconciler/model/observed.h"
+#include "reconciler/base/observed.h"
 
 namespace reconciler {
 

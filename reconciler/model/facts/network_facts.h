@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/base/ipv4.h"
 #include "reconciler/model/facts/description.h"
 #include "reconciler/model/facts/fact.h"
-#include "reconciler/model/ipv4.h"
 
 namespace reconciler {
 

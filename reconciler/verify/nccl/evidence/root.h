@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "reconciler/base/ipv4.h"
 #include "reconciler/base/result.h"
-#include "reconciler/model/ipv4.h"
 
 namespace reconciler {
 

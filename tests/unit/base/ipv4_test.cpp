@@ -1,4 +1,4 @@
-#include "reconciler/model/ipv4.h"
+#include "reconciler/base/ipv4.h"
 
 #include <gtest/gtest.h>
 
