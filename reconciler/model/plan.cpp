@@ -37,6 +37,18 @@ bool Plan::IsPending() const {
   return !Empty() || BlockedCount() > 0 || WarningCount() > 0 || IsRefused();
 }
 
+bool IsSetBy(const Stage& stage, const Change& held) {
+  const auto is_trigger_of_held = [&](const RunCommand& trigger) {
+    return !trigger.id.empty() &&
+           std::any_of(held.triggers.begin(), held.triggers.end(),
+                       [&](const RunCommand& one) { return one.id == trigger.id; });
+  };
+  return std::any_of(stage.changes.begin(), stage.changes.end(), [&](const Change& change) {
+    return change.node == held.node && change.change != ChangeKind::kBlocked && !change.deferred &&
+           std::any_of(change.triggers.begin(), change.triggers.end(), is_trigger_of_held);
+  });
+}
+
 void Block(Change& change, std::string code, std::string why) {
   change.code = std::move(code);
   change.change = ChangeKind::kBlocked;

@@ -41,6 +41,9 @@ struct Change {
 struct Stage {
   std::vector<std::string> plugins = {};
   std::vector<Change> changes = {};  // blocked ones included; they have no actions
+  // Resources that hold already, and that triggers of `changes` set all the same: nothing is
+  // carried out for them, and the ledger learns how they return to what they were.
+  std::vector<Change> held = {};
   bool operator==(const Stage&) const = default;
 };
 
@@ -80,6 +83,9 @@ struct Plan {
   bool IsPending() const;
   bool Empty() const { return ChangeCount() == 0; }
 };
+
+// Whether what is carried out on the node in `stage` runs a trigger of `held`, which it shares.
+bool IsSetBy(const Stage& stage, const Change& held);
 
 // Takes its steps away and says why it is left alone. `code`: see Diagnostic.
 void Block(Change& change, std::string code, std::string why);

@@ -119,6 +119,14 @@ void SetActions(const Resource& resource, Change& change) {
       resource.prune_commands ? *resource.prune_commands : MakeDefaultPruneCommands(resource);
 }
 
+bool Holds(const Resource& resource) {
+  const ResourceState* observed = Known(resource.observed);
+  if (const auto* desired = std::get_if<ResourceState>(&resource.desired)) {
+    return observed != nullptr && *desired == *observed;
+  }
+  return std::holds_alternative<Absent>(resource.desired) && observed == nullptr;
+}
+
 }  // namespace
 
 std::string ComputeFingerprint(const Observed<ResourceState>& observed) {
@@ -142,9 +150,7 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
   const ResourceState* observed = Known(resource.observed);
   const auto* desired = std::get_if<ResourceState>(&resource.desired);
   const auto* later = std::get_if<KnownAfterApply>(&resource.desired);
-  const bool same = desired == nullptr ? later == nullptr && observed == nullptr
-                                       : observed != nullptr && *desired == *observed;
-  if (same) return std::nullopt;
+  if (Holds(resource)) return std::nullopt;
   if (!resource.blocked.empty()) {
     return MakeBlocked(resource, plugin, "plan-resource-blocked", resource.blocked);
   }
@@ -166,6 +172,18 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
   }
   if (!resource.label.empty()) change.detail = resource.label;
   if (!change.deferred) SetActions(resource, change);
+  return change;
+}
+
+std::optional<Change> MakeHeld(const Resource& resource, std::string_view plugin) {
+  const ResourceState* observed = Known(resource.observed);
+  const bool by_triggers = observed != nullptr && std::holds_alternative<std::string>(*observed) &&
+                           resource.apply.empty() && !resource.triggers.empty();
+  if (!by_triggers || !Holds(resource) || !resource.blocked.empty()) return std::nullopt;
+  Change change = MakeChange(resource, plugin);
+  change.impact = resource.impact;
+  change.detail = std::get<std::string>(*observed);
+  SetActions(resource, change);
   return change;
 }
 

@@ -78,12 +78,14 @@ std::string MakeShownDiff(std::string_view before, std::string_view after) {
 }
 
 Plan HideForeignContent(Plan plan) {
+  const auto hide = [](Change& change) {
+    HideIn(change.actions);
+    HideIn(change.revert);
+    if (change.before) HideIn(*change.before);
+  };
   for (Stage& stage : plan.stages) {
-    for (Change& change : stage.changes) {
-      HideIn(change.actions);
-      HideIn(change.revert);
-      if (change.before) HideIn(*change.before);
-    }
+    std::for_each(stage.changes.begin(), stage.changes.end(), hide);
+    std::for_each(stage.held.begin(), stage.held.end(), hide);
   }
   plan.id = ComputePlanDigest(plan);
   return plan;

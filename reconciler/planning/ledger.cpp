@@ -130,6 +130,12 @@ Ledger UpdateLedger(const Ledger& old, const std::vector<Plan>& applied, const N
           UpdateEntry(change, head, ours, ledger.entries);
         }
       }
+      // Equal before does not mean equal without us: what a prune stops is gone.
+      for (const Change& held : stage.held) {
+        if (held.node != node || !IsSetBy(stage, held)) continue;
+        if (ledger.Find(held.kind + "/" + held.name) != nullptr) continue;
+        UpdateEntry(held, head, ours, ledger.entries);
+      }
     }
   }
   return ledger;

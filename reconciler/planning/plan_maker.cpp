@@ -101,6 +101,7 @@ std::string ComputePlanDigest(const Plan& plan) {
   for (const Stage& stage : plan.stages) {
     digests += "stage " + Join(stage.plugins, " ") + '\n';
     for (const Change& change : stage.changes) digests += ComputeChangeDigest(change) + '\n';
+    for (const Change& change : stage.held) digests += "held " + ComputeChangeDigest(change) + '\n';
   }
   Plan rest{.cluster = plan.cluster,
             .summary = plan.summary,
@@ -212,6 +213,7 @@ class Planner {
       }
       AddPrunes(node, members, last, stage);
     }
+    std::erase_if(stage.held, [&](const Change& held) { return !IsSetBy(stage, held); });
     if (!stage.changes.empty()) plan_.stages.push_back(std::move(stage));
   }
 
@@ -227,7 +229,10 @@ class Planner {
     BlockActivation(resources, edited);
     for (Resource& resource : resources) {
       auto change = Diff(resource, plugins_[plugin].name);
-      if (!change) continue;
+      if (!change) {
+        if (auto held = MakeHeld(resource, plugins_[plugin].name)) stage.held.push_back(*held);
+        continue;
+      }
       if (edited.contains(resource.Id()) && change->code == "plan-resource-blocked")
         change->code = "plan-file-edited";
       BlockIfNul(*change);

@@ -89,7 +89,9 @@ Change ReadChange(const JsonReader& reader) {
 ordered_json StageToJson(const Stage& stage) {
   ordered_json changes = ordered_json::array();
   for (const Change& change : stage.changes) changes.push_back(ToJson(change));
-  return {{"plugins", stage.plugins}, {"changes", changes}};
+  ordered_json held = ordered_json::array();
+  for (const Change& change : stage.held) held.push_back(ToJson(change));
+  return {{"plugins", stage.plugins}, {"changes", changes}, {"held", held}};
 }
 
 Stage ReadStage(const JsonReader& reader) {
@@ -98,6 +100,10 @@ Stage ReadStage(const JsonReader& reader) {
       [&](const JsonReader& item) { stage.plugins.push_back(item.Text()); });
   reader.At("changes").ForEachItem(
       [&](const JsonReader& item) { stage.changes.push_back(ReadChange(item)); });
+  if (reader.Has("held")) {
+    reader.At("held").ForEachItem(
+        [&](const JsonReader& item) { stage.held.push_back(ReadChange(item)); });
+  }
   return stage;
 }
 

@@ -110,5 +110,27 @@ TEST(ComputeFingerprint, MovesWithEveryPartOfWhatWasObserved) {
   }
 }
 
+Resource Link(std::string observed) {
+  Resource link = Text("up", ResourceState(std::move(observed)));
+  link.apply.clear();
+  link.triggers = {RunCommand{.argv = {"reload"}, .id = "reload"}};
+  link.prune_commands = PruneCommands{.after = {RunCommand{{"restore"}}}};
+  return link;
+}
+
+TEST(MakeHeld, IsWhatItsTriggersAloneBringAbout) {
+  const auto held = MakeHeld(Link("up"), "netplan");
+  ASSERT_TRUE(held);
+  EXPECT_EQ(held->plugin, "netplan");
+  EXPECT_EQ(held->triggers, Link("up").triggers);
+  EXPECT_EQ(held->prune_commands.after, std::vector<RunCommand>{RunCommand{{"restore"}}});
+  EXPECT_EQ(MakeHeld(Link("down"), "netplan"), std::nullopt);  // that is a change
+  EXPECT_EQ(MakeHeld(Text("1", ResourceState("1")), "sysctl"), std::nullopt);
+  EXPECT_EQ(MakeHeld(File(ResourceState(FileState{"a\nb\n", 0600})), "p"), std::nullopt);
+  Resource blocked = Link("up");
+  blocked.blocked = "another file configures it as well";
+  EXPECT_EQ(MakeHeld(blocked, "netplan"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace reconciler

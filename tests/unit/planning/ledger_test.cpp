@@ -263,5 +263,38 @@ TEST(RemovedNodes, TheLedgerOfAnotherClusterSaysNothing) {
                   .empty());
 }
 
+Change Holding(const std::string& restore) {
+  return {.kind = "link",
+          .name = "port",
+          .is_link = true,
+          .node = "spark-1",
+          .plugin = "files",
+          .triggers = {RunCommand{.argv = {"reload"}, .id = "reload"}},
+          .prune_commands = {.after = {RunCommand{{restore}}}}};
+}
+
+Ledger AfterWith(const Ledger& old, const Change& change, const Change& held) {
+  Plan plan = MakePlanOfChanges({change});
+  plan.stages[0].held = {held};
+  return UpdateLedger(old, {plan}, "spark-1", kHead);
+}
+
+TEST(UpdateLedger, WhatHeldAlreadyIsRememberedOnceATriggerSetsIt) {
+  Change change = Writing("", "ours\n");
+  EXPECT_EQ(AfterWith({}, change, Holding("restore")).entries.size(), 1u);
+  change.triggers = Holding("").triggers;
+  const Ledger first = AfterWith({}, change, Holding("restore"));
+  ASSERT_EQ(first.entries.size(), 2u);
+  EXPECT_EQ(first.entries[1].Id(), "link/port");
+  EXPECT_TRUE(first.entries[1].is_link);
+  EXPECT_EQ(first.entries[1].triggers, std::vector<RunCommand>{RunCommand{{"restore"}}});
+  EXPECT_EQ(first.entries[1].again, change.triggers);
+  // What it was before us is what it was the first time.
+  EXPECT_EQ(AfterWith(first, change, Holding("later")).entries[1], first.entries[1]);
+  Change elsewhere = Holding("restore");
+  elsewhere.node = "spark-2";
+  EXPECT_EQ(AfterWith({}, change, elsewhere).entries.size(), 1u);
+}
+
 }  // namespace
 }  // namespace reconciler

@@ -100,7 +100,7 @@ Plan SomePlan() {
             .id = "i"};
   plan.nodes = {{.name = "spark-1", .address = "a", .session_interface = "e"},
                 {.name = "spark-2", .unreachable = "no route"}};
-  plan.stages = {{.plugins = {"hosts"}, .changes = {change}}};
+  plan.stages = {{.plugins = {"hosts"}, .changes = {change}, .held = {change}}};
   plan.diagnostics = {{.severity = Severity::kWarns,
                        .code = "p-c",
                        .message = "m\xff",
