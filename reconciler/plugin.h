@@ -23,6 +23,9 @@ struct PluginInput {
   const ClusterFacts& all;  // of every node that answered
 };
 
+// Whose a thing is by now that the ledger has as ours.
+enum class Ownership { kOurs, kOthers };
+
 // A plugin is a value made of pure functions; function pointers cannot capture, so it has no state.
 struct Plugin {
   std::string_view name = {};
@@ -39,9 +42,11 @@ struct Plugin {
   // What must hold on the node. Never compares and never leaves a resource out because it holds
   // already. May be null (a plugin that only reads facts).
   std::vector<Resource> (*resources)(const PluginInput&) = nullptr;
-  // Checks a change that prunes a thing of this plugin: may say what it would interrupt, and
-  // block it where it would touch what leads to the node. May be null.
-  void (*check_prune)(const PluginInput&, Change&) = nullptr;
+  // Checks a change that prunes a thing of this plugin: may say what it would interrupt, take steps
+  // out of it, and block it where it would touch what leads to the node. What another owner has by
+  // now is blocked and returned as kOthers: it stays as it is, and the ledger drops it. May be
+  // null.
+  Ownership (*check_prune)(const PluginInput&, Change&) = nullptr;
   // Problems that need no node, found after the schema and the cross checks. May be null.
   Errors (*check)(const ClusterSpec&, const Fabric&) = nullptr;
   // What the node's facts say about the manifest besides what must change. One that blocks refuses

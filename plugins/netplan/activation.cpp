@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "plugins/netplan/paths.h"
 
 namespace reconciler::plugins::netplan {
@@ -103,10 +105,28 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
   return commands;
 }
 
-std::vector<RunCommand> RemoveGenerated(Renderer renderer, const std::vector<std::string>& ours) {
+RunCommand RemoveGenerated(Renderer renderer, const std::vector<std::string>& ours) {
   RunCommand remove{.argv = {"rm", "-f", "--"}, .makes = ListGeneratedFiles(renderer, ours)};
   remove.argv.insert(remove.argv.end(), remove.makes.begin(), remove.makes.end());
-  return {remove, ReloadFiles(renderer)};
+  return remove;
+}
+
+RunCommand TakeDown(const std::string& netdev) {
+  // nmcli fails where the profile is not active, as without a cable; find does not.
+  return {.argv = {"find", "/run", "-maxdepth", "3", "-path",
+                   NameGeneratedFile(Renderer::kNetworkManager, netdev), "-exec", "nmcli", "--wait",
+                   "15", "connection", "down", "id", "netplan-" + netdev, ";"},
+          .time_limit_s = kActivateLimitS};
+}
+
+void LeaveGenerated(const std::vector<std::string>& netdevs, RunCommand& command) {
+  std::set<std::string> left;
+  for (const Renderer renderer : {Renderer::kNetworkd, Renderer::kNetworkManager}) {
+    for (std::string& file : ListGeneratedFiles(renderer, netdevs)) left.insert(std::move(file));
+  }
+  const auto is_left = [&](const std::string& word) { return left.contains(word); };
+  std::erase_if(command.argv, is_left);
+  std::erase_if(command.makes, is_left);
 }
 
 RunCommand ReloadFiles(Renderer renderer) {
@@ -117,8 +137,10 @@ RunCommand ReloadFiles(Renderer renderer) {
   return reload;
 }
 
+std::string NameReconfigure(const std::string& netdev) { return "reconfigure " + netdev; }
+
 RunCommand Reconfigure(Renderer renderer, const std::string& netdev) {
-  RunCommand command{.time_limit_s = kActivateLimitS, .id = "reconfigure " + netdev};
+  RunCommand command{.time_limit_s = kActivateLimitS, .id = NameReconfigure(netdev)};
   switch (renderer) {
     case Renderer::kNetworkd:
       command.argv = {"networkctl", "reconfigure", netdev};

@@ -17,11 +17,22 @@ namespace reconciler::plugins::netplan {
 std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::string>& foreign_files,
                                    const std::vector<std::string>& ours);
 
-// For a node that had no file of ours: what netplan made of it goes, and the manager lets go.
-std::vector<RunCommand> RemoveGenerated(Renderer renderer, const std::vector<std::string>& ours);
+// For a node that had no file of ours: what netplan made of it goes. The manager still has it in
+// memory, and lets go with ReloadFiles.
+RunCommand RemoveGenerated(Renderer renderer, const std::vector<std::string>& ours);
 
-// Only the second part of it, for a revert: the journal restores the files.
+// Before it, with NetworkManager: one that loses a profile takes its addresses away some time
+// later, and with them what was set in the meantime.
+RunCommand TakeDown(const std::string& netdev);
+
+// Once per stage, after all removals: what is removed later would stay in the manager's memory.
 RunCommand ReloadFiles(Renderer renderer);
+
+// Takes out of `command` what netplan generates for `netdevs`, whoever of the two managers reads
+// it. It has nothing left to do where `makes` is empty then.
+void LeaveGenerated(const std::vector<std::string>& netdevs, RunCommand& command);
+
+std::string NameReconfigure(const std::string& netdev);  // its id
 
 // Makes one interface follow what Regenerate brought, whatever was done to it by hand.
 RunCommand Reconfigure(Renderer renderer, const std::string& netdev);

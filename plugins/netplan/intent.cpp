@@ -196,8 +196,9 @@ std::vector<RunCommand> RegenerateOurs(const Intent& intent) {
   return Regenerate(intent.tree.renderer, intent.tree.files, ListGenerated(intent));
 }
 
-std::vector<RunCommand> RemoveOurGenerated(const Intent& intent) {
-  return RemoveGenerated(intent.tree.renderer, ListGenerated(intent));
+PruneCommands RemoveOurGenerated(const Intent& intent) {
+  return {.before = {RemoveGenerated(intent.tree.renderer, ListGenerated(intent))},
+          .after = {ReloadFiles(intent.tree.renderer)}};
 }
 
 bool CanReconfigure(const LinkFact* link, Renderer renderer) {

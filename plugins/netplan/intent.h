@@ -38,7 +38,7 @@ std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev);
 std::vector<RunCommand> RegenerateOurs(const Intent& intent);
 
 // Reverts that where there was no file of ours before.
-std::vector<RunCommand> RemoveOurGenerated(const Intent& intent);
+PruneCommands RemoveOurGenerated(const Intent& intent);
 
 // NetworkManager activates a port on its own once there is a carrier, and cannot before.
 bool CanReconfigure(const LinkFact* link, Renderer renderer);

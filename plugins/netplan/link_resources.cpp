@@ -76,7 +76,11 @@ RunCommand SetUp(const std::string& netdev, bool up) {
 // The port is unmanaged again, with the values that it had.
 PruneCommands MakeLinkPruneCommands(const Intent& intent, const std::string& netdev,
                                     const std::vector<RunCommand>& restore) {
-  PruneCommands prune_commands{.after = RemoveGenerated(intent.tree.renderer, {netdev})};
+  PruneCommands prune_commands{.before = {RemoveGenerated(intent.tree.renderer, {netdev})},
+                               .after = {ReloadFiles(intent.tree.renderer)}};
+  if (intent.tree.renderer == Renderer::kNetworkManager) {
+    prune_commands.before.insert(prune_commands.before.begin(), TakeDown(netdev));
+  }
   prune_commands.after.insert(prune_commands.after.end(), restore.begin(), restore.end());
   return prune_commands;
 }

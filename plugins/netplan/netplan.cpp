@@ -8,6 +8,8 @@
 #include "plugins/netplan/link_resources.h"
 #include "plugins/netplan/manager_keys.h"
 #include "plugins/netplan/paths.h"
+#include "plugins/netplan/port_owner.h"
+#include "plugins/netplan/prune_check.h"
 #include "plugins/netplan/rdma_users.h"
 #include "plugins/netplan/render.h"
 #include "plugins/netplan/routes.h"
@@ -54,8 +56,7 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
       .revert = std::move(revert),
       .trial = std::string(kTrialFile),
       .triggers = std::move(triggers),
-      .prune_commands = PruneCommands{.after = RemoveOurGenerated(
-                                          intent)},  // the links' entries know their values
+      .prune_commands = RemoveOurGenerated(intent),  // the links' entries know their values
       .impact = Impact::kLinkFlap,
       .interrupts = ListCutOff(input.facts, intent.ports),
       .blocked = intent.blocked,
@@ -99,6 +100,7 @@ std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec
       ReadFiles{"/run/netplan/*.yaml"},
       RunProbe{.id = kRouteProbe, .argv = {"ip", "-j", "-4", "route", "show"}}};
   for (Read& read : ListRdmaReads()) reads.push_back(std::move(read));
+  for (Read& read : ListOwnerReads()) reads.push_back(std::move(read));
   for (const RailPort& port : GetPorts(fabric, node.name)) {
     for (Read& read : ListManagerReads(port.netdev)) reads.push_back(std::move(read));
   }
@@ -139,23 +141,6 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
     diagnostics.push_back(std::move(one));
   }
   return diagnostics;
-}
-
-// Only ports of the fabric were ever ours; one of them may lead to the node by now.
-void CheckPrune(const PluginInput& input, Change& change) {
-  std::vector<std::string> netdevs;
-  std::vector<RailPort> ports;
-  for (const auto& [netdev, link] : input.facts.links) {
-    const bool in_file = change.kind != "link" && change.before &&
-                         change.before->content.find("\n    " + netdev + ":") != std::string::npos;
-    if (!in_file && change.name != netdev) continue;
-    netdevs.push_back(netdev);
-    ports.push_back({.netdev = netdev});
-  }
-  if (netdevs.empty()) return;
-  change.interrupts = ListCutOff(input.facts, ports);
-  const std::string why = ExplainProtected(FindProtection(input.node, input.facts), netdevs);
-  if (!why.empty()) Block(change, "netplan-leads-to-node", why);
 }
 
 }  // namespace

@@ -209,8 +209,9 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
-void CheckPrune(const PluginInput& input, Change& change) {
+Ownership CheckPrune(const PluginInput& input, Change& change) {
   NameCutOffByReload(input.facts, change);
+  return Ownership::kOurs;
 }
 
 }  // namespace

@@ -216,7 +216,7 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
     if (auto refusal = CheckCabling()) return {.refusal = std::move(refusal)};
   }
   keeper_.Begin(plan, facts_);
-  if (plan.Empty()) return Settle(plan, {.remaining = *now});
+  if (plan.Empty()) return Settle(plan, {.remaining = RemoveDropped(*now)});
 
   ClusterApplyResult result{.report = RunConverge(plan, *now, beside), .beside = beside.size()};
   result.remaining = result.report->remaining;

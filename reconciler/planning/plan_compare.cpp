@@ -34,6 +34,14 @@ Plan RemoveChanges(Plan plan, const std::set<std::string>& ids) {
   return plan;
 }
 
+Plan RemoveDropped(Plan plan) {
+  std::set<std::string> ids;
+  for (const PlanNode& node : plan.nodes) {
+    for (const std::string& id : node.dropped) ids.insert(fmt::format("{}/{}", node.name, id));
+  }
+  return RemoveChanges(std::move(plan), ids);
+}
+
 Plan LimitToNode(Plan plan, const NodeName& node) {
   for (Stage& stage : plan.stages) {
     std::erase_if(stage.changes, [&](const Change& change) { return change.node != node; });

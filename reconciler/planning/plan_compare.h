@@ -30,6 +30,8 @@ std::set<std::string> ListDeferredIds(const Plan& plan);
 bool HasOnlyAnnounced(const Plan& plan, const std::set<std::string>& announced);
 
 Plan RemoveChanges(Plan plan, const std::set<std::string>& ids);
+// Without what is blocked and dropped from the ledger: once that is written, it is not ours.
+Plan RemoveDropped(Plan plan);
 Plan LimitToNode(Plan plan, const NodeName& node);
 
 const Change* FindChange(const Plan& plan, const std::string& id);  // blocked ones too; may be null

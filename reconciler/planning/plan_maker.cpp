@@ -165,17 +165,23 @@ class Planner {
       std::erase_if(prunes.changes,
                     [&](const Change& change) { return scope_.pruned.contains(change.Id()); });
       for (Change& change : prunes.changes) {
-        const auto plugin = std::find_if(plugins_.begin(), plugins_.end(), [&](const Plugin& one) {
-          return one.name == change.plugin && one.check_prune != nullptr;
-        });
-        const bool judged = plugin != plugins_.end() && change.change != ChangeKind::kBlocked;
-        if (judged) plugin->check_prune(input, change);
+        if (CheckPrune(input, change) == Ownership::kOthers) {
+          prunes.dropped.push_back(fmt::format("{}/{}", change.kind, change.name));
+        }
         BlockIfNul(change);
       }
       plan_node.dropped = std::move(prunes.dropped);
       NoteKept(node, prunes.kept);
       prunes_[node.name] = std::move(prunes.changes);
     }
+  }
+
+  Ownership CheckPrune(const PluginInput& input, Change& change) const {
+    const auto plugin = std::find_if(plugins_.begin(), plugins_.end(), [&](const Plugin& one) {
+      return one.name == change.plugin && one.check_prune != nullptr;
+    });
+    if (plugin == plugins_.end() || change.change == ChangeKind::kBlocked) return Ownership::kOurs;
+    return plugin->check_prune(input, change);
   }
 
   // What stays of what was made on the node. `ids`: what the ledger drops of it.

@@ -253,5 +253,15 @@ TEST(FindIdsBeside, ABlockedChangeOfTheSavedPlanSelectsNothing) {
             std::set<std::string>{"spark-1/file//a"});
 }
 
+TEST(RemoveDropped, LeavesWhatTheLedgersKeep) {
+  Change a = Named("/a");
+  Change b = Named("/b");
+  Plan plan = MakePlanWith({a, b});
+  plan.nodes = {{.name = a.node, .dropped = {"file//a"}}};
+  const Plan rest = RemoveDropped(plan);
+  ASSERT_EQ(rest.stages[0].changes.size(), 1u);
+  EXPECT_EQ(rest.stages[0].changes[0], b);
+}
+
 }  // namespace
 }  // namespace reconciler

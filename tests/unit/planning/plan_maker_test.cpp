@@ -199,5 +199,55 @@ TEST(FormatApplyState, WhoIsRunningOrWhatWasCutOffIsReported) {
             "an apply of root@desk pid 812 is running: its revert is armed");
 }
 
+std::vector<Resource> LinkResources(const PluginInput& input) {
+  const std::vector<RunCommand> triggers = {RunCommand{.argv = {"reload"}, .id = "reload"}};
+  Resource file{.kind = "file",
+                .name = "/etc/link",
+                .node = input.node.name,
+                .desired = ResourceState(FileState{"x\n"}),
+                .observed = input.facts.session_interface.empty()
+                                ? Observed<ResourceState>(ResourceState(FileState{"x\n"}))
+                                : Absent{},
+                .triggers = triggers};
+  Resource link{.kind = "link",
+                .name = "port",
+                .node = input.node.name,
+                .desired = ResourceState("up"),
+                .observed = ResourceState("up"),
+                .triggers = triggers};
+  return {file, link};
+}
+
+TEST_F(MakePlanTest, WhatHoldsAndIsSetByAnotherChangesTriggersIsHeld) {
+  plugins_ = {{.name = "links", .resources = LinkResources}};
+  const auto plan = Make();
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->stages.size(), 1u);
+  ASSERT_EQ(plan->stages[0].changes.size(), 1u);
+  ASSERT_EQ(plan->stages[0].held.size(), 1u);  // nothing changes on spark-2
+  EXPECT_EQ(plan->stages[0].held[0].Id(), "spark-1/link/port");
+}
+
+Ownership LeaveToAnother(const PluginInput&, Change& change) {
+  Block(change, "links-claimed", "now another's; left as it is");
+  return Ownership::kOthers;
+}
+
+TEST_F(MakePlanTest, WhatAnotherOwnerHasByNowIsShownAndDroppedFromTheLedger) {
+  plugins_ = {{.name = "links", .check_prune = LeaveToAnother}};
+  Ledger ledger{.cluster = "homelab", .generation = 1};
+  ledger.entries = {{.kind = "link",
+                     .name = "port",
+                     .plugin = "links",
+                     .generation = 1,
+                     .triggers = {RunCommand{{"restore"}}}}};
+  facts_.nodes["spark-1"].ledger = ledger;
+  const auto plan = Make();
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->nodes[0].dropped, std::vector<std::string>{"link/port"});
+  ASSERT_EQ(plan->BlockedCount(), 1u);
+  EXPECT_EQ(plan->stages[0].changes[0].detail, "now another's; left as it is");
+}
+
 }  // namespace
 }  // namespace reconciler

@@ -311,37 +311,5 @@ TEST(Netplan, NamesThatYamlWouldTakeForSomethingElseAreQuoted) {
   }
 }
 
-Change Judged(const test::PairScenario& scenario, Change change) {
-  const ClusterFacts all{.nodes = {{scenario.facts.node, scenario.facts}}};
-  Get().check_prune(
-      {scenario.cluster, scenario.fabric, scenario.cluster.nodes[0], scenario.facts, all}, change);
-  return change;
-}
-
-TEST(Netplan, PruningAPortSaysWhatItCutsOff) {
-  test::PairScenario scenario = Scenario();
-  scenario.facts.rdma.users =
-      std::vector<RdmaUser>{{"rocep1s0f1", "enp1s0f1np1", "ib_write_bw", 812}};
-  const std::string cut = "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1";
-  EXPECT_EQ(Judged(scenario, {.kind = "link", .name = kRail0}).interrupts, cut);
-  EXPECT_EQ(Judged(scenario, {.kind = "link", .name = kRail1}).interrupts, "");
-  const Change file =
-      Judged(scenario, {.kind = "file", .name = kFile, .before = FileState{kPorts}});
-  EXPECT_EQ(file.interrupts, cut);
-}
-
-TEST(Netplan, APortThatLeadsToTheNodeByNowIsNotPruned) {
-  test::PairScenario scenario = Scenario();
-  scenario.facts.network.default_route = std::vector<std::string>{kRail0};
-  const Change change = Judged(scenario, {.change = ChangeKind::kRemove,
-                                          .kind = "file",
-                                          .name = kFile,
-                                          .actions = {RemoveFile{kFile}},
-                                          .before = FileState{kPorts}});
-  EXPECT_EQ(change.change, ChangeKind::kBlocked);
-  EXPECT_EQ(change.detail, "enp1s0f1np1 carries the default route and is never touched");
-  EXPECT_THAT(change.actions, IsEmpty());
-}
-
 }  // namespace
 }  // namespace reconciler::plugins::netplan

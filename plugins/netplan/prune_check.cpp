@@ -1,0 +1,141 @@
+#include "plugins/netplan/prune_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plugins/common/protection/protection.h"
+#include "plugins/netplan/activation.h"
+#include "plugins/netplan/port_owner.h"
+#include "plugins/netplan/rdma_users.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+// The ports that a change prunes, by who has them besides us.
+struct Ports {
+  std::vector<std::string> all = {};
+  std::vector<std::string> rest = {};        // of the node: not in this change
+  std::vector<std::string> by_netplan = {};  // of another netplan file
+  std::vector<std::string> by_others = {};   // of these, and of units and profiles
+  std::string owner = {};                    // of the last one of them
+  std::string unclear = {};                  // not empty: why no owner can be named
+};
+
+// Only ports of the fabric were ever ours.
+Ports FindPorts(const NodeFacts& facts, const Change& change) {
+  Ports ports;
+  for (const auto& [netdev, link] : facts.links) {
+    const bool in_file = change.kind != "link" && change.before &&
+                         change.before->content.find("\n    " + netdev + ":") != std::string::npos;
+    if (!in_file && change.name != netdev) {
+      ports.rest.push_back(netdev);
+      continue;
+    }
+    ports.all.push_back(netdev);
+    const PortOwner owner = FindForeignOwner(facts, netdev);
+    if (!owner.unclear.empty()) ports.unclear = owner.unclear;
+    if (owner.path.empty()) continue;
+    ports.owner = owner.path;
+    ports.by_others.push_back(netdev);
+    if (owner.by_netplan) ports.by_netplan.push_back(netdev);
+  }
+  return ports;
+}
+
+std::string ListCutOffAt(const NodeFacts& facts, const std::vector<std::string>& netdevs) {
+  std::vector<RailPort> ports;
+  for (const std::string& netdev : netdevs) ports.push_back({.netdev = netdev});
+  return ListCutOff(facts, ports);
+}
+
+// Ledgers of earlier versions have the removal behind a reload that other entries share, so that
+// the reload came before it.
+void RemoveBeforeReload(Change& change) {
+  std::vector<Action> removals;
+  for (const RunCommand& command : change.triggers) {
+    if (!command.makes.empty()) removals.emplace_back(command);
+  }
+  std::erase_if(change.triggers, [](const RunCommand& one) { return !one.makes.empty(); });
+  change.actions.insert(change.actions.begin(), removals.begin(), removals.end());
+}
+
+// What netplan generates for these ports is made of the other owner's file, too.
+void LeaveInActions(const std::vector<std::string>& netdevs, Change& change) {
+  std::vector<Action> rest;
+  for (Action& action : change.actions) {
+    auto* command = std::get_if<RunCommand>(&action);
+    const bool removes = command != nullptr && !command->makes.empty();
+    if (removes) LeaveGenerated(netdevs, *command);
+    if (!removes || !command->makes.empty()) rest.push_back(std::move(action));
+  }
+  change.actions = std::move(rest);
+}
+
+bool RemovesGenerated(const Change& change) {
+  return std::any_of(change.actions.begin(), change.actions.end(), [](const Action& action) {
+    const auto* command = std::get_if<RunCommand>(&action);
+    return command != nullptr && !command->makes.empty();
+  });
+}
+
+// A revert must not bring up what of ours was not taken down.
+void LeaveInRevert(const std::vector<std::string>& netdevs, Change& change) {
+  std::erase_if(change.revert, [&](const Action& action) {
+    const auto* command = std::get_if<RunCommand>(&action);
+    if (command == nullptr) return false;
+    return !command->makes.empty() ||  // the journal restores these files
+           std::any_of(netdevs.begin(), netdevs.end(), [&](const std::string& netdev) {
+             return command->id == NameReconfigure(netdev);
+           });
+  });
+}
+
+Ownership CheckLink(const Ports& ports, Change& change) {
+  if (!ports.by_netplan.empty()) {
+    Block(change, "netplan-port-claimed",
+          fmt::format("now configured by {}; left as it is", ports.owner));
+    return Ownership::kOthers;
+  }
+  if (ports.by_others.empty()) return Ownership::kOurs;
+  // What remains is the reload. The values are the other owner's.
+  std::erase_if(change.triggers, [](const RunCommand& one) { return one.id.empty(); });
+  LeaveInRevert(ports.by_others, change);
+  change.detail =
+      fmt::format("what was generated for it is removed; its values are left to {}", ports.owner);
+  return Ownership::kOurs;
+}
+
+// The ledger's removal is that of the first text of the file. What it names besides has gone from
+// the file since, with an entry of its own, and may be another owner's by now.
+void CheckFile(const Ports& ports, Change& change) {
+  LeaveInActions(ports.rest, change);
+  if (ports.by_others.empty()) return;
+  LeaveInActions(ports.by_netplan, change);
+  LeaveInRevert(ports.by_others, change);
+  // The managers read nothing of ours any more.
+  if (!RemovesGenerated(change)) change.triggers.clear();
+}
+
+}  // namespace
+
+Ownership CheckPrune(const PluginInput& input, Change& change) {
+  const Ports ports = FindPorts(input.facts, change);
+  if (ports.all.empty()) return Ownership::kOurs;
+  const std::string why = ExplainProtected(FindProtection(input.node, input.facts), ports.all);
+  if (!why.empty()) {
+    Block(change, "netplan-leads-to-node", why);
+    return Ownership::kOurs;
+  }
+  if (!ports.unclear.empty()) {
+    Block(change, "netplan-owner-unknown", ports.unclear);
+    return Ownership::kOurs;
+  }
+  RemoveBeforeReload(change);
+  change.interrupts = ListCutOffAt(input.facts, ports.all);
+  if (change.kind == "link") return CheckLink(ports, change);
+  CheckFile(ports, change);
+  return Ownership::kOurs;
+}
+
+}  // namespace reconciler::plugins::netplan

@@ -1,0 +1,284 @@
+#include "plugins/netplan/prune_check.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "plugins/netplan/netplan.h"
+#include "plugins/netplan/port_owner.h"
+#include "plugins/netplan/render.h"
+#include "reconciler/base/mark.h"
+#include "tests/unit/plugins/pair_scenario.h"
+
+// What a prune leaves alone, because others have it by now.
+namespace reconciler::plugins::netplan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* kPrunedFile = "/etc/netplan/60-spark-reconcile.yaml";
+constexpr const char* kPortA = "enp1s0f1np1";
+constexpr const char* kPortB = "enP2p1s0f1np1";
+constexpr const char* kOther = "/etc/netplan/99-x.yaml";
+const std::string kPrunedText = FormatNetplan({test::PairPort(1, 0), test::PairPort(1, 1)}, {});
+
+test::PairScenario MakeManaged(LinkManager manager = LinkManager::kNetworkd) {
+  test::PairScenario scenario;
+  scenario.facts.links.at(kPortA).manager = manager;
+  scenario.facts.links.at(kPortB).manager = manager;
+  return scenario;
+}
+
+struct Judgement {
+  Change change = {};
+  Ownership ownership = Ownership::kOurs;
+};
+
+Judgement Judge(const test::PairScenario& scenario, Change change) {
+  const ClusterFacts all{.nodes = {{scenario.facts.node, scenario.facts}}};
+  const PluginInput input{scenario.cluster, scenario.fabric, scenario.cluster.nodes[0],
+                          scenario.facts, all};
+  const Ownership ownership = CheckPrune(input, change);
+  return {std::move(change), ownership};
+}
+
+// As the ledger's entry of what the plugin declares makes it.
+Change MakePrune(const test::PairScenario& scenario, const std::string& name) {
+  const Resource resource = scenario.Find(Get(), name);
+  Change change{.kind = resource.kind, .name = name, .triggers = resource.prune_commands->after};
+  for (const RunCommand& command : resource.prune_commands->before)
+    change.actions.emplace_back(command);
+  for (const RunCommand& command : resource.triggers) change.revert.emplace_back(command);
+  if (resource.kind == "file") change.before = FileState{kPrunedText};
+  return change;
+}
+
+std::vector<std::string> ListActions(const Change& change) { return test::Lines(change.actions); }
+
+// Before: what another entry of the same stage removes later is still there at the reload.
+TEST(NetplanPrune, AllFilesGoBeforeTheManagersReadThemAgain) {
+  const test::PairScenario scenario = MakeManaged();
+  for (const char* name : {kPrunedFile, kPortA, kPortB}) {
+    const Change change = Judge(scenario, MakePrune(scenario, name)).change;
+    EXPECT_THAT(ListActions(change), ElementsAre(HasSubstr("rm -f -- /run/systemd/network/")));
+    EXPECT_EQ(test::Lines(change.triggers)[0], "networkctl reload");
+  }
+}
+
+TEST(NetplanPrune, NetworkManagerHasTakenThePortDownBeforeItsValuesAreSet) {
+  test::PairScenario scenario = MakeManaged(LinkManager::kNetworkManager);
+  scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  EXPECT_THAT(
+      ListActions(Judge(scenario, MakePrune(scenario, kPortA)).change),
+      ElementsAre("find /run -maxdepth 3 -path "
+                  "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection -exec "
+                  "nmcli --wait 15 connection down id netplan-enp1s0f1np1 ;",
+                  "rm -f -- /run/NetworkManager/system-connections/"
+                  "netplan-enp1s0f1np1.nmconnection"));
+}
+
+TEST(NetplanPrune, ALedgerOfAnEarlierVersionRemovesThemBeforeItToo) {
+  const test::PairScenario scenario = MakeManaged();
+  Change change = MakePrune(scenario, kPortA);
+  change.triggers.insert(change.triggers.begin(), std::get<RunCommand>(change.actions[0]));
+  change.actions.clear();
+  EXPECT_EQ(Judge(scenario, change).change, Judge(scenario, MakePrune(scenario, kPortA)).change);
+}
+
+TEST(NetplanPrune, SaysWhatItCutsOff) {
+  test::PairScenario scenario = MakeManaged();
+  scenario.facts.rdma.users =
+      std::vector<RdmaUser>{{"rocep1s0f1", "enp1s0f1np1", "ib_write_bw", 812}};
+  const std::string cut = "the RDMA connections of ib_write_bw (pid 812) on rocep1s0f1";
+  EXPECT_EQ(Judge(scenario, {.kind = "link", .name = kPortA}).change.interrupts, cut);
+  EXPECT_EQ(Judge(scenario, {.kind = "link", .name = kPortB}).change.interrupts, "");
+  EXPECT_EQ(Judge(scenario, MakePrune(scenario, kPrunedFile)).change.interrupts, cut);
+}
+
+TEST(NetplanPrune, APortThatLeadsToTheNodeByNowIsBlocked) {
+  test::PairScenario scenario = MakeManaged();
+  scenario.facts.network.default_route = std::vector<std::string>{kPortA};
+  const Judgement judgement = Judge(scenario, {.change = ChangeKind::kRemove,
+                                               .kind = "file",
+                                               .name = kPrunedFile,
+                                               .actions = {RemoveFile{kPrunedFile}},
+                                               .before = FileState{kPrunedText}});
+  EXPECT_EQ(judgement.ownership, Ownership::kOurs);
+  EXPECT_EQ(judgement.change.change, ChangeKind::kBlocked);
+  EXPECT_EQ(judgement.change.detail, "enp1s0f1np1 carries the default route and is never touched");
+  EXPECT_THAT(judgement.change.actions, IsEmpty());
+}
+
+TEST(NetplanPrune, APortOfAnotherNetplanFileIsLeftAsItIs) {
+  test::PairScenario scenario = MakeManaged();
+  const Change rail0 = MakePrune(scenario, kPortA);
+  scenario.AddFile(kOther, "network: {ethernets: {enp1s0f1np1: {mtu: 1400}}}\n");
+  const Judgement judgement = Judge(scenario, rail0);
+  EXPECT_EQ(judgement.ownership, Ownership::kOthers);
+  EXPECT_EQ(judgement.change.change, ChangeKind::kBlocked);
+  EXPECT_EQ(judgement.change.code, "netplan-port-claimed");
+  EXPECT_EQ(judgement.change.detail, "now configured by /etc/netplan/99-x.yaml; left as it is");
+}
+
+TEST(NetplanPrune, OurFileGoesWithoutWhatIsGeneratedForAPortOfAnotherNetplanFile) {
+  test::PairScenario scenario = MakeManaged();
+  const Change file = MakePrune(scenario, kPrunedFile);
+  scenario.AddFile(kOther, "network: {ethernets: {enp1s0f1np1: {mtu: 1400}}}\n");
+  const Judgement judgement = Judge(scenario, file);
+  EXPECT_EQ(judgement.ownership, Ownership::kOurs);
+  EXPECT_THAT(ListActions(judgement.change),
+              ElementsAre("rm -f -- /run/systemd/network/10-netplan-enP2p1s0f1np1.network "
+                          "/run/systemd/network/10-netplan-enP2p1s0f1np1.link"));
+  EXPECT_THAT(test::Lines(judgement.change.triggers), ElementsAre("networkctl reload"));
+  EXPECT_THAT(test::Lines(judgement.change.revert),
+              ElementsAre("networkctl reload", "networkctl reconfigure enP2p1s0f1np1"));
+}
+
+TEST(NetplanPrune, OurFileGoesWithoutWhatIsGeneratedForAPortThatItNoLongerHas) {
+  const test::PairScenario scenario = MakeManaged();
+  Change file = MakePrune(scenario, kPrunedFile);
+  file.before = FileState{FormatNetplan({test::PairPort(1, 1)}, {})};
+  EXPECT_THAT(ListActions(Judge(scenario, file).change),
+              ElementsAre("rm -f -- /run/systemd/network/10-netplan-enP2p1s0f1np1.network "
+                          "/run/systemd/network/10-netplan-enP2p1s0f1np1.link"));
+}
+
+TEST(NetplanPrune, NothingIsReadAgainWhereAllPortsAreOthers) {
+  test::PairScenario scenario = MakeManaged();
+  Change file = MakePrune(scenario, kPrunedFile);
+  file.actions.emplace_back(RemoveFile{kPrunedFile});
+  scenario.AddFile(kOther, "network: {ethernets: {all: {match: {name: 'en*f1np1'}}}}\n");
+  const Change change = Judge(scenario, file).change;
+  EXPECT_EQ(change.actions, std::vector<Action>{RemoveFile{kPrunedFile}});
+  EXPECT_THAT(change.triggers, IsEmpty());
+}
+
+TEST(NetplanPrune, APortOfAUnitOrAProfileKeepsItsValues) {
+  constexpr const char* kUnit = "/etc/systemd/network/05-x.network";
+  constexpr const char* kProfile = "/etc/NetworkManager/system-connections/x.nmconnection";
+  for (const bool networkd : {true, false}) {
+    test::PairScenario scenario =
+        MakeManaged(networkd ? LinkManager::kNetworkd : LinkManager::kNetworkManager);
+    if (!networkd) {
+      scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+    }
+    const Change rail0 = MakePrune(scenario, kPortA);
+    scenario.AddFile(kUnit, "[Match]\nName=enp1s0f1np1\n");
+    scenario.AddFile(kProfile, "[connection]\ntype=ethernet\ninterface-name=enp1s0f1np1\n");
+    const Judgement judgement = Judge(scenario, rail0);
+    EXPECT_EQ(judgement.ownership, Ownership::kOurs);
+    EXPECT_EQ(judgement.change.detail,
+              std::string("what was generated for it is removed; its values are left to ") +
+                  (networkd ? kUnit : kProfile));
+    EXPECT_THAT(ListActions(judgement.change).back(), HasSubstr("rm -f -- /run/"));
+    EXPECT_THAT(test::Lines(judgement.change.triggers),
+                ElementsAre(networkd ? "networkctl reload" : "nmcli connection reload"));
+    for (const std::string& line : test::Lines(judgement.change.revert)) {
+      EXPECT_THAT(line, Not(HasSubstr("reconfigure")));
+      EXPECT_THAT(line, Not(HasSubstr("connection up")));
+    }
+  }
+}
+
+TEST(NetplanPrune, WhereTheOwnerCannotBeReadNothingIsTouched) {
+  test::PairScenario scenario = MakeManaged();
+  const Change rail0 = MakePrune(scenario, kPortA);
+  scenario.facts.files[kOther] = Unknown{"it is a symbolic link"};
+  const Judgement judgement = Judge(scenario, rail0);
+  EXPECT_EQ(judgement.ownership, Ownership::kOurs);
+  EXPECT_EQ(judgement.change.code, "netplan-owner-unknown");
+  EXPECT_EQ(judgement.change.detail,
+            "/etc/netplan/99-x.yaml cannot be read: it is a symbolic link");
+}
+
+// "none", or the path.
+std::string FindOwnerOf(const test::PairScenario& scenario, const std::string& netdev = kPortA) {
+  const PortOwner owner = FindForeignOwner(scenario.facts, netdev);
+  if (!owner.unclear.empty()) return owner.unclear;
+  return owner.path.empty() ? "none" : owner.path;
+}
+
+std::string FindOwnerByUnit(const std::string& text) {
+  test::PairScenario scenario = MakeManaged();
+  scenario.AddFile("/etc/systemd/network/20-x.network", text);
+  return FindOwnerOf(scenario);
+}
+
+TEST(NetplanPortOwner, AUnitHasThePortsThatItMatches) {
+  const std::string path = "/etc/systemd/network/20-x.network";
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nName=eth0 enp1s0*\n"), path);
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nName=!eth0\n"), path);
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nMACAddress=02:53:50:00:01:04\nType=ether\n"), path);
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nDriver=mlx5_core\n"), path);  // it may be
+  EXPECT_EQ(FindOwnerByUnit("# a\n[Match]\nName=enP2p1s0f1np1\n"), "none");
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nName=!enp1s0*\n"), "none");
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nMACAddress=02:53:50:00:01:05\n"), "none");
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nType=wlan\nWLANInterfaceType=ad-hoc\n"), "none");
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nKind=veth\nName=*\n"), "none");
+  EXPECT_EQ(FindOwnerByUnit("[Network]\nDHCP=yes\n"), "none");
+  EXPECT_EQ(FindOwnerByUnit("[Match]\nName=*\n[Link]\nUnmanaged=yes\n"), "none");
+}
+
+TEST(NetplanPortOwner, WhatNetplanGeneratesIsNoOwner) {
+  test::PairScenario scenario = MakeManaged();
+  scenario.AddFile("/run/systemd/network/10-netplan-enp1s0f1np1.network",
+                   "[Match]\nName=enp1s0f1np1\n");
+  EXPECT_EQ(FindOwnerOf(scenario), "none");
+  scenario.AddFile("/etc/systemd/network/10-netplan-enp1s0f1np1.network",
+                   "[Match]\nName=enp1s0f1np1\n");
+  EXPECT_EQ(FindOwnerOf(scenario), "/etc/systemd/network/10-netplan-enp1s0f1np1.network");
+}
+
+TEST(NetplanPortOwner, AUnitThatAnotherOneHidesHasNothing) {
+  test::PairScenario scenario = MakeManaged();
+  scenario.AddFile("/usr/lib/systemd/network/20-x.network", "[Match]\nName=enp1s0f1np1\n");
+  EXPECT_EQ(FindOwnerOf(scenario), "/usr/lib/systemd/network/20-x.network");
+  scenario.AddFile("/etc/systemd/network/20-x.network", "");
+  EXPECT_EQ(FindOwnerOf(scenario), "none");
+}
+
+std::string FindOwnerByProfile(const std::string& text) {
+  test::PairScenario scenario = MakeManaged(LinkManager::kNetworkManager);
+  scenario.AddFile("/etc/NetworkManager/system-connections/x", text);
+  return FindOwnerOf(scenario);
+}
+
+TEST(NetplanPortOwner, AProfileHasThePortsThatItNames) {
+  const std::string path = "/etc/NetworkManager/system-connections/x";
+  const std::string wired = "[connection]\ntype=ethernet\n";
+  EXPECT_EQ(FindOwnerByProfile(wired + "interface-name=enp1s0f1np1\n"), path);
+  EXPECT_EQ(FindOwnerByProfile(wired + "[ethernet]\nmac-address=02:53:50:00:01:04\n"), path);
+  EXPECT_EQ(FindOwnerByProfile(wired + "[match]\ninterface-name=eth0;|enp1*;\n"), path);
+  EXPECT_EQ(FindOwnerByProfile(wired + "interface-name=eth0\n"), "none");
+  EXPECT_EQ(FindOwnerByProfile(wired + "[ethernet]\nmac-address=02:53:50:00:01:05\n"), "none");
+  EXPECT_EQ(FindOwnerByProfile(wired + "[match]\ninterface-name=en*;!enp1*;\n"), "none");
+  EXPECT_EQ(FindOwnerByProfile(wired), "none");
+  EXPECT_EQ(FindOwnerByProfile("[connection]\ntype=vlan\ninterface-name=enp1s0f1np1\n"), "none");
+}
+
+TEST(NetplanPortOwner, WhatOnlyTheOtherManagerReadsDoesNotCount) {
+  const std::string unit = "/etc/systemd/network/20-x.network";
+  const std::string profile = "/run/NetworkManager/system-connections/x.nmconnection";
+  const std::map<LinkManager, std::string> owners = {{LinkManager::kNetworkd, unit},
+                                                     {LinkManager::kNetworkManager, profile},
+                                                     {LinkManager::kNone, unit}};
+  for (const auto& [manager, owner] : owners) {
+    test::PairScenario scenario = MakeManaged(manager);
+    scenario.AddFile(unit, "[Match]\nName=enp1s0f1np1\n");
+    scenario.AddFile(profile, "[connection]\ntype=ethernet\ninterface-name=enp1s0f1np1\n");
+    EXPECT_EQ(FindOwnerOf(scenario), owner);
+  }
+}
+
+TEST(NetplanPortOwner, AFileThatCannotBeReadIsNamed) {
+  test::PairScenario scenario = MakeManaged();
+  scenario.facts.files["/etc/systemd/network/20-x.network"] = Unknown{"permission denied"};
+  EXPECT_EQ(FindOwnerOf(scenario),
+            "/etc/systemd/network/20-x.network cannot be read: permission denied");
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::netplan
