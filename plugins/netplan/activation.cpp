@@ -41,28 +41,57 @@ std::vector<std::string> ListGeneratedFiles(Renderer renderer,
   return files;
 }
 
-// --compare leaves a file alone that is as it should be: networkd takes a new inode for a change.
-RunCommand CarryOver(Renderer renderer, const std::vector<std::string>& ours) {
-  const bool networkd = renderer == Renderer::kNetworkd;
-  RunCommand command{.argv = {"install", "--compare", "-D", "-m", networkd ? "0644" : "0600", "-t",
-                              std::string(networkd ? kNetworkd : kNetworkManager), "--"}};
+// Its file must be there; one for udev (NameLinkFile) is made where a port needs it.
+RunCommand CheckGenerated(Renderer renderer, const std::vector<std::string>& ours) {
+  RunCommand command{.argv = {"stat", "--format=%A %U:%G %n", "--"}};
   for (const std::string& netdev : ours) {
     command.argv.push_back(std::string(kScratch) + NameGeneratedFile(renderer, netdev));
   }
   return command;
 }
 
-// What udev sets when a port appears, where netplan makes such a file. A reload of the system's
-// units would write it too, and not every plan has one.
-RunCommand CarryOverLinks(const std::vector<std::string>& ours) {
-  RunCommand command{
-      .argv = {"find", std::string(kScratch) + std::string(kNetworkd), "(", "-false"}};
-  for (const std::string& netdev : ours) {
-    command.argv.insert(command.argv.end(), {"-o", "-name", NameLinkFile(netdev)});
+// Files with the permissions that netplan gave them: since 1.1 those of a port are 0640, and
+// systemd-network's where they are networkd's.
+struct Permissions {
+  std::vector<std::string> found = {};  // as find wants them
+  std::string mode = {};
+  std::string group = {};
+};
+
+// --compare leaves a file alone that is as it should be: networkd takes a new inode for a change.
+RunCommand CarryOver(Renderer renderer, const Permissions& permissions,
+                     const std::vector<std::string>& ours) {
+  const std::string folder(renderer == Renderer::kNetworkd ? kNetworkd : kNetworkManager);
+  RunCommand command{.argv = {"find", std::string(kScratch) + folder, "(", "-false"}};
+  for (const std::string& file : ListGeneratedFiles(renderer, ours)) {
+    command.argv.insert(command.argv.end(), {"-o", "-name", file.substr(file.rfind('/') + 1)});
   }
-  command.argv.insert(command.argv.end(), {")", "-exec", "install", "--compare", "-m", "0644", "-t",
-                                           std::string(kNetworkd), "--", "{}", "+"});
+  command.argv.push_back(")");
+  command.argv.insert(command.argv.end(), permissions.found.begin(), permissions.found.end());
+  command.argv.insert(command.argv.end(),
+                      {"-exec", "install", "--compare", "-D", "-m", permissions.mode, "-g",
+                       permissions.group, "-t", folder, "--", "{}", "+"});
   return command;
+}
+
+// All that netplan made for these ports comes to its place, with its permissions: another mode than
+// that of the next boot would be a change then.
+std::vector<RunCommand> CarryAllOver(Renderer renderer, const std::vector<std::string>& ours) {
+  std::vector<RunCommand> commands = {CheckGenerated(renderer, ours)};
+  const auto carry = [&](const Permissions& permissions) {
+    commands.push_back(CarryOver(renderer, permissions, ours));
+  };
+  switch (renderer) {
+    case Renderer::kNetworkd:
+      carry({{"-perm", "0640", "-group", "systemd-network"}, "0640", "systemd-network"});
+      carry({{"-perm", "0640", "!", "-group", "systemd-network"}, "0640", "root"});
+      carry({{"!", "-perm", "0640"}, "0644", "root"});
+      break;
+    case Renderer::kNetworkManager:
+      carry({{}, "0600", "root"});
+      break;
+  }
+  return commands;
 }
 
 RunCommand Reload(Renderer renderer, const std::vector<std::string>& ours) {
@@ -93,9 +122,8 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
       copy,
       {.argv = {"netplan", "generate", "--root-dir", scratch}, .time_limit_s = kNetplanLimitS},
       {.argv = {"rmdir", "--ignore-fail-on-non-empty", "/run/netplan"}},  // where nothing is tried
-      CarryOver(renderer, ours),
   };
-  if (renderer == Renderer::kNetworkd) commands.push_back(CarryOverLinks(ours));
+  for (RunCommand& command : CarryAllOver(renderer, ours)) commands.push_back(std::move(command));
   commands.push_back({.argv = {"rm", "-r", scratch}});  // the copy may hold Wi-Fi passwords
   for (RunCommand& command : commands) command.makes = ListGeneratedFiles(renderer, ours);
   commands.push_back(Reload(renderer, ours));

@@ -127,7 +127,12 @@ TEST(Netplan, WithoutACarrierOnlyNetworkdCanSetTheMtu) {
   EXPECT_EQ(other.Detail(Get(), kRail0), "holds");
 }
 
+// A file that netplan gives to its reader alone stays so, and has the mode of the next boot.
 TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
+  const std::string ours =
+      "find /run/spark-reconcile/netplan/run/systemd/network ( -false "
+      "-o -name 10-netplan-enp1s0f1np1.network -o -name 10-netplan-enp1s0f1np1.link "
+      "-o -name 10-netplan-enP2p1s0f1np1.network -o -name 10-netplan-enP2p1s0f1np1.link ) ";
   EXPECT_THAT(
       test::Lines(Scenario().Find(Get(), kFile).triggers),
       ElementsAre("rm -rf /run/spark-reconcile/netplan",
@@ -136,14 +141,17 @@ TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
                   "cp -rp --parents -t /run/spark-reconcile/netplan -- /etc/netplan /run/netplan",
                   "netplan generate --root-dir /run/spark-reconcile/netplan",
                   "rmdir --ignore-fail-on-non-empty /run/netplan",
-                  "install --compare -D -m 0644 -t /run/systemd/network -- "
+                  "stat --format=%A %U:%G %n -- "
                   "/run/spark-reconcile/netplan/run/systemd/network/"
                   "10-netplan-enp1s0f1np1.network "
                   "/run/spark-reconcile/netplan/run/systemd/network/"
                   "10-netplan-enP2p1s0f1np1.network",
-                  "find /run/spark-reconcile/netplan/run/systemd/network ( -false "
-                  "-o -name 10-netplan-enp1s0f1np1.link -o -name 10-netplan-enP2p1s0f1np1.link ) "
-                  "-exec install --compare -m 0644 -t /run/systemd/network -- {} +",
+                  ours + "-perm 0640 -group systemd-network -exec install --compare -D -m 0640 "
+                         "-g systemd-network -t /run/systemd/network -- {} +",
+                  ours + "-perm 0640 ! -group systemd-network -exec install --compare -D -m 0640 "
+                         "-g root -t /run/systemd/network -- {} +",
+                  ours + "! -perm 0640 -exec install --compare -D -m 0644 -g root "
+                         "-t /run/systemd/network -- {} +",
                   "rm -r /run/spark-reconcile/netplan", "networkctl reload",
                   "networkctl reconfigure enp1s0f1np1", "networkctl reconfigure enP2p1s0f1np1"));
 }
@@ -151,15 +159,15 @@ TEST(Netplan, NetworkdActivationTouchesOurInterfacesOnly) {
 TEST(Netplan, NetworkManagerActivationTouchesOurInterfacesOnly) {
   const std::vector<std::string> lines =
       test::Lines(NetworkManagerScenario().Find(Get(), kFile).triggers);
-  ASSERT_EQ(lines.size(), 11U);
+  ASSERT_EQ(lines.size(), 12U);
   EXPECT_EQ(lines[3],
             "cp -rp --parents -t /run/spark-reconcile/netplan -- "
             "/lib/netplan/00-network-manager-all.yaml /etc/netplan /run/netplan");
-  EXPECT_EQ(lines[8],
+  EXPECT_EQ(lines[9],
             "nmcli connection load "
             "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection "
             "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection");
-  EXPECT_EQ(lines[9], "nmcli --wait 15 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
+  EXPECT_EQ(lines[10], "nmcli --wait 15 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
 }
 
 TEST(Netplan, LinkActivationIsThatOfTheFileForOneInterface) {
