@@ -18,7 +18,7 @@ constexpr std::size_t kLongestName = 255;  // bytes, systemd's UNIT_NAME_MAX
 
 // What a login goes through: a file, a start or a stop of these can cut it off, and the units that
 // end everything. Names without their type; aliases too.
-constexpr std::array<std::string_view, 17> kLogin = {"NetworkManager",
+constexpr std::array<std::string_view, 20> kLogin = {"NetworkManager",
                                                      "dbus",
                                                      "dbus-broker",
                                                      "dbus-org.freedesktop.NetworkManager",
@@ -34,11 +34,14 @@ constexpr std::array<std::string_view, 17> kLogin = {"NetworkManager",
                                                      "systemd-networkd",
                                                      "systemd-networkd-varlink",
                                                      "systemd-resolved",
-                                                     "systemd-resolved-varlink"};
-constexpr std::array<std::string_view, 12> kEnding = {
-    "emergency.target", "exit.target",      "halt.target",     "hibernate.target",
-    "kexec.target",     "poweroff.target",  "reboot.target",   "rescue.target",
-    "runlevel0.target", "runlevel1.target", "shutdown.target", "suspend.target"};
+                                                     "systemd-resolved-varlink",
+                                                     "systemd-user-sessions",
+                                                     "user",
+                                                     "wpa_supplicant"};
+constexpr std::array<std::string_view, 15> kEnding = {
+    "basic.target",     "emergency.target", "exit.target",    "halt.target",    "hibernate.target",
+    "kexec.target",     "poweroff.target",  "reboot.target",  "rescue.target",  "runlevel0.target",
+    "runlevel1.target", "shutdown.target",  "suspend.target", "sysinit.target", "system.slice"};
 
 // "ssh" of "ssh@3.service".
 std::string_view GetStem(std::string_view name) {

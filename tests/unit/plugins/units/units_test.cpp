@@ -419,8 +419,8 @@ TEST(Units, WhatCarriesTheLoginIsAManifestError) {
   for (const char* name :
        {"ssh.service", "sshd.service", "sshd@.service", "ssh@3.service", "systemd-networkd.service",
         "systemd-networkd.socket", "NetworkManager.service", "dbus.service", "dbus.socket",
-        "systemd-resolved.service", "systemd-logind.service",
-        "dbus-org.freedesktop.login1.service"}) {
+        "systemd-resolved.service", "systemd-logind.service", "dbus-org.freedesktop.login1.service",
+        "user.slice", "user@1000.service", "systemd-user-sessions.service"}) {
     EXPECT_EQ(Check({{{"name", test::Text(name)}, {"drop_ins", test::Map({})}}}).size(), 1u)
         << name;
   }
@@ -429,8 +429,10 @@ TEST(Units, WhatCarriesTheLoginIsAManifestError) {
     EXPECT_THAT(Check({{{"name", test::Text(name)}, {"active", test::Flag(true)}}}), IsEmpty())
         << name;
   }
-  EXPECT_THAT(Check({{{"name", test::Text("rescue.target")}, {"active", test::Flag(true)}}}),
-              ElementsAre("units: rescue.target ends what runs on the node, and is not managed"));
+  for (const std::string name : {"rescue.target", "sysinit.target", "system.slice"}) {
+    EXPECT_THAT(Check({{{"name", test::Text(name)}, {"active", test::Flag(false)}}}),
+                ElementsAre("units: " + name + " ends what runs on the node, and is not managed"));
+  }
 }
 
 // systemd's reload takes the GPU from containers that got it through the runtime's hook.
