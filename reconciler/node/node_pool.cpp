@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/node/frames.h"
+#include "reconciler/node/shell_answer.h"
 
 namespace reconciler {
 
@@ -18,7 +21,11 @@ Error AddNodeName(Error error, const NodeSpec& node) {
 
 }  // namespace
 
-Result<Transport*> NodePool::GetConnection(const NodeSpec& node) {
+NodePool::Connection::~Connection() {
+  if (shell != nullptr) CloseIdleShell(*shell);
+}
+
+Result<NodePool::Connection*> NodePool::GetConnection(const NodeSpec& node) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = open_.find(node.name);
@@ -27,11 +34,13 @@ Result<Transport*> NodePool::GetConnection(const NodeSpec& node) {
   auto transport = dial_(node);
   if (!transport) return Fail(std::move(transport).error());
   const std::lock_guard lock(mutex_);
-  return (open_[node.name] = std::move(*transport)).get();
+  auto& connection = open_[node.name] = std::make_unique<Connection>();
+  connection->transport = std::move(*transport);
+  return connection.get();
 }
 
 void NodePool::Drop(const NodeName& node) {
-  std::unique_ptr<Transport> closing;  // closed outside the lock: it may take a round trip
+  std::unique_ptr<Connection> closing;  // closed outside the lock: it may take a round trip
   const std::lock_guard lock(mutex_);
   const auto found = open_.find(node);
   if (found == open_.end()) return;
@@ -46,15 +55,16 @@ std::size_t NodePool::Runs(const NodeName& node) const {
 }
 
 void NodePool::DropAll() {
-  std::map<NodeName, std::unique_ptr<Transport>> closing;
+  std::map<NodeName, std::unique_ptr<Connection>> closing;
   const std::lock_guard lock(mutex_);
   closing.swap(open_);
 }
 
 Result<std::unique_ptr<Channel>> NodePool::OpenShell(const NodeSpec& node) {
-  auto transport = GetConnection(node);
-  if (!transport) return Fail(AddNodeName(std::move(transport).error(), node));
-  auto shell = (*transport)->OpenShell();
+  auto connection = GetConnection(node);
+  if (!connection) return Fail(AddNodeName(std::move(connection).error(), node));
+  if (auto idle = std::exchange((*connection)->shell, nullptr)) return idle;
+  auto shell = (*connection)->transport->OpenShell();
   if (!shell) {
     Drop(node.name);
     return Fail(AddNodeName(std::move(shell).error(), node));
@@ -68,15 +78,36 @@ Result<std::unique_ptr<Channel>> NodePool::OpenOwnShell(const NodeSpec& node) {
   return shell;
 }
 
+// A shell that did not answer is not idle: its channel ends what it runs on the node.
+Result<ScriptReply> NodePool::RunOn(Connection& connection, std::string_view script,
+                                    Milliseconds limit) {
+  const Deadline deadline = std::chrono::steady_clock::now() + limit;
+  std::unique_ptr<Channel> shell = std::exchange(connection.shell, nullptr);
+  if (shell == nullptr) {
+    auto opened = connection.transport->OpenShell();
+    if (!opened) return Fail(std::move(opened).error());
+    shell = std::move(*opened);
+    connection.nonce = MakeNonce();
+  }
+  if (auto written = shell->Write(BuildAnsweredScript(script, connection.nonce), deadline);
+      !written) {
+    return Fail(AddPassedLimit(std::move(written).error(), deadline, limit));
+  }
+  auto answer = ReadShellAnswer(*shell, connection.nonce, deadline);
+  if (!answer) return Fail(AddPassedLimit(std::move(answer).error(), deadline, limit));
+  if (!answer->shell_ended) connection.shell = std::move(shell);
+  return std::move(answer->reply);
+}
+
 Result<ScriptReply> NodePool::Run(const NodeSpec& node, std::string_view script,
                                   Milliseconds limit) {
   {
     const std::lock_guard lock(mutex_);
     ++runs_[node.name];
   }
-  auto transport = GetConnection(node);
-  if (!transport) return Fail(AddNodeName(std::move(transport).error(), node));
-  auto reply = RunScript(**transport, script, limit);
+  auto connection = GetConnection(node);
+  if (!connection) return Fail(AddNodeName(std::move(connection).error(), node));
+  auto reply = RunOn(**connection, script, limit);
   if (!reply) {
     Drop(node.name);
     return Fail(AddNodeName(std::move(reply).error(), node));

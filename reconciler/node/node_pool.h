@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
@@ -18,9 +19,11 @@ class NodePool {
  public:
   explicit NodePool(Dial dial) : dial_(std::move(dial)) {}
 
-  // Runs `script` in one shell on the node (see RunScript), connecting first when needed. Errors
-  // carry the node's name as context; a refusal of sudo comes back as an error too. Safe to call
-  // from several threads for different nodes.
+  // Runs `script` in a shell on the node, connecting first when needed. The shell stays open for
+  // the scripts after it: a login's startup files may be slow. A non-zero exit code is a reply.
+  // Errors: the limit passed, more than 16 MiB of output arrived, the connection broke, or sudo
+  // refused; they carry the node's name as context. Safe to call from several threads for
+  // different nodes.
   Result<ScriptReply> Run(const NodeSpec& node, std::string_view script, Milliseconds limit);
 
   // How many scripts were run on the node.
@@ -31,18 +34,26 @@ class NodePool {
   void DropAll();
 
   // A shell that stays open while other scripts run on the same connection, from the same thread;
-  // it outlives Drop.
+  // it outlives Drop. It is the shell of Run where that is open: some sshd allow only one.
   Result<std::unique_ptr<Channel>> OpenShell(const NodeSpec& node);
   // A shell that other threads may use: it takes the connection with it, and the next call makes a
   // new one.
   Result<std::unique_ptr<Channel>> OpenOwnShell(const NodeSpec& node);
 
  private:
-  Result<Transport*> GetConnection(const NodeSpec& node);
+  struct Connection {
+    ~Connection();
+    std::unique_ptr<Transport> transport = {};
+    std::unique_ptr<Channel> shell = {};  // of Run; null: the next one opens it
+    std::string nonce = {};               // of that shell's answers
+  };
+  Result<Connection*> GetConnection(const NodeSpec& node);
+  static Result<ScriptReply> RunOn(Connection& connection, std::string_view script,
+                                   Milliseconds limit);
 
   Dial dial_;
-  mutable std::mutex mutex_;  // of the maps; each transport belongs to one thread at a time
-  std::map<NodeName, std::unique_ptr<Transport>> open_;
+  mutable std::mutex mutex_;  // of the maps; each connection belongs to one thread at a time
+  std::map<NodeName, std::unique_ptr<Connection>> open_;
   std::map<NodeName, std::size_t> runs_;
 };
 

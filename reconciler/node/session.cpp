@@ -6,36 +6,19 @@
 #include <condition_variable>
 #include <optional>
 
-#include "reconciler/base/number.h"
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/node_helper.h"
+#include "reconciler/node/shell_answer.h"
 #include "reconciler/node/take_lock.sh.h"
 
 namespace reconciler {
 namespace {
 
 constexpr Milliseconds kOpenLimit{20000};
-constexpr Milliseconds kBeatLimit{10000};  // beats of other nodes, and an end, wait for it
-constexpr std::size_t kMostOutput = 16u << 20;
-constexpr int kLocked = 9;  // the exit code of the lock's own request
-
-struct Answer {
-  int exit_code = 0;      // -1: not a number
-  std::size_t begin = 0;  // of the frame that ends the answer
-};
-
-// The frame "done N" that ends an answer, once the whole of it is there.
-std::optional<Answer> FindEnd(std::string_view stream, const std::string& nonce) {
-  const std::string marker = fmt::format("\n{} done ", nonce);
-  const std::size_t at = stream.find(marker);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::size_t digits = at + marker.size();
-  const std::size_t newline = stream.find('\n', digits);
-  if (newline == std::string_view::npos) return std::nullopt;
-  return Answer{ParseNumber<int>(stream.substr(digits, newline - digits)).value_or(-1), at};
-}
+constexpr Milliseconds kBeatLimit{10000};  // the node's next request, and an end, wait for it
+constexpr int kLocked = 9;                 // the exit code of the lock's own request
 
 Error MakeLostError(std::string message) {
   return {.kind = ErrorKind::kTransport, .message = std::move(message)};
@@ -47,29 +30,12 @@ Result<ScriptReply> Session::SendAndReceive(const std::string& text, Millisecond
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
   ++requests_;
   if (auto written = shell_->Write(text, deadline); !written) return Fail(written.error());
-  ScriptReply reply;
-  for (;;) {
-    auto output = shell_->Read(deadline);
-    if (!output) return Fail(std::move(output).error());
-    reply.out += output->out;
-    reply.err += output->err;
-    const auto out = FindEnd(reply.out, nonce_);
-    const auto err = FindEnd(reply.err, nonce_);
-    if (out && err) {
-      reply.out.resize(out->begin);
-      reply.err.resize(err->begin);
-      reply.exit_code = out->exit_code;
-      return reply;
-    }
-    if (reply.out.size() + reply.err.size() > kMostOutput) {
-      return Fail(MakeLostError("more than 16 MiB of output arrived; the rest was not read"));
-    }
-    if (output->exit_code) {
-      const std::string said = MakePrintable(Trim(reply.err));
-      return Fail(MakeLostError(said.empty() ? "the node's shell ended early"
-                                             : "the node's shell ended early: " + said));
-    }
-  }
+  auto answer = ReadShellAnswer(*shell_, nonce_, deadline);
+  if (!answer) return Fail(std::move(answer).error());
+  if (!answer->shell_ended) return std::move(answer->reply);
+  const std::string said = MakePrintable(Trim(answer->reply.err));
+  return Fail(MakeLostError(said.empty() ? "the node's shell ended early"
+                                         : "the node's shell ended early: " + said));
 }
 
 Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& pool,
@@ -197,33 +163,38 @@ Result<ScriptReply> Sessions::RunAfresh(const NodeSpec& node, std::string_view s
   return Run(node, script, limit);
 }
 
-std::map<NodeName, std::shared_ptr<Session>> Sessions::CopyOpen() const {
+std::vector<NodeName> Sessions::ListOpen() const {
   const std::lock_guard lock(mutex_);
-  return open_;
+  std::vector<NodeName> nodes;
+  for (const auto& [name, session] : open_) nodes.push_back(name);
+  return nodes;
 }
 
 // Every beat has a clock of its own: what another beat or a request said is no sign of this one.
+void Sessions::BeatNode(const NodeName& node, const std::string& script,
+                        std::chrono::milliseconds period, const std::stop_token& stop) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last = Clock::now();
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  while (!wake.wait_for(lock, stop, period / 4, [&] { return stop.stop_requested(); })) {
+    const std::shared_ptr<Session> session = Find(node);
+    if (session == nullptr || Clock::now() - last < period) continue;
+    // As with an error of a request: the next one that matters meets it again.
+    std::ignore = CatchThrown(node, [&] {
+      if (session->RequestIfIdle(script, kBeatLimit)) last = Clock::now();
+    });
+  }
+}
+
+// A thread per node: one that does not answer keeps no other waiting.
 std::jthread Sessions::Beat(std::string script, std::chrono::milliseconds period) {
   return std::jthread([this, script = std::move(script), period](const std::stop_token& stop) {
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point began = Clock::now();
-    std::map<NodeName, Clock::time_point> beaten;
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
-    while (!wake.wait_for(lock, stop, period / 4, [&] { return stop.stop_requested(); })) {
-      // At the same time: a node that does not answer must not keep the others waiting.
-      std::vector<std::jthread> threads;
-      for (const auto& [name, session] : CopyOpen()) {
-        Clock::time_point& last = beaten.try_emplace(name, began).first->second;
-        if (Clock::now() - last < period) continue;
-        threads.emplace_back([&last, &script, name = name, session = session] {
-          // As with an error of a request: the next one that matters meets it again.
-          std::ignore = CatchThrown(name, [&] {
-            if (session->RequestIfIdle(script, kBeatLimit)) last = Clock::now();
-          });
-        });
-      }
+    std::vector<std::jthread> threads;
+    for (const NodeName& node : ListOpen()) {
+      threads.emplace_back(
+          [this, node, &script, period, &stop] { BeatNode(node, script, period, stop); });
     }
   });
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,7 +56,7 @@ class Session {
 
 struct RoundTrips {
   std::size_t requests = 0;  // of a session, its beginning and its heartbeats included
-  std::size_t readings = 0;  // scripts beside it: facts, cables, proofs, each by a login's shell
+  std::size_t readings = 0;  // scripts beside it: facts, cables, proofs
 };
 
 // The sessions of one apply.
@@ -87,7 +88,9 @@ class Sessions {
  private:
   Sessions(NodePool& pool, std::string lease) : pool_(pool), lease_(std::move(lease)) {}
   std::shared_ptr<Session> Find(const NodeName& node) const;
-  std::map<NodeName, std::shared_ptr<Session>> CopyOpen() const;
+  std::vector<NodeName> ListOpen() const;
+  void BeatNode(const NodeName& node, const std::string& script, std::chrono::milliseconds period,
+                const std::stop_token& stop);
 
   NodePool& pool_;
   std::string lease_;

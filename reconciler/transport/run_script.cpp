@@ -8,14 +8,6 @@
 namespace reconciler {
 namespace {
 
-// The limit belongs into an error that its passing caused; only the caller of a channel knows it.
-Error AddLimit(Error error, Deadline deadline, Milliseconds limit) {
-  if (error.hint.empty() && std::chrono::steady_clock::now() >= deadline) {
-    error.hint = fmt::format("the limit was {:g} s", static_cast<double>(limit.count()) / 1000.0);
-  }
-  return error;
-}
-
 Error MakeTooMuchOutputError(std::size_t max_output) {
   constexpr std::size_t kMebibyte = 1u << 20;
   const std::string size = max_output % kMebibyte == 0
@@ -49,17 +41,24 @@ Error MakeSudoError(const NodeSpec& node, std::string_view what, std::string hin
 
 }  // namespace
 
+Error AddPassedLimit(Error error, Deadline deadline, Milliseconds limit) {
+  if (error.hint.empty() && std::chrono::steady_clock::now() >= deadline) {
+    error.hint = fmt::format("the limit was {:g} s", static_cast<double>(limit.count()) / 1000.0);
+  }
+  return error;
+}
+
 Result<ScriptReply> RunScriptOn(Channel& shell, std::string_view script, Milliseconds limit,
                                 std::size_t max_output) {
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
   if (auto written = shell.Write(script, deadline); !written) {
-    return Fail(AddLimit(std::move(written.error()), deadline, limit));
+    return Fail(AddPassedLimit(std::move(written.error()), deadline, limit));
   }
   if (auto closed = shell.CloseInput(); !closed) return Fail(std::move(closed.error()));
   ScriptReply reply;
   for (;;) {
     auto output = shell.Read(deadline);
-    if (!output) return Fail(AddLimit(std::move(output.error()), deadline, limit));
+    if (!output) return Fail(AddPassedLimit(std::move(output.error()), deadline, limit));
     reply.out += output->out;
     reply.err += output->err;
     if (reply.out.size() + reply.err.size() > max_output)

@@ -66,6 +66,10 @@ Result<ScriptReply> RunScript(Transport& transport, std::string_view script, Mil
 Result<ScriptReply> RunScriptOn(Channel& shell, std::string_view script, Milliseconds limit,
                                 std::size_t max_output = 16u << 20);
 
+// Adds `limit` as the hint of an error that its passing caused: only the caller of a channel knows
+// it.
+Error AddPassedLimit(Error error, Deadline deadline, Milliseconds limit);
+
 // Turns the way `sudo -n` refuses into an error that names the node and the remedy.
 std::optional<Error> FindSudoRefusal(const NodeSpec& node, const ScriptReply& reply);
 

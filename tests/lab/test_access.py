@@ -123,6 +123,20 @@ class Homes(LabTest):
                          "guest guest 600 .ssh/config\nguest guest 600 .ssh/known_hosts\n")
         self.assertEqual(self.lab.sh(1, look), before)
 
+    def test_startup_files_of_a_login_are_read_a_few_times_in_an_apply(self):
+        """A login shell that takes seconds to start must not make an apply take a minute."""
+        for node in (1, 2):
+            self.lab.sh(node, "cd /home/nvidia && cp -p .bashrc .bashrc.kept && sed -i '1i echo >>~/logins' .bashrc")
+        try:
+            again = self.variant_of(PAIR, ("ssh: {mesh: true}", "ssh: {mesh: false}"))
+            self.spark("apply", again, "--yes", expect=0)
+            for node in (1, 2):
+                logins = int(self.lab.sh(node, "wc -l </home/nvidia/logins"))
+                self.assertIn(logins, range(1, 5))
+        finally:
+            for node in (1, 2):
+                self.lab.sh(node, "cd /home/nvidia && mv .bashrc.kept .bashrc && rm -f logins")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,6 +13,23 @@ Error FakeError(const NodeSpec& node, std::string_view what) {
   return Error{.kind = ErrorKind::kTransport, .message = fmt::format("{}: {}", node.name, what)};
 }
 
+// What BuildAnsweredScript makes of a script.
+struct AnsweredScript {
+  std::string script = {};
+  std::string nonce = {};
+};
+
+std::optional<AnsweredScript> ParseAnsweredScript(std::string_view text) {
+  constexpr std::string_view kBegin = "(\n";
+  constexpr std::string_view kEnd = "\n) </dev/null\ncode=$?\nprintf '\\n";
+  const std::size_t end = text.rfind(kEnd);
+  if (!text.starts_with(kBegin) || end == std::string::npos || !text.ends_with(" >&2\n")) {
+    return std::nullopt;
+  }
+  return AnsweredScript{std::string(text.substr(kBegin.size(), end - kBegin.size())),
+                        std::string(text.substr(end + kEnd.size(), 32))};
+}
+
 }  // namespace
 
 class FakeChannel : public Channel {
@@ -23,6 +40,7 @@ class FakeChannel : public Channel {
   Result<void> Write(std::string_view bytes, Deadline) override {
     if (ran_) return {};
     script_.append(bytes);
+    if (const auto answered = ParseAnsweredScript(script_)) return RunAnswered(*answered);
     if (behavior_.runs_at.empty() || !script_.ends_with(behavior_.runs_at)) return {};
     if (!behavior_.refuse_sudo.empty()) return CloseInput();
     AnswerScript();
@@ -31,7 +49,7 @@ class FakeChannel : public Channel {
   }
 
   Result<void> CloseInput() override {
-    if (std::exchange(ran_, true)) return {};
+    if (std::exchange(ran_, true) || (answered_ && script_.empty())) return {};
     if (!behavior_.refuse_sudo.empty()) {
       reply_ = {.exit_code = 1, .err = behavior_.refuse_sudo};
       return {};
@@ -62,6 +80,20 @@ class FakeChannel : public Channel {
   }
 
  private:
+  // A shell that stays open takes on what its node does by now.
+  Result<void> RunAnswered(const AnsweredScript& answered) {
+    behavior_ = network_.Behavior(node_.name);
+    if (!behavior_.refuse_sudo.empty()) return CloseInput();
+    answered_ = true;
+    sent_ = 0;
+    script_ = answered.script;
+    AnswerScript();
+    script_.clear();
+    const std::string end = fmt::format("\n{} done {}\n", answered.nonce, reply_.exit_code);
+    reply_ = {0, reply_.out + end, reply_.err + end};
+    return {};
+  }
+
   void AnswerScript() {
     network_.Record(node_.name, script_);
     ScriptReply answer = behavior_.shell ? behavior_.shell(script_) : ScriptReply{};
@@ -82,6 +114,7 @@ class FakeChannel : public Channel {
   ScriptReply reply_ = {};
   std::size_t sent_ = 0;
   bool ran_ = false;
+  bool answered_ = false;  // a script; the shell waits for the next one
   bool ended_ = false;
 };
 

@@ -34,6 +34,74 @@ TEST(NodePool, AConnectionThatOpensNoShellIsMadeAgain) {
   EXPECT_EQ(dialled, 2);
 }
 
+// Counts what one node's shells were given; each script is answered by its own text.
+struct Counted {
+  int shells = 0;
+  NodeSpec node = {.name = "spark-1"};
+  FakeNetwork network{{{"spark-1", Echo()}}};
+  NodePool pool{[this](const NodeSpec& to) -> Result<std::unique_ptr<Transport>> {
+    return std::make_unique<Counting>(std::move(*network.Dialer()(to)), &shells);
+  }};
+
+  static FakeNode Echo() {
+    return {.shell = [](const std::string& script) { return ScriptReply{.out = script}; }};
+  }
+
+  class Counting : public Transport {
+   public:
+    Counting(std::unique_ptr<Transport> inner, int* shells)
+        : inner_(std::move(inner)), shells_(shells) {}
+    Result<std::unique_ptr<Channel>> OpenShell() override {
+      ++*shells_;
+      return inner_->OpenShell();
+    }
+
+   private:
+    std::unique_ptr<Transport> inner_;
+    int* shells_;
+  };
+};
+
+// A login shell's startup files may take seconds.
+TEST(NodePool, ScriptsOfOneConnectionShareOneShell) {
+  Counted counted;
+  for (const std::string script : {"one", "two", "three"}) {
+    const auto reply = counted.pool.Run(counted.node, script, Milliseconds(1000));
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->out, script);
+  }
+  EXPECT_EQ(counted.shells, 1);
+  counted.pool.Drop("spark-1");
+  ASSERT_TRUE(counted.pool.Run(counted.node, "a new login", Milliseconds(1000)));
+  EXPECT_EQ(counted.shells, 2);
+}
+
+TEST(NodePool, AnOwnShellIsTheOneThatIsOpenAlready) {
+  Counted counted;
+  ASSERT_TRUE(counted.pool.Run(counted.node, "one", Milliseconds(1000)));
+  const auto own = counted.pool.OpenOwnShell(counted.node);
+  ASSERT_TRUE(own);
+  EXPECT_EQ(counted.shells, 1);
+  ASSERT_TRUE(counted.pool.Run(counted.node, "two", Milliseconds(1000)));
+  EXPECT_EQ(counted.shells, 2);
+}
+
+TEST(NodePool, AShellThatDidNotAnswerRunsNoOtherScript) {
+  Counted counted;
+  ASSERT_TRUE(counted.pool.Run(counted.node, "one", Milliseconds(1000)));
+  FakeNode slow = Counted::Echo();
+  slow.latency = Milliseconds(5000);
+  counted.network.SetNode("spark-1", slow);
+  const auto late = counted.pool.Run(counted.node, "two", Milliseconds(1));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(FormatError(late.error()), "spark-1: the time limit passed\n");
+  counted.network.SetNode("spark-1", Counted::Echo());
+  const auto after = counted.pool.Run(counted.node, "three", Milliseconds(1000));
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->out, "three");
+  EXPECT_EQ(counted.shells, 2);
+}
+
 TEST(ForEachNode, WhatIsThrownForANodeIsItsErrorAndEndsNoOther) {
   const NodeSpec one{.name = "spark-1"};
   const NodeSpec two{.name = "spark-2"};

@@ -38,6 +38,33 @@ TEST(Beat, TwoBeatsOfOneSessionDoNotTakeEachOthersPlace) {
   EXPECT_GT(quick, slow);
 }
 
+TEST(Beat, ANodeThatIsSlowToAnswerDelaysNoOther) {
+  std::atomic<int> others = 0;
+  const auto deadline = std::chrono::steady_clock::now() + test::ScaleLimit(milliseconds(5000));
+  const NodeSpec slow{.name = "spark-1"};
+  const NodeSpec other{.name = "spark-2"};
+  FakeNetwork network({{"spark-1", SessionNode([&](const std::string&, const std::string&) {
+                          while (others < 3 && std::chrono::steady_clock::now() < deadline) {
+                            std::this_thread::sleep_for(milliseconds(10));
+                          }
+                          return ScriptReply{};
+                        })},
+                       {"spark-2", SessionNode([&](const std::string&, const std::string&) {
+                          ++others;
+                          return ScriptReply{};
+                        })}});
+  NodePool pool(network.Dialer());
+  const auto sessions = Sessions::OpenAll({&slow, &other}, pool, "a test");
+  ASSERT_TRUE(sessions);
+  {
+    const std::jthread beat = (*sessions)->Beat("beat", milliseconds(20));
+    while (others < 3 && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+  }
+  EXPECT_GE(others, 3);
+}
+
 // For ThreadSanitizer: the end of an apply says how many requests it took while its beats go on.
 TEST(Sessions, RequestsAreCountedWhileAnotherThreadSendsThem) {
   const NodeSpec node{.name = "spark-1"};
