@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks every #include against the layers: arrows point downwards only, and each library has its few files. Every header's
-types: two of one name in one namespace make a program that is not defined, and no compiler says so. What the pure part
-reads or waits for: nothing. And how many sources a folder holds."""
+"""Checks every #include against the layers: arrows point downwards only, no folders form a circle, and each library has
+its few files. Every header's types: two of one name in one namespace make a program that is not defined, and no compiler
+says so. What the pure part reads or waits for: nothing. And how many sources a folder holds."""
 
 import collections
 import re
@@ -105,6 +105,40 @@ def check(root):
     return found
 
 
+def arrows(root):
+    """Which folders each folder includes, with a file that does."""
+    folders = collections.defaultdict(dict)
+    for path in tree.files(root, ".h", ".cpp"):
+        if path.parts[0] == "tests":
+            continue
+        for line in tree.text(root, path).splitlines():
+            include = INCLUDE.match(line)
+            if include and include[1] and "/" in include[1]:
+                folders[str(path.parent)].setdefault(include[1].rsplit("/", 1)[0], path)
+    return folders
+
+
+def way(folders, start, end, seen):
+    """The folders from start to end by their includes; none when there is no way."""
+    if start == end:
+        return [start]
+    seen.add(start)
+    for folder in sorted(folders.get(start, {})):
+        if folder not in seen and (rest := way(folders, folder, end, seen)):
+            return [start, *rest]
+    return []
+
+
+def circles(root):
+    folders, found = arrows(root), {}
+    for folder in sorted(folders):
+        for included in sorted(folders[folder]):
+            if included != folder and (back := way(folders, included, folder, set())):
+                found.setdefault(frozenset(back), f"{folders[folder][included]}: a circle of folders: "
+                                                  f"{' -> '.join([folder, *back])}")
+    return list(found.values())
+
+
 def twice(root):
     found, seen = [], {}
     for path in tree.files(root, ".h"):
@@ -168,6 +202,9 @@ BAD = {
         "reconciler/CMakeLists.txt": "spark_sources(spark_verify_protocol said)\n",
         "reconciler/said/a.h": "#include <fstream>\n"},
     "plugins/ssh/a.cpp:2: <sys/stat.h> in the pure part": {"plugins/ssh/a.cpp": "\n#include <sys/stat.h>\n"},
+    "reconciler/model/a.h: a circle of folders: reconciler/model -> reconciler/model/json -> reconciler/model": {
+        "reconciler/model/a.h": '#include "reconciler/model/json/b.h"\n',
+        "reconciler/model/json/b.h": '#include "reconciler/model/c.h"\n'},
     "any known layer": {"reconciler/new/a.cpp": '#include "reconciler/base/text.h"\n'},
 }
 GOOD = {
@@ -184,4 +221,4 @@ GOOD = {
 }
 
 if __name__ == "__main__":
-    tree.main(lambda root: check(root) + twice(root) + impure(root) + crowded(root), BAD, GOOD)
+    tree.main(lambda root: check(root) + circles(root) + twice(root) + impure(root) + crowded(root), BAD, GOOD)
