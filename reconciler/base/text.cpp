@@ -151,6 +151,25 @@ std::size_t CountColumns(std::string_view text) {
   }));
 }
 
+std::string FormatTable(const std::vector<std::vector<std::string>>& rows,
+                        std::string_view indent) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], CountColumns(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line(indent);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i] + std::string(widths[i] - CountColumns(row[i]) + 2, ' ');
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  return text;
+}
+
 std::string FindLastLine(std::string_view text) {
   const std::vector<std::string> lines = SplitLines(Trim(text));
   return lines.empty() ? "" : MakePrintable(Trim(lines.back()));

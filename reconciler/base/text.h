@@ -38,6 +38,11 @@ std::string MakePrintable(std::string_view bytes);
 // Columns on a terminal: one per code point, which is right for everything that we print.
 std::size_t CountColumns(std::string_view text);
 
+// Rows in columns that are as wide as their widest cell, two spaces apart; each line begins with
+// `indent` and ends without spaces.
+std::string FormatTable(const std::vector<std::vector<std::string>>& rows,
+                        std::string_view indent = {});
+
 std::string FindLastLine(std::string_view text);  // of trimmed text, printable; empty: none
 
 bool IsValidUtf8(std::string_view bytes);

@@ -28,6 +28,8 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
 
   app.add_flag("--no-color", context.no_colour, "No colours, also on a terminal");
   AddValidate(app, context);
+  AddTrust(app, context);
+  AddAccess(app, context);
   AddPlan(app, context);
   AddApply(app, context);
   AddVerify(app, context);

@@ -6,15 +6,15 @@ import unittest
 
 from spark_cli import MANIFEST, ROOT, CliTest
 
-COMMANDS = ("validate", "plan", "apply", "verify", "drift", "status", "history", "graph", "hostfile", "lock", "cabling",
-            "drill", "rollback", "uninstall", "env", "schema")
+COMMANDS = ("validate", "trust", "access", "plan", "apply", "verify", "drift", "status", "history", "graph", "hostfile", "lock",
+            "cabling", "drill", "rollback", "uninstall", "env", "schema")
 
 TAIL = "\nRun with --help for more information.\n"
 
 # Each command as it is called with a manifest.
 WITH_MANIFEST = {
-    "validate": (), "plan": (), "apply": (), "verify": (), "drift": (), "status": (), "history": (), "graph": (),
-    "hostfile": (), "cabling": (), "rollback": (), "uninstall": (), "drill": ("--node", "spark-1"),
+    "validate": (), "trust": (), "access": (), "plan": (), "apply": (), "verify": (), "drift": (), "status": (),
+    "history": (), "graph": (), "hostfile": (), "cabling": (), "rollback": (), "uninstall": (), "drill": ("--node", "spark-1"),
     "env": ("spark-1",), "lock list": (), "lock break": (),
 }
 
@@ -133,7 +133,7 @@ bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of t
 
     def test_a_node_that_the_manifest_does_not_have_is_refused_before_any_is_queried(self):
         for command in ("plan", "apply", "drift", "status", "history", "cabling", "drill", "uninstall",
-                        "lock list", "lock break"):
+                        "trust", "access", "lock list", "lock break"):
             with self.subTest(command):
                 self.assert_ends(self.spark(*command.split(), "--node", "spark-3"), 1, out="",
                                  err="unknown node 'spark-3', did you mean 'spark-1'?\n"

@@ -69,6 +69,59 @@ class Access(LabTest):
             with open(path, "w", encoding="utf-8") as target:
                 target.write(text)
 
+    def remove_known(self, *addresses):
+        """Takes the addresses out of known_hosts, and puts them back at the end of the test."""
+        path = self.known_hosts()
+        with open(path, encoding="utf-8") as source:
+            text = source.read()
+        with open(path, "w", encoding="utf-8") as target:
+            target.writelines(line + "\n" for line in text.splitlines()
+                              if not any(is_of(line, address) for address in addresses))
+
+        def restore():
+            with open(path, "w", encoding="utf-8") as target:
+                target.write(text)
+        self.addCleanup(restore)
+        return path
+
+    def test_trust_shows_every_key_in_one_table_and_adds_the_new_ones(self):
+        path = self.remove_known("192.168.1.22")
+        own = {node: self.lab.sh(node, "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub").split()[1] for node in (1, 2)}
+        table = ("NODE     ADDRESS       HOST KEY                                                        KNOWN HOSTS\n"
+                 f"spark-1  192.168.1.21  ssh-ed25519 {own[1]}  known\n"
+                 f"spark-2  192.168.1.22  ssh-ed25519 {own[2]}  %s\n")
+        comparison = ("\nCompare each new key with what the machine itself prints, at its own screen or console:\n"
+                      "  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub\n\n")
+        refused = self.spark("trust", PAIR, expect=1)
+        self.assertEqual(refused.stdout, table % "new" + comparison)
+        self.assertEqual(refused.stderr, "nothing was changed: there is no terminal to confirm on\n  hint: give --yes after "
+                                       "the comparison, or to trust the network for once\n")
+        done = self.spark("trust", PAIR, "--yes", expect=0)
+        self.assertEqual(done.stdout, table % "new" + comparison + "added: spark-2 (192.168.1.22)\n")
+        self.assertEqual(self.spark("trust", PAIR, expect=0).stdout, table % "known")
+        with open(path, encoding="utf-8") as source:
+            self.assertEqual([line.split()[1] for line in source if is_of(line, "192.168.1.22")], ["ssh-ed25519"])
+        self.spark("plan", PAIR, expect=0)
+
+    def test_access_names_what_each_node_lacks_all_at_once(self):
+        full = ("NODE     ADDRESS       HOST KEY  LOGIN  ROOT\n"
+                "spark-1  192.168.1.21  %s\nspark-2  192.168.1.22  %s\n")
+        known = "known     yes    yes"
+        self.assertEqual(self.spark("access", PAIR, expect=0).stdout, full % (known, known))
+        rule = self.lab.sh(1, "grep -l NOPASSWD /etc/sudoers.d/*").strip()
+        self.lab.sh(1, f"cp -p {rule} /root/rule; sed -i 's/NOPASSWD://' {rule}")
+        self.addCleanup(self.lab.sh, 1, f"mv /root/rule {rule}")
+        self.lab.sh(2, "mv /home/nvidia/.ssh/authorized_keys /root/")
+        self.addCleanup(self.lab.sh, 2, "mv /root/authorized_keys /home/nvidia/.ssh/")
+        done = self.spark("access", PAIR, expect=3)
+        self.assertEqual(done.stdout, full % ("known     yes    no", "known     no     -"))
+        self.assertIn("spark-1: sudo wants a password for user 'nvidia'\n", done.stderr)
+        self.assertIn("spark-2 (192.168.1.22): ", done.stderr)
+        self.remove_known("192.168.1.22")
+        done = self.spark("access", PAIR, "--node", "spark-2", expect=3)
+        self.assertIn("spark-2  192.168.1.22  new       -      -\n", done.stdout)
+        self.assertIn("add it with `spark-reconcile trust`", done.stderr)
+
     def test_known_hosts_that_is_a_folder_is_said_to_be_one(self):
         path = self.known_hosts()
         os.rename(path, path + ".kept")
@@ -89,6 +142,8 @@ class Access(LabTest):
         try:
             self.assertIn(f"error: spark-1, spark-2: {said} [plan-same-machine]  cluster.yaml:11\n",
                           self.spark("plan", twice, "--brief", expect=0).stdout)
+            self.assertIn("warning: spark-1, spark-2 have the same host key: they are one machine, or were made from one image\n",
+                          self.spark("trust", twice, expect=0).stderr)
             refused = self.spark("apply", twice, "--yes", "--brief", expect=1)
             self.assertTrue(refused.stderr.startswith(f"{twice}:11:5: spark-1, spark-2: {said}\n"), refused.stderr)
             self.lab.sh(1, "test ! -e /var/lib/spark-reconcile")

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "reconciler/transport/ssh/host_key.h"
 #include "tests/ssh/sshd_fixture.h"
 
 namespace reconciler {
@@ -25,9 +26,9 @@ TEST_F(SshHostKey, UnknownHostIsRefusedWithItsFingerprint) {
   EXPECT_EQ(DialError(),
             fmt::format("{}: the host key is not known: ssh-ed25519 {}\n"
                         "  hint: compare it with what the machine itself prints for 'ssh-keygen "
-                        "-lf /etc/ssh/ssh_host_ed25519_key.pub', then accept it once with 'ssh -p "
-                        "{} {}@127.0.0.1', or set host_keys: accept-new\n",
-                        Place(), sshd_->Fingerprint(), sshd_->Port(), user_));
+                        "-lf /etc/ssh/ssh_host_ed25519_key.pub', then add it with "
+                        "`spark-reconcile trust`, or set host_keys: accept-new\n",
+                        Place(), sshd_->Fingerprint()));
   EXPECT_FALSE(std::filesystem::exists(known_hosts_));
 }
 
@@ -98,6 +99,34 @@ TEST_F(SshHostKey, HashedEntryIsFoundAndItsLineNamed) {
   const std::string before = sshd_->Fingerprint();
   sshd_->RestartWithNewHostKey();
   EXPECT_EQ(DialError(), ChangedError(2, "ssh-ed25519 " + before, known_hosts_));
+}
+
+TEST_F(SshHostKey, IsReadWithoutALoginAndKnownOnceItIsAdded) {
+  StartSshd();
+  std::filesystem::remove_all(home_ + "/.ssh");
+  const auto before = ReadHostKey(node_);
+  ASSERT_TRUE(before) << FormatError(before.error());
+  EXPECT_FALSE(before->known);
+  EXPECT_EQ(before->place, Place());
+  EXPECT_EQ(before->type, "ssh-ed25519");
+  EXPECT_EQ(before->fingerprint, sshd_->Fingerprint());
+  EXPECT_EQ(before->machine_file, "/etc/ssh/ssh_host_ed25519_key.pub");
+  EXPECT_EQ(before->known_hosts, known_hosts_);
+  EXPECT_FALSE(std::filesystem::exists(known_hosts_));
+  ASSERT_TRUE(AddHostKey(*before));
+  EXPECT_EQ(ReadText(known_hosts_), sshd_->KnownHostsLine());
+  const auto after = ReadHostKey(node_);
+  ASSERT_TRUE(after) << FormatError(after.error());
+  EXPECT_TRUE(after->known);
+}
+
+TEST_F(SshHostKey, AChangedKeyIsAnErrorAlsoWhereItIsOnlyRead) {
+  StartSshd();
+  const std::string before = sshd_->Fingerprint();
+  sshd_->RestartWithNewHostKey();
+  const auto key = ReadHostKey(node_);
+  ASSERT_FALSE(key);
+  EXPECT_EQ(FormatError(key.error()), ChangedError(1, "ssh-ed25519 " + before, known_hosts_));
 }
 
 TEST_F(SshHostKey, RightKeyAfterAnOldOneIsKnown) {

@@ -42,11 +42,11 @@ void PrintNotProved(const ConvergeReport& report) {
 
 }  // namespace
 
-bool Confirm(const std::string& question, bool yes) {
+bool Confirm(const std::string& question, bool yes, const std::string& hint) {
   if (yes) return true;
   if (isatty(STDIN_FILENO) != 1) {
-    std::cerr << "nothing was changed: there is no terminal to confirm on\n"
-                 "  hint: give --yes, or save a plan with `plan --out` and apply that with --yes\n";
+    std::cerr << "nothing was changed: there is no terminal to confirm on\n  hint: " << hint
+              << '\n';
     return false;
   }
   std::cerr << question << " Type 'yes' to continue: ";

@@ -9,7 +9,10 @@
 namespace reconciler::cli {
 
 // On a terminal only the word "yes" goes on; without one, `yes` must have been given.
-bool Confirm(const std::string& question, bool yes);
+bool Confirm(const std::string& question, bool yes,
+             const std::string& hint =
+                 "give --yes, or save a plan with `plan --out` and apply "
+                 "that with --yes");
 bool ConfirmPlan(const Plan& plan, bool yes);
 
 // The last lines of an apply that left nodes out: which, and what it did not prove.

@@ -15,24 +15,6 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-std::string FormatTable(const std::vector<Row>& rows, std::string_view indent) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], CountColumns(row[i]));
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line(indent);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i] + std::string(widths[i] - CountColumns(row[i]) + 2, ' ');
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
-  }
-  return text;
-}
-
 std::string FormatEnd(const PlugEnd& end) {
   if (end.device.empty()) return "the switch";
   return end.port.empty() ? end.device : end.device + " " + end.port;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -24,14 +25,24 @@ struct Verdict {
   SshKey known = {};  // kChanged: the key on that line
 };
 
-std::string Describe(ssh_key key) {
+std::string FormatFingerprint(ssh_key key) {
   unsigned char* hash = nullptr;
   std::size_t size = 0;
   if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) != SSH_OK) return "?";
   const std::string fingerprint =
       CopySshString(ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size));
   ssh_clean_pubkey_hash(&hash);
-  return fmt::format("{} {}", ssh_key_type_to_char(ssh_key_type(key)), fingerprint);
+  return fingerprint;
+}
+
+std::string Describe(ssh_key key) {
+  return fmt::format("{} {}", ssh_key_type_to_char(ssh_key_type(key)), FormatFingerprint(key));
+}
+
+std::string FormatMachineFile(ssh_key key) {
+  std::string kind = ssh_key_type_to_char(ssh_key_type(key));
+  kind = kind.starts_with("ecdsa") ? "ecdsa" : kind.starts_with("ssh-") ? kind.substr(4) : kind;
+  return fmt::format("/etc/ssh/ssh_host_{}_key.pub", kind);
 }
 
 // The name under which known_hosts has the target: "[host]:port" when the port is not 22.
@@ -105,17 +116,12 @@ std::optional<Error> FindUnreadableFile(const SshConnection& connection) {
   return std::nullopt;
 }
 
-Error MakeUnknownKeyError(const SshConnection& connection, ssh_key key) {
-  const SshTarget& target = connection.Target();
-  std::string kind = ssh_key_type_to_char(ssh_key_type(key));
-  kind = kind.starts_with("ecdsa") ? "ecdsa" : kind.starts_with("ssh-") ? kind.substr(4) : kind;
-  const std::string port = target.port == 22 ? "" : fmt::format("-p {} ", target.port);
+Error MakeUnknownKeyError(const SshConnection& connection, const HostKey& key) {
   return connection.MakeError(
-      fmt::format("the host key is not known: {}", Describe(key)),
-      fmt::format("compare it with what the machine itself prints for 'ssh-keygen -lf "
-                  "/etc/ssh/ssh_host_{}_key.pub', then accept it once with 'ssh {}{}@{}', or set "
-                  "host_keys: accept-new",
-                  kind, port, target.user, target.address));
+      fmt::format("the host key is not known: {} {}", key.type, key.fingerprint),
+      fmt::format("compare it with what the machine itself prints for 'ssh-keygen -lf {}', then "
+                  "add it with `spark-reconcile trust`, or set host_keys: accept-new",
+                  key.machine_file));
 }
 
 Error MakeChangedKeyError(const SshConnection& connection, ssh_key key, Verdict& verdict) {
@@ -153,23 +159,21 @@ std::optional<std::string> Append(const std::string& path, const std::string& li
   return std::generic_category().message(written < 0 ? errno : ENOSPC);
 }
 
-Result<void> Accept(const SshConnection& connection, ssh_key key) {
+HostKey MakeHostKey(const SshConnection& connection, ssh_key key) {
   const SshTarget& target = connection.Target();
   char* encoded = nullptr;
   ssh_pki_export_pubkey_base64(key, &encoded);
-  const std::string line =
-      fmt::format("{} {} {}\n", FormatKnownHostsName(target),
-                  ssh_key_type_to_char(ssh_key_type(key)), CopySshString(encoded));
-  if (auto failed = Append(target.known_hosts, line)) {
-    return Fail(connection.MakeError(
-        fmt::format("cannot add the host key to {}: {}", target.known_hosts, *failed)));
-  }
-  return {};
+  const std::string type = ssh_key_type_to_char(ssh_key_type(key));
+  return {.place = target.place,
+          .type = type,
+          .fingerprint = FormatFingerprint(key),
+          .machine_file = FormatMachineFile(key),
+          .known_hosts = target.known_hosts,
+          .line = fmt::format("{} {} {}\n", FormatKnownHostsName(target), type,
+                              CopySshString(encoded))};
 }
 
-}  // namespace
-
-Result<void> CheckHostKey(const SshConnection& connection) {
+Result<HostKey> JudgeHostKey(const SshConnection& connection) {
   ssh_key raw = nullptr;
   if (ssh_get_server_publickey(connection.Session(), &raw) != SSH_OK) {
     return Fail(connection.MakeLostError());
@@ -181,9 +185,11 @@ Result<void> CheckHostKey(const SshConnection& connection) {
     if (verdict.kind != Verdict::Kind::kRevoked)
       Consult(file, FormatKnownHostsName(target), key.get(), verdict);
   }
+  HostKey found = MakeHostKey(connection, key.get());
   switch (verdict.kind) {
     case Verdict::Kind::kKnown:
-      return {};
+      found.known = true;
+      return found;
     case Verdict::Kind::kChanged:
       return Fail(MakeChangedKeyError(connection, key.get(), verdict));
     case Verdict::Kind::kRevoked:
@@ -192,9 +198,33 @@ Result<void> CheckHostKey(const SshConnection& connection) {
       break;
   }
   if (auto unreadable = FindUnreadableFile(connection)) return Fail(std::move(*unreadable));
-  if (connection.Node().access.host_keys == HostKeys::kAcceptNew)
-    return Accept(connection, key.get());
-  return Fail(MakeUnknownKeyError(connection, key.get()));
+  return found;
+}
+
+}  // namespace
+
+Result<HostKey> ReadHostKey(const NodeSpec& node) {
+  const Deadline deadline =
+      std::chrono::steady_clock::now() + std::chrono::seconds(node.access.connect_timeout_s);
+  const auto connection = SshConnection::Open(node, deadline);
+  if (!connection) return Fail(connection.error());
+  return JudgeHostKey(**connection);
+}
+
+Result<void> AddHostKey(const HostKey& key) {
+  const auto failed = Append(key.known_hosts, key.line);
+  if (!failed) return {};
+  return Fail({.kind = ErrorKind::kTransport,
+               .message = fmt::format("{}: cannot add the host key to {}: {}", key.place,
+                                      key.known_hosts, *failed)});
+}
+
+Result<void> CheckHostKey(const SshConnection& connection) {
+  const auto key = JudgeHostKey(connection);
+  if (!key) return Fail(key.error());
+  if (key->known) return {};
+  if (connection.Node().access.host_keys == HostKeys::kAcceptNew) return AddHostKey(*key);
+  return Fail(MakeUnknownKeyError(connection, *key));
 }
 
 }  // namespace reconciler

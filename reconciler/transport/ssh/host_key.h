@@ -1,8 +1,28 @@
 #pragma once
 
+#include <string>
+
 #include "reconciler/transport/ssh/connection.h"
 
 namespace reconciler {
+
+// The host key that a node offers, before any login.
+struct HostKey {
+  bool known = false;             // known_hosts has it; else it has none for this host
+  std::string place = {};         // "spark-2 (192.168.1.22)": how errors begin
+  std::string type = {};          // "ssh-ed25519"
+  std::string fingerprint = {};   // "SHA256:…"
+  std::string machine_file = {};  // where sshd keeps the public key on the machine itself
+  std::string known_hosts = {};   // the file on this machine that AddHostKey adds to
+  std::string line = {};          // what it adds
+};
+
+// Connects, but does not log in. Errors: the node was not reached, known_hosts cannot be read, or
+// it has another key for this host, or has this one as revoked.
+Result<HostKey> ReadHostKey(const NodeSpec& node);
+
+// Safe to call from several programs at once: lines do not mix.
+Result<void> AddHostKey(const HostKey& key);
 
 // Whether the peer is the node, by known_hosts: strict, or taking the key of a host that is not
 // known yet. A key that is not the known one is refused either way.
