@@ -77,6 +77,7 @@ void AddLock(CLI::App& app, Context& context);
 void AddCabling(CLI::App& app, Context& context);
 void AddDrill(CLI::App& app, Context& context);
 void AddEnv(CLI::App& app, Context& context);
+void AddInit(CLI::App& app, Context& context);
 void AddTrust(CLI::App& app, Context& context);
 void AddAccess(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);

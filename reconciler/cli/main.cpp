@@ -27,6 +27,7 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   app.require_subcommand(1);
 
   app.add_flag("--no-color", context.no_colour, "No colours, also on a terminal");
+  AddInit(app, context);
   AddValidate(app, context);
   AddTrust(app, context);
   AddAccess(app, context);

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
+#include "reconciler/manifest/starter.h"
 
 namespace reconciler {
 namespace {
@@ -50,6 +52,54 @@ TEST(Manifests, EveryExampleLoadsAndNamesItsSchema) {
     EXPECT_FALSE(Addresses(name).empty()) << name;
   }
   EXPECT_GE(seen, 4);
+}
+
+// But for the schema's line, and the title where it names other examples.
+TEST(Starter, IsTheExampleOfItsTopology) {
+  const auto drop_lines = [](std::string text, int count) {
+    while (count-- > 0) text.erase(0, text.find('\n') + 1);
+    return text;
+  };
+  EXPECT_EQ(FormatStarter({}), drop_lines(ReadManifest("pair.yaml"), 1));
+  EXPECT_EQ(FormatStarter({.topology = Topology::kRing, .nodes = 3}),
+            drop_lines(ReadManifest("ring-3.yaml"), 1));
+  for (const std::size_t nodes : {std::size_t{4}, std::size_t{8}}) {
+    const std::string text = FormatStarter({.topology = Topology::kSwitch, .nodes = nodes});
+    EXPECT_TRUE(text.starts_with(fmt::format("# {} DGX Sparks on a switch.\n", nodes)));
+    EXPECT_EQ(drop_lines(text, 1),
+              drop_lines(ReadManifest(fmt::format("switch-{}.yaml", nodes)), 2));
+  }
+}
+
+TEST(Starter, EveryNumberOfNodesThatIsAcceptedMakesAValidManifest) {
+  for (std::size_t nodes = 2; nodes <= 64; ++nodes) {
+    const Starter starter{.topology = Topology::kSwitch, .nodes = nodes};
+    ASSERT_EQ(ExplainBadStarter(starter), "");
+    const auto spec = LoadClusterSpec(FormatStarter(starter), "cluster.yaml");
+    ASSERT_TRUE(spec) << FormatErrors(spec.error());
+    EXPECT_EQ(spec->nodes.size(), nodes);
+  }
+}
+
+TEST(Starter, HasTheAddressesAndTheUserThatWereGiven) {
+  const auto spec =
+      LoadClusterSpec(FormatStarter({.addresses = {"10.0.0.7"}, .user = "ada"}), "cluster.yaml");
+  ASSERT_TRUE(spec) << FormatErrors(spec.error());
+  EXPECT_EQ(spec->nodes[0].address, "10.0.0.7");
+  EXPECT_EQ(spec->nodes[1].address, "192.168.1.22");
+  EXPECT_EQ(spec->nodes[0].access.user, "ada");
+}
+
+TEST(Starter, NodesThatDoNotFitTheTopologyAreExplained) {
+  EXPECT_EQ(ExplainBadStarter({.nodes = 3}), "wanted 2 nodes for one cable between them, found 3");
+  EXPECT_EQ(ExplainBadStarter({.topology = Topology::kRing, .nodes = 4}),
+            "wanted 3 nodes for a ring without a switch, found 4");
+  EXPECT_EQ(ExplainBadStarter({.topology = Topology::kSwitch, .nodes = 1}),
+            "wanted 2 to 64 nodes on a switch, found 1");
+  EXPECT_EQ(ExplainBadStarter({.addresses = {"a", "b", "c"}}),
+            "wanted at most 2 addresses, one per node, found 3");
+  EXPECT_EQ(ExplainBadStarter({.topology = Topology::kLinks}),
+            "wanted the topology direct, ring or switch: the others begin as one of manifests/");
 }
 
 TEST(Manifests, GrowingFromTwoToFourToEightRenumbersNothing) {

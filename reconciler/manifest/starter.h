@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconciler/model/cluster_spec.h"
+
+namespace reconciler {
+
+// What a starter manifest is made from. `topology`: kDirect with two nodes, kRing with three, or
+// kSwitch with two or more.
+struct Starter {
+  Topology topology = Topology::kDirect;
+  std::size_t nodes = 2;
+  // Management addresses, in the order of the nodes; fewer than `nodes`: the rest are examples, in
+  // 192.168.1.0/24 from .21.
+  std::vector<std::string> addresses = {};
+  std::string user = "nvidia";  // who logs in
+};
+
+// Why no manifest can be made from it; empty: one can.
+std::string ExplainBadStarter(const Starter& starter);
+
+// A manifest with comments, for a person to edit. Precondition: ExplainBadStarter is empty.
+std::string FormatStarter(const Starter& starter);
+
+}  // namespace reconciler

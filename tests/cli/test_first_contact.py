@@ -1,0 +1,71 @@
+"""From nothing to a manifest, and the first look at its nodes."""
+
+import os
+import unittest
+
+from spark_cli import MANIFEST, OUT_OF_REACH, REFUSED, ROOT, CliTest
+
+NEXT = """\
+{0} is written: {1} nodes. Put in the nodes' names, management addresses and subnets, then:
+  spark-reconcile validate {0}
+  spark-reconcile trust {0}
+  spark-reconcile access {0}
+  spark-reconcile plan {0}
+"""
+
+
+class Init(CliTest):
+    def test_what_it_writes_is_the_example_of_the_topology_and_valid(self):
+        for topology, nodes, example in (("direct", 2, "pair.yaml"), ("ring", 3, "ring-3.yaml")):
+            with self.subTest(topology):
+                name = topology + ".yaml"
+                self.assert_ends(self.spark("init", name, "--topology", topology), 0, out=NEXT.format(name, nodes))
+                with open(os.path.join(ROOT, "manifests", example), encoding="utf-8") as file:
+                    self.assertEqual(self.read(name), file.read().split("\n", 1)[1])
+                self.assertEqual(self.spark("validate", name).returncode, 0)
+
+    def test_a_file_that_is_there_stays(self):
+        self.assert_ends(self.spark("init"), 1, out="",
+                         err="cluster.yaml: cannot be written: File exists\n"
+                             "  hint: name another file, or '-' to print the manifest\n")
+        self.assertEqual(self.read("cluster.yaml"), MANIFEST)
+
+    def test_addresses_and_user_stand_in_it(self):
+        done = self.spark("init", "-", "--topology", "switch", "--user", "ada", "--address", "10.0.0.7", "--address",
+                          "10.0.0.8", "--address", "10.0.0.9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("# 3 DGX Sparks on a switch.\n", done.stdout)
+        self.assertIn("access: {user: ada, become: sudo, host_keys: strict}\n", done.stdout)
+        self.assertIn("  - {name: spark-3, address: 10.0.0.9}\n\nfabric:\n", done.stdout)
+
+    def test_nodes_that_do_not_fit_the_topology_write_nothing(self):
+        self.assert_ends(self.spark("init", "new.yaml", "--nodes", "3"), 1, out="",
+                         err="--topology direct: wanted 2 nodes for one cable between them, found 3\n")
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "new.yaml")))
+
+    def test_an_address_that_is_none_writes_nothing(self):
+        done = self.spark("init", "new.yaml", "--address", "192.168.177.1", "--address", "192.168.1.5")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.startswith("new.yaml:"), done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "new.yaml")))
+
+
+class OutOfReach(CliTest):
+    def test_trust_says_which_keys_it_could_not_read(self):
+        self.assert_ends(self.spark("trust"), 3, err=REFUSED,
+                         out="NODE     ADDRESS    HOST KEY  KNOWN HOSTS\n"
+                             "spark-2  127.0.0.1  -         see the error\n")
+
+    def test_access_says_it_of_all_nodes(self):
+        self.write("cluster.yaml", OUT_OF_REACH)
+        done = self.spark("access")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stdout, "NODE     ADDRESS    HOST KEY  LOGIN  ROOT\n"
+                                      "spark-1  127.0.0.2  -         -      -\n"
+                                      "spark-2  127.0.0.1  -         -      -\n")
+        self.assertIn("spark-1 (127.0.0.2:1): connection refused\n", done.stderr)
+        self.assertIn(REFUSED, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
