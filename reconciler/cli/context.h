@@ -78,6 +78,8 @@ void AddCabling(CLI::App& app, Context& context);
 void AddDrill(CLI::App& app, Context& context);
 void AddEnv(CLI::App& app, Context& context);
 void AddInit(CLI::App& app, Context& context);
+void AddAddNode(CLI::App& app, Context& context);
+void AddRemoveNode(CLI::App& app, Context& context);
 void AddTrust(CLI::App& app, Context& context);
 void AddAccess(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);

@@ -6,8 +6,8 @@ import unittest
 
 from spark_cli import MANIFEST, ROOT, CliTest
 
-COMMANDS = ("init", "validate", "trust", "access", "plan", "apply", "verify", "drift", "status", "history", "graph",
-            "hostfile", "lock", "cabling", "drill", "rollback", "uninstall", "env", "schema")
+COMMANDS = ("init", "validate", "add-node", "remove-node", "trust", "access", "plan", "apply", "verify", "drift",
+            "status", "history", "graph", "hostfile", "lock", "cabling", "drill", "rollback", "uninstall", "env", "schema")
 
 TAIL = "\nRun with --help for more information.\n"
 

@@ -50,6 +50,41 @@ class Init(CliTest):
         self.assertFalse(os.path.exists(os.path.join(self.folder, "new.yaml")))
 
 
+class Nodes(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.spark("init", "switch.yaml", "--topology", "switch", "--nodes", "3")
+
+    def test_a_node_is_added_and_removed_and_the_diff_is_shown(self):
+        before = self.read("switch.yaml")
+        os.chmod(os.path.join(self.folder, "switch.yaml"), 0o640)
+        line = "  - {name: spark-4, address: 192.168.1.24}\n"
+        done = self.spark("add-node", "spark-4", "192.168.1.24", "switch.yaml")
+        self.assert_ends(done, 0, err="")
+        self.assertIn("+" + line, done.stdout)
+        self.assertTrue(done.stdout.endswith("\nnext: spark-reconcile trust switch.yaml, access switch.yaml, plan "
+                                             "switch.yaml; then apply switch.yaml\n"), done.stdout)
+        self.assertEqual(self.read("switch.yaml").replace(line, ""), before)
+        self.assertEqual(os.stat(os.path.join(self.folder, "switch.yaml")).st_mode & 0o777, 0o640)
+        self.assert_ends(self.spark("remove-node", "spark-4", "switch.yaml"), 1, out="",
+                         err="nothing was changed: there is no terminal to confirm on\n"
+                             "  hint: run `spark-reconcile uninstall switch.yaml --node spark-4`, then give --yes\n")
+        done = self.spark("remove-node", "spark-4", "switch.yaml", "--yes")
+        self.assert_ends(done, 0, err="")
+        self.assertIn("-" + line, done.stdout)
+        self.assertEqual(self.read("switch.yaml"), before)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["cluster.yaml", "switch.yaml"])
+
+    def test_an_edit_that_makes_no_valid_manifest_changes_nothing(self):
+        before = self.read("switch.yaml")
+        done = self.spark("add-node", "spark-4", "192.168.177.9", "switch.yaml")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.endswith(
+            "switch.yaml was not changed: with this edit alone it would have the errors above\n"
+            "  hint: make the edit by hand, with what else belongs to it\n"), done.stderr)
+        self.assertEqual(self.read("switch.yaml"), before)
+
+
 class OutOfReach(CliTest):
     def test_trust_says_which_keys_it_could_not_read(self):
         self.assert_ends(self.spark("trust"), 3, err=REFUSED,
