@@ -68,7 +68,8 @@ remove_boot_unit() {
 # Where there is no room for a copy, the journal's own is moved back; below a home the file is overwritten in its place.
 restore() { # DIRECTORY
   d=$1; load_target || return 1
-  [ -n "$user" ] || rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? # of a write that power loss cut off
+  # Of a write that power loss cut off, or in a folder that takes no change for a while.
+  [ -n "$user" ] || rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? || return 1
   if [ -e "$d/trial" ]; then
     tried=$(cat "$d/trial") || return 1
     [ ! -e "$d/begun" ] || rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.?????????? || return 1

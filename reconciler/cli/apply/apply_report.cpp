@@ -99,6 +99,18 @@ void PrintOutcome(const ConvergeReport& report) {
   PrintNotProved(report);
 }
 
+void PrintNotRecorded(const std::optional<ConvergeReport>& report, const Errors& errors) {
+  std::cerr << FormatErrors(errors);
+  std::cout
+      << (report ? "applied on every node, but what was done could not be recorded: see the errors "
+                   "above\n"
+                 : "nothing was changed, and that could not be recorded: see the errors above\n");
+  if (!report) return;
+  for (const auto& [name, node] : report->applied.nodes) {
+    std::cout << name << ": " << ToString(NodeEnd::kNew) << '\n';
+  }
+}
+
 void PrintUninstall(const UninstallResult& result) {
   for (const Change& change : result.left) {
     std::cout << fmt::format("left on {}: {} {}: {}\n", change.node, change.kind,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ void PrintPartial(const std::vector<NodeName>& absent);
 
 // What an apply did, or why it did not and what is left.
 void PrintOutcome(const ConvergeReport& report);
+
+// An apply that is done, but that nodes do not remember; `report`: empty when nothing was changed.
+void PrintNotRecorded(const std::optional<ConvergeReport>& report, const Errors& errors);
 
 // What an uninstall left on the nodes, and where nothing is left.
 void PrintUninstall(const UninstallResult& result);

@@ -153,8 +153,10 @@ class ApplyRun {
         return result.report->applied.interrupted ? kInterrupted : kReverted;
       }
     }
-    std::cerr << FormatErrors(result.ledger_errors);
-    if (!result.ledger_errors.empty()) return kMixed;
+    if (!result.ledger_errors.empty()) {
+      PrintNotRecorded(result.report, result.ledger_errors);
+      return kMixed;
+    }
     const int code = FindSettledCode(result.remaining);
     return result.uninstall ? FinishUninstall(*result.uninstall, code) : VerifyResult(code);
   }

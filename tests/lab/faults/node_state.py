@@ -1,5 +1,6 @@
 """What a node is, read from its files and its kernel and never through ssh: a dict of names and values, made to be compared."""
 
+import fcntl
 import functools
 import glob
 import hashlib
@@ -63,6 +64,19 @@ def applies(at):
         except FileNotFoundError:
             states[os.path.dirname(guard)] = "none"
     return states
+
+
+def locked(run, node):
+    """Whether a shell on the node holds the lock of an apply."""
+    at = root(run, node)
+    try:
+        with open(f"{at}/var/lib/spark-reconcile/lock", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # the node is off, or has had no apply
+        return False
+    return False
 
 
 def guarded(run, node):

@@ -179,6 +179,10 @@ class Pair:
         tries = " && ".join(f"exec 3<>/dev/tcp/192.168.1.{20 + node}/22" for node in NODES)
         return self.lab.lab("exec", "timeout", "2", "bash", "-c", tries, check=False).returncode == 0
 
+    def locked(self):
+        """Nodes on which a session's shell still holds the lock."""
+        return [node for node in NODES if node_state.locked(self.lab.run, node)]
+
     def guarded(self):
         return [node for node in NODES if node_state.guarded(self.lab.run, node)]
 

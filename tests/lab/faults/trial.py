@@ -130,9 +130,10 @@ class Trial:
                 raise Broken(f"the program exits {self.exit_code}, wanted {self.row.exits}\n{self.controller.said()}")
 
     def wait_decided(self):
-        """Until no node has a guard, and some moments for what was sent to a node before its controller died."""
+        """Until no node has a guard, once what was sent to a node before its controller died has run to its end."""
         if self.exit_code is None:
             time.sleep(0.5)
+            speed.eventually(lambda: not self.pair.locked(), 10, 0.1)
         limit = self.deadline_s + speed.scaled(self.row.within)
         left = max(0, self.began + limit - time.monotonic())
         if not speed.eventually(lambda: not self.pair.guarded(), left / speed.factor(), 0.2):

@@ -53,6 +53,23 @@ TEST(PrintOutcome, AnApplyThatEveryNodeRevertedSaysSo) {
   EXPECT_EQ(printed.out, "not applied: every node reverted the plan, and reads as before\n");
 }
 
+// A node that restarts after its commit.
+TEST(PrintNotRecorded, SaysWhatEveryNodeIs) {
+  ConvergeReport report;
+  report.applied.nodes["spark-1"] = {};
+  report.applied.nodes["spark-2"] = {};
+  const Errors errors = {
+      MakeNodeError(ErrorKind::kTransport, "spark-2", "the connection was lost")};
+  Printed printed = Capture([&] { PrintNotRecorded(report, errors); });
+  EXPECT_EQ(printed.err, "spark-2: the connection was lost\n");
+  EXPECT_EQ(printed.out,
+            "applied on every node, but what was done could not be recorded: see the errors above\n"
+            "spark-1: new\nspark-2: new\n");
+  printed = Capture([&] { PrintNotRecorded(std::nullopt, errors); });
+  EXPECT_EQ(printed.out,
+            "nothing was changed, and that could not be recorded: see the errors above\n");
+}
+
 TEST(PrintOutcome, WhatARevertKeepsIsListed) {
   ConvergeReport report = MakeFailedReport();
   report.reverted = true;
