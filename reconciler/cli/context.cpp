@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -19,6 +21,7 @@
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/manifest/load.h"
 #include "reconciler/planning/diagnostics.h"
+#include "reconciler/transport/posix.h"
 #include "reconciler/verify/report/section.h"
 #include "reconciler/yaml/source_text.h"
 
@@ -80,6 +83,25 @@ Result<void> WritePrivateFile(const std::string& path, const std::string& text) 
   if (written && closed) return {};
   if (!written) errno = reason;
   return fail();
+}
+
+Result<void> WriteNewFile(const std::string& path, const std::string& text) {
+  const auto make_error = [&path] {
+    return Error{.kind = ErrorKind::kUsage,
+                 .message = fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
+  };
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file.Open()) {
+    Error error = make_error();
+    if (errno == EEXIST) error.hint = "name another file, or '-' to print the manifest";
+    return Fail(std::move(error));
+  }
+  const ssize_t written = write(file.Get(), text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size())) return {};
+  if (written >= 0) errno = ENOSPC;
+  Error error = make_error();
+  unlink(path.c_str());
+  return Fail(std::move(error));
 }
 
 int PrintError(const Error& error, int exit_code) {

@@ -59,6 +59,9 @@ Result<std::string> ReadTextFile(const std::string& path);
 // files.
 Result<void> WritePrivateFile(const std::string& path, const std::string& text);
 
+// Everyone may read it, as a manifest. Never over a file that is there.
+Result<void> WriteNewFile(const std::string& path, const std::string& text);
+
 int PrintError(const Error& error, int exit_code);  // prints and returns the code
 
 // One function per command: adds it to the program.
@@ -77,6 +80,7 @@ void AddLock(CLI::App& app, Context& context);
 void AddCabling(CLI::App& app, Context& context);
 void AddDrill(CLI::App& app, Context& context);
 void AddEnv(CLI::App& app, Context& context);
+void AddDiscover(CLI::App& app, Context& context);
 void AddInit(CLI::App& app, Context& context);
 void AddAddNode(CLI::App& app, Context& context);
 void AddRemoveNode(CLI::App& app, Context& context);

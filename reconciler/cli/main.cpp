@@ -28,6 +28,7 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
 
   app.add_flag("--no-color", context.no_colour, "No colours, also on a terminal");
   AddInit(app, context);
+  AddDiscover(app, context);
   AddValidate(app, context);
   AddAddNode(app, context);
   AddRemoveNode(app, context);

@@ -58,11 +58,16 @@ std::optional<Lines> FindLines(const std::vector<std::string>& lines, Position p
   return Lines{begin, own, dash};
 }
 
-std::string JoinLines(const std::vector<std::string>& lines) {
+// With a newline at the end where `before` has one.
+std::string JoinLines(const std::vector<std::string>& lines, std::string_view before) {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
+  if (!before.ends_with('\n') && !text.empty()) text.pop_back();
   return text;
 }
+
+// "\r" in a file whose lines end as on Windows.
+std::string_view GetEnding(std::string_view line) { return line.ends_with('\r') ? "\r" : ""; }
 
 // The number of a node that has none of its own, or whose own is taken.
 int FindFreeId(const ClusterSpec& spec) {
@@ -73,9 +78,13 @@ int FindFreeId(const ClusterSpec& spec) {
   return id;
 }
 
+// Another node has the number, or a subnet has no place for it.
 bool IsTaken(const ClusterSpec& spec, std::int64_t id) {
-  return std::any_of(spec.nodes.begin(), spec.nodes.end(),
-                     [id](const NodeSpec& node) { return node.id == id; });
+  const bool is_too_large =
+      std::any_of(spec.fabric.subnets.begin(), spec.fabric.subnets.end(),
+                  [id](const Ipv4Prefix& subnet) { return id > subnet.HostCount(); });
+  return is_too_large || std::any_of(spec.nodes.begin(), spec.nodes.end(),
+                                     [id](const NodeSpec& node) { return node.id == id; });
 }
 
 // "topology: direct  # two nodes, one cable" to a switch, without the comment, which is about the
@@ -86,9 +95,10 @@ bool PutSwitch(std::vector<std::string>& lines, Position position) {
   std::string& line = lines[static_cast<std::size_t>(position.line - 1)];
   const std::size_t at = line.find(kDirect, static_cast<std::size_t>(position.column - 1));
   if (at == std::string::npos) return false;
+  const std::string ending(GetEnding(line));
   const bool ends_line = line.find_first_not_of(' ', at + kDirect.size()) == std::string::npos ||
                          line[line.find_first_not_of(' ', at + kDirect.size())] == '#';
-  line = line.substr(0, at) + "switch" + (ends_line ? "" : line.substr(at + kDirect.size()));
+  line = line.substr(0, at) + "switch" + (ends_line ? ending : line.substr(at + kDirect.size()));
   return true;
 }
 
@@ -103,7 +113,7 @@ Edited AddNode(std::string_view text, const ClusterSpec& spec, const NewNode& no
   const auto last = FindLines(lines, spec.nodes.back().position);
   if (!last) {
     return Refuse(spec, spec.nodes.back().position,
-                  "wanted each node behind a '- ' on a line of its own, found a list in brackets",
+                  "wanted each node on lines of its own that begin with '- '",
                   "add the node by hand");
   }
   EditedManifest edited;
@@ -133,9 +143,9 @@ Edited AddNode(std::string_view text, const ClusterSpec& spec, const NewNode& no
     edited.remarks.push_back(fmt::format("{} has host number {} on the fabric", node.name, free));
   }
   lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(last->end),
-               fmt::format("{}- {{name: {}, address: {}{}}}", std::string(last->dash, ' '),
-                           node.name, node.address, id));
-  edited.text = JoinLines(lines);
+               fmt::format("{}- {{name: {}, address: {}{}}}{}", std::string(last->dash, ' '),
+                           node.name, node.address, id, GetEnding(lines[last->begin])));
+  edited.text = JoinLines(lines, text);
   return edited;
 }
 
@@ -150,13 +160,12 @@ Edited RemoveNode(std::string_view text, const ClusterSpec& spec, const NodeName
   std::vector<std::string> lines = SplitLines(text);
   const auto own = FindLines(lines, node->position);
   if (!own) {
-    return Refuse(spec, node->position,
-                  "wanted each node behind a '- ' on a line of its own, found a list in brackets",
+    return Refuse(spec, node->position, "wanted each node on lines of its own that begin with '- '",
                   "remove the node by hand");
   }
   lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(own->begin),
               lines.begin() + static_cast<std::ptrdiff_t>(own->end));
-  return EditedManifest{.text = JoinLines(lines)};
+  return EditedManifest{.text = JoinLines(lines, text)};
 }
 
 }  // namespace reconciler

@@ -6,7 +6,7 @@ import unittest
 
 from spark_cli import MANIFEST, ROOT, CliTest
 
-COMMANDS = ("init", "validate", "add-node", "remove-node", "trust", "access", "plan", "apply", "verify", "drift",
+COMMANDS = ("init", "discover", "validate", "add-node", "remove-node", "trust", "access", "plan", "apply", "verify", "drift",
             "status", "history", "graph", "hostfile", "lock", "cabling", "drill", "rollback", "uninstall", "env", "schema")
 
 TAIL = "\nRun with --help for more information.\n"

@@ -66,7 +66,9 @@ class Nodes(CliTest):
                                              "switch.yaml; then apply switch.yaml\n"), done.stdout)
         self.assertEqual(self.read("switch.yaml").replace(line, ""), before)
         self.assertEqual(os.stat(os.path.join(self.folder, "switch.yaml")).st_mode & 0o777, 0o640)
-        self.assert_ends(self.spark("remove-node", "spark-4", "switch.yaml"), 1, out="",
+        refused = self.spark("remove-node", "spark-4", "switch.yaml")
+        self.assertIn("-" + line, refused.stdout)
+        self.assert_ends(refused, 1,
                          err="nothing was changed: there is no terminal to confirm on\n"
                              "  hint: run `spark-reconcile uninstall switch.yaml --node spark-4`, then give --yes\n")
         done = self.spark("remove-node", "spark-4", "switch.yaml", "--yes")

@@ -31,6 +31,7 @@ LAYERS = {
     "reconciler/gather/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/spark_verify/protocol/"],
     "reconciler/cabling/observe/": NODE + ["reconciler/cabling/"],
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
+    "reconciler/discovery/": MODEL + ["reconciler/cabling/", "reconciler/manifest/read/"],
     "reconciler/apply/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/gather/",
                                 "reconciler/cabling/"],
     # The controller links the protocol: what reads files and descriptors stays beside it.

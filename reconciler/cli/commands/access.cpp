@@ -29,15 +29,18 @@ std::optional<Error> CheckRoot(const NodeSpec& node, Transport& transport) {
       RunScript(transport, "id -u\n", std::chrono::seconds(node.access.command_timeout_s));
   if (!reply) return AddContext(reply.error(), node.name);
   if (auto refusal = FindSudoRefusal(node, *reply)) return refusal;
-  if (Trim(reply->out) == "0") return std::nullopt;
-  const std::string said = MakePrintable(Trim(reply->out + reply->err));
+  // Startup files of the login may print something before.
+  const std::string said = FindLastLine(reply->out.empty() ? reply->err : reply->out);
+  if (said == "0") return std::nullopt;
   return Error{.kind = ErrorKind::kTransport,
                .message = fmt::format("wanted a root shell (user id 0), found '{}'", said),
                .context = {node.name},
                .hint = "log in as root, or as a user with sudo and `become: sudo` in `access`"};
 }
 
-NodeAccess CheckAccess(const NodeSpec& node) {
+// With the strict rule for host keys: what only looks adds none.
+NodeAccess CheckAccess(NodeSpec node) {
+  node.access.host_keys = HostKeys::kStrict;
   NodeAccess access;
   if (node.access.transport == TransportKind::kSsh) {
     const auto key = ReadHostKey(node);
@@ -49,7 +52,7 @@ NodeAccess CheckAccess(const NodeSpec& node) {
   }
   const auto transport = DialNode(node);
   if (!transport) {
-    if (access.host_key == "known") access.login = "no";
+    if (access.host_key != "new") access.login = "no";
     access.missing = transport.error();
     return access;
   }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <tuple>
 
 #include "reconciler/base/unified_diff.h"
 #include "reconciler/cli/apply/apply_report.h"
@@ -42,15 +43,16 @@ bool WriteAll(int file, std::string_view text) {
 }
 
 // A file beside it, then a rename: the manifest is the old one or the new one, never half of it.
-// A link stays a link; the file keeps its mode.
+// A link stays a link; the file keeps its mode, and its owner where that is allowed.
 Result<void> ReplaceFile(const std::string& path, const std::string& text) {
   const std::unique_ptr<char, decltype(&std::free)> target(realpath(path.c_str(), nullptr),
                                                            &std::free);
   struct stat was {};
   if (target == nullptr || stat(target.get(), &was) != 0) return Fail(MakeWriteError(path));
   std::string beside = std::string(target.get()) + ".XXXXXX";
-  const UniqueFd file(mkstemp(beside.data()));
+  const UniqueFd file(mkostemp(beside.data(), O_CLOEXEC));
   if (!file.Open()) return Fail(MakeWriteError(path));
+  std::ignore = fchown(file.Get(), was.st_uid, was.st_gid);
   const bool replaced = WriteAll(file.Get(), text) &&
                         fchmod(file.Get(), was.st_mode & 07777) == 0 && fsync(file.Get()) == 0 &&
                         rename(beside.c_str(), target.get()) == 0;
@@ -60,21 +62,19 @@ Result<void> ReplaceFile(const std::string& path, const std::string& text) {
   return Fail(std::move(error));
 }
 
-// Shows what changes, and writes it where the result is a valid manifest.
-int FinishEdit(const Cluster& cluster, const EditedManifest& edited, const std::string& path) {
+// Shows what would change; whether the result is a valid manifest.
+bool ShowEdit(const Cluster& cluster, const EditedManifest& edited, const std::string& path) {
   if (!LoadCluster(edited.text, path, {})) {
     std::cerr << fmt::format(
         "{} was not changed: with this edit alone it would have the errors above\n"
         "  hint: make the edit by hand, with what else belongs to it\n",
         path);
-    return kUsageOrManifest;
+    return false;
   }
   std::cout << MakeUnifiedDiff(cluster.text, edited.text);
   for (const std::string& remark : edited.remarks) std::cout << "note: " << remark << '\n';
-  if (const auto replaced = ReplaceFile(path, edited.text); !replaced) {
-    return PrintError(replaced.error(), kUsageOrManifest);
-  }
-  return kFine;
+  std::cout << std::flush;
+  return true;
 }
 
 int RunAddNode(const EditOptions& options) {
@@ -83,8 +83,10 @@ int RunAddNode(const EditOptions& options) {
   if (!cluster) return kUsageOrManifest;
   const auto edited = AddNode(cluster->text, cluster->spec, options.node);
   if (!edited) return PrintError(edited.error(), kUsageOrManifest);
-  const int code = FinishEdit(*cluster, *edited, path);
-  if (code != kFine) return code;
+  if (!ShowEdit(*cluster, *edited, path)) return kUsageOrManifest;
+  if (const auto replaced = ReplaceFile(path, edited->text); !replaced) {
+    return PrintError(replaced.error(), kUsageOrManifest);
+  }
   std::cout << fmt::format(
       "next: spark-reconcile trust {0}, access {0}, plan {0}; then apply {0}\n", path);
   return kFine;
@@ -97,6 +99,7 @@ int RunRemoveNode(const EditOptions& options) {
   const NodeName& name = options.node.name;
   const auto edited = RemoveNode(cluster->text, cluster->spec, name);
   if (!edited) return PrintError(edited.error(), kUsageOrManifest);
+  if (!ShowEdit(*cluster, *edited, path)) return kUsageOrManifest;
   const std::string uninstall = fmt::format("spark-reconcile uninstall {} --node {}", path, name);
   if (!Confirm(
           fmt::format("{0} keeps what was applied to it, unless `{1}` ran before. Take {0} out "
@@ -105,8 +108,9 @@ int RunRemoveNode(const EditOptions& options) {
           options.yes, "run `" + uninstall + "`, then give --yes")) {
     return kUsageOrManifest;
   }
-  const int code = FinishEdit(*cluster, *edited, path);
-  if (code != kFine) return code;
+  if (const auto replaced = ReplaceFile(path, edited->text); !replaced) {
+    return PrintError(replaced.error(), kUsageOrManifest);
+  }
   std::cout << fmt::format("next: spark-reconcile plan {0}; then apply {0}\n", path);
   return kFine;
 }

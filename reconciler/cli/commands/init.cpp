@@ -1,9 +1,6 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -11,7 +8,6 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/manifest/starter.h"
-#include "reconciler/transport/posix.h"
 
 namespace reconciler::cli {
 namespace {
@@ -39,26 +35,6 @@ Starter MakeStarter(const InitOptions& options) {
   return starter;
 }
 
-// Never over a file that is there.
-Result<void> WriteNew(const std::string& path, const std::string& text) {
-  const auto fail = [&](const std::string& hint) {
-    return Fail(
-        Error{.kind = ErrorKind::kUsage,
-              .message = fmt::format("{}: cannot be written: {}", path, std::strerror(errno)),
-              .hint = hint});
-  };
-  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!file.Open()) {
-    return fail(errno == EEXIST ? "name another file, or '-' to print the manifest" : "");
-  }
-  const ssize_t written = write(file.Get(), text.data(), text.size());
-  if (written == static_cast<ssize_t>(text.size())) return {};
-  if (written >= 0) errno = ENOSPC;
-  auto failed = fail("");
-  unlink(path.c_str());
-  return failed;
-}
-
 int RunInit(const InitOptions& options) {
   const Starter starter = MakeStarter(options);
   if (const std::string why = ExplainBadStarter(starter); !why.empty()) {
@@ -72,7 +48,7 @@ int RunInit(const InitOptions& options) {
     std::cout << text;
     return kFine;
   }
-  if (const auto written = WriteNew(options.path, text); !written) {
+  if (const auto written = WriteNewFile(options.path, text); !written) {
     return PrintError(written.error(), kUsageOrManifest);
   }
   std::cout << fmt::format(

@@ -28,6 +28,7 @@ struct HostKeyReport {
 
 HostKeyReport ReadHostKeys(const std::vector<const NodeSpec*>& nodes) {
   HostKeyReport report;
+  NodeErrors errors;
   std::mutex mutex;
   NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
     auto key = ReadHostKey(node);
@@ -35,10 +36,11 @@ HostKeyReport ReadHostKeys(const std::vector<const NodeSpec*>& nodes) {
     if (key) {
       report.keys[node.name] = std::move(*key);
     } else {
-      report.errors.push_back(std::move(key).error());
+      errors[node.name] = std::move(key).error();
     }
   });
-  AppendErrors(std::move(thrown), report.errors);
+  errors.merge(thrown);
+  AppendErrors(std::move(errors), report.errors);
   return report;
 }
 

@@ -89,6 +89,21 @@ TEST(AddNode, GetsAFreeHostNumberWhereItsNameHasNone) {
   EXPECT_EQ(Load(taken.text).nodes.back().id, 3);
 }
 
+TEST(AddNode, ANumberThatNoSubnetHasAPlaceForIsReplaced) {
+  const EditedManifest edited = Add(Switch(2), {.name = "spark-2391", .address = "192.168.1.9"});
+  EXPECT_EQ(Load(edited.text).nodes.back().id, 3);
+}
+
+TEST(AddNode, KeepsHowLinesEnd) {
+  std::string windows;
+  for (const char c : Switch(2)) windows += c == '\n' ? "\r\n" : std::string(1, c);
+  const NewNode node{.name = "spark-3", .address = "192.168.1.23"};
+  EXPECT_THAT(Add(windows, node).text, testing::HasSubstr("192.168.1.23}\r\n\r\nfabric:\r\n"));
+  std::string cut = Switch(2);
+  cut.pop_back();
+  EXPECT_FALSE(Add(cut, node).text.ends_with('\n'));
+}
+
 TEST(AddNode, ANameThatIsTakenIsRefused) {
   EXPECT_EQ(AddError(Switch(2), {.name = "spark-2", .address = "192.168.1.9"}),
             "cluster.yaml:12:5: spark-2 is a node already\n"
@@ -121,8 +136,8 @@ TEST(AddNode, AListInBracketsIsLeftToAPerson) {
                      "nodes: [{name: spark-1, address: a}, {name: spark-2, address: b}]\n"
                      "fabric: {topology: switch, subnets: [192.168.177.0/24, 192.168.178.0/24]}\n",
                      {.name = "spark-3", .address = "c"}),
-            "cluster.yaml:3:38: wanted each node behind a '- ' on a line of its own, found a list "
-            "in brackets\n  hint: add the node by hand\n");
+            "cluster.yaml:3:38: wanted each node on lines of its own that begin with '- '\n"
+            "  hint: add the node by hand\n");
 }
 
 TEST(RemoveNode, TakesItsOwnLinesAndNoComment) {

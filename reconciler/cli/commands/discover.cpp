@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "reconciler/cabling/observe/observe_cabling.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/discovery/discovery.h"
+#include "reconciler/manifest/starter.h"
+#include "reconciler/transport/ssh/dial.h"
+
+namespace reconciler::cli {
+namespace {
+
+struct DiscoverOptions {
+  std::vector<std::string> hosts = {};
+  std::string user = "nvidia";
+  std::string out = "-";
+  bool accept_new = false;
+};
+
+// The hosts as nodes, by their order, while they are read.
+std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {
+  const Starter starter{.topology = Topology::kSwitch,
+                        .nodes = options.hosts.size(),
+                        .addresses = options.hosts,
+                        .user = options.user};
+  if (const std::string why = ExplainBadStarter(starter); !why.empty()) {
+    std::cerr << fmt::format("wanted the addresses of 2 to 64 nodes, found {}\n",
+                             options.hosts.size());
+    return std::nullopt;
+  }
+  auto hosts = LoadCluster(FormatStarter(starter), "the given addresses", {});
+  if (!hosts) return std::nullopt;
+  for (NodeSpec& node : hosts->spec.nodes) {
+    if (options.accept_new) node.access.host_keys = HostKeys::kAcceptNew;
+  }
+  return hosts;
+}
+
+int PrintDiscovery(const Discovery& discovery, const std::string& out) {
+  const std::string name = out == "-" ? "cluster.yaml" : out;
+  const bool is_valid = LoadCluster(discovery.manifest, name, {}).has_value();
+  for (const std::string& gap : discovery.gaps) std::cerr << "not as found: " << gap << '\n';
+  if (out == "-") {
+    std::cout << discovery.manifest;
+  } else if (const auto written = WriteNewFile(out, discovery.manifest); !written) {
+    return PrintError(written.error(), kUsageOrManifest);
+  } else {
+    std::cout << out << " is written. "
+              << (is_valid ? "Next: spark-reconcile plan " + out
+                           : "It is not valid yet: see the errors above")
+              << '\n';
+  }
+  return discovery.gaps.empty() && is_valid ? kFine : kPending;
+}
+
+int RunDiscover(const DiscoverOptions& options) {
+  if (options.out != "-" && access(options.out.c_str(), F_OK) == 0) {
+    return PrintError({.kind = ErrorKind::kUsage,
+                       .message = options.out + ": is there already",
+                       .hint = "name another file, or '-' to print the manifest"},
+                      kUsageOrManifest);
+  }
+  const auto hosts = MakeHosts(options);
+  if (!hosts) return kUsageOrManifest;
+  NodePool pool(DialNode);
+  const ClusterFacts facts = GatherWithProgress(*hosts, {}, pool);
+  if (!facts.unreachable.empty()) {
+    if (!options.accept_new) {
+      std::cerr << "where a host key is not known: compare it as said above, then give "
+                   "--accept-new\n";
+    }
+    return kNodeUnreadable;
+  }
+  const CablingViews views = ObserveCabling(hosts->spec, SelectNodes(hosts->spec, {}), pool);
+  Errors errors;
+  for (const auto& [node, view] : views) {
+    if (view.failure) errors.push_back(*view.failure);
+  }
+  std::cerr << FormatErrors(errors);
+  if (!errors.empty()) return kNodeUnreadable;
+  return PrintDiscovery(Discover(hosts->spec, facts, views, options.user), options.out);
+}
+
+}  // namespace
+
+void AddDiscover(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "discover", "Write the manifest of nodes as they are; changes nothing on them");
+  auto options = std::make_shared<DiscoverOptions>();
+  command->add_option("address", options->hosts, "The nodes' management addresses")->required();
+  command->add_option("--user", options->user, "Who logs in")->capture_default_str();
+  command->add_option("--out,-o", options->out, "The file to write, '-' to print it")
+      ->capture_default_str();
+  command->add_flag("--accept-new", options->accept_new,
+                    "Add unknown host keys to known_hosts, on a network that you trust");
+  command->callback([&context, options] { context.exit_code = RunDiscover(*options); });
+}
+
+}  // namespace reconciler::cli

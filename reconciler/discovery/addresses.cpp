@@ -1,0 +1,228 @@
+#include "reconciler/discovery/addresses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "reconciler/manifest/read/node_view.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::uint32_t kFirstProposal = 0xC0A8B100;  // 192.168.177.0
+constexpr std::uint32_t kLastProposal = 0xC0A8FE00;   // 192.168.254.0
+constexpr std::uint32_t kFirstFallback = 0x0AB10000;  // 10.177.0.0
+constexpr std::uint32_t kStep = 256;                  // addresses of a /24
+constexpr int kProposedLength = 24;
+// Shorter ones are routes to everything, as a VPN sets them.
+constexpr int kShortestNetwork = 9;
+// What a manifest can have.
+constexpr int kShortestSubnet = 8;
+constexpr int kLongestSubnet = 30;
+constexpr int kDefaultMtu = 9000;
+constexpr std::int64_t kMostUsualId = 254;  // in a /24
+
+const LinkFact* FindLink(const ClusterFacts& facts, const NodeName& node,
+                         const std::string& netdev) {
+  const auto found = facts.nodes.find(node);
+  if (found == facts.nodes.end()) return nullptr;
+  const auto link = found->second.links.find(netdev);
+  return link == found->second.links.end() ? nullptr : &link->second;
+}
+
+bool IsLinkLocal(const Ipv4Prefix& address) { return address.address.bits >> 16 == 0xA9FE; }
+
+// The one address of a port that a manifest can keep, or why there is none.
+struct PortAddress {
+  std::optional<Ipv4Prefix> address = {};
+  std::string why = {};
+};
+
+PortAddress FindAddress(const ClusterFacts& facts, const NodeName& node,
+                        const std::string& netdev) {
+  const LinkFact* link = FindLink(facts, node, netdev);
+  if (link == nullptr) return {.why = "is not there"};
+  std::vector<Ipv4Prefix> kept;
+  std::copy_if(link->ipv4.begin(), link->ipv4.end(), std::back_inserter(kept),
+               [](const Ipv4Prefix& address) { return !IsLinkLocal(address); });
+  if (kept.size() == 1) {
+    const Ipv4Prefix& only = kept.front();
+    if (only.length < kShortestSubnet || only.length > kLongestSubnet) {
+      return {.why = fmt::format("has {}, and a subnet has a length from {} to {}", ToString(only),
+                                 kShortestSubnet, kLongestSubnet)};
+    }
+    const std::uint32_t number = only.address.bits - only.Network().address.bits;
+    if (number == 0 || number > only.HostCount()) {
+      return {.why = fmt::format("has {}, which is no host's address", ToString(only))};
+    }
+    return {.address = only};
+  }
+  if (kept.size() > 1) return {.why = "has several addresses"};
+  return {.why = link->ipv4.empty() ? "has no address" : "has a link-local address only"};
+}
+
+class AddressFinder {
+ public:
+  AddressFinder(const std::vector<NodeName>& nodes, const ClusterFacts& facts)
+      : nodes_(nodes), facts_(facts) {
+    for (const auto& [node, one] : facts.nodes) {
+      for (const auto& [netdev, link] : one.links) {
+        for (const Ipv4Prefix& address : link.ipv4) used_.insert(address.Network());
+      }
+      if (const auto* routes = Known(one.network.routes)) {
+        for (const RouteFact& route : *routes) used_.insert(route.destination);
+      }
+    }
+  }
+
+  FoundAddresses Find(const std::vector<FoundRail>& rails) {
+    std::vector<std::string> whys;  // by rail; empty: its subnet stays
+    for (const FoundRail& rail : rails) whys.push_back(TryToKeep(rail));
+    FillIds();
+    for (std::size_t i = 0; i < rails.size(); ++i) {
+      if (whys[i].empty()) {
+        AddMissing(i, rails[i]);
+        continue;
+      }
+      found_.subnets[i] = FindFree();
+      found_.gaps.push_back(fmt::format("rail{}: {}; {} is free and takes its place", i, whys[i],
+                                        ToString(found_.subnets[i])));
+    }
+    FindMtu(rails);
+    return std::move(found_);
+  }
+
+ private:
+  // Empty: the rail's subnet stays, and every address in it.
+  std::string TryToKeep(const FoundRail& rail) {
+    found_.subnets.emplace_back();
+    std::optional<Ipv4Prefix> network;
+    std::map<NodeName, int> ids;
+    std::string missing;
+    for (const auto& [node, netdev] : rail.netdevs) {
+      const PortAddress port = FindAddress(facts_, node, netdev);
+      if (!port.address) {
+        if (missing.empty()) missing = fmt::format("{} {} {}", node, netdev, port.why);
+        continue;
+      }
+      const Ipv4Prefix own = port.address->Network();
+      if (network && *network != own) {
+        return fmt::format("its ports are in {} and {}", ToString(*network), ToString(own));
+      }
+      network = own;
+      ids[node] = static_cast<int>(port.address->address.bits - own.address.bits);
+    }
+    if (!network) return missing.empty() ? "it has no port" : missing;
+    for (const Ipv4Prefix& other : found_.subnets) {
+      if (other.length != 0 && other.Overlaps(*network)) {
+        return fmt::format(
+            "{} is another rail's too: not expressible, each rail needs its own subnet",
+            ToString(*network));
+      }
+    }
+    for (const auto& [node, id] : ids) {
+      const auto known = found_.ids.find(node);
+      if (known != found_.ids.end() && known->second != id) {
+        return fmt::format("{} has host number {} there and {} on another rail", node, id,
+                           known->second);
+      }
+      for (const auto* others : {&found_.ids, &ids}) {
+        for (const auto& [other, taken] : *others) {
+          if (other != node && taken == id) {
+            return fmt::format("{} and {} would both have host number {}", node, other, id);
+          }
+        }
+      }
+    }
+    found_.ids.insert(ids.begin(), ids.end());
+    found_.subnets.back() = *network;
+    return {};
+  }
+
+  // Ports without an address in a subnet that stays.
+  void AddMissing(std::size_t rail, const FoundRail& ports) {
+    for (const auto& [node, netdev] : ports.netdevs) {
+      const PortAddress port = FindAddress(facts_, node, netdev);
+      if (port.address) continue;
+      const Ipv4Prefix& subnet = found_.subnets[rail];
+      const auto id = static_cast<std::uint32_t>(found_.ids.at(node));
+      found_.gaps.push_back(fmt::format("rail{}: {} {} {}; the manifest gives it {}", rail, node,
+                                        netdev, port.why,
+                                        ToString(Ipv4Address{subnet.address.bits + id})));
+    }
+  }
+
+  // Nodes without an address to keep have the number that their name ends in, or the lowest one.
+  void FillIds() {
+    std::set<int> taken;
+    for (const auto& [node, id] : found_.ids) taken.insert(id);
+    std::vector<NodeName> rest;
+    for (const NodeName& node : nodes_) {
+      if (found_.ids.contains(node)) continue;
+      const auto number = ReadTrailingNumber(node);
+      if (number && *number >= 1 && *number <= kMostUsualId &&
+          taken.insert(static_cast<int>(*number)).second) {
+        found_.ids[node] = static_cast<int>(*number);
+      } else {
+        rest.push_back(node);
+      }
+    }
+    int next = 1;
+    for (const NodeName& node : rest) {
+      while (taken.contains(next)) ++next;
+      taken.insert(next);
+      found_.ids[node] = next;
+    }
+  }
+
+  bool TakeIfFree(const Ipv4Prefix& subnet) {
+    const bool is_used = std::any_of(used_.begin(), used_.end(), [&](const Ipv4Prefix& other) {
+      return other.length >= kShortestNetwork && subnet.Overlaps(other);
+    });
+    if (!is_used) used_.insert(subnet);
+    return !is_used;
+  }
+
+  // Where even the last one is in use, the plan says so.
+  Ipv4Prefix FindFree() {
+    for (std::uint32_t bits = kFirstProposal; bits <= kLastProposal; bits += kStep) {
+      if (TakeIfFree({{bits}, kProposedLength})) return {{bits}, kProposedLength};
+    }
+    for (std::uint32_t bits = kFirstFallback; bits < kFirstFallback + 255 * kStep; bits += kStep) {
+      if (TakeIfFree({{bits}, kProposedLength})) return {{bits}, kProposedLength};
+    }
+    return {{kFirstFallback + 255 * kStep}, kProposedLength};
+  }
+
+  void FindMtu(const std::vector<FoundRail>& rails) {
+    std::set<int> found;
+    for (const FoundRail& rail : rails) {
+      for (const auto& [node, netdev] : rail.netdevs) {
+        if (const LinkFact* link = FindLink(facts_, node, netdev)) found.insert(link->mtu);
+      }
+    }
+    if (found.size() == 1 && *found.begin() >= 1500 && *found.begin() <= 9216) {
+      found_.mtu = *found.begin();
+    } else if (!found.empty()) {
+      found_.mtu = kDefaultMtu;
+      found_.gaps.push_back(fmt::format("the ports have the MTUs {}; the manifest has {}",
+                                        fmt::join(found, ", "), kDefaultMtu));
+    }
+  }
+
+  const std::vector<NodeName>& nodes_;
+  const ClusterFacts& facts_;
+  std::set<Ipv4Prefix> used_ = {};
+  FoundAddresses found_ = {};
+};
+
+}  // namespace
+
+FoundAddresses FindAddresses(const std::vector<NodeName>& nodes,
+                             const std::vector<FoundRail>& rails, const ClusterFacts& facts) {
+  return AddressFinder(nodes, facts).Find(rails);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reconciler/cabling/cables.h"
+#include "reconciler/model/facts.h"
+
+namespace reconciler {
+
+// One network of the fabric: the ports that reach each other, one per node.
+struct FoundRail {
+  std::map<NodeName, std::string> netdevs = {};
+};
+
+// What a manifest must say so that the most addresses stay.
+struct FoundAddresses {
+  std::vector<Ipv4Prefix> subnets = {};  // one per rail
+  std::map<NodeName, int> ids = {};
+  int mtu = 9000;                      // bytes
+  std::vector<std::string> gaps = {};  // what an apply would change, for a person
+};
+
+// A rail keeps its subnet where all addresses of its ports are in it, no other rail is, and the
+// host numbers are those of the rails before. The others get a /24 that no node has an address in
+// or a route to. `nodes`: in the order of the manifest.
+FoundAddresses FindAddresses(const std::vector<NodeName>& nodes,
+                             const std::vector<FoundRail>& rails, const ClusterFacts& facts);
+
+}  // namespace reconciler

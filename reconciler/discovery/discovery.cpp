@@ -1,0 +1,272 @@
+#include "reconciler/discovery/discovery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "reconciler/base/text.h"
+#include "reconciler/discovery/addresses.h"
+#include "reconciler/discovery/topology.h"
+#include "reconciler/manifest/read/node_view.h"
+
+namespace reconciler {
+namespace {
+
+// A name that a manifest can have; empty: the host has none.
+std::string FindHostname(const NodeFacts& facts) {
+  const HostFact* host = Known(facts.host);
+  if (host == nullptr) return {};
+  std::string name = host->hostname.substr(0, host->hostname.find('.'));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  const bool has_inner_dashes = !name.starts_with('-') && !name.ends_with('-');
+  // A name of digits alone, or of one of these words, is none in YAML.
+  const bool is_text =
+      !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
+      !std::set<std::string>{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}.contains(
+          name);
+  return is_plain && has_inner_dashes && is_text && name.size() <= 63 ? name : "";
+}
+
+// The same nodes under the names that they have in the manifest.
+struct NamedHosts {
+  ClusterSpec spec = {};
+  ClusterFacts facts = {};
+  CablingViews views = {};
+  bool by_order = false;  // their own names are not all different
+};
+
+// By the name while they were read. Empty: their own names are missing, or not all different.
+std::map<NodeName, NodeName> FindHostnames(const ClusterSpec& hosts, const ClusterFacts& facts) {
+  std::map<NodeName, NodeName> names;
+  std::set<NodeName> seen;
+  for (const NodeSpec& node : hosts.nodes) {
+    const auto read = facts.nodes.find(node.name);
+    std::string name = read == facts.nodes.end() ? "" : FindHostname(read->second);
+    if (name.empty() || !seen.insert(name).second) return {};
+    names[node.name] = std::move(name);
+  }
+  return names;
+}
+
+NamedHosts NameHosts(const ClusterSpec& hosts, const ClusterFacts& facts,
+                     const CablingViews& views) {
+  const std::map<NodeName, NodeName> names = FindHostnames(hosts, facts);
+  if (names.empty()) return {.spec = hosts, .facts = facts, .views = views, .by_order = true};
+  NamedHosts named{.spec = hosts};
+  for (NodeSpec& node : named.spec.nodes) {
+    const NodeName before = std::exchange(node.name, names.at(node.name));
+    if (const auto read = facts.nodes.find(before); read != facts.nodes.end()) {
+      named.facts.nodes[node.name] = read->second;
+    }
+    if (const auto view = views.find(before); view != views.end()) {
+      named.views[node.name] = view->second;
+    }
+  }
+  return named;
+}
+
+// Everything that the text is made of.
+class Finder {
+ public:
+  explicit Finder(const NamedHosts& named)
+      : hosts_(named.spec),
+        topology_(FindTopology(named.spec, BuildCageViews(named.spec, named.views))) {
+    if (named.by_order) {
+      gaps_.push_back(
+          "the nodes have no names of their own that are all different: they are "
+          "called by their order");
+    }
+    std::vector<NodeName> nodes;
+    for (const NodeSpec& node : hosts_.nodes) nodes.push_back(node.name);
+    addresses_ = FindAddresses(nodes, ListRails(), named.facts);
+    is_ring_ = IsRing();
+    if (is_ring_) {
+      OrderAsRing();
+      addresses_ = FindAddresses(nodes, ListRails(), named.facts);
+    }
+  }
+
+  Discovery Format(const std::string& user) const {
+    Discovery discovery;
+    for (const auto* gaps : {&topology_.gaps, &addresses_.gaps, &gaps_}) {
+      discovery.gaps.insert(discovery.gaps.end(), gaps->begin(), gaps->end());
+    }
+    discovery.manifest = FormatHead(user) + FormatNodes() + FormatFabric();
+    for (const std::string& gap : discovery.gaps) {
+      discovery.manifest += fmt::format("# Not as found: {}\n", gap);
+    }
+    return discovery;
+  }
+
+ private:
+  const Cage* FindCage(const NodeName& node, const std::string& cage) const {
+    const NodeSpec* spec = hosts_.FindNode(node);
+    const Hardware* hardware = spec == nullptr ? nullptr : hosts_.FindHardware(spec->hardware);
+    return hardware == nullptr ? nullptr : hardware->FindCage(cage);
+  }
+
+  void AddRails(const std::map<NodeName, std::string>& cages, std::vector<FoundRail>& rails) const {
+    const std::size_t first = rails.size();
+    for (const auto& [node, name] : cages) {
+      const Cage* cage = FindCage(node, name);
+      if (cage == nullptr) continue;
+      rails.resize(std::max(rails.size(), first + cage->twins.size()));
+      for (std::size_t i = 0; i < cage->twins.size(); ++i) {
+        rails[first + i].netdevs[node] = cage->twins[i].netdev;
+      }
+    }
+  }
+
+  std::vector<FoundRail> ListRails() const {
+    std::vector<FoundRail> rails;
+    if (!topology_.on_switch.empty()) {
+      AddRails(topology_.on_switch, rails);
+      return rails;
+    }
+    for (const auto& [one, other] : topology_.cables) {
+      AddRails({{one.node, one.cage}, {other.node, other.cage}}, rails);
+    }
+    if (!rails.empty()) return rails;
+    std::map<NodeName, std::string> usual;  // where no cable was found
+    for (const NodeSpec& node : hosts_.nodes) usual[node.name] = "p1";
+    AddRails(usual, rails);
+    return rails;
+  }
+
+  // Three nodes, each p0 to the next one's p1 in the order of their ids.
+  bool IsRing() const {
+    if (!topology_.on_switch.empty() || topology_.cables.size() != 3 || hosts_.nodes.size() != 3) {
+      return false;
+    }
+    std::vector<NodeName> nodes = ListByIds();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (FindCable(nodes[i], nodes[(i + 1) % nodes.size()]) == topology_.cables.size())
+        return false;
+    }
+    return true;
+  }
+
+  std::vector<NodeName> ListByIds() const {
+    std::vector<NodeName> nodes;
+    for (const NodeSpec& node : hosts_.nodes) nodes.push_back(node.name);
+    std::sort(nodes.begin(), nodes.end(), [&](const NodeName& one, const NodeName& other) {
+      return addresses_.ids.at(one) < addresses_.ids.at(other);
+    });
+    return nodes;
+  }
+
+  // The cable from one node's p0 to the other's p1; the number of cables: there is none.
+  std::size_t FindCable(const NodeName& from, const NodeName& to) const {
+    const auto is_it = [&](const std::array<CageId, 2>& ends) {
+      const auto fits = [&](const CageId& one, const CageId& other) {
+        return one.node == from && one.cage == "p0" && other.node == to && other.cage == "p1";
+      };
+      return fits(ends[0], ends[1]) || fits(ends[1], ends[0]);
+    };
+    const auto found = std::find_if(topology_.cables.begin(), topology_.cables.end(), is_it);
+    return static_cast<std::size_t>(found - topology_.cables.begin());
+  }
+
+  void OrderAsRing() {
+    const std::vector<NodeName> nodes = ListByIds();
+    std::vector<std::array<CageId, 2>> cables;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      cables.push_back(topology_.cables[FindCable(nodes[i], nodes[(i + 1) % nodes.size()])]);
+    }
+    topology_.cables = std::move(cables);
+  }
+
+  std::string FormatHead(const std::string& user) const {
+    std::vector<std::string> places;
+    for (const NodeSpec& node : hosts_.nodes) places.push_back(node.address);
+    return fmt::format(
+        "# Read from {}; nothing was changed.\napi_version: spark-reconcile/v1\n"
+        "cluster: homelab                 # choose a name\naccess: {{user: {}}}\n",
+        Join(places, ", "), user);
+  }
+
+  bool IsPair() const { return hosts_.nodes.size() == 2 && topology_.cables.size() == 1; }
+
+  std::string GetCage(const NodeName& node) const {
+    if (const auto found = topology_.on_switch.find(node); found != topology_.on_switch.end()) {
+      return found->second;
+    }
+    if (!IsPair()) return {};
+    const auto& [one, other] = topology_.cables.front();
+    return one.node == node ? one.cage : other.cage;
+  }
+
+  // Of a switch or a pair: the cage of all nodes, where it is the same.
+  std::string GetCommonCage() const {
+    std::set<std::string> cages;
+    for (const NodeSpec& node : hosts_.nodes) cages.insert(GetCage(node.name));
+    return cages.size() == 1 ? *cages.begin() : "";
+  }
+
+  std::string FormatNodes() const {
+    std::string text =
+        "nodes:                           # id: the host number that the ports have\n";
+    for (const NodeSpec& node : hosts_.nodes) {
+      const int id = addresses_.ids.at(node.name);
+      const std::string cage = GetCommonCage().empty() ? GetCage(node.name) : "";
+      text += fmt::format("  - {{name: {}, address: {}{}{}}}\n", node.name, node.address,
+                          ReadTrailingNumber(node.name) == id ? "" : fmt::format(", id: {}", id),
+                          cage.empty() ? "" : ", cage: " + cage);
+    }
+    return text;
+  }
+
+  std::string FormatTopology() const {
+    const std::string cage = GetCommonCage();
+    const std::string common = cage.empty() ? "" : fmt::format("  cage: {}\n", cage);
+    if (!topology_.on_switch.empty()) {
+      return "  topology: switch               # as found\n" + common;
+    }
+    if (IsPair()) return "  topology: direct               # as found\n" + common;
+    if (is_ring_) return "  topology: ring                 # as found\n";
+    if (topology_.cables.empty()) {
+      return fmt::format("  topology: {:<20} # no cable was found\n",
+                         hosts_.nodes.size() == 2 ? "direct" : "switch");
+    }
+    std::string text = "  links:                         # as found\n";
+    for (const auto& [one, other] : topology_.cables) {
+      text += fmt::format("    - [{}.{}, {}.{}]\n", one.node, one.cage, other.node, other.cage);
+    }
+    return text;
+  }
+
+  std::string FormatFabric() const {
+    constexpr int kAdvisedMtu = 9000;
+    std::string text = "fabric:\n" + FormatTopology();
+    text += addresses_.mtu == kAdvisedMtu ? "  mtu: 9000\n"
+                                          : fmt::format("  mtu: {:<25} # as found; {} is advised\n",
+                                                        addresses_.mtu, kAdvisedMtu);
+    text += "  subnets:\n";
+    for (const Ipv4Prefix& subnet : addresses_.subnets) {
+      text += fmt::format("    - {}\n", ToString(subnet));
+    }
+    return text;
+  }
+
+  const ClusterSpec& hosts_;
+  FoundTopology topology_;
+  FoundAddresses addresses_ = {};
+  std::vector<std::string> gaps_ = {};
+  bool is_ring_ = false;
+};
+
+}  // namespace
+
+Discovery Discover(const ClusterSpec& hosts, const ClusterFacts& facts, const CablingViews& views,
+                   const std::string& user) {
+  const NamedHosts named = NameHosts(hosts, facts, views);
+  return Finder(named).Format(user);
+}
+
+}  // namespace reconciler

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconciler/cabling/view.h"
+#include "reconciler/model/facts.h"
+
+namespace reconciler {
+
+// A manifest for nodes as they are.
+struct Discovery {
+  std::string manifest = {};           // YAML with comments, for a person to edit
+  std::vector<std::string> gaps = {};  // what it cannot say, or what an apply of it would change
+};
+
+// `hosts`: the nodes as they were named, with names that stand for the time of reading; all of them
+// were read. `user`: who logged in. Pure.
+Discovery Discover(const ClusterSpec& hosts, const ClusterFacts& facts, const CablingViews& views,
+                   const std::string& user);
+
+}  // namespace reconciler

@@ -1,0 +1,278 @@
+#include "reconciler/discovery/discovery.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reconciler/manifest/load.h"
+#include "tests/unit/cabling/cabled.h"
+
+namespace reconciler {
+namespace {
+
+using test::Cabled;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Hosts as `discover` reads them: their order is all that is known.
+struct Hosts {
+  explicit Hosts(int count)
+      : spec(test::Cluster(Topology::kSwitch, test::Nodes(count), 2)), cabled(spec) {
+    for (int number = 1; number <= count; ++number) {
+      spec.nodes[static_cast<std::size_t>(number - 1)].address =
+          fmt::format("192.168.1.{}", 20 + number);
+      NodeFacts& node = At(number);
+      node.host = HostFact{.hostname = fmt::format("spark-{}", number)};
+      for (const Cage& cage : GetDgxSpark().cages) {
+        for (const Twin& twin : cage.twins) node.links[twin.netdev].mtu = 9000;
+      }
+    }
+  }
+
+  NodeFacts& At(int number) { return facts.nodes[fmt::format("spark-{}", number)]; }
+
+  void Address(int number, const std::string& cage, std::size_t twin, const std::string& address) {
+    const std::string& netdev = GetDgxSpark().FindCage(cage)->twins[twin].netdev;
+    At(number).links[netdev].ipv4.push_back(*ParseIpv4Prefix(address));
+  }
+
+  // Both twins of a cage, in two subnets of 192.168.
+  void AddressBoth(int number, const std::string& cage, int first, int host) {
+    for (int twin = 0; twin < 2; ++twin) {
+      Address(number, cage, static_cast<std::size_t>(twin),
+              fmt::format("192.168.{}.{}/24", first + twin, host));
+    }
+  }
+
+  Discovery Find() { return Discover(spec, facts, cabled.views, "nvidia"); }
+
+  ClusterSpec spec;
+  ClusterFacts facts = {};
+  Cabled cabled;
+};
+
+ClusterSpec Load(const Discovery& discovery) {
+  auto spec = LoadClusterSpec(discovery.manifest, "cluster.yaml");
+  if (!spec) ADD_FAILURE() << FormatErrors(spec.error()) << discovery.manifest;
+  return spec ? *spec : ClusterSpec{};
+}
+
+Hosts MakePair() {
+  Hosts hosts(2);
+  hosts.cabled.Plug(1, "p1", 2, "p1");
+  return hosts;
+}
+
+TEST(Discover, AConfiguredPairIsWrittenAsItIs) {
+  Hosts hosts = MakePair();
+  hosts.AddressBoth(1, "p1", 100, 10);
+  hosts.AddressBoth(2, "p1", 100, 11);
+  for (int number : {1, 2}) {
+    for (auto& [netdev, link] : hosts.At(number).links) link.mtu = 1500;
+  }
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_EQ(discovery.manifest,
+            "# Read from 192.168.1.21, 192.168.1.22; nothing was changed.\n"
+            "api_version: spark-reconcile/v1\n"
+            "cluster: homelab                 # choose a name\n"
+            "access: {user: nvidia}\n"
+            "nodes:                           # id: the host number that the ports have\n"
+            "  - {name: spark-1, address: 192.168.1.21, id: 10}\n"
+            "  - {name: spark-2, address: 192.168.1.22, id: 11}\n"
+            "fabric:\n"
+            "  topology: direct               # as found\n"
+            "  cage: p1\n"
+            "  mtu: 1500                      # as found; 9000 is advised\n"
+            "  subnets:\n"
+            "    - 192.168.100.0/24\n"
+            "    - 192.168.101.0/24\n");
+  EXPECT_EQ(Load(discovery).nodes[1].id, 11);
+}
+
+TEST(Discover, ANumberThatTheNameEndsInIsNotWritten) {
+  Hosts hosts = MakePair();
+  hosts.AddressBoth(1, "p1", 177, 1);
+  hosts.AddressBoth(2, "p1", 177, 2);
+  EXPECT_THAT(hosts.Find().manifest, testing::Not(HasSubstr(", id: ")));
+}
+
+TEST(Discover, CagesThatDifferStandAtTheNodes) {
+  Hosts hosts(2);
+  hosts.cabled.Plug(1, "p0", 2, "p1");
+  hosts.AddressBoth(1, "p0", 177, 1);
+  hosts.AddressBoth(2, "p1", 177, 2);
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_THAT(discovery.manifest, HasSubstr("cage: p0}\n"));
+  EXPECT_EQ(Load(discovery).nodes[1].cage, "p1");
+}
+
+// NVIDIA's script of 2026-03.
+TEST(Discover, TwinsInOneSubnetKeepTheFirstRailAndGetAFreeOneForTheSecond) {
+  Hosts hosts = MakePair();
+  hosts.Address(1, "p1", 0, "192.168.0.1/24");
+  hosts.Address(1, "p1", 1, "192.168.0.2/24");
+  hosts.Address(2, "p1", 0, "192.168.0.3/24");
+  hosts.Address(2, "p1", 1, "192.168.0.4/24");
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps,
+              ElementsAre("rail1: 192.168.0.0/24 is another rail's too: not expressible, each rail "
+                          "needs its own subnet; 192.168.177.0/24 is free and takes its place"));
+  EXPECT_THAT(discovery.manifest, HasSubstr("# Not as found: rail1: 192.168.0.0/24 is another"));
+  const ClusterSpec spec = Load(discovery);
+  EXPECT_EQ(spec.nodes[0].id, 1);
+  EXPECT_EQ(spec.nodes[1].id, 3);
+}
+
+TEST(Discover, PortsWithoutAnAddressGetFreeSubnetsAndTheLowestNumbers) {
+  Hosts hosts = MakePair();
+  hosts.Address(1, "p1", 0, "169.254.3.4/16");
+  hosts.At(1).links["enP7s7"].ipv4 = {*ParseIpv4Prefix("192.168.177.9/24")};
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps,
+              ElementsAre("rail0: spark-1 enp1s0f1np1 has a link-local address only; "
+                          "192.168.178.0/24 is free and takes its place",
+                          "rail1: spark-1 enP2p1s0f1np1 has no address; 192.168.179.0/24 is free "
+                          "and takes its place"));
+  EXPECT_EQ(Load(discovery).nodes[1].id, 2);
+}
+
+TEST(Discover, ASubnetThatANodeHasARouteToIsNotFree) {
+  Hosts hosts = MakePair();
+  hosts.At(2).network.routes =
+      std::vector<RouteFact>{{*ParseIpv4Prefix("192.168.177.0/24"), "wg0"}};
+  EXPECT_THAT(hosts.Find().manifest, HasSubstr("    - 192.168.178.0/24\n    - 192.168.179.0/24\n"));
+}
+
+TEST(Discover, HostNumbersThatDifferBetweenRailsKeepTheFirst) {
+  Hosts hosts = MakePair();
+  hosts.Address(1, "p1", 0, "192.168.10.1/24");
+  hosts.Address(2, "p1", 0, "192.168.10.2/24");
+  hosts.Address(1, "p1", 1, "192.168.11.1/24");
+  hosts.Address(2, "p1", 1, "192.168.11.7/24");
+  EXPECT_THAT(hosts.Find().gaps,
+              ElementsAre("rail1: spark-2 has host number 7 there and 2 on another rail; "
+                          "192.168.177.0/24 is free and takes its place"));
+}
+
+TEST(Discover, PortsOfOneRailInTwoSubnetsAreNamed) {
+  Hosts hosts = MakePair();
+  hosts.AddressBoth(1, "p1", 10, 1);
+  hosts.AddressBoth(2, "p1", 20, 2);
+  EXPECT_THAT(hosts.Find().gaps.front(),
+              HasSubstr("rail0: its ports are in 192.168.10.0/24 and 192.168.20.0/24; "));
+}
+
+TEST(Discover, ARingIsFoundInTheOrderOfItsNumbers) {
+  Hosts hosts(3);
+  hosts.cabled.Plug(1, "p0", 2, "p1");
+  hosts.cabled.Plug(2, "p0", 3, "p1");
+  hosts.cabled.Plug(3, "p0", 1, "p1");
+  hosts.AddressBoth(1, "p0", 177, 1);
+  hosts.AddressBoth(2, "p1", 177, 2);
+  hosts.AddressBoth(2, "p0", 179, 2);
+  hosts.AddressBoth(3, "p1", 179, 3);
+  hosts.AddressBoth(3, "p0", 181, 3);
+  hosts.AddressBoth(1, "p1", 181, 1);
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  const ClusterSpec spec = Load(discovery);
+  EXPECT_EQ(spec.fabric.topology, Topology::kRing);
+  EXPECT_EQ(ToString(spec.fabric.subnets.at(2)), "192.168.179.0/24");
+  EXPECT_EQ(ToString(spec.fabric.subnets.at(4)), "192.168.181.0/24");
+}
+
+TEST(Discover, TwoCablesBetweenTwoNodesAreLinks) {
+  Hosts hosts(2);
+  hosts.cabled.Plug(1, "p0", 2, "p0");
+  hosts.cabled.Plug(1, "p1", 2, "p1");
+  for (int number : {1, 2}) {
+    hosts.AddressBoth(number, "p0", 177, number);
+    hosts.AddressBoth(number, "p1", 179, number);
+  }
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_EQ(Load(discovery).fabric.links.size(), 2u);
+  EXPECT_THAT(discovery.manifest,
+              HasSubstr("    - [spark-1.p0, spark-2.p0]\n    - [spark-1.p1, spark-2.p1]\n"));
+}
+
+TEST(Discover, CagesThatHearSeveralNodesAreOnASwitch) {
+  Hosts hosts(3);
+  for (int one = 1; one <= 3; ++one) {
+    for (int other = 1; other <= 3; ++other) {
+      if (one != other) hosts.cabled.Hear(one, "p1", other, "p1");
+    }
+    hosts.AddressBoth(one, "p1", 177, one);
+  }
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_EQ(Load(discovery).fabric.topology, Topology::kSwitch);
+}
+
+TEST(Discover, ANodeThatNoOneHearsOnTheSwitchIsNamed) {
+  Hosts hosts(4);
+  for (int one = 1; one <= 3; ++one) {
+    for (int other = 1; other <= 3; ++other) {
+      if (one != other) hosts.cabled.Hear(one, "p1", other, "p1");
+    }
+  }
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps.front(), "spark-4: no cage of it was found on the switch");
+  EXPECT_EQ(Load(discovery).nodes.size(), 4u);
+}
+
+TEST(Discover, WithoutACableEveryCageSaysWhy) {
+  Hosts hosts(2);
+  EXPECT_THAT(
+      hosts.Find().gaps,
+      testing::IsSupersetOf({"spark-1's left cage: no carrier, so that no cable was found",
+                             "spark-2's right cage: no carrier, so that no cable was found"}));
+}
+
+TEST(Discover, NodesHaveTheirHostnames) {
+  Hosts hosts = MakePair();
+  hosts.At(1).host = HostFact{.hostname = "Spark-A1b2.local"};
+  hosts.At(2).host = HostFact{.hostname = "gx10"};
+  hosts.AddressBoth(1, "p1", 177, 1);
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.manifest, HasSubstr("{name: spark-a1b2, address: "));
+  EXPECT_THAT(discovery.manifest, HasSubstr("{name: gx10, address: "));
+  EXPECT_EQ(Load(discovery).nodes.at(0).id, 1);  // as its addresses have it
+  EXPECT_EQ(Load(discovery).nodes.at(1).id, 10);
+}
+
+TEST(Discover, HostsInAnotherOrderThanTheirNumbersKeepTheirNames) {
+  Hosts hosts = MakePair();
+  hosts.At(1).host = HostFact{.hostname = "spark-2"};
+  hosts.At(2).host = HostFact{.hostname = "spark-1"};
+  hosts.AddressBoth(1, "p1", 177, 2);
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.manifest, HasSubstr("  - {name: spark-2, address: 192.168.1.21}\n"
+                                            "  - {name: spark-1, address: 192.168.1.22}\n"));
+  EXPECT_THAT(discovery.gaps.front(),
+              "rail0: spark-1 enp1s0f1np1 has no address; the manifest "
+              "gives it 192.168.177.1");
+}
+
+// What a node says of itself ends up in a file and on a terminal.
+TEST(Discover, AHostnameThatIsNoNameIsNotWritten) {
+  for (const std::string hostname : {"", "-x", "a b", "x}, {name: y", "\x1b[2J", "spark\n"}) {
+    Hosts hosts = MakePair();
+    hosts.At(1).host = HostFact{.hostname = hostname};
+    EXPECT_EQ(Load(hosts.Find()).nodes[0].name, "spark-1") << hostname;
+  }
+}
+
+TEST(Discover, HostsWithOneNameAreCalledByTheirOrder) {
+  Hosts hosts = MakePair();
+  for (int number : {1, 2}) hosts.At(number).host = HostFact{.hostname = "spark"};
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.manifest, HasSubstr("{name: spark-1, address: "));
+  EXPECT_THAT(discovery.gaps.back(), HasSubstr("called by their order"));
+}
+
+}  // namespace
+}  // namespace reconciler
