@@ -56,8 +56,15 @@ std::size_t NodePool::Runs(const NodeName& node) const {
 
 void NodePool::DropAll() {
   std::map<NodeName, std::unique_ptr<Connection>> closing;
-  const std::lock_guard lock(mutex_);
-  closing.swap(open_);
+  {
+    const std::lock_guard lock(mutex_);
+    closing.swap(open_);
+  }
+  // At the same time: a node that does not answer keeps no other waiting.
+  std::vector<std::jthread> threads;
+  for (auto& [node, connection] : closing) {
+    threads.emplace_back([&connection = connection] { connection.reset(); });
+  }
 }
 
 Result<std::unique_ptr<Channel>> NodePool::OpenShell(const NodeSpec& node) {
@@ -83,7 +90,8 @@ Result<ScriptReply> NodePool::RunOn(Connection& connection, std::string_view scr
                                     Milliseconds limit) {
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
   std::unique_ptr<Channel> shell = std::exchange(connection.shell, nullptr);
-  if (shell == nullptr) {
+  const bool is_reused = shell != nullptr;
+  if (!is_reused) {
     auto opened = connection.transport->OpenShell();
     if (!opened) return Fail(std::move(opened).error());
     shell = std::move(*opened);
@@ -95,6 +103,10 @@ Result<ScriptReply> NodePool::RunOn(Connection& connection, std::string_view scr
   }
   auto answer = ReadShellAnswer(*shell, connection.nonce, deadline);
   if (!answer) return Fail(AddPassedLimit(std::move(answer).error(), deadline, limit));
+  const ScriptReply& reply = answer->reply;
+  if (is_reused && answer->shell_ended && reply.out.empty() && reply.err.empty()) {
+    return Fail({.kind = ErrorKind::kTransport, .message = "the node's shell ended meanwhile"});
+  }
   if (!answer->shell_ended) connection.shell = std::move(shell);
   return std::move(answer->reply);
 }

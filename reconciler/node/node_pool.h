@@ -18,6 +18,9 @@ namespace reconciler {
 class NodePool {
  public:
   explicit NodePool(Dial dial) : dial_(std::move(dial)) {}
+  ~NodePool() { DropAll(); }
+  NodePool(const NodePool&) = delete;
+  NodePool& operator=(const NodePool&) = delete;
 
   // Runs `script` in a shell on the node, connecting first when needed. The shell stays open for
   // the scripts after it: a login's startup files may be slow. A non-zero exit code is a reply.

@@ -79,8 +79,9 @@ Result<ShellAnswer> ReadShellAnswer(Channel& shell, std::string_view nonce, Dead
 void CloseIdleShell(Channel& shell) {
   const Deadline deadline = std::chrono::steady_clock::now() + kCloseLimit;
   if (!shell.CloseInput()) return;
-  for (auto output = shell.Read(deadline); output && !output->exit_code;) {
-    output = shell.Read(deadline);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto output = shell.Read(deadline);
+    if (!output || output->exit_code) return;
   }
 }
 

@@ -18,7 +18,8 @@ struct ShellAnswer {
 // is read whole before any of it runs, so that a cut connection never leaves half a script.
 std::string BuildAnsweredScript(std::string_view script, std::string_view nonce);
 
-// Reads up to the ending lines. Errors: `deadline` passed, more than 16 MiB arrived, or the
+// Reads up to the ending lines. What a script left running writes later is lost, or begins the next
+// answer. Errors: `deadline` passed, more than 16 MiB arrived, or the
 // connection broke.
 Result<ShellAnswer> ReadShellAnswer(Channel& shell, std::string_view nonce, Deadline deadline);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "reconciler/node/node_pool.h"
 #include "reconciler/transport/local_transport.h"
 #include "tests/support/limits.h"
@@ -48,6 +50,16 @@ TEST_F(OneShell, KeepsEveryByteOfALongAnswer) {
 
 TEST_F(OneShell, IsReplacedByAnotherAfterAScriptThatEndedIt) {
   EXPECT_EQ(Run("echo before; kill -KILL $$").exit_code, 137);
+  EXPECT_EQ(Run("echo after").out, "after\n");
+}
+
+// It ended before the script reached it, so that its exit code is not the script's.
+TEST_F(OneShell, ThatEndedWhileItWasIdleIsAnError) {
+  Run("(sleep 0.2; kill -KILL $$) >/dev/null 2>&1 &");
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  const auto reply = pool_.Run(node_, "echo ran", test::ScaleLimit(std::chrono::seconds(20)));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().message, "the node's shell ended meanwhile");
   EXPECT_EQ(Run("echo after").out, "after\n");
 }
 
