@@ -38,10 +38,36 @@ constexpr std::array<std::string_view, 20> kLogin = {"NetworkManager",
                                                      "systemd-user-sessions",
                                                      "user",
                                                      "wpa_supplicant"};
-constexpr std::array<std::string_view, 15> kEnding = {
-    "basic.target",     "emergency.target", "exit.target",    "halt.target",    "hibernate.target",
-    "kexec.target",     "poweroff.target",  "reboot.target",  "rescue.target",  "runlevel0.target",
-    "runlevel1.target", "shutdown.target",  "suspend.target", "sysinit.target", "system.slice"};
+constexpr std::array<std::string_view, 30> kEnding = {"basic.target",
+                                                      "ctrl-alt-del.target",
+                                                      "emergency.target",
+                                                      "exit.target",
+                                                      "final.target",
+                                                      "halt.target",
+                                                      "hibernate.target",
+                                                      "hybrid-sleep.target",
+                                                      "kexec.target",
+                                                      "poweroff.target",
+                                                      "reboot.target",
+                                                      "rescue.target",
+                                                      "runlevel0.target",
+                                                      "runlevel1.target",
+                                                      "runlevel6.target",
+                                                      "shutdown.target",
+                                                      "sleep.target",
+                                                      "soft-reboot.target",
+                                                      "suspend-then-hibernate.target",
+                                                      "suspend.target",
+                                                      "sysinit.target",
+                                                      "system.slice",
+                                                      "systemd-halt.service",
+                                                      "systemd-hibernate.service",
+                                                      "systemd-kexec.service",
+                                                      "systemd-poweroff.service",
+                                                      "systemd-reboot.service",
+                                                      "systemd-soft-reboot.service",
+                                                      "systemd-suspend.service",
+                                                      "umount.target"};
 
 // "ssh" of "ssh@3.service".
 std::string_view GetStem(std::string_view name) {
@@ -62,6 +88,11 @@ bool IsNameCharacter(char c) {
 bool IsPlain(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && name.front() != '-' &&
          name.front() != '.' && std::all_of(name.begin(), name.end(), IsNameCharacter);
+}
+
+// A slice of one user: its stop ends that user's logins.
+bool IsUserSlice(std::string_view name) {
+  return name.starts_with("user-") && name.ends_with(".slice");
 }
 
 bool IsTemplate(std::string_view name) { return name.find("@.") != std::string_view::npos; }
@@ -116,7 +147,7 @@ std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
                          fmt::join(kSuffixes, " "))}};
   }
   std::vector<Mistake> mistakes;
-  if (Contains(kLogin, GetStem(unit.name))) {
+  if (Contains(kLogin, GetStem(unit.name)) || IsUserSlice(unit.name)) {
     mistakes.push_back(
         {fmt::format("units: {} carries the login to the node, and is not managed", unit.name),
          "set it up by hand, with a way to the node that does not need it"});

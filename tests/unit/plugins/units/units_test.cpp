@@ -420,7 +420,8 @@ TEST(Units, WhatCarriesTheLoginIsAManifestError) {
        {"ssh.service", "sshd.service", "sshd@.service", "ssh@3.service", "systemd-networkd.service",
         "systemd-networkd.socket", "NetworkManager.service", "dbus.service", "dbus.socket",
         "systemd-resolved.service", "systemd-logind.service", "dbus-org.freedesktop.login1.service",
-        "user.slice", "user@1000.service", "systemd-user-sessions.service"}) {
+        "user.slice", "user@1000.service", "user-1000.slice", "systemd-user-sessions.service",
+        "wpa_supplicant.service"}) {
     EXPECT_EQ(Check({{{"name", test::Text(name)}, {"drop_ins", test::Map({})}}}).size(), 1u)
         << name;
   }
@@ -429,7 +430,8 @@ TEST(Units, WhatCarriesTheLoginIsAManifestError) {
     EXPECT_THAT(Check({{{"name", test::Text(name)}, {"active", test::Flag(true)}}}), IsEmpty())
         << name;
   }
-  for (const std::string name : {"rescue.target", "sysinit.target", "system.slice"}) {
+  for (const std::string name : {"rescue.target", "sysinit.target", "basic.target", "system.slice",
+                                 "runlevel6.target", "systemd-reboot.service"}) {
     EXPECT_THAT(Check({{{"name", test::Text(name)}, {"active", test::Flag(false)}}}),
                 ElementsAre("units: " + name + " ends what runs on the node, and is not managed"));
   }
