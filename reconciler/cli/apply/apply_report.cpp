@@ -102,8 +102,7 @@ void PrintOutcome(const ConvergeReport& report) {
 void PrintNotRecorded(const std::optional<ConvergeReport>& report, const Errors& errors) {
   std::cerr << FormatErrors(errors);
   std::cout
-      << (report ? "applied on every node, but what was done could not be recorded: see the errors "
-                   "above\n"
+      << (report ? "applied, but what was done could not be recorded: see the errors above\n"
                  : "nothing was changed, and that could not be recorded: see the errors above\n");
   if (!report) return;
   for (const auto& [name, node] : report->applied.nodes) {

@@ -63,7 +63,7 @@ TEST(PrintNotRecorded, SaysWhatEveryNodeIs) {
   Printed printed = Capture([&] { PrintNotRecorded(report, errors); });
   EXPECT_EQ(printed.err, "spark-2: the connection was lost\n");
   EXPECT_EQ(printed.out,
-            "applied on every node, but what was done could not be recorded: see the errors above\n"
+            "applied, but what was done could not be recorded: see the errors above\n"
             "spark-1: new\nspark-2: new\n");
   printed = Capture([&] { PrintNotRecorded(std::nullopt, errors); });
   EXPECT_EQ(printed.out,
