@@ -93,6 +93,26 @@ class OutOfReach(CliTest):
                          out="NODE     ADDRESS    HOST KEY  KNOWN HOSTS\n"
                              "spark-2  127.0.0.1  -         see the error\n")
 
+    def test_trust_has_nothing_to_do_for_this_machine(self):
+        self.assert_ends(self.spark("trust", "--node", "spark-1"), 0, err="",
+                         out="no node is reached over ssh: there is no host key to know\n")
+
+    def test_discover_wants_two_nodes(self):
+        self.assert_ends(self.spark("discover", "127.0.0.1"), 1, out="",
+                         err="wanted the addresses of 2 to 64 nodes, found 1\n")
+
+    def test_discover_writes_nothing_where_a_node_is_not_read(self):
+        done = self.spark("discover", "--user", "nobody", "-o", "new.yaml", "127.0.0.2", "127.0.0.3")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertTrue(done.stderr.endswith("where a host key is not known: compare it as said above, then give "
+                                             "--accept-new\n"), done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "new.yaml")))
+
+    def test_discover_does_not_begin_where_the_file_is_there(self):
+        self.assert_ends(self.spark("discover", "-o", "cluster.yaml", "127.0.0.2", "127.0.0.3"), 1, out="",
+                         err="cluster.yaml: is there already\n"
+                             "  hint: name another file, or '-' to print the manifest\n")
+
     def test_access_says_it_of_all_nodes(self):
         self.write("cluster.yaml", OUT_OF_REACH)
         done = self.spark("access")
