@@ -56,7 +56,7 @@ fabric:
         self.assertIn("not as found: rail0: spark-1 enp1s0f1np1 has no address; 192.168.177.0/24 is free and takes its "
                       "place\n", done.stderr)
 
-    def test_what_a_guide_configured_is_found_and_planned_without_a_change_of_links(self):
+    def test_what_a_guide_configured_is_found_as_it_is(self):
         for node, host in ((1, 10), (2, 11)):
             self.lab.sh(node, f"cat >/etc/netplan/40-cx7.yaml <<'END'\n{GUIDE.format(host)}END\n"
                               "chmod 600 /etc/netplan/40-cx7.yaml; netplan apply")
