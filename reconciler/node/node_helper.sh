@@ -133,7 +133,7 @@ try_step() { # SECONDS WHAT COMMAND…
 }
 
 # systemd-networkd drops rules that are not its own whenever it configures any interface.
-end_activation() { restore_outside rule; }
+end_activation() { find_lost rule; restore_outside rule; }
 
 heartbeat() { undecided && progress 0; }
 

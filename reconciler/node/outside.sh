@@ -36,18 +36,19 @@ read_options() { # WORD…
 }
 
 # With `now` an address is listed both as its own and as a lease, and what expires soon is listed too.
-list_addresses() { # FAMILY [now]
-  ip -o "$1" address show | while read -r _ iface _ address rest; do
+list_addresses() { # [now]
+  ip -o address show | while read -r _ iface family address rest; do
+    case $family in inet) family=-4 ;; inet6) family=-6 ;; *) continue ;; esac
     line="dev ${iface%%@*} $address"
     # shellcheck disable=SC2086 # words
     of_fabric $line && continue
     # shellcheck disable=SC2086 # words
     read_options $rest
     line=$line$options
-    case ${2:-},$rest in
-      now,*) printf '%s\n' "address $1 $line" "lease $1 $line" ;;
-      *' valid_lft forever '*) printf '%s\n' "address $1 $line" ;;
-      *) fleeting "$rest" ' valid_lft' || printf '%s\n' "lease $1 $line" ;;
+    case ${1:-},$rest in
+      now,*) printf '%s\n' "address $family $line" "lease $family $line" ;;
+      *' valid_lft forever '*) printf '%s\n' "address $family $line" ;;
+      *) fleeting "$rest" ' valid_lft' || printf '%s\n' "lease $family $line" ;;
     esac
   done
 }
@@ -73,17 +74,19 @@ list_rules() { # FAMILY
   done | sed 's/ \[[a-z]*\]//; s/  */ /g; s/ $//'
 }
 
-list_outside() { # [now]
-  fabric=" $(tr '\n' ' ' <"$J/fabric") "
-  list_links
-  for family in -4 -6; do list_addresses $family "$@"; done
-  for family in -4 -6; do list_routes $family "$@"; done
-  for family in -4 -6; do list_rules $family; done
+list_outside() { # KINDS [now]
+  fabric=
+  while read -r iface; do fabric="$fabric $iface "; done <"$J/fabric"
+  kinds=$1; shift
+  case $kinds in *link*) list_links ;; esac
+  case $kinds in *address*) list_addresses "$@" ;; esac
+  case $kinds in *route*) list_routes -4 "$@"; list_routes -6 "$@" ;; esac
+  case $kinds in *rule*) list_rules -4; list_rules -6 ;; esac
 }
 
 note_outside() { # NETDEV…: those of the fabric
   [ ! -e "$J/outside" ] || return 0
-  printf '%s\n' "$@" >"$J/fabric" && list_outside >"$J/outside.new" 2>/dev/null && mv -f "$J/outside.new" "$J/outside"
+  printf '%s\n' "$@" >"$J/fabric" && list_outside "$KINDS" >"$J/outside.new" 2>/dev/null && mv -f "$J/outside.new" "$J/outside"
 }
 
 has_carrier() { # NETDEV; a port that is off has none to read
@@ -98,34 +101,46 @@ await_carrier() { # NETDEV
   done
 }
 
-find_lost() {
+KINDS='link address route rule'
+
+# Into `lost`: what was noted of these kinds and is not there, one line each.
+find_lost() { # KIND…
+  lost=
   [ -s "$J/outside" ] || return 0
-  list_outside now 2>/dev/null | grep -vxF -f - "$J/outside" | while read -r line; do
+  lost=$(list_outside "$*" now 2>/dev/null | grep -vxF -f - "$J/outside" | while read -r line; do
+    case $line in lease\ *) kind=address ;; *) kind=${line%% *} ;; esac
+    case " $* " in *" $kind "*) ;; *) continue ;; esac
     case $line in
       link\ *) dev=${line#* dev }; [ -e "/sys/class/net/${dev%% *}" ] || continue ;;
       *' dev '*) dev=${line#* dev }; has_carrier "${dev%% *}" || continue ;;
     esac
     printf '%s\n' "$line"
-  done
+  done)
 }
 
-# What a daemon keeps is its own to restore: leases, and what it marks with its protocol.
+# Of what is in `lost`. What a daemon keeps is its own to restore: leases, and what it marks with its protocol. An interface
+# that is up again may bring others back, and shows more that is lost.
 restore_outside() { # KIND…
   for kind do
+    [ -n "$lost" ] || return 0
     case $kind in link) verb='set' ;; *) verb='add' ;; esac
-    find_lost | grep "^$kind " | grep -v ' proto ' | while read -r _ family line; do
+    ours=$(printf '%s\n' "$lost" | grep "^$kind " | grep -v ' proto ') || continue
+    printf '%s\n' "$ours" | while read -r _ family line; do
       # shellcheck disable=SC2086 # words
       ip "$family" "$kind" $verb $line 2>/dev/null && note "restored $kind $line"
       [ "$kind" != link ] || { line=${line#dev }; await_carrier "${line%% *}"; }
     done
+    # shellcheck disable=SC2086 # words
+    find_lost $KINDS
   done
 }
 
 # What is lost besides may return on its own, as a lease does.
 outside_is_whole() { # KIND…, to be restored
   for pause in 0 1 1 2 ''; do
+    # shellcheck disable=SC2086 # words
+    find_lost $KINDS
     restore_outside "$@"
-    lost=$(find_lost)
     [ -n "$lost" ] || return 0
     [ -z "$pause" ] || sleep "$pause"
   done

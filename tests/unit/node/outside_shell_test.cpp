@@ -45,13 +45,13 @@ class OutsideTest : public ShellTest {
   ScriptReply Call(const std::string& calls) {
     return RunRequest("J=" + QuoteForShell(Path("journal")) + "\nat=" + QuoteForShell(Path("ip")) +
                           R"(
-ip() { case $1$2 in -o-4 | -o-0) cat "$at/$3" ;; -o-6) ;; *) echo "$*" >>"$at/added" ;; esac; }
+ip() { case $1$2 in -o-4 | -o-0) cat "$at/$3" ;; -oaddress) cat "$at/address" ;; -o-6) ;; *) echo "$*" >>"$at/added" ;; esac; }
 sleep() { :; }
 )" + calls,
                       MakeNonce());
   }
 
-  std::string Lost() { return Call("find_lost").out; }
+  std::string Lost() { return Call("find_lost $KINDS; printf %s \"$lost\"").out; }
 };
 
 TEST_F(OutsideTest, WhatIsNotedLiesOutsideTheFabricAndIsThereToStay) {
@@ -104,7 +104,7 @@ TEST_F(OutsideTest, WhatIsLostIsNamedWithItsInterfaceAndRulesArePutBack) {
 TEST_F(OutsideTest, ARevertRestoresWhatNoDaemonKeeps) {
   Call("note_outside fab0");
   Show("", "", kRules);
-  Call("restore_outside address route rule");
+  Call("find_lost $KINDS; restore_outside address route rule");
   EXPECT_EQ(Get(Path("ip/added")),
             "-4 address add dev lo 10.99.0.31/32 scope global\n"
             "-4 address add dev lo 10.0.0.1 peer 10.0.0.2/32 scope global\n"
@@ -126,7 +126,7 @@ TEST_F(OutsideTest, AnInterfaceThatIsSetDownIsLostAndARevertSetsItUp) {
   Put("ip/link", "");
   EXPECT_EQ(Call("outside_is_whole rule").err, "lost since the apply began: link dev lo up\n");
   Put("ip/added", "");
-  Call("restore_outside link address route rule");
+  Call("find_lost $KINDS; restore_outside link address route rule");
   EXPECT_EQ(Get(Path("ip/added")), "-0 link set dev lo up\n");
 }
 
@@ -134,9 +134,26 @@ TEST_F(OutsideTest, WithoutACarrierNothingIsLostAndNothingIsAdded) {
   Call("note_outside fab0");
   Show("", "", kRules);
   const std::string cut = "has_carrier() { false; }\n";
-  EXPECT_EQ(Call(cut + "find_lost").out, "");
+  EXPECT_EQ(Call(cut + "find_lost $KINDS; printf %s \"$lost\"").out, "");
   EXPECT_EQ(Call(cut + "outside_is_whole address").exit_code, 0);
   EXPECT_EQ(Get(Path("ip/added")), "");
+}
+
+TEST_F(OutsideTest, WhatIsNotLookedForIsNotLost) {
+  Call("note_outside fab0");
+  Show("", "", "");
+  EXPECT_EQ(Call("find_lost rule; printf %s \"$lost\"").out,
+            "rule -4 pref 0 from all lookup local\nrule -4 pref 500 from 10.99.0.31 lookup 100");
+}
+
+// On a slow node each call of `ip` may take a second.
+TEST_F(OutsideTest, WhereNothingIsLostEachListIsReadOnce) {
+  Call("note_outside fab0");
+  const std::string count = "list_links() { echo x >>\"$at/calls\"; }\n";
+  EXPECT_EQ(Call(count + "J=\"$J/none\"; outside_is_whole link address route rule").exit_code, 0);
+  Put("journal/outside", "rule -4 pref 0 from all lookup local\n");
+  EXPECT_EQ(Call(count + "outside_is_whole link address route rule").exit_code, 0);
+  EXPECT_EQ(Get(Path("ip/calls")), "x\n");
 }
 
 TEST_F(OutsideTest, ALaterPassComparesWithTheFirst) {
