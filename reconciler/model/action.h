@@ -36,7 +36,8 @@ struct RunCommand {
   // runs it too.
   bool at_boot = false;
   // Only for a revert and a prune: the path below /sys or /proc of what it sets. Where that is gone
-  // (a port that vanished), there is nothing to restore.
+  // (a port that vanished), there is nothing to restore. It sets nothing outside the kernel, so
+  // that it reloads no unit.
   std::string sets = {};
   // Only for a trigger or an action: generated files that it helps to make or removes. They are
   // journalled before the first change. A revert restores them byte for byte, and does not run it.

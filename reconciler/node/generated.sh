@@ -4,12 +4,13 @@
 # takes a new inode for a change: at its next reload it configures that interface from nothing, and drops all addresses,
 # routes and rules that no file lists, management included. So the files are put back; what a change of ours needs there, its
 # own commands bring.
-NETWORK=/run/systemd/network   # what networkd reads
-SYSTEMD=/run/systemd           # each reload makes its folders in it
-HOLD=/run/spark-reconcile/held # hard links to the files in NETWORK, so on one file system with it; one folder per apply
+NETWORK=/run/systemd/network      # what networkd reads
+GENERATORS=/run/systemd/generator # each reload replaces this folder
+HOLD=/run/spark-reconcile/held    # hard links to the files in NETWORK, so on one file system with it; one folder per apply
 
 hold_generated() {
-  (umask 077 && mkdir -p "$held") && { [ ! -d "$NETWORK" ] || cp -al -- "$NETWORK/." "$held"; }
+  (umask 077 && mkdir -p "$held") && { [ -d "$GENERATORS" ] || mkdir -p "$GENERATORS"; } &&
+    { [ ! -d "$NETWORK" ] || cp -al -- "$NETWORK/." "$held"; }
 }
 
 list_files() { (cd "$1" && find . ! -type d); } # FOLDER
@@ -37,8 +38,10 @@ restore_cut_off() {
 release_held() { rm -rf "$held"; rmdir -- "${held%/*}" 2>/dev/null; return 0; }
 
 # In a session `say` fails, so that nothing is run. In a revert it does not, and the command runs without this.
+# only_kernel: the command sets values in the kernel and reloads nothing.
 keep_generated() { # COMMAND…
   held=$HOLD-${J##*/}
+  [ -z "${only_kernel:-}" ] || [ -d "$held" ] || { "$@"; return; }
   restore_cut_off
   if ! hold_generated; then
     release_held
@@ -46,9 +49,10 @@ keep_generated() { # COMMAND…
     "$@"
     return
   fi
-  reloads=$(stat -c %y "$SYSTEMD" 2>/dev/null)
-  ended=0; "$@" || ended=$?
-  [ "$(stat -c %y "$SYSTEMD" 2>/dev/null)" = "$reloads" ] || restore_generated
+  ended=0
+  # While the folder is open no other one has its inode.
+  # shellcheck disable=SC2094 # nothing is written to it
+  { "$@" 7<&- || ended=$?; [ /proc/self/fd/7 -ef "$GENERATORS" ] || restore_generated; } 7<"$GENERATORS"
   release_held
   return $ended
 }

@@ -19,7 +19,7 @@ put() { # FROM TO [MARKER], at once or not at all, and never before the marker l
 }
 
 same() { # FILE FILE, with mode and owner
-  cmp -s -- "$1" "$2" && [ "$(stat -c '%a %u %g' "$1")" = "$(stat -c '%a %u %g' "$2")" ]
+  cmp -s -- "$1" "$2" && stat -c '%a %u %g' -- "$1" "$2" | { read -r one && read -r other && [ "$one" = "$other" ]; }
 }
 
 prepared() { printf '%s' "${T%/*}/.spark-reconcile.${J##*/}.${d##*/}"; } # beside the target

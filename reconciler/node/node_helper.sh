@@ -87,11 +87,15 @@ remove_file() { # STEP PATH
   fi
 }
 
-# In a prune: what is gone (a port, since it saves power) has nothing to restore.
+# In a prune, for a command that sets a value below PATH, in the kernel. What is gone (a port, since it saves power) has
+# nothing to restore.
+# shellcheck disable=SC2034 # keep_generated reads only_kernel
 if_there() { # PATH COMMAND…
   [ -e "$1" ] || { note "$1 is gone: there is nothing to restore"; return 0; }
   shift
-  "$@"
+  only_kernel=yes; "$@"; set -- $?
+  only_kernel=
+  return "$1"
 }
 
 command_step() { # STEP LIMIT_S USER ARGV…

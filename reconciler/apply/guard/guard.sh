@@ -131,15 +131,18 @@ last() {
   failed=1
 }
 
-# What is gone (a port, since it saves power) has nothing to restore.
+# For a command that sets a value below PATH, in the kernel. What is gone (a port, since it saves power) has nothing to restore.
 gone='|'
+# shellcheck disable=SC2034 # keep_generated reads only_kernel
 if_there() { # PATH COMMAND…
   if [ ! -e "$1" ]; then
     case $gone in *"|$1|"*) ;; *) say "$1 is gone: there is nothing to restore"; gone="$gone$1|" ;; esac
     return 0
   fi
   shift
-  "$@"
+  only_kernel=yes; "$@"; set -- $?
+  only_kernel=
+  return "$1"
 }
 
 as() { # USER COMMAND…, in that user's home

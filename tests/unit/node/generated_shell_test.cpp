@@ -18,18 +18,18 @@ class KeepGeneratedTest : public ShellTest {
 
   // `command`: for sh, with the network's files in the working directory.
   ScriptReply Request(const std::string& command, const std::string& before = "") {
-    return RunRequest(before + "NETWORK=" + QuoteForShell(Path("systemd/network")) + "\nSYSTEMD=" +
-                          QuoteForShell(Path("systemd")) + "\nHOLD=" + QuoteForShell(Path(hold_)) +
-                          "\nJ=" + QuoteForShell(Path("journal")) + "\ncd \"$NETWORK\"\n" +
-                          "keep_generated sh -c " + QuoteForShell(command),
+    return RunRequest(before + "NETWORK=" + QuoteForShell(Path("systemd/network")) +
+                          "\nGENERATORS=" + QuoteForShell(Path("systemd/generator")) + "\nHOLD=" +
+                          QuoteForShell(Path(hold_)) + "\nJ=" + QuoteForShell(Path("journal")) +
+                          "\ncd \"$NETWORK\"\n" + "keep_generated sh -c " + QuoteForShell(command),
                       MakeNonce());
   }
   int Keep(const std::string& command) { return Request(command).exit_code; }
 
   // What systemd's reload does: its folders are new, and each generator writes all of its files.
   static std::string Reload(const std::string& content) {
-    return "mkdir ../generator; rm -f 10-netplan-mgmt.network; printf %s '" + content +
-           "' >10-netplan-mgmt.network";
+    return "rm -rf ../generator; mkdir ../generator; rm -f 10-netplan-mgmt.network; printf %s '" +
+           content + "' >10-netplan-mgmt.network";
   }
 
   ino_t Inode() const {
@@ -64,7 +64,7 @@ TEST_F(KeepGeneratedTest, AReloadOfSystemdBringsAboutNoEditOfAnotherInterface) {
 
 TEST_F(KeepGeneratedTest, WhatAReloadRemovesIsThereAgain) {
   const ino_t before = Inode();
-  EXPECT_EQ(Keep("mkdir ../generator; rm -f *"), 0);
+  EXPECT_EQ(Keep("rm -r ../generator; mkdir ../generator; rm -f *"), 0);
   EXPECT_EQ(Inode(), before);
 }
 
@@ -72,6 +72,23 @@ TEST_F(KeepGeneratedTest, WhatAnyOtherCommandWritesStays) {
   EXPECT_EQ(Keep("rm 10-netplan-mgmt.network; echo other >10-netplan-mgmt.network; echo >1"), 0);
   EXPECT_EQ(Content(), "other\n");
   EXPECT_TRUE(std::filesystem::exists(Path("systemd/network/1")));
+}
+
+TEST_F(KeepGeneratedTest, AReloadThatGeneratesNoUnitIsSeen) {
+  const ino_t before = Inode();
+  EXPECT_EQ(Keep("rm -r ../generator; rm -f *"), 0);
+  EXPECT_EQ(Inode(), before);
+}
+
+TEST_F(KeepGeneratedTest, OfACommandForTheKernelNothingIsKept) {
+  EXPECT_EQ(Request("[ ! -e ../../held-journal ] && exit 5", "only_kernel=yes\n").exit_code, 5);
+}
+
+TEST_F(KeepGeneratedTest, ACommandForTheKernelPutsBackWhatAReloadChangedThatWasCutOff) {
+  const ino_t before = Inode();
+  Keep(Reload("[Match]\nName=mgmt\n") + "; kill -KILL $PPID");
+  EXPECT_EQ(Request("true", "only_kernel=yes\n").exit_code, 0);
+  EXPECT_EQ(Inode(), before);
 }
 
 TEST_F(KeepGeneratedTest, ACommandsExitCodeIsItsOwn) {

@@ -77,11 +77,12 @@ TEST_F(ApplyScriptTest, AStepThatReloadsSystemdLeavesEveryNetworkFileItsInode) {
   const std::vector<Step> steps = {{0, RunCommand{{"sh", "-c", reload}}}};
   const std::string nonce = MakeNonce();
   ASSERT_EQ(RunRequest(BuildStageRequest(steps, 0, Path("journal")), nonce).exit_code, 0);
-  const auto replies = ParseApplyReply(
-      RunRequest("NETWORK='" + systemd + "/network'\nSYSTEMD='" + systemd + "'\nHOLD='" +
-                     Path("held") + "'\n" + BuildActivateRequest(steps, 0, Path("journal")),
-                 nonce),
-      nonce);
+  const auto replies =
+      ParseApplyReply(RunRequest("NETWORK='" + systemd + "/network'\nGENERATORS='" + systemd +
+                                     "/generator'\nHOLD='" + Path("held") + "'\n" +
+                                     BuildActivateRequest(steps, 0, Path("journal")),
+                                 nonce),
+                      nonce);
   ASSERT_EQ(replies.size(), 1u);
   EXPECT_EQ(replies[0].exit_code, 0) << replies[0].err;
   EXPECT_EQ(inode(), before);
