@@ -86,8 +86,9 @@ class DrillRun {
     if (!sessions) return RecordError(sessions.error());
     for (const Error& error : (*sessions)->GetLeftOut()) return RecordError(error);
     report_.began = true;
-    const auto unfinished = EndUnfinishedApplies({&node_}, /*whole=*/false, **sessions);
+    auto unfinished = EndUnfinishedApplies({&node_}, /*whole=*/false, **sessions);
     if (!unfinished) return RecordError(unfinished.error());
+    report_.ended = std::move(*unfinished);
     Plan plan{.id = MakeNonce()};
     apply_id_ = MakeApplyId(plan);
     Journal journal{.directory = GetJournalDirectory(apply_id_)};

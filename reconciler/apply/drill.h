@@ -11,6 +11,7 @@ namespace reconciler {
 struct DrillReport {
   std::vector<std::string> checked = {};  // what was changed and is as before, as text
   Errors errors = {};                     // what is not, or why nothing could be proved
+  std::vector<std::string> ended = {};    // earlier applies that were ended first, one line each
   double reverted_after_s = 0;            // from the last sign of life to the end of the revert
   bool began = false;                     // the node's lock was held; otherwise nothing was changed
   bool reverted = false;

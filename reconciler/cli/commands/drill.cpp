@@ -32,6 +32,7 @@ int RunDrill(const Selection& selection, const GuardTimes& times) {
         "{}: a harmless apply whose controller vanishes; it must be reverted in {} s\n", node->name,
         times.revert_after);
     const DrillReport report = Drill(*node, pool, times, FormatLease());
+    for (const std::string& line : report.ended) std::cerr << line << '\n';
     std::cerr << FormatErrors(report.errors);
     if (const ExitCode failed = FindDrillCode(report); failed != kFine) {
       code = failed;

@@ -1,0 +1,66 @@
+// What is said when an earlier apply is ended, or cannot be.
+#include <gtest/gtest.h>
+
+#include "reconciler/apply/guard/guard.h"
+#include "reconciler/apply/guard/guard_script.h"
+#include "tests/support/fake_session.h"
+
+namespace reconciler {
+namespace {
+
+constexpr const char* kApply = "0123456789abcdef";
+
+class EndUnfinishedApplies : public testing::Test {
+ protected:
+  // `listing`: how spark-1 answers when its journals are listed; `end`: when one is ended.
+  Result<std::vector<std::string>> End(const ScriptReply& listing, const ScriptReply& end = {}) {
+    const auto answer = [=](const std::string& request, const std::string&) {
+      if (request.find(BuildUnfinishedRequest()) != std::string::npos) return listing;
+      return request.find("_unfinished") == std::string::npos ? ScriptReply() : end;
+    };
+    FakeNetwork network({{"spark-1", SessionNode(answer)}});
+    NodePool pool(network.Dialer());
+    const NodeSpec node{.name = "spark-1", .id = 1};
+    auto sessions = Sessions::OpenAll({&node}, pool, "test");
+    if (!sessions) return Fail(sessions.error());
+    return reconciler::EndUnfinishedApplies({&node}, /*whole=*/true, **sessions);
+  }
+
+  static ScriptReply List(const std::string& state) {
+    return {.out = std::string(kApply) + " " + state + "\n"};
+  }
+};
+
+TEST_F(EndUnfinishedApplies, WithoutOneThereIsNothingToSay) {
+  EXPECT_EQ(End({}).value(), std::vector<std::string>());
+  EXPECT_EQ(End(List("finished")).value(), std::vector<std::string>());
+}
+
+TEST_F(EndUnfinishedApplies, WhatBecameOfItIsSaid) {
+  EXPECT_EQ(End(List("none")).value(),
+            std::vector<std::string>{
+                "spark-1: an earlier apply was cut off and is reverted now: 0123456789abcdef"});
+  EXPECT_EQ(End(List("commit"), {.out = "commit\n"}).value(),
+            std::vector<std::string>{
+                "spark-1: an earlier apply was cut off and is completed now: 0123456789abcdef"});
+}
+
+TEST_F(EndUnfinishedApplies, JournalsThatCannotBeReadAreAnError) {
+  const auto ended = End({.exit_code = 2, .err = "sh: I/O error\n"});
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(FormatErrors({ended.error()}),
+            "spark-1: the journal could not be read: exit 2: sh: I/O error\n");
+}
+
+TEST_F(EndUnfinishedApplies, OneThatCannotBeEndedNamesItsGuard) {
+  const auto ended = End(List("revert"), {.exit_code = 1, .err = "cannot restore /etc/hosts\n"});
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(FormatErrors({ended.error()}),
+            "spark-1: the apply 0123456789abcdef could not be ended: exit 1: cannot restore "
+            "/etc/hosts\n"
+            "  hint: run `sh guard revert` in /var/lib/spark-reconcile/journal/0123456789abcdef on "
+            "the node and read what it says\n");
+}
+
+}  // namespace
+}  // namespace reconciler
