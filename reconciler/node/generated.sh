@@ -37,22 +37,26 @@ restore_cut_off() {
 
 release_held() { rm -rf "$held"; rmdir -- "${held%/*}" 2>/dev/null; return 0; }
 
+# What a program makes may be read by a daemon that is not root: networkd cannot read what netplan makes with the umask of
+# this script.
+with_usual_umask() { (umask 022; exec "$@"); } # PROGRAM…
+
 # In a session `say` fails, so that nothing is run. In a revert it does not, and the command runs without this.
 # only_kernel: the command sets values in the kernel and reloads nothing.
 keep_generated() { # COMMAND…
   held=$HOLD-${J##*/}
-  [ -z "${only_kernel:-}" ] || [ -d "$held" ] || { "$@"; return; }
+  [ -z "${only_kernel:-}" ] || [ -d "$held" ] || { with_usual_umask "$@"; return; }
   restore_cut_off
   if ! hold_generated; then
     release_held
     say "the files in $NETWORK cannot be kept: no links to them in $held" || return 1
-    "$@"
+    with_usual_umask "$@"
     return
   fi
   ended=0
   # While the folder is open no other one has its inode.
   # shellcheck disable=SC2094 # nothing is written to it
-  { "$@" 7<&- || ended=$?; [ /proc/self/fd/7 -ef "$GENERATORS" ] || restore_generated; } 7<"$GENERATORS"
+  { with_usual_umask "$@" 7<&- || ended=$?; [ /proc/self/fd/7 -ef "$GENERATORS" ] || restore_generated; } 7<"$GENERATORS"
   release_held
   return $ended
 }

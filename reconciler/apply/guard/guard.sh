@@ -209,7 +209,7 @@ revert() {
     sort -r "$J/made" | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
   fi
   if [ "${1:-}" = boot ]; then
-    live timeout 30 netplan generate
+    live with_usual_umask timeout 30 netplan generate
     live as '' timeout 30 systemctl daemon-reload
   else
     restore_own_generated
@@ -392,7 +392,7 @@ watch_at_boot() {
     (umask 022 && mkdir -p "${to%/*}")
     if [ -e "$d/new" ]; then put "$d/new" "$to"; else true >"$to"; fi
   done
-  timeout 30 netplan generate
+  with_usual_umask timeout 30 netplan generate
   true >"$J/restarted"
   later "$LIMIT" || sh "$J/guard" revert boot
 }

@@ -91,6 +91,15 @@ TEST_F(KeepGeneratedTest, ACommandForTheKernelPutsBackWhatAReloadChangedThatWasC
   EXPECT_EQ(Inode(), before);
 }
 
+// netplan 1.1 makes files for networkd, which is not root, with the umask that it has.
+TEST_F(KeepGeneratedTest, ACommandHasTheUsualUmask) {
+  EXPECT_EQ(Request("umask").out, "0022\n");
+  EXPECT_EQ(Request("umask", "only_kernel=yes\n").out, "0022\n");
+  Put("file", "no folder can be made below it");
+  hold_ = "file/held";
+  EXPECT_EQ(Request("umask", "say() { :; }\n").out, "0022\n");
+}
+
 TEST_F(KeepGeneratedTest, ACommandsExitCodeIsItsOwn) {
   EXPECT_EQ(Keep("exit 7"), 7);
   EXPECT_EQ(Keep(Reload("x") + "; exit 7"), 7);

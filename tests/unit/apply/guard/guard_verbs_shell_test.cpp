@@ -219,6 +219,18 @@ TEST_F(GuardVerbs, ALeaseFromBeforeTheRestartIsRemoved) {
   EXPECT_FALSE(std::filesystem::exists(Path("state/lease")));
 }
 
+// netplan 1.1 makes files for networkd, which is not root, with the umask that it has: with the
+// guard's own, a node would come up without its management address.
+TEST_F(GuardVerbs, WhatIsGeneratedAtBootIsMadeWithTheUsualUmask) {
+  Program("netplan", "umask >>" + QuoteForShell(Path("umasks")));
+  for (std::size_t i = 0; i < std::size(kStates); ++i) {
+    Make(kStates[i], false);
+    Call("watch boot");
+  }
+  const std::string umasks = Get(Path("umasks"));
+  EXPECT_EQ(umasks, "0022\n0022\n0022\n0022\n") << "one that is ready, and three reverts";
+}
+
 TEST_F(GuardVerbs, EveryVerbInEveryStateIsDoneOrDoesNothingOrIsRefused) {
   for (const VerbRow& row : kTable) {
     for (std::size_t i = 0; i < std::size(kStates); ++i) {
