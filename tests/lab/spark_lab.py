@@ -2,6 +2,8 @@
 
 import json
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
@@ -52,6 +54,38 @@ class Lab:
         """Runs the program inside the lab's network."""
         return speed.run([LAB, "exec", "--run", self.run, "--", PROGRAM, *arguments], limit_s, text=True,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+    def spark_on_terminal(self, arguments, answers, limit_s=120):
+        """Runs the program on a terminal of its own. `answers`: pairs of what it must show next and what is typed then. Returns its
+        exit code and all that the terminal showed."""
+        main, terminal = pty.openpty()
+        try:
+            process = speed.start([LAB, "exec", "--run", self.run, "--", "setsid", "--ctty", "--wait", PROGRAM, *arguments],
+                                  stdin=terminal, stdout=terminal, stderr=terminal)
+            os.close(terminal)
+            shown = self.converse(main, list(answers), limit_s)
+            return process.wait(), shown
+        finally:
+            os.close(main)
+
+    @staticmethod
+    def converse(terminal, answers, limit_s):
+        shown = ""
+        since = 0  # what was shown before the last answer is no prompt for the next one
+        end = time.monotonic() + speed.scaled(limit_s)
+        while select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
+            try:
+                read = os.read(terminal, 4096)
+            except OSError:  # the last process that had it open ended
+                break
+            if not read:
+                break
+            shown += read.decode(errors="replace").replace("\r\n", "\n")
+            if answers and answers[0][0] in shown[since:]:
+                since = len(shown)
+                os.write(terminal, answers.pop(0)[1].encode())
+        return shown
 
 
 def machines_or_skip():

@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from spark_lab import LabTest, cluster
+from spark_lab import PROGRAM, LabTest, cluster
 
 PAIR = cluster("pair.yaml")
 
@@ -121,6 +121,68 @@ class Access(LabTest):
         done = self.spark("access", PAIR, "--node", "spark-2", expect=3)
         self.assertIn("spark-2  192.168.1.22  new       -      -\n", done.stdout)
         self.assertIn("add it with `spark-reconcile trust`", done.stderr)
+
+    def prepare_for_passwords(self, node):
+        """The login has a password and no key, and sudo wants that password."""
+        rule = self.lab.sh(node, "grep -l NOPASSWD /etc/sudoers.d/*").strip()
+        self.lab.sh(node, "echo nvidia:secret-word | chpasswd; mv /home/nvidia/.ssh/authorized_keys /root/"
+                          f"; cp -p {rule} /root/rule; sed -i 's/NOPASSWD://' {rule}")
+        self.addCleanup(self.lab.sh, node, "usermod -p '*' nvidia; mv /root/authorized_keys /home/nvidia/.ssh/"
+                                           f"; mv /root/rule {rule}; rm -f /etc/sudoers.d/spark-reconcile")
+
+    def test_fix_adds_the_key_and_the_drop_in_with_passwords_typed_once(self):
+        for node in (1, 2):
+            self.prepare_for_passwords(node)
+        prompts = [(f"password of nvidia on spark-{node} (192.168.1.2{node}): ", "secret-word\r") for node in (1, 2)]
+        code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix", "--sudoers"],
+                                                 [*prompts, ("Write it? Type 'yes' to continue: ", "yes\r")])
+        self.assertEqual(code, 0, shown)
+        self.assertNotIn("secret-word", shown)
+        for node in (1, 2):
+            self.assertIn(f"spark-{node}: added SHA256:", shown)
+            self.assertIn(f"spark-{node}: wrote /etc/sudoers.d/spark-reconcile\n", shown)
+            self.assertEqual(self.lab.sh(node, "stat -c '%a %U' /etc/sudoers.d/spark-reconcile; visudo -cq && echo valid"),
+                             "440 root\nvalid\n")
+            self.lab.sh(node, "! journalctl -b --no-pager | grep -q secret-word")
+        self.assertTrue(shown.endswith("NODE     ADDRESS       HOST KEY  LOGIN  ROOT\n"
+                                       "spark-1  192.168.1.21  known     yes    yes\n"
+                                       "spark-2  192.168.1.22  known     yes    yes\n"), shown)
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
+        done = self.spark("uninstall", PAIR, "--yes", "--access", expect=0)
+        self.assertTrue(done.stdout.endswith("spark-1: removed /etc/sudoers.d/spark-reconcile\n"
+                                             "spark-2: removed /etc/sudoers.d/spark-reconcile\n"), done.stdout)
+        self.assertEqual(self.spark("access", PAIR, expect=3).stdout.count("known     yes    no\n"), 2)
+
+    def test_a_wrong_password_is_named_and_changes_nothing(self):
+        self.prepare_for_passwords(2)
+        code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix"],
+                                                 [("password of nvidia on spark-2 (192.168.1.22): ", "wrong\x7f\x7f\r")])
+        self.assertEqual(code, 3, shown)
+        self.assertIn("spark-2 (192.168.1.22): cannot log in as nvidia: the password was refused\n"
+                      "  hint: run it again and type it with care; it is the one of the account there\n", shown)
+        self.lab.sh(2, "test ! -e /home/nvidia/.ssh/authorized_keys")
+
+    def test_where_no_passwords_are_taken_that_is_said(self):
+        self.prepare_for_passwords(2)
+        closed = "/etc/ssh/sshd_config.d/00-keys.conf"
+        self.lab.sh(2, f"printf 'PasswordAuthentication no\nKbdInteractiveAuthentication no\n' >{closed}; systemctl reload ssh")
+        self.addCleanup(self.lab.sh, 2, f"rm {closed}; systemctl reload ssh")
+        code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix"], [("password of nvidia on spark-2", "secret-word\r")])
+        self.assertEqual(code, 3, shown)
+        self.assertIn("spark-2 (192.168.1.22): cannot log in as nvidia: no passwords are taken there\n", shown)
+
+    def test_ctrl_c_at_the_prompt_ends_it_and_the_terminal_echoes_again(self):
+        self.prepare_for_passwords(2)
+        code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix"], [("password of nvidia on spark-2", "sec\x03")])
+        self.assertEqual(code, 1, shown)
+        self.assertTrue(shown.endswith("\nno password was typed\n"), shown)
+
+    def test_without_a_terminal_nothing_is_prompted_for(self):
+        self.prepare_for_passwords(2)
+        done = self.lab.lab("exec", "--", "setsid", "--wait", PROGRAM, "access", PAIR, "--fix", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.endswith("there is no terminal to type a password on\n"
+                                             "  hint: run it in a terminal, or add the key with ssh-copy-id\n"), done.stderr)
 
     def test_known_hosts_that_is_a_folder_is_said_to_be_one(self):
         path = self.known_hosts()

@@ -8,13 +8,24 @@
 #include <mutex>
 
 #include "reconciler/base/text.h"
+#include "reconciler/cli/apply/apply_report.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/terminal.h"
+#include "reconciler/transport/first_access.h"
 #include "reconciler/transport/ssh/dial.h"
 #include "reconciler/transport/ssh/host_key.h"
+#include "reconciler/transport/ssh/password.h"
 
 namespace reconciler::cli {
 namespace {
+
+struct AccessOptions {
+  Selection selection = {};
+  bool fix = false;
+  bool sudoers = false;
+  bool yes = false;
+};
 
 // What is there of the way in to a node, up to the first thing that is missing.
 struct NodeAccess {
@@ -74,39 +85,169 @@ std::string FormatAccess(const std::vector<const NodeSpec*>& nodes,
   return FormatTable(rows);
 }
 
-int RunAccess(const Selection& selection) {
-  const auto cluster = OpenCluster(selection);
-  if (!cluster) return kUsageOrManifest;
-  const auto nodes = SelectNodes(cluster->spec, selection.scope.nodes);
-  std::map<NodeName, NodeAccess> found;
+// Every node at once, so that all that is missing is reported at once.
+struct AccessReport {
+  std::map<NodeName, NodeAccess> nodes = {};
+  Errors errors = {};
+};
+
+AccessReport CheckAll(const std::vector<const NodeSpec*>& nodes) {
+  AccessReport report;
   std::mutex mutex;
   NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
     NodeAccess access = CheckAccess(node);
     const std::lock_guard lock(mutex);
-    found[node.name] = std::move(access);
+    report.nodes[node.name] = std::move(access);
   });
-  Errors errors;
   for (const NodeSpec* node : nodes) {
-    const auto access = found.find(node->name);
-    if (access != found.end() && access->second.missing) errors.push_back(*access->second.missing);
+    const auto access = report.nodes.find(node->name);
+    if (access != report.nodes.end() && access->second.missing) {
+      report.errors.push_back(*access->second.missing);
+    }
   }
-  AppendErrors(std::move(thrown), errors);
-  std::cout << FormatAccess(nodes, found) << std::flush;
-  std::cerr << FormatErrors(errors);
-  return errors.empty() ? kFine : kNodeUnreadable;
+  AppendErrors(std::move(thrown), report.errors);
+  return report;
+}
+
+// A shell of the user who logs in, not of root.
+NodeSpec AsUser(NodeSpec node) {
+  node.access.become = Become::kNone;
+  return node;
+}
+
+// Adds what is missing, node after node, with passwords that are typed on the terminal. They are
+// kept until the command ends, so that each is typed once.
+class AccessFixer {
+ public:
+  // The error that ends the whole: there is no terminal, or no password was typed.
+  std::optional<Error> AddKeys(const std::vector<const NodeSpec*>& nodes,
+                               const AccessReport& report) {
+    for (const NodeSpec* node : nodes) {
+      if (report.nodes.at(node->name).login != "no") continue;
+      const auto key = FindOwnKey(*node);
+      if (!key) {
+        std::cerr << FormatErrors({key.error()});
+        continue;
+      }
+      if (auto password = FindPassword(*node, key->user); !password) return password.error();
+      AddKey(*node, *key);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> AllowSudo(const std::vector<const NodeSpec*>& nodes,
+                                 const AccessReport& report, bool yes) {
+    std::vector<const NodeSpec*> wanting;
+    std::vector<std::string> names;
+    for (const NodeSpec* node : nodes) {
+      if (report.nodes.at(node->name).root != "no") continue;
+      wanting.push_back(node);
+      names.push_back(node->name);
+    }
+    if (wanting.empty()) return std::nullopt;
+    std::cout << fmt::format("{} on {}, for the user of each login:\n{}", kSudoersFile,
+                             Join(names, ", "), FormatSudoersRule("USER"))
+              << std::flush;
+    if (!Confirm("Write it?", yes, "give --yes")) return std::nullopt;
+    for (const NodeSpec* node : wanting) {
+      const auto key = FindOwnKey(*node);
+      if (!key) return key.error();
+      const auto password = FindPassword(*node, key->user);
+      if (!password) return password.error();
+      AllowSudoOn(*node, key->user, *password);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  Result<std::string> FindPassword(const NodeSpec& node, const std::string& user) {
+    const auto found = passwords_.find(node.name);
+    if (found != passwords_.end()) return found->second;
+    auto typed =
+        PromptPassword(fmt::format("password of {} on {} ({}): ", user, node.name, node.address));
+    if (typed) passwords_[node.name] = *typed;
+    return typed;
+  }
+
+  void AddKey(const NodeSpec& node, const OwnKey& key) {
+    const auto transport = DialWithPassword(AsUser(node), passwords_.at(node.name));
+    if (!transport) {
+      std::cerr << FormatErrors({transport.error()});
+      return;
+    }
+    const auto added = InstallKey(node, **transport, key.line);
+    if (!added) {
+      std::cerr << FormatErrors({added.error()});
+      return;
+    }
+    std::cout << fmt::format("{}: {} {} in ~{}/.ssh/authorized_keys ({})\n", node.name,
+                             *added ? "added" : "found", key.fingerprint, key.user, key.file)
+              << std::flush;
+  }
+
+  void AllowSudoOn(const NodeSpec& node, const std::string& user, const std::string& password) {
+    const auto transport = DialNode(AsUser(node));
+    const Result<void> done =
+        transport ? GrantSudo(node, **transport, user, password) : Fail(transport.error());
+    if (!done) {
+      std::cerr << FormatErrors({done.error()});
+      return;
+    }
+    std::cout << fmt::format("{}: wrote {}\n", node.name, kSudoersFile) << std::flush;
+  }
+
+  std::map<NodeName, std::string> passwords_ = {};
+};
+
+int PrintAccess(const std::vector<const NodeSpec*>& nodes, const AccessReport& report) {
+  std::cout << FormatAccess(nodes, report.nodes) << std::flush;
+  std::cerr << FormatErrors(report.errors);
+  return report.errors.empty() ? kFine : kNodeUnreadable;
+}
+
+int RunAccess(const AccessOptions& options) {
+  const auto cluster = OpenCluster(options.selection);
+  if (!cluster) return kUsageOrManifest;
+  const auto nodes = SelectNodes(cluster->spec, options.selection.scope.nodes);
+  AccessReport report = CheckAll(nodes);
+  const int code = PrintAccess(nodes, report);
+  if (code == kFine || !options.fix) return code;
+  AccessFixer fixer;
+  if (const auto error = fixer.AddKeys(nodes, report)) {
+    return PrintError(*error, kUsageOrManifest);
+  }
+  report = CheckAll(nodes);
+  if (options.sudoers) {
+    if (const auto error = fixer.AllowSudo(nodes, report, options.yes)) {
+      return PrintError(*error, kUsageOrManifest);
+    }
+    report = CheckAll(nodes);
+  }
+  return PrintAccess(nodes, report);
 }
 
 }  // namespace
 
 void AddAccess(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "access", "Show what each node's login still lacks: host key, key, root; changes nothing");
-  auto selection = std::make_shared<Selection>();
-  AddManifest(*command, *selection);
+      "access", "Show what each node's login still lacks: host key, key, root; --fix adds it");
+  auto options = std::make_shared<AccessOptions>();
+  AddManifest(*command, options->selection);
   command
-      ->add_option("--node", selection->scope.nodes, "Only this node (may be given several times)")
+      ->add_option("--node", options->selection.scope.nodes,
+                   "Only this node (may be given several times)")
       ->allow_extra_args(false);
-  command->callback([&context, selection] { context.exit_code = RunAccess(*selection); });
+  CLI::Option* fix = command->add_flag(
+      "--fix", options->fix,
+      "Add your public key where it is missing; each password is prompted for once");
+  CLI::Option* sudoers =
+      command
+          ->add_flag(
+              "--sudoers", options->sudoers,
+              "With --fix: also allow sudo without a password, in /etc/sudoers.d/spark-reconcile")
+          ->needs(fix);
+  command->add_flag("--yes,-y", options->yes, "Write that without a question")->needs(sudoers);
+  command->callback([&context, options] { context.exit_code = RunAccess(*options); });
 }
 
 }  // namespace reconciler::cli

@@ -1,9 +1,14 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <memory>
 
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/transport/first_access.h"
+#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -11,15 +16,36 @@ namespace {
 struct UninstallOptions {
   Selection selection = {};
   ApplyFlags flags = {};
+  bool access = false;
 };
+
+// Last of all: afterwards the login may not become root any more.
+int RevokeSudoOnAll(const std::vector<const NodeSpec*>& nodes) {
+  int code = kFine;
+  for (const NodeSpec* node : nodes) {
+    const auto transport = DialNode(*node);
+    const Result<bool> removed =
+        transport ? RevokeSudo(*node, **transport) : Fail(transport.error());
+    if (!removed) {
+      std::cerr << FormatErrors({removed.error()});
+      code = kNodeUnreadable;
+    } else if (*removed) {
+      std::cout << fmt::format("{}: removed {}\n", node->name, kSudoersFile) << std::flush;
+    }
+  }
+  return code;
+}
 
 int RunUninstall(const UninstallOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   PlanScope scope = options.selection.scope;
   scope.uninstall = true;
-  return RunApply(*cluster, scope, std::nullopt,
-                  MakeGenerationInfo(*cluster, options.selection.manifest), options.flags, context);
+  const int code =
+      RunApply(*cluster, scope, std::nullopt,
+               MakeGenerationInfo(*cluster, options.selection.manifest), options.flags, context);
+  if (code != kFine || !options.access) return code;
+  return RevokeSudoOnAll(SelectNodes(cluster->spec, scope.nodes));
 }
 
 }  // namespace
@@ -31,6 +57,8 @@ void AddUninstall(CLI::App& app, Context& context) {
   AddManifest(*command, options->selection);
   command->add_option("--node", options->selection.scope.nodes, "Only this node")
       ->allow_extra_args(false);
+  command->add_flag("--access", options->access,
+                    "Also remove the drop-in of sudoers that `access --fix --sudoers` wrote");
   AddApplyFlags(*command, options->flags);
   command->callback([&context, options] {
     context.judges_nodes = true;

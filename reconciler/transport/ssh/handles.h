@@ -28,4 +28,15 @@ inline std::string CopySshString(char* text) {
   return copy;
 }
 
+// "SHA256:…", as ssh-keygen -l prints it.
+inline std::string FormatKeyFingerprint(ssh_key key) {
+  unsigned char* hash = nullptr;
+  std::size_t size = 0;
+  if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) != SSH_OK) return "?";
+  const std::string fingerprint =
+      CopySshString(ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size));
+  ssh_clean_pubkey_hash(&hash);
+  return fingerprint;
+}
+
 }  // namespace reconciler

@@ -25,18 +25,8 @@ struct Verdict {
   SshKey known = {};  // kChanged: the key on that line
 };
 
-std::string FormatFingerprint(ssh_key key) {
-  unsigned char* hash = nullptr;
-  std::size_t size = 0;
-  if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) != SSH_OK) return "?";
-  const std::string fingerprint =
-      CopySshString(ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size));
-  ssh_clean_pubkey_hash(&hash);
-  return fingerprint;
-}
-
 std::string Describe(ssh_key key) {
-  return fmt::format("{} {}", ssh_key_type_to_char(ssh_key_type(key)), FormatFingerprint(key));
+  return fmt::format("{} {}", ssh_key_type_to_char(ssh_key_type(key)), FormatKeyFingerprint(key));
 }
 
 std::string FormatMachineFile(ssh_key key) {
@@ -166,7 +156,7 @@ HostKey MakeHostKey(const SshConnection& connection, ssh_key key) {
   const std::string type = ssh_key_type_to_char(ssh_key_type(key));
   return {.place = target.place,
           .type = type,
-          .fingerprint = FormatFingerprint(key),
+          .fingerprint = FormatKeyFingerprint(key),
           .machine_file = FormatMachineFile(key),
           .known_hosts = target.known_hosts,
           .line = fmt::format("{} {} {}\n", FormatKnownHostsName(target), type,

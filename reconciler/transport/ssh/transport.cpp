@@ -31,7 +31,11 @@ Result<std::unique_ptr<Transport>> DialSsh(const NodeSpec& node) {
   if (!connection) return Fail(std::move(connection.error()));
   if (auto trusted = CheckHostKey(**connection); !trusted) return Fail(std::move(trusted.error()));
   if (auto in = LogIn(**connection, deadline); !in) return Fail(std::move(in.error()));
-  return std::make_unique<SshTransport>(std::move(*connection));
+  return MakeSshTransport(std::move(*connection));
+}
+
+std::unique_ptr<Transport> MakeSshTransport(std::shared_ptr<SshConnection> connection) {
+  return std::make_unique<SshTransport>(std::move(connection));
 }
 
 }  // namespace reconciler

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "reconciler/transport/transport.h"
 
 namespace reconciler {
@@ -7,5 +9,9 @@ namespace reconciler {
 // One ssh connection, logged in. Files and agent are found by $HOME and $SSH_AUTH_SOCK. Safe for
 // several threads at once.
 Result<std::unique_ptr<Transport>> DialSsh(const NodeSpec& node);
+
+// Over a connection that is logged in.
+class SshConnection;
+std::unique_ptr<Transport> MakeSshTransport(std::shared_ptr<SshConnection> connection);
 
 }  // namespace reconciler

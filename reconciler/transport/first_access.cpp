@@ -1,0 +1,87 @@
+#include "reconciler/transport/first_access.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "reconciler/base/shell_values.h"
+#include "reconciler/base/text.h"
+#include "reconciler/transport/grant_sudo.sh.h"
+#include "reconciler/transport/install_key.sh.h"
+#include "reconciler/transport/revoke_sudo.sh.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::string_view kMark = "# Written by `spark-reconcile access --fix --sudoers`.";
+
+Milliseconds GetLimit(const NodeSpec& node) {
+  return std::chrono::seconds(node.access.command_timeout_s);
+}
+
+Error MakeAccessError(const NodeSpec& node, std::string message, std::string hint = {}) {
+  return {.kind = ErrorKind::kTransport,
+          .message = fmt::format("{}: {}", node.name, message),
+          .hint = std::move(hint)};
+}
+
+std::string FormatReason(const ScriptReply& reply) {
+  return fmt::format("exit {}: {}", reply.exit_code, MakePrintable(FindLastLine(reply.err)));
+}
+
+// What sudo says (with LC_ALL=C) when the password is wrong, or when there is none to take.
+bool IsPasswordRefused(const ScriptReply& reply) {
+  return reply.err.find("incorrect password attempt") != std::string::npos ||
+         reply.err.find("Sorry, try again") != std::string::npos;
+}
+
+}  // namespace
+
+std::string FormatSudoersRule(std::string_view user) {
+  return fmt::format("{}\n{} ALL=(ALL) NOPASSWD: ALL\n", kMark, user);
+}
+
+Result<bool> InstallKey(const NodeSpec& node, Transport& login, std::string_view public_key) {
+  const auto reply = RunScript(
+      login, AssignForShell({{"KEY", public_key}}) + std::string(kInstallKeySh), GetLimit(node));
+  if (!reply) return Fail(AddContext(reply.error(), node.name));
+  // Startup files of the login may print something before.
+  const std::string said = FindLastLine(reply->out);
+  if (reply->exit_code == 0 && (said == "added" || said == "present")) return said == "added";
+  return Fail(MakeAccessError(
+      node, "the key could not be added to ~/.ssh/authorized_keys: " + FormatReason(*reply)));
+}
+
+Result<void> GrantSudo(const NodeSpec& node, Transport& login, std::string_view user,
+                       std::string_view password) {
+  const auto reply = RunScript(
+      login,
+      AssignForShell(
+          {{"RULE", FormatSudoersRule(user)}, {"FILE", kSudoersFile}, {"PASSWORD", password}}) +
+          std::string(kGrantSudoSh),
+      GetLimit(node));
+  if (!reply) return Fail(AddContext(reply.error(), node.name));
+  if (reply->exit_code == 0) return {};
+  if (IsPasswordRefused(*reply)) {
+    return Fail(
+        MakeAccessError(node, "sudo refused the password", "run it again and type it with care"));
+  }
+  return Fail(MakeAccessError(
+      node, fmt::format("{} could not be written: {}", kSudoersFile, FormatReason(*reply)),
+      fmt::format("the user must be allowed to use sudo: `usermod -aG sudo {}` as root there",
+                  user)));
+}
+
+Result<bool> RevokeSudo(const NodeSpec& node, Transport& root) {
+  const auto reply = RunScript(
+      root, AssignForShell({{"FILE", kSudoersFile}, {"MARK", kMark}}) + std::string(kRevokeSudoSh),
+      GetLimit(node));
+  if (!reply) return Fail(AddContext(reply.error(), node.name));
+  if (auto refusal = FindSudoRefusal(node, *reply)) return Fail(std::move(*refusal));
+  const std::string said = FindLastLine(reply->out);
+  if (said == "removed" || said == "absent" || said == "kept") return said == "removed";
+  return Fail(MakeAccessError(
+      node, fmt::format("{} could not be removed: {}", kSudoersFile, FormatReason(*reply))));
+}
+
+}  // namespace reconciler

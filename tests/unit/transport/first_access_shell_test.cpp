@@ -1,0 +1,147 @@
+// The administrator's key and the drop-in of sudoers, with a sudo and a visudo of the test.
+#include "reconciler/transport/first_access.h"
+
+#include "reconciler/transport/revoke_sudo.sh.h"
+#include "tests/support/shell_fixture.h"
+
+namespace reconciler {
+namespace {
+
+constexpr const char* kKey = "ssh-ed25519 AAAAC3Nza admin@desk";
+
+// One shell on this machine whose environment the test sets first.
+class PreparedTransport : public Transport {
+ public:
+  PreparedTransport(Transport& real, std::string before)
+      : real_(real), before_(std::move(before)) {}
+  Result<std::unique_ptr<Channel>> OpenShell() override {
+    auto shell = real_.OpenShell();
+    if (shell) {
+      (void)(*shell)->Write(before_, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+    }
+    return shell;
+  }
+
+ private:
+  Transport& real_;
+  std::string before_;
+};
+
+class FirstAccess : public ShellTest {
+ protected:
+  FirstAccess() {
+    node_.name = "spark-2";
+    std::filesystem::create_directories(Path("home"));
+  }
+
+  Result<bool> Install(const std::string& key = kKey) {
+    auto real = DialLocal(node_);
+    PreparedTransport login(**real, "HOME=" + QuoteForShell(Path("home")) + "\n");
+    return InstallKey(node_, login, key);
+  }
+
+  // `sudo`: what stands in its place.
+  Result<void> Grant(const std::string& sudo) {
+    auto real = DialLocal(node_);
+    PreparedTransport login(**real, "sudo() { " + sudo + "; }\n");
+    return GrantSudo(node_, login, "nvidia", "pass'word $x");
+  }
+
+  std::string Keys() const { return Get(Path("home/.ssh/authorized_keys")); }
+};
+
+TEST_F(FirstAccess, AKeyIsAddedWithItsFolderForThisUserOnly) {
+  const auto added = Install();
+  ASSERT_TRUE(added) << FormatError(added.error());
+  EXPECT_TRUE(*added);
+  EXPECT_EQ(Keys(), std::string(kKey) + "\n");
+  EXPECT_EQ(Run("stat -c %a " + Path("home/.ssh") + " " + Path("home/.ssh/authorized_keys")).out,
+            "700\n600\n");
+}
+
+TEST_F(FirstAccess, AKeyThatIsThereIsNotAddedAgainWhateverItsComment) {
+  ASSERT_TRUE(Install("ssh-ed25519 AAAAC3Nza another comment"));
+  const auto added = Install();
+  ASSERT_TRUE(added);
+  EXPECT_FALSE(*added);
+  EXPECT_EQ(Keys(), "ssh-ed25519 AAAAC3Nza another comment\n");
+}
+
+TEST_F(FirstAccess, ALastLineWithoutAnEndStaysALineOfItsOwn) {
+  Put("home/.ssh/authorized_keys", "ssh-rsa AAAAB3 other");
+  ASSERT_TRUE(Install());
+  EXPECT_EQ(Keys(), "ssh-rsa AAAAB3 other\n" + std::string(kKey) + "\n");
+}
+
+TEST_F(FirstAccess, AKeyThatCannotBeAddedIsAnErrorWithTheReason) {
+  Put("home/.ssh", "a file");
+  const auto added = Install();
+  ASSERT_FALSE(added);
+  const std::string text = FormatError(added.error());
+  EXPECT_TRUE(text.starts_with(
+      "spark-2: the key could not be added to ~/.ssh/authorized_keys: exit 1: mkdir: "))
+      << text;
+}
+
+TEST_F(FirstAccess, ThePasswordReachesSudoOnItsInputAndNoArgument) {
+  const auto granted = Grant("cat >" + QuoteForShell(Path("in")) + "; printf '%s\\n' \"$*\" >" +
+                             QuoteForShell(Path("arguments")));
+  ASSERT_TRUE(granted) << FormatError(granted.error());
+  EXPECT_EQ(Get(Path("in")), "pass'word $x\n");
+  EXPECT_EQ(Get(Path("arguments")).find("pass'word"), std::string::npos);
+}
+
+TEST_F(FirstAccess, TheDropInIsWrittenOnceVisudoHasCheckedIt) {
+  const std::string run =
+      "while [ \"$1\" != sh ]; do shift; done; shift; PATH=" + QuoteForShell(Path("bin")) +
+      ":$PATH; export PATH; sh \"$1\" \"$2\" \"$3\" \"$4\" " +
+      QuoteForShell(Path("sudoers.d/spark-reconcile"));
+  std::filesystem::create_directories(Path("sudoers.d"));
+  Put("bin/visudo", "#!/bin/sh\ncp \"$2\" " + QuoteForShell(Path("checked")) + "\n");
+  Run("chmod +x " + QuoteForShell(Path("bin/visudo")));
+  const auto granted = Grant(run);
+  ASSERT_TRUE(granted) << FormatError(granted.error());
+  const std::string rule =
+      "# Written by `spark-reconcile access --fix --sudoers`.\nnvidia ALL=(ALL) NOPASSWD: ALL\n";
+  EXPECT_EQ(Get(Path("sudoers.d/spark-reconcile")), rule);
+  EXPECT_EQ(Get(Path("checked")), rule);
+  EXPECT_EQ(Run("stat -c %a " + Path("sudoers.d/spark-reconcile")).out, "440\n");
+
+  Put("bin/visudo", "#!/bin/sh\necho 'syntax error' >&2; exit 1\n");
+  std::filesystem::remove(Path("sudoers.d/spark-reconcile"));
+  EXPECT_FALSE(Grant(run));
+  EXPECT_EQ(Run("ls -A " + Path("sudoers.d")).out, "");
+}
+
+TEST_F(FirstAccess, WhySudoRefusesIsSaid) {
+  const auto wrong = Grant("echo 'Sorry, try again.' >&2; return 1");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(FormatError(wrong.error()),
+            "spark-2: sudo refused the password\n  hint: run it again and type it with care\n");
+  const auto denied = Grant("echo 'nvidia is not in the sudoers file.' >&2; return 1");
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(
+      FormatError(denied.error()),
+      "spark-2: /etc/sudoers.d/spark-reconcile could not be written: exit 1: nvidia is not in "
+      "the sudoers file.\n"
+      "  hint: the user must be allowed to use sudo: `usermod -aG sudo nvidia` as root there\n");
+}
+
+TEST_F(FirstAccess, OnlyTheDropInThatWasWrittenHereIsRemoved) {
+  const auto revoke = [&] {
+    const std::string file = QuoteForShell(Path("drop-in"));
+    return Run("MARK='# Written by `spark-reconcile access --fix --sudoers`.'\nFILE=" + file +
+               "\n" + std::string(kRevokeSudoSh))
+        .out;
+  };
+  EXPECT_EQ(revoke(), "absent\n");
+  Put("drop-in", "nvidia ALL=(ALL) NOPASSWD: ALL\n");
+  EXPECT_EQ(revoke(), "kept\n");
+  EXPECT_TRUE(std::filesystem::exists(Path("drop-in")));
+  Put("drop-in", FormatSudoersRule("nvidia"));
+  EXPECT_EQ(revoke(), "removed\n");
+  EXPECT_FALSE(std::filesystem::exists(Path("drop-in")));
+}
+
+}  // namespace
+}  // namespace reconciler
