@@ -204,11 +204,13 @@ std::string FormatSummaryLine(const Plan& plan) {
       if (change->change != ChangeKind::kBlocked) changed.insert(node.name);
     }
   }
+  const std::string blocked =
+      plan.BlockedCount() > 0 ? fmt::format("{} blocked", plan.BlockedCount()) : "";
   std::string text =
-      plan.Empty() ? std::string("no changes")
+      plan.Empty() ? (blocked.empty() ? "no changes" : blocked)
                    : fmt::format("{} on {}", FormatPlural(plan.ChangeCount(), "change", "changes"),
                                  FormatPlural(changed.size(), "node", "nodes"));
-  if (plan.BlockedCount() > 0) text += fmt::format(", {} blocked", plan.BlockedCount());
+  if (!plan.Empty() && !blocked.empty()) text += ", " + blocked;
   if (plan.WarningCount() > 0) {
     text += ", " + FormatPlural(plan.WarningCount(), "warning", "warnings");
   }

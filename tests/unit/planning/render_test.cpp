@@ -72,7 +72,7 @@ TEST(RenderText, ProblemsStandBelowThePlanAndThoseOfAChangeAtTheChange) {
             "homelab · 1 node\n"
             "spark-1  192.168.1.21\n"
             "  ! file  /x: unknown: gone    blocked [plan-state-unknown]\n"
-            "no changes, 1 blocked, 1 warning, apply is refused.\n"
+            "1 blocked, 1 warning, apply is refused.\n"
             "error: spark-1: wanted a, found b [p-out]  cluster.yaml:7\n"
             "  next step: write b\n"
             "warning: m [p-w]\n");
