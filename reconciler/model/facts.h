@@ -69,6 +69,8 @@ struct LinkFact {
   LinkManager manager = LinkManager::kNone;
   std::string phys_port_name = {};  // "p0"; empty where the driver has none
   int speed_mbps = -1;              // -1: unknown, as when there is no carrier
+  std::string master = {};          // the bond, bridge or VRF that it is a member of
+  std::string below = {};           // of a VLAN: the interface that it is on top of
   bool operator==(const LinkFact&) const = default;
 };
 
@@ -86,7 +88,11 @@ constexpr auto Describe(const T*) {
       Field{"phys_port_name", &T::phys_port_name,
             "The driver's name for the cage (p0, p1); empty where it has none."},
       Field{"speed_mbps", &T::speed_mbps, "Megabits per second; -1: unknown, as without carrier.",
-            FieldRule::kMayBeNegative});
+            FieldRule::kMayBeNegative},
+      Field{"master", &T::master, "The bond, bridge or VRF that it is a member of.",
+            FieldRule::kLeftOut},
+      Field{"below", &T::below, "The interface that it is on top of, as a VLAN is.",
+            FieldRule::kLeftOut});
 }
 
 // What was read from one node in one go. Keys of `files` are the paths that plugins requested

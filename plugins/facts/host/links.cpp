@@ -52,6 +52,8 @@ LinkFact ParseLink(const Json& link) {
   fact.admin_up = HasFlag(link, "UP");
   fact.carrier = HasFlag(link, "LOWER_UP");
   fact.operstate = ReadTextMember(link, "operstate");
+  fact.master = ReadTextMember(link, "master");
+  fact.below = ReadTextMember(link, "link");
   if (const auto addresses = link.find("addr_info");
       addresses != link.end() && addresses->is_array()) {
     for (const Json& info : *addresses) AddAddress(info, fact);

@@ -212,6 +212,15 @@ TEST(Host, OsNameIsReadInTheQuotingOfTheShell) {
   }
 }
 
+TEST(Host, LinksNameTheirMasterAndWhatIsBelowThem) {
+  const auto links = ParseIpAddr(R"([{"ifname":"a","master":"bond0"},
+    {"ifname":"a.5","link":"a"}, {"ifname":"b","link_index":7,"link_netnsid":0}])");
+  ASSERT_TRUE(links);
+  EXPECT_EQ(links->at("a").fact, LinkFact{.master = "bond0"});
+  EXPECT_EQ(links->at("a.5").fact, LinkFact{.below = "a"});
+  EXPECT_EQ(links->at("b").fact, LinkFact{});
+}
+
 TEST(Host, KeysOfAnotherTypeKeepTheirDefaults) {
   const auto links = ParseIpAddr(R"([
     {"ifname":"a","ifindex":"2","mtu":-1,"flags":{"UP":1},"operstate":7,"address":null,
