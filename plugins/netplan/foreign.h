@@ -9,12 +9,22 @@ namespace reconciler::plugins::netplan {
 
 enum class Renderer { kNetworkd, kNetworkManager };
 
-// A netplan file of another owner that says something about interfaces that are ours. netplan would
-// merge the two: addresses add up, and the later file name wins for the rest.
+// What of another owner says something about interfaces that are ours.
+enum class ClaimKind {
+  kNetplan,  // netplan merges the files: addresses add up, and the later file name wins for the
+             // rest
+  kUnit,     // networkd uses it instead of the unit that netplan generates from our file
+  kProfile,  // NetworkManager may activate it instead of the profile that netplan generates
+  kMaster,   // a bond, bridge or VRF that has the interfaces as its members, live
+};
+
 struct Claim {
-  std::string path = {};
+  std::string path = {};                  // kMaster: the interface's name
   std::vector<std::string> netdevs = {};  // in the order requested
   std::vector<std::string> leading = {};  // of all that lead to the node, those that it names
+  ClaimKind kind = ClaimKind::kNetplan;
+  std::string profile = {};  // kProfile: its id, or its UUID where the id holds more than a word
+  int priority = 0;          // kProfile: of autoconnect
 };
 
 struct ForeignTree {

@@ -6,6 +6,7 @@
 
 #include "plugins/common/ownership/owned.h"
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/claims.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/routes.h"
 #include "reconciler/base/text.h"
@@ -95,9 +96,10 @@ void FindObstacles(const PluginInput& input, const std::vector<std::string>& net
   if (intent.blocked.empty()) intent.blocked = ExplainTwoManagers(input, intent);
   if (intent.blocked.empty()) intent.blocked = ExplainNoPorts(input, intent);
   if (intent.blocked.empty()) intent.blocked = ExplainOverlapping(input, intent);
+  if (intent.blocked.empty()) intent.blocked = intent.owner_unclear;
   intent.link_blocked = intent.blocked;
-  if (intent.blocked.empty() && !intent.tree.claims.empty()) {
-    const Claim& claim = intent.tree.claims.front();
+  if (intent.blocked.empty() && !intent.claims.empty()) {
+    const Claim& claim = intent.claims.front();
     const Diagnostic why = DiagnoseClaim(claim, intent.protection);
     intent.blocked = fmt::format("{}: {}", why.message, why.next_step);
   }
@@ -111,6 +113,10 @@ void FindObstacles(const PluginInput& input, const std::vector<std::string>& net
   }
 }
 
+bool IsAmong(const std::string& netdev, const std::vector<std::string>& netdevs) {
+  return std::find(netdevs.begin(), netdevs.end(), netdev) != netdevs.end();
+}
+
 // The netdevs that our file makes netplan write something for.
 std::vector<std::string> ListGenerated(const Intent& intent) {
   std::vector<std::string> ours;
@@ -121,53 +127,45 @@ std::vector<std::string> ListGenerated(const Intent& intent) {
   return ours;
 }
 
-// Whoever follows bad advice on these files locks himself out.
-std::string AdviseOnClaim(const Claim& claim, const Protection& protection) {
-  const std::string ours = Join(claim.netdevs, ", ");
-  if (!protection.unclear.empty()) return "leave it as it is: " + protection.unclear;
-  for (const std::string& netdev : claim.leading) {
-    const bool ours_too =
-        std::find(claim.netdevs.begin(), claim.netdevs.end(), netdev) != claim.netdevs.end();
-    if (!ours_too) continue;
-    return fmt::format(
-        "{} {}, so leave the file as it is; the manifest must name another cage or address", netdev,
-        protection.carries.at(netdev));
+// What the manager that gets our file reads besides it.
+void AddManagerClaims(const NodeFacts& facts, Intent& intent) {
+  ForeignTree others = FindManagerClaims(facts, intent.tree.renderer, ListGenerated(intent),
+                                         intent.protection.Netdevs());
+  intent.owner_unclear = others.unclear;
+  for (Claim& claim : others.claims) intent.claims.push_back(std::move(claim));
+}
+
+// A netplan file that makes a bond or bridge of ports is a claim on them already.
+void AddMasterClaims(const NodeFacts& facts, std::vector<std::string> netdevs, Intent& intent) {
+  for (const Claim& claim : intent.tree.claims) {
+    std::erase_if(netdevs, [&](const std::string& one) { return IsAmong(one, claim.netdevs); });
   }
-  if (!claim.leading.empty()) {
-    const std::string& netdev = claim.leading.front();
-    return fmt::format("remove {} from it but leave {}, which {}, then plan again", ours, netdev,
-                       protection.carries.at(netdev));
+  for (Claim& claim : FindMasterClaims(facts, netdevs, intent.protection.Netdevs())) {
+    intent.claims.push_back(std::move(claim));
   }
-  return "move it away or remove them from it, then plan again";
 }
 
 }  // namespace
 
-Diagnostic DiagnoseClaim(const Claim& claim, const Protection& protection) {
-  const std::string owner = GuessOwner(claim.path);
-  return {
-      .severity = Severity::kWarns,
-      .code = "netplan-foreign-file",
-      .message = fmt::format("{} configures {}{}", claim.path, Join(claim.netdevs, ", "),
-                             owner.empty() ? "" : fmt::format(" (probably written by {})", owner)),
-      .next_step = AdviseOnClaim(claim, protection),
-      .subject = claim.path};
-}
-
 std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev) {
   if (!intent.link_blocked.empty()) return intent.link_blocked;
-  for (const Claim& claim : intent.tree.claims) {
-    if (std::find(claim.netdevs.begin(), claim.netdevs.end(), netdev) != claim.netdevs.end()) {
-      return fmt::format("{} configures it as well", claim.path);
-    }
+  for (const Claim& claim : intent.claims) {
+    if (!IsAmong(netdev, claim.netdevs)) continue;
+    return FormatClaim(claim, "it") + (claim.kind == ClaimKind::kNetplan ? " as well" : "");
   }
-  const bool is_down =
-      std::find(intent.down.begin(), intent.down.end(), netdev) != intent.down.end();
-  if (is_down && !intent.down_blocked.empty()) return intent.down_blocked;
-  if (intent.tree.claims.empty()) return {};
-  const Claim& claim = intent.tree.claims.front();
-  return fmt::format("nothing is written here while {} configures {}", claim.path,
-                     Join(claim.netdevs, ", "));
+  if (IsAmong(netdev, intent.down) && !intent.down_blocked.empty()) return intent.down_blocked;
+  if (intent.claims.empty()) return {};
+  const Claim& claim = intent.claims.front();
+  return fmt::format("nothing is written here while {}",
+                     FormatClaim(claim, Join(claim.netdevs, ", ")));
+}
+
+std::string ExplainLinkClaimed(const Intent& intent, const std::string& netdev) {
+  for (const Claim& claim : intent.claims) {
+    const bool counts = claim.kind != ClaimKind::kNetplan && IsAmong(netdev, claim.netdevs);
+    if (counts) return FormatClaim(claim, "it");
+  }
+  return {};
 }
 
 Intent BuildIntent(const PluginInput& input) {
@@ -177,6 +175,9 @@ Intent BuildIntent(const PluginInput& input) {
   netdevs.insert(netdevs.end(), intent.down.begin(), intent.down.end());
   intent.protection = FindProtection(input.node, input.facts);
   intent.tree = ReadForeignTree(input.facts, netdevs, intent.protection.Netdevs());
+  intent.claims = intent.tree.claims;
+  AddManagerClaims(input.facts, intent);
+  AddMasterClaims(input.facts, netdevs, intent);
   FindObstacles(input, netdevs, intent);
   return intent;
 }

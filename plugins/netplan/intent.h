@@ -14,6 +14,8 @@ struct Intent {
   std::vector<RailPort> ports = {};
   std::vector<std::string> down = {};  // unused netdevs that must be down
   ForeignTree tree = {};
+  std::vector<Claim> claims = {};  // of `tree`, and of what else has the interfaces
+  std::string owner_unclear = {};  // not empty: why `claims` may lack some
   Protection protection = {};
   std::string blocked = {};       // why nothing may be changed here; empty: it may
   std::string link_blocked = {};  // the same for every link; claims come on top
@@ -28,11 +30,12 @@ const std::vector<RailPort>& GetPorts(const Fabric& fabric, const NodeName& node
 // nullptr: the node has no such interface.
 const LinkFact* FindLink(const PluginInput& input, const std::string& netdev);
 
-// What a foreign file does and what to do about it.
-Diagnostic DiagnoseClaim(const Claim& claim, const Protection& protection);
-
 // Why this interface may not be changed; empty: it may.
 std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev);
+
+// What has this interface besides us, so that it does not hold even where all its values are right:
+// "cx7-a (…) connects it automatically, priority 10 (ours 0)". Empty: nothing but netplan files.
+std::string ExplainLinkClaimed(const Intent& intent, const std::string& netdev);
 
 // Makes what our file says of our interfaces known to their manager.
 std::vector<RunCommand> RegenerateOurs(const Intent& intent);

@@ -65,6 +65,17 @@ Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std:
   return resource;
 }
 
+// What another owner has does not hold, whatever its values are: they last until the next boot or
+// re-plug.
+void ShowClaim(const Intent& intent, const std::string& netdev, Resource& resource) {
+  if (Known(resource.observed) == nullptr) return;
+  if (!intent.owner_unclear.empty()) {
+    resource.observed = Unknown{intent.owner_unclear};
+  } else if (const std::string why = ExplainLinkClaimed(intent, netdev); !why.empty()) {
+    std::get<std::string>(std::get<ResourceState>(resource.observed)) += ", " + why;
+  }
+}
+
 RunCommand SetLive(const std::string& netdev, std::vector<std::string> argv) {
   return {.argv = std::move(argv), .must_succeed = true, .sets = "/sys/class/net/" + netdev};
 }
@@ -116,6 +127,7 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
         ResourceState(FormatLink(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
     resource.label = FormatLinkDifference(*link, carrier, port, renderer);
   }
+  ShowClaim(intent, port.netdev, resource);
   const std::vector<RunCommand> restore = MakeLinkRevertCommands(input.facts, port.netdev, *link);
   resource.revert.assign(restore.begin(), restore.end());
   resource.prune_commands = MakeLinkPruneCommands(intent, port.netdev, restore);
@@ -134,6 +146,7 @@ Resource MakeDownLink(const PluginInput& input, const Intent& intent, const std:
   resource.where = input.cluster.Mark(input.cluster.fabric.position);
   if (link == nullptr) return resource;
   resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
+  ShowClaim(intent, netdev, resource);
   resource.interrupts = ListCutOff(input.facts, {{.netdev = netdev}});
   const RunCommand restore = SetUp(netdev, link->admin_up);
   resource.revert = {restore};

@@ -4,11 +4,12 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/claims.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
 #include "plugins/netplan/manager_keys.h"
+#include "plugins/netplan/owner_files.h"
 #include "plugins/netplan/paths.h"
-#include "plugins/netplan/port_owner.h"
 #include "plugins/netplan/prune_check.h"
 #include "plugins/netplan/rdma_users.h"
 #include "plugins/netplan/render.h"
@@ -129,16 +130,22 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
-// Another owner's files that configure our ports. Always said: even while everything holds, such a
-// file reverts us at the next boot.
+// What of another owner configures our ports. Always said: even while everything holds, it reverts
+// us at the next boot.
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   if (GetPorts(input.fabric, input.node.name).empty()) return {};
   const Intent intent = BuildIntent(input);
   std::vector<Diagnostic> diagnostics;
-  for (const Claim& claim : intent.tree.claims) {
-    Diagnostic one = DiagnoseClaim(claim, intent.protection);
+  for (const Claim& claim : intent.claims) {
+    diagnostics.push_back(DiagnoseClaim(claim, intent.protection));
+  }
+  for (const RailPort& port : intent.ports) {
+    for (Diagnostic& one : DiagnosePort(input.facts, intent.tree.renderer, port.netdev)) {
+      diagnostics.push_back(std::move(one));
+    }
+  }
+  for (Diagnostic& one : diagnostics) {
     one.where = input.cluster.Mark(input.cluster.fabric.position);
-    diagnostics.push_back(std::move(one));
   }
   return diagnostics;
 }

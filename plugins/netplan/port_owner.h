@@ -1,10 +1,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "reconciler/model/facts.h"
-#include "reconciler/model/probe.h"
 
 namespace reconciler::plugins::netplan {
 
@@ -14,9 +12,6 @@ struct PortOwner {
   bool by_netplan = false;   // what netplan generated for the port is this file's, too
   std::string unclear = {};  // not empty: why the rest cannot be trusted
 };
-
-// The units of networkd and the profiles of NetworkManager. The netplan files are read anyway.
-std::vector<Read> ListOwnerReads();
 
 // A netplan file, a unit of networkd or a profile of NetworkManager that names the port, or matches
 // it. What only the other manager reads does not count: it has no effect on the port.

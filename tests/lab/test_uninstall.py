@@ -245,7 +245,7 @@ class NetworkManager(UninstallTest):
         for node in (1, 2):
             self.lab.sh(node, f"nmcli connection add type ethernet con-name other ifname {RIGHT[0]} ipv4.method manual "
                               f"ipv4.addresses 10.69.0.{node}/24 ipv6.method disabled 802-3-ethernet.mtu 1400 "
-                              f"connection.autoconnect-priority 10 && nmcli --wait 15 connection up other")
+                              f"connection.autoconnect-priority -1 && nmcli --wait 15 connection up other")
         before = self.restart()
         self.apply()
         printed = self.uninstall()

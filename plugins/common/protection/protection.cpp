@@ -20,6 +20,30 @@ std::string ExplainUnclear(const NodeFacts& facts,
   return unknown != nullptr ? unknown->why : "";
 }
 
+// Members of a bond or bridge that leads to the node do so too, and what is below such a VLAN.
+void ProtectBelow(const NodeFacts& facts, Protection& protection) {
+  bool more = true;
+  while (more) {
+    more = false;
+    const std::map<std::string, std::string> above = protection.carries;
+    for (const auto& [netdev, link] : facts.links) {
+      const auto master = above.find(link.master);
+      if (master != above.end() && !link.master.empty()) {
+        more |= protection.carries
+                    .emplace(netdev, fmt::format("is a member of {}, which {}", master->first,
+                                                 master->second))
+                    .second;
+      }
+      if (const auto vlan = above.find(netdev); vlan != above.end() && !link.below.empty()) {
+        more |= protection.carries
+                    .emplace(link.below,
+                             fmt::format("is below {}, which {}", vlan->first, vlan->second))
+                    .second;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> Protection::Netdevs() const {
@@ -52,6 +76,7 @@ Protection FindProtection(const NodeSpec& node, const NodeFacts& facts) {
       protection.carries.emplace(netdev, "carries the default route");
     }
   }
+  ProtectBelow(facts, protection);
   return protection;
 }
 

@@ -1,0 +1,248 @@
+#include "plugins/netplan/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "plugins/netplan/owner_files.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+constexpr int kOurPriority = 0;  // netplan writes none
+
+std::string NameOurUnit(const std::string& netdev) {
+  return fmt::format("10-netplan-{}.network", netdev);
+}
+
+// networkd uses the first one by file name, whatever the folder. One of our name is read instead.
+bool IsReadBeforeOurs(const OwnerFile& unit, const std::string& netdev) {
+  return GetBasename(unit.path) <= NameOurUnit(netdev);
+}
+
+using Decides = bool (*)(const OwnerFile&, const std::string&, const LinkFact&);
+
+bool DoesUnitMatch(const OwnerFile& unit, const std::string& netdev, const LinkFact& link) {
+  return IsUnitAbout(unit.state->content, netdev, link);
+}
+
+bool DoesUnitDecide(const OwnerFile& unit, const std::string& netdev, const LinkFact& link) {
+  return IsReadBeforeOurs(unit, netdev) && DoesUnitMatch(unit, netdev, link);
+}
+
+// Of equal priorities NetworkManager uses the profile that was active last.
+bool DoesProfileDecide(const OwnerFile& file, const std::string& netdev, const LinkFact& link) {
+  const Profile profile = ReadProfile(file);
+  return profile.autoconnect && profile.priority >= kOurPriority &&
+         IsProfileAbout(file.state->content, netdev, link);
+}
+
+std::vector<std::string> ListDecided(const NodeFacts& facts, const OwnerFile& file, Decides decides,
+                                     const std::vector<std::string>& netdevs) {
+  std::vector<std::string> decided;
+  for (const std::string& netdev : netdevs) {
+    const auto link = facts.links.find(netdev);
+    if (link != facts.links.end() && decides(file, netdev, link->second)) decided.push_back(netdev);
+  }
+  return decided;
+}
+
+bool IsPlainWord(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  });
+}
+
+// As nmcli accepts it without quotes, where there is such a name.
+std::string NameProfile(const Profile& profile) {
+  return IsPlainWord(profile.id) || !IsPlainWord(profile.uuid) ? MakePrintable(profile.id)
+                                                               : profile.uuid;
+}
+
+std::string ListMembers(const std::vector<std::string>& netdevs) {
+  std::vector<std::string> commands;
+  for (const std::string& netdev : netdevs) {
+    commands.push_back(fmt::format("ip link set dev {} nomaster", netdev));
+  }
+  return Join(commands, " && ");
+}
+
+// Whoever follows bad advice on what leads to the node locks himself out.
+std::string AdviseOnLeading(const Claim& claim, const Protection& protection) {
+  const std::string ours = Join(claim.netdevs, ", ");
+  if (!protection.unclear.empty()) return "leave it as it is: " + protection.unclear;
+  for (const std::string& netdev : claim.leading) {
+    const bool ours_too =
+        std::find(claim.netdevs.begin(), claim.netdevs.end(), netdev) != claim.netdevs.end();
+    if (!ours_too) continue;
+    return fmt::format(
+        "{} {}, so leave {} as it is; the manifest must name another cage or address", netdev,
+        protection.carries.at(netdev), claim.kind == ClaimKind::kMaster ? claim.path : "the file");
+  }
+  if (claim.leading.empty()) return {};
+  const std::string& netdev = claim.leading.front();
+  return fmt::format("remove {} from it but leave {}, which {}, then plan again", ours, netdev,
+                     protection.carries.at(netdev));
+}
+
+std::string AdviseOnClaim(const Claim& claim, const Protection& protection) {
+  if (std::string advice = AdviseOnLeading(claim, protection); !advice.empty()) return advice;
+  switch (claim.kind) {
+    case ClaimKind::kNetplan:
+      return "move it away or remove them from it, then plan again";
+    case ClaimKind::kUnit:
+      return fmt::format(
+          "remove it, or give it a name that sorts after {}, then plan again",
+          NameOurUnit(*std::max_element(claim.netdevs.begin(), claim.netdevs.end())));
+    case ClaimKind::kProfile:
+      return fmt::format("nmcli connection modify {} connection.autoconnect no, then plan again",
+                         claim.profile);
+    case ClaimKind::kMaster:
+      return fmt::format("{}, remove what makes {} at boot, then plan again",
+                         ListMembers(claim.netdevs), claim.path);
+  }
+  return {};
+}
+
+// The effect of a claim, where its text does not say it.
+std::string ExplainClaim(const Claim& claim) {
+  switch (claim.kind) {
+    case ClaimKind::kNetplan: {
+      const std::string owner = GuessOwner(claim.path);
+      return owner.empty() ? "" : fmt::format(" (probably written by {})", owner);
+    }
+    case ClaimKind::kUnit:
+      return ": networkd uses the first file that matches, and not ours";
+    case ClaimKind::kProfile:
+      return claim.priority > kOurPriority
+                 ? ": it comes back at the next boot or re-plug"
+                 : ": of the two, NetworkManager uses the one that was active last";
+    case ClaimKind::kMaster:
+      return ", and no netplan file says so: an apply would cut off what uses " + claim.path;
+  }
+  return {};
+}
+
+std::string ChooseCode(ClaimKind kind) {
+  std::string code;
+  switch (kind) {
+    case ClaimKind::kNetplan:
+      code = "netplan-foreign-file";
+      break;
+    case ClaimKind::kUnit:
+      code = "netplan-foreign-unit";
+      break;
+    case ClaimKind::kProfile:
+      code = "netplan-foreign-profile";
+      break;
+    case ClaimKind::kMaster:
+      code = "netplan-foreign-master";
+      break;
+  }
+  return code;
+}
+
+}  // namespace
+
+ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
+                              const std::vector<std::string>& netdevs,
+                              const std::vector<std::string>& leading) {
+  ForeignTree found{.renderer = renderer};
+  const bool networkd = renderer == Renderer::kNetworkd;
+  const Decides decides = networkd ? DoesUnitDecide : DoesProfileDecide;
+  for (const OwnerFile& file : networkd ? ListUnits(facts) : ListProfiles(facts)) {
+    if (file.state == nullptr) {
+      const bool counts =
+          !networkd || std::any_of(netdevs.begin(), netdevs.end(), [&](const std::string& netdev) {
+            return IsReadBeforeOurs(file, netdev);
+          });
+      if (counts) found.unclear = file.unclear;
+      continue;
+    }
+    Claim claim{.path = file.path,
+                .netdevs = ListDecided(facts, file, decides, netdevs),
+                .leading = ListDecided(facts, file, networkd ? DoesUnitMatch : decides, leading),
+                .kind = networkd ? ClaimKind::kUnit : ClaimKind::kProfile};
+    if (claim.netdevs.empty()) continue;
+    if (!networkd) {
+      const Profile profile = ReadProfile(file);
+      claim.profile = NameProfile(profile);
+      claim.priority = profile.priority;
+    }
+    found.claims.push_back(std::move(claim));
+  }
+  return found;
+}
+
+std::vector<Claim> FindMasterClaims(const NodeFacts& facts, const std::vector<std::string>& netdevs,
+                                    const std::vector<std::string>& leading) {
+  std::vector<Claim> claims;
+  for (const std::string& netdev : netdevs) {
+    const auto link = facts.links.find(netdev);
+    if (link == facts.links.end() || link->second.master.empty()) continue;
+    const std::string& master = link->second.master;
+    auto claim = std::find_if(claims.begin(), claims.end(),
+                              [&](const Claim& one) { return one.path == master; });
+    if (claim == claims.end()) {
+      claim = claims.insert(claims.end(), {.path = master, .kind = ClaimKind::kMaster});
+    }
+    claim->netdevs.push_back(netdev);
+    const bool leads = std::find(leading.begin(), leading.end(), netdev) != leading.end();
+    if (leads) claim->leading.push_back(netdev);
+  }
+  return claims;
+}
+
+std::string FormatClaim(const Claim& claim, const std::string& ports) {
+  switch (claim.kind) {
+    case ClaimKind::kNetplan:
+      return fmt::format("{} configures {}", claim.path, ports);
+    case ClaimKind::kUnit:
+      return fmt::format("{} is read before our file and matches {}", claim.path, ports);
+    case ClaimKind::kProfile:
+      return fmt::format("{} ({}) connects {} automatically, priority {} (ours {})", claim.profile,
+                         claim.path, ports, claim.priority, kOurPriority);
+    case ClaimKind::kMaster:
+      return fmt::format("{} has {} among its members", claim.path, ports);
+  }
+  return {};
+}
+
+Diagnostic DiagnoseClaim(const Claim& claim, const Protection& protection) {
+  return {.severity = Severity::kWarns,
+          .code = ChooseCode(claim.kind),
+          .message = FormatClaim(claim, Join(claim.netdevs, ", ")) + ExplainClaim(claim),
+          .next_step = AdviseOnClaim(claim, protection),
+          .subject = claim.path};
+}
+
+std::vector<Diagnostic> DiagnosePort(const NodeFacts& facts, Renderer renderer,
+                                     const std::string& netdev) {
+  std::vector<Diagnostic> diagnostics;
+  if (renderer == Renderer::kNetworkd) {
+    for (const std::string& path : ListDropIns(facts, netdev)) {
+      diagnostics.push_back(
+          {.severity = Severity::kWarns,
+           .code = "netplan-foreign-drop-in",
+           .message = fmt::format("{} adds settings of its own to {}", path, netdev),
+           .next_step = "move it away, then: networkctl reload",
+           .subject = path});
+    }
+  }
+  for (const auto& [name, link] : facts.links) {
+    if (link.below != netdev) continue;
+    diagnostics.push_back(
+        {.severity = Severity::kWarns,
+         .code = "netplan-port-shared",
+         .message = fmt::format("{} is on top of {}: it shares the port's bandwidth and MTU, and "
+                                "its flaps",
+                                name, netdev),
+         .next_step = fmt::format("remove {}, or put it on another interface", name),
+         .subject = name});
+  }
+  return diagnostics;
+}
+
+}  // namespace reconciler::plugins::netplan

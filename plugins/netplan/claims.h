@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plugins/common/protection/protection.h"
+#include "plugins/netplan/foreign.h"
+#include "reconciler/base/diagnostic.h"
+#include "reconciler/model/facts.h"
+
+namespace reconciler::plugins::netplan {
+
+// The units that networkd uses instead of what netplan generates for `netdevs`, or the profiles
+// that NetworkManager may activate instead: `claims` and `unclear` of it.
+ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
+                              const std::vector<std::string>& netdevs,
+                              const std::vector<std::string>& leading);
+
+// The live bonds, bridges and VRFs that have some of `netdevs` as members.
+std::vector<Claim> FindMasterClaims(const NodeFacts& facts, const std::vector<std::string>& netdevs,
+                                    const std::vector<std::string>& leading);
+
+// What a claim does to these ports: "/etc/netplan/x.yaml configures enp1s0f1np1".
+std::string FormatClaim(const Claim& claim, const std::string& ports);
+
+// What a claim does and what to do about it.
+Diagnostic DiagnoseClaim(const Claim& claim, const Protection& protection);
+
+// What else of others is about a port and keeps nothing of ours from it: drop-ins of its unit, and
+// interfaces on top of it.
+std::vector<Diagnostic> DiagnosePort(const NodeFacts& facts, Renderer renderer,
+                                     const std::string& netdev);
+
+}  // namespace reconciler::plugins::netplan

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconciler/model/facts.h"
+#include "reconciler/model/probe.h"
+
+namespace reconciler::plugins::netplan {
+
+// A unit of networkd or a profile of NetworkManager, of another owner than netplan.
+struct OwnerFile {
+  std::string path = {};
+  const FileState* state = nullptr;  // of the facts; nullptr: see `unclear`
+  std::string unclear = {};          // "PATH cannot be read: why"
+};
+
+std::vector<Read> ListOwnerReads();
+
+// What the manager finds at the next boot or re-plug, folder by folder: without what another file
+// hides, what netplan generated below /run, and what is no unit or profile.
+std::vector<OwnerFile> ListUnits(const NodeFacts& facts);
+std::vector<OwnerFile> ListProfiles(const NodeFacts& facts);
+
+// Drop-ins of the unit that netplan generates for a port.
+std::vector<std::string> ListDropIns(const NodeFacts& facts, const std::string& netdev);
+
+// A condition that we do not know may hold.
+bool IsUnitAbout(const std::string& text, const std::string& netdev, const LinkFact& link);
+// networkd leaves what such a unit matches to others.
+bool IsUnmanaging(const std::string& text);
+
+// When NetworkManager uses a profile, as far as its keyfile says so.
+struct Profile {
+  std::string id = {};
+  std::string uuid = {};
+  bool autoconnect = true;
+  int priority = 0;  // of autoconnect; the highest wins
+};
+Profile ReadProfile(const OwnerFile& file);  // precondition: it has a state
+// It names the port, by its name, a pattern or its MAC. One that names no port is for any:
+// NetworkManager had it before us as well.
+bool IsProfileAbout(const std::string& text, const std::string& netdev, const LinkFact& link);
+
+}  // namespace reconciler::plugins::netplan

@@ -1,0 +1,88 @@
+"""Who has a port besides us: a profile of NetworkManager, a unit of networkd, a live bridge. spark-1 has NetworkManager,
+spark-2 networkd."""
+
+import re
+import time
+import unittest
+
+from spark_lab import LabTest, cluster
+
+PAIR = cluster("pair.yaml")
+PORT = "enp1s0f1np1"
+PROFILE = "/etc/NetworkManager/system-connections/cx7-a.nmconnection"
+CONNECTS = f"cx7-a ({PROFILE}) connects {PORT} automatically, priority 10 (ours 0)"
+UNIT = "/etc/systemd/network/05-fabric.network"
+
+
+class PortOwners(LabTest):
+    options = ("--topology", "direct", "--nm", "1")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.lab.spark("apply", PAIR, "--yes", "--brief", "--no-verify")
+
+    def addresses(self, node):
+        return self.lab.sh(node, f"ip -br -4 address show dev {PORT}").split()[2:]
+
+    def assert_stays_ours(self, node):
+        """Live, after a re-plug that NetworkManager takes for one, and after a restart."""
+        for moment in ("now", "re-plugged", "restarted"):
+            if moment == "re-plugged":
+                self.lab.lab("cut", "1", PORT)
+                time.sleep(8)
+                self.lab.lab("reconnect", "1", PORT)
+                time.sleep(5)
+            elif moment == "restarted":
+                self.lab.lab("restart", str(node))
+                time.sleep(5)
+            self.assertEqual(self.addresses(node), [f"192.168.177.{node}/24"], moment)
+        self.assert_empty_plan(PAIR)
+
+    def assert_blocks(self, node, link, code, message, next_step):
+        """Nothing differs but the owner, and that is said: `link` at the port, the rest below the plan."""
+        printed = self.spark("plan", PAIR, expect=0).stdout
+        self.assertRegex(printed, rf"(?m)^  ! link +{PORT}: {re.escape(link)} .*blocked \[plan-resource-blocked\]$")
+        self.assertIn("\n1 blocked, 1 warning.\n", printed)
+        warnings = [one for one in self.plan(PAIR)["diagnostics"] if one["severity"] == "warns"]
+        self.assertEqual([(one["nodes"], one["code"], one["message"], one["next_step"]) for one in warnings],
+                         [([f"spark-{node}"], code, message, next_step)])
+        self.spark("drift", PAIR, expect=2)
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=2)
+
+    def test_1_a_profile_that_would_win_blocks_until_it_is_switched_off(self):
+        self.assert_empty_plan(PAIR)
+        self.lab.sh(1, f"nmcli connection add type ethernet con-name cx7-a ifname {PORT} ipv4.method manual "
+                       "ipv4.addresses 10.69.0.1/24 ipv6.method disabled connection.autoconnect-priority 10")
+        self.assert_blocks(1, CONNECTS.replace(PORT, "it"), "netplan-foreign-profile",
+                           f"{CONNECTS}: it comes back at the next boot or re-plug",
+                           "nmcli connection modify cx7-a connection.autoconnect no, then plan again")
+        # What the plan says is true.
+        self.lab.lab("restart", "1")
+        time.sleep(5)
+        self.assertEqual(self.addresses(1), ["10.69.0.1/24"])
+        self.lab.sh(1, "nmcli connection modify cx7-a connection.autoconnect no")
+        self.spark("apply", PAIR, "--yes", "--brief", "--no-verify", expect=0)
+        self.assert_stays_ours(1)
+
+    def test_2_a_unit_that_is_read_before_ours_blocks_until_it_is_renamed(self):
+        self.lab.sh(2, f"printf '[Match]\\nName={PORT}\\n[Network]\\nAddress=10.68.0.2/24\\n' >{UNIT}")
+        self.assert_blocks(2, f"{UNIT} is read before our file and matches it", "netplan-foreign-unit",
+                           f"{UNIT} is read before our file and matches {PORT}: networkd uses the first file that matches, and "
+                           "not ours",
+                           f"remove it, or give it a name that sorts after 10-netplan-{PORT}.network, then plan again")
+        self.lab.sh(2, f"mv {UNIT} /etc/systemd/network/90-fabric.network")
+        self.assert_stays_ours(2)
+
+    def test_3_a_live_bridge_keeps_its_member(self):
+        self.lab.sh(2, f"ip link add br-lab type bridge; ip link set {PORT} master br-lab")
+        self.assert_blocks(2, "br-lab has it among its members", "netplan-foreign-master",
+                           f"br-lab has {PORT} among its members, and no netplan file says so: an apply would cut off what uses br-lab",
+                           f"ip link set dev {PORT} nomaster, remove what makes br-lab at boot, then plan again")
+        self.assertIn("master br-lab", self.lab.sh(2, f"ip link show dev {PORT}"))
+        self.lab.sh(2, f"ip link set dev {PORT} nomaster; ip link delete br-lab")
+        self.assert_empty_plan(PAIR)
+
+
+if __name__ == "__main__":
+    unittest.main()
