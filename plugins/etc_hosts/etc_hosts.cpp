@@ -1,10 +1,14 @@
 #include "plugins/etc_hosts/etc_hosts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "plugins/common/ownership/state.h"
 #include "reconciler/base/mark.h"
+#include "reconciler/base/text.h"
 
 namespace reconciler::plugins::hosts {
 namespace {
@@ -55,6 +59,70 @@ std::string FormatLines(const Fabric& fabric, const NodeName& node) {
   return lines;
 }
 
+struct HostsLine {
+  int number = 0;  // from 1
+  std::string address = {};
+  std::vector<std::string> names = {};
+};
+
+std::optional<HostsLine> ParseLine(std::string line, int number) {
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  std::vector<std::string> words = Split(line.substr(0, line.find('#')), ' ');
+  std::erase(words, "");
+  if (words.size() < 2) return std::nullopt;
+  return HostsLine{
+      .number = number, .address = words.front(), .names = {words.begin() + 1, words.end()}};
+}
+
+// A block that is not there yet comes to the end.
+std::vector<HostsLine> ListLinesAboveBlock(const std::string& content, std::string_view begin) {
+  std::vector<HostsLine> above;
+  int number = 0;
+  for (const std::string& line : SplitLines(content)) {
+    ++number;
+    if (Trim(line) == begin) break;
+    if (auto parsed = ParseLine(line, number)) above.push_back(std::move(*parsed));
+  }
+  return above;
+}
+
+// Programs use the first line with a name, or all of them in turn; names have no case.
+const HostsLine* FindOtherAddress(const std::vector<HostsLine>& lines, const std::string& name,
+                                  const std::string& address) {
+  const auto found = std::find_if(lines.begin(), lines.end(), [&](const HostsLine& line) {
+    return line.address != address &&
+           std::any_of(line.names.begin(), line.names.end(),
+                       [&](const std::string& one) { return ToLower(one) == ToLower(name); });
+  });
+  return found != lines.end() ? &*found : nullptr;
+}
+
+// Said also while our block holds: whoever uses these names goes elsewhere.
+std::vector<Diagnostic> Diagnose(const PluginInput& input) {
+  if (!IsManaged(input.cluster)) return {};
+  const Observed<FileState> observed = FindFile(input.facts, std::string(kFile));
+  const auto* file = Known(observed);
+  if (file == nullptr) return {};
+  const std::vector<HostsLine> above = ListLinesAboveBlock(
+      file->content, fmt::format("# BEGIN spark-reconcile {} {}", input.cluster.name, kTopic));
+  std::vector<Diagnostic> diagnostics;
+  for (const RailPort* port : ListReachable(input.fabric, input.node.name)) {
+    const std::string name = FormatRailHostName(port->node, port->rail);
+    const std::string address = ToString(port->address.address);
+    const HostsLine* line = FindOtherAddress(above, name, address);
+    if (line == nullptr) continue;
+    diagnostics.push_back(
+        {.severity = Severity::kWarns,
+         .code = "etc_hosts-foreign-line",
+         .message = fmt::format("{}:{} is above our lines, and gives {} the address {} before {}",
+                                kFile, line->number, name, line->address, address),
+         .next_step = fmt::format("remove {} from that line", name),
+         .where = input.cluster.Mark(input.cluster.fabric.position),
+         .subject = name});
+  }
+  return diagnostics;
+}
+
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
   if (!IsManaged(cluster)) return {};
   return {ReadFile{std::string(kFile)}};
@@ -82,7 +150,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
 }  // namespace
 
 Plugin Get() {
-  return {.name = "hosts", .after = {}, .probe = Probe, .parse = nullptr, .resources = Resources};
+  return {.name = "hosts", .probe = Probe, .resources = Resources, .diagnose = Diagnose};
 }
 
 }  // namespace reconciler::plugins::hosts

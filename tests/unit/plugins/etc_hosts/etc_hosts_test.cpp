@@ -107,5 +107,32 @@ TEST(Hosts, ManageFalseReadsAndWantsNothing) {
   EXPECT_THAT(scenario.Names(Get()), ElementsAre(kFile));
 }
 
+// "none", or what the plan warns of about one of our names.
+std::string WarningOf(const std::string& content, const std::string& name) {
+  test::PairScenario scenario;
+  scenario.AddFile(kFile, content);
+  return scenario.Warning(Get(), name);
+}
+
+TEST(Hosts, ALineAboveOursWithAnotherAddressIsWarnedOf) {
+  const std::string above = "127.0.0.1 localhost\n\t10.9.0.2\tbox Spark-2-Rail0  # old\n";
+  const std::string wanted =
+      "/etc/hosts:2 is above our lines, and gives spark-2-rail0 the address 10.9.0.2 before "
+      "192.168.177.2: remove spark-2-rail0 from that line";
+  EXPECT_EQ(WarningOf(above + kBlock, "spark-2-rail0"), wanted);
+  EXPECT_EQ(WarningOf(above, "spark-2-rail0"), wanted);  // our lines will come to the end
+  EXPECT_EQ(WarningOf(above + kBlock, "spark-2-rail1"), "none");
+}
+
+TEST(Hosts, ALineThatChangesNothingIsNotWarnedOf) {
+  for (const std::string& content :
+       {std::string(kBlock) + "10.9.0.2 spark-2-rail0\n",       // read after ours
+        std::string("192.168.177.2 spark-2-rail0\n") + kBlock,  // the same address
+        std::string("# 10.9.0.2 spark-2-rail0\n") + kBlock,     // a comment
+        std::string("10.9.0.2 spark-2-rail00\nspark-2-rail0\n") + kBlock}) {
+    EXPECT_EQ(WarningOf(content, "spark-2-rail0"), "none") << content;
+  }
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::hosts
