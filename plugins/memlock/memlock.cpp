@@ -11,6 +11,7 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/memlock/limit_lines.h"
 #include "plugins/memlock/session_limits.sh.h"
 #include "plugins/memlock/user_service_limits.sh.h"
 #include "reconciler/base/mark.h"
@@ -106,6 +107,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
     for (const std::string_view path : {kPamFile, kSystemFile, kUserFile}) {
       reads.push_back(ReadFile{std::string(path)});
     }
+    for (Read& read : ListLimitReads()) reads.push_back(std::move(read));
   }
   if (!managed && !MeasuresRdma(cluster)) return reads;
   reads.push_back(RunProbe{.id = kService,
@@ -209,6 +211,17 @@ std::vector<Resource> Resources(const PluginInput& input) {
   return resources;
 }
 
+// Lines of others for logins. Always said: while our file holds, they win over it.
+std::vector<Diagnostic> Diagnose(const PluginInput& input) {
+  const auto wanted = ReadWanted(input.cluster);
+  if (!wanted) return {};
+  std::vector<Diagnostic> diagnostics = DiagnoseLimitLines(
+      input.facts, std::string(kPamFile), FormatPam(*wanted),
+      wanted->kib ? fmt::format("{}", *wanted->kib) : "unlimited", input.node.access.user);
+  for (Diagnostic& one : diagnostics) one.where = input.cluster.Mark(wanted->position);
+  return diagnostics;
+}
+
 Ownership CheckPrune(const PluginInput& input, Change& change) {
   NameCutOffByReload(input.facts, change);
   return Ownership::kOurs;
@@ -222,7 +235,8 @@ Plugin Get() {
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,
-          .check_prune = CheckPrune};
+          .check_prune = CheckPrune,
+          .diagnose = Diagnose};
 }
 
 }  // namespace reconciler::plugins::memlock

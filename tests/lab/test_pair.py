@@ -133,6 +133,22 @@ class PairFromBare(LabTest):
         self.assert_empty_plan(PAIR)
         self.spark("verify", PAIR, expect=0)
 
+    def test_6_lines_of_others_that_win_over_ours_are_warned_of(self):
+        limits = "/etc/security/limits.d/90-other.conf"
+        self.lab.sh(1, f"sed -i '1i 10.9.0.2 spark-2-rail0' /etc/hosts; echo 'nvidia soft memlock 2048' >{limits}")
+        self.assertEqual(self.lab.sh(1, "getent hosts spark-2-rail0").split()[0], "10.9.0.2")
+        self.assertEqual(self.lab.lab("ssh", "1", "ulimit -l").stdout.strip(), "2048")
+        drift = json.loads(self.spark("drift", PAIR, "--format", "json", expect=2).stdout)
+        self.assertEqual(self.changes(drift), [])
+        warnings = {one["code"]: (one["nodes"], one["message"]) for one in drift["diagnostics"] if one["severity"] == "warns"}
+        self.assertEqual(warnings, {
+            "etc_hosts-foreign-line": (["spark-1"], "/etc/hosts:1 is above our lines, and gives spark-2-rail0 the address 10.9.0.2 "
+                                                    "before 192.168.177.2"),
+            "memlock-foreign-line": (["spark-1"], f"{limits}:1 sets memlock of nvidia to 2048 KiB for logins, and wins over "
+                                                  "/etc/security/limits.d/60-spark-reconcile.conf")})
+        self.lab.sh(1, f"sed -i 1d /etc/hosts; rm {limits}")
+        self.spark("drift", PAIR, expect=0)
+
     def test_7_an_unreachable_node_is_3_and_the_rest_is_complete(self):
         self.lab.lab("stop", "2")
         try:
