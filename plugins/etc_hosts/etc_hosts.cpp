@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/ports/links.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 
@@ -139,11 +140,14 @@ std::vector<Resource> Resources(const PluginInput& input) {
     after.content = SetBlock(after.content, former, kTopic, "");
   }
   after.content = SetBlock(after.content, input.cluster.name, kTopic, lines);
+  std::vector<std::string> needs;  // our lines are one block: all of them, or none
+  if (!lines.empty()) needs = ListLinkIds(input.fabric, input.node.name);
   return {{.kind = "file",
            .name = std::string(kFile),
            .node = input.node.name,
            .desired = ResourceState(std::move(after)),
            .observed = AsState(observed),
+           .needs = std::move(needs),
            .where = input.cluster.Mark(input.cluster.fabric.position)}};
 }
 

@@ -7,6 +7,7 @@
 #include "plugins/common/gpu/gpu_facts.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/ports/links.h"
 #include "plugins/nccl/diagnose.h"
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/gpu.h"
@@ -58,6 +59,7 @@ Resource MakeOwnedFile(const Section& section, const PluginInput& input, std::st
       .node = input.node.name,
       .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
       .observed = AsState(FindFile(input.facts, name)),
+      .needs = ListLinkIds(ListCollectivePorts(input.fabric, input.node.name)),
       .where = input.cluster.Mark(section.position)};
   if (!environment) {
     // It is unknown what it should hold: it stays as it is.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/manager_keys.h"
+#include "plugins/netplan/paths.h"
 #include "plugins/netplan/rdma_users.h"
 #include "reconciler/base/text.h"
 
@@ -46,14 +48,25 @@ std::string FormatLinkDifference(const LinkFact& link, bool carrier, const RailP
   return Join(parts, ", ");
 }
 
+// What its triggers bring to effect: our file. A port that NetworkManager leaves alone is not in
+// it.
+std::vector<std::string> ListLinkNeeds(const PluginInput& input, const Intent& intent,
+                                       const std::string& netdev) {
+  const bool is_port = std::any_of(intent.ports.begin(), intent.ports.end(),
+                                   [&](const RailPort& port) { return port.netdev == netdev; });
+  if (!is_port && intent.tree.renderer == Renderer::kNetworkManager) return {};
+  return {fmt::format("{}/file/{}", input.node.name, kOwnFile)};
+}
+
 Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std::string& netdev,
                       const LinkFact* link) {
-  Resource resource{.kind = "link",
+  Resource resource{.kind = std::string(kLinkKind),
                     .name = netdev,
                     .is_link = true,
                     .node = input.node.name,
                     .impact = Impact::kLinkFlap,
-                    .blocked = ExplainLinkBlocked(intent, netdev)};
+                    .blocked = ExplainLinkBlocked(intent, netdev),
+                    .needs = ListLinkNeeds(input, intent, netdev)};
   const Observed<int> links = Answer(input.facts.network.links);
   if (const auto* unknown = std::get_if<Unknown>(&links)) {
     resource.observed = *unknown;

@@ -21,7 +21,18 @@ namespace {
 
 constexpr const char* kRouteProbe = "netplan.default_route";
 
-Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
+// The links that the file's triggers would change. A link that cannot be changed on this node at
+// all, as a port that is not there, holds up no other one.
+std::vector<std::string> ListFileNeeds(const std::vector<Resource>& links) {
+  std::vector<std::string> ids;
+  for (const Resource& link : links) {
+    if (link.blocked.empty() && Known(link.observed) != nullptr) ids.push_back(link.Id());
+  }
+  return ids;
+}
+
+Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
+                             const std::vector<Resource>& links) {
   const bool networkd = intent.tree.renderer == Renderer::kNetworkd;
   const std::string body =
       FormatNetplan(intent.ports, networkd ? intent.down : std::vector<std::string>());
@@ -61,6 +72,7 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent) {
       .impact = Impact::kLinkFlap,
       .interrupts = ListCutOff(input.facts, intent.ports),
       .blocked = intent.blocked,
+      .needs = ListFileNeeds(links),
       .where = input.cluster.Mark(input.cluster.fabric.position)};
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
@@ -121,9 +133,11 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 std::vector<Resource> Resources(const PluginInput& input) {
   if (GetPorts(input.fabric, input.node.name).empty()) return {};
   const Intent intent = BuildIntent(input);
-  std::vector<Resource> resources = {MakeOwnFileResource(input, intent)};
+  std::vector<Resource> links;
+  for (const RailPort& port : intent.ports) links.push_back(MakeRailLink(input, intent, port));
+  std::vector<Resource> resources = {MakeOwnFileResource(input, intent, links)};
   AddUnmanagedFile(input, intent, resources);
-  for (const RailPort& port : intent.ports) resources.push_back(MakeRailLink(input, intent, port));
+  for (Resource& link : links) resources.push_back(std::move(link));
   for (const std::string& netdev : intent.down) {
     resources.push_back(MakeDownLink(input, intent, netdev));
   }

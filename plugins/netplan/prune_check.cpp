@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/common/ports/links.h"
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/port_owner.h"
@@ -26,7 +27,7 @@ struct Ports {
 Ports FindPorts(const NodeFacts& facts, const Change& change) {
   Ports ports;
   for (const auto& [netdev, link] : facts.links) {
-    const bool in_file = change.kind != "link" && change.before &&
+    const bool in_file = change.kind != kLinkKind && change.before &&
                          change.before->content.find("\n    " + netdev + ":") != std::string::npos;
     if (!in_file && change.name != netdev) {
       ports.rest.push_back(netdev);
@@ -133,7 +134,7 @@ Ownership CheckPrune(const PluginInput& input, Change& change) {
   }
   RemoveBeforeReload(change);
   change.interrupts = ListCutOffAt(input.facts, ports.all);
-  if (change.kind == "link") return CheckLink(ports, change);
+  if (change.kind == kLinkKind) return CheckLink(ports, change);
   CheckFile(ports, change);
   return Ownership::kOurs;
 }

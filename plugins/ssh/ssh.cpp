@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/ports/links.h"
 #include "plugins/ssh/account.h"
 #include "plugins/ssh/blocks.h"
 #include "plugins/ssh/keys.h"
 #include "plugins/ssh/mesh.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/find.h"
 
 namespace reconciler::plugins::ssh {
 namespace {
@@ -134,6 +136,26 @@ std::optional<Resource> MakeBlockFile(const Site& site, std::string_view file, c
   return resource;
 }
 
+// The node's own ports over which it reaches the rails of peers.
+std::vector<RailPort> ListRailPorts(const Fabric& fabric, const NodeName& node) {
+  std::vector<RailPort> ports;
+  for (const Segment& segment : fabric.segments) {
+    const RailPort* own = FindPort(segment, node);
+    if (own != nullptr && segment.ports.size() > 1) ports.push_back(*own);
+  }
+  return ports;
+}
+
+// A file that names the peers' rails. Its block is one piece, with the names of the management
+// network too: all of it waits for these ports.
+void AddRailFile(const Site& site, std::string_view file, const std::string& body,
+                 std::vector<Resource>& resources) {
+  auto resource = MakeBlockFile(site, file, body);
+  if (!resource) return;
+  resource->needs = ListLinkIds(ListRailPorts(site.input.fabric, site.input.node.name));
+  resources.push_back(std::move(*resource));
+}
+
 // A peer that says nothing new keeps the entry that it has.
 void AddAuthorizedKeys(const Site& site, std::vector<Resource>& resources) {
   const std::string block = site.Block(kAuthorizedKeys);
@@ -166,7 +188,7 @@ void AddKnownHosts(const Site& site, std::vector<Resource>& resources) {
     const auto* known = std::get_if<std::vector<PublicKey>>(&keys);
     body += FormatKnownHosts(peer, known != nullptr ? *known : ReadKnownHostKeys(block, peer));
   }
-  if (auto file = MakeBlockFile(site, kKnownHosts, body)) resources.push_back(std::move(*file));
+  AddRailFile(site, kKnownHosts, body, resources);
 }
 
 // What blocks the folder blocks all that lies in it.
@@ -194,9 +216,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
   std::vector<Resource> resources = {MakeKeyPair(site)};
   AddAuthorizedKeys(site, resources);
   AddKnownHosts(site, resources);
-  if (auto file = MakeBlockFile(site, kConfig, FormatConfig(site.peers))) {
-    resources.push_back(std::move(*file));
-  }
+  AddRailFile(site, kConfig, FormatConfig(site.peers), resources);
   BlockWithDirectory(directory, resources);
   resources.insert(resources.begin(), std::move(directory));
   return resources;

@@ -8,6 +8,7 @@
 
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/ports/links.h"
 #include "plugins/common/protection/protection.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
@@ -124,11 +125,24 @@ Position FindPosition(const ClusterSpec& cluster) {
   return cluster.fabric.position;
 }
 
+// The links of the ports that the keys are about.
+std::vector<std::string> ListNeeds(const PluginInput& input, const std::set<std::string>& netdevs) {
+  const auto ports = input.fabric.ports.find(input.node.name);
+  if (ports == input.fabric.ports.end()) return {};
+  std::vector<RailPort> needed;
+  for (const RailPort& port : ports->second) {
+    if (netdevs.contains(port.netdev)) needed.push_back(port);
+  }
+  return ListLinkIds(needed);
+}
+
 Resource MakeFileResource(const PluginInput& input, const std::map<std::string, Wanted>& wanted,
                           const Protection& protection) {
   std::string body;
   std::string blocked;
+  std::set<std::string> netdevs;
   for (const auto& [key, one] : wanted) {
+    netdevs.insert(FindInterface(key));
     const std::string why = ExplainKeyProtected(protection, key);
     if (!why.empty() && !protection.unclear.empty()) blocked = why;
     // The next boot would set what must not be set now.
@@ -142,6 +156,9 @@ Resource MakeFileResource(const PluginInput& input, const std::map<std::string, 
       .observed = AsState(FindFile(input.facts, std::string(kOwnFile))),
       .trial = std::string(kTrialFile),
       .blocked = std::move(blocked),
+      // The next boot would set the keys of ports that are held. The others are set live all the
+      // same: they are drift after a restart, until the file can be written.
+      .needs = ListNeeds(input, netdevs),
       .where = input.cluster.Mark(FindPosition(input.cluster))};
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
@@ -162,6 +179,7 @@ Resource MakeLiveResource(const PluginInput& input, const std::string& key, cons
                     .desired = ResourceState(wanted.value),
                     .observed = AsState(observed),
                     .apply = {Set(key, wanted.value)},
+                    .needs = ListNeeds(input, {FindInterface(key)}),
                     .where = input.cluster.Mark(wanted.position)};
   if (std::holds_alternative<Absent>(observed)) {
     resource.blocked =

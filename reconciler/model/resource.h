@@ -60,6 +60,9 @@ struct Resource {
   // Not empty: differs but must not be changed now, with the reason. What can never be changed by
   // us is no resource but a diagnostic.
   std::string blocked = {};
+  // Ids of other resources, of any node, without which this one is of no use: it is blocked where
+  // one of them is. It says nothing about the order of changes: see Plugin::after.
+  std::vector<std::string> needs = {};
   SourceMark where = {};  // the manifest line that requires it
 
   std::string Id() const { return node + "/" + kind + "/" + name; }

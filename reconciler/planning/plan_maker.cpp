@@ -9,6 +9,7 @@
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/dependents.h"
 #include "reconciler/planning/diagnostics.h"
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/foreign.h"
@@ -137,6 +138,8 @@ class Planner {
     plan_.nodes = ListPlanNodes(cluster_, facts_, scope_);
     CollectResources();
     for (const auto& members : stages) AddStage(members, &members == &stages.back());
+    BlockDependents(needs_, plan_);
+    LimitHeld();
     AddDiagnostics();
     plan_.id = HideForeignContent(plan_).id;  // what reads a saved plan must come to the same
     return std::move(plan_);
@@ -219,8 +222,14 @@ class Planner {
       }
       AddPrunes(node, members, last, stage);
     }
-    std::erase_if(stage.held, [&](const Change& held) { return !IsSetBy(stage, held); });
     if (!stage.changes.empty()) plan_.stages.push_back(std::move(stage));
+  }
+
+  // To what the changes that are left set.
+  void LimitHeld() {
+    for (Stage& stage : plan_.stages) {
+      std::erase_if(stage.held, [&](const Change& held) { return !IsSetBy(stage, held); });
+    }
   }
 
   void AddResources(const NodeSpec& node, std::size_t plugin, Stage& stage) {
@@ -242,6 +251,7 @@ class Planner {
       if (edited.contains(resource.Id()) && change->code == "plan-resource-blocked")
         change->code = "plan-file-edited";
       BlockIfNul(*change);
+      if (!resource.needs.empty()) needs_.emplace(change->Id(), std::move(resource.needs));
       stage.changes.push_back(std::move(*change));
     }
   }
@@ -345,6 +355,7 @@ class Planner {
   const PlanScope& scope_;
   std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
   std::map<NodeName, std::vector<Change>> prunes_ = {};
+  Needs needs_ = {};                   // of resources with a change
   std::vector<Diagnostic> kept_ = {};  // what the ledgers drop and no one can revert
   Plan plan_ = {};
 };

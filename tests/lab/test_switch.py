@@ -51,7 +51,7 @@ class OneSwitch(OnSwitches):
         plan = self.plan(self.manifest)
         blocked = {change["node"]: change["detail"]
                    for stage in plan["stages"] for change in stage["changes"]
-                   if change["change"] == "blocked" and change["kind"] == "file"}
+                   if change["change"] == "blocked" and "/netplan/" in change["name"]}
         self.assertEqual(list(blocked), ["spark-3"])
         self.assertIn("fabric subnet 192.168.177.0/24 overlaps 192.168.176.0/22, which this node "
                       "reaches over enP7s7", blocked["spark-3"])

@@ -134,5 +134,19 @@ TEST(Hosts, ALineThatChangesNothingIsNotWarnedOf) {
   }
 }
 
+// On a switch one node that is held must not hold the others, whose lines name it.
+TEST(Hosts, TheFileNeedsTheNodesOwnPortsAndNotThoseOfPeers) {
+  test::PairScenario scenario;
+  EXPECT_THAT(scenario.Find(Get(), kFile).needs,
+              ElementsAre("spark-1/link/enp1s0f1np1", "spark-1/link/enP2p1s0f1np1"));
+}
+
+TEST(Hosts, RemovingTheBlockNeedsNoPort) {
+  test::PairScenario scenario;
+  scenario.AddFile(kFile, After(""));
+  scenario.fabric = {};
+  EXPECT_THAT(scenario.Find(Get(), kFile).needs, IsEmpty());
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::hosts

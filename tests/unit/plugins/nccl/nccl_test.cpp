@@ -266,5 +266,14 @@ TEST(Nccl, CheckRefusesWhatNeedsNoNode) {
                 "an argument; NCCL_IB_TIMEOUT is that of one packet"));
 }
 
+TEST(Nccl, FilesNeedThePortsWhoseHcasTheyName) {
+  NcclScenario scenario;
+  const std::vector<Resource> wanted = scenario.Wanted();
+  ASSERT_EQ(wanted.size(), 2u);
+  for (const Resource& file : wanted) {
+    EXPECT_THAT(file.needs, ElementsAre("spark-1/link/enp1s0f1np1", "spark-1/link/enP2p1s0f1np1"));
+  }
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::nccl

@@ -319,5 +319,29 @@ TEST(Netplan, NamesThatYamlWouldTakeForSomethingElseAreQuoted) {
   }
 }
 
+// Its triggers would change a port that is held.
+TEST(Netplan, TheFileAndItsLinksNeedEachOther) {
+  const test::PairScenario scenario = Scenario();
+  EXPECT_THAT(scenario.Find(Get(), kFile).needs,
+              ElementsAre("spark-1/link/enp1s0f1np1", "spark-1/link/enP2p1s0f1np1"));
+  EXPECT_THAT(scenario.Find(Get(), kRail0).needs,
+              ElementsAre("spark-1/file//etc/netplan/60-spark-reconcile.yaml"));
+}
+
+TEST(Netplan, APortThatIsNotThereHoldsUpNoOther) {
+  test::PairScenario scenario = Scenario();
+  scenario.facts.links.erase(kRail1);
+  EXPECT_THAT(scenario.Find(Get(), kFile).needs, ElementsAre("spark-1/link/enp1s0f1np1"));
+}
+
+TEST(Netplan, AnUnusedPortNeedsTheFileOnlyWhereTheFileKeepsItDown) {
+  for (const auto& [scenario, needs] :
+       {std::pair(Scenario(), 1u), std::pair(NetworkManagerScenario(), 0u)}) {
+    test::PairScenario down = scenario;
+    down.cluster.fabric.unused_cages = UnusedCages::kDown;
+    EXPECT_EQ(down.Find(Get(), "enp1s0f0np0").needs.size(), needs);
+  }
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::netplan

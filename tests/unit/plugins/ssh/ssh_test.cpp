@@ -343,5 +343,18 @@ TEST(SshConfig, ModeIsTheUsersButNoOneElseMayWrite) {
   EXPECT_EQ(std::get<FileState>(std::get<ResourceState>(resource.desired)).mode, 0644u);
 }
 
+TEST(SshMesh, FilesThatNameRailsNeedTheNodesOwnPortsAndKeysNeedNone) {
+  Scenario scenario = Cluster();
+  for (Segment& segment : scenario.fabric.segments) {
+    for (RailPort& port : segment.ports) port.netdev = "p" + std::to_string(segment.rail);
+  }
+  for (const char* file : {kKnown, kConfig}) {
+    EXPECT_THAT(scenario.Find("spark-1", file).needs,
+                testing::ElementsAre("spark-1/link/p0", "spark-1/link/p1"));
+    EXPECT_THAT(scenario.Find("spark-3", file).needs, testing::IsEmpty());
+  }
+  EXPECT_THAT(scenario.Find("spark-1", kAuthorized).needs, testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::ssh

@@ -413,5 +413,20 @@ TEST(Sysctl, OtherInterfacesAreTheManifestsBusiness) {
   EXPECT_EQ(CheckOne("net.ipv4.conf.enp1s0f1np1.rp_filter", test::Number(2)), "");
 }
 
+TEST(Sysctl, KeysOfAPortNeedItAndOthersNeedNothing) {
+  const test::PairScenario scenario = Scenario();
+  EXPECT_THAT(scenario.Find(Get(), "net.ipv4.conf.enp1s0f1np1.arp_ignore").needs,
+              ElementsAre("spark-1/link/enp1s0f1np1"));
+  EXPECT_THAT(scenario.Find(Get(), "net.core.rmem_max").needs, IsEmpty());
+}
+
+TEST(Sysctl, TheDropInNeedsThePortsThatTheNextBootWouldSet) {
+  test::PairScenario scenario = Scenario();
+  EXPECT_THAT(scenario.Find(Get(), kFile).needs,
+              ElementsAre("spark-1/link/enp1s0f1np1", "spark-1/link/enP2p1s0f1np1"));
+  scenario.fabric = {};
+  EXPECT_THAT(scenario.Find(Get(), kFile).needs, IsEmpty());
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::sysctl

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reconciler/model/plan.h"
+
+namespace reconciler {
+
+// See Resource::needs; by the id of what needs them.
+using Needs = std::map<std::string, std::vector<std::string>>;
+
+// Blocks the changes that need a blocked one, and those that need them. What holds has no change,
+// so that it stays as it is; nor does a need hold anything whose resource is not in the plan. The
+// reason names the nearest blocked one and not the first cause, which stands at its own change.
+void BlockDependents(const Needs& needs, Plan& plan);
+
+}  // namespace reconciler

@@ -1,0 +1,146 @@
+#include "reconciler/planning/dependents.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reconciler/planning/plan_maker.h"
+
+namespace reconciler {
+namespace {
+
+using testing::ElementsAre;
+
+Change MakeDue(const NodeName& node, const std::string& kind, const std::string& name) {
+  return {.kind = kind,
+          .name = name,
+          .node = node,
+          .detail = "due",
+          .actions = {RunCommand{{"run"}}},
+          .triggers = {RunCommand{{"reload"}}}};
+}
+
+Change MakeBlockedPort(const NodeName& node, const std::string& name) {
+  return {.change = ChangeKind::kBlocked,
+          .kind = "link",
+          .name = name,
+          .is_link = true,
+          .node = node,
+          .detail = "another file configures it; a long text about that",
+          .code = "plan-resource-blocked"};
+}
+
+std::vector<std::string> ListDetails(const Plan& plan) {
+  std::vector<std::string> details;
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) details.push_back(change.detail);
+  }
+  return details;
+}
+
+TEST(BlockDependents, WhatNeedsABlockedChangeOfAnyNodeIsBlockedWithoutItsWholeReason) {
+  Plan plan{.stages = {{.changes = {MakeDue("spark-1", "file", "/etc/x")}},
+                       {.changes = {MakeBlockedPort("spark-2", "p0")}}}};
+  BlockDependents({{"spark-1/file//etc/x", {"spark-1/link/p0", "spark-2/link/p0"}}}, plan);
+  const Change& held = plan.stages[0].changes[0];
+  EXPECT_EQ(held.change, ChangeKind::kBlocked);
+  EXPECT_EQ(held.code, "plan-need-blocked");
+  EXPECT_EQ(held.detail, "needs p0 of spark-2, which is blocked");
+  EXPECT_TRUE(held.actions.empty() && held.triggers.empty());
+}
+
+TEST(BlockDependents, WhatNeedsSomethingHeldIsHeldToo) {
+  Plan plan{
+      .stages = {{.changes = {MakeDue("spark-1", "a", "first"), MakeDue("spark-1", "z", "second"),
+                              MakeBlockedPort("spark-1", "p0")}}}};
+  BlockDependents(
+      {{"spark-1/a/first", {"spark-1/z/second"}}, {"spark-1/z/second", {"spark-1/link/p0"}}}, plan);
+  EXPECT_THAT(ListDetails(plan), ElementsAre("needs second of spark-1, which is blocked",
+                                             "needs p0 of spark-1, which is blocked",
+                                             plan.stages[0].changes[2].detail));
+}
+
+TEST(BlockDependents, WhatNeedsNothingBlockedIsNotHeld) {
+  Plan plan{
+      .stages = {
+          {.changes = {MakeDue("spark-1", "file", "/etc/x"), MakeDue("spark-1", "link", "p0"),
+                       MakeDue("spark-1", "file", "/etc/y"), MakeBlockedPort("spark-1", "p1")}}}};
+  // A port that holds, and one of a node that is not in the plan, have no change.
+  BlockDependents(
+      {{"spark-1/file//etc/x", {"spark-1/link/p0", "spark-1/link/p2", "spark-3/link/p0"}}}, plan);
+  EXPECT_THAT(ListDetails(plan),
+              ElementsAre("due", "due", "due", plan.stages[0].changes[3].detail));
+}
+
+TEST(BlockDependents, ABlockedChangeKeepsItsOwnReason) {
+  Plan plan{.stages = {
+                {.changes = {MakeBlockedPort("spark-1", "p0"), MakeBlockedPort("spark-1", "p1")}}}};
+  const Plan before = plan;
+  BlockDependents({{"spark-1/link/p0", {"spark-1/link/p1"}}}, plan);
+  EXPECT_EQ(plan, before);
+}
+
+TEST(BlockDependents, NeedsThatFormACircleHoldNothingAlone) {
+  Plan plan{.stages = {{.changes = {MakeDue("spark-1", "a", "first"),
+                                    MakeDue("spark-1", "z", "second")}}}};
+  BlockDependents(
+      {{"spark-1/a/first", {"spark-1/z/second"}}, {"spark-1/z/second", {"spark-1/a/first"}}}, plan);
+  EXPECT_THAT(ListDetails(plan), ElementsAre("due", "due"));
+}
+
+// A port that cannot be read, a file that holds where `session_interface` is set, and a value that
+// the file's trigger sets.
+std::vector<Resource> WantPortAndFile(const PluginInput& input) {
+  const auto make = [&](const std::string& kind, const std::string& name) {
+    return Resource{.kind = kind, .name = name, .node = input.node.name};
+  };
+  Resource port = make("link", "p0");
+  port.desired = ResourceState("up");
+  port.observed = Unknown{"ip failed"};
+  Resource file = make("file", "/etc/x");
+  file.desired = ResourceState(FileState{"x\n"});
+  if (!input.facts.session_interface.empty()) file.observed = ResourceState(FileState{"x\n"});
+  file.triggers = {RunCommand{.argv = {"reload"}, .id = "reload"}};
+  file.needs = {port.Id()};
+  Resource value = make("value", "v");
+  value.desired = ResourceState("1");
+  value.observed = ResourceState("1");
+  value.triggers = file.triggers;
+  return {port, file, value};
+}
+
+class NeedsInAPlan : public testing::Test {
+ protected:
+  NeedsInAPlan() { facts_.nodes["spark-1"] = {.node = "spark-1"}; }
+
+  Plan Make(const PlanScope& scope = {}) const {
+    return *MakePlan({.name = "lab", .nodes = {{.name = "spark-1"}}}, {}, facts_,
+                     {{.name = "ports", .resources = WantPortAndFile}}, scope);
+  }
+
+  ClusterFacts facts_;
+};
+
+TEST_F(NeedsInAPlan, AFileThatNeedsAnUnreadablePortIsHeldAndSetsNothing) {
+  const Plan plan = Make();
+  EXPECT_THAT(ListDetails(plan),
+              ElementsAre("unknown: ip failed", "needs p0 of spark-1, which is blocked"));
+  EXPECT_TRUE(plan.stages[0].held.empty());  // the trigger that sets the value does not run
+  EXPECT_TRUE(plan.Empty());
+}
+
+TEST_F(NeedsInAPlan, WhatHoldsAlreadyIsNotBlockedByWhatItNeeds) {
+  facts_.nodes["spark-1"].session_interface = "enP7s7";
+  EXPECT_THAT(ListDetails(Make()), ElementsAre("unknown: ip failed"));
+}
+
+// Each stands at its own change, so that the one text with a next step is printed once.
+TEST_F(NeedsInAPlan, TheDiagnosticOfWhatIsHeldHasNoNextStepOfItsOwn) {
+  const Plan plan = Make();
+  ASSERT_EQ(plan.diagnostics.size(), 2u);
+  EXPECT_EQ(plan.diagnostics[1].code, "plan-need-blocked");
+  EXPECT_EQ(plan.diagnostics[1].change, "file//etc/x");
+  EXPECT_EQ(plan.diagnostics[1].next_step, "");
+}
+
+}  // namespace
+}  // namespace reconciler
