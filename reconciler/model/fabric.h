@@ -30,6 +30,10 @@ struct Segment {
   Ipv4Prefix subnet = {};
   int plane = 0;                     // the cable or the switches that carry it
   std::vector<RailPort> ports = {};  // in node order of the manifest
+
+  // Two ports and no third: each is of no use without the other. A switch with two nodes counts
+  // too.
+  bool IsCable() const { return ports.size() == 2; }
 };
 
 // Where a cable ends: a node's cage or a switch's port. A switch that the manifest does not

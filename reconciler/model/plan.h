@@ -71,8 +71,9 @@ struct Plan {
   std::vector<Stage> stages = {};
   // Worst first; of blocked changes too, whose `change` names them.
   std::vector<Diagnostic> diagnostics = {};
-  bool overwrite_edited = false;  // files that someone edited since we wrote them, too
-  bool uninstall = false;         // nothing is required: all that the ledgers hold is pruned
+  bool overwrite_edited = false;   // files that someone edited since we wrote them, too
+  bool allow_half_cables = false;  // links whose other end is blocked are changed all the same
+  bool uninstall = false;          // nothing is required: all that the ledgers hold is pruned
   bool operator==(const Plan&) const = default;
 
   std::size_t ChangeCount() const;  // without the blocked ones

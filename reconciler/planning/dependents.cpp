@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "reconciler/base/text.h"
 
 namespace reconciler {
@@ -32,7 +34,7 @@ const Change* FindBlockedNeed(const std::vector<std::string>& needs,
 }
 
 // Whether any change was blocked.
-bool BlockOnce(const Needs& needs, const RequiredChanges& changes) {
+bool BlockNeeding(const Needs& needs, const RequiredChanges& changes) {
   bool blocked = false;
   for (const auto& [id, needed] : needs) {
     const auto found = changes.find(id);
@@ -48,11 +50,48 @@ bool BlockOnce(const Needs& needs, const RequiredChanges& changes) {
   return blocked;
 }
 
+using Links = std::map<std::pair<NodeName, std::string>, Change*>;  // by node and netdev
+
+Links IndexLinks(const RequiredChanges& changes) {
+  Links links;
+  for (const auto& [id, change] : changes) {
+    if (change->is_link) links.emplace(std::pair(change->node, change->name), change);
+  }
+  return links;
+}
+
+// Whether `port` was blocked, because `other` at the other end of its cable is.
+bool BlockWithOtherEnd(const RailPort& port, const RailPort& other, const Links& links) {
+  const auto link = links.find({port.node, port.netdev});
+  const auto cause = links.find({other.node, other.netdev});
+  if (link == links.end() || IsBlocked(*link->second)) return false;
+  if (cause == links.end() || !IsBlocked(*cause->second)) return false;
+  Change& change = *link->second;
+  Block(change, "plan-other-end-blocked",
+        fmt::format("{}'s {} at the other end is blocked", other.node, other.netdev));
+  return true;
+}
+
+bool BlockOtherEnds(const std::vector<Segment>& segments, const Links& links) {
+  bool blocked = false;
+  for (const Segment& segment : segments) {
+    if (!segment.IsCable()) continue;
+    const RailPort& a = segment.ports.front();
+    const RailPort& b = segment.ports.back();
+    blocked |= BlockWithOtherEnd(a, b, links) || BlockWithOtherEnd(b, a, links);
+  }
+  return blocked;
+}
+
 }  // namespace
 
-void BlockDependents(const Needs& needs, Plan& plan) {
+void BlockDependents(const Needs& needs, const std::vector<Segment>& segments, Plan& plan) {
   const RequiredChanges changes = IndexRequired(plan);
-  while (BlockOnce(needs, changes)) {
+  const Links links = IndexLinks(changes);
+  bool blocked = true;
+  while (blocked) {  // each round blocks a change, so that it ends
+    blocked = BlockOtherEnds(segments, links);
+    blocked |= BlockNeeding(needs, changes);
   }
 }
 

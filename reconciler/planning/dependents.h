@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/model/fabric.h"
 #include "reconciler/model/plan.h"
 
 namespace reconciler {
@@ -11,9 +12,11 @@ namespace reconciler {
 // See Resource::needs; by the id of what needs them.
 using Needs = std::map<std::string, std::vector<std::string>>;
 
-// Blocks the changes that need a blocked one, and those that need them. What holds has no change,
-// so that it stays as it is; nor does a need hold anything whose resource is not in the plan. The
-// reason names the nearest blocked one and not the first cause, which stands at its own change.
-void BlockDependents(const Needs& needs, Plan& plan);
+// Blocks the changes that need a blocked one, and those that need them. Of each cable among
+// `segments` a link is blocked with the one at its other end: one end alone is of no use.
+// What holds has no change, so that it stays as it is; nor is anything held by what is not in the
+// plan. The reason names the nearest blocked one and not the first cause, which stands at its own
+// change.
+void BlockDependents(const Needs& needs, const std::vector<Segment>& segments, Plan& plan);
 
 }  // namespace reconciler

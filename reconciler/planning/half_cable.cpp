@@ -40,25 +40,72 @@ std::string ExplainStuck(const Plan& plan, const RailPort& port) {
   return change->name + " is blocked: " + change->detail;
 }
 
+bool ChangesLink(const Change* change) {
+  return change != nullptr && change->change != ChangeKind::kBlocked;
+}
+
+// Whether it matters that the change is made at this end only.
+bool NeedsOtherEnd(const Segment& segment, const RailPort& port, const Change& change,
+                   const ClusterFacts& facts) {
+  return (segment.IsCable() && !change.prune) || IsInUse(port, facts);
+}
+
+// To the one that says the same of other nodes, or as a new one.
+void AddHalfCable(const Change& change, const RailPort& other, const std::string& why,
+                  std::vector<Diagnostic>& found) {
+  const std::string message =
+      fmt::format("{} would change, and {} at the other end stays as it is: {}", change.name,
+                  other.node, MakePrintable(why));
+  for (Diagnostic& one : found) {
+    if (one.message == message) return one.nodes.push_back(change.node);
+  }
+  found.push_back({.severity = Severity::kWarns,
+                   .code = "plan-half-cable",
+                   .message = message,
+                   .next_step =
+                       "apply refuses this: make that node ready, name it with --node too, "
+                       "or give --allow-half-cables",
+                   .where = change.where,
+                   .subject = change.name,
+                   .nodes = {change.node}});
+}
+
 }  // namespace
+
+std::vector<Diagnostic> DiagnoseHalfCables(const Plan& plan, const Fabric& fabric,
+                                           const ClusterFacts& facts) {
+  std::vector<Diagnostic> found;
+  for (const Segment& segment : fabric.segments) {
+    for (const RailPort& port : segment.ports) {
+      const Change* change = FindLinkChange(plan, port);
+      if (!ChangesLink(change) || !NeedsOtherEnd(segment, port, *change, facts)) continue;
+      for (const RailPort& other : segment.ports) {
+        const std::string why = other.node == port.node ? "" : ExplainStuck(plan, other);
+        if (!why.empty()) AddHalfCable(*change, other, why, found);
+      }
+    }
+  }
+  return found;
+}
 
 std::vector<std::string> FindHalfCables(const Plan& plan, const Fabric& fabric,
                                         const ClusterFacts& facts) {
   std::set<std::string> lines;
-  for (const Segment& segment : fabric.segments) {
-    for (const RailPort& port : segment.ports) {
-      const Change* change = FindLinkChange(plan, port);
-      if (change == nullptr || change->change == ChangeKind::kBlocked || !IsInUse(port, facts))
-        continue;
-      for (const RailPort& other : segment.ports) {
-        const std::string why = other.node == port.node ? "" : ExplainStuck(plan, other);
-        if (why.empty()) continue;
-        lines.insert(fmt::format("{}: {} would change, and {} at the other end stays as it is: {}",
-                                 port.node, port.netdev, other.node, MakePrintable(why)));
-      }
-    }
+  for (const Diagnostic& one : DiagnoseHalfCables(plan, fabric, facts)) {
+    for (const NodeName& node : one.nodes) lines.insert(node + ": " + one.message);
   }
   return {lines.begin(), lines.end()};
+}
+
+std::vector<const Change*> ListBlockedPorts(const Plan& plan, const Fabric& fabric) {
+  std::vector<const Change*> blocked;
+  for (const auto& [node, ports] : fabric.ports) {
+    for (const RailPort& port : ports) {
+      const Change* change = FindLinkChange(plan, port);
+      if (change != nullptr && !ChangesLink(change)) blocked.push_back(change);
+    }
+  }
+  return blocked;
 }
 
 }  // namespace reconciler

@@ -9,11 +9,18 @@
 
 namespace reconciler {
 
-// Cables and switch rails in use of which the plan would change one end only, because the other end
-// cannot be read or must not be changed: MTU and addresses must flip on both. One line each, with
-// both nodes and the reason. A port that has no address of its rail yet is not in use: bringing it
-// up harms no one.
+// Links that the plan would change at one end only, because the other end is not in the plan,
+// cannot be read or must not be changed: MTU and addresses must change on both. Of a cable always;
+// of a switch only where the port is in use, since bringing one more port up harms no one there,
+// and so of a link that is pruned. For all nodes of which the same holds at once.
+std::vector<Diagnostic> DiagnoseHalfCables(const Plan& plan, const Fabric& fabric,
+                                           const ClusterFacts& facts);
+
+// The same, one line each, for which an apply is refused.
 std::vector<std::string> FindHalfCables(const Plan& plan, const Fabric& fabric,
                                         const ClusterFacts& facts);
+
+// The ports of the fabric that are blocked, in the fabric's order: there is no use in measuring it.
+std::vector<const Change*> ListBlockedPorts(const Plan& plan, const Fabric& fabric);
 
 }  // namespace reconciler

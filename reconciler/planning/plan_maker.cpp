@@ -13,6 +13,7 @@
 #include "reconciler/planning/diagnostics.h"
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/foreign.h"
+#include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/ledger.h"
 #include "reconciler/planning/may_apply.h"
 #include "reconciler/planning/nul_byte.h"
@@ -112,6 +113,7 @@ std::string ComputePlanDigest(const Plan& plan) {
             .nodes = plan.nodes,
             .diagnostics = plan.diagnostics,
             .overwrite_edited = plan.overwrite_edited,
+            .allow_half_cables = plan.allow_half_cables,
             .uninstall = plan.uninstall};
   return ComputeSha256Hex(Dump(ToJson(rest)) + digests);
 }
@@ -134,11 +136,13 @@ class Planner {
     plan_.spec_digest = cluster_.digest;
     plan_.only = scope_.only;
     plan_.overwrite_edited = scope_.overwrite_edited;
+    plan_.allow_half_cables = scope_.allow_half_cables;
     plan_.uninstall = scope_.uninstall;
     plan_.nodes = ListPlanNodes(cluster_, facts_, scope_);
     CollectResources();
     for (const auto& members : stages) AddStage(members, &members == &stages.back());
-    BlockDependents(needs_, plan_);
+    BlockDependents(needs_, scope_.allow_half_cables ? std::vector<Segment>() : fabric_.segments,
+                    plan_);
     LimitHeld();
     AddDiagnostics();
     plan_.id = HideForeignContent(plan_).id;  // what reads a saved plan must come to the same
@@ -319,6 +323,7 @@ class Planner {
   void AddDiagnostics() {
     Append(DiagnoseForbidden(cluster_, facts_));
     Append(DiagnoseBlocked(plan_));
+    if (!scope_.allow_half_cables) Append(DiagnoseHalfCables(plan_, fabric_, facts_));
     if (!scope_.uninstall) Append(fabric_.diagnostics);
     Append(kept_);
     Append(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_));

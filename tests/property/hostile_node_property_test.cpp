@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/half_cable.h"
+#include "reconciler/planning/plan_compare.h"
 #include "reconciler/planning/render.h"
 #include "schema/embedded.h"
 #include "tests/property/hostile_text.h"
@@ -129,7 +132,12 @@ bool HoldsOnlyKeys(const std::string& path, const std::string& block) {
   return true;
 }
 
-Plan MakeHostilePlan() {
+struct HostilePlan {
+  Plan plan = {};
+  Fabric fabric = {};
+};
+
+HostilePlan MakeHostilePlanWithFabric() {
   test::Scenario scenario = test::MakeScenario(test::AnyManifest(2, 3));
   if (*rc::gen::arbitrary<bool>()) {
     const Plan first = scenario.MakePlan();
@@ -140,8 +148,10 @@ Plan MakeHostilePlan() {
   for (auto& [name, node] : scenario.nodes) TurnAnswers(node);
   ClusterFacts facts = scenario.Facts();
   for (auto& [name, node] : facts.nodes) TurnFacts(node);
-  return MakePlanFrom(scenario, facts);
+  return {MakePlanFrom(scenario, facts), scenario.fabric};
 }
+
+Plan MakeHostilePlan() { return MakeHostilePlanWithFabric().plan; }
 
 RC_GTEST_PROP(HostileNode, ThePlanIsWholeAndComesBackFromJson, ()) {
   static const nlohmann::json schema = nlohmann::json::parse(FindEmbeddedSchema("plan"));
@@ -158,6 +168,27 @@ RC_GTEST_PROP(HostileNode, NothingItSaysReachesTheTerminalRaw, ()) {
   const Plan plan = MakeHostilePlan();
   RC_ASSERT(IsPlainText(RenderText(plan)));
   RC_ASSERT(IsPlainText(RenderMarkdown(plan)));
+}
+
+RC_GTEST_PROP(HostileNode, OfACableNoEndChangesAloneAndNothingIsWrittenForPortsThatAreBlocked, ()) {
+  const auto [plan, fabric] = MakeHostilePlanWithFabric();
+  std::set<NodeName> blocked;
+  for (const Change* port : ListBlockedPorts(plan, fabric)) blocked.insert(port->node);
+  for (const Segment& segment : fabric.segments) {
+    if (!segment.IsCable()) continue;
+    bool any_blocked = false;
+    bool any_changes = false;
+    for (const RailPort& port : segment.ports) {
+      const Change* link = FindChange(plan, port.node + "/link/" + port.netdev);
+      any_blocked |= link != nullptr && link->change == ChangeKind::kBlocked;
+      any_changes |= link != nullptr && link->change != ChangeKind::kBlocked;
+    }
+    RC_ASSERT(!any_blocked || !any_changes);
+  }
+  ForEachChange(plan, [&](const Change& change) {
+    const bool about_ports = change.name == "/etc/hosts" || change.name.ends_with("/.ssh/config");
+    if (about_ports && !change.prune) RC_ASSERT(!blocked.contains(change.node));
+  });
 }
 
 bool HoldsNul(const std::vector<std::string>& texts) {

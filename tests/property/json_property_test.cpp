@@ -167,6 +167,7 @@ RC_GTEST_PROP(Json, AnyPlanComesBackAsItWas, ()) {
             .manifest = HostileBytes(),
             .spec_digest = AnyDigest(),
             .id = AnyDigest()};
+  plan.allow_half_cables = *rc::gen::arbitrary<bool>();
   plan.nodes = Several([] {
     return PlanNode{.name = HostileBytes(),
                     .address = HostileBytes(),

@@ -86,7 +86,7 @@ class ApplyRun {
             .allow_unreached = flags_.allow_unreached,
             .allow_unproven = flags_.allow_unproven,
             .allow_silent_beacons = flags_.allow_silent_beacons,
-            .allow_half_cables = flags_.allow_half_cables,
+            .allow_half_cables = flags_.allow_half_cables || scope_.allow_half_cables,
             .allow_wrong_cables = flags_.allow_wrong_cables,
             .interrupt = flags_.interrupt,
             .checks_cabling = TouchesLinks(scope_),
@@ -238,7 +238,10 @@ GenerationInfo MakeGenerationInfo(const Cluster& cluster, const std::string& fil
 
 int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional<Plan>& saved,
              const GenerationInfo& info, const ApplyFlags& flags, const Context& context) {
-  return ApplyRun(cluster, scope, info, flags, context).Execute(saved);
+  PlanScope wanted = scope;
+  // A saved plan says for itself what it was made with: another one would not fit it.
+  if (!saved) wanted.allow_half_cables = flags.allow_half_cables;
+  return ApplyRun(cluster, wanted, info, flags, context).Execute(saved);
 }
 
 }  // namespace reconciler::cli

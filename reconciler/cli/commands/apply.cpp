@@ -40,6 +40,7 @@ Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
   for (const PlanNode& node : plan->nodes) options.selection.scope.nodes.push_back(node.name);
   options.selection.scope.only = plan->only;
   options.selection.scope.overwrite_edited = plan->overwrite_edited;
+  options.selection.scope.allow_half_cables = plan->allow_half_cables;
   options.selection.scope.uninstall = plan->uninstall;
   return std::move(*plan);
 }

@@ -67,6 +67,8 @@ void AddPlan(CLI::App& app, Context& context) {
       app.add_subcommand("plan", "Show what differs from the manifest and what would be done");
   auto options = std::make_shared<PlanOptions>();
   AddPrinting(*command, *options);
+  command->add_flag("--allow-half-cables", options->selection.scope.allow_half_cables,
+                    "Plan links although the other end is blocked");
   command->add_option("--out", options->out, "Save the plan, to be carried out by `apply FILE`");
   command->add_flag("--detailed-exitcode", options->detailed_exit_code,
                     "Exit 2 when changes are pending or blocked, or something is warned of");

@@ -157,6 +157,7 @@ ordered_json ToJson(const Plan& plan) {
           {"spec_digest", plan.spec_digest},
           {"only", plan.only},
           {"overwrite_edited", plan.overwrite_edited},
+          {"allow_half_cables", plan.allow_half_cables},
           {"uninstall", plan.uninstall},
           {"changes", plan.ChangeCount()},
           {"blocked", plan.BlockedCount()},
@@ -179,6 +180,7 @@ Result<Plan> ParsePlan(std::string_view json) {
     plan.spec_digest = reader.At("spec_digest").Text();
     plan.only = ReadList(reader.At("only"));
     plan.overwrite_edited = reader.At("overwrite_edited").Bool();
+    plan.allow_half_cables = reader.At("allow_half_cables").Bool();
     plan.uninstall = reader.At("uninstall").Bool();
     reader.At("nodes").ForEachItem([&](const JsonReader& node) {
       plan.nodes.push_back({.name = node.At("name").Text(),

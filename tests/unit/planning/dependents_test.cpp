@@ -40,7 +40,7 @@ std::vector<std::string> ListDetails(const Plan& plan) {
 TEST(BlockDependents, WhatNeedsABlockedChangeOfAnyNodeIsBlockedWithoutItsWholeReason) {
   Plan plan{.stages = {{.changes = {MakeDue("spark-1", "file", "/etc/x")}},
                        {.changes = {MakeBlockedPort("spark-2", "p0")}}}};
-  BlockDependents({{"spark-1/file//etc/x", {"spark-1/link/p0", "spark-2/link/p0"}}}, plan);
+  BlockDependents({{"spark-1/file//etc/x", {"spark-1/link/p0", "spark-2/link/p0"}}}, {}, plan);
   const Change& held = plan.stages[0].changes[0];
   EXPECT_EQ(held.change, ChangeKind::kBlocked);
   EXPECT_EQ(held.code, "plan-need-blocked");
@@ -53,7 +53,8 @@ TEST(BlockDependents, WhatNeedsSomethingHeldIsHeldToo) {
       .stages = {{.changes = {MakeDue("spark-1", "a", "first"), MakeDue("spark-1", "z", "second"),
                               MakeBlockedPort("spark-1", "p0")}}}};
   BlockDependents(
-      {{"spark-1/a/first", {"spark-1/z/second"}}, {"spark-1/z/second", {"spark-1/link/p0"}}}, plan);
+      {{"spark-1/a/first", {"spark-1/z/second"}}, {"spark-1/z/second", {"spark-1/link/p0"}}}, {},
+      plan);
   EXPECT_THAT(ListDetails(plan), ElementsAre("needs second of spark-1, which is blocked",
                                              "needs p0 of spark-1, which is blocked",
                                              plan.stages[0].changes[2].detail));
@@ -66,7 +67,8 @@ TEST(BlockDependents, WhatNeedsNothingBlockedIsNotHeld) {
                        MakeDue("spark-1", "file", "/etc/y"), MakeBlockedPort("spark-1", "p1")}}}};
   // A port that holds, and one of a node that is not in the plan, have no change.
   BlockDependents(
-      {{"spark-1/file//etc/x", {"spark-1/link/p0", "spark-1/link/p2", "spark-3/link/p0"}}}, plan);
+      {{"spark-1/file//etc/x", {"spark-1/link/p0", "spark-1/link/p2", "spark-3/link/p0"}}}, {},
+      plan);
   EXPECT_THAT(ListDetails(plan),
               ElementsAre("due", "due", "due", plan.stages[0].changes[3].detail));
 }
@@ -75,7 +77,7 @@ TEST(BlockDependents, ABlockedChangeKeepsItsOwnReason) {
   Plan plan{.stages = {
                 {.changes = {MakeBlockedPort("spark-1", "p0"), MakeBlockedPort("spark-1", "p1")}}}};
   const Plan before = plan;
-  BlockDependents({{"spark-1/link/p0", {"spark-1/link/p1"}}}, plan);
+  BlockDependents({{"spark-1/link/p0", {"spark-1/link/p1"}}}, {}, plan);
   EXPECT_EQ(plan, before);
 }
 
@@ -83,8 +85,56 @@ TEST(BlockDependents, NeedsThatFormACircleHoldNothingAlone) {
   Plan plan{.stages = {{.changes = {MakeDue("spark-1", "a", "first"),
                                     MakeDue("spark-1", "z", "second")}}}};
   BlockDependents(
-      {{"spark-1/a/first", {"spark-1/z/second"}}, {"spark-1/z/second", {"spark-1/a/first"}}}, plan);
+      {{"spark-1/a/first", {"spark-1/z/second"}}, {"spark-1/z/second", {"spark-1/a/first"}}}, {},
+      plan);
   EXPECT_THAT(ListDetails(plan), ElementsAre("due", "due"));
+}
+
+Change MakeDuePort(const NodeName& node) {
+  Change port = MakeDue(node, "link", "p0");
+  port.is_link = true;
+  return port;
+}
+
+Segment MakeSegment(std::vector<NodeName> nodes) {
+  Segment segment;
+  for (const NodeName& node : nodes) segment.ports.push_back({.node = node, .netdev = "p0"});
+  return segment;
+}
+
+TEST(BlockDependents, BothEndsOfACableAreBlockedAndWhatNeedsThem) {
+  Plan plan{.stages = {{.changes = {MakeDuePort("spark-1"), MakeDue("spark-1", "file", "/etc/x"),
+                                    MakeBlockedPort("spark-2", "p0")}}}};
+  BlockDependents({{"spark-1/file//etc/x", {"spark-1/link/p0"}}},
+                  {MakeSegment({"spark-1", "spark-2"})}, plan);
+  EXPECT_THAT(ListDetails(plan), ElementsAre("spark-2's p0 at the other end is blocked",
+                                             "needs p0 of spark-1, which is blocked",
+                                             plan.stages[0].changes[2].detail));
+  EXPECT_EQ(plan.stages[0].changes[0].code, "plan-other-end-blocked");
+}
+
+TEST(BlockDependents, AnEndThatHoldsIsNotBlockedWithTheOther) {
+  Plan plan{.stages = {{.changes = {MakeBlockedPort("spark-2", "p0")}}}};
+  const Plan before = plan;
+  BlockDependents({}, {MakeSegment({"spark-1", "spark-2"})}, plan);
+  EXPECT_EQ(plan, before);
+}
+
+TEST(BlockDependents, OnASwitchOneBlockedNodeBlocksNoOther) {
+  Plan plan{.stages = {{.changes = {MakeDuePort("spark-1"), MakeDuePort("spark-3"),
+                                    MakeBlockedPort("spark-2", "p0")}}}};
+  const Plan before = plan;
+  BlockDependents({}, {MakeSegment({"spark-1", "spark-2", "spark-3"})}, plan);
+  EXPECT_EQ(plan, before);
+}
+
+// What returns to its original is refused by the half-cable check, which an option permits.
+TEST(BlockDependents, APrunedEndIsNotBlockedWithTheOther) {
+  Plan plan{.stages = {{.changes = {MakeDuePort("spark-1"), MakeBlockedPort("spark-2", "p0")}}}};
+  plan.stages[0].changes[0].prune = true;
+  const Plan before = plan;
+  BlockDependents({}, {MakeSegment({"spark-1", "spark-2"})}, plan);
+  EXPECT_EQ(plan, before);
 }
 
 // A port that cannot be read, a file that holds where `session_interface` is set, and a value that
@@ -131,6 +181,36 @@ TEST_F(NeedsInAPlan, AFileThatNeedsAnUnreadablePortIsHeldAndSetsNothing) {
 TEST_F(NeedsInAPlan, WhatHoldsAlreadyIsNotBlockedByWhatItNeeds) {
   facts_.nodes["spark-1"].session_interface = "enP7s7";
   EXPECT_THAT(ListDetails(Make()), ElementsAre("unknown: ip failed"));
+}
+
+// A port of spark-1 that is due, and of spark-2 one that cannot be read.
+std::vector<Resource> WantCable(const PluginInput& input) {
+  Resource port{.kind = "link", .name = "p0", .is_link = true, .node = input.node.name};
+  port.desired = ResourceState("up");
+  port.observed = ResourceState("down");
+  if (input.node.name == "spark-2") port.observed = Unknown{"ip failed"};
+  return {port};
+}
+
+TEST(CableInAPlan, OneEndIsPlannedAloneOnlyWhereThatIsAllowedAndThePlanSaysSo) {
+  const ClusterSpec cluster{.name = "lab", .nodes = {{.name = "spark-1"}, {.name = "spark-2"}}};
+  const Fabric fabric{.segments = {MakeSegment({"spark-1", "spark-2"})}};
+  const ClusterFacts facts{
+      .nodes = {{"spark-1", {.node = "spark-1"}}, {"spark-2", {.node = "spark-2"}}}};
+  const auto make = [&](const PlanScope& scope) {
+    return *MakePlan(cluster, fabric, facts, {{.name = "ports", .resources = WantCable}}, scope);
+  };
+  EXPECT_EQ(make({}).ChangeCount(), 0u);
+  const Plan alone = make({.nodes = {"spark-1"}});
+  EXPECT_EQ(alone.ChangeCount(), 1u);
+  ASSERT_EQ(alone.diagnostics.size(), 1u);
+  EXPECT_EQ(alone.diagnostics[0].message,
+            "p0 would change, and spark-2 at the other end stays as it is: it is not part of this "
+            "apply");
+  const Plan allowed = make({.allow_half_cables = true});
+  EXPECT_EQ(allowed.ChangeCount(), 1u);
+  EXPECT_EQ(allowed.WarningCount(), 0u);
+  EXPECT_NE(allowed.id, make({}).id);
 }
 
 // Each stands at its own change, so that the one text with a next step is printed once.

@@ -59,10 +59,55 @@ TEST_F(HalfCableTest, AnEndThatMustNotBeChangedIsLeftBehind) {
                   "it is: enp1s0f1np1 is blocked: carries this session"));
 }
 
-TEST_F(HalfCableTest, APortThatIsNotInUseYetHarmsNoOne) {
+// One end alone is of no use.
+TEST_F(HalfCableTest, AnEndOfACableIsLeftBehindAlsoWhereNoAddressIsThereYet) {
+  plan_.nodes.pop_back();
+  facts_.nodes["spark-1"].links["enp1s0f1np1"].ipv4.clear();
+  EXPECT_EQ(Lines().size(), 1u);
+}
+
+TEST_F(HalfCableTest, APrunedPortThatIsNotInUseHarmsNoOne) {
+  plan_.nodes.pop_back();
+  facts_.nodes["spark-1"].links["enp1s0f1np1"].ipv4.clear();
+  plan_.stages[0].changes[0].prune = true;
+  EXPECT_THAT(Lines(), IsEmpty());
+}
+
+TEST_F(HalfCableTest, APortOfASwitchThatIsNotInUseYetHarmsNoOne) {
+  fabric_.segments[0].ports.push_back({.node = "spark-3", .netdev = "enp1s0f1np1"});
   plan_.nodes[1].unreachable = "connection refused";
+  plan_.nodes.push_back({.name = "spark-3"});
+  EXPECT_EQ(Lines().size(), 1u);
   facts_.nodes["spark-1"].links["enp1s0f1np1"].ipv4.clear();
   EXPECT_THAT(Lines(), IsEmpty());
+}
+
+TEST_F(HalfCableTest, ThePlanWarnsOnceForAllNodesOfWhichTheSameHolds) {
+  fabric_.segments[0].ports.push_back({.node = "spark-3", .netdev = "enp1s0f1np1"});
+  facts_.nodes["spark-3"] = facts_.nodes["spark-1"];
+  plan_.nodes = {{.name = "spark-1"}, {.name = "spark-3"}};
+  plan_.stages[0].changes.push_back({.name = "enp1s0f1np1", .is_link = true, .node = "spark-3"});
+  const std::vector<Diagnostic> found = DiagnoseHalfCables(plan_, fabric_, facts_);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(
+      FormatDiagnostic(found[0]),
+      "warning: spark-1, spark-3: enp1s0f1np1 would change, and spark-2 at the other end stays "
+      "as it is: it is not part of this apply [plan-half-cable]\n"
+      "  next step: apply refuses this: make that node ready, name it with --node too, or "
+      "give --allow-half-cables\n");
+  EXPECT_EQ(Lines().size(), 2u);
+}
+
+TEST_F(HalfCableTest, PortsThatAreBlockedAreListedAndThoseThatChangeAreNot) {
+  fabric_.ports["spark-1"] = {fabric_.segments[0].ports[0]};
+  fabric_.ports["spark-2"] = {fabric_.segments[0].ports[1]};
+  plan_.stages[0].changes.push_back(
+      {.change = ChangeKind::kBlocked, .name = "enp1s0f1np1", .is_link = true, .node = "spark-2"});
+  plan_.stages[0].changes.push_back(
+      {.change = ChangeKind::kBlocked, .name = "enp1s0f0np0", .is_link = true, .node = "spark-2"});
+  const std::vector<const Change*> blocked = ListBlockedPorts(plan_, fabric_);
+  ASSERT_EQ(blocked.size(), 1u);
+  EXPECT_EQ(blocked[0], &plan_.stages[0].changes[1]);
 }
 
 }  // namespace
