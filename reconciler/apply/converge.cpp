@@ -6,11 +6,13 @@
 #include <set>
 #include <thread>
 
+#include "reconciler/apply/guard/beacon_proof.h"
 #include "reconciler/apply/guard/guard.h"
 #include "reconciler/apply/proof.h"
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/find.h"
+#include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/plan_compare.h"
 
 namespace reconciler {
@@ -220,11 +222,24 @@ class Run {
   }
 
   bool ProveBeacons() {
-    auto silent = guard_.ProveBeacons(fabric_);
-    if (!silent) return RecordErrors(std::move(silent).error());
-    if (!options_.allow_silent_beacons) return RecordErrors(std::move(*silent));
-    report_.silent_beacons = std::move(*silent);
+    auto found = guard_.ProveBeacons(fabric_);
+    if (!found) return RecordErrors(std::move(found).error());
+    Errors silent = FindSilentBeacons(*found);
+    if (!options_.allow_silent_beacons) {
+      Errors due = FindSilentBeacons(
+          RemovePeersBehindBlocked(std::move(*found), ListBlockedPortNames(), fabric_));
+      if (!due.empty()) return RecordErrors(std::move(due));
+    }
+    report_.silent_beacons = std::move(silent);
     return true;
+  }
+
+  PortNames ListBlockedPortNames() const {
+    PortNames names;
+    for (const Change* port : ListBlockedPorts(plan_, fabric_)) {
+      names.insert({port->node, port->name});
+    }
+    return names;
   }
 
   void Commit() {

@@ -59,7 +59,8 @@ struct ConvergeReport {
 // Whatever fails before the commit, every node reverts the plan. Changes that the plan announced
 // as "known after apply" are carried out by further passes; anything else that differs afterwards
 // is an error that names the field, wanted and found. Reading back is tried for a few seconds:
-// networkd settles after its command returned.
+// networkd settles after its command returned. Nodes behind blocked ports need not reach each
+// other's beacons: that is in the report.
 ConvergeReport Converge(const Plan& plan, const ClusterSpec& cluster, const Fabric& fabric,
                         Sessions& sessions, NodePool& pool, const Replan& replan,
                         const OnEvent& on_event, const ConvergeOptions& options = {});

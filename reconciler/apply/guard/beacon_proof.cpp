@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/model/find.h"
 
 namespace reconciler {
 namespace {
@@ -51,6 +52,17 @@ std::string_view ChooseNextStep(const std::set<BeaconState>& causes) {
   return "see what the other node says, and let ICMPv6 pass between the two ports";
 }
 
+bool HasBlockedEnd(const NodeName& node, const Peers::Path& path, const PortNames& blocked,
+                   const Fabric& fabric) {
+  if (blocked.contains({node, path.netdev})) return true;
+  return std::any_of(fabric.segments.begin(), fabric.segments.end(), [&](const Segment& segment) {
+    const RailPort* own = FindPort(segment, node);
+    const RailPort* other = FindPort(segment, path.peer);
+    return own != nullptr && other != nullptr && own->netdev == path.netdev &&
+           blocked.contains({other->node, other->netdev});
+  });
+}
+
 struct SilentPeers {
   std::vector<NodeName> peers = {};
   std::set<BeaconState> causes = {};
@@ -79,6 +91,19 @@ BeaconPaths ParseBeaconReply(const std::vector<Peers::Path>& paths, std::string_
     const auto state = std::find_if(std::begin(kWords), std::end(kWords),
                                     [&](const auto& one) { return one.first == words[2]; });
     if (path != found.end() && state != std::end(kWords)) path->second = state->second;
+  }
+  return found;
+}
+
+std::map<NodeName, BeaconPaths> RemovePeersBehindBlocked(std::map<NodeName, BeaconPaths> found,
+                                                         const PortNames& blocked,
+                                                         const Fabric& fabric) {
+  for (auto& [node, paths] : found) {
+    std::set<NodeName> due;  // peers with a path that no blocked port is on
+    for (const auto& [path, state] : paths) {
+      if (!HasBlockedEnd(node, path, blocked, fabric)) due.insert(path.peer);
+    }
+    std::erase_if(paths, [&](const auto& one) { return !due.contains(one.first.peer); });
   }
   return found;
 }

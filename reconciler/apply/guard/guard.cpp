@@ -119,7 +119,7 @@ Errors Guard::StageAndArm(const Plan& pass, const Fabric& fabric, const Journal&
   return errors;
 }
 
-tl::expected<Errors, Errors> Guard::ProveBeacons(const Fabric& fabric) {
+tl::expected<std::map<NodeName, BeaconPaths>, Errors> Guard::ProveBeacons(const Fabric& fabric) {
   const std::string what = "the peers' beacons could not be looked for";
   const std::string journal = GetJournalDirectory(apply_id_);
   std::map<NodeName, Peers> proof;
@@ -127,18 +127,18 @@ tl::expected<Errors, Errors> Guard::ProveBeacons(const Fabric& fabric) {
     proof[node] = ListPeers(fabric, node, ListApplied(), apply_id_ + " proof");
   }
   const auto has_peers = [](const auto& one) { return !one.second.paths.empty(); };
-  if (std::none_of(proof.begin(), proof.end(), has_peers)) return Errors();
+  std::map<NodeName, BeaconPaths> found;
+  if (std::none_of(proof.begin(), proof.end(), has_peers)) return found;
   Errors errors = RunOnEveryNode(
       what, [&](const NodeName& node) { return BuildShowProofRequest(journal, proof.at(node)); });
   if (!errors.empty()) return tl::unexpected(std::move(errors));
-  std::map<NodeName, BeaconPaths> found;
   errors = RunOnEveryNode(
       what, [&](const NodeName&) { return BuildLookForPeersRequest(journal); },
       [&](const NodeName& node, const ScriptReply& reply) {
         found[node] = ParseBeaconReply(proof.at(node).paths, reply.out);
       });
   if (!errors.empty()) return tl::unexpected(std::move(errors));
-  return FindSilentBeacons(found);
+  return found;
 }
 
 Errors Guard::RecordIntent(const Fabric& fabric,

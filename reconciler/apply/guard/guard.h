@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "reconciler/apply/guard/beacon_proof.h"
 #include "reconciler/apply/guard/guard_script.h"
 #include "reconciler/apply/guard/revert_script.h"
 #include "reconciler/apply/steps/apply.h"
@@ -38,10 +39,10 @@ class Guard {
   // as it stands before the pass.
   Errors StageAndArm(const Plan& pass, const Fabric& fabric, const Journal& journal);
 
-  // Every armed node looks for its peers at addresses like those of their beacons. Returns what
-  // FindSilentBeacons says: without a controller such a node would revert what its peers commit.
-  // Errors: that is not known of a node.
-  tl::expected<Errors, Errors> ProveBeacons(const Fabric& fabric);
+  // Every armed node looks for its peers at addresses like those of their beacons: without a
+  // controller a node that does not reach them would revert what they commit. Returns what each
+  // node found (see FindSilentBeacons). Errors: that is not known of a node.
+  tl::expected<std::map<NodeName, BeaconPaths>, Errors> ProveBeacons(const Fabric& fabric);
 
   // Two steps: first every armed node says that it is ready, then every one commits. An error of
   // the first step: nothing is committed anywhere, and Revert reverts it. An error of the

@@ -134,6 +134,25 @@ TEST_F(ConvergeBeaconsTest, WhatIsAcceptedIsInTheReport) {
   EXPECT_EQ(report.silent_beacons[0].context, std::vector<std::string>{"spark-2"});
 }
 
+// One end of each rail: what is about no port is committed, and what was not proved is said.
+TEST_F(ConvergeBeaconsTest, NodesBehindBlockedPortsNeedNotReachEachOther) {
+  found_ = {{"spark-1", Find("spark-2", "down", "down")},
+            {"spark-2", Find("spark-1", "silent", "silent")}};
+  const auto block = [&](const NodeName& node, const std::string& netdev) {
+    Change port = Named(netdev);
+    port.change = ChangeKind::kBlocked;
+    port.is_link = true;
+    port.node = node;
+    changes_.push_back(std::move(port));
+  };
+  block("spark-1", "enp1s0f1np1");
+  EXPECT_FALSE(Run().converged);  // the other rail should work
+  block("spark-2", "enP2p1s0f1np1");
+  const ConvergeReport report = Run();
+  EXPECT_TRUE(report.committed) << FormatErrors(report.errors);
+  EXPECT_EQ(report.silent_beacons.size(), 2u);
+}
+
 TEST_F(ConvergeBeaconsTest, ANodeWithoutPeersHasNothingToProve) {
   changes_.pop_back();
   EXPECT_TRUE(Run().converged);
