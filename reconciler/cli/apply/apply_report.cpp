@@ -69,6 +69,15 @@ void PrintPartial(const std::vector<NodeName>& absent) {
       FormatPlural(absent.size(), "node was", "nodes were"), Join(absent, ", "));
 }
 
+void PrintNotVerified(const std::vector<const Change*>& blocked) {
+  std::cout << "not verified, because ports of the fabric are blocked:\n";
+  for (const Change* port : blocked) {
+    std::cout << fmt::format("  {}: {}: {}\n", MakePrintable(port->node), MakePrintable(port->name),
+                             MakePrintable(port->detail));
+  }
+  std::cout << "  next step: correct what blocks them, and apply again\n";
+}
+
 void PrintOutcome(const ConvergeReport& report) {
   if (report.committed && !report.converged) {
     std::cerr << FormatErrors(report.errors);

@@ -17,6 +17,7 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/node/lock.h"
+#include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/render.h"
 #include "reconciler/transport/ssh/dial.h"
 
@@ -72,7 +73,7 @@ class ApplyRun {
     if (!proposal.needs_work) {
       const int code = FindSettledCode(plan);
       return ReportPartial(scope_.uninstall && code == kFine ? ReportUnledgered()
-                                                             : VerifyResult(code));
+                                                             : VerifyResult(plan, code));
     }
     if ((!plan.Empty() || scope_.uninstall) && !ConfirmPlan(plan, flags_.yes)) {
       return kUsageOrManifest;
@@ -158,7 +159,8 @@ class ApplyRun {
       return kMixed;
     }
     const int code = FindSettledCode(result.remaining);
-    return result.uninstall ? FinishUninstall(*result.uninstall, code) : VerifyResult(code);
+    return result.uninstall ? FinishUninstall(*result.uninstall, code)
+                            : VerifyResult(result.remaining, code);
   }
 
   // A file that holds some of the events is no success, and less than any other outcome.
@@ -192,11 +194,16 @@ class ApplyRun {
   }
 
   // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
-  int VerifyResult(int code) {
+  int VerifyResult(const Plan& remaining, int code) {
     const ClusterFacts& facts = apply_.facts();
     const bool whole = scope_.only.empty() && facts.nodes.size() == cluster_.spec.nodes.size();
     const bool skipped = flags_.no_verify || scope_.uninstall || !whole;
     if ((code != kFine && code != kPending) || skipped) return code;
+    const auto blocked = ListBlockedPorts(remaining, cluster_.fabric);
+    if (!blocked.empty()) {  // it must fail, and for this cause
+      PrintNotVerified(blocked);
+      return code;
+    }
     const bool applied = log_ != nullptr;
     if (IsInterrupted()) {  // during the commit, or since
       std::cerr << DescribeInterruptedVerification(applied);

@@ -53,6 +53,15 @@ TEST(PrintOutcome, AnApplyThatEveryNodeRevertedSaysSo) {
   EXPECT_EQ(printed.out, "not applied: every node reverted the plan, and reads as before\n");
 }
 
+TEST(PrintNotVerified, NamesThePortsThatAreBlockedAndWhatToDoFirst) {
+  const Change port{
+      .name = "enp1s0f1np1", .node = "spark-2", .detail = "/etc/netplan/40.yaml configures it"};
+  EXPECT_EQ(Capture([&] { PrintNotVerified({&port}); }).out,
+            "not verified, because ports of the fabric are blocked:\n"
+            "  spark-2: enp1s0f1np1: /etc/netplan/40.yaml configures it\n"
+            "  next step: correct what blocks them, and apply again\n");
+}
+
 // A node that restarts after its commit.
 TEST(PrintNotRecorded, SaysWhatEveryNodeIs) {
   ConvergeReport report;
