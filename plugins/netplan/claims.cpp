@@ -32,11 +32,14 @@ bool DoesUnitDecide(const OwnerFile& unit, const std::string& netdev, const Link
   return IsReadBeforeOurs(unit, netdev) && DoesUnitMatch(unit, netdev, link);
 }
 
-// Of equal priorities NetworkManager uses the profile that was active last.
+// Of equal priorities NetworkManager uses the profile that was active last. One that names no port
+// (the usual one of an installation, for DHCP) only wins with a higher priority.
 bool DoesProfileDecide(const OwnerFile& file, const std::string& netdev, const LinkFact& link) {
   const Profile profile = ReadProfile(file);
-  return profile.autoconnect && profile.priority >= kOurPriority &&
-         IsProfileAbout(file.state->content, netdev, link);
+  if (!profile.autoconnect || profile.priority < kOurPriority) return false;
+  const ProfileFit fit = FindProfileFit(file.state->content, netdev, link);
+  return fit == ProfileFit::kNamed ||
+         (fit == ProfileFit::kAnyPort && profile.priority > kOurPriority);
 }
 
 std::vector<std::string> ListDecided(const NodeFacts& facts, const OwnerFile& file, Decides decides,
@@ -144,6 +147,20 @@ std::string ChooseCode(ClaimKind kind) {
   return code;
 }
 
+std::string AdviseOnUpper(const std::string& name, const std::string& netdev,
+                          const Protection& protection) {
+  if (!protection.unclear.empty()) return "leave it as it is: " + protection.unclear;
+  // What is below an interface that leads to the node does so too.
+  for (const std::string& one : {name, netdev}) {
+    const auto carries = protection.carries.find(one);
+    if (carries == protection.carries.end()) continue;
+    return fmt::format(
+        "{} {}, so leave {} as it is; the manifest must name another cage or address", one,
+        carries->second, name);
+  }
+  return fmt::format("remove {}, or put it on another interface", name);
+}
+
 }  // namespace
 
 ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
@@ -219,7 +236,7 @@ Diagnostic DiagnoseClaim(const Claim& claim, const Protection& protection) {
 }
 
 std::vector<Diagnostic> DiagnosePort(const NodeFacts& facts, Renderer renderer,
-                                     const std::string& netdev) {
+                                     const Protection& protection, const std::string& netdev) {
   std::vector<Diagnostic> diagnostics;
   if (renderer == Renderer::kNetworkd) {
     for (const std::string& path : ListDropIns(facts, netdev)) {
@@ -239,7 +256,7 @@ std::vector<Diagnostic> DiagnosePort(const NodeFacts& facts, Renderer renderer,
          .message = fmt::format("{} is on top of {}: it shares the port's bandwidth and MTU, and "
                                 "its flaps",
                                 name, netdev),
-         .next_step = fmt::format("remove {}, or put it on another interface", name),
+         .next_step = AdviseOnUpper(name, netdev, protection),
          .subject = name});
   }
   return diagnostics;

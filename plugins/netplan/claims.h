@@ -29,6 +29,6 @@ Diagnostic DiagnoseClaim(const Claim& claim, const Protection& protection);
 // What else of others is about a port and keeps nothing of ours from it: drop-ins of its unit, and
 // interfaces on top of it.
 std::vector<Diagnostic> DiagnosePort(const NodeFacts& facts, Renderer renderer,
-                                     const std::string& netdev);
+                                     const Protection& protection, const std::string& netdev);
 
 }  // namespace reconciler::plugins::netplan

@@ -154,7 +154,8 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
     diagnostics.push_back(DiagnoseClaim(claim, intent.protection));
   }
   for (const RailPort& port : intent.ports) {
-    for (Diagnostic& one : DiagnosePort(input.facts, intent.tree.renderer, port.netdev)) {
+    for (Diagnostic& one :
+         DiagnosePort(input.facts, intent.tree.renderer, intent.protection, port.netdev)) {
       diagnostics.push_back(std::move(one));
     }
   }

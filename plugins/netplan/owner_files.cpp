@@ -231,6 +231,11 @@ Profile ReadProfile(const OwnerFile& file) {
 }
 
 bool IsProfileAbout(const std::string& text, const std::string& netdev, const LinkFact& link) {
+  return FindProfileFit(text, netdev, link) == ProfileFit::kNamed;
+}
+
+ProfileFit FindProfileFit(const std::string& text, const std::string& netdev,
+                          const LinkFact& link) {
   bool ethernet = false;
   bool named = false;
   for (const Setting& one : ParseSettings(text)) {
@@ -241,12 +246,13 @@ bool IsProfileAbout(const std::string& text, const std::string& netdev, const Li
     if (one.section == "connection" && one.key == "type") {
       ethernet = one.value == "ethernet" || one.value == "802-3-ethernet";
     }
-    if (names && one.value != netdev) return false;
-    if (matches && !MatchesProfileList(one.value, netdev)) return false;
-    if (has_mac && ToLower(one.value) != ToLower(link.mac)) return false;
+    if (names && one.value != netdev) return ProfileFit::kNone;
+    if (matches && !MatchesProfileList(one.value, netdev)) return ProfileFit::kNone;
+    if (has_mac && ToLower(one.value) != ToLower(link.mac)) return ProfileFit::kNone;
     named |= names || matches || has_mac;
   }
-  return ethernet && named;
+  if (!ethernet) return ProfileFit::kNone;
+  return named ? ProfileFit::kNamed : ProfileFit::kAnyPort;
 }
 
 }  // namespace reconciler::plugins::netplan

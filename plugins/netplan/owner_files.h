@@ -38,8 +38,11 @@ struct Profile {
   int priority = 0;  // of autoconnect; the highest wins
 };
 Profile ReadProfile(const OwnerFile& file);  // precondition: it has a state
-// It names the port, by its name, a pattern or its MAC. One that names no port is for any:
-// NetworkManager had it before us as well.
+// Whether a profile is for a port: it names it, by its name, a pattern or its MAC, or it is for
+// any.
+enum class ProfileFit { kNone, kNamed, kAnyPort };
+ProfileFit FindProfileFit(const std::string& text, const std::string& netdev, const LinkFact& link);
+// It names the port.
 bool IsProfileAbout(const std::string& text, const std::string& netdev, const LinkFact& link);
 
 }  // namespace reconciler::plugins::netplan

@@ -1,5 +1,6 @@
 #include "plugins/netplan/claims.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "plugins/netplan/netplan.h"
@@ -96,7 +97,7 @@ TEST(NetplanClaims, AProfileThatIsNotUsedInsteadOfOursIsNotInTheWay) {
        {MakeProfile("autoconnect=false\nautoconnect-priority=10\n"),
         MakeProfile("autoconnect-priority=-1\n"),
         MakeProfile("autoconnect-priority=-999\n", "Wired connection 1"),
-        std::string("[connection]\ntype=ethernet\nautoconnect-priority=10\n"),
+        std::string("[connection]\ntype=ethernet\n"),
         std::string("[connection]\ntype=ethernet\ninterface-name=enP7s7\n")}) {
     const test::PairScenario scenario = MakeWithProfile(text);
     EXPECT_EQ(scenario.Detail(Get(), kFirst), "holds") << text;
@@ -272,6 +273,32 @@ TEST(NetplanClaims, WhatIsOnTopOfAPortIsNamed) {
   EXPECT_EQ(scenario.Warning(Get(), "storage"),
             "storage is on top of enp1s0f1np1: it shares the port's bandwidth and MTU, and its "
             "flaps: remove storage, or put it on another interface");
+}
+
+TEST(NetplanClaims, NoAdviceRemovesAnInterfaceOnTopOfAPortThatLeadsToTheNode) {
+  test::PairScenario scenario = MakeConverged(LinkManager::kNetworkd);
+  scenario.facts.links["mgmt"] = {.below = kFirst};
+  scenario.facts.session_interface = "mgmt";
+  EXPECT_EQ(
+      scenario.Warning(Get(), "mgmt"),
+      "mgmt is on top of enp1s0f1np1: it shares the port's bandwidth and MTU, and its flaps: "
+      "mgmt carries this session, so leave mgmt as it is; the manifest must name another cage "
+      "or address");
+}
+
+TEST(NetplanClaims, AProfileForAnyPortCountsWhereItsPriorityIsHigher) {
+  for (const auto& [priority, detail] :
+       {std::pair("0", "holds"),
+        std::pair("5",
+                  "blocked: any (/etc/NetworkManager/system-connections/any.nmconnection) "
+                  "connects it automatically, priority 5 (ours 0)")}) {
+    test::PairScenario scenario = MakeConverged(LinkManager::kNetworkManager);
+    scenario.facts.files["/etc/NetworkManager/system-connections/any.nmconnection"] =
+        FileState{.content = fmt::format(
+                      "[connection]\nid=any\ntype=ethernet\nautoconnect-priority={}\n", priority),
+                  .mode = 0600};
+    EXPECT_EQ(scenario.Detail(Get(), kFirst), detail);
+  }
 }
 
 }  // namespace
