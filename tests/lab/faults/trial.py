@@ -134,8 +134,9 @@ class Trial:
         if self.exit_code is None:
             time.sleep(0.5)
             speed.eventually(lambda: not self.pair.locked(), 10, 0.1)
-        limit = self.deadline_s + speed.scaled(self.row.within)
-        left = max(0, self.began + limit - time.monotonic())
+        # A program that is still there has waits of its own, and the nodes wait for it.
+        since = self.began + self.deadline_s if self.exit_code is None else time.monotonic()
+        left = max(0, since + speed.scaled(self.row.within) - time.monotonic())
         if not speed.eventually(lambda: not self.pair.guarded(), left / speed.factor(), 0.2):
             if "mixed" in self.row.outcomes and self.exit_code == 5:
                 return
