@@ -4,23 +4,26 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
+#include <optional>
+
 #include "reconciler/transport/posix.h"
 
 namespace reconciler::cli {
 namespace {
 
-constexpr char kInterrupt = 0x03;  // Ctrl-C
-constexpr char kEnd = 0x04;        // Ctrl-D
-constexpr char kDelete = 0x7f;
+constexpr char kInterrupt = 0x03;           // Ctrl-C
+constexpr std::size_t kLongestLine = 4096;  // of a terminal
 
-// While it lives the terminal shows nothing that is typed, and hands on each key at once: a Ctrl-C
-// is read as one, so that it cannot end the program with the terminal left silent.
+// While it lives the terminal shows nothing that is typed. A Ctrl-C is no signal but ends the line,
+// so that it cannot end the program with the terminal left silent.
 class SilentTerminal {
  public:
   explicit SilentTerminal(int fd) : fd_(fd) {
     if (tcgetattr(fd_, &before_) != 0) return;
     termios silent = before_;
-    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | ISIG);
+    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO | ISIG);
+    silent.c_cc[VEOL] = kInterrupt;
     is_set_ = tcsetattr(fd_, TCSAFLUSH, &silent) == 0;
   }
   ~SilentTerminal() {
@@ -38,18 +41,10 @@ class SilentTerminal {
 
 // nullopt: the input was ended instead.
 std::optional<std::string> ReadLine(int fd) {
-  std::string line;
-  char key = 0;
-  while (read(fd, &key, 1) == 1) {
-    if (key == '\n' || key == '\r') return line;
-    if (key == kInterrupt || key == kEnd) break;
-    if (key == kDelete || key == '\b') {
-      if (!line.empty()) line.pop_back();
-    } else {
-      line.push_back(key);
-    }
-  }
-  return std::nullopt;
+  std::array<char, kLongestLine> line = {};
+  const ssize_t size = read(fd, line.data(), line.size());
+  if (size <= 0 || line[static_cast<std::size_t>(size) - 1] != '\n') return std::nullopt;
+  return std::string(line.data(), static_cast<std::size_t>(size) - 1);
 }
 
 void WriteText(int fd, const std::string& text) {

@@ -38,7 +38,16 @@ bool IsPasswordRefused(const ScriptReply& reply) {
 }  // namespace
 
 std::string FormatSudoersRule(std::string_view user) {
-  return fmt::format("{}\n{} ALL=(ALL) NOPASSWD: ALL\n", kMark, user);
+  return fmt::format("{} ALL=(ALL) NOPASSWD: ALL", user);
+}
+
+bool WantsSudoPassword(const ScriptReply& reply) {
+  if (reply.exit_code != 1 || !reply.out.empty()) return false;
+  for (const std::string_view phrase : {"a password is required", "a terminal is required",
+                                        "interactive authentication is required"}) {
+    if (reply.err.find(phrase) != std::string::npos) return true;
+  }
+  return false;
 }
 
 Result<bool> InstallKey(const NodeSpec& node, Transport& login, std::string_view public_key) {
@@ -54,14 +63,21 @@ Result<bool> InstallKey(const NodeSpec& node, Transport& login, std::string_view
 
 Result<void> GrantSudo(const NodeSpec& node, Transport& login, std::string_view user,
                        std::string_view password) {
-  const auto reply = RunScript(
-      login,
-      AssignForShell(
-          {{"RULE", FormatSudoersRule(user)}, {"FILE", kSudoersFile}, {"PASSWORD", password}}) +
-          std::string(kGrantSudoSh),
-      GetLimit(node));
+  const auto reply = RunScript(login,
+                               AssignForShell({{"MARK", kMark},
+                                               {"RULE", FormatSudoersRule(user)},
+                                               {"FILE", kSudoersFile},
+                                               {"PASSWORD", password}}) +
+                                   std::string(kGrantSudoSh),
+                               GetLimit(node));
   if (!reply) return Fail(AddContext(reply.error(), node.name));
   if (reply->exit_code == 0) return {};
+  if (reply->exit_code == 3) {
+    return Fail(MakeAccessError(
+        node,
+        fmt::format("{} is there, and `access --fix --sudoers` did not write it", kSudoersFile),
+        fmt::format("add this line to it (with visudo -f): {}", FormatSudoersRule(user))));
+  }
   if (IsPasswordRefused(*reply)) {
     return Fail(
         MakeAccessError(node, "sudo refused the password", "run it again and type it with care"));
@@ -72,14 +88,16 @@ Result<void> GrantSudo(const NodeSpec& node, Transport& login, std::string_view 
                   user)));
 }
 
-Result<bool> RevokeSudo(const NodeSpec& node, Transport& root) {
+Result<SudoersRemoval> RevokeSudo(const NodeSpec& node, Transport& root) {
   const auto reply = RunScript(
       root, AssignForShell({{"FILE", kSudoersFile}, {"MARK", kMark}}) + std::string(kRevokeSudoSh),
       GetLimit(node));
   if (!reply) return Fail(AddContext(reply.error(), node.name));
   if (auto refusal = FindSudoRefusal(node, *reply)) return Fail(std::move(*refusal));
   const std::string said = FindLastLine(reply->out);
-  if (said == "removed" || said == "absent" || said == "kept") return said == "removed";
+  if (said == "removed") return SudoersRemoval::kRemoved;
+  if (said == "absent") return SudoersRemoval::kAbsent;
+  if (said == "kept") return SudoersRemoval::kKept;
   return Fail(MakeAccessError(
       node, fmt::format("{} could not be removed: {}", kSudoersFile, FormatReason(*reply))));
 }

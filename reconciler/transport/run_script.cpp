@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "reconciler/transport/first_access.h"
 #include "reconciler/transport/transport.h"
 
 namespace reconciler {
@@ -91,8 +92,7 @@ std::optional<Error> FindSudoRefusal(const NodeSpec& node, const ScriptReply& re
         node, "sudo wants a terminal",
         fmt::format("remove 'Defaults requiretty' from the sudoers of {}", node.name));
   }
-  if (ContainsAny(reply.err, {"a password is required", "a terminal is required",
-                              "interactive authentication is required"})) {
+  if (WantsSudoPassword(reply)) {
     return MakeSudoError(node, "sudo wants a password", FormatSudoersHint(node));
   }
   if (ContainsAny(reply.err, {"is not in the sudoers file", "is not allowed to execute",

@@ -112,7 +112,7 @@ class Access(LabTest):
         self.lab.sh(1, f"cp -p {rule} /root/rule; sed -i 's/NOPASSWD://' {rule}")
         self.addCleanup(self.lab.sh, 1, f"mv /root/rule {rule}")
         self.lab.sh(2, "mv /home/nvidia/.ssh/authorized_keys /root/")
-        self.addCleanup(self.lab.sh, 2, "mv /root/authorized_keys /home/nvidia/.ssh/")
+        self.addCleanup(self.lab.sh, 2, "mv -f /root/authorized_keys /home/nvidia/.ssh/")
         done = self.spark("access", PAIR, expect=3)
         self.assertEqual(done.stdout, full % ("known     yes    no", "known     no     -"))
         self.assertIn("spark-1: sudo wants a password for user 'nvidia'\n", done.stderr)
@@ -127,15 +127,15 @@ class Access(LabTest):
         rule = self.lab.sh(node, "grep -l NOPASSWD /etc/sudoers.d/*").strip()
         self.lab.sh(node, "echo nvidia:secret-word | chpasswd; mv /home/nvidia/.ssh/authorized_keys /root/"
                           f"; cp -p {rule} /root/rule; sed -i 's/NOPASSWD://' {rule}")
-        self.addCleanup(self.lab.sh, node, "usermod -p '*' nvidia; mv /root/authorized_keys /home/nvidia/.ssh/"
+        self.addCleanup(self.lab.sh, node, "usermod -p '*' nvidia; mv -f /root/authorized_keys /home/nvidia/.ssh/"
                                            f"; mv /root/rule {rule}; rm -f /etc/sudoers.d/spark-reconcile")
 
     def test_fix_adds_the_key_and_the_drop_in_with_passwords_typed_once(self):
         for node in (1, 2):
             self.prepare_for_passwords(node)
         prompts = [(f"password of nvidia on spark-{node} (192.168.1.2{node}): ", "secret-word\r") for node in (1, 2)]
-        code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix", "--sudoers"],
-                                                 [*prompts, ("Write it? Type 'yes' to continue: ", "yes\r")])
+        question = ("Write this line, for the user of each login? Type 'yes' to continue: ", "yes\r")
+        code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix", "--sudoers"], [question, *prompts])
         self.assertEqual(code, 0, shown)
         self.assertNotIn("secret-word", shown)
         for node in (1, 2):
@@ -156,7 +156,7 @@ class Access(LabTest):
     def test_a_wrong_password_is_named_and_changes_nothing(self):
         self.prepare_for_passwords(2)
         code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix"],
-                                                 [("password of nvidia on spark-2 (192.168.1.22): ", "wrong\x7f\x7f\r")])
+                                                 [("password of nvidia on spark-2 (192.168.1.22): ", "secret-word\x7f\r")])
         self.assertEqual(code, 3, shown)
         self.assertIn("spark-2 (192.168.1.22): cannot log in as nvidia: the password was refused\n"
                       "  hint: run it again and type it with care; it is the one of the account there\n", shown)
@@ -176,6 +176,16 @@ class Access(LabTest):
         code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix"], [("password of nvidia on spark-2", "sec\x03")])
         self.assertEqual(code, 1, shown)
         self.assertTrue(shown.endswith("\nno password was typed\n"), shown)
+
+    def test_a_drop_in_of_another_hand_stays(self):
+        self.prepare_for_passwords(1)
+        self.lab.sh(1, "mv /root/authorized_keys /home/nvidia/.ssh/; cp -p /home/nvidia/.ssh/authorized_keys /root/"
+                       "; echo 'ada ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/spark-reconcile; chmod 440 /etc/sudoers.d/spark-reconcile")
+        code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix", "--sudoers", "--yes"],
+                                                 [("password of nvidia on spark-1 (192.168.1.21): ", "secret-word\r")])
+        self.assertEqual(code, 3, shown)
+        self.assertIn("spark-1: /etc/sudoers.d/spark-reconcile is there, and `access --fix --sudoers` did not write it\n", shown)
+        self.assertEqual(self.lab.sh(1, "cat /etc/sudoers.d/spark-reconcile"), "ada ALL=(ALL) NOPASSWD: ALL\n")
 
     def test_without_a_terminal_nothing_is_prompted_for(self):
         self.prepare_for_passwords(2)

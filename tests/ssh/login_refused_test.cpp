@@ -106,10 +106,10 @@ TEST_F(SshLoginRefused, NoKeyAtAllListsWhereItWasLookedFor) {
 TEST_F(SshLoginRefused, ServerThatTakesOnlyPasswordsIsSaidTo) {
   StartSshd("PubkeyAuthentication no\nPasswordAuthentication yes");
   EXPECT_EQ(DialError(),
-            fmt::format("{}: cannot log in as {}: no keys are taken there, only: password\n"
-                        "  hint: PubkeyAuthentication yes in its sshd_config; passwords are never "
-                        "used\n",
-                        Place(), user_));
+            fmt::format(
+                "{}: cannot log in as {}: no keys are taken there, only: password\n"
+                "  hint: PubkeyAuthentication yes in its sshd_config; an apply uses no passwords\n",
+                Place(), user_));
 }
 
 TEST_F(SshLoginRefused, ServerThatWantsAPasswordOnTopIsSaidTo) {

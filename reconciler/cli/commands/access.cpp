@@ -32,14 +32,18 @@ struct NodeAccess {
   std::string host_key = "-";
   std::string login = "-";
   std::string root = "-";
+  bool wants_sudo_password = false;
   std::optional<Error> missing = std::nullopt;
 };
 
-std::optional<Error> CheckRoot(const NodeSpec& node, Transport& transport) {
+std::optional<Error> CheckRoot(const NodeSpec& node, Transport& transport, NodeAccess& access) {
   const auto reply =
       RunScript(transport, "id -u\n", std::chrono::seconds(node.access.command_timeout_s));
   if (!reply) return AddContext(reply.error(), node.name);
-  if (auto refusal = FindSudoRefusal(node, *reply)) return refusal;
+  if (auto refusal = FindSudoRefusal(node, *reply)) {
+    access.wants_sudo_password = WantsSudoPassword(*reply);
+    return refusal;
+  }
   // Startup files of the login may print something before.
   const std::string said = FindLastLine(reply->out.empty() ? reply->err : reply->out);
   if (said == "0") return std::nullopt;
@@ -68,7 +72,7 @@ NodeAccess CheckAccess(NodeSpec node) {
     return access;
   }
   access.login = "yes";
-  access.missing = CheckRoot(node, **transport);
+  access.missing = CheckRoot(node, **transport, access);
   access.root = access.missing ? "no" : "yes";
   return access;
 }
@@ -79,8 +83,8 @@ std::string FormatAccess(const std::vector<const NodeSpec*>& nodes,
   for (const NodeSpec* node : nodes) {
     const auto access = found.find(node->name);
     if (access == found.end()) continue;
-    const auto& [host_key, login, root, missing] = access->second;
-    rows.push_back({node->name, node->address, host_key, login, root});
+    const NodeAccess& one = access->second;
+    rows.push_back({node->name, node->address, one.host_key, one.login, one.root});
   }
   return FormatTable(rows);
 }
@@ -109,6 +113,21 @@ AccessReport CheckAll(const std::vector<const NodeSpec*>& nodes) {
   return report;
 }
 
+// The nodes of which `holds` is true, as far as they were checked.
+template <class Predicate>
+std::vector<const NodeSpec*> FindWhere(const std::vector<const NodeSpec*>& nodes,
+                                       const AccessReport& report, Predicate holds) {
+  std::vector<const NodeSpec*> found;
+  for (const NodeSpec* node : nodes) {
+    const auto access = report.nodes.find(node->name);
+    if (access != report.nodes.end() && holds(access->second)) found.push_back(node);
+  }
+  return found;
+}
+
+bool LacksLogin(const NodeAccess& access) { return access.login == "no"; }
+bool LacksSudo(const NodeAccess& access) { return access.wants_sudo_password; }
+
 // A shell of the user who logs in, not of root.
 NodeSpec AsUser(NodeSpec node) {
   node.access.become = Become::kNone;
@@ -120,41 +139,32 @@ NodeSpec AsUser(NodeSpec node) {
 class AccessFixer {
  public:
   // The error that ends the whole: there is no terminal, or no password was typed.
-  std::optional<Error> AddKeys(const std::vector<const NodeSpec*>& nodes,
-                               const AccessReport& report) {
+  std::optional<Error> AddKeys(const std::vector<const NodeSpec*>& nodes) {
     for (const NodeSpec* node : nodes) {
-      if (report.nodes.at(node->name).login != "no") continue;
       const auto key = FindOwnKey(*node);
-      if (!key) {
-        std::cerr << FormatErrors({key.error()});
+      const auto user = FindLoginUser(*node);
+      if (!key || !user) {
+        std::cerr << FormatErrors({key ? user.error() : key.error()});
         continue;
       }
-      if (auto password = FindPassword(*node, key->user); !password) return password.error();
-      AddKey(*node, *key);
+      const auto password = FindPassword(*node, *user);
+      if (!password) return password.error();
+      AddKey(*node, *user, *key, *password);
     }
     return std::nullopt;
   }
 
-  std::optional<Error> AllowSudo(const std::vector<const NodeSpec*>& nodes,
-                                 const AccessReport& report, bool yes) {
-    std::vector<const NodeSpec*> wanting;
-    std::vector<std::string> names;
+  // The same.
+  std::optional<Error> AllowSudo(const std::vector<const NodeSpec*>& nodes) {
     for (const NodeSpec* node : nodes) {
-      if (report.nodes.at(node->name).root != "no") continue;
-      wanting.push_back(node);
-      names.push_back(node->name);
-    }
-    if (wanting.empty()) return std::nullopt;
-    std::cout << fmt::format("{} on {}, for the user of each login:\n{}", kSudoersFile,
-                             Join(names, ", "), FormatSudoersRule("USER"))
-              << std::flush;
-    if (!Confirm("Write it?", yes, "give --yes")) return std::nullopt;
-    for (const NodeSpec* node : wanting) {
-      const auto key = FindOwnKey(*node);
-      if (!key) return key.error();
-      const auto password = FindPassword(*node, key->user);
+      const auto user = FindLoginUser(*node);
+      if (!user) {
+        std::cerr << FormatErrors({user.error()});
+        continue;
+      }
+      const auto password = FindPassword(*node, *user);
       if (!password) return password.error();
-      AllowSudoOn(*node, key->user, *password);
+      AllowSudoOn(*node, *user, *password);
     }
     return std::nullopt;
   }
@@ -169,8 +179,9 @@ class AccessFixer {
     return typed;
   }
 
-  void AddKey(const NodeSpec& node, const OwnKey& key) {
-    const auto transport = DialWithPassword(AsUser(node), passwords_.at(node.name));
+  void AddKey(const NodeSpec& node, const std::string& user, const OwnKey& key,
+              const std::string& password) {
+    const auto transport = DialWithPassword(AsUser(node), password);
     if (!transport) {
       std::cerr << FormatErrors({transport.error()});
       return;
@@ -181,7 +192,7 @@ class AccessFixer {
       return;
     }
     std::cout << fmt::format("{}: {} {} in ~{}/.ssh/authorized_keys ({})\n", node.name,
-                             *added ? "added" : "found", key.fingerprint, key.user, key.file)
+                             *added ? "added" : "found", key.fingerprint, user, key.file)
               << std::flush;
   }
 
@@ -205,6 +216,29 @@ int PrintAccess(const std::vector<const NodeSpec*>& nodes, const AccessReport& r
   return report.errors.empty() ? kFine : kNodeUnreadable;
 }
 
+// Before anything is changed, so that a refusal leaves all as it was.
+bool ConfirmSudoers(const std::vector<const NodeSpec*>& nodes, const AccessReport& report,
+                    bool yes) {
+  const auto may_want = [](const NodeAccess& one) { return LacksLogin(one) || LacksSudo(one); };
+  if (FindWhere(nodes, report, may_want).empty()) return true;
+  std::cout << fmt::format("into {}, where sudo wants a password:\n  {}\n", kSudoersFile,
+                           FormatSudoersRule("USER"))
+            << std::flush;
+  return Confirm("Write this line, for the user of each login?", yes, "give --yes");
+}
+
+// nullopt: all was tried.
+std::optional<Error> FixAccess(const std::vector<const NodeSpec*>& nodes, bool sudoers,
+                               AccessReport& report) {
+  AccessFixer fixer;
+  if (auto error = fixer.AddKeys(FindWhere(nodes, report, LacksLogin))) return error;
+  report = CheckAll(nodes);
+  if (!sudoers) return std::nullopt;
+  if (auto error = fixer.AllowSudo(FindWhere(nodes, report, LacksSudo))) return error;
+  report = CheckAll(nodes);
+  return std::nullopt;
+}
+
 int RunAccess(const AccessOptions& options) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
@@ -212,16 +246,9 @@ int RunAccess(const AccessOptions& options) {
   AccessReport report = CheckAll(nodes);
   const int code = PrintAccess(nodes, report);
   if (code == kFine || !options.fix) return code;
-  AccessFixer fixer;
-  if (const auto error = fixer.AddKeys(nodes, report)) {
+  if (options.sudoers && !ConfirmSudoers(nodes, report, options.yes)) return kUsageOrManifest;
+  if (const auto error = FixAccess(nodes, options.sudoers, report)) {
     return PrintError(*error, kUsageOrManifest);
-  }
-  report = CheckAll(nodes);
-  if (options.sudoers) {
-    if (const auto error = fixer.AllowSudo(nodes, report, options.yes)) {
-      return PrintError(*error, kUsageOrManifest);
-    }
-    report = CheckAll(nodes);
   }
   return PrintAccess(nodes, report);
 }

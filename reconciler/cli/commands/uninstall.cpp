@@ -24,13 +24,17 @@ int RevokeSudoOnAll(const std::vector<const NodeSpec*>& nodes) {
   int code = kFine;
   for (const NodeSpec* node : nodes) {
     const auto transport = DialNode(*node);
-    const Result<bool> removed =
+    const Result<SudoersRemoval> removal =
         transport ? RevokeSudo(*node, **transport) : Fail(transport.error());
-    if (!removed) {
-      std::cerr << FormatErrors({removed.error()});
+    if (!removal) {
+      std::cerr << FormatErrors({removal.error()});
       code = kNodeUnreadable;
-    } else if (*removed) {
+    } else if (*removal == SudoersRemoval::kRemoved) {
       std::cout << fmt::format("{}: removed {}\n", node->name, kSudoersFile) << std::flush;
+    } else if (*removal == SudoersRemoval::kKept) {
+      std::cout << fmt::format("{}: kept {}, which `access --fix --sudoers` did not write\n",
+                               node->name, kSudoersFile)
+                << std::flush;
     }
   }
   return code;

@@ -144,7 +144,7 @@ Error Login::MakeRefusedError() const {
   if (offered.find("publickey") == std::string::npos) {
     return connection_.MakeError(
         fmt::format("{}no keys are taken there, only: {}", cannot, offered),
-        "PubkeyAuthentication yes in its sshd_config; passwords are never used");
+        "PubkeyAuthentication yes in its sshd_config; an apply uses no passwords");
   }
   const std::string port = target.port == 22 ? "" : fmt::format("-p {} ", target.port);
   return connection_.MakeError(fmt::format("{}refused: {}", cannot, Join(refused_, ", ")),

@@ -15,10 +15,12 @@
 namespace reconciler {
 namespace {
 
-// Answers each prompt that does not echo with the password, as PAM prompts for one.
-Result<int> AnswerPrompts(const SshConnection& connection, const std::string& password,
-                          Deadline deadline) {
+// Answers the one prompt of PAM for a password. What else it prompts for (a code, a new password)
+// is no password of ours: `unanswered` is its text then.
+Result<int> AnswerPrompt(const SshConnection& connection, const std::string& password,
+                         Deadline deadline, std::string& unanswered) {
   ssh_session session = connection.Session();
+  bool answered = false;
   for (;;) {
     auto answer = connection.Repeat([&] { return ssh_userauth_kbdint(session, nullptr, nullptr); },
                                     SSH_AUTH_AGAIN, deadline);
@@ -26,37 +28,55 @@ Result<int> AnswerPrompts(const SshConnection& connection, const std::string& pa
     const int prompts = ssh_userauth_kbdint_getnprompts(session);
     for (int i = 0; i < prompts; ++i) {
       char echo = 0;
-      ssh_userauth_kbdint_getprompt(session, static_cast<unsigned>(i), &echo);
-      if (echo != 0) return SSH_AUTH_DENIED;  // not a password: a code that is shown, or a question
+      const char* text = ssh_userauth_kbdint_getprompt(session, static_cast<unsigned>(i), &echo);
+      if (answered || echo != 0) {
+        unanswered = MakePrintable(Trim(text == nullptr ? "" : text));
+        return SSH_AUTH_DENIED;
+      }
       ssh_userauth_kbdint_setanswer(session, static_cast<unsigned>(i), password.c_str());
+      answered = true;
     }
   }
+}
+
+Result<void> JudgePassword(const SshConnection& connection, int answer,
+                           const std::string& unanswered) {
+  if (answer == SSH_AUTH_SUCCESS) return {};
+  const std::string cannot = fmt::format("cannot log in as {}: ", connection.Target().user);
+  if (answer == SSH_AUTH_PARTIAL || !unanswered.empty()) {
+    const std::string more =
+        unanswered.empty() ? "another login method" : fmt::format("an answer to '{}'", unanswered);
+    return Fail(
+        connection.MakeError(fmt::format("{}besides the password {} is required", cannot, more),
+                             "add the key at the machine itself"));
+  }
+  return Fail(connection.MakeError(
+      cannot + "the password was refused",
+      "run it again and type it with care; it is the one of the account there"));
 }
 
 Result<void> LogInWithPassword(const SshConnection& connection, const std::string& password,
                                Deadline deadline) {
   ssh_session session = connection.Session();
-  const std::string& user = connection.Target().user;
+  std::string unanswered;
   auto answer = connection.Repeat([&] { return ssh_userauth_none(session, nullptr); },
                                   SSH_AUTH_AGAIN, deadline);
   if (!answer) return Fail(std::move(answer.error()));
+  if (*answer == SSH_AUTH_SUCCESS) return {};
   const int methods = ssh_userauth_list(session, nullptr);
-  if (*answer != SSH_AUTH_SUCCESS && (methods & SSH_AUTH_METHOD_PASSWORD) != 0) {
+  if ((methods & SSH_AUTH_METHOD_PASSWORD) != 0) {
     answer =
         connection.Repeat([&] { return ssh_userauth_password(session, nullptr, password.c_str()); },
                           SSH_AUTH_AGAIN, deadline);
-  } else if (*answer != SSH_AUTH_SUCCESS && (methods & SSH_AUTH_METHOD_INTERACTIVE) != 0) {
-    answer = AnswerPrompts(connection, password, deadline);
-  } else if (*answer != SSH_AUTH_SUCCESS) {
+  } else if ((methods & SSH_AUTH_METHOD_INTERACTIVE) != 0) {
+    answer = AnswerPrompt(connection, password, deadline, unanswered);
+  } else {
     return Fail(connection.MakeError(
-        fmt::format("cannot log in as {}: no passwords are taken there", user),
+        fmt::format("cannot log in as {}: no passwords are taken there", connection.Target().user),
         "add the key at the machine itself, or set PasswordAuthentication yes in its sshd_config"));
   }
   if (!answer) return Fail(std::move(answer.error()));
-  if (*answer == SSH_AUTH_SUCCESS) return {};
-  return Fail(connection.MakeError(
-      fmt::format("cannot log in as {}: the password was refused", user),
-      "run it again and type it with care; it is the one of the account there"));
+  return JudgePassword(connection, *answer, unanswered);
 }
 
 std::vector<std::string> ListKeyFiles(const SshTarget& target) {
@@ -66,50 +86,69 @@ std::vector<std::string> ListKeyFiles(const SshTarget& target) {
   return files;
 }
 
-// The file beside the private key, which is there for an encrypted one too; else from that itself.
-std::optional<OwnKey> ReadOwnKey(const std::string& file) {
-  ssh_key key = nullptr;
-  OwnKey own{.file = file + ".pub"};
-  if (ssh_pki_import_pubkey_file(own.file.c_str(), &key) != SSH_OK) {
-    own.file = file;
-    ssh_key secret = nullptr;
-    const auto no_passphrase = [](const char*, char*, std::size_t, int, int, void*) { return -1; };
-    if (ssh_pki_import_privkey_file(file.c_str(), nullptr, no_passphrase, nullptr, &secret) !=
-        SSH_OK)
-      return std::nullopt;
-    const SshKey owner(secret);
-    if (ssh_pki_export_privkey_to_pubkey(secret, &key) != SSH_OK) return std::nullopt;
-  }
-  const SshKey owner(key);
+std::optional<OwnKey> FormatOwnKey(const std::string& file, ssh_key public_key) {
   char* base64 = nullptr;
-  if (ssh_pki_export_pubkey_base64(key, &base64) != SSH_OK) return std::nullopt;
-  own.line = fmt::format("{} {} spark-reconcile", ssh_key_type_to_char(ssh_key_type(key)),
-                         CopySshString(base64));
-  own.fingerprint = FormatKeyFingerprint(key);
-  return own;
+  if (ssh_pki_export_pubkey_base64(public_key, &base64) != SSH_OK) return std::nullopt;
+  return OwnKey{
+      .line = fmt::format("{} {} spark-reconcile", ssh_key_type_to_char(ssh_key_type(public_key)),
+                          CopySshString(base64)),
+      .fingerprint = FormatKeyFingerprint(public_key),
+      .file = file};
+}
+
+// A key that can be used as it is.
+std::optional<OwnKey> ReadPlainKey(const std::string& file) {
+  // Without it OpenSSL would prompt on the terminal.
+  const auto no_passphrase = [](const char*, char*, std::size_t, int, int, void*) { return -1; };
+  ssh_key key = nullptr;
+  if (ssh_pki_import_privkey_file(file.c_str(), nullptr, no_passphrase, nullptr, &key) != SSH_OK)
+    return std::nullopt;
+  const SshKey secret(key);
+  ssh_key exported = nullptr;
+  if (ssh_pki_export_privkey_to_pubkey(secret.get(), &exported) != SSH_OK) return std::nullopt;
+  const SshKey public_key(exported);
+  return FormatOwnKey(file, public_key.get());
+}
+
+// An encrypted key, whose public part lies beside it.
+std::optional<OwnKey> ReadEncryptedKey(const std::string& file) {
+  if (access(file.c_str(), R_OK) != 0) return std::nullopt;
+  ssh_key key = nullptr;
+  if (ssh_pki_import_pubkey_file((file + ".pub").c_str(), &key) != SSH_OK) return std::nullopt;
+  const SshKey public_key(key);
+  return FormatOwnKey(file, public_key.get());
+}
+
+Result<SshTarget> FindTarget(const NodeSpec& node) {
+  const SshSession session(ssh_new());
+  if (session) return ConfigureSession(session.get(), node);
+  return Fail({.kind = ErrorKind::kTransport,
+               .message = fmt::format("{}: libssh cannot make a session", node.name)});
 }
 
 }  // namespace
 
+Result<std::string> FindLoginUser(const NodeSpec& node) {
+  const auto target = FindTarget(node);
+  if (!target) return Fail(target.error());
+  return target->user;
+}
+
 Result<OwnKey> FindOwnKey(const NodeSpec& node) {
   if (auto usable = CheckIdentity(node); !usable) return Fail(std::move(usable.error()));
-  const SshSession session(ssh_new());
-  if (!session) {
-    return Fail({.kind = ErrorKind::kTransport,
-                 .message = fmt::format("{}: libssh cannot make a session", node.name)});
-  }
-  const auto target = ConfigureSession(session.get(), node);
+  const auto target = FindTarget(node);
   if (!target) return Fail(target.error());
-  for (const std::string& file : ListKeyFiles(*target)) {
-    if (auto key = ReadOwnKey(file)) {
-      key->user = target->user;
-      return std::move(*key);
+  const std::vector<std::string> files = ListKeyFiles(*target);
+  for (const auto read : {ReadPlainKey, ReadEncryptedKey}) {
+    for (const std::string& file : files) {
+      if (auto key = read(file)) return std::move(*key);
     }
   }
   return Fail({.kind = ErrorKind::kTransport,
-               .message = fmt::format("{}: there is no key to add: none of {}", node.name,
-                                      Join(ListKeyFiles(*target), ", ")),
-               .hint = "make one: ssh-keygen -t ed25519"});
+               .message = fmt::format("{}: there is no key file to add: none of {}", node.name,
+                                      Join(files, ", ")),
+               .hint = "make one with ssh-keygen -t ed25519; one that only the agent has is added "
+                       "with ssh-copy-id"});
 }
 
 Result<std::unique_ptr<Transport>> DialWithPassword(const NodeSpec& node,

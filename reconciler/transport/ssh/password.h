@@ -6,19 +6,22 @@
 
 namespace reconciler {
 
-// The public key that this machine logs in with, and whose login it is.
+// Who logs in on a node: the manifest's user, or that of ~/.ssh/config.
+Result<std::string> FindLoginUser(const NodeSpec& node);
+
+// The public key that this machine logs in with.
 struct OwnKey {
-  std::string user = {};         // on the node
   std::string line = {};         // of authorized_keys: "ssh-ed25519 AAAA… comment"
   std::string fingerprint = {};  // "SHA256:…"
-  std::string file = {};         // the public key's, or the private key's where that has none
+  std::string file = {};         // of the private key
 };
 
-// The first that LogIn would try from a file. Connects to nothing.
+// The first key file that LogIn would try; an encrypted one only where no other can be used.
+// Connects to nothing.
 Result<OwnKey> FindOwnKey(const NodeSpec& node);
 
-// One ssh connection, logged in with a password: by the method `password`, else by
-// keyboard-interactive with one prompt. The host key must be known.
+// One ssh connection, logged in with a password: by the method `password`, else as the answer to
+// the one prompt of keyboard-interactive. The host key must be known.
 Result<std::unique_ptr<Transport>> DialWithPassword(const NodeSpec& node,
                                                     const std::string& password);
 

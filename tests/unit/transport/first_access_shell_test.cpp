@@ -91,26 +91,64 @@ TEST_F(FirstAccess, ThePasswordReachesSudoOnItsInputAndNoArgument) {
   EXPECT_EQ(Get(Path("arguments")).find("pass'word"), std::string::npos);
 }
 
-TEST_F(FirstAccess, TheDropInIsWrittenOnceVisudoHasCheckedIt) {
-  const std::string run =
-      "while [ \"$1\" != sh ]; do shift; done; shift; PATH=" + QuoteForShell(Path("bin")) +
-      ":$PATH; export PATH; sh \"$1\" \"$2\" \"$3\" \"$4\" " +
-      QuoteForShell(Path("sudoers.d/spark-reconcile"));
-  std::filesystem::create_directories(Path("sudoers.d"));
-  Put("bin/visudo", "#!/bin/sh\ncp \"$2\" " + QuoteForShell(Path("checked")) + "\n");
-  Run("chmod +x " + QuoteForShell(Path("bin/visudo")));
-  const auto granted = Grant(run);
-  ASSERT_TRUE(granted) << FormatError(granted.error());
-  const std::string rule =
-      "# Written by `spark-reconcile access --fix --sudoers`.\nnvidia ALL=(ALL) NOPASSWD: ALL\n";
-  EXPECT_EQ(Get(Path("sudoers.d/spark-reconcile")), rule);
-  EXPECT_EQ(Get(Path("checked")), rule);
-  EXPECT_EQ(Run("stat -c %a " + Path("sudoers.d/spark-reconcile")).out, "440\n");
+// Runs what sudo would run, with a visudo and a file of the test.
+class SudoersDropIn : public FirstAccess {
+ protected:
+  SudoersDropIn() {
+    std::filesystem::create_directories(Path("sudoers.d"));
+    CheckWith("cp \"$2\" " + QuoteForShell(Path("checked")));
+  }
 
-  Put("bin/visudo", "#!/bin/sh\necho 'syntax error' >&2; exit 1\n");
-  std::filesystem::remove(Path("sudoers.d/spark-reconcile"));
-  EXPECT_FALSE(Grant(run));
+  void CheckWith(const std::string& visudo) {
+    Put("bin/visudo", "#!/bin/sh\n" + visudo + "\n");
+    std::filesystem::permissions(Path("bin/visudo"), std::filesystem::perms::owner_all);
+  }
+
+  Result<void> Write() {
+    return Grant("while [ \"$1\" != -c ]; do shift; done; PATH=" + QuoteForShell(Path("bin")) +
+                 ":$PATH; export PATH; sh \"$1\" \"$2\" \"$3\" \"$4\" \"$5\" " +
+                 QuoteForShell(File()));
+  }
+
+  std::string File() const { return Path("sudoers.d/spark-reconcile"); }
+};
+
+TEST_F(SudoersDropIn, ItIsWrittenOnceVisudoHasCheckedIt) {
+  const auto granted = Write();
+  ASSERT_TRUE(granted) << FormatError(granted.error());
+  const std::string text =
+      "# Written by `spark-reconcile access --fix --sudoers`.\nnvidia ALL=(ALL) NOPASSWD: ALL\n";
+  EXPECT_EQ(Get(File()), text);
+  EXPECT_EQ(Get(Path("checked")), text);
+  EXPECT_EQ(Run("stat -c %a " + File()).out, "440\n");
+}
+
+TEST_F(SudoersDropIn, WhatVisudoRefusesIsNotWritten) {
+  CheckWith("echo 'syntax error' >&2; exit 1");
+  EXPECT_FALSE(Write());
   EXPECT_EQ(Run("ls -A " + Path("sudoers.d")).out, "");
+}
+
+TEST_F(SudoersDropIn, TheRulesOfOtherUsersStay) {
+  Put("sudoers.d/spark-reconcile",
+      "# Written by `spark-reconcile access --fix --sudoers`.\nada ALL=(ALL) NOPASSWD: ALL\n");
+  ASSERT_TRUE(Write());
+  ASSERT_TRUE(Write());
+  EXPECT_EQ(Get(File()),
+            "# Written by `spark-reconcile access --fix --sudoers`.\nada ALL=(ALL) NOPASSWD: ALL\n"
+            "nvidia ALL=(ALL) NOPASSWD: ALL\n");
+}
+
+TEST_F(SudoersDropIn, AFileThatAnotherHandWroteIsLeftAlone) {
+  Put("sudoers.d/spark-reconcile", "ada ALL=(ALL) NOPASSWD: ALL\n");
+  const auto written = Write();
+  ASSERT_FALSE(written);
+  EXPECT_EQ(
+      FormatError(written.error()),
+      "spark-2: /etc/sudoers.d/spark-reconcile is there, and `access --fix --sudoers` did not "
+      "write it\n"
+      "  hint: add this line to it (with visudo -f): nvidia ALL=(ALL) NOPASSWD: ALL\n");
+  EXPECT_EQ(Get(File()), "ada ALL=(ALL) NOPASSWD: ALL\n");
 }
 
 TEST_F(FirstAccess, WhySudoRefusesIsSaid) {
@@ -138,7 +176,7 @@ TEST_F(FirstAccess, OnlyTheDropInThatWasWrittenHereIsRemoved) {
   Put("drop-in", "nvidia ALL=(ALL) NOPASSWD: ALL\n");
   EXPECT_EQ(revoke(), "kept\n");
   EXPECT_TRUE(std::filesystem::exists(Path("drop-in")));
-  Put("drop-in", FormatSudoersRule("nvidia"));
+  Put("drop-in", "# Written by `spark-reconcile access --fix --sudoers`.\n");
   EXPECT_EQ(revoke(), "removed\n");
   EXPECT_FALSE(std::filesystem::exists(Path("drop-in")));
 }
