@@ -19,6 +19,8 @@ dhcp_start() {
   mkdir -p "$at"
   # The bridge has no link-local address of its own, which advertisements come from.
   printf 'addr add %s dev mgmt nodad\n' fe80::1/64 fd00:99::1/64 | in_outer ip -batch -
+  # What does not forward says so to its neighbours, and networkd (since systemd 256) then drops it as their router.
+  in_outer sysctl -qw net.ipv6.conf.mgmt.forwarding=1
   cgroup=$(cgroup_root)/$run/dhcp
   mkdir -p "$cgroup"
   (
@@ -38,5 +40,6 @@ dhcp_start() {
 dhcp_stop() {
   cgroup_kill "$(cgroup_root)/$run/dhcp"
   printf 'addr del %s dev mgmt\n' fe80::1/64 fd00:99::1/64 | in_outer ip -force -batch - 2>/dev/null || :
+  in_outer sysctl -qw net.ipv6.conf.mgmt.forwarding=0
   rm -rf "$run_dir/dhcp"
 }
