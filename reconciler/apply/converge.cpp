@@ -226,12 +226,19 @@ class Run {
     if (!found) return RecordErrors(std::move(found).error());
     Errors silent = FindSilentBeacons(*found);
     if (!options_.allow_silent_beacons) {
-      Errors due = FindSilentBeacons(
-          RemovePeersBehindBlocked(std::move(*found), ListBlockedPortNames(), fabric_));
+      // Where this apply changes a link, each node must follow its peers, the silent ones too.
+      const PortNames blocked = ChangesLink() ? PortNames() : ListBlockedPortNames();
+      Errors due = FindSilentBeacons(RemovePeersBehindBlocked(std::move(*found), blocked, fabric_));
       if (!due.empty()) return RecordErrors(std::move(due));
     }
     report_.silent_beacons = std::move(silent);
     return true;
+  }
+
+  bool ChangesLink() const {
+    bool changes = false;
+    ForEachChange(plan_, [&](const Change& change) { changes |= change.is_link; });
+    return changes;
   }
 
   PortNames ListBlockedPortNames() const {

@@ -9,8 +9,7 @@ GENERATORS=/run/systemd/generator # each reload replaces this folder
 HOLD=/run/spark-reconcile/held    # hard links to the files in NETWORK, so on one file system with it; one folder per apply
 
 hold_generated() {
-  (umask 077 && mkdir -p "$held") && { [ -d "$GENERATORS" ] || mkdir -p "$GENERATORS"; } &&
-    { [ ! -d "$NETWORK" ] || cp -al -- "$NETWORK/." "$held"; }
+  (umask 077 && mkdir -p "$held") && { [ ! -d "$NETWORK" ] || cp -al -- "$NETWORK/." "$held"; }
 }
 
 list_files() { (cd "$1" && find . ! -type d); } # FOLDER
@@ -53,10 +52,18 @@ keep_generated() { # COMMAND…
     with_usual_umask "$@"
     return
   fi
-  ended=0
-  # While the folder is open no other one has its inode.
-  # shellcheck disable=SC2094 # nothing is written to it
-  { with_usual_umask "$@" 7<&- || ended=$?; [ /proc/self/fd/7 -ef "$GENERATORS" ] || restore_generated; } 7<"$GENERATORS"
+  ended=1
+  if [ -d "$GENERATORS" ]; then
+    # While the folder is open no other one has its inode.
+    # shellcheck disable=SC2094 # nothing is written to it
+    {
+      ended=0; with_usual_umask "$@" 7<&- || ended=$?
+      [ /proc/self/fd/7 -ef "$GENERATORS" ] || restore_generated
+    } 7<"$GENERATORS"
+  else # no unit is generated here
+    ended=0; with_usual_umask "$@" || ended=$?
+    [ ! -d "$GENERATORS" ] || restore_generated
+  fi
   release_held
   return $ended
 }

@@ -153,6 +153,25 @@ TEST_F(ConvergeBeaconsTest, NodesBehindBlockedPortsNeedNotReachEachOther) {
   EXPECT_EQ(report.silent_beacons.size(), 2u);
 }
 
+// Nodes that end apart in their links cannot reach each other.
+TEST_F(ConvergeBeaconsTest, WhereALinkChangesASilentPeerIsNotAccepted) {
+  found_ = {{"spark-1", Find("spark-2", "down", "down")},
+            {"spark-2", Find("spark-1", "silent", "silent")}};
+  for (const char* netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) {
+    Change port = Named(netdev);
+    port.change = ChangeKind::kBlocked;
+    port.is_link = true;
+    port.node = "spark-1";
+    changes_.push_back(std::move(port));
+  }
+  Change other = Named("enp1s0f0np0");
+  other.is_link = true;
+  changes_.push_back(std::move(other));
+  const ConvergeReport report = Run();
+  EXPECT_FALSE(report.committed);
+  EXPECT_TRUE(report.reverted);
+}
+
 TEST_F(ConvergeBeaconsTest, ANodeWithoutPeersHasNothingToProve) {
   changes_.pop_back();
   EXPECT_TRUE(Run().converged);

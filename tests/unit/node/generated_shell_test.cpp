@@ -64,6 +64,7 @@ TEST_F(KeepGeneratedTest, AReloadOfSystemdBringsAboutNoEditOfAnotherInterface) {
 
 TEST_F(KeepGeneratedTest, WhatAReloadRemovesIsThereAgain) {
   const ino_t before = Inode();
+  std::filesystem::create_directories(Path("systemd/generator"));
   EXPECT_EQ(Keep("rm -r ../generator; mkdir ../generator; rm -f *"), 0);
   EXPECT_EQ(Inode(), before);
 }
@@ -75,6 +76,7 @@ TEST_F(KeepGeneratedTest, WhatAnyOtherCommandWritesStays) {
 }
 
 TEST_F(KeepGeneratedTest, AReloadThatGeneratesNoUnitIsSeen) {
+  std::filesystem::create_directories(Path("systemd/generator"));
   const ino_t before = Inode();
   EXPECT_EQ(Keep("rm -r ../generator; rm -f *"), 0);
   EXPECT_EQ(Inode(), before);
@@ -98,6 +100,12 @@ TEST_F(KeepGeneratedTest, ACommandHasTheUsualUmask) {
   Put("file", "no folder can be made below it");
   hold_ = "file/held";
   EXPECT_EQ(Request("umask", "say() { :; }\n").out, "0022\n");
+}
+
+TEST_F(KeepGeneratedTest, NoFolderIsMadeWhereNoUnitIsGenerated) {
+  EXPECT_EQ(Keep("echo >1"), 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("systemd/generator")));
+  EXPECT_TRUE(std::filesystem::exists(Path("systemd/network/1")));
 }
 
 TEST_F(KeepGeneratedTest, ACommandsExitCodeIsItsOwn) {
