@@ -11,6 +11,7 @@
 
 #include "reconciler/base/text.h"
 #include "tests/support/fake_transport.h"
+#include "tests/support/temporary_folder.h"
 
 namespace reconciler {
 namespace {
@@ -29,13 +30,6 @@ int RunAsNode(const fs::path& folder, const std::string& script) {
   return std::system(("sh -s <" + file.string() + " 2>" + (folder / "errors").string()).c_str());
 }
 
-fs::path FreshFolder(const std::string& name) {
-  const fs::path folder = fs::path(testing::TempDir()) / name;
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  return folder;
-}
-
 std::string AllBytes(std::size_t count) {
   std::string bytes;
   for (std::size_t i = 0; i < count; ++i) bytes += static_cast<char>(i * 7 + i / 256);
@@ -43,7 +37,8 @@ std::string AllBytes(std::size_t count) {
 }
 
 TEST(BuildUploadScript, EveryByteArrivesAndOnlyRootMayRunIt) {
-  const fs::path folder = FreshFolder("upload_right");
+  const test::TemporaryFolder fresh;
+  const fs::path& folder = fresh.Path();
   for (const std::size_t size : {1u, 57u, 58u, 100'000u}) {
     const fs::path path = folder / "bin" / std::to_string(size);
     ASSERT_EQ(RunAsNode(folder, BuildUploadScript(AllBytes(size), path)), 0);
@@ -54,7 +49,8 @@ TEST(BuildUploadScript, EveryByteArrivesAndOnlyRootMayRunIt) {
 }
 
 TEST(BuildUploadScript, TwoAtTheSameTimeDoNotMix) {
-  const fs::path folder = FreshFolder("upload_two");
+  const test::TemporaryFolder fresh;
+  const fs::path& folder = fresh.Path();
   const std::string script = BuildUploadScript(AllBytes(1000), folder / "program");
   std::ofstream(folder / "other", std::ios::binary) << script;
   std::string first = script;
@@ -64,7 +60,8 @@ TEST(BuildUploadScript, TwoAtTheSameTimeDoNotMix) {
 }
 
 TEST(BuildClaimScript, AKeptProgramIsOneRunsAloneFromThenOn) {
-  const fs::path folder = FreshFolder("claim");
+  const test::TemporaryFolder fresh;
+  const fs::path& folder = fresh.Path();
   fs::create_directories(folder / "bin");
   const fs::path kept = folder / "bin/spark-verify-0";
   std::ofstream(kept) << "program";
@@ -81,7 +78,8 @@ TEST(BuildClaimScript, AKeptProgramIsOneRunsAloneFromThenOn) {
 }
 
 TEST(BuildClaimScript, WhatRunsLeftBehindIsRemovedAfterADay) {
-  const fs::path folder = FreshFolder("claim_old");
+  const test::TemporaryFolder fresh;
+  const fs::path& folder = fresh.Path();
   fs::create_directories(folder / "bin");
   for (const std::string name : {"spark-verify-1a", "spark-verify-1b"}) {
     std::ofstream(folder / "bin" / name) << "program";
@@ -97,7 +95,8 @@ TEST(BuildClaimScript, WhatRunsLeftBehindIsRemovedAfterADay) {
 
 TEST(PushProgram, TwoCommandsNeverShareAFile) {
   FakeNetwork network({});
-  const fs::path programs = FreshFolder("programs_of_two");
+  const test::TemporaryFolder fresh;
+  const fs::path& programs = fresh.Path();
   std::ofstream(programs / "spark-verify-riscv64") << "program";
   network.SetNode("spark-1", {.shell = [](const std::string& script) {
                     return ScriptReply{.out = script == "uname -m\n" ? "riscv64\n" : ""};
@@ -135,7 +134,8 @@ TEST(RemoveProgram, TriesAgainWhereTheConnectionBroke) {
 }
 
 TEST(BuildUploadScript, BytesWithAnotherDigestLeaveNothing) {
-  const fs::path folder = FreshFolder("upload_wrong");
+  const test::TemporaryFolder fresh;
+  const fs::path& folder = fresh.Path();
   std::string script = BuildUploadScript("MMM", folder / "bin/program");
   script.replace(script.find("TU1N"), 4, "TU1M");
   EXPECT_NE(RunAsNode(folder, script), 0);
@@ -144,7 +144,8 @@ TEST(BuildUploadScript, BytesWithAnotherDigestLeaveNothing) {
 }
 
 TEST(ReadProgram, OfAnotherMachineTypeHasItsTypeInTheName) {
-  const fs::path folder = FreshFolder("programs");
+  const test::TemporaryFolder fresh;
+  const fs::path& folder = fresh.Path();
   std::ofstream(folder / "spark-verify-riscv64") << "program";
   EXPECT_EQ(*ReadProgram(folder, "riscv64"), "program");
   const auto missing = ReadProgram(folder, "s390x");
@@ -160,7 +161,7 @@ TEST(ReadProgram, OfAnotherMachineTypeHasItsTypeInTheName) {
 
 TEST(ReadProgram, WhatIsNoMachineTypeIsNoPartOfAFilesName) {
   for (const std::string machine : {"../x", "a b", "\x1b[2J", ""}) {
-    const auto program = ReadProgram(FreshFolder("no_type"), machine);
+    const auto program = ReadProgram(test::TemporaryFolder().Path(), machine);
     ASSERT_FALSE(program);
     EXPECT_EQ(program.error().message, "wanted a machine type like aarch64 of uname -m, found '" +
                                            MakePrintable(machine) + "'");
@@ -168,7 +169,8 @@ TEST(ReadProgram, WhatIsNoMachineTypeIsNoPartOfAFilesName) {
 }
 
 TEST(ReadProgram, OfThisMachinesTypeIsTheOneThatIsBuiltAnyway) {
-  const fs::path folder = FreshFolder("own_program");
+  const test::TemporaryFolder fresh;
+  const fs::path& folder = fresh.Path();
   utsname own = {};
   uname(&own);
   const auto missing = ReadProgram(folder, own.machine);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include "tests/support/temporary_folder.h"
 
 namespace reconciler::cli {
 namespace {
@@ -23,7 +24,8 @@ TEST(EventLog, AFullDiskIsAnErrorOfTheFileAndStopsNothing) {
 }
 
 TEST(EventLog, EachEventIsALineAtOnce) {
-  const std::string path = std::filesystem::path(testing::TempDir()) / "events.ndjson";
+  const test::TemporaryFolder folder;
+  const std::string path = folder.Path() / "events.ndjson";
   auto log = EventLog::Open(path);
   ASSERT_TRUE(log);
   (*log)->Write({EventType::kArmed, "spark-1", "", ""});

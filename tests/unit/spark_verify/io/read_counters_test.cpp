@@ -4,13 +4,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include "tests/support/temporary_folder.h"
 
 namespace reconciler::spark_verify {
 namespace {
 
 TEST(ReadCounters, ReadsBothFoldersWhateverTheNames) {
-  const std::filesystem::path root = testing::TempDir() + "spark_verify_counters";
-  std::filesystem::remove_all(root);
+  const test::TemporaryFolder folder;
+  const std::filesystem::path& root = folder.Path();
   const auto port = root / "sys/class/infiniband/mlx5_0/ports/1";
   std::filesystem::create_directories(port / "hw_counters");
   std::filesystem::create_directories(port / "counters");
@@ -25,8 +26,8 @@ TEST(ReadCounters, ReadsBothFoldersWhateverTheNames) {
 }
 
 TEST(ReadLimits, OfAConnectX7AndOfADeviceMadeOfSoftware) {
-  const std::filesystem::path root = testing::TempDir() + "spark_verify_limits";
-  std::filesystem::remove_all(root);
+  const test::TemporaryFolder folder;
+  const std::filesystem::path& root = folder.Path();
   const auto hca = root / "sys/class/infiniband/rocep1s0f1";
   std::filesystem::create_directories(hca / "device");
   std::filesystem::create_directories(hca / "ports/1/gid_attrs/ndevs");

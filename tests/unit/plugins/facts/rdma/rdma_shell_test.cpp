@@ -6,6 +6,7 @@
 #include "plugins/facts/rdma/devices.h"
 #include "plugins/facts/rdma/rdma.h"
 #include "tests/support/run_here.h"
+#include "tests/support/temporary_folder.h"
 
 namespace reconciler::plugins::rdma {
 namespace {
@@ -14,8 +15,8 @@ namespace fs = std::filesystem;
 
 // The script itself, on a tree with the links that sysfs has.
 TEST(RdmaProbe, TheTablesOfATreeLikeASparksAreFound) {
-  const fs::path root = testing::TempDir() + "rdma_tree";
-  fs::remove_all(root);
+  const test::TemporaryFolder folder;
+  const fs::path& root = folder.Path();
   const fs::path function = root / "devices/pci0002:00/0002:00:00.0/0002:01:00.1";
   const fs::path hca = function / "infiniband/roceP2p1s0f1";
   for (const char* table : {"gids", "gid_attrs/types", "gid_attrs/ndevs"}) {
