@@ -80,7 +80,7 @@ class BlockedEnds(LabTest):
         self.assertEqual(self.looks(FABRIC), before)
         self.assertEqual(self.lab.sh(2, "systemctl is-active fabric-note"), "active\n")
         again = self.spark("apply", manifest, "--yes", "--brief", expect=2)
-        self.assertIn("\nno changes, ", again.stdout)
+        self.assertIn("\n26 blocked, 1 warning.\n", again.stdout)
         self.assertIn("not verified", again.stdout)
 
     def test_2_half_a_cable_can_be_planned_on_purpose_and_a_saved_plan_keeps_that(self):
@@ -96,7 +96,7 @@ class BlockedEnds(LabTest):
             saved = os.path.join(folder, "plan.json")
             self.spark("plan", manifest, "--out", saved, expect=0)
             done = self.spark("apply", saved, "--yes", "--brief", "--allow-half-cables", expect=2)  # it fits, and changes nothing
-            self.assertIn("\nno changes, ", done.stdout)
+            self.assertIn("\n26 blocked, 1 warning.\n", done.stdout)
             self.spark("plan", manifest, "--allow-half-cables", "--out", saved, expect=0)
             self.spark("apply", saved, "--yes", "--brief", expect=2)
         self.assertIn("mtu 9000", self.lab.sh(1, "ip link show enp1s0f1np1"))
