@@ -1,5 +1,6 @@
 """A lab run and the program under test, for the tests in this folder (python3 standard library)."""
 
+import atexit
 import json
 import os
 import pty
@@ -86,6 +87,13 @@ class Lab:
                 since = len(shown)
                 os.write(terminal, answers.pop(0)[1].encode())
         return shown
+
+
+def temporary_folder():
+    """Goes with this process."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def machines_or_skip():

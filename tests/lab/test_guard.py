@@ -3,10 +3,9 @@
 import os
 import signal
 import subprocess
-import tempfile
 import unittest
 
-from spark_lab import LAB, PROGRAM, LabTest, cluster, speed
+from spark_lab import LAB, PROGRAM, LabTest, cluster, speed, temporary_folder
 
 # Content, mode and owner of everything that an apply could touch, and the live values.
 STATE = r"""
@@ -39,7 +38,7 @@ def broken_manifest():
     """A manifest whose last stage fails on the node: the unit's program does not exist."""
     with open(cluster("pair.yaml"), encoding="utf-8") as source:
         text = source.read().replace("ExecStart=/bin/true", "ExecStart=/bin/false")
-    path = os.path.join(tempfile.mkdtemp(), "cluster.yaml")
+    path = os.path.join(temporary_folder(), "cluster.yaml")
     with open(path, "w", encoding="utf-8") as target:
         target.write(text)
     return path
@@ -156,7 +155,7 @@ class Guard(LabTest):
         self.assertRegex(self.spark("lock", "list", cluster("pair.yaml"), expect=0).stdout, f"spark-1  {unfinished}\n")
         with open(cluster("pair.yaml"), encoding="utf-8") as source:
             text = source.read()
-        changed = os.path.join(tempfile.mkdtemp(), "cluster.yaml")
+        changed = os.path.join(temporary_folder(), "cluster.yaml")
         with open(changed, "w", encoding="utf-8") as target:
             target.write(text.replace("net.ipv4.tcp_mtu_probing: 1", "net.ipv4.tcp_mtu_probing: 0"))
         done = self.spark("apply", changed, "--yes", "--brief", expect=0)

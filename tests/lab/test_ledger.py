@@ -3,10 +3,9 @@ wants a decision, an earlier generation comes back, and an uninstall leaves noth
 
 import json
 import os
-import tempfile
 import unittest
 
-from spark_lab import LabTest, cluster
+from spark_lab import LabTest, cluster, temporary_folder
 from test_guard import STATE
 
 LEDGER = "/var/lib/spark-reconcile/ledger.json"
@@ -27,7 +26,7 @@ def pair_without(*parts):
         gone = block.split(":")[0] in parts
         if lines and not gone:
             kept.append("\n".join(lines))
-    path = os.path.join(tempfile.mkdtemp(), "cluster.yaml")
+    path = os.path.join(temporary_folder(), "cluster.yaml")
     with open(path, "w", encoding="utf-8") as target:
         target.write("\n\n".join(kept) + "\n")
     return path
@@ -46,7 +45,7 @@ class Ledger(LabTest):
             cls.lab.sh(node, "sysctl -qw net.ipv4.tcp_mtu_probing=2; printf '10.1.2.3 nas # mine' >>/etc/hosts")
         cls.before = [cls.lab.sh(node, STATE) for node in (1, 2)]
         cls.settings = [cls.lab.sh(node, SETTINGS) for node in (1, 2)]
-        cls.pair = os.path.join(tempfile.mkdtemp(), "cluster.yaml")
+        cls.pair = os.path.join(temporary_folder(), "cluster.yaml")
         with open(cluster("pair.yaml"), encoding="utf-8") as source, \
                 open(cls.pair, "w", encoding="utf-8") as target:
             target.write(source.read())
@@ -166,7 +165,7 @@ class Ledger(LabTest):
     def test_7_a_manifest_that_lost_a_node_is_refused(self):
         with open(self.pair, encoding="utf-8") as source:
             text = source.read().replace("{name: spark-2,", "{name: spark-9, id: 2,")
-        path = os.path.join(tempfile.mkdtemp(), "cluster.yaml")
+        path = os.path.join(temporary_folder(), "cluster.yaml")
         with open(path, "w", encoding="utf-8") as target:
             target.write(text)
         refused = self.spark("apply", path, "--yes", "--brief", expect=1)

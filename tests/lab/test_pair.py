@@ -3,10 +3,9 @@
 import json
 import os
 import re
-import tempfile
 import unittest
 
-from spark_lab import LabTest, cluster
+from spark_lab import LabTest, cluster, temporary_folder
 
 PAIR = cluster("pair.yaml")
 IDENTITY_OF_FILE = "stat -c '%a %U:%G %s' "
@@ -35,7 +34,7 @@ class PairFromBare(LabTest):
 
         management = "ip -j -4 addr show enP7s7; cat /etc/netplan/01-management.yaml"
         before = self.lab.sh(1, management)
-        events = os.path.join(tempfile.mkdtemp(), "events")
+        events = os.path.join(temporary_folder(), "events")
         self.spark("apply", PAIR, "--yes", "--events", events, expect=0)
         self.assert_empty_plan(PAIR)
         self.assertEqual(self.lab.sh(1, management), before)
@@ -168,7 +167,7 @@ class PairFromBare(LabTest):
         self.spark("verify", PAIR, expect=0)
 
     def test_8_a_saved_plan_is_carried_out_once_and_refused_when_stale(self):
-        saved = os.path.join(tempfile.mkdtemp(), "plan.json")
+        saved = os.path.join(temporary_folder(), "plan.json")
         self.lab.sh(1, "ip link set enp1s0f1np1 mtu 1500")
         self.spark("plan", PAIR, "--out", saved, expect=0)
         self.lab.sh(1, "ip link set enp1s0f1np1 mtu 4000")
