@@ -126,6 +126,9 @@ class Guard(LabTest):
 
     def test_5_a_second_controller_is_shown_who_is_running(self):
         def second(_run):
+            # While the units are reloaded, a reading may meet files that change.
+            speed.wait_until(lambda: self.lab.sh(1, "systemctl is-active fabric-note.service; true") == "activating\n", 20,
+                             "a unit that is being started")
             refused = self.spark("apply", cluster("pair.yaml"), "--yes", expect=9)
             self.assertRegex(refused.stderr, r"another apply is running: \w+@\S+ pid \d+ since 20")
 
