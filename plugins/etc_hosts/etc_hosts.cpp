@@ -75,16 +75,14 @@ std::optional<HostsLine> ParseLine(std::string line, int number) {
       .number = number, .address = words.front(), .names = {words.begin() + 1, words.end()}};
 }
 
-// A block that is not there yet comes to the end.
-std::vector<HostsLine> ListLinesAboveBlock(const std::string& content, std::string_view begin) {
-  std::vector<HostsLine> above;
+std::vector<HostsLine> ParseLines(std::string_view content) {
+  std::vector<HostsLine> lines;
   int number = 0;
   for (const std::string& line : SplitLines(content)) {
     ++number;
-    if (Trim(line) == begin) break;
-    if (auto parsed = ParseLine(line, number)) above.push_back(std::move(*parsed));
+    if (auto parsed = ParseLine(line, number)) lines.push_back(std::move(*parsed));
   }
-  return above;
+  return lines;
 }
 
 // Programs use the first line with a name, or all of them in turn; names have no case.
@@ -104,8 +102,8 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const Observed<FileState> observed = FindFile(input.facts, std::string(kFile));
   const auto* file = Known(observed);
   if (file == nullptr) return {};
-  const std::vector<HostsLine> above = ListLinesAboveBlock(
-      file->content, fmt::format("# BEGIN spark-reconcile {} {}", input.cluster.name, kTopic));
+  const std::vector<HostsLine> above =
+      ParseLines(ReadAboveBlock(file->content, input.cluster.name, kTopic));
   std::vector<Diagnostic> diagnostics;
   for (const RailPort* port : ListReachable(input.fabric, input.node.name)) {
     const std::string name = FormatRailHostName(port->node, port->rail);

@@ -115,6 +115,11 @@ std::optional<std::string> ReadBlock(std::string_view content, std::string_view 
   return std::string(content.substr(block.body, block.body_end - block.body));
 }
 
+std::string_view ReadAboveBlock(std::string_view content, std::string_view cluster,
+                                std::string_view topic) {
+  return content.substr(0, FindLine(content, FormatBeginLine(cluster, topic)));
+}
+
 std::string RemoveBlocks(std::string_view content, std::string_view cluster) {
   std::string rest(content);
   const std::string begin = fmt::format("# BEGIN spark-reconcile {} ", cluster);

@@ -33,6 +33,10 @@ std::string SetBlockFirst(std::string_view content, std::string_view cluster,
 std::optional<std::string> ReadBlock(std::string_view content, std::string_view cluster,
                                      std::string_view topic);
 
+// What stands before the block, or before the place of a new one: all of it where there is none.
+std::string_view ReadAboveBlock(std::string_view content, std::string_view cluster,
+                                std::string_view topic);
+
 // `content` without any block of this cluster, whatever its topic; the same bytes where there is
 // none. A begin marker without its end marker owns only its own line.
 std::string RemoveBlocks(std::string_view content, std::string_view cluster);

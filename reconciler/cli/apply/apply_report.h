@@ -19,7 +19,7 @@ bool ConfirmPlan(const Plan& plan, bool yes);
 // The last lines of an apply that left nodes out: which, and what it did not prove.
 void PrintPartial(const std::vector<NodeName>& absent);
 
-// Instead of a verification that could only fail. `blocked`: ports of the fabric.
+// Instead of a verification: what it measures is not configured. `blocked`: ports of the fabric.
 void PrintNotVerified(const std::vector<const Change*>& blocked);
 
 // What an apply did, or why it did not and what is left.

@@ -200,7 +200,7 @@ class ApplyRun {
     const bool skipped = flags_.no_verify || scope_.uninstall || !whole;
     if ((code != kFine && code != kPending) || skipped) return code;
     const auto blocked = ListBlockedPorts(remaining, cluster_.fabric);
-    if (!blocked.empty()) {  // it must fail, and for this cause
+    if (!blocked.empty()) {  // what it measures is not configured
       PrintNotVerified(blocked);
       return code;
     }

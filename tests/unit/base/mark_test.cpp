@@ -93,5 +93,12 @@ TEST(Mark, BeginWithoutEndOwnsOnlyItsOwnLine) {
   EXPECT_EQ(With(content, "x\n"), std::string(kBegin) + "x\n" + kEnd + "10.0.0.1 somebodys\n");
 }
 
+TEST(Mark, AboveABlockIsWhatStandsBeforeItsFirstLine) {
+  const std::string above = "a line\n# BEGIN spark-reconcile other hosts\n";
+  const std::string content = SetBlock(above, "lab", "hosts", "ours\n") + "below\n";
+  EXPECT_EQ(ReadAboveBlock(content, "lab", "hosts"), above);
+  EXPECT_EQ(ReadAboveBlock(content, "lab", "ssh"), content);
+}
+
 }  // namespace
 }  // namespace reconciler
