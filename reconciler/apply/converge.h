@@ -9,7 +9,7 @@
 #include "reconciler/apply/guard/guard_script.h"
 #include "reconciler/apply/steps/apply.h"
 #include "reconciler/base/result.h"
-#include "reconciler/gather/trial.h"
+#include "reconciler/gather/reply/trial.h"
 #include "reconciler/planning/plan_maker.h"
 
 namespace reconciler {

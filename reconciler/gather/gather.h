@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "reconciler/gather/trial.h"
+#include "reconciler/gather/reply/trial.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/node/node_pool.h"

@@ -10,7 +10,7 @@
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/gather/gather.sh.h"
-#include "reconciler/gather/home_reply.h"
+#include "reconciler/gather/reply/home_reply.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/home_path.h"
 

@@ -14,7 +14,4 @@ namespace reconciler {
 void AddVerbsFacts(ClusterFacts& facts, const std::vector<const NodeSpec*>& nodes, NodePool& pool,
                    const std::string& programs);
 
-// What `spark-verify facts` printed, into the node's facts.
-void StoreVerbsFacts(const std::string& line, NodeFacts& facts);
-
 }  // namespace reconciler

@@ -10,9 +10,4 @@ std::string GetHomeFunctions() {
   return AssignForShell({{"HOME_FILES", kHomeFilesSh}}) + std::string(kHomePathSh);
 }
 
-std::string ReadHomeUser(std::string_view path) {
-  const std::size_t slash = path.find('/');
-  return std::string(path.substr(1, slash == std::string_view::npos ? slash : slash - 1));
-}
-
 }  // namespace reconciler

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 namespace reconciler {
 
@@ -12,7 +11,5 @@ namespace reconciler {
 // Defines `resolve PATH ROOT`, which finds the home; `load_target`, `is_target` and the others over
 // the file of a journalled step; and `in_home VERB`, which all of them go through.
 std::string GetHomeFunctions();
-
-std::string ReadHomeUser(std::string_view path);  // "nvidia" of "~nvidia/.ssh/config"
 
 }  // namespace reconciler

@@ -17,7 +17,7 @@ PURE = MODEL + ["reconciler/fabric/", "reconciler/plugin.h"]
 NODE = MODEL + ["reconciler/transport/", "reconciler/node/"]
 JUDGES = MODEL + ["reconciler/fabric/", "reconciler/spark_verify/protocol/"] + [
     f"reconciler/verify/{judge}/" for judge in
-    ("links", "rdma/judge", "nccl/evidence", "nccl/judge", "diagnosis", "report")]
+    ("links", "rdma/judge", "nccl/evidence", "nccl/judge", "nccl/coordinator", "diagnosis", "report")]
 LAYERS = {
     "reconciler/base/": [],
     "reconciler/yaml/": MODEL,
@@ -28,11 +28,12 @@ LAYERS = {
     "reconciler/planning/": PURE,
     "reconciler/transport/": MODEL,
     "reconciler/node/": NODE,
+    "reconciler/gather/reply/": PURE + ["reconciler/planning/", "reconciler/spark_verify/protocol/"],
     "reconciler/gather/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/spark_verify/protocol/"],
     "reconciler/cabling/observe/": NODE + ["reconciler/cabling/"],
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
     "reconciler/discovery/": MODEL + ["reconciler/cabling/", "reconciler/manifest/read/"],
-    "reconciler/apply/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/gather/",
+    "reconciler/apply/": NODE + ["reconciler/fabric/", "reconciler/plugin.h", "reconciler/planning/", "reconciler/gather/",
                                 "reconciler/cabling/"],
     # The controller links the protocol: what reads files and descriptors stays beside it.
     "reconciler/spark_verify/protocol/": BASE,

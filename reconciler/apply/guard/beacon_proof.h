@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "reconciler/apply/guard/beacon.h"
 #include "reconciler/base/error.h"
+#include "reconciler/fabric/beacon.h"
 
 namespace reconciler {
 

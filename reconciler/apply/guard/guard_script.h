@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "reconciler/apply/guard/beacon.h"
 #include "reconciler/apply/guard/revert_script.h"
+#include "reconciler/fabric/beacon.h"
 
 namespace reconciler {
 

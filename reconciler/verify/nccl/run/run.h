@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reconciler/node/node_pool.h"
-#include "reconciler/verify/nccl/run/coordinator.h"
+#include "reconciler/verify/nccl/coordinator/coordinator.h"
 
 namespace reconciler {
 

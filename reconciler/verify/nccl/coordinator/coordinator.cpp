@@ -1,4 +1,4 @@
-#include "reconciler/verify/nccl/run/coordinator.h"
+#include "reconciler/verify/nccl/coordinator/coordinator.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "reconciler/apply/guard/beacon.h"
+#include "reconciler/fabric/beacon.h"
 
 #include <fmt/format.h>
 

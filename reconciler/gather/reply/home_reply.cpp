@@ -1,4 +1,4 @@
-#include "reconciler/gather/home_reply.h"
+#include "reconciler/gather/reply/home_reply.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
-#include "reconciler/node/home_path.h"
 
 namespace reconciler {
 namespace {
@@ -17,6 +16,12 @@ constexpr std::size_t kBlock = 512;                 // of a tar archive, in byte
 
 // Of one user's files, by path below the home.
 using HomeFiles = std::map<std::string, Observed<FileState>>;
+
+// "nvidia" of "~nvidia/.ssh/config".
+std::string ReadHomeUser(std::string_view path) {
+  const std::size_t slash = path.find('/');
+  return std::string(path.substr(1, slash == std::string_view::npos ? slash : slash - 1));
+}
 
 // Takes what stands before the next NUL off `rest`; nullopt: there is none.
 std::optional<std::string> TakeRecord(std::string_view& rest) {

@@ -1,4 +1,4 @@
-#include "reconciler/gather/trial.h"
+#include "reconciler/gather/reply/trial.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

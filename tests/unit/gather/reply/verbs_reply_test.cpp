@@ -1,4 +1,4 @@
-#include "reconciler/gather/verbs_facts.h"
+#include "reconciler/gather/reply/verbs_reply.h"
 
 #include <gtest/gtest.h>
 
