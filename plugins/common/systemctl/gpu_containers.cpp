@@ -1,9 +1,12 @@
 #include "plugins/common/systemctl/gpu_containers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
+#include "plugins/common/commands/failure.h"
 #include "plugins/common/systemctl/gpu_containers.sh.h"
 #include "reconciler/base/text.h"
 
@@ -29,21 +32,31 @@ RunProbe MakeGpuContainerProbe() {
 void StoreGpuContainers(const ProbeReply& reply, NodeFacts& facts) {
   const auto found = reply.commands.find(kGpuContainers);
   if (found == reply.commands.end()) return;
-  for (const std::string& line : SplitLines(found->second.out)) {
-    if (!line.ends_with(kScope) || line.find('/') != std::string::npos) continue;
-    facts.units.states[MakePrintable(line)] = {
-        .load = "loaded", .unit_file = "transient", .active = "active"};
+  const CommandReply& listed = found->second;
+  if (listed.exit_code != 0) {
+    facts.units.gpu_containers = ExplainFailure(listed, "find");
+    return;
   }
+  std::vector<std::string> scopes;
+  for (const std::string& line : SplitLines(listed.out)) {
+    if (line.ends_with(kScope) && line.find('/') == std::string::npos) {
+      scopes.push_back(MakePrintable(line));
+    }
+  }
+  facts.units.gpu_containers = std::move(scopes);
 }
 
 std::string ListCutOffByReload(const NodeFacts& facts) {
-  std::vector<std::string> containers;
-  for (const auto& [name, state] : facts.units.states) {
-    if (name.ends_with(kScope)) containers.push_back(ShortenScope(name));
+  constexpr const char* kWhy = "a container may lose its GPU when systemd reloads its units";
+  if (const Unknown* unknown = FindUnknown(facts.units.gpu_containers)) {
+    return fmt::format("the GPU access of containers, which could not be listed ({}): {}",
+                       unknown->why, kWhy);
   }
-  if (containers.empty()) return {};
-  return "the GPU access of " + Join(containers, ", ") +
-         ": a container may lose its GPU when systemd reloads its units";
+  const std::vector<std::string>* scopes = Known(facts.units.gpu_containers);
+  if (scopes == nullptr || scopes->empty()) return {};
+  std::vector<std::string> containers;
+  for (const std::string& scope : *scopes) containers.push_back(ShortenScope(scope));
+  return fmt::format("the GPU access of {}: {}", Join(containers, ", "), kWhy);
 }
 
 void NameCutOffByReload(const NodeFacts& facts, Change& change) {

@@ -13,10 +13,10 @@ namespace reconciler::plugins {
 // (github.com/NVIDIA/nvidia-container-toolkit/issues/48).
 RunProbe MakeGpuContainerProbe();
 
-// Into the states of units: each scope is one, by its name.
 void StoreGpuContainers(const ProbeReply& reply, NodeFacts& facts);
 
-// What a reload of systemd ends (Resource::interrupts); empty: nothing that is known.
+// What a reload of systemd ends, or may end where that is not known (Resource::interrupts); empty:
+// nothing.
 std::string ListCutOffByReload(const NodeFacts& facts);
 
 // Says so in a change that reloads systemd.

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "reconciler/model/facts/description.h"
 #include "reconciler/model/facts/fact.h"
@@ -33,6 +34,7 @@ constexpr auto Describe(const T*) {
 
 struct UnitFacts {
   Fact<int> shown = {};
+  Fact<std::vector<std::string>> gpu_containers = {};  // sorted
   std::map<std::string, UnitState> states = {};
   bool operator==(const UnitFacts&) const = default;
 };
@@ -42,6 +44,8 @@ constexpr auto Describe(const T*) {
   return MakeDescription(
       "units", "The units that the manifest names.",
       Field{"shown", &T::shown, "How many units systemctl showed; unknown: it failed."},
+      Field{"gpu_containers", &T::gpu_containers,
+            "The scopes of the containers that have a GPU; unknown: they could not be listed."},
       Field{"states", &T::states, "By each of its names.", FieldRule::kLeftOut});
 }
 

@@ -465,5 +465,19 @@ TEST(Units, AReloadIsNamedWhereContainersHaveAGpu) {
   EXPECT_EQ(stop.interrupts, "");
 }
 
+TEST(Units, ContainersThatCouldNotBeListedMayHaveAGpu) {
+  const CommandReply show{.out = Block("demo.service", "loaded", "enabled", "inactive")};
+  NodeFacts facts{.node = "spark-1"};
+  Get().parse({.commands = {{"units.show", show},
+                            {"systemctl.gpu_containers", {.exit_code = 124, .out = "x.scope"}}}},
+              facts);
+  facts.files[kPath] = Absent{};
+  const auto resources = ListResources(Cluster({Demo()}), facts);
+  EXPECT_EQ(Diff(resources[0], "units")->interrupts,
+            "the GPU access of containers, which could not be listed (find gave no answer in 5 s): "
+            "a container may lose "
+            "its GPU when systemd reloads its units");
+}
+
 }  // namespace
 }  // namespace reconciler::plugins::units
