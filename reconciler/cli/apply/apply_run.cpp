@@ -54,7 +54,12 @@ class ApplyRun {
     if (!proposal.unfinished.empty()) {
       for (const std::string& line : proposal.unfinished) std::cerr << line << '\n';
       if (!Confirm("End that, and plan again?", flags_.yes)) return kUsageOrManifest;
-      if (const auto refusal = apply_.EndUnfinished()) return Refuse(*refusal);
+      EnterInterruptPhase(InterruptPhase::kEnd);
+      const auto refusal = apply_.EndUnfinished();
+      const bool interrupted = IsInterrupted();
+      EnterInterruptPhase(InterruptPhase::kNone);
+      if (refusal) return Refuse(*refusal);
+      if (interrupted) return kInterrupted;
       proposal = apply_.Propose(saved);
     }
     return Show(proposal);

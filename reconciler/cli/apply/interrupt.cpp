@@ -66,6 +66,9 @@ void SayFirst(InterruptPhase phase) {
   switch (phase) {
     case InterruptPhase::kNone:
       return;
+    case InterruptPhase::kEnd:
+      line << "the earlier apply is being ended: this stops when it has, and applies nothing\n";
+      break;
     case InterruptPhase::kTrial:
       line << "stopping before the next stage, then every node reverts\n";
       break;
@@ -87,7 +90,9 @@ void SayFirst(InterruptPhase phase) {
 void SaySecond(InterruptPhase phase) {
   const int limit = revert_after;
   Line line;
-  if (phase == InterruptPhase::kCommit) {
+  if (phase == InterruptPhase::kEnd) {
+    line << "stopped before the earlier apply was ended: each node goes on ending it on its own\n";
+  } else if (phase == InterruptPhase::kCommit) {
     line << "ended during the commit: a node that has committed stays so; any other decides on its "
             "own, when nothing was heard for "
          << limit << " s (at ";

@@ -10,6 +10,7 @@ namespace reconciler::cli {
 
 enum class InterruptPhase {
   kNone,    // ends the program, as it would end any other
+  kEnd,     // an earlier apply is ended, before anything of this one is changed
   kTrial,   // what was changed can be reverted
   kRevert,  // is being reverted
   kCommit,  // has begun to be committed, or is committed
@@ -17,8 +18,8 @@ enum class InterruptPhase {
   kCheck,   // the same where nothing had to be applied
 };
 
-// Precondition of all but kNone: the times are set. After an interrupt no commit begins: the phase
-// stays kTrial then, and IsApplyStopped is true.
+// Precondition of kTrial and what follows it: the times are set. After an interrupt no commit
+// begins: the phase stays kTrial then, and IsApplyStopped is true.
 void EnterInterruptPhase(InterruptPhase phase);
 
 bool IsInterrupted();   // whether one came since kNone was left

@@ -39,6 +39,12 @@ TEST_F(Interrupt, BeforeTheCommitItStopsTheApply) {
   EXPECT_TRUE(IsApplyStopped());
 }
 
+TEST_F(Interrupt, WhileAnEarlierApplyIsEndedItStopsWhatWouldFollow) {
+  EXPECT_EQ(Say(InterruptPhase::kEnd),
+            "the earlier apply is being ended: this stops when it has, and applies nothing\n");
+  EXPECT_TRUE(IsInterrupted());
+}
+
 TEST_F(Interrupt, DuringTheCommitTheApplyStays) {
   Enter(InterruptPhase::kTrial);
   EXPECT_EQ(Say(InterruptPhase::kCommit),
@@ -77,6 +83,13 @@ TEST_F(InterruptDeathTest, TheSecondOneSaysThatTheNodesRevertAndWhen) {
                 "takes longer\\)\n"
                 "  hint: `status` names what is unfinished, and the next apply ends it first\n$");
   }
+}
+
+TEST_F(InterruptDeathTest, TheSecondOneWhileAnEarlierApplyIsEndedLeavesThatToTheNodes) {
+  EXPECT_EXIT(InterruptTwice(InterruptPhase::kEnd), testing::KilledBySignal(SIGTERM),
+              "\nstopped before the earlier apply was ended: each node goes on ending it on "
+              "its own\n"
+              "  hint: `status` names what is unfinished, and the next apply ends it first\n$");
 }
 
 TEST_F(InterruptDeathTest, TheSecondOneDuringTheCommitSaysHowTheNodesDecide) {
