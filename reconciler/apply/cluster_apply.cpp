@@ -82,6 +82,11 @@ Proposal ClusterApply::Propose(const std::optional<Plan>& saved) {
     return {.plan = std::move(selected), .refusal = std::move(refusal)};
   }
   if (auto refusal = FindForbidden()) {
+    // What seems to forbid it may be a file that a running apply is writing.
+    if (Errors running = FindRunning(); !running.empty()) {
+      refusal->kind = RefusalKind::kLocked;
+      refusal->errors.insert(refusal->errors.begin(), running.begin(), running.end());
+    }
     return {.plan = std::move(*fresh), .refusal = std::move(refusal)};
   }
   if (sessions_ == nullptr) {
@@ -140,6 +145,16 @@ std::vector<NodeName> ClusterApply::ListAbsent() const {
 std::optional<ApplyRefusal> ClusterApply::FindForbidden() const {
   const bool may_lose_nodes = options_.allow_node_removal || scope_.uninstall;
   return RefuseIfAny(RefusalKind::kNotAllowed, CheckMayApply(cluster_, facts_, may_lose_nodes));
+}
+
+Errors ClusterApply::FindRunning() const {
+  Errors errors;
+  if (sessions_ != nullptr) return errors;  // the lease is our own
+  for (const NodeSpec* node : ListReached()) {
+    const std::string* lease = Known(facts_.nodes.at(node->name).apply.lease);
+    if (lease != nullptr) errors.push_back(MakeLockedError(node->name, *lease));
+  }
+  return errors;
 }
 
 std::optional<ApplyRefusal> ClusterApply::FindRefusal(const Plan& plan, const Plan& now) const {

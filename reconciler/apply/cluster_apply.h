@@ -122,6 +122,7 @@ class ClusterApply {
   Result<Plan> Replan(const Trials& trials);
   std::optional<ApplyRefusal> FindUnreached() const;
   std::optional<ApplyRefusal> FindForbidden() const;
+  Errors FindRunning() const;  // applies of other controllers
   std::optional<ApplyRefusal> FindRefusal(const Plan& plan, const Plan& now) const;
   std::optional<ApplyRefusal> OpenSessions();
   std::optional<ApplyRefusal> CheckCabling();

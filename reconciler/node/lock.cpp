@@ -49,6 +49,15 @@ std::string ReadStartTime(int pid) {
 
 }  // namespace
 
+Error MakeLockedError(const NodeName& node, std::string_view lease) {
+  return {.kind = ErrorKind::kLocked,
+          .message = fmt::format("another apply is running: {}", MakePrintable(lease)),
+          .context = {node},
+          .hint =
+              "wait for it; its lock goes when it ends or its connection is cut (`lock list` "
+              "shows it)"};
+}
+
 std::string DescribeOwner() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);

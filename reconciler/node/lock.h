@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "reconciler/node/node_pool.h"
 
@@ -13,6 +14,9 @@ std::string FormatTimeNow();  // UTC, RFC 3339: "2026-05-01T10:00:00Z"
 // "ada@workstation pid 4711 since 2026-05-01T10:00:00Z", and a second line for FindProofOfDeath:
 // "process PID BOOT_ID PID_NAMESPACE START".
 std::string FormatLease();
+
+// `lease`: its first line.
+Error MakeLockedError(const NodeName& node, std::string_view lease);
 
 // A node's lock as it is found, without taking it.
 struct NodeLock {

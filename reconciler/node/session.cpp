@@ -9,6 +9,7 @@
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/node/lock.h"
 #include "reconciler/node/node_helper.h"
 #include "reconciler/node/shell_answer.h"
 #include "reconciler/node/take_lock.sh.h"
@@ -59,12 +60,7 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
   if (reply->exit_code == 0) return session;
   if (reply->exit_code == kLocked) {
     const std::vector<std::string> lines = SplitLines(reply->out);
-    return Fail({.kind = ErrorKind::kLocked,
-                 .message = "another apply is running: " +
-                            MakePrintable(lines.empty() ? "it left no lease" : lines.front()),
-                 .context = {node.name},
-                 .hint = "wait for it; its lock goes when it ends or its connection is cut "
-                         "(`lock list` shows it)"});
+    return Fail(MakeLockedError(node.name, lines.empty() ? "it left no lease" : lines.front()));
   }
   return Fail({.kind = ErrorKind::kApply,
                .message = "the lock could not be taken: " + MakePrintable(Trim(reply->err)),

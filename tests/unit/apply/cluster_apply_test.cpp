@@ -101,6 +101,23 @@ TEST_F(ClusterApplyTest, WhereNothingDiffersThereIsNoWork) {
   EXPECT_FALSE(apply_->Propose(std::nullopt).needs_work);
 }
 
+// The other apply may be writing the ledger at the moment.
+TEST_F(ClusterApplyTest, ALedgerThatCannotBeReadBesideARunningApplyIsALockedNode) {
+  readings_[0].nodes["spark-2"].ledger = Unknown{"changed while it was read"};
+  Start();
+  EXPECT_EQ(ProposedRefusal(), RefusalKind::kNotAllowed);
+  readings_[0].nodes["spark-2"].apply.lease = "ada@desk pid 812";
+  const Proposal proposal = apply_->Propose(std::nullopt);
+  ASSERT_TRUE(proposal.refusal);
+  EXPECT_EQ(proposal.refusal->kind, RefusalKind::kLocked);
+  EXPECT_EQ(FormatErrors(proposal.refusal->errors),
+            "spark-2: another apply is running: ada@desk pid 812\n"
+            "  hint: wait for it; its lock goes when it ends or its connection is cut (`lock list` "
+            "shows it)\n"
+            "spark-2: /var/lib/spark-reconcile/ledger.json: changed while it was read\n"
+            "  hint: it holds the originals: repair it, or move it away to start without them\n");
+}
+
 TEST_F(ClusterApplyTest, AnUnfinishedApplyIsNamedBeforeAnythingIsProposed) {
   readings_ = {FactsWith("2")};
   for (const char* node : {"spark-1", "spark-2"}) {
