@@ -93,7 +93,7 @@ std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInpu
       .node = input.node.name,
       .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
       .observed = AsState(observed),
-      .trial = std::string(kModulesTrial),
+      .trial = {.path = std::string(kModulesTrial)},
       .blocked = body.empty() ? without : unclear,
       .where = input.cluster.Mark(section.position)};
   BlockUnlessOurs(file, input.cluster.name, input.cluster.former_name);

@@ -66,7 +66,7 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
           FileState{.content = FormatOwnedFile(input.cluster.name, body), .mode = 0600}),
       .observed = AsState(observed),
       .revert = std::move(revert),
-      .trial = std::string(kTrialFile),
+      .trial = {.path = std::string(kTrialFile), .generator = {"netplan", "generate"}},
       .triggers = std::move(triggers),
       .prune_commands = RemoveOurGenerated(intent),  // the links' entries know their values
       .impact = Impact::kLinkFlap,

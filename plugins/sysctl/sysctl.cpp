@@ -154,7 +154,7 @@ Resource MakeFileResource(const PluginInput& input, const std::map<std::string, 
       .node = input.node.name,
       .desired = ResourceState(FileState{.content = FormatOwnedFile(input.cluster.name, body)}),
       .observed = AsState(FindFile(input.facts, std::string(kOwnFile))),
-      .trial = std::string(kTrialFile),
+      .trial = {.path = std::string(kTrialFile)},
       .blocked = std::move(blocked),
       // The next boot would set the keys of ports that are held. The others are set live all the
       // same: they are drift after a restart, until the file can be written.

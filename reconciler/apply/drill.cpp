@@ -30,8 +30,9 @@ Change MakeFileChange(const NodeName& node, std::string_view path, std::string_v
           .name = std::string(path),
           .node = node,
           .plugin = "drill",
-          .actions = {WriteFile{
-              std::string(path), {.content = "# " + std::string(kContent)}, std::string(trial)}}};
+          .actions = {WriteFile{std::string(path),
+                                {.content = "# " + std::string(kContent)},
+                                {.path = std::string(trial)}}}};
 }
 
 // What the drill changes; `journal` is its folder, `tag` what the value is now.

@@ -4,7 +4,7 @@
 
 namespace reconciler {
 
-std::string GetTrial(const Action& action) {
+Trial GetTrial(const Action& action) {
   if (const auto* write = std::get_if<WriteFile>(&action)) return write->trial;
   if (const auto* remove = std::get_if<RemoveFile>(&action)) return remove->trial;
   return {};

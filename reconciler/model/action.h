@@ -8,17 +8,27 @@
 
 namespace reconciler {
 
+// Where a file is tried until the commit: in a layer below /run that hides the file of the same
+// name in /etc, and that is gone after a power loss. An empty file there stands for a removal.
+struct Trial {
+  std::string path = {};  // empty: in place, and restored from the journal
+  // The generator that makes of the layer, at the start of a node, what services read. The guard
+  // runs it after a restart, when it has put the file there again. Empty: services read the layer.
+  std::vector<std::string> generator = {};
+  bool operator==(const Trial&) const = default;
+};
+
 // A path that begins with "~user/" is resolved on the node against that user's home directory.
 struct WriteFile {  // temporary file beside the target, fsync, rename; parents made as needed
   std::string path = {};
   FileState state = {};
-  std::string trial = {};  // see Resource::trial
+  Trial trial = {};
   bool operator==(const WriteFile&) const = default;
 };
 
 struct RemoveFile {
   std::string path = {};
-  std::string trial = {};  // see Resource::trial
+  Trial trial = {};
   bool operator==(const RemoveFile&) const = default;
 };
 
@@ -39,8 +49,9 @@ struct RunCommand {
   // (a port that vanished), there is nothing to restore. It sets nothing outside the kernel, so
   // that it reloads no unit.
   std::string sets = {};
-  // Only for a trigger or an action: generated files that it helps to make or removes. They are
-  // journalled before the first change. A revert restores them byte for byte, and does not run it.
+  // Only for a trigger or an action: generated files that it helps to make or removes. It reloads
+  // no unit. They are journalled before the first change. A revert restores them byte for byte, and
+  // does not run it.
   std::vector<std::string> makes = {};
   bool operator==(const RunCommand&) const = default;
 };
@@ -52,7 +63,7 @@ enum class Impact { kNone, kServiceRestart, kLinkFlap, kReboot };
 using Action = std::variant<WriteFile, RemoveFile, RunCommand>;
 
 // Of the write or removal of a file; empty for a command.
-std::string GetTrial(const Action& action);
+Trial GetTrial(const Action& action);
 
 // One line for events and plans: "write /etc/hosts", "run netplan generate".
 std::string Describe(const Action& action);

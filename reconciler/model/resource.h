@@ -43,10 +43,7 @@ struct Resource {
   // runs when a later step of the same apply fails; files are restored from the journal.
   std::vector<Action> apply = {};
   std::vector<Action> revert = {};
-  // Only for a file: where it is tried until the commit, in a layer below /run that is gone after a
-  // power loss; an empty file there stands for a removal. Empty: written in place, and restored
-  // from the journal.
-  std::string trial = {};
+  Trial trial = {};  // only for a file
   // Run at the end of the stage, after every change of the stage, in first-seen order, those with
   // one id once per node ("reload the units").
   std::vector<RunCommand> triggers = {};

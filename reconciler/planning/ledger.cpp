@@ -22,7 +22,7 @@ std::string RemoveBlocksOfAll(std::string content, const Names& ours) {
 // What was there before us. A mark or a block of ours in it shows that we were there already.
 Action FindOriginalFile(const Change& change, const Names& ours) {
   const Action* file = FindFileAction(change.actions);
-  const std::string trial = file == nullptr ? "" : GetTrial(*file);
+  const Trial trial = file == nullptr ? Trial() : GetTrial(*file);
   if (!change.before || ours.contains(FindOwner(change.before->content).value_or(""))) {
     return RemoveFile{change.name, trial};
   }

@@ -12,6 +12,10 @@ bool HasNul(const RunCommand& command) {
                                              [](const std::string& word) { return HasNul(word); });
 }
 
+bool HasNul(const Trial& trial) {
+  return HasNul(trial.path) || HasNul(RunCommand{.argv = trial.generator});
+}
+
 bool HasNul(const Action& action) {
   struct Visitor {
     bool operator()(const WriteFile& write) const {

@@ -180,7 +180,7 @@ class Pruner {
     change.diff = MakeShownDiff(now.content, rest.content);
     for (Action& action : change.actions) {
       if (std::holds_alternative<RunCommand>(action)) continue;
-      const std::string trial = GetTrial(action);
+      const Trial trial = GetTrial(action);
       action = ours_alone ? Action(RemoveFile{entry.name, trial})
                           : Action(WriteFile{entry.name, rest, trial});
     }

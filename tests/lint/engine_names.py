@@ -15,8 +15,8 @@ WHOLE = ["ip", "link", "unit", "module"]
 
 # Folder or file, the words that it may use, and why.
 ALLOWED = [
-    ("reconciler/apply/guard/", ["netplan", "ssh", "sysctl", "systemctl", "unit"],
-     "the guard's own shell: its timer, the units that carry logins, and what a boot makes of restored files"),
+    ("reconciler/apply/guard/", ["ssh", "sysctl", "systemctl", "unit"],
+     "the guard's own shell: its timer, the units that carry logins, and the services that read files at a start"),
     ("reconciler/apply/drill.", ["sysctl"], "a drill sets a value that no one uses, as a plugin would"),
     ("reconciler/cabling/view.cpp", ["host", "link"], "names of our own script about a port and who it hears"),
     ("reconciler/manifest/checks/check_subnets.cpp", ["link"], "a cable, in a sentence"),

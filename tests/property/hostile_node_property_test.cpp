@@ -198,10 +198,11 @@ bool HoldsNul(const std::vector<std::string>& texts) {
 
 std::vector<std::string> ListTexts(const Action& action) {
   if (const auto* write = std::get_if<WriteFile>(&action)) {
-    return {write->path, write->trial, write->state.content, write->state.owner,
+    return {write->path, write->trial.path, write->state.content, write->state.owner,
             write->state.group};
   }
-  if (const auto* remove = std::get_if<RemoveFile>(&action)) return {remove->path, remove->trial};
+  if (const auto* remove = std::get_if<RemoveFile>(&action))
+    return {remove->path, remove->trial.path};
   const auto& command = std::get<RunCommand>(action);
   std::vector<std::string> texts = command.argv;
   texts.push_back(command.user);

@@ -118,12 +118,14 @@ RunCommand AnyCommand() {
           .makes = Several(HostileBytes)};
 }
 
+Trial AnyTrial() { return {.path = HostileBytes(), .generator = Several(HostileBytes)}; }
+
 Action AnyAction() {
   switch (*rc::gen::inRange(0, 3)) {
     case 0:
-      return WriteFile{HostileBytes(), AnyFile(), HostileBytes()};
+      return WriteFile{HostileBytes(), AnyFile(), AnyTrial()};
     case 1:
-      return RemoveFile{HostileBytes(), HostileBytes()};
+      return RemoveFile{HostileBytes(), AnyTrial()};
   }
   return AnyCommand();
 }

@@ -27,8 +27,8 @@
 #   SSH_UNITS   what carries logins                       GUARD_PROPERTIES        of its service, as options of systemd-run
 #
 # and the functions of journal.sh and home_path.sh; what to revert, as calls of if_begun, is in revert_at_boot,
-# revert_before_files and revert_after_files. A revert needs no write in the journal. (A redirection that fails ends the
-# script when it stands at a special builtin as `:` or `exec`.)
+# revert_before_files and revert_after_files; generate_at_boot runs the generators of what is on trial. A revert needs no
+# write in the journal. (A redirection that fails ends the script when it stands at a special builtin as `:` or `exec`.)
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 umask 077
 cd /
@@ -177,6 +177,16 @@ if_begun() { # STEP COMMAND…
   "$@"
 }
 
+# Once, where any of these steps had begun.
+if_any_begun() { # STEPS COMMAND…
+  for step in $1; do
+    [ -e "$J/$step/begun" ] || continue
+    shift
+    "$@"
+    return
+  done
+}
+
 # How the revert ended. Where the journal takes no write, /run knows it until it does.
 conclude() { # STATE
   if decide revert && record "$1"; then rm -f "$RUN/${J##*/}"
@@ -209,7 +219,7 @@ revert() {
     sort -r "$J/made" | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
   fi
   if [ "${1:-}" = boot ]; then
-    live with_usual_umask timeout 30 netplan generate
+    generate_at_boot
     live as '' timeout 30 systemctl daemon-reload
   else
     restore_own_generated
@@ -254,13 +264,6 @@ commit() {
   done
   if [ -e "$J/made" ]; then # nothing is on trial any more
     grep '^/run/' "$J/made" | sort -r | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
-  fi
-  # The trials of such settings did not last over a restart.
-  if [ -e "$J/restarted" ]; then
-    for step in $(steps -n); do
-      T=$(cat "$J/$step/path" 2>/dev/null)
-      case $T in /etc/sysctl.d/*) [ ! -e "$T" ] || timeout 10 sysctl -q -p "$T" 2>/dev/null ;; esac
-    done
   fi
   if [ -d "$J/documents" ]; then
     for file in $(cd "$J/documents" && find . -type f); do
@@ -392,8 +395,7 @@ watch_at_boot() {
     (umask 022 && mkdir -p "${to%/*}")
     if [ -e "$d/new" ]; then put "$d/new" "$to"; else true >"$to"; fi
   done
-  with_usual_umask timeout 30 netplan generate
-  true >"$J/restarted"
+  generate_at_boot
   later "$LIMIT" || sh "$J/guard" revert boot
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/shell_values.h"
@@ -10,6 +11,8 @@
 
 namespace reconciler {
 namespace {
+
+constexpr int kGeneratorLimitS = 30;
 
 std::string FormatCommand(const RunCommand& command) {
   const std::string argv = JoinForShell(command.argv);
@@ -72,6 +75,26 @@ std::string BuildRevertCommands(const GuardedStage& stage, RevertAt at) {
   return text;
 }
 
+// Each generator once, whichever of its steps had begun.
+std::string BuildGenerators(const std::vector<GuardedStage>& stages) {
+  std::map<std::vector<std::string>, std::string> numbers;  // of the steps, by generator
+  for (const GuardedStage& stage : stages) {
+    const std::vector<Step> steps = ListSteps(stage);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Trial trial = GetTrial(steps[i].action);
+      if (trial.generator.empty()) continue;
+      std::string& list = numbers[trial.generator];
+      list += fmt::format("{}{}", list.empty() ? "" : " ", stage.first_step + i);
+    }
+  }
+  std::string text;
+  for (const auto& [generator, steps] : numbers) {
+    text += fmt::format("if_any_begun {} live with_usual_umask timeout -k 2 {} {}\n",
+                        QuoteForShell(steps), kGeneratorLimitS, JoinForShell(generator));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string BuildRevertFunctions(const std::vector<GuardedStage>& stages) {
@@ -89,7 +112,8 @@ std::string BuildRevertFunctions(const std::vector<GuardedStage>& stages) {
   // reload). A revert sets a state, so that twice is as good as once.
   after += again;
   return DefineFunction("revert_at_boot", at_boot) + DefineFunction("revert_before_files", before) +
-         DefineFunction("revert_after_files", after);
+         DefineFunction("revert_after_files", after) +
+         DefineFunction("generate_at_boot", BuildGenerators(stages));
 }
 
 std::set<std::string> ListGenerated(const std::vector<GuardedStage>& stages) {

@@ -24,11 +24,11 @@ std::string BuildStageCall(const Action& action, std::size_t number) {
       return fmt::format("stage_write {} {} {:04o} {} {} {} {}", number, QuoteForShell(write.path),
                          write.state.mode, QuoteForShell(write.state.owner),
                          QuoteForShell(write.state.group), QuoteForShell(write.state.content),
-                         QuoteForShell(write.trial));
+                         QuoteForShell(write.trial.path));
     }
     std::string operator()(const RemoveFile& remove) const {
       return fmt::format("stage_remove {} {} {}", number, QuoteForShell(remove.path),
-                         QuoteForShell(remove.trial));
+                         QuoteForShell(remove.trial.path));
     }
     std::string operator()(const RunCommand&) const { return {}; }  // brings nothing
   };

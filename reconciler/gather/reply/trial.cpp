@@ -23,7 +23,7 @@ Trials ListTrials(const Plan& plan) {
       const std::string* path = GetPath(action);
       if (path == nullptr) continue;
       std::vector<TrialFile>& files = trials[change.node];
-      const TrialFile file{*path, GetTrial(action)};
+      const TrialFile file{*path, GetTrial(action).path};
       if (!file.trial.empty() && std::find(files.begin(), files.end(), file) == files.end()) {
         files.push_back(file);
       }

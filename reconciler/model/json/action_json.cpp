@@ -20,12 +20,15 @@ ordered_json CommandToJson(const RunCommand& command) {
           {"sets", EncodeText(command.sets)},     {"makes", TextsToJson(command.makes)}};
 }
 
+std::vector<std::string> ReadTexts(const JsonReader& reader) {
+  std::vector<std::string> texts;
+  reader.ForEachItem([&](const JsonReader& text) { texts.push_back(text.Text()); });
+  return texts;
+}
+
 RunCommand ReadCommand(const JsonReader& reader) {
   RunCommand command;
-  const auto read_texts = [&](const char* name, std::vector<std::string>& texts) {
-    reader.At(name).ForEachItem([&](const JsonReader& text) { texts.push_back(text.Text()); });
-  };
-  read_texts("run", command.argv);
+  command.argv = ReadTexts(reader.At("run"));
   command.time_limit_s = static_cast<int>(reader.At("time_limit_s").Integer());
   command.user = reader.At("user").Text();
   // Ledgers and plans of earlier versions are without these.
@@ -33,7 +36,7 @@ RunCommand ReadCommand(const JsonReader& reader) {
   if (reader.Has("must_succeed")) command.must_succeed = reader.At("must_succeed").Bool();
   if (reader.Has("at_boot")) command.at_boot = reader.At("at_boot").Bool();
   if (reader.Has("sets")) command.sets = reader.At("sets").Text();
-  if (reader.Has("makes")) read_texts("makes", command.makes);
+  if (reader.Has("makes")) command.makes = ReadTexts(reader.At("makes"));
   return command;
 }
 
@@ -41,16 +44,22 @@ ordered_json ActionToJson(const Action& action) {
   if (const auto* write = std::get_if<WriteFile>(&action)) {
     return {{"write", EncodeText(write->path)},
             {"state", FileStateToJson(write->state)},
-            {"trial", EncodeText(write->trial)}};
+            {"trial", EncodeText(write->trial.path)},
+            {"generator", TextsToJson(write->trial.generator)}};
   }
   if (const auto* remove = std::get_if<RemoveFile>(&action)) {
-    return {{"remove", EncodeText(remove->path)}, {"trial", EncodeText(remove->trial)}};
+    return {{"remove", EncodeText(remove->path)},
+            {"trial", EncodeText(remove->trial.path)},
+            {"generator", TextsToJson(remove->trial.generator)}};
   }
   return CommandToJson(std::get<RunCommand>(action));
 }
 
 Action ReadAction(const JsonReader& reader) {
-  const std::string trial = reader.Has("trial") ? reader.At("trial").Text() : "";
+  Trial trial;
+  // Ledgers and plans of earlier versions may be without these.
+  if (reader.Has("trial")) trial.path = reader.At("trial").Text();
+  if (reader.Has("generator")) trial.generator = ReadTexts(reader.At("generator"));
   if (reader.Has("write")) {
     return WriteFile{reader.At("write").Text(), ReadFileState(reader.At("state")), trial};
   }

@@ -17,7 +17,7 @@ class GuardMachine : public ShellTest {
     for (const char* folder : {"bin", "etc", "run", "units", "state/journal"}) {
       std::filesystem::create_directories(Path(folder));
     }
-    for (const char* name : {"systemctl", "netplan", "logger", "sleep", "ip"}) Program(name, "");
+    for (const char* name : {"systemctl", "generator", "logger", "sleep", "ip"}) Program(name, "");
     Program("systemd-run", "echo \"$*\" >>" + QuoteForShell(Path("timers")));
     Program("ping", "exit 1");
     Run("ln -s \"$(command -v sh)\" " + QuoteForShell(Path("bin/sh")));

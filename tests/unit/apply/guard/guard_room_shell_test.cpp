@@ -30,7 +30,7 @@ n=$(($(cat $count) + 1)); echo $n >$count
     Change change{
         .actions = {WriteFile{Path("etc/in-place"), {"new", 0644, user_, user_}},
                     WriteFile{Path("etc/absent"), {"new", 0644, user_, user_}},
-                    WriteFile{Path("etc/tried"), {"new", 0644, user_, user_}, Path("run/trial")},
+                    WriteFile{Path("etc/tried"), {"new", 0644, user_, user_}, {Path("run/trial")}},
                     RunCommand{.argv = {"cp", Path("etc/in-place"), Path("live")}}},
         .revert = {RunCommand{.argv = {"cp", Path("was"), Path("live")}, .must_succeed = true}}};
     change.triggers = {RunCommand{.argv = {"cp", Path("etc/in-place"), Path("run/generated")},

@@ -29,6 +29,17 @@ class GuardScriptTest : public ShellTest {
     return Run("sh " + QuoteForShell(Path("guard")) + " revert " + argument);
   }
 
+  // Nothing that it runs besides may touch the machine that the test runs on.
+  ScriptReply RevertAtBoot(const std::vector<Change>& changes) {
+    std::string script = BuildGuardScript(Journal(), {{.changes = changes}});
+    const std::string reload = "live as '' timeout 30 systemctl daemon-reload\n";
+    const std::size_t at = script.find(reload);
+    EXPECT_NE(at, std::string::npos);
+    script.replace(at, reload.size(), ":\n");
+    Put("guard", script);
+    return Run("sh " + QuoteForShell(Path("guard")) + " revert boot");
+  }
+
   Change Write(const std::string& path, const std::string& content) {
     return {.actions = {WriteFile{path, {content, 0644, user_, user_}}}};
   }
@@ -239,10 +250,7 @@ TEST_F(GuardScriptTest, AtBootOnlyTheFilesComeBack) {
   Change change = Write(Path("etc/x"), "after");
   change.revert = {RunCommand{{"touch", Path("reverted")}}};
   Apply(change);
-  // Nothing that "boot" runs besides may touch the machine that the test runs on.
-  Put("guard", BuildGuardScript(Journal(), {{.changes = {change}}}));
-  Run("sed -i 's/^ *live timeout 30 .*/:/' " + QuoteForShell(Path("guard")));
-  EXPECT_EQ(Run("sh " + QuoteForShell(Path("guard")) + " revert boot").exit_code, 0);
+  EXPECT_EQ(RevertAtBoot({change}).exit_code, 0);
   EXPECT_EQ(Get(Path("etc/x")), "before");
   EXPECT_FALSE(std::filesystem::exists(Path("reverted")));
 }
@@ -253,11 +261,37 @@ TEST_F(GuardScriptTest, AtBootOnlyThoseRevertCommandsRunThatAreMarkedSo) {
   change.revert = {RunCommand{.argv = {"touch", Path("live")}},
                    RunCommand{.argv = {"touch", Path("files")}, .at_boot = true}};
   Apply(change);
-  Put("guard", BuildGuardScript(Journal(), {{.changes = {change}}}));
-  Run("sed -i 's/^ *live timeout 30 .*/:/' " + QuoteForShell(Path("guard")));
-  EXPECT_EQ(Run("sh " + QuoteForShell(Path("guard")) + " revert boot").exit_code, 0);
+  EXPECT_EQ(RevertAtBoot({change}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(Path("files")));
   EXPECT_FALSE(std::filesystem::exists(Path("live")));
+}
+
+// What a start of the node generated while a file was on trial is generated again without it.
+TEST_F(GuardScriptTest, AtBootTheGeneratorOfTrialsRunsOnceAndSeesNoneOfThem) {
+  const std::vector<std::string> generator = {
+      "sh", "-c", "cd \"$1\"; ls run etc >>log; ls etc/a etc/b >>log; echo done >>log", "sh",
+      Path("")};
+  const auto write = [&](const std::string& name) {
+    return WriteFile{Path("etc/" + name),
+                     {"new", 0644, user_, user_},
+                     {.path = Path("run/" + name), .generator = generator}};
+  };
+  Put("etc/other", "");
+  const Change change{.actions = {write("a"), write("b")}};
+  Apply(change);
+  ASSERT_EQ(Get(Path("run/b")), "new");
+  EXPECT_EQ(RevertAtBoot({change}).exit_code, 0);
+  EXPECT_EQ(Get(Path("log")), "etc:\nother\ndone\n");
+}
+
+TEST_F(GuardScriptTest, AtBootNoGeneratorRunsOfATrialThatHadNotBegun) {
+  const Change change{
+      .actions = {WriteFile{Path("etc/a"),
+                            {"new", 0644, user_, user_},
+                            {.path = Path("run/a"), .generator = {"touch", Path("generated")}}}}};
+  std::filesystem::create_directories(Journal());
+  EXPECT_EQ(RevertAtBoot({change}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("generated")));
 }
 
 TEST_F(GuardScriptTest, ACommittedPlanIsNotReverted) {

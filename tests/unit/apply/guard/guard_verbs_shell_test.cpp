@@ -92,6 +92,12 @@ const VerbRow kTable[] = {
 
 class GuardVerbs : public GuardMachine {
  protected:
+  Change TriedAtStepOne() const {
+    return {.actions = {RemoveFile{Path("etc/in-place")},
+                        RemoveFile{Path("etc/tried"),
+                                   {.path = Path("run/trial"), .generator = {"generator"}}}}};
+  }
+
   void Make(const ApplyState& apply, bool newer) {
     for (const char* name : {"state", "etc", "run", "units", "timers"}) {
       std::filesystem::remove_all(Path(name));
@@ -114,7 +120,7 @@ class GuardVerbs : public GuardMachine {
     put("holder", "0\n");
     put("order", "1\n");
     put("state", apply.state + "\n");
-    put("guard", Adapt(BuildGuardScript(Journal(), {})));
+    put("guard", Adapt(BuildGuardScript(Journal(), {{.changes = {TriedAtStepOne()}}})));
     if (apply.intent) put("intent", "");
     for (const char* decision : {"commit", "revert"}) {
       std::filesystem::create_symlink(decision, Journal() + "/." + decision);
@@ -219,10 +225,11 @@ TEST_F(GuardVerbs, ALeaseFromBeforeTheRestartIsRemoved) {
   EXPECT_FALSE(std::filesystem::exists(Path("state/lease")));
 }
 
-// netplan 1.1 makes files for networkd, which is not root, with the umask that it has: with the
-// guard's own, a node would come up without its management address.
+// A generator makes files for services that are not root with the umask that it has: with the
+// guard's own, networkd could not read what netplan 1.1 makes, and a node would come up without its
+// management address.
 TEST_F(GuardVerbs, WhatIsGeneratedAtBootIsMadeWithTheUsualUmask) {
-  Program("netplan", "umask >>" + QuoteForShell(Path("umasks")));
+  Program("generator", "umask >>" + QuoteForShell(Path("umasks")));
   for (std::size_t i = 0; i < std::size(kStates); ++i) {
     Make(kStates[i], false);
     Call("watch boot");

@@ -221,7 +221,7 @@ TEST(BuildStageRequest, AFileIsTriedWhereItsActionSays) {
   const auto stage = [](const Action& action) {
     return BuildStageRequest({{0, action}}, 0, "/journal");
   };
-  EXPECT_THAT(stage(RemoveFile{"/etc/a", "/run/a"}),
+  EXPECT_THAT(stage(RemoveFile{"/etc/a", {"/run/a"}}),
               testing::HasSubstr("stage stage_remove 0 '/etc/a' '/run/a'\n"));
   EXPECT_THAT(stage(RemoveFile{"/etc/a"}),
               testing::HasSubstr("stage stage_remove 0 '/etc/a' ''\n"));

@@ -8,23 +8,23 @@
 namespace reconciler {
 namespace {
 
-const std::vector<TrialFile> kTried = {{"/etc/netplan/a.yaml", "/run/netplan/a.yaml"}};
+const std::vector<TrialFile> kTried = {{"/etc/netplan/a.yaml", {"/run/netplan/a.yaml"}}};
 
 Change Touching(const NodeName& node, std::vector<Action> actions) {
   return {.kind = "file", .node = node, .actions = std::move(actions)};
 }
 
 TEST(ListTrials, EachFileOfAPlanIsListedOncePerNode) {
-  const WriteFile write{"/etc/netplan/a.yaml", {"x"}, "/run/netplan/a.yaml"};
+  const WriteFile write{"/etc/netplan/a.yaml", {"x"}, {"/run/netplan/a.yaml"}};
   Change blocked = Touching("spark-3", {write});
   blocked.change = ChangeKind::kBlocked;
   Plan plan;
   plan.stages = {
       {.changes = {
            Touching("spark-1", {write, RunCommand{{"netplan", "generate"}}}),
-           Touching("spark-1", {RemoveFile{"/etc/netplan/a.yaml", "/run/netplan/a.yaml"},
+           Touching("spark-1", {RemoveFile{"/etc/netplan/a.yaml", {"/run/netplan/a.yaml"}},
                                 RemoveFile{"/etc/hosts"}}),
-           Touching("spark-2", {RemoveFile{"/etc/sysctl.d/b.conf", "/run/sysctl.d/b.conf"}}),
+           Touching("spark-2", {RemoveFile{"/etc/sysctl.d/b.conf", {"/run/sysctl.d/b.conf"}}}),
            blocked}}};
   const Trials trials = ListTrials(plan);
   ASSERT_EQ(trials.size(), 2u);

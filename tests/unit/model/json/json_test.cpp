@@ -83,8 +83,8 @@ Plan SomePlan() {
       .detail = "(0644, 1 line)",
       .code = "p-c",
       .diff = "+\xff\n",
-      .actions = {WriteFile{"/etc/x", {"\xff\n"}, "/run/x"}, RemoveFile{"/etc/y", "/run/y"},
-                  RunCommand{{"true", "a b"}, 7, "nvidia"}},
+      .actions = {WriteFile{"/etc/x", {"\xff\n"}, {"/run/x", {"generator"}}},
+                  RemoveFile{"/etc/y", {"/run/y"}}, RunCommand{{"true", "a b"}, 7, "nvidia"}},
       .revert = {RunCommand{
           .argv = {"false"}, .must_succeed = true, .at_boot = true, .sets = "/sys/x"}},
       .triggers = {RunCommand{
