@@ -40,11 +40,17 @@ release_held() { rm -rf "$held"; rmdir -- "${held%/*}" 2>/dev/null; return 0; }
 # this script.
 with_usual_umask() { (umask 022; exec "$@"); } # PROGRAM…
 
+# For a command that reloads no unit: nothing is generated behind it.
+without_reload() { # COMMAND…
+  reloads=no; "$@"; set -- $?
+  reloads=
+  return "$1"
+}
+
 # In a session `say` fails, so that nothing is run. In a revert it does not, and the command runs without this.
-# only_kernel: the command sets values in the kernel and reloads nothing.
 keep_generated() { # COMMAND…
   held=$HOLD-${J##*/}
-  [ -z "${only_kernel:-}" ] || [ -d "$held" ] || { with_usual_umask "$@"; return; }
+  [ -z "${reloads:-}" ] || [ -d "$held" ] || { with_usual_umask "$@"; return; }
   restore_cut_off
   if ! hold_generated; then
     release_held

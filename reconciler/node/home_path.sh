@@ -1,7 +1,8 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # d is the caller's; HOME_FILES is the text of home_files.sh
 # Functions over the file $T of a step in $d. What lies below a user's home is read and written by that user alone (see
-# home_files.sh), everything else by us. `same` and `put` are journal.sh's.
+# home_files.sh), everything else by us. `same`, `put` and
+# `read_text` are journal.sh's.
 looked_up=
 ROOT= # a folder that stands for /
 
@@ -24,8 +25,9 @@ EOF
 
 # Sets T and `user` for the step in $d.
 load_target() {
-  if [ -e "$d/home" ]; then resolve "$(cat "$d/home")" ''
-  else user=; T=$(cat "$d/path"); fi && [ -n "$T" ]
+  if [ -e "$d/home" ]; then read_text "$d/home"; resolve "$text" ''
+  else read_text "$d/path"; user=; T=$text; fi
+  [ -n "$T" ]
 }
 
 # One of home_files.sh's verbs, as the user. Root alone can become another user; without it we stay who we are. Our locks

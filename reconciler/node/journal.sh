@@ -8,8 +8,15 @@ steps() { ls "$J" | grep -x '[0-9]*' | sort "$@"; }
 # written down in the journal stands here.
 RUN=/run/spark-reconcile/reverted
 is_volatile() { [ -e "$RUN/${J##*/}" ]; }
+is_decided() { is_volatile || [ -L "$J/decision" ]; }
 decision() { if is_volatile; then echo revert; else readlink "$J/decision"; fi; }
-state() { cat "$RUN/${J##*/}" 2>/dev/null || cat "$J/state" 2>/dev/null; }
+state() { { read_text "$RUN/${J##*/}" || read_text "$J/state"; } && printf '%s\n' "$text"; }
+
+# Sets `text` to the first line of a file, and starts no program for that. Non-zero: there is no such file, or it is empty.
+read_text() { # FILE
+  text=
+  { IFS= read -r text <"$1" || [ -n "$text" ]; } 2>/dev/null
+}
 
 put() { # FROM TO [MARKER], at once or not at all, and never before the marker lasts
   tmp=$(mktemp "${2%/*}/.spark-reconcile.XXXXXXXXXX") || return 1

@@ -3,15 +3,18 @@
 # Functions of every session on a node, behind frames.sh, home_path.sh, journal.sh, generated.sh and outside.sh. Every
 # function returns non-zero at the first thing that fails and says on stderr what it was.
 say() { printf '%s\n' "$1" >&2; return 1; }
+newline='
+'
 
 # The guard counts its limit from now, and while `working` is locked, from the latest end of a step.
 progress() { # SECONDS
   uptime; echo "$up $1" >"$J/progress"
 }
 working() { exec 8<"$J/working" && flock -n 8 || say 'another step is still running'; }
-undecided() { [ -z "$(decision)" ] || say 'this node has reverted the plan'; }
+undecided() { ! is_decided || say 'this node has reverted the plan'; }
 
 target() { # PATH
+  case $1 in *"$newline"*) say "wanted a path of one line, found $1"; return 1 ;; esac
   resolve "$1" ''
   [ -n "$T" ] || say "no such user on this node: $1" || return 1
   if [ -n "$user" ]; then
@@ -72,7 +75,7 @@ is_as_written() {
 write_file() { # STEP PATH
   target "$2" && d=$J/$1 && unmoved && true >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
-    to=$(cat "$d/trial") && make_folder "${to%/*}" && put "$d/new" "$to" "$d/begun"
+    read_text "$d/trial" && to=$text && make_folder "${to%/*}" && put "$d/new" "$to" "$d/begun"
   elif [ -n "$user" ]; then sync "$d/begun" "$d" && { put_home "$d/new" || say "$answer"; }
   else parents && put "$d/new" "$T" "$d/begun"; fi
 }
@@ -80,7 +83,7 @@ write_file() { # STEP PATH
 remove_file() { # STEP PATH
   target "$2" && d=$J/$1 && unmoved && true >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
-    to=$(cat "$d/trial") && make_folder "${to%/*}" && true >"$to"
+    read_text "$d/trial" && to=$text && make_folder "${to%/*}" && true >"$to"
   else
     sync "$d/begun" "$d" || return 1
     if [ -n "$user" ]; then remove_target || say "$answer"; else remove_target && sync "${T%/*}"; fi
@@ -89,13 +92,10 @@ remove_file() { # STEP PATH
 
 # In a prune, for a command that sets a value below PATH, in the kernel. What is gone (a port, since it saves power) has
 # nothing to restore.
-# shellcheck disable=SC2034 # keep_generated reads only_kernel
 if_there() { # PATH COMMAND…
   [ -e "$1" ] || { note "$1 is gone: there is nothing to restore"; return 0; }
   shift
-  only_kernel=yes; "$@"; set -- $?
-  only_kernel=
-  return "$1"
+  without_reload "$@"
 }
 
 command_step() { # STEP LIMIT_S USER ARGV…
@@ -154,7 +154,7 @@ prepare() {
     if [ -e "$d/trial" ]; then
       unmoved || return 1
       [ -e "$d/new" ] || continue
-      to=$(cat "$d/trial")
+      read_text "$d/trial" && to=$text || return 1
       same "$d/new" "$to" || say "$to was changed by another program meanwhile" || return 1
       parents && cp -p -- "$d/new" "$(prepared)" && sync "$(prepared)" || return 1
     elif [ -e "$d/new" ]; then

@@ -52,9 +52,11 @@ record() { # STATE
 
 # An apply that began later on this node stands: nothing of this one may come over it.
 superseded() {
-  own=$(cat "$J/order" 2>/dev/null) || return 1
+  read_text "$J/order" && own=$text || return 1
   for other in "${J%/*}"/*/order; do
-    [ "$(cat "$other")" -gt "$own" ] && [ "$(cat "${other%/*}/state")" != reverted ] && return 0
+    read_text "$other" && [ "$text" -gt "$own" ] || continue
+    read_text "${other%/*}/state"
+    [ "$text" = reverted ] || return 0
   done 2>/dev/null
   return 1
 }
@@ -71,7 +73,7 @@ restore() { # DIRECTORY
   # Of a write that power loss cut off, or in a folder that takes no change for a while.
   [ -n "$user" ] || rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? || return 1
   if [ -e "$d/trial" ]; then
-    tried=$(cat "$d/trial") || return 1
+    read_text "$d/trial" && tried=$text || return 1
     [ ! -e "$d/begun" ] || rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.?????????? || return 1
     return 0
   fi
@@ -110,7 +112,7 @@ restore_all() {
 restore_own_generated() {
   for d in "$J"/generated/*; do
     [ -e "$d/path" ] || continue
-    T=$(cat "$d/path")
+    read_text "$d/path"; T=$text
     if [ ! -e "$d/before" ]; then rm -f -- "$T"
     else same "$d/before" "$T" || put "$d/before" "$T" || { rm -f -- "$T"; put "$d/before" "$T"; }; fi 2>/dev/null ||
       { say "cannot restore $T"; failed=1; }
@@ -133,16 +135,13 @@ last() {
 
 # For a command that sets a value below PATH, in the kernel. What is gone (a port, since it saves power) has nothing to restore.
 gone='|'
-# shellcheck disable=SC2034 # keep_generated reads only_kernel
 if_there() { # PATH COMMAND…
   if [ ! -e "$1" ]; then
     case $gone in *"|$1|"*) ;; *) say "$1 is gone: there is nothing to restore"; gone="$gone$1|" ;; esac
     return 0
   fi
   shift
-  only_kernel=yes; "$@"; set -- $?
-  only_kernel=
-  return "$1"
+  without_reload "$@"
 }
 
 as() { # USER COMMAND…, in that user's home
@@ -256,7 +255,7 @@ commit() {
   for step in $(steps -n); do
     d=$J/$step
     [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue
-    T=$(cat "$d/path")
+    read_text "$d/path"; T=$text
     if [ -e "$d/new" ]; then
       if [ -e "$(prepared)" ]; then mv -fT -- "$(prepared)" "$T"
       else same "$d/new" "$T" 2>/dev/null || put "$d/new" "$T"; fi
@@ -309,7 +308,7 @@ finish() {
 
 # /proc/uptime counts time asleep too, and no clock set by hand moves it.
 wait_for_progress() {
-  while [ -z "$(decision)" ]; do
+  while ! is_decided; do
     uptime
     last=0; step=0; read -r last step <"$J/progress"
     [ "${last:-0}" -le "$up" ] || last=0 # of the time before a restart
@@ -382,7 +381,7 @@ watch_at_boot() {
     commit,finished) exit 0 ;;
     commit,*) sh "$J/guard" commit; later 1 || sh "$J/guard" finish boot; exit ;;
   esac
-  if [ -n "$(decision)" ] || [ ! -e "$J/intent" ] || superseded; then
+  if is_decided || [ ! -e "$J/intent" ] || superseded; then
     sh "$J/guard" revert boot; end=$?
     [ $end = 1 ] || exit $end
     later 10; exit
@@ -391,7 +390,7 @@ watch_at_boot() {
   for step in $(steps -n); do
     d=$J/$step
     [ -e "$d/trial" ] && [ -e "$d/begun" ] || continue
-    to=$(cat "$d/trial")
+    read_text "$d/trial"; to=$text
     (umask 022 && mkdir -p "${to%/*}")
     if [ -e "$d/new" ]; then put "$d/new" "$to"; else true >"$to"; fi
   done
@@ -401,7 +400,7 @@ watch_at_boot() {
 
 # For the next apply, which does not see every node of this one.
 watch_for_next_apply() {
-  if [ -z "$(decision)" ]; then
+  if ! is_decided; then
     if [ -s "$J/peers" ] && peers_are_new; then sh "$J/guard" commit; else sh "$J/guard" revert; fi >&2 || exit
   fi
   decision
@@ -415,13 +414,13 @@ watch() {
     query) watch_for_next_apply; exit ;;
   esac
   wait_for_progress
-  [ -n "$(decision)" ] || end_holder
-  if [ -z "$(decision)" ] && [ -e "$J/intent" ]; then
+  is_decided || end_holder
+  if ! is_decided && [ -e "$J/intent" ]; then
     sleep "$MOMENT"
     # Where the peers commit and this node cannot, it stays as they are, and tries again.
-    if [ -s "$J/peers" ] && peers_are_new; then sh "$J/guard" commit || [ -n "$(decision)" ] || exit 1; fi
+    if [ -s "$J/peers" ] && peers_are_new; then sh "$J/guard" commit || is_decided || exit 1; fi
   fi
-  [ -n "$(decision)" ] || sh "$J/guard" revert guard
+  is_decided || sh "$J/guard" revert guard
   carry_out
 }
 

@@ -7,12 +7,14 @@ is_superseded=false
 for J in $(grep -sH '' "$D"/journal/*/order | sort -t : -k 2 -rn | cut -d : -f 1); do
   J=${J%/order}; apply=${J##*/}
   [ -e "$J/guard" ] || continue
-  case $(decision),$(state) in
+  decision=
+  ! is_decided || decision=$(decision)
+  case $decision,$(state) in
     revert,reverted) ! is_volatile || echo "$apply revert" ;;
     commit,finished) echo "$apply finished" ;;
     commit,committed) echo "$apply commit" ;;
     ,*) $is_superseded || if [ -e "$J/intent" ]; then echo "$apply intent"; else echo "$apply none"; fi ;;
-    *) $is_superseded || echo "$apply $(decision)" ;;
+    *) $is_superseded || echo "$apply $decision" ;;
   esac
-  [ "$(decision)" != commit ] || is_superseded=true
+  [ "$decision" != commit ] || is_superseded=true
 done

@@ -83,20 +83,20 @@ TEST_F(KeepGeneratedTest, AReloadThatGeneratesNoUnitIsSeen) {
 }
 
 TEST_F(KeepGeneratedTest, OfACommandForTheKernelNothingIsKept) {
-  EXPECT_EQ(Request("[ ! -e ../../held-journal ] && exit 5", "only_kernel=yes\n").exit_code, 5);
+  EXPECT_EQ(Request("[ ! -e ../../held-journal ] && exit 5", "reloads=no\n").exit_code, 5);
 }
 
 TEST_F(KeepGeneratedTest, ACommandForTheKernelPutsBackWhatAReloadChangedThatWasCutOff) {
   const ino_t before = Inode();
   Keep(Reload("[Match]\nName=mgmt\n") + "; kill -KILL $PPID");
-  EXPECT_EQ(Request("true", "only_kernel=yes\n").exit_code, 0);
+  EXPECT_EQ(Request("true", "reloads=no\n").exit_code, 0);
   EXPECT_EQ(Inode(), before);
 }
 
 // netplan 1.1 makes files for networkd, which is not root, with the umask that it has.
 TEST_F(KeepGeneratedTest, ACommandHasTheUsualUmask) {
   EXPECT_EQ(Request("umask").out, "0022\n");
-  EXPECT_EQ(Request("umask", "only_kernel=yes\n").out, "0022\n");
+  EXPECT_EQ(Request("umask", "reloads=no\n").out, "0022\n");
   Put("file", "no folder can be made below it");
   hold_ = "file/held";
   EXPECT_EQ(Request("umask", "say() { :; }\n").out, "0022\n");

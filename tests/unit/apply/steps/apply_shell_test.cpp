@@ -114,6 +114,15 @@ TEST_F(ApplyScriptTest, ASymbolicLinkIsNotReplaced) {
   EXPECT_EQ(Get(Path("etc/target")), "kept");
 }
 
+// The journal keeps a path as one line.
+TEST_F(ApplyScriptTest, APathOfTwoLinesIsRefused) {
+  Put("etc/x", "kept");
+  EXPECT_TRUE(Apply({RemoveFile{Path("etc/x\ny")}}).empty());
+  EXPECT_EQ(staged_.exit_code, 1);
+  EXPECT_EQ(staged_.err, "wanted a path of one line, found " + Path("etc/x\ny") + "\n");
+  EXPECT_EQ(Get(Path("etc/x")), "kept");
+}
+
 TEST_F(ApplyScriptTest, NothingRunsAfterTheFirstFailure) {
   const auto replies = Apply(
       {RunCommand{{"sh", "-c", "echo first; exit 7"}}, WriteFile{Path("etc/never"), State("x")}});
@@ -215,6 +224,19 @@ TEST(ListSteps, ATriggerWithoutAnIdentityRunsAsOftenAsItIsListed) {
   const Change a{.triggers = {clean, {.argv = {"generate"}, .id = "generate"}, clean}};
   const Change b{.triggers = {{.argv = {"generate"}, .id = "generate"}}};
   EXPECT_EQ(ListSteps({&a, &b}).size(), 3u);
+}
+
+// Only what may reload units needs the generated files kept.
+TEST(BuildActivateRequest, WhatSetsAValueOrMakesAFileKeepsNoGeneratedFiles) {
+  const auto activate = [](const RunCommand& command) {
+    return BuildActivateRequest({{0, command}}, 0, "/journal");
+  };
+  EXPECT_THAT(activate({.argv = {"set"}, .sets = "/proc/sys/x"}),
+              testing::HasSubstr("'run set' without_reload command_step 0 30 '' 'set'\n"));
+  EXPECT_THAT(activate({.argv = {"make"}, .makes = {"/run/x"}}),
+              testing::HasSubstr("'run make' without_reload command_step 0 30 '' 'make'\n"));
+  EXPECT_THAT(activate({.argv = {"reload"}}),
+              testing::HasSubstr("'run reload' command_step 0 30 '' 'reload'\n"));
 }
 
 TEST(BuildStageRequest, AFileIsTriedWhereItsActionSays) {
