@@ -90,16 +90,20 @@ def guarded(run, node):
     return "committed" not in states and any(glob.glob(os.path.join(at, pattern)) for pattern in GUARDS)
 
 
-def without_beacons(at, state):
+def lingering(at):
+    """The folders of the applies that are committed and not finished yet."""
+    return {folder for folder, found in applies(at).items() if found == "committed"}
+
+
+def without_beacons(state, folders):
     """A node that has committed shows for a while that it has, to peers that have not heard: what it keeps for them is no part of
-    what the apply made. A plain apply afterwards ends it."""
-    lingering = [folder for folder, found in applies(at).items() if found == "committed"]
+    what the apply made. A plain apply afterwards ends it. `folders`: of such applies."""
     beacons = []
-    for folder in lingering:
+    for folder in folders:
         if os.path.exists(folder + "/peers"):
             with open(folder + "/peers", encoding="utf-8") as peers:
                 beacons += [line.split()[2].partition("::")[0] for line in peers if line.startswith("own ")]
-    if not lingering:
+    if not folders:
         return state
     return {name: value for name, value in state.items()
             if not name.startswith("guard ") and "spark-reconcile-guard-" not in name and not any(one in name for one in beacons)}
@@ -138,6 +142,7 @@ def read(run, node):
     at = root(run, node)
     if at is None:
         return {"node": "off"}
+    before = lingering(at)  # one may end while we read
     state = files(at)
     # As `lab sh` enters a node, which does more than reading needs.
     enter = ["nsenter", "-t", at.split("/")[2], "-m", "-u", "-i", "-n", "-p", "-C", "--", "env", "-i", "LC_ALL=C.UTF-8",
@@ -146,7 +151,7 @@ def read(run, node):
     for line in live.stdout.splitlines():
         name, _, value = line.partition("\t")
         state[name] = value
-    return without_beacons(at, state)
+    return without_beacons(state, before | lingering(at))
 
 
 def differences(wanted, found, most=12):
