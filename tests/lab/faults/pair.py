@@ -60,6 +60,10 @@ class Controller:
             raise Broken(f"the program did not end; {speed.gave_up(limit_s)}\n{self.said()}") from None
         return None if self.killed else self.process.returncode
 
+    def ended(self):
+        """Whether it has ended, and not by us."""
+        return not self.killed and self.process.poll() is not None
+
     def end(self):
         if self.process.poll() is None:
             self.signal(signal.SIGKILL)

@@ -9,7 +9,7 @@ import time
 import node_state
 import verbs
 from rows import other
-from pair import NODES, Broken, Controller, speed
+from pair import LOCK_S, NODES, Broken, Controller, speed
 
 # Seconds; the program's own waits for a node that does not answer are longer than any deadline of ours.
 EXIT_S = 280
@@ -72,6 +72,7 @@ class Trial:
         if not is_known:
             self.expect("before the row began", [(here, pair.known[here])], pair.read())
         pair.at = None  # until it is known again
+        speed.eventually(lambda: not pair.locked(), LOCK_S, 0.1)  # by the session of a trial before
         self.say(row.setup)
         if self.node:
             pair.gate(self.node, row.gate, self.number)

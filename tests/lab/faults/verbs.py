@@ -108,8 +108,11 @@ def reach(trial, rest):
     """reach NODE COMMAND: waits until that call is made."""
     node, name = rest.split()
     reached = trial.pair.order_file(int(node), name, "reached")
-    if not speed.eventually(lambda: os.path.exists(reached), REACH_S, 0.02):
-        raise NotRun(f"spark-{node} never came to the call of {name} that was waited for; {speed.gave_up(REACH_S)}")
+    ended = trial.controller.ended
+    speed.eventually(lambda: os.path.exists(reached) or ended(), REACH_S, 0.02)
+    if not os.path.exists(reached):
+        why = f"the program had ended with {trial.controller.process.returncode}\n{trial.controller.said()}" if ended() else speed.gave_up(REACH_S)
+        raise NotRun(f"spark-{node} never came to the call of {name} that was waited for; {why}")
 
 
 def release(trial, _rest):
