@@ -20,8 +20,8 @@ import node_state  # noqa: E402
 NODES = (1, 2)
 # Where a node's own wrapper of a command stands; before the system's in the PATH of every script of ours.
 WRAPPERS = "/usr/local/sbin"
-# Seconds; TCP sends what was lost in a cut of ten seconds again within so many.
-LOCK_S = 20
+# Seconds; TCP sends what was lost in a cut of half a minute again within so many.
+LOCK_S = 60
 STATES = os.environ.get("SPARK_LAB_STATE", "/run/spark-reconcile-lab")
 
 
