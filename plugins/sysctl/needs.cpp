@@ -9,6 +9,7 @@
 #include "plugins/sysctl/keys.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
+#include "reconciler/model/arp.h"
 
 namespace reconciler::plugins::sysctl {
 namespace {
@@ -31,6 +32,7 @@ struct Need {
   std::int64_t most = 0;
   std::string_view wanted = {};
   std::string_view why = {};
+  bool of_arp = false;
 };
 
 constexpr std::string_view kArp =
@@ -40,15 +42,15 @@ constexpr std::string_view kIpv6 =
 constexpr std::string_view kEcho = "nodes prove by pings that they reach each other";
 
 constexpr Need kOfPorts[] = {
-    {"net.ipv4.conf.", "arp_announce", 1, 2, "1 or 2", kArp},
-    {"net.ipv4.conf.", "arp_ignore", 1, 2, "1 or 2", kArp},
+    {"net.ipv4.conf.", "arp_announce", kLeastArp, kMostArp, "1 or 2", kArp, true},
+    {"net.ipv4.conf.", "arp_ignore", kLeastArp, kMostArp, "1 or 2", kArp, true},
     {"net.ipv6.conf.", "disable_ipv6", 0, 0, "0", kIpv6},
 };
 
 // The kernel takes the greater of arp_ignore of `all` and of the port; disable_ipv6 of `all` sets
 // that of every interface, and that of `default` the ports that appear later.
 constexpr Need kOfAll[] = {
-    {"net.ipv4.conf.all.arp_ignore", {}, 0, 2, "0, 1 or 2", kArp},
+    {"net.ipv4.conf.all.arp_ignore", {}, 0, kMostArp, "0, 1 or 2", kArp, true},
     {"net.ipv4.icmp_echo_ignore_all", {}, 0, 0, "0", kEcho},
     {"net.ipv6.conf.all.disable_ipv6", {}, 0, 0, "0", kIpv6},
     {"net.ipv6.conf.default.disable_ipv6", {}, 0, 0, "0", kIpv6},
@@ -62,10 +64,11 @@ bool Meets(const Need& need, const std::string& value) {
 
 }  // namespace
 
-Contradiction FindContradiction(const Fabric& fabric, const std::string& key,
+Contradiction FindContradiction(const Fabric& fabric, bool manages_arp, const std::string& key,
                                 const std::string& value) {
+  const auto counts = [&](const Need& need) { return manages_arp || !need.of_arp; };
   for (const Need& need : kOfAll) {
-    if (key == need.family && !Meets(need, value)) {
+    if (counts(need) && key == need.family && !Meets(need, value)) {
       return {std::string(need.wanted), std::string(need.why)};
     }
   }
@@ -74,7 +77,7 @@ Contradiction FindContradiction(const Fabric& fabric, const std::string& key,
   if (nodes.empty()) return {};
   for (const Need& need : kOfPorts) {
     const bool same = key.starts_with(need.family) && key.ends_with(fmt::format(".{}", need.leaf));
-    if (!same || Meets(need, value)) continue;
+    if (!same || !counts(need) || Meets(need, value)) continue;
     return {std::string(need.wanted),
             fmt::format("{} is a port of the fabric on {}, and {}", netdev, nodes, need.why)};
   }

@@ -10,6 +10,7 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/links.h"
 #include "plugins/common/protection/protection.h"
+#include "plugins/sysctl/arp.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
 #include "plugins/sysctl/needs.h"
@@ -34,12 +35,10 @@ struct Wanted {
 std::map<std::string, Wanted> ReadWanted(const ClusterSpec& cluster, const Fabric& fabric,
                                          const NodeName& node) {
   std::map<std::string, Wanted> wanted;
-  if (const auto ports = fabric.ports.find(node); ports != fabric.ports.end()) {
+  const auto ports = fabric.ports.find(node);
+  if (ports != fabric.ports.end() && IsArpManaged(cluster)) {
     for (const RailPort& port : ports->second) {
-      // Two ports of one machine can meet on one switch. By default Linux answers ARP for any of
-      // its addresses on any port, and traffic of both rails ends up on one of them.
-      wanted[MakeInterfaceKey(port.netdev, "arp_ignore")] = {"1", port.position};
-      wanted[MakeInterfaceKey(port.netdev, "arp_announce")] = {"2", port.position};
+      for (const auto& [key, value] : ListArpValues({port})) wanted[key] = {value, port.position};
     }
   }
   const Value* section = cluster.settings.Find("sysctl");
@@ -65,16 +64,20 @@ std::set<std::string> ListIpv6Keys(const Fabric& fabric, const NodeName& node) {
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
   const auto wanted = ReadWanted(cluster, fabric, node.name);
-  if (wanted.empty()) return {};
-  std::vector<Read> reads = {ReadFile{std::string(kOwnFile)},
-                             ReadFile{"/etc/sysctl.conf"},
-                             ReadFiles{"/etc/sysctl.d/*.conf"},
-                             ReadFiles{"/run/sysctl.d/*.conf"},
-                             ReadFiles{"/usr/local/lib/sysctl.d/*.conf"},
-                             ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
-  RunProbe probe{.id = kReadOnly, .argv = {"sh", "-c", std::string(kReadOnlySh), "sh"}};
   std::set<std::string> keys = ListIpv6Keys(fabric, node.name);
+  keys.merge(ListArpKeys(fabric, node.name));
   for (const auto& [key, value] : wanted) keys.insert(key);
+  if (keys.empty()) return {};
+  std::vector<Read> reads;
+  if (!wanted.empty()) {
+    reads = {ReadFile{std::string(kOwnFile)},
+             ReadFile{"/etc/sysctl.conf"},
+             ReadFiles{"/etc/sysctl.d/*.conf"},
+             ReadFiles{"/run/sysctl.d/*.conf"},
+             ReadFiles{"/usr/local/lib/sysctl.d/*.conf"},
+             ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
+  }
+  RunProbe probe{.id = kReadOnly, .argv = {"sh", "-c", std::string(kReadOnlySh), "sh"}};
   for (const std::string& key : keys) {
     reads.push_back(ReadValue{MakeKeyPath(key)});
     probe.argv.push_back(MakeKeyPath(key));
@@ -253,9 +256,11 @@ std::vector<Diagnostic> FindOverridden(const PluginInput& input,
 
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
-  if (wanted.empty()) return {};
   std::vector<Diagnostic> diagnostics = FindOverridden(input, wanted);
   for (Diagnostic& one : FindWithoutIpv6(input, wanted)) diagnostics.push_back(std::move(one));
+  std::map<std::string, std::string> values;
+  for (const auto& [key, one] : wanted) values[key] = one.value;
+  for (Diagnostic& one : FindMisleadingArp(input, values)) diagnostics.push_back(std::move(one));
   return diagnostics;
 }
 
@@ -283,7 +288,8 @@ std::optional<Error> CheckValue(const ClusterSpec& cluster, const Fabric& fabric
   const std::string value = NormalizeValue(member.value.ScalarText());
   const std::string found = value.empty() ? "nothing" : fmt::format("'{}'", MakePrintable(value));
   if (auto bad = JudgeValue(key, value)) return make_error(bad->wanted, found, bad->hint);
-  if (auto wrong = FindContradiction(fabric, key, value); !wrong.wanted.empty()) {
+  if (auto wrong = FindContradiction(fabric, IsArpManaged(cluster), key, value);
+      !wrong.wanted.empty()) {
     return make_error(wrong.wanted, found, wrong.why + ": leave it out");
   }
   return std::nullopt;

@@ -162,6 +162,28 @@ class Ledger(LabTest):
         unknown = self.spark("rollback", self.pair, "--to", "77", "--yes", expect=1)
         self.assertIn("no node has generation 77", unknown.stderr)
 
+    def test_6_what_the_manifest_leaves_alone_from_now_on_goes_back_to_what_it_was_before_us(self):
+        arp = "cat /proc/sys/net/ipv4/conf/en*np1/arp_ignore /proc/sys/net/ipv4/conf/en*np1/arp_announce"
+        self.assertEqual(self.lab.sh(1, arp).split(), ["1", "1", "2", "2"])
+        less = self.variant_of(self.pair, ("  mtu: 9000\n", "  mtu: 9000\n  arp: ignore\n"), ("memlock: 4096\n", "hosts: {manage: false}\n"
+                                                                                             "memlock: 4096\n"))
+        plan = self.spark("plan", less, expect=0).stdout
+        self.assertIn("net.ipv4.conf.enp1s0f1np1.arp_ignore: no longer in the manifest: set back by sysctl -w -- "
+                      "net.ipv4.conf.enp1s0f1np1.arp_ignore=0", plan)
+        self.assertRegex(plan, "(?m)^  ~ file +/etc/hosts: no longer in the manifest: as it was before")
+        # Ends with the verification, and so with logins by the names of the rails.
+        self.spark("apply", less, "--yes", "--brief", expect=0)
+        self.assertIn("note: spark-1, spark-2: sysctl: fabric.arp is ignore, and a port may answer ARP for the address of another one of its "
+                      "node: found arp_ignore 0, arp_announce 0 on enp1s0f1np1, enP2p1s0f1np1 [sysctl-arp-ignored]",
+                      self.spark("plan", less, expect=0).stdout)
+        for node in (1, 2):
+            self.assertEqual(self.lab.sh(node, arp).split(), ["0"] * 4)
+            self.assertNotIn("arp", self.lab.sh(node, "cat /etc/sysctl.d/60-spark-reconcile.conf"))
+            self.assertTrue(self.lab.sh(node, "cat /etc/hosts").endswith("10.1.2.3 nas # mine"))
+            self.assertFalse({"file /etc/hosts", "sysctl net.ipv4.conf.enp1s0f1np1.arp_ignore"} & self.ids(node))
+        self.assert_empty_plan(less)
+        self.spark("apply", self.pair, "--yes", "--brief", expect=0)
+
     def test_7_a_manifest_that_lost_a_node_is_refused(self):
         with open(self.pair, encoding="utf-8") as source:
             text = source.read().replace("{name: spark-2,", "{name: spark-9, id: 2,")

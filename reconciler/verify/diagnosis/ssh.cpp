@@ -47,7 +47,7 @@ constexpr SshTexts kSshTexts[] = {
      "no peer knows the names of {0} on the rails",
      "{0} knows none of its peers' names on the rails",
      "{0} does not know the name of {1} on the rail",
-     "run `spark-reconcile plan`: apply writes the names into /etc/hosts"},
+     "run `spark-reconcile plan`: apply writes the names into ~/.ssh/config"},
     {Symptom::kSshRefused, "no node takes connections on the rails: sshd is not listening there",
      "sshd of {0} does not listen on the rails", "every peer refuses {0}",
      "sshd of {1} does not listen there, or refuses {0}",

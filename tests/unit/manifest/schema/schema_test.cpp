@@ -106,12 +106,12 @@ TEST(GetClusterSchema, DefaultsAgreeWithTheStructs) {
   EXPECT_THAT(defaults,
               UnorderedElementsAre(
                   "/access", "/access/transport", "/access/host_keys", "/access/become",
-                  "/access/connect_timeout_s", "/access/command_timeout_s", "/fabric/cage",
-                  "/fabric/mtu", "/fabric/unused_cages", "/hosts", "/hosts/manage", "/max_prune",
-                  "/nccl/mode", "/verify", "/verify/level", "/verify/size", "/nodes[]/hardware",
-                  "/hardware{}/cage_gbps", "/hardware{}/pcie_generation", "/hardware{}/pcie_lanes",
-                  "/switches[]/os", "/switches[]/speed_gbps", "/switches[]/fec",
-                  "/switches[]/l2mtu", "/switches[]/bridge", "/switches[]/qos"));
+                  "/access/connect_timeout_s", "/access/command_timeout_s", "/fabric/arp",
+                  "/fabric/cage", "/fabric/mtu", "/fabric/unused_cages", "/hosts", "/hosts/manage",
+                  "/max_prune", "/nccl/mode", "/verify", "/verify/level", "/verify/size",
+                  "/nodes[]/hardware", "/hardware{}/cage_gbps", "/hardware{}/pcie_generation",
+                  "/hardware{}/pcie_lanes", "/switches[]/os", "/switches[]/speed_gbps",
+                  "/switches[]/fec", "/switches[]/l2mtu", "/switches[]/bridge", "/switches[]/qos"));
 
   const auto spec = LoadClusterSpec(test::ManifestText().Yaml(), "cluster.yaml");
   ASSERT_TRUE(spec) << FormatErrors(spec.error());
@@ -127,6 +127,7 @@ TEST(GetClusterSchema, DefaultsAgreeWithTheStructs) {
   EXPECT_EQ(settings.At({"access", "become"})->ScalarText(), "sudo");
   EXPECT_EQ(settings.At({"access", "connect_timeout_s"})->ScalarText(), "10");
   EXPECT_EQ(settings.At({"access", "command_timeout_s"})->ScalarText(), "60");
+  EXPECT_EQ(settings.At({"fabric", "arp"})->ScalarText(), "manage");
   EXPECT_EQ(settings.At({"fabric", "cage"})->ScalarText(), "p1");
   EXPECT_EQ(settings.At({"fabric", "mtu"})->ScalarText(), "9000");
   EXPECT_EQ(settings.At({"fabric", "unused_cages"})->ScalarText(), "ignore");

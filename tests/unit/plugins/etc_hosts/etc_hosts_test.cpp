@@ -134,6 +134,13 @@ TEST(Hosts, ALineThatChangesNothingIsNotWarnedOf) {
   }
 }
 
+TEST(Hosts, WithManageFalseNoLineOfOthersIsWarnedOf) {
+  test::PairScenario scenario;
+  scenario.AddFile(kFile, "10.9.0.2 spark-2-rail0\n");
+  scenario.cluster.settings = test::Map({{"hosts", test::Map({{"manage", test::Flag(false)}})}});
+  EXPECT_EQ(scenario.Warning(Get(), "spark-2-rail0"), "none");
+}
+
 // On a switch one node that is held must not hold the others, whose lines name it.
 TEST(Hosts, TheFileNeedsTheNodesOwnPortsAndNotThoseOfPeers) {
   test::PairScenario scenario;

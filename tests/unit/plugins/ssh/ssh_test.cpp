@@ -336,6 +336,17 @@ TEST(SshConfig, NamesEveryRailAndGivesTheUsersOptionsBackTheirReach) {
                 "Match all\n");
 }
 
+TEST(SshConfig, NamesOfRailsDoNotDependOnThoseInEtcHosts) {
+  Scenario scenario = Cluster();
+  const std::string config = scenario.BlockIn("spark-1", kConfig);
+  const std::string known = scenario.BlockIn("spark-1", kKnown);
+  scenario.cluster.settings = test::Map({{"ssh", test::Map({{"mesh", test::Flag(true)}})},
+                                         {"hosts", test::Map({{"manage", test::Flag(false)}})}});
+  EXPECT_THAT(config, HasSubstr("Host spark-2-rail0\n  HostName 192.168.177.2\n"));
+  EXPECT_EQ(scenario.BlockIn("spark-1", kConfig), config);
+  EXPECT_EQ(scenario.BlockIn("spark-1", kKnown), known);
+}
+
 TEST(SshConfig, ModeIsTheUsersButNoOneElseMayWrite) {
   Scenario scenario = Cluster();
   scenario.facts.nodes["spark-1"].files[kConfig] = FileState{.content = "Host x\n", .mode = 0664};

@@ -187,6 +187,30 @@ TEST(Sysctl, UnknownValueBlocksInsteadOfChanging) {
   EXPECT_EQ(scenario.Detail(Get(), "net.core.rmem_max"), "blocked: unknown: Permission denied");
 }
 
+// The manifest's `fabric: {arp: ignore}`, beside its section.
+test::PairScenario IgnoreArp() {
+  test::PairScenario scenario = Scenario();
+  auto& members = std::get<std::vector<Member>>(scenario.cluster.settings.data);
+  members.push_back(
+      {.key = "fabric", .value = test::Map({{"arp", test::At(12, test::Text("ignore"))}})});
+  return scenario;
+}
+
+TEST(Sysctl, ArpThatIsIgnoredIsNeitherSetNorWritten) {
+  const test::PairScenario scenario = IgnoreArp();
+  EXPECT_THAT(scenario.Names(Get()),
+              ElementsAre(kFile, "net.core.rmem_max", "net.ipv4.ip_forward", "net.ipv4.tcp_rmem"));
+  EXPECT_EQ(scenario.File(Get(), kFile).content.find("arp"), std::string::npos);
+  EXPECT_THAT(scenario.Find(Get(), kFile).needs, IsEmpty());
+}
+
+TEST(Sysctl, WithoutASectionIgnoredArpLeavesNothingToManage) {
+  test::PairScenario scenario = IgnoreArp();
+  std::get<std::vector<Member>>(scenario.cluster.settings.data)
+      .erase(std::get<std::vector<Member>>(scenario.cluster.settings.data).begin());
+  EXPECT_THAT(scenario.Resources(Get()), IsEmpty());
+}
+
 TEST(Sysctl, TheManifestsWordOnAKeyCountsMoreThanTheFabrics) {
   test::PairScenario scenario = Scenario();
   scenario.cluster.settings = test::Map(
@@ -214,6 +238,9 @@ TEST(Sysctl, ProbeReadsEachKeyAndReadsReadOnlyOnesAtOnce) {
   EXPECT_THAT(values, Contains("/proc/sys/net/ipv4/tcp_rmem"));
   EXPECT_THAT(values, Contains("/proc/sys/net/ipv4/conf/enp1s0f1np1/arp_ignore"));
   EXPECT_THAT(values, Contains("/proc/sys/net/ipv6/conf/enp1s0f1np1/disable_ipv6"));
+  // For `discover`, and for where ARP is not managed.
+  EXPECT_THAT(values, Contains("/proc/sys/net/ipv4/conf/enp1s0f0np0/arp_announce"));
+  EXPECT_THAT(values, Contains("/proc/sys/net/ipv4/conf/all/arp_ignore"));
   ASSERT_GT(argv.size(), 4U);
   EXPECT_THAT(std::vector<std::string>(argv.begin(), argv.begin() + 2), ElementsAre("sh", "-c"));
   EXPECT_EQ(std::vector<std::string>(argv.begin() + 4, argv.end()), values);
@@ -222,6 +249,48 @@ TEST(Sysctl, ProbeReadsEachKeyAndReadsReadOnlyOnesAtOnce) {
 std::vector<Diagnostic> Diagnose(const test::PairScenario& scenario) {
   return Get().diagnose({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
                          scenario.facts, ClusterFacts()});
+}
+
+TEST(Sysctl, IgnoredArpThatMayMisleadIsNoted) {
+  test::PairScenario scenario = IgnoreArp();
+  scenario.facts.sysctl.keys["net.ipv4.conf.enP2p1s0f1np1.arp_ignore"] = "1";
+  const std::vector<Diagnostic> said = Diagnose(scenario);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].severity, Severity::kInforms);
+  EXPECT_EQ(said[0].code, "sysctl-arp-ignored");
+  EXPECT_EQ(said[0].message,
+            "sysctl: fabric.arp is ignore, and a port may answer ARP for the address of another "
+            "one of its node: found arp_ignore 0, arp_announce 0 on enp1s0f1np1; arp_ignore 1, "
+            "arp_announce 0 on enP2p1s0f1np1");
+  EXPECT_EQ(said[0].next_step,
+            "write arp: manage into the manifest, or set arp_ignore to 1 and arp_announce to 2 on "
+            "these ports");
+  EXPECT_EQ(said[0].where.position.line, 12);
+}
+
+TEST(Sysctl, ArpThatMisleadsNoOneIsNotNoted) {
+  EXPECT_THAT(Diagnose(Scenario()), IsEmpty());  // it is managed
+  test::PairScenario of_all = IgnoreArp();       // the kernel takes the greater value
+  of_all.facts.sysctl.keys["net.ipv4.conf.all.arp_ignore"] = "1";
+  of_all.facts.sysctl.keys["net.ipv4.conf.all.arp_announce"] = "2";
+  EXPECT_THAT(Diagnose(of_all), IsEmpty());
+  test::PairScenario one_port = IgnoreArp();
+  one_port.fabric.ports["spark-1"].pop_back();
+  EXPECT_THAT(Diagnose(one_port), IsEmpty());
+  test::PairScenario unknown = IgnoreArp();
+  for (auto& [key, value] : unknown.facts.sysctl.keys) {
+    if (key.find("arp") != std::string::npos) value = Unknown{"Permission denied"};
+  }
+  EXPECT_THAT(Diagnose(unknown), IsEmpty());
+}
+
+TEST(Sysctl, WhatTheManifestSetsOfIgnoredArpCountsBeforeWhatIsLive) {
+  test::PairScenario scenario = IgnoreArp();
+  scenario.cluster.settings =
+      test::Map({{"sysctl", test::Map({{"net.ipv4.conf.all.arp_ignore", test::Number(1)},
+                                       {"net.ipv4.conf.all.arp_announce", test::Number(2)}})},
+                 {"fabric", test::Map({{"arp", test::Text("ignore")}})}});
+  EXPECT_THAT(Diagnose(scenario), IsEmpty());
 }
 
 TEST(Sysctl, LaterDropInThatWinsAtBootIsShown) {
@@ -404,6 +473,20 @@ TEST(Sysctl, AKeyThatContradictsTheFabricIsAManifestError) {
   EXPECT_NE(CheckOne("net.ipv6.conf.enp1s0f1np1.disable_ipv6", test::Number(1)), "");
   EXPECT_NE(CheckOne("net.ipv6.conf.default.disable_ipv6", test::Number(1)), "");
   EXPECT_NE(CheckOne("net.ipv6.icmp.echo_ignore_all", test::Number(1)), "");
+}
+
+TEST(Sysctl, WithIgnoredArpItsKeysAreTheManifestsBusinessAndNoOthers) {
+  const auto check = [](const std::string& key, int value) {
+    test::PairScenario scenario;
+    scenario.cluster.settings = test::Map({{"sysctl", test::Map({{key, test::Number(value)}})},
+                                           {"fabric", test::Map({{"arp", test::Text("ignore")}})}});
+    return FormatErrors(Get().check(scenario.cluster, scenario.fabric));
+  };
+  EXPECT_EQ(check("net.ipv4.conf.enp1s0f1np1.arp_ignore", 0), "");
+  EXPECT_EQ(check("net.ipv4.conf.enP2p1s0f1np1.arp_announce", 0), "");
+  EXPECT_EQ(check("net.ipv4.conf.all.arp_ignore", 8), "");
+  EXPECT_NE(check("net.ipv6.conf.enp1s0f1np1.disable_ipv6", 1), "");
+  EXPECT_NE(check("net/ipv4/icmp_echo_ignore_all", 1), "");
 }
 
 TEST(Sysctl, OtherInterfacesAreTheManifestsBusiness) {

@@ -84,6 +84,15 @@ TEST(LoginFindings, AnUnprotectedKeyFileIsRepairedByItsMode) {
             "evidence names");
 }
 
+// Also with `hosts: {manage: false}`.
+TEST(LoginFindings, NamesAreLookedForInTheSshConfig) {
+  const Sample sample = OnSwitch(2);
+  auto checks = PassedChecks(sample);
+  Break(checks, VerifyLevel::kSsh, "1>2@*", Symptom::kSshNameUnknown);
+  EXPECT_EQ(ListFindings(sample, checks)[0].next_step,
+            "run `spark-reconcile plan`: apply writes the names into ~/.ssh/config");
+}
+
 TEST(LoginFindings, ALoginOverADeadRailIsExplainedByItsPings) {
   const Sample sample = OnSwitch(3);
   auto checks = PassedChecks(sample);
