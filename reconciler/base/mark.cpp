@@ -12,9 +12,10 @@ namespace {
 constexpr std::string_view kOwned = "# Written by spark-reconcile";
 constexpr std::string_view kForCluster = " for cluster ";
 constexpr std::string_view kDigest = " (body sha256 ";
+constexpr std::string_view kBegin = "# BEGIN spark-reconcile ";
 
 std::string FormatBeginLine(std::string_view cluster, std::string_view topic) {
-  return fmt::format("# BEGIN spark-reconcile {} {}\n", cluster, topic);
+  return fmt::format("{}{} {}\n", kBegin, cluster, topic);
 }
 
 std::string FormatEndLine(std::string_view cluster, std::string_view topic) {
@@ -120,9 +121,13 @@ std::string_view ReadAboveBlock(std::string_view content, std::string_view clust
   return content.substr(0, FindLine(content, FormatBeginLine(cluster, topic)));
 }
 
+bool HasBlock(std::string_view content) {
+  return content.starts_with(kBegin) || content.find(fmt::format("\n{}", kBegin)) != content.npos;
+}
+
 std::string RemoveBlocks(std::string_view content, std::string_view cluster) {
   std::string rest(content);
-  const std::string begin = fmt::format("# BEGIN spark-reconcile {} ", cluster);
+  const std::string begin = fmt::format("{}{} ", kBegin, cluster);
   for (std::size_t at = rest.find(begin); at != std::string::npos; at = rest.find(begin, at)) {
     const std::size_t topic = at + begin.size();
     const std::size_t end = std::min(rest.find_first_of("\r\n", topic), rest.size());

@@ -37,6 +37,9 @@ std::optional<std::string> ReadBlock(std::string_view content, std::string_view 
 std::string_view ReadAboveBlock(std::string_view content, std::string_view cluster,
                                 std::string_view topic);
 
+// Whether any cluster has a block in it.
+bool HasBlock(std::string_view content);
+
 // `content` without any block of this cluster, whatever its topic; the same bytes where there is
 // none. A begin marker without its end marker owns only its own line.
 std::string RemoveBlocks(std::string_view content, std::string_view cluster);

@@ -8,6 +8,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/discovery/addresses.h"
+#include "reconciler/discovery/managed.h"
 #include "reconciler/discovery/topology.h"
 #include "reconciler/manifest/read/node_view.h"
 
@@ -90,14 +91,15 @@ class Finder {
       OrderAsRing();
       addresses_ = FindAddresses(nodes, ListRails(), named.facts);
     }
+    managed_ = FindManaged(nodes, ListRails(), addresses_, named.facts);
   }
 
   Discovery Format(const std::string& user) const {
     Discovery discovery;
-    for (const auto* gaps : {&topology_.gaps, &addresses_.gaps, &gaps_}) {
+    for (const auto* gaps : {&topology_.gaps, &addresses_.gaps, &managed_.gaps, &gaps_}) {
       discovery.gaps.insert(discovery.gaps.end(), gaps->begin(), gaps->end());
     }
-    discovery.manifest = FormatHead(user) + FormatNodes() + FormatFabric();
+    discovery.manifest = FormatHead(user) + FormatNodes() + FormatFabric() + FormatHosts();
     for (const std::string& gap : discovery.gaps) {
       discovery.manifest += fmt::format("# Not as found: {}\n", gap);
     }
@@ -251,12 +253,22 @@ class Finder {
     for (const Ipv4Prefix& subnet : addresses_.subnets) {
       text += fmt::format("    - {}\n", ToString(subnet));
     }
+    if (!managed_.arp) {
+      text += fmt::format("  arp: {:<25} # as found; manage is advised\n", "ignore");
+    }
     return text;
+  }
+
+  std::string FormatHosts() const {
+    if (managed_.names) return {};
+    return fmt::format("{:<32} # as found: {}\n", "hosts: {manage: false}",
+                       managed_.others_names ? "names of rails by another owner" : "no rail names");
   }
 
   const ClusterSpec& hosts_;
   FoundTopology topology_;
   FoundAddresses addresses_ = {};
+  FoundManaged managed_ = {};
   std::vector<std::string> gaps_ = {};
   bool is_ring_ = false;
 };

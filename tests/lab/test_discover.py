@@ -40,6 +40,15 @@ class Pair(LabTest):
         self.assertEqual([self.lab.sh(node, STATE) for node in (1, 2)], before)
         return done
 
+    def written(self, text):
+        """A manifest in a file, until the end of the test."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "cluster.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
     def test_bare_nodes_whose_ports_are_off_get_free_subnets(self):
         done = self.discover(expect=2)
         self.assertTrue(done.stdout.startswith(FOUND.format(hosts="192.168.1.21, 192.168.1.22") + """\
@@ -51,6 +60,8 @@ fabric:
   subnets:
     - 192.168.177.0/24
     - 192.168.178.0/24
+  arp: ignore                    # as found; manage is advised
+hosts: {manage: false}           # as found: no rail names
 """), done.stdout)
         self.assertIn("not as found: spark-1's right cage: switched off, so that no cable was found\n", done.stderr)
         self.assertIn("not as found: rail0: spark-1 enp1s0f1np1 has no address; 192.168.177.0/24 is free and takes its "
@@ -74,7 +85,12 @@ fabric:
   subnets:
     - 192.168.100.0/24
     - 192.168.101.0/24
+  arp: ignore                    # as found; manage is advised
+hosts: {manage: false}           # as found: no rail names
 """)
+        plan = self.plan(self.written(done.stdout))
+        self.assertEqual({change["name"] for stage in plan["stages"] for change in stage["changes"]},
+                         {"/etc/netplan/60-spark-reconcile.yaml"})
 
     def test_a_manifest_is_written_once_and_can_be_applied(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -108,6 +124,9 @@ class Ring(LabTest):
         done = self.spark("discover", "192.168.1.21", "192.168.1.22", "192.168.1.23", expect=0)
         self.assertIn("  topology: ring                 # as found\n  mtu: 9000\n  subnets:\n"
                       + "".join(f"    - 192.168.{subnet}.0/24\n" for subnet in range(177, 183)), done.stdout)
+        # What an apply manages is found as managed, in either cage.
+        self.assertNotIn("arp:", done.stdout)
+        self.assertNotIn("hosts:", done.stdout)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,13 @@ TEST(Mark, BeginWithoutEndOwnsOnlyItsOwnLine) {
   EXPECT_EQ(With(content, "x\n"), std::string(kBegin) + "x\n" + kEnd + "10.0.0.1 somebodys\n");
 }
 
+TEST(Mark, ABlockOfAnyClusterIsFound) {
+  EXPECT_TRUE(HasBlock(SetBlock("", "office", "hosts", "x\n")));
+  EXPECT_TRUE(HasBlock(SetBlock("a line\n", "homelab", "ssh-mesh", "x\n")));
+  EXPECT_FALSE(HasBlock("a line\n  # BEGIN spark-reconcile homelab hosts\n"));
+  EXPECT_FALSE(HasBlock(""));
+}
+
 TEST(Mark, AboveABlockIsWhatStandsBeforeItsFirstLine) {
   const std::string above = "a line\n# BEGIN spark-reconcile other hosts\n";
   const std::string content = SetBlock(above, "lab", "hosts", "ours\n") + "below\n";

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconciler/base/mark.h"
 #include "reconciler/manifest/load.h"
 #include "tests/unit/cabling/cabled.h"
 
@@ -87,8 +88,86 @@ TEST(Discover, AConfiguredPairIsWrittenAsItIs) {
             "  mtu: 1500                      # as found; 9000 is advised\n"
             "  subnets:\n"
             "    - 192.168.100.0/24\n"
-            "    - 192.168.101.0/24\n");
+            "    - 192.168.101.0/24\n"
+            "  arp: ignore                    # as found; manage is advised\n"
+            "hosts: {manage: false}           # as found: no rail names\n");
   EXPECT_EQ(Load(discovery).nodes[1].id, 11);
+  EXPECT_EQ(Load(discovery).settings.At({"fabric", "arp"})->ScalarText(), "ignore");
+  EXPECT_EQ(Load(discovery).settings.At({"hosts", "manage"})->ScalarText(), "false");
+}
+
+constexpr const char* kDropIn = "/etc/sysctl.d/60-spark-reconcile.conf";
+
+// As an apply leaves a pair whose addresses are in 192.168.177.0/24 and .178.0/24.
+void Manage(NodeFacts& node) {
+  std::string lines;
+  for (const std::string netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) {
+    for (const std::string setting : {"arp_ignore 1", "arp_announce 2"}) {
+      const std::size_t blank = setting.find(' ');
+      const std::string key = fmt::format("net.ipv4.conf.{}.{}", netdev, setting.substr(0, blank));
+      node.sysctl.keys[key] = setting.substr(blank + 1);
+      lines += fmt::format("{} = {}\n", key, setting.substr(blank + 1));
+    }
+  }
+  node.files[kDropIn] = FileState{.content = FormatOwnedFile("lab", lines)};
+  node.files["/etc/hosts"] = FileState{.content = SetBlock("127.0.0.1 localhost\n", "lab", "names",
+                                                           "192.168.177.1 spark-1-rail0\n"
+                                                           "192.168.177.2 spark-2-rail0\n"
+                                                           "192.168.178.1 spark-1-rail1\n"
+                                                           "192.168.178.2 spark-2-rail1\n")};
+}
+
+Hosts MakeManagedPair() {
+  Hosts hosts = MakePair();
+  for (int number : {1, 2}) {
+    hosts.AddressBoth(number, "p1", 177, number);
+    Manage(hosts.At(number));
+  }
+  return hosts;
+}
+
+TEST(Discover, WhatIsManagedStaysManaged) {
+  const Discovery discovery = MakeManagedPair().Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_THAT(discovery.manifest, testing::Not(HasSubstr("arp:")));
+  EXPECT_THAT(discovery.manifest, testing::Not(HasSubstr("hosts:")));
+}
+
+// An apply would write a file for it.
+TEST(Discover, ArpValuesThatSomeoneElseSetAreLeftToHim) {
+  Hosts hosts = MakeManagedPair();
+  for (int number : {1, 2}) hosts.At(number).files[kDropIn] = Absent{};
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_THAT(discovery.manifest, HasSubstr("  arp: ignore "));
+}
+
+TEST(Discover, AnArpValueThatDiffersWhereItIsManagedIsNamed) {
+  Hosts hosts = MakeManagedPair();
+  hosts.At(2).sysctl.keys["net.ipv4.conf.enp1s0f1np1.arp_ignore"] = "0";
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps,
+              ElementsAre("spark-2: the ARP settings of its ports are not all as they are managed; "
+                          "the manifest sets them"));
+  EXPECT_THAT(discovery.manifest, testing::Not(HasSubstr("arp:")));
+}
+
+TEST(Discover, ANodeWithoutNamesBesideOneThatHasThemIsNamed) {
+  Hosts hosts = MakeManagedPair();
+  hosts.At(1).files["/etc/hosts"] = FileState{.content = "127.0.0.1 localhost\n"};
+  EXPECT_THAT(hosts.Find().gaps, ElementsAre("spark-1: /etc/hosts does not have all names of the "
+                                             "rails; the manifest writes them"));
+}
+
+TEST(Discover, NamesThatSomeoneElseWroteAreLeftToHim) {
+  Hosts hosts = MakeManagedPair();
+  for (int number : {1, 2}) {
+    hosts.At(number).files["/etc/hosts"] = FileState{.content = "192.168.177.1 spark-1-rail0\n"};
+  }
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_THAT(discovery.manifest, HasSubstr("hosts: {manage: false}           # as found: names of "
+                                            "rails by another owner\n"));
 }
 
 TEST(Discover, ANumberThatTheNameEndsInIsNotWritten) {
