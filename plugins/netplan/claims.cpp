@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "plugins/netplan/owner_files.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
-
-constexpr int kOurPriority = 0;  // netplan writes none
 
 std::string NameOurUnit(const std::string& netdev) {
   return fmt::format("10-netplan-{}.network", netdev);
@@ -32,14 +29,8 @@ bool DoesUnitDecide(const OwnerFile& unit, const std::string& netdev, const Link
   return IsReadBeforeOurs(unit, netdev) && DoesUnitMatch(unit, netdev, link);
 }
 
-// Of equal priorities NetworkManager uses the profile that was active last. One that names no port
-// (the usual one of an installation, for DHCP) only wins with a higher priority.
 bool DoesProfileDecide(const OwnerFile& file, const std::string& netdev, const LinkFact& link) {
-  const Profile profile = ReadProfile(file);
-  if (!profile.autoconnect || profile.priority < kOurPriority) return false;
-  const ProfileFit fit = FindProfileFit(file.state->content, netdev, link);
-  return fit == ProfileFit::kNamed ||
-         (fit == ProfileFit::kAnyPort && profile.priority > kOurPriority);
+  return MayWin(ReadProfile(file), FindProfileFit(file.state->content, netdev, link));
 }
 
 std::vector<std::string> ListDecided(const NodeFacts& facts, const OwnerFile& file, Decides decides,
@@ -50,18 +41,6 @@ std::vector<std::string> ListDecided(const NodeFacts& facts, const OwnerFile& fi
     if (link != facts.links.end() && decides(file, netdev, link->second)) decided.push_back(netdev);
   }
   return decided;
-}
-
-bool IsPlainWord(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-  });
-}
-
-// As nmcli accepts it without quotes, where there is such a name.
-std::string NameProfile(const Profile& profile) {
-  return IsPlainWord(profile.id) || !IsPlainWord(profile.uuid) ? MakePrintable(profile.id)
-                                                               : profile.uuid;
 }
 
 std::string ListMembers(const std::vector<std::string>& netdevs) {

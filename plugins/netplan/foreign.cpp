@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
+#include "plugins/netplan/owner_files.h"
 #include "plugins/netplan/paths.h"
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/yaml/yaml_document.h"
 
@@ -55,9 +59,40 @@ bool HasEntry(const Value* list, const std::string& netdev) {
                      [&](const Value& one) { return one.ScalarText() == netdev; });
 }
 
-bool IsAbout(const Value& network, const std::string& netdev, const NodeFacts& facts) {
+// Ubuntu's NetworkManager keeps each of its profiles as a definition of netplan, in a file that it
+// writes again whenever the profile changes. What netplan generates of it is a profile of its own.
+std::optional<Profile> ReadKeptProfile(const Member& definition) {
+  const Value* kept = definition.value.Find("networkmanager");
+  if (!definition.key.starts_with("NM-") || kept == nullptr) return std::nullopt;
+  const auto read = [](const Value* map, std::string_view key) {
+    const Value* value = map == nullptr ? nullptr : map->Find(key);
+    return value == nullptr ? std::string() : value->ScalarText();
+  };
+  const Value* rest = kept->Find("passthrough");
+  const std::string automatic = read(rest, "connection.autoconnect");
+  Profile profile{
+      .id = read(kept, "name"),
+      .uuid = read(kept, "uuid"),
+      .autoconnect = automatic != "false" && automatic != "0",
+      .priority =
+          ParseNumber<int>(read(rest, "connection.autoconnect-priority")).value_or(kOurPriority)};
+  if (profile.id.empty()) profile.id = definition.key;
+  return profile;
+}
+
+ProfileFit FindKeptFit(const Value& definition, const std::string& netdev, const NodeFacts& facts) {
+  const Value* match = definition.Find("match");
+  if (match == nullptr || !Matches(*match, netdev, facts)) return ProfileFit::kNone;
+  const bool named = match->Find("name") != nullptr || match->Find("macaddress") != nullptr;
+  return named ? ProfileFit::kNamed : ProfileFit::kAnyPort;
+}
+
+bool IsAbout(const Value& network, const std::string& netdev, const NodeFacts& facts,
+             Renderer ours) {
+  const bool skips = ours == Renderer::kNetworkManager;  // see AddKeptProfiles
   for (const Member& type : network.Members()) {
     for (const Member& definition : type.value.Members()) {
+      if (skips && type.key == "ethernets" && ReadKeptProfile(definition)) continue;
       if (definition.key == netdev) return true;
       if (HasEntry(definition.value.Find("interfaces"), netdev)) return true;  // bond, bridge, vrf
       const Value* match = definition.value.Find("match");
@@ -68,16 +103,38 @@ bool IsAbout(const Value& network, const std::string& netdev, const NodeFacts& f
   return false;
 }
 
-void AddFile(const std::string& path, const NodeFacts& facts,
-             const std::vector<std::string>& netdevs, const std::vector<std::string>& leading,
-             ForeignTree& tree) {
+// Where NetworkManager gets our file too, only what may win over it at the next boot or re-plug.
+void AddKeptProfiles(const std::string& path, const Value& network, const NodeFacts& facts,
+                     const std::vector<std::string>& netdevs,
+                     const std::vector<std::string>& leading, std::vector<Claim>& claims) {
+  const Value* ethernets = network.Find("ethernets");
+  if (ethernets == nullptr) return;
+  for (const Member& definition : ethernets->Members()) {
+    const auto profile = ReadKeptProfile(definition);
+    if (!profile) continue;
+    Claim claim{.path = path,
+                .kind = ClaimKind::kProfile,
+                .profile = NameProfile(*profile),
+                .priority = profile->priority};
+    const auto wins = [&](const std::string& netdev) {
+      return MayWin(*profile, FindKeptFit(definition.value, netdev, facts));
+    };
+    std::copy_if(netdevs.begin(), netdevs.end(), std::back_inserter(claim.netdevs), wins);
+    std::copy_if(leading.begin(), leading.end(), std::back_inserter(claim.leading), wins);
+    if (!claim.netdevs.empty()) claims.push_back(std::move(claim));
+  }
+}
+
+// nullopt: it cannot be used, and tree.unclear says why, or it has no network.
+std::optional<Value> ReadNetwork(const std::string& path, const NodeFacts& facts,
+                                 ForeignTree& tree) {
   const Observed<FileState> file = FindFile(facts, path);
   const auto* state = Known(file);
   if (state == nullptr) {
     const auto* unknown = std::get_if<Unknown>(&file);
     tree.unclear = fmt::format("{} cannot be read: {}", path,
                                unknown != nullptr ? unknown->why : "it is not a file");
-    return;
+    return std::nullopt;
   }
   const Result<Value> document = ParseYaml(state->content, path);
   if (!document) {
@@ -85,23 +142,31 @@ void AddFile(const std::string& path, const NodeFacts& facts,
     const int line = error.where ? error.where->position.line : 0;
     tree.unclear = fmt::format("{}:{} is not valid: {}; netplan would refuse it as well", path,
                                line, error.message);
-    return;
+    return std::nullopt;
   }
   const Value* network = document->Find("network");
-  if (network == nullptr) return;
-  if (const Value* renderer = network->Find("renderer"); renderer != nullptr) {
-    const std::string name = renderer->ScalarText();
-    if (name == "NetworkManager") tree.renderer = Renderer::kNetworkManager;
-    if (name == "networkd") tree.renderer = Renderer::kNetworkd;
-  }
+  return network == nullptr ? std::nullopt : std::optional(*network);
+}
+
+void ReadRenderer(const Value& network, ForeignTree& tree) {
+  const Value* renderer = network.Find("renderer");
+  const std::string name = renderer == nullptr ? "" : renderer->ScalarText();
+  if (name == "NetworkManager") tree.renderer = Renderer::kNetworkManager;
+  if (name == "networkd") tree.renderer = Renderer::kNetworkd;
+}
+
+void AddClaims(const std::string& path, const Value& network, const NodeFacts& facts,
+               const std::vector<std::string>& netdevs, const std::vector<std::string>& leading,
+               ForeignTree& tree) {
   Claim claim{.path = path};
-  for (const std::string& netdev : netdevs) {
-    if (IsAbout(*network, netdev, facts)) claim.netdevs.push_back(netdev);
-  }
-  for (const std::string& netdev : leading) {
-    if (IsAbout(*network, netdev, facts)) claim.leading.push_back(netdev);
-  }
+  const auto is_about = [&](const std::string& netdev) {
+    return IsAbout(network, netdev, facts, tree.renderer);
+  };
+  std::copy_if(netdevs.begin(), netdevs.end(), std::back_inserter(claim.netdevs), is_about);
+  std::copy_if(leading.begin(), leading.end(), std::back_inserter(claim.leading), is_about);
   if (!claim.netdevs.empty()) tree.claims.push_back(std::move(claim));
+  if (tree.renderer != Renderer::kNetworkManager) return;
+  AddKeptProfiles(path, network, facts, netdevs, leading, tree.claims);
 }
 
 }  // namespace
@@ -109,6 +174,7 @@ void AddFile(const std::string& path, const NodeFacts& facts,
 ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::string>& netdevs,
                             const std::vector<std::string>& leading) {
   ForeignTree tree;
+  std::vector<std::pair<std::string, Value>> networks;  // by path; the last renderer counts for all
   for (const auto& [name, path] : ListEffectiveFiles(facts)) {
     if (name == GetBasename(kOwnFile)) {
       if (path.starts_with("/run/")) {
@@ -117,8 +183,14 @@ ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::strin
       continue;
     }
     tree.files.push_back(path);
-    AddFile(path, facts, netdevs, leading, tree);
+    if (auto network = ReadNetwork(path, facts, tree)) {
+      ReadRenderer(*network, tree);
+      networks.emplace_back(path, *std::move(network));
+    }
     if (!tree.unclear.empty()) break;
+  }
+  for (const auto& [path, network] : networks) {
+    AddClaims(path, network, facts, netdevs, leading, tree);
   }
   return tree;
 }

@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <span>
 #include <string_view>
@@ -151,6 +152,12 @@ bool IsHiddenProfile(const NodeFacts& facts, const OwnerFile& file,
   });
 }
 
+bool IsPlainWord(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  });
+}
+
 }  // namespace
 
 std::vector<Read> ListOwnerReads() {
@@ -228,6 +235,17 @@ Profile ReadProfile(const OwnerFile& file) {
     }
   }
   return profile;
+}
+
+std::string NameProfile(const Profile& profile) {
+  return IsPlainWord(profile.id) || !IsPlainWord(profile.uuid) ? MakePrintable(profile.id)
+                                                               : profile.uuid;
+}
+
+bool MayWin(const Profile& profile, ProfileFit fit) {
+  if (!profile.autoconnect || profile.priority < kOurPriority) return false;
+  return fit == ProfileFit::kNamed ||
+         (fit == ProfileFit::kAnyPort && profile.priority > kOurPriority);
 }
 
 bool IsProfileAbout(const std::string& text, const std::string& netdev, const LinkFact& link) {

@@ -38,10 +38,16 @@ struct Profile {
   int priority = 0;  // of autoconnect; the highest wins
 };
 Profile ReadProfile(const OwnerFile& file);  // precondition: it has a state
+// As nmcli accepts it without quotes, where there is such a name.
+std::string NameProfile(const Profile& profile);
 // Whether a profile is for a port: it names it, by its name, a pattern or its MAC, or it is for
 // any.
 enum class ProfileFit { kNone, kNamed, kAnyPort };
 ProfileFit FindProfileFit(const std::string& text, const std::string& netdev, const LinkFact& link);
+inline constexpr int kOurPriority = 0;  // netplan writes none
+// Of equal priorities NetworkManager uses the profile that was active last. One that names no port
+// (the usual one of an installation, for DHCP) only wins with a higher priority.
+bool MayWin(const Profile& profile, ProfileFit fit);
 // It names the port.
 bool IsProfileAbout(const std::string& text, const std::string& netdev, const LinkFact& link);
 

@@ -1,5 +1,6 @@
 #include "plugins/netplan/port_owner.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "plugins/netplan/foreign.h"
@@ -32,8 +33,13 @@ PortOwner FindForeignOwner(const NodeFacts& facts, const std::string& netdev) {
   const ForeignTree tree = ReadForeignTree(facts, {netdev});
   if (!tree.unclear.empty()) return {.unclear = tree.unclear};
   if (!tree.claims.empty()) {
-    // The last file name wins where they differ.
-    return {.path = tree.claims.back().path, .by_netplan = true};
+    // The last file name wins where they differ. What netplan generates of a profile is no file of
+    // ours.
+    const auto last = std::find_if(tree.claims.rbegin(), tree.claims.rend(), [](const Claim& one) {
+      return one.kind == ClaimKind::kNetplan;
+    });
+    const bool by_netplan = last != tree.claims.rend();
+    return {.path = by_netplan ? last->path : tree.claims.back().path, .by_netplan = by_netplan};
   }
   PortOwner owner;
   if (link->second.manager != LinkManager::kNetworkManager) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "plugins/netplan/netplan.h"
+#include "plugins/netplan/port_owner.h"
 #include "tests/unit/plugins/pair_scenario.h"
 
 // Netplan files that are not ours: what they claim, and what the plan advises.
@@ -146,6 +147,71 @@ TEST(NetplanForeign, OtherInterfacesDoNotCount) {
         "network: {wifis: {x: {match: {name: '*'}}}}", "network: {ethernets: {x: 5, y: }}"}) {
     EXPECT_THAT(Claimed(yaml), IsEmpty()) << yaml;
   }
+}
+
+constexpr const char* kKept = "/etc/netplan/90-NM-1.yaml";
+
+// A node of NetworkManager's with a profile of its own for a port, as Ubuntu's keeps it.
+test::PairScenario KeepProfile(const std::string& match, const std::string& passthrough,
+                               const std::string& name = "cx7") {
+  test::PairScenario scenario = MakeForeignFile();
+  for (const std::string& netdev : kBoth) {
+    scenario.facts.links[netdev].manager = LinkManager::kNetworkManager;
+  }
+  scenario.AddFile("/lib/netplan/00-network-manager-all.yaml",
+                   "network: {version: 2, renderer: NetworkManager}\n");
+  scenario.AddFile(kKept, "network: {ethernets: {NM-1: {renderer: NetworkManager, match: {" +
+                              match + "}, dhcp4: true, networkmanager: {uuid: 1-2, name: '" + name +
+                              "', passthrough: {" + passthrough + "}}}}}\n");
+  return scenario;
+}
+
+TEST(NetplanForeign, AProfileThatNetworkManagerKeepsInANetplanFileIsJudgedAsAProfile) {
+  const test::PairScenario scenario = KeepProfile("name: enp1s0f1np1", "");
+  const std::string connects =
+      std::string("cx7 (") + kKept + ") connects enp1s0f1np1 automatically, priority 0 (ours 0)";
+  EXPECT_EQ(scenario.Warning(Get(), kKept),
+            connects +
+                ": of the two, NetworkManager uses the one that was active last: nmcli connection "
+                "modify cx7 connection.autoconnect no, then plan again");
+  EXPECT_EQ(KeepProfile("name: enp1s0f1np1", "connection.autoconnect-priority: '10'", "my cx7")
+                .Warning(Get(), kKept),
+            std::string("1-2 (") + kKept +
+                ") connects enp1s0f1np1 automatically, priority 10 (ours 0): it comes back at the "
+                "next boot or re-plug: nmcli connection modify 1-2 connection.autoconnect no, then "
+                "plan again");
+}
+
+// What NetworkManager makes on its own for a port without a profile; and what our advice makes of
+// others.
+TEST(NetplanForeign, AKeptProfileThatCannotWinIsNoClaim) {
+  for (const std::string passthrough :
+       {"connection.autoconnect-priority: '-999'", "connection.autoconnect: 'false'"}) {
+    const test::PairScenario scenario = KeepProfile("name: enp1s0f1np1", passthrough);
+    EXPECT_EQ(scenario.Warning(Get(), kKept), "none") << passthrough;
+    EXPECT_EQ(FindForeignOwner(scenario.facts, kPort0).path, "") << passthrough;
+  }
+  EXPECT_EQ(KeepProfile("", "").Warning(Get(), kKept), "none");  // for any port
+  EXPECT_THAT(KeepProfile("", "connection.autoconnect-priority: '1'").Warning(Get(), kKept),
+              testing::HasSubstr("connects enp1s0f1np1, enP2p1s0f1np1 automatically, priority 1"));
+}
+
+TEST(NetplanForeign, WhereNetworkdGetsOurFileAKeptProfileIsAFileAsAnyOther) {
+  test::PairScenario scenario =
+      KeepProfile("name: enp1s0f1np1", "connection.autoconnect-priority: '-999'");
+  scenario.facts.files.erase("/lib/netplan/00-network-manager-all.yaml");
+  EXPECT_THAT(scenario.Warning(Get(), kKept),
+              testing::StartsWith(std::string(kKept) + " configures enp1s0f1np1 (probably"));
+}
+
+TEST(NetplanForeign, WhatNetplanGeneratesOfAKeptProfileIsNotOurs) {
+  test::PairScenario scenario = KeepProfile("name: enp1s0f1np1", "");
+  EXPECT_EQ(FindForeignOwner(scenario.facts, kPort0).path, kKept);
+  EXPECT_FALSE(FindForeignOwner(scenario.facts, kPort0).by_netplan);
+  const std::string other = "/etc/netplan/40-cx7.yaml";
+  scenario.AddFile(other, "network: {ethernets: {enp1s0f1np1: {}}}\n");
+  EXPECT_EQ(FindForeignOwner(scenario.facts, kPort0).path, other);
+  EXPECT_TRUE(FindForeignOwner(scenario.facts, kPort0).by_netplan);
 }
 
 TEST(NetplanForeign, LastRendererInTheOrderOfFileNamesWins) {
