@@ -122,13 +122,30 @@ void Mesh::Hang() const {
   while (!aborted_) std::this_thread::sleep_for(std::chrono::milliseconds(kTickMs));
 }
 
+// Whether there is a connection; errno says why not. As NCCL's it ends when it is aborted, also
+// while nothing answers.
+bool Mesh::Reach(int fd, const sockaddr_in& address) const {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return true;
+  if (errno != EINPROGRESS) return false;
+  pollfd waiting = {.fd = fd, .events = POLLOUT, .revents = 0};
+  while (poll(&waiting, 1, kTickMs) == 0) {
+    if (aborted_) return false;
+  }
+  int error = 0;
+  socklen_t size = sizeof error;
+  getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+  errno = error;
+  return error == 0;
+}
+
 // As NCCL retries: after 100 ms, 200 ms and so on.
 NetResult Mesh::Call(const sockaddr_in& address, int& fd) {
   const char* set = std::getenv("NCCL_SOCKET_RETRY_CNT");
   const int most = set != nullptr ? std::atoi(set) : 34;
   for (int attempt = 1; !aborted_; ++attempt) {
     fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    if (Reach(fd, address)) {
       Tune(fd);
       return NetResult::kDone;
     }

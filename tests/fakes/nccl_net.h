@@ -58,6 +58,7 @@ class Mesh {
 
  private:
   NetResult Call(const sockaddr_in& address, int& fd);
+  bool Reach(int fd, const sockaddr_in& address) const;
   NetResult Accept(int listener, int& fd);
   NetResult Connect(int listener);
 

@@ -17,9 +17,10 @@ struct NcclEvidence {
   const RailFactsByNode& facts;
   const NcclRun& run;
   NcclMinimum minimum = {};
-  std::vector<PairVerdict> pairs = {};  // of a run that was not good
-  std::string note = {};                // what was run otherwise than requested
-  std::string first_attempt = {};       // not empty: why a first run was not good, and this one is
+  std::vector<NodeName> firewalls = {};  // nodes on which ufw is enabled
+  std::vector<PairVerdict> pairs = {};   // of a run that was not good
+  std::string note = {};                 // what was run otherwise than requested
+  std::string first_attempt = {};        // not empty: why a first run was not good, and this one is
 };
 
 struct NcclJudgement {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "reconciler/base/text.h"
 #include "reconciler/verify/nccl/judge/causes.h"
 
 namespace reconciler {
@@ -99,7 +100,8 @@ Cause MakeCause(const Remedy& remedy, const NcclRunError& run_error, const NcclR
 
 }  // namespace
 
-Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run) {
+Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
+                      const std::vector<NodeName>& firewalls) {
   for (const Remedy& remedy : kByCode) {
     if (remedy.sign == run_error.code) return MakeCause(remedy, run_error, run);
   }
@@ -109,6 +111,17 @@ Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run) {
     if (said.find(remedy.sign) != std::string::npos) return MakeCause(remedy, run_error, run);
   }
   if (const auto versions = ExplainVersions(run)) return *versions;
+  // What ufw denies is dropped silently, so that no rank knows. Once all are connected it
+  // denies nothing more.
+  const bool connects = run_error.phase == "init" || run_error.phase == "connect";
+  if (run_error.code == "deadline" && connects && !firewalls.empty()) {
+    return {"firewall", firewalls,
+            fmt::format("the ranks wait for each other ({}), as where a firewall drops what one "
+                        "sends: ufw is enabled on {}",
+                        run_error.phase, Join(firewalls, ", ")),
+            "allow each node's address on all others (`ufw allow from ADDRESS`): NCCL uses any "
+            "TCP port of the network that NCCL_SOCKET_IFNAME names"};
+  }
   if (run_error.code == "deadline") {
     return {"nccl-limit-passed", ListNodes(run),
             fmt::format("the ranks wait for each other, and none knows why ({})", run_error.phase),

@@ -5,7 +5,8 @@
 
 namespace reconciler {
 
-// Why a run did not come to its end.
-Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run);
+// Why a run did not come to its end. `firewalls`: nodes on which ufw is enabled.
+Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
+                      const std::vector<NodeName>& firewalls = {});
 
 }  // namespace reconciler

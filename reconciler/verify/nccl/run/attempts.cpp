@@ -24,6 +24,7 @@ NcclEvidence MakeEvidence(const NcclAttempts& attempts, const NcclRun& run, std:
           .facts = attempts.facts,
           .run = run,
           .minimum = attempts.section.minimum,
+          .firewalls = attempts.firewalls,
           .note = std::move(note)};
 }
 

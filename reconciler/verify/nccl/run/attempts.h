@@ -22,6 +22,7 @@ struct NcclAttempts {
   const Fabric& fabric;  // with the HCAs' real names
   const RailFactsByNode& facts;
   const VerifySection& section;
+  std::vector<NodeName> firewalls = {};  // see NcclEvidence
   MakeOptions options = {};
   RunRanks run = {};
 };

@@ -30,6 +30,17 @@ struct Ready {
   Error error = {};  // with a message: why it is not
 };
 
+std::vector<NodeName> ListFirewalls(const ClusterSpec& cluster, const ClusterFacts& facts) {
+  std::vector<NodeName> nodes;
+  for (const NodeSpec& node : cluster.nodes) {
+    const auto found = facts.nodes.find(node.name);
+    if (found == facts.nodes.end()) continue;
+    const bool* enabled = Known(found->second.rdma.ufw);
+    if (enabled != nullptr && *enabled) nodes.push_back(node.name);
+  }
+  return nodes;
+}
+
 class Measurement {
  public:
   Measurement(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
@@ -158,6 +169,7 @@ NcclJudgement Measurement::Execute() {
                .fabric = fabric_,
                .facts = rails_,
                .section = section_,
+               .firewalls = ListFirewalls(cluster_, facts_),
                .options =
                    [this](std::uint64_t size) {
                      return MakeNcclOptions(section_.collectives, size, choice_);

@@ -119,6 +119,25 @@ INSTANTIATE_TEST_SUITE_P(
             "check the evidence and dmesg of spark-2"}),
     [](const auto& row) { return row.param.name; });
 
+TEST(Remedies, AFirewallExplainsThatRanksDoNotConnectAndNoLaterWait) {
+  const auto explain = [](const std::string& phase, const std::string& text) {
+    return ExplainRunError({.code = "deadline", .node = "spark-2", .phase = phase, .text = text},
+                           test::HealthyNccl(2).run, {"spark-1", "spark-2"});
+  };
+  const Cause cause = explain("init", "wanted it in 20 s");
+  EXPECT_EQ(cause.code, "firewall");
+  EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-1", "spark-2"));
+  EXPECT_EQ(cause.cause,
+            "the ranks wait for each other (init), as where a firewall drops what one sends: ufw "
+            "is enabled on spark-1, spark-2");
+  EXPECT_EQ(cause.next_step,
+            "allow each node's address on all others (`ufw allow from ADDRESS`): NCCL uses any TCP "
+            "port of the network that NCCL_SOCKET_IFNAME names");
+  EXPECT_EQ(explain("connect", "").code, "firewall");
+  EXPECT_EQ(explain("all_reduce", "").code, "nccl-limit-passed");
+  EXPECT_EQ(explain("init", "returned Connection refused").code, "root-unreachable");
+}
+
 TEST(Remedies, TwoVersionsExplainWhatNothingElseDoes) {
   test::NcclScenario scenario = test::HealthyNccl(2);
   scenario.Rank(1).hello->nccl_version = 2804;
