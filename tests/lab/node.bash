@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154,SC2034
-# Sourced by `lab`; reads $run, $run_dir, $nm and $lab_dir, which run_load sets.
+# Sourced by `lab`; reads $run, $run_dir, $nm, $like and $lab_dir, which run_load sets.
 # One node: a directory nodes/ID (overlay, console.log), a cgroup, and a supervisor that boots it again when it reboots.
 
 cgroup_root() {
@@ -52,7 +52,7 @@ node_create() {
   umask 022
   local upper=$dir/upper
   mkdir -p "$dir"/{work,root} "$upper/etc/"{ssh,netplan} "$upper/home/nvidia/.ssh"
-  root_ensure "$flavour" >"$dir/lower"
+  if [[ $like == dgx-os ]]; then dgx_os_ensure >"$dir/lower"; else root_ensure "$flavour" >"$dir/lower"; fi
 
   echo "spark-$id" >"$upper/etc/hostname"
   printf '127.0.0.1 localhost\n127.0.1.1 spark-%s\n::1 ip6-localhost ip6-loopback\n' "$id" >"$upper/etc/hosts"
@@ -65,6 +65,7 @@ network:
     enP7s7:
       addresses: [$address/24]
 YAML
+  if [[ $like == dgx-os ]]; then dgx_os_node "$id"; fi
   for type in ed25519 ecdsa; do
     ssh-keygen -q -t "$type" -N '' -C "root@spark-$id" -f "$upper/etc/ssh/ssh_host_${type}_key"
     echo "$address,spark-$id $(cut -d' ' -f1,2 "$upper/etc/ssh/ssh_host_${type}_key.pub")" >"$dir/known-$type"

@@ -19,7 +19,7 @@ all_runs() {
   done
 }
 
-# Fills run, run_dir, topology, count, nm, os and vm from --run, $SPARK_LAB_RUN or the only run there is.
+# Fills run, run_dir, topology, count, nm, like, os and vm from --run, $SPARK_LAB_RUN or the only run there is.
 run_load() {
   if [[ -z $run ]]; then
     local runs
@@ -32,6 +32,7 @@ run_load() {
   topology=$(<"$run_dir/topology")
   count=$(<"$run_dir/count")
   nm=$(<"$run_dir/nm")
+  like=$(cat "$run_dir/like" 2>/dev/null) || like=
   os=$(cat "$run_dir/os" 2>/dev/null) || os=bookworm
   vm=$(cat "$run_dir/vm" 2>/dev/null) || vm=
   if [[ -n $vm ]]; then machines_are_virtual; fi
@@ -107,6 +108,7 @@ run_grow() {
   for ((id = first; id <= count; id++)); do node_create "$id"; done
   run_home
   net_sync
+  if [[ $like == dgx-os ]]; then dhcp_start; fi  # their management addresses are leases
   for ((id = first; id <= count; id++)); do node_start "$id"; done
   for ((id = first; id <= count; id++)); do node_wait "$id"; done
 }
