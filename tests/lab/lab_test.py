@@ -291,6 +291,8 @@ class Endings(unittest.TestCase):
     def test_wrong_arguments_say_what_was_wanted_and_found(self):
         for words, message in ((("up", "9"), "wanted 2 to 8 nodes, found '9'"),
                                (("up", "3", "--topology", "direct"), "wanted 2 nodes with topology direct, found 3"),
+                               (("up", "2", "--like", "windows"), "wanted --like dgx-os, found 'windows'"),
+                               (("up", "2", "--like", "dgx-os", "--nm", "1"), "wanted --like dgx-os without --nm and --vm, found both"),
                                (("up", "2", "--os", "sarge"), "wanted --os (or SPARK_LAB_OS) bookworm or trixie, found 'sarge'"),
                                (("ssh", "--run", "nowhere", "1"), "wanted a run named 'nowhere'")):
             done = lab(*words, check=False)

@@ -2,7 +2,9 @@
 active, and the management address is a lease."""
 
 import os
+import re
 import tempfile
+import time
 import unittest
 
 from nccl_nodes import LIBRARIES, MANIFEST, Gpus, NcclLab
@@ -55,7 +57,27 @@ class DgxOs(NcclLab):
         self.assert_empty_plan(PAIR)
         self.spark("verify", PAIR, expect=0)
 
-    def test_4_all_of_it_is_there_after_a_restart(self):
+    def test_4_a_revert_leaves_profiles_and_lease(self):
+        show = ("ip -o -4 address show dev enP7s7; ip -4 route show dev enP7s7; cat /sys/class/net/e*/mtu; "
+                "nmcli -t -f NAME,DEVICE connection show --active | sort; ip -br -4 address | awk '{print $1, $3}'")
+        before = [self.lab.sh(node, show) for node in (1, 2)]
+        fails = self.variant_of(PAIR, ("ExecStart=/bin/true", "ExecStart=/bin/false"), ("mtu: 9000", "mtu: 1500"))
+        self.spark("apply", fails, "--yes", "--brief", expect=4)
+        self.assertEqual([self.without_lease_time(self.lab.sh(node, show)) for node in (1, 2)],
+                         [self.without_lease_time(one) for one in before])
+        self.assert_empty_plan(PAIR)
+
+    @staticmethod
+    def without_lease_time(text):
+        return re.sub(r"_lft \d+sec", "_lft some", text)
+
+    def test_4_the_ports_stay_ours_after_a_replug(self):
+        self.lab.lab("cut", "1", PORT)
+        time.sleep(8)  # longer than NetworkManager waits before it takes a port for unplugged
+        self.lab.lab("reconnect", "1", PORT)
+        speed.wait_until(lambda: not self.changes(self.plan(PAIR)), 20, "the port as it was before the re-plug")
+
+    def test_4_what_is_ours_is_there_after_a_restart(self):
         for node in ("1", "2"):
             self.lab.lab("restart", node)
         speed.wait_until(lambda: not self.changes(self.plan(PAIR)), 20, "the ports as they were before the restart")
