@@ -8,7 +8,7 @@
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/claims.h"
 #include "plugins/netplan/paths.h"
-#include "plugins/netplan/routes.h"
+#include "plugins/netplan/reads/routes.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {

@@ -6,9 +6,9 @@
 
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
-#include "plugins/netplan/manager_keys.h"
 #include "plugins/netplan/paths.h"
-#include "plugins/netplan/rdma_users.h"
+#include "plugins/netplan/reads/manager_keys.h"
+#include "plugins/netplan/reads/rdma_users.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {

@@ -7,13 +7,13 @@
 #include "plugins/netplan/claims.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
-#include "plugins/netplan/manager_keys.h"
 #include "plugins/netplan/owner_files.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/prune_check.h"
-#include "plugins/netplan/rdma_users.h"
+#include "plugins/netplan/reads/manager_keys.h"
+#include "plugins/netplan/reads/rdma_users.h"
+#include "plugins/netplan/reads/routes.h"
 #include "plugins/netplan/render.h"
-#include "plugins/netplan/routes.h"
 #include "reconciler/base/mark.h"
 
 namespace reconciler::plugins::netplan {

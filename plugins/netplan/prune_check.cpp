@@ -8,7 +8,7 @@
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/port_owner.h"
-#include "plugins/netplan/rdma_users.h"
+#include "plugins/netplan/reads/rdma_users.h"
 
 namespace reconciler::plugins::netplan {
 namespace {

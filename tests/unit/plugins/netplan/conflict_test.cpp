@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "plugins/netplan/netplan.h"
-#include "plugins/netplan/routes.h"
+#include "plugins/netplan/reads/routes.h"
 #include "reconciler/base/mark.h"
 #include "tests/unit/plugins/pair_scenario.h"
 

@@ -1,4 +1,4 @@
-#include "plugins/netplan/rdma_users.h"
+#include "plugins/netplan/reads/rdma_users.h"
 
 #include <fmt/format.h>
 

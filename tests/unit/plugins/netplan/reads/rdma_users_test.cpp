@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "plugins/netplan/rdma_users.h"
+#include "plugins/netplan/reads/rdma_users.h"
 
 namespace reconciler::plugins::netplan {
 namespace {

@@ -1,4 +1,4 @@
-#include "plugins/netplan/routes.h"
+#include "plugins/netplan/reads/routes.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "plugins/netplan/manager_keys.h"
+#include "plugins/netplan/reads/manager_keys.h"
 
 #include <fmt/format.h>
 
