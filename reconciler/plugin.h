@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +22,18 @@ struct PluginInput {
   const NodeSpec& node;
   const NodeFacts& facts;   // of `node`
   const ClusterFacts& all;  // of every node that answered
+  bool uninstall = false;   // only for check_prune: nothing is required of any node
 };
 
 // Whose a thing is by now that the ledger has as ours.
 enum class Ownership { kOurs, kOthers };
+
+// A file of another owner that the manifest's `adopt` may name for a node.
+struct AdoptableFile {
+  std::string path = {};
+  std::string digest = {};  // SHA-256 of its content, in hexadecimal
+  std::string owner = {};   // who probably wrote it; empty: not known
+};
 
 // A plugin is a value made of pure functions; function pointers cannot capture, so it has no state.
 struct Plugin {
@@ -52,6 +61,8 @@ struct Plugin {
   // What the node's facts say about the manifest besides what must change. One that blocks refuses
   // the whole apply. May be null.
   std::vector<Diagnostic> (*diagnose)(const PluginInput&) = nullptr;
+  // What of other owners `adopt` could name, by what stands in the way otherwise. May be null.
+  std::vector<AdoptableFile> (*adoptable)(const PluginInput&) = nullptr;
   // Whether files leave open what only spark-verify on the node can read; it is sent there then.
   // May be null.
   bool (*needs_spark_verify)(const ClusterSpec&, const NodeFacts&) = nullptr;

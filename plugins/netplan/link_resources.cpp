@@ -159,6 +159,7 @@ Resource MakeDownLink(const PluginInput& input, const Intent& intent, const std:
   resource.where = input.cluster.Mark(input.cluster.fabric.position);
   if (link == nullptr) return resource;
   resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
+  if (!link->admin_up) resource.impact = Impact::kNone;
   ShowClaim(intent, netdev, resource);
   resource.interrupts = ListCutOff(input.facts, {{.netdev = netdev}});
   const RunCommand restore = SetUp(netdev, link->admin_up);

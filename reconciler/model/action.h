@@ -45,9 +45,9 @@ struct RunCommand {
   // Only for a revert: what it does lies in files and outlives a restart, so that a revert at boot
   // runs it too.
   bool at_boot = false;
-  // Only for a revert and a prune: the path below /sys or /proc of what it sets. Where that is gone
-  // (a port that vanished), there is nothing to restore. It sets nothing outside the kernel, so
-  // that it reloads no unit.
+  // The path below /sys or /proc of what it sets. Where that is gone in a revert or a prune (a port
+  // that vanished), there is nothing to restore. It sets nothing outside the kernel, so that it
+  // reloads no unit.
   std::string sets = {};
   // Only for a trigger or an action: generated files that it helps to make or removes. It reloads
   // no unit. They are journalled before the first change. A revert restores them byte for byte, and

@@ -9,7 +9,8 @@
 
 namespace reconciler {
 
-enum class ChangeKind { kAdd, kModify, kRemove, kBlocked };  // + ~ - !
+// kAdopt: of a file of another owner that ours takes over, and of ours where nothing else changes.
+enum class ChangeKind { kAdd, kModify, kRemove, kAdopt, kBlocked };  // + ~ - > !
 
 struct Change {
   ChangeKind change = ChangeKind::kModify;

@@ -44,6 +44,8 @@ struct Resource {
   std::vector<Action> apply = {};
   std::vector<Action> revert = {};
   Trial trial = {};  // only for a file
+  // A change of it is part of an adoption and shown as such: see ChangeKind::kAdopt.
+  bool adopts = false;
   // Run at the end of the stage, after every change of the stage, in first-seen order, those with
   // one id once per node ("reload the units").
   std::vector<RunCommand> triggers = {};

@@ -168,8 +168,9 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
     change.change = ChangeKind::kRemove;
     const auto* file = std::get_if<FileState>(observed);
     change.detail = file != nullptr ? SummarizeFile(*file) : std::get<std::string>(*observed);
-    if (file != nullptr) change.diff = MakeShownDiff(file->content, "");
+    if (file != nullptr && !resource.adopts) change.diff = MakeShownDiff(file->content, "");
   }
+  if (resource.adopts) change.change = ChangeKind::kAdopt;
   if (!resource.label.empty()) change.detail = resource.label;
   if (!change.deferred) SetActions(resource, change);
   return change;

@@ -160,7 +160,7 @@ class Planner {
       const NodeSpec& node = *cluster_.FindNode(plan_node.name);
       if (!IsRead(node)) continue;
       const NodeFacts& facts = facts_.nodes.at(node.name);
-      const PluginInput input{cluster_, fabric_, node, facts, facts_};
+      const PluginInput input{cluster_, fabric_, node, facts, facts_, scope_.uninstall};
       std::vector<std::vector<Resource>>& wanted = wanted_[node.name];
       std::set<std::string> required;
       for (const Plugin& plugin : plugins_) {

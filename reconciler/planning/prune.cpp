@@ -193,6 +193,19 @@ class Pruner {
   std::string why_;
 };
 
+// Files of others that we removed come again when all of ours is gone: their commands bring them to
+// effect, and nothing of ours may set anything after that.
+void PutRemovedLast(const Ledger& ledger, std::vector<Change>& prunes) {
+  const auto is_ours = [&](const Change& change) {
+    const LedgerEntry* entry = ledger.Find(change.kind + "/" + change.name);
+    const Action* file = entry == nullptr ? nullptr : FindFileAction(entry->original);
+    const bool removed =
+        file != nullptr && std::holds_alternative<WriteFile>(*file) && entry->digest.empty();
+    return !removed;
+  };
+  std::stable_partition(prunes.begin(), prunes.end(), is_ours);
+}
+
 }  // namespace
 
 Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
@@ -206,6 +219,7 @@ Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
                                                           entry->plugin) != scope.only.end();
     if (selected && !required.contains(entry->Id())) pruner.Add(*entry, prunes);
   }
+  PutRemovedLast(*ledger, prunes.changes);
   const auto most = FindMaxPrune(cluster);
   const auto count =
       std::count_if(prunes.changes.begin(), prunes.changes.end(),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reconciler/base/text.h"
+#include "reconciler/model/ledger.h"
 #include "reconciler/planning/plan_compare.h"
 
 namespace reconciler {
@@ -23,6 +24,8 @@ std::string_view ChooseSymbol(ChangeKind kind) {
       return "~";
     case ChangeKind::kRemove:
       return "-";
+    case ChangeKind::kAdopt:
+      return ">";
     case ChangeKind::kBlocked:
       return "!";
   }
@@ -37,6 +40,8 @@ std::string_view ChooseColour(ChangeKind kind) {
       return "\033[33m";
     case ChangeKind::kRemove:
       return "\033[31m";
+    case ChangeKind::kAdopt:
+      return "\033[36m";
     case ChangeKind::kBlocked:
       return "\033[35m";
   }
@@ -131,16 +136,57 @@ std::string FormatChange(const Change& change, const Columns& columns, bool colo
   return fmt::format("  {}{}{}\n", ChooseColour(change.change), trimmed, kReset);
 }
 
+// Whether others of the stage have all of its triggers, and so set it as its own change would.
+bool IsWhollySet(const Stage& stage, const Change& held) {
+  std::set<std::string> ids;
+  for (const Change& change : stage.changes) {
+    if (change.node != held.node || change.change == ChangeKind::kBlocked) continue;
+    for (const RunCommand& trigger : change.triggers) ids.insert(trigger.id);
+  }
+  return std::all_of(held.triggers.begin(), held.triggers.end(),
+                     [&](const RunCommand& trigger) { return ids.contains(trigger.id); });
+}
+
 std::set<std::string> ListFlappingLinks(const Plan& plan) {
   std::set<std::string> links;
   for (const Stage& stage : plan.stages) {
-    for (const Change& change : stage.changes) {
+    const auto add = [&](const Change& change) {
       if (change.impact == Impact::kLinkFlap && change.is_link) {
         links.insert(change.node + "/" + change.name);
       }
+    };
+    std::for_each(stage.changes.begin(), stage.changes.end(), add);
+    for (const Change& held : stage.held) {
+      if (IsWhollySet(stage, held)) add(held);
     }
   }
   return links;
+}
+
+// Another owner's file; ours is removed by no adoption.
+bool TakesOver(const Change& change) {
+  const Action* file = FindFileAction(change.actions);
+  return change.change == ChangeKind::kAdopt && file != nullptr &&
+         std::holds_alternative<RemoveFile>(*file);
+}
+
+// "14 changes on 2 nodes", of those that `counts` selects; empty: there are none.
+std::string FormatCount(const Plan& plan, bool (*counts)(const Change&), std::string_view one,
+                        std::string_view many) {
+  std::size_t count = 0;
+  std::set<NodeName> nodes;
+  ForEachChange(plan, [&](const Change& change) {
+    if (!counts(change)) return;
+    ++count;
+    nodes.insert(change.node);
+  });
+  if (count == 0) return {};
+  return fmt::format("{} on {}", FormatPlural(count, one, many),
+                     FormatPlural(nodes.size(), "node", "nodes"));
+}
+
+std::string FormatAdopted(const Plan& plan) {
+  return FormatCount(plan, TakesOver, "file taken over", "files taken over");
 }
 
 // "enP7s7 carries this session and is not touched."; by node where they differ.
@@ -173,6 +219,7 @@ std::string FormatClosing(const Plan& plan) {
   text += '\n';
   for (const std::string& line : interrupted) text += "ends " + line + '\n';
   text += FormatSessions(plan);
+  if (!FormatAdopted(plan).empty()) text += "uninstall writes back what is taken over.\n";
   if (!plan.Empty()) {
     text += "Each node is armed to revert the plan before its first change.\n";
   }
@@ -196,28 +243,26 @@ std::string QuoteFence(const std::string& text) {
 }  // namespace
 
 std::string FormatSummaryLine(const Plan& plan) {
-  std::set<NodeName> changed;
-  std::size_t unreachable = 0;
-  for (const PlanNode& node : plan.nodes) {
-    unreachable += !node.unreachable.empty();
-    for (const Change* change : ListChanges(plan, node.name)) {
-      if (change->change != ChangeKind::kBlocked) changed.insert(node.name);
-    }
-  }
-  const std::string blocked =
-      plan.BlockedCount() > 0 ? fmt::format("{} blocked", plan.BlockedCount()) : "";
-  std::string text =
-      plan.Empty() ? (blocked.empty() ? "no changes" : blocked)
-                   : fmt::format("{} on {}", FormatPlural(plan.ChangeCount(), "change", "changes"),
-                                 FormatPlural(changed.size(), "node", "nodes"));
-  if (!plan.Empty() && !blocked.empty()) text += ", " + blocked;
+  const auto is_change = [](const Change& one) { return one.change != ChangeKind::kAdopt; };
+  const std::string changes = FormatCount(plan, is_change, "change", "changes");
+  const std::string adopted = FormatAdopted(plan);
+  std::vector<std::string> parts;
+  if (!changes.empty()) parts.push_back(changes);
+  if (changes.empty() && plan.BlockedCount() == 0) parts.emplace_back("no changes");
+  if (!adopted.empty()) parts.push_back(adopted);
+  if (plan.BlockedCount() > 0) parts.push_back(fmt::format("{} blocked", plan.BlockedCount()));
   if (plan.WarningCount() > 0) {
-    text += ", " + FormatPlural(plan.WarningCount(), "warning", "warnings");
+    parts.push_back(FormatPlural(plan.WarningCount(), "warning", "warnings"));
   }
-  if (plan.IsRefused()) text += ", apply is refused";
-  if (unreachable > 0)
-    text += fmt::format(", {} not reached", FormatPlural(unreachable, "node", "nodes"));
-  return text;
+  if (plan.IsRefused()) parts.emplace_back("apply is refused");
+  const auto unreachable =
+      std::count_if(plan.nodes.begin(), plan.nodes.end(),
+                    [](const PlanNode& node) { return !node.unreachable.empty(); });
+  if (unreachable > 0) {
+    parts.push_back(fmt::format(
+        "{} not reached", FormatPlural(static_cast<std::size_t>(unreachable), "node", "nodes")));
+  }
+  return Join(parts, ", ");
 }
 
 std::string RenderText(const Plan& plan, const RenderOptions& options) {

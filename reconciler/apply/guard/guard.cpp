@@ -36,8 +36,18 @@ std::vector<std::string> ListNetdevs(const Fabric& fabric, const NodeName& node)
   return netdevs;
 }
 
+// Whether a change is of a port, or a command of it sets the port.
+bool ChangesPort(const Change& change, const std::string& netdev) {
+  const auto sets_it = [&](const RunCommand& command) {
+    return command.sets == "/sys/class/net/" + netdev;
+  };
+  return (change.is_link && change.name == netdev) ||
+         std::any_of(change.triggers.begin(), change.triggers.end(), sets_it);
+}
+
 // Ports of unused cages that the apply may change: all of them where the manifest wants them down,
-// and those of a cage that was used before. The others are as little ours as any other interface.
+// those of a cage that was used before, and those that an adopted file configured. The others are
+// as little ours as any other interface.
 std::vector<std::string> ListChangedUnused(const ClusterSpec& cluster, const Fabric& fabric,
                                            const NodeName& node,
                                            const std::vector<GuardedStage>& stages) {
@@ -46,7 +56,7 @@ std::vector<std::string> ListChangedUnused(const ClusterSpec& cluster, const Fab
   if (cluster.fabric.unused_cages == UnusedCages::kDown) return unused->second;
   std::vector<std::string> netdevs;
   for (const std::string& netdev : unused->second) {
-    const auto changes_it = [&](const Change& one) { return one.is_link && one.name == netdev; };
+    const auto changes_it = [&](const Change& one) { return ChangesPort(one, netdev); };
     if (std::any_of(stages.begin(), stages.end(), [&](const GuardedStage& stage) {
           return std::any_of(stage.changes.begin(), stage.changes.end(), changes_it);
         })) {

@@ -8,7 +8,7 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kPlanFormat = "spark-reconcile/plan/2";
 constexpr std::string_view kSeverities[] = {"blocks", "warns", "informs"};
-constexpr std::string_view kChangeKinds[] = {"add", "modify", "remove", "blocked"};
+constexpr std::string_view kChangeKinds[] = {"add", "modify", "remove", "adopt", "blocked"};
 
 ordered_json ListToJson(const std::vector<std::string>& texts) {
   ordered_json list = ordered_json::array();

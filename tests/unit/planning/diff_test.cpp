@@ -30,6 +30,23 @@ TEST(Diff, AgreementIsNoChange) {
   EXPECT_EQ(Diff(gone, "p"), std::nullopt);
 }
 
+TEST(Diff, WhatIsAdoptedIsShownSoAndForeignTextIsNot) {
+  Resource theirs = File(ResourceState(FileState{"theirs\n", 0600}));
+  theirs.desired = Absent{};
+  theirs.adopts = true;
+  const auto removal = Diff(theirs, "p");
+  ASSERT_TRUE(removal);
+  EXPECT_EQ(removal->change, ChangeKind::kAdopt);
+  EXPECT_EQ(removal->diff, "");
+  EXPECT_EQ(removal->actions, std::vector<Action>{RemoveFile{"/etc/x"}});
+  EXPECT_EQ(removal->before, (FileState{"theirs\n", 0600}));
+  Resource ours = File(Absent{});
+  ours.adopts = true;
+  EXPECT_EQ(Diff(ours, "p")->change, ChangeKind::kAdopt);
+  theirs.blocked = "why";
+  EXPECT_EQ(Diff(theirs, "p")->change, ChangeKind::kBlocked);
+}
+
 TEST(Diff, UnknownObservationBlocksInsteadOfChanging) {
   const auto change = Diff(Text("1", Unknown{"systemctl gave no answer in 5 s"}), "memlock");
   ASSERT_TRUE(change);

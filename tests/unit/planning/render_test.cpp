@@ -28,6 +28,54 @@ TEST(RenderText, CountsLinksThatFlapOncePerInterface) {
               HasSubstr("2 changes on 1 node. 1 link flaps; no RDMA connection is open on it.\n"));
 }
 
+TEST(RenderText, LinksThatHoldFlapWhereOthersHaveAllOfTheirTriggers) {
+  Plan plan = OneChange({.kind = "file", .name = "/x", .triggers = {{.id = "a"}, {.id = "b"}}});
+  plan.stages[0].held = {{.kind = "link",
+                          .name = "enp1s0f1np1",
+                          .is_link = true,
+                          .node = "spark-1",
+                          .triggers = {{.id = "a"}, {.id = "b"}},
+                          .impact = Impact::kLinkFlap}};
+  EXPECT_THAT(RenderText(plan),
+              HasSubstr("1 change on 1 node. 1 link flaps; no RDMA connection is open on it.\n"));
+  plan.stages[0].held[0].triggers.push_back({.id = "c"});
+  EXPECT_THAT(RenderText(plan), HasSubstr("1 change on 1 node.\n"));
+}
+
+// Our own file comes for the adopted one, so that only that is counted.
+Plan AnAdoption() {
+  Plan plan = OneChange({.change = ChangeKind::kAdopt,
+                         .kind = "file",
+                         .name = "/x",
+                         .detail = "into y",
+                         .actions = {RemoveFile{"/x"}}});
+  plan.stages[0].changes.push_back({.change = ChangeKind::kAdopt,
+                                    .kind = "file",
+                                    .name = "/y",
+                                    .node = "spark-1",
+                                    .actions = {WriteFile{.path = "/y"}}});
+  return plan;
+}
+
+TEST(RenderText, AnAdoptionIsNoChangeOfWhatTheNodesDo) {
+  EXPECT_EQ(RenderText(AnAdoption()),
+            "homelab · 1 node\n"
+            "spark-1  192.168.1.21\n"
+            "  > file  /x: into y\n"
+            "  > file  /y\n"
+            "no changes, 1 file taken over on 1 node.\n"
+            "uninstall writes back what is taken over.\n"
+            "Each node is armed to revert the plan before its first change.\n");
+}
+
+TEST(RenderText, AnAdoptionStandsBesideChangesAndBlockedOnes) {
+  Plan plan = AnAdoption();
+  plan.stages[0].changes.push_back({.kind = "file", .name = "/z", .node = "spark-1"});
+  EXPECT_EQ(FormatSummaryLine(plan), "1 change on 1 node, 1 file taken over on 1 node");
+  Block(plan.stages[0].changes[2], "c", "why");
+  EXPECT_EQ(FormatSummaryLine(plan), "1 file taken over on 1 node, 1 blocked");
+}
+
 TEST(RenderText, TextFromANodeCannotReachTheTerminalRaw) {
   const std::string text = RenderText(OneChange(
       {.kind = "file", .name = "/etc/\033[2J", .detail = "a\nb", .diff = "+\033]0;x\a\n"}));
