@@ -94,6 +94,20 @@ std::vector<RunCommand> CarryAllOver(Renderer renderer, const std::vector<std::s
   return commands;
 }
 
+// nmcli fails where the profile is not active, or cannot be, as without a cable; find does not.
+std::vector<std::string> OnlyWhereGenerated(const std::string& netdev,
+                                            const std::vector<std::string>& argv) {
+  std::vector<std::string> found = {
+      "find", "/run",  "-maxdepth",
+      "3",    "-path", NameGeneratedFile(Renderer::kNetworkManager, netdev),
+      "-exec"};
+  found.insert(found.end(), argv.begin(), argv.end());
+  found.emplace_back(";");
+  return found;
+}
+
+std::string NameInSys(const std::string& netdev) { return "/sys/class/net/" + netdev; }
+
 RunCommand Reload(Renderer renderer, const std::vector<std::string>& ours) {
   if (renderer == Renderer::kNetworkd) {
     return {.argv = {"networkctl", "reload"}, .time_limit_s = kActivateLimitS};
@@ -140,11 +154,40 @@ RunCommand RemoveGenerated(Renderer renderer, const std::vector<std::string>& ou
 }
 
 RunCommand TakeDown(const std::string& netdev) {
-  // nmcli fails where the profile is not active, as without a cable; find does not.
-  return {.argv = {"find", "/run", "-maxdepth", "3", "-path",
-                   NameGeneratedFile(Renderer::kNetworkManager, netdev), "-exec", "nmcli", "--wait",
-                   "15", "connection", "down", "id", "netplan-" + netdev, ";"},
+  return {.argv = OnlyWhereGenerated(
+              netdev, {"nmcli", "--wait", "15", "connection", "down", "id", "netplan-" + netdev}),
           .time_limit_s = kActivateLimitS};
+}
+
+std::vector<RunCommand> ActivateAgain(Renderer renderer,
+                                      const std::vector<std::string>& foreign_files,
+                                      const std::vector<std::string>& netdevs) {
+  std::vector<RunCommand> commands = Regenerate(renderer, foreign_files, netdevs);
+  for (const std::string& netdev : netdevs) {
+    RunCommand activate = Reconfigure(renderer, netdev);
+    if (renderer == Renderer::kNetworkManager) {
+      activate.argv = OnlyWhereGenerated(netdev, activate.argv);
+    }
+    activate.sets = NameInSys(netdev);
+    commands.push_back(std::move(activate));
+  }
+  // Each prune has its own ports, so that none stands for another's.
+  for (RunCommand& command : commands) command.id.clear();
+  return commands;
+}
+
+std::vector<RunCommand> SetUnconfigured(Renderer renderer, const std::string& netdev) {
+  std::vector<std::vector<std::string>> lines;
+  if (renderer == Renderer::kNetworkd) lines.push_back({"ip", "address", "flush", "dev", netdev});
+  lines.push_back({"ip", "link", "set", "dev", netdev, "mtu", "1500"});
+  // NetworkManager sets up every port that it manages.
+  if (renderer == Renderer::kNetworkd)
+    lines.push_back({"ip", "link", "set", "dev", netdev, "down"});
+  std::vector<RunCommand> commands;
+  for (std::vector<std::string>& line : lines) {
+    commands.push_back({.argv = std::move(line), .sets = NameInSys(netdev)});
+  }
+  return commands;
 }
 
 void LeaveGenerated(const std::vector<std::string>& netdevs, RunCommand& command) {
@@ -155,6 +198,10 @@ void LeaveGenerated(const std::vector<std::string>& netdevs, RunCommand& command
   const auto is_left = [&](const std::string& word) { return left.contains(word); };
   std::erase_if(command.argv, is_left);
   std::erase_if(command.makes, is_left);
+}
+
+Trial MakeTrial(std::string path) {
+  return {.path = std::move(path), .generator = {"netplan", "generate"}};
 }
 
 RunCommand ReloadFiles(Renderer renderer) {

@@ -25,6 +25,18 @@ RunCommand RemoveGenerated(Renderer renderer, const std::vector<std::string>& ou
 // later, and with them what was set in the meantime.
 RunCommand TakeDown(const std::string& netdev);
 
+// What netplan's files say of these ports comes to effect again, whoever set them meanwhile; for a
+// prune. A port that is not there, or is without a cable, comes later.
+std::vector<RunCommand> ActivateAgain(Renderer renderer,
+                                      const std::vector<std::string>& foreign_files,
+                                      const std::vector<std::string>& netdevs);
+
+// As the kernel has a port that no one configures.
+std::vector<RunCommand> SetUnconfigured(Renderer renderer, const std::string& netdev);
+
+// Of a file of netplan, which netplan's generator reads at a start of the node.
+Trial MakeTrial(std::string path);
+
 // Once per stage, after all removals: what is removed later would stay in the manager's memory.
 RunCommand ReloadFiles(Renderer renderer);
 

@@ -73,7 +73,8 @@ std::string AdviseOnClaim(const Claim& claim, const Protection& protection) {
   if (std::string advice = AdviseOnLeading(claim, protection); !advice.empty()) return advice;
   switch (claim.kind) {
     case ClaimKind::kNetplan:
-      return "move it away or remove them from it, then plan again";
+      return claim.to_adopt.empty() ? "move it away or remove them from it, then plan again"
+                                    : claim.to_adopt;
     case ClaimKind::kUnit:
       return fmt::format(
           "remove it, or give it a name that sorts after {}, then plan again",
@@ -93,7 +94,11 @@ std::string ExplainClaim(const Claim& claim) {
   switch (claim.kind) {
     case ClaimKind::kNetplan: {
       const std::string owner = GuessOwner(claim.path);
-      return owner.empty() ? "" : fmt::format(" (probably written by {})", owner);
+      std::string text = owner.empty() ? "" : fmt::format(" (probably written by {})", owner);
+      if (!claim.not_adopted.empty()) {
+        text += fmt::format(" and is not adopted: {}", claim.not_adopted);
+      }
+      return text;
     }
     case ClaimKind::kUnit:
       return ": networkd uses the first file that matches, and not ours";

@@ -172,7 +172,8 @@ void AddClaims(const std::string& path, const Value& network, const NodeFacts& f
 }  // namespace
 
 ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::string>& netdevs,
-                            const std::vector<std::string>& leading) {
+                            const std::vector<std::string>& leading,
+                            const std::set<std::string>& without) {
   ForeignTree tree;
   std::vector<std::pair<std::string, Value>> networks;  // by path; the last renderer counts for all
   for (const auto& [name, path] : ListEffectiveFiles(facts)) {
@@ -182,6 +183,7 @@ ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::strin
       }
       continue;
     }
+    if (without.contains(path)) continue;
     tree.files.push_back(path);
     if (auto network = ReadNetwork(path, facts, tree)) {
       ReadRenderer(*network, tree);

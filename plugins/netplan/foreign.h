@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Claim {
   std::vector<std::string> netdevs = {};  // in the order requested
   std::vector<std::string> leading = {};  // of all that lead to the node, those that it names
   ClaimKind kind = ClaimKind::kNetplan;
+  // kNetplan: why it is not adopted although `adopt` names it, and what to do so that it is.
+  std::string not_adopted = {};
+  std::string to_adopt = {};
   std::string profile = {};  // kProfile: its id, or its UUID where the id holds more than a word
   int priority = 0;          // kProfile: of autoconnect
 };
@@ -36,8 +40,10 @@ struct ForeignTree {
 
 // The netplan files of a node other than ours. As netplan does it: sorted by file name whatever the
 // folder, and of one name /run hides /etc hides /lib. `leading`: interfaces that lead to the node.
+// `without`: paths that are taken for absent.
 ForeignTree ReadForeignTree(const NodeFacts& facts, const std::vector<std::string>& netdevs,
-                            const std::vector<std::string>& leading = {});
+                            const std::vector<std::string>& leading = {},
+                            const std::set<std::string>& without = {});
 
 // Who writes files of that name, as far as known: "NVIDIA Sync"; empty otherwise.
 std::string GuessOwner(const std::string& path);

@@ -14,12 +14,6 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
-std::vector<std::string> ListDown(const PluginInput& input) {
-  if (input.cluster.fabric.unused_cages != UnusedCages::kDown) return {};
-  const auto found = input.fabric.unused_netdevs.find(input.node.name);
-  return found != input.fabric.unused_netdevs.end() ? found->second : std::vector<std::string>();
-}
-
 // One port that two programs configure loses its addresses to whichever comes last.
 std::string ExplainTwoManagers(const PluginInput& input, const Intent& intent) {
   for (const RailPort& port : intent.ports) {
@@ -169,13 +163,18 @@ std::string ExplainLinkClaimed(const Intent& intent, const std::string& netdev) 
 }
 
 Intent BuildIntent(const PluginInput& input) {
-  Intent intent{.ports = GetPorts(input.fabric, input.node.name), .down = ListDown(input)};
+  Intent intent{.ports = GetPorts(input.fabric, input.node.name), .down = ListDownNetdevs(input)};
   std::vector<std::string> netdevs;
   for (const RailPort& port : intent.ports) netdevs.push_back(port.netdev);
   netdevs.insert(netdevs.end(), intent.down.begin(), intent.down.end());
   intent.protection = FindProtection(input.node, input.facts);
-  intent.tree = ReadForeignTree(input.facts, netdevs, intent.protection.Netdevs());
+  intent.adoptions =
+      FindAdoptions(input, ReadAdopt(input.cluster, input.node.name), netdevs, intent.protection);
+  intent.tree = ReadForeignTree(input.facts, netdevs, intent.protection.Netdevs(),
+                                ListAdopted(intent.adoptions));
   intent.claims = intent.tree.claims;
+  ExplainNotAdopted(intent.adoptions, intent.claims);
+  OfferAdoption(input, intent.claims);
   AddManagerClaims(input.facts, intent);
   AddMasterClaims(input.facts, netdevs, intent);
   FindObstacles(input, netdevs, intent);
@@ -188,6 +187,12 @@ const std::vector<RailPort>& GetPorts(const Fabric& fabric, const NodeName& node
   return found != fabric.ports.end() ? found->second : kNone;
 }
 
+std::vector<std::string> ListDownNetdevs(const PluginInput& input) {
+  if (input.cluster.fabric.unused_cages != UnusedCages::kDown) return {};
+  const auto found = input.fabric.unused_netdevs.find(input.node.name);
+  return found != input.fabric.unused_netdevs.end() ? found->second : std::vector<std::string>();
+}
+
 const LinkFact* FindLink(const PluginInput& input, const std::string& netdev) {
   const auto found = input.facts.links.find(netdev);
   return found != input.facts.links.end() ? &found->second : nullptr;
@@ -195,6 +200,16 @@ const LinkFact* FindLink(const PluginInput& input, const std::string& netdev) {
 
 std::vector<RunCommand> RegenerateOurs(const Intent& intent) {
   return Regenerate(intent.tree.renderer, intent.tree.files, ListGenerated(intent));
+}
+
+std::vector<RunCommand> ActivateOurs(const PluginInput& input, const Intent& intent) {
+  std::vector<RunCommand> commands = RegenerateOurs(intent);
+  for (const std::string& netdev : ListGenerated(intent)) {
+    if (CanReconfigure(FindLink(input, netdev), intent.tree.renderer)) {
+      commands.push_back(Reconfigure(intent.tree.renderer, netdev));
+    }
+  }
+  return commands;
 }
 
 PruneCommands RemoveOurGenerated(const Intent& intent) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugins/common/protection/protection.h"
+#include "plugins/netplan/adoption.h"
 #include "plugins/netplan/foreign.h"
 #include "reconciler/plugin.h"
 
@@ -17,6 +18,7 @@ struct Intent {
   std::vector<Claim> claims = {};  // of `tree`, and of what else has the interfaces
   std::string owner_unclear = {};  // not empty: why `claims` may lack some
   Protection protection = {};
+  std::vector<Adoption> adoptions = {};
   std::string blocked = {};       // why nothing may be changed here; empty: it may
   std::string link_blocked = {};  // the same for every link; claims come on top
   std::string down_blocked = {};  // on top of it for those of `down`
@@ -26,6 +28,9 @@ Intent BuildIntent(const PluginInput& input);
 
 // The node's rail ports; empty when the fabric has none there.
 const std::vector<RailPort>& GetPorts(const Fabric& fabric, const NodeName& node);
+
+// Netdevs of unused cages that the manifest wants down.
+std::vector<std::string> ListDownNetdevs(const PluginInput& input);
 
 // nullptr: the node has no such interface.
 const LinkFact* FindLink(const PluginInput& input, const std::string& netdev);
@@ -39,6 +44,9 @@ std::string ExplainLinkClaimed(const Intent& intent, const std::string& netdev);
 
 // Makes what our file says of our interfaces known to their manager.
 std::vector<RunCommand> RegenerateOurs(const Intent& intent);
+
+// And makes the interfaces that are there follow it.
+std::vector<RunCommand> ActivateOurs(const PluginInput& input, const Intent& intent);
 
 // Reverts that where there was no file of ours before.
 PruneCommands RemoveOurGenerated(const Intent& intent);

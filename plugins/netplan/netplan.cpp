@@ -1,9 +1,16 @@
 #include "plugins/netplan/netplan.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/adopt/section.h"
+#include "plugins/netplan/adopted_file.h"
+#include "plugins/netplan/adoption.h"
 #include "plugins/netplan/claims.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
@@ -21,14 +28,30 @@ namespace {
 
 constexpr const char* kRouteProbe = "netplan.default_route";
 
-// The links that the file's triggers would change. A link that cannot be changed on this node at
-// all, as a port that is not there, holds up no other one.
-std::vector<std::string> ListFileNeeds(const std::vector<Resource>& links) {
+// The adopted files, which would add to what ours says, and the links that its triggers would
+// change. A link that cannot be changed on this node at all, as a port that is not there, holds up
+// no other one.
+std::vector<std::string> ListFileNeeds(const PluginInput& input, const Intent& intent,
+                                       const std::vector<Resource>& links) {
   std::vector<std::string> ids;
+  for (const std::string& path : ListAdopted(intent.adoptions)) {
+    ids.push_back(fmt::format("{}/file/{}", input.node.name, path));
+  }
   for (const Resource& link : links) {
     if (link.blocked.empty() && Known(link.observed) != nullptr) ids.push_back(link.Id());
   }
   return ids;
+}
+
+bool Holds(const Resource& link) {
+  const ResourceState* observed = Known(link.observed);
+  const auto* desired = std::get_if<ResourceState>(&link.desired);
+  return observed != nullptr && desired != nullptr && *observed == *desired && link.blocked.empty();
+}
+
+// The live state is as it must be, so that our file only replaces an adopted one.
+bool OnlyAdopts(const Intent& intent, const std::vector<Resource>& links) {
+  return !ListAdopted(intent.adoptions).empty() && std::all_of(links.begin(), links.end(), Holds);
 }
 
 Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
@@ -36,16 +59,6 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
   const bool networkd = intent.tree.renderer == Renderer::kNetworkd;
   const std::string body =
       FormatNetplan(intent.ports, networkd ? intent.down : std::vector<std::string>());
-  std::vector<RunCommand> triggers = RegenerateOurs(intent);
-  const auto reconfigure = [&](const std::string& netdev) {
-    if (CanReconfigure(FindLink(input, netdev), intent.tree.renderer)) {
-      triggers.push_back(Reconfigure(intent.tree.renderer, netdev));
-    }
-  };
-  for (const RailPort& port : intent.ports) reconfigure(port.netdev);
-  if (networkd) {
-    for (const std::string& netdev : intent.down) reconfigure(netdev);
-  }
   const Observed<FileState> observed = FindFile(input.facts, std::string(kOwnFile));
   // The triggers reconfigure every port, also one that is as it should be.
   std::vector<Action> revert;
@@ -66,13 +79,14 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
           FileState{.content = FormatOwnedFile(input.cluster.name, body), .mode = 0600}),
       .observed = AsState(observed),
       .revert = std::move(revert),
-      .trial = {.path = std::string(kTrialFile), .generator = {"netplan", "generate"}},
-      .triggers = std::move(triggers),
+      .trial = MakeTrial(std::string(kTrialFile)),
+      .adopts = observed == Observed<FileState>(Absent{}) && OnlyAdopts(intent, links),
+      .triggers = ActivateOurs(input, intent),
       .prune_commands = RemoveOurGenerated(intent),  // the links' entries know their values
       .impact = Impact::kLinkFlap,
       .interrupts = ListCutOff(input.facts, intent.ports),
       .blocked = intent.blocked,
-      .needs = ListFileNeeds(links),
+      .needs = ListFileNeeds(input, intent, links),
       .where = input.cluster.Mark(input.cluster.fabric.position)};
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
@@ -103,7 +117,7 @@ void AddUnmanagedFile(const PluginInput& input, const Intent& intent,
   resources.push_back(std::move(resource));
 }
 
-std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec& node) {
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
   if (GetPorts(fabric, node.name).empty()) return {};
   std::vector<Read> reads = {
       ReadFile{std::string(kOwnFile)},
@@ -112,6 +126,9 @@ std::vector<Read> Probe(const ClusterSpec&, const Fabric& fabric, const NodeSpec
       ReadFiles{"/etc/netplan/*.yaml"},
       ReadFiles{"/run/netplan/*.yaml"},
       RunProbe{.id = kRouteProbe, .argv = {"ip", "-j", "-4", "route", "show"}}};
+  for (const AdoptEntry& entry : ReadAdopt(cluster, node.name)) {
+    reads.emplace_back(ReadFile{entry.path});
+  }
   for (Read& read : ListRdmaReads()) reads.push_back(std::move(read));
   for (Read& read : ListOwnerReads()) reads.push_back(std::move(read));
   for (const RailPort& port : GetPorts(fabric, node.name)) {
@@ -135,7 +152,8 @@ std::vector<Resource> Resources(const PluginInput& input) {
   const Intent intent = BuildIntent(input);
   std::vector<Resource> links;
   for (const RailPort& port : intent.ports) links.push_back(MakeRailLink(input, intent, port));
-  std::vector<Resource> resources = {MakeOwnFileResource(input, intent, links)};
+  std::vector<Resource> resources = MakeAdoptedFiles(input, intent);
+  resources.push_back(MakeOwnFileResource(input, intent, links));
   AddUnmanagedFile(input, intent, resources);
   for (Resource& link : links) resources.push_back(std::move(link));
   for (const std::string& netdev : intent.down) {
@@ -174,7 +192,9 @@ Plugin Get() {
           .parse = Parse,
           .resources = Resources,
           .check_prune = CheckPrune,
-          .diagnose = Diagnose};
+          .check = CheckAdopt,
+          .diagnose = Diagnose,
+          .adoptable = ListAdoptable};
 }
 
 }  // namespace reconciler::plugins::netplan

@@ -7,6 +7,9 @@
 #include "plugins/common/ports/links.h"
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/adopt/definitions.h"
+#include "plugins/netplan/intent.h"
+#include "plugins/netplan/paths.h"
 #include "plugins/netplan/port_owner.h"
 #include "plugins/netplan/reads/rdma_users.h"
 
@@ -118,9 +121,57 @@ void CheckFile(const Ports& ports, Change& change) {
   if (!RemovesGenerated(change)) change.triggers.clear();
 }
 
+bool IsAdoptedFile(const Change& change) {
+  return change.kind != kLinkKind && change.name.starts_with("/etc/netplan/") &&
+         change.name != kOwnFile;
+}
+
+// What the file that comes again says of ports.
+std::vector<std::string> ListPortsOfOriginal(const Change& change) {
+  std::vector<std::string> netdevs;
+  for (const Action& action : change.actions) {
+    const auto* write = std::get_if<WriteFile>(&action);
+    if (write == nullptr) continue;
+    const auto text = ReadDefinitions(write->state.content, write->path);
+    for (const PortDefinition& port : text ? text->ports : std::vector<PortDefinition>()) {
+      netdevs.push_back(port.netdev);
+    }
+  }
+  return netdevs;
+}
+
+// Our file and this one would both configure the port.
+std::string FindPortOfBoth(const PluginInput& input, const std::vector<std::string>& netdevs) {
+  std::vector<std::string> ours;
+  for (const RailPort& port : GetPorts(input.fabric, input.node.name)) ours.push_back(port.netdev);
+  for (const std::string& netdev : ListDownNetdevs(input)) ours.push_back(netdev);
+  const auto both = std::find_first_of(netdevs.begin(), netdevs.end(), ours.begin(), ours.end());
+  return both == netdevs.end() ? "" : *both;
+}
+
+Ownership CheckAdoptedPrune(const PluginInput& input, Change& change) {
+  const std::vector<std::string> netdevs = ListPortsOfOriginal(change);
+  const std::string why = ExplainProtected(FindProtection(input.node, input.facts), netdevs);
+  if (!why.empty()) {
+    Block(change, "netplan-leads-to-node", why);
+    return Ownership::kOurs;
+  }
+  const std::string both = input.uninstall ? "" : FindPortOfBoth(input, netdevs);
+  if (!both.empty()) {
+    Block(change, "netplan-adopted-in-use",
+          fmt::format("adopt names it no more, but {} configures {} instead of it: name it there "
+                      "again; uninstall writes it back",
+                      kOwnFile, both));
+    return Ownership::kOurs;
+  }
+  change.interrupts = ListCutOffAt(input.facts, netdevs);
+  return Ownership::kOurs;
+}
+
 }  // namespace
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
+  if (IsAdoptedFile(change)) return CheckAdoptedPrune(input, change);
   const Ports ports = FindPorts(input.facts, change);
   if (ports.all.empty()) return Ownership::kOurs;
   const std::string why = ExplainProtected(FindProtection(input.node, input.facts), ports.all);

@@ -48,8 +48,11 @@ TEST(NetplanForeign, ForeignFileOfTheSameInterfacesBlocksAndIsNeverTouched) {
                    "network: {ethernets: {enp1s0f1np1: {addresses: [10.100.16.1/24]},\n"
                    "  enP2p1s0f1np1: {addresses: [10.100.17.1/24]}}}\n");
   const std::string why =
-      "configures enp1s0f1np1, enP2p1s0f1np1 (probably written by NVIDIA Sync): move it away or "
-      "remove them from it, then plan again";
+      "configures enp1s0f1np1, enP2p1s0f1np1 (probably written by NVIDIA Sync): add {file: " +
+      path +
+      ", nodes: {spark-1: \"68753e204c9a\"}} to adopt, or move it away or remove them from it, "
+      "then "
+      "plan again";
   EXPECT_EQ(scenario.Warning(Get(), path), path + " " + why);
   EXPECT_EQ(scenario.Detail(Get(), kOurFile), "blocked: " + path + " " + why);
   EXPECT_EQ(scenario.Detail(Get(), kPort0), "blocked: " + path + " configures it as well");
@@ -63,7 +66,9 @@ TEST(NetplanForeign, ForeignFileIsShownEvenWhileEverythingHolds) {
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {mtu: 1500}}}\n");
   EXPECT_EQ(scenario.Detail(Get(), kOurFile), "holds");
   EXPECT_EQ(scenario.Warning(Get(), path),
-            path + " configures enp1s0f1np1: move it away or remove them from it, then plan again");
+            path + " configures enp1s0f1np1: add {file: " + path +
+                ", nodes: {spark-1: \"9f8fa5a5b2cc\"}} to adopt, or move it away or remove them "
+                "from it, then plan again");
 }
 
 TEST(NetplanForeign, OnlyPortsThatTheForeignFileNamesAreSaidToBeConfiguredByIt) {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace reconciler::plugins::netplan {
+
+// What a netplan file says of one port. All texts are the file's.
+struct PortDefinition {
+  std::string netdev = {};
+  std::vector<std::string> addresses = {};
+  std::string mtu = "1500";
+  std::string renderer = {};           // empty: it says none
+  std::vector<std::string> lost = {};  // what our file does not say: "IPv6 link-local", "routes"
+};
+
+struct NetplanDefinitions {
+  std::string renderer = {};  // of interfaces without one of their own, of all files
+  std::vector<PortDefinition> ports = {};
+  std::string unsupported = {};  // not empty: what is no plain definition of a port: "bonds"
+};
+
+// nullopt: it is no netplan file.
+std::optional<NetplanDefinitions> ReadDefinitions(const std::string& content,
+                                                  const std::string& path);
+
+}  // namespace reconciler::plugins::netplan

@@ -1,0 +1,104 @@
+#include "plugins/netplan/adopted_file.h"
+
+#include <fmt/format.h>
+
+#include "plugins/common/ownership/state.h"
+#include "plugins/common/ports/links.h"
+#include "plugins/netplan/activation.h"
+#include "plugins/netplan/link_resources.h"
+#include "plugins/netplan/paths.h"
+#include "plugins/netplan/reads/rdma_users.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+std::vector<std::string> ListNetdevs(const Adoption& adoption) {
+  std::vector<std::string> netdevs;
+  for (const PortDefinition& port : adoption.ports) netdevs.push_back(port.netdev);
+  return netdevs;
+}
+
+std::vector<Action> LetGoOfOthers(const Intent& intent, const Adoption& adoption) {
+  std::vector<Action> actions;
+  if (adoption.others.empty()) return actions;
+  if (intent.tree.renderer == Renderer::kNetworkManager) {
+    for (const std::string& netdev : adoption.others) actions.emplace_back(TakeDown(netdev));
+  }
+  actions.emplace_back(RemoveGenerated(intent.tree.renderer, adoption.others));
+  return actions;
+}
+
+// Ours follow our file; the others are as after a restart.
+std::vector<RunCommand> ListTriggers(const PluginInput& input, const Intent& intent,
+                                     const Adoption& adoption) {
+  std::vector<RunCommand> triggers = ActivateOurs(input, intent);
+  if (!adoption.others.empty()) triggers.push_back(ReloadFiles(intent.tree.renderer));
+  for (const std::string& netdev : adoption.others) {
+    if (FindLink(input, netdev) == nullptr) continue;
+    for (RunCommand& command : SetUnconfigured(intent.tree.renderer, netdev)) {
+      triggers.push_back(std::move(command));
+    }
+  }
+  return triggers;
+}
+
+std::vector<Action> ListRevert(const PluginInput& input, const Intent& intent,
+                               const Adoption& adoption) {
+  std::vector<Action> revert;
+  for (const std::string& netdev : adoption.others) {
+    const LinkFact* link = FindLink(input, netdev);
+    if (link == nullptr || link->mtu == 0) continue;
+    if (CanReconfigure(link, intent.tree.renderer)) {
+      revert.emplace_back(Reconfigure(intent.tree.renderer, netdev));
+    }
+    for (RunCommand& command : MakeLinkRevertCommands(input.facts, netdev, *link)) {
+      revert.emplace_back(std::move(command));
+    }
+  }
+  return revert;
+}
+
+std::string ListInterrupted(const PluginInput& input, const Adoption& adoption) {
+  std::vector<RailPort> ports;
+  for (const PortDefinition& port : adoption.ports) ports.push_back({.netdev = port.netdev});
+  return ListCutOff(input.facts, ports);
+}
+
+Resource MakeAdoptedFile(const PluginInput& input, const Intent& intent, const Adoption& adoption) {
+  const std::string& path = adoption.entry.path;
+  Resource resource{.kind = "file",
+                    .name = path,
+                    .node = input.node.name,
+                    .observed = AsState(FindFile(input.facts, path)),
+                    .trial = MakeTrial(NameTrial(path)),
+                    .adopts = true,
+                    .impact = Impact::kLinkFlap,
+                    .blocked = intent.blocked,
+                    .where = input.cluster.Mark(adoption.entry.position)};
+  if (!adoption.is_there) return resource;
+  if (!adoption.why_not.empty()) {
+    resource.blocked = fmt::format("is not adopted: {}: {}", adoption.why_not, adoption.next_step);
+    return resource;
+  }
+  resource.label = FormatAdoption(adoption, intent.ports);
+  resource.apply = LetGoOfOthers(intent, adoption);
+  resource.revert = ListRevert(input, intent, adoption);
+  resource.triggers = ListTriggers(input, intent, adoption);
+  resource.prune_commands = PruneCommands{
+      .after = ActivateAgain(intent.tree.renderer, intent.tree.files, ListNetdevs(adoption))};
+  resource.interrupts = ListInterrupted(input, adoption);
+  resource.needs = {fmt::format("{}/file/{}", input.node.name, kOwnFile)};
+  return resource;
+}
+
+}  // namespace
+
+std::vector<Resource> MakeAdoptedFiles(const PluginInput& input, const Intent& intent) {
+  std::vector<Resource> resources;
+  for (const Adoption& adoption : intent.adoptions) {
+    resources.push_back(MakeAdoptedFile(input, intent, adoption));
+  }
+  return resources;
+}
+
+}  // namespace reconciler::plugins::netplan

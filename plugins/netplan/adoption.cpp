@@ -1,0 +1,271 @@
+#include "plugins/netplan/adoption.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "plugins/netplan/intent.h"
+#include "plugins/netplan/paths.h"
+#include "reconciler/base/digest.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+constexpr std::size_t kShownDigits = 12;  // of a digest
+
+bool IsIn(const std::string& word, const std::vector<std::string>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+void Refuse(std::string why, std::string next_step, Adoption& adoption) {
+  adoption.why_not = std::move(why);
+  adoption.next_step = std::move(next_step);
+}
+
+// Whether the manifest means this text.
+void CheckDigest(const FileState& file, Adoption& adoption) {
+  const std::string digest = ComputeSha256Hex(file.content);
+  const std::string& wanted = adoption.entry.digest;
+  if (digest.starts_with(wanted)) return;
+  Refuse(fmt::format("its SHA-256 begins with {}, and the manifest has {}",
+                     digest.substr(0, kShownDigits), wanted.substr(0, kShownDigits)),
+         fmt::format("read what it says now; to adopt that, write {} into the manifest",
+                     digest.substr(0, kShownDigits)),
+         adoption);
+}
+
+// A removal in /etc has the effect of a removal only where no other folder has the name. An empty
+// file is the trial of an unfinished apply.
+void CheckOtherFolders(const NodeFacts& facts, Adoption& adoption) {
+  for (const char* folder : {"/run/netplan/", "/lib/netplan/"}) {
+    const std::string other = folder + GetBasename(adoption.entry.path);
+    const auto found = facts.files.find(other);
+    if (found == facts.files.end() || std::holds_alternative<Absent>(found->second)) continue;
+    const FileState* file = Known(found->second);
+    if (file != nullptr && file->content.empty()) continue;
+    Refuse(fmt::format("{} is there too", other), fmt::format("move {} away", other), adoption);
+  }
+}
+
+void CheckText(const std::optional<NetplanDefinitions>& text, Adoption& adoption) {
+  if (!text) {
+    Refuse("it is no netplan file", "remove it from adopt", adoption);
+  } else if (!text->unsupported.empty()) {
+    Refuse(fmt::format("it has {}, which our file cannot express", text->unsupported),
+           "move that to another file, or remove it from adopt", adoption);
+  }
+}
+
+// What leads to the node stays with whoever configures it.
+void CheckLeading(const Protection& protection, Adoption& adoption) {
+  for (const PortDefinition& port : adoption.ports) {
+    const auto carries = protection.carries.find(port.netdev);
+    if (carries == protection.carries.end()) continue;
+    Refuse(
+        fmt::format("it configures {} too, which {}", port.netdev, carries->second),
+        fmt::format("move what it says of {} to another file and leave it in effect", port.netdev),
+        adoption);
+    return;
+  }
+}
+
+bool IsOfACage(const PluginInput& input, const std::string& netdev) {
+  const Hardware* hardware = input.cluster.FindHardware(input.node.hardware);
+  if (hardware == nullptr) return false;
+  return std::any_of(hardware->cages.begin(), hardware->cages.end(), [&](const Cage& cage) {
+    return std::any_of(cage.twins.begin(), cage.twins.end(),
+                       [&](const Twin& twin) { return twin.netdev == netdev; });
+  });
+}
+
+void CheckPorts(const PluginInput& input, Adoption& adoption) {
+  std::vector<std::string> foreign;
+  for (const PortDefinition& port : adoption.ports) {
+    const bool known = IsIn(port.netdev, adoption.ours) || IsOfACage(input, port.netdev);
+    if (!known) foreign.push_back(MakePrintable(port.netdev));
+  }
+  if (!foreign.empty()) {
+    const std::string names = Join(foreign, ", ");
+    Refuse(fmt::format("it configures {} too, which is no port of a cage", names),
+           fmt::format("move what it says of {} to another file", names), adoption);
+  } else if (adoption.ours.empty()) {
+    Refuse("it configures none of this node's ports of the fabric", "remove it from adopt",
+           adoption);
+  }
+}
+
+void SetPorts(const std::vector<PortDefinition>& ports, const std::vector<std::string>& netdevs,
+              Adoption& adoption) {
+  adoption.ports = ports;
+  for (const PortDefinition& port : ports) {
+    (IsIn(port.netdev, netdevs) ? adoption.ours : adoption.others).push_back(port.netdev);
+  }
+}
+
+Adoption JudgeFile(const PluginInput& input, const AdoptEntry& entry,
+                   const std::vector<std::string>& netdevs, const Protection& protection) {
+  Adoption adoption{.entry = entry};
+  const Observed<FileState> observed = FindFile(input.facts, entry.path);
+  const FileState* file = Known(observed);
+  if (file == nullptr) return adoption;
+  adoption.is_there = true;
+  const std::optional<NetplanDefinitions> text = ReadDefinitions(file->content, entry.path);
+  if (text) SetPorts(text->ports, netdevs, adoption);
+  // The last word counts: what leads to the node comes before all else.
+  CheckPorts(input, adoption);
+  CheckText(text, adoption);
+  CheckOtherFolders(input.facts, adoption);
+  CheckDigest(*file, adoption);
+  CheckLeading(protection, adoption);
+  return adoption;
+}
+
+std::string_view NameRenderer(Renderer renderer) {
+  return renderer == Renderer::kNetworkd ? "networkd" : "NetworkManager";
+}
+
+// Interfaces of other files, the way to the node among them, would get another manager at the next
+// boot, and so would our ports.
+void CheckRenderer(const PluginInput& input, std::vector<Adoption>& adoptions) {
+  const Renderer now = ReadForeignTree(input.facts, {}).renderer;
+  const Renderer then = ReadForeignTree(input.facts, {}, {}, ListAdopted(adoptions)).renderer;
+  for (Adoption& adoption : adoptions) {
+    if (!adoption.is_there || !adoption.why_not.empty()) continue;
+    const FileState file = *Known(FindFile(input.facts, adoption.entry.path));
+    const std::optional<NetplanDefinitions> text =
+        ReadDefinitions(file.content, adoption.entry.path);
+    const bool decides = now != then && text && !text->renderer.empty();
+    const auto own =
+        std::find_if(adoption.ports.begin(), adoption.ports.end(), [&](const PortDefinition& port) {
+          return !port.renderer.empty() && port.renderer != NameRenderer(then);
+        });
+    if (!decides && own == adoption.ports.end()) continue;
+    const std::string renderer = decides ? std::string(NameRenderer(now)) : own->renderer;
+    Refuse(
+        fmt::format("no other netplan file says 'renderer: {}' as it does",
+                    MakePrintable(renderer)),
+        fmt::format("write `network: {{version: 2, renderer: {}}}` to a file of its own, such as "
+                    "/etc/netplan/90-renderer.yaml",
+                    MakePrintable(renderer)),
+        adoption);
+  }
+}
+
+// Ports that another file configures as well would be that file's alone.
+void CheckOtherFiles(const PluginInput& input, std::vector<Adoption>& adoptions) {
+  const std::set<std::string> adopted = ListAdopted(adoptions);
+  for (Adoption& adoption : adoptions) {
+    if (!adopted.contains(adoption.entry.path)) continue;
+    const ForeignTree rest = ReadForeignTree(input.facts, adoption.others, {}, adopted);
+    if (rest.claims.empty()) continue;
+    const Claim& claim = rest.claims.front();
+    Refuse(fmt::format("{} configures {} as well", claim.path, Join(claim.netdevs, ", ")),
+           fmt::format("adopt {} too, or remove {} from it", claim.path, Join(claim.netdevs, ", ")),
+           adoption);
+  }
+}
+
+bool SaysTheSame(const PortDefinition& definition, const RailPort& port) {
+  return definition.mtu == fmt::format("{}", port.mtu) &&
+         definition.addresses == std::vector<std::string>{ToString(port.address)};
+}
+
+void AddNew(const std::vector<std::string>& words, std::vector<std::string>& list) {
+  for (const std::string& word : words) {
+    if (!IsIn(word, list)) list.push_back(word);
+  }
+}
+
+}  // namespace
+
+std::vector<Adoption> FindAdoptions(const PluginInput& input,
+                                    const std::vector<AdoptEntry>& entries,
+                                    const std::vector<std::string>& netdevs,
+                                    const Protection& protection) {
+  std::vector<Adoption> adoptions;
+  for (const AdoptEntry& entry : entries) {
+    adoptions.push_back(JudgeFile(input, entry, netdevs, protection));
+  }
+  CheckRenderer(input, adoptions);
+  CheckOtherFiles(input, adoptions);
+  return adoptions;
+}
+
+std::set<std::string> ListAdopted(const std::vector<Adoption>& adoptions) {
+  std::set<std::string> paths;
+  for (const Adoption& one : adoptions) {
+    if (one.is_there && one.why_not.empty()) paths.insert(one.entry.path);
+  }
+  return paths;
+}
+
+void ExplainNotAdopted(const std::vector<Adoption>& adoptions, std::vector<Claim>& claims) {
+  for (const Adoption& adoption : adoptions) {
+    for (Claim& claim : claims) {
+      if (claim.path != adoption.entry.path) continue;
+      claim.not_adopted = adoption.why_not;
+      claim.to_adopt = adoption.next_step;
+    }
+  }
+}
+
+std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
+  std::vector<std::string> netdevs;
+  for (const RailPort& port : GetPorts(input.fabric, input.node.name)) {
+    netdevs.push_back(port.netdev);
+  }
+  std::vector<AdoptEntry> entries;
+  for (const Claim& claim : ReadForeignTree(input.facts, netdevs).claims) {
+    const Observed<FileState> file = FindFile(input.facts, claim.path);
+    if (Known(file) == nullptr || !CanBeNamed(claim.path)) continue;
+    entries.push_back({claim.path, ComputeSha256Hex(Known(file)->content)});
+  }
+  std::vector<AdoptableFile> files;
+  for (const Adoption& one :
+       FindAdoptions(input, entries, netdevs, FindProtection(input.node, input.facts))) {
+    if (!one.why_not.empty()) continue;
+    files.push_back({one.entry.path, one.entry.digest, GuessOwner(one.entry.path)});
+  }
+  return files;
+}
+
+void OfferAdoption(const PluginInput& input, std::vector<Claim>& claims) {
+  if (claims.empty()) return;
+  for (const AdoptableFile& file : ListAdoptable(input)) {
+    for (Claim& claim : claims) {
+      if (claim.path != file.path || !claim.to_adopt.empty()) continue;
+      claim.to_adopt = fmt::format(
+          "add {{file: {}, nodes: {{{}: \"{}\"}}}} to adopt, or move it away or remove them from "
+          "it, "
+          "then plan again",
+          file.path, input.node.name, file.digest.substr(0, kShownDigits));
+    }
+  }
+}
+
+std::string NameTrial(const std::string& path) { return "/run/netplan/" + GetBasename(path); }
+
+std::string FormatAdoption(const Adoption& adoption, const std::vector<RailPort>& ports) {
+  std::vector<std::string> lost;
+  bool same = true;
+  for (const PortDefinition& definition : adoption.ports) {
+    if (!IsIn(definition.netdev, adoption.ours)) continue;
+    AddNew(definition.lost, lost);
+    const auto port = std::find_if(ports.begin(), ports.end(), [&](const RailPort& one) {
+      return one.netdev == definition.netdev;
+    });
+    same &= port != ports.end() && SaysTheSame(definition, *port);
+  }
+  std::string text =
+      fmt::format("into {}, {}, {} addresses and MTU", GetBasename(kOwnFile),
+                  FormatPlural(adoption.ours.size(), "port", "ports"), same ? "same" : "other");
+  if (!lost.empty()) text += "; not carried over: " + Join(lost, ", ");
+  if (!adoption.others.empty()) {
+    text += "; no longer configured: " + Join(adoption.others, ", ");
+  }
+  return text;
+}
+
+}  // namespace reconciler::plugins::netplan
