@@ -43,7 +43,7 @@ class UninstallTest(LabTest):
         if [self.state(node) for node in (1, 2)] != self.bare:
             self.lab.spark("uninstall", PAIR, "--yes")
             for node in (1, 2):
-                self.lab.sh(node, "rm -rf /etc/netplan/60-* /etc/netplan/99-* /etc/systemd/network/* "
+                self.lab.sh(node, "rm -rf /etc/netplan/40-* /etc/netplan/60-* /etc/netplan/99-* /etc/systemd/network/* "
                                   "/etc/NetworkManager/system-connections/* /etc/NetworkManager/conf.d/other.conf "
                                   "/var/lib/spark-reconcile")
             self.assertEqual(self.restart(), self.bare)

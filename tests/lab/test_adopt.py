@@ -1,0 +1,185 @@
+"""Ports that another tool configured: apply takes its netplan file over, and uninstall leaves the nodes as that tool did. Live, after a
+re-plug and after a restart."""
+
+import hashlib
+import re
+import unittest
+
+import test_uninstall
+from spark_lab import cluster, speed
+
+PAIR = cluster("pair.yaml")
+RIGHT = test_uninstall.RIGHT
+GUIDE = "/etc/netplan/40-cx7.yaml"
+OURS = "/etc/netplan/60-spark-reconcile.yaml"
+
+# As NVIDIA's guide leaves it: a subnet per twin, and what networkd does where nothing is said.
+SEPARATE = """network:
+  version: 2
+  ethernets:
+    enp1s0f1np1:
+      dhcp4: false
+      addresses: [192.168.100.{0}/24]
+    enP2p1s0f1np1:
+      dhcp4: false
+      addresses: [192.168.101.{0}/24]
+"""
+# As NVIDIA's script leaves it: both twins in one subnet, and the ports of the other cage listed.
+ONE_SUBNET = """network:
+  version: 2
+  ethernets:
+    enp1s0f0np0: {{dhcp4: false}}
+    enP2p1s0f0np0: {{dhcp4: false}}
+    enp1s0f1np1:
+      dhcp4: false
+      addresses: [192.168.0.{1}/24]
+    enP2p1s0f1np1:
+      dhcp4: false
+      addresses: [192.168.0.{2}/24]
+"""
+# As NVIDIA Sync leaves it.
+SYNC = """network:
+  version: 2
+  renderer: NetworkManager
+  ethernets:
+    enp1s0f1np1:
+      dhcp4: false
+      mtu: 9000
+      addresses: [10.100.16.{0}/24]
+    enP2p1s0f1np1:
+      dhcp4: false
+      mtu: 9000
+      addresses: [10.100.17.{0}/24]
+"""
+LOST = "not carried over: IPv6 link-local, router advertisements"
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class AdoptTest(test_uninstall.UninstallTest):
+    """`leave` makes the nodes as another tool does; `apply_and_leave` is the whole way to us and out again."""
+
+    def leave(self, path, text, ids=(10, 11)):
+        """The tool's file on both nodes, in effect; returns what `adopt` says of it and the nodes' states."""
+        entries = []
+        for node, number in zip((1, 2), ids):
+            content = text.format(number, 2 * node - 1, 2 * node)
+            self.write(path, content, node)
+            self.lab.sh(node, "netplan apply")
+            entries.append(f"spark-{node}: '{digest(content)[:12]}'")
+        return f"adopt: [{{file: {path}, nodes: {{{', '.join(entries)}}}}}]\n", [self.settle(node) for node in (1, 2)]
+
+    def manifest(self, adopt, *replacements):
+        return self.variant_of(PAIR, ("verify:", adopt + "verify:"), *replacements)
+
+    def assert_adopted(self, manifest, path):
+        self.assert_empty_plan(manifest)
+        for node in (1, 2):
+            self.lab.sh(node, f"test ! -e {path} && test ! -e /run/netplan && test -e {OURS}")
+
+    def link_local(self):
+        return [self.lab.sh(node, f"ip -br -6 address show dev {port}").split()[2:] for node in (1, 2) for port in RIGHT]
+
+    def apply_and_leave(self, manifest, path, before):
+        link_local = self.link_local()
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
+        self.assert_adopted(manifest, path)
+        adopted = [self.settle(node) for node in (1, 2)]
+        self.replug()
+        self.assert_adopted(manifest, path)
+        self.assertEqual(self.restart(), adopted)
+        self.assert_adopted(manifest, path)
+        self.spark("verify", manifest, expect=0)
+        self.uninstall(manifest)
+        self.assert_stays(before, after_restart=before)
+        self.assertEqual(self.link_local(), link_local)
+
+
+class Networkd(AdoptTest):
+    same = (("192.168.177.0/24, 192.168.178.0/24", "192.168.100.0/24, 192.168.101.0/24"), ("mtu: 9000", "mtu: 1500"),
+            ("192.168.1.21}", "192.168.1.21, id: 10}"), ("192.168.1.22}", "192.168.1.22, id: 11}"))
+
+    def assert_configured(self):
+        for node in (1, 2):
+            for port in RIGHT:
+                # It waits for router advertisements before.
+                self.lab.sh(node, f"for i in $(seq {int(speed.scaled(30))}); do "
+                                  f"! networkctl status {port} | grep -q '(configured)' || exit 0; sleep 1; done")
+                shown = self.lab.sh(node, f"networkctl status {port}")
+                self.assertRegex(shown, r"State: routable \(configured\)")
+                self.assertIn(f"/run/systemd/network/10-netplan-{port}.network", shown)
+
+    def test_a_file_that_says_the_same_is_taken_over_and_written_back(self):
+        adopt, before = self.leave(GUIDE, SEPARATE)
+        manifest = self.manifest(adopt, *self.same)
+        printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
+        lines = re.findall(r"(?m)^  [-+~>!] .*$", printed)
+        self.assertEqual(len(lines), 4, printed)
+        for line, path in zip(lines, (GUIDE, OURS) * 2):
+            self.assertRegex(line, rf"^  > file +{path}[: ].*  flaps the link$")
+        self.assertIn(f"into 60-spark-reconcile.yaml, 2 ports, same addresses and MTU; {LOST}  ", lines[0])
+        self.assertIn("\nno changes, 2 files taken over on 2 nodes. 4 links flap; no RDMA connection is open on them.\n", printed)
+        self.assertIn("\nuninstall writes back what is taken over.\n", printed)
+        self.assert_configured()
+        self.apply_and_leave(manifest, GUIDE, before)
+        self.assert_configured()
+
+    def test_two_twins_in_one_subnet_get_subnets_of_their_own_until_the_uninstall(self):
+        adopt, before = self.leave(GUIDE, ONE_SUBNET)
+        manifest = self.manifest(adopt)
+        kinds = [(change["change"], change["name"]) for stage in self.plan(manifest, "--only", "netplan")["stages"]
+                 for change in stage["changes"]]
+        self.assertEqual(kinds, [("adopt", GUIDE), ("add", OURS), ("modify", RIGHT[0]), ("modify", RIGHT[1])] * 2)
+        self.apply_and_leave(manifest, GUIDE, before)
+
+    def test_a_file_that_was_changed_blocks_until_the_manifest_means_it(self):
+        adopt, before = self.leave(GUIDE, SEPARATE)
+        self.lab.sh(1, f"echo '# changed' >>{GUIDE}")
+        manifest = self.manifest(adopt, *self.same)
+        planned, now = (digest(SEPARATE.format(10) + end)[:12] for end in ("", "# changed\n"))
+        printed = self.spark("plan", manifest, "--brief", expect=0).stdout
+        self.assertIn(f"  ! file     {GUIDE}: is not adopted: its SHA-256 begins with {now}, and the manifest has {planned}: "
+                      f"read what it says now; to adopt that, write {now} into the manifest  ", printed)
+        self.spark("apply", manifest, "--only", "netplan", "--node", "spark-1", "--yes", "--brief", expect=2)
+        self.assertEqual(self.lab.sh(1, f"sha256sum <{GUIDE}")[:12], now)
+        self.assertEqual(self.state(2), before[1])
+
+    def test_an_apply_that_fails_reverts_to_the_file(self):
+        adopt, before = self.leave(GUIDE, SEPARATE)
+        broken = self.manifest(adopt, *self.same, ("ExecStart=/bin/true", "ExecStart=/bin/false"))
+        self.spark("apply", broken, "--yes", "--brief", "--no-verify", expect=4)
+        for node in (1, 2):
+            self.wait_for(node, before[node - 1])
+        self.assert_configured()
+        self.assertEqual(self.restart(), before)
+
+    def test_a_file_that_the_manifest_no_longer_names_stays_away_while_ours_is_there(self):
+        adopt, before = self.leave(GUIDE, SEPARATE)
+        self.apply(self.manifest(adopt, *self.same))
+        without = self.variant_of(PAIR, *self.same)
+        printed = self.spark("plan", without, "--brief", expect=0).stdout
+        self.assertEqual(len(re.findall(rf"(?m)^  ! file +{GUIDE}: adopt names it no more, but {OURS} configures {RIGHT[0]} instead "
+                                        r"of it: name it there again; uninstall writes it back .*"
+                                        r"blocked \[netplan-adopted-in-use\]$", printed)), 2, printed)
+        self.spark("apply", without, "--yes", "--brief", "--no-verify", expect=2)
+        self.uninstall(without)
+        for node in (1, 2):
+            self.wait_for(node, before[node - 1])
+
+
+class NetworkManager(AdoptTest):
+    options = ("--topology", "direct", "--nm", "all")
+
+    def test_the_file_of_nvidia_sync_is_taken_over_and_written_back(self):
+        path = "/etc/netplan/99-nvidia-sync-cluster.yaml"
+        adopt, before = self.leave(path, SYNC, ids=(1, 2))
+        manifest = self.manifest(adopt, ("192.168.177.0/24, 192.168.178.0/24", "10.100.16.0/24, 10.100.17.0/24"))
+        printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
+        self.assertIn("\nno changes, 2 files taken over on 2 nodes. ", printed)
+        self.apply_and_leave(manifest, path, before)
+
+
+if __name__ == "__main__":
+    unittest.main()
