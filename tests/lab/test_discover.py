@@ -1,5 +1,6 @@
 """The manifest of nodes that someone else configured, read from the nodes alone; nothing on them changes."""
 
+import hashlib
 import os
 import tempfile
 import unittest
@@ -22,6 +23,9 @@ GUIDE = """network:
       addresses: [192.168.100.{0}/24]
     enP2p1s0f1np1:
       addresses: [192.168.101.{0}/24]
+"""
+ADOPT = """adopt:                           # of others: apply takes them over, uninstall writes them back
+  - {{file: /etc/netplan/40-cx7.yaml, nodes: {{spark-1: {0}, spark-2: {1}}}}}  # probably written by NVIDIA's spark_cluster_setup or sparkrun
 """
 STATE = """ip -o address | sed 's, tentative,,'; cat /sys/class/net/*/mtu; find /etc /run/systemd/network -xdev -type f -newer /run/before
 cat /proc/sys/net/ipv6/conf/*/addr_gen_mode; ls -d /var/lib/spark-reconcile 2>/dev/null; true"""
@@ -87,10 +91,9 @@ fabric:
     - 192.168.101.0/24
   arp: ignore                    # as found; manage is advised
 hosts: {manage: false}           # as found: no rail names
-""")
-        plan = self.plan(self.written(done.stdout))
-        self.assertEqual({change["name"] for stage in plan["stages"] for change in stage["changes"]},
-                         {"/etc/netplan/60-spark-reconcile.yaml"})
+""" + ADOPT.format(*[hashlib.sha256(GUIDE.format(host).encode()).hexdigest()[:12] for host in (10, 11)]))
+        # And nothing of it changes.
+        self.assertIn("\nno changes, 2 files taken over on 2 nodes. ", self.spark("plan", self.written(done.stdout), expect=0).stdout)
 
     def test_a_manifest_is_written_once_and_can_be_applied(self):
         with tempfile.TemporaryDirectory() as folder:

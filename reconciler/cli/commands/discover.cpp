@@ -5,9 +5,11 @@
 #include <iostream>
 #include <memory>
 
+#include "plugins/registry.h"
 #include "reconciler/cabling/observe/observe_cabling.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/discovery/adopt.h"
 #include "reconciler/discovery/discovery.h"
 #include "reconciler/manifest/starter.h"
 #include "reconciler/transport/ssh/dial.h"
@@ -41,9 +43,44 @@ std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {
   return hosts;
 }
 
-int PrintDiscovery(const Discovery& discovery, const std::string& out) {
+// The facts under the nodes' names in `cluster`; their order and addresses are the same.
+ClusterFacts NameFacts(const ClusterSpec& hosts, const ClusterFacts& facts,
+                       const ClusterSpec& cluster) {
+  ClusterFacts named;
+  for (const NodeSpec& node : cluster.nodes) {
+    for (const NodeSpec& host : hosts.nodes) {
+      const auto read = facts.nodes.find(host.name);
+      if (host.address != node.address || read == facts.nodes.end()) continue;
+      named.nodes[node.name] = read->second;
+      named.nodes[node.name].node = node.name;
+    }
+  }
+  return named;
+}
+
+std::vector<FoundFile> FindAdoptable(const Cluster& cluster, const ClusterFacts& facts) {
+  std::vector<FoundFile> found;
+  for (const Plugin& plugin : plugins::GetAll()) {
+    for (const NodeSpec& node : cluster.spec.nodes) {
+      const auto read = facts.nodes.find(node.name);
+      if (plugin.adoptable == nullptr || read == facts.nodes.end()) continue;
+      for (AdoptableFile& file :
+           plugin.adoptable({cluster.spec, cluster.fabric, node, read->second, facts})) {
+        found.push_back({node.name, file.path, file.digest, file.owner});
+      }
+    }
+  }
+  return found;
+}
+
+int PrintDiscovery(Discovery discovery, const Cluster& hosts, const ClusterFacts& facts,
+                   const std::string& out) {
   const std::string name = out == "-" ? "cluster.yaml" : out;
-  const bool is_valid = LoadCluster(discovery.manifest, name, {}).has_value();
+  const std::optional<Cluster> cluster = LoadCluster(discovery.manifest, name, {});
+  const bool is_valid = cluster.has_value();
+  if (cluster) {
+    AddAdopt(FindAdoptable(*cluster, NameFacts(hosts.spec, facts, cluster->spec)), discovery);
+  }
   for (const std::string& gap : discovery.gaps) std::cerr << "not as found: " << gap << '\n';
   if (out == "-") {
     std::cout << discovery.manifest;
@@ -83,7 +120,8 @@ int RunDiscover(const DiscoverOptions& options) {
   }
   std::cerr << FormatErrors(errors);
   if (!errors.empty()) return kNodeUnreadable;
-  return PrintDiscovery(Discover(hosts->spec, facts, views, options.user), options.out);
+  return PrintDiscovery(Discover(hosts->spec, facts, views, options.user), *hosts, facts,
+                        options.out);
 }
 
 }  // namespace

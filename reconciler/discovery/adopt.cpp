@@ -1,0 +1,48 @@
+#include "reconciler/discovery/adopt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+namespace {
+
+constexpr std::size_t kWrittenDigits = 12;
+constexpr std::string_view kGaps = "# Not as found: ";
+
+// YAML reads digits alone, and those with an exponent, as a number.
+std::string FormatDigest(const std::string& digest) {
+  const std::string prefix = digest.substr(0, kWrittenDigits);
+  const bool is_number = prefix.find_first_not_of("0123456789e") == std::string::npos;
+  return is_number ? fmt::format("\"{}\"", prefix) : prefix;
+}
+
+}  // namespace
+
+void AddAdopt(const std::vector<FoundFile>& files, Discovery& discovery) {
+  if (files.empty()) return;
+  std::vector<std::string> paths;
+  for (const FoundFile& file : files) {
+    if (std::find(paths.begin(), paths.end(), file.path) == paths.end()) paths.push_back(file.path);
+  }
+  std::string text =
+      "adopt:                           # of others: apply takes them over, uninstall writes them "
+      "back\n";
+  for (const std::string& path : paths) {
+    std::vector<std::string> nodes;
+    std::string owner;
+    for (const FoundFile& file : files) {
+      if (file.path != path) continue;
+      nodes.push_back(fmt::format("{}: {}", file.node, FormatDigest(file.digest)));
+      owner = file.owner;
+    }
+    text += fmt::format("  - {{file: {}, nodes: {{{}}}}}{}\n", path, Join(nodes, ", "),
+                        owner.empty() ? "" : "  # probably written by " + owner);
+  }
+  discovery.manifest.insert(std::min(discovery.manifest.find(kGaps), discovery.manifest.size()),
+                            text);
+}
+
+}  // namespace reconciler
