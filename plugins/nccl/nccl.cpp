@@ -9,6 +9,7 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/links.h"
 #include "plugins/nccl/diagnose.h"
+#include "plugins/nccl/firewall.h"
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/gpu.h"
 #include "plugins/nccl/library.h"
@@ -32,6 +33,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
   for (Read& read : ListGidReads(*section, ListCollectivePorts(fabric, node.name))) {
     reads.push_back(std::move(read));
   }
+  for (Read& read : ListFirewallReads()) reads.push_back(std::move(read));
   if (section->mode != Mode::kSafe) {
     for (Read& read : ListGpuReads(ReadGpuSection(cluster))) reads.push_back(std::move(read));
   }
@@ -89,7 +91,10 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   const auto section = ReadSection(input.cluster);
   if (!section) return {};
   const Result<Environment> environment = BuildWantedEnvironment(*section, input);
-  return DiagnoseSettings(*section, input, environment ? *environment : Environment{});
+  std::vector<Diagnostic> found =
+      DiagnoseSettings(*section, input, environment ? *environment : Environment{});
+  for (Diagnostic& one : FindDeniedPeers(*section, input)) found.push_back(std::move(one));
+  return found;
 }
 
 // What the manifest may not say about a variable because another key says it.

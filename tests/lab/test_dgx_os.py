@@ -91,6 +91,8 @@ class DgxOs(NcclLab):
             self.addCleanup(self.lab.sh, node, f"ufw delete allow from 192.168.1.{23 - node}; rm {LIBRARIES}/libnccl.so.2 "
                                                f"{LIBRARIES}/libcuda.so.1 /etc/fake-gpu.conf; ldconfig")
         self.spark("apply", MANIFEST, "--yes", "--brief", "--no-verify", expect=0)
+        notes = [(one["nodes"], one["next_step"]) for one in self.plan(MANIFEST)["diagnostics"] if one["code"] == "nccl-firewall"]
+        self.assertEqual(notes, [(["spark-1"], "ufw allow from 192.168.1.22"), (["spark-2"], "ufw allow from 192.168.1.21")])
         finding = self.finding(self.verify(), "firewall", ["spark-1", "spark-2"])
         self.assertEqual(finding["cause"], "the ranks wait for each other (init), as where a firewall drops what one sends: ufw is enabled "
                                            "on spark-1, spark-2")
@@ -98,6 +100,7 @@ class DgxOs(NcclLab):
         for node in (1, 2):
             self.lab.sh(node, f"ufw allow from 192.168.1.{23 - node}")
         self.assertEqual(self.verify(expect=0)["findings"], [])
+        self.assertNotIn("nccl-firewall", self.spark("plan", MANIFEST, expect=0).stdout)
 
     def test_6_a_profile_that_networkmanager_keeps_in_netplan_blocks_until_it_is_switched_off(self):
         path = "/etc/netplan/90-NM-11111111-2222-3333-4444-555555555555.yaml"
