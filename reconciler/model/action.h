@@ -49,9 +49,8 @@ struct RunCommand {
   // that vanished), there is nothing to restore. It sets nothing outside the kernel, so that it
   // reloads no unit.
   std::string sets = {};
-  // Only for a trigger or an action: generated files that it helps to make or removes. It reloads
-  // no unit. They are journalled before the first change. A revert restores them byte for byte, and
-  // does not run it.
+  // Only for a trigger or an action: generated files that it helps to make or removes. They are
+  // journalled before the first change. A revert restores them byte for byte, and does not run it.
   std::vector<std::string> makes = {};
   bool operator==(const RunCommand&) const = default;
 };

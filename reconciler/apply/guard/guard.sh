@@ -72,12 +72,11 @@ restore() { # DIRECTORY
   d=$1; load_target || return 1
   # Of a write that power loss cut off, or in a folder that takes no change for a while.
   [ -n "$user" ] || rm -f -- "$(prepared)" "${T%/*}"/.spark-reconcile.?????????? || return 1
-  if [ -e "$d/trial" ]; then
-    read_text "$d/trial" && tried=$text || return 1
-    [ ! -e "$d/begun" ] || rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.?????????? || return 1
-    return 0
-  fi
   [ -e "$d/begun" ] || return 0
+  if [ -e "$d/trial" ]; then
+    read_text "$d/trial" && tried=$text && rm -f -- "$tried" "${tried%/*}"/.spark-reconcile.??????????
+    return
+  fi
   is_absent || is_target "$d/new" || is_target "$d/before" ||
     { keep_target "$d/foreign" && say "$T was changed by another program: its text is kept in $d/foreign"; } || {
     [ -z "$user" ] || say "$answer"

@@ -58,11 +58,9 @@ std::string BuildStepCall(const Step& step, std::size_t number) {
       return fmt::format("remove_file {} {}", number, QuoteForShell(remove.path));
     }
     std::string operator()(const RunCommand& command) const {
-      const bool reloads = command.sets.empty() && command.makes.empty();
-      const std::string where = prune && !command.sets.empty()
-                                    ? fmt::format("if_there {} ", QuoteForShell(command.sets))
-                                : reloads ? ""
-                                          : "without_reload ";
+      const std::string where = command.sets.empty() ? ""
+                                : prune ? fmt::format("if_there {} ", QuoteForShell(command.sets))
+                                        : std::string("without_reload ");
       return fmt::format("{}command_step {} {} {} {}", where, number, command.time_limit_s,
                          QuoteForShell(command.user), JoinForShell(command.argv));
     }

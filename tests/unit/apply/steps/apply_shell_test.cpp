@@ -226,15 +226,15 @@ TEST(ListSteps, ATriggerWithoutAnIdentityRunsAsOftenAsItIsListed) {
   EXPECT_EQ(ListSteps({&a, &b}).size(), 3u);
 }
 
-// Only what may reload units needs the generated files kept.
-TEST(BuildActivateRequest, WhatSetsAValueOrMakesAFileKeepsNoGeneratedFiles) {
+// It reloads no unit; what makes files may, as `netplan generate` of 1.1 does.
+TEST(BuildActivateRequest, WhatSetsAValueKeepsNoGeneratedFiles) {
   const auto activate = [](const RunCommand& command) {
     return BuildActivateRequest({{0, command}}, 0, "/journal");
   };
   EXPECT_THAT(activate({.argv = {"set"}, .sets = "/proc/sys/x"}),
               testing::HasSubstr("'run set' without_reload command_step 0 30 '' 'set'\n"));
   EXPECT_THAT(activate({.argv = {"make"}, .makes = {"/run/x"}}),
-              testing::HasSubstr("'run make' without_reload command_step 0 30 '' 'make'\n"));
+              testing::HasSubstr("'run make' command_step 0 30 '' 'make'\n"));
   EXPECT_THAT(activate({.argv = {"reload"}}),
               testing::HasSubstr("'run reload' command_step 0 30 '' 'reload'\n"));
 }

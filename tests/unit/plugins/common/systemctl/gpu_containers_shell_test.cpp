@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -33,12 +34,15 @@ class GpuContainerScript : public testing::Test {
     Put("proc/" + pid + "/mountinfo", mounts);
   }
 
-  std::string List() const {
+  std::string MakeCommand() const {
     std::vector<std::string> argv = MakeGpuContainerProbe().argv;
     argv[argv.size() - 2] = folder_ / "cgroup";
     argv[argv.size() - 1] = folder_ / "proc";
-    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(JoinForShell(argv).c_str(), "r"),
-                                                     pclose);
+    return JoinForShell(argv);
+  }
+
+  std::string List() const {
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(MakeCommand().c_str(), "r"), pclose);
     std::string out;
     for (int c = std::fgetc(pipe.get()); c != EOF; c = std::fgetc(pipe.get())) {
       out += static_cast<char>(c);
@@ -60,9 +64,16 @@ TEST_F(GpuContainerScript, ContainersWithTheDriversFilesAreListed) {
 }
 
 TEST_F(GpuContainerScript, WithoutContainersNothingIsListed) {
+  Put("cgroup/system.slice/x", "");
   EXPECT_EQ(List(), "");
   Put("cgroup/system.slice/docker-gone.scope/cgroup.procs", "");
   EXPECT_EQ(List(), "");
+}
+
+TEST_F(GpuContainerScript, WithoutTheFolderOfTheControlGroupsItFails) {
+  EXPECT_NE(std::system((MakeCommand() + " 2>/dev/null").c_str()), 0);
+  Put("cgroup/system.slice/x", "");
+  EXPECT_EQ(std::system(MakeCommand().c_str()), 0);
 }
 
 }  // namespace
