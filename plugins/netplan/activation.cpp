@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "plugins/common/systemctl/gpu_containers.h"
 #include "plugins/netplan/paths.h"
 
 namespace reconciler::plugins::netplan {
@@ -198,6 +199,11 @@ void LeaveGenerated(const std::vector<std::string>& netdevs, RunCommand& command
   const auto is_left = [&](const std::string& word) { return left.contains(word); };
   std::erase_if(command.argv, is_left);
   std::erase_if(command.makes, is_left);
+}
+
+std::string ListInterrupted(const NodeFacts& facts, const std::string& links) {
+  const std::string containers = ListCutOffByReload(facts);
+  return links + (links.empty() || containers.empty() ? "" : ", ") + containers;
 }
 
 Trial MakeTrial(std::string path) {

@@ -58,10 +58,10 @@ std::vector<Action> ListRevert(const PluginInput& input, const Intent& intent,
   return revert;
 }
 
-std::string ListInterrupted(const PluginInput& input, const Adoption& adoption) {
+std::string ListEnded(const PluginInput& input, const Adoption& adoption) {
   std::vector<RailPort> ports;
   for (const PortDefinition& port : adoption.ports) ports.push_back({.netdev = port.netdev});
-  return ListCutOff(input.facts, ports);
+  return ListInterrupted(input.facts, ListCutOff(input.facts, ports));
 }
 
 Resource MakeAdoptedFile(const PluginInput& input, const Intent& intent, const Adoption& adoption) {
@@ -86,7 +86,7 @@ Resource MakeAdoptedFile(const PluginInput& input, const Intent& intent, const A
   resource.triggers = ListTriggers(input, intent, adoption);
   resource.prune_commands = PruneCommands{
       .after = ActivateAgain(intent.tree.renderer, intent.tree.files, ListNetdevs(adoption))};
-  resource.interrupts = ListInterrupted(input, adoption);
+  resource.interrupts = ListEnded(input, adoption);
   resource.needs = {fmt::format("{}/file/{}", input.node.name, kOwnFile)};
   return resource;
 }

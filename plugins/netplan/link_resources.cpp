@@ -144,7 +144,7 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
   const std::vector<RunCommand> restore = MakeLinkRevertCommands(input.facts, port.netdev, *link);
   resource.revert.assign(restore.begin(), restore.end());
   resource.prune_commands = MakeLinkPruneCommands(intent, port.netdev, restore);
-  resource.interrupts = ListCutOff(input.facts, {port});
+  resource.interrupts = ListInterrupted(input.facts, ListCutOff(input.facts, {port}));
   resource.triggers = RegenerateOurs(intent);
   if (CanReconfigure(link, renderer)) {
     resource.triggers.push_back(Reconfigure(renderer, port.netdev));
@@ -161,11 +161,13 @@ Resource MakeDownLink(const PluginInput& input, const Intent& intent, const std:
   resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
   if (!link->admin_up) resource.impact = Impact::kNone;
   ShowClaim(intent, netdev, resource);
-  resource.interrupts = ListCutOff(input.facts, {{.netdev = netdev}});
+  const std::string cut_off = ListCutOff(input.facts, {{.netdev = netdev}});
+  resource.interrupts = cut_off;
   const RunCommand restore = SetUp(netdev, link->admin_up);
   resource.revert = {restore};
   resource.prune_commands = MakeLinkPruneCommands(intent, netdev, {restore});
   if (intent.tree.renderer == Renderer::kNetworkd) {
+    resource.interrupts = ListInterrupted(input.facts, cut_off);
     resource.triggers = RegenerateOurs(intent);
     resource.triggers.push_back(Reconfigure(Renderer::kNetworkd, netdev));
   } else {

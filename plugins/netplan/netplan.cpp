@@ -84,7 +84,7 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
       .triggers = ActivateOurs(input, intent),
       .prune_commands = RemoveOurGenerated(intent),  // the links' entries know their values
       .impact = Impact::kLinkFlap,
-      .interrupts = ListCutOff(input.facts, intent.ports),
+      .interrupts = ListInterrupted(input.facts, ListCutOff(input.facts, intent.ports)),
       .blocked = intent.blocked,
       .needs = ListFileNeeds(input, intent, links),
       .where = input.cluster.Mark(input.cluster.fabric.position)};

@@ -164,13 +164,29 @@ Ownership CheckAdoptedPrune(const PluginInput& input, Change& change) {
                       kOwnFile, both));
     return Ownership::kOurs;
   }
-  change.interrupts = ListCutOffAt(input.facts, netdevs);
+  // The ledger has the files of netplan as they were then.
+  const ForeignTree tree = ReadForeignTree(input.facts, netdevs);
+  if (tree.unclear.empty()) {
+    change.triggers = ActivateAgain(tree.renderer, tree.files, netdevs);
+  }
+  change.interrupts = ListInterrupted(input.facts, ListCutOffAt(input.facts, netdevs));
   return Ownership::kOurs;
+}
+
+// Ledgers of earlier versions have no generator.
+void SetGenerator(Change& change) {
+  for (Action& action : change.actions) {
+    const Trial trial = GetTrial(action);
+    if (!trial.path.starts_with("/run/netplan/") || !trial.generator.empty()) continue;
+    if (auto* write = std::get_if<WriteFile>(&action)) write->trial = MakeTrial(trial.path);
+    if (auto* remove = std::get_if<RemoveFile>(&action)) remove->trial = MakeTrial(trial.path);
+  }
 }
 
 }  // namespace
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
+  SetGenerator(change);
   if (IsAdoptedFile(change)) return CheckAdoptedPrune(input, change);
   const Ports ports = FindPorts(input.facts, change);
   if (ports.all.empty()) return Ownership::kOurs;

@@ -77,6 +77,11 @@ void UpdateEntry(const Change& change, const LedgerHead& head, const Names& ours
     entries.push_back(MakeEntry(change, ours));
     entry = entries.end() - 1;
   }
+  // Someone made again what we had removed: what stood there last is what comes back.
+  const Action* removal = FindFileAction(change.actions);
+  const bool removed_again = removal != nullptr && change.before && entry->digest.empty() &&
+                             std::holds_alternative<RemoveFile>(*removal);
+  if (removed_again) *entry = MakeEntry(change, ours);
   KeepEdits(change, ours, *entry);
   entry->plugin = change.plugin;
   entry->generation = head.generation;

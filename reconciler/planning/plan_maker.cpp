@@ -177,8 +177,10 @@ class Planner {
         }
         BlockIfNul(change);
       }
+      if (const Ledger* ledger = Known(facts.ledger)) BlockBesideOurs(*ledger, prunes.changes);
       plan_node.dropped = std::move(prunes.dropped);
       NoteKept(node, prunes.kept);
+      NoteMadeAgain(node, prunes.made_again);
       prunes_[node.name] = std::move(prunes.changes);
     }
   }
@@ -201,6 +203,17 @@ class Planner {
     if (!scope_.uninstall) return;
     for (const std::string& name : FindKeptNames(cluster_, facts_.nodes.at(node.name))) {
       if (!names.contains(name)) AddKept(node, name);
+    }
+  }
+
+  void NoteMadeAgain(const NodeSpec& node, const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+      kept_.push_back({.code = "plan-made-again",
+                       .message = fmt::format("{} was removed by an apply and made again since: it "
+                                              "is left as it is",
+                                              file),
+                       .subject = file,
+                       .nodes = {node.name}});
     }
   }
 

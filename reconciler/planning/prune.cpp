@@ -74,6 +74,12 @@ bool IsOwnPublicKey(const FileState& file, const ClusterSpec& cluster) {
   return words.size() == 5 && words[2] == "spark-reconcile" && cluster.Owns(words[3]);
 }
 
+// It was another owner's file.
+bool WasRemoved(const LedgerEntry& entry) {
+  const Action* file = FindFileAction(entry.original);
+  return file != nullptr && std::holds_alternative<WriteFile>(*file) && entry.digest.empty();
+}
+
 // One node's entries, judged one by one.
 class Pruner {
  public:
@@ -95,6 +101,7 @@ class Pruner {
         file != nullptr ? MakeFilePrune(entry, *file) : std::optional(MakeCommandPrune(entry));
     if (!change) {
       prunes.dropped.push_back(entry.Id());
+      if (IsMadeAgain(entry)) prunes.made_again.push_back(entry.name);
       return;
     }
     if (change->change != ChangeKind::kBlocked && TouchesSession(*change, facts_)) {
@@ -147,8 +154,14 @@ class Pruner {
     if (now != nullptr && write != nullptr && *now == write->state) return std::nullopt;
     if (now != nullptr) change.before = *now;
     const std::string digest = now == nullptr ? "" : ComputeSha256Hex(now->content);
+    if (IsMadeAgain(entry)) return std::nullopt;
     if (digest != entry.digest) return BlockIfEdited(entry, *now, std::move(change));
     return MakeWholeFilePrune(now, write, std::move(change));
+  }
+
+  // By its owner, after we had removed it.
+  bool IsMadeAgain(const LedgerEntry& entry) const {
+    return WasRemoved(entry) && Known(FindFile(facts_, entry.name)) != nullptr;
   }
 
   Change MakeWholeFilePrune(const FileState* now, const WriteFile* write, Change change) const {
@@ -198,10 +211,7 @@ class Pruner {
 void PutRemovedLast(const Ledger& ledger, std::vector<Change>& prunes) {
   const auto is_ours = [&](const Change& change) {
     const LedgerEntry* entry = ledger.Find(change.kind + "/" + change.name);
-    const Action* file = entry == nullptr ? nullptr : FindFileAction(entry->original);
-    const bool removed =
-        file != nullptr && std::holds_alternative<WriteFile>(*file) && entry->digest.empty();
-    return !removed;
+    return entry == nullptr || !WasRemoved(*entry);
   };
   std::stable_partition(prunes.begin(), prunes.end(), is_ours);
 }
@@ -233,6 +243,21 @@ Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
                       count, most));
   }
   return prunes;
+}
+
+void BlockBesideOurs(const Ledger& ledger, std::vector<Change>& prunes) {
+  for (Change& change : prunes) {
+    const LedgerEntry* entry = ledger.Find(change.kind + "/" + change.name);
+    if (entry == nullptr || !WasRemoved(*entry) || change.change == ChangeKind::kBlocked) continue;
+    const auto stays = std::find_if(prunes.begin(), prunes.end(), [&](const Change& other) {
+      const LedgerEntry* ours = ledger.Find(other.kind + "/" + other.name);
+      return other.change == ChangeKind::kBlocked && other.plugin == change.plugin &&
+             ours != nullptr && !ours->digest.empty();
+    });
+    if (stays == prunes.end()) continue;
+    Block(change, "plan-beside-ours",
+          fmt::format("comes back only when {} is pruned, which is blocked", stays->name));
+  }
 }
 
 std::vector<std::string> FindKeptNames(const ClusterSpec& cluster, const NodeFacts& facts) {

@@ -12,6 +12,8 @@ struct Prunes {
   std::vector<Change> changes = {};       // the last touched first
   std::vector<std::string> dropped = {};  // see PlanNode::dropped
   std::vector<std::string> kept = {};     // of `dropped`: what stays, because it cannot be reverted
+  // Files of others that we removed and their owners made again: they are left to them.
+  std::vector<std::string> made_again = {};
 };
 
 // What the node's ledger holds and nothing requires any more (`required`: "kind/name" of every
@@ -20,6 +22,10 @@ struct Prunes {
 // all.
 Prunes PruneNode(const ClusterSpec& cluster, const NodeFacts& facts,
                  const std::set<std::string>& required, const PlanScope& scope);
+
+// A file of another owner that we removed does not come back while a file of ours, of the same
+// plugin, stays: both would configure the same.
+void BlockBesideOurs(const Ledger& ledger, std::vector<Change>& prunes);
 
 // Names of what was made on the node for the cluster and stays when all is pruned: what its ledger
 // holds without an original, and, whether there is a ledger or not, key pairs whose comment names

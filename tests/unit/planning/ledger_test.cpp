@@ -91,6 +91,14 @@ TEST(UpdateLedger, AFileOfOthersThatWeRemovedIsRemembered) {
   EXPECT_EQ(ledger.entries.at(0).digest, "");
 }
 
+TEST(UpdateLedger, AFileThatItsOwnerMadeAgainComesBackAsItWasLast) {
+  const Ledger first = After({}, {Writing("theirs\n", "")});
+  const Ledger second = After(first, {Writing("theirs, again\n", "")});
+  ASSERT_EQ(second.entries.size(), 1u);
+  EXPECT_EQ(second.entries[0].original,
+            (std::vector<Action>{WriteFile{"/etc/a", {"theirs, again\n"}}}));
+}
+
 TEST(UpdateLedger, AFileThatWeMadeAndRemovedIsDropped) {
   const Ledger made = After({}, {Writing("", "ours\n")});
   EXPECT_TRUE(After(made, {Writing("ours\n", "")}).entries.empty());

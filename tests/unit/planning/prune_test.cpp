@@ -99,7 +99,29 @@ TEST(Prune, AFileThatWeRemovedComesBackOnlyWhereNoOneMadeANewOne) {
   one.facts.files["/etc/a"] = Absent{};
   EXPECT_EQ(one.RunForOne().detail, "no longer in the manifest: as it was before");
   one.Put("/etc/a", "a new one\n");
-  EXPECT_EQ(one.RunForOne().change, ChangeKind::kBlocked);
+  Prunes prunes = one.Run();
+  EXPECT_TRUE(prunes.changes.empty());
+  EXPECT_EQ(prunes.dropped, std::vector<std::string>{"file//etc/a"});
+  EXPECT_EQ(prunes.made_again, std::vector<std::string>{"/etc/a"});
+}
+
+// Both would configure the same.
+TEST(Prune, AFileThatWeRemovedDoesNotComeBackWhileOursStays) {
+  PruneCase one;
+  one.ledger.entries = {FileEntry("/etc/theirs", "", WriteFile{"/etc/theirs", {"theirs\n"}}),
+                        FileEntry("/etc/ours", "ours\n", RemoveFile{"/etc/ours"})};
+  one.facts.files["/etc/theirs"] = Absent{};
+  one.Put("/etc/ours", "ours\n");
+  Prunes prunes = one.Run();
+  ASSERT_EQ(prunes.changes.size(), 2u);
+  BlockBesideOurs(one.ledger, prunes.changes);
+  EXPECT_EQ(prunes.changes[1].change, ChangeKind::kModify);
+  one.Put("/etc/ours", "edited\n");
+  prunes = one.Run();
+  BlockBesideOurs(one.ledger, prunes.changes);
+  EXPECT_EQ(prunes.changes[1].name, "/etc/theirs");
+  EXPECT_EQ(prunes.changes[1].change, ChangeKind::kBlocked);
+  EXPECT_EQ(prunes.changes[1].detail, "comes back only when /etc/ours is pruned, which is blocked");
 }
 
 TEST(Prune, AWholeFileThatSomeoneEditedIsBlocked) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "plugins/netplan/activation.h"
 #include "plugins/netplan/netplan.h"
 #include "plugins/netplan/prune_check.h"
 #include "reconciler/base/digest.h"
@@ -89,7 +90,7 @@ TEST(NetplanAdopt, AFileThatSaysTheSameIsTakenOverWithoutAnyOtherChange) {
             "link-local, router advertisements");
   EXPECT_EQ(file.diff, "");
   EXPECT_EQ(file.impact, Impact::kLinkFlap);
-  EXPECT_EQ(file.actions[0], Action(RemoveFile{kAdopted, "/run/netplan/40-cx7.yaml"}));
+  EXPECT_EQ(file.actions[0], Action(RemoveFile{kAdopted, MakeTrial("/run/netplan/40-cx7.yaml")}));
   EXPECT_EQ(one.Plan(kOursAtEtc).change, ChangeKind::kAdopt);
   EXPECT_EQ(one.Plan(kTaken0).detail, "holds");
   EXPECT_EQ(one.Plan(kTaken1).detail, "holds");
@@ -307,7 +308,7 @@ TEST(NetplanAdopt, NetworkManagerActivatesOnlyWhatItCan) {
 Change MakeAdoptedPrune() {
   return {.kind = "file",
           .name = kAdopted,
-          .actions = {WriteFile{kAdopted, FileState{kGuideText}, "/run/netplan/40-cx7.yaml"}}};
+          .actions = {WriteFile{kAdopted, FileState{kGuideText}, {"/run/netplan/40-cx7.yaml"}}}};
 }
 
 TEST(NetplanAdopt, AFileTakenOutOfTheManifestStaysAwayWhileOursHasItsPorts) {
@@ -325,7 +326,30 @@ TEST(NetplanAdopt, AnUninstallWritesItBack) {
   const AdoptCase one;
   Change change = MakeAdoptedPrune();
   EXPECT_EQ(one.Prune(change, /*uninstall=*/true), Ownership::kOurs);
-  EXPECT_EQ(change, MakeAdoptedPrune());
+  EXPECT_EQ(change.actions, (std::vector<Action>{WriteFile{
+                                kAdopted, {kGuideText}, MakeTrial("/run/netplan/40-cx7.yaml")}}));
+}
+
+// Not the commands of the ledger: a file of netplan that they name may be gone by now.
+TEST(NetplanAdopt, WhatIsWrittenBackComesToEffectBesideTheFilesOfToday) {
+  AdoptCase one;
+  one.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  Change change = MakeAdoptedPrune();
+  change.triggers = {{.argv = {"cp", "/lib/netplan/gone.yaml", "/run"}}};
+  one.Prune(change, /*uninstall=*/true);
+  const std::vector<std::string> lines = test::Lines(change.triggers);
+  EXPECT_THAT(lines, Contains("netplan generate --root-dir /run/spark-reconcile/netplan"));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("gone.yaml"))));
+  EXPECT_THAT(lines.back(), HasSubstr("nmcli --wait 15 connection up id netplan-enP2p1s0f1np1"));
+}
+
+TEST(NetplanAdopt, WhereNetplanRunsContainersMayLoseTheirGpu) {
+  AdoptCase one;
+  one.Adopt(kGuideText);
+  one.facts.units.gpu_containers = std::vector<std::string>{"docker-1a.scope"};
+  EXPECT_EQ(one.Plan(kAdopted).interrupts,
+            "the GPU access of docker-1a: a container may lose its GPU when systemd reloads its "
+            "units");
 }
 
 TEST(NetplanAdopt, APruneWritesNoFileOfWhatLeadsToTheNodeByNow) {
