@@ -65,7 +65,7 @@ class AdoptTest(test_uninstall.UninstallTest):
         """The tool's file on both nodes, in effect; returns what `adopt` says of it and the nodes' states."""
         entries = []
         for node, number in zip((1, 2), ids):
-            content = text.format(number, 2 * node - 1, 2 * node)
+            content = text.format(number, 2 * node - 1, 2 * node, node, 3 - node)
             self.write(path, content, node)
             self.lab.sh(node, "netplan apply")
             entries.append(f"spark-{node}: '{digest(content)[:12]}'")
@@ -167,6 +167,37 @@ class Networkd(AdoptTest):
         self.uninstall(without)
         for node in (1, 2):
             self.wait_for(node, before[node - 1])
+
+
+# Both cables between two nodes.
+ALL_PORTS = """network:
+  version: 2
+  ethernets:
+    enp1s0f0np0: {{addresses: [10.1.{3}.{0}/24], mtu: 4000}}
+    enP2p1s0f0np0: {{addresses: [10.2.{3}.{0}/24], mtu: 4000}}
+    enp1s0f1np1: {{addresses: [10.1.{4}.{0}/24]}}
+    enP2p1s0f1np1: {{addresses: [10.2.{4}.{0}/24]}}
+"""
+
+
+class BothCables(AdoptTest):
+    """Each node's p0 is cabled to the other's p1, and the manifest has one of the two cables."""
+
+    options = ("--topology", "ring")
+
+    def test_the_cable_that_the_manifest_leaves_out_is_as_after_a_restart(self):
+        # The cable of spark-1's p1 is that of spark-2's p0.
+        adopt, before = self.leave(GUIDE, ALL_PORTS)
+        manifest = self.manifest(adopt, ("topology: direct\n  cage: p1", "links: [[spark-1.p1, spark-2.p0]]"))
+        self.apply_and_leave(manifest, GUIDE, before)
+
+
+class BothCablesOfNetworkManager(BothCables):
+    options = ("--topology", "ring", "--nm", "all")
+
+    def state(self, node):
+        """Without udev's files of ports, which are those of the last boot: NetworkManager sets the MTU on its own."""
+        return "".join(line for line in super().state(node).splitlines(keepends=True) if ".link " not in line)
 
 
 class NetworkManager(AdoptTest):
