@@ -1,8 +1,7 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # d is the caller's; HOME_FILES is the text of home_files.sh
 # Functions over the file $T of a step in $d. What lies below a user's home is read and written by that user alone (see
-# home_files.sh), everything else by us. `same`, `put` and
-# `read_text` are journal.sh's.
+# home_files.sh), everything else by us. `same`, `put` and `read_text` are journal.sh's.
 looked_up=
 ROOT= # a folder that stands for /
 

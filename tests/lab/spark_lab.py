@@ -144,6 +144,10 @@ class LabTest(unittest.TestCase):
         for old, new in replacements:
             self.assertIn(old, text)
             text = text.replace(old, new)
+        return self.written(text)
+
+    def written(self, text):
+        """A manifest as a file, which the end of the test takes away."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         path = os.path.join(folder.name, "cluster.yaml")

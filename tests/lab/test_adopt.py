@@ -155,6 +155,20 @@ class Networkd(AdoptTest):
         self.assert_configured()
         self.assertEqual(self.restart(), before)
 
+    def test_a_file_that_its_owner_wrote_again_is_left_to_him(self):
+        adopt, _ = self.leave(GUIDE, SEPARATE)
+        manifest = self.manifest(adopt, *self.same)
+        self.apply(manifest)
+        for node in (1, 2):
+            self.lab.sh(node, f"rm {OURS}")
+        _, before = self.leave(GUIDE, SEPARATE.replace("192.168.10", "10.66."), ids=(1, 2))
+        printed = self.uninstall(manifest)
+        for node in (1, 2):
+            self.assertIn(f"\nnote: spark-{node}: {GUIDE} was removed by an apply and made again since: it is left as it is [plan-made-again]\n", printed)
+        for port in RIGHT:
+            self.assertRegex(printed, rf"(?m)^  ! link +{port}: now configured by {GUIDE}; left as it is .*blocked \[netplan-port-claimed\]$")
+        self.assert_stays(before, after_restart=before)
+
     def test_a_file_that_the_manifest_no_longer_names_stays_away_while_ours_is_there(self):
         adopt, before = self.leave(GUIDE, SEPARATE)
         self.apply(self.manifest(adopt, *self.same))

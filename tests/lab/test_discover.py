@@ -44,15 +44,6 @@ class Pair(LabTest):
         self.assertEqual([self.lab.sh(node, STATE) for node in (1, 2)], before)
         return done
 
-    def written(self, text):
-        """A manifest in a file, until the end of the test."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = os.path.join(folder.name, "cluster.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
-
     def test_bare_nodes_whose_ports_are_off_get_free_subnets(self):
         done = self.discover(expect=2)
         self.assertTrue(done.stdout.startswith(FOUND.format(hosts="192.168.1.21, 192.168.1.22") + """\

@@ -422,6 +422,25 @@ TEST(FindKeptNames, AKeyPairIsNamedWithAndWithoutALedger) {
   EXPECT_EQ(FindKeptNames(cluster, facts), wanted);
 }
 
+TEST(Uninstall, AFileThatItsOwnerMadeAgainIsNamedAndLeft) {
+  ClusterSpec cluster{.file = "cluster.yaml", .name = "lab"};
+  cluster.nodes = {{.name = "spark-1", .id = 1, .address = "10.0.0.1"}};
+  ClusterFacts facts;
+  NodeFacts& node = facts.nodes["spark-1"];
+  node.node = "spark-1";
+  node.files["/etc/a"] = FileState{.content = "a new one\n"};
+  node.ledger = Ledger{.cluster = "lab",
+                       .entries = {FileEntry("/etc/a", "", WriteFile{"/etc/a", {"theirs\n"}})}};
+  const auto plan = MakePlan(cluster, Fabric(), facts, {}, {.uninstall = true});
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->Empty());
+  EXPECT_EQ(plan->nodes.at(0).dropped, std::vector<std::string>{"file//etc/a"});
+  ASSERT_EQ(plan->diagnostics.size(), 2u);
+  EXPECT_EQ(FormatDiagnostic(plan->diagnostics[0]),
+            "note: spark-1: /etc/a was removed by an apply and made again since: it is left as it "
+            "is [plan-made-again]\n");
+}
+
 TEST(Uninstall, AKeyPairThatStaysIsNamedInThePlanEachTime) {
   ClusterSpec cluster{.file = "cluster.yaml", .name = "lab"};
   cluster.nodes = {{.name = "spark-1", .id = 1, .address = "10.0.0.1"}};
