@@ -151,6 +151,7 @@ NetResult Mesh::Call(const sockaddr_in& address, int& fd) {
     }
     const std::string why = std::string(" returned ") + strerror(errno);
     close(fd);
+    if (aborted_) break;
     if (attempt > most) {
       Warn("socket.cc:512", "socketPollConnect: connect to " + ToText(address) + why +
                                 ", exceeded error retry count after " + std::to_string(most) +
