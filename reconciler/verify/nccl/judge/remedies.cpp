@@ -107,14 +107,18 @@ Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
   }
   std::string said = run_error.text;
   for (const std::string& line : run_error.evidence) said += "\n" + line;
-  for (const Remedy& remedy : kByText) {
-    if (said.find(remedy.sign) != std::string::npos) return MakeCause(remedy, run_error, run);
+  // What ufw denies is dropped silently: a rank waits, or Linux ends its call after two minutes.
+  // Once all are connected it denies nothing more.
+  const bool is_dropped = !firewalls.empty() && run_error.code == "deadline" &&
+                          (run_error.phase == "init" || run_error.phase == "connect");
+  const bool is_timeout = said.find("returned Connection timed out") != std::string::npos;
+  if (!(is_dropped && is_timeout)) {
+    for (const Remedy& remedy : kByText) {
+      if (said.find(remedy.sign) != std::string::npos) return MakeCause(remedy, run_error, run);
+    }
   }
   if (const auto versions = ExplainVersions(run)) return *versions;
-  // What ufw denies is dropped silently, so that no rank knows. Once all are connected it
-  // denies nothing more.
-  const bool connects = run_error.phase == "init" || run_error.phase == "connect";
-  if (run_error.code == "deadline" && connects && !firewalls.empty()) {
+  if (is_dropped) {
     return {"firewall", firewalls,
             fmt::format("the ranks wait for each other ({}), as where a firewall drops what one "
                         "sends: ufw is enabled on {}",

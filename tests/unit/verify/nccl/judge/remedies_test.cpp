@@ -136,6 +136,11 @@ TEST(Remedies, AFirewallExplainsThatRanksDoNotConnectAndNoLaterWait) {
   EXPECT_EQ(explain("connect", "").code, "firewall");
   EXPECT_EQ(explain("all_reduce", "").code, "nccl-limit-passed");
   EXPECT_EQ(explain("init", "returned Connection refused").code, "root-unreachable");
+  EXPECT_EQ(explain("init",
+                    "socketPollConnect: connect to 192.168.1.21<4711> returned Connection "
+                    "timed out, retrying (1/34)")
+                .code,
+            "firewall");
 }
 
 TEST(Remedies, TwoVersionsExplainWhatNothingElseDoes) {
