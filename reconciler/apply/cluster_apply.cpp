@@ -14,7 +14,8 @@
 namespace reconciler {
 namespace {
 
-constexpr std::chrono::seconds kAlive{20};  // between two signs of life
+constexpr std::chrono::seconds kAlive{20};          // between two signs of life
+constexpr std::chrono::seconds kLeastPatience{30};  // one of them may be late
 
 // Prunes that only their commands' success proves: see PlanScope::pruned.
 std::set<std::string> FindUnseenPrunes(const Plan& plan) {
@@ -182,13 +183,16 @@ std::vector<const NodeSpec*> ClusterApply::ListReached() const {
 // The nodes' locks, with nothing of an earlier apply left open.
 std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
   const std::vector<const NodeSpec*> reached = ListReached();
-  auto sessions = Sessions::OpenAll(reached, pool_, FormatLease());
+  const std::chrono::seconds patience{options_.times.revert_after};
+  auto sessions =
+      Sessions::OpenAll(reached, pool_, FormatLease(), std::max(kLeastPatience, patience));
   if (!sessions) {
     const bool locked = sessions.error().kind == ErrorKind::kLocked;
     return ApplyRefusal{.kind = locked ? RefusalKind::kLocked : RefusalKind::kNoSession,
                         .errors = {std::move(sessions).error()}};
   }
   if (auto lost = RefuseIfAny(RefusalKind::kNodeLost, (*sessions)->GetLeftOut())) return lost;
+  std::jthread alive = (*sessions)->Beat(":", kAlive);
   const bool whole = reached.size() == cluster_.nodes.size();
   const auto unfinished = EndUnfinishedApplies(reached, whole, **sessions);
   if (!unfinished) {
@@ -199,7 +203,7 @@ std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
   for (const std::string& line : *unfinished) hooks_.on_unfinished(line);
   ended_unfinished_ = !unfinished->empty();
   sessions_ = std::move(*sessions);
-  alive_ = sessions_->Beat(":", kAlive);
+  alive_ = std::move(alive);
   return std::nullopt;
 }
 

@@ -2,10 +2,7 @@
 # shellcheck disable=SC2013,SC2034
 # Ends the process $HOLDER, but only one that has the lock open, and with it its children: the running step.
 [ "$(readlink "/proc/$HOLDER/fd/9")" = "$D/lock" ] || { echo 'the lock has another holder now' >&2; exit 1; }
-family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
-rm -f "$D/lease" "$D/lease.until" # what is killed does not remove them
-# shellcheck disable=SC2046 # one word per process
-kill -KILL $(family "$HOLDER")
+end_shell "$HOLDER"
 for try in 1 2 3 4 5 6 7 8 9 10; do
   flock -n "$D/lock" true && exit 0
   sleep 0.3

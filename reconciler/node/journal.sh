@@ -1,6 +1,6 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # J, T and d are the caller's
-# shellcheck disable=SC2010 # steps are called by digits
+# shellcheck disable=SC2010,SC2013 # steps are called by digits, children by numbers
 # Functions over an apply's journal in $J, which the scripts left on a node need as well.
 steps() { ls "$J" | grep -x '[0-9]*' | sort "$@"; }
 
@@ -43,3 +43,12 @@ beacons() { # replace|del peers|proof
   return 0
 }
 uptime() { read -r up _ </proc/uptime; up=${up%.*}; }
+
+# Ends the shell of a session, and what it runs. Killed, it does not remove its lease.
+family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
+end_shell() { # PROCESS
+  rm -f "$D/lease" "$D/lease.until"
+  read -r self _ </proc/self/stat
+  # shellcheck disable=SC2046 # one word per process
+  kill -KILL $(family "$1" | grep -vx "$self") 2>/dev/null
+}

@@ -15,6 +15,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/node/break_lock.sh.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/node/journal.sh.h"
 #include "reconciler/node/node_helper.h"
 #include "reconciler/node/read_lock.sh.h"
 
@@ -119,7 +120,7 @@ Result<void> BreakLock(const NodeSpec& node, NodePool& pool, const NodeLock& loc
       pool.Run(node,
                BuildScriptPreamble(MakeNonce()) +
                    AssignForShell({{"D", kStateFolder}, {"HOLDER", std::to_string(lock.shell)}}) +
-                   std::string(kBreakLockSh),
+                   std::string(kJournalSh) + std::string(kBreakLockSh),
                kLimit);
   if (!reply) return Fail(reply.error());
   if (reply->exit_code == 0) return {};

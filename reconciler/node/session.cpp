@@ -40,14 +40,18 @@ Result<ScriptReply> Session::SendAndReceive(const std::string& text, Millisecond
 }
 
 Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& pool,
-                                               const std::string& lease) {
+                                               const std::string& lease,
+                                               std::chrono::seconds patience) {
   auto shell = pool.OpenOwnShell(node);  // heartbeats come from a thread beside the pool's
   if (!shell) return Fail(std::move(shell).error());
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
-  auto reply = session->SendAndReceive(BuildScriptPreamble(session->nonce_) + BuildNodeHelper() +
-                                           AssignForShell({{"D", kStateFolder}, {"LEASE", lease}}) +
-                                           std::string(kTakeLockSh),
-                                       kOpenLimit);
+  auto reply =
+      session->SendAndReceive(BuildScriptPreamble(session->nonce_) + BuildNodeHelper() +
+                                  AssignForShell({{"D", kStateFolder},
+                                                  {"LEASE", lease},
+                                                  {"PATIENCE", std::to_string(patience.count())}}) +
+                                  std::string(kTakeLockSh),
+                              kOpenLimit);
   if (!reply) {
     // sudo speaks before any shell runs.
     if (auto refusal = FindSudoRefusal(node, {.exit_code = 1, .err = reply.error().message})) {
@@ -106,14 +110,15 @@ bool Session::IsBroken() const {
 }
 
 Result<std::unique_ptr<Sessions>> Sessions::OpenAll(const std::vector<const NodeSpec*>& nodes,
-                                                    NodePool& pool, std::string lease) {
-  std::unique_ptr<Sessions> sessions(new Sessions(pool, std::move(lease)));
+                                                    NodePool& pool, std::string lease,
+                                                    std::chrono::seconds patience) {
+  std::unique_ptr<Sessions> sessions(new Sessions(pool, std::move(lease), patience));
   std::optional<Error> refused;
   const auto take = [&](const NodeSpec& node) {
-    auto session = Session::Open(node, pool, sessions->lease_);
+    auto session = Session::Open(node, pool, sessions->lease_, patience);
     if (!session && session.error().kind == ErrorKind::kTransport) {
       pool.Drop(node.name);  // the login may be an old one that broke meanwhile
-      session = Session::Open(node, pool, sessions->lease_);
+      session = Session::Open(node, pool, sessions->lease_, patience);
     }
     const std::lock_guard lock(sessions->mutex_);
     if (session) {
@@ -151,7 +156,7 @@ Result<ScriptReply> Sessions::RunAfresh(const NodeSpec& node, std::string_view s
   const std::shared_ptr<Session> old = Find(node.name);
   if (old == nullptr || old->IsBroken()) {
     pool_.Drop(node.name);
-    auto session = Session::Open(node, pool_, lease_);
+    auto session = Session::Open(node, pool_, lease_, patience_);
     if (!session) return Fail(std::move(session).error());
     const std::lock_guard lock(mutex_);
     open_[node.name] = std::move(*session);

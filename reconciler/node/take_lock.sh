@@ -5,6 +5,22 @@ may_be_silent() { # SECONDS
   uptime; echo $((up + $1)) >"$D/lease.until"
 }
 
+# A controller whose machine is gone never closes its connection, and its shell would hold the lock for hours: it ends after
+# $PATIENCE seconds more than it may be silent.
+end_when_silent() {
+  trap 'kill "$pause"; exit' TERM
+  left=$PATIENCE
+  while [ "$left" -gt 0 ]; do
+    sleep "$left" & pause=$!
+    wait "$pause"
+    [ "$(readlink "/proc/$$/fd/9")" = "$D/lock" ] || exit
+    # Half written at this moment, it is read again.
+    if read -r until <"$D/lease.until"; then uptime; left=$((until + PATIENCE - up)); else left=1; fi
+  done
+  logger -t spark-reconcile "no sign of life of $LEASE: its shell is ended"
+  end_shell $$
+}
+
 cannot_lock() { frame 'done 1'; exit 1; }
 
 mkdir -p "$D" && true >>"$D/lock" || cannot_lock
@@ -18,9 +34,12 @@ case $locked in
     ;;
   *) cannot_lock ;; # there is no such program, or it cannot lock a file there
 esac
-trap 'rm -f "$D/lease" "$D/lease.until"' EXIT
+trap 'rm -f "$D/lease" "$D/lease.until"; kill $watch 2>/dev/null' EXIT
 trap 'exit 129' HUP INT TERM PIPE
 # Its first request comes when all nodes are connected to.
 read -r up _ </proc/uptime; echo "$((${up%.*} + 120))" >"$D/lease.until"
 printf '%s\n' "$LEASE" >"$D/lease" && echo "shell $$" >>"$D/lease"
+# By exec: dash keeps the old ones of a function's redirections open, and with them the lock and the connection.
+(exec </dev/null >/dev/null 2>&1 9>&- && end_when_silent) &
+watch=$!
 frame 'done 0'

@@ -363,15 +363,11 @@ later() { # SECONDS; where no timer can be had nothing stays undecided
     $GUARD_PROPERTIES sh "$J/guard" watch
 }
 
-# A controller that lost its power never closes its connection: its shell would hold the lock for ever.
-family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
 end_holder() {
   holder=$(cat "$J/holder")
   [ "$(readlink "/proc/$holder/fd/9")" = "$D/lock" ] || return 0
   note 'no sign of life: its shell is ended'
-  rm -f "$D/lease" "$D/lease.until" # what is killed does not remove them
-  # shellcheck disable=SC2046 # one word per process
-  kill -KILL $(family "$holder")
+  end_shell "$holder"
 }
 
 watch_at_boot() {

@@ -20,8 +20,9 @@ import node_state  # noqa: E402
 NODES = (1, 2)
 # Where a node's own wrapper of a command stands; before the system's in the PATH of every script of ours.
 WRAPPERS = "/usr/local/sbin"
-# Seconds; TCP sends what was lost in a cut of half a minute again within so many.
-LOCK_S = 60
+# Seconds; TCP sends what was lost in a cut of ten seconds again within 20, and a node ends a session that is silent after 40 (its last
+# request may take 10, and 30 are waited).
+LOCK_S = 50
 STATES = os.environ.get("SPARK_LAB_STATE", "/run/spark-reconcile-lab")
 
 

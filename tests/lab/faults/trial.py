@@ -72,7 +72,6 @@ class Trial:
         if not is_known:
             self.expect("before the row began", [(here, pair.known[here])], pair.read())
         pair.at = None  # until it is known again
-        speed.eventually(lambda: not pair.locked(), LOCK_S, 0.1)  # by the session of a trial before
         self.say(row.setup)
         if self.node:
             pair.gate(self.node, row.gate, self.number)
@@ -91,6 +90,7 @@ class Trial:
             self.at_exit = pair.read()
         self.say(row.cleanup)
         outcome = self.judge(here, there)
+        self.expect_unlocked()
         if outcome == "converged":
             drift = pair.lab.spark("drift", self.manifest)
             if drift.returncode != (2 if self.exit_code == 2 else 0):
@@ -146,6 +146,11 @@ class Trial:
         # Where the row itself waits, the time is the row's.
         if self.late is None and self.exit_code is None and list(self.row.after) in ([], ["decided"]):
             self.late = max(0, time.monotonic() - self.began - self.deadline_s)
+
+    def expect_unlocked(self):
+        """A killed controller's session ends with its connection, or else by the node's guard."""
+        if self.exit_code is None and not speed.eventually(lambda: not self.pair.locked(), LOCK_S, 0.2):
+            raise Broken(f"the killed controller's session still holds the lock of {self.pair.locked()} after {speed.limit(LOCK_S)}")
 
     def judge(self, here, there):
         """The outcome, which must be one of the row's and what the exit code says."""

@@ -9,6 +9,7 @@
 #include "reconciler/base/number.h"
 #include "reconciler/base/shell_values.h"
 #include "reconciler/node/break_lock.sh.h"
+#include "reconciler/node/journal.sh.h"
 #include "reconciler/node/read_lock.sh.h"
 #include "tests/support/shell_fixture.h"
 
@@ -62,7 +63,9 @@ class FoundLock : public ShellTest {
     EXPECT_EQ(reply.exit_code, 0) << reply.err;
     return SplitLines(reply.out);
   }
-  ScriptReply Break(const std::string& before = "") { return RunWith(kBreakLockSh, before); }
+  ScriptReply Break(const std::string& before = "") {
+    return RunWith(kBreakLockSh, std::string(kJournalSh) + before);
+  }
 
   // A zombie, which waits for its parent to take note of it, counts as gone.
   static bool IsGone(int pid) {

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <filesystem>
+
 #include "reconciler/base/shell_values.h"
 #include "reconciler/node/take_lock.sh.h"
 #include "tests/support/shell_fixture.h"
@@ -14,10 +17,13 @@ class TakeLock : public ShellTest {
     std::string said;  // on both streams
     std::string end;   // the exit code
   };
+  std::string Script(const std::string& patience = "90") {
+    return BuildScriptPreamble("n0") + BuildNodeHelper() +
+           AssignForShell({{"D", Path("state")}, {"LEASE", "ada@desk"}, {"PATIENCE", patience}}) +
+           "logger() { :; }\n";
+  }
   Taken Take(const std::string& before = "") {
-    const ScriptReply reply = Run(BuildScriptPreamble("n0") + BuildNodeHelper() +
-                                  AssignForShell({{"D", Path("state")}, {"LEASE", "ada@desk"}}) +
-                                  before + "\n" + std::string(kTakeLockSh));
+    const ScriptReply reply = Run(Script() + before + "\n" + std::string(kTakeLockSh));
     const auto strip = [](const std::string& text) { return text.substr(0, text.find("\nn0 ")); };
     const std::size_t done = reply.out.find("n0 done ");
     return {strip(reply.out) + strip(reply.err),
@@ -29,6 +35,26 @@ TEST_F(TakeLock, AFreeNodeIsLocked) {
   const Taken taken = Take();
   EXPECT_EQ(taken.end, "0");
   EXPECT_EQ(taken.said, "");
+}
+
+TEST_F(TakeLock, AShellWhoseControllerIsSilentEndsWithWhatItRuns) {
+  const ScriptReply reply = Run(Script("1") + std::string(kTakeLockSh) +
+                                "may_be_silent 0\n(\nsleep 86411\n) </dev/null 9>&-\necho alive\n");
+  EXPECT_EQ(reply.exit_code, 128 + SIGKILL);
+  EXPECT_EQ(reply.out.find("alive"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(Path("state/lease")));
+  EXPECT_EQ(Run("flock -n " + QuoteForShell(Path("state/lock")) + " true").exit_code, 0);
+  EXPECT_NE(Run("pgrep -fx 'sleep 86411'").exit_code, 0);
+}
+
+TEST_F(TakeLock, AShellWhoseControllerSendsSomethingStaysAndLeavesNothingRunning) {
+  const ScriptReply reply =
+      Run(Script("2") + std::string(kTakeLockSh) +
+          "for i in 1 2 3 4 5 6 7 8; do may_be_silent 0; sleep 0.5; done\necho alive\n" +
+          "may_be_silent 86412; sleep 3\n");
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_NE(reply.out.find("alive"), std::string::npos);
+  EXPECT_NE(Run("pgrep -f '^sleep 8641'").exit_code, 0) << "what waits for silence ended with it";
 }
 
 TEST_F(TakeLock, ALockThatIsHeldIsNamedByItsLease) {
