@@ -308,8 +308,12 @@ finish() {
 # /proc/uptime counts time asleep too, and no clock set by hand moves it.
 wait_for_progress() {
   while ! is_decided; do
+    last=0; step=0
+    for _ in 1 2 3; do # it may be half written at this moment
+      read -r last step <"$J/progress" && break
+      sleep 1
+    done
     uptime
-    last=0; step=0; read -r last step <"$J/progress"
     [ "${last:-0}" -le "$up" ] || last=0 # of the time before a restart
     # What works on a step has `working` open, orphaned or not.
     flock -n "$J/working" true 2>/dev/null && step=0

@@ -1,5 +1,4 @@
 // What each verb of the guard does in each state of an apply.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/unit/apply/guard/guard_machine.h"
@@ -216,6 +215,18 @@ TEST_F(GuardVerbs, ABootUnitThatWasKilledIsFollowedByATimer) {
   EXPECT_TRUE(stop("timeout"));
   EXPECT_FALSE(stop("success"));
   EXPECT_FALSE(stop("exit-code"));  // it has said what comes next
+}
+
+// The controller's session truncates the file before it writes it.
+TEST_F(GuardVerbs, ProgressThatIsHalfWrittenIsReadAgain) {
+  Make(kStates[1], false);
+  Put("state/journal/0123456789abcdef/progress", "");
+  Program("sleep", fmt::format("cd {} && if [ -s progress ]; then ln -s commit decision\n"
+                               "else echo \"$(cut -d. -f1 /proc/uptime) 0\" >progress; fi",
+                               QuoteForShell(Journal())));
+  Call("watch");
+  EXPECT_EQ(ReadWorld(), kNew);
+  EXPECT_EQ(State(), "finished\n");
 }
 
 TEST_F(GuardVerbs, ALeaseFromBeforeTheRestartIsRemoved) {
