@@ -154,12 +154,10 @@ std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev) 
                      FormatClaim(claim, Join(claim.netdevs, ", ")));
 }
 
-std::string ExplainLinkClaimed(const Intent& intent, const std::string& netdev) {
-  for (const Claim& claim : intent.claims) {
-    const bool counts = claim.kind != ClaimKind::kNetplan && IsAmong(netdev, claim.netdevs);
-    if (counts) return FormatClaim(claim, "it");
-  }
-  return {};
+bool IsLinkClaimed(const Intent& intent, const std::string& netdev) {
+  return std::any_of(intent.claims.begin(), intent.claims.end(), [&](const Claim& claim) {
+    return claim.kind != ClaimKind::kNetplan && IsAmong(netdev, claim.netdevs);
+  });
 }
 
 Intent BuildIntent(const PluginInput& input) {

@@ -38,9 +38,9 @@ const LinkFact* FindLink(const PluginInput& input, const std::string& netdev);
 // Why this interface may not be changed; empty: it may.
 std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev);
 
-// What has this interface besides us, so that it does not hold even where all its values are right:
-// "cx7-a (…) connects it automatically, priority 10 (ours 0)". Empty: nothing but netplan files.
-std::string ExplainLinkClaimed(const Intent& intent, const std::string& netdev);
+// Whether something other than a netplan file has this interface besides us: a profile that
+// connects it automatically, a networkd unit, a master.
+bool IsLinkClaimed(const Intent& intent, const std::string& netdev);
 
 // Makes what our file says of our interfaces known to their manager.
 std::vector<RunCommand> RegenerateOurs(const Intent& intent);

@@ -78,14 +78,12 @@ Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std:
   return resource;
 }
 
-// What another owner has does not hold, whatever its values are: they last until the next boot or
-// re-plug.
-void ShowClaim(const Intent& intent, const std::string& netdev, Resource& resource) {
+void AddClaim(const Intent& intent, const std::string& netdev, Resource& resource) {
   if (Known(resource.observed) == nullptr) return;
   if (!intent.owner_unclear.empty()) {
     resource.observed = Unknown{intent.owner_unclear};
-  } else if (const std::string why = ExplainLinkClaimed(intent, netdev); !why.empty()) {
-    std::get<std::string>(std::get<ResourceState>(resource.observed)) += ", " + why;
+  } else {
+    resource.contested = IsLinkClaimed(intent, netdev);
   }
 }
 
@@ -140,7 +138,7 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
         ResourceState(FormatLink(link->admin_up, carrier, link->mtu, link->ipv4, renderer));
     resource.label = FormatLinkDifference(*link, carrier, port, renderer);
   }
-  ShowClaim(intent, port.netdev, resource);
+  AddClaim(intent, port.netdev, resource);
   const std::vector<RunCommand> restore = MakeLinkRevertCommands(input.facts, port.netdev, *link);
   resource.revert.assign(restore.begin(), restore.end());
   resource.prune_commands = MakeLinkPruneCommands(intent, port.netdev, restore);
@@ -160,7 +158,7 @@ Resource MakeDownLink(const PluginInput& input, const Intent& intent, const std:
   if (link == nullptr) return resource;
   resource.observed = ResourceState(std::string(link->admin_up ? "up" : "down"));
   if (!link->admin_up) resource.impact = Impact::kNone;
-  ShowClaim(intent, netdev, resource);
+  AddClaim(intent, netdev, resource);
   const std::string cut_off = ListCutOff(input.facts, {{.netdev = netdev}});
   resource.interrupts = cut_off;
   const RunCommand restore = SetUp(netdev, link->admin_up);

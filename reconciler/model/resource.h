@@ -39,6 +39,9 @@ struct Resource {
   NodeName node = {};
   std::variant<ResourceState, KnownAfterApply, Absent> desired = Absent{};
   Observed<ResourceState> observed = Absent{};
+  // Another owner configures it too, so that what is observed may last until the next boot or
+  // re-plug only: it does not hold, whatever its state is.
+  bool contested = false;
   // What to do when they differ. Empty for a file: the engine writes it (or removes it). Revert
   // runs when a later step of the same apply fails; files are restored from the journal.
   std::vector<Action> apply = {};

@@ -121,6 +121,7 @@ void SetActions(const Resource& resource, Change& change) {
 
 bool Holds(const Resource& resource) {
   const ResourceState* observed = Known(resource.observed);
+  if (resource.contested && observed != nullptr) return false;
   if (const auto* desired = std::get_if<ResourceState>(&resource.desired)) {
     return observed != nullptr && *desired == *observed;
   }

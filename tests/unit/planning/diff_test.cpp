@@ -77,6 +77,20 @@ TEST(Diff, ADifferenceThatMustNotBeChangedIsBlockedWithItsReason) {
   EXPECT_EQ(Diff(resource, "sysctl"), std::nullopt);
 }
 
+TEST(Diff, WhatAnotherOwnerConfiguresTooDoesNotHoldWhateverItsStateIs) {
+  Resource link = Text("1", ResourceState("1"));
+  link.contested = true;
+  link.blocked = "cx7-a connects it automatically";
+  const auto change = Diff(link, "netplan");
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->change, ChangeKind::kBlocked);
+  EXPECT_EQ(change->detail, link.blocked);
+  Resource gone = Text("1", Absent{});
+  gone.desired = Absent{};
+  gone.contested = true;
+  EXPECT_EQ(Diff(gone, "netplan"), std::nullopt);
+}
+
 TEST(Diff, AValueShowsBeforeAndAfter) {
   const auto change = Diff(Text("2", ResourceState("1")), "sysctl");
   EXPECT_EQ(change->change, ChangeKind::kModify);
