@@ -113,6 +113,45 @@ class OutOfReach(CliTest):
                          err="cluster.yaml: is there already\n"
                              "  hint: name another file, or '-' to print the manifest\n")
 
+    def test_discover_takes_its_hosts_from_one_place(self):
+        for arguments in ((), ("127.0.0.2", "127.0.0.3", "--mdns"), ("--mdns", "--known-hosts")):
+            with self.subTest(arguments):
+                self.assert_ends(self.spark("discover", *arguments), 1, out="",
+                                 err="wanted either addresses of nodes, --mdns or --known-hosts\n"
+                                     "  hint: see `spark-reconcile discover --help`\n")
+
+    def test_discover_says_which_known_hosts_it_leaves_out(self):
+        self.assert_ends(self.spark("discover", "--known-hosts"), 1, out="",
+                         err=f"{self.folder}/.ssh/known_hosts: cannot be read: No such file or directory\n")
+        os.mkdir(os.path.join(self.folder, ".ssh"))
+        self.write(".ssh/known_hosts", "spark-1,127.0.0.2 ssh-ed25519 A\nnas,127.0.0.9,127.0.0.10 ssh-ed25519 B\n"
+                                       "|1|c2FsdA==|aGFzaA== ssh-ed25519 C\n")
+        self.assert_ends(self.spark("discover", "--known-hosts"), 1, out="",
+                         err="known_hosts: 1 hashed line (HashKnownHosts): their names cannot be read\n"
+                             "left out, as nothing of them matches 'spark*' (see --match):\n"
+                             "  nas  127.0.0.9  (also 127.0.0.10)\n"
+                             "wanted 2 machines or more that match 'spark*', found 1 in known_hosts\n"
+                             "  hint: give another --match, or the nodes' addresses\n")
+        done = self.spark("discover", "--known-hosts", "--match", "*[sk]*")
+        self.assertTrue(done.stderr.startswith("known_hosts: 1 hashed line (HashKnownHosts): their names cannot be read\n"
+                                               "found in known_hosts:\n  spark-1  127.0.0.2\n"
+                                               "  nas      127.0.0.9  (also 127.0.0.10)\n"), done.stderr)
+
+    def test_discover_says_why_there_is_no_mdns(self):
+        for code, says, err in (
+                (127, "", "avahi-browse: is not installed on this machine\n"
+                          "  hint: install avahi-utils, or give the nodes' addresses\n"),
+                (1, "Failed to create client object: Daemon not running",
+                 "avahi-browse: exit 1: Failed to create client object: Daemon not running\n"
+                 "  hint: check avahi-daemon on this machine, or give the nodes' addresses\n"),
+                (0, "", "wanted 2 machines or more that match 'spark*', found 0 by mDNS\n"
+                        "  hint: give another --match, or the nodes' addresses\n")):
+            with self.subTest(code):
+                self.write("avahi-browse", f"#!/bin/sh\necho '{says}' >&2\nexit {code}\n")
+                os.chmod(os.path.join(self.folder, "avahi-browse"), 0o755)
+                done = self.spark("discover", "--mdns", before=("env", f"PATH={self.folder}:{os.environ['PATH']}"))
+                self.assert_ends(done, 1, out="", err=err)
+
     def test_access_says_it_of_all_nodes(self):
         self.write("cluster.yaml", OUT_OF_REACH)
         done = self.spark("access")

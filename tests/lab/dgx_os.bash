@@ -3,7 +3,7 @@
 # Nodes as DGX OS ships them, as far as Debian can: a layer over the one with NetworkManager, and the node's own files. Its
 # directory carries the digest of this file too, so that an edit here makes no other root file system again.
 
-dgx_os_packages=(ufw iptables)
+dgx_os_packages=(ufw iptables avahi-daemon avahi-utils)
 
 dgx_os_digest() { cat "$lab_dir/root.bash" "$lab_dir/dgx_os.bash" | sha256sum | cut -c1-12; }
 
@@ -51,6 +51,20 @@ UNIT
   chroot "$root" systemctl -q enable lab-docker.service
 }
 
+# As on Ubuntu's desktop and DGX OS, where avahi announces the machine's ssh.
+dgx_os_avahi() {
+  local root=$1
+  install -D -m 0644 /dev/stdin "$root/etc/avahi/services/ssh.service" <<'XML'
+<?xml version="1.0" standalone="no"?>
+<!DOCTYPE service-group SYSTEM "avahi-service.dtd">
+<service-group>
+  <name replace-wildcards="yes">%h</name>
+  <service><type>_ssh._tcp</type><port>22</port></service>
+</service-group>
+XML
+  chroot "$root" systemctl -q enable avahi-daemon.service
+}
+
 dgx_os_dress() {
   local root=$1
   # Ubuntu's own: NetworkManager has what no other file gives to networkd.
@@ -64,6 +78,7 @@ YAML
   sed -i 's/^ENABLED=.*/ENABLED=yes/' "$root/etc/ufw/ufw.conf"
   chroot "$root" systemctl -q enable ufw.service
   dgx_os_docker "$root"
+  dgx_os_avahi "$root"
 }
 
 # Runs in a mount namespace of its own, so that nothing stays mounted however it ends. LOWER: the folders below, as overlayfs

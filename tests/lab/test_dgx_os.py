@@ -6,9 +6,10 @@ import re
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 from nccl_nodes import LIBRARIES, MANIFEST, Gpus, NcclLab
-from spark_lab import cluster, speed
+from spark_lab import LAB, cluster, speed
 
 PAIR = cluster("pair.yaml")
 PORT = "enp1s0f1np1"
@@ -44,10 +45,20 @@ class DgxOs(NcclLab):
     def test_2_they_are_found_as_they_are(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "cluster.yaml")
-            self.spark("discover", "192.168.1.21", "192.168.1.22", "-o", path, expect=2)
+            done = self.discover_by_mdns(folder, path)
             plan = self.plan(path)
+        for node in (1, 2):
+            self.assertRegex(done.stderr, rf"(?m)^  spark-{node}  192\.168\.1\.2{node}\b")
         self.assertEqual(plan["blocked"], 0)
         self.assertEqual({change[1] for change in self.changes(plan)} - {"link"}, {"file"})
+
+    def discover_by_mdns(self, folder, path):
+        """What spark-1's avahi hears, as the controller has no avahi of its own."""
+        with open(os.path.join(folder, "avahi-browse"), "w", encoding="utf-8") as wrapper:
+            wrapper.write(f"#!/bin/sh\nexec {LAB} sh --run {self.lab.run} 1 avahi-browse \"$@\"\n")
+        os.chmod(wrapper.name, 0o755)
+        with mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
+            return self.spark("discover", "--mdns", "-o", path, expect=2)
 
     def test_3_an_apply_is_verified_and_the_next_plan_empty(self):
         plan = self.plan(PAIR)

@@ -115,7 +115,8 @@ class Ring(LabTest):
 
     def test_a_ring_is_found(self):
         self.spark("apply", cluster("ring-3.yaml"), "--yes", "--brief", expect=0)
-        done = self.spark("discover", "192.168.1.21", "192.168.1.22", "192.168.1.23", expect=0)
+        done = self.spark("discover", "--known-hosts", expect=0)
+        self.assertEqual(done.stderr, "found in known_hosts:\n" + "".join(f"  spark-{node}  192.168.1.2{node}\n" for node in (1, 2, 3)))
         self.assertIn("  topology: ring                 # as found\n  mtu: 9000\n  subnets:\n"
                       + "".join(f"    - 192.168.{subnet}.0/24\n" for subnet in range(177, 183)), done.stdout)
         # What an apply manages is found as managed, in either cage.

@@ -9,6 +9,7 @@
 #include "reconciler/cabling/observe/observe_cabling.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/find_hosts.h"
 #include "reconciler/discovery/adopt.h"
 #include "reconciler/discovery/discovery.h"
 #include "reconciler/manifest/starter.h"
@@ -22,6 +23,9 @@ struct DiscoverOptions {
   std::string user = "nvidia";
   std::string out = "-";
   bool accept_new = false;
+  bool mdns = false;
+  bool known_hosts = false;
+  std::string match = "spark*";
 };
 
 // The hosts as nodes, by their order, while they are read.
@@ -95,12 +99,24 @@ int PrintDiscovery(Discovery discovery, const Cluster& hosts, const ClusterFacts
   return discovery.gaps.empty() && is_valid ? kFine : kPending;
 }
 
-int RunDiscover(const DiscoverOptions& options) {
+int RunDiscover(DiscoverOptions options) {
   if (options.out != "-" && access(options.out.c_str(), F_OK) == 0) {
     return PrintError({.kind = ErrorKind::kUsage,
                        .message = options.out + ": is there already",
                        .hint = "name another file, or '-' to print the manifest"},
                       kUsageOrManifest);
+  }
+  if (int{options.mdns} + int{options.known_hosts} + int{!options.hosts.empty()} != 1) {
+    return PrintError({.kind = ErrorKind::kUsage,
+                       .message = "wanted either addresses of nodes, --mdns or --known-hosts",
+                       .hint = "see `spark-reconcile discover --help`"},
+                      kUsageOrManifest);
+  }
+  if (options.hosts.empty()) {
+    auto found =
+        FindHosts(options.mdns ? HostSource::kMdns : HostSource::kKnownHosts, options.match);
+    if (!found) return PrintError(found.error(), kUsageOrManifest);
+    options.hosts = std::move(*found);
   }
   const auto hosts = MakeHosts(options);
   if (!hosts) return kUsageOrManifest;
@@ -130,7 +146,16 @@ void AddDiscover(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "discover", "Write the manifest of nodes as they are; changes nothing on them");
   auto options = std::make_shared<DiscoverOptions>();
-  command->add_option("address", options->hosts, "The nodes' management addresses")->required();
+  command->add_option("address", options->hosts, "The nodes' management addresses");
+  command->add_flag("--mdns", options->mdns,
+                    "In place of addresses: machines that announce ssh by mDNS on this machine's "
+                    "networks (needs avahi-browse)");
+  command->add_flag("--known-hosts", options->known_hosts,
+                    "In place of addresses: machines in ~/.ssh/known_hosts");
+  command
+      ->add_option("--match", options->match,
+                   "Shell pattern of their names or addresses, with --mdns and --known-hosts")
+      ->capture_default_str();
   command->add_option("--user", options->user, "Who logs in")->capture_default_str();
   command->add_option("--out,-o", options->out, "The file to write, '-' to print it")
       ->capture_default_str();

@@ -1,0 +1,80 @@
+#include "reconciler/cli/find_hosts.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iostream>
+#include <utility>
+
+#include "reconciler/base/text.h"
+#include "reconciler/cli/context.h"
+#include "reconciler/discovery/hosts.h"
+#include "reconciler/transport/local_transport.h"
+#include "reconciler/transport/ssh/config.h"
+
+namespace reconciler::cli {
+namespace {
+
+constexpr std::chrono::seconds kBrowseLimit{20};
+constexpr int kNoProgram = 127;  // exit code of a shell
+
+Result<HostRecords> BrowseMdns() {
+  NodeSpec here;
+  here.name = "this machine";
+  here.access.transport = TransportKind::kLocal;
+  here.access.become = Become::kNone;
+  auto transport = DialLocal(here);
+  if (!transport) return Fail(std::move(transport).error());
+  auto reply = RunScript(
+      **transport, "exec avahi-browse --parsable --resolve --terminate _ssh._tcp", kBrowseLimit);
+  if (!reply) return Fail(std::move(reply).error());
+  if (reply->exit_code == kNoProgram) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = "avahi-browse: is not installed on this machine",
+                 .hint = "install avahi-utils, or give the nodes' addresses"});
+  }
+  if (reply->exit_code != 0) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = fmt::format("avahi-browse: exit {}: {}", reply->exit_code,
+                                        FindLastLine(reply->err)),
+                 .hint = "check avahi-daemon on this machine, or give the nodes' addresses"});
+  }
+  return ParseMdns(reply->out);
+}
+
+Result<HostRecords> ReadKnownHosts() {
+  const auto text = ReadTextFile(FindHomeDirectory() + "/.ssh/known_hosts");
+  if (!text) return Fail(text.error());
+  HostRecords found = ParseKnownHosts(*text);
+  if (found.hashed > 0) {
+    std::cerr << fmt::format("known_hosts: {} (HashKnownHosts): their names cannot be read\n",
+                             FormatPlural(found.hashed, "hashed line", "hashed lines"));
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> FindHosts(HostSource source, const std::string& pattern) {
+  const bool is_mdns = source == HostSource::kMdns;
+  const auto found = is_mdns ? BrowseMdns() : ReadKnownHosts();
+  if (!found) return Fail(found.error());
+  const FoundHosts hosts = ChooseHosts(*found, pattern);
+  const std::string_view where = is_mdns ? "by mDNS" : "in known_hosts";
+  if (!hosts.left_out.empty()) {
+    std::cerr << fmt::format("left out, as nothing of them matches '{}' (see --match):\n{}",
+                             pattern, FormatHosts(hosts.left_out));
+  }
+  if (hosts.chosen.size() < 2) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = fmt::format("wanted 2 machines or more that match '{}', found {} {}",
+                                        pattern, hosts.chosen.size(), where),
+                 .hint = "give another --match, or the nodes' addresses"});
+  }
+  std::cerr << fmt::format("found {}:\n{}", where, FormatHosts(hosts.chosen));
+  std::vector<std::string> addresses;
+  for (const FoundHost& host : hosts.chosen) addresses.push_back(host.address);
+  return addresses;
+}
+
+}  // namespace reconciler::cli

@@ -1,0 +1,105 @@
+#include "reconciler/discovery/hosts.h"
+
+#include <gmock/gmock.h>
+
+namespace reconciler {
+namespace {
+
+using testing::ElementsAre;
+using testing::Field;
+using testing::IsEmpty;
+
+auto Host(const std::string& name, const std::string& address) {
+  return AllOf(Field(&FoundHost::name, name), Field(&FoundHost::address, address));
+}
+
+TEST(FindHosts, AMachineThatAnnouncesItselfOnTwoNetworksIsOneHost) {
+  const FoundHosts hosts = ChooseHosts(
+      ParseMdns("+;enP7s7;IPv4;spark-1a2b;_ssh._tcp;local\n"
+                "=;enp1s0f1np1;IPv4;spark-1a2b;_ssh._tcp;local;spark-1a2b.local;169.254.8.1;22;\n"
+                "=;enP7s7;IPv4;spark-1a2b;_ssh._tcp;local;spark-1a2b.local;192.168.1.21;22;\n"
+                "=;enP7s7;IPv6;spark-1a2b;_ssh._tcp;local;spark-1a2b.local;fe80::1;22;\n"
+                "=;wlan0;IPv4;spark-1a2b;_ssh._tcp;local;Spark-1a2b.local;192.168.7.3;22;\n"),
+      "spark*");
+  ASSERT_THAT(hosts.chosen, ElementsAre(Host("spark-1a2b", "192.168.1.21")));
+  EXPECT_THAT(hosts.chosen.front().others, ElementsAre("192.168.7.3", "169.254.8.1"));
+  EXPECT_THAT(hosts.left_out, IsEmpty());
+}
+
+TEST(FindHosts, TheNetworkThatMostOfTheMachinesAreOnIsTaken) {
+  const std::string here = ";IPv4;spark-1;_ssh._tcp;local;spark-1.local;";
+  const FoundHosts hosts = ChooseHosts(
+      ParseMdns("=;lo" + here + "127.0.0.1;22;\n=;docker0" + here + "172.17.0.1;22;\n" +
+                "=;enP7s7" + here + "192.168.1.21;22;\n" +
+                "=;enP7s7;IPv4;spark-2;_ssh._tcp;local;spark-2.local;192.168.1.22;22;\n" +
+                "=;docker0;IPv4;box;_ssh._tcp;local;box.local;172.17.0.2;22;\n"),
+      "spark*");
+  ASSERT_THAT(hosts.chosen,
+              ElementsAre(Host("spark-1", "192.168.1.21"), Host("spark-2", "192.168.1.22")));
+  EXPECT_THAT(hosts.chosen.front().others, ElementsAre("172.17.0.1"));
+}
+
+TEST(FindHosts, WhatIsNoRecordOfAnAddressIsLeftOut) {
+  EXPECT_THAT(ParseMdns("=;a;IPv4\n=;a;IPv4;s;t;d;host.local;not an address;22\n"
+                        "=;a;IPv4;s;t;d;;192.168.1.1;22\nFailed to resolve\n")
+                  .records,
+              IsEmpty());
+}
+
+TEST(FindHosts, HostsAreSortedByTheirAddressesAsNumbers) {
+  const FoundHosts hosts = ChooseHosts({.records = {{"a", "spark-b", {{"192.168.1.100", ""}}},
+                                                    {"b", "spark-a", {{"192.168.1.21", ""}}},
+                                                    {"c", "nas", {{"192.168.1.5", ""}}}}},
+                                       "spark*");
+  EXPECT_THAT(hosts.chosen,
+              ElementsAre(Host("spark-a", "192.168.1.21"), Host("spark-b", "192.168.1.100")));
+  EXPECT_THAT(hosts.left_out, ElementsAre(Host("nas", "192.168.1.5")));
+}
+
+TEST(FindHosts, AKnownHostIsOneByItsKeysNamesAndAddresses) {
+  const FoundHosts hosts = ChooseHosts(ParseKnownHosts("# a comment\n"
+                                                       "spark-1,192.168.1.21 ssh-ed25519 AAAA1\n"
+                                                       "spark-1 ssh-rsa BBBB1\n"
+                                                       "192.168.177.1 ssh-ed25519 AAAA1 ada\n"
+                                                       "spark-2 ssh-ed25519 AAAA2\n"
+                                                       "192.168.1.23 ssh-ed25519 AAAA3\n"),
+                                       "spark-?");
+  ASSERT_THAT(hosts.chosen,
+              ElementsAre(Host("spark-1", "192.168.1.21"), Host("spark-2", "spark-2")));
+  EXPECT_THAT(hosts.chosen.front().others, ElementsAre("192.168.177.1"));
+  EXPECT_THAT(hosts.left_out, ElementsAre(Host("", "192.168.1.23")));
+}
+
+TEST(FindHosts, ThePatternMayNameAddresses) {
+  EXPECT_THAT(
+      ChooseHosts(ParseKnownHosts("192.168.1.21 ssh-rsa A\n192.168.2.1 ssh-rsa B\n"), "192.168.1.*")
+          .chosen,
+      ElementsAre(Host("", "192.168.1.21")));
+}
+
+TEST(FindHosts, WhatNamesNoServerOfOurKindIsLeftOut) {
+  const HostRecords found = ParseKnownHosts(
+      "@revoked spark-1 ssh-ed25519 A\n"
+      "@cert-authority *.lab ssh-ed25519 B\n"
+      "*.lab ssh-ed25519 C\n"
+      "[spark-3]:2222 ssh-ed25519 D\n"
+      "fe80::1 ssh-ed25519 E\n"
+      "spark-4\n"
+      "|1|c2FsdA==|aGFzaA== ssh-ed25519 F\n");
+  EXPECT_THAT(found.records, IsEmpty());
+  EXPECT_EQ(found.hashed, 1u);
+  EXPECT_THAT(ParseKnownHosts("[spark-3]:22 ssh-ed25519 D\n").records,
+              ElementsAre(Field(&HostRecord::name, "spark-3")));
+}
+
+TEST(FindHosts, TheTableShowsEveryAddressAndNoControlCharacter) {
+  EXPECT_EQ(FormatHosts({{"spark-1a2b", "192.168.1.21", {"192.168.7.3", "169.254.8.1"}},
+                         {"", "192.168.1.5", {}},
+                         {"a\x1b", "192.168.1.6", {}}}),
+            "  spark-1a2b  192.168.1.21  (also 192.168.7.3, 169.254.8.1)\n"
+            "  -           192.168.1.5\n"
+            "  a\\x1b       192.168.1.6\n");
+}
+
+}  // namespace
+}  // namespace reconciler
