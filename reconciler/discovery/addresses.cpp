@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "reconciler/base/text.h"
 #include "reconciler/manifest/read/node_view.h"
 
 namespace reconciler {
@@ -60,6 +61,10 @@ PortAddress FindAddress(const ClusterFacts& facts, const NodeName& node,
     return {.address = only};
   }
   if (kept.size() > 1) return {.why = "has several addresses"};
+  if (link->ipv4.empty() && !link->master.empty()) {
+    return {.why = fmt::format("is a member of {}, which RDMA bypasses: not expressible",
+                               MakePrintable(link->master))};
+  }
   return {.why = link->ipv4.empty() ? "has no address" : "has a link-local address only"};
 }
 
@@ -91,6 +96,7 @@ class AddressFinder {
                                         ToString(found_.subnets[i])));
     }
     FindMtu(rails);
+    FindLiveOnly(rails);
     return std::move(found_);
   }
 
@@ -209,6 +215,24 @@ class AddressFinder {
       found_.mtu = kDefaultMtu;
       found_.gaps.push_back(fmt::format("the ports have the MTUs {}; the manifest has {}",
                                         fmt::join(found, ", "), kDefaultMtu));
+    }
+  }
+
+  void FindLiveOnly(const std::vector<FoundRail>& rails) {
+    for (const NodeName& node : nodes_) {
+      std::vector<std::string> live;
+      for (const FoundRail& rail : rails) {
+        const auto port = rail.netdevs.find(node);
+        if (port == rail.netdevs.end() || !FindAddress(facts_, node, port->second).address)
+          continue;
+        const LinkFact* link = FindLink(facts_, node, port->second);
+        if (link->manager == LinkManager::kNone) live.push_back(port->second);
+      }
+      if (live.empty()) continue;
+      found_.notes.push_back(fmt::format(
+          "the addresses of {}'s {} are live only, as no network manager has them: lost "
+          "at a reboot, unless an apply writes them",
+          node, Join(live, " and ")));
     }
   }
 

@@ -18,8 +18,9 @@ struct FoundRail {
 struct FoundAddresses {
   std::vector<Ipv4Prefix> subnets = {};  // one per rail
   std::map<NodeName, int> ids = {};
-  int mtu = 9000;                      // bytes
-  std::vector<std::string> gaps = {};  // what an apply would change, for a person
+  int mtu = 9000;                       // bytes
+  std::vector<std::string> gaps = {};   // what an apply would change, for a person
+  std::vector<std::string> notes = {};  // what is as in the manifest and does not last
 };
 
 // A rail keeps its subnet where all addresses of its ports are in it, no other rail is, and the

@@ -10,7 +10,8 @@ namespace reconciler {
 namespace {
 
 constexpr std::size_t kWrittenDigits = 12;
-constexpr std::string_view kGaps = "# Not as found: ";
+// The comments that a manifest ends with begin with one of these.
+constexpr std::string_view kEnds[] = {"# Not as found: ", "# Note: "};
 
 // YAML reads digits alone, and those with an exponent, as a number.
 std::string FormatDigest(const std::string& digest) {
@@ -41,8 +42,9 @@ void AddAdopt(const std::vector<FoundFile>& files, Discovery& discovery) {
     text += fmt::format("  - {{file: {}, nodes: {{{}}}}}{}\n", path, Join(nodes, ", "),
                         owner.empty() ? "" : "  # probably written by " + owner);
   }
-  discovery.manifest.insert(std::min(discovery.manifest.find(kGaps), discovery.manifest.size()),
-                            text);
+  std::size_t place = discovery.manifest.size();
+  for (const std::string_view end : kEnds) place = std::min(place, discovery.manifest.find(end));
+  discovery.manifest.insert(place, text);
 }
 
 }  // namespace reconciler

@@ -15,7 +15,8 @@ struct FoundFile {
   std::string owner = {};   // who probably wrote it; empty: not known
 };
 
-// Adds `adopt` to the manifest, before what is not as found. Nothing where there are no files.
+// Adds `adopt` to the manifest, before what is not as found and the notes. Nothing where there are
+// no files.
 void AddAdopt(const std::vector<FoundFile>& files, Discovery& discovery);
 
 }  // namespace reconciler

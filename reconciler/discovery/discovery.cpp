@@ -95,13 +95,16 @@ class Finder {
   }
 
   Discovery Format(const std::string& user) const {
-    Discovery discovery;
+    Discovery discovery{.notes = addresses_.notes};
     for (const auto* gaps : {&topology_.gaps, &addresses_.gaps, &managed_.gaps, &gaps_}) {
       discovery.gaps.insert(discovery.gaps.end(), gaps->begin(), gaps->end());
     }
     discovery.manifest = FormatHead(user) + FormatNodes() + FormatFabric() + FormatHosts();
     for (const std::string& gap : discovery.gaps) {
       discovery.manifest += fmt::format("# Not as found: {}\n", gap);
+    }
+    for (const std::string& note : discovery.notes) {
+      discovery.manifest += fmt::format("# Note: {}\n", note);
     }
     return discovery;
   }

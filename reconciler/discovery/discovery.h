@@ -10,8 +10,9 @@ namespace reconciler {
 
 // A manifest for nodes as they are.
 struct Discovery {
-  std::string manifest = {};           // YAML with comments, for a person to edit
-  std::vector<std::string> gaps = {};  // what it cannot say, or what an apply of it would change
+  std::string manifest = {};            // YAML with comments, for a person to edit
+  std::vector<std::string> gaps = {};   // what it cannot say, or what an apply of it would change
+  std::vector<std::string> notes = {};  // what it says as it is, and what does not last
 };
 
 // `hosts`: the nodes as they were named, with names that stand for the time of reading; all of them

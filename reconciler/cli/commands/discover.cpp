@@ -86,6 +86,7 @@ int PrintDiscovery(Discovery discovery, const Cluster& hosts, const ClusterFacts
     AddAdopt(FindAdoptable(*cluster, NameFacts(hosts.spec, facts, cluster->spec)), discovery);
   }
   for (const std::string& gap : discovery.gaps) std::cerr << "not as found: " << gap << '\n';
+  for (const std::string& note : discovery.notes) std::cerr << "note: " << note << '\n';
   if (out == "-") {
     std::cout << discovery.manifest;
   } else if (const auto written = WriteNewFile(out, discovery.manifest); !written) {

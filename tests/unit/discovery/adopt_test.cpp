@@ -21,6 +21,17 @@ TEST(DiscoverAdopt, FilesOfOneNameAreOneEntryBeforeTheGaps) {
             "# Not as found: a\n# Not as found: b\n");
 }
 
+TEST(DiscoverAdopt, WithoutGapsItStandsBeforeTheNotes) {
+  Discovery discovery{.manifest = "fabric: {}\n# Note: a\n"};
+  AddAdopt({{"spark-1", "/etc/netplan/50-x.yaml", "aaaaaaaaaaaa55", ""}}, discovery);
+  EXPECT_EQ(discovery.manifest,
+            "fabric: {}\n"
+            "adopt:                           # of others: apply takes them over, uninstall writes "
+            "them back\n"
+            "  - {file: /etc/netplan/50-x.yaml, nodes: {spark-1: aaaaaaaaaaaa}}\n"
+            "# Note: a\n");
+}
+
 TEST(DiscoverAdopt, ADigestThatYamlReadsAsANumberIsQuoted) {
   Discovery discovery{.manifest = "a: 1\n"};
   AddAdopt({{"spark-1", "/etc/netplan/x.yaml", "1234567890123", ""},

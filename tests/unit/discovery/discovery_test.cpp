@@ -26,7 +26,9 @@ struct Hosts {
       NodeFacts& node = At(number);
       node.host = HostFact{.hostname = fmt::format("spark-{}", number)};
       for (const Cage& cage : GetDgxSpark().cages) {
-        for (const Twin& twin : cage.twins) node.links[twin.netdev].mtu = 9000;
+        for (const Twin& twin : cage.twins) {
+          node.links[twin.netdev] = {.mtu = 9000, .manager = LinkManager::kNetworkd};
+        }
       }
     }
   }
@@ -216,6 +218,47 @@ TEST(Discover, PortsWithoutAnAddressGetFreeSubnetsAndTheLowestNumbers) {
                           "rail1: spark-1 enP2p1s0f1np1 has no address; 192.168.179.0/24 is free "
                           "and takes its place"));
   EXPECT_EQ(Load(discovery).nodes[1].id, 2);
+}
+
+TEST(Discover, WhatIsLiveOnlyIsReportedAsLostAtAReboot) {
+  Hosts hosts = MakePair();
+  hosts.AddressBoth(1, "p1", 177, 1);
+  hosts.AddressBoth(2, "p1", 177, 2);
+  for (const char* netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) {
+    hosts.At(1).links[netdev].manager = LinkManager::kNone;
+  }
+  hosts.At(2).links["enP2p1s0f1np1"].manager = LinkManager::kNone;
+  hosts.At(2).links["enp1s0f1np1"].manager = LinkManager::kNetworkManager;
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_THAT(discovery.notes,
+              ElementsAre("the addresses of spark-1's enp1s0f1np1 and enP2p1s0f1np1 are live only, "
+                          "as no network manager has them: lost at a reboot, unless an apply "
+                          "writes them",
+                          "the addresses of spark-2's enP2p1s0f1np1 are live only, as no network "
+                          "manager has them: lost at a reboot, unless an apply writes them"));
+  EXPECT_THAT(discovery.manifest, testing::EndsWith("# Note: " + discovery.notes[0] + "\n" +
+                                                    "# Note: " + discovery.notes[1] + "\n"));
+}
+
+TEST(Discover, APortWithoutAnAddressIsNotLiveOnly) {
+  Hosts hosts = MakePair();
+  for (auto& [netdev, link] : hosts.At(1).links) link.manager = LinkManager::kNone;
+  EXPECT_THAT(hosts.Find().notes, IsEmpty());
+}
+
+TEST(Discover, MembersOfABondGetFreeSubnets) {
+  Hosts hosts = MakePair();
+  for (int number : {1, 2}) {
+    for (const char* netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) {
+      hosts.At(number).links[netdev].master = "bond0";
+    }
+  }
+  EXPECT_THAT(hosts.Find().gaps,
+              ElementsAre("rail0: spark-1 enp1s0f1np1 is a member of bond0, which RDMA bypasses: "
+                          "not expressible; 192.168.177.0/24 is free and takes its place",
+                          "rail1: spark-1 enP2p1s0f1np1 is a member of bond0, which RDMA bypasses: "
+                          "not expressible; 192.168.178.0/24 is free and takes its place"));
 }
 
 TEST(Discover, ASubnetThatANodeHasARouteToIsNotFree) {
