@@ -1,0 +1,335 @@
+"""Nodes as tools and guides leave them: what discover and plan say of them, the way to us that they name, and the way back."""
+
+import re
+import subprocess
+import time
+import unittest
+
+import test_adopt
+from spark_lab import LAB, cluster, speed
+from test_adopt import GUIDE, ONE_SUBNET, OURS, RIGHT, digest
+from test_uninstall import PORTS
+
+PAIR = cluster("pair.yaml")
+BOTH = " and ".join(RIGHT)
+
+# As NVIDIA's guide of 2025-11 leaves it: the first twin of each cage, with an address that it finds on its own.
+LINK_LOCAL = """network:
+  version: 2
+  ethernets:
+    enp1s0f0np0:
+      link-local: [ ipv4 ]
+    enp1s0f1np1:
+      link-local: [ ipv4 ]
+"""
+# As sparkrun leaves it: the host number of the management address, and the first subnets that are free.
+SPARKRUN = """network:
+  version: 2
+  ethernets:
+    enp1s0f1np1:
+      dhcp4: false
+      dhcp6: false
+      link-local: []
+      mtu: 9000
+      addresses: [192.168.0.{0}/24]
+    enP2p1s0f1np1:
+      dhcp4: false
+      dhcp6: false
+      link-local: []
+      mtu: 9000
+      addresses: [192.168.2.{0}/24]
+"""
+BRIDGE_FILE = "/etc/netplan/40-bridge.yaml"
+BRIDGE = """network:
+  version: 2
+  ethernets:
+    enp1s0f1np1: {{dhcp4: false}}
+    enP2p1s0f1np1: {{dhcp4: false}}
+  bridges:
+    br-fabric:
+      interfaces: [enp1s0f1np1]
+      parameters: {{stp: false}}
+      addresses: [192.168.50.{0}/24]
+"""
+MATCH = """network:
+  version: 2
+  ethernets:
+    fabric:
+      match: {{name: enp1s0f1*}}
+      addresses: [192.168.50.{0}/24]
+"""
+VLAN = """network:
+  version: 2
+  ethernets:
+    enp1s0f1np1: {{}}
+  vlans:
+    fabric.50: {{id: 50, link: enp1s0f1np1, addresses: [192.168.50.{0}/24]}}
+"""
+
+
+class StartingState(test_adopt.AdoptTest):
+    """The states, by the letters of the tests' names:
+
+    a  NVIDIA's guide of 2025-11: a link-local address per cage, in 40-cx7.yaml
+    e  sparkrun: a subnet per twin, MTU 9000, in 40-cx7.yaml
+    f  a guide for one HCA, followed by hand where NetworkManager has the ports: an nmcli profile, a netplan file for the MTU, and
+       lines for sysctl and NCCL
+    h  live addresses alone
+    i  a bridge, a VLAN and a match in netplan files, and a bridge that no file names; a bond is the same, but not every kernel has one
+    j  spark-1 bare, spark-2 as NVIDIA's script of 2026-03 leaves it: both twins in one subnet
+
+    test_adopt has the others: b and c (NVIDIA's script and its guide of July) and d (NVIDIA Sync).
+    """
+
+    def setUp(self):
+        if self.bare is None:
+            type(self).bare = self.settle_both()
+        self.addCleanup(self.make_bare)
+
+    def state(self, node):
+        """Without the numbers of link-local addresses, which are other ones each time."""
+        return re.sub(r"169\.254\.\d+\.\d+", "169.254.X.Y", super().state(node))
+
+    def settle_both(self):
+        """As settle, of both nodes at once."""
+        last = None
+        while (states := [self.state(1), self.state(2)]) != last:
+            last = states
+            time.sleep(1.5)
+        return states
+
+    def wait_until(self, node, condition, limit_s=30):
+        self.lab.sh(node, f"for i in $(seq {int(speed.scaled(limit_s))}); do {condition} && exit 0; sleep 1; done; exit 1")
+
+    def on_both(self, script):
+        """Runs it on both nodes at once."""
+        running = [speed.start([LAB, "sh", "--run", self.lab.run, str(node), script], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True) for node in (1, 2)]
+        ended = [(speed.wait(process, 60), process.communicate()[0]) for process in running]
+        self.assertEqual([status for status, _ in ended], [0, 0], ended)
+
+    def set_up(self, path, text, ids=(1, 2)):
+        """A tool's file on both nodes, in effect."""
+        for node, number in zip((1, 2), ids):
+            self.write(path, text.format(number), node)
+        self.on_both("netplan apply")
+
+    def take_down(self, *paths):
+        """The ports as before set_up, or before something was set live, without a restart."""
+        self.on_both(f"rm -f {' '.join(paths)}; netplan generate; networkctl reload; for port in {' '.join(PORTS)}; do "
+                     "ip -4 address flush dev $port; ip link set $port nomaster down mtu 1500; done")
+
+    def discover(self, expect):
+        """The manifest as a file, and what stands on stderr."""
+        done = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=expect)
+        return self.written(done.stdout), done.stdout, done.stderr
+
+    def printed_plan(self, manifest):
+        """The lines about netplan's parts, without the place in the manifest, and all of it."""
+        printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
+        return [re.sub(r"  cluster\.yaml:\d+.*$", "", line).strip() for line in re.findall(r"(?m)^  [-+~>!] .*$", printed)], printed
+
+    def assert_warned(self, manifest, *wanted):
+        """All warnings, each as its message and its next step; both nodes have them."""
+        found = [one for one in self.plan(manifest)["diagnostics"] if one["severity"] == "warns"]
+        self.assertEqual([(one["message"], one["next_step"]) for one in found], list(wanted))
+        self.assertEqual([one["nodes"] for one in found], [["spark-1", "spark-2"]] * len(wanted))
+
+    def assert_way_back(self, manifest, before):
+        self.uninstall(manifest)
+        speed.eventually(lambda: [self.state(1), self.state(2)] == before, 20)
+        self.assertEqual(self.settle_both(), before)
+
+
+class Networkd(StartingState):
+    def test_a_link_local_addresses_get_free_subnets_until_the_uninstall(self):
+        self.set_up(GUIDE, LINK_LOCAL)
+        for node in (1, 2):
+            self.wait_until(node, f"ip -br -4 address show dev {RIGHT[0]} | grep -q 169.254")
+        before = [self.state(1), self.state(2)]
+        manifest, text, errors = self.discover(expect=2)
+        self.assertEqual(errors, f"""\
+not as found: rail0: spark-1 {RIGHT[0]} has a link-local address only; 192.168.177.0/24 is free and takes its place
+not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free and takes its place
+""")
+        self.assertIn(f"  - {{file: {GUIDE}, nodes: {{spark-1: {digest(LINK_LOCAL)[:12]}, ", text)
+        lines, _ = self.printed_plan(manifest)
+        self.assertEqual(lines[0], f"> file  {GUIDE}: into 60-spark-reconcile.yaml, 1 port, other addresses and MTU; "
+                                   "not carried over: IPv4 link-local; no longer configured: enp1s0f0np0")
+        self.apply(manifest)
+        self.assert_adopted(manifest, GUIDE)
+        self.assert_way_back(manifest, before)
+        self.take_down(GUIDE)
+
+    def test_e_what_sparkrun_made_is_taken_over_as_it_is_and_again_when_it_runs_again(self):
+        self.set_up(GUIDE, SPARKRUN, ids=(21, 22))
+        for node in (1, 2):
+            self.wait_until(node, f"ip -br -4 address show dev {RIGHT[1]} | grep -q 192.168.2.")
+        before = self.settle_both()
+        manifest, text, errors = self.discover(expect=0)
+        self.assertEqual(errors, "")
+        self.assertIn("  - {name: spark-1, address: 192.168.1.21, id: 21}\n  - {name: spark-2, address: 192.168.1.22, id: 22}\n"
+                      "fabric:\n  topology: direct               # as found\n  cage: p1\n  mtu: 9000\n  subnets:\n"
+                      "    - 192.168.0.0/24\n    - 192.168.2.0/24\n", text)
+        lines, printed = self.printed_plan(manifest)
+        self.assertEqual(lines[0], f"> file  {GUIDE}: into 60-spark-reconcile.yaml, 2 ports, same addresses and MTU")
+        self.assertIn("\nno changes, 2 files taken over on 2 nodes. ", printed)
+        self.apply(manifest)
+        self.assert_adopted(manifest, GUIDE)
+        self.set_up(GUIDE, SPARKRUN, ids=(21, 22))
+        self.apply(manifest)
+        self.assert_adopted(manifest, GUIDE)
+        self.assert_way_back(manifest, before)
+        self.take_down(GUIDE)
+
+    def test_h_what_is_live_only_is_reported_as_lost_at_a_reboot(self):
+        for node in (1, 2):
+            for port, subnet in zip(RIGHT, (100, 101)):
+                self.lab.sh(node, f"ip link set {port} mtu 9000 up; "
+                                  f"ip address add 192.168.{subnet}.{9 + node}/24 broadcast + dev {port}")
+        before = self.settle_both()
+        manifest, text, errors = self.discover(expect=0)
+        notes = [f"the addresses of spark-{node}'s {BOTH} are live only, as no network manager has them: lost at a reboot, "
+                 "unless an apply writes them\n" for node in (1, 2)]
+        self.assertEqual(errors, "".join("note: " + note for note in notes))
+        self.assertTrue(text.endswith("".join("# Note: " + note for note in notes)), text)
+        self.assertNotIn("adopt:", text)
+        kinds = [(change["change"], change["name"]) for stage in self.plan(manifest)["stages"] for change in stage["changes"]]
+        self.assertEqual(kinds, [("add", OURS)] * 2)
+        self.apply(manifest)
+        self.assert_empty_plan(manifest)
+        self.assertEqual(self.discover(expect=0)[2], "")
+        self.assert_way_back(manifest, before)
+        self.take_down()
+
+    def test_i_a_member_of_a_bridge_is_blocked_until_both_the_file_and_the_bridge_are_gone(self):
+        port = RIGHT[0]
+        self.set_up(BRIDGE_FILE, BRIDGE)
+        for node in (1, 2):
+            self.wait_until(node, "ip -br -4 address show dev br-fabric | grep -q 192.168.50")
+        manifest, text, errors = self.discover(expect=2)
+        self.assertEqual(errors, f"""\
+not as found: rail0: spark-1 {port} is a member of br-fabric, which RDMA bypasses: not expressible; 192.168.177.0/24 is free and \
+takes its place
+not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free and takes its place
+""")
+        self.assertNotIn("adopt:", text)
+        self.assert_warned(manifest, (f"{BRIDGE_FILE} configures {', '.join(RIGHT)}",
+                                      "move it away or remove them from it, then plan again"))
+        self.spark("apply", manifest, "--yes", "--brief", expect=2)
+        for node in (1, 2):
+            self.assertIn("master br-fabric", self.lab.sh(node, f"ip link show dev {port}"))
+        self.on_both(f"rm {BRIDGE_FILE}; netplan apply")
+        # networkd leaves it there.
+        self.assert_warned(manifest, (f"br-fabric has {port} among its members, and no netplan file says so: an apply would cut off "
+                                      "what uses br-fabric",
+                                      f"ip link set dev {port} nomaster, remove what makes br-fabric at boot, then plan again"))
+        self.on_both(f"ip link set dev {port} nomaster; ip link delete br-fabric")
+        before = self.settle_both()
+        self.apply(manifest)
+        self.assert_empty_plan(manifest)
+        self.assert_way_back(manifest, before)
+        self.take_down()
+
+    def test_i_a_match_and_a_vlan_block_with_what_to_do(self):
+        for node, text in ((1, MATCH), (2, VLAN)):
+            self.write("/etc/netplan/40-other.yaml", text.format(node), node)
+        self.assert_warned(PAIR, (f"/etc/netplan/40-other.yaml configures {RIGHT[0]}",
+                                  "move it away or remove them from it, then plan again"))
+        self.spark("apply", PAIR, "--only", "netplan", "--yes", "--brief", expect=2)
+        for node in (1, 2):
+            self.lab.sh(node, "rm /etc/netplan/40-other.yaml")
+
+    def test_j_one_end_bare_and_one_as_nvidia_left_it_become_one_cluster(self):
+        configured = ONE_SUBNET.format(0, 3, 4)
+        self.write(GUIDE, configured, 2)
+        self.lab.sh(2, "netplan apply")
+        self.wait_until(2, f"ip -br -4 address show dev {RIGHT[1]} | grep -q 192.168.0.4")
+        before = self.settle_both()
+        manifest, text, errors = self.discover(expect=2)
+        self.assertEqual(errors, f"""\
+not as found: spark-1's left cage: switched off, so that no cable was found
+not as found: spark-1's right cage: switched off, so that no cable was found
+not as found: spark-2's left cage: no carrier, so that no cable was found
+not as found: spark-2's right cage: a link, but nothing answers, so that no cable was found
+not as found: rail0: spark-1 {RIGHT[0]} has no address; the manifest gives it 192.168.0.1
+not as found: rail1: 192.168.0.0/24 is another rail's too: not expressible, each rail needs its own subnet; 192.168.177.0/24 is \
+free and takes its place
+""")
+        self.assertIn("  - {name: spark-1, address: 192.168.1.21}\n  - {name: spark-2, address: 192.168.1.22, id: 3}\n", text)
+        self.assertIn(f"  - {{file: {GUIDE}, nodes: {{spark-2: {digest(configured)[:12]}}}}}", text)
+        lines, _ = self.printed_plan(manifest)
+        self.assertEqual(lines[1:3] + lines[5:], [f"~ link  {RIGHT[0]}: down → up, +192.168.0.1/24",
+                                                  f"~ link  {RIGHT[1]}: down → up, +192.168.177.1/24",
+                                                  f"~ link  {RIGHT[1]}: -192.168.0.4/24, +192.168.177.3/24"])
+        # Without the entry no end is changed.
+        without = self.written(re.sub(r"(?m)^adopt:.*\n  - .*\n", "", text))
+        self.spark("apply", without, "--yes", "--brief", expect=2)
+        self.assertEqual([self.state(1), self.state(2)], before)
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
+        self.assert_empty_plan(manifest)
+        self.assert_way_back(manifest, before)
+        self.take_down(GUIDE)
+
+
+TUNING = "/etc/sysctl.d/90-rdma-tuning.conf"
+VARIABLES = "/etc/profile.d/nccl-env.sh"
+MTU_FILE = "/etc/netplan/90-rdma-mtu.yaml"
+MTU = """network:
+  version: 2
+  ethernets:
+    enP2p1s0f1np1:
+      renderer: NetworkManager
+      mtu: 9000
+"""
+
+
+class NetworkManager(StartingState):
+    options = ("--topology", "direct", "--nm", "all")
+
+    def make_bare(self):
+        """The lab ends with its one test."""
+
+    def test_f_what_was_made_by_hand_is_named_until_it_is_gone(self):
+        port = RIGHT[1]
+        for node in (1, 2):
+            self.write(MTU_FILE, MTU, node)
+            self.write(TUNING, "net.ipv4.tcp_mtu_probing=2\n", node, mode="0644")
+            self.write(VARIABLES, "export NCCL_IB_HCA=roceP2p1s0f1\nexport NCCL_NET_GDR_LEVEL=5\n", node, mode="0755")
+            self.lab.sh(node, f"nmcli connection add type ethernet con-name mesh ifname {port} ipv4.method manual "
+                              f"ipv4.addresses 192.168.100.{node}/24")
+        self.on_both("netplan apply; nmcli --wait 15 connection up mesh >/dev/null")
+        self.settle_both()
+        _, text, errors = self.discover(expect=2)
+        self.assertEqual(errors, f"""\
+not as found: rail0: spark-1 {RIGHT[0]} has no address; 192.168.177.0/24 is free and takes its place
+not as found: the ports have the MTUs 1500, 9000; the manifest has 9000
+""")
+        self.assertIn("  subnets:\n    - 192.168.177.0/24\n    - 192.168.100.0/24\n", text)
+        self.assertIn(f"  - {{file: {MTU_FILE}, nodes: {{spark-1: {digest(MTU)[:12]}, spark-2: {digest(MTU)[:12]}}}}}\n", text)
+        manifest = self.written(text + "sysctl: {net.ipv4.tcp_mtu_probing: 1}\nnccl: {}\n")
+        contradicts = "this is read after /etc/profile.d/60-spark-reconcile-nccl.sh and wins"
+        self.assert_warned(
+            manifest,
+            (f"mesh (/etc/NetworkManager/system-connections/mesh.nmconnection) connects {port} automatically, priority 0 (ours 0): of the "
+             "two, NetworkManager uses the one that was active last",
+             "nmcli connection modify mesh connection.autoconnect no, then plan again"),
+            ("sysctl: the next boot sets net.ipv4.tcp_mtu_probing to 2 and not to 1: "
+             f"{TUNING} is read after /etc/sysctl.d/60-spark-reconcile.conf", f"remove net.ipv4.tcp_mtu_probing from {TUNING}"),
+            (f"{VARIABLES}:1 NCCL_IB_HCA=roceP2p1s0f1: the manifest has =rocep1s0f1,roceP2p1s0f1: {contradicts}", "remove it there"),
+            (f"{VARIABLES}:2 NCCL_NET_GDR_LEVEL=5: the manifest has LOC: {contradicts}", "remove it there"))
+        self.on_both(f"nmcli connection modify mesh connection.autoconnect no; rm {TUNING} {VARIABLES}")
+        self.assert_warned(manifest)
+        before = [self.files(node) for node in (1, 2)]
+        self.apply(manifest)
+        self.assert_adopted(manifest, MTU_FILE)
+        self.uninstall(manifest)
+        # The profile is no longer connected on its own, as the plan wanted it.
+        self.assertEqual([self.files(node) for node in (1, 2)], before)
+
+    def files(self, node):
+        return [line for line in self.state(node).splitlines() if line.startswith("/")]
+
+
+if __name__ == "__main__":
+    unittest.main()
