@@ -177,6 +177,17 @@ std::vector<RunCommand> ActivateAgain(Renderer renderer,
   return commands;
 }
 
+RunCommand ActivateProfile(const std::string& keyfile, const std::string& uuid,
+                           const std::string& id, const std::string& netdev) {
+  const bool by_uuid = !uuid.empty();
+  // nmcli fails where the port has no carrier, and where the keyfile is not there; find does not.
+  return {.argv = {"find", std::string(kKeyfiles), "-maxdepth", "1", "-path", keyfile, "-exec",
+                   "nmcli", "--wait", "15", "connection", "up", by_uuid ? "uuid" : "id",
+                   by_uuid ? uuid : id, "ifname", netdev, ";"},
+          .time_limit_s = kActivateLimitS,
+          .sets = NameInSys(netdev)};
+}
+
 std::vector<RunCommand> SetUnconfigured(Renderer renderer, const std::string& netdev) {
   std::vector<std::vector<std::string>> lines;
   if (renderer == Renderer::kNetworkd) lines.push_back({"ip", "address", "flush", "dev", netdev});

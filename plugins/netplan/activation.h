@@ -31,6 +31,11 @@ std::vector<RunCommand> ActivateAgain(Renderer renderer,
                                       const std::vector<std::string>& foreign_files,
                                       const std::vector<std::string>& netdevs);
 
+// NetworkManager uses the profile of this keyfile on the port, by its UUID, or by its id where it
+// has none. Nothing is done where the keyfile is not there.
+RunCommand ActivateProfile(const std::string& keyfile, const std::string& uuid,
+                           const std::string& id, const std::string& netdev);
+
 // As the kernel has a port that no one configures.
 std::vector<RunCommand> SetUnconfigured(Renderer renderer, const std::string& netdev);
 

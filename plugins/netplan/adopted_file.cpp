@@ -5,6 +5,7 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/link_resources.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/reads/rdma_users.h"
@@ -64,13 +65,37 @@ std::string ListEnded(const PluginInput& input, const Adoption& adoption) {
   return ListInterrupted(input.facts, ListCutOff(input.facts, ports));
 }
 
+void FillFile(const PluginInput& input, const Intent& intent, const Adoption& adoption,
+              Resource& resource) {
+  resource.trial = MakeTrial(NameTrial(adoption.entry.path));
+  resource.label = FormatAdoption(adoption, intent.ports);
+  resource.apply = LetGoOfOthers(intent, adoption);
+  resource.revert = ListRevert(input, intent, adoption);
+  resource.triggers = ListTriggers(input, intent, adoption);
+  resource.prune_commands = PruneCommands{
+      .after = ActivateAgain(intent.tree.renderer, intent.tree.files, ListNetdevs(adoption))};
+}
+
+// Without a trial: a file that hides a keyfile must be a profile itself. The journal restores it,
+// at boot before NetworkManager starts. NetworkManager reads nothing before it is reloaded, and by
+// then our profile is active.
+void FillProfile(const PluginInput& input, const Intent& intent, const Adoption& adoption,
+                 Resource& resource) {
+  resource.label =
+      fmt::format("profile {} {}", adoption.entry.profile, FormatAdoption(adoption, intent.ports));
+  resource.revert = RevertToProfile(input, adoption);
+  resource.triggers = ActivateOurs(input, intent);
+  resource.triggers.push_back(ReloadFiles(Renderer::kNetworkManager));
+  // Which ports it gets again shows when it is pruned.
+  resource.prune_commands = PruneCommands{.after = {ReloadFiles(Renderer::kNetworkManager)}};
+}
+
 Resource MakeAdoptedFile(const PluginInput& input, const Intent& intent, const Adoption& adoption) {
   const std::string& path = adoption.entry.path;
   Resource resource{.kind = "file",
                     .name = path,
                     .node = input.node.name,
                     .observed = AsState(FindFile(input.facts, path)),
-                    .trial = MakeTrial(NameTrial(path)),
                     .adopts = true,
                     .impact = Impact::kLinkFlap,
                     .blocked = intent.blocked,
@@ -80,12 +105,11 @@ Resource MakeAdoptedFile(const PluginInput& input, const Intent& intent, const A
     resource.blocked = fmt::format("is not adopted: {}: {}", adoption.why_not, adoption.next_step);
     return resource;
   }
-  resource.label = FormatAdoption(adoption, intent.ports);
-  resource.apply = LetGoOfOthers(intent, adoption);
-  resource.revert = ListRevert(input, intent, adoption);
-  resource.triggers = ListTriggers(input, intent, adoption);
-  resource.prune_commands = PruneCommands{
-      .after = ActivateAgain(intent.tree.renderer, intent.tree.files, ListNetdevs(adoption))};
+  if (adoption.entry.profile.empty()) {
+    FillFile(input, intent, adoption, resource);
+  } else {
+    FillProfile(input, intent, adoption, resource);
+  }
   resource.interrupts = ListEnded(input, adoption);
   resource.needs = {fmt::format("{}/file/{}", input.node.name, kOwnFile)};
   return resource;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/paths.h"
 #include "reconciler/base/digest.h"
@@ -17,23 +18,6 @@ constexpr std::size_t kShownDigits = 12;  // of a digest
 
 bool IsIn(const std::string& word, const std::vector<std::string>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-void Refuse(std::string why, std::string next_step, Adoption& adoption) {
-  adoption.why_not = std::move(why);
-  adoption.next_step = std::move(next_step);
-}
-
-// Whether the manifest means this text.
-void CheckDigest(const FileState& file, Adoption& adoption) {
-  const std::string digest = ComputeSha256Hex(file.content);
-  const std::string& wanted = adoption.entry.digest;
-  if (digest.starts_with(wanted)) return;
-  Refuse(fmt::format("its SHA-256 begins with {}, and the manifest has {}",
-                     digest.substr(0, kShownDigits), wanted.substr(0, kShownDigits)),
-         fmt::format("read what it says now; to adopt that, write {} into the manifest",
-                     digest.substr(0, kShownDigits)),
-         adoption);
 }
 
 // A removal in /etc has the effect of a removal only where no other folder has the name. An empty
@@ -132,7 +116,8 @@ void CheckRenderer(const PluginInput& input, std::vector<Adoption>& adoptions) {
   const Renderer now = ReadForeignTree(input.facts, {}).renderer;
   const Renderer then = ReadForeignTree(input.facts, {}, {}, ListAdopted(adoptions)).renderer;
   for (Adoption& adoption : adoptions) {
-    if (!adoption.is_there || !adoption.why_not.empty()) continue;
+    const bool is_file = adoption.entry.profile.empty();
+    if (!is_file || !adoption.is_there || !adoption.why_not.empty()) continue;
     const FileState file = *Known(FindFile(input.facts, adoption.entry.path));
     const std::optional<NetplanDefinitions> text =
         ReadDefinitions(file.content, adoption.entry.path);
@@ -178,15 +163,55 @@ void AddNew(const std::vector<std::string>& words, std::vector<std::string>& lis
   }
 }
 
+std::vector<AdoptEntry> ListClaimingFiles(const PluginInput& input,
+                                          const std::vector<std::string>& netdevs) {
+  std::vector<AdoptEntry> entries;
+  for (const Claim& claim : ReadForeignTree(input.facts, netdevs).claims) {
+    const Observed<FileState> file = FindFile(input.facts, claim.path);
+    if (Known(file) == nullptr || !CanBeNamed(claim.path)) continue;
+    entries.push_back({claim.path, ComputeSha256Hex(Known(file)->content)});
+  }
+  return entries;
+}
+
+std::string FormatEntry(const AdoptEntry& entry) {
+  return entry.profile.empty() ? "file: " + entry.path : "nm_profile: " + entry.profile;
+}
+
+// What a person may do instead of adopting it.
+std::string AdviseInstead(const Claim& claim) {
+  return claim.kind == ClaimKind::kProfile
+             ? fmt::format("or: nmcli connection modify {} connection.autoconnect no",
+                           claim.profile)
+             : "or move it away or remove them from it";
+}
+
 }  // namespace
+
+void Refuse(std::string why, std::string next_step, Adoption& adoption) {
+  adoption.why_not = std::move(why);
+  adoption.next_step = std::move(next_step);
+}
+
+void CheckDigest(const FileState& file, Adoption& adoption) {
+  const std::string digest = ComputeSha256Hex(file.content);
+  const std::string& wanted = adoption.entry.digest;
+  if (digest.starts_with(wanted)) return;
+  Refuse(fmt::format("its SHA-256 begins with {}, and the manifest has {}",
+                     digest.substr(0, kShownDigits), wanted.substr(0, kShownDigits)),
+         fmt::format("read what it says now; to adopt that, write {} into the manifest",
+                     digest.substr(0, kShownDigits)),
+         adoption);
+}
 
 std::vector<Adoption> FindAdoptions(const PluginInput& input,
                                     const std::vector<AdoptEntry>& entries,
                                     const std::vector<std::string>& netdevs,
                                     const Protection& protection) {
   std::vector<Adoption> adoptions;
-  for (const AdoptEntry& entry : entries) {
-    adoptions.push_back(JudgeFile(input, entry, netdevs, protection));
+  for (const AdoptEntry& entry : FindKeyfiles(input, entries, netdevs)) {
+    adoptions.push_back(entry.profile.empty() ? JudgeFile(input, entry, netdevs, protection)
+                                              : JudgeProfile(input, entry, netdevs, protection));
   }
   CheckRenderer(input, adoptions);
   CheckOtherFiles(input, adoptions);
@@ -216,17 +241,16 @@ std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
   for (const RailPort& port : GetPorts(input.fabric, input.node.name)) {
     netdevs.push_back(port.netdev);
   }
-  std::vector<AdoptEntry> entries;
-  for (const Claim& claim : ReadForeignTree(input.facts, netdevs).claims) {
-    const Observed<FileState> file = FindFile(input.facts, claim.path);
-    if (Known(file) == nullptr || !CanBeNamed(claim.path)) continue;
-    entries.push_back({claim.path, ComputeSha256Hex(Known(file)->content)});
+  std::vector<AdoptEntry> entries = ListClaimingFiles(input, netdevs);
+  for (AdoptEntry& profile : ListClaimingProfiles(input, netdevs)) {
+    entries.push_back(std::move(profile));
   }
   std::vector<AdoptableFile> files;
   for (const Adoption& one :
        FindAdoptions(input, entries, netdevs, FindProtection(input.node, input.facts))) {
     if (!one.why_not.empty()) continue;
-    files.push_back({one.entry.path, one.entry.digest, GuessOwner(one.entry.path)});
+    files.push_back(
+        {one.entry.path, FormatEntry(one.entry), one.entry.digest, GuessOwner(one.entry.path)});
   }
   return files;
 }
@@ -236,11 +260,9 @@ void OfferAdoption(const PluginInput& input, std::vector<Claim>& claims) {
   for (const AdoptableFile& file : ListAdoptable(input)) {
     for (Claim& claim : claims) {
       if (claim.path != file.path || !claim.to_adopt.empty()) continue;
-      claim.to_adopt = fmt::format(
-          "add {{file: {}, nodes: {{{}: \"{}\"}}}} to adopt, or move it away or remove them from "
-          "it, "
-          "then plan again",
-          file.path, input.node.name, file.digest.substr(0, kShownDigits));
+      claim.to_adopt =
+          fmt::format("add {{{}, nodes: {{{}: \"{}\"}}}} to adopt, {}, then plan again", file.entry,
+                      input.node.name, file.digest.substr(0, kShownDigits), AdviseInstead(claim));
     }
   }
 }

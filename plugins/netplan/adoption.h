@@ -12,7 +12,7 @@
 
 namespace reconciler::plugins::netplan {
 
-// What becomes of a file that the manifest's `adopt` names for a node.
+// What becomes of a file or a profile's keyfile that the manifest's `adopt` names for a node.
 struct Adoption {
   AdoptEntry entry = {};
   bool is_there = false;                   // readable; all that follows is only about such a file
@@ -22,6 +22,11 @@ struct Adoption {
   std::string why_not = {};                // not empty: it is not adopted
   std::string next_step = {};              // what to do about that
 };
+
+void Refuse(std::string why, std::string next_step, Adoption& adoption);
+
+// Whether the manifest means this text.
+void CheckDigest(const FileState& file, Adoption& adoption);
 
 // `netdevs`: those that our file configures.
 std::vector<Adoption> FindAdoptions(const PluginInput& input,

@@ -71,10 +71,10 @@ std::string AdviseOnLeading(const Claim& claim, const Protection& protection) {
 
 std::string AdviseOnClaim(const Claim& claim, const Protection& protection) {
   if (std::string advice = AdviseOnLeading(claim, protection); !advice.empty()) return advice;
+  if (!claim.to_adopt.empty()) return claim.to_adopt;
   switch (claim.kind) {
     case ClaimKind::kNetplan:
-      return claim.to_adopt.empty() ? "move it away or remove them from it, then plan again"
-                                    : claim.to_adopt;
+      return "move it away or remove them from it, then plan again";
     case ClaimKind::kUnit:
       return fmt::format(
           "remove it, or give it a name that sorts after {}, then plan again",
@@ -103,6 +103,9 @@ std::string ExplainClaim(const Claim& claim) {
     case ClaimKind::kUnit:
       return ": networkd uses the first file that matches, and not ours";
     case ClaimKind::kProfile:
+      if (!claim.not_adopted.empty()) {
+        return fmt::format(", and is not adopted: {}", claim.not_adopted);
+      }
       return claim.priority > kOurPriority
                  ? ": it comes back at the next boot or re-plug"
                  : ": of the two, NetworkManager uses the one that was active last";
@@ -149,11 +152,13 @@ std::string AdviseOnUpper(const std::string& name, const std::string& netdev,
 
 ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
                               const std::vector<std::string>& netdevs,
-                              const std::vector<std::string>& leading) {
+                              const std::vector<std::string>& leading,
+                              const std::set<std::string>& without) {
   ForeignTree found{.renderer = renderer};
   const bool networkd = renderer == Renderer::kNetworkd;
   const Decides decides = networkd ? DoesUnitDecide : DoesProfileDecide;
   for (const OwnerFile& file : networkd ? ListUnits(facts) : ListProfiles(facts)) {
+    if (without.contains(file.path)) continue;
     if (file.state == nullptr) {
       const bool counts =
           !networkd || std::any_of(netdevs.begin(), netdevs.end(), [&](const std::string& netdev) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,12 @@
 namespace reconciler::plugins::netplan {
 
 // The units that networkd uses instead of what netplan generates for `netdevs`, or the profiles
-// that NetworkManager may activate instead: `claims` and `unclear` of it.
+// that NetworkManager may activate instead: `claims` and `unclear` of it. `without`: paths that are
+// taken for absent.
 ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
                               const std::vector<std::string>& netdevs,
-                              const std::vector<std::string>& leading);
+                              const std::vector<std::string>& leading,
+                              const std::set<std::string>& without = {});
 
 // The live bonds, bridges and VRFs that have some of `netdevs` as members.
 std::vector<Claim> FindMasterClaims(const NodeFacts& facts, const std::vector<std::string>& netdevs,

@@ -24,7 +24,7 @@ struct Claim {
   std::vector<std::string> netdevs = {};  // in the order requested
   std::vector<std::string> leading = {};  // of all that lead to the node, those that it names
   ClaimKind kind = ClaimKind::kNetplan;
-  // kNetplan: why it is not adopted although `adopt` names it, and what to do so that it is.
+  // Why it is not adopted although `adopt` names it, and what to do so that it is.
   std::string not_adopted = {};
   std::string to_adopt = {};
   std::string profile = {};  // kProfile: its id, or its UUID where the id holds more than a word

@@ -123,8 +123,9 @@ std::vector<std::string> ListGenerated(const Intent& intent) {
 
 // What the manager that gets our file reads besides it.
 void AddManagerClaims(const NodeFacts& facts, Intent& intent) {
-  ForeignTree others = FindManagerClaims(facts, intent.tree.renderer, ListGenerated(intent),
-                                         intent.protection.Netdevs());
+  ForeignTree others =
+      FindManagerClaims(facts, intent.tree.renderer, ListGenerated(intent),
+                        intent.protection.Netdevs(), ListAdopted(intent.adoptions));
   intent.owner_unclear = others.unclear;
   for (Claim& claim : others.claims) intent.claims.push_back(std::move(claim));
 }
@@ -171,9 +172,9 @@ Intent BuildIntent(const PluginInput& input) {
   intent.tree = ReadForeignTree(input.facts, netdevs, intent.protection.Netdevs(),
                                 ListAdopted(intent.adoptions));
   intent.claims = intent.tree.claims;
+  AddManagerClaims(input.facts, intent);
   ExplainNotAdopted(intent.adoptions, intent.claims);
   OfferAdoption(input, intent.claims);
-  AddManagerClaims(input.facts, intent);
   AddMasterClaims(input.facts, netdevs, intent);
   FindObstacles(input, netdevs, intent);
   return intent;

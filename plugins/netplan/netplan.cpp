@@ -127,7 +127,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
       ReadFiles{"/run/netplan/*.yaml"},
       RunProbe{.id = kRouteProbe, .argv = {"ip", "-j", "-4", "route", "show"}}};
   for (const AdoptEntry& entry : ReadAdopt(cluster, node.name)) {
-    reads.emplace_back(ReadFile{entry.path});
+    if (!entry.path.empty()) reads.emplace_back(ReadFile{entry.path});
   }
   for (Read& read : ListRdmaReads()) reads.push_back(std::move(read));
   for (Read& read : ListOwnerReads()) reads.push_back(std::move(read));

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "plugins/netplan/adopt/settings.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 
@@ -26,31 +27,6 @@ constexpr std::string_view kUnitFolders[] = {"/etc/systemd/network/", "/run/syst
 constexpr std::string_view kProfileFolders[] = {"/etc/NetworkManager/system-connections/",
                                                 "/run/NetworkManager/system-connections/",
                                                 kVendorProfiles};
-
-struct Setting {
-  std::string section = {};
-  std::string key = {};
-  std::string value = {};
-};
-
-// The form that units and profiles share: "[Section]", then lines "Key=value".
-std::vector<Setting> ParseSettings(std::string_view text) {
-  std::vector<Setting> settings;
-  std::string section;
-  for (const std::string& one : SplitLines(text)) {
-    const std::string_view line = Trim(one);
-    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
-    if (line.front() == '[' && line.back() == ']') {
-      section = line.substr(1, line.size() - 2);
-      continue;
-    }
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    settings.push_back({section, std::string(Trim(line.substr(0, equals))),
-                        std::string(Trim(line.substr(equals + 1)))});
-  }
-  return settings;
-}
 
 bool MatchesPattern(const std::string& pattern, const std::string& text) {
   return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
@@ -203,7 +179,7 @@ std::vector<std::string> ListDropIns(const NodeFacts& facts, const std::string& 
 
 bool IsUnitAbout(const std::string& text, const std::string& netdev, const LinkFact& link) {
   std::map<std::string, std::string> conditions;  // several lines of one key are one list
-  for (const Setting& one : ParseSettings(text)) {
+  for (const Setting& one : ReadSettings(text)) {
     if (one.section != "Match") continue;
     std::string& list = conditions[one.key];
     list = one.value.empty() || list.empty() ? one.value : list + ' ' + one.value;
@@ -216,7 +192,7 @@ bool IsUnitAbout(const std::string& text, const std::string& netdev, const LinkF
 }
 
 bool IsUnmanaging(const std::string& text) {
-  const std::vector<Setting> settings = ParseSettings(text);
+  const std::vector<Setting> settings = ReadSettings(text);
   return std::any_of(settings.begin(), settings.end(), [](const Setting& one) {
     return one.section == "Link" && one.key == "Unmanaged" && one.value == "yes";
   });
@@ -225,7 +201,7 @@ bool IsUnmanaging(const std::string& text) {
 Profile ReadProfile(const OwnerFile& file) {
   Profile profile{.id = GetBasename(file.path)};
   if (profile.id.ends_with(".nmconnection")) profile.id.erase(profile.id.rfind('.'));
-  for (const Setting& one : ParseSettings(file.state->content)) {
+  for (const Setting& one : ReadSettings(file.state->content)) {
     if (one.section != "connection") continue;
     if (one.key == "id") profile.id = one.value;
     if (one.key == "uuid") profile.uuid = one.value;
@@ -256,7 +232,7 @@ ProfileFit FindProfileFit(const std::string& text, const std::string& netdev,
                           const LinkFact& link) {
   bool ethernet = false;
   bool named = false;
-  for (const Setting& one : ParseSettings(text)) {
+  for (const Setting& one : ReadSettings(text)) {
     const bool wired = one.section == "ethernet" || one.section == "802-3-ethernet";
     const bool names = one.section == "connection" && one.key == "interface-name";
     const bool matches = one.section == "match" && one.key == "interface-name";

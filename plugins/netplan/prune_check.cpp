@@ -8,6 +8,7 @@
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/definitions.h"
+#include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/port_owner.h"
@@ -126,18 +127,40 @@ bool IsAdoptedFile(const Change& change) {
          change.name != kOwnFile;
 }
 
-// What the file that comes again says of ports.
-std::vector<std::string> ListPortsOfOriginal(const Change& change) {
+bool IsAdoptedProfile(const Change& change) {
+  return change.kind != kLinkKind && change.name.starts_with(kKeyfiles);
+}
+
+// The file that comes again; nullptr: none does.
+const WriteFile* FindOriginal(const Change& change) {
+  const Action* file = FindFileAction(change.actions);
+  return file == nullptr ? nullptr : std::get_if<WriteFile>(file);
+}
+
+// What it says of ports.
+std::vector<std::string> ListPortsOfOriginal(const PluginInput& input, const Change& change) {
   std::vector<std::string> netdevs;
-  for (const Action& action : change.actions) {
-    const auto* write = std::get_if<WriteFile>(&action);
-    if (write == nullptr) continue;
-    const auto text = ReadDefinitions(write->state.content, write->path);
-    for (const PortDefinition& port : text ? text->ports : std::vector<PortDefinition>()) {
-      netdevs.push_back(port.netdev);
-    }
+  const WriteFile* write = FindOriginal(change);
+  if (write == nullptr) return netdevs;
+  if (IsAdoptedProfile(change)) return ListPortsOfKeyfile(input, write->state.content);
+  const auto text = ReadDefinitions(write->state.content, write->path);
+  for (const PortDefinition& port : text ? text->ports : std::vector<PortDefinition>()) {
+    netdevs.push_back(port.netdev);
   }
   return netdevs;
+}
+
+// The ledger has the files of netplan as they were then.
+void BringToEffect(const PluginInput& input, const std::vector<std::string>& netdevs,
+                   Change& change) {
+  if (const WriteFile* write = FindOriginal(change); write && IsAdoptedProfile(change)) {
+    change.triggers = ActivateKeyfile(input.facts, write->path, write->state);
+    return;
+  }
+  const ForeignTree tree = ReadForeignTree(input.facts, netdevs);
+  if (tree.unclear.empty()) {
+    change.triggers = ActivateAgain(tree.renderer, tree.files, netdevs);
+  }
 }
 
 // Our file and this one would both configure the port.
@@ -150,7 +173,7 @@ std::string FindPortOfBoth(const PluginInput& input, const std::vector<std::stri
 }
 
 Ownership CheckAdoptedPrune(const PluginInput& input, Change& change) {
-  const std::vector<std::string> netdevs = ListPortsOfOriginal(change);
+  const std::vector<std::string> netdevs = ListPortsOfOriginal(input, change);
   const std::string why = ExplainProtected(FindProtection(input.node, input.facts), netdevs);
   if (!why.empty()) {
     Block(change, "netplan-leads-to-node", why);
@@ -164,11 +187,7 @@ Ownership CheckAdoptedPrune(const PluginInput& input, Change& change) {
                       kOwnFile, both));
     return Ownership::kOurs;
   }
-  // The ledger has the files of netplan as they were then.
-  const ForeignTree tree = ReadForeignTree(input.facts, netdevs);
-  if (tree.unclear.empty()) {
-    change.triggers = ActivateAgain(tree.renderer, tree.files, netdevs);
-  }
+  BringToEffect(input, netdevs, change);
   change.interrupts = ListInterrupted(input.facts, ListCutOffAt(input.facts, netdevs));
   return Ownership::kOurs;
 }
@@ -187,7 +206,7 @@ void SetGenerator(Change& change) {
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
   SetGenerator(change);
-  if (IsAdoptedFile(change)) return CheckAdoptedPrune(input, change);
+  if (IsAdoptedFile(change) || IsAdoptedProfile(change)) return CheckAdoptedPrune(input, change);
   const Ports ports = FindPorts(input.facts, change);
   if (ports.all.empty()) return Ownership::kOurs;
   const std::string why = ExplainProtected(FindProtection(input.node, input.facts), ports.all);

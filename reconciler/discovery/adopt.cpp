@@ -24,22 +24,23 @@ std::string FormatDigest(const std::string& digest) {
 
 void AddAdopt(const std::vector<FoundFile>& files, Discovery& discovery) {
   if (files.empty()) return;
-  std::vector<std::string> paths;
+  std::vector<std::string> entries;
   for (const FoundFile& file : files) {
-    if (std::find(paths.begin(), paths.end(), file.path) == paths.end()) paths.push_back(file.path);
+    const bool is_new = std::find(entries.begin(), entries.end(), file.entry) == entries.end();
+    if (is_new) entries.push_back(file.entry);
   }
   std::string text =
       "adopt:                           # of others: apply takes them over, uninstall writes them "
       "back\n";
-  for (const std::string& path : paths) {
+  for (const std::string& entry : entries) {
     std::vector<std::string> nodes;
     std::string owner;
     for (const FoundFile& file : files) {
-      if (file.path != path) continue;
+      if (file.entry != entry) continue;
       nodes.push_back(fmt::format("{}: {}", file.node, FormatDigest(file.digest)));
       owner = file.owner;
     }
-    text += fmt::format("  - {{file: {}, nodes: {{{}}}}}{}\n", path, Join(nodes, ", "),
+    text += fmt::format("  - {{{}, nodes: {{{}}}}}{}\n", entry, Join(nodes, ", "),
                         owner.empty() ? "" : "  # probably written by " + owner);
   }
   std::size_t place = discovery.manifest.size();

@@ -10,7 +10,7 @@ namespace reconciler {
 // A file on a node that the manifest's `adopt` may name.
 struct FoundFile {
   NodeName node = {};
-  std::string path = {};
+  std::string entry = {};   // how `adopt` names it: "file: /etc/netplan/40-cx7.yaml"
   std::string digest = {};  // SHA-256, in hexadecimal
   std::string owner = {};   // who probably wrote it; empty: not known
 };

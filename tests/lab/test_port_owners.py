@@ -54,9 +54,11 @@ class PortOwners(LabTest):
         self.assert_empty_plan(PAIR)
         self.lab.sh(1, f"nmcli connection add type ethernet con-name cx7-a ifname {PORT} ipv4.method manual "
                        "ipv4.addresses 10.69.0.1/24 ipv6.method disabled connection.autoconnect-priority 10")
+        digest = self.lab.sh(1, f"sha256sum <{PROFILE}")[:12]
         self.assert_blocks(1, CONNECTS.replace(PORT, "it"), "netplan-foreign-profile",
                            f"{CONNECTS}: it comes back at the next boot or re-plug",
-                           "nmcli connection modify cx7-a connection.autoconnect no, then plan again")
+                           f"add {{nm_profile: cx7-a, nodes: {{spark-1: \"{digest}\"}}}} to adopt, or: nmcli connection modify "
+                           "cx7-a connection.autoconnect no, then plan again")
         # What the plan says is true.
         self.lab.lab("restart", "1")
         time.sleep(5)

@@ -70,7 +70,7 @@ std::vector<FoundFile> FindAdoptable(const Cluster& cluster, const ClusterFacts&
       if (plugin.adoptable == nullptr || read == facts.nodes.end()) continue;
       for (AdoptableFile& file :
            plugin.adoptable({cluster.spec, cluster.fabric, node, read->second, facts})) {
-        found.push_back({node.name, file.path, file.digest, file.owner});
+        found.push_back({node.name, file.entry, file.digest, file.owner});
       }
     }
   }

@@ -394,6 +394,18 @@ TEST(NetplanAdoptSection, MistakesAreNamedWithTheirPlace) {
               ElementsAre("2:10: adopt: /etc/netplan/a.yaml: wanted at least one node, found none; "
                           "write nodes: {NAME: DIGEST}, with the first 12 digits of the file's "
                           "SHA-256"));
+  const std::string tail = "each entry names one file or one profile";
+  EXPECT_THAT(CheckOf("- {nodes: {spark-1: aaaaaaaaaaaa}}\n"),
+              ElementsAre("2:3: adopt: wanted file or nm_profile, found neither; " + tail));
+  EXPECT_THAT(
+      CheckOf("- {file: /etc/netplan/a.yaml, nm_profile: a, nodes: {spark-1: aaaaaaaaaaaa}}\n"),
+      ElementsAre("2:3: adopt: wanted file or nm_profile, found both; " + tail));
+  EXPECT_THAT(CheckOf("- {nm_profile: cx7-a, nodes: {spark-1: aaaaaaaaaaaa}}\n"
+                      "- {nm_profile: cx7-a, nodes: {spark-4: aaaaaaaaaaaa}}\n"),
+              ElementsAre("3:16: adopt: wanted one entry for cx7-a, found another on line 2; name "
+                          "all its nodes in one entry",
+                          "3:31: adopt: cx7-a: unknown node 'spark-4', did you mean 'spark-1'?; "
+                          "nodes: spark-1, spark-2"));
 }
 
 TEST(NetplanAdopt, WhatCouldBeNamedIsListedAndNothingElse) {
@@ -402,7 +414,7 @@ TEST(NetplanAdopt, WhatCouldBeNamedIsListedAndNothingElse) {
     std::vector<std::string> lines;
     for (const AdoptableFile& file :
          Get().adoptable({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, all})) {
-      lines.push_back(file.path + " " + file.digest + " " + file.owner);
+      lines.push_back(file.entry + " " + file.digest + " " + file.owner);
     }
     return lines;
   };
@@ -413,8 +425,9 @@ TEST(NetplanAdopt, WhatCouldBeNamedIsListedAndNothingElse) {
   EXPECT_THAT(list(one), IsEmpty());
   one.facts.files.erase("/lib/netplan/02-x.yaml");
   one.AddFile(kAdopted, kGuideText);
-  EXPECT_THAT(list(one), ElementsAre(std::string(kAdopted) + " " + ComputeSha256Hex(kGuideText) +
-                                     " NVIDIA's spark_cluster_setup or sparkrun"));
+  EXPECT_THAT(list(one),
+              ElementsAre("file: " + std::string(kAdopted) + " " + ComputeSha256Hex(kGuideText) +
+                          " NVIDIA's spark_cluster_setup or sparkrun"));
   one.AddFile(kAdopted, kGuideText + "    enP7s7: {}\n");
   EXPECT_THAT(list(one), IsEmpty());
   one.facts.files.erase(kAdopted);

@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 
 #include "plugins/netplan/netplan.h"
+#include "reconciler/base/digest.h"
 #include "tests/unit/plugins/pair_scenario.h"
 
 // Who has a port besides us: profiles of NetworkManager, units of networkd, bonds and bridges.
 namespace reconciler::plugins::netplan {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 constexpr const char* kFileOfOurs = "/etc/netplan/60-spark-reconcile.yaml";
@@ -40,6 +42,13 @@ std::string MakeProfile(const std::string& rest, const std::string& id = "cx7-a"
          rest;
 }
 
+// The next step about a profile that can be adopted.
+std::string Offer(const std::string& name, const std::string& text) {
+  return "add {nm_profile: " + name + ", nodes: {spark-1: \"" +
+         ComputeSha256Hex(text).substr(0, 12) + "\"}} to adopt, or: nmcli connection modify " +
+         name + " connection.autoconnect no, then plan again";
+}
+
 test::PairScenario MakeWithProfile(const std::string& text, const std::string& path = kCx7) {
   test::PairScenario scenario = MakeConverged(LinkManager::kNetworkManager);
   scenario.AddFile(path, text);
@@ -65,8 +74,8 @@ TEST(NetplanClaims, AProfileWithAHigherPriorityBlocksEvenWhileAllValuesAreRight)
   EXPECT_EQ(scenario.Warning(Get(), kCx7),
             std::string("cx7-a (") + kCx7 +
                 ") connects enp1s0f1np1 automatically, priority 10 (ours 0): it comes back at the "
-                "next boot or re-plug: nmcli connection modify cx7-a connection.autoconnect no, "
-                "then plan again");
+                "next boot or re-plug: " +
+                Offer("cx7-a", MakeProfile("autoconnect-priority=10\n")));
 }
 
 TEST(NetplanClaims, NothingIsWrittenWhereAProfileHasAPort) {
@@ -76,8 +85,8 @@ TEST(NetplanClaims, NothingIsWrittenWhereAProfileHasAPort) {
   EXPECT_EQ(scenario.Detail(Get(), kFileOfOurs),
             std::string("blocked: cx7-a (") + kCx7 +
                 ") connects enp1s0f1np1 automatically, priority 10 (ours 0): it comes back at the "
-                "next boot or re-plug: nmcli connection modify cx7-a connection.autoconnect no, "
-                "then plan again");
+                "next boot or re-plug: " +
+                Offer("cx7-a", MakeProfile("autoconnect-priority=10\n")));
   EXPECT_EQ(scenario.Detail(Get(), kSecond),
             std::string("blocked: nothing is written here while cx7-a (") + kCx7 +
                 ") connects enp1s0f1np1 automatically, priority 10 (ours 0)");
@@ -88,8 +97,8 @@ TEST(NetplanClaims, AProfileWithTheSamePriorityIsInTheWayToo) {
   EXPECT_EQ(scenario.Warning(Get(), kCx7),
             std::string("cx7-a (") + kCx7 +
                 ") connects enp1s0f1np1 automatically, priority 0 (ours 0): of the two, "
-                "NetworkManager uses the one that was active last: nmcli connection modify cx7-a "
-                "connection.autoconnect no, then plan again");
+                "NetworkManager uses the one that was active last: " +
+                Offer("cx7-a", MakeProfile("")));
 }
 
 TEST(NetplanClaims, AProfileThatIsNotUsedInsteadOfOursIsNotInTheWay) {
@@ -134,8 +143,7 @@ TEST(NetplanClaims, AProfileOfAPackageIsHiddenByOneInEtcWithItsUuid) {
 
 TEST(NetplanClaims, AProfileWhoseNameIsMoreThanAWordIsAdvisedOnByItsUuid) {
   const test::PairScenario scenario = MakeWithProfile(MakeProfile("", "my fabric"));
-  EXPECT_THAT(scenario.Warning(Get(), kCx7),
-              HasSubstr("nmcli connection modify 0c2d connection.autoconnect no"));
+  EXPECT_THAT(scenario.Warning(Get(), kCx7), EndsWith(Offer("0c2d", MakeProfile("", "my fabric"))));
 }
 
 TEST(NetplanClaims, AProfileThatAlsoConnectsWhatLeadsToTheNodeIsNotToBeSwitchedOff) {

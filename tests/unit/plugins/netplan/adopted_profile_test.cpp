@@ -1,0 +1,356 @@
+#include "plugins/netplan/adopted_profile.h"
+
+#include <gmock/gmock.h>
+
+#include "plugins/netplan/activation.h"
+#include "plugins/netplan/adopt/keyfile.h"
+#include "plugins/netplan/netplan.h"
+#include "plugins/netplan/prune_check.h"
+#include "reconciler/base/digest.h"
+#include "tests/unit/plugins/pair_scenario.h"
+
+// Profiles of NetworkManager that the manifest's `adopt` names.
+namespace reconciler::plugins::netplan {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kOurYaml = "/etc/netplan/60-spark-reconcile.yaml";
+constexpr const char* kKeyfileA = "/etc/NetworkManager/system-connections/cx7-a.nmconnection";
+constexpr const char* kFabricPort0 = "enp1s0f1np1";
+constexpr const char* kFabricPort1 = "enP2p1s0f1np1";
+
+const std::string kHead = "[connection]\nid=cx7-a\nuuid=0c2d\ntype=ethernet\n";
+
+std::string FormatKeyfile(const std::string& mtu = "9000") {
+  return kHead + "autoconnect-priority=10\ninterface-name=enp1s0f1np1\n[ethernet]\nmtu=" + mtu +
+         "\n[ipv4]\naddress1=192.168.177.1/24\nmethod=manual\n[ipv6]\naddr-gen-mode=default\n"
+         "method=disabled\n[proxy]\n";
+}
+
+const std::string kSameValues = FormatKeyfile();
+
+struct ProfileCase : test::PairScenario {
+  std::vector<Value> entries = {};
+
+  ProfileCase() {
+    facts.files[kOurYaml] = Absent{};
+    AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+    for (const RailPort& port : fabric.ports.at("spark-1")) {
+      LinkFact& link = facts.links.at(port.netdev);
+      link.mtu = 9000;
+      link.ipv4 = {port.address};
+      link.manager = LinkManager::kNetworkManager;
+    }
+  }
+
+  void Name(const std::string& profile, const std::string& digest) {
+    entries.push_back(test::Map({{"nm_profile", test::Text(profile)},
+                                 {"nodes", test::Map({{"spark-1", test::Text(digest)}})}}));
+    cluster.settings = test::Map({{"adopt", test::List(entries)}});
+  }
+
+  // The keyfile with this text, and `adopt` with its digest.
+  void Adopt(const std::string& text, const std::string& path = kKeyfileA,
+             const std::string& profile = "cx7-a") {
+    AddFile(path, text);
+    Name(profile, ComputeSha256Hex(text).substr(0, 12));
+  }
+
+  // As after the apply that adopted it.
+  void AdoptBefore(const std::string& text) {
+    facts.ledger = Ledger{.cluster = "homelab",
+                          .entries = {{.kind = "file",
+                                       .name = kKeyfileA,
+                                       .original = {WriteFile{kKeyfileA, FileState{text}}}}}};
+    facts.files[kKeyfileA] = Absent{};
+  }
+
+  Change Plan(const std::string& name) const {
+    const auto change = Diff(Find(Get(), name), "netplan");
+    return change ? *change : Change{.detail = "holds"};
+  }
+
+  Change Prune(bool uninstall) const {
+    Change change{.kind = "file",
+                  .name = kKeyfileA,
+                  .actions = {WriteFile{kKeyfileA, FileState{kSameValues}}}};
+    const ClusterFacts all{.nodes = {{facts.node, facts}}};
+    EXPECT_EQ(CheckPrune({cluster, fabric, cluster.nodes[0], facts, all, uninstall}, change),
+              Ownership::kOurs);
+    return change;
+  }
+
+  std::vector<std::string> Offers() const {
+    const ClusterFacts all{.nodes = {{facts.node, facts}}};
+    std::vector<std::string> lines;
+    for (const AdoptableFile& file :
+         Get().adoptable({cluster, fabric, cluster.nodes[0], facts, all})) {
+      lines.push_back(file.entry);
+    }
+    return lines;
+  }
+};
+
+// The plan's line of a keyfile with this text.
+std::string DetailOfKeyfile(const std::string& text) {
+  ProfileCase one;
+  one.Adopt(text);
+  return one.Detail(Get(), kKeyfileA);
+}
+
+TEST(NetplanAdoptProfile, AProfileThatSaysTheSameIsTakenOverWithoutAnyOtherChange) {
+  ProfileCase one;
+  one.Adopt(kSameValues);
+  const Change keyfile = one.Plan(kKeyfileA);
+  EXPECT_EQ(keyfile.change, ChangeKind::kAdopt);
+  EXPECT_EQ(keyfile.detail,
+            "profile cx7-a into 60-spark-reconcile.yaml, 1 port, same addresses and MTU");
+  EXPECT_EQ(keyfile.diff, "");
+  EXPECT_EQ(keyfile.impact, Impact::kLinkFlap);
+  EXPECT_THAT(keyfile.actions, ElementsAre(Action(RemoveFile{kKeyfileA})));
+  EXPECT_EQ(one.Plan(kOurYaml).change, ChangeKind::kAdopt);
+  EXPECT_THAT(one.Find(Get(), kOurYaml).needs, Contains(std::string("spark-1/file/") + kKeyfileA));
+  EXPECT_EQ(one.Plan(kFabricPort0).detail, "holds");
+  EXPECT_EQ(one.Plan(kFabricPort1).detail, "holds");
+  EXPECT_EQ(one.Warning(Get(), kKeyfileA), "none");
+}
+
+TEST(NetplanAdoptProfile, OursIsActiveBeforeNetworkManagerMissesTheKeyfile) {
+  ProfileCase one;
+  one.Adopt(kSameValues);
+  const std::vector<std::string> lines = test::Lines(one.Plan(kKeyfileA).triggers);
+  EXPECT_THAT(std::vector<std::string>(lines.end() - 3, lines.end()),
+              ElementsAre("nmcli --wait 15 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1",
+                          "nmcli --wait 15 connection up id netplan-enP2p1s0f1np1 ifname "
+                          "enP2p1s0f1np1",
+                          "nmcli connection reload"));
+}
+
+constexpr const char* kUp =
+    "find /etc/NetworkManager/system-connections/ -maxdepth 1 -path "
+    "/etc/NetworkManager/system-connections/cx7-a.nmconnection -exec nmcli --wait 15 connection up "
+    "uuid 0c2d ifname enp1s0f1np1 ;";
+
+TEST(NetplanAdoptProfile, ARevertActivatesItWhereItWasInEffect) {
+  ProfileCase one;
+  one.Adopt(kSameValues);
+  EXPECT_THAT(test::Lines(one.Plan(kKeyfileA).revert), ElementsAre("nmcli connection reload", kUp));
+  one.facts.links.at(kFabricPort0).mtu = 1500;  // it was not: a person set the port, or ours did
+  EXPECT_THAT(test::Lines(one.Plan(kKeyfileA).revert), ElementsAre("nmcli connection reload"));
+}
+
+TEST(NetplanAdoptProfile, OtherValuesAndWhatOursHasNoPlaceForAreNamed) {
+  const std::string head = "profile cx7-a into 60-spark-reconcile.yaml, 1 port, ";
+  EXPECT_EQ(DetailOfKeyfile(FormatKeyfile("0")), head + "other addresses and MTU");
+  EXPECT_EQ(DetailOfKeyfile(kHead + "interface-name=enp1s0f1np1\n"),
+            head +
+                "other addresses and MTU; not carried over: IPv6 link-local, router "
+                "advertisements");
+  EXPECT_EQ(
+      DetailOfKeyfile(kHead + "interface-name=enp1s0f1np1\n[ethernet]\nmtu=9000\n"
+                              "[ipv4]\naddress1=192.168.177.1/24,192.168.177.254\ndns=9.9.9.9;\n"
+                              "[802-1x]\npassword=secret\n[ipv6]\nmethod=dhcp\n"),
+      head +
+          "same addresses and MTU; not carried over: gateway, ipv4.dns, 802-1x.password, IPv6 "
+          "link-local, dhcp6");
+}
+
+TEST(NetplanAdoptProfile, KeysOfAKeyfileAreNamedWithoutTheirValues) {
+  const auto lost = [](const std::string& text) { return ReadKeyfile(text).port.lost; };
+  const std::string no_ipv6 = "[ipv6]\nmethod=ignore\n";
+  EXPECT_THAT(lost(no_ipv6 + "[ipv4]\nmethod=auto\n"), ElementsAre("dhcp4"));
+  EXPECT_THAT(lost(no_ipv6 + "[ipv4]\nmethod=link-local\n"), ElementsAre("IPv4 link-local"));
+  EXPECT_THAT(lost(no_ipv6 + "[ipv4]\nmethod=shared\n"), ElementsAre("ipv4.method"));
+  EXPECT_THAT(lost(no_ipv6 + "[ipv4]\naddresses=x\n[a\x1b]\nb=c\n"),
+              ElementsAre("ipv4.addresses", "a\\x1b.b"));
+}
+
+TEST(NetplanAdoptProfile, NothingDiffersWhenItIsGone) {
+  ProfileCase one;
+  one.Name("cx7-a", "0123456789ab");
+  one.AdoptBefore(kSameValues);
+  one.facts.files[kOurYaml] = one.File(Get(), kOurYaml);
+  // Its entry is required, or it would be pruned.
+  EXPECT_EQ(one.Detail(Get(), kKeyfileA), "holds");
+  EXPECT_EQ(one.Detail(Get(), kOurYaml), "holds");
+  one.facts.ledger = Absent{};
+  EXPECT_THAT(one.Names(Get()), Not(Contains(kKeyfileA)));
+}
+
+TEST(NetplanAdoptProfile, OneThatItsOwnerMadeAgainElsewhereIsJudgedBesideTheLedger) {
+  const std::string again = "/etc/NetworkManager/system-connections/cx7-a 2.nmconnection";
+  ProfileCase one;
+  one.AdoptBefore(kSameValues);
+  one.Adopt(FormatKeyfile("1500"), again);
+  EXPECT_EQ(one.Detail(Get(), kKeyfileA), "holds");
+  EXPECT_EQ(one.Plan(again).change, ChangeKind::kAdopt);
+}
+
+TEST(NetplanAdoptProfile, ADigestThatDiffersBlocksWithBothDigests) {
+  ProfileCase one;
+  one.AddFile(kKeyfileA, kSameValues);
+  one.Name("cx7-a", "0123456789abcdef");
+  const std::string now = ComputeSha256Hex(kSameValues).substr(0, 12);
+  const std::string why =
+      "is not adopted: its SHA-256 begins with " + now +
+      ", and the manifest has 0123456789ab: read what it says now; to adopt that, write " + now +
+      " into the manifest";
+  const std::string claim = std::string("cx7-a (") + kKeyfileA +
+                            ") connects enp1s0f1np1 automatically, priority 10 (ours 0), and " +
+                            why;
+  EXPECT_EQ(one.Detail(Get(), kKeyfileA), "blocked: " + why);
+  EXPECT_EQ(one.Detail(Get(), kOurYaml), "blocked: " + claim);
+  EXPECT_EQ(one.Warning(Get(), kKeyfileA), claim);
+}
+
+TEST(NetplanAdoptProfile, OnlyAKeyfileInEtcIsAdopted) {
+  const std::string path = "/run/NetworkManager/system-connections/cx7-a.nmconnection";
+  const std::string why =
+      "blocked: is not adopted: it is no keyfile in /etc/NetworkManager/system-connections: nmcli "
+      "connection modify cx7-a connection.autoconnect no, and remove it from adopt";
+  ProfileCase one;
+  one.Adopt(kSameValues, path);
+  EXPECT_EQ(one.Detail(Get(), path), why);
+  EXPECT_THAT(one.Offers(), IsEmpty());
+  const std::string kept = "/etc/netplan/90-NM-0c2d.yaml";
+  ProfileCase two;
+  two.Adopt(
+      "network: {ethernets: {NM-0c2d: {match: {name: enp1s0f1np1}, networkmanager: {uuid: "
+      "0c2d, name: cx7-a}}}}\n",
+      kept);
+  EXPECT_EQ(two.Detail(Get(), kept), why);
+  EXPECT_THAT(two.Offers(), IsEmpty());
+}
+
+TEST(NetplanAdoptProfile, OnlyAProfileOfPortsOfTheFabricIsAdopted) {
+  const std::string not_adopted = "blocked: is not adopted: ";
+  EXPECT_EQ(
+      DetailOfKeyfile(kHead + "interface-name=eth7\n"),
+      not_adopted + "it is for none of this node's ports of the fabric: remove it from adopt");
+  EXPECT_EQ(DetailOfKeyfile(kHead + "autoconnect-priority=10\n"),
+            not_adopted +
+                "it names no port, so that others may need it: nmcli connection modify cx7-a "
+                "connection.autoconnect no, and remove it from adopt");
+  EXPECT_EQ(DetailOfKeyfile(kHead + "[match]\ninterface-name=enp1s0f*;\n"),
+            not_adopted +
+                "it is for enp1s0f0np0 too, which is no port of the fabric: remove "
+                "enp1s0f0np0 from it");
+  EXPECT_EQ(DetailOfKeyfile(kHead + "[match]\ninterface-name=en*;\n"),
+            not_adopted +
+                "it is for enP7s7 too, which carries this session: leave it in effect "
+                "there, and remove it from adopt");
+  EXPECT_EQ(DetailOfKeyfile(kHead + "interface-name=enp1s0f1np1\nmaster=bond0\n"),
+            not_adopted +
+                "it makes its port a member of bond0: nmcli connection modify cx7-a "
+                "connection.autoconnect no, and remove it from adopt");
+  EXPECT_EQ(DetailOfKeyfile(kHead + "interface-name=enp1s0f1np1\nautoconnect=false\n"),
+            not_adopted + "NetworkManager never uses it instead of ours: remove it from adopt");
+}
+
+TEST(NetplanAdoptProfile, WhereNetworkdHasThePortsNoProfileIsAdopted) {
+  ProfileCase one;
+  one.facts.files.erase("/etc/netplan/01-x.yaml");
+  for (const char* port : {kFabricPort0, kFabricPort1}) {
+    one.facts.links.at(port).manager = LinkManager::kNetworkd;
+  }
+  one.Adopt(kSameValues);
+  EXPECT_EQ(
+      one.Detail(Get(), kKeyfileA),
+      "blocked: is not adopted: the node's ports of the fabric are networkd's, which reads no "
+      "profile: remove it from adopt");
+}
+
+TEST(NetplanAdoptProfile, AnUnusualFileNameBlocks) {
+  const std::string path = "/etc/NetworkManager/system-connections/cx7[a]";
+  ProfileCase one;
+  one.Adopt(kSameValues, path);
+  EXPECT_EQ(one.Detail(Get(), path),
+            "blocked: is not adopted: its file name holds more than letters, digits, blanks, '.', "
+            "'_' and '-': rename the file, then: nmcli connection reload");
+}
+
+TEST(NetplanAdoptProfile, ANameThatTwoProfilesHaveIsNoName) {
+  const std::string other = "/etc/NetworkManager/system-connections/other.nmconnection";
+  ProfileCase one;
+  one.AddFile(other, "[connection]\nid=cx7-a\nuuid=77aa\ntype=ethernet\nautoconnect=false\n");
+  one.Adopt(kSameValues);
+  EXPECT_EQ(one.Detail(Get(), kKeyfileA),
+            "blocked: is not adopted: another profile has its name: name it in adopt by its UUID, "
+            "0c2d");
+  EXPECT_THAT(one.Offers(), ElementsAre("nm_profile: 0c2d"));
+  one.entries.clear();
+  one.Adopt(kSameValues, kKeyfileA, "0c2d");
+  EXPECT_EQ(one.Plan(kKeyfileA).change, ChangeKind::kAdopt);
+}
+
+TEST(NetplanAdoptProfile, WhatCouldBeNamedIsListed) {
+  ProfileCase one;
+  EXPECT_THAT(one.Offers(), IsEmpty());
+  one.AddFile(kKeyfileA, kSameValues);
+  EXPECT_THAT(one.Offers(), ElementsAre("nm_profile: cx7-a"));
+  for (const char* id : {"my fabric", "007", "true", "-x"}) {  // what YAML or nmcli reads otherwise
+    std::string text = kSameValues;
+    one.AddFile(kKeyfileA, text.replace(text.find("cx7-a"), 5, id));
+    EXPECT_THAT(one.Offers(), ElementsAre("nm_profile: 0c2d")) << id;
+  }
+  one.AddFile(kKeyfileA, kHead + "interface-name=enp1s0f1np1\nmaster=bond0\n");
+  EXPECT_THAT(one.Offers(), IsEmpty());
+}
+
+TEST(NetplanAdoptProfile, AnUninstallBringsItToEffectAgain) {
+  ProfileCase one;
+  const Change change = one.Prune(/*uninstall=*/true);
+  EXPECT_EQ(change.actions, std::vector<Action>{Action(WriteFile{kKeyfileA, {kSameValues}})});
+  EXPECT_THAT(test::Lines(change.triggers), ElementsAre("nmcli connection reload", kUp));
+  EXPECT_EQ(change.triggers[1].sets, "/sys/class/net/enp1s0f1np1");
+}
+
+TEST(NetplanAdoptProfile, AProfileWithoutUuidIsActivatedByItsName) {
+  ProfileCase one;
+  const FileState keyfile{.content =
+                              "[connection]\nid=my cx7\ntype=ethernet\ninterface-name=enp1s0f1np1"};
+  EXPECT_THAT(test::Lines(ActivateKeyfile(one.facts, kKeyfileA, keyfile)).back(),
+              HasSubstr(" connection up id my cx7 ifname enp1s0f1np1 ;"));
+}
+
+TEST(NetplanAdoptProfile, APortThatAnotherFileHasByNowIsLeftToIt) {
+  ProfileCase one;
+  one.AddFile("/etc/NetworkManager/system-connections/other",
+              "[connection]\ntype=ethernet\ninterface-name=enp1s0f1np1\n");
+  EXPECT_THAT(test::Lines(one.Prune(/*uninstall=*/true).triggers),
+              ElementsAre("nmcli connection reload"));
+}
+
+TEST(NetplanAdoptProfile, TakenOutOfTheManifestItStaysAwayWhileOursHasItsPort) {
+  const std::string why =
+      "adopt names it no more, but /etc/netplan/60-spark-reconcile.yaml configures enp1s0f1np1 "
+      "instead of it: name it there again; uninstall writes it back";
+  ProfileCase one;
+  EXPECT_EQ(one.Prune(/*uninstall=*/false).detail, why);
+  EXPECT_EQ(one.Prune(/*uninstall=*/false).code, "netplan-adopted-in-use");
+  one.facts.links.erase(kFabricPort0);  // without a cable
+  EXPECT_EQ(one.Prune(/*uninstall=*/false).detail, why);
+}
+
+TEST(NetplanAdoptProfile, APruneWritesNoProfileOfWhatLeadsToTheNodeByNow) {
+  ProfileCase one;
+  one.facts.network.default_route = std::vector<std::string>{kFabricPort0};
+  EXPECT_EQ(one.Prune(/*uninstall=*/true).detail,
+            "enp1s0f1np1 carries the default route and is never touched");
+}
+
+TEST(NetplanAdoptProfile, AKeyfileOfAnyTextCrashesNothing) {
+  for (const char* text :
+       {"", "[", "[connection]", "=", "[ipv4]\naddress=\naddress1=\n[ethernet]\nmtu"}) {
+    EXPECT_THAT(ReadKeyfile(text).port.mtu, StartsWith("1500")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::netplan
