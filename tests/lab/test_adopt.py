@@ -1,17 +1,19 @@
-"""Ports that another tool configured: apply takes its netplan file over, and uninstall leaves the nodes as that tool did. Live, after a
-re-plug and after a restart."""
+"""Ports that another tool configured: apply takes its netplan file or its profiles over, and uninstall leaves the nodes as that
+tool did. Live, after a re-plug and after a restart."""
 
 import hashlib
 import re
+import subprocess
 import unittest
 
 import test_uninstall
-from spark_lab import cluster, speed
+from spark_lab import LAB, PROGRAM, cluster, speed
 
 PAIR = cluster("pair.yaml")
 RIGHT = test_uninstall.RIGHT
 GUIDE = "/etc/netplan/40-cx7.yaml"
 OURS = "/etc/netplan/60-spark-reconcile.yaml"
+KEYFILES = "/etc/NetworkManager/system-connections/"
 
 # As NVIDIA's guide leaves it: a subnet per twin, and what networkd does where nothing is said.
 SEPARATE = """network:
@@ -74,23 +76,23 @@ class AdoptTest(test_uninstall.UninstallTest):
     def manifest(self, adopt, *replacements):
         return self.variant_of(PAIR, ("verify:", adopt + "verify:"), *replacements)
 
-    def assert_adopted(self, manifest, path):
+    def assert_adopted(self, manifest, *paths):
         self.assert_empty_plan(manifest)
         for node in (1, 2):
-            self.lab.sh(node, f"test ! -e {path} && test ! -e /run/netplan && test -e {OURS}")
+            self.assertEqual(self.lab.sh(node, f"ls -d {' '.join(paths)} /run/netplan {OURS} 2>/dev/null; true"), OURS + "\n")
 
     def link_local(self):
         return [self.lab.sh(node, f"ip -br -6 address show dev {port}").split()[2:] for node in (1, 2) for port in RIGHT]
 
-    def apply_and_leave(self, manifest, path, before):
+    def apply_and_leave(self, manifest, before, *paths):
         link_local = self.link_local()
         self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
-        self.assert_adopted(manifest, path)
+        self.assert_adopted(manifest, *paths)
         adopted = [self.settle(node) for node in (1, 2)]
         self.replug()
-        self.assert_adopted(manifest, path)
+        self.assert_adopted(manifest, *paths)
         self.assertEqual(self.restart(), adopted)
-        self.assert_adopted(manifest, path)
+        self.assert_adopted(manifest, *paths)
         self.spark("verify", manifest, expect=0)
         self.uninstall(manifest)
         self.assert_stays(before, after_restart=before)
@@ -123,7 +125,7 @@ class Networkd(AdoptTest):
         self.assertIn("\nno changes, 2 files taken over on 2 nodes. 4 links flap; no RDMA connection is open on them.\n", printed)
         self.assertIn("\nuninstall writes back what is taken over.\n", printed)
         self.assert_configured()
-        self.apply_and_leave(manifest, GUIDE, before)
+        self.apply_and_leave(manifest, before, GUIDE)
         self.assert_configured()
 
     def test_two_twins_in_one_subnet_get_subnets_of_their_own_until_the_uninstall(self):
@@ -132,7 +134,7 @@ class Networkd(AdoptTest):
         kinds = [(change["change"], change["name"]) for stage in self.plan(manifest, "--only", "netplan")["stages"]
                  for change in stage["changes"]]
         self.assertEqual(kinds, [("adopt", GUIDE), ("add", OURS), ("modify", RIGHT[0]), ("modify", RIGHT[1])] * 2)
-        self.apply_and_leave(manifest, GUIDE, before)
+        self.apply_and_leave(manifest, before, GUIDE)
 
     def test_a_file_that_was_changed_blocks_until_the_manifest_means_it(self):
         adopt, before = self.leave(GUIDE, SEPARATE)
@@ -203,18 +205,20 @@ class BothCables(AdoptTest):
         # The cable of spark-1's p1 is that of spark-2's p0.
         adopt, before = self.leave(GUIDE, ALL_PORTS)
         manifest = self.manifest(adopt, ("topology: direct\n  cage: p1", "links: [[spark-1.p1, spark-2.p0]]"))
-        self.apply_and_leave(manifest, GUIDE, before)
+        self.apply_and_leave(manifest, before, GUIDE)
 
 
-class BothCablesOfNetworkManager(BothCables):
-    options = ("--topology", "ring", "--nm", "all")
-
+class WithoutLinkFiles(AdoptTest):
     def state(self, node):
         """Without udev's files of ports, which are those of the last boot: NetworkManager sets the MTU on its own."""
         return "".join(line for line in super().state(node).splitlines(keepends=True) if ".link " not in line)
 
 
-class NetworkManager(AdoptTest):
+class BothCablesOfNetworkManager(WithoutLinkFiles, BothCables):
+    options = ("--topology", "ring", "--nm", "all")
+
+
+class NetworkManager(WithoutLinkFiles):
     options = ("--topology", "direct", "--nm", "all")
 
     def test_the_file_of_nvidia_sync_is_taken_over_and_written_back(self):
@@ -223,7 +227,56 @@ class NetworkManager(AdoptTest):
         manifest = self.manifest(adopt, ("192.168.177.0/24, 192.168.178.0/24", "10.100.16.0/24, 10.100.17.0/24"))
         printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
         self.assertIn("\nno changes, 2 files taken over on 2 nodes. ", printed)
-        self.apply_and_leave(manifest, path, before)
+        self.apply_and_leave(manifest, before, path)
+
+    def active(self):
+        """Per node: what is active on its ports."""
+        return [sorted(line for line in self.lab.sh(node, "nmcli -t -f NAME,DEVICE connection show --active").splitlines()
+                       if line.endswith(RIGHT)) for node in (1, 2)]
+
+    def leave_profiles(self):
+        """A profile per port on both nodes, active; returns their keyfiles, what `adopt` says of them and the nodes' states."""
+        paths = [f"{KEYFILES}cx7-{letter}.nmconnection" for letter in "ab"]
+        for node in (1, 2):
+            for letter, port, subnet, rest in zip("ab", RIGHT, (177, 178), ("ipv6.method disabled", "")):
+                self.lab.sh(node, f"nmcli connection add type ethernet con-name cx7-{letter} ifname {port} mtu 9000 ipv4.method manual "
+                                  f"ipv4.addresses 192.168.{subnet}.{node}/24 connection.autoconnect-priority 10 {rest} && "
+                                  f"nmcli connection up cx7-{letter}")
+        digests = [[self.lab.sh(node, f"sha256sum <{path}")[:12] for node in (1, 2)] for path in paths]
+        adopt = "".join(f"  - {{nm_profile: cx7-{letter}, nodes: {{spark-1: '{one}', spark-2: '{two}'}}}}\n"
+                        for letter, (one, two) in zip("ab", digests))
+        return paths, "adopt:\n" + adopt, [self.settle(node) for node in (1, 2)]
+
+    def test_profiles_are_taken_over_and_written_back(self):
+        paths, adopt, before = self.leave_profiles()
+        active = self.active()
+        self.assertEqual(active, [[f"cx7-a:{RIGHT[0]}", f"cx7-b:{RIGHT[1]}"]] * 2)
+        manifest = self.manifest(adopt)
+        printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
+        lines = re.findall(r"(?m)^  [-+~>!] .*$", printed)
+        self.assertEqual(len(lines), 6, printed)
+        for line, path in zip(lines, (*paths, OURS) * 2):
+            self.assertRegex(line, rf"^  > file +{path}[: ].*  flaps the link$")
+        for line, rest in zip(lines, ("  ", f"; {LOST}  ")):
+            self.assertIn(f" into 60-spark-reconcile.yaml, 1 port, same addresses and MTU{rest}", line)
+        self.assertIn("\nno changes, 4 files taken over on 2 nodes. 4 links flap; ", printed)
+
+        self.cut_off_half_way(self.manifest(adopt, ("ExecStart=/bin/true", f"ExecStart=/bin/sleep {min(60, round(speed.scaled(20)))}")))
+        for node in (1, 2):
+            self.wait_for(node, before[node - 1])
+        self.assertEqual(self.active(), active)
+
+        self.apply_and_leave(manifest, before, *paths)
+        self.assertEqual(self.active(), active)
+
+    def cut_off_half_way(self, manifest):
+        """spark-1 loses its power while the profiles are gone; spark-2 is reverted live."""
+        run = speed.start([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", manifest, "--yes", "--brief", "--no-verify"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        speed.wait_until(lambda: "cx7-" not in self.lab.sh(1, f"ls {KEYFILES}; nmcli -t -f NAME connection show"), 40,
+                         "an apply that has taken the profiles over")
+        self.lab.lab("restart", "--hard", "1")
+        self.assertEqual(speed.wait(run, 180), 4)
 
 
 if __name__ == "__main__":
