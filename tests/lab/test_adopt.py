@@ -251,6 +251,9 @@ class NetworkManager(WithoutLinkFiles):
         paths, adopt, before = self.leave_profiles()
         active = self.active()
         self.assertEqual(active, [[f"cx7-a:{RIGHT[0]}", f"cx7-b:{RIGHT[1]}"]] * 2)
+        found = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=0).stdout
+        for line in adopt.splitlines()[1:]:
+            self.assertIn(line.replace("'", ""), found.replace('"', "").splitlines())
         manifest = self.manifest(adopt)
         printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
         lines = re.findall(r"(?m)^  [-+~>!] .*$", printed)
