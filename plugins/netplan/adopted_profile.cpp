@@ -76,10 +76,19 @@ bool IsYamlText(const std::string& name) {
          !kOthers.contains(ToLower(name));
 }
 
+// As RFC 4122 writes it, which YAML reads as text.
+bool IsUuid(const std::string& text) {
+  constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+  return text.size() == kForm.size() &&
+         std::equal(text.begin(), text.end(), kForm.begin(), [](unsigned char c, char form) {
+           return form == '-' ? c == '-' : std::isxdigit(c) != 0;
+         });
+}
+
 // Its name, or its UUID where that does not mean this profile alone; empty: it cannot be named.
 std::string ChooseName(const NodeFacts& facts, const Profile& profile) {
   if (IsYamlText(profile.id) && !HasNamesake(facts, profile)) return profile.id;
-  return CanNameProfile(profile.uuid) ? profile.uuid : std::string();
+  return IsUuid(profile.uuid) ? profile.uuid : std::string();
 }
 
 std::string AdviseToSwitchOff(const std::string& profile) {
@@ -182,6 +191,16 @@ RunCommand Activate(const std::string& path, const FileState& keyfile, const std
   return ActivateProfile(path, profile.uuid, profile.id, netdev);
 }
 
+// Both are written back, and NetworkManager prefers the higher priority.
+bool IsOtherPreferred(const NodeFacts& facts, const Profile& profile, const std::string& path,
+                      const std::string& netdev, const LinkFact& link) {
+  const std::vector<OwnerFile> adopted = ListAdoptedKeyfiles(facts);
+  return std::any_of(adopted.begin(), adopted.end(), [&](const OwnerFile& other) {
+    return other.path != path && IsProfileAbout(other.state->content, netdev, link) &&
+           ReadProfile(other).priority > profile.priority;
+  });
+}
+
 }  // namespace
 
 std::vector<AdoptEntry> FindKeyfiles(const PluginInput& input,
@@ -264,8 +283,10 @@ std::vector<std::string> ListPortsOfKeyfile(const PluginInput& input, const std:
 std::vector<RunCommand> ActivateKeyfile(const NodeFacts& facts, const std::string& path,
                                         const FileState& keyfile) {
   std::vector<RunCommand> commands = {ReloadFiles(Renderer::kNetworkManager)};
+  const Profile profile = ReadProfile({.path = path, .state = &keyfile});
   for (const auto& [netdev, link] : facts.links) {
     if (!IsProfileAbout(keyfile.content, netdev, link)) continue;
+    if (IsOtherPreferred(facts, profile, path, netdev, link)) continue;
     const PortOwner owner = FindForeignOwner(facts, netdev);
     if (!owner.path.empty() || !owner.unclear.empty()) continue;
     commands.push_back(Activate(path, keyfile, netdev));

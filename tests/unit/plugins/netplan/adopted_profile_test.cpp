@@ -25,7 +25,8 @@ constexpr const char* kKeyfileA = "/etc/NetworkManager/system-connections/cx7-a.
 constexpr const char* kFabricPort0 = "enp1s0f1np1";
 constexpr const char* kFabricPort1 = "enP2p1s0f1np1";
 
-const std::string kHead = "[connection]\nid=cx7-a\nuuid=0c2d\ntype=ethernet\n";
+const std::string kHead =
+    "[connection]\nid=cx7-a\nuuid=0c2d7e1a-2222-3333-4444-555566667777\ntype=ethernet\n";
 
 std::string FormatKeyfile(const std::string& mtu = "9000") {
   return kHead + "autoconnect-priority=10\ninterface-name=enp1s0f1np1\n[ethernet]\nmtu=" + mtu +
@@ -63,12 +64,12 @@ struct ProfileCase : test::PairScenario {
   }
 
   // As after the apply that adopted it.
-  void AdoptBefore(const std::string& text) {
-    facts.ledger = Ledger{.cluster = "homelab",
-                          .entries = {{.kind = "file",
-                                       .name = kKeyfileA,
-                                       .original = {WriteFile{kKeyfileA, FileState{text}}}}}};
-    facts.files[kKeyfileA] = Absent{};
+  void AdoptBefore(const std::string& text, const std::string& path = kKeyfileA) {
+    facts.ledger =
+        Ledger{.cluster = "homelab",
+               .entries = {
+                   {.kind = "file", .name = path, .original = {WriteFile{path, FileState{text}}}}}};
+    facts.files[path] = Absent{};
   }
 
   Change Plan(const std::string& name) const {
@@ -135,7 +136,7 @@ TEST(NetplanAdoptProfile, OursIsActiveBeforeNetworkManagerMissesTheKeyfile) {
 constexpr const char* kUp =
     "find /etc/NetworkManager/system-connections/ -maxdepth 1 -path "
     "/etc/NetworkManager/system-connections/cx7-a.nmconnection -exec nmcli --wait 15 connection up "
-    "uuid 0c2d ifname enp1s0f1np1 ;";
+    "uuid 0c2d7e1a-2222-3333-4444-555566667777 ifname enp1s0f1np1 ;";
 
 TEST(NetplanAdoptProfile, ARevertActivatesItWhereItWasInEffect) {
   ProfileCase one;
@@ -218,11 +219,12 @@ TEST(NetplanAdoptProfile, OnlyAKeyfileInEtcIsAdopted) {
   one.Adopt(kSameValues, path);
   EXPECT_EQ(one.Detail(Get(), path), why);
   EXPECT_THAT(one.Offers(), IsEmpty());
-  const std::string kept = "/etc/netplan/90-NM-0c2d.yaml";
+  const std::string kept = "/etc/netplan/90-NM-0c2d7e1a-2222-3333-4444-555566667777.yaml";
   ProfileCase two;
   two.Adopt(
-      "network: {ethernets: {NM-0c2d: {match: {name: enp1s0f1np1}, networkmanager: {uuid: "
-      "0c2d, name: cx7-a}}}}\n",
+      "network: {ethernets: {NM-0c2d7e1a-2222-3333-4444-555566667777: {match: {name: enp1s0f1np1}, "
+      "networkmanager: {uuid: "
+      "0c2d7e1a-2222-3333-4444-555566667777, name: cx7-a}}}}\n",
       kept);
   EXPECT_EQ(two.Detail(Get(), kept), why);
   EXPECT_THAT(two.Offers(), IsEmpty());
@@ -282,10 +284,10 @@ TEST(NetplanAdoptProfile, ANameThatTwoProfilesHaveIsNoName) {
   one.Adopt(kSameValues);
   EXPECT_EQ(one.Detail(Get(), kKeyfileA),
             "blocked: is not adopted: another profile has its name: name it in adopt by its UUID, "
-            "0c2d");
-  EXPECT_THAT(one.Offers(), ElementsAre("nm_profile: 0c2d"));
+            "0c2d7e1a-2222-3333-4444-555566667777");
+  EXPECT_THAT(one.Offers(), ElementsAre("nm_profile: 0c2d7e1a-2222-3333-4444-555566667777"));
   one.entries.clear();
-  one.Adopt(kSameValues, kKeyfileA, "0c2d");
+  one.Adopt(kSameValues, kKeyfileA, "0c2d7e1a-2222-3333-4444-555566667777");
   EXPECT_EQ(one.Plan(kKeyfileA).change, ChangeKind::kAdopt);
 }
 
@@ -297,9 +299,13 @@ TEST(NetplanAdoptProfile, WhatCouldBeNamedIsListed) {
   for (const char* id : {"my fabric", "007", "true", "-x"}) {  // what YAML or nmcli reads otherwise
     std::string text = kSameValues;
     one.AddFile(kKeyfileA, text.replace(text.find("cx7-a"), 5, id));
-    EXPECT_THAT(one.Offers(), ElementsAre("nm_profile: 0c2d")) << id;
+    EXPECT_THAT(one.Offers(), ElementsAre("nm_profile: 0c2d7e1a-2222-3333-4444-555566667777"))
+        << id;
   }
   one.AddFile(kKeyfileA, kHead + "interface-name=enp1s0f1np1\nmaster=bond0\n");
+  EXPECT_THAT(one.Offers(), IsEmpty());
+  // YAML reads this one as a number.
+  one.AddFile(kKeyfileA, "[connection]\nid=007\nuuid=0e5\ninterface-name=enp1s0f1np1\n");
   EXPECT_THAT(one.Offers(), IsEmpty());
 }
 
@@ -309,6 +315,19 @@ TEST(NetplanAdoptProfile, AnUninstallBringsItToEffectAgain) {
   EXPECT_EQ(change.actions, std::vector<Action>{Action(WriteFile{kKeyfileA, {kSameValues}})});
   EXPECT_THAT(test::Lines(change.triggers), ElementsAre("nmcli connection reload", kUp));
   EXPECT_EQ(change.triggers[1].sets, "/sys/class/net/enp1s0f1np1");
+}
+
+TEST(NetplanAdoptProfile, OfTwoAdoptedProfilesThatWithTheHigherPriorityIsActivated) {
+  const auto after = [](const std::string& priority) {
+    ProfileCase one;
+    const std::string other = "[connection]\nid=old\nuuid=77aa\ntype=ethernet\n" +
+                              ("autoconnect-priority=" + priority) +
+                              "\ninterface-name=enp1s0f1np1\n";
+    one.AdoptBefore(other, "/etc/NetworkManager/system-connections/old");
+    return test::Lines(one.Prune(/*uninstall=*/true).triggers);
+  };
+  EXPECT_THAT(after("20"), ElementsAre("nmcli connection reload"));
+  EXPECT_THAT(after("5"), ElementsAre("nmcli connection reload", kUp));
 }
 
 TEST(NetplanAdoptProfile, AProfileWithoutUuidIsActivatedByItsName) {
