@@ -183,9 +183,9 @@ std::vector<const NodeSpec*> ClusterApply::ListReached() const {
 // The nodes' locks, with nothing of an earlier apply left open.
 std::optional<ApplyRefusal> ClusterApply::OpenSessions() {
   const std::vector<const NodeSpec*> reached = ListReached();
-  const std::chrono::seconds patience{options_.times.revert_after};
-  auto sessions =
-      Sessions::OpenAll(reached, pool_, FormatLease(), std::max(kLeastPatience, patience));
+  Patience patience;
+  patience.later = std::max(kLeastPatience, std::chrono::seconds(options_.times.revert_after));
+  auto sessions = Sessions::OpenAll(reached, pool_, FormatLease(), patience);
   if (!sessions) {
     const bool locked = sessions.error().kind == ErrorKind::kLocked;
     return ApplyRefusal{.kind = locked ? RefusalKind::kLocked : RefusalKind::kNoSession,

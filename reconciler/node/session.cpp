@@ -25,6 +25,17 @@ Error MakeLostError(std::string message) {
   return {.kind = ErrorKind::kTransport, .message = std::move(message)};
 }
 
+// The first node's session waits until the slowest other one is open, by a second login at most.
+Patience ExtendPatience(Patience patience, const std::vector<const NodeSpec*>& nodes) {
+  constexpr int kLogins = 2;
+  for (const NodeSpec* node : nodes) {
+    const std::chrono::seconds connect{node->access.connect_timeout_s};
+    const auto open = std::chrono::ceil<std::chrono::seconds>(kOpenLimit);
+    patience.first = std::max(patience.first, kLogins * (connect + open));
+  }
+  return patience;
+}
+
 }  // namespace
 
 Result<ScriptReply> Session::SendAndReceive(const std::string& text, Milliseconds limit) {
@@ -40,18 +51,18 @@ Result<ScriptReply> Session::SendAndReceive(const std::string& text, Millisecond
 }
 
 Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& pool,
-                                               const std::string& lease,
-                                               std::chrono::seconds patience) {
+                                               const std::string& lease, const Patience& patience) {
   auto shell = pool.OpenOwnShell(node);  // heartbeats come from a thread beside the pool's
   if (!shell) return Fail(std::move(shell).error());
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
-  auto reply =
-      session->SendAndReceive(BuildScriptPreamble(session->nonce_) + BuildNodeHelper() +
-                                  AssignForShell({{"D", kStateFolder},
-                                                  {"LEASE", lease},
-                                                  {"PATIENCE", std::to_string(patience.count())}}) +
-                                  std::string(kTakeLockSh),
-                              kOpenLimit);
+  auto reply = session->SendAndReceive(
+      BuildScriptPreamble(session->nonce_) + BuildNodeHelper() +
+          AssignForShell({{"D", kStateFolder},
+                          {"LEASE", lease},
+                          {"FIRST", std::to_string(patience.first.count())},
+                          {"PATIENCE", std::to_string(patience.later.count())}}) +
+          std::string(kTakeLockSh),
+      kOpenLimit);
   if (!reply) {
     // sudo speaks before any shell runs.
     if (auto refusal = FindSudoRefusal(node, {.exit_code = 1, .err = reply.error().message})) {
@@ -111,14 +122,15 @@ bool Session::IsBroken() const {
 
 Result<std::unique_ptr<Sessions>> Sessions::OpenAll(const std::vector<const NodeSpec*>& nodes,
                                                     NodePool& pool, std::string lease,
-                                                    std::chrono::seconds patience) {
-  std::unique_ptr<Sessions> sessions(new Sessions(pool, std::move(lease), patience));
+                                                    const Patience& patience) {
+  std::unique_ptr<Sessions> sessions(
+      new Sessions(pool, std::move(lease), ExtendPatience(patience, nodes)));
   std::optional<Error> refused;
   const auto take = [&](const NodeSpec& node) {
-    auto session = Session::Open(node, pool, sessions->lease_, patience);
+    auto session = Session::Open(node, pool, sessions->lease_, sessions->patience_);
     if (!session && session.error().kind == ErrorKind::kTransport) {
       pool.Drop(node.name);  // the login may be an old one that broke meanwhile
-      session = Session::Open(node, pool, sessions->lease_, patience);
+      session = Session::Open(node, pool, sessions->lease_, sessions->patience_);
     }
     const std::lock_guard lock(sessions->mutex_);
     if (session) {

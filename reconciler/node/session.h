@@ -14,20 +14,22 @@
 
 namespace reconciler {
 
-// A session that sends nothing for so long, beyond what its last request could take, is ended by
-// its node: its controller is gone.
-inline constexpr std::chrono::seconds kPatience{90};
+// How long a node waits for the controller of a session; then it is gone, and the node ends it.
+struct Patience {
+  std::chrono::seconds first{120};  // for the first request
+  std::chrono::seconds later{90};   // longer than the last request could take
+};
 
 // One root shell on one node for a whole apply. It holds the node's lock (a flock, which dies with
 // it) beside a lease that says whose it is, and answers requests one after another, so that a
 // request costs one round trip. Safe to call from several threads.
 class Session {
  public:
-  // `lease`: what the next controller is shown. `patience`: see kPatience. Errors: kLocked with the
-  // other's lease, or why no shell came about.
+  // `lease`: what the next controller is shown. Errors: kLocked with the other's lease, or why no
+  // shell came about.
   static Result<std::unique_ptr<Session>> Open(const NodeSpec& node, NodePool& pool,
                                                const std::string& lease,
-                                               std::chrono::seconds patience = kPatience);
+                                               const Patience& patience = {});
 
   // Runs shell text that may use NodeHelper's functions. It is read whole before any of it runs, so
   // that a cut connection never leaves half a request. After an error (limit passed, connection
@@ -70,10 +72,10 @@ class Sessions {
   // Opens the first node's alone, so that of two controllers one wins whole, then the others at the
   // same time. Nodes that cannot be reached, by a new login either, are left out: see GetLeftOut. A
   // lock held by another is a kLocked error; every session opened is closed again.
-  // `patience`: see Session::Open.
+  // The first request comes when all of them are open: `patience` is extended for that.
   static Result<std::unique_ptr<Sessions>> OpenAll(const std::vector<const NodeSpec*>& nodes,
                                                    NodePool& pool, std::string lease,
-                                                   std::chrono::seconds patience = kPatience);
+                                                   const Patience& patience = {});
 
   // Why nodes have no session, one error each.
   const Errors& GetLeftOut() const { return left_out_; }
@@ -93,7 +95,7 @@ class Sessions {
   RoundTrips FindMostRoundTrips() const;
 
  private:
-  Sessions(NodePool& pool, std::string lease, std::chrono::seconds patience)
+  Sessions(NodePool& pool, std::string lease, const Patience& patience)
       : pool_(pool), lease_(std::move(lease)), patience_(patience) {}
   std::shared_ptr<Session> Find(const NodeName& node) const;
   std::vector<NodeName> ListOpen() const;
@@ -102,7 +104,7 @@ class Sessions {
 
   NodePool& pool_;
   std::string lease_;
-  std::chrono::seconds patience_;
+  Patience patience_;
   mutable std::mutex mutex_ = {};  // of the map
   std::map<NodeName, std::shared_ptr<Session>> open_ = {};
   Errors left_out_ = {};

@@ -37,7 +37,7 @@ esac
 trap 'rm -f "$D/lease" "$D/lease.until"; kill $watch 2>/dev/null' EXIT
 trap 'exit 129' HUP INT TERM PIPE
 # Its first request comes when all nodes are connected to.
-read -r up _ </proc/uptime; echo "$((${up%.*} + 120))" >"$D/lease.until"
+read -r up _ </proc/uptime; echo "$((${up%.*} + FIRST))" >"$D/lease.until"
 printf '%s\n' "$LEASE" >"$D/lease" && echo "shell $$" >>"$D/lease"
 # By exec: dash keeps the old ones of a function's redirections open, and with them the lock and the connection.
 (exec </dev/null >/dev/null 2>&1 9>&- && end_when_silent) &

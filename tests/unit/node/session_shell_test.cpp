@@ -155,6 +155,23 @@ TEST(Session, AHeartbeatThatFailedIsNamedByTheNextRequest) {
             "spark-1: the time limit passed");
 }
 
+// Its own session is silent meanwhile.
+TEST(Sessions, TheFirstNodeWaitsAsLongAsTheSlowestOtherOneMayTakeToOpen) {
+  const NodeSpec first{.name = "spark-1"};
+  NodeSpec slow{.name = "spark-2"};
+  slow.access.connect_timeout_s = 200;
+  std::string opened;
+  FakeNode behavior = SessionNode();
+  behavior.shell = [answer = behavior.shell, &opened](const std::string& script) {
+    opened += script;
+    return answer(script);
+  };
+  FakeNetwork network({{"spark-1", behavior}, {"spark-2", SessionNode()}});
+  NodePool pool(network.Dialer());
+  ASSERT_TRUE(Sessions::OpenAll({&first, &slow}, pool, "a test"));
+  EXPECT_NE(opened.find("\nFIRST='440'\nPATIENCE='90'\n"), std::string::npos);
+}
+
 // A login that was good when the plan was made, and broke while someone read it.
 TEST(Sessions, AnOldLoginThatBrokeIsReplacedByANewOne) {
   const NodeSpec node{.name = "spark-1"};

@@ -12,6 +12,10 @@ namespace {
 
 class TakeLock : public ShellTest {
  protected:
+  // Seconds that no other test on this machine waits for.
+  const std::string prefix_ = std::to_string(10'000'000 + getpid());
+  const std::string pause_ = prefix_ + "50";
+
   // What a session's first request prints, without the frame that ends it; `before` runs first.
   struct Taken {
     std::string said;  // on both streams
@@ -19,7 +23,10 @@ class TakeLock : public ShellTest {
   };
   std::string Script(const std::string& patience = "90") {
     return BuildScriptPreamble("n0") + BuildNodeHelper() +
-           AssignForShell({{"D", Path("state")}, {"LEASE", "ada@desk"}, {"PATIENCE", patience}}) +
+           AssignForShell({{"D", Path("state")},
+                           {"LEASE", "ada@desk"},
+                           {"FIRST", "120"},
+                           {"PATIENCE", patience}}) +
            "logger() { :; }\n";
   }
   Taken Take(const std::string& before = "") {
@@ -38,23 +45,25 @@ TEST_F(TakeLock, AFreeNodeIsLocked) {
 }
 
 TEST_F(TakeLock, AShellWhoseControllerIsSilentEndsWithWhatItRuns) {
-  const ScriptReply reply = Run(Script("1") + std::string(kTakeLockSh) +
-                                "may_be_silent 0\n(\nsleep 86411\n) </dev/null 9>&-\necho alive\n");
+  const ScriptReply reply =
+      Run(Script("1") + std::string(kTakeLockSh) + "may_be_silent 0\n(\nsleep " + pause_ +
+          "\n) </dev/null 9>&-\necho alive\n");
   EXPECT_EQ(reply.exit_code, 128 + SIGKILL);
   EXPECT_EQ(reply.out.find("alive"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(Path("state/lease")));
   EXPECT_EQ(Run("flock -n " + QuoteForShell(Path("state/lock")) + " true").exit_code, 0);
-  EXPECT_NE(Run("pgrep -fx 'sleep 86411'").exit_code, 0);
+  EXPECT_NE(Run("pgrep -fx 'sleep " + pause_ + "'").exit_code, 0);
 }
 
 TEST_F(TakeLock, AShellWhoseControllerSendsSomethingStaysAndLeavesNothingRunning) {
   const ScriptReply reply =
       Run(Script("2") + std::string(kTakeLockSh) +
           "for i in 1 2 3 4 5 6 7 8; do may_be_silent 0; sleep 0.5; done\necho alive\n" +
-          "may_be_silent 86412; sleep 3\n");
+          "may_be_silent " + pause_ + "; sleep 3\n");
   EXPECT_EQ(reply.exit_code, 0);
   EXPECT_NE(reply.out.find("alive"), std::string::npos);
-  EXPECT_NE(Run("pgrep -f '^sleep 8641'").exit_code, 0) << "what waits for silence ended with it";
+  EXPECT_NE(Run("pgrep -f '^sleep " + prefix_ + "'").exit_code, 0)
+      << "what waits for silence ended with it";
 }
 
 TEST_F(TakeLock, ALockThatIsHeldIsNamedByItsLease) {
