@@ -42,6 +42,18 @@ Result<HostRecords> BrowseMdns() {
   return ParseMdns(reply->out);
 }
 
+// The interface of this machine's default route, from /proc/net/route: lines of "INTERFACE
+// DESTINATION GATEWAY …", the addresses in hexadecimal. Empty: there is none.
+std::string FindDefaultInterface() {
+  const auto routes = ReadTextFile("/proc/net/route");
+  if (!routes) return {};
+  for (const std::string& line : SplitLines(*routes)) {
+    const std::vector<std::string> fields = Split(line, '\t');
+    if (fields.size() > 1 && fields[1] == "00000000") return fields[0];
+  }
+  return {};
+}
+
 Result<HostRecords> ReadKnownHosts() {
   const auto text = ReadTextFile(FindHomeDirectory() + "/.ssh/known_hosts");
   if (!text) return Fail(text.error());
@@ -59,7 +71,7 @@ Result<std::vector<std::string>> FindHosts(HostSource source, const std::string&
   const bool is_mdns = source == HostSource::kMdns;
   const auto found = is_mdns ? BrowseMdns() : ReadKnownHosts();
   if (!found) return Fail(found.error());
-  const FoundHosts hosts = ChooseHosts(*found, pattern);
+  const FoundHosts hosts = ChooseHosts(*found, pattern, FindDefaultInterface());
   const std::string_view where = is_mdns ? "by mDNS" : "in known_hosts";
   if (!hosts.left_out.empty()) {
     std::cerr << fmt::format("left out, as nothing of them matches '{}' (see --match):\n{}",

@@ -232,7 +232,7 @@ class AddressFinder {
       found_.notes.push_back(fmt::format(
           "the addresses of {}'s {} are live only, as no network manager has them: lost "
           "at a reboot, unless an apply writes them",
-          node, Join(live, " and ")));
+          node, Join(live, live.size() == 2 ? " and " : ", ")));
     }
   }
 

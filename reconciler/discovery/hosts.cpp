@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "reconciler/base/ipv4.h"
@@ -32,6 +33,9 @@ bool HasAddress(const HostRecord& record, const std::string& address) {
   return std::any_of(record.addresses.begin(), record.addresses.end(),
                      [&](const HostAddress& own) { return own.address == address; });
 }
+bool HasName(const HostRecord& record, const std::string& name) {
+  return std::find(record.names.begin(), record.names.end(), name) != record.names.end();
+}
 
 std::vector<std::string> SplitWords(std::string_view line) {
   std::vector<std::string> words;
@@ -50,15 +54,19 @@ std::optional<std::string> ReadName(const std::string& text) {
 }
 
 bool IsSame(const HostRecord& a, const HostRecord& b) {
-  if (a.machine == b.machine || (!a.name.empty() && a.name == b.name)) return true;
-  return std::any_of(a.addresses.begin(), a.addresses.end(),
+  return a.machine == b.machine ||
+         std::any_of(a.names.begin(), a.names.end(),
+                     [&](const std::string& name) { return HasName(b, name); }) ||
+         std::any_of(a.addresses.begin(), a.addresses.end(),
                      [&](const HostAddress& own) { return HasAddress(b, own.address); });
 }
 
 HostRecord JoinRecords(const std::vector<HostRecord>& records) {
   HostRecord joined;
   for (const HostRecord& record : records) {
-    if (joined.name.empty()) joined.name = record.name;
+    for (const std::string& name : record.names) {
+      if (!HasName(joined, name)) joined.names.push_back(name);
+    }
     for (const HostAddress& own : record.addresses) {
       if (!HasAddress(joined, own.address)) joined.addresses.push_back(own);
     }
@@ -88,34 +96,59 @@ std::vector<HostRecord> MergeMachines(const std::vector<HostRecord>& records) {
   return merged;
 }
 
-bool Matches(const HostRecord& machine, const std::string& pattern) {
-  const auto matches = [&](const std::string& name) {
-    return !name.empty() && fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  };
-  return matches(machine.name) ||
-         std::any_of(machine.addresses.begin(), machine.addresses.end(),
-                     [&](const HostAddress& own) { return matches(own.address); });
+bool MatchesText(const std::string& pattern, const std::string& text) {
+  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
-// How many of the machines were seen on each network.
-std::map<std::string, int> CountByNetwork(const std::vector<HostRecord>& machines) {
-  std::map<std::string, int> counts;
+bool Matches(const HostRecord& machine, const std::string& pattern) {
+  return std::any_of(machine.names.begin(), machine.names.end(),
+                     [&](const std::string& name) { return MatchesText(pattern, name); }) ||
+         std::any_of(machine.addresses.begin(), machine.addresses.end(),
+                     [&](const HostAddress& own) { return MatchesText(pattern, own.address); });
+}
+
+std::string FindSubnet(const std::string& address) { return address.substr(0, address.rfind('.')); }
+
+// How many of the machines were seen on each network, and in each /24.
+struct Counts {
+  std::map<std::string, int> networks = {};
+  std::map<std::string, int> subnets = {};
+};
+
+Counts CountMachines(const std::vector<HostRecord>& machines) {
+  Counts counts;
   for (const HostRecord& machine : machines) {
     std::set<std::string> networks;
-    for (const HostAddress& own : machine.addresses) networks.insert(own.network);
-    for (const std::string& network : networks) ++counts[network];
+    std::set<std::string> subnets;
+    for (const HostAddress& own : machine.addresses) {
+      networks.insert(own.network);
+      subnets.insert(FindSubnet(own.address));
+    }
+    for (const std::string& network : networks) ++counts.networks[network];
+    for (const std::string& subnet : subnets) ++counts.subnets[subnet];
   }
   return counts;
 }
 
-FoundHost MakeHost(HostRecord machine, std::map<std::string, int>& counts) {
-  if (machine.addresses.empty()) return {machine.name, machine.name, {}};
+std::string ChooseName(const HostRecord& machine, const std::string& pattern) {
+  for (const std::string& name : machine.names) {
+    if (MatchesText(pattern, name)) return name;
+  }
+  return machine.names.empty() ? "" : machine.names.front();
+}
+
+FoundHost MakeHost(HostRecord machine, const std::string& pattern, const std::string& preferred,
+                   Counts& counts) {
+  FoundHost host{.name = ChooseName(machine, pattern)};
+  host.address = host.name;
+  if (machine.addresses.empty()) return host;
   const auto rank = [&](const HostAddress& own) {
-    return std::pair(IsLinkLocal(own.address), -counts[own.network]);
+    return std::tuple(IsLinkLocal(own.address), own.network != preferred,
+                      -counts.networks[own.network], -counts.subnets[FindSubnet(own.address)]);
   };
   std::stable_sort(machine.addresses.begin(), machine.addresses.end(),
                    [&](const HostAddress& a, const HostAddress& b) { return rank(a) < rank(b); });
-  FoundHost host{machine.name, machine.addresses.front().address, {}};
+  host.address = machine.addresses.front().address;
   for (std::size_t i = 1; i < machine.addresses.size(); ++i) {
     host.others.push_back(machine.addresses[i].address);
   }
@@ -140,7 +173,7 @@ HostRecords ParseMdns(std::string_view output) {
     const std::string& address = fields[kAddressField];
     if (!ParseIpv4(address) || IsLoopback(address) || fields[kHostField].empty()) continue;
     const std::string name = FirstLabel(fields[kHostField]);
-    found.records.push_back({name, name, {{address, fields[kInterfaceField]}}});
+    found.records.push_back({name, {name}, {{address, fields[kInterfaceField]}}});
   }
   return found;
 }
@@ -160,23 +193,25 @@ HostRecords ParseKnownHosts(std::string_view text) {
       if (!name || name->empty() || name->find(':') != std::string::npos) continue;
       if (ParseIpv4(*name)) {
         record.addresses.push_back({*name, {}});
-      } else if (record.name.empty()) {
-        record.name = *name;
+      } else {
+        record.names.push_back(*name);
       }
     }
-    if (!record.name.empty() || !record.addresses.empty()) found.records.push_back(record);
+    if (!record.names.empty() || !record.addresses.empty()) found.records.push_back(record);
   }
   return found;
 }
 
-FoundHosts ChooseHosts(const HostRecords& found, const std::string& pattern) {
+FoundHosts ChooseHosts(const HostRecords& found, const std::string& pattern,
+                       const std::string& preferred) {
   std::vector<HostRecord> machines = MergeMachines(found.records);
   const auto matches = [&](const HostRecord& machine) { return Matches(machine, pattern); };
   const auto rest = std::stable_partition(machines.begin(), machines.end(), matches);
-  std::map<std::string, int> counts = CountByNetwork({machines.begin(), rest});
+  Counts counts = CountMachines({machines.begin(), rest});
   FoundHosts hosts;
   for (auto machine = machines.begin(); machine != machines.end(); ++machine) {
-    (machine < rest ? hosts.chosen : hosts.left_out).push_back(MakeHost(*machine, counts));
+    (machine < rest ? hosts.chosen : hosts.left_out)
+        .push_back(MakeHost(*machine, pattern, preferred, counts));
   }
   SortByAddress(hosts.chosen);
   SortByAddress(hosts.left_out);

@@ -15,8 +15,8 @@ struct HostAddress {
 // What one source says of one machine.
 struct HostRecord {
   std::string machine = {};                 // equal: the same machine
-  std::string name = {};                    // "spark-1a2b"; empty: it has addresses only
-  std::vector<HostAddress> addresses = {};  // empty: only the name is known
+  std::vector<std::string> names = {};      // "spark-1a2b"; empty: it has addresses only
+  std::vector<HostAddress> addresses = {};  // empty: only its names are known
 };
 
 struct HostRecords {
@@ -34,7 +34,7 @@ HostRecords ParseKnownHosts(std::string_view text);
 
 // A machine that may be a node.
 struct FoundHost {
-  std::string name = {};                 // empty: not known
+  std::string name = {};                 // one that matches, else the first; empty: not known
   std::string address = {};              // what the manifest gets: IPv4, else the name
   std::vector<std::string> others = {};  // further addresses
 };
@@ -45,8 +45,11 @@ struct FoundHosts {
 };
 
 // Machines of which a name or an address matches the shell pattern (fnmatch(3)). Of several
-// addresses the one on the network with the most of these machines is taken, a link-local one last.
-FoundHosts ChooseHosts(const HostRecords& found, const std::string& pattern);
+// addresses the one on the preferred network is taken (our interface; empty: none), else on the one
+// with the most of these machines, else in the /24 with the most of them, and a link-local one
+// last.
+FoundHosts ChooseHosts(const HostRecords& found, const std::string& pattern,
+                       const std::string& preferred = {});
 
 // A table: name, address, and the others in brackets.
 std::string FormatHosts(const std::vector<FoundHost>& hosts);

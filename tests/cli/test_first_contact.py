@@ -120,6 +120,11 @@ class OutOfReach(CliTest):
                                  err="wanted either addresses of nodes, --mdns or --known-hosts\n"
                                      "  hint: see `spark-reconcile discover --help`\n")
 
+    def test_discover_matches_only_what_it_found_itself(self):
+        self.assert_ends(self.spark("discover", "--match", "spark-[12]", "127.0.0.2", "127.0.0.3"), 1, out="",
+                         err="--match: wanted --mdns or --known-hosts with it, found addresses\n"
+                             "  hint: give the addresses alone\n")
+
     def test_discover_says_which_known_hosts_it_leaves_out(self):
         self.assert_ends(self.spark("discover", "--known-hosts"), 1, out="",
                          err=f"{self.folder}/.ssh/known_hosts: cannot be read: No such file or directory\n")

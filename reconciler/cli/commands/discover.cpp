@@ -25,7 +25,7 @@ struct DiscoverOptions {
   bool accept_new = false;
   bool mdns = false;
   bool known_hosts = false;
-  std::string match = "spark*";
+  std::string match = {};
 };
 
 // The hosts as nodes, by their order, while they are read.
@@ -113,7 +113,15 @@ int RunDiscover(DiscoverOptions options) {
                        .hint = "see `spark-reconcile discover --help`"},
                       kUsageOrManifest);
   }
+  if (!options.hosts.empty() && !options.match.empty()) {
+    return PrintError(
+        {.kind = ErrorKind::kUsage,
+         .message = "--match: wanted --mdns or --known-hosts with it, found addresses",
+         .hint = "give the addresses alone"},
+        kUsageOrManifest);
+  }
   if (options.hosts.empty()) {
+    if (options.match.empty()) options.match = "spark*";
     auto found =
         FindHosts(options.mdns ? HostSource::kMdns : HostSource::kKnownHosts, options.match);
     if (!found) return PrintError(found.error(), kUsageOrManifest);
@@ -153,10 +161,9 @@ void AddDiscover(CLI::App& app, Context& context) {
                     "networks (needs avahi-browse)");
   command->add_flag("--known-hosts", options->known_hosts,
                     "In place of addresses: machines in ~/.ssh/known_hosts");
-  command
-      ->add_option("--match", options->match,
-                   "Shell pattern of their names or addresses, with --mdns and --known-hosts")
-      ->capture_default_str();
+  command->add_option("--match", options->match,
+                      "Shell pattern of their names or addresses, with --mdns and --known-hosts "
+                      "('spark*' unless given)");
   command->add_option("--user", options->user, "Who logs in")->capture_default_str();
   command->add_option("--out,-o", options->out, "The file to write, '-' to print it")
       ->capture_default_str();

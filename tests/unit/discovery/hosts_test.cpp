@@ -47,9 +47,9 @@ TEST(FindHosts, WhatIsNoRecordOfAnAddressIsLeftOut) {
 }
 
 TEST(FindHosts, HostsAreSortedByTheirAddressesAsNumbers) {
-  const FoundHosts hosts = ChooseHosts({.records = {{"a", "spark-b", {{"192.168.1.100", ""}}},
-                                                    {"b", "spark-a", {{"192.168.1.21", ""}}},
-                                                    {"c", "nas", {{"192.168.1.5", ""}}}}},
+  const FoundHosts hosts = ChooseHosts({.records = {{"a", {"spark-b"}, {{"192.168.1.100", ""}}},
+                                                    {"b", {"spark-a"}, {{"192.168.1.21", ""}}},
+                                                    {"c", {"nas"}, {{"192.168.1.5", ""}}}}},
                                        "spark*");
   EXPECT_THAT(hosts.chosen,
               ElementsAre(Host("spark-a", "192.168.1.21"), Host("spark-b", "192.168.1.100")));
@@ -68,6 +68,37 @@ TEST(FindHosts, AKnownHostIsOneByItsKeysNamesAndAddresses) {
               ElementsAre(Host("spark-1", "192.168.1.21"), Host("spark-2", "spark-2")));
   EXPECT_THAT(hosts.chosen.front().others, ElementsAre("192.168.177.1"));
   EXPECT_THAT(hosts.left_out, ElementsAre(Host("", "192.168.1.23")));
+}
+
+TEST(FindHosts, AnyNameOfAMachineMayMatch) {
+  const FoundHosts hosts = ChooseHosts(ParseKnownHosts("dgx-left ssh-ed25519 AAAA1\n"
+                                                       "spark-1a2b.local ssh-ed25519 AAAA1\n"
+                                                       "alias,spark-9 ssh-ed25519 AAAA9\n"
+                                                       "github.com ssh-ed25519 AAAA3\n"),
+                                       "spark*");
+  EXPECT_THAT(hosts.chosen, ElementsAre(Host("spark-1a2b.local", "spark-1a2b.local"),
+                                        Host("spark-9", "spark-9")));
+  EXPECT_THAT(hosts.left_out, ElementsAre(Host("github.com", "github.com")));
+}
+
+// A Spark that is its own controller sees all machines on the fabric, too.
+TEST(FindHosts, OfTwoNetworksWithAllMachinesThePreferredOneIsTaken) {
+  std::string seen;
+  for (const std::string node : {"1", "2"}) {
+    const std::string host = ";IPv4;spark-" + node + ";_ssh._tcp;local;spark-" + node + ".local;";
+    seen += "=;enp1s0f1np1" + host + "192.168.177." + node + ";22;\n";
+    seen += "=;enP7s7" + host + "192.168.1.2" + node + ";22;\n";
+  }
+  EXPECT_THAT(ChooseHosts(ParseMdns(seen), "spark*", "enP7s7").chosen,
+              ElementsAre(Host("spark-1", "192.168.1.21"), Host("spark-2", "192.168.1.22")));
+}
+
+TEST(FindHosts, WithoutANetworkTheSubnetOfMostMachinesIsTaken) {
+  EXPECT_THAT(ChooseHosts(ParseKnownHosts("192.168.177.1,192.168.1.21,spark-1 ssh-rsa A\n"
+                                          "192.168.1.22,spark-2 ssh-rsa B\n"),
+                          "spark*")
+                  .chosen,
+              ElementsAre(Host("spark-1", "192.168.1.21"), Host("spark-2", "192.168.1.22")));
 }
 
 TEST(FindHosts, ThePatternMayNameAddresses) {
@@ -89,7 +120,7 @@ TEST(FindHosts, WhatNamesNoServerOfOurKindIsLeftOut) {
   EXPECT_THAT(found.records, IsEmpty());
   EXPECT_EQ(found.hashed, 1u);
   EXPECT_THAT(ParseKnownHosts("[spark-3]:22 ssh-ed25519 D\n").records,
-              ElementsAre(Field(&HostRecord::name, "spark-3")));
+              ElementsAre(Field(&HostRecord::names, ElementsAre("spark-3"))));
 }
 
 TEST(FindHosts, TheTableShowsEveryAddressAndNoControlCharacter) {
