@@ -25,7 +25,7 @@ TEST(DiscoverAdopt, FilesOfOneNameAreOneEntryBeforeTheGaps) {
 
 TEST(DiscoverAdopt, WithoutGapsItStandsBeforeTheNotes) {
   Discovery discovery{.manifest = "fabric: {}\n# Note: a\n"};
-  AddAdopt({{"spark-1", "/etc/netplan/50-x.yaml", "aaaaaaaaaaaa55", ""}}, discovery);
+  AddAdopt({{"spark-1", "file: /etc/netplan/50-x.yaml", "aaaaaaaaaaaa55", ""}}, discovery);
   EXPECT_EQ(discovery.manifest,
             "fabric: {}\n"
             "adopt:                           # of others: apply takes them over, uninstall writes "

@@ -38,7 +38,9 @@ test::PairScenario MakeConverged(LinkManager manager) {
 }
 
 std::string MakeProfile(const std::string& rest, const std::string& id = "cx7-a") {
-  return "[connection]\nid=" + id + "\nuuid=0c2d\ntype=ethernet\ninterface-name=enp1s0f1np1\n" +
+  return "[connection]\nid=" + id +
+         "\nuuid=0c2d7e1a-2222-3333-4444-555566667777\ntype=ethernet\ninterface-name="
+         "enp1s0f1np1\n" +
          rest;
 }
 
@@ -136,14 +138,16 @@ TEST(NetplanClaims, AProfileOfAPackageIsHiddenByOneInEtcWithItsUuid) {
   test::PairScenario changed = scenario;
   changed.AddFile(kCx7, MakeProfile("autoconnect=false\n"));
   EXPECT_EQ(changed.Detail(Get(), kFirst), "holds");
-  scenario.facts.files["/etc/NetworkManager/system-connections/0c2d.nmmeta"] =
+  scenario.facts
+      .files["/etc/NetworkManager/system-connections/0c2d7e1a-2222-3333-4444-555566667777.nmmeta"] =
       Unknown{"is a symbolic link"};  // removed
   EXPECT_EQ(scenario.Detail(Get(), kFirst), "holds");
 }
 
 TEST(NetplanClaims, AProfileWhoseNameIsMoreThanAWordIsAdvisedOnByItsUuid) {
   const test::PairScenario scenario = MakeWithProfile(MakeProfile("", "my fabric"));
-  EXPECT_THAT(scenario.Warning(Get(), kCx7), EndsWith(Offer("0c2d", MakeProfile("", "my fabric"))));
+  EXPECT_THAT(scenario.Warning(Get(), kCx7), EndsWith(Offer("0c2d7e1a-2222-3333-4444-555566667777",
+                                                            MakeProfile("", "my fabric"))));
 }
 
 TEST(NetplanClaims, AProfileThatAlsoConnectsWhatLeadsToTheNodeIsNotToBeSwitchedOff) {
