@@ -31,7 +31,7 @@ enum class Ownership { kOurs, kOthers };
 // A file of another owner that the manifest's `adopt` may name for a node.
 struct AdoptableFile {
   std::string path = {};
-  std::string entry = {};   // how `adopt` names it: "file: /etc/netplan/40-cx7.yaml"
+  std::string entry = {};   // how `adopt` names it: "file: PATH"
   std::string digest = {};  // SHA-256 of its content, in hexadecimal
   std::string owner = {};   // who probably wrote it; empty: not known
 };
