@@ -8,6 +8,7 @@
 #include "reconciler/apply/keep_generations.sh.h"
 #include "reconciler/apply/list_generations.sh.h"
 #include "reconciler/apply/record_verification.sh.h"
+#include "reconciler/apply/remove_state.sh.h"
 #include "reconciler/apply/write_ledger.sh.h"
 #include "reconciler/base/json/json_reader.h"
 #include "reconciler/base/number.h"
@@ -264,7 +265,9 @@ std::string BuildWriteLedgerScript(const std::string& ledger, const std::string&
          std::string(kWriteLedgerSh);
 }
 
-std::string BuildRemoveStateScript() { return fmt::format("rm -rf -- {}\n", kStateFolder); }
+std::string BuildRemoveStateScript() {
+  return AssignForShell({{"D", kStateFolder}}) + std::string(kRemoveStateSh);
+}
 
 Errors RunOnNodes(const std::vector<const NodeSpec*>& nodes, NodePool& pool,
                   const std::string& what,

@@ -380,8 +380,7 @@ TEST_F(ClusterApplyTest, AnUninstallAfterAppliesThatWereAllRevertedRemovesTheirJ
   ASSERT_FALSE(result.uninstall->emptied.empty());
   EXPECT_EQ(result.uninstall->emptied[0].node, "spark-1");
   EXPECT_EQ(result.uninstall->emptied[0].kept, std::vector<std::string>{"~ada/.ssh/id_spark"});
-  EXPECT_NE(network_.ListScripts("spark-1").back().find("rm -rf -- /var/lib/spark-reconcile"),
-            std::string::npos);
+  EXPECT_NE(network_.ListScripts("spark-1").back().find("rm -rf -- \"$D\""), std::string::npos);
 }
 
 TEST_F(ClusterApplyTest, AnUninstallWhereWeNeverWereIsNoWork) {

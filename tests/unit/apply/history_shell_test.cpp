@@ -111,5 +111,15 @@ TEST_F(HistoryScripts, NothingIsLeftOfOurStateAndNothingElseIsTaken) {
   EXPECT_TRUE(std::filesystem::exists(Path("beside")));
 }
 
+TEST_F(HistoryScripts, AHeartbeatDuringTheRemovalOfOurStateDoesNotKeepIt) {
+  Put("kept/journal/a", "x");
+  const std::string met = Path("met");
+  const std::string rm = "rm() { command rm \"$@\"; [ -e " + met + " ] || { : >" + met +
+                         "; mkdir -p \"$D\"; : >\"$D/lease.until\"; return 1; }; }\n";
+  EXPECT_EQ(RunHere(rm + BuildRemoveStateScript()), 0);
+  EXPECT_TRUE(std::filesystem::exists(met));
+  EXPECT_FALSE(std::filesystem::exists(Path("kept")));
+}
+
 }  // namespace
 }  // namespace reconciler
