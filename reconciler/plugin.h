@@ -36,12 +36,13 @@ struct AdoptableFile {
   std::string owner = {};   // who probably wrote it; empty: not known
 };
 
+// In Plugin::after: every plugin that does not name this itself.
+inline constexpr std::string_view kAllOthers = "*";
+
 // A plugin is a value made of pure functions; function pointers cannot capture, so it has no state.
 struct Plugin {
   std::string_view name = {};
   std::vector<std::string_view> after = {};  // plugins whose changes must be carried out earlier
-  // Its changes must be carried out after those of every plugin that does not say the same.
-  bool after_all = false;
   // Its changes set up interfaces of the fabric, so that the cabling is checked before them.
   bool sets_links = false;
 

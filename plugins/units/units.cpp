@@ -218,7 +218,7 @@ Ownership CheckPrune(const PluginInput& input, Change& change) {
 
 Plugin Get() {
   return {.name = "units",
-          .after_all = true,  // a service may need what any other plugin brings
+          .after = {kAllOthers},  // a service may need what any other plugin brings
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,

@@ -33,6 +33,16 @@ Error MakeCycleError(const Graph& graph, const std::vector<Plugin>& plugins) {
           .hint = "take one of them out of another's `after`"};
 }
 
+bool IsAfterAllOthers(const Plugin& plugin) {
+  return std::find(plugin.after.begin(), plugin.after.end(), kAllOthers) != plugin.after.end();
+}
+
+void AddAllOthers(const std::vector<Plugin>& plugins, std::size_t later, Graph& graph) {
+  for (std::size_t earlier = 0; earlier < plugins.size(); ++earlier) {
+    if (!IsAfterAllOthers(plugins[earlier])) boost::add_edge(earlier, later, graph);
+  }
+}
+
 }  // namespace
 
 Result<std::vector<std::vector<std::size_t>>> OrderPlugins(const std::vector<Plugin>& plugins) {
@@ -42,6 +52,10 @@ Result<std::vector<std::vector<std::size_t>>> OrderPlugins(const std::vector<Plu
   Graph graph(plugins.size());  // edge: from the earlier to the later plugin
   for (std::size_t i = 0; i < plugins.size(); ++i) {
     for (const std::string_view earlier : plugins[i].after) {
+      if (earlier == kAllOthers) {
+        AddAllOthers(plugins, i, graph);
+        continue;
+      }
       const auto found = index.find(earlier);
       if (found == index.end()) {
         return Fail({.kind = ErrorKind::kUsage,
@@ -49,9 +63,6 @@ Result<std::vector<std::vector<std::size_t>>> OrderPlugins(const std::vector<Plu
                                 std::string(earlier) + "', which is no plugin"});
       }
       boost::add_edge(found->second, i, graph);
-    }
-    for (std::size_t k = 0; plugins[i].after_all && k < plugins.size(); ++k) {
-      if (!plugins[k].after_all) boost::add_edge(k, i, graph);
     }
   }
 

@@ -28,18 +28,16 @@ TEST(OrderPlugins, NamesTheMembersOfACycle) {
             "  hint: take one of them out of another's `after`\n");
 }
 
-TEST(OrderPlugins, OneAfterAllNeedsToKnowNoOne) {
-  const auto stages = OrderPlugins({{.name = "last", .after_all = true},
-                                    PluginNamed("a"),
-                                    PluginNamed("b", {"a"}),
-                                    {.name = "very-last", .after = {"last"}, .after_all = true}});
+TEST(OrderPlugins, OneAfterAllOthersNeedsToNameNone) {
+  const auto stages =
+      OrderPlugins({PluginNamed("last", {kAllOthers}), PluginNamed("a"), PluginNamed("b", {"a"}),
+                    PluginNamed("very-last", {"last", kAllOthers})});
   ASSERT_TRUE(stages);
   EXPECT_THAT(*stages, ElementsAre(ElementsAre(1), ElementsAre(2), ElementsAre(0), ElementsAre(3)));
 }
 
-TEST(OrderPlugins, NoOneElseComesAfterOneThatIsAfterAll) {
-  const auto stages =
-      OrderPlugins({PluginNamed("a", {"last"}), {.name = "last", .after_all = true}});
+TEST(OrderPlugins, NoneComesAfterOneThatIsAfterAllOthers) {
+  const auto stages = OrderPlugins({PluginNamed("a", {"last"}), PluginNamed("last", {kAllOthers})});
   ASSERT_FALSE(stages);
   EXPECT_EQ(stages.error().message, "plugins wait for each other: a → last → a");
 }
