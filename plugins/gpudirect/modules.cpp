@@ -31,28 +31,31 @@ Observed<std::string> FindLiveState(const NodeFacts& facts, const std::string& m
   return std::string("not loaded");
 }
 
-std::string ExplainNotLoadable(const GpuSection& section, const std::string& module,
-                               const NodeFacts& facts) {
+Obstacle FindLoadObstacle(const GpuSection& section, const std::string& module,
+                          const NodeFacts& facts) {
   if (IsModuleThere(facts, module)) return {};
   if (module == kPeermemModule && section.mode == GpuMode::kPeermem) {
     const GpuReach reach = JudgePeermemReach(facts, true);
-    if (reach.answer == GpuReach::Answer::kNo) return DescribeWithDriver(reach);
+    if (reach.answer == GpuReach::Answer::kNo) {
+      return {.code = "gpudirect-not-possible", .why = DescribeWithDriver(reach)};
+    }
   }
   if (std::holds_alternative<Absent>(FindModule(facts, module))) {
-    return fmt::format("this kernel has no module {}", module);
+    return {.code = "gpudirect-no-module",
+            .why = fmt::format("this kernel has no module {}", module)};
   }
   if (module == kPeermemModule && IsKnownNo(facts.gpudirect.symbol)) {
-    return std::string(kNoPeerSymbol);
+    return {.code = "gpudirect-no-peer-symbol", .why = std::string(kNoPeerSymbol)};
   }
   return {};
 }
 
-std::string ExplainUnclear(const std::string& module, const NodeFacts& facts) {
+Obstacle FindUnclear(const std::string& module, const NodeFacts& facts) {
   const Observed<ModuleState> observed = FindModule(facts, module);
   const auto* unknown = std::get_if<Unknown>(&observed);
-  return unknown == nullptr
-             ? ""
-             : fmt::format("cannot determine the state of {}: {}", module, unknown->why);
+  if (unknown == nullptr) return {};
+  return {.code = "gpudirect-module-unknown",
+          .why = fmt::format("cannot determine the state of {}: {}", module, unknown->why)};
 }
 
 RunCommand Unload(const std::string& module) {
@@ -69,7 +72,7 @@ Resource MakeLiveResource(const GpuSection& section, const GpuModule& module,
       .observed = AsState(FindLiveState(input.facts, module.name)),
       .apply = {RunCommand{.argv = {"modprobe", "--", module.name}, .time_limit_s = kLoadLimitS}},
       .revert = {Unload(module.name)},
-      .blocked = ExplainNotLoadable(section, module.name, input.facts),
+      .blocked = FindLoadObstacle(section, module.name, input.facts),
       .where = input.cluster.Mark(module.position)};
 }
 
@@ -77,13 +80,15 @@ Resource MakeLiveResource(const GpuSection& section, const GpuModule& module,
 std::optional<Resource> MakeBootFile(const GpuSection& section, const PluginInput& input) {
   if (section.Modules().empty()) return std::nullopt;
   std::string body;
-  std::string unclear;
-  std::string without;  // why the file would be empty
+  Obstacle unclear;
+  Obstacle without;  // why the file would be empty
   for (const GpuModule& module : section.Modules()) {
-    const std::string why = ExplainNotLoadable(section, module.name, input.facts);
-    if (why.empty()) body += module.name + "\n";
-    if (!why.empty() && without.empty()) without = fmt::format("{}: {}", module.name, why);
-    if (unclear.empty()) unclear = ExplainUnclear(module.name, input.facts);
+    const Obstacle obstacle = FindLoadObstacle(section, module.name, input.facts);
+    if (obstacle.empty()) body += module.name + "\n";
+    if (!obstacle.empty() && without.empty()) {
+      without = {obstacle.code, fmt::format("{}: {}", module.name, obstacle.why)};
+    }
+    if (unclear.empty()) unclear = FindUnclear(module.name, input.facts);
   }
   const Observed<FileState> observed = FindFile(input.facts, std::string(kModulesFile));
   if (body.empty() && std::holds_alternative<Absent>(observed)) return std::nullopt;

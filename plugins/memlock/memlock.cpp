@@ -192,22 +192,22 @@ std::vector<Resource> Resources(const PluginInput& input) {
   const RunCommand reload{.argv = {"systemctl", "daemon-reload"}, .time_limit_s = kReloadLimitS};
   const Observed<MemlockLimits> live = Answer(input.facts.memlock.service);
   const auto* before = Known(live);
-  resources.push_back(
-      {.kind = "memlock",
-       .name = "service limit",
-       .node = input.node.name,
-       .desired = ResourceState(FormatBytes(GetWantedLimit(*wanted))),
-       .observed = AsState(DescribeLive(live)),
-       .apply = {reload},
-       .revert = {reload},
-       .interrupts = ListCutOffByReload(input.facts),
-       .label = before == nullptr ? ""
-                                  : fmt::format("{} → {}", FormatLimits(*before, FormatWithUnit),
-                                                FormatWithUnit(GetWantedLimit(*wanted))),
-       .activates = std::string(kSystemFile),
-       .blocked = ExplainFileNotWritten(input.facts, std::string(kSystemFile), input.cluster.name,
-                                        input.cluster.former_name),
-       .where = where});
+  resources.push_back({.kind = "memlock",
+                       .name = "service limit",
+                       .node = input.node.name,
+                       .desired = ResourceState(FormatBytes(GetWantedLimit(*wanted))),
+                       .observed = AsState(DescribeLive(live)),
+                       .apply = {reload},
+                       .revert = {reload},
+                       .interrupts = ListCutOffByReload(input.facts),
+                       .label = before == nullptr
+                                    ? ""
+                                    : fmt::format("{} → {}", FormatLimits(*before, FormatWithUnit),
+                                                  FormatWithUnit(GetWantedLimit(*wanted))),
+                       .activates = std::string(kSystemFile),
+                       .blocked = FindFileObstacle(input.facts, std::string(kSystemFile),
+                                                   input.cluster.name, input.cluster.former_name),
+                       .where = where});
   return resources;
 }
 

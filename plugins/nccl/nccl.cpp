@@ -66,7 +66,7 @@ Resource MakeOwnedFile(const Section& section, const PluginInput& input, std::st
   if (!environment) {
     // It is unknown what it should hold: it stays as it is.
     file.desired = KnownAfterApply{"the variables"};
-    file.blocked = environment.error().message;
+    file.blocked = {.code = "nccl-variables-undecided", .why = environment.error().message};
     return file;
   }
   BlockUnlessOurs(file, input.cluster.name, input.cluster.former_name);

@@ -102,7 +102,9 @@ Resource MakeAdoptedFile(const PluginInput& input, const Intent& intent, const A
                     .where = input.cluster.Mark(adoption.entry.position)};
   if (!adoption.is_there) return resource;
   if (!adoption.why_not.empty()) {
-    resource.blocked = fmt::format("is not adopted: {}: {}", adoption.why_not, adoption.next_step);
+    resource.blocked = {
+        .code = "netplan-not-adopted",
+        .why = fmt::format("is not adopted: {}: {}", adoption.why_not, adoption.next_step)};
     return resource;
   }
   if (adoption.entry.profile.empty()) {

@@ -115,6 +115,22 @@ std::string ExplainClaim(const Claim& claim) {
   return {};
 }
 
+std::string AdviseOnUpper(const std::string& name, const std::string& netdev,
+                          const Protection& protection) {
+  if (!protection.unclear.empty()) return "leave it as it is: " + protection.unclear;
+  // What is below an interface that leads to the node does so too.
+  for (const std::string& one : {name, netdev}) {
+    const auto carries = protection.carries.find(one);
+    if (carries == protection.carries.end()) continue;
+    return fmt::format(
+        "{} {}, so leave {} as it is; the manifest must name another cage or address", one,
+        carries->second, name);
+  }
+  return fmt::format("remove {}, or put it on another interface", name);
+}
+
+}  // namespace
+
 std::string ChooseCode(ClaimKind kind) {
   std::string code;
   switch (kind) {
@@ -133,22 +149,6 @@ std::string ChooseCode(ClaimKind kind) {
   }
   return code;
 }
-
-std::string AdviseOnUpper(const std::string& name, const std::string& netdev,
-                          const Protection& protection) {
-  if (!protection.unclear.empty()) return "leave it as it is: " + protection.unclear;
-  // What is below an interface that leads to the node does so too.
-  for (const std::string& one : {name, netdev}) {
-    const auto carries = protection.carries.find(one);
-    if (carries == protection.carries.end()) continue;
-    return fmt::format(
-        "{} {}, so leave {} as it is; the manifest must name another cage or address", one,
-        carries->second, name);
-  }
-  return fmt::format("remove {}, or put it on another interface", name);
-}
-
-}  // namespace
 
 ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
                               const std::vector<std::string>& netdevs,

@@ -26,6 +26,9 @@ std::vector<Claim> FindMasterClaims(const NodeFacts& facts, const std::vector<st
 // What a claim does to these ports: "/etc/netplan/x.yaml configures enp1s0f1np1".
 std::string FormatClaim(const Claim& claim, const std::string& ports);
 
+// Of what is reported about a claim of this kind.
+std::string ChooseCode(ClaimKind kind);
+
 // What a claim does and what to do about it.
 Diagnostic DiagnoseClaim(const Claim& claim, const Protection& protection);
 

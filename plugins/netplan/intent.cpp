@@ -83,27 +83,38 @@ std::string ExplainOverlapping(const PluginInput& input, const Intent& intent) {
   return ExplainRoutedElsewhere(subnets, cages, input.facts);
 }
 
+// What is in the way of every port, whoever else claims some of them.
+Obstacle FindObstacleOfAll(const PluginInput& input, const std::vector<std::string>& netdevs,
+                           const Intent& intent) {
+  std::vector<Obstacle> obstacles = {
+      {.code = "netplan-leads-to-node", .why = ExplainProtected(intent.protection, netdevs)},
+      {.code = "netplan-files-unknown", .why = intent.tree.unclear},
+      {.code = "netplan-two-managers", .why = ExplainTwoManagers(input, intent)},
+      {.code = "netplan-port-missing", .why = ExplainNoPorts(input, intent)},
+      {.code = "netplan-subnet-routed", .why = ExplainOverlapping(input, intent)},
+      {.code = "netplan-owner-unknown", .why = intent.owner_unclear}};
+  for (Obstacle& obstacle : obstacles) {
+    if (!obstacle.empty()) return std::move(obstacle);
+  }
+  return {};
+}
+
 void FindObstacles(const PluginInput& input, const std::vector<std::string>& netdevs,
                    Intent& intent) {
-  intent.blocked = ExplainProtected(intent.protection, netdevs);
-  if (intent.blocked.empty()) intent.blocked = intent.tree.unclear;
-  if (intent.blocked.empty()) intent.blocked = ExplainTwoManagers(input, intent);
-  if (intent.blocked.empty()) intent.blocked = ExplainNoPorts(input, intent);
-  if (intent.blocked.empty()) intent.blocked = ExplainOverlapping(input, intent);
-  if (intent.blocked.empty()) intent.blocked = intent.owner_unclear;
+  intent.blocked = FindObstacleOfAll(input, netdevs, intent);
   intent.link_blocked = intent.blocked;
   if (intent.blocked.empty() && !intent.claims.empty()) {
     const Claim& claim = intent.claims.front();
     const Diagnostic why = DiagnoseClaim(claim, intent.protection);
-    intent.blocked = fmt::format("{}: {}", why.message, why.next_step);
+    intent.blocked = {why.code, fmt::format("{}: {}", why.message, why.next_step)};
   }
   if (!intent.blocked.empty()) return;
-  intent.blocked = ExplainFileNotWritten(input.facts, std::string(kOwnFile), input.cluster.name);
+  intent.blocked = FindFileObstacle(input.facts, std::string(kOwnFile), input.cluster.name);
   intent.link_blocked = intent.blocked;
   // NetworkManager would set up again what it does not let go of.
   if (intent.tree.renderer == Renderer::kNetworkManager && !intent.down.empty()) {
     intent.down_blocked =
-        ExplainFileNotWritten(input.facts, std::string(kUnmanagedFile), input.cluster.name);
+        FindFileObstacle(input.facts, std::string(kUnmanagedFile), input.cluster.name);
   }
 }
 
@@ -142,17 +153,18 @@ void AddMasterClaims(const NodeFacts& facts, std::vector<std::string> netdevs, I
 
 }  // namespace
 
-std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev) {
+Obstacle FindLinkObstacle(const Intent& intent, const std::string& netdev) {
   if (!intent.link_blocked.empty()) return intent.link_blocked;
   for (const Claim& claim : intent.claims) {
     if (!IsAmong(netdev, claim.netdevs)) continue;
-    return FormatClaim(claim, "it") + (claim.kind == ClaimKind::kNetplan ? " as well" : "");
+    return {ChooseCode(claim.kind),
+            FormatClaim(claim, "it") + (claim.kind == ClaimKind::kNetplan ? " as well" : "")};
   }
   if (IsAmong(netdev, intent.down) && !intent.down_blocked.empty()) return intent.down_blocked;
   if (intent.claims.empty()) return {};
   const Claim& claim = intent.claims.front();
-  return fmt::format("nothing is written here while {}",
-                     FormatClaim(claim, Join(claim.netdevs, ", ")));
+  return {ChooseCode(claim.kind), fmt::format("nothing is written here while {}",
+                                              FormatClaim(claim, Join(claim.netdevs, ", ")))};
 }
 
 bool IsLinkClaimed(const Intent& intent, const std::string& netdev) {

@@ -19,9 +19,9 @@ struct Intent {
   std::string owner_unclear = {};  // not empty: why `claims` may lack some
   Protection protection = {};
   std::vector<Adoption> adoptions = {};
-  std::string blocked = {};       // why nothing may be changed here; empty: it may
-  std::string link_blocked = {};  // the same for every link; claims come on top
-  std::string down_blocked = {};  // on top of it for those of `down`
+  Obstacle blocked = {};       // why nothing may be changed here
+  Obstacle link_blocked = {};  // the same for every link; claims come on top
+  Obstacle down_blocked = {};  // on top of it for those of `down`
 };
 
 Intent BuildIntent(const PluginInput& input);
@@ -35,8 +35,8 @@ std::vector<std::string> ListDownNetdevs(const PluginInput& input);
 // nullptr: the node has no such interface.
 const LinkFact* FindLink(const PluginInput& input, const std::string& netdev);
 
-// Why this interface may not be changed; empty: it may.
-std::string ExplainLinkBlocked(const Intent& intent, const std::string& netdev);
+// Why this interface may not be changed.
+Obstacle FindLinkObstacle(const Intent& intent, const std::string& netdev);
 
 // Whether something other than a netplan file has this interface besides us: a profile that
 // connects it automatically, a networkd unit, a master.

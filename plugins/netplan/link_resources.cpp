@@ -65,13 +65,13 @@ Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std:
                     .is_link = true,
                     .node = input.node.name,
                     .impact = Impact::kLinkFlap,
-                    .blocked = ExplainLinkBlocked(intent, netdev),
+                    .blocked = FindLinkObstacle(intent, netdev),
                     .needs = ListLinkNeeds(input, intent, netdev)};
   const Observed<int> links = Answer(input.facts.network.links);
   if (const auto* unknown = std::get_if<Unknown>(&links)) {
     resource.observed = *unknown;
   } else if (link == nullptr) {
-    resource.blocked = "this node has no such interface";
+    resource.blocked = {.code = "netplan-port-missing", .why = "this node has no such interface"};
   } else if (link->mtu == 0) {
     resource.observed = Unknown{"ip shows no mtu for it"};
   }

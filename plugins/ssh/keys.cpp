@@ -22,7 +22,8 @@ std::optional<PublicKey> ParseUserKey(std::string_view text) {
 }
 
 KeyPair MakeBroken(const std::string& state, const std::string& why, const std::string& remedy) {
-  return {.state = state + ", " + why, .blocked = why + ": " + remedy};
+  return {.state = state + ", " + why,
+          .blocked = {.code = "ssh-key-pair-broken", .why = why + ": " + remedy}};
 }
 
 // Neither half is there: can ssh-keygen, run by the user, put them there?
@@ -31,7 +32,8 @@ KeyPair MakeMissing(const NodeFacts& facts, const std::string& user) {
   KeyPair pair;
   if (const auto* unknown = std::get_if<Unknown>(&directory)) pair.state = *unknown;
   if (const auto* access = Known(directory); access != nullptr && access->owner != user) {
-    pair.blocked = fmt::format("~/.ssh belongs to {}, wanted {}", access->owner, user);
+    pair.blocked = {.code = "ssh-wrong-owner",
+                    .why = fmt::format("~/.ssh belongs to {}, wanted {}", access->owner, user)};
   }
   return pair;
 }
@@ -64,7 +66,8 @@ KeyPair FindKeyPair(const NodeFacts& facts, const std::string& user) {
   if (!key) return broken("the public key is not one ssh-ed25519 line");
   KeyPair pair{.state = FormatAccess(*access), .mode = FormatMode(access->mode), .key = key};
   if (access->owner != user) {
-    pair.blocked = fmt::format("belongs to {}, wanted {}", access->owner, user);
+    pair.blocked = {.code = "ssh-wrong-owner",
+                    .why = fmt::format("belongs to {}, wanted {}", access->owner, user)};
   }
   return pair;
 }
@@ -76,7 +79,8 @@ PeerKey FindPeerKey(const ClusterFacts& all, const NodeName& peer, const std::st
   if (pair.key) return *pair.key;
   if (pair.IsToBeMade()) return Pending{};
   const auto* unknown = std::get_if<Unknown>(&pair.state);
-  return Unknown{fmt::format("on {}: {}", peer, unknown != nullptr ? unknown->why : pair.blocked)};
+  return Unknown{
+      fmt::format("on {}: {}", peer, unknown != nullptr ? unknown->why : pair.blocked.why)};
 }
 
 std::vector<Read> ListHostKeyReads() {

@@ -8,6 +8,7 @@
 #include "plugins/ssh/public_key.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/probe.h"
+#include "reconciler/model/resource.h"
 
 namespace reconciler::plugins::ssh {
 
@@ -15,7 +16,7 @@ namespace reconciler::plugins::ssh {
 struct KeyPair {
   Observed<std::string> state = Absent{};  // "0600 nvidia", with what is wrong after it
   std::string mode = {};                   // of the private key: "0600"; empty: it is not there
-  std::string blocked = {};                // why nothing of ours can put it right
+  Obstacle blocked = {};                   // why nothing of ours can put it right
   std::optional<PublicKey> key = std::nullopt;  // usable by the peers
   // Neither half exists and nothing stands in the way: the node's own plan makes it.
   bool IsToBeMade() const { return std::holds_alternative<Absent>(state) && blocked.empty(); }

@@ -66,7 +66,8 @@ Resource MakeDirectory(const Site& site) {
   }));
   if (const FileAccess* access = Known(observed)) {
     if (access->owner != site.user) {
-      resource.blocked = fmt::format("belongs to {}, wanted {}", access->owner, site.user);
+      resource.blocked = {.code = "ssh-wrong-owner",
+                          .why = fmt::format("belongs to {}, wanted {}", access->owner, site.user)};
     }
     resource.apply = {site.AsUser({"chmod", "0700", ".ssh"})};
     resource.revert = {site.AsUser({"chmod", FormatMode(access->mode), ".ssh"})};
@@ -113,7 +114,8 @@ std::optional<Resource> MakeBlockFile(const Site& site, std::string_view file, c
   resource.observed = AsState(observed);
   // Only its owner could put it back as it was.
   if (before != nullptr && before->owner != site.user) {
-    resource.blocked = fmt::format("belongs to {}, wanted {}", before->owner, site.user);
+    resource.blocked = {.code = "ssh-wrong-owner",
+                        .why = fmt::format("belongs to {}, wanted {}", before->owner, site.user)};
   }
   if (const auto* unknown = std::get_if<Unknown>(&group)) resource.observed = *unknown;
   if (const auto* later = std::get_if<KnownAfterApply>(&wanted)) {
@@ -193,11 +195,14 @@ void AddKnownHosts(const Site& site, std::vector<Resource>& resources) {
 
 // What blocks the folder blocks all that lies in it.
 void BlockWithDirectory(const Resource& directory, std::vector<Resource>& resources) {
-  std::string why = directory.blocked;
-  if (const auto* unknown = std::get_if<Unknown>(&directory.observed)) why = unknown->why;
-  if (why.empty()) return;
+  Obstacle obstacle = directory.blocked;
+  if (const auto* unknown = std::get_if<Unknown>(&directory.observed)) {
+    obstacle = {.code = "ssh-folder-unknown", .why = unknown->why};
+  }
+  if (obstacle.empty()) return;
+  obstacle.why = fmt::format("{}: {}", directory.name, obstacle.why);
   for (Resource& resource : resources) {
-    if (resource.blocked.empty()) resource.blocked = fmt::format("{}: {}", directory.name, why);
+    if (resource.blocked.empty()) resource.blocked = obstacle;
   }
 }
 

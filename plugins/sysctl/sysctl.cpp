@@ -115,10 +115,11 @@ bool IsReadOnly(const NodeFacts& facts, const std::string& key) {
   return keys != nullptr && keys->contains(key);
 }
 
-// Why a key of an interface may not be set; empty: it may, or it is about no interface.
-std::string ExplainKeyProtected(const Protection& protection, const std::string& key) {
+// Why a key of an interface may not be set.
+Obstacle FindKeyObstacle(const Protection& protection, const std::string& key) {
   const std::string netdev = FindInterface(key);
-  return netdev.empty() ? "" : ExplainProtected(protection, {netdev});
+  if (netdev.empty()) return {};
+  return {.code = "sysctl-leads-to-node", .why = ExplainProtected(protection, {netdev})};
 }
 
 Position FindPosition(const ClusterSpec& cluster) {
@@ -142,14 +143,14 @@ std::vector<std::string> ListNeeds(const PluginInput& input, const std::set<std:
 Resource MakeFileResource(const PluginInput& input, const std::map<std::string, Wanted>& wanted,
                           const Protection& protection) {
   std::string body;
-  std::string blocked;
+  Obstacle blocked;
   std::set<std::string> netdevs;
   for (const auto& [key, one] : wanted) {
     netdevs.insert(FindInterface(key));
-    const std::string why = ExplainKeyProtected(protection, key);
-    if (!why.empty() && !protection.unclear.empty()) blocked = why;
+    const Obstacle obstacle = FindKeyObstacle(protection, key);
+    if (!obstacle.empty() && !protection.unclear.empty()) blocked = obstacle;
     // The next boot would set what must not be set now.
-    if (why.empty() || !blocked.empty()) body += fmt::format("{} = {}\n", key, one.value);
+    if (obstacle.empty() || !blocked.empty()) body += fmt::format("{} = {}\n", key, one.value);
   }
   Resource resource{
       .kind = "file",
@@ -185,15 +186,20 @@ Resource MakeLiveResource(const PluginInput& input, const std::string& key, cons
                     .needs = ListNeeds(input, {FindInterface(key)}),
                     .where = input.cluster.Mark(wanted.position)};
   if (std::holds_alternative<Absent>(observed)) {
-    resource.blocked =
-        fmt::format("wanted {}: this kernel (or namespace) has no such key", wanted.value);
+    resource.blocked = {
+        .code = "sysctl-no-such-key",
+        .why = fmt::format("wanted {}: this kernel (or namespace) has no such key", wanted.value)};
   }
   const auto* before = Known(observed);
   if (before == nullptr) return resource;
   resource.revert = {Set(key, *before)};
-  std::string why = ExplainKeyProtected(protection, key);
-  if (why.empty() && IsReadOnly(input.facts, key)) why = "read-only here";
-  if (!why.empty()) resource.blocked = fmt::format("{} → {}: {}", *before, wanted.value, why);
+  Obstacle obstacle = FindKeyObstacle(protection, key);
+  if (obstacle.empty() && IsReadOnly(input.facts, key)) {
+    obstacle = {.code = "sysctl-read-only", .why = "read-only here"};
+  }
+  if (obstacle.empty()) return resource;
+  obstacle.why = fmt::format("{} → {}: {}", *before, wanted.value, obstacle.why);
+  resource.blocked = std::move(obstacle);
   return resource;
 }
 

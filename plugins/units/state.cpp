@@ -129,25 +129,33 @@ Observed<std::string> DescribeObserved(const UnitSpec& unit, const Observed<Unit
   return Join(words, " ");
 }
 
-std::string ExplainBlocked(const UnitSpec& unit, const UnitState& state) {
+Obstacle FindObstacle(const UnitSpec& unit, const UnitState& state) {
   if (unit.enabled != true && unit.active != true) return {};
-  if (IsMasked(state)) return fmt::format("masked: systemctl unmask {} by hand", unit.name);
+  if (IsMasked(state)) {
+    return {.code = "units-masked",
+            .why = fmt::format("masked: systemctl unmask {} by hand", unit.name)};
+  }
   if (state.load == "not-found" && !unit.content) {
-    return "not installed, and the manifest gives no content for it";
+    return {.code = "units-not-installed",
+            .why = "not installed, and the manifest gives no content for it"};
   }
   if (state.load != "loaded" && state.load != "not-found" && !unit.content) {
-    return fmt::format("systemd cannot load it ({})", state.load);
+    return {.code = "units-not-loaded",
+            .why = fmt::format("systemd cannot load it ({})", state.load)};
   }
   if (unit.active == true && state.active == "failed") {
-    return fmt::format("failed ({}): see journalctl -u {}, then systemctl reset-failed",
-                       state.result.empty() ? "no result" : state.result, unit.name);
+    return {.code = "units-failed",
+            .why = fmt::format("failed ({}): see journalctl -u {}, then systemctl reset-failed",
+                               state.result.empty() ? "no result" : state.result, unit.name)};
   }
   const bool cannot_enable =
       std::find(kNotEnableable.begin(), kNotEnableable.end(), state.unit_file) !=
           kNotEnableable.end() ||
       (state.unit_file == "static" && !unit.content);  // ours has an [Install] section: checked
   if (unit.enabled == true && cannot_enable) {
-    return fmt::format("systemd calls its file '{}', which cannot be enabled", state.unit_file);
+    return {.code = "units-not-enableable",
+            .why = fmt::format("systemd calls its file '{}', which cannot be enabled",
+                               state.unit_file)};
   }
   return {};
 }

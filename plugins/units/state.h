@@ -6,6 +6,7 @@
 #include "plugins/units/section.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/probe.h"
+#include "reconciler/model/resource.h"
 
 namespace reconciler::plugins::units {
 
@@ -18,7 +19,7 @@ Observed<UnitState> FindState(const NodeFacts& facts, const std::string& name);
 // The state in the manifest's terms: "enabled active", of which it may say only one.
 std::string DescribeDesired(const UnitSpec& unit);
 Observed<std::string> DescribeObserved(const UnitSpec& unit, const Observed<UnitState>& state);
-// Why systemctl could not bring the unit there; empty when it could.
-std::string ExplainBlocked(const UnitSpec& unit, const UnitState& state);
+// Why systemctl could not bring the unit there.
+Obstacle FindObstacle(const UnitSpec& unit, const UnitState& state);
 
 }  // namespace reconciler::plugins::units

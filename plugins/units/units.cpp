@@ -78,21 +78,20 @@ bool Runs(const Observed<UnitState>& observed) {
 }
 
 // What runs would not be what the manifest says while one of the files is not.
-std::string ExplainUnitBlocked(const PluginInput& input, const UnitSpec& unit,
-                               const UnitState& state) {
-  std::string why = ExplainBlocked(unit, state);
+Obstacle FindUnitObstacle(const PluginInput& input, const UnitSpec& unit, const UnitState& state) {
+  Obstacle obstacle = FindObstacle(unit, state);
   for (const std::string& path : ListPaths(unit)) {
-    if (why.empty())
-      why = ExplainFileNotWritten(input.facts, path, input.cluster.name, input.cluster.former_name);
+    if (!obstacle.empty()) break;
+    obstacle = FindFileObstacle(input.facts, path, input.cluster.name, input.cluster.former_name);
   }
-  return why;
+  return obstacle;
 }
 
 // Shown as blocked, or would be if it differed: nothing may start or stop it.
 bool IsBlocked(const PluginInput& input, const UnitSpec& unit,
                const Observed<UnitState>& observed) {
   const UnitState* state = Known(observed);
-  if (state == nullptr || !ExplainUnitBlocked(input, unit, *state).empty()) return true;
+  if (state == nullptr || !FindUnitObstacle(input, unit, *state).empty()) return true;
   return std::holds_alternative<Unknown>(DescribeObserved(unit, observed));
 }
 
@@ -167,7 +166,7 @@ Resource MakeState(const PluginInput& input, const UnitSpec& unit) {
     resource.triggers.push_back(Reload());
     resource.interrupts = ListCutOffByReload(input.facts);
   }
-  resource.blocked = ExplainUnitBlocked(input, unit, *state);
+  resource.blocked = FindUnitObstacle(input, unit, *state);
   const bool runs = Runs(observed);
   resource.prune_commands = MakePruneCommands(unit, *state, runs);
   if (unit.enabled) {

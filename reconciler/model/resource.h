@@ -23,6 +23,14 @@ struct KnownAfterApply {
   bool operator==(const KnownAfterApply&) const = default;
 };
 
+// Why something that differs must not be changed now.
+struct Obstacle {
+  std::string code = {};  // as of a Diagnostic
+  std::string why = {};   // empty: there is none
+  bool empty() const { return why.empty(); }
+  bool operator==(const Obstacle&) const = default;
+};
+
 // How a thing returns to its original: commands before its file does, and commands after
 // all files of the stage did. Left out: nothing before, then the triggers and the revert commands.
 struct PruneCommands {
@@ -59,9 +67,8 @@ struct Resource {
   std::string label = {};  // what follows the name in the plan; empty: made from before and after
   // The file that `apply` brings to effect: where it was edited on the node, this is blocked too.
   std::string activates = {};
-  // Not empty: differs but must not be changed now, with the reason. What can never be changed by
-  // us is no resource but a diagnostic.
-  std::string blocked = {};
+  // What can never be changed by us is no resource but a diagnostic.
+  Obstacle blocked = {};
   // Ids of other resources, of any node, without which this one is of no use: it is blocked where
   // one of them is. It says nothing about the order of changes: see Plugin::after.
   std::vector<std::string> needs = {};

@@ -153,7 +153,7 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
   const auto* later = std::get_if<KnownAfterApply>(&resource.desired);
   if (Holds(resource)) return std::nullopt;
   if (!resource.blocked.empty()) {
-    return MakeBlocked(resource, plugin, "plan-resource-blocked", resource.blocked);
+    return MakeBlocked(resource, plugin, resource.blocked.code, resource.blocked.why);
   }
 
   Change change = MakeChange(resource, plugin);

@@ -265,8 +265,6 @@ class Planner {
         if (auto held = MakeHeld(resource, plugins_[plugin].name)) stage.held.push_back(*held);
         continue;
       }
-      if (edited.contains(resource.Id()) && change->code == "plan-resource-blocked")
-        change->code = "plan-file-edited";
       BlockIfNul(*change);
       if (!resource.needs.empty()) needs_.emplace(change->Id(), std::move(resource.needs));
       stage.changes.push_back(std::move(*change));
@@ -274,7 +272,7 @@ class Planner {
   }
 
   static bool BlockIfEdited(Resource& resource, const NodeFacts& facts) {
-    resource.blocked = ExplainEdited(resource, facts);
+    resource.blocked = {.code = "plan-file-edited", .why = ExplainEdited(resource, facts)};
     return !resource.blocked.empty();
   }
 
@@ -307,8 +305,9 @@ class Planner {
       if (IsFile(resource) || !resource.blocked.empty()) continue;
       const Resource* file = find_edited(resource);
       if (file == nullptr) continue;
-      resource.blocked =
-          fmt::format("this would activate {}, which was {}", file->name, file->blocked);
+      resource.blocked = {.code = "plan-file-edited",
+                          .why = fmt::format("this would activate {}, which was {}", file->name,
+                                             file->blocked.why)};
       held.insert(resource.Id());
     }
     edited.merge(held);

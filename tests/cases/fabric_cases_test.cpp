@@ -81,7 +81,7 @@ std::string FilesText(std::string_view plugin, const ClusterSpec& cluster, const
            one.resources({cluster, fabric, node, facts.nodes.at(node.name), facts})) {
         const auto* state = std::get_if<ResourceState>(&file.desired);
         if (file.kind != "file" || state == nullptr) continue;
-        EXPECT_EQ(file.blocked, "") << node.name << ' ' << file.name;
+        EXPECT_EQ(file.blocked.why, "") << node.name << ' ' << file.name;
         text +=
             fmt::format("=== {} {}\n{}", node.name, file.name, std::get<FileState>(*state).content);
       }

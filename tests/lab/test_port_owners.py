@@ -42,7 +42,7 @@ class PortOwners(LabTest):
     def assert_blocks(self, node, link, code, message, next_step):
         """Nothing differs but the owner, and that is said: `link` at the port, the rest below the plan."""
         printed = self.spark("plan", PAIR, expect=0).stdout
-        self.assertRegex(printed, rf"(?m)^  ! link +{PORT}: {re.escape(link)} .*blocked \[plan-resource-blocked\]$")
+        self.assertRegex(printed, rf"(?m)^  ! link +{PORT}: {re.escape(link)} .*blocked \[{code}\]$")
         self.assertIn("\n1 blocked, 1 warning.\n", printed)
         warnings = [one for one in self.plan(PAIR)["diagnostics"] if one["severity"] == "warns"]
         self.assertEqual([(one["nodes"], one["code"], one["message"], one["next_step"]) for one in warnings],

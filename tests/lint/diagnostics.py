@@ -9,7 +9,8 @@ import tree
 
 PAGE = "docs/diagnostics.md"
 # Folders with diagnostics, and what their codes begin with; None: the folder's name.
-FOLDERS = {"reconciler/fabric/": "fabric", "reconciler/planning/": "plan", "plugins/": None}
+FOLDERS = {"reconciler/fabric/": "fabric", "reconciler/planning/": "plan", "plugins/common/": "plan",
+           "plugins/": None}
 CODE = re.compile(r'(?:\bcode = |\bBlock\(\*?\w+,\s*|\bMakeBlocked\(\w+, \w+,\s*)"([^"]*)"')
 ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
 

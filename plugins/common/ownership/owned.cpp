@@ -8,6 +8,14 @@
 namespace reconciler::plugins {
 namespace {
 
+Obstacle MakeNotOurs(std::string why) {
+  return {.code = "plan-file-not-ours", .why = std::move(why)};
+}
+
+Obstacle MakeUnknown(const std::string& path, const std::string& why) {
+  return {.code = "plan-state-unknown", .why = fmt::format("{} cannot be read: {}", path, why)};
+}
+
 std::string ExplainForeign(const FileState& file, std::string_view cluster,
                            std::string_view former) {
   const auto owner = FindOwner(file.content);
@@ -34,20 +42,21 @@ void BlockUnlessOurs(Resource& file, std::string_view cluster, std::string_view 
   const auto* observed = state == nullptr ? nullptr : std::get_if<FileState>(state);
   if (observed == nullptr) return;
   if (std::string why = ExplainForeign(*observed, cluster, former); !why.empty())
-    file.blocked = std::move(why);
+    file.blocked = MakeNotOurs(std::move(why));
 }
 
-std::string ExplainFileNotWritten(const NodeFacts& facts, const std::string& path,
-                                  std::string_view cluster, std::string_view former) {
+Obstacle FindFileObstacle(const NodeFacts& facts, const std::string& path, std::string_view cluster,
+                          std::string_view former) {
   const Observed<FileState> observed = FindFile(facts, path);
   if (const auto* unknown = std::get_if<Unknown>(&observed)) {
-    return fmt::format("{} cannot be read: {}", path, unknown->why);
+    return MakeUnknown(path, unknown->why);
   }
   if (const auto* unsupported = std::get_if<Unsupported>(&observed)) {
-    return fmt::format("{} cannot be read: {}", path, unsupported->why);
+    return MakeUnknown(path, unsupported->why);
   }
   const std::string why = ExplainNotOurs(observed, cluster, former);
-  return why.empty() ? "" : fmt::format("{} {}", path, why);
+  if (why.empty()) return {};
+  return MakeNotOurs(fmt::format("{} {}", path, why));
 }
 
 }  // namespace reconciler::plugins

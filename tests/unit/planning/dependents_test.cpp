@@ -26,7 +26,7 @@ Change MakeBlockedPort(const NodeName& node, const std::string& name) {
           .is_link = true,
           .node = node,
           .detail = "another file configures it; a long text about that",
-          .code = "plan-resource-blocked"};
+          .code = "netplan-foreign-file"};
 }
 
 std::vector<std::string> ListDetails(const Plan& plan) {

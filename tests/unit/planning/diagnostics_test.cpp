@@ -11,10 +11,11 @@ using ::testing::IsEmpty;
 
 std::vector<Diagnostic> DiagnoseSession(const PluginInput& input) {
   std::vector<Diagnostic> said = {
-      {.code = "talks-always", .message = "the same everywhere"},
-      {.code = "talks-own", .message = "session on " + input.facts.session_interface}};
+      {.code = "session-always", .message = "the same everywhere"},
+      {.code = "session-own", .message = "session on " + input.facts.session_interface}};
   if (input.facts.session_interface != "enP7s7") return said;
-  said.push_back({.severity = Severity::kBlocks, .code = "talks-not-here", .message = "not here"});
+  said.push_back(
+      {.severity = Severity::kBlocks, .code = "session-not-here", .message = "not here"});
   return said;
 }
 
@@ -39,7 +40,7 @@ class CollectDiagnosticsTest : public testing::Test {
   Fabric fabric_;
   ClusterFacts facts_;
   std::vector<Plugin> plugins_ = {{.name = "silent"},
-                                  {.name = "talks", .diagnose = DiagnoseSession}};
+                                  {.name = "session", .diagnose = DiagnoseSession}};
 };
 
 TEST_F(CollectDiagnosticsTest, ProgramIsSentOnceToEveryNodeThatWasReadAndIsInScopeAndNeedsIt) {
@@ -62,16 +63,17 @@ TEST_F(CollectDiagnosticsTest, ProgramIsSentOnceToEveryNodeThatWasReadAndIsInSco
 }
 
 TEST_F(CollectDiagnosticsTest, WhatHoldsOfSeveralNodesIsSaidOnceAndTheWorstFirst) {
-  EXPECT_THAT(Lines({}), ElementsAre("error: spark-1: not here [talks-not-here]\n",
-                                     "note: spark-2, spark-1: the same everywhere [talks-always]\n",
-                                     "note: spark-2: session on eth0 [talks-own]\n",
-                                     "note: spark-1: session on enP7s7 [talks-own]\n"));
+  EXPECT_THAT(Lines({}),
+              ElementsAre("error: spark-1: not here [session-not-here]\n",
+                          "note: spark-2, spark-1: the same everywhere [session-always]\n",
+                          "note: spark-2: session on eth0 [session-own]\n",
+                          "note: spark-1: session on enP7s7 [session-own]\n"));
 }
 
 TEST_F(CollectDiagnosticsTest, OnlyWhatIsInScopeSpeaks) {
   EXPECT_THAT(Lines({.nodes = {"spark-2"}}),
-              ElementsAre("note: spark-2: the same everywhere [talks-always]\n",
-                          "note: spark-2: session on eth0 [talks-own]\n"));
+              ElementsAre("note: spark-2: the same everywhere [session-always]\n",
+                          "note: spark-2: session on eth0 [session-own]\n"));
   EXPECT_THAT(Lines({.only = {"silent"}}), IsEmpty());
   EXPECT_THAT(Lines({.uninstall = true}),
               ElementsAre("note: everything in the nodes' ledgers is pruned; max_prune does not "
@@ -82,7 +84,7 @@ TEST_F(CollectDiagnosticsTest, PluginAndNodesAreTheEnginesToSet) {
   const auto plan = MakePlan(cluster_, fabric_, facts_, plugins_, {});
   ASSERT_TRUE(plan);
   for (const Diagnostic& one : plan->diagnostics) {
-    EXPECT_EQ(one.plugin, "talks");
+    EXPECT_EQ(one.plugin, "session");
     EXPECT_THAT(one.nodes, testing::Not(IsEmpty()));
     EXPECT_EQ(one.change, "");
   }
@@ -100,7 +102,7 @@ TEST_F(CollectDiagnosticsTest, BlockedChangeIsADiagnosticThatNamesItAndBlocksNot
                                                .node = input.node.name,
                                                .desired = ResourceState("2"),
                                                .observed = ResourceState("1"),
-                                               .blocked = "not now"}};
+                                               .blocked = {"value-not-now", "not now"}}};
                }}};
   const auto plan = MakePlan(cluster_, fabric_, facts_, plugins_, {.nodes = {"spark-1"}});
   ASSERT_TRUE(plan);
@@ -113,7 +115,7 @@ TEST_F(CollectDiagnosticsTest, BlockedChangeIsADiagnosticThatNamesItAndBlocksNot
                                                         .change = "file//etc/x",
                                                         .nodes = {"spark-1"}},
                                              Diagnostic{.severity = Severity::kBlocks,
-                                                        .code = "plan-resource-blocked",
+                                                        .code = "value-not-now",
                                                         .message = "not now",
                                                         .subject = "value/a",
                                                         .plugin = "files",

@@ -43,7 +43,7 @@ TEST(Diff, WhatIsAdoptedIsShownSoAndForeignTextIsNot) {
   Resource ours = File(Absent{});
   ours.adopts = true;
   EXPECT_EQ(Diff(ours, "p")->change, ChangeKind::kAdopt);
-  theirs.blocked = "why";
+  theirs.blocked.why = "why";
   EXPECT_EQ(Diff(theirs, "p")->change, ChangeKind::kBlocked);
 }
 
@@ -71,8 +71,12 @@ TEST(Diff, UnknownBlocksAlsoWhatIsKnownOnlyAfterApply) {
 
 TEST(Diff, ADifferenceThatMustNotBeChangedIsBlockedWithItsReason) {
   Resource resource = Text("2", ResourceState("1"));
-  resource.blocked = "this kernel has no such key";
-  EXPECT_EQ(Diff(resource, "sysctl")->change, ChangeKind::kBlocked);
+  resource.blocked = {"sysctl-no-such-key", "this kernel has no such key"};
+  const auto change = Diff(resource, "sysctl");
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->change, ChangeKind::kBlocked);
+  EXPECT_EQ(change->code, "sysctl-no-such-key");
+  EXPECT_EQ(change->detail, "this kernel has no such key");
   resource.observed = ResourceState("2");
   EXPECT_EQ(Diff(resource, "sysctl"), std::nullopt);
 }
@@ -80,11 +84,11 @@ TEST(Diff, ADifferenceThatMustNotBeChangedIsBlockedWithItsReason) {
 TEST(Diff, WhatAnotherOwnerConfiguresTooDoesNotHoldWhateverItsStateIs) {
   Resource link = Text("1", ResourceState("1"));
   link.contested = true;
-  link.blocked = "cx7-a connects it automatically";
+  link.blocked.why = "cx7-a connects it automatically";
   const auto change = Diff(link, "netplan");
   ASSERT_TRUE(change);
   EXPECT_EQ(change->change, ChangeKind::kBlocked);
-  EXPECT_EQ(change->detail, link.blocked);
+  EXPECT_EQ(change->detail, link.blocked.why);
   Resource gone = Text("1", Absent{});
   gone.desired = Absent{};
   gone.contested = true;
@@ -159,7 +163,7 @@ TEST(MakeHeld, IsWhatItsTriggersAloneBringAbout) {
   EXPECT_EQ(MakeHeld(Text("1", ResourceState("1")), "sysctl"), std::nullopt);
   EXPECT_EQ(MakeHeld(File(ResourceState(FileState{"a\nb\n", 0600})), "p"), std::nullopt);
   Resource blocked = Link("up");
-  blocked.blocked = "another file configures it as well";
+  blocked.blocked.why = "another file configures it as well";
   EXPECT_EQ(MakeHeld(blocked, "netplan"), std::nullopt);
 }
 

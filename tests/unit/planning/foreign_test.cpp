@@ -44,7 +44,7 @@ TEST(Plan, ABlockedChangeKeepsNothingOfTheForeignFile) {
                           .node = "spark-1",
                           .desired = ResourceState(FileState{.content = "ours\n"}),
                           .observed = ResourceState(FileState{.content = std::string(kSecret)}),
-                          .blocked = "was not written by spark-reconcile"};
+                          .blocked = {"plan-file-not-ours", "was not written by spark-reconcile"}};
   const auto change = Diff(resource, "netplan");
   ASSERT_TRUE(change);
   EXPECT_EQ(change->change, ChangeKind::kBlocked);

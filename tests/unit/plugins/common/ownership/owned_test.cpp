@@ -33,23 +33,25 @@ TEST(Owned, ABlockedFileIsNamedWithItsPathAndReason) {
   facts.files["/b"] = With("x\n");
   facts.files["/c"] = Absent{};
   facts.files["/d"] = With(FormatOwnedFile("homelab", "old\n"));
-  EXPECT_EQ(ExplainFileNotWritten(facts, "/a", "homelab"),
-            "/a cannot be read: is not a regular file");
-  EXPECT_EQ(
-      ExplainFileNotWritten(facts, "/b", "homelab"),
-      "/b was not written by spark-reconcile: move it away, or remove this from the manifest");
-  EXPECT_EQ(ExplainFileNotWritten(facts, "/c", "homelab"), "");
-  EXPECT_EQ(ExplainFileNotWritten(facts, "/d", "homelab"), "");
+  EXPECT_EQ(FindFileObstacle(facts, "/a", "homelab"),
+            (Obstacle{"plan-state-unknown", "/a cannot be read: is not a regular file"}));
+  EXPECT_EQ(FindFileObstacle(facts, "/b", "homelab"),
+            (Obstacle{"plan-file-not-ours",
+                      "/b was not written by spark-reconcile: move it away, or remove this from "
+                      "the manifest"}));
+  EXPECT_EQ(FindFileObstacle(facts, "/c", "homelab"), Obstacle());
+  EXPECT_EQ(FindFileObstacle(facts, "/d", "homelab"), Obstacle());
 }
 
 TEST(Owned, NotBeingOursCountsMoreThanAnotherReason) {
-  Resource resource{.observed = ResourceState(FileState{.content = "x\n"}), .blocked = "another"};
+  Resource resource{.observed = ResourceState(FileState{.content = "x\n"}),
+                    .blocked = {"p-another", "another"}};
   BlockUnlessOurs(resource, "homelab");
-  EXPECT_EQ(resource.blocked.substr(0, 15), "was not written");
+  EXPECT_EQ(resource.blocked.code, "plan-file-not-ours");
   resource = {.observed = ResourceState(FileState{.content = FormatOwnedFile("homelab", "x\n")}),
-              .blocked = "another"};
+              .blocked = {"p-another", "another"}};
   BlockUnlessOurs(resource, "homelab");
-  EXPECT_EQ(resource.blocked, "another");
+  EXPECT_EQ(resource.blocked.why, "another");
 }
 
 }  // namespace
