@@ -10,7 +10,7 @@ namespace {
 // UDP 8, BTH 12, ICRC 4.
 constexpr double kWireOverhead = 82;
 
-// What the driver takes off the packet before it picks the RDMA MTU, in bytes: room for every
+// What the driver takes off the packet before it chooses the RDMA MTU, in bytes: room for every
 // header that a RoCE packet can have.
 constexpr int kLargestHeaders = 96;
 

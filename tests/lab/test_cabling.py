@@ -32,7 +32,7 @@ class Pair(CablingTest):
         self.spark("apply", PAIR, "--yes", "--brief", expect=0)
         self.assert_empty_plan(PAIR)
 
-    def test_4_ports_without_a_link_local_address_are_lent_one_and_lose_it_again(self):
+    def test_4_ports_without_a_link_local_address_get_one_and_lose_it_again(self):
         self.assertEqual(self.lab.sh(1, "ip -6 -o address show dev enp1s0f1np1"), "")
         before = self.states()
         self.assertEqual(self.cables(PAIR, 0)[0][0][1], "confirmed")

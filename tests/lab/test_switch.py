@@ -29,7 +29,7 @@ class OnSwitches(CablingTest):
         self.spark("apply", self.manifest, "--yes", "--brief", expect=0)
         self.assert_empty_plan(self.manifest)
 
-    def assert_every_pair_talks_on_both_rails(self):
+    def assert_every_pair_answers_on_both_rails(self):
         report = json.loads(self.spark("verify", self.manifest, "--format", "json", expect=0).stdout)
         pings = [check for check in report["checks"] if check["level"] == "ping"]
         self.assertEqual({check["outcome"] for check in pings}, {"pass"})
@@ -41,9 +41,9 @@ class OneSwitch(OnSwitches):
     nodes = 4
     manifest = cluster("switch-4.yaml")
 
-    def test_every_pair_talks_on_both_rails(self):
+    def test_every_pair_answers_on_both_rails(self):
         self.converge()
-        self.assert_every_pair_talks_on_both_rails()
+        self.assert_every_pair_answers_on_both_rails()
 
     def test_a_subnet_that_a_node_routes_elsewhere_is_refused(self):
         self.lab.sh(3, "ip route add 192.168.176.0/22 dev enP7s7")
@@ -110,13 +110,13 @@ class LeafSpine(OnSwitches):
             "spark-8's right cage is in leaf-2 qsfp56-dd-2-1, the manifest has leaf-2 qsfp56-dd-2-5")
         self.lab.lab("cross", "7", "enp1s0f1np1", "8", "enp1s0f1np1")
 
-    def test_4_with_the_plugs_back_every_pair_talks_on_both_rails_also_over_the_spine(self):
+    def test_4_with_the_plugs_back_every_pair_answers_on_both_rails_also_over_the_spine(self):
         self.assert_plugs(PLUGS)
         done = self.spark("apply", self.manifest, "--yes", "--brief", expect=0)
         self.assertNotIn("cabling", done.stderr)
         self.assert_empty_plan(self.manifest)
         self.assert_confirmed_in_their_ports()
-        self.assert_every_pair_talks_on_both_rails()
+        self.assert_every_pair_answers_on_both_rails()
         graph = self.spark("graph", self.manifest, expect=0).stdout
         self.assertIn("ring order: " + " ".join(f"spark-{node}" for node in range(1, 9)), graph)
         self.assertIn("switch spine-1: ", graph)

@@ -20,7 +20,10 @@ WORDS = {
     r"casebook|climb(?:s|ed)?|ladder|rungs?": "level",
     r"forg[eo]t(?:s|ten)?": "drop, remove",
     r"(?:gives?|gave|given|hands?|handed|handing|giving)" + BACK: "prune",
+    r"lends?|lending|lent": "give, temporary",
     r"mend(?:s|ed|ing)?": "repair, correct",
+    r"picks?|picked": "choose",
+    r"talks?|talked|talking": "report; exchange",
     r"(?:takes?|took|taken|taking)" + BACK: "revert",
     r"tells?|told|telling|untold": "report, show, determine",
     r"transactions?": "apply",
@@ -28,6 +31,7 @@ WORDS = {
     r"under(?:-| )?way": "running",
     r"undo|undoes|undoing|undone": "revert",
     r"withdraw[ns]?|withdrew": "prune",
+    r"world": "state, files",
     r"without a word": "without a message, silently",
 }
 # File, pattern of the line, reason. A line that a pattern matches is not looked at.

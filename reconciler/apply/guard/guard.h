@@ -16,11 +16,11 @@
 
 namespace reconciler {
 
-// Ends what cut-off applies left undecided or unfinished on `nodes`. All nodes of one apply end the
-// same way: committed where any of them has committed; a node that is ready checks its peers'
-// beacons, which need not be among `nodes`; others revert it. `whole`: these are all nodes of the
-// cluster, so that no one needs their beacons afterwards. Precondition: the nodes' locks are held.
-// Returns one line per node where there was something.
+// Ends what cut-off applies left undecided, or decided and not carried out, on `nodes`. All nodes
+// of one apply end the same way: committed where any of them has committed; a node that is ready
+// checks its peers' beacons, which need not be among `nodes`; others revert it. `whole`: these are
+// all nodes of the cluster, so that no one needs their beacons afterwards. Precondition: the nodes'
+// locks are held. Returns one line per node where there was something.
 Result<std::vector<std::string>> EndUnfinishedApplies(const std::vector<const NodeSpec*>& nodes,
                                                       bool whole, Sessions& sessions);
 

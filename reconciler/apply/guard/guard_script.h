@@ -84,9 +84,9 @@ std::string BuildBeatRequest(std::string_view journal);
 // Reverts the apply now. Exit code 0: every file is as it was.
 std::string BuildRevertRequest(std::string_view journal);
 
-// What earlier applies left undecided or unfinished, and which were finished, one line each on
-// stdout: "APPLY none|intent|commit|revert|finished". Precondition: we hold the node's lock, so
-// their controllers have lost this node at least.
+// What earlier applies left undecided, or decided and not carried out, and which were finished, one
+// line each on stdout: "APPLY none|intent|commit|revert|finished". Precondition: we hold the node's
+// lock, so their controllers have lost this node at least.
 std::string BuildUnfinishedRequest();
 
 // kCheckPeers: by the peers' beacons, as the node would decide after its deadline.

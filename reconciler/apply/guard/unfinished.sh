@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # shellcheck disable=SC2154 # functions of journal.sh
 # shellcheck disable=SC2013 # journals are called by digits and dashes
-# What earlier applies left undecided or unfinished, and which were finished, newest first, one line each: APPLY STATE. What
+# What earlier applies left undecided, or decided and not carried out, and which were finished, newest first, one line each: APPLY STATE. What
 # came before a committed one and is not committed itself can neither be reverted nor committed any more.
 is_superseded=false
 for J in $(grep -sH '' "$D"/journal/*/order | sort -t : -k 2 -rn | cut -d : -f 1); do

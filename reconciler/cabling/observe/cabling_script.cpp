@@ -10,12 +10,12 @@
 namespace reconciler {
 namespace {
 
-constexpr int kLentS = 60;  // s; three requests to the slowest node, each within its limit
+constexpr int kLifetimeS = 60;  // s; three requests to the slowest node, each within its limit
 
 std::string BuildScript(const std::vector<CagePort>& ports, std::string_view script) {
   std::vector<std::string> netdevs;
   for (const CagePort& port : ports) netdevs.push_back(port.netdev);
-  return AssignForShell({{"PORTS", Join(netdevs, " ")}, {"LENT", std::to_string(kLentS)}}) +
+  return AssignForShell({{"PORTS", Join(netdevs, " ")}, {"LIFETIME", std::to_string(kLifetimeS)}}) +
          std::string(kCablingSh) + std::string(script);
 }
 

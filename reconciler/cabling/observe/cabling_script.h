@@ -18,10 +18,10 @@ namespace reconciler {
 // broadcast pings are not answered, and ARP for another port's address is not with arp_ignore.
 // arping, tcpdump and ndisc6 are not installed, and a raw socket wants more than a shell.
 //
-// It needs an IPv6 address at both ends. A port with a link and without one (`link-local: []`) is
-// lent its link-local one, derived from its MAC, for a minute at most: the kernel takes it
-// away even when no one comes back, no file changes, and RDMA has that address in its table of
-// GIDs anyway. The port that carries the session is lent nothing. Ports that are down stay down.
+// It needs an IPv6 address at both ends. A port with a link and without one (`link-local: []`) gets
+// its link-local one, derived from its MAC, for a minute at most: the kernel removes it even when
+// no one comes back, no file changes, and RDMA has that address in its table of GIDs anyway. The
+// port that carries the session gets none. Ports that are down stay down.
 
 // Adds the temporary addresses, then reports the state of each port and its own addresses.
 std::string BuildAddAddressesScript(const std::vector<CagePort>& ports);
@@ -29,7 +29,7 @@ std::string BuildAddAddressesScript(const std::vector<CagePort>& ports);
 std::string BuildDiscoverScript(const std::vector<CagePort>& ports);
 // What lldpd heard, as JSON; nothing where it does not run.
 std::string BuildLldpScript();
-// Removes the lent addresses.
+// Removes the temporary addresses.
 std::string BuildRemoveAddressesScript(const std::vector<CagePort>& ports);
 
 }  // namespace reconciler

@@ -1,5 +1,5 @@
 # shellcheck shell=dash
-# Takes away what add_addresses.sh lent.
+# Removes the addresses of add_addresses.sh.
 for iface in $PORTS; do
   address=$(derived "$iface") || continue
   # Those that the kernel, networkd and NetworkManager make have no end.

@@ -27,7 +27,7 @@ struct Special {
   std::string_view name;
 };
 
-// Where no host address can be (RFC 6890), or where hosts pick their own.
+// Where no host address can be (RFC 6890), or where hosts choose their own.
 constexpr std::array<Special, 4> kSpecial = {{{0x00000000, 8, "\"this network\""},
                                               {0x7F000000, 8, "loopback"},
                                               {0xA9FE0000, 16, "link-local"},

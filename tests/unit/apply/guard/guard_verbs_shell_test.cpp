@@ -1,4 +1,5 @@
 // What each verb of the guard does in each state of an apply.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/unit/apply/guard/guard_machine.h"
@@ -8,30 +9,30 @@ namespace {
 
 // What stands on the node: one file that is written in place, one that is tried below /run, and the
 // ledger.
-struct World {
+struct NodeFiles {
   std::string in_place = {};
   std::string tried = {};
   std::string trial = {};  // empty: there is none
   std::string ledger = {};
-  bool operator==(const World&) const = default;
+  bool operator==(const NodeFiles&) const = default;
 };
 
-void PrintTo(const World& world, std::ostream* out) {
-  *out << fmt::format("in place '{}', tried '{}', trial '{}', ledger '{}'", world.in_place,
-                      world.tried, world.trial, world.ledger);
+void PrintTo(const NodeFiles& files, std::ostream* out) {
+  *out << fmt::format("in place '{}', tried '{}', trial '{}', ledger '{}'", files.in_place,
+                      files.tried, files.trial, files.ledger);
 }
 
-const World kBefore = {"old", "old", "", "old"};
-const World kTrial = {"new", "old", "new", "old"};
-const World kNew = {"new", "new", "", "new"};
-const World kNewer = {"newer", "newer", "", "newer"};
+const NodeFiles kBefore = {"old", "old", "", "old"};
+const NodeFiles kTrial = {"new", "old", "new", "old"};
+const NodeFiles kNew = {"new", "new", "", "new"};
+const NodeFiles kNewer = {"newer", "newer", "", "newer"};
 
 struct ApplyState {
   std::string name = {};
   std::string decision = {};
   std::string state = {};
   bool intent = false;
-  World world = {};
+  NodeFiles files = {};
 };
 
 const ApplyState kStates[] = {
@@ -127,7 +128,7 @@ class GuardVerbs : public GuardMachine {
     if (!apply.decision.empty()) {
       std::filesystem::rename(Journal() + "/." + apply.decision, Journal() + "/decision");
     }
-    PutWorld(newer ? kNewer : apply.world);
+    PutFiles(newer ? kNewer : apply.files);
     Put("units/spark-reconcile-guard-0123456789abcdef-boot.service", "");
     if (newer) {
       Put("state/journal/a-newer-one/order", "2\n");
@@ -136,13 +137,13 @@ class GuardVerbs : public GuardMachine {
     }
   }
 
-  void PutWorld(const World& world) {
-    Put("etc/in-place", world.in_place);
-    Put("etc/tried", world.tried);
-    if (!world.trial.empty()) Put("run/trial", world.trial);
-    Put("state/ledger.json", world.ledger);
+  void PutFiles(const NodeFiles& files) {
+    Put("etc/in-place", files.in_place);
+    Put("etc/tried", files.tried);
+    if (!files.trial.empty()) Put("run/trial", files.trial);
+    Put("state/ledger.json", files.ledger);
   }
-  World ReadWorld() {
+  NodeFiles ReadFiles() {
     return {Get(Path("etc/in-place")), Get(Path("etc/tried")), Get(Path("run/trial")),
             Get(Path("state/ledger.json"))};
   }
@@ -159,9 +160,9 @@ class GuardVerbs : public GuardMachine {
     SCOPED_TRACE(verb + ", " + apply.name + (newer ? ", a newer apply stands" : ""));
     Make(apply, newer);
     const ScriptReply reply = Call(verb);
-    const World was = newer ? kNewer : apply.world;
+    const NodeFiles was = newer ? kNewer : apply.files;
     struct Wanted {
-      World world;
+      NodeFiles files;
       std::string state;
       int exit_code = 0;
       bool timer = false;
@@ -191,7 +192,7 @@ class GuardVerbs : public GuardMachine {
         wanted = {kNew, "committed", 0, true};
         break;
     }
-    EXPECT_EQ(ReadWorld(), wanted.world);
+    EXPECT_EQ(ReadFiles(), wanted.files);
     EXPECT_EQ(State(), wanted.state + "\n");
     EXPECT_EQ(reply.exit_code, wanted.exit_code) << reply.out << reply.err;
     EXPECT_EQ(std::filesystem::exists(Path("timers")), wanted.timer);
@@ -208,7 +209,7 @@ TEST_F(GuardVerbs, ABootUnitThatWasKilledIsFollowedByATimer) {
                   " watch stopped")
                   .exit_code,
               0);
-    EXPECT_EQ(ReadWorld(), kTrial);
+    EXPECT_EQ(ReadFiles(), kTrial);
     return std::filesystem::exists(Path("timers"));
   };
   EXPECT_TRUE(stop("signal"));
@@ -225,7 +226,7 @@ TEST_F(GuardVerbs, ProgressThatIsHalfWrittenIsReadAgain) {
                                "else echo \"$(cut -d. -f1 /proc/uptime) 0\" >progress; fi",
                                QuoteForShell(Journal())));
   Call("watch");
-  EXPECT_EQ(ReadWorld(), kNew);
+  EXPECT_EQ(ReadFiles(), kNew);
   EXPECT_EQ(State(), "finished\n");
 }
 
@@ -267,10 +268,10 @@ TEST_F(GuardVerbs, NoVerbPutsAnOlderApplyOverANewerOne) {
 
 TEST_F(GuardVerbs, ANewerApplyThatWasRevertedStandsInNoOnesWay) {
   Make(kStates[0], /*newer=*/true);
-  PutWorld(kTrial);
+  PutFiles(kTrial);
   Put("state/journal/a-newer-one/state", "reverted\n");
   EXPECT_EQ(Call("revert").exit_code, 0);
-  EXPECT_EQ(ReadWorld(), kBefore);
+  EXPECT_EQ(ReadFiles(), kBefore);
 }
 
 TEST_F(GuardVerbs, ARefusalSaysWhy) {

@@ -23,11 +23,11 @@ TEST_F(ShellTest, APortThatIsNotThereIsMissingAndNoOneIsQueriedThroughIt) {
 }
 
 // A node that answers each of the three requests with its own lines.
-FakeNode Answering(std::string lent, std::string heard, std::string lldp) {
+FakeNode Answering(std::string own, std::string heard, std::string lldp) {
   FakeNode node;
   node.shell = [=](const std::string& script) -> ScriptReply {
     if (script.find("lldpcli") != std::string::npos) return {0, lldp, ""};
-    return {0, script.find("ff02::1") != std::string::npos ? heard : lent, ""};
+    return {0, script.find("ff02::1") != std::string::npos ? heard : own, ""};
   };
   return node;
 }

@@ -41,7 +41,7 @@ class ScriptedChannel : public Channel {
   std::string errors_;
 };
 
-// A program that never stops talking; what it says is always there before a limit passes.
+// A program that never stops writing; its output is always there before a limit passes.
 class FloodingChannel : public Channel {
  public:
   explicit FloodingChannel(Output says) : says_(std::move(says)) {}
