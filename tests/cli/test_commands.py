@@ -39,6 +39,13 @@ BAD_VALUES = (
     ("rollback --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("uninstall --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("drill --node spark-1 --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
+    ("init --topology xml", "--topology: xml not in {direct,ring,switch}"),
+    ("init --nodes many", "Could not convert: --nodes = many"),
+    ("access --sudoers", "--sudoers requires --fix"),
+    ("access --fix --yes", "--yes requires --sudoers"),
+    ("add-node", "name is required"),
+    ("add-node spark-3", "address is required"),
+    ("remove-node", "name is required"),
     ("drill", "--node is required"),
     ("env", "node is required"),
     ("lock", "A subcommand is required"),
@@ -119,9 +126,10 @@ bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of t
                                  err="none.yaml: cannot be read: No such file or directory\n")
 
     def test_every_command_refuses_an_option_that_it_does_not_know(self):
-        for command in (*WITH_MANIFEST, "schema", "lock"):
+        for command in (*WITH_MANIFEST, "schema", "lock", "init", "discover", "add-node", "remove-node"):
             with self.subTest(command):
-                required = {"drill": ("--node", "spark-1"), "env": ("spark-1",), "lock": ("list",)}.get(command, ())
+                required = {"drill": ("--node", "spark-1"), "env": ("spark-1",), "lock": ("list",),
+                            "add-node": ("spark-3", "127.0.0.3"), "remove-node": ("spark-1",)}.get(command, ())
                 done = self.spark(*command.split(), *required, "--frobnicate")
                 self.assert_ends(done, 1, out="",
                                  err="The following argument was not expected: --frobnicate" + TAIL)

@@ -12,6 +12,10 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+
+import children  # noqa: E402
+
 SKIPPED = 77
 # The loader is part of libc.
 LIBC = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+")
@@ -29,7 +33,8 @@ def main():
         if not shutil.which(f"{kind}-linux-gnu-g++"):
             print(f"skipped: no compiler for {kind} is installed (g++-{kind}-linux-gnu)")
             sys.exit(SKIPPED)
-        subprocess.run(["cmake", "--build", build, "--target", f"spark-verify-{kind}"], check=True)
+        subprocess.run(["cmake", "--build", build, "--target", f"spark-verify-{kind}"], check=True,
+                       preexec_fn=children.die_with_parent)
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", program))
     strange = [name for name in needed if not LIBC.fullmatch(name)]
     assert needed and not strange, f"wanted a program that needs libc alone, found {needed}"
