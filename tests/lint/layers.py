@@ -28,6 +28,7 @@ LAYERS = {
     "reconciler/planning/": PURE,
     "reconciler/transport/": MODEL,
     "reconciler/node/": NODE,
+    "reconciler/access/": NODE,
     "reconciler/gather/reply/": PURE + ["reconciler/planning/", "reconciler/spark_verify/protocol/"],
     "reconciler/gather/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/spark_verify/protocol/"],
     "reconciler/cabling/observe/": NODE + ["reconciler/cabling/"],

@@ -4,9 +4,9 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 
+#include "reconciler/access/host_keys.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/apply/apply_report.h"
 #include "reconciler/cli/context.h"
@@ -20,29 +20,6 @@ struct TrustOptions {
   Selection selection = {};
   bool yes = false;
 };
-
-struct HostKeyReport {
-  std::map<NodeName, HostKey> keys = {};
-  Errors errors = {};
-};
-
-HostKeyReport ReadHostKeys(const std::vector<const NodeSpec*>& nodes) {
-  HostKeyReport report;
-  NodeErrors errors;
-  std::mutex mutex;
-  NodeErrors thrown = ForEachNode(nodes, [&](const NodeSpec& node) {
-    auto key = ReadHostKey(node);
-    const std::lock_guard lock(mutex);
-    if (key) {
-      report.keys[node.name] = std::move(*key);
-    } else {
-      errors[node.name] = std::move(key).error();
-    }
-  });
-  errors.merge(thrown);
-  AppendErrors(std::move(errors), report.errors);
-  return report;
-}
 
 std::vector<const NodeSpec*> SelectSshNodes(const Cluster& cluster, const Selection& selection) {
   std::vector<const NodeSpec*> nodes = SelectNodes(cluster.spec, selection.scope.nodes);
@@ -67,13 +44,9 @@ std::string FormatKeys(const std::vector<const NodeSpec*>& nodes,
   return FormatTable(rows);
 }
 
-// Machines made from one image have one key: then neither can be distinguished from the other.
 std::string FormatShared(const std::map<NodeName, HostKey>& keys) {
-  std::map<std::string, std::vector<NodeName>> nodes;
-  for (const auto& [node, key] : keys) nodes[key.fingerprint].push_back(node);
   std::string text;
-  for (const auto& [fingerprint, names] : nodes) {
-    if (names.size() < 2) continue;
+  for (const std::vector<NodeName>& names : FindSharedKeys(keys)) {
     text += fmt::format(
         "warning: {} have the same host key: they are one machine, or were made from one image\n"
         "  hint: on a copied machine: rm /etc/ssh/ssh_host_*_key* && ssh-keygen -A, and restart "
@@ -107,7 +80,7 @@ int RunTrust(const TrustOptions& options) {
     std::cout << "no node is reached over ssh: there is no host key to know\n";
     return kFine;
   }
-  const HostKeyReport report = ReadHostKeys(nodes);
+  const HostKeyReport report = ReadHostKeys(nodes, ReadHostKey);
   std::cout << FormatKeys(nodes, report.keys) << std::flush;
   std::cerr << FormatErrors(report.errors) << FormatShared(report.keys);
   std::vector<const HostKey*> fresh;

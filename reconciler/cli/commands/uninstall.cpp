@@ -4,10 +4,10 @@
 #include <iostream>
 #include <memory>
 
+#include "reconciler/access/revoke_sudo.h"
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/transport/first_access.h"
 #include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
@@ -19,21 +19,17 @@ struct UninstallOptions {
   bool access = false;
 };
 
-// Last of all: afterwards the login may not become root any more.
-int RevokeSudoOnAll(const std::vector<const NodeSpec*>& nodes) {
+int PrintSudoersResults(const std::vector<SudoersResult>& results) {
   int code = kFine;
-  for (const NodeSpec* node : nodes) {
-    const auto transport = DialNode(*node);
-    const Result<SudoersRemoval> removal =
-        transport ? RevokeSudo(*node, **transport) : Fail(transport.error());
+  for (const auto& [node, removal] : results) {
     if (!removal) {
       std::cerr << FormatErrors({removal.error()});
       code = kNodeUnreadable;
     } else if (*removal == SudoersRemoval::kRemoved) {
-      std::cout << fmt::format("{}: removed {}\n", node->name, kSudoersFile) << std::flush;
+      std::cout << fmt::format("{}: removed {}\n", node, kSudoersFile) << std::flush;
     } else if (*removal == SudoersRemoval::kKept) {
-      std::cout << fmt::format("{}: kept {}, which `access --fix --sudoers` did not write\n",
-                               node->name, kSudoersFile)
+      std::cout << fmt::format("{}: kept {}, which `access --fix --sudoers` did not write\n", node,
+                               kSudoersFile)
                 << std::flush;
     }
   }
@@ -49,7 +45,7 @@ int RunUninstall(const UninstallOptions& options, const Context& context) {
       RunApply(*cluster, scope, std::nullopt,
                MakeGenerationInfo(*cluster, options.selection.manifest), options.flags, context);
   if (code != kFine || !options.access) return code;
-  return RevokeSudoOnAll(SelectNodes(cluster->spec, scope.nodes));
+  return PrintSudoersResults(RevokeSudoOnAll(SelectNodes(cluster->spec, scope.nodes), DialNode));
 }
 
 }  // namespace

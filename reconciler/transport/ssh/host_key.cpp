@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "reconciler/base/text.h"
+#include "reconciler/transport/ssh/connection.h"
 
 namespace reconciler {
 namespace {

@@ -2,9 +2,12 @@
 
 #include <string>
 
-#include "reconciler/transport/ssh/connection.h"
+#include "reconciler/base/result.h"
+#include "reconciler/model/cluster_spec.h"
 
 namespace reconciler {
+
+class SshConnection;
 
 // The host key that a node offers, before any login.
 struct HostKey {
