@@ -101,8 +101,8 @@ Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool) {
   return lock;
 }
 
-std::optional<std::string> FindProofOfDeath(const NodeLock& lock, int patience_s) {
-  if (lock.overdue_s && *lock.overdue_s > patience_s) {
+std::optional<std::string> ExplainEndedHolder(const NodeLock& lock, int silent_s) {
+  if (lock.overdue_s && *lock.overdue_s > silent_s) {
     return fmt::format("it has been silent for {} s longer than its last request could take",
                        *lock.overdue_s);
   }

@@ -11,7 +11,7 @@ namespace reconciler {
 // What a lease says of its holder. The lock itself belongs to the holder's Session.
 std::string DescribeOwner();  // "ada@workstation pid 4711"
 std::string FormatTimeNow();  // UTC, RFC 3339: "2026-05-01T10:00:00Z"
-// "ada@workstation pid 4711 since 2026-05-01T10:00:00Z", and a second line for FindProofOfDeath:
+// "ada@workstation pid 4711 since 2026-05-01T10:00:00Z", and a second line for ExplainEndedHolder:
 // "process PID BOOT_ID PID_NAMESPACE START".
 std::string FormatLease();
 
@@ -30,9 +30,9 @@ struct NodeLock {
 
 Result<NodeLock> ReadLock(const NodeSpec& node, NodePool& pool);
 
-// Why the holder is surely gone: it is overdue by more than `patience_s`, or it was a process of
+// Why the holder has surely ended: it is overdue by more than `silent_s`, or it was a process of
 // this machine that does not exist any more. Nothing: it may be running.
-std::optional<std::string> FindProofOfDeath(const NodeLock& lock, int patience_s);
+std::optional<std::string> ExplainEndedHolder(const NodeLock& lock, int silent_s);
 
 // Ends the shell that holds the lock, and all that it started, and reads back that the lock is
 // free. What its apply changed is reverted by the node's own guard, or by the next apply.

@@ -2,42 +2,20 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <map>
 #include <memory>
-#include <mutex>
 
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/node/lock.h"
+#include "reconciler/node/locks.h"
 #include "reconciler/planning/unfinished.h"
 #include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
 
-// Seconds beyond a request's own limit: by then the node's guard has reverted the apply.
-constexpr int kProofOfDeathS = 120;
-
-struct Locks {
-  std::map<NodeName, NodeLock> of = {};
-  Errors errors = {};
-};
-
-Locks ReadAll(const Cluster& cluster, const Selection& selection, NodePool& pool) {
-  Locks locks;
-  std::mutex mutex;
-  NodeErrors thrown =
-      ForEachNode(SelectNodes(cluster.spec, selection.scope.nodes), [&](const NodeSpec& node) {
-        auto lock = ReadLock(node, pool);
-        const std::lock_guard guard(mutex);
-        if (lock) {
-          locks.of[node.name] = std::move(*lock);
-        } else {
-          locks.errors.push_back(std::move(lock).error());
-        }
-      });
-  AppendErrors(std::move(thrown), locks.errors);
+Locks ReadAllLocks(const Cluster& cluster, const Selection& selection, NodePool& pool) {
+  Locks locks = ReadLocks(SelectNodes(cluster.spec, selection.scope.nodes), pool);
   std::cerr << FormatErrors(locks.errors);
   return locks;
 }
@@ -56,12 +34,12 @@ int RunList(const Selection& selection) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
-  const Locks locks = ReadAll(*cluster, selection, pool);
+  const Locks locks = ReadAllLocks(*cluster, selection, pool);
   // Without a plugin: only what we left there ourselves.
   const ClusterFacts facts =
       Gather(cluster->spec, cluster->fabric, {}, SelectNodes(cluster->spec, selection.scope.nodes),
              pool, nullptr);
-  for (const auto& [node, lock] : locks.of) {
+  for (const auto& [node, lock] : locks.nodes) {
     std::cout << FormatLock(node, lock);
     const auto found = facts.nodes.find(node);
     if (lock.held || found == facts.nodes.end()) continue;
@@ -72,33 +50,38 @@ int RunList(const Selection& selection) {
   return locks.errors.empty() ? kFine : kNodeUnreadable;
 }
 
-// Breaks what is proven to be no one's any more; one lock that may be someone's is exit 9.
-int RunBreak(const Selection& selection) {
-  const auto cluster = OpenCluster(selection);
-  if (!cluster) return kUsageOrManifest;
-  NodePool pool(DialNode);
-  const Locks locks = ReadAll(*cluster, selection, pool);
-  int code = locks.errors.empty() ? kFine : kNodeUnreadable;
-  for (const auto& [name, lock] : locks.of) {
-    if (!lock.held) {
-      std::cout << FormatLock(name, lock);
-      continue;
-    }
-    const auto proof = FindProofOfDeath(lock, kProofOfDeathS);
-    if (!proof) {
+// Prints what became of one node's lock; the exit code that the command ends with, given `code`.
+int PrintBreak(const BreakResult& result, const NodeLock& lock, int code) {
+  const std::string holder = MakePrintable(lock.lease);
+  switch (result.outcome) {
+    case BreakOutcome::kFree:
+      std::cout << FormatLock(result.node, lock);
+      return code;
+    case BreakOutcome::kKept:
       std::cerr << fmt::format(
           "{}: not broken: {} may be running\n"
           "  hint: end that process, or wait until it has been silent for {} s longer than its "
           "last request could take\n",
-          name, MakePrintable(lock.lease), kProofOfDeathS);
-      code = kLocked;
-      continue;
-    }
-    if (const auto broken = BreakLock(*cluster->spec.FindNode(name), pool, lock); !broken) {
-      return PrintError(broken.error(), kMixed);
-    }
-    std::cout << fmt::format("{}  broken: {} is gone, {}\n", name, MakePrintable(lock.lease),
-                             *proof);
+          result.node, holder, kSilentHolderS);
+      return kLocked;
+    case BreakOutcome::kBroken:
+      std::cout << fmt::format("{}  broken: {} is gone, {}\n", result.node, holder, result.reason);
+      return code;
+    case BreakOutcome::kFailed:
+      return PrintError(*result.error, kMixed);
+  }
+  return code;
+}
+
+// One lock that may be someone's is exit 9.
+int RunBreak(const Selection& selection) {
+  const auto cluster = OpenCluster(selection);
+  if (!cluster) return kUsageOrManifest;
+  NodePool pool(DialNode);
+  const Locks locks = ReadAllLocks(*cluster, selection, pool);
+  int code = locks.errors.empty() ? kFine : kNodeUnreadable;
+  for (const BreakResult& result : BreakLocks(cluster->spec, locks, pool)) {
+    code = PrintBreak(result, locks.nodes.at(result.node), code);
   }
   return code;
 }

@@ -37,32 +37,32 @@ TEST(Lock, ALeaseNamesItsHolderAndItsProcess) {
 
 TEST(Lock, AHolderThatRunsIsNotProvenToBeGone) {
   const std::string mine = SplitLines(FormatLease())[1];
-  EXPECT_EQ(FindProofOfDeath({.held = true, .process = mine, .overdue_s = -5}, 60), std::nullopt);
+  EXPECT_EQ(ExplainEndedHolder({.held = true, .process = mine, .overdue_s = -5}, 60), std::nullopt);
 }
 
 TEST(Lock, AProcessOfThisMachineThatIsGoneIsProof) {
   const int pid = FindUnusedPid();
-  EXPECT_THAT(FindProofOfDeath({.held = true, .process = ProcessLine(pid)}, 60),
+  EXPECT_THAT(ExplainEndedHolder({.held = true, .process = ProcessLine(pid)}, 60),
               Optional(Eq(fmt::format("it was process {} of this machine, which does not run any "
                                       "more",
                                       pid))));
 }
 
 TEST(Lock, AnotherProcessWithItsNumberIsProofToo) {
-  EXPECT_NE(FindProofOfDeath({.held = true, .process = ProcessLine(getpid(), "1")}, 60),
+  EXPECT_NE(ExplainEndedHolder({.held = true, .process = ProcessLine(getpid(), "1")}, 60),
             std::nullopt);
 }
 
 TEST(Lock, AProcessOfAnotherMachineOrContainerIsNoProof) {
   std::vector<std::string> words = Split(ProcessLine(FindUnusedPid()), ' ');
   words[3] = "pid:[1]";
-  EXPECT_EQ(FindProofOfDeath({.held = true, .process = Join(words, " ")}, 60), std::nullopt);
+  EXPECT_EQ(ExplainEndedHolder({.held = true, .process = Join(words, " ")}, 60), std::nullopt);
 }
 
 TEST(Lock, SilenceIsProofOnlyWhereItIsKnownUntilWhenItMayLast) {
-  EXPECT_EQ(FindProofOfDeath({.held = true}, 60), std::nullopt);
-  EXPECT_EQ(FindProofOfDeath({.held = true, .overdue_s = 60}, 60), std::nullopt);
-  EXPECT_THAT(FindProofOfDeath({.held = true, .overdue_s = 61}, 60),
+  EXPECT_EQ(ExplainEndedHolder({.held = true}, 60), std::nullopt);
+  EXPECT_EQ(ExplainEndedHolder({.held = true, .overdue_s = 60}, 60), std::nullopt);
+  EXPECT_THAT(ExplainEndedHolder({.held = true, .overdue_s = 61}, 60),
               Optional(Eq("it has been silent for 61 s longer than its last request could take")));
 }
 
