@@ -49,6 +49,14 @@ std::optional<ApplyRefusal> RefuseIfAny(RefusalKind kind, std::vector<std::strin
   return ApplyRefusal{.kind = kind, .lines = std::move(lines)};
 }
 
+// Then the cables' ends are checked before a change: a wrong cable is no reason to leave a key as
+// it is.
+bool SetsLinks(const std::vector<Plugin>& plugins, const PlanScope& scope) {
+  return !scope.uninstall && std::any_of(plugins.begin(), plugins.end(), [&](const Plugin& plugin) {
+    return plugin.sets_links && IsSelected(scope.only, plugin.name);
+  });
+}
+
 // The manifest requires what the facts rule out.
 ApplyRefusal RefuseRuledOut(const Plan& now) {
   ApplyRefusal refusal{.kind = RefusalKind::kNotAllowed};
@@ -231,7 +239,7 @@ ClusterApplyResult ClusterApply::CarryOut(const Plan& approved) {
   }
   const Plan plan = SelectChanges(*now, approved);
   if (auto refusal = FindRefusal(plan, *now)) return {.refusal = std::move(refusal)};
-  if (!plan.Empty() && options_.checks_cabling) {
+  if (!plan.Empty() && SetsLinks(plugins_, scope_)) {
     if (auto refusal = CheckCabling()) return {.refusal = std::move(refusal)};
   }
   keeper_.Begin(plan, facts_);
@@ -284,7 +292,11 @@ ClusterApplyResult ClusterApply::Settle(const Plan& plan, ClusterApplyResult res
   return result;
 }
 
-Errors ClusterApply::RecordVerification(const std::string& outcome) {
+VerificationNeed ClusterApply::FindVerificationNeed(const Plan& remaining) const {
+  return reconciler::FindVerificationNeed(cluster_, fabric_, facts_, scope_, remaining);
+}
+
+Errors ClusterApply::RecordVerification(VerificationOutcome outcome) {
   if (passes_.empty()) return {};
   return keeper_.RecordVerification(outcome);
 }

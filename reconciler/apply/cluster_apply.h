@@ -10,6 +10,7 @@
 
 #include "reconciler/apply/converge.h"
 #include "reconciler/apply/ledger_keeper.h"
+#include "reconciler/apply/verification.h"
 #include "reconciler/cabling/judge.h"
 #include "reconciler/node/session.h"
 
@@ -31,8 +32,7 @@ struct ClusterApplyOptions {
   bool allow_silent_beacons = false;
   bool allow_half_cables = false;
   bool allow_wrong_cables = false;
-  bool interrupt = false;       // end work that runs on the nodes
-  bool checks_cabling = false;  // check the cables' ends before a change
+  bool interrupt = false;  // end work that runs on the nodes
   GuardTimes times = {};
 };
 
@@ -110,8 +110,11 @@ class ClusterApply {
 
   std::vector<UnledgeredFile> FindUnledgered() const { return keeper_.FindUnledgered(facts_); }
 
-  // Writes the outcome ("passed", see GenerationInfo) down on the nodes that committed something.
-  Errors RecordVerification(const std::string& outcome);
+  // Whether the manifest's verification follows. `remaining` outlives the result.
+  VerificationNeed FindVerificationNeed(const Plan& remaining) const;
+
+  // Writes the outcome down on the nodes that committed something.
+  Errors RecordVerification(VerificationOutcome outcome);
 
   const ClusterFacts& facts() const { return facts_; }  // as they were read last
 

@@ -135,8 +135,8 @@ UninstallResult LedgerKeeper::FinishUninstall(const Plan& remaining) {
   return result;
 }
 
-Errors LedgerKeeper::RecordVerification(const std::string& outcome) {
-  info_.verification = outcome;
+Errors LedgerKeeper::RecordVerification(VerificationOutcome outcome) {
+  info_.verification = FormatVerificationOutcome(outcome);
   const std::string script = BuildRecordVerificationScript(generation_, FormatGeneration(info_));
   return RunOnNodes(ReadNodes(facts_), pool_, "the verification could not be recorded",
                     [&](const NodeName&) { return script; });

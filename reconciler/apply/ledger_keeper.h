@@ -4,6 +4,7 @@
 
 #include "reconciler/apply/guard/guard_script.h"
 #include "reconciler/apply/history.h"
+#include "reconciler/apply/verification.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/plan.h"
@@ -65,9 +66,8 @@ class LedgerKeeper {
   // Files of ours on nodes without a ledger.
   std::vector<UnledgeredFile> FindUnledgered(const ClusterFacts& facts) const;
 
-  // How the verification after the apply ended ("passed", see GenerationInfo), for the nodes
-  // that remember the generation.
-  Errors RecordVerification(const std::string& outcome);
+  // How the verification after the apply ended, for the nodes that remember the generation.
+  Errors RecordVerification(VerificationOutcome outcome);
 
  private:
   LedgerHead MakeLedgerHead(int generation) const;

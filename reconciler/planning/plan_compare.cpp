@@ -184,6 +184,29 @@ std::set<std::string> FindIdsBeside(const Plan& saved, const Plan& fresh) {
   return ids;
 }
 
+Result<std::optional<Plan>> ParseSavedPlan(const std::string& text, const std::string& file) {
+  if (!text.starts_with('{')) return std::nullopt;
+  auto plan = ParsePlan(text);
+  if (!plan) return Fail(AddContext(std::move(plan).error(), file));
+  if (plan->id != ComputePlanDigest(*plan)) {
+    return Fail(
+        {.kind = ErrorKind::kInput,
+         .message =
+             file + ": was edited after it was made: its id is not the digest of its content",
+         .hint = "make a new plan with `plan --out`"});
+  }
+  return std::move(*plan);
+}
+
+PlanScope MakeScope(const Plan& saved) {
+  PlanScope scope{.only = saved.only,
+                  .overwrite_edited = saved.overwrite_edited,
+                  .allow_half_cables = saved.allow_half_cables,
+                  .uninstall = saved.uninstall};
+  for (const PlanNode& node : saved.nodes) scope.nodes.push_back(node.name);
+  return scope;
+}
+
 Plan SelectChanges(Plan fresh, const Plan& saved) {
   const std::set<std::string> beside = FindIdsBeside(saved, fresh);
   fresh = RemoveChanges(std::move(fresh), beside);

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "reconciler/base/error.h"
+#include "reconciler/base/result.h"
 #include "reconciler/model/plan.h"
+#include "reconciler/planning/plan_maker.h"
 
 namespace reconciler {
 
@@ -61,6 +63,13 @@ std::string ExplainUnreadable(const Change& change);
 // Changes that `before` carried out or announced and that are blocked in `after`: what became of
 // them cannot be read, or is another program's by now.
 std::vector<const Change*> ListBlockedSince(const Plan& before, const Plan& after);
+
+// The plan that `plan --out` wrote into `file`; nullopt: the text is a manifest. Errors name the
+// file: it is no plan, or one that was edited since.
+Result<std::optional<Plan>> ParseSavedPlan(const std::string& text, const std::string& file);
+
+// The scope that a saved plan was made with, so that the fresh one is made with the same.
+PlanScope MakeScope(const Plan& saved);
 
 // What is carried out of a saved plan: the fresh plan's changes, and none of the saved one's. It
 // selects them by id, and keeps its own id. Precondition: FindStale finds nothing.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -12,24 +11,19 @@
 #include "reconciler/cli/apply/apply_refusals.h"
 #include "reconciler/cli/apply/apply_report.h"
 #include "reconciler/cli/apply/event_log.h"
-#include "reconciler/cli/apply/git_info.h"
 #include "reconciler/cli/apply/interrupt.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
-#include "reconciler/node/lock.h"
-#include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/render.h"
 #include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
 
-// A wrong cable is no reason to leave a key as it is.
-bool TouchesLinks(const PlanScope& scope) {
-  const std::vector<Plugin>& plugins = plugins::GetAll();
-  return !scope.uninstall && std::any_of(plugins.begin(), plugins.end(), [&](const Plugin& plugin) {
-    return plugin.sets_links && IsSelected(scope.only, plugin.name);
-  });
+VerificationOutcome FindVerificationOutcome(int exit_code) {
+  return exit_code == kFine           ? VerificationOutcome::kPassed
+         : exit_code == kVerifyFailed ? VerificationOutcome::kFailed
+                                      : VerificationOutcome::kNotMeasured;
 }
 
 // One apply: shows what the apply proposes, prompts, shows the result.
@@ -95,7 +89,6 @@ class ApplyRun {
             .allow_half_cables = flags_.allow_half_cables || scope_.allow_half_cables,
             .allow_wrong_cables = flags_.allow_wrong_cables,
             .interrupt = flags_.interrupt,
-            .checks_cabling = TouchesLinks(scope_),
             .times = flags_.times};
   }
 
@@ -198,15 +191,11 @@ class ApplyRun {
     return files.empty() ? kFine : kPending;
   }
 
-  // Half a cluster proves nothing: an apply to some nodes or plugins leaves it to `verify`.
   int VerifyResult(const Plan& remaining, int code) {
-    const ClusterFacts& facts = apply_.facts();
-    const bool whole = scope_.only.empty() && facts.nodes.size() == cluster_.spec.nodes.size();
-    const bool skipped = flags_.no_verify || scope_.uninstall || !whole;
-    if ((code != kFine && code != kPending) || skipped) return code;
-    const auto blocked = ListBlockedPorts(remaining, cluster_.fabric);
-    if (!blocked.empty()) {  // what it measures is not configured
-      PrintNotVerified(blocked);
+    const VerificationNeed need = apply_.FindVerificationNeed(remaining);
+    if (flags_.no_verify || !need.wanted) return code;
+    if (!need.blocked.empty()) {
+      PrintNotVerified(need.blocked);
       return code;
     }
     const bool applied = log_ != nullptr;
@@ -216,12 +205,9 @@ class ApplyRun {
     }
     std::cout << std::flush;  // an interrupt ends the program
     EnterInterruptPhase(applied ? InterruptPhase::kVerify : InterruptPhase::kCheck);
-    const int verified = VerifyAfterApply(cluster_, facts, pool_);
+    const int verified = VerifyAfterApply(cluster_, apply_.facts(), pool_);
     EnterInterruptPhase(InterruptPhase::kNone);
-    const char* outcome = verified == kFine           ? "passed"
-                          : verified == kVerifyFailed ? "failed"
-                                                      : "not measured";
-    std::cerr << FormatErrors(apply_.RecordVerification(outcome));
+    std::cerr << FormatErrors(apply_.RecordVerification(FindVerificationOutcome(verified)));
     return verified == kFine ? code : verified;
   }
 
@@ -235,18 +221,6 @@ class ApplyRun {
 };
 
 }  // namespace
-
-GenerationInfo MakeGenerationInfo(const Cluster& cluster, const std::string& file) {
-  const GitInfo git = ReadGitInfo(file);
-  return {.cluster = cluster.spec.name,
-          .manifest = file,
-          .manifest_digest = cluster.spec.digest,
-          .manifest_text = cluster.text,
-          .time = FormatTimeNow(),
-          .by = DescribeOwner(),
-          .commit = git.commit,
-          .dirty = git.dirty};
-}
 
 int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional<Plan>& saved,
              const GenerationInfo& info, const ApplyFlags& flags, const Context& context) {

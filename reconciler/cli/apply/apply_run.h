@@ -15,7 +15,4 @@ namespace reconciler::cli {
 int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional<Plan>& saved,
              const GenerationInfo& info, const ApplyFlags& flags, const Context& context);
 
-// The document's part that is known before anything is planned.
-GenerationInfo MakeGenerationInfo(const Cluster& cluster, const std::string& file);
-
 }  // namespace reconciler::cli

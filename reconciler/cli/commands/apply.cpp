@@ -2,10 +2,11 @@
 #include <iostream>
 #include <memory>
 
+#include "reconciler/apply/new_generation.h"
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/model/json/json.h"
+#include "reconciler/planning/plan_compare.h"
 
 namespace reconciler::cli {
 namespace {
@@ -16,33 +17,22 @@ struct ApplyOptions {
   ApplyFlags flags = {};
 };
 
-// A saved plan and the scope that it was made for.
+// nullopt: the file is a manifest. A saved plan decides over the manifest and the scope.
 Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
   const auto text = ReadTextFile(options.selection.manifest);
   if (!text) return Fail(text.error());
-  if (!text->starts_with('{')) return std::nullopt;  // a manifest
-  auto plan = ParsePlan(*text);
-  if (!plan) return Fail(AddContext(std::move(plan).error(), options.selection.manifest));
-  if (plan->id != ComputePlanDigest(*plan)) {
-    return Fail(
-        {.kind = ErrorKind::kInput,
-         .message = options.selection.manifest +
-                    ": was edited after it was made: its id is not the digest of its content",
-         .hint = "make a new plan with `plan --out`"});
-  }
-  options.selection.manifest =
-      options.manifest_of_plan.empty() ? plan->manifest : options.manifest_of_plan;
-  if (!options.selection.scope.nodes.empty() || !options.selection.scope.only.empty()) {
+  auto plan = ParseSavedPlan(*text, options.selection.manifest);
+  if (!plan || !*plan) return plan;
+  const PlanScope& given = options.selection.scope;
+  if (!given.nodes.empty() || !given.only.empty()) {
     return Fail({.kind = ErrorKind::kUsage,
                  .message = "--node and --only do not go with a saved plan: it is applied whole",
                  .hint = "give them to `plan --out`"});
   }
-  for (const PlanNode& node : plan->nodes) options.selection.scope.nodes.push_back(node.name);
-  options.selection.scope.only = plan->only;
-  options.selection.scope.overwrite_edited = plan->overwrite_edited;
-  options.selection.scope.allow_half_cables = plan->allow_half_cables;
-  options.selection.scope.uninstall = plan->uninstall;
-  return std::move(*plan);
+  options.selection.manifest =
+      options.manifest_of_plan.empty() ? (*plan)->manifest : options.manifest_of_plan;
+  options.selection.scope = MakeScope(**plan);
+  return plan;
 }
 
 int RunApplyCommand(ApplyOptions options, const Context& context) {
@@ -51,7 +41,8 @@ int RunApplyCommand(ApplyOptions options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   return RunApply(*cluster, options.selection.scope, *saved,
-                  MakeGenerationInfo(*cluster, options.selection.manifest), options.flags, context);
+                  MakeGenerationInfo(cluster->spec, cluster->text, options.selection.manifest),
+                  options.flags, context);
 }
 
 }  // namespace

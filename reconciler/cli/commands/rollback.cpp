@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "reconciler/apply/history.h"
+#include "reconciler/apply/new_generation.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
@@ -24,7 +25,7 @@ struct RollbackOptions {
 // Back to what was before the first apply is what uninstall does.
 int RollBackToNothing(const Cluster& cluster, const RollbackOptions& options,
                       const Context& context) {
-  GenerationInfo info = MakeGenerationInfo(cluster, options.selection.manifest);
+  GenerationInfo info = MakeGenerationInfo(cluster.spec, cluster.text, options.selection.manifest);
   info.rolled_back_to = 0;
   return RunApply(cluster, {.uninstall = true}, std::nullopt, info, options.flags, context);
 }
@@ -46,7 +47,8 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
   if (const auto used = UseAccessOf(current->spec, cluster->spec); !used) {
     return PrintError(used.error(), kUsageOrManifest);
   }
-  GenerationInfo info = MakeGenerationInfo(*cluster, options.selection.manifest);
+  GenerationInfo info =
+      MakeGenerationInfo(cluster->spec, cluster->text, options.selection.manifest);
   info.commit = chosen->info.commit;  // of the text that is applied, not of the file as it is now
   info.dirty = chosen->info.dirty;
   info.rolled_back_to = chosen->number;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "reconciler/access/revoke_sudo.h"
+#include "reconciler/apply/new_generation.h"
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
@@ -43,7 +44,8 @@ int RunUninstall(const UninstallOptions& options, const Context& context) {
   scope.uninstall = true;
   const int code =
       RunApply(*cluster, scope, std::nullopt,
-               MakeGenerationInfo(*cluster, options.selection.manifest), options.flags, context);
+               MakeGenerationInfo(cluster->spec, cluster->text, options.selection.manifest),
+               options.flags, context);
   if (code != kFine || !options.access) return code;
   return PrintSudoersResults(RevokeSudoOnAll(SelectNodes(cluster->spec, scope.nodes), DialNode));
 }

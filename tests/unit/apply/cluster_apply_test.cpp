@@ -57,7 +57,7 @@ class ClusterApplyTest : public testing::Test {
                           .should_stop = [] { return false; },
                           .on_changing = [this] { ++changes_; },
                           .on_unfinished = [](const std::string&) {},
-                          .on_cabling = [](const CablingReport&) {}},
+                          .on_cabling = [this](const CablingReport&) { ++cablings_; }},
         pool_);
   }
 
@@ -83,6 +83,7 @@ class ClusterApplyTest : public testing::Test {
   std::vector<ClusterFacts> readings_;
   std::vector<std::vector<NodeName>> reads_;
   int changes_ = 0;
+  int cablings_ = 0;
   std::optional<ClusterApply> apply_;
 };
 
@@ -319,6 +320,18 @@ TEST_F(ClusterApplyTest, ALockedNodeIsRefusedWithTheOthersLease) {
   ASSERT_TRUE(result.refusal);
   EXPECT_EQ(result.refusal->kind, RefusalKind::kLocked);
   EXPECT_EQ(result.refusal->errors.at(0).message, "another apply is running: ada@desk");
+}
+
+TEST_F(ClusterApplyTest, TheCablesAreCheckedOnlyWhereTheApplyMaySetLinks) {
+  plugins_.push_back({.name = "links", .sets_links = true});
+  Start({.only = {"values"}});
+  apply_->CarryOut(*apply_->Propose(std::nullopt).plan);
+  EXPECT_EQ(changes_, 1);
+  EXPECT_EQ(cablings_, 0);
+  Start();
+  apply_->CarryOut(*apply_->Propose(std::nullopt).plan);
+  EXPECT_EQ(changes_, 2);
+  EXPECT_EQ(cablings_, 1);
 }
 
 TEST_F(ClusterApplyTest, ANodeThatIsLostBeforeTheLockRefusesAll) {

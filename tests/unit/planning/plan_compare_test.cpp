@@ -230,6 +230,63 @@ TEST(FindMoved, AnswersForWhatWasApprovedAndNotForJobsOrBlockedChanges) {
             "file /a differs from what is planned now in revert");
 }
 
+// A plan as `plan --out` writes it.
+Plan MakeSaved() {
+  Plan plan = MakePlanWith({Named("/a")});
+  plan.cluster = "lab";
+  plan.nodes = {{.name = "spark-1", .address = "192.168.1.2"}, {.name = "spark-2"}};
+  plan.only = {"netplan"};
+  plan.allow_half_cables = true;
+  plan.id = ComputePlanDigest(plan);
+  return plan;
+}
+
+TEST(ParseSavedPlan, ReadsWhatWasWritten) {
+  const auto plan = ParseSavedPlan(Dump(ToJson(MakeSaved())), "plan.json");
+  ASSERT_TRUE(plan) << FormatError(plan.error());
+  EXPECT_EQ(*plan, MakeSaved());
+}
+
+TEST(ParseSavedPlan, AManifestIsNone) {
+  const auto plan = ParseSavedPlan("name: lab\n", "cluster.yaml");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(*plan, std::nullopt);
+}
+
+TEST(ParseSavedPlan, APlanWhoseIdIsNotItsDigestIsAnError) {
+  Plan edited = MakeSaved();
+  edited.nodes[0].address = "192.168.1.3";
+  const auto plan = ParseSavedPlan(Dump(ToJson(edited)), "plan.json");
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().kind, ErrorKind::kInput);
+  EXPECT_EQ(FormatError(plan.error()),
+            "plan.json: was edited after it was made: its id is not the digest of its content\n"
+            "  hint: make a new plan with `plan --out`\n");
+}
+
+TEST(ParseSavedPlan, AnErrorNamesTheFile) {
+  const auto plan = ParseSavedPlan("{\"format\": \"spark-reconcile/facts/1\"}", "plan.json");
+  ASSERT_FALSE(plan);
+  EXPECT_TRUE(FormatError(plan.error()).starts_with("plan.json: /format: wanted "))
+      << FormatError(plan.error());
+}
+
+TEST(MakeScope, IsWhatThePlanWasMadeWith) {
+  Plan saved = MakeSaved();
+  const PlanScope scope = MakeScope(saved);
+  EXPECT_EQ(scope.nodes, (std::vector<NodeName>{"spark-1", "spark-2"}));
+  EXPECT_EQ(scope.only, std::vector<std::string>{"netplan"});
+  EXPECT_TRUE(scope.allow_half_cables);
+  EXPECT_FALSE(scope.overwrite_edited);
+  EXPECT_FALSE(scope.uninstall);
+  saved.allow_half_cables = false;
+  saved.overwrite_edited = true;
+  saved.uninstall = true;
+  EXPECT_FALSE(MakeScope(saved).allow_half_cables);
+  EXPECT_TRUE(MakeScope(saved).overwrite_edited);
+  EXPECT_TRUE(MakeScope(saved).uninstall);
+}
+
 TEST(SelectChanges, CarriesOutTheFreshPlansChangesAndNothingOfTheSavedPlan) {
   Plan fresh = MakePlanWith({ChangeWithEveryField(), Named("/b")});
   fresh.nodes = {{.name = "spark-1", .dropped = {"key/a", "key/b"}}};

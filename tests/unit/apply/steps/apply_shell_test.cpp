@@ -1,5 +1,6 @@
 #include "reconciler/apply/steps/apply_script.h"
 
+#include <gmock/gmock.h>
 #include <grp.h>
 #include <sys/stat.h>
 
