@@ -1,17 +1,11 @@
 #include "reconciler/cli/context.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "plugins/registry.h"
 #include "reconciler/base/text.h"
@@ -21,7 +15,6 @@
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/manifest/load.h"
 #include "reconciler/planning/diagnostics.h"
-#include "reconciler/transport/posix.h"
 #include "reconciler/verify/report/section.h"
 #include "reconciler/yaml/source_text.h"
 
@@ -45,63 +38,6 @@ void AddScope(CLI::App& command, Selection& selection) {
       .add_option("--only", selection.scope.only,
                   "Only this plugin's resources (may be given several times)")
       ->allow_extra_args(false);
-}
-
-Result<std::string> ReadTextFile(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  // An empty file fails the stream too, but no call.
-  if (!file || (!(text << file.rdbuf()) && errno != 0)) {
-    return Fail({.kind = ErrorKind::kUsage,
-                 .message = fmt::format("{}: cannot be read: {}", path, std::strerror(errno))});
-  }
-  return text.str();
-}
-
-Result<void> WritePrivateFile(const std::string& path, const std::string& text) {
-  const auto fail = [&path] {
-    return Fail({.kind = ErrorKind::kUsage,
-                 .message = fmt::format("{}: cannot be written: {}", path, std::strerror(errno))});
-  };
-  constexpr mode_t kOwnerOnly = 0600;
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly);
-  if (file < 0) return fail();
-  // A device or a pipe keeps its mode.
-  struct stat found {};
-  const bool narrowed =
-      fstat(file, &found) == 0 &&
-      (!S_ISREG(found.st_mode) || (fchmod(file, kOwnerOnly) == 0 && ftruncate(file, 0) == 0));
-  bool written = narrowed;
-  for (std::size_t at = 0; written && at < text.size();) {
-    const ssize_t count = write(file, text.data() + at, text.size() - at);
-    written = count > 0 || (count < 0 && errno == EINTR);
-    if (count > 0) at += static_cast<std::size_t>(count);
-  }
-  const int reason = errno;
-  const bool closed = close(file) == 0;
-  if (written && closed) return {};
-  if (!written) errno = reason;
-  return fail();
-}
-
-Result<void> WriteNewFile(const std::string& path, const std::string& text) {
-  const auto make_error = [&path] {
-    return Error{.kind = ErrorKind::kUsage,
-                 .message = fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
-  };
-  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!file.Open()) {
-    Error error = make_error();
-    if (errno == EEXIST) error.hint = "name another file, or '-' to print the manifest";
-    return Fail(std::move(error));
-  }
-  const ssize_t written = write(file.Get(), text.data(), text.size());
-  if (written == static_cast<ssize_t>(text.size())) return {};
-  if (written >= 0) errno = ENOSPC;
-  Error error = make_error();
-  unlink(path.c_str());
-  return Fail(std::move(error));
 }
 
 int PrintError(const Error& error, int exit_code) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/cli/files.h"
 #include "reconciler/gather/gather.h"
 #include "reconciler/node/events.h"
 #include "reconciler/node/node_pool.h"
@@ -53,14 +54,6 @@ std::optional<Cluster> LoadCluster(const std::string& text, const std::string& n
 // Facts of the selected nodes with a line of progress; failures are reported on stderr.
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
                                 const Trials& trials = {});
-
-Result<std::string> ReadTextFile(const std::string& path);
-// Only its owner may read it, also when it was there before: plans hold what stands in root's
-// files.
-Result<void> WritePrivateFile(const std::string& path, const std::string& text);
-
-// Everyone may read it, as a manifest. Never over a file that is there.
-Result<void> WriteNewFile(const std::string& path, const std::string& text);
 
 int PrintError(const Error& error, int exit_code);  // prints and returns the code
 

@@ -2,20 +2,15 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <iostream>
+
+#include "reconciler/cli/files.h"
 
 namespace reconciler::cli {
 
 int FileOutput::Flush() {
-  const char* next = pbase();
-  while (error_ == 0 && next < pptr()) {
-    const ssize_t written = write(fd_, next, static_cast<std::size_t>(pptr() - next));
-    if (written > 0) {
-      next += written;
-    } else if (written < 0 && errno != EINTR) {
-      error_ = errno;
-    }
+  if (error_ == 0) {
+    error_ = WriteAll(fd_, {pbase(), static_cast<std::size_t>(pptr() - pbase())});
   }
   setp(buffer_.data(), buffer_.data() + buffer_.size());
   return error_;

@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstring>
 #include <iostream>
 
 #include "reconciler/base/text.h"
@@ -71,7 +70,7 @@ int JudgeOutput(reconciler::cli::CheckedStdout& output, const reconciler::cli::C
   using reconciler::cli::kUsageOrManifest;
   const int failed = output.Flush();
   if (failed == 0) return context.exit_code;
-  std::cerr << "stdout: cannot be written: " << std::strerror(failed) << '\n';
+  std::cerr << FormatError(reconciler::cli::MakeWriteError("stdout", failed));
   const bool keeps = context.judges_nodes && context.exit_code != kFine;
   return keeps ? context.exit_code : kUsageOrManifest;
 }

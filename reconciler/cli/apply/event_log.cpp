@@ -9,12 +9,12 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/json/json_reader.h"
 #include "reconciler/base/text.h"
+#include "reconciler/cli/files.h"
 
 namespace reconciler::cli {
 namespace {
@@ -39,11 +39,6 @@ bool IsFailure(EventType type) {
   return false;
 }
 
-Error MakeFileError(const std::string& file, int code) {
-  return {.kind = ErrorKind::kUsage,
-          .message = fmt::format("{}: cannot be written: {}", file, std::strerror(code))};
-}
-
 std::string FormatSentence(const Event& event) {
   std::string text = event.node.empty() ? "" : MakePrintable(event.node) + ": ";
   text += ToString(event.type);
@@ -63,7 +58,7 @@ Result<std::unique_ptr<EventLog>> EventLog::Open(const std::string& events_file)
   int fd = -1;
   if (!events_file.empty() && events_file != "-") {
     fd = open(events_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) return Fail(MakeFileError(events_file, errno));
+    if (fd < 0) return Fail(MakeWriteError(events_file, errno));
   }
   return std::unique_ptr<EventLog>(new EventLog(events_file, fd));
 }
@@ -77,7 +72,7 @@ Result<void> EventLog::Close() {
   if (close(fd_) != 0 && failed == 0) failed = errno;
   fd_ = -1;
   if (failed == 0) return {};
-  Error error = MakeFileError(name_, failed);
+  Error error = MakeWriteError(name_, failed);
   error.hint = "events are missing there; the apply went on without them";
   return Fail(std::move(error));
 }

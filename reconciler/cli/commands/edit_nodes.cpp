@@ -1,22 +1,14 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <iostream>
 #include <memory>
-#include <tuple>
 
 #include "reconciler/base/unified_diff.h"
 #include "reconciler/cli/apply/apply_report.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/manifest/edit_nodes.h"
-#include "reconciler/transport/posix.h"
 
 namespace reconciler::cli {
 namespace {
@@ -26,41 +18,6 @@ struct EditOptions {
   NewNode node = {};
   bool yes = false;
 };
-
-Error MakeWriteError(const std::string& path) {
-  return {.kind = ErrorKind::kUsage,
-          .message = fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
-}
-
-bool WriteAll(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = write(file, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
-// A file beside it, then a rename: the manifest is the old one or the new one, never half of it.
-// A link stays a link; the file keeps its mode, and its owner where that is allowed.
-Result<void> ReplaceFile(const std::string& path, const std::string& text) {
-  const std::unique_ptr<char, decltype(&std::free)> target(realpath(path.c_str(), nullptr),
-                                                           &std::free);
-  struct stat was {};
-  if (target == nullptr || stat(target.get(), &was) != 0) return Fail(MakeWriteError(path));
-  std::string beside = std::string(target.get()) + ".XXXXXX";
-  const UniqueFd file(mkostemp(beside.data(), O_CLOEXEC));
-  if (!file.Open()) return Fail(MakeWriteError(path));
-  std::ignore = fchown(file.Get(), was.st_uid, was.st_gid);
-  const bool replaced = WriteAll(file.Get(), text) &&
-                        fchmod(file.Get(), was.st_mode & 07777) == 0 && fsync(file.Get()) == 0 &&
-                        rename(beside.c_str(), target.get()) == 0;
-  if (replaced) return {};
-  Error error = MakeWriteError(path);
-  unlink(beside.c_str());
-  return Fail(std::move(error));
-}
 
 // Shows what would change; whether the result is a valid manifest.
 bool ShowEdit(const Cluster& cluster, const EditedManifest& edited, const std::string& path) {

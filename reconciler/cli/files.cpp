@@ -1,0 +1,97 @@
+#include "reconciler/cli/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <tuple>
+
+#include "reconciler/transport/posix.h"
+
+namespace reconciler::cli {
+
+Result<std::string> ReadTextFile(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  // An empty file fails the stream too, but no call.
+  if (!file || (!(text << file.rdbuf()) && errno != 0)) {
+    return Fail({.kind = ErrorKind::kUsage,
+                 .message = fmt::format("{}: cannot be read: {}", path, std::strerror(errno))});
+  }
+  return text.str();
+}
+
+int WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(fd, text.data(), text.size());
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+Error MakeWriteError(const std::string& path, int code) {
+  return {.kind = ErrorKind::kUsage,
+          .message = fmt::format("{}: cannot be written: {}", path, std::strerror(code))};
+}
+
+Result<void> WritePrivateFile(const std::string& path, const std::string& text) {
+  constexpr mode_t kOwnerOnly = 0600;
+  UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly));
+  if (!file.Open()) return Fail(MakeWriteError(path, errno));
+  // A device or a pipe keeps its mode.
+  struct stat found {};
+  const bool narrowed = fstat(file.Get(), &found) == 0 &&
+                        (!S_ISREG(found.st_mode) ||
+                         (fchmod(file.Get(), kOwnerOnly) == 0 && ftruncate(file.Get(), 0) == 0));
+  if (!narrowed) return Fail(MakeWriteError(path, errno));
+  if (const int code = WriteAll(file.Get(), text); code != 0) {
+    return Fail(MakeWriteError(path, code));
+  }
+  if (close(file.Release()) != 0) return Fail(MakeWriteError(path, errno));
+  return {};
+}
+
+Result<void> WriteNewFile(const std::string& path, const std::string& text) {
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file.Open()) {
+    const int code = errno;
+    Error error = MakeWriteError(path, code);
+    if (code == EEXIST) error.hint = "name another file, or '-' to print the manifest";
+    return Fail(std::move(error));
+  }
+  const int code = WriteAll(file.Get(), text);
+  if (code == 0) return {};
+  unlink(path.c_str());
+  return Fail(MakeWriteError(path, code));
+}
+
+Result<void> ReplaceFile(const std::string& path, const std::string& text) {
+  const std::unique_ptr<char, decltype(&std::free)> target(realpath(path.c_str(), nullptr),
+                                                           &std::free);
+  struct stat was {};
+  if (target == nullptr || stat(target.get(), &was) != 0) {
+    return Fail(MakeWriteError(path, errno));
+  }
+  std::string beside = std::string(target.get()) + ".XXXXXX";
+  const UniqueFd file(mkostemp(beside.data(), O_CLOEXEC));
+  if (!file.Open()) return Fail(MakeWriteError(path, errno));
+  std::ignore = fchown(file.Get(), was.st_uid, was.st_gid);
+  int code = WriteAll(file.Get(), text);
+  const bool replaced = code == 0 && fchmod(file.Get(), was.st_mode & 07777) == 0 &&
+                        fsync(file.Get()) == 0 && rename(beside.c_str(), target.get()) == 0;
+  if (replaced) return {};
+  if (code == 0) code = errno;
+  unlink(beside.c_str());
+  return Fail(MakeWriteError(path, code));
+}
+
+}  // namespace reconciler::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reconciler/base/result.h"
+
+// The files that the user names on this machine.
+namespace reconciler::cli {
+
+Result<std::string> ReadTextFile(const std::string& path);
+
+// All of `text`, also where the system takes it in pieces. errno of the write that failed; 0: none
+// did.
+int WriteAll(int fd, std::string_view text);
+
+// "PATH: cannot be written: No space left on device". `code`: errno's.
+Error MakeWriteError(const std::string& path, int code);
+
+// Only its owner may read it, also when it was there before: plans hold what stands in root's
+// files.
+Result<void> WritePrivateFile(const std::string& path, const std::string& text);
+
+// Everyone may read it, as a manifest. Never over a file that is there.
+Result<void> WriteNewFile(const std::string& path, const std::string& text);
+
+// A file beside it, then a rename: it is the old one or the new one, never half of it. A link stays
+// a link; the file keeps its mode, and its owner where that is allowed.
+Result<void> ReplaceFile(const std::string& path, const std::string& text);
+
+}  // namespace reconciler::cli

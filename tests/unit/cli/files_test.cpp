@@ -1,0 +1,207 @@
+#include "reconciler/cli/files.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <thread>
+
+#include "reconciler/cli/file_output.h"
+#include "reconciler/transport/posix.h"
+#include "tests/support/temporary_folder.h"
+
+namespace reconciler::cli {
+namespace {
+
+constexpr const char* kNoRoom = ": cannot be written: File too large\n";
+
+// While one lives, a file of this process cannot become larger: a write is cut off there, and the
+// next one fails.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t bytes) : action_(signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    signal(SIGXFSZ, action_);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  rlimit before_ = {};
+  sighandler_t action_;
+};
+
+// While one lives, a signal interrupts this thread's system calls every millisecond.
+class Interruptions {
+ public:
+  Interruptions() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // without SA_RESTART
+    sigaction(SIGALRM, &action, &before_);
+    const itimerval each{.it_interval = {.tv_sec = 0, .tv_usec = 1000},
+                         .it_value = {.tv_sec = 0, .tv_usec = 1000}};
+    setitimer(ITIMER_REAL, &each, nullptr);
+  }
+  ~Interruptions() {
+    const itimerval none{};
+    setitimer(ITIMER_REAL, &none, nullptr);
+    sigaction(SIGALRM, &before_, nullptr);
+  }
+  Interruptions(const Interruptions&) = delete;
+  Interruptions& operator=(const Interruptions&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+std::string ReadSlowly(int fd) {
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+  std::string text;
+  char buffer[16384];
+  for (;;) {
+    const ssize_t count = read(fd, buffer, sizeof buffer);
+    if (count <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(count));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+class Files : public testing::Test {
+ protected:
+  std::string Path(const std::string& name = "file") const { return folder_.Path() / name; }
+  void Put(const std::string& text) const { std::ofstream(Path()) << text; }
+  static std::string Read(const std::string& path) { return ReadTextFile(path).value_or("none"); }
+  static mode_t Mode(const std::string& path) {
+    struct stat found {};
+    return stat(path.c_str(), &found) == 0 ? found.st_mode & 07777 : 0;
+  }
+  std::size_t Count() const {
+    const std::filesystem::directory_iterator files(folder_.Path());
+    return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+  }
+
+  test::TemporaryFolder folder_;
+  const std::string long_ = std::string(5000, 'x');
+};
+
+TEST_F(Files, AWriteThatSignalsCutIntoPiecesIsWholeInTheEnd) {
+  auto pipe = MakePipe();
+  ASSERT_TRUE(pipe);
+  std::string text;
+  for (int i = 0; i < 60000; ++i) text += std::to_string(i) + "\n";
+  std::string arrived;
+  std::thread reader([&] { arrived = ReadSlowly(pipe->read.Get()); });
+  {
+    const Interruptions interruptions;
+    EXPECT_EQ(WriteAll(pipe->write.Get(), text), 0);
+  }
+  pipe->write.Reset();
+  reader.join();
+  EXPECT_EQ(arrived.size(), text.size());
+  EXPECT_TRUE(arrived == text);
+}
+
+TEST_F(Files, AShortWriteIsFollowedByTheReasonOfTheNextOne) {
+  Put("");
+  const FileLimit limit(3000);
+  const UniqueFd fd(open(Path().c_str(), O_WRONLY));
+  EXPECT_EQ(WriteAll(fd.Get(), long_), EFBIG);
+  EXPECT_EQ(std::filesystem::file_size(Path()), 3000u);
+}
+
+TEST_F(Files, AFullDiskIsTheReason) {
+  const UniqueFd full(open("/dev/full", O_WRONLY));
+  EXPECT_EQ(WriteAll(full.Get(), "x"), ENOSPC);
+  EXPECT_EQ(WriteAll(full.Get(), ""), 0);
+  FileOutput output(full.Get());
+  EXPECT_EQ(output.sputn("x", 1), 1);
+  EXPECT_EQ(output.Flush(), ENOSPC);
+  const auto written = WritePrivateFile("/dev/full", "x");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(FormatError(written.error()),
+            "/dev/full: cannot be written: No space left on device\n");
+}
+
+TEST_F(Files, APrivateFileIsItsOwnersAlsoWhenItWasThere) {
+  Put(long_);
+  chmod(Path().c_str(), 0644);
+  ASSERT_TRUE(WritePrivateFile(Path(), "plan\n"));
+  EXPECT_EQ(Read(Path()), "plan\n");
+  EXPECT_EQ(Mode(Path()), 0600u);
+}
+
+TEST_F(Files, APrivateFileThatDoesNotFitIsAnError) {
+  const FileLimit limit(3000);
+  const auto written = WritePrivateFile(Path(), long_);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(FormatError(written.error()), Path() + kNoRoom);
+}
+
+TEST_F(Files, ANewFileIsWrittenOnce) {
+  ASSERT_TRUE(WriteNewFile(Path(), long_));
+  EXPECT_EQ(Read(Path()), long_);
+  const auto written = WriteNewFile(Path(), "other");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(FormatError(written.error()),
+            Path() +
+                ": cannot be written: File exists\n"
+                "  hint: name another file, or '-' to print the manifest\n");
+  EXPECT_EQ(Read(Path()), long_);
+}
+
+TEST_F(Files, ANewFileThatDoesNotFitIsRemoved) {
+  const FileLimit limit(3000);
+  const auto written = WriteNewFile(Path(), long_);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(FormatError(written.error()), Path() + kNoRoom);
+  EXPECT_EQ(Count(), 0u);
+}
+
+TEST_F(Files, AReplacedFileKeepsItsModeAndALinkToItStays) {
+  Put("old\n");
+  chmod(Path().c_str(), 0640);
+  std::filesystem::create_symlink(Path(), Path("link"));
+  ASSERT_TRUE(ReplaceFile(Path("link"), "new\n"));
+  EXPECT_EQ(Read(Path()), "new\n");
+  EXPECT_EQ(Mode(Path()), 0640u);
+  EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
+  EXPECT_EQ(Count(), 2u);
+}
+
+TEST_F(Files, AReplacementThatDoesNotFitLeavesTheOldFile) {
+  Put("old\n");
+  const FileLimit limit(3000);
+  const auto replaced = ReplaceFile(Path(), long_);
+  ASSERT_FALSE(replaced);
+  EXPECT_EQ(FormatError(replaced.error()), Path() + kNoRoom);
+  EXPECT_EQ(Read(Path()), "old\n");
+  EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(Files, AFileThatIsNotThereIsNeitherReadNorReplaced) {
+  const auto read = ReadTextFile(Path("none"));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(FormatError(read.error()),
+            Path("none") + ": cannot be read: No such file or directory\n");
+  const auto replaced = ReplaceFile(Path("none"), "");
+  ASSERT_FALSE(replaced);
+  EXPECT_EQ(FormatError(replaced.error()),
+            Path("none") + ": cannot be written: No such file or directory\n");
+}
+
+}  // namespace
+}  // namespace reconciler::cli
