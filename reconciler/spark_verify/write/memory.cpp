@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <optional>
+#include <string_view>
+
+#include "reconciler/base/number.h"
 
 namespace reconciler::spark_verify {
 namespace {
@@ -17,21 +20,28 @@ std::uint64_t SubtractDownToZero(std::uint64_t value, std::uint64_t kept) {
   return value > kept ? value - kept : 0;
 }
 
+// Of a line like "MemAvailable:   115000000 kB" with this name; nullopt: another line, or no
+// number.
+std::optional<std::uint64_t> ParseBytes(std::string_view line, std::string_view name) {
+  if (!line.starts_with(name)) return std::nullopt;
+  line.remove_prefix(name.size());
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  const auto kib = ConsumeNumber<std::uint64_t>(line);
+  return kib ? std::optional(*kib << 10) : std::nullopt;
+}
+
 }  // namespace
 
 HostMemory ParseMemory(const std::string& meminfo) {
   HostMemory memory;
-  std::istringstream lines(meminfo);
-  std::string name;
-  std::uint64_t kib = 0;
   std::uint64_t swap_total = 0;
   std::uint64_t swap_free = 0;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    if (!(words >> name >> kib)) continue;
-    if (name == "MemAvailable:") memory.available = kib << 10;
-    if (name == "SwapTotal:") swap_total = kib << 10;
-    if (name == "SwapFree:") swap_free = kib << 10;
+  for (std::string_view rest = meminfo; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    memory.available = ParseBytes(line, "MemAvailable:").value_or(memory.available);
+    swap_total = ParseBytes(line, "SwapTotal:").value_or(swap_total);
+    swap_free = ParseBytes(line, "SwapFree:").value_or(swap_free);
   }
   memory.swap_used = SubtractDownToZero(swap_total, swap_free);
   return memory;

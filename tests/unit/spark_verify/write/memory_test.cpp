@@ -16,6 +16,14 @@ TEST(Memory, IsReadFromMeminfo) {
   EXPECT_EQ(ParseMemory("").available, 0u);
 }
 
+TEST(Memory, ALineWithoutANumberIsNone) {
+  const HostMemory memory = ParseMemory(
+      "MemAvailable: -5 kB\nSwapTotal:\nSwapFree: 99999999999999999999 kB\nMemAvailableX: 5 kB\n");
+  EXPECT_EQ(memory.available, 0u);
+  EXPECT_EQ(memory.swap_used, 0u);
+  EXPECT_EQ(ParseMemory("MemAvailable: 3 kB\nMemAvailable: many").available, 3u << 10);
+}
+
 // A quarter of what may be used at all: a 16 GiB test froze machines.
 TEST(Memory, UnifiedMemoryKeepsItsReserve) {
   const NcclOptions options{.sizes = {{4096}}};
