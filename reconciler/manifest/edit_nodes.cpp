@@ -6,6 +6,8 @@
 #include <set>
 
 #include "reconciler/base/text.h"
+#include "reconciler/manifest/edit_fabric.h"
+#include "reconciler/manifest/line_editor.h"
 #include "reconciler/manifest/read/node_view.h"
 
 namespace reconciler {
@@ -37,12 +39,12 @@ std::size_t CountIndent(std::string_view line) {
 }
 
 // Nothing where the entry does not stand behind a "- " of its own.
-std::optional<Lines> FindLines(const std::vector<std::string>& lines, Position position) {
-  if (position.line < 1 || static_cast<std::size_t>(position.line) > lines.size()) {
+std::optional<Lines> FindLines(const LineEditor& lines, Position position) {
+  if (position.line < 1 || GetLine(position) >= lines.Count()) {
     return std::nullopt;
   }
-  const auto begin = static_cast<std::size_t>(position.line - 1);
-  const std::string_view first = lines[begin];
+  const std::size_t begin = GetLine(position);
+  const std::string_view first = lines.At(begin);
   const std::size_t dash = CountIndent(first);
   const std::size_t text = first.find_first_not_of(' ', dash + 1);
   if (first.substr(dash, 2) != "- " || text + 1 != static_cast<std::size_t>(position.column)) {
@@ -50,24 +52,13 @@ std::optional<Lines> FindLines(const std::vector<std::string>& lines, Position p
   }
   std::size_t end = begin + 1;
   std::size_t own = end;  // what follows the last line with text belongs to what comes next
-  for (; end < lines.size(); ++end) {
-    if (IsEmptyOrComment(lines[end])) continue;
-    if (CountIndent(lines[end]) <= dash) break;
+  for (; end < lines.Count(); ++end) {
+    if (IsEmptyOrComment(lines.At(end))) continue;
+    if (CountIndent(lines.At(end)) <= dash) break;
     own = end + 1;
   }
   return Lines{begin, own, dash};
 }
-
-// With a newline at the end where `before` has one.
-std::string JoinLines(const std::vector<std::string>& lines, std::string_view before) {
-  std::string text;
-  for (const std::string& line : lines) text += line + '\n';
-  if (!before.ends_with('\n') && !text.empty()) text.pop_back();
-  return text;
-}
-
-// "\r" in a file whose lines end as on Windows.
-std::string_view GetEnding(std::string_view line) { return line.ends_with('\r') ? "\r" : ""; }
 
 // The number of a node that has none of its own, or whose own is taken.
 int FindFreeId(const ClusterSpec& spec) {
@@ -87,19 +78,37 @@ bool IsTaken(const ClusterSpec& spec, std::int64_t id) {
                                      [id](const NodeSpec& node) { return node.id == id; });
 }
 
-// "topology: direct  # two nodes, one cable" to a switch, without the comment, which is about the
-// cable.
-bool PutSwitch(std::vector<std::string>& lines, Position position) {
-  constexpr std::string_view kDirect = "direct";
-  if (position.line < 1 || static_cast<std::size_t>(position.line) > lines.size()) return false;
-  std::string& line = lines[static_cast<std::size_t>(position.line - 1)];
-  const std::size_t at = line.find(kDirect, static_cast<std::size_t>(position.column - 1));
-  if (at == std::string::npos) return false;
-  const std::string ending(GetEnding(line));
-  const bool ends_line = line.find_first_not_of(' ', at + kDirect.size()) == std::string::npos ||
-                         line[line.find_first_not_of(' ', at + kDirect.size())] == '#';
-  line = line.substr(0, at) + "switch" + (ends_line ? ending : line.substr(at + kDirect.size()));
-  return true;
+// The number of a new node: that of its name, where the fabric has a place for it.
+int ChooseId(const ClusterSpec& spec, const NodeName& name, bool& is_of_name) {
+  const auto number = ReadTrailingNumber(name);
+  is_of_name = number && *number >= 1 && !IsTaken(spec, *number);
+  return is_of_name ? static_cast<int>(*number) : FindFreeId(spec);
+}
+
+// What becomes of the fabric with one more node.
+Result<FabricEdit> AddToFabric(LineEditor& editor, const ClusterSpec& spec, const NewNode& node,
+                               int id) {
+  switch (spec.fabric.topology) {
+    case Topology::kDirect:
+      return node.to_switch ? PutSwitch(editor, spec, {node.name, id, node.address})
+                            : PutRing(editor, spec, {node.name, id, node.address});
+    case Topology::kRing:
+      if (node.to_switch) return PutSwitch(editor, spec, {node.name, id, node.address});
+      return Fail({.kind = ErrorKind::kManifest,
+                   .message = "a ring has no place for one more node",
+                   .where = spec.Mark(spec.fabric.topology_position),
+                   .hint = "cable all nodes to a switch, and give --switch"});
+    case Topology::kSwitch: {
+      const Value* fabric = spec.settings.Find("fabric");
+      const std::string cage = fabric == nullptr ? "" : fabric->GetText("cage");
+      return FabricEdit{
+          .cables = {fmt::format("{} {} to the switch", node.name, cage.empty() ? "p1" : cage)}};
+    }
+    case Topology::kLeafSpine:
+    case Topology::kLinks:
+      break;
+  }
+  return FabricEdit{};
 }
 
 }  // namespace
@@ -109,44 +118,24 @@ Edited AddNode(std::string_view text, const ClusterSpec& spec, const NewNode& no
     return Refuse(spec, there->position, fmt::format("{} is a node already", node.name),
                   "give the new one a name of its own");
   }
-  std::vector<std::string> lines = SplitLines(text);
-  const auto last = FindLines(lines, spec.nodes.back().position);
+  LineEditor editor(text);
+  const auto last = FindLines(editor, spec.nodes.back().position);
   if (!last) {
     return Refuse(spec, spec.nodes.back().position,
                   "wanted each node on lines of its own that begin with '- '",
                   "add the node by hand");
   }
-  EditedManifest edited;
-  if (spec.fabric.topology == Topology::kDirect || spec.fabric.topology == Topology::kRing) {
-    const bool is_pair = spec.fabric.topology == Topology::kDirect;
-    if (!is_pair || !node.to_switch) {
-      return Refuse(spec, spec.fabric.topology_position,
-                    fmt::format("{} has no place for one more node",
-                                is_pair ? "a cable between two nodes" : "a ring"),
-                    is_pair
-                        ? "give --switch where a switch takes the place of the cable; for a "
-                          "ring of three write `fabric` as manifests/ring-3.yaml has it"
-                        : "write `fabric` by hand: as manifests/switch-4.yaml has it, or with the "
-                          "subnets of the longer ring");
-    }
-    if (!PutSwitch(lines, spec.fabric.topology_position)) {
-      return Refuse(spec, spec.fabric.topology_position, "the topology cannot be edited here",
-                    "write `topology: switch` by hand");
-    }
-    edited.remarks.push_back("the topology is `switch` now: one cable from every node to it");
+  bool is_of_name = false;
+  const int id = ChooseId(spec, node.name, is_of_name);
+  Result<FabricEdit> fabric = AddToFabric(editor, spec, node, id);
+  if (!fabric) return tl::unexpected(fabric.error());
+  if (!is_of_name) {
+    fabric->remarks.push_back(fmt::format("{} has host number {} on the fabric", node.name, id));
   }
-  std::string id;
-  const auto number = ReadTrailingNumber(node.name);
-  if (!number || *number < 1 || IsTaken(spec, *number)) {
-    const int free = FindFreeId(spec);
-    id = fmt::format(", id: {}", free);
-    edited.remarks.push_back(fmt::format("{} has host number {} on the fabric", node.name, free));
-  }
-  lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(last->end),
-               fmt::format("{}- {{name: {}, address: {}{}}}{}", std::string(last->dash, ' '),
-                           node.name, node.address, id, GetEnding(lines[last->begin])));
-  edited.text = JoinLines(lines, text);
-  return edited;
+  editor.InsertBefore(last->end, fmt::format("{}- {{name: {}, address: {}{}}}",
+                                             std::string(last->dash, ' '), node.name, node.address,
+                                             is_of_name ? "" : fmt::format(", id: {}", id)));
+  return EditedManifest{editor.Join(), std::move(fabric->remarks), std::move(fabric->cables)};
 }
 
 Edited RemoveNode(std::string_view text, const ClusterSpec& spec, const NodeName& name) {
@@ -157,15 +146,20 @@ Edited RemoveNode(std::string_view text, const ClusterSpec& spec, const NodeName
     return Refuse(spec, spec.nodes.front().position, fmt::format("no node is named '{}'", name),
                   "known: " + Join(known, ", "));
   }
-  std::vector<std::string> lines = SplitLines(text);
-  const auto own = FindLines(lines, node->position);
+  LineEditor editor(text);
+  const auto own = FindLines(editor, node->position);
   if (!own) {
     return Refuse(spec, node->position, "wanted each node on lines of its own that begin with '- '",
                   "remove the node by hand");
   }
-  lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(own->begin),
-              lines.begin() + static_cast<std::ptrdiff_t>(own->end));
-  return EditedManifest{.text = JoinLines(lines, text)};
+  FabricEdit fabric;
+  if (spec.fabric.topology == Topology::kRing && spec.nodes.size() == 3) {
+    auto pair = PutPair(editor, spec, name);
+    if (!pair) return tl::unexpected(pair.error());
+    fabric = std::move(*pair);
+  }
+  for (std::size_t line = own->begin; line < own->end; ++line) editor.Remove(line);
+  return EditedManifest{editor.Join(), std::move(fabric.remarks), std::move(fabric.cables)};
 }
 
 }  // namespace reconciler

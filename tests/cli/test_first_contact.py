@@ -62,18 +62,24 @@ class Nodes(CliTest):
         done = self.spark("add-node", "spark-4", "192.168.1.24", "switch.yaml")
         self.assert_ends(done, 0, err="")
         self.assertIn("+" + line, done.stdout)
-        self.assertTrue(done.stdout.endswith("\nnext: spark-reconcile trust switch.yaml, access switch.yaml, plan "
+        self.assertTrue(done.stdout.endswith("\ncables (p0 is the left cage, p1 the right one, seen from the back):\n"
+                                             "  spark-4 p1 to the switch\nnext: spark-reconcile trust switch.yaml, access switch.yaml, plan "
                                              "switch.yaml; then apply switch.yaml\n"), done.stdout)
         self.assertEqual(self.read("switch.yaml").replace(line, ""), before)
         self.assertEqual(os.stat(os.path.join(self.folder, "switch.yaml")).st_mode & 0o777, 0o640)
         refused = self.spark("remove-node", "spark-4", "switch.yaml")
         self.assertIn("-" + line, refused.stdout)
+        keeps = ("note: spark-4 keeps what was applied to it, unless `spark-reconcile uninstall switch.yaml --node spark-4` ran before: "
+                 "afterwards switch.yaml does not name it\n")
+        self.assertTrue(refused.stdout.endswith(keeps), refused.stdout)
         self.assert_ends(refused, 1,
                          err="nothing was changed: there is no terminal to confirm on\n"
                              "  hint: run `spark-reconcile uninstall switch.yaml --node spark-4`, then give --yes\n")
         done = self.spark("remove-node", "spark-4", "switch.yaml", "--yes")
         self.assert_ends(done, 0, err="")
         self.assertIn("-" + line, done.stdout)
+        self.assertTrue(done.stdout.endswith(keeps + "next: spark-reconcile plan switch.yaml; then apply switch.yaml "
+                                                     "--allow-node-removal\n"), done.stdout)
         self.assertEqual(self.read("switch.yaml"), before)
         self.assertEqual(sorted(os.listdir(self.folder)), ["cluster.yaml", "switch.yaml"])
 

@@ -30,6 +30,10 @@ bool ShowEdit(const Cluster& cluster, const EditedManifest& edited, const std::s
   }
   std::cout << MakeUnifiedDiff(cluster.text, edited.text);
   for (const std::string& remark : edited.remarks) std::cout << "note: " << remark << '\n';
+  if (!edited.cables.empty()) {
+    std::cout << "cables (p0 is the left cage, p1 the right one, seen from the back):\n";
+  }
+  for (const std::string& cable : edited.cables) std::cout << "  " << cable << '\n';
   std::cout << std::flush;
   return true;
 }
@@ -49,6 +53,20 @@ int RunAddNode(const EditOptions& options) {
   return kFine;
 }
 
+// Whether nodes are at both ends of a cable, so that an uninstall of one of them changes one end.
+bool SharesCables(const ClusterSpec& spec) {
+  switch (spec.fabric.topology) {
+    case Topology::kDirect:
+    case Topology::kRing:
+    case Topology::kLinks:
+      return true;
+    case Topology::kSwitch:
+    case Topology::kLeafSpine:
+      break;
+  }
+  return !spec.fabric.links.empty();
+}
+
 int RunRemoveNode(const EditOptions& options) {
   const std::string& path = options.selection.manifest;
   const auto cluster = OpenCluster(options.selection);
@@ -57,18 +75,24 @@ int RunRemoveNode(const EditOptions& options) {
   const auto edited = RemoveNode(cluster->text, cluster->spec, name);
   if (!edited) return PrintError(edited.error(), kUsageOrManifest);
   if (!ShowEdit(*cluster, *edited, path)) return kUsageOrManifest;
-  const std::string uninstall = fmt::format("spark-reconcile uninstall {} --node {}", path, name);
-  if (!Confirm(
-          fmt::format("{0} keeps what was applied to it, unless `{1}` ran before. Take {0} out "
-                      "of {2}?",
-                      name, uninstall, path),
-          options.yes, "run `" + uninstall + "`, then give --yes")) {
+  const std::string uninstall =
+      fmt::format("spark-reconcile uninstall {} --node {}{}", path, name,
+                  SharesCables(cluster->spec) ? " --allow-half-cables" : "");
+  std::cout
+      << fmt::format(
+             "note: {0} keeps what was applied to it, unless `{1}` ran before: afterwards {2} "
+             "does not name it\n",
+             name, uninstall, path)
+      << std::flush;
+  if (!Confirm(fmt::format("Take {} out of {}?", name, path), options.yes,
+               "run `" + uninstall + "`, then give --yes")) {
     return kUsageOrManifest;
   }
   if (const auto replaced = ReplaceFile(path, edited->text); !replaced) {
     return PrintError(replaced.error(), kUsageOrManifest);
   }
-  std::cout << fmt::format("next: spark-reconcile plan {0}; then apply {0}\n", path);
+  std::cout << fmt::format("next: spark-reconcile plan {0}; then apply {0} --allow-node-removal\n",
+                           path);
   return kFine;
 }
 
@@ -81,7 +105,7 @@ void AddAddNode(CLI::App& app, Context& context) {
   command->add_option("address", options->node.address, "Its management address")->required();
   AddManifest(*command, options->selection);
   command->add_flag("--switch", options->node.to_switch,
-                    "A switch takes the place of the cable between two nodes");
+                    "A switch takes the place of the cables between nodes");
   command->callback([&context, options] { context.exit_code = RunAddNode(*options); });
 }
 

@@ -55,30 +55,139 @@ TEST(AddNode, GrowsFromTwoToEightAsTheExamplesDo) {
   EXPECT_EQ(text.substr(text.find('\n')), eight.substr(eight.find('\n')));
 }
 
-TEST(AddNode, ASwitchTakesThePlaceOfAPairsCableOnlyWhereThatWasSaid) {
+TEST(AddNode, AThirdNodeMakesARingOfAPairAndTheFirstTwoKeepTheirAddresses) {
   const std::string text = FormatStarter({});
-  EXPECT_EQ(AddError(text, {.name = "spark-3", .address = "192.168.1.23"}),
-            "cluster.yaml:15:13: a cable between two nodes has no place for one more node\n"
-            "  hint: give --switch where a switch takes the place of the cable; for a ring of "
-            "three write `fabric` as manifests/ring-3.yaml has it\n");
+  const EditedManifest edited = Add(text, {.name = "spark-3", .address = "192.168.1.23"});
+  EXPECT_EQ(
+      MakeUnifiedDiff(text, edited.text, 0),
+      "@@ -12,0 +13 @@\n+  - {name: spark-3, address: 192.168.1.23}\n"
+      "@@ -15,2 +16 @@\n-  topology: direct        # two nodes, one cable\n"
+      "-  cage: p1                # the QSFP cage with the cable, seen from the back: p0 left, "
+      "p1 right\n+  topology: ring\n"
+      "@@ -19 +19,7 @@\n-  subnets: [192.168.177.0/24, 192.168.178.0/24]\n"
+      "+  subnets:\n"
+      "+    - 192.168.177.0/24    # spark-1 to spark-2\n"
+      "+    - 192.168.178.0/24\n"
+      "+    - 192.168.179.0/24    # spark-2 to spark-3\n"
+      "+    - 192.168.180.0/24\n"
+      "+    - 192.168.181.0/24    # spark-3 to spark-1\n"
+      "+    - 192.168.182.0/24\n");
+  EXPECT_THAT(edited.remarks,
+              ElementsAre("the topology is `ring` now, which needs no switch; with --switch it "
+                          "would be `switch`",
+                          "new subnets: 192.168.179.0/24, 192.168.180.0/24, 192.168.181.0/24, "
+                          "192.168.182.0/24; nothing else may use them"));
+  EXPECT_THAT(edited.cables,
+              ElementsAre("spark-1 p0 to spark-2 p1: is there; spark-1's plug moves from p1 to p0 "
+                          "with its addresses",
+                          "spark-2 p0 to spark-3 p1: new", "spark-3 p0 to spark-1 p1: new"));
+  EXPECT_EQ(Load(edited.text).fabric.subnets.size(), 6u);
+}
+
+// As `discover` writes it; the cable is in spark-2's left cage and in spark-1's right one, and both
+// names have their cage on a line of its own or in braces.
+constexpr std::string_view kFound = R"(api_version: spark-reconcile/v1
+cluster: lab
+nodes:
+  - {cage: p0, name: spark-2, address: 10.0.2.1}
+  - name: spark-1
+    cage: p1
+    address: 10.0.0.21
+fabric:
+  topology: direct               # as found
+  mtu: 9000
+  subnets:
+    - 10.0.1.0/24    # mine
+    - 10.255.255.0/24
+)";
+
+TEST(AddNode, ANodeBetweenTheTwoGetsItsSubnetsAtItsPlaceAndNoneThatIsUsed) {
+  const std::string text(kFound);
+  const EditedManifest edited = Add(text, {.name = "spark-0", .address = "10.0.4.1"});
+  EXPECT_EQ(MakeUnifiedDiff(text, edited.text, 0),
+            "@@ -4 +4 @@\n-  - {cage: p0, name: spark-2, address: 10.0.2.1}\n"
+            "+  - {name: spark-2, address: 10.0.2.1}\n"
+            "@@ -6 +5,0 @@\n-    cage: p1\n"
+            "@@ -7,0 +7 @@\n+  - {name: spark-0, address: 10.0.4.1, id: 3}\n"
+            "@@ -9 +9 @@\n-  topology: direct               # as found\n+  topology: ring\n"
+            "@@ -13,0 +14,4 @@\n"
+            "+    - 10.0.3.0/24         # spark-2 to spark-0\n+    - 10.0.5.0/24\n"
+            "+    - 10.0.6.0/24         # spark-0 to spark-1\n+    - 10.0.7.0/24\n");
+}
+
+TEST(AddNode, TheSubnetsOfACableComeBeforeThoseOfThePairWhereTheNewNodeIsTheFirst) {
+  std::string text(kFound);
+  for (const auto& [old, now] :
+       {std::pair("spark-2", "spark-9"), std::pair("spark-1", "spark-5")}) {
+    text.replace(text.find(old), 7, now);
+  }
+  const EditedManifest edited = Add(text, {.name = "spark-2", .address = "10.0.4.1"});
+  EXPECT_THAT(edited.cables,
+              ElementsAre("spark-2 p0 to spark-5 p1: new",
+                          "spark-5 p0 to spark-9 p1: is there; spark-5's plug moves from p1 to p0 "
+                          "with its addresses; spark-9's plug moves from p0 to p1 with its "
+                          "addresses",
+                          "spark-9 p0 to spark-2 p1: new"));
+  const ClusterSpec spec = Load(edited.text);
+  EXPECT_EQ(ToString(spec.fabric.subnets.at(2)), "10.0.1.0/24");
+  EXPECT_EQ(ToString(spec.fabric.subnets.at(3)), "10.255.255.0/24");
+}
+
+TEST(AddNode, ASwitchTakesThePlaceOfAPairsCableWhereThatWasSaid) {
+  const std::string text = FormatStarter({});
   const EditedManifest edited =
       Add(text, {.name = "spark-3", .address = "192.168.1.23", .to_switch = true});
   EXPECT_EQ(MakeUnifiedDiff(text, edited.text, 0),
             "@@ -12,0 +13 @@\n+  - {name: spark-3, address: 192.168.1.23}\n"
             "@@ -15 +16 @@\n-  topology: direct        # two nodes, one cable\n"
             "+  topology: switch\n");
-  EXPECT_THAT(edited.remarks,
-              ElementsAre("the topology is `switch` now: one cable from every node to it"));
+  EXPECT_THAT(edited.remarks, ElementsAre("the topology is `switch` now: one cable from every node "
+                                          "to it, in place of those between nodes"));
+  EXPECT_THAT(edited.cables, ElementsAre("spark-1 p1 to the switch", "spark-2 p1 to the switch",
+                                         "spark-3 p1 to the switch"));
   EXPECT_EQ(Load(edited.text).nodes.size(), 3u);
 }
 
-TEST(AddNode, ARingIsEditedByHand) {
-  EXPECT_EQ(
-      AddError(FormatStarter({.topology = Topology::kRing, .nodes = 3}),
-               {.name = "spark-4", .address = "192.168.1.24"}),
-      "cluster.yaml:17:13: a ring has no place for one more node\n"
-      "  hint: write `fabric` by hand: as manifests/switch-4.yaml has it, or with the subnets "
-      "of the longer ring\n");
+TEST(AddNode, ARingGivesWayToASwitchWithItsFirstTwoSubnetsWhereThatWasSaid) {
+  const std::string text = FormatStarter({.topology = Topology::kRing, .nodes = 3});
+  const NewNode node{.name = "spark-4", .address = "192.168.1.24"};
+  EXPECT_EQ(AddError(text, node),
+            "cluster.yaml:17:13: a ring has no place for one more node\n"
+            "  hint: cable all nodes to a switch, and give --switch\n");
+  const EditedManifest edited =
+      Add(text, {.name = node.name, .address = node.address, .to_switch = true});
+  EXPECT_EQ(MakeUnifiedDiff(text, edited.text, 0),
+            "@@ -13,0 +14 @@\n+  - {name: spark-4, address: 192.168.1.24}\n"
+            "@@ -17 +18 @@\n-  topology: ring\n+  topology: switch\n"
+            "@@ -21 +22 @@\n-    - 192.168.177.0/24    # spark-1 to spark-2\n"
+            "+    - 192.168.177.0/24\n"
+            "@@ -23,4 +23,0 @@\n-    - 192.168.179.0/24    # spark-2 to spark-3\n"
+            "-    - 192.168.180.0/24\n-    - 192.168.181.0/24    # spark-3 to spark-1\n"
+            "-    - 192.168.182.0/24\n");
+  EXPECT_THAT(edited.remarks,
+              ElementsAre("the topology is `switch` now: one cable from every node to it, in place "
+                          "of those between nodes",
+                          "all nodes are in 192.168.177.0/24, 192.168.178.0/24 now; the other "
+                          "subnets are free, and the addresses in them go"));
+  EXPECT_EQ(edited.cables.back(), "spark-4 p1 to the switch");
+  EXPECT_EQ(edited.cables.size(), 4u);
+}
+
+TEST(AddNode, APairThatCannotBeARingOrHasNoLinesOfItsOwnIsLeftToAPerson) {
+  std::string text = FormatStarter({});
+  const NewNode node{.name = "spark-3", .address = "192.168.1.23"};
+  std::string workstation = text;
+  workstation.replace(workstation.find("192.168.1.22"), 12,
+                      "192.168.1.22, hardware: connectx5-workstation");
+  workstation.replace(workstation.find(", 192.168.178.0/24"), 18, "");
+  EXPECT_EQ(AddError(workstation, node),
+            "cluster.yaml:15:13: a ring of three needs two cages with twins in every node\n"
+            "  hint: give --switch where there is a switch, or edit `fabric` by hand\n");
+  text.replace(text.find("[192.168.177.0/24,"), 18, "[192.168.177.0/24,\n   ");
+  EXPECT_EQ(AddError(text, node),
+            "cluster.yaml:15:13: `fabric` has a form in which a ring cannot be written\n"
+            "  hint: wanted each key of it on a line of its own, and `subnets` on one line or one "
+            "below the other; else edit it by hand\n");
 }
 
 TEST(AddNode, GetsAFreeHostNumberWhereItsNameHasNone) {
@@ -156,6 +265,43 @@ TEST(RemoveNode, IsTheOppositeOfAddNode) {
   const auto back = RemoveNode(more.text, Load(more.text), "spark-4");
   ASSERT_TRUE(back) << FormatError(back.error());
   EXPECT_EQ(back->text, text);
+}
+
+EditedManifest Remove(const std::string& text, const NodeName& name) {
+  auto edited = RemoveNode(text, Load(text), name);
+  if (!edited) ADD_FAILURE() << FormatError(edited.error());
+  return edited ? *edited : EditedManifest{};
+}
+
+TEST(RemoveNode, ARingOfThreeIsAPairOnTheCableThatIsLeft) {
+  const std::string text = FormatStarter({.topology = Topology::kRing, .nodes = 3});
+  const EditedManifest edited = Remove(text, "spark-2");
+  EXPECT_EQ(MakeUnifiedDiff(text, edited.text, 0),
+            "@@ -12,2 +12 @@\n-  - {name: spark-2, address: 192.168.1.22}\n"
+            "-  - {name: spark-3, address: 192.168.1.23}\n"
+            "+  - {name: spark-3, address: 192.168.1.23, cage: p0}\n"
+            "@@ -17 +16 @@\n-  topology: ring\n+  topology: direct\n"
+            "@@ -21,4 +19,0 @@\n-    - 192.168.177.0/24    # spark-1 to spark-2\n"
+            "-    - 192.168.178.0/24\n-    - 192.168.179.0/24    # spark-2 to spark-3\n"
+            "-    - 192.168.180.0/24\n");
+  EXPECT_THAT(edited.remarks,
+              ElementsAre("the topology is `direct` now, on the cable that is left",
+                          "free subnets: 192.168.177.0/24, 192.168.178.0/24, 192.168.179.0/24, "
+                          "192.168.180.0/24"));
+  EXPECT_THAT(edited.cables,
+              ElementsAre("spark-1 p0 to spark-2 p1: unused", "spark-2 p0 to spark-3 p1: unused",
+                          "spark-3 p0 to spark-1 p1: stays, with its addresses"));
+  EXPECT_EQ(Load(edited.text).FindNode("spark-3")->cage, "p0");
+}
+
+TEST(RemoveNode, AThirdNodeThatCameAndLeftLeavesTheCableOfThePairWhereItMovedTo) {
+  const std::string ring =
+      Add(FormatStarter({}), {.name = "spark-3", .address = "192.168.1.23"}).text;
+  const std::string pair = Remove(ring, "spark-3").text;
+  EXPECT_THAT(pair, testing::HasSubstr("spark-1, address: 192.168.1.21, cage: p0}\n"));
+  const EditedManifest again = Add(pair, {.name = "spark-3", .address = "192.168.1.23"});
+  EXPECT_EQ(again.text, ring);
+  EXPECT_EQ(again.cables.front(), "spark-1 p0 to spark-2 p1: is there");
 }
 
 TEST(RemoveNode, ANameThatIsNoNodeIsRefused) {
