@@ -33,7 +33,8 @@ const Change* FindLinkChange(const Plan& plan, const RailPort& port) {
 // Why this end stays as it is although it should not; empty: it changes, or holds already.
 std::string ExplainStuck(const Plan& plan, const RailPort& port) {
   const PlanNode* node = FindNode(plan, port.node);
-  if (node == nullptr) return "it is not part of this apply";
+  // An uninstall of one node is meant to cut it off.
+  if (node == nullptr) return plan.uninstall ? "" : "it is not part of this apply";
   if (!node->unreachable.empty()) return "not reached: " + node->unreachable;
   const Change* change = FindLinkChange(plan, port);
   if (change == nullptr || change->change != ChangeKind::kBlocked) return {};

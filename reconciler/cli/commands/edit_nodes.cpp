@@ -53,20 +53,6 @@ int RunAddNode(const EditOptions& options) {
   return kFine;
 }
 
-// Whether nodes are at both ends of a cable, so that an uninstall of one of them changes one end.
-bool SharesCables(const ClusterSpec& spec) {
-  switch (spec.fabric.topology) {
-    case Topology::kDirect:
-    case Topology::kRing:
-    case Topology::kLinks:
-      return true;
-    case Topology::kSwitch:
-    case Topology::kLeafSpine:
-      break;
-  }
-  return !spec.fabric.links.empty();
-}
-
 int RunRemoveNode(const EditOptions& options) {
   const std::string& path = options.selection.manifest;
   const auto cluster = OpenCluster(options.selection);
@@ -75,9 +61,7 @@ int RunRemoveNode(const EditOptions& options) {
   const auto edited = RemoveNode(cluster->text, cluster->spec, name);
   if (!edited) return PrintError(edited.error(), kUsageOrManifest);
   if (!ShowEdit(*cluster, *edited, path)) return kUsageOrManifest;
-  const std::string uninstall =
-      fmt::format("spark-reconcile uninstall {} --node {}{}", path, name,
-                  SharesCables(cluster->spec) ? " --allow-half-cables" : "");
+  const std::string uninstall = fmt::format("spark-reconcile uninstall {} --node {}", path, name);
   std::cout
       << fmt::format(
              "note: {0} keeps what was applied to it, unless `{1}` ran before: afterwards {2} "

@@ -47,6 +47,12 @@ TEST_F(HalfCableTest, AnEndOutsideThisApplyIsLeftBehind) {
                           "as it is: it is not part of this apply"));
 }
 
+TEST_F(HalfCableTest, AnUninstallOfOneNodeMayLeaveTheOthersWithoutIt) {
+  plan_.nodes.pop_back();
+  plan_.uninstall = true;
+  EXPECT_THAT(Lines(), IsEmpty());
+}
+
 TEST_F(HalfCableTest, AnEndThatMustNotBeChangedIsLeftBehind) {
   plan_.stages[0].changes.push_back({.change = ChangeKind::kBlocked,
                                      .name = "enp1s0f1np1",

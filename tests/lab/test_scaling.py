@@ -1,0 +1,135 @@
+"""Clusters that grow and shrink by add-node and remove-node: what the commands say, and that no other node's address moves."""
+
+import json
+import unittest
+
+from spark_lab import LabTest, cluster
+
+PAIR = cluster("pair.yaml")
+ADDRESSES = "ip -br -4 addr | grep -v '^lo '"
+# What an old node must learn about new ones; nothing on it is renumbered or reconfigured.
+OF_PEERS = {("file", "/etc/hosts"), ("file", "~nvidia/.ssh/authorized_keys"),
+            ("file", "~nvidia/.ssh/known_hosts"), ("file", "~nvidia/.ssh/config")}
+CABLES = "cables (p0 is the left cage, p1 the right one, seen from the back):\n"
+TO_ADD = "next: spark-reconcile trust {0}, access {0}, plan {0}; then apply {0}\n"
+TO_REMOVE = """\
+note: {1} keeps what was applied to it, unless `spark-reconcile uninstall {0} --node {1}` ran before: afterwards {0} does not name it
+next: spark-reconcile plan {0}; then apply {0} --allow-node-removal
+"""
+
+
+class Scaling(LabTest):
+    def addresses(self, node):
+        return {port.split("@")[0]: sorted(addresses) for port, _, *addresses in map(str.split, self.lab.sh(node, ADDRESSES).splitlines())}
+
+    def assert_all_pairs_verified(self, manifest, nodes, rails):
+        report = json.loads(self.spark("verify", manifest, "--format", "json", expect=0).stdout)
+        for level in ("ping", "ssh"):
+            pairs = {(check["from"], check["to"], check["rail"]) for check in report["checks"]
+                     if check["level"] == level and check["outcome"] == "pass"}
+            self.assertEqual(len(pairs), nodes * (nodes - 1) * rails)
+
+    def converge(self, manifest, *options):
+        """The way that add-node names."""
+        self.spark("trust", manifest, expect=0)
+        self.spark("access", manifest, expect=0)
+        self.spark("apply", manifest, "--yes", "--brief", *options, expect=0)  # verifies
+        self.assert_empty_plan(manifest)
+
+    def leave(self, manifest, node):
+        """What remove-node says, when nothing is left of us on the node."""
+        self.spark("uninstall", manifest, "--node", f"spark-{node}", "--yes", "--brief", expect=0)
+        self.assertEqual(self.lab.sh(node, "ls -d /etc/netplan/60-* /var/lib/spark-reconcile 2>/dev/null; true"), "")
+        done = self.spark("remove-node", f"spark-{node}", manifest, "--yes", expect=0)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+
+class Cables(Scaling):
+    """Two nodes with a cable between their right cages, and a third one that no cable is in yet."""
+
+    nodes = 3
+    options = ("--topology", "ring")
+
+    def test_a_pair_becomes_a_ring_of_three_and_a_pair_again_while_its_cable_keeps_its_addresses(self):
+        self.lab.lab("swap", "1")
+        for node in (2, 3):
+            for port in ("enp1s0f0np0", "enP2p1s0f0np0"):
+                self.lab.lab("cut", str(node), port)
+        manifest = self.variant_of(PAIR)
+        self.converge(manifest)
+        pair = [self.addresses(node) for node in (1, 2)]
+
+        said = self.spark("add-node", "spark-3", "192.168.1.23", manifest, expect=0).stdout
+        self.assertTrue(said.endswith(f"""
+note: the topology is `ring` now, which needs no switch; with --switch it would be `switch`
+note: new subnets: 192.168.179.0/24, 192.168.180.0/24, 192.168.181.0/24, 192.168.182.0/24; nothing else may use them
+{CABLES}\
+  spark-1 p0 to spark-2 p1: is there; spark-1's plug moves from p1 to p0 with its addresses
+  spark-2 p0 to spark-3 p1: new
+  spark-3 p0 to spark-1 p1: new
+{TO_ADD.format(manifest)}"""), said)
+        self.lab.lab("swap", "1")
+        self.lab.lab("reconnect")
+        self.converge(manifest)
+        self.assert_all_pairs_verified(manifest, 3, 2)
+        ring = [self.addresses(node) for node in (1, 2, 3)]
+        self.assertEqual(ring[1], {**pair[1], **{port: ring[1][port] for port in ("enp1s0f0np0", "enP2p1s0f0np0")}})
+        self.assertEqual([ring[0][port] for port in ("enp1s0f0np0", "enP2p1s0f0np0")],
+                         [pair[0][port] for port in ("enp1s0f1np1", "enP2p1s0f1np1")])
+
+        said = self.leave(manifest, 3)
+        self.assertTrue(said.endswith(f"""
+note: the topology is `direct` now, on the cable that is left
+note: free subnets: 192.168.179.0/24, 192.168.180.0/24, 192.168.181.0/24, 192.168.182.0/24
+{CABLES}\
+  spark-1 p0 to spark-2 p1: stays, with its addresses
+  spark-2 p0 to spark-3 p1: unused
+  spark-3 p0 to spark-1 p1: unused
+{TO_REMOVE.format(manifest, "spark-3")}"""), said)
+        self.converge(manifest, "--allow-node-removal")
+        self.assert_all_pairs_verified(manifest, 2, 2)
+        self.assertEqual(self.addresses(2), pair[1])
+        self.assertEqual(sorted(self.addresses(1).values()), sorted(pair[0].values()))
+
+
+class Switch(Scaling):
+    def grow(self, manifest, old, new, *options):
+        before = [self.addresses(node) for node in range(1, old + 1)]
+        self.lab.lab("add", str(new))
+        said = [self.spark("add-node", f"spark-{node}", f"192.168.1.{20 + node}", manifest,
+                           *(options if node == old + 1 else ()), expect=0).stdout for node in range(old + 1, new + 1)]
+        planned = self.changes(self.plan(manifest))
+        for node, kind, name in planned:
+            if int(node.removeprefix("spark-")) <= old:
+                self.assertIn((kind, name), OF_PEERS)
+        self.converge(manifest)
+        self.assert_all_pairs_verified(manifest, new, 2)
+        self.assertEqual([self.addresses(node) for node in range(1, old + 1)], before)
+        return said
+
+    def test_growing_and_shrinking_change_on_other_nodes_only_what_they_know_of_their_peers(self):
+        manifest = self.variant_of(PAIR)
+        self.converge(manifest)
+        said = self.grow(manifest, 2, 4, "--switch")
+        self.assertTrue(said[0].endswith(f"""
+note: the topology is `switch` now: one cable from every node to it, in place of those between nodes
+{CABLES}\
+  spark-1 p1 to the switch
+  spark-2 p1 to the switch
+  spark-3 p1 to the switch
+{TO_ADD.format(manifest)}"""), said[0])
+        self.assertTrue(said[1].endswith(f"{CABLES}  spark-4 p1 to the switch\n{TO_ADD.format(manifest)}"), said[1])
+        self.grow(manifest, 4, 8)
+        before = [self.addresses(node) for node in range(1, 8)]
+        said = self.leave(manifest, 8)
+        self.assertTrue(said.endswith(TO_REMOVE.format(manifest, "spark-8")), said)
+        self.assertNotIn("topology", said.split("note:", 1)[1])
+        for node, kind, name in self.changes(self.plan(manifest)):
+            self.assertIn((kind, name), OF_PEERS)
+        self.converge(manifest, "--allow-node-removal")
+        self.assertEqual([self.addresses(node) for node in range(1, 8)], before)
+
+
+if __name__ == "__main__":
+    unittest.main()
