@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "reconciler/discovery/discovery.h"
+#include "reconciler/plugin.h"
 
 namespace reconciler {
 
@@ -15,8 +16,16 @@ struct FoundFile {
   std::string owner = {};   // who probably wrote it; empty: not known
 };
 
-// Adds `adopt` to the manifest, before what is not as found and the notes. Nothing where there are
-// no files.
+// What the plugins could take over of the nodes. `facts`: read for this cluster.
+std::vector<FoundFile> FindAdoptable(const ClusterSpec& cluster, const Fabric& fabric,
+                                     const ClusterFacts& facts, const std::vector<Plugin>& plugins);
+
+// Adds `adopt` to the manifest. Nothing where there are no files.
 void AddAdopt(const std::vector<FoundFile>& files, Discovery& discovery);
+
+// Adds a gap for each cause for which a plan of the manifest blocks something, and for what its
+// plugins warn of: what the nodes have beside what the manifest says. `diagnostics`: those of that
+// plan.
+void AddObstacles(const std::vector<Diagnostic>& diagnostics, Discovery& discovery);
 
 }  // namespace reconciler

@@ -15,13 +15,8 @@
 namespace reconciler {
 namespace {
 
-// A name that a manifest can have; empty: the host has none.
-std::string FindHostname(const NodeFacts& facts) {
-  const HostFact* host = Known(facts.host);
-  if (host == nullptr) return {};
-  std::string name = host->hostname.substr(0, host->hostname.find('.'));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+// Whether a manifest can have this name, and YAML reads it as text.
+bool IsPlainName(const std::string& name) {
   const bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   });
@@ -31,7 +26,26 @@ std::string FindHostname(const NodeFacts& facts) {
       !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
       !std::set<std::string>{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}.contains(
           name);
-  return is_plain && has_inner_dashes && is_text && name.size() <= 63 ? name : "";
+  return is_plain && has_inner_dashes && is_text && name.size() <= 63;
+}
+
+// A name that a manifest can have; empty: the host has none.
+std::string FindHostname(const NodeFacts& facts) {
+  const HostFact* host = Known(facts.host);
+  if (host == nullptr) return {};
+  std::string name = host->hostname.substr(0, host->hostname.find('.'));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return IsPlainName(name) ? name : "";
+}
+
+// The one cluster that ledgers of these nodes name; empty: there is none, or several.
+std::string FindClusterName(const ClusterFacts& facts) {
+  std::set<std::string> names;
+  for (const auto& [name, node] : facts.nodes) {
+    if (const Ledger* ledger = Known(node.ledger)) names.insert(ledger->cluster);
+  }
+  return names.size() == 1 && IsPlainName(*names.begin()) ? *names.begin() : "";
 }
 
 // The same nodes under the names that they have in the manifest.
@@ -77,6 +91,7 @@ class Finder {
  public:
   explicit Finder(const NamedHosts& named)
       : hosts_(named.spec),
+        cluster_(FindClusterName(named.facts)),
         topology_(FindTopology(named.spec, BuildCageViews(named.spec, named.views))) {
     if (named.by_order) {
       gaps_.push_back(
@@ -100,12 +115,6 @@ class Finder {
       discovery.gaps.insert(discovery.gaps.end(), gaps->begin(), gaps->end());
     }
     discovery.manifest = FormatHead(user) + FormatNodes() + FormatFabric() + FormatHosts();
-    for (const std::string& gap : discovery.gaps) {
-      discovery.manifest += fmt::format("# Not as found: {}\n", gap);
-    }
-    for (const std::string& note : discovery.notes) {
-      discovery.manifest += fmt::format("# Note: {}\n", note);
-    }
     return discovery;
   }
 
@@ -192,8 +201,9 @@ class Finder {
     for (const NodeSpec& node : hosts_.nodes) places.push_back(node.address);
     return fmt::format(
         "# Read from {}; nothing was changed.\napi_version: spark-reconcile/v1\n"
-        "cluster: homelab                 # choose a name\naccess: {{user: {}}}\n",
-        Join(places, ", "), user);
+        "{:<32} # {}\naccess: {{user: {}}}\n",
+        Join(places, ", "), "cluster: " + (cluster_.empty() ? "homelab" : cluster_),
+        cluster_.empty() ? "choose a name" : "as found", user);
   }
 
   bool IsPair() const { return hosts_.nodes.size() == 2 && topology_.cables.size() == 1; }
@@ -269,6 +279,7 @@ class Finder {
   }
 
   const ClusterSpec& hosts_;
+  std::string cluster_;  // empty: not known
   FoundTopology topology_;
   FoundAddresses addresses_ = {};
   FoundManaged managed_ = {};
@@ -277,6 +288,13 @@ class Finder {
 };
 
 }  // namespace
+
+std::string FormatDiscovery(const Discovery& discovery) {
+  std::string text = discovery.manifest;
+  for (const std::string& gap : discovery.gaps) text += fmt::format("# Not as found: {}\n", gap);
+  for (const std::string& note : discovery.notes) text += fmt::format("# Note: {}\n", note);
+  return text;
+}
 
 Discovery Discover(const ClusterSpec& hosts, const ClusterFacts& facts, const CablingViews& views,
                    const std::string& user) {

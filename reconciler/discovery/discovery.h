@@ -10,10 +10,13 @@ namespace reconciler {
 
 // A manifest for nodes as they are.
 struct Discovery {
-  std::string manifest = {};            // YAML with comments, for a person to edit
+  std::string manifest = {};            // YAML with comments, without the gaps and the notes
   std::vector<std::string> gaps = {};   // what it cannot say, or what an apply of it would change
   std::vector<std::string> notes = {};  // what it says as it is, and what does not last
 };
+
+// The manifest for a person to edit, with the gaps and the notes as comments at its end.
+std::string FormatDiscovery(const Discovery& discovery);
 
 // `hosts`: the nodes as they were named, with names that stand for the time of reading; all of them
 // were read. `user`: who logged in. Pure.

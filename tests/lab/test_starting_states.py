@@ -212,6 +212,7 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
 not as found: rail0: spark-1 {port} is a member of br-fabric, which RDMA bypasses: not expressible; 192.168.177.0/24 is free and \
 takes its place
 not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free and takes its place
+not as found: spark-1, spark-2: {BRIDGE_FILE} configures {', '.join(RIGHT)}; move it away or remove them from it, then plan again
 """)
         self.assertNotIn("adopt:", text)
         self.assert_warned(manifest, (f"{BRIDGE_FILE} configures {', '.join(RIGHT)}",
@@ -234,6 +235,13 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
     def test_i_a_match_and_a_vlan_block_with_what_to_do(self):
         for node, text in ((1, MATCH), (2, VLAN)):
             self.write("/etc/netplan/40-other.yaml", text.format(node), node)
+        in_the_way = (f"not as found: spark-1, spark-2: /etc/netplan/40-other.yaml configures {RIGHT[0]}; "
+                      "move it away or remove them from it, then plan again\n")
+        manifest, text, errors = self.discover(expect=2)
+        self.assertTrue(errors.endswith(in_the_way), errors)
+        self.assertTrue(text.endswith(f"# N{in_the_way[1:]}"), text)
+        self.assertNotIn("adopt:", text)
+        self.spark("validate", manifest, expect=0)
         self.assert_warned(PAIR, (f"/etc/netplan/40-other.yaml configures {RIGHT[0]}",
                                   "move it away or remove them from it, then plan again"))
         self.spark("apply", PAIR, "--only", "netplan", "--yes", "--brief", expect=2)

@@ -13,6 +13,7 @@
 #include "reconciler/discovery/adopt.h"
 #include "reconciler/discovery/discovery.h"
 #include "reconciler/manifest/starter.h"
+#include "reconciler/planning/plan_maker.h"
 #include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
@@ -47,49 +48,30 @@ std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {
   return hosts;
 }
 
-// The facts under the nodes' names in `cluster`; their order and addresses are the same.
-ClusterFacts NameFacts(const ClusterSpec& hosts, const ClusterFacts& facts,
-                       const ClusterSpec& cluster) {
-  ClusterFacts named;
-  for (const NodeSpec& node : cluster.nodes) {
-    for (const NodeSpec& host : hosts.nodes) {
-      const auto read = facts.nodes.find(host.name);
-      if (host.address != node.address || read == facts.nodes.end()) continue;
-      named.nodes[node.name] = read->second;
-      named.nodes[node.name].node = node.name;
-    }
+// Adds what the plugins find on the nodes: what the manifest must name, and then what is still in
+// the way of its plan. `facts`: read for `found`. Whether the manifest is valid with that.
+bool AddFromPlugins(const Cluster& found, const ClusterFacts& facts, const std::string& name,
+                    Discovery& discovery) {
+  const std::vector<Plugin> plugins = plugins::GetAll();
+  AddAdopt(FindAdoptable(found.spec, found.fabric, facts, plugins), discovery);
+  const auto cluster = LoadCluster(FormatDiscovery(discovery), name, {});
+  if (!cluster) return false;
+  const auto plan = MakePlan(cluster->spec, cluster->fabric, facts, plugins);
+  if (!plan) {
+    std::cerr << FormatError(plan.error());
+    return false;
   }
-  return named;
+  AddObstacles(plan->diagnostics, discovery);
+  return true;
 }
 
-std::vector<FoundFile> FindAdoptable(const Cluster& cluster, const ClusterFacts& facts) {
-  std::vector<FoundFile> found;
-  for (const Plugin& plugin : plugins::GetAll()) {
-    for (const NodeSpec& node : cluster.spec.nodes) {
-      const auto read = facts.nodes.find(node.name);
-      if (plugin.adoptable == nullptr || read == facts.nodes.end()) continue;
-      for (AdoptableFile& file :
-           plugin.adoptable({cluster.spec, cluster.fabric, node, read->second, facts})) {
-        found.push_back({node.name, file.entry, file.digest, file.owner});
-      }
-    }
-  }
-  return found;
-}
-
-int PrintDiscovery(Discovery discovery, const Cluster& hosts, const ClusterFacts& facts,
-                   const std::string& out) {
-  const std::string name = out == "-" ? "cluster.yaml" : out;
-  const std::optional<Cluster> cluster = LoadCluster(discovery.manifest, name, {});
-  const bool is_valid = cluster.has_value();
-  if (cluster) {
-    AddAdopt(FindAdoptable(*cluster, NameFacts(hosts.spec, facts, cluster->spec)), discovery);
-  }
+int PrintDiscovery(const Discovery& discovery, bool is_valid, const std::string& out) {
   for (const std::string& gap : discovery.gaps) std::cerr << "not as found: " << gap << '\n';
   for (const std::string& note : discovery.notes) std::cerr << "note: " << note << '\n';
+  const std::string text = FormatDiscovery(discovery);
   if (out == "-") {
-    std::cout << discovery.manifest;
-  } else if (const auto written = WriteNewFile(out, discovery.manifest); !written) {
+    std::cout << text;
+  } else if (const auto written = WriteNewFile(out, text); !written) {
     return PrintError(written.error(), kUsageOrManifest);
   } else {
     std::cout << out << " is written. "
@@ -98,6 +80,18 @@ int PrintDiscovery(Discovery discovery, const Cluster& hosts, const ClusterFacts
               << '\n';
   }
   return discovery.gaps.empty() && is_valid ? kFine : kPending;
+}
+
+// Connections of its own: the nodes have other names now.
+int CompleteDiscovery(Discovery discovery, const std::string& out) {
+  const std::string name = out == "-" ? "cluster.yaml" : out;
+  const auto found = LoadCluster(FormatDiscovery(discovery), name, {});
+  if (!found) return PrintDiscovery(discovery, false, out);
+  NodePool pool(DialNode);
+  const ClusterFacts facts = GatherWithProgress(*found, {}, pool);
+  if (!facts.unreachable.empty()) return kNodeUnreadable;
+  const bool is_valid = AddFromPlugins(*found, facts, name, discovery);
+  return PrintDiscovery(discovery, is_valid, out);
 }
 
 int RunDiscover(DiscoverOptions options) {
@@ -145,8 +139,7 @@ int RunDiscover(DiscoverOptions options) {
   }
   std::cerr << FormatErrors(errors);
   if (!errors.empty()) return kNodeUnreadable;
-  return PrintDiscovery(Discover(hosts->spec, facts, views, options.user), *hosts, facts,
-                        options.out);
+  return CompleteDiscovery(Discover(hosts->spec, facts, views, options.user), options.out);
 }
 
 }  // namespace

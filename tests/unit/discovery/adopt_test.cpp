@@ -1,18 +1,19 @@
 #include "reconciler/discovery/adopt.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace reconciler {
 namespace {
 
-TEST(DiscoverAdopt, FilesOfOneNameAreOneEntryBeforeTheGaps) {
-  Discovery discovery{.manifest = "fabric: {}\n# Not as found: a\n# Not as found: b\n"};
+TEST(DiscoverAdopt, FilesOfOneNameAreOneEntryBeforeTheGapsAndTheNotes) {
+  Discovery discovery{.manifest = "fabric: {}\n", .gaps = {"a", "b"}, .notes = {"c"}};
   AddAdopt({{"spark-1", "file: /etc/netplan/40-cx7.yaml", "7ad321ebe07d55", "NVIDIA Sync"},
             {"spark-1", "file: /etc/netplan/50-x.yaml", "aaaaaaaaaaaa55", ""},
             {"spark-1", "nm_profile: cx7-a", "bbbbbbbbbbbb55", ""},
             {"spark-2", "file: /etc/netplan/40-cx7.yaml", "a73ce1605fa655", "NVIDIA Sync"}},
            discovery);
-  EXPECT_EQ(discovery.manifest,
+  EXPECT_EQ(FormatDiscovery(discovery),
             "fabric: {}\n"
             "adopt:                           # of others: apply takes them over, uninstall writes "
             "them back\n"
@@ -20,18 +21,64 @@ TEST(DiscoverAdopt, FilesOfOneNameAreOneEntryBeforeTheGaps) {
             "a73ce1605fa6}}  # probably written by NVIDIA Sync\n"
             "  - {file: /etc/netplan/50-x.yaml, nodes: {spark-1: aaaaaaaaaaaa}}\n"
             "  - {nm_profile: cx7-a, nodes: {spark-1: bbbbbbbbbbbb}}\n"
-            "# Not as found: a\n# Not as found: b\n");
+            "# Not as found: a\n# Not as found: b\n# Note: c\n");
 }
 
-TEST(DiscoverAdopt, WithoutGapsItStandsBeforeTheNotes) {
-  Discovery discovery{.manifest = "fabric: {}\n# Note: a\n"};
-  AddAdopt({{"spark-1", "file: /etc/netplan/50-x.yaml", "aaaaaaaaaaaa55", ""}}, discovery);
-  EXPECT_EQ(discovery.manifest,
-            "fabric: {}\n"
-            "adopt:                           # of others: apply takes them over, uninstall writes "
-            "them back\n"
-            "  - {file: /etc/netplan/50-x.yaml, nodes: {spark-1: aaaaaaaaaaaa}}\n"
-            "# Note: a\n");
+Diagnostic Blocks(const std::string& message, const std::string& plugin, const NodeName& node) {
+  return {.severity = Severity::kBlocks,
+          .code = "plan-resource-blocked",
+          .message = message,
+          .plugin = plugin,
+          .change = "file//etc/x",
+          .nodes = {node}};
+}
+
+TEST(DiscoverObstacles, EachCauseIsOneGapWithTheNodesAndTheNextStep) {
+  Discovery discovery{.manifest = "a: 1\n", .gaps = {"first"}, .notes = {"last"}};
+  AddObstacles({Blocks("x configures p", "netplan", "spark-1"),
+                Blocks("x configures p", "netplan", "spark-2"),
+                {.severity = Severity::kWarns,
+                 .message = "x configures p",
+                 .next_step = "move it away",
+                 .plugin = "netplan",
+                 .nodes = {"spark-1", "spark-2"}},
+                {.severity = Severity::kWarns, .message = "the switch is oversubscribed"},
+                {.severity = Severity::kInforms, .message = "all is well", .plugin = "netplan"}},
+               discovery);
+  EXPECT_EQ(FormatDiscovery(discovery),
+            "a: 1\n# Not as found: first\n"
+            "# Not as found: spark-1, spark-2: x configures p; move it away\n# Note: last\n");
+}
+
+TEST(DiscoverObstacles, AChangeThatIsBlockedForNothingElseIsAGapOfItsOwn) {
+  Discovery discovery;
+  AddObstacles({Blocks("not read\nforged: 1", "netplan", "spark-1"),
+                Blocks("y is not ours", "hosts", "spark-2"),
+                Blocks("y is not ours", "hosts", "spark-3"),
+                {.severity = Severity::kWarns,
+                 .message = "y wins",
+                 .plugin = "hosts",
+                 .nodes = {"spark-1"}}},
+               discovery);
+  EXPECT_THAT(discovery.gaps,
+              testing::ElementsAre("spark-1: /etc/x: not read\\x0aforged: 1",
+                                   "spark-2, spark-3: /etc/x: y is not ours", "spark-1: y wins"));
+}
+
+TEST(DiscoverObstacles, WhatBlocksAllOfANodeIsOneGap) {
+  Discovery discovery;
+  const auto belongs = [](const NodeName& node) {
+    return Diagnostic{.severity = Severity::kBlocks,
+                      .message = "this node belongs to cluster 'lab', wanted 'homelab'",
+                      .next_step = "uninstall it there first",
+                      .nodes = {node}};
+  };
+  AddObstacles({belongs("spark-1"), belongs("spark-2"), Blocks("is not ours", "netplan", "spark-1"),
+                Blocks("is not ours", "hosts", "spark-2")},
+               discovery);
+  EXPECT_THAT(discovery.gaps,
+              testing::ElementsAre("spark-1, spark-2: this node belongs to cluster 'lab', wanted "
+                                   "'homelab'; uninstall it there first"));
 }
 
 TEST(DiscoverAdopt, ADigestThatYamlReadsAsANumberIsQuoted) {

@@ -136,6 +136,18 @@ TEST(Discover, WhatIsManagedStaysManaged) {
 }
 
 // An apply would write a file for it.
+TEST(Discover, TheClusterHasTheNameThatItsLedgersAgreeOn) {
+  Hosts hosts = MakePair();
+  hosts.At(1).ledger = Ledger{.cluster = "lab"};
+  EXPECT_THAT(hosts.Find().manifest, HasSubstr("\ncluster: lab                     # as found\n"));
+  for (const char* other : {"other", "lab\nforged: 1", ""}) {
+    hosts.At(1).ledger = Ledger{.cluster = other};
+    hosts.At(2).ledger = Ledger{.cluster = other == std::string("other") ? "lab" : other};
+    EXPECT_THAT(hosts.Find().manifest,
+                HasSubstr("\ncluster: homelab                 # choose a name\n"));
+  }
+}
+
 TEST(Discover, ArpValuesThatSomeoneElseSetAreLeftToHim) {
   Hosts hosts = MakeManagedPair();
   for (int number : {1, 2}) hosts.At(number).files[kDropIn] = Absent{};
@@ -201,7 +213,8 @@ TEST(Discover, TwinsInOneSubnetKeepTheFirstRailAndGetAFreeOneForTheSecond) {
   EXPECT_THAT(discovery.gaps,
               ElementsAre("rail1: 192.168.0.0/24 is another rail's too: not expressible, each rail "
                           "needs its own subnet; 192.168.177.0/24 is free and takes its place"));
-  EXPECT_THAT(discovery.manifest, HasSubstr("# Not as found: rail1: 192.168.0.0/24 is another"));
+  EXPECT_THAT(FormatDiscovery(discovery),
+              HasSubstr("# Not as found: rail1: 192.168.0.0/24 is another"));
   const ClusterSpec spec = Load(discovery);
   EXPECT_EQ(spec.nodes[0].id, 1);
   EXPECT_EQ(spec.nodes[1].id, 3);
@@ -237,8 +250,9 @@ TEST(Discover, WhatIsLiveOnlyIsReportedAsLostAtAReboot) {
                           "writes them",
                           "the addresses of spark-2's enP2p1s0f1np1 are live only, as no network "
                           "manager has them: lost at a reboot, unless an apply writes them"));
-  EXPECT_THAT(discovery.manifest, testing::EndsWith("# Note: " + discovery.notes[0] + "\n" +
-                                                    "# Note: " + discovery.notes[1] + "\n"));
+  EXPECT_THAT(FormatDiscovery(discovery),
+              testing::EndsWith("# Note: " + discovery.notes[0] + "\n" +
+                                "# Note: " + discovery.notes[1] + "\n"));
 }
 
 TEST(Discover, APortWithoutAnAddressIsNotLiveOnly) {
