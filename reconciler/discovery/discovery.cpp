@@ -146,10 +146,7 @@ class Finder {
     for (const auto& [one, other] : topology_.cables) {
       AddRails({{one.node, one.cage}, {other.node, other.cage}}, rails);
     }
-    if (!rails.empty()) return rails;
-    std::map<NodeName, std::string> usual;  // where no cable was found
-    for (const NodeSpec& node : hosts_.nodes) usual[node.name] = "p1";
-    AddRails(usual, rails);
+    AddRails(topology_.likely, rails);
     return rails;
   }
 
@@ -212,12 +209,16 @@ class Finder {
     if (const auto found = topology_.on_switch.find(node); found != topology_.on_switch.end()) {
       return found->second;
     }
+    if (const auto found = topology_.likely.find(node); found != topology_.likely.end()) {
+      return found->second;
+    }
     if (!IsPair()) return {};
     const auto& [one, other] = topology_.cables.front();
     return one.node == node ? one.cage : other.cage;
   }
 
-  // Of a switch or a pair: the cage of all nodes, where it is the same.
+  // Of a switch or a pair, also one of which no cable was found: the cage of all nodes, where it is
+  // the same.
   std::string GetCommonCage() const {
     std::set<std::string> cages;
     for (const NodeSpec& node : hosts_.nodes) cages.insert(GetCage(node.name));
@@ -247,7 +248,8 @@ class Finder {
     if (is_ring_) return "  topology: ring                 # as found\n";
     if (topology_.cables.empty()) {
       return fmt::format("  topology: {:<20} # no cable was found\n",
-                         hosts_.nodes.size() == 2 ? "direct" : "switch");
+                         hosts_.nodes.size() == 2 ? "direct" : "switch") +
+             common;
     }
     std::string text = "  links:                         # as found\n";
     for (const auto& [one, other] : topology_.cables) {

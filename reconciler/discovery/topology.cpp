@@ -101,6 +101,23 @@ std::string DescribeState(PortState state) {
   return "a link, but nothing answers";
 }
 
+// The cage with a link, where it is one of a node's two; else the one that the other nodes have.
+void GuessCages(const ClusterSpec& cluster, const CageViews& cages, FoundTopology& found) {
+  std::map<NodeName, std::vector<std::string>> linked;
+  for (const auto& [id, cage] : cages) {
+    if (cage.state == PortState::kLink) linked[id.node].push_back(id.cage);
+  }
+  std::set<std::string> known;
+  for (const auto& [node, names] : linked) {
+    if (names.size() == 1) known.insert(names.front());
+  }
+  const std::string usual = known.size() == 1 ? *known.begin() : "p1";
+  for (const NodeSpec& node : cluster.nodes) {
+    const std::vector<std::string>& names = linked[node.name];
+    found.likely[node.name] = names.size() == 1 ? names.front() : usual;
+  }
+}
+
 }  // namespace
 
 FoundTopology FindTopology(const ClusterSpec& cluster, const CageViews& cages) {
@@ -120,6 +137,7 @@ FoundTopology FindTopology(const ClusterSpec& cluster, const CageViews& cages) {
     FindNodesApart(cluster, found);
     return found;
   }
+  GuessCages(cluster, cages, found);
   for (const auto& [id, cage] : cages) {
     found.gaps.push_back(fmt::format("{}: {}, so that no cable was found", DescribeCage(id),
                                      DescribeState(cage.state)));

@@ -13,7 +13,9 @@ namespace reconciler {
 struct FoundTopology {
   std::map<NodeName, std::string> on_switch = {};  // each node's cage on the switch
   std::vector<std::array<CageId, 2>> cables = {};  // between two nodes, in node order
-  std::vector<std::string> gaps = {};              // what was not found, for a person
+  // Where neither was found, the cage of each node that probably has its cable.
+  std::map<NodeName, std::string> likely = {};
+  std::vector<std::string> gaps = {};  // what was not found, for a person
 };
 
 // Cages that hear several nodes, or whose neighbour by LLDP is no node, are on a switch.

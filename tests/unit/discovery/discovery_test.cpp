@@ -368,6 +368,23 @@ TEST(Discover, WithoutACableEveryCageSaysWhy) {
                              "spark-2's right cage: no carrier, so that no cable was found"}));
 }
 
+// One end is as NVIDIA's script left it, and the other one's ports are switched off.
+TEST(Discover, WithoutACableTheCageIsTheOneWithALink) {
+  Hosts hosts(2);
+  EXPECT_THAT(hosts.Find().manifest,
+              HasSubstr("  topology: direct               # no cable was found\n  cage: p1\n"));
+  for (PortView* port : hosts.cabled.Ports(2, "p0")) port->state = PortState::kLink;
+  hosts.AddressBoth(2, "p0", 100, 3);
+  EXPECT_THAT(hosts.Find().manifest,
+              HasSubstr("  topology: direct               # no cable was found\n  cage: p0\n"));
+  EXPECT_THAT(hosts.Find().manifest, HasSubstr("    - 192.168.100.0/24\n"));
+  for (PortView* port : hosts.cabled.Ports(1, "p1")) port->state = PortState::kLink;
+  EXPECT_THAT(hosts.Find().manifest, HasSubstr("address: 192.168.1.21, cage: p1}\n"));
+  EXPECT_THAT(hosts.Find().manifest, HasSubstr("address: 192.168.1.22, id: 3, cage: p0}\n"));
+  for (PortView* port : hosts.cabled.Ports(1, "p0")) port->state = PortState::kLink;
+  EXPECT_THAT(hosts.Find().manifest, HasSubstr("  cage: p0\n"));
+}
+
 TEST(Discover, NodesHaveTheirHostnames) {
   Hosts hosts = MakePair();
   hosts.At(1).host = HostFact{.hostname = "Spark-A1b2.local"};
