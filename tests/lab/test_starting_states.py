@@ -135,10 +135,30 @@ class StartingState(test_adopt.AdoptTest):
         self.assertEqual([(one["message"], one["next_step"]) for one in found], list(wanted))
         self.assertEqual([one["nodes"] for one in found], [["spark-1", "spark-2"]] * len(wanted))
 
-    def assert_way_back(self, manifest, before):
+    def restart_both(self):
+        self.lab.lab("restart", "1")
+        self.lab.lab("restart", "2")
+
+    def assert_becomes(self, wanted):
+        speed.eventually(lambda: [self.state(1), self.state(2)] == wanted, 20)
+        self.assertEqual(self.settle_both(), wanted)
+
+    def assert_lasts(self, manifest, *paths):
+        """Ours, and nothing of what was adopted: now, after a re-plug and after a restart."""
+        self.assert_adopted(manifest, *paths)
+        ours = self.settle_both()
+        self.replug()
+        self.assert_adopted(manifest, *paths)
+        self.restart_both()
+        self.assert_becomes(ours)
+        self.assert_adopted(manifest, *paths)
+
+    def assert_way_back(self, manifest, before, after_restart=None):
+        """As before: now, and after a restart, where that is not another state."""
         self.uninstall(manifest)
-        speed.eventually(lambda: [self.state(1), self.state(2)] == before, 20)
-        self.assertEqual(self.settle_both(), before)
+        self.assert_becomes(before)
+        self.restart_both()
+        self.assert_becomes(after_restart or before)
 
 
 class Networkd(StartingState):
@@ -157,7 +177,7 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
         self.assertEqual(lines[0], f"> file  {GUIDE}: into 60-spark-reconcile.yaml, 1 port, other addresses and MTU; "
                                    "not carried over: IPv4 link-local; no longer configured: enp1s0f0np0")
         self.apply(manifest)
-        self.assert_adopted(manifest, GUIDE)
+        self.assert_lasts(manifest, GUIDE)
         self.assert_way_back(manifest, before)
         self.take_down(GUIDE)
 
@@ -178,7 +198,7 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
         self.assert_adopted(manifest, GUIDE)
         self.set_up(GUIDE, SPARKRUN, ids=(21, 22))
         self.apply(manifest)
-        self.assert_adopted(manifest, GUIDE)
+        self.assert_lasts(manifest, GUIDE)
         self.assert_way_back(manifest, before)
         self.take_down(GUIDE)
 
@@ -197,9 +217,9 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
         kinds = [(change["change"], change["name"]) for stage in self.plan(manifest)["stages"] for change in stage["changes"]]
         self.assertEqual(kinds, [("add", OURS)] * 2)
         self.apply(manifest)
-        self.assert_empty_plan(manifest)
+        self.assert_lasts(manifest)
         self.assertEqual(self.discover(expect=0)[2], "")
-        self.assert_way_back(manifest, before)
+        self.assert_way_back(manifest, before, after_restart=self.bare)
         self.take_down()
 
     def test_i_a_member_of_a_bridge_is_blocked_until_both_the_file_and_the_bridge_are_gone(self):
@@ -229,7 +249,7 @@ not as found: spark-1, spark-2: {BRIDGE_FILE} configures {', '.join(RIGHT)}; mov
         before = self.settle_both()
         self.apply(manifest)
         self.assert_empty_plan(manifest)
-        self.assert_way_back(manifest, before)
+        self.assert_way_back(manifest, before, after_restart=self.bare)
         self.take_down()
 
     def test_i_a_match_and_a_vlan_block_with_what_to_do(self):
@@ -275,7 +295,7 @@ free and takes its place
         self.spark("apply", without, "--yes", "--brief", expect=2)
         self.assertEqual([self.state(1), self.state(2)], before)
         self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
-        self.assert_empty_plan(manifest)
+        self.assert_lasts(manifest, GUIDE)
         self.assert_way_back(manifest, before)
         self.take_down(GUIDE)
 
