@@ -70,7 +70,7 @@ struct Stat {
   std::string path = {};
 };
 
-// "%s %a %U %G %i %y %n": eight blanks separate nine words, as %y holds two of them.
+// "%s %a %U %G %i %y %n": eight blanks separate nine words, as %y holds two of the blanks.
 std::optional<Stat> ParseStat(const std::string& record) {
   std::vector<std::string> words;
   std::size_t at = 0;
@@ -87,6 +87,8 @@ std::optional<Stat> ParseStat(const std::string& record) {
   stat.state.mode = *mode;
   stat.state.owner = words[2];
   stat.state.group = words[3];
+  const std::string mtime = fmt::format("{} {} {}", words[5], words[6], words[7]);
+  if (IsMtime(mtime)) stat.state.mtime = mtime;
   stat.path = record.substr(at);
   return stat;
 }

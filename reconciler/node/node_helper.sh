@@ -46,11 +46,11 @@ journal_home() {
   esac
 }
 
-stage_write() { # STEP PATH MODE OWNER GROUP CONTENT TRIAL
+stage_write() { # STEP PATH MODE OWNER GROUP CONTENT TRIAL [MTIME]
   target "$2" || return 1
   [ -z "$user" ] || [ "$4" = "$user" ] || say "$T: wanted the owner $user, whose home it is in, found $4" || return 1
   d=$J/$1 && { [ -d "$d" ] || mkdir "$d"; } && printf '%s' "$6" >"$d/new" && chown -- "$4:$5" "$d/new" &&
-    chmod "$3" "$d/new" && journal "$1" "$7"
+    chmod "$3" "$d/new" && { [ -z "${8:-}" ] || touch -d "$8" -- "$d/new"; } && journal "$1" "$7"
 }
 stage_remove() { # STEP PATH TRIAL
   target "$2" && journal "$1" "$3"

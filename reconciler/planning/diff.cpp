@@ -106,7 +106,9 @@ PruneCommands MakeDefaultPruneCommands(const Resource& resource) {
 void SetActions(const Resource& resource, Change& change) {
   if (const auto* state = std::get_if<ResourceState>(&resource.desired)) {
     if (const auto* file = std::get_if<FileState>(state)) {
-      change.actions.push_back(WriteFile{resource.name, *file, resource.trial});
+      WriteFile write{resource.name, *file, resource.trial};
+      write.state.mtime.clear();  // of the text that it replaces
+      change.actions.push_back(std::move(write));
     }
   } else if (const auto* before = Known(resource.observed);
              before != nullptr && std::holds_alternative<FileState>(*before)) {

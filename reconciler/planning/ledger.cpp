@@ -28,6 +28,7 @@ Action FindOriginalFile(const Change& change, const Names& ours) {
   }
   FileState state = *change.before;
   state.content = RemoveBlocksOfAll(std::move(state.content), ours);
+  if (state.content != change.before->content) state.mtime.clear();
   return WriteFile{change.name, std::move(state), trial};
 }
 
@@ -64,6 +65,7 @@ void KeepEdits(const Change& change, const Names& ours, LedgerEntry& entry) {
     FileState state = *change.before;
     if (const auto* write = std::get_if<WriteFile>(&action)) state = write->state;
     state.content = rest;
+    state.mtime.clear();  // it is no text that was ever there
     action = WriteFile{change.name, std::move(state), GetTrial(action)};
   }
 }

@@ -175,6 +175,7 @@ class Pruner {
   std::optional<Change> BlockIfEdited(const LedgerEntry& entry, const FileState& now,
                                       Change change) const {
     FileState rest = now;
+    rest.mtime.clear();
     for (const std::string& name : {ledger_.cluster, cluster_.name}) {
       rest.content = RemoveBlocks(rest.content, name);
     }

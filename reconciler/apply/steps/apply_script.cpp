@@ -21,10 +21,12 @@ std::string BuildStageCall(const Action& action, std::size_t number) {
   struct Visitor {
     std::size_t number;
     std::string operator()(const WriteFile& write) const {
-      return fmt::format("stage_write {} {} {:04o} {} {} {} {}", number, QuoteForShell(write.path),
-                         write.state.mode, QuoteForShell(write.state.owner),
-                         QuoteForShell(write.state.group), QuoteForShell(write.state.content),
-                         QuoteForShell(write.trial.path));
+      std::string call = fmt::format(
+          "stage_write {} {} {:04o} {} {} {} {}", number, QuoteForShell(write.path),
+          write.state.mode, QuoteForShell(write.state.owner), QuoteForShell(write.state.group),
+          QuoteForShell(write.state.content), QuoteForShell(write.trial.path));
+      if (!write.state.mtime.empty()) call += " " + QuoteForShell(write.state.mtime);
+      return call;
     }
     std::string operator()(const RemoveFile& remove) const {
       return fmt::format("stage_remove {} {} {}", number, QuoteForShell(remove.path),

@@ -42,10 +42,12 @@ RunCommand ReadCommand(const JsonReader& reader) {
 
 ordered_json ActionToJson(const Action& action) {
   if (const auto* write = std::get_if<WriteFile>(&action)) {
-    return {{"write", EncodeText(write->path)},
-            {"state", FileStateToJson(write->state)},
-            {"trial", EncodeText(write->trial.path)},
-            {"generator", TextsToJson(write->trial.generator)}};
+    ordered_json json = {{"write", EncodeText(write->path)},
+                         {"state", FileStateToJson(write->state)},
+                         {"trial", EncodeText(write->trial.path)},
+                         {"generator", TextsToJson(write->trial.generator)}};
+    if (!write->state.mtime.empty()) json["mtime"] = write->state.mtime;
+    return json;
   }
   if (const auto* remove = std::get_if<RemoveFile>(&action)) {
     return {{"remove", EncodeText(remove->path)},
@@ -55,13 +57,27 @@ ordered_json ActionToJson(const Action& action) {
   return CommandToJson(std::get<RunCommand>(action));
 }
 
+WriteFile ReadWrite(const JsonReader& reader) {
+  WriteFile write{.path = reader.At("write").Text(), .state = ReadFileState(reader.At("state"))};
+  if (!reader.Has("mtime")) return write;  // ledgers of earlier versions, and new text
+  write.state.mtime = reader.At("mtime").Text();
+  if (!IsMtime(write.state.mtime)) {
+    reader.At("mtime").Fail(
+        "wanted a time such as \"2026-11-21 09:15:02.123456789 +0000\", found \"" +
+        write.state.mtime + "\"");
+  }
+  return write;
+}
+
 Action ReadAction(const JsonReader& reader) {
   Trial trial;
   // Ledgers and plans of earlier versions may be without these.
   if (reader.Has("trial")) trial.path = reader.At("trial").Text();
   if (reader.Has("generator")) trial.generator = ReadTexts(reader.At("generator"));
   if (reader.Has("write")) {
-    return WriteFile{reader.At("write").Text(), ReadFileState(reader.At("state")), trial};
+    WriteFile write = ReadWrite(reader);
+    write.trial = std::move(trial);
+    return write;
   }
   if (reader.Has("remove")) return RemoveFile{reader.At("remove").Text(), trial};
   return ReadCommand(reader);

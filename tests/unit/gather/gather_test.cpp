@@ -87,6 +87,20 @@ TEST(Gather, ALedgerWhoseTextsHoldANulByteIsUnknown) {
   EXPECT_EQ(std::get<Unknown>(facts.nodes.at("spark-1").ledger).why, "holds a NUL byte");
 }
 
+TEST(Gather, AFileHasTheTimeThatTheNodeSaysUnlessItIsNone) {
+  const auto read = [](const std::string& mtime) {
+    const ClusterFacts facts = GatherFrom(
+        {{"spark-1",
+          SayingNode({.files = "F /etc/hosts" + std::string(1, kNul),
+                      .stat = "2 644 root root 7 " + mtime + " /etc/hosts" + std::string(1, kNul),
+                      .content = "x\n"})}},
+        kHosts);
+    return Known(FindFile(facts.nodes.at("spark-1"), "/etc/hosts"))->mtime;
+  };
+  EXPECT_EQ(read("2026-01-01 00:00:00.5 +0000"), "2026-01-01 00:00:00.5 +0000");
+  EXPECT_EQ(read("--reference=/etc/shadow 00:00:00.5 +0000"), "");
+}
+
 TEST(Gather, AnEmptyRecordLeavesTheFileUnknownAndTheOtherNodesWhole) {
   const ClusterFacts facts = GatherFrom({{"spark-1", SayingNode({.files = std::string(1, kNul)})},
                                          {"spark-2", NodeWithFile("/etc/hosts", "x\n")}},

@@ -115,6 +115,20 @@ TEST(Diff, AFileIsWrittenWholeAndItsDifferenceIsSaidInWords) {
             "@@ -1 +1 @@\n-(1 line that is not ours)\n+(2 lines that are not ours)\n");
 }
 
+TEST(Diff, TheTimeOfAFileIsNoDifferenceAndNewTextHasNone) {
+  Resource resource = File(ResourceState(FileState{"a\n"}));
+  FileState before = std::get<FileState>(std::get<ResourceState>(resource.desired));
+  before.mtime = "2026-11-21 09:15:02.123456789 +0000";
+  resource.observed = ResourceState(before);
+  EXPECT_FALSE(Diff(resource, "p").has_value());
+  FileState after = before;
+  after.content = "b\n";
+  resource.desired = ResourceState(after);
+  const auto change = Diff(resource, "p");
+  EXPECT_EQ(std::get<WriteFile>(change->actions.at(0)).state.mtime, "");
+  EXPECT_EQ(change->before->mtime, before.mtime);
+}
+
 TEST(Diff, AFileThatMustGoIsRemoved) {
   Resource resource = File(ResourceState(FileState{"a\n"}));
   resource.desired = Absent{};

@@ -58,6 +58,42 @@ TEST(UpdateLedger, AFileThatWasNotThereIsRemovedWhenItGoesBack) {
   EXPECT_FALSE(entry.shared);
 }
 
+// Of the file that the ledger's first entry brings back.
+std::string FindMtime(const Ledger& ledger) {
+  return std::get<WriteFile>(ledger.entries.at(0).original.at(0)).state.mtime;
+}
+
+TEST(UpdateLedger, AFileComesBackWithItsTime) {
+  const std::string mtime = "2026-11-21 09:15:02.123456789 +0000";
+  Change change = Writing("theirs\n", "");
+  change.before->mtime = mtime;
+  const Ledger ledger = After({}, {change});
+  EXPECT_EQ(FindMtime(ledger), mtime);
+  const Result<Ledger> read = ParseLedger(FormatLedger(ledger));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(FindMtime(*read), mtime);
+
+  // Text that is not what was there at that time has none.
+  change = Writing(SetBlock("theirs\n", "lab", "t", "old\n"), "");
+  change.before->mtime = mtime;
+  EXPECT_EQ(FindMtime(After({}, {change})), "");
+}
+
+TEST(ParseLedger, ALedgerWithoutTimesIsReadAndATimeThatIsNoneIsRefused) {
+  Change change = Writing("theirs\n", "");
+  const std::string without = FormatLedger(After({}, {change}));
+  EXPECT_EQ(without.find("mtime"), std::string::npos);
+  EXPECT_EQ(FindMtime(*ParseLedger(without)), "");
+  change.before->mtime = "2026-11-21 09:15:02 +0000";
+  std::string wrong = FormatLedger(After({}, {change}));
+  wrong.replace(wrong.find("2026-11-21"), 10, "--reference");
+  const Result<Ledger> read = ParseLedger(wrong);
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().message,
+            "/entries/0/original/0/mtime: wanted a time such as \"2026-11-21 09:15:02.123456789 "
+            "+0000\", found \"--reference 09:15:02 +0000\"");
+}
+
 TEST(UpdateLedger, AFileThatCarriesOurMarkWasOursBefore) {
   const std::string mine = FormatOwnedFile("lab", "old\n");
   const Ledger ledger = After({}, {Writing(mine, FormatOwnedFile("lab", "new\n"))});

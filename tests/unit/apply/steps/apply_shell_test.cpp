@@ -63,6 +63,18 @@ TEST_F(ApplyScriptTest, AWriteKeepsEveryByteAndJournalsWhatStoodThere) {
   EXPECT_EQ(Mode("journal"), 0700u);
 }
 
+TEST_F(ApplyScriptTest, AFileThatWasThereBeforeIsWrittenWithItsTime) {
+  FileState state = State("x");
+  state.mtime = "2023-11-14 22:13:20.123456789 +0000";
+  const auto replies = Apply({WriteFile{Path("etc/x"), state}});
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(replies[0].exit_code, 0) << replies[0].err;
+  struct stat status = {};
+  EXPECT_EQ(stat(Path("etc/x").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mtim.tv_sec, 1700000000);
+  EXPECT_EQ(status.st_mtim.tv_nsec, 123456789);
+}
+
 TEST_F(ApplyScriptTest, AStepThatReloadsSystemdLeavesEveryNetworkFileItsInode) {
   const std::string systemd = Path("systemd");
   Put("systemd/network/10-netplan-mgmt.network", "[Match]\nName=mgmt\n");
