@@ -6,6 +6,7 @@
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopted_profile.h"
+#include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/link_resources.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/reads/rdma_users.h"
@@ -90,6 +91,33 @@ void FillProfile(const PluginInput& input, const Intent& intent, const Adoption&
   resource.prune_commands = PruneCommands{.after = {ReloadFiles(Renderer::kNetworkManager)}};
 }
 
+// Without a trial: of files of one name networkd reads the one in /etc before one in /run, and a
+// file that sorts before it would make each port flap once more after the commit. The journal
+// restores it, at boot before networkd starts.
+void FillUnit(const PluginInput& input, const Intent& intent, const Adoption& adoption,
+              Resource& resource) {
+  resource.label = "unit " + FormatAdoption(adoption, intent.ports);
+  resource.revert = RevertToUnit(input, adoption);
+  resource.triggers = ActivateOurs(input, intent);
+  // Which ports it gets again shows when it is pruned.
+  resource.prune_commands = PruneCommands{.after = {ReloadFiles(Renderer::kNetworkd)}};
+}
+
+void Fill(const PluginInput& input, const Intent& intent, const Adoption& adoption,
+          Resource& resource) {
+  switch (GetKind(adoption.entry)) {
+    case AdoptKind::kFile:
+      FillFile(input, intent, adoption, resource);
+      break;
+    case AdoptKind::kProfile:
+      FillProfile(input, intent, adoption, resource);
+      break;
+    case AdoptKind::kUnit:
+      FillUnit(input, intent, adoption, resource);
+      break;
+  }
+}
+
 Resource MakeAdoptedFile(const PluginInput& input, const Intent& intent, const Adoption& adoption) {
   const std::string& path = adoption.entry.path;
   Resource resource{.kind = "file",
@@ -107,11 +135,7 @@ Resource MakeAdoptedFile(const PluginInput& input, const Intent& intent, const A
         .why = fmt::format("is not adopted: {}: {}", adoption.why_not, adoption.next_step)};
     return resource;
   }
-  if (adoption.entry.profile.empty()) {
-    FillFile(input, intent, adoption, resource);
-  } else {
-    FillProfile(input, intent, adoption, resource);
-  }
+  Fill(input, intent, adoption, resource);
   resource.interrupts = ListEnded(input, adoption);
   resource.needs = {fmt::format("{}/file/{}", input.node.name, kOwnFile)};
   return resource;

@@ -6,6 +6,8 @@
 #include <initializer_list>
 
 #include "plugins/netplan/adopted_profile.h"
+#include "plugins/netplan/adopted_unit.h"
+#include "plugins/netplan/claims.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/paths.h"
 #include "reconciler/base/digest.h"
@@ -116,7 +118,7 @@ void CheckRenderer(const PluginInput& input, std::vector<Adoption>& adoptions) {
   const Renderer now = ReadForeignTree(input.facts, {}).renderer;
   const Renderer then = ReadForeignTree(input.facts, {}, {}, ListAdopted(adoptions)).renderer;
   for (Adoption& adoption : adoptions) {
-    const bool is_file = adoption.entry.profile.empty();
+    const bool is_file = GetKind(adoption.entry) == AdoptKind::kFile;
     if (!is_file || !adoption.is_there || !adoption.why_not.empty()) continue;
     const FileState file = *Known(FindFile(input.facts, adoption.entry.path));
     const std::optional<NetplanDefinitions> text =
@@ -175,15 +177,42 @@ std::vector<AdoptEntry> ListClaimingFiles(const PluginInput& input,
 }
 
 std::string FormatEntry(const AdoptEntry& entry) {
-  return entry.profile.empty() ? "file: " + entry.path : "nm_profile: " + entry.profile;
+  switch (GetKind(entry)) {
+    case AdoptKind::kFile:
+      return "file: " + entry.path;
+    case AdoptKind::kProfile:
+      return "nm_profile: " + entry.profile;
+    case AdoptKind::kUnit:
+      return "networkd_unit: " + entry.path;
+  }
+  return {};
 }
 
 // What a person may do instead of adopting it.
 std::string AdviseInstead(const Claim& claim) {
-  return claim.kind == ClaimKind::kProfile
-             ? fmt::format("or: nmcli connection modify {} connection.autoconnect no",
-                           claim.profile)
-             : "or move it away or remove them from it";
+  switch (claim.kind) {
+    case ClaimKind::kProfile:
+      return fmt::format("or: nmcli connection modify {} connection.autoconnect no", claim.profile);
+    case ClaimKind::kUnit:
+      return "or " + AdviseOnUnit(claim);
+    case ClaimKind::kNetplan:
+    case ClaimKind::kMaster:
+      break;
+  }
+  return "or move it away or remove them from it";
+}
+
+Adoption Judge(const PluginInput& input, const AdoptEntry& entry,
+               const std::vector<std::string>& netdevs, const Protection& protection) {
+  switch (GetKind(entry)) {
+    case AdoptKind::kFile:
+      return JudgeFile(input, entry, netdevs, protection);
+    case AdoptKind::kProfile:
+      return JudgeProfile(input, entry, netdevs, protection);
+    case AdoptKind::kUnit:
+      return JudgeUnit(input, entry, netdevs, protection);
+  }
+  return {.entry = entry};
 }
 
 }  // namespace
@@ -210,8 +239,7 @@ std::vector<Adoption> FindAdoptions(const PluginInput& input,
                                     const Protection& protection) {
   std::vector<Adoption> adoptions;
   for (const AdoptEntry& entry : FindKeyfiles(input, entries, netdevs)) {
-    adoptions.push_back(entry.profile.empty() ? JudgeFile(input, entry, netdevs, protection)
-                                              : JudgeProfile(input, entry, netdevs, protection));
+    adoptions.push_back(Judge(input, entry, netdevs, protection));
   }
   CheckRenderer(input, adoptions);
   CheckOtherFiles(input, adoptions);
@@ -245,6 +273,7 @@ std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
   for (AdoptEntry& profile : ListClaimingProfiles(input, netdevs)) {
     entries.push_back(std::move(profile));
   }
+  for (AdoptEntry& unit : ListClaimingUnits(input, netdevs)) entries.push_back(std::move(unit));
   std::vector<AdoptableFile> files;
   for (const Adoption& one :
        FindAdoptions(input, entries, netdevs, FindProtection(input.node, input.facts))) {

@@ -14,11 +14,6 @@ std::string NameOurUnit(const std::string& netdev) {
   return fmt::format("10-netplan-{}.network", netdev);
 }
 
-// networkd uses the first one by file name, whatever the folder. One of our name is read instead.
-bool IsReadBeforeOurs(const OwnerFile& unit, const std::string& netdev) {
-  return GetBasename(unit.path) <= NameOurUnit(netdev);
-}
-
 using Decides = bool (*)(const OwnerFile&, const std::string&, const LinkFact&);
 
 bool DoesUnitMatch(const OwnerFile& unit, const std::string& netdev, const LinkFact& link) {
@@ -26,7 +21,7 @@ bool DoesUnitMatch(const OwnerFile& unit, const std::string& netdev, const LinkF
 }
 
 bool DoesUnitDecide(const OwnerFile& unit, const std::string& netdev, const LinkFact& link) {
-  return IsReadBeforeOurs(unit, netdev) && DoesUnitMatch(unit, netdev, link);
+  return IsReadBeforeOurs(unit.path, netdev) && DoesUnitMatch(unit, netdev, link);
 }
 
 bool DoesProfileDecide(const OwnerFile& file, const std::string& netdev, const LinkFact& link) {
@@ -76,9 +71,7 @@ std::string AdviseOnClaim(const Claim& claim, const Protection& protection) {
     case ClaimKind::kNetplan:
       return "move it away or remove them from it, then plan again";
     case ClaimKind::kUnit:
-      return fmt::format(
-          "remove it, or give it a name that sorts after {}, then plan again",
-          NameOurUnit(*std::max_element(claim.netdevs.begin(), claim.netdevs.end())));
+      return AdviseOnUnit(claim) + ", then plan again";
     case ClaimKind::kProfile:
       return fmt::format("nmcli connection modify {} connection.autoconnect no, then plan again",
                          claim.profile);
@@ -101,6 +94,9 @@ std::string ExplainClaim(const Claim& claim) {
       return text;
     }
     case ClaimKind::kUnit:
+      if (!claim.not_adopted.empty()) {
+        return fmt::format(", and is not adopted: {}", claim.not_adopted);
+      }
       return ": networkd uses the first file that matches, and not ours";
     case ClaimKind::kProfile:
       if (!claim.not_adopted.empty()) {
@@ -150,6 +146,15 @@ std::string ChooseCode(ClaimKind kind) {
   return code;
 }
 
+bool IsReadBeforeOurs(const std::string& unit, const std::string& netdev) {
+  return GetBasename(unit) <= NameOurUnit(netdev);
+}
+
+std::string AdviseOnUnit(const Claim& claim) {
+  return fmt::format("remove it, or give it a name that sorts after {}",
+                     NameOurUnit(*std::max_element(claim.netdevs.begin(), claim.netdevs.end())));
+}
+
 ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
                               const std::vector<std::string>& netdevs,
                               const std::vector<std::string>& leading,
@@ -162,7 +167,7 @@ ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
     if (file.state == nullptr) {
       const bool counts =
           !networkd || std::any_of(netdevs.begin(), netdevs.end(), [&](const std::string& netdev) {
-            return IsReadBeforeOurs(file, netdev);
+            return IsReadBeforeOurs(file.path, netdev);
           });
       if (counts) found.unclear = file.unclear;
       continue;

@@ -19,6 +19,13 @@ ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,
                               const std::vector<std::string>& leading,
                               const std::set<std::string>& without = {});
 
+// networkd uses the first unit by file name, whatever the folder, and instead of ours one of its
+// name.
+bool IsReadBeforeOurs(const std::string& unit, const std::string& netdev);
+
+// What to do about a unit, without adopting it.
+std::string AdviseOnUnit(const Claim& claim);
+
 // The live bonds, bridges and VRFs that have some of `netdevs` as members.
 std::vector<Claim> FindMasterClaims(const NodeFacts& facts, const std::vector<std::string>& netdevs,
                                     const std::vector<std::string>& leading);

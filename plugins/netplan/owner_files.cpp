@@ -167,9 +167,30 @@ std::vector<OwnerFile> ListProfiles(const NodeFacts& facts) {
 }
 
 std::vector<std::string> ListDropIns(const NodeFacts& facts, const std::string& netdev) {
+  return ListDropInsOf(facts, fmt::format("10-netplan-{}.network", netdev));
+}
+
+std::vector<Read> ListDropInReads(const std::string& unit) {
+  std::vector<Read> reads;
+  for (const std::string_view folder : kUnitFolders) {
+    reads.emplace_back(ReadFiles{fmt::format("{}{}.d/*.conf", folder, unit)});
+  }
+  return reads;
+}
+
+std::vector<std::string> ListHiddenUnits(const NodeFacts& facts, const std::string& path) {
+  std::vector<std::string> hidden;
+  for (const std::string_view folder : kUnitFolders) {
+    std::string other = std::string(folder) + GetBasename(path);
+    if (other != path && IsThere(facts, other)) hidden.push_back(std::move(other));
+  }
+  return hidden;
+}
+
+std::vector<std::string> ListDropInsOf(const NodeFacts& facts, const std::string& unit) {
   std::vector<std::string> paths;
   for (const std::string_view folder : kUnitFolders) {
-    const std::string place = fmt::format("{}10-netplan-{}.network.d/", folder, netdev);
+    const std::string place = fmt::format("{}{}.d/", folder, unit);
     for (const auto& [path, file] : facts.files) {
       if (path.starts_with(place) && IsThere(facts, path)) paths.push_back(path);
     }

@@ -25,6 +25,13 @@ std::vector<OwnerFile> ListProfiles(const NodeFacts& facts);
 // Drop-ins of the unit that netplan generates for a port.
 std::vector<std::string> ListDropIns(const NodeFacts& facts, const std::string& netdev);
 
+// And of any unit, by its file name.
+std::vector<std::string> ListDropInsOf(const NodeFacts& facts, const std::string& unit);
+std::vector<Read> ListDropInReads(const std::string& unit);
+
+// Files of the same name that networkd would read if this one were not there.
+std::vector<std::string> ListHiddenUnits(const NodeFacts& facts, const std::string& path);
+
 // A condition that we do not know may hold.
 bool IsUnitAbout(const std::string& text, const std::string& netdev, const LinkFact& link);
 // networkd leaves what such a unit matches to others.

@@ -9,6 +9,7 @@
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/definitions.h"
 #include "plugins/netplan/adopted_profile.h"
+#include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/port_owner.h"
@@ -131,6 +132,10 @@ bool IsAdoptedProfile(const Change& change) {
   return change.kind != kLinkKind && change.name.starts_with(kKeyfiles);
 }
 
+bool IsAdoptedUnit(const Change& change) {
+  return change.kind != kLinkKind && change.name.starts_with(kUnits);
+}
+
 // The file that comes again; nullptr: none does.
 const WriteFile* FindOriginal(const Change& change) {
   const Action* file = FindFileAction(change.actions);
@@ -143,6 +148,7 @@ std::vector<std::string> ListPortsOfOriginal(const PluginInput& input, const Cha
   const WriteFile* write = FindOriginal(change);
   if (write == nullptr) return netdevs;
   if (IsAdoptedProfile(change)) return ListPortsOfKeyfile(input, write->state.content);
+  if (IsAdoptedUnit(change)) return ListPortsOfUnit(input, write->state.content);
   const auto text = ReadDefinitions(write->state.content, write->path);
   for (const PortDefinition& port : text ? text->ports : std::vector<PortDefinition>()) {
     netdevs.push_back(port.netdev);
@@ -155,6 +161,10 @@ void BringToEffect(const PluginInput& input, const std::vector<std::string>& net
                    Change& change) {
   if (const WriteFile* write = FindOriginal(change); write && IsAdoptedProfile(change)) {
     change.triggers = ActivateKeyfile(input.facts, write->path, write->state);
+    return;
+  }
+  if (const WriteFile* write = FindOriginal(change); write && IsAdoptedUnit(change)) {
+    change.triggers = ActivateUnit(input, write->state.content);
     return;
   }
   const ForeignTree tree = ReadForeignTree(input.facts, netdevs);
@@ -206,7 +216,9 @@ void SetGenerator(Change& change) {
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
   SetGenerator(change);
-  if (IsAdoptedFile(change) || IsAdoptedProfile(change)) return CheckAdoptedPrune(input, change);
+  if (IsAdoptedFile(change) || IsAdoptedProfile(change) || IsAdoptedUnit(change)) {
+    return CheckAdoptedPrune(input, change);
+  }
   const Ports ports = FindPorts(input.facts, change);
   if (ports.all.empty()) return Ownership::kOurs;
   const std::string why = ExplainProtected(FindProtection(input.node, input.facts), ports.all);

@@ -53,6 +53,16 @@ SYNC = """network:
       mtu: 9000
       addresses: [10.100.17.{0}/24]
 """
+# As a person writes it.
+UNITS = "/etc/systemd/network/"
+UNIT = """[Match]
+Name={0}
+[Link]
+MTUBytes=9000
+[Network]
+Address=192.168.{1}.{2}/24
+"""
+TIMES = f"find /etc/netplan {UNITS} {KEYFILES} -type f -printf '%p %T@\\n' 2>/dev/null | sort"
 LOST = "not carried over: IPv6 link-local, router advertisements"
 
 
@@ -63,13 +73,25 @@ def digest(text):
 class AdoptTest(test_uninstall.UninstallTest):
     """`leave` makes the nodes as another tool does; `apply_and_leave` is the whole way to us and out again."""
 
+    def state(self, node):
+        return super().state(node) + self.lab.sh(node, TIMES)
+
+    def cut_off_half_way(self, manifest, is_taken_over):
+        """spark-1 loses its power while what is taken over is gone; spark-2 is reverted live."""
+        slow = self.variant_of(manifest, ("ExecStart=/bin/true", f"ExecStart=/bin/sleep {min(60, round(speed.scaled(20)))}"))
+        run = speed.start([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", slow, "--yes", "--brief", "--no-verify"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        speed.wait_until(is_taken_over, 40, "an apply that has taken over what adopt names")
+        self.lab.lab("restart", "--hard", "1")
+        self.assertEqual(speed.wait(run, 180), 4)
+
     def leave(self, path, text, ids=(10, 11)):
         """The tool's file on both nodes, in effect; returns what `adopt` says of it and the nodes' states."""
         entries = []
         for node, number in zip((1, 2), ids):
             content = text.format(number, 2 * node - 1, 2 * node, node, 3 - node)
             self.write(path, content, node)
-            self.lab.sh(node, "netplan apply")
+            self.lab.sh(node, f"touch -d @{1700000000 + node}.123456789 {path}; netplan apply")
             entries.append(f"spark-{node}: '{digest(content)[:12]}'")
         return f"adopt: [{{file: {path}, nodes: {{{', '.join(entries)}}}}}]\n", [self.settle(node) for node in (1, 2)]
 
@@ -185,6 +207,59 @@ class Networkd(AdoptTest):
             self.wait_for(node, before[node - 1])
 
 
+class Units(AdoptTest):
+    def leave_units(self):
+        """A unit per port on both nodes, in effect; returns their paths, what `adopt` says of them and the nodes' states."""
+        paths = [f"{UNITS}05-cx7-{letter}.network" for letter in "ab"]
+        for node in (1, 2):
+            for path, port, subnet in zip(paths, RIGHT, (177, 178)):
+                self.write(path, UNIT.format(port, subnet, node), node, mode="0640")
+                self.lab.sh(node, f"chgrp systemd-network {path}; touch -d @{1700000000 + node}.123456789 {path}")
+            self.lab.sh(node, f"networkctl reload; networkctl reconfigure {' '.join(RIGHT)}")
+        adopt = "".join(f"  - {{networkd_unit: {path}, nodes: {{"
+                        + ", ".join(f"spark-{node}: '{digest(UNIT.format(port, subnet, node))[:12]}'" for node in (1, 2)) + "}}\n"
+                        for path, port, subnet in zip(paths, RIGHT, (177, 178)))
+        return paths, "adopt:\n" + adopt, [self.settle(node) for node in (1, 2)]
+
+    def test_units_are_taken_over_and_written_back(self):
+        paths, adopt, before = self.leave_units()
+        for node in (1, 2):
+            self.assertIn(f"192.168.178.{node}/24", before[node - 1])
+            self.assertIn(f"{paths[0]} 170000000{node}.1234567890\n", before[node - 1])
+        found = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=0).stdout
+        for line in adopt.splitlines()[1:]:
+            self.assertIn(line.replace("'", ""), found.replace('"', "").splitlines())
+        manifest = self.manifest(adopt)
+        printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
+        lines = re.findall(r"(?m)^  [-+~>!] .*$", printed)
+        self.assertEqual(len(lines), 6, printed)
+        for line, path in zip(lines, (*paths, OURS) * 2):
+            self.assertRegex(line, rf"^  > file +{path}[: ].*  flaps the link$")
+        for line in lines[:2]:
+            self.assertIn(f": unit into 60-spark-reconcile.yaml, 1 port, same addresses and MTU; {LOST}  ", line)
+        self.assertIn("\nno changes, 4 files taken over on 2 nodes. 4 links flap; ", printed)
+
+        self.cut_off_half_way(manifest, lambda: not self.lab.sh(1, f"ls {UNITS}"))
+        for node in (1, 2):
+            self.wait_for(node, before[node - 1])
+
+        self.apply_and_leave(manifest, before, *paths)
+        self.assertIn(f"Network File: {paths[0]}", self.lab.sh(1, f"networkctl status {RIGHT[0]}"))
+
+    def test_a_unit_that_matches_the_way_to_the_node_blocks_and_says_what_to_take_out(self):
+        paths, _, _ = self.leave_units()
+        text = UNIT.format("e*", 177, 1)
+        self.write(paths[0], text, 1)
+        manifest = self.manifest(f"adopt: [{{networkd_unit: {paths[0]}, nodes: {{spark-1: '{digest(text)[:12]}'}}}}]\n")
+        printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
+        management = "enP7s7"
+        self.assertIn(f"  ! file  {paths[0]}: is not adopted: it matches {management} too, which carries this session: take {management} "
+                      f"out of its [Match], as with Name={' '.join(sorted(RIGHT))}, and leave another file in effect that configures "
+                      f"{management}  ", printed)
+        self.spark("apply", manifest, "--only", "netplan", "--yes", "--brief", "--no-verify", expect=2)
+        self.assertEqual(self.lab.sh(1, f"cat {paths[0]}"), text)
+
+
 # Both cables between two nodes.
 ALL_PORTS = """network:
   version: 2
@@ -264,22 +339,13 @@ class NetworkManager(WithoutLinkFiles):
             self.assertIn(f" into 60-spark-reconcile.yaml, 1 port, same addresses and MTU{rest}", line)
         self.assertIn("\nno changes, 4 files taken over on 2 nodes. 4 links flap; ", printed)
 
-        self.cut_off_half_way(self.manifest(adopt, ("ExecStart=/bin/true", f"ExecStart=/bin/sleep {min(60, round(speed.scaled(20)))}")))
+        self.cut_off_half_way(manifest, lambda: "cx7-" not in self.lab.sh(1, f"ls {KEYFILES}; nmcli -t -f NAME connection show"))
         for node in (1, 2):
             self.wait_for(node, before[node - 1])
         self.assertEqual(self.active(), active)
 
         self.apply_and_leave(manifest, before, *paths)
         self.assertEqual(self.active(), active)
-
-    def cut_off_half_way(self, manifest):
-        """spark-1 loses its power while the profiles are gone; spark-2 is reverted live."""
-        run = speed.start([LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", manifest, "--yes", "--brief", "--no-verify"],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        speed.wait_until(lambda: "cx7-" not in self.lab.sh(1, f"ls {KEYFILES}; nmcli -t -f NAME connection show"), 40,
-                         "an apply that has taken the profiles over")
-        self.lab.lab("restart", "--hard", "1")
-        self.assertEqual(speed.wait(run, 180), 4)
 
 
 if __name__ == "__main__":

@@ -69,10 +69,12 @@ class PortOwners(LabTest):
 
     def test_2_a_unit_that_is_read_before_ours_blocks_until_it_is_renamed(self):
         self.lab.sh(2, f"printf '[Match]\\nName={PORT}\\n[Network]\\nAddress=10.68.0.2/24\\n' >{UNIT}")
+        digest = self.lab.sh(2, f"sha256sum <{UNIT}")[:12]
         self.assert_blocks(2, f"{UNIT} is read before our file and matches it", "netplan-foreign-unit",
                            f"{UNIT} is read before our file and matches {PORT}: networkd uses the first file that matches, and "
                            "not ours",
-                           f"remove it, or give it a name that sorts after 10-netplan-{PORT}.network, then plan again")
+                           f"add {{networkd_unit: {UNIT}, nodes: {{spark-2: \"{digest}\"}}}} to adopt, or remove it, or give it a "
+                           f"name that sorts after 10-netplan-{PORT}.network, then plan again")
         self.lab.sh(2, f"mv {UNIT} /etc/systemd/network/90-fabric.network")
         self.assert_stays_ours(2)
 

@@ -14,6 +14,7 @@ namespace reconciler::plugins::netplan {
 namespace {
 
 constexpr std::string_view kOwnName = "60-spark-reconcile.yaml";
+constexpr std::string_view kUnitFolder = "/etc/systemd/network/";
 constexpr std::size_t kLongestName = 255;
 
 const std::vector<Value>& ListEntries(const ClusterSpec& cluster) {
@@ -28,9 +29,13 @@ const std::vector<Member>& ListNodes(const Value& entry) {
   return nodes == nullptr ? kNone : nodes->Members();
 }
 
+constexpr const char* kEntryKeys[] = {"file", "nm_profile", "networkd_unit"};
+
 const Value* FindNamed(const Value& entry) {
-  const Value* file = entry.Find("file");
-  return file != nullptr ? file : entry.Find("nm_profile");
+  for (const char* key : kEntryKeys) {
+    if (const Value* named = entry.Find(key); named != nullptr) return named;
+  }
+  return nullptr;
 }
 
 std::string NameEntry(const Value& entry) {
@@ -43,13 +48,24 @@ Position FindNamedPosition(const Value& entry) {
   return named == nullptr ? entry.position : named->position;
 }
 
+bool IsPlainPath(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && path.size() <= kLongestName &&
+         CanNameProfile(path.substr(folder.size()));
+}
+
 void CheckKind(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
-  const bool file = entry.Find("file") != nullptr;
-  if (file != (entry.Find("nm_profile") != nullptr)) return;
-  errors.push_back(MakeManifestError(
-      cluster.Mark(entry.position),
-      fmt::format("adopt: wanted file or nm_profile, found {}", file ? "both" : "neither"),
-      "each entry names one file or one profile"));
+  std::vector<std::string> keys;
+  std::vector<std::string> found;
+  for (const char* key : kEntryKeys) {
+    keys.emplace_back(key);
+    if (entry.Find(key) != nullptr) found.emplace_back(key);
+  }
+  if (found.size() == 1) return;
+  errors.push_back(
+      MakeManifestError(cluster.Mark(entry.position),
+                        fmt::format("adopt: wanted one of {}, found {}", Join(keys, ", "),
+                                    found.empty() ? "none of them" : Join(found, " and ")),
+                        "each entry names one thing"));
 }
 
 void CheckNodes(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
@@ -79,18 +95,23 @@ std::vector<AdoptEntry> ReadAdopt(const ClusterSpec& cluster, const NodeName& no
   for (const Value& entry : ListEntries(cluster)) {
     for (const Member& one : ListNodes(entry)) {
       if (one.key != node) continue;
-      entries.push_back({entry.GetText("file"), one.value.ScalarText(), FindNamedPosition(entry),
+      const std::string file = entry.GetText("file");
+      entries.push_back({file.empty() ? entry.GetText("networkd_unit") : file,
+                         one.value.ScalarText(), FindNamedPosition(entry),
                          entry.GetText("nm_profile")});
     }
   }
   return entries;
 }
 
-bool CanBeNamed(std::string_view path) {
-  constexpr std::string_view kFolder = "/etc/netplan/";
-  return path.starts_with(kFolder) && path.size() <= kLongestName &&
-         CanNameProfile(path.substr(kFolder.size()));
+AdoptKind GetKind(const AdoptEntry& entry) {
+  if (!entry.profile.empty()) return AdoptKind::kProfile;
+  return entry.path.starts_with(kUnitFolder) ? AdoptKind::kUnit : AdoptKind::kFile;
 }
+
+bool CanBeNamed(std::string_view path) { return IsPlainPath(path, "/etc/netplan/"); }
+
+bool CanNameUnit(std::string_view path) { return IsPlainPath(path, kUnitFolder); }
 
 bool CanNameProfile(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&

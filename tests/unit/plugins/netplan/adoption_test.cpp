@@ -394,12 +394,17 @@ TEST(NetplanAdoptSection, MistakesAreNamedWithTheirPlace) {
               ElementsAre("2:10: adopt: /etc/netplan/a.yaml: wanted at least one node, found none; "
                           "write nodes: {NAME: DIGEST}, with the first 12 digits of the file's "
                           "SHA-256"));
-  const std::string tail = "each entry names one file or one profile";
-  EXPECT_THAT(CheckOf("- {nodes: {spark-1: aaaaaaaaaaaa}}\n"),
-              ElementsAre("2:3: adopt: wanted file or nm_profile, found neither; " + tail));
+  const std::string tail = "each entry names one thing";
+  EXPECT_THAT(
+      CheckOf("- {nodes: {spark-1: aaaaaaaaaaaa}}\n"),
+      ElementsAre(
+          "2:3: adopt: wanted one of file, nm_profile, networkd_unit, found none of them; " +
+          tail));
   EXPECT_THAT(
       CheckOf("- {file: /etc/netplan/a.yaml, nm_profile: a, nodes: {spark-1: aaaaaaaaaaaa}}\n"),
-      ElementsAre("2:3: adopt: wanted file or nm_profile, found both; " + tail));
+      ElementsAre(
+          "2:3: adopt: wanted one of file, nm_profile, networkd_unit, found file and nm_profile; " +
+          tail));
   EXPECT_THAT(CheckOf("- {nm_profile: cx7-a, nodes: {spark-1: aaaaaaaaaaaa}}\n"
                       "- {nm_profile: cx7-a, nodes: {spark-4: aaaaaaaaaaaa}}\n"),
               ElementsAre("3:16: adopt: wanted one entry for cx7-a, found another on line 2; name "

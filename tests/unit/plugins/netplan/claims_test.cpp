@@ -171,10 +171,15 @@ TEST(NetplanClaims, AUnitThatNetworkdReadsBeforeOursBlocksEvenWhileAllValuesAreR
     EXPECT_EQ(scenario.Detail(Get(), kFirst),
               std::string("blocked: ") + kFabricUnit + " is read before our file and matches it");
     EXPECT_EQ(scenario.Detail(Get(), kSecond), "holds");
+    const std::string offer = "add {networkd_unit: " + std::string(kFabricUnit) +
+                              ", nodes: {spark-1: \"" + ComputeSha256Hex(text).substr(0, 12) +
+                              "\"}} to adopt, or ";
     EXPECT_EQ(scenario.Warning(Get(), kFabricUnit),
               std::string(kFabricUnit) +
                   " is read before our file and matches enp1s0f1np1: networkd uses the first file "
-                  "that matches, and not ours: remove it, or give it a name that sorts after "
+                  "that matches, and not ours: " +
+                  (text.ends_with("=yes\n") ? "" : offer) +
+                  "remove it, or give it a name that sorts after "
                   "10-netplan-enp1s0f1np1.network, then plan again");
   }
 }
