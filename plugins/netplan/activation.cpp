@@ -42,11 +42,32 @@ std::vector<std::string> ListGeneratedFiles(Renderer renderer,
   return files;
 }
 
+std::vector<std::string> ListMasterFiles(const std::vector<std::string>& masters) {
+  std::vector<std::string> files;
+  for (const std::string& master : masters) {
+    for (const char* end : {"network", "netdev"}) {
+      files.push_back(fmt::format("{}/10-netplan-{}.{}", kNetworkd, master, end));
+    }
+  }
+  return files;
+}
+
+std::vector<std::string> ListAllGenerated(Renderer renderer, const std::vector<std::string>& ours,
+                                          const std::vector<std::string>& masters) {
+  std::vector<std::string> files = ListGeneratedFiles(renderer, ours);
+  for (std::string& file : ListMasterFiles(masters)) files.push_back(std::move(file));
+  return files;
+}
+
 // Its file must be there; one for udev (NameLinkFile) is made where a port needs it.
-RunCommand CheckGenerated(Renderer renderer, const std::vector<std::string>& ours) {
+RunCommand CheckGenerated(Renderer renderer, const std::vector<std::string>& ours,
+                          const std::vector<std::string>& masters) {
   RunCommand command{.argv = {"stat", "--format=%A %U:%G %n", "--"}};
   for (const std::string& netdev : ours) {
     command.argv.push_back(std::string(kScratch) + NameGeneratedFile(renderer, netdev));
+  }
+  for (const std::string& file : ListMasterFiles(masters)) {
+    command.argv.push_back(std::string(kScratch) + file);
   }
   return command;
 }
@@ -61,10 +82,10 @@ struct Permissions {
 
 // --compare leaves a file alone that is as it should be: networkd takes a new inode for a change.
 RunCommand CarryOver(Renderer renderer, const Permissions& permissions,
-                     const std::vector<std::string>& ours) {
+                     const std::vector<std::string>& files) {
   const std::string folder(renderer == Renderer::kNetworkd ? kNetworkd : kNetworkManager);
   RunCommand command{.argv = {"find", std::string(kScratch) + folder, "(", "-false"}};
-  for (const std::string& file : ListGeneratedFiles(renderer, ours)) {
+  for (const std::string& file : files) {
     command.argv.insert(command.argv.end(), {"-o", "-name", file.substr(file.rfind('/') + 1)});
   }
   command.argv.push_back(")");
@@ -77,10 +98,12 @@ RunCommand CarryOver(Renderer renderer, const Permissions& permissions,
 
 // All that netplan made for these ports comes to its place, with its permissions: another mode than
 // that of the next boot would be a change then.
-std::vector<RunCommand> CarryAllOver(Renderer renderer, const std::vector<std::string>& ours) {
-  std::vector<RunCommand> commands = {CheckGenerated(renderer, ours)};
+std::vector<RunCommand> CarryAllOver(Renderer renderer, const std::vector<std::string>& ours,
+                                     const std::vector<std::string>& masters) {
+  std::vector<RunCommand> commands = {CheckGenerated(renderer, ours, masters)};
+  const std::vector<std::string> files = ListAllGenerated(renderer, ours, masters);
   const auto carry = [&](const Permissions& permissions) {
-    commands.push_back(CarryOver(renderer, permissions, ours));
+    commands.push_back(CarryOver(renderer, permissions, files));
   };
   switch (renderer) {
     case Renderer::kNetworkd:
@@ -122,7 +145,8 @@ RunCommand Reload(Renderer renderer, const std::vector<std::string>& ours) {
 }  // namespace
 
 std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::string>& foreign_files,
-                                   const std::vector<std::string>& ours) {
+                                   const std::vector<std::string>& ours,
+                                   const std::vector<std::string>& masters) {
   const std::string scratch(kScratch);
   // Whole folders: a file of ours may be on trial in /run or wait in /etc, or be gone.
   RunCommand copy{.argv = {"cp", "-rp", "--parents", "-t", scratch, "--"}};
@@ -138,9 +162,11 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
       {.argv = {"netplan", "generate", "--root-dir", scratch}, .time_limit_s = kNetplanLimitS},
       {.argv = {"rmdir", "--ignore-fail-on-non-empty", "/run/netplan"}},  // where nothing is tried
   };
-  for (RunCommand& command : CarryAllOver(renderer, ours)) commands.push_back(std::move(command));
+  for (RunCommand& command : CarryAllOver(renderer, ours, masters)) {
+    commands.push_back(std::move(command));
+  }
   commands.push_back({.argv = {"rm", "-r", scratch}});  // the copy may hold Wi-Fi passwords
-  for (RunCommand& command : commands) command.makes = ListGeneratedFiles(renderer, ours);
+  for (RunCommand& command : commands) command.makes = ListAllGenerated(renderer, ours, masters);
   commands.push_back(Reload(renderer, ours));
   for (std::size_t i = 0; i < commands.size(); ++i) {
     commands[i].id = fmt::format("regenerate the network, step {}", i + 1);
@@ -154,6 +180,16 @@ RunCommand RemoveGenerated(Renderer renderer, const std::vector<std::string>& ou
   return remove;
 }
 
+RunCommand RemoveGeneratedMasters(const std::vector<std::string>& masters) {
+  RunCommand remove{.argv = {"rm", "-f", "--"}, .makes = ListMasterFiles(masters)};
+  remove.argv.insert(remove.argv.end(), remove.makes.begin(), remove.makes.end());
+  return remove;
+}
+
+RunCommand Dissolve(const std::string& master) {
+  return {.argv = {"ip", "link", "delete", "dev", master}, .sets = NameInSys(master)};
+}
+
 RunCommand TakeDown(const std::string& netdev) {
   return {.argv = OnlyWhereGenerated(
               netdev, {"nmcli", "--wait", "15", "connection", "down", "id", "netplan-" + netdev}),
@@ -162,8 +198,9 @@ RunCommand TakeDown(const std::string& netdev) {
 
 std::vector<RunCommand> ActivateAgain(Renderer renderer,
                                       const std::vector<std::string>& foreign_files,
-                                      const std::vector<std::string>& netdevs) {
-  std::vector<RunCommand> commands = Regenerate(renderer, foreign_files, netdevs);
+                                      const std::vector<std::string>& netdevs,
+                                      const std::vector<std::string>& masters) {
+  std::vector<RunCommand> commands = Regenerate(renderer, foreign_files, netdevs, masters);
   for (const std::string& netdev : netdevs) {
     RunCommand activate = Reconfigure(renderer, netdev);
     if (renderer == Renderer::kNetworkManager) {

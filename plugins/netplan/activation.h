@@ -14,8 +14,14 @@ namespace reconciler::plugins::netplan {
 // `networkctl reload` then takes the addresses of every interface away for a moment, management
 // included. So it runs in a copy of the tree, where it fails before anything was activated, and
 // only the files of `ours` are carried over.
+// `masters`: bonds and bridges that networkd makes of the files; they are carried over too.
 std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::string>& foreign_files,
-                                   const std::vector<std::string>& ours);
+                                   const std::vector<std::string>& ours,
+                                   const std::vector<std::string>& masters = {});
+
+// What networkd has of them goes, and then they themselves where they are there.
+RunCommand RemoveGeneratedMasters(const std::vector<std::string>& masters);
+RunCommand Dissolve(const std::string& master);
 
 // For a node that had no file of ours: what netplan made of it goes. The manager still has it in
 // memory, and lets go with ReloadFiles.
@@ -29,7 +35,8 @@ RunCommand TakeDown(const std::string& netdev);
 // prune. A port that is not there, or is without a cable, comes later.
 std::vector<RunCommand> ActivateAgain(Renderer renderer,
                                       const std::vector<std::string>& foreign_files,
-                                      const std::vector<std::string>& netdevs);
+                                      const std::vector<std::string>& netdevs,
+                                      const std::vector<std::string>& masters = {});
 
 // NetworkManager uses the profile of this keyfile on the port, by its UUID, or by its id where it
 // has none. Nothing is done where the keyfile is not there.

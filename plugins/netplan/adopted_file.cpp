@@ -20,8 +20,20 @@ std::vector<std::string> ListNetdevs(const Adoption& adoption) {
   return netdevs;
 }
 
-std::vector<Action> LetGoOfOthers(const Intent& intent, const Adoption& adoption) {
+// networkd does not make it again before it reads its files, and by then none says so.
+void DissolveMasters(const PluginInput& input, const Adoption& adoption,
+                     std::vector<Action>& actions) {
+  if (adoption.masters.empty()) return;
+  actions.emplace_back(RemoveGeneratedMasters(adoption.masters));
+  for (const std::string& master : adoption.masters) {
+    if (FindLink(input, master) != nullptr) actions.emplace_back(Dissolve(master));
+  }
+}
+
+std::vector<Action> LetGo(const PluginInput& input, const Intent& intent,
+                          const Adoption& adoption) {
   std::vector<Action> actions;
+  DissolveMasters(input, adoption, actions);
   if (adoption.others.empty()) return actions;
   if (intent.tree.renderer == Renderer::kNetworkManager) {
     for (const std::string& netdev : adoption.others) actions.emplace_back(TakeDown(netdev));
@@ -47,6 +59,14 @@ std::vector<RunCommand> ListTriggers(const PluginInput& input, const Intent& int
 std::vector<Action> ListRevert(const PluginInput& input, const Intent& intent,
                                const Adoption& adoption) {
   std::vector<Action> revert;
+  if (!adoption.masters.empty()) {
+    // networkd makes a bond or bridge when it reads its files, and puts each port into it again.
+    revert.emplace_back(ReloadFiles(intent.tree.renderer));
+    for (const std::string& netdev : adoption.ours) {
+      if (FindLink(input, netdev) == nullptr) continue;
+      revert.emplace_back(Reconfigure(intent.tree.renderer, netdev));
+    }
+  }
   for (const std::string& netdev : adoption.others) {
     const LinkFact* link = FindLink(input, netdev);
     if (link == nullptr || link->mtu == 0) continue;
@@ -70,11 +90,12 @@ void FillFile(const PluginInput& input, const Intent& intent, const Adoption& ad
               Resource& resource) {
   resource.trial = MakeTrial(NameTrial(adoption.entry.path));
   resource.label = FormatAdoption(adoption, intent.ports);
-  resource.apply = LetGoOfOthers(intent, adoption);
+  resource.apply = LetGo(input, intent, adoption);
   resource.revert = ListRevert(input, intent, adoption);
   resource.triggers = ListTriggers(input, intent, adoption);
-  resource.prune_commands = PruneCommands{
-      .after = ActivateAgain(intent.tree.renderer, intent.tree.files, ListNetdevs(adoption))};
+  resource.prune_commands =
+      PruneCommands{.after = ActivateAgain(intent.tree.renderer, intent.tree.files,
+                                           ListNetdevs(adoption), adoption.masters)};
 }
 
 // Without a trial: a file that hides a keyfile must be a profile itself. The journal restores it,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
@@ -44,15 +45,66 @@ void CheckText(const std::optional<NetplanDefinitions>& text, Adoption& adoption
   }
 }
 
+// What else uses a bond or bridge, or keeps it from being made again of the file alone.
+std::string ExplainMasterInUse(const PluginInput& input, const MasterDefinition& master,
+                               const std::vector<std::string>& netdevs) {
+  for (const std::string& member : master.members) {
+    if (!IsIn(member, netdevs)) {
+      return fmt::format("{} has the member {}, which is no port of the fabric",
+                         MakePrintable(master.name), MakePrintable(member));
+    }
+  }
+  for (const auto& [netdev, link] : input.facts.links) {
+    const bool is_other = link.master == master.name && !IsIn(netdev, master.members);
+    if (is_other) return fmt::format("{} is a member of {} by now", netdev, link.master);
+    if (link.below == master.name) return fmt::format("{} is on top of {}", netdev, link.below);
+  }
+  const auto found = input.facts.links.find(master.name);
+  if (found != input.facts.links.end() && !found->second.master.empty()) {
+    return fmt::format("{} is a member of {}", master.name, found->second.master);
+  }
+  return {};
+}
+
+void CheckMasters(const PluginInput& input, const NetplanDefinitions& text, const Masters& masters,
+                  const std::vector<std::string>& netdevs, Adoption& adoption) {
+  for (const MasterDefinition& master : text.masters) {
+    const std::string name = MakePrintable(master.name);
+    if (!masters.contains(master.name)) {
+      Refuse(fmt::format("it has '{}', which our file cannot express", master.type),
+             CanNameProfile(master.name)
+                 ? fmt::format("add {{master: {}, nodes: [{}]}} to adopt, which dissolves it, or "
+                               "remove the file from adopt",
+                               name, input.node.name)
+                 : std::string("remove it from adopt"),
+             adoption);
+      continue;
+    }
+    adoption.masters.push_back(master.name);
+    const std::string in_use = ExplainMasterInUse(input, master, netdevs);
+    if (!in_use.empty()) {
+      Refuse(in_use, fmt::format("take that from {}, or remove {} from adopt", name, name),
+             adoption);
+    }
+    if (ReadForeignTree(input.facts, {}).renderer != Renderer::kNetworkd ||
+        master.renderer == "NetworkManager") {
+      Refuse(fmt::format("{} is NetworkManager's", name),
+             "only a bond or bridge that networkd makes is dissolved: remove it from adopt",
+             adoption);
+    }
+  }
+}
+
 // What leads to the node stays with whoever configures it.
 void CheckLeading(const Protection& protection, Adoption& adoption) {
-  for (const PortDefinition& port : adoption.ports) {
-    const auto carries = protection.carries.find(port.netdev);
+  std::vector<std::string> netdevs = adoption.masters;
+  for (const PortDefinition& port : adoption.ports) netdevs.push_back(port.netdev);
+  for (const std::string& netdev : netdevs) {
+    const auto carries = protection.carries.find(netdev);
     if (carries == protection.carries.end()) continue;
-    Refuse(
-        fmt::format("it configures {} too, which {}", port.netdev, carries->second),
-        fmt::format("move what it says of {} to another file and leave it in effect", port.netdev),
-        adoption);
+    Refuse(fmt::format("it configures {} too, which {}", netdev, carries->second),
+           fmt::format("move what it says of {} to another file and leave it in effect", netdev),
+           adoption);
     return;
   }
 }
@@ -90,7 +142,7 @@ void SetPorts(const std::vector<PortDefinition>& ports, const std::vector<std::s
   }
 }
 
-Adoption JudgeFile(const PluginInput& input, const AdoptEntry& entry,
+Adoption JudgeFile(const PluginInput& input, const AdoptEntry& entry, const Masters& masters,
                    const std::vector<std::string>& netdevs, const Protection& protection) {
   Adoption adoption{.entry = entry};
   const Observed<FileState> observed = FindFile(input.facts, entry.path);
@@ -102,6 +154,7 @@ Adoption JudgeFile(const PluginInput& input, const AdoptEntry& entry,
   // The last word counts: what leads to the node comes before all else.
   CheckPorts(input, adoption);
   CheckText(text, adoption);
+  if (text) CheckMasters(input, *text, masters, netdevs, adoption);
   CheckOtherFolders(input.facts, adoption);
   CheckDigest(*file, adoption);
   CheckLeading(protection, adoption);
@@ -140,12 +193,14 @@ void CheckRenderer(const PluginInput& input, std::vector<Adoption>& adoptions) {
   }
 }
 
-// Ports that another file configures as well would be that file's alone.
+// What another file configures as well would be that file's alone.
 void CheckOtherFiles(const PluginInput& input, std::vector<Adoption>& adoptions) {
   const std::set<std::string> adopted = ListAdopted(adoptions);
   for (Adoption& adoption : adoptions) {
     if (!adopted.contains(adoption.entry.path)) continue;
-    const ForeignTree rest = ReadForeignTree(input.facts, adoption.others, {}, adopted);
+    std::vector<std::string> left = adoption.others;
+    left.insert(left.end(), adoption.masters.begin(), adoption.masters.end());
+    const ForeignTree rest = ReadForeignTree(input.facts, left, {}, adopted);
     if (rest.claims.empty()) continue;
     const Claim& claim = rest.claims.front();
     Refuse(fmt::format("{} configures {} as well", claim.path, Join(claim.netdevs, ", ")),
@@ -176,6 +231,20 @@ std::vector<AdoptEntry> ListClaimingFiles(const PluginInput& input,
   return entries;
 }
 
+// The bonds and bridges of these files.
+Masters ListNameable(const PluginInput& input, const std::vector<AdoptEntry>& entries) {
+  Masters masters;
+  for (const AdoptEntry& entry : entries) {
+    const Observed<FileState> file = FindFile(input.facts, entry.path);
+    if (GetKind(entry) != AdoptKind::kFile || Known(file) == nullptr) continue;
+    const auto text = ReadDefinitions(Known(file)->content, entry.path);
+    for (const MasterDefinition& one : text ? text->masters : std::vector<MasterDefinition>()) {
+      if (CanNameProfile(one.name)) masters.insert(one.name);
+    }
+  }
+  return masters;
+}
+
 std::string FormatEntry(const AdoptEntry& entry) {
   switch (GetKind(entry)) {
     case AdoptKind::kFile:
@@ -202,11 +271,11 @@ std::string AdviseInstead(const Claim& claim) {
   return "or move it away or remove them from it";
 }
 
-Adoption Judge(const PluginInput& input, const AdoptEntry& entry,
+Adoption Judge(const PluginInput& input, const AdoptEntry& entry, const Masters& masters,
                const std::vector<std::string>& netdevs, const Protection& protection) {
   switch (GetKind(entry)) {
     case AdoptKind::kFile:
-      return JudgeFile(input, entry, netdevs, protection);
+      return JudgeFile(input, entry, masters, netdevs, protection);
     case AdoptKind::kProfile:
       return JudgeProfile(input, entry, netdevs, protection);
     case AdoptKind::kUnit:
@@ -234,12 +303,12 @@ void CheckDigest(const FileState& file, Adoption& adoption) {
 }
 
 std::vector<Adoption> FindAdoptions(const PluginInput& input,
-                                    const std::vector<AdoptEntry>& entries,
+                                    const std::vector<AdoptEntry>& entries, const Masters& masters,
                                     const std::vector<std::string>& netdevs,
                                     const Protection& protection) {
   std::vector<Adoption> adoptions;
   for (const AdoptEntry& entry : FindKeyfiles(input, entries, netdevs)) {
-    adoptions.push_back(Judge(input, entry, netdevs, protection));
+    adoptions.push_back(Judge(input, entry, masters, netdevs, protection));
   }
   CheckRenderer(input, adoptions);
   CheckOtherFiles(input, adoptions);
@@ -252,6 +321,16 @@ std::set<std::string> ListAdopted(const std::vector<Adoption>& adoptions) {
     if (one.is_there && one.why_not.empty()) paths.insert(one.entry.path);
   }
   return paths;
+}
+
+Masters ListDissolved(const std::vector<Adoption>& adoptions) {
+  Masters masters;
+  for (const Adoption& one : adoptions) {
+    if (one.is_there && one.why_not.empty()) {
+      masters.insert(one.masters.begin(), one.masters.end());
+    }
+  }
+  return masters;
 }
 
 void ExplainNotAdopted(const std::vector<Adoption>& adoptions, std::vector<Claim>& claims) {
@@ -275,24 +354,32 @@ std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
   }
   for (AdoptEntry& unit : ListClaimingUnits(input, netdevs)) entries.push_back(std::move(unit));
   std::vector<AdoptableFile> files;
-  for (const Adoption& one :
-       FindAdoptions(input, entries, netdevs, FindProtection(input.node, input.facts))) {
+  for (const Adoption& one : FindAdoptions(input, entries, ListNameable(input, entries), netdevs,
+                                           FindProtection(input.node, input.facts))) {
     if (!one.why_not.empty()) continue;
     files.push_back(
         {one.entry.path, FormatEntry(one.entry), one.entry.digest, GuessOwner(one.entry.path)});
+    for (const std::string& master : one.masters) {
+      files.push_back({one.entry.path, "master: " + master, "", ""});
+    }
   }
   return files;
 }
 
 void OfferAdoption(const PluginInput& input, std::vector<Claim>& claims) {
   if (claims.empty()) return;
+  std::map<std::string, std::vector<std::string>> entries;  // by path
   for (const AdoptableFile& file : ListAdoptable(input)) {
-    for (Claim& claim : claims) {
-      if (claim.path != file.path || !claim.to_adopt.empty()) continue;
-      claim.to_adopt =
-          fmt::format("add {{{}, nodes: {{{}: \"{}\"}}}} to adopt, {}, then plan again", file.entry,
-                      input.node.name, file.digest.substr(0, kShownDigits), AdviseInstead(claim));
-    }
+    entries[file.path].push_back(
+        file.digest.empty() ? fmt::format("{{{}, nodes: [{}]}}", file.entry, input.node.name)
+                            : fmt::format("{{{}, nodes: {{{}: \"{}\"}}}}", file.entry,
+                                          input.node.name, file.digest.substr(0, kShownDigits)));
+  }
+  for (Claim& claim : claims) {
+    const auto found = entries.find(claim.path);
+    if (found == entries.end() || !claim.to_adopt.empty()) continue;
+    claim.to_adopt = fmt::format("add {} to adopt, {}, then plan again",
+                                 Join(found->second, " and "), AdviseInstead(claim));
   }
 }
 
@@ -312,6 +399,7 @@ std::string FormatAdoption(const Adoption& adoption, const std::vector<RailPort>
   std::string text =
       fmt::format("into {}, {}, {} addresses and MTU", GetBasename(kOwnFile),
                   FormatPlural(adoption.ours.size(), "port", "ports"), same ? "same" : "other");
+  if (!adoption.masters.empty()) text += "; dissolves " + Join(adoption.masters, ", ");
   if (!lost.empty()) text += "; not carried over: " + Join(lost, ", ");
   if (!adoption.others.empty()) {
     text += "; no longer configured: " + Join(adoption.others, ", ");

@@ -19,6 +19,7 @@ struct Adoption {
   std::vector<PortDefinition> ports = {};  // of its own
   std::vector<std::string> ours = {};      // of these, those that our file configures
   std::vector<std::string> others = {};    // and those that nothing configures afterwards
+  std::vector<std::string> masters = {};   // the bonds and bridges of ours that go with it
   std::string why_not = {};                // not empty: it is not adopted
   std::string next_step = {};              // what to do about that
 };
@@ -28,14 +29,17 @@ void Refuse(std::string why, std::string next_step, Adoption& adoption);
 // Whether the manifest means this text.
 void CheckDigest(const FileState& file, Adoption& adoption);
 
-// `netdevs`: those that our file configures.
+// `netdevs`: those that our file configures. `masters`: the bonds and bridges that may go.
 std::vector<Adoption> FindAdoptions(const PluginInput& input,
-                                    const std::vector<AdoptEntry>& entries,
+                                    const std::vector<AdoptEntry>& entries, const Masters& masters,
                                     const std::vector<std::string>& netdevs,
                                     const Protection& protection);
 
 // Paths of files that are there and are adopted.
 std::set<std::string> ListAdopted(const std::vector<Adoption>& adoptions);
+
+// The bonds and bridges that go with them.
+Masters ListDissolved(const std::vector<Adoption>& adoptions);
 
 // In the claims of files that are not.
 void ExplainNotAdopted(const std::vector<Adoption>& adoptions, std::vector<Claim>& claims);

@@ -76,6 +76,7 @@ std::string ExplainOverlapping(const PluginInput& input, const Intent& intent) {
     cages.push_back(port.netdev);
     subnets.push_back(port.address.Network());
   }
+  for (const std::string& master : ListDissolved(intent.adoptions)) cages.push_back(master);
   const auto unused = input.fabric.unused_netdevs.find(input.node.name);
   if (unused != input.fabric.unused_netdevs.end()) {
     cages.insert(cages.end(), unused->second.begin(), unused->second.end());
@@ -146,7 +147,9 @@ void AddMasterClaims(const NodeFacts& facts, std::vector<std::string> netdevs, I
   for (const Claim& claim : intent.tree.claims) {
     std::erase_if(netdevs, [&](const std::string& one) { return IsAmong(one, claim.netdevs); });
   }
+  const Masters dissolved = ListDissolved(intent.adoptions);
   for (Claim& claim : FindMasterClaims(facts, netdevs, intent.protection.Netdevs())) {
+    if (dissolved.contains(claim.path)) continue;
     intent.claims.push_back(std::move(claim));
   }
 }
@@ -180,7 +183,8 @@ Intent BuildIntent(const PluginInput& input) {
   netdevs.insert(netdevs.end(), intent.down.begin(), intent.down.end());
   intent.protection = FindProtection(input.node, input.facts);
   intent.adoptions =
-      FindAdoptions(input, ReadAdopt(input.cluster, input.node.name), netdevs, intent.protection);
+      FindAdoptions(input, ReadAdopt(input.cluster, input.node.name),
+                    ReadAdoptedMasters(input.cluster, input.node.name), netdevs, intent.protection);
   intent.tree = ReadForeignTree(input.facts, netdevs, intent.protection.Netdevs(),
                                 ListAdopted(intent.adoptions));
   intent.claims = intent.tree.claims;

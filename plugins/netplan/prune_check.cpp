@@ -156,6 +156,18 @@ std::vector<std::string> ListPortsOfOriginal(const PluginInput& input, const Cha
   return netdevs;
 }
 
+// The bonds and bridges that it makes of them.
+std::vector<std::string> ListMastersOfOriginal(const ForeignTree& tree, const Change& change) {
+  std::vector<std::string> masters;
+  const WriteFile* write = FindOriginal(change);
+  if (write == nullptr || tree.renderer != Renderer::kNetworkd) return masters;
+  const auto text = ReadDefinitions(write->state.content, write->path);
+  for (const MasterDefinition& one : text ? text->masters : std::vector<MasterDefinition>()) {
+    masters.push_back(one.name);
+  }
+  return masters;
+}
+
 // The ledger has the files of netplan as they were then.
 void BringToEffect(const PluginInput& input, const std::vector<std::string>& netdevs,
                    Change& change) {
@@ -169,7 +181,8 @@ void BringToEffect(const PluginInput& input, const std::vector<std::string>& net
   }
   const ForeignTree tree = ReadForeignTree(input.facts, netdevs);
   if (tree.unclear.empty()) {
-    change.triggers = ActivateAgain(tree.renderer, tree.files, netdevs);
+    change.triggers =
+        ActivateAgain(tree.renderer, tree.files, netdevs, ListMastersOfOriginal(tree, change));
   }
 }
 

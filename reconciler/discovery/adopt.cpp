@@ -69,12 +69,18 @@ void AddAdopt(const std::vector<FoundFile>& files, Discovery& discovery) {
   for (const std::string& entry : entries) {
     std::vector<std::string> nodes;
     std::string owner;
+    bool has_digests = false;
     for (const FoundFile& file : files) {
       if (file.entry != entry) continue;
-      nodes.push_back(fmt::format("{}: {}", file.node, FormatDigest(file.digest)));
+      nodes.push_back(file.digest.empty()
+                          ? file.node
+                          : fmt::format("{}: {}", file.node, FormatDigest(file.digest)));
+      has_digests = !file.digest.empty();
       owner = file.owner;
     }
-    text += fmt::format("  - {{{}, nodes: {{{}}}}}{}\n", entry, Join(nodes, ", "),
+    const std::string list = Join(nodes, ", ");
+    text += fmt::format("  - {{{}, nodes: {}}}{}\n", entry,
+                        has_digests ? "{" + list + "}" : "[" + list + "]",
                         owner.empty() ? "" : "  # probably written by " + owner);
   }
   discovery.manifest += text;

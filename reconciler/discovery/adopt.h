@@ -12,7 +12,7 @@ namespace reconciler {
 struct FoundFile {
   NodeName node = {};
   std::string entry = {};   // how `adopt` names it: "file: /etc/netplan/40-cx7.yaml"
-  std::string digest = {};  // SHA-256, in hexadecimal
+  std::string digest = {};  // SHA-256, in hexadecimal; empty: it is no file
   std::string owner = {};   // who probably wrote it; empty: not known
 };
 

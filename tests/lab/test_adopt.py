@@ -53,6 +53,17 @@ SYNC = """network:
       mtu: 9000
       addresses: [10.100.17.{0}/24]
 """
+# Both twins in one bridge; a bond is the same, but not every kernel has one. Without STP it would be a loop.
+BRIDGE = """network:
+  version: 2
+  ethernets:
+    enp1s0f1np1: {{dhcp4: false}}
+    enP2p1s0f1np1: {{dhcp4: false}}
+  bridges:
+    br-fabric:
+      interfaces: [enp1s0f1np1, enP2p1s0f1np1]
+      addresses: [192.168.50.{0}/24]
+"""
 # As a person writes it.
 UNITS = "/etc/systemd/network/"
 UNIT = """[Match]
@@ -205,6 +216,32 @@ class Networkd(AdoptTest):
         self.uninstall(without)
         for node in (1, 2):
             self.wait_for(node, before[node - 1])
+
+
+class Bridge(AdoptTest):
+    def state(self, node):
+        return super().state(node) + self.lab.sh(
+            node, "cd /sys/class/net; for port in *; do echo $port $(readlink $port/master); done; "
+                  "ip -br -4 address show type bridge | awk '{$2 = \"\"; print}'")
+
+    def test_a_bridge_of_an_adopted_file_is_dissolved_until_the_uninstall_makes_it_again(self):
+        path = "/etc/netplan/40-bridge.yaml"
+        adopt, before = self.leave(path, BRIDGE)
+        for node in (1, 2):
+            self.assertRegex(before[node - 1], rf"(?s)enP2p1s0f1np1 \S*br-fabric.*br-fabric +192.168.50.{9 + node}/24")
+        run = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=2)
+        self.assertIn("is a member of br-fabric, which RDMA bypasses: not expressible; 192.168.177.0/24 is free and takes its place",
+                      run.stderr)
+        master = "{master: br-fabric, nodes: [spark-1, spark-2]}"
+        self.assertIn(f"  - {master}\n", run.stdout)
+        manifest = self.manifest(adopt.replace("}]\n", "}, " + master + "]\n"))
+        printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
+        self.assertEqual(printed.count(f"  > file  {path}: into 60-spark-reconcile.yaml, 2 ports, other addresses and MTU; dissolves "
+                                       f"br-fabric; {LOST}  "), 2, printed)
+        self.cut_off_half_way(manifest, lambda: "br-fabric" not in self.lab.sh(1, "ls /sys/class/net"))
+        for node in (1, 2):
+            self.wait_for(node, before[node - 1], limit_s=60)
+        self.apply_and_leave(manifest, before, path)
 
 
 class Units(AdoptTest):

@@ -234,9 +234,13 @@ takes its place
 not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free and takes its place
 not as found: spark-1, spark-2: {BRIDGE_FILE} configures {', '.join(RIGHT)}; move it away or remove them from it, then plan again
 """)
-        self.assertNotIn("adopt:", text)
-        self.assert_warned(manifest, (f"{BRIDGE_FILE} configures {', '.join(RIGHT)}",
-                                      "move it away or remove them from it, then plan again"))
+        self.assertIn("\n  - {master: br-fabric, nodes: [spark-1, spark-2]}\n", text)
+        manifest = self.written(re.sub(r"(?m)^adopt:.*\n(  - .*\n)+", "", text))
+        digests = [test_adopt.digest(BRIDGE.format(node))[:12] for node in (1, 2)]
+        self.assert_warned(manifest, *((f"{BRIDGE_FILE} configures {', '.join(RIGHT)}",
+                                        f"add {{file: {BRIDGE_FILE}, nodes: {{spark-{node}: \"{now}\"}}}} and {{master: br-fabric, nodes: "
+                                        f"[spark-{node}]}} to adopt, or move it away or remove them from it, then plan again")
+                                       for node, now in zip((1, 2), digests)))
         self.spark("apply", manifest, "--yes", "--brief", expect=2)
         for node in (1, 2):
             self.assertIn("master br-fabric", self.lab.sh(node, f"ip link show dev {port}"))

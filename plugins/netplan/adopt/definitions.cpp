@@ -79,6 +79,20 @@ void ReadPorts(const Value& ethernets, NetplanDefinitions& found) {
   }
 }
 
+void ReadMasters(const Member& type, NetplanDefinitions& found) {
+  for (const Member& definition : type.value.Members()) {
+    MasterDefinition master{
+        .name = definition.key, .type = type.key, .renderer = definition.value.GetText("renderer")};
+    if (const Value* members = definition.value.Find("interfaces")) {
+      for (const Value& one : members->List()) master.members.push_back(one.ScalarText());
+    }
+    if (definition.value.Find("openvswitch") != nullptr) {  // no interface of networkd's
+      found.unsupported = fmt::format("'openvswitch' of {}", MakePrintable(definition.key));
+    }
+    found.masters.push_back(std::move(master));
+  }
+}
+
 }  // namespace
 
 std::optional<NetplanDefinitions> ReadDefinitions(const std::string& content,
@@ -91,6 +105,8 @@ std::optional<NetplanDefinitions> ReadDefinitions(const std::string& content,
     if (type.key == "version" || type.key == "renderer") continue;
     if (type.key == "ethernets") {
       ReadPorts(type.value, found);
+    } else if (type.key == "bonds" || type.key == "bridges") {
+      ReadMasters(type, found);
     } else {
       found.unsupported = fmt::format("'{}'", MakePrintable(type.key));
     }

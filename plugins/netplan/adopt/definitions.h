@@ -15,10 +15,19 @@ struct PortDefinition {
   std::vector<std::string> lost = {};  // what our file does not say: "IPv6 link-local", "routes"
 };
 
+// A bond or bridge, whose generated files are networkd's.
+struct MasterDefinition {
+  std::string name = {};
+  std::string type = {};                  // "bonds"
+  std::vector<std::string> members = {};  // also those that are no ports
+  std::string renderer = {};              // empty: it says none
+};
+
 struct NetplanDefinitions {
   std::string renderer = {};  // of interfaces without one of their own, of all files
   std::vector<PortDefinition> ports = {};
-  std::string unsupported = {};  // not empty: what is no plain definition of a port: "bonds"
+  std::vector<MasterDefinition> masters = {};
+  std::string unsupported = {};  // not empty: what is no plain definition of a port: "vlans"
 };
 
 // nullopt: it is no netplan file.

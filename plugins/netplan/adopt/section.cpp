@@ -6,6 +6,7 @@
 #include <cctype>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
@@ -29,7 +30,24 @@ const std::vector<Member>& ListNodes(const Value& entry) {
   return nodes == nullptr ? kNone : nodes->Members();
 }
 
-constexpr const char* kEntryKeys[] = {"file", "nm_profile", "networkd_unit"};
+// Of a bond or bridge: without a digest.
+const std::vector<Value>& ListNamedNodes(const Value& entry) {
+  static const std::vector<Value> kNone;
+  const Value* nodes = entry.Find("nodes");
+  return nodes == nullptr ? kNone : nodes->List();
+}
+
+// The names of nodes in either form, with their places.
+std::vector<std::pair<std::string, Position>> ListPlaces(const Value& entry) {
+  std::vector<std::pair<std::string, Position>> places;
+  for (const Member& one : ListNodes(entry)) places.emplace_back(one.key, one.key_position);
+  for (const Value& one : ListNamedNodes(entry)) {
+    places.emplace_back(one.ScalarText(), one.position);
+  }
+  return places;
+}
+
+constexpr const char* kEntryKeys[] = {"file", "nm_profile", "networkd_unit", "master"};
 
 const Value* FindNamed(const Value& entry) {
   for (const char* key : kEntryKeys) {
@@ -71,18 +89,20 @@ void CheckKind(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
 void CheckNodes(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
   std::vector<std::string> names;
   for (const NodeSpec& node : cluster.nodes) names.push_back(node.name);
-  if (ListNodes(entry).empty()) {
+  const bool is_master = entry.Find("master") != nullptr;
+  if ((is_master ? ListNamedNodes(entry).empty() : ListNodes(entry).empty())) {
     errors.push_back(MakeManifestError(
         cluster.Mark(FindNamedPosition(entry)),
         fmt::format("adopt: {}: wanted at least one node, found none", NameEntry(entry)),
-        "write nodes: {NAME: DIGEST}, with the first 12 digits of the file's SHA-256"));
+        is_master ? "write nodes: [NAME]"
+                  : "write nodes: {NAME: DIGEST}, with the first 12 digits of the file's SHA-256"));
   }
-  for (const Member& node : ListNodes(entry)) {
-    if (cluster.FindNode(node.key) != nullptr) continue;
-    const auto close = FindClosestMatch(node.key, names);
+  for (const auto& [name, position] : ListPlaces(entry)) {
+    if (cluster.FindNode(name) != nullptr) continue;
+    const auto close = FindClosestMatch(name, names);
     errors.push_back(MakeManifestError(
-        cluster.Mark(node.key_position),
-        fmt::format("adopt: {}: unknown node '{}'{}", NameEntry(entry), MakePrintable(node.key),
+        cluster.Mark(position),
+        fmt::format("adopt: {}: unknown node '{}'{}", NameEntry(entry), MakePrintable(name),
                     close ? fmt::format(", did you mean '{}'?", *close) : ""),
         fmt::format("nodes: {}", Join(names, ", "))));
   }
@@ -102,6 +122,17 @@ std::vector<AdoptEntry> ReadAdopt(const ClusterSpec& cluster, const NodeName& no
     }
   }
   return entries;
+}
+
+Masters ReadAdoptedMasters(const ClusterSpec& cluster, const NodeName& node) {
+  Masters masters;
+  for (const Value& entry : ListEntries(cluster)) {
+    const std::string name = entry.GetText("master");
+    for (const Value& one : ListNamedNodes(entry)) {
+      if (!name.empty() && one.ScalarText() == node) masters.insert(name);
+    }
+  }
+  return masters;
 }
 
 AdoptKind GetKind(const AdoptEntry& entry) {

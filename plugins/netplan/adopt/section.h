@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,12 @@ struct AdoptEntry {
 
 AdoptKind GetKind(const AdoptEntry& entry);
 
+// Without the bonds and bridges, which have no file of their own.
 std::vector<AdoptEntry> ReadAdopt(const ClusterSpec& cluster, const NodeName& node);
+
+// Names of bonds and bridges.
+using Masters = std::set<std::string>;
+Masters ReadAdoptedMasters(const ClusterSpec& cluster, const NodeName& node);
 
 // As the schema has them.
 bool CanBeNamed(std::string_view path);

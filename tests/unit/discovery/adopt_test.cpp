@@ -90,6 +90,13 @@ TEST(DiscoverAdopt, ADigestThatYamlReadsAsANumberIsQuoted) {
             std::string::npos);
 }
 
+TEST(DiscoverAdopt, WhatHasNoDigestIsListedByItsNodes) {
+  Discovery discovery{.manifest = "a: 1\n"};
+  AddAdopt({{"spark-1", "master: bond0", "", ""}, {"spark-2", "master: bond0", "", ""}}, discovery);
+  EXPECT_NE(discovery.manifest.find("\n  - {master: bond0, nodes: [spark-1, spark-2]}\n"),
+            std::string::npos);
+}
+
 TEST(DiscoverAdopt, WithoutFilesTheManifestStaysAsItIs) {
   Discovery discovery{.manifest = "a: 1\n"};
   AddAdopt({}, discovery);

@@ -178,7 +178,13 @@ TEST(NetplanAdopt, OnlyPlainDefinitionsOfPortsOfCagesAreAdopted) {
       "blocked: is not adopted: it configures none of this node's ports of the fabric: remove "
       "it from adopt");
   EXPECT_EQ(DetailOfText("network: {ethernets: {enp1s0f1np1: {}}, bonds: {bond0: {}}}\n"),
-            "blocked: is not adopted: it has 'bonds', which our file cannot express: move that to "
+            "blocked: is not adopted: it has 'bonds', which our file cannot express: add {master: "
+            "bond0, nodes: [spark-1]} to adopt, which dissolves it, or remove the file from adopt");
+  EXPECT_EQ(DetailOfText("network: {ethernets: {enp1s0f1np1: {}}, bonds: {'b 0': {}}}\n"),
+            "blocked: is not adopted: it has 'bonds', which our file cannot express: remove it "
+            "from adopt");
+  EXPECT_EQ(DetailOfText("network: {ethernets: {enp1s0f1np1: {}}, vlans: {v: {}}}\n"),
+            "blocked: is not adopted: it has 'vlans', which our file cannot express: move that to "
             "another file, or remove it from adopt");
   EXPECT_EQ(
       DetailOfText("network: {ethernets: {cx: {match: {name: enp1s0f1np1}}}}\n"),
@@ -395,16 +401,26 @@ TEST(NetplanAdoptSection, MistakesAreNamedWithTheirPlace) {
                           "write nodes: {NAME: DIGEST}, with the first 12 digits of the file's "
                           "SHA-256"));
   const std::string tail = "each entry names one thing";
-  EXPECT_THAT(
-      CheckOf("- {nodes: {spark-1: aaaaaaaaaaaa}}\n"),
-      ElementsAre(
-          "2:3: adopt: wanted one of file, nm_profile, networkd_unit, found none of them; " +
-          tail));
+  EXPECT_THAT(CheckOf("- {nodes: {spark-1: aaaaaaaaaaaa}}\n"),
+              ElementsAre("2:3: adopt: wanted one of file, nm_profile, networkd_unit, master, "
+                          "found none of them; " +
+                          tail));
   EXPECT_THAT(
       CheckOf("- {file: /etc/netplan/a.yaml, nm_profile: a, nodes: {spark-1: aaaaaaaaaaaa}}\n"),
-      ElementsAre(
-          "2:3: adopt: wanted one of file, nm_profile, networkd_unit, found file and nm_profile; " +
-          tail));
+      ElementsAre("2:3: adopt: wanted one of file, nm_profile, networkd_unit, master, found file "
+                  "and nm_profile; " +
+                  tail));
+  EXPECT_THAT(CheckOf("- {master: bond0, nodes: [spark-1, spark-2]}\n"), IsEmpty());
+  EXPECT_THAT(CheckOf("- {master: bond0, nodes: {spark-1: aaaaaaaaaaaa}}\n"),
+              ElementsAre("2:12: adopt: bond0: wanted at least one node, found none; write nodes: "
+                          "[NAME]"));
+  EXPECT_THAT(CheckOf("- {master: bond0, nodes: [spark-4]}\n"),
+              ElementsAre("2:27: adopt: bond0: unknown node 'spark-4', did you mean 'spark-1'?; "
+                          "nodes: spark-1, spark-2"));
+  EXPECT_THAT(CheckOf("- {file: /etc/netplan/a.yaml, nodes: [spark-1]}\n"),
+              ElementsAre("2:10: adopt: /etc/netplan/a.yaml: wanted at least one node, found "
+                          "none; write nodes: {NAME: DIGEST}, with the first 12 "
+                          "digits of the file's SHA-256"));
   EXPECT_THAT(CheckOf("- {nm_profile: cx7-a, nodes: {spark-1: aaaaaaaaaaaa}}\n"
                       "- {nm_profile: cx7-a, nodes: {spark-4: aaaaaaaaaaaa}}\n"),
               ElementsAre("3:16: adopt: wanted one entry for cx7-a, found another on line 2; name "
