@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plugins/common/systemctl/login_units.h"
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 
@@ -16,28 +17,7 @@ constexpr std::array<std::string_view, 9> kSuffixes = {
     ".service", ".socket", ".timer", ".path", ".mount", ".automount", ".target", ".slice", ".swap"};
 constexpr std::size_t kLongestName = 255;  // bytes, systemd's UNIT_NAME_MAX
 
-// What a login goes through: a file, a start or a stop of these can cut it off, and the units that
-// end everything. Names without their type; aliases too.
-constexpr std::array<std::string_view, 20> kLogin = {"NetworkManager",
-                                                     "dbus",
-                                                     "dbus-broker",
-                                                     "dbus-org.freedesktop.NetworkManager",
-                                                     "dbus-org.freedesktop.login1",
-                                                     "dbus-org.freedesktop.network1",
-                                                     "dbus-org.freedesktop.resolve1",
-                                                     "network-manager",
-                                                     "networking",
-                                                     "ssh",
-                                                     "sshd",
-                                                     "sshd-vsock",
-                                                     "systemd-logind",
-                                                     "systemd-networkd",
-                                                     "systemd-networkd-varlink",
-                                                     "systemd-resolved",
-                                                     "systemd-resolved-varlink",
-                                                     "systemd-user-sessions",
-                                                     "user",
-                                                     "wpa_supplicant"};
+// What ends everything.
 constexpr std::array<std::string_view, 30> kEnding = {"basic.target",
                                                       "ctrl-alt-del.target",
                                                       "emergency.target",
@@ -69,12 +49,6 @@ constexpr std::array<std::string_view, 30> kEnding = {"basic.target",
                                                       "systemd-suspend.service",
                                                       "umount.target"};
 
-// "ssh" of "ssh@3.service".
-std::string_view GetStem(std::string_view name) {
-  const std::string_view stem = name.substr(0, name.rfind('.'));
-  return stem.substr(0, stem.find('@'));
-}
-
 template <class List>
 bool Contains(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -88,11 +62,6 @@ bool IsNameCharacter(char c) {
 bool IsPlain(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && name.front() != '-' &&
          name.front() != '.' && std::all_of(name.begin(), name.end(), IsNameCharacter);
-}
-
-// A slice of one user: its stop ends that user's logins.
-bool IsUserSlice(std::string_view name) {
-  return name.starts_with("user-") && name.ends_with(".slice");
 }
 
 bool IsTemplate(std::string_view name) { return name.find("@.") != std::string_view::npos; }
@@ -147,7 +116,7 @@ std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
                          fmt::join(kSuffixes, " "))}};
   }
   std::vector<Mistake> mistakes;
-  if (Contains(kLogin, GetStem(unit.name)) || IsUserSlice(unit.name)) {
+  if (CarriesLogin(unit.name)) {
     mistakes.push_back(
         {fmt::format("units: {} carries the login to the node, and is not managed", unit.name),
          "set it up by hand, with a way to the node that does not need it"});
