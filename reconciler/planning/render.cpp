@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -163,16 +164,16 @@ std::set<std::string> ListFlappingLinks(const Plan& plan) {
   return links;
 }
 
-// Another owner's file; ours is removed by no adoption.
+// Another owner's thing; an adoption writes no file but ours.
 bool TakesOver(const Change& change) {
   const Action* file = FindFileAction(change.actions);
-  return change.change == ChangeKind::kAdopt && file != nullptr &&
-         std::holds_alternative<RemoveFile>(*file);
+  return change.change == ChangeKind::kAdopt &&
+         (file == nullptr || std::holds_alternative<RemoveFile>(*file));
 }
 
 // "14 changes on 2 nodes", of those that `counts` selects; empty: there are none.
-std::string FormatCount(const Plan& plan, bool (*counts)(const Change&), std::string_view one,
-                        std::string_view many) {
+std::string FormatCount(const Plan& plan, const std::function<bool(const Change&)>& counts,
+                        std::string_view one, std::string_view many) {
   std::size_t count = 0;
   std::set<NodeName> nodes;
   ForEachChange(plan, [&](const Change& change) {
@@ -185,8 +186,40 @@ std::string FormatCount(const Plan& plan, bool (*counts)(const Change&), std::st
                      FormatPlural(nodes.size(), "node", "nodes"));
 }
 
-std::string FormatAdopted(const Plan& plan) {
-  return FormatCount(plan, TakesOver, "file taken over", "files taken over");
+bool TakesOverFile(const Change& change) {
+  return TakesOver(change) && FindFileAction(change.actions) != nullptr;
+}
+
+// What is no file, by its kind.
+std::set<std::string> ListOtherKinds(const Plan& plan) {
+  std::set<std::string> kinds;
+  ForEachChange(plan, [&](const Change& change) {
+    if (TakesOver(change) && !TakesOverFile(change)) kinds.insert(change.kind);
+  });
+  return kinds;
+}
+
+// "2 files taken over on 2 nodes", and so on for each kind.
+std::vector<std::string> ListAdopted(const Plan& plan) {
+  std::vector<std::string> parts = {
+      FormatCount(plan, TakesOverFile, "file taken over", "files taken over")};
+  for (const std::string& kind : ListOtherKinds(plan)) {
+    const auto counts = [&](const Change& change) {
+      return TakesOver(change) && !TakesOverFile(change) && change.kind == kind;
+    };
+    parts.push_back(FormatCount(plan, counts, kind + " taken over", kind + "s taken over"));
+  }
+  std::erase(parts, "");
+  return parts;
+}
+
+std::string ExplainAdopted(const Plan& plan) {
+  const bool files = !FormatCount(plan, TakesOverFile, "", "").empty();
+  if (ListOtherKinds(plan).empty()) {
+    return files ? "uninstall writes back what is taken over.\n" : "";
+  }
+  return files ? "uninstall writes back the files that are taken over, and sets back the rest.\n"
+               : "uninstall sets back what is taken over.\n";
 }
 
 // "enP7s7 carries this session and is not touched."; by node where they differ.
@@ -219,7 +252,7 @@ std::string FormatClosing(const Plan& plan) {
   text += '\n';
   for (const std::string& line : interrupted) text += "ends " + line + '\n';
   text += FormatSessions(plan);
-  if (!FormatAdopted(plan).empty()) text += "uninstall writes back what is taken over.\n";
+  text += ExplainAdopted(plan);
   if (!plan.Empty()) {
     text += "Each node is armed to revert the plan before its first change.\n";
   }
@@ -245,11 +278,10 @@ std::string QuoteFence(const std::string& text) {
 std::string FormatSummaryLine(const Plan& plan) {
   const auto is_change = [](const Change& one) { return one.change != ChangeKind::kAdopt; };
   const std::string changes = FormatCount(plan, is_change, "change", "changes");
-  const std::string adopted = FormatAdopted(plan);
   std::vector<std::string> parts;
   if (!changes.empty()) parts.push_back(changes);
   if (changes.empty() && plan.BlockedCount() == 0) parts.emplace_back("no changes");
-  if (!adopted.empty()) parts.push_back(adopted);
+  for (std::string& adopted : ListAdopted(plan)) parts.push_back(std::move(adopted));
   if (plan.BlockedCount() > 0) parts.push_back(fmt::format("{} blocked", plan.BlockedCount()));
   if (plan.WarningCount() > 0) {
     parts.push_back(FormatPlural(plan.WarningCount(), "warning", "warnings"));

@@ -68,6 +68,29 @@ TEST(RenderText, AnAdoptionIsNoChangeOfWhatTheNodesDo) {
             "Each node is armed to revert the plan before its first change.\n");
 }
 
+TEST(RenderText, AUnitIsTakenOverBesideFiles) {
+  Plan plan = AnAdoption();
+  plan.stages[0].changes.push_back(
+      {.change = ChangeKind::kAdopt,
+       .kind = "unit",
+       .name = "x.service",
+       .node = "spark-1",
+       .detail = "stopped and disabled",
+       .actions = {RunCommand{.argv = {"systemctl", "stop", "--", "x.service"}}}});
+  EXPECT_EQ(RenderText(plan),
+            "homelab · 1 node\n"
+            "spark-1  192.168.1.21\n"
+            "  > file  /x: into y\n"
+            "  > file  /y\n"
+            "  > unit  x.service: stopped and disabled\n"
+            "no changes, 1 file taken over on 1 node, 1 unit taken over on 1 node.\n"
+            "uninstall writes back the files that are taken over, and sets back the rest.\n"
+            "Each node is armed to revert the plan before its first change.\n");
+  plan.stages[0].changes.erase(plan.stages[0].changes.begin(), plan.stages[0].changes.begin() + 2);
+  EXPECT_THAT(RenderText(plan), HasSubstr("no changes, 1 unit taken over on 1 node.\n"
+                                          "uninstall sets back what is taken over.\n"));
+}
+
 TEST(RenderText, AnAdoptionStandsBesideChangesAndBlockedOnes) {
   Plan plan = AnAdoption();
   plan.stages[0].changes.push_back({.kind = "file", .name = "/z", .node = "spark-1"});
