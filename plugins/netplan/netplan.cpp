@@ -11,12 +11,14 @@
 #include "plugins/netplan/adopt/section.h"
 #include "plugins/netplan/adopted_file.h"
 #include "plugins/netplan/adoption.h"
+#include "plugins/netplan/boot_unit.h"
 #include "plugins/netplan/claims.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
 #include "plugins/netplan/owner_files.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/prune_check.h"
+#include "plugins/netplan/reads/boot_services.h"
 #include "plugins/netplan/reads/manager_keys.h"
 #include "plugins/netplan/reads/rdma_users.h"
 #include "plugins/netplan/reads/routes.h"
@@ -134,9 +136,12 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
   }
   for (Read& read : ListRdmaReads()) reads.push_back(std::move(read));
   for (Read& read : ListOwnerReads()) reads.push_back(std::move(read));
+  std::vector<std::string> netdevs;
   for (const RailPort& port : GetPorts(fabric, node.name)) {
     for (Read& read : ListManagerReads(port.netdev)) reads.push_back(std::move(read));
+    netdevs.push_back(port.netdev);
   }
+  reads.emplace_back(MakeBootServicesProbe(netdevs));
   return reads;
 }
 
@@ -148,6 +153,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   }
   facts.rdma.users = ParseRdmaUsers(reply);
   StoreManagerKeys(reply, facts);
+  StoreBootServices(reply, facts);
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
@@ -162,6 +168,8 @@ std::vector<Resource> Resources(const PluginInput& input) {
   for (const std::string& netdev : intent.down) {
     resources.push_back(MakeDownLink(input, intent, netdev));
   }
+  // Last: what comes last is the first that a revert and a prune set back.
+  for (Resource& unit : MakeAdoptedUnits(input, intent)) resources.push_back(std::move(unit));
   return resources;
 }
 
@@ -180,10 +188,17 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
       diagnostics.push_back(std::move(one));
     }
   }
+  for (Diagnostic& one : DiagnoseBootUnits(input, intent)) diagnostics.push_back(std::move(one));
   for (Diagnostic& one : diagnostics) {
     one.where = input.cluster.Mark(input.cluster.fabric.position);
   }
   return diagnostics;
+}
+
+std::vector<AdoptableFile> ListAllAdoptable(const PluginInput& input) {
+  std::vector<AdoptableFile> files = ListAdoptable(input);
+  for (AdoptableFile& unit : ListAdoptableUnits(input)) files.push_back(std::move(unit));
+  return files;
 }
 
 }  // namespace
@@ -197,7 +212,7 @@ Plugin Get() {
           .check_prune = CheckPrune,
           .check = CheckAdopt,
           .diagnose = Diagnose,
-          .adoptable = ListAdoptable};
+          .adoptable = ListAllAdoptable};
 }
 
 }  // namespace reconciler::plugins::netplan

@@ -10,6 +10,7 @@
 #include "plugins/netplan/adopt/definitions.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
+#include "plugins/netplan/boot_unit.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/port_owner.h"
@@ -229,6 +230,7 @@ void SetGenerator(Change& change) {
 
 Ownership CheckPrune(const PluginInput& input, Change& change) {
   SetGenerator(change);
+  if (IsAdoptedService(change)) return CheckUnitPrune(input, change);
   if (IsAdoptedFile(change) || IsAdoptedProfile(change) || IsAdoptedUnit(change)) {
     return CheckAdoptedPrune(input, change);
   }

@@ -17,6 +17,8 @@ namespace {
 constexpr std::string_view kOwnName = "60-spark-reconcile.yaml";
 constexpr std::string_view kUnitFolder = "/etc/systemd/network/";
 constexpr std::size_t kLongestName = 255;
+// An entry has one of these.
+constexpr const char* kKinds[] = {"file", "nm_profile", "networkd_unit", "master", "unit"};
 
 const std::vector<Value>& ListEntries(const ClusterSpec& cluster) {
   static const std::vector<Value> kNone;
@@ -47,11 +49,9 @@ std::vector<std::pair<std::string, Position>> ListPlaces(const Value& entry) {
   return places;
 }
 
-constexpr const char* kEntryKeys[] = {"file", "nm_profile", "networkd_unit", "master"};
-
 const Value* FindNamed(const Value& entry) {
-  for (const char* key : kEntryKeys) {
-    if (const Value* named = entry.Find(key); named != nullptr) return named;
+  for (const char* kind : kKinds) {
+    if (const Value* named = entry.Find(kind)) return named;
   }
   return nullptr;
 }
@@ -72,17 +72,15 @@ bool IsPlainPath(std::string_view path, std::string_view folder) {
 }
 
 void CheckKind(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
-  std::vector<std::string> keys;
   std::vector<std::string> found;
-  for (const char* key : kEntryKeys) {
-    keys.emplace_back(key);
-    if (entry.Find(key) != nullptr) found.emplace_back(key);
+  for (const char* kind : kKinds) {
+    if (entry.Find(kind) != nullptr) found.emplace_back(kind);
   }
   if (found.size() == 1) return;
   errors.push_back(
       MakeManifestError(cluster.Mark(entry.position),
-                        fmt::format("adopt: wanted one of {}, found {}", Join(keys, ", "),
-                                    found.empty() ? "none of them" : Join(found, " and ")),
+                        fmt::format("adopt: wanted one of {}, found {}", fmt::join(kKinds, ", "),
+                                    found.empty() ? "none" : Join(found, " and ")),
                         "each entry names one thing"));
 }
 
@@ -108,9 +106,21 @@ void CheckNodes(const ClusterSpec& cluster, const Value& entry, Errors& errors) 
   }
 }
 
-}  // namespace
+// The manifest would want it enabled or active, and disabled.
+void CheckUnit(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
+  const std::string unit = entry.GetText("unit");
+  const Value* units = cluster.settings.Find("units");
+  if (unit.empty() || units == nullptr) return;
+  for (const Value& one : units->List()) {
+    if (one.GetText("name") != unit) continue;
+    errors.push_back(MakeManifestError(cluster.Mark(FindNamedPosition(entry)),
+                                       fmt::format("adopt: {} is in units too, on line {}",
+                                                   MakePrintable(unit), one.position.line),
+                                       "remove one of the two entries"));
+  }
+}
 
-std::vector<AdoptEntry> ReadAdopt(const ClusterSpec& cluster, const NodeName& node) {
+std::vector<AdoptEntry> ReadEntries(const ClusterSpec& cluster, const NodeName& node) {
   std::vector<AdoptEntry> entries;
   for (const Value& entry : ListEntries(cluster)) {
     for (const Member& one : ListNodes(entry)) {
@@ -118,9 +128,23 @@ std::vector<AdoptEntry> ReadAdopt(const ClusterSpec& cluster, const NodeName& no
       const std::string file = entry.GetText("file");
       entries.push_back({file.empty() ? entry.GetText("networkd_unit") : file,
                          one.value.ScalarText(), FindNamedPosition(entry),
-                         entry.GetText("nm_profile")});
+                         entry.GetText("nm_profile"), entry.GetText("unit")});
     }
   }
+  return entries;
+}
+
+}  // namespace
+
+std::vector<AdoptEntry> ReadAdopt(const ClusterSpec& cluster, const NodeName& node) {
+  std::vector<AdoptEntry> entries = ReadEntries(cluster, node);
+  std::erase_if(entries, [](const AdoptEntry& one) { return !one.unit.empty(); });
+  return entries;
+}
+
+std::vector<AdoptEntry> ReadAdoptedUnits(const ClusterSpec& cluster, const NodeName& node) {
+  std::vector<AdoptEntry> entries = ReadEntries(cluster, node);
+  std::erase_if(entries, [](const AdoptEntry& one) { return one.unit.empty(); });
   return entries;
 }
 
@@ -171,6 +195,7 @@ Errors CheckAdopt(const ClusterSpec& cluster, const Fabric&) {
                                         NameEntry(entry), first->second),
                             "name all its nodes in one entry"));
     }
+    CheckUnit(cluster, entry, errors);
     CheckNodes(cluster, entry, errors);
   }
   return errors;

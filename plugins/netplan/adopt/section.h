@@ -20,12 +20,15 @@ struct AdoptEntry {
   std::string digest = {};  // the first digits of its SHA-256: 12 or more, in lower case
   Position position = {};
   std::string profile = {};  // its name or UUID; empty: it is no profile
+  std::string unit = {};     // of a service, which has no path here
 };
 
 AdoptKind GetKind(const AdoptEntry& entry);
 
-// Without the bonds and bridges, which have no file of their own.
+// Without the services, and without the bonds and bridges, which have no file of their own.
 std::vector<AdoptEntry> ReadAdopt(const ClusterSpec& cluster, const NodeName& node);
+// Services that configure ports at boot.
+std::vector<AdoptEntry> ReadAdoptedUnits(const ClusterSpec& cluster, const NodeName& node);
 
 // Names of bonds and bridges.
 using Masters = std::set<std::string>;

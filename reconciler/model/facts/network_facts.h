@@ -45,12 +45,55 @@ constexpr auto Describe(const T*) {
       Field{"netdev", &T::netdev, "Its interface; empty: it names none, or several."});
 }
 
+// A file of a service: the unit itself, a drop-in, or what it runs. Its text stays on the node.
+struct BootFile {
+  std::string path = {};
+  std::string digest = {};
+  std::vector<std::string> netdevs = {};
+  bool configures = false;
+  bool operator==(const BootFile&) const = default;
+};
+
+template <std::same_as<BootFile> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription(
+      "boot_file", "A file of a service; its text is not read.",
+      Field{"path", &T::path, "Where it is."}, Field{"digest", &T::digest, "Its SHA-256."},
+      Field{"netdevs", &T::netdevs, "The node's interfaces that it names, sorted."},
+      Field{"configures", &T::configures, "Whether it runs a program that configures interfaces."});
+}
+
+struct BootService {
+  std::string name = {};
+  std::string active = {};
+  bool linked = false;
+  std::vector<std::string> wanted_by = {};
+  std::vector<std::string> installs = {};
+  std::vector<BootFile> files = {};
+  bool operator==(const BootService&) const = default;
+};
+
+template <std::same_as<BootService> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription(
+      "boot_service", "A service whose unit is in /etc/systemd/system.",
+      Field{"name", &T::name, "Its unit's name."},
+      Field{"active", &T::active, "As a unit's state; empty: not read."},
+      Field{"linked", &T::linked, "Whether its unit is a symbolic link."},
+      Field{"wanted_by", &T::wanted_by,
+            "The folders that link to it (multi-user.target.wants), sorted; none: not enabled."},
+      Field{"installs", &T::installs,
+            "The folders that its [Install] section names, sorted; \"other\": it does more."},
+      Field{"files", &T::files, "The unit, its drop-ins, and the scripts that it names."});
+}
+
 struct NetworkFacts {
   Fact<int> links = {};
   std::map<std::string, std::string> pci = {};
   std::map<std::string, PortFacts> ports = {};
   Fact<std::vector<std::string>> default_route = {};
   Fact<std::vector<RouteFact>> routes = {};
+  Fact<std::vector<BootService>> boot_services = {};
   bool operator==(const NetworkFacts&) const = default;
 };
 
@@ -64,7 +107,9 @@ constexpr auto Describe(const T*) {
       Field{"ports", &T::ports, "By interface.", FieldRule::kLeftOut},
       Field{"default_route", &T::default_route,
             "The interfaces that carry a default route, sorted; absent: there is no such route."},
-      Field{"routes", &T::routes, "The other routes; absent: there are none."});
+      Field{"routes", &T::routes, "The other routes; absent: there are none."},
+      Field{"boot_services", &T::boot_services,
+            "Services of /etc/systemd/system, by name; unknown: they could not be read."});
 }
 
 }  // namespace reconciler

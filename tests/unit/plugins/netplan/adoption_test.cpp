@@ -403,13 +403,14 @@ TEST(NetplanAdoptSection, MistakesAreNamedWithTheirPlace) {
   const std::string tail = "each entry names one thing";
   EXPECT_THAT(CheckOf("- {nodes: {spark-1: aaaaaaaaaaaa}}\n"),
               ElementsAre("2:3: adopt: wanted one of file, nm_profile, networkd_unit, master, "
-                          "found none of them; " +
+                          "unit, found none; " +
                           tail));
   EXPECT_THAT(
       CheckOf("- {file: /etc/netplan/a.yaml, nm_profile: a, nodes: {spark-1: aaaaaaaaaaaa}}\n"),
-      ElementsAre("2:3: adopt: wanted one of file, nm_profile, networkd_unit, master, found file "
-                  "and nm_profile; " +
-                  tail));
+      ElementsAre(
+          "2:3: adopt: wanted one of file, nm_profile, networkd_unit, master, unit, found file "
+          "and nm_profile; " +
+          tail));
   EXPECT_THAT(CheckOf("- {master: bond0, nodes: [spark-1, spark-2]}\n"), IsEmpty());
   EXPECT_THAT(CheckOf("- {master: bond0, nodes: {spark-1: aaaaaaaaaaaa}}\n"),
               ElementsAre("2:12: adopt: bond0: wanted at least one node, found none; write nodes: "
@@ -421,6 +422,11 @@ TEST(NetplanAdoptSection, MistakesAreNamedWithTheirPlace) {
               ElementsAre("2:10: adopt: /etc/netplan/a.yaml: wanted at least one node, found "
                           "none; write nodes: {NAME: DIGEST}, with the first 12 "
                           "digits of the file's SHA-256"));
+  EXPECT_THAT(
+      CheckOf("- {unit: a.service, nodes: {spark-1: aaaaaaaaaaaa}}\nunits:\n"
+              "- {name: a.service}\n"),
+      ElementsAre("2:10: adopt: a.service is in units too, on line 4; remove one of the two "
+                  "entries"));
   EXPECT_THAT(CheckOf("- {nm_profile: cx7-a, nodes: {spark-1: aaaaaaaaaaaa}}\n"
                       "- {nm_profile: cx7-a, nodes: {spark-4: aaaaaaaaaaaa}}\n"),
               ElementsAre("3:16: adopt: wanted one entry for cx7-a, found another on line 2; name "

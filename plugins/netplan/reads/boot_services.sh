@@ -1,0 +1,112 @@
+# shellcheck shell=dash
+# What the services in a folder of units say of this node's interfaces. Of the files' texts nothing is printed but names of
+# interfaces that are there or given, and folders of [Install]. Arguments: the folder, that of the interfaces, names of
+# interfaces. Lines, each word of plain signs:
+#   service NAME file|link      install NAME FOLDER    wanted NAME FOLDER    part NAME PATH
+#   names PATH INTERFACE        sets PATH              digest HEX  PATH      Id=NAME, ActiveState=STATE
+# What has other signs in its name is passed over, and so are our own units, and files of more than 64 KiB or with the bytes of programs.
+export LC_ALL=C
+folder=$1; nets=$2; shift 2
+interfaces=" $* "
+for path in "$nets"/*; do interfaces="$interfaces${path##*/} "; done
+export interfaces
+
+set --
+services=''
+for path in "$folder"/*.service; do
+  name=${path##*/}
+  case $name in *[!A-Za-z0-9:_.@-]* | [!A-Za-z0-9]* | *@.service | spark-reconcile*) continue ;; esac
+  if [ ! -f "$path" ] || [ ! -r "$path" ]; then continue; fi
+  if [ -L "$path" ]; then echo "service $name link"; else echo "service $name file"; fi
+  services="$services $name"
+  set -- "$@" "$path"
+  for part in "$path".d/*.conf; do
+    case ${part##*/} in *[!A-Za-z0-9:_.@-]*) continue ;; esac
+    [ ! -f "$part" ] || [ ! -r "$part" ] || set -- "$@" "$part"
+  done
+  for link in "$folder"/*.wants/"$name" "$folder"/*.requires/"$name" "$folder"/*.upholds/"$name"; do
+    [ -L "$link" ] || continue
+    link=${link%/*}; link=${link##*/}
+    case $link in *[!A-Za-z0-9:_.@-]*) link=other ;; esac
+    echo "wanted $name $link"
+  done
+done
+[ $# -gt 0 ] || exit 0
+
+# The files that the Exec lines and EnvironmentFile name by absolute paths: "part NAME PATH". Continued lines belong to the
+# key of the first one.
+relations=$(awk '
+  FNR == 1 {
+    name = FILENAME; section = ""; key = ""; more = 0
+    drop = sub(/\.d\/[^\/]*$/, "", name); sub(/.*\//, "", name)
+    ours = /^# Written by spark-reconcile for cluster /
+    if (!ours) print "part", name, FILENAME
+  }
+  ours { next }
+  { line = $0; continued = more; more = line ~ /\\$/ }
+  !continued && line ~ /^[ \t]*[#;]/ { more = 0; next }
+  !continued && line ~ /^[ \t]*\[/ { section = line; gsub(/[ \t\r]/, "", section); key = ""; next }
+  !continued { key = line; sub(/[ \t]*=.*/, "", key); sub(/^[ \t]*/, "", key); sub(/^[^=]*=/, "", line) }
+  section == "[Install]" && key != "" && line ~ /[^ \t\r\\]/ {
+    suffix = key == "WantedBy" ? ".wants" : key == "RequiredBy" ? ".requires" : key == "UpheldBy" ? ".upholds" : ""
+    n = split(line, word, /[ \t\r\\]+/)
+    for (i = 1; i <= n; i++) {
+      if (word[i] == "") continue
+      plain = suffix != "" && !drop && word[i] !~ /[^A-Za-z0-9:_.@-]/
+      print "install", name, plain ? word[i] suffix : "other"
+    }
+  }
+  section == "[Service]" && key ~ /^(Exec[A-Za-z]*|EnvironmentFile)$/ {
+    n = split(line, word, /[^A-Za-z0-9\/:_.@+-]+/)
+    for (i = 1; i <= n; i++) {
+      sub(/^[-@:+]+/, "", word[i])
+      if (word[i] ~ /^\/./ && word[i] !~ /^\/(dev|proc|sys)\// && !((name, word[i]) in said)) {
+        said[name, word[i]] = 1
+        print "part", name, word[i]
+      }
+    }
+  }' "$@")
+printf '%s\n' "$relations"
+
+set --
+for path in $(printf '%s\n' "$relations" | awk '$1 == "part" && !said[$3]++ && ++n <= 256 { print $3 }'); do
+  [ ! -f "$path" ] || [ ! -r "$path" ] || set -- "$@" "$path"
+done
+[ $# -gt 0 ] || exit 0
+texts=$(find -L "$@" -maxdepth 0 -type f -size -129 -exec grep -L "$(printf '[\001-\006]')" {} +)
+# shellcheck disable=SC2086 # plain signs only
+set -- $texts
+[ $# -gt 0 ] || exit 0
+
+# A program that shows something, and what comments and descriptions say, configures nothing.
+found=$(awk '
+  BEGIN {
+    n = split(ENVIRON["interfaces"], list, " "); for (i = 1; i <= n; i++) interface[list[i]] = 1
+    n = split("ip ifconfig nmcli netplan networkctl ifup ifdown dhclient dhcpcd", list, " ")
+    for (i = 1; i <= n; i++) program[list[i]] = 1
+    n = split("show list ls monitor status get", list, " "); for (i = 1; i <= n; i++) shows[list[i]] = 1
+  }
+  /^[ \t]*([#;]|Description[ \t]*=|Documentation[ \t]*=)/ { next }
+  {
+    acts = $0 ~ />[ \t"]*\/sys\/class\/net\//
+    commands = split($0, command, /[;|&]+/)
+    for (c = 1; c <= commands; c++) {
+      runs = 0; looks = 0
+      n = split(command[c], word, /[^A-Za-z0-9_-]+/)
+      for (i = 1; i <= n; i++) {
+        if (word[i] in interface && !((FILENAME, word[i]) in said)) {
+          said[FILENAME, word[i]] = 1
+          print "names", FILENAME, word[i]
+        }
+        if (word[i] in program) runs = 1
+        else if (runs && word[i] in shows) looks = 1
+      }
+      if (runs && !looks) acts = 1
+    }
+    if (acts && !sets[FILENAME]++) print "sets", FILENAME
+  }' "$@")
+[ -n "$found" ] || exit 0
+printf '%s\n' "$found"
+sha256sum -- "$@" | sed 's/^/digest /'
+# shellcheck disable=SC2086 # plain signs only
+exec systemctl show --no-pager --property=Id,ActiveState -- $services

@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "plugins/netplan/reads/boot_services.h"
+#include "tests/support/run_here.h"
+
+namespace reconciler::plugins::netplan {
+namespace {
+
+constexpr const char* kInstall = "[Install]\nWantedBy=multi-user.target\n";
+
+// A folder of units, one of interfaces, and a systemctl that shows one state.
+class BootServicesScript : public testing::Test {
+ protected:
+  BootServicesScript() {
+    std::string name = (std::filesystem::temp_directory_path() / "boot_test.XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    std::filesystem::create_directories(folder_ / "nets/enp1s0f1np1");
+    std::filesystem::create_directories(folder_ / "nets/enP7s7");
+    Put("bin/systemctl", "#!/bin/sh\nshift 4\nprintf 'Id=%s\\nActiveState=active\\n\\n' \"$@\"\n");
+    std::filesystem::permissions(folder_ / "bin/systemctl", std::filesystem::perms::owner_all);
+  }
+  ~BootServicesScript() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return folder_ / name; }
+
+  void Put(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+
+  void PutService(const std::string& name, const std::string& run) const {
+    Put("units/" + name,
+        "[Unit]\nDescription=ip enP7s7\n[Service]\nExecStart=" + run + "\n" + kInstall);
+  }
+
+  void Enable(const std::string& name) const {
+    std::filesystem::create_directories(folder_ / "units/multi-user.target.wants");
+    std::filesystem::create_symlink("../" + name, folder_ / "units/multi-user.target.wants" / name);
+  }
+
+  CommandReply Run() const {
+    std::vector<std::string> argv = MakeBootServicesProbe({"enP2p1s0f1np1"}).argv;
+    argv[4] = Path("units");
+    argv[5] = Path("nets");
+    argv.insert(argv.begin(), {"env", "PATH=" + Path("bin") + ":" + std::getenv("PATH")});
+    return reconciler::test::RunHere(argv);
+  }
+
+  // What comes of it: a line for each service, and one for each of its files.
+  std::string Read() const {
+    NodeFacts facts;
+    StoreBootServices({.commands = {{"netplan.boot_services", Run()}}}, facts);
+    const auto* services = Known(facts.network.boot_services);
+    if (services == nullptr) return "unknown";
+    std::string text;
+    for (const BootService& service : *services) {
+      text += service.name + (service.linked ? " linked " : " ") + service.active;
+      for (const std::string& one : service.wanted_by) text += " <" + one;
+      for (const std::string& one : service.installs) text += " >" + one;
+      text += "\n";
+      for (const BootFile& file : service.files) {
+        text += "  " + std::filesystem::path(file.path).filename().string();
+        for (const std::string& netdev : file.netdevs) text += " " + netdev;
+        text += file.configures ? " configures\n" : "\n";
+        EXPECT_EQ(file.digest.size(), 64U);
+      }
+    }
+    return text;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(BootServicesScript, AServiceIsFoundByTheScriptThatItRuns) {
+  PutService("fabric.service", "-/bin/sh -e " + Path("set.sh") + " \\\n  now");
+  Put("set.sh", "#!/bin/sh\n# enP7s7\nip address add 10.0.0.1/24 dev enp1s0f1np1\n");
+  Enable("fabric.service");
+  EXPECT_EQ(Read(),
+            "fabric.service active <multi-user.target.wants >multi-user.target.wants\n"
+            "  fabric.service\n"
+            "  set.sh enp1s0f1np1 configures\n");
+}
+
+TEST_F(BootServicesScript, AServiceIsFoundByItsOwnTextItsDropInsAndItsEnvironmentFile) {
+  Put("units/a.service", "[Service]\nEnvironmentFile=-" + Path("env") + "\n" + kInstall);
+  Put("units/a.service.d/x.conf", "[Service]\nExecStart=/sbin/ip link set enP2p1s0f1np1 up\n");
+  Put("env", "DEV=enp1s0f1np1\n");
+  EXPECT_EQ(Read(),
+            "a.service active >multi-user.target.wants\n"
+            "  a.service\n"
+            "  env enp1s0f1np1\n"
+            "  x.conf enP2p1s0f1np1 configures\n");
+}
+
+TEST_F(BootServicesScript, OnlyTheWholeNameOfAnInterfaceCounts) {
+  PutService("a.service", Path("a"));
+  Put("a", "ip x enp1s0f1np10 enp1s0f1np1x xenp1s0f1np1 my-enp1s0f1np1\n");
+  EXPECT_EQ(Read(), "a.service active >multi-user.target.wants\n");
+  for (const char* text : {"\"enp1s0f1np1\"", "/sys/class/net/enp1s0f1np1/mtu", "x=enp1s0f1np1;",
+                           "net.ipv4.conf.enp1s0f1np1.rp_filter", "enp1s0f1np1.100"}) {
+    Put("a", text);
+    EXPECT_EQ(Read(), "a.service active >multi-user.target.wants\n  a.service\n  a enp1s0f1np1\n")
+        << text;
+  }
+}
+
+TEST_F(BootServicesScript, WhatShowsAnInterfaceDoesNotConfigureIt) {
+  PutService("a.service", Path("a"));
+  const auto configures = [&](const std::string& line) {
+    Put("a", "port=enp1s0f1np1\n" + line + "\n");
+    return Read().find("configures") != std::string::npos;
+  };
+  for (const char* line :
+       {"ip a add 10.0.0.1/24 dev $port", "/usr/sbin/ifconfig $port up", "nmcli con up mesh",
+        "netplan apply", "ip link show $port || ip link set $port up",
+        "echo 9000 > /sys/class/net/$port/mtu", "  networkctl reload"}) {
+    EXPECT_TRUE(configures(line)) << line;
+  }
+  for (const char* line :
+       {"ip -br address show dev $port", "ip link ls", "# ip link set $port up", "tcpdump -i $port",
+        "cat /sys/class/net/$port/mtu", "nmcli dev status"}) {
+    EXPECT_FALSE(configures(line)) << line;
+  }
+}
+
+TEST_F(BootServicesScript, NoTextOfAFileIsPrinted) {
+  PutService("a.service", Path("a") + " --password=hunter2");
+  Put("a", "password=hunter2\nip address add 10.11.12.13/24 dev enp1s0f1np1\n");
+  const CommandReply reply = Run();
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_EQ(reply.err, "");
+  for (const char* text : {"hunter2", "10.11.12.13", "Description"}) {
+    EXPECT_EQ(reply.out.find(text), std::string::npos) << reply.out;
+  }
+}
+
+TEST_F(BootServicesScript, ProgramsAndLargeFilesAndWhatIsNoFileArePassedOver) {
+  PutService("a.service", "/bin/sh " + Path("large") + " " + Path("program") + " " + Path("pipe") +
+                              " /dev/zero " + Path("gone") + " " + Path("units"));
+  Put("large", std::string(70000, '\n') + "ip link set enp1s0f1np1 up\n");
+  Put("program", std::string("\177ELF\2\1\1\0 ip link set enp1s0f1np1 up\n", 36));
+  ASSERT_EQ(std::system(("mkfifo " + Path("pipe")).c_str()), 0);
+  EXPECT_EQ(Read(), "a.service  >multi-user.target.wants\n");
+}
+
+TEST_F(BootServicesScript, HostileNamesAndTextsMakeNoLineOfTheirOwn) {
+  Put("units/a b.service", "[Service]\nExecStart=/sbin/ip link set enp1s0f1np1 up\n");
+  Put("units/$(id)\n.service", "[Service]\nExecStart=/sbin/ip link set enp1s0f1np1 up\n");
+  PutService("a.service",
+             "/bin/sh -c 'ip link set enp1s0f1np1 up; cat /x\\nservice evil.service file'");
+  Put("units/b.service", std::string("\xff\xfe[Service]\r\nExecStart=\"/$(id)/`x`\" *\n\xc3\x28") +
+                             std::string(5000, 'a') + "\n[Install]\nWantedBy=../../etc $(id)\n");
+  EXPECT_EQ(Read(),
+            "a.service active >multi-user.target.wants\n"
+            "  a.service enp1s0f1np1 configures\n"
+            "b.service active >other\n");
+}
+
+TEST_F(BootServicesScript, OurOwnUnitsArePassedOver) {
+  Put("units/note.service",
+      "# Written by spark-reconcile for cluster lab (body sha256 0).\n[Service]\n"
+      "ExecStart=/sbin/ip link set enp1s0f1np1 up\n");
+  PutService("spark-reconcile-guard-boot.service", "/sbin/ip link set enp1s0f1np1 up");
+  EXPECT_EQ(Read(), "note.service \n");
+}
+
+TEST_F(BootServicesScript, AUnitThatIsALinkAndWhatElseIsEnabledWithItAreKnown) {
+  Put("far.service", "[Service]\nExecStart=/sbin/ip link set enp1s0f1np1 up\n" +
+                         std::string(kInstall) + "Also=b.service\n");
+  std::filesystem::create_directories(Path("units"));
+  std::filesystem::create_symlink(Path("far.service"), Path("units/far.service"));
+  EXPECT_EQ(Read(),
+            "far.service linked active >multi-user.target.wants >other\n"
+            "  far.service enp1s0f1np1 configures\n");
+}
+
+TEST_F(BootServicesScript, WithoutServicesThereIsNothing) {
+  EXPECT_EQ(Read(), "");
+  EXPECT_EQ(Run().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::netplan
