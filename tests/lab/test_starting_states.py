@@ -39,6 +39,25 @@ SPARKRUN = """network:
       mtu: 9000
       addresses: [192.168.2.{0}/24]
 """
+SERVICE = "/etc/systemd/system/rdma-mesh.service"
+SCRIPT = "/usr/local/sbin/rdma-mesh.sh"
+# As a guide has it: the address is set by a script at boot, which fails where it is there already.
+SERVICE_TEXT = f"""[Unit]
+Description=Mesh address
+After=network.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart={SCRIPT}
+
+[Install]
+WantedBy=multi-user.target
+"""
+SCRIPT_TEXT = """#!/bin/sh -e
+ip link set enp1s0f1np1 up
+ip addr add 192.168.66.{0}/24 dev enp1s0f1np1
+"""
 BRIDGE_FILE = "/etc/netplan/40-bridge.yaml"
 BRIDGE = """network:
   version: 2
@@ -73,7 +92,7 @@ class StartingState(test_adopt.AdoptTest):
     a  NVIDIA's guide of 2025-11: a link-local address per cage, in 40-cx7.yaml
     e  sparkrun: a subnet per twin, MTU 9000, in 40-cx7.yaml
     f  a guide for one HCA, followed by hand where NetworkManager has the ports: an nmcli profile, a netplan file for the MTU, and
-       lines for sysctl and NCCL
+       lines for sysctl and NCCL; and where networkd has them the service alone that sets an address at boot
     h  live addresses alone
     i  a bridge, a VLAN and a match in netplan files, and a bridge that no file names; a bond is the same, but not every kernel has one
     j  spark-1 bare, spark-2 as NVIDIA's script of 2026-03 leaves it: both twins in one subnet
@@ -201,6 +220,69 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
         self.assert_lasts(manifest, GUIDE)
         self.assert_way_back(manifest, before)
         self.take_down(GUIDE)
+
+    def set_up_service(self):
+        """The service on both nodes, as it is from the next boot on; returns what `adopt` says of it."""
+        entries = []
+        for node in (1, 2):
+            self.write(SERVICE, SERVICE_TEXT, node, mode="0644")
+            self.write(SCRIPT, SCRIPT_TEXT.format(node), node, mode="0755")
+            lines = "".join(f"{digest(text)}  {path}\n" for text, path in ((SERVICE_TEXT, SERVICE), (SCRIPT_TEXT.format(node), SCRIPT)))
+            entries.append(f"spark-{node}: {digest(lines)[:12]}")
+        self.on_both("systemctl enable --now rdma-mesh.service")
+        self.addCleanup(lambda: self.on_both(f"systemctl disable --now rdma-mesh.service; rm -f {SERVICE} {SCRIPT}; "
+                                             f"ip address flush dev {RIGHT[0]}; ip link set {RIGHT[0]} down"))
+        return entries
+
+    def assert_service(self, *states):
+        for node in (1, 2):
+            shown = self.lab.sh(node, "systemctl is-enabled rdma-mesh.service; systemctl is-active rdma-mesh.service; true")
+            self.assertEqual(shown.split(), list(states), f"spark-{node}")
+
+    def test_f_a_service_that_sets_an_address_at_boot_is_disabled_until_the_uninstall(self):
+        entries = self.set_up_service()
+        before = self.restart()
+        self.assertIn(f"{RIGHT[0]} mtu 1500 flags 1 192.168.66.1/24\n", before[0])
+        self.assert_service("enabled", "active")
+        found = [one for one in self.plan(PAIR)["diagnostics"] if one["severity"] == "warns"]
+        self.assertEqual([one["message"] for one in found],
+                         [f"rdma-mesh.service runs {SCRIPT}, which configures {RIGHT[0]} again at the next boot"] * 2)
+        self.assertEqual([one["next_step"].replace('"', "") for one in found],
+                         [f"add {{unit: rdma-mesh.service, nodes: {{{entry}}}}} to adopt, or: systemctl disable rdma-mesh.service, "
+                          "then plan again" for entry in entries])
+        _, text, _ = self.discover(expect=2)
+        entry = next(line for line in text.splitlines() if "unit: rdma-mesh.service" in line)
+        self.assertEqual(entry.replace('"', ""), f"  - {{unit: rdma-mesh.service, nodes: {{{', '.join(entries)}}}}}")
+        manifest = self.manifest(f"adopt:\n{entry}\n")
+        lines, printed = self.printed_plan(manifest)
+        self.assertEqual([line for line in lines if line.startswith(">")],
+                         [f"> unit  rdma-mesh.service: stopped and disabled; {SCRIPT} configures {RIGHT[0]}"] * 2)
+        self.assertIn("2 units taken over on 2 nodes", printed)
+        # An apply that fails.
+        broken = self.manifest(f"adopt:\n{entry}\n", ("ExecStart=/bin/true", "ExecStart=/bin/false"))
+        self.spark("apply", broken, "--yes", "--brief", "--no-verify", expect=4)
+        for node in (1, 2):
+            self.wait_for(node, before[node - 1])
+        self.assert_service("enabled", "active")
+        # One that does not.
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
+        self.assert_service("disabled", "inactive")
+        self.assert_empty_plan(manifest)
+        adopted = [self.settle(node) for node in (1, 2)]
+        self.assertEqual(self.restart(), adopted)
+        self.assertIn(f"{RIGHT[0]} mtu 9000 flags 1 192.168.177.1/24\n", adopted[0])
+        self.assert_service("disabled", "inactive")
+        self.assert_empty_plan(manifest)
+        # While our file configures the port, it is not started again.
+        without = self.spark("plan", PAIR, "--brief", expect=0).stdout
+        self.assertEqual(len(re.findall(r"(?m)^  ! unit +rdma-mesh.service: adopt names it no more, .*"
+                                        r"blocked \[netplan-adopted-in-use\]$", without)), 2, without)
+        self.uninstall(manifest)
+        for node in (1, 2):
+            self.wait_for(node, before[node - 1])
+        self.assert_service("enabled", "active")
+        self.assertEqual(self.restart(), before)
+        self.assert_service("enabled", "active")
 
     def test_h_what_is_live_only_is_reported_as_lost_at_a_reboot(self):
         for node in (1, 2):
