@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/adopt/owner_files.h"
 #include "plugins/netplan/adopt/unit.h"
 #include "plugins/netplan/claims.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
-#include "plugins/netplan/owner_files.h"
 #include "plugins/netplan/paths.h"
 #include "plugins/netplan/port_owner.h"
 #include "reconciler/base/digest.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "plugins/netplan/owner_files.h"
+#include "plugins/netplan/adopt/owner_files.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "plugins/netplan/owner_files.h"
+#include "plugins/netplan/adopt/owner_files.h"
 #include "plugins/netplan/paths.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "plugins/netplan/adopt/owner_files.h"
 #include "plugins/netplan/foreign.h"
-#include "plugins/netplan/owner_files.h"
 
 namespace reconciler::plugins::netplan {
 namespace {

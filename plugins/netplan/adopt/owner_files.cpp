@@ -1,4 +1,4 @@
-#include "plugins/netplan/owner_files.h"
+#include "plugins/netplan/adopt/owner_files.h"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
