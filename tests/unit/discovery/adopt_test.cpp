@@ -26,7 +26,7 @@ TEST(DiscoverAdopt, FilesOfOneNameAreOneEntryBeforeTheGapsAndTheNotes) {
 
 Diagnostic Blocks(const std::string& message, const std::string& plugin, const NodeName& node) {
   return {.severity = Severity::kBlocks,
-          .code = "plan-resource-blocked",
+          .code = "netplan-foreign-file",
           .message = message,
           .plugin = plugin,
           .change = "file//etc/x",
