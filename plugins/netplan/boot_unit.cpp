@@ -17,6 +17,7 @@ namespace reconciler::plugins::netplan {
 namespace {
 
 constexpr std::string_view kUnitKind = "unit";
+constexpr std::string_view kRequiring = ".requires";
 constexpr std::size_t kDigitsShown = 12;  // of a digest
 constexpr int kStopLimitS = 120;          // systemd's own limit is 90 s
 constexpr int kStartLimitS = 70;          // see start_unit.sh
@@ -91,10 +92,21 @@ void CheckEnabling(BootUnit& unit) {
     RefuseUnit("it is enabled in another way than its [Install] section says",
                AdviseToDisable(unit), unit);
   }
-  if (service.linked) RefuseUnit("its unit is a symbolic link", AdviseToDisable(unit), unit);
-  if (service.files.empty() || GetBasename(service.files.front().path) != service.name) {
-    RefuseUnit("its unit is not read: it is larger than 64 KiB, or no text", AdviseToDisable(unit),
+  const bool is_required =
+      std::any_of(service.wanted_by.begin(), service.wanted_by.end(),
+                  [](const std::string& folder) { return folder.ends_with(kRequiring); });
+  if (is_required) {
+    RefuseUnit("another unit requires it, and would be stopped with it", AdviseToDisable(unit),
                unit);
+  }
+  if (service.linked) RefuseUnit("its unit is a symbolic link", AdviseToDisable(unit), unit);
+  for (const BootFile& file : service.files) {
+    if (!file.digest.empty()) continue;
+    RefuseUnit(fmt::format("{} is larger than 64 KiB, and is not looked at", file.path),
+               AdviseToDisable(unit), unit);
+  }
+  if (service.files.empty() || GetBasename(service.files.front().path) != service.name) {
+    RefuseUnit("its unit is not read: it is no text", AdviseToDisable(unit), unit);
   }
 }
 
@@ -148,8 +160,15 @@ std::vector<BootUnit> ListFighting(const PluginInput& input) {
   return found;
 }
 
+// Not read is not gone.
+std::optional<Unknown> FindUnreadServices(const NodeFacts& facts) {
+  const auto services = Answer(facts.network.boot_services);
+  const auto* unknown = std::get_if<Unknown>(&services);
+  return unknown == nullptr ? std::nullopt : std::optional<Unknown>(*unknown);
+}
+
 Observed<std::string> DescribeUnit(const PluginInput& input, const BootService* service) {
-  if (const auto* unknown = FindUnknown(input.facts.network.boot_services)) return *unknown;
+  if (const auto unknown = FindUnreadServices(input.facts)) return *unknown;
   if (service == nullptr) return Absent{};
   if (service->active == "activating" || service->active == "deactivating") {
     return Unknown{fmt::format("it is {}: neither running nor stopped yet", service->active)};
@@ -207,6 +226,7 @@ Resource MakeAdoptedUnit(const PluginInput& input, const Intent& intent, const A
                     .observed = AsState(DescribeUnit(input, unit ? unit->service : nullptr)),
                     .adopts = true,
                     .impact = Impact::kLinkFlap,
+                    .blocked = intent.blocked,  // its triggers set all ports again
                     .needs = {fmt::format("{}/file/{}", input.node.name, kOwnFile)},
                     .where = input.cluster.Mark(entry.position)};
   if (!unit) return resource;
@@ -220,6 +240,25 @@ Resource MakeAdoptedUnit(const PluginInput& input, const Intent& intent, const A
         .why = fmt::format("is not adopted: {}: {}", unit->why_not, unit->next_step)};
   }
   return resource;
+}
+
+// Why our file outlasts an uninstall, as its own prune says too; empty: it does not.
+std::string ExplainOursStays(const PluginInput& input) {
+  const Observed<FileState> observed = FindFile(input.facts, std::string(kOwnFile));
+  if (const auto* unknown = std::get_if<Unknown>(&observed)) {
+    return "cannot be read: " + unknown->why;
+  }
+  const FileState* file = Known(observed);
+  const Ledger* ledger = Known(input.facts.ledger);
+  const LedgerEntry* entry =
+      ledger == nullptr ? nullptr : ledger->Find(fmt::format("file/{}", kOwnFile));
+  if (file == nullptr || entry == nullptr) return {};
+  const bool is_edited = !entry->digest.empty() && entry->digest != ComputeSha256Hex(file->content);
+  if (is_edited) return "was edited on the node";
+  const Protection protection = FindProtection(input.node, input.facts);
+  return ExplainProtected(protection, ListNetdevs(input)).empty()
+             ? ""
+             : "is about an interface that leads to the node";
 }
 
 std::string AdviseOnUnit(const PluginInput& input, const BootUnit& unit) {
@@ -281,7 +320,7 @@ std::vector<AdoptableFile> ListAdoptableUnits(const PluginInput& input) {
 bool IsAdoptedService(const Change& change) { return change.kind == kUnitKind; }
 
 Ownership CheckUnitPrune(const PluginInput& input, Change& change) {
-  if (const auto* unknown = FindUnknown(input.facts.network.boot_services)) {
+  if (const auto unknown = FindUnreadServices(input.facts)) {
     Block(change, "netplan-boot-service-unknown", "unknown: " + unknown->why);
     return Ownership::kOurs;
   }
@@ -299,7 +338,12 @@ Ownership CheckUnitPrune(const PluginInput& input, Change& change) {
   }
   unit->why_not.clear();
   CheckWayToNode(FindProtection(input.node, input.facts), *unit);
-  if (!unit->why_not.empty()) Block(change, "netplan-leads-to-node", unit->why_not);
+  if (!unit->why_not.empty()) {
+    Block(change, "netplan-leads-to-node", unit->why_not);
+  } else if (const std::string why = ExplainOursStays(input); !why.empty()) {
+    Block(change, "netplan-adopted-in-use",
+          fmt::format("is enabled only when {} is pruned, which {}", kOwnFile, why));
+  }
   return Ownership::kOurs;
 }
 

@@ -3,7 +3,8 @@
 # interfaces that are there or given, and folders of [Install]. Arguments: the folder, that of the interfaces, names of
 # interfaces. Lines, each word of plain signs:
 #   service NAME file|link      install NAME FOLDER    wanted NAME FOLDER    part NAME PATH
-#   names PATH INTERFACE        sets PATH              digest HEX  PATH      Id=NAME, ActiveState=STATE
+#   names PATH INTERFACE        sets PATH              digest HEX  PATH      large PATH
+# and of each service Id=NAME, ActiveState=STATE and which units would be stopped with it.
 # What has other signs in its name is passed over, and so are our own units, and files of more than 64 KiB or with the bytes of programs.
 export LC_ALL=C
 folder=$1; nets=$2; shift 2
@@ -73,7 +74,9 @@ for path in $(printf '%s\n' "$relations" | awk '$1 == "part" && !said[$3]++ && +
   [ ! -f "$path" ] || [ ! -r "$path" ] || set -- "$@" "$path"
 done
 [ $# -gt 0 ] || exit 0
-texts=$(find -L "$@" -maxdepth 0 -type f -size -129 -exec grep -L "$(printf '[\001-\006]')" {} +)
+texts() { find -L "$@" -exec grep -L "$(printf '[\001-\006]')" {} +; }
+texts "$@" -maxdepth 0 -type f -size +128 | sed 's/^/large /'
+texts=$(texts "$@" -maxdepth 0 -type f -size -129)
 # shellcheck disable=SC2086 # plain signs only
 set -- $texts
 [ $# -gt 0 ] || exit 0
@@ -109,4 +112,4 @@ found=$(awk '
 printf '%s\n' "$found"
 sha256sum -- "$@" | sed 's/^/digest /'
 # shellcheck disable=SC2086 # plain signs only
-exec systemctl show --no-pager --property=Id,ActiveState -- $services
+exec systemctl show --no-pager --property=Id,ActiveState,RequiredBy,RequisiteOf,BoundBy,ConsistsOf -- $services

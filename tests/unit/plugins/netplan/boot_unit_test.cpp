@@ -247,8 +247,17 @@ TEST(NetplanBootUnit, WhatEnableWouldNotBringBackAsItWasIsNotAdopted) {
   EXPECT_EQ(why(service), "is not adopted: its unit is a symbolic link" + next);
   service = MakeService();
   service.files.erase(service.files.begin());
+  EXPECT_EQ(why(service), "is not adopted: its unit is not read: it is no text" + next);
+  service = MakeService();
+  service.files[1].digest.clear();
+  EXPECT_EQ(
+      why(service),
+      "is not adopted: /usr/local/sbin/fabric.sh is larger than 64 KiB, and is not looked at" +
+          next);
+  service = MakeService();
+  service.wanted_by = service.installs = {"network-online.target.requires"};
   EXPECT_EQ(why(service),
-            "is not adopted: its unit is not read: it is larger than 64 KiB, or no text" + next);
+            "is not adopted: another unit requires it, and would be stopped with it" + next);
   service = MakeService();
   service.files[1].netdevs = {"enp1s0f0np0"};
   EXPECT_EQ(why(service),
@@ -287,6 +296,54 @@ TEST(NetplanBootUnit, APruneLeavesAUnitAloneThatIsGoneOrIsTheWayToTheNodeByNow) 
   EXPECT_EQ(CheckPrune({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, one.all}, change),
             Ownership::kOurs);
   EXPECT_EQ(change.detail, "unknown: no answer");
+  EXPECT_EQ(change.code, "netplan-boot-service-unknown");
+  one.facts.network.boot_services.reset();
+  change = {.kind = "unit", .name = kService};
+  EXPECT_EQ(CheckPrune({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, one.all}, change),
+            Ownership::kOurs);
+  EXPECT_EQ(change.detail, "unknown: not read");
+}
+
+TEST(NetplanBootUnit, WhatBlocksOurFileBlocksItToo) {
+  BootCase one;
+  one.Adopt();
+  for (const RailPort& port : one.fabric.ports.at("spark-1")) {
+    if (port.netdev != "enp1s0f1np1") one.facts.session_interface = port.netdev;
+  }
+  const Change change = one.PlanUnit();
+  EXPECT_EQ(change.change, ChangeKind::kBlocked);
+  EXPECT_EQ(change.code, "netplan-leads-to-node");
+  EXPECT_EQ(change.detail, "enP2p1s0f1np1 carries this session and is never touched");
+}
+
+TEST(NetplanBootUnit, AnUninstallThatLeavesOurFileDoesNotEnableIt) {
+  constexpr const char* kOurs = "/etc/netplan/60-spark-reconcile.yaml";
+  BootCase one;
+  one.facts.ledger =
+      Ledger{.entries = {{.kind = "file", .name = kOurs, .digest = ComputeSha256Hex("ours\n")}}};
+  one.facts.files[kOurs] = FileState{.content = "ours\n"};
+  Change change;
+  one.Prune(change);
+  EXPECT_NE(change.change, ChangeKind::kBlocked);
+  one.facts.files[kOurs] = FileState{.content = "edited\n"};
+  one.Prune(change);
+  EXPECT_EQ(change.code, "netplan-adopted-in-use");
+  EXPECT_EQ(change.detail,
+            "is enabled only when /etc/netplan/60-spark-reconcile.yaml is pruned, which was edited "
+            "on the node");
+  one.facts.files[kOurs] = Unknown{"no answer"};
+  one.Prune(change);
+  EXPECT_EQ(change.detail,
+            "is enabled only when /etc/netplan/60-spark-reconcile.yaml is pruned, which cannot be "
+            "read: no answer");
+  one.facts.files[kOurs] = FileState{.content = "ours\n"};
+  for (const RailPort& port : one.fabric.ports.at("spark-1")) {
+    if (port.netdev != "enp1s0f1np1") one.facts.session_interface = port.netdev;
+  }
+  one.Prune(change);
+  EXPECT_EQ(change.detail,
+            "is enabled only when /etc/netplan/60-spark-reconcile.yaml is pruned, which is about "
+            "an interface that leads to the node");
 }
 
 TEST(NetplanBootUnit, WhileOursConfiguresItsPortItIsNotEnabledAgain) {
@@ -317,6 +374,42 @@ TEST(NetplanBootUnit, HostileLinesOfTheReplyMakeNoService) {
   EXPECT_EQ(services->front().name, "a.service");
   ASSERT_EQ(services->front().files.size(), 1U);
   EXPECT_EQ(services->front().files[0].netdevs[0].find('\033'), std::string::npos);
+}
+
+TEST(NetplanBootUnit, NoNameOfANodeReachesACommandOrAManifestWithSignsOfItsOwn) {
+  NodeFacts facts;
+  StoreBootServices(
+      {.commands = {{"netplan.boot_services",
+                     {.out = "service $(id).service file\nservice a,}.service file\n"
+                             "service .x.service file\nservice a file\n"
+                             "service b.service file\nwanted b.service $(id).wants\n"
+                             "part b.service /etc/systemd/system/b.service\n"
+                             "part b.service /x;reboot\npart b.service relative\n"
+                             "names /etc/systemd/system/b.service enp1s0f1np1\n"
+                             "digest 00  /etc/systemd/system/b.service\ndigest 00  /x;reboot\n"}}}},
+      facts);
+  const auto* services = Known(facts.network.boot_services);
+  ASSERT_NE(services, nullptr);
+  ASSERT_EQ(services->size(), 1U);
+  EXPECT_EQ(services->front().name, "b.service");
+  EXPECT_THAT(services->front().wanted_by, IsEmpty());
+  ASSERT_EQ(services->front().files.size(), 1U);
+  EXPECT_EQ(services->front().files[0].path, "/etc/systemd/system/b.service");
+}
+
+TEST(NetplanBootUnit, UnitsThatWouldBeStoppedWithItAreKnown) {
+  NodeFacts facts;
+  StoreBootServices({.commands = {{"netplan.boot_services",
+                                   {.out = "service a.service file\nId=a.service\n"
+                                           "RequiredBy=b.service c.target\nRequisiteOf=\n"
+                                           "BoundBy=d.service\nConsistsOf=e.service\n"
+                                           "ActiveState=active\n"}}}},
+                    facts);
+  const auto* services = Known(facts.network.boot_services);
+  ASSERT_NE(services, nullptr);
+  ASSERT_EQ(services->size(), 1U);
+  EXPECT_THAT(services->front().wanted_by, ElementsAre("b.service.requires", "c.target.requires",
+                                                       "d.service.requires", "e.service.requires"));
 }
 
 }  // namespace
