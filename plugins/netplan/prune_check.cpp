@@ -196,9 +196,18 @@ std::string FindPortOfBoth(const PluginInput& input, const std::vector<std::stri
   return both == netdevs.end() ? "" : *both;
 }
 
+// A bond or bridge that it makes may be another one by now, which leads to the node.
+std::string ExplainLeading(const PluginInput& input, const std::vector<std::string>& netdevs,
+                           const Change& change) {
+  std::vector<std::string> all =
+      ListMastersOfOriginal(ReadForeignTree(input.facts, netdevs), change);
+  all.insert(all.end(), netdevs.begin(), netdevs.end());
+  return ExplainProtected(FindProtection(input.node, input.facts), all);
+}
+
 Ownership CheckAdoptedPrune(const PluginInput& input, Change& change) {
   const std::vector<std::string> netdevs = ListPortsOfOriginal(input, change);
-  const std::string why = ExplainProtected(FindProtection(input.node, input.facts), netdevs);
+  const std::string why = ExplainLeading(input, netdevs, change);
   if (!why.empty()) {
     Block(change, "netplan-leads-to-node", why);
     return Ownership::kOurs;

@@ -123,6 +123,21 @@ TEST(NetplanAdoptMaster, AnUninstallMakesItAgain) {
                           "networkctl reconfigure enP2p1s0f1np1"));
 }
 
+TEST(NetplanAdoptMaster, AFileWhoseBridgeLeadsToTheNodeByNowIsNotWrittenBack) {
+  MasterCase one;
+  one.facts.files.erase(kBridgeFile);
+  one.facts.network.default_route = std::vector<std::string>{"br0"};
+  Change change{.kind = "file",
+                .name = kBridgeFile,
+                .actions = {WriteFile{kBridgeFile, FileState{FormatBridge()}}}};
+  const ClusterFacts all{.nodes = {{one.facts.node, one.facts}}};
+  EXPECT_EQ(
+      CheckPrune({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, all, true}, change),
+      Ownership::kOurs);
+  EXPECT_EQ(change.code, "netplan-leads-to-node");
+  EXPECT_EQ(change.detail, "br0 carries the default route and is never touched");
+}
+
 TEST(NetplanAdoptMaster, OneThatOthersUseIsNotDissolved) {
   const std::string not_adopted = "blocked: is not adopted: ";
   const std::string advice = ": take that from br0, or remove br0 from adopt";
