@@ -131,8 +131,6 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
       RunProbe{.id = kRouteProbe, .argv = {"ip", "-j", "-4", "route", "show"}}};
   for (const AdoptEntry& entry : ReadAdopt(cluster, node.name)) {
     if (!entry.path.empty()) reads.emplace_back(ReadFile{entry.path});
-    if (GetKind(entry) != AdoptKind::kUnit) continue;
-    for (Read& read : ListDropInReads(GetBasename(entry.path))) reads.push_back(std::move(read));
   }
   for (Read& read : ListRdmaReads()) reads.push_back(std::move(read));
   for (Read& read : ListOwnerReads()) reads.push_back(std::move(read));

@@ -141,10 +141,10 @@ std::vector<Read> ListOwnerReads() {
           ReadFiles{"/run/systemd/network/*.network"},
           ReadFiles{"/usr/local/lib/systemd/network/*.network"},
           ReadFiles{"/usr/lib/systemd/network/*.network"},
-          ReadFiles{"/etc/systemd/network/10-netplan-*.network.d/*.conf"},
-          ReadFiles{"/run/systemd/network/10-netplan-*.network.d/*.conf"},
-          ReadFiles{"/usr/local/lib/systemd/network/10-netplan-*.network.d/*.conf"},
-          ReadFiles{"/usr/lib/systemd/network/10-netplan-*.network.d/*.conf"},
+          ReadFiles{"/etc/systemd/network/*.network.d/*.conf"},
+          ReadFiles{"/run/systemd/network/*.network.d/*.conf"},
+          ReadFiles{"/usr/local/lib/systemd/network/*.network.d/*.conf"},
+          ReadFiles{"/usr/lib/systemd/network/*.network.d/*.conf"},
           ReadFiles{"/etc/NetworkManager/system-connections/*"},
           ReadFiles{"/run/NetworkManager/system-connections/*.nmconnection"},
           ReadFiles{"/usr/lib/NetworkManager/system-connections/*.nmconnection"}};
@@ -168,14 +168,6 @@ std::vector<OwnerFile> ListProfiles(const NodeFacts& facts) {
 
 std::vector<std::string> ListDropIns(const NodeFacts& facts, const std::string& netdev) {
   return ListDropInsOf(facts, fmt::format("10-netplan-{}.network", netdev));
-}
-
-std::vector<Read> ListDropInReads(const std::string& unit) {
-  std::vector<Read> reads;
-  for (const std::string_view folder : kUnitFolders) {
-    reads.emplace_back(ReadFiles{fmt::format("{}{}.d/*.conf", folder, unit)});
-  }
-  return reads;
 }
 
 std::vector<std::string> ListHiddenUnits(const NodeFacts& facts, const std::string& path) {
@@ -215,7 +207,7 @@ bool IsUnitAbout(const std::string& text, const std::string& netdev, const LinkF
 bool IsUnmanaging(const std::string& text) {
   const std::vector<Setting> settings = ReadSettings(text);
   return std::any_of(settings.begin(), settings.end(), [](const Setting& one) {
-    return one.section == "Link" && one.key == "Unmanaged" && one.value == "yes";
+    return one.section == "Link" && one.key == "Unmanaged" && IsYes(one.value);
   });
 }
 

@@ -27,7 +27,6 @@ std::vector<std::string> ListDropIns(const NodeFacts& facts, const std::string& 
 
 // And of any unit, by its file name.
 std::vector<std::string> ListDropInsOf(const NodeFacts& facts, const std::string& unit);
-std::vector<Read> ListDropInReads(const std::string& unit);
 
 // Files of the same name that networkd would read if this one were not there.
 std::vector<std::string> ListHiddenUnits(const NodeFacts& facts, const std::string& path);

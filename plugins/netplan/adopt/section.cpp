@@ -56,6 +56,13 @@ const Value* FindNamed(const Value& entry) {
   return nullptr;
 }
 
+std::string FindKind(const Value& entry) {
+  for (const char* kind : kKinds) {
+    if (entry.Find(kind) != nullptr) return kind;
+  }
+  return {};
+}
+
 std::string NameEntry(const Value& entry) {
   const Value* named = FindNamed(entry);
   return named == nullptr ? "" : MakePrintable(named->ScalarText());
@@ -187,7 +194,8 @@ Errors CheckAdopt(const ClusterSpec& cluster, const Fabric&) {
           where, fmt::format("adopt: wanted a file of another owner, found our own, {}", file),
           "remove the entry"));
     }
-    const auto [first, added] = lines.emplace(NameEntry(entry), where.position.line);
+    const auto [first, added] =
+        lines.emplace(FindKind(entry) + NameEntry(entry), where.position.line);
     if (!added) {
       errors.push_back(
           MakeManifestError(where,

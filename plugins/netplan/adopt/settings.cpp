@@ -1,5 +1,7 @@
 #include "plugins/netplan/adopt/settings.h"
 
+#include <set>
+
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
@@ -20,6 +22,11 @@ std::vector<Setting> ReadSettings(std::string_view text) {
                         std::string(Trim(line.substr(equals + 1)))});
   }
   return settings;
+}
+
+bool IsYes(std::string_view value) {
+  static const std::set<std::string> kYes = {"1", "yes", "y", "true", "t", "on"};
+  return kYes.contains(ToLower(value));
 }
 
 }  // namespace reconciler::plugins::netplan

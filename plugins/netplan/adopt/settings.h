@@ -16,4 +16,7 @@ struct Setting {
 // "Key=value".
 std::vector<Setting> ReadSettings(std::string_view text);
 
+// Whether systemd reads the value as yes.
+bool IsYes(std::string_view value);
+
 }  // namespace reconciler::plugins::netplan

@@ -22,11 +22,6 @@ bool IsInOurFile(const Setting& one) {
   return one.section == "Match" || kKeys.contains(fmt::format("{}.{}", one.section, one.key));
 }
 
-// As networkd reads them.
-bool IsYes(const std::string& value) {
-  return Keys{"1", "yes", "y", "true", "t", "on"}.contains(ToLower(value));
-}
-
 void AddDhcp(const std::string& value, PortDefinition& port) {
   const std::string word = ToLower(value);
   const bool both = IsYes(word) || word == "both";

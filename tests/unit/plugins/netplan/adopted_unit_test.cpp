@@ -216,6 +216,8 @@ TEST(NetplanAdoptUnit, OneThatDoesNotConfigureItsPortsAloneIsNotAdopted) {
       DetailOfUnit(FormatUnit(kUnitPort0, "Bridge=br0\n")),
       not_adopted +
           "it makes its ports members of br0: take that out of it, and remove what makes br0");
+  EXPECT_EQ(DetailOfUnit("[Match]\nName=enp1s0f1np1\n[Link]\nUnmanaged=on\n"),
+            DetailOfUnit("[Match]\nName=enp1s0f1np1\n[Link]\nUnmanaged=yes\n"));
   EXPECT_EQ(DetailOfUnit("[Match]\nName=enp1s0f1np1\n[Link]\nUnmanaged=yes\n"),
             not_adopted +
                 "it says Unmanaged=yes, so that another program configures its ports: find that "

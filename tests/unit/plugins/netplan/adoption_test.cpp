@@ -412,6 +412,9 @@ TEST(NetplanAdoptSection, MistakesAreNamedWithTheirPlace) {
           "and nm_profile; " +
           tail));
   EXPECT_THAT(CheckOf("- {master: bond0, nodes: [spark-1, spark-2]}\n"), IsEmpty());
+  EXPECT_THAT(CheckOf("- {master: bond0, nodes: [spark-1]}\n"
+                      "- {nm_profile: bond0, nodes: {spark-2: aaaaaaaaaaaa}}\n"),
+              IsEmpty());
   EXPECT_THAT(CheckOf("- {master: bond0, nodes: {spark-1: aaaaaaaaaaaa}}\n"),
               ElementsAre("2:12: adopt: bond0: wanted at least one node, found none; write nodes: "
                           "[NAME]"));

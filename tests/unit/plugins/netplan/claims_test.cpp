@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "plugins/netplan/adopt/owner_files.h"
 #include "plugins/netplan/netplan.h"
 #include "reconciler/base/digest.h"
 #include "tests/unit/plugins/pair_scenario.h"
@@ -315,6 +318,17 @@ TEST(NetplanClaims, AProfileForAnyPortCountsWhereItsPriorityIsHigher) {
                       "[connection]\nid=any\ntype=ethernet\nautoconnect-priority={}\n", priority),
                   .mode = 0600};
     EXPECT_EQ(scenario.Detail(Get(), kFirst), detail);
+  }
+}
+
+TEST(NetplanClaims, DropInsOfEveryUnitAreRead) {
+  std::set<std::string> patterns;
+  for (const Read& read : ListOwnerReads()) {
+    if (const auto* files = std::get_if<ReadFiles>(&read)) patterns.insert(files->pattern);
+  }
+  for (const char* folder : {"/etc", "/run", "/usr/local/lib", "/usr/lib"}) {
+    EXPECT_TRUE(patterns.contains(std::string(folder) + "/systemd/network/*.network.d/*.conf"))
+        << folder;
   }
 }
 
