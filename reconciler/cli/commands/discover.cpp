@@ -52,7 +52,7 @@ std::optional<Cluster> MakeHosts(const DiscoverOptions& options) {
 // the way of its plan. `facts`: read for `found`. Whether the manifest is valid with that.
 bool AddFromPlugins(const Cluster& found, const ClusterFacts& facts, const std::string& name,
                     Discovery& discovery) {
-  const std::vector<Plugin> plugins = plugins::GetAll();
+  const std::vector<Plugin>& plugins = plugins::GetAll();
   AddAdopt(FindAdoptable(found.spec, found.fabric, facts, plugins), discovery);
   const auto cluster = LoadCluster(FormatDiscovery(discovery), name, {});
   if (!cluster) return false;
