@@ -363,9 +363,11 @@ class NetworkManager(WithoutLinkFiles):
         paths, adopt, before = self.leave_profiles()
         active = self.active()
         self.assertEqual(active, [[f"cx7-a:{RIGHT[0]}", f"cx7-b:{RIGHT[1]}"]] * 2)
-        found = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=0).stdout
+        found = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=2)
+        self.assertEqual(re.findall("(?m)^not as found: (.*?):(?= nodes)", found.stderr),
+                         [f"spark-1, spark-2: sysctl: wanted 0 for net.ipv6.conf.{RIGHT[0]}.disable_ipv6, found 1"])
         for line in adopt.splitlines()[1:]:
-            self.assertIn(line.replace("'", ""), found.replace('"', "").splitlines())
+            self.assertIn(line.replace("'", ""), found.stdout.replace('"', "").splitlines())
         manifest = self.manifest(adopt)
         printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
         lines = re.findall(r"(?m)^  [-+~>!] .*$", printed)
