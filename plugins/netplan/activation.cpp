@@ -14,7 +14,10 @@ constexpr std::string_view kScratch = "/run/spark-reconcile/netplan";
 constexpr std::string_view kNetworkd = "/run/systemd/network";
 constexpr std::string_view kNetworkManager = "/run/NetworkManager/system-connections";
 constexpr int kNetplanLimitS = 60;  // Python on a busy machine
-constexpr int kActivateLimitS = 30;
+// A port that starts again may take ten seconds to get its link, and a busy machine stands still
+// for as long.
+constexpr const char* kNmcliWaitS = "45";
+constexpr int kActivateLimitS = 60;
 
 std::string NameLinkFile(const std::string& netdev) {
   return fmt::format("10-netplan-{}.link", netdev);
@@ -191,8 +194,8 @@ RunCommand Dissolve(const std::string& master) {
 }
 
 RunCommand TakeDown(const std::string& netdev) {
-  return {.argv = OnlyWhereGenerated(
-              netdev, {"nmcli", "--wait", "15", "connection", "down", "id", "netplan-" + netdev}),
+  return {.argv = OnlyWhereGenerated(netdev, {"nmcli", "--wait", kNmcliWaitS, "connection", "down",
+                                              "id", "netplan-" + netdev}),
           .time_limit_s = kActivateLimitS};
 }
 
@@ -219,7 +222,7 @@ RunCommand ActivateProfile(const std::string& keyfile, const std::string& uuid,
   const bool by_uuid = !uuid.empty();
   // nmcli fails where the port has no carrier, and where the keyfile is not there; find does not.
   return {.argv = {"find", std::string(kKeyfiles), "-maxdepth", "1", "-path", keyfile, "-exec",
-                   "nmcli", "--wait", "15", "connection", "up", by_uuid ? "uuid" : "id",
+                   "nmcli", "--wait", kNmcliWaitS, "connection", "up", by_uuid ? "uuid" : "id",
                    by_uuid ? uuid : id, "ifname", netdev, ";"},
           .time_limit_s = kActivateLimitS,
           .sets = NameInSys(netdev)};
@@ -275,8 +278,9 @@ RunCommand Reconfigure(Renderer renderer, const std::string& netdev) {
       command.argv = {"networkctl", "reconfigure", netdev};
       break;
     case Renderer::kNetworkManager:
-      command.argv = {"nmcli",  "--wait", "15", "connection", "up", "id", "netplan-" + netdev,
-                      "ifname", netdev};
+      command.argv = {"nmcli", "--wait", kNmcliWaitS,         "connection",
+                      "up",    "id",     "netplan-" + netdev, "ifname",
+                      netdev};
       break;
   }
   return command;

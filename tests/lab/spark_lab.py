@@ -131,10 +131,13 @@ class LabTest(unittest.TestCase):
         cls.lab.down()
 
     def spark(self, *arguments, expect):
-        """Runs the program and requires its exit code; a failure shows all that it printed."""
+        """Runs the program and requires its exit code. A failure shows all that it printed; the end of it, where the reason
+        stands, comes first, since a record of the tests may keep the first lines only."""
         done = self.lab.spark(*arguments)
-        self.assertEqual(done.returncode, expect,
-                         f"{' '.join(arguments)}\n{done.stdout}\n{done.stderr}")
+        if done.returncode != expect:
+            printed = (done.stdout + done.stderr).splitlines()
+            end = [line for line in printed if "-done " not in line][-30:]
+            self.assertEqual(done.returncode, expect, "\n".join([" ".join(arguments), *end, "", "all of it:", *printed]))
         return done
 
     def variant_of(self, manifest, *replacements):

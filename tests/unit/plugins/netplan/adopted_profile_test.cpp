@@ -127,15 +127,15 @@ TEST(NetplanAdoptProfile, OursIsActiveBeforeNetworkManagerMissesTheKeyfile) {
   one.Adopt(kSameValues);
   const std::vector<std::string> lines = test::Lines(one.Plan(kKeyfileA).triggers);
   EXPECT_THAT(std::vector<std::string>(lines.end() - 3, lines.end()),
-              ElementsAre("nmcli --wait 15 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1",
-                          "nmcli --wait 15 connection up id netplan-enP2p1s0f1np1 ifname "
+              ElementsAre("nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1",
+                          "nmcli --wait 45 connection up id netplan-enP2p1s0f1np1 ifname "
                           "enP2p1s0f1np1",
                           "nmcli connection reload"));
 }
 
 constexpr const char* kUp =
     "find /etc/NetworkManager/system-connections/ -maxdepth 1 -path "
-    "/etc/NetworkManager/system-connections/cx7-a.nmconnection -exec nmcli --wait 15 connection up "
+    "/etc/NetworkManager/system-connections/cx7-a.nmconnection -exec nmcli --wait 45 connection up "
     "uuid 0c2d7e1a-2222-3333-4444-555566667777 ifname enp1s0f1np1 ;";
 
 TEST(NetplanAdoptProfile, ARevertActivatesItWhereItWasInEffect) {

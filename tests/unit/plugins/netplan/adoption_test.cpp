@@ -308,7 +308,7 @@ TEST(NetplanAdopt, NetworkManagerActivatesOnlyWhatItCan) {
   EXPECT_EQ(test::Lines(one.Plan(kAdopted).prune_commands.after).back(),
             "find /run -maxdepth 3 -path "
             "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection -exec nmcli "
-            "--wait 15 connection up id netplan-enP2p1s0f1np1 ifname enP2p1s0f1np1 ;");
+            "--wait 45 connection up id netplan-enP2p1s0f1np1 ifname enP2p1s0f1np1 ;");
 }
 
 Change MakeAdoptedPrune() {
@@ -346,7 +346,7 @@ TEST(NetplanAdopt, WhatIsWrittenBackComesToEffectBesideTheFilesOfToday) {
   const std::vector<std::string> lines = test::Lines(change.triggers);
   EXPECT_THAT(lines, Contains("netplan generate --root-dir /run/spark-reconcile/netplan"));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("gone.yaml"))));
-  EXPECT_THAT(lines.back(), HasSubstr("nmcli --wait 15 connection up id netplan-enP2p1s0f1np1"));
+  EXPECT_THAT(lines.back(), HasSubstr("nmcli --wait 45 connection up id netplan-enP2p1s0f1np1"));
 }
 
 TEST(NetplanAdopt, WhereNetplanRunsContainersMayLoseTheirGpu) {

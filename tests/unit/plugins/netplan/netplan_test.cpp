@@ -167,7 +167,7 @@ TEST(Netplan, NetworkManagerActivationTouchesOurInterfacesOnly) {
             "nmcli connection load "
             "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection "
             "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection");
-  EXPECT_EQ(lines[10], "nmcli --wait 15 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
+  EXPECT_EQ(lines[10], "nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
 }
 
 TEST(Netplan, LinkActivationIsThatOfTheFileForOneInterface) {

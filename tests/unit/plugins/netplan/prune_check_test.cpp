@@ -75,7 +75,7 @@ TEST(NetplanPrune, NetworkManagerHasTakenThePortDownBeforeItsValuesAreSet) {
       ListActions(Judge(scenario, MakePrune(scenario, kPortA)).change),
       ElementsAre("find /run -maxdepth 3 -path "
                   "/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection -exec "
-                  "nmcli --wait 15 connection down id netplan-enp1s0f1np1 ;",
+                  "nmcli --wait 45 connection down id netplan-enp1s0f1np1 ;",
                   "rm -f -- /run/NetworkManager/system-connections/"
                   "netplan-enp1s0f1np1.nmconnection"));
 }
