@@ -69,7 +69,8 @@ LIBRARIES = {
 DOORS = re.compile(r"(poll|unistd|fcntl|dirent|spawn|dlfcn|sys/\w+|csignal|signal|fstream|filesystem|thread|mutex)(\.h)?")
 CORE = re.compile(r"spark_sources\((?:reconciler_core|spark_verify_protocol)\s([^)]*)\)")
 
-FULL = 30  # .cpp and .h in one folder: more hide what belongs together
+FULL = 30  # sources in one folder: more hide what belongs together
+SOURCES = (".bash", ".cpp", ".h", ".py", ".sh")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
@@ -171,7 +172,7 @@ def impure(root):
 
 
 def crowded(root):
-    folders = collections.Counter(str(path.parent) for path in tree.files(root, ".h", ".cpp"))
+    folders = collections.Counter(str(path.parent) for path in tree.files(root, *SOURCES))
     return [f"{folder}: {count} sources, at most {FULL}: which of them belong together?"
             for folder, count in sorted(folders.items()) if count > FULL]
 

@@ -40,8 +40,8 @@ run_load() {
 
 # Nodes are made, plugged, started and stopped in another way than containers.
 machines_are_virtual() {
-  # shellcheck source-path=SCRIPTDIR source=vms/machine.bash
-  . "$lab_dir/vms/machine.bash"
+  # shellcheck source-path=SCRIPTDIR source=vm_machine.bash
+  . "$lab_dir/lib/vm_machine.bash"
 }
 
 need_node() {

@@ -7,7 +7,7 @@ cache=${SPARK_LAB_CACHE:-/var/cache/spark-reconcile-lab}
 root_packages=(systemd systemd-sysv dbus dbus-user-session libpam-systemd udev openssh-server openssh-client
   netplan.io iproute2 iputils-ping rdma-core sudo ethtool e2fsprogs python3-minimal kmod procps lldpd)
 
-root_digest() { sha256sum "$lab_dir/root.bash" | cut -c1-12; }
+root_digest() { sha256sum "$lab_dir/lib/root.bash" | cut -c1-12; }
 
 # What this machine's apt uses, or else its environment.
 root_proxy() {

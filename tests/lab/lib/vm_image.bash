@@ -6,7 +6,7 @@ vm_packages=(busybox initramfs-tools linux-image-amd64 ibverbs-utils nftables pe
 # Bytes of the disk; the image is sparse.
 vm_disk=3G
 
-image_digest() { cat "$lab_dir/root.bash" "$lab_dir/vms/image.bash" | sha256sum | cut -c1-12; }
+image_digest() { cat "$lab_dir/lib/root.bash" "$lab_dir/lib/vm_image.bash" | sha256sum | cut -c1-12; }
 
 # A node's own files (keys, host name, addresses) come behind the initrd and are put into a disk that has none yet.
 image_initramfs_scripts() {

@@ -5,7 +5,7 @@
 
 dgx_os_packages=(ufw iptables avahi-daemon avahi-utils)
 
-dgx_os_digest() { cat "$lab_dir/root.bash" "$lab_dir/dgx_os.bash" | sha256sum | cut -c1-12; }
+dgx_os_digest() { cat "$lab_dir/lib/root.bash" "$lab_dir/lib/dgx_os.bash" | sha256sum | cut -c1-12; }
 
 # The rules that a Docker daemon makes, without one: what is forwarded is dropped, but for its containers' packets.
 dgx_os_docker() {
