@@ -66,8 +66,8 @@ std::vector<Diagnostic> FindDeniedPeers(const Section& section, const PluginInpu
   for (const NodeSpec& peer : input.cluster.nodes) {
     const auto facts = input.all.nodes.find(peer.name);
     if (peer.name == input.node.name || facts == input.all.nodes.end()) continue;
-    const auto address = ParseIpv4(facts->second.session_address);
-    if (address && !AllowsAny(*rules, *address, input.facts.session_interface)) {
+    const auto address = ParseIpv4(facts->second.session.address);
+    if (address && !AllowsAny(*rules, *address, input.facts.session.interface)) {
       denied.push_back(ToString(*address));
     }
   }

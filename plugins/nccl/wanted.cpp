@@ -29,7 +29,7 @@ std::string FindBootstrapNetdev(const NodeSpec& node, const NodeFacts& facts) {
       }
     }
   }
-  return facts.session_interface;
+  return facts.session.interface;
 }
 
 std::string ExplainHcas(const Fabric& fabric, const NodeName& node) {

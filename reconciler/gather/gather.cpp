@@ -95,7 +95,7 @@ Result<NodeFacts> GatherNode(const ClusterSpec& cluster, const Fabric& fabric,
 
   NodeFacts facts;
   facts.node = node.name;
-  facts.session_address = raw->session_address;
+  facts.session.address = raw->session_address;
   ReadLedgerFact(*raw, facts);
   if (!facts.apply.undecided.empty()) HideTrials(cluster, *raw);
   facts.files = raw->files;

@@ -19,6 +19,7 @@
 #include "reconciler/model/facts/nccl_facts.h"
 #include "reconciler/model/facts/network_facts.h"
 #include "reconciler/model/facts/rdma_facts.h"
+#include "reconciler/model/facts/session_facts.h"
 #include "reconciler/model/facts/ssh_facts.h"
 #include "reconciler/model/facts/sysctl_facts.h"
 #include "reconciler/model/facts/unit_facts.h"
@@ -100,8 +101,7 @@ constexpr auto Describe(const T*) {
 struct NodeFacts {
   NodeName node = {};
   Observed<HostFact> host = Absent{};
-  std::string session_address = {};    // the node's own address that carries our session
-  std::string session_interface = {};  // the netdev that holds it; empty when not found
+  SessionFacts session = {};
   std::map<std::string, LinkFact> links = {};
   std::map<std::string, HcaFact> hcas = {};  // by RDMA name
   std::map<std::string, Observed<FileState>> files = {};
@@ -134,7 +134,8 @@ constexpr auto Describe(const T*) {
       Field{"sysctl", &T::sysctl, "Kernel settings.", FieldRule::kLeftOut},
       Field{"units", &T::units, "Units of systemd.", FieldRule::kLeftOut},
       Field{"apply", &T::apply, "An apply without an end.", FieldRule::kLeftOut},
-      Field{"ledger", &T::ledger, "What we changed on the node before."});
+      Field{"ledger", &T::ledger, "What we changed on the node before."},
+      Field{"session", &T::session, "How the node was reached."});
 }
 
 struct ClusterFacts {

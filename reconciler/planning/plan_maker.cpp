@@ -53,7 +53,7 @@ std::vector<PlanNode> ListPlanNodes(const ClusterSpec& cluster, const ClusterFac
     if (!IsSelected(scope.nodes, node.name)) continue;
     PlanNode entry{.name = node.name, .address = node.address};
     if (const auto found = facts.nodes.find(node.name); found != facts.nodes.end()) {
-      entry.session_interface = found->second.session_interface;
+      entry.session_interface = found->second.session.interface;
       const Ledger* ledger = Known(found->second.ledger);
       if (ledger != nullptr) entry.generation = ledger->generation;
     } else if (const auto error = facts.unreachable.find(node.name);

@@ -50,10 +50,10 @@ bool NamesInterface(std::string_view argument, std::string_view interface) {
 
 // The session's own interface, named in a step, is left alone whatever the ledger says.
 bool TouchesSession(const Change& change, const NodeFacts& facts) {
-  if (facts.session_interface.empty()) return false;
+  if (facts.session.interface.empty()) return false;
   const auto names = [&](const RunCommand& command) {
     return std::any_of(command.argv.begin(), command.argv.end(), [&](const std::string& word) {
-      return NamesInterface(word, facts.session_interface);
+      return NamesInterface(word, facts.session.interface);
     });
   };
   return std::any_of(change.triggers.begin(), change.triggers.end(), names) ||
@@ -106,7 +106,7 @@ class Pruner {
     }
     if (change->change != ChangeKind::kBlocked && TouchesSession(*change, facts_)) {
       Block(*change, "plan-session-interface",
-            facts_.session_interface + " carries this session and is never touched");
+            facts_.session.interface + " carries this session and is never touched");
     }
     prunes.changes.push_back(std::move(*change));
   }

@@ -30,8 +30,8 @@ std::string Manifest(int nodes) {
 NodeFacts BareNode(const NodeName& name) {
   NodeFacts facts;
   facts.node = name;
-  facts.session_address = "192.168.0.1";
-  facts.session_interface = "enP7s7";
+  facts.session.address = "192.168.0.1";
+  facts.session.interface = "enP7s7";
   for (const char* netdev :
        {"enP7s7", "enp1s0f0np0", "enp1s0f1np1", "enP2p1s0f0np0", "enP2p1s0f1np1"}) {
     facts.links[netdev] = {

@@ -44,8 +44,8 @@ LinkFact Link() {
 // A node of which nothing but its ports and its management address is known to be there.
 NodeFacts BareNode(const ClusterSpec& cluster, const NodeSpec& node) {
   NodeFacts facts{.node = node.name};
-  facts.session_address = "192.168.1.1";
-  facts.session_interface = "enP7s7";
+  facts.session.address = "192.168.1.1";
+  facts.session.interface = "enP7s7";
   facts.links["enP7s7"] = Link();
   facts.links["enP7s7"].ipv4 = {*ParseIpv4Prefix(node.address + "/24")};
   for (const Cage& cage : cluster.FindHardware(node.hardware)->cages) {

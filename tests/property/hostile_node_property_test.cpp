@@ -101,8 +101,8 @@ void TurnFacts(NodeFacts& facts) {
   }
   if (Sometimes()) facts.links[HostileBytes()] = {.mtu = 9000};
   if (Sometimes() && !facts.links.empty()) facts.links.erase(facts.links.begin());
-  if (Sometimes()) facts.session_address = HostileBytes();
-  if (Sometimes()) facts.session_interface = HostileBytes();
+  if (Sometimes()) facts.session.address = HostileBytes();
+  if (Sometimes()) facts.session.interface = HostileBytes();
 }
 
 bool IsPlainText(std::string_view text) {

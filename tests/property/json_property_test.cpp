@@ -78,8 +78,8 @@ HcaFact AnyHca() {
 }
 
 NodeFacts AnyNodeFacts(const NodeName& name) {
-  NodeFacts facts{
-      .node = name, .session_address = HostileBytes(), .session_interface = HostileBytes()};
+  NodeFacts facts{.node = name,
+                  .session = {.address = HostileBytes(), .interface = HostileBytes()}};
   facts.host = AnyObserved<HostFact>([] {
     return HostFact{.hostname = HostileBytes(), .machine_id = HostileBytes(), .os = HostileBytes()};
   });

@@ -13,8 +13,8 @@ std::string ExplainUnclear(const NodeFacts& facts,
                            const Observed<std::vector<std::string>>& routes) {
   const Observed<int> links = Answer(facts.network.links);
   if (const auto* unknown = std::get_if<Unknown>(&links)) return unknown->why;
-  if (!facts.session_address.empty() && facts.session_interface.empty()) {
-    return fmt::format("none holds {}, the address of this session", facts.session_address);
+  if (!facts.session.address.empty() && facts.session.interface.empty()) {
+    return fmt::format("none holds {}, the address of this session", facts.session.address);
   }
   const auto* unknown = std::get_if<Unknown>(&routes);
   return unknown != nullptr ? unknown->why : "";
@@ -59,8 +59,8 @@ Protection FindProtection(const NodeSpec& node, const NodeFacts& facts) {
     protection.unclear = "cannot determine which interface leads to this node: " + why;
   }
   // The first word on an interface stays.
-  if (!facts.session_interface.empty()) {
-    protection.carries.emplace(facts.session_interface, "carries this session");
+  if (!facts.session.interface.empty()) {
+    protection.carries.emplace(facts.session.interface, "carries this session");
   }
   const auto management = ParseIpv4(node.address);
   for (const auto& [netdev, link] : facts.links) {

@@ -143,7 +143,7 @@ bool Holds(const LinkFact& link, std::string_view address) {
 // sshd writes a link-local address as fe80::1%IF, and IPv4 on a dual-stack socket as
 // ::ffff:A.B.C.D.
 std::string FindSessionInterface(const NodeFacts& facts) {
-  std::string_view address = facts.session_address;
+  std::string_view address = facts.session.address;
   std::string_view scope;
   if (const std::size_t percent = address.find('%'); percent != std::string_view::npos) {
     scope = address.substr(percent + 1);
@@ -159,13 +159,13 @@ std::string FindSessionInterface(const NodeFacts& facts) {
 }
 
 void Parse(const ProbeReply& reply, NodeFacts& facts) {
-  facts.session_address = reply.session_address;
+  facts.session.address = reply.session_address;
   facts.host = ParseHost(reply);
   AddLinks(reply, facts);
   if (const auto ports = reply.commands.find("host.ports"); ports != reply.commands.end()) {
     StorePorts(ports->second, facts);
   }
-  facts.session_interface = FindSessionInterface(facts);
+  facts.session.interface = FindSessionInterface(facts);
 }
 
 }  // namespace

@@ -13,41 +13,18 @@ constexpr std::string_view kByHand[] = {"absent", "unknown", "unsupported", "fil
 
 std::string MakeKey(const std::string& key) { return EncodeText(key).get<std::string>(); }
 
-ordered_json NodeToJson(const NodeFacts& facts) {
-  ordered_json node = FieldCodec<NodeFacts>::ToJson(facts);
-  node["session"] = {{"address", EncodeText(facts.session_address)},
-                     {"interface", EncodeText(facts.session_interface)}};
-  return node;
-}
-
 NodeFacts ReadNode(const NodeName& name, const JsonReader& reader) {
   NodeFacts facts = FieldCodec<NodeFacts>::Read(reader);
   facts.node = name;
-  facts.session_address = reader.At("session").At("address").Text();
-  facts.session_interface = reader.At("session").At("interface").Text();
   return facts;
-}
-
-void AddSessionSchema(ordered_json& node) {
-  node["required"].push_back("session");
-  ordered_json& session = node["properties"]["session"];
-  session = {{"type", "object"},
-             {"description", "How the node was reached."},
-             {"additionalProperties", false},
-             {"required", {"address", "interface"}}};
-  session["properties"]["address"] = {
-      {"type", "string"},
-      {"description",
-       "The node's own address that carried the session; empty for the local transport."}};
-  session["properties"]["interface"] = {
-      {"type", "string"}, {"description", "The interface that holds it; no plugin touches it."}};
 }
 
 }  // namespace
 
 ordered_json ToJson(const ClusterFacts& facts) {
   ordered_json nodes = ordered_json::object();
-  for (const auto& [name, node] : facts.nodes) nodes[MakeKey(name)] = NodeToJson(node);
+  for (const auto& [name, node] : facts.nodes)
+    nodes[MakeKey(name)] = FieldCodec<NodeFacts>::ToJson(node);
   ordered_json unreachable = ordered_json::object();
   for (const auto& [name, error] : facts.unreachable) {
     unreachable[MakeKey(name)] = {{"message", EncodeText(error.message)},
@@ -81,7 +58,6 @@ ordered_json UpdateFactsSchema(ordered_json schema) {
     definitions[std::string(name)] = schema["definitions"][std::string(name)];
   }
   FieldCodec<NodeFacts>::MakeSchema("", definitions);
-  AddSessionSchema(definitions["node"]);
   schema["properties"]["format"]["const"] = kFormat;
   schema["definitions"] = std::move(definitions);
   return schema;

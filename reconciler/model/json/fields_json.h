@@ -36,7 +36,7 @@ concept HasEnumNames = requires {
 template <class T>
 inline constexpr std::size_t kMembersByHand = 0;
 template <>
-inline constexpr std::size_t kMembersByHand<NodeFacts> = 3;  // its name, and two of the session
+inline constexpr std::size_t kMembersByHand<NodeFacts> = 1;  // its name, the key of the document
 
 // Stands for any value that a member is made from; never run.
 struct AnyMember {

@@ -20,7 +20,7 @@ std::vector<Resource> WantTwo(const PluginInput& input) {
            .desired = ResourceState("2"),
            .observed = ResourceState(*Known(is->second)),
            .apply = {RunCommand{{"set", "2"}}},
-           .interrupts = input.facts.session_interface}};
+           .interrupts = input.facts.session.interface}};
 }
 
 // Two nodes that are read as the test says, one reading after another; the last one stays.
@@ -273,7 +273,7 @@ TEST_F(ClusterApplyTest, ALostNodeIsRefusedUnlessAcceptedOrAllIsUninstalled) {
 }
 
 TEST_F(ClusterApplyTest, WorkThatWouldEndIsAReasonToRefuseUnlessAccepted) {
-  readings_[0].nodes["spark-1"].session_interface = "a job";
+  readings_[0].nodes["spark-1"].session.interface = "a job";
   Start();
   EXPECT_EQ(ProposedRefusal(), RefusalKind::kInterrupts);
   Start({}, {.interrupt = true});
@@ -294,7 +294,7 @@ TEST_F(ClusterApplyTest, WhatMovedBeforeTheLockIsStale) {
 
 TEST_F(ClusterApplyTest, AJobThatBeganBeforeTheLockIsNotEnded) {
   readings_ = {FactsWith("1"), FactsWith("1")};
-  readings_[1].nodes["spark-1"].session_interface = "a job";
+  readings_[1].nodes["spark-1"].session.interface = "a job";
   Start();
   EXPECT_EQ(CarriedOutRefusal(), RefusalKind::kInterrupts);
 }

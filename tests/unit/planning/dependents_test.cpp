@@ -137,7 +137,7 @@ TEST(BlockDependents, APrunedEndIsNotBlockedWithTheOther) {
   EXPECT_EQ(plan, before);
 }
 
-// A port that cannot be read, a file that holds where `session_interface` is set, and a value that
+// A port that cannot be read, a file that holds where `session.interface` is set, and a value that
 // the file's trigger sets.
 std::vector<Resource> WantPortAndFile(const PluginInput& input) {
   const auto make = [&](const std::string& kind, const std::string& name) {
@@ -148,7 +148,7 @@ std::vector<Resource> WantPortAndFile(const PluginInput& input) {
   port.observed = Unknown{"ip failed"};
   Resource file = make("file", "/etc/x");
   file.desired = ResourceState(FileState{"x\n"});
-  if (!input.facts.session_interface.empty()) file.observed = ResourceState(FileState{"x\n"});
+  if (!input.facts.session.interface.empty()) file.observed = ResourceState(FileState{"x\n"});
   file.triggers = {RunCommand{.argv = {"reload"}, .id = "reload"}};
   file.needs = {port.Id()};
   Resource value = make("value", "v");
@@ -179,7 +179,7 @@ TEST_F(NeedsInAPlan, AFileThatNeedsAnUnreadablePortIsHeldAndSetsNothing) {
 }
 
 TEST_F(NeedsInAPlan, WhatHoldsAlreadyIsNotBlockedByWhatItNeeds) {
-  facts_.nodes["spark-1"].session_interface = "enP7s7";
+  facts_.nodes["spark-1"].session.interface = "enP7s7";
   EXPECT_THAT(ListDetails(Make()), ElementsAre("unknown: ip failed"));
 }
 

@@ -12,8 +12,8 @@ using ::testing::IsEmpty;
 std::vector<Diagnostic> DiagnoseSession(const PluginInput& input) {
   std::vector<Diagnostic> said = {
       {.code = "session-always", .message = "the same everywhere"},
-      {.code = "session-own", .message = "session on " + input.facts.session_interface}};
-  if (input.facts.session_interface != "enP7s7") return said;
+      {.code = "session-own", .message = "session on " + input.facts.session.interface}};
+  if (input.facts.session.interface != "enP7s7") return said;
   said.push_back(
       {.severity = Severity::kBlocks, .code = "session-not-here", .message = "not here"});
   return said;
@@ -23,8 +23,8 @@ class CollectDiagnosticsTest : public testing::Test {
  protected:
   CollectDiagnosticsTest() {
     for (const char* name : {"spark-2", "spark-1", "spark-3"}) cluster_.nodes.push_back({name});
-    facts_.nodes["spark-1"] = {.node = "spark-1", .session_interface = "enP7s7"};
-    facts_.nodes["spark-2"] = {.node = "spark-2", .session_interface = "eth0"};
+    facts_.nodes["spark-1"] = {.node = "spark-1", .session = {.interface = "enP7s7"}};
+    facts_.nodes["spark-2"] = {.node = "spark-2", .session = {.interface = "eth0"}};
     facts_.unreachable["spark-3"] = {.message = "no route to host"};
   }
 
@@ -45,7 +45,7 @@ class CollectDiagnosticsTest : public testing::Test {
 
 TEST_F(CollectDiagnosticsTest, ProgramIsSentOnceToEveryNodeThatWasReadAndIsInScopeAndNeedsIt) {
   const auto needs_spark_verify = [](const ClusterSpec&, const NodeFacts& facts) {
-    return facts.session_interface == "eth0";
+    return facts.session.interface == "eth0";
   };
   plugins_ = {{.name = "one", .needs_spark_verify = needs_spark_verify},
               {.name = "two", .needs_spark_verify = needs_spark_verify}};

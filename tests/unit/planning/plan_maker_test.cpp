@@ -25,7 +25,7 @@ std::vector<Resource> ValueResources(const PluginInput& input) {
            .name = "a.b",
            .node = input.node.name,
            .desired = ResourceState("2"),
-           .observed = input.facts.session_interface.empty()
+           .observed = input.facts.session.interface.empty()
                            ? Observed<ResourceState>(Unknown{"gone"})
                            : ResourceState("1"),
            .apply = {RunCommand{{"sysctl", "-w", "a.b=2"}}}}};
@@ -41,7 +41,7 @@ class MakePlanTest : public testing::Test {
       cluster_.nodes.push_back({.name = name, .address = "192.168.1.2"});
     }
     fabric_.summary = "3 nodes on a switch";
-    facts_.nodes["spark-1"] = {.node = "spark-1", .session_interface = "enP7s7"};
+    facts_.nodes["spark-1"] = {.node = "spark-1", .session = {.interface = "enP7s7"}};
     facts_.nodes["spark-2"] = {.node = "spark-2"};
     facts_.unreachable["spark-3"] = {.message = "no route to host"};
     plugins_ = {{.name = "values", .after = {"files"}, .resources = ValueResources},
@@ -146,7 +146,7 @@ TEST_F(MakePlanTest, AnUnreachableNodeIsSaidAndHidesNoOneElse) {
 TEST_F(MakePlanTest, TheSameInputGivesTheSameBytesAndTheSameId) {
   EXPECT_EQ(Dump(ToJson(*Make())), Dump(ToJson(*Make())));
   const std::string id = Make()->id;
-  facts_.nodes["spark-2"].session_interface = "enP7s7";
+  facts_.nodes["spark-2"].session.interface = "enP7s7";
   EXPECT_NE(Make()->id, id);
 }
 
@@ -205,7 +205,7 @@ std::vector<Resource> LinkResources(const PluginInput& input) {
                 .name = "/etc/link",
                 .node = input.node.name,
                 .desired = ResourceState(FileState{"x\n"}),
-                .observed = input.facts.session_interface.empty()
+                .observed = input.facts.session.interface.empty()
                                 ? Observed<ResourceState>(ResourceState(FileState{"x\n"}))
                                 : Absent{},
                 .triggers = triggers};

@@ -29,7 +29,7 @@ LedgerEntry CommandEntry(const std::string& name, std::vector<std::string> argv)
 // A node, what its ledger holds, and what is required of it.
 struct PruneCase {
   ClusterSpec cluster = {.name = "lab", .former_name = "attic"};
-  NodeFacts facts = {.node = "spark-1", .session_interface = "enP7s7"};
+  NodeFacts facts = {.node = "spark-1", .session = {.interface = "enP7s7"}};
   Ledger ledger = {.cluster = "lab"};
   std::set<std::string> required = {};
   PlanScope scope = {};

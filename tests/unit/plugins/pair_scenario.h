@@ -51,8 +51,8 @@ struct PairScenario {
       fabric.segments.push_back(segment);
     }
     fabric.unused_netdevs["spark-1"] = {"enp1s0f0np0", "enP2p1s0f0np0"};
-    facts.session_address = "192.168.1.21";
-    facts.session_interface = "enP7s7";
+    facts.session.address = "192.168.1.21";
+    facts.session.interface = "enP7s7";
     facts.network.links = 5;
     facts.network.default_route = std::vector<std::string>{"enP7s7"};
     facts.links["enP7s7"] = Bare("02:53:50:00:01:01");

@@ -64,7 +64,7 @@ std::optional<BootstrapNetwork> FindBootstrapNetwork(
   if (const auto named = env.find("NCCL_SOCKET_IFNAME"); named != env.end()) {
     netdev = FindFirstInterface(named->second, facts);
   }
-  if (netdev.empty()) netdev = facts.session_interface;
+  if (netdev.empty()) netdev = facts.session.interface;
   if (netdev.empty()) netdev = FindInterface(node.address, facts);
   const auto link = facts.links.find(netdev);
   if (link == facts.links.end() || link->second.ipv4.empty()) return std::nullopt;

@@ -17,8 +17,8 @@ ClusterFacts SomeFacts() {
   NodeFacts node;
   node.node = "spark-1";
   node.host = HostFact{.hostname = "spark-1", .kernel = "6.17.0", .arch = "aarch64"};
-  node.session_address = "192.168.1.21";
-  node.session_interface = "enP7s7";
+  node.session.address = "192.168.1.21";
+  node.session.interface = "enP7s7";
   node.links["enp1s0f1np1"] = {.mac = "02:00:00:00:00:01",
                                .mtu = 1500,
                                .admin_up = true,

@@ -17,7 +17,7 @@ std::string NoteWith(const std::vector<std::string>& rules, NcclScenario scenari
   for (const std::string& rule : rules) text += "### tuple ### " + rule + "\n-A ufw-user-input …\n";
   scenario.AddFile("/etc/ufw/user.rules", text);
   scenario.all.nodes["spark-1"] = scenario.facts;
-  scenario.all.nodes["spark-2"].session_address = "192.168.1.22";
+  scenario.all.nodes["spark-2"].session.address = "192.168.1.22";
   for (const Diagnostic& one :
        Get().diagnose({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
                        scenario.facts, scenario.all})) {
@@ -64,7 +64,7 @@ TEST(NcclFirewall, WhereUfwDeniesNothingOrTheNetworkIsAnotherNothingIsSaid) {
   off.facts.rdma.ufw = false;
   off.AddFile("/etc/default/ufw", "DEFAULT_INPUT_POLICY=\"DROP\"\n");
   off.AddFile("/etc/ufw/user.rules", "");
-  off.all.nodes["spark-2"].session_address = "192.168.1.22";
+  off.all.nodes["spark-2"].session.address = "192.168.1.22";
   EXPECT_TRUE(
       FindDeniedPeers({}, {off.cluster, off.fabric, off.cluster.nodes.front(), off.facts, off.all})
           .empty());

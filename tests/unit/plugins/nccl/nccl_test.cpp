@@ -79,7 +79,7 @@ TEST(Nccl, WhatCouldNotBeReadBlocksItsFileAndIsWarnedOf) {
 TEST(Nccl, NodeWithoutAnInterfaceForBootstrapIsBlocked) {
   NcclScenario scenario;
   scenario.facts.links["enP7s7"].ipv4.clear();
-  scenario.facts.session_interface.clear();
+  scenario.facts.session.interface.clear();
   EXPECT_THAT(scenario.Warnings(),
               Contains("/etc/spark-reconcile/nccl.env: cannot determine which interface the other "
                        "nodes reach: none holds '192.168.1.21': write the node's IPv4 address "
@@ -97,7 +97,7 @@ TEST(Nccl, ManifestsOwnWordCountsMoreThanTheFabrics) {
 TEST(Nccl, InterfacesOfPyTorchAreLeftToItWhereTheyCannotBeDetermined) {
   NcclScenario scenario({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=enP7s7")}})}});
   scenario.facts.links["enP7s7"].ipv4.clear();
-  scenario.facts.session_interface.clear();
+  scenario.facts.session.interface.clear();
   EXPECT_THAT(scenario.Variables(),
               ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "NCCL_NET_GDR_LEVEL=LOC",
                           "NCCL_SOCKET_IFNAME==enP7s7"));

@@ -308,7 +308,7 @@ TEST(NetplanBootUnit, WhatBlocksOurFileBlocksItToo) {
   BootCase one;
   one.Adopt();
   for (const RailPort& port : one.fabric.ports.at("spark-1")) {
-    if (port.netdev != "enp1s0f1np1") one.facts.session_interface = port.netdev;
+    if (port.netdev != "enp1s0f1np1") one.facts.session.interface = port.netdev;
   }
   const Change change = one.PlanUnit();
   EXPECT_EQ(change.change, ChangeKind::kBlocked);
@@ -338,7 +338,7 @@ TEST(NetplanBootUnit, AnUninstallThatLeavesOurFileDoesNotEnableIt) {
             "read: no answer");
   one.facts.files[kOurs] = FileState{.content = "ours\n"};
   for (const RailPort& port : one.fabric.ports.at("spark-1")) {
-    if (port.netdev != "enp1s0f1np1") one.facts.session_interface = port.netdev;
+    if (port.netdev != "enp1s0f1np1") one.facts.session.interface = port.netdev;
   }
   one.Prune(change);
   EXPECT_EQ(change.detail,

@@ -274,7 +274,7 @@ TEST(NetplanClaims, APortBelowWhatLeadsToTheNodeIsNeverTouched) {
   scenario.facts.links["bond0"] = test::Bare("02:53:50:00:01:04");
   scenario.facts.links["bond0.5"] = {.below = "bond0"};
   scenario.facts.links.at(kFirst).master = "bond0";
-  scenario.facts.session_interface = "bond0.5";
+  scenario.facts.session.interface = "bond0.5";
   EXPECT_EQ(scenario.Detail(Get(), kFirst),
             "blocked: enp1s0f1np1 is a member of bond0, which is below bond0.5, which carries this "
             "session and is never touched");
@@ -298,7 +298,7 @@ TEST(NetplanClaims, WhatIsOnTopOfAPortIsNamed) {
 TEST(NetplanClaims, NoAdviceRemovesAnInterfaceOnTopOfAPortThatLeadsToTheNode) {
   test::PairScenario scenario = MakeConverged(LinkManager::kNetworkd);
   scenario.facts.links["mgmt"] = {.below = kFirst};
-  scenario.facts.session_interface = "mgmt";
+  scenario.facts.session.interface = "mgmt";
   EXPECT_EQ(
       scenario.Warning(Get(), "mgmt"),
       "mgmt is on top of enp1s0f1np1: it shares the port's bandwidth and MTU, and its flaps: "

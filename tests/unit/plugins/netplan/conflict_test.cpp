@@ -103,14 +103,14 @@ TEST(NetplanConflict, PortsThatNetworkManagerWouldNotLetGoOfAreNotTakenDown) {
 
 TEST(NetplanConflict, InterfaceOfTheSessionIsNeverTouched) {
   test::PairScenario scenario = MakeConflict();
-  scenario.facts.session_interface = kRail0Port;
+  scenario.facts.session.interface = kRail0Port;
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: enp1s0f1np1 carries this session and is never touched");
 }
 
 TEST(NetplanConflict, UnusedInterfaceOfTheSessionIsNotTakenDown) {
   test::PairScenario scenario = MakeConflict();
-  scenario.facts.session_interface = "enp1s0f0np0";
+  scenario.facts.session.interface = "enp1s0f0np0";
   EXPECT_EQ(scenario.Detail(Get(), kRail0Port), "mtu 1500 → 9000, +192.168.177.1/24");
   scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
   EXPECT_EQ(scenario.Detail(Get(), "enp1s0f0np0"),
@@ -119,8 +119,8 @@ TEST(NetplanConflict, UnusedInterfaceOfTheSessionIsNotTakenDown) {
 
 TEST(NetplanConflict, InterfaceOfTheManagementAddressIsNeverTouched) {
   test::PairScenario scenario = MakeConflict();
-  scenario.facts.session_address = "";  // the controller's own machine
-  scenario.facts.session_interface = "";
+  scenario.facts.session.address = "";  // the controller's own machine
+  scenario.facts.session.interface = "";
   scenario.facts.links[kRail0Port].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: enp1s0f1np1 holds the management address 192.168.1.21 and is never touched");
@@ -135,7 +135,7 @@ TEST(NetplanConflict, InterfaceOfTheDefaultRouteIsNeverTouched) {
 
 TEST(NetplanConflict, WhatLeadsToTheNodeMustBeKnown) {
   test::PairScenario scenario = MakeConflict();
-  scenario.facts.session_interface = "";
+  scenario.facts.session.interface = "";
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: cannot determine which interface leads to this node: none holds "
             "192.168.1.21, the address of this session");

@@ -84,12 +84,12 @@ TEST(NetplanForeign, FileOfThePortThatLeadsToTheNodeIsNotToBeMoved) {
   const std::string path = "/etc/netplan/01-management.yaml";
   test::PairScenario scenario = MakeForeignFile();
   scenario.AddFile(path, "network: {ethernets: {enp1s0f1np1: {addresses: [192.168.1.21/24]}}}\n");
-  scenario.facts.session_interface = kPort0;
+  scenario.facts.session.interface = kPort0;
   EXPECT_EQ(scenario.Warning(Get(), path),
             path +
                 " configures enp1s0f1np1: enp1s0f1np1 carries this session, so leave the file "
                 "as it is; the manifest must name another cage or address");
-  scenario.facts.session_address = scenario.facts.session_interface = "";
+  scenario.facts.session.address = scenario.facts.session.interface = "";
   scenario.facts.links[kPort0].ipv4 = {*ParseIpv4Prefix("192.168.1.21/24")};
   EXPECT_EQ(scenario.Warning(Get(), path),
             path +

@@ -114,7 +114,7 @@ TEST(Sysctl, KeysOfAnInterfaceThatLeadsToTheNodeAreNeverSet) {
   const std::string key = "net.ipv4.conf.enp1s0f1np1.arp_ignore";
   const std::string session = "enp1s0f1np1 carries this session and is never touched";
   test::PairScenario scenario = Scenario();
-  scenario.facts.session_interface = "enp1s0f1np1";
+  scenario.facts.session.interface = "enp1s0f1np1";
   EXPECT_EQ(scenario.Detail(Get(), key), "blocked: 0 → 1: " + session);
   // Nor by the next boot; what is set now is in the file as well.
   EXPECT_EQ(scenario.File(Get(), kFile).content.find("enp1s0f1np1"), std::string::npos);
@@ -132,7 +132,7 @@ TEST(Sysctl, KeysOfAnInterfaceThatLeadsToTheNodeAreNeverSet) {
   EXPECT_EQ(scenario.Detail(Get(), key),
             "blocked: 0 → 1: enp1s0f1np1 carries the default route and is never touched");
   scenario = Scenario();
-  scenario.facts.session_interface = "";
+  scenario.facts.session.interface = "";
   EXPECT_EQ(scenario.Detail(Get(), key),
             "blocked: 0 → 1: cannot determine which interface leads to this node: none holds "
             "192.168.1.21, the address of this session");

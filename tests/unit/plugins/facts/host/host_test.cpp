@@ -67,7 +67,7 @@ std::string ExplainNoLinks(CommandReply ip) {
   reply.commands["host.ip"] = std::move(ip);
   const NodeFacts facts = Facts(reply);
   EXPECT_THAT(facts.links, IsEmpty());
-  EXPECT_EQ(facts.session_interface, "");
+  EXPECT_EQ(facts.session.interface, "");
   return FindUnknown(facts.network.links)->why;
 }
 
@@ -152,8 +152,8 @@ TEST(Host, SessionInterfaceIsTheOneThatHoldsTheSessionsAddress) {
   for (const auto& [address, netdev] : cases) {
     ProbeReply reply = Reply();
     reply.session_address = address;
-    EXPECT_EQ(Facts(reply).session_interface, netdev) << address;
-    EXPECT_EQ(Facts(reply).session_address, address);
+    EXPECT_EQ(Facts(reply).session.interface, netdev) << address;
+    EXPECT_EQ(Facts(reply).session.address, address);
   }
 }
 

@@ -49,7 +49,7 @@ class Bootstrap : public testing::Test {
  protected:
   Bootstrap() {
     node_.address = "192.168.1.21";
-    facts_.session_interface = "enP7s7";
+    facts_.session.interface = "enP7s7";
     facts_.links["enP7s7"].ipv4 = {*ParseIpv4Prefix("10.9.9.9/24"),
                                    *ParseIpv4Prefix("192.168.1.21/16")};
     facts_.links["wlan0"].ipv4 = {*ParseIpv4Prefix("172.16.0.9/20")};
@@ -78,7 +78,7 @@ TEST_F(Bootstrap, ANameWithoutEqualsSignIsABeginning) {
 }
 
 TEST_F(Bootstrap, WithoutASessionItIsThatOfTheNodesAddress) {
-  facts_.session_interface.clear();
+  facts_.session.interface.clear();
   EXPECT_EQ(FindBootstrap({}), "192.168.1.21/16 enP7s7");
 }
 
