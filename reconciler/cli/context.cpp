@@ -15,6 +15,7 @@
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/manifest/load.h"
 #include "reconciler/planning/diagnostics.h"
+#include "reconciler/transport/text_file.h"
 #include "reconciler/verify/report/section.h"
 #include "reconciler/yaml/source_text.h"
 

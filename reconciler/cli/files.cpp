@@ -8,26 +8,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <tuple>
 
 #include "reconciler/transport/posix.h"
 
 namespace reconciler::cli {
-
-Result<std::string> ReadTextFile(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  // An empty file fails the stream too, but no call.
-  if (!file || (!(text << file.rdbuf()) && errno != 0)) {
-    return Fail({.kind = ErrorKind::kUsage,
-                 .message = fmt::format("{}: cannot be read: {}", path, std::strerror(errno))});
-  }
-  return text.str();
-}
 
 int WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {

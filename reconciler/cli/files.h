@@ -8,8 +8,6 @@
 // The files that the user names on this machine.
 namespace reconciler::cli {
 
-Result<std::string> ReadTextFile(const std::string& path);
-
 // All of `text`, also where the system takes it in pieces. errno of the write that failed; 0: none
 // did.
 int WriteAll(int fd, std::string_view text);

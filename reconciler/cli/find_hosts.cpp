@@ -11,6 +11,7 @@
 #include "reconciler/discovery/hosts.h"
 #include "reconciler/transport/local_transport.h"
 #include "reconciler/transport/ssh/config.h"
+#include "reconciler/transport/text_file.h"
 
 namespace reconciler::cli {
 namespace {

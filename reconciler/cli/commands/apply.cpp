@@ -7,6 +7,7 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/planning/plan_compare.h"
+#include "reconciler/transport/text_file.h"
 
 namespace reconciler::cli {
 namespace {

@@ -9,11 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include "reconciler/base/text.h"
 #include "reconciler/transport/posix.h"
+#include "reconciler/transport/text_file.h"
 
 namespace reconciler {
 namespace {
@@ -44,11 +43,6 @@ std::string FindAccountName() {
   std::array<char, 4096> buffer;
   const passwd* account = FindAccount(storage, buffer);
   return account != nullptr ? account->pw_name : "root";
-}
-
-std::string ReadWholeFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 std::string GetOption(ssh_session session, ssh_options_e option) {
@@ -248,7 +242,8 @@ Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node) {
 
   target.explicit_identity = ExpandSshTokens(node.access.identity, target);
   if (target.explicit_identity.empty()) {
-    for (const std::string& file : ReadConfiguredIdentities(ReadWholeFile(config), node)) {
+    for (const std::string& file :
+         ReadConfiguredIdentities(ReadTextFile(config).value_or(""), node)) {
       target.identities.push_back(ExpandSshTokens(file, target));
     }
     if (target.identities.empty()) {
