@@ -202,6 +202,14 @@ HostRecords ParseKnownHosts(std::string_view text) {
   return found;
 }
 
+std::string ParseDefaultInterface(std::string_view routes) {
+  for (const std::string& line : SplitLines(routes)) {
+    const std::vector<std::string> fields = Split(line, '\t');
+    if (fields.size() > 1 && fields[1] == "00000000") return fields[0];
+  }
+  return {};
+}
+
 FoundHosts ChooseHosts(const HostRecords& found, const std::string& pattern,
                        const std::string& preferred) {
   std::vector<HostRecord> machines = MergeMachines(found.records);

@@ -32,6 +32,10 @@ HostRecords ParseMdns(std::string_view output);
 // patterns and other ports than 22 are left out.
 HostRecords ParseKnownHosts(std::string_view text);
 
+// The interface of the first default route in /proc/net/route: lines of "INTERFACE DESTINATION
+// GATEWAY …", with tabs between, the addresses in hexadecimal. Empty: there is none.
+std::string ParseDefaultInterface(std::string_view routes);
+
 // A machine that may be a node.
 struct FoundHost {
   std::string name = {};                 // one that matches, else the first; empty: not known

@@ -33,6 +33,7 @@ LAYERS = {
     "reconciler/gather/": NODE + ["reconciler/plugin.h", "reconciler/planning/", "reconciler/spark_verify/protocol/"],
     "reconciler/cabling/observe/": NODE + ["reconciler/cabling/"],
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
+    "reconciler/discovery/observe/": NODE + ["reconciler/discovery/"],
     "reconciler/discovery/": MODEL + ["reconciler/cabling/", "reconciler/manifest/read/", "reconciler/plugin.h"],
     "reconciler/apply/": NODE + ["reconciler/fabric/", "reconciler/plugin.h", "reconciler/planning/", "reconciler/gather/",
                                 "reconciler/cabling/"],

@@ -132,5 +132,35 @@ TEST(FindHosts, TheTableShowsEveryAddressAndNoControlCharacter) {
             "  a\\x1b       192.168.1.6\n");
 }
 
+constexpr std::string_view kRouteTitles =
+    "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
+
+std::string FindDefaultIn(std::string_view routes) {
+  return ParseDefaultInterface(std::string(kRouteTitles) + std::string(routes));
+}
+
+TEST(DefaultInterface, IsThatOfTheFirstDefaultRoute) {
+  EXPECT_EQ(FindDefaultIn("enp1s0f1np1\t00B1A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+                          "enP7s7\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
+                          "wlP9s9\t00000000\t0101A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n"),
+            "enP7s7");
+}
+
+TEST(DefaultInterface, IsEmptyWithoutADefaultRoute) {
+  EXPECT_EQ(FindDefaultIn(""), "");
+  EXPECT_EQ(FindDefaultIn("enP7s7\t0001A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"), "");
+  EXPECT_EQ(ParseDefaultInterface(""), "");
+}
+
+TEST(DefaultInterface, LinesOfAnotherFormAreLeftOut) {
+  using namespace std::string_literals;
+  for (const std::string& line :
+       {"\n"s, "\t\t\t\n"s, "enP7s7\n"s, "enP7s7 00000000 0101A8C0\n"s, "enP7s7\t0000000\n"s,
+        "enP7s7\t000000000\n"s, "enP7s7\t00000000\0\n"s, "\0\xff\x1b[2J\n"s}) {
+    EXPECT_EQ(FindDefaultIn(line + "eth0\t00000000\n"), "eth0") << line;
+  }
+  EXPECT_EQ(FindDefaultIn("eth0\t00000000"), "eth0");  // cut off after the second field
+}
+
 }  // namespace
 }  // namespace reconciler
