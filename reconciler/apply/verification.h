@@ -7,6 +7,7 @@
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/plan.h"
+#include "reconciler/model/verification_outcome.h"
 #include "reconciler/planning/plan_maker.h"
 
 namespace reconciler {
@@ -23,7 +24,6 @@ VerificationNeed FindVerificationNeed(const ClusterSpec& cluster, const Fabric& 
                                       const ClusterFacts& facts, const PlanScope& scope,
                                       const Plan& remaining);
 
-enum class VerificationOutcome { kPassed, kFailed, kNotMeasured };
 // As a generation's document has it: see GenerationInfo.
 std::string_view FormatVerificationOutcome(VerificationOutcome outcome);
 

@@ -20,7 +20,6 @@ ALLOWED = [
     ("reconciler/apply/drill.", ["sysctl"], "a drill sets a value that no one uses, as a plugin would"),
     ("reconciler/cabling/view.cpp", ["host", "link"], "names of our own script about a port and who it hears"),
     ("reconciler/manifest/checks/check_subnets.cpp", ["link"], "a cable, in a sentence"),
-    ("reconciler/cli/verify_run.cpp", ["nccl"], "the measurement loads the library that the manifest names"),
     ("reconciler/cli/commands/status.cpp", ["rdma"], "a column's title"),
     ("reconciler/cli/commands/verify.cpp", ["nccl", "rdma", "link"], "levels of the verification"),
 ]

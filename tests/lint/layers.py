@@ -43,7 +43,7 @@ LAYERS = {
     # The judges are pure; only what runs a measurement knows a node.
     "reconciler/verify/links/run/": NODE + JUDGES,
     **{folder: JUDGES for folder in JUDGES if folder.startswith("reconciler/verify/")},
-    "reconciler/verify/": NODE + JUDGES + ["reconciler/verify/"],
+    "reconciler/verify/": NODE + JUDGES + ["reconciler/plugin.h", "reconciler/verify/"],
     "reconciler/cli/": ["reconciler/", "plugins/registry.h", "schema/embedded.h"],
     "plugins/registry.": ["reconciler/plugin.h", "plugins/"],
     "plugins/common/": MODEL,

@@ -16,15 +16,10 @@
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/planning/render.h"
 #include "reconciler/transport/ssh/dial.h"
+#include "reconciler/verify/report/render.h"
 
 namespace reconciler::cli {
 namespace {
-
-VerificationOutcome FindVerificationOutcome(int exit_code) {
-  return exit_code == kFine           ? VerificationOutcome::kPassed
-         : exit_code == kVerifyFailed ? VerificationOutcome::kFailed
-                                      : VerificationOutcome::kNotMeasured;
-}
 
 // One apply: shows what the apply proposes, prompts, shows the result.
 class ApplyRun {
@@ -205,9 +200,11 @@ class ApplyRun {
     }
     std::cout << std::flush;  // an interrupt ends the program
     EnterInterruptPhase(applied ? InterruptPhase::kVerify : InterruptPhase::kCheck);
-    const int verified = VerifyAfterApply(cluster_, apply_.facts(), pool_);
+    const reconciler::Report report = RunLevels(cluster_, apply_.facts(), pool_);
+    std::cout << RenderReport(report);
     EnterInterruptPhase(InterruptPhase::kNone);
-    std::cerr << FormatErrors(apply_.RecordVerification(FindVerificationOutcome(verified)));
+    std::cerr << FormatErrors(apply_.RecordVerification(FindVerificationOutcome(report)));
+    const int verified = reconciler::FindExitCode(report);
     return verified == kFine ? code : verified;
   }
 

@@ -3,11 +3,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "plugins/registry.h"
 #include "reconciler/cli/context.h"
-#include "reconciler/cli/environment.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/transport/ssh/dial.h"
+#include "reconciler/verify/environment.h"
 
 namespace reconciler::cli {
 namespace {
@@ -35,7 +36,7 @@ std::string FormatEnvironment(const EnvOptions& options, const Environment& envi
 
 // A node for which no plugin sets any variable has no use for this command.
 Result<Environment> FindSomeEnvironment(const PluginInput& input) {
-  auto all = CollectEnvironment(input);
+  auto all = CollectEnvironment(input, plugins::GetAll());
   if (all && all->empty()) {
     return Fail(
         {.kind = ErrorKind::kUsage,

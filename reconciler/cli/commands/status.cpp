@@ -13,6 +13,7 @@
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/foreign.h"
 #include "reconciler/transport/ssh/dial.h"
+#include "reconciler/verify/report/section.h"
 
 namespace reconciler::cli {
 namespace {
@@ -72,7 +73,7 @@ int RunStatus(const Selection& selection, const std::string& format, bool verbs)
   auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
   NodePool pool(DialNode);
-  if (verbs) SetLevel(*cluster, "rdma");
+  if (verbs) SetVerifyLevel(cluster->spec, "rdma");
   ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   if (verbs) {
     AddVerbsFacts(facts, SelectNodes(cluster->spec, selection.scope.nodes), pool, FindOwnFolder());

@@ -9,15 +9,16 @@
 #include "reconciler/model/json/json.h"
 #include "reconciler/transport/ssh/dial.h"
 #include "reconciler/verify/report/render.h"
+#include "reconciler/verify/report/section.h"
 
 namespace reconciler::cli {
 namespace {
 
 int RunVerify(const Selection& selection, const std::string& format, const std::string& level,
-              const LevelOptions& choice) {
+              const VerifyChoice& choice) {
   auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
-  SetLevel(*cluster, level);
+  if (!level.empty()) SetVerifyLevel(cluster->spec, level);
   NodePool pool(DialNode);
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   const Report report = RunLevels(*cluster, facts, pool, choice);
@@ -36,7 +37,7 @@ void AddVerify(CLI::App& app, Context& context) {
   command->add_option("--format", *format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  auto choice = std::make_shared<LevelOptions>();
+  auto choice = std::make_shared<VerifyChoice>();
   auto level = std::make_shared<std::string>();
   command->add_option("--level", *level, "Last level to run; default: the manifest's")
       ->check(CLI::IsMember({"link", "rdma", "nccl"}));

@@ -10,10 +10,22 @@ std::size_t Report::Count(Outcome outcome) const {
                     [outcome](const Check& check) { return check.outcome == outcome; }));
 }
 
+VerificationOutcome FindVerificationOutcome(const Report& report) {
+  if (report.Count(Outcome::kFail) > 0) return VerificationOutcome::kFailed;
+  const bool is_whole = report.unreachable.empty() && report.Count(Outcome::kCouldNotMeasure) == 0;
+  return is_whole ? VerificationOutcome::kPassed : VerificationOutcome::kNotMeasured;
+}
+
 int FindExitCode(const Report& report) {
-  if (report.Count(Outcome::kFail) > 0) return 6;
-  if (!report.unreachable.empty()) return 3;
-  return report.Count(Outcome::kCouldNotMeasure) > 0 ? 7 : 0;
+  switch (FindVerificationOutcome(report)) {
+    case VerificationOutcome::kPassed:
+      return 0;
+    case VerificationOutcome::kFailed:
+      return 6;
+    case VerificationOutcome::kNotMeasured:
+      return report.unreachable.empty() ? 7 : 3;
+  }
+  return 0;
 }
 
 std::string_view ToString(Outcome outcome) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/verification_outcome.h"
 #include "reconciler/verify/nccl/evidence/summary.h"
 
 namespace reconciler {
@@ -105,6 +106,9 @@ struct Report {
 
   std::size_t Count(Outcome outcome) const;
 };
+
+// Not measured: nothing failed, but a node could not be read or something could not be measured.
+VerificationOutcome FindVerificationOutcome(const Report& report);
 
 // 6: something failed; 3: nothing failed, but a node could not be read; 7: something could not be
 // measured; 0: everything passed, perhaps with a warning, or was skipped.

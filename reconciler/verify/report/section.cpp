@@ -58,7 +58,20 @@ Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric) {
       "rails behind PCIe 27.9")};
 }
 
+Value& FindOrAddMember(Value& map, const std::string& key) {
+  if (!map.IsMap()) map.data = std::vector<Member>();
+  auto& members = std::get<std::vector<Member>>(map.data);
+  for (Member& member : members) {
+    if (member.key == key) return member.value;
+  }
+  return members.emplace_back(Member{.key = key}).value;
+}
+
 }  // namespace
+
+void SetVerifyLevel(ClusterSpec& cluster, const std::string& level) {
+  FindOrAddMember(FindOrAddMember(cluster.settings, "verify"), "level").data = level;
+}
 
 VerifyLevel ParseLevel(std::string_view level) {
   if (level == "nccl") return VerifyLevel::kNccl;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "reconciler/base/error.h"
@@ -26,6 +27,10 @@ struct VerifySection {
   std::uint64_t size = std::uint64_t{1} << 30;  // bytes
   NcclMinimum minimum = {};
 };
+
+// Another level in place of the manifest's: "link", "rdma", "nccl". Before nodes are read, as what
+// plugins read of them depends on it.
+void SetVerifyLevel(ClusterSpec& cluster, const std::string& level);
 
 VerifySection ReadVerifySection(const ClusterSpec& cluster);
 

@@ -31,6 +31,18 @@ TEST(ExitCode, TheWorstDecides) {
   EXPECT_EQ(FindExitCode(MakeReport({kFail}, true)), 6);
 }
 
+TEST(VerificationOutcome, OfAReportIsAFailureBeforeAGap) {
+  using enum Outcome;
+  using Verification = VerificationOutcome;
+  const auto find = [](const Report& report) { return FindVerificationOutcome(report); };
+  EXPECT_EQ(find(MakeReport({})), Verification::kPassed);
+  EXPECT_EQ(find(MakeReport({kPass, kWarn, kSkipped})), Verification::kPassed);
+  EXPECT_EQ(find(MakeReport({kPass, kCouldNotMeasure})), Verification::kNotMeasured);
+  EXPECT_EQ(find(MakeReport({kPass}, true)), Verification::kNotMeasured);
+  EXPECT_EQ(find(MakeReport({kCouldNotMeasure, kFail})), Verification::kFailed);
+  EXPECT_EQ(find(MakeReport({kFail}, true)), Verification::kFailed);
+}
+
 nlohmann::json Schema() { return nlohmann::json::parse(FindEmbeddedSchema("report")); }
 
 Report BrokenReport() {

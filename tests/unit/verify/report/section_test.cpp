@@ -36,6 +36,20 @@ TEST(VerifySection, ItsStructsDefaultsAreThoseOfTheSchema) {
   EXPECT_FALSE(section.skip_rdma);
 }
 
+TEST(VerifyLevel, OneThatIsSetTakesThePlaceOfTheManifests) {
+  for (const std::string_view verify :
+       {"", "verify: {}\n", "verify: {skip: [rdma]}\n", "verify: {level: nccl, size: 1MiB}\n"}) {
+    ClusterSpec cluster = Pair(verify);
+    const VerifySection before = ReadVerifySection(cluster);
+    SetVerifyLevel(cluster, "rdma");
+    EXPECT_EQ(ReadVerifySection(cluster).level, VerifyLevel::kRdma) << verify;
+    EXPECT_EQ(ReadVerifySection(cluster).size, before.size) << verify;
+    EXPECT_EQ(ReadVerifySection(cluster).skip_rdma, before.skip_rdma) << verify;
+    SetVerifyLevel(cluster, "link");
+    EXPECT_EQ(ReadVerifySection(cluster).level, VerifyLevel::kSsh) << verify;
+  }
+}
+
 TEST(VerifySection, IsReadWhole) {
   const VerifySection section = ReadVerifySection(
       Pair("verify:\n  level: nccl\n  collectives: [sendrecv, all_reduce]\n  size: 256MiB\n"
