@@ -6,18 +6,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <utility>
 
 #include "plugins/registry.h"
-#include "reconciler/base/text.h"
 #include "reconciler/cli/progress.h"
 #include "reconciler/cli/verify_run.h"
-#include "reconciler/fabric/expand.h"
 #include "reconciler/gather/verbs_facts.h"
-#include "reconciler/manifest/load.h"
 #include "reconciler/planning/diagnostics.h"
 #include "reconciler/transport/text_file.h"
-#include "reconciler/verify/report/section.h"
-#include "reconciler/yaml/source_text.h"
 
 namespace reconciler::cli {
 
@@ -57,33 +53,12 @@ std::optional<Cluster> OpenCluster(const Selection& selection) {
 
 std::optional<Cluster> LoadCluster(const std::string& text, const std::string& name,
                                    const PlanScope& scope) {
-  auto spec = LoadClusterSpec(text, name);
-  if (!spec) {
-    std::cerr << FormatErrors(spec.error());
+  auto cluster = BuildCluster(text, name, plugins::GetAll(), scope);
+  if (!cluster) {
+    std::cerr << FormatErrors(cluster.error());
     return std::nullopt;
   }
-  auto fabric = ExpandFabric(*spec);
-  if (!fabric) {
-    std::cerr << FormatErrors(fabric.error());
-    return std::nullopt;
-  }
-  Errors errors;
-  for (const Plugin& plugin : plugins::GetAll()) {
-    if (plugin.check == nullptr) continue;
-    for (Error& error : plugin.check(*spec, *fabric)) errors.push_back(std::move(error));
-  }
-  for (Error& error : CheckVerifySection(*spec, *fabric)) errors.push_back(std::move(error));
-  if (!errors.empty()) {
-    const SourceText source(text);
-    for (Error& error : errors) source.Attach(error);
-    std::cerr << FormatErrors(errors);
-    return std::nullopt;
-  }
-  if (const auto known = CheckScope(*spec, plugins::GetAll(), scope); !known) {
-    std::cerr << FormatError(known.error());
-    return std::nullopt;
-  }
-  return Cluster{std::move(*spec), std::move(*fabric), text};
+  return std::move(*cluster);
 }
 
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,

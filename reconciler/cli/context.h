@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reconciler/cli/files.h"
+#include "reconciler/cluster/cluster.h"
 #include "reconciler/gather/gather.h"
 #include "reconciler/node/events.h"
 #include "reconciler/node/node_pool.h"
@@ -37,13 +38,6 @@ struct Selection {
 
 void AddManifest(CLI::App& command, Selection& selection);
 void AddScope(CLI::App& command, Selection& selection);
-
-// A manifest that passed every check, with its fabric.
-struct Cluster {
-  ClusterSpec spec = {};
-  Fabric fabric = {};
-  std::string text = {};  // the manifest's bytes
-};
 
 // Prints the problems, those of the selection too, and yields nothing when there are any.
 std::optional<Cluster> OpenCluster(const Selection& selection);

@@ -1,0 +1,45 @@
+#include "reconciler/cluster/cluster.h"
+
+#include <utility>
+
+#include "reconciler/fabric/expand.h"
+#include "reconciler/manifest/load.h"
+#include "reconciler/verify/report/section.h"
+#include "reconciler/yaml/source_text.h"
+
+namespace reconciler {
+namespace {
+
+// With the lines of `text` that they point at.
+Errors CheckSections(const ClusterSpec& spec, const Fabric& fabric,
+                     const std::vector<Plugin>& plugins, const std::string& text) {
+  Errors errors;
+  for (const Plugin& plugin : plugins) {
+    if (plugin.check == nullptr) continue;
+    for (Error& error : plugin.check(spec, fabric)) errors.push_back(std::move(error));
+  }
+  for (Error& error : CheckVerifySection(spec, fabric)) errors.push_back(std::move(error));
+  const SourceText source(text);
+  for (Error& error : errors) source.Attach(error);
+  return errors;
+}
+
+}  // namespace
+
+tl::expected<Cluster, Errors> BuildCluster(const std::string& text, const std::string& file,
+                                           const std::vector<Plugin>& plugins,
+                                           const PlanScope& scope) {
+  auto spec = LoadClusterSpec(text, file);
+  if (!spec) return tl::unexpected(std::move(spec).error());
+  auto fabric = ExpandFabric(*spec);
+  if (!fabric) return tl::unexpected(std::move(fabric).error());
+  if (Errors errors = CheckSections(*spec, *fabric, plugins, text); !errors.empty()) {
+    return tl::unexpected(std::move(errors));
+  }
+  if (const auto known = CheckScope(*spec, plugins, scope); !known) {
+    return tl::unexpected(Errors{known.error()});
+  }
+  return Cluster{std::move(*spec), std::move(*fabric), text};
+}
+
+}  // namespace reconciler
