@@ -1,5 +1,7 @@
 #include "reconciler/base/json/json_reader.h"
 
+#include <utility>
+
 #include "reconciler/base/base64.h"
 #include "reconciler/base/text.h"
 
@@ -40,6 +42,10 @@ std::string JsonReader::Text() const {
 
 std::int64_t JsonReader::Integer() const {
   Require(json_.is_number_integer(), "an integer");
+  // get() would wrap around.
+  if (json_.is_number_unsigned() && !std::in_range<std::int64_t>(json_.get<std::uint64_t>())) {
+    Fail(json_.dump() + " is too large");
+  }
   return json_.get<std::int64_t>();
 }
 
