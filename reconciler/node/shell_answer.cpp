@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "reconciler/base/number.h"
+#include "reconciler/base/shell_values.h"
+#include "reconciler/node/end_answer.sh.h"
 
 namespace reconciler {
 namespace {
@@ -49,10 +51,8 @@ class AnswerStream {
 }  // namespace
 
 std::string BuildAnsweredScript(std::string_view script, std::string_view nonce) {
-  return fmt::format(
-      "(\n{}\n) </dev/null\ncode=$?\nprintf '\\n{} done %s\\n' \"$code\"\n"
-      "printf '\\n{} done %s\\n' \"$code\" >&2\n",
-      script, nonce, nonce);
+  return fmt::format("{}(\n{}\n) </dev/null\n{}", AssignForShell({{"ANSWER", nonce}}), script,
+                     kEndAnswerSh);
 }
 
 Result<ShellAnswer> ReadShellAnswer(Channel& shell, std::string_view nonce, Deadline deadline) {

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "reconciler/node/end_answer.sh.h"
+
 namespace reconciler {
 namespace {
 
@@ -20,14 +22,16 @@ struct AnsweredScript {
 };
 
 std::optional<AnsweredScript> ParseAnsweredScript(std::string_view text) {
-  constexpr std::string_view kBegin = "(\n";
-  constexpr std::string_view kEnd = "\n) </dev/null\ncode=$?\nprintf '\\n";
-  const std::size_t end = text.rfind(kEnd);
-  if (!text.starts_with(kBegin) || end == std::string::npos || !text.ends_with(" >&2\n")) {
+  constexpr std::string_view kNonce = "ANSWER='";
+  constexpr std::string_view kBegin = "'\n(\n";
+  const std::string end = fmt::format("\n) </dev/null\n{}", kEndAnswerSh);
+  const std::size_t begin = text.find(kBegin);
+  if (!text.starts_with(kNonce) || begin == std::string::npos || !text.ends_with(end)) {
     return std::nullopt;
   }
-  return AnsweredScript{std::string(text.substr(kBegin.size(), end - kBegin.size())),
-                        std::string(text.substr(end + kEnd.size(), 32))};
+  const std::string_view nonce = text.substr(kNonce.size(), begin - kNonce.size());
+  text.remove_suffix(end.size());
+  return AnsweredScript{std::string(text.substr(begin + kBegin.size())), std::string(nonce)};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "reconciler/cabling/observe/add_addresses.sh.h"
 #include "reconciler/cabling/observe/cabling.sh.h"
 #include "reconciler/cabling/observe/discover.sh.h"
+#include "reconciler/cabling/observe/lldp.sh.h"
 #include "reconciler/cabling/observe/remove_addresses.sh.h"
 
 namespace reconciler {
@@ -29,9 +30,7 @@ std::string BuildDiscoverScript(const std::vector<CagePort>& ports) {
   return BuildScript(ports, kDiscoverSh);
 }
 
-std::string BuildLldpScript() {
-  return std::string(kCablingSh) + "run 5 lldpcli -f json show neighbors\ntrue\n";
-}
+std::string BuildLldpScript() { return std::string(kCablingSh) + std::string(kLldpSh); }
 
 std::string BuildRemoveAddressesScript(const std::vector<CagePort>& ports) {
   return BuildScript(ports, kRemoveAddressesSh);
