@@ -10,8 +10,8 @@
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/node/helper/node_helper.h"
 #include "reconciler/node/lock.h"
-#include "reconciler/node/node_helper.h"
 
 namespace reconciler {
 namespace {

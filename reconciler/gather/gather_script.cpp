@@ -12,7 +12,7 @@
 #include "reconciler/gather/gather.sh.h"
 #include "reconciler/gather/reply/home_reply.h"
 #include "reconciler/node/frames.h"
-#include "reconciler/node/home_path.h"
+#include "reconciler/node/helper/home_path.h"
 
 namespace reconciler {
 namespace {

@@ -15,8 +15,8 @@
 #include "reconciler/base/text.h"
 #include "reconciler/node/break_lock.sh.h"
 #include "reconciler/node/frames.h"
-#include "reconciler/node/journal.sh.h"
-#include "reconciler/node/node_helper.h"
+#include "reconciler/node/helper/journal.sh.h"
+#include "reconciler/node/helper/node_helper.h"
 #include "reconciler/node/read_lock.sh.h"
 
 namespace reconciler {

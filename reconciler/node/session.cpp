@@ -9,8 +9,8 @@
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
+#include "reconciler/node/helper/node_helper.h"
 #include "reconciler/node/lock.h"
-#include "reconciler/node/node_helper.h"
 #include "reconciler/node/shell_answer.h"
 #include "reconciler/node/take_lock.sh.h"
 

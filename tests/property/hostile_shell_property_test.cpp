@@ -13,7 +13,7 @@
 
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/node/frames.h"
-#include "reconciler/node/node_helper.h"
+#include "reconciler/node/helper/node_helper.h"
 #include "reconciler/transport/local_transport.h"
 #include "tests/property/hostile_text.h"
 #include "tests/property/scenario.h"

@@ -11,7 +11,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
-#include "reconciler/node/node_helper.h"
+#include "reconciler/node/helper/node_helper.h"
 #include "reconciler/transport/local_transport.h"
 #include "tests/support/limits.h"
 

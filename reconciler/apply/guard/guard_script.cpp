@@ -11,8 +11,8 @@
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
-#include "reconciler/node/home_path.h"
-#include "reconciler/node/node_helper.h"
+#include "reconciler/node/helper/home_path.h"
+#include "reconciler/node/helper/node_helper.h"
 
 namespace reconciler {
 namespace {

@@ -12,7 +12,7 @@
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
-#include "reconciler/node/node_helper.h"
+#include "reconciler/node/helper/node_helper.h"
 
 namespace reconciler {
 namespace {

@@ -9,7 +9,7 @@
 #include "reconciler/base/number.h"
 #include "reconciler/base/shell_values.h"
 #include "reconciler/node/break_lock.sh.h"
-#include "reconciler/node/journal.sh.h"
+#include "reconciler/node/helper/journal.sh.h"
 #include "reconciler/node/read_lock.sh.h"
 #include "tests/support/shell_fixture.h"
 

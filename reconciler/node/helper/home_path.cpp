@@ -1,8 +1,8 @@
-#include "reconciler/node/home_path.h"
+#include "reconciler/node/helper/home_path.h"
 
 #include "reconciler/base/shell_values.h"
-#include "reconciler/node/home_files.sh.h"
-#include "reconciler/node/home_path.sh.h"
+#include "reconciler/node/helper/home_files.sh.h"
+#include "reconciler/node/helper/home_path.sh.h"
 
 namespace reconciler {
 

@@ -1,10 +1,10 @@
-#include "reconciler/node/node_helper.h"
+#include "reconciler/node/helper/node_helper.h"
 
-#include "reconciler/node/generated.sh.h"
-#include "reconciler/node/home_path.h"
-#include "reconciler/node/journal.sh.h"
-#include "reconciler/node/node_helper.sh.h"
-#include "reconciler/node/outside.sh.h"
+#include "reconciler/node/helper/generated.sh.h"
+#include "reconciler/node/helper/home_path.h"
+#include "reconciler/node/helper/journal.sh.h"
+#include "reconciler/node/helper/node_helper.sh.h"
+#include "reconciler/node/helper/outside.sh.h"
 
 namespace reconciler {
 
