@@ -36,6 +36,18 @@ struct AdoptableFile {
   std::string owner = {};   // who probably wrote it; empty: not known
 };
 
+// What a manifest manages unless it says otherwise.
+enum class ManagedByDefault { kArp, kRailNames };
+
+// How a node has it.
+struct FoundSetting {
+  ManagedByDefault what = ManagedByDefault::kArp;
+  bool ours = false;          // something of ours sets it, also in part
+  bool others = false;        // something of others does, and nothing of ours
+  bool whole = false;         // an apply would change nothing
+  std::string_view gap = {};  // for a person, of a node on which it is not whole
+};
+
 // In Plugin::after: every plugin that does not name this itself.
 inline constexpr std::string_view kAllOthers = "*";
 
@@ -65,6 +77,9 @@ struct Plugin {
   std::vector<Diagnostic> (*diagnose)(const PluginInput&) = nullptr;
   // What of other owners `adopt` could name, by what stands in the way otherwise. May be null.
   std::vector<AdoptableFile> (*adoptable)(const PluginInput&) = nullptr;
+  // For a manifest of nodes as they are: `fabric` has the ports, by rail, and nothing else, and no
+  // key of the manifest is set. May be null.
+  FoundSetting (*find_setting)(const PluginInput&) = nullptr;
   // Whether files leave open what only spark-verify on the node can read; it is sent there then.
   // May be null.
   bool (*needs_spark_verify)(const ClusterSpec&, const NodeFacts&) = nullptr;

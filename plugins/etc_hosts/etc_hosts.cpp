@@ -149,10 +149,31 @@ std::vector<Resource> Resources(const PluginInput& input) {
            .where = input.cluster.Mark(input.cluster.fabric.position)}};
 }
 
+FoundSetting FindSetting(const PluginInput& input) {
+  FoundSetting found{
+      .what = ManagedByDefault::kRailNames,
+      .gap = "/etc/hosts does not have all names of the rails; the manifest writes them"};
+  const Observed<FileState> observed = FindFile(input.facts, std::string(kFile));
+  const auto* file = Known(observed);
+  const std::string content = file == nullptr ? "" : file->content;
+  found.ours = found.whole = HasBlock(content);
+  const std::vector<std::string> lines = SplitLines(content);
+  for (const std::string& line : SplitLines(FormatLines(input.fabric, input.node.name))) {
+    found.others |=
+        !found.ours && content.find(line.substr(line.find(' ') + 1)) != std::string::npos;
+    found.whole &= std::find(lines.begin(), lines.end(), line) != lines.end();
+  }
+  return found;
+}
+
 }  // namespace
 
 Plugin Get() {
-  return {.name = "hosts", .probe = Probe, .resources = Resources, .diagnose = Diagnose};
+  return {.name = "hosts",
+          .probe = Probe,
+          .resources = Resources,
+          .diagnose = Diagnose,
+          .find_setting = FindSetting};
 }
 
 }  // namespace reconciler::plugins::hosts

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
+#include "reconciler/base/mark.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/arp.h"
@@ -71,6 +73,27 @@ std::set<std::string> ListArpKeys(const Fabric& fabric, const NodeName& node) {
     for (const ArpSetting& one : kArpSettings) keys.insert(MakeInterfaceKey(name, one.leaf));
   }
   return keys;
+}
+
+FoundSetting FindArpSetting(const PluginInput& input) {
+  FoundSetting found{.what = ManagedByDefault::kArp,
+                     .whole = true,
+                     .gap =
+                         "the ARP settings of its ports are not all as they are managed; the "
+                         "manifest sets them"};
+  const auto ports = input.fabric.ports.find(input.node.name);
+  if (ports == input.fabric.ports.end()) return found;
+  const Observed<FileState> file = FindFile(input.facts, std::string(kOwnFile));
+  const FileState* state = Known(file);
+  const bool is_ours = state != nullptr && FindOwner(state->content).has_value();
+  for (const auto& [key, value] : ListArpValues(ports->second)) {
+    const bool is_set =
+        is_ours && state->content.find(fmt::format("\n{} = ", key)) != std::string::npos;
+    const Observed<std::string> observed = FindOrUnknown(input.facts.sysctl.keys, key);
+    found.ours |= is_set;
+    found.whole &= is_set && Known(observed) != nullptr && *Known(observed) == value;
+  }
+  return found;
 }
 
 std::vector<Diagnostic> FindMisleadingArp(const PluginInput& input,

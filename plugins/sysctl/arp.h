@@ -19,6 +19,9 @@ std::map<std::string, std::string> ListArpValues(const std::vector<RailPort>& po
 // `discover` reads nodes before it knows where their cables are.
 std::set<std::string> ListArpKeys(const Fabric& fabric, const NodeName& node);
 
+// Whether our file sets what ListArpValues says of the node's ports.
+FoundSetting FindArpSetting(const PluginInput& input);
+
 // Where the manifest leaves ARP alone: the ports of the node that may answer for another one's
 // address. `wanted`: what the manifest's own section sets, by canonical key.
 std::vector<Diagnostic> FindMisleadingArp(const PluginInput& input,

@@ -338,7 +338,8 @@ Plugin Get() {
           .parse = Parse,
           .resources = Resources,
           .check = Check,
-          .diagnose = Diagnose};
+          .diagnose = Diagnose,
+          .find_setting = FindArpSetting};
 }
 
 }  // namespace reconciler::plugins::sysctl

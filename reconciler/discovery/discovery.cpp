@@ -89,7 +89,7 @@ NamedHosts NameHosts(const ClusterSpec& hosts, const ClusterFacts& facts,
 // Everything that the text is made of.
 class Finder {
  public:
-  explicit Finder(const NamedHosts& named)
+  Finder(const NamedHosts& named, const std::vector<Plugin>& plugins)
       : hosts_(named.spec),
         cluster_(FindClusterName(named.facts)),
         topology_(FindTopology(named.spec, BuildCageViews(named.spec, named.views))) {
@@ -106,7 +106,7 @@ class Finder {
       OrderAsRing();
       addresses_ = FindAddresses(nodes, ListRails(), named.facts);
     }
-    managed_ = FindManaged(nodes, ListRails(), addresses_, named.facts);
+    managed_ = FindManaged(hosts_, MakeFabric(ListRails()), named.facts, plugins);
   }
 
   Discovery Format(const std::string& user) const {
@@ -148,6 +148,24 @@ class Finder {
     }
     AddRails(topology_.likely, rails);
     return rails;
+  }
+
+  // The ports alone, with their addresses.
+  Fabric MakeFabric(const std::vector<FoundRail>& rails) const {
+    Fabric fabric;
+    for (std::size_t i = 0; i < rails.size(); ++i) {
+      const int rail = static_cast<int>(i);
+      Segment segment{.rail = rail, .subnet = addresses_.subnets[i]};
+      for (const auto& [node, netdev] : rails[i].netdevs) {
+        Ipv4Prefix address = segment.subnet;
+        address.address.bits += static_cast<std::uint32_t>(addresses_.ids.at(node));
+        const RailPort port{.node = node, .rail = rail, .netdev = netdev, .address = address};
+        segment.ports.push_back(port);
+        fabric.ports[node].push_back(port);
+      }
+      fabric.segments.push_back(std::move(segment));
+    }
+    return fabric;
   }
 
   // Three nodes, each p0 to the next one's p1 in the order of their ids.
@@ -299,9 +317,9 @@ std::string FormatDiscovery(const Discovery& discovery) {
 }
 
 Discovery Discover(const ClusterSpec& hosts, const ClusterFacts& facts, const CablingViews& views,
-                   const std::string& user) {
+                   const std::string& user, const std::vector<Plugin>& plugins) {
   const NamedHosts named = NameHosts(hosts, facts, views);
-  return Finder(named).Format(user);
+  return Finder(named, plugins).Format(user);
 }
 
 }  // namespace reconciler

@@ -5,6 +5,7 @@
 
 #include "reconciler/cabling/view.h"
 #include "reconciler/model/facts.h"
+#include "reconciler/plugin.h"
 
 namespace reconciler {
 
@@ -21,6 +22,6 @@ std::string FormatDiscovery(const Discovery& discovery);
 // `hosts`: the nodes as they were named, with names that stand for the time of reading; all of them
 // were read. `user`: who logged in. Pure.
 Discovery Discover(const ClusterSpec& hosts, const ClusterFacts& facts, const CablingViews& views,
-                   const std::string& user);
+                   const std::string& user, const std::vector<Plugin>& plugins);
 
 }  // namespace reconciler

@@ -3,20 +3,21 @@
 #include <string>
 #include <vector>
 
-#include "reconciler/discovery/addresses.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/plugin.h"
 
 namespace reconciler {
 
 // What a manifest manages unless it says otherwise, as far as nodes have it already.
 struct FoundManaged {
-  bool arp = false;                    // a file of ours sets it for a port, on one node at least
-  bool names = false;                  // a block of ours has names of rails, on one node at least
-  bool others_names = false;           // lines of others have some
+  bool arp = false;                    // something of ours sets it for a port, on one node at least
+  bool names = false;                  // names of rails are ours, on one node at least
+  bool others_names = false;           // others have written some
   std::vector<std::string> gaps = {};  // what an apply would change, for a person
 };
 
-// `nodes`: in the order of the manifest. `addresses`: of these rails.
-FoundManaged FindManaged(const std::vector<NodeName>& nodes, const std::vector<FoundRail>& rails,
-                         const FoundAddresses& addresses, const ClusterFacts& facts);
+// `fabric`: of the ports that were found.
+FoundManaged FindManaged(const ClusterSpec& hosts, const Fabric& fabric, const ClusterFacts& facts,
+                         const std::vector<Plugin>& plugins);
 
 }  // namespace reconciler

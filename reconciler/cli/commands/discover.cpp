@@ -139,7 +139,8 @@ int RunDiscover(DiscoverOptions options) {
   }
   std::cerr << FormatErrors(errors);
   if (!errors.empty()) return kNodeUnreadable;
-  return CompleteDiscovery(Discover(hosts->spec, facts, views, options.user), options.out);
+  return CompleteDiscovery(Discover(hosts->spec, facts, views, options.user, plugins::GetAll()),
+                           options.out);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plugins/registry.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/manifest/load.h"
 #include "tests/unit/cabling/cabled.h"
@@ -48,7 +49,7 @@ struct Hosts {
     }
   }
 
-  Discovery Find() { return Discover(spec, facts, cabled.views, "nvidia"); }
+  Discovery Find() { return Discover(spec, facts, cabled.views, "nvidia", plugins::GetAll()); }
 
   ClusterSpec spec;
   ClusterFacts facts = {};
@@ -151,6 +152,17 @@ TEST(Discover, TheClusterHasTheNameThatItsLedgersAgreeOn) {
 TEST(Discover, ArpValuesThatSomeoneElseSetAreLeftToHim) {
   Hosts hosts = MakeManagedPair();
   for (int number : {1, 2}) hosts.At(number).files[kDropIn] = Absent{};
+  const Discovery discovery = hosts.Find();
+  EXPECT_THAT(discovery.gaps, IsEmpty());
+  EXPECT_THAT(discovery.manifest, HasSubstr("  arp: ignore "));
+}
+
+TEST(Discover, AFileOfOursThatSetsOtherKeysDoesNotManageArp) {
+  Hosts hosts = MakeManagedPair();
+  for (int number : {1, 2}) {
+    hosts.At(number).files[kDropIn] =
+        FileState{.content = FormatOwnedFile("lab", "net.core.rmem_max = 7\n")};
+  }
   const Discovery discovery = hosts.Find();
   EXPECT_THAT(discovery.gaps, IsEmpty());
   EXPECT_THAT(discovery.manifest, HasSubstr("  arp: ignore "));
