@@ -22,12 +22,15 @@ std::string ExplainTwoManagers(const PluginInput& input, const Intent& intent) {
     const LinkManager manager = link->second.manager;
     if (manager == LinkManager::kNetworkManager && intent.tree.renderer == Renderer::kNetworkd) {
       return fmt::format(
-          "NetworkManager manages {}, but no netplan file says 'renderer: NetworkManager'",
+          "NetworkManager manages {}, but no netplan file says 'renderer: NetworkManager': write "
+          "that into one, or list the port in unmanaged-devices of NetworkManager",
           port.netdev);
     }
     if (manager == LinkManager::kNetworkd && intent.tree.renderer == Renderer::kNetworkManager) {
-      return fmt::format("systemd-networkd manages {}, but netplan would give it to NetworkManager",
-                         port.netdev);
+      return fmt::format(
+          "systemd-networkd manages {}, but netplan would give it to NetworkManager: `netplan "
+          "apply` or a restart of the node does so",
+          port.netdev);
     }
   }
   return {};

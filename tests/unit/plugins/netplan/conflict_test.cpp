@@ -199,13 +199,14 @@ TEST(NetplanConflict, PortOfAnotherManagerThanNetplansIsLeftAlone) {
   scenario.facts.links[kRail0Port].manager = LinkManager::kNetworkManager;
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: NetworkManager manages enp1s0f1np1, but no netplan file says 'renderer: "
-            "NetworkManager'");
+            "NetworkManager': write that into one, or list the port in unmanaged-devices of "
+            "NetworkManager");
   scenario.facts.links[kRail0Port].manager = LinkManager::kNetworkd;
   EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
   scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
   EXPECT_EQ(ExplainBlocked(scenario),
             "blocked: systemd-networkd manages enp1s0f1np1, but netplan would give it to "
-            "NetworkManager");
+            "NetworkManager: `netplan apply` or a restart of the node does so");
 }
 
 using Netdevs = std::vector<std::string>;
