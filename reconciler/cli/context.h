@@ -11,6 +11,7 @@
 #include "reconciler/node/events.h"
 #include "reconciler/node/node_pool.h"
 #include "reconciler/planning/plan_maker.h"
+#include "reconciler/transport/ssh/dial.h"
 
 namespace CLI {
 class App;
@@ -26,6 +27,7 @@ struct Context {
   bool judges_nodes = false;
   bool no_colour = false;
   std::string events_file = {};  // --events: NDJSON, one event per line ("-": stdout)
+  Dial dial = DialNode;          // how nodes are reached
 
   bool ColourOnStdout() const;
 };

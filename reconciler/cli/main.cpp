@@ -2,10 +2,12 @@
 #include <csignal>
 #include <iostream>
 
+#include "reconciler/access/sudo_password.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/file_output.h"
+#include "reconciler/cli/terminal.h"
 
 namespace {
 
@@ -18,6 +20,17 @@ void ReportUnknownCommand(const CLI::App& app, const std::string& word) {
             << "\n  hint: known: " << reconciler::Join(commands, ", ") << '\n';
 }
 
+// Before any command: its password is used in all that it does.
+void PromptSudoPassword(reconciler::cli::Context& context) {
+  auto password =
+      reconciler::cli::PromptPassword("sudo password on the nodes: ", "allow sudo without one");
+  if (!password) {
+    std::cerr << FormatError(password.error());
+    throw CLI::RuntimeError(reconciler::cli::kUsageOrManifest);
+  }
+  context.dial = reconciler::UseSudoPassword(std::move(context.dial), std::move(*password));
+}
+
 // Runs the command that the arguments name; its exit code goes into the context.
 void Run(int argc, char** argv, reconciler::cli::Context& context) {
   using namespace reconciler::cli;  // NOLINT(google-build-using-namespace): a list of their names
@@ -26,6 +39,10 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   app.require_subcommand(1);
 
   app.add_flag("--no-color", context.no_colour, "No colours, also on a terminal");
+  app.add_flag_callback(
+      "--prompt-sudo-password", [&context] { PromptSudoPassword(context); },
+      "Prompt once for the password that sudo wants on the nodes");
+  app.fallthrough();  // both may also stand behind the command
   AddInit(app, context);
   AddDiscover(app, context);
   AddValidate(app, context);

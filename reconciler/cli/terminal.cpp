@@ -1,10 +1,12 @@
 #include "reconciler/cli/terminal.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <optional>
 
 #include "reconciler/transport/posix.h"
@@ -14,6 +16,42 @@ namespace {
 
 constexpr char kInterrupt = 0x03;           // Ctrl-C
 constexpr std::size_t kLongestLine = 4096;  // of a terminal
+
+// Signals that would end the program with the terminal left silent.
+constexpr std::array kEnding = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+volatile std::sig_atomic_t received_signal = 0;  // 0: none
+
+// While it lives such a signal arrives in WaitFor alone, and takes effect afterwards.
+class DelayedSignals {
+ public:
+  DelayedSignals() {
+    received_signal = 0;
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int number : kEnding) sigaddset(&ending, number);
+    pthread_sigmask(SIG_BLOCK, &ending, &mask_);
+    struct sigaction note = {};
+    note.sa_handler = [](int number) { received_signal = number; };
+    for (std::size_t i = 0; i < kEnding.size(); ++i) sigaction(kEnding[i], &note, &before_[i]);
+  }
+  ~DelayedSignals() {
+    for (std::size_t i = 0; i < kEnding.size(); ++i) sigaction(kEnding[i], &before_[i], nullptr);
+    if (received_signal != 0) std::raise(received_signal);
+    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  DelayedSignals(const DelayedSignals&) = delete;
+  DelayedSignals& operator=(const DelayedSignals&) = delete;
+
+  // Whether there is something to read; false: a signal came first.
+  bool WaitFor(int fd) const {
+    pollfd one = {.fd = fd, .events = POLLIN, .revents = 0};
+    return ppoll(&one, 1, nullptr, &mask_) > 0;
+  }
+
+ private:
+  std::array<struct sigaction, kEnding.size()> before_ = {};
+  sigset_t mask_ = {};  // as it was
+};
 
 // While it lives the terminal shows nothing that is typed. A Ctrl-C is no signal but ends the line,
 // so that it cannot end the program with the terminal left silent.
@@ -27,7 +65,9 @@ class SilentTerminal {
     is_set_ = tcsetattr(fd_, TCSAFLUSH, &silent) == 0;
   }
   ~SilentTerminal() {
-    if (is_set_) tcsetattr(fd_, TCSAFLUSH, &before_);
+    if (!is_set_) return;
+    tcflush(fd_, TCIFLUSH);  // TCSAFLUSH would also wait for whoever shows the output
+    tcsetattr(fd_, TCSANOW, &before_);
   }
   SilentTerminal(const SilentTerminal&) = delete;
   SilentTerminal& operator=(const SilentTerminal&) = delete;
@@ -40,7 +80,8 @@ class SilentTerminal {
 };
 
 // nullopt: the input was ended instead.
-std::optional<std::string> ReadLine(int fd) {
+std::optional<std::string> ReadLine(int fd, const DelayedSignals& delayed) {
+  if (!delayed.WaitFor(fd)) return std::nullopt;
   std::array<char, kLongestLine> line = {};
   const ssize_t size = read(fd, line.data(), line.size());
   if (size <= 0 || line[static_cast<std::size_t>(size) - 1] != '\n') return std::nullopt;
@@ -53,19 +94,20 @@ void WriteText(int fd, const std::string& text) {
 
 }  // namespace
 
-Result<std::string> PromptPassword(const std::string& prompt) {
+Result<std::string> PromptPassword(const std::string& prompt, const std::string& hint) {
   const UniqueFd terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   if (terminal.Get() < 0) {
     return Fail({.kind = ErrorKind::kUsage,
                  .message = "there is no terminal to type a password on",
-                 .hint = "run it in a terminal, or add the key with ssh-copy-id"});
+                 .hint = "run it in a terminal, or " + hint});
   }
+  const DelayedSignals delayed;  // until the terminal shows again what is typed
   const SilentTerminal silent(terminal.Get());
   if (!silent.IsSet()) {
     return Fail({.kind = ErrorKind::kUsage, .message = "the terminal cannot hide what is typed"});
   }
   WriteText(terminal.Get(), prompt);
-  auto line = ReadLine(terminal.Get());
+  auto line = ReadLine(terminal.Get(), delayed);
   WriteText(terminal.Get(), "\n");
   if (!line) return Fail({.kind = ErrorKind::kUsage, .message = "no password was typed"});
   return std::move(*line);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ struct Access {
   std::string identity = {};  // private key file, `~/` allowed; empty: agent, config and defaults
   HostKeys host_keys = HostKeys::kStrict;
   Become become = Become::kSudo;
+  // For sudo on the node: typed for this run, and never part of a manifest or of any output. Null:
+  // sudo must work without one.
+  std::shared_ptr<const std::string> sudo_password = {};
   int connect_timeout_s = 10;
   int command_timeout_s = 60;
   bool operator==(const Access&) const = default;

@@ -6,6 +6,7 @@
 
 #include "reconciler/base/shell_values.h"
 #include "reconciler/base/text.h"
+#include "reconciler/transport/check_sudo_password.sh.h"
 #include "reconciler/transport/grant_sudo.sh.h"
 #include "reconciler/transport/install_key.sh.h"
 #include "reconciler/transport/revoke_sudo.sh.h"
@@ -29,13 +30,12 @@ std::string FormatReason(const ScriptReply& reply) {
   return fmt::format("exit {}: {}", reply.exit_code, MakePrintable(FindLastLine(reply.err)));
 }
 
-// What sudo says (with LC_ALL=C) when the password is wrong, or when there is none to take.
-bool IsPasswordRefused(const ScriptReply& reply) {
+}  // namespace
+
+bool IsSudoPasswordRefused(const ScriptReply& reply) {
   return reply.err.find("incorrect password attempt") != std::string::npos ||
          reply.err.find("Sorry, try again") != std::string::npos;
 }
-
-}  // namespace
 
 std::string FormatSudoersRule(std::string_view user) {
   return fmt::format("{} ALL=(ALL) NOPASSWD: ALL", user);
@@ -48,6 +48,19 @@ bool WantsSudoPassword(const ScriptReply& reply) {
     if (reply.err.find(phrase) != std::string::npos) return true;
   }
   return false;
+}
+
+Result<void> CheckSudoPassword(const NodeSpec& node, Transport& login, std::string_view password) {
+  const auto reply =
+      RunScript(login, AssignForShell({{"PASSWORD", password}}) + std::string(kCheckSudoPasswordSh),
+                GetLimit(node));
+  if (!reply) return Fail(AddContext(reply.error(), node.name));
+  if (reply->exit_code == 0) return {};
+  // Startup files of the login may print something, which is no word of sudo's.
+  if (auto refusal = FindSudoRefusal(node, {.exit_code = reply->exit_code, .err = reply->err})) {
+    return Fail(std::move(*refusal));
+  }
+  return Fail(MakeAccessError(node, "sudo could not be tried: " + FormatReason(*reply)));
 }
 
 Result<bool> InstallKey(const NodeSpec& node, Transport& login, std::string_view public_key) {
@@ -78,7 +91,7 @@ Result<void> GrantSudo(const NodeSpec& node, Transport& login, std::string_view 
         fmt::format("{} is there, and `access --fix --sudoers` did not write it", kSudoersFile),
         fmt::format("add this line to it (with visudo -f): {}", FormatSudoersRule(user))));
   }
-  if (IsPasswordRefused(*reply)) {
+  if (IsSudoPasswordRefused(*reply)) {
     return Fail(
         MakeAccessError(node, "sudo refused the password", "run it again and type it with care"));
   }

@@ -14,6 +14,12 @@ std::string FormatSudoersRule(std::string_view user);
 
 // Whether `sudo -n` refused only because it wants a password.
 bool WantsSudoPassword(const ScriptReply& reply);
+// Whether sudo was given a wrong password.
+bool IsSudoPasswordRefused(const ScriptReply& reply);
+
+// Whether sudo takes `password` of the user who is logged in, or wants none. `login`: a shell of
+// that user, not of root. One attempt: sudo itself would read two more from its input.
+Result<void> CheckSudoPassword(const NodeSpec& node, Transport& login, std::string_view password);
 
 // Adds a public key ("ssh-ed25519 AAAA… comment") to the authorized_keys of the user who is logged
 // in. `login`: a shell of that user, not of root. false: it was there already.

@@ -62,15 +62,20 @@ Result<std::unique_ptr<LocalChannel>> OpenLocalShell(const NodeSpec& node, std::
   for (const auto* pipe : {&in, &out, &err}) {
     if (!*pipe) return Fail(MakeLocalError(node, pipe->error().message));
   }
-  auto child = Child::Spawn(BuildLocalShellArgv(node.access.become, geteuid() == 0, token),
+  auto child = Child::Spawn(BuildLocalShellArgv(node.access, geteuid() == 0, token),
                             {in->read.Get(), out->write.Get(), err->write.Get()});
   if (!child) return Fail(MakeLocalError(node, child.error().message));
   for (const int fd : {in->write.Get(), out->read.Get(), err->read.Get()}) {
     fcntl(fd, F_SETFL, O_NONBLOCK);
   }
-  return std::make_unique<LocalChannel>(node, std::move(token), std::move(*child),
-                                        std::move(in->write), std::move(out->read),
-                                        std::move(err->read));
+  auto shell = std::make_unique<LocalChannel>(node, std::move(token), std::move(*child),
+                                              std::move(in->write), std::move(out->read),
+                                              std::move(err->read));
+  const std::string input = BuildShellInput(node.access, geteuid() == 0);
+  const Deadline deadline =
+      std::chrono::steady_clock::now() + std::chrono::seconds(node.access.connect_timeout_s);
+  if (auto written = shell->Write(input, deadline); !written) return Fail(written.error());
+  return shell;
 }
 
 LocalChannel::~LocalChannel() {

@@ -32,6 +32,10 @@ std::string FormatSudoersHint(const NodeSpec& node) {
       user, node.name);
 }
 
+std::string FormatPasswordHint(const NodeSpec& node) {
+  return "give --prompt-sudo-password, or " + FormatSudoersHint(node);
+}
+
 Error MakeSudoError(const NodeSpec& node, std::string_view what, std::string hint) {
   const std::string user =
       node.access.user.empty() ? "the login user" : fmt::format("user '{}'", node.access.user);
@@ -92,8 +96,12 @@ std::optional<Error> FindSudoRefusal(const NodeSpec& node, const ScriptReply& re
         node, "sudo wants a terminal",
         fmt::format("remove 'Defaults requiretty' from the sudoers of {}", node.name));
   }
+  if (IsSudoPasswordRefused(reply)) {
+    return MakeSudoError(node, "sudo refused the password",
+                         "type it with care; one password is used on all nodes");
+  }
   if (WantsSudoPassword(reply)) {
-    return MakeSudoError(node, "sudo wants a password", FormatSudoersHint(node));
+    return MakeSudoError(node, "sudo wants a password", FormatPasswordHint(node));
   }
   if (ContainsAny(reply.err, {"is not in the sudoers file", "is not allowed to execute",
                               "is not allowed to run sudo", "may not run sudo"})) {

@@ -1,9 +1,12 @@
 """From nothing to a manifest, and the first look at its nodes."""
 
 import os
+import pty
+import signal
+import termios
 import unittest
 
-from spark_cli import MANIFEST, OUT_OF_REACH, REFUSED, ROOT, CliTest
+from spark_cli import MANIFEST, OUT_OF_REACH, PROGRAM, REFUSED, ROOT, CliTest, speed
 
 NEXT = """\
 {0} is written: {1} nodes. Put in the nodes' names, management addresses and subnets, then:
@@ -48,6 +51,41 @@ class Init(CliTest):
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stderr.startswith("new.yaml:"), done.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "new.yaml")))
+
+
+class Prompt(CliTest):
+    def start(self):
+        """The program at its prompt for a password, on a terminal of its own."""
+        child, terminal = pty.fork()
+        if child == 0:
+            try:
+                os.chdir(self.folder)
+                os.execv(PROGRAM, [PROGRAM, "plan", "--prompt-sudo-password"])
+            finally:
+                os._exit(127)
+        self.addCleanup(os.close, terminal)
+        shown = b""
+        while b"sudo password on the nodes: " not in shown:
+            shown += os.read(terminal, 4096)
+        self.assertTrue(speed.eventually(lambda: not self.echoes(terminal), 5, 0.02))
+        return child, terminal
+
+    @staticmethod
+    def echoes(terminal):
+        return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+    def test_a_signal_at_the_prompt_ends_it_and_the_terminal_echoes_again(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            child, terminal = self.start()
+            os.kill(child, number)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), -number)
+            self.assertTrue(self.echoes(terminal))
+
+    def test_an_input_that_ends_is_no_password(self):
+        child, terminal = self.start()
+        os.write(terminal, b"\x04")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1)
+        self.assertTrue(self.echoes(terminal))
 
 
 class Nodes(CliTest):

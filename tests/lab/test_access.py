@@ -29,7 +29,7 @@ class Access(LabTest):
         try:
             self.assertEqual(self.refused(),
                              "spark-2: sudo wants a password for user 'nvidia'\n"
-                             "  hint: put 'nvidia ALL=(ALL) NOPASSWD: ALL' into "
+                             "  hint: give --prompt-sudo-password, or put 'nvidia ALL=(ALL) NOPASSWD: ALL' into "
                              "/etc/sudoers.d/spark-reconcile on spark-2 (with visudo -f)\n")
         finally:
             self.lab.sh(2, f"mv /root/rule {rule}")
@@ -153,6 +153,37 @@ class Access(LabTest):
                                              "spark-2: removed /etc/sudoers.d/spark-reconcile\n"), done.stdout)
         self.assertEqual(self.spark("access", PAIR, expect=3).stdout.count("known     yes    no\n"), 2)
 
+    def require_sudo_password(self, node):
+        """The login works with a key, and sudo wants a password."""
+        rule = self.lab.sh(node, "grep -l NOPASSWD /etc/sudoers.d/*").strip()
+        self.lab.sh(node, f"echo nvidia:secret-word | chpasswd; cp -p {rule} /root/rule; sed -i 's/NOPASSWD://' {rule}")
+        self.addCleanup(self.lab.sh, node, f"usermod -p '*' nvidia; mv /root/rule {rule}")
+
+    def test_a_sudo_password_is_typed_once_for_a_run_and_is_left_nowhere(self):
+        self.addCleanup(self.lab.spark, "uninstall", PAIR, "--yes")
+        self.require_sudo_password(1)  # sudo of the other node wants none
+        prompt = [("sudo password on the nodes: ", "secret-word\r")]
+        for command in (["apply", PAIR, "--yes", "--brief"], ["plan", PAIR, "--detailed-exitcode"],
+                        ["drill", PAIR, "--node", "spark-1"], ["uninstall", PAIR, "--yes", "--brief"]):
+            code, shown = self.lab.spark_on_terminal([*command, "--prompt-sudo-password"], prompt, limit_s=300)
+            self.assertEqual(code, 0, shown)
+            self.assertNotIn("secret-word", shown)
+        for node in (1, 2):
+            self.assertEqual(self.lab.sh(node, "journalctl -b --no-pager | grep -c 'secret-wor[d]'; "
+                                               "grep -rls 'secret-wor[d]' /etc /var/lib /var/log /run /home /root; true"), "0\n")
+
+    def test_a_wrong_sudo_password_is_one_failed_attempt_on_each_node(self):
+        for node in (1, 2):
+            self.require_sudo_password(node)
+        code, shown = self.lab.spark_on_terminal(["plan", PAIR, "--brief", "--prompt-sudo-password"],
+                                                 [("sudo password on the nodes: ", "another\r")])
+        self.assertEqual(code, 3, shown)
+        for node in (1, 2):
+            self.assertIn(f"spark-{node}: sudo refused the password for user 'nvidia'\n"
+                          "  hint: type it with care; one password is used on all nodes\n", shown)
+            tried = self.lab.sh(node, "journalctl -b --no-pager | grep 'incorrect password attempt'")
+            self.assertEqual([line.split(" : ")[1].split(" ;")[0] for line in tried.splitlines()], ["1 incorrect password attempt"])
+
     def test_a_wrong_password_is_named_and_changes_nothing(self):
         self.prepare_for_passwords(2)
         code, shown = self.lab.spark_on_terminal(["access", PAIR, "--fix"],
@@ -193,6 +224,11 @@ class Access(LabTest):
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stderr.endswith("there is no terminal to type a password on\n"
                                              "  hint: run it in a terminal, or add the key with ssh-copy-id\n"), done.stderr)
+
+        done = self.lab.lab("exec", "--", "setsid", "--wait", PROGRAM, "plan", PAIR, "--prompt-sudo-password", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "there is no terminal to type a password on\n"
+                                      "  hint: run it in a terminal, or allow sudo without one\n")
 
     def test_known_hosts_that_is_a_folder_is_said_to_be_one(self):
         path = self.known_hosts()

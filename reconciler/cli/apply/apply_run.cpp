@@ -15,7 +15,6 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/planning/render.h"
-#include "reconciler/transport/ssh/dial.h"
 #include "reconciler/verify/report/render.h"
 
 namespace reconciler::cli {
@@ -30,7 +29,7 @@ class ApplyRun {
         scope_(scope),
         flags_(flags),
         context_(context),
-        pool_(DialNode),
+        pool_(context.dial),
         apply_({.cluster = cluster.spec,
                 .fabric = cluster.fabric,
                 .plugins = plugins::GetAll(),

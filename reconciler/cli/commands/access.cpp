@@ -12,7 +12,6 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/terminal.h"
 #include "reconciler/transport/first_access.h"
-#include "reconciler/transport/ssh/dial.h"
 #include "reconciler/transport/ssh/host_key.h"
 #include "reconciler/transport/ssh/password.h"
 
@@ -26,13 +25,12 @@ struct AccessOptions {
   bool yes = false;
 };
 
-const LoginFunctions& GetLoginFunctions() {
-  static const LoginFunctions kFunctions{.read_host_key = ReadHostKey,
-                                         .dial = DialNode,
-                                         .dial_with_password = DialWithPassword,
-                                         .find_user = FindLoginUser,
-                                         .find_own_key = FindOwnKey};
-  return kFunctions;
+LoginFunctions MakeLoginFunctions(const Context& context) {
+  return {.read_host_key = ReadHostKey,
+          .dial = context.dial,
+          .dial_with_password = DialWithPassword,
+          .find_user = FindLoginUser,
+          .find_own_key = FindOwnKey};
 }
 
 std::string FormatHostKeyState(HostKeyState state) {
@@ -95,7 +93,8 @@ FixAccessHooks MakeFixHooks() {
   return {.prompt_password =
               [](const NodeSpec& node, const std::string& user) {
                 return PromptPassword(
-                    fmt::format("password of {} on {} ({}): ", user, node.name, node.address));
+                    fmt::format("password of {} on {} ({}): ", user, node.name, node.address),
+                    "add the key with ssh-copy-id");
               },
           .on_key = PrintKey,
           .on_sudo = PrintSudo};
@@ -116,15 +115,16 @@ bool ConfirmSudoers(const AccessReport& report, bool yes) {
   return Confirm("Write this line, for the user of each login?", yes, "give --yes");
 }
 
-int RunAccess(const AccessOptions& options) {
+int RunAccess(const AccessOptions& options, const Context& context) {
+  const LoginFunctions login = MakeLoginFunctions(context);
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   const auto nodes = SelectNodes(cluster->spec, options.selection.scope.nodes);
-  const AccessReport report = CheckAccess(nodes, GetLoginFunctions());
+  const AccessReport report = CheckAccess(nodes, login);
   const int code = PrintAccess(nodes, report);
   if (code == kFine || !options.fix) return code;
   if (options.sudoers && !ConfirmSudoers(report, options.yes)) return kUsageOrManifest;
-  const auto fixed = FixAccess(nodes, report, options.sudoers, GetLoginFunctions(), MakeFixHooks());
+  const auto fixed = FixAccess(nodes, report, options.sudoers, login, MakeFixHooks());
   if (!fixed) return PrintError(fixed.error(), kUsageOrManifest);
   return PrintAccess(nodes, *fixed);
 }
@@ -150,7 +150,7 @@ void AddAccess(CLI::App& app, Context& context) {
               "With --fix: also allow sudo without a password, in /etc/sudoers.d/spark-reconcile")
           ->needs(fix);
   command->add_flag("--yes,-y", options->yes, "Write that without a question")->needs(sudoers);
-  command->callback([&context, options] { context.exit_code = RunAccess(*options); });
+  command->callback([&context, options] { context.exit_code = RunAccess(*options, context); });
 }
 
 }  // namespace reconciler::cli

@@ -11,7 +11,6 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
-#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -51,10 +50,10 @@ nlohmann::ordered_json FormatJson(const CablingReport& report) {
           {"wrong", report.wrong}};
 }
 
-int RunCabling(const CablingOptions& options) {
+int RunCabling(const CablingOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const CablingViews views = ObserveCabling(
       cluster->spec, SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
   const CablingReport report = JudgeCabling(cluster->spec, views);
@@ -87,7 +86,7 @@ void AddCabling(CLI::App& app, Context& context) {
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->callback([&context, options] { context.exit_code = RunCabling(*options); });
+  command->callback([&context, options] { context.exit_code = RunCabling(*options, context); });
 }
 
 }  // namespace reconciler::cli

@@ -14,7 +14,6 @@
 #include "reconciler/discovery/discovery.h"
 #include "reconciler/manifest/starter.h"
 #include "reconciler/planning/plan_maker.h"
-#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -83,18 +82,18 @@ int PrintDiscovery(const Discovery& discovery, bool is_valid, const std::string&
 }
 
 // Connections of its own: the nodes have other names now.
-int CompleteDiscovery(Discovery discovery, const std::string& out) {
+int CompleteDiscovery(Discovery discovery, const std::string& out, const Context& context) {
   const std::string name = out == "-" ? "cluster.yaml" : out;
   const auto found = LoadCluster(FormatDiscovery(discovery), name, {});
   if (!found) return PrintDiscovery(discovery, false, out);
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const ClusterFacts facts = GatherWithProgress(*found, {}, pool);
   if (!facts.unreachable.empty()) return kNodeUnreadable;
   const bool is_valid = AddFromPlugins(*found, facts, name, discovery);
   return PrintDiscovery(discovery, is_valid, out);
 }
 
-int RunDiscover(DiscoverOptions options) {
+int RunDiscover(DiscoverOptions options, const Context& context) {
   if (options.out != "-" && access(options.out.c_str(), F_OK) == 0) {
     return PrintError({.kind = ErrorKind::kUsage,
                        .message = options.out + ": is there already",
@@ -123,7 +122,7 @@ int RunDiscover(DiscoverOptions options) {
   }
   const auto hosts = MakeHosts(options);
   if (!hosts) return kUsageOrManifest;
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const ClusterFacts facts = GatherWithProgress(*hosts, {}, pool);
   if (!facts.unreachable.empty()) {
     if (!options.accept_new) {
@@ -140,7 +139,7 @@ int RunDiscover(DiscoverOptions options) {
   std::cerr << FormatErrors(errors);
   if (!errors.empty()) return kNodeUnreadable;
   return CompleteDiscovery(Discover(hosts->spec, facts, views, options.user, plugins::GetAll()),
-                           options.out);
+                           options.out, context);
 }
 
 }  // namespace
@@ -163,7 +162,7 @@ void AddDiscover(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_flag("--accept-new", options->accept_new,
                     "Add unknown host keys to known_hosts, on a network that you trust");
-  command->callback([&context, options] { context.exit_code = RunDiscover(*options); });
+  command->callback([&context, options] { context.exit_code = RunDiscover(*options, context); });
 }
 
 }  // namespace reconciler::cli

@@ -9,7 +9,6 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/node/lock.h"
-#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -22,10 +21,10 @@ ExitCode FindDrillCode(const DrillReport& report) {
   return kind == ErrorKind::kLocked ? kLocked : kNodeUnreadable;
 }
 
-int RunDrill(const Selection& selection, const GuardTimes& times) {
+int RunDrill(const Selection& selection, const GuardTimes& times, const Context& context) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   int code = kFine;
   for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
     std::cerr << fmt::format(
@@ -64,7 +63,7 @@ void AddDrill(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->callback([&context, selection, times] {
     context.judges_nodes = true;
-    context.exit_code = RunDrill(*selection, *times);
+    context.exit_code = RunDrill(*selection, *times, context);
   });
 }
 

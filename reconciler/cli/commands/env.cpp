@@ -7,7 +7,6 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
-#include "reconciler/transport/ssh/dial.h"
 #include "reconciler/verify/environment.h"
 
 namespace reconciler::cli {
@@ -46,13 +45,13 @@ Result<Environment> FindSomeEnvironment(const PluginInput& input) {
   return all;
 }
 
-int RunEnv(EnvOptions options) {
+int RunEnv(EnvOptions options, const Context& context) {
   options.selection.scope.nodes = {options.node};  // an unknown name is refused with a hint
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   // All ranks must agree, so that the other nodes have a say.
   options.selection.scope.nodes.clear();
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
   const auto own = facts.nodes.find(options.node);
   if (own == facts.nodes.end()) return kNodeUnreadable;
@@ -79,7 +78,7 @@ void AddEnv(CLI::App& app, Context& context) {
                    "EnvironmentFile, also for --env-file), json")
       ->check(CLI::IsMember({"sh", "docker", "systemd", "json"}))
       ->capture_default_str();
-  command->callback([&context, options] { context.exit_code = RunEnv(*options); });
+  command->callback([&context, options] { context.exit_code = RunEnv(*options, context); });
 }
 
 }  // namespace reconciler::cli

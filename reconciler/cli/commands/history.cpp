@@ -10,7 +10,6 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
-#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -64,10 +63,10 @@ struct HistoryOptions {
   int show = -1;
 };
 
-int RunHistory(const HistoryOptions& options) {
+int RunHistory(const HistoryOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const Histories histories =
       ReadHistories(SelectNodes(cluster->spec, options.selection.scope.nodes), pool);
   std::cerr << FormatErrors(histories.errors);
@@ -97,7 +96,7 @@ void AddHistory(CLI::App& app, Context& context) {
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->callback([&context, options] { context.exit_code = RunHistory(*options); });
+  command->callback([&context, options] { context.exit_code = RunHistory(*options, context); });
 }
 
 }  // namespace reconciler::cli

@@ -9,7 +9,6 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/node/locks.h"
 #include "reconciler/planning/unfinished.h"
-#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -30,10 +29,10 @@ std::string FormatLock(const NodeName& node, const NodeLock& lock) {
   return fmt::format("{}  held by {} ({})\n", node, MakePrintable(lock.lease), since);
 }
 
-int RunList(const Selection& selection) {
+int RunList(const Selection& selection, const Context& context) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const Locks locks = ReadAllLocks(*cluster, selection, pool);
   // Without a plugin: only what we left there ourselves.
   const ClusterFacts facts =
@@ -74,10 +73,10 @@ int PrintBreak(const BreakResult& result, const NodeLock& lock, int code) {
 }
 
 // One lock that may be someone's is exit 9.
-int RunBreak(const Selection& selection) {
+int RunBreak(const Selection& selection, const Context& context) {
   const auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const Locks locks = ReadAllLocks(*cluster, selection, pool);
   int code = locks.errors.empty() ? kFine : kNodeUnreadable;
   for (const BreakResult& result : BreakLocks(cluster->spec, locks, pool)) {
@@ -91,12 +90,13 @@ int RunBreak(const Selection& selection) {
 void AddLock(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("lock", "See who holds the nodes, and break a dead lock");
   command->require_subcommand(1);
-  const auto add = [&](const char* name, const char* doc, int (*run)(const Selection&)) {
+  const auto add = [&](const char* name, const char* doc,
+                       int (*run)(const Selection&, const Context&)) {
     CLI::App* verb = command->add_subcommand(name, doc);
     auto selection = std::make_shared<Selection>();
     AddManifest(*verb, *selection);
     verb->add_option("--node", selection->scope.nodes, "Only this node")->allow_extra_args(false);
-    verb->callback([&context, selection, run] { context.exit_code = run(*selection); });
+    verb->callback([&context, selection, run] { context.exit_code = run(*selection, context); });
   };
   add("list", "Show each node's lock and its holder", RunList);
   add("break", "Break locks whose holder is proven to be gone", RunBreak);

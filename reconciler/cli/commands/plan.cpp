@@ -9,7 +9,6 @@
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/foreign.h"
 #include "reconciler/planning/render.h"
-#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -35,7 +34,7 @@ void Print(const Plan& plan, const PlanOptions& options, const Context& context)
 int RunPlan(const PlanOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
   const auto plan =
       MakePlan(cluster->spec, cluster->fabric, facts, plugins::GetAll(), options.selection.scope);

@@ -11,7 +11,6 @@
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -34,7 +33,7 @@ int RunRollback(const RollbackOptions& options, const Context& context) {
   const auto current = OpenCluster(options.selection);
   if (!current) return kUsageOrManifest;
   if (options.to == 0) return RollBackToNothing(*current, options, context);
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const Histories read = ReadHistories(SelectNodes(current->spec, {}), pool);
   std::cerr << FormatErrors(read.errors);
   const auto chosen = ChooseForRollback(read, options.to);

@@ -12,7 +12,6 @@
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/foreign.h"
-#include "reconciler/transport/ssh/dial.h"
 #include "reconciler/verify/report/section.h"
 
 namespace reconciler::cli {
@@ -69,10 +68,11 @@ std::string FormatNode(const NodeSpec& node, const NodeFacts& facts) {
   return text;
 }
 
-int RunStatus(const Selection& selection, const std::string& format, bool verbs) {
+int RunStatus(const Selection& selection, const std::string& format, bool verbs,
+              const Context& context) {
   auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   if (verbs) SetVerifyLevel(cluster->spec, "rdma");
   ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   if (verbs) {
@@ -106,7 +106,7 @@ void AddStatus(CLI::App& app, Context& context) {
   auto verbs = std::make_shared<bool>(false);
   command->add_flag("--verbs", *verbs, "Read RDMA devices too; copies spark-verify to the nodes");
   command->callback([&context, selection, format, verbs] {
-    context.exit_code = RunStatus(*selection, *format, *verbs);
+    context.exit_code = RunStatus(*selection, *format, *verbs, context);
   });
 }
 

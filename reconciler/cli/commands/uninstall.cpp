@@ -9,7 +9,6 @@
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/transport/ssh/dial.h"
 
 namespace reconciler::cli {
 namespace {
@@ -47,7 +46,8 @@ int RunUninstall(const UninstallOptions& options, const Context& context) {
                MakeGenerationInfo(cluster->spec, cluster->text, options.selection.manifest),
                options.flags, context);
   if (code != kFine || !options.access) return code;
-  return PrintSudoersResults(RevokeSudoOnAll(SelectNodes(cluster->spec, scope.nodes), DialNode));
+  return PrintSudoersResults(
+      RevokeSudoOnAll(SelectNodes(cluster->spec, scope.nodes), context.dial));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/model/json/json.h"
-#include "reconciler/transport/ssh/dial.h"
 #include "reconciler/verify/report/render.h"
 #include "reconciler/verify/report/section.h"
 
@@ -15,11 +14,11 @@ namespace reconciler::cli {
 namespace {
 
 int RunVerify(const Selection& selection, const std::string& format, const std::string& level,
-              const VerifyChoice& choice) {
+              const VerifyChoice& choice, const Context& context) {
   auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
   if (!level.empty()) SetVerifyLevel(cluster->spec, level);
-  NodePool pool(DialNode);
+  NodePool pool(context.dial);
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   const Report report = RunLevels(*cluster, facts, pool, choice);
   std::cout << (format == "json" ? Dump(ToJson(report)) : RenderReport(report));
@@ -53,7 +52,7 @@ void AddVerify(CLI::App& app, Context& context) {
   command->add_flag("--keep-program", choice->keep_program,
                     "Leave spark-verify on the nodes, for the next run");
   command->callback([&context, selection, format, level, choice] {
-    context.exit_code = RunVerify(*selection, *format, *level, *choice);
+    context.exit_code = RunVerify(*selection, *format, *level, *choice, context);
   });
 }
 

@@ -97,14 +97,14 @@ Result<void> SshShell::Open(Deadline deadline) {
   auto answer =
       connection_->Repeat([&] { return ssh_channel_open_session(channel_); }, SSH_AGAIN, deadline);
   if (answer && *answer == SSH_OK) {
-    const std::string command = BuildRemoteShellCommand(connection_->Node().access.become, token_);
+    const std::string command = BuildRemoteShellCommand(connection_->Node().access, token_);
     answer = connection_->Repeat(
         [&] { return ssh_channel_request_exec(channel_, command.c_str()); }, SSH_AGAIN, deadline);
   }
   if (!answer) return Fail(answer.error());
   if (*answer != SSH_OK) return Fail(MakeRefusedError());
   running_ = true;
-  return {};
+  return Write(BuildShellInput(connection_->Node().access, false), deadline);
 }
 
 Error SshShell::MakeRefusedError() const {

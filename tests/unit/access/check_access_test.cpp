@@ -73,8 +73,8 @@ TEST_F(CheckAccessTest, ASudoThatWantsAPasswordIsMissing) {
   EXPECT_TRUE(LacksSudo(access));
   EXPECT_EQ(FormatErrors(report.errors),
             "spark-2: sudo wants a password for user 'ada'\n"
-            "  hint: put 'ada ALL=(ALL) NOPASSWD: ALL' into /etc/sudoers.d/spark-reconcile on "
-            "spark-2 (with visudo -f)\n");
+            "  hint: give --prompt-sudo-password, or put 'ada ALL=(ALL) NOPASSWD: ALL' into "
+            "/etc/sudoers.d/spark-reconcile on spark-2 (with visudo -f)\n");
 }
 
 TEST_F(CheckAccessTest, AShellOfAnotherUserIsNoRootAndNoMissingPassword) {

@@ -52,11 +52,19 @@ TEST(LoadClusterSpec, ANodesOwnAccessIsLaidOverTheClustersKeyByKey) {
       "     host_keys: strict}}\n";
   const ClusterSpec spec = Loaded(text.Yaml());
   ASSERT_EQ(spec.nodes.size(), 2u);
-  const Access shared{TransportKind::kSsh,  "nvidia",      2222, "~/.ssh/k",
-                      HostKeys::kAcceptNew, Become::kNone, 3,    4};
+  const Access shared{.user = "nvidia",
+                      .port = 2222,
+                      .identity = "~/.ssh/k",
+                      .host_keys = HostKeys::kAcceptNew,
+                      .become = Become::kNone,
+                      .connect_timeout_s = 3,
+                      .command_timeout_s = 4};
   EXPECT_EQ(spec.nodes[0].access, shared);
-  const Access own{TransportKind::kLocal, "nvidia",      22, "~/.ssh/k",
-                   HostKeys::kStrict,     Become::kSudo, 3,  4};
+  Access own = shared;
+  own.transport = TransportKind::kLocal;
+  own.port = 22;
+  own.host_keys = HostKeys::kStrict;
+  own.become = Become::kSudo;
   EXPECT_EQ(spec.nodes[1].access, own);
 }
 

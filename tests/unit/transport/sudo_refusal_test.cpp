@@ -18,8 +18,8 @@ std::string Refusal(const NodeSpec& node, int exit_code, const std::string& err)
 
 constexpr const char* kPassword =
     "spark-2: sudo wants a password for user 'nvidia'\n"
-    "  hint: put 'nvidia ALL=(ALL) NOPASSWD: ALL' into /etc/sudoers.d/spark-reconcile on spark-2 "
-    "(with visudo -f)\n";
+    "  hint: give --prompt-sudo-password, or put 'nvidia ALL=(ALL) NOPASSWD: ALL' into "
+    "/etc/sudoers.d/spark-reconcile on spark-2 (with visudo -f)\n";
 constexpr const char* kNotAllowed =
     "spark-2: sudo is not allowed for user 'nvidia'\n"
     "  hint: put 'nvidia ALL=(ALL) NOPASSWD: ALL' into /etc/sudoers.d/spark-reconcile on spark-2 "
@@ -62,8 +62,16 @@ TEST(FindSudoRefusal, UnknownUserIsAPlaceholder) {
   node.access.user.clear();
   EXPECT_EQ(Refusal(node, 1, "sudo: a password is required\n"),
             "spark-2: sudo wants a password for the login user\n"
-            "  hint: put 'USER ALL=(ALL) NOPASSWD: ALL' into /etc/sudoers.d/spark-reconcile on "
-            "spark-2 (with visudo -f)\n");
+            "  hint: give --prompt-sudo-password, or put 'USER ALL=(ALL) NOPASSWD: ALL' into "
+            "/etc/sudoers.d/spark-reconcile on spark-2 (with visudo -f)\n");
+}
+
+TEST(FindSudoRefusal, WrongPasswordIsNamed) {
+  EXPECT_EQ(Refusal(Node(), 1,
+                    "Sorry, try again.\nsudo: no password was provided\n"
+                    "sudo: 1 incorrect password attempt\n"),
+            "spark-2: sudo refused the password for user 'nvidia'\n"
+            "  hint: type it with care; one password is used on all nodes\n");
 }
 
 TEST(FindSudoRefusal, AnythingElseIsTheScriptsOwnAnswer) {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "reconciler/transport/transport.h"
+
+namespace reconciler {
+
+// Connects as `dial` does, with shells that become root with `password` where the node's access
+// says `become: sudo` and sudo wants one. A shell of the user tries it before, once for each node:
+// a wrong password is an error of the connection, and counts as one failed attempt there.
+Dial UseSudoPassword(Dial dial, std::string password);
+
+}  // namespace reconciler
