@@ -68,7 +68,7 @@ switch_start() {
   ) &
   # Until then it is paused, and a setting by lldpcli would carry the pause on.
   for ((tries = 0; tries < 100; tries++)); do
-    ! grep -q 'should resume' "$at/$name.log" || return 0
+    ! grep -qs 'should resume' "$at/$name.log" || return 0
     sleep 0.05
   done
   die "wanted lldpd of $name up within 5 s, found its output in $at/$name.log"
