@@ -4,10 +4,12 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
@@ -28,7 +30,7 @@ class ShellTest : public testing::Test {
     node_.access.transport = TransportKind::kLocal;
     node_.access.become = Become::kNone;
   }
-  ~ShellTest() override { std::filesystem::remove_all(directory_); }
+  ~ShellTest() override { RemoveDirectory(); }
 
   std::string Path(const std::string& name) const { return directory_ + "/" + name; }
 
@@ -55,6 +57,17 @@ class ShellTest : public testing::Test {
   ScriptReply RunRequest(const std::string& request, const std::string& nonce) {
     return Run(BuildScriptPreamble(nonce) + BuildNodeHelper() +
                "note() { :; }\nD=" + QuoteForShell(Path("state")) + "\n(\n" + request + "\n)\n");
+  }
+
+  // A process that a test has ended may write its last file meanwhile.
+  void RemoveDirectory() {
+    const auto deadline =
+        std::chrono::steady_clock::now() + test::ScaleLimit(std::chrono::seconds(5));
+    std::error_code error;
+    do {
+      std::filesystem::remove_all(directory_, error);
+    } while (error && std::chrono::steady_clock::now() < deadline);
+    EXPECT_FALSE(error) << directory_ << ": " << error.message();
   }
 
   std::string directory_;
