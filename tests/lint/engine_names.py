@@ -19,6 +19,7 @@ ALLOWED = [
      "the guard's own shell: its timer, the units that carry logins, and the services that read files at a start"),
     ("reconciler/apply/drill.", ["sysctl"], "a drill sets a value that no one uses, as a plugin would"),
     ("reconciler/cabling/view.cpp", ["host", "link"], "names of our own script about a port and who it hears"),
+    ("reconciler/discovery/managed.cpp", ["hosts"], "a section of the manifest that discover writes"),
     ("reconciler/manifest/checks/check_subnets.cpp", ["link"], "a cable, in a sentence"),
     ("reconciler/cli/commands/status.cpp", ["rdma"], "a column's title"),
     ("reconciler/cli/commands/verify.cpp", ["nccl", "rdma", "link"], "levels of the verification"),
