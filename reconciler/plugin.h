@@ -36,16 +36,13 @@ struct AdoptableFile {
   std::string owner = {};   // who probably wrote it; empty: not known
 };
 
-// What a manifest manages unless it says otherwise.
-enum class ManagedByDefault { kArp, kRailNames };
-
-// How a node has it.
+// How a node has what a setting of the manifest manages.
 struct FoundSetting {
-  ManagedByDefault what = ManagedByDefault::kArp;
-  bool ours = false;          // something of ours sets it, also in part
-  bool others = false;        // something of others does, and nothing of ours
-  bool whole = false;         // an apply would change nothing
-  std::string_view gap = {};  // for a person, of a node on which it is not whole
+  std::string_view setting = {};     // its path in the manifest: "fabric.arp"
+  bool ours = false;                 // something of ours sets it, also in part
+  bool others = false;               // something of others does, and nothing of ours
+  bool is_complete = false;          // an apply would change nothing
+  std::string_view difference = {};  // for a person, where it is not complete
 };
 
 // In Plugin::after: every plugin that does not name this itself.

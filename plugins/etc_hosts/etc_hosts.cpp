@@ -151,17 +151,17 @@ std::vector<Resource> Resources(const PluginInput& input) {
 
 FoundSetting FindSetting(const PluginInput& input) {
   FoundSetting found{
-      .what = ManagedByDefault::kRailNames,
-      .gap = "/etc/hosts does not have all names of the rails; the manifest writes them"};
+      .setting = "hosts.manage",
+      .difference = "/etc/hosts does not have all names of the rails; the manifest writes them"};
   const Observed<FileState> observed = FindFile(input.facts, std::string(kFile));
   const auto* file = Known(observed);
   const std::string content = file == nullptr ? "" : file->content;
-  found.ours = found.whole = HasBlock(content);
+  found.ours = found.is_complete = HasBlock(content);
   const std::vector<std::string> lines = SplitLines(content);
   for (const std::string& line : SplitLines(FormatLines(input.fabric, input.node.name))) {
     found.others |=
         !found.ours && content.find(line.substr(line.find(' ') + 1)) != std::string::npos;
-    found.whole &= std::find(lines.begin(), lines.end(), line) != lines.end();
+    found.is_complete &= std::find(lines.begin(), lines.end(), line) != lines.end();
   }
   return found;
 }

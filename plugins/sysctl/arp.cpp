@@ -76,9 +76,9 @@ std::set<std::string> ListArpKeys(const Fabric& fabric, const NodeName& node) {
 }
 
 FoundSetting FindArpSetting(const PluginInput& input) {
-  FoundSetting found{.what = ManagedByDefault::kArp,
-                     .whole = true,
-                     .gap =
+  FoundSetting found{.setting = "fabric.arp",
+                     .is_complete = true,
+                     .difference =
                          "the ARP settings of its ports are not all as they are managed; the "
                          "manifest sets them"};
   const auto ports = input.fabric.ports.find(input.node.name);
@@ -91,7 +91,7 @@ FoundSetting FindArpSetting(const PluginInput& input) {
         is_ours && state->content.find(fmt::format("\n{} = ", key)) != std::string::npos;
     const Observed<std::string> observed = FindOrUnknown(input.facts.sysctl.keys, key);
     found.ours |= is_set;
-    found.whole &= is_set && Known(observed) != nullptr && *Known(observed) == value;
+    found.is_complete &= is_set && Known(observed) != nullptr && *Known(observed) == value;
   }
   return found;
 }

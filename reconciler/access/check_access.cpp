@@ -40,15 +40,17 @@ NodeAccess CheckNode(NodeSpec node, const LoginFunctions& login) {
     }
     access.host_key = key->known ? HostKeyState::kKnown : HostKeyState::kNew;
   }
-  const auto transport = login.dial(node);
-  if (!transport) {
+  NodeSpec as_user = node;
+  as_user.access.become = Become::kNone;
+  if (const auto transport = login.dial(as_user); !transport) {
     // A new host key ends the attempt before there is a login.
     if (access.host_key != HostKeyState::kNew) access.login = AccessStep::kFailed;
     access.missing = transport.error();
     return access;
   }
   access.login = AccessStep::kDone;
-  access.missing = CheckRoot(node, **transport, access);
+  const auto transport = login.dial(node);
+  access.missing = transport ? CheckRoot(node, **transport, access) : transport.error();
   access.root = access.missing ? AccessStep::kFailed : AccessStep::kDone;
   return access;
 }

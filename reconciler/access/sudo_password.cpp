@@ -2,9 +2,10 @@
 
 #include <unistd.h>
 
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "reconciler/transport/first_access.h"
@@ -19,37 +20,49 @@ class SudoPasswordDialer {
         password_(std::make_shared<const std::string>(std::move(password))) {}
 
   Result<std::unique_ptr<Transport>> Connect(NodeSpec node) {
-    if (!NeedsPassword(node)) return dial_(node);
-    if (auto accepted = Check(node); !accepted) return Fail(std::move(accepted).error());
-    node.access.sudo_password = password_;
+    if (!BecomesRoot(node)) return dial_(node);
+    const auto wanted = IsWanted(node);
+    if (!wanted) return Fail(wanted.error());
+    if (*wanted) node.access.sudo_password = password_;
     return dial_(node);
   }
 
  private:
-  static bool NeedsPassword(const NodeSpec& node) {
+  static bool BecomesRoot(const NodeSpec& node) {
     const bool is_root_here = node.access.transport == TransportKind::kLocal && geteuid() == 0;
     return node.access.become == Become::kSudo && !is_root_here;
   }
 
-  Result<void> Check(const NodeSpec& node) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (accepted_.contains(node.name)) return {};
-    }
+  // Tried at the first connection to a node; those that come meanwhile wait for what it finds.
+  Result<bool> IsWanted(const NodeSpec& node) {
+    const std::shared_ptr<Finding> finding = GetFinding(node.name);
+    const std::lock_guard lock(finding->mutex);
+    if (finding->wanted) return *finding->wanted;
     NodeSpec login = node;
     login.access.become = Become::kNone;
     const auto transport = dial_(login);
     if (!transport) return Fail(transport.error());
-    if (auto checked = CheckSudoPassword(node, **transport, *password_); !checked) return checked;
+    finding->wanted = CheckSudoPassword(node, **transport, *password_);
+    return *finding->wanted;
+  }
+
+  // What sudo of one node said.
+  struct Finding {
+    std::mutex mutex;
+    std::optional<Result<bool>> wanted = std::nullopt;
+  };
+
+  std::shared_ptr<Finding> GetFinding(const NodeName& node) {
     const std::lock_guard lock(mutex_);
-    accepted_.insert(node.name);
-    return {};
+    std::shared_ptr<Finding>& finding = findings_[node];
+    if (finding == nullptr) finding = std::make_shared<Finding>();
+    return finding;
   }
 
   Dial dial_;
   std::shared_ptr<const std::string> password_;
   std::mutex mutex_;
-  std::set<NodeName> accepted_ = {};  // nodes whose sudo takes the password
+  std::map<NodeName, std::shared_ptr<Finding>> findings_ = {};
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "reconciler/cli/find_hosts.h"
+#include "reconciler/cli/choose_hosts.h"
 
 #include <fmt/format.h>
 

@@ -27,7 +27,8 @@ struct Context {
   bool judges_nodes = false;
   bool no_colour = false;
   std::string events_file = {};  // --events: NDJSON, one event per line ("-": stdout)
-  Dial dial = DialNode;          // how nodes are reached
+  bool prompt_sudo_password = false;
+  Dial dial = DialNode;  // how nodes are reached
 
   bool ColourOnStdout() const;
 };

@@ -20,8 +20,9 @@ void ReportUnknownCommand(const CLI::App& app, const std::string& word) {
             << "\n  hint: known: " << reconciler::Join(commands, ", ") << '\n';
 }
 
-// Before any command: its password is used in all that it does.
+// Before the command, which uses it in all that it does.
 void PromptSudoPassword(reconciler::cli::Context& context) {
+  if (!context.prompt_sudo_password) return;
   auto password =
       reconciler::cli::PromptPassword("sudo password on the nodes: ", "allow sudo without one");
   if (!password) {
@@ -39,10 +40,10 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   app.require_subcommand(1);
 
   app.add_flag("--no-color", context.no_colour, "No colours, also on a terminal");
-  app.add_flag_callback(
-      "--prompt-sudo-password", [&context] { PromptSudoPassword(context); },
-      "Prompt once for the password that sudo wants on the nodes");
+  app.add_flag("--prompt-sudo-password", context.prompt_sudo_password,
+               "Prompt once for the password that sudo wants on the nodes");
   app.fallthrough();  // both may also stand behind the command
+  app.parse_complete_callback([&context] { PromptSudoPassword(context); });
   AddInit(app, context);
   AddDiscover(app, context);
   AddValidate(app, context);
@@ -65,6 +66,9 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   AddUninstall(app, context);
   AddEnv(app, context);
   AddSchema(app, context);
+  for (CLI::App* command : app.get_subcommands({})) {
+    command->footer("Every command also takes --no-color and --prompt-sudo-password.");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {

@@ -32,7 +32,11 @@ class DelayedSignals {
     pthread_sigmask(SIG_BLOCK, &ending, &mask_);
     struct sigaction note = {};
     note.sa_handler = [](int number) { received_signal = number; };
-    for (std::size_t i = 0; i < kEnding.size(); ++i) sigaction(kEnding[i], &note, &before_[i]);
+    for (std::size_t i = 0; i < kEnding.size(); ++i) {
+      sigaction(kEnding[i], nullptr, &before_[i]);
+      const bool is_ignored = before_[i].sa_handler == SIG_IGN;  // as by nohup
+      if (!is_ignored) sigaction(kEnding[i], &note, nullptr);
+    }
   }
   ~DelayedSignals() {
     for (std::size_t i = 0; i < kEnding.size(); ++i) sigaction(kEnding[i], &before_[i], nullptr);
@@ -61,6 +65,7 @@ class SilentTerminal {
     if (tcgetattr(fd_, &before_) != 0) return;
     termios silent = before_;
     silent.c_lflag &= ~static_cast<tcflag_t>(ECHO | ISIG);
+    silent.c_lflag |= ICANON;  // whole lines
     silent.c_cc[VEOL] = kInterrupt;
     is_set_ = tcsetattr(fd_, TCSAFLUSH, &silent) == 0;
   }
@@ -109,7 +114,9 @@ Result<std::string> PromptPassword(const std::string& prompt, const std::string&
   WriteText(terminal.Get(), prompt);
   auto line = ReadLine(terminal.Get(), delayed);
   WriteText(terminal.Get(), "\n");
-  if (!line) return Fail({.kind = ErrorKind::kUsage, .message = "no password was typed"});
+  if (!line || line->empty()) {
+    return Fail({.kind = ErrorKind::kUsage, .message = "no password was typed"});
+  }
   return std::move(*line);
 }
 

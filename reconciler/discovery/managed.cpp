@@ -14,7 +14,7 @@ struct FoundOnNodes {
   std::vector<std::string> gaps = {};  // none where nothing is ours: the manifest leaves it alone
 };
 
-FoundOnNodes FindOnNodes(ManagedByDefault what, const ClusterSpec& hosts, const Fabric& fabric,
+FoundOnNodes FindOnNodes(std::string_view name, const ClusterSpec& hosts, const Fabric& fabric,
                          const ClusterFacts& facts, const std::vector<Plugin>& plugins) {
   FoundOnNodes found;
   for (const Plugin& plugin : plugins) {
@@ -23,10 +23,11 @@ FoundOnNodes FindOnNodes(ManagedByDefault what, const ClusterSpec& hosts, const 
       const auto own = facts.nodes.find(node.name);
       if (own == facts.nodes.end()) continue;
       const FoundSetting setting = plugin.find_setting({hosts, fabric, node, own->second, facts});
-      if (setting.what != what) continue;
+      if (setting.setting != name) continue;
       found.ours |= setting.ours;
       found.others |= setting.others;
-      if (!setting.whole) found.gaps.push_back(fmt::format("{}: {}", node.name, setting.gap));
+      if (!setting.is_complete)
+        found.gaps.push_back(fmt::format("{}: {}", node.name, setting.difference));
     }
   }
   if (!found.ours) found.gaps.clear();
@@ -37,9 +38,8 @@ FoundOnNodes FindOnNodes(ManagedByDefault what, const ClusterSpec& hosts, const 
 
 FoundManaged FindManaged(const ClusterSpec& hosts, const Fabric& fabric, const ClusterFacts& facts,
                          const std::vector<Plugin>& plugins) {
-  FoundOnNodes arp = FindOnNodes(ManagedByDefault::kArp, hosts, fabric, facts, plugins);
-  const FoundOnNodes names =
-      FindOnNodes(ManagedByDefault::kRailNames, hosts, fabric, facts, plugins);
+  FoundOnNodes arp = FindOnNodes("fabric.arp", hosts, fabric, facts, plugins);
+  const FoundOnNodes names = FindOnNodes("hosts.manage", hosts, fabric, facts, plugins);
   FoundManaged managed{.arp = arp.ours,
                        .names = names.ours,
                        .others_names = names.others,

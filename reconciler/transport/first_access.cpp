@@ -50,13 +50,14 @@ bool WantsSudoPassword(const ScriptReply& reply) {
   return false;
 }
 
-Result<void> CheckSudoPassword(const NodeSpec& node, Transport& login, std::string_view password) {
+Result<bool> CheckSudoPassword(const NodeSpec& node, Transport& login, std::string_view password) {
   const auto reply =
       RunScript(login, AssignForShell({{"PASSWORD", password}}) + std::string(kCheckSudoPasswordSh),
                 GetLimit(node));
   if (!reply) return Fail(AddContext(reply.error(), node.name));
-  if (reply->exit_code == 0) return {};
-  // Startup files of the login may print something, which is no word of sudo's.
+  // Startup files of the login may print something before.
+  const std::string said = FindLastLine(reply->out);
+  if (reply->exit_code == 0 && (said == "none" || said == "taken")) return said == "taken";
   if (auto refusal = FindSudoRefusal(node, {.exit_code = reply->exit_code, .err = reply->err})) {
     return Fail(std::move(*refusal));
   }

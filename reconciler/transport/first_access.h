@@ -17,9 +17,10 @@ bool WantsSudoPassword(const ScriptReply& reply);
 // Whether sudo was given a wrong password.
 bool IsSudoPasswordRefused(const ScriptReply& reply);
 
-// Whether sudo takes `password` of the user who is logged in, or wants none. `login`: a shell of
-// that user, not of root. One attempt: sudo itself would read two more from its input.
-Result<void> CheckSudoPassword(const NodeSpec& node, Transport& login, std::string_view password);
+// Whether sudo wants `password` of the user who is logged in; false: it wants none. A password that
+// it refuses is an error. `login`: a shell of that user, not of root. One attempt: sudo itself
+// would read two more from its input.
+Result<bool> CheckSudoPassword(const NodeSpec& node, Transport& login, std::string_view password);
 
 // Adds a public key ("ssh-ed25519 AAAA… comment") to the authorized_keys of the user who is logged
 // in. `login`: a shell of that user, not of root. false: it was there already.

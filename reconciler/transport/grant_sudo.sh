@@ -3,7 +3,8 @@
 # Adds RULE to the drop-in FILE of sudoers, whose first line is MARK; a file with another first line is left alone (exit 3).
 # PASSWORD is this user's for sudo: a variable of this shell, which was read from its input, and no argument of any program.
 # sudo ignores a file with a dot in its name while it is checked.
-printf '%s\n' "$PASSWORD" | LC_ALL=C sudo -S -k -p '' sh -c '
+unset given; given=$PASSWORD; unset PASSWORD # the login may export a variable of either name
+printf '%s\n' "$given" | LC_ALL=C sudo -S -k -p '' sh -c '
   umask 077
   if [ -e "$3" ]; then old=$(cat "$3") || exit 1; else old=$1; fi
   [ "$(printf "%s\n" "$old" | head -n 1)" = "$1" ] || exit 3

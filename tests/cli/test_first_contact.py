@@ -54,13 +54,13 @@ class Init(CliTest):
 
 
 class Prompt(CliTest):
-    def start(self):
+    def start(self, *command):
         """The program at its prompt for a password, on a terminal of its own."""
         child, terminal = pty.fork()
         if child == 0:
             try:
                 os.chdir(self.folder)
-                os.execv(PROGRAM, [PROGRAM, "plan", "--prompt-sudo-password"])
+                os.execv(PROGRAM, [PROGRAM, *(command or ["plan"]), "--prompt-sudo-password"])
             finally:
                 os._exit(127)
         self.addCleanup(os.close, terminal)
@@ -81,11 +81,28 @@ class Prompt(CliTest):
             self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), -number)
             self.assertTrue(self.echoes(terminal))
 
-    def test_an_input_that_ends_is_no_password(self):
-        child, terminal = self.start()
-        os.write(terminal, b"\x04")
+    def test_an_input_that_ends_or_is_empty_is_no_password(self):
+        for typed in (b"\x04", b"\n", b"sec\x03"):
+            child, terminal = self.start()
+            os.write(terminal, typed)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1)
+            self.assertTrue(self.echoes(terminal))
+            self.assertTrue(os.read(terminal, 4096).decode().endswith("\r\nno password was typed\r\n"))
+
+    def test_a_command_line_that_runs_nothing_prompts_for_nothing(self):
+        done = self.spark("plan", "--prompt-sudo-password", "--help")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.endswith("Every command also takes --no-color and --prompt-sudo-password.\n"), done.stdout)
+        self.assert_ends(self.spark("plan", "--prompt-sudo-password", "--nonsense"), 1, out="",
+                         err="The following argument was not expected: --nonsense\nRun with --help for more information.\n")
+
+    def test_two_ways_to_a_sudo_with_a_password_exclude_each_other(self):
+        child, terminal = self.start("access", "--fix", "--sudoers")
+        os.write(terminal, b"secret\n")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1)
-        self.assertTrue(self.echoes(terminal))
+        self.assertTrue(os.read(terminal, 4096).decode().endswith(
+            "wanted one of --sudoers and --prompt-sudo-password, found both\r\n"
+            "  hint: --sudoers prompts for each password that it needs\r\n"))
 
 
 class Nodes(CliTest):

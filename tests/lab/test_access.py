@@ -175,14 +175,19 @@ class Access(LabTest):
     def test_a_wrong_sudo_password_is_one_failed_attempt_on_each_node(self):
         for node in (1, 2):
             self.require_sudo_password(node)
-        code, shown = self.lab.spark_on_terminal(["plan", PAIR, "--brief", "--prompt-sudo-password"],
-                                                 [("sudo password on the nodes: ", "another\r")])
-        self.assertEqual(code, 3, shown)
+        commands = (["plan", PAIR, "--brief"], ["lock", "list", PAIR], ["access", PAIR])
+        for command in commands:
+            code, shown = self.lab.spark_on_terminal([*command, "--prompt-sudo-password"],
+                                                     [("sudo password on the nodes: ", "another\r")])
+            self.assertEqual(code, 3, shown)
+            for node in (1, 2):
+                self.assertIn(f"spark-{node}: sudo refused the password for user 'nvidia'\n"
+                              "  hint: type it with care; one password is used on all nodes\n", shown)
+        self.assertEqual(shown.count("known     yes    no\n"), 2)
         for node in (1, 2):
-            self.assertIn(f"spark-{node}: sudo refused the password for user 'nvidia'\n"
-                          "  hint: type it with care; one password is used on all nodes\n", shown)
             tried = self.lab.sh(node, "journalctl -b --no-pager | grep 'incorrect password attempt'")
-            self.assertEqual([line.split(" : ")[1].split(" ;")[0] for line in tried.splitlines()], ["1 incorrect password attempt"])
+            self.assertEqual([line.split(" : ")[1].split(" ;")[0] for line in tried.splitlines()],
+                             ["1 incorrect password attempt"] * len(commands))
 
     def test_a_wrong_password_is_named_and_changes_nothing(self):
         self.prepare_for_passwords(2)

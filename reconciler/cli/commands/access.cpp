@@ -116,6 +116,12 @@ bool ConfirmSudoers(const AccessReport& report, bool yes) {
 }
 
 int RunAccess(const AccessOptions& options, const Context& context) {
+  if (options.sudoers && context.prompt_sudo_password) {
+    return PrintError({.kind = ErrorKind::kUsage,
+                       .message = "wanted one of --sudoers and --prompt-sudo-password, found both",
+                       .hint = "--sudoers prompts for each password that it needs"},
+                      kUsageOrManifest);
+  }
   const LoginFunctions login = MakeLoginFunctions(context);
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;

@@ -7,9 +7,9 @@
 
 #include "plugins/registry.h"
 #include "reconciler/cabling/observe/observe_cabling.h"
+#include "reconciler/cli/choose_hosts.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
-#include "reconciler/cli/find_hosts.h"
 #include "reconciler/discovery/adopt.h"
 #include "reconciler/discovery/discovery.h"
 #include "reconciler/manifest/starter.h"

@@ -51,6 +51,8 @@ struct AccessText {
 constexpr AccessText kAccessTexts[] = {
     {"sudo wants a password", "{} lets us in, but sudo wants a password there",
      "allow sudo without a password on {}, or log in as root with `become: none` in `access`"},
+    {"sudo refused the password", "{} lets us in, but its sudo refused the password",
+     "type it with care; one password is used on all nodes, {} among them"},
     {"sudo wants a terminal", "{} lets us in, but sudo wants a terminal there",
      "remove 'Defaults requiretty' from the sudoers of {}"},
     {"sudo is not allowed", "{} lets us in, but the user may not use sudo there",

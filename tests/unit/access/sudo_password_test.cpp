@@ -7,7 +7,7 @@
 namespace reconciler {
 namespace {
 
-// spark-1, whose sudo takes "secret".
+// spark-1, whose sudo wants "secret", or nothing.
 class SudoPassword : public testing::Test {
  protected:
   SudoPassword() {
@@ -15,7 +15,8 @@ class SudoPassword : public testing::Test {
     network_.SetNode("spark-1", {.shell = [this](const std::string& script) -> ScriptReply {
                        if (script.find("PASSWORD=") == std::string::npos) return {.out = "ran\n"};
                        ++tries_;
-                       if (script.find("'secret'") != std::string::npos) return {};
+                       if (!wants_password_) return {.out = "none\n"};
+                       if (script.find("'secret'") != std::string::npos) return {.out = "taken\n"};
                        return {.exit_code = 1, .err = "sudo: 1 incorrect password attempt\n"};
                      }});
   }
@@ -31,6 +32,7 @@ class SudoPassword : public testing::Test {
   FakeNetwork network_{std::map<NodeName, FakeNode>{}};
   NodeSpec node_{.name = "spark-1"};
   std::vector<Access> dialed_ = {};
+  bool wants_password_ = true;
   int tries_ = 0;
 };
 
@@ -49,14 +51,34 @@ TEST_F(SudoPassword, IsTriedOnceByTheUserAndThenGivenToEveryShell) {
   }
 }
 
-TEST_F(SudoPassword, ThatIsWrongIsAnErrorOfTheConnection) {
-  const auto refused = UseSudoPassword(MakeDial(), "other")(node_);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(FormatError(refused.error()),
-            "spark-1: sudo refused the password for user 'ada'\n"
-            "  hint: type it with care; one password is used on all nodes\n");
+TEST_F(SudoPassword, ThatIsRefusedFailsEveryConnectionAndIsNotTriedAgain) {
+  const Dial dial = UseSudoPassword(MakeDial(), "other");
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = dial(node_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(FormatError(refused.error()),
+              "spark-1: sudo refused the password for user 'ada'\n"
+              "  hint: type it with care; one password is used on all nodes\n");
+  }
   EXPECT_EQ(tries_, 1);
   EXPECT_EQ(dialed_.size(), 1u);
+}
+
+TEST_F(SudoPassword, GoesToNoShellWhereSudoWantsNone) {
+  wants_password_ = false;
+  ASSERT_TRUE(UseSudoPassword(MakeDial(), "secret")(node_));
+  ASSERT_EQ(dialed_.size(), 2u);
+  EXPECT_EQ(dialed_[1].become, Become::kSudo);
+  EXPECT_EQ(dialed_[1].sudo_password, nullptr);
+}
+
+TEST_F(SudoPassword, AConnectionThatFailedSaysNothingOfThePassword) {
+  network_.SetNode("spark-1", {.refuse_dial = "no route"});
+  const Dial dial = UseSudoPassword(MakeDial(), "secret");
+  EXPECT_FALSE(dial(node_));
+  network_.SetNode("spark-1",
+                   {.shell = [](const std::string&) -> ScriptReply { return {.out = "taken\n"}; }});
+  EXPECT_TRUE(dial(node_));
 }
 
 TEST_F(SudoPassword, IsNotUsedWhereTheLoginIsRoot) {

@@ -304,6 +304,9 @@ TEST(Diagnose, ANodeThatCouldNotBeReadIsNotOffWhenTheTransportKnowsWhy) {
        "spark-2 lets us in, but sudo wants a password there",
        "allow sudo without a password on spark-2, or log in as root with `become: none` in "
        "`access`"},
+      {"spark-2: sudo refused the password for user 'nvidia'",
+       "spark-2 lets us in, but its sudo refused the password",
+       "type it with care; one password is used on all nodes, spark-2 among them"},
       {"spark-2: sudo wants a terminal for user 'nvidia'",
        "spark-2 lets us in, but sudo wants a terminal there",
        "remove 'Defaults requiretty' from the sudoers of spark-2"},
