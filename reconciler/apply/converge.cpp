@@ -19,6 +19,7 @@ namespace reconciler {
 namespace {
 
 constexpr int kMostPasses = 3;  // a key made in the first is used in the second
+constexpr int kMostProofs = 3;  // of the beacons, while one of them is silent
 
 void Merge(ApplyReport&& pass, ApplyReport& all) {
   all.interrupted |= pass.interrupted;
@@ -223,16 +224,25 @@ class Run {
 
   bool ProveBeacons() {
     auto found = guard_.ProveBeacons(fabric_);
-    if (!found) return RecordErrors(std::move(found).error());
-    Errors silent = FindSilentBeacons(*found);
-    if (!options_.allow_silent_beacons) {
-      // Where this apply changes a link, each node must follow its peers, the silent ones too.
-      const PortNames blocked = ChangesLink() ? PortNames() : ListBlockedPortNames();
-      Errors due = FindSilentBeacons(RemovePeersBehindBlocked(std::move(*found), blocked, fabric_));
-      if (!due.empty()) return RecordErrors(std::move(due));
+    // What manages the network may still configure a port whose link came late, and removes the
+    // addresses that it does not know: all nodes show theirs again.
+    for (int proof = 1; proof < kMostProofs && found && !FindMissingBeacons(*found).empty();
+         ++proof) {
+      found = guard_.ProveBeacons(fabric_);
     }
-    report_.silent_beacons = std::move(silent);
+    if (!found) return RecordErrors(std::move(found).error());
+    Errors missing = FindMissingBeacons(*found);
+    if (!missing.empty()) return RecordErrors(std::move(missing));
+    report_.silent_beacons = FindSilentBeacons(*found);
     return true;
+  }
+
+  // Those without which nothing is committed. Where this apply changes a link, each node must
+  // follow its peers, those behind blocked ports too.
+  Errors FindMissingBeacons(const std::map<NodeName, BeaconPaths>& found) const {
+    if (options_.allow_silent_beacons) return {};
+    const PortNames blocked = ChangesLink() ? PortNames() : ListBlockedPortNames();
+    return FindSilentBeacons(RemovePeersBehindBlocked(found, blocked, fabric_));
   }
 
   bool ChangesLink() const {

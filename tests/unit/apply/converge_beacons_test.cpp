@@ -15,7 +15,9 @@
 namespace reconciler {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Not;
 
 // Two nodes with one cable, and one change on each. The nodes do all that is requested of them.
 class ConvergeBeaconsTest : public testing::Test {
@@ -70,7 +72,7 @@ class ConvergeBeaconsTest : public testing::Test {
         reply.out += "\n" + nonce + " step\n\n" + nonce + " exit 0\n";
         reply.err += "\n" + nonce + " step\n\n" + nonce + " exit 0\n";
       }
-      if (line == "look_for_peers") reply.out += found_.at(node);
+      if (line == "look_for_peers") reply.out += Look(node);
       const std::lock_guard lock(mutex_);
       for (const char* step : {"show_proof", "look_for_peers", "record_intent"}) {
         if (line == step) steps_.push_back(step);
@@ -81,10 +83,18 @@ class ConvergeBeaconsTest : public testing::Test {
     return reply;
   }
 
+  std::string Look(const NodeName& node) {
+    const std::lock_guard lock(mutex_);
+    const bool is_first = ++looks_[node] == 1;
+    return is_first && found_first_.contains(node) ? found_first_.at(node) : found_.at(node);
+  }
+
   ClusterSpec cluster_;
   Fabric fabric_ = {};
   std::vector<Change> changes_ = {};
   std::map<NodeName, std::string> found_ = {};
+  std::map<NodeName, std::string> found_first_ = {};  // by its first look, where that differs
+  std::map<NodeName, int> looks_ = {};
   std::mutex mutex_ = {};
   std::vector<std::string> steps_ = {};  // of both nodes, in order
 };
@@ -112,8 +122,20 @@ TEST_F(ConvergeBeaconsTest, WhereOneNodeReachesNoBeaconNoNodeRecordsItsIntent) {
             "on enp1s0f1np1 (disable_ipv6)\n"
             "  hint: set disable_ipv6 of that interface to 0, or give --allow-silent-beacons: then "
             "nodes may end apart when the controller is lost during the commit\n");
+  EXPECT_EQ(looks_["spark-1"], 3);
+  EXPECT_EQ(steps_.size(), 14u);
+  EXPECT_THAT(steps_, Not(Contains("record_intent")));
+  EXPECT_EQ(steps_.back(), "revert");
+}
+
+TEST_F(ConvergeBeaconsTest, ABeaconThatIsSilentAtFirstIsShownAndLookedForAgain) {
+  found_first_["spark-2"] = Find("spark-1", "silent", "silent");
+  const ConvergeReport report = Run();
+  EXPECT_TRUE(report.converged) << FormatErrors(report.errors);
+  EXPECT_THAT(report.silent_beacons, testing::IsEmpty());
   EXPECT_THAT(steps_, ElementsAre("show_proof", "show_proof", "look_for_peers", "look_for_peers",
-                                  "revert", "revert"));
+                                  "show_proof", "show_proof", "look_for_peers", "look_for_peers",
+                                  "record_intent", "record_intent", "commit", "commit"));
 }
 
 TEST_F(ConvergeBeaconsTest, ANodeThatDoesNotSayWhatItFoundProvesNothing) {
@@ -132,6 +154,7 @@ TEST_F(ConvergeBeaconsTest, WhatIsAcceptedIsInTheReport) {
   EXPECT_TRUE(report.converged) << FormatErrors(report.errors);
   ASSERT_EQ(report.silent_beacons.size(), 1u);
   EXPECT_EQ(report.silent_beacons[0].context, std::vector<std::string>{"spark-2"});
+  EXPECT_EQ(looks_["spark-1"], 1);
 }
 
 // One end of each rail: what is about no port is committed, and what was not proved is said.
