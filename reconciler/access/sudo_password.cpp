@@ -42,7 +42,9 @@ class SudoPasswordDialer {
     login.access.become = Become::kNone;
     const auto transport = dial_(login);
     if (!transport) return Fail(transport.error());
-    finding->wanted = CheckSudoPassword(node, **transport, *password_);
+    const auto reply = TrySudoPassword(node, **transport, *password_);
+    if (!reply) return Fail(reply.error());  // the connection broke: sudo has said nothing
+    finding->wanted = ParseSudoReply(node, *reply);
     return *finding->wanted;
   }
 

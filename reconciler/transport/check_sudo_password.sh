@@ -1,5 +1,5 @@
 # shellcheck shell=dash
-# shellcheck disable=SC2153 # a value of CheckSudoPassword
+# shellcheck disable=SC2153 # a value of TrySudoPassword
 # Prints whether sudo wants no password, or takes PASSWORD, which is tried once; also where sudo remembers an earlier one.
 # printf is a part of the shell: the password is no argument. The login may export a variable of either name.
 unset given; given=$PASSWORD; unset PASSWORD

@@ -50,18 +50,23 @@ bool WantsSudoPassword(const ScriptReply& reply) {
   return false;
 }
 
-Result<bool> CheckSudoPassword(const NodeSpec& node, Transport& login, std::string_view password) {
-  const auto reply =
+Result<ScriptReply> TrySudoPassword(const NodeSpec& node, Transport& login,
+                                    std::string_view password) {
+  auto reply =
       RunScript(login, AssignForShell({{"PASSWORD", password}}) + std::string(kCheckSudoPasswordSh),
                 GetLimit(node));
-  if (!reply) return Fail(AddContext(reply.error(), node.name));
+  if (!reply) return Fail(AddContext(std::move(reply).error(), node.name));
+  return reply;
+}
+
+Result<bool> ParseSudoReply(const NodeSpec& node, const ScriptReply& reply) {
   // Startup files of the login may print something before.
-  const std::string said = FindLastLine(reply->out);
-  if (reply->exit_code == 0 && (said == "none" || said == "taken")) return said == "taken";
-  if (auto refusal = FindSudoRefusal(node, {.exit_code = reply->exit_code, .err = reply->err})) {
+  const std::string said = FindLastLine(reply.out);
+  if (reply.exit_code == 0 && (said == "none" || said == "taken")) return said == "taken";
+  if (auto refusal = FindSudoRefusal(node, {.exit_code = reply.exit_code, .err = reply.err})) {
     return Fail(std::move(*refusal));
   }
-  return Fail(MakeAccessError(node, "sudo could not be tried: " + FormatReason(*reply)));
+  return Fail(MakeAccessError(node, "sudo could not be tried: " + FormatReason(reply)));
 }
 
 Result<bool> InstallKey(const NodeSpec& node, Transport& login, std::string_view public_key) {

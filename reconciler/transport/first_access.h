@@ -17,10 +17,12 @@ bool WantsSudoPassword(const ScriptReply& reply);
 // Whether sudo was given a wrong password.
 bool IsSudoPasswordRefused(const ScriptReply& reply);
 
-// Whether sudo wants `password` of the user who is logged in; false: it wants none. A password that
-// it refuses is an error. `login`: a shell of that user, not of root. One attempt: sudo itself
-// would read two more from its input.
-Result<bool> CheckSudoPassword(const NodeSpec& node, Transport& login, std::string_view password);
+// Gives `password` to the sudo of the user who is logged in, where it wants one. `login`: a shell
+// of that user, not of root. One attempt: sudo itself would read two more from its input.
+Result<ScriptReply> TrySudoPassword(const NodeSpec& node, Transport& login,
+                                    std::string_view password);
+// Whether sudo wanted it, and took it; false: it wants none. A refusal is an error.
+Result<bool> ParseSudoReply(const NodeSpec& node, const ScriptReply& reply);
 
 // Adds a public key ("ssh-ed25519 AAAA… comment") to the authorized_keys of the user who is logged
 // in. `login`: a shell of that user, not of root. false: it was there already.

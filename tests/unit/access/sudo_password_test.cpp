@@ -81,6 +81,15 @@ TEST_F(SudoPassword, AConnectionThatFailedSaysNothingOfThePassword) {
   EXPECT_TRUE(dial(node_));
 }
 
+TEST_F(SudoPassword, ATryThatWasCutOffIsMadeAgain) {
+  const auto take = [](const std::string&) -> ScriptReply { return {.out = "taken\n"}; };
+  network_.SetNode("spark-1", {.shell = take, .drop_after = 0});
+  const Dial dial = UseSudoPassword(MakeDial(), "secret");
+  EXPECT_FALSE(dial(node_));
+  network_.SetNode("spark-1", {.shell = take});
+  EXPECT_TRUE(dial(node_));
+}
+
 TEST_F(SudoPassword, IsNotUsedWhereTheLoginIsRoot) {
   node_.access.become = Become::kNone;
   ASSERT_TRUE(UseSudoPassword(MakeDial(), "other")(node_));
