@@ -137,8 +137,23 @@ class LabTest(unittest.TestCase):
         if done.returncode != expect:
             printed = (done.stdout + done.stderr).splitlines()
             end = [line for line in printed if "-done " not in line][-30:]
-            self.assertEqual(done.returncode, expect, "\n".join([" ".join(arguments), *end, "", "all of it:", *printed]))
+            self.assertEqual(done.returncode, expect, "\n".join(
+                [" ".join(arguments), *end, "", *self.describe_nodes(), "", "all of it:", *printed]))
         return done
+
+    def describe_nodes(self):
+        """Addresses, load and the end of the journal of each node, as lines: the cause of a failure that does not happen
+        again may stand there."""
+        script = ("cat /proc/uptime /proc/loadavg; ip -brief address; journalctl -q --no-pager -o short-precise "
+                  "-u systemd-networkd -u NetworkManager -n 12; dmesg 2>/dev/null | grep -v audit | tail -n 6")
+        lines = []
+        for node in range(1, self.nodes + 1):
+            try:
+                printed = self.lab.lab("sh", str(node), script, check=False).stdout
+            except speed.GaveUp as error:
+                printed = str(error)
+            lines += [f"spark-{node}:", *("  " + line for line in printed.splitlines())]
+        return lines
 
     def variant_of(self, manifest, *replacements):
         """The manifest with other text, as a file of its own that the end of the test takes away."""
