@@ -11,7 +11,9 @@ for port do
   [ ! -e "/sys/bus/pci/devices/${port#*=}" ] || printf 'function %s\n' "${port#*=}"
   [ -e "/sys/class/net/$net" ] || continue
   command -v ethtool >/dev/null || continue
-  { ethtool --show-fec "$net"; ethtool "$net"; ethtool -S "$net"; } 2>/dev/null | awk -v net="$net" '
+  { read -r carrier <"/sys/class/net/$net/carrier"; } 2>/dev/null || carrier=0 # a port that is off has none to read
+  # Without carrier a port has neither an encoding nor lanes, and counters nevertheless.
+  { [ "$carrier" = 0 ] || { ethtool --show-fec "$net"; ethtool "$net"; }; ethtool -S "$net"; } 2>/dev/null | awk -v net="$net" '
     /^Active FEC encodings?: / { sub(/^[^:]*: */, ""); print "fec", net, $0 }
     $1 == "Lanes:" { print "lanes", net, $2 }
     $1 ~ /^(rx_crc_errors_phy|link_down_events_phy):$/ { sub(":", "", $1); print "errors", net, $2, $1 }'

@@ -47,10 +47,16 @@ without_reload() { # COMMAND…
   return "$1"
 }
 
+# Programs that cannot make systemd reload, so that nothing is kept for them.
+reloads_nothing() { # COMMAND…
+  case "$1 ${2:-}" in 'timeout -k') shift 4 ;; esac
+  case $1 in cp | find | mkdir | rm | rmdir | stat | sysctl) return 0 ;; *) return 1 ;; esac
+}
+
 # In a session `say` fails, so that nothing is run. In a revert it does not, and the command runs without this.
 keep_generated() { # COMMAND…
   held=$HOLD-${J##*/}
-  [ -z "${reloads:-}" ] || [ -d "$held" ] || { with_usual_umask "$@"; return; }
+  if { [ -n "${reloads:-}" ] || reloads_nothing "$@"; } && [ ! -d "$held" ]; then with_usual_umask "$@"; return; fi
   restore_cut_off
   if ! hold_generated; then
     release_held

@@ -18,10 +18,13 @@ class KeepGeneratedTest : public ShellTest {
 
   // `command`: for sh, with the network's files in the working directory.
   ScriptReply Request(const std::string& command, const std::string& before = "") {
+    return RunKept("sh -c " + QuoteForShell(command), before);
+  }
+  ScriptReply RunKept(const std::string& argv, const std::string& before = "") {
     return RunRequest(before + "NETWORK=" + QuoteForShell(Path("systemd/network")) +
                           "\nGENERATORS=" + QuoteForShell(Path("systemd/generator")) + "\nHOLD=" +
                           QuoteForShell(Path(hold_)) + "\nJ=" + QuoteForShell(Path("journal")) +
-                          "\ncd \"$NETWORK\"\n" + "keep_generated sh -c " + QuoteForShell(command),
+                          "\ncd \"$NETWORK\"\n" + "keep_generated " + argv,
                       MakeNonce());
   }
   int Keep(const std::string& command) { return Request(command).exit_code; }
@@ -91,6 +94,13 @@ TEST_F(KeepGeneratedTest, ACommandForTheKernelPutsBackWhatAReloadChangedThatWasC
   Keep(Reload("[Match]\nName=mgmt\n") + "; kill -KILL $PPID");
   EXPECT_EQ(Request("true", "reloads=no\n").exit_code, 0);
   EXPECT_EQ(Inode(), before);
+}
+
+TEST_F(KeepGeneratedTest, OfAProgramThatCannotMakeSystemdReloadNothingIsKept) {
+  EXPECT_EQ(RunKept("timeout -k 2 30 stat ../../held-journal").exit_code, 1);
+  EXPECT_EQ(RunKept("timeout -k 2 30 sh -c 'stat ../../held-journal'").exit_code, 0);
+  EXPECT_EQ(RunKept("stat ../../held-journal").exit_code, 1);
+  EXPECT_EQ(RunKept("timeout 30 true").exit_code, 0);
 }
 
 // netplan 1.1 makes files for networkd, which is not root, with the umask that it has.
