@@ -9,6 +9,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/diagnosis/diagnose.h"
+#include "reconciler/verify/links/auto_level.h"
 #include "reconciler/verify/links/probes.h"
 #include "reconciler/verify/links/run/reply.h"
 #include "reconciler/verify/links/run/script.h"
@@ -129,17 +130,21 @@ void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabr
 
 Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFacts& facts,
               NodePool& pool, const VerifyOptions& options, const VerifyProgress& progress) {
-  Report report{.cluster = cluster.name, .level = options.up_to};
+  AutoLevel reachable{.level = options.up_to};
+  if (options.automatic) reachable = FindAutoLevel(cluster, fabric, facts);
+  const VerifyLevel up_to = std::min(options.up_to, reachable.level);
+  Report report{.cluster = cluster.name, .level = up_to};
+  if (!reachable.why.empty()) report.not_measured = {VerifyLevel::kRdma, reachable.why};
   for (const auto& [node, error] : facts.unreachable)
     report.unreachable[node] = FormatOneLine(error);
-  report.checks = CheckFacts(cluster, fabric, facts,
-                             options.rdma.leave_out ? VerifyLevel::kSsh : options.up_to);
+  report.checks =
+      CheckFacts(cluster, fabric, facts, options.rdma.leave_out ? VerifyLevel::kSsh : up_to);
 
   std::map<NodeName, NodeProbes> probes;
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values
   std::vector<const NodeSpec*> queried;
   for (const NodeSpec& node : cluster.nodes) {
-    const NodeProbes& own = probes[node.name] = ListProbes(cluster, fabric, node, options.up_to);
+    const NodeProbes& own = probes[node.name] = ListProbes(cluster, fabric, node, up_to);
     Measured& slot = measured[node.name];
     if (own.pings.empty() && own.logins.empty()) continue;
     if (report.unreachable.contains(node.name)) {
@@ -169,11 +174,18 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   SortChecks(cluster, report.checks);
   SkipSilentPeers(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
-  if (options.up_to >= VerifyLevel::kRdma) {
+  if (up_to >= VerifyLevel::kRdma) {
     RunRdmaLevel(report, cluster, fabric, facts, pool, options.rdma);
+    if (options.automatic) AcceptNotBegun(report, VerifyLevel::kRdma);
   }
-  if (options.up_to >= VerifyLevel::kNccl)
+  if (up_to >= VerifyLevel::kNccl && !report.not_measured) {
     RunNcclLevel(report, cluster, fabric, facts, pool, options);
+    if (options.automatic) AcceptNotBegun(report, VerifyLevel::kNccl);
+  }
+  if (report.not_measured) {
+    report.level =
+        report.not_measured->level == VerifyLevel::kNccl ? VerifyLevel::kRdma : VerifyLevel::kSsh;
+  }
   return report;
 }
 

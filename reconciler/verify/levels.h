@@ -14,6 +14,7 @@ namespace reconciler {
 
 struct VerifyOptions {
   VerifyLevel up_to = VerifyLevel::kSsh;
+  bool automatic = false;      // up to that level at most, and up to what the nodes have
   RdmaOptions rdma = {};       // for VerifyLevel::kRdma
   VerifySection section = {};  // for VerifyLevel::kNccl
   NcclRunOptions nccl = {};    // likewise

@@ -1,5 +1,8 @@
 #include "reconciler/verify/options.h"
 
+#include <algorithm>
+
+#include "reconciler/fabric/rdma_schedule.h"
 #include "reconciler/verify/environment.h"
 #include "reconciler/verify/report/section.h"
 
@@ -30,18 +33,38 @@ NcclRunOptions MakeNcclRunOptions(const ClusterSpec& cluster, const Fabric& fabr
   return nccl;
 }
 
+// With level auto, which most applies end with, all sending takes about six seconds whatever the
+// number of nodes. 150 ms are some 1.8 GB on a rail.
+int ComputeWriteTime(const ClusterSpec& cluster, const Fabric& fabric) {
+  constexpr std::size_t kSendingMs = 6'000;
+  constexpr std::size_t kLeastMs = 150;
+  constexpr std::size_t kMostMs = 1'000;
+  std::size_t transfers = 0;  // one after the other
+  for (const std::vector<NodePair>& round : Schedule(ListPairs(cluster, fabric))) {
+    std::size_t longest = 0;
+    for (const NodePair& pair : round) longest = std::max(longest, 2 * (pair.rails.size() + 1));
+    transfers += longest;
+  }
+  return static_cast<int>(
+      std::clamp(kSendingMs / std::max<std::size_t>(transfers, 1), kLeastMs, kMostMs));
+}
+
 }  // namespace
 
 VerifyOptions MakeVerifyOptions(const ClusterSpec& cluster, const Fabric& fabric,
                                 const ClusterFacts& facts, const std::vector<Plugin>& plugins,
                                 const VerifyChoice& choice) {
   const VerifySection section = ReadVerifySection(cluster);
-  return {.up_to = section.level,
-          .rdma = {.programs = choice.programs,
-                   .keep_program = choice.keep_program,
-                   .leave_out = section.skip_rdma || choice.skip_rdma},
-          .section = section,
-          .nccl = MakeNcclRunOptions(cluster, fabric, facts, plugins, choice)};
+  VerifyOptions options = {.up_to = section.level,
+                           .automatic = section.automatic,
+                           .rdma = {.programs = choice.programs,
+                                    .keep_program = choice.keep_program,
+                                    .leave_out = section.skip_rdma || choice.skip_rdma},
+                           .section = section,
+                           .nccl = MakeNcclRunOptions(cluster, fabric, facts, plugins, choice)};
+  if (section.automatic) options.rdma.milliseconds = ComputeWriteTime(cluster, fabric);
+  options.nccl.brief = section.automatic;
+  return options;
 }
 
 }  // namespace reconciler

@@ -23,7 +23,7 @@ BAD_VALUES = (
     ("plan --format xml", "--format: xml not in {text,json,markdown}"),
     ("drift --format xml", "--format: xml not in {text,json,markdown}"),
     ("verify --format xml", "--format: xml not in {text,json}"),
-    ("verify --level nothing", "--level: nothing not in {link,rdma,nccl}"),
+    ("verify --level nothing", "--level: nothing not in {auto,link,rdma,nccl}"),
     ("verify --nccl-limit 0", "--nccl-limit: Value 0 not in range 1 to 3600"),
     ("status --format xml", "--format: xml not in {text,json}"),
     ("history --format xml", "--format: xml not in {text,json}"),

@@ -58,6 +58,14 @@ class Rdma(LabTest):
         # What was copied there for the run is gone.
         self.assertEqual(self.lab.sh(1, "ls /var/lib/spark-reconcile/bin 2>/dev/null || true"), "")
 
+    def test_2_level_auto_writes_data_and_says_why_nccl_did_not_run(self):
+        report = json.loads(self.spark("verify", PAIR, "--level", "auto", "--format", "json", expect=0).stdout)
+        self.assertEqual(report["level"], "rdma")
+        self.assertEqual({check["outcome"] for check in report["checks"] if check["level"] == "rdma"}, {"pass"})
+        self.assertEqual(report["not_measured"]["level"], "nccl")
+        self.assertRegex(report["not_measured"]["why"], r"^spark-[12] has no usable NVIDIA driver \(")
+        self.assertEqual(report["findings"], [])
+
     def test_2_limits_are_there_after_a_reboot(self):
         self.lab.lab("restart", "1", limit_s=400)
         self.assertEqual(self.lab.sh(1, "cat /proc/sys/net/core/rmem_max /proc/sys/net/core/wmem_max").split(),

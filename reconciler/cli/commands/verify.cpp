@@ -39,7 +39,7 @@ void AddVerify(CLI::App& app, Context& context) {
   auto choice = std::make_shared<VerifyChoice>();
   auto level = std::make_shared<std::string>();
   command->add_option("--level", *level, "Last level to run; default: the manifest's")
-      ->check(CLI::IsMember({"link", "rdma", "nccl"}));
+      ->check(CLI::IsMember({"auto", "link", "rdma", "nccl"}));
   command->add_flag("--skip-rdma", choice->skip_rdma,
                     "Run NCCL without writing to each rail before");
   command

@@ -192,6 +192,14 @@ std::string FormatSummary(const Report& report) {
   return text + "\n";
 }
 
+std::string FormatNotMeasured(const Report& report) {
+  if (!report.not_measured) return "";
+  return fmt::format(
+      "{}: {}\n",
+      report.not_measured->level == VerifyLevel::kNccl ? "NCCL not run" : "bandwidth not measured",
+      MakePrintable(report.not_measured->why));
+}
+
 // Why, when that is so for all checks of the level and for the same reason.
 std::optional<std::string> FindCommonSkip(const Report& report, VerifyLevel level) {
   std::optional<std::string> why;
@@ -243,7 +251,7 @@ std::string RenderReport(const Report& report) {
     text += "findings\n";
     for (const Finding& finding : report.findings) text += FormatFinding(finding);
   }
-  return text + FormatSummary(report);
+  return text + FormatSummary(report) + FormatNotMeasured(report);
 }
 
 }  // namespace reconciler

@@ -95,13 +95,21 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
+// Level auto: the first level that was left out, and what kept it from being run.
+struct NotMeasured {
+  VerifyLevel level = VerifyLevel::kRdma;
+  std::string why = {};
+  bool operator==(const NotMeasured&) const = default;
+};
+
 struct Report {
   std::string cluster = {};
-  VerifyLevel level = VerifyLevel::kSsh;             // the highest level that was requested
-  std::vector<Check> checks = {};                    // by level, then node order of the manifest
-  std::vector<Finding> findings = {};                // by level
+  VerifyLevel level = VerifyLevel::kSsh;  // the highest that was requested; with auto, that was run
+  std::vector<Check> checks = {};         // by level, then node order of the manifest
+  std::vector<Finding> findings = {};     // by level
   std::map<NodeName, std::string> unreachable = {};  // and why
   std::optional<NcclSummary> nccl = std::nullopt;    // when NCCL was run
+  std::optional<NotMeasured> not_measured = std::nullopt;
   bool operator==(const Report&) const = default;
 
   std::size_t Count(Outcome outcome) const;

@@ -58,6 +58,10 @@ Json ToJson(const Report& report) {
   for (const auto& [node, why] : report.unreachable) {
     json["unreachable"].push_back({{"node", node}, {"why", why}});
   }
+  if (report.not_measured) {
+    json["not_measured"] = {{"level", ToString(report.not_measured->level)},
+                            {"why", report.not_measured->why}};
+  }
   if (report.nccl) json["nccl"] = NcclToJson(*report.nccl);
   for (const Finding& finding : report.findings) json["findings"].push_back(FindingToJson(finding));
   for (const Check& check : report.checks) json["checks"].push_back(CheckToJson(check));

@@ -74,15 +74,18 @@ void SetVerifyLevel(ClusterSpec& cluster, const std::string& level) {
 }
 
 VerifyLevel ParseLevel(std::string_view level) {
-  if (level == "nccl") return VerifyLevel::kNccl;
-  return level == "rdma" ? VerifyLevel::kRdma : VerifyLevel::kSsh;
+  if (level == "rdma") return VerifyLevel::kRdma;
+  return level == "link" ? VerifyLevel::kSsh : VerifyLevel::kNccl;
 }
 
 VerifySection ReadVerifySection(const ClusterSpec& cluster) {
   VerifySection section;
   const Value* verify = cluster.settings.Find("verify");
   if (verify == nullptr) return section;
-  if (const Value* level = verify->Find("level")) section.level = ParseLevel(level->ScalarText());
+  if (const Value* level = verify->Find("level")) {
+    section.level = ParseLevel(level->ScalarText());
+    section.automatic = level->ScalarText() == "auto";
+  }
   if (const Value* list = verify->Find("collectives")) section.collectives = ReadCollectives(*list);
   if (const Value* size = verify->Find("size")) {
     section.size = ParseSize(size->ScalarText()).value_or(section.size);

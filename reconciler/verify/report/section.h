@@ -20,7 +20,8 @@ struct NcclMinimum {
 
 // The manifest's `verify`.
 struct VerifySection {
-  VerifyLevel level = VerifyLevel::kSsh;
+  VerifyLevel level = VerifyLevel::kNccl;
+  bool automatic = true;  // level auto: up to what the nodes have
   bool skip_rdma = false;
   std::vector<spark_verify::Collective> collectives = {spark_verify::Collective::kAllReduce,
                                                        spark_verify::Collective::kAllGather};
@@ -28,13 +29,13 @@ struct VerifySection {
   NcclMinimum minimum = {};
 };
 
-// Another level in place of the manifest's: "link", "rdma", "nccl". Before nodes are read, as what
-// plugins read of them depends on it.
+// Another level in place of the manifest's: "auto", "link", "rdma", "nccl". Before nodes are read,
+// as what plugins read of them depends on it.
 void SetVerifyLevel(ClusterSpec& cluster, const std::string& level);
 
 VerifySection ReadVerifySection(const ClusterSpec& cluster);
 
-// What a level of the manifest and of the command line goes up to: "link", "rdma", "nccl".
+// What a level of the manifest and of the command line goes up to: "auto", "link", "rdma", "nccl".
 VerifyLevel ParseLevel(std::string_view level);
 
 // What cannot be, found before anything runs: a minimum that the links cannot reach, a collective

@@ -176,6 +176,52 @@ TEST_F(LevelsTest, NcclIsLeftOutWhereSomethingBelowItFails) {
   EXPECT_EQ(why(RunVerify(OnSwitch(2))), "pings between spark-1 and spark-2 fail");
 }
 
+Sample GiveDevices(Sample sample) {
+  for (auto& [name, facts] : sample.facts.nodes) {
+    facts.rdma.hcas = 2;
+    for (const RailPort& port : sample.fabric.ports.at(name)) {
+      HcaFact& hca = facts.hcas["hca-" + port.netdev];
+      hca.netdev = port.netdev;
+    }
+  }
+  return sample;
+}
+
+TEST_F(LevelsTest, LevelAutoEndsWithTheLinksWhereANodeHasNoRdmaDevice) {
+  options_ = {.up_to = VerifyLevel::kNccl, .automatic = true};
+  Sample sample = OnSwitch(2);
+  for (auto& [name, facts] : sample.facts.nodes) facts.rdma.hcas = 0;
+  const Report report = RunVerify(sample);
+  EXPECT_EQ(FindExitCode(report), 0);
+  EXPECT_EQ(report.level, VerifyLevel::kSsh);
+  EXPECT_EQ(report.not_measured,
+            (NotMeasured{VerifyLevel::kRdma, "no RDMA device on spark-1, spark-2"}));
+  EXPECT_THAT(RenderReport(report),
+              testing::EndsWith("0 could not be measured, 0 skipped\n"
+                                "bandwidth not measured: no RDMA device on spark-1, spark-2\n"));
+}
+
+// What stands for `uname -m` on the nodes is empty here.
+TEST_F(LevelsTest, LevelAutoLeavesOutTheNcclRunForWhichANodeIsNotReady) {
+  options_ = {.up_to = VerifyLevel::kNccl, .automatic = true};
+  FakeNode node;
+  node.shell = [this](const std::string& script) {
+    return script.find("PATH=") != std::string::npos ? Run(script) : ScriptReply{};
+  };
+  const Report report = RunVerify(GiveDevices(OnSwitch(2)), {{"spark-1", node}, {"spark-2", node}});
+  EXPECT_EQ(report.not_measured,
+            (NotMeasured{VerifyLevel::kNccl,
+                         "spark-1 could not be made ready for the run (spark-1: wanted a machine "
+                         "type like aarch64 of uname -m, found '')"}));
+  EXPECT_EQ(report.level, VerifyLevel::kRdma);
+  EXPECT_THAT(RenderReport(report), testing::HasSubstr("\nNCCL not run: spark-1 could not be made "
+                                                       "ready for the run (spark-1: wanted "));
+  for (const Check& check : report.checks) {
+    if (check.level != VerifyLevel::kNccl) continue;
+    EXPECT_EQ(check.outcome, Outcome::kSkipped);
+  }
+}
+
 TEST_F(LevelsTest, RailsThatAreNotToBeWrittenToAreSkipped) {
   options_ = {.up_to = VerifyLevel::kRdma, .rdma = {.leave_out = true}};
   const Report report = RunVerify(OnSwitch(2));

@@ -1,7 +1,10 @@
 #include "reconciler/verify/options.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
@@ -52,9 +55,11 @@ class Options : public testing::Test {
   std::vector<Plugin> plugins_ = {};
 };
 
-TEST_F(Options, OfAManifestThatSaysNothingGoUpToLoginsBetweenNodes) {
+TEST_F(Options, OfAManifestThatSaysNothingGoAsFarAsTheNodesAllow) {
   const VerifyOptions options = Make();
-  EXPECT_EQ(options.up_to, VerifyLevel::kSsh);
+  EXPECT_EQ(options.up_to, VerifyLevel::kNccl);
+  EXPECT_TRUE(options.automatic);
+  EXPECT_TRUE(options.nccl.brief);
   EXPECT_FALSE(options.rdma.leave_out);
   EXPECT_EQ(options.nccl.library, "");
 }
@@ -114,6 +119,30 @@ TEST_F(Options, AnEnvironmentKeepsTheOrderOfThePlugins) {
   std::vector<std::string> values;
   for (const EnvVariable& one : *all) values.push_back(one.value);
   EXPECT_THAT(values, ElementsAre("second", "spark-1", "first"));
+}
+
+TEST_F(Options, ALevelThatIsNamedTakesItsWholeTime) {
+  Read("verify: {level: nccl}\n");
+  const VerifyOptions options = Make();
+  EXPECT_FALSE(options.automatic);
+  EXPECT_FALSE(options.nccl.brief);
+  EXPECT_EQ(options.rdma.milliseconds, 1000);
+}
+
+// A pair has six transfers in a row; eight nodes have seven rounds of them.
+TEST_F(Options, ByDefaultAllSendingTakesSixSecondsWhateverTheNumberOfNodes) {
+  EXPECT_EQ(Make().rdma.milliseconds, 1000);
+  std::string manifest =
+      "api_version: spark-reconcile/v1\ncluster: lab\nfabric:\n  topology: switch\n"
+      "  subnets: [192.168.177.0/24, 192.168.178.0/24]\nnodes:\n";
+  for (int i = 1; i <= 8; ++i) {
+    manifest += fmt::format("  - {{name: spark-{}, address: 192.168.1.{}}}\n", i, 20 + i);
+    if (i < 2) continue;
+    spec_ = *LoadClusterSpec(manifest, "cluster.yaml");
+    fabric_ = *ExpandFabric(spec_);
+    const int rounds = i % 2 == 0 ? i - 1 : i;
+    EXPECT_EQ(Make().rdma.milliseconds, std::max(150, 1000 / rounds)) << i;
+  }
 }
 
 }  // namespace

@@ -185,7 +185,8 @@ NcclJudgement Measurement::Execute() {
 NcclOptions MakeNcclOptions(const std::vector<spark_verify::Collective>& collectives,
                             std::uint64_t size, const NcclRunOptions& choice) {
   NcclOptions options{.library = choice.library, .collectives = collectives};
-  options.types = {spark_verify::DataType::kFloat, spark_verify::DataType::kBfloat16};
+  options.types = {spark_verify::DataType::kFloat};
+  if (!choice.brief) options.types.push_back(spark_verify::DataType::kBfloat16);
   for (const std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{64} << 10, kMiB, 32 * kMiB}) {
     if (bytes < size) options.sizes.push_back({.bytes = bytes});
   }
@@ -194,7 +195,7 @@ NcclOptions MakeNcclOptions(const std::vector<spark_verify::Collective>& collect
   options.allow_busy = choice.allow_busy;
   // The first collective is behind them, so that little warms up; a slow link is seen soon.
   options.warm_up = 2;
-  options.budget_ms = 600;
+  options.budget_ms = choice.brief ? 200 : 600;
   if (choice.phase_s > 0) {
     options.init_ms = options.connect_ms = options.size_ms = 1000 * choice.phase_s;
   }

@@ -118,6 +118,14 @@ Cause ExplainRunError(const Transfer& transfer, const RailWrite& rail) {
   const NodeName node = transfer.failed_node.empty() ? transfer.from : transfer.failed_node;
   const RailWrite& failed_write = FindFailedWrite(transfer, rail);
   const RailEnd& end = FindFailedEnd(transfer, failed_write);
+  if (run_error.code == "no-program") {
+    return {"no-program",
+            {node},
+            fmt::format("spark-verify could not be started on {}", node),
+            run_error.hint.empty()
+                ? fmt::format("check the space below /var/lib on {}, and its login", node)
+                : MakePrintable(run_error.hint)};
+  }
   for (const Remedy& remedy : kRemedies) {
     if (run_error.text.find(remedy.text) == std::string::npos) continue;
     const auto fill = [&](std::string_view text) {

@@ -133,7 +133,7 @@ TEST(GetClusterSchema, DefaultsAgreeWithTheStructs) {
   EXPECT_EQ(settings.At({"fabric", "unused_cages"})->ScalarText(), "ignore");
   EXPECT_EQ(settings.At({"hosts", "manage"})->ScalarText(), "true");
   EXPECT_EQ(settings.At({"max_prune"})->ScalarText(), "10");
-  EXPECT_EQ(settings.At({"verify", "level"})->ScalarText(), "link");
+  EXPECT_EQ(settings.At({"verify", "level"})->ScalarText(), "auto");
   EXPECT_EQ(settings.At({"verify", "size"})->ScalarText(), "1GiB");
 }
 

@@ -29,7 +29,9 @@ ClusterSpec Pair(std::string_view verify) {
 
 TEST(VerifySection, ItsStructsDefaultsAreThoseOfTheSchema) {
   const VerifySection section = ReadVerifySection(Pair(""));
-  EXPECT_EQ(section.level, VerifyLevel::kSsh);
+  EXPECT_EQ(section.level, VerifySection().level);
+  EXPECT_EQ(section.automatic, VerifySection().automatic);
+  EXPECT_TRUE(section.automatic);
   EXPECT_EQ(section.size, VerifySection().size);
   EXPECT_EQ(section.collectives, VerifySection().collectives);
   EXPECT_EQ(section.minimum.busbw, 0);
@@ -45,8 +47,12 @@ TEST(VerifyLevel, OneThatIsSetTakesThePlaceOfTheManifests) {
     EXPECT_EQ(ReadVerifySection(cluster).level, VerifyLevel::kRdma) << verify;
     EXPECT_EQ(ReadVerifySection(cluster).size, before.size) << verify;
     EXPECT_EQ(ReadVerifySection(cluster).skip_rdma, before.skip_rdma) << verify;
+    EXPECT_FALSE(ReadVerifySection(cluster).automatic) << verify;
     SetVerifyLevel(cluster, "link");
     EXPECT_EQ(ReadVerifySection(cluster).level, VerifyLevel::kSsh) << verify;
+    SetVerifyLevel(cluster, "auto");
+    EXPECT_EQ(ReadVerifySection(cluster).level, VerifyLevel::kNccl) << verify;
+    EXPECT_TRUE(ReadVerifySection(cluster).automatic) << verify;
   }
 }
 

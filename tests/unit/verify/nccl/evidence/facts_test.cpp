@@ -97,6 +97,9 @@ TEST(MakeNcclOptions, SweepUpToTheSizeThatIsJudged) {
   EXPECT_EQ(options.library, "/opt/libnccl.so.2");
   EXPECT_EQ(options.init_ms, 4000);
   EXPECT_EQ(options.types.size(), 2u);
+  const auto brief = MakeNcclOptions({}, 8, {.brief = true});
+  EXPECT_EQ(brief.types.size(), 1u);
+  EXPECT_LT(brief.budget_ms, options.budget_ms);
   EXPECT_EQ(MakeNcclOptions({}, 8, {}).sizes.size(), 1u);
   EXPECT_EQ(MakeNcclOptions({}, 8, {}).memory_limit, std::uint64_t{1} << 30);
 }
