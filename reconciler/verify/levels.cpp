@@ -98,6 +98,16 @@ std::string ExplainNoCollective(const Report& report, const ClusterSpec& cluster
   return {};
 }
 
+bool IsRdmaFast(const Report& report) {
+  bool any = false;
+  for (const Check& check : report.checks) {
+    if (check.level != VerifyLevel::kRdma) continue;
+    if (check.outcome != Outcome::kPass) return false;
+    any = true;
+  }
+  return any;
+}
+
 void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
                   const ClusterFacts& facts, NodePool& pool, const VerifyOptions& options) {
   const std::string why = ExplainNoCollective(report, cluster);
@@ -109,7 +119,9 @@ void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabr
                              .why = why});
     return;
   }
-  NcclJudgement judged = MeasureNccl(cluster, fabric, facts, pool, options.section, options.nccl);
+  NcclRunOptions run = options.nccl;
+  run.rdma_is_fast = IsRdmaFast(report);
+  NcclJudgement judged = MeasureNccl(cluster, fabric, facts, pool, options.section, run);
   report.nccl = std::move(judged.summary);
   std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
   for (Finding& finding : judged.findings) {

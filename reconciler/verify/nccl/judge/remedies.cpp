@@ -67,9 +67,9 @@ constexpr Remedy kByText[] = {
      "check ufw on both nodes: every node needs any TCP port of every other one there"},
     {"socketPollConnect", "root-unreachable", "{0} does not reach NCCL's first rank at {2}",
      "check ufw on both nodes: every node needs any TCP port of every other one there"},
-    {"ibv_create_qp failed", "memlock", "{0} may not pin the memory that RDMA needs",
+    {"ibv_create_qp failed", "memlock-low", "{0} may not pin the memory that RDMA needs",
      "raise memlock on {0} (`memlock: unlimited` in the manifest)"},
-    {"Cannot allocate memory", "memlock", "{0} cannot pin the memory that RDMA needs",
+    {"Cannot allocate memory", "memlock-low", "{0} cannot pin the memory that RDMA needs",
      "raise memlock on {0} (`memlock: unlimited`); with CmaFree above CmaTotal in /proc/meminfo, "
      "boot it with kho=off"},
     {"ibv_modify_qp failed", "no-connection", "a rail of {0} does not reach its peer",

@@ -25,6 +25,7 @@ NcclEvidence MakeEvidence(const NcclAttempts& attempts, const NcclRun& run, std:
           .run = run,
           .minimum = attempts.section.minimum,
           .firewalls = attempts.firewalls,
+          .rdma_is_fast = attempts.rdma_is_fast,
           .note = std::move(note)};
 }
 

@@ -23,6 +23,7 @@ struct NcclAttempts {
   const RailFactsByNode& facts;
   const VerifySection& section;
   std::vector<NodeName> firewalls = {};  // see NcclEvidence
+  bool rdma_is_fast = false;             // likewise
   MakeOptions options = {};
   RunRanks run = {};
 };

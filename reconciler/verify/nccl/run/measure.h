@@ -17,6 +17,7 @@ struct NcclRunOptions {
   std::string library = {};   // of NCCL, on the nodes; empty: what the loader finds
   int phase_s = 0;            // limit of each phase, in seconds; 0: 20, 15 and 30
   bool allow_busy = false;    // although other programs use the GPUs
+  bool rdma_is_fast = false;  // see NcclEvidence
   bool brief = false;         // float only, and a shorter time for each test
   // What programs on the node find in their environment. Null: nothing.
   std::function<Result<std::map<std::string, std::string>>(const NodeSpec&)> environment = {};

@@ -22,13 +22,13 @@ struct Remedy {
 constexpr Remedy kRemedies[] = {
     {"libibverbs", "no-libibverbs", "{0} has no usable libibverbs",
      "install rdma-core on {0} (apt install rdma-core)"},
-    {"wanted the RDMA device", "no-hca", "{0} has no RDMA device {1}",
+    {"wanted the RDMA device", "hca-missing", "{0} has no RDMA device {1}",
      "check `rdma link` on {0}: without a cable the hot-plug service takes the device away"},
     {"wanted a RoCE v2 GID", "gid-missing", "{1} of {0} has no RoCE v2 GID for its address",
      "check `ip addr show {2}` on {0}; the kernel makes the GID from the address"},
     {"wanted one RoCE v2 GID", "gid-twice", "{1} of {0} has its address twice",
      "give the address of {2} on {0} to that interface alone"},
-    {"of memory pinned", "memlock", "{0} may not pin the memory that RDMA needs",
+    {"of memory pinned", "memlock-low", "{0} may not pin the memory that RDMA needs",
      "raise memlock on {0} (`memlock: unlimited` in the manifest)"},
     {"wanted the port", "port-down", "the port of {1} on {0} is down",
      "check `ip link show {2}` on {0} and its cable"},
@@ -167,7 +167,7 @@ Cause ExplainSmallMtu(const Transfer& transfer, const RailWrite& rail) {
   const bool from = rail.from.active_mtu < rail.wanted_mtu;
   const NodeName& node = from ? transfer.from : transfer.to;
   const std::string& netdev = from ? rail.from.netdev : rail.to.netdev;
-  return {"rdma-mtu",
+  return {"mtu-wrong",
           {node},
           fmt::format("{} of {} has an RDMA MTU of {}, for its interface's MTU is too small",
                       from ? rail.from.hca : rail.to.hca, node,
@@ -198,7 +198,7 @@ std::vector<std::string> ListMarkEvidence(const Transfer& transfer, const RailWr
 bool IsLikelyDetour(const RailWrite& rail) { return rail.gbps < kDetour && HasFastLink(rail); }
 
 Cause ExplainLoss(const Transfer& transfer, const RailWrite& rail) {
-  return {"packets-lost", ListBoth(transfer),
+  return {"packet-loss", ListBoth(transfer),
           fmt::format("packets are lost on {} between {} and {}", FormatRailName(rail.rail),
                       transfer.from, transfer.to),
           "reseat or change the cable; on a switch check drops, and turn on flow control or ECN"};

@@ -38,4 +38,19 @@ std::optional<double> ComputeRoofline(const Transfer& transfer, const RailWrite&
   return most;
 }
 
+SharedSpeed ComputeSharedSpeed(const Transfer& transfer, const RailWrite& rail) {
+  SharedSpeed shared;
+  for (const RailWrite& other : transfer.rails) {
+    const bool is_shared =
+        other.rail == rail.rail || (!rail.from.cage.empty() && other.from.cage == rail.from.cage &&
+                                    other.to.cage == rail.to.cage);
+    if (!is_shared) continue;
+    shared.gbps += other.gbps;
+    shared.roofline += ComputeRoofline(transfer, other).value_or(0);
+  }
+  const Transfer alone{.rails = {rail}, .uplink_gbps = transfer.uplink_gbps};
+  shared.alone = ComputeRoofline(alone, rail).value_or(0);
+  return shared;
+}
+
 }  // namespace reconciler

@@ -11,4 +11,15 @@ namespace reconciler {
 // nullopt: an end does not report the speed of its link.
 std::optional<double> ComputeRoofline(const Transfer& transfer, const RailWrite& rail);
 
+// What a rail carried beside those that share its cables, in Gb/s of payload. Twins divide a cable
+// as they like (108 and 88 of 196): one is above its share, and both together are not.
+struct SharedSpeed {
+  double gbps = 0;      // of all of them
+  double roofline = 0;  // the sum of theirs
+  double alone = 0;     // the most that this rail can carry while the others rest
+};
+
+// Precondition: ComputeRoofline knows each rail's.
+SharedSpeed ComputeSharedSpeed(const Transfer& transfer, const RailWrite& rail);
+
 }  // namespace reconciler

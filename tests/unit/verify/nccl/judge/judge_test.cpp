@@ -243,6 +243,20 @@ TEST(JudgeNccl, ADegradedNicIsKnownByItsSpeedOnHealthyLinks) {
              "shut them down, take their power away for a minute, and update the firmware"});
 }
 
+TEST(JudgeNccl, AnHcaThatWritesAtFullSpeedIsNotDegraded) {
+  const NcclScenario scenario = HealthyNccl(2, 1.6);
+  NcclEvidence evidence = MakeEvidence(scenario);
+  evidence.rdma_is_fast = true;
+  EXPECT_EQ(JudgeNccl(evidence).findings.at(0).code, "nccl-slow");
+}
+
+// A development branch did 3.04 GB/s where the release did 23.74, on the same nodes.
+TEST(JudgeNccl, ADevelopmentBuildIsCalledThatAndNoDegradedHca) {
+  NcclScenario scenario = HealthyNccl(2, 3.04);
+  scenario.Rank(2).log += "NCCL INFO NCCL git version dgxspark-3node-ring fab1850\n";
+  EXPECT_EQ(Judged(scenario).findings.at(0).code, "nccl-development-build");
+}
+
 TEST(JudgeNccl, PairsNameTheSlowNodeByMajority) {
   const NcclScenario scenario = HealthyNccl(3, 10);
   NcclEvidence evidence = MakeEvidence(scenario);

@@ -90,11 +90,11 @@ INSTANTIATE_TEST_SUITE_P(
             "retrying (9/10)",
             "root-unreachable", "spark-2 does not reach NCCL's first rank at 192.168.1.21:43321",
             "check ufw on both nodes: every node needs any TCP port of every other one there"},
-        Row{"Memlock", "nccl", "Call to ibv_create_qp failed", "memlock",
+        Row{"Memlock", "nccl", "Call to ibv_create_qp failed", "memlock-low",
             "spark-2 may not pin the memory that RDMA needs",
             "raise memlock on spark-2 (`memlock: unlimited` in the manifest)"},
         Row{"Cma", "nccl", "Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
-            "memlock", "spark-2 cannot pin the memory that RDMA needs",
+            "memlock-low", "spark-2 cannot pin the memory that RDMA needs",
             "raise memlock on spark-2 (`memlock: unlimited`); with CmaFree above CmaTotal in "
             "/proc/meminfo, boot it with kho=off"},
         Row{"ModifyQp", "async", "Call to ibv_modify_qp failed with 110 Connection timed out",

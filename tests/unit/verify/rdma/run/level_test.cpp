@@ -48,7 +48,7 @@ TEST(AddRdmaFindings, WhatALevelBelowHasFoundAlsoHoldsForTheRailsOfThisOne) {
 
 TEST(AddRdmaFindings, TwoRailsOfTheSamePairAreTwoFindings) {
   Report report;
-  Finding one = Found("packets-lost", {"spark-1", "spark-2"}, VerifyLevel::kRdma);
+  Finding one = Found("packet-loss", {"spark-1", "spark-2"}, VerifyLevel::kRdma);
   one.cause = "packets are lost on rail0";
   Finding other = one;
   other.cause = "packets are lost on rail1";
