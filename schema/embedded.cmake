@@ -1,7 +1,7 @@
-# The schemas and the examples that `init` begins with become string constants, so that the program needs no file beside it.
+# The schemas, the diagnoses and the examples that `init` begins with become string constants, so that the program needs no file beside it.
 set(SCHEMA_CPP ${PROJECT_BINARY_DIR}/embedded_schemas.cpp)
 set(SCHEMAS ${PROJECT_SOURCE_DIR}/schema/cluster.schema.json ${PROJECT_SOURCE_DIR}/schema/facts.schema.json
-    ${PROJECT_SOURCE_DIR}/schema/plan.schema.json ${PROJECT_SOURCE_DIR}/schema/report.schema.json)
+    ${PROJECT_SOURCE_DIR}/schema/diagnosis.schema.json ${PROJECT_SOURCE_DIR}/schema/plan.schema.json ${PROJECT_SOURCE_DIR}/schema/report.schema.json)
 set(EMBEDDED_MANIFESTS ${PROJECT_SOURCE_DIR}/manifests/pair.yaml ${PROJECT_SOURCE_DIR}/manifests/ring-3.yaml
     ${PROJECT_SOURCE_DIR}/manifests/switch-4.yaml)
 add_custom_command(
@@ -10,4 +10,12 @@ add_custom_command(
           -P ${PROJECT_SOURCE_DIR}/schema/embed.cmake
   DEPENDS ${SCHEMAS} ${EMBEDDED_MANIFESTS} ${PROJECT_SOURCE_DIR}/schema/embed.cmake
   VERBATIM)
-target_sources(reconciler_core PRIVATE ${SCHEMA_CPP})
+set(DIAGNOSES_CPP ${PROJECT_BINARY_DIR}/embedded_diagnoses.cpp)
+file(GLOB DIAGNOSES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/schema/diagnosis/*/*.yaml)
+add_custom_command(
+  OUTPUT ${DIAGNOSES_CPP}
+  COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${DIAGNOSES_CPP}" "-DFOLDER=${PROJECT_SOURCE_DIR}/schema/diagnosis"
+          -P ${PROJECT_SOURCE_DIR}/schema/embed_diagnoses.cmake
+  DEPENDS ${DIAGNOSES} ${PROJECT_SOURCE_DIR}/schema/embed_diagnoses.cmake
+  VERBATIM)
+target_sources(reconciler_core PRIVATE ${SCHEMA_CPP} ${DIAGNOSES_CPP})

@@ -1,13 +1,21 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 namespace reconciler {
 
-// The JSON Schema (draft-07) of that name: "cluster", "facts", "plan", "report". Empty: no such.
+// The JSON Schema (draft-07) of that name: "cluster", "diagnosis", "facts", "plan", "report".
+// Empty: no such.
 std::string_view FindEmbeddedSchema(std::string_view name);
 
 // The example of that name from manifests/: "pair", "ring-3", "switch-4". Empty: no such.
 std::string_view FindEmbeddedManifest(std::string_view name);
+
+// What schema/diagnosis/ holds about that code, as YAML. Empty: no such code.
+std::string_view FindEmbeddedDiagnosis(std::string_view code);
+
+// All codes of schema/diagnosis/, sorted.
+std::vector<std::string_view> ListEmbeddedDiagnoses();
 
 }  // namespace reconciler

@@ -19,7 +19,7 @@ enum class Severity {
 // What a plan reports about nodes besides its changes.
 struct Diagnostic {
   Severity severity = Severity::kInforms;
-  std::string code = {};       // stable; listed in docs/diagnostics.md
+  std::string code = {};       // stable; listed in docs/diagnosis.md
   std::string message = {};    // what and why; lower case, no full stop, without the node's name
   std::string next_step = {};  // what a person does about it; empty: nothing
   SourceMark where = {};       // the manifest line that it is about

@@ -69,6 +69,7 @@ void AddHostfile(CLI::App& app, Context& context);
 void AddLock(CLI::App& app, Context& context);
 void AddCabling(CLI::App& app, Context& context);
 void AddDrill(CLI::App& app, Context& context);
+void AddExplain(CLI::App& app, Context& context);
 void AddEnv(CLI::App& app, Context& context);
 void AddDiscover(CLI::App& app, Context& context);
 void AddInit(CLI::App& app, Context& context);

@@ -66,6 +66,7 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   AddUninstall(app, context);
   AddEnv(app, context);
   AddSchema(app, context);
+  AddExplain(app, context);
   for (CLI::App* command : app.get_subcommands({})) {
     command->footer("Every command also takes --no-color and --prompt-sudo-password.");
   }

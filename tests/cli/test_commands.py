@@ -7,7 +7,8 @@ import unittest
 from spark_cli import MANIFEST, ROOT, CliTest
 
 COMMANDS = ("init", "discover", "validate", "add-node", "remove-node", "trust", "access", "plan", "apply", "verify", "drift",
-            "status", "history", "graph", "hostfile", "lock", "cabling", "drill", "rollback", "uninstall", "env", "schema")
+            "status", "history", "graph", "hostfile", "lock", "cabling", "drill", "rollback", "uninstall", "env", "schema",
+            "explain")
 
 TAIL = "\nRun with --help for more information.\n"
 
@@ -34,7 +35,7 @@ BAD_VALUES = (
     ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun}"),
     ("cabling --format xml", "--format: xml not in {text,json}"),
     ("env spark-1 --format xml", "--format: xml not in {sh,docker,systemd,json}"),
-    ("schema xml", "name: xml not in {cluster,facts,plan,report}"),
+    ("schema xml", "name: xml not in {cluster,diagnosis,facts,plan,report}"),
     ("apply --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("rollback --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("uninstall --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
@@ -68,6 +69,24 @@ class Commands(CliTest):
             done = self.spark(command, "--help")
             self.assert_ends(done, 0, err="")
             self.assertIn("-h,--help", done.stdout)
+
+    def test_a_code_and_a_key_are_explained(self):
+        done = self.spark("explain", "no-carrier")
+        self.assert_ends(done, 0, err="")
+        self.assertTrue(done.stdout.startswith("no-carrier (fails; reported by verify, since 0.1.0)\n  seen      A port"))
+        self.assert_ends(self.spark("explain", "fabric.mtu"), 0, err="", out="""\
+fabric.mtu (key of the manifest)
+  meaning   Largest packet on every fabric interface, in bytes. A switch must allow at least 22
+            bytes more.
+  value     a whole number, 1500 to 9216
+  default   9000
+""")
+
+    def test_a_name_that_is_neither_a_code_nor_a_key_gets_what_is_near(self):
+        self.assert_ends(self.spark("explain", "no-carier"), 1, out="", err="""\
+wanted a code or a key of the manifest, found 'no-carier', did you mean 'no-carrier'?
+  hint: `spark-reconcile explain` lists all codes; docs/manifest.md has all keys
+""")
 
     def test_version_is_that_of_the_build(self):
         with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
@@ -126,7 +145,7 @@ bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of t
                                  err="none.yaml: cannot be read: No such file or directory\n")
 
     def test_every_command_refuses_an_option_that_it_does_not_know(self):
-        for command in (*WITH_MANIFEST, "schema", "lock", "init", "discover", "add-node", "remove-node"):
+        for command in (*WITH_MANIFEST, "schema", "explain", "lock", "init", "discover", "add-node", "remove-node"):
             with self.subTest(command):
                 required = {"drill": ("--node", "spark-1"), "env": ("spark-1",), "lock": ("list",),
                             "add-node": ("spark-3", "127.0.0.3"), "remove-node": ("spark-1",)}.get(command, ())

@@ -1,0 +1,213 @@
+#include "reconciler/catalogue/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "reconciler/base/text.h"
+#include "reconciler/catalogue/catalogue.h"
+#include "reconciler/manifest/schema/schema_check.h"
+#include "reconciler/yaml/message_text.h"
+
+namespace reconciler {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kColumns = 100;
+
+// `text` behind a label, its words in lines that begin below each other.
+std::string FormatField(std::string_view label, std::string_view text) {
+  constexpr std::size_t kIndent = 12;
+  if (text.empty()) return {};
+  std::string lines = fmt::format("  {:<{}}", label, kIndent - 2);
+  std::size_t at = kIndent;
+  for (const std::string& word : Split(text, ' ')) {
+    if (at > kIndent && at + 1 + word.size() > kColumns) {
+      lines += "\n" + std::string(kIndent, ' ');
+      at = kIndent;
+    } else if (at > kIndent) {
+      lines += ' ';
+      ++at;
+    }
+    lines += word;
+    at += word.size();
+  }
+  return lines + "\n";
+}
+
+std::string RenderEntry(const CatalogueEntry& entry) {
+  std::string text =
+      fmt::format("{} ({}; reported by {}, since {})\n", entry.code, Join(entry.severity, ", "),
+                  Join(entry.reported_by, ", "), entry.since);
+  text += FormatField("seen", entry.symptom);
+  text += FormatField("detected", entry.detected);
+  text += FormatField("cause", entry.cause);
+  text += FormatField("next step", entry.next_step);
+  text += FormatField("impact", entry.impact);
+  text += FormatField("related", Join(entry.related, ", "));
+  for (const std::string& source : entry.sources) text += FormatField("source", source);
+  return text;
+}
+
+// "auto, link, rdma or nccl"; "a whole number, 1 to 9000"; "a map".
+std::string DescribeKind(const Json& schema) {
+  if (schema.contains("anyOf")) {
+    std::vector<std::string> kinds;
+    for (const Json& branch : schema["anyOf"]) kinds.push_back(DescribeKind(branch));
+    return Join(kinds, ", or ");
+  }
+  if (schema.contains("enum")) {
+    std::vector<std::string> values;
+    for (const Json& value : schema["enum"]) {
+      values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return "one of " + Join(values, ", ");
+  }
+  std::vector<std::string> kinds;
+  const Json type = schema.value("type", Json());
+  for (const Json& one : type.is_array() ? type : Json::array({type})) {
+    if (one == "object") kinds.emplace_back("a map");
+    if (one == "array") kinds.emplace_back("a list");
+    if (one == "string") kinds.emplace_back("text");
+    if (one == "boolean") kinds.emplace_back("true or false");
+    if (one == "integer") kinds.emplace_back("a whole number");
+    if (one == "number") kinds.emplace_back("a number");
+    if (one == "null") kinds.emplace_back("nothing");
+  }
+  std::string text = Join(kinds, " or ");
+  if (schema.contains("minimum") && schema.contains("maximum")) {
+    text += fmt::format(", {} to {}", schema["minimum"].dump(), schema["maximum"].dump());
+  }
+  return text;
+}
+
+// The parts of a schema that say what may lie below it: of a list its entries, of a map with free
+// names its values, and each alternative.
+std::vector<const Json*> ListContainers(const Json& schema) {
+  std::vector<const Json*> containers = {&schema};
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    const Json& one = *containers[i];
+    for (const char* key : {"items", "additionalProperties"}) {
+      if (one.contains(key) && one[key].is_object()) containers.push_back(&one[key]);
+    }
+    if (!one.contains("anyOf")) continue;
+    for (const Json& branch : one["anyOf"]) containers.push_back(&branch);
+  }
+  return containers;
+}
+
+std::vector<std::string> ListKeys(const Json& schema) {
+  std::vector<std::string> keys;
+  for (const Json* container : ListContainers(schema)) {
+    if (!container->contains("properties")) continue;
+    for (const auto& [key, child] : (*container)["properties"].items()) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+const Json* FindKey(const Json& schema, const std::string& key) {
+  for (const Json* container : ListContainers(schema)) {
+    if (container->contains("properties") && (*container)["properties"].contains(key)) {
+      return &(*container)["properties"][key];
+    }
+  }
+  return nullptr;
+}
+
+std::string RenderKey(std::string_view name, const Json& schema) {
+  std::string text = fmt::format("{} (key of the manifest)\n", name);
+  text += FormatField("meaning", schema.value("description", ""));
+  text += FormatField("value", DescribeKind(schema));
+  if (schema.contains("default") && !schema["default"].is_object()) {
+    const Json& value = schema["default"];
+    text += FormatField("default", value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  text += FormatField("keys", Join(ListKeys(schema), ", "));
+  return text;
+}
+
+Error MakeUnknownName(std::string_view name, const std::vector<std::string>& keys) {
+  std::vector<std::string> known = ListCodes();
+  known.insert(known.end(), keys.begin(), keys.end());
+  return {.kind = ErrorKind::kUsage,
+          .message = fmt::format("wanted a code or a key of the manifest, found {}{}", Quoted(name),
+                                 FormatGuess(name, known)),
+          .hint = "`spark-reconcile explain` lists all codes; docs/manifest.md has all keys"};
+}
+
+Result<std::string> ExplainKey(std::string_view name) {
+  const Json* schema = &GetClusterSchema();
+  std::string above;
+  for (const std::string& key : Split(name, '.')) {
+    const Json* below = FindKey(*schema, key);
+    if (below == nullptr) {
+      std::vector<std::string> near = ListKeys(*schema);
+      for (std::string& one : near) one = above + one;
+      return Fail(MakeUnknownName(name, near));
+    }
+    schema = below;
+    above += key + ".";
+  }
+  return RenderKey(name, *schema);
+}
+
+std::string EscapeCell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
+    text.insert(at, "\\");
+  }
+  return text;
+}
+
+bool IsReportedBy(const CatalogueEntry& entry, std::string_view command) {
+  return std::find(entry.reported_by.begin(), entry.reported_by.end(), command) !=
+         entry.reported_by.end();
+}
+
+}  // namespace
+
+Result<std::string> Explain(std::string_view name) {
+  for (const std::string& code : ListCodes()) {
+    if (code == name) return RenderEntry(GetCatalogueEntry(code));
+  }
+  return ExplainKey(name);
+}
+
+std::string ListExplained() {
+  std::size_t width = 0;
+  for (const std::string& code : ListCodes()) width = std::max(width, code.size());
+  std::string text;
+  for (const std::string& code : ListCodes()) {
+    text += fmt::format("{:<{}}  {}\n", code, width, GetCatalogueEntry(code).symptom);
+  }
+  return text;
+}
+
+std::string RenderCatalogue() {
+  std::string text;
+  for (const auto& [command, heading] :
+       {std::pair("plan", "Codes of plan, drift, apply, uninstall and validate"),
+        std::pair("verify", "Codes of verify")}) {
+    text += fmt::format(
+        "## {}\n\n| Code | Severity | Seen | Detected | Cause | Next step | Impact |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n",
+        heading);
+    for (const std::string& code : ListCodes()) {
+      const CatalogueEntry entry = GetCatalogueEntry(code);
+      if (!IsReportedBy(entry, command)) continue;
+      text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", code,
+                          Join(entry.severity, ", "), EscapeCell(entry.symptom),
+                          EscapeCell(entry.detected), EscapeCell(entry.cause),
+                          EscapeCell(entry.next_step), EscapeCell(entry.impact));
+    }
+    text += "\n";
+  }
+  text.pop_back();
+  return text;
+}
+
+}  // namespace reconciler
