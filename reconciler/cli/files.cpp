@@ -60,6 +60,15 @@ Result<void> WriteNewFile(const std::string& path, const std::string& text) {
   return Fail(MakeWriteError(path, code));
 }
 
+Result<void> WriteResultFile(const std::string& path, const std::string& text) {
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file.Open()) return Fail(MakeWriteError(path, errno));
+  if (const int code = WriteAll(file.Get(), text); code != 0) {
+    return Fail(MakeWriteError(path, code));
+  }
+  return {};
+}
+
 Result<void> ReplaceFile(const std::string& path, const std::string& text) {
   const std::unique_ptr<char, decltype(&std::free)> target(realpath(path.c_str(), nullptr),
                                                            &std::free);

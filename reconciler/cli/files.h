@@ -19,6 +19,9 @@ Error MakeWriteError(const std::string& path, int code);
 // files.
 Result<void> WritePrivateFile(const std::string& path, const std::string& text);
 
+// Everyone may read it; what is there is overwritten. It may be a device or a pipe.
+Result<void> WriteResultFile(const std::string& path, const std::string& text);
+
 // Everyone may read it, as a manifest. Never over a file that is there.
 Result<void> WriteNewFile(const std::string& path, const std::string& text);
 

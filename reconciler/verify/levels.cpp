@@ -10,6 +10,7 @@
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/diagnosis/diagnose.h"
 #include "reconciler/verify/links/auto_level.h"
+#include "reconciler/verify/links/node_differences.h"
 #include "reconciler/verify/links/probes.h"
 #include "reconciler/verify/links/run/reply.h"
 #include "reconciler/verify/links/run/script.h"
@@ -151,6 +152,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
     report.unreachable[node] = FormatOneLine(error);
   report.checks =
       CheckFacts(cluster, fabric, facts, options.rdma.leave_out ? VerifyLevel::kSsh : up_to);
+  for (Check& check : CheckDifferences(cluster, facts)) report.checks.push_back(std::move(check));
 
   std::map<NodeName, NodeProbes> probes;
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values

@@ -3,8 +3,9 @@
 import json
 import os
 import unittest
+from xml.etree import ElementTree
 
-from spark_cli import MANIFEST, ROOT, CliTest
+from spark_cli import MANIFEST, OUT_OF_REACH, ROOT, CliTest
 
 COMMANDS = ("init", "discover", "validate", "add-node", "remove-node", "trust", "access", "plan", "apply", "verify", "drift",
             "status", "history", "graph", "hostfile", "lock", "cabling", "drill", "rollback", "uninstall", "env", "schema",
@@ -23,7 +24,7 @@ WITH_MANIFEST = {
 BAD_VALUES = (
     ("plan --format xml", "--format: xml not in {text,json,markdown}"),
     ("drift --format xml", "--format: xml not in {text,json,markdown}"),
-    ("verify --format xml", "--format: xml not in {text,json}"),
+    ("verify --format xml", "--format: xml not in {text,json,markdown}"),
     ("verify --level nothing", "--level: nothing not in {auto,link,rdma,nccl}"),
     ("verify --nccl-limit 0", "--nccl-limit: Value 0 not in range 1 to 3600"),
     ("status --format xml", "--format: xml not in {text,json}"),
@@ -69,6 +70,22 @@ class Commands(CliTest):
             done = self.spark(command, "--help")
             self.assert_ends(done, 0, err="")
             self.assertIn("-h,--help", done.stdout)
+
+    def test_a_report_as_junit_has_a_test_case_per_check(self):
+        self.write("away.yaml", OUT_OF_REACH)
+        done = self.spark("verify", "away.yaml", "--junit", "report.xml")
+        self.assertEqual(done.returncode, 3)
+        suites = ElementTree.parse(os.path.join(self.folder, "report.xml")).getroot()
+        self.assertEqual(suites.tag, "testsuites")
+        cases = suites.findall("testsuite/testcase")
+        self.assertEqual(str(len(cases)), suites.get("tests"))
+        self.assertGreater(int(suites.get("errors")), 0)
+
+    def test_a_report_that_cannot_be_written_is_an_error(self):
+        self.write("away.yaml", OUT_OF_REACH)
+        done = self.spark("verify", "away.yaml", "--junit", "none/report.xml")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.endswith("none/report.xml: cannot be written: No such file or directory\n"), done.stderr)
 
     def test_a_code_and_a_key_are_explained(self):
         done = self.spark("explain", "no-carrier")

@@ -5,15 +5,29 @@
 
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/files.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/verify/report/junit.h"
+#include "reconciler/verify/report/markdown.h"
 #include "reconciler/verify/report/render.h"
 #include "reconciler/verify/report/section.h"
 
 namespace reconciler::cli {
 namespace {
 
-int RunVerify(const Selection& selection, const std::string& format, const std::string& level,
+// How the report is printed, and into which file besides.
+struct Output {
+  std::string format = "text";
+  std::string junit = {};  // a path; empty: none
+};
+
+std::string Render(const Report& report, const std::string& format) {
+  if (format == "json") return Dump(ToJson(report));
+  return format == "markdown" ? RenderMarkdown(report) : RenderReport(report);
+}
+
+int RunVerify(const Selection& selection, const Output& output, const std::string& level,
               const VerifyChoice& choice, const Context& context) {
   auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
@@ -21,7 +35,11 @@ int RunVerify(const Selection& selection, const std::string& format, const std::
   NodePool pool(context.dial);
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   const Report report = RunLevels(*cluster, facts, pool, choice);
-  std::cout << (format == "json" ? Dump(ToJson(report)) : RenderReport(report));
+  std::cout << Render(report, output.format);
+  if (!output.junit.empty()) {
+    const auto written = WriteResultFile(output.junit, RenderJunit(report));
+    if (!written) return PrintError(written.error(), kUsageOrManifest);
+  }
   return reconciler::FindExitCode(report);
 }
 
@@ -31,11 +49,13 @@ void AddVerify(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "verify", "Measure the fabric and name the cause of whatever does not hold");
   auto selection = std::make_shared<Selection>();
-  auto format = std::make_shared<std::string>("text");
+  auto output = std::make_shared<Output>();
   AddManifest(*command, *selection);
-  command->add_option("--format", *format, "How to print it")
-      ->check(CLI::IsMember({"text", "json"}))
+  command->add_option("--format", output->format, "How to print it")
+      ->check(CLI::IsMember({"text", "json", "markdown"}))
       ->capture_default_str();
+  command->add_option("--junit", output->junit,
+                      "Write the report to this file too, as JUnit XML for CI systems");
   auto choice = std::make_shared<VerifyChoice>();
   auto level = std::make_shared<std::string>();
   command->add_option("--level", *level, "Last level to run; default: the manifest's")
@@ -51,8 +71,8 @@ void AddVerify(CLI::App& app, Context& context) {
                     "Run NCCL although other programs use the GPUs");
   command->add_flag("--keep-program", choice->keep_program,
                     "Leave spark-verify on the nodes, for the next run");
-  command->callback([&context, selection, format, level, choice] {
-    context.exit_code = RunVerify(*selection, *format, *level, *choice, context);
+  command->callback([&context, selection, output, level, choice] {
+    context.exit_code = RunVerify(*selection, *output, *level, *choice, context);
   });
 }
 

@@ -191,10 +191,26 @@ void ExplainMemlock(Diagnosis& diagnosis) {
   }
 }
 
+void ExplainDifferences(Diagnosis& diagnosis) {
+  const auto groups = diagnosis.GroupOpenChecks(
+      Symptom::kVersionsDiffer, [](const Check& check) { return check.subject + check.measured; });
+  for (const auto& [key, checks] : groups) {
+    const Check& check = diagnosis.checks[checks.front()];
+    Finding finding = diagnosis.DraftFinding("versions-differ", {check.from}, checks);
+    finding.cause =
+        fmt::format("nodes of one kind have another {}: updates were not installed on all of them",
+                    check.subject);
+    finding.next_step = "install the same updates on all nodes and restart them";
+    const std::size_t id = diagnosis.AddFinding(std::move(finding));
+    for (const std::size_t i : checks) diagnosis.Explain(i, id);
+  }
+}
+
 }  // namespace
 
 void ExplainByFacts(Diagnosis& diagnosis) {
   for (const PortText& text : kPortTexts) ExplainPorts(diagnosis, text);
+  ExplainDifferences(diagnosis);
   ExplainMemlock(diagnosis);
 }
 

@@ -94,6 +94,8 @@ std::string_view ToString(Symptom symptom) {
       return "lanes-differ";
     case Symptom::kErrorsGrew:
       return "errors-grew";
+    case Symptom::kVersionsDiffer:
+      return "versions-differ";
     case Symptom::kMemlockLow:
       return "memlock-low";
     case Symptom::kHcaMissing:

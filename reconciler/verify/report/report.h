@@ -37,8 +37,9 @@ enum class Symptom {
   kMtuWrong,
   kSpeedLow,
   kFecWrong,
-  kLanesDiffer,  // from most ports of the same speed
-  kErrorsGrew,   // bad or lost frames, or links lost, while the pings ran
+  kLanesDiffer,     // from most ports of the same speed
+  kErrorsGrew,      // bad or lost frames, or links lost, while the pings ran
+  kVersionsDiffer,  // kernel, driver or firmware, between nodes of one kind
   kMemlockLow,
   kHcaMissing,
   kHcaName,  // there under another name
