@@ -1,4 +1,7 @@
+#include <fmt/chrono.h>
 #include <CLI/CLI.hpp>
+
+#include <chrono>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,7 +10,9 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/files.h"
 #include "reconciler/cli/verify_run.h"
+#include "reconciler/fabric/drawing/picture.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/verify/report/html.h"
 #include "reconciler/verify/report/junit.h"
 #include "reconciler/verify/report/markdown.h"
 #include "reconciler/verify/report/render.h"
@@ -20,6 +25,7 @@ namespace {
 struct Output {
   std::string format = "text";
   std::string junit = {};  // a path; empty: none
+  std::string html = {};   // likewise
 };
 
 std::string Render(const Report& report, const std::string& format) {
@@ -27,17 +33,33 @@ std::string Render(const Report& report, const std::string& format) {
   return format == "markdown" ? RenderMarkdown(report) : RenderReport(report);
 }
 
+using Clock = std::chrono::system_clock;
+
+std::string RenderPage(const Report& report, const Cluster& cluster, Clock::time_point began) {
+  const auto minute = std::chrono::time_point_cast<std::chrono::seconds>(began);
+  const std::chrono::duration<double> took = Clock::now() - began;
+  return RenderHtml(report, {.when = fmt::format("{:%Y-%m-%d %H:%M} UTC", minute),
+                             .seconds = took.count(),
+                             .version = SPARK_VERSION,
+                             .drawing = DrawFabricSvg(cluster.spec, cluster.fabric)});
+}
+
 int RunVerify(const Selection& selection, const Output& output, const std::string& level,
               const VerifyChoice& choice, const Context& context) {
   auto cluster = OpenCluster(selection);
   if (!cluster) return kUsageOrManifest;
   if (!level.empty()) SetVerifyLevel(cluster->spec, level);
+  const Clock::time_point began = Clock::now();
   NodePool pool(context.dial);
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   const Report report = RunLevels(*cluster, facts, pool, choice);
   std::cout << Render(report, output.format);
   if (!output.junit.empty()) {
     const auto written = WriteResultFile(output.junit, RenderJunit(report));
+    if (!written) return PrintError(written.error(), kUsageOrManifest);
+  }
+  if (!output.html.empty()) {
+    const auto written = WriteResultFile(output.html, RenderPage(report, *cluster, began));
     if (!written) return PrintError(written.error(), kUsageOrManifest);
   }
   return reconciler::FindExitCode(report);
@@ -56,6 +78,8 @@ void AddVerify(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("--junit", output->junit,
                       "Write the report to this file too, as JUnit XML for CI systems");
+  command->add_option("--report", output->html,
+                      "Write the report to this file too, as one HTML page that needs no network");
   auto choice = std::make_shared<VerifyChoice>();
   auto level = std::make_shared<std::string>();
   command->add_option("--level", *level, "Last level to run; default: the manifest's")

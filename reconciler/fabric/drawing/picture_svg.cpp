@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "reconciler/base/xml.h"
 #include "reconciler/fabric/drawing/picture.h"
 
 namespace reconciler {
@@ -16,29 +17,6 @@ constexpr int kPadding = 10;
 constexpr int kGap = 40;        // between boxes of a level
 constexpr int kLevelGap = 130;  // between levels: room for cables and their labels
 constexpr int kTitle = 40;
-
-std::string QuoteForXml(const std::string& text) {
-  std::string quoted;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        quoted += "&amp;";
-        break;
-      case '<':
-        quoted += "&lt;";
-        break;
-      case '>':
-        quoted += "&gt;";
-        break;
-      case '"':
-        quoted += "&quot;";
-        break;
-      default:
-        quoted += c;
-    }
-  }
-  return quoted;
-}
 
 struct Rect {
   int x = 0;
@@ -105,7 +83,7 @@ class SvgWriter {
   }
 
   static std::string DrawLabel(int x, int y, const std::string& text, std::string_view more = {}) {
-    return fmt::format("<text x=\"{}\" y=\"{}\" {}>{}</text>\n", x, y, more, QuoteForXml(text));
+    return fmt::format("<text x=\"{}\" y=\"{}\" {}>{}</text>\n", x, y, more, EscapeXml(text));
   }
 
   std::string DrawBox(std::size_t i) const {

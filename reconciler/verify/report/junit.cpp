@@ -3,32 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <utility>
 #include <vector>
 
 #include "reconciler/base/text.h"
+#include "reconciler/base/xml.h"
 #include "reconciler/model/fabric.h"
 
 namespace reconciler {
 namespace {
-
-// XML 1.0 has no form for control characters; MakePrintable leaves none.
-std::string EscapeXml(std::string_view text) {
-  constexpr std::pair<char, std::string_view> kEntities[] = {
-      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
-  std::string escaped;
-  for (const char c : MakePrintable(text)) {
-    const auto* entity = std::find_if(std::begin(kEntities), std::end(kEntities),
-                                      [c](const auto& known) { return known.first == c; });
-    if (entity == std::end(kEntities)) {
-      escaped += c;
-    } else {
-      escaped += entity->second;
-    }
-  }
-  return escaped;
-}
 
 // "jumbo-ping spark-1 to spark-2 on rail0"
 std::string NameCheck(const Check& check) {

@@ -200,17 +200,6 @@ std::string FormatNotMeasured(const Report& report) {
       MakePrintable(report.not_measured->why));
 }
 
-// Why, when that is so for all checks of the level and for the same reason.
-std::optional<std::string> FindCommonSkip(const Report& report, VerifyLevel level) {
-  std::optional<std::string> why;
-  for (const Check& check : report.checks) {
-    if (check.level != level) continue;
-    if (check.outcome != Outcome::kSkipped || (why && *why != check.why)) return std::nullopt;
-    why = check.why;
-  }
-  return why;
-}
-
 // One line per direction: what was written on each rail alone, and on all of them together.
 std::string FormatWrites(const Report& report) {
   const std::optional<std::string> skipped = FindCommonSkip(report, VerifyLevel::kRdma);

@@ -10,6 +10,16 @@ std::size_t Report::Count(Outcome outcome) const {
                     [outcome](const Check& check) { return check.outcome == outcome; }));
 }
 
+std::optional<std::string> FindCommonSkip(const Report& report, VerifyLevel level) {
+  std::optional<std::string> why;
+  for (const Check& check : report.checks) {
+    if (check.level != level) continue;
+    if (check.outcome != Outcome::kSkipped || (why && *why != check.why)) return std::nullopt;
+    why = check.why;
+  }
+  return why;
+}
+
 VerificationOutcome FindVerificationOutcome(const Report& report) {
   if (report.Count(Outcome::kFail) > 0) return VerificationOutcome::kFailed;
   const bool is_whole = report.unreachable.empty() && report.Count(Outcome::kCouldNotMeasure) == 0;

@@ -75,6 +75,7 @@ struct Check {
   Symptom symptom = Symptom::kNone;
   std::string expected = {};
   std::string measured = {};
+  std::optional<double> gbps = std::nullopt;  // Gb/s of payload, where a speed was measured
   std::string why = {};                    // not empty when it could not be measured or was skipped
   std::vector<std::string> evidence = {};  // the node's own text, one line each, printable
   bool operator==(const Check&) const = default;
@@ -115,6 +116,9 @@ struct Report {
 
   std::size_t Count(Outcome outcome) const;
 };
+
+// Why a level was skipped, when all its checks were and for the same reason.
+std::optional<std::string> FindCommonSkip(const Report& report, VerifyLevel level);
 
 // Not measured: nothing failed, but a node could not be read or something could not be measured.
 VerificationOutcome FindVerificationOutcome(const Report& report);

@@ -18,6 +18,7 @@ Json CheckToJson(const Check& check) {
   if (check.symptom != Symptom::kNone) json["symptom"] = ToString(check.symptom);
   if (!check.expected.empty()) json["expected"] = check.expected;
   if (!check.measured.empty()) json["measured"] = check.measured;
+  if (check.gbps) json["gbps"] = *check.gbps;
   if (!check.why.empty()) json["why"] = check.why;
   if (!check.evidence.empty()) json["evidence"] = check.evidence;
   return json;

@@ -104,11 +104,6 @@ std::string FormatHead(const NcclSummary& summary) {
   return text + "\n";
 }
 
-// 0.004, 1.23, 21.5: three digits that count.
-std::string FormatShort(double value) {
-  return value < 0.1 ? fmt::format("{:.3f}", value) : fmt::format("{:#.3g}", value);
-}
-
 // One line per test, the two placements of it side by side.
 std::string FormatFigures(const std::vector<NcclFigure>& figures) {
   if (figures.empty()) return {};
@@ -134,6 +129,10 @@ std::string FormatFigures(const std::vector<NcclFigure>& figures) {
 }
 
 }  // namespace
+
+std::string FormatShort(double value) {
+  return value < 0.1 ? fmt::format("{:.3f}", value) : fmt::format("{:#.3g}", value);
+}
 
 Json NcclToJson(const NcclSummary& summary) {
   Json json = {{"root", summary.root}, {"seconds", summary.seconds}};

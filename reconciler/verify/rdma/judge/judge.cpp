@@ -146,6 +146,7 @@ std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWr
     return ExplainImplausible(transfer, rail);
   }
   check.measured = DescribeMeasured(rail);
+  check.gbps = rail.gbps;
   if (auto unproven = FindUnproven(transfer, rail)) {
     check.outcome = unproven->fails ? Outcome::kFail : Outcome::kCouldNotMeasure;
     check.expected = fmt::format("all bytes counted by {} and {}", rail.from.hca, rail.to.hca);

@@ -9,7 +9,7 @@ namespace reconciler {
 namespace {
 
 // A check of each outcome; what the nodes said is hostile.
-Report MakeReport() {
+Report MakeMixedReport() {
   Report report{.cluster = "lab", .level = VerifyLevel::kRdma};
   report.checks = {{.level = VerifyLevel::kFacts, .what = "mtu", .from = "spark-1", .rail = 0},
                    {.level = VerifyLevel::kPing,
@@ -57,7 +57,7 @@ Report MakeReport() {
 
 TEST(RenderJunit, EachCheckIsATestCaseOfItsLevel) {
   EXPECT_EQ(
-      RenderJunit(MakeReport()),
+      RenderJunit(MakeMixedReport()),
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites name=\"spark-reconcile verify lab\" tests=\"5\" failures=\"1\" errors=\"1\" "
       "skipped=\"1\">\n"
@@ -87,7 +87,7 @@ TEST(RenderJunit, EachCheckIsATestCaseOfItsLevel) {
 }
 
 TEST(RenderMarkdown, TheVerdictComesFirstAndWhatNodesSayIsText) {
-  Report report = MakeReport();
+  Report report = MakeMixedReport();
   report.not_measured = NotMeasured{VerifyLevel::kNccl, "spark-1 has no usable NVIDIA driver"};
   EXPECT_EQ(RenderMarkdown(report),
             "# Verification of lab: failed\n"

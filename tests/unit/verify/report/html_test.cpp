@@ -1,0 +1,138 @@
+#include "reconciler/verify/report/html.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "reconciler/verify/report/html_chart.h"
+
+namespace reconciler {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Check MakeWrite(const NodeName& from, const NodeName& to, int rail, double gbps, Outcome outcome) {
+  return {.level = VerifyLevel::kRdma,
+          .what = "write-alone",
+          .from = from,
+          .to = to,
+          .rail = rail,
+          .outcome = outcome,
+          .measured = "a text",
+          .gbps = gbps};
+}
+
+Report MakeDegradedReport() {
+  Report report{.cluster = "lab<script>", .level = VerifyLevel::kRdma};
+  report.checks = {MakeWrite("spark-1", "spark-2", 0, 111.8, Outcome::kPass),
+                   MakeWrite("spark-2", "spark-1", 0, 13.2, Outcome::kFail),
+                   {.level = VerifyLevel::kPing,
+                    .what = "jumbo-ping",
+                    .from = "spark-1",
+                    .to = "spark-2",
+                    .rail = 0}};
+  report.findings = {{.code = "hca-degraded",
+                      .outcome = Outcome::kFail,
+                      .level = VerifyLevel::kRdma,
+                      .nodes = {"spark-1", "spark-2"},
+                      .rails = {0},
+                      .measured = "13.2 Gb/s",
+                      .evidence = {"<img src=x onerror=alert(1)>\x1b[2J"},
+                      .cause = "a ConnectX is degraded",
+                      .next_step = "shut both down",
+                      .explains = 2}};
+  return report;
+}
+
+NcclFigure MakeFigure(std::uint64_t bytes, double busbw, bool in_place = false) {
+  NcclFigure figure;
+  figure.bytes = bytes;
+  figure.busbw = busbw;
+  figure.in_place = in_place;
+  return figure;
+}
+
+TEST(RenderHtml, TheVerdictStandsBeforeAllElse) {
+  const std::string page =
+      RenderHtml(MakeDegradedReport(), {.when = "2026-11-24 03:12 UTC",
+                                        .seconds = 9.6,
+                                        .version = "0.1.0",
+                                        .drawing = "<svg id=\"fabric\"></svg>"});
+  EXPECT_THAT(page,
+              HasSubstr("<header class=\"verdict failed\"><h1>lab&lt;script&gt;: failed</h1>\n"
+                        "<p>2 of 3 checks passed, 1 failed, 0 could not be measured, 0 "
+                        "skipped; 1 cause.</p>\n</header>\n<main>\n<h2>Findings</h2>\n"));
+  EXPECT_LT(page.find("<h2>Findings"), page.find("<h2>Fabric"));
+  EXPECT_LT(page.find("<svg id=\"fabric\">"), page.find("<h2>RDMA writes"));
+  EXPECT_THAT(page, HasSubstr("Verified up to level rdma on 2026-11-24 03:12 UTC in 10 s by "
+                              "spark-reconcile 0.1.0; format spark-reconcile/report/1."));
+}
+
+TEST(RenderHtml, WhatANodeSaysIsTextAndNothingIsLoaded) {
+  const std::string page = RenderHtml(MakeDegradedReport(), {});
+  EXPECT_THAT(page, HasSubstr("<dd>&lt;img src=x onerror=alert(1)&gt;\\x1b[2J</dd>"));
+  for (const char* loaded : {"<script", "<img", "http:", "https:", "url(", "@import"}) {
+    EXPECT_THAT(page, Not(HasSubstr(loaded)));
+  }
+}
+
+TEST(RenderHtml, ASpeedIsANumberAndAnOutcomeAWord) {
+  const std::string page = RenderHtml(MakeDegradedReport(), {});
+  EXPECT_THAT(page,
+              HasSubstr("<caption>write-alone, rail0, from row to column, in Gb/s</caption>"));
+  EXPECT_THAT(page, HasSubstr("hsl(var(--heat) 60% var(--heat-light))\">111.8</td>"));
+  EXPECT_THAT(page, HasSubstr("hsl(var(--heat) 7% var(--heat-light))\">13.2 fail</td>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"pass\">pass</td>"));
+}
+
+TEST(RenderHtml, WithoutFindingsItSaysSoAndNamesWhatWasLeftOut) {
+  Report report{.cluster = "lab"};
+  report.not_measured = NotMeasured{VerifyLevel::kRdma, "no RDMA device on spark-2"};
+  const std::string page = RenderHtml(report, {});
+  EXPECT_THAT(page, HasSubstr("<h1>lab: passed</h1>"));
+  EXPECT_THAT(page, HasSubstr("<p>Bandwidth not measured: no RDMA device on spark-2.</p>"));
+  EXPECT_THAT(page, HasSubstr("<h2>Findings</h2>\n<p>None.</p>"));
+}
+
+TEST(RenderHtml, ALevelThatWasSkippedIsOneSentence) {
+  Report report = MakeDegradedReport();
+  for (Check& check : report.checks) {
+    check.gbps.reset();
+    check.outcome = Outcome::kSkipped;
+    check.why = "left out, as requested";
+  }
+  EXPECT_THAT(RenderHtml(report, {}),
+              HasSubstr("<h2>RDMA writes</h2>\n<p>Skipped: left out, as requested.</p>\n"));
+}
+
+TEST(DrawNcclChart, ALinePerCollectiveAndTheRoofline) {
+  NcclSummary summary;
+  summary.roofline = NcclRoofline{.ring = 24.5, .most = 24.5};
+  summary.figures = {MakeFigure(1 << 20, 8), MakeFigure(std::uint64_t{1} << 30, 21.5),
+                     MakeFigure(std::uint64_t{1} << 30, 99, /*in_place=*/true)};
+  const std::string chart = DrawNcclChart(summary);
+  EXPECT_THAT(chart, HasSubstr(">links: 24.5</text>"));
+  EXPECT_THAT(chart, HasSubstr(">all_reduce 21.5</text>"));
+  EXPECT_THAT(chart, HasSubstr("<polyline class=\"line0\" points=\"56.0,"));
+  EXPECT_THAT(chart, Not(HasSubstr("99")));
+}
+
+TEST(DrawNcclChart, NothingMeasuredIsNoChart) {
+  NcclSummary summary;
+  EXPECT_EQ(DrawNcclChart(summary), "");
+  summary.figures = {MakeFigure(8, 0)};
+  EXPECT_EQ(DrawNcclChart(summary), "");
+  summary.figures = {MakeFigure(8, std::numeric_limits<double>::quiet_NaN())};
+  EXPECT_EQ(DrawNcclChart(summary), "");
+}
+
+TEST(DrawNcclChart, OneSizeIsEnough) {
+  NcclSummary summary;
+  summary.figures = {MakeFigure(8, 1)};
+  EXPECT_THAT(DrawNcclChart(summary), HasSubstr("<polyline"));
+}
+
+}  // namespace
+}  // namespace reconciler
