@@ -5,10 +5,12 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/adopt/keyfile.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/link_resources.h"
 #include "plugins/netplan/paths.h"
+#include "plugins/netplan/reads/manager_keys.h"
 #include "plugins/netplan/reads/rdma_users.h"
 
 namespace reconciler::plugins::netplan {
@@ -98,6 +100,16 @@ void FillFile(const PluginInput& input, const Intent& intent, const Adoption& ad
                                            ListNetdevs(adoption), adoption.masters)};
 }
 
+// The kernel settings by which its profile turns IPv6 off: NetworkManager turns it on again where
+// another profile, as ours, does not say so.
+std::vector<std::string> ListIpv6Disabled(const PluginInput& input, const Adoption& adoption) {
+  const FileState keyfile = *Known(FindFile(input.facts, adoption.entry.path));
+  if (!ReadKeyfile(keyfile.content).disables_ipv6) return {};
+  std::vector<std::string> keys;
+  for (const std::string& netdev : adoption.ours) keys.push_back(NameIpv6Switch(netdev));
+  return keys;
+}
+
 // Without a trial: a file that hides a keyfile must be a profile itself. The journal restores it,
 // at boot before NetworkManager starts. NetworkManager reads nothing before it is reloaded, and by
 // then our profile is active.
@@ -108,6 +120,7 @@ void FillProfile(const PluginInput& input, const Intent& intent, const Adoption&
   resource.revert = RevertToProfile(input, adoption);
   resource.triggers = ActivateOurs(input, intent);
   resource.triggers.push_back(ReloadFiles(Renderer::kNetworkManager));
+  resource.settles = ListIpv6Disabled(input, adoption);
   // Which ports it gets again shows when it is pruned.
   resource.prune_commands = PruneCommands{.after = {ReloadFiles(Renderer::kNetworkManager)}};
 }

@@ -72,6 +72,9 @@ struct Resource {
   // Ids of other resources, of any node, without which this one is of no use: it is blocked where
   // one of them is. It says nothing about the order of changes: see Plugin::after.
   std::vector<std::string> needs = {};
+  // Subjects of warnings about its node that a change of it settles, whichever plugin has them: a
+  // plan with that change is without them.
+  std::vector<std::string> settles = {};
   SourceMark where = {};  // the manifest line that requires it
 
   std::string Id() const { return node + "/" + kind + "/" + name; }

@@ -1,6 +1,7 @@
 #include "reconciler/planning/diagnostics.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace reconciler {
@@ -33,6 +34,19 @@ void AddForNode(Diagnostic one, const NodeName& node, std::vector<Diagnostic>& d
   diagnostics.push_back(std::move(one));
 }
 
+// By node and subject.
+std::set<std::pair<NodeName, std::string>> ListSettled(const Settles& settles, const Plan& plan) {
+  std::set<std::pair<NodeName, std::string>> settled;
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      const auto found = settles.find(change.Id());
+      if (found == settles.end() || change.prune || change.change == ChangeKind::kBlocked) continue;
+      for (const std::string& subject : found->second) settled.emplace(change.node, subject);
+    }
+  }
+  return settled;
+}
+
 }  // namespace
 
 std::vector<Diagnostic> CollectDiagnostics(const ClusterSpec& cluster, const Fabric& fabric,
@@ -48,6 +62,19 @@ std::vector<Diagnostic> CollectDiagnostics(const ClusterSpec& cluster, const Fab
                    AddForNode(std::move(one), input.node.name, diagnostics);
                  }
                });
+  return diagnostics;
+}
+
+std::vector<Diagnostic> RemoveSettled(std::vector<Diagnostic> diagnostics, const Settles& settles,
+                                      const Plan& plan) {
+  const auto settled = ListSettled(settles, plan);
+  std::erase_if(diagnostics, [&](Diagnostic& one) {
+    if (one.severity != Severity::kWarns) return false;
+    const auto removed = std::erase_if(one.nodes, [&](const NodeName& node) {
+      return settled.contains({node, one.subject});
+    });
+    return removed > 0 && one.nodes.empty();
+  });
   return diagnostics;
 }
 

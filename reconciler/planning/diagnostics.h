@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "reconciler/planning/plan_maker.h"
@@ -12,6 +14,13 @@ std::vector<Diagnostic> CollectDiagnostics(const ClusterSpec& cluster, const Fab
                                            const ClusterFacts& facts,
                                            const std::vector<Plugin>& plugins,
                                            const PlanScope& scope);
+
+// See Resource::settles; by the id of what settles them.
+using Settles = std::map<std::string, std::vector<std::string>>;
+
+// Without the warnings about the nodes on which a change of `plan` settles them.
+std::vector<Diagnostic> RemoveSettled(std::vector<Diagnostic> diagnostics, const Settles& settles,
+                                      const Plan& plan);
 
 // Why the blocked changes of `plan` are blocked, in the plan's order.
 std::vector<Diagnostic> DiagnoseBlocked(const Plan& plan);

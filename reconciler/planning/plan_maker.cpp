@@ -267,6 +267,7 @@ class Planner {
       }
       BlockIfNul(*change);
       if (!resource.needs.empty()) needs_.emplace(change->Id(), std::move(resource.needs));
+      if (!resource.settles.empty()) settles_.emplace(change->Id(), std::move(resource.settles));
       stage.changes.push_back(std::move(*change));
     }
   }
@@ -338,7 +339,8 @@ class Planner {
     if (!scope_.allow_half_cables) Append(DiagnoseHalfCables(plan_, fabric_, facts_));
     if (!scope_.uninstall) Append(fabric_.diagnostics);
     Append(kept_);
-    Append(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_));
+    Append(RemoveSettled(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_), settles_,
+                         plan_));
     if (scope_.uninstall) {
       Append({{.code = "plan-uninstall",
                .message = "everything in the nodes' ledgers is pruned; max_prune does not apply"}});
@@ -373,6 +375,7 @@ class Planner {
   std::map<NodeName, std::vector<std::vector<Resource>>> wanted_ = {};  // by node, then plugin
   std::map<NodeName, std::vector<Change>> prunes_ = {};
   Needs needs_ = {};                   // of resources with a change
+  Settles settles_ = {};               // of these too
   std::vector<Diagnostic> kept_ = {};  // what the ledgers drop and no one can revert
   Plan plan_ = {};
 };

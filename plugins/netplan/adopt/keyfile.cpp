@@ -85,6 +85,7 @@ KeyfileDefinition ReadKeyfile(std::string_view text) {
   }
   AddIpv4Method(ipv4, found.port);
   AddIpv6Method(ipv6, found.port);
+  found.disables_ipv6 = ipv6 == "disabled";
   return found;
 }
 

@@ -12,6 +12,7 @@ namespace reconciler::plugins::netplan {
 struct KeyfileDefinition {
   PortDefinition port = {};  // without a netdev
   std::string master = {};   // not empty: what it makes the port a member of
+  bool disables_ipv6 = false;
 };
 
 KeyfileDefinition ReadKeyfile(std::string_view text);

@@ -125,6 +125,35 @@ TEST_F(CollectDiagnosticsTest, BlockedChangeIsADiagnosticThatNamesItAndBlocksNot
   EXPECT_FALSE(plan->IsRefused());
 }
 
+// On spark-1 it is blocked.
+std::vector<Resource> WantSettling(const PluginInput& input) {
+  Resource resource{.kind = "file",
+                    .name = "/etc/x",
+                    .node = input.node.name,
+                    .desired = ResourceState(FileState{"x\n"}),
+                    .settles = {"key"}};
+  if (input.node.name == "spark-1") resource.blocked = {"files-not-now", "not now"};
+  return {resource};
+}
+
+TEST_F(CollectDiagnosticsTest, AWarningGoesOnTheNodesWhereAChangeOfThePlanSettlesIt) {
+  plugins_ = {
+      {.name = "files", .resources = WantSettling},
+      {.name = "keys", .diagnose = [](const PluginInput&) {
+         return std::vector<Diagnostic>{
+             {.severity = Severity::kWarns, .code = "k", .message = "is 1", .subject = "key"},
+             {.severity = Severity::kWarns, .code = "k", .message = "is 2", .subject = "other"},
+             {.severity = Severity::kInforms, .code = "k", .message = "is 3", .subject = "key"}};
+       }}};
+  EXPECT_THAT(
+      Lines({}),
+      ElementsAre("blocked: spark-1: not now [files-not-now]\n", "warning: spark-1: is 1 [k]\n",
+                  "warning: spark-2, spark-1: is 2 [k]\n", "note: spark-2, spark-1: is 3 [k]\n"));
+  EXPECT_THAT(Lines({.nodes = {"spark-2"}, .only = {"keys"}}),
+              ElementsAre("warning: spark-2: is 1 [k]\n", "warning: spark-2: is 2 [k]\n",
+                          "note: spark-2: is 3 [k]\n"));
+}
+
 TEST_F(CollectDiagnosticsTest, WhatOnlyInformsLeavesNothingToDo) {
   const auto plan = MakePlan(cluster_, fabric_, facts_, plugins_, {.nodes = {"spark-2"}});
   ASSERT_TRUE(plan);

@@ -122,6 +122,16 @@ TEST(NetplanAdoptProfile, AProfileThatSaysTheSameIsTakenOverWithoutAnyOtherChang
   EXPECT_EQ(one.Warning(Get(), kKeyfileA), "none");
 }
 
+TEST(NetplanAdoptProfile, AWarningOfIpv6ThatTheProfileTurnsOffIsSettledByTakingItOver) {
+  ProfileCase one;
+  one.Adopt(kSameValues);
+  EXPECT_THAT(one.Find(Get(), kKeyfileA).settles,
+              ElementsAre("net.ipv6.conf.enp1s0f1np1.disable_ipv6"));
+  ProfileCase other;
+  other.Adopt(kHead + "interface-name=enp1s0f1np1\nautoconnect-priority=10\n[ipv6]\n");
+  EXPECT_THAT(other.Find(Get(), kKeyfileA).settles, IsEmpty());
+}
+
 TEST(NetplanAdoptProfile, OursIsActiveBeforeNetworkManagerMissesTheKeyfile) {
   ProfileCase one;
   one.Adopt(kSameValues);
