@@ -198,6 +198,15 @@ Result<std::optional<Plan>> ParseSavedPlan(const std::string& text, const std::s
   return std::move(*plan);
 }
 
+Result<void> CheckPermitted(const Plan& saved, const std::string& file, bool allow_half_cables) {
+  if (!saved.allow_half_cables || allow_half_cables) return {};
+  return Fail({.kind = ErrorKind::kUsage,
+               .message = file +
+                          ": was made with --allow-half-cables: it may change one end of a cable "
+                          "whose other end cannot be changed with it",
+               .hint = "give apply --allow-half-cables too, or make a new plan without it"});
+}
+
 PlanScope MakeScope(const Plan& saved) {
   PlanScope scope{.only = saved.only,
                   .overwrite_edited = saved.overwrite_edited,

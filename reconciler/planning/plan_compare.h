@@ -68,6 +68,10 @@ std::vector<const Change*> ListBlockedSince(const Plan& before, const Plan& afte
 // file: it is no plan, or one that was edited since.
 Result<std::optional<Plan>> ParseSavedPlan(const std::string& text, const std::string& file);
 
+// What must be permitted again to apply the saved plan in `file`: a reviewed plan shows what is
+// done and not what that risks.
+Result<void> CheckPermitted(const Plan& saved, const std::string& file, bool allow_half_cables);
+
 // The scope that a saved plan was made with, so that the fresh one is made with the same.
 PlanScope MakeScope(const Plan& saved);
 

@@ -83,7 +83,7 @@ class BlockedEnds(LabTest):
         self.assertIn("\n26 blocked, 1 warning.\n", again.stdout)
         self.assertIn("not verified", again.stdout)
 
-    def test_2_half_a_cable_can_be_planned_on_purpose_and_a_saved_plan_keeps_that(self):
+    def test_2_half_a_cable_can_be_planned_on_purpose_and_is_permitted_again_for_a_saved_plan(self):
         manifest = self.manifest()
         plan = self.plan(manifest, "--allow-half-cables")
         planned = self.changes(plan)
@@ -98,7 +98,10 @@ class BlockedEnds(LabTest):
             done = self.spark("apply", saved, "--yes", "--brief", "--allow-half-cables", expect=2)  # it fits, and changes nothing
             self.assertIn("\n26 blocked, 1 warning.\n", done.stdout)
             self.spark("plan", manifest, "--allow-half-cables", "--out", saved, expect=0)
-            self.spark("apply", saved, "--yes", "--brief", expect=2)
+            refused = self.spark("apply", saved, "--yes", "--brief", expect=1)
+            self.assertIn("was made with --allow-half-cables", refused.stderr)
+            self.assertNotIn("mtu 9000", self.lab.sh(1, "ip link show enp1s0f1np1"))
+            self.spark("apply", saved, "--yes", "--brief", "--allow-half-cables", expect=2)
         self.assertIn("mtu 9000", self.lab.sh(1, "ip link show enp1s0f1np1"))
         self.assertNotIn("mtu 9000", self.lab.sh(2, "ip link show enp1s0f1np1"))
 

@@ -80,7 +80,7 @@ class ApplyRun {
             .allow_unreached = flags_.allow_unreached,
             .allow_unproven = flags_.allow_unproven,
             .allow_silent_beacons = flags_.allow_silent_beacons,
-            .allow_half_cables = flags_.allow_half_cables || scope_.allow_half_cables,
+            .allow_half_cables = flags_.allow_half_cables,
             .allow_wrong_cables = flags_.allow_wrong_cables,
             .interrupt = flags_.interrupt,
             .times = flags_.times};

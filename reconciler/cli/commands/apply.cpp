@@ -30,6 +30,9 @@ Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
                  .message = "--node and --only do not go with a saved plan: it is applied whole",
                  .hint = "give them to `plan --out`"});
   }
+  const auto permitted =
+      CheckPermitted(**plan, options.selection.manifest, options.flags.allow_half_cables);
+  if (!permitted) return Fail(permitted.error());
   options.selection.manifest =
       options.manifest_of_plan.empty() ? (*plan)->manifest : options.manifest_of_plan;
   options.selection.scope = MakeScope(**plan);

@@ -272,6 +272,21 @@ TEST(ParseSavedPlan, AnErrorNamesTheFile) {
 }
 
 TEST(MakeScope, IsWhatThePlanWasMadeWith) {
+TEST(CheckPermitted, WhatASavedPlanWasMadeWithIsPermittedAgainWhenItIsApplied) {
+  Plan saved = MakeSaved();
+  const auto refused = CheckPermitted(saved, "plan.json", false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(FormatError(refused.error()),
+            "plan.json: was made with --allow-half-cables: it may change one end of a cable whose "
+            "other end cannot be changed with it\n"
+            "  hint: give apply --allow-half-cables too, or make a new plan without it\n");
+  EXPECT_TRUE(CheckPermitted(saved, "plan.json", true));
+  saved.allow_half_cables = false;
+  EXPECT_TRUE(CheckPermitted(saved, "plan.json", false));
+  EXPECT_TRUE(CheckPermitted(saved, "plan.json", true));
+}
+
   Plan saved = MakeSaved();
   const PlanScope scope = MakeScope(saved);
   EXPECT_EQ(scope.nodes, (std::vector<NodeName>{"spark-1", "spark-2"}));
