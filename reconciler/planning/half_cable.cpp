@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "reconciler/base/text.h"
@@ -18,6 +19,30 @@ bool IsInUse(const RailPort& port, const ClusterFacts& facts) {
   if (node == facts.nodes.end()) return false;
   const auto link = node->second.links.find(port.netdev);
   return link != node->second.links.end() && !link->second.ipv4.empty();
+}
+
+// Its node was read, and has no such interface.
+bool IsMissing(const RailPort& port, const ClusterFacts& facts) {
+  const auto node = facts.nodes.find(port.node);
+  return node != facts.nodes.end() && Known(node->second.network.links) != nullptr &&
+         !node->second.links.contains(port.netdev);
+}
+
+// Whether a rail has the ports of both nodes, so that they can see each other's beacons.
+bool HaveRail(const NodeName& one, const NodeName& other, const Fabric& fabric,
+              const ClusterFacts& facts) {
+  return std::any_of(fabric.segments.begin(), fabric.segments.end(), [&](const Segment& segment) {
+    const RailPort* a = FindPort(segment, one);
+    const RailPort* b = FindPort(segment, other);
+    return a != nullptr && b != nullptr && !IsMissing(*a, facts) && !IsMissing(*b, facts);
+  });
+}
+
+// Whether `port` harms no one at the other end, since there is none.
+bool MayChangeAlone(const RailPort& port, const RailPort& other, const Fabric& fabric,
+                    const ClusterFacts& facts) {
+  return IsMissing(other, facts) && !IsInUse(port, facts) &&
+         HaveRail(port.node, other.node, fabric, facts);
 }
 
 // Blocked ones too; may be null.
@@ -73,6 +98,18 @@ void AddHalfCable(const Change& change, const RailPort& other, const std::string
 
 }  // namespace
 
+std::vector<Segment> ListJointCables(const Fabric& fabric, const ClusterFacts& facts) {
+  std::vector<Segment> joint;
+  for (const Segment& segment : fabric.segments) {
+    if (!segment.IsCable()) continue;
+    const RailPort& a = segment.ports.front();
+    const RailPort& b = segment.ports.back();
+    if (!MayChangeAlone(a, b, fabric, facts) && !MayChangeAlone(b, a, fabric, facts))
+      joint.push_back(segment);
+  }
+  return joint;
+}
+
 std::vector<Diagnostic> DiagnoseHalfCables(const Plan& plan, const Fabric& fabric,
                                            const ClusterFacts& facts) {
   std::vector<Diagnostic> found;
@@ -81,7 +118,8 @@ std::vector<Diagnostic> DiagnoseHalfCables(const Plan& plan, const Fabric& fabri
       const Change* change = FindLinkChange(plan, port);
       if (!ChangesLink(change) || !NeedsOtherEnd(segment, port, *change, facts)) continue;
       for (const RailPort& other : segment.ports) {
-        const std::string why = other.node == port.node ? "" : ExplainStuck(plan, other);
+        const bool is_free = other.node == port.node || MayChangeAlone(port, other, fabric, facts);
+        const std::string why = is_free ? "" : ExplainStuck(plan, other);
         if (!why.empty()) AddHalfCable(*change, other, why, found);
       }
     }

@@ -9,6 +9,11 @@
 
 namespace reconciler {
 
+// The segments with two ports of which no end is changed alone. Not those where one end is no
+// interface at all and the other has no address, while their nodes have another rail: nothing can
+// be cut off there.
+std::vector<Segment> ListJointCables(const Fabric& fabric, const ClusterFacts& facts);
+
 // Links that the plan would change at one end only, because the other end is not in the plan,
 // cannot be read or must not be changed: MTU and addresses must change on both. Of a cable always;
 // of a switch only where the port is in use, since bringing one more port up harms no one there,

@@ -141,8 +141,9 @@ class Planner {
     plan_.nodes = ListPlanNodes(cluster_, facts_, scope_);
     CollectResources();
     for (const auto& members : stages) AddStage(members, &members == &stages.back());
-    BlockDependents(needs_, scope_.allow_half_cables ? std::vector<Segment>() : fabric_.segments,
-                    plan_);
+    BlockDependents(
+        needs_, scope_.allow_half_cables ? std::vector<Segment>() : ListJointCables(fabric_, facts_),
+        plan_);
     LimitHeld();
     AddDiagnostics();
     plan_.id = HideForeignContent(plan_).id;  // what reads a saved plan must come to the same

@@ -122,3 +122,24 @@ class BlockedEnds(LabTest):
 
 if __name__ == "__main__":
     unittest.main()
+class MissingPort(LabTest):
+    options = ("--topology", "direct")
+
+    def test_a_port_that_is_not_there_holds_up_no_other_rail(self):
+        self.lab.sh(2, f"ip link set {PORTS[1]} down && ip link set {PORTS[1]} name other0")
+        plan = self.plan(PAIR)
+        blocked = [(change["node"], change["name"]) for stage in plan["stages"] for change in stage["changes"]
+                   if change["change"] == "blocked"]
+        self.assertIn(("spark-2", PORTS[1]), blocked)
+        self.assertFalse([name for node, name in blocked if node == "spark-1"])
+        planned = self.changes(plan)
+        for change in (("spark-1", "link", PORTS[0]), ("spark-1", "link", PORTS[1]), ("spark-2", "link", PORTS[0])):
+            self.assertIn(change, planned)
+        done = self.spark("apply", PAIR, "--yes", "--brief", expect=2)
+        self.assertIn("not verified, because ports of the fabric are blocked:\n", done.stdout)
+        self.lab.sh(1, "ping -c 1 -W 2 -M do -s 8972 192.168.177.2")
+        self.lab.sh(2, f"ip link set other0 name {PORTS[1]}")
+        self.spark("apply", PAIR, "--yes", "--brief", expect=0)
+        self.assert_empty_plan(PAIR)
+
+

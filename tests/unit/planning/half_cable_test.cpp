@@ -72,6 +72,32 @@ TEST_F(HalfCableTest, AnEndOfACableIsLeftBehindAlsoWhereNoAddressIsThereYet) {
   EXPECT_EQ(Lines().size(), 1u);
 }
 
+TEST_F(HalfCableTest, AnEndThatIsNoInterfaceHoldsUpNoOneWhereTheNodesHaveAnotherRail) {
+  const auto list_joint = [&] { return ListJointCables(fabric_, facts_).size(); };
+  plan_.stages[0].changes.push_back({.change = ChangeKind::kBlocked,
+                                     .name = "enp1s0f1np1",
+                                     .is_link = true,
+                                     .node = "spark-2",
+                                     .detail = "this node has no such interface"});
+  facts_.nodes["spark-1"].links["enp1s0f1np1"].ipv4.clear();
+  facts_.nodes["spark-2"].links.clear();
+  facts_.nodes["spark-2"].links["enP2p1s0f1np1"] = {};
+  EXPECT_EQ(Lines().size(), 1u);  // whether it is there was not read
+  facts_.nodes["spark-1"].network.links = 2;
+  facts_.nodes["spark-1"].links["enP2p1s0f1np1"] = {};
+  facts_.nodes["spark-2"].network.links = 1;
+  EXPECT_EQ(Lines().size(), 1u);  // no other rail
+  EXPECT_EQ(list_joint(), 1u);
+  Segment other = fabric_.segments[0];
+  for (RailPort& port : other.ports) port.netdev = "enP2p1s0f1np1";
+  fabric_.segments.push_back(other);
+  EXPECT_THAT(Lines(), IsEmpty());
+  EXPECT_EQ(list_joint(), 1u);  // the other rail
+  facts_.nodes["spark-1"].links["enp1s0f1np1"].ipv4 = {*ParseIpv4Prefix("192.168.177.1/24")};
+  EXPECT_EQ(Lines().size(), 1u);
+  EXPECT_EQ(list_joint(), 2u);
+}
+
 TEST_F(HalfCableTest, APrunedPortThatIsNotInUseHarmsNoOne) {
   plan_.nodes.pop_back();
   facts_.nodes["spark-1"].links["enp1s0f1np1"].ipv4.clear();
