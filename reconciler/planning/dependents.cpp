@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/planning/plan_maker.h"
 
 namespace reconciler {
 namespace {
@@ -33,8 +34,17 @@ const Change* FindBlockedNeed(const std::vector<std::string>& needs,
   return nullptr;
 }
 
+// The line of a cause that --only leaves out is not in the plan.
+std::string ExplainNeed(const Change& cause, const std::vector<std::string>& only) {
+  std::string why = fmt::format("needs {} of {}, which is blocked", MakePrintable(cause.name),
+                                MakePrintable(cause.node));
+  if (!IsSelected(only, cause.plugin)) why += ": " + MakePrintable(cause.detail);
+  return why;
+}
+
 // Whether any change was blocked.
-bool BlockNeeding(const Needs& needs, const RequiredChanges& changes) {
+bool BlockNeeding(const Needs& needs, const RequiredChanges& changes,
+                  const std::vector<std::string>& only) {
   bool blocked = false;
   for (const auto& [id, needed] : needs) {
     const auto found = changes.find(id);
@@ -42,9 +52,7 @@ bool BlockNeeding(const Needs& needs, const RequiredChanges& changes) {
     const Change* cause = FindBlockedNeed(needed, changes);
     if (cause == nullptr) continue;
     Change& change = *found->second;
-    Block(change, "plan-need-blocked",
-          fmt::format("needs {} of {}, which is blocked", MakePrintable(cause->name),
-                      MakePrintable(cause->node)));
+    Block(change, "plan-need-blocked", ExplainNeed(*cause, only));
     blocked = true;
   }
   return blocked;
@@ -91,7 +99,7 @@ void BlockDependents(const Needs& needs, const std::vector<Segment>& segments, P
   bool blocked = true;
   while (blocked) {  // each round blocks a change, so that it ends
     blocked = BlockOtherEnds(segments, links);
-    blocked |= BlockNeeding(needs, changes);
+    blocked |= BlockNeeding(needs, changes, plan.only);
   }
 }
 

@@ -16,7 +16,7 @@ using Needs = std::map<std::string, std::vector<std::string>>;
 // `segments` a link is blocked with the one at its other end: one end alone is of no use.
 // What holds has no change, so that it stays as it is; nor is anything held by what is not in the
 // plan. The reason names the nearest blocked one and not the first cause, which stands at its own
-// change.
+// change; of a plugin that the plan is not limited to, its reason is added.
 void BlockDependents(const Needs& needs, const std::vector<Segment>& segments, Plan& plan);
 
 }  // namespace reconciler

@@ -142,8 +142,10 @@ class Planner {
     CollectResources();
     for (const auto& members : stages) AddStage(members, &members == &stages.back());
     BlockDependents(
-        needs_, scope_.allow_half_cables ? std::vector<Segment>() : ListJointCables(fabric_, facts_),
+        needs_,
+        scope_.allow_half_cables ? std::vector<Segment>() : ListJointCables(fabric_, facts_),
         plan_);
+    LimitToSelected();
     LimitHeld();
     AddDiagnostics();
     plan_.id = HideForeignContent(plan_).id;  // what reads a saved plan must come to the same
@@ -235,12 +237,22 @@ class Planner {
     }
     for (const NodeSpec& node : cluster_.nodes) {
       if (!IsRead(node)) continue;
-      for (const std::size_t index : members) {
-        if (IsSelected(scope_.only, plugins_[index].name)) AddResources(node, index, stage);
-      }
+      for (const std::size_t index : members) AddResources(node, index, stage);
       AddPrunes(node, members, last, stage);
     }
     if (!stage.changes.empty()) plan_.stages.push_back(std::move(stage));
+  }
+
+  // What --only leaves out was there until here, since what is blocked of it holds up others.
+  void LimitToSelected() {
+    const auto is_left_out = [&](const Change& change) {
+      return !change.prune && !IsSelected(scope_.only, change.plugin);
+    };
+    for (Stage& stage : plan_.stages) {
+      std::erase_if(stage.changes, is_left_out);
+      std::erase_if(stage.held, is_left_out);
+    }
+    std::erase_if(plan_.stages, [](const Stage& stage) { return stage.changes.empty(); });
   }
 
   // To what the changes that are left set.

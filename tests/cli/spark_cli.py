@@ -35,6 +35,17 @@ fabric:
 OUT_OF_REACH = MANIFEST.replace(
     "address: localhost, access: {transport: local}", "address: 127.0.0.2, access: {user: nobody, port: 1}")
 
+# One change on this machine, that of the file: the value is there already, and no port of the fabric is needed for it.
+with open("/proc/sys/vm/swappiness", encoding="ascii") as value:
+    SETTING = MANIFEST.replace("direct\n", "direct\n  arp: ignore\n") + f"sysctl: {{vm.swappiness: {value.read().strip()}}}\n"
+SETTING_PLAN = """\
+lab · 2 nodes · one cable p1–p1 · mtu 9000
+spark-1  localhost
+  + file  /etc/sysctl.d/60-spark-reconcile.conf (0644, 3 lines)  cluster.yaml:11
+1 change on 1 node.
+Each node is armed to revert the plan before its first change.
+"""
+
 REFUSED = """\
 spark-2 (127.0.0.1:1): connection refused
   hint: is sshd running there, and is 1 its port?

@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from spark_cli import OUT_OF_REACH, REFUSED, CliTest
+from spark_cli import OUT_OF_REACH, REFUSED, SETTING, SETTING_PLAN, CliTest
 
 # For this process and its children alone: the machine read-only, with room for locks that is gone afterwards.
 READ_ONLY = ("unshare", "--mount", "sh", "-c", """
@@ -22,21 +22,13 @@ class ApplyCommand(CliTest):
     def test_without_a_terminal_it_wants_yes(self):
         if subprocess.run([*READ_ONLY, "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("this machine does not let us have a read-only view of it")
-        with open("/etc/hosts", "rb") as file:
-            before = file.read()
-        done = self.spark("apply", "--node", "spark-1", "--only", "hosts", "--brief", before=READ_ONLY)
-        self.assert_ends(done, 1, out="""\
-lab · 2 nodes · one cable p1–p1 · mtu 9000
-spark-1  localhost
-  ~ file  /etc/hosts (+6 -0 lines)  cluster.yaml:7
-1 change on 1 node.
-Each node is armed to revert the plan before its first change.
-""", err="""\
+        self.write("cluster.yaml", SETTING)
+        done = self.spark("apply", "--node", "spark-1", "--only", "sysctl", "--brief", before=READ_ONLY)
+        self.assert_ends(done, 1, out=SETTING_PLAN, err="""\
 nothing was changed: there is no terminal to confirm on
   hint: give --yes, or save a plan with `plan --out` and apply that with --yes
 """)
-        with open("/etc/hosts", "rb") as file:
-            self.assertEqual(file.read(), before)
+        self.assertFalse(os.path.exists("/etc/sysctl.d/60-spark-reconcile.conf"))
         self.assertFalse(os.path.exists("/var/lib/spark-reconcile"))
 
     def test_a_node_that_is_not_reached_refuses_the_apply(self):

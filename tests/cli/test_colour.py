@@ -5,9 +5,9 @@ import pty
 import subprocess
 import unittest
 
-from spark_cli import PROGRAM, CliTest, speed
+from spark_cli import PROGRAM, SETTING, CliTest, speed
 
-PLAN = ("plan", "--node", "spark-1", "--only", "hosts")
+PLAN = ("plan", "--node", "spark-1", "--only", "sysctl")
 ESCAPE = "\033["
 
 
@@ -36,9 +36,10 @@ class Colour(CliTest):
             self.assertNotIn("\033", self.spark(*arguments).stdout)
 
     def test_a_terminal_gets_the_same_words_in_colour(self):
+        self.write("cluster.yaml", SETTING)
         shown = self.on_a_terminal(*PLAN)
-        self.assertIn(ESCAPE + "33m~ file  /etc/hosts", shown)
-        self.assertIn(ESCAPE + "32m+# BEGIN spark-reconcile lab hosts", shown)
+        self.assertIn(ESCAPE + "32m+ file  /etc/sysctl.d/", shown)
+        self.assertIn(ESCAPE + "32m+# Written by spark-reconcile for cluster lab", shown)
         for code in ("0m", "2m", "31m", "32m", "33m", "35m"):
             shown = shown.replace(ESCAPE + code, "")
         self.assertEqual(shown, self.spark(*PLAN).stdout)

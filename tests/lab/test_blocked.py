@@ -66,6 +66,9 @@ class BlockedEnds(LabTest):
                          "/etc/profile.d/60-spark-reconcile-nccl.sh", "/etc/sysctl.d/60-spark-reconcile.conf",
                          "net.ipv4.conf.enp1s0f1np1.arp_ignore"):
                 self.assertEqual(blocked[node, name], f"needs enp1s0f1np1 of {node}, which is blocked")
+        only = self.plan(manifest, "--only", "hosts")
+        self.assertEqual([(change["plugin"], change["change"]) for stage in only["stages"] for change in stage["changes"]],
+                         [("hosts", "blocked")] * 2)
         planned = self.changes(plan)
         for change in (("spark-1", "sysctl", "net.ipv4.tcp_mtu_probing"), ("spark-2", "unit", "fabric-note.service"),
                        ("spark-2", "file", "/etc/security/limits.d/60-spark-reconcile.conf")):

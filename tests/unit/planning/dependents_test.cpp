@@ -213,6 +213,37 @@ TEST(CableInAPlan, OneEndIsPlannedAloneOnlyWhereThatIsAllowedAndThePlanSaysSo) {
   EXPECT_NE(allowed.id, make({}).id);
 }
 
+// What only the other plugin wants: a value that needs the file, and one that needs nothing.
+std::vector<Resource> WantValues(const PluginInput& input) {
+  Resource value{.kind = "value", .name = "a", .node = input.node.name};
+  value.desired = ResourceState("1");
+  Resource other = value;
+  other.name = "b";
+  value.needs = {input.node.name + "/file//etc/x"};
+  return {value, other};
+}
+
+TEST_F(NeedsInAPlan, WhatOnlyLeavesOutHoldsUpWhatNeedsItAndIsNotInThePlan) {
+  const auto make = [&](const PlanScope& scope) {
+    return *MakePlan({.name = "lab", .nodes = {{.name = "spark-1"}}}, {}, facts_,
+                     {{.name = "ports", .resources = WantPortAndFile},
+                      {.name = "values", .after = {"ports"}, .resources = WantValues}},
+                     scope);
+  };
+  EXPECT_THAT(ListDetails(make({})),
+              ElementsAre("unknown: ip failed", "needs p0 of spark-1, which is blocked",
+                          "needs /etc/x of spark-1, which is blocked", "1"));
+  const Plan plan = make({.only = {"values"}});
+  EXPECT_THAT(ListDetails(plan), ElementsAre("needs /etc/x of spark-1, which is blocked: needs p0 "
+                                             "of spark-1, which is blocked: unknown: ip failed",
+                                             "1"));
+  ASSERT_EQ(plan.stages.size(), 1u);
+  EXPECT_THAT(plan.stages[0].plugins, ElementsAre("values"));
+  EXPECT_EQ(plan.BlockedCount(), 1u);
+  EXPECT_EQ(plan.diagnostics.size(), 1u);
+  EXPECT_EQ(make({.only = {"ports"}}).BlockedCount(), 2u);
+}
+
 // Each stands at its own change, so that the one text with a next step is printed once.
 TEST_F(NeedsInAPlan, TheDiagnosticOfWhatIsHeldHasNoNextStepOfItsOwn) {
   const Plan plan = Make();
