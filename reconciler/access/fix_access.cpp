@@ -40,6 +40,11 @@ class AccessFixer {
         hooks_.on_key(*node, Fail(key ? user.error() : key.error()));
         continue;
       }
+      // Nothing is prompted for in vain.
+      if (const auto useful = login_.check_key_can_be_added(*node); !useful) {
+        hooks_.on_key(*node, Fail(useful.error()));
+        continue;
+      }
       const auto password = FindPassword(*node, *user);
       if (!password) return Fail(password.error());
       hooks_.on_key(*node, AddKey(*node, *user, *key, *password));

@@ -20,6 +20,7 @@ struct LoginFunctions {
       dial_with_password;
   std::function<Result<std::string>(const NodeSpec&)> find_user;
   std::function<Result<OwnKey>(const NodeSpec&)> find_own_key;
+  std::function<Result<void>(const NodeSpec&)> check_key_can_be_added;
 };
 
 }  // namespace reconciler

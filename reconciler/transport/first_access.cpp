@@ -27,7 +27,9 @@ Error MakeAccessError(const NodeSpec& node, std::string message, std::string hin
 }
 
 std::string FormatReason(const ScriptReply& reply) {
-  return fmt::format("exit {}: {}", reply.exit_code, MakePrintable(FindLastLine(reply.err)));
+  // An account that may not log in says so on stdout.
+  const std::string& said = reply.err.empty() ? reply.out : reply.err;
+  return fmt::format("exit {}: {}", reply.exit_code, MakePrintable(FindLastLine(said)));
 }
 
 }  // namespace

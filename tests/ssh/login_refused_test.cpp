@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "reconciler/transport/ssh/password.h"
 #include "tests/ssh/sshd_fixture.h"
 
 namespace reconciler {
@@ -118,6 +119,34 @@ TEST_F(SshLoginRefused, ServerThatWantsAPasswordOnTopIsSaidTo) {
             fmt::format("{}: cannot log in as {}: the key is accepted, but another login method is "
                         "required (password)\n"
                         "  hint: set `AuthenticationMethods publickey` in its sshd_config\n",
+                        Place(), user_));
+}
+
+TEST_F(SshLoginRefused, AKeyCanBeAddedWhereAPasswordIsTakenOfAMachineThatAnswers) {
+  StartSshd("PasswordAuthentication yes");
+  EXPECT_TRUE(CheckKeyCanBeAdded(node_));
+  const std::string place = Place();
+  sshd_.reset();
+  const auto gone = CheckKeyCanBeAdded(node_);
+  ASSERT_FALSE(gone);
+  EXPECT_TRUE(FormatError(gone.error()).starts_with(place)) << FormatError(gone.error());
+}
+
+TEST_F(SshLoginRefused, AKeyCannotBeAddedWhereNoneIsTaken) {
+  StartSshd("PubkeyAuthentication no\nPasswordAuthentication yes");
+  EXPECT_EQ(FormatError(CheckKeyCanBeAdded(node_).error()),
+            fmt::format(
+                "{}: cannot log in as {}: no keys are taken there\n"
+                "  hint: PubkeyAuthentication yes in its sshd_config; an apply uses no passwords\n",
+                Place(), user_));
+}
+
+TEST_F(SshLoginRefused, AKeyCannotBeAddedWhereNoPasswordIsTaken) {
+  StartSshd("PasswordAuthentication no\nKbdInteractiveAuthentication no");
+  EXPECT_EQ(FormatError(CheckKeyCanBeAdded(node_).error()),
+            fmt::format("{}: cannot log in as {}: no passwords are taken there\n"
+                        "  hint: add the key at the machine itself, or set PasswordAuthentication "
+                        "yes in its sshd_config\n",
                         Place(), user_));
 }
 

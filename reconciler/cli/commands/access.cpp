@@ -30,7 +30,8 @@ LoginFunctions MakeLoginFunctions(const Context& context) {
           .dial = context.dial,
           .dial_with_password = DialWithPassword,
           .find_user = FindLoginUser,
-          .find_own_key = FindOwnKey};
+          .find_own_key = FindOwnKey,
+          .check_key_can_be_added = CheckKeyCanBeAdded};
 }
 
 std::string FormatHostKeyState(HostKeyState state) {

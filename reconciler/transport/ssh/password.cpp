@@ -55,25 +55,42 @@ Result<void> JudgePassword(const SshConnection& connection, int answer,
       "run it again and type it with care; it is the one of the account there"));
 }
 
+// nullopt: no login is needed.
+Result<std::optional<int>> ListMethods(const SshConnection& connection, Deadline deadline) {
+  ssh_session session = connection.Session();
+  auto answer = connection.Repeat([&] { return ssh_userauth_none(session, nullptr); },
+                                  SSH_AUTH_AGAIN, deadline);
+  if (!answer) return Fail(std::move(answer.error()));
+  if (*answer == SSH_AUTH_SUCCESS) return std::nullopt;
+  if (!connection.Alive()) return Fail(connection.MakeLostError());
+  return ssh_userauth_list(session, nullptr);
+}
+
+bool TakesPasswords(int methods) {
+  return (methods & (SSH_AUTH_METHOD_PASSWORD | SSH_AUTH_METHOD_INTERACTIVE)) != 0;
+}
+
+Error MakeNoPasswordsError(const SshConnection& connection) {
+  return connection.MakeError(
+      fmt::format("cannot log in as {}: no passwords are taken there", connection.Target().user),
+      "add the key at the machine itself, or set PasswordAuthentication yes in its sshd_config");
+}
+
 Result<void> LogInWithPassword(const SshConnection& connection, const std::string& password,
                                Deadline deadline) {
   ssh_session session = connection.Session();
   std::string unanswered;
-  auto answer = connection.Repeat([&] { return ssh_userauth_none(session, nullptr); },
-                                  SSH_AUTH_AGAIN, deadline);
-  if (!answer) return Fail(std::move(answer.error()));
-  if (*answer == SSH_AUTH_SUCCESS) return {};
-  const int methods = ssh_userauth_list(session, nullptr);
-  if ((methods & SSH_AUTH_METHOD_PASSWORD) != 0) {
+  const auto methods = ListMethods(connection, deadline);
+  if (!methods) return Fail(methods.error());
+  if (!*methods) return {};
+  if (!TakesPasswords(**methods)) return Fail(MakeNoPasswordsError(connection));
+  Result<int> answer = SSH_AUTH_DENIED;
+  if ((**methods & SSH_AUTH_METHOD_PASSWORD) != 0) {
     answer =
         connection.Repeat([&] { return ssh_userauth_password(session, nullptr, password.c_str()); },
                           SSH_AUTH_AGAIN, deadline);
-  } else if ((methods & SSH_AUTH_METHOD_INTERACTIVE) != 0) {
-    answer = AnswerPrompt(connection, password, deadline, unanswered);
   } else {
-    return Fail(connection.MakeError(
-        fmt::format("cannot log in as {}: no passwords are taken there", connection.Target().user),
-        "add the key at the machine itself, or set PasswordAuthentication yes in its sshd_config"));
+    answer = AnswerPrompt(connection, password, deadline, unanswered);
   }
   if (!answer) return Fail(std::move(answer.error()));
   return JudgePassword(connection, *answer, unanswered);
@@ -119,6 +136,19 @@ std::optional<OwnKey> ReadEncryptedKey(const std::string& file) {
   return FormatOwnKey(file, public_key.get());
 }
 
+Deadline FindDeadline(const NodeSpec& node) {
+  return std::chrono::steady_clock::now() + std::chrono::seconds(node.access.connect_timeout_s);
+}
+
+// No password goes to a machine that is not known.
+Result<std::shared_ptr<SshConnection>> OpenStrict(NodeSpec node, Deadline deadline) {
+  node.access.host_keys = HostKeys::kStrict;
+  auto connection = SshConnection::Open(node, deadline);
+  if (!connection) return Fail(std::move(connection.error()));
+  if (auto trusted = CheckHostKey(**connection); !trusted) return Fail(std::move(trusted.error()));
+  return std::move(*connection);
+}
+
 Result<SshTarget> FindTarget(const NodeSpec& node) {
   const SshSession session(ssh_new());
   if (session) return ConfigureSession(session.get(), node);
@@ -151,15 +181,29 @@ Result<OwnKey> FindOwnKey(const NodeSpec& node) {
                        "with ssh-copy-id"});
 }
 
+Result<void> CheckKeyCanBeAdded(const NodeSpec& node) {
+  const Deadline deadline = FindDeadline(node);
+  const auto connection = OpenStrict(node, deadline);
+  if (!connection) return Fail(connection.error());
+  const auto methods = ListMethods(**connection, deadline);
+  if (!methods) return Fail(methods.error());
+  if (!*methods) return {};
+  if ((**methods & SSH_AUTH_METHOD_PUBLICKEY) == 0) {
+    return Fail((*connection)
+                    ->MakeError(fmt::format("cannot log in as {}: no keys are taken there",
+                                            (*connection)->Target().user),
+                                "PubkeyAuthentication yes in its sshd_config; an apply uses no "
+                                "passwords"));
+  }
+  if (!TakesPasswords(**methods)) return Fail(MakeNoPasswordsError(**connection));
+  return {};
+}
+
 Result<std::unique_ptr<Transport>> DialWithPassword(const NodeSpec& node,
                                                     const std::string& password) {
-  const Deadline deadline =
-      std::chrono::steady_clock::now() + std::chrono::seconds(node.access.connect_timeout_s);
-  NodeSpec strict = node;
-  strict.access.host_keys = HostKeys::kStrict;  // no password goes to a machine that is not known
-  auto connection = SshConnection::Open(strict, deadline);
+  const Deadline deadline = FindDeadline(node);
+  auto connection = OpenStrict(node, deadline);
   if (!connection) return Fail(std::move(connection.error()));
-  if (auto trusted = CheckHostKey(**connection); !trusted) return Fail(std::move(trusted.error()));
   if (auto in = LogInWithPassword(**connection, password, deadline); !in) {
     return Fail(std::move(in.error()));
   }

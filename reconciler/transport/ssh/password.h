@@ -20,6 +20,10 @@ struct OwnKey {
 // Connects to nothing.
 Result<OwnKey> FindOwnKey(const NodeSpec& node);
 
+// Why a password is of no use for adding a key: the machine does not answer, its host key is not
+// known, or its sshd takes no keys or no passwords. Logs in as no one.
+Result<void> CheckKeyCanBeAdded(const NodeSpec& node);
+
 // One ssh connection, logged in with a password: by the method `password`, else as the answer to
 // the one prompt of keyboard-interactive. The host key must be known.
 Result<std::unique_ptr<Transport>> DialWithPassword(const NodeSpec& node,

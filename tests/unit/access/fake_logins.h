@@ -20,6 +20,7 @@ class FakeLogins {
     bool wants_sudo_password = false;
     std::string root_id = "0";  // what `id -u` prints
     bool knows_user = true;
+    bool takes_passwords = true;
     int dials = 0;  // with a password
   };
 
@@ -70,6 +71,10 @@ class FakeLogins {
             },
             .find_own_key = [](const NodeSpec&) -> Result<OwnKey> {
               return OwnKey{.line = "ssh-ed25519 AAAA ada@desk", .fingerprint = "SHA256:own"};
+            },
+            .check_key_can_be_added = [=, this](const NodeSpec& node) -> Result<void> {
+              if (!At(node.name).takes_passwords) return refused(node, "no passwords are taken");
+              return {};
             }};
   }
 

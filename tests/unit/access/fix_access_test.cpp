@@ -109,6 +109,15 @@ TEST_F(FixAccessTest, AnUnknownUserIsThatNodesResultAndNoPrompt) {
                                    "spark-2: spark-2: no user is known\n"));
 }
 
+TEST_F(FixAccessTest, WhereAKeyCannotBeAddedThatIsSaidAndNothingIsPromptedFor) {
+  first_.has_key = false;
+  first_.takes_passwords = false;
+  second_.has_key = false;
+  ASSERT_TRUE(Fix(true));
+  EXPECT_THAT(events_, ElementsAre("spark-1: spark-1: no passwords are taken\n",
+                                   "password of ada on spark-2", "spark-2: ada added SHA256:own"));
+}
+
 TEST_F(FixAccessTest, TheKeyIsAddedInAShellOfTheUser) {
   second_.has_key = false;
   LoginFunctions login = logins_.Functions();

@@ -83,6 +83,16 @@ TEST_F(FirstAccess, AKeyThatCannotBeAddedIsAnErrorWithTheReason) {
       << text;
 }
 
+TEST_F(FirstAccess, WhatAnAccountThatMayNotLogInPrintsIsTheReason) {
+  auto real = DialLocal(node_);
+  PreparedTransport login(**real, "echo 'This account is currently not available.'; exit 1\n");
+  const auto added = InstallKey(node_, login, kKey);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(FormatError(added.error()),
+            "spark-2: the key could not be added to ~/.ssh/authorized_keys: exit 1: This account "
+            "is currently not available.\n");
+}
+
 TEST_F(FirstAccess, ThePasswordReachesSudoOnItsInputAndNoArgument) {
   const auto granted = Grant("cat >" + QuoteForShell(Path("in")) + "; printf '%s\\n' \"$*\" >" +
                              QuoteForShell(Path("arguments")));
