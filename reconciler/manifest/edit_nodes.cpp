@@ -9,6 +9,7 @@
 #include "reconciler/manifest/edit_fabric.h"
 #include "reconciler/manifest/line_editor.h"
 #include "reconciler/manifest/read/node_view.h"
+#include "reconciler/manifest/starter.h"
 
 namespace reconciler {
 namespace {
@@ -85,6 +86,33 @@ int ChooseId(const ClusterSpec& spec, const NodeName& name, bool& is_of_name) {
   return is_of_name ? static_cast<int>(*number) : FindFreeId(spec);
 }
 
+// The first comment of a starter says how many nodes there are, and how they are cabled.
+void PutHead(LineEditor& editor, const ClusterSpec& spec, Topology topology, std::size_t nodes) {
+  for (std::size_t number = 0; number < editor.Count(); ++number) {
+    const std::string line = editor.At(number);
+    if (!line.starts_with('#')) return;
+    const std::string ending = line.ends_with('\r') ? "\r" : "";
+    const std::string text = line.substr(0, line.size() - ending.size());
+    if (!IsStarterHead(text, spec.fabric.topology, spec.nodes.size())) continue;
+    return editor.Replace(number, FormatStarterHead(topology, nodes) + ending);
+  }
+}
+
+// What the topology is with one more node.
+Topology FindNextTopology(Topology topology, bool to_switch) {
+  switch (topology) {
+    case Topology::kDirect:
+      return to_switch ? Topology::kSwitch : Topology::kRing;
+    case Topology::kRing:
+      return Topology::kSwitch;
+    case Topology::kSwitch:
+    case Topology::kLeafSpine:
+    case Topology::kLinks:
+      break;
+  }
+  return topology;
+}
+
 // What becomes of the fabric with one more node.
 Result<FabricEdit> AddToFabric(LineEditor& editor, const ClusterSpec& spec, const NewNode& node,
                                int id) {
@@ -132,6 +160,8 @@ Edited AddNode(std::string_view text, const ClusterSpec& spec, const NewNode& no
   if (!is_of_name) {
     fabric->remarks.push_back(fmt::format("{} has host number {} on the fabric", node.name, id));
   }
+  PutHead(editor, spec, FindNextTopology(spec.fabric.topology, node.to_switch),
+          spec.nodes.size() + 1);
   editor.InsertBefore(last->end, fmt::format("{}- {{name: {}, address: {}{}}}",
                                              std::string(last->dash, ' '), node.name, node.address,
                                              is_of_name ? "" : fmt::format(", id: {}", id)));
@@ -158,6 +188,8 @@ Edited RemoveNode(std::string_view text, const ClusterSpec& spec, const NodeName
     if (!pair) return tl::unexpected(pair.error());
     fabric = std::move(*pair);
   }
+  const bool is_pair = spec.fabric.topology == Topology::kRing;
+  PutHead(editor, spec, is_pair ? Topology::kDirect : spec.fabric.topology, spec.nodes.size() - 1);
   for (std::size_t line = own->begin; line < own->end; ++line) editor.Remove(line);
   return EditedManifest{editor.Join(), std::move(fabric.remarks), std::move(fabric.cables)};
 }

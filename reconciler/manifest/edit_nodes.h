@@ -18,7 +18,8 @@ struct NewNode {
   bool to_switch = false;  // the cables of a pair or a ring give way to a switch
 };
 
-// A manifest's text after an edit. Comments, order and every other line stay as they were.
+// A manifest's text after an edit. Comments, order and every other line stay as they were, but the
+// first comment of a starter where no one has changed it: it becomes that of the new topology.
 struct EditedManifest {
   std::string text = {};
   std::vector<std::string> remarks = {};  // what the edit chose on its own, for a person

@@ -27,6 +27,16 @@ std::string_view FindExample(Topology topology) {
   return FindEmbeddedManifest("switch-4");
 }
 
+constexpr std::string_view kPathOfSchema = "# yaml-language-server:";  // within this source tree
+
+// The first comment of an example for a person.
+std::string FindHead(std::string_view example) {
+  for (const std::string& line : SplitLines(example)) {
+    if (!line.starts_with(kPathOfSchema)) return line;
+  }
+  return {};
+}
+
 std::string FormatNodes(const Starter& starter) {
   std::string text;
   for (std::size_t i = 0; i < starter.nodes; ++i) {
@@ -40,9 +50,9 @@ std::string FormatNodes(const Starter& starter) {
 
 // One line of an example as it stands in the manifest; the first node stands for all of them.
 std::string AdaptLine(const Starter& starter, const std::string& line) {
-  if (line.starts_with("# yaml-language-server:")) return {};  // a path within this source tree
-  if (line.starts_with("# Four DGX Sparks")) {
-    return fmt::format("# {} DGX Sparks on a switch.\n", starter.nodes);
+  if (line.starts_with(kPathOfSchema)) return {};
+  if (line == FindHead(FindExample(starter.topology))) {
+    return FormatStarterHead(starter.topology, starter.nodes) + '\n';
   }
   if (line.starts_with(kNode)) {
     return line.starts_with(fmt::format("{}1,", kNode)) ? FormatNodes(starter) : "";
@@ -77,6 +87,26 @@ std::string ExplainBadStarter(const Starter& starter) {
       break;
   }
   return "wanted the topology direct, ring or switch: the others begin as one of manifests/";
+}
+
+std::string FormatStarterHead(Topology topology, std::size_t nodes) {
+  return topology == Topology::kSwitch ? fmt::format("# {} DGX Sparks on a switch.", nodes)
+                                       : FindHead(FindExample(topology));
+}
+
+bool IsStarterHead(std::string_view line, Topology topology, std::size_t nodes) {
+  switch (topology) {
+    case Topology::kDirect:
+    case Topology::kRing:
+      return line == FormatStarterHead(topology, nodes);
+    case Topology::kSwitch:
+      return line == FormatStarterHead(topology, nodes) ||
+             line == FindHead(FindEmbeddedManifest(fmt::format("switch-{}", nodes)));
+    case Topology::kLeafSpine:
+    case Topology::kLinks:
+      break;
+  }
+  return false;
 }
 
 std::string FormatStarter(const Starter& starter) {

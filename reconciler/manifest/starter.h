@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
@@ -23,5 +24,11 @@ std::string ExplainBadStarter(const Starter& starter);
 
 // A manifest with comments, for a person to edit. Precondition: ExplainBadStarter is empty.
 std::string FormatStarter(const Starter& starter);
+
+// The first line of that manifest, a comment that says what the cluster is.
+std::string FormatStarterHead(Topology topology, std::size_t nodes);
+
+// Whether a comment is such a line, of a starter or an example, and no one's own words.
+bool IsStarterHead(std::string_view line, Topology topology, std::size_t nodes);
 
 }  // namespace reconciler

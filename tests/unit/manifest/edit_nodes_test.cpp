@@ -36,12 +36,30 @@ std::string Switch(std::size_t nodes) {
 }
 
 // "192.168.177.2" of spark-2 must stay what it is.
-TEST(AddNode, IsOneLineMoreAndNoOther) {
+TEST(AddNode, IsOneLineMoreAndTheHeadOfTheStarter) {
   const std::string text = Switch(2);
   const EditedManifest edited = Add(text, {.name = "spark-3", .address = "192.168.1.23"});
   EXPECT_EQ(MakeUnifiedDiff(text, edited.text, 0),
+            "@@ -1 +1 @@\n-# 2 DGX Sparks on a switch.\n+# 3 DGX Sparks on a switch.\n"
             "@@ -12,0 +13 @@\n+  - {name: spark-3, address: 192.168.1.23}\n");
   EXPECT_THAT(edited.remarks, IsEmpty());
+}
+
+TEST(AddNode, AFirstCommentOfOnesOwnStays) {
+  const std::string own = "# 2 DGX Sparks on a switch, in the study.\n";
+  const std::string text = own + Switch(2).substr(Switch(2).find('\n') + 1);
+  const EditedManifest edited = Add(text, {.name = "spark-3", .address = "192.168.1.23"});
+  EXPECT_TRUE(edited.text.starts_with(own));
+}
+
+TEST(AddNode, TheFirstCommentOfAnExampleIsReplacedBelowThePathOfItsSchema) {
+  const std::string schema = "# yaml-language-server: $schema=../schema/cluster.schema.json\n";
+  const std::string text =
+      schema +
+      "# Four DGX Sparks on a switch. Same addresses as pair.yaml: growing renumbers nothing.\n" +
+      Switch(4).substr(Switch(4).find('\n') + 1);
+  const EditedManifest edited = Add(text, {.name = "spark-5", .address = "192.168.1.25"});
+  EXPECT_TRUE(edited.text.starts_with(schema + "# 5 DGX Sparks on a switch.\n"));
 }
 
 TEST(AddNode, GrowsFromTwoToEightAsTheExamplesDo) {
@@ -51,8 +69,7 @@ TEST(AddNode, GrowsFromTwoToEightAsTheExamplesDo) {
                {.name = fmt::format("spark-{}", i), .address = fmt::format("192.168.1.{}", 20 + i)})
                .text;
   }
-  const std::string eight = Switch(8);
-  EXPECT_EQ(text.substr(text.find('\n')), eight.substr(eight.find('\n')));
+  EXPECT_EQ(text, Switch(8));
 }
 
 TEST(AddNode, AThirdNodeMakesARingOfAPairAndTheFirstTwoKeepTheirAddresses) {
@@ -60,6 +77,8 @@ TEST(AddNode, AThirdNodeMakesARingOfAPairAndTheFirstTwoKeepTheirAddresses) {
   const EditedManifest edited = Add(text, {.name = "spark-3", .address = "192.168.1.23"});
   EXPECT_EQ(
       MakeUnifiedDiff(text, edited.text, 0),
+      "@@ -1 +1 @@\n-# Two DGX Sparks with one cable.\n"
+      "+# Three DGX Sparks in a ring, without a switch.\n"
       "@@ -12,0 +13 @@\n+  - {name: spark-3, address: 192.168.1.23}\n"
       "@@ -15,2 +16 @@\n-  topology: direct        # two nodes, one cable\n"
       "-  cage: p1                # the QSFP cage with the cable, seen from the back: p0 left, "
@@ -138,6 +157,7 @@ TEST(AddNode, ASwitchTakesThePlaceOfAPairsCableWhereThatWasSaid) {
   const EditedManifest edited =
       Add(text, {.name = "spark-3", .address = "192.168.1.23", .to_switch = true});
   EXPECT_EQ(MakeUnifiedDiff(text, edited.text, 0),
+            "@@ -1 +1 @@\n-# Two DGX Sparks with one cable.\n+# 3 DGX Sparks on a switch.\n"
             "@@ -12,0 +13 @@\n+  - {name: spark-3, address: 192.168.1.23}\n"
             "@@ -15 +16 @@\n-  topology: direct        # two nodes, one cable\n"
             "+  topology: switch\n");
@@ -157,6 +177,8 @@ TEST(AddNode, ARingGivesWayToASwitchWithItsFirstTwoSubnetsWhereThatWasSaid) {
   const EditedManifest edited =
       Add(text, {.name = node.name, .address = node.address, .to_switch = true});
   EXPECT_EQ(MakeUnifiedDiff(text, edited.text, 0),
+            "@@ -1 +1 @@\n-# Three DGX Sparks in a ring, without a switch.\n"
+            "+# 4 DGX Sparks on a switch.\n"
             "@@ -13,0 +14 @@\n+  - {name: spark-4, address: 192.168.1.24}\n"
             "@@ -17 +18 @@\n-  topology: ring\n+  topology: switch\n"
             "@@ -21 +22 @@\n-    - 192.168.177.0/24    # spark-1 to spark-2\n"
@@ -277,6 +299,8 @@ TEST(RemoveNode, ARingOfThreeIsAPairOnTheCableThatIsLeft) {
   const std::string text = FormatStarter({.topology = Topology::kRing, .nodes = 3});
   const EditedManifest edited = Remove(text, "spark-2");
   EXPECT_EQ(MakeUnifiedDiff(text, edited.text, 0),
+            "@@ -1 +1 @@\n-# Three DGX Sparks in a ring, without a switch.\n"
+            "+# Two DGX Sparks with one cable.\n"
             "@@ -12,2 +12 @@\n-  - {name: spark-2, address: 192.168.1.22}\n"
             "-  - {name: spark-3, address: 192.168.1.23}\n"
             "+  - {name: spark-3, address: 192.168.1.23, cage: p0}\n"
