@@ -163,6 +163,7 @@ Resource MakeAdoptedFile(const PluginInput& input, const Intent& intent, const A
                     .blocked = intent.blocked,
                     .where = input.cluster.Mark(adoption.entry.position)};
   if (!adoption.is_there) return resource;
+  resource.owner = NameOwner(adoption);
   if (!adoption.why_not.empty()) {
     resource.blocked = {
         .code = "netplan-not-adopted",

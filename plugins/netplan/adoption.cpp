@@ -385,12 +385,19 @@ void OfferAdoption(const PluginInput& input, std::vector<Claim>& claims) {
 
 std::string NameTrial(const std::string& path) { return "/run/netplan/" + GetBasename(path); }
 
+OtherOwner NameOwner(const Adoption& adoption) {
+  OtherOwner owner{.name = adoption.entry.path};
+  for (const PortDefinition& definition : adoption.ports) {
+    AddNew({definition.netdev}, owner.claims);
+    if (IsIn(definition.netdev, adoption.ours)) AddNew(definition.lost, owner.settings_lost);
+  }
+  return owner;
+}
+
 std::string FormatAdoption(const Adoption& adoption, const std::vector<RailPort>& ports) {
-  std::vector<std::string> lost;
   bool same = true;
   for (const PortDefinition& definition : adoption.ports) {
     if (!IsIn(definition.netdev, adoption.ours)) continue;
-    AddNew(definition.lost, lost);
     const auto port = std::find_if(ports.begin(), ports.end(), [&](const RailPort& one) {
       return one.netdev == definition.netdev;
     });
@@ -400,6 +407,7 @@ std::string FormatAdoption(const Adoption& adoption, const std::vector<RailPort>
       fmt::format("into {}, {}, {} addresses and MTU", GetBasename(kOwnFile),
                   FormatPlural(adoption.ours.size(), "port", "ports"), same ? "same" : "other");
   if (!adoption.masters.empty()) text += "; dissolves " + Join(adoption.masters, ", ");
+  const std::vector<std::string> lost = NameOwner(adoption).settings_lost;
   if (!lost.empty()) text += "; not carried over: " + Join(lost, ", ");
   if (!adoption.others.empty()) {
     text += "; no longer configured: " + Join(adoption.others, ", ");

@@ -53,6 +53,9 @@ std::vector<AdoptableFile> ListAdoptable(const PluginInput& input);
 // "/run/netplan/X.yaml": where the removal of an adopted file is tried.
 std::string NameTrial(const std::string& path);
 
+// The adopted file as the owner of its ports.
+OtherOwner NameOwner(const Adoption& adoption);
+
 // "into 60-spark-reconcile.yaml, 2 ports, same addresses and MTU; not carried over: routes".
 std::string FormatAdoption(const Adoption& adoption, const std::vector<RailPort>& ports);
 

@@ -231,6 +231,7 @@ Resource MakeAdoptedUnit(const PluginInput& input, const Intent& intent, const A
                     .where = input.cluster.Mark(entry.position)};
   if (!unit) return resource;
   resource.desired = ResourceState("disabled inactive");
+  resource.owner = {.name = entry.unit, .claims = unit->ours};
   CheckUnitDigest(entry, *unit);
   if (unit->why_not.empty()) {
     FillUnit(input, intent, *unit, resource);

@@ -173,6 +173,14 @@ Obstacle FindLinkObstacle(const Intent& intent, const std::string& netdev) {
                                               FormatClaim(claim, Join(claim.netdevs, ", ")))};
 }
 
+OtherOwner FindClaimant(const Intent& intent, const std::string& netdev) {
+  if (!intent.link_blocked.empty() || intent.claims.empty()) return {};
+  const auto own = std::find_if(intent.claims.begin(), intent.claims.end(),
+                                [&](const Claim& claim) { return IsAmong(netdev, claim.netdevs); });
+  const Claim& claim = own == intent.claims.end() ? intent.claims.front() : *own;
+  return {.name = claim.path, .claims = claim.netdevs};
+}
+
 bool IsLinkClaimed(const Intent& intent, const std::string& netdev) {
   return std::any_of(intent.claims.begin(), intent.claims.end(), [&](const Claim& claim) {
     return claim.kind != ClaimKind::kNetplan && IsAmong(netdev, claim.netdevs);

@@ -38,6 +38,9 @@ const LinkFact* FindLink(const PluginInput& input, const std::string& netdev);
 // Why this interface may not be changed.
 Obstacle FindLinkObstacle(const Intent& intent, const std::string& netdev);
 
+// The owner because of whom it may not; without a name where that is not the reason.
+OtherOwner FindClaimant(const Intent& intent, const std::string& netdev);
+
 // Whether something other than a netplan file has this interface besides us: a profile that
 // connects it automatically, a networkd unit, a master.
 bool IsLinkClaimed(const Intent& intent, const std::string& netdev);

@@ -66,6 +66,7 @@ Resource MakeBareLink(const PluginInput& input, const Intent& intent, const std:
                     .node = input.node.name,
                     .impact = Impact::kLinkFlap,
                     .blocked = FindLinkObstacle(intent, netdev),
+                    .owner = FindClaimant(intent, netdev),
                     .needs = ListLinkNeeds(input, intent, netdev)};
   const Observed<int> links = Answer(input.facts.network.links);
   if (const auto* unknown = std::get_if<Unknown>(&links)) {

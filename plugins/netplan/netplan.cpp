@@ -89,6 +89,7 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
       .impact = Impact::kLinkFlap,
       .interrupts = ListInterrupted(input.facts, ListCutOff(input.facts, intent.ports)),
       .blocked = intent.blocked,
+      .owner = FindClaimant(intent, {}),
       .needs = ListFileNeeds(input, intent, links),
       .where = input.cluster.Mark(input.cluster.fabric.position)};
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);

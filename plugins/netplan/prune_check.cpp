@@ -102,6 +102,7 @@ Ownership CheckLink(const Ports& ports, Change& change) {
   if (!ports.by_netplan.empty()) {
     Block(change, "netplan-port-claimed",
           fmt::format("now configured by {}; left as it is", ports.owner));
+    change.owner = {.name = ports.owner, .claims = {change.name}};
     return Ownership::kOthers;
   }
   if (ports.by_others.empty()) return Ownership::kOurs;

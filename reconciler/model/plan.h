@@ -21,7 +21,8 @@ struct Change {
   std::string plugin = {};
   std::string detail = {};  // "mtu 1500 → 9000", "(0600, 19 lines)", or why it is blocked
   std::string code = {};    // of a blocked one: see Diagnostic
-  std::string diff = {};    // unified diff of a file's content
+  OtherOwner owner = {};
+  std::string diff = {};  // unified diff of a file's content
   std::vector<Action> actions = {};
   std::vector<Action> revert = {};
   std::vector<RunCommand> triggers = {};

@@ -31,6 +31,14 @@ struct Obstacle {
   bool operator==(const Obstacle&) const = default;
 };
 
+// Who else has a thing that is taken over, or that is blocked because of that.
+struct OtherOwner {
+  std::string name = {};  // its file, or its unit, bond or bridge; empty: there is none
+  std::vector<std::string> claims = {};         // the ports that it configures
+  std::vector<std::string> settings_lost = {};  // of one taken over: what ours does not carry over
+  bool operator==(const OtherOwner&) const = default;
+};
+
 // How a thing returns to its original: commands before its file does, and commands after
 // all files of the stage did. Left out: nothing before, then the triggers and the revert commands.
 struct PruneCommands {
@@ -69,6 +77,7 @@ struct Resource {
   std::string activates = {};
   // What can never be changed by us is no resource but a diagnostic.
   Obstacle blocked = {};
+  OtherOwner owner = {};
   // Ids of other resources, of any node, without which this one is of no use: it is blocked where
   // one of them is. It says nothing about the order of changes: see Plugin::after.
   std::vector<std::string> needs = {};

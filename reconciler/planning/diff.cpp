@@ -64,6 +64,7 @@ Change MakeChange(const Resource& resource, std::string_view plugin) {
   change.is_link = resource.is_link;
   change.node = resource.node;
   change.plugin = plugin;
+  change.owner = resource.owner;
   change.where = resource.where;
   change.fingerprint = ComputeFingerprint(resource.observed);
   const ResourceState* observed = Known(resource.observed);

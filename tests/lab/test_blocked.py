@@ -123,8 +123,6 @@ class BlockedEnds(LabTest):
         self.lab.sh(2, "rm /etc/netplan/40-cx7.yaml")
 
 
-if __name__ == "__main__":
-    unittest.main()
 class MissingPort(LabTest):
     options = ("--topology", "direct")
 
@@ -146,3 +144,5 @@ class MissingPort(LabTest):
         self.assert_empty_plan(PAIR)
 
 
+if __name__ == "__main__":
+    unittest.main()

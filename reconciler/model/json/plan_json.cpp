@@ -68,6 +68,9 @@ Change ReadChange(const JsonReader& reader) {
   change.is_link = reader.Has("is_link") && reader.At("is_link").Bool();
   change.detail = reader.At("detail").Text();
   change.code = reader.At("code").Text();
+  change.owner = {.name = reader.At("owner").Text(),
+                  .claims = ReadList(reader.At("claims")),
+                  .settings_lost = ReadList(reader.At("settings_lost"))};
   change.diff = reader.At("diff").Text();
   change.impact = ReadImpact(reader.At("impact"));
   change.interrupts = reader.At("interrupts").Text();
@@ -118,6 +121,9 @@ ordered_json ToJson(const Change& change) {
           {"is_link", change.is_link},
           {"detail", EncodeText(change.detail)},
           {"code", EncodeText(change.code)},
+          {"owner", EncodeText(change.owner.name)},
+          {"claims", ListToJson(change.owner.claims)},
+          {"settings_lost", ListToJson(change.owner.settings_lost)},
           {"diff", EncodeText(change.diff)},
           {"impact", ImpactToJson(change.impact)},
           {"interrupts", EncodeText(change.interrupts)},

@@ -149,6 +149,7 @@ Change ChangeWithEveryField() {
           .plugin = "hosts",
           .detail = "1 → 2",
           .code = "code",
+          .owner = {.name = "/etc/z", .claims = {"p0"}, .settings_lost = {"routes"}},
           .diff = "+2",
           .actions = {WriteFile{"/a", {.content = "2"}}, command},
           .revert = {command},
@@ -271,7 +272,6 @@ TEST(ParseSavedPlan, AnErrorNamesTheFile) {
       << FormatError(plan.error());
 }
 
-TEST(MakeScope, IsWhatThePlanWasMadeWith) {
 TEST(CheckPermitted, WhatASavedPlanWasMadeWithIsPermittedAgainWhenItIsApplied) {
   Plan saved = MakeSaved();
   const auto refused = CheckPermitted(saved, "plan.json", false);
@@ -287,6 +287,7 @@ TEST(CheckPermitted, WhatASavedPlanWasMadeWithIsPermittedAgainWhenItIsApplied) {
   EXPECT_TRUE(CheckPermitted(saved, "plan.json", true));
 }
 
+TEST(MakeScope, IsWhatThePlanWasMadeWith) {
   Plan saved = MakeSaved();
   const PlanScope scope = MakeScope(saved);
   EXPECT_EQ(scope.nodes, (std::vector<NodeName>{"spark-1", "spark-2"}));

@@ -82,6 +82,7 @@ Plan SomePlan() {
       .plugin = "hosts",
       .detail = "(0644, 1 line)",
       .code = "p-c",
+      .owner = {.name = "/etc/z", .claims = {"p0"}, .settings_lost = {"routes"}},
       .diff = "+\xff\n",
       .actions = {WriteFile{"/etc/x", {"\xff\n"}, {"/run/x", {"generator"}}},
                   RemoveFile{"/etc/y", {"/run/y"}}, RunCommand{{"true", "a b"}, 7, "nvidia"}},

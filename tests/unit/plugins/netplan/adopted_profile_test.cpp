@@ -122,6 +122,16 @@ TEST(NetplanAdoptProfile, AProfileThatSaysTheSameIsTakenOverWithoutAnyOtherChang
   EXPECT_EQ(one.Warning(Get(), kKeyfileA), "none");
 }
 
+TEST(NetplanAdoptProfile, ThePlanNamesItAsTheOwnerOfItsPortWithWhatIsLost) {
+  ProfileCase one;
+  one.Adopt(kHead + "interface-name=enp1s0f1np1\nautoconnect-priority=10\n[ipv6]\n");
+  EXPECT_EQ(one.Plan(kKeyfileA).owner,
+            (OtherOwner{.name = kKeyfileA,
+                        .claims = {kFabricPort0},
+                        .settings_lost = {"IPv6 link-local", "router advertisements"}}));
+  EXPECT_EQ(one.Plan(kOurYaml).owner, OtherOwner{});
+}
+
 TEST(NetplanAdoptProfile, AWarningOfIpv6ThatTheProfileTurnsOffIsSettledByTakingItOver) {
   ProfileCase one;
   one.Adopt(kSameValues);

@@ -137,6 +137,7 @@ TEST(NetplanBootUnit, AnAdoptedOneIsStoppedAndDisabledAndEnabledAndStartedAgain)
   EXPECT_EQ(change.change, ChangeKind::kAdopt);
   EXPECT_EQ(change.detail,
             "stopped and disabled; /usr/local/sbin/fabric.sh configures enp1s0f1np1");
+  EXPECT_EQ(change.owner, (OtherOwner{.name = "fabric.service", .claims = {"enp1s0f1np1"}}));
   EXPECT_EQ(change.impact, Impact::kLinkFlap);
   EXPECT_THAT(test::Lines(change.actions),
               ElementsAre("systemctl --no-reload disable -- fabric.service",

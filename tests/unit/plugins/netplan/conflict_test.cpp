@@ -37,6 +37,19 @@ TEST(NetplanConflict, FileThatDoesNotParseBlocksEverything) {
               StartsWith("blocked: /etc/netplan/90-NM-1.yaml:1 is not valid: "));
 }
 
+TEST(NetplanConflict, WhatIsBlockedBecauseOfAnotherOwnerNamesIt) {
+  test::PairScenario scenario = MakeConflict();
+  EXPECT_EQ(scenario.Find(Get(), kRail0Port).owner, OtherOwner{});
+  const char* other = "/etc/netplan/40-cx7.yaml";
+  scenario.AddFile(other, "network: {ethernets: {enp1s0f1np1: {mtu: 1400}}}\n");
+  const OtherOwner owner{.name = other, .claims = {kRail0Port}};
+  for (const char* name : {kRail0Port, "enP2p1s0f1np1", kNetplanFile}) {
+    EXPECT_EQ(scenario.Find(Get(), name).owner, owner) << name;
+  }
+  scenario.AddFile("/etc/netplan/90-NM-1.yaml", "network:\n  ethernets: [\n");
+  EXPECT_EQ(scenario.Find(Get(), kRail0Port).owner, OtherOwner{});
+}
+
 TEST(NetplanConflict, UnreadableFileBlocksEverything) {
   test::PairScenario scenario = MakeConflict();
   scenario.facts.files["/etc/netplan/01-x.yaml"] = Unknown{"permission denied"};

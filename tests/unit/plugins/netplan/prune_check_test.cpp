@@ -121,6 +121,7 @@ TEST(NetplanPrune, APortOfAnotherNetplanFileIsLeftAsItIs) {
   EXPECT_EQ(judgement.change.change, ChangeKind::kBlocked);
   EXPECT_EQ(judgement.change.code, "netplan-port-claimed");
   EXPECT_EQ(judgement.change.detail, "now configured by /etc/netplan/99-x.yaml; left as it is");
+  EXPECT_EQ(judgement.change.owner, (OtherOwner{.name = kOther, .claims = {kPortA}}));
 }
 
 TEST(NetplanPrune, OurFileGoesWithoutWhatIsGeneratedForAPortOfAnotherNetplanFile) {
