@@ -92,7 +92,7 @@ class StartingState(test_adopt.AdoptTest):
     a  NVIDIA's guide of 2025-11: a link-local address per cage, in 40-cx7.yaml
     e  sparkrun: a subnet per twin, MTU 9000, in 40-cx7.yaml
     f  a guide for one HCA, followed by hand where NetworkManager has the ports: an nmcli profile, a netplan file for the MTU, and
-       lines for sysctl and NCCL; and where networkd has them the service alone that sets an address at boot
+       lines for sysctl and NCCL; and with either manager the service alone that sets an address at boot
     h  live addresses alone
     i  a bridge, a VLAN and a match in netplan files, and a bridge that no file names; a bond is the same, but not every kernel has one
     j  spark-1 bare, spark-2 as NVIDIA's script of 2026-03 leaves it: both twins in one subnet
@@ -179,6 +179,24 @@ class StartingState(test_adopt.AdoptTest):
         self.restart_both()
         self.assert_becomes(after_restart or before)
 
+    def set_up_service(self):
+        """The service on both nodes, as it is from the next boot on; returns what `adopt` says of it."""
+        entries = []
+        for node in (1, 2):
+            self.write(SERVICE, SERVICE_TEXT, node, mode="0644")
+            self.write(SCRIPT, SCRIPT_TEXT.format(node), node, mode="0755")
+            lines = "".join(f"{digest(text)}  {path}\n" for text, path in ((SERVICE_TEXT, SERVICE), (SCRIPT_TEXT.format(node), SCRIPT)))
+            entries.append(f"spark-{node}: {digest(lines)[:12]}")
+        self.on_both("systemctl enable --now rdma-mesh.service")
+        self.addCleanup(lambda: self.on_both(f"systemctl disable --now rdma-mesh.service; rm -f {SERVICE} {SCRIPT}; "
+                                             f"ip address flush dev {RIGHT[0]}; ip link set {RIGHT[0]} down"))
+        return entries
+
+    def assert_service(self, *states):
+        for node in (1, 2):
+            shown = self.lab.sh(node, "systemctl is-enabled rdma-mesh.service; systemctl is-active rdma-mesh.service; true")
+            self.assertEqual(shown.split(), list(states), f"spark-{node}")
+
 
 class Networkd(StartingState):
     def test_a_link_local_addresses_get_free_subnets_until_the_uninstall(self):
@@ -223,24 +241,6 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
         self.assert_lasts(manifest, GUIDE)
         self.assert_way_back(manifest, before)
         self.take_down(GUIDE)
-
-    def set_up_service(self):
-        """The service on both nodes, as it is from the next boot on; returns what `adopt` says of it."""
-        entries = []
-        for node in (1, 2):
-            self.write(SERVICE, SERVICE_TEXT, node, mode="0644")
-            self.write(SCRIPT, SCRIPT_TEXT.format(node), node, mode="0755")
-            lines = "".join(f"{digest(text)}  {path}\n" for text, path in ((SERVICE_TEXT, SERVICE), (SCRIPT_TEXT.format(node), SCRIPT)))
-            entries.append(f"spark-{node}: {digest(lines)[:12]}")
-        self.on_both("systemctl enable --now rdma-mesh.service")
-        self.addCleanup(lambda: self.on_both(f"systemctl disable --now rdma-mesh.service; rm -f {SERVICE} {SCRIPT}; "
-                                             f"ip address flush dev {RIGHT[0]}; ip link set {RIGHT[0]} down"))
-        return entries
-
-    def assert_service(self, *states):
-        for node in (1, 2):
-            shown = self.lab.sh(node, "systemctl is-enabled rdma-mesh.service; systemctl is-active rdma-mesh.service; true")
-            self.assertEqual(shown.split(), list(states), f"spark-{node}")
 
     def test_f_a_service_that_sets_an_address_at_boot_is_disabled_until_the_uninstall(self):
         entries = self.set_up_service()
@@ -444,6 +444,37 @@ not as found: the ports have the MTUs 1500, 9000; the manifest has 9000
 
     def files(self, node):
         return [line for line in self.state(node).splitlines() if line.startswith("/")]
+
+
+class ServiceOfNetworkManager(StartingState):
+    options = ("--topology", "direct", "--nm", "all")
+
+    def make_bare(self):
+        """The lab ends with its one test."""
+
+    def state(self, node):
+        """Without udev's files of ports, which are those of the last boot: NetworkManager sets the MTU on its own."""
+        return "".join(line for line in super().state(node).splitlines(keepends=True) if ".link " not in line)
+
+    def test_f_a_service_that_sets_an_address_at_boot_brings_none_back_until_the_uninstall(self):
+        self.set_up_service()
+        self.restart_both()
+        before = self.settle_both()
+        self.assertIn(f"{RIGHT[0]} mtu 1500 flags 1 192.168.66.1/24\n", before[0])
+        _, text, _ = self.discover(expect=2)
+        entry = next(line for line in text.splitlines() if "unit: rdma-mesh.service" in line)
+        manifest = self.manifest(f"adopt:\n{entry}\n")
+        lines, _ = self.printed_plan(manifest)
+        self.assertEqual([line for line in lines if line.startswith(">")],
+                         [f"> unit  rdma-mesh.service: stopped and disabled; {SCRIPT} configures {RIGHT[0]}"] * 2)
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
+        self.assert_service("disabled", "inactive")
+        self.assert_lasts(manifest)
+        for node in (1, 2):
+            self.assertIn(f"{RIGHT[0]} mtu 9000 flags 1 192.168.177.{node}/24\n", self.state(node))
+        self.assert_service("disabled", "inactive")
+        self.assert_way_back(manifest, before)
+        self.assert_service("enabled", "active")
 
 
 if __name__ == "__main__":
