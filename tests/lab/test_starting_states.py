@@ -414,7 +414,8 @@ class NetworkManager(StartingState):
             self.write(VARIABLES, "export NCCL_IB_HCA=roceP2p1s0f1\nexport NCCL_NET_GDR_LEVEL=5\n", node, mode="0755")
             self.lab.sh(node, f"nmcli connection add type ethernet con-name mesh ifname {port} ipv4.method manual "
                               f"ipv4.addresses 192.168.100.{node}/24")
-        self.on_both("netplan apply; nmcli --wait 15 connection up mesh >/dev/null")
+        self.on_both(f"netplan apply; for i in $(seq {int(speed.scaled(30))}); do nmcli general >/dev/null 2>&1 && break; sleep 1; done; "
+                     "nmcli --wait 15 connection up mesh >/dev/null")
         self.settle_both()
         _, text, errors = self.discover(expect=2)
         self.assertEqual(errors, f"""\
