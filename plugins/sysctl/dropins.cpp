@@ -1,5 +1,7 @@
 #include "plugins/sysctl/dropins.h"
 
+#include <utility>
+
 #include "plugins/sysctl/keys.h"
 #include "reconciler/base/text.h"
 
@@ -28,18 +30,23 @@ std::map<std::string, std::string> SortPathsByName(const NodeFacts& facts) {
 
 void AddFile(const std::string& path, const std::string& content,
              std::map<std::string, Setting>& settings) {
-  for (const std::string& one : SplitLines(content)) {
-    std::string_view line = Trim(one);
-    if (line.empty() || line[0] == '#' || line[0] == ';') continue;
-    if (line[0] == '-') line.remove_prefix(1);  // "do not mind when it fails"
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    const auto key = NormalizeKey(Trim(line.substr(0, equals)));
-    if (key) settings[*key] = {NormalizeValue(line.substr(equals + 1)), path};
+  for (const std::string& line : SplitLines(content)) {
+    if (auto set = ReadLine(line)) settings[set->key] = {std::move(set->value), path};
   }
 }
 
 }  // namespace
+
+std::optional<KeyValue> ReadLine(std::string_view line) {
+  line = Trim(line);
+  if (line.empty() || line[0] == '#' || line[0] == ';') return std::nullopt;
+  if (line[0] == '-') line.remove_prefix(1);  // "do not mind when it fails"
+  const std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos) return std::nullopt;
+  auto key = NormalizeKey(Trim(line.substr(0, equals)));
+  if (!key) return std::nullopt;
+  return KeyValue{std::move(*key), NormalizeValue(line.substr(equals + 1))};
+}
 
 std::map<std::string, Setting> FindLaterSettings(const NodeFacts& facts) {
   const std::string ours = GetBasename(kOwnFile);

@@ -19,6 +19,13 @@ struct Setting {
   std::string path = {};  // of the file that says so
 };
 
+// What one line of a drop-in sets; nullopt: nothing.
+struct KeyValue {
+  std::string key = {};  // canonical
+  std::string value = {};
+};
+std::optional<KeyValue> ReadLine(std::string_view line);
+
 // What the drop-in files that are read after ours set at boot, by canonical key: the last value
 // of each. Sorted by file name whatever the folder; of one name /etc hides /run hides /usr.
 // Patterns (net.ipv4.conf.*.rp_filter) are left out: systemd-sysctl prefers an explicit key over

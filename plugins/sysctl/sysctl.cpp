@@ -10,6 +10,7 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/links.h"
 #include "plugins/common/protection/protection.h"
+#include "plugins/sysctl/adopted_lines.h"
 #include "plugins/sysctl/arp.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
@@ -78,6 +79,9 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
              ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
   }
   RunProbe probe{.id = kReadOnly, .argv = {"sh", "-c", std::string(kReadOnlySh), "sh"}};
+  for (const AdoptedLines& lines : ReadAdoptedLines(cluster, node.name)) {
+    reads.push_back(ReadFile{lines.path});
+  }
   for (const std::string& key : keys) {
     reads.push_back(ReadValue{MakeKeyPath(key)});
     probe.argv.push_back(MakeKeyPath(key));
@@ -205,9 +209,12 @@ Resource MakeLiveResource(const PluginInput& input, const std::string& key, cons
 
 std::vector<Resource> Resources(const PluginInput& input) {
   const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
-  if (wanted.empty()) return {};
+  std::set<std::string> keys;
+  for (const auto& [key, one] : wanted) keys.insert(key);
+  std::vector<Resource> resources = MakeAdoptedLines(input, keys);
+  if (wanted.empty()) return resources;
   const Protection protection = FindProtection(input.node, input.facts);
-  std::vector<Resource> resources = {MakeFileResource(input, wanted, protection)};
+  resources.push_back(MakeFileResource(input, wanted, protection));
   for (const auto& [key, one] : wanted) {
     resources.push_back(MakeLiveResource(input, key, one, protection));
   }
@@ -239,10 +246,23 @@ std::vector<Diagnostic> FindWithoutIpv6(const PluginInput& input,
   return diagnostics;
 }
 
-// The next boot reverts what holds now, and nothing of ours can change that.
+// Of what `wanted` has, by the file that sets it to another value at the next boot.
+KeysByFile ListOverriding(const NodeFacts& facts, const std::map<std::string, Wanted>& wanted) {
+  KeysByFile overriding;
+  const std::map<std::string, Setting> later = FindLaterSettings(facts);
+  for (const auto& [key, one] : wanted) {
+    const auto found = later.find(key);
+    if (found == later.end() || found->second.value == one.value) continue;
+    overriding[found->second.path].insert(key);
+  }
+  return overriding;
+}
+
+// The next boot reverts what holds now, and our file cannot change that.
 std::vector<Diagnostic> FindOverridden(const PluginInput& input,
                                        const std::map<std::string, Wanted>& wanted) {
   const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
+  const KeysByFile overriding = ListOverriding(input.facts, wanted);
   std::vector<Diagnostic> diagnostics;
   for (const auto& [key, one] : wanted) {
     const auto found = later.find(key);
@@ -253,11 +273,23 @@ std::vector<Diagnostic> FindOverridden(const PluginInput& input,
          .message =
              fmt::format("sysctl: the next boot sets {} to {} and not to {}: {} is read after {}",
                          key, found->second.value, one.value, found->second.path, kOwnFile),
-         .next_step = fmt::format("remove {} from {}", key, found->second.path),
+         .next_step = AdviseOnLine(input, overriding, found->second.path, key),
          .where = input.cluster.Mark(one.position),
          .subject = key});
   }
   return diagnostics;
+}
+
+// Of all nodes: they have one entry for each file.
+std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
+  KeysByFile overriding;
+  for (const auto& [name, facts] : input.all.nodes) {
+    const auto wanted = ReadWanted(input.cluster, input.fabric, name);
+    for (const auto& [path, keys] : ListOverriding(facts, wanted)) {
+      overriding[path].insert(keys.begin(), keys.end());
+    }
+  }
+  return ListAdoptableLines(input, overriding);
 }
 
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
@@ -339,6 +371,7 @@ Plugin Get() {
           .resources = Resources,
           .check = Check,
           .diagnose = Diagnose,
+          .adoptable = ListAdoptable,
           .find_setting = FindArpSetting};
 }
 

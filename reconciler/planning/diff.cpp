@@ -176,6 +176,7 @@ std::optional<Change> Diff(const Resource& resource, std::string_view plugin) {
   }
   if (resource.adopts) change.change = ChangeKind::kAdopt;
   if (!resource.label.empty()) change.detail = resource.label;
+  if (!resource.owner.name.empty()) change.diff.clear();  // of lines that are not ours
   if (!change.deferred) SetActions(resource, change);
   return change;
 }

@@ -164,11 +164,12 @@ std::set<std::string> ListFlappingLinks(const Plan& plan) {
   return links;
 }
 
-// Another owner's thing; an adoption writes no file but ours.
+// Another owner's thing, and not ours that takes its place.
 bool TakesOver(const Change& change) {
   const Action* file = FindFileAction(change.actions);
   return change.change == ChangeKind::kAdopt &&
-         (file == nullptr || std::holds_alternative<RemoveFile>(*file));
+         (file == nullptr || std::holds_alternative<RemoveFile>(*file) ||
+          !change.owner.name.empty());
 }
 
 // "14 changes on 2 nodes", of those that `counts` selects; empty: there are none.

@@ -389,6 +389,8 @@ free and takes its place
 
 
 TUNING = "/etc/sysctl.d/90-rdma-tuning.conf"
+TUNING_STATE = f"cat {TUNING}; stat -c '%a %U %G %y' {TUNING}"
+TUNING_TEXT = "# Mine.\nnet.ipv4.tcp_mtu_probing=2\nvm.swappiness=10\n"
 VARIABLES = "/etc/profile.d/nccl-env.sh"
 MTU_FILE = "/etc/netplan/90-rdma-mtu.yaml"
 MTU = """network:
@@ -410,7 +412,7 @@ class NetworkManager(StartingState):
         port = RIGHT[1]
         for node in (1, 2):
             self.write(MTU_FILE, MTU, node)
-            self.write(TUNING, "net.ipv4.tcp_mtu_probing=2\n", node, mode="0644")
+            self.write(TUNING, TUNING_TEXT, node, mode="0640")
             self.write(VARIABLES, "export NCCL_IB_HCA=roceP2p1s0f1\nexport NCCL_NET_GDR_LEVEL=5\n", node, mode="0755")
             self.lab.sh(node, f"nmcli connection add type ethernet con-name mesh ifname {port} ipv4.method manual "
                               f"ipv4.addresses 192.168.100.{node}/24")
@@ -427,21 +429,35 @@ not as found: the ports have the MTUs 1500, 9000; the manifest has 9000
         manifest = self.written(text + "sysctl: {net.ipv4.tcp_mtu_probing: 1}\nnccl: {}\n")
         self.assertRegex(text, r"(?m)^  - \{nm_profile: mesh, nodes: \{spark-1: \S+, spark-2: \S+\}\}")
         contradicts = "this is read after /etc/profile.d/60-spark-reconcile-nccl.sh and wins"
+        lines = f"lines: {TUNING}, match: [net.ipv4.tcp_mtu_probing]"
+        tuned = digest(TUNING_TEXT)[:12]
+        both = ["spark-1", "spark-2"]
         self.assert_warned(
             manifest,
-            ("sysctl: the next boot sets net.ipv4.tcp_mtu_probing to 2 and not to 1: "
-             f"{TUNING} is read after /etc/sysctl.d/60-spark-reconcile.conf", f"remove net.ipv4.tcp_mtu_probing from {TUNING}"),
+            *(("sysctl: the next boot sets net.ipv4.tcp_mtu_probing to 2 and not to 1: "
+               f"{TUNING} is read after /etc/sysctl.d/60-spark-reconcile.conf",
+               f"add {{{lines}, nodes: {{{node}: \"{tuned}\"}}}} to adopt, or remove net.ipv4.tcp_mtu_probing from {TUNING}")
+              for node in both),
             (f"{VARIABLES}:1 NCCL_IB_HCA=roceP2p1s0f1: the manifest has =rocep1s0f1,roceP2p1s0f1: {contradicts}", "remove it there"),
-            (f"{VARIABLES}:2 NCCL_NET_GDR_LEVEL=5: the manifest has LOC: {contradicts}", "remove it there"))
-        self.on_both(f"rm {TUNING} {VARIABLES}")
+            (f"{VARIABLES}:2 NCCL_NET_GDR_LEVEL=5: the manifest has LOC: {contradicts}", "remove it there"),
+            nodes=[both[:1], both[1:], both, both])
+        self.on_both(f"rm {VARIABLES}")
+        manifest = self.written(re.sub(r"(?m)^(adopt:.*\n)", rf"\1  - {{{lines}, nodes: {{spark-1: '{tuned}', spark-2: '{tuned}'}}}}\n",
+                                       text) + "sysctl: {net.ipv4.tcp_mtu_probing: 1}\nnccl: {}\n")
         self.assert_warned(manifest)
+        printed = self.spark("plan", manifest, "--brief", expect=0).stdout
+        self.assertEqual(printed.count(f" {TUNING}: without 1 line that wins over /etc/sysctl.d/60-spark-reconcile.conf: "
+                                       "net.ipv4.tcp_mtu_probing  "), 2, printed)
         before = [self.files(node) for node in (1, 2)]
+        tuning = [self.lab.sh(node, TUNING_STATE) for node in (1, 2)]
         self.apply(manifest)
         self.assert_adopted(manifest, MTU_FILE)
+        self.assertEqual(self.lab.sh(1, f"cat {TUNING}"), "# Mine.\nvm.swappiness=10\n")
         self.on_both("test ! -e /etc/NetworkManager/system-connections/mesh.nmconnection")
         self.uninstall(manifest)
         # Which of the two profiles of this port is active then is NetworkManager's choice: they have one priority.
         self.assertEqual([self.files(node) for node in (1, 2)], before)
+        self.assertEqual([self.lab.sh(node, TUNING_STATE) for node in (1, 2)], tuning)
 
     def files(self, node):
         return [line for line in self.state(node).splitlines() if line.startswith("/")]

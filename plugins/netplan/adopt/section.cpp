@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -14,11 +15,12 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
-constexpr std::string_view kOwnName = "60-spark-reconcile.yaml";
+constexpr std::string_view kOwnFiles[] = {"/etc/netplan/60-spark-reconcile.yaml",
+                                          "/etc/sysctl.d/60-spark-reconcile.conf"};
 constexpr std::string_view kUnitFolder = "/etc/systemd/network/";
 constexpr std::size_t kLongestName = 255;
 // An entry has one of these.
-constexpr const char* kKinds[] = {"file", "nm_profile", "networkd_unit", "master", "unit"};
+constexpr const char* kKinds[] = {"file", "nm_profile", "networkd_unit", "master", "unit", "lines"};
 
 const std::vector<Value>& ListEntries(const ClusterSpec& cluster) {
   static const std::vector<Value> kNone;
@@ -113,6 +115,17 @@ void CheckNodes(const ClusterSpec& cluster, const Value& entry, Errors& errors) 
   }
 }
 
+void CheckMatch(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
+  const bool has_lines = entry.Find("lines") != nullptr;
+  if (has_lines == (entry.Find("match") != nullptr)) return;
+  errors.push_back(
+      MakeManifestError(cluster.Mark(FindNamedPosition(entry)),
+                        fmt::format("adopt: {}: wanted {}", NameEntry(entry),
+                                    has_lines ? "match, found none" : "match with lines only"),
+                        has_lines ? "write match: [KEY], with the keys whose lines are taken over"
+                                  : "remove match: what else is named is taken over as a whole"));
+}
+
 // The manifest would want it enabled or active, and disabled.
 void CheckUnit(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
   const std::string unit = entry.GetText("unit");
@@ -131,7 +144,7 @@ std::vector<AdoptEntry> ReadEntries(const ClusterSpec& cluster, const NodeName& 
   std::vector<AdoptEntry> entries;
   for (const Value& entry : ListEntries(cluster)) {
     for (const Member& one : ListNodes(entry)) {
-      if (one.key != node) continue;
+      if (one.key != node || entry.Find("lines") != nullptr) continue;  // another plugin's
       const std::string file = entry.GetText("file");
       entries.push_back({file.empty() ? entry.GetText("networkd_unit") : file,
                          one.value.ScalarText(), FindNamedPosition(entry),
@@ -187,9 +200,9 @@ Errors CheckAdopt(const ClusterSpec& cluster, const Fabric&) {
   std::map<std::string, int> lines;  // of the first entry of each name
   for (const Value& entry : ListEntries(cluster)) {
     CheckKind(cluster, entry, errors);
-    const std::string file = entry.GetText("file");
+    const std::string file = NameEntry(entry);
     const SourceMark where = cluster.Mark(FindNamedPosition(entry));
-    if (file.ends_with("/" + std::string(kOwnName))) {
+    if (std::find(std::begin(kOwnFiles), std::end(kOwnFiles), file) != std::end(kOwnFiles)) {
       errors.push_back(MakeManifestError(
           where, fmt::format("adopt: wanted a file of another owner, found our own, {}", file),
           "remove the entry"));
@@ -203,6 +216,7 @@ Errors CheckAdopt(const ClusterSpec& cluster, const Fabric&) {
                                         NameEntry(entry), first->second),
                             "name all its nodes in one entry"));
     }
+    CheckMatch(cluster, entry, errors);
     CheckUnit(cluster, entry, errors);
     CheckNodes(cluster, entry, errors);
   }

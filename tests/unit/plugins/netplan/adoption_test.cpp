@@ -403,15 +403,28 @@ TEST(NetplanAdoptSection, MistakesAreNamedWithTheirPlace) {
   const std::string tail = "each entry names one thing";
   EXPECT_THAT(CheckOf("- {nodes: {spark-1: aaaaaaaaaaaa}}\n"),
               ElementsAre("2:3: adopt: wanted one of file, nm_profile, networkd_unit, master, "
-                          "unit, found none; " +
+                          "unit, lines, found none; " +
                           tail));
   EXPECT_THAT(
       CheckOf("- {file: /etc/netplan/a.yaml, nm_profile: a, nodes: {spark-1: aaaaaaaaaaaa}}\n"),
-      ElementsAre(
-          "2:3: adopt: wanted one of file, nm_profile, networkd_unit, master, unit, found file "
-          "and nm_profile; " +
-          tail));
+      ElementsAre("2:3: adopt: wanted one of file, nm_profile, networkd_unit, master, unit, lines, "
+                  "found file "
+                  "and nm_profile; " +
+                  tail));
   EXPECT_THAT(CheckOf("- {master: bond0, nodes: [spark-1, spark-2]}\n"), IsEmpty());
+  EXPECT_THAT(CheckOf("- {lines: /etc/sysctl.d/90-x.conf, match: [a.b], nodes: {spark-1: a}}\n"),
+              IsEmpty());
+  EXPECT_THAT(CheckOf("- {lines: /etc/sysctl.d/90-x.conf, nodes: {spark-1: a}}\n"),
+              ElementsAre("2:11: adopt: /etc/sysctl.d/90-x.conf: wanted match, found none; write "
+                          "match: [KEY], with the keys whose lines are taken over"));
+  EXPECT_THAT(CheckOf("- {file: /etc/netplan/a.yaml, match: [a.b], nodes: {spark-1: a}}\n"),
+              ElementsAre("2:10: adopt: /etc/netplan/a.yaml: wanted match with lines only; remove "
+                          "match: what else is named is taken over as a whole"));
+  EXPECT_THAT(
+      CheckOf("- {lines: /etc/sysctl.d/60-spark-reconcile.conf, match: [a.b], nodes: {spark-1: "
+              "a}}\n"),
+      ElementsAre("2:11: adopt: wanted a file of another owner, found our own, "
+                  "/etc/sysctl.d/60-spark-reconcile.conf; remove the entry"));
   EXPECT_THAT(CheckOf("- {master: bond0, nodes: [spark-1]}\n"
                       "- {nm_profile: bond0, nodes: {spark-2: aaaaaaaaaaaa}}\n"),
               IsEmpty());

@@ -1,0 +1,154 @@
+#include "plugins/sysctl/adopted_lines.h"
+
+#include <gmock/gmock.h>
+
+#include "plugins/sysctl/sysctl.h"
+#include "reconciler/base/digest.h"
+#include "tests/unit/plugins/pair_scenario.h"
+
+// Lines of drop-ins that win over ours, and that the manifest's `adopt` names.
+namespace reconciler::plugins::sysctl {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kPath = "/etc/sysctl.d/90-tuning.conf";
+const std::string kText = "# mine\nnet.core.rmem_max=1\nvm.swappiness=1\n-net/core/rmem_max = 2";
+
+struct LinesCase : test::PairScenario {
+  LinesCase() {
+    fabric.ports.clear();
+    facts.sysctl.keys["net.core.rmem_max"] = "268435456";
+    AddFile(kPath, kText);
+    SetManifest({});
+  }
+
+  void SetManifest(std::vector<Value> entries) {
+    cluster.settings =
+        test::Map({{"sysctl", test::Map({{"net.core.rmem_max", test::Number(268435456)}})},
+                   {"adopt", test::List(std::move(entries))}});
+  }
+
+  void Adopt(const std::string& text = kText, const std::string& key = "net/core/rmem_max") {
+    SetManifest({test::Map(
+        {{"lines", test::Text(kPath)},
+         {"match", test::List({test::Text(key)})},
+         {"nodes", test::Map({{"spark-1", test::Text(ComputeSha256Hex(text).substr(0, 12))}})}})});
+  }
+
+  std::vector<Diagnostic> Diagnose() const {
+    const ClusterFacts all{.nodes = {{facts.node, facts}}};
+    return Get().diagnose({cluster, fabric, cluster.nodes[0], facts, all});
+  }
+
+  std::vector<AdoptableFile> Offers() const {
+    const ClusterFacts all{.nodes = {{facts.node, facts}}};
+    return Get().adoptable({cluster, fabric, cluster.nodes[0], facts, all});
+  }
+};
+
+TEST(SysctlAdoptLines, TheLinesOfTheKeysAreRemovedAndTheRestOfTheFileStays) {
+  LinesCase one;
+  one.Adopt();
+  const Resource resource = one.Find(Get(), kPath);
+  const auto change = Diff(resource, "sysctl");
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->change, ChangeKind::kAdopt);
+  EXPECT_EQ(change->detail,
+            "without 2 lines that win over /etc/sysctl.d/60-spark-reconcile.conf: "
+            "net.core.rmem_max");
+  EXPECT_EQ(change->diff, "");
+  EXPECT_EQ(change->owner, OtherOwner{.name = kPath});
+  FileState rest = *Known(FindFile(one.facts, kPath));
+  rest.content = "# mine\nvm.swappiness=1\n";
+  EXPECT_THAT(change->actions, ElementsAre(Action(WriteFile{kPath, rest})));
+  EXPECT_THAT(resource.settles, ElementsAre("net.core.rmem_max"));
+  EXPECT_THAT(resource.needs, ElementsAre("spark-1/file//etc/sysctl.d/60-spark-reconcile.conf"));
+}
+
+TEST(SysctlAdoptLines, AFileWithoutSuchLinesHoldsWhateverItSays) {
+  LinesCase one;
+  one.Adopt();
+  one.AddFile(kPath, "vm.swappiness=2\n");
+  EXPECT_EQ(one.Detail(Get(), kPath), "holds");
+  one.facts.files[kPath] = Absent{};
+  EXPECT_EQ(one.Detail(Get(), kPath), "holds");
+}
+
+TEST(SysctlAdoptLines, AFileThatWasChangedIsNotAdopted) {
+  LinesCase one;
+  one.Adopt("another text");
+  EXPECT_EQ(one.Detail(Get(), kPath),
+            "blocked: is not adopted: its SHA-256 begins with " +
+                ComputeSha256Hex(kText).substr(0, 12) + ", and the manifest has " +
+                ComputeSha256Hex("another text").substr(0, 12) +
+                ": read what it says now; to adopt that, write " +
+                ComputeSha256Hex(kText).substr(0, 12) + " into the manifest");
+}
+
+TEST(SysctlAdoptLines, AKeyThatNothingOfOursSetsIsNotAdopted) {
+  LinesCase one;
+  one.Adopt(kText, "vm.swappiness");
+  EXPECT_EQ(one.Detail(Get(), kPath),
+            "blocked: is not adopted: the manifest sets no vm.swappiness: remove it from match");
+}
+
+TEST(SysctlAdoptLines, AFileThatCannotBeReadIsBlocked) {
+  LinesCase one;
+  one.Adopt();
+  one.facts.files[kPath] = Unknown{"is a symbolic link"};
+  EXPECT_EQ(one.Detail(Get(), kPath), "blocked: unknown: is a symbolic link");
+}
+
+TEST(SysctlAdoptLines, TheWarningSaysWhatToAddToAdopt) {
+  LinesCase one;
+  ASSERT_EQ(one.Diagnose().size(), 1u);
+  EXPECT_EQ(one.Diagnose()[0].subject, "net.core.rmem_max");
+  EXPECT_EQ(one.Diagnose()[0].next_step,
+            "add {lines: /etc/sysctl.d/90-tuning.conf, match: [net.core.rmem_max], nodes: "
+            "{spark-1: \"" +
+                ComputeSha256Hex(kText).substr(0, 12) +
+                "\"}} to adopt, or remove net.core.rmem_max from /etc/sysctl.d/90-tuning.conf");
+  one.Adopt("another text");
+  EXPECT_EQ(one.Diagnose()[0].next_step,
+            "remove net.core.rmem_max from /etc/sysctl.d/90-tuning.conf");
+}
+
+TEST(SysctlAdoptLines, AllKeysOfAFileAreOneEntryWhicheverOfThemIsWarnedOf) {
+  LinesCase one;
+  one.cluster.settings = test::Map({{"sysctl", test::Map({{"net.core.rmem_max", test::Number(3)},
+                                                          {"vm.swappiness", test::Number(3)}})}});
+  const std::vector<Diagnostic> said = one.Diagnose();
+  ASSERT_EQ(said.size(), 2u);
+  for (const Diagnostic& warning : said) {
+    EXPECT_THAT(warning.next_step,
+                testing::HasSubstr("match: [net.core.rmem_max, vm.swappiness], nodes"));
+  }
+}
+
+TEST(SysctlAdoptLines, DiscoverCanNameThemWithTheFilesDigest) {
+  LinesCase one;
+  ASSERT_EQ(one.Offers().size(), 1u);
+  EXPECT_EQ(one.Offers()[0].entry,
+            "lines: /etc/sysctl.d/90-tuning.conf, match: [net.core.rmem_max]");
+  EXPECT_EQ(one.Offers()[0].digest, ComputeSha256Hex(kText));
+  one.facts.files.erase(kPath);
+  one.AddFile("/usr/lib/sysctl.d/90-tuning.conf", kText);  // of a package
+  EXPECT_THAT(one.Offers(), IsEmpty());
+  EXPECT_EQ(one.Diagnose()[0].next_step,
+            "remove net.core.rmem_max from /usr/lib/sysctl.d/90-tuning.conf");
+}
+
+TEST(SysctlAdoptLines, TheFileIsReadThatAnEntryNames) {
+  LinesCase one;
+  one.Adopt();
+  std::vector<std::string> paths;
+  for (const Read& read : Get().probe(one.cluster, one.fabric, one.cluster.nodes[0])) {
+    if (const auto* file = std::get_if<ReadFile>(&read)) paths.push_back(file->path);
+  }
+  EXPECT_THAT(paths, testing::Contains(kPath));
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::sysctl
