@@ -195,7 +195,8 @@ class Access(LabTest):
                                                  [("password of nvidia on spark-2 (192.168.1.22): ", "secret-word\x7f\r")])
         self.assertEqual(code, 3, shown)
         self.assertIn("spark-2 (192.168.1.22): cannot log in as nvidia: the password was refused\n"
-                      "  hint: run it again and type it with care; it is the one of the account there\n", shown)
+                      "  hint: run it again and type it with care; it is the one of the account there, which takes none while it is "
+                      "locked or expired: `passwd -S nvidia` there says so\n", shown)
         self.lab.sh(2, "test ! -e /home/nvidia/.ssh/authorized_keys")
 
     def test_where_no_passwords_are_taken_that_is_said(self):

@@ -52,7 +52,9 @@ Result<void> JudgePassword(const SshConnection& connection, int answer,
   }
   return Fail(connection.MakeError(
       cannot + "the password was refused",
-      "run it again and type it with care; it is the one of the account there"));
+      fmt::format("run it again and type it with care; it is the one of the account there, which "
+                  "takes none while it is locked or expired: `passwd -S {}` there says so",
+                  connection.Target().user)));
 }
 
 // nullopt: no login is needed.
