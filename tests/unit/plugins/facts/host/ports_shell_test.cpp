@@ -7,8 +7,10 @@ namespace {
 class PortsScript : public reconciler::test::ScriptTree {
  protected:
   // As on a Spark: a netdev leads to its PCI function.
-  void AddPort(const std::string& netdev, const std::string& pci) const {
+  void AddPort(const std::string& netdev, const std::string& pci,
+               const std::string& carrier = "1\n") const {
     AddFunction(pci);
+    Put("/sys/class/net/" + netdev + "/carrier", carrier);
     PutFolder("/sys/devices/pci0000:00/" + pci);
     PutLink("/sys/class/net/" + netdev + "/device", "/sys/devices/pci0000:00/" + pci);
   }
@@ -41,6 +43,19 @@ TEST_F(PortsScript, FunctionsAndWhatEthtoolReportsArePrinted) {
             "lanes enp1s0f0np0 4\n"
             "errors enp1s0f0np0 3 rx_crc_errors_phy\n"
             "errors enp1s0f0np0 1 link_down_events_phy\n");
+}
+
+TEST_F(PortsScript, WithoutCarrierAPortHasCountersOnly) {
+  PutProgram("ethtool", R"(
+    case $1 in
+      -S) echo '     rx_crc_errors_phy: 3' ;;
+      --show-fec) echo 'Active FEC encodings: RS' ;;
+      *) printf '\tLanes: 4\n' ;;
+    esac)");
+  AddPort("enp1s0f0np0", "0000:01:00.0", "0\n");
+  EXPECT_EQ(RunFor({"enp1s0f0np0=0000:01:00.0"}).out,
+            "pci 0000:01:00.0 enp1s0f0np0\nfunction 0000:01:00.0\n"
+            "errors enp1s0f0np0 3 rx_crc_errors_phy\n");
 }
 
 TEST_F(PortsScript, AFunctionWithoutANetdevIsPrintedAndOneThatIsGoneIsNot) {
