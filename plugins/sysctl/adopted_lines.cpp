@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <map>
 #include <string_view>
 
 #include "plugins/common/ownership/state.h"
@@ -64,10 +66,14 @@ Cut CutLines(const std::string& content, const std::set<std::string>& keys) {
 
 // Empty: they are adopted.
 std::string ExplainNotAdopted(const AdoptedLines& entry, const FileState& file, const Cut& cut,
-                              const std::set<std::string>& wanted) {
-  for (const std::string& key : cut.keys) {
-    if (wanted.contains(key)) continue;
-    return fmt::format("the manifest sets no {}: remove it from match", key);
+                              const std::set<std::string>& written) {
+  for (const std::string& key : entry.keys) {
+    if (written.contains(key)) continue;
+    return fmt::format("our file does not set {}: remove it from match", key);
+  }
+  if (cut.lines == 0) return {};
+  if (entry.path < kOwnFile) {
+    return fmt::format("it is read before {}, so that its lines do not win", kOwnFile);
   }
   const std::string digest = ComputeSha256Hex(file.content);
   if (digest.starts_with(entry.digest)) return {};
@@ -79,7 +85,7 @@ std::string ExplainNotAdopted(const AdoptedLines& entry, const FileState& file, 
 }
 
 Resource MakeLines(const PluginInput& input, const AdoptedLines& entry,
-                   const std::set<std::string>& wanted) {
+                   const std::set<std::string>& written) {
   const Observed<FileState> observed = FindFile(input.facts, entry.path);
   Resource resource{.kind = "file",
                     .name = entry.path,
@@ -96,17 +102,23 @@ Resource MakeLines(const PluginInput& input, const AdoptedLines& entry,
   FileState rest = *file;
   rest.content = cut.rest;
   resource.desired = ResourceState(std::move(rest));
-  if (cut.lines == 0) return resource;
-  const std::vector<std::string> keys(cut.keys.begin(), cut.keys.end());
-  resource.settles = keys;
-  resource.label =
-      fmt::format("without {} that {} over {}: {}", FormatPlural(cut.lines, "line", "lines"),
-                  cut.lines == 1 ? "wins" : "win", kOwnFile, Join(keys, ", "));
-  const std::string why = ExplainNotAdopted(entry, *file, cut, wanted);
+  const std::string why = ExplainNotAdopted(entry, *file, cut, written);
   if (!why.empty()) {
     resource.blocked = {.code = "sysctl-not-adopted",
                         .why = fmt::format("is not adopted: {}", why)};
   }
+  if (cut.lines == 0) return resource;
+  const std::vector<std::string> keys(cut.keys.begin(), cut.keys.end());
+  // Another file that is read even later wins all the same.
+  const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
+  std::copy_if(keys.begin(), keys.end(), std::back_inserter(resource.settles),
+               [&](const std::string& key) {
+                 const auto last = later.find(key);
+                 return last != later.end() && last->second.path == entry.path;
+               });
+  resource.label =
+      fmt::format("without {} that {} over {}: {}", FormatPlural(cut.lines, "line", "lines"),
+                  cut.lines == 1 ? "wins" : "win", kOwnFile, Join(keys, ", "));
   return resource;
 }
 
@@ -141,10 +153,10 @@ std::vector<AdoptedLines> ReadAdoptedLines(const ClusterSpec& cluster, const Nod
 }
 
 std::vector<Resource> MakeAdoptedLines(const PluginInput& input,
-                                       const std::set<std::string>& wanted) {
+                                       const std::set<std::string>& written) {
   std::vector<Resource> resources;
   for (const AdoptedLines& entry : ReadAdoptedLines(input.cluster, input.node.name)) {
-    resources.push_back(MakeLines(input, entry, wanted));
+    resources.push_back(MakeLines(input, entry, written));
   }
   return resources;
 }

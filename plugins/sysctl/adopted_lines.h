@@ -22,9 +22,9 @@ struct AdoptedLines {
 
 std::vector<AdoptedLines> ReadAdoptedLines(const ClusterSpec& cluster, const NodeName& node);
 
-// The same files without these lines. `wanted`: the keys that our file sets.
+// The same files without these lines. `written`: the keys that our file sets.
 std::vector<Resource> MakeAdoptedLines(const PluginInput& input,
-                                       const std::set<std::string>& wanted);
+                                       const std::set<std::string>& written);
 
 // What `adopt` could name of `overriding` on this node, as far as nothing but its missing entry
 // keeps it from being adopted.

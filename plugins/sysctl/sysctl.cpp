@@ -209,11 +209,13 @@ Resource MakeLiveResource(const PluginInput& input, const std::string& key, cons
 
 std::vector<Resource> Resources(const PluginInput& input) {
   const auto wanted = ReadWanted(input.cluster, input.fabric, input.node.name);
-  std::set<std::string> keys;
-  for (const auto& [key, one] : wanted) keys.insert(key);
-  std::vector<Resource> resources = MakeAdoptedLines(input, keys);
-  if (wanted.empty()) return resources;
   const Protection protection = FindProtection(input.node, input.facts);
+  std::set<std::string> written;
+  for (const auto& [key, one] : wanted) {
+    if (FindKeyObstacle(protection, key).empty()) written.insert(key);
+  }
+  std::vector<Resource> resources = MakeAdoptedLines(input, written);
+  if (wanted.empty()) return resources;
   resources.push_back(MakeFileResource(input, wanted, protection));
   for (const auto& [key, one] : wanted) {
     resources.push_back(MakeLiveResource(input, key, one, protection));
@@ -333,8 +335,47 @@ std::optional<Error> CheckValue(const ClusterSpec& cluster, const Fabric& fabric
   return std::nullopt;
 }
 
-Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
+// The nodes of an entry of `adopt` on which our file does not set that key.
+std::vector<std::string> ListWithout(const ClusterSpec& cluster, const Fabric& fabric,
+                                     const Value& entry, const std::string& key) {
+  std::vector<std::string> without;
+  const Value* nodes = entry.Find("nodes");
+  if (nodes == nullptr) return without;
+  for (const Member& one : nodes->Members()) {
+    if (!ReadWanted(cluster, fabric, one.key).contains(key)) without.push_back(one.key);
+  }
+  return without;
+}
+
+// Without a line of ours no file would set the key of a line that is removed.
+Errors CheckAdopted(const ClusterSpec& cluster, const Fabric& fabric) {
   Errors errors;
+  const Value* section = cluster.settings.Find("adopt");
+  if (section == nullptr) return errors;
+  for (const Value& entry : section->List()) {
+    const Value* match = entry.Find("match");
+    if (match == nullptr) continue;
+    for (const Value& one : match->List()) {
+      const std::string written = MakePrintable(one.ScalarText());
+      const auto key = NormalizeKey(one.ScalarText());
+      const std::vector<std::string> without =
+          key ? ListWithout(cluster, fabric, entry, *key) : std::vector<std::string>();
+      if (key && without.empty()) continue;
+      errors.push_back(MakeManifestError(
+          cluster.Mark(one.position),
+          key ? fmt::format("adopt: wanted keys in match that the manifest sets, found '{}', which "
+                            "it does not set on {}",
+                            written, Join(without, ", "))
+              : fmt::format("adopt: wanted keys like 'net.core.rmem_max' in match, found '{}'",
+                            written),
+          "remove it from match, or set it in sysctl"));
+    }
+  }
+  return errors;
+}
+
+Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
+  Errors errors = CheckAdopted(cluster, fabric);
   std::map<std::string, std::string> seen;  // canonical key → as written
   const Value* section = cluster.settings.Find("sysctl");
   if (section == nullptr) return errors;

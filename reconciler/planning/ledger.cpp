@@ -83,7 +83,10 @@ void UpdateEntry(const Change& change, const LedgerHead& head, const Names& ours
   const Action* removal = FindFileAction(change.actions);
   const bool removed_again = removal != nullptr && change.before && entry->digest.empty() &&
                              std::holds_alternative<RemoveFile>(*removal);
-  if (removed_again) *entry = MakeEntry(change, ours);
+  // The owner changed what was taken over, and the manifest names its new text: that comes back.
+  const bool adopted_again = change.change == ChangeKind::kAdopt && change.before &&
+                             ComputeSha256Hex(change.before->content) != entry->digest;
+  if (removed_again || adopted_again) *entry = MakeEntry(change, ours);
   KeepEdits(change, ours, *entry);
   entry->plugin = change.plugin;
   entry->generation = head.generation;

@@ -181,10 +181,12 @@ class Pruner {
     }
     if (rest.content == now.content) {
       if (entry.shared) return std::nullopt;
+      const bool had_text = std::holds_alternative<WriteFile>(*FindFileAction(entry.original));
       Block(change, "plan-file-edited",
-            fmt::format("{}edited on the node since generation {}: remove it by hand, or restore "
-                        "the text that was written",
-                        why_, entry.generation));
+            fmt::format("{}edited on the node since generation {}: {}", why_, entry.generation,
+                        had_text ? "restore the text that was written, and its former text is "
+                                   "written back; or leave it as it is"
+                                 : "remove it by hand, or restore the text that was written"));
       return change;
     }
     const bool ours_alone =

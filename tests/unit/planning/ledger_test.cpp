@@ -135,6 +135,23 @@ TEST(UpdateLedger, AFileThatItsOwnerMadeAgainComesBackAsItWasLast) {
             (std::vector<Action>{WriteFile{"/etc/a", {"theirs, again\n"}}}));
 }
 
+// The manifest names its new text: that is what comes back.
+TEST(UpdateLedger, AFileThatItsOwnerEditedAndThatIsAdoptedAgainComesBackAsItWasLast) {
+  const auto adopt = [](const std::string& before, const std::string& after) {
+    Change change = Writing(before, after);
+    change.change = ChangeKind::kAdopt;
+    return change;
+  };
+  const Ledger first = After({}, {adopt("a\nb\n", "b\n")});
+  const Ledger edited = After(first, {adopt("a = 2\nb\nc\n", "b\nc\n")});
+  ASSERT_EQ(edited.entries.size(), 1u);
+  EXPECT_EQ(edited.entries[0].original,
+            (std::vector<Action>{WriteFile{"/etc/a", {"a = 2\nb\nc\n"}}}));
+  // Of what stands as we left it the first text is the original.
+  const Ledger again = After(first, {adopt("b\n", "")});
+  EXPECT_EQ(again.entries[0].original, (std::vector<Action>{WriteFile{"/etc/a", {"a\nb\n"}}}));
+}
+
 TEST(UpdateLedger, AFileThatWeMadeAndRemovedIsDropped) {
   const Ledger made = After({}, {Writing("", "ours\n")});
   EXPECT_TRUE(After(made, {Writing("ours\n", "")}).entries.empty());

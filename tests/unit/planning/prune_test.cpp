@@ -136,6 +136,19 @@ TEST(Prune, AWholeFileThatSomeoneEditedIsBlocked) {
   EXPECT_TRUE(change.actions.empty());
 }
 
+// Whoever removes it would lose its former text, which only the ledger has.
+TEST(Prune, AFileWithAFormerTextIsNotToBeRemovedByHand) {
+  PruneCase one;
+  one.Put("/etc/a", "ours\nand theirs\n");
+  one.ledger.entries = {
+      FileEntry("/etc/a", "ours\n", WriteFile{"/etc/a", FileState{.content = "former\n"}})};
+  const Change change = one.RunForOne();
+  EXPECT_EQ(change.change, ChangeKind::kBlocked);
+  EXPECT_EQ(change.detail,
+            "no longer in the manifest: edited on the node since generation 3: restore the text "
+            "that was written, and its former text is written back; or leave it as it is");
+}
+
 TEST(Prune, AFileThatCannotBeReadIsBlocked) {
   PruneCase one;
   one.facts.files["/etc/a"] = Unknown{"a symbolic link"};

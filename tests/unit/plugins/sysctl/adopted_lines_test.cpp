@@ -91,7 +91,48 @@ TEST(SysctlAdoptLines, AKeyThatNothingOfOursSetsIsNotAdopted) {
   LinesCase one;
   one.Adopt(kText, "vm.swappiness");
   EXPECT_EQ(one.Detail(Get(), kPath),
-            "blocked: is not adopted: the manifest sets no vm.swappiness: remove it from match");
+            "blocked: is not adopted: our file does not set vm.swappiness: remove it from match");
+}
+
+// Otherwise no file would set the key.
+TEST(SysctlAdoptLines, AKeyThatTheManifestDoesNotSetIsRefused) {
+  LinesCase one;
+  const auto check = [&](const std::string& key) {
+    one.Adopt(kText, key);
+    std::vector<std::string> messages;
+    for (const Error& error : Get().check(one.cluster, one.fabric)) {
+      messages.push_back(error.message);
+    }
+    return messages;
+  };
+  EXPECT_THAT(check("net.core.rmem_max"), IsEmpty());
+  EXPECT_THAT(check("vm.swappiness"),
+              ElementsAre("adopt: wanted keys in match that the manifest sets, found "
+                          "'vm.swappiness', which it does not set on spark-1"));
+  EXPECT_THAT(
+      check("no..such"),
+      ElementsAre("adopt: wanted keys like 'net.core.rmem_max' in match, found 'no..such'"));
+}
+
+TEST(SysctlAdoptLines, AWarningAboutAFileThatIsReadEvenLaterStays) {
+  LinesCase one;
+  one.Adopt();
+  EXPECT_THAT(one.Find(Get(), kPath).settles, ElementsAre("net.core.rmem_max"));
+  one.AddFile("/etc/sysctl.d/95-later.conf", "net.core.rmem_max = 3\n");
+  EXPECT_THAT(one.Find(Get(), kPath).settles, IsEmpty());
+}
+
+TEST(SysctlAdoptLines, AFileThatIsReadBeforeOursIsNotAdopted) {
+  LinesCase one;
+  constexpr const char* kEarly = "/etc/sysctl.d/10-early.conf";
+  one.AddFile(kEarly, kText);
+  one.SetManifest({test::Map(
+      {{"lines", test::Text(kEarly)},
+       {"match", test::List({test::Text("net.core.rmem_max")})},
+       {"nodes", test::Map({{"spark-1", test::Text(ComputeSha256Hex(kText).substr(0, 12))}})}})});
+  EXPECT_EQ(one.Detail(Get(), kEarly),
+            "blocked: is not adopted: it is read before /etc/sysctl.d/60-spark-reconcile.conf, so "
+            "that its lines do not win");
 }
 
 TEST(SysctlAdoptLines, AFileThatCannotBeReadIsBlocked) {
