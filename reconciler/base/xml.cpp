@@ -21,6 +21,12 @@ std::string EscapeXml(std::string_view text) {
       escaped += entity->second;
     }
   }
+  // Two characters of UTF-8 that XML 1.0 has no form for.
+  for (const std::string_view forbidden : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
+    for (std::size_t at = 0; (at = escaped.find(forbidden, at)) != std::string::npos;) {
+      escaped.replace(at, forbidden.size(), "\xEF\xBF\xBD");
+    }
+  }
   return escaped;
 }
 

@@ -137,13 +137,22 @@ Error MakeUnknownName(std::string_view name, const std::vector<std::string>& key
   return {.kind = ErrorKind::kUsage,
           .message = fmt::format("wanted a code or a key of the manifest, found {}{}", Quoted(name),
                                  FormatGuess(name, known)),
-          .hint = "`spark-reconcile explain` lists all codes; docs/manifest.md has all keys"};
+          .hint =
+              "`spark-reconcile explain` lists all codes; docs/manifest.md has all keys, written "
+              "with dots: fabric.mtu"};
+}
+
+// docs/manifest.md writes "nodes[].name" for a key of the entries of a list.
+std::string RemoveListMarks(std::string_view name) {
+  std::string plain(name);
+  for (std::size_t at = 0; (at = plain.find("[]", at)) != std::string::npos;) plain.erase(at, 2);
+  return plain;
 }
 
 Result<std::string> ExplainKey(std::string_view name) {
   const Json* schema = &GetClusterSchema();
   std::string above;
-  for (const std::string& key : Split(name, '.')) {
+  for (const std::string& key : Split(RemoveListMarks(name), '.')) {
     const Json* below = FindKey(*schema, key);
     if (below == nullptr) {
       std::vector<std::string> near = ListKeys(*schema);

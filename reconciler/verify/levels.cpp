@@ -99,14 +99,9 @@ std::string ExplainNoCollective(const Report& report, const ClusterSpec& cluster
   return {};
 }
 
-bool IsRdmaFast(const Report& report) {
-  bool any = false;
-  for (const Check& check : report.checks) {
-    if (check.level != VerifyLevel::kRdma) continue;
-    if (check.outcome != Outcome::kPass) return false;
-    any = true;
-  }
-  return any;
+bool HasDegradedHca(const Report& report) {
+  return std::any_of(report.findings.begin(), report.findings.end(),
+                     [](const Finding& finding) { return finding.code == "hca-degraded"; });
 }
 
 void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
@@ -121,7 +116,7 @@ void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabr
     return;
   }
   NcclRunOptions run = options.nccl;
-  run.rdma_is_fast = IsRdmaFast(report);
+  run.hca_is_degraded = HasDegradedHca(report);
   NcclJudgement judged = MeasureNccl(cluster, fabric, facts, pool, options.section, run);
   report.nccl = std::move(judged.summary);
   std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
@@ -188,13 +183,14 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   SortChecks(cluster, report.checks);
   SkipSilentPeers(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
+  const bool names_library = !options.nccl.library.empty();
   if (up_to >= VerifyLevel::kRdma) {
     RunRdmaLevel(report, cluster, fabric, facts, pool, options.rdma);
-    if (options.automatic) AcceptNotBegun(report, VerifyLevel::kRdma);
+    if (options.automatic) AcceptNotBegun(report, VerifyLevel::kRdma, names_library);
   }
   if (up_to >= VerifyLevel::kNccl && !report.not_measured) {
     RunNcclLevel(report, cluster, fabric, facts, pool, options);
-    if (options.automatic) AcceptNotBegun(report, VerifyLevel::kNccl);
+    if (options.automatic) AcceptNotBegun(report, VerifyLevel::kNccl, names_library);
   }
   if (report.not_measured) {
     report.level =

@@ -36,9 +36,8 @@ std::string Render(const Report& report, const std::string& format) {
 using Clock = std::chrono::system_clock;
 
 std::string RenderPage(const Report& report, const Cluster& cluster, Clock::time_point began) {
-  const auto minute = std::chrono::time_point_cast<std::chrono::seconds>(began);
   const std::chrono::duration<double> took = Clock::now() - began;
-  return RenderHtml(report, {.when = fmt::format("{:%Y-%m-%d %H:%M} UTC", minute),
+  return RenderHtml(report, {.when = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(began)),
                              .seconds = took.count(),
                              .version = SPARK_VERSION,
                              .drawing = DrawFabricSvg(cluster.spec, cluster.fabric)});
@@ -54,15 +53,16 @@ int RunVerify(const Selection& selection, const Output& output, const std::strin
   const ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
   const Report report = RunLevels(*cluster, facts, pool, choice);
   std::cout << Render(report, output.format);
-  if (!output.junit.empty()) {
-    const auto written = WriteResultFile(output.junit, RenderJunit(report));
-    if (!written) return PrintError(written.error(), kUsageOrManifest);
-  }
-  if (!output.html.empty()) {
-    const auto written = WriteResultFile(output.html, RenderPage(report, *cluster, began));
-    if (!written) return PrintError(written.error(), kUsageOrManifest);
-  }
-  return reconciler::FindExitCode(report);
+  const int verified = reconciler::FindExitCode(report);
+  int written = kFine;
+  const auto write = [&](const std::string& path, const std::string& text) {
+    if (path.empty()) return;
+    const auto done = WriteResultFile(path, text);
+    if (!done) written = PrintError(done.error(), kUsageOrManifest);
+  };
+  write(output.junit, RenderJunit(report));
+  write(output.html, output.html.empty() ? "" : RenderPage(report, *cluster, began));
+  return verified != kFine ? verified : written;
 }
 
 }  // namespace

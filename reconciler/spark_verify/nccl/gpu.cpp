@@ -9,7 +9,8 @@ NcclFailure Gpu::Failure(const char* call, int result) const {
   const char* meaning = nullptr;
   cuda_.error_name(result, &name);
   cuda_.error_string(result, &meaning);
-  return {.code = "cuda",
+  constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
+  return {.code = result == kNoDevice ? "no-gpu" : "cuda",
           .phase = supervisor_.phase(),
           .call = call,
           .result = result,
@@ -45,7 +46,7 @@ Step Gpu::Find(int ordinal, NcclHello& hello) {
   if (auto step = Call("cuDeviceGetCount", cuda_.device_count, &count); !step) return step;
   if (ordinal >= count) {
     return tl::unexpected<NcclFailure>(
-        {.code = "cuda",
+        {.code = count == 0 ? "no-gpu" : "cuda",
          .phase = supervisor_.phase(),
          .call = "cuDeviceGetCount",
          .text = fmt::format("wanted GPU {}, found {} of them", ordinal, count)});

@@ -197,9 +197,9 @@ void ExplainDifferences(Diagnosis& diagnosis) {
   for (const auto& [key, checks] : groups) {
     const Check& check = diagnosis.checks[checks.front()];
     Finding finding = diagnosis.DraftFinding("versions-differ", {check.from}, checks);
-    finding.cause =
-        fmt::format("nodes of one kind have another {}: updates were not installed on all of them",
-                    check.subject);
+    finding.cause = fmt::format(
+        "the {} is not the same everywhere: an update was not installed on all nodes or boards",
+        check.subject);
     finding.next_step = "install the same updates on all nodes and restart them";
     const std::size_t id = diagnosis.AddFinding(std::move(finding));
     for (const std::size_t i : checks) diagnosis.Explain(i, id);

@@ -10,16 +10,18 @@
 namespace reconciler {
 namespace {
 
-// Findings about what a run needs before it begins; see docs/verification.md.
-bool HasNotBegun(const Finding& finding) {
-  static constexpr std::string_view kCodes[] = {"no-program", "no-libibverbs", "gpu-busy",
-                                                "not-ready",  "no-libnccl",    "memory-short",
-                                                "old-nccl",   "no-libcuda"};
+// Findings about what a node has not, or is using; see docs/verification.md. What is there and
+// broken is a finding on any level.
+bool HasNotBegun(const Finding& finding, bool names_library) {
+  if (names_library && finding.code == "no-libnccl") return false;
+  static constexpr std::string_view kCodes[] = {
+      "no-program-for-machine", "no-libibverbs", "gpu-busy", "no-libnccl",
+      "memory-short",           "no-libcuda",    "no-gpu"};
   return finding.outcome == Outcome::kCouldNotMeasure &&
          std::find(std::begin(kCodes), std::end(kCodes), finding.code) != std::end(kCodes);
 }
 
-// "" where every node has one, or may have: what is unknown is measured.
+// "" where every node has one, or may have: what is unknown is tried, and is a finding then.
 std::string ExplainNoDevice(const ClusterSpec& cluster, const Fabric& fabric,
                             const ClusterFacts& facts) {
   std::vector<std::string> without;
@@ -27,9 +29,7 @@ std::string ExplainNoDevice(const ClusterSpec& cluster, const Fabric& fabric,
     const auto found = facts.nodes.find(node.name);
     if (found == facts.nodes.end() || !fabric.ports.contains(node.name)) continue;
     const Observed<int> count = Answer(found->second.rdma.hcas);
-    if (const auto* unknown = std::get_if<Unknown>(&count)) {
-      return fmt::format("the RDMA devices of {} could not be read: {}", node.name, unknown->why);
-    }
+    if (std::holds_alternative<Unknown>(count)) continue;
     if (found->second.hcas.empty()) without.push_back(node.name);
   }
   return without.empty() ? "" : "no RDMA device on " + Join(without, ", ");
@@ -67,16 +67,24 @@ AutoLevel FindAutoLevel(const ClusterSpec& cluster, const Fabric& fabric,
   return {why.empty() ? VerifyLevel::kNccl : VerifyLevel::kSsh, std::move(why)};
 }
 
-void AcceptNotBegun(Report& report, VerifyLevel level) {
-  const auto taken = std::find_if(
-      report.findings.begin(), report.findings.end(),
-      [&](const Finding& finding) { return finding.level == level && HasNotBegun(finding); });
+void AcceptNotBegun(Report& report, VerifyLevel level, bool names_library) {
+  const auto taken =
+      std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+        return finding.level == level && HasNotBegun(finding, names_library);
+      });
   if (taken == report.findings.end()) return;
+  // Beside other findings the level has begun, and the reader must see all of them.
+  const bool is_all =
+      std::all_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+        return finding.level != level || finding.outcome == Outcome::kWarn ||
+               HasNotBegun(finding, names_library);
+      });
+  if (!is_all) return;
   const std::string why = taken->measured.empty()
                               ? taken->cause
                               : fmt::format("{} ({})", taken->cause, taken->measured);
   std::erase_if(report.findings, [&](const Finding& finding) {
-    return finding.level == level && HasNotBegun(finding);
+    return finding.level == level && HasNotBegun(finding, names_library);
   });
   for (Check& check : report.checks) {
     if (check.level != level || check.outcome != Outcome::kCouldNotMeasure) continue;

@@ -19,8 +19,10 @@ struct AutoLevel {
 AutoLevel FindAutoLevel(const ClusterSpec& cluster, const Fabric& fabric,
                         const ClusterFacts& facts);
 
-// With level auto, what a node lacks or is using is no fault: findings that say only that the level
-// could not begin are taken out of the report, their checks are skipped, and the report says why.
-void AcceptNotBegun(Report& report, VerifyLevel level);
+// With level auto, what a node lacks or is using is no fault: where nothing else was found on the
+// level, findings about that are taken out of the report, their checks are skipped, and the report
+// says why.
+// `names_library`: the manifest names libnccl's file, so that it must be there.
+void AcceptNotBegun(Report& report, VerifyLevel level, bool names_library);
 
 }  // namespace reconciler

@@ -7,9 +7,13 @@
 namespace reconciler {
 
 bool HasMeasuredNothing(std::string_view code) {
-  static constexpr std::string_view kCodes[] = {
-      "no-program", "no-libibverbs", "no-libcuda",      "no-libnccl", "old-nccl",      "busy",
-      "memory",     "lost",          "controller-gone", "protocol",   "deadline-start"};
+  static constexpr std::string_view kCodes[] = {"no-program",      "no-program-for-machine",
+                                                "no-gpu",          "no-libibverbs",
+                                                "no-libcuda",      "no-libnccl",
+                                                "old-nccl",        "busy",
+                                                "memory",          "lost",
+                                                "controller-gone", "protocol",
+                                                "deadline-start"};
   return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
 }
 

@@ -53,13 +53,12 @@ std::string_view NameLevel(VerifyLevel level) {
 std::string RenderVerdict(const Report& report) {
   const Verdict verdict = FindVerdict(report);
   std::string text = fmt::format(
-      "<header class=\"verdict {}\"><h1>{}: {}</h1>\n<p>{} of {} passed, {} failed, {} could not "
-      "be "
-      "measured, {} skipped; {}.</p>\n",
+      "<header class=\"verdict {}\"><h1>{}: {}</h1>\n<p>{} of {} passed, {} warned, {} failed, {} "
+      "could not be measured, {} skipped; {}.</p>\n",
       verdict.style, EscapeXml(report.cluster), verdict.text, report.Count(Outcome::kPass),
-      FormatPlural(report.checks.size(), "check", "checks"), report.Count(Outcome::kFail),
-      report.Count(Outcome::kCouldNotMeasure), report.Count(Outcome::kSkipped),
-      FormatPlural(report.findings.size(), "cause", "causes"));
+      FormatPlural(report.checks.size(), "check", "checks"), report.Count(Outcome::kWarn),
+      report.Count(Outcome::kFail), report.Count(Outcome::kCouldNotMeasure),
+      report.Count(Outcome::kSkipped), FormatPlural(report.findings.size(), "cause", "causes"));
   if (report.not_measured) {
     text += fmt::format("<p>{}: {}.</p>\n",
                         report.not_measured->level == VerifyLevel::kNccl ? "NCCL not run"
@@ -117,13 +116,12 @@ std::string RenderCell(const Check& check, double most) {
 
 // From row to column, the checks of one level, kind and rail. Empty: there are none.
 std::string RenderMatrix(const Report& report, VerifyLevel level, const std::string& what,
-                         int rail) {
+                         std::optional<int> rail) {
   std::vector<NodeName> nodes;
   std::map<std::pair<NodeName, NodeName>, const Check*> cells;
   double most = 1;
   for (const Check& check : report.checks) {
-    if (check.level != level || check.to.empty() || check.what != what ||
-        check.rail.value_or(0) != rail) {
+    if (check.level != level || check.to.empty() || check.what != what || check.rail != rail) {
       continue;
     }
     for (const NodeName& node : {check.from, check.to}) {
@@ -134,7 +132,7 @@ std::string RenderMatrix(const Report& report, VerifyLevel level, const std::str
   }
   if (cells.empty()) return "";
   const std::string caption =
-      fmt::format("{}, {}, from row to column{}", what, FormatRailName(rail),
+      fmt::format("{}{}, from row to column{}", what, rail ? ", " + FormatRailName(*rail) : "",
                   level == VerifyLevel::kRdma ? ", in Gb/s" : "");
   std::string text = fmt::format("<table><caption>{}</caption>\n<tr><td></td>", EscapeXml(caption));
   for (const NodeName& node : nodes)
@@ -152,10 +150,10 @@ std::string RenderMatrix(const Report& report, VerifyLevel level, const std::str
 }
 
 std::string RenderLevel(const Report& report, VerifyLevel level) {
-  std::set<std::pair<std::string, int>> kinds;
+  std::set<std::pair<std::string, std::optional<int>>> kinds;
   for (const Check& check : report.checks) {
     if (check.level == level && !check.to.empty()) {
-      kinds.insert({check.what, check.rail.value_or(0)});
+      kinds.insert({check.what, check.rail});
     }
   }
   if (const auto skipped = FindCommonSkip(report, level)) {

@@ -12,11 +12,11 @@
 namespace reconciler {
 namespace {
 
-// What a node says must not become a link, a table or HTML.
+// What a node says must not become a table, HTML, a link or a mention of a user.
 std::string EscapeMarkdown(std::string_view text) {
   std::string escaped;
   for (const char c : MakePrintable(text)) {
-    if (std::string_view("\\`*_[]<>|#&~").find(c) != std::string_view::npos) escaped += '\\';
+    if (std::string_view("\\`*_[]<>|#&~@:").find(c) != std::string_view::npos) escaped += '\\';
     escaped += c;
   }
   return escaped;

@@ -45,6 +45,7 @@ TEST(Explain, AMapNamesItsKeysAndAListThoseOfItsEntries) {
   EXPECT_THAT(*Explain("hosts"), HasSubstr("\n  value     a map\n"));
   EXPECT_THAT(*Explain("hosts"), HasSubstr("\n  keys      "));
   EXPECT_THAT(*Explain("nodes"), HasSubstr("\n  value     a list\n"));
+  EXPECT_THAT(*Explain("nodes[].address"), HasSubstr("nodes[].address (key of the manifest)\n"));
   EXPECT_THAT(*Explain("nodes.address"), HasSubstr("nodes.address (key of the manifest)\n"));
 }
 
@@ -54,7 +55,8 @@ TEST(Explain, WhatIsNeitherNamesWhatIsNear) {
   EXPECT_EQ(
       FormatErrors({near.error()}),
       "wanted a code or a key of the manifest, found 'no-carier', did you mean 'no-carrier'?\n"
-      "  hint: `spark-reconcile explain` lists all codes; docs/manifest.md has all keys\n");
+      "  hint: `spark-reconcile explain` lists all codes; docs/manifest.md has all keys, written "
+      "with dots: fabric.mtu\n");
   const auto key = Explain("fabric.mut");
   ASSERT_FALSE(key);
   EXPECT_THAT(key.error().message,

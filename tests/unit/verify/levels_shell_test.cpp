@@ -201,21 +201,23 @@ TEST_F(LevelsTest, LevelAutoEndsWithTheLinksWhereANodeHasNoRdmaDevice) {
                                 "bandwidth not measured: no RDMA device on spark-1, spark-2\n"));
 }
 
-// What stands for `uname -m` on the nodes is empty here.
-TEST_F(LevelsTest, LevelAutoLeavesOutTheNcclRunForWhichANodeIsNotReady) {
+TEST_F(LevelsTest, LevelAutoLeavesOutTheNcclRunWithoutAProgramForTheMachine) {
   options_ = {.up_to = VerifyLevel::kNccl, .automatic = true};
+  options_.nccl.programs = "/nonexistent";
   FakeNode node;
   node.shell = [this](const std::string& script) {
-    return script.find("PATH=") != std::string::npos ? Run(script) : ScriptReply{};
+    return script.find("PATH=") != std::string::npos ? Run(script) : ScriptReply{.out = "riscv64"};
   };
   const Report report = RunVerify(GiveDevices(OnSwitch(2)), {{"spark-1", node}, {"spark-2", node}});
-  EXPECT_EQ(report.not_measured,
-            (NotMeasured{VerifyLevel::kNccl,
-                         "spark-1 could not be made ready for the run (spark-1: wanted a machine "
-                         "type like aarch64 of uname -m, found '')"}));
+  EXPECT_EQ(
+      report.not_measured,
+      (NotMeasured{VerifyLevel::kNccl,
+                   "there is no spark-verify for the machine type of spark-1 (spark-1: wanted "
+                   "the program /nonexistent/spark-verify-riscv64 for a node of type riscv64, "
+                   "found none)"}));
   EXPECT_EQ(report.level, VerifyLevel::kRdma);
-  EXPECT_THAT(RenderReport(report), testing::HasSubstr("\nNCCL not run: spark-1 could not be made "
-                                                       "ready for the run (spark-1: wanted "));
+  EXPECT_THAT(RenderReport(report),
+              testing::HasSubstr("\nNCCL not run: there is no spark-verify for the machine type"));
   for (const Check& check : report.checks) {
     if (check.level != VerifyLevel::kNccl) continue;
     EXPECT_EQ(check.outcome, Outcome::kSkipped);

@@ -181,7 +181,7 @@ Cause ExplainSpeed(const NcclEvidence& evidence, const std::vector<RankPath>& pa
     if (auto build = ExplainBuild(evidence.run)) return *build;
   }
   constexpr double kDegraded = 25.0 / 8;  // GB/s: a ConnectX-7 in its degraded state stays below
-  if (busbw < kDegraded && AreLinksFast(evidence) && !evidence.rdma_is_fast) {
+  if (busbw < kDegraded && AreLinksFast(evidence) && evidence.hca_is_degraded) {
     return {"hca-degraded", nodes,
             fmt::format("a ConnectX of {} is degraded: both rails work and their links are healthy",
                         Join(nodes, " or ")),

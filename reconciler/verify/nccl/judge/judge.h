@@ -18,11 +18,10 @@ struct NcclEvidence {
   const NcclRun& run;
   NcclMinimum minimum = {};
   std::vector<NodeName> firewalls = {};  // nodes on which ufw is enabled
-  bool rdma_is_fast =
-      false;  // data was written over every rail before, and as fast as it should be
-  std::vector<PairVerdict> pairs = {};  // of a run that was not good
-  std::string note = {};                // what was run otherwise than requested
-  std::string first_attempt = {};       // not empty: why a first run was not good, and this one is
+  bool hca_is_degraded = false;          // the RDMA writes before found one
+  std::vector<PairVerdict> pairs = {};   // of a run that was not good
+  std::string note = {};                 // what was run otherwise than requested
+  std::string first_attempt = {};        // not empty: why a first run was not good, and this one is
 };
 
 struct NcclJudgement {

@@ -126,7 +126,8 @@ NcclRunError DescribeRunError(const NcclRank& rank) {
       run_error.code = "root";
       break;
     case NcclFate::kNotStarted:
-      run_error.code = "no-program";
+      run_error.code = Contains(rank.error.message, "for a node of type") ? "no-program-for-machine"
+                                                                          : "no-program";
       break;
     case NcclFate::kSilent:
     case NcclFate::kAborted:

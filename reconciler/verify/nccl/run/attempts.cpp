@@ -25,7 +25,7 @@ NcclEvidence MakeEvidence(const NcclAttempts& attempts, const NcclRun& run, std:
           .run = run,
           .minimum = attempts.section.minimum,
           .firewalls = attempts.firewalls,
-          .rdma_is_fast = attempts.rdma_is_fast,
+          .hca_is_degraded = attempts.hca_is_degraded,
           .note = std::move(note)};
 }
 

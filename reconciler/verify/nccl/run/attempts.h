@@ -23,7 +23,7 @@ struct NcclAttempts {
   const RailFactsByNode& facts;
   const VerifySection& section;
   std::vector<NodeName> firewalls = {};  // see NcclEvidence
-  bool rdma_is_fast = false;             // likewise
+  bool hca_is_degraded = false;          // likewise
   MakeOptions options = {};
   RunRanks run = {};
 };

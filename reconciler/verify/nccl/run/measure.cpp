@@ -170,7 +170,7 @@ NcclJudgement Measurement::Execute() {
                .facts = rails_,
                .section = section_,
                .firewalls = ListFirewalls(cluster_, facts_),
-               .rdma_is_fast = choice_.rdma_is_fast,
+               .hca_is_degraded = choice_.hca_is_degraded,
                .options =
                    [this](std::uint64_t size) {
                      return MakeNcclOptions(section_.collectives, size, choice_);

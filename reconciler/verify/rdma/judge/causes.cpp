@@ -20,6 +20,9 @@ struct Remedy {
 
 // The first that fits.
 constexpr Remedy kRemedies[] = {
+    {"for a node of type", "no-program-for-machine",
+     "there is no spark-verify for the machine type of {0}",
+     "build it beside spark-reconcile, as the message says"},
     {"libibverbs", "no-libibverbs", "{0} has no usable libibverbs",
      "install rdma-core on {0} (apt install rdma-core)"},
     {"wanted the RDMA device", "hca-missing", "{0} has no RDMA device {1}",
@@ -118,14 +121,6 @@ Cause ExplainRunError(const Transfer& transfer, const RailWrite& rail) {
   const NodeName node = transfer.failed_node.empty() ? transfer.from : transfer.failed_node;
   const RailWrite& failed_write = FindFailedWrite(transfer, rail);
   const RailEnd& end = FindFailedEnd(transfer, failed_write);
-  if (run_error.code == "no-program") {
-    return {"no-program",
-            {node},
-            fmt::format("spark-verify could not be started on {}", node),
-            run_error.hint.empty()
-                ? fmt::format("check the space below /var/lib on {}, and its login", node)
-                : MakePrintable(run_error.hint)};
-  }
   for (const Remedy& remedy : kRemedies) {
     if (run_error.text.find(remedy.text) == std::string::npos) continue;
     const auto fill = [&](std::string_view text) {
@@ -136,6 +131,14 @@ Cause ExplainRunError(const Transfer& transfer, const RailWrite& rail) {
             fill(remedy.cause),
             fill(remedy.next_step),
             failed_write.rail};
+  }
+  if (run_error.code == "no-program") {
+    return {"no-program",
+            {node},
+            fmt::format("spark-verify could not be started on {}", node),
+            run_error.hint.empty()
+                ? fmt::format("check the space below /var/lib on {}, and its login", node)
+                : MakePrintable(run_error.hint)};
   }
   return {"write-failed",
           {node},

@@ -44,9 +44,10 @@ SharedSpeed ComputeSharedSpeed(const Transfer& transfer, const RailWrite& rail) 
     const bool is_shared =
         other.rail == rail.rail || (!rail.from.cage.empty() && other.from.cage == rail.from.cage &&
                                     other.to.cage == rail.to.cage);
-    if (!is_shared) continue;
+    const auto roofline = is_shared ? ComputeRoofline(transfer, other) : std::nullopt;
+    if (!roofline) continue;
     shared.gbps += other.gbps;
-    shared.roofline += ComputeRoofline(transfer, other).value_or(0);
+    shared.roofline += *roofline;
   }
   const Transfer alone{.rails = {rail}, .uplink_gbps = transfer.uplink_gbps};
   shared.alone = ComputeRoofline(alone, rail).value_or(0);

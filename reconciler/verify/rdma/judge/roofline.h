@@ -19,7 +19,7 @@ struct SharedSpeed {
   double alone = 0;     // the most that this rail can carry while the others rest
 };
 
-// Precondition: ComputeRoofline knows each rail's.
+// Rails whose roofline is unknown are left out. Precondition: this rail's is known.
 SharedSpeed ComputeSharedSpeed(const Transfer& transfer, const RailWrite& rail);
 
 }  // namespace reconciler

@@ -38,10 +38,10 @@ TEST_F(AutoLevelTest, ANodeWithoutADeviceLeavesTheLinksAndIsNamed) {
   EXPECT_EQ(Find().why, "no RDMA device on spark-2, spark-3");
 }
 
-TEST_F(AutoLevelTest, ANodeWhoseDevicesAreUnknownIsNotWrittenTo) {
+TEST_F(AutoLevelTest, ANodeWhoseDevicesAreUnknownIsTried) {
   Node("spark-2").rdma.hcas = Unknown{"Permission denied"};
-  EXPECT_EQ(Find().level, VerifyLevel::kSsh);
-  EXPECT_EQ(Find().why, "the RDMA devices of spark-2 could not be read: Permission denied");
+  EXPECT_EQ(Find().level, VerifyLevel::kNccl);
+  EXPECT_EQ(Find().why, "");
 }
 
 TEST_F(AutoLevelTest, ANodeThatWasNotReadDecidesNothing) {
@@ -86,7 +86,7 @@ Report MakeBusyReport(const std::string& code) {
 
 TEST(AcceptNotBegun, AGpuInUseIsAReasonAndNoFailure) {
   Report report = MakeBusyReport("gpu-busy");
-  AcceptNotBegun(report, VerifyLevel::kNccl);
+  AcceptNotBegun(report, VerifyLevel::kNccl, false);
   EXPECT_THAT(report.findings, IsEmpty());
   EXPECT_EQ(report.checks[0].outcome, Outcome::kPass);
   EXPECT_EQ(report.checks[1].outcome, Outcome::kSkipped);
@@ -96,10 +96,37 @@ TEST(AcceptNotBegun, AGpuInUseIsAReasonAndNoFailure) {
   EXPECT_EQ(FindExitCode(report), 0);
 }
 
+TEST(AcceptNotBegun, BesideAnotherFindingOfTheLevelAllStays) {
+  for (const Outcome outcome : {Outcome::kCouldNotMeasure, Outcome::kFail}) {
+    Report report = MakeBusyReport("gpu-busy");
+    report.findings.push_back(
+        {.code = "rail-unproven", .outcome = outcome, .level = VerifyLevel::kNccl});
+    const Report before = report;
+    AcceptNotBegun(report, VerifyLevel::kNccl, false);
+    EXPECT_EQ(report, before);
+  }
+}
+
+TEST(AcceptNotBegun, ANodeThatCouldNotBeMadeReadyIsAFinding) {
+  for (const char* code : {"not-ready", "no-program", "old-nccl"}) {
+    Report report = MakeBusyReport(code);
+    AcceptNotBegun(report, VerifyLevel::kNccl, false);
+    EXPECT_EQ(FindExitCode(report), 7) << code;
+  }
+}
+
+TEST(AcceptNotBegun, ALibraryThatTheManifestNamesMustBeThere) {
+  Report report = MakeBusyReport("no-libnccl");
+  AcceptNotBegun(report, VerifyLevel::kNccl, /*names_library=*/true);
+  EXPECT_EQ(FindExitCode(report), 7);
+  AcceptNotBegun(report, VerifyLevel::kNccl, /*names_library=*/false);
+  EXPECT_EQ(FindExitCode(report), 0);
+}
+
 TEST(AcceptNotBegun, WhatWasBegunAndGaveNoFigureStaysAFinding) {
   Report report = MakeBusyReport("transport-unknown");
   const Report before = report;
-  AcceptNotBegun(report, VerifyLevel::kNccl);
+  AcceptNotBegun(report, VerifyLevel::kNccl, false);
   EXPECT_EQ(report, before);
   EXPECT_EQ(FindExitCode(report), 7);
 }
@@ -107,7 +134,7 @@ TEST(AcceptNotBegun, WhatWasBegunAndGaveNoFigureStaysAFinding) {
 TEST(AcceptNotBegun, AFindingOfAnotherLevelStays) {
   Report report = MakeBusyReport("gpu-busy");
   const Report before = report;
-  AcceptNotBegun(report, VerifyLevel::kRdma);
+  AcceptNotBegun(report, VerifyLevel::kRdma, false);
   EXPECT_EQ(report, before);
 }
 
@@ -115,7 +142,7 @@ TEST(AcceptNotBegun, WhatFailedStaysAFailure) {
   Report report = MakeBusyReport("no-libnccl");
   report.findings[0].outcome = Outcome::kFail;
   const Report before = report;
-  AcceptNotBegun(report, VerifyLevel::kNccl);
+  AcceptNotBegun(report, VerifyLevel::kNccl, false);
   EXPECT_EQ(report, before);
 }
 

@@ -69,8 +69,9 @@ TEST_F(NodeDifferencesTest, TheFindingIsAWarningWithItsNextStep) {
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].code, "versions-differ");
   EXPECT_EQ(findings[0].outcome, Outcome::kWarn);
-  EXPECT_EQ(findings[0].cause,
-            "nodes of one kind have another kernel: updates were not installed on all of them");
+  EXPECT_EQ(
+      findings[0].cause,
+      "the kernel is not the same everywhere: an update was not installed on all nodes or boards");
   EXPECT_EQ(findings[0].next_step, "install the same updates on all nodes and restart them");
   EXPECT_EQ(FindExitCode({.checks = checks, .findings = findings}), 0);
 }

@@ -62,7 +62,7 @@ TEST(RenderHtml, TheVerdictStandsBeforeAllElse) {
                                         .drawing = "<svg id=\"fabric\"></svg>"});
   EXPECT_THAT(page,
               HasSubstr("<header class=\"verdict failed\"><h1>lab&lt;script&gt;: failed</h1>\n"
-                        "<p>2 of 3 checks passed, 1 failed, 0 could not be measured, 0 "
+                        "<p>2 of 3 checks passed, 0 warned, 1 failed, 0 could not be measured, 0 "
                         "skipped; 1 cause.</p>\n</header>\n<main>\n<h2>Findings</h2>\n"));
   EXPECT_LT(page.find("<h2>Findings"), page.find("<h2>Fabric"));
   EXPECT_LT(page.find("<svg id=\"fabric\">"), page.find("<h2>RDMA writes"));

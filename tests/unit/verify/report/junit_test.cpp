@@ -86,6 +86,14 @@ TEST(RenderJunit, EachCheckIsATestCaseOfItsLevel) {
       "</testsuites>\n");
 }
 
+TEST(RenderMarkdown, WhatANodeSaysIsNoLinkAndNoMention) {
+  Report report{.cluster = "lab"};
+  report.findings = {
+      {.code = "one-way", .nodes = {"spark-1"}, .measured = "https://x.example @me"}};
+  EXPECT_THAT(RenderMarkdown(report),
+              testing::HasSubstr("- measured: https\\://x.example \\@me\n"));
+}
+
 TEST(RenderMarkdown, TheVerdictComesFirstAndWhatNodesSayIsText) {
   Report report = MakeMixedReport();
   report.not_measured = NotMeasured{VerifyLevel::kNccl, "spark-1 has no usable NVIDIA driver"};
