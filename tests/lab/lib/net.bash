@@ -20,31 +20,35 @@ port_of() {
   die "wanted one of ${port_iface[*]}, found '$1'"
 }
 
+# The functions up to port_peer set REPLY: they are called for every port of every node, where a subshell each would take longer
+# than all the rest.
+
 # The place, as "ID PORT", whose plug is in this port: its own, until `lab cross` has moved it.
 plug_of() {
-  local plug="$1 $2"
-  [[ ! -e $run_dir/nodes/$1/plug-$2 ]] || plug=$(<"$run_dir/nodes/$1/plug-$2")
-  echo "$plug"
+  REPLY="$1 $2"
+  [[ ! -e $run_dir/nodes/$1/plug-$2 ]] || read -r REPLY <"$run_dir/nodes/$1/plug-$2"
 }
 
 # The port that holds the plug of place ID PORT.
 plug_holder() {
-  local file
+  local file plug
   for file in "$run_dir"/nodes/*/plug-*; do
-    [[ -e $file && $(<"$file") == "$1 $2" ]] || continue
+    [[ -e $file ]] && read -r plug <"$file" && [[ $plug == "$1 $2" ]] || continue
     file=${file#"$run_dir/nodes/"}
-    echo "${file/\/plug-/ }"
+    REPLY=${file/\/plug-/ }
     return
   done
-  echo "$1 $2"
+  REPLY="$1 $2"
 }
 
 # net_cross ID CAGE ID CAGE: the plugs of two cages (0 or 1), with both their rails, change places.
 net_cross() {
   local rail one other
   for rail in a b; do
-    one=$(plug_of "$1" "$rail$2")
-    other=$(plug_of "$3" "$rail$4")
+    plug_of "$1" "$rail$2"
+    one=$REPLY
+    plug_of "$3" "$rail$4"
+    other=$REPLY
     echo "$other" >"$run_dir/nodes/$1/plug-$rail$2"
     echo "$one" >"$run_dir/nodes/$3/plug-$rail$4"
   done
@@ -53,26 +57,28 @@ net_cross() {
 
 # port_bridge ID PORT: the bridge that the port is plugged into; nothing when no cable is in that cage.
 port_bridge() {
-  local id port
-  read -r id port <<<"$(plug_of "$1" "$2")"
+  plug_of "$1" "$2"
+  local id=${REPLY% *} port=${REPLY#* }
   case $topology:$port in
-    *:m) echo mgmt ;;
-    ring:?0) echo "cable${id}${port%0}" ;;
-    ring:?1) echo "cable$(((id + count - 2) % count + 1))${port%1}" ;;
-    leaf-spine:?1) echo "leaf$(((id + 3) / 4))${port%1}" ;;
-    *:a1) echo rail0 ;;
-    *:b1) echo rail1 ;;
+    *:m) REPLY=mgmt ;;
+    ring:?0) REPLY="cable${id}${port%0}" ;;
+    ring:?1) REPLY="cable$(((id + count - 2) % count + 1))${port%1}" ;;
+    leaf-spine:?1) REPLY="leaf$(((id + 3) / 4))${port%1}" ;;
+    *:a1) REPLY=rail0 ;;
+    *:b1) REPLY=rail1 ;;
+    *) REPLY= ;;
   esac
 }
 
 # port_peer ID PORT: the other end of a cable between two nodes, as "ID PORT"; nothing behind a switch.
 port_peer() {
-  local id port
-  read -r id port <<<"$(plug_of "$1" "$2")"
+  plug_of "$1" "$2"
+  local id=${REPLY% *} port=${REPLY#* }
   case $topology:$port in
     direct:?1) plug_holder "$((3 - id))" "$port" ;;
     ring:?0) plug_holder "$((id % count + 1))" "${port%0}1" ;;
     ring:?1) plug_holder "$(((id + count - 2) % count + 1))" "${port%1}0" ;;
+    *) REPLY= ;;
   esac
 }
 
@@ -88,7 +94,10 @@ net_trunks() {
 net_bridges() {
   local id port
   {
-    for ((id = 1; id <= count; id++)); do for port in "${ports[@]}"; do port_bridge "$id" "$port"; done; done
+    for ((id = 1; id <= count; id++)); do for port in "${ports[@]}"; do
+      port_bridge "$id" "$port"
+      [[ -z $REPLY ]] || echo "$REPLY"
+    done; done
     net_trunks | cut -d' ' -f2
   } | sort -u
 }
@@ -106,7 +115,7 @@ net_batch() {
 net_sync() {
   (
     flock 8
-    local id port bridge peer state name mask=0
+    local id port bridge peer state mask=0
     local -A there=()
     # 0x4000: let LLDP through, as a cable does and a switch does not.
     [[ $topology != direct && $topology != ring ]] || mask=0x4000
@@ -132,17 +141,19 @@ net_sync() {
       for ((id = 1; id <= count; id++)); do
         for port in "${ports[@]}"; do
           [[ -n ${there[n$id-$port]:-} ]] || continue
-          bridge=$(port_bridge "$id" "$port")
+          port_bridge "$id" "$port"
+          bridge=$REPLY
           state=down
           if [[ -n $bridge && ! -e $run_dir/nodes/$id/cut-$port ]]; then
-            peer=$(port_peer "$id" "$port")
+            port_peer "$id" "$port"
+            peer=$REPLY
             if [[ -z $peer || (-n ${there[n${peer/ /-}]:-} && ! -e $run_dir/nodes/${peer/ //cut-}) ]]; then state=up; fi
           fi
           if [[ -n $bridge ]]; then bridge="master $bridge"; else bridge=nomaster; fi
           echo "link set n$id-$port $bridge $state"
           # lldpd says it as the port's description.
-          read -r _ name <<<"$(switch_port "$id" "$port")"
-          [[ -z $name ]] || echo "link set n$id-$port alias $name"
+          switch_port "$id" "$port"
+          [[ -z $REPLY ]] || echo "link set n$id-$port alias ${REPLY#* }"
         done
       done
     } | net_batch

@@ -2,11 +2,17 @@
 # Sourced by `lab`; reads $run, $run_dir, $nm, $like and $lab_dir, which run_load sets.
 # One node: a directory nodes/ID (overlay, console.log), a cgroup, and a supervisor that boots it again when it reboots.
 
+# Sets REPLY.
+find_cgroup_root() {
+  local at type
+  while read -r _ at type _; do
+    [[ $type != cgroup2 ]] || { REPLY=$at/spark-reconcile-lab; return 0; }
+  done </proc/mounts
+  die 'wanted a cgroup2 mount on this machine, found none'
+}
 cgroup_root() {
-  local at
-  at=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
-  [[ -n $at ]] || die 'wanted a cgroup2 mount on this machine, found none'
-  echo "$at/spark-reconcile-lab"
+  find_cgroup_root
+  echo "$REPLY"
 }
 node_cgroup() { echo "$(cgroup_root)/$run/$1"; }
 
@@ -27,21 +33,31 @@ cgroup_kill() {
 cgroup_remove() { find "$1" -depth -type d -exec rmdir {} + 2>/dev/null || :; }
 
 # The node's PID 1 as this machine numbers it; fails while there is none.
-node_leader() {
-  local pid
-  read -r pid _ 2>/dev/null <"$(node_cgroup "$1")/payload/init.scope/cgroup.procs" && echo "$pid"
+node_leader() { find_leader "$1" && echo "$REPLY"; }
+find_leader() { # Sets REPLY.
+  find_cgroup_root
+  read -r REPLY _ 2>/dev/null <"$REPLY/$run/$1/payload/init.scope/cgroup.procs" && [[ -n $REPLY ]]
 }
 
 node_enter() {
   local id=$1 leader cgroup
   shift
-  leader=$(node_leader "$id") || die "wanted spark-$id of run $run running, found it off"
+  find_leader "$id" || die "wanted spark-$id of run $run running, found it off"
+  leader=$REPLY
   # In the node's cgroup, so that `down` ends it with the node.
-  cgroup=$(node_cgroup "$id")/shell
-  mkdir -p "$cgroup"
+  find_cgroup_root
+  cgroup=$REPLY/$run/$id/shell
+  [[ -d $cgroup ]] || mkdir -p "$cgroup"
   echo "$BASHPID" >"$cgroup/cgroup.procs"
   exec nsenter -t "$leader" -m -u -i -n -p -C -- env -i "TERM=${TERM:-dumb}" HOME=/root USER=root LOGNAME=root LC_ALL=C.UTF-8 \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+# The lowest layer, which has all that no layer above it changes.
+root_of_lower() {
+  local lower
+  read -r lower <"$1/lower"
+  echo "${lower##*:}"
 }
 
 # Writes what differs between nodes into the overlay, before the first boot.
@@ -51,9 +67,11 @@ node_create() {
   case ,$nm, in *,all,* | *,"$id",*) flavour='nm' ;; esac
   umask 022
   local upper=$dir/upper
-  mkdir -p "$dir"/{work,root} "$upper/etc/"{ssh,netplan} "$upper/home/nvidia/.ssh"
+  mkdir -p "$dir"/{work,root} "$upper/etc/"{ssh,netplan,pam.d} "$upper/home/nvidia/.ssh"
   if [[ $like == dgx-os ]]; then dgx_os_ensure >"$dir/lower"; else root_ensure "$flavour" >"$dir/lower"; fi
 
+  # Each login would start the scripts of the message of the day, for no one.
+  grep -v pam_motd "$(root_of_lower "$dir")/etc/pam.d/sshd" >"$upper/etc/pam.d/sshd"
   echo "spark-$id" >"$upper/etc/hostname"
   printf '127.0.0.1 localhost\n127.0.1.1 spark-%s\n::1 ip6-localhost ip6-loopback\n' "$id" >"$upper/etc/hosts"
   tr -d - </proc/sys/kernel/random/uuid >"$upper/etc/machine-id"

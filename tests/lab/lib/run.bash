@@ -29,12 +29,11 @@ run_load() {
   fi
   run_dir=$state_root/$run
   [[ -e $run_dir/topology ]] || die "wanted a run named '$run' in $state_root, found: $(all_runs | xargs)"
-  topology=$(<"$run_dir/topology")
-  count=$(<"$run_dir/count")
-  nm=$(<"$run_dir/nm")
-  like=$(cat "$run_dir/like" 2>/dev/null) || like=
-  os=$(cat "$run_dir/os" 2>/dev/null) || os=bookworm
-  vm=$(cat "$run_dir/vm" 2>/dev/null) || vm=
+  local word
+  for word in topology count nm like os vm; do
+    # Those that are written last are not there yet while a run starts.
+    if [[ -e $run_dir/$word ]]; then read -r "${word?}" <"$run_dir/$word" || :; else printf -v "$word" ''; fi
+  done
   if [[ -n $vm ]]; then machines_are_virtual; fi
 }
 

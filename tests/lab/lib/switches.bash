@@ -6,13 +6,14 @@
 leg_names=(qsfp56-dd-1-1 qsfp56-dd-1-5 qsfp56-dd-2-1 qsfp56-dd-2-5)
 
 # switch_port ID PORT: the switch, and its name for the port, that the plug of this cage of a node is in; both rails of a cage
-# are one port. Nothing for a cable between nodes.
+# are one port. Nothing for a cable between nodes. Sets REPLY.
 switch_port() {
-  local id port
-  read -r id port <<<"$(plug_of "$1" "$2")"
+  plug_of "$1" "$2"
+  local id=${REPLY% *} port=${REPLY#* }
   case $topology:$port in
-    switch:?1) echo "switch-1 swp$id" ;;
-    leaf-spine:?1) echo "leaf-$(((id + 3) / 4)) ${leg_names[(id + 3) % 4]}" ;;
+    switch:?1) REPLY="switch-1 swp$id" ;;
+    leaf-spine:?1) REPLY="leaf-$(((id + 3) / 4)) ${leg_names[(id + 3) % 4]}" ;;
+    *) REPLY= ;;
   esac
 }
 
@@ -27,11 +28,11 @@ switches_of_run() {
 # switch_conf NAME: lldpcli's commands. A frame every second that counts for four: the last neighbour of a port expires
 # soon, and a busy machine may be late.
 switch_conf() {
-  local id port at faces=
+  local id port faces=
   for ((id = 1; id <= count; id++)); do
     for port in a0 b0 a1 b1; do
-      read -r at _ <<<"$(switch_port "$id" "$port")"
-      [[ $at != "$1" ]] || faces+=,n$id-$port
+      switch_port "$id" "$port"
+      [[ ${REPLY% *} != "$1" ]] || faces+=,n$id-$port
     done
   done
   printf 'configure %s\n' "system hostname $1" "system chassisid $1" 'system ip management pattern !*' \
