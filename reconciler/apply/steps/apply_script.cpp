@@ -49,10 +49,11 @@ bool SetsValue(const Action& action) {
   return command != nullptr && command->must_succeed;
 }
 
-std::string BuildStepCall(const Step& step, std::size_t number) {
+std::string BuildStepCall(const Step& step, std::size_t number, bool marked) {
   struct Visitor {
     std::size_t number;
     bool prune;
+    bool marked;
     std::string operator()(const WriteFile& write) const {
       return fmt::format("write_file {} {}", number, QuoteForShell(write.path));
     }
@@ -63,11 +64,12 @@ std::string BuildStepCall(const Step& step, std::size_t number) {
       const std::string where = command.sets.empty() ? ""
                                 : prune ? fmt::format("if_there {} ", QuoteForShell(command.sets))
                                         : std::string("without_reload ");
-      return fmt::format("{}command_step {} {} {} {}", where, number, command.time_limit_s,
-                         QuoteForShell(command.user), JoinForShell(command.argv));
+      return fmt::format("{}command_step {} {} {} {}", where, marked ? std::to_string(number) : "-",
+                         command.time_limit_s, QuoteForShell(command.user),
+                         JoinForShell(command.argv));
     }
   };
-  return std::visit(Visitor{number, step.prune}, step.action);
+  return std::visit(Visitor{number, step.prune, marked}, step.action);
 }
 
 }  // namespace
@@ -90,6 +92,11 @@ std::vector<Step> ListSteps(const std::vector<const Change*>& changes) {
   }
   std::move(triggers.begin(), triggers.end(), std::back_inserter(steps));
   return steps;
+}
+
+bool IsMarked(const std::vector<Step>& steps, std::size_t index) {
+  return steps[index].change != Step::kTrigger || index == 0 ||
+         steps[index - 1].change != Step::kTrigger;
 }
 
 std::string GetJournalDirectory(std::string_view apply_id) {
@@ -119,7 +126,7 @@ std::string BuildActivateRequest(const std::vector<Step>& steps, std::size_t fir
     script += fmt::format("{} {} {} {}\n", SetsValue(steps[i].action) ? "try_step" : "run_step",
                           ComputeStepLimitS(steps[i].action),
                           QuoteForShell(MakePrintable(Describe(steps[i].action))),
-                          BuildStepCall(steps[i], first_step + i));
+                          BuildStepCall(steps[i], first_step + i, IsMarked(steps, i)));
   }
   return script + "end_activation\n";
 }

@@ -21,6 +21,11 @@ struct Step {
 // The changes' actions in order, then their triggers in first-seen order, those with one id once.
 std::vector<Step> ListSteps(const std::vector<const Change*>& changes);
 
+// Whether the journal marks that this step has begun, which costs a write that lasts. A revert
+// looks for the marks of a change's own steps and of a stage's first trigger (see
+// BuildRevertFunctions).
+bool IsMarked(const std::vector<Step>& steps, std::size_t index);
+
 // Where a node journals an apply, its later passes included (see NodeHelper).
 std::string GetJournalDirectory(std::string_view apply_id);
 

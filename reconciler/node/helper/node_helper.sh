@@ -73,6 +73,7 @@ is_as_written() {
 }
 
 write_file() { # STEP PATH
+  note "$what"
   target "$2" && d=$J/$1 && unmoved && true >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
     read_text "$d/trial" && to=$text && make_folder "${to%/*}" && put "$d/new" "$to" "$d/begun"
@@ -81,6 +82,7 @@ write_file() { # STEP PATH
 }
 
 remove_file() { # STEP PATH
+  note "$what"
   target "$2" && d=$J/$1 && unmoved && true >"$d/begun" || return 1
   if [ -e "$d/trial" ]; then
     read_text "$d/trial" && to=$text && make_folder "${to%/*}" && true >"$to"
@@ -98,10 +100,10 @@ if_there() { # PATH COMMAND…
   without_reload "$@"
 }
 
+# A step that the revert looks for is marked before it runs, and noted; `-` instead of its number: the revert does not.
 command_step() { # STEP LIMIT_S USER ARGV…
   step=$1; limit=$2; user=$3; shift 3
-  [ -d "$J/$step" ] || mkdir "$J/$step" && printf '%s\n' "$*" >"$J/$step/command" && true >"$J/$step/begun" || return 1
-  sync "$J/$step"
+  [ "$step" = - ] || mark_command "$*" || return 1
   if [ -z "$user" ]; then keep_generated timeout -k 2 "$limit" "$@" </dev/null; return; fi
   resolve "~$user/." ''
   [ -n "$T" ] || say "no such user on this node: $user" || return 1
@@ -110,6 +112,12 @@ command_step() { # STEP LIMIT_S USER ARGV…
     # shellcheck disable=SC2016 # for that shell
     (cd "$home" && HOME=$home timeout -k 2 "$limit" sh -c 'exec runuser "$@" 8>&- 9>&-' sh -u "$user" -- "$@" </dev/null)
   fi
+}
+
+mark_command() { # TEXT
+  note "$what"
+  [ -d "$J/$step" ] || mkdir "$J/$step" && printf '%s\n' "$1" >"$J/$step/command" && true >"$J/$step/begun" || return 1
+  sync "$J/$step"
 }
 
 # The requests: in each J is the journal, and the first call that fails ends it.
@@ -127,11 +135,12 @@ run_step() { # SECONDS WHAT COMMAND…
 try_step() { # SECONDS WHAT COMMAND…
   frame step
   exit_code=0
-  { undecided && progress "$1" && note "$2" && shift 2 && "$@"; } || exit_code=$?
+  what=$2
+  { undecided && progress "$1" && shift 2 && "$@"; } || exit_code=$?
   [ $exit_code != 0 ] || progress 0
   frame "exit $exit_code"
   [ $exit_code != 0 ] || return 0
-  note "failed with $exit_code"
+  note "$what: failed with $exit_code"
   failed=yes
   undecided 2>/dev/null || exit 0
 }

@@ -4,6 +4,10 @@
 #include <grp.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <set>
+
+#include "reconciler/apply/guard/revert_script.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "tests/support/shell_fixture.h"
@@ -237,6 +241,52 @@ TEST(ListSteps, ATriggerWithoutAnIdentityRunsAsOftenAsItIsListed) {
   const Change a{.triggers = {clean, {.argv = {"generate"}, .id = "generate"}, clean}};
   const Change b{.triggers = {{.argv = {"generate"}, .id = "generate"}}};
   EXPECT_EQ(ListSteps({&a, &b}).size(), 3u);
+}
+
+// Numbers of the steps that a revert of the stage looks for.
+std::set<std::size_t> FindLookedFor(const std::vector<Change>& changes) {
+  std::set<std::size_t> numbers;
+  for (const std::string& line : SplitLines(BuildRevertFunctions({{.changes = changes}}))) {
+    if (!line.starts_with("if_begun ")) continue;
+    numbers.insert(std::stoul(line.substr(std::string("if_begun ").size())));
+  }
+  return numbers;
+}
+
+TEST(IsMarked, WhateverARevertLooksForIsMarkedAndNoOtherTriggerIs) {
+  const RunCommand set{.argv = {"set"}};
+  const RunCommand reset{.argv = {"reset"}, .must_succeed = true};
+  const RunCommand check{.argv = {"check"}, .id = "check"};
+  const RunCommand reload{.argv = {"reload"}, .id = "reload"};
+  const Change value{.actions = {set, set}, .revert = {reset}};
+  const Change link{.revert = {reset}, .triggers = {check, reload}};
+  const std::vector<std::vector<Change>> stages = {
+      {value, link}, {link, value}, {link}, {value}, {value, value, link, link}};
+  for (const std::vector<Change>& changes : stages) {
+    std::vector<const Change*> pointers;
+    for (const Change& change : changes) pointers.push_back(&change);
+    const std::vector<Step> steps = ListSteps(pointers);
+    const std::set<std::size_t> looked_for = FindLookedFor(changes);
+    EXPECT_FALSE(looked_for.empty());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      EXPECT_TRUE(IsMarked(steps, i) || !looked_for.contains(i)) << i;
+      EXPECT_FALSE(IsMarked(steps, i) && steps[i].action == Action(reload)) << i;
+    }
+  }
+}
+
+TEST_F(ApplyScriptTest, ATriggerThatNoRevertLooksForLeavesNothingInTheJournal) {
+  const Change link{
+      .triggers = {{.argv = {"true"}, .id = "check"}, {.argv = {"true"}, .id = "set"}}};
+  const std::vector<Step> steps = ListSteps({&link});
+  RunRequest(BuildStageRequest(steps, 0, Path("journal")), MakeNonce());
+  const std::string nonce = MakeNonce();
+  const auto replies =
+      ParseApplyReply(RunRequest(BuildActivateRequest(steps, 0, Path("journal")), nonce), nonce);
+  ASSERT_EQ(replies.size(), 2u);
+  EXPECT_EQ(replies[1].exit_code, 0) << replies[1].err;
+  EXPECT_TRUE(std::filesystem::exists(Path("journal/0/begun")));
+  EXPECT_FALSE(std::filesystem::exists(Path("journal/1")));
 }
 
 // It reloads no unit; what makes files may, as `netplan generate` of 1.1 does.
