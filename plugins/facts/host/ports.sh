@@ -7,15 +7,20 @@ for path in /sys/class/net/*/device; do
   printf 'pci %s %s\n' "${real##*/}" "${net##*/}"
 done
 for port do
-  net=${port%%=*}
   [ ! -e "/sys/bus/pci/devices/${port#*=}" ] || printf 'function %s\n' "${port#*=}"
+done
+command -v ethtool >/dev/null || exit 0
+for port do
+  net=${port%%=*}
   [ -e "/sys/class/net/$net" ] || continue
-  command -v ethtool >/dev/null || continue
+  printf 'netdev %s\n' "$net"
   { read -r carrier <"/sys/class/net/$net/carrier"; } 2>/dev/null || carrier=0 # a port that is off has none to read
   # Without carrier a port has neither an encoding nor lanes, and counters nevertheless.
-  { [ "$carrier" = 0 ] || { ethtool --show-fec "$net"; ethtool "$net"; }; ethtool -S "$net"; } 2>/dev/null | awk -v net="$net" '
-    /^Active FEC encodings?: / { sub(/^[^:]*: */, ""); print "fec", net, $0 }
-    $1 == "Lanes:" { print "lanes", net, $2 }
-    $1 ~ /^(rx_crc_errors_phy|link_down_events_phy):$/ { sub(":", "", $1); print "errors", net, $2, $1 }'
-done
+  [ "$carrier" = 0 ] || { ethtool --show-fec "$net"; ethtool "$net"; } 2>/dev/null
+  ethtool -S "$net" 2>/dev/null
+done | awk '
+  $1 == "netdev" { net = $2 }
+  /^Active FEC encodings?: / { sub(/^[^:]*: */, ""); print "fec", net, $0 }
+  $1 == "Lanes:" { print "lanes", net, $2 }
+  $1 ~ /^(rx_crc_errors_phy|link_down_events_phy):$/ { sub(":", "", $1); print "errors", net, $2, $1 }'
 exit 0

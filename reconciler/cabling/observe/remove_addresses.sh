@@ -1,10 +1,19 @@
 # shellcheck shell=dash
+# shellcheck disable=SC2154 # from cabling.sh
 # Removes the addresses of add_addresses.sh.
-for iface in $PORTS; do
-  address=$(derived "$iface") || continue
-  # Those that the kernel, networkd and NetworkManager make have no end.
-  [ -n "$(run 5 ip -6 -o address show dev "$iface" to "$address" dynamic)" ] || continue
-  run 5 ip -6 address del "$address/64" dev "$iface"
-  [ -n "$(own "$iface")" ] || run 5 ip -6 route del fe80::/64 dev "$iface" proto kernel
+has_end() { # IFACE ADDRESS; those that the kernel, networkd and NetworkManager make have none
+  while read -r _ dev _ address rest; do
+    case "${dev%%@*} $address $rest " in "$1 $2/64 "*' dynamic '*) return 0 ;; esac
+  done <<END
+$listing
+END
+  return 1
+}
+list_addresses
+for port in $PORTS; do
+  derive "$port" && has_end "$port" "$derived" || continue
+  find_own "$port" all
+  run 5 ip -6 address del "$derived/64" dev "$port"
+  [ "$own" != " $derived" ] || run 5 ip -6 route del fe80::/64 dev "$port" proto kernel
 done
 true

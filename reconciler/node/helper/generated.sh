@@ -50,7 +50,7 @@ without_reload() { # COMMAND…
 # Programs that cannot make systemd reload, so that nothing is kept for them.
 reloads_nothing() { # COMMAND…
   case "$1 ${2:-}" in 'timeout -k') shift 4 ;; esac
-  case $1 in cp | find | mkdir | rm | rmdir | stat) return 0 ;; *) return 1 ;; esac
+  case $1 in cp | find | install | mkdir | rm | rmdir | stat) return 0 ;; *) return 1 ;; esac
 }
 
 # In a session `say` fails, so that nothing is run. In a revert it does not, and the command runs without this.

@@ -53,24 +53,35 @@ list_addresses() { # [now]
   done
 }
 
-list_routes() { # FAMILY [now]
-  ip -o "$1" route show table all | tr '\\\t' '  ' | while read -r line; do
+# What ip shows of both families, with a line "family -4" or "family -6" before each. Tabs and the marks of broken lines are
+# blanks.
+show_families() { # ARG…, of ip
+  for family in -4 -6; do
+    printf '%s\n' "family $family"
+    ip -o $family "$@"
+  done | tr '\\\t' '  '
+}
+
+list_routes() { # [now]
+  show_families route show table all | while read -r line; do
     case "$line " in
+      family\ *) family=${line#family }; continue ;;
       local\ * | broadcast\ * | multicast\ * | anycast\ *) continue ;;
       *' proto static '* | *' proto dhcp '* | *' proto ra '*) ;;
       *' proto '*) continue ;;
     esac
     # shellcheck disable=SC2086 # words
     of_fabric $line && continue
-    [ "${2:-}" = now ] || ! fleeting "$line" ' expires' || continue
-    printf '%s\n' "route $1 $line"
+    [ "${1:-}" = now ] || ! fleeting "$line" ' expires' || continue
+    printf '%s\n' "route $family $line"
   done | sed 's/ expires [0-9]*sec//; s/ \(linkdown\|dead\|offload\|cache\)//g; s/ error -[0-9]*//; s/  */ /g; s/ $//'
 }
 
-list_rules() { # FAMILY
-  ip -o "$1" rule show | tr '\t' ' ' | while read -r line; do
+list_rules() {
+  show_families rule show | while read -r line; do
+    case $line in family\ *) family=${line#family }; continue ;; esac
     # shellcheck disable=SC2086 # words
-    of_fabric $line || printf '%s\n' "rule $1 pref ${line%%:*}${line#*:}"
+    of_fabric $line || printf '%s\n' "rule $family pref ${line%%:*}${line#*:}"
   done | sed 's/ \[[a-z]*\]//; s/  */ /g; s/ $//'
 }
 
@@ -80,8 +91,8 @@ list_outside() { # KINDS [now]
   kinds=$1; shift
   case $kinds in *link*) list_links ;; esac
   case $kinds in *address*) list_addresses "$@" ;; esac
-  case $kinds in *route*) list_routes -4 "$@"; list_routes -6 "$@" ;; esac
-  case $kinds in *rule*) list_rules -4; list_rules -6 ;; esac
+  case $kinds in *route*) list_routes "$@" ;; esac
+  case $kinds in *rule*) list_rules ;; esac
 }
 
 note_outside() { # NETDEV…: those of the fabric
