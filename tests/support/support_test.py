@@ -32,6 +32,27 @@ def running(word):
     return found
 
 
+class UnlessSlow(unittest.TestCase):
+    def run_at(self, computation_s, **environment):
+        """Exit code and output of `unless_slow.py echo ran` where the computation takes so many seconds."""
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(f'{{"computation_s": {computation_s}}}')
+            file.flush()
+            base = {name: value for name, value in os.environ.items() if name != "SPARK_FULL"}
+            done = subprocess.run([sys.executable, HERE / "unless_slow.py", "/bin/echo", "ran"], stdout=subprocess.PIPE, text=True,
+                                  check=False, env={**base, "SPARK_SPEED": file.name, **environment})
+        return done.returncode, done.stdout
+
+    def test_a_long_test_is_left_out_on_a_slow_machine_and_says_so(self):
+        self.assertEqual(self.run_at(2.5 * speed.COMPUTATION_REFERENCE_S),
+                         (77, "skipped: this machine is 2.5 times slower than the reference, and the long tests are left out from "
+                              "2.5 times on; SPARK_FULL=1 runs them\n"))
+
+    def test_a_long_test_runs_on_a_usual_machine_and_where_all_are_wanted(self):
+        self.assertEqual(self.run_at(2.4 * speed.COMPUTATION_REFERENCE_S), (0, "ran\n"))
+        self.assertEqual(self.run_at(9, SPARK_FULL="1"), (0, "ran\n"))
+
+
 class Killed(unittest.TestCase):
     def killed_leaves_nothing(self, command, word, **options):
         """Starts `command`, kills it once a process with `word` runs, and wants that gone soon."""
