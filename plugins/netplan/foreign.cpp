@@ -80,6 +80,19 @@ std::optional<Profile> ReadKeptProfile(const Member& definition) {
   return profile;
 }
 
+// Definitions of NetworkManager's for any port that it manages, and for none by name: Ubuntu keeps
+// a profile without an interface as `match: {}`. Where networkd has our ports, NetworkManager does
+// not manage them; where it has them itself, a profile of the same priority that names the port
+// wins.
+bool IsForAnyManagedPort(const Value& definition, Renderer ours) {
+  const std::string own = definition.GetText("renderer");
+  const bool by_manager = own.empty() ? ours == Renderer::kNetworkManager : own == "NetworkManager";
+  const Value* match = definition.Find("match");
+  if (!by_manager || match == nullptr) return false;
+  return match->Find("name") == nullptr && match->Find("macaddress") == nullptr &&
+         match->Find("driver") == nullptr;
+}
+
 ProfileFit FindKeptFit(const Value& definition, const std::string& netdev, const NodeFacts& facts) {
   const Value* match = definition.Find("match");
   if (match == nullptr || !Matches(*match, netdev, facts)) return ProfileFit::kNone;
@@ -96,8 +109,9 @@ bool IsAbout(const Value& network, const std::string& netdev, const NodeFacts& f
       if (definition.key == netdev) return true;
       if (HasEntry(definition.value.Find("interfaces"), netdev)) return true;  // bond, bridge, vrf
       const Value* match = definition.value.Find("match");
-      if (type.key == "ethernets" && match != nullptr && Matches(*match, netdev, facts))
-        return true;
+      if (type.key != "ethernets" || match == nullptr) continue;
+      if (IsForAnyManagedPort(definition.value, ours)) continue;
+      if (Matches(*match, netdev, facts)) return true;
     }
   }
   return false;

@@ -137,7 +137,7 @@ TEST(NetplanForeign, EveryWayToNameAnInterfaceCounts) {
               ElementsAre(kPort0));
   EXPECT_THAT(Claimed("network: {ethernets: {x: {match: {driver: mlx5_core, name: '*f1np1'}}}}"),
               ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
-  EXPECT_THAT(Claimed("network: {ethernets: {NM-1: {renderer: NetworkManager, match: {}}}}"),
+  EXPECT_THAT(Claimed("network: {ethernets: {all: {match: {}}}}"),
               ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
   EXPECT_THAT(Claimed("network: {bonds: {bond0: {interfaces: [eth0, enp1s0f1np1]}}}"),
               ElementsAre(kPort0));
@@ -207,6 +207,38 @@ TEST(NetplanForeign, WhereNetworkdGetsOurFileAKeptProfileIsAFileAsAnyOther) {
   scenario.facts.files.erase("/lib/netplan/00-network-manager-all.yaml");
   EXPECT_THAT(scenario.Warning(Get(), kKept),
               testing::StartsWith(std::string(kKept) + " configures enp1s0f1np1 (probably"));
+}
+
+// What Ubuntu keeps of a profile without an interface name, as of "Wired connection 1":
+// https://netplan.readthedocs.io/en/stable/netplan-everywhere/
+constexpr const char* kForAnyPort =
+    "network:\n  version: 2\n  ethernets:\n    NM-14f1a5f1-5a0c-4a5d-9b1d-0d0a6f4e0001:\n"
+    "      renderer: NetworkManager\n      match: {}\n      dhcp4: true\n"
+    "      networkmanager:\n        uuid: 14f1a5f1-5a0c-4a5d-9b1d-0d0a6f4e0001\n"
+    "        name: \"Wired connection 1\"\n";
+
+TEST(NetplanForeign, AProfileForAnyPortOfNetworkManagersIsNoClaim) {
+  for (const bool manager : {false, true}) {
+    test::PairScenario scenario = KeepProfile("", "");
+    if (!manager) scenario.facts.files.erase("/lib/netplan/00-network-manager-all.yaml");
+    scenario.AddFile(kKept, kForAnyPort);
+    EXPECT_EQ(scenario.Warning(Get(), kKept), "none") << manager;
+    EXPECT_EQ(FindForeignOwner(scenario.facts, kPort0).path, "") << manager;
+  }
+  EXPECT_THAT(Claimed("network: {ethernets: {NM-1: {renderer: NetworkManager, match: {}}}}"),
+              IsEmpty());
+}
+
+TEST(NetplanForeign, AProfileThatNamesThePortOrItsDriverIsAClaimWhereNetworkdHasIt) {
+  for (const char* match : {"name: enp1s0f1np1", "macaddress: '02:53:50:00:01:04'"}) {
+    EXPECT_THAT(Claimed(std::string("network: {ethernets: {NM-1: {renderer: NetworkManager, "
+                                    "match: {") +
+                        match + "}}}}"),
+                ElementsAre(kPort0));
+  }
+  EXPECT_THAT(Claimed("network: {ethernets: {NM-1: {renderer: NetworkManager, match: {driver: "
+                      "mlx5_core}}}}"),
+              ElementsAre("enp1s0f1np1", "enP2p1s0f1np1"));
 }
 
 TEST(NetplanForeign, WhatNetplanGeneratesOfAKeptProfileIsNotOurs) {
