@@ -49,10 +49,12 @@ constexpr PortText kPortTexts[] = {
      "plug, another FEC at the other end, or frames that come faster than the node takes them",
      "reseat the cable of {} at both ends and run verify again; if it stays, try another cable"},
     {Symptom::kLanesDiffer,
-     "the port has another number of lanes than most ports of its speed: the switch's cage is "
-     "split or set otherwise, or the cable is another",
-     "compare `ethtool` on {} with the other nodes; `spark-reconcile graph` says how a switch's "
-     "ports must be set"},
+     "the port has another number of lanes than the other ports of its cable: the port at the "
+     "other "
+     "end is split or set otherwise, or a lane of the cable is broken",
+     "compare `ethtool` on both ends of the cable of {} and reseat it; `spark-reconcile graph` "
+     "says "
+     "how a switch's ports must be set"},
 };
 
 const Segment* FindSegment(const Fabric& fabric, int rail) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "reconciler/base/text.h"
@@ -23,12 +24,6 @@ const LinkFact* FindLinkWithCarrier(const NodeFacts& facts, const RailPort& port
   return link != facts.links.end() && link->second.carrier ? &link->second : nullptr;
 }
 
-std::pair<std::string, int> DescribeLinkKind(const ClusterSpec& cluster, const RailPort& port,
-                                             const LinkFact& link) {
-  const NodeSpec* node = cluster.FindNode(port.node);
-  return {node != nullptr ? node->hardware : std::string(), link.speed_mbps};
-}
-
 // As the switch says that this port's cage hangs on; a cable between nodes is no switch's.
 Fec FindFec(const ClusterSpec& cluster, const RailPort& rail) {
   const NodeSpec* node = cluster.FindNode(rail.node);
@@ -42,7 +37,17 @@ Fec FindFec(const ClusterSpec& cluster, const RailPort& rail) {
   return Fec::kAuto;  // nothing requires another
 }
 
-// ethtool's names: "RS", "BaseR", "Off", and on some drivers several of them.
+// The manifest's name for it, of what drivers call it: mlx5 says "RS" for every Reed-Solomon code,
+// others "RS544" or "RS(544,514)", and "LLRS" is one with shorter blocks. kAuto: "Auto", "None"
+// (which means that the driver cannot report it) and words that are not known decide nothing.
+// https://www.kernel.org/doc/html/latest/networking/ethtool-netlink.html#fec-get
+Fec ParseEthtoolFec(std::string_view word) {
+  const std::string name = ToLower(std::string(word));
+  if (name == "off") return Fec::kOff;
+  if (name == "baser" || name == "base-r" || name.starts_with("fc")) return Fec::kFc;
+  return name.starts_with("rs") || name.starts_with("llrs") ? Fec::kRs : Fec::kAuto;
+}
+
 std::string_view FormatEthtoolFec(Fec fec) {
   switch (fec) {
     case Fec::kAuto:
@@ -75,10 +80,14 @@ Check MakeSkippedCheck(const RailPort& port, std::string what) {
 Check MakeFecCheck(const ClusterSpec& cluster, const RailPort& port,
                    const std::vector<std::string>& fec) {
   Check check = MakeCheck(port, "fec", "FEC " + MakePrintable(Join(fec, " ")));
-  const std::string_view wanted = FormatEthtoolFec(FindFec(cluster, port));
-  if (wanted.empty()) return check;
-  check.expected = fmt::format("FEC {} on {}", wanted, port.netdev);
-  if (std::find(fec.begin(), fec.end(), wanted) == fec.end()) {
+  const Fec wanted = FindFec(cluster, port);
+  if (wanted == Fec::kAuto) return check;
+  std::set<Fec> active;
+  for (const std::string& word : fec) active.insert(ParseEthtoolFec(word));
+  active.erase(Fec::kAuto);
+  if (active.empty()) return check;
+  check.expected = fmt::format("FEC {} on {}", FormatEthtoolFec(wanted), port.netdev);
+  if (!active.contains(wanted)) {
     check.outcome = Outcome::kFail;
     check.symptom = Symptom::kFecWrong;
   }
@@ -89,11 +98,10 @@ std::string FormatLanes(int lanes) {
   return fmt::format("{} {}", lanes, lanes == 1 ? "lane" : "lanes");
 }
 
-Check MakeLanesCheck(const RailPort& port, int lanes, const int* usual, int mbps) {
+Check MakeLanesCheck(const RailPort& port, int lanes, const int* usual) {
   Check check = MakeCheck(port, "lanes", FormatLanes(lanes));
   if (usual == nullptr) return check;
-  check.expected = fmt::format("{} on {}, as most ports of {} Mb/s have", FormatLanes(*usual),
-                               port.netdev, mbps);
+  check.expected = fmt::format("{} on {}, as its cable has", FormatLanes(*usual), port.netdev);
   if (lanes != *usual) {
     check.outcome = Outcome::kWarn;
     check.symptom = Symptom::kLanesDiffer;
@@ -113,11 +121,32 @@ std::string FormatErrors(const PortFacts& reported) {
   return Join(errors, ", ");
 }
 
+// A number per cable, of each cage of a node that it is in.
+using CableNumbers = std::map<std::pair<NodeName, std::string>, int>;
+
+CableNumbers NumberCables(const Fabric& fabric) {
+  CableNumbers numbers;
+  int last = 0;
+  for (const Wire& wire : fabric.wires) {
+    ++last;
+    for (const PlugEnd* end : {&wire.a, &wire.b}) {
+      if (!end->on_switch) numbers[{end->device, end->port}] = last;
+    }
+  }
+  for (const auto& [node, ports] : fabric.ports) {
+    for (const RailPort& port : ports) {
+      if (numbers.try_emplace({node, port.cage}, last + 1).second) ++last;
+    }
+  }
+  return numbers;
+}
+
 }  // namespace
 
-UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
-                          const ClusterFacts& facts) {
-  std::map<std::pair<std::string, int>, std::map<int, std::size_t>> counts;
+CableLanes FindCableLanes(const Fabric& fabric, const ClusterFacts& facts) {
+  CableLanes cables;
+  const CableNumbers numbers = NumberCables(fabric);
+  std::map<int, std::map<int, std::size_t>> counts;  // ports by lanes, by cable
   for (const auto& [node, ports] : fabric.ports) {
     const auto known = facts.nodes.find(node);
     if (known == facts.nodes.end()) continue;
@@ -125,22 +154,21 @@ UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
       const LinkFact* link = FindLinkWithCarrier(known->second, port);
       const PortFacts reported = FindPortFacts(known->second, port);
       const int* lanes = Known(reported.lanes);
-      if (link != nullptr && lanes != nullptr)
-        ++counts[DescribeLinkKind(cluster, port, *link)][*lanes];
+      if (link != nullptr && lanes != nullptr) ++counts[numbers.at({node, port.cage})][*lanes];
     }
   }
-  UsualLanes usual;
-  for (const auto& [kind, of_kind] : counts) {
-    std::size_t total = 0;
-    for (const auto& [lanes, count] : of_kind) total += count;
-    for (const auto& [lanes, count] : of_kind) {
-      if (count * 2 > total) usual[kind] = lanes;
+  for (const auto& [end, number] : numbers) {
+    std::size_t most = 0;
+    for (const auto& [lanes, count] : counts[number]) {
+      if (count < most) continue;  // of two that are equally frequent, more lanes: one lost some
+      most = count;
+      cables[end] = lanes;
     }
   }
-  return usual;
+  return cables;
 }
 
-void JudgeEthtool(const ClusterSpec& cluster, const UsualLanes& usual, const RailPort& port,
+void JudgeEthtool(const ClusterSpec& cluster, const CableLanes& cables, const RailPort& port,
                   const NodeFacts& facts, std::vector<Check>& checks) {
   const PortFacts reported = FindPortFacts(facts, port);
   if (const std::string errors = FormatErrors(reported); !errors.empty()) {
@@ -152,9 +180,9 @@ void JudgeEthtool(const ClusterSpec& cluster, const UsualLanes& usual, const Rai
     if (link == nullptr) {
       checks.push_back(MakeSkippedCheck(port, "lanes"));
     } else {
-      const auto most = usual.find(DescribeLinkKind(cluster, port, *link));
-      checks.push_back(MakeLanesCheck(port, *lanes, most == usual.end() ? nullptr : &most->second,
-                                      link->speed_mbps));
+      const auto most = cables.find({port.node, port.cage});
+      checks.push_back(
+          MakeLanesCheck(port, *lanes, most == cables.end() ? nullptr : &most->second));
     }
   }
   if (const std::vector<std::string>* fec = Known(reported.fec)) {

@@ -12,18 +12,18 @@
 
 namespace reconciler {
 
-// The lanes of more than half of the fabric's ports, by hardware profile and speed in Mb/s. What is
-// right cannot be said of one port alone: HCAs show 200 Gb/s as four lanes (HDR) and as two
-// (NDR, which is what a CRS804 makes of it). That all nodes show the same can.
-using UsualLanes = std::map<std::pair<std::string, int>, int>;
-UsualLanes FindUsualLanes(const ClusterSpec& cluster, const Fabric& fabric,
-                          const ClusterFacts& facts);
+// The lanes of the cable in a node's cage: those of most ports at its ends, and of two numbers that
+// are equally frequent the larger. What is right cannot be said of one port alone, and one cable
+// may have other lanes than the next: HCAs show 200 Gb/s as four lanes (HDR) and as two (NDR, which
+// is what a CRS804 makes of it). That all ports of one cable show the same can.
+using CableLanes = std::map<std::pair<NodeName, std::string>, int>;
+CableLanes FindCableLanes(const Fabric& fabric, const ClusterFacts& facts);
 
 // What only a card with ethtool reports: checks of their own ("fec", "lanes"), added where there
 // are answers. Counters count since the driver was loaded: one that is not zero says nothing of
 // today, so that here they are only reported, beside the speed. Precondition: the six checks of
 // every port.
-void JudgeEthtool(const ClusterSpec& cluster, const UsualLanes& usual, const RailPort& port,
+void JudgeEthtool(const ClusterSpec& cluster, const CableLanes& cables, const RailPort& port,
                   const NodeFacts& facts, std::vector<Check>& checks);
 
 }  // namespace reconciler

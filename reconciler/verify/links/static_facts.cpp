@@ -23,34 +23,69 @@ Check MakePortCheck(const RailPort& port, std::string what, std::string expected
           .expected = std::move(expected)};
 }
 
-// Line rates in Gb/s by node and cage.
-using Rates = std::map<std::pair<NodeName, std::string>, int>;
+// Of a cage's cable, in Gb/s. 0: no cable is known.
+struct Rate {
+  int expected = 0;
+  int possible = 0;
+};
+using Rates = std::map<std::pair<NodeName, std::string>, Rate>;  // by node and cage
 
-Rates ListRates(const Fabric& fabric) {
-  Rates rates;
-  for (const Wire& wire : fabric.wires) {
-    for (const PlugEnd* end : {&wire.a, &wire.b}) {
-      if (!end->on_switch) rates[{end->device, end->port}] = wire.gbps;
+// Gb/s of the fastest port that uses one of those cages; 0: none reports its speed.
+int FindFastest(const Fabric& fabric, const ClusterFacts& facts, const Rates& cages) {
+  int fastest = 0;
+  for (const auto& [node, ports] : fabric.ports) {
+    const auto known = facts.nodes.find(node);
+    if (known == facts.nodes.end()) continue;
+    for (const RailPort& port : ports) {
+      const auto link = known->second.links.find(port.netdev);
+      if (link == known->second.links.end() || !cages.contains({node, port.cage})) continue;
+      fastest = std::max(fastest, link->second.speed_mbps / 1000);
     }
+  }
+  return fastest;
+}
+
+// A switch that the manifest does not describe may be slower than the cages: 100 Gb/s is in use and
+// works (https://forums.developer.nvidia.com/t/373146). The fastest of the fabric's ports on it
+// shows its rate. Less than that is no rate of such a switch but a breakout that is set wrongly.
+Rates ListRates(const Fabric& fabric, const ClusterFacts& facts) {
+  constexpr int kSlowest = 100;
+  Rates rates;
+  Rates undescribed;
+  for (const Wire& wire : fabric.wires) {
+    for (const auto& [end, far] : {std::pair(&wire.a, &wire.b), std::pair(&wire.b, &wire.a)}) {
+      if (end->on_switch) continue;
+      const bool described = !far->on_switch || !far->port.empty();
+      (described ? rates : undescribed)[{end->device, end->port}] = {wire.gbps, wire.gbps};
+    }
+  }
+  const int fastest = std::max(kSlowest, FindFastest(fabric, facts, undescribed));
+  for (const auto& [cage, rate] : undescribed) {
+    rates[cage] = {std::min(rate.possible, fastest), rate.possible};
   }
   return rates;
 }
 
-int FindRate(const Rates& rates, const RailPort& port) {
+Rate FindRate(const Rates& rates, const RailPort& port) {
   const auto found = rates.find({port.node, port.cage});
-  return found != rates.end() ? found->second : 0;
+  return found != rates.end() ? found->second : Rate{};
 }
 
 // Only a card with cages runs at its cable's rate: others (a namespace's) have no port name.
-void JudgeSpeed(Check& check, int gbps, const LinkFact& link) {
+void JudgeSpeed(Check& check, const Rate& rate, const LinkFact& link) {
   if (link.speed_mbps <= 0) return SetSkipped(check, "the driver reports no speed");
   check.measured = fmt::format("{} Mb/s", link.speed_mbps);
-  if (!link.phys_port_name.empty() && link.speed_mbps < gbps * 1000) {
+  if (!link.phys_port_name.empty() && link.speed_mbps < rate.expected * 1000) {
     SetFailed(check, Symptom::kSpeedLow, check.measured);
+  }
+  if (rate.expected < rate.possible) {
+    check.evidence.push_back(fmt::format(
+        "the cage can have {} Mb/s; `switches` in the manifest says what the switch has",
+        rate.possible * 1000));
   }
 }
 
-std::vector<Check> ListPortChecks(const RailPort& port, int gbps) {
+std::vector<Check> ListPortChecks(const RailPort& port, const Rate& rate) {
   return {
       MakePortCheck(port, "port", fmt::format("{} exists", port.netdev)),
       MakePortCheck(port, "link", fmt::format("{} is up", port.netdev)),
@@ -58,7 +93,9 @@ std::vector<Check> ListPortChecks(const RailPort& port, int gbps) {
       MakePortCheck(port, "address", fmt::format("{} on {}", ToString(port.address), port.netdev)),
       MakePortCheck(port, "mtu", fmt::format("mtu {} on {}", port.mtu, port.netdev)),
       MakePortCheck(port, "speed",
-                    gbps > 0 ? fmt::format("{} Mb/s on {}", gbps * 1000, port.netdev) : "")};
+                    rate.expected > 0
+                        ? fmt::format("{} Mb/s on {}", rate.expected * 1000, port.netdev)
+                        : "")};
 }
 
 std::string FormatAddresses(const LinkFact& link) {
@@ -106,8 +143,8 @@ void JudgePlace(Check& check, const RailPort& port, const Hardware* hardware, co
 }
 
 // Precondition: the six checks of ListPortChecks, in that order.
-void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const Hardware* hardware,
-               const NodeFacts& facts) {
+void JudgePort(std::vector<Check>& checks, const RailPort& port, const Rate& rate,
+               const Hardware* hardware, const NodeFacts& facts) {
   const auto found = facts.links.find(port.netdev);
   if (found == facts.links.end()) {
     SetFailed(checks[0], Symptom::kPortMissing, fmt::format("no {}", port.netdev));
@@ -129,7 +166,7 @@ void JudgePort(std::vector<Check>& checks, const RailPort& port, int gbps, const
   JudgeAddress(checks[3], port, link, facts);
   checks[4].measured = fmt::format("mtu {}", link.mtu);
   if (link.mtu != port.mtu) SetFailed(checks[4], Symptom::kMtuWrong, checks[4].measured);
-  JudgeSpeed(checks[5], gbps, link);
+  JudgeSpeed(checks[5], rate, link);
 }
 
 std::string FormatLimit(const MemoryLimit& limit) {
@@ -215,8 +252,8 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
                               const ClusterFacts& facts, VerifyLevel up_to) {
   std::vector<Check> checks;
   const auto wanted_memlock = ReadWantedMemlock(cluster);
-  const Rates rates = ListRates(fabric);
-  const UsualLanes usual_lanes = FindUsualLanes(cluster, fabric, facts);
+  const Rates rates = ListRates(fabric, facts);
+  const CableLanes cable_lanes = FindCableLanes(fabric, facts);
   for (const NodeSpec& node : cluster.nodes) {
     const auto known = facts.nodes.find(node.name);
     const NodeFacts* node_facts = known == facts.nodes.end() ? nullptr : &known->second;
@@ -230,7 +267,7 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
         if (node_facts != nullptr) {
           JudgePort(port_checks, port, FindRate(rates, port), cluster.FindHardware(node.hardware),
                     *node_facts);
-          JudgeEthtool(cluster, usual_lanes, port, *node_facts, port_checks);
+          JudgeEthtool(cluster, cable_lanes, port, *node_facts, port_checks);
         } else {
           std::for_each(port_checks.begin(), port_checks.end(), unknown);
         }

@@ -101,7 +101,7 @@ std::string_view ToString(Symptom symptom) {
     case Symptom::kFecWrong:
       return "fec-wrong";
     case Symptom::kLanesDiffer:
-      return "lanes-differ";
+      return "cable-lanes-differ";
     case Symptom::kErrorsGrew:
       return "errors-grew";
     case Symptom::kVersionsDiffer:

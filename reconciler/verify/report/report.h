@@ -37,7 +37,7 @@ enum class Symptom {
   kMtuWrong,
   kSpeedLow,
   kFecWrong,
-  kLanesDiffer,     // from most ports of the same speed
+  kLanesDiffer,     // from the other ports of the same cable
   kErrorsGrew,      // bad or lost frames, or links lost, while the pings ran
   kVersionsDiffer,  // kernel, driver or firmware, between nodes of one kind
   kMemlockLow,

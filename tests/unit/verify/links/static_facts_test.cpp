@@ -52,6 +52,41 @@ TEST(CheckFacts, ACageBelowItsCablesRateFailsAndANicWithoutCagesDoesNot) {
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
 }
 
+// A switch of 100 Gb/s is in use and works: https://forums.developer.nvidia.com/t/373146.
+TEST(CheckFacts, PortsOfASwitchThatIsNotDescribedMayAllHave100Gbps) {
+  Sample sample = OnSwitch(3);
+  for (const int node : {1, 2, 3}) {
+    sample.fabric.wires.push_back(
+        {{fmt::format("spark-{}", node), "p1"}, {.on_switch = true}, 200});
+    for (const int rail : {0, 1}) {
+      sample.Link(node, rail).speed_mbps = 100000;
+      sample.Link(node, rail).phys_port_name = "p1";
+    }
+  }
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  const Check check = CheckFacts(sample.cluster, sample.fabric, sample.facts)[5];
+  EXPECT_EQ(check.expected, "100000 Mb/s on enp1s0f1np1");
+  EXPECT_THAT(check.evidence,
+              testing::ElementsAre("the cage can have 200000 Mb/s; `switches` in the manifest says "
+                                   "what the switch has"));
+}
+
+TEST(CheckFacts, APortOfASwitchThatIsNotDescribedIsAsFastAsTheFastest) {
+  Sample sample = OnSwitch(3);
+  for (const int node : {1, 2, 3}) {
+    sample.fabric.wires.push_back(
+        {{fmt::format("spark-{}", node), "p1"}, {.on_switch = true}, 200});
+    sample.Link(node, 0).phys_port_name = "p1";
+  }
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  sample.Link(2, 0).speed_mbps = 100000;
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-2 rail0 speed fail: 100000 Mb/s"));
+  for (const int node : {1, 2, 3}) {
+    for (const int rail : {0, 1}) sample.Link(node, rail).speed_mbps = 50000;
+  }
+  EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[5].outcome, Outcome::kFail);
+}
+
 TEST(CheckFacts, APortThatIsNotTheProfilesFailsAndNamesBoth) {
   Sample sample = OnSwitch(2);
   sample.Link(1, 0).phys_port_name = "p0";
@@ -86,6 +121,29 @@ TEST(CheckFacts, FecOtherThanTheSwitchsFailsAndWithoutASwitchItIsOnlyReported) {
                                                      "spark-1 rail0 fec skipped: no carrier"));
 }
 
+// The words of ethtool and its drivers: "RS" also for RS(544,514) on mlx5, "LLRS", "None" where the
+// driver cannot say it. https://www.kernel.org/doc/html/latest/networking/ethtool-netlink.html
+TEST(CheckFacts, FecIsComparedByItsKindAndNotByItsWord) {
+  const auto outcome = [](const std::vector<std::string>& words, Fec wanted) {
+    Sample sample = OnSwitch(2);
+    sample.facts.nodes.at("spark-1").network.ports["enp1s0f1np1"].fec = words;
+    sample.cluster.switches = {
+        {.name = "sw", .ports = {{"swp1", {"spark-1", "p1"}}}, .fec = wanted}};
+    return CheckFacts(sample.cluster, sample.fabric, sample.facts)[6].outcome;
+  };
+  for (const char* word : {"RS", "rs", "RS528", "RS544", "RS(544,514)", "LLRS", "None", "Auto"}) {
+    EXPECT_EQ(outcome({word}, Fec::kRs), Outcome::kPass) << word;
+  }
+  EXPECT_EQ(outcome({"Auto", "RS"}, Fec::kRs), Outcome::kPass);
+  EXPECT_EQ(outcome({"BASER"}, Fec::kFc), Outcome::kPass);
+  EXPECT_EQ(outcome({"OFF"}, Fec::kOff), Outcome::kPass);
+  EXPECT_EQ(outcome({"Off"}, Fec::kRs), Outcome::kFail);
+  EXPECT_EQ(outcome({"BaseR"}, Fec::kRs), Outcome::kFail);
+  EXPECT_EQ(outcome({"Auto", "Off"}, Fec::kRs), Outcome::kFail);
+  EXPECT_EQ(outcome({"LLRS"}, Fec::kFc), Outcome::kFail);
+  EXPECT_EQ(outcome({"RS"}, Fec::kOff), Outcome::kFail);
+}
+
 TEST(CheckFacts, FecOfACableBesideTheSwitchIsNotTheSwitchs) {
   Sample sample = OnSwitch(2);
   sample.facts.nodes.at("spark-1").network.ports["enp1s0f1np1"].fec =
@@ -104,38 +162,47 @@ TEST(CheckFacts, CountersSinceTheDriverWasLoadedAreOnlyReported) {
                                    "since the driver was loaded"));
 }
 
-TEST(CheckFacts, LanesOtherThanThoseOfMostPortsOfTheSpeedAreAWarning) {
-  Sample sample = OnSwitch(3);
-  const auto lanes = [&](int node) -> Fact<int>& {
-    return sample.facts.nodes.at(fmt::format("spark-{}", node)).network.ports["enp1s0f1np1"].lanes;
-  };
-  lanes(1) = lanes(2) = lanes(3) = 2;
-  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
-  lanes(3) = 4;
-  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail0 lanes warn: 4 lanes"));
-  sample.Link(3, 0).speed_mbps = 100000;  // another speed: nothing to compare with
-  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
-  sample.Link(3, 0).carrier = false;
-  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail0 carrier fail: no carrier",
-                                                     "spark-3 rail0 lanes skipped: no carrier"));
+Fact<int>& LanesOf(Sample& sample, int node, const std::string& netdev) {
+  return sample.facts.nodes.at(fmt::format("spark-{}", node)).network.ports[netdev].lanes;
 }
 
-TEST(CheckFacts, LanesOfHalfThePortsAreNotThoseOfMost) {
+TEST(CheckFacts, PortsOfOneCableWithOtherLanesAreAWarning) {
   Sample sample = OnSwitch(2);
-  sample.facts.nodes.at("spark-1").network.ports["enp1s0f1np1"].lanes = 1;
-  sample.facts.nodes.at("spark-2").network.ports["enp1s0f1np1"].lanes = 4;
-  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
-  const Check check = CheckFacts(sample.cluster, sample.fabric, sample.facts)[6];
-  EXPECT_EQ(check.measured + "; " + check.expected, "1 lane; ");
-  // A node of another profile is no witness.
-  sample = OnSwitch(3);
-  for (const auto& [node, lanes] : {std::pair("spark-1", 4), {"spark-2", 4}, {"spark-3", 2}}) {
-    sample.facts.nodes.at(node).network.ports["enp1s0f1np1"].lanes = lanes;
+  sample.fabric.wires = {{{"spark-1", "p1"}, {"spark-2", "p1"}, 200}};
+  for (const int node : {1, 2}) {
+    for (const char* netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) LanesOf(sample, node, netdev) = 4;
   }
-  sample.cluster.nodes[2].hardware = "connectx5-workstation";
   EXPECT_THAT(Oddities(sample), testing::IsEmpty());
-  EXPECT_EQ(CheckFacts(sample.cluster, sample.fabric, sample.facts)[6].expected,
-            "4 lanes on enp1s0f1np1, as most ports of 200000 Mb/s have");
+  LanesOf(sample, 2, "enP2p1s0f1np1") = 2;
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-2 rail1 lanes warn: 2 lanes"));
+  const std::vector<Check> checks = CheckFacts(sample.cluster, sample.fabric, sample.facts);
+  EXPECT_EQ(checks[6].measured + "; " + checks[6].expected,
+            "4 lanes; 4 lanes on enp1s0f1np1, as "
+            "its cable has");
+  LanesOf(sample, 2, "enp1s0f1np1") = 2;  // of two numbers as frequent the larger is right
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-2 rail0 lanes warn: 2 lanes",
+                                                     "spark-2 rail1 lanes warn: 2 lanes"));
+  sample.Link(2, 0).carrier = sample.Link(2, 1).carrier = false;
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-2 rail0 carrier fail: no carrier",
+                                                     "spark-2 rail0 lanes skipped: no carrier",
+                                                     "spark-2 rail1 carrier fail: no carrier",
+                                                     "spark-2 rail1 lanes skipped: no carrier"));
+}
+
+// ethtool shows 200 Gb/s as four lanes on a cable between Sparks, as in the output that
+// https://github.com/NVIDIA/dgx-spark-playbooks prints, and as two on a CRS804.
+TEST(CheckFacts, LanesOfOneCableAreNotThoseOfTheNext) {
+  Sample sample = OnSwitch(3);
+  for (const int node : {1, 2, 3}) {
+    sample.fabric.wires.push_back(
+        {{fmt::format("spark-{}", node), "p1"}, {.on_switch = true}, 200});
+    for (const char* netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) {
+      LanesOf(sample, node, netdev) = node == 3 ? 4 : 2;
+    }
+  }
+  EXPECT_THAT(Oddities(sample), testing::IsEmpty());
+  LanesOf(sample, 3, "enP2p1s0f1np1") = 2;
+  EXPECT_THAT(Oddities(sample), testing::ElementsAre("spark-3 rail1 lanes warn: 2 lanes"));
 }
 
 TEST(CheckFacts, AMissingPortSkipsWhatItWouldHave) {
