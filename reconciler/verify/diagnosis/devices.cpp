@@ -2,6 +2,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/diagnosis/diagnosis.h"
+#include "reconciler/verify/report/cause.h"
 
 namespace reconciler {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 struct DeviceText {
   Symptom symptom;
   std::string_view cause;
-  std::string_view next;  // {}: the nodes
+  std::string_view next;  // {}: the node; empty: it depends on the hardware
 };
 
 constexpr DeviceText kDeviceTexts[] = {
@@ -28,10 +29,7 @@ constexpr DeviceText kDeviceTexts[] = {
      "set the port of {} down and up again; the kernel makes the GID from the address"},
     {Symptom::kGidTwice, "the rail's address is twice in the HCA's table",
      "set the address on {} on one interface only: check for VLANs and bridges over it"},
-    {Symptom::kPcieNarrow,
-     "the HCA's PCIe link has fewer lanes than the hardware: some BIOSes before 2026-04 wired the "
-     "second controller with two",
-     "update the BIOS of {} (fwupdmgr update), then take its power away for a minute"},
+    {Symptom::kPcieNarrow, "the HCA's PCIe link has fewer lanes than the hardware profile", ""},
     {Symptom::kPcieSlow, "the HCA's PCIe link was trained to a lower speed than the hardware's",
      "reboot {}; if it stays, take its power away for a minute"},
     {Symptom::kCmaWrong,
@@ -39,6 +37,12 @@ constexpr DeviceText kDeviceTexts[] = {
      "cannot register memory",
      "boot {} with `kho=off`, or with a kernel 6.17"},
 };
+
+std::string Advise(const Diagnosis& diagnosis, const DeviceText& text, const NodeName& node) {
+  if (!text.next.empty()) return fmt::format(fmt::runtime(text.next), node);
+  const NodeSpec* spec = diagnosis.cluster.FindNode(node);
+  return AdviseOnPcieLanes(node, spec != nullptr ? spec->hardware : std::string());
+}
 
 }  // namespace
 
@@ -51,7 +55,7 @@ void ExplainByDevices(Diagnosis& diagnosis) {
     for (const auto& [node, checks] : groups) {
       Finding finding = diagnosis.DraftFinding(std::string(ToString(text.symptom)), {node}, checks);
       finding.cause = text.cause;
-      finding.next_step = fmt::format(fmt::runtime(text.next), node);
+      finding.next_step = Advise(diagnosis, text, node);
       const std::size_t id = diagnosis.AddFinding(std::move(finding));
       for (const std::size_t i : checks) diagnosis.Explain(i, id);
     }

@@ -165,7 +165,7 @@ void ExplainByNodes(Diagnosis& diagnosis, const std::vector<NodeName>& order,
 std::vector<Finding> Diagnose(const ClusterSpec& cluster, const Fabric& fabric,
                               const ClusterFacts& facts, const std::vector<Check>& checks,
                               const std::map<NodeName, std::string>& unreachable) {
-  Diagnosis diagnosis(fabric, facts, checks);
+  Diagnosis diagnosis(cluster, fabric, facts, checks);
   std::vector<NodeName> order;
   for (const NodeSpec& node : cluster.nodes) order.push_back(node.name);
   ExplainByNodes(diagnosis, order, unreachable);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/verify/diagnosis/pattern.h"
@@ -18,10 +19,15 @@ namespace reconciler {
 // What is known, and which finding explains which check.
 class Diagnosis {
  public:
-  Diagnosis(const Fabric& the_fabric, const ClusterFacts& the_facts,
+  Diagnosis(const ClusterSpec& the_cluster, const Fabric& the_fabric, const ClusterFacts& the_facts,
             const std::vector<Check>& the_checks)
-      : fabric(the_fabric), facts(the_facts), checks(the_checks), explained_(the_checks.size()) {}
+      : cluster(the_cluster),
+        fabric(the_fabric),
+        facts(the_facts),
+        checks(the_checks),
+        explained_(the_checks.size()) {}
 
+  const ClusterSpec& cluster;
   const Fabric& fabric;
   const ClusterFacts& facts;
   const std::vector<Check>& checks;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "reconciler/model/hardware.h"
+
 namespace reconciler {
 
 bool HasMeasuredNothing(std::string_view code) {
@@ -44,19 +46,31 @@ void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings)
 }
 
 std::optional<Cause> ExplainNarrowPcie(const NodeName& node, const std::string& hca,
+                                       const std::string& hardware,
                                        const spark_verify::Limits& limits) {
   constexpr int kLanes = 4;
   if (limits.pcie_width <= 0 || limits.pcie_width >= kLanes || limits.pcie_max_width < kLanes) {
     return std::nullopt;
   }
-  return Cause{
-      "pcie-width",
-      {node},
-      fmt::format("{} of {} runs at PCIe x{} where it could x{}", hca, node, limits.pcie_width,
-                  kLanes),
-      fmt::format("update the BIOS of {} (before 2026-04 some wired the second function with two "
-                  "lanes), then take its power away for a minute",
-                  node)};
+  return Cause{"pcie-width",
+               {node},
+               fmt::format("{} of {} runs at PCIe x{} where it could x{}", hca, node,
+                           limits.pcie_width, kLanes),
+               AdviseOnPcieLanes(node, hardware)};
+}
+
+// https://forums.developer.nvidia.com/t/367853 has the BIOS.
+std::string AdviseOnPcieLanes(const NodeName& node, const std::string& hardware) {
+  if (hardware == kDefaultHardware) {
+    return fmt::format(
+        "update the BIOS of {} (fwupdmgr update; before 2026-04 some wired the second function "
+        "with two lanes), then take its power away for a minute",
+        node);
+  }
+  return fmt::format(
+      "reseat the card of {}, or put it into a slot with more lanes; some slots share theirs with "
+      "another one, which the BIOS sets",
+      node);
 }
 
 }  // namespace reconciler

@@ -26,8 +26,14 @@ bool HasMeasuredNothing(std::string_view code);
 // spoils.
 void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings);
 
-// A function of a ConnectX-7 that runs with fewer PCIe lanes than a Spark wires for it.
+// A function of a ConnectX-7 that runs with fewer PCIe lanes than a Spark wires for it. `hardware`:
+// the name of the node's profile.
 std::optional<Cause> ExplainNarrowPcie(const NodeName& node, const std::string& hca,
+                                       const std::string& hardware,
                                        const spark_verify::Limits& limits);
+
+// What a person does about too few PCIe lanes: a Spark has no slots, and other machines do not have
+// its BIOS.
+std::string AdviseOnPcieLanes(const NodeName& node, const std::string& hardware);
 
 }  // namespace reconciler

@@ -105,7 +105,9 @@ Cause ExplainIdleRail(const std::vector<RankPath>& paths, int rail) {
 
 std::optional<Cause> ExplainNarrowPcie(const NcclEvidence& evidence) {
   for (const auto& [node, hca, limits] : ListUsedRails(evidence)) {
-    if (auto cause = ExplainNarrowPcie(node, hca, limits)) return cause;
+    const NodeSpec* spec = evidence.cluster.FindNode(node);
+    const std::string hardware = spec != nullptr ? spec->hardware : std::string();
+    if (auto cause = ExplainNarrowPcie(node, hca, hardware, limits)) return cause;
   }
   return std::nullopt;
 }

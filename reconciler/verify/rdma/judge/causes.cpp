@@ -179,8 +179,11 @@ Cause ExplainSmallMtu(const Transfer& transfer, const RailWrite& rail) {
 }
 
 std::optional<Cause> ExplainNarrowPcie(const Transfer& transfer, const RailWrite& rail) {
-  auto cause = ExplainNarrowPcie(transfer.from, rail.from.hca, rail.from.limits);
-  return cause ? cause : ExplainNarrowPcie(transfer.to, rail.to.hca, rail.to.limits);
+  const auto explain = [](const NodeName& node, const RailEnd& end) {
+    return ExplainNarrowPcie(node, end.hca, end.hardware, end.limits);
+  };
+  auto cause = explain(transfer.from, rail.from);
+  return cause ? cause : explain(transfer.to, rail.to);
 }
 
 Cause ExplainOneRail(const Transfer& transfer, const RailWrite& rail) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/model/hardware.h"
 #include "reconciler/spark_verify/protocol/messages.h"
 #include "reconciler/verify/report/report.h"
 
@@ -15,7 +16,8 @@ struct RailEnd {
   std::string netdev = {};
   std::string cage = {};  // "p1"
   std::string pcie = {};  // "0002:01:00": functions of one device share its PCIe link
-  int active_mtu = 0;     // of the port, bytes
+  std::string hardware = std::string(kDefaultHardware);  // the name of the node's profile
+  int active_mtu = 0;                                    // of the port, bytes
   spark_verify::Limits limits = {};
 };
 

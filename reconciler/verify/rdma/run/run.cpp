@@ -51,8 +51,12 @@ std::string FindPcie(const ClusterSpec& cluster, const RailPort& port) {
 }
 
 RailEnd MakeRailEnd(const ClusterSpec& cluster, const RailPort& port) {
-  return {
-      .hca = port.hca, .netdev = port.netdev, .cage = port.cage, .pcie = FindPcie(cluster, port)};
+  const NodeSpec* node = cluster.FindNode(port.node);
+  return {.hca = port.hca,
+          .netdev = port.netdev,
+          .cage = port.cage,
+          .pcie = FindPcie(cluster, port),
+          .hardware = node != nullptr ? node->hardware : std::string()};
 }
 
 Transfer MakeTransfer(const ClusterSpec& cluster, const Ports& ports) {

@@ -170,13 +170,25 @@ TEST(CheckDevices, ANarrowPcieLinkIsNamedWithBothItsEnds) {
   Second(sample).device.lanes = Second(sample).upstream.lanes = 2;
   EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 pcie fail: 32 GT/s x2"));
   ExpectFinding(sample, "pcie-width spark-2 rail1 x1",
-                "the HCA's PCIe link has fewer lanes than the hardware: some BIOSes before 2026-04 "
-                "wired the second controller with two",
-                "update the BIOS of spark-2 (fwupdmgr update), then take its power away for a "
-                "minute");
+                "the HCA's PCIe link has fewer lanes than the hardware profile",
+                "update the BIOS of spark-2 (fwupdmgr update; before 2026-04 some wired the second "
+                "function with two lanes), then take its power away for a minute");
   EXPECT_THAT(ListFindings(sample, Checks(sample)).at(0).evidence,
               ElementsAre("spark-2 on rail1: the HCA 0002:01:00.1 can 32 GT/s x16",
                           "spark-2 on rail1: the port above it 0002:00:00.0 can 32 GT/s x4"));
+}
+
+// The BIOS is a Spark's: https://forums.developer.nvidia.com/t/367853.
+TEST(CheckDevices, ANarrowSlotOfAWorkstationIsNoMatterOfASparksBios) {
+  Sample sample = Pair();
+  sample.cluster.nodes[1].hardware = "connectx5-workstation";
+  HcaFact& hca = Second(sample);
+  hca.device.mts = 16000;
+  hca.device.lanes = 8;
+  ExpectFinding(sample, "pcie-width spark-2 rail1 x1",
+                "the HCA's PCIe link has fewer lanes than the hardware profile",
+                "reseat the card of spark-2, or put it into a slot with more lanes; some slots "
+                "share theirs with another one, which the BIOS sets");
 }
 
 TEST(CheckDevices, ASlowPcieLinkIsAnotherCause) {

@@ -214,13 +214,13 @@ TEST(JudgeNccl, OneRailIsTheCauseOfHalfTheSpeed) {
 TEST(JudgeNccl, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
   NcclScenario scenario = HealthyNccl(2, 12.5);
   scenario.Rail(2, "roceP2p1s0f1").limits.pcie_width = 2;
-  ExpectOne(MakeEvidence(scenario),
-            {"pcie-width",
-             Outcome::kFail,
-             {"spark-2"},
-             "roceP2p1s0f1 of spark-2 runs at PCIe x2 where it could x4",
-             "update the BIOS of spark-2 (before 2026-04 some wired the second function with two "
-             "lanes), then take its power away for a minute"});
+  ExpectOne(MakeEvidence(scenario), {"pcie-width",
+                                     Outcome::kFail,
+                                     {"spark-2"},
+                                     "roceP2p1s0f1 of spark-2 runs at PCIe x2 where it could x4",
+                                     "update the BIOS of spark-2 (fwupdmgr update; before 2026-04 "
+                                     "some wired the second function with two "
+                                     "lanes), then take its power away for a minute"});
 }
 
 TEST(JudgeNccl, AnHcaThatCollectivesDoNotUseIsNoCause) {

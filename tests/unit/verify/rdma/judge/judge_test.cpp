@@ -182,11 +182,22 @@ TEST(JudgeRdma, NothingMeasuredIsNeverAPass) {
 TEST(JudgeRdma, NarrowPcieIsNamedAlthoughItsOwnRooflineIsReached) {
   RailWrite rail = Rail(1, 55);
   rail.to.limits.pcie_width = 2;
+  ExpectVerdict({Write({rail})}, {"pcie-width", Outcome::kFail,
+                                  "roceP2p1s0f1 of spark-2 runs at PCIe x2 where it could x4",
+                                  "update the BIOS of spark-2 (fwupdmgr update; before 2026-04 "
+                                  "some wired the second function with two "
+                                  "lanes), then take its power away for a minute"});
+}
+
+TEST(JudgeRdma, NarrowPcieOfAWorkstationIsItsSlots) {
+  RailWrite rail = Rail(1, 55);
+  rail.to.limits.pcie_width = 2;
+  rail.to.hardware = "connectx5-workstation";
   ExpectVerdict(
       {Write({rail})},
       {"pcie-width", Outcome::kFail, "roceP2p1s0f1 of spark-2 runs at PCIe x2 where it could x4",
-       "update the BIOS of spark-2 (before 2026-04 some wired the second function with two "
-       "lanes), then take its power away for a minute"});
+       "reseat the card of spark-2, or put it into a slot with more lanes; some slots share theirs "
+       "with another one, which the BIOS sets"});
 }
 
 TEST(JudgeRdma, ADegradedNicIsKnownByItsSpeedOnAHealthyLink) {
