@@ -30,7 +30,8 @@ class Finder {
     CheckGids();
     const Observed<std::vector<NcclSetting>> settings = Answer(input_.facts.nccl.settings);
     if (const auto* unknown = std::get_if<Unknown>(&settings)) {
-      Add({.code = "nccl-settings-unknown",
+      Add({.severity = Severity::kWarns,
+           .code = "nccl-settings-unknown",
            .message = "cannot determine what other files set: " + unknown->why,
            .subject = "other settings"});
     }
@@ -44,7 +45,6 @@ class Finder {
   void Add(Diagnostic found) { Add(std::move(found), section_.position); }
 
   void Add(Diagnostic found, Position position) {
-    found.severity = Severity::kWarns;
     found.message = fmt::format("{}: {}", found.subject, found.message);
     found.where = input_.cluster.Mark(position);
     found_.push_back(std::move(found));
@@ -53,7 +53,8 @@ class Finder {
   void CheckLibrary() {
     const Observed<NcclLibrary> library = Answer(input_.facts.nccl.library);
     if (const auto* unknown = std::get_if<Unknown>(&library)) {
-      Add({.code = "nccl-library-unknown",
+      Add({.severity = Severity::kWarns,
+           .code = "nccl-library-unknown",
            .message = "cannot determine which one programs load: " + unknown->why,
            .subject = "library"});
     }
@@ -64,7 +65,8 @@ class Finder {
     const bool subnets = CagesDiffer(input_.fabric);
     if (context_.library == nullptr) {
       if (!section_.library.empty() && std::holds_alternative<Absent>(library)) {
-        Add({.code = "nccl-library-missing",
+        Add({.severity = Severity::kWarns,
+             .code = "nccl-library-missing",
              .message = section_.library + " is not there",
              .next_step = "install it there, or correct nccl.library",
              .subject = "library"});
@@ -72,7 +74,8 @@ class Finder {
       return;
     }
     if (subnets && !library_.Knows(std::string(kSubnetAware))) {
-      Add({.code = "nccl-library-too-old",
+      Add({.severity = Severity::kWarns,
+           .code = "nccl-library-too-old",
            .message = FormatLabel(library_) +
                       " cannot pair HCAs by subnet, which cables without a switch need",
            .next_step = "install NCCL 2.30.7 or later, or a build patched for it",
@@ -87,7 +90,8 @@ class Finder {
       const NcclLibrary* theirs = Known(peer.nccl.library);
       const std::string other = theirs == nullptr ? "" : theirs->version;
       if (!IsOlder(library_.version, other)) continue;
-      Add({.code = "nccl-versions-differ",
+      Add({.severity = Severity::kWarns,
+           .code = "nccl-versions-differ",
            .message = fmt::format("{}, and {} has {}", FormatLabel(library_), name, other),
            .next_step = "install one version on all nodes",
            .subject = "library version"});
@@ -99,7 +103,8 @@ class Finder {
     for (const RailPort& port : ListCollectivePorts(input_.fabric, input_.node.name)) {
       std::string why = ExplainWrongGid(section_, port, input_.facts);
       if (why.empty()) continue;
-      Add({.code = "nccl-gid-index-wrong",
+      Add({.severity = Severity::kWarns,
+           .code = "nccl-gid-index-wrong",
            .message = std::move(why),
            .next_step = "remove gid_index, and NCCL finds it automatically",
            .subject = "gid_index on " + port.hca});
@@ -112,36 +117,96 @@ class Finder {
       Mistake wrong = JudgeSetting(variable.name, variable.value, context_);
       if (wrong.Empty()) wrong = JudgeSelection(variable, input_);
       if (wrong.Empty()) continue;
-      Add({.code = "nccl-variable-wrong",
-           .message = wrong.what,
-           .next_step = wrong.hint,
-           .subject = variable.name},
-          variable.position);
+      Diagnostic found = wrong.kind == MistakeKind::kUnknown
+                             ? MakeUnknownVariable(wrong)
+                             : Diagnostic{.severity = Severity::kWarns,
+                                          .code = "nccl-variable-wrong",
+                                          .message = wrong.what,
+                                          .next_step = wrong.hint};
+      found.subject = variable.name;
+      Add(std::move(found), variable.position);
     }
   }
 
   void CheckVariable(const NcclSetting& setting) {
+    const bool twice = std::any_of(checked_.begin(), checked_.end(), [&](const auto& one) {
+      return one.path == setting.path && one.name == setting.name &&
+             MeanTheSame(one.name, one.value, setting.value);
+    });
+    if (twice) return;
+    checked_.push_back(setting);
     std::optional<Diagnostic> wrong = FindWrong(setting);
     if (!wrong) return;
     wrong->subject =
         fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);
-    const bool twice = std::any_of(found_.begin(), found_.end(), [&](const Diagnostic& one) {
-      return one.subject == wrong->subject;
-    });
-    if (!twice) Add(std::move(*wrong));
+    Add(std::move(*wrong));
+  }
+
+  // A name that is not known here, so that its effect is not known either.
+  static Diagnostic MakeUnknownVariable(const Mistake& mistake) {
+    return {.severity = Severity::kInforms,
+            .code = "nccl-variable-unknown",
+            .message = mistake.what,
+            .next_step = "remove it, unless the NCCL of your programs is newer and reads it"};
+  }
+
+  static Diagnostic MakeHarmless(std::string message, std::string next_step = {}) {
+    return {.severity = Severity::kInforms,
+            .code = "nccl-setting-harmless",
+            .message = std::move(message),
+            .next_step = std::move(next_step)};
+  }
+
+  static Diagnostic MakeWrong(const Mistake& mistake) {
+    switch (mistake.kind) {
+      case MistakeKind::kUnknown:
+        return MakeUnknownVariable(mistake);
+      case MistakeKind::kUnread:
+      case MistakeKind::kReadAsMeant:
+      case MistakeKind::kNoEffect:
+        return MakeHarmless(mistake.what, mistake.hint);
+      case MistakeKind::kMisspelled:
+      case MistakeKind::kMisread:
+      case MistakeKind::kAgainstFabric:
+      case MistakeKind::kOwned:
+        break;
+    }
+    return {.severity = Severity::kWarns,
+            .code = "nccl-setting-wrong",
+            .message = mistake.what,
+            .next_step = mistake.hint};
+  }
+
+  // A line of nccl.conf that a shell would read otherwise than NCCL does.
+  std::optional<Diagnostic> FindMisreadLine(const NcclSetting& setting) const {
+    const NcclSetting meant = ReadAsMeant(setting);
+    if (!setting.InConf() || meant == setting) return std::nullopt;
+    const bool by_name = meant.name != setting.name;
+    const std::string sets =
+        fmt::format("nccl.conf takes every byte for what it is, so that this sets '{}'",
+                    by_name ? setting.name : setting.value);
+    if (meant.name.starts_with('#')) return MakeHarmless(sets);  // a comment behind blanks
+    const EnvVariable* ours = FindDesired(meant.name);
+    if (ours != nullptr && MeanTheSame(meant.name, ours->value, meant.value)) {
+      return MakeHarmless(sets + "; the manifest sets what it means");
+    }
+    if (!by_name) return std::nullopt;
+    return Diagnostic{.severity = Severity::kWarns,
+                      .code = "nccl-setting-malformed",
+                      .message = sets,
+                      .next_step = "begin the line with the name"};
   }
 
   std::optional<Diagnostic> FindWrong(const NcclSetting& setting) const {
-    if (!setting.name.starts_with("NCCL_")) {
-      return Diagnostic{
-          .code = "nccl-setting-malformed",
-          .message = fmt::format(
-              "nccl.conf takes every byte for what it is, so that this sets '{}'", setting.name),
-          .next_step = "begin the line with the name"};
-    }
+    if (auto misread = FindMisreadLine(setting)) return misread;
     if (const EnvVariable* ours = FindDesired(setting.name)) {
-      if (ours->value == setting.value) return std::nullopt;
+      if (MeanTheSame(setting.name, ours->value, setting.value)) return std::nullopt;
+      if (SelectTheSame(setting.name, ours->value, setting.value, input_)) {
+        return MakeHarmless(
+            fmt::format("the manifest has {}, which selects the same here", ours->value));
+      }
       return Diagnostic{
+          .severity = Severity::kWarns,
           .code = "nccl-setting-contradicts",
           .message = fmt::format("the manifest has {}: {}", ours->value, ExplainShadow(setting)),
           .next_step = kRemoveItThere};
@@ -151,13 +216,12 @@ class Finder {
     const Rule* rule = FindRule(setting.name);
     const bool by_value = rule != nullptr && rule->form != Form::kText;
     const Mistake wrong = JudgeSetting(setting.name, made ? "0" : setting.value, context_);
-    if (!wrong.Empty() && !(made && by_value)) {
-      return Diagnostic{
-          .code = "nccl-setting-wrong", .message = wrong.what, .next_step = wrong.hint};
-    }
+    if (!wrong.Empty() && !(made && by_value)) return MakeWrong(wrong);
     if (setting.name == "NCCL_IB_GID_INDEX") {
-      return Diagnostic{
-          .code = "nccl-setting-wrong", .message = kOneGidIndex, .next_step = kRemoveItThere};
+      return Diagnostic{.severity = Severity::kWarns,
+                        .code = "nccl-setting-wrong",
+                        .message = kOneGidIndex,
+                        .next_step = kRemoveItThere};
     }
     return FindAlone(setting);
   }
@@ -194,11 +258,12 @@ class Finder {
       if (list == nullptr) continue;
       const auto same_name = [&](const NcclSetting& one) { return one.name == setting.name; };
       const auto same = [&](const NcclSetting& one) {
-        return same_name(one) && one.value == setting.value;
+        return same_name(one) && MeanTheSame(one.name, one.value, setting.value);
       };
       if (std::any_of(list->begin(), list->end(), same)) continue;
       const auto other = std::find_if(list->begin(), list->end(), same_name);
-      return Diagnostic{.code = "nccl-setting-differs",
+      return Diagnostic{.severity = Severity::kWarns,
+                        .code = "nccl-setting-differs",
                         .message = fmt::format("{} has {}: ranks that differ hang", name,
                                                other == list->end() ? "none" : other->value),
                         .next_step = "put it into nccl.env of the manifest, or remove it"};
@@ -211,6 +276,7 @@ class Finder {
   const Environment& environment_;
   NcclLibrary library_ = {};
   LintContext context_ = {};
+  std::vector<NcclSetting> checked_ = {};  // other lines that say the same say nothing new
   std::vector<Diagnostic> found_ = {};
 };
 

@@ -9,45 +9,54 @@ namespace {
 
 constexpr const char* kRemoveIt = "remove it";
 
-std::string MakeNameHint(const std::string& name, const std::vector<std::string>& candidates) {
+// `otherwise`: what it is where no name is near.
+Mistake MakeNameMistake(const std::string& name, std::string what,
+                        const std::vector<std::string>& candidates, MistakeKind otherwise) {
   const auto close = FindClosestMatch(name, candidates);
-  return close ? fmt::format("did you mean '{}'?", *close) : kRemoveIt;
+  if (!close) return {otherwise, std::move(what), kRemoveIt};
+  return {MistakeKind::kMisspelled, std::move(what), fmt::format("did you mean '{}'?", *close)};
 }
 
 Mistake JudgeUnknownName(const std::string& name, const LintContext& context) {
   if (context.library != nullptr) {
     if (context.library->Knows(name)) return {};
-    return {fmt::format("{} has no such variable", FormatLabel(*context.library)),
-            MakeNameHint(name, {context.library->names.begin(), context.library->names.end()})};
+    return MakeNameMistake(
+        name, fmt::format("{} has no such variable", FormatLabel(*context.library)),
+        {context.library->names.begin(), context.library->names.end()}, MistakeKind::kUnread);
   }
-  const auto close = FindClosestMatch(name, ListKnownVariables());
-  if (!context.on_node && !close) return {};  // a node's library may know it
-  return {"no NCCL that is known here has such a variable",
-          MakeNameHint(name, ListKnownVariables())};
+  Mistake wrong = MakeNameMistake(name, "no NCCL that is known here has such a variable",
+                                  ListKnownVariables(), MistakeKind::kUnknown);
+  // A node's library may know it.
+  return wrong.kind == MistakeKind::kUnknown && !context.on_node ? Mistake{} : wrong;
 }
 
 Mistake JudgePatched(const std::string& name, const LintContext& context) {
   if (context.library != nullptr) {
     if (context.library->Knows(name)) return {};
-    return {fmt::format("only private patches read it, and {} has none of them",
+    return {MistakeKind::kUnread,
+            fmt::format("only private patches read it, and {} has none of them",
                         FormatLabel(*context.library)),
             kRemoveIt};
   }
   if (!context.on_node) return {};
-  return {"only private patches read it, and no libnccl was found to check", kRemoveIt};
+  return {MistakeKind::kUnknown, "only private patches read it, and no libnccl was found to check",
+          kRemoveIt};
 }
 
 Mistake JudgeAgainstFabric(const std::string& name, std::string_view value,
                            const LintContext& context) {
   if (name == "NCCL_IB_DISABLE" && value != "0") {
-    return {"turns RDMA off: all traffic would go over TCP", kRemoveIt};
+    return {MistakeKind::kAgainstFabric, "turns RDMA off: all traffic would go over TCP",
+            kRemoveIt};
   }
   if (name == "NCCL_NET" && ToLower(value) == "socket") {
-    return {"chooses TCP: RDMA would not be used", kRemoveIt};
+    return {MistakeKind::kAgainstFabric, "chooses TCP: RDMA would not be used", kRemoveIt};
   }
   for (const EnvVariable& need : context.needed) {
-    if (need.name != name || ToLower(need.value) == ToLower(value)) continue;
-    return {fmt::format("wanted {} on this fabric, found {}: {}", need.value, MakePrintable(value),
+    const bool same = MeanTheSame(name, need.value, value) || ToLower(need.value) == ToLower(value);
+    if (need.name != name || same) continue;
+    return {MistakeKind::kAgainstFabric,
+            fmt::format("wanted {} on this fabric, found {}: {}", need.value, MakePrintable(value),
                         need.why),
             kRemoveIt};
   }
@@ -57,12 +66,14 @@ Mistake JudgeAgainstFabric(const std::string& name, std::string_view value,
 // What depends on the fabric and on the other settings.
 Mistake JudgeUse(const std::string& name, const LintContext& context) {
   if (name == "NCCL_IB_MERGE_NICS" && !context.two_cages) {
-    return {"has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable",
+    return {MistakeKind::kNoEffect,
+            "has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable",
             kRemoveIt};
   }
   if (context.gid_pinned && (name == "NCCL_IB_ROCE_VERSION_NUM" || name == "NCCL_IB_ADDR_FAMILY" ||
                              name == "NCCL_IB_ADDR_RANGE")) {
-    return {"has no effect here: nccl.gid_index pins the index that it would choose", kRemoveIt};
+    return {MistakeKind::kNoEffect,
+            "has no effect here: nccl.gid_index pins the index that it would choose", kRemoveIt};
   }
   return {};
 }
@@ -74,11 +85,12 @@ Mistake JudgeSetting(const std::string& name, std::string_view value, const Lint
   const Rule* rule = FindRule(name);
   if (rule == nullptr && !IsKnownName(name)) return JudgeUnknownName(name, context);
   if (rule != nullptr && rule->standing == Standing::kNever) {
-    return {"no NCCL reads it", std::string(rule->note)};
+    return {MistakeKind::kUnread, "no NCCL reads it", std::string(rule->note)};
   }
   if (rule != nullptr && rule->standing == Standing::kPatched) return JudgePatched(name, context);
   if (context.library != nullptr && !context.library->Knows(name)) {
-    return {fmt::format("{} has no such variable and ignores it", FormatLabel(*context.library)),
+    return {MistakeKind::kUnread,
+            fmt::format("{} has no such variable and ignores it", FormatLabel(*context.library)),
             rule != nullptr && !rule->since.empty() ? fmt::format("it came with {}", rule->since)
                                                     : std::string(kRemoveIt)};
   }
@@ -87,7 +99,7 @@ Mistake JudgeSetting(const std::string& name, std::string_view value, const Lint
     return wrong;
   }
   if (rule != nullptr && rule->standing == Standing::kNoEffect && context.sparks) {
-    return {fmt::format("has no effect here: {}", rule->note), kRemoveIt};
+    return {MistakeKind::kNoEffect, fmt::format("has no effect here: {}", rule->note), kRemoveIt};
   }
   if (Mistake wrong = JudgeAgainstFabric(name, value, context); !wrong.Empty()) return wrong;
   return JudgeUse(name, context);

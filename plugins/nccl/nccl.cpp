@@ -100,10 +100,11 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
 // What the manifest may not say about a variable because another key says it.
 Mistake JudgeOwner(const std::string& name) {
   if (name == "NCCL_IB_GID_INDEX") {
-    return {kOneGidIndex, "remove it; to pin the index, set nccl.gid_index"};
+    return {MistakeKind::kOwned, kOneGidIndex, "remove it; to pin the index, set nccl.gid_index"};
   }
   if (name == "NCCL_NET_GDR_LEVEL") {
-    return {"is decided by nccl.mode", "mode safe sets LOC, mode dmabuf sets SYS"};
+    return {MistakeKind::kOwned, "is decided by nccl.mode",
+            "mode safe sets LOC, mode dmabuf sets SYS"};
   }
   return {};
 }

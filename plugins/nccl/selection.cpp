@@ -27,7 +27,8 @@ std::vector<std::string> ListAllHcas(const PluginInput& input) {
 Mistake JudgeHcas(std::string_view list, const PluginInput& input) {
   const std::vector<std::string> all = ListAllHcas(input);
   if (SelectNames(list, all).empty()) {
-    return {fmt::format("names no HCA that the node has: it has {}", Join(all, ", ")),
+    return {MistakeKind::kAgainstFabric,
+            fmt::format("names no HCA that the node has: it has {}", Join(all, ", ")),
             kRemoveDerived};
   }
   std::vector<std::string> cabled;
@@ -36,7 +37,8 @@ Mistake JudgeHcas(std::string_view list, const PluginInput& input) {
   }
   const std::vector<std::string> selected = SelectNames(list, cabled);
   if (selected.empty()) {
-    return {fmt::format("names no HCA of the node that leads to all others: those are {}",
+    return {MistakeKind::kAgainstFabric,
+            fmt::format("names no HCA of the node that leads to all others: those are {}",
                         Join(cabled, ", ")),
             kRemoveDerived};
   }
@@ -45,6 +47,7 @@ Mistake JudgeHcas(std::string_view list, const PluginInput& input) {
     return std::find(selected.begin(), selected.end(), name) != selected.end();
   });
   return {
+      MistakeKind::kAgainstFabric,
       fmt::format("leaves out {}, and each cable leads to another neighbour", Join(cabled, ", ")),
       kRemoveDerived};
 }
@@ -55,11 +58,24 @@ Mistake JudgeInterfaces(const std::string& list, const PluginInput& input) {
     if (netdev != "lo") netdevs.push_back(netdev);
   }
   if (netdevs.empty() || !SelectNames(list, netdevs).empty()) return {};
-  return {fmt::format("names no interface that the node has: it has {}", Join(netdevs, ", ")),
+  return {MistakeKind::kAgainstFabric,
+          fmt::format("names no interface that the node has: it has {}", Join(netdevs, ", ")),
           kRemoveDerived};
 }
 
 }  // namespace
+
+bool SelectTheSame(const std::string& name, std::string_view a, std::string_view b,
+                   const PluginInput& input) {
+  std::vector<std::string> candidates;
+  if (name == "NCCL_IB_HCA") {
+    candidates = ListAllHcas(input);
+  } else if (name == "NCCL_SOCKET_IFNAME" || name == "NCCL_OOB_NET_IFNAME") {
+    for (const auto& [netdev, link] : input.facts.links) candidates.push_back(netdev);
+  }
+  const std::vector<std::string> selected = SelectNames(a, candidates);
+  return !selected.empty() && selected == SelectNames(b, candidates);
+}
 
 std::vector<std::string> SelectNames(std::string_view list, const std::vector<std::string>& names) {
   const bool others = list.starts_with('^');

@@ -14,6 +14,11 @@ namespace reconciler::plugins::nccl {
 // others.
 std::vector<std::string> SelectNames(std::string_view list, const std::vector<std::string>& names);
 
+// Whether both lists of that variable select the same of what the node has; false for other
+// variables, and where they select nothing.
+bool SelectTheSame(const std::string& name, std::string_view a, std::string_view b,
+                   const PluginInput& input);
+
 // Whether the manifest's list of HCAs or interfaces fits what the node has.
 Mistake JudgeSelection(const ManifestVariable& variable, const PluginInput& input);
 

@@ -27,11 +27,39 @@ std::vector<NcclSetting> ParseConfLine(const std::string& path, int line, std::s
   return {{path, line, MakePrintable(name), MakePrintable(text.substr(equals + 1))}};
 }
 
-// The word after NAME=, which a quote before the name or the value may hold together.
-std::string_view ReadWordAt(std::string_view text, std::size_t at, char quote) {
-  if (quote == 0 && at < text.size() && (text[at] == '"' || text[at] == '\'')) quote = text[at++];
-  const std::string_view rest = text.substr(at);
-  return rest.substr(0, quote != 0 ? rest.find(quote) : rest.find_first_of(" \t;&\"'\\"));
+// Whether a backslash takes the meaning of the next byte away, as a shell reads it.
+bool IsEscape(std::string_view text, std::size_t at, char quote) {
+  if (text[at] != '\\' || quote == '\'') return false;
+  constexpr std::string_view kQuoted = "\"\\$`";  // in double quotes, of these alone
+  return quote == 0 || (at + 1 < text.size() && kQuoted.find(text[at + 1]) != kQuoted.npos);
+}
+
+// The word after NAME=, without its quotes and backslashes. `quote`: the one before the name that
+// holds both together; 0: none. A quote within the word ends it: what follows may be a secret.
+std::string ReadWordAt(std::string_view text, std::size_t at, char quote) {
+  constexpr std::string_view kEnds = " \t;&\"'";
+  const bool is_held = quote != 0;
+  std::string word;
+  do {
+    if (quote == 0 && at < text.size() && (text[at] == '"' || text[at] == '\'')) quote = text[at++];
+    for (; at < text.size(); ++at) {
+      if (quote != 0 ? text[at] == quote : kEnds.find(text[at]) != std::string_view::npos) break;
+      if (IsEscape(text, at, quote) && ++at == text.size()) break;
+      word.push_back(text[at]);
+    }
+    if (is_held || quote == 0) break;
+    quote = 0;
+    ++at;  // 'a''b' is one word
+  } while (at < text.size() && (text[at] == '"' || text[at] == '\''));
+  return word;
+}
+
+// Without blanks around it, and without quotes around what is left.
+std::string_view RemoveQuotes(std::string_view text) {
+  text = Trim(text);
+  const bool quoted = text.size() > 1 && (text.front() == '"' || text.front() == '\'') &&
+                      text.back() == text.front();
+  return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
 }  // namespace
@@ -55,11 +83,21 @@ std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::strin
     while (end < text.size() && IsNameCharacter(text[end])) ++end;
     if (end == text.size() || text[end] != '=') continue;
     const char before = at > 0 ? text[at - 1] : ' ';
-    const std::string_view value =
+    const std::string value =
         ReadWordAt(text, end + 1, before == '"' || before == '\'' ? before : '\0');
     settings.push_back({path, line, std::string(text.substr(at, end - at)), MakePrintable(value)});
   }
   return settings;
+}
+
+NcclSetting ReadAsMeant(const NcclSetting& setting) {
+  constexpr std::string_view kExport = "export ";
+  NcclSetting meant = setting;
+  std::string_view name = RemoveQuotes(setting.name);
+  if (name.starts_with(kExport)) name = Trim(name.substr(kExport.size()));
+  meant.name = name;
+  meant.value = RemoveQuotes(setting.value);
+  return meant;
 }
 
 void StoreSettings(const CommandReply& reply, NodeFacts& facts) {

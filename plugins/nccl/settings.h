@@ -22,4 +22,7 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts);
 // What one line of such a file sets.
 std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::string_view text);
 
+// What whoever wrote a line of nccl.conf probably meant: as a shell would read it.
+NcclSetting ReadAsMeant(const NcclSetting& setting);
+
 }  // namespace reconciler::plugins::nccl

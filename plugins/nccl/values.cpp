@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "reconciler/base/text.h"
 
@@ -25,12 +29,16 @@ Mistake JudgeNumber(const Rule& rule, std::string_view value) {
   const std::int64_t number = std::strtoll(text.c_str(), &end, 0);  // as NCCL does
   if (*end != '\0' || end == text.c_str()) {
     const std::string range = fmt::format("a number from {} to {}", rule.least, rule.most);
-    return {fmt::format("wanted a number, found '{}', which NCCL silently reads as {}",
+    const std::string word = ToLower(text);
+    const bool says_zero = word == "no" || word == "off" || word == "false";
+    return {says_zero ? MistakeKind::kReadAsMeant : MistakeKind::kMisread,
+            fmt::format("wanted a number, found '{}', which NCCL silently reads as {}",
                         MakePrintable(value), number),
             rule.note.empty() ? range : fmt::format("{}; {}", range, rule.note)};
   }
   if (errno != 0 || number < rule.least || number > rule.most) {
-    return {fmt::format("wanted {} to {}, found {}", rule.least, rule.most, text),
+    return {MistakeKind::kMisread,
+            fmt::format("wanted {} to {}, found {}", rule.least, rule.most, text),
             std::string(rule.note)};
   }
   return {};
@@ -41,11 +49,13 @@ Mistake JudgeWord(const Rule& rule, std::string_view value) {
   const std::string hint = "one of " + JoinChoices(rule.choices);
   if (Contains(ToLower(rule.choices), ToLower(value))) {
     if (rule.form == Form::kWordNoCase) return {};
-    return {fmt::format("found '{}' in the wrong case, which NCCL ignores silently",
+    return {MistakeKind::kMisread,
+            fmt::format("found '{}' in the wrong case, which NCCL ignores silently",
                         MakePrintable(value)),
             hint};
   }
-  return {fmt::format("unknown word '{}', which NCCL ignores silently", MakePrintable(value)),
+  return {MistakeKind::kMisread,
+          fmt::format("unknown word '{}', which NCCL ignores silently", MakePrintable(value)),
           hint};
 }
 
@@ -58,7 +68,8 @@ Mistake JudgeTokens(const Rule& rule, std::string_view value) {
     if (list.starts_with('^')) list.remove_prefix(1);
     for (const std::string& token : Split(list, ',')) {
       if (Contains(rule.choices, ToLower(token))) continue;
-      return {fmt::format("unknown word '{}': the rank that has it fails to start and all others "
+      return {MistakeKind::kMisread,
+              fmt::format("unknown word '{}': the rank that has it fails to start and all others "
                           "wait for it",
                           MakePrintable(token)),
               "known: " + JoinChoices(rule.choices)};
@@ -69,17 +80,20 @@ Mistake JudgeTokens(const Rule& rule, std::string_view value) {
 
 Mistake JudgeMatcher(std::string_view value) {
   if (value.starts_with("=^")) {
-    return {fmt::format("found '{}', whose '^' is part of a name there", MakePrintable(value)),
+    return {MistakeKind::kMisread,
+            fmt::format("found '{}', whose '^' is part of a name there", MakePrintable(value)),
             "write '^=' to leave out exactly those"};
   }
   if (value.find(' ') != std::string_view::npos) {
-    return {fmt::format("found a blank in '{}', which NCCL takes for a part of the name",
+    return {MistakeKind::kMisread,
+            fmt::format("found a blank in '{}', which NCCL takes for a part of the name",
                         MakePrintable(value)),
             "separate names with commas alone"};
   }
   const bool exact = value.starts_with('=') || value.starts_with("^=");
   if (!exact) {
     return {
+        MistakeKind::kMisread,
         fmt::format("'{}' matches by prefix: every name that begins like it", MakePrintable(value)),
         fmt::format("write '{}'", value.starts_with('^') ? "^=" + MakePrintable(value.substr(1))
                                                          : "=" + MakePrintable(value))};
@@ -87,11 +101,73 @@ Mistake JudgeMatcher(std::string_view value) {
   return {};
 }
 
+// The entries of a list, sorted, each once.
+std::set<std::string> ListEntries(std::string_view list) {
+  const std::vector<std::string> entries = Split(list, ',');
+  return {entries.begin(), entries.end()};
+}
+
+// "=b,a:1" as the signs and the names without ports: an HCA of a ConnectX has one.
+std::pair<std::string, std::set<std::string>> ReadMatcher(std::string_view value) {
+  const std::size_t signs = std::min(value.find_first_not_of("^="), value.size());
+  std::set<std::string> names;
+  for (const std::string& entry : ListEntries(value.substr(signs))) {
+    names.insert(entry.ends_with(":1") ? entry.substr(0, entry.size() - 2) : entry);
+  }
+  return {std::string(value.substr(0, signs)), names};
+}
+
+// By function ("allreduce:tree;broadcast:ring"), each with its sign and its words.
+std::map<std::string, std::pair<bool, std::set<std::string>>> ReadTokens(std::string_view value) {
+  std::map<std::string, std::pair<bool, std::set<std::string>>> parts;
+  for (const std::string& part : Split(ToLower(std::string(value)), ';')) {
+    const std::size_t colon = part.find(':');
+    const std::string function = colon == std::string::npos ? "" : part.substr(0, colon);
+    std::string_view list = part;
+    if (colon != std::string::npos) list.remove_prefix(colon + 1);
+    const bool others = list.starts_with('^');
+    if (others) list.remove_prefix(1);
+    parts[function] = {others, ListEntries(list)};
+  }
+  return parts;
+}
+
+// As NCCL reads it; nullopt: there is more than a number.
+std::optional<std::int64_t> ReadNumber(std::string_view value) {
+  const std::string text(value);
+  char* end = nullptr;
+  errno = 0;
+  const std::int64_t number = std::strtoll(text.c_str(), &end, 0);
+  if (text.empty() || *end != '\0' || errno != 0) return std::nullopt;
+  return number;
+}
+
 }  // namespace
+
+bool MeanTheSame(const std::string& name, std::string_view a, std::string_view b) {
+  if (a == b) return true;
+  const Rule* rule = FindRule(name);
+  if (rule == nullptr) return false;
+  switch (rule->form) {
+    case Form::kText:
+    case Form::kWord:
+      return false;
+    case Form::kNumber:
+      return ReadNumber(a) && ReadNumber(a) == ReadNumber(b);
+    case Form::kWordNoCase:
+      return ToLower(std::string(a)) == ToLower(std::string(b));
+    case Form::kTokens:
+      return ReadTokens(a) == ReadTokens(b);
+    case Form::kMatcher:
+      return ReadMatcher(a) == ReadMatcher(b);
+  }
+  return false;
+}
 
 Mistake JudgeValue(const Rule& rule, std::string_view value) {
   if (value.empty()) {
-    return {"is empty: NCCL takes its default, and no longer looks into nccl.conf for it",
+    return {MistakeKind::kMisread,
+            "is empty: NCCL takes its default, and no longer looks into nccl.conf for it",
             "give it a value, or remove it"};
   }
   switch (rule.form) {

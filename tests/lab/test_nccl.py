@@ -65,15 +65,17 @@ class Nccl(LabTest):
 
     def test_3_a_bad_variable_in_nccl_conf_is_found_until_it_is_dropped(self):
         self.lab.sh(1, "printf 'NCCL_TIMEOUT=1800\\nNCCL_IB_DISABLE=true\\n' > /etc/nccl.conf")
-        found = self.warned(NCCL)
-        self.assertEqual(found, {
-            ("spark-1", "/etc/nccl.conf:1 NCCL_TIMEOUT=1800"):
-                "no NCCL reads it: a process group takes its timeout as an argument; NCCL_IB_TIMEOUT "
-                "is that of one packet",
+        self.assertEqual(self.warned(NCCL), {
             ("spark-1", "/etc/nccl.conf:2 NCCL_IB_DISABLE=true"):
                 "wanted a number, found 'true', which NCCL silently reads as 0: a number from "
                 "0 to 1"})
         self.spark("drift", NCCL, expect=2)
+        # What changes nothing is a note and no drift.
+        self.lab.sh(1, "printf 'NCCL_TIMEOUT=1800\\nexport NCCL_DEBUG=WARN\\n' > /etc/nccl.conf")
+        self.assertEqual(self.warned(NCCL), {})
+        self.assertEqual({one["code"] for one in self.plan(NCCL)["diagnostics"] if "nccl.conf" in one["subject"]},
+                         {"nccl-setting-harmless"})
+        self.spark("drift", NCCL, expect=0)
         self.lab.sh(1, "rm /etc/nccl.conf")
         self.assert_empty_plan(NCCL)
 

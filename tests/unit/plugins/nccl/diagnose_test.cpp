@@ -100,8 +100,8 @@ TEST(NcclDiagnose, PinnedGidIndexMustBeTheHcasIpv4Address) {
 }
 
 // One line of a file of the node, and what the plan says about it.
-std::vector<std::string> About(const std::string& path, const std::string& line,
-                               const std::string& of_peer = "") {
+NcclScenario WithLine(const std::string& path, const std::string& line,
+                      const std::string& of_peer) {
   NcclScenario scenario({{"env", Env({{"NCCL_DEBUG", test::Text("WARN")}})}});
   const auto store = [](NodeFacts& facts, const std::string& where, const std::string& text) {
     CommandReply reply{.out = where};
@@ -111,15 +111,27 @@ std::vector<std::string> About(const std::string& path, const std::string& line,
   };
   store(scenario.facts, path, line);
   if (!of_peer.empty()) store(scenario.all.nodes["spark-2"], path, of_peer);
-  return scenario.Warnings();
+  return scenario;
 }
 
-TEST(NcclDiagnose, LeftoverThatNoOneReadsIsFoundWithItsLine) {
+std::vector<std::string> About(const std::string& path, const std::string& line,
+                               const std::string& of_peer = "") {
+  return WithLine(path, line, of_peer).Warnings();
+}
+
+// What it has a note of, and no warning.
+std::vector<std::string> Noted(const std::string& path, const std::string& line) {
+  NcclScenario scenario = WithLine(path, line, "");
+  EXPECT_THAT(scenario.Warnings(), IsEmpty()) << line;
+  return scenario.Notes();
+}
+
+TEST(NcclDiagnose, LeftoverThatNoOneReadsIsANoteWithItsLine) {
   EXPECT_THAT(
-      About("/etc/nccl.conf", "NCCL_TIMEOUT=1800"),
+      Noted("/etc/nccl.conf", "NCCL_TIMEOUT=1800"),
       ElementsAre("/etc/nccl.conf:7 NCCL_TIMEOUT=1800: no NCCL reads it: a process group "
                   "takes its timeout as an argument; NCCL_IB_TIMEOUT is that of one packet"));
-  EXPECT_THAT(About("/etc/environment", "NCCL_TIMEOUT=1 NCCL_TIMEOUT=1"), testing::SizeIs(1));
+  EXPECT_THAT(Noted("/etc/environment", "NCCL_TIMEOUT=1 NCCL_TIMEOUT=1"), testing::SizeIs(1));
 }
 
 TEST(NcclDiagnose, LineOfNcclConfThatSetsAnotherNameIsFound) {
@@ -136,7 +148,70 @@ TEST(NcclDiagnose, WordInANumberFieldIsFoundButWhatAShellMakesIsNotJudged) {
                           "'true', which NCCL silently reads as 0: a number from 0 to 1"));
   EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_IB_TC=$TC", "export NCCL_IB_TC=$TC"),
               IsEmpty());
-  EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_TIMEOUT=$T"), testing::SizeIs(1));
+  EXPECT_THAT(Noted("/etc/profile.d/a.sh", "export NCCL_TIMEOUT=$T"), testing::SizeIs(1));
+}
+
+// Lines as guides for Sparks have them: https://github.com/NVIDIA/dgx-spark-playbooks,
+// https://forums.developer.nvidia.com/t/368025.
+TEST(NcclDiagnose, LineThatMeansWhatTheManifestSetsIsSilent) {
+  for (const char* line :
+       {"export NCCL_DEBUG=WARN", "export NCCL_DEBUG=\"WARN\"",
+        "NCCL_DEBUG='warn'; export NCCL_DEBUG", "export NCCL_IB_HCA='=rocep1s0f1,roceP2p1s0f1'",
+        "export NCCL_IB_HCA==roceP2p1s0f1,rocep1s0f1", "NCCL_DEBUG=WARN NCCL_DEBUG=WARN"}) {
+    NcclScenario scenario = WithLine("/home/nvidia/.bashrc", line, "");
+    EXPECT_THAT(scenario.Warnings(), IsEmpty()) << line;
+    EXPECT_THAT(scenario.Notes(), IsEmpty()) << line;
+  }
+  EXPECT_THAT(About("/home/nvidia/.bashrc", "export NCCL_IB_HCA='=rocep1s0f0'"),
+              testing::SizeIs(1));
+}
+
+TEST(NcclDiagnose, LineThatChangesNothingIsANote) {
+  EXPECT_THAT(Noted("/etc/nccl.conf", "export NCCL_DEBUG=WARN"),
+              ElementsAre("/etc/nccl.conf:7 export NCCL_DEBUG=WARN: nccl.conf takes every byte for "
+                          "what it is, so that this sets 'export NCCL_DEBUG'; the manifest sets "
+                          "what it means"));
+  EXPECT_THAT(Noted("/etc/nccl.conf", "NCCL_DEBUG=\"WARN\""),
+              ElementsAre("/etc/nccl.conf:7 NCCL_DEBUG=\"WARN\": nccl.conf takes every byte for "
+                          "what it is, so that this sets '\"WARN\"'; the manifest sets what it "
+                          "means"));
+  EXPECT_THAT(Noted("/etc/nccl.conf", " # NCCL_DEBUG=INFO"), testing::SizeIs(1));
+  EXPECT_THAT(
+      Noted("/home/nvidia/.bashrc", "export NCCL_IB_HCA=rocep1s0f1,roceP2p1s0f1"),
+      ElementsAre("/home/nvidia/.bashrc:7 NCCL_IB_HCA=rocep1s0f1,roceP2p1s0f1: the manifest "
+                  "has =rocep1s0f1,roceP2p1s0f1, which selects the same here"));
+  EXPECT_THAT(Noted("/etc/environment", "NCCL_P2P_DISABLE=1"),
+              ElementsAre("/etc/environment:7 NCCL_P2P_DISABLE=1: has no effect here: a node has "
+                          "one GPU: remove it"));
+  EXPECT_THAT(Noted("/etc/environment", "NCCL_IB_DISABLE=no"), testing::SizeIs(1));
+  EXPECT_THAT(About("/etc/environment", "NCCL_IB_DISABLE=yes"), testing::SizeIs(1));
+  EXPECT_THAT(About("/etc/environment", "NCCL_IB_DISABLE=1"), testing::SizeIs(1));
+}
+
+// NCCL 2.30 brought names that no earlier list has, as NCCL_IB_SUBNET_AWARE_ROUTING was one:
+// https://docs.nvidia.com/deeplearning/nccl/release-notes/
+TEST(NcclDiagnose, VariableThatIsNewerThanOurListIsANote) {
+  const char* line = "export NCCL_FABRIC_OF_TOMORROW=1";
+  EXPECT_THAT(
+      Noted("/etc/profile.d/a.sh", line),
+      ElementsAre("/etc/profile.d/a.sh:7 NCCL_FABRIC_OF_TOMORROW=1: no NCCL that is known "
+                  "here has such a variable: remove it, unless the NCCL of your programs is "
+                  "newer and reads it"));
+  NcclScenario scenario({{"env", Env({{"NCCL_FABRIC_OF_TOMORROW", test::Text("1")}})}});
+  EXPECT_THAT(scenario.Check(), IsEmpty());
+  EXPECT_THAT(scenario.Warnings(), IsEmpty());
+  EXPECT_THAT(scenario.Notes(), testing::SizeIs(1));
+  NcclScenario::AddLibrary(scenario.facts, "2.31.0", "NCCL_IB_HCA NCCL_FABRIC_OF_TOMORROW");
+  EXPECT_THAT(scenario.Notes(), IsEmpty());
+  NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");
+  EXPECT_THAT(scenario.Warnings(), testing::SizeIs(1));
+}
+
+TEST(NcclDiagnose, NameNearToAKnownOneStaysAMistake) {
+  EXPECT_THAT(About("/etc/profile.d/a.sh", "export NCCL_DEBGU=INFO"),
+              ElementsAre(HasSubstr("did you mean 'NCCL_DEBUG'?")));
+  EXPECT_THAT(NcclScenario({{"env", Env({{"NCCL_DEBGU", test::Text("INFO")}})}}).Check(),
+              testing::SizeIs(1));
 }
 
 TEST(NcclDiagnose, SettingThatFightsTheManifestsSaysWhoWins) {

@@ -159,6 +159,26 @@ TEST(NcclLint, ValueThatTheFabricCannotWorkWithIsRefusedWithItsReason) {
   EXPECT_EQ(Judge("NCCL_ALGO", "Tree"), "fine");
 }
 
+// What NCCL's param.cc and env parsers make of values:
+// https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+TEST(NcclMeaning, ValuesAreComparedAsNcclReadsThem) {
+  EXPECT_TRUE(MeanTheSame("NCCL_IB_TC", "0x6a", "106"));
+  EXPECT_TRUE(MeanTheSame("NCCL_DEBUG", "info", "INFO"));
+  EXPECT_TRUE(MeanTheSame("NCCL_ALGO", "Ring,Tree", "tree,ring"));
+  EXPECT_TRUE(
+      MeanTheSame("NCCL_ALGO", "broadcast:ring;allreduce:tree", "allreduce:tree;broadcast:ring"));
+  EXPECT_TRUE(MeanTheSame("NCCL_IB_HCA", "=rocep1s0f1,roceP2p1s0f1", "=roceP2p1s0f1:1,rocep1s0f1"));
+  EXPECT_TRUE(MeanTheSame("NCCL_NET_PLUGIN", "none", "none"));
+  EXPECT_FALSE(MeanTheSame("NCCL_IB_TC", "106", "104"));
+  EXPECT_FALSE(MeanTheSame("NCCL_IB_DISABLE", "no", "0"));  // a mistake, whatever it does
+  EXPECT_FALSE(MeanTheSame("NCCL_SOCKET_FAMILY", "af_inet", "AF_INET"));
+  EXPECT_FALSE(MeanTheSame("NCCL_ALGO", "^ring", "ring"));
+  EXPECT_FALSE(MeanTheSame("NCCL_IB_HCA", "rocep1s0f1", "=rocep1s0f1"));
+  EXPECT_FALSE(MeanTheSame("NCCL_IB_HCA", "=rocep1s0f1", "=rocep1s0f1,roceP2p1s0f1"));
+  EXPECT_FALSE(MeanTheSame("NCCL_IB_HCA", "=rocep1s0f1:2", "=rocep1s0f1"));
+  EXPECT_FALSE(MeanTheSame("NCCL_NET_PLUGIN", "None", "none"));
+}
+
 TEST(NcclLint, OtherProgramsVariablesAreNotJudged) {
   EXPECT_EQ(Judge("TORCH_NCCL_BLOCKING_WAIT", "true"), "fine");
   EXPECT_EQ(Judge("NCCL_TESTS_MIN_BW", "10"), "fine");
@@ -204,6 +224,12 @@ TEST(NcclLines, ShellAndUnitLinesYieldTheirVariablesAlone) {
   EXPECT_THAT(all("export MY_NCCL_DEBUG=1; echo $NCCL_DEBUG ${NCCL_DEBUG:=2}"), IsEmpty());
   EXPECT_THAT(all("  # export NCCL_DEBUG=INFO"), IsEmpty());
   EXPECT_THAT(all("export NCCL_DEBUG="), ElementsAre("NCCL_DEBUG|"));
+  EXPECT_THAT(all("export NCCL_ALGO='Ri''ng' NCCL_DEBUG=\"IN\\$FO\" NCCL_NET=I\\B\\"),
+              ElementsAre("NCCL_ALGO|Ring", "NCCL_DEBUG|IN$FO", "NCCL_NET|IB"));
+  EXPECT_THAT(all("echo 'export NCCL_DEBUG=INFO' HF_TOKEN='secret'"),
+              ElementsAre("NCCL_DEBUG|INFO"));
+  EXPECT_THAT(all("echo 'export NCCL_DEBUG=' HF_TOKEN='secret'"),
+              ElementsAre("NCCL_DEBUG| HF_TOKEN="));
 }
 
 }  // namespace

@@ -69,6 +69,12 @@ struct NcclScenario : test::PairScenario {
     return Get().resources({cluster, fabric, cluster.nodes.front(), facts, all});
   }
 
+  // What the plan has notes of.
+  std::vector<std::string> Notes() {
+    all.nodes[facts.node] = facts;
+    return ListDiagnostics(Severity::kInforms);
+  }
+
   // What the plan warns of, after the blocked ones of our two files.
   std::vector<std::string> Warnings() {
     std::vector<std::string> lines;
@@ -77,9 +83,15 @@ struct NcclScenario : test::PairScenario {
       if (!change || change->change != ChangeKind::kBlocked) continue;
       lines.push_back(resource.name + ": " + change->detail);
     }
+    for (std::string& line : ListDiagnostics(Severity::kWarns)) lines.push_back(std::move(line));
+    return lines;
+  }
+
+  std::vector<std::string> ListDiagnostics(Severity severity) {
+    std::vector<std::string> lines;
     for (const Diagnostic& one :
          Get().diagnose({cluster, fabric, cluster.nodes.front(), facts, all})) {
-      EXPECT_EQ(one.severity, Severity::kWarns);
+      if (one.severity != severity) continue;
       EXPECT_TRUE(one.message.starts_with(one.subject + ": ")) << one.message;
       lines.push_back(one.message + (one.next_step.empty() ? "" : ": " + one.next_step));
     }
