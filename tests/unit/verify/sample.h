@@ -15,6 +15,7 @@
 #include "reconciler/verify/links/run/reply.h"
 #include "reconciler/verify/links/static_facts.h"
 #include "reconciler/verify/report/report.h"
+#include "tests/unit/verify/severities.h"
 
 namespace reconciler {
 
@@ -175,7 +176,10 @@ inline void Break(std::vector<Check>& checks, VerifyLevel level, std::string_vie
 inline std::vector<Finding> ListFindings(const Sample& sample, const std::vector<Check>& checks) {
   std::map<NodeName, std::string> unreachable;
   for (const auto& [node, error] : sample.facts.unreachable) unreachable[node] = error.message;
-  return Diagnose(sample.cluster, sample.fabric, sample.facts, checks, unreachable);
+  std::vector<Finding> findings =
+      Diagnose(sample.cluster, sample.fabric, sample.facts, checks, unreachable);
+  test::CheckSeverities(findings);
+  return findings;
 }
 
 // "path-mtu spark-1 spark-2 rail0 x2": code, nodes, rails and the number of checks explained.

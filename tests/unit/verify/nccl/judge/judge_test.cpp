@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/unit/verify/nccl_sample.h"
+#include "tests/unit/verify/severities.h"
 
 namespace reconciler {
 namespace {
@@ -23,7 +24,13 @@ NcclEvidence MakeEvidence(const NcclScenario& scenario) {
           .run = scenario.run};
 }
 
-NcclJudgement Judged(const NcclScenario& scenario) { return JudgeNccl(MakeEvidence(scenario)); }
+NcclJudgement Judged(const NcclEvidence& evidence) {
+  NcclJudgement judged = JudgeNccl(evidence);
+  test::CheckSeverities(judged.findings);
+  return judged;
+}
+
+NcclJudgement Judged(const NcclScenario& scenario) { return Judged(MakeEvidence(scenario)); }
 
 const Check& FindCheck(const NcclJudgement& judged, const std::string& what) {
   for (const Check& check : judged.checks) {
@@ -41,7 +48,7 @@ struct Said {
 };
 
 void ExpectOne(const NcclEvidence& evidence, const Said& said) {
-  const NcclJudgement judged = JudgeNccl(evidence);
+  const NcclJudgement judged = Judged(evidence);
   ASSERT_EQ(judged.findings.size(), 1u);
   const Finding& finding = judged.findings[0];
   EXPECT_EQ(finding.code, said.code);
@@ -268,7 +275,7 @@ TEST(JudgeNccl, PairsNameTheSlowNodeByMajority) {
                        "every run with spark-3 is slow, and those without are not",
                        "run `verify --level rdma`; check load, temperature and PCIe of spark-3"});
   EXPECT_THAT(
-      JudgeNccl(evidence).findings[0].evidence,
+      Judged(evidence).findings[0].evidence,
       ElementsAre("spark-1 with spark-2 alone: 21.4 GB/s", "spark-1 with spark-3 alone: 10.1 GB/s",
                   "spark-2 with spark-3 alone: 10.0 GB/s"));
 }
@@ -302,7 +309,7 @@ TEST(JudgeNccl, APromiseIsTheGate) {
   const NcclScenario scenario = HealthyNccl(2, 19);
   NcclEvidence evidence = MakeEvidence(scenario);
   evidence.minimum = {.busbw = 20, .where = {"cluster.yaml", {31, 16}}};
-  const NcclJudgement judged = JudgeNccl(evidence);
+  const NcclJudgement judged = Judged(evidence);
   const Check& test = FindCheck(judged, "nccl-test");
   EXPECT_EQ(test.outcome, Outcome::kFail);
   EXPECT_EQ(test.expected, "at least 20.0 GB/s (cluster.yaml:31:16); these links carry 24.5 GB/s");
@@ -312,14 +319,14 @@ TEST(JudgeNccl, APromiseIsTheGate) {
   EXPECT_EQ(judged.findings.at(0).next_step,
             "set verify.min_busbw to at most 17.6 GB/s at this size, or take a larger verify.size");
   evidence.minimum.busbw = 18;
-  EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kPass);
+  EXPECT_EQ(FindCheck(Judged(evidence), "nccl-test").outcome, Outcome::kPass);
 }
 
 TEST(JudgeNccl, WhatIsPromisedIsEnoughButSlownessIsReported) {
   const NcclScenario scenario = HealthyNccl(2, 10);
   NcclEvidence evidence = MakeEvidence(scenario);
   evidence.minimum = {.busbw = 9, .where = {"cluster.yaml", {31, 16}}};
-  EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-test").outcome, Outcome::kWarn);
+  EXPECT_EQ(FindCheck(Judged(evidence), "nccl-test").outcome, Outcome::kWarn);
 }
 
 TEST(JudgeNccl, TransportThatNothingReportsIsNotAPass) {
@@ -343,7 +350,7 @@ TEST(JudgeNccl, ASecondRunThatIsGoodMakesTheFirstFlaky) {
   ExpectOne(evidence,
             {"flaky", Outcome::kWarn, kBoth, "the first run was not good, and the second one was",
              "run verify again; when it comes back, check cables and dmesg"});
-  EXPECT_EQ(FindCheck(JudgeNccl(evidence), "nccl-run").measured,
+  EXPECT_EQ(FindCheck(Judged(evidence), "nccl-run").measured,
             "the first of two runs: spark-2: wanted it in 20 s");
 }
 

@@ -3,6 +3,7 @@
 
 #include "reconciler/verify/nccl/judge/remedies.h"
 #include "tests/unit/verify/nccl_sample.h"
+#include "tests/unit/verify/severities.h"
 
 namespace reconciler {
 namespace {
@@ -24,6 +25,8 @@ TEST_P(Remedies, NameTheCauseAndTheNextStep) {
       .code = row.code, .node = "spark-2", .phase = "init", .text = row.text};
   const Cause cause = ExplainRunError(run_error, test::HealthyNccl(2).run);
   EXPECT_EQ(cause.code, row.finding);
+  test::CheckSeverity(cause.code,
+                      HasMeasuredNothing(row.code) ? Outcome::kCouldNotMeasure : Outcome::kFail);
   EXPECT_EQ(cause.cause, row.cause);
   EXPECT_EQ(cause.next_step, row.next_step);
 }

@@ -7,6 +7,7 @@
 
 #include "reconciler/fabric/roofline.h"
 #include "reconciler/verify/rdma/judge/roofline.h"
+#include "tests/unit/verify/severities.h"
 
 namespace reconciler {
 namespace {
@@ -36,6 +37,12 @@ Transfer Write(std::vector<RailWrite> rails) {
   return transfer;
 }
 
+RdmaJudgement Judged(const std::vector<Transfer>& transfers) {
+  RdmaJudgement judged = JudgeRdma(transfers);
+  test::CheckSeverities(judged.findings);
+  return judged;
+}
+
 struct Verdict {
   std::string code;
   Outcome outcome;
@@ -44,7 +51,7 @@ struct Verdict {
 };
 
 void ExpectVerdict(const std::vector<Transfer>& transfers, const Verdict& said) {
-  const RdmaJudgement judged = JudgeRdma(transfers);
+  const RdmaJudgement judged = Judged(transfers);
   ASSERT_EQ(judged.findings.size(), 1u);
   EXPECT_EQ(judged.findings[0].code, said.code);
   EXPECT_EQ(judged.findings[0].outcome, said.outcome);
@@ -100,8 +107,8 @@ TEST(ComputeRdmaMtu, IsWhatTheKernelMakesOfTheInterfaces) {
 }
 
 TEST(JudgeRdma, AHealthyPairHasNoFinding) {
-  const RdmaJudgement judged = JudgeRdma(
-      {Write({Rail(0, 111.8)}), Write({Rail(1, 111.9)}), Write({Rail(0, 98), Rail(1, 98)})});
+  const RdmaJudgement judged =
+      Judged({Write({Rail(0, 111.8)}), Write({Rail(1, 111.9)}), Write({Rail(0, 98), Rail(1, 98)})});
   EXPECT_TRUE(judged.findings.empty());
   ASSERT_EQ(judged.checks.size(), 4u);
   EXPECT_EQ(judged.checks[0].what, "write-alone");
@@ -118,7 +125,7 @@ TEST(JudgeRdma, OfDevicesMadeOfSoftwareOnlyTheDataIsJudged) {
   // 10 GB in packets of 4096 bytes; what soft-RoCE counts.
   transfer.from_counters = {{"rocep1s0f1", {{"sent_pkts", 2441407}, {"rcvd_seq_err", 3}}}};
   transfer.to_counters = {{"rocep1s0f1", {{"rcvd_pkts", 2441407}}}};
-  const RdmaJudgement judged = JudgeRdma({transfer});
+  const RdmaJudgement judged = Judged({transfer});
   EXPECT_TRUE(judged.findings.empty());
   EXPECT_EQ(judged.checks.at(0).outcome, Outcome::kPass);
   EXPECT_EQ(judged.checks.at(0).expected, "all data acknowledged and right");
@@ -142,7 +149,7 @@ TEST(JudgeRdma, AnotherHcasBytesAreAFindingWhateverTheSpeed) {
   ExpectVerdict({transfer},
                 {"wrong-rail", Outcome::kFail, "roceP2p1s0f1 of spark-2 carried the data of rail0",
                  "check `rdma link` on spark-2: which HCA belongs to enp1s0f1np1"});
-  EXPECT_EQ(JudgeRdma({transfer}).checks.at(0).measured,
+  EXPECT_EQ(Judged({transfer}).checks.at(0).measured,
             "0.0 MB of 10000.0 MB by the counters of rocep1s0f1 on spark-2");
 
   Transfer both = Write({Rail(0, 98), Rail(1, 98)});
@@ -225,7 +232,7 @@ TEST(JudgeRdma, WhatACpuForwardsIsADetourAlsoWhereItDropsPackets) {
                 {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
                  "check for a bridge over the fabric's interfaces (bridge link) and for a port "
                  "that a switch blocks (STP)"});
-  EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
+  EXPECT_THAT(Judged({transfer}).findings.at(0).evidence,
               testing::ElementsAre("spark-1 rocep1s0f1: packet_seq_err +5500"));
 }
 
@@ -247,7 +254,7 @@ TEST(JudgeRdma, LostPacketsAreAFindingEvenAtFullSpeed) {
       {transfer},
       {"packet-loss", Outcome::kFail, "packets are lost on rail0 between spark-1 and spark-2",
        "reseat or change the cable; on a switch check drops, and turn on flow control or ECN"});
-  EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
+  EXPECT_THAT(Judged({transfer}).findings.at(0).evidence,
               testing::ElementsAre("spark-2 rocep1s0f1: out_of_sequence +82"));
 }
 
@@ -257,10 +264,10 @@ TEST(JudgeRdma, MarksOfASwitchExplainASlowRailAndNoOther) {
   ExpectVerdict({transfer}, {"congestion", Outcome::kFail,
                              "a switch marks packets on rail0, so that spark-1 sends slower",
                              "check what else passes that switch, and its ECN thresholds"});
-  EXPECT_THAT(JudgeRdma({transfer}).findings.at(0).evidence,
+  EXPECT_THAT(Judged({transfer}).findings.at(0).evidence,
               testing::ElementsAre("spark-1 rocep1s0f1: rp_cnp_handled +700"));
   transfer.rails[0].gbps = 111;
-  EXPECT_TRUE(JudgeRdma({transfer}).findings.empty());
+  EXPECT_TRUE(Judged({transfer}).findings.empty());
 }
 
 TEST(JudgeRdma, ARailThatIsIdleBesideTheOtherIsNamed) {
@@ -278,7 +285,7 @@ TEST(JudgeRdma, UnequalTwinsThatFillTheirCableAreHealthy) {
   const auto judge = [&](std::vector<RailWrite> rails) {
     std::vector<Transfer> transfers = alone;
     transfers.push_back(Write(std::move(rails)));
-    return JudgeRdma(transfers);
+    return Judged(transfers);
   };
   EXPECT_TRUE(judge({Rail(0, 108), Rail(1, 88)}).findings.empty());
   EXPECT_TRUE(judge({Rail(0, 80), Rail(1, 107)}).findings.empty());
@@ -290,7 +297,7 @@ TEST(JudgeRdma, UnequalTwinsThatFillTheirCableAreHealthy) {
 }
 
 TEST(JudgeRdma, TwinsThatCarryMoreThanTheirCableAreMeasuredWrongly) {
-  const RdmaJudgement judged = JudgeRdma({Write({Rail(0, 108), Rail(1, 100)})});
+  const RdmaJudgement judged = Judged({Write({Rail(0, 108), Rail(1, 100)})});
   EXPECT_FALSE(judged.findings.empty());
   for (const Finding& finding : judged.findings) EXPECT_EQ(finding.code, "measurement-invalid");
 }
@@ -298,7 +305,7 @@ TEST(JudgeRdma, TwinsThatCarryMoreThanTheirCableAreMeasuredWrongly) {
 TEST(JudgeRdma, BetweenPassAndFailIsAWarning) {
   const auto outcomes = [](std::vector<RailWrite> rails) {
     std::vector<Outcome> all;
-    for (const Check& check : JudgeRdma({Write(std::move(rails))}).checks) {
+    for (const Check& check : Judged({Write(std::move(rails))}).checks) {
       all.push_back(check.outcome);
     }
     return all;
@@ -334,7 +341,7 @@ TEST(JudgeRdma, RailsThatAreSlowTogetherInBothDirectionsAreNoAsymmetry) {
     transfers.push_back(Write(rails));
     std::swap(transfers.back().from, transfers.back().to);
   }
-  const RdmaJudgement judged = JudgeRdma(transfers);
+  const RdmaJudgement judged = Judged(transfers);
   ASSERT_FALSE(judged.findings.empty());
   for (const Finding& finding : judged.findings) EXPECT_EQ(finding.code, "rdma-slow");
 }
@@ -378,7 +385,7 @@ TEST(JudgeRdma, ARailThatBreaksBesideAnotherIsTheOnlyOneToBlame) {
                         .text =
                             "wanted writes of roceP2p1s0f1 acknowledged by 192.168.178.2, found "
                             "'transport retry counter exceeded'"};
-  const RdmaJudgement judged = JudgeRdma({transfer});
+  const RdmaJudgement judged = Judged({transfer});
   ASSERT_EQ(judged.findings.size(), 1u);
   EXPECT_EQ(judged.findings[0].code, "no-acknowledgement");
   EXPECT_EQ(judged.findings[0].outcome, Outcome::kFail);
@@ -392,7 +399,7 @@ TEST(JudgeRdma, TheSameCauseInBothDirectionsIsOneFinding) {
   Transfer back = Failed("spark-2", "open", "wanted the RDMA device rocep1s0f1, found none");
   std::swap(back.from, back.to);
   const RdmaJudgement judged =
-      JudgeRdma({Failed("spark-2", "open", "wanted the RDMA device rocep1s0f1, found none"), back});
+      Judged({Failed("spark-2", "open", "wanted the RDMA device rocep1s0f1, found none"), back});
   ASSERT_EQ(judged.findings.size(), 1u);
   EXPECT_EQ(judged.findings[0].explains, 2u);
   EXPECT_EQ(judged.findings[0].code, "hca-missing");
@@ -401,7 +408,7 @@ TEST(JudgeRdma, TheSameCauseInBothDirectionsIsOneFinding) {
 TEST(JudgeRdma, WhatWasSkippedIsNoFinding) {
   Transfer transfer = Write({Rail(0, 0)});
   transfer.skipped = "pings between them fail on rail0";
-  const RdmaJudgement judged = JudgeRdma({transfer});
+  const RdmaJudgement judged = Judged({transfer});
   EXPECT_TRUE(judged.findings.empty());
   EXPECT_EQ(judged.checks.at(0).outcome, Outcome::kSkipped);
 }
