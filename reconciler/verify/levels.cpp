@@ -105,7 +105,8 @@ bool HasDegradedHca(const Report& report) {
 }
 
 void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
-                  const ClusterFacts& facts, NodePool& pool, const VerifyOptions& options) {
+                  const ClusterFacts& facts, NodePool& pool, const VerifyOptions& options,
+                  const std::set<NodeName>& uncounted) {
   const std::string why = ExplainNoCollective(report, cluster);
   if (!why.empty()) {
     report.checks.push_back({.level = VerifyLevel::kNccl,
@@ -117,6 +118,7 @@ void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabr
   }
   NcclRunOptions run = options.nccl;
   run.hca_is_degraded = HasDegradedHca(report);
+  run.uncounted = uncounted;
   NcclJudgement judged = MeasureNccl(cluster, fabric, facts, pool, options.section, run);
   report.nccl = std::move(judged.summary);
   std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
@@ -184,12 +186,13 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   SkipSilentPeers(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
   const bool names_library = !options.nccl.library.empty();
+  std::set<NodeName> uncounted;
   if (up_to >= VerifyLevel::kRdma) {
-    RunRdmaLevel(report, cluster, fabric, facts, pool, options.rdma);
+    uncounted = RunRdmaLevel(report, cluster, fabric, facts, pool, options.rdma);
     if (options.automatic) AcceptNotBegun(report, VerifyLevel::kRdma, names_library);
   }
   if (up_to >= VerifyLevel::kNccl && !report.not_measured) {
-    RunNcclLevel(report, cluster, fabric, facts, pool, options);
+    RunNcclLevel(report, cluster, fabric, facts, pool, options, uncounted);
     if (options.automatic) AcceptNotBegun(report, VerifyLevel::kNccl, names_library);
   }
   if (report.not_measured) {

@@ -112,12 +112,12 @@ void FindIdle(RankPath& path) {
 }  // namespace
 
 std::vector<RankPath> ListPaths(const NcclRun& run, const Fabric& fabric,
-                                const RailFactsByNode& facts) {
+                                const RailFactsByNode& facts, const std::set<NodeName>& uncounted) {
   std::vector<RankPath> paths;
   for (const NcclRank& rank : run.ranks) {
     RankPath path{.node = rank.node};
     const auto known = facts.find(rank.node);
-    bool all_read = known != facts.end();
+    bool all_read = known != facts.end() && !uncounted.contains(rank.node);
     for (const RailPort& port : ListCollectivePorts(fabric, rank.node)) {
       path.rails.push_back({.hca = port.hca, .rail = port.rail, .cage = port.cage});
       all_read = all_read && known->second.contains(port.hca);

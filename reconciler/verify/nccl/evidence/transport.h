@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,10 @@ struct RankPath {
 };
 
 // By the counters of the HCAs that `facts` name, which cannot lie; by NCCL's lines where a node
-// has no HCA that was read, or one without counters. GPUDirect plays no part: a healthy GB10
-// has none.
+// has no HCA that was read, one without counters, or is in `uncounted`: its counters do not show
+// which HCA carried what. GPUDirect plays no part: a healthy GB10 has none.
 std::vector<RankPath> ListPaths(const NcclRun& run, const Fabric& fabric,
-                                const RailFactsByNode& facts);
+                                const RailFactsByNode& facts,
+                                const std::set<NodeName>& uncounted = {});
 
 }  // namespace reconciler

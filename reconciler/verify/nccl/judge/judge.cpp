@@ -20,7 +20,7 @@ class Judge {
       : evidence_(evidence),
         first_(evidence.run.ranks.front().node),
         figures_(ListFigures(evidence.run)),
-        paths_(ListPaths(evidence.run, evidence.fabric, evidence.facts)),
+        paths_(ListPaths(evidence.run, evidence.fabric, evidence.facts, evidence.uncounted)),
         speed_(evidence, figures_, paths_) {}
 
   NcclJudgement Run();

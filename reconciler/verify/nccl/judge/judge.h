@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct NcclEvidence {
   NcclMinimum minimum = {};
   std::vector<NodeName> firewalls = {};  // nodes on which ufw is enabled
   bool hca_is_degraded = false;          // the RDMA writes before found one
+  std::set<NodeName> uncounted = {};     // whose counters did not show those writes HCA by HCA
   std::vector<PairVerdict> pairs = {};   // of a run that was not good
   std::string note = {};                 // what was run otherwise than requested
   std::string first_attempt = {};        // not empty: why a first run was not good, and this one is

@@ -26,6 +26,7 @@ NcclEvidence MakeEvidence(const NcclAttempts& attempts, const NcclRun& run, std:
           .minimum = attempts.section.minimum,
           .firewalls = attempts.firewalls,
           .hca_is_degraded = attempts.hca_is_degraded,
+          .uncounted = attempts.uncounted,
           .note = std::move(note)};
 }
 

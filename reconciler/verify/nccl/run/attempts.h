@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct NcclAttempts {
   const VerifySection& section;
   std::vector<NodeName> firewalls = {};  // see NcclEvidence
   bool hca_is_degraded = false;          // likewise
+  std::set<NodeName> uncounted = {};     // likewise
   MakeOptions options = {};
   RunRanks run = {};
 };

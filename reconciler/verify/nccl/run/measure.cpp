@@ -171,6 +171,7 @@ NcclJudgement Measurement::Execute() {
                .section = section_,
                .firewalls = ListFirewalls(cluster_, facts_),
                .hca_is_degraded = choice_.hca_is_degraded,
+               .uncounted = choice_.uncounted,
                .options =
                    [this](std::uint64_t size) {
                      return MakeNcclOptions(section_.collectives, size, choice_);

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "reconciler/model/facts.h"
@@ -12,13 +13,14 @@
 namespace reconciler {
 
 struct NcclRunOptions {
-  std::string programs = {};     // folder with spark-verify
-  bool keep_program = false;     // leave it on the nodes
-  std::string library = {};      // of NCCL, on the nodes; empty: what the loader finds
-  int phase_s = 0;               // limit of each phase, in seconds; 0: 20, 15 and 30
-  bool allow_busy = false;       // although other programs use the GPUs
-  bool hca_is_degraded = false;  // see NcclEvidence
-  bool brief = false;            // float only, and a shorter time for each test
+  std::string programs = {};          // folder with spark-verify
+  bool keep_program = false;          // leave it on the nodes
+  std::string library = {};           // of NCCL, on the nodes; empty: what the loader finds
+  int phase_s = 0;                    // limit of each phase, in seconds; 0: 20, 15 and 30
+  bool allow_busy = false;            // although other programs use the GPUs
+  bool hca_is_degraded = false;       // see NcclEvidence
+  std::set<NodeName> uncounted = {};  // likewise
+  bool brief = false;                 // float only, and a shorter time for each test
   // What programs on the node find in their environment. Null: nothing.
   std::function<Result<std::map<std::string, std::string>>(const NodeSpec&)> environment = {};
 };

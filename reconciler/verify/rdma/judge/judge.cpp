@@ -33,7 +33,8 @@ std::string DescribeMeasured(const RailWrite& rail) {
 
 class Judge {
  public:
-  explicit Judge(const std::vector<Transfer>& transfers) : transfers_(transfers) {}
+  explicit Judge(const std::vector<Transfer>& transfers)
+      : transfers_(transfers), scopes_(FindCounterScopes(transfers)) {}
   RdmaJudgement Run();
 
  private:
@@ -45,11 +46,15 @@ class Judge {
                                   Check& check) const;
   static std::optional<Cause> JudgeData(const Transfer& transfer, const RailWrite& rail,
                                         Check& check);
+  // A warning, where nothing worse is found.
+  std::optional<Cause> JudgeUncounted(const Transfer& transfer, const RailWrite& rail,
+                                      Check& check) const;
   // Gb/s of that rail in the transfer of so many rails at once; 0: not measured.
   double ComputeSpeed(const NodeName& from, const NodeName& to, int rail,
                       std::size_t at_once) const;
 
   const std::vector<Transfer>& transfers_;
+  CounterScopes scopes_;
   RdmaJudgement judgement_ = {};
 };
 
@@ -98,7 +103,7 @@ std::optional<Cause> Judge::JudgeSpeed(const Transfer& transfer, const RailWrite
   check.outcome = is_near && !is_idle && check.evidence.empty() ? Outcome::kWarn : Outcome::kFail;
   // What a CPU forwards it also drops.
   if (!check.evidence.empty() && !IsLikelyDetour(rail)) return ExplainLoss(transfer, rail);
-  if (auto busy = FindBusy(transfer, rail)) return busy;
+  if (auto busy = FindBusy(transfer, rail, scopes_)) return busy;
   if (is_idle) return ExplainOneRail(transfer, rail);
   if (check.evidence.empty()) {
     check.evidence = ListMarkEvidence(transfer, rail);
@@ -120,6 +125,13 @@ std::optional<Cause> Judge::JudgeData(const Transfer& transfer, const RailWrite&
     return ExplainUnknownSpeed(transfer, rail);
   }
   return std::nullopt;
+}
+
+std::optional<Cause> Judge::JudgeUncounted(const Transfer& transfer, const RailWrite& rail,
+                                           Check& check) const {
+  auto cause = FindUncounted(transfer, rail, scopes_);
+  if (cause) check.outcome = Outcome::kWarn;
+  return cause;
 }
 
 std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWrite& rail,
@@ -147,7 +159,7 @@ std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWr
   }
   check.measured = DescribeMeasured(rail);
   check.gbps = rail.gbps;
-  if (auto unproven = FindUnproven(transfer, rail)) {
+  if (auto unproven = FindUnproven(transfer, rail, scopes_)) {
     check.outcome = unproven->fails ? Outcome::kFail : Outcome::kCouldNotMeasure;
     check.expected = fmt::format("all bytes counted by {} and {}", rail.from.hca, rail.to.hca);
     (unproven->fails ? check.measured : check.why) = unproven->measured;
@@ -173,10 +185,12 @@ RdmaJudgement Judge::Run() {
     for (const RailWrite& rail : transfer.rails) {
       Check check = MakeCheck(transfer, rail);
       auto cause = JudgeTransfer(transfer, rail, check);
+      if (check.outcome == Outcome::kPass) cause = JudgeUncounted(transfer, rail, check);
       if (cause) AddFinding(check, std::move(*cause), judgement_.findings);
       judgement_.checks.push_back(std::move(check));
     }
   }
+  for (const auto& [hca, scope] : scopes_) judgement_.uncounted.insert(hca.first);
   return std::move(judgement_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct Transfer {
 struct RdmaJudgement {
   std::vector<Check> checks = {};
   std::vector<Finding> findings = {};
+  std::set<NodeName> uncounted = {};  // nodes whose HCAs do not count what each carried
 };
 
 RdmaJudgement JudgeRdma(const std::vector<Transfer>& transfers);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "reconciler/verify/rdma/judge/causes.h"
+#include "reconciler/verify/rdma/judge/counters.h"
 
 namespace reconciler {
 
@@ -14,9 +15,16 @@ struct Unproven {
   std::string measured = {};
   Cause cause = {};
 };
-std::optional<Unproven> FindUnproven(const Transfer& transfer, const RailWrite& rail);
+std::optional<Unproven> FindUnproven(const Transfer& transfer, const RailWrite& rail,
+                                     const CounterScopes& scopes);
+
+// Counters that are there and count no RDMA: which HCA carried the data is not shown, and nothing
+// more is wrong.
+std::optional<Cause> FindUncounted(const Transfer& transfer, const RailWrite& rail,
+                                   const CounterScopes& scopes);
 
 // Something else wrote over the same HCA at the same time, by its counters of bytes.
-std::optional<Cause> FindBusy(const Transfer& transfer, const RailWrite& rail);
+std::optional<Cause> FindBusy(const Transfer& transfer, const RailWrite& rail,
+                              const CounterScopes& scopes);
 
 }  // namespace reconciler

@@ -110,14 +110,17 @@ void AddRdmaFindings(Report& report, RdmaJudgement judged, const ClusterFacts& f
   }
 }
 
-void RunRdmaLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
-                  const ClusterFacts& facts, NodePool& pool, const RdmaOptions& options) {
+std::set<NodeName> RunRdmaLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabric,
+                                const ClusterFacts& facts, NodePool& pool,
+                                const RdmaOptions& options) {
   const auto skip = [&](const NodeName& from, const NodeName& to, const RailPort& port) {
     return options.leave_out ? "left out, as requested" : ExplainNotWritten(report, from, to, port);
   };
-  AddRdmaFindings(report,
-                  JudgeRdma(RunRdma(cluster, ApplyFoundNames(fabric, facts), pool, options, skip)),
-                  facts);
+  RdmaJudgement judged =
+      JudgeRdma(RunRdma(cluster, ApplyFoundNames(fabric, facts), pool, options, skip));
+  std::set<NodeName> uncounted = std::move(judged.uncounted);
+  AddRdmaFindings(report, std::move(judged), facts);
+  return uncounted;
 }
 
 }  // namespace reconciler

@@ -42,6 +42,19 @@ TEST(NcclTransport, CountersThatStandStillBeatWhatNcclSays) {
   EXPECT_EQ(FindFirstPath(scenario).said, "NET/IB/0, NET/IB/1");
 }
 
+// The writes before have shown that they do not count RDMA, HCA by HCA.
+TEST(NcclTransport, CountersThatDidNotCountTheWritesProveNothing) {
+  NcclScenario scenario = HealthyNccl(2);
+  test::StandStill(scenario.Rank(1));
+  const RankPath path = ListPaths(scenario.run, scenario.fabric, scenario.facts, {"spark-1"}).at(0);
+  EXPECT_EQ(path.path, NcclPath::kRdma);
+  EXPECT_FALSE(path.counted);
+  EXPECT_THAT(path.idle, IsEmpty());
+  scenario.Rank(1).log = "NCCL INFO Using network Socket\n";
+  EXPECT_EQ(ListPaths(scenario.run, scenario.fabric, scenario.facts, {"spark-1"}).at(0).path,
+            NcclPath::kSocket);
+}
+
 TEST(NcclTransport, CountersThatGrowBeatWhatNcclSays) {
   NcclScenario scenario = HealthyNccl(2);
   scenario.Rank(1).log = "NCCL INFO Using network Socket\n";

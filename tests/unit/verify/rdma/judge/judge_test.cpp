@@ -167,6 +167,74 @@ TEST(JudgeRdma, WithoutCountersNothingIsProven) {
                              "check /sys/class/infiniband/rocep1s0f1/ports/1/counters on spark-1"});
 }
 
+// Both rails alone and together, in one direction. mlx5 counts a function's RDMA:
+// https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html
+std::vector<Transfer> WriteAll(double together) {
+  return {Write({Rail(0, 111)}), Write({Rail(1, 111)}),
+          Write({Rail(0, together), Rail(1, together)})};
+}
+
+// As where a driver counts what the cage carried, for each function of it.
+std::vector<Transfer> CountByCage(std::vector<Transfer> transfers) {
+  for (Transfer& transfer : transfers) {
+    const std::uint64_t words = 2'550'000'000 * transfer.rails.size();
+    for (const char* hca : {"rocep1s0f1", "roceP2p1s0f1"}) {
+      transfer.from_counters[hca]["port_xmit_data"] = words;
+      transfer.to_counters[hca]["port_rcv_data"] = words;
+    }
+  }
+  return transfers;
+}
+
+TEST(JudgeRdma, CountersOfACageProveItsDataAndMakeNoOneBusy) {
+  const RdmaJudgement judged = Judged(CountByCage(WriteAll(98)));
+  EXPECT_THAT(judged.findings, testing::IsEmpty());
+  EXPECT_THAT(judged.uncounted, testing::ElementsAre("spark-1", "spark-2"));
+  // 170 of 196 Gb/s together are a warning, and by no one else's use.
+  const RdmaJudgement slow = Judged(CountByCage(WriteAll(87)));
+  ASSERT_FALSE(slow.findings.empty());
+  for (const Finding& finding : slow.findings) EXPECT_EQ(finding.code, "rdma-slow");
+}
+
+TEST(JudgeRdma, UseByOthersIsFoundByCountersOfACageToo) {
+  std::vector<Transfer> transfers = CountByCage(WriteAll(87));
+  for (const char* hca : {"rocep1s0f1", "roceP2p1s0f1"}) {
+    transfers[2].to_counters[hca]["port_rcv_data"] *= 2;
+  }
+  const RdmaJudgement judged = Judged(transfers);
+  ASSERT_FALSE(judged.findings.empty());
+  EXPECT_EQ(judged.findings[0].code, "fabric-busy");
+}
+
+TEST(JudgeRdma, CountersThatCountNoRdmaAreAWarning) {
+  std::vector<Transfer> transfers = WriteAll(98);
+  for (Transfer& transfer : transfers) {
+    for (auto* counters : {&transfer.from_counters, &transfer.to_counters}) {
+      for (auto& [hca, growth] : *counters) {
+        for (auto& [name, count] : growth) count = 0;
+      }
+    }
+  }
+  const RdmaJudgement judged = Judged(transfers);
+  for (const Check& check : judged.checks) EXPECT_EQ(check.outcome, Outcome::kWarn);
+  ASSERT_FALSE(judged.findings.empty());
+  for (const Finding& finding : judged.findings) {
+    EXPECT_EQ(finding.code, "rail-unproven");
+    EXPECT_EQ(finding.outcome, Outcome::kWarn);
+  }
+  transfers[0].rails[0].gbps = 60;
+  EXPECT_EQ(Judged(transfers).checks[0].outcome, Outcome::kFail);
+}
+
+TEST(JudgeRdma, HcasThatAreMixedUpAreAFindingAndNotCountersOfACage) {
+  std::vector<Transfer> transfers = WriteAll(98);
+  std::swap(transfers[0].to_counters, transfers[1].to_counters);
+  const RdmaJudgement judged = Judged(transfers);
+  ASSERT_EQ(judged.findings.size(), 2u);
+  for (const Finding& finding : judged.findings) EXPECT_EQ(finding.code, "wrong-rail");
+  EXPECT_THAT(judged.uncounted, testing::IsEmpty());
+}
+
 TEST(JudgeRdma, ASlowRailThatOthersUseIsBusy) {
   Transfer transfer = Write({Rail(0, 60)});
   transfer.to_counters["rocep1s0f1"]["port_rcv_data"] = 5'000'000'000;
