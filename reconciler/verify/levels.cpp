@@ -16,6 +16,7 @@
 #include "reconciler/verify/links/run/script.h"
 #include "reconciler/verify/links/static_facts.h"
 #include "reconciler/verify/rdma/run/level.h"
+#include "reconciler/verify/report/join.h"
 
 namespace reconciler {
 namespace {
@@ -122,18 +123,7 @@ void RunNcclLevel(Report& report, const ClusterSpec& cluster, const Fabric& fabr
   NcclJudgement judged = MeasureNccl(cluster, fabric, facts, pool, options.section, run);
   report.nccl = std::move(judged.summary);
   std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
-  for (Finding& finding : judged.findings) {
-    // What a lower level has found explains this one too.
-    const auto known =
-        std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& other) {
-          return other.code == finding.code && other.cause == finding.cause;
-        });
-    if (known == report.findings.end()) {
-      report.findings.push_back(std::move(finding));
-    } else {
-      known->explains += finding.explains;
-    }
-  }
+  for (Finding& finding : judged.findings) JoinFinding(std::move(finding), report.findings);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
+#include "reconciler/verify/report/join.h"
 
 namespace reconciler {
 namespace {
@@ -26,8 +27,7 @@ std::string DescribeSubject(const Check& check) {
 }  // namespace
 
 std::size_t Diagnosis::AddFinding(Finding finding) {
-  findings_.push_back(std::move(finding));
-  return findings_.size() - 1;
+  return JoinFinding(std::move(finding), findings_);
 }
 
 void Diagnosis::Explain(std::size_t check, std::size_t finding) {

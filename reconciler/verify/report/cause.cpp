@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reconciler/model/hardware.h"
+#include "reconciler/verify/report/join.h"
 
 namespace reconciler {
 
@@ -20,17 +21,6 @@ bool HasMeasuredNothing(std::string_view code) {
 }
 
 void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings) {
-  const std::optional<int> rail = cause.rail ? cause.rail : check.rail;
-  const auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
-    return finding.code == cause.code && finding.nodes == cause.nodes &&
-           finding.cause == cause.cause;
-  });
-  if (same != findings.end()) {
-    if (rail) same->rails.insert(*rail);
-    if (check.outcome == Outcome::kFail) same->outcome = Outcome::kFail;
-    ++same->explains;
-    return;
-  }
   Finding finding{.code = std::move(cause.code),
                   .outcome = check.outcome,
                   .level = check.level,
@@ -41,8 +31,10 @@ void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings)
                   .cause = std::move(cause.cause),
                   .next_step = std::move(cause.next_step),
                   .explains = 1};
-  if (rail) finding.rails.insert(*rail);
-  findings.push_back(std::move(finding));
+  if (const std::optional<int> rail = cause.rail ? cause.rail : check.rail) {
+    finding.rails.insert(*rail);
+  }
+  JoinFinding(std::move(finding), findings);
 }
 
 std::optional<Cause> ExplainNarrowPcie(const NodeName& node, const std::string& hca,

@@ -22,8 +22,8 @@ struct Cause {
 // Whether a run that ended with this code measured nothing, which says nothing about the fabric.
 bool HasMeasuredNothing(std::string_view code);
 
-// Adds to `findings` why that check did not pass: one cause is one finding, however many checks it
-// spoils.
+// Adds to `findings` why that check did not pass, by the rule of JoinFinding: one cause is one
+// finding, however many checks it spoils.
 void AddFinding(const Check& check, Cause cause, std::vector<Finding>& findings);
 
 // A function of a ConnectX-7 that runs with fewer PCIe lanes than a Spark wires for it. `hardware`:

@@ -105,7 +105,10 @@ std::vector<std::string> ListGrown(const Transfer& transfer, const RailWrite& ra
   return lines;
 }
 
-std::vector<NodeName> ListBoth(const Transfer& transfer) { return {transfer.from, transfer.to}; }
+// In one order for both directions, so that what is wrong with the pair is one finding.
+std::vector<NodeName> ListBoth(const Transfer& transfer) {
+  return {std::min(transfer.from, transfer.to), std::max(transfer.from, transfer.to)};
+}
 
 constexpr double kDetour = 6;       // Gb/s: what a CPU forwards
 constexpr int kFastLink = 100'000;  // Mb/s: a Spark's, or half of it behind a switch's breakout
@@ -205,8 +208,8 @@ bool IsLikelyDetour(const RailWrite& rail) { return rail.gbps < kDetour && HasFa
 
 Cause ExplainLoss(const Transfer& transfer, const RailWrite& rail) {
   return {"packet-loss", ListBoth(transfer),
-          fmt::format("packets are lost on {} between {} and {}", FormatRailName(rail.rail),
-                      transfer.from, transfer.to),
+          fmt::format("packets are lost on {} between {}", FormatRailName(rail.rail),
+                      Join(ListBoth(transfer), " and ")),
           "reseat or change the cable; on a switch check drops, and turn on flow control or ECN"};
 }
 
@@ -228,9 +231,8 @@ Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, 
   }
   if (rail.gbps < kDegraded && HasFastLink(rail)) {
     return {"hca-degraded", ListBoth(transfer),
-            fmt::format("a ConnectX of {} or {} is degraded: the link is healthy and no counter "
-                        "grows",
-                        transfer.from, transfer.to),
+            fmt::format("a ConnectX of {} is degraded: the link is healthy and no counter grows",
+                        Join(ListBoth(transfer), " or ")),
             "shut both down, take their power away for a minute, and update the firmware"};
   }
   if (back >= enough) {

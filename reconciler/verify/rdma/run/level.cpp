@@ -7,6 +7,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/links/device_facts.h"
+#include "reconciler/verify/report/join.h"
 
 namespace reconciler {
 namespace {
@@ -93,20 +94,10 @@ void AddDifferences(Finding& finding, const ClusterFacts& facts) {
 
 void AddRdmaFindings(Report& report, RdmaJudgement judged, const ClusterFacts& facts) {
   std::move(judged.checks.begin(), judged.checks.end(), std::back_inserter(report.checks));
-  const std::size_t below = report.findings.size();
   for (Finding& finding : judged.findings) {
-    const auto end = report.findings.begin() + static_cast<std::ptrdiff_t>(below);
-    const auto same = std::find_if(report.findings.begin(), end, [&](const Finding& one) {
-      return one.code == finding.code && one.nodes == finding.nodes;
-    });
-    if (same != end) {
-      same->explains += finding.explains;
-      same->rails.insert(finding.rails.begin(), finding.rails.end());
-      if (finding.outcome == Outcome::kFail) same->outcome = Outcome::kFail;
-      continue;
-    }
-    AddDifferences(finding, facts);
-    report.findings.push_back(std::move(finding));
+    const std::size_t before = report.findings.size();
+    const std::size_t index = JoinFinding(std::move(finding), report.findings);
+    if (index == before) AddDifferences(report.findings[index], facts);
   }
 }
 

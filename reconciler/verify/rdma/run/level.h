@@ -17,8 +17,8 @@ std::set<NodeName> RunRdmaLevel(Report& report, const ClusterSpec& cluster, cons
                                 const ClusterFacts& facts, NodePool& pool,
                                 const RdmaOptions& options);
 
-// Joins the findings of this level to those of the levels below: the same cause of the same nodes
-// is one. What differs between the two ends of a slow rail is evidence.
+// Joins the findings of this level to those of the levels below (JoinFinding). What differs between
+// the two ends of a slow rail is evidence.
 void AddRdmaFindings(Report& report, RdmaJudgement judged, const ClusterFacts& facts);
 
 }  // namespace reconciler
