@@ -134,34 +134,35 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
   Errors errors;
   const auto section = ReadGpuSection(cluster);
   if (!section) return errors;
-  const auto report = [&](Position position, std::string message, std::string hint) {
-    errors.push_back(
-        MakeManifestError(cluster.Mark(position), std::move(message), std::move(hint)));
+  const auto add = [&](std::string code, Position position, std::string message, std::string hint) {
+    errors.push_back(MakeManifestError(std::move(code), cluster.Mark(position), std::move(message),
+                                       std::move(hint)));
   };
   const bool off = section->mode == GpuMode::kOff;
   if (off && section->required) {
-    report(section->position, "gpudirect: wanted a mode to require, found off",
-           "remove `required`, or name a mode");
+    add("gpudirect-contradicts", section->position,
+        "gpudirect: wanted a mode to require, found off", "remove `required`, or name a mode");
   }
   std::map<std::string, std::string> seen;  // as the kernel writes it → as written
   for (const GpuModule& module : section->listed) {
     const auto [first, fresh] = seen.emplace(module.name, module.written);
     if (!fresh) {
-      report(module.position,
-             fmt::format("gpudirect: '{}' and '{}' are the same module", first->second,
-                         module.written),
-             "keep one of them");
+      add("gpudirect-module-twice", module.position,
+          fmt::format("gpudirect: '{}' and '{}' are the same module", first->second,
+                      module.written),
+          "keep one of them");
     } else if (off && module.name == kPeermemModule) {
-      report(module.position,
-             fmt::format("gpudirect: wanted no {} with mode off, found it among the modules",
-                         kPeermemModule),
-             "write mode: peermem, or remove the module");
+      add("gpudirect-contradicts", module.position,
+          fmt::format("gpudirect: wanted no {} with mode off, found it among the modules",
+                      kPeermemModule),
+          "write mode: peermem, or remove the module");
     }
   }
   const Value* nccl = cluster.settings.At({"nccl", "mode"});
   if (off && nccl != nullptr && nccl->ScalarText() == "dmabuf") {
-    report(nccl->position, "nccl: wanted mode auto or safe with gpudirect off, found dmabuf",
-           "write `gpudirect: dmabuf`, or mode: safe");
+    add("gpudirect-contradicts", nccl->position,
+        "nccl: wanted mode auto or safe with gpudirect off, found dmabuf",
+        "write `gpudirect: dmabuf`, or mode: safe");
   }
   return errors;
 }

@@ -109,6 +109,33 @@ Mistake JudgeOwner(const std::string& name) {
   return {};
 }
 
+std::string ChooseCode(MistakeKind kind) {
+  std::string code;
+  switch (kind) {
+    case MistakeKind::kMisspelled:
+    case MistakeKind::kUnknown:
+      code = "nccl-env-misspelled";
+      break;
+    case MistakeKind::kUnread:
+      code = "nccl-env-unread";
+      break;
+    case MistakeKind::kMisread:
+    case MistakeKind::kReadAsMeant:
+      code = "nccl-env-misread";
+      break;
+    case MistakeKind::kNoEffect:
+      code = "nccl-env-no-effect";
+      break;
+    case MistakeKind::kAgainstFabric:
+      code = "nccl-env-against-fabric";
+      break;
+    case MistakeKind::kOwned:
+      code = "nccl-env-decided-elsewhere";
+      break;
+  }
+  return code;
+}
+
 Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
   Errors errors;
   const auto section = ReadSection(cluster);
@@ -118,7 +145,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
     Mistake wrong = JudgeOwner(variable.name);
     if (wrong.Empty()) wrong = JudgeSetting(variable.name, variable.value, context);
     if (wrong.Empty()) continue;
-    errors.push_back(MakeManifestError(cluster.Mark(variable.position),
+    errors.push_back(MakeManifestError(ChooseCode(wrong.kind), cluster.Mark(variable.position),
                                        fmt::format("nccl.env: {}: {}", variable.name, wrong.what),
                                        wrong.hint));
   }

@@ -64,18 +64,19 @@ Errors CheckMesh(const ClusterSpec& cluster, const Fabric&) {
   const auto mesh = ReadMesh(cluster);
   if (!mesh) return {};
   Errors errors;
-  const auto add = [&](Position position, std::string message, std::string hint) {
-    errors.push_back(
-        MakeManifestError(cluster.Mark(position), std::move(message), std::move(hint)));
+  const auto add = [&](std::string code, Position position, std::string message, std::string hint) {
+    errors.push_back(MakeManifestError(std::move(code), cluster.Mark(position), std::move(message),
+                                       std::move(hint)));
   };
   for (const NodeSpec& node : cluster.nodes) {
     const std::string user = FindUser(*mesh, node);
     if (user.empty()) {
-      add(node.position, fmt::format("ssh.mesh: wanted a user for {}, found none", node.name),
+      add("ssh-user-missing", node.position,
+          fmt::format("ssh.mesh: wanted a user for {}, found none", node.name),
           "set ssh.user, or access.user");
     }
     if (!IsHost(node.address)) {
-      add(node.position,
+      add("ssh-host-malformed", node.position,
           fmt::format("ssh.mesh: wanted a host name or an address for {}, found '{}'", node.name,
                       MakePrintable(node.address)),
           "letters, digits, '_', '.', ':' and '-'");

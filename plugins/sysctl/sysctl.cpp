@@ -315,22 +315,24 @@ std::string_view DescribeKind(const Value& value) {
 // the fabric; the first that is found.
 std::optional<Error> CheckValue(const ClusterSpec& cluster, const Fabric& fabric,
                                 const Member& member, const std::string& key) {
-  const auto make_error = [&](std::string_view wanted, std::string_view found, std::string hint) {
+  const auto make_error = [&](std::string code, std::string_view wanted, std::string_view found,
+                              std::string hint) {
     return MakeManifestError(
-        cluster.Mark(member.value.position),
+        std::move(code), cluster.Mark(member.value.position),
         fmt::format("sysctl: wanted {} for '{}', found {}", wanted, member.key, found),
         std::move(hint));
   };
   if (const std::string_view kind = DescribeKind(member.value); !kind.empty()) {
-    return make_error("one line of text or a number", kind,
+    return make_error("sysctl-value-refused", "one line of text or a number", kind,
                       "write several numbers as one text, like '4096 131072 6291456'");
   }
   const std::string value = NormalizeValue(member.value.ScalarText());
   const std::string found = value.empty() ? "nothing" : fmt::format("'{}'", MakePrintable(value));
-  if (auto bad = JudgeValue(key, value)) return make_error(bad->wanted, found, bad->hint);
+  if (auto bad = JudgeValue(key, value))
+    return make_error("sysctl-value-refused", bad->wanted, found, bad->hint);
   if (auto wrong = FindContradiction(fabric, IsArpManaged(cluster), key, value);
       !wrong.wanted.empty()) {
-    return make_error(wrong.wanted, found, wrong.why + ": leave it out");
+    return make_error("sysctl-against-fabric", wrong.wanted, found, wrong.why + ": leave it out");
   }
   return std::nullopt;
 }
@@ -362,7 +364,7 @@ Errors CheckAdopted(const ClusterSpec& cluster, const Fabric& fabric) {
           key ? ListWithout(cluster, fabric, entry, *key) : std::vector<std::string>();
       if (key && without.empty()) continue;
       errors.push_back(MakeManifestError(
-          cluster.Mark(one.position),
+          "sysctl-adopt-key", cluster.Mark(one.position),
           key ? fmt::format("adopt: wanted keys in match that the manifest sets, found '{}', which "
                             "it does not set on {}",
                             written, Join(without, ", "))
@@ -383,7 +385,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
     const auto key = NormalizeKey(member.key);
     if (!key) {
       errors.push_back(MakeManifestError(
-          cluster.Mark(member.key_position),
+          "sysctl-key-malformed", cluster.Mark(member.key_position),
           fmt::format("sysctl: wanted a key like 'net.core.rmem_max', found '{}'",
                       MakePrintable(member.key)),
           "letters, digits, _ and - with dots between them; a dot in an interface name "
@@ -392,7 +394,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
     }
     if (const auto [first, fresh] = seen.emplace(*key, member.key); !fresh) {
       errors.push_back(MakeManifestError(
-          cluster.Mark(member.key_position),
+          "sysctl-key-twice", cluster.Mark(member.key_position),
           fmt::format("sysctl: '{}' and '{}' are the same key", first->second, member.key),
           "keep one of them"));
     }

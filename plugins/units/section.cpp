@@ -104,45 +104,52 @@ bool HasInstallSection(const std::string& content) {
 }
 
 struct Mistake {
+  std::string code = {};
   std::string message = {};
   std::string hint = {};
 };
 
 std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
   if (!IsUnitName(unit.name)) {
-    return {{fmt::format("units: wanted a unit name such as 'demo.service', found '{}'",
-                         MakePrintable(unit.name)),
-             fmt::format("letters, digits and :-_.\\@, ending in one of {}",
-                         fmt::join(kSuffixes, " "))}};
+    return {Mistake{"units-name-malformed",
+                    fmt::format("units: wanted a unit name such as 'demo.service', found '{}'",
+                                MakePrintable(unit.name)),
+                    fmt::format("letters, digits and :-_.\\@, ending in one of {}",
+                                fmt::join(kSuffixes, " "))}};
   }
   std::vector<Mistake> mistakes;
   if (CarriesLogin(unit.name)) {
-    mistakes.push_back(
-        {fmt::format("units: {} carries the login to the node, and is not managed", unit.name),
-         "set it up by hand, with a way to the node that does not need it"});
+    mistakes.push_back(Mistake{
+        "units-not-managed",
+        fmt::format("units: {} carries the login to the node, and is not managed", unit.name),
+        "set it up by hand, with a way to the node that does not need it"});
   }
   if (Contains(kEnding, unit.name)) {
     mistakes.push_back(
-        {fmt::format("units: {} ends what runs on the node, and is not managed", unit.name),
-         "remove the entry"});
+        Mistake{"units-not-managed",
+                fmt::format("units: {} ends what runs on the node, and is not managed", unit.name),
+                "remove the entry"});
   }
   for (const auto& [file, text] : unit.drop_ins) {
     if (IsPlain(file) && file.ends_with(".conf")) continue;
     mistakes.push_back(
-        {fmt::format("units: {}: wanted a drop-in file name such as '10-limits.conf', "
-                     "found '{}'",
-                     unit.name, MakePrintable(file)),
-         "systemd reads only files that end in .conf"});
+        Mistake{"units-name-malformed",
+                fmt::format("units: {}: wanted a drop-in file name such as '10-limits.conf', "
+                            "found '{}'",
+                            unit.name, MakePrintable(file)),
+                "systemd reads only files that end in .conf"});
   }
   if (IsTemplate(unit.name) && unit.HasState()) {
     mistakes.push_back(
-        {fmt::format("units: {}: a template can be neither enabled nor active", unit.name),
-         "name an instance, such as demo@1.service"});
+        Mistake{"units-state-impossible",
+                fmt::format("units: {}: a template can be neither enabled nor active", unit.name),
+                "name an instance, such as demo@1.service"});
   } else if (unit.enabled == true && unit.content && !HasInstallSection(*unit.content)) {
     mistakes.push_back(
-        {fmt::format("units: {}: wanted an [Install] section to enable it by, found none",
-                     unit.name),
-         "add [Install] with WantedBy=multi-user.target, or leave `enabled` out"});
+        Mistake{"units-state-impossible",
+                fmt::format("units: {}: wanted an [Install] section to enable it by, found none",
+                            unit.name),
+                "add [Install] with WantedBy=multi-user.target, or leave `enabled` out"});
   }
   return mistakes;
 }
@@ -176,9 +183,9 @@ bool IsUnitName(std::string_view name) {
 
 Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
   Errors errors;
-  const auto add = [&](Position position, std::string message, std::string hint) {
-    errors.push_back(
-        MakeManifestError(cluster.Mark(position), std::move(message), std::move(hint)));
+  const auto add = [&](std::string code, Position position, std::string message, std::string hint) {
+    errors.push_back(MakeManifestError(std::move(code), cluster.Mark(position), std::move(message),
+                                       std::move(hint)));
   };
   std::vector<std::string> names;
   for (const NodeSpec& node : cluster.nodes) names.push_back(node.name);
@@ -186,12 +193,13 @@ Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
   const std::vector<UnitSpec> units = ReadUnits(cluster);
   for (const UnitSpec& unit : units) {
     for (Mistake& mistake : FindMistakes(unit)) {
-      add(unit.position, std::move(mistake.message), std::move(mistake.hint));
+      add(std::move(mistake.code), unit.position, std::move(mistake.message),
+          std::move(mistake.hint));
     }
     for (const NodeName& node : unit.nodes.value_or(std::vector<NodeName>())) {
       if (cluster.FindNode(node) != nullptr) continue;
       const auto close = FindClosestMatch(node, names);
-      add(unit.position,
+      add("units-unknown-node", unit.position,
           fmt::format("units: {}: unknown node '{}'{}", unit.name, MakePrintable(node),
                       close ? fmt::format(", did you mean '{}'?", *close) : ""),
           fmt::format("nodes: {}", Join(names, ", ")));
@@ -203,7 +211,7 @@ Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
       if (!unit.On(node.name)) continue;
       const auto [first, added] = seen.emplace(unit.name, unit.position);
       if (added) continue;
-      add(unit.position,
+      add("units-entry-twice", unit.position,
           fmt::format("units: wanted one entry for {} on {}, found another on line {}",
                       MakePrintable(unit.name), node.name, first->second.line),
           "merge them, or give them different nodes");

@@ -41,6 +41,7 @@ struct Error {
   std::string source_line = {};  // the line that `where` points into, without its newline
   std::vector<std::string> context = {};
   std::string hint = {};
+  std::string code = {};  // of the catalogue, as of a Diagnostic; only of an error of the manifest
   bool operator==(const Error&) const = default;
 };
 

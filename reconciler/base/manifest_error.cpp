@@ -4,11 +4,12 @@
 
 namespace reconciler {
 
-Error MakeManifestError(SourceMark where, std::string message, std::string hint) {
+Error MakeManifestError(std::string code, SourceMark where, std::string message, std::string hint) {
   return {.kind = ErrorKind::kManifest,
           .message = std::move(message),
           .where = std::move(where),
-          .hint = std::move(hint)};
+          .hint = std::move(hint),
+          .code = std::move(code)};
 }
 
 }  // namespace reconciler

@@ -6,7 +6,8 @@
 
 namespace reconciler {
 
-// An error at a place in the manifest.
-Error MakeManifestError(SourceMark where, std::string message, std::string hint = {});
+// An error at a place in the manifest. `code`: of the catalogue, whose file says what it means.
+Error MakeManifestError(std::string code, SourceMark where, std::string message,
+                        std::string hint = {});
 
 }  // namespace reconciler

@@ -199,7 +199,8 @@ std::string ListExplained() {
 std::string RenderCatalogue() {
   std::string text;
   for (const auto& [command, heading] :
-       {std::pair("plan", "Codes of plan, drift, apply, uninstall and validate"),
+       {std::pair("validate", "Codes of errors of the manifest"),
+        std::pair("plan", "Codes of plan, drift, apply, uninstall and validate"),
         std::pair("verify", "Codes of verify")}) {
     text += fmt::format(
         "## {}\n\n| Code | Severity | Seen | Detected | Cause | Next step | Impact |\n"
@@ -208,6 +209,8 @@ std::string RenderCatalogue() {
     for (const std::string& code : ListCodes()) {
       const CatalogueEntry entry = GetCatalogueEntry(code);
       if (!IsReportedBy(entry, command)) continue;
+      // What holds of a valid manifest too is in the table of plan.
+      if (command == std::string_view("validate") && IsReportedBy(entry, "plan")) continue;
       text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", code,
                           Join(entry.severity, ", "), EscapeCell(entry.symptom),
                           EscapeCell(entry.detected), EscapeCell(entry.cause),

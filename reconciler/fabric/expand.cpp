@@ -56,7 +56,7 @@ class Expander {
     const FabricSpec& spec = cluster_.fabric;
     if (cluster_.nodes.empty() || planes.empty() || spec.subnets.size() != rails ||
         spec.subnet_positions.size() != spec.subnets.size()) {
-      Add(spec.position,
+      Add("manifest-subnet-count", spec.position,
           fmt::format("wanted nodes and {} subnets for topology {}, found {} and {}", rails,
                       ToString(spec.topology), FormatPlural(cluster_.nodes.size(), "node", "nodes"),
                       FormatPlural(spec.subnets.size(), "subnet", "subnets")));
@@ -75,8 +75,9 @@ class Expander {
   }
 
  private:
-  void Add(Position position, std::string message) {
-    errors_.push_back(MakeManifestError(cluster_.Mark(position), std::move(message)));
+  void Add(std::string code, Position position, std::string message) {
+    errors_.push_back(
+        MakeManifestError(std::move(code), cluster_.Mark(position), std::move(message)));
   }
 
   // What the checks of the manifest refuse, for a spec that did not go through them.
@@ -84,12 +85,14 @@ class Expander {
     for (const Plane& plane : ListPlanes(cluster_)) {
       for (const auto& [node, cage] : plane.ends) {
         if (node == nullptr) {
-          Add(cluster_.fabric.position, "wanted links between nodes of the cluster");
+          Add("manifest-unknown-name", cluster_.fabric.position,
+              "wanted links between nodes of the cluster");
           continue;
         }
         if (FindCage(cluster_, *node, cage) != nullptr) continue;
-        Add(node->position, fmt::format("wanted a cage of hardware {} for node '{}', found '{}'",
-                                        node->hardware, node->name, cage));
+        Add("manifest-wrong-cage", node->position,
+            fmt::format("wanted a cage of hardware {} for node '{}', found '{}'", node->hardware,
+                        node->name, cage));
       }
     }
   }
@@ -108,8 +111,9 @@ class Expander {
       const Cage* cage = FindCage(cluster_, node, end.cage);
       if (cage == nullptr || twin >= cage->twins.size()) continue;
       if (!Fits(node, segment.subnet)) {
-        Add(node.position, fmt::format("wanted a host number of {} for node '{}', found id {}",
-                                       ToString(segment.subnet), node.name, node.id));
+        Add("manifest-id-wrong", node.position,
+            fmt::format("wanted a host number of {} for node '{}', found id {}",
+                        ToString(segment.subnet), node.name, node.id));
         continue;
       }
       const std::uint32_t bits = segment.subnet.address.bits + static_cast<std::uint32_t>(node.id);

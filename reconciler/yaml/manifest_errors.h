@@ -12,9 +12,9 @@ class ManifestErrors {
  public:
   explicit ManifestErrors(std::string file) : file_(std::move(file)) {}
 
-  void Add(Position position, std::string message, std::string hint = {}) {
-    errors_.push_back(
-        MakeManifestError(SourceMark{file_, position}, std::move(message), std::move(hint)));
+  void Add(std::string code, Position position, std::string message, std::string hint = {}) {
+    errors_.push_back(MakeManifestError(std::move(code), SourceMark{file_, position},
+                                        std::move(message), std::move(hint)));
   }
   // None yet, of the same file: for checks that go on only while they found nothing themselves.
   ManifestErrors MakeEmpty() const { return ManifestErrors(file_); }

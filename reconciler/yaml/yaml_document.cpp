@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 #include "reconciler/yaml/message_text.h"
 #include "reconciler/yaml/source_text.h"
@@ -209,12 +210,8 @@ Result<Value> ParseYaml(std::string_view text, const std::string& file) {
     if (value.position.line == 0) value.position = {1, 1};
     return value;
   }
-  Error error{ErrorKind::kManifest,
-              std::move(refusal->message),
-              SourceMark{file, refusal->position},
-              {},
-              {},
-              std::move(refusal->hint)};
+  Error error = MakeManifestError("manifest-not-yaml", SourceMark{file, refusal->position},
+                                  std::move(refusal->message), std::move(refusal->hint));
   if (error.where->position.column > 0) source.Attach(error);
   return Fail(std::move(error));
 }

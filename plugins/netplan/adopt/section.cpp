@@ -87,7 +87,7 @@ void CheckKind(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
   }
   if (found.size() == 1) return;
   errors.push_back(
-      MakeManifestError(cluster.Mark(entry.position),
+      MakeManifestError("netplan-adopt-malformed", cluster.Mark(entry.position),
                         fmt::format("adopt: wanted one of {}, found {}", fmt::join(kKinds, ", "),
                                     found.empty() ? "none" : Join(found, " and ")),
                         "each entry names one thing"));
@@ -99,7 +99,7 @@ void CheckNodes(const ClusterSpec& cluster, const Value& entry, Errors& errors) 
   const bool is_master = entry.Find("master") != nullptr;
   if ((is_master ? ListNamedNodes(entry).empty() : ListNodes(entry).empty())) {
     errors.push_back(MakeManifestError(
-        cluster.Mark(FindNamedPosition(entry)),
+        "netplan-adopt-malformed", cluster.Mark(FindNamedPosition(entry)),
         fmt::format("adopt: {}: wanted at least one node, found none", NameEntry(entry)),
         is_master ? "write nodes: [NAME]"
                   : "write nodes: {NAME: DIGEST}, with the first 12 digits of the file's SHA-256"));
@@ -108,7 +108,7 @@ void CheckNodes(const ClusterSpec& cluster, const Value& entry, Errors& errors) 
     if (cluster.FindNode(name) != nullptr) continue;
     const auto close = FindClosestMatch(name, names);
     errors.push_back(MakeManifestError(
-        cluster.Mark(position),
+        "netplan-adopt-unknown-node", cluster.Mark(position),
         fmt::format("adopt: {}: unknown node '{}'{}", NameEntry(entry), MakePrintable(name),
                     close ? fmt::format(", did you mean '{}'?", *close) : ""),
         fmt::format("nodes: {}", Join(names, ", "))));
@@ -119,7 +119,7 @@ void CheckMatch(const ClusterSpec& cluster, const Value& entry, Errors& errors) 
   const bool has_lines = entry.Find("lines") != nullptr;
   if (has_lines == (entry.Find("match") != nullptr)) return;
   errors.push_back(
-      MakeManifestError(cluster.Mark(FindNamedPosition(entry)),
+      MakeManifestError("netplan-adopt-malformed", cluster.Mark(FindNamedPosition(entry)),
                         fmt::format("adopt: {}: wanted {}", NameEntry(entry),
                                     has_lines ? "match, found none" : "match with lines only"),
                         has_lines ? "write match: [KEY], with the keys whose lines are taken over"
@@ -133,7 +133,8 @@ void CheckUnit(const ClusterSpec& cluster, const Value& entry, Errors& errors) {
   if (unit.empty() || units == nullptr) return;
   for (const Value& one : units->List()) {
     if (one.GetText("name") != unit) continue;
-    errors.push_back(MakeManifestError(cluster.Mark(FindNamedPosition(entry)),
+    errors.push_back(MakeManifestError("netplan-adopt-not-foreign",
+                                       cluster.Mark(FindNamedPosition(entry)),
                                        fmt::format("adopt: {} is in units too, on line {}",
                                                    MakePrintable(unit), one.position.line),
                                        "remove one of the two entries"));
@@ -204,14 +205,15 @@ Errors CheckAdopt(const ClusterSpec& cluster, const Fabric&) {
     const SourceMark where = cluster.Mark(FindNamedPosition(entry));
     if (std::find(std::begin(kOwnFiles), std::end(kOwnFiles), file) != std::end(kOwnFiles)) {
       errors.push_back(MakeManifestError(
-          where, fmt::format("adopt: wanted a file of another owner, found our own, {}", file),
+          "netplan-adopt-not-foreign", where,
+          fmt::format("adopt: wanted a file of another owner, found our own, {}", file),
           "remove the entry"));
     }
     const auto [first, added] =
         lines.emplace(FindKind(entry) + NameEntry(entry), where.position.line);
     if (!added) {
       errors.push_back(
-          MakeManifestError(where,
+          MakeManifestError("netplan-adopt-twice", where,
                             fmt::format("adopt: wanted one entry for {}, found another on line {}",
                                         NameEntry(entry), first->second),
                             "name all its nodes in one entry"));

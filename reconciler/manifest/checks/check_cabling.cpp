@@ -24,16 +24,18 @@ void CheckNodeCount(Topology topology, std::size_t count, bool collectives_only,
   switch (topology) {
     case Topology::kDirect:
       if (count == 2) return;
-      return errors.Add(position, "wanted 2 nodes for topology direct, found " + found,
+      return errors.Add("manifest-node-count", position,
+                        "wanted 2 nodes for topology direct, found " + found,
                         count > 2 ? "more than two nodes need a switch (or a ring of three)"
                                   : "a fabric begins with two nodes");
     case Topology::kRing:
       if (count == 3 || (count > 3 && collectives_only)) return;
       if (count < 3) {
-        return errors.Add(position, "wanted 3 nodes for topology ring, found " + found,
+        return errors.Add("manifest-node-count", position,
+                          "wanted 3 nodes for topology ring, found " + found,
                           "two nodes are topology: direct");
       }
-      return errors.Add(position,
+      return errors.Add("manifest-node-count", position,
                         fmt::format("a ring of {} cannot work with stock NCCL: nodes that are "
                                     "not neighbours share no cable",
                                     found),
@@ -41,7 +43,7 @@ void CheckNodeCount(Topology topology, std::size_t count, bool collectives_only,
     case Topology::kSwitch:
     case Topology::kLeafSpine:
       if (count >= 2) return;
-      return errors.Add(position,
+      return errors.Add("manifest-node-count", position,
                         fmt::format("wanted at least 2 nodes for topology {}, found {}",
                                     ToString(topology), found),
                         "a fabric begins with two nodes");
@@ -57,8 +59,8 @@ void CheckNoCage(Topology topology, const Value& document, const std::vector<Nod
                                                          : "the links name both ends of each cable";
   const auto check = [&](const Value* cage, const std::string& of) {
     if (cage == nullptr) return;
-    errors.Add(cage->position, fmt::format("cage of {} has no effect: {}", of, reason),
-               "leave it out");
+    errors.Add("manifest-no-effect", cage->position,
+               fmt::format("cage of {} has no effect: {}", of, reason), "leave it out");
   };
   check(document.At({"fabric", "cage"}), "fabric");
   for (const NodeView& node : nodes) check(node.entry->Find("cage"), "node " + Quoted(node.name));
@@ -69,20 +71,20 @@ void CheckLinkEnds(const std::vector<LinkView>& links, const std::vector<std::st
   std::map<std::pair<std::string, std::string>, Position> used;
   for (const LinkView& link : links) {
     if (link.a.node == link.b.node) {
-      errors.Add(link.position,
+      errors.Add("manifest-cable-to-itself", link.position,
                  fmt::format("this link joins node {} to itself", Quoted(link.a.node)),
                  "a cable joins two nodes: name the other one at one end");
     }
     for (const LinkEnd* end : {&link.a, &link.b}) {
       if (std::find(known.begin(), known.end(), end->node) == known.end()) {
-        errors.Add(end->position,
+        errors.Add("manifest-unknown-name", end->position,
                    fmt::format("unknown node {} in links{}", Quoted(end->node),
                                FormatGuess(end->node, known)),
                    FormatKnownHint(known));
       }
       const auto [first, fresh] = used.emplace(std::pair(end->node, end->cage), end->position);
       if (fresh) continue;
-      errors.Add(end->position,
+      errors.Add("manifest-cable-twice", end->position,
                  fmt::format("cage {} of node {} has two cables, the other at {}", end->cage,
                              Quoted(end->node), errors.Mark(first->second)),
                  "a cage takes one cable");
@@ -98,7 +100,7 @@ void CheckSwitchCages(const Value& document, const std::vector<NodeView>& nodes,
     for (const LinkView& link : links) {
       for (const LinkEnd* end : {&link.a, &link.b}) {
         if (end->node != node.name || end->cage != cage) continue;
-        errors.Add(end->position,
+        errors.Add("manifest-cable-twice", end->position,
                    fmt::format("cage {} of node {} has the cable to the switch already", cage,
                                Quoted(node.name)),
                    "use the other cage for the pair cable");
@@ -135,7 +137,7 @@ bool AreOneRing(const std::vector<NodeView>& nodes, const std::vector<LinkView>&
 void CheckRingDirection(const std::vector<LinkView>& links, ManifestErrors& errors) {
   for (const LinkView& link : links) {
     if (link.a.cage != link.b.cage) continue;
-    errors.Add(link.position,
+    errors.Add("manifest-ring-direction", link.position,
                fmt::format("this cable of the ring joins {0} to {0}: a ring goes from p0 of each "
                            "node to p1 of the next. {0}–{0} comes up, but programs that expect "
                            "this order search for the neighbour at the other cage",
@@ -159,8 +161,8 @@ void CheckRingKey(Topology topology, const Value& document, const std::vector<No
     why = fmt::format("topology {} is no ring", ToString(topology));
   }
   if (why.empty()) return;
-  errors.Add(ring->position, fmt::format("ring: collectives-only has no effect: {}", why),
-             "leave it out");
+  errors.Add("manifest-no-effect", ring->position,
+             fmt::format("ring: collectives-only has no effect: {}", why), "leave it out");
 }
 
 void CheckAllConnected(const std::vector<NodeView>& nodes, const std::vector<LinkView>& links,
@@ -175,7 +177,7 @@ void CheckAllConnected(const std::vector<NodeView>& nodes, const std::vector<Lin
       if (nodes[i].name == nodes[k].name || linked.contains({nodes[i].name, nodes[k].name}))
         continue;
       return errors.Add(
-          position,
+          "manifest-not-connected", position,
           fmt::format("no link joins {} and {}: stock NCCL needs one between every two nodes",
                       Quoted(nodes[i].name), Quoted(nodes[k].name)),
           nodes.size() <= 3          ? "add the missing cable"
@@ -198,7 +200,7 @@ void CheckCabling(const Value& document, ManifestErrors& errors) {
       if (Guess(member.key, {"topology", "links"})) return;  // misspelt, and reported as unknown
     }
     return errors.Add(
-        fabric->position, "missing key 'topology' in fabric",
+        "manifest-missing-key", fabric->position, "missing key 'topology' in fabric",
         "direct (two nodes, one cable), switch, leaf-spine or ring; or links, cable by "
         "cable");
   }
@@ -216,7 +218,7 @@ void CheckCabling(const Value& document, ManifestErrors& errors) {
   CheckRingKey(*topology, document, nodes, views, errors);
   if (links == nullptr) return;
   if (*topology == Topology::kDirect || *topology == Topology::kRing) {
-    return errors.Add(links->position,
+    return errors.Add("manifest-no-effect", links->position,
                       fmt::format("topology {} already defines the cables", ToString(*topology)),
                       "leave out links, or leave out topology");
   }

@@ -25,7 +25,7 @@ void CheckNamed(const Value& document, const NodeView& node, ManifestErrors& err
   if (named == nullptr || named->AsString() == nullptr || FindProfile(document, *node.entry))
     return;
   const std::vector<std::string> known = ListProfileNames(document);
-  errors.Add(named->position,
+  errors.Add("manifest-unknown-name", named->position,
              fmt::format("unknown hardware {} of node {}{}", Quoted(*named->AsString()),
                          Quoted(node.name), FormatGuess(*named->AsString(), known)),
              fmt::format("known: {}; or describe it below hardware", JoinWithOr(known)));
@@ -38,8 +38,9 @@ void CheckHasCage(const Value& document, const NodeView& node, const std::string
   if (!hardware || hardware->cages.empty() || hardware->FindCage(cage) != nullptr) return;
   std::vector<std::string> has;
   for (const Cage& one : hardware->cages) has.push_back(one.name);
-  errors.Add(position, fmt::format("node {} has no cage {}: its hardware {} has {}",
-                                   Quoted(node.name), cage, hardware->name, JoinWithOr(has)));
+  errors.Add("manifest-wrong-cage", position,
+             fmt::format("node {} has no cage {}: its hardware {} has {}", Quoted(node.name), cage,
+                         hardware->name, JoinWithOr(has)));
 }
 
 void CheckCages(const Value& document, const std::vector<NodeView>& nodes, ManifestErrors& errors) {
@@ -78,14 +79,15 @@ void CheckProfile(const Member& profile, ManifestErrors& errors) {
         if (value == nullptr || value->AsString() == nullptr) continue;
         const auto [first, fresh] = seen.emplace(*value->AsString(), value->position);
         if (fresh) continue;
-        errors.Add(value->position, fmt::format("{} {} stands twice in hardware {}, first at {}",
-                                                key, Quoted(*value->AsString()), profile.key,
-                                                errors.Mark(first->second)));
+        errors.Add(
+            "manifest-hardware-wrong", value->position,
+            fmt::format("{} {} stands twice in hardware {}, first at {}", key,
+                        Quoted(*value->AsString()), profile.key, errors.Mark(first->second)));
       }
       const Value* pci = twin.Find("pci");
       const std::string domain = pci != nullptr ? pci->ScalarText().substr(0, 4) : std::string();
       if (domain.empty() || domains.insert(domain).second) continue;
-      errors.Add(pci->position,
+      errors.Add("manifest-hardware-wrong", pci->position,
                  fmt::format("both functions of cage {} are in PCI domain {}", cage.key, domain),
                  "twins share a cage from different PCI domains; functions of one device are "
                  "different cages");

@@ -43,12 +43,12 @@ void CheckNames(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   for (const NodeView& node : nodes) {
     const auto [first, fresh] = seen.emplace(node.name, node.name_position);
     if (!fresh) {
-      errors.Add(node.name_position,
+      errors.Add("manifest-name-taken", node.name_position,
                  fmt::format("node name {} stands twice, first at {}", Quoted(node.name),
                              errors.Mark(first->second)),
                  "give every node a name of its own");
     } else if (IsLikeRailName(node.name)) {
-      errors.Add(node.name_position,
+      errors.Add("manifest-name-taken", node.name_position,
                  fmt::format("node name {} has the form of a rail's host name", Quoted(node.name)),
                  "names that end in -rail and a number are made for the rails of nodes");
     }
@@ -62,7 +62,7 @@ void CheckIds(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   for (const NodeView& node : nodes) {
     const bool same_name = !names.insert(node.name).second;
     if (!node.id && !node.id_is_explicit) {
-      errors.Add(node.name_position,
+      errors.Add("manifest-id-wrong", node.name_position,
                  fmt::format("wanted an id for node {}, found none, and no number at the end of "
                              "its name",
                              Quoted(node.name)),
@@ -74,7 +74,7 @@ void CheckIds(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
     const auto [first, fresh] = seen.emplace(*node.id, &node);
     if (fresh) continue;
     errors.Add(
-        node.id_position,
+        "manifest-id-wrong", node.id_position,
         fmt::format("nodes {} and {} both have id {}, first at {}", Quoted(first->second->name),
                     Quoted(node.name), *node.id, errors.Mark(first->second->id_position)),
         fmt::format("give one of them another id, such as id: {}", free_ids.Next()));
@@ -94,7 +94,7 @@ void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes,
     if (node.address.empty()) continue;
     if (node.address.find_first_not_of("0123456789.") == std::string::npos &&
         !ParseIpv4(node.address)) {
-      errors.Add(node.address_position,
+      errors.Add("manifest-address-wrong", node.address_position,
                  fmt::format("wanted an IPv4 address such as 192.168.1.21 for node {}, found {}",
                              Quoted(node.name), Quoted(node.address)));
       continue;
@@ -102,7 +102,7 @@ void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes,
     const auto [first, fresh] =
         seen.emplace(std::pair(node.address, FindPort(document, node)), &node);
     if (fresh) continue;
-    errors.Add(node.address_position,
+    errors.Add("manifest-address-wrong", node.address_position,
                fmt::format("nodes {} and {} both have address {}, first at {}",
                            Quoted(first->second->name), Quoted(node.name), node.address,
                            errors.Mark(first->second->address_position)),
@@ -118,7 +118,7 @@ void CheckLocal(const Value& document, const std::vector<NodeView>& nodes, Manif
     const Value* transport = own != nullptr ? own : document.At({"access", "transport"});
     if (transport == nullptr || transport->ScalarText() != "local") continue;
     if (local != nullptr) {
-      errors.Add(own != nullptr ? own->position : node.name_position,
+      errors.Add("manifest-two-local", own != nullptr ? own->position : node.name_position,
                  fmt::format("nodes {} and {} are both local, but only one can be this machine",
                              Quoted(local->name), Quoted(node.name)),
                  "reach the others by transport: ssh");

@@ -52,17 +52,18 @@ void CheckEach(const std::vector<SubnetView>& subnets, std::size_t first_of_cabl
     const SubnetView& subnet = subnets[i];
     const std::string text = ToString(subnet.prefix);
     if (subnet.prefix != subnet.prefix.Network()) {
-      errors.Add(subnet.position,
+      errors.Add("manifest-subnet-wrong", subnet.position,
                  fmt::format("{} is an address within a subnet, did you mean '{}'?", text,
                              ToString(subnet.prefix.Network())));
     }
     for (const Special& special : kSpecial) {
       if (!subnet.prefix.Overlaps({{special.network}, special.length})) continue;
-      errors.Add(subnet.position, fmt::format("{} is {} space", text, special.name),
+      errors.Add("manifest-subnet-wrong", subnet.position,
+                 fmt::format("{} is {} space", text, special.name),
                  "take private subnets, such as 192.168.177.0/24 and 192.168.178.0/24");
     }
     if (i >= first_of_cables && subnet.prefix.length != 24) {
-      errors.Add(subnet.position,
+      errors.Add("manifest-subnet-wrong", subnet.position,
                  fmt::format("wanted a /24 for each twin of each cable, found {}", text),
                  "NCCL distinguishes cables by the first 24 bits of their addresses");
     }
@@ -82,7 +83,7 @@ void CheckPrefixes(const std::vector<SubnetView>& subnets, std::size_t count,
       const Ipv4Prefix& a = subnets[i].prefix;
       const Ipv4Prefix& b = subnets[later].prefix;
       if (a.length <= 24 || b.length <= 24 || a.Overlaps(b) || widened(a) != widened(b)) continue;
-      errors.Add(subnets[later].position,
+      errors.Add("manifest-subnets-overlap", subnets[later].position,
                  fmt::format("{} lies in the same /24 as {} at {}: NCCL compares 24 bits and "
                              "takes the two for one",
                              ToString(b), ToString(a), errors.Mark(subnets[i].position)),
@@ -101,12 +102,13 @@ void CheckOverlaps(const std::vector<SubnetView>& subnets, ManifestErrors& error
       const std::string at = errors.Mark(a.position);
       if (a.prefix.Network() == b.prefix.Network()) {
         errors.Add(
-            b.position,
+            "manifest-subnets-overlap", b.position,
             fmt::format("subnet {} stands twice, first at {}", ToString(b.prefix.Network()), at),
             "twins in one subnet answer for each other: give each rail its own");
       } else {
-        errors.Add(b.position, fmt::format("subnet {} overlaps {} at {}", ToString(b.prefix),
-                                           ToString(a.prefix), at));
+        errors.Add(
+            "manifest-subnets-overlap", b.position,
+            fmt::format("subnet {} overlaps {} at {}", ToString(b.prefix), ToString(a.prefix), at));
       }
       break;
     }
@@ -147,7 +149,7 @@ void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const R
   }
   const std::size_t found = subnets.List().size();
   if (found == wanted || found == 0 || wanted == 0 || !rails.known) return;
-  errors.Add(subnets.position,
+  errors.Add("manifest-subnet-count", subnets.position,
              fmt::format("wanted {} {}, found {}", FormatPlural(wanted, "subnet", "subnets"),
                          reason, found));
 }
@@ -169,7 +171,7 @@ void CheckHosts(const std::vector<NodeView>& nodes, const std::vector<SubnetView
                                     : *node.id == last + 1 ? " (it is the broadcast address)"
                                                            : "";
       errors.Add(
-          node.id_position,
+          "manifest-id-wrong", node.id_position,
           fmt::format("id {} of node {} is no host number in {}{}: wanted 1 to {}",
                       FormatId(*node.id), Quoted(node.name), ToString(subnet.prefix), what, last),
           node.id_is_explicit ? "" : "the id comes from the name; add one that fits");
@@ -185,7 +187,7 @@ void CheckManagement(const std::vector<NodeView>& nodes, const std::vector<Subne
     if (!address) continue;
     for (const SubnetView& subnet : subnets) {
       if (!subnet.prefix.Contains(*address)) continue;
-      errors.Add(node.address_position,
+      errors.Add("manifest-management-in-fabric", node.address_position,
                  fmt::format("management address {} of node {} lies in fabric subnet {} at {}",
                              node.address, Quoted(node.name), ToString(subnet.prefix),
                              errors.Mark(subnet.position)),

@@ -48,7 +48,7 @@ class SwitchChecker {
     for (const SwitchSpec& one : switches_) {
       const auto [first, fresh] = seen.emplace(one.name, one.position);
       if (fresh) continue;
-      errors_.Add(one.position,
+      errors_.Add("manifest-name-taken", one.position,
                   fmt::format("the name {} of a switch stands twice, first at {}", Quoted(one.name),
                               errors_.Mark(first->second)),
                   "give every node and every switch a name of its own");
@@ -58,7 +58,7 @@ class SwitchChecker {
   void UsePort(const std::string& device, const std::string& port, Position position) {
     const auto [first, fresh] = used_.emplace(std::pair(device, port), position);
     if (fresh) return;
-    errors_.Add(position,
+    errors_.Add("manifest-cable-twice", position,
                 fmt::format("port {} of switch {} has two cables, the other at {}", port,
                             Quoted(device), errors_.Mark(first->second)),
                 "a cable between switches is written at one of its ends only");
@@ -69,7 +69,7 @@ class SwitchChecker {
     const NodeView* node = FindNode(nodes_, port.peer.node);
     if (node == nullptr) {
       return errors_.Add(
-          port.peer.position,
+          "manifest-unknown-name", port.peer.position,
           fmt::format("unknown node {} in ports of switch {}{}", Quoted(port.peer.node),
                       Quoted(one.name), FormatGuess(port.peer.node, ListNodeNames(nodes_))),
           FormatKnownHint(ListNodeNames(nodes_)));
@@ -77,14 +77,14 @@ class SwitchChecker {
     const std::string cage = FindCageName(document_, *node->entry);
     if (cage != port.peer.cage) {
       return errors_.Add(
-          port.peer.position,
+          "manifest-wrong-cage", port.peer.position,
           fmt::format("wanted cage {} of node {}, found {}", cage, Quoted(node->name),
                       port.peer.cage),
           "the node's cage, or the fabric's, defines where the cable to the switch is");
     }
     const auto [first, fresh] = plugged_.emplace(node->name, port.peer.position);
     if (fresh) return;
-    errors_.Add(port.peer.position,
+    errors_.Add("manifest-cable-twice", port.peer.position,
                 fmt::format("cage {} of node {} has two cables, the other at {}", cage,
                             Quoted(node->name), errors_.Mark(first->second)),
                 "a cage takes one cable");
@@ -93,7 +93,7 @@ class SwitchChecker {
   void CheckUplink(const SwitchSpec& one, const SwitchPort& uplink) {
     UsePort(one.name, uplink.port, uplink.position);
     if (uplink.peer.node == one.name) {
-      return errors_.Add(uplink.peer.position,
+      return errors_.Add("manifest-cable-to-itself", uplink.peer.position,
                          fmt::format("this uplink joins switch {} to itself", Quoted(one.name)),
                          "an uplink leads to another switch: PORT: SWITCH.PORT");
     }
@@ -104,7 +104,7 @@ class SwitchChecker {
       std::vector<std::string> names;
       for (const SwitchSpec& other : switches_) names.push_back(other.name);
       return errors_.Add(
-          uplink.peer.position,
+          "manifest-unknown-name", uplink.peer.position,
           fmt::format("unknown switch {} in uplinks of switch {}{}", Quoted(uplink.peer.node),
                       Quoted(one.name), FormatGuess(uplink.peer.node, names)),
           FormatKnownHint(names));
@@ -135,7 +135,7 @@ class SwitchChecker {
       std::copy_if(ports.begin(), ports.end(), std::back_inserter(legs),
                    [&cage = cage](const std::string& port) { return IsLeg(port, cage); });
       if (legs.empty()) {
-        errors_.Add(one.position,
+        errors_.Add("manifest-no-effect", one.position,
                     fmt::format("breakout {} of switch {} has no effect: no cable is in a leg "
                                 "of it",
                                 Quoted(cage), Quoted(one.name)),
@@ -144,7 +144,7 @@ class SwitchChecker {
                                 cage));
       } else if (const int most = ListLegs(text).count;
                  most > 0 && legs.size() > static_cast<std::size_t>(most)) {
-        errors_.Add(one.position,
+        errors_.Add("manifest-breakout-too-small", one.position,
                     fmt::format("breakout {} of switch {} has {} ({}), and cables are in {}: {}",
                                 Quoted(cage), Quoted(one.name),
                                 FormatPlural(static_cast<std::size_t>(most), "leg", "legs"), text,
@@ -158,7 +158,7 @@ class SwitchChecker {
     const std::int64_t packet =
         mtu != nullptr && mtu->AsInteger() != nullptr ? *mtu->AsInteger() : FabricSpec().mtu;
     if (one.l2mtu >= packet + kFrameOverhead) return;
-    errors_.Add(one.position,
+    errors_.Add("manifest-frames-too-small", one.position,
                 fmt::format("l2mtu {} of switch {} is too small: packets of {} bytes need at "
                             "least {}",
                             one.l2mtu, Quoted(one.name), packet, packet + kFrameOverhead),
@@ -170,7 +170,7 @@ class SwitchChecker {
     if (plugged_.empty() && !leaf_spine) return;  // only what the switch must have is said
     for (const NodeView& node : nodes_) {
       if (plugged_.contains(node.name)) continue;
-      errors_.Add(node.name_position,
+      errors_.Add("manifest-not-connected", node.name_position,
                   fmt::format("node {} is in no port of any switch", Quoted(node.name)),
                   fmt::format("add its cable to a switch's ports, such as PORT: {}.{}", node.name,
                               FindCageName(document_, *node.entry)));
@@ -188,7 +188,7 @@ class SwitchChecker {
     }
     for (const SwitchSpec& one : switches_) {
       if (reached.contains(one.name)) continue;
-      return errors_.Add(one.position,
+      return errors_.Add("manifest-not-connected", one.position,
                          fmt::format("no cable leads from switch {} to switch {}",
                                      Quoted(switches_.front().name), Quoted(one.name)),
                          "list the cables between the switches in uplinks");
@@ -218,14 +218,14 @@ void CheckSwitches(const Value& document, ManifestErrors& errors) {
     case Topology::kLinks:
       if (list == nullptr) return;
       return errors.Add(
-          list->position,
+          "manifest-no-effect", list->position,
           *topology == Topology::kLinks
               ? "switches have no effect: the fabric is cables by links alone"
               : fmt::format("switches have no effect: topology {} has none", ToString(*topology)),
           "write topology: switch or topology: leaf-spine, or leave them out");
     case Topology::kSwitch:
       if (count > 1) {
-        return errors.Add(list->position,
+        return errors.Add("manifest-switch-count", list->position,
                           fmt::format("wanted 1 switch for topology switch, found {}", count),
                           "several switches are topology: leaf-spine");
       }
@@ -233,7 +233,7 @@ void CheckSwitches(const Value& document, ManifestErrors& errors) {
     case Topology::kLeafSpine:
       if (count < 2) {
         return errors.Add(
-            list != nullptr ? list->position : word->position,
+            "manifest-switch-count", list != nullptr ? list->position : word->position,
             fmt::format("wanted at least 2 switches for topology leaf-spine, found {}", count),
             "describe them in switches: which node is in which port, and the cables between them");
       }

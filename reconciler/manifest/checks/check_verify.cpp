@@ -15,7 +15,8 @@ void CheckSize(const Value& verify, ManifestErrors& errors) {
   constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
   constexpr std::uint64_t kMost = std::uint64_t{16} << 30;
   if (!bytes || (*bytes >= kLeast && *bytes <= kMost)) return;
-  errors.Add(size->position, fmt::format("wanted a size from 1MiB to 16GiB, found {}", *text),
+  errors.Add("manifest-size-wrong", size->position,
+             fmt::format("wanted a size from 1MiB to 16GiB, found {}", *text),
              "less proves nothing of a link, and more has frozen machines");
 }
 
@@ -26,7 +27,7 @@ void CheckTwice(const Value& verify, ManifestErrors& errors) {
   for (const Value& entry : collectives->List()) {
     const std::string* name = entry.AsString();
     if (name == nullptr || seen.insert(*name).second) continue;
-    errors.Add(entry.position, fmt::format("{} is listed twice", *name));
+    errors.Add("manifest-listed-twice", entry.position, fmt::format("{} is listed twice", *name));
   }
 }
 

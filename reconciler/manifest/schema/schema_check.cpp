@@ -77,7 +77,7 @@ class Explainer {
     const std::size_t before = errors_.Count();
     Explain(part);
     if (errors_.Count() > before) return;
-    errors_.Add(part.value.position,
+    errors_.Add("manifest-wrong-value", part.value.position,
                 fmt::format("{}the schema refuses it: {}", part.place.DescribeSubject(),
                             MakePrintable(JudgeBySchema(part.data, part.schema).value_or(""))));
   }
@@ -106,7 +106,7 @@ class Explainer {
 
   void AddWanted(const Part& part, std::string_view wanted, std::string_view found,
                  std::string hint = {}) {
-    errors_.Add(part.value.position,
+    errors_.Add("manifest-wrong-value", part.value.position,
                 fmt::format("{}wanted {}, found {}", part.place.DescribeSubject(), wanted, found),
                 std::move(hint));
   }
@@ -205,7 +205,7 @@ class Explainer {
       const auto& name = key.get_ref<const std::string&>();
       if (part.value.Find(name) != nullptr) continue;
       if (std::find(misspelt.begin(), misspelt.end(), name) != misspelt.end()) continue;
-      errors_.Add(part.value.position,
+      errors_.Add("manifest-missing-key", part.value.position,
                   fmt::format("missing key '{}'{}", name, part.place.DescribePlace()),
                   FindMissingHint(name, properties[name]));
     }
@@ -222,15 +222,16 @@ class Explainer {
     if (names == map.schema.end()) return;
     const std::string fault = FindTextFault(member.key, *names);
     if (fault.empty()) return;
-    errors_.Add(member.key_position, fmt::format("wanted {}{}, found {}", fault,
-                                                 map.place.DescribePlace(), Quoted(member.key)));
+    errors_.Add(
+        "manifest-wrong-value", member.key_position,
+        fmt::format("wanted {}{}, found {}", fault, map.place.DescribePlace(), Quoted(member.key)));
   }
 
   void AddUnknownKey(const Member& member, const std::vector<std::string>& known,
                      const Place& place, std::vector<std::string>& misspelt) {
     const std::string guess = FormatGuess(member.key, known);
     misspelt.push_back(FindMeantKey(member.key, known));
-    errors_.Add(member.key_position,
+    errors_.Add("manifest-unknown-key", member.key_position,
                 fmt::format("unknown key {}{}{}", Quoted(member.key), place.DescribePlace(), guess),
                 FindKeyHint(member.key, known));
   }

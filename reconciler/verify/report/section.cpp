@@ -35,7 +35,7 @@ Errors CheckCollectives(const ClusterSpec& cluster) {
   for (const Value& entry : list->List()) {
     if (entry.ScalarText() != ToString(spark_verify::Collective::kAllToAll)) continue;
     errors.push_back(
-        MakeManifestError(cluster.Mark(entry.position),
+        MakeManifestError("manifest-collective-impossible", cluster.Mark(entry.position),
                           "verify.collectives: alltoall needs a way between every two nodes, "
                           "and ring: collectives-only has none",
                           "remove it: all_reduce, all_gather, reduce_scatter and sendrecv go "
@@ -50,7 +50,7 @@ Errors CheckPromise(const ClusterSpec& cluster, const Fabric& fabric) {
   const double most = ComputePlannedRoofline(cluster, fabric, OrderRing(cluster, fabric)).most;
   if (most <= 0 || minimum.busbw <= most) return {};
   return {MakeManifestError(
-      minimum.where,
+      "manifest-minimum-too-high", minimum.where,
       fmt::format("verify.min_busbw: wanted at most {:.1f} GB/s, which the links of this cabling "
                   "carry, found {}",
                   most, minimum.busbw),

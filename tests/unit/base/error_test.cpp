@@ -33,8 +33,10 @@ TEST(FormatError, KeepsTabsSoThatTheCaretLinesUp) {
 }
 
 TEST(MakeManifestError, IsOfTheManifestAtItsPlace) {
-  const Error error = MakeManifestError({"cluster.yaml", {3, 5}}, "wanted 1, found 2", "write 1");
+  const Error error =
+      MakeManifestError("manifest-x", {"cluster.yaml", {3, 5}}, "wanted 1, found 2", "write 1");
   EXPECT_EQ(error.kind, ErrorKind::kManifest);
+  EXPECT_EQ(error.code, "manifest-x");
   EXPECT_EQ(FormatError(error), "cluster.yaml:3:5: wanted 1, found 2\n  hint: write 1\n");
 }
 

@@ -19,7 +19,8 @@ fabric:
 )";
 
 Errors RefuseCluster(const ClusterSpec& cluster, const Fabric&) {
-  return {MakeManifestError(cluster.Mark({2, 1}), "cluster: wanted another name, found lab")};
+  return {MakeManifestError("manifest-x", cluster.Mark({2, 1}),
+                            "cluster: wanted another name, found lab")};
 }
 
 // What is printed of the errors; empty: there are none.

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "reconciler/catalogue/catalogue.h"
 #include "reconciler/manifest/load.h"
 #include "reconciler/manifest/schema/schema_check.h"
 #include "reconciler/manifest/schema/schema_judge.h"
@@ -52,6 +54,17 @@ TEST_P(ManifestCase, IsRefusedInTheseWords) {
     GTEST_SKIP() << "errors.txt written: review it";
   }
   EXPECT_EQ(errors, ReadAll(folder / "errors.txt"));
+}
+
+TEST_P(ManifestCase, EveryErrorHasACodeOfTheCatalogue) {
+  const auto spec = LoadClusterSpec(ReadAll(kCases / GetParam() / "cluster.yaml"), "cluster.yaml");
+  ASSERT_FALSE(spec);
+  const std::vector<std::string> codes = ListCodes();
+  for (const Error& error : spec.error()) {
+    ASSERT_NE(std::find(codes.begin(), codes.end(), error.code), codes.end())
+        << error.code << ": " << FormatError(error);
+    EXPECT_EQ(GetCatalogueEntry(error.code).severity, std::vector<std::string>{"blocks"});
+  }
 }
 
 // valijson decides; the words for what it refuses are ours.
