@@ -5,7 +5,8 @@
 
 namespace reconciler {
 
-// The JSON Schema (draft-07) of that name: "cluster", "diagnosis", "facts", "plan", "report".
+// The JSON Schema (draft-07) of that name: "cluster", "diagnosis", "facts", "plan", "report",
+// "validation".
 // Empty: no such.
 std::string_view FindEmbeddedSchema(std::string_view name);
 

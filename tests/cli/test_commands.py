@@ -25,6 +25,7 @@ BAD_VALUES = (
     ("plan --format xml", "--format: xml not in {text,json,markdown}"),
     ("drift --format xml", "--format: xml not in {text,json,markdown}"),
     ("verify --format xml", "--format: xml not in {text,json,markdown}"),
+    ("validate --format xml", "--format: xml not in {text,json}"),
     ("verify --level nothing", "--level: nothing not in {auto,link,rdma,nccl}"),
     ("verify --nccl-limit 0", "--nccl-limit: Value 0 not in range 1 to 3600"),
     ("status --format xml", "--format: xml not in {text,json}"),
@@ -36,7 +37,7 @@ BAD_VALUES = (
     ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun}"),
     ("cabling --format xml", "--format: xml not in {text,json}"),
     ("env spark-1 --format xml", "--format: xml not in {sh,docker,systemd,json}"),
-    ("schema xml", "name: xml not in {cluster,diagnosis,facts,plan,report}"),
+    ("schema xml", "name: xml not in {cluster,diagnosis,facts,plan,report,validation}"),
     ("apply --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("rollback --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("uninstall --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
@@ -170,6 +171,19 @@ bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of t
                 self.assert_ends(done, 1, out="",
                                  err="The following argument was not expected: --frobnicate" + TAIL)
 
+    def test_validate_prints_the_code_of_each_error_as_json(self):
+        self.write("broken.yaml", MANIFEST + "colour: red\n")
+        done = self.spark("validate", "broken.yaml", "--format", "json")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        found = json.loads(done.stdout)["findings"]
+        self.assertEqual([(one["severity"], one["code"]) for one in found], [("blocks", "manifest-unknown-key")])
+        where = found[0]["where"]
+        self.assertTrue(self.spark("validate", "broken.yaml").stderr.startswith(
+            f"{where['file']}:{where['line']}:{where['column']}: {found[0]['message']}\n"))
+        self.assertEqual(self.spark("explain", found[0]["code"]).returncode, 0)
+        self.write("good.yaml", MANIFEST)
+        self.assertTrue(json.loads(self.spark("validate", "good.yaml", "--format", "json").stdout)["valid"])
+
     def test_every_command_refuses_a_value_that_it_does_not_know(self):
         for arguments, said in BAD_VALUES:
             with self.subTest(arguments):
@@ -199,7 +213,7 @@ unknown command 'aply', did you mean 'apply'?
                          err="empty.yaml:1:1: wanted a map, found nothing\n")
 
     def test_each_schema_comes_out_as_it_stands_in_the_tree(self):
-        for name in ("cluster", "facts", "plan", "report"):
+        for name in ("cluster", "facts", "plan", "report", "validation"):
             done = self.spark("schema", name)
             with open(os.path.join(ROOT, "schema", f"{name}.schema.json"), encoding="utf-8") as file:
                 self.assert_ends(done, 0, out=file.read(), err="")
