@@ -5,7 +5,7 @@
 #include <set>
 
 #include "plugins/common/systemctl/gpu_containers.h"
-#include "plugins/netplan/paths.h"
+#include "plugins/netplan/adopt/paths.h"
 
 namespace reconciler::plugins::netplan {
 namespace {

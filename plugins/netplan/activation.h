@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/netplan/foreign.h"
+#include "plugins/netplan/adopt/foreign.h"
 #include "reconciler/model/action.h"
 
 namespace reconciler::plugins::netplan {

@@ -6,10 +6,10 @@
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/keyfile.h"
+#include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/link_resources.h"
-#include "plugins/netplan/paths.h"
 #include "plugins/netplan/reads/manager_keys.h"
 #include "plugins/netplan/reads/rdma_users.h"
 

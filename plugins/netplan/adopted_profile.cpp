@@ -7,12 +7,12 @@
 #include <set>
 
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/adopt/claims.h"
 #include "plugins/netplan/adopt/keyfile.h"
 #include "plugins/netplan/adopt/owner_files.h"
-#include "plugins/netplan/claims.h"
+#include "plugins/netplan/adopt/paths.h"
+#include "plugins/netplan/adopt/port_owner.h"
 #include "plugins/netplan/intent.h"
-#include "plugins/netplan/paths.h"
-#include "plugins/netplan/port_owner.h"
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 

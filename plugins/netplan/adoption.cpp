@@ -6,11 +6,11 @@
 #include <initializer_list>
 #include <map>
 
+#include "plugins/netplan/adopt/claims.h"
+#include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
-#include "plugins/netplan/claims.h"
 #include "plugins/netplan/intent.h"
-#include "plugins/netplan/paths.h"
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 

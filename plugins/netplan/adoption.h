@@ -6,8 +6,8 @@
 
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/adopt/definitions.h"
+#include "plugins/netplan/adopt/foreign.h"
 #include "plugins/netplan/adopt/section.h"
-#include "plugins/netplan/foreign.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler::plugins::netplan {

@@ -7,7 +7,7 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/login_units.h"
 #include "plugins/netplan/activation.h"
-#include "plugins/netplan/paths.h"
+#include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/reads/rdma_users.h"
 #include "plugins/netplan/start_unit.sh.h"
 #include "reconciler/base/digest.h"

@@ -6,8 +6,8 @@
 
 #include "plugins/common/ownership/owned.h"
 #include "plugins/netplan/activation.h"
-#include "plugins/netplan/claims.h"
-#include "plugins/netplan/paths.h"
+#include "plugins/netplan/adopt/claims.h"
+#include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/reads/routes.h"
 #include "reconciler/base/text.h"
 

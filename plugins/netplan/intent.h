@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "plugins/common/protection/protection.h"
+#include "plugins/netplan/adopt/foreign.h"
 #include "plugins/netplan/adoption.h"
-#include "plugins/netplan/foreign.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler::plugins::netplan {

@@ -6,7 +6,7 @@
 
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
-#include "plugins/netplan/paths.h"
+#include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/reads/manager_keys.h"
 #include "plugins/netplan/reads/rdma_users.h"
 #include "reconciler/base/text.h"

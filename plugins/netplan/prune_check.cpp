@@ -8,12 +8,12 @@
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/definitions.h"
+#include "plugins/netplan/adopt/paths.h"
+#include "plugins/netplan/adopt/port_owner.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/boot_unit.h"
 #include "plugins/netplan/intent.h"
-#include "plugins/netplan/paths.h"
-#include "plugins/netplan/port_owner.h"
 #include "plugins/netplan/reads/rdma_users.h"
 
 namespace reconciler::plugins::netplan {

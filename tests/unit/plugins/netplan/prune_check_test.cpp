@@ -4,8 +4,8 @@
 
 #include <map>
 
+#include "plugins/netplan/adopt/port_owner.h"
 #include "plugins/netplan/netplan.h"
-#include "plugins/netplan/port_owner.h"
 #include "plugins/netplan/render.h"
 #include "reconciler/base/mark.h"
 #include "tests/unit/plugins/pair_scenario.h"

@@ -1,9 +1,9 @@
-#include "plugins/netplan/foreign.h"
+#include "plugins/netplan/adopt/foreign.h"
 
 #include <gmock/gmock.h>
 
+#include "plugins/netplan/adopt/port_owner.h"
 #include "plugins/netplan/netplan.h"
-#include "plugins/netplan/port_owner.h"
 #include "tests/unit/plugins/pair_scenario.h"
 
 // Netplan files that are not ours: what they claim, and what the plan advises.

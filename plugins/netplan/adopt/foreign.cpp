@@ -1,4 +1,4 @@
-#include "plugins/netplan/foreign.h"
+#include "plugins/netplan/adopt/foreign.h"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "plugins/netplan/adopt/owner_files.h"
-#include "plugins/netplan/paths.h"
+#include "plugins/netplan/adopt/paths.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/yaml/yaml_document.h"

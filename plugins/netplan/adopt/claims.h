@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plugins/common/protection/protection.h"
-#include "plugins/netplan/foreign.h"
+#include "plugins/netplan/adopt/foreign.h"
 #include "reconciler/base/diagnostic.h"
 #include "reconciler/model/facts.h"
 

@@ -1,4 +1,4 @@
-#include "plugins/netplan/claims.h"
+#include "plugins/netplan/adopt/claims.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,10 +1,10 @@
-#include "plugins/netplan/port_owner.h"
+#include "plugins/netplan/adopt/port_owner.h"
 
 #include <algorithm>
 #include <vector>
 
+#include "plugins/netplan/adopt/foreign.h"
 #include "plugins/netplan/adopt/owner_files.h"
-#include "plugins/netplan/foreign.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
