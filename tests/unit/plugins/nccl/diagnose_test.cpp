@@ -13,10 +13,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-Value Env(std::vector<std::pair<std::string, Value>> variables) {
-  return test::Map(std::move(variables));
-}
-
 TEST(NcclDiagnose, ManifestsVariableThatTheLibraryLacksIsFound) {
   NcclScenario scenario({{"env", Env({{"NCCL_NET_MERGE_POLICY", test::Text("RAIL")}})}});
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");

@@ -12,6 +12,10 @@
 
 namespace reconciler::plugins::nccl {
 
+inline Value Env(std::vector<std::pair<std::string, Value>> variables) {
+  return test::Map(std::move(variables));
+}
+
 // The pair with a section `nccl` and nodes that have neither files, nor a libnccl, nor a GPU.
 struct NcclScenario : test::PairScenario {
   using Members = std::vector<std::pair<std::string, Value>>;

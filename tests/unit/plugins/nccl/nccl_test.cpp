@@ -17,10 +17,6 @@ using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 
-Value Env(std::vector<std::pair<std::string, Value>> variables) {
-  return test::Map(std::move(variables));
-}
-
 TEST(Nccl, ManifestWithoutItReadsAndHoldsNothing) {
   NcclScenario scenario;
   scenario.cluster.settings = test::Map({});
