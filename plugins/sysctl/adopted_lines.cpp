@@ -32,6 +32,7 @@ std::set<std::string> ReadKeys(const Value& entry) {
 
 // As the schema has them.
 bool CanBeNamed(std::string_view path) {
+  if (path == kLinkTarget) return true;
   if (!path.starts_with(kFolder) || path == kOwnFile) return false;
   const std::string_view name = path.substr(kFolder.size());
   return !name.empty() && name.front() != '.' && name.front() != '-' &&
@@ -65,14 +66,18 @@ Cut CutLines(const std::string& content, const std::set<std::string>& keys) {
 }
 
 // Empty: they are adopted.
-std::string ExplainNotAdopted(const AdoptedLines& entry, const FileState& file, const Cut& cut,
+std::string ExplainNotAdopted(const PluginInput& input, const AdoptedLines& entry,
+                              const FileState& file, const Cut& cut,
                               const std::set<std::string>& written) {
   for (const std::string& key : entry.keys) {
     if (written.contains(key)) continue;
     return fmt::format("our file does not set {}: remove it from match", key);
   }
   if (cut.lines == 0) return {};
-  if (entry.path < kOwnFile) {
+  if (entry.path == kLinkTarget && !IsLinkTargetRead(input.facts)) {
+    return fmt::format("nothing reads it at boot: there is no {}", kLink);
+  }
+  if (entry.path != kLinkTarget && entry.path < kOwnFile) {
     return fmt::format("it is read before {}, so that its lines do not win", kOwnFile);
   }
   const std::string digest = ComputeSha256Hex(file.content);
@@ -102,7 +107,7 @@ Resource MakeLines(const PluginInput& input, const AdoptedLines& entry,
   FileState rest = *file;
   rest.content = cut.rest;
   resource.desired = ResourceState(std::move(rest));
-  const std::string why = ExplainNotAdopted(entry, *file, cut, written);
+  const std::string why = ExplainNotAdopted(input, entry, *file, cut, written);
   if (!why.empty()) {
     resource.blocked = {.code = "sysctl-not-adopted",
                         .why = fmt::format("is not adopted: {}", why)};
@@ -127,10 +132,11 @@ std::string FormatEntry(const std::string& path, const std::set<std::string>& ke
   return fmt::format("lines: {}, match: [{}]", path, fmt::join(keys, ", "));
 }
 
-bool IsNamed(const PluginInput& input, const std::string& path) {
+bool IsNamed(const PluginInput& input, const std::string& path, const std::string& key) {
   const std::vector<AdoptedLines> entries = ReadAdoptedLines(input.cluster, input.node.name);
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const AdoptedLines& one) { return one.path == path; });
+  return std::any_of(entries.begin(), entries.end(), [&](const AdoptedLines& one) {
+    return one.path == path && one.keys.contains(key);
+  });
 }
 
 }  // namespace
@@ -175,15 +181,12 @@ std::vector<AdoptableFile> ListAdoptableLines(const PluginInput& input,
   return files;
 }
 
-std::string AdviseOnLine(const PluginInput& input, const KeysByFile& overriding,
+std::string AdviseOnLine(const PluginInput& input, const AdoptOffers& offers,
                          const std::string& path, const std::string& key) {
   const std::string by_hand = fmt::format("remove {} from {}", key, path);
-  const Observed<FileState> observed = FindFile(input.facts, path);
-  const FileState* file = Known(observed);
-  if (file == nullptr || !CanBeNamed(path) || IsNamed(input, path)) return by_hand;
-  return fmt::format("add {{{}, nodes: {{{}: \"{}\"}}}} to adopt, or {}",
-                     FormatEntry(path, overriding.at(path)), input.node.name,
-                     ComputeSha256Hex(file->content).substr(0, kShownDigits), by_hand);
+  const auto offer = offers.find(path);
+  if (offer == offers.end() || IsNamed(input, path, key)) return by_hand;
+  return fmt::format("{}, or {}", AdviseToAdopt(input.cluster, offer->second), by_hand);
 }
 
 }  // namespace reconciler::plugins::sysctl

@@ -8,10 +8,6 @@
 namespace reconciler::plugins::sysctl {
 namespace {
 
-// Debian and Ubuntu have it as a symbolic link to /etc/sysctl.conf, which is how that file is read.
-constexpr std::string_view kLink = "/etc/sysctl.d/99-sysctl.conf";
-constexpr std::string_view kLinkTarget = "/etc/sysctl.conf";
-
 std::map<std::string, std::string> SortPathsByName(const NodeFacts& facts) {
   std::map<std::string, std::string> paths;
   for (const std::string_view folder :
@@ -21,10 +17,7 @@ std::map<std::string, std::string> SortPathsByName(const NodeFacts& facts) {
       if (!std::holds_alternative<Absent>(file)) paths[GetBasename(path)] = path;
     }
   }
-  const auto link = facts.files.find(std::string(kLink));
-  if (link != facts.files.end() && std::holds_alternative<Unknown>(link->second)) {
-    paths[GetBasename(kLink)] = kLinkTarget;
-  }
+  if (IsLinkTargetRead(facts)) paths[GetBasename(kLink)] = kLinkTarget;
   return paths;
 }
 
@@ -46,6 +39,11 @@ std::optional<KeyValue> ReadLine(std::string_view line) {
   auto key = NormalizeKey(Trim(line.substr(0, equals)));
   if (!key) return std::nullopt;
   return KeyValue{std::move(*key), NormalizeValue(line.substr(equals + 1))};
+}
+
+bool IsLinkTargetRead(const NodeFacts& facts) {
+  const auto link = facts.files.find(std::string(kLink));
+  return link != facts.files.end() && std::holds_alternative<Unknown>(link->second);
 }
 
 std::map<std::string, Setting> FindLaterSettings(const NodeFacts& facts) {

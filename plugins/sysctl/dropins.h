@@ -13,6 +13,9 @@ constexpr std::string_view kOwnFile = "/etc/sysctl.d/60-spark-reconcile.conf";
 // Does not hide the file of the same name in /etc, but is read at boot only: what is live is set by
 // commands of its own.
 constexpr std::string_view kTrialFile = "/run/sysctl.d/60-spark-reconcile.conf";
+// Debian and Ubuntu have it as a symbolic link to /etc/sysctl.conf, which is how that file is read.
+constexpr std::string_view kLink = "/etc/sysctl.d/99-sysctl.conf";
+constexpr std::string_view kLinkTarget = "/etc/sysctl.conf";
 
 struct Setting {
   std::string value = {};
@@ -25,6 +28,8 @@ struct KeyValue {
   std::string value = {};
 };
 std::optional<KeyValue> ReadLine(std::string_view line);
+
+bool IsLinkTargetRead(const NodeFacts& facts);
 
 // What the drop-in files that are read after ours set at boot, by canonical key: the last value
 // of each. Sorted by file name whatever the folder; of one name /etc hides /run hides /usr.

@@ -260,12 +260,35 @@ KeysByFile ListOverriding(const NodeFacts& facts, const std::map<std::string, Wa
   return overriding;
 }
 
+// Of all nodes: they have one entry for each file.
+KeysByFile ListOverridingOfAll(const PluginInput& input) {
+  KeysByFile overriding;
+  for (const auto& [name, facts] : input.all.nodes) {
+    const auto wanted = ReadWanted(input.cluster, input.fabric, name);
+    for (const auto& [path, keys] : ListOverriding(facts, wanted)) {
+      overriding[path].insert(keys.begin(), keys.end());
+    }
+  }
+  return overriding;
+}
+
+std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
+  return ListAdoptableLines(input, ListOverridingOfAll(input));
+}
+
+AdoptOffers ListOffers(const PluginInput& input) {
+  const KeysByFile overriding = ListOverridingOfAll(input);
+  return CollectOffers(
+      input, [&](const PluginInput& other) { return ListAdoptableLines(other, overriding); });
+}
+
 // The next boot reverts what holds now, and our file cannot change that.
 std::vector<Diagnostic> FindOverridden(const PluginInput& input,
                                        const std::map<std::string, Wanted>& wanted) {
-  const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
-  const KeysByFile overriding = ListOverriding(input.facts, wanted);
   std::vector<Diagnostic> diagnostics;
+  if (ListOverriding(input.facts, wanted).empty()) return diagnostics;
+  const std::map<std::string, Setting> later = FindLaterSettings(input.facts);
+  const AdoptOffers offers = ListOffers(input);
   for (const auto& [key, one] : wanted) {
     const auto found = later.find(key);
     if (found == later.end() || found->second.value == one.value) continue;
@@ -275,23 +298,11 @@ std::vector<Diagnostic> FindOverridden(const PluginInput& input,
          .message =
              fmt::format("sysctl: the next boot sets {} to {} and not to {}: {} is read after {}",
                          key, found->second.value, one.value, found->second.path, kOwnFile),
-         .next_step = AdviseOnLine(input, overriding, found->second.path, key),
+         .next_step = AdviseOnLine(input, offers, found->second.path, key),
          .where = input.cluster.Mark(one.position),
          .subject = key});
   }
   return diagnostics;
-}
-
-// Of all nodes: they have one entry for each file.
-std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
-  KeysByFile overriding;
-  for (const auto& [name, facts] : input.all.nodes) {
-    const auto wanted = ReadWanted(input.cluster, input.fabric, name);
-    for (const auto& [path, keys] : ListOverriding(facts, wanted)) {
-      overriding[path].insert(keys.begin(), keys.end());
-    }
-  }
-  return ListAdoptableLines(input, overriding);
 }
 
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {

@@ -135,6 +135,81 @@ TEST(SysctlAdoptLines, AFileThatIsReadBeforeOursIsNotAdopted) {
             "that its lines do not win");
 }
 
+// Debian and Ubuntu read it by a link that sorts after ours.
+TEST(SysctlAdoptLines, SysctlConfIsAdoptedWhereALinkBringsItToEffect) {
+  LinesCase one;
+  constexpr const char* kMain = "/etc/sysctl.conf";
+  one.facts.files.erase(kPath);
+  one.AddFile(kMain, kText);
+  EXPECT_THAT(one.Diagnose(), IsEmpty());
+  one.facts.files["/etc/sysctl.d/99-sysctl.conf"] = Unknown{"is a symbolic link"};
+  const std::string entry =
+      "{lines: /etc/sysctl.conf, match: [net.core.rmem_max], nodes: {spark-1: \"" +
+      ComputeSha256Hex(kText).substr(0, 12) + "\"}}";
+  ASSERT_EQ(one.Diagnose().size(), 1u);
+  EXPECT_EQ(one.Diagnose()[0].next_step,
+            "add " + entry + " to adopt, or remove net.core.rmem_max from /etc/sysctl.conf");
+  one.SetManifest({test::Map(
+      {{"lines", test::Text(kMain)},
+       {"match", test::List({test::Text("net.core.rmem_max")})},
+       {"nodes", test::Map({{"spark-1", test::Text(ComputeSha256Hex(kText).substr(0, 12))}})}})});
+  EXPECT_EQ(one.Detail(Get(), kMain),
+            "without 2 lines that win over /etc/sysctl.d/60-spark-reconcile.conf: "
+            "net.core.rmem_max");
+  EXPECT_THAT(one.Find(Get(), kMain).settles, ElementsAre("net.core.rmem_max"));
+  one.facts.files.erase("/etc/sysctl.d/99-sysctl.conf");
+  EXPECT_EQ(one.Detail(Get(), kMain),
+            "blocked: is not adopted: nothing reads it at boot: there is no "
+            "/etc/sysctl.d/99-sysctl.conf");
+}
+
+TEST(SysctlAdoptLines, NodesWithOneFileAreOneEntry) {
+  LinesCase one;
+  one.cluster.settings = test::Map({{"sysctl", test::Map({{"net.core.rmem_max", test::Number(3)},
+                                                          {"vm.swappiness", test::Number(3)}})}});
+  NodeFacts other = one.facts;
+  other.node = "spark-2";
+  const std::string text = "vm.swappiness=9\n";
+  other.files[kPath] = FileState{.content = text};
+  const ClusterFacts all{.nodes = {{"spark-1", one.facts}, {"spark-2", other}}};
+  std::vector<std::string> entries;
+  std::vector<std::string> advice;
+  for (const NodeSpec& node : one.cluster.nodes) {
+    const PluginInput input{one.cluster, one.fabric, node, all.nodes.at(node.name), all};
+    for (const AdoptableFile& file : Get().adoptable(input)) entries.push_back(file.entry);
+    for (const Diagnostic& warning : Get().diagnose(input)) {
+      advice.push_back(warning.next_step.substr(0, warning.next_step.find(" to adopt")));
+    }
+  }
+  const std::string entry =
+      "lines: /etc/sysctl.d/90-tuning.conf, match: [net.core.rmem_max, vm.swappiness]";
+  EXPECT_THAT(entries, ElementsAre(entry, entry));
+  EXPECT_THAT(advice, testing::Each("add {" + entry + ", nodes: {spark-1: \"" +
+                                    ComputeSha256Hex(kText).substr(0, 12) + "\", spark-2: \"" +
+                                    ComputeSha256Hex(text).substr(0, 12) + "\"}}"));
+  EXPECT_EQ(advice.size(), 3u);
+}
+
+TEST(SysctlAdoptLines, AKeyThatTheEntryLacksExtendsIt) {
+  LinesCase one;
+  one.cluster.settings = test::Map(
+      {{"sysctl",
+        test::Map({{"net.core.rmem_max", test::Number(3)}, {"vm.swappiness", test::Number(3)}})},
+       {"adopt", test::List({test::At(
+                     20, test::Map({{"lines", test::Text(kPath)},
+                                    {"match", test::List({test::Text("net.core.rmem_max")})},
+                                    {"nodes", test::Map({{"spark-1", test::Text("aa")}})}}))})}});
+  std::vector<std::string> advice;
+  for (const Diagnostic& warning : one.Diagnose()) advice.push_back(warning.next_step);
+  EXPECT_THAT(advice,
+              ElementsAre("remove net.core.rmem_max from /etc/sysctl.d/90-tuning.conf",
+                          "extend the entry on line 20 of adopt to {lines: "
+                          "/etc/sysctl.d/90-tuning.conf, match: [net.core.rmem_max, "
+                          "vm.swappiness], nodes: {spark-1: \"" +
+                              ComputeSha256Hex(kText).substr(0, 12) +
+                              "\"}}, or remove vm.swappiness from /etc/sysctl.d/90-tuning.conf"));
+}
+
 TEST(SysctlAdoptLines, AFileThatCannotBeReadIsBlocked) {
   LinesCase one;
   one.Adopt();
