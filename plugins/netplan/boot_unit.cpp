@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "plugins/common/adopt/offers.h"
+#include "plugins/common/commands/one_line.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/systemctl/login_units.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/paths.h"
+#include "plugins/netplan/reads/boot_services.h"
 #include "plugins/netplan/reads/rdma_users.h"
 #include "plugins/netplan/start_unit.sh.h"
 #include "reconciler/base/digest.h"
@@ -22,12 +25,6 @@ constexpr std::size_t kDigitsShown = 12;  // of a digest
 constexpr int kStopLimitS = 120;          // systemd's own limit is 90 s
 constexpr int kStartLimitS = 70;          // see start_unit.sh
 
-// The command alone, as a plan may show it.
-constexpr std::string_view FindLastLine(std::string_view script) {
-  script.remove_suffix(1);
-  return script.substr(script.rfind('\n') + 1);
-}
-
 constexpr std::string_view kStartSh = FindLastLine(kStartUnitSh);
 
 void RefuseUnit(std::string why, std::string next_step, BootUnit& unit) {
@@ -41,23 +38,35 @@ bool IsActive(const BootService& service) {
   return service.active == "active" || service.active == "reloading";
 }
 
+// Of an instance its template, too.
+bool IsUnitFile(const BootService& service, const std::string& path) {
+  const std::string name = GetBasename(path);
+  return name == service.name || name == NameTemplate(service.name);
+}
+
+// The first timer that starts it; empty: there is none.
+std::string FindTimer(const BootService& service) {
+  const auto timer = std::find_if(service.wanted_by.begin(), service.wanted_by.end(),
+                                  [](const std::string& one) { return one.ends_with(".timer"); });
+  return timer == service.wanted_by.end() ? "" : *timer;
+}
+
 std::string AdviseToDisable(const BootUnit& unit) {
-  return "systemctl disable " + unit.service->name;
+  return "systemctl disable " + unit.service.name;
 }
 
 void FindOurs(const std::vector<std::string>& netdevs, BootUnit& unit) {
   for (const std::string& netdev : netdevs) {
     const bool named = std::any_of(
-        unit.service->files.begin(), unit.service->files.end(), [&](const BootFile& file) {
+        unit.service.files.begin(), unit.service.files.end(), [&](const BootFile& file) {
           return std::find(file.netdevs.begin(), file.netdevs.end(), netdev) != file.netdevs.end();
         });
     if (named) unit.ours.push_back(netdev);
   }
   const auto script = std::find_if(
-      unit.service->files.begin(), unit.service->files.end(), [&](const BootFile& one) {
-        return one.configures && GetBasename(one.path) != unit.service->name;
-      });
-  if (script != unit.service->files.end()) unit.script = script->path;
+      unit.service.files.begin(), unit.service.files.end(),
+      [&](const BootFile& one) { return one.configures && !IsUnitFile(unit.service, one.path); });
+  if (script != unit.service.files.end()) unit.script = script->path;
 }
 
 bool Configures(const BootService& service) {
@@ -67,7 +76,7 @@ bool Configures(const BootService& service) {
 
 // A stop or a start of what configures the way to the node could cut it off.
 void CheckWayToNode(const Protection& protection, BootUnit& unit) {
-  for (const BootFile& file : unit.service->files) {
+  for (const BootFile& file : unit.service.files) {
     for (const std::string& netdev : file.netdevs) {
       const auto carries = protection.carries.find(netdev);
       if (carries == protection.carries.end()) continue;
@@ -78,7 +87,7 @@ void CheckWayToNode(const Protection& protection, BootUnit& unit) {
       return;
     }
   }
-  if (CarriesLogin(unit.service->name)) {
+  if (CarriesLogin(unit.service.name)) {
     RefuseUnit("it carries the login to the node", "remove what it says of our ports", unit);
   }
   if (!protection.unclear.empty()) RefuseUnit(protection.unclear, "leave it as it is", unit);
@@ -86,7 +95,7 @@ void CheckWayToNode(const Protection& protection, BootUnit& unit) {
 
 // What `systemctl enable` would not bring back as it was.
 void CheckEnabling(BootUnit& unit) {
-  const BootService& service = *unit.service;
+  const BootService& service = unit.service;
   const bool as_installed = !IsEnabled(service) || service.wanted_by == service.installs;
   if (!as_installed) {
     RefuseUnit("it is enabled in another way than its [Install] section says",
@@ -99,44 +108,18 @@ void CheckEnabling(BootUnit& unit) {
     RefuseUnit("another unit requires it, and would be stopped with it", AdviseToDisable(unit),
                unit);
   }
+  if (const std::string timer = FindTimer(service); !timer.empty()) {
+    RefuseUnit(fmt::format("{} starts it", timer), "systemctl disable --now " + timer, unit);
+  }
   if (service.linked) RefuseUnit("its unit is a symbolic link", AdviseToDisable(unit), unit);
   for (const BootFile& file : service.files) {
     if (!file.digest.empty()) continue;
     RefuseUnit(fmt::format("{} is larger than 64 KiB, and is not looked at", file.path),
                AdviseToDisable(unit), unit);
   }
-  if (service.files.empty() || GetBasename(service.files.front().path) != service.name) {
+  if (service.files.empty() || !IsUnitFile(service, service.files.front().path)) {
     RefuseUnit("its unit is not read: it is no text", AdviseToDisable(unit), unit);
   }
-}
-
-std::optional<BootUnit> JudgeUnit(const PluginInput& input, const std::string& name,
-                                  const std::vector<std::string>& netdevs) {
-  const auto* services = Known(input.facts.network.boot_services);
-  if (services == nullptr) return std::nullopt;
-  const auto service = std::find_if(services->begin(), services->end(),
-                                    [&](const BootService& one) { return one.name == name; });
-  if (service == services->end()) return std::nullopt;
-  BootUnit unit{.service = &*service};
-  FindOurs(netdevs, unit);
-  // The last word counts: what leads to the node comes before all else.
-  CheckEnabling(unit);
-  if (unit.ours.empty() || !Configures(*service)) {
-    RefuseUnit("it configures none of this node's ports of the fabric", "remove it from adopt",
-               unit);
-  }
-  CheckWayToNode(FindProtection(input.node, input.facts), unit);
-  return unit;
-}
-
-void CheckUnitDigest(const AdoptEntry& entry, BootUnit& unit) {
-  const std::string digest = ComputeDigest(*unit.service);
-  if (digest.starts_with(entry.digest) || !unit.why_not.empty()) return;
-  RefuseUnit(fmt::format("the SHA-256 of its files begins with {}, and the manifest has {}",
-                         digest.substr(0, kDigitsShown), entry.digest.substr(0, kDigitsShown)),
-             fmt::format("read what they say now; to adopt that, write {} into the manifest",
-                         digest.substr(0, kDigitsShown)),
-             unit);
 }
 
 std::vector<std::string> ListNetdevs(const PluginInput& input) {
@@ -145,6 +128,60 @@ std::vector<std::string> ListNetdevs(const PluginInput& input) {
   for (const RailPort& port : GetPorts(input.fabric, input.node.name)) ports.push_back(port.netdev);
   netdevs.insert(netdevs.begin(), ports.begin(), ports.end());
   return netdevs;
+}
+
+// Its template has the interface as %i.
+void AddInstance(const PluginInput& input, BootService& service) {
+  if (NameTemplate(service.name).empty() || service.files.empty()) return;
+  std::string name = service.name.substr(service.name.find('@') + 1);
+  name.resize(name.rfind('.'));
+  const std::vector<std::string> ours = ListNetdevs(input);
+  const bool is_interface =
+      input.facts.links.contains(name) || std::find(ours.begin(), ours.end(), name) != ours.end();
+  if (is_interface) service.files.front().netdevs.push_back(std::move(name));
+}
+
+// An instance that is not enabled is known by its template alone.
+std::optional<BootService> FindService(const PluginInput& input, const std::string& name) {
+  const auto* services = Known(input.facts.network.boot_services);
+  if (services == nullptr) return std::nullopt;
+  const auto find = [&](const std::string& wanted) {
+    return std::find_if(services->begin(), services->end(),
+                        [&](const BootService& one) { return one.name == wanted; });
+  };
+  auto found = find(name);
+  if (found == services->end()) found = find(NameTemplate(name));
+  if (found == services->end()) return std::nullopt;
+  BootService service = *found;
+  service.name = name;
+  AddInstance(input, service);
+  return service;
+}
+
+std::optional<BootUnit> JudgeUnit(const PluginInput& input, const std::string& name,
+                                  const std::vector<std::string>& netdevs) {
+  std::optional<BootService> service = FindService(input, name);
+  if (!service) return std::nullopt;
+  BootUnit unit{.service = std::move(*service)};
+  FindOurs(netdevs, unit);
+  // The last word counts: what leads to the node comes before all else.
+  CheckEnabling(unit);
+  if (unit.ours.empty() || !Configures(unit.service)) {
+    RefuseUnit("it configures none of this node's ports of the fabric", "remove it from adopt",
+               unit);
+  }
+  CheckWayToNode(FindProtection(input.node, input.facts), unit);
+  return unit;
+}
+
+void CheckUnitDigest(const AdoptEntry& entry, BootUnit& unit) {
+  const std::string digest = ComputeDigest(unit.service);
+  if (digest.starts_with(entry.digest) || !unit.why_not.empty()) return;
+  RefuseUnit(fmt::format("the SHA-256 of its files begins with {}, and the manifest has {}",
+                         digest.substr(0, kDigitsShown), entry.digest.substr(0, kDigitsShown)),
+             fmt::format("read what they say now; to adopt that, write {} into the manifest",
+                         digest.substr(0, kDigitsShown)),
+             unit);
 }
 
 // Enabled ones that configure a port of ours.
@@ -197,8 +234,8 @@ std::vector<RunCommand> SetAsBefore(const BootService& service) {
 
 std::string FormatUnitAdoption(const BootUnit& unit) {
   std::vector<std::string> done;
-  if (IsActive(*unit.service)) done.emplace_back("stopped");
-  if (IsEnabled(*unit.service)) done.emplace_back("disabled");
+  if (IsActive(unit.service)) done.emplace_back("stopped");
+  if (IsEnabled(unit.service)) done.emplace_back("disabled");
   return fmt::format("{}; {} configures {}", Join(done, " and "),
                      unit.script.empty() ? "it" : unit.script, Join(unit.ours, ", "));
 }
@@ -206,11 +243,11 @@ std::string FormatUnitAdoption(const BootUnit& unit) {
 // What it runs when it is stopped may take addresses away, so that ours are set again.
 void FillUnit(const PluginInput& input, const Intent& intent, const BootUnit& unit,
               Resource& resource) {
-  const std::string& name = unit.service->name;
+  const std::string& name = unit.service.name;
   resource.label = FormatUnitAdoption(unit);
   resource.apply = {SetEnabled(name, false), RunCommand{.argv = {"systemctl", "stop", "--", name},
                                                         .time_limit_s = kStopLimitS}};
-  const std::vector<RunCommand> before = SetAsBefore(*unit.service);
+  const std::vector<RunCommand> before = SetAsBefore(unit.service);
   for (const RunCommand& command : before) resource.revert.emplace_back(command);
   resource.triggers = ActivateOurs(input, intent);
   // Before what sets the ports back: what it sets then is what they had.
@@ -223,7 +260,7 @@ Resource MakeAdoptedUnit(const PluginInput& input, const Intent& intent, const A
   Resource resource{.kind = std::string(kUnitKind),
                     .name = entry.unit,
                     .node = input.node.name,
-                    .observed = AsState(DescribeUnit(input, unit ? unit->service : nullptr)),
+                    .observed = AsState(DescribeUnit(input, unit ? &unit->service : nullptr)),
                     .adopts = true,
                     .impact = Impact::kLinkFlap,
                     .blocked = intent.blocked,  // its triggers set all ports again
@@ -243,30 +280,20 @@ Resource MakeAdoptedUnit(const PluginInput& input, const Intent& intent, const A
   return resource;
 }
 
-// Why our file outlasts an uninstall, as its own prune says too; empty: it does not.
-std::string ExplainOursStays(const PluginInput& input) {
-  const Observed<FileState> observed = FindFile(input.facts, std::string(kOwnFile));
-  if (const auto* unknown = std::get_if<Unknown>(&observed)) {
-    return "cannot be read: " + unknown->why;
-  }
-  const FileState* file = Known(observed);
-  const Ledger* ledger = Known(input.facts.ledger);
-  const LedgerEntry* entry =
-      ledger == nullptr ? nullptr : ledger->Find(fmt::format("file/{}", kOwnFile));
-  if (file == nullptr || entry == nullptr) return {};
-  const bool is_edited = !entry->digest.empty() && entry->digest != ComputeSha256Hex(file->content);
-  if (is_edited) return "was edited on the node";
-  const Protection protection = FindProtection(input.node, input.facts);
-  return ExplainProtected(protection, ListNetdevs(input)).empty()
-             ? ""
-             : "is about an interface that leads to the node";
+std::string FormatWhen(const BootService& service) {
+  const std::string timer = FindTimer(service);
+  return timer.empty() ? "at the next boot" : fmt::format("whenever {} starts it", timer);
 }
 
-std::string AdviseOnUnit(const PluginInput& input, const BootUnit& unit) {
+std::string NamePath(const BootService& service) { return "/etc/systemd/system/" + service.name; }
+
+std::string AdviseOnUnit(const ClusterSpec& cluster, const AdoptOffers& offers,
+                         const BootUnit& unit) {
   if (!unit.why_not.empty()) return unit.next_step;
-  return fmt::format("add {{unit: {}, nodes: {{{}: \"{}\"}}}} to adopt, or: {}, then plan again",
-                     unit.service->name, input.node.name,
-                     ComputeDigest(*unit.service).substr(0, kDigitsShown), AdviseToDisable(unit));
+  const auto offer = offers.find(NamePath(unit.service));
+  const std::string adopt =
+      offer == offers.end() ? "" : AdviseToAdopt(cluster, offer->second) + ", or: ";
+  return fmt::format("{}{}, then plan again", adopt, AdviseToDisable(unit));
 }
 
 }  // namespace
@@ -290,8 +317,11 @@ std::vector<Resource> MakeAdoptedUnits(const PluginInput& input, const Intent& i
 std::vector<Diagnostic> DiagnoseBootUnits(const PluginInput& input, const Intent&) {
   std::vector<Diagnostic> diagnostics;
   const std::vector<AdoptEntry> entries = ReadAdoptedUnits(input.cluster, input.node.name);
-  for (const BootUnit& unit : ListFighting(input)) {
-    const std::string& name = unit.service->name;
+  const std::vector<BootUnit> fighting = ListFighting(input);
+  if (fighting.empty()) return diagnostics;
+  const AdoptOffers offers = CollectOffers(input, ListAdoptableUnits);
+  for (const BootUnit& unit : fighting) {
+    const std::string& name = unit.service.name;
     const bool named = std::any_of(entries.begin(), entries.end(),
                                    [&](const AdoptEntry& entry) { return entry.unit == name; });
     if (named) continue;
@@ -299,10 +329,10 @@ std::vector<Diagnostic> DiagnoseBootUnits(const PluginInput& input, const Intent
         {.severity = Severity::kWarns,
          .code = "netplan-boot-service",
          .message =
-             fmt::format("{}{} configures {} again at the next boot", name,
+             fmt::format("{}{} configures {} again {}", name,
                          unit.script.empty() ? "" : fmt::format(" runs {}, which", unit.script),
-                         Join(unit.ours, ", ")),
-         .next_step = AdviseOnUnit(input, unit),
+                         Join(unit.ours, ", "), FormatWhen(unit.service)),
+         .next_step = AdviseOnUnit(input.cluster, offers, unit),
          .subject = name});
   }
   return diagnostics;
@@ -312,10 +342,28 @@ std::vector<AdoptableFile> ListAdoptableUnits(const PluginInput& input) {
   std::vector<AdoptableFile> units;
   for (const BootUnit& unit : ListFighting(input)) {
     if (!unit.why_not.empty()) continue;
-    units.push_back({"/etc/systemd/system/" + unit.service->name, "unit: " + unit.service->name,
-                     ComputeDigest(*unit.service), ""});
+    units.push_back(
+        {NamePath(unit.service), "unit: " + unit.service.name, ComputeDigest(unit.service), ""});
   }
   return units;
+}
+
+std::string ExplainOursStays(const PluginInput& input) {
+  const Observed<FileState> observed = FindFile(input.facts, std::string(kOwnFile));
+  if (const auto* unknown = std::get_if<Unknown>(&observed)) {
+    return "cannot be read: " + unknown->why;
+  }
+  const FileState* file = Known(observed);
+  const Ledger* ledger = Known(input.facts.ledger);
+  const LedgerEntry* entry =
+      ledger == nullptr ? nullptr : ledger->Find(fmt::format("file/{}", kOwnFile));
+  if (file == nullptr || entry == nullptr) return {};
+  const bool is_edited = !entry->digest.empty() && entry->digest != ComputeSha256Hex(file->content);
+  if (is_edited) return "was edited on the node";
+  const Protection protection = FindProtection(input.node, input.facts);
+  return ExplainProtected(protection, ListNetdevs(input)).empty()
+             ? ""
+             : "is about an interface that leads to the node";
 }
 
 bool IsAdoptedService(const Change& change) { return change.kind == kUnitKind; }

@@ -10,11 +10,11 @@ namespace reconciler::plugins::netplan {
 
 // A service of another owner that configures ports of ours.
 struct BootUnit {
-  const BootService* service = nullptr;  // of the facts
-  std::vector<std::string> ours = {};    // the ports that it names
-  std::string script = {};               // what it runs for that; empty: its unit says it
-  std::string why_not = {};              // not empty: it is not adopted
-  std::string next_step = {};            // what to do about that
+  BootService service = {};            // of the facts
+  std::vector<std::string> ours = {};  // the ports that it names
+  std::string script = {};             // what it runs for that; empty: its unit says it
+  std::string why_not = {};            // not empty: it is not adopted
+  std::string next_step = {};          // what to do about that
 };
 
 // SHA-256 of what `sha256sum` prints of its unit and then of its other files, sorted by path.
@@ -28,6 +28,9 @@ std::vector<Diagnostic> DiagnoseBootUnits(const PluginInput& input, const Intent
 
 // Enabled ones that nothing but a missing entry keeps from being adopted.
 std::vector<AdoptableFile> ListAdoptableUnits(const PluginInput& input);
+
+// Why our file outlasts an uninstall, as its own prune says too; empty: it does not.
+std::string ExplainOursStays(const PluginInput& input);
 
 // An adopted one is enabled and started again, as it was.
 bool IsAdoptedService(const Change& change);

@@ -46,18 +46,28 @@ void AddSorted(std::string word, std::vector<std::string>& words) {
   if (place == words.end() || *place != word) words.insert(place, std::move(word));
 }
 
+// nullptr: there is none, and no template of it.
+BootService* FindService(const std::string& name, Found& found) {
+  const auto service = found.services.find(name);
+  if (service != found.services.end()) return &service->second;
+  const auto made_of = found.services.find(NameTemplate(name));
+  if (made_of == found.services.end()) return nullptr;
+  BootService instance{.name = name, .linked = made_of->second.linked};
+  return &found.services.emplace(name, std::move(instance)).first->second;
+}
+
 void ReadServiceLine(const std::vector<std::string>& words, Found& found) {
   if (!IsUnitName(words[1])) return;
   if (words[0] == "service" && words[1].ends_with(".service")) {
     found.services[words[1]] = {.name = words[1], .linked = words[2] == "link"};
     return;
   }
-  const auto service = found.services.find(words[1]);
-  if (service == found.services.end()) return;
   if (words[0] == "part" && IsPlainPath(words[2])) found.parts[words[1]].push_back(words[2]);
   if (!IsUnitName(words[2])) return;
-  if (words[0] == "wanted") AddSorted(words[2], service->second.wanted_by);
-  if (words[0] == "install") AddSorted(words[2], service->second.installs);
+  BootService* service = FindService(words[1], found);
+  if (service == nullptr) return;
+  if (words[0] == "wanted") AddSorted(words[2], service->wanted_by);
+  if (words[0] == "install") AddSorted(words[2], service->installs);
 }
 
 // Units that would be stopped with it, whether a folder or their own text says so:
@@ -99,10 +109,11 @@ void ReadLine(const std::string& line, std::string& shown, Found& found) {
   }
 }
 
-// The unit, then the others by their paths; none where no file names an interface.
-std::vector<BootFile> CollectFiles(const std::vector<std::string>& paths, const Files& files) {
+// The unit, then the others by their paths. `names`: whether they count where none of them names an
+// interface.
+std::vector<BootFile> CollectFiles(const std::vector<std::string>& paths, const Files& files,
+                                   bool names) {
   std::vector<BootFile> collected;
-  bool names = false;
   for (const std::string& path : paths) {
     const auto file = files.find(path);
     if (file == files.end()) continue;
@@ -118,7 +129,35 @@ std::vector<BootFile> CollectFiles(const std::vector<std::string>& paths, const 
   return collected;
 }
 
+// An instance has what its template has, and drop-ins of its own.
+void AddTemplate(Found& found, BootService& service, std::vector<std::string>& paths) {
+  const auto made_of = found.services.find(NameTemplate(service.name));
+  if (made_of == found.services.end()) return;
+  for (const std::string& folder : made_of->second.installs) AddSorted(folder, service.installs);
+  const std::vector<std::string>& parts = found.parts[made_of->first];
+  paths.insert(paths.begin(), parts.begin(), parts.end());
+}
+
+BootService Complete(const std::string& name, Found& found) {
+  BootService service = found.services.at(name);
+  std::vector<std::string> paths = found.parts[name];
+  const bool is_template = name.ends_with("@.service");
+  const bool has_unit = !paths.empty() && GetBasename(paths.front()) == name;
+  if (!has_unit) AddTemplate(found, service, paths);
+  service.files =
+      CollectFiles(paths, found.files, is_template || !NameTemplate(service.name).empty());
+  return service;
+}
+
 }  // namespace
+
+std::string NameTemplate(const std::string& service) {
+  constexpr std::string_view kEnd = ".service";
+  const std::size_t at = service.find('@');
+  const bool is_instance =
+      at != std::string::npos && service.ends_with(kEnd) && at + 1 + kEnd.size() < service.size();
+  return is_instance ? service.substr(0, at + 1) + std::string(kEnd) : std::string();
+}
 
 RunProbe MakeBootServicesProbe(const std::vector<std::string>& netdevs) {
   RunProbe probe{.id = kBootServices,
@@ -139,10 +178,7 @@ void StoreBootServices(const ProbeReply& reply, NodeFacts& facts) {
   std::string shown;
   for (const std::string& line : SplitLines(answer->second.out)) ReadLine(line, shown, found);
   std::vector<BootService> services;
-  for (auto& [name, service] : found.services) {
-    service.files = CollectFiles(found.parts[name], found.files);
-    services.push_back(std::move(service));
-  }
+  for (const auto& [name, service] : found.services) services.push_back(Complete(name, found));
   facts.network.boot_services = std::move(services);
 }
 

@@ -12,7 +12,11 @@ namespace reconciler::plugins::netplan {
 // names that count also where there is no such interface now.
 RunProbe MakeBootServicesProbe(const std::vector<std::string>& netdevs);
 
-// The files of a service that names no interface are left out.
+// "foo@.service" of "foo@enp1s0f1np1.service"; empty: it is no instance.
+std::string NameTemplate(const std::string& service);
+
+// The files of a service that names no interface are left out, but for templates and their
+// instances.
 void StoreBootServices(const ProbeReply& reply, NodeFacts& facts);
 
 }  // namespace reconciler::plugins::netplan

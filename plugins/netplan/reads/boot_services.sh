@@ -1,10 +1,11 @@
 # shellcheck shell=dash
 # What the services in a folder of units say of this node's interfaces. Of the files' texts nothing is printed but names of
-# interfaces that are there or given, and folders of [Install]. Arguments: the folder, that of the interfaces, names of
-# interfaces. Lines, each word of plain signs:
-#   service NAME file|link      install NAME FOLDER    wanted NAME FOLDER    part NAME PATH
-#   names PATH INTERFACE        sets PATH              digest HEX  PATH      large PATH
-# and of each service Id=NAME, ActiveState=STATE and which units would be stopped with it.
+# interfaces that are there or given, of units that timers start, and folders of [Install]. Arguments: the folder, that of the
+# interfaces, names of interfaces. Lines, each word of plain signs:
+#   service NAME file|link      install NAME FOLDER    wanted NAME FOLDER|TIMER    part NAME PATH
+#   names PATH INTERFACE        sets PATH              digest HEX  PATH            large PATH
+# and of each service Id=NAME, ActiveState=STATE and which units would be stopped with it. A template is a service, and what
+# is wanted may be one of its instances.
 # What has other signs in its name is passed over, and so are our own units, and files of more than 64 KiB or with the bytes of programs.
 export LC_ALL=C
 folder=$1; nets=$2; shift 2
@@ -12,27 +13,49 @@ interfaces=" $* "
 for path in "$nets"/*; do interfaces="$interfaces${path##*/} "; done
 export interfaces
 
-set --
-services=''
-for path in "$folder"/*.service; do
-  name=${path##*/}
-  case $name in *[!A-Za-z0-9:_.@-]* | [!A-Za-z0-9]* | *@.service | spark-reconcile*) continue ;; esac
-  if [ ! -f "$path" ] || [ ! -r "$path" ]; then continue; fi
-  if [ -L "$path" ]; then echo "service $name link"; else echo "service $name file"; fi
-  services="$services $name"
-  set -- "$@" "$path"
-  for part in "$path".d/*.conf; do
-    case ${part##*/} in *[!A-Za-z0-9:_.@-]*) continue ;; esac
-    [ ! -f "$part" ] || [ ! -r "$part" ] || set -- "$@" "$part"
-  done
-  for link in "$folder"/*.wants/"$name" "$folder"/*.requires/"$name" "$folder"/*.upholds/"$name"; do
+is_plain() { # NAME, of a unit that is not ours
+  case $1 in '' | *[!A-Za-z0-9:_.@-]* | [!A-Za-z0-9]* | spark-reconcile*) return 1 ;; esac
+}
+is_text() { [ -f "$1" ] && [ -r "$1" ]; }
+print_wanted() { # NAME: the folders that link to it
+  for link in "$folder"/*.wants/"$1" "$folder"/*.requires/"$1" "$folder"/*.upholds/"$1"; do
     [ -L "$link" ] || continue
     link=${link%/*}; link=${link##*/}
     case $link in *[!A-Za-z0-9:_.@-]*) link=other ;; esac
-    echo "wanted $name $link"
+    echo "wanted $1 $link"
+  done
+}
+
+set --
+services=' '
+for path in "$folder"/*.service; do
+  name=${path##*/}
+  if ! is_plain "$name" || ! is_text "$path"; then continue; fi
+  if [ -L "$path" ]; then echo "service $name link"; else echo "service $name file"; fi
+  case $name in *@.service) ;; *) services="$services$name "; print_wanted "$name" ;; esac
+  set -- "$@" "$path"
+  for part in "$path".d/*.conf; do
+    case ${part##*/} in *[!A-Za-z0-9:_.@-]*) continue ;; esac
+    ! is_text "$part" || set -- "$@" "$part"
   done
 done
 [ $# -gt 0 ] || exit 0
+
+# What is enabled of templates, and what enabled timers start.
+for path in "$folder"/*.wants/*@?*.service "$folder"/*.requires/*@?*.service "$folder"/*.upholds/*@?*.service; do
+  name=${path##*/}
+  case $services in *" $name "*) continue ;; esac
+  if [ ! -L "$path" ] || ! is_plain "$name" || ! is_text "$folder/${name%%@*}@.service"; then continue; fi
+  services="$services$name "
+  print_wanted "$name"
+done
+for path in "$folder"/*.timer; do
+  name=${path##*/}
+  if ! is_plain "$name" || ! is_text "$path" || [ -z "$(print_wanted "$name")" ]; then continue; fi
+  unit=$(sed -n 's/^[[:blank:]]*Unit[[:blank:]]*=[[:blank:]]*//p' "$path" | sed -n '$p')
+  unit=${unit:-${name%.timer}.service}
+  ! is_plain "$unit" || echo "wanted $unit $name"
+done
 
 # The files that the Exec lines and EnvironmentFile name by absolute paths: "part NAME PATH". Continued lines belong to the
 # key of the first one.
@@ -67,14 +90,47 @@ relations=$(awk '
       }
     }
   }' "$@")
+
+texts() { find -L "$@" -exec grep -L "$(printf '[\001-\006]')" {} +; }
+list_parts() { printf '%s\n' "$relations" | awk '$1 == "part" && !said[$3]++ && ++n <= 256 { print $3 }'; }
+set --
+for path in $(list_parts); do
+  case $path in "$folder"/*) ;; *) ! is_text "$path" || set -- "$@" "$path" ;; esac
+done
+
+# What these scripts call or read by absolute paths is a part too, but no program of a package, and nothing further.
+calls=''
+[ $# -eq 0 ] || calls=$(texts "$@" -maxdepth 0 -type f -size -129)
+# shellcheck disable=SC2086 # plain signs only
+[ -z "$calls" ] || calls=$(awk '
+  /^[ \t]*#/ { next }
+  {
+    n = split($0, word, /[^A-Za-z0-9\/:_.@+-]+/)
+    for (i = 1; i <= n; i++) {
+      if (word[i] !~ /^\/./ || word[i] ~ /^\/((usr\/)?(s?bin|lib[^\/]*|share)|dev|proc|sys)\//) continue
+      if ((FILENAME, word[i]) in said) continue
+      said[FILENAME, word[i]] = 1
+      how = word[i - 1] == "." || word[i - 1] == "source" ? "read" : "run"
+      if (++found <= 256) print FILENAME, word[i], how
+    }
+  }' $calls | while read -r script path how; do
+    is_text "$path" || continue
+    if [ "$how" = read ] || [ -x "$path" ]; then echo "call $script $path"; fi
+  done)
+relations=$(printf '%s\n' "$relations" "$calls" | awk '
+  $1 == "call" {
+    for (i = 1; i <= n; i++) if (path[i] == $2 && !((name[i], $3) in said)) { said[name[i], $3] = 1; print "part", name[i], $3 }
+    next
+  }
+  NF { print }
+  $1 == "part" { name[++n] = $2; path[n] = $3; said[$2, $3] = 1 }')
 printf '%s\n' "$relations"
 
 set --
-for path in $(printf '%s\n' "$relations" | awk '$1 == "part" && !said[$3]++ && ++n <= 256 { print $3 }'); do
-  [ ! -f "$path" ] || [ ! -r "$path" ] || set -- "$@" "$path"
+for path in $(list_parts); do
+  ! is_text "$path" || set -- "$@" "$path"
 done
 [ $# -gt 0 ] || exit 0
-texts() { find -L "$@" -exec grep -L "$(printf '[\001-\006]')" {} +; }
 texts "$@" -maxdepth 0 -type f -size +128 | sed 's/^/large /'
 texts=$(texts "$@" -maxdepth 0 -type f -size -129)
 # shellcheck disable=SC2086 # plain signs only

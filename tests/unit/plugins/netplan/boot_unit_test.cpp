@@ -185,6 +185,66 @@ TEST(NetplanBootUnit, OnceItIsDisabledAndDoesNotRunItHoldsWhateverItSays) {
   EXPECT_EQ(one.PlanUnit().detail, "holds");
 }
 
+// mesh@.service, enabled for one port, with a script that has the port as an argument.
+BootCase MakeInstanceCase() {
+  BootCase one;
+  one.service.name = "mesh@enp1s0f1np1.service";
+  one.service.files = {{.path = "/etc/systemd/system/mesh@.service", .digest = kUnitDigest},
+                       {.path = kScript, .digest = kScriptDigest, .configures = true}};
+  return one;
+}
+
+TEST(NetplanBootUnit, AnInstanceOfATemplateIsAboutThePortInItsName) {
+  BootCase one = MakeInstanceCase();
+  one.Store();
+  const std::string digest = ComputeDigest(one.service).substr(0, 12);
+  EXPECT_EQ(one.Warning(Get(), one.service.name),
+            "mesh@enp1s0f1np1.service runs /usr/local/sbin/fabric.sh, which configures "
+            "enp1s0f1np1 again at the next boot: add {unit: mesh@enp1s0f1np1.service, nodes: "
+            "{spark-1: \"" +
+                digest +
+                "\"}} to adopt, or: systemctl disable mesh@enp1s0f1np1.service, then plan again");
+  one.service.name = "mesh@eth9.service";
+  one.Store();
+  EXPECT_EQ(one.Warning(Get(), one.service.name), "none");
+  one.service.name = "mesh@enP7s7.service";
+  EXPECT_THAT(one.Offers(), IsEmpty());
+}
+
+// Then only its template is there to be read.
+TEST(NetplanBootUnit, AnInstanceThatIsDisabledHoldsAndIsEnabledAgain) {
+  BootCase one = MakeInstanceCase();
+  const std::string name = one.service.name;
+  one.service.name = "mesh@.service";
+  one.service.wanted_by.clear();
+  one.service.active.clear();
+  one.cluster.settings = test::Map(
+      {{"adopt", test::List({test::Map(
+                     {{"unit", test::Text(name)},
+                      {"nodes", test::Map({{"spark-1", test::Text("aaaaaaaaaaaa")}})}})})}});
+  one.Store();
+  EXPECT_EQ(one.Detail(Get(), name), "holds");
+  Change change{.kind = "unit", .name = name, .actions = {RunCommand{.argv = {"x"}}}};
+  EXPECT_EQ(
+      CheckPrune({one.cluster, one.fabric, one.cluster.nodes[0], one.facts, one.all, true}, change),
+      Ownership::kOurs);
+  EXPECT_NE(change.change, ChangeKind::kBlocked);
+  EXPECT_EQ(change.actions.size(), 1u);
+}
+
+TEST(NetplanBootUnit, WhatATimerStartsIsAWarningAndNotAdopted) {
+  BootCase one;
+  one.service.wanted_by = {"fabric.timer"};
+  one.service.installs.clear();
+  EXPECT_EQ(one.Warn(),
+            "fabric.service runs /usr/local/sbin/fabric.sh, which configures enp1s0f1np1 again "
+            "whenever fabric.timer starts it: systemctl disable --now fabric.timer");
+  EXPECT_THAT(one.Offers(), IsEmpty());
+  one.Adopt();
+  EXPECT_EQ(one.PlanUnit().detail,
+            "is not adopted: fabric.timer starts it: systemctl disable --now fabric.timer");
+}
+
 TEST(NetplanBootUnit, OneThatWasChangedIsNotAdopted) {
   BootCase one;
   one.Name("000000000000");

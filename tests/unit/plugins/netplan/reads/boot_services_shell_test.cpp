@@ -190,6 +190,56 @@ TEST_F(BootServicesScript, AUnitThatIsALinkAndWhatElseIsEnabledWithItAreKnown) {
             "  far.service enp1s0f1np1 configures\n");
 }
 
+TEST_F(BootServicesScript, AnEnabledInstanceHasWhatItsTemplateHas) {
+  PutService("mesh@.service", Path("set.sh") + " %i");
+  Put("set.sh", "ip link set \"$1\" up\n");
+  Put("units/mesh@enp1s0f1np1.service.d/x.conf",
+      "[Service]\nEnvironmentFile=" + Path("env") + "\n");
+  Put("env", "OTHER=enP7s7\n");
+  Enable("mesh@enp1s0f1np1.service");
+  Enable("mesh@enP7s7.service");
+  Enable("none@enp1s0f1np1.service");
+  const std::string files = "  mesh@.service\n";
+  EXPECT_EQ(Read(),
+            "mesh@.service  >multi-user.target.wants\n" + files + "  set.sh configures\n" +
+                "mesh@enP7s7.service active <multi-user.target.wants >multi-user.target.wants\n" +
+                files + "  set.sh configures\n" +
+                "mesh@enp1s0f1np1.service active <multi-user.target.wants "
+                ">multi-user.target.wants\n" +
+                files + "  env enP7s7\n  set.sh configures\n  x.conf\n");
+}
+
+TEST_F(BootServicesScript, AnEnabledTimerWantsWhatItStarts) {
+  PutService("a.service", Path("a"));
+  PutService("b.service", Path("a"));
+  Put("a", "ip link set enp1s0f1np1 up\n");
+  Put("units/a.timer", "[Timer]\nOnBootSec=5\n");
+  Put("units/daily.timer", "[Timer]\nUnit = b.service\n");
+  const std::string files = "  a enp1s0f1np1 configures\n";
+  EXPECT_EQ(Read(), "a.service active >multi-user.target.wants\n  a.service\n" + files +
+                        "b.service active >multi-user.target.wants\n  b.service\n" + files);
+  Enable("a.timer");
+  Enable("daily.timer");
+  EXPECT_EQ(Read(), "a.service active <a.timer >multi-user.target.wants\n  a.service\n" + files +
+                        "b.service active <daily.timer >multi-user.target.wants\n  b.service\n" +
+                        files);
+}
+
+TEST_F(BootServicesScript, WhatAScriptCallsOrReadsIsLookedAtAndNothingFurther) {
+  PutService("a.service", Path("a"));
+  Put("a", "# " + Path("comment") + "\nif " + Path("b") + "; then . " + Path("c") + "; fi\ncat " +
+               Path("d") + "\n/usr/bin/env sh\n");
+  for (const char* name : {"b", "c", "d", "e", "comment"})
+    Put(name, "ip link set enp1s0f1np1 up\n");
+  Put("b", "ip link set enp1s0f1np1 up; " + Path("e") + "\n");
+  for (const char* name : {"b", "e", "comment"}) {
+    std::filesystem::permissions(Path(name), std::filesystem::perms::owner_all);
+  }
+  EXPECT_EQ(Read(),
+            "a.service active >multi-user.target.wants\n  a.service\n  a\n"
+            "  b enp1s0f1np1 configures\n  c enp1s0f1np1 configures\n");
+}
+
 TEST_F(BootServicesScript, WithoutServicesThereIsNothing) {
   EXPECT_EQ(Read(), "");
   EXPECT_EQ(Run().exit_code, 0);
