@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 
+#include "plugins/common/adopt/offers.h"
 #include "plugins/netplan/adopt/claims.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/intent.h"
+#include "plugins/netplan/live_master.h"
 #include "reconciler/base/digest.h"
 #include "reconciler/base/text.h"
 
@@ -45,34 +46,13 @@ void CheckText(const std::optional<NetplanDefinitions>& text, Adoption& adoption
   }
 }
 
-// What else uses a bond or bridge, or keeps it from being made again of the file alone.
-std::string ExplainMasterInUse(const PluginInput& input, const MasterDefinition& master,
-                               const std::vector<std::string>& netdevs) {
-  for (const std::string& member : master.members) {
-    if (!IsIn(member, netdevs)) {
-      return fmt::format("{} has the member {}, which is no port of the fabric",
-                         MakePrintable(master.name), MakePrintable(member));
-    }
-  }
-  for (const auto& [netdev, link] : input.facts.links) {
-    const bool is_other = link.master == master.name && !IsIn(netdev, master.members);
-    if (is_other) return fmt::format("{} is a member of {} by now", netdev, link.master);
-    if (link.below == master.name) return fmt::format("{} is on top of {}", netdev, link.below);
-  }
-  const auto found = input.facts.links.find(master.name);
-  if (found != input.facts.links.end() && !found->second.master.empty()) {
-    return fmt::format("{} is a member of {}", master.name, found->second.master);
-  }
-  return {};
-}
-
 void CheckMasters(const PluginInput& input, const NetplanDefinitions& text, const Masters& masters,
                   const std::vector<std::string>& netdevs, Adoption& adoption) {
   for (const MasterDefinition& master : text.masters) {
     const std::string name = MakePrintable(master.name);
     if (!masters.contains(master.name)) {
       Refuse(fmt::format("it has '{}', which our file cannot express", master.type),
-             CanNameProfile(master.name)
+             CanNameMaster(master.name)
                  ? fmt::format("add {{master: {}, nodes: [{}]}} to adopt, which dissolves it, or "
                                "remove the file from adopt",
                                name, input.node.name)
@@ -239,7 +219,7 @@ Masters ListNameable(const PluginInput& input, const std::vector<AdoptEntry>& en
     if (GetKind(entry) != AdoptKind::kFile || Known(file) == nullptr) continue;
     const auto text = ReadDefinitions(Known(file)->content, entry.path);
     for (const MasterDefinition& one : text ? text->masters : std::vector<MasterDefinition>()) {
-      if (CanNameProfile(one.name)) masters.insert(one.name);
+      if (CanNameMaster(one.name)) masters.insert(one.name);
     }
   }
   return masters;
@@ -264,8 +244,9 @@ std::string AdviseInstead(const Claim& claim) {
       return fmt::format("or: nmcli connection modify {} connection.autoconnect no", claim.profile);
     case ClaimKind::kUnit:
       return "or " + AdviseOnUnit(claim);
-    case ClaimKind::kNetplan:
     case ClaimKind::kMaster:
+      return "or: " + AdviseOnMaster(claim);
+    case ClaimKind::kNetplan:
       break;
   }
   return "or move it away or remove them from it";
@@ -289,6 +270,26 @@ Adoption Judge(const PluginInput& input, const AdoptEntry& entry, const Masters&
 void Refuse(std::string why, std::string next_step, Adoption& adoption) {
   adoption.why_not = std::move(why);
   adoption.next_step = std::move(next_step);
+}
+
+std::string ExplainMasterInUse(const PluginInput& input, const MasterDefinition& master,
+                               const std::vector<std::string>& netdevs) {
+  for (const std::string& member : master.members) {
+    if (!IsIn(member, netdevs)) {
+      return fmt::format("{} has the member {}, which is no port of the fabric",
+                         MakePrintable(master.name), MakePrintable(member));
+    }
+  }
+  for (const auto& [netdev, link] : input.facts.links) {
+    const bool is_other = link.master == master.name && !IsIn(netdev, master.members);
+    if (is_other) return fmt::format("{} is a member of {} by now", netdev, link.master);
+    if (link.below == master.name) return fmt::format("{} is on top of {}", netdev, link.below);
+  }
+  const auto found = input.facts.links.find(master.name);
+  if (found != input.facts.links.end() && !found->second.master.empty()) {
+    return fmt::format("{} is a member of {}", master.name, found->second.master);
+  }
+  return {};
 }
 
 void CheckDigest(const FileState& file, Adoption& adoption) {
@@ -363,23 +364,24 @@ std::vector<AdoptableFile> ListAdoptable(const PluginInput& input) {
       files.push_back({one.entry.path, "master: " + master, "", ""});
     }
   }
+  for (AdoptableFile& master : ListAdoptableMasters(input, netdevs)) {
+    files.push_back(std::move(master));
+  }
   return files;
 }
 
 void OfferAdoption(const PluginInput& input, std::vector<Claim>& claims) {
   if (claims.empty()) return;
-  std::map<std::string, std::vector<std::string>> entries;  // by path
-  for (const AdoptableFile& file : ListAdoptable(input)) {
-    entries[file.path].push_back(
-        file.digest.empty() ? fmt::format("{{{}, nodes: [{}]}}", file.entry, input.node.name)
-                            : fmt::format("{{{}, nodes: {{{}: \"{}\"}}}}", file.entry,
-                                          input.node.name, file.digest.substr(0, kShownDigits)));
-  }
+  const AdoptOffers offers = CollectOffers(input, ListAdoptable);
   for (Claim& claim : claims) {
-    const auto found = entries.find(claim.path);
-    if (found == entries.end() || !claim.to_adopt.empty()) continue;
-    claim.to_adopt = fmt::format("add {} to adopt, {}, then plan again",
-                                 Join(found->second, " and "), AdviseInstead(claim));
+    const auto found = offers.find(claim.path);
+    if (found == offers.end() || !claim.to_adopt.empty()) continue;
+    std::vector<AdoptOffer> here = found->second;
+    std::erase_if(here,
+                  [&](const AdoptOffer& one) { return !one.digests.contains(input.node.name); });
+    if (here.empty()) continue;
+    claim.to_adopt = fmt::format("{}, {}, then plan again", AdviseToAdopt(input.cluster, here),
+                                 AdviseInstead(claim));
   }
 }
 

@@ -35,6 +35,11 @@ std::vector<Adoption> FindAdoptions(const PluginInput& input,
                                     const std::vector<std::string>& netdevs,
                                     const Protection& protection);
 
+// What else uses a bond or bridge, or keeps it from being made again of its members alone; empty:
+// nothing does.
+std::string ExplainMasterInUse(const PluginInput& input, const MasterDefinition& master,
+                               const std::vector<std::string>& netdevs);
+
 // Paths of files that are there and are adopted.
 std::set<std::string> ListAdopted(const std::vector<Adoption>& adoptions);
 

@@ -71,6 +71,13 @@ std::string ExplainNoPorts(const PluginInput& input, const Intent& intent) {
       Join(missing, " and no "));
 }
 
+// The bonds and bridges that an apply deletes.
+Masters ListGone(const Intent& intent) {
+  Masters gone = ListDissolved(intent.adoptions);
+  gone.merge(ListAdopted(intent.masters));
+  return gone;
+}
+
 // A route over a port of any cage is what this apply puts in order.
 std::string ExplainOverlapping(const PluginInput& input, const Intent& intent) {
   std::vector<std::string> cages;
@@ -79,7 +86,7 @@ std::string ExplainOverlapping(const PluginInput& input, const Intent& intent) {
     cages.push_back(port.netdev);
     subnets.push_back(port.address.Network());
   }
-  for (const std::string& master : ListDissolved(intent.adoptions)) cages.push_back(master);
+  for (const std::string& master : ListGone(intent)) cages.push_back(master);
   const auto unused = input.fabric.unused_netdevs.find(input.node.name);
   if (unused != input.fabric.unused_netdevs.end()) {
     cages.insert(cages.end(), unused->second.begin(), unused->second.end());
@@ -150,7 +157,7 @@ void AddMasterClaims(const NodeFacts& facts, std::vector<std::string> netdevs, I
   for (const Claim& claim : intent.tree.claims) {
     std::erase_if(netdevs, [&](const std::string& one) { return IsAmong(one, claim.netdevs); });
   }
-  const Masters dissolved = ListDissolved(intent.adoptions);
+  const Masters dissolved = ListGone(intent);
   for (Claim& claim : FindMasterClaims(facts, netdevs, intent.protection.Netdevs())) {
     if (dissolved.contains(claim.path)) continue;
     intent.claims.push_back(std::move(claim));
@@ -193,16 +200,18 @@ Intent BuildIntent(const PluginInput& input) {
   for (const RailPort& port : intent.ports) netdevs.push_back(port.netdev);
   netdevs.insert(netdevs.end(), intent.down.begin(), intent.down.end());
   intent.protection = FindProtection(input.node, input.facts);
-  intent.adoptions =
-      FindAdoptions(input, ReadAdopt(input.cluster, input.node.name),
-                    ReadAdoptedMasters(input.cluster, input.node.name), netdevs, intent.protection);
+  const Masters named = ReadAdoptedMasters(input.cluster, input.node.name);
+  intent.adoptions = FindAdoptions(input, ReadAdopt(input.cluster, input.node.name), named, netdevs,
+                                   intent.protection);
+  intent.masters = FindLiveMasters(input, named, intent.adoptions, netdevs, intent.protection);
   intent.tree = ReadForeignTree(input.facts, netdevs, intent.protection.Netdevs(),
                                 ListAdopted(intent.adoptions));
   intent.claims = intent.tree.claims;
   AddManagerClaims(input.facts, intent);
-  ExplainNotAdopted(intent.adoptions, intent.claims);
-  OfferAdoption(input, intent.claims);
   AddMasterClaims(input.facts, netdevs, intent);
+  ExplainNotAdopted(intent.adoptions, intent.claims);
+  ExplainNotAdopted(intent.masters, intent.claims);
+  OfferAdoption(input, intent.claims);
   FindObstacles(input, netdevs, intent);
   return intent;
 }

@@ -6,6 +6,7 @@
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/adopt/foreign.h"
 #include "plugins/netplan/adoption.h"
+#include "plugins/netplan/live_master.h"
 #include "reconciler/plugin.h"
 
 namespace reconciler::plugins::netplan {
@@ -19,9 +20,10 @@ struct Intent {
   std::string owner_unclear = {};  // not empty: why `claims` may lack some
   Protection protection = {};
   std::vector<Adoption> adoptions = {};
-  Obstacle blocked = {};       // why nothing may be changed here
-  Obstacle link_blocked = {};  // the same for every link; claims come on top
-  Obstacle down_blocked = {};  // on top of it for those of `down`
+  std::vector<LiveMaster> masters = {};  // that no file makes
+  Obstacle blocked = {};                 // why nothing may be changed here
+  Obstacle link_blocked = {};            // the same for every link; claims come on top
+  Obstacle down_blocked = {};            // on top of it for those of `down`
 };
 
 Intent BuildIntent(const PluginInput& input);

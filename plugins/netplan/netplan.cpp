@@ -17,9 +17,11 @@
 #include "plugins/netplan/boot_unit.h"
 #include "plugins/netplan/intent.h"
 #include "plugins/netplan/link_resources.h"
+#include "plugins/netplan/live_master.h"
 #include "plugins/netplan/prune_check.h"
 #include "plugins/netplan/reads/boot_services.h"
 #include "plugins/netplan/reads/manager_keys.h"
+#include "plugins/netplan/reads/masters.h"
 #include "plugins/netplan/reads/rdma_users.h"
 #include "plugins/netplan/reads/routes.h"
 #include "plugins/netplan/render.h"
@@ -39,6 +41,9 @@ std::vector<std::string> ListFileNeeds(const PluginInput& input, const Intent& i
   std::vector<std::string> ids;
   for (const std::string& path : ListAdopted(intent.adoptions)) {
     ids.push_back(fmt::format("{}/file/{}", input.node.name, path));
+  }
+  for (const std::string& master : ListAdopted(intent.masters)) {
+    ids.push_back(fmt::format("{}/master/{}", input.node.name, master));
   }
   for (const Resource& link : links) {
     if (link.blocked.empty() && Known(link.observed) != nullptr) ids.push_back(link.Id());
@@ -141,6 +146,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
     netdevs.push_back(port.netdev);
   }
   reads.emplace_back(MakeBootServicesProbe(netdevs));
+  reads.emplace_back(MakeMastersProbe());
   return reads;
 }
 
@@ -153,6 +159,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   facts.rdma.users = ParseRdmaUsers(reply);
   StoreManagerKeys(reply, facts);
   StoreBootServices(reply, facts);
+  StoreMasters(reply, facts);
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
@@ -160,7 +167,10 @@ std::vector<Resource> Resources(const PluginInput& input) {
   const Intent intent = BuildIntent(input);
   std::vector<Resource> links;
   for (const RailPort& port : intent.ports) links.push_back(MakeRailLink(input, intent, port));
-  std::vector<Resource> resources = MakeAdoptedFiles(input, intent);
+  // First: what comes first is the last that a revert and a prune set back, with ports that have
+  // their values again.
+  std::vector<Resource> resources = MakeLiveMasters(input, intent);
+  for (Resource& file : MakeAdoptedFiles(input, intent)) resources.push_back(std::move(file));
   resources.push_back(MakeOwnFileResource(input, intent, links));
   AddUnmanagedFile(input, intent, resources);
   for (Resource& link : links) resources.push_back(std::move(link));

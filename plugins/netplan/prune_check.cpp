@@ -14,7 +14,9 @@
 #include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/boot_unit.h"
 #include "plugins/netplan/intent.h"
+#include "plugins/netplan/live_master.h"
 #include "plugins/netplan/reads/rdma_users.h"
+#include "reconciler/base/text.h"
 
 namespace reconciler::plugins::netplan {
 namespace {
@@ -226,6 +228,58 @@ Ownership CheckAdoptedPrune(const PluginInput& input, Change& change) {
   return Ownership::kOurs;
 }
 
+// Another owner has what it was made of by now.
+Ownership CheckMembers(const PluginInput& input, const std::vector<std::string>& members,
+                       Change& change) {
+  for (const std::string& member : members) {
+    const PortOwner owner = FindForeignOwner(input.facts, member);
+    if (owner.path.empty()) continue;
+    Block(change, "netplan-port-claimed",
+          fmt::format("is not made again: its member {} is now configured by {}", member,
+                      owner.path));
+    change.owner = {.name = owner.path, .claims = {member}};
+    return Ownership::kOthers;
+  }
+  return Ownership::kOurs;
+}
+
+// Ours would configure its members as well.
+void CheckOursGoes(const PluginInput& input, const std::vector<std::string>& members,
+                   Change& change) {
+  const std::string both = input.uninstall ? "" : FindPortOfBoth(input, members);
+  const std::string stays = ExplainOursStays(input);
+  if (!both.empty()) {
+    Block(change, "netplan-adopted-in-use",
+          fmt::format("adopt names it no more, but {} configures its member {}: name it there "
+                      "again; uninstall makes it again",
+                      kOwnFile, both));
+  } else if (!stays.empty()) {
+    Block(change, "netplan-adopted-in-use",
+          fmt::format("is made again only when {} is pruned, which {}", kOwnFile, stays));
+  }
+}
+
+Ownership CheckMasterPrune(const PluginInput& input, Change& change) {
+  const std::vector<std::string> members = ListMembersOf(change);
+  std::vector<std::string> netdevs = members;
+  netdevs.push_back(change.name);
+  const std::string why = ExplainProtected(FindProtection(input.node, input.facts), netdevs);
+  if (!why.empty()) {
+    Block(change, "netplan-leads-to-node", why);
+    return Ownership::kOurs;
+  }
+  if (FindLink(input, change.name) != nullptr) {
+    Block(change, "netplan-master-made-again", "is there again, and left as it is");
+    return Ownership::kOthers;
+  }
+  if (CheckMembers(input, members, change) == Ownership::kOthers) return Ownership::kOthers;
+  change.detail =
+      fmt::format("made again of {}, live: a restart does not bring it", Join(members, ", "));
+  change.interrupts = ListCutOffAt(input.facts, members);
+  CheckOursGoes(input, members, change);
+  return Ownership::kOurs;
+}
+
 // Ledgers of earlier versions have no generator.
 void SetGenerator(Change& change) {
   for (Action& action : change.actions) {
@@ -241,6 +295,7 @@ void SetGenerator(Change& change) {
 Ownership CheckPrune(const PluginInput& input, Change& change) {
   SetGenerator(change);
   if (IsAdoptedService(change)) return CheckUnitPrune(input, change);
+  if (IsLiveMaster(change)) return CheckMasterPrune(input, change);
   if (IsAdoptedFile(change) || IsAdoptedProfile(change) || IsAdoptedUnit(change)) {
     return CheckAdoptedPrune(input, change);
   }

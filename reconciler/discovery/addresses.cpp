@@ -218,8 +218,28 @@ class AddressFinder {
     }
   }
 
+  // Of a node, the bonds and bridges of its ports that no network manager has.
+  void FindLiveMasters(const NodeName& node, const std::vector<FoundRail>& rails) {
+    std::set<std::string> masters;
+    for (const FoundRail& rail : rails) {
+      const auto port = rail.netdevs.find(node);
+      const LinkFact* link =
+          port == rail.netdevs.end() ? nullptr : FindLink(facts_, node, port->second);
+      if (link == nullptr || link->master.empty()) continue;
+      const LinkFact* master = FindLink(facts_, node, link->master);
+      const bool is_live_only = link->manager == LinkManager::kNone && master != nullptr &&
+                                master->manager == LinkManager::kNone;
+      if (is_live_only) masters.insert(MakePrintable(link->master));
+    }
+    for (const std::string& master : masters) {
+      found_.notes.push_back(fmt::format(
+          "{}'s {} is live only, as no network manager has it: lost at a reboot", node, master));
+    }
+  }
+
   void FindLiveOnly(const std::vector<FoundRail>& rails) {
     for (const NodeName& node : nodes_) {
+      FindLiveMasters(node, rails);
       std::vector<std::string> live;
       for (const FoundRail& rail : rails) {
         const auto port = rail.netdevs.find(node);

@@ -54,6 +54,12 @@ ExecStart={SCRIPT}
 [Install]
 WantedBy=multi-user.target
 """
+# The same as an instance of a template, with a script that calls another.
+TEMPLATE = SERVICE.replace(".service", "@.service")
+CALLED = "/usr/local/sbin/rdma-address.sh"
+TEMPLATE_TEXT = SERVICE_TEXT.replace(f"ExecStart={SCRIPT}", f"ExecStart={SCRIPT} %i")
+CALLING_TEXT = f"#!/bin/sh -e\nip link set $1 up\nexec {CALLED} $1\n"
+CALLED_TEXT = "#!/bin/sh -e\nip addr add 192.168.66.{0}/24 dev $1\n"
 SCRIPT_TEXT = """#!/bin/sh -e
 ip link set enp1s0f1np1 up
 ip addr add 192.168.66.{0}/24 dev enp1s0f1np1
@@ -70,6 +76,14 @@ BRIDGE = """network:
       parameters: {{stp: false}}
       addresses: [192.168.50.{0}/24]
 """
+# A bridge that only `ip` knows, with settings that are not the kernel's usual ones.
+LIVE_BRIDGE = """ip link add br-live address 02:00:00:00:00:0{0} type bridge priority 4096 ageing_time 20000
+ip link set {1} master br-live up
+ip link set br-live mtu 1400 up
+ip address add 192.168.60.{0}/24 broadcast + dev br-live"""
+SHOW_BRIDGE = """cd /sys/class/net; for port in *; do echo $port $(readlink $port/master); done
+ip -d -o link show br-live 2>/dev/null | grep -o 'mtu [0-9]*\\|link/ether [^ ]*\\|priority [0-9]*\\|ageing_time [0-9]*\\|state UP'
+ip -br -4 address show dev br-live 2>/dev/null | awk '{print $3}'; true"""
 MATCH = """network:
   version: 2
   ethernets:
@@ -94,7 +108,7 @@ class StartingState(test_adopt.AdoptTest):
     f  a guide for one HCA, followed by hand where NetworkManager has the ports: an nmcli profile, a netplan file for the MTU, and
        lines for sysctl and NCCL; and with either manager the service alone that sets an address at boot
     h  live addresses alone
-    i  a bridge, a VLAN and a match in netplan files, and a bridge that no file names; a bond is the same, but not every kernel has one
+    i  a bridge, a VLAN and a match in netplan files, and a bridge that no file makes; a bond is the same, but not every kernel has one
     j  spark-1 bare, spark-2 as NVIDIA's script of 2026-03 leaves it: both twins in one subnet
 
     test_adopt has the others: b and c (NVIDIA's script and its guide of July) and d (NVIDIA Sync).
@@ -179,22 +193,29 @@ class StartingState(test_adopt.AdoptTest):
         self.restart_both()
         self.assert_becomes(after_restart or before)
 
+    service = "rdma-mesh.service"
+
+    def list_service_files(self, node):
+        return ((SERVICE, SERVICE_TEXT, "0644"), (SCRIPT, SCRIPT_TEXT.format(node), "0755"))
+
     def set_up_service(self):
         """The service on both nodes, as it is from the next boot on; returns what `adopt` says of it."""
         entries = []
         for node in (1, 2):
-            self.write(SERVICE, SERVICE_TEXT, node, mode="0644")
-            self.write(SCRIPT, SCRIPT_TEXT.format(node), node, mode="0755")
-            lines = "".join(f"{digest(text)}  {path}\n" for text, path in ((SERVICE_TEXT, SERVICE), (SCRIPT_TEXT.format(node), SCRIPT)))
+            files = self.list_service_files(node)
+            for path, text, mode in files:
+                self.write(path, text, node, mode=mode)
+            lines = "".join(f"{digest(text)}  {path}\n" for path, text, _ in (files[0], *sorted(files[1:])))
             entries.append(f"spark-{node}: {digest(lines)[:12]}")
-        self.on_both("systemctl enable --now rdma-mesh.service")
-        self.addCleanup(lambda: self.on_both(f"systemctl disable --now rdma-mesh.service; rm -f {SERVICE} {SCRIPT}; "
+        paths = " ".join(path for path, _, _ in files)
+        self.on_both(f"systemctl enable --now {self.service}")
+        self.addCleanup(lambda: self.on_both(f"systemctl disable --now {self.service}; rm -f {paths}; "
                                              f"ip address flush dev {RIGHT[0]}; ip link set {RIGHT[0]} down"))
         return entries
 
     def assert_service(self, *states):
         for node in (1, 2):
-            shown = self.lab.sh(node, "systemctl is-enabled rdma-mesh.service; systemctl is-active rdma-mesh.service; true")
+            shown = self.lab.sh(node, f"systemctl is-enabled {self.service}; systemctl is-active {self.service}; true")
             self.assertEqual(shown.split(), list(states), f"spark-{node}")
 
 
@@ -248,11 +269,12 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
         self.assertIn(f"{RIGHT[0]} mtu 1500 flags 1 192.168.66.1/24\n", before[0])
         self.assert_service("enabled", "active")
         found = [one for one in self.plan(PAIR)["diagnostics"] if one["severity"] == "warns"]
-        self.assertEqual([one["message"] for one in found],
-                         [f"rdma-mesh.service runs {SCRIPT}, which configures {RIGHT[0]} again at the next boot"] * 2)
+        self.assertEqual([(one["nodes"], one["message"]) for one in found],
+                         [(["spark-1", "spark-2"],
+                           f"rdma-mesh.service runs {SCRIPT}, which configures {RIGHT[0]} again at the next boot")])
         self.assertEqual([one["next_step"].replace('"', "") for one in found],
-                         [f"add {{unit: rdma-mesh.service, nodes: {{{entry}}}}} to adopt, or: systemctl disable rdma-mesh.service, "
-                          "then plan again" for entry in entries])
+                         [f"add {{unit: rdma-mesh.service, nodes: {{{', '.join(entries)}}}}} to adopt, or: systemctl disable "
+                          "rdma-mesh.service, then plan again"])
         _, text, _ = self.discover(expect=2)
         entry = next(line for line in text.splitlines() if "unit: rdma-mesh.service" in line)
         self.assertEqual(entry.replace('"', ""), f"  - {{unit: rdma-mesh.service, nodes: {{{', '.join(entries)}}}}}")
@@ -321,10 +343,10 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
         self.assertIn("\n  - {master: br-fabric, nodes: [spark-1, spark-2]}\n", text)
         manifest = self.written(re.sub(r"(?m)^adopt:.*\n(  - .*\n)+", "", text))
         digests = [test_adopt.digest(BRIDGE.format(node))[:12] for node in (1, 2)]
-        self.assert_warned(manifest, *((f"{BRIDGE_FILE} configures {', '.join(RIGHT)}",
-                                        f"add {{file: {BRIDGE_FILE}, nodes: {{spark-{node}: \"{now}\"}}}} and {{master: br-fabric, nodes: "
-                                        f"[spark-{node}]}} to adopt, or move it away or remove them from it, then plan again")
-                                       for node, now in zip((1, 2), digests)), nodes=[["spark-1"], ["spark-2"]])
+        nodes = ", ".join(f'spark-{node}: "{now}"' for node, now in zip((1, 2), digests))
+        self.assert_warned(manifest, (f"{BRIDGE_FILE} configures {', '.join(RIGHT)}",
+                                      f"add {{file: {BRIDGE_FILE}, nodes: {{{nodes}}}}} and {{master: br-fabric, nodes: [spark-1, spark-2]}} "
+                                      "to adopt, or move it away or remove them from it, then plan again"))
         self.spark("apply", manifest, "--yes", "--brief", expect=2)
         for node in (1, 2):
             self.assertIn("master br-fabric", self.lab.sh(node, f"ip link show dev {port}"))
@@ -332,6 +354,7 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
         # networkd leaves it there.
         self.assert_warned(manifest, (f"br-fabric has {port} among its members, and no netplan file says so: an apply would cut off "
                                       "what uses br-fabric",
+                                      "add {master: br-fabric, nodes: [spark-1, spark-2]} to adopt, or: "
                                       f"ip link set dev {port} nomaster, remove what makes br-fabric at boot, then plan again"))
         self.on_both(f"ip link set dev {port} nomaster; ip link delete br-fabric")
         before = self.settle_both()
@@ -339,6 +362,36 @@ not as found: rail1: spark-1 {RIGHT[1]} has no address; 192.168.178.0/24 is free
         self.assert_empty_plan(manifest)
         self.assert_way_back(manifest, before, after_restart=self.bare)
         self.take_down()
+
+    def test_i_a_live_bridge_is_dissolved_until_the_uninstall_makes_it_again(self):
+        for node in (1, 2):
+            self.lab.sh(node, LIVE_BRIDGE.format(node, RIGHT[0]))
+        before = self.settle_both()
+        bridges = [self.lab.sh(node, SHOW_BRIDGE) for node in (1, 2)]
+        for words in (f"{RIGHT[0]} ../br-live", "mtu 1400", "state UP", "link/ether 02:00:00:00:00:01", "ageing_time 20000",
+                      "priority 4096", "192.168.60.1/24"):
+            self.assertIn(words, bridges[0])
+        manifest, text, errors = self.discover(expect=2)
+        self.assertIn(f"not as found: rail0: spark-1 {RIGHT[0]} is a member of br-live, which RDMA bypasses: ", errors)
+        self.assertIn("note: spark-1's br-live is live only, as no network manager has it: lost at a reboot\n", errors)
+        self.assertIn("\n  - {master: br-live, nodes: [spark-1, spark-2]}\n", text)
+        lines, printed = self.printed_plan(manifest)
+        self.assertEqual(lines[0], f"> master  br-live: bridge of {RIGHT[0]}, dissolved; it is live only: uninstall makes it again, a "
+                                   "restart does not")
+        self.assertIn("2 masters taken over on 2 nodes", printed)
+        broken = self.manifest("adopt: [{master: br-live, nodes: [spark-1, spark-2]}]\n", ("ExecStart=/bin/true", "ExecStart=/bin/false"))
+        self.spark("apply", broken, "--yes", "--brief", "--no-verify", expect=4)
+        self.assert_becomes(before)
+        self.assertEqual([self.lab.sh(node, SHOW_BRIDGE) for node in (1, 2)], bridges)
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
+        self.assert_lasts(manifest)
+        for node in (1, 2):
+            self.assertNotIn("br-live", self.lab.sh(node, SHOW_BRIDGE))
+        self.uninstall(manifest)
+        self.assert_becomes(before)
+        self.assertEqual([self.lab.sh(node, SHOW_BRIDGE) for node in (1, 2)], bridges)
+        self.restart_both()
+        self.assert_becomes(self.bare)
 
     def test_i_a_match_and_a_vlan_block_with_what_to_do(self):
         for node, text in ((1, MATCH), (2, VLAN)):
@@ -434,13 +487,13 @@ not as found: the ports have the MTUs 1500, 9000; the manifest has 9000
         both = ["spark-1", "spark-2"]
         self.assert_warned(
             manifest,
-            *(("sysctl: the next boot sets net.ipv4.tcp_mtu_probing to 2 and not to 1: "
-               f"{TUNING} is read after /etc/sysctl.d/60-spark-reconcile.conf",
-               f"add {{{lines}, nodes: {{{node}: \"{tuned}\"}}}} to adopt, or remove net.ipv4.tcp_mtu_probing from {TUNING}")
-              for node in both),
+            ("sysctl: the next boot sets net.ipv4.tcp_mtu_probing to 2 and not to 1: "
+             f"{TUNING} is read after /etc/sysctl.d/60-spark-reconcile.conf",
+             f"add {{{lines}, nodes: {{spark-1: \"{tuned}\", spark-2: \"{tuned}\"}}}} to adopt, or remove net.ipv4.tcp_mtu_probing "
+             f"from {TUNING}"),
             (f"{VARIABLES}:1 NCCL_IB_HCA=roceP2p1s0f1: the manifest has =rocep1s0f1,roceP2p1s0f1: {contradicts}", "remove it there"),
             (f"{VARIABLES}:2 NCCL_NET_GDR_LEVEL=5: the manifest has LOC: {contradicts}", "remove it there"),
-            nodes=[both[:1], both[1:], both, both])
+            nodes=[both] * 3)
         self.on_both(f"rm {VARIABLES}")
         manifest = self.written(re.sub(r"(?m)^(adopt:.*\n)", rf"\1  - {{{lines}, nodes: {{spark-1: '{tuned}', spark-2: '{tuned}'}}}}\n",
                                        text) + "sysctl: {net.ipv4.tcp_mtu_probing: 1}\nnccl: {}\n")
@@ -464,26 +517,33 @@ not as found: the ports have the MTUs 1500, 9000; the manifest has 9000
 
 
 class ServiceOfNetworkManager(StartingState):
+    """With an instance of a template, and a script that calls another."""
+
     options = ("--topology", "direct", "--nm", "all")
+    service = f"rdma-mesh@{RIGHT[0]}.service"
 
     def make_bare(self):
         """The lab ends with its one test."""
+
+    def list_service_files(self, node):
+        return ((TEMPLATE, TEMPLATE_TEXT, "0644"), (SCRIPT, CALLING_TEXT, "0755"), (CALLED, CALLED_TEXT.format(node), "0755"))
 
     def state(self, node):
         """Without udev's files of ports, which are those of the last boot: NetworkManager sets the MTU on its own."""
         return "".join(line for line in super().state(node).splitlines(keepends=True) if ".link " not in line)
 
     def test_f_a_service_that_sets_an_address_at_boot_brings_none_back_until_the_uninstall(self):
-        self.set_up_service()
+        entries = self.set_up_service()
         self.restart_both()
         before = self.settle_both()
         self.assertIn(f"{RIGHT[0]} mtu 1500 flags 1 192.168.66.1/24\n", before[0])
         _, text, _ = self.discover(expect=2)
-        entry = next(line for line in text.splitlines() if "unit: rdma-mesh.service" in line)
+        entry = next(line for line in text.splitlines() if f"unit: {self.service}" in line)
+        self.assertEqual(entry.replace('"', ""), f"  - {{unit: {self.service}, nodes: {{{', '.join(entries)}}}}}")
         manifest = self.manifest(f"adopt:\n{entry}\n")
         lines, _ = self.printed_plan(manifest)
         self.assertEqual([line for line in lines if line.startswith(">")],
-                         [f"> unit  rdma-mesh.service: stopped and disabled; {SCRIPT} configures {RIGHT[0]}"] * 2)
+                         [f"> unit  {self.service}: stopped and disabled; {CALLED} configures {RIGHT[0]}"] * 2)
         self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
         self.assert_service("disabled", "inactive")
         self.assert_lasts(manifest)

@@ -38,7 +38,7 @@ std::vector<std::string> ListDecided(const NodeFacts& facts, const OwnerFile& fi
   return decided;
 }
 
-std::string ListMembers(const std::vector<std::string>& netdevs) {
+std::string JoinReleases(const std::vector<std::string>& netdevs) {
   std::vector<std::string> commands;
   for (const std::string& netdev : netdevs) {
     commands.push_back(fmt::format("ip link set dev {} nomaster", netdev));
@@ -76,8 +76,7 @@ std::string AdviseOnClaim(const Claim& claim, const Protection& protection) {
       return fmt::format("nmcli connection modify {} connection.autoconnect no, then plan again",
                          claim.profile);
     case ClaimKind::kMaster:
-      return fmt::format("{}, remove what makes {} at boot, then plan again",
-                         ListMembers(claim.netdevs), claim.path);
+      return AdviseOnMaster(claim) + ", then plan again";
   }
   return {};
 }
@@ -106,6 +105,9 @@ std::string ExplainClaim(const Claim& claim) {
                  ? ": it comes back at the next boot or re-plug"
                  : ": of the two, NetworkManager uses the one that was active last";
     case ClaimKind::kMaster:
+      if (!claim.not_adopted.empty()) {
+        return fmt::format(", and is not adopted: {}", claim.not_adopted);
+      }
       return ", and no netplan file says so: an apply would cut off what uses " + claim.path;
   }
   return {};
@@ -153,6 +155,10 @@ bool IsReadBeforeOurs(const std::string& unit, const std::string& netdev) {
 std::string AdviseOnUnit(const Claim& claim) {
   return fmt::format("remove it, or give it a name that sorts after {}",
                      NameOurUnit(*std::max_element(claim.netdevs.begin(), claim.netdevs.end())));
+}
+
+std::string AdviseOnMaster(const Claim& claim) {
+  return fmt::format("{}, remove what makes {} at boot", JoinReleases(claim.netdevs), claim.path);
 }
 
 ForeignTree FindManagerClaims(const NodeFacts& facts, Renderer renderer,

@@ -26,6 +26,9 @@ bool IsReadBeforeOurs(const std::string& unit, const std::string& netdev);
 // What to do about a unit, without adopting it.
 std::string AdviseOnUnit(const Claim& claim);
 
+// What to do about a bond or bridge, without adopting it.
+std::string AdviseOnMaster(const Claim& claim);
+
 // The live bonds, bridges and VRFs that have some of `netdevs` as members.
 std::vector<Claim> FindMasterClaims(const NodeFacts& facts, const std::vector<std::string>& netdevs,
                                     const std::vector<std::string>& leading);

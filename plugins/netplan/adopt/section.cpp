@@ -19,6 +19,7 @@ constexpr std::string_view kOwnFiles[] = {"/etc/netplan/60-spark-reconcile.yaml"
                                           "/etc/sysctl.d/60-spark-reconcile.conf"};
 constexpr std::string_view kUnitFolder = "/etc/systemd/network/";
 constexpr std::size_t kLongestName = 255;
+constexpr std::size_t kLongestInterface = 15;
 // An entry has one of these.
 constexpr const char* kKinds[] = {"file", "nm_profile", "networkd_unit", "master", "unit", "lines"};
 
@@ -180,6 +181,13 @@ Masters ReadAdoptedMasters(const ClusterSpec& cluster, const NodeName& node) {
   return masters;
 }
 
+Position FindMasterPosition(const ClusterSpec& cluster, const std::string& master) {
+  for (const Value& entry : ListEntries(cluster)) {
+    if (entry.GetText("master") == master) return FindNamedPosition(entry);
+  }
+  return {};
+}
+
 AdoptKind GetKind(const AdoptEntry& entry) {
   if (!entry.profile.empty()) return AdoptKind::kProfile;
   return entry.path.starts_with(kUnitFolder) ? AdoptKind::kUnit : AdoptKind::kFile;
@@ -194,6 +202,10 @@ bool CanNameProfile(std::string_view name) {
          name.front() != '-' && std::all_of(name.begin(), name.end(), [](unsigned char c) {
            return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
          });
+}
+
+bool CanNameMaster(std::string_view name) {
+  return CanNameProfile(name) && name.size() <= kLongestInterface;
 }
 
 Errors CheckAdopt(const ClusterSpec& cluster, const Fabric&) {

@@ -33,10 +33,12 @@ std::vector<AdoptEntry> ReadAdoptedUnits(const ClusterSpec& cluster, const NodeN
 // Names of bonds and bridges.
 using Masters = std::set<std::string>;
 Masters ReadAdoptedMasters(const ClusterSpec& cluster, const NodeName& node);
+Position FindMasterPosition(const ClusterSpec& cluster, const std::string& master);
 
 // As the schema has them.
 bool CanBeNamed(std::string_view path);
 bool CanNameProfile(std::string_view name);
+bool CanNameMaster(std::string_view name);
 bool CanNameUnit(std::string_view path);
 
 Errors CheckAdopt(const ClusterSpec& cluster, const Fabric& fabric);

@@ -87,6 +87,24 @@ constexpr auto Describe(const T*) {
       Field{"files", &T::files, "The unit, its drop-ins, and the scripts that it names."});
 }
 
+struct MasterFact {
+  std::string kind = {};
+  std::vector<std::string> options = {};
+  std::string not_kept = {};
+  bool operator==(const MasterFact&) const = default;
+};
+
+template <std::same_as<MasterFact> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription(
+      "master", "An interface that has members.",
+      Field{"kind", &T::kind, "bond, bridge, vrf, team."},
+      Field{"options", &T::options,
+            "Its settings that are not the kernel's usual ones, as `ip link add` takes them."},
+      Field{"not_kept", &T::not_kept,
+            "A setting that such words do not make; empty: there is none.", FieldRule::kLeftOut});
+}
+
 struct NetworkFacts {
   Fact<int> links = {};
   std::map<std::string, std::string> pci = {};
@@ -94,6 +112,7 @@ struct NetworkFacts {
   Fact<std::vector<std::string>> default_route = {};
   Fact<std::vector<RouteFact>> routes = {};
   Fact<std::vector<BootService>> boot_services = {};
+  std::map<std::string, MasterFact> masters = {};
   bool operator==(const NetworkFacts&) const = default;
 };
 
@@ -109,7 +128,9 @@ constexpr auto Describe(const T*) {
             "The interfaces that carry a default route, sorted; absent: there is no such route."},
       Field{"routes", &T::routes, "The other routes; absent: there are none."},
       Field{"boot_services", &T::boot_services,
-            "Services of /etc/systemd/system, by name; unknown: they could not be read."});
+            "Services of /etc/systemd/system, by name; unknown: they could not be read."},
+      Field{"masters", &T::masters, "Live bonds, bridges and the like, by interface.",
+            FieldRule::kLeftOut});
 }
 
 }  // namespace reconciler

@@ -273,6 +273,20 @@ TEST(Discover, APortWithoutAnAddressIsNotLiveOnly) {
   EXPECT_THAT(hosts.Find().notes, IsEmpty());
 }
 
+TEST(Discover, ABondThatNoManagerHasIsLiveOnly) {
+  Hosts hosts = MakePair();
+  for (const char* netdev : {"enp1s0f1np1", "enP2p1s0f1np1"}) {
+    hosts.At(1).links[netdev].master = "bond0";
+    hosts.At(1).links[netdev].manager = LinkManager::kNone;
+  }
+  hosts.At(1).links["bond0"].manager = LinkManager::kNetworkd;
+  EXPECT_THAT(hosts.Find().notes, IsEmpty());
+  hosts.At(1).links["bond0"].manager = LinkManager::kNone;
+  EXPECT_THAT(hosts.Find().notes,
+              ElementsAre("spark-1's bond0 is live only, as no network manager has it: lost at a "
+                          "reboot"));
+}
+
 TEST(Discover, MembersOfABondGetFreeSubnets) {
   Hosts hosts = MakePair();
   for (int number : {1, 2}) {

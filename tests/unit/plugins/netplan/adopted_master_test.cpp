@@ -192,16 +192,15 @@ TEST(NetplanAdoptMaster, OneOfNetworkManagerIsNotDissolved) {
             "makes is dissolved: remove it from adopt");
 }
 
-TEST(NetplanAdoptMaster, OneThatNoAdoptedFileMakesBlocksAsBefore) {
+TEST(NetplanAdoptMaster, OneThatNoAdoptedFileMakesBlocksWhereAManagerHasItsMembers) {
   MasterCase one;
   one.entries.clear();
   one.NameMaster();
   one.facts.files.erase(kBridgeFile);
   one.facts.network.routes = Absent{};
   EXPECT_EQ(one.Warning(Get(), "br0"),
-            "br0 has enp1s0f1np1, enP2p1s0f1np1 among its members, and no netplan file says so: an "
-            "apply would cut off what uses br0: ip link set dev enp1s0f1np1 nomaster && ip link "
-            "set dev enP2p1s0f1np1 nomaster, remove what makes br0 at boot, then plan again");
+            "br0 has enp1s0f1np1, enP2p1s0f1np1 among its members, and is not adopted: networkd "
+            "configures enp1s0f1np1: delete br0 and remove what makes it at boot");
 }
 
 TEST(NetplanAdoptMaster, BothEntriesAreOfferedAndListed) {
