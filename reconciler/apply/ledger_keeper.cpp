@@ -136,7 +136,7 @@ UninstallResult LedgerKeeper::FinishUninstall(const Plan& remaining) {
 }
 
 Errors LedgerKeeper::RecordVerification(VerificationOutcome outcome) {
-  info_.verification = FormatVerificationOutcome(outcome);
+  info_.verification = ToString(outcome);
   const std::string script = BuildRecordVerificationScript(generation_, FormatGeneration(info_));
   return RunOnNodes(ReadNodes(facts_), pool_, "the verification could not be recorded",
                     [&](const NodeName&) { return script; });

@@ -4,10 +4,10 @@
 
 #include "reconciler/apply/guard/guard_script.h"
 #include "reconciler/apply/history.h"
-#include "reconciler/apply/verification.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/plan.h"
+#include "reconciler/model/verification_outcome.h"
 #include "reconciler/node/node_pool.h"
 #include "reconciler/planning/ledger.h"
 

@@ -13,16 +13,4 @@ VerificationNeed FindVerificationNeed(const ClusterSpec& cluster, const Fabric& 
   return {.wanted = true, .blocked = ListBlockedPorts(remaining, fabric)};
 }
 
-std::string_view FormatVerificationOutcome(VerificationOutcome outcome) {
-  switch (outcome) {
-    case VerificationOutcome::kPassed:
-      return "passed";
-    case VerificationOutcome::kFailed:
-      return "failed";
-    case VerificationOutcome::kNotMeasured:
-      return "not measured";
-  }
-  return "";
-}
-
 }  // namespace reconciler

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/fabric.h"
 #include "reconciler/model/facts.h"
 #include "reconciler/model/plan.h"
-#include "reconciler/model/verification_outcome.h"
 #include "reconciler/planning/plan_maker.h"
 
 namespace reconciler {
@@ -23,8 +21,5 @@ struct VerificationNeed {
 VerificationNeed FindVerificationNeed(const ClusterSpec& cluster, const Fabric& fabric,
                                       const ClusterFacts& facts, const PlanScope& scope,
                                       const Plan& remaining);
-
-// As a generation's document has it: see GenerationInfo.
-std::string_view FormatVerificationOutcome(VerificationOutcome outcome);
 
 }  // namespace reconciler

@@ -22,29 +22,9 @@ std::string EscapeMarkdown(std::string_view text) {
   return escaped;
 }
 
-std::string_view DescribeVerdict(const Report& report) {
-  switch (FindVerificationOutcome(report)) {
-    case VerificationOutcome::kPassed:
-      return "passed";
-    case VerificationOutcome::kFailed:
-      return "failed";
-    case VerificationOutcome::kNotMeasured:
-      return "not measured";
-  }
-  return "";
-}
-
-std::string DescribePlace(const Finding& finding) {
-  std::string place = Join(finding.nodes, ", ");
-  std::vector<std::string> rails;
-  for (const int rail : finding.rails) rails.push_back(FormatRailName(rail));
-  if (!rails.empty()) place += " on " + Join(rails, ", ");
-  return place;
-}
-
 std::string RenderFinding(const Finding& finding) {
   std::string text = fmt::format("### {}: {} ({})\n\n", finding.code,
-                                 EscapeMarkdown(DescribePlace(finding)), ToString(finding.outcome));
+                                 EscapeMarkdown(FormatPlace(finding)), ToString(finding.outcome));
   const auto add = [&](std::string_view label, const std::string& value) {
     if (!value.empty()) text += fmt::format("- {}: {}\n", label, EscapeMarkdown(value));
   };
@@ -96,15 +76,10 @@ std::string RenderWrites(const Report& report) {
 
 std::string RenderMarkdown(const Report& report) {
   std::string text = fmt::format("# Verification of {}: {}\n\n", EscapeMarkdown(report.cluster),
-                                 DescribeVerdict(report));
-  text += fmt::format("Up to level {}.", ToString(report.level));
-  if (report.not_measured) {
-    text += fmt::format(" {}: {}.",
-                        report.not_measured->level == VerifyLevel::kNccl ? "NCCL not run"
-                                                                         : "Bandwidth not measured",
-                        EscapeMarkdown(report.not_measured->why));
-  }
-  text += "\n\n";
+                                 ToString(FindVerificationOutcome(report)));
+  text += fmt::format("Up to level {}", ToString(report.level));
+  if (report.not_measured) text += "; " + EscapeMarkdown(FormatNotMeasured(report));
+  text += ".\n\n";
   if (!report.findings.empty()) {
     text += "## Findings\n\n";
     for (const Finding& finding : report.findings) text += RenderFinding(finding);

@@ -140,14 +140,10 @@ std::string FormatField(std::string_view label, std::string_view text) {
 }
 
 std::string FormatFinding(const Finding& finding) {
-  std::string where = Join(finding.nodes, ", ");
-  std::vector<std::string> rails;
-  for (const int rail : finding.rails) rails.push_back(FormatRailName(rail));
-  if (!rails.empty()) where += " on " + Join(rails, ", ");
   const std::string_view mark = finding.outcome == Outcome::kFail   ? "FAIL"
                                 : finding.outcome == Outcome::kWarn ? "warn"
                                                                     : "?";
-  std::string text = Wrap(fmt::format("  {} {}: ", mark, finding.code), where);
+  std::string text = Wrap(fmt::format("  {} {}: ", mark, finding.code), FormatPlace(finding));
   text += FormatField("expected", finding.expected);
   text += FormatField("measured", finding.measured);
   for (const std::string& line : finding.evidence) text += FormatField("evidence", line);
@@ -192,14 +188,6 @@ std::string FormatSummary(const Report& report) {
   return text + "\n";
 }
 
-std::string FormatNotMeasured(const Report& report) {
-  if (!report.not_measured) return "";
-  return fmt::format(
-      "{}: {}\n",
-      report.not_measured->level == VerifyLevel::kNccl ? "NCCL not run" : "bandwidth not measured",
-      MakePrintable(report.not_measured->why));
-}
-
 // One line per direction: what was written on each rail alone, and on all of them together.
 std::string FormatWrites(const Report& report) {
   const std::optional<std::string> skipped = FindCommonSkip(report, VerifyLevel::kRdma);
@@ -240,7 +228,8 @@ std::string RenderReport(const Report& report) {
     text += "findings\n";
     for (const Finding& finding : report.findings) text += FormatFinding(finding);
   }
-  return text + FormatSummary(report) + FormatNotMeasured(report);
+  text += FormatSummary(report);
+  return report.not_measured ? text + FormatNotMeasured(report) + "\n" : text;
 }
 
 }  // namespace reconciler

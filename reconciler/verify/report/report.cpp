@@ -1,6 +1,11 @@
 #include "reconciler/verify/report/report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "reconciler/base/text.h"
+#include "reconciler/model/fabric.h"
 
 namespace reconciler {
 
@@ -18,6 +23,20 @@ std::optional<std::string> FindCommonSkip(const Report& report, VerifyLevel leve
     why = check.why;
   }
   return why;
+}
+
+std::string FormatPlace(const Finding& finding) {
+  std::vector<std::string> rails;
+  for (const int rail : finding.rails) rails.push_back(FormatRailName(rail));
+  return Join(finding.nodes, ", ") + (rails.empty() ? "" : " on " + Join(rails, ", "));
+}
+
+std::string FormatNotMeasured(const Report& report) {
+  if (!report.not_measured) return "";
+  return fmt::format(
+      "{}: {}",
+      report.not_measured->level == VerifyLevel::kNccl ? "NCCL not run" : "bandwidth not measured",
+      MakePrintable(report.not_measured->why));
 }
 
 VerificationOutcome FindVerificationOutcome(const Report& report) {

@@ -120,6 +120,12 @@ struct Report {
 // Why a level was skipped, when all its checks were and for the same reason.
 std::optional<std::string> FindCommonSkip(const Report& report, VerifyLevel level);
 
+// "spark-1, spark-2 on rail0": where a finding is.
+std::string FormatPlace(const Finding& finding);
+
+// "NCCL not run: no GPU on spark-2"; empty where level auto left nothing out.
+std::string FormatNotMeasured(const Report& report);
+
 // Not measured: nothing failed, but a node could not be read or something could not be measured.
 VerificationOutcome FindVerificationOutcome(const Report& report);
 

@@ -69,11 +69,5 @@ TEST_F(VerificationNeedTest, BlockedPortsOfTheFabricAreNamed) {
   EXPECT_EQ(need.blocked[0], &remaining_.stages[0].changes[0]);
 }
 
-TEST(VerificationOutcome, IsRecordedInTheWordsOfTheHistory) {
-  EXPECT_EQ(FormatVerificationOutcome(VerificationOutcome::kPassed), "passed");
-  EXPECT_EQ(FormatVerificationOutcome(VerificationOutcome::kFailed), "failed");
-  EXPECT_EQ(FormatVerificationOutcome(VerificationOutcome::kNotMeasured), "not measured");
-}
-
 }  // namespace
 }  // namespace reconciler

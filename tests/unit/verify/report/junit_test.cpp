@@ -100,7 +100,7 @@ TEST(RenderMarkdown, TheVerdictComesFirstAndWhatNodesSayIsText) {
   EXPECT_EQ(RenderMarkdown(report),
             "# Verification of lab: failed\n"
             "\n"
-            "Up to level rdma. NCCL not run: spark-1 has no usable NVIDIA driver.\n"
+            "Up to level rdma; NCCL not run\\: spark-1 has no usable NVIDIA driver.\n"
             "\n"
             "## Findings\n"
             "\n"
