@@ -14,6 +14,7 @@
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
 #include "tests/cases/plan_case.h"
+#include "tests/cases/svg_shapes.h"
 
 // Every topology as a person sees it (graph.txt), as its nodes get it (netplan.txt, nccl.txt)
 // and as a launcher does (hostfile.txt), with its three drawings.
@@ -132,9 +133,84 @@ TEST_P(FabricCases, HostfilesReadLikeThis) {
 }
 
 TEST_P(FabricCases, DrawingsReadLikeThis) {
-  Reads("graph.dot", DrawFabricDot(cluster_, fabric_));
-  Reads("graph.mmd", DrawFabricMermaid(cluster_, fabric_));
-  Reads("graph.svg", DrawFabricSvg(cluster_, fabric_));
+  const Drawing drawing = BuildDrawing(cluster_, fabric_);
+  Reads("graph.dot", DrawDot(drawing));
+  Reads("graph.mmd", DrawMermaid(drawing));
+  Reads("graph.svg", DrawSvg(drawing));
+}
+
+// The drawing of the manifest alone, and with the longest rates that a report can give it.
+std::vector<test::SvgShapes> ReadDrawings(const ClusterSpec& cluster, const Fabric& fabric) {
+  const Drawing drawing = BuildDrawing(cluster, fabric);
+  CableRates rates(drawing.cables.size());
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (drawing.devices[drawing.cables[i].from].is_switch) continue;  // not measured on its own
+    rates[i] = {.gbps = 188.8, .share = 0.9};
+  }
+  return {test::ReadSvg(DrawSvg(drawing)), test::ReadSvg(DrawSvg(drawing, rates))};
+}
+
+TEST_P(FabricCases, LabelsOverlapNeitherEachOtherNorACable) {
+  for (const test::SvgShapes& shapes : ReadDrawings(cluster_, fabric_)) {
+    ASSERT_GE(shapes.labels.size(), cluster_.nodes.size() + fabric_.wires.size());
+    ASSERT_EQ(shapes.cables.size(), fabric_.wires.size());
+    for (std::size_t i = 0; i < shapes.labels.size(); ++i) {
+      const test::SvgBox& label = shapes.labels[i];
+      EXPECT_TRUE(IsWithin(label, shapes.canvas)) << label.text;
+      for (std::size_t j = 0; j < i; ++j) {
+        EXPECT_FALSE(Overlap(label, shapes.labels[j])) << label.text << shapes.labels[j].text;
+      }
+      for (const auto& cable : shapes.cables) {
+        for (const test::SvgBox& part : cable) EXPECT_FALSE(Overlap(label, part)) << label.text;
+      }
+    }
+  }
+}
+
+bool IsUpright(const test::SvgBox& part) { return part.bottom - part.top > part.right - part.left; }
+
+// They may cross.
+TEST_P(FabricCases, NoCableLiesOnAnotherOne) {
+  const test::SvgShapes shapes = ReadDrawings(cluster_, fabric_).front();
+  for (std::size_t i = 0; i < shapes.cables.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      for (const test::SvgBox& a : shapes.cables[i]) {
+        for (const test::SvgBox& b : shapes.cables[j]) {
+          EXPECT_FALSE(IsUpright(a) == IsUpright(b) && Overlap(a, b)) << i << " and " << j;
+        }
+      }
+    }
+  }
+}
+
+// As seen from the back of a Spark: p0 is next to the RJ45 port (docs/hardware.md).
+TEST_P(FabricCases, P0IsLeftOfP1) {
+  const test::SvgShapes shapes = ReadDrawings(cluster_, fabric_).front();
+  ASSERT_EQ(shapes.nodes.size(), cluster_.nodes.size());
+  const auto find = [&](const test::SvgBox& node, std::string_view cage) {
+    return std::find_if(shapes.labels.begin(), shapes.labels.end(), [&](const test::SvgBox& label) {
+      return label.text == cage && IsWithin(label, node);
+    });
+  };
+  for (const test::SvgBox& node : shapes.nodes) {
+    const auto p0 = find(node, "p0");
+    const auto p1 = find(node, "p1");
+    if (p0 != shapes.labels.end() && p1 != shapes.labels.end()) {
+      EXPECT_LT(p0->right, p1->left);
+      EXPECT_EQ(p0->top, p1->top);
+    }
+  }
+}
+
+// A4 in landscape is 297 by 210 mm; 10 mm of it are the margin of each side. 96 pixels are an inch.
+TEST_P(FabricCases, TheDrawingFitsOnAPageAndFillsItWhereItIsLarge) {
+  for (const test::SvgShapes& shapes : ReadDrawings(cluster_, fabric_)) {
+    constexpr double kInch = 25.4;
+    EXPECT_LE(shapes.width / 96 * kInch, 277);
+    EXPECT_LE(shapes.height / 96 * kInch, 190);
+    const double scale = shapes.width / (shapes.canvas.right - shapes.canvas.left);
+    EXPECT_GE(scale, 0.5) << "text of 12 px would be smaller than 4.5 pt";
+  }
 }
 
 // Whatever the topology: no one's address moves when the manifest names its nodes in another order.

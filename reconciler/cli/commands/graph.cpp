@@ -17,12 +17,13 @@ struct GraphOptions {
 int RunGraph(const GraphOptions& options) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
+  const Drawing drawing = BuildDrawing(cluster->spec, cluster->fabric);
   if (options.format == "dot") {
-    std::cout << DrawFabricDot(cluster->spec, cluster->fabric);
+    std::cout << DrawDot(drawing);
   } else if (options.format == "mermaid") {
-    std::cout << DrawFabricMermaid(cluster->spec, cluster->fabric);
+    std::cout << DrawMermaid(drawing);
   } else if (options.format == "svg") {
-    std::cout << DrawFabricSvg(cluster->spec, cluster->fabric);
+    std::cout << DrawSvg(drawing);
   } else {
     std::cout << DrawFabricText(cluster->spec, cluster->fabric);
   }

@@ -40,7 +40,7 @@ std::string RenderPage(const Report& report, const Cluster& cluster, Clock::time
   return RenderHtml(report, {.when = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(began)),
                              .seconds = took.count(),
                              .version = SPARK_VERSION,
-                             .drawing = DrawFabricSvg(cluster.spec, cluster.fabric)});
+                             .drawing = DrawSvg(BuildDrawing(cluster.spec, cluster.fabric))});
 }
 
 int RunVerify(const Selection& selection, const Output& output, const std::string& level,

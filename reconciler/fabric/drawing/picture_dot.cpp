@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "reconciler/fabric/drawing/picture.h"
 
 namespace reconciler {
@@ -41,45 +44,64 @@ std::string QuoteMermaid(const std::string& text) {
   return quoted;
 }
 
+// "p1 rail0 192.168.177.1/24 enp1s0f1np1"; of a switch its model.
+std::vector<std::string> ListLines(const Drawing::Device& device) {
+  std::vector<std::string> lines;
+  if (!device.model.empty()) lines.push_back(device.model);
+  for (const Drawing::Port& port : device.ports) {
+    lines.push_back(fmt::format("{} {} {} {}", port.cage, FormatRailName(port.rail), port.address,
+                                port.netdev));
+  }
+  return lines;
+}
+
 }  // namespace
 
-std::string DrawFabricDot(const ClusterSpec& cluster, const Fabric& fabric) {
-  const Drawing drawing = BuildDrawing(cluster, fabric);
+std::string DrawDot(const Drawing& drawing, const CableRates& rates) {
   std::string text = fmt::format(
       "graph \"{0}\" {{\n  label=\"{0}\";\n  rankdir=BT;\n  node [shape=box, "
       "fontname=\"monospace\"];\n  edge [fontname=\"monospace\", fontsize=10];\n",
       QuoteDot(drawing.title));
-  for (std::size_t i = 0; i < drawing.boxes.size(); ++i) {
-    const Drawing::Box& box = drawing.boxes[i];
-    std::string label = QuoteDot(box.title) + "\\n";
-    for (const std::string& line : box.lines) label += QuoteDot(line) + "\\l";
-    text += fmt::format("  b{} [label=\"{}\"{}];\n", i, label,
-                        box.level > 0 ? ", style=\"filled,rounded\", fillcolor=\"lightgrey\"" : "");
-  }
-  for (const Drawing::Line& line : drawing.lines) {
+  for (std::size_t i = 0; i < drawing.devices.size(); ++i) {
+    const Drawing::Device& device = drawing.devices[i];
+    std::string label = QuoteDot(device.name) + "\\n";
+    for (const std::string& line : ListLines(device)) label += QuoteDot(line) + "\\l";
     text +=
-        fmt::format("  b{} -- b{} [label=\"{}\", taillabel=\"{}\", headlabel=\"{}\"];\n", line.from,
-                    line.to, QuoteDot(line.rate), QuoteDot(line.from_port), QuoteDot(line.to_port));
+        fmt::format("  b{} [label=\"{}\"{}];\n", i, label,
+                    device.is_switch ? ", style=\"filled,rounded\", fillcolor=\"lightgrey\"" : "");
+  }
+  for (std::size_t i = 0; i < drawing.cables.size(); ++i) {
+    const Drawing::Cable& cable = drawing.cables[i];
+    const std::string colour =
+        i < rates.size() ? fmt::format(", color=\"{}\", penwidth=3", ChooseHeatColour(rates[i]))
+                         : "";
+    text += fmt::format("  b{} -- b{} [label=\"{}\", taillabel=\"{}\", headlabel=\"{}\"{}];\n",
+                        cable.from, cable.to, FormatCableRate(drawing, rates, i),
+                        QuoteDot(cable.from_port), QuoteDot(cable.to_port), colour);
   }
   return text + "}\n";
 }
 
-std::string DrawFabricMermaid(const ClusterSpec& cluster, const Fabric& fabric) {
-  const Drawing drawing = BuildDrawing(cluster, fabric);
+std::string DrawMermaid(const Drawing& drawing, const CableRates& rates) {
   std::string text =
       fmt::format("---\ntitle: \"{}\"\n---\ngraph BT\n", QuoteMermaid(drawing.title));
-  for (std::size_t i = 0; i < drawing.boxes.size(); ++i) {
-    const Drawing::Box& box = drawing.boxes[i];
-    std::string label = QuoteMermaid(box.title);
-    for (const std::string& line : box.lines) label += "<br/>" + QuoteMermaid(line);
-    text += fmt::format("  b{}{}\"{}\"{}\n", i, box.level > 0 ? "([" : "[", label,
-                        box.level > 0 ? "])" : "]");
+  for (std::size_t i = 0; i < drawing.devices.size(); ++i) {
+    const Drawing::Device& device = drawing.devices[i];
+    std::string label = QuoteMermaid(device.name);
+    for (const std::string& line : ListLines(device)) label += "<br/>" + QuoteMermaid(line);
+    text += fmt::format("  b{}{}\"{}\"{}\n", i, device.is_switch ? "([" : "[", label,
+                        device.is_switch ? "])" : "]");
   }
-  for (const Drawing::Line& line : drawing.lines) {
-    std::string label = line.from_port;
-    if (!line.to_port.empty()) label += " – " + line.to_port;
-    text += fmt::format("  b{} ---|\"{} · {}\"| b{}\n", line.from, QuoteMermaid(label),
-                        QuoteMermaid(line.rate), line.to);
+  for (std::size_t i = 0; i < drawing.cables.size(); ++i) {
+    const Drawing::Cable& cable = drawing.cables[i];
+    std::string label = cable.from_port;
+    if (!cable.to_port.empty()) label += " – " + cable.to_port;
+    text += fmt::format("  b{} ---|\"{} · {}\"| b{}\n", cable.from, QuoteMermaid(label),
+                        FormatCableRate(drawing, rates, i), cable.to);
+  }
+  for (std::size_t i = 0; i < std::min(rates.size(), drawing.cables.size()); ++i) {
+    text +=
+        fmt::format("  linkStyle {} stroke:{},stroke-width:3px\n", i, ChooseHeatColour(rates[i]));
   }
   return text;
 }

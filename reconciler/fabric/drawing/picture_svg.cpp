@@ -1,154 +1,109 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <vector>
-
+#include "reconciler/base/text.h"
 #include "reconciler/base/xml.h"
+#include "reconciler/fabric/drawing/layout.h"
 #include "reconciler/fabric/drawing/picture.h"
+#include "reconciler/fabric/drawing/shape.h"
 
 namespace reconciler {
 namespace {
 
-// Pixels; the font is monospace of 12 px.
-constexpr int kGlyph = 8;
-constexpr int kRow = 16;
-constexpr int kPadding = 10;
-constexpr int kGap = 40;        // between boxes of a level
-constexpr int kLevelGap = 130;  // between levels: room for cables and their labels
-constexpr int kTitle = 40;
+// Pixels.
+constexpr int kLegendHeight = 28;
+constexpr int kLegendWidth = 920;
 
-struct Rect {
-  int x = 0;
-  int y = 0;
-  int width = 0;
-  int height = 0;
-};
-
-class SvgWriter {
- public:
-  explicit SvgWriter(const Drawing& drawing) : drawing_(drawing), rects_(drawing.boxes.size()) {
-    Place();
+std::string DrawLabel(const Layout::Label& label) {
+  std::string more;
+  switch (label.style) {
+    case Layout::Style::kPlain:
+      break;
+    case Layout::Style::kBold:
+      more = " font-weight=\"bold\"";
+      break;
+    case Layout::Style::kSoft:
+      more = " fill=\"#57606a\"";
+      break;
   }
+  if (label.upright)
+    more += fmt::format(" transform=\"rotate(-90 {} {})\"", label.at.x, label.at.y);
+  return fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", label.at.x, label.at.y, more,
+                     EscapeXml(label.text));
+}
 
-  std::string Run() {
-    std::string text = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
-        "{1}\" font-family=\"monospace\" font-size=\"12\">\n"
-        "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-        width_, height_);
-    text += DrawLabel(kPadding, kPadding + kRow, drawing_.title, "font-size=\"16\"");
-    for (const Drawing::Line& line : drawing_.lines) text += DrawCable(line);
-    for (std::size_t i = 0; i < drawing_.boxes.size(); ++i) text += DrawBox(i);
-    return text + "</svg>\n";
+std::string DrawArea(const Layout::Area& area, int radius, std::string_view fill) {
+  return fmt::format(
+      "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" fill=\"{}\" "
+      "stroke=\"#57606a\"/>\n",
+      area.x, area.y, area.width, area.height, radius, fill);
+}
+
+std::string DrawBox(const Layout::Box& box, bool is_switch) {
+  std::string text = DrawArea(box.area, is_switch ? 10 : 3, is_switch ? "#dde7f0" : "#edf5e1");
+  for (const Layout::Area& tab : box.tabs) text += DrawArea(tab, 2, "#ffffff");
+  return text;
+}
+
+std::string DrawCable(const std::vector<Layout::Spot>& route, std::string_view style) {
+  std::string points;
+  for (const Layout::Spot& spot : route) {
+    points += fmt::format("{}{},{}", points.empty() ? "" : " ", spot.x, spot.y);
   }
+  return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke-linejoin=\"round\" {}/>\n",
+                     points, style);
+}
 
- private:
-  // The highest level on top; each level in the middle.
-  void Place() {
-    std::map<int, std::vector<std::size_t>, std::greater<>> levels;
-    for (std::size_t i = 0; i < drawing_.boxes.size(); ++i) {
-      levels[drawing_.boxes[i].level].push_back(i);
-      rects_[i] = Measure(drawing_.boxes[i]);
-    }
-    for (const auto& [level, boxes] : levels) width_ = std::max(width_, ComputeWidth(boxes));
-    width_ =
-        std::max(width_, 2 * kPadding + kGlyph * 2 * static_cast<int>(drawing_.title.size()) / 2);
-    int y = kTitle + (levels.size() == 1 ? kLevelGap : 0);  // cables between nodes go above them
-    for (const auto& [level, boxes] : levels) {
-      int x = (width_ - ComputeWidth(boxes)) / 2 + kGap;
-      int tallest = 0;
-      for (const std::size_t i : boxes) {
-        rects_[i].x = x;
-        rects_[i].y = y;
-        x += rects_[i].width + kGap;
-        tallest = std::max(tallest, rects_[i].height);
-      }
-      y += tallest + kLevelGap;
-    }
-    height_ = y - kLevelGap + 2 * kPadding + (levels.size() == 1 ? 0 : kLevelGap / 2);
+std::string ChooseStyle(const CableRates& rates, std::size_t cable) {
+  if (rates.empty()) return "stroke=\"#57606a\" stroke-width=\"2\"";
+  const CableRate rate = cable < rates.size() ? rates[cable] : CableRate{};
+  return fmt::format("stroke=\"{}\" stroke-width=\"3\"{}", ChooseHeatColour(rate),
+                     rate.gbps ? "" : " stroke-dasharray=\"6 4\"");
+}
+
+// What the colours stand for. `y`: of its base line.
+std::string DrawLegend(int y) {
+  constexpr std::string_view kLegend = "measured, of what the cable carries at best:";
+  std::string text = fmt::format("<text x=\"12\" y=\"{}\">{}</text>\n", y, kLegend);
+  int x = 12 + kGlyph * static_cast<int>(kLegend.size()) + 16;
+  const auto add = [&](std::string_view style, const std::string& label) {
+    text += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" {}/>\n", x, x + 24, y - 4,
+                        y - 4, style);
+    text += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x + 30, y, label);
+    x += 30 + kGlyph * static_cast<int>(CountColumns(label)) + 16;
+  };
+  for (const auto& [share, label] :
+       {std::pair(0.5, "half or less"), std::pair(0.72, "72 %"), std::pair(0.94, "94 % or more")}) {
+    add(fmt::format("stroke=\"{}\" stroke-width=\"3\"", ChooseHeatColour({.share = share})), label);
   }
-
-  static Rect Measure(const Drawing::Box& box) {
-    std::size_t longest = box.title.size();
-    for (const std::string& line : box.lines) longest = std::max(longest, line.size());
-    return {.width = kGlyph * static_cast<int>(longest) + 2 * kPadding,
-            .height = kRow * static_cast<int>(box.lines.size() + 1) + 2 * kPadding};
-  }
-
-  int ComputeWidth(const std::vector<std::size_t>& boxes) const {
-    int width = kGap;
-    for (const std::size_t i : boxes) width += rects_[i].width + kGap;
-    return width;
-  }
-
-  static std::string DrawLabel(int x, int y, const std::string& text, std::string_view more = {}) {
-    return fmt::format("<text x=\"{}\" y=\"{}\" {}>{}</text>\n", x, y, more, EscapeXml(text));
-  }
-
-  std::string DrawBox(std::size_t i) const {
-    const Drawing::Box& box = drawing_.boxes[i];
-    const Rect& at = rects_[i];
-    std::string text = fmt::format(
-        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" fill=\"{}\" "
-        "stroke=\"#333333\"/>\n",
-        at.x, at.y, at.width, at.height, box.level > 0 ? 12 : 2,
-        box.level > 0 ? "#dde7f0" : "#e8f3d6");
-    int y = at.y + kPadding + kRow - 4;
-    text += DrawLabel(at.x + kPadding, y, box.title, "font-weight=\"bold\"");
-    for (const std::string& line : box.lines) text += DrawLabel(at.x + kPadding, y += kRow, line);
-    return text;
-  }
-
-  // The k-th of n cables at a side of the box.
-  static int PlaceAlong(const Rect& rect, int k, int n) {
-    return rect.x + rect.width * (k + 1) / (n + 1);
-  }
-
-  std::string DrawCable(const Drawing::Line& line) {
-    const Rect& from = rects_[line.from];
-    const Rect& to = rects_[line.to];
-    const bool level = drawing_.boxes[line.from].level == drawing_.boxes[line.to].level;
-    const int x1 = PlaceAlong(from, used_[{line.from, false}]++, Count(line.from, false));
-    const int x2 = PlaceAlong(to, used_[{line.to, !level}]++, Count(line.to, !level));
-    const int y1 = from.y;
-    const int y2 = level ? to.y : to.y + to.height;
-    const int rise = level ? kLevelGap * 3 / 4 : (y1 - y2) / 2;
-    std::string text = fmt::format(
-        "<path d=\"M {0} {1} C {0} {2} {3} {4} {3} {5}\" fill=\"none\" stroke=\"#555555\" "
-        "stroke-width=\"2\"/>\n",
-        x1, y1, y1 - rise, x2, level ? y2 - rise : y2 + rise, y2);
-    text += DrawLabel(x1 + 4, y1 - 6, line.from_port + (level ? "" : "  " + line.rate));
-    if (level) {
-      text += DrawLabel((x1 + x2) / 2 - 30, std::min(y1, y2) - rise * 3 / 4 - 6, line.rate);
-      text += DrawLabel(x2 + 4, y2 - 6, line.to_port);
-    } else {
-      text += DrawLabel(x2 + 4, y2 + 14 + kRow * (used_[{line.to, true}] % 2), line.to_port);
-    }
-    return text;
-  }
-
-  // How many cables end at the top (or the bottom) of a box.
-  int Count(std::size_t box, bool bottom) const {
-    return static_cast<int>(
-        std::count_if(drawing_.lines.begin(), drawing_.lines.end(), [&](const Drawing::Line& line) {
-          const bool level = drawing_.boxes[line.from].level == drawing_.boxes[line.to].level;
-          return (line.from == box && !bottom) || (line.to == box && bottom == !level);
-        }));
-  }
-
-  const Drawing& drawing_;
-  std::vector<Rect> rects_;
-  std::map<std::pair<std::size_t, bool>, int> used_;  // box and whether its bottom → cables drawn
-  int width_ = 0;
-  int height_ = 0;
-};
+  add("stroke=\"#808080\" stroke-width=\"3\" stroke-dasharray=\"6 4\"", "not measured");
+  return text;
+}
 
 }  // namespace
 
-std::string DrawFabricSvg(const ClusterSpec& cluster, const Fabric& fabric) {
-  const Drawing drawing = BuildDrawing(cluster, fabric);
-  return SvgWriter(drawing).Run();
+std::string DrawSvg(const Drawing& drawing, const CableRates& rates) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < drawing.cables.size(); ++i) {
+    labels.push_back(FormatCableRate(drawing, rates, i));
+  }
+  Layout layout = PlaceDrawing(drawing, labels);
+  const int width = rates.empty() ? layout.width : std::max(layout.width, kLegendWidth);
+  const int height = layout.height + (rates.empty() ? 0 : kLegendHeight);
+  const double scale = ComputePageScale(width, height);
+  std::string text = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" "
+      "viewBox=\"0 0 {} {}\" font-family=\"monospace\" font-size=\"12\" role=\"img\" "
+      "aria-label=\"{}\">\n<rect width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n",
+      width * scale, height * scale, width, height, EscapeXml(drawing.title), width, height);
+  for (std::size_t i = 0; i < layout.routes.size(); ++i) {
+    text += DrawCable(layout.routes[i], ChooseStyle(rates, i));
+  }
+  for (std::size_t i = 0; i < layout.boxes.size(); ++i) {
+    text += DrawBox(layout.boxes[i], drawing.devices[i].is_switch);
+  }
+  for (const Layout::Label& label : layout.labels) text += DrawLabel(label);
+  if (!rates.empty()) text += DrawLegend(height - 12);
+  return text + "</svg>\n";
 }
 
 }  // namespace reconciler
