@@ -12,6 +12,7 @@
 #include "reconciler/verify/links/auto_level.h"
 #include "reconciler/verify/links/node_differences.h"
 #include "reconciler/verify/links/probes.h"
+#include "reconciler/verify/links/reported_facts.h"
 #include "reconciler/verify/links/run/reply.h"
 #include "reconciler/verify/links/run/script.h"
 #include "reconciler/verify/links/static_facts.h"
@@ -134,6 +135,8 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   if (options.automatic) reachable = FindAutoLevel(cluster, fabric, facts);
   const VerifyLevel up_to = std::min(options.up_to, reachable.level);
   Report report{.cluster = cluster.name, .level = up_to};
+  report.facts = ListReportedFacts(fabric, facts);
+  report.fabric = BuildDrawing(cluster, fabric);
   if (!reachable.why.empty()) report.not_measured = {VerifyLevel::kRdma, reachable.why};
   for (const auto& [node, error] : facts.unreachable)
     report.unreachable[node] = FormatOneLine(error);

@@ -40,6 +40,16 @@ std::string JsonReader::Text() const {
   return DecodeText(json_.get<std::string>());
 }
 
+std::string JsonReader::PlainText() const {
+  Require(json_.is_string(), "a string");
+  return json_.get<std::string>();
+}
+
+double JsonReader::Number() const {
+  Require(json_.is_number(), "a number");
+  return json_.get<double>();
+}
+
 std::int64_t JsonReader::Integer() const {
   Require(json_.is_number_integer(), "an integer");
   // get() would wrap around.

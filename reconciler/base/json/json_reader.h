@@ -28,7 +28,9 @@ class JsonReader {
   bool Has(const std::string& key) const { return json_.is_object() && json_.contains(key); }
   JsonReader At(const std::string& key) const;
   std::string Text() const;
+  std::string PlainText() const;  // as it stands: "base64:" means nothing in it
   std::int64_t Integer() const;
+  double Number() const;
   bool Bool() const;
   bool IsText() const { return json_.is_string(); }
 

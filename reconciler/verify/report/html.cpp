@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "reconciler/base/text.h"
 #include "reconciler/base/xml.h"
+#include "reconciler/fabric/drawing/picture.h"
 #include "reconciler/model/fabric.h"
+#include "reconciler/verify/report/cable_rates.h"
 #include "reconciler/verify/report/html_chart.h"
 #include "reconciler/verify/report/html_style.h"
 #include "reconciler/verify/report/report_nccl.h"
@@ -17,21 +21,16 @@
 namespace reconciler {
 namespace {
 
-struct Verdict {
-  std::string_view style;
-  std::string_view text;
-};
-
-Verdict FindVerdict(const Report& report) {
-  switch (FindVerificationOutcome(report)) {
+std::string_view ChooseVerdictStyle(VerificationOutcome outcome) {
+  switch (outcome) {
     case VerificationOutcome::kPassed:
-      return {"passed", "passed"};
+      return "passed";
     case VerificationOutcome::kFailed:
-      return {"failed", "failed"};
+      return "failed";
     case VerificationOutcome::kNotMeasured:
-      return {"unsure", "not measured"};
+      return "unsure";
   }
-  return {};
+  return "";
 }
 
 std::string_view NameLevel(VerifyLevel level) {
@@ -51,30 +50,23 @@ std::string_view NameLevel(VerifyLevel level) {
 }
 
 std::string RenderVerdict(const Report& report) {
-  const Verdict verdict = FindVerdict(report);
-  std::string text = fmt::format(
+  const VerificationOutcome outcome = FindVerificationOutcome(report);
+  const std::string left_out = FormatNotMeasured(report);
+  return fmt::format(
       "<header class=\"verdict {}\"><h1>{}: {}</h1>\n<p>{} of {} passed, {} warned, {} failed, {} "
-      "could not be measured, {} skipped; {}.</p>\n",
-      verdict.style, EscapeXml(report.cluster), verdict.text, report.Count(Outcome::kPass),
-      FormatPlural(report.checks.size(), "check", "checks"), report.Count(Outcome::kWarn),
-      report.Count(Outcome::kFail), report.Count(Outcome::kCouldNotMeasure),
-      report.Count(Outcome::kSkipped), FormatPlural(report.findings.size(), "cause", "causes"));
-  if (report.not_measured) {
-    text += fmt::format("<p>{}: {}.</p>\n",
-                        report.not_measured->level == VerifyLevel::kNccl ? "NCCL not run"
-                                                                         : "Bandwidth not measured",
-                        EscapeXml(report.not_measured->why));
-  }
-  return text + "</header>\n";
+      "could not be measured, {} skipped; {}{}.</p>\n</header>\n",
+      ChooseVerdictStyle(outcome), EscapeXml(report.cluster), ToString(outcome),
+      report.Count(Outcome::kPass), FormatPlural(report.checks.size(), "check", "checks"),
+      report.Count(Outcome::kWarn), report.Count(Outcome::kFail),
+      report.Count(Outcome::kCouldNotMeasure), report.Count(Outcome::kSkipped),
+      FormatPlural(report.findings.size(), "cause", "causes"),
+      left_out.empty() ? "" : "; " + EscapeXml(left_out));
 }
 
 std::string RenderFindingSection(const Finding& finding) {
-  std::vector<std::string> rails;
-  for (const int rail : finding.rails) rails.push_back(FormatRailName(rail));
-  std::string text =
-      fmt::format("<section class=\"finding {0}\"><h3>{0}: {1}, {2}{3}</h3><dl>\n",
-                  ToString(finding.outcome), finding.code, EscapeXml(Join(finding.nodes, ", ")),
-                  rails.empty() ? "" : " on " + Join(rails, ", "));
+  std::string text = fmt::format("<section class=\"finding {0}\"><h3>{0}: {1}, {2}</h3><dl>\n",
+                                 ToString(finding.outcome), EscapeXml(finding.code),
+                                 EscapeXml(FormatPlace(finding)));
   const auto add = [&](std::string_view label, const std::string& value) {
     if (!value.empty()) text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, EscapeXml(value));
   };
@@ -101,66 +93,124 @@ std::string MakeScrolling(std::string_view name, const std::string& content) {
       EscapeXml(name), content);
 }
 
-// The share of the table's largest value as the depth of the cell's colour.
-std::string RenderCell(const Check& check, double most) {
-  if (!check.gbps) {
-    return fmt::format("<td class=\"{0}\">{0}</td>", ToString(check.outcome));
+// What a heat map shows of its checks.
+enum class Shown { kOutcome, kBandwidth, kLatency };
+
+std::optional<double> GetShown(const Check& check, Shown shown) {
+  switch (shown) {
+    case Shown::kOutcome:
+      return std::nullopt;
+    case Shown::kBandwidth:
+      return check.gbps;
+    case Shown::kLatency:
+      return check.latency_us;
   }
-  const int depth = static_cast<int>(60 * std::clamp(*check.gbps / most, 0.0, 1.0));
-  return fmt::format(
-      "<td class=\"number\" style=\"background: hsl(var(--heat) {}% "
-      "var(--heat-light))\">{:.1f}{}</td>",
-      depth, *check.gbps,
-      check.outcome == Outcome::kPass ? "" : " " + std::string(ToString(check.outcome)));
+  return std::nullopt;
 }
 
-// From row to column, the checks of one level, kind and rail. Empty: there are none.
-std::string RenderMatrix(const Report& report, VerifyLevel level, const std::string& what,
-                         std::optional<int> rail) {
+// Of one level, kind and rail, from row to column. In their order, bandwidths of all rails come
+// before latencies.
+struct HeatMap {
+  VerifyLevel level = VerifyLevel::kFacts;
+  Shown shown = Shown::kOutcome;
+  std::string what = {};
+  std::optional<int> rail = std::nullopt;
+  auto operator<=>(const HeatMap&) const = default;
+
+  bool Has(const Check& check) const {
+    return check.level == level && !check.to.empty() && check.what == what && check.rail == rail;
+  }
+};
+
+std::string FormatCaption(const HeatMap& map) {
+  std::string text = map.shown == Shown::kLatency ? "latency of " + map.what : map.what;
+  if (map.rail) text += ", " + FormatRailName(*map.rail);
+  text += ", from row to column";
+  switch (map.shown) {
+    case Shown::kOutcome:
+      return text;
+    case Shown::kBandwidth:
+      return text + ", in Gb/s";
+    case Shown::kLatency:
+      return text + ", in µs";
+  }
+  return text;
+}
+
+// The share of what the link carries, or of the table's largest value, as the depth of the colour.
+std::string RenderCell(const Check& check, const HeatMap& map, double most) {
+  const std::optional<double> value = GetShown(check, map.shown);
+  const std::string_view outcome = ToString(check.outcome);
+  if (!value) return fmt::format("<td class=\"{0}\">{0}</td>", outcome);
+  const bool is_latency = map.shown == Shown::kLatency;
+  const int depth = static_cast<int>(60 * std::clamp(*value / most, 0.0, 1.0));
+  return fmt::format(
+      "<td class=\"number\" style=\"background: hsl(var({}) {}% var(--heat-light))\">{:.1f}{}</td>",
+      is_latency ? "--heat-time" : "--heat", depth, *value,
+      is_latency || check.outcome == Outcome::kPass ? "" : fmt::format(" {}", outcome));
+}
+
+// A column per node. Long names would push the columns apart: they are numbered.
+std::string RenderRows(const std::vector<NodeName>& nodes,
+                       const std::function<std::string(const NodeName&, const NodeName&)>& render) {
+  constexpr std::size_t kLongest = 12;
+  const bool is_numbered = std::any_of(nodes.begin(), nodes.end(),
+                                       [](const NodeName& node) { return node.size() > kLongest; });
+  std::string text = "<tr><td></td>";
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    text += fmt::format("<th scope=\"col\">{}</th>",
+                        is_numbered ? std::to_string(i + 1) : EscapeXml(nodes[i]));
+  }
+  text += "</tr>\n";
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    text += fmt::format("<tr><th scope=\"row\">{}{}</th>",
+                        is_numbered ? fmt::format("{} ", i + 1) : "", EscapeXml(nodes[i]));
+    for (const NodeName& to : nodes) text += render(nodes[i], to);
+    text += "</tr>\n";
+  }
+  return text;
+}
+
+std::string RenderHeatMap(const Report& report, const HeatMap& map) {
   std::vector<NodeName> nodes;
+  std::set<NodeName> listed;
   std::map<std::pair<NodeName, NodeName>, const Check*> cells;
   double most = 1;
   for (const Check& check : report.checks) {
-    if (check.level != level || check.to.empty() || check.what != what || check.rail != rail) {
-      continue;
-    }
+    if (!map.Has(check)) continue;
     for (const NodeName& node : {check.from, check.to}) {
-      if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+      if (listed.insert(node).second) nodes.push_back(node);
     }
     cells[{check.from, check.to}] = &check;
-    most = std::max(most, check.gbps.value_or(0));
+    most = std::max(most, GetShown(check, map.shown).value_or(0));
+    if (map.shown == Shown::kBandwidth) most = std::max(most, check.roofline_gbps.value_or(0));
   }
-  if (cells.empty()) return "";
-  const std::string caption =
-      fmt::format("{}{}, from row to column{}", what, rail ? ", " + FormatRailName(*rail) : "",
-                  level == VerifyLevel::kRdma ? ", in Gb/s" : "");
-  std::string text = fmt::format("<table><caption>{}</caption>\n<tr><td></td>", EscapeXml(caption));
-  for (const NodeName& node : nodes)
-    text += fmt::format("<th scope=\"col\">{}</th>", EscapeXml(node));
-  text += "</tr>\n";
-  for (const NodeName& from : nodes) {
-    text += fmt::format("<tr><th scope=\"row\">{}</th>", EscapeXml(from));
-    for (const NodeName& to : nodes) {
-      const auto cell = cells.find({from, to});
-      text += cell == cells.end() ? "<td>–</td>" : RenderCell(*cell->second, most);
-    }
-    text += "</tr>\n";
+  const std::string caption = FormatCaption(map);
+  const std::string rows = RenderRows(nodes, [&](const NodeName& from, const NodeName& to) {
+    const auto cell = cells.find({from, to});
+    return cell == cells.end() ? std::string("<td>–</td>") : RenderCell(*cell->second, map, most);
+  });
+  return MakeScrolling(
+      caption, fmt::format("<table><caption>{}</caption>\n{}</table>", EscapeXml(caption), rows));
+}
+
+std::set<HeatMap> ListHeatMaps(const Report& report, VerifyLevel level) {
+  std::set<HeatMap> maps;
+  const Shown shown = level == VerifyLevel::kRdma ? Shown::kBandwidth : Shown::kOutcome;
+  for (const Check& check : report.checks) {
+    if (check.level != level || check.to.empty()) continue;
+    maps.insert({level, shown, check.what, check.rail});
+    if (check.latency_us) maps.insert({level, Shown::kLatency, check.what, check.rail});
   }
-  return MakeScrolling(caption, text + "</table>");
+  return maps;
 }
 
 std::string RenderLevel(const Report& report, VerifyLevel level) {
-  std::set<std::pair<std::string, std::optional<int>>> kinds;
-  for (const Check& check : report.checks) {
-    if (check.level == level && !check.to.empty()) {
-      kinds.insert({check.what, check.rail});
-    }
-  }
   if (const auto skipped = FindCommonSkip(report, level)) {
     return fmt::format("<h2>{}</h2>\n<p>Skipped: {}.</p>\n", NameLevel(level), EscapeXml(*skipped));
   }
   std::string text;
-  for (const auto& [what, rail] : kinds) text += RenderMatrix(report, level, what, rail);
+  for (const HeatMap& map : ListHeatMaps(report, level)) text += RenderHeatMap(report, map);
   return text.empty() ? "" : fmt::format("<h2>{}</h2>\n", NameLevel(level)) + text;
 }
 
@@ -188,33 +238,62 @@ std::string RenderNccl(const NcclSummary& summary) {
                                           kCaption, rows));
 }
 
-std::string RenderFooter(const Report& report, const ReportOrigin& origin) {
+std::string RenderFabric(const Report& report) {
+  if (!report.fabric || report.fabric->devices.empty()) return "";
+  CableRates rates = FindCableRates(*report.fabric, report);
+  const bool is_measured = std::any_of(rates.begin(), rates.end(),
+                                       [](const CableRate& rate) { return rate.gbps.has_value(); });
+  if (!is_measured) rates.clear();
+  return "<h2>Fabric</h2>\n" +
+         MakeScrolling("Fabric",
+                       "<div class=\"picture\">" + DrawSvg(*report.fabric, rates) + "</div>");
+}
+
+// A row per fact, so that nodes which differ do so within a line.
+std::string RenderFacts(const Report& report) {
+  if (report.facts.empty()) return "";
+  std::set<std::string> names;
+  std::string text = "<table><caption>Facts of each node</caption>\n<tr><td></td>";
+  for (const auto& [node, facts] : report.facts) {
+    text += fmt::format("<th scope=\"col\">{}</th>", EscapeXml(node));
+    for (const auto& [name, value] : facts) names.insert(name);
+  }
+  text += "</tr>\n";
+  for (const std::string& name : names) {
+    text += fmt::format("<tr><th scope=\"row\">{}</th>", EscapeXml(name));
+    for (const auto& [node, facts] : report.facts) {
+      const auto found = facts.find(name);
+      text += fmt::format("<td>{}</td>", found == facts.end() ? "–" : EscapeXml(found->second));
+    }
+    text += "</tr>\n";
+  }
+  return "<h2>Facts</h2>\n" + MakeScrolling("Facts of each node", text + "</table>");
+}
+
+std::string RenderFooter(const Report& report) {
   std::string text = fmt::format("<footer><p>Verified up to level {}", ToString(report.level));
-  if (!origin.when.empty()) text += " on " + EscapeXml(origin.when);
-  if (origin.seconds > 0) text += fmt::format(" in {:.0f} s", origin.seconds);
-  return text +
-         fmt::format(" by spark-reconcile {}; format spark-reconcile/report/1.</p></footer>\n",
-                     EscapeXml(origin.version));
+  if (report.run) {
+    text += fmt::format(" on {} in {:.0f} s by spark-reconcile {}", EscapeXml(FormatTime(report)),
+                        report.run->seconds, EscapeXml(report.run->program));
+  }
+  return text + "; format spark-reconcile/report/1.</p></footer>\n";
 }
 
 }  // namespace
 
-std::string RenderHtml(const Report& report, const ReportOrigin& origin) {
+std::string RenderHtml(const Report& report) {
   std::string text = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
       "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}: {}</title>\n"
       "<style>{}</style>\n</head>\n<body>\n",
-      EscapeXml(report.cluster), FindVerdict(report).text, kHtmlStyle);
-  text += RenderVerdict(report) + "<main>\n" + RenderFindings(report);
-  if (!origin.drawing.empty()) {
-    text += "<h2>Fabric</h2>\n" +
-            MakeScrolling("Fabric", "<div class=\"picture\">" + origin.drawing + "</div>");
-  }
+      EscapeXml(report.cluster), ToString(FindVerificationOutcome(report)), kHtmlStyle);
+  text += RenderVerdict(report) + "<main>\n" + RenderFindings(report) + RenderFabric(report);
   for (const VerifyLevel level : {VerifyLevel::kRdma, VerifyLevel::kPing, VerifyLevel::kSsh}) {
     text += RenderLevel(report, level);
   }
   if (report.nccl) text += RenderNccl(*report.nccl);
-  return text + "</main>\n" + RenderFooter(report, origin) + "</body>\n</html>\n";
+  text += RenderFacts(report);
+  return text + "</main>\n" + RenderFooter(report) + "</body>\n</html>\n";
 }
 
 }  // namespace reconciler

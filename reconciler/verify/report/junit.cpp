@@ -12,15 +12,6 @@
 namespace reconciler {
 namespace {
 
-// "jumbo-ping spark-1 to spark-2 on rail0"
-std::string NameCheck(const Check& check) {
-  std::string name = check.what + " " + check.from;
-  if (!check.to.empty()) name += " to " + check.to;
-  if (check.rail) name += " on " + FormatRailName(*check.rail);
-  if (!check.subject.empty()) name += ", " + check.subject;
-  return name;
-}
-
 // The finding that is about the check: of its level, its node and its rail.
 const Finding* FindFinding(const Report& report, const Check& check) {
   const auto found =
@@ -103,15 +94,14 @@ std::string RenderJunit(const Report& report) {
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"spark-reconcile verify {}\" "
       "{}>\n",
       EscapeXml(report.cluster), CountChecks(report, std::nullopt).Format());
-  for (const VerifyLevel level : {VerifyLevel::kFacts, VerifyLevel::kPing, VerifyLevel::kSsh,
-                                  VerifyLevel::kRdma, VerifyLevel::kNccl}) {
+  for (const VerifyLevel level : kVerifyLevels) {
     const Counts counts = CountChecks(report, level);
     if (counts.tests == 0) continue;
     text += fmt::format("  <testsuite name=\"{}\" {}>\n", ToString(level), counts.Format());
     for (const Check& check : report.checks) {
       if (check.level != level) continue;
       text += fmt::format("    <testcase classname=\"{}.{}\" name=\"{}\">{}</testcase>\n",
-                          EscapeXml(report.cluster), ToString(level), EscapeXml(NameCheck(check)),
+                          EscapeXml(report.cluster), ToString(level), EscapeXml(FormatCheck(check)),
                           RenderOutcome(report, check));
     }
     text += "  </testsuite>\n";

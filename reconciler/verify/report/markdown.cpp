@@ -7,20 +7,11 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/model/fabric.h"
+#include "reconciler/verify/report/escape_markdown.h"
 #include "reconciler/verify/report/report_nccl.h"
 
 namespace reconciler {
 namespace {
-
-// What a node says must not become a table, HTML, a link or a mention of a user.
-std::string EscapeMarkdown(std::string_view text) {
-  std::string escaped;
-  for (const char c : MakePrintable(text)) {
-    if (std::string_view("\\`*_[]<>|#&~@:").find(c) != std::string_view::npos) escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
-}
 
 std::string RenderFinding(const Finding& finding) {
   std::string text = fmt::format("### {}: {} ({})\n\n", finding.code,
@@ -40,8 +31,7 @@ std::string RenderLevels(const Report& report) {
   std::string text =
       "## Checks\n\n| Level | Passed | Warned | Failed | Could not be measured | Skipped |\n"
       "| --- | --- | --- | --- | --- | --- |\n";
-  for (const VerifyLevel level : {VerifyLevel::kFacts, VerifyLevel::kPing, VerifyLevel::kSsh,
-                                  VerifyLevel::kRdma, VerifyLevel::kNccl}) {
+  for (const VerifyLevel level : kVerifyLevels) {
     const auto count = [&](Outcome outcome) {
       return std::count_if(report.checks.begin(), report.checks.end(), [&](const Check& check) {
         return check.level == level && check.outcome == outcome;

@@ -25,10 +25,26 @@ std::optional<std::string> FindCommonSkip(const Report& report, VerifyLevel leve
   return why;
 }
 
+std::string FormatCheck(const Check& check) {
+  std::string name = check.what + " " + check.from;
+  if (!check.to.empty()) name += " to " + check.to;
+  if (check.rail) name += " on " + FormatRailName(*check.rail);
+  if (!check.subject.empty()) name += ", " + check.subject;
+  return name;
+}
+
 std::string FormatPlace(const Finding& finding) {
   std::vector<std::string> rails;
   for (const int rail : finding.rails) rails.push_back(FormatRailName(rail));
   return Join(finding.nodes, ", ") + (rails.empty() ? "" : " on " + Join(rails, ", "));
+}
+
+std::string FormatTime(const Report& report) {
+  if (!report.run || report.run->began.empty()) return "an unknown time";
+  const std::string& began = report.run->began;
+  constexpr std::size_t kLength = std::string_view("2026-11-24T03:12:05Z").size();
+  if (began.size() != kLength || began[10] != 'T' || !began.ends_with('Z')) return began;
+  return began.substr(0, 10) + " " + began.substr(11, 5) + " UTC";
 }
 
 std::string FormatNotMeasured(const Report& report) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "reconciler/base/result.h"
+#include "reconciler/fabric/drawing/drawing.h"
 #include "reconciler/model/cluster_spec.h"
 #include "reconciler/model/verification_outcome.h"
 #include "reconciler/verify/nccl/evidence/summary.h"
@@ -76,6 +78,8 @@ struct Check {
   std::string expected = {};
   std::string measured = {};
   std::optional<double> gbps = std::nullopt;  // Gb/s of payload, where a speed was measured
+  std::optional<double> roofline_gbps = std::nullopt;  // of it, where the link reports its speed
+  std::optional<double> latency_us = std::nullopt;     // one way, where it was measured
   std::string why = {};                    // not empty when it could not be measured or was skipped
   std::vector<std::string> evidence = {};  // the node's own text, one line each, printable
   bool operator==(const Check&) const = default;
@@ -104,6 +108,17 @@ struct NotMeasured {
   bool operator==(const NotMeasured&) const = default;
 };
 
+// When verify ran, and which program that was.
+struct ReportRun {
+  std::string began = {};    // UTC: "2026-11-24T03:12:05Z"
+  double seconds = 0;        // that it took
+  std::string program = {};  // version of spark-reconcile
+  bool operator==(const ReportRun&) const = default;
+};
+
+// Versions and settings of one node by name: "kernel", "rate of enp1s0f1np1".
+using ReportedFacts = std::map<std::string, std::string>;
+
 struct Report {
   std::string cluster = {};
   VerifyLevel level = VerifyLevel::kSsh;  // the highest that was requested; with auto, that was run
@@ -112,6 +127,10 @@ struct Report {
   std::map<NodeName, std::string> unreachable = {};  // and why
   std::optional<NcclSummary> nccl = std::nullopt;    // when NCCL was run
   std::optional<NotMeasured> not_measured = std::nullopt;
+  // Reports of older programs have none of these.
+  std::optional<ReportRun> run = std::nullopt;
+  std::map<NodeName, ReportedFacts> facts = {};
+  std::optional<Drawing> fabric = std::nullopt;
   bool operator==(const Report&) const = default;
 
   std::size_t Count(Outcome outcome) const;
@@ -120,8 +139,14 @@ struct Report {
 // Why a level was skipped, when all its checks were and for the same reason.
 std::optional<std::string> FindCommonSkip(const Report& report, VerifyLevel level);
 
+// "jumbo-ping spark-1 to spark-2 on rail0"
+std::string FormatCheck(const Check& check);
+
 // "spark-1, spark-2 on rail0": where a finding is.
 std::string FormatPlace(const Finding& finding);
+
+// "2026-11-24 03:12 UTC"; "an unknown time" for a report without one.
+std::string FormatTime(const Report& report);
 
 // "NCCL not run: no GPU on spark-2"; empty where level auto left nothing out.
 std::string FormatNotMeasured(const Report& report);
@@ -137,7 +162,19 @@ std::string_view ToString(Outcome outcome);    // "could-not-measure"
 std::string_view ToString(VerifyLevel level);  // "facts", "ping", "ssh", "rdma", "nccl"
 std::string_view ToString(Symptom symptom);    // "jumbo-lost"; empty for kNone
 
+inline constexpr Outcome kOutcomes[] = {Outcome::kPass, Outcome::kWarn, Outcome::kFail,
+                                        Outcome::kCouldNotMeasure, Outcome::kSkipped};
+inline constexpr Outcome kOutcomesOfFindings[] = {Outcome::kWarn, Outcome::kFail,
+                                                  Outcome::kCouldNotMeasure};
+inline constexpr VerifyLevel kVerifyLevels[] = {VerifyLevel::kFacts, VerifyLevel::kPing,
+                                                VerifyLevel::kSsh, VerifyLevel::kRdma,
+                                                VerifyLevel::kNccl};
+
 // A document valid against schema/report.schema.json.
 nlohmann::ordered_json ToJson(const Report& report);
+
+// What ToJson wrote. Whatever the text is, the report can be drawn: its texts are printable, and
+// its parts fit each other. Errors are kInput and name the place in the document.
+Result<Report> ParseReport(std::string_view text);
 
 }  // namespace reconciler

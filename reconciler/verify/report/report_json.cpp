@@ -19,6 +19,8 @@ Json CheckToJson(const Check& check) {
   if (!check.expected.empty()) json["expected"] = check.expected;
   if (!check.measured.empty()) json["measured"] = check.measured;
   if (check.gbps) json["gbps"] = *check.gbps;
+  if (check.roofline_gbps) json["roofline_gbps"] = *check.roofline_gbps;
+  if (check.latency_us) json["latency_us"] = *check.latency_us;
   if (!check.why.empty()) json["why"] = check.why;
   if (!check.evidence.empty()) json["evidence"] = check.evidence;
   return json;
@@ -40,12 +42,41 @@ Json FindingToJson(const Finding& finding) {
           {"explains", finding.explains}};
 }
 
+Json DeviceToJson(const Drawing::Device& device) {
+  Json ports = Json::array();
+  for (const Drawing::Port& port : device.ports) {
+    ports.push_back({{"cage", port.cage},
+                     {"rail", FormatRailName(port.rail)},
+                     {"address", port.address},
+                     {"netdev", port.netdev}});
+  }
+  return {{"name", device.name},
+          {"model", device.model},
+          {"switch", device.is_switch},
+          {"level", device.level},
+          {"ports", std::move(ports)}};
+}
+
+Json FabricToJson(const Drawing& drawing) {
+  Json json = {{"title", drawing.title}, {"devices", Json::array()}, {"cables", Json::array()}};
+  for (const Drawing::Device& device : drawing.devices) {
+    json["devices"].push_back(DeviceToJson(device));
+  }
+  for (const Drawing::Cable& cable : drawing.cables) {
+    json["cables"].push_back({{"from", cable.from},
+                              {"from_port", cable.from_port},
+                              {"to", cable.to},
+                              {"to_port", cable.to_port},
+                              {"gbps", cable.gbps}});
+  }
+  return json;
+}
+
 }  // namespace
 
 Json ToJson(const Report& report) {
   Json summary = Json::object();
-  for (const Outcome outcome : {Outcome::kPass, Outcome::kWarn, Outcome::kFail,
-                                Outcome::kCouldNotMeasure, Outcome::kSkipped}) {
+  for (const Outcome outcome : kOutcomes) {
     summary[std::string(ToString(outcome))] = report.Count(outcome);
   }
   Json json = {{"format", "spark-reconcile/report/1"},
@@ -56,6 +87,13 @@ Json ToJson(const Report& report) {
                {"unreachable", Json::array()},
                {"findings", Json::array()},
                {"checks", Json::array()}};
+  if (report.run) {
+    json["run"] = {{"began", report.run->began},
+                   {"seconds", report.run->seconds},
+                   {"program", report.run->program}};
+  }
+  if (!report.facts.empty()) json["facts"] = report.facts;
+  if (report.fabric) json["fabric"] = FabricToJson(*report.fabric);
   for (const auto& [node, why] : report.unreachable) {
     json["unreachable"].push_back({{"node", node}, {"why", why}});
   }

@@ -15,20 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* NamePath(NcclPath path) {
-  switch (path) {
-    case NcclPath::kUnknown:
-      return "unknown";
-    case NcclPath::kRdma:
-      return "rdma";
-    case NcclPath::kSocket:
-      return "socket";
-    case NcclPath::kOther:
-      return "other";
-  }
-  return "";
-}
-
 Json RankToJson(const NcclRankFacts& rank, const RankPath& path) {
   Json rails = Json::array();
   for (const RailUse& rail : path.rails) {
@@ -38,7 +24,7 @@ Json RankToJson(const NcclRankFacts& rank, const RankPath& path) {
                      {"received", rail.received}});
   }
   return {{"node", rank.node},        {"version", rank.version},     {"library", rank.library},
-          {"gpu", rank.gpu},          {"path", NamePath(path.path)}, {"counted", path.counted},
+          {"gpu", rank.gpu},          {"path", ToString(path.path)}, {"counted", path.counted},
           {"rails", std::move(rails)}};
 }
 

@@ -111,6 +111,20 @@ void FindIdle(RankPath& path) {
 
 }  // namespace
 
+std::string_view ToString(NcclPath path) {
+  switch (path) {
+    case NcclPath::kUnknown:
+      return "unknown";
+    case NcclPath::kRdma:
+      return "rdma";
+    case NcclPath::kSocket:
+      return "socket";
+    case NcclPath::kOther:
+      return "other";
+  }
+  return "";
+}
+
 std::vector<RankPath> ListPaths(const NcclRun& run, const Fabric& fabric,
                                 const RailFactsByNode& facts, const std::set<NodeName>& uncounted) {
   std::vector<RankPath> paths;

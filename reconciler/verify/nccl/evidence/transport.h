@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/model/fabric.h"
@@ -12,6 +13,8 @@
 namespace reconciler {
 
 enum class NcclPath { kUnknown, kRdma, kSocket, kOther };
+
+std::string_view ToString(NcclPath path);  // "unknown", "rdma", "socket", "other"
 
 // What one HCA carried of a run.
 struct RailUse {

@@ -84,6 +84,7 @@ std::optional<Cause> Judge::JudgeSpeed(const Transfer& transfer, const RailWrite
                                        double roofline, Check& check) const {
   check.expected =
       fmt::format("at least {} of {}", FormatGbps(kPass * roofline), FormatGbps(roofline));
+  check.roofline_gbps = roofline;
   const SharedSpeed shared = ComputeSharedSpeed(transfer, rail);
   if (rail.gbps > kInvalid * shared.alone || shared.gbps > kInvalid * shared.roofline) {
     check.outcome = Outcome::kCouldNotMeasure;
@@ -159,6 +160,7 @@ std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWr
   }
   check.measured = DescribeMeasured(rail);
   check.gbps = rail.gbps;
+if (rail.latency_us > 0) check.latency_us = rail.latency_us;
   if (auto unproven = FindUnproven(transfer, rail, scopes_)) {
     check.outcome = unproven->fails ? Outcome::kFail : Outcome::kCouldNotMeasure;
     check.expected = fmt::format("all bytes counted by {} and {}", rail.from.hca, rail.to.hca);

@@ -34,6 +34,20 @@ TEST(JsonReader, AnErrorHasThePathOfItsPlace) {
             "/nodes/spark-1/ports/1/mtu: wanted an integer, found string\n");
 }
 
+TEST(JsonReader, PlainTextIsNotDecodedAndAnyNumberIsOne) {
+  const std::string_view json = R"({"text": "base64:%", "whole": 3, "decimal": 1.5, "no": "1"})";
+  EXPECT_EQ(PrintErrorOf(json,
+                         [](const JsonReader& reader) {
+                           EXPECT_EQ(reader.At("text").PlainText(), "base64:%");
+                           EXPECT_EQ(reader.At("whole").Number(), 3);
+                           EXPECT_EQ(reader.At("decimal").Number(), 1.5);
+                           reader.At("no").Number();
+                         }),
+            "/no: wanted a number, found string\n");
+  EXPECT_EQ(PrintErrorOf(json, [](const JsonReader& reader) { reader.At("whole").PlainText(); }),
+            "/whole: wanted a string, found number\n");
+}
+
 TEST(JsonReader, AMissingMemberIsAnErrorOfTheObject) {
   EXPECT_EQ(PrintErrorOf("{}", [](const JsonReader& reader) { reader.At("format"); }),
             "/: 'format' is missing\n");

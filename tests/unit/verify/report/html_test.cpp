@@ -55,23 +55,42 @@ NcclFigure MakeFigure(std::uint64_t bytes, double busbw, bool in_place = false) 
 }
 
 TEST(RenderHtml, TheVerdictStandsBeforeAllElse) {
-  const std::string page =
-      RenderHtml(MakeDegradedReport(), {.when = "2026-11-24 03:12 UTC",
-                                        .seconds = 9.6,
-                                        .version = "0.1.0",
-                                        .drawing = "<svg id=\"fabric\"></svg>"});
+  Report report = MakeDegradedReport();
+  report.run = {.began = "2026-11-24T03:12:05Z", .seconds = 9.6, .program = "0.1.0"};
+  report.fabric = {.title = "two nodes", .devices = {{.name = "spark-1"}, {.name = "spark-2"}}};
+  const std::string page = RenderHtml(report);
   EXPECT_THAT(page,
               HasSubstr("<header class=\"verdict failed\"><h1>lab&lt;script&gt;: failed</h1>\n"
                         "<p>2 of 3 checks passed, 0 warned, 1 failed, 0 could not be measured, 0 "
                         "skipped; 1 cause.</p>\n</header>\n<main>\n<h2>Findings</h2>\n"));
   EXPECT_LT(page.find("<h2>Findings"), page.find("<h2>Fabric"));
-  EXPECT_LT(page.find("<svg id=\"fabric\">"), page.find("<h2>RDMA writes"));
+  EXPECT_LT(page.find("<svg"), page.find("<h2>RDMA writes"));
   EXPECT_THAT(page, HasSubstr("Verified up to level rdma on 2026-11-24 03:12 UTC in 10 s by "
                               "spark-reconcile 0.1.0; format spark-reconcile/report/1."));
 }
 
+TEST(RenderHtml, ALatencyIsAHeatMapOfItsOwnAfterTheBandwidths) {
+  Report report = MakeDegradedReport();
+  report.checks[0].latency_us = 1.8;
+  report.checks[0].roofline_gbps = 223.6;
+  const std::string page = RenderHtml(report);
+  EXPECT_THAT(page, HasSubstr("hsl(var(--heat) 30% var(--heat-light))\">111.8</td>"));
+  EXPECT_THAT(page, HasSubstr("hsl(var(--heat-time) 60% var(--heat-light))\">1.8</td>"));
+  EXPECT_LT(page.find("<caption>write-alone, rail0, from row to column, in Gb/s</caption>"),
+            page.find("<caption>latency of write-alone, rail0, from row to column, in µs"));
+}
+
+TEST(RenderHtml, FactsAreATableWithARowForEach) {
+  Report report = MakeDegradedReport();
+  report.facts = {{"spark-1", {{"kernel", "6.11"}, {"product", "a<b"}}},
+                  {"spark-2", {{"kernel", "6.17"}}}};
+  EXPECT_THAT(RenderHtml(report),
+              HasSubstr("<tr><th scope=\"row\">kernel</th><td>6.11</td><td>6.17</td></tr>\n"
+                        "<tr><th scope=\"row\">product</th><td>a&lt;b</td><td>–</td></tr>\n"));
+}
+
 TEST(RenderHtml, WhatANodeSaysIsTextAndNothingIsLoaded) {
-  const std::string page = RenderHtml(MakeDegradedReport(), {});
+  const std::string page = RenderHtml(MakeDegradedReport());
   EXPECT_THAT(page, HasSubstr("<dd>&lt;img src=x onerror=alert(1)&gt;\\x1b[2J</dd>"));
   for (const char* loaded : {"<script", "<img", "http:", "https:", "url(", "@import"}) {
     EXPECT_THAT(page, Not(HasSubstr(loaded)));
@@ -79,7 +98,7 @@ TEST(RenderHtml, WhatANodeSaysIsTextAndNothingIsLoaded) {
 }
 
 TEST(RenderHtml, ASpeedIsANumberAndAnOutcomeAWord) {
-  const std::string page = RenderHtml(MakeDegradedReport(), {});
+  const std::string page = RenderHtml(MakeDegradedReport());
   EXPECT_THAT(page,
               HasSubstr("<caption>write-alone, rail0, from row to column, in Gb/s</caption>"));
   EXPECT_THAT(page, HasSubstr("hsl(var(--heat) 60% var(--heat-light))\">111.8</td>"));
@@ -90,9 +109,10 @@ TEST(RenderHtml, ASpeedIsANumberAndAnOutcomeAWord) {
 TEST(RenderHtml, WithoutFindingsItSaysSoAndNamesWhatWasLeftOut) {
   Report report{.cluster = "lab"};
   report.not_measured = NotMeasured{VerifyLevel::kRdma, "no RDMA device on spark-2"};
-  const std::string page = RenderHtml(report, {});
+  const std::string page = RenderHtml(report);
   EXPECT_THAT(page, HasSubstr("<h1>lab: passed</h1>"));
-  EXPECT_THAT(page, HasSubstr("<p>Bandwidth not measured: no RDMA device on spark-2.</p>"));
+  EXPECT_THAT(
+      page, HasSubstr("skipped; 0 causes; bandwidth not measured: no RDMA device on spark-2.</p>"));
   EXPECT_THAT(page, HasSubstr("<h2>Findings</h2>\n<p>None.</p>"));
 }
 
@@ -103,7 +123,7 @@ TEST(RenderHtml, ALevelThatWasSkippedIsOneSentence) {
     check.outcome = Outcome::kSkipped;
     check.why = "left out, as requested";
   }
-  EXPECT_THAT(RenderHtml(report, {}),
+  EXPECT_THAT(RenderHtml(report),
               HasSubstr("<h2>RDMA writes</h2>\n<p>Skipped: left out, as requested.</p>\n"));
 }
 

@@ -56,7 +56,7 @@ Report BrokenReport() {
   Break(report.checks, VerifyLevel::kSsh, "1>2@1", Symptom::kSshDenied,
         "Permission denied (publickey).");
   report.checks[0].outcome = Outcome::kWarn;
-  for (const char* what : {"fec", "lanes", "errors"}) {
+  for (const char* what : {"fec", "lanes", "errors", "versions"}) {
     report.checks.push_back({.what = what, .from = "spark-1", .rail = 0});
   }
   for (const Symptom symptom : {Symptom::kFecWrong, Symptom::kLanesDiffer, Symptom::kErrorsGrew}) {
@@ -66,6 +66,12 @@ Report BrokenReport() {
   report.checks[0].symptom = Symptom::kLanesDiffer;
   report.findings = ListFindings(sample, report.checks);
   report.unreachable["spark-4"] = "no connection within 10 s";
+  report.checks[2].gbps = 97.3;
+  report.checks[2].roofline_gbps = 111.8;
+  report.checks[2].latency_us = 1.8;
+  report.run = {.began = "2026-11-24T03:12:05Z", .seconds = 9.6, .program = "0.1.0"};
+  report.facts = {{"spark-1", {{"kernel", "6.11"}}}};
+  report.fabric = BuildDrawing(sample.cluster, sample.fabric);
   return report;
 }
 

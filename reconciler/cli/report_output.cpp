@@ -1,0 +1,60 @@
+#include "reconciler/cli/report_output.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "reconciler/cli/context.h"
+#include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/files.h"
+#include "reconciler/model/json/json.h"
+#include "reconciler/transport/text_file.h"
+#include "reconciler/verify/report/html.h"
+#include "reconciler/verify/report/junit.h"
+#include "reconciler/verify/report/markdown.h"
+#include "reconciler/verify/report/render.h"
+
+namespace reconciler::cli {
+
+void AddReportOutput(CLI::App& command, ReportOutput& output) {
+  command.add_option("--format", output.format, "How to print it")
+      ->check(CLI::IsMember({"text", "json", "markdown"}))
+      ->capture_default_str();
+  command.add_option("--junit", output.junit,
+                     "Write the report to this file too, as JUnit XML for CI systems");
+  command.add_option("--report", output.html,
+                     "Write the report to this file too, as one HTML page that needs no network");
+}
+
+int WriteReport(const Report& report, const ReportOutput& output) {
+  if (output.format == "json") {
+    std::cout << Dump(ToJson(report));
+  } else {
+    std::cout << (output.format == "markdown" ? RenderMarkdown(report) : RenderReport(report));
+  }
+  int written = kFine;
+  const auto write = [&](const std::string& path, const std::string& text) {
+    if (path.empty()) return;
+    const auto done = WriteResultFile(path, text);
+    if (!done) written = PrintError(done.error(), kUsageOrManifest);
+  };
+  write(output.junit, output.junit.empty() ? "" : RenderJunit(report));
+  write(output.html, output.html.empty() ? "" : RenderHtml(report));
+  return written;
+}
+
+std::optional<Report> ReadReportFile(const std::string& path) {
+  const auto text = ReadTextFile(path);
+  if (!text) {
+    PrintError(text.error(), kUsageOrManifest);
+    return std::nullopt;
+  }
+  auto report = ParseReport(*text);
+  if (!report) {
+    PrintError(AddContext(std::move(report).error(), path), kUsageOrManifest);
+    return std::nullopt;
+  }
+  return std::move(*report);
+}
+
+}  // namespace reconciler::cli

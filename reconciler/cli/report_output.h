@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reconciler/verify/report/report.h"
+
+namespace CLI {
+class App;
+}
+
+namespace reconciler::cli {
+
+// How a report is printed, and into which files besides.
+struct ReportOutput {
+  std::string format = "text";
+  std::string junit = {};  // a path; empty: none
+  std::string html = {};   // likewise
+};
+
+void AddReportOutput(CLI::App& command, ReportOutput& output);
+
+// Prints the report and writes its files. kFine, or what a file that could not be written makes of
+// it; that error is printed.
+int WriteReport(const Report& report, const ReportOutput& output);
+
+// A saved report; what is wrong with the file is printed.
+std::optional<Report> ReadReportFile(const std::string& path);
+
+}  // namespace reconciler::cli
