@@ -62,6 +62,7 @@ void AddApply(CLI::App& app, Context& context);
 void AddRollback(CLI::App& app, Context& context);
 void AddUninstall(CLI::App& app, Context& context);
 void AddVerify(CLI::App& app, Context& context);
+void AddReport(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddHistory(CLI::App& app, Context& context);
 void AddGraph(CLI::App& app, Context& context);

@@ -54,6 +54,7 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   AddPlan(app, context);
   AddApply(app, context);
   AddVerify(app, context);
+  AddReport(app, context);
   AddDrift(app, context);
   AddStatus(app, context);
   AddHistory(app, context);

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 from spark_cli import MANIFEST, OUT_OF_REACH, ROOT, CliTest
 
-COMMANDS = ("init", "discover", "validate", "add-node", "remove-node", "trust", "access", "plan", "apply", "verify", "drift",
-            "status", "history", "graph", "hostfile", "lock", "cabling", "drill", "rollback", "uninstall", "env", "schema",
-            "explain")
+COMMANDS = ("init", "discover", "validate", "add-node", "remove-node", "trust", "access", "plan", "apply", "verify",
+            "report", "drift", "status", "history", "graph", "hostfile", "lock", "cabling", "drill", "rollback", "uninstall",
+            "env", "schema", "explain")
 
 TAIL = "\nRun with --help for more information.\n"
 
@@ -34,6 +34,10 @@ BAD_VALUES = (
     ("rollback --to -1", "--to: Value -1 not in range 0 to 1000000"),
     ("rollback --to x", "--to: Value x not in range 0 to 1000000"),
     ("graph --format xml", "--format: xml not in {text,dot,mermaid,svg}"),
+    ("report", "reports is required"),
+    ("report a b c", "reports: At Most 2 required but received 3"),
+    ("report a --format xml", "--format: xml not in {text,json,markdown}"),
+    ("report a b --noise 101", "--noise: Value 101 not in range 0.000000 to 100.000000"),
     ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun}"),
     ("cabling --format xml", "--format: xml not in {text,json}"),
     ("env spark-1 --format xml", "--format: xml not in {sh,docker,systemd,json}"),

@@ -1,0 +1,171 @@
+#include "reconciler/verify/report/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "reconciler/verify/nccl/evidence/roofline.h"
+
+namespace reconciler {
+namespace {
+
+struct Figure {
+  double value = 0;
+  std::string unit = {};
+  bool is_time = false;  // less is better
+};
+
+using Figures = std::map<std::string, Figure>;
+
+// A collective too small to say anything of a link is compared by its time.
+Figure MakeFigure(const NcclFigure& figure) {
+  if (FindSizeFactor(figure.bytes)) return {.value = figure.busbw, .unit = "GB/s"};
+  return {.value = figure.time_us, .unit = "µs", .is_time = true};
+}
+
+Figures ListFigures(const Report& report) {
+  Figures figures;
+  for (const Check& check : report.checks) {
+    if (check.gbps) figures[FormatCheck(check)] = {.value = *check.gbps, .unit = "Gb/s"};
+    if (check.latency_us) {
+      figures["latency of " + FormatCheck(check)] = {
+          .value = *check.latency_us, .unit = "µs", .is_time = true};
+    }
+  }
+  if (!report.nccl) return figures;
+  for (const NcclFigure& figure : report.nccl->figures) {
+    figures["NCCL " + figure.Name()] = MakeFigure(figure);
+  }
+  return figures;
+}
+
+bool IsFurther(const FigureChange& a, const FigureChange& b) {
+  return std::abs(a.ComputePercent()) > std::abs(b.ComputePercent());
+}
+
+void CompareFigures(const Report& before, const Report& after, const Noise& noise,
+                    ReportComparison& comparison) {
+  const Figures now = ListFigures(after);
+  for (const auto& [what, then] : ListFigures(before)) {
+    if (!std::isfinite(then.value) || then.value <= 0) continue;
+    const auto found = now.find(what);
+    if (found == now.end() || found->second.value <= 0) {
+      comparison.not_measured.push_back(what);
+      continue;
+    }
+    const FigureChange change{what, then.unit, then.value, found->second.value};
+    const double percent = change.ComputePercent();
+    if (std::abs(percent) <= (then.is_time ? noise.time : noise.bandwidth)) {
+      ++comparison.same;
+    } else {
+      ((percent < 0) == then.is_time ? comparison.better : comparison.worse).push_back(change);
+    }
+  }
+  std::stable_sort(comparison.worse.begin(), comparison.worse.end(), IsFurther);
+  std::stable_sort(comparison.better.begin(), comparison.better.end(), IsFurther);
+}
+
+auto MakeKey(const Finding& finding) {
+  return std::tuple(finding.code, std::set(finding.nodes.begin(), finding.nodes.end()),
+                    finding.rails);
+}
+
+void CompareFindings(const Report& before, const Report& after, ReportComparison& comparison) {
+  const auto has = [](const Report& report, const Finding& finding) {
+    return std::any_of(
+        report.findings.begin(), report.findings.end(),
+        [key = MakeKey(finding)](const Finding& other) { return MakeKey(other) == key; });
+  };
+  for (const Finding& finding : after.findings) {
+    (has(before, finding) ? comparison.kept : comparison.added).push_back(finding);
+  }
+  for (const Finding& finding : before.findings) {
+    if (!has(after, finding)) comparison.gone.push_back(finding);
+  }
+}
+
+bool IsMeasured(Outcome outcome) {
+  return outcome == Outcome::kPass || outcome == Outcome::kWarn || outcome == Outcome::kFail;
+}
+
+void CompareChecks(const Report& before, const Report& after, ReportComparison& comparison) {
+  std::map<std::pair<VerifyLevel, std::string>, const Check*> now;
+  for (const Check& check : after.checks) now[{check.level, FormatCheck(check)}] = &check;
+  for (const Check& then : before.checks) {
+    if (!IsMeasured(then.outcome)) continue;
+    const std::string what = FormatCheck(then);
+    const auto found = now.find({then.level, what});
+    if (found == now.end() || !IsMeasured(found->second->outcome)) {
+      if (!then.gbps) comparison.not_measured.push_back(what);  // else it is a figure
+    } else if (found->second->outcome > then.outcome) {
+      comparison.deteriorated.push_back({what, then.outcome, found->second->outcome});
+    }
+  }
+}
+
+// With what was loaded for NCCL's run, which need not be what a node has installed.
+std::map<NodeName, ReportedFacts> ListFacts(const Report& report) {
+  std::map<NodeName, ReportedFacts> facts = report.facts;
+  if (!report.nccl) return facts;
+  for (const NcclRankFacts& rank : report.nccl->ranks) {
+    if (!rank.version.empty()) facts[rank.node]["NCCL that ran"] = rank.version;
+  }
+  return facts;
+}
+
+void CompareFacts(const Report& before, const Report& after, ReportComparison& comparison) {
+  comparison.has_facts = !before.facts.empty() && !after.facts.empty();
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<NodeName>> changes;
+  const std::map<NodeName, ReportedFacts> now = ListFacts(after);
+  for (const auto& [node, facts] : ListFacts(before)) {
+    const auto found = now.find(node);
+    if (found == now.end()) continue;
+    std::set<std::string> names;
+    for (const auto* one : {&facts, &found->second}) {
+      for (const auto& [name, value] : *one) names.insert(name);
+    }
+    for (const std::string& name : names) {
+      const auto get = [&](const ReportedFacts& from) {
+        const auto at = from.find(name);
+        return at == from.end() ? std::string("not known") : at->second;
+      };
+      if (get(facts) == get(found->second)) continue;
+      changes[{name, get(facts), get(found->second)}].push_back(node);
+    }
+  }
+  for (auto& [key, nodes] : changes) {
+    comparison.facts.push_back(
+        {std::get<0>(key), std::get<1>(key), std::get<2>(key), std::move(nodes)});
+  }
+}
+
+}  // namespace
+
+Result<ReportComparison> CompareReports(const Report& before, const Report& after,
+                                        const Noise& noise) {
+  if (before.cluster != after.cluster) {
+    return Fail({.kind = ErrorKind::kInput,
+                 .message = fmt::format("wanted two reports of one cluster, found {} and {}",
+                                        before.cluster, after.cluster)});
+  }
+  ReportComparison comparison;
+  CompareFigures(before, after, noise, comparison);
+  CompareFindings(before, after, comparison);
+  CompareChecks(before, after, comparison);
+  CompareFacts(before, after, comparison);
+  return comparison;
+}
+
+int FindExitCode(const ReportComparison& comparison) {
+  const bool has_new = std::any_of(
+      comparison.added.begin(), comparison.added.end(),
+      [](const Finding& finding) { return finding.outcome != Outcome::kCouldNotMeasure; });
+  if (!comparison.worse.empty() || !comparison.deteriorated.empty() || has_new) return 6;
+  return comparison.not_measured.empty() && comparison.added.empty() ? 0 : 7;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,198 @@
+#include "reconciler/verify/report/compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Check MakeWrite(int rail, double gbps, Outcome outcome = Outcome::kPass) {
+  return {.level = VerifyLevel::kRdma,
+          .what = "write-alone",
+          .from = "spark-1",
+          .to = "spark-2",
+          .rail = rail,
+          .outcome = outcome,
+          .gbps = gbps,
+          .latency_us = 2.0};
+}
+
+Finding MakeFinding(const std::string& code, Outcome outcome = Outcome::kFail) {
+  return {.code = code,
+          .outcome = outcome,
+          .level = VerifyLevel::kRdma,
+          .nodes = {"spark-1", "spark-2"},
+          .rails = {0},
+          .measured = "13.2 Gb/s",
+          .cause = "a cause",
+          .next_step = "a step"};
+}
+
+NcclFigure MakeFigure(std::uint64_t bytes, double time_us, double busbw) {
+  return {.bytes = bytes, .time_us = time_us, .busbw = busbw};
+}
+
+Report MakeReport(const std::string& began) {
+  Report report{.cluster = "homelab", .level = VerifyLevel::kNccl};
+  report.run = {.began = began, .seconds = 10, .program = "0.1.0"};
+  report.checks = {MakeWrite(0, 110), MakeWrite(1, 108)};
+  report.nccl = NcclSummary{
+      .ranks = {{.node = "spark-1", .version = "2.28.9+cuda13.0"}},
+      .figures = {MakeFigure(8, 20, 0.0001), MakeFigure(std::uint64_t{1} << 30, 50'000, 21.5)}};
+  report.nccl->paths.resize(1);
+  report.facts = {{"spark-1", {{"kernel", "6.11"}}}, {"spark-2", {{"kernel", "6.11"}}}};
+  return report;
+}
+
+Report MakeYesterday() { return MakeReport("2026-11-23T03:12:05Z"); }
+Report MakeToday() { return MakeReport("2026-11-24T03:12:05Z"); }
+
+std::string Compare(const Report& before, const Report& after) {
+  return RenderComparison(before, after, *CompareReports(before, after));
+}
+
+int FindCode(const Report& before, const Report& after) {
+  return FindExitCode(*CompareReports(before, after));
+}
+
+TEST(CompareReports, WhatDiffersByNoMoreThanTheNoiseIsTheSame) {
+  Report today = MakeToday();
+  today.checks[0].gbps = 105;
+  today.checks[0].latency_us = 2.3;
+  EXPECT_EQ(FindCode(MakeYesterday(), today), 0);
+  EXPECT_EQ(Compare(MakeYesterday(), today),
+            "homelab: 2026-11-24 03:12 UTC compared with 2026-11-23 03:12 UTC\n"
+            "nothing got worse\n"
+            "\n"
+            "6 figures are the same: bandwidths within 5 %, times within 20 %\n");
+}
+
+TEST(CompareReports, SlowerMeansLessBandwidthOrMoreTime) {
+  Report today = MakeToday();
+  today.checks[0].gbps = 88;
+  today.checks[1].latency_us = 3.0;
+  today.nccl->figures[0].time_us = 40;
+  today.nccl->figures[1].busbw = 24;
+  EXPECT_EQ(FindCode(MakeYesterday(), today), 6);
+  EXPECT_EQ(Compare(MakeYesterday(), today),
+            "homelab: 2026-11-24 03:12 UTC compared with 2026-11-23 03:12 UTC\n"
+            "worse: 3 figures are slower\n"
+            "\n"
+            "slower since 2026-11-23 03:12 UTC\n"
+            "  NCCL all_reduce 8 B float                           20.0 → 40.0 µs     +100.0 %\n"
+            "  latency of write-alone spark-1 to spark-2 on rail1  2.00 → 3.00 µs     +50.0 %\n"
+            "  write-alone spark-1 to spark-2 on rail0             110.0 → 88.0 Gb/s  -20.0 %\n"
+            "\n"
+            "faster since 2026-11-23 03:12 UTC\n"
+            "  NCCL all_reduce 1 GiB float  21.5 → 24.0 GB/s  +11.6 %\n"
+            "\n"
+            "2 figures are the same: bandwidths within 5 %, times within 20 %\n");
+  Report none = today;
+  EXPECT_EQ(FindCode(today, MakeYesterday()), 6) << "the other way round NCCL is slower";
+  EXPECT_EQ(FindExitCode(*CompareReports(MakeYesterday(), today, {.bandwidth = 30, .time = 200})),
+            0);
+}
+
+TEST(CompareReports, AFindingIsNewGoneOrStillThere) {
+  Report yesterday = MakeYesterday();
+  yesterday.findings = {MakeFinding("path-mtu"), MakeFinding("ssh-denied")};
+  Report today = MakeToday();
+  today.findings = {MakeFinding("ssh-denied"), MakeFinding("hca-degraded")};
+  EXPECT_EQ(FindCode(yesterday, today), 6);
+  const std::string text = Compare(yesterday, today);
+  EXPECT_THAT(text, HasSubstr("worse: 1 finding is new\n"
+                              "\n"
+                              "new findings since 2026-11-23 03:12 UTC\n"
+                              "  fail hca-degraded: spark-1, spark-2 on rail0\n"
+                              "    13.2 Gb/s\n"
+                              "    a cause\n"
+                              "    a step\n"
+                              "\n"
+                              "findings that are gone\n"
+                              "  fail path-mtu  spark-1, spark-2 on rail0\n"
+                              "\n"
+                              "findings that are still there\n"
+                              "  fail ssh-denied  spark-1, spark-2 on rail0\n"));
+  EXPECT_EQ(FindCode(today, today), 0) << "what failed before and still does is not worse";
+}
+
+TEST(CompareReports, ACheckThatFailsAndDidNotIsWorseAlsoUnderAnOldFinding) {
+  Report yesterday = MakeYesterday();
+  Report today = MakeToday();
+  yesterday.findings = today.findings = {MakeFinding("path-mtu")};
+  today.checks[1].outcome = Outcome::kFail;
+  EXPECT_EQ(FindCode(yesterday, today), 6);
+  EXPECT_THAT(Compare(yesterday, today),
+              HasSubstr("checks that got worse\n"
+                        "  write-alone spark-1 to spark-2 on rail1  pass → fail\n"));
+  EXPECT_EQ(FindCode(today, yesterday), 0);
+}
+
+TEST(CompareReports, WhatIsNoLongerMeasuredIsNoAnswer) {
+  Report today = MakeToday();
+  today.checks.pop_back();
+  EXPECT_EQ(FindCode(MakeYesterday(), today), 7);
+  EXPECT_THAT(Compare(MakeYesterday(), today),
+              HasSubstr("nothing got worse, as far as it was measured again\n"
+                        "\n"
+                        "no longer measured\n"
+                        "  latency of write-alone spark-1 to spark-2 on rail1\n"
+                        "  write-alone spark-1 to spark-2 on rail1\n"));
+  today = MakeToday();
+  today.findings = {MakeFinding("no-answer", Outcome::kCouldNotMeasure)};
+  EXPECT_EQ(FindCode(MakeYesterday(), today), 7);
+}
+
+TEST(CompareReports, FactsThatChangedAreNamedWithTheirNodes) {
+  Report today = MakeToday();
+  for (const char* node : {"spark-1", "spark-2"}) today.facts[node]["kernel"] = "6.17";
+  today.facts["spark-1"]["libnccl"] = "2.29.1";
+  today.nccl->ranks[0].version = "2.29.1+cuda13.0";
+  const std::string text = Compare(MakeYesterday(), today);
+  EXPECT_THAT(text,
+              HasSubstr("facts that changed\n"
+                        "  NCCL that ran  2.28.9+cuda13.0 → 2.29.1+cuda13.0  on spark-1\n"
+                        "  kernel         6.11 → 6.17                        on spark-1, spark-2\n"
+                        "  libnccl        not known → 2.29.1                 on spark-1\n"));
+  EXPECT_EQ(FindCode(MakeYesterday(), today), 0);
+  today.facts.clear();
+  EXPECT_THAT(Compare(MakeYesterday(), today),
+              HasSubstr("facts are compared only where both reports hold some\n"));
+}
+
+TEST(CompareReports, ReportsInTheWrongOrderAreNamed) {
+  EXPECT_THAT(Compare(MakeToday(), MakeYesterday()),
+              HasSubstr("the first report was made after the second one\n"));
+  EXPECT_THAT(Compare(MakeYesterday(), MakeToday()), Not(HasSubstr("was made after")));
+}
+
+TEST(CompareReports, TwoClustersAreNotCompared) {
+  Report other = MakeToday();
+  other.cluster = "office";
+  const auto comparison = CompareReports(MakeYesterday(), other);
+  ASSERT_FALSE(comparison);
+  EXPECT_EQ(FormatError(comparison.error()),
+            "wanted two reports of one cluster, found homelab and office\n");
+}
+
+TEST(CompareReports, AsMarkdownItIsAListPerPart) {
+  Report today = MakeToday();
+  today.checks[0].gbps = 88;
+  const Report yesterday = MakeYesterday();
+  EXPECT_EQ(RenderComparisonMarkdown(yesterday, today, *CompareReports(yesterday, today)),
+            "# homelab\\: 2026-11-24 03\\:12 UTC compared with 2026-11-23 03\\:12 UTC\n"
+            "\n"
+            "worse: 1 figure is slower\n"
+            "\n"
+            "## slower since 2026-11-23 03\\:12 UTC\n"
+            "\n"
+            "- write-alone spark-1 to spark-2 on rail0; 110.0 → 88.0 Gb/s; -20.0 %\n"
+            "\n"
+            "5 figures are the same\\: bandwidths within 5 %, times within 20 %\n");
+}
+
+}  // namespace
+}  // namespace reconciler
