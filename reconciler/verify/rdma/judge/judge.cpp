@@ -160,7 +160,7 @@ std::optional<Cause> Judge::JudgeTransfer(const Transfer& transfer, const RailWr
   }
   check.measured = DescribeMeasured(rail);
   check.gbps = rail.gbps;
-if (rail.latency_us > 0) check.latency_us = rail.latency_us;
+  if (rail.latency_us > 0) check.latency_us = rail.latency_us;
   if (auto unproven = FindUnproven(transfer, rail, scopes_)) {
     check.outcome = unproven->fails ? Outcome::kFail : Outcome::kCouldNotMeasure;
     check.expected = fmt::format("all bytes counted by {} and {}", rail.from.hca, rail.to.hca);
