@@ -1,6 +1,7 @@
 #include "plugins/registry.h"
 
 #include "plugins/etc_hosts/etc_hosts.h"
+#include "plugins/facts/health/health.h"
 #include "plugins/facts/host/host.h"
 #include "plugins/facts/rdma/rdma.h"
 #include "plugins/gpudirect/gpudirect.h"
@@ -15,8 +16,8 @@ namespace reconciler::plugins {
 
 const std::vector<Plugin>& GetAll() {
   static const std::vector<Plugin> kPlugins = {
-      host::Get(), netplan::Get(),   hosts::Get(), sysctl::Get(), memlock::Get(),
-      ssh::Get(),  gpudirect::Get(), nccl::Get(),  rdma::Get(),   units::Get(),
+      host::Get(),      netplan::Get(), hosts::Get(), sysctl::Get(), memlock::Get(), ssh::Get(),
+      gpudirect::Get(), nccl::Get(),    rdma::Get(),  units::Get(),  health::Get(),
   };
   return kPlugins;
 }

@@ -109,12 +109,15 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
     }
     for (Read& read : ListLimitReads()) reads.push_back(std::move(read));
   }
+  // verify judges it whether or not the manifest has `memlock`.
+  if (managed || MayMeasureRdma(cluster)) {
+    reads.push_back(RunProbe{.id = kSession, .argv = {"sh", "-c", std::string(kSessionLimitsSh)}});
+  }
   if (!managed && !MeasuresRdma(cluster)) return reads;
   reads.push_back(RunProbe{.id = kService,
                            .argv = {"systemctl", "show", "--no-pager",
                                     "--property=DefaultLimitMEMLOCK,DefaultLimitMEMLOCKSoft"},
                            .time_limit_s = kShowLimitS});
-  reads.push_back(RunProbe{.id = kSession, .argv = {"sh", "-c", std::string(kSessionLimitsSh)}});
   if (MeasuresRdma(cluster)) {
     reads.push_back(
         RunProbe{.id = kUserService,

@@ -15,6 +15,7 @@
 #include "reconciler/model/facts/description.h"
 #include "reconciler/model/facts/fact.h"
 #include "reconciler/model/facts/gpu_facts.h"
+#include "reconciler/model/facts/health_facts.h"
 #include "reconciler/model/facts/memlock_facts.h"
 #include "reconciler/model/facts/nccl_facts.h"
 #include "reconciler/model/facts/network_facts.h"
@@ -37,6 +38,8 @@ struct HostFact {
   std::string arch = {};     // uname -m: aarch64 on a Spark
   std::string os = {};       // PRETTY_NAME of os-release
   std::string product = {};  // DMI product name; empty where there is none
+  std::string vendor = {};   // DMI system vendor; likewise
+  std::string bios = {};     // DMI BIOS version; likewise
   bool operator==(const HostFact&) const = default;
 };
 
@@ -50,7 +53,9 @@ constexpr auto Describe(const T*) {
       Field{"kernel", &T::kernel, "Kernel release, as uname -r prints it."},
       Field{"arch", &T::arch, "Machine, as uname -m prints it: aarch64 on a Spark."},
       Field{"os", &T::os, "PRETTY_NAME of os-release."},
-      Field{"product", &T::product, "DMI product name; empty where there is none."});
+      Field{"product", &T::product, "DMI product name; empty where there is none."},
+      Field{"vendor", &T::vendor, "DMI system vendor.", FieldRule::kLeftOut},
+      Field{"bios", &T::bios, "DMI BIOS version.", FieldRule::kLeftOut});
 }
 
 // Who configures an interface right now.
@@ -113,6 +118,7 @@ struct NodeFacts {
   SshFacts ssh = {};
   SysctlFacts sysctl = {};
   UnitFacts units = {};
+  HealthFacts health = {};
   ApplyFacts apply = {};
   Observed<Ledger> ledger = Absent{};  // what we changed on it before
   bool operator==(const NodeFacts&) const = default;
@@ -133,6 +139,7 @@ constexpr auto Describe(const T*) {
       Field{"ssh", &T::ssh, "Logins between the nodes.", FieldRule::kLeftOut},
       Field{"sysctl", &T::sysctl, "Kernel settings.", FieldRule::kLeftOut},
       Field{"units", &T::units, "Units of systemd.", FieldRule::kLeftOut},
+      Field{"health", &T::health, "What may spoil a run.", FieldRule::kLeftOut},
       Field{"apply", &T::apply, "An apply without an end.", FieldRule::kLeftOut},
       Field{"ledger", &T::ledger, "What we changed on the node before."},
       Field{"session", &T::session, "How the node was reached."});

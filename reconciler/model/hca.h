@@ -83,6 +83,7 @@ struct HcaFact {
   std::vector<GidFact> gids = {};  // by index
   std::map<std::string, std::int64_t> counters = {};
   VerbsFact verbs = {};
+  std::string iommu = {};  // "DMA-FQ"; empty: none
   bool operator==(const HcaFact&) const = default;
 };
 
@@ -105,7 +106,9 @@ constexpr auto Describe(const T*) {
       Field{"gids", &T::gids, "The table of addresses, by index."},
       Field{"counters", &T::counters,
             "By the name of the file: how many since the driver was loaded."},
-      Field{"verbs", &T::verbs, "What only verbs report."});
+      Field{"verbs", &T::verbs, "What only verbs report."},
+      Field{"iommu", &T::iommu, "How its IOMMU group translates: DMA, DMA-FQ, identity.",
+            FieldRule::kLeftOut});
 }
 
 // How the kernel writes an IPv4 address into the table of GIDs:

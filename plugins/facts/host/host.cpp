@@ -17,20 +17,28 @@ constexpr std::string_view kBootId = "/proc/sys/kernel/random/boot_id";
 constexpr std::string_view kRelease = "/proc/sys/kernel/osrelease";
 constexpr std::string_view kArch = "/proc/sys/kernel/arch";  // Linux 6.1 and later
 constexpr std::string_view kProduct = "/sys/class/dmi/id/product_name";
+constexpr std::string_view kVendor = "/sys/class/dmi/id/sys_vendor";
+constexpr std::string_view kBios = "/sys/class/dmi/id/bios_version";
 constexpr std::string_view kOsRelease = "/usr/lib/os-release";  // in /etc it is a symbolic link
 constexpr std::string_view kSysNet = "/sys/class/net/";
 constexpr std::string_view kPortName = "/phys_port_name";
 constexpr std::string_view kSpeed = "/speed";
+constexpr std::string_view kCarrierDowns = "/carrier_down_count";
+constexpr std::string_view kSysctlIpv4 = "/proc/sys/net/ipv4/conf/";
+constexpr std::string_view kRpFilter = "/rp_filter";
 constexpr int kIpLimitS = 5;  // a driver that hangs with the RTNL lock held freezes `ip`
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
   std::vector<Read> reads;
-  for (const std::string_view path : {kHostname, kMachineId, kBootId, kRelease, kArch, kProduct}) {
+  for (const std::string_view path :
+       {kHostname, kMachineId, kBootId, kRelease, kArch, kProduct, kVendor, kBios}) {
     reads.push_back(ReadValue{std::string(path)});
   }
   reads.push_back(ReadFile{std::string(kOsRelease)});
   reads.push_back(ReadValues{"/sys/class/net/*/phys_port_name"});
   reads.push_back(ReadValues{"/sys/class/net/*/speed"});
+  reads.push_back(ReadValues{"/sys/class/net/*/carrier_down_count"});
+  reads.push_back(ReadValues{"/proc/sys/net/ipv4/conf/*/rp_filter"});
   reads.push_back(
       RunProbe{.id = "host.ip", .argv = {"ip", "-j", "addr", "show"}, .time_limit_s = kIpLimitS});
   // The state files change while we look, which would spoil a ReadFiles of them.
@@ -86,6 +94,8 @@ Observed<HostFact> ParseHost(const ProbeReply& reply) {
   host.kernel = FindText(reply, kRelease);
   host.arch = FindText(reply, kArch);
   host.product = FindText(reply, kProduct);
+  host.vendor = FindText(reply, kVendor);
+  host.bios = FindText(reply, kBios);
   if (const auto file = reply.files.find(std::string(kOsRelease)); file != reply.files.end()) {
     if (const auto* state = Known(file->second)) host.os = ReadPrettyName(state->content);
   }
@@ -100,6 +110,24 @@ Unknown ExplainNoLinks(const CommandReply& ip) {
 int ParseSpeed(const std::string& text) {
   const int speed = ParseNumber<int>(text).value_or(-1);
   return speed > 0 ? speed : -1;
+}
+
+// Numbers in files of one name, by the folder that the file is in: "…/FOLDER/NAME".
+std::map<std::string, int> CollectNumbers(const ProbeReply& reply, std::string_view above,
+                                          std::string_view name) {
+  std::map<std::string, int> numbers;
+  for (auto found = reply.values.lower_bound(std::string(above));
+       found != reply.values.end() && found->first.starts_with(above); ++found) {
+    const std::string_view rest = std::string_view(found->first).substr(above.size());
+    const std::string* text = Known(found->second);
+    if (text == nullptr || !rest.ends_with(name)) continue;
+    const std::string folder(rest.substr(0, rest.size() - name.size()));
+    const auto number = ParseNumber<int>(Trim(*text));
+    if (number && *number >= 0 && folder.find_first_of("/*") == std::string::npos) {
+      numbers[folder] = *number;
+    }
+  }
+  return numbers;
 }
 
 void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
@@ -126,6 +154,7 @@ void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
       fact.manager = manager->second;
     }
     facts.links[name] = std::move(fact);
+    if (!link.leases.empty()) facts.network.leases[name] = link.leases;
   }
   facts.network.links = static_cast<int>(links->size());
 }
@@ -162,6 +191,8 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   facts.session.address = reply.session_address;
   facts.host = ParseHost(reply);
   AddLinks(reply, facts);
+  facts.network.carrier_downs = CollectNumbers(reply, kSysNet, kCarrierDowns);
+  facts.network.rp_filter = CollectNumbers(reply, kSysctlIpv4, kRpFilter);
   if (const auto ports = reply.commands.find("host.ports"); ports != reply.commands.end()) {
     StorePorts(ports->second, facts);
   }

@@ -45,6 +45,23 @@ void AddAddress(const Json& info, LinkFact& fact) {
   }
 }
 
+// Addresses that someone renews, as a DHCP client does.
+std::vector<std::string> ListLeases(const Json& link) {
+  std::vector<std::string> leases;
+  const auto addresses = link.find("addr_info");
+  if (addresses == link.end() || !addresses->is_array()) return leases;
+  for (const Json& info : *addresses) {
+    if (!info.is_object() || ReadTextMember(info, "family") != "inet") continue;
+    const auto dynamic = info.find("dynamic");
+    if (dynamic == info.end() || !dynamic->is_boolean() || !dynamic->get<bool>()) continue;
+    if (const auto address = ParseIpv4(ReadTextMember(info, "local"))) {
+      leases.push_back(ToString(*address));
+    }
+  }
+  std::sort(leases.begin(), leases.end());
+  return leases;
+}
+
 LinkFact ParseLink(const Json& link) {
   LinkFact fact;
   fact.mac = ReadTextMember(link, "address");
@@ -82,7 +99,8 @@ std::optional<std::map<std::string, IndexedLink>> ParseIpAddr(std::string_view j
   for (const Json& link : list) {
     if (!link.is_object()) continue;
     const std::string name = ReadTextMember(link, "ifname");
-    if (!name.empty()) links[name] = {ReadNumber(link, "ifindex", 0), ParseLink(link)};
+    if (!name.empty())
+      links[name] = {ReadNumber(link, "ifindex", 0), ParseLink(link), ListLeases(link)};
   }
   return links;
 }

@@ -12,6 +12,7 @@ namespace reconciler::plugins::host {
 struct IndexedLink {
   int index = 0;  // ifindex
   LinkFact fact = {};
+  std::vector<std::string> leases = {};  // IPv4 addresses that `ip` shows as dynamic, sorted
 };
 
 // What `ip -j addr show` printed, by name. A key that is missing or of another type keeps the

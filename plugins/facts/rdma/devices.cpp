@@ -50,6 +50,7 @@ constexpr Field kFields[] = {
     {"ports/1/rate",
      [](HcaFact& hca, const std::string& text) { hca.rate_mbps = ParseThousandths(text); }},
     {"ports/1/link_layer", [](HcaFact& hca, const std::string& text) { hca.link_layer = text; }},
+    {"device/iommu_group/type", [](HcaFact& hca, const std::string& text) { hca.iommu = text; }},
     // A soft device's own name for its interface.
     {"parent", [](HcaFact& hca, const std::string& text) { hca.netdev = text; }},
 };

@@ -113,6 +113,9 @@ struct NetworkFacts {
   Fact<std::vector<RouteFact>> routes = {};
   Fact<std::vector<BootService>> boot_services = {};
   std::map<std::string, MasterFact> masters = {};
+  std::map<std::string, std::vector<std::string>> leases = {};
+  std::map<std::string, int> rp_filter = {};
+  std::map<std::string, int> carrier_downs = {};
   bool operator==(const NetworkFacts&) const = default;
 };
 
@@ -130,7 +133,14 @@ constexpr auto Describe(const T*) {
       Field{"boot_services", &T::boot_services,
             "Services of /etc/systemd/system, by name; unknown: they could not be read."},
       Field{"masters", &T::masters, "Live bonds, bridges and the like, by interface.",
-            FieldRule::kLeftOut});
+            FieldRule::kLeftOut},
+      Field{"leases", &T::leases, "By interface: IPv4 addresses that it has for a limited time.",
+            FieldRule::kLeftOut},
+      Field{"rp_filter", &T::rp_filter,
+            "By interface, and for `all`: 0 off, 1 strict, 2 loose; the greater one counts.",
+            FieldRule::kLeftOut},
+      Field{"carrier_downs", &T::carrier_downs,
+            "By interface: how often it lost its carrier since it was made.", FieldRule::kLeftOut});
 }
 
 }  // namespace reconciler

@@ -38,7 +38,10 @@ ClusterFacts SomeFacts() {
                               .lanes = Unknown{"ethtool wrote '?' for a number"},
                               .link_down_events = 3}}},
                   .default_route = std::vector<std::string>{"enP7s7"},
-                  .routes = std::vector<RouteFact>{{*ParseIpv4Prefix("10.0.0.0/8"), "tun0"}}};
+                  .routes = std::vector<RouteFact>{{*ParseIpv4Prefix("10.0.0.0/8"), "tun0"}},
+                  .leases = {{"enP7s7", {"192.168.1.21"}}},
+                  .rp_filter = {{"all", 2}},
+                  .carrier_downs = {{"enp1s0f1np1", 21}}};
   node.rdma = {.hcas = 1,
                .cma = CmaMemory{0, 940604},
                .modules = std::vector<std::string>{"mlx5_ib"},
@@ -64,6 +67,16 @@ ClusterFacts SomeFacts() {
                  .readonly = std::set<std::string>{"a.b"}};
   node.units = {.shown = Unknown{"systemctl gave no answer in 5 s"},
                 .states = {{"a.service", {.load = "loaded", .stale = true}}}};
+  node.health = {
+      .kernel_log = std::vector<KernelEvent>{{KernelEventKind::kGpuMemory, 7, "NVRM: \xff"}},
+      .firewall_rules_age_s = Absent{},
+      .clock = 1790000000,
+      .device_files = std::vector<DeviceFile>{{"/dev/infiniband/uverbs0", {0666}, "root", "rdma"}},
+      .groups = std::set<std::string>{"rdma"},
+      .ifupdown = false,
+      .sensors = std::vector<Sensor>{{"acpitz", -5000, 95000}},
+      .throttled = Unknown{"no"},
+      .containers = std::vector<ContainerFact>{{"0123", true, {MemoryLimit::kUnlimited}}}};
   node.apply = {.undecided = {"0a49-11"}, .lease = "root@desk pid 812"};
   ClusterFacts facts;
   facts.nodes["spark-1"] = node;

@@ -53,9 +53,8 @@ std::string ServiceLimit(const CommandReply& show) {
   return change ? change->detail : "holds";
 }
 
-TEST(Memlock, ManifestWithoutItReadsAndHoldsNothing) {
+TEST(Memlock, ManifestWithoutItHoldsNothing) {
   const ClusterSpec cluster = Cluster({});
-  EXPECT_TRUE(Get().probe(cluster, Fabric(), cluster.nodes.front()).empty());
   EXPECT_TRUE(ListResources(cluster, NodeFacts{.node = "spark-1"}).empty());
 }
 
@@ -72,10 +71,14 @@ TEST(Memlock, MeasuringRdmaReadsTheLimitsOfEveryContextThoughNoneIsOurs) {
     return std::pair<std::string, Value>("verify", test::Map({{"level", test::Text(text)}}));
   };
   EXPECT_THAT(Probes(Cluster({level("rdma")})),
-              ElementsAre("memlock.service", "memlock.session", "memlock.user_service"));
+              ElementsAre("memlock.session", "memlock.service", "memlock.user_service"));
   EXPECT_THAT(Probes(Cluster({level("link")})), ElementsAre());
   EXPECT_THAT(Probes(Cluster({level("link"), {"memlock", test::Text("unlimited")}})),
-              ElementsAre("memlock.service", "memlock.session"));
+              ElementsAre("memlock.session", "memlock.service"));
+}
+
+TEST(Memlock, TheLevelThatDependsOnTheNodesReadsTheLimitOfTheLogin) {
+  EXPECT_THAT(Probes(Cluster({})), ElementsAre("memlock.session"));
 }
 
 TEST(Memlock, AUserManagerSaysWhatItsServicesGetOrThereIsNone) {

@@ -113,6 +113,40 @@ TEST(Host, SystemFactsComeFromFiles) {
   EXPECT_EQ(Facts(Reply()).host, Observed<HostFact>(wanted));
 }
 
+TEST(Host, MakerAndBiosAreRead) {
+  ProbeReply reply = Reply();
+  reply.values["/sys/class/dmi/id/sys_vendor"] = "ASUSTeK COMPUTER INC.";
+  reply.values["/sys/class/dmi/id/bios_version"] = "GX10.0103 ";
+  const HostFact host = *Known(Facts(reply).host);
+  EXPECT_EQ(host.vendor, "ASUSTeK COMPUTER INC.");
+  EXPECT_EQ(host.bios, "GX10.0103");
+}
+
+TEST(Host, AddressesOfDhcpAreLeases) {
+  ProbeReply reply = Reply();
+  reply.commands["host.ip"].out = R"([{"ifname":"enp1s0f1np1","addr_info":[
+    {"family":"inet","local":"192.168.177.1","prefixlen":24},
+    {"family":"inet","local":"192.168.1.77","prefixlen":24,"dynamic":true},
+    {"family":"inet","local":"nonsense","prefixlen":24,"dynamic":true},
+    {"family":"inet","local":"192.168.1.78","prefixlen":24,"dynamic":"true"},
+    {"family":"inet6","local":"2001:db8::1","prefixlen":64,"dynamic":true}, 7]}])";
+  EXPECT_THAT(Facts(reply).network.leases,
+              ElementsAre(std::pair("enp1s0f1np1", std::vector<std::string>{"192.168.1.77"})));
+}
+
+TEST(Host, LostCarriersAndRpFilterAreReadByInterface) {
+  ProbeReply reply = Reply();
+  reply.values["/sys/class/net/enp1s0f1np1/carrier_down_count"] = "21";
+  reply.values["/sys/class/net/odd/carrier_down_count"] = "-1";
+  reply.values["/proc/sys/net/ipv4/conf/all/rp_filter"] = "2";
+  reply.values["/proc/sys/net/ipv4/conf/enp1s0f1np1.5/rp_filter"] = "1";
+  reply.values["/proc/sys/net/ipv4/conf/odd/rp_filter"] = "strict";
+  reply.values["/proc/sys/net/ipv4/conf/*/rp_filter"] = "1";
+  const NetworkFacts network = Facts(reply).network;
+  EXPECT_THAT(network.carrier_downs, ElementsAre(std::pair("enp1s0f1np1", 21)));
+  EXPECT_THAT(network.rp_filter, ElementsAre(std::pair("all", 2), std::pair("enp1s0f1np1.5", 1)));
+}
+
 TEST(Host, LinksHaveAddressesStateAndManager) {
   const NodeFacts facts = Facts(Reply());
   const LinkFact management{.mac = "02:53:50:00:01:01",

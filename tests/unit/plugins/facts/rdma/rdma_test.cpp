@@ -27,6 +27,7 @@ ProbeReply Spark() {
   set("ports/1/phys_state", "5: LinkUp");
   set("ports/1/rate", "200 Gb/sec (2X NDR)");
   set("ports/1/link_layer", "Ethernet");
+  set("device/iommu_group/type", "DMA-FQ");
   set("device/current_link_speed", "32.0 GT/s PCIe");
   set("device/current_link_width", "2");
   set("device/max_link_speed", "32.0 GT/s PCIe");
@@ -65,7 +66,7 @@ TEST(Rdma, ADeviceOfASparkIsReadWhole) {
       .slot = "0002:01:00.1", .mts = 32000, .lanes = 2, .max_mts = 32000, .max_lanes = 16};
   const PcieEnd upstream{
       .slot = "0002:00:00.0", .mts = 32000, .lanes = 2, .max_mts = 32000, .max_lanes = 4};
-  const HcaFact wanted{
+  HcaFact wanted{
       .netdev = "enP2p1s0f1np1",
       .firmware = "28.45.4028",
       .board_id = "NVD0000000087",
@@ -81,6 +82,7 @@ TEST(Rdma, ADeviceOfASparkIsReadWhole) {
       .gids = {{0, "fe80:0000:0000:0000:fe4c:eaff:fef9:4217", "IB/RoCE v1", "enP2p1s0f1np1"},
                {3, "0000:0000:0000:0000:0000:ffff:c0a8:b201", "RoCE v2", "enP2p1s0f1np1"}},
       .counters = {{"out_of_sequence", 82}, {"port_xmit_data", 123456789012}}};
+  wanted.iommu = "DMA-FQ";
   ASSERT_EQ(facts.hcas.size(), 1u);
   EXPECT_EQ(facts.hcas.at("roceP2p1s0f1"), wanted);
   EXPECT_EQ(wanted.gids[1].gid, MakeMappedGid(ParseIpv4Prefix("192.168.178.1/24")->address));

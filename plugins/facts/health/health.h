@@ -1,0 +1,13 @@
+#pragma once
+
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/probe.h"
+#include "reconciler/plugin.h"
+
+namespace reconciler::plugins::health {
+
+RunProbe MakeHealthProbe(const NodeSpec& node);
+
+Plugin Get();
+
+}  // namespace reconciler::plugins::health

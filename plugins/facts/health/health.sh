@@ -1,0 +1,76 @@
+# shellcheck shell=dash
+# $1: the user that logs in (empty: the one who did). A line per finding, "KIND TEXT"; "=" begins what grep prints. What is not there has no line.
+user=${1:-${SUDO_USER:-root}}
+now=$(date +%s) && echo "clock $now"
+for path in /sys/class/net/*/wireless /sys/class/net/*/phy80211; do
+  [ ! -e "$path" ] || { path=${path%/*}; echo "wireless ${path##*/}"; }
+done
+show_sensor() { # NAME VALUE-FILE LIMIT-FILE…: the first limit that is a number
+  name=$1 value=''
+  read -r value <"$2" || return
+  shift 2
+  for file do
+    limit=''
+    read -r limit <"$file" || continue
+    case $limit in '' | 0 | *[!0-9]*) continue ;; esac
+    echo "sensor $value $limit $name"
+    return
+  done
+}
+# The lowest of the places where a zone begins to throttle, and of those where it gives up.
+show_zone() { # FOLDER
+  type='' lowest=''
+  read -r type <"$1/type" || return
+  for file in "$1"/trip_point_*_type; do
+    read -r kind <"$file" || continue
+    read -r limit <"${file%_type}_temp" || continue
+    case $kind in passive | hot | critical) ;; *) continue ;; esac
+    case $limit in '' | 0 | *[!0-9]*) continue ;; esac
+    [ -n "$lowest" ] && [ "$lowest" -le "$limit" ] || lowest=$limit
+  done
+  read -r value <"$1/temp" && [ -z "$lowest" ] || echo "sensor $value $lowest $type"
+}
+{
+  for folder in /sys/class/thermal/thermal_zone*; do [ ! -e "$folder/temp" ] || show_zone "$folder"; done
+  for folder in /sys/class/hwmon/hwmon*; do
+    read -r name <"$folder/name" || continue
+    [ "$name" = mlx5 ] || continue
+    for file in "$folder"/temp*_input; do
+      show_sensor "mlx5 ${folder##*hwmon}" "$file" "${file%_input}_crit" "${file%_input}_max"
+    done
+  done
+  for folder in /sys/class/thermal/cooling_device*; do
+    read -r type <"$folder/type" || continue
+    read -r state <"$folder/cur_state" || continue
+    case $type in Processor | *cpufreq* | *devfreq*) [ "$state" = 0 ] || echo "throttled $type ${folder##*cooling_device}: $state" ;; esac
+  done
+} 2>/dev/null
+stat -c 'device %a %U %G %n' /dev/infiniband/uverbs* /dev/infiniband/rdma_cm 2>/dev/null
+groups=$(id -Gn -- "$user" 2>/dev/null) && echo "groups $groups"
+# Containers whose first process was given variables of NCCL that only several nodes need.
+set --
+for file in /sys/fs/cgroup/system.slice/docker-*.scope/cgroup.procs; do
+  { read -r pid <"$file"; } 2>/dev/null && set -- "$@" /proc/"$pid"/environ
+done
+[ $# = 0 ] || grep -lzsE '^NCCL_(IB_HCA|SOCKET_IFNAME|COMM_ID)=' "$@" | while read -r file; do
+  folder=${file%/environ} id='' has=no memory=''
+  read -r id <"$folder/cgroup" || continue
+  for device in "$folder/root/dev/infiniband"/uverbs*; do [ ! -e "$device" ] || has=yes; done
+  while read -r word second third soft _; do
+    [ "$word $second $third" != 'Max locked memory' ] || memory=$soft
+  done <"$folder/limits"
+  id=${id##*/docker-}
+  echo "container ${id%.scope} $has $memory"
+done 2>/dev/null
+echo '= files'
+grep -HsE '^(interface-name=|(auto|allow-hotplug|iface) |(MemAvailable|SwapTotal|SwapFree):)' /proc/meminfo \
+  /run/NetworkManager/system-connections/* /etc/network/interfaces /etc/network/interfaces.d/*
+# The rules of IPv4; ufw writes the file whenever they change.
+rules=$(stat -c %Y /etc/ufw/user.rules 2>/dev/null) && printf '= rules\nrules %s\n' "$rules"
+log=$(dmesg 2>/dev/null) || exit 0
+read -r uptime _ <"/proc/uptime" || exit 0
+printf '= log\nuptime %s\n' "$uptime"
+printf '%s\n' "$log" | grep -aE '[[]UFW BLOCK[]].* PROTO=TCP .* SYN ' | tail -n 50
+printf '%s\n' "$log" | grep -aE 'AER: .*Uncorrect(ed|able)|NVRM: Xid|NV_ERR_NO_MEMORY|Out of memory: Killed process|soft lockup|hard LOCKUP|mlx5_core .*(compromised|Link down)' |
+  tail -n 100
+exit 0
