@@ -31,7 +31,9 @@ constexpr DeviceText kDeviceTexts[] = {
      "set the address on {} on one interface only: check for VLANs and bridges over it"},
     {Symptom::kPcieNarrow, "the HCA's PCIe link has fewer lanes than the hardware profile", ""},
     {Symptom::kPcieSlow, "the HCA's PCIe link was trained to a lower speed than the hardware's",
-     "reboot {}; if it stays, take its power away for a minute"},
+     "reboot {}; if it stays, take its power away for a minute, and at 2.5 GT/s update the "
+     "firmware "
+     "(`fwupdmgr update`): old ones of some makers stay at Gen1"},
     {Symptom::kCmaWrong,
      "the kernel counts memory as CMA that it has not (a fault of kernels 7.0 with KHO): RDMA "
      "cannot register memory",

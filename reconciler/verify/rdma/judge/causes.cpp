@@ -227,7 +227,7 @@ Cause ExplainSlow(const Transfer& transfer, const RailWrite& rail, double back, 
         "detour", ListBoth(transfer),
         fmt::format("{} takes a detour: this is what a CPU forwards", FormatRailName(rail.rail)),
         "check for a bridge over the fabric's interfaces (bridge link) and for a port that a "
-        "switch blocks (STP)"};
+        "switch blocks (STP); where a cage of the switch is split, reset its port"};
   }
   if (rail.gbps < kDegraded && HasFastLink(rail)) {
     return {"hca-degraded", ListBoth(transfer),

@@ -197,7 +197,8 @@ TEST(CheckDevices, ASlowPcieLinkIsAnotherCause) {
   EXPECT_THAT(DeviceOddities(sample), ElementsAre("spark-2 rail1 pcie fail: 16 GT/s x4"));
   ExpectFinding(sample, "pcie-speed spark-2 rail1 x1",
                 "the HCA's PCIe link was trained to a lower speed than the hardware's",
-                "reboot spark-2; if it stays, take its power away for a minute");
+                "reboot spark-2; if it stays, take its power away for a minute, and at 2.5 GT/s "
+                "update the firmware (`fwupdmgr update`): old ones of some makers stay at Gen1");
 }
 
 TEST(CheckDevices, AnHcaWithoutASpeedOfItsLinkIsNoPass) {

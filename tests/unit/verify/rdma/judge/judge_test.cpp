@@ -290,7 +290,8 @@ TEST(JudgeRdma, WhatACpuForwardsIsADetour) {
   ExpectVerdict({Write({Rail(0, 4.7)})},
                 {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
                  "check for a bridge over the fabric's interfaces (bridge link) and for a port "
-                 "that a switch blocks (STP)"});
+                 "that a switch blocks (STP); where a cage of the switch is split, reset its "
+                 "port"});
 }
 
 TEST(JudgeRdma, WhatACpuForwardsIsADetourAlsoWhereItDropsPackets) {
@@ -299,7 +300,8 @@ TEST(JudgeRdma, WhatACpuForwardsIsADetourAlsoWhereItDropsPackets) {
   ExpectVerdict({transfer},
                 {"detour", Outcome::kFail, "rail0 takes a detour: this is what a CPU forwards",
                  "check for a bridge over the fabric's interfaces (bridge link) and for a port "
-                 "that a switch blocks (STP)"});
+                 "that a switch blocks (STP); where a cage of the switch is split, reset its "
+                 "port"});
   EXPECT_THAT(Judged({transfer}).findings.at(0).evidence,
               testing::ElementsAre("spark-1 rocep1s0f1: packet_seq_err +5500"));
 }
@@ -443,6 +445,14 @@ TEST(JudgeRdma, ARailThatBreaksIsNamed) {
        "what spark-1 writes on rocep1s0f1 is not acknowledged: the rail broke, or loses "
        "everything",
        "check `ip link show enp1s0f1np1` on both ends, the cable and a switch's MTU and VLAN"});
+}
+
+TEST(JudgeRdma, DataThatArrivesDamagedIsNamedWithItsHca) {
+  ExpectVerdict(
+      {Failed("spark-2", "transfer",
+              "wanted the pattern at byte 4096 of rocep1s0f1, found another byte")},
+      {"data-damaged", Outcome::kFail, "data that arrived at spark-2 on rocep1s0f1 was wrong",
+       "take rocep1s0f1 of spark-2 out of use, and check cable, firmware and memory"});
 }
 
 TEST(JudgeRdma, ARailThatBreaksBesideAnotherIsTheOnlyOneToBlame) {
