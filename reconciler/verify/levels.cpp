@@ -10,7 +10,10 @@
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/diagnosis/diagnose.h"
 #include "reconciler/verify/links/auto_level.h"
+#include "reconciler/verify/links/known_bad.h"
 #include "reconciler/verify/links/node_differences.h"
+#include "reconciler/verify/links/node_health.h"
+#include "reconciler/verify/links/port_use.h"
 #include "reconciler/verify/links/probes.h"
 #include "reconciler/verify/links/reported_facts.h"
 #include "reconciler/verify/links/run/reply.h"
@@ -142,7 +145,11 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
     report.unreachable[node] = FormatOneLine(error);
   report.checks =
       CheckFacts(cluster, fabric, facts, options.rdma.leave_out ? VerifyLevel::kSsh : up_to);
-  for (Check& check : CheckDifferences(cluster, facts)) report.checks.push_back(std::move(check));
+  for (const std::vector<Check>& warnings :
+       {CheckDifferences(cluster, facts), CheckKnownBad(cluster, facts),
+        CheckPortUse(cluster, fabric, facts), CheckNodeHealth(cluster, fabric, facts, up_to)}) {
+    report.checks.insert(report.checks.end(), warnings.begin(), warnings.end());
+  }
 
   std::map<NodeName, NodeProbes> probes;
   std::map<NodeName, Measured> measured;  // every key is made here: threads only fill in values

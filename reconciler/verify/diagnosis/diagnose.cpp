@@ -171,6 +171,7 @@ std::vector<Finding> Diagnose(const ClusterSpec& cluster, const Fabric& fabric,
   ExplainByNodes(diagnosis, order, unreachable);
   ExplainByFacts(diagnosis);
   ExplainByDevices(diagnosis);
+  ExplainHealth(diagnosis);
   ExplainPings(diagnosis);
   ExplainLogins(diagnosis);
   AddGroupedFindings(diagnosis, Symptom::kProbeFailed, "probe-failed",

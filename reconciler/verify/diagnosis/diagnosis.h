@@ -70,6 +70,7 @@ void ExplainByNodes(Diagnosis& diagnosis, const std::vector<NodeName>& order,
                     const std::map<NodeName, std::string>& unreachable);
 void ExplainByFacts(Diagnosis& diagnosis);
 void ExplainByDevices(Diagnosis& diagnosis);
+void ExplainHealth(Diagnosis& diagnosis);
 void ExplainPings(Diagnosis& diagnosis);
 void ExplainLogins(Diagnosis& diagnosis);
 

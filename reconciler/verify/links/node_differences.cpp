@@ -51,17 +51,41 @@ std::string FindDriver(const NodeFacts& facts) {
   return driver != nullptr ? MakePrintable(driver->version) : "";
 }
 
+// Machines of one maker and model: "ASUSTeK/GX10".
+std::string DescribeModel(const NodeFacts& facts) {
+  const HostFact* host = Known(facts.host);
+  return host != nullptr ? host->vendor + "/" + host->product : "";
+}
+
+std::string FindBios(const NodeFacts& facts) {
+  const HostFact* host = Known(facts.host);
+  return host != nullptr ? MakePrintable(host->bios) : "";
+}
+
+// Of the HCAs: "DMA-FQ", or several.
+std::string FindIommu(const NodeFacts& facts) {
+  std::set<std::string> modes;
+  for (const auto& [name, hca] : facts.hcas) {
+    if (!hca.iommu.empty()) modes.insert(MakePrintable(hca.iommu));
+  }
+  return Join({modes.begin(), modes.end()}, " and ");
+}
+
 }  // namespace
 
 std::vector<Check> CheckDifferences(const ClusterSpec& cluster, const ClusterFacts& facts) {
   std::map<std::string, NodesByVersion> kernels;    // by hardware profile
   std::map<std::string, NodesByVersion> drivers;    // likewise
   std::map<std::string, NodesByVersion> firmwares;  // by board
+  std::map<std::string, NodesByVersion> bioses;     // by maker and model
+  std::map<std::string, NodesByVersion> iommus;     // likewise
   for (const NodeSpec& node : cluster.nodes) {
     const auto found = facts.nodes.find(node.name);
     if (found == facts.nodes.end()) continue;
     Add(kernels[node.hardware], FindKernel(found->second), node.name);
     Add(drivers[node.hardware], FindDriver(found->second), node.name);
+    Add(bioses[DescribeModel(found->second)], FindBios(found->second), node.name);
+    Add(iommus[DescribeModel(found->second)], FindIommu(found->second), node.name);
     for (const auto& [name, hca] : found->second.hcas) {
       if (hca.board_id.empty()) continue;
       Add(firmwares[hca.board_id], MakePrintable(hca.firmware), node.name);
@@ -70,7 +94,8 @@ std::vector<Check> CheckDifferences(const ClusterSpec& cluster, const ClusterFac
   std::vector<Check> checks;
   for (const auto& [what, kinds] :
        {std::pair("kernel", &kernels), std::pair("NVIDIA driver", &drivers),
-        std::pair("HCA firmware", &firmwares)}) {
+        std::pair("HCA firmware", &firmwares), std::pair("BIOS", &bioses),
+        std::pair("IOMMU mode", &iommus)}) {
     for (const auto& [kind, versions] : *kinds) {
       if (versions.size() > 1) checks.push_back(MakeDifference(what, versions));
     }

@@ -8,9 +8,10 @@
 
 namespace reconciler {
 
-// A warning for each of kernel, NVIDIA driver and firmware of the HCAs that is not the same on all
-// nodes of one hardware profile (of the firmware: on all boards of one kind). The check is about
-// the first of these nodes; what is the same has no check.
+// A warning for each of kernel, NVIDIA driver, firmware of the HCAs, BIOS and mode of the IOMMU
+// that is not the same on all nodes of one hardware profile (of the firmware: on all boards of one
+// kind; of the last two: on all machines of one maker and model). The check is about the first of
+// these nodes; what is the same has no check.
 std::vector<Check> CheckDifferences(const ClusterSpec& cluster, const ClusterFacts& facts);
 
 }  // namespace reconciler

@@ -159,6 +159,58 @@ std::string_view ToString(Symptom symptom) {
       return "pcie-speed";
     case Symptom::kCmaWrong:
       return "cma-wrong";
+    case Symptom::kMemlockDefault:
+      return "memlock-default";
+    case Symptom::kUfwDrops:
+      return "ufw-drops";
+    case Symptom::kPcieError:
+      return "pcie-error";
+    case Symptom::kGpuError:
+      return "gpu-error";
+    case Symptom::kGpuMemory:
+      return "gpu-memory-refused";
+    case Symptom::kOutOfMemory:
+      return "out-of-memory";
+    case Symptom::kLockup:
+      return "processor-hung";
+    case Symptom::kHcaUnwell:
+      return "hca-unwell";
+    case Symptom::kLinkFlaps:
+      return "link-flaps";
+    case Symptom::kUverbsMissing:
+      return "uverbs-missing";
+    case Symptom::kUverbsDenied:
+      return "uverbs-denied";
+    case Symptom::kBootstrapWifi:
+      return "bootstrap-wifi";
+    case Symptom::kTooHot:
+      return "too-hot";
+    case Symptom::kThrottled:
+      return "throttled";
+    case Symptom::kGpuThrottled:
+      return "gpu-throttled";
+    case Symptom::kMemoryPressure:
+      return "memory-pressure";
+    case Symptom::kContainerNoRdma:
+      return "container-no-rdma";
+    case Symptom::kContainerMemlock:
+      return "container-memlock";
+    case Symptom::kClocksDiffer:
+      return "clocks-differ";
+    case Symptom::kKnownBad:
+      return "known-bad-version";
+    case Symptom::kDefaultRoute:
+      return "default-route-on-fabric";
+    case Symptom::kLease:
+      return "dhcp-on-fabric";
+    case Symptom::kPortInBond:
+      return "port-in-bond";
+    case Symptom::kSubnetTwice:
+      return "subnet-twice";
+    case Symptom::kInfiniBand:
+      return "infiniband-link";
+    case Symptom::kNotKept:
+      return "address-not-kept";
     case Symptom::kNothingBack:
       return "nothing-back";
     case Symptom::kTooLongForSender:

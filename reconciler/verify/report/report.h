@@ -51,6 +51,33 @@ enum class Symptom {
   kPcieNarrow,
   kPcieSlow,
   kCmaWrong,
+  // What may spoil a run beside ports and devices: node_health.h, port_use.h, known_bad.h.
+  kMemlockDefault,  // of a login, where the manifest manages no limit
+  kUfwDrops,
+  kPcieError,
+  kGpuError,
+  kGpuMemory,
+  kOutOfMemory,
+  kLockup,
+  kHcaUnwell,
+  kLinkFlaps,
+  kUverbsMissing,
+  kUverbsDenied,
+  kBootstrapWifi,
+  kTooHot,
+  kThrottled,
+  kGpuThrottled,
+  kMemoryPressure,
+  kContainerNoRdma,
+  kContainerMemlock,
+  kClocksDiffer,
+  kKnownBad,
+  kDefaultRoute,
+  kLease,
+  kPortInBond,
+  kSubnetTwice,
+  kInfiniBand,
+  kNotKept,
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size
   kJumboLost,         // small pings come back, full-size ones do not

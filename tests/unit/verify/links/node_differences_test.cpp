@@ -53,6 +53,20 @@ TEST_F(NodeDifferencesTest, FirmwareIsComparedBetweenBoardsOfOneKind) {
                                   "28.43.2026 on spark-2"));
 }
 
+TEST_F(NodeDifferencesTest, BiosAndIommuAreComparedBetweenMachinesOfOneModel) {
+  for (const char* name : {"spark-1", "spark-2", "spark-3"}) {
+    Node(name).host = HostFact{.product = "GX10", .vendor = "ASUSTeK", .bios = "0104"};
+    Node(name).hcas["rocep1s0f1"].iommu = "DMA-FQ";
+  }
+  EXPECT_THAT(Find(), IsEmpty());
+  Node("spark-3").host = HostFact{.product = "Spark", .vendor = "NVIDIA", .bios = "5.36"};
+  EXPECT_THAT(Find(), IsEmpty());
+  Node("spark-2").host = HostFact{.product = "GX10", .vendor = "ASUSTeK", .bios = "0103"};
+  Node("spark-2").hcas["rocep1s0f1"].iommu = "DMA";
+  EXPECT_THAT(Find(), ElementsAre("spark-1: BIOS: 0104 on spark-1; 0103 on spark-2",
+                                  "spark-1: IOMMU mode: DMA-FQ on spark-1; DMA on spark-2"));
+}
+
 TEST_F(NodeDifferencesTest, AnotherKindOfMachineAndWhatIsNotKnownAreNoDifference) {
   sample_.cluster.nodes[1].hardware = "workstation";
   Node("spark-2").host = HostFact{.kernel = "6.1.0"};

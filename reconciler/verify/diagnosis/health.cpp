@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include "reconciler/base/text.h"
+#include "reconciler/verify/diagnosis/diagnosis.h"
+
+namespace reconciler {
+namespace {
+
+struct HealthText {
+  Symptom symptom;
+  std::string_view cause;
+  std::string_view next;  // {0}: the node, {1}: what the check is about
+};
+
+constexpr HealthText kHealthTexts[] = {
+    {Symptom::kUfwDrops,
+     "ufw drops connections of another node without an answer, so that NCCL and other programs "
+     "wait for each other",
+     "run `ufw allow from {1}` on {0}"},
+    {Symptom::kPcieError,
+     "the kernel's log has an error of PCIe that was not corrected: the device behind it may be "
+     "lost until the next restart",
+     "check `ip link` on {0} for its ports, and restart it; if it comes again, take its power away "
+     "for a minute and update the firmware"},
+    {Symptom::kGpuError, "NVIDIA's driver reports an error of the GPU (Xid)",
+     "look the number up at https://docs.nvidia.com/deploy/xid-errors/, and restart {0}"},
+    {Symptom::kGpuMemory,
+     "NVIDIA's driver got no memory: GPU and processors share it, and a Spark that runs out of it "
+     "can freeze",
+     "end programs on {0}, or give the next run less memory; without a desktop more is left"},
+    {Symptom::kOutOfMemory, "the kernel ended a program because memory ran out",
+     "check on {0} which program it was; a rank of NCCL among them takes the others down with it"},
+    {Symptom::kLockup, "a processor did not come back from the kernel for seconds",
+     "restart {0}; if it comes again, update kernel and firmware"},
+    {Symptom::kHcaUnwell, "mlx5 reports that its device is not well",
+     "restart {0}; if it comes again, take its power away for a minute and update the firmware"},
+    {Symptom::kLinkFlaps,
+     "the link goes down and comes up again: its cable or a plug, another FEC at the other end, or "
+     "a program that sets the port up again",
+     "reseat the cable of {0} at both ends, and check the log of NetworkManager or networkd"},
+    {Symptom::kUverbsMissing,
+     "there is no file by which programs use the RDMA devices: the module ib_uverbs is not loaded",
+     "run `modprobe ib_uverbs` on {0}, and install rdma-core, which loads it at boot"},
+    {Symptom::kUverbsDenied,
+     "the user may not use the RDMA devices, so that NCCL uses TCP sockets for this user",
+     "look on {0} for a rule of udev that takes the mode 0666 from /dev/infiniband/uverbs*, or add "
+     "the user to the group of these files"},
+    {Symptom::kBootstrapWifi,
+     "the ranks of NCCL meet on the network of this session, which is a wireless one: each time it "
+     "is lost, a run ends",
+     "reach {0} over its wired port, or name one in nccl.env: NCCL_SOCKET_IFNAME"},
+    {Symptom::kTooHot, "a part of the node is near the temperature at which it slows down",
+     "let {0} cool down: check that air gets in and out, and that nothing hot stands on it"},
+    {Symptom::kThrottled, "the kernel slows the processors down because the node is too hot",
+     "let {0} cool down: check that air gets in and out, and that nothing hot stands on it"},
+    {Symptom::kGpuThrottled,
+     "the hardware slows the GPU down: it is too hot, or gets too little power",
+     "use the power supply that came with {0}, plugged in directly, and let the node cool down"},
+    {Symptom::kMemoryPressure,
+     "little memory is left and part of it is in swap: GPU and processors share it, and a Spark "
+     "that runs out of it can freeze",
+     "end programs on {0} before the next run"},
+    {Symptom::kContainerNoRdma,
+     "the container is configured for NCCL and has no RDMA device, so that NCCL in it uses TCP "
+     "sockets",
+     "start container {1} of {0} with `--device /dev/infiniband` or `--privileged`"},
+    {Symptom::kContainerMemlock,
+     "programs in the container may lock too little memory for RDMA: NCCL in it fails or uses TCP "
+     "sockets",
+     "start container {1} of {0} with `--ulimit memlock=-1`"},
+    {Symptom::kClocksDiffer,
+     "the clocks of the nodes differ, so that logs cannot be compared and certificates seem too "
+     "young or too old",
+     "check `timedatectl` on {0}"},
+    {Symptom::kKnownBad, "this version is known to spoil RDMA or NCCL on this kind of machine",
+     "install the version that is wanted on {0} (`fwupdmgr update`, `apt full-upgrade`), and "
+     "restart it"},
+    {Symptom::kDefaultRoute,
+     "packets to other networks leave over the fabric, where no router is: the node loses the "
+     "Internet",
+     "remove the gateway from the port's configuration on {0}: no `gateway4`, no `routes` to "
+     "default, `dhcp4: false`"},
+    {Symptom::kLease,
+     "a DHCP client configures a port of the fabric: it brings a second address, often a default "
+     "route, and renumbers the GIDs whenever it tries again",
+     "run `spark-reconcile plan`; a profile or file with `dhcp4: true` for the port is named "
+     "there"},
+    {Symptom::kPortInBond,
+     "the port belongs to another interface: RDMA passes a bond by, and in RoCE LAG several ports "
+     "have one HCA",
+     "run `spark-reconcile plan`, which names the bond or bridge of {0} and how to dissolve it"},
+    {Symptom::kSubnetTwice,
+     "two interfaces of the node are in one subnet: Linux answers for both on either of them, so "
+     "that data takes the wrong port",
+     "give one of them on {0} another subnet, or change `fabric.subnets` of the manifest"},
+    {Symptom::kInfiniBand, "the firmware of the port speaks InfiniBand and not Ethernet",
+     "set LINK_TYPE of the port to ETH in the firmware of {0} (mlxconfig), and restart it"},
+    {Symptom::kNotKept,
+     "nothing on the node sets the address when it starts, so that a restart loses it",
+     "run `spark-reconcile apply`, which writes the file, or write one by hand on {0}"},
+};
+
+std::string MakeKey(const Check& check) { return check.from + "\n" + check.subject; }
+
+// A limit that the manifest does not manage.
+void ExplainMemlockDefault(Diagnosis& diagnosis) {
+  for (const auto& [key, checks] : diagnosis.GroupOpenChecks(Symptom::kMemlockDefault, MakeKey)) {
+    const NodeName node = diagnosis.checks[checks.front()].from;
+    Finding finding = diagnosis.DraftFinding("memlock-low", {node}, checks);
+    finding.cause =
+        "the user that logs in may lock too little memory: RDMA cannot register its buffers, and "
+        "NCCL fails or falls back to sockets";
+    finding.next_step = "write `memlock: unlimited` into the manifest and apply it";
+    const std::size_t id = diagnosis.AddFinding(std::move(finding));
+    for (const std::size_t i : checks) diagnosis.Explain(i, id);
+  }
+}
+
+}  // namespace
+
+void ExplainHealth(Diagnosis& diagnosis) {
+  for (const HealthText& text : kHealthTexts) {
+    for (const auto& [key, checks] : diagnosis.GroupOpenChecks(text.symptom, MakeKey)) {
+      const Check& check = diagnosis.checks[checks.front()];
+      Finding finding =
+          diagnosis.DraftFinding(std::string(ToString(text.symptom)), {check.from}, checks);
+      finding.cause = text.cause;
+      finding.next_step = fmt::format(fmt::runtime(text.next), check.from, check.subject);
+      const std::size_t id = diagnosis.AddFinding(std::move(finding));
+      for (const std::size_t i : checks) diagnosis.Explain(i, id);
+    }
+  }
+  ExplainMemlockDefault(diagnosis);
+}
+
+}  // namespace reconciler
