@@ -12,6 +12,7 @@
 #include "plugins/nccl/firewall.h"
 #include "plugins/nccl/gid.h"
 #include "plugins/nccl/gpu.h"
+#include "plugins/nccl/leftovers/unknown_devices.h"
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/needs.h"
@@ -94,6 +95,8 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   std::vector<Diagnostic> found =
       DiagnoseSettings(*section, input, environment ? *environment : Environment{});
   for (Diagnostic& one : FindDeniedPeers(*section, input)) found.push_back(std::move(one));
+  const SourceMark where = input.cluster.Mark(section->position);
+  for (Diagnostic& one : FindUnknownDevices(input, where)) found.push_back(std::move(one));
   return found;
 }
 

@@ -13,6 +13,11 @@ namespace {
 
 constexpr const char* kSettings = "nccl.settings";
 constexpr std::size_t kMostBytes = 65536;
+// Of Gloo, TensorPipe, UCX and Open MPI: which interfaces or HCAs they use. settings.sh looks for
+// the same names.
+constexpr std::string_view kOtherNames[] = {"GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME",
+                                            "UCX_NET_DEVICES", "OMPI_MCA_btl_tcp_if_include",
+                                            "OMPI_MCA_oob_tcp_if_include"};
 
 bool IsNameCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -62,20 +67,14 @@ std::string_view RemoveQuotes(std::string_view text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-}  // namespace
-
-RunProbe MakeSettingsProbe(const NodeSpec& node) {
-  return {.id = kSettings, .argv = {"sh", "-c", std::string(kSettingsSh), "sh", node.access.user}};
-}
-
-std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::string_view text) {
-  if (path.ends_with("nccl.conf")) return ParseConfLine(path, line, text);
+std::vector<NcclSetting> ParseAssignments(const std::string& path, int line, std::string_view text,
+                                          std::string_view start) {
   if (const std::string_view bare = Trim(text); bare.starts_with('#') || bare.starts_with(';')) {
     return {};
   }
   std::vector<NcclSetting> settings;
-  for (std::size_t at = text.find("NCCL_"); at != std::string_view::npos;
-       at = text.find("NCCL_", at + 1)) {
+  for (std::size_t at = text.find(start); at != std::string_view::npos;
+       at = text.find(start, at + 1)) {
     if (at > 0 && (IsNameCharacter(text[at - 1]) || text[at - 1] == '$' || text[at - 1] == '{')) {
       continue;
     }
@@ -88,6 +87,28 @@ std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::strin
     settings.push_back({path, line, std::string(text.substr(at, end - at)), MakePrintable(value)});
   }
   return settings;
+}
+
+std::vector<NcclSetting> ParseOtherLine(const std::string& path, int line, std::string_view text) {
+  std::vector<NcclSetting> settings;
+  if (path.ends_with("nccl.conf")) return settings;
+  for (const std::string_view name : kOtherNames) {
+    for (NcclSetting& one : ParseAssignments(path, line, text, name)) {
+      if (one.name == name) settings.push_back(std::move(one));
+    }
+  }
+  return settings;
+}
+
+}  // namespace
+
+RunProbe MakeSettingsProbe(const NodeSpec& node) {
+  return {.id = kSettings, .argv = {"sh", "-c", std::string(kSettingsSh), "sh", node.access.user}};
+}
+
+std::vector<NcclSetting> ParseLine(const std::string& path, int line, std::string_view text) {
+  if (path.ends_with("nccl.conf")) return ParseConfLine(path, line, text);
+  return ParseAssignments(path, line, text, "NCCL_");
 }
 
 NcclSetting ReadAsMeant(const NcclSetting& setting) {
@@ -112,6 +133,7 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts) {
     return;
   }
   std::vector<NcclSetting> settings;
+  std::vector<NcclSetting> others;
   for (const std::string& record : SplitLines(reply.out)) {
     const std::size_t nul = record.find('\0');
     if (nul == std::string::npos) continue;
@@ -123,8 +145,12 @@ void StoreSettings(const CommandReply& reply, NodeFacts& facts) {
     for (NcclSetting& one : ParseLine(path, *number, rest.substr(1))) {
       settings.push_back(std::move(one));
     }
+    for (NcclSetting& one : ParseOtherLine(path, *number, rest.substr(1))) {
+      others.push_back(std::move(one));
+    }
   }
   fact = std::move(settings);
+  facts.nccl.others = std::move(others);
 }
 
 }  // namespace reconciler::plugins::nccl

@@ -13,10 +13,11 @@ namespace reconciler::plugins::nccl {
 inline constexpr std::string_view kShellFile = "/etc/profile.d/60-spark-reconcile-nccl.sh";
 inline constexpr std::string_view kServiceFile = "/etc/spark-reconcile/nccl.env";
 
-// Finds the lines about NCCL in nccl.conf, profiles, environment files and units.
+// Finds the lines about NCCL in nccl.conf, profiles, environment files and units, and those by
+// which UCX, Open MPI and Gloo choose interfaces.
 RunProbe MakeSettingsProbe(const NodeSpec& node);
-// Fills NcclFacts::settings. Only the variables are kept: the rest of a unit's line may be a
-// secret.
+// Fills NcclFacts::settings and ::others. Only the variables are kept: the rest of a unit's line
+// may be a secret.
 void StoreSettings(const CommandReply& reply, NodeFacts& facts);
 
 // What one line of such a file sets.

@@ -69,6 +69,7 @@ struct NcclFacts {
   Fact<NcclLibrary> library = {};
   std::map<std::string, std::string> hcas = {};
   std::map<std::string, PinnedGid> gids = {};
+  Fact<std::vector<NcclSetting>> others = {};
   bool operator==(const NcclFacts&) const = default;
 };
 
@@ -79,7 +80,9 @@ constexpr auto Describe(const T*) {
       Field{"settings", &T::settings, "What files of others set, as they are read."},
       Field{"library", &T::library, "absent: there is none."},
       Field{"hcas", &T::hcas, "By interface: its HCA.", FieldRule::kLeftOut},
-      Field{"gids", &T::gids, "By HCA.", FieldRule::kLeftOut});
+      Field{"gids", &T::gids, "By HCA.", FieldRule::kLeftOut},
+      Field{"others", &T::others,
+            "Variables by which UCX, Open MPI and Gloo choose interfaces, in files of others."});
 }
 
 }  // namespace reconciler
