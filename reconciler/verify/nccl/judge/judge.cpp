@@ -57,7 +57,8 @@ void Judge::JudgeRunError(const NcclRunError& run_error) {
               .evidence = run_error.evidence};
   (unmeasured ? check.why : check.measured) = fmt::format("{}: {}", run_error.node, run_error.text);
   for (std::string& line : FormatPairs(evidence_)) check.evidence.push_back(std::move(line));
-  Keep(std::move(check), ExplainRunError(run_error, evidence_.run, evidence_.firewalls));
+  Keep(std::move(check),
+       ExplainRunError(run_error, evidence_.run, evidence_.firewalls, evidence_.fabric));
 }
 
 void Judge::JudgePath(const RankPath& path) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
+#include "reconciler/base/ipv4.h"
 #include "reconciler/base/text.h"
 #include "reconciler/verify/nccl/judge/causes.h"
 
@@ -102,15 +105,59 @@ Cause MakeCause(const Remedy& remedy, const NcclRunError& run_error, const NcclR
           FillTemplate(remedy.next_step, run_error, run)};
 }
 
+// "local GID ::ffff:192.168.177.1, …": whose port that is.
+const RailPort* FindPortOfGid(const std::string& said, std::string_view which,
+                              const Fabric& fabric) {
+  const std::string sign = fmt::format("{} GID ::ffff:", which);
+  const std::size_t at = said.find(sign);
+  if (at == std::string::npos) return nullptr;
+  const std::string_view rest = std::string_view(said).substr(at + sign.size());
+  const auto address = ParseIpv4(rest.substr(0, rest.find_first_not_of("0123456789.")));
+  if (!address) return nullptr;
+  for (const auto& [node, ports] : fabric.ports) {
+    for (const RailPort& port : ports) {
+      if (port.address.address == *address) return &port;
+    }
+  }
+  return nullptr;
+}
+
+std::string FormatEnd(const RailPort& port) {
+  return fmt::format("{} of {} on {}", port.hca.empty() ? port.netdev : port.hca, port.node,
+                     FormatRailName(port.rail));
+}
+
+// An NCCL that does not look at subnets pairs the first HCAs of both nodes. Where each cable leads
+// to another neighbour, no cable joins these.
+std::optional<Cause> ExplainCrossedSubnets(const std::string& said, const NcclRunError& run_error,
+                                           const NcclRun& run, const Fabric& fabric) {
+  if (said.find("ibv_modify_qp failed") == std::string::npos) return std::nullopt;
+  const RailPort* local = FindPortOfGid(said, "local", fabric);
+  const RailPort* remote = FindPortOfGid(said, "remote", fabric);
+  if (local == nullptr || remote == nullptr || local->rail == remote->rail) return std::nullopt;
+  std::string loaded;
+  for (const NcclRank& rank : run.ranks) {
+    const std::string version = rank.node == run_error.node ? FormatNcclVersion(rank) : "";
+    if (!version.empty()) loaded = fmt::format("; {} has loaded NCCL {}", rank.node, version);
+  }
+  return Cause{"subnets-crossed",
+               {local->node, remote->node},
+               fmt::format("NCCL joined {} with {}, and no cable joins these{}", FormatEnd(*local),
+                           FormatEnd(*remote), loaded),
+               "use NCCL 2.30.7 or later on all nodes (nccl.library names the file), with "
+               "NCCL_IB_SUBNET_AWARE_ROUTING=1 and NCCL_IB_MERGE_NICS=0"};
+}
+
 }  // namespace
 
 Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
-                      const std::vector<NodeName>& firewalls) {
+                      const std::vector<NodeName>& firewalls, const Fabric& fabric) {
   for (const Remedy& remedy : kByCode) {
     if (remedy.sign == run_error.code) return MakeCause(remedy, run_error, run);
   }
   std::string said = run_error.text;
   for (const std::string& line : run_error.evidence) said += "\n" + line;
+  if (auto crossed = ExplainCrossedSubnets(said, run_error, run, fabric)) return *crossed;
   // What ufw denies is dropped silently: a rank waits, or Linux ends its call after two minutes.
   // Once all are connected it denies nothing more.
   const bool is_dropped = !firewalls.empty() && run_error.code == "deadline" &&

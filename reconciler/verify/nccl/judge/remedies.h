@@ -1,12 +1,14 @@
 #pragma once
 
+#include "reconciler/model/fabric.h"
 #include "reconciler/verify/nccl/evidence/values.h"
 #include "reconciler/verify/report/cause.h"
 
 namespace reconciler {
 
-// Why a run did not come to its end. `firewalls`: nodes on which ufw is enabled.
+// Why a run did not come to its end. `firewalls`: nodes on which ufw is enabled. `fabric`: whose
+// addresses the GIDs in NCCL's messages are.
 Cause ExplainRunError(const NcclRunError& run_error, const NcclRun& run,
-                      const std::vector<NodeName>& firewalls = {});
+                      const std::vector<NodeName>& firewalls = {}, const Fabric& fabric = {});
 
 }  // namespace reconciler

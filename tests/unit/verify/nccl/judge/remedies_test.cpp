@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -164,6 +165,50 @@ TEST(Remedies, OnlyARunThatCouldNotBeMadeHasMeasuredNothing) {
                            "async", "cuda", "deadline"}) {
     EXPECT_FALSE(HasMeasuredNothing(code)) << code;
   }
+}
+
+// As NCCL prints it on a ring whose libnccl does not look at subnets
+// (https://github.com/eugr/spark-vllm-docker/issues/252).
+constexpr const char* kModifyFailed =
+    "Call to ibv_modify_qp failed with 110 Connection timed out, on dev rocep1s0f1:1, curr state "
+    "INIT, next state RTR, local GID index 3, local GID ::ffff:192.168.177.2, remote GID "
+    "::ffff:{}";
+
+Cause ExplainModify(const std::string& remote) {
+  const test::NcclScenario scenario = test::HealthyNccl(2);
+  Fabric fabric;
+  for (const auto& [node, rail, address] :
+       {std::tuple("spark-2", 0, "192.168.177.2/24"), std::tuple("spark-1", 0, "192.168.177.1/24"),
+        std::tuple("spark-3", 4, "192.168.181.3/24")}) {
+    fabric.ports[node].push_back({.node = node,
+                                  .rail = rail,
+                                  .netdev = "enp1s0f1np1",
+                                  .hca = "rocep1s0f1",
+                                  .address = *ParseIpv4Prefix(address)});
+  }
+  const NcclRunError run_error = {.code = "error",
+                                  .node = "spark-2",
+                                  .phase = "connect",
+                                  .text = fmt::format(fmt::runtime(kModifyFailed), remote)};
+  return ExplainRunError(run_error, scenario.run, {}, fabric);
+}
+
+TEST(NcclSubnets, HcasOfTwoRailsAreNamedWithTheLoadedVersion) {
+  const Cause cause = ExplainModify("192.168.181.3");
+  EXPECT_EQ(cause.code, "subnets-crossed");
+  EXPECT_THAT(cause.nodes, testing::ElementsAre("spark-2", "spark-3"));
+  EXPECT_EQ(cause.cause,
+            "NCCL joined rocep1s0f1 of spark-2 on rail0 with rocep1s0f1 of spark-3 on rail4, and "
+            "no cable joins these; spark-2 has loaded NCCL 2.28.9");
+  EXPECT_EQ(cause.next_step,
+            "use NCCL 2.30.7 or later on all nodes (nccl.library names the file), with "
+            "NCCL_IB_SUBNET_AWARE_ROUTING=1 and NCCL_IB_MERGE_NICS=0");
+}
+
+TEST(NcclSubnets, OneRailAndAddressesOfOthersAreAnotherCause) {
+  EXPECT_EQ(ExplainModify("192.168.177.1").code, "no-connection");
+  EXPECT_EQ(ExplainModify("10.0.0.1").code, "no-connection");
+  EXPECT_EQ(ExplainModify("nonsense").code, "no-connection");
 }
 
 }  // namespace
