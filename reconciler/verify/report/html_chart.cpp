@@ -21,6 +21,8 @@ constexpr double kRight = 150;  // names of the lines
 constexpr double kTop = 16;
 constexpr double kBottom = 44;
 
+constexpr std::size_t kMostSizes = 9;  // that are named: more would touch each other
+
 using Points = std::vector<std::pair<std::uint64_t, double>>;  // bytes, GB/s
 
 std::map<std::string, Points> ListLines(const NcclSummary& summary) {
@@ -88,7 +90,10 @@ class Chart {
           "<text class=\"right\" x=\"{3}\" y=\"{4:.1f}\">{5:.3g}</text>\n",
           kLeft, kWidth - kRight, Y(value), kLeft - 6, Y(value) + 4, value);
     }
+    const std::size_t step = sizes_.size() / kMostSizes + 1;
+    std::size_t number = 0;
     for (const std::uint64_t bytes : sizes_) {
+      if (number++ % step != 0) continue;
       text += fmt::format("<text class=\"middle\" x=\"{:.1f}\" y=\"{}\">{}</text>\n", X(bytes),
                           kHeight - kBottom + 18, FormatSize(bytes));
     }
