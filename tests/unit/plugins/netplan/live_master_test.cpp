@@ -59,8 +59,8 @@ struct LiveCase : test::PairScenario {
   Ownership Prune(bool uninstall, Change& change) {
     change = Change{.kind = "master",
                     .name = "br0",
-                    .triggers = Plan("br0").prune_commands.after,
-                    .detail = "set back"};
+                    .detail = "set back",
+                    .triggers = Plan("br0").prune_commands.after};
     facts.links.erase("br0");
     for (const std::string& netdev : kBothPorts) facts.links.at(netdev).master.clear();
     return CheckAgain(uninstall, change);

@@ -22,12 +22,12 @@ TEST(AdoptOffers, NodesWithOneThingAreOneEntryWithTheDigestOfEach) {
   ClusterFacts all;
   for (const NodeSpec& node : pair.cluster.nodes) all.nodes[node.name].node = node.name;
   all.nodes["stranger"].node = "stranger";
-  const AdoptOffers offers = CollectOffers(
-      {pair.cluster, pair.fabric, pair.cluster.nodes[1], all.nodes["spark-2"], all},
-      [](const PluginInput& input) {
-        return std::vector<AdoptableFile>{
-            {.path = "/etc/netplan/40-cx7.yaml", .entry = kFile, .digest = input.facts.node + "!"}};
-      });
+  const PluginInput input{pair.cluster, pair.fabric, pair.cluster.nodes[1], all.nodes["spark-2"],
+                          all};
+  const AdoptOffers offers = CollectOffers(input, [](const PluginInput& one) {
+    return std::vector<AdoptableFile>{
+        {.path = "/etc/netplan/40-cx7.yaml", .entry = kFile, .digest = one.facts.node + "!"}};
+  });
   ASSERT_EQ(offers.size(), 1u);
   EXPECT_EQ(Advise(offers.at("/etc/netplan/40-cx7.yaml")),
             "add {file: /etc/netplan/40-cx7.yaml, nodes: {spark-1: \"spark-1!\", spark-2: "
