@@ -12,7 +12,7 @@
 namespace reconciler {
 namespace {
 
-Report MakeReport(const std::vector<Outcome>& outcomes, bool unreachable = false) {
+Report MakeReportOf(const std::vector<Outcome>& outcomes, bool unreachable = false) {
   Report report;
   for (const Outcome outcome : outcomes) report.checks.push_back({.outcome = outcome});
   if (unreachable) report.unreachable["spark-2"] = "no answer";
@@ -21,26 +21,26 @@ Report MakeReport(const std::vector<Outcome>& outcomes, bool unreachable = false
 
 TEST(ExitCode, TheWorstDecides) {
   using enum Outcome;
-  EXPECT_EQ(FindExitCode(MakeReport({})), 0);
-  EXPECT_EQ(FindExitCode(MakeReport({kPass, kSkipped})), 0);
-  EXPECT_EQ(FindExitCode(MakeReport({kPass, kWarn})), 0);
-  EXPECT_EQ(FindExitCode(MakeReport({kPass, kCouldNotMeasure})), 7);
-  EXPECT_EQ(FindExitCode(MakeReport({kPass, kCouldNotMeasure}, true)), 3);
-  EXPECT_EQ(FindExitCode(MakeReport({kPass}, true)), 3);
-  EXPECT_EQ(FindExitCode(MakeReport({kPass, kCouldNotMeasure, kFail})), 6);
-  EXPECT_EQ(FindExitCode(MakeReport({kFail}, true)), 6);
+  EXPECT_EQ(FindExitCode(MakeReportOf({})), 0);
+  EXPECT_EQ(FindExitCode(MakeReportOf({kPass, kSkipped})), 0);
+  EXPECT_EQ(FindExitCode(MakeReportOf({kPass, kWarn})), 0);
+  EXPECT_EQ(FindExitCode(MakeReportOf({kPass, kCouldNotMeasure})), 7);
+  EXPECT_EQ(FindExitCode(MakeReportOf({kPass, kCouldNotMeasure}, true)), 3);
+  EXPECT_EQ(FindExitCode(MakeReportOf({kPass}, true)), 3);
+  EXPECT_EQ(FindExitCode(MakeReportOf({kPass, kCouldNotMeasure, kFail})), 6);
+  EXPECT_EQ(FindExitCode(MakeReportOf({kFail}, true)), 6);
 }
 
 TEST(VerificationOutcome, OfAReportIsAFailureBeforeAGap) {
   using enum Outcome;
   using Verification = VerificationOutcome;
   const auto find = [](const Report& report) { return FindVerificationOutcome(report); };
-  EXPECT_EQ(find(MakeReport({})), Verification::kPassed);
-  EXPECT_EQ(find(MakeReport({kPass, kWarn, kSkipped})), Verification::kPassed);
-  EXPECT_EQ(find(MakeReport({kPass, kCouldNotMeasure})), Verification::kNotMeasured);
-  EXPECT_EQ(find(MakeReport({kPass}, true)), Verification::kNotMeasured);
-  EXPECT_EQ(find(MakeReport({kCouldNotMeasure, kFail})), Verification::kFailed);
-  EXPECT_EQ(find(MakeReport({kFail}, true)), Verification::kFailed);
+  EXPECT_EQ(find(MakeReportOf({})), Verification::kPassed);
+  EXPECT_EQ(find(MakeReportOf({kPass, kWarn, kSkipped})), Verification::kPassed);
+  EXPECT_EQ(find(MakeReportOf({kPass, kCouldNotMeasure})), Verification::kNotMeasured);
+  EXPECT_EQ(find(MakeReportOf({kPass}, true)), Verification::kNotMeasured);
+  EXPECT_EQ(find(MakeReportOf({kCouldNotMeasure, kFail})), Verification::kFailed);
+  EXPECT_EQ(find(MakeReportOf({kFail}, true)), Verification::kFailed);
 }
 
 nlohmann::json Schema() { return nlohmann::json::parse(FindEmbeddedSchema("report")); }
