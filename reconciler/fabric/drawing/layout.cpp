@@ -335,8 +335,8 @@ class Placer {
 
   void AddLabel(Layout::Spot at, const std::string& text,
                 Layout::Style style = Layout::Style::kPlain) {
-    if (text.empty()) return;
     const std::size_t blanks = text.find_first_not_of(' ');  // SVG drops them
+    if (blanks == std::string::npos) return;
     layout_.labels.push_back({.at = {at.x + kGlyph * static_cast<int>(blanks), at.y},
                               .text = text.substr(blanks),
                               .style = style});

@@ -247,8 +247,9 @@ TEST(Sysctl, ProbeReadsEachKeyAndReadsReadOnlyOnesAtOnce) {
 }
 
 std::vector<Diagnostic> Diagnose(const test::PairScenario& scenario) {
-  return Get().diagnose({scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(),
-                         scenario.facts, ClusterFacts()});
+  const ClusterFacts all{.nodes = {{scenario.facts.node, scenario.facts}}};
+  return Get().diagnose(
+      {scenario.cluster, scenario.fabric, scenario.cluster.nodes.front(), scenario.facts, all});
 }
 
 TEST(Sysctl, IgnoredArpThatMayMisleadIsNoted) {

@@ -182,9 +182,11 @@ TEST(CheckDevices, ANarrowPcieLinkIsNamedWithBothItsEnds) {
 TEST(CheckDevices, ANarrowSlotOfAWorkstationIsNoMatterOfASparksBios) {
   Sample sample = Pair();
   sample.cluster.nodes[1].hardware = "connectx5-workstation";
-  HcaFact& hca = Second(sample);
-  hca.device.mts = 16000;
-  hca.device.lanes = 8;
+  for (auto& [name, hca] : sample.facts.nodes.at("spark-2").hcas) {
+    hca.device.mts = 16000;
+    hca.device.lanes = 16;
+  }
+  Second(sample).device.lanes = 8;
   ExpectFinding(sample, "pcie-width spark-2 rail1 x1",
                 "the HCA's PCIe link has fewer lanes than the hardware profile",
                 "reseat the card of spark-2, or put it into a slot with more lanes; some slots "

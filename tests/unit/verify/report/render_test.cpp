@@ -70,9 +70,8 @@ TEST(Render, WarningsAreFindingsAndAreCountedWhereThereAreAny) {
       "    cause      the port has another number of lanes than the other ports of its cable: the "
       "port at\n"
       "               the other end is split or set otherwise, or a lane of the cable is broken\n"
-      "    next step  compare `ethtool` on both ends of the cable of spark-3 and reseat it; "
-      "`spark-reconcile\n"
-      "               graph` says how a switch's ports must be set\n"
+      "    next step  compare `ethtool` on both ends of the cable of spark-3 and reseat it;\n"
+      "               `spark-reconcile graph` says how a switch's ports must be set\n"
       "\n"
       "42 checks: 40 passed, 0 failed, 0 could not be measured, 0 skipped, 2 warnings; 2 causes\n");
 }
