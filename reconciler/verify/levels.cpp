@@ -9,6 +9,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/verify/diagnosis/diagnose.h"
+#include "reconciler/verify/finding/join.h"
 #include "reconciler/verify/links/auto_level.h"
 #include "reconciler/verify/links/known_bad.h"
 #include "reconciler/verify/links/node_differences.h"
@@ -20,7 +21,6 @@
 #include "reconciler/verify/links/run/script.h"
 #include "reconciler/verify/links/static_facts.h"
 #include "reconciler/verify/rdma/run/level.h"
-#include "reconciler/verify/report/join.h"
 
 namespace reconciler {
 namespace {

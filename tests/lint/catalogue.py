@@ -23,7 +23,7 @@ WAYS = [
     (r"\bMistake\{\s*" + CODE, "blocks"),
 ]
 # Functions that choose a code for their callers: `code = "…";` in that file.
-CHOSEN = {"plugins/netplan/claims.cpp": {"warns", "blocks-change"}, "plugins/nccl/nccl.cpp": {"blocks"}}
+CHOSEN = {"plugins/netplan/adopt/claims.cpp": {"warns", "blocks-change"}, "plugins/nccl/nccl.cpp": {"blocks"}}
 NAMES = {"Severity::kBlocks": "blocks", "Severity::kWarns": "warns", "Severity::kInforms": "informs"}
 # Findings of verify: the literals that become their codes, one pattern for each way of making one.
 VERIFY_FOLDER = "reconciler/verify/"

@@ -2,7 +2,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/verify/diagnosis/diagnosis.h"
-#include "reconciler/verify/report/cause.h"
+#include "reconciler/verify/finding/cause.h"
 
 namespace reconciler {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "reconciler/base/text.h"
-#include "reconciler/verify/report/join.h"
+#include "reconciler/verify/finding/join.h"
 
 namespace reconciler {
 namespace {

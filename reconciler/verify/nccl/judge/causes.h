@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/verify/finding/cause.h"
 #include "reconciler/verify/nccl/judge/judge.h"
-#include "reconciler/verify/report/cause.h"
 
 namespace reconciler {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "reconciler/model/fabric.h"
+#include "reconciler/verify/finding/cause.h"
 #include "reconciler/verify/nccl/evidence/values.h"
-#include "reconciler/verify/report/cause.h"
 
 namespace reconciler {
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "reconciler/base/text.h"
+#include "reconciler/verify/finding/join.h"
 #include "reconciler/verify/links/device_facts.h"
-#include "reconciler/verify/report/join.h"
 
 namespace reconciler {
 namespace {

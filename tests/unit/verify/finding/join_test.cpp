@@ -1,4 +1,4 @@
-#include "reconciler/verify/report/join.h"
+#include "reconciler/verify/finding/join.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

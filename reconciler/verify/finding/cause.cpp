@@ -1,11 +1,11 @@
-#include "reconciler/verify/report/cause.h"
+#include "reconciler/verify/finding/cause.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "reconciler/model/hardware.h"
-#include "reconciler/verify/report/join.h"
+#include "reconciler/verify/finding/join.h"
 
 namespace reconciler {
 
