@@ -48,6 +48,10 @@ for path in "$folder"/*.wants/*@?*.service "$folder"/*.requires/*@?*.service "$f
   if [ ! -L "$path" ] || ! is_plain "$name" || ! is_text "$folder/${name%%@*}@.service"; then continue; fi
   services="$services$name "
   print_wanted "$name"
+  for part in "$folder/$name".d/*.conf; do
+    case ${part##*/} in *[!A-Za-z0-9:_.@-]*) continue ;; esac
+    ! is_text "$part" || set -- "$@" "$part"
+  done
 done
 for path in "$folder"/*.timer; do
   name=${path##*/}
