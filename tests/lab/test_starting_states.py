@@ -554,47 +554,5 @@ class ServiceOfNetworkManager(StartingState):
         self.assert_service("enabled", "active")
 
 
-class DgxOs(StartingState):
-    """States of which test_adopt and the others have a variant for networkd, as they are on DGX OS: NetworkManager has all ports, also
-    those of files that say no renderer, and keeps a profile of its own for each."""
-
-    options = ("--topology", "direct", "--like", "dgx-os")
-    # The file, the host numbers, an address of spark-1, the exit code of discover, and what the plan says of the file.
-    states = {
-        "a": (LINK_LOCAL, (1, 2), "169.254.", 2, "1 port, other addresses and MTU; not carried over: IPv4 link-local; no longer "
-                                                 "configured: enp1s0f0np0"),
-        "b": (ONE_SUBNET, (1, 2), "192.168.0.2/", 2, f"2 ports, other addresses and MTU; {test_adopt.LOST}; no longer configured: "
-                                                     "enp1s0f0np0, enP2p1s0f0np0"),
-        "e": (SPARKRUN, (21, 22), "192.168.2.21/", 0, "2 ports, same addresses and MTU"),
-    }
-
-    def state(self, node):
-        """Without udev's files of ports, which are those of the last boot: NetworkManager sets the MTU on its own."""
-        return "".join(line for line in super().state(node).splitlines(keepends=True) if ".link " not in line)
-
-    def make_bare(self):
-        """The lab ends with its one test."""
-
-    def set_up_state(self, text, ids, address):
-        for node, number in zip((1, 2), ids):
-            self.write(GUIDE, text.format(number, 2 * node - 1, 2 * node), node)
-        self.on_both("netplan apply")
-        self.wait_until(1, f"ip -br -4 address | grep -qF ' {address}'")
-        return self.settle_both()
-
-    def test_what_tools_left_is_taken_over_and_written_back(self):
-        for letter, (text, ids, address, expect, label) in self.states.items():
-            with self.subTest(state=letter):
-                before = self.set_up_state(text, ids, address)
-                manifest, printed, _ = self.discover(expect=expect)
-                self.assertIn(f"  - {{file: {GUIDE}, nodes: {{spark-1: ", printed)
-                lines, _ = self.printed_plan(manifest)
-                self.assertEqual(lines[0], f"> file  {GUIDE}: into 60-spark-reconcile.yaml, {label}")
-                self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
-                self.assert_lasts(manifest, GUIDE)
-                self.assert_way_back(manifest, before)
-                self.on_both(f"rm {GUIDE}; netplan apply")
-
-
 if __name__ == "__main__":
     unittest.main()

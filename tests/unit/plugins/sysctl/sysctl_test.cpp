@@ -333,7 +333,9 @@ TEST(Sysctl, SysctlConfCountsWhereALinkLeadsToIt) {
   scenario.facts.files["/etc/sysctl.d/99-sysctl.conf"] = Unknown{"is a symbolic link"};
   scenario.AddFile("/etc/sysctl.conf", "net.core.rmem_max = 1\n");
   ASSERT_EQ(Diagnose(scenario).size(), 1u);
-  EXPECT_EQ(Diagnose(scenario)[0].next_step, "remove net.core.rmem_max from /etc/sysctl.conf");
+  EXPECT_EQ(Diagnose(scenario)[0].next_step,
+            "add {lines: /etc/sysctl.conf, match: [net.core.rmem_max], nodes: {spark-1: "
+            "\"04e2805fb528\"}} to adopt, or remove net.core.rmem_max from /etc/sysctl.conf");
 }
 
 TEST(Sysctl, APortWithoutIpv6IsNamed) {
