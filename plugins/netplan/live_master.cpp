@@ -65,13 +65,13 @@ void CheckSettings(const PluginInput& input, const LinkFact& link, LiveMaster& m
 
 void CheckRoutes(const PluginInput& input, const LinkFact& link, LiveMaster& master) {
   const auto* routes = Known(input.facts.network.routes);
-  for (const auto& [destination, netdev] : routes != nullptr ? *routes : std::vector<RouteFact>()) {
+  for (const RouteFact& route : routes != nullptr ? *routes : std::vector<RouteFact>()) {
     const bool is_of_address =
         std::any_of(link.ipv4.begin(), link.ipv4.end(),
-                    [&](const Ipv4Prefix& one) { return one.Network() == destination; });
-    if (netdev != master.name || is_of_address) continue;
+                    [&](const Ipv4Prefix& one) { return one.Network() == route.destination; });
+    if (route.netdev != master.name || is_of_address) continue;
     RefuseMaster(fmt::format("the route to {} goes over it, and could not be made again",
-                             ToString(destination)),
+                             ToString(route.destination)),
                  "remove the route, or " + std::string(kNoEntry), master);
   }
 }
