@@ -69,40 +69,55 @@ void CompareFigures(const Report& before, const Report& after, const Noise& nois
   std::stable_sort(comparison.better.begin(), comparison.better.end(), IsFurther);
 }
 
+bool IsMeasured(Outcome outcome) {
+  return outcome == Outcome::kPass || outcome == Outcome::kWarn || outcome == Outcome::kFail;
+}
+
+// Of two outcomes of one thing: also where it was not measured before, and is bad now.
+bool IsWorse(Outcome now, Outcome then) {
+  if (now == Outcome::kFail) return then != Outcome::kFail;
+  return now == Outcome::kWarn && then != Outcome::kWarn && then != Outcome::kFail;
+}
+
 auto MakeKey(const Finding& finding) {
   return std::tuple(finding.code, std::set(finding.nodes.begin(), finding.nodes.end()),
                     finding.rails);
 }
 
 void CompareFindings(const Report& before, const Report& after, ReportComparison& comparison) {
-  const auto has = [](const Report& report, const Finding& finding) {
-    return std::any_of(
+  const auto find = [](const Report& report, const Finding& finding) -> const Finding* {
+    const auto found = std::find_if(
         report.findings.begin(), report.findings.end(),
         [key = MakeKey(finding)](const Finding& other) { return MakeKey(other) == key; });
+    return found == report.findings.end() ? nullptr : &*found;
   };
   for (const Finding& finding : after.findings) {
-    (has(before, finding) ? comparison.kept : comparison.added).push_back(finding);
+    const Finding* then = find(before, finding);
+    const bool is_new = then == nullptr || IsWorse(finding.outcome, then->outcome);
+    (is_new ? comparison.added : comparison.kept).push_back(finding);
   }
   for (const Finding& finding : before.findings) {
-    if (!has(after, finding)) comparison.gone.push_back(finding);
+    if (find(after, finding) == nullptr) comparison.gone.push_back(finding);
   }
-}
-
-bool IsMeasured(Outcome outcome) {
-  return outcome == Outcome::kPass || outcome == Outcome::kWarn || outcome == Outcome::kFail;
 }
 
 void CompareChecks(const Report& before, const Report& after, ReportComparison& comparison) {
   std::map<std::pair<VerifyLevel, std::string>, const Check*> now;
   for (const Check& check : after.checks) now[{check.level, FormatCheck(check)}] = &check;
   for (const Check& then : before.checks) {
-    if (!IsMeasured(then.outcome)) continue;
     const std::string what = FormatCheck(then);
     const auto found = now.find({then.level, what});
-    if (found == now.end() || !IsMeasured(found->second->outcome)) {
-      if (!then.gbps) comparison.not_measured.push_back(what);  // else it is a figure
-    } else if (found->second->outcome > then.outcome) {
-      comparison.deteriorated.push_back({what, then.outcome, found->second->outcome});
+    if (found != now.end() && IsMeasured(found->second->outcome)) {
+      if (IsWorse(found->second->outcome, then.outcome)) {
+        comparison.deteriorated.push_back({what, then.outcome, found->second->outcome});
+      }
+      continue;
+    }
+    // A figure is compared as one. What is only noticed where it is wrong has no check once it is
+    // well.
+    const bool has_healed = found == now.end() && then.outcome == Outcome::kWarn;
+    if (IsMeasured(then.outcome) && !then.gbps && !has_healed) {
+      comparison.not_measured.push_back(what);
     }
   }
 }

@@ -87,7 +87,7 @@ struct Part {
 std::vector<Part> ListParts(const Report& before, const ReportComparison& comparison) {
   const std::string since = " since " + FormatTime(before);
   return {{"slower" + since, ListFigureChanges(comparison.worse)},
-          {"new findings" + since, ListFindings(comparison.added, true)},
+          {"findings that are new or worse" + since, ListFindings(comparison.added, true)},
           {"checks that got worse", ListOutcomeChanges(comparison.deteriorated)},
           {"no longer measured", ListNames(comparison.not_measured)},
           {"faster" + since, ListFigureChanges(comparison.better)},
@@ -105,7 +105,7 @@ std::string FormatVerdict(const ReportComparison& comparison) {
     if (count > 0) parts.push_back(FormatPlural(count, one, many));
   };
   add(comparison.worse.size(), "figure is slower", "figures are slower");
-  add(comparison.added.size(), "finding is new", "findings are new");
+  add(comparison.added.size(), "finding is new or worse", "findings are new or worse");
   add(comparison.deteriorated.size(), "check got worse", "checks got worse");
   return "worse: " + Join(parts, ", ");
 }

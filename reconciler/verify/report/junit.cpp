@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/base/text.h"
@@ -12,19 +14,26 @@
 namespace reconciler {
 namespace {
 
-// The finding that is about the check: of its level, its node and its rail.
+bool IsAbout(const Finding& finding, const Check& check) {
+  const bool has_node =
+      std::any_of(finding.nodes.begin(), finding.nodes.end(),
+                  [&](const NodeName& node) { return node == check.from || node == check.to; });
+  const bool has_rail = finding.rails.empty() || !check.rail || finding.rails.contains(*check.rail);
+  return has_node && has_rail && finding.level <= check.level && finding.outcome == check.outcome;
+}
+
+// The finding that is about the check: the one that is called like what the check has seen, or else
+// one of its level, its node and its rail that is called like no other check's.
 const Finding* FindFinding(const Report& report, const Check& check) {
-  const auto found =
-      std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
-        const bool has_node = std::any_of(
-            finding.nodes.begin(), finding.nodes.end(),
-            [&](const NodeName& node) { return node == check.from || node == check.to; });
-        const bool has_rail =
-            finding.rails.empty() || !check.rail || finding.rails.contains(*check.rail);
-        return has_node && has_rail && finding.level <= check.level &&
-               finding.outcome == check.outcome;
-      });
-  return found == report.findings.end() ? nullptr : &*found;
+  std::set<std::string_view> seen;
+  for (const Check& one : report.checks) seen.insert(ToString(one.symptom));
+  const Finding* of_none = nullptr;
+  for (const Finding& finding : report.findings) {
+    if (!IsAbout(finding, check)) continue;
+    if (finding.code == ToString(check.symptom)) return &finding;
+    if (of_none == nullptr && !seen.contains(finding.code)) of_none = &finding;
+  }
+  return of_none;
 }
 
 std::string DescribeCheck(const Report& report, const Check& check) {

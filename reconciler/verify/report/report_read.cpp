@@ -43,10 +43,13 @@ std::string ReadCode(const JsonReader& reader) {
   return code;
 }
 
+// One that this program does not know, as in a report of another version, is none.
 Symptom ReadSymptom(const JsonReader& reader) {
-  std::array<Symptom, static_cast<std::size_t>(Symptom::kSshFailed)> symptoms{};
-  for (std::size_t i = 0; i < symptoms.size(); ++i) symptoms[i] = static_cast<Symptom>(i + 1);
-  return ReadWord(reader, symptoms);
+  const std::string code = ReadCode(reader);
+  for (int i = 1; i <= static_cast<int>(Symptom::kSshFailed); ++i) {
+    if (ToString(static_cast<Symptom>(i)) == code) return static_cast<Symptom>(i);
+  }
+  return Symptom::kNone;
 }
 
 Check ReadCheck(const JsonReader& reader) {

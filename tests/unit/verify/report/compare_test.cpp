@@ -103,9 +103,9 @@ TEST(CompareReports, AFindingIsNewGoneOrStillThere) {
   today.findings = {MakeFinding("ssh-denied"), MakeFinding("hca-degraded")};
   EXPECT_EQ(FindCode(yesterday, today), 6);
   const std::string text = Compare(yesterday, today);
-  EXPECT_THAT(text, HasSubstr("worse: 1 finding is new\n"
+  EXPECT_THAT(text, HasSubstr("worse: 1 finding is new or worse\n"
                               "\n"
-                              "new findings since 2026-11-23 03:12 UTC\n"
+                              "findings that are new or worse since 2026-11-23 03:12 UTC\n"
                               "  fail hca-degraded: spark-1, spark-2 on rail0\n"
                               "    13.2 Gb/s\n"
                               "    a cause\n"
@@ -117,6 +117,35 @@ TEST(CompareReports, AFindingIsNewGoneOrStillThere) {
                               "findings that are still there\n"
                               "  fail ssh-denied  spark-1, spark-2 on rail0\n"));
   EXPECT_EQ(FindCode(today, today), 0) << "what failed before and still does is not worse";
+}
+
+// What verify notices only where it is wrong has no check once it is well.
+TEST(CompareReports, AWarningThatHasHealedIsNotMissed) {
+  Report yesterday = MakeYesterday();
+  yesterday.checks.push_back({.what = "memory",
+                              .from = "spark-1",
+                              .outcome = Outcome::kWarn,
+                              .symptom = Symptom::kMemoryPressure});
+  EXPECT_EQ(FindCode(yesterday, MakeToday()), 0);
+}
+
+TEST(CompareReports, WhatFailsNowAndCouldNotBeMeasuredBeforeIsWorse) {
+  Report yesterday = MakeYesterday();
+  Report today = MakeToday();
+  yesterday.findings = today.findings = {MakeFinding("path-mtu")};
+  yesterday.findings[0].outcome = Outcome::kCouldNotMeasure;
+  EXPECT_EQ(FindCode(yesterday, today), 6);
+  EXPECT_EQ(FindCode(today, yesterday), 0);
+  const Check ping{.level = VerifyLevel::kPing, .what = "jumbo-ping", .from = "spark-1"};
+  for (Report* report : {&yesterday, &today}) {
+    report->findings.clear();
+    report->checks.push_back(ping);
+  }
+  yesterday.checks.back().outcome = Outcome::kCouldNotMeasure;
+  today.checks.back().outcome = Outcome::kFail;
+  EXPECT_EQ(FindCode(yesterday, today), 6);
+  EXPECT_THAT(Compare(yesterday, today),
+              HasSubstr("jumbo-ping spark-1  could-not-measure → fail\n"));
 }
 
 TEST(CompareReports, ACheckThatFailsAndDidNotIsWorseAlsoUnderAnOldFinding) {

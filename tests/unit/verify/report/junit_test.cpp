@@ -55,6 +55,26 @@ Report MakeMixedReport() {
   return report;
 }
 
+TEST(RenderJunit, ACheckHasTheFindingOfWhatItSaw) {
+  Report report{.cluster = "lab"};
+  for (const auto& [what, symptom] :
+       {std::pair("fec", Symptom::kFecWrong), std::pair("link-layer", Symptom::kInfiniBand)}) {
+    report.checks.push_back({.what = what,
+                             .from = "spark-1",
+                             .outcome = Outcome::kFail,
+                             .symptom = symptom,
+                             .measured = what});
+    report.findings.push_back({.code = std::string(ToString(symptom)),
+                               .level = VerifyLevel::kFacts,
+                               .nodes = {"spark-1"}});
+  }
+  const std::string text = RenderJunit(report);
+  EXPECT_NE(text.find("<failure type=\"fec-wrong\" message=\"fec\">"), std::string::npos) << text;
+  EXPECT_NE(text.find("<failure type=\"infiniband-link\" message=\"link-layer\">"),
+            std::string::npos)
+      << text;
+}
+
 TEST(RenderJunit, EachCheckIsATestCaseOfItsLevel) {
   EXPECT_EQ(
       RenderJunit(MakeMixedReport()),
