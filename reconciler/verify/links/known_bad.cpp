@@ -31,12 +31,24 @@ std::string FindOldMsiFirmware(const NodeFacts& facts) {
   return {};
 }
 
+// "GX10DGX.0103.2026.0129.1152": the day that it was made on as year * 10000 + month * 100 + day.
+// 0: the name has no such form.
+int ReadAsusBiosDay(std::string_view bios) {
+  const std::vector<std::string> parts = Split(bios, '.');
+  if (parts.size() < 4) return 0;
+  const auto year = ParseNumber<int>(parts[2]);
+  const auto day = ParseNumber<int>(parts[3]);
+  return year && day && *year < 10000 && *day < 1300 ? *year * 10000 + *day : 0;
+}
+
 // Its second controller has two lanes; versions from April 2026 on give it four.
 std::string FindOldAsusBios(const NodeFacts& facts) {
+  constexpr int kFixed = 2026'04'01;
   const HostFact& host = GetHost(facts);
   const bool is_gx10 =
       host.vendor.starts_with("ASUS") && host.product.find("GX10") != std::string::npos;
-  return is_gx10 && host.bios.find("0103") != std::string::npos ? host.bios : "";
+  const int day = ReadAsusBiosDay(host.bios);
+  return is_gx10 && day > 0 && day < kFixed ? host.bios : "";
 }
 
 // Blackwell needs the open modules.
