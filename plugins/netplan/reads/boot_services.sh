@@ -141,28 +141,33 @@ texts=$(texts "$@" -maxdepth 0 -type f -size -129)
 set -- $texts
 [ $# -gt 0 ] || exit 0
 
-# A program that shows something, and what comments and descriptions say, configures nothing.
+# A program that shows something, and what comments and descriptions say, configures nothing; `ip` shows unless a word says that
+# it changes something. Variables that name interfaces for NCCL and the like configure none.
 found=$(awk '
   BEGIN {
     n = split(ENVIRON["interfaces"], list, " "); for (i = 1; i <= n; i++) interface[list[i]] = 1
     n = split("ip ifconfig nmcli netplan networkctl ifup ifdown dhclient dhcpcd", list, " ")
     for (i = 1; i <= n; i++) program[list[i]] = 1
     n = split("show list ls monitor status get", list, " "); for (i = 1; i <= n; i++) shows[list[i]] = 1
+    n = split("add append -b -batch change del delete flush replace set", list, " "); for (i = 1; i <= n; i++) changes[list[i]] = 1
   }
   /^[ \t]*([#;]|Description[ \t]*=|Documentation[ \t]*=)/ { next }
   {
     acts = $0 ~ />[ \t"]*\/sys\/class\/net\//
     commands = split($0, command, /[;|&]+/)
     for (c = 1; c <= commands; c++) {
-      runs = 0; looks = 0
+      runs = 0; looks = 0; variable = 0
       n = split(command[c], word, /[^A-Za-z0-9_-]+/)
       for (i = 1; i <= n; i++) {
-        if (word[i] in interface && !((FILENAME, word[i]) in said)) {
+        if (word[i] ~ /^(NCCL|GLOO|UCX|OMPI|TP)_/) variable = 1
+        else if (!(word[i] in interface)) variable = 0
+        else if (!variable && !((FILENAME, word[i]) in said)) {
           said[FILENAME, word[i]] = 1
           print "names", FILENAME, word[i]
         }
-        if (word[i] in program) runs = 1
+        if (word[i] in program) { runs = 1; looks = word[i] == "ip" }
         else if (runs && word[i] in shows) looks = 1
+        else if (runs && word[i] in changes) looks = 0
       }
       if (runs && !looks) acts = 1
     }

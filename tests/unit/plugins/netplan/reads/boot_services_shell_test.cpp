@@ -99,7 +99,7 @@ TEST_F(BootServicesScript, AServiceIsFoundByItsOwnTextItsDropInsAndItsEnvironmen
 
 TEST_F(BootServicesScript, OnlyTheWholeNameOfAnInterfaceCounts) {
   PutService("a.service", Path("a"));
-  Put("a", "ip x enp1s0f1np10 enp1s0f1np1x xenp1s0f1np1 my-enp1s0f1np1\n");
+  Put("a", "ip link set enp1s0f1np10 enp1s0f1np1x xenp1s0f1np1 my-enp1s0f1np1\n");
   EXPECT_EQ(Read(), "a.service active >multi-user.target.wants\n");
   for (const char* text : {"\"enp1s0f1np1\"", "/sys/class/net/enp1s0f1np1/mtu", "x=enp1s0f1np1;",
                            "net.ipv4.conf.enp1s0f1np1.rp_filter", "enp1s0f1np1.100"}) {
@@ -118,14 +118,27 @@ TEST_F(BootServicesScript, WhatShowsAnInterfaceDoesNotConfigureIt) {
   for (const char* line :
        {"ip a add 10.0.0.1/24 dev $port", "/usr/sbin/ifconfig $port up", "nmcli con up mesh",
         "netplan apply", "ip link show $port || ip link set $port up",
-        "echo 9000 > /sys/class/net/$port/mtu", "  networkctl reload"}) {
+        "echo 9000 > /sys/class/net/$port/mtu", "  networkctl reload", "ip -batch /etc/ports"}) {
     EXPECT_TRUE(configures(line)) << line;
   }
   for (const char* line :
        {"ip -br address show dev $port", "ip link ls", "# ip link set $port up", "tcpdump -i $port",
-        "cat /sys/class/net/$port/mtu", "nmcli dev status"}) {
+        "cat /sys/class/net/$port/mtu", "nmcli dev status", "ip=$(hostname -I | cut -d' ' -f1)",
+        "address=$(ip -4 addr | awk '/inet /{print $2}')", "ip route get 192.168.1.1"}) {
     EXPECT_FALSE(configures(line)) << line;
   }
+}
+
+// As the script of a model server has them.
+TEST_F(BootServicesScript, AVariableOfNcclNamesNoInterfaceThatIsConfigured) {
+  PutService("a.service", Path("a"));
+  Put("a",
+      "export NCCL_SOCKET_IFNAME=enp1s0f1np1,enP2p1s0f1np1\n"
+      "exec docker run -e GLOO_SOCKET_IFNAME=enp1s0f1np1 image\n");
+  EXPECT_EQ(Read(), "a.service  >multi-user.target.wants\n");  // not even queried
+  Put("a", "NCCL_SOCKET_IFNAME=enp1s0f1np1 ip link set enp1s0f1np1 up\n");
+  EXPECT_EQ(Read(),
+            "a.service active >multi-user.target.wants\n  a.service\n  a enp1s0f1np1 configures\n");
 }
 
 TEST_F(BootServicesScript, NoTextOfAFileIsPrinted) {
