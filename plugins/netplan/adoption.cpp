@@ -18,8 +18,6 @@
 namespace reconciler::plugins::netplan {
 namespace {
 
-constexpr std::size_t kShownDigits = 12;  // of a digest
-
 bool IsIn(const std::string& word, const std::vector<std::string>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }

@@ -21,9 +21,8 @@ namespace {
 
 constexpr std::string_view kUnitKind = "unit";
 constexpr std::string_view kRequiring = ".requires";
-constexpr std::size_t kDigitsShown = 12;  // of a digest
-constexpr int kStopLimitS = 120;          // systemd's own limit is 90 s
-constexpr int kStartLimitS = 70;          // see start_unit.sh
+constexpr int kStopLimitS = 120;  // systemd's own limit is 90 s
+constexpr int kStartLimitS = 70;  // see start_unit.sh
 
 constexpr std::string_view kStartSh = FindLastLine(kStartUnitSh);
 
@@ -178,9 +177,9 @@ void CheckUnitDigest(const AdoptEntry& entry, BootUnit& unit) {
   const std::string digest = ComputeDigest(unit.service);
   if (digest.starts_with(entry.digest) || !unit.why_not.empty()) return;
   RefuseUnit(fmt::format("the SHA-256 of its files begins with {}, and the manifest has {}",
-                         digest.substr(0, kDigitsShown), entry.digest.substr(0, kDigitsShown)),
+                         digest.substr(0, kShownDigits), entry.digest.substr(0, kShownDigits)),
              fmt::format("read what they say now; to adopt that, write {} into the manifest",
-                         digest.substr(0, kDigitsShown)),
+                         digest.substr(0, kShownDigits)),
              unit);
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string_view>
 
+#include "plugins/common/adopt/offers.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/sysctl/dropins.h"
 #include "plugins/sysctl/keys.h"
@@ -18,7 +19,6 @@ namespace reconciler::plugins::sysctl {
 namespace {
 
 constexpr std::string_view kFolder = "/etc/sysctl.d/";
-constexpr std::size_t kShownDigits = 12;  // of a digest
 
 std::set<std::string> ReadKeys(const Value& entry) {
   std::set<std::string> keys;

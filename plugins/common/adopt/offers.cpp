@@ -11,7 +11,6 @@
 namespace reconciler::plugins {
 namespace {
 
-constexpr std::size_t kShownDigits = 12;  // of a digest
 constexpr std::string_view kMatch = ", match: [";
 
 // "lines: PATH, match: [KEY, KEY]" in parts. No part holds a sign of YAML.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -7,6 +8,9 @@
 #include "reconciler/model/cluster_spec.h"
 
 namespace reconciler::plugins {
+
+// Of a digest: as many as `adopt` needs, and as messages show.
+inline constexpr std::size_t kShownDigits = 12;
 
 // What `adopt` could name: one entry for all nodes that have the thing.
 struct AdoptOffer {
