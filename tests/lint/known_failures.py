@@ -34,7 +34,8 @@ INTRO = """\
 
 What goes wrong with clusters of DGX Sparks, as their owners and NVIDIA reported it in public, and what `spark-reconcile` finds of it.
 [diagnosis.md](diagnosis.md) has the meaning of each code, and `spark-reconcile explain CODE` prints it. A test is named by its suite and its
-name, one of the lab by its file, class and method. A failure without a code is one that the program avoids, or does not take for a fault.
+name, one of the lab by its file, class and method. A failure without a code is one that the program avoids, that a plan or `cabling` shows without one, or
+that it does not take for a fault.
 
 """
 
