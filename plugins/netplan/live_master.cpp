@@ -81,6 +81,10 @@ void CheckManagers(const PluginInput& input, const std::vector<Adoption>& adopti
                    LiveMaster& master) {
   std::vector<std::string> netdevs = master.members;
   netdevs.push_back(master.name);
+  if (const std::string& unclear = input.facts.network.managers_unclear; !unclear.empty()) {
+    RefuseMaster("it is unknown what configures it: " + unclear,
+                 fmt::format("delete {} and remove what makes it at boot", master.name), master);
+  }
   for (const std::string& netdev : netdevs) {
     const LinkFact* link = FindLink(input, netdev);
     if (link == nullptr || link->manager == LinkManager::kNone) continue;

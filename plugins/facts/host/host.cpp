@@ -26,6 +26,7 @@ constexpr std::string_view kSpeed = "/speed";
 constexpr std::string_view kCarrierDowns = "/carrier_down_count";
 constexpr std::string_view kSysctlIpv4 = "/proc/sys/net/ipv4/conf/";
 constexpr std::string_view kRpFilter = "/rp_filter";
+constexpr int kStateLimitS = 5;
 constexpr int kIpLimitS = 5;  // a driver that hangs with the RTNL lock held freezes `ip`
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
@@ -45,7 +46,8 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   reads.push_back(
       RunProbe{.id = "host.managers",
                .argv = {"grep", "-rHs", "-e", "^ADMIN_STATE=", "-e", "^NETWORK_FILE=", "-e",
-                        "^managed=", "/run/systemd/netif/links", "/run/NetworkManager/devices"}});
+                        "^managed=", "/run/systemd/netif/links", "/run/NetworkManager/devices"},
+               .time_limit_s = kStateLimitS});
   reads.push_back(MakePortsProbe(cluster, node));
   return reads;
 }
@@ -130,6 +132,18 @@ std::map<std::string, int> CollectNumbers(const ProbeReply& reply, std::string_v
   return numbers;
 }
 
+// grep ends with 1 where nothing fits, and with 2 where one of the folders is not there.
+std::map<int, LinkManager> ReadManagers(const ProbeReply& reply, NodeFacts& facts) {
+  const auto found = reply.commands.find("host.managers");
+  if (found == reply.commands.end() || found->second.exit_code > 2) {
+    facts.network.managers_unclear = found == reply.commands.end()
+                                         ? "the state of networkd and NetworkManager was not read"
+                                         : ExplainFailure(found->second, "grep", kStateLimitS).why;
+  }
+  return found == reply.commands.end() ? std::map<int, LinkManager>()
+                                       : ParseManagers(found->second.out);
+}
+
 void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
   const auto ip = reply.commands.find("host.ip");
   if (ip == reply.commands.end()) {
@@ -141,10 +155,7 @@ void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
     facts.network.links = ExplainNoLinks(ip->second);
     return;
   }
-  std::map<int, LinkManager> managers;
-  if (const auto found = reply.commands.find("host.managers"); found != reply.commands.end()) {
-    managers = ParseManagers(found->second.out);
-  }
+  const std::map<int, LinkManager> managers = ReadManagers(reply, facts);
   for (const auto& [name, link] : *links) {
     LinkFact fact = link.fact;
     const std::string folder = std::string(kSysNet) + name;

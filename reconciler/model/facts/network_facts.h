@@ -116,6 +116,7 @@ struct NetworkFacts {
   std::map<std::string, std::vector<std::string>> leases = {};
   std::map<std::string, int> rp_filter = {};
   std::map<std::string, int> carrier_downs = {};
+  std::string managers_unclear = {};
   bool operator==(const NetworkFacts&) const = default;
 };
 
@@ -140,7 +141,10 @@ constexpr auto Describe(const T*) {
             "By interface, and for `all`: 0 off, 1 strict, 2 loose; the greater one counts.",
             FieldRule::kLeftOut},
       Field{"carrier_downs", &T::carrier_downs,
-            "By interface: how often it lost its carrier since it was made.", FieldRule::kLeftOut});
+            "By interface: how often it lost its carrier since it was made.", FieldRule::kLeftOut},
+      Field{"managers_unclear", &T::managers_unclear,
+            "Why a manager of none in `links` may be wrong; empty: it is not.",
+            FieldRule::kLeftOut});
 }
 
 }  // namespace reconciler

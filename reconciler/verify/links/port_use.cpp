@@ -119,7 +119,8 @@ void CheckKept(const RailPort& port, const LinkFact& link, const NodeFacts& fact
   const bool is_ours = ledger != nullptr && !ledger->entries.empty();
   const auto* profiles = Known(facts.health.runtime_profiles);
   const bool* ifupdown = Known(facts.health.ifupdown);
-  if (is_ours || profiles == nullptr || ifupdown == nullptr || *ifupdown ||
+  if (is_ours || !facts.network.managers_unclear.empty() || profiles == nullptr ||
+      ifupdown == nullptr || *ifupdown ||
       std::find(link.ipv4.begin(), link.ipv4.end(), port.address) == link.ipv4.end() ||
       facts.network.leases.contains(port.netdev) || IsNamedByService(facts, port.netdev)) {
     return;

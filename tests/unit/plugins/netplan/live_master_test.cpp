@@ -180,6 +180,11 @@ TEST(NetplanLiveMaster, OneThatOthersUseOrConfigureIsNotDissolved) {
             "configures enp1s0f1np1: delete br0 and remove what makes it at boot");
   managed.NameNone();
   EXPECT_THAT(managed.Warning(Get(), "br0"), Not(HasSubstr("to adopt")));
+  LiveCase unread;
+  unread.facts.network.managers_unclear = "grep gave no answer in 5 s";
+  EXPECT_EQ(unread.WhyNot(),
+            "it is unknown what configures it: grep gave no answer in 5 s: delete br0 and remove "
+            "what makes it at boot");
   LiveCase manager;
   manager.AddFile("/etc/netplan/01-all.yaml", "network: {version: 2, renderer: NetworkManager}\n");
   EXPECT_EQ(manager.WhyNot(),

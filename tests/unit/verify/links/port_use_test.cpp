@@ -89,6 +89,13 @@ TEST_F(PortUseTest, AnAddressThatNoManagerHasIsLostAtARestart) {
   EXPECT_THAT(Found(), IsEmpty());
 }
 
+TEST_F(PortUseTest, WhereManagersWereNotReadNothingIsSaidOfARestart) {
+  Node().links.at(kPort).manager = LinkManager::kNone;
+  EXPECT_EQ(Found().size(), 1U);
+  Node().network.managers_unclear = "grep gave no answer in 5 s";
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
 TEST_F(PortUseTest, AProfileBelowRunIsLostAtARestart) {
   Node().links.at(kPort).manager = LinkManager::kNetworkManager;
   EXPECT_THAT(Found(), IsEmpty());

@@ -278,6 +278,18 @@ TEST(Host, TextThatIsNoListIsNoAnswer) {
   EXPECT_TRUE(ParseIpAddr("[]"));
 }
 
+TEST(Host, ManagersThatWereNotReadAreUnclear) {
+  ProbeReply reply = Reply();
+  EXPECT_EQ(Facts(reply).network.managers_unclear, "");
+  reply.commands["host.managers"].exit_code = 2;  // one of the folders is not there
+  EXPECT_EQ(Facts(reply).network.managers_unclear, "");
+  reply.commands["host.managers"].exit_code = 124;
+  EXPECT_EQ(Facts(reply).network.managers_unclear, "grep gave no answer in 5 s");
+  reply.commands.erase("host.managers");
+  EXPECT_EQ(Facts(reply).network.managers_unclear,
+            "the state of networkd and NetworkManager was not read");
+}
+
 TEST(Host, NetworkdCountsBeforeNetworkManagersLeftovers) {
   const auto managers = ParseManagers(
       "/run/systemd/netif/links/2:NETWORK_FILE=/etc/systemd/network/x.network\n"
