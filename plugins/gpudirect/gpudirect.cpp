@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
+#include <utility>
 
 #include "plugins/common/gpu/gpu_facts.h"
 #include "plugins/common/gpu/gpu_reach.h"
@@ -21,8 +23,8 @@ bool UsesGpu(const std::optional<GpuSection>& section) {
   return section && (section->mode != GpuMode::kOff || !section->listed.empty());
 }
 
-std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec&) {
-  const auto section = ReadGpuSection(cluster);
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
+  const auto section = ReadGpuSection(cluster, node.name);
   if (!UsesGpu(section)) return {};
   std::vector<Read> reads = ListGpuReads(section);
   reads.push_back(MakeLoaderProbe());
@@ -36,7 +38,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  const auto section = ReadGpuSection(input.cluster);
+  const auto section = ReadGpuSection(input.cluster, input.node.name);
   if (!UsesGpu(section)) return {};
   return ListModuleResources(*section, input);
 }
@@ -114,7 +116,7 @@ std::optional<Diagnostic> DiagnoseReach(const GpuSection& section, const NodeFac
 }
 
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
-  const auto section = ReadGpuSection(input.cluster);
+  const auto section = ReadGpuSection(input.cluster, input.node.name);
   if (!UsesGpu(section)) return {};
   std::vector<Diagnostic> diagnostics;
   if (auto one = DiagnoseReach(*section, input.facts)) diagnostics.push_back(std::move(*one));
@@ -126,25 +128,24 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
 }
 
 bool NeedsSparkVerify(const ClusterSpec& cluster, const NodeFacts& facts) {
-  const auto section = ReadGpuSection(cluster);
+  const auto section = ReadGpuSection(cluster, facts.node);
   return section && IsWorthQuerying(section, facts);
 }
 
-Errors Check(const ClusterSpec& cluster, const Fabric&) {
+// `mode`: nccl.mode, which may need what `gpudirect` rules out; nullptr: none.
+Errors CheckSection(const ClusterSpec& cluster, const GpuSection& section, const Value* mode) {
   Errors errors;
-  const auto section = ReadGpuSection(cluster);
-  if (!section) return errors;
   const auto add = [&](std::string code, Position position, std::string message, std::string hint) {
     errors.push_back(MakeManifestError(std::move(code), cluster.Mark(position), std::move(message),
                                        std::move(hint)));
   };
-  const bool off = section->mode == GpuMode::kOff;
-  if (off && section->required) {
-    add("gpudirect-contradicts", section->position,
-        "gpudirect: wanted a mode to require, found off", "remove `required`, or name a mode");
+  const bool off = section.mode == GpuMode::kOff;
+  if (off && section.required) {
+    add("gpudirect-contradicts", section.position, "gpudirect: wanted a mode to require, found off",
+        "remove `required`, or name a mode");
   }
   std::map<std::string, std::string> seen;  // as the kernel writes it → as written
-  for (const GpuModule& module : section->listed) {
+  for (const GpuModule& module : section.listed) {
     const auto [first, fresh] = seen.emplace(module.name, module.written);
     if (!fresh) {
       add("gpudirect-module-twice", module.position,
@@ -158,11 +159,24 @@ Errors Check(const ClusterSpec& cluster, const Fabric&) {
           "write mode: peermem, or remove the module");
     }
   }
-  const Value* nccl = cluster.settings.At({"nccl", "mode"});
-  if (off && nccl != nullptr && nccl->ScalarText() == "dmabuf") {
-    add("gpudirect-contradicts", nccl->position,
+  if (off && mode != nullptr && mode->ScalarText() == "dmabuf") {
+    add("gpudirect-contradicts", mode->position,
         "nccl: wanted mode auto or safe with gpudirect off, found dmabuf",
         "write `gpudirect: dmabuf`, or mode: safe");
+  }
+  return errors;
+}
+
+Errors Check(const ClusterSpec& cluster, const Fabric&) {
+  Errors errors;
+  std::set<std::pair<const Member*, const Member*>> checked;  // most nodes have the cluster's
+  for (const NodeSpec& node : cluster.nodes) {
+    const Member* gpudirect = cluster.FindSection(node.name, "gpudirect");
+    const Member* nccl = cluster.FindSection(node.name, "nccl");
+    const auto section = ReadGpuSection(gpudirect);
+    if (!section || !checked.emplace(gpudirect, nccl).second) continue;
+    const Value* mode = nccl != nullptr ? nccl->value.Find("mode") : nullptr;
+    for (Error& error : CheckSection(cluster, *section, mode)) errors.push_back(std::move(error));
   }
   return errors;
 }

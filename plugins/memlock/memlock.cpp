@@ -38,11 +38,11 @@ struct Wanted {
   Position position = {};
 };
 
-std::optional<Wanted> ReadWanted(const ClusterSpec& cluster) {
-  const Value* value = cluster.settings.Find("memlock");
-  if (value == nullptr || value->IsNull()) return std::nullopt;
-  Wanted wanted{.position = value->position};
-  if (const auto* kib = value->AsInteger()) wanted.kib = *kib;
+std::optional<Wanted> ReadWanted(const ClusterSpec& cluster, const NodeSpec& node) {
+  const Member* section = cluster.FindSection(node.name, "memlock");
+  if (section == nullptr || section->value.IsNull()) return std::nullopt;
+  Wanted wanted{.position = section->value.position};
+  if (const auto* kib = section->value.AsInteger()) wanted.kib = *kib;
   return wanted;
 }
 
@@ -101,7 +101,7 @@ Observed<std::string> DescribeLive(const Observed<MemlockLimits>& live) {
 }
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
-  const bool managed = ReadWanted(cluster).has_value();
+  const bool managed = ReadWanted(cluster, node).has_value();
   std::vector<Read> reads;
   if (managed) {
     for (const std::string_view path : {kPamFile, kSystemFile, kUserFile}) {
@@ -171,7 +171,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  const auto wanted = ReadWanted(input.cluster);
+  const auto wanted = ReadWanted(input.cluster, input.node);
   if (!wanted) return {};
   const SourceMark where = input.cluster.Mark(wanted->position);
   std::vector<Resource> resources;
@@ -216,7 +216,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
 
 // Lines of others for logins. Always said: while our file holds, they win over it.
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
-  const auto wanted = ReadWanted(input.cluster);
+  const auto wanted = ReadWanted(input.cluster, input.node);
   if (!wanted) return {};
   std::vector<Diagnostic> diagnostics = DiagnoseLimitLines(
       input.facts, std::string(kPamFile), FormatPam(*wanted),

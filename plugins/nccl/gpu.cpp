@@ -33,30 +33,36 @@ ModeDecision DecideDmabuf(const GpuReach& own) {
 }  // namespace
 
 bool NeedsSparkVerify(const ClusterSpec& cluster, const NodeFacts& facts) {
-  const auto section = ReadSection(cluster);
-  return section && section->mode != Mode::kSafe && IsWorthQuerying(ReadGpuSection(cluster), facts);
+  const auto section = ReadSection(cluster, facts.node);
+  return section && section->mode != Mode::kSafe &&
+         IsWorthQuerying(ReadGpuSection(cluster, facts.node), facts);
 }
 
 ModeDecision DecideMode(const Section& section, const ClusterSpec& cluster, const NodeFacts& facts,
                         const ClusterFacts& all) {
   if (section.mode == Mode::kSafe) return {.why = "mode safe: GPU memory goes through the host's"};
-  const std::optional<GpuSection> gpu = ReadGpuSection(cluster);
+  const std::optional<GpuSection> gpu = ReadGpuSection(cluster, facts.node);
   const GpuReach own = JudgeReach(gpu, facts);
   if (section.mode == Mode::kDmabuf) return DecideDmabuf(own);
   if (!Counts(own, gpu)) return {.why = "mode auto is safe here: " + own.why};
   // By name, so that the order of the manifest does not show in a file.
   for (const auto& [name, peer] : all.nodes) {
-    const GpuReach reach = JudgeReach(gpu, peer);
-    if (!Counts(reach, gpu) && reach.answer != Answer::kUnknown) {
+    if (const auto other = ReadSection(cluster, name); other && other->mode == Mode::kSafe) {
+      return {.why = fmt::format("mode auto is safe here because {} has mode safe", name)};
+    }
+    const std::optional<GpuSection> gpu_of_peer = ReadGpuSection(cluster, name);
+    const GpuReach reach = JudgeReach(gpu_of_peer, peer);
+    if (!Counts(reach, gpu_of_peer) && reach.answer != Answer::kUnknown) {
       return {.why = fmt::format("mode auto is safe here because of {}: {}", name, reach.why)};
     }
   }
   for (const NodeSpec& node : cluster.nodes) {
     const auto found = all.nodes.find(node.name);
+    const std::optional<GpuSection> gpu_of_peer = ReadGpuSection(cluster, node.name);
     const GpuReach reach = found != all.nodes.end()
-                               ? JudgeReach(gpu, found->second)
+                               ? JudgeReach(gpu_of_peer, found->second)
                                : GpuReach{.answer = Answer::kUnknown, .why = "it was not read"};
-    if (Counts(reach, gpu)) continue;
+    if (Counts(reach, gpu_of_peer)) continue;
     return {.blocked = fmt::format("cannot determine what mode auto is, because of {}: {}",
                                    node.name, reach.why)};
   }

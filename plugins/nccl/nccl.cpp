@@ -27,7 +27,7 @@ namespace reconciler::plugins::nccl {
 namespace {
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
-  const auto section = ReadSection(cluster);
+  const auto section = ReadSection(cluster, node.name);
   if (!section) return {};
   std::vector<Read> reads = {ReadFile{std::string(kShellFile)}, ReadFile{std::string(kServiceFile)},
                              MakeHcaProbe(), MakeSettingsProbe(node), MakeLibraryProbe(*section)};
@@ -36,7 +36,8 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
   }
   for (Read& read : ListFirewallReads()) reads.push_back(std::move(read));
   if (section->mode != Mode::kSafe) {
-    for (Read& read : ListGpuReads(ReadGpuSection(cluster))) reads.push_back(std::move(read));
+    for (Read& read : ListGpuReads(ReadGpuSection(cluster, node.name)))
+      reads.push_back(std::move(read));
   }
   return reads;
 }
@@ -75,12 +76,12 @@ Resource MakeOwnedFile(const Section& section, const PluginInput& input, std::st
 }
 
 Result<Environment> BuildEnvironment(const PluginInput& input) {
-  const auto section = ReadSection(input.cluster);
+  const auto section = ReadSection(input.cluster, input.node.name);
   return section ? BuildWantedEnvironment(*section, input) : Environment{};
 }
 
 std::vector<Resource> Resources(const PluginInput& input) {
-  const auto section = ReadSection(input.cluster);
+  const auto section = ReadSection(input.cluster, input.node.name);
   if (!section) return {};
   const Result<Environment> environment = BuildWantedEnvironment(*section, input);
   const Environment wanted = environment ? *environment : Environment{};
@@ -89,7 +90,7 @@ std::vector<Resource> Resources(const PluginInput& input) {
 }
 
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
-  const auto section = ReadSection(input.cluster);
+  const auto section = ReadSection(input.cluster, input.node.name);
   if (!section) return {};
   const Result<Environment> environment = BuildWantedEnvironment(*section, input);
   std::vector<Diagnostic> found =
@@ -139,12 +140,10 @@ std::string ChooseCode(MistakeKind kind) {
   return code;
 }
 
-Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
+Errors CheckVariables(const ClusterSpec& cluster, const Fabric& fabric, const Section& section) {
   Errors errors;
-  const auto section = ReadSection(cluster);
-  if (!section) return errors;
-  const LintContext context = MakeLintContext(*section, cluster, fabric);
-  for (const ManifestVariable& variable : section->env) {
+  const LintContext context = MakeLintContext(section, cluster, fabric);
+  for (const ManifestVariable& variable : section.env) {
     Mistake wrong = JudgeOwner(variable.name);
     if (wrong.Empty()) wrong = JudgeSetting(variable.name, variable.value, context);
     if (wrong.Empty()) continue;
@@ -152,7 +151,48 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
                                        fmt::format("nccl.env: {}: {}", variable.name, wrong.what),
                                        wrong.hint));
   }
-  std::sort(errors.begin(), errors.end(), [](const Error& a, const Error& b) {
+  return errors;
+}
+
+// What nodes may not have otherwise than the cluster.
+Errors CheckAgreement(const ClusterSpec& cluster, const NodeSpec& node) {
+  Errors errors;
+  const auto ours = ReadSection(cluster, node.name);
+  const auto all = ReadSection(cluster, {});
+  for (const ManifestVariable& variable : ours ? ours->env : std::vector<ManifestVariable>()) {
+    const ManifestVariable* other = all ? all->FindVariable(variable.name) : nullptr;
+    if (!MustAgree(variable.name) || (other != nullptr && other->value == variable.value)) continue;
+    errors.push_back(MakeManifestError(
+        "nccl-env-must-agree", cluster.Mark(variable.position),
+        fmt::format("nccl.env: {}: wanted the same value on all nodes, found one for {} alone",
+                    variable.name, node.name),
+        "ranks with different values can hang: write it in the cluster's nccl.env"));
+  }
+  if (ours && all && ours->mode != all->mode &&
+      (ours->mode == Mode::kDmabuf || all->mode == Mode::kDmabuf)) {
+    errors.push_back(MakeManifestError(
+        "nccl-modes-differ", cluster.Mark(ours->position),
+        fmt::format(
+            "nccl: wanted one mode on all nodes where one is dmabuf, found {} for {} and {} "
+            "for the cluster",
+            ToString(ours->mode), node.name, ToString(all->mode)),
+        "write `mode: auto` in the cluster's nccl, which takes dmabuf where every node can"));
+  }
+  return errors;
+}
+
+Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
+  Errors errors;
+  const auto add = [&](Errors found) {
+    std::move(found.begin(), found.end(), std::back_inserter(errors));
+  };
+  for (const Member* section : cluster.ListSections("nccl")) {
+    add(CheckVariables(cluster, fabric, *ReadSection(section)));
+  }
+  for (const NodeSpec& node : cluster.nodes) {
+    if (!node.sections.empty()) add(CheckAgreement(cluster, node));
+  }
+  std::stable_sort(errors.begin(), errors.end(), [](const Error& a, const Error& b) {
     return a.where->position.line < b.where->position.line ||
            (a.where->position.line == b.where->position.line &&
             a.where->position.column < b.where->position.column);

@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace reconciler::plugins::nccl {
+
+std::string_view ToString(Mode mode) {
+  switch (mode) {
+    case Mode::kAuto:
+      return "auto";
+    case Mode::kSafe:
+      return "safe";
+    case Mode::kDmabuf:
+      return "dmabuf";
+  }
+  return "";
+}
+
 const ManifestVariable* Section::FindVariable(std::string_view name) const {
   for (const ManifestVariable& variable : env) {
     if (variable.name == name) return &variable;
@@ -10,13 +23,14 @@ const ManifestVariable* Section::FindVariable(std::string_view name) const {
   return nullptr;
 }
 
-std::optional<Section> ReadSection(const ClusterSpec& cluster) {
-  const Value* value = cluster.settings.Find("nccl");
-  if (value == nullptr || value->IsNull()) return std::nullopt;
-  Section section;
-  for (const Member& member : cluster.settings.Members()) {
-    if (member.key == "nccl") section.position = member.key_position;
-  }
+std::optional<Section> ReadSection(const ClusterSpec& cluster, std::string_view node) {
+  return ReadSection(cluster.FindSection(node, "nccl"));
+}
+
+std::optional<Section> ReadSection(const Member* nccl) {
+  if (nccl == nullptr || nccl->value.IsNull()) return std::nullopt;
+  const Value* value = &nccl->value;
+  Section section{.position = nccl->key_position};
   if (const Value* mode = value->Find("mode")) {
     const std::string text = mode->ScalarText();
     section.mode = text == "safe" ? Mode::kSafe : text == "dmabuf" ? Mode::kDmabuf : Mode::kAuto;

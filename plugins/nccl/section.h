@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/model/cluster_spec.h"
@@ -9,6 +11,8 @@
 namespace reconciler::plugins::nccl {
 
 enum class Mode { kAuto, kSafe, kDmabuf };
+
+std::string_view ToString(Mode mode);
 
 struct ManifestVariable {
   std::string name = {};
@@ -28,6 +32,8 @@ struct Section {
 };
 
 // nullopt: the manifest has none, so that nothing about NCCL is ours.
-std::optional<Section> ReadSection(const ClusterSpec& cluster);
+std::optional<Section> ReadSection(const Member* nccl);
+// As it holds for a node.
+std::optional<Section> ReadSection(const ClusterSpec& cluster, std::string_view node);
 
 }  // namespace reconciler::plugins::nccl

@@ -42,9 +42,9 @@ std::map<std::string, Wanted> ReadWanted(const ClusterSpec& cluster, const Fabri
       for (const auto& [key, value] : ListArpValues({port})) wanted[key] = {value, port.position};
     }
   }
-  const Value* section = cluster.settings.Find("sysctl");
+  const Member* section = cluster.FindSection(node, "sysctl");
   if (section == nullptr) return wanted;
-  for (const Member& member : section->Members()) {
+  for (const Member& member : section->value.Members()) {
     if (const auto key = NormalizeKey(member.key)) {
       wanted[*key] = {NormalizeValue(member.value.ScalarText()), member.key_position};
     }
@@ -126,11 +126,9 @@ Obstacle FindKeyObstacle(const Protection& protection, const std::string& key) {
   return {.code = "sysctl-leads-to-node", .why = ExplainProtected(protection, {netdev})};
 }
 
-Position FindPosition(const ClusterSpec& cluster) {
-  for (const Member& member : cluster.settings.Members()) {
-    if (member.key == "sysctl") return member.key_position;
-  }
-  return cluster.fabric.position;
+Position FindPosition(const PluginInput& input) {
+  const Member* section = input.cluster.FindSection(input.node.name, "sysctl");
+  return section != nullptr ? section->key_position : input.cluster.fabric.position;
 }
 
 // The links of the ports that the keys are about.
@@ -167,7 +165,7 @@ Resource MakeFileResource(const PluginInput& input, const std::map<std::string, 
       // The next boot would set the keys of ports that are held. The others are set live all the
       // same: they are drift after a restart, until the file can be written.
       .needs = ListNeeds(input, netdevs),
-      .where = input.cluster.Mark(FindPosition(input.cluster))};
+      .where = input.cluster.Mark(FindPosition(input))};
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
 }
@@ -387,12 +385,10 @@ Errors CheckAdopted(const ClusterSpec& cluster, const Fabric& fabric) {
   return errors;
 }
 
-Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
-  Errors errors = CheckAdopted(cluster, fabric);
+Errors CheckSection(const ClusterSpec& cluster, const Fabric& fabric, const Value& section) {
+  Errors errors;
   std::map<std::string, std::string> seen;  // canonical key → as written
-  const Value* section = cluster.settings.Find("sysctl");
-  if (section == nullptr) return errors;
-  for (const Member& member : section->Members()) {
+  for (const Member& member : section.Members()) {
     const auto key = NormalizeKey(member.key);
     if (!key) {
       errors.push_back(MakeManifestError(
@@ -411,6 +407,16 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
     }
     if (auto error = CheckValue(cluster, fabric, member, *key)) {
       errors.push_back(std::move(*error));
+    }
+  }
+  return errors;
+}
+
+Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
+  Errors errors = CheckAdopted(cluster, fabric);
+  for (const Member* section : cluster.ListSections("sysctl")) {
+    for (Error& error : CheckSection(cluster, fabric, section->value)) {
+      errors.push_back(std::move(error));
     }
   }
   return errors;

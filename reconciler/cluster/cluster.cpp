@@ -1,5 +1,6 @@
 #include "reconciler/cluster/cluster.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "reconciler/fabric/expand.h"
@@ -10,13 +11,22 @@
 namespace reconciler {
 namespace {
 
+// A part of the manifest that several nodes have is checked for each of them.
+bool IsRepeated(const Errors& errors, const Error& error) {
+  return std::any_of(errors.begin(), errors.end(), [&](const Error& one) {
+    return one.where == error.where && one.message == error.message;
+  });
+}
+
 // With the lines of `text` that they point at.
 Errors CheckSections(const ClusterSpec& spec, const Fabric& fabric,
                      const std::vector<Plugin>& plugins, const std::string& text) {
   Errors errors;
   for (const Plugin& plugin : plugins) {
     if (plugin.check == nullptr) continue;
-    for (Error& error : plugin.check(spec, fabric)) errors.push_back(std::move(error));
+    for (Error& error : plugin.check(spec, fabric)) {
+      if (!IsRepeated(errors, error)) errors.push_back(std::move(error));
+    }
   }
   for (Error& error : CheckVerifySection(spec, fabric)) errors.push_back(std::move(error));
   const SourceText source(text);

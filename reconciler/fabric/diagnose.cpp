@@ -100,6 +100,27 @@ void DiagnoseLonelyRails(const Fabric& fabric, Diagnostics& diagnostics) {
   }
 }
 
+// What a node with two PCIe links per cage gives up with one of them.
+void DiagnoseOneTwin(const ClusterSpec& cluster, Diagnostics& diagnostics) {
+  if (cluster.fabric.twins == Twins::kBoth) return;
+  for (const NodeSpec& node : cluster.nodes) {
+    const Hardware* hardware = cluster.FindHardware(node.hardware);
+    const Cage* cage = hardware != nullptr ? hardware->FindCage(node.cage) : nullptr;
+    if (cage == nullptr || cage->twins.size() < 2) continue;
+    const double cable = ComputeWirePayload(hardware->cage_gbps, cluster.fabric.mtu);
+    const double link = ComputePciePayload(*hardware);
+    if (link >= cable) continue;
+    diagnostics.push_back(
+        {.code = "fabric-one-twin",
+         .message = fmt::format("one twin of each cage is used: its PCIe link carries at most "
+                                "{:.0f} Gb/s; with both twins a cable carries {:.0f}",
+                                link, std::min(cable, 2 * link)),
+         .next_step = "write `twins: both` with a subnet for each twin",
+         .where = cluster.Mark(cluster.fabric.twins_position)});
+    return;
+  }
+}
+
 bool IsSwitched(const ClusterSpec& cluster) {
   return cluster.fabric.topology == Topology::kSwitch ||
          cluster.fabric.topology == Topology::kLeafSpine;
@@ -156,11 +177,13 @@ std::vector<Diagnostic> DiagnoseFabric(const ClusterSpec& cluster, const Fabric&
   DiagnoseSecondCables(cluster, fabric, diagnostics);
   DiagnoseNodeCount(cluster, diagnostics);
   DiagnoseLonelyRails(fabric, diagnostics);
+  DiagnoseOneTwin(cluster, diagnostics);
   DiagnoseOversubscription(cluster, fabric, diagnostics);
   DiagnoseLoops(fabric, diagnostics);
   DiagnoseSwitches(cluster, diagnostics);
-  for (Diagnostic& diagnostic : diagnostics)
-    diagnostic.where = cluster.Mark(cluster.fabric.position);
+  for (Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.where.file.empty()) diagnostic.where = cluster.Mark(cluster.fabric.position);
+  }
   return diagnostics;
 }
 

@@ -64,7 +64,7 @@ class Expander {
     }
     for (std::size_t p = 0; p < planes.size(); ++p) {
       const std::size_t twins = CountPlaneRails(cluster_, planes[p]);
-      for (std::size_t twin = 0; twin < twins; ++twin) AddSegment(planes[p], p, twin);
+      for (std::size_t i = 0; i < twins; ++i) AddSegment(planes[p], p, i);
     }
     AddUnused(planes);
     fabric_.wires = ListWires(cluster_, planes);
@@ -97,7 +97,12 @@ class Expander {
     }
   }
 
-  void AddSegment(const Plane& plane, std::size_t number, std::size_t twin) {
+  // Which of a cage's functions the rail `i` of its plane has.
+  std::size_t ChooseTwin(const Cage& cage, std::size_t i) const {
+    return cluster_.fabric.twins == Twins::kSecond ? cage.twins.size() - 1 : i;
+  }
+
+  void AddSegment(const Plane& plane, std::size_t number, std::size_t i) {
     const std::size_t index = fabric_.segments.size();
     const int rail = static_cast<int>(index);
     Segment segment{.rail = rail,
@@ -109,7 +114,8 @@ class Expander {
     for (const PlaneEnd& end : ends) {
       const NodeSpec& node = *end.node;
       const Cage* cage = FindCage(cluster_, node, end.cage);
-      if (cage == nullptr || twin >= cage->twins.size()) continue;
+      if (cage == nullptr || i >= cage->twins.size()) continue;
+      const std::size_t twin = ChooseTwin(*cage, i);
       if (!Fits(node, segment.subnet)) {
         Add("manifest-id-wrong", node.position,
             fmt::format("wanted a host number of {} for node '{}', found id {}",

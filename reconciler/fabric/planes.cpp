@@ -75,8 +75,9 @@ std::size_t CountPlaneRails(const ClusterSpec& cluster, const Plane& plane) {
   for (const PlaneEnd& end : plane.ends) {
     const Cage* cage = end.node != nullptr ? FindCage(cluster, *end.node, end.cage) : nullptr;
     if (cage == nullptr) continue;
-    most = std::max(most, cage->twins.size());
-    least = std::min(least, cage->twins.size());
+    const std::size_t twins = cluster.fabric.twins == Twins::kBoth ? cage->twins.size() : 1;
+    most = std::max(most, twins);
+    least = std::min(least, twins);
   }
   return plane.switched ? most : std::min(most, least);
 }

@@ -1,5 +1,6 @@
 #include "reconciler/manifest/build_spec.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "reconciler/manifest/read/members.h"
 #include "reconciler/manifest/read/node_view.h"
 #include "reconciler/manifest/read/switch_view.h"
+#include "reconciler/manifest/schema/schema_check.h"
 #include "reconciler/manifest/schema/value_json.h"
 
 namespace reconciler {
@@ -51,6 +53,10 @@ FabricSpec BuildFabric(const Value& document) {
   FabricSpec fabric;
   fabric.topology = ViewTopology(document).value();
   fabric.mtu = ReadNumber(map, "mtu", fabric.mtu);
+  const std::string twins = ReadText(map, "twins", "both");
+  fabric.twins = twins == "first"    ? Twins::kFirst
+                 : twins == "second" ? Twins::kSecond
+                                     : Twins::kBoth;
   for (const Value& subnet : map.Find("subnets")->List()) {
     fabric.subnets.push_back(ParseIpv4Prefix(*subnet.AsString()).value());
     fabric.subnet_positions.push_back(subnet.position);
@@ -66,7 +72,39 @@ FabricSpec BuildFabric(const Value& document) {
   fabric.topology_position =
       FindPosition(map, map.Find("topology") != nullptr ? "topology" : "links");
   fabric.mtu_position = FindPosition(map, "mtu");
+  fabric.twins_position = FindPosition(map, "twins");
   return fabric;
+}
+
+// `own` over `base`: maps key by key, all else whole.
+Value LayOver(const Value& base, const Value& own) {
+  if (!base.IsMap() || !own.IsMap()) return own;
+  std::vector<Member> members = base.Members();
+  for (const Member& member : own.Members()) {
+    const auto same = std::find_if(members.begin(), members.end(),
+                                   [&](const Member& one) { return one.key == member.key; });
+    if (same == members.end()) {
+      members.push_back(member);
+    } else {
+      *same = {member.key, member.key_position, LayOver(same->value, member.value)};
+    }
+  }
+  return {std::move(members), own.position};
+}
+
+// Keys of a node that mean something else at the top of the manifest.
+bool HasOwnMeaning(std::string_view key) { return key == "access" || key == "hardware"; }
+
+std::vector<Member> BuildSections(const Value& document, const Value& node) {
+  const auto& known = GetClusterSchema().at("properties");
+  std::vector<Member> sections;
+  for (const Member& member : node.Members()) {
+    if (HasOwnMeaning(member.key) || !known.contains(member.key)) continue;
+    const Value* base = document.Find(member.key);
+    sections.push_back({member.key, member.key_position,
+                        base != nullptr ? LayOver(*base, member.value) : member.value});
+  }
+  return sections;
 }
 
 }  // namespace
@@ -84,7 +122,8 @@ ClusterSpec BuildClusterSpec(Value document, const std::string& file) {
     spec.nodes.push_back({view.name, static_cast<int>(view.id.value()), view.address,
                           FindCageName(document, *view.entry),
                           own ? OverrideAccess(access, *own) : access, view.entry->position,
-                          ReadText(*view.entry, "hardware", std::string(kDefaultHardware))});
+                          ReadText(*view.entry, "hardware", std::string(kDefaultHardware)),
+                          BuildSections(document, *view.entry)});
   }
   spec.fabric = BuildFabric(document);
   spec.switches = ViewSwitches(document);

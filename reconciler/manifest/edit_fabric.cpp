@@ -260,8 +260,8 @@ std::string FormatPairCable(const ClusterSpec& spec, const RingCable& cable) {
 Result<FabricEdit> PutRing(LineEditor& editor, const ClusterSpec& spec, const JoiningNode& node) {
   const bool fits = std::all_of(spec.nodes.begin(), spec.nodes.end(),
                                 [&](const NodeSpec& one) { return FitsRing(spec, one); });
-  if (!fits || spec.fabric.subnets.size() != kTwins) {
-    return RefuseEdit(spec, "a ring of three needs two cages with twins in every node",
+  if (!fits || spec.fabric.twins != Twins::kBoth || spec.fabric.subnets.size() != kTwins) {
+    return RefuseEdit(spec, "a ring of three needs both twins of two cages in every node",
                       "give --switch where there is a switch, or edit `fabric` by hand");
   }
   std::vector<NodeNumber> nodes = ListNumbers(spec);

@@ -1,12 +1,38 @@
 #include "reconciler/model/cluster_spec.h"
 
 namespace reconciler {
+namespace {
+
+const Member* FindMember(const std::vector<Member>& members, std::string_view key) {
+  for (const Member& member : members) {
+    if (member.key == key) return &member;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 const NodeSpec* ClusterSpec::FindNode(std::string_view node) const {
   for (const NodeSpec& candidate : nodes) {
     if (candidate.name == node) return &candidate;
   }
   return nullptr;
+}
+
+const Member* ClusterSpec::FindSection(std::string_view node, std::string_view key) const {
+  const NodeSpec* spec = FindNode(node);
+  const Member* own = spec != nullptr ? FindMember(spec->sections, key) : nullptr;
+  return own != nullptr ? own : FindMember(settings.Members(), key);
+}
+
+std::vector<const Member*> ClusterSpec::ListSections(std::string_view key) const {
+  std::vector<const Member*> sections;
+  const auto add = [&](const Member* section) {
+    if (section != nullptr) sections.push_back(section);
+  };
+  add(FindMember(settings.Members(), key));
+  for (const NodeSpec& node : nodes) add(FindMember(node.sections, key));
+  return sections;
 }
 
 const Hardware* ClusterSpec::FindHardware(std::string_view profile) const {

@@ -19,6 +19,7 @@ enum class Become { kNone, kSudo };
 enum class HostKeys { kStrict, kAcceptNew };
 enum class TransportKind { kSsh, kLocal };
 enum class Topology { kDirect, kRing, kSwitch, kLeafSpine, kLinks };
+enum class Twins { kBoth, kFirst, kSecond };
 enum class UnusedCages { kIgnore, kDown };
 enum class SwitchOs { kOther, kRouterOs, kNvue };
 enum class Fec { kAuto, kRs, kFc, kOff };
@@ -47,6 +48,9 @@ struct NodeSpec {
   Access access = {};
   Position position = {};
   std::string hardware = std::string(kDefaultHardware);  // name of its profile
+  // Sections of the manifest that this node has otherwise than the cluster: its own entries laid
+  // over the cluster's, each value with the place where it stands.
+  std::vector<Member> sections = {};
 };
 
 // One end of a cable: cage p0 is the left one and p1 the right one, seen from the back.
@@ -87,7 +91,8 @@ struct SwitchSpec {
 
 struct FabricSpec {
   Topology topology = Topology::kDirect;
-  int mtu = 9000;  // bytes
+  int mtu = 9000;              // bytes
+  Twins twins = Twins::kBoth;  // of each cage, by PCI domain; a cage without twins has its one
   std::vector<Ipv4Prefix> subnets = {};
   std::vector<Position> subnet_positions = {};  // one per subnet
   std::vector<Cable> links = {};  // explicit `links:`; empty when the topology says it
@@ -96,11 +101,12 @@ struct FabricSpec {
   UnusedCages unused_cages = UnusedCages::kIgnore;
   Position position = {};
   Position topology_position = {};
+  Position twins_position = {};
   Position mtu_position = {};
 };
 
 // A manifest that passed every check. `settings` is the whole document; each plugin reads its own
-// section of it.
+// section of it, with FindSection where nodes may have their own.
 struct ClusterSpec {
   std::string file = {};  // as the user named it
   std::string name = {};
@@ -117,6 +123,11 @@ struct ClusterSpec {
     return cluster == name || (!former_name.empty() && cluster == former_name);
   }
   const NodeSpec* FindNode(std::string_view node) const;
+  // The section `key` as it holds for `node`: its own, or else the cluster's. nullptr: none.
+  const Member* FindSection(std::string_view node, std::string_view key) const;
+  // Each section `key` of the manifest once: the cluster's, and those of nodes with their own.
+  // Parts that a node takes over from the cluster stand in both, with the same positions.
+  std::vector<const Member*> ListSections(std::string_view key) const;
   // nullptr: no profile has that name, which the checks refuse.
   const Hardware* FindHardware(std::string_view profile) const;
   SourceMark Mark(Position position) const { return {file, position}; }

@@ -97,8 +97,8 @@ std::string ExplainNoCollective(const Report& report, const ClusterSpec& cluster
     return fmt::format("{} could not be reached", report.unreachable.begin()->first);
   }
   for (const Check& check : report.checks) {
-    const bool lost = check.level == VerifyLevel::kPing && check.outcome != Outcome::kPass &&
-                      check.outcome != Outcome::kSkipped;
+    const bool lost = check.level == VerifyLevel::kPing && !check.to.empty() &&
+                      check.outcome != Outcome::kPass && check.outcome != Outcome::kSkipped;
     if (lost) return fmt::format("pings between {} and {} fail", check.from, check.to);
   }
   return {};
@@ -157,7 +157,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   for (const NodeSpec& node : cluster.nodes) {
     const NodeProbes& own = probes[node.name] = ListProbes(cluster, fabric, node, up_to);
     Measured& slot = measured[node.name];
-    if (own.pings.empty() && own.logins.empty()) continue;
+    if (own.pings.empty() && own.logins.empty() && own.paths.empty()) continue;
     if (report.unreachable.contains(node.name)) {
       slot.checks = MakeNotMeasuredChecks(own, Symptom::kNodeUnreachable,
                                           fmt::format("{} could not be reached", node.name));
@@ -185,7 +185,7 @@ Report Verify(const ClusterSpec& cluster, const Fabric& fabric, const ClusterFac
   SortChecks(cluster, report.checks);
   SkipSilentPeers(report.checks, fabric, report.unreachable);
   report.findings = Diagnose(cluster, fabric, facts, report.checks, report.unreachable);
-  const bool names_library = !options.nccl.library.empty();
+  const bool names_library = !options.nccl.libraries.empty();
   std::set<NodeName> uncounted;
   if (up_to >= VerifyLevel::kRdma) {
     uncounted = RunRdmaLevel(report, cluster, fabric, facts, pool, options.rdma);

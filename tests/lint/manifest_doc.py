@@ -38,12 +38,19 @@ Below, one table per map. A key in bold must be there.
 """
 
 
+def target(schema):
+    """The name of the top-level key that a part refers to; None: it stands for itself."""
+    return schema.get("$ref", "").removeprefix("#/properties/") or None
+
+
 def choices(schema):
     return " or ".join(f"`{choice}`" for choice in schema["enum"])
 
 
 def kind(schema):
     """What a value may be, in a few words."""
+    if target(schema):
+        return f"as `{target(schema)}`"
     if "anyOf" in schema:
         return " or ".join(kind(branch) for branch in schema["anyOf"])
     if "enum" in schema:

@@ -28,7 +28,7 @@ def properties(path, schema):
 
 def described(part, schema):
     """By its own text or by that of the definition that it refers to."""
-    while isinstance(part, dict) and "$ref" in part:
+    while isinstance(part, dict) and "$ref" in part and "description" not in part:
         name = part["$ref"].removeprefix("#/definitions/")
         part = schema.get("definitions", {}).get(name)
     return isinstance(part, dict) and part.get("description", "").strip() != ""

@@ -54,13 +54,14 @@ bool GpuSection::Loads(std::string_view module) const {
                      [&](const auto& one) { return one.name == module; });
 }
 
-std::optional<GpuSection> ReadGpuSection(const ClusterSpec& cluster) {
-  const Value* value = cluster.settings.Find("gpudirect");
-  if (value == nullptr || value->IsNull()) return std::nullopt;
-  GpuSection section;
-  for (const Member& member : cluster.settings.Members()) {
-    if (member.key == "gpudirect") section.position = member.key_position;
-  }
+std::optional<GpuSection> ReadGpuSection(const ClusterSpec& cluster, std::string_view node) {
+  return ReadGpuSection(cluster.FindSection(node, "gpudirect"));
+}
+
+std::optional<GpuSection> ReadGpuSection(const Member* gpudirect) {
+  if (gpudirect == nullptr || gpudirect->value.IsNull()) return std::nullopt;
+  const Value* value = &gpudirect->value;
+  GpuSection section{.position = gpudirect->key_position};
   const Value* mode = value->IsMap() ? value->Find("mode") : value;
   if (mode != nullptr) section.mode = ParseMode(mode->ScalarText());
   section.required = section.mode == GpuMode::kPeermem || section.mode == GpuMode::kDmabuf;

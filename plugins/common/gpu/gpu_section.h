@@ -35,7 +35,9 @@ struct GpuSection {
 };
 
 // nullopt: the manifest has none, so that nothing about GPUDirect is ours.
-std::optional<GpuSection> ReadGpuSection(const ClusterSpec& cluster);
+std::optional<GpuSection> ReadGpuSection(const Member* gpudirect);
+// As it holds for a node.
+std::optional<GpuSection> ReadGpuSection(const ClusterSpec& cluster, std::string_view node);
 
 std::string_view ToString(GpuMode mode);
 

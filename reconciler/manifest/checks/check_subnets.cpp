@@ -122,14 +122,16 @@ std::size_t AddCounts(const std::vector<std::size_t>& counts) {
 void CheckCount(Topology topology, std::size_t nodes, std::size_t links, const RailCounts& rails,
                 bool collectives_only, const Value& subnets, ManifestErrors& errors) {
   const std::size_t wanted = rails.on_switches + AddCounts(rails.on_cables);
-  const std::string_view each =
-      rails.all_twins ? "two per" : "one per twin that both ends have, per";
+  const std::string_view each = rails.all_twins  ? "two per"
+                                : rails.one_twin ? "one per"
+                                                 : "one per twin that both ends have, per";
   std::string reason;
   switch (topology) {
     case Topology::kDirect:
       if (nodes != 2) return;  // refused already
-      reason = rails.all_twins ? "for topology direct (one per twin of the cable)"
-                               : "for topology direct (one per twin that both ends have)";
+      reason = rails.all_twins  ? "for topology direct (one per twin of the cable)"
+               : rails.one_twin ? "for topology direct with one twin of each cage"
+                                : "for topology direct (one per twin that both ends have)";
       break;
     case Topology::kSwitch:
     case Topology::kLeafSpine:

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "reconciler/base/size.h"
 #include "reconciler/manifest/checks/cross_check.h"
+#include "reconciler/manifest/read/node_view.h"
+#include "reconciler/yaml/message_text.h"
 
 namespace reconciler {
 namespace {
@@ -31,9 +34,27 @@ void CheckTwice(const Value& verify, ManifestErrors& errors) {
   }
 }
 
+void CheckPaths(const Value& document, ManifestErrors& errors) {
+  const Value* checks = document.Find("checks");
+  if (checks == nullptr) return;
+  const std::vector<std::string> known = ListNodeNames(ViewNodes(document));
+  for (const Value& check : checks->List()) {
+    const Value* nodes = check.Find("nodes");
+    if (nodes == nullptr) continue;
+    for (const Value& name : nodes->List()) {
+      const std::string text = name.ScalarText();
+      if (std::find(known.begin(), known.end(), text) != known.end()) continue;
+      errors.Add("manifest-unknown-name", name.position,
+                 fmt::format("unknown node {} in checks{}", Quoted(text), FormatGuess(text, known)),
+                 FormatKnownHint(known));
+    }
+  }
+}
+
 }  // namespace
 
 void CheckVerify(const Value& document, ManifestErrors& errors) {
+  CheckPaths(document, errors);
   const Value* verify = document.Find("verify");
   if (verify == nullptr || !verify->IsMap()) return;
   CheckSize(*verify, errors);

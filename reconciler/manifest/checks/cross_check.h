@@ -18,6 +18,6 @@ void CheckSwitches(const Value& document,
                    ManifestErrors& errors);  // their ports, uplinks and frames
 void CheckSubnets(const Value& document,
                   ManifestErrors& errors);  // subnets, ids and addresses in them
-void CheckVerify(const Value& document, ManifestErrors& errors);  // size and collectives
+void CheckVerify(const Value& document, ManifestErrors& errors);  // size, collectives, checks
 
 }  // namespace reconciler

@@ -13,10 +13,14 @@ namespace {
 class RailCounter {
  public:
   RailCounter(const Value& document, const std::vector<NodeView>& nodes)
-      : document_(document), nodes_(nodes) {}
+      : document_(document), nodes_(nodes) {
+    const Value* twins = document.At({"fabric", "twins"});
+    one_twin_ =
+        twins != nullptr && (twins->ScalarText() == "first" || twins->ScalarText() == "second");
+  }
 
   RailCounts Count(Topology topology) const {
-    RailCounts rails;
+    RailCounts rails{.one_twin = one_twin_};
     switch (topology) {
       case Topology::kDirect:
         if (nodes_.size() == 2) {
@@ -60,10 +64,11 @@ class RailCounter {
 
   // Two where the node or its cage is not known: that is reported elsewhere.
   std::size_t CountTwinsAt(const End& end, RailCounts& rails) const {
-    if (end.first == nullptr) return 2;
+    const std::size_t otherwise = one_twin_ ? 1 : 2;
+    if (end.first == nullptr) return otherwise;
     const std::size_t twins = CountTwins(document_, *end.first->entry, end.second);
     if (twins == 0) rails.known = false;
-    return twins != 0 ? twins : 2;
+    return twins != 0 ? std::min(twins, otherwise) : otherwise;
   }
 
   void AddCable(const End& a, const End& b, RailCounts& rails) const {
@@ -83,6 +88,7 @@ class RailCounter {
 
   const Value& document_;
   const std::vector<NodeView>& nodes_;
+  bool one_twin_ = false;  // the fabric uses one of each cage
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct RailCounts {
   std::size_t on_switches = 0;
   std::vector<std::size_t> on_cables = {};  // in the order of the links, or of the ring
   bool all_twins = true;                    // every cable has two rails
+  bool one_twin = false;                    // because the fabric uses one twin of each cage
   bool known = true;                        // every node has the cage in question
 };
 

@@ -240,10 +240,38 @@ class Explainer {
   SchemaJudge judge_;
 };
 
+void RemoveDefaults(json& schema) {
+  if (schema.is_object()) schema.erase("default");
+  for (json& part : schema) {
+    if (part.is_structured()) RemoveDefaults(part);
+  }
+}
+
+// Puts what `#/properties/NAME` refers to in the place of the reference, with the description that
+// stands beside it. Defaults stay out: what such a part leaves out, the other one says.
+void ResolveReferences(json& schema, const json& root) {
+  if (schema.is_object() && schema.contains("$ref")) {
+    const auto pointer = schema["$ref"].get<std::string>().substr(1);
+    json whole = root.at(json::json_pointer(pointer));
+    RemoveDefaults(whole);
+    whole["description"] = schema["description"];
+    schema = std::move(whole);
+    return;
+  }
+  for (json& part : schema) {
+    if (part.is_structured()) ResolveReferences(part, root);
+  }
+}
+
 }  // namespace
 
 const json& GetClusterSchema() {
-  static const json kSchema = json::parse(FindEmbeddedSchema("cluster"));
+  static const json kSchema = [] {
+    const json written = json::parse(FindEmbeddedSchema("cluster"));
+    json whole = written;
+    ResolveReferences(whole, written);
+    return whole;
+  }();
   return kSchema;
 }
 

@@ -7,7 +7,8 @@
 
 namespace reconciler {
 
-// The embedded cluster schema, parsed once.
+// The embedded cluster schema, parsed once, with each reference within it replaced by what it
+// refers to.
 const nlohmann::json& GetClusterSchema();
 
 // Everything in `document` that the schema (draft-07) refuses, each at its own place. valijson

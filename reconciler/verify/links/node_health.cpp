@@ -42,10 +42,15 @@ std::string FormatLimit(const MemoryLimit& limit) {
 }
 
 // Where the manifest has `memlock`, its own checks say more.
-void CheckMemlock(const ClusterSpec& cluster, const NodeFacts& facts, std::vector<Check>& checks) {
-  const Value* managed = cluster.settings.Find("memlock");
+void CheckMemlock(const ClusterSpec& cluster, const NodeSpec& node, const NodeFacts& facts,
+                  std::vector<Check>& checks) {
+  // The limit does not bind root, who has CAP_IPC_LOCK:
+  // https://man7.org/linux/man-pages/man7/capabilities.7.html.
+  if (node.access.user == "root") return;
+  const Member* managed = cluster.FindSection(node.name, "memlock");
   const MemoryLimit* limit = Known(facts.memlock.session);
-  if ((managed != nullptr && !managed->IsNull()) || limit == nullptr || !HasHardwareHca(facts)) {
+  if ((managed != nullptr && !managed->value.IsNull()) || limit == nullptr ||
+      !HasHardwareHca(facts)) {
     return;
   }
   if (limit->bytes >= kLeastMemlock) return;
@@ -92,7 +97,8 @@ void CheckDeviceFiles(const NodeSpec& node, const NodeFacts& facts, std::vector<
 void CheckBootstrap(const ClusterSpec& cluster, const NodeFacts& facts,
                     std::vector<Check>& checks) {
   const std::vector<std::string>* wireless = Known(facts.health.wireless);
-  const Value* variables = cluster.settings.At({"nccl", "env"});
+  const Member* nccl = cluster.FindSection(facts.node, "nccl");
+  const Value* variables = nccl != nullptr ? nccl->value.Find("env") : nullptr;
   const bool is_named = variables != nullptr && variables->Find("NCCL_SOCKET_IFNAME") != nullptr;
   const std::string& netdev = facts.session.interface;
   if (wireless == nullptr || is_named ||
@@ -184,6 +190,19 @@ void CheckClocks(const ClusterSpec& cluster, const ClusterFacts& facts,
                                            clock(ahead) - clock(behind), ahead->node)));
 }
 
+// What could not be read is not well: it says so among the checks that were left out.
+void AddUnread(const NodeFacts& facts, std::vector<Check>& checks) {
+  const auto* log =
+      facts.health.kernel_log ? std::get_if<Unknown>(&*facts.health.kernel_log) : nullptr;
+  if (log == nullptr) return;
+  checks.push_back({.level = VerifyLevel::kFacts,
+                    .what = "health",
+                    .from = facts.node,
+                    .outcome = Outcome::kSkipped,
+                    .expected = "the kernel's log and the node's health can be read",
+                    .why = MakePrintable(log->why)});
+}
+
 }  // namespace
 
 std::vector<Check> CheckNodeHealth(const ClusterSpec& cluster, const Fabric& fabric,
@@ -194,7 +213,8 @@ std::vector<Check> CheckNodeHealth(const ClusterSpec& cluster, const Fabric& fab
     if (found == facts.nodes.end()) continue;
     const NodeFacts& own = found->second;
     for (Check& check : CheckKernelLog(fabric, facts, own)) checks.push_back(std::move(check));
-    CheckMemlock(cluster, own, checks);
+    AddUnread(own, checks);
+    CheckMemlock(cluster, node, own, checks);
     CheckDeviceFiles(node, own, checks);
     if (up_to >= VerifyLevel::kRdma) CheckBootstrap(cluster, own, checks);
     CheckHeat(own, checks);

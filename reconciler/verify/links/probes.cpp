@@ -1,5 +1,7 @@
 #include "reconciler/verify/links/probes.h"
 
+#include <algorithm>
+
 #include "reconciler/model/find.h"
 
 namespace reconciler {
@@ -17,11 +19,30 @@ std::string FindMeshUser(const ClusterSpec& cluster, const NodeSpec& node) {
   return name != nullptr && !name->empty() ? *name : node.access.user;
 }
 
+// The manifest's `checks` for that node.
+std::vector<PathProbe> ListPaths(const ClusterSpec& cluster, const NodeSpec& node) {
+  std::vector<PathProbe> paths;
+  const Value* checks = cluster.settings.Find("checks");
+  if (checks == nullptr) return paths;
+  for (const Value& check : checks->List()) {
+    const Value* mtu = check.Find("mtu");
+    const Value* nodes = check.Find("nodes");
+    const auto names_node = [&](const Value& name) { return name.ScalarText() == node.name; };
+    if (mtu == nullptr || mtu->AsInteger() == nullptr) continue;
+    if (nodes != nullptr && std::none_of(nodes->List().begin(), nodes->List().end(), names_node)) {
+      continue;
+    }
+    paths.push_back({.address = check.GetText("path"), .mtu = static_cast<int>(*mtu->AsInteger())});
+  }
+  return paths;
+}
+
 }  // namespace
 
 NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
                       VerifyLevel up_to) {
   NodeProbes probes{.from = node.name, .user = FindMeshUser(cluster, node)};
+  if (up_to >= VerifyLevel::kPing) probes.paths = ListPaths(cluster, node);
   const bool mesh = up_to >= VerifyLevel::kSsh && HasMesh(cluster);
   for (const NodeSpec& peer : cluster.nodes) {
     if (peer.name == node.name) {

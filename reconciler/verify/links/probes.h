@@ -24,12 +24,19 @@ struct SshProbe {
   std::string host = {};  // "spark-2-rail0"
 };
 
-// What one node is to measure. Both lists: peers in node order of the manifest, then by rail.
+// A path to a machine outside the fabric, over whatever interface the node's routes choose.
+struct PathProbe {
+  std::string address = {};  // or a name
+  int mtu = 0;               // bytes: size of the IP packet that must come back unfragmented
+};
+
+// What one node is to measure. Pings and logins: peers in node order of the manifest, then by rail.
 struct NodeProbes {
   NodeName from = {};
   std::string user = {};  // who logs in to the peers; empty: whoever logged in to the node
   std::vector<PingProbe> pings = {};
   std::vector<SshProbe> logins = {};
+  std::vector<PathProbe> paths = {};  // as the manifest lists them
   // Where the node begins in each list: its next node in the manifest. If all began with the first
   // node, that one's sshd would drop connections (MaxStartups).
   std::size_t first_ping = 0;

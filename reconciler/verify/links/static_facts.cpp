@@ -176,10 +176,10 @@ std::string FormatLimit(const MemoryLimit& limit) {
 }
 
 // nullopt: the manifest does not require it. Its numbers count KiB.
-std::optional<MemoryLimit> ReadWantedMemlock(const ClusterSpec& cluster) {
-  const Value* value = cluster.settings.Find("memlock");
-  if (value == nullptr || value->IsNull()) return std::nullopt;
-  const std::int64_t* kib = value->AsInteger();
+std::optional<MemoryLimit> ReadWantedMemlock(const ClusterSpec& cluster, const NodeSpec& node) {
+  const Member* section = cluster.FindSection(node.name, "memlock");
+  if (section == nullptr || section->value.IsNull()) return std::nullopt;
+  const std::int64_t* kib = section->value.AsInteger();
   if (kib == nullptr || *kib > MemoryLimit::kUnlimited / 1024) {
     return MemoryLimit{MemoryLimit::kUnlimited};
   }
@@ -251,7 +251,6 @@ void AddMemlock(std::vector<Check>& checks, const NodeName& node, const MemoryLi
 std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
                               const ClusterFacts& facts, VerifyLevel up_to) {
   std::vector<Check> checks;
-  const auto wanted_memlock = ReadWantedMemlock(cluster);
   const Rates rates = ListRates(fabric, facts);
   const CableLanes cable_lanes = FindCableLanes(fabric, facts);
   for (const NodeSpec& node : cluster.nodes) {
@@ -280,7 +279,9 @@ std::vector<Check> CheckFacts(const ClusterSpec& cluster, const Fabric& fabric,
         checks.insert(checks.end(), devices.begin(), devices.end());
       }
     }
-    if (wanted_memlock) AddMemlock(checks, node.name, *wanted_memlock, node_facts);
+    if (const auto memlock = ReadWantedMemlock(cluster, node)) {
+      AddMemlock(checks, node.name, *memlock, node_facts);
+    }
   }
   return checks;
 }

@@ -211,6 +211,10 @@ std::string_view ToString(Symptom symptom) {
       return "infiniband-link";
     case Symptom::kNotKept:
       return "address-not-kept";
+    case Symptom::kPathSilent:
+      return "path-silent";
+    case Symptom::kPathMtuLow:
+      return "path-mtu-low";
     case Symptom::kNothingBack:
       return "nothing-back";
     case Symptom::kTooLongForSender:

@@ -78,6 +78,9 @@ enum class Symptom {
   kSubnetTwice,
   kInfiniBand,
   kNotKept,
+  // A path of the manifest's `checks`, to a machine outside the fabric.
+  kPathSilent,
+  kPathMtuLow,
   kNothingBack,       // not even a small ping
   kTooLongForSender,  // the sender's own kernel refuses the size
   kJumboLost,         // small pings come back, full-size ones do not

@@ -203,7 +203,7 @@ TEST(AddNode, APairThatCannotBeARingOrHasNoLinesOfItsOwnIsLeftToAPerson) {
                       "192.168.1.22, hardware: connectx5-workstation");
   workstation.replace(workstation.find(", 192.168.178.0/24"), 18, "");
   EXPECT_EQ(AddError(workstation, node),
-            "cluster.yaml:15:13: a ring of three needs two cages with twins in every node\n"
+            "cluster.yaml:15:13: a ring of three needs both twins of two cages in every node\n"
             "  hint: give --switch where there is a switch, or edit `fabric` by hand\n");
   text.replace(text.find("[192.168.177.0/24,"), 18, "[192.168.177.0/24,\n   ");
   EXPECT_EQ(AddError(text, node),

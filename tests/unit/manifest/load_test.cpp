@@ -40,6 +40,37 @@ TEST(LoadClusterSpec, FillsTheSpec) {
   EXPECT_EQ(spec.settings.At({"fabric", "mtu"})->position, (Position{9, 8}));
 }
 
+TEST(LoadClusterSpec, ASectionOfANodeIsLaidOverTheClustersKeyByKey) {
+  ManifestText text;
+  text.nodes =
+      "  - {name: spark-1, address: a}\n"
+      "  - {name: spark-2, address: b, nccl: {env: {NCCL_DEBUG: INFO}}, memlock: 65536}\n";
+  text.rest = "nccl: {mode: safe, env: {NCCL_DEBUG: WARN, NCCL_IB_TC: 106}}\nmemlock: unlimited\n";
+  const ClusterSpec spec = Loaded(text.Yaml());
+  const Member* nccl = spec.FindSection("spark-2", "nccl");
+  ASSERT_NE(nccl, nullptr);
+  EXPECT_EQ(nccl->key_position, (Position{5, 33}));
+  EXPECT_EQ(nccl->value.At({"mode"})->ScalarText(), "safe");
+  EXPECT_EQ(nccl->value.At({"mode"})->position.line, 9);
+  EXPECT_EQ(nccl->value.At({"env", "NCCL_DEBUG"})->ScalarText(), "INFO");
+  EXPECT_EQ(nccl->value.At({"env", "NCCL_DEBUG"})->position.line, 5);
+  EXPECT_EQ(nccl->value.At({"env", "NCCL_IB_TC"})->ScalarText(), "106");
+  EXPECT_EQ(spec.FindSection("spark-2", "memlock")->value.ScalarText(), "65536");
+  EXPECT_EQ(spec.FindSection("spark-1", "memlock")->value.ScalarText(), "unlimited");
+  EXPECT_EQ(spec.FindSection("spark-1", "nccl"), spec.ListSections("nccl")[0]);
+  EXPECT_EQ(spec.ListSections("nccl").size(), 2u);
+  EXPECT_EQ(spec.FindSection("spark-2", "sysctl"), nullptr);
+}
+
+// Else the default of a key that only the cluster says would count more than what it says.
+TEST(LoadClusterSpec, ASectionOfANodeHasNoDefaults) {
+  ManifestText text;
+  text.nodes =
+      "  - {name: spark-1, address: a, nccl: {env: {NCCL_DEBUG: INFO}}}\n"
+      "  - {name: spark-2, address: b}\n";
+  EXPECT_EQ(Loaded(text.Yaml()).FindSection("spark-1", "nccl")->value.Find("mode"), nullptr);
+}
+
 TEST(LoadClusterSpec, ANodesOwnAccessIsLaidOverTheClustersKeyByKey) {
   ManifestText text;
   text.access =

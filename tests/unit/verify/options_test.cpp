@@ -16,6 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
+using testing::UnorderedElementsAre;
 
 constexpr std::string_view kManifest = R"(api_version: spark-reconcile/v1
 cluster: lab
@@ -61,7 +62,7 @@ TEST_F(Options, OfAManifestThatSaysNothingGoAsFarAsTheNodesAllow) {
   EXPECT_TRUE(options.automatic);
   EXPECT_TRUE(options.nccl.brief);
   EXPECT_FALSE(options.rdma.leave_out);
-  EXPECT_EQ(options.nccl.library, "");
+  EXPECT_THAT(options.nccl.libraries, IsEmpty());
 }
 
 TEST_F(Options, HaveTheLevelOfTheManifestAndTheLibraryThatItNames) {
@@ -70,7 +71,9 @@ TEST_F(Options, HaveTheLevelOfTheManifestAndTheLibraryThatItNames) {
   EXPECT_EQ(options.up_to, VerifyLevel::kNccl);
   EXPECT_EQ(options.section.level, VerifyLevel::kNccl);
   EXPECT_TRUE(options.rdma.leave_out);
-  EXPECT_EQ(options.nccl.library, "/opt/nccl/libnccl.so.2");
+  const std::string library = "/opt/nccl/libnccl.so.2";
+  EXPECT_THAT(options.nccl.libraries,
+              UnorderedElementsAre(Pair("spark-1", library), Pair("spark-2", library)));
 }
 
 TEST_F(Options, AChoiceReachesBothMeasurements) {

@@ -33,6 +33,11 @@ probe_ping() {
   sleep 1
   run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -M do -s "$4" -c 10 -i 0.2 -W 1 -I "$2" "$3"
 }
+probe_path() { # INDEX ADDRESS SIZE
+  run "path.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -4 -c 2 -i 0.2 -W 1 "$2"
+  [ "$rc" = 0 ] || return 0
+  run "fullpath.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -4 -M do -s "$3" -c 3 -i 0.2 -W 1 "$2"
+}
 if [ "$(id -un)" = "$user" ]; then as_user() { "$@"; }; else as_user() { runuser -u "$user" -- "$@"; }; fi
 login() {
   as_user timeout -k "$KILL_AFTER" "$SSH_LIMIT" ssh -n -T -x -a -o BatchMode=yes -o ConnectTimeout=5 \

@@ -133,8 +133,8 @@ bool JudgePing(Check& check, const ScriptAnswer& answer, Symptom lost, std::stri
   } else if (answer.exit_code == 1 || IsPathRefused(answer) ||
              (answer.exit_code == kTimedOut && counts)) {
     MarkFailed(check, lost,
-               lost == Symptom::kNothingBack ? "nothing comes back, small packets neither"
-                                             : "small packets come back, full-size ones do not");
+               size == "small" ? "nothing comes back, small packets neither"
+                               : "small packets come back, full-size ones do not");
   } else if (answer.exit_code == kTimedOut || answer.exit_code == kKilled) {
     MarkNotMeasured(check, Symptom::kProbeFailed, "ping did not end within its time limit");
   } else {
@@ -160,6 +160,15 @@ Check JudgeSshAnswer(const NodeProbes& probes, const SshProbe& login) {
           .to = login.to,
           .rail = login.rail,
           .expected = fmt::format("ssh {} logs in without a question", login.host)};
+}
+
+Check JudgePathAnswer(const NodeProbes& probes, const PathProbe& path) {
+  return {.level = VerifyLevel::kPing,
+          .what = "path",
+          .from = probes.from,
+          .subject = path.address,
+          .expected = fmt::format("packets of {} bytes to {} come back unfragmented", path.mtu,
+                                  path.address)};
 }
 
 struct SshText {
@@ -253,6 +262,22 @@ std::vector<Check> ReadReply(const NodeProbes& probes, const ScriptReply& reply,
     }
     checks.push_back(std::move(check));
   }
+  for (std::size_t i = 0; i < probes.paths.size(); ++i) {
+    Check check = JudgePathAnswer(probes, probes.paths[i]);
+    const ScriptAnswer* small = find("path", i);
+    const ScriptAnswer* whole = find("fullpath", i);
+    if (small == nullptr) {
+      no_answer(check);
+    } else if (JudgePing(check, *small, Symptom::kPathSilent, "small")) {
+      if (whole == nullptr) {
+        no_answer(check);
+      } else if (JudgePing(check, *whole, Symptom::kPathMtuLow, "full-size")) {
+        check.measured = fmt::format("{} bytes both ways", probes.paths[i].mtu);
+      }
+    }
+    if (check.symptom == Symptom::kTooLongForSender) check.symptom = Symptom::kPathMtuLow;
+    checks.push_back(std::move(check));
+  }
   const auto before = answers.find("errors.before");
   const auto after = answers.find("errors.after");
   if (before != answers.end() && after != answers.end()) {
@@ -267,6 +292,7 @@ std::vector<Check> MakeNotMeasuredChecks(const NodeProbes& probes, Symptom sympt
   std::vector<Check> checks;
   for (const PingProbe& ping : probes.pings) checks.push_back(JudgePingAnswer(probes, ping));
   for (const SshProbe& login : probes.logins) checks.push_back(JudgeSshAnswer(probes, login));
+  for (const PathProbe& path : probes.paths) checks.push_back(JudgePathAnswer(probes, path));
   for (Check& check : checks) MarkNotMeasured(check, symptom, why);
   return checks;
 }

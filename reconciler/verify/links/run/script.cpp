@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kPingLanes = 16;
 // sshd begins to drop connections at ten that have not logged in yet (MaxStartups).
 constexpr std::size_t kSshLanes = 4;
+constexpr int kHeaders = 28;  // bytes: IPv4 without options, ICMP
 constexpr int kPingLimitS = 4;
 constexpr int kSshLimitS = 12;
 constexpr int kKillAfterS = 2;  // more, for a program that ignores the end of its limit
@@ -60,13 +61,18 @@ std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce) 
   std::vector<std::string> pings;
   for (std::size_t i = 0; i < probes.pings.size(); ++i) {
     const PingProbe& ping = probes.pings[i];
-    constexpr int kHeaders = 28;  // bytes: IPv4 without options, ICMP
     pings.push_back(fmt::format("probe_ping {} {} {} {}\n", i, QuoteForShell(ping.netdev),
                                 QuoteForShell(ping.address), ping.mtu - kHeaders));
   }
   std::vector<std::string> logins;
   for (std::size_t i = 0; i < probes.logins.size(); ++i) {
     logins.push_back(fmt::format("probe_ssh {} {}\n", i, QuoteForShell(probes.logins[i].host)));
+  }
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < probes.paths.size(); ++i) {
+    const PathProbe& path = probes.paths[i];
+    paths.push_back(
+        fmt::format("probe_path {} {} {}\n", i, QuoteForShell(path.address), path.mtu - kHeaders));
   }
   const std::string netdevs = ListNetdevs(probes);
   const auto count_errors = [&netdevs](std::string_view when) {
@@ -79,7 +85,7 @@ std::string BuildVerifyScript(const NodeProbes& probes, std::string_view nonce) 
                          {"SSH_LIMIT", std::to_string(kSshLimitS)},
                          {"COUNTERS", kCounters}}) +
          std::string(kLinksSh) + count_errors("before") +
-         RunInLanes(pings, probes.first_ping, kPingLanes) +
+         RunInLanes(pings, probes.first_ping, kPingLanes) + RunInLanes(paths, 0, kPingLanes) +
          RunInLanes(logins, probes.first_login, kSshLanes) + count_errors("after") + "answer\n";
 }
 
@@ -89,6 +95,7 @@ Milliseconds ComputeVerifyLimit(const NodeProbes& probes) {
   const int counting = probes.pings.empty() ? 0 : 2 * (kPingLimitS + kKillAfterS);
   return std::chrono::seconds(kSlackS + counting +
                               ComputeRounds(probes.pings.size(), kPingLanes) * ping +
+                              ComputeRounds(probes.paths.size(), kPingLanes) * ping +
                               ComputeRounds(probes.logins.size(), kSshLanes) * login);
 }
 

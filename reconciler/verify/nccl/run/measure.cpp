@@ -138,7 +138,11 @@ NcclRun Measurement::Run(const std::vector<NodeName>& nodes, const NcclOptions& 
   NcclPlan plan{.options = options};
   for (const NodeName& name : nodes) {
     const Ready& ready = ready_.at(name);
-    plan.ranks.push_back({.node = ready.node, .program = ready.program, .env = ready.env});
+    const auto library = choice_.libraries.find(name);
+    plan.ranks.push_back({.node = ready.node,
+                          .program = ready.program,
+                          .library = library != choice_.libraries.end() ? library->second : "",
+                          .env = ready.env});
   }
   const Ready& first = ready_.at(nodes.front());
   std::optional<BootstrapNetwork> network;
@@ -186,7 +190,7 @@ NcclJudgement Measurement::Execute() {
 
 NcclOptions MakeNcclOptions(const std::vector<spark_verify::Collective>& collectives,
                             std::uint64_t size, const NcclRunOptions& choice) {
-  NcclOptions options{.library = choice.library, .collectives = collectives};
+  NcclOptions options{.collectives = collectives};
   options.types = {spark_verify::DataType::kFloat};
   if (!choice.brief) options.types.push_back(spark_verify::DataType::kBfloat16);
   for (const std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{64} << 10, kMiB, 32 * kMiB}) {

@@ -13,9 +13,10 @@
 namespace reconciler {
 
 struct NcclRunOptions {
-  std::string programs = {};          // folder with spark-verify
-  bool keep_program = false;          // leave it on the nodes
-  std::string library = {};           // of NCCL, on the nodes; empty: what the loader finds
+  std::string programs = {};  // folder with spark-verify
+  bool keep_program = false;  // leave it on the nodes
+  // Files of libnccl that the manifest names; on other nodes it is what the loader finds.
+  std::map<NodeName, std::string> libraries = {};
   int phase_s = 0;                    // limit of each phase, in seconds; 0: 20, 15 and 30
   bool allow_busy = false;            // although other programs use the GPUs
   bool hca_is_degraded = false;       // see NcclEvidence

@@ -53,6 +53,7 @@ Result<LineChannel> Run::Start(std::size_t rank) {
   NcclOptions options = plan_.options;
   options.rank = static_cast<int>(rank);
   options.ranks = static_cast<int>(plan_.ranks.size());
+  options.library = place.library;
   options.env = place.env;
   const std::vector<std::string> words = {place.program, "nccl",
                                           spark_verify::FormatNcclOptions(options)};

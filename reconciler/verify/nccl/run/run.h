@@ -13,12 +13,13 @@ namespace reconciler {
 struct NcclPlace {
   const NodeSpec* node = nullptr;
   std::string program = {};  // spark-verify on that node
+  std::string library = {};  // of NCCL, on that node; empty: what the loader finds
   std::map<std::string, std::string> env = {};
 };
 
 struct NcclPlan {
   std::vector<NcclPlace> ranks = {};
-  spark_verify::NcclOptions options = {};  // the same for all, but for rank, ranks and env
+  spark_verify::NcclOptions options = {};  // the same for all, but for rank, ranks, library and env
   CheckRoot check_root = {};
 };
 

@@ -103,15 +103,16 @@ TEST(GetClusterSchema, DefaultsAgreeWithTheStructs) {
   Walk("", GetClusterSchema(), [&](const std::string& path, const json& schema) {
     if (schema.contains("default")) defaults.insert(path);
   });
-  EXPECT_THAT(defaults,
-              UnorderedElementsAre(
-                  "/access", "/access/transport", "/access/host_keys", "/access/become",
-                  "/access/connect_timeout_s", "/access/command_timeout_s", "/fabric/arp",
-                  "/fabric/cage", "/fabric/mtu", "/fabric/unused_cages", "/hosts", "/hosts/manage",
-                  "/max_prune", "/nccl/mode", "/verify", "/verify/level", "/verify/size",
-                  "/nodes[]/hardware", "/hardware{}/cage_gbps", "/hardware{}/pcie_generation",
-                  "/hardware{}/pcie_lanes", "/switches[]/os", "/switches[]/speed_gbps",
-                  "/switches[]/fec", "/switches[]/l2mtu", "/switches[]/bridge", "/switches[]/qos"));
+  EXPECT_THAT(
+      defaults,
+      UnorderedElementsAre(
+          "/access", "/access/transport", "/access/host_keys", "/access/become",
+          "/access/connect_timeout_s", "/access/command_timeout_s", "/fabric/arp", "/fabric/cage",
+          "/fabric/mtu", "/fabric/twins", "/fabric/unused_cages", "/hosts", "/hosts/manage",
+          "/max_prune", "/nccl/mode", "/verify", "/verify/level", "/verify/size",
+          "/nodes[]/hardware", "/hardware{}/cage_gbps", "/hardware{}/pcie_generation",
+          "/hardware{}/pcie_lanes", "/switches[]/os", "/switches[]/speed_gbps", "/switches[]/fec",
+          "/switches[]/l2mtu", "/switches[]/bridge", "/switches[]/qos"));
 
   const auto spec = LoadClusterSpec(test::ManifestText().Yaml(), "cluster.yaml");
   ASSERT_TRUE(spec) << FormatErrors(spec.error());
@@ -120,6 +121,7 @@ TEST(GetClusterSchema, DefaultsAgreeWithTheStructs) {
   EXPECT_EQ(spec->nodes[0].hardware, "dgx-spark");
   EXPECT_EQ(spec->fabric.mtu, FabricSpec().mtu);
   EXPECT_EQ(spec->fabric.unused_cages, FabricSpec().unused_cages);
+  EXPECT_EQ(spec->fabric.twins, FabricSpec().twins);
   // The structs' own defaults, seen through the document.
   const Value& settings = spec->settings;
   EXPECT_EQ(settings.At({"access", "transport"})->ScalarText(), "ssh");
@@ -130,6 +132,7 @@ TEST(GetClusterSchema, DefaultsAgreeWithTheStructs) {
   EXPECT_EQ(settings.At({"fabric", "arp"})->ScalarText(), "manage");
   EXPECT_EQ(settings.At({"fabric", "cage"})->ScalarText(), "p1");
   EXPECT_EQ(settings.At({"fabric", "mtu"})->ScalarText(), "9000");
+  EXPECT_EQ(settings.At({"fabric", "twins"})->ScalarText(), "both");
   EXPECT_EQ(settings.At({"fabric", "unused_cages"})->ScalarText(), "ignore");
   EXPECT_EQ(settings.At({"hosts", "manage"})->ScalarText(), "true");
   EXPECT_EQ(settings.At({"max_prune"})->ScalarText(), "10");

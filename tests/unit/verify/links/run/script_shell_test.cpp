@@ -56,6 +56,34 @@ TEST_F(VerifyScriptTest, QueriesPingAndSshInTheseWords) {
             "LogLevel=ERROR -- host-0 true\n");
 }
 
+TEST_F(VerifyScriptTest, APathIsMeasuredOverTheRouteToIt) {
+  Program("ping", "printf '%s\\n' \"$*\" >>\"$D/pings\"\n" + std::string(kPingWorks));
+  NodeProbes probes{.from = "spark-1", .user = user_};
+  probes.paths = {{.address = "192.168.50.9", .mtu = 9000}};
+  EXPECT_THAT(Symptoms(Measure(probes)), ElementsAre(""));
+  EXPECT_EQ(Get("pings"),
+            "-n -4 -c 2 -i 0.2 -W 1 192.168.50.9\n"
+            "-n -4 -M do -s 8972 -c 3 -i 0.2 -W 1 192.168.50.9\n");
+}
+
+TEST_F(VerifyScriptTest, APathThatLosesFullSizePacketsIsNotASilentOne) {
+  Program("ping",
+          "case \"$*\" in\n"
+          "  *'-M do'*50.9|*50.8) echo '2 packets transmitted, 0 received'; exit 1 ;;\n"
+          "esac\n" +
+              std::string(kPingWorks));
+  NodeProbes probes{.from = "spark-1", .user = user_};
+  probes.paths = {{.address = "192.168.50.9", .mtu = 9000},
+                  {.address = "192.168.50.8", .mtu = 9000},
+                  {.address = "192.168.50.7", .mtu = 1500}};
+  const auto checks = Measure(probes);
+  EXPECT_THAT(Symptoms(checks), ElementsAre("path-mtu-low", "path-silent", ""));
+  EXPECT_EQ(checks[0].expected, "packets of 9000 bytes to 192.168.50.9 come back unfragmented");
+  EXPECT_EQ(checks[0].measured, "small packets come back, full-size ones do not");
+  EXPECT_EQ(checks[1].measured, "nothing comes back, small packets neither");
+  EXPECT_EQ(checks[2].measured, "1500 bytes both ways");
+}
+
 TEST_F(VerifyScriptTest, EachProbeGetsItsOwnAnswer) {
   // e0 works, e1 loses jumbo packets, e2 is silent, e3 refuses the size.
   Program("ping",
