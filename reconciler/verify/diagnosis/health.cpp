@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reconciler/base/text.h"
 #include "reconciler/verify/diagnosis/diagnosis.h"
 
@@ -8,8 +10,8 @@ namespace {
 
 struct HealthText {
   Symptom symptom;
-  std::string_view cause;
-  std::string_view next;  // {0}: the node, {1}: what the check is about
+  std::string_view cause;  // {0}: the node
+  std::string_view next;   // {0}: the node, {1}: what the check is about
 };
 
 constexpr HealthText kHealthTexts[] = {
@@ -98,14 +100,36 @@ constexpr HealthText kHealthTexts[] = {
     {Symptom::kNotKept,
      "nothing on the node sets the address when it starts, so that a restart loses it",
      "run `spark-reconcile apply`, which writes the file, or write one by hand on {0}"},
+    {Symptom::kPathSilent,
+     "a machine that the manifest's `checks` name answers no ping, so that nothing is known of the "
+     "path to it",
+     "run `ping {1}` on {0}; where the machine answers no pings at all, remove its entry from "
+     "`checks`"},
+    {Symptom::kPathMtuLow,
+     "small packets reach the machine and those of the promised size do not: the interface of {0} "
+     "that leads to it, a switch between them or the machine itself has a smaller MTU",
+     "compare the MTU of the interface that `ip route get {1}` names on {0} with the switch's and "
+     "that machine's"},
 };
 
-std::string MakeKey(const Check& check) { return check.from + "\n" + check.subject; }
+NodeName GetNode(const Check& check) { return check.from; }
+
+// What to do about each thing that the checks of one node are about; the same advice stands once.
+std::string ListSteps(const HealthText& text, const Diagnosis& diagnosis,
+                      const std::vector<std::size_t>& checks) {
+  std::vector<std::string> steps;
+  for (const std::size_t i : checks) {
+    const Check& check = diagnosis.checks[i];
+    std::string step = fmt::format(fmt::runtime(text.next), check.from, check.subject);
+    if (std::find(steps.begin(), steps.end(), step) == steps.end())
+      steps.push_back(std::move(step));
+  }
+  return Join(steps, "; ");
+}
 
 // A limit that the manifest does not manage.
 void ExplainMemlockDefault(Diagnosis& diagnosis) {
-  for (const auto& [key, checks] : diagnosis.GroupOpenChecks(Symptom::kMemlockDefault, MakeKey)) {
-    const NodeName node = diagnosis.checks[checks.front()].from;
+  for (const auto& [node, checks] : diagnosis.GroupOpenChecks(Symptom::kMemlockDefault, GetNode)) {
     Finding finding = diagnosis.DraftFinding("memlock-low", {node}, checks);
     finding.cause =
         "the user that logs in may lock too little memory: RDMA cannot register its buffers, and "
@@ -120,12 +144,10 @@ void ExplainMemlockDefault(Diagnosis& diagnosis) {
 
 void ExplainHealth(Diagnosis& diagnosis) {
   for (const HealthText& text : kHealthTexts) {
-    for (const auto& [key, checks] : diagnosis.GroupOpenChecks(text.symptom, MakeKey)) {
-      const Check& check = diagnosis.checks[checks.front()];
-      Finding finding =
-          diagnosis.DraftFinding(std::string(ToString(text.symptom)), {check.from}, checks);
-      finding.cause = text.cause;
-      finding.next_step = fmt::format(fmt::runtime(text.next), check.from, check.subject);
+    for (const auto& [node, checks] : diagnosis.GroupOpenChecks(text.symptom, GetNode)) {
+      Finding finding = diagnosis.DraftFinding(std::string(ToString(text.symptom)), {node}, checks);
+      finding.cause = fmt::format(fmt::runtime(text.cause), node);
+      finding.next_step = ListSteps(text, diagnosis, checks);
       const std::size_t id = diagnosis.AddFinding(std::move(finding));
       for (const std::size_t i : checks) diagnosis.Explain(i, id);
     }

@@ -50,7 +50,9 @@ std::map<Ipv4Address, NodeName> ListPeers(const Fabric& fabric, const ClusterFac
 void CheckFirewall(const Fabric& fabric, const ClusterFacts& all, const NodeFacts& facts,
                    const std::vector<KernelEvent>& log, std::vector<Check>& checks) {
   const std::int64_t* rules_age = Known(facts.health.firewall_rules_age_s);
-  if (rules_age == nullptr) return;
+  const bool* is_enabled = Known(facts.rdma.ufw);
+  // `ufw disable` leaves the file of its rules as it is.
+  if (rules_age == nullptr || (is_enabled != nullptr && !*is_enabled)) return;
   const std::map<Ipv4Address, NodeName> peers = ListPeers(fabric, all, facts.node);
   struct Dropped {
     const KernelEvent* last = nullptr;

@@ -64,7 +64,7 @@ inline Sample HealthyPair() {
 inline std::vector<std::string> DescribeFindings(const Sample& sample,
                                                  const std::vector<Check>& checks) {
   std::vector<std::string> texts;
-  for (const Finding& finding : Diagnose(sample.cluster, sample.fabric, sample.facts, checks, {})) {
+  for (const Finding& finding : ListFindings(sample, checks)) {
     texts.push_back(
         fmt::format("{} {}: {}", finding.code, Join(finding.nodes, " "), finding.measured));
   }

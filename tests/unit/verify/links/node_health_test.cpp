@@ -39,8 +39,16 @@ TEST_F(NodeHealthTest, HealthySparksHaveNoCheck) { EXPECT_THAT(Found(), IsEmpty(
 TEST_F(NodeHealthTest, WhatWasNotReadHasNoCheck) {
   for (auto& [name, facts] : sample_.facts.nodes) facts.health = {};
   EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(NodeHealthTest, WhatCouldNotBeReadIsNotWell) {
   Health().kernel_log = Unknown{"dmesg printed nothing"};
-  EXPECT_THAT(Found(), IsEmpty());
+  const auto checks =
+      CheckNodeHealth(sample_.cluster, sample_.fabric, sample_.facts, VerifyLevel::kSsh);
+  ASSERT_EQ(checks.size(), 1U);
+  EXPECT_EQ(checks[0].outcome, Outcome::kSkipped);
+  EXPECT_EQ(checks[0].from, "spark-2");
+  EXPECT_EQ(checks[0].why, "dmesg printed nothing");
 }
 
 constexpr const char* kBlocked =
@@ -59,6 +67,27 @@ TEST_F(NodeHealthTest, AConnectionOfAPeerThatUfwDropsIsNamedWithTheRule) {
             "ufw drops connections of another node without an answer, so that NCCL and other "
             "programs wait for each other");
   EXPECT_EQ(finding.next_step, "run `ufw allow from 192.168.1.21` on spark-2");
+}
+
+TEST_F(NodeHealthTest, EachPeerThatUfwDropsHasItsRuleInOneFinding) {
+  std::string fabric = kBlocked;
+  fabric.replace(fabric.find("192.168.1.21"), 12, "192.168.177.1");
+  SetLog({{KernelEventKind::kFirewall, 300, kBlocked}, {KernelEventKind::kFirewall, 20, fabric}});
+  const Finding finding = Only();
+  EXPECT_EQ(finding.explains, 2U);
+  EXPECT_EQ(finding.measured,
+            "ufw dropped 1 connection from spark-1 (192.168.1.21) on enP7s7, the last 5 min ago to "
+            "port 45123; ufw dropped 1 connection from spark-1 (192.168.177.1) on enP7s7, the last "
+            "20 s ago to port 45123");
+  EXPECT_EQ(finding.next_step,
+            "run `ufw allow from 192.168.1.21` on spark-2; run `ufw allow from 192.168.177.1` on "
+            "spark-2");
+}
+
+TEST_F(NodeHealthTest, WhatUfwDroppedBeforeItWasDisabledIsNotSaid) {
+  SetLog({{KernelEventKind::kFirewall, 300, kBlocked}});
+  Node().rdma.ufw = false;
+  EXPECT_THAT(Found(), IsEmpty());
 }
 
 TEST_F(NodeHealthTest, AddressesOfTheFabricArePeersToo) {
@@ -187,6 +216,22 @@ TEST_F(NodeHealthTest, LittleMemoryCountsTogetherWithSwap) {
   EXPECT_THAT(Found(),
               ElementsAre("memory-pressure spark-2: 7168 MiB of memory left, 2048 MiB in swap"));
   Health().swap_used_kib = 0;
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(NodeHealthTest, TwoContainersOfOneFaultAreBothNamed) {
+  Health().containers = std::vector<ContainerFact>{{"aaaabbbbcccc", true, {8 << 20}},
+                                                   {"ddddeeeeffff", true, {8 << 20}}};
+  const Finding finding = Only();
+  EXPECT_EQ(finding.code, "container-memlock");
+  EXPECT_NE(finding.next_step.find("aaaabbbbcccc"), std::string::npos) << finding.next_step;
+  EXPECT_NE(finding.next_step.find("ddddeeeeffff"), std::string::npos) << finding.next_step;
+}
+
+TEST_F(NodeHealthTest, ALimitOfRootsLoginIsNotJudged) {
+  Node().memlock.session = MemoryLimit{8 << 20};
+  EXPECT_EQ(Only().code, "memlock-low");
+  sample_.cluster.nodes[1].access.user = "root";
   EXPECT_THAT(Found(), IsEmpty());
 }
 
