@@ -54,6 +54,27 @@ std::string ExplainFunctions(const PluginInput& input, const Intent& intent) {
   return Join(places, ", ");
 }
 
+// The node's ports by what their driver calls their cages, as the manifest's `hardware` has them:
+// "p0: [{netdev: enp3s0f0np0, hca: mlx5_0, pci: 0000:03:00.0}]". Empty: no driver names a cage.
+std::string FormatCages(const NodeFacts& facts) {
+  std::map<std::string, std::vector<std::string>> cages;
+  for (const auto& [pci, netdev] : facts.network.pci) {
+    const auto link = facts.links.find(netdev);
+    if (link == facts.links.end()) continue;
+    const std::string& cage = link->second.phys_port_name;
+    if (cage != "p0" && cage != "p1") continue;
+    const auto hca = std::find_if(facts.hcas.begin(), facts.hcas.end(),
+                                  [&](const auto& one) { return one.second.netdev == netdev; });
+    if (hca == facts.hcas.end()) continue;
+    cages[cage].push_back(fmt::format("{{netdev: {}, hca: {}, pci: {}}}", netdev, hca->first, pci));
+  }
+  std::vector<std::string> texts;
+  for (const auto& [cage, functions] : cages) {
+    texts.push_back(fmt::format("{}: [{}]", cage, Join(functions, ", ")));
+  }
+  return Join(texts, ", ");
+}
+
 // What the links say one by one must hold for the file as well: activating any of them needs it.
 std::string ExplainNoPorts(const PluginInput& input, const Intent& intent) {
   std::vector<std::string> missing;
@@ -64,6 +85,12 @@ std::string ExplainNoPorts(const PluginInput& input, const Intent& intent) {
   if (const std::string elsewhere = ExplainFunctions(input, intent); !elsewhere.empty()) {
     return fmt::format("this node has no {}: {}: describe it in hardware of the manifest",
                        Join(missing, " and no "), elsewhere);
+  }
+  if (const std::string cages = FormatCages(input.facts); !cages.empty()) {
+    return fmt::format(
+        "this node has no {}: its ports have other names: write `cages: {{{}}}` for "
+        "its hardware in the manifest",
+        Join(missing, " and no "), cages);
   }
   return fmt::format(
       "this node has no {}: plug the cable in (ports without one may be powered down), or name "

@@ -201,6 +201,23 @@ TEST(NetplanConflict, PortWithAnotherNameIsNotTakenForACableThatIsOut) {
             "hardware of the manifest");
 }
 
+TEST(NetplanConflict, PortsThatTheDriverGivesOtherNamesAreWrittenAsTheManifestHasThem) {
+  test::PairScenario scenario = MakeConflict();
+  for (const char* netdev : {kRail0Port, "enP2p1s0f1np1"}) scenario.facts.links.erase(netdev);
+  scenario.facts.network.pci["0000:03:00.0"] = "enp3s0f0np0";
+  scenario.facts.network.pci["0000:03:00.1"] = "enp3s0f1np1";
+  for (const std::string cage : {"p0", "p1"}) {
+    const std::string netdev = cage == "p0" ? "enp3s0f0np0" : "enp3s0f1np1";
+    scenario.facts.links[netdev].phys_port_name = cage;
+    scenario.facts.hcas[cage == "p0" ? "mlx5_0" : "mlx5_1"].netdev = netdev;
+  }
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile),
+            "blocked: this node has no enp1s0f1np1 and no enP2p1s0f1np1: its ports have other "
+            "names: write `cages: {p0: [{netdev: enp3s0f0np0, hca: mlx5_0, pci: 0000:03:00.0}], "
+            "p1: [{netdev: enp3s0f1np1, hca: mlx5_1, pci: 0000:03:00.1}]}` for its hardware in the "
+            "manifest");
+}
+
 TEST(NetplanConflict, MissingMtuIsUnknown) {
   test::PairScenario scenario = MakeConflict();
   scenario.facts.links[kRail0Port].mtu = 0;
