@@ -11,6 +11,7 @@
 #include "plugins/nccl/needs.h"
 #include "plugins/nccl/selection.h"
 #include "plugins/nccl/settings.h"
+#include "plugins/nccl/wanted.h"
 #include "reconciler/base/text.h"
 #include "reconciler/fabric/neighbours.h"
 
@@ -107,7 +108,7 @@ class Finder {
            .code = "nccl-gid-index-wrong",
            .message = std::move(why),
            .next_step = "remove gid_index, and NCCL finds it automatically",
-           .subject = "gid_index on " + port.hca});
+           .subject = "gid_index on " + FindHcaName(port, input_.facts)});
     }
   }
 

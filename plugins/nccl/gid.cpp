@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "plugins/nccl/wanted.h"
 #include "reconciler/base/text.h"
 
 namespace reconciler::plugins::nccl {
@@ -15,15 +16,10 @@ std::string ReadHcaFromPath(const std::string& path) {
 
 }  // namespace
 
-std::vector<Read> ListGidReads(const Section& section, const std::vector<RailPort>& ports) {
+std::vector<Read> ListGidReads(const Section& section) {
   if (!section.gid_index) return {};
-  std::vector<Read> reads;
-  for (const RailPort& port : ports) {
-    const std::string folder = fmt::format("{}{}/ports/1/", kFolder, port.hca);
-    reads.push_back(ReadValue{fmt::format("{}gid_attrs/types/{}", folder, *section.gid_index)});
-    reads.push_back(ReadValue{fmt::format("{}gids/{}", folder, *section.gid_index)});
-  }
-  return reads;
+  return {ReadValues{fmt::format("{}*/ports/1/gid_attrs/types/{}", kFolder, *section.gid_index)},
+          ReadValues{fmt::format("{}*/ports/1/gids/{}", kFolder, *section.gid_index)}};
 }
 
 void StoreGids(const ProbeReply& reply, NodeFacts& facts) {
@@ -39,7 +35,7 @@ void StoreGids(const ProbeReply& reply, NodeFacts& facts) {
 
 std::string ExplainWrongGid(const Section& section, const RailPort& port, const NodeFacts& facts) {
   if (!section.gid_index) return {};
-  const auto found = facts.nccl.gids.find(port.hca);
+  const auto found = facts.nccl.gids.find(FindHcaName(port, facts));
   const std::string* gid = found == facts.nccl.gids.end() ? nullptr : Known(found->second.gid);
   if (gid == nullptr) return {};
   const auto* kind = Known(found->second.type);  // an empty place in the table has none

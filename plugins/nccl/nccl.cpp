@@ -26,18 +26,17 @@
 namespace reconciler::plugins::nccl {
 namespace {
 
-std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
   const auto section = ReadSection(cluster, node.name);
   if (!section) return {};
   std::vector<Read> reads = {ReadFile{std::string(kShellFile)}, ReadFile{std::string(kServiceFile)},
                              MakeHcaProbe(), MakeSettingsProbe(node), MakeLibraryProbe(*section)};
-  for (Read& read : ListGidReads(*section, ListCollectivePorts(fabric, node.name))) {
-    reads.push_back(std::move(read));
-  }
+  for (Read& read : ListGidReads(*section)) reads.push_back(std::move(read));
   for (Read& read : ListFirewallReads()) reads.push_back(std::move(read));
   if (section->mode != Mode::kSafe) {
-    for (Read& read : ListGpuReads(ReadGpuSection(cluster, node.name)))
+    for (Read& read : ListGpuReads(ReadGpuSection(cluster, node.name))) {
       reads.push_back(std::move(read));
+    }
   }
   return reads;
 }

@@ -18,10 +18,10 @@ constexpr DeviceText kDeviceTexts[] = {
      "the port has no RDMA device: the module mlx5_ib is not loaded, or the port has no RoCE HCA",
      "check `rdma link` and `lsmod` on {}; `modprobe mlx5_ib`"},
     {Symptom::kHcaName,
-     "the kernel calls the RDMA device otherwise than the rule of rdma-core does, so that NCCL's "
-     "list of HCAs names none",
-     "look on {} for a rule that overrides 60-rdma-persistent-naming.rules (a vendor's driver "
-     "brings one)"},
+     "the kernel calls the RDMA device otherwise than the hardware profile does; NCCL's variables "
+     "have the node's own name, which a restart may give to another port where it only counts",
+     "correct files of yours on {} that have the profile's name; for names that stay, look for a "
+     "rule that overrides 60-rdma-persistent-naming.rules (a vendor's driver brings one)"},
     {Symptom::kHcaDown, "the interface has carrier and its RDMA port is not active",
      "check `rdma link` and dmesg of {}; set the port down and up again"},
     {Symptom::kGidMissing,

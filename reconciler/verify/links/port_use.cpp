@@ -88,13 +88,31 @@ void CheckSubnet(const RailPort& port, const NodeFacts& facts, std::vector<Check
   }
 }
 
-void CheckLinkLayer(const RailPort& port, const NodeFacts& facts, std::vector<Check>& checks) {
-  const auto* hca = FindHca(facts, port.netdev);
-  // Without an interface of its own an HCA is found by the name that the profile gives it.
-  if (hca == nullptr) {
-    const auto named = facts.hcas.find(port.hca);
-    if (named != facts.hcas.end()) hca = &*named;
+// The port's place on the PCI bus, by the hardware profile; empty: the profile does not say.
+std::string FindPciAddress(const Hardware* hardware, const RailPort& port) {
+  const Cage* cage = hardware == nullptr ? nullptr : hardware->FindCage(port.cage);
+  const auto twin = static_cast<std::size_t>(port.twin);
+  return cage == nullptr || twin >= cage->twins.size() ? "" : cage->twins[twin].pci;
+}
+
+// Without an interface of its own an HCA is found by its place: rdma-core calls one that speaks
+// InfiniBand ibp1s0f1 (https://github.com/linux-rdma/rdma-core/blob/master/kernel-boot/rdma_rename.c).
+const std::pair<const std::string, HcaFact>* FindHcaOfPort(const RailPort& port,
+                                                           const Hardware* hardware,
+                                                           const NodeFacts& facts) {
+  if (const auto* hca = FindHca(facts, port.netdev)) return hca;
+  const std::string pci = FindPciAddress(hardware, port);
+  for (const auto& hca : facts.hcas) {
+    const bool in_place = !pci.empty() && hca.second.device.slot == pci;
+    if (hca.first == port.hca || in_place) return &hca;
   }
+  return nullptr;
+}
+
+// RoCE alone is configured and measured here.
+void CheckLinkLayer(const RailPort& port, const Hardware* hardware, const NodeFacts& facts,
+                    std::vector<Check>& checks) {
+  const auto* hca = FindHcaOfPort(port, hardware, facts);
   if (hca == nullptr || hca->second.link_layer != "InfiniBand") return;
   Check check = MakeUseWarning(port, "link-layer", Symptom::kInfiniBand, "Ethernet",
                                fmt::format("{}: InfiniBand", MakePrintable(hca->first)));
@@ -152,7 +170,7 @@ std::vector<Check> CheckPortUse(const ClusterSpec& cluster, const Fabric& fabric
     const auto ports = fabric.ports.find(node.name);
     if (known == facts.nodes.end() || ports == fabric.ports.end()) continue;
     for (const RailPort& port : ports->second) {
-      CheckLinkLayer(port, known->second, checks);
+      CheckLinkLayer(port, cluster.FindHardware(node.hardware), known->second, checks);
       const auto link = known->second.links.find(port.netdev);
       if (link == known->second.links.end()) continue;
       CheckRoute(port, known->second, checks);

@@ -44,8 +44,7 @@ std::string ExplainNotWritten(const Report& report, const NodeName& from, const 
   return {};
 }
 
-// The devices' real names, where the kernel gave them others: the finding says so, and data is
-// written all the same.
+// The devices' real names, where the kernel gave them others.
 Fabric ApplyFoundNames(Fabric fabric, const ClusterFacts& facts) {
   for (Segment& segment : fabric.segments) {
     for (RailPort& port : segment.ports) {

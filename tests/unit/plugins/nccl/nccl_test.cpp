@@ -114,6 +114,32 @@ TEST(Nccl, GidIndexIsPinnedOnlyWhenRequested) {
   EXPECT_THAT(NcclScenario().Body(kServiceFile), Not(HasSubstr("GID")));
 }
 
+TEST(Nccl, PinnedGidIndexIsReadUnderTheNodesOwnName) {
+  NcclScenario scenario({{"gid_index", test::Number(3)}});
+  std::vector<std::string> patterns;
+  for (const Read& read : Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0])) {
+    if (const auto* values = std::get_if<ReadValues>(&read)) patterns.push_back(values->pattern);
+  }
+  EXPECT_THAT(patterns, IsSupersetOf({"/sys/class/infiniband/*/ports/1/gid_attrs/types/3",
+                                      "/sys/class/infiniband/*/ports/1/gids/3"}));
+  const std::string port = "/sys/class/infiniband/mlx5_0/ports/1/";
+  ProbeReply reply;
+  reply.values[port + "gid_attrs/ndevs/0"] = "enp1s0f1np1";
+  reply.values[port + "gid_attrs/types/3"] = "RoCE v2";
+  reply.values[port + "gids/3"] = "0000:0000:0000:0000:0000:ffff:c0a8:b101";
+  // What has the profile's name belongs to another port.
+  reply.values["/sys/class/infiniband/rocep1s0f1/ports/1/gids/3"] =
+      "fe80:0000:0000:0000:0200:00ff:fe00:0001";
+  Get().parse(reply, scenario.facts);
+  EXPECT_THAT(scenario.Warnings(), IsEmpty());
+  reply.values[port + "gid_attrs/types/3"] = "IB/RoCE v1";
+  Get().parse(reply, scenario.facts);
+  EXPECT_THAT(scenario.Warnings(),
+              ElementsAre("gid_index on mlx5_0: wanted RoCE v2 of 192.168.177.1 at index 3, found "
+                          "IB/RoCE v1 of 0000:0000:0000:0000:0000:ffff:c0a8:b101: remove "
+                          "gid_index, and NCCL finds it automatically"));
+}
+
 TEST(Nccl, RingHasAllHcasAndItsOwnVariables) {
   NcclScenario scenario;
   scenario.MakeRing();

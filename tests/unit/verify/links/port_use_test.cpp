@@ -74,6 +74,16 @@ TEST_F(PortUseTest, APortThatSpeaksInfiniBandFails) {
   EXPECT_THAT(Found(), ElementsAre("infiniband-link spark-2: rocep1s0f1: InfiniBand"));
 }
 
+TEST_F(PortUseTest, AnInfiniBandDeviceIsKnownByItsPlaceWhateverItsName) {
+  auto device = Node().hcas.extract("rocep1s0f1");
+  device.key() = "ibp1s0f1";
+  device.mapped().netdev = "ibp1s0f1";
+  device.mapped().link_layer = "InfiniBand";
+  device.mapped().device.slot = "0000:01:00.1";
+  Node().hcas.insert(std::move(device));
+  EXPECT_THAT(Found(), ElementsAre("infiniband-link spark-2: ibp1s0f1: InfiniBand"));
+}
+
 TEST_F(PortUseTest, AnAddressThatNoManagerHasIsLostAtARestart) {
   Node().links.at(kPort).manager = LinkManager::kNone;
   EXPECT_THAT(Found(), ElementsAre("address-not-kept spark-2: neither networkd nor NetworkManager "
