@@ -61,7 +61,7 @@ inline constexpr std::string_view kHtmlStyle =
     "stroke: #9333ea; } "
     ".line4 { stroke: #b8860b; } "
     "footer { margin-top: 2rem; color: var(--soft); } "
-    "@media print { body { max-width: none; } .finding, .wide, tr { break-inside: avoid; } .wide { "
-    "overflow: visible; } } ";
+    "@media print { body { max-width: none; } .finding, .wide, tr { break-inside: avoid; } h2 { "
+    "break-after: avoid; } .wide { overflow: visible; } } ";
 
 }  // namespace reconciler
