@@ -99,10 +99,30 @@ slower since 2026-11-23 03:12 UTC
                     self.assert_ends(done, 1, out="")
                     self.assertTrue(done.stderr.startswith(said), done.stderr)
 
-    def test_two_reports_are_text_or_markdown(self):
-        for more in (("--format", "json"), ("--report", "page.html"), ("--junit", "junit.xml")):
+    def test_two_reports_are_no_page_and_no_junit(self):
+        for more in (("--report", "page.html"), ("--junit", "junit.xml")):
             self.assert_ends(self.spark("report", "yesterday.json", "today.json", *more), 1, out="",
-                             err="two reports are compared as text or markdown only\n")
+                             err="two reports are compared as text, markdown or JSON only\n")
+
+    def test_a_comparison_is_json_by_its_schema(self):
+        with open(os.path.join(ROOT, "schema/comparison.schema.json"), encoding="utf-8") as file:
+            schema = json.load(file)
+        for check in self.today["checks"]:
+            if check["what"] == "write-together" and check["from"] == "spark-1":
+                check["gbps"] /= 2
+        self.today["findings"] = report_samples.degraded_eight()["findings"][:1]
+        self.today["facts"]["spark-1"]["kernel"] = "6.99"
+        self.save("today.json", self.today)
+        for files, code in ((("yesterday.json", "today.json"), 6), (("yesterday.json", "yesterday.json"), 0)):
+            done = self.spark("report", *files, "--format", "json")
+            self.assertEqual(done.returncode, code, done.stderr)
+            comparison = json.loads(done.stdout)
+            jsonschema.validate(comparison, schema)
+            self.assertEqual(comparison["exit_code"], code)
+        done = json.loads(self.spark("report", "yesterday.json", "today.json", "--format", "json").stdout)
+        self.assertEqual({change["percent"] for change in done["slower"]}, {-50.0})
+        self.assertEqual([finding["code"] for finding in done["findings"]["worse"]], ["hca-degraded"])
+        self.assertEqual([change["after"] for change in done["facts"]], ["6.99"])
 
     def test_reports_of_two_clusters_are_not_compared(self):
         self.save("today.json", {**self.today, "cluster": "office"})

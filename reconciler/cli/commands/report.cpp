@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
@@ -18,8 +19,8 @@ struct ReportOptions {
 
 int CompareSaved(const ReportOptions& options) {
   const ReportOutput& output = options.output;
-  if (output.format == "json" || !output.junit.empty() || !output.html.empty()) {
-    return PrintError({.message = "two reports are compared as text or markdown only"},
+  if (!output.junit.empty() || !output.html.empty()) {
+    return PrintError({.message = "two reports are compared as text, markdown or JSON only"},
                       kUsageOrManifest);
   }
   const auto before = ReadReportFile(options.files[0]);
@@ -30,9 +31,13 @@ int CompareSaved(const ReportOptions& options) {
                     .time = options.noise_percent * defaults.time / defaults.bandwidth};
   const auto comparison = CompareReports(*before, *after, noise);
   if (!comparison) return PrintError(comparison.error(), kUsageOrManifest);
-  std::cout << (output.format == "markdown"
-                    ? RenderComparisonMarkdown(*before, *after, *comparison, noise)
-                    : RenderComparison(*before, *after, *comparison, noise));
+  if (output.format == "json") {
+    std::cout << ComparisonToJson(*before, *after, *comparison, noise).dump(2) << '\n';
+  } else {
+    std::cout << (output.format == "markdown"
+                      ? RenderComparisonMarkdown(*before, *after, *comparison, noise)
+                      : RenderComparison(*before, *after, *comparison, noise));
+  }
   return reconciler::FindExitCode(*comparison);
 }
 

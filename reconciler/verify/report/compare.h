@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,11 @@ Result<ReportComparison> CompareReports(const Report& before, const Report& afte
 // 6: something is worse: slower, a new finding, a check that fails and did not. 7: nothing is, as
 // far as it was measured again. 0: nothing is.
 int FindExitCode(const ReportComparison& comparison);
+
+// schema/comparison.schema.json describes it.
+nlohmann::ordered_json ComparisonToJson(const Report& before, const Report& after,
+                                        const ReportComparison& comparison,
+                                        const Noise& noise = {});
 
 // For a terminal, and for an issue or a pull request.
 std::string RenderComparison(const Report& before, const Report& after,
