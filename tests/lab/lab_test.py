@@ -163,7 +163,9 @@ class TwoRuns(unittest.TestCase):
             if again:
                 for node in (1, 2):
                     ssh(self.switch, node, "sudo -n netplan apply")
-            eventually(lambda: ssh(self.switch, 1, jumbo, check=False).returncode == 0, f"jumbo frames (after apply: {again})")
+            # As root: Debian 13 lets users ping by a package (linux-sysctl-defaults) that the root file system lacks.
+            eventually(lambda: lab("sh", "--run", self.switch, "1", jumbo, check=False).returncode == 0,
+                       f"jumbo frames (after apply: {again})")
         for node in (1, 2):
             sysctl = "net.ipv4.conf.enp1s0f1np1.arp_ignore"
             ssh(self.switch, node, f"sudo -n sysctl -qw {sysctl}=1")
