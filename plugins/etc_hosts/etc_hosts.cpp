@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -10,6 +11,7 @@
 #include "plugins/common/ports/links.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/aliases.h"
 
 namespace reconciler::plugins::hosts {
 namespace {
@@ -45,7 +47,21 @@ std::vector<const RailPort*> ListReachable(const Fabric& fabric, const NodeName&
   return ports;
 }
 
-std::string FormatLines(const Fabric& fabric, const NodeName& node) {
+using Aliases = std::map<NodeName, std::vector<std::string>>;
+
+// Aliases of nodes that share no rail with the reader stand for their management addresses.
+std::string FormatManagementAliases(const ClusterSpec& cluster, const Aliases& aliases) {
+  std::string lines;
+  for (const auto& [name, own] : aliases) {
+    const NodeSpec* node = cluster.FindNode(name);
+    if (node == nullptr || !ParseIpv4(node->address)) continue;
+    lines += fmt::format("{} {}\n", node->address, Join(own, " "));
+  }
+  return lines;
+}
+
+std::string FormatLines(const ClusterSpec& cluster, const Fabric& fabric, const NodeName& node) {
+  Aliases aliases = ReadAliases(cluster);  // those that have no line yet
   std::string lines;
   int rail = -1;
   std::string suffix;  // of every name on that rail
@@ -55,9 +71,13 @@ std::string FormatLines(const Fabric& fabric, const NodeName& node) {
     lines += ' ';
     lines += port->node;
     lines += suffix;
+    if (const auto own = aliases.find(port->node); own != aliases.end()) {
+      lines += ' ' + Join(own->second, " ");
+      aliases.erase(own);
+    }
     lines += '\n';
   }
-  return lines;
+  return lines + FormatManagementAliases(cluster, aliases);
 }
 
 struct HostsLine {
@@ -104,20 +124,22 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
   if (file == nullptr) return {};
   const std::vector<HostsLine> above =
       ParseLines(ReadAboveBlock(file->content, input.cluster.name, kTopic));
+  if (above.empty()) return {};
   std::vector<Diagnostic> diagnostics;
-  for (const RailPort* port : ListReachable(input.fabric, input.node.name)) {
-    const std::string name = FormatRailHostName(port->node, port->rail);
-    const std::string address = ToString(port->address.address);
-    const HostsLine* line = FindOtherAddress(above, name, address);
-    if (line == nullptr) continue;
-    diagnostics.push_back(
-        {.severity = Severity::kWarns,
-         .code = "etc_hosts-foreign-line",
-         .message = fmt::format("{}:{} is above our lines, and gives {} the address {} before {}",
-                                kFile, line->number, name, line->address, address),
-         .next_step = fmt::format("remove {} from that line", name),
-         .where = input.cluster.Mark(input.cluster.fabric.position),
-         .subject = name});
+  for (const HostsLine& ours :
+       ParseLines(FormatLines(input.cluster, input.fabric, input.node.name))) {
+    for (const std::string& name : ours.names) {
+      const HostsLine* line = FindOtherAddress(above, name, ours.address);
+      if (line == nullptr) continue;
+      diagnostics.push_back(
+          {.severity = Severity::kWarns,
+           .code = "etc_hosts-foreign-line",
+           .message = fmt::format("{}:{} is above our lines, and gives {} the address {} before {}",
+                                  kFile, line->number, name, line->address, ours.address),
+           .next_step = fmt::format("remove {} from that line", name),
+           .where = input.cluster.Mark(input.cluster.fabric.position),
+           .subject = name});
+    }
   }
   return diagnostics;
 }
@@ -129,7 +151,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
 
 std::vector<Resource> Resources(const PluginInput& input) {
   if (!IsManaged(input.cluster)) return {};
-  const std::string lines = FormatLines(input.fabric, input.node.name);
+  const std::string lines = FormatLines(input.cluster, input.fabric, input.node.name);
   const Observed<FileState> observed = FindFile(input.facts, std::string(kFile));
   const auto* before = Known(observed);
   if (lines.empty() && before == nullptr) return {};
@@ -158,7 +180,8 @@ FoundSetting FindSetting(const PluginInput& input) {
   const std::string content = file == nullptr ? "" : file->content;
   found.ours = found.is_complete = HasBlock(content);
   const std::vector<std::string> lines = SplitLines(content);
-  for (const std::string& line : SplitLines(FormatLines(input.fabric, input.node.name))) {
+  for (const std::string& line :
+       SplitLines(FormatLines(input.cluster, input.fabric, input.node.name))) {
     found.others |=
         !found.ours && content.find(line.substr(line.find(' ') + 1)) != std::string::npos;
     found.is_complete &= std::find(lines.begin(), lines.end(), line) != lines.end();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plugins/ssh/account.h"
 #include "reconciler/base/text.h"
 
@@ -17,9 +19,39 @@ std::string FormatHostPattern(const std::string& host, int port) {
   return port == 0 || port == 22 ? host : fmt::format("[{}]:{}", host, port);
 }
 
-std::string FormatHostBlock(const std::string& alias, const std::string& address,
-                            const Peer& peer) {
-  return fmt::format("Host {}\n  HostName {}\n", alias, address) +
+// One network on which `peer` is reached: by the names and by the address itself.
+struct Destination {
+  std::vector<std::string> names = {};
+  std::string address = {};
+
+  std::vector<std::string> ListAll() const {
+    std::vector<std::string> all = names;
+    if (std::find(names.begin(), names.end(), address) == names.end()) all.push_back(address);
+    return all;
+  }
+};
+
+std::vector<Destination> ListDestinations(const Peer& peer) {
+  std::vector<Destination> destinations;
+  Destination management{.names = {peer.name}, .address = peer.address};
+  if (peer.rails.empty()) {
+    management.names.insert(management.names.end(), peer.aliases.begin(), peer.aliases.end());
+  }
+  if (!peer.address.empty()) destinations.push_back(std::move(management));
+  for (const RailPort& rail : peer.rails) {
+    Destination own{.names = {FormatRailHostName(peer.name, rail.rail)},
+                    .address = ToString(rail.address.address)};
+    if (&rail == &peer.rails.front()) {
+      own.names.insert(own.names.end(), peer.aliases.begin(), peer.aliases.end());
+    }
+    destinations.push_back(std::move(own));
+  }
+  return destinations;
+}
+
+std::string FormatHostBlock(const Destination& destination, const Peer& peer) {
+  return fmt::format("Host {}\n  HostName {}\n", Join(destination.ListAll(), " "),
+                     destination.address) +
          (peer.port == 0 || peer.port == 22 ? "" : fmt::format("  Port {}\n", peer.port)) +
          fmt::format("  User {}\n  IdentityFile ~/.ssh/{}\n  IdentitiesOnly yes\n", peer.user,
                      kKeyFile);
@@ -42,13 +74,12 @@ std::optional<PublicKey> ReadAuthorizedKey(std::string_view block, std::string_v
 }
 
 std::string FormatKnownHosts(const Peer& peer, const std::vector<PublicKey>& keys) {
-  std::vector<std::string> names = {FormatHostPattern(peer.name, peer.port)};
-  if (!peer.address.empty() && peer.address != peer.name) {
-    names.push_back(FormatHostPattern(peer.address, peer.port));
-  }
-  for (const RailPort& rail : peer.rails) {
-    names.push_back(FormatHostPattern(FormatRailHostName(peer.name, rail.rail), peer.port));
-    names.push_back(FormatHostPattern(ToString(rail.address.address), peer.port));
+  std::vector<std::string> names;
+  if (peer.address.empty()) names.push_back(FormatHostPattern(peer.name, peer.port));
+  for (const Destination& destination : ListDestinations(peer)) {
+    for (const std::string& name : destination.ListAll()) {
+      names.push_back(FormatHostPattern(name, peer.port));
+    }
   }
   std::string lines;
   for (const PublicKey& key : keys) lines += Join(names, ",") + ' ' + key.Line() + '\n';
@@ -70,10 +101,8 @@ std::vector<PublicKey> ReadKnownHostKeys(std::string_view block, const Peer& pee
 std::string FormatConfig(const std::vector<Peer>& peers) {
   std::string body;
   for (const Peer& peer : peers) {
-    if (!peer.address.empty()) body += FormatHostBlock(peer.name, peer.address, peer);
-    for (const RailPort& rail : peer.rails) {
-      body += FormatHostBlock(FormatRailHostName(peer.name, rail.rail),
-                              ToString(rail.address.address), peer);
+    for (const Destination& destination : ListDestinations(peer)) {
+      body += FormatHostBlock(destination, peer);
     }
   }
   // A Host line governs everything up to the next Host or Match. The block stands at the top, so

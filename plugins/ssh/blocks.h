@@ -22,7 +22,8 @@ std::string FormatKnownHosts(const Peer& peer, const std::vector<PublicKey>& key
 // The keys that a block (empty: none) holds for `peer`.
 std::vector<PublicKey> ReadKnownHostKeys(std::string_view block, const Peer& peer);
 
-// The body of the block in ~/.ssh/config.
+// The body of the block in ~/.ssh/config. It holds for addresses too: mpirun with a host file, and
+// whoever writes one, log in by them.
 std::string FormatConfig(const std::vector<Peer>& peers);
 
 }  // namespace reconciler::plugins::ssh

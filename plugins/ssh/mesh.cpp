@@ -6,6 +6,7 @@
 
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/aliases.h"
 #include "reconciler/model/find.h"
 
 namespace reconciler::plugins::ssh {
@@ -45,6 +46,7 @@ std::vector<Peer> ListPeers(const ClusterSpec& cluster, const Fabric& fabric, co
   }
   std::stable_sort(others.begin(), others.end(),
                    [](const NodeSpec* a, const NodeSpec* b) { return a->id < b->id; });
+  const auto aliases = ReadAliases(cluster);
   std::vector<Peer> peers;
   for (const NodeSpec* other : others) {
     Peer peer{.name = other->name,
@@ -54,6 +56,9 @@ std::vector<Peer> ListPeers(const ClusterSpec& cluster, const Fabric& fabric, co
     for (const Segment& segment : fabric.segments) {
       const RailPort* port = FindPort(segment, other->name);
       if (port != nullptr && FindPort(segment, node) != nullptr) peer.rails.push_back(*port);
+    }
+    if (const auto own = aliases.find(other->name); own != aliases.end()) {
+      peer.aliases = own->second;
     }
     peers.push_back(std::move(peer));
   }

@@ -30,9 +30,10 @@ std::string MakeSshPath(std::string_view user, std::string_view file);
 struct Peer {
   NodeName name = {};
   std::string user = {};
-  std::string address = {};          // management; may be empty
-  int port = 0;                      // 0: 22
-  std::vector<RailPort> rails = {};  // its ports on segments that this node is on too
+  std::string address = {};               // management; may be empty
+  int port = 0;                           // 0: 22
+  std::vector<RailPort> rails = {};       // its ports on segments that this node is on too
+  std::vector<std::string> aliases = {};  // of its first rail, or else of management
 };
 // In manifest order. All other nodes: management reaches everyone, a rail only those who share it.
 std::vector<Peer> ListPeers(const ClusterSpec& cluster, const Fabric& fabric, const MeshSpec& mesh,

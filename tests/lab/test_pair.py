@@ -66,8 +66,9 @@ class PairFromBare(LabTest):
         self.assertEqual(self.lab.sh(1, "systemctl is-active fabric-note; systemctl is-enabled fabric-note"),
                          "active\nenabled\n")
         self.lab.sh(1, "ping -c 1 -W 2 -M do -s 8972 -I enp1s0f1np1 192.168.177.2")
-        self.assertEqual(self.lab.sh(1, "runuser -u nvidia -- ssh -o BatchMode=yes spark-2-rail0 hostname"),
-                         "spark-2\n")
+        for host in ("spark-2-rail0", "192.168.177.2", "192.168.178.2", "spark-02-mesh", "spark-2", "192.168.1.22"):
+            self.assertEqual(self.lab.sh(1, f"runuser -u nvidia -- ssh -o BatchMode=yes {host} hostname"), "spark-2\n", host)
+        self.assertEqual(self.lab.sh(1, "getent ahostsv4 spark-02-mesh | head -n 1").split()[0], "192.168.177.2")
         # A new session and a new service both have the manifest's memory lock limit, in KiB and bytes.
         self.assertEqual(self.lab.lab("ssh", "1", "ulimit -l").stdout.strip(), "4096")
         self.assertEqual(self.lab.sh(1, "systemd-run -q --wait --pipe grep -h 'Max locked' "
@@ -76,6 +77,9 @@ class PairFromBare(LabTest):
     def test_3_verify_passes_and_its_report_is_complete(self):
         report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=0).stdout)
         self.assertEqual(report["findings"], [])
+        logins = {(check["from"], check["expected"].split()[1]) for check in report["checks"] if check["level"] == "ssh"}
+        self.assertEqual(logins, {("spark-1", "spark-2-rail0"), ("spark-1", "192.168.178.2"), ("spark-1", "spark-2"),
+                                  ("spark-2", "192.168.177.1"), ("spark-2", "spark-1-rail1"), ("spark-2", "192.168.1.21")})
         pings = {(check["from"], check["to"], check["rail"]) for check in report["checks"]
                  if check["level"] == "ping"}
         self.assertEqual(pings, {("spark-1", "spark-2", "rail0"), ("spark-1", "spark-2", "rail1"),

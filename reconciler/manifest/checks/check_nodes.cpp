@@ -55,6 +55,31 @@ void CheckNames(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   }
 }
 
+// Each alias is one name of one node, and no name that is made or known otherwise.
+void CheckAliases(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
+  std::map<std::string, std::string> taken = {{"localhost", "is the name of the machine itself"}};
+  for (const NodeView& node : nodes) {
+    taken.emplace(node.name, fmt::format("is the name of node {}", Quoted(node.name)));
+    taken.emplace(node.address, fmt::format("is the address of node {}", Quoted(node.name)));
+  }
+  for (const NodeView& node : nodes) {
+    const Value* aliases = node.entry->Find("aliases");
+    if (aliases == nullptr) continue;
+    for (const Value& alias : aliases->List()) {
+      const std::string name = alias.ScalarText();
+      std::string why = IsLikeRailName(name) ? "has the form of a rail's host name" : "";
+      const auto [first, fresh] = taken.emplace(
+          name, fmt::format("is an alias already, first at {}", errors.Mark(alias.position)));
+      if (!fresh) why = first->second;
+      if (ParseIpv4(name)) why = "is an address";
+      if (why.empty()) continue;
+      errors.Add("manifest-name-taken", alias.position,
+                 fmt::format("alias {} of node {} {}", Quoted(name), Quoted(node.name), why),
+                 "give it another name, such as " + node.name + "-mesh");
+    }
+  }
+}
+
 void CheckIds(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   std::map<std::int64_t, const NodeView*> seen;
   std::set<std::string> names;
@@ -133,6 +158,7 @@ void CheckLocal(const Value& document, const std::vector<NodeView>& nodes, Manif
 void CheckNodes(const Value& document, ManifestErrors& errors) {
   const std::vector<NodeView> nodes = ViewNodes(document);
   CheckNames(nodes, errors);
+  CheckAliases(nodes, errors);
   CheckIds(nodes, errors);
   CheckAddresses(document, nodes, errors);
   CheckLocal(document, nodes, errors);

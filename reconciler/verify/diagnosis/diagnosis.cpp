@@ -50,7 +50,7 @@ std::vector<Arrow> Diagnosis::ListArrows(VerifyLevel level, Symptom symptom) con
     if (!bad && check.outcome != Outcome::kPass) continue;
     arrows.push_back({.from = check.from,
                       .to = check.to,
-                      .rail = check.rail.value_or(0),
+                      .rail = check.rail.value_or(-1),
                       .bad = bad,
                       .check = i});
   }

@@ -12,7 +12,7 @@ namespace reconciler {
 struct Arrow {
   NodeName from = {};
   NodeName to = {};
-  int rail = 0;
+  int rail = 0;  // -1: over the management network
   bool bad = false;
   std::size_t check = 0;  // index into the report's checks
 };

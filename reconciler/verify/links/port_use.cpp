@@ -96,7 +96,8 @@ std::string FindPciAddress(const Hardware* hardware, const RailPort& port) {
 }
 
 // Without an interface of its own an HCA is found by its place: rdma-core calls one that speaks
-// InfiniBand ibp1s0f1 (https://github.com/linux-rdma/rdma-core/blob/master/kernel-boot/rdma_rename.c).
+// InfiniBand ibp1s0f1
+// (https://github.com/linux-rdma/rdma-core/blob/master/kernel-boot/rdma_rename.c).
 const std::pair<const std::string, HcaFact>* FindHcaOfPort(const RailPort& port,
                                                            const Hardware* hardware,
                                                            const NodeFacts& facts) {

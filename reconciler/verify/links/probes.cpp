@@ -1,7 +1,10 @@
 #include "reconciler/verify/links/probes.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
+#include "reconciler/base/ipv4.h"
 #include "reconciler/model/find.h"
 
 namespace reconciler {
@@ -37,6 +40,30 @@ std::vector<PathProbe> ListPaths(const ClusterSpec& cluster, const NodeSpec& nod
   return paths;
 }
 
+// What other nodes can be expected to reach: a host name or alias may be known to us alone.
+bool IsNetworkAddress(const std::string& address) {
+  constexpr std::uint32_t kLoopback = 127;
+  const auto ipv4 = ParseIpv4(address);
+  return ipv4 && ipv4->bits >> 24 != kLoopback;
+}
+
+std::vector<SshProbe> ListLogins(const Fabric& fabric, const NodeSpec& node, const NodeSpec& peer) {
+  std::vector<SshProbe> logins;
+  bool by_name = node.id < peer.id;
+  const auto add = [&](std::optional<int> rail, std::string name, std::string address) {
+    logins.push_back(
+        {.to = peer.name, .rail = rail, .host = by_name ? std::move(name) : std::move(address)});
+    by_name = !by_name;
+  };
+  for (const Segment& segment : fabric.segments) {
+    const RailPort* to = FindPort(segment, peer.name);
+    if (to == nullptr || FindPort(segment, node.name) == nullptr) continue;
+    add(segment.rail, FormatRailHostName(peer.name, segment.rail), ToString(to->address.address));
+  }
+  if (IsNetworkAddress(peer.address)) add(std::nullopt, peer.name, peer.address);
+  return logins;
+}
+
 }  // namespace
 
 NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
@@ -61,11 +88,10 @@ NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const No
                                 .address = ToString(to->address.address),
                                 .mtu = from->mtu});
       }
-      if (mesh) {
-        probes.logins.push_back({.to = peer.name,
-                                 .rail = segment.rail,
-                                 .host = FormatRailHostName(peer.name, segment.rail)});
-      }
+    }
+    if (!mesh) continue;
+    for (SshProbe& login : ListLogins(fabric, node, peer)) {
+      probes.logins.push_back(std::move(login));
     }
   }
   return probes;

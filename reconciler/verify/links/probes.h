@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ struct PingProbe {
 
 struct SshProbe {
   NodeName to = {};
-  int rail = 0;
-  std::string host = {};  // "spark-2-rail0"
+  std::optional<int> rail = std::nullopt;  // nullopt: over the management network
+  std::string host = {};                   // "spark-2-rail0" or "192.168.177.2"
 };
 
 // A path to a machine outside the fabric, over whatever interface the node's routes choose.
@@ -44,6 +45,8 @@ struct NodeProbes {
 };
 
 // `up_to` leaves out the levels above it; logins are made only where the manifest says ssh.mesh.
+// The logins to one peer go by its name and by its address in turn, and begin with the other form
+// than those of the peer: each network is tried by both forms, in one direction each.
 NodeProbes ListProbes(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
                       VerifyLevel up_to);
 

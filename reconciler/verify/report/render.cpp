@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "reconciler/base/text.h"
@@ -30,12 +31,13 @@ std::string_view ChooseMark(const Check& check) {
   return {};
 }
 
-// Marks of all rails between two nodes, in rail order.
-using Cells = std::map<std::pair<NodeName, NodeName>, std::map<int, std::string_view>>;
+// Marks of all networks between two nodes: management (no rail) first, then in rail order.
+using Cells =
+    std::map<std::pair<NodeName, NodeName>, std::map<std::optional<int>, std::string_view>>;
 
 struct Matrix {
   std::vector<NodeName> nodes;  // rows and columns
-  std::set<int> rails;
+  std::set<std::optional<int>> rails;
   Cells cells;
 };
 
@@ -48,9 +50,8 @@ Matrix BuildMatrix(const Report& report, VerifyLevel level) {
         matrix.nodes.push_back(node);
       }
     }
-    const int rail = check.rail.value_or(0);
-    matrix.rails.insert(rail);
-    matrix.cells[{check.from, check.to}][rail] = ChooseMark(check);
+    matrix.rails.insert(check.rail);
+    matrix.cells[{check.from, check.to}][check.rail] = ChooseMark(check);
   }
   return matrix;
 }
@@ -100,7 +101,9 @@ std::string FormatMatrix(const Matrix& matrix, std::string_view title) {
   const std::size_t column = numbered ? std::max(cell, digits) : std::max(cell, name);
 
   std::vector<std::string> rails;
-  for (const int rail : matrix.rails) rails.push_back(FormatRailName(rail));
+  for (const std::optional<int> rail : matrix.rails) {
+    rails.push_back(rail ? FormatRailName(*rail) : "management");
+  }
   std::string text = fmt::format("{}, from row to column ({})\n", title, Join(rails, " "));
   std::string head = fmt::format("  {:<{}}", "", label);
   for (const std::string& each : heads) head += fmt::format("  {:<{}}", each, column);

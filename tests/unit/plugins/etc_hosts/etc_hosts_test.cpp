@@ -97,6 +97,33 @@ TEST(Hosts, NodeWithoutPortsLosesItsBlockAndNothingElse) {
   EXPECT_THAT(scenario.Resources(Get()), IsEmpty());
 }
 
+TEST(Hosts, AliasesNameTheFirstSharedRailOrElseManagement) {
+  test::PairScenario scenario;
+  scenario.cluster.nodes.push_back({.name = "spark-3", .id = 3, .address = "192.168.1.23"});
+  scenario.cluster.nodes.push_back({.name = "spark-4", .id = 4, .address = "spark-4.lan"});
+  const auto node = [](const std::string& name, std::vector<Value> aliases) {
+    return test::Map({{"name", test::Text(name)}, {"aliases", test::List(std::move(aliases))}});
+  };
+  scenario.cluster.settings = test::Map(
+      {{"nodes", test::List({node("spark-2", {test::Text("mesh-2"), test::Text("two.lan")}),
+                             node("spark-1", {test::Text("mesh-1")}),
+                             node("spark-3", {test::Text("mesh-3")}),
+                             node("spark-4", {test::Text("mesh-4")})})}});  // no address to write
+  scenario.AddFile(kFile, "10.9.0.2 two.lan\n");
+  EXPECT_EQ(scenario.File(Get(), kFile).content,
+            "10.9.0.2 two.lan\n"
+            "# BEGIN spark-reconcile homelab hosts\n"
+            "192.168.177.1 spark-1-rail0 mesh-1\n"
+            "192.168.177.2 spark-2-rail0 mesh-2 two.lan\n"
+            "192.168.178.1 spark-1-rail1\n"
+            "192.168.178.2 spark-2-rail1\n"
+            "192.168.1.23 mesh-3\n"
+            "# END spark-reconcile homelab hosts\n");
+  EXPECT_EQ(scenario.Warning(Get(), "two.lan"),
+            "/etc/hosts:1 is above our lines, and gives two.lan the address 10.9.0.2 before "
+            "192.168.177.2: remove two.lan from that line");
+}
+
 TEST(Hosts, ManageFalseReadsAndWantsNothing) {
   test::PairScenario scenario;
   scenario.AddFile(kFile, "");

@@ -326,8 +326,8 @@ TEST(SshKnownHosts, HostKeysThatCannotBeTrustedAreNotWritten) {
 
 TEST(SshConfig, NamesEveryRailAndGivesTheUsersOptionsBackTheirReach) {
   const Scenario scenario = Cluster();
-  const auto host = [](const std::string& alias, const std::string& address) {
-    return "Host " + alias + "\n  HostName " + address +
+  const auto host = [](const std::string& name, const std::string& address) {
+    return "Host " + name + " " + address + "\n  HostName " + address +
            "\n  User nvidia\n  IdentityFile ~/.ssh/id_ed25519_spark\n  IdentitiesOnly yes\n";
   };
   EXPECT_EQ(scenario.BlockIn("spark-1", kConfig),
@@ -336,13 +336,40 @@ TEST(SshConfig, NamesEveryRailAndGivesTheUsersOptionsBackTheirReach) {
                 "Match all\n");
 }
 
+TEST(SshConfig, AnAddressThatIsTheNameStandsOnce) {
+  Scenario scenario = Cluster();
+  scenario.cluster.nodes[1].address = "spark-2";
+  EXPECT_THAT(scenario.BlockIn("spark-1", kConfig),
+              HasSubstr("Host spark-2\n  HostName spark-2\n"));
+  EXPECT_THAT(scenario.BlockIn("spark-1", kKnown), testing::StartsWith("spark-2,spark-2-rail0,"));
+}
+
+TEST(SshConfig, AliasesAreNamesOfTheFirstSharedRailOrElseOfManagement) {
+  Scenario scenario = Cluster();
+  const auto node = [](const std::string& name, const std::string& alias) {
+    return test::Map({{"name", test::Text(name)}, {"aliases", test::List({test::Text(alias)})}});
+  };
+  scenario.cluster.settings =
+      test::Map({{"ssh", test::Map({{"mesh", test::Flag(true)}})},
+                 {"nodes", test::List({node("spark-3", "mesh-3"), node("spark-2", "mesh-2")})}});
+  const std::string config = scenario.BlockIn("spark-1", kConfig);
+  EXPECT_THAT(config,
+              HasSubstr("Host spark-2-rail0 mesh-2 192.168.177.2\n  HostName 192.168.177.2\n"));
+  EXPECT_THAT(config, HasSubstr("Host spark-2-rail1 192.168.178.2\n"));
+  EXPECT_THAT(config, HasSubstr("Host spark-3 mesh-3 192.168.1.23\n  HostName 192.168.1.23\n"));
+  const std::string known = scenario.BlockIn("spark-1", kKnown);
+  EXPECT_THAT(known, HasSubstr("spark-2,192.168.1.22,spark-2-rail0,mesh-2,192.168.177.2,"
+                               "spark-2-rail1,192.168.178.2 ssh-ed25519 "));
+  EXPECT_THAT(known, HasSubstr("spark-3,mesh-3,192.168.1.23 ssh-ed25519 "));
+}
+
 TEST(SshConfig, NamesOfRailsDoNotDependOnThoseInEtcHosts) {
   Scenario scenario = Cluster();
   const std::string config = scenario.BlockIn("spark-1", kConfig);
   const std::string known = scenario.BlockIn("spark-1", kKnown);
   scenario.cluster.settings = test::Map({{"ssh", test::Map({{"mesh", test::Flag(true)}})},
                                          {"hosts", test::Map({{"manage", test::Flag(false)}})}});
-  EXPECT_THAT(config, HasSubstr("Host spark-2-rail0\n  HostName 192.168.177.2\n"));
+  EXPECT_THAT(config, HasSubstr("Host spark-2-rail0 192.168.177.2\n  HostName 192.168.177.2\n"));
   EXPECT_EQ(scenario.BlockIn("spark-1", kConfig), config);
   EXPECT_EQ(scenario.BlockIn("spark-1", kKnown), known);
 }

@@ -60,9 +60,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "spark-1 knows none of its peers' host keys"},
         SshCase{"NameUnknown", Symptom::kSshNameUnknown, "1>2@1",
                 "ssh-name-unknown spark-1 spark-2 rail1 x1",
-                "spark-1 does not know the name of spark-2 on the rail"},
+                "spark-1 does not know the name of spark-2"},
         SshCase{"Refused", Symptom::kSshRefused, "0>1@0", "ssh-refused spark-1 rail0 x2",
-                "sshd of spark-1 does not listen on the rails"},
+                "sshd of spark-1 does not listen there"},
         SshCase{
             "SilentAlthoughPingsPass", Symptom::kSshNoConnection, "0>1@*",
             "ssh-no-connection spark-1 rail0 rail1 x4",
@@ -82,6 +82,22 @@ TEST(LoginFindings, AnUnprotectedKeyFileIsRepairedByItsMode) {
   EXPECT_EQ(ListFindings(sample, checks)[0].next_step,
             "run `spark-reconcile plan`: apply sets the mode; or chmod 600 the file that the "
             "evidence names");
+}
+
+TEST(LoginFindings, TheManagementNetworkIsANetworkOfItsOwn) {
+  Sample sample = OnSwitch(2);
+  sample.cluster.nodes[0].address = "192.168.1.21";
+  sample.cluster.nodes[1].address = "192.168.1.22";
+  auto checks = PassedChecks(sample);
+  for (Check& check : checks) {
+    if (check.level != VerifyLevel::kSsh || check.rail) continue;
+    check.outcome = Outcome::kFail;
+    check.symptom = Symptom::kSshRefused;
+  }
+  const auto findings = ListFindings(sample, checks);
+  EXPECT_THAT(Brief(findings),
+              ElementsAre("ssh-refused spark-1 spark-2 x1", "ssh-refused spark-2 spark-1 x1"));
+  EXPECT_EQ(findings[0].cause, "sshd of spark-2 does not listen there, or refuses spark-1");
 }
 
 // Also with `hosts: {manage: false}`.

@@ -31,7 +31,29 @@ TEST(Probes, EveryPeerOnEveryRail) {
                                  "spark-3 enp1s0f1np1 192.168.177.3 9000",
                                  "spark-3 enP2p1s0f1np1 192.168.178.3 9000"));
   EXPECT_THAT(Hosts(probes),
-              ElementsAre("spark-1-rail0", "spark-1-rail1", "spark-3-rail0", "spark-3-rail1"));
+              ElementsAre("192.168.177.1", "spark-1-rail1", "spark-3-rail0", "192.168.178.3"));
+}
+
+// What one direction does not try, the other one does.
+TEST(Probes, EachNetworkIsTriedByNameAndByAddress) {
+  Sample sample = OnSwitch(2);
+  for (NodeSpec& node : sample.cluster.nodes) {
+    node.address = fmt::format("192.168.1.2{}", node.id);
+  }
+  EXPECT_THAT(Hosts(MakeProbes(sample, 0, VerifyLevel::kSsh)),
+              ElementsAre("spark-2-rail0", "192.168.178.2", "spark-2"));
+  EXPECT_THAT(Hosts(MakeProbes(sample, 1, VerifyLevel::kSsh)),
+              ElementsAre("192.168.177.1", "spark-1-rail1", "192.168.1.21"));
+}
+
+// It may be an alias of the controller's ssh, or this machine.
+TEST(Probes, ManagementIsTriedWhereItsAddressIsOneOfTheNetwork) {
+  Sample sample = OnSwitch(2);
+  for (const char* address : {"spark-2.lan", "127.0.0.1"}) {
+    sample.cluster.nodes[1].address = address;
+    EXPECT_THAT(Hosts(MakeProbes(sample, 0, VerifyLevel::kSsh)),
+                ElementsAre("spark-2-rail0", "192.168.178.2"));
+  }
 }
 
 TEST(Probes, EachNodeBeginsWithTheOneAfterIt) {
@@ -44,7 +66,7 @@ TEST(Probes, EachNodeBeginsWithTheOneAfterIt) {
 
 TEST(Probes, OnlyNodesOnTheSameSegmentMeet) {
   EXPECT_THAT(Hosts(MakeProbes(Ring(), 0, VerifyLevel::kSsh)),
-              ElementsAre("spark-2-rail0", "spark-2-rail1", "spark-3-rail4", "spark-3-rail5"));
+              ElementsAre("spark-2-rail0", "192.168.178.2", "spark-3-rail4", "192.168.182.3"));
 }
 
 TEST(Probes, ALowerLevelLeavesOutWhatIsAbove) {
