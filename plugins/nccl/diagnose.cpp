@@ -112,9 +112,23 @@ class Finder {
     }
   }
 
+  // A list without "=" is fine where it means on this node what it seems to say.
+  void CheckPrefixes(const ManifestVariable& variable) {
+    const Mistake prefixes = JudgePrefixes(variable.name, variable.value, input_);
+    if (prefixes.Empty()) return;
+    const bool is_clear = prefixes.kind == MistakeKind::kReadAsMeant;
+    Add({.severity = is_clear ? Severity::kInforms : Severity::kBlocks,
+         .code = "nccl-list-by-prefix",
+         .message = prefixes.what,
+         .next_step = prefixes.hint,
+         .subject = variable.name},
+        variable.position);
+  }
+
   // What `check` could not say without the node's library.
   void CheckManifest() {
     for (const ManifestVariable& variable : section_.env) {
+      CheckPrefixes(variable);
       Mistake wrong = JudgeSetting(variable.name, variable.value, context_);
       if (wrong.Empty()) wrong = JudgeSelection(variable, input_);
       if (wrong.Empty()) continue;
@@ -218,6 +232,10 @@ class Finder {
     const bool by_value = rule != nullptr && rule->form != Form::kText;
     const Mistake wrong = JudgeSetting(setting.name, made ? "0" : setting.value, context_);
     if (!wrong.Empty() && !(made && by_value)) return MakeWrong(wrong);
+    if (const Mistake prefixes = JudgePrefixes(setting.name, setting.value, input_);
+        !prefixes.Empty() && !made) {
+      return MakeWrong(prefixes);
+    }
     if (setting.name == "NCCL_IB_GID_INDEX") {
       return Diagnostic{.severity = Severity::kWarns,
                         .code = "nccl-setting-wrong",

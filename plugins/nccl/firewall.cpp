@@ -6,6 +6,7 @@
 
 #include "reconciler/base/ipv4.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/bootstrap.h"
 
 namespace reconciler::plugins::nccl {
 namespace {
@@ -57,7 +58,8 @@ std::vector<Diagnostic> FindDeniedPeers(const Section& section, const PluginInpu
   const std::string* defaults = FindText(input.facts, kDefaults);
   const std::string* rules = FindText(input.facts, kRules);
   // By default the ranks meet on the network of our session.
-  const bool elsewhere = section.FindVariable("NCCL_SOCKET_IFNAME") != nullptr;
+  const bool elsewhere = section.FindVariable("NCCL_SOCKET_IFNAME") != nullptr ||
+                         ReadBootstrap(input.cluster) == Bootstrap::kFabric;
   if (enabled == nullptr || !*enabled || defaults == nullptr || rules == nullptr || elsewhere ||
       !DeniesByDefault(*defaults)) {
     return {};

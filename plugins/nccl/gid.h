@@ -9,8 +9,8 @@
 namespace reconciler::plugins::nccl {
 
 // What a pinned GID index stands for on each HCA. Nothing is read when none is pinned.
-// Of all HCAs of the node: what it calls those of the ports is not known yet. The index is a number,
-// so that the patterns hold no text of the manifest.
+// Of all HCAs of the node: what it calls those of the ports is not known yet. The index is a
+// number, so that the patterns hold no text of the manifest.
 std::vector<Read> ListGidReads(const Section& section);
 void StoreGids(const ProbeReply& reply, NodeFacts& facts);
 

@@ -63,8 +63,18 @@ Mistake JudgeAgainstFabric(const std::string& name, std::string_view value,
   return {};
 }
 
+// Only all_reduce has a tree (https://github.com/NVIDIA/nccl/issues/1473).
+Mistake JudgeTree(std::string_view value, const LintContext& context) {
+  if (context.gathers.empty() || ToLower(value) != "tree") return {};
+  return {MistakeKind::kMisread,
+          fmt::format("only all_reduce can use a tree: {} ends with an error, or ignores this",
+                      context.gathers),
+          "write 'allreduce:tree'"};
+}
+
 // What depends on the fabric and on the other settings.
-Mistake JudgeUse(const std::string& name, const LintContext& context) {
+Mistake JudgeUse(const std::string& name, std::string_view value, const LintContext& context) {
+  if (name == "NCCL_ALGO") return JudgeTree(value, context);
   if (name == "NCCL_IB_MERGE_NICS" && !context.two_cages) {
     return {MistakeKind::kNoEffect,
             "has no effect here: NCCL fuses the two cages of one PCI domain, and one has a cable",
@@ -102,7 +112,7 @@ Mistake JudgeSetting(const std::string& name, std::string_view value, const Lint
     return {MistakeKind::kNoEffect, fmt::format("has no effect here: {}", rule->note), kRemoveIt};
   }
   if (Mistake wrong = JudgeAgainstFabric(name, value, context); !wrong.Empty()) return wrong;
-  return JudgeUse(name, context);
+  return JudgeUse(name, value, context);
 }
 
 }  // namespace reconciler::plugins::nccl

@@ -13,6 +13,7 @@ struct LintContext {
   bool two_cages = false;                // some node uses two of its cages for NCCL
   bool sparks = true;                    // every node is a DGX Spark, of which some rules are true
   bool gid_pinned = false;               // nccl.gid_index
+  std::string gathers = {};              // measured, and no tree can do it: "all_gather"
   Environment needed = {};               // what the fabric cannot do without
   const NcclLibrary* library = nullptr;  // nullptr: none is known
   bool on_node = false;                  // nullptr above means that the node has none

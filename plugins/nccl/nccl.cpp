@@ -8,6 +8,7 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/links.h"
+#include "plugins/nccl/bootstrap/bootstrap.h"
 #include "plugins/nccl/diagnose.h"
 #include "plugins/nccl/firewall.h"
 #include "plugins/nccl/gid.h"
@@ -17,6 +18,7 @@
 #include "plugins/nccl/lint.h"
 #include "plugins/nccl/needs.h"
 #include "plugins/nccl/section.h"
+#include "plugins/nccl/selection.h"
 #include "plugins/nccl/settings.h"
 #include "plugins/nccl/wanted.h"
 #include "reconciler/base/manifest_error.h"
@@ -96,6 +98,9 @@ std::vector<Diagnostic> Diagnose(const PluginInput& input) {
       DiagnoseSettings(*section, input, environment ? *environment : Environment{});
   for (Diagnostic& one : FindDeniedPeers(*section, input)) found.push_back(std::move(one));
   const SourceMark where = input.cluster.Mark(section->position);
+  if (section->FindVariable("NCCL_SOCKET_IFNAME") == nullptr) {
+    for (Diagnostic& one : FindWirelessBootstrap(input, where)) found.push_back(std::move(one));
+  }
   for (Diagnostic& one : FindUnknownDevices(input, where)) found.push_back(std::move(one));
   return found;
 }
@@ -145,6 +150,7 @@ Errors CheckVariables(const ClusterSpec& cluster, const Fabric& fabric, const Se
   for (const ManifestVariable& variable : section.env) {
     Mistake wrong = JudgeOwner(variable.name);
     if (wrong.Empty()) wrong = JudgeSetting(variable.name, variable.value, context);
+    if (wrong.Empty()) wrong = JudgeByProfiles(variable, cluster);
     if (wrong.Empty()) continue;
     errors.push_back(MakeManifestError(ChooseCode(wrong.kind), cluster.Mark(variable.position),
                                        fmt::format("nccl.env: {}: {}", variable.name, wrong.what),
@@ -160,7 +166,9 @@ Errors CheckAgreement(const ClusterSpec& cluster, const NodeSpec& node) {
   const auto all = ReadSection(cluster, {});
   for (const ManifestVariable& variable : ours ? ours->env : std::vector<ManifestVariable>()) {
     const ManifestVariable* other = all ? all->FindVariable(variable.name) : nullptr;
-    if (!MustAgree(variable.name) || (other != nullptr && other->value == variable.value)) continue;
+    // Variables of other libraries name a node's own interfaces.
+    const bool is_of_nccl = variable.name.starts_with("NCCL_");
+    if (!is_of_nccl || !MustAgree(variable.name) || (other != nullptr && other->value == variable.value)) continue;
     errors.push_back(MakeManifestError(
         "nccl-env-must-agree", cluster.Mark(variable.position),
         fmt::format("nccl.env: {}: wanted the same value on all nodes, found one for {} alone",
@@ -181,7 +189,7 @@ Errors CheckAgreement(const ClusterSpec& cluster, const NodeSpec& node) {
 }
 
 Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
-  Errors errors;
+  Errors errors = CheckBootstrap(cluster, fabric);
   const auto add = [&](Errors found) {
     std::move(found.begin(), found.end(), std::back_inserter(errors));
   };

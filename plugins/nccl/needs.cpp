@@ -15,6 +15,18 @@ bool UsesTwoCages(const ClusterSpec& cluster, const Fabric& fabric) {
   });
 }
 
+// The first collective that verify measures and that no tree can do; all_gather is measured by
+// default.
+std::string FindGather(const ClusterSpec& cluster) {
+  const Value* list = cluster.settings.At({"verify", "collectives"});
+  if (list == nullptr) return "all_gather";
+  for (const Value& entry : list->List()) {
+    const std::string name = entry.ScalarText();
+    if (name == "all_gather" || name == "reduce_scatter") return name;
+  }
+  return {};
+}
+
 }  // namespace
 
 Environment ListNeeds(const ClusterSpec& cluster, const Fabric& fabric) {
@@ -44,6 +56,7 @@ LintContext MakeLintContext(const Section& section, const ClusterSpec& cluster,
                             const Fabric& fabric) {
   LintContext context{.two_cages = UsesTwoCages(cluster, fabric),
                       .gid_pinned = section.gid_index.has_value(),
+                      .gathers = FindGather(cluster),
                       .needed = ListNeeds(cluster, fabric)};
   context.sparks = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
                                [](const auto& node) { return node.hardware == kDefaultHardware; });

@@ -22,4 +22,12 @@ bool SelectTheSame(const std::string& name, std::string_view a, std::string_view
 // Whether the manifest's list of HCAs or interfaces fits what the node has.
 Mistake JudgeSelection(const ManifestVariable& variable, const PluginInput& input);
 
+// An entry of a list without "=" that begins several names of one hardware profile of the manifest;
+// what a node calls them is judged in its plan.
+Mistake JudgeByProfiles(const ManifestVariable& variable, const ClusterSpec& cluster);
+
+// A list that matches by prefix. kReadAsMeant: no entry begins more than one name of the node;
+// kMisread: one does. Nothing where the list is exact, or the names are not known.
+Mistake JudgePrefixes(const std::string& name, std::string_view value, const PluginInput& input);
+
 }  // namespace reconciler::plugins::nccl

@@ -90,15 +90,7 @@ Mistake JudgeMatcher(std::string_view value) {
                         MakePrintable(value)),
             "separate names with commas alone"};
   }
-  const bool exact = value.starts_with('=') || value.starts_with("^=");
-  if (!exact) {
-    return {
-        MistakeKind::kMisread,
-        fmt::format("'{}' matches by prefix: every name that begins like it", MakePrintable(value)),
-        fmt::format("write '{}'", value.starts_with('^') ? "^=" + MakePrintable(value.substr(1))
-                                                         : "=" + MakePrintable(value))};
-  }
-  return {};
+  return {};  // what an entry without "=" begins is judged by the names that there are
 }
 
 // The entries of a list, sorted, each once.

@@ -8,6 +8,7 @@
 #include "plugins/nccl/library.h"
 #include "plugins/nccl/needs.h"
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/bootstrap.h"
 #include "reconciler/fabric/neighbours.h"
 
 namespace reconciler::plugins::nccl {
@@ -17,19 +18,6 @@ constexpr std::string_view kHcaFolder = "/sys/class/infiniband/";
 
 tl::unexpected<Error> FailUnknown(std::string why) {
   return Fail({.kind = ErrorKind::kProbe, .message = std::move(why)});
-}
-
-// The netdev that bootstrap goes over: the one with the management address, which every node
-// reaches, or else the one of this session.
-std::string FindBootstrapNetdev(const NodeSpec& node, const NodeFacts& facts) {
-  if (const auto management = ParseIpv4(node.address)) {
-    for (const auto& [netdev, link] : facts.links) {
-      for (const Ipv4Prefix& prefix : link.ipv4) {
-        if (prefix.address == *management && netdev != "lo") return netdev;
-      }
-    }
-  }
-  return facts.session.interface;
 }
 
 std::string ExplainHcas(const Fabric& fabric, const NodeName& node) {
@@ -55,25 +43,50 @@ Result<void> AddNeeds(const PluginInput& input, Environment& environment) {
   return {};
 }
 
+// UCX gets the HCAs where one network reaches every node, and the interface for what is no RDMA.
+// Among cables it would pair HCAs that share none.
+std::string ListUcxDevices(const PluginInput& input, const std::string& netdev) {
+  std::vector<std::string> devices;
+  if (FindCommonRail(input.cluster, input.fabric) != nullptr) {
+    for (const RailPort& port : ListCollectivePorts(input.fabric, input.node.name)) {
+      devices.push_back(FindHcaName(port, input.facts) + ":1");  // a ConnectX has one port each
+    }
+  }
+  devices.push_back(netdev);
+  return Join(devices, ",");
+}
+
+// By which programs choose the interface `netdev`; each has its own variable.
+Environment ListBootstrapVariables(const PluginInput& input, const std::string& netdev) {
+  return {{"NCCL_SOCKET_IFNAME", "=" + netdev,
+           "bootstrap only, over the network that reaches every node"},
+          {"GLOO_SOCKET_IFNAME", netdev, "PyTorch's control traffic, likewise"},
+          {"TP_SOCKET_IFNAME", netdev, "PyTorch's RPC, likewise"},
+          {"OMPI_MCA_oob_tcp_if_include", netdev, "Open MPI's daemons, likewise"},
+          {"OMPI_MCA_btl_tcp_if_include", netdev, "Open MPI's ranks over TCP, likewise"},
+          {"UCX_NET_DEVICES", ListUcxDevices(input, netdev), "what UCX may use, also below MPI"}};
+}
+
 // Over which interface the nodes meet, for those programs that the manifest does not configure.
 Result<void> AddBootstrap(const Section& section, const PluginInput& input,
                           Environment& environment) {
-  const std::string netdev = FindBootstrapNetdev(input.node, input.facts);
-  const EnvVariable variables[] = {
-      {"NCCL_SOCKET_IFNAME", "=" + netdev,
-       "bootstrap only, over the network that reaches every node"},
-      {"GLOO_SOCKET_IFNAME", netdev, "PyTorch's control traffic, likewise"},
-      {"TP_SOCKET_IFNAME", netdev, "PyTorch's RPC, likewise"}};
+  const std::string netdev =
+      ChooseBootstrap(input.cluster, input.fabric, input.node, input.facts).netdev;
+  const bool is_named = section.FindVariable("NCCL_SOCKET_IFNAME") != nullptr;
+  const Unknown* unknown = FindUnknown(input.facts.health.wireless);
+  if (unknown != nullptr && !is_named && ReadBootstrap(input.cluster) == Bootstrap::kManagement) {
+    return FailUnknown("cannot determine which interfaces are wireless: " + unknown->why);
+  }
   if (netdev.empty() || !IsPlainValue(netdev)) {
-    // PyTorch then goes by the host's name, as it does without these variables.
-    if (section.FindVariable("NCCL_SOCKET_IFNAME") != nullptr) return {};
+    // The other programs then choose on their own, as they do without these variables.
+    if (is_named) return {};
     return FailUnknown(
         fmt::format("cannot determine which interface the other nodes reach: none holds '{}': "
                     "write the node's IPv4 address there, or NCCL_SOCKET_IFNAME into nccl.env",
                     input.node.address));
   }
-  for (const EnvVariable& variable : variables) {
-    if (section.FindVariable(variable.name) == nullptr) environment.push_back(variable);
+  for (EnvVariable& variable : ListBootstrapVariables(input, netdev)) {
+    if (section.FindVariable(variable.name) == nullptr) environment.push_back(std::move(variable));
   }
   return {};
 }

@@ -3,7 +3,19 @@
 import unittest
 import xml.etree.ElementTree
 
-from spark_cli import CliTest
+from spark_cli import MANIFEST, CliTest
+
+RING = """\
+api_version: spark-reconcile/v1
+cluster: lab
+nodes:
+  - {name: spark-1, address: 192.168.1.21}
+  - {name: spark-2, address: 192.168.1.22}
+  - {name: spark-3, address: 192.168.1.23}
+fabric:
+  topology: ring
+  subnets: [10.0.0.0/24, 10.0.1.0/24, 10.0.2.0/24, 10.0.3.0/24, 10.0.4.0/24, 10.0.5.0/24]
+"""
 
 
 class Graph(CliTest):
@@ -35,6 +47,35 @@ localhost slots=1
 127.0.0.1 slots=1
 """)
         self.assertIn("\n127.0.0.1:1\n", self.spark("hostfile", "--format", "mpich").stdout)
+
+    def test_hostfile_of_the_fabric_has_the_addresses_of_its_first_rail(self):
+        wanted = """\
+# lab: one rank per node, in the order of the ring; addresses on rail0.
+# rank 0: spark-1
+192.168.177.1 slots=1
+# rank 1: spark-2
+192.168.177.2 slots=1
+"""
+        self.assert_ends(self.spark("hostfile", "--network", "fabric"), 0, err="", out=wanted)
+        self.write("cluster.yaml", MANIFEST + "nccl: {bootstrap: fabric}\n")
+        self.assert_ends(self.spark("hostfile"), 0, err="", out=wanted)
+        self.assertTrue(self.spark("hostfile", "--format", "torchrun").stdout.endswith("=192.168.177.1:29500\n"))
+        self.assertIn("\n127.0.0.1 slots=1\n", self.spark("hostfile", "--network", "management").stdout)
+
+    def test_a_ring_has_no_hostfile_of_the_fabric(self):
+        self.write("cluster.yaml", RING)
+        self.assert_ends(self.spark("hostfile", "--network", "fabric"), 1, out="", err="""\
+cluster.yaml: wanted a rail that reaches every node, found none: each cable is a network of its two nodes alone
+  hint: use --network management
+""")
+        self.write("cluster.yaml", RING + "nccl: {bootstrap: fabric}\n")
+        self.assert_ends(self.spark("validate"), 1, out="", err="""\
+cluster.yaml:10:19: nccl.bootstrap: wanted a rail that reaches every node, found none: each cable is a network of its \
+two nodes alone
+    nccl: {bootstrap: fabric}
+                      ^
+  hint: write management, or remove it
+""")
 
     def test_torchrun_meets_at_the_first_rank(self):
         lines = [line for line in self.spark("hostfile", "--format", "torchrun").stdout.splitlines()

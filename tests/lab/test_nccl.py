@@ -11,13 +11,15 @@ NCCL = cluster("nccl.yaml")
 SHELL_FILE = "/etc/profile.d/60-spark-reconcile-nccl.sh"
 SERVICE_FILE = "/etc/spark-reconcile/nccl.env"
 WANTED = {"NCCL_IB_HCA": "=rocep1s0f1,roceP2p1s0f1", "NCCL_SOCKET_IFNAME": "=enP7s7", "GLOO_SOCKET_IFNAME": "enP7s7",
-          "TP_SOCKET_IFNAME": "enP7s7", "NCCL_NET_GDR_LEVEL": "LOC", "NCCL_DEBUG": "WARN", "NCCL_IB_TC": "106"}
+          "TP_SOCKET_IFNAME": "enP7s7", "OMPI_MCA_oob_tcp_if_include": "enP7s7",
+          "OMPI_MCA_btl_tcp_if_include": "enP7s7", "UCX_NET_DEVICES": "rocep1s0f1:1,roceP2p1s0f1:1,enP7s7",
+          "NCCL_NET_GDR_LEVEL": "LOC", "NCCL_DEBUG": "WARN", "NCCL_IB_TC": "106"}
 
 
 def variables(text):
     """The variables among lines of NAME=VALUE that are ours to set."""
     pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line)
-    return {name: value for name, value in pairs if name.startswith(("NCCL_", "GLOO_", "TP_"))}
+    return {name: value for name, value in pairs if name.startswith(("NCCL_", "GLOO_", "TP_", "OMPI_", "UCX_"))}
 
 
 class Nccl(LabTest):

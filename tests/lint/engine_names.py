@@ -20,6 +20,7 @@ ALLOWED = [
     ("reconciler/apply/drill.", ["sysctl"], "a drill sets a value that no one uses, as a plugin would"),
     ("reconciler/cabling/view.cpp", ["host", "link"], "names of our own script about a port and who it hears"),
     ("reconciler/discovery/managed.cpp", ["hosts"], "a section of the manifest that discover writes"),
+    ("reconciler/fabric/bootstrap.cpp", ["nccl"], "the section that says where the ranks of all launchers meet"),
     ("reconciler/manifest/checks/check_subnets.cpp", ["link"], "a cable, in a sentence"),
     ("reconciler/cli/commands/status.cpp", ["rdma"], "a column's title"),
     ("reconciler/cli/commands/verify.cpp", ["nccl", "rdma", "link"], "levels of the verification"),

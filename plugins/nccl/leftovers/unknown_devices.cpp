@@ -32,13 +32,19 @@ bool IsKnown(const PluginInput& input, std::string_view entry) {
 
 }  // namespace
 
+std::vector<std::string> ListUnknownDevices(const PluginInput& input, const std::string& list) {
+  if (input.facts.links.empty()) return {};
+  std::vector<std::string> unknown = Split(list, ',');
+  std::erase_if(unknown, [&](const std::string& entry) { return IsKnown(input, Trim(entry)); });
+  return unknown;
+}
+
 std::vector<Diagnostic> FindUnknownDevices(const PluginInput& input, const SourceMark& where) {
   std::vector<Diagnostic> found;
   const auto* settings = Known(input.facts.nccl.others);
-  if (settings == nullptr || input.facts.links.empty()) return found;
+  if (settings == nullptr) return found;
   for (const NcclSetting& setting : *settings) {
-    std::vector<std::string> unknown = Split(setting.value, ',');
-    std::erase_if(unknown, [&](const std::string& entry) { return IsKnown(input, Trim(entry)); });
+    const std::vector<std::string> unknown = ListUnknownDevices(input, setting.value);
     if (unknown.empty()) continue;
     const std::string subject =
         fmt::format("{}:{} {}={}", setting.path, setting.line, setting.name, setting.value);

@@ -4,6 +4,7 @@
 
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/fabric/bootstrap.h"
 #include "reconciler/fabric/drawing/hostfile.h"
 
 namespace reconciler::cli {
@@ -12,7 +13,21 @@ namespace {
 struct HostfileOptions {
   Selection selection = {};
   std::string format = "openmpi";
+  std::string network = {};  // empty: what the manifest says
 };
+
+// nullptr: management addresses.
+Result<const Segment*> ChooseRail(const HostfileOptions& options, const Cluster& cluster) {
+  const bool is_fabric = options.network.empty() ? ReadBootstrap(cluster.spec) == Bootstrap::kFabric
+                                                 : options.network == "fabric";
+  if (!is_fabric) return nullptr;
+  if (const Segment* rail = FindCommonRail(cluster.spec, cluster.fabric)) return rail;
+  return Fail({.kind = ErrorKind::kUsage,
+               .message = cluster.spec.file +
+                          ": wanted a rail that reaches every node, found none: each cable is a "
+                          "network of its two nodes alone",
+               .hint = "use --network management"});
+}
 
 int RunHostfile(const HostfileOptions& options) {
   const auto cluster = OpenCluster(options.selection);
@@ -20,7 +35,9 @@ int RunHostfile(const HostfileOptions& options) {
   const HostfileKind kind = options.format == "mpich"      ? HostfileKind::kMpich
                             : options.format == "torchrun" ? HostfileKind::kTorchrun
                                                            : HostfileKind::kOpenMpi;
-  std::cout << FormatHostfile(cluster->spec, cluster->fabric, kind);
+  const auto rail = ChooseRail(options, *cluster);
+  if (!rail) return PrintError(rail.error(), kUsageOrManifest);
+  std::cout << FormatHostfile(cluster->spec, cluster->fabric, kind, *rail);
   return kFine;
 }
 
@@ -34,6 +51,11 @@ void AddHostfile(CLI::App& app, Context& context) {
   command->add_option("--format", options->format, "For which launcher")
       ->check(CLI::IsMember({"openmpi", "mpich", "torchrun"}))
       ->capture_default_str();
+  command
+      ->add_option("--network", options->network,
+                   "Whose addresses: management or fabric, the first rail that reaches every node "
+                   "(default: the manifest's nccl.bootstrap)")
+      ->check(CLI::IsMember({"management", "fabric"}));
   command->callback([&context, options] { context.exit_code = RunHostfile(*options); });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reconciler/fabric/analysis.h"
+#include "reconciler/model/find.h"
 
 namespace reconciler {
 namespace {
@@ -14,22 +15,31 @@ std::string BracketAddress(const std::string& address) {
   return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
 
+std::string FindAddress(const NodeSpec& node, const Segment* rail) {
+  const RailPort* port = rail == nullptr ? nullptr : FindPort(*rail, node.name);
+  return port == nullptr ? node.address : ToString(port->address.address);
+}
+
 }  // namespace
 
-std::string FormatHostfile(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind) {
+std::string FormatHostfile(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind,
+                           const Segment* rail) {
   const std::vector<NodeName> order = OrderRing(cluster, fabric);
   std::string text = fmt::format(
-      "# {}: one rank per node, in the order of the ring; management addresses.\n", cluster.name);
-  const std::string first = order.empty() ? "" : cluster.FindNode(order.front())->address;
+      "# {}: one rank per node, in the order of the ring; {}.\n", cluster.name,
+      rail == nullptr ? "management addresses" : "addresses on " + FormatRailName(rail->rail));
+  const std::string first =
+      order.empty() ? "" : FindAddress(*cluster.FindNode(order.front()), rail);
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
     const NodeSpec& node = *cluster.FindNode(order[rank]);
+    const std::string address = FindAddress(node, rail);
     text += fmt::format("# rank {}: {}\n", rank, node.name);
     switch (kind) {
       case HostfileKind::kOpenMpi:
-        text += fmt::format("{} slots=1\n", node.address);
+        text += fmt::format("{} slots=1\n", address);
         break;
       case HostfileKind::kMpich:
-        text += fmt::format("{}:1\n", BracketAddress(node.address));
+        text += fmt::format("{}:1\n", BracketAddress(address));
         break;
       case HostfileKind::kTorchrun:
         text += fmt::format(

@@ -9,8 +9,9 @@ namespace reconciler {
 
 enum class HostfileKind { kOpenMpi, kMpich, kTorchrun };
 
-// Where ranks run, one per node, in the order of the ring, by management address: launchers need to
-// reach every node, which no fabric subnet of a ring does. For torchrun, the command of each node.
-std::string FormatHostfile(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind);
+// Where ranks run, one per node, in the order of the ring, by the addresses on `rail`, which must
+// reach every node; nullptr: by management address. For torchrun, the command of each node.
+std::string FormatHostfile(const ClusterSpec& cluster, const Fabric& fabric, HostfileKind kind,
+                           const Segment* rail = nullptr);
 
 }  // namespace reconciler

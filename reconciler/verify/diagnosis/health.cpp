@@ -50,7 +50,8 @@ constexpr HealthText kHealthTexts[] = {
     {Symptom::kBootstrapWifi,
      "the ranks of NCCL meet on the network of this session, which is a wireless one: each time it "
      "is lost, a run ends",
-     "reach {0} over its wired port, or name one in nccl.env: NCCL_SOCKET_IFNAME"},
+     "reach {0} over its wired port, or write nccl.bootstrap: fabric, or NCCL_SOCKET_IFNAME into "
+     "nccl.env"},
     {Symptom::kTooHot, "a part of the node is near the temperature at which it slows down",
      "let {0} cool down: check that air gets in and out, and that nothing hot stands on it"},
     {Symptom::kThrottled, "the kernel slows the processors down because the node is too hot",

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "reconciler/base/text.h"
+#include "reconciler/fabric/bootstrap.h"
 #include "reconciler/verify/links/kernel_log.h"
 
 namespace reconciler {
@@ -93,14 +94,17 @@ void CheckDeviceFiles(const NodeSpec& node, const NodeFacts& facts, std::vector<
   }
 }
 
-// By default the ranks of NCCL meet on the network of the controller's session.
-void CheckBootstrap(const ClusterSpec& cluster, const NodeFacts& facts,
-                    std::vector<Check>& checks) {
+// Where the manifest does not configure NCCL, its ranks meet on the network of the controller's
+// session by all likelihood.
+void CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node,
+                    const NodeFacts& facts, std::vector<Check>& checks) {
   const std::vector<std::string>* wireless = Known(facts.health.wireless);
   const Member* nccl = cluster.FindSection(facts.node, "nccl");
   const Value* variables = nccl != nullptr ? nccl->value.Find("env") : nullptr;
   const bool is_named = variables != nullptr && variables->Find("NCCL_SOCKET_IFNAME") != nullptr;
-  const std::string& netdev = facts.session.interface;
+  const std::string netdev = cluster.settings.Find("nccl") == nullptr
+                                 ? facts.session.interface
+                                 : ChooseBootstrap(cluster, fabric, node, facts).netdev;
   if (wireless == nullptr || is_named ||
       std::find(wireless->begin(), wireless->end(), netdev) == wireless->end()) {
     return;
@@ -216,7 +220,7 @@ std::vector<Check> CheckNodeHealth(const ClusterSpec& cluster, const Fabric& fab
     AddUnread(own, checks);
     CheckMemlock(cluster, node, own, checks);
     CheckDeviceFiles(node, own, checks);
-    if (up_to >= VerifyLevel::kRdma) CheckBootstrap(cluster, own, checks);
+    if (up_to >= VerifyLevel::kRdma) CheckBootstrap(cluster, fabric, node, own, checks);
     CheckHeat(own, checks);
     CheckMemory(own, checks);
     CheckContainers(own, checks);

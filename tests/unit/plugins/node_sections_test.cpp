@@ -104,6 +104,19 @@ TEST(NodeSections, AVariableThatAllRanksShareIsRefusedUnderANode) {
       "  hint: ranks with different values can hang: write it in the cluster's nccl.env\n");
 }
 
+TEST(NodeSections, WhereRanksMeetIsRefusedUnderANode) {
+  EXPECT_EQ(ListErrors("    nccl: {bootstrap: fabric}\n", ""),
+            "cluster.yaml:7:23: nccl.bootstrap: wanted one network for all nodes, found one for "
+            "spark-2 alone\n"
+            "        nccl: {bootstrap: fabric}\n"
+            "                          ^\n"
+            "  hint: write it in the cluster's nccl\n");
+}
+
+TEST(NodeSections, ANodesOwnInterfacesForOtherLibrariesMayDiffer) {
+  EXPECT_EQ(ListErrors("    nccl: {env: {UCX_NET_DEVICES: rocep1s0f1}}\n", ""), "none");
+}
+
 TEST(NodeSections, ModesThatDifferAreRefusedWhereOneIsDmabuf) {
   EXPECT_EQ(
       ListErrors("    nccl: {mode: safe}\n", "nccl: {mode: dmabuf}\n"),

@@ -103,10 +103,7 @@ TEST(NcclLint, UnknownWordIsFoundWithTheKnownOnes) {
 }
 
 TEST(NcclLint, ListThatMatchesMoreThanItsNamesIsFound) {
-  EXPECT_EQ(Judge("NCCL_IB_HCA", "rocep1s0f1"),
-            "'rocep1s0f1' matches by prefix: every name that begins like it | write '=rocep1s0f1'");
-  EXPECT_EQ(Judge("NCCL_IB_HCA", "^mlx5_0"),
-            "'^mlx5_0' matches by prefix: every name that begins like it | write '^=mlx5_0'");
+  EXPECT_EQ(Judge("NCCL_IB_HCA", "rocep1s0f1"), "fine");  // without names: see NcclPrefixes
   EXPECT_EQ(Judge("NCCL_IB_HCA", "=^mlx5_0"),
             "found '=^mlx5_0', whose '^' is part of a name there | write '^=' to leave out exactly "
             "those");
@@ -115,6 +112,17 @@ TEST(NcclLint, ListThatMatchesMoreThanItsNamesIsFound) {
       "found a blank in '=enP7s7, wlP9s9', which NCCL takes for a part of the name | separate "
       "names with commas alone");
   EXPECT_EQ(Judge("NCCL_IB_HCA", "=rocep1s0f1,roceP2p1s0f1"), "fine");
+}
+
+TEST(NcclLint, ATreeAloneIsFoundWhereAnotherCollectiveIsMeasured) {
+  const LintContext gathers{.gathers = "all_gather"};
+  EXPECT_EQ(Judge("NCCL_ALGO", "Tree", gathers),
+            "only all_reduce can use a tree: all_gather ends with an error, or ignores this | "
+            "write 'allreduce:tree'");
+  for (const char* value : {"allreduce:tree", "tree,ring", "^tree", "Ring"}) {
+    EXPECT_EQ(Judge("NCCL_ALGO", value, gathers), "fine") << value;
+  }
+  EXPECT_EQ(Judge("NCCL_ALGO", "tree"), "fine");
 }
 
 TEST(NcclLint, EmptyValueIsFoundForEveryVariable) {

@@ -28,10 +28,13 @@ TEST(Nccl, ManifestWithoutItReadsAndHoldsNothing) {
 
 TEST(Nccl, PairGetsItsHcasItsBootstrapAndItsMode) {
   NcclScenario scenario({{"env", Env({{"NCCL_DEBUG", test::Text("WARN")}})}});
-  EXPECT_THAT(scenario.Variables(),
-              ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "NCCL_SOCKET_IFNAME==enP7s7",
-                          "GLOO_SOCKET_IFNAME=enP7s7", "TP_SOCKET_IFNAME=enP7s7",
-                          "NCCL_NET_GDR_LEVEL=LOC", "NCCL_DEBUG=WARN"));
+  EXPECT_THAT(
+      scenario.Variables(),
+      ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "NCCL_SOCKET_IFNAME==enP7s7",
+                  "GLOO_SOCKET_IFNAME=enP7s7", "TP_SOCKET_IFNAME=enP7s7",
+                  "OMPI_MCA_oob_tcp_if_include=enP7s7", "OMPI_MCA_btl_tcp_if_include=enP7s7",
+                  "UCX_NET_DEVICES=rocep1s0f1:1,roceP2p1s0f1:1,enP7s7", "NCCL_NET_GDR_LEVEL=LOC",
+                  "NCCL_DEBUG=WARN"));
   EXPECT_THAT(scenario.Body(kShellFile),
               HasSubstr("# the HCAs that have a cable; '=' because names match by prefix\n"
                         "export NCCL_IB_HCA='=rocep1s0f1,roceP2p1s0f1'\n"));
@@ -86,11 +89,13 @@ TEST(Nccl, ManifestsOwnWordCountsMoreThanTheFabrics) {
   NcclScenario scenario({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=wlP9s9")}})}});
   EXPECT_THAT(scenario.Variables(),
               ElementsAre("NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1", "GLOO_SOCKET_IFNAME=enP7s7",
-                          "TP_SOCKET_IFNAME=enP7s7", "NCCL_NET_GDR_LEVEL=LOC",
-                          "NCCL_SOCKET_IFNAME==wlP9s9"));
+                          "TP_SOCKET_IFNAME=enP7s7", "OMPI_MCA_oob_tcp_if_include=enP7s7",
+                          "OMPI_MCA_btl_tcp_if_include=enP7s7",
+                          "UCX_NET_DEVICES=rocep1s0f1:1,roceP2p1s0f1:1,enP7s7",
+                          "NCCL_NET_GDR_LEVEL=LOC", "NCCL_SOCKET_IFNAME==wlP9s9"));
 }
 
-TEST(Nccl, InterfacesOfPyTorchAreLeftToItWhereTheyCannotBeDetermined) {
+TEST(Nccl, InterfacesOfOtherProgramsAreLeftToThemWhereTheyCannotBeDetermined) {
   NcclScenario scenario({{"env", Env({{"NCCL_SOCKET_IFNAME", test::Text("=enP7s7")}})}});
   scenario.facts.links["enP7s7"].ipv4.clear();
   scenario.facts.session.interface.clear();
@@ -117,7 +122,8 @@ TEST(Nccl, GidIndexIsPinnedOnlyWhenRequested) {
 TEST(Nccl, PinnedGidIndexIsReadUnderTheNodesOwnName) {
   NcclScenario scenario({{"gid_index", test::Number(3)}});
   std::vector<std::string> patterns;
-  for (const Read& read : Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0])) {
+  for (const Read& read :
+       Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0])) {
     if (const auto* values = std::get_if<ReadValues>(&read)) patterns.push_back(values->pattern);
   }
   EXPECT_THAT(patterns, IsSupersetOf({"/sys/class/infiniband/*/ports/1/gid_attrs/types/3",

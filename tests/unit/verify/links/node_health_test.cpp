@@ -200,6 +200,11 @@ TEST_F(NodeHealthTest, ASessionOverWifiIsNamedWhereRanksWouldMeetThere) {
   sample_.cluster.settings =
       Map({Entry("nccl", Map({Entry("env", Map({Entry("NCCL_SOCKET_IFNAME", Text("enP7s7"))}))}))});
   EXPECT_THAT(Found(), IsEmpty());
+  // NCCL's variables have the first rail then.
+  sample_.cluster.settings = Map({Entry("nccl", Map({Entry("mode", Text("auto"))}))});
+  EXPECT_THAT(Found(), IsEmpty());
+  sample_.fabric.segments.clear();
+  EXPECT_THAT(Found(), ElementsAre("bootstrap-wifi spark-2: wlP9s9 is wireless"));
 }
 
 TEST_F(NodeHealthTest, HeatIsJudgedByTheLimitsOfTheSensors) {

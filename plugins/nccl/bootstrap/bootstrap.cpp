@@ -1,0 +1,57 @@
+#include "plugins/nccl/bootstrap/bootstrap.h"
+
+#include <fmt/format.h>
+
+#include "reconciler/base/manifest_error.h"
+#include "reconciler/base/text.h"
+#include "reconciler/fabric/bootstrap.h"
+
+namespace reconciler::plugins::nccl {
+
+Errors CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric) {
+  const Value* of_cluster = cluster.settings.At({"nccl", "bootstrap"});
+  for (const NodeSpec& node : cluster.nodes) {
+    const Member* section = cluster.FindSection(node.name, "nccl");
+    const Value* own = section != nullptr ? section->value.Find("bootstrap") : nullptr;
+    if (own == nullptr || (of_cluster != nullptr && own->position == of_cluster->position)) continue;
+    return {MakeManifestError(
+        "nccl-bootstrap-impossible", cluster.Mark(own->position),
+        fmt::format("nccl.bootstrap: wanted one network for all nodes, found one for {} alone",
+                    node.name),
+        "write it in the cluster's nccl")};
+  }
+  if (ReadBootstrap(cluster) == Bootstrap::kManagement) return {};
+  if (FindCommonRail(cluster, fabric) != nullptr) return {};
+  return {MakeManifestError("nccl-bootstrap-impossible",
+                            cluster.Mark(cluster.settings.At({"nccl", "bootstrap"})->position),
+                            "nccl.bootstrap: wanted a rail that reaches every node, found none: "
+                            "each cable is a network of its two nodes alone",
+                            "write management, or remove it")};
+}
+
+std::vector<Diagnostic> FindWirelessBootstrap(const PluginInput& input, const SourceMark& where) {
+  const BootstrapChoice choice =
+      ChooseBootstrap(input.cluster, input.fabric, input.node, input.facts);
+  if (choice.wireless.empty()) return {};
+  const std::string wireless = MakePrintable(choice.wireless);
+  const bool is_avoided = choice.netdev != choice.wireless;
+  return {{.severity = Severity::kWarns,
+           .code = "nccl-bootstrap-wifi",
+           .message =
+               is_avoided
+                   ? fmt::format("bootstrap: {} has the management address and is wireless: the "
+                                 "ranks meet on {} instead",
+                                 wireless, MakePrintable(choice.netdev))
+                   : fmt::format("bootstrap: {} is wireless, and no wired network is there for the "
+                                 "ranks to meet on: each loss of it ends a run",
+                                 wireless),
+           .next_step = FindCommonRail(input.cluster, input.fabric) != nullptr
+                            ? "write the address of a wired port as the node's address, or "
+                              "nccl.bootstrap: fabric"
+                            : "connect a wired port of the node, and write its address as the "
+                              "node's address",
+           .where = where,
+           .subject = "bootstrap"}};
+}
+
+}  // namespace reconciler::plugins::nccl

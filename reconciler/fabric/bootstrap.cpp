@@ -1,0 +1,77 @@
+#include "reconciler/fabric/bootstrap.h"
+
+#include <algorithm>
+
+#include "reconciler/model/find.h"
+
+namespace reconciler {
+namespace {
+
+// The one with the management address, which every node reaches, or else the one of this session.
+std::string FindManagementNetdev(const NodeSpec& node, const NodeFacts& facts) {
+  if (const auto management = ParseIpv4(node.address)) {
+    for (const auto& [netdev, link] : facts.links) {
+      for (const Ipv4Prefix& prefix : link.ipv4) {
+        if (prefix.address == *management && netdev != "lo") return netdev;
+      }
+    }
+  }
+  return facts.session.interface;
+}
+
+bool IsWireless(const NodeFacts& facts, const std::string& netdev) {
+  const auto* wireless = Known(facts.health.wireless);
+  return wireless != nullptr &&
+         std::find(wireless->begin(), wireless->end(), netdev) != wireless->end();
+}
+
+// Another interface with a signal and an address in a subnet of `wireless`; empty: there is none.
+std::string FindWired(const NodeFacts& facts, const std::string& wireless) {
+  const auto own = facts.links.find(wireless);
+  if (own == facts.links.end()) return {};
+  for (const auto& [netdev, link] : facts.links) {
+    if (!link.carrier || IsWireless(facts, netdev)) continue;
+    for (const Ipv4Prefix& prefix : link.ipv4) {
+      const bool same_subnet =
+          std::any_of(own->second.ipv4.begin(), own->second.ipv4.end(),
+                      [&](const Ipv4Prefix& one) { return one.Network() == prefix.Network(); });
+      if (same_subnet) return netdev;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Bootstrap ReadBootstrap(const ClusterSpec& cluster) {
+  const Value* bootstrap = cluster.settings.At({"nccl", "bootstrap"});
+  return bootstrap != nullptr && bootstrap->ScalarText() == "fabric" ? Bootstrap::kFabric
+                                                                     : Bootstrap::kManagement;
+}
+
+const Segment* FindCommonRail(const ClusterSpec& cluster, const Fabric& fabric) {
+  const auto found = std::find_if(
+      fabric.segments.begin(), fabric.segments.end(),
+      [&](const Segment& segment) { return segment.ports.size() == cluster.nodes.size(); });
+  return found == fabric.segments.end() ? nullptr : &*found;
+}
+
+BootstrapChoice ChooseBootstrap(const ClusterSpec& cluster, const Fabric& fabric,
+                                const NodeSpec& node, const NodeFacts& facts) {
+  const Segment* rail = FindCommonRail(cluster, fabric);
+  const RailPort* port = rail == nullptr ? nullptr : FindPort(*rail, node.name);
+  if (ReadBootstrap(cluster) == Bootstrap::kFabric && port != nullptr) {
+    return {.netdev = port->netdev};
+  }
+  BootstrapChoice choice{.netdev = FindManagementNetdev(node, facts)};
+  if (!IsWireless(facts, choice.netdev)) return choice;
+  choice.wireless = choice.netdev;
+  if (std::string wired = FindWired(facts, choice.wireless); !wired.empty()) {
+    choice.netdev = std::move(wired);
+  } else if (port != nullptr) {
+    choice.netdev = port->netdev;
+  }
+  return choice;
+}
+
+}  // namespace reconciler

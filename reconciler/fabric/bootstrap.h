@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "reconciler/model/cluster_spec.h"
+#include "reconciler/model/fabric.h"
+#include "reconciler/model/facts.h"
+
+namespace reconciler {
+
+// Over which network the ranks of a job meet before they send data.
+enum class Bootstrap { kManagement, kFabric };
+
+// The manifest's `nccl.bootstrap`; management where it says nothing.
+Bootstrap ReadBootstrap(const ClusterSpec& cluster);
+
+// The first rail that reaches every node; nullptr: none does, as in a ring.
+const Segment* FindCommonRail(const ClusterSpec& cluster, const Fabric& fabric);
+
+// The interface of a node over which its ranks meet.
+struct BootstrapChoice {
+  std::string netdev = {};    // empty: not known
+  std::string wireless = {};  // has the management address, and is wireless; may be `netdev`
+};
+
+// On the fabric the node's port on the first common rail; else the interface with the management
+// address, or with that of our session. A wireless one is only taken where there is neither a wired
+// interface in its subnet nor a common rail.
+BootstrapChoice ChooseBootstrap(const ClusterSpec& cluster, const Fabric& fabric,
+                                const NodeSpec& node, const NodeFacts& facts);
+
+}  // namespace reconciler
