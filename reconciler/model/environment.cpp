@@ -34,9 +34,11 @@ std::string FormatEnvironmentFile(const Environment& environment) {
 
 std::string FormatDockerFlags(const Environment& environment) {
   // A container has its own network, its own devices and the daemon's memory lock limit: each of
-  // them alone makes NCCL fall back to sockets or fail to register memory.
+  // them alone makes NCCL fall back to sockets or fail to register memory. Its own 64 MiB of shared
+  // memory and the stack limit are too small for PyTorch and TensorRT-LLM.
   std::string text =
-      "--network=host\n--device=/dev/infiniband\n--cap-add=IPC_LOCK\n--ulimit=memlock=-1:-1\n";
+      "--gpus=all\n--network=host\n--ipc=host\n--device=/dev/infiniband\n--cap-add=IPC_LOCK\n"
+      "--ulimit=memlock=-1:-1\n--ulimit=stack=67108864\n";
   for (const auto& [name, value, why] : environment) {
     text += fmt::format("--env={}={}\n", name, value);
   }

@@ -40,7 +40,7 @@ BAD_VALUES = (
     ("report a b --noise 101", "--noise: Value 101 not in range 0.000000 to 100.000000"),
     ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun}"),
     ("cabling --format xml", "--format: xml not in {text,json}"),
-    ("env spark-1 --format xml", "--format: xml not in {sh,docker,systemd,json}"),
+    ("env spark-1 --format xml", "--format: xml not in {sh,docker,compose,podman,enroot,systemd,json}"),
     ("schema xml", "name: xml not in {cluster,comparison,diagnosis,facts,plan,report,validation}"),
     ("apply --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("rollback --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),

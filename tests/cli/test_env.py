@@ -21,15 +21,28 @@ class Env(CliTest):
 
     def test_docker_form_is_flags_alone(self):
         self.assert_ends(self.spark("env", "spark-1", "--format", "docker"), 0, err=REFUSED, out="""\
+--gpus=all
 --network=host
+--ipc=host
 --device=/dev/infiniband
 --cap-add=IPC_LOCK
 --ulimit=memlock=-1:-1
+--ulimit=stack=67108864
 --env=NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1
 --env=NCCL_NET_GDR_LEVEL=LOC
 --env=NCCL_IB_TC=106
 --env=NCCL_SOCKET_IFNAME==enP7s7
 """)
+
+    def test_other_containers_have_forms_of_their_own(self):
+        def form(name):
+            done = self.spark("env", "spark-1", "--format", name)
+            self.assert_ends(done, 0, err=REFUSED)
+            return done.stdout.splitlines()
+        self.assertEqual(form("podman")[0], "--device=nvidia.com/gpu=all")
+        self.assertEqual(form("enroot")[:2], [
+            "--env NVIDIA_VISIBLE_DEVICES=all", "--env NCCL_IB_HCA==rocep1s0f1,roceP2p1s0f1"])
+        self.assertIn('      NCCL_IB_HCA: "=rocep1s0f1,roceP2p1s0f1"', form("compose"))
 
     def test_shell_form_is_the_default_and_gives_reasons(self):
         done = self.spark("env", "spark-1")

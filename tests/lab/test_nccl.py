@@ -134,9 +134,9 @@ class Nccl(LabTest):
         document = json.loads(env("json"))
         self.assertEqual({one["name"]: one["value"] for one in document["variables"]}, WANTED)
         flags = env("docker").split()
-        self.assertEqual(flags[:4], ["--network=host", "--device=/dev/infiniband", "--cap-add=IPC_LOCK",
-                                     "--ulimit=memlock=-1:-1"])
-        self.assertEqual(dict(flag.removeprefix("--env=").split("=", 1) for flag in flags[4:]), WANTED)
+        self.assertEqual(flags[:7], ["--gpus=all", "--network=host", "--ipc=host", "--device=/dev/infiniband",
+                                     "--cap-add=IPC_LOCK", "--ulimit=memlock=-1:-1", "--ulimit=stack=67108864"])
+        self.assertEqual(dict(flag.removeprefix("--env=").split("=", 1) for flag in flags[7:]), WANTED)
         body = [line for line in self.lab.sh(2, f"cat {SHELL_FILE}").splitlines()[2:]]
         self.assertEqual(env("sh").splitlines(), body)
 

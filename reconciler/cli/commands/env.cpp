@@ -6,6 +6,7 @@
 #include "plugins/registry.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/fabric/drawing/container_flags.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/verify/environment.h"
 
@@ -29,6 +30,9 @@ std::string FormatJson(const NodeName& node, const Environment& environment) {
 std::string FormatEnvironment(const EnvOptions& options, const Environment& environment) {
   if (options.format == "json") return FormatJson(options.node, environment);
   if (options.format == "docker") return FormatDockerFlags(environment);
+  if (options.format == "compose") return FormatCompose(environment);
+  if (options.format == "podman") return FormatPodmanFlags(environment);
+  if (options.format == "enroot") return FormatEnrootFlags(environment);
   if (options.format == "systemd") return FormatEnvironmentFile(environment);
   return FormatShell(environment);
 }
@@ -74,9 +78,10 @@ void AddEnv(CLI::App& app, Context& context) {
   AddManifest(*command, options->selection);
   command
       ->add_option("--format", options->format,
-                   "sh (to be sourced), docker (flags for `docker run`), systemd (an "
-                   "EnvironmentFile, also for --env-file), json")
-      ->check(CLI::IsMember({"sh", "docker", "systemd", "json"}))
+                   "sh (to be sourced), docker, podman, enroot (flags for `docker run` and so on), "
+                   "compose (a file for docker compose), systemd (an EnvironmentFile, also for "
+                   "--env-file), json")
+      ->check(CLI::IsMember({"sh", "docker", "compose", "podman", "enroot", "systemd", "json"}))
       ->capture_default_str();
   command->callback([&context, options] { context.exit_code = RunEnv(*options, context); });
 }

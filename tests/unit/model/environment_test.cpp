@@ -19,7 +19,8 @@ TEST(Environment, FileHasBareValuesThatSystemdAndDockerReadAlike) {
 
 TEST(Environment, DockerGetsWhatRdmaNeedsAndOneWordPerLine) {
   EXPECT_EQ(FormatDockerFlags(kTwo),
-            "--network=host\n--device=/dev/infiniband\n--cap-add=IPC_LOCK\n--ulimit=memlock=-1:-1\n"
+            "--gpus=all\n--network=host\n--ipc=host\n--device=/dev/infiniband\n--cap-add=IPC_LOCK\n"
+            "--ulimit=memlock=-1:-1\n--ulimit=stack=67108864\n"
             "--env=NCCL_IB_HCA==a,b\n--env=NCCL_DEBUG=WARN\n");
 }
 
