@@ -19,9 +19,12 @@
 #include "reconciler/model/facts/memlock_facts.h"
 #include "reconciler/model/facts/nccl_facts.h"
 #include "reconciler/model/facts/network_facts.h"
+#include "reconciler/model/facts/package_facts.h"
+#include "reconciler/model/facts/qos_facts.h"
 #include "reconciler/model/facts/rdma_facts.h"
 #include "reconciler/model/facts/session_facts.h"
 #include "reconciler/model/facts/ssh_facts.h"
+#include "reconciler/model/facts/storage_facts.h"
 #include "reconciler/model/facts/sysctl_facts.h"
 #include "reconciler/model/facts/unit_facts.h"
 #include "reconciler/model/file_state.h"
@@ -119,6 +122,9 @@ struct NodeFacts {
   SysctlFacts sysctl = {};
   UnitFacts units = {};
   HealthFacts health = {};
+  PackageFacts packages = {};
+  QosFacts qos = {};
+  StorageFacts storage = {};
   ApplyFacts apply = {};
   Observed<Ledger> ledger = Absent{};  // what we changed on it before
   bool operator==(const NodeFacts&) const = default;
@@ -140,6 +146,9 @@ constexpr auto Describe(const T*) {
       Field{"sysctl", &T::sysctl, "Kernel settings.", FieldRule::kLeftOut},
       Field{"units", &T::units, "Units of systemd.", FieldRule::kLeftOut},
       Field{"health", &T::health, "What may spoil a run.", FieldRule::kLeftOut},
+      Field{"packages", &T::packages, "Packages and programs.", FieldRule::kLeftOut},
+      Field{"qos", &T::qos, "Traffic classes.", FieldRule::kLeftOut},
+      Field{"storage", &T::storage, "Volumes over the network.", FieldRule::kLeftOut},
       Field{"apply", &T::apply, "An apply without an end.", FieldRule::kLeftOut},
       Field{"ledger", &T::ledger, "What we changed on the node before."},
       Field{"session", &T::session, "How the node was reached."});
