@@ -8,6 +8,7 @@
 #include "plugins/memlock/memlock.h"
 #include "plugins/nccl/nccl.h"
 #include "plugins/netplan/netplan.h"
+#include "plugins/packages/packages.h"
 #include "plugins/ssh/ssh.h"
 #include "plugins/sysctl/sysctl.h"
 #include "plugins/units/units.h"
@@ -16,8 +17,8 @@ namespace reconciler::plugins {
 
 const std::vector<Plugin>& GetAll() {
   static const std::vector<Plugin> kPlugins = {
-      host::Get(),      netplan::Get(), hosts::Get(), sysctl::Get(), memlock::Get(), ssh::Get(),
-      gpudirect::Get(), nccl::Get(),    rdma::Get(),  units::Get(),  health::Get(),
+      host::Get(), netplan::Get(),   hosts::Get(), sysctl::Get(), memlock::Get(), packages::Get(),
+      ssh::Get(),  gpudirect::Get(), nccl::Get(),  rdma::Get(),   units::Get(),   health::Get(),
   };
   return kPlugins;
 }

@@ -61,11 +61,12 @@ def kind(schema):
         count = ""
         if "minItems" in entry and entry.get("minItems") == entry.get("maxItems"):
             count = f' of {entry["minItems"]}'
-        if entry["type"] == "array":
+        if entry.get("type") == "array":
             return f'list of lists{count}'
         if "enum" in entry:
             return "list of " + choices(entry)
-        return "list of " + {"object": "maps", "string": "texts"}[entry["type"]]
+        plurals = {"object": "maps", "string": "texts", "integer": "integers"}
+        return "list of " + " or ".join(plurals[branch["type"]] for branch in entry.get("anyOf", [entry]))
     names = {"object": "map", "string": "text", "boolean": "`true` or `false`"}
     words = " or ".join(names.get(name, name) for name in types)
     if "minimum" in schema:

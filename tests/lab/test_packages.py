@@ -1,0 +1,148 @@
+"""Packages of apt, from a repository of local files that the test makes on each node: what a plan shows and blocks, that a
+failed apply leaves what was there, that one apply brings all of it, and what a prune removes."""
+
+import unittest
+
+from spark_lab import LabTest, cluster
+
+PAIR = cluster("pair.yaml")
+# A flat repository needs no signature where it is trusted, and no dpkg-dev: its index is made here. A second one is on a server
+# that no node reaches; apt has its index and would fetch from it.
+REPOSITORY = r"""
+set -e
+build() { # NAME VERSION DEPENDS
+  mkdir -p /srv/apt /srv/build/DEBIAN
+  { printf 'Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: lab <lab@lab>\nDescription: a package of the lab\n' "$1" "$2"
+    [ -z "$3" ] || echo "Depends: $3"; } >/srv/build/DEBIAN/control
+  dpkg-deb --build /srv/build "/srv/apt/$1_$2.deb" >/dev/null
+  rm -r /srv/build
+}
+index() { # DEB…
+  for deb in "$@"; do
+    dpkg-deb -f "$deb"
+    printf 'Filename: ./%s\nSize: %s\nSHA256: %s\n\n' "${deb##*/}" "$(stat -c %s "$deb")" "$(sha256sum "$deb" | cut -d' ' -f1)"
+  done
+}
+build demo-lib 1.0 ''
+build demo-tool 1.0 'demo-lib (>= 1.0)'
+build demo-nccl 2.27-1 ''
+build demo-nccl 2.28-1 ''
+build demo-dev 2.27-1 'demo-nccl (= 2.27-1)'
+build demo-dev 2.28-1 'demo-nccl (= 2.28-1)'
+build demo-held 1.0 ''
+build demo-held 2.0 ''
+build demo-base 1.0 ''
+build demo-base 2.0 ''
+build demo-pull 1.0 'demo-base (>= 2.0)'
+build demo-remote 1.0 ''
+mkdir -p /srv/remote
+mv /srv/apt/demo-remote_1.0.deb /srv/remote
+cd /srv/apt
+index ./*.deb >Packages
+mv /etc/apt/sources.list /etc/apt/sources.list.off 2>/dev/null || true
+rm -f /etc/apt/sources.list.d/*
+printf 'Types: deb\nURIs: file:/srv/apt\nSuites: ./\nTrusted: yes\n' >/etc/apt/sources.list.d/lab.sources
+rm -f /etc/apt/apt.conf.d/*proxy*
+apt-get -qq update
+printf 'Types: deb\nURIs: http://packages.invalid/apt\nSuites: ./\nTrusted: yes\n' >/etc/apt/sources.list.d/remote.sources
+cd /srv/remote
+index ./*.deb >/var/lib/apt/lists/packages.invalid_apt_._Packages
+apt-get -qq -y install demo-nccl=2.27-1 demo-dev=2.27-1 demo-held=1.0 demo-base=1.0
+apt-mark hold demo-held
+"""
+INSTALLED = "dpkg-query -W -f '${Package} ${db:Status-Status} ${Version}\\n' | grep ' installed '; apt-mark showauto | sort"
+PACKAGES = """
+packages:
+  - demo-tool
+  - {name: demo-nccl, at_least: 2.28-1}
+  - {name: demo-dev, at_least: 2.28-1}
+"""
+BLOCKED = """
+  - {name: demo-held, at_least: 2.0-0}
+  - demo-pull
+  - demo-remote
+  - demo-none
+  - {name: demo-lib, at_least: 3.0-1}
+"""
+# apt's own lock, as another apt holds it.
+HOLD = """import fcntl, time
+file = open("/var/lib/dpkg/lock-frontend", "w")
+fcntl.lockf(file, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(10)"""
+
+
+class Packages(LabTest):
+    """Tests run in the order of their names."""
+
+    options = ("--topology", "direct")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for node in (1, 2):
+            cls.lab.sh(node, REPOSITORY)
+        cls.before = [cls.lab.sh(node, INSTALLED) for node in (1, 2)]
+
+    def manifest(self, packages, *replacements):
+        return self.variant_of(PAIR, ("memlock: 4096", f"memlock: 4096\n{packages}"), *replacements)
+
+    def installed(self):
+        return [self.lab.sh(node, INSTALLED) for node in (1, 2)]
+
+    def details(self, plan):
+        return {change["name"]: (change["change"], change["detail"]) for stage in plan["stages"] for change in stage["changes"]
+                if change["plugin"] == "packages" and change["node"] == "spark-1"}
+
+    def test_1_a_plan_shows_what_comes_and_why_the_rest_is_blocked(self):
+        details = self.details(self.plan(self.manifest(PACKAGES + BLOCKED.strip("\n"))))
+        self.assertEqual(details, {
+            "demo-tool": ("add", "1.0, with demo-lib 1.0"),
+            "demo-nccl": ("modify", "2.27-1 → 2.28-1, with demo-dev 2.27-1 → 2.28-1"),
+            "demo-dev": ("modify", "2.27-1 → 2.28-1"),
+            "demo-held": ("blocked", "held at 1.0: apt-mark unhold demo-held by hand"),
+            "demo-pull": ("blocked", "apt would also upgrade demo-base 1.0 → 2.0, which `packages` does not list"),
+            "demo-remote": ("blocked", "the node cannot reach packages.invalid, from which apt would fetch it"),
+            "demo-none": ("blocked", "no source of apt on the node has it: apt-get update, or add the source"),
+            "demo-lib": ("blocked", "no source of apt on the node has 3.0-1 or later; the newest there is 1.0: apt-get update, or add "
+                                    "the source"),
+        })
+        self.assertEqual(self.installed(), self.before)
+
+    def test_2_a_failed_apply_leaves_the_packages_that_were_there(self):
+        fails = self.manifest(PACKAGES, ("ExecStart=/bin/true", "ExecStart=/bin/false"))
+        self.spark("apply", fails, "--yes", "--brief", expect=4)
+        self.assertEqual(self.installed(), self.before)
+
+    def test_3_one_apply_waits_for_the_lock_and_brings_all(self):
+        unit = f"systemd-run -q --unit=hold-lock python3 -c '{HOLD}'"
+        for node in (1, 2):
+            self.lab.sh(node, unit)
+        manifest = self.manifest(PACKAGES)
+        self.spark("apply", manifest, "--yes", "--brief", "--no-verify", expect=0)
+        self.assert_empty_plan(manifest)
+        for text in self.installed():
+            for line in ("demo-tool installed 1.0", "demo-lib installed 1.0", "demo-nccl installed 2.28-1", "demo-dev installed 2.28-1",
+                         "demo-held installed 1.0", "demo-base installed 1.0"):
+                self.assertIn(line + "\n", text)
+            self.assertIn("\ndemo-lib\n", text)  # as apt marks what came along
+            self.assertNotIn("\ndemo-tool\n", text)
+
+    def test_4_what_is_no_longer_listed_goes_with_what_came_along(self):
+        listed = self.manifest("packages: [demo-lib]\n")
+        self.spark("apply", listed, "--yes", "--brief", "--no-verify", expect=0)
+        self.assert_empty_plan(listed)
+        for text in self.installed():
+            self.assertNotIn("demo-tool installed", text)
+            self.assertIn("demo-lib installed 1.0\n", text)  # listed by now
+            self.assertIn("demo-nccl installed 2.28-1\n", text)  # an upgrade stays
+
+    def test_5_uninstall_leaves_what_was_there_before(self):
+        self.spark("uninstall", PAIR, "--yes", expect=0)
+        for text, before in zip(self.installed(), self.before, strict=True):
+            names = [{line.split()[0] for line in one.splitlines() if " installed " in line} for one in (text, before)]
+            self.assertEqual(names[0] - names[1], {"demo-lib"})  # its own entry found it there
+
+
+if __name__ == "__main__":
+    unittest.main()
