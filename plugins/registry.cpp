@@ -4,6 +4,7 @@
 #include "plugins/facts/health/health.h"
 #include "plugins/facts/host/host.h"
 #include "plugins/facts/rdma/rdma.h"
+#include "plugins/firewall/firewall.h"
 #include "plugins/gpudirect/gpudirect.h"
 #include "plugins/memlock/memlock.h"
 #include "plugins/nccl/nccl.h"
@@ -17,8 +18,9 @@ namespace reconciler::plugins {
 
 const std::vector<Plugin>& GetAll() {
   static const std::vector<Plugin> kPlugins = {
-      host::Get(), netplan::Get(),   hosts::Get(), sysctl::Get(), memlock::Get(), packages::Get(),
-      ssh::Get(),  gpudirect::Get(), nccl::Get(),  rdma::Get(),   units::Get(),   health::Get(),
+      host::Get(),     netplan::Get(), hosts::Get(),     sysctl::Get(), memlock::Get(),
+      packages::Get(), ssh::Get(),     gpudirect::Get(), nccl::Get(),   rdma::Get(),
+      units::Get(),    health::Get(),  firewall::Get(),
   };
   return kPlugins;
 }

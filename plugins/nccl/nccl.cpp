@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/common/firewall/ufw.h"
 #include "plugins/common/gpu/gpu_facts.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
@@ -34,7 +35,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   std::vector<Read> reads = {ReadFile{std::string(kShellFile)}, ReadFile{std::string(kServiceFile)},
                              MakeHcaProbe(), MakeSettingsProbe(node), MakeLibraryProbe(*section)};
   for (Read& read : ListGidReads(*section)) reads.push_back(std::move(read));
-  for (Read& read : ListFirewallReads()) reads.push_back(std::move(read));
+  for (Read& read : ListUfwReads()) reads.push_back(std::move(read));
   if (section->mode != Mode::kSafe) {
     for (Read& read : ListGpuReads(ReadGpuSection(cluster, node.name))) {
       reads.push_back(std::move(read));

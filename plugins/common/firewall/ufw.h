@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconciler/base/ipv4.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/model/probe.h"
+
+namespace reconciler::plugins {
+
+// What UFW does is read from its files, of IPv4: whether it is on comes from facts/rdma.
+std::vector<Read> ListUfwReads();
+
+enum class UfwVerdict {
+  kAllows,          // by a rule, or because nothing is denied by default, or ufw is off or absent
+  kDropsByDefault,  // no rule allows it
+  kDropsByRule,     // a rule denies it, or a part of it
+};
+
+struct UfwAnswer {
+  UfwVerdict verdict = UfwVerdict::kAllows;
+  std::string rule = {};  // that denies it, as ufw's file has it
+};
+
+// Whether what `from` sends to any TCP port of the node comes in over `interface`. Unknown where a
+// file could not be read.
+Observed<UfwAnswer> JudgeUfw(const NodeFacts& facts, const Ipv4Prefix& from,
+                             const std::string& interface);
+
+}  // namespace reconciler::plugins
