@@ -10,6 +10,7 @@
 #include "plugins/nccl/nccl.h"
 #include "plugins/netplan/netplan.h"
 #include "plugins/packages/packages.h"
+#include "plugins/qos/qos.h"
 #include "plugins/ssh/ssh.h"
 #include "plugins/sysctl/sysctl.h"
 #include "plugins/units/units.h"
@@ -20,7 +21,7 @@ const std::vector<Plugin>& GetAll() {
   static const std::vector<Plugin> kPlugins = {
       host::Get(),     netplan::Get(), hosts::Get(),     sysctl::Get(), memlock::Get(),
       packages::Get(), ssh::Get(),     gpudirect::Get(), nccl::Get(),   rdma::Get(),
-      units::Get(),    health::Get(),  firewall::Get(),
+      units::Get(),    health::Get(),  firewall::Get(),  qos::Get(),
   };
   return kPlugins;
 }

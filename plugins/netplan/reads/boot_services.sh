@@ -146,8 +146,10 @@ set -- $texts
 found=$(awk '
   BEGIN {
     n = split(ENVIRON["interfaces"], list, " "); for (i = 1; i <= n; i++) interface[list[i]] = 1
-    n = split("ip ifconfig nmcli netplan networkctl ifup ifdown dhclient dhcpcd", list, " ")
+    n = split("ip ifconfig nmcli netplan networkctl ifup ifdown dhclient dhcpcd dcb", list, " ")
     for (i = 1; i <= n; i++) program[list[i]] = 1
+    n = split("--trust --pfc --dscp2prio --prio_tc --tsa --ratelimit --cable_len --buffer_size -p -f -t -s -r", list, " ")
+    for (i = 1; i <= n; i++) tunes[list[i]] = 1
     n = split("show list ls monitor status get", list, " "); for (i = 1; i <= n; i++) shows[list[i]] = 1
     n = split("add append -b -batch change del delete flush replace set", list, " "); for (i = 1; i <= n; i++) changes[list[i]] = 1
   }
@@ -156,7 +158,7 @@ found=$(awk '
     acts = $0 ~ />[ \t"]*\/sys\/class\/net\//
     commands = split($0, command, /[;|&]+/)
     for (c = 1; c <= commands; c++) {
-      runs = 0; looks = 0; variable = 0
+      runs = 0; looks = 0; qos = 0; variable = 0
       n = split(command[c], word, /[^A-Za-z0-9_-]+/)
       for (i = 1; i <= n; i++) {
         if (word[i] ~ /^(NCCL|GLOO|UCX|OMPI|TP)_/) variable = 1
@@ -165,6 +167,8 @@ found=$(awk '
           said[FILENAME, word[i]] = 1
           print "names", FILENAME, word[i]
         }
+        if (word[i] == "mlnx_qos") qos = 1
+        if (qos && word[i] in tunes) acts = 1
         if (word[i] in program) { runs = 1; looks = word[i] == "ip" }
         else if (runs && word[i] in shows) looks = 1
         else if (runs && word[i] in changes) looks = 0

@@ -118,13 +118,16 @@ TEST_F(BootServicesScript, WhatShowsAnInterfaceDoesNotConfigureIt) {
   for (const char* line :
        {"ip a add 10.0.0.1/24 dev $port", "/usr/sbin/ifconfig $port up", "nmcli con up mesh",
         "netplan apply", "ip link show $port || ip link set $port up",
-        "echo 9000 > /sys/class/net/$port/mtu", "  networkctl reload", "ip -batch /etc/ports"}) {
+        "echo 9000 > /sys/class/net/$port/mtu", "  networkctl reload", "ip -batch /etc/ports",
+        "ip link set dev $port mtu 9000 2>/dev/null", "mlnx_qos -i $port --trust dscp",
+        "dcb pfc set dev $port prio-pfc 3:on"}) {
     EXPECT_TRUE(configures(line)) << line;
   }
   for (const char* line :
        {"ip -br address show dev $port", "ip link ls", "# ip link set $port up", "tcpdump -i $port",
         "cat /sys/class/net/$port/mtu", "nmcli dev status", "ip=$(hostname -I | cut -d' ' -f1)",
-        "address=$(ip -4 addr | awk '/inet /{print $2}')", "ip route get 192.168.1.1"}) {
+        "address=$(ip -4 addr | awk '/inet /{print $2}')", "ip route get 192.168.1.1",
+        "mlnx_qos -i $port", "dcb pfc show dev $port"}) {
     EXPECT_FALSE(configures(line)) << line;
   }
 }

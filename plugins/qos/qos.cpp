@@ -1,0 +1,158 @@
+#include "plugins/qos/qos.h"
+
+#include <fmt/format.h>
+
+#include "plugins/common/ownership/state.h"
+#include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/qos/boot.h"
+#include "plugins/qos/reads.h"
+#include "plugins/qos/section.h"
+
+namespace reconciler::plugins::qos {
+namespace {
+
+std::vector<RailPort> ListPorts(const Fabric& fabric, const NodeName& node) {
+  const auto found = fabric.ports.find(node);
+  return found == fabric.ports.end() ? std::vector<RailPort>() : found->second;
+}
+
+std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const NodeSpec& node) {
+  const std::vector<RailPort> ports = ListPorts(fabric, node.name);
+  if (!ReadSection(cluster) || ports.empty()) return {};
+  return {MakeQosProbe(ports), ReadFile{fmt::format("/etc/systemd/system/{}", kUnitName)},
+          MakeGpuContainerProbe()};
+}
+
+void Parse(const ProbeReply& reply, NodeFacts& facts) {
+  StoreQos(reply, facts);
+  StoreGpuContainers(reply, facts);
+}
+
+std::vector<Action> AsActions(std::vector<RunCommand> commands, const RailPort& port,
+                              bool is_revert) {
+  std::vector<Action> actions;
+  for (RunCommand& command : commands) {
+    command.sets = "/sys/class/net/" + port.netdev;
+    command.must_succeed = is_revert;
+    actions.emplace_back(std::move(command));
+  }
+  return actions;
+}
+
+bool Has(const Fact<bool>& tool) { return Known(tool) != nullptr && *Known(tool); }
+
+class Maker {
+ public:
+  Maker(const Section& section, const PluginInput& input) : section_(section), input_(input) {}
+
+  std::vector<Resource> Run() {
+    const std::vector<RailPort> ports = ListPorts(input_.fabric, input_.node.name);
+    for (const RailPort& port : ports) AddPort(port);
+    if (resources_.empty()) return {};
+    std::vector<Resource> all = MakeBootUnit(section_, input_, ports);
+    for (Resource& one : resources_) all.push_back(std::move(one));
+    return all;
+  }
+
+ private:
+  void AddPort(const RailPort& port) {
+    const auto found = input_.facts.qos.ports.find(port.netdev);
+    const QosPort now = found == input_.facts.qos.ports.end() ? QosPort() : found->second;
+    if (section_.pfc && Has(input_.facts.qos.dcb)) {
+      Add(port, "flow control of " + port.netdev, FormatPriorities(*section_.pfc), Answer(now.pfc),
+          [&](const std::string& state) { return ListPfcCommands(port.netdev, state); });
+    }
+    if (section_.dscp && Has(input_.facts.qos.dcb)) {
+      Add(port, "DSCP of " + port.netdev, FormatMapping(*section_.dscp), Answer(now.dscp),
+          [&](const std::string& state) { return ListDscpCommands(port.netdev, state); });
+    }
+    if (section_.tos && Has(input_.facts.qos.cma_roce_tos)) {
+      Add(port, "ToS of " + port.hca, fmt::format("{}", *section_.tos), Answer(now.tos),
+          [&](const std::string& state) {
+            return std::vector<RunCommand>{MakeTosCommand(port, state)};
+          });
+    }
+  }
+
+  template <class ListCommands>
+  void Add(const RailPort& port, std::string name, const std::string& wanted,
+           const Observed<std::string>& now, ListCommands list_commands) {
+    Resource resource{.kind = "qos",
+                      .name = std::move(name),
+                      .node = input_.node.name,
+                      .desired = ResourceState(wanted),
+                      .observed = AsState(now),
+                      .apply = AsActions(list_commands(wanted), port, false),
+                      .where = input_.cluster.Mark(section_.position)};
+    if (const std::string* before = Known(now)) {
+      resource.revert = AsActions(list_commands(*before), port, true);
+    }
+    resources_.push_back(std::move(resource));
+  }
+
+  const Section& section_;
+  const PluginInput& input_;
+  std::vector<Resource> resources_ = {};
+};
+
+std::vector<Resource> Resources(const PluginInput& input) {
+  const auto section = ReadSection(input.cluster);
+  if (!section) return {};
+  return Maker(*section, input).Run();
+}
+
+std::string ExplainMissing(const Fact<bool>& tool) {
+  if (!tool) return "was not read";
+  const Unknown* unknown = FindUnknown(tool);
+  return unknown == nullptr ? "is not installed" : "is unknown: " + unknown->why;
+}
+
+// What the manifest wants and no program on the node can set.
+std::vector<Diagnostic> Diagnose(const PluginInput& input) {
+  const auto section = ReadSection(input.cluster);
+  if (!section || ListPorts(input.fabric, input.node.name).empty()) return {};
+  const SourceMark where = input.cluster.Mark(section->position);
+  const QosFacts& facts = input.facts.qos;
+  std::vector<Diagnostic> found;
+  if ((section->pfc || section->dscp) && !Has(facts.dcb)) {
+    found.push_back({.severity = Severity::kWarns,
+                     .code = "qos-no-dcb",
+                     .message = fmt::format("qos: `pfc` and `dscp` are not set: dcb {}",
+                                            ExplainMissing(facts.dcb)),
+                     .next_step = "install iproute2 5.11 or later, which has it",
+                     .where = where,
+                     .subject = "dcb"});
+  }
+  if (section->tos && !Has(facts.cma_roce_tos)) {
+    found.push_back({.severity = Severity::kWarns,
+                     .code = "qos-no-cma-roce-tos",
+                     .message = fmt::format("qos: `tos` is not set: cma_roce_tos {}",
+                                            ExplainMissing(facts.cma_roce_tos)),
+                     .next_step =
+                         "install mlnx-tools, which has it; NCCL itself takes the byte from "
+                         "NCCL_IB_TC",
+                     .where = where,
+                     .subject = "cma_roce_tos"});
+  }
+  return found;
+}
+
+Ownership CheckPrune(const PluginInput& input, Change& change) {
+  NameCutOffByReload(input.facts, change);
+  return Ownership::kOurs;
+}
+
+}  // namespace
+
+Plugin Get() {
+  return {.name = "qos",
+          .after = {"netplan"},  // a port that netplan sets up may lose what was set before
+          .probe = Probe,
+          .parse = Parse,
+          .resources = Resources,
+          .check_prune = CheckPrune,
+          .check = CheckQos,
+          .diagnose = Diagnose};
+}
+
+}  // namespace reconciler::plugins::qos

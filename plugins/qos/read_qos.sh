@@ -1,0 +1,26 @@
+# shellcheck shell=dash
+# How ports treat traffic classes. Arguments: the unit's name, then NETDEV HCA for each port. Lines:
+#   dcb yes|no      cma_roce_tos yes|no      unit TEXT      pfc|dscp|tos NETDEV ok TEXT      pfc|dscp|tos NETDEV failed TEXT
+export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin:/usr/local/sbin"
+unit=$1
+shift
+has() { if command -v "$1" >/dev/null 2>&1; then echo "$1 yes"; else echo "$1 no"; return 1; fi; }
+show() { # WHAT NETDEV COMMAND…
+  what=$1 netdev=$2
+  shift 2
+  if said=$("$@" 2>&1 </dev/null); then word=ok; else word=failed; fi
+  printf '%s %s %s %s\n' "$what" "$netdev" "$word" "$(printf '%s' "$said" | tr '\n' ' ')"
+}
+printf 'unit %s\n' "$(systemctl is-enabled "$unit" 2>/dev/null | sed -n 1p)"
+dcb=no tos=no
+if has dcb; then dcb=yes; fi
+if has cma_roce_tos; then tos=yes; fi
+while [ $# -gt 1 ]; do
+  if [ "$dcb" = yes ]; then
+    show pfc "$1" timeout 5 dcb pfc show dev "$1" prio-pfc
+    show dscp "$1" timeout 5 dcb -N app show dev "$1" dscp-prio
+  fi
+  if [ "$tos" = yes ] && [ -e "/sys/class/infiniband/$2" ]; then show tos "$1" timeout 5 cma_roce_tos -d "$2"; fi
+  shift 2
+done
+exit 0

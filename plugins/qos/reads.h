@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "reconciler/model/fabric.h"
+#include "reconciler/model/facts.h"
+#include "reconciler/model/probe.h"
+
+namespace reconciler::plugins::qos {
+
+inline constexpr const char* kUnitName = "spark-reconcile-qos.service";
+
+RunProbe MakeQosProbe(const std::vector<RailPort>& ports);
+// Fills QosFacts.
+void StoreQos(const ProbeReply& reply, NodeFacts& facts);
+
+}  // namespace reconciler::plugins::qos
