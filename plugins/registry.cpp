@@ -12,6 +12,7 @@
 #include "plugins/packages/packages.h"
 #include "plugins/qos/qos.h"
 #include "plugins/ssh/ssh.h"
+#include "plugins/storage/storage.h"
 #include "plugins/sysctl/sysctl.h"
 #include "plugins/units/units.h"
 
@@ -21,7 +22,7 @@ const std::vector<Plugin>& GetAll() {
   static const std::vector<Plugin> kPlugins = {
       host::Get(),     netplan::Get(), hosts::Get(),     sysctl::Get(), memlock::Get(),
       packages::Get(), ssh::Get(),     gpudirect::Get(), nccl::Get(),   rdma::Get(),
-      units::Get(),    health::Get(),  firewall::Get(),  qos::Get(),
+      units::Get(),    health::Get(),  firewall::Get(),  qos::Get(),    storage::Get(),
   };
   return kPlugins;
 }

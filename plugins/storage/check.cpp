@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "plugins/storage/section.h"
+#include "reconciler/base/manifest_error.h"
+#include "reconciler/base/text.h"
+
+namespace reconciler::plugins::storage {
+namespace {
+
+// Those that several nodes may write to, since they lock what they write.
+constexpr std::array<std::string_view, 2> kForManyWriters = {"gfs2", "ocfs2"};
+// What a node needs to run. A path below one of the first is refused too.
+constexpr std::array<std::string_view, 11> kSystemFolders = {
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/root", "/run", "/sbin", "/sys", "/usr"};
+constexpr std::array<std::string_view, 5> kSystemMounts = {"/", "/home", "/opt", "/tmp", "/var"};
+
+bool IsSystemPath(const std::string& path) {
+  const bool below =
+      std::any_of(kSystemFolders.begin(), kSystemFolders.end(), [&](std::string_view folder) {
+        return path.starts_with(folder) &&
+               (path.size() == folder.size() || path[folder.size()] == '/');
+      });
+  return below ||
+         std::find(kSystemMounts.begin(), kSystemMounts.end(), path) != kSystemMounts.end();
+}
+
+bool IsCleanPath(const std::string& path) {
+  const std::vector<std::string> parts = Split(path, '/');
+  return std::none_of(parts.begin() + 1, parts.end(), [](const std::string& part) {
+    return part.empty() || part == "." || part == "..";
+  });
+}
+
+// One by its UUID and one by its label may be the same.
+bool MayBeOneFileSystem(const Volume& a, const Volume& b) {
+  if (a.nqn != b.nqn) return false;
+  if (!a.uuid.empty() && !b.uuid.empty()) return ToLower(a.uuid) == ToLower(b.uuid);
+  return a.label.empty() || b.label.empty() || a.label == b.label;
+}
+
+bool NeedsOneWriter(const Volume& volume) {
+  return !volume.read_only && std::find(kForManyWriters.begin(), kForManyWriters.end(),
+                                        volume.filesystem) == kForManyWriters.end();
+}
+
+class Checker {
+ public:
+  explicit Checker(const ClusterSpec& cluster)
+      : cluster_(cluster), volumes_(ReadVolumes(cluster)) {}
+
+  Errors Run() {
+    for (const Volume& volume : volumes_) {
+      CheckPath(volume);
+      CheckDevice(volume);
+      CheckOptions(volume);
+      CheckNodes(volume);
+    }
+    for (std::size_t i = 0; i < volumes_.size(); ++i) CheckAgainstEarlier(i);
+    return std::move(errors_);
+  }
+
+ private:
+  void Add(std::string code, Position position, std::string message, std::string hint) {
+    errors_.push_back(MakeManifestError(std::move(code), cluster_.Mark(position),
+                                        std::move(message), std::move(hint)));
+  }
+
+  std::vector<NodeName> ListNodes(const Volume& volume) const {
+    std::vector<NodeName> nodes;
+    for (const NodeSpec& node : cluster_.nodes) {
+      if (volume.On(node.name)) nodes.push_back(node.name);
+    }
+    return nodes;
+  }
+
+  void CheckPath(const Volume& volume) {
+    if (!IsCleanPath(volume.mount)) {
+      Add("storage-path", volume.position,
+          fmt::format("storage: wanted a path such as /mnt/models, found '{}'", volume.mount),
+          "without //, . and ..");
+    } else if (IsSystemPath(volume.mount)) {
+      Add("storage-path", volume.position,
+          fmt::format("storage: {} is a folder that the node needs to run", volume.mount),
+          "mount it below /mnt or /srv");
+    }
+  }
+
+  void CheckDevice(const Volume& volume) {
+    if (volume.uuid.empty() != volume.label.empty()) return;
+    Add("storage-device", volume.position,
+        fmt::format("storage: {}: wanted either `uuid` or `label`, found {}", volume.mount,
+                    volume.uuid.empty() ? "neither" : "both"),
+        "`lsblk -f` shows them on a node that has the volume; names such as /dev/nvme1n1 change "
+        "between boots");
+  }
+
+  void CheckOptions(const Volume& volume) {
+    for (const std::string& option : volume.options) {
+      if (option != "ro" && option != "rw") continue;
+      Add("storage-option", volume.position,
+          fmt::format("storage: {}: the option {} is decided by `read_only`", volume.mount, option),
+          "remove it, and set `read_only`");
+    }
+  }
+
+  void CheckNodes(const Volume& volume) {
+    std::vector<std::string> names;
+    for (const NodeSpec& node : cluster_.nodes) names.push_back(node.name);
+    for (const NodeName& node : volume.nodes.value_or(std::vector<NodeName>())) {
+      if (cluster_.FindNode(node) != nullptr) continue;
+      const auto close = FindClosestMatch(node, names);
+      Add("storage-unknown-node", volume.position,
+          fmt::format("storage: {}: unknown node '{}'{}", volume.mount, MakePrintable(node),
+                      close ? fmt::format(", did you mean '{}'?", *close) : ""),
+          fmt::format("nodes: {}", Join(names, ", ")));
+    }
+    const std::vector<NodeName> nodes = ListNodes(volume);
+    if (NeedsOneWriter(volume) && nodes.size() > 1) AddTwoWriters(volume, nodes[0], nodes[1]);
+  }
+
+  void AddTwoWriters(const Volume& volume, const NodeName& one, const NodeName& other) {
+    Add("storage-two-writers", volume.position,
+        fmt::format("storage: {}: wanted one node that writes to the {} of {}, found {} and {}",
+                    volume.mount, volume.filesystem, volume.nqn, one, other),
+        fmt::format("two nodes that write to one {} destroy it: give the entry `nodes` with one "
+                    "node, and the others an entry with read_only: true",
+                    volume.filesystem));
+  }
+
+  void CheckAgainstEarlier(std::size_t index) {
+    const Volume& volume = volumes_[index];
+    for (std::size_t i = 0; i < index; ++i) {
+      const Volume& earlier = volumes_[i];
+      const bool is_one = MayBeOneFileSystem(volume, earlier);
+      CheckOnNodes(volume, earlier, is_one);
+      const bool has_one_target = volume.address == earlier.address && volume.port == earlier.port;
+      if (volume.nqn == earlier.nqn && !has_one_target) {
+        Add("storage-two-targets", volume.position,
+            fmt::format("storage: {}: wanted {} at {} port {}, as on line {}, found {} port {}",
+                        volume.mount, volume.nqn, earlier.address, earlier.port,
+                        earlier.position.line, volume.address, volume.port),
+            "name one target");
+      }
+    }
+  }
+
+  void CheckOnNodes(const Volume& volume, const Volume& earlier, bool is_one) {
+    const std::vector<NodeName> nodes = ListNodes(volume);
+    const std::vector<NodeName> others = ListNodes(earlier);
+    for (const NodeName& node : nodes) {
+      if (std::find(others.begin(), others.end(), node) == others.end()) continue;
+      if (volume.mount != earlier.mount && !is_one) continue;
+      Add("storage-entry-twice", volume.position,
+          fmt::format("storage: wanted one entry for {} on {}, found another on line {}",
+                      volume.mount == earlier.mount ? volume.mount : volume.Device(), node,
+                      earlier.position.line),
+          "merge them, or give them different nodes");
+      return;
+    }
+    const bool both_write = is_one && NeedsOneWriter(volume) && NeedsOneWriter(earlier);
+    if (both_write && !nodes.empty() && !others.empty()) {
+      AddTwoWriters(volume, others.front(), nodes.front());
+    }
+  }
+
+  const ClusterSpec& cluster_;
+  std::vector<Volume> volumes_;
+  Errors errors_ = {};
+};
+
+}  // namespace
+
+Errors CheckStorage(const ClusterSpec& cluster, const Fabric&) { return Checker(cluster).Run(); }
+
+}  // namespace reconciler::plugins::storage

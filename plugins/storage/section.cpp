@@ -1,0 +1,60 @@
+#include "plugins/storage/section.h"
+
+#include <algorithm>
+
+namespace reconciler::plugins::storage {
+namespace {
+
+std::vector<std::string> ReadWords(const Value* list) {
+  std::vector<std::string> words;
+  if (list == nullptr) return words;
+  for (const Value& word : list->List()) words.push_back(word.ScalarText());
+  return words;
+}
+
+Volume ParseVolume(const Value& entry) {
+  Volume volume{.mount = entry.GetText("mount"),
+                .nqn = entry.GetText("nqn"),
+                .address = entry.GetText("address"),
+                .uuid = entry.GetText("uuid"),
+                .label = entry.GetText("label"),
+                .filesystem = entry.GetText("filesystem"),
+                .options = ReadWords(entry.Find("options")),
+                .position = entry.position};
+  while (volume.mount.size() > 1 && volume.mount.ends_with('/')) volume.mount.pop_back();
+  if (const Value* port = entry.Find("port"); port != nullptr && port->AsInteger() != nullptr) {
+    volume.port = *port->AsInteger();
+  }
+  const Value* read_only = entry.Find("read_only");
+  volume.read_only = read_only != nullptr && read_only->AsBool() != nullptr && *read_only->AsBool();
+  if (const Value* nodes = entry.Find("nodes"); nodes != nullptr && nodes->IsList()) {
+    volume.nodes = ReadWords(nodes);
+  }
+  return volume;
+}
+
+}  // namespace
+
+bool Volume::On(const NodeName& node) const {
+  return !nodes || std::find(nodes->begin(), nodes->end(), node) != nodes->end();
+}
+
+std::string Volume::Device() const {
+  return uuid.empty() ? "/dev/disk/by-label/" + label : "/dev/disk/by-uuid/" + uuid;
+}
+
+std::vector<Volume> ReadVolumes(const ClusterSpec& cluster) {
+  std::vector<Volume> volumes;
+  const Value* section = cluster.settings.Find("storage");
+  if (section == nullptr) return volumes;
+  for (const Value& entry : section->List()) volumes.push_back(ParseVolume(entry));
+  return volumes;
+}
+
+std::vector<Volume> ReadVolumes(const ClusterSpec& cluster, const NodeName& node) {
+  std::vector<Volume> volumes = ReadVolumes(cluster);
+  std::erase_if(volumes, [&](const Volume& volume) { return !volume.On(node); });
+  return volumes;
+}
+
+}  // namespace reconciler::plugins::storage

@@ -1,0 +1,75 @@
+#include <gmock/gmock.h>
+
+#include "plugins/storage/read_storage.sh.h"
+#include "plugins/storage/volume.sh.h"
+#include "reconciler/base/text.h"
+#include "tests/support/script_tree.h"
+
+namespace reconciler::plugins::storage {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class StorageScripts : public reconciler::test::ScriptTree {
+ protected:
+  StorageScripts() {
+    PutProgram("systemctl",
+               "case $1 in is-enabled) echo enabled ;; *) echo inactive; exit 3 ;; esac\n");
+    PutProgram("modprobe", "exit 1\n");
+    PutProgram("nvme", "echo \"nvme $*\"\n");
+  }
+  CommandReply Volume(const std::string& verb) const {
+    return Run({"sh", "-c", std::string(kVolumeSh), "sh", verb, "nqn.a:b", "192.0.2.1", "4420"},
+               "RUNTIME_DIRECTORY='" + Place("/unit").string() + "'");
+  }
+};
+
+TEST_F(StorageScripts, WhatTheNodeHasIsShown) {
+  Put("/sys/class/nvme-subsystem/nvme-subsys0/subsysnqn", "nqn.a:b\n");
+  Put("/sys/class/nvme-subsystem/nvme-subsys0/nvme1/state", "live\n");
+  Put("/proc/self/mounts",
+      "/dev/nvme1n1 /mnt/a ext4 ro,noload 0 0\n/dev/nvme2n1 /mnt/a ext4 rw 0 0\n"
+      "/dev/nvme3n1 /mnt/ab ext4 rw 0 0\n");
+  const CommandReply reply = Run({"sh", "-c", std::string(kReadStorageSh), "sh", "-p", "/mnt/a",
+                                  "-d", "/nowhere", "-u", "mnt-a.mount"});
+  EXPECT_EQ(reply.exit_code, 0);
+  EXPECT_THAT(
+      SplitLines(reply.out),
+      ElementsAre("nvme_cli yes", "module no", "subsystem live nqn.a:b",
+                  "mount /mnt/a /dev/nvme2n1 ext4 rw", "unit enabled inactive mnt-a.mount"));
+}
+
+TEST_F(StorageScripts, AModuleThatIsLoadedIsThere) {
+  PutFolder("/sys/module/nvme_tcp");
+  EXPECT_THAT(SplitLines(Run({"sh", "-c", std::string(kReadStorageSh), "sh"}).out),
+              Contains("module yes"));
+}
+
+TEST_F(StorageScripts, AConnectionIsMadeOnceAndOnlyOursIsEnded) {
+  PutFolder("/unit");
+  const CommandReply first = Volume("connect");
+  EXPECT_EQ(first.exit_code, 0);
+  EXPECT_THAT(first.out, HasSubstr("nvme connect --transport=tcp --nqn=nqn.a:b --traddr=192.0.2.1 "
+                                   "--trsvcid=4420 --ctrl-loss-tmo=-1\n"));
+  EXPECT_EQ(Volume("disconnect").out, "nvme disconnect --nqn=nqn.a:b\n");
+}
+
+TEST_F(StorageScripts, AConnectionOfAnotherStays) {
+  PutFolder("/unit");
+  Put("/sys/class/nvme-subsystem/nvme-subsys0/subsysnqn", "nqn.a:b\n");
+  EXPECT_EQ(Volume("connect").out, "");
+  EXPECT_EQ(Volume("disconnect").out, "");
+}
+
+TEST_F(StorageScripts, ATargetThatDoesNotAnswerIsAFailureThatTheUnitTriesAgain) {
+  PutFolder("/unit");
+  PutProgram("nvme", "exit 1\n");
+  EXPECT_EQ(Volume("connect").exit_code, 1);
+  EXPECT_EQ(Volume("disconnect").exit_code, 0);
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::storage

@@ -1,0 +1,316 @@
+#include "plugins/storage/storage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plugins/storage/units.h"
+#include "reconciler/base/mark.h"
+#include "reconciler/planning/diff.h"
+#include "tests/unit/plugins/pair_scenario.h"
+
+namespace reconciler::plugins::storage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kMount = R"(mnt-rosa\x2dmodels.mount)";
+constexpr const char* kDevice = "/dev/disk/by-uuid/0a1b-2c";
+
+using Members = std::vector<std::pair<std::string, Value>>;
+
+Members Models(Members more = {{"nodes", test::List({test::Text("spark-1")})}}) {
+  Members members = {{"mount", test::Text("/mnt/rosa-models")}, {"nqn", test::Text("llm-models")},
+                     {"address", test::Text("192.168.1.100")},  {"port", test::Number(4420)},
+                     {"uuid", test::Text("0a1b-2c")},           {"filesystem", test::Text("ext4")}};
+  for (auto& member : more) {
+    std::erase_if(members, [&](const auto& one) { return one.first == member.first; });
+    members.push_back(std::move(member));
+  }
+  return members;
+}
+
+struct Scenario : test::PairScenario {
+  explicit Scenario(std::vector<Members> volumes = {Models()}) {
+    std::vector<Value> entries;
+    int line = 40;
+    for (Members& volume : volumes)
+      entries.push_back(test::At(line++, test::Map(std::move(volume))));
+    cluster.settings = test::Map({{"storage", test::List(std::move(entries))}});
+    for (const std::string& path : {std::string(kScript), Path(kMount), Path(Connect())}) {
+      facts.files[path] = Absent{};
+    }
+  }
+  static std::string Path(const std::string& unit) { return "/etc/systemd/system/" + unit; }
+  static std::string Connect() { return NameConnectUnit({.nqn = "llm-models"}); }
+
+  Scenario& Read(const std::string& out, int status = 0) {
+    Get().parse({.commands = {{"storage.volumes", {.exit_code = status, .out = out}}}}, facts);
+    return *this;
+  }
+  Scenario& ReadNew() { return Read(Units("not-found", "inactive")); }
+  static std::string Units(const std::string& file, const std::string& active) {
+    return "nvme_cli yes\nmodule yes\nunit " + file + " " + active + " " + kMount + "\nunit " +
+           file + " " + active + " " + Connect() + "\n";
+  }
+  Change Plan(const std::string& name) const {
+    return Diff(Find(Get(), name), "storage").value_or(Change());
+  }
+  std::string Said() const {
+    const ClusterFacts all;
+    std::string text;
+    for (const Diagnostic& one :
+         Get().diagnose({cluster, fabric, cluster.nodes.front(), facts, all})) {
+      EXPECT_EQ(one.severity, Severity::kWarns);
+      text += one.code + ": " + one.message + ": " + one.next_step + "\n";
+    }
+    return text;
+  }
+};
+
+TEST(Storage, TheMountIsByUuidAndStartsWheneverItsDeviceAppears) {
+  Scenario scenario({Models({{"options", test::List({test::Text("noatime")})},
+                             {"nodes", test::List({test::Text("spark-1")})}})});
+  EXPECT_EQ(scenario.ReadNew().File(Get(), Scenario::Path(kMount)).content,
+            FormatOwnedFile("homelab",
+                            "[Unit]\n"
+                            "Description=/mnt/rosa-models of llm-models\n"
+                            "After=" +
+                                Scenario::Connect() +
+                                "\n"
+                                "[Mount]\n"
+                                "What=/dev/disk/by-uuid/0a1b-2c\n"
+                                "Where=/mnt/rosa-models\n"
+                                "Type=ext4\n"
+                                "Options=_netdev,nofail,noatime\n"
+                                "TimeoutSec=60\n"
+                                "[Install]\n"
+                                "WantedBy=dev-disk-by\\x2duuid-0a1b\\x2d2c.device\n"));
+}
+
+TEST(Storage, AReadOnlyMountWritesNoJournal) {
+  for (const auto& [filesystem, options] :
+       {std::pair("ext4", "Options=_netdev,nofail,ro,noload\n"),
+        std::pair("xfs", "Options=_netdev,nofail,ro,norecovery\n"),
+        std::pair("btrfs", "Options=_netdev,nofail,ro\n")}) {
+    Scenario scenario(
+        {Models({{"read_only", test::Flag(true)}, {"filesystem", test::Text(filesystem)}})});
+    EXPECT_THAT(scenario.ReadNew().File(Get(), Scenario::Path(kMount)).content, HasSubstr(options));
+  }
+}
+
+TEST(Storage, TheConnectionIsTriedAgainForAsLongAsTheTargetDoesNotAnswer) {
+  Scenario scenario;
+  EXPECT_EQ(
+      scenario.ReadNew().File(Get(), Scenario::Path(Scenario::Connect())).content,
+      FormatOwnedFile(
+          "homelab",
+          "[Unit]\n"
+          "Description=NVMe over TCP: llm-models\n"
+          "Wants=network-online.target\n"
+          "After=network-online.target\n"
+          "StartLimitIntervalSec=0\n"
+          "[Service]\n"
+          "Type=oneshot\n"
+          "RemainAfterExit=yes\n"
+          "RuntimeDirectory=" +
+              Scenario::Connect() +
+              "\n"
+              "ExecStart=/bin/sh /usr/local/lib/spark-reconcile/volume.sh connect llm-models "
+              "192.168.1.100 4420\n"
+              "ExecStop=/bin/sh /usr/local/lib/spark-reconcile/volume.sh disconnect llm-models "
+              "192.168.1.100 4420\n"
+              "TimeoutStartSec=30\n"
+              "Restart=on-failure\n"
+              "RestartSec=10\n"
+              "[Install]\n"
+              "WantedBy=multi-user.target\n"));
+}
+
+TEST(Storage, UnitsAreEnabledAndStartedWithoutWaitingForTheTarget) {
+  Scenario scenario;
+  scenario.ReadNew();
+  EXPECT_THAT(scenario.Names(Get()),
+              ElementsAre(kScript, Scenario::Path(Scenario::Connect()), Scenario::Path(kMount),
+                          Scenario::Connect(), kMount));
+  const Change change = scenario.Plan(kMount);
+  EXPECT_THAT(test::Lines(change.actions),
+              ElementsAre(std::string("systemctl --no-reload enable -- ") + kMount));
+  EXPECT_THAT(test::Lines(change.triggers),
+              ElementsAre("systemctl daemon-reload",
+                          std::string("systemctl --no-block start -- ") + kMount));
+  const auto back = ElementsAre(std::string("systemctl stop -- ") + kMount,
+                                std::string("systemctl --no-reload disable -- ") + kMount);
+  EXPECT_THAT(test::Lines(change.revert), back);
+  EXPECT_THAT(test::Lines(change.prune_commands.before), back);
+}
+
+TEST(Storage, AfterItsChangesNothingDiffers) {
+  Scenario scenario;
+  scenario.Read(Scenario::Units("enabled", "active"));
+  for (const std::string& path : scenario.Names(Get())) {
+    if (path.starts_with('/')) scenario.facts.files[path] = scenario.File(Get(), path);
+  }
+  for (const std::string& name : scenario.Names(Get())) {
+    EXPECT_EQ(scenario.Detail(Get(), name), "holds") << name;
+  }
+}
+
+TEST(Storage, TwoVolumesOfOneSubsystemShareItsConnection) {
+  Scenario scenario(
+      {Models(), Models({{"mount", test::Text("/mnt/data")}, {"uuid", test::Text("ffff")}})});
+  EXPECT_THAT(
+      scenario.Names(Get()),
+      ElementsAre(kScript, Scenario::Path(Scenario::Connect()), Scenario::Path(kMount),
+                  Scenario::Path("mnt-data.mount"), Scenario::Connect(), kMount, "mnt-data.mount"));
+}
+
+TEST(Storage, WhatCouldNotBeReadAndWhatOthersWroteStaysAsItIs) {
+  Scenario scenario;
+  scenario.Read("", 124);
+  EXPECT_EQ(scenario.Detail(Get(), kMount), "blocked: unknown: systemctl said nothing about it");
+  scenario.ReadNew().AddFile(Scenario::Path(kMount), "[Mount]\n");
+  EXPECT_THAT(scenario.Detail(Get(), Scenario::Path(kMount)), HasSubstr("blocked: "));
+  EXPECT_THAT(scenario.Detail(Get(), kMount), HasSubstr("blocked: "));
+}
+
+TEST(Storage, BeforeTheFirstApplyOnlyWhatIsMissingIsSaid) {
+  EXPECT_EQ(Scenario().ReadNew().Said(), "");
+  Scenario bare;
+  bare.Read("nvme_cli no\nmodule no\n");
+  EXPECT_EQ(bare.Said(),
+            "storage-no-nvme-cli: storage: nvme is not installed, and nothing is connected without "
+            "it: add nvme-cli to `packages`\n"
+            "storage-no-module: storage: this kernel has no module nvme-tcp: install the kernel's "
+            "extra modules (linux-modules-extra-VERSION)\n");
+
+  const Value* storage = bare.cluster.settings.Find("storage");
+  bare.cluster.settings =
+      test::Map({{"storage", *storage}, {"packages", test::List({test::Text("nvme-cli")})}});
+  EXPECT_THAT(bare.Said(), Not(HasSubstr("storage-no-nvme-cli")));
+}
+
+TEST(Storage, WhatKeepsAVolumeFromBeingMountedIsNamed) {
+  const std::string enabled = Scenario::Units("enabled", "inactive");
+  EXPECT_EQ(
+      Scenario().Read(enabled).Said(),
+      "storage-not-connected: /mnt/rosa-models: llm-models is not connected; the node tries "
+      "again until 192.168.1.100 answers: run nvme discover -t tcp -a 192.168.1.100 -s 4420 on "
+      "the node, and journalctl -u " +
+          Scenario::Connect() + "\n");
+  EXPECT_THAT(Scenario().Read(enabled + "subsystem connecting llm-models\n").Said(),
+              HasSubstr("llm-models is connecting; the node tries again"));
+  EXPECT_EQ(Scenario().Read(enabled + "subsystem live llm-models\n").Said(),
+            "storage-no-device: /mnt/rosa-models: llm-models is connected, and no volume of it is "
+            "/dev/disk/by-uuid/0a1b-2c: lsblk -f shows the file systems that the node sees\n");
+  const std::string there =
+      enabled + "subsystem live llm-models\ndevice " + kDevice + " /dev/nvme1n1\n";
+  EXPECT_EQ(Scenario().Read(there).Said(),
+            std::string("storage-not-mounted: /mnt/rosa-models: /dev/disk/by-uuid/0a1b-2c is there "
+                        "and not mounted: systemctl start ") +
+                kMount + "; where that fails: journalctl -u " + kMount + "\n");
+  EXPECT_EQ(Scenario().Read(there + "mount /mnt/rosa-models /dev/nvme1n1 ext4 rw,noatime\n").Said(),
+            "");
+  EXPECT_EQ(Scenario().Read(there + "mount /mnt/rosa-models /dev/nvme2n1 ext4 rw\n").Said(),
+            std::string("storage-other-mount: /mnt/rosa-models: wanted /dev/disk/by-uuid/0a1b-2c, "
+                        "found /dev/nvme2n1 mounted there: umount /mnt/rosa-models, then systemctl "
+                        "start ") +
+                kMount + "\n");
+}
+
+TEST(Storage, AVolumeThatIsToBeReadOnlyAndIsNotIsAWarning) {
+  Scenario scenario({Models({{"read_only", test::Flag(true)}})});
+  const std::string there = Scenario::Units("enabled", "active") + "device " + kDevice +
+                            " /dev/nvme1n1\nmount /mnt/rosa-models /dev/nvme1n1 ext4 ";
+  EXPECT_EQ(scenario.Read(there + "ro,noload\n").Said(), "");
+  EXPECT_EQ(
+      scenario.Read(there + "rw\n").Said(),
+      std::string("storage-mounted-writable: /mnt/rosa-models: wanted it read-only, found it "
+                  "mounted read-write: where another node writes to it too, that destroys it: "
+                  "umount /mnt/rosa-models at once, then systemctl start ") +
+          kMount + "\n");
+}
+
+TEST(Storage, ALineOfFstabForTheSameFolderIsNamed) {
+  Scenario scenario;
+  scenario.ReadNew().AddFile("/etc/fstab",
+                             "# /dev/nvme1n1 /mnt/rosa-models ext4\nUUID=1 / ext4 defaults 0 1\n"
+                             "/dev/nvme1n1\t/mnt/rosa-models ext4 defaults,_netdev 0 2\n");
+  EXPECT_EQ(
+      scenario.Said(),
+      "storage-fstab-line: /etc/fstab:3 mounts /dev/nvme1n1 at /mnt/rosa-models too, by a name "
+      "that may be another device after a boot: remove the line\n");
+}
+
+std::vector<std::string> Check(std::vector<Members> volumes) {
+  std::vector<std::string> lines;
+  for (const Error& error : Get().check(Scenario(std::move(volumes)).cluster, {})) {
+    lines.push_back(std::to_string(error.where->position.line) + " " + error.code + ": " +
+                    error.message + ": " + error.hint);
+  }
+  return lines;
+}
+
+Members On(const std::string& node, Members more = {}) {
+  more.emplace_back("nodes", test::List({test::Text(node)}));
+  return Models(std::move(more));
+}
+
+TEST(Storage, TwoNodesThatWriteToOneFileSystemAreRefused) {
+  const std::string two =
+      "storage-two-writers: storage: /mnt/rosa-models: wanted one node that writes to the ext4 of "
+      "llm-models, found spark-1 and spark-2: two nodes that write to one ext4 destroy it: give "
+      "the "
+      "entry `nodes` with one node, and the others an entry with read_only: true";
+  EXPECT_THAT(Check({Models({})}), ElementsAre("40 " + two));
+  EXPECT_THAT(Check({On("spark-1"), On("spark-2")}), ElementsAre("41 " + two));
+  // The same one, by its label.
+  EXPECT_THAT(Check({On("spark-1"),
+                     On("spark-2", {{"uuid", test::Text("")}, {"label", test::Text("models")}})}),
+              ElementsAre("41 " + two));
+}
+
+TEST(Storage, OneWriterWithReadersAndTwoFileSystemsAreFine) {
+  EXPECT_THAT(Check({On("spark-1"), On("spark-2", {{"read_only", test::Flag(true)}})}), IsEmpty());
+  EXPECT_THAT(Check({Models({{"read_only", test::Flag(true)}})}), IsEmpty());
+  EXPECT_THAT(Check({On("spark-1"), On("spark-2", {{"uuid", test::Text("ffff")}})}), IsEmpty());
+  EXPECT_THAT(Check({Models({{"filesystem", test::Text("ocfs2")}})}), IsEmpty());
+}
+
+TEST(Storage, OtherMistakesAreNamedWithTheirLine) {
+  EXPECT_THAT(
+      Check({On("spark-1", {{"mount", test::Text("/mnt/../etc")}})}),
+      ElementsAre(
+          "40 storage-path: storage: wanted a path such as /mnt/models, found '/mnt/../etc': "
+          "without //, . and .."));
+  EXPECT_THAT(
+      Check({On("spark-1", {{"mount", test::Text("/etc/models")}})}),
+      ElementsAre("40 storage-path: storage: /etc/models is a folder that the node needs to "
+                  "run: mount it below /mnt or /srv"));
+  EXPECT_THAT(Check({On("spark-1", {{"mount", test::Text("/")}})}),
+              ElementsAre(HasSubstr("storage-path")));
+  EXPECT_THAT(Check({On("spark-1", {{"uuid", test::Text("")}})}),
+              ElementsAre("40 storage-device: storage: /mnt/rosa-models: wanted either `uuid` or "
+                          "`label`, found neither: `lsblk -f` shows them on a node that has the "
+                          "volume; names such as /dev/nvme1n1 change between boots"));
+  EXPECT_THAT(
+      Check({On("spark-1", {{"options", test::List({test::Text("ro")})}})}),
+      ElementsAre("40 storage-option: storage: /mnt/rosa-models: the option ro is decided by "
+                  "`read_only`: remove it, and set `read_only`"));
+  EXPECT_THAT(Check({On("spark-3")}),
+              ElementsAre("40 storage-unknown-node: storage: /mnt/rosa-models: unknown node "
+                          "'spark-3', did you mean 'spark-1'?: nodes: spark-1, spark-2"));
+  EXPECT_THAT(Check({On("spark-1"), On("spark-1", {{"mount", test::Text("/mnt/other")}})}),
+              ElementsAre("41 storage-entry-twice: storage: wanted one entry for "
+                          "/dev/disk/by-uuid/0a1b-2c on spark-1, found another on line 40: merge "
+                          "them, or give them different nodes"));
+  EXPECT_THAT(Check({On("spark-1"), On("spark-2", {{"uuid", test::Text("ff")},
+                                                   {"address", test::Text("192.168.1.101")}})}),
+              ElementsAre("41 storage-two-targets: storage: /mnt/rosa-models: wanted llm-models at "
+                          "192.168.1.100 port 4420, as on line 40, found 192.168.1.101 port 4420: "
+                          "name one target"));
+}
+
+}  // namespace
+}  // namespace reconciler::plugins::storage
