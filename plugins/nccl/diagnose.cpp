@@ -82,7 +82,22 @@ class Finder {
            .next_step = "install NCCL 2.30.7 or later, or a build patched for it",
            .subject = "library"});
     }
+    CheckPackage();
     CheckVersions();
+  }
+
+  // What counts is what programs load, whatever is installed.
+  void CheckPackage() {
+    const std::string upstream =
+        section_.package_version.substr(0, section_.package_version.find_first_of("-+~"));
+    if (section_.package_version.empty() || !IsOlder(library_.version, upstream)) return;
+    Add({.severity = Severity::kWarns,
+         .code = "nccl-library-older",
+         .message = fmt::format("wanted {} or later, and programs load {}",
+                                section_.package_version, FormatLabel(library_)),
+         .next_step = "remove that library, or what makes the loader prefer it: ldconfig -p shows "
+                      "them",
+         .subject = "library"});
   }
 
   // Said of the nodes that are behind.

@@ -47,7 +47,10 @@ std::optional<Section> ReadSection(const Member* nccl) {
   if (const Value* index = value->Find("gid_index"); index != nullptr && index->AsInteger()) {
     section.gid_index = *index->AsInteger();
   }
-  if (const Value* library = value->Find("library")) section.library = library->ScalarText();
+  constexpr std::string_view kPackage = "package ";
+  const std::string library = value->GetText("library");
+  (library.starts_with(kPackage) ? section.package_version : section.library) =
+      library.starts_with(kPackage) ? library.substr(kPackage.size()) : library;
   return section;
 }
 

@@ -26,7 +26,8 @@ struct Section {
   Position position = {};
   std::vector<ManifestVariable> env = {};  // sorted by name
   std::optional<std::int64_t> gid_index = std::nullopt;
-  std::string library = {};  // empty: what the loader's cache names
+  std::string library = {};          // empty: what the loader's cache names
+  std::string package_version = {};  // of `library: package VERSION`; empty: it names no package
 
   const ManifestVariable* FindVariable(std::string_view name) const;
 };

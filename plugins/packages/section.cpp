@@ -36,6 +36,25 @@ bool IsName(const std::string& name) {
                      [&](char c) { return is_plain(c) || c == '+' || c == '-' || c == '.'; });
 }
 
+// `nccl.library: package VERSION`, by the place where it stands: the cluster's, or a node's own.
+std::vector<PackageSpec> ReadNcclPackages(const ClusterSpec& cluster) {
+  constexpr std::string_view kPackage = "package ";
+  std::vector<PackageSpec> packages;
+  for (const NodeSpec& node : cluster.nodes) {
+    const Member* nccl = cluster.FindSection(node.name, "nccl");
+    const Value* library = nccl != nullptr ? nccl->value.Find("library") : nullptr;
+    if (library == nullptr || !library->ScalarText().starts_with(kPackage)) continue;
+    if (packages.empty() || packages.back().position != library->position) {
+      packages.push_back({.name = "libnccl2",
+                          .at_least = library->ScalarText().substr(kPackage.size()),
+                          .nodes = std::vector<NodeName>(),
+                          .position = library->position});
+    }
+    packages.back().nodes->push_back(node.name);
+  }
+  return packages;
+}
+
 class Checker {
  public:
   explicit Checker(const ClusterSpec& cluster)
@@ -111,6 +130,7 @@ std::vector<PackageSpec> ReadPackages(const ClusterSpec& cluster) {
   if (const Value* section = cluster.settings.Find("packages")) {
     for (const Value& entry : section->List()) packages.push_back(ParsePackage(entry));
   }
+  for (PackageSpec& library : ReadNcclPackages(cluster)) packages.push_back(std::move(library));
   return packages;
 }
 

@@ -18,10 +18,12 @@ NcclRunOptions MakeNcclRunOptions(const ClusterSpec& cluster, const Fabric& fabr
                       .keep_program = choice.keep_program,
                       .phase_s = choice.nccl_limit_s,
                       .allow_busy = choice.allow_busy};
+  // Of a package it is the one that the loader finds.
   for (const NodeSpec& node : cluster.nodes) {
     const Member* section = cluster.FindSection(node.name, "nccl");
     const Value* library = section != nullptr ? section->value.Find("library") : nullptr;
-    if (library != nullptr) nccl.libraries[node.name] = library->ScalarText();
+    if (library == nullptr || !library->ScalarText().starts_with('/')) continue;
+    nccl.libraries[node.name] = library->ScalarText();
   }
   nccl.environment = [&](const NodeSpec& node) -> Result<Variables> {
     const auto own = facts.nodes.find(node.name);

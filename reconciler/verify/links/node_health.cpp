@@ -102,9 +102,8 @@ void CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric, const Node
   const Member* nccl = cluster.FindSection(facts.node, "nccl");
   const Value* variables = nccl != nullptr ? nccl->value.Find("env") : nullptr;
   const bool is_named = variables != nullptr && variables->Find("NCCL_SOCKET_IFNAME") != nullptr;
-  const std::string netdev = cluster.settings.Find("nccl") == nullptr
-                                 ? facts.session.interface
-                                 : ChooseBootstrap(cluster, fabric, node, facts).netdev;
+  const std::string netdev =
+      nccl == nullptr ? facts.session.interface : ChooseBootstrap(cluster, fabric, node, facts).netdev;
   if (wireless == nullptr || is_named ||
       std::find(wireless->begin(), wireless->end(), netdev) == wireless->end()) {
     return;

@@ -60,6 +60,17 @@ TEST(NcclDiagnose, LibraryOfTheManifestThatIsNotThereIsFound) {
                   "nccl.library"));
 }
 
+TEST(NcclDiagnose, AnOlderLibraryThanThePackageOfTheManifestIsFound) {
+  NcclScenario scenario({{"library", test::Text("package 2.28.9-1+cuda13.0")}});
+  NcclScenario::AddLibrary(scenario.facts, "2.27.7", "NCCL_IB_HCA");
+  EXPECT_THAT(scenario.Warnings(),
+              ElementsAre("library: wanted 2.28.9-1+cuda13.0 or later, and programs load NCCL "
+                          "2.27.7 (/usr/lib/libnccl.so.2): remove that library, or what makes the "
+                          "loader prefer it: ldconfig -p shows them"));
+  NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");
+  EXPECT_THAT(scenario.Warnings(), IsEmpty());
+}
+
 TEST(NcclDiagnose, NodeThatIsBehindTheOthersIsFound) {
   NcclScenario scenario;
   NcclScenario::AddLibrary(scenario.facts, "2.28.9", "NCCL_IB_HCA");

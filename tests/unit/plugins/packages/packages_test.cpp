@@ -283,6 +283,16 @@ TEST(Packages, OnlyTheNodesOfAnEntryHaveIt) {
   EXPECT_EQ(Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[1]).size(), 2U);
 }
 
+TEST(Packages, APackageThatNcclNamesIsOneOfThem) {
+  test::PairScenario scenario;
+  scenario.cluster.settings =
+      test::Map({{"nccl", test::Map({{"library", test::Text("package 2.28.9-1")}})}});
+  EXPECT_THAT(scenario.Names(Get()), ElementsAre("libnccl2"));
+  scenario.cluster.settings =
+      test::Map({{"nccl", test::Map({{"library", test::Text("/opt/libnccl.so.2")}})}});
+  EXPECT_THAT(scenario.Names(Get()), IsEmpty());
+}
+
 TEST(Packages, WithoutTheirSectionsNothingIsReadOrSaid) {
   const test::PairScenario scenario;
   EXPECT_THAT(Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]), IsEmpty());
