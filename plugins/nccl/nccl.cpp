@@ -169,7 +169,9 @@ Errors CheckAgreement(const ClusterSpec& cluster, const NodeSpec& node) {
     const ManifestVariable* other = all ? all->FindVariable(variable.name) : nullptr;
     // Variables of other libraries name a node's own interfaces.
     const bool is_of_nccl = variable.name.starts_with("NCCL_");
-    if (!is_of_nccl || !MustAgree(variable.name) || (other != nullptr && other->value == variable.value)) continue;
+    if (!is_of_nccl || !MustAgree(variable.name) ||
+        (other != nullptr && other->value == variable.value))
+      continue;
     errors.push_back(MakeManifestError(
         "nccl-env-must-agree", cluster.Mark(variable.position),
         fmt::format("nccl.env: {}: wanted the same value on all nodes, found one for {} alone",

@@ -13,7 +13,8 @@ Errors CheckBootstrap(const ClusterSpec& cluster, const Fabric& fabric) {
   for (const NodeSpec& node : cluster.nodes) {
     const Member* section = cluster.FindSection(node.name, "nccl");
     const Value* own = section != nullptr ? section->value.Find("bootstrap") : nullptr;
-    if (own == nullptr || (of_cluster != nullptr && own->position == of_cluster->position)) continue;
+    if (own == nullptr || (of_cluster != nullptr && own->position == of_cluster->position))
+      continue;
     return {MakeManifestError(
         "nccl-bootstrap-impossible", cluster.Mark(own->position),
         fmt::format("nccl.bootstrap: wanted one network for all nodes, found one for {} alone",
