@@ -64,12 +64,22 @@ BLOCKED = """
   - demo-none
   - {name: demo-lib, at_least: 3.0-1}
 """
-# apt's own lock, as another apt holds it.
-HOLD = """import fcntl, time
+# apt's own lock, as another apt holds it, until an installation has waited for it for three seconds. The file is written then.
+HOLD = """import fcntl, os, sys, time
 file = open("/var/lib/dpkg/lock-frontend", "w")
 fcntl.lockf(file, fcntl.LOCK_EX)
-print("held", flush=True)
-time.sleep(10)"""
+def installs(number):
+    try:
+        words = open("/proc/%s/cmdline" % number, "rb").read().split(bytes(1))
+    except OSError:
+        return False
+    return words[0] == b"apt-get" and b"install" in words and b"-s" not in words and b"--print-uris" not in words
+for attempt in range(600):
+    if any(installs(number) for number in os.listdir("/proc") if number.isdigit()):
+        time.sleep(3)
+        open("/run/apt-waited", "w").write("%d" % time.time())
+        sys.exit()
+    time.sleep(0.2)"""
 
 
 class Packages(LabTest):
@@ -121,6 +131,8 @@ class Packages(LabTest):
         manifest = self.manifest(PACKAGES)
         self.spark("apply", manifest, "--yes", "--brief", "--no-verify", expect=0)
         self.assert_empty_plan(manifest)
+        for node in (1, 2):
+            self.assertRegex(self.lab.sh(node, "cat /run/apt-waited"), r"^\d+$")
         for text in self.installed():
             for line in ("demo-tool installed 1.0", "demo-lib installed 1.0", "demo-nccl installed 2.28-1", "demo-dev installed 2.28-1",
                          "demo-held installed 1.0", "demo-base installed 1.0"):
