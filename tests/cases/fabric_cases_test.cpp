@@ -21,20 +21,30 @@
 namespace reconciler {
 namespace {
 
-const std::string kCases = SPARK_SOURCE_DIR "/tests/cases/fabric";
+const std::string kSource = SPARK_SOURCE_DIR;
 
+// Folders below tests/cases: fabric/NAME has a manifest of its own, guides/NAME that of the guide.
 std::vector<std::string> CaseNames() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kCases)) {
-    names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(kSource + "/tests/cases/fabric")) {
+    names.push_back("fabric/" + entry.path().filename().string());
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(kSource + "/manifests/guides")) {
+    names.push_back("guides/" + entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
+std::string FindManifest(const std::string& name) {
+  return name.starts_with("guides/") ? kSource + "/manifests/" + name + ".yaml"
+                                     : kSource + "/tests/cases/" + name + "/cluster.yaml";
+}
+
 std::string TestName(const testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '-' || c == '/'; }, '_');
   return name;
 }
 
@@ -94,8 +104,7 @@ std::string FilesText(std::string_view plugin, const ClusterSpec& cluster, const
 class FabricCases : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const std::string path = kCases + "/" + GetParam() + "/cluster.yaml";
-    auto cluster = LoadClusterSpec(test::ReadAll(path), "cluster.yaml");
+    auto cluster = LoadClusterSpec(test::ReadAll(FindManifest(GetParam())), "cluster.yaml");
     ASSERT_TRUE(cluster) << FormatErrors(cluster.error());
     auto fabric = ExpandFabric(*cluster);
     ASSERT_TRUE(fabric) << FormatErrors(fabric.error());
@@ -104,7 +113,7 @@ class FabricCases : public testing::TestWithParam<std::string> {
   }
 
   void Reads(const std::string& file, const std::string& text) {
-    const std::string path = kCases + "/" + GetParam() + "/" + file;
+    const std::string path = kSource + "/tests/cases/" + GetParam() + "/" + file;
     if (std::getenv("SPARK_TEST_ACCEPT") != nullptr) {
       std::ofstream(path, std::ios::binary) << text;
     } else {
