@@ -40,7 +40,6 @@ Patience ExtendPatience(Patience patience, const std::vector<const NodeSpec*>& n
 
 Result<ScriptReply> Session::SendAndReceive(const std::string& text, Milliseconds limit) {
   const Deadline deadline = std::chrono::steady_clock::now() + limit;
-  ++requests_;
   if (auto written = shell_->Write(text, deadline); !written) return Fail(written.error());
   auto answer = ReadShellAnswer(*shell_, nonce_, deadline);
   if (!answer) return Fail(std::move(answer).error());
@@ -55,6 +54,7 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
   auto shell = pool.OpenOwnShell(node);  // heartbeats come from a thread beside the pool's
   if (!shell) return Fail(std::move(shell).error());
   std::unique_ptr<Session> session(new Session(node.name, std::move(*shell), MakeNonce()));
+  ++session->requests_;
   auto reply = session->SendAndReceive(
       BuildScriptPreamble(session->nonce_) + BuildNodeHelper() +
           AssignForShell({{"D", kStateFolder},
@@ -84,6 +84,7 @@ Result<std::unique_ptr<Session>> Session::Open(const NodeSpec& node, NodePool& p
 
 Result<ScriptReply> Session::Request(std::string_view script, Milliseconds limit) {
   const std::lock_guard lock(mutex_);
+  ++requests_;
   return RequestLocked(script, limit, "a request");
 }
 
