@@ -43,8 +43,8 @@ class Session {
   // What the shell's frames are marked with (see ParseFrames).
   const std::string& nonce() const { return nonce_; }
   bool IsBroken() const;
-  // Without heartbeats, whose number depends on how long an apply takes. Does not wait for a request
-  // that is running.
+  // Without heartbeats, whose number depends on how long an apply takes. Does not wait for a
+  // request that is running.
   std::size_t Requests() const { return requests_; }
 
  private:
