@@ -58,7 +58,8 @@ std::string ExplainFunctions(const PluginInput& input, const Intent& intent) {
 // "p0: [{netdev: enp3s0f0np0, hca: mlx5_0, pci: 0000:03:00.0}]". Empty: no driver names a cage.
 std::string FormatCages(const NodeFacts& facts) {
   std::map<std::string, std::vector<std::string>> cages;
-  for (const auto& [pci, netdev] : facts.network.pci) {
+  for (const auto& function : facts.network.pci) {
+    const std::string& netdev = function.second;
     const auto link = facts.links.find(netdev);
     if (link == facts.links.end()) continue;
     const std::string& cage = link->second.phys_port_name;
@@ -66,7 +67,8 @@ std::string FormatCages(const NodeFacts& facts) {
     const auto hca = std::find_if(facts.hcas.begin(), facts.hcas.end(),
                                   [&](const auto& one) { return one.second.netdev == netdev; });
     if (hca == facts.hcas.end()) continue;
-    cages[cage].push_back(fmt::format("{{netdev: {}, hca: {}, pci: {}}}", netdev, hca->first, pci));
+    cages[cage].push_back(
+        fmt::format("{{netdev: {}, hca: {}, pci: {}}}", netdev, hca->first, function.first));
   }
   std::vector<std::string> texts;
   for (const auto& [cage, functions] : cages) {

@@ -93,7 +93,10 @@ TEST_F(LevelsTest, AnUnreachableNodeLeavesTheOthersComplete) {
       "ping",
       "case \"$*\" in *192.168.17[78].2) echo '2 packets transmitted, 0 received'; exit 1 ;; esac\n"
       "echo '2 packets transmitted, 2 received'\n");
-  Program("ssh", "case \"$*\" in *spark-2-*) echo 'Connection timed out' >&2; exit 255 ;; esac\n");
+  Program("ssh",
+          "case \"$*\" in *spark-2-*|*' 192.168.17'[78]'.2 true')\n"
+          "  echo 'Connection timed out' >&2; exit 255 ;;\n"
+          "esac\n");
   Sample sample = OnSwitch(3);
   sample.Lose(2);
   const Report report = RunVerify(sample);
