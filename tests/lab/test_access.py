@@ -250,7 +250,7 @@ class Access(LabTest):
 
     def test_one_machine_under_two_addresses_is_named_by_both(self):
         self.lab.sh(1, "ip address add 192.168.1.121/24 dev enP7s7")
-        twice = self.variant_of(PAIR, ("address: 192.168.1.22}", "address: 192.168.1.121, access: {host_keys: accept-new}}"))
+        twice = self.variant_of(PAIR, ("address: 192.168.1.22,", "address: 192.168.1.121, access: {host_keys: accept-new},"))
         machine = self.lab.sh(1, "cat /etc/machine-id").strip()
         said = (f"wanted two machines, found one at 192.168.1.21 and 192.168.1.121 (machine id {machine}), "
                 "first named at cluster.yaml:10")

@@ -169,7 +169,8 @@ class NcclOnARing(LabTest):
             manifest.flush()
             self.spark("apply", manifest.name, "--only", "nccl", "--yes", "--no-verify", "--allow-silent-beacons", expect=0)
             wanted = {**WANTED, "NCCL_IB_HCA": "=rocep1s0f0,roceP2p1s0f0,rocep1s0f1,roceP2p1s0f1",
-                      "NCCL_IB_MERGE_NICS": "0", "NCCL_NET_PLUGIN": "none", "NCCL_IB_SUBNET_AWARE_ROUTING": "1"}
+                      "NCCL_IB_MERGE_NICS": "0", "NCCL_NET_PLUGIN": "none", "NCCL_IB_SUBNET_AWARE_ROUTING": "1",
+                      "UCX_NET_DEVICES": "enP7s7"}
             del wanted["NCCL_DEBUG"], wanted["NCCL_IB_TC"]
             for node in (1, 2, 3):
                 found = variables(self.lab.lab("ssh", str(node), "bash", "-lc", "env").stdout)
