@@ -97,3 +97,26 @@ gather_command() { # ID LIMIT_S ARGV…
   timeout -k 1 "$@" </dev/null; r=$?
   frame "exit $r"
 }
+
+# Short commands, calls of gather_command in COMMANDS, in one process with one limit: a `timeout` for each doubles the
+# processes. If one hangs, all run again, each within its own limit, and the later answers count.
+gather_together() { # LIMIT_S
+  # shellcheck disable=SC2016 # for that shell
+  NONCE=$NONCE COMMANDS=$COMMANDS timeout -k 1 "$1" sh -c '
+    frame() { printf "\n%s %s\n" "$NONCE" "$1"; printf "\n%s %s\n" "$NONCE" "$1" >&2; }
+    gather_command() {
+      frame "command $1"
+      shift 2
+      (
+        unset NONCE COMMANDS
+        [ "$1 $2" = "sh -c" ] || exec "$@"
+        script=$3
+        [ $# = 3 ] || shift
+        shift 3
+        eval "$script"
+      )
+      frame "exit $?"
+    }
+    eval "$COMMANDS"' </dev/null
+  [ $? -lt 124 ] || eval "$COMMANDS"
+}

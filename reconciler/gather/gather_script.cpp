@@ -18,6 +18,9 @@ namespace reconciler {
 namespace {
 
 constexpr std::size_t kLargestFile = 1u << 20;  // bytes
+// Commands with at most this limit run together, all of them within kTogetherLimitS.
+constexpr int kShortLimitS = 5;
+constexpr int kTogetherLimitS = 10;
 
 template <class T>
 std::vector<T> SelectReads(const std::vector<Read>& reads) {
@@ -54,14 +57,18 @@ std::string BuildValuesPart(const std::vector<Read>& reads, std::string_view roo
 }
 
 std::string BuildCommandsPart(const std::vector<Read>& reads) {
+  std::string short_calls;
   std::string calls;
   std::set<std::string> seen;
   for (const RunProbe& probe : SelectReads<RunProbe>(reads)) {
     if (!seen.insert(probe.id).second) continue;
-    calls += fmt::format("gather_command {} {} {}\n", QuoteForShell(probe.id), probe.time_limit_s,
-                         JoinForShell(probe.argv));
+    (probe.time_limit_s <= kShortLimitS ? short_calls : calls) +=
+        fmt::format("gather_command {} {} {}\n", QuoteForShell(probe.id), probe.time_limit_s,
+                    JoinForShell(probe.argv));
   }
-  return calls;
+  if (short_calls.empty()) return calls;
+  return AssignForShell({{"COMMANDS", short_calls}}) +
+         fmt::format("gather_together {}\n", kTogetherLimitS) + calls;
 }
 
 struct Stat {

@@ -70,7 +70,11 @@ rules=$(stat -c %Y /etc/ufw/user.rules 2>/dev/null) && printf '= rules\nrules %s
 log=$(dmesg 2>/dev/null) || exit 0
 read -r uptime _ <"/proc/uptime" || exit 0
 printf '= log\nuptime %s\n' "$uptime"
-printf '%s\n' "$log" | grep -aE '[[]UFW BLOCK[]].* PROTO=TCP .* SYN ' | tail -n 50
-printf '%s\n' "$log" | grep -aE 'AER: .*Uncorrect(ed|able)|NVRM: Xid|NV_ERR_NO_MEMORY|Out of memory: Killed process|soft lockup|hard LOCKUP|mlx5_core .*(compromised|Link down)' |
-  tail -n 100
+printf '%s\n' "$log" | awk '
+  function print_last(line, count, most, i) { for (i = count > most ? count - most + 1 : 1; i <= count; i++) print line[i] }
+  /[[]UFW BLOCK[]].* PROTO=TCP .* SYN / { drop[++drops] = $0 }
+  /AER: .*Uncorrect(ed|able)|NVRM: Xid|NV_ERR_NO_MEMORY|Out of memory: Killed process|soft lockup|hard LOCKUP|mlx5_core .*(compromised|Link down)/ {
+    event[++events] = $0
+  }
+  END { print_last(drop, drops, 50); print_last(event, events, 100) }'
 exit 0

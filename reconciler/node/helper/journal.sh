@@ -26,7 +26,10 @@ put() { # FROM TO [MARKER], at once or not at all, and never before the marker l
 }
 
 same() { # FILE FILE, with mode and owner
-  cmp -s -- "$1" "$2" && stat -c '%a %u %g' -- "$1" "$2" | { read -r one && read -r other && [ "$one" = "$other" ]; }
+  cmp -s -- "$1" "$2" || return 1
+  # shellcheck disable=SC2046 # six words
+  set -- $(stat -c '%a %u %g' -- "$1" "$2")
+  [ $# = 6 ] && [ "$1 $2 $3" = "$4 $5 $6" ]
 }
 
 prepared() { printf '%s' "${T%/*}/.spark-reconcile.${J##*/}.${d##*/}"; } # beside the target

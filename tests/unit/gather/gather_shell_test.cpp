@@ -89,6 +89,27 @@ TEST_F(GatherScriptTest, CommandsKeepTheirStreamsExitCodesAndLimits) {
   EXPECT_EQ(reply.commands.at("input").out, "");  // no command eats the rest of the script
 }
 
+TEST_F(GatherScriptTest, ACommandThatHangsHidesNoOther) {
+  const ProbeReply reply = Gather({RunProbe{"before", {"echo", "1"}},
+                                   RunProbe{"slow", {"sh", "-c", "echo begun; sleep 30"}, 1},
+                                   RunProbe{"after", {"sh", "-c", "echo 2; exit 4"}}});
+  EXPECT_EQ(reply.commands.at("before").out, "1\n");
+  EXPECT_EQ(reply.commands.at("slow").out, "begun\n");
+  EXPECT_EQ(reply.commands.at("slow").exit_code, 124);
+  EXPECT_EQ(reply.commands.at("after").out, "2\n");
+  EXPECT_EQ(reply.commands.at("after").exit_code, 4);
+}
+
+TEST_F(GatherScriptTest, ShortCommandsRunOnceAndSeeNothingOfEachOther) {
+  const std::string file = Path("runs");
+  const ProbeReply reply = Gather(
+      {RunProbe{"count", {"sh", "-c", "echo run >>\"$1\"; x=1; cd /tmp; set -f", "sh", file}},
+       RunProbe{"arguments", {"sh", "-c", "printf '%s|' \"$@\" \"$x\" \"$PWD\"", "sh", "a b", ""}},
+       RunProbe{"read", {"cat", file}}});
+  EXPECT_EQ(reply.commands.at("read").out, "run\n");
+  EXPECT_EQ(reply.commands.at("arguments").out, "a b|||/|");
+}
+
 TEST_F(GatherScriptTest, AHomeIsFoundInTheUserDatabase) {
   const std::string home = getpwuid(geteuid())->pw_dir;
   Put(home.substr(1) + "/.ssh/config", "Host x\n");
