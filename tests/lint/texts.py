@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that the files stand on their own: no path of the machine that they were written on, no path out of the
-tree, no link to a page that is not there."""
+tree, no link to a page or to a section that is not there."""
 
 import pathlib
 import re
@@ -10,7 +10,8 @@ import tree
 # Folders that every Linux has: to stand in one of them says nothing about a machine.
 EVERYWHERE = {"/", "/home", "/mnt", "/opt", "/root", "/srv", "/tmp", "/usr", "/usr/src", "/var", "/var/tmp"}
 OUTWARD = re.compile(r"(?<![\w/.}\"'])((?:\.\./)+)([\w-][\w./-]*)")
-LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
+LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#{1,6} +(.*)$")
 
 
 def machine_paths(root):
@@ -25,6 +26,28 @@ def leaves(name, up, rest):
     return up.count("../") > len(name.parts) - 1 or (rest.split("/")[0] == "..")
 
 
+def anchors(text):
+    """The ids that GitHub gives to the headings of a page."""
+    found = []
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.lstrip().startswith("```")
+        heading = None if fenced else HEADING.match(line)
+        if heading:
+            words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.group(1)).strip().lower()
+            slug = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+            found.append(f"{slug}-{found.count(slug)}" if slug in found else slug)
+    return found
+
+
+def check_link(root, name, target, anchor):
+    page = root / name.parent / target if target else root / name
+    if not page.exists():
+        yield f"links to {target}, which is not there"
+    elif anchor and page.suffix == ".md" and anchor not in anchors(page.read_text(encoding="utf-8")):
+        yield f"links to {target}#{anchor}: that page has no such heading"
+
+
 def check_line(root, name, line, machine):
     hit = machine and machine.search(line)
     if hit:
@@ -33,9 +56,8 @@ def check_line(root, name, line, machine):
         if leaves(name, up, rest):
             yield f"names a path outside the tree: {up}{rest}"
     if name.suffix == ".md":
-        for target in LINK.findall(line):
-            if not (root / name.parent / target).exists():
-                yield f"links to {target}, which is not there"
+        for target, anchor in LINK.findall(line):
+            yield from check_link(root, name, target, anchor)
 
 
 def check(root):
@@ -55,10 +77,13 @@ BAD = {
     "names a path outside the tree: ../notes/a": {"b.md": "see ../notes/a\n"},
     "names a path outside the tree: ../../notes": {"docs/c.md": "see ../../notes\n"},
     "links to there.md": {"docs/d.md": "[there](there.md#part)\n"},
+    "links to e.md#other-part": {"docs/d.md": "[there](e.md#other-part)\n", "docs/e.md": "# A part\n"},
+    "links to #in-a-fence": {"docs/d.md": "[there](#in-a-fence)\n```sh\n# In a fence\n```\n"},
 }
 GOOD = {
     "README.md": "[docs](docs/a.md) [web](https://example.org) /home/nvidia/.ssh $dirROOT 'workdir=$dir/work'\n",
-    "docs/a.md": "[back](../README.md), ../README.md\n",
+    "docs/a.md": "[back](../README.md), ../README.md [below](#its-a-part-1)\n## It's `a` [part](b)\n## It's a part\n",
+    "docs/b": "",
     "tests/deep/a.yaml": "# $schema=../../schema/cluster.schema.json\n",
 }
 
