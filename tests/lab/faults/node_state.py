@@ -55,7 +55,7 @@ def root(run, node):
 
 
 def applies(at):
-    """The state of each apply that was armed on a node, by its folder; see docs/operating.md."""
+    """The state of each apply that was armed on a node, by its folder; see docs/recovery.md."""
     states = {}
     for guard in glob.glob(at + "/var/lib/spark-reconcile/journal/*/guard"):
         try:
