@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that each command block of README.md and docs/*.md is run by a test or says why not; tests/support/doc_blocks.py
-describes the comments. Generated pages are left out: they hold no commands."""
+"""Checks that each command block of README.md and docs/*.md is run by a test or says why not, and that the contents list each page;
+tests/support/doc_blocks.py describes the comments. Generated pages are left out: they hold no commands."""
 
 import pathlib
 import re
@@ -51,8 +51,16 @@ def complaint(block):
     return None
 
 
+def unlisted(root):
+    """Pages that a reader of the contents does not find."""
+    contents = root / doc_blocks.CONTENTS
+    if contents.exists():
+        text = contents.read_text(encoding="utf-8")
+        yield from (path.name for path in sorted(contents.parent.glob("*.md")) if path != contents and f"]({path.name})" not in text)
+
+
 def check(root):
-    found = []
+    found = [f"docs/{name}:1: wanted a line in {doc_blocks.CONTENTS}" for name in unlisted(root)]
     for name in doc_blocks.pages(root):
         text = tree.text(root, pathlib.PurePosixPath(name))
         found += [f"{name}:{line}: wanted a fence around this block" for line in indented(text)]
@@ -72,6 +80,7 @@ def page(text):
 
 
 BAD = {
+    "docs/b.md:1: wanted a line in docs/README.md": {"docs/README.md": "[a](a.md)\n", "docs/a.md": "", "docs/b.md": ""},
     "docs/a.md:1: wanted a comment before the commands": page("```sh\nls\n```\n"),
     "docs/a.md:2: wanted a comment before the commands": page("<!-- run: sometimes -->\n```sh\nls\n```\n"),
     "docs/a.md:4: wanted a comment before the commands": page("<!-- not run: -->\n\n\n```sh\nls\n```\n"),
