@@ -1,0 +1,179 @@
+"""The scripts of manifests/gitops as a pipeline calls them, on a cluster of which no node or one node can be read."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import unittest
+import xml.etree.ElementTree
+
+from spark_cli import OUT_OF_REACH, PROGRAM, REFUSED, ROOT, CliTest, speed
+
+SCRIPTS = os.path.join(ROOT, "manifests", "gitops")
+# Says what a command that login.sh runs finds.
+SHOW_LOGIN = 'echo "$HOME"; stat -c %a "$HOME" "$HOME/.ssh/id_ed25519"; cat "$HOME/.ssh/id_ed25519" "$HOME/.ssh/known_hosts"; ' \
+             'echo "${SPARK_SSH_KEY-no key}"; exit 3'
+
+# spark-1 differs, spark-2 does not, and spark-3 was not read. What is not looked at is left out.
+CHANGES = [{"node": "spark-1", "change": "modify", "kind": "link", "name": "enp1s0f1np1", "detail": "mtu 1500 → 9000"},
+           {"node": "spark-1", "change": "blocked", "kind": "file", "name": "/etc/hosts", "detail": "edited & \x1bkept"}]
+DIAGNOSTICS = [
+    {"severity": "blocks", "code": "edited", "nodes": ["spark-1"], "change": "file//etc/hosts", "message": "edited"},
+    {"severity": "warns", "code": "foreign-line", "nodes": ["spark-1"], "change": "", "message": "a line wins"},
+    {"severity": "informs", "code": "note", "nodes": ["spark-2"], "change": "", "message": "what was decided"},
+    {"severity": "warns", "code": "other", "nodes": [], "change": "", "message": "of the cluster"}]
+DRIFT = {"cluster": 'home"lab', "stages": [{"changes": CHANGES[:1]}, {"changes": CHANGES[1:]}], "diagnostics": DIAGNOSTICS,
+         "nodes": [{"name": "spark-1", "unreachable": ""}, {"name": "spark-2", "unreachable": ""},
+                   {"name": "spark-3", "unreachable": "no <route>"}]}
+DRIFT_SHOWN = """\
+spark-1: link enp1s0f1np1: mtu 1500 → 9000
+spark-1: blocked: file /etc/hosts: edited & \\x1bkept
+spark-1: a line wins [foreign-line]
+spark-2: no drift
+spark-3: not read: no <route>
+of the cluster [other]
+"""
+DRIFT_METRICS = """\
+# HELP spark_reconcile_drift_exit_code Exit code of the last drift run: 0 none, 2 drift, 3 a node was not read.
+# TYPE spark_reconcile_drift_exit_code gauge
+spark_reconcile_drift_exit_code{cluster="home\\"lab"} 3
+# HELP spark_reconcile_drift_timestamp_seconds When the last drift run ended, in seconds since 1970.
+# TYPE spark_reconcile_drift_timestamp_seconds gauge
+spark_reconcile_drift_timestamp_seconds{cluster="home\\"lab"} NOW
+# HELP spark_reconcile_drift_warnings Warnings below the plan.
+# TYPE spark_reconcile_drift_warnings gauge
+spark_reconcile_drift_warnings{cluster="home\\"lab"} 2
+# HELP spark_reconcile_node_reached 1: the node was read. 0: it was not, and nothing is known about it.
+# TYPE spark_reconcile_node_reached gauge
+spark_reconcile_node_reached{cluster="home\\"lab",node="spark-1"} 1
+spark_reconcile_node_reached{cluster="home\\"lab",node="spark-2"} 1
+spark_reconcile_node_reached{cluster="home\\"lab",node="spark-3"} 0
+# HELP spark_reconcile_drift_changes Changes that an apply would make on the node.
+# TYPE spark_reconcile_drift_changes gauge
+spark_reconcile_drift_changes{cluster="home\\"lab",node="spark-1"} 1
+spark_reconcile_drift_changes{cluster="home\\"lab",node="spark-2"} 0
+# HELP spark_reconcile_drift_blocked Changes that the node needs and an apply would not make.
+# TYPE spark_reconcile_drift_blocked gauge
+spark_reconcile_drift_blocked{cluster="home\\"lab",node="spark-1"} 1
+spark_reconcile_drift_blocked{cluster="home\\"lab",node="spark-2"} 0
+"""
+DRIFT_JUNIT = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="spark-reconcile drift home&quot;lab" tests="4" failures="2" errors="1">\
+<testcase classname="home&quot;lab.drift" name="spark-1"><failure message="differs from the manifest: 3">\
+link enp1s0f1np1: mtu 1500 → 9000
+blocked: file /etc/hosts: edited &amp; \\x1bkept
+a line wins [foreign-line]</failure></testcase>\
+<testcase classname="home&quot;lab.drift" name="spark-2" />\
+<testcase classname="home&quot;lab.drift" name="spark-3"><error message="no &lt;route&gt;" /></testcase>\
+<testcase classname="home&quot;lab.drift" name="cluster"><failure message="differs from the manifest: 1">\
+of the cluster [other]</failure></testcase></testsuite>
+"""
+
+
+class GitOpsScripts(CliTest):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("bin"))
+        os.symlink(PROGRAM, self.path("bin/spark-reconcile"))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def script(self, name, *arguments, **more):
+        environment = self.environment(PATH=f"{self.path('bin')}:{os.environ['PATH']}", **more)
+        return speed.run([os.path.join(SCRIPTS, name), *arguments], 60, cwd=self.folder, env=environment,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+
+    def replace_program(self, text):
+        os.remove(self.path("bin/spark-reconcile"))
+        self.write("bin/spark-reconcile", "#!/bin/sh\n" + text)
+        os.chmod(self.path("bin/spark-reconcile"), 0o755)
+
+    def test_an_invalid_manifest_is_shown_on_the_page_of_the_change_and_leaves_no_plan(self):
+        self.write("cluster.yaml", OUT_OF_REACH.replace("subnets", "subents"))
+        os.mkdir(self.path("out"))
+        self.write("out/plan.json", "of an earlier run")
+        done = self.script("plan.sh", "cluster.yaml", "out")
+        self.assert_ends(done, 1, out="")
+        self.assertIn("cluster.yaml:9:3: unknown key 'subents' in fabric, did you mean 'subnets'?\n", done.stderr)
+        self.assertEqual(self.read("out/comment.md"),
+                         f"**The manifest is not valid.** Nothing was planned.\n\n```\n{done.stderr}```\n")
+        self.assertEqual(os.listdir(self.path("out")), ["comment.md"])
+
+    def test_a_plan_without_a_node_cannot_be_applied(self):
+        done = self.script("plan.sh", "cluster.yaml", "out")
+        self.assert_ends(done, 3, err=REFUSED)
+        self.assertEqual(self.read("out/comment.md"),
+                         f"{done.stdout}\n**The plan is not complete: exit code 3.** It cannot be applied.\n\n```\n{REFUSED}```\n")
+        self.assertEqual(os.listdir(self.path("out")), ["comment.md"])
+        done = self.script("apply.sh", "cluster.yaml", "out")
+        self.assert_ends(done, 1, out="", err="""\
+apply.sh: wanted a reviewed plan in out/plan.json, found none; nothing was changed
+  next step: run plan.sh on this commit, review what it shows, then run apply.sh again
+""")
+
+    def test_a_plan_that_is_longer_than_a_comment_may_be_is_shortened(self):
+        self.replace_program('[ "$1" = validate ] || { head -c 70000 /dev/zero | tr "\\0" x; : >out/plan.json; }\n')
+        done = self.script("plan.sh", "cluster.yaml", "out")
+        self.assert_ends(done, 0, out="x" * 70000, err="")
+        self.assertEqual(self.read("out/comment.md"),
+                         "x" * 60000 + "\n\nThe rest of the plan is left out here. It is in the log of the job.\n")
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["comment.md", "plan.json"])
+
+    def test_a_stale_plan_keeps_its_exit_code_and_says_the_next_step(self):
+        self.replace_program('echo "$@"; exit 8\n')
+        os.mkdir(self.path("out"))
+        self.write("out/plan.json", "")
+        self.assert_ends(self.script("apply.sh", "cluster.yaml", "out"), 8,
+                         out="apply out/plan.json --manifest cluster.yaml --yes --brief --events out/events.ndjson\n", err="""\
+apply.sh: the plan is stale; nothing was changed
+  next step: run plan.sh on this commit, review what it shows, then run apply.sh again
+""")
+
+    def test_a_login_of_a_pipeline_is_in_a_home_that_is_removed(self):
+        self.write("known_hosts", "spark-1 ssh-ed25519 AAAA\n")
+        done = self.script("login.sh", "sh", "-c", SHOW_LOGIN, SPARK_SSH_KEY="-----BEGIN\nkey", SPARK_KNOWN_HOSTS="known_hosts")
+        home, rest = done.stdout.split("\n", 1)
+        self.assert_ends(done, 3, err="")
+        self.assertEqual(rest, "700\n600\n-----BEGIN\nkey\nspark-1 ssh-ed25519 AAAA\nno key\n")
+        self.assertNotEqual(home, self.folder)
+        self.assertFalse(os.path.exists(home))
+        self.assert_ends(self.script("login.sh", "true", SPARK_SSH_KEY="", SPARK_KNOWN_HOSTS="known_hosts"), 2, out="")
+
+    def test_drift_of_an_unreachable_node_is_in_the_metrics_and_in_junit(self):
+        done = self.script("drift.sh", "cluster.yaml", "drift.prom", "drift.xml")
+        self.assert_ends(done, 3, err=REFUSED)
+        self.assertIn("spark-2: not read: spark-2 (127.0.0.1:1): connection refused\n", done.stdout)
+        metrics = self.read("drift.prom").splitlines()
+        self.assertIn('spark_reconcile_drift_exit_code{cluster="lab"} 3', metrics)
+        self.assertIn('spark_reconcile_node_reached{cluster="lab",node="spark-2"} 0', metrics)
+        self.assertEqual([line for line in metrics if "drift_changes{" in line and "spark-2" in line], [])
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("drift.prom")).st_mode), 0o644)
+        [second] = [case for case in xml.etree.ElementTree.parse(self.path("drift.xml")).iter("testcase")
+                    if case.get("name") == "spark-2"]
+        self.assertEqual(second.find("error").get("message"), "spark-2 (127.0.0.1:1): connection refused")
+
+    def test_drift_of_an_invalid_manifest_writes_no_metrics(self):
+        self.write("cluster.yaml", "cluster: lab\n")
+        self.assert_ends(self.script("drift.sh", "cluster.yaml", "drift.prom", "drift.xml"), 1, out="")
+        self.assertFalse(os.path.exists(self.path("drift.prom")) or os.path.exists(self.path("drift.xml")))
+
+    def test_each_node_has_counts_and_one_that_was_not_read_has_none(self):
+        self.replace_program(f"cat <<'PLAN'\n{json.dumps(DRIFT)}\nPLAN\nexit 3\n")
+        self.write("drift.prom", "of an earlier run")
+        done = self.script("drift.sh", "cluster.yaml", "drift.prom", "drift.xml")
+        self.assert_ends(done, 3, out=DRIFT_SHOWN, err="")
+        self.assertEqual(re.sub(r"(timestamp_seconds\{.*\}) [0-9]{10}\n", r"\1 NOW\n", self.read("drift.prom")), DRIFT_METRICS)
+        self.assertEqual(self.read("drift.xml"), DRIFT_JUNIT)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bin", "cluster.yaml", "drift.prom", "drift.xml"])
+
+    def test_metrics_that_cannot_be_written_are_an_error(self):
+        self.replace_program(f"cat <<'PLAN'\n{json.dumps(DRIFT)}\nPLAN\n")
+        self.assert_ends(self.script("drift.sh", "cluster.yaml", "no/drift.prom"), 1, out=DRIFT_SHOWN,
+                         err="drift_output.py: no/drift.prom: cannot be written: No such file or directory\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
