@@ -119,6 +119,9 @@ class ClusterApply {
 
   const ClusterFacts& facts() const { return facts_; }  // as they were read last
 
+  // Of what was committed; 0: nothing was.
+  int FindGeneration() const { return passes_.empty() ? 0 : keeper_.generation(); }
+
   // The nodes that could not be read at first, and are left out.
   std::vector<NodeName> ListAbsent() const;
 

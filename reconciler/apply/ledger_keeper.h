@@ -69,6 +69,8 @@ class LedgerKeeper {
   // How the verification after the apply ended, for the nodes that remember the generation.
   Errors RecordVerification(VerificationOutcome outcome);
 
+  int generation() const { return generation_; }  // of this apply; 0 before Begin
+
  private:
   LedgerHead MakeLedgerHead(int generation) const;
   const Ledger* FindOldLedger(const NodeName& node) const;

@@ -8,7 +8,6 @@
 #include "reconciler/cli/files.h"
 #include "reconciler/cluster/cluster.h"
 #include "reconciler/gather/gather.h"
-#include "reconciler/node/events.h"
 #include "reconciler/node/node_pool.h"
 #include "reconciler/planning/plan_maker.h"
 #include "reconciler/transport/ssh/dial.h"

@@ -211,7 +211,7 @@ class Guard(LabTest):
         changed = self.variant_of(cluster("pair.yaml"), ("net.ipv4.tcp_mtu_probing: 1", "net.ipv4.tcp_mtu_probing: 0"))
         code, out, err = self.start_and_interrupt_verification(changed, 0)
         self.assertEqual(code, 7, out + err)
-        self.assertIn("\nconverged: ", out)
+        self.assertRegex(out, r"\ncommitted and read back: \d+ changes; verifying\n")
         self.assertTrue(err.endswith("the apply is committed on every node and stays; only its verification was "
                                      "interrupted\n  hint: `verify` runs it\n"), err)
         self.assertNotIn("revert", err)

@@ -26,6 +26,7 @@ LAYERS = {
     "reconciler/fabric/": MODEL,
     "reconciler/plugin.h": MODEL,
     "reconciler/planning/": PURE,
+    "reconciler/progress/": PURE + ["reconciler/planning/"],
     "reconciler/transport/": MODEL,
     "reconciler/node/": NODE,
     "reconciler/access/": NODE,
@@ -35,8 +36,8 @@ LAYERS = {
     "reconciler/cabling/": MODEL + ["reconciler/fabric/"],
     "reconciler/discovery/observe/": NODE + ["reconciler/discovery/"],
     "reconciler/discovery/": MODEL + ["reconciler/cabling/", "reconciler/manifest/read/", "reconciler/plugin.h"],
-    "reconciler/apply/": NODE + ["reconciler/fabric/", "reconciler/plugin.h", "reconciler/planning/", "reconciler/gather/",
-                                "reconciler/cabling/"],
+    "reconciler/apply/": NODE + ["reconciler/fabric/", "reconciler/plugin.h", "reconciler/planning/", "reconciler/progress/",
+                                "reconciler/gather/", "reconciler/cabling/"],
     # The controller links the protocol: what reads files and descriptors stays beside it.
     "reconciler/spark_verify/protocol/": BASE,
     "reconciler/spark_verify/": BASE,

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "reconciler/model/plan.h"
-#include "reconciler/node/events.h"
 #include "reconciler/node/session.h"
+#include "reconciler/progress/events.h"
 
 namespace reconciler {
 

@@ -31,6 +31,12 @@ void PrintFailure(const ConvergeReport& report) {
             << " on each node; `sh guard revert` there restores it\n";
 }
 
+std::size_t CountDoneOn(const NodeApply& node) {
+  return static_cast<std::size_t>(
+      std::count_if(node.changes.begin(), node.changes.end(),
+                    [](const auto& entry) { return entry.second == ChangeOutcome::kDone; }));
+}
+
 // What an apply committed without.
 void PrintNotProved(const ConvergeReport& report) {
   if (report.silent_beacons.empty()) return;
@@ -90,22 +96,34 @@ void PrintOutcome(const ConvergeReport& report) {
     PrintFailure(report);
     return;
   }
-  std::size_t done = 0;
-  for (const auto& [name, node] : report.applied.nodes) {
-    done += static_cast<std::size_t>(
-        std::count_if(node.changes.begin(), node.changes.end(),
-                      [](const auto& entry) { return entry.second == ChangeOutcome::kDone; }));
-  }
-  const std::size_t blocked = report.remaining.BlockedCount();
-  const std::size_t warnings = report.remaining.WarningCount();
-  std::cout << "converged: " << FormatPlural(done, "change", "changes") << " made, read back, and "
-            << (blocked == 0 ? std::string("nothing differs")
-                             : fmt::format("nothing differs but what is blocked ({})", blocked))
-            << (warnings == 0
-                    ? ""
-                    : fmt::format(", with {}", FormatPlural(warnings, "warning", "warnings")))
-            << '\n';
   PrintNotProved(report);
+}
+
+std::size_t CountDone(const ConvergeReport& report) {
+  std::size_t done = 0;
+  for (const auto& [name, node] : report.applied.nodes) done += CountDoneOn(node);
+  return done;
+}
+
+std::size_t CountChangedNodes(const ConvergeReport& report) {
+  const auto& nodes = report.applied.nodes;
+  return static_cast<std::size_t>(std::count_if(
+      nodes.begin(), nodes.end(), [](const auto& entry) { return CountDoneOn(entry.second) > 0; }));
+}
+
+CheckCounts CountChecks(const Report& report) {
+  return {.passed = report.Count(Outcome::kPass) + report.Count(Outcome::kWarn),
+          .failed = report.Count(Outcome::kFail),
+          .not_measured = report.Count(Outcome::kCouldNotMeasure)};
+}
+
+std::string FormatUndo(const std::string& manifest, int generation) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+=:,@%";
+  const bool is_plain =
+      !manifest.empty() && manifest.find_first_not_of(kPlain) == std::string::npos;
+  return fmt::format("spark-reconcile rollback {}{}", generation == 1 ? "--to 0 " : "",
+                     is_plain ? manifest : MakePrintable(QuoteForShell(manifest)));
 }
 
 void PrintNotRecorded(const std::optional<ConvergeReport>& report, const Errors& errors) {

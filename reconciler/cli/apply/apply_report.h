@@ -6,6 +6,8 @@
 
 #include "reconciler/apply/converge.h"
 #include "reconciler/apply/ledger_keeper.h"
+#include "reconciler/progress/apply_end.h"
+#include "reconciler/verify/report/report.h"
 
 namespace reconciler::cli {
 
@@ -16,14 +18,23 @@ bool Confirm(const std::string& question, bool yes,
                  "that with --yes");
 bool ConfirmPlan(const Plan& plan, bool yes);
 
-// The last lines of an apply that left nodes out: which, and what it did not prove.
+// The last lines of an apply that failed and left nodes out: which, and what it did not prove.
 void PrintPartial(const std::vector<NodeName>& absent);
 
 // Instead of a verification: what it measures is not configured. `blocked`: ports of the fabric.
 void PrintNotVerified(const std::vector<const Change*>& blocked);
 
-// What an apply did, or why it did not and what is left.
+// Of an apply that converged, what it did not prove; of any other, why it did not and what is left.
 void PrintOutcome(const ConvergeReport& report);
+
+// What was made and read back.
+std::size_t CountDone(const ConvergeReport& report);
+std::size_t CountChangedNodes(const ConvergeReport& report);
+
+CheckCounts CountChecks(const Report& report);
+
+// The command that returns to what was before `generation`.
+std::string FormatUndo(const std::string& manifest, int generation);
 
 // An apply that is done, but that nodes do not remember; `report`: empty when nothing was changed.
 void PrintNotRecorded(const std::optional<ConvergeReport>& report, const Errors& errors);

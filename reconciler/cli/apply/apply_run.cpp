@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <iostream>
 #include <memory>
 
@@ -15,6 +16,7 @@
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/planning/render.h"
+#include "reconciler/progress/apply_end.h"
 #include "reconciler/verify/report/render.h"
 
 namespace reconciler::cli {
@@ -29,6 +31,7 @@ class ApplyRun {
         scope_(scope),
         flags_(flags),
         context_(context),
+        manifest_(info.manifest),
         pool_(context.dial),
         apply_({.cluster = cluster.spec,
                 .fabric = cluster.fabric,
@@ -64,9 +67,10 @@ class ApplyRun {
     if (proposal.refusal) return Refuse(*proposal.refusal);
     const Plan& plan = *proposal.plan;
     if (!proposal.needs_work) {
-      const int code = FindSettledCode(plan);
-      return ReportPartial(scope_.uninstall && code == kFine ? ReportUnledgered()
-                                                             : VerifyResult(plan, code));
+      const int settled = FindSettledCode(plan);
+      const int code =
+          scope_.uninstall && settled == kFine ? ReportUnledgered() : VerifyResult(plan, settled);
+      return ReportEnd(plan, code);
     }
     if ((!plan.Empty() || scope_.uninstall) && !ConfirmPlan(plan, flags_.yes)) {
       return kUsageOrManifest;
@@ -129,9 +133,14 @@ class ApplyRun {
       if (!log) return PrintError(log.error(), kUsageOrManifest);
       log_ = std::move(*log);
     }
+    const auto began = std::chrono::steady_clock::now();
     const ClusterApplyResult result = apply_.CarryOut(plan);
+    end_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (result.refusal) return Refuse(*result.refusal);
-    return ReportPartial(Report(result));
+    const int code = Report(result);
+    const bool failed = result.report && !result.report->converged;
+    if (failed || !result.ledger_errors.empty()) return ReportPartial(code);
+    return ReportEnd(result.remaining, code);
   }
 
   int Report(const ClusterApplyResult& result) {
@@ -145,6 +154,8 @@ class ApplyRun {
         if (!result.report->reverted) return kMixed;
         return result.report->applied.interrupted ? kInterrupted : kReverted;
       }
+      end_.changes = CountDone(*result.report);
+      end_.nodes = CountChangedNodes(*result.report);
     }
     if (!result.ledger_errors.empty()) {
       PrintNotRecorded(result.report, result.ledger_errors);
@@ -166,6 +177,20 @@ class ApplyRun {
     if (const std::vector<NodeName> absent = apply_.ListAbsent(); !absent.empty()) {
       PrintPartial(absent);
     }
+    return code;
+  }
+
+  // The last line, where nothing failed before the verification.
+  int ReportEnd(const Plan& remaining, int code) {
+    end_.absent = apply_.ListAbsent();
+    end_.blocked = remaining.BlockedCount();
+    end_.warnings = remaining.WarningCount();
+    end_.uninstall = scope_.uninstall;
+    if (!scope_.uninstall) end_.generation = apply_.FindGeneration();
+    if (end_.generation > 0 && end_.absent.empty()) {
+      end_.undo = FormatUndo(manifest_, end_.generation);
+    }
+    std::cout << FormatApplyEnd(end_);
     return code;
   }
 
@@ -197,10 +222,15 @@ class ApplyRun {
       std::cerr << DescribeInterruptedVerification(applied);
       return kNotMeasured;
     }
+    if (applied) {
+      std::cout << fmt::format("committed and read back: {}; verifying\n",
+                               FormatPlural(end_.changes, "change", "changes"));
+    }
     std::cout << std::flush;  // an interrupt ends the program
     EnterInterruptPhase(applied ? InterruptPhase::kVerify : InterruptPhase::kCheck);
     const reconciler::Report report = RunLevels(cluster_, apply_.facts(), pool_);
-    std::cout << RenderReport(report);
+    std::cout << RenderReport(report) << '\n';
+    end_.checks = CountChecks(report);
     EnterInterruptPhase(InterruptPhase::kNone);
     std::cerr << FormatErrors(apply_.RecordVerification(FindVerificationOutcome(report)));
     const int verified = reconciler::FindExitCode(report);
@@ -211,6 +241,8 @@ class ApplyRun {
   const PlanScope& scope_;
   const ApplyFlags& flags_;
   const Context& context_;
+  std::string manifest_;
+  ApplyEnd end_ = {};
   NodePool pool_;
   std::unique_ptr<EventLog> log_ = nullptr;  // there while something is carried out
   ClusterApply apply_;

@@ -7,7 +7,7 @@
 
 #include "reconciler/base/result.h"
 #include "reconciler/cli/file_output.h"
-#include "reconciler/node/events.h"
+#include "reconciler/progress/events.h"
 
 namespace reconciler::cli {
 

@@ -123,21 +123,30 @@ TEST(PrintOutcome, ACheckThatFailsAfterTheCommitRevertsNothing) {
             "spark-1: new\n");
 }
 
-TEST(PrintOutcome, WhatWasMadeIsCountedAndWhatIsBlockedToo) {
-  ConvergeReport report{.committed = true};
-  report.converged = true;
+TEST(CountDone, CountsWhatWasMadeAndWhere) {
+  ConvergeReport report;
   report.applied.nodes["spark-1"].changes = {{"a", ChangeOutcome::kDone},
                                              {"b", ChangeOutcome::kNotRun}};
-  EXPECT_EQ(CaptureOutcome(report).out,
-            "converged: 1 change made, read back, and nothing differs\n");
-  report.applied.nodes["spark-2"].changes = {{"a", ChangeOutcome::kDone}};
-  Change blocked = Named("/etc/a");
-  blocked.change = ChangeKind::kBlocked;
-  report.remaining = MakePlanWith({blocked});
-  report.remaining.diagnostics = {{.severity = Severity::kWarns, .code = "c", .message = "m"}};
-  EXPECT_EQ(CaptureOutcome(report).out,
-            "converged: 2 changes made, read back, and nothing differs but what is blocked (1), "
-            "with 1 warning\n");
+  report.applied.nodes["spark-2"].changes = {{"a", ChangeOutcome::kNotRun}};
+  EXPECT_EQ(CountDone(report), 1U);
+  EXPECT_EQ(CountChangedNodes(report), 1U);
+}
+
+TEST(CountChecks, LeavesOutWhatWasSkipped) {
+  Report report;
+  for (const Outcome outcome : {Outcome::kPass, Outcome::kWarn, Outcome::kFail,
+                                Outcome::kCouldNotMeasure, Outcome::kSkipped}) {
+    report.checks.push_back({.outcome = outcome});
+  }
+  const CheckCounts counts = CountChecks(report);
+  EXPECT_EQ(counts.passed, 2U);
+  EXPECT_EQ(counts.failed, 1U);
+  EXPECT_EQ(counts.not_measured, 1U);
+}
+
+TEST(FormatUndo, BeforeTheFirstGenerationThereIsNothingOfOurs) {
+  EXPECT_EQ(FormatUndo("a/cluster.yaml", 1), "spark-reconcile rollback --to 0 a/cluster.yaml");
+  EXPECT_EQ(FormatUndo("my cluster.yaml", 2), "spark-reconcile rollback 'my cluster.yaml'");
 }
 
 TEST(PrintOutcome, WhatWasCommittedWithoutAProofIsSaidAtTheEnd) {
@@ -151,8 +160,7 @@ TEST(PrintOutcome, WhatWasCommittedWithoutAProofIsSaidAtTheEnd) {
   const std::string not_proved =
       "not proved: what happens when the controller is lost during the commit\n"
       "  spark-1: cannot reach the beacon of spark-2: enp1s0f1np1 has no carrier\n";
-  EXPECT_EQ(CaptureOutcome(report).out,
-            "converged: 0 changes made, read back, and nothing differs\n" + not_proved);
+  EXPECT_EQ(CaptureOutcome(report).out, not_proved);
   report.converged = false;
   EXPECT_EQ(CaptureOutcome(report).out,
             "committed on every node, but a check afterwards failed: see the errors above\n" +

@@ -1,4 +1,4 @@
-#include "reconciler/node/events.h"
+#include "reconciler/progress/events.h"
 
 namespace reconciler {
 
