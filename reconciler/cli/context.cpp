@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <iostream>
 #include <utility>
 
 #include "plugins/registry.h"
 #include "reconciler/cli/progress.h"
+#include "reconciler/cli/terminal.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/planning/diagnostics.h"
@@ -18,7 +18,15 @@
 namespace reconciler::cli {
 
 bool Context::ColourOnStdout() const {
-  return !no_colour && std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) == 1;
+  return FindTerminalTraits(STDOUT_FILENO, no_colour).colours;
+}
+
+bool Context::ColourOnStderr() const {
+  return FindTerminalTraits(STDERR_FILENO, no_colour).colours;
+}
+
+std::size_t Context::ColumnsOnStdout() const {
+  return FindTerminalTraits(STDOUT_FILENO, no_colour).columns;
 }
 
 void AddManifest(CLI::App& command, Selection& selection) {
@@ -61,17 +69,28 @@ std::optional<Cluster> LoadCluster(const std::string& text, const std::string& n
   return std::move(*cluster);
 }
 
-ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
-                                const Trials& trials) {
+ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, NodePool& pool,
+                           const Trials& trials,
+                           const std::function<void(const NodeName&)>& on_node) {
   const std::vector<const NodeSpec*> nodes = SelectNodes(cluster.spec, selection.scope.nodes);
-  Progress progress("reading nodes", nodes.size());
   ClusterFacts facts = Gather(
       cluster.spec, cluster.fabric, plugins::GetAll(), nodes, pool,
-      [&](const NodeName& node) { progress.Step(node); }, trials);
-  progress.Finish();
+      [&](const NodeName& node) {
+        if (on_node) on_node(node);
+      },
+      trials);
   const auto selected =
       SelectNodesForSparkVerify(cluster.spec, facts, plugins::GetAll(), selection.scope);
   if (!selected.empty()) AddVerbsFacts(facts, selected, pool, FindOwnFolder());
+  return facts;
+}
+
+ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
+                                const Trials& trials) {
+  Progress progress("reading nodes", SelectNodes(cluster.spec, selection.scope.nodes).size());
+  ClusterFacts facts = GatherQuietly(cluster, selection, pool, trials,
+                                     [&](const NodeName& node) { progress.Step(node); });
+  progress.Finish();
   for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
   return facts;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -30,6 +32,8 @@ struct Context {
   Dial dial = DialNode;  // how nodes are reached
 
   bool ColourOnStdout() const;
+  bool ColourOnStderr() const;
+  std::size_t ColumnsOnStdout() const;  // 0: no terminal, so that no line is wrapped
 };
 
 // The options that select what a command works on.
@@ -50,6 +54,12 @@ std::optional<Cluster> LoadCluster(const std::string& text, const std::string& n
 // Facts of the selected nodes with a line of progress; failures are reported on stderr.
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
                                 const Trials& trials = {});
+
+// The same without a line of progress, and without a word on failures. `on_node` is called for each
+// node that was read, or could not be.
+ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, NodePool& pool,
+                           const Trials& trials,
+                           const std::function<void(const NodeName&)>& on_node = {});
 
 int PrintError(const Error& error, int exit_code);  // prints and returns the code
 

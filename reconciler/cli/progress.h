@@ -7,8 +7,8 @@
 
 namespace reconciler::cli {
 
-// One line on stderr that is overwritten as work goes on. Only on a terminal: in a log or a pipe it
-// writes nothing. Safe from several threads.
+// One line on stderr that is overwritten as work goes on. Only on a terminal that can do
+// that: in a log or a pipe it writes nothing. Safe from several threads.
 class Progress {
  public:
   Progress(std::string label, std::size_t total);

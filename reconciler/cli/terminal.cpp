@@ -2,12 +2,16 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <optional>
+#include <string_view>
 
 #include "reconciler/transport/posix.h"
 
@@ -97,7 +101,25 @@ void WriteText(int fd, const std::string& text) {
   if (write(fd, text.data(), text.size()) < 0) return;  // a terminal that is gone shows no prompt
 }
 
+// An environment variable that is set, and not empty.
+bool IsSet(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
 }  // namespace
+
+TerminalTraits FindTerminalTraits(int fd, bool no_colour) {
+  constexpr std::size_t kLeastColumns = 60;  // what a layout can keep to
+  if (isatty(fd) != 1) return {};
+  winsize size = {};
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0) size = {};
+  const bool is_dumb = !IsSet("TERM") || std::string_view(std::getenv("TERM")) == "dumb";
+  return {.redraws = !is_dumb,
+          .colours = !is_dumb && !no_colour && !IsSet("NO_COLOR"),
+          .columns = size.ws_col == 0 ? 0 : std::max<std::size_t>(kLeastColumns, size.ws_col),
+          .rows = size.ws_row};
+}
 
 Result<std::string> PromptPassword(const std::string& prompt, const std::string& hint) {
   const UniqueFd terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));

@@ -10,6 +10,7 @@
 
 #include "reconciler/base/text.h"
 #include "reconciler/model/ledger.h"
+#include "reconciler/planning/layout.h"
 #include "reconciler/planning/plan_compare.h"
 
 namespace reconciler {
@@ -94,15 +95,19 @@ std::string FormatTail(const Change& change) {
   return std::string(FormatImpact(change.impact));
 }
 
-std::string FormatDiff(const std::string& diff, std::string_view indent, bool colour) {
+// What is wider than `columns` goes on below, deeper: a diff is there to be read whole.
+std::string FormatDiff(const std::string& diff, const std::string& indent,
+                       const RenderOptions& options) {
   std::string text;
   for (const std::string& line : SplitLines(diff)) {
-    const std::string_view tint = !colour                 ? ""
+    const std::string_view tint = !options.colour         ? ""
                                   : line.starts_with('+') ? "\033[32m"
                                   : line.starts_with('-') ? "\033[31m"
                                                           : "\033[2m";
-    text +=
-        fmt::format("{}{}{}{}\n", indent, tint, MakePrintable(line), tint.empty() ? "" : kReset);
+    for (const std::string& part :
+         WrapTo(indent + MakePrintable(line), options.columns, indent + "    ")) {
+      text += fmt::format("{}{}{}\n", tint, part, tint.empty() ? "" : kReset);
+    }
   }
   return text;
 }
@@ -127,14 +132,49 @@ Columns MeasureColumns(const Plan& plan) {
   return columns;
 }
 
-std::string FormatChange(const Change& change, const Columns& columns, bool colour) {
-  const std::string line = fmt::format(
-      "{} {}  {}  {}", ChooseSymbol(change.change), PadTo(change.kind, columns.kind),
-      PadTo(FormatWhat(change), columns.what),
-      PadTo(FormatManifestLine(change.where), columns.where) + "  " + FormatTail(change));
-  const std::string trimmed = line.substr(0, line.find_last_not_of(' ') + 1);
-  if (!colour) return "  " + trimmed + "\n";
-  return fmt::format("  {}{}{}\n", ChooseColour(change.change), trimmed, kReset);
+std::string TrimEnd(const std::string& text) {
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+// One line; where that is too wide, what stands in the last columns goes below.
+std::vector<std::string> LayOutChange(const Change& change, const Columns& columns,
+                                      std::size_t width) {
+  const std::string begin =
+      fmt::format("  {} {}  ", ChooseSymbol(change.change), PadTo(change.kind, columns.kind));
+  const std::string where = FormatManifestLine(change.where);
+  const std::string line =
+      TrimEnd(fmt::format("{}{}  {}  {}", begin, PadTo(FormatWhat(change), columns.what),
+                          PadTo(where, columns.where), FormatTail(change)));
+  if (width == 0 || CountColumns(line) <= width) return {line};
+  const std::string indent(CountColumns(begin) + 2, ' ');
+  std::vector<std::string> lines = WrapTo(TrimEnd(begin + FormatWhat(change)), width, indent);
+  const std::string rest = TrimEnd(where + (where.empty() ? "" : "  ") + FormatTail(change));
+  if (!rest.empty()) lines.push_back(indent + rest);
+  return lines;
+}
+
+std::string FormatChange(const Change& change, const Columns& columns,
+                         const RenderOptions& options) {
+  std::string text;
+  for (const std::string& line : LayOutChange(change, columns, options.columns)) {
+    const std::size_t first = line.find_first_not_of(' ');
+    text += options.colour ? fmt::format("{}{}{}{}\n", line.substr(0, first),
+                                         ChooseColour(change.change), line.substr(first), kReset)
+                           : line + "\n";
+  }
+  if (options.diffs) text += FormatDiff(change.diff, "        ", options);
+  return text;
+}
+
+// Sentences; each line of them is wrapped by itself.
+std::string WrapLines(const std::string& text, std::size_t columns) {
+  if (columns == 0) return text;
+  std::string wrapped;
+  for (const std::string& line : SplitLines(text)) {
+    const std::string indent(std::min(line.find_first_not_of(' '), line.size()) + 2, ' ');
+    wrapped += Join(WrapTo(line, columns, indent), "\n") + "\n";
+  }
+  return wrapped;
 }
 
 // Whether others of the stage have all of its triggers, and so set it as its own change would.
@@ -281,19 +321,24 @@ std::string FormatSummaryLine(const Plan& plan) {
   const std::string changes = FormatCount(plan, is_change, "change", "changes");
   std::vector<std::string> parts;
   if (!changes.empty()) parts.push_back(changes);
-  if (changes.empty() && plan.BlockedCount() == 0) parts.emplace_back("no changes");
+  const auto unreachable = static_cast<std::size_t>(
+      std::count_if(plan.nodes.begin(), plan.nodes.end(),
+                    [](const PlanNode& node) { return !node.unreachable.empty(); }));
+  const bool is_known = unreachable == 0 || unreachable < plan.nodes.size();
+  if (!is_known) {
+    parts.push_back(fmt::format("nothing is known: {} of {} not reached", unreachable,
+                                FormatPlural(plan.nodes.size(), "node", "nodes")));
+  } else if (changes.empty() && plan.BlockedCount() == 0) {
+    parts.emplace_back("no changes");
+  }
   for (std::string& adopted : ListAdopted(plan)) parts.push_back(std::move(adopted));
   if (plan.BlockedCount() > 0) parts.push_back(fmt::format("{} blocked", plan.BlockedCount()));
   if (plan.WarningCount() > 0) {
     parts.push_back(FormatPlural(plan.WarningCount(), "warning", "warnings"));
   }
   if (plan.IsRefused()) parts.emplace_back("apply is refused");
-  const auto unreachable =
-      std::count_if(plan.nodes.begin(), plan.nodes.end(),
-                    [](const PlanNode& node) { return !node.unreachable.empty(); });
-  if (unreachable > 0) {
-    parts.push_back(fmt::format(
-        "{} not reached", FormatPlural(static_cast<std::size_t>(unreachable), "node", "nodes")));
+  if (is_known && unreachable > 0) {
+    parts.push_back(fmt::format("{} not reached", FormatPlural(unreachable, "node", "nodes")));
   }
   return Join(parts, ", ");
 }
@@ -301,21 +346,21 @@ std::string FormatSummaryLine(const Plan& plan) {
 std::string RenderText(const Plan& plan, const RenderOptions& options) {
   const Columns columns = MeasureColumns(plan);
   std::string text =
-      fmt::format("{} · {}\n", MakePrintable(plan.cluster), MakePrintable(plan.summary));
+      WrapLines(fmt::format("{} · {}\n", MakePrintable(plan.cluster), MakePrintable(plan.summary)),
+                options.columns);
   for (const PlanNode& node : plan.nodes) {
     const std::vector<const Change*> changes = ListChanges(plan, node.name);
-    text += fmt::format("{}  {}", MakePrintable(node.name), MakePrintable(node.address));
+    std::string head = fmt::format("{}  {}", MakePrintable(node.name), MakePrintable(node.address));
     if (!node.unreachable.empty()) {
-      text += "  not reached: " + MakePrintable(node.unreachable) + '\n';
-      continue;
+      head += "  not reached: " + MakePrintable(node.unreachable);
+    } else if (changes.empty()) {
+      head += "  no changes";
     }
-    text += changes.empty() ? "  no changes\n" : "\n";
-    for (const Change* change : changes) {
-      text += FormatChange(*change, columns, options.colour);
-      if (options.diffs) text += FormatDiff(change->diff, "        ", options.colour);
-    }
+    text += WrapLines(head + '\n', options.columns);
+    if (!node.unreachable.empty()) continue;
+    for (const Change* change : changes) text += FormatChange(*change, columns, options);
   }
-  return text + FormatClosing(plan);
+  return text + WrapLines(FormatClosing(plan), options.columns);
 }
 
 std::string RenderMarkdown(const Plan& plan) {
@@ -345,7 +390,7 @@ std::string RenderMarkdown(const Plan& plan) {
     }
     for (const Change* change : changes) {
       if (change->diff.empty()) continue;
-      const std::string body = FormatDiff(change->diff, "", /*colour=*/false);
+      const std::string body = FormatDiff(change->diff, "", {});
       const std::string fence = QuoteFence(body);
       text += fmt::format("\n<details><summary>{}</summary>\n\n{}diff\n{}{}\n\n</details>\n",
                           cell(change->name), fence, body, fence);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "reconciler/model/plan.h"
@@ -8,11 +9,13 @@ namespace reconciler {
 
 struct RenderOptions {
   bool colour = false;
-  bool diffs = true;  // unified diffs below the files
+  bool diffs = true;        // unified diffs below the files
+  std::size_t columns = 0;  // of a line, at least 60; 0: no limit
 };
 
-// The plan for a person: per node one line per change with + ~ - !, the manifest line and the
-// impact; then what is and is not touched. UTF-8, ends with a newline.
+// The plan for a person: changes that read the same on several nodes, then those of each node; one
+// line per change with + ~ - > !, the manifest line and the impact. What the signs mean, and what
+// is and is not touched. UTF-8, ends with a newline.
 std::string RenderText(const Plan& plan, const RenderOptions& options = {});
 
 // The same for a pull request comment.

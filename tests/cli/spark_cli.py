@@ -71,7 +71,7 @@ class CliTest(unittest.TestCase):
 
     def environment(self, **more):
         kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "SSH_AUTH_SOCK")}
-        return {**kept, "HOME": self.folder, **more}
+        return {**kept, "HOME": self.folder, "TERM": "xterm", **more}
 
     def spark(self, *arguments, before=()):
         """Runs the program without a terminal; `before` is what it is started through."""

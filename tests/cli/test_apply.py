@@ -77,7 +77,7 @@ plan.json: was edited after it was made: its id is not the digest of its content
         self.write("plan.json", json.dumps(self.saved_plan()))
         done = self.spark("apply", "plan.json", "--yes")
         self.assertNotIn("was edited", done.stderr)
-        self.assertIn("no changes, 2 nodes not reached.", done.stdout)
+        self.assertIn("nothing is known: 2 of 2 nodes not reached.", done.stdout)
 
     def test_half_a_plan_is_refused(self):
         self.saved_plan()

@@ -1,8 +1,11 @@
 """Colours: on a terminal, and only there."""
 
+import fcntl
 import os
 import pty
+import struct
 import subprocess
+import termios
 import unittest
 
 from spark_cli import PROGRAM, SETTING, CliTest, speed
@@ -12,9 +15,10 @@ ESCAPE = "\033["
 
 
 class Colour(CliTest):
-    def on_a_terminal(self, *arguments, **environment):
-        """Runs the program with its stdout on a terminal and returns what it wrote there."""
+    def on_a_terminal(self, *arguments, columns=0, code=0, **environment):
+        """Runs the program with its stdout on a terminal and returns what it wrote there. 0 columns: it does not say how many."""
         ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 0, columns, 0, 0))
         process = speed.start([PROGRAM, *arguments], cwd=self.folder, env=self.environment(**environment),
                               stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL)
         os.close(theirs)
@@ -28,7 +32,7 @@ class Colour(CliTest):
                 break
             text += piece
         os.close(ours)
-        self.assertEqual(speed.wait(process, 60), 0)
+        self.assertEqual(speed.wait(process, 60), code)
         return text.decode().replace("\r\n", "\n")
 
     def test_none_in_a_pipe(self):
@@ -48,6 +52,26 @@ class Colour(CliTest):
         plain = self.spark(*PLAN).stdout
         self.assertEqual(self.on_a_terminal(*PLAN, NO_COLOR="1"), plain)
         self.assertEqual(self.on_a_terminal("--no-color", *PLAN), plain)
+
+    def test_a_dumb_terminal_gets_none(self):
+        self.assertNotIn("\033", self.on_a_terminal(*PLAN, TERM="dumb"))
+
+    def test_validate_shows_in_colour_whether_the_manifest_is_valid(self):
+        self.assertTrue(self.on_a_terminal("validate").startswith("cluster.yaml: \033[32mvalid\033[0m · lab · 2 nodes · "))
+        self.assertEqual(self.on_a_terminal("validate", NO_COLOR="1"), self.spark("validate").stdout)
+
+    def test_a_plan_keeps_to_the_width_of_the_terminal(self):
+        self.write("cluster.yaml", SETTING)
+        self.assertEqual(self.on_a_terminal(*PLAN, "--brief", columns=60, NO_COLOR="1"), """\
+lab · 2 nodes · one cable p1–p1 · mtu 9000
+spark-1  localhost
+  + file  /etc/sysctl.d/60-spark-reconcile.conf (0644, 3
+            lines)
+            cluster.yaml:11
+1 change on 1 node.
+Each node is armed to revert the plan before its first
+  change.
+""")
 
     def test_json_has_none_on_a_terminal_either(self):
         self.assertNotIn("\033", self.on_a_terminal(*PLAN, "--format", "json"))

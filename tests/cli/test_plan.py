@@ -123,7 +123,7 @@ no changes.
         self.write("cluster.yaml", OUT_OF_REACH)
         done = self.spark("plan")
         self.assert_ends(done, 3)
-        self.assertEqual(done.stdout.splitlines()[-1], "no changes, 2 nodes not reached.")
+        self.assertEqual(done.stdout.splitlines()[-1], "nothing is known: 2 of 2 nodes not reached.")
 
 
 if __name__ == "__main__":

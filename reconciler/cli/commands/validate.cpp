@@ -19,15 +19,28 @@ struct ValidateOptions {
   std::string format = "text";
 };
 
-void PrintValid(const std::string& manifest, const Cluster& cluster) {
-  std::cout << manifest << ": valid · " << cluster.spec.name << " · "
+constexpr std::string_view kGreen = "\033[32m";
+constexpr std::string_view kRed = "\033[31m";
+constexpr std::string_view kReset = "\033[0m";
+
+void PrintValid(const std::string& manifest, const Cluster& cluster, bool colour) {
+  std::cout << manifest << ": " << (colour ? kGreen : "") << "valid" << (colour ? kReset : "")
+            << " · " << cluster.spec.name << " · "
             << FormatPlural(cluster.spec.nodes.size(), "node", "nodes") << " · "
             << cluster.fabric.summary << '\n';
   for (const Diagnostic& diagnostic : cluster.fabric.diagnostics)
     std::cout << FormatDiagnostic(diagnostic);
 }
 
-int RunValidate(const ValidateOptions& options) {
+// What is wrong in red; below it the source and the hint as they are.
+void PrintInvalid(const Errors& errors, bool colour) {
+  for (const std::string& line : SplitLines(FormatErrors(errors))) {
+    const bool red = colour && !line.starts_with(' ');
+    std::cerr << (red ? kRed : "") << line << (red ? kReset : "") << '\n';
+  }
+}
+
+int RunValidate(const ValidateOptions& options, const Context& context) {
   const std::string& manifest = options.selection.manifest;
   const auto text = ReadTextFile(manifest);
   if (!text) return PrintError(text.error(), kUsageOrManifest);
@@ -35,9 +48,9 @@ int RunValidate(const ValidateOptions& options) {
   if (options.format == "json") {
     std::cout << Dump(ToJson(manifest, cluster));
   } else if (cluster) {
-    PrintValid(manifest, *cluster);
+    PrintValid(manifest, *cluster, context.ColourOnStdout());
   } else {
-    std::cerr << FormatErrors(cluster.error());
+    PrintInvalid(cluster.error(), context.ColourOnStderr());
   }
   return cluster ? kFine : kUsageOrManifest;
 }
@@ -51,7 +64,7 @@ void AddValidate(CLI::App& app, Context& context) {
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->callback([&context, options] { context.exit_code = RunValidate(*options); });
+  command->callback([&context, options] { context.exit_code = RunValidate(*options, context); });
 }
 
 }  // namespace reconciler::cli

@@ -124,6 +124,39 @@ TEST(RenderText, AnEmptyPlanSaysSo) {
   EXPECT_EQ(RenderText(plan), "homelab · 1 node\nspark-1  192.168.1.21  no changes\nno changes.\n");
 }
 
+TEST(RenderText, NothingIsKnownOfNodesThatWereNotReached) {
+  Plan plan{.cluster = "homelab", .summary = "2 nodes"};
+  plan.nodes = {{.name = "spark-1", .unreachable = "connection refused"},
+                {.name = "spark-2", .unreachable = "connection refused"}};
+  EXPECT_EQ(FormatSummaryLine(plan), "nothing is known: 2 of 2 nodes not reached");
+  plan.nodes[0].unreachable.clear();
+  EXPECT_EQ(FormatSummaryLine(plan), "no changes, 1 node not reached");
+}
+
+TEST(RenderText, NoLineIsWiderThanTheTerminal) {
+  const Plan plan =
+      OneChange({.kind = "link",
+                 .name = "enp1s0f1np1",
+                 .detail = "down → up, mtu 1500 → 9000, +192.168.177.1/24",
+                 .diff = "+a line of a file that is a little longer than sixty columns",
+                 .impact = Impact::kLinkFlap,
+                 .where = {"pair.yaml", {17, 1}}});
+  EXPECT_EQ(RenderText(plan, {.columns = 60}),
+            "homelab · 1 node\n"
+            "spark-1  192.168.1.21\n"
+            "  ~ link  enp1s0f1np1: down → up, mtu 1500 → 9000,\n"
+            "            +192.168.177.1/24\n"
+            "            pair.yaml:17  flaps the link\n"
+            "        +a line of a file that is a little longer than sixty\n"
+            "            columns\n"
+            "1 change on 1 node.\n"
+            "Each node is armed to revert the plan before its first\n"
+            "  change.\n");
+  EXPECT_THAT(RenderText(plan, {.columns = 110}),
+              HasSubstr("\n  ~ link  enp1s0f1np1: down → up, mtu 1500 → 9000, +192.168.177.1/24  "
+                        "pair.yaml:17  flaps the link\n"));
+}
+
 TEST(RenderText, ProblemsStandBelowThePlanAndThoseOfAChangeAtTheChange) {
   Plan plan = OneChange({.kind = "file", .name = "/x"});
   Block(plan.stages[0].changes[0], "plan-state-unknown", "unknown: gone");

@@ -1,0 +1,50 @@
+#include "reconciler/planning/layout.h"
+
+#include <algorithm>
+
+#include "reconciler/base/text.h"
+
+namespace reconciler {
+namespace {
+
+bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+// The bytes of the first `columns` code points.
+std::size_t FindEndOfColumns(std::string_view text, std::size_t columns) {
+  std::size_t at = 0;
+  for (; at < text.size() && columns > 0; --columns) {
+    ++at;
+    while (at < text.size() && IsContinuation(text[at])) ++at;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string ShortenTo(std::string_view text, std::size_t columns) {
+  if (CountColumns(text) <= columns) return std::string(text);
+  return std::string(text.substr(0, FindEndOfColumns(text, columns - 1))) + "…";
+}
+
+std::vector<std::string> WrapTo(std::string_view text, std::size_t columns,
+                                std::string_view indent) {
+  std::vector<std::string> lines;
+  std::string begin;
+  while (columns > 0 && CountColumns(begin) + CountColumns(text) > columns) {
+    const std::size_t most = FindEndOfColumns(text, columns - CountColumns(begin));
+    // A space that ends the line, but none of the indent that the text itself begins with.
+    const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t space = text.rfind(' ', most);
+    const bool breaks = space != std::string_view::npos && space > first;
+    const std::size_t end = breaks ? space : most;
+    std::string line = begin + std::string(text.substr(0, end));
+    lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
+    text.remove_prefix(end);
+    if (breaks) text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    begin = indent;
+  }
+  lines.push_back(begin + std::string(text));
+  return lines;
+}
+
+}  // namespace reconciler

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reconciler {
+
+// At most `columns` wide: a longer text ends in "…". Precondition: UTF-8, and columns > 0.
+std::string ShortenTo(std::string_view text, std::size_t columns);
+
+// Lines of at most `columns`, broken at spaces where there are any, else anywhere; the lines after
+// the first begin with `indent`. 0 columns: one line. Precondition: UTF-8, and the indent leaves
+// room.
+std::vector<std::string> WrapTo(std::string_view text, std::size_t columns,
+                                std::string_view indent);
+
+}  // namespace reconciler

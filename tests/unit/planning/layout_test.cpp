@@ -1,0 +1,31 @@
+#include "reconciler/planning/layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reconciler {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(ShortenTo, WhatFitsStays) {
+  EXPECT_EQ(ShortenTo("0 → 1", 5), "0 → 1");
+  EXPECT_EQ(ShortenTo("0 → 12", 5), "0 → …");
+}
+
+TEST(WrapTo, BreaksAtSpacesAndIndentsWhatFollows) {
+  EXPECT_THAT(WrapTo("one two three", 0, "  "), ElementsAre("one two three"));
+  EXPECT_THAT(WrapTo("one two three", 9, "  "), ElementsAre("one two", "  three"));
+  EXPECT_THAT(WrapTo("one  two", 5, "  "), ElementsAre("one", "  two"));
+}
+
+TEST(WrapTo, AWordThatIsTooLongIsBrokenAnywhere) {
+  EXPECT_THAT(WrapTo("→→→→→→", 4, " "), ElementsAre("→→→→", " →→"));
+}
+
+TEST(WrapTo, TheIndentOfTheTextItselfIsNoPlaceToBreak) {
+  EXPECT_THAT(WrapTo("    abcdef", 6, "  "), ElementsAre("    ab", "  cdef"));
+}
+
+}  // namespace
+}  // namespace reconciler
