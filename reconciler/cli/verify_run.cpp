@@ -13,13 +13,15 @@ std::string FindOwnFolder() {
 }
 
 Report RunLevels(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
-                 VerifyChoice choice) {
+                 VerifyChoice choice, bool shows_progress) {
   choice.programs = FindOwnFolder();
   const VerifyOptions options =
       MakeVerifyOptions(cluster.spec, cluster.fabric, facts, plugins::GetAll(), choice);
   Progress progress("measuring", facts.nodes.size());
   Report report = Verify(cluster.spec, cluster.fabric, facts, pool, options,
-                         [&](const NodeName& node, std::string_view) { progress.Step(node); });
+                         [&](const NodeName& node, std::string_view) {
+                           if (shows_progress) progress.Step(node);
+                         });
   progress.Finish();
   return report;
 }

@@ -10,8 +10,8 @@ namespace reconciler::cli {
 std::string FindOwnFolder();
 
 // The levels that the manifest's `verify` section names, over the selected nodes' facts, with a
-// line of progress. spark-verify is taken from this program's folder.
+// line of progress if `shows_progress`. spark-verify is taken from this program's folder.
 Report RunLevels(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
-                 VerifyChoice choice = {});
+                 VerifyChoice choice = {}, bool shows_progress = true);
 
 }  // namespace reconciler::cli

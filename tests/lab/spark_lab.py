@@ -1,14 +1,17 @@
 """A lab run and the program under test, for the tests in this folder (python3 standard library)."""
 
 import atexit
+import fcntl
 import json
 import os
 import pty
 import select
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -57,10 +60,11 @@ class Lab:
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-    def spark_on_terminal(self, arguments, answers, limit_s=120):
-        """Runs the program on a terminal of its own. `answers`: pairs of what it must show next and what is typed then. Returns its
-        exit code and all that the terminal showed."""
+    def spark_on_terminal(self, arguments, answers, limit_s=120, columns=0):
+        """Runs the program on a terminal of its own. `answers`: pairs of what it must show next and what is typed then; 0 columns:
+        the terminal does not say. Returns its exit code and all that the terminal showed."""
         main, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40 if columns else 0, columns, 0, 0))
         try:
             process = speed.start([LAB, "exec", "--run", self.run, "--", "setsid", "--ctty", "--wait", PROGRAM, *arguments],
                                   stdin=terminal, stdout=terminal, stderr=terminal)

@@ -7,6 +7,16 @@ namespace reconciler::cli {
 void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
   command.add_option("--events", flags.events_file,
                      "Write one JSON object per event to this file (- is stdout)");
+  command
+      .add_option("--progress", flags.progress,
+                  "live: a line per node that is redrawn, on a terminal that can; plain: a line "
+                  "per change; none: failures only")
+      ->check(CLI::IsMember({"live", "plain", "none"}))
+      ->capture_default_str();
+  command.add_flag("-v,--verbose", flags.verbosity,
+                   "Show the commands of triggers too; -vv: connections too");
+  command.add_option("--log-file", flags.log_file,
+                     "Append all of that to this file, whatever is shown");
   command.add_flag("--yes", flags.yes, "Do not prompt for confirmation");
   command.add_flag("--brief", flags.brief, "Show the plan without the files' diffs");
   command.add_flag("--no-verify", flags.no_verify, "Do not end with the manifest's verification");

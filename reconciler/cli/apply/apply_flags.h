@@ -13,6 +13,9 @@ namespace reconciler::cli {
 // What apply, rollback and uninstall let the user choose.
 struct ApplyFlags {
   std::string events_file = {};
+  std::string progress = "live";  // "plain", "none"
+  int verbosity = 0;              // 1: triggers too; 2: connections too
+  std::string log_file = {};      // empty: none
   bool yes = false;
   bool brief = false;
   bool no_verify = false;

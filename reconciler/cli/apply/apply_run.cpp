@@ -9,10 +9,12 @@
 #include "plugins/registry.h"
 #include "reconciler/apply/cluster_apply.h"
 #include "reconciler/base/text.h"
+#include "reconciler/cli/apply/apply_display.h"
 #include "reconciler/cli/apply/apply_refusals.h"
 #include "reconciler/cli/apply/apply_report.h"
 #include "reconciler/cli/apply/event_log.h"
 #include "reconciler/cli/apply/interrupt.h"
+#include "reconciler/cli/apply/logged_dial.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/planning/render.h"
@@ -26,13 +28,14 @@ namespace {
 class ApplyRun {
  public:
   ApplyRun(const Cluster& cluster, const PlanScope& scope, const GenerationInfo& info,
-           const ApplyFlags& flags, const Context& context)
+           const ApplyFlags& flags, const Context& context, ApplyDisplay& display)
       : cluster_(cluster),
         scope_(scope),
         flags_(flags),
         context_(context),
+        display_(display),
         manifest_(info.manifest),
-        pool_(context.dial),
+        pool_(LogConnections(context.dial, [&display](const LogLine& line) { display.Log(line); })),
         apply_({.cluster = cluster.spec,
                 .fabric = cluster.fabric,
                 .plugins = plugins::GetAll(),
@@ -60,8 +63,9 @@ class ApplyRun {
   // Shows what is proposed, and carries it out where nothing is against it.
   int Show(const Proposal& proposal) {
     if (proposal.plan) {
-      std::cout << RenderText(*proposal.plan,
-                              {.colour = context_.ColourOnStdout(), .diffs = !flags_.brief})
+      std::cout << RenderText(*proposal.plan, {.colour = context_.ColourOnStdout(),
+                                               .diffs = !flags_.brief,
+                                               .columns = context_.ColumnsOnStdout()})
                 << std::flush;
     }
     if (proposal.refusal) return Refuse(*proposal.refusal);
@@ -91,28 +95,43 @@ class ApplyRun {
   }
 
   ClusterApplyHooks MakeHooks() {
-    return {.read =
-                [this](const PlanScope& scope, const Trials& trials) {
-                  return GatherWithProgress(cluster_, {.scope = scope}, pool_, trials);
-                },
+    return {.read = [this](const PlanScope& scope,
+                           const Trials& trials) { return Read(scope, trials); },
             .on_event =
                 [this](const Event& event) {
                   if (event.type == EventType::kReady) EnterInterruptPhase(InterruptPhase::kCommit);
                   if (event.type == EventType::kReverting)
                     EnterInterruptPhase(InterruptPhase::kRevert);
                   log_->Write(event);
+                  display_.Note(event);
                 },
             .should_stop = IsApplyStopped,
             .on_changing =
                 [this] {
                   SetInterruptTimes({flags_.times.revert_after, flags_.times.moment()});
                   EnterInterruptPhase(InterruptPhase::kTrial);
+                  display_.BeginChanging();
                 },
-            .on_unfinished = [](const std::string& line) { std::cerr << line << '\n'; },
+            .on_unfinished =
+                [this](const std::string& line) {
+                  display_.PrintAbove([&] { std::cerr << line << '\n'; });
+                },
             .on_cabling =
                 [this](const CablingReport& report) {
-                  PrintCabling(report, flags_.allow_wrong_cables);
+                  display_.PrintAbove([&] { PrintCabling(report, flags_.allow_wrong_cables); });
                 }};
+  }
+
+  ClusterFacts Read(const PlanScope& scope, const Trials& trials) {
+    const Selection selection{.scope = scope};
+    if (display_.AllowsProgress()) return GatherWithProgress(cluster_, selection, pool_, trials);
+    ClusterFacts facts = GatherQuietly(cluster_, selection, pool_, trials);
+    if (!facts.unreachable.empty()) {
+      display_.PrintAbove([&] {
+        for (const auto& [name, error] : facts.unreachable) std::cerr << FormatError(error);
+      });
+    }
+    return facts;
   }
 
   bool ReachedAll() const { return apply_.facts().unreachable.empty(); }
@@ -134,7 +153,9 @@ class ApplyRun {
       log_ = std::move(*log);
     }
     const auto began = std::chrono::steady_clock::now();
+    if (!plan.Empty()) display_.Begin(plan);
     const ClusterApplyResult result = apply_.CarryOut(plan);
+    display_.End();
     end_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (result.refusal) return Refuse(*result.refusal);
     const int code = Report(result);
@@ -228,7 +249,8 @@ class ApplyRun {
     }
     std::cout << std::flush;  // an interrupt ends the program
     EnterInterruptPhase(applied ? InterruptPhase::kVerify : InterruptPhase::kCheck);
-    const reconciler::Report report = RunLevels(cluster_, apply_.facts(), pool_);
+    const reconciler::Report report =
+        RunLevels(cluster_, apply_.facts(), pool_, {}, display_.AllowsProgress());
     std::cout << RenderReport(report) << '\n';
     end_.checks = CountChecks(report);
     EnterInterruptPhase(InterruptPhase::kNone);
@@ -241,6 +263,7 @@ class ApplyRun {
   const PlanScope& scope_;
   const ApplyFlags& flags_;
   const Context& context_;
+  ApplyDisplay& display_;
   std::string manifest_;
   ApplyEnd end_ = {};
   NodePool pool_;
@@ -255,7 +278,9 @@ int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional
   PlanScope wanted = scope;
   // A saved plan says for itself what it was made with: another one would not fit it.
   if (!saved) wanted.allow_half_cables = flags.allow_half_cables;
-  return ApplyRun(cluster, wanted, info, flags, context).Execute(saved);
+  auto display = ApplyDisplay::Open(flags, context.no_colour);
+  if (!display) return PrintError(display.error(), kUsageOrManifest);
+  return ApplyRun(cluster, wanted, info, flags, context, **display).Execute(saved);
 }
 
 }  // namespace reconciler::cli

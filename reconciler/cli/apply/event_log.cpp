@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,48 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/json/json_reader.h"
-#include "reconciler/base/text.h"
 #include "reconciler/cli/files.h"
 
 namespace reconciler::cli {
-namespace {
-
-bool IsFailure(EventType type) {
-  switch (type) {
-    case EventType::kChangeFailed:
-    case EventType::kChangeUnknown:
-    case EventType::kTriggerFailed:
-    case EventType::kReverting:
-      return true;
-    case EventType::kStageStarted:
-    case EventType::kChangeDone:
-    case EventType::kTriggerDone:
-    case EventType::kArmed:
-    case EventType::kReady:
-    case EventType::kPass:
-    case EventType::kConverged:
-    case EventType::kReverted:
-      return false;
-  }
-  return false;
-}
-
-std::string FormatSentence(const Event& event) {
-  std::string text = event.node.empty() ? "" : MakePrintable(event.node) + ": ";
-  text += ToString(event.type);
-  if (!event.subject.empty()) text += " " + MakePrintable(event.subject);
-  if (!event.detail.empty()) text += ": " + MakePrintable(event.detail);
-  return text;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<EventLog>> EventLog::Open(const std::string& events_file) {
-  if (spdlog::get("spark-reconcile") == nullptr) {
-    auto logger = spdlog::stderr_color_mt("spark-reconcile");
-    logger->set_pattern("%^%H:%M:%S %v%$");
-    spdlog::set_default_logger(std::move(logger));
-  }
   int fd = -1;
   if (!events_file.empty() && events_file != "-") {
     fd = open(events_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -79,11 +40,6 @@ Result<void> EventLog::Close() {
 
 void EventLog::Write(const Event& event) {
   const std::lock_guard lock(mutex_);
-  if (IsFailure(event.type)) {
-    spdlog::error("{}", FormatSentence(event));
-  } else {
-    spdlog::info("{}", FormatSentence(event));
-  }
   const bool to_stdout = name_ == "-";
   if (!to_stdout && fd_ < 0) return;
   const auto now =

@@ -11,8 +11,8 @@
 
 namespace reconciler::cli {
 
-// Where an apply's progress goes: a log line each on stderr, and one JSON object per line to a file
-// when `--events FILE` is given ("-" is stdout). Every line has "time" (UTC, RFC 3339) and
+// The events of an apply as one JSON object per line, in the file of `--events` ("-" is stdout;
+// empty: nowhere). Every line has "time" (UTC, RFC 3339) and
 // "event"; "node", "subject" and "detail" where they say something. Safe from several threads.
 class EventLog {
  public:
