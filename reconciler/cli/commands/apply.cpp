@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -18,6 +19,18 @@ struct ApplyOptions {
   ApplyFlags flags = {};
 };
 
+// Where the manifest of the plan in `plan_file` is: as the user named it when the plan was made, in
+// this folder or in that of the plan; else beside the plan. Where it is nowhere, as it was named.
+std::string FindManifestOf(const Plan& plan, const std::string& plan_file) {
+  const std::filesystem::path named(plan.manifest);
+  const std::filesystem::path folder = std::filesystem::path(plan_file).parent_path();
+  for (const auto& path : {named, folder / named, folder / named.filename()}) {
+    std::error_code failed;
+    if (std::filesystem::is_regular_file(path, failed)) return path.string();
+  }
+  return plan.manifest;
+}
+
 // nullopt: the file is a manifest. A saved plan decides over the manifest and the scope.
 Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
   const auto text = ReadTextFile(options.selection.manifest);
@@ -33,8 +46,9 @@ Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
   const auto permitted =
       CheckPermitted(**plan, options.selection.manifest, options.flags.allow_half_cables);
   if (!permitted) return Fail(permitted.error());
-  options.selection.manifest =
-      options.manifest_of_plan.empty() ? (*plan)->manifest : options.manifest_of_plan;
+  options.selection.manifest = options.manifest_of_plan.empty()
+                                   ? FindManifestOf(**plan, options.selection.manifest)
+                                   : options.manifest_of_plan;
   options.selection.scope = MakeScope(**plan);
   return plan;
 }

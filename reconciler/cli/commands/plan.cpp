@@ -27,7 +27,9 @@ void Print(const Plan& plan, const PlanOptions& options, const Context& context)
   } else if (options.format == "markdown") {
     std::cout << RenderMarkdown(plan);
   } else {
-    std::cout << RenderText(plan, {.colour = context.ColourOnStdout(), .diffs = !options.brief});
+    std::cout << RenderText(plan, {.colour = context.ColourOnStdout(),
+                                   .diffs = !options.brief,
+                                   .columns = context.ColumnsOnStdout()});
   }
 }
 
@@ -43,6 +45,8 @@ int RunPlan(const PlanOptions& options, const Context& context) {
   if (!options.out.empty()) {
     const auto written = WritePrivateFile(options.out, Dump(ToJson(HideForeignContent(*plan))));
     if (!written) return PrintError(written.error(), kUsageOrManifest);
+    std::cerr << "saved to " << options.out << "; apply it with: spark-reconcile apply "
+              << options.out << '\n';
   }
   if (!facts.unreachable.empty()) return kNodeUnreadable;
   return options.detailed_exit_code && plan->IsPending() ? kPending : kFine;
