@@ -55,8 +55,8 @@ std::optional<Cluster> LoadCluster(const std::string& text, const std::string& n
 ClusterFacts GatherWithProgress(const Cluster& cluster, const Selection& selection, NodePool& pool,
                                 const Trials& trials = {});
 
-// The same without a line of progress, and without a word on failures. `on_node` is called for each
-// node that was read, or could not be.
+// The same without a line of progress and without messages on failures. `on_node` is called for
+// each node that was read, or could not be.
 ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, NodePool& pool,
                            const Trials& trials,
                            const std::function<void(const NodeName&)>& on_node = {});

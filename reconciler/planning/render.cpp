@@ -166,7 +166,7 @@ std::string FormatChange(const Change& change, const Columns& columns,
   return text;
 }
 
-// Sentences; each line of them is wrapped by itself.
+// Sentences; each line of them is wrapped alone.
 std::string WrapLines(const std::string& text, std::size_t columns) {
   if (columns == 0) return text;
   std::string wrapped;

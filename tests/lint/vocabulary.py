@@ -37,6 +37,7 @@ WORDS = {
 # File, pattern of the line, reason. A line that a pattern matches is not looked at.
 ALLOWED = [
     ("*", r"valijson|NlohmannJsonAdapter|\bAdapter\(", "valijson calls its readers adapters"),
+    ("*", r"Undo:|[.]undo\b|\bFormatUndo\b|\bundo =", "how the last line of an apply names the command that returns"),
     ("reconciler/fabric/roofline.cpp", r"Transactions cost headers", "PCIe transactions"),
     ("tests/unit/fabric/*", r"PcieItsTransactions", "PCIe transactions"),
     ("tests/*", r"user: nobody|User nobody|[\"']nobody[\"']|nobody-of-that-name", "a user's or a node's name"),
