@@ -405,7 +405,12 @@ Errors CheckSection(const ClusterSpec& cluster, const Fabric& fabric, const Valu
           fmt::format("sysctl: '{}' and '{}' are the same key", first->second, member.key),
           "keep one of them"));
     }
-    if (auto error = CheckValue(cluster, fabric, member, *key)) {
+    if (const auto meant = FindMeantKey(*key)) {
+      errors.push_back(MakeManifestError("sysctl-key-misspelt", cluster.Mark(member.key_position),
+                                         fmt::format("sysctl: unknown key '{}', did you mean '{}'?",
+                                                     MakePrintable(member.key), *meant),
+                                         "`sysctl -a` on a node lists its keys"));
+    } else if (auto error = CheckValue(cluster, fabric, member, *key)) {
       errors.push_back(std::move(*error));
     }
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -157,8 +158,12 @@ constexpr Rule kRules[] = {
     {"vm.zone_reclaim_mode", 1, 0, 7},
 };
 
-bool Fits(const Rule& rule, const std::vector<std::string>& parts) {
-  const std::vector<std::string> wanted = Split(rule.key, '.');
+// Real keys that differ in two letters or fewer from one of the table.
+constexpr std::array<std::string_view, 4> kNearOnes = {
+    "kernel.msgmni", "net.ipv4.tcp_dsack", "net.ipv4.tcp_fack", "net.ipv6.conf.*.accept_dad"};
+
+bool Fits(std::string_view pattern, const std::vector<std::string>& parts) {
+  const std::vector<std::string> wanted = Split(pattern, '.');
   return std::equal(wanted.begin(), wanted.end(), parts.begin(), parts.end(),
                     [](const std::string& a, const std::string& b) { return a == "*" || a == b; });
 }
@@ -166,7 +171,7 @@ bool Fits(const Rule& rule, const std::vector<std::string>& parts) {
 const Rule* FindRule(const std::string& key) {
   const std::vector<std::string> parts = Split(key, '.');
   const auto* found = std::find_if(std::begin(kRules), std::end(kRules),
-                                   [&](const Rule& rule) { return Fits(rule, parts); });
+                                   [&](const Rule& rule) { return Fits(rule.key, parts); });
   return found == std::end(kRules) ? nullptr : found;
 }
 
@@ -229,7 +234,33 @@ bool Rises(const std::vector<std::string>& words) {
   });
 }
 
+bool IsKnown(const std::string& key) {
+  const std::vector<std::string> parts = Split(key, '.');
+  return FindRule(key) != nullptr ||
+         std::any_of(kNearOnes.begin(), kNearOnes.end(),
+                     [&](std::string_view one) { return Fits(one, parts); });
+}
+
+// The last parts of the rules whose keys are alike in all others.
+std::vector<std::string> ListSiblings(std::vector<std::string> parts) {
+  std::vector<std::string> siblings;
+  for (const Rule& rule : kRules) {
+    parts.back() = std::string(rule.key.substr(rule.key.rfind('.') + 1));
+    if (Fits(rule.key, parts)) siblings.push_back(parts.back());
+  }
+  return siblings;
+}
+
 }  // namespace
+
+std::optional<std::string> FindMeantKey(const std::string& key) {
+  if (IsKnown(key)) return std::nullopt;
+  std::vector<std::string> parts = Split(key, '.');
+  const auto meant = FindClosestMatch(parts.back(), ListSiblings(parts));
+  if (!meant) return std::nullopt;
+  parts.back() = *meant;
+  return Join(parts, ".");
+}
 
 std::optional<BadValue> JudgeValue(const std::string& key, const std::string& value) {
   if (value.empty()) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "plugins/common/systemctl/login_units.h"
+#include "plugins/units/unit_text.h"
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
 
@@ -82,10 +83,12 @@ UnitSpec ParseEntry(const Value& entry) {
   if (const Value* name = entry.Find("name")) unit.name = name->ScalarText();
   if (const Value* content = entry.Find("content"); content != nullptr && content->AsString()) {
     unit.content = AddNewline(*content->AsString());
+    unit.text_positions[""] = content->position;
   }
   if (const Value* drop_ins = entry.Find("drop_ins")) {
     for (const Member& member : drop_ins->Members()) {
       unit.drop_ins[member.key] = AddNewline(member.value.ScalarText());
+      unit.text_positions[member.key] = member.value.position;
     }
   }
   unit.enabled = Flag(entry, "enabled");
@@ -107,7 +110,49 @@ struct Mistake {
   std::string code = {};
   std::string message = {};
   std::string hint = {};
+  std::string text = {};  // the drop-in that it is in; "": the content, or the entry
 };
+
+// "Service" for "demo.service": the section that only this type has.
+std::string FindOwnSection(const std::string& name) {
+  std::string section = name.substr(name.rfind('.') + 1);
+  if (section.empty() || section == "target") return "Unit";
+  section[0] = static_cast<char>(section[0] - 'a' + 'A');
+  return section;
+}
+
+Mistake DescribeTextFault(const UnitSpec& unit, const std::string& file,
+                          const UnitTextFault& fault) {
+  return {.code = "units-text-malformed",
+          .message = fmt::format(
+              "units: {}: {}:{}: wanted {}, found '{}'{}", unit.name,
+              file.empty() ? "content" : file, fault.line, fault.wanted, fault.found,
+              fault.meant.empty() ? "" : fmt::format(", did you mean [{}]?", fault.meant)),
+          .hint = "systemd ignores this line",
+          .text = file};
+}
+
+std::vector<Mistake> FindTextMistakes(const UnitSpec& unit) {
+  std::vector<Mistake> mistakes;
+  const std::string example = FindOwnSection(unit.name);
+  if (unit.content) {
+    if (const auto fault = FindUnitTextFault(*unit.content, example)) {
+      mistakes.push_back(DescribeTextFault(unit, "", *fault));
+    } else if (Trim(*unit.content).empty()) {
+      mistakes.push_back({.code = "units-text-malformed",
+                          .message = fmt::format(
+                              "units: {}: content:1: wanted a section such as [{}], found nothing",
+                              unit.name, example),
+                          .hint = "leave content out where the unit has a file already"});
+    }
+  }
+  for (const auto& [file, text] : unit.drop_ins) {
+    if (const auto fault = FindUnitTextFault(text, example)) {
+      mistakes.push_back(DescribeTextFault(unit, file, *fault));
+    }
+  }
+  return mistakes;
+}
 
 std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
   if (!IsUnitName(unit.name)) {
@@ -144,6 +189,12 @@ std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
         Mistake{"units-state-impossible",
                 fmt::format("units: {}: a template can be neither enabled nor active", unit.name),
                 "name an instance, such as demo@1.service"});
+  } else if (mistakes.empty() && !unit.content && unit.drop_ins.empty() && !unit.HasState()) {
+    mistakes.push_back(
+        Mistake{"units-entry-empty",
+                fmt::format("units: {}: wanted content, drop_ins, enabled or active, found none",
+                            unit.name),
+                "say what must hold of the unit, or remove the entry"});
   } else if (unit.enabled == true && unit.content && !HasInstallSection(*unit.content)) {
     mistakes.push_back(
         Mistake{"units-state-impossible",
@@ -151,6 +202,7 @@ std::vector<Mistake> FindMistakes(const UnitSpec& unit) {
                             unit.name),
                 "add [Install] with WantedBy=multi-user.target, or leave `enabled` out"});
   }
+  for (Mistake& mistake : FindTextMistakes(unit)) mistakes.push_back(std::move(mistake));
   return mistakes;
 }
 
@@ -193,8 +245,12 @@ Errors CheckUnits(const ClusterSpec& cluster, const Fabric&) {
   const std::vector<UnitSpec> units = ReadUnits(cluster);
   for (const UnitSpec& unit : units) {
     for (Mistake& mistake : FindMistakes(unit)) {
-      add(std::move(mistake.code), unit.position, std::move(mistake.message),
-          std::move(mistake.hint));
+      const auto place = mistake.code == "units-text-malformed"
+                             ? unit.text_positions.find(mistake.text)
+                             : unit.text_positions.end();
+      add(std::move(mistake.code),
+          place == unit.text_positions.end() ? unit.position : place->second,
+          std::move(mistake.message), std::move(mistake.hint));
     }
     for (const NodeName& node : unit.nodes.value_or(std::vector<NodeName>())) {
       if (cluster.FindNode(node) != nullptr) continue;

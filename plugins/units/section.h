@@ -21,6 +21,7 @@ struct UnitSpec {
   std::optional<bool> active = std::nullopt;
   std::optional<std::vector<NodeName>> nodes = std::nullopt;  // nullopt: all
   Position position = {};
+  std::map<std::string, Position> text_positions = {};  // of the drop-ins; of the content by ""
 
   bool On(const NodeName& node) const;
   bool HasState() const { return enabled || active; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 #include <set>
@@ -100,6 +101,47 @@ void DiagnoseLonelyRails(const Fabric& fabric, Diagnostics& diagnostics) {
   }
 }
 
+// Where the addresses of a subnet may be in use: by machines of the internet, or by containers.
+void DiagnoseSubnets(const ClusterSpec& cluster, Diagnostics& diagnostics) {
+  // RFC 1918, shared address space (RFC 6598), and benchmarks (RFC 2544).
+  constexpr std::array<Ipv4Prefix, 5> kPrivate = {{{{0x0A000000}, 8},
+                                                   {{0xAC100000}, 12},
+                                                   {{0xC0A80000}, 16},
+                                                   {{0x64400000}, 10},
+                                                   {{0xC6120000}, 15}}};
+  constexpr Ipv4Prefix kDocker = {{0xAC110000}, 16};
+  const FabricSpec& spec = cluster.fabric;
+  for (std::size_t i = 0; i < std::min(spec.subnets.size(), spec.subnet_positions.size()); ++i) {
+    const Ipv4Prefix& subnet = spec.subnets[i];
+    const SourceMark where = cluster.Mark(spec.subnet_positions[i]);
+    const bool is_private =
+        std::any_of(kPrivate.begin(), kPrivate.end(), [&](const Ipv4Prefix& one) {
+          return subnet.length >= one.length && one.Contains(subnet.address);
+        });
+    if (!is_private) {
+      diagnostics.push_back(
+          {.severity = Severity::kWarns,
+           .code = "fabric-public-subnet",
+           .message = fmt::format("subnet {} is public address space: the nodes can no longer "
+                                  "reach the machines of the internet that have it",
+                                  ToString(subnet)),
+           .next_step = "take private subnets, such as 192.168.177.0/24",
+           .where = where});
+    }
+    if (subnet.Overlaps(kDocker)) {
+      diagnostics.push_back(
+          {.severity = Severity::kWarns,
+           .code = "fabric-docker-subnet",
+           .message = fmt::format("subnet {} overlaps {}, which Docker gives docker0 unless it is "
+                                  "configured otherwise",
+                                  ToString(subnet), ToString(kDocker)),
+           .next_step = "take another subnet, such as 192.168.177.0/24, or set `bip` in "
+                        "/etc/docker/daemon.json of the nodes",
+           .where = where});
+    }
+  }
+}
+
 // What a node with two PCIe links per cage gives up with one of them.
 void DiagnoseOneTwin(const ClusterSpec& cluster, Diagnostics& diagnostics) {
   if (cluster.fabric.twins == Twins::kBoth) return;
@@ -178,6 +220,7 @@ std::vector<Diagnostic> DiagnoseFabric(const ClusterSpec& cluster, const Fabric&
   DiagnoseNodeCount(cluster, diagnostics);
   DiagnoseLonelyRails(fabric, diagnostics);
   DiagnoseOneTwin(cluster, diagnostics);
+  DiagnoseSubnets(cluster, diagnostics);
   DiagnoseOversubscription(cluster, fabric, diagnostics);
   DiagnoseLoops(fabric, diagnostics);
   DiagnoseSwitches(cluster, diagnostics);

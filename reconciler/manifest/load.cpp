@@ -21,15 +21,22 @@ bool IsBefore(const Error& a, const Error& b) {
 
 }  // namespace
 
+void SortByPosition(Errors& errors) { std::stable_sort(errors.begin(), errors.end(), IsBefore); }
+
 tl::expected<ClusterSpec, Errors> LoadClusterSpec(std::string_view yaml, const std::string& file) {
   Result<Value> document = ParseYaml(yaml, file);
   if (!document) return tl::unexpected<Errors>({std::move(document).error()});
   ManifestErrors found(file);
+  if (document->IsNull()) {
+    found.Add("manifest-not-yaml", document->position, "the file is empty",
+              "spark-reconcile init writes one to begin with");
+    return tl::unexpected<Errors>(found.TakeErrors());
+  }
   CheckSchema(*document, GetClusterSchema(), found);
   CrossCheck(*document, found);
   if (!found.Empty()) {
     Errors errors = found.TakeErrors();
-    std::stable_sort(errors.begin(), errors.end(), IsBefore);
+    SortByPosition(errors);
     const SourceText source(yaml);
     for (Error& error : errors) source.Attach(error);
     return tl::unexpected<Errors>(std::move(errors));

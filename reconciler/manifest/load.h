@@ -14,4 +14,7 @@ namespace reconciler {
 // positions. `file` is the name that messages carry. Pure.
 tl::expected<ClusterSpec, Errors> LoadClusterSpec(std::string_view yaml, const std::string& file);
 
+// In the order of their places in the manifest. Precondition: each has one.
+void SortByPosition(Errors& errors);
+
 }  // namespace reconciler

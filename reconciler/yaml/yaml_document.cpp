@@ -11,6 +11,7 @@
 
 #include "reconciler/base/manifest_error.h"
 #include "reconciler/base/text.h"
+#include "reconciler/yaml/lookalike.h"
 #include "reconciler/yaml/message_text.h"
 #include "reconciler/yaml/source_text.h"
 #include "reconciler/yaml/value_builder.h"
@@ -128,8 +129,22 @@ constexpr std::array<Rewording, 8> kRewordings = {{
     {"end of sequence not found", "wanted a list entry '- …', found other text", ""},
 }};
 
+// A key and its value with a false blank between them are text, which goes on to the next line: the
+// parser sees what is wrong there.
+std::optional<Refusal> FindFalseBlankAt(int line, const SourceText& source) {
+  for (const int at : {line - 1, line}) {
+    const std::string_view text = source.From(at, 0);
+    const auto blank = FindFalseBlank(text.substr(0, text.find('\n')));
+    if (!blank) continue;
+    return Refusal{source.PositionAt(at, static_cast<int>(blank->offset)),
+                   "wanted a blank, found " + blank->name, "type an ordinary blank there"};
+  }
+  return std::nullopt;
+}
+
 Refusal Reword(const YAML::Exception& exception, const SourceText& source,
                const ValueBuilder& builder) {
+  if (auto blank = FindFalseBlankAt(exception.mark.line, source)) return *std::move(blank);
   const Position position = source.PositionAt(exception.mark.line, exception.mark.column);
   const std::string& theirs = exception.msg;
   const std::string_view line = source.From(exception.mark.line, 0);

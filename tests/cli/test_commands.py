@@ -214,7 +214,8 @@ unknown command 'aply', did you mean 'apply'?
     def test_an_empty_file_is_no_manifest(self):
         self.write("empty.yaml", "")
         self.assert_ends(self.spark("validate", "empty.yaml"), 1, out="",
-                         err="empty.yaml:1:1: wanted a map, found nothing\n")
+                         err="empty.yaml:1:1: the file is empty\n"
+                             "  hint: spark-reconcile init writes one to begin with\n")
 
     def test_each_schema_comes_out_as_it_stands_in_the_tree(self):
         for name in ("cluster", "comparison", "facts", "plan", "report", "validation"):

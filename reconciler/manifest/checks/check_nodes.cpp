@@ -38,6 +38,21 @@ bool IsLikeRailName(const std::string& name) {
          name.find_first_not_of("0123456789", rail + 5) == std::string::npos;
 }
 
+// What /etc/hosts has for every machine: a host block or a line of ours would change its meaning.
+const std::map<std::string, std::string>& ListReservedNames() {
+  static const std::map<std::string, std::string> kNames = {
+      {"localhost", "is the name of the machine itself"},
+      {"localhost.localdomain", "is the name of the machine itself"},
+      {"ip6-localhost", "is the name of the machine itself"},
+      {"ip6-loopback", "is the name of the machine itself"},
+      {"ip6-localnet", "is a name that every machine has for IPv6"},
+      {"ip6-mcastprefix", "is a name that every machine has for IPv6"},
+      {"ip6-allnodes", "is a name that every machine has for IPv6"},
+      {"ip6-allrouters", "is a name that every machine has for IPv6"},
+      {"ip6-allhosts", "is a name that every machine has for IPv6"}};
+  return kNames;
+}
+
 void CheckNames(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   std::map<std::string, Position> seen;
   for (const NodeView& node : nodes) {
@@ -51,13 +66,19 @@ void CheckNames(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
       errors.Add("manifest-name-taken", node.name_position,
                  fmt::format("node name {} has the form of a rail's host name", Quoted(node.name)),
                  "names that end in -rail and a number are made for the rails of nodes");
+    } else if (const auto reserved = ListReservedNames().find(node.name);
+               reserved != ListReservedNames().end()) {
+      errors.Add(
+          "manifest-name-taken", node.name_position,
+          fmt::format("node name {} is reserved: it {}", Quoted(node.name), reserved->second),
+          "give the node a name of its own, such as spark-1");
     }
   }
 }
 
 // Each alias is one name of one node, and no name that is made or known otherwise.
 void CheckAliases(const std::vector<NodeView>& nodes, ManifestErrors& errors) {
-  std::map<std::string, std::string> taken = {{"localhost", "is the name of the machine itself"}};
+  std::map<std::string, std::string> taken = ListReservedNames();
   for (const NodeView& node : nodes) {
     taken.emplace(node.name, fmt::format("is the name of node {}", Quoted(node.name)));
     taken.emplace(node.address, fmt::format("is the address of node {}", Quoted(node.name)));
@@ -112,16 +133,72 @@ std::int64_t FindPort(const Value& document, const NodeView& node) {
   return port != nullptr && port->AsInteger() != nullptr ? *port->AsInteger() : 22;
 }
 
+bool IsLocal(const Value& document, const NodeView& node) {
+  const Value* own = node.entry->At({"access", "transport"});
+  const Value* transport = own != nullptr ? own : document.At({"access", "transport"});
+  return transport != nullptr && transport->ScalarText() == "local";
+}
+
+struct Fault {
+  std::string message = {};
+  std::string hint = {};
+};
+
+// Of an address that is written as one should be, and that no machine can be reached by.
+Fault FindUnreachable(const Value& document, const NodeView& node) {
+  const auto address = ParseIpv4(node.address);
+  const std::uint32_t first = address ? address->bits >> 24 : 0;
+  if (node.address == "localhost" || (address && first == 127)) {
+    // Another port of this machine may lead to the node, through a tunnel.
+    if (IsLocal(document, node) || FindPort(document, node) != 22) return {};
+    return {fmt::format("address {} of node {} is loopback: it leads to the machine that this "
+                        "program runs on",
+                        node.address, Quoted(node.name)),
+            "write the node's own address; for this machine access: {transport: local}, for a "
+            "tunnel access: {port: 2201} with its port"};
+  }
+  if (!address) return {};
+  if (first == 0 || first >= 224) {
+    return {fmt::format("address {} of node {} is {}: no machine has it", node.address,
+                        Quoted(node.name),
+                        first == 0 ? "\"this network\"" : "multicast or reserved space"),
+            "write the node's own address"};
+  }
+  if ((address->bits & 0xFF) == 0) {
+    return {fmt::format("address {} of node {} is that of a network, as it ends in 0", node.address,
+                        Quoted(node.name)),
+            "write the node's own address; a machine of a wider network that has this one by its "
+            "host name"};
+  }
+  return {};
+}
+
+// Of one address alone.
+Fault FindAddressFault(const Value& document, const NodeView& node) {
+  const std::size_t colon = node.address.find(':');
+  if (colon != std::string::npos && colon > 0 && colon + 1 < node.address.size() &&
+      node.address.find_first_not_of("0123456789", colon + 1) == std::string::npos) {
+    return {
+        fmt::format("wanted an address without a port for node {}, found {}", Quoted(node.name),
+                    Quoted(node.address)),
+        fmt::format("the port belongs in access: {{port: {}}}", node.address.substr(colon + 1, 5))};
+  }
+  if (node.address.find_first_not_of("0123456789.") == std::string::npos &&
+      !ParseIpv4(node.address)) {
+    return {fmt::format("wanted an IPv4 address such as 192.168.1.21 for node {}, found {}",
+                        Quoted(node.name), Quoted(node.address))};
+  }
+  return FindUnreachable(document, node);
+}
+
 void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes,
                     ManifestErrors& errors) {
   std::map<std::pair<std::string, std::int64_t>, const NodeView*> seen;
   for (const NodeView& node : nodes) {
     if (node.address.empty()) continue;
-    if (node.address.find_first_not_of("0123456789.") == std::string::npos &&
-        !ParseIpv4(node.address)) {
-      errors.Add("manifest-address-wrong", node.address_position,
-                 fmt::format("wanted an IPv4 address such as 192.168.1.21 for node {}, found {}",
-                             Quoted(node.name), Quoted(node.address)));
+    if (Fault fault = FindAddressFault(document, node); !fault.message.empty()) {
+      errors.Add("manifest-address-wrong", node.address_position, std::move(fault.message),
+                 std::move(fault.hint));
       continue;
     }
     const auto [first, fresh] =
@@ -139,10 +216,9 @@ void CheckAddresses(const Value& document, const std::vector<NodeView>& nodes,
 void CheckLocal(const Value& document, const std::vector<NodeView>& nodes, ManifestErrors& errors) {
   const NodeView* local = nullptr;
   for (const NodeView& node : nodes) {
-    const Value* own = node.entry->At({"access", "transport"});
-    const Value* transport = own != nullptr ? own : document.At({"access", "transport"});
-    if (transport == nullptr || transport->ScalarText() != "local") continue;
+    if (!IsLocal(document, node)) continue;
     if (local != nullptr) {
+      const Value* own = node.entry->At({"access", "transport"});
       errors.Add("manifest-two-local", own != nullptr ? own->position : node.name_position,
                  fmt::format("nodes {} and {} are both local, but only one can be this machine",
                              Quoted(local->name), Quoted(node.name)),

@@ -34,6 +34,20 @@ void CheckTwice(const Value& verify, ManifestErrors& errors) {
   }
 }
 
+// What only collectives have, at a level without them.
+void CheckEffect(const Value& verify, ManifestErrors& errors) {
+  const std::string level = verify.GetText("level");
+  if (level != "link" && level != "rdma") return;
+  for (const Member& member : verify.Members()) {
+    const bool is_of_nccl = member.key == "collectives" || member.key == "size" ||
+                            member.key == "min_busbw" || member.key == "skip";
+    if (!is_of_nccl) continue;
+    errors.Add("manifest-no-effect", member.key_position,
+               fmt::format("{} in verify has no effect at level {}", Quoted(member.key), level),
+               "remove it, or write level: nccl");
+  }
+}
+
 void CheckPaths(const Value& document, ManifestErrors& errors) {
   const Value* checks = document.Find("checks");
   if (checks == nullptr) return;
@@ -57,6 +71,7 @@ void CheckVerify(const Value& document, ManifestErrors& errors) {
   CheckPaths(document, errors);
   const Value* verify = document.Find("verify");
   if (verify == nullptr || !verify->IsMap()) return;
+  CheckEffect(*verify, errors);
   CheckSize(*verify, errors);
   CheckTwice(*verify, errors);
 }

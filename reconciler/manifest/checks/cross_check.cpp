@@ -8,6 +8,7 @@ void CrossCheck(const Value& document, ManifestErrors& errors) {
   CheckHardware(document, errors);
   CheckSwitches(document, errors);
   CheckSubnets(document, errors);
+  CheckMoved(document, errors);
   CheckVerify(document, errors);
 }
 

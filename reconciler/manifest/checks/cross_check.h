@@ -18,6 +18,7 @@ void CheckSwitches(const Value& document,
                    ManifestErrors& errors);  // their ports, uplinks and frames
 void CheckSubnets(const Value& document,
                   ManifestErrors& errors);  // subnets, ids and addresses in them
+void CheckMoved(const Value& document, ManifestErrors& errors);   // names before and now
 void CheckVerify(const Value& document, ManifestErrors& errors);  // size, collectives, checks
 
 }  // namespace reconciler

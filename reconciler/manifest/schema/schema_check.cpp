@@ -10,6 +10,7 @@
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "reconciler/manifest/schema/schema_text.h"
 #include "reconciler/manifest/schema/value_json.h"
+#include "reconciler/yaml/lookalike.h"
 #include "reconciler/yaml/message_text.h"
 #include "reconciler/yaml/source_text.h"
 #include "schema/embedded.h"
@@ -98,14 +99,24 @@ class Explainer {
       return AddWanted(part, DescribeWanted(part.schema), part.value.ScalarText());
     }
     if (const std::string fault = FindTextFault(part.data, part.schema); !fault.empty()) {
-      return AddWanted(part, fault, Quoted(part.value.ScalarText()));
+      return AddWanted(part, fault, Quoted(part.value.ScalarText()), FindNameHint(part));
     }
     if (part.value.IsList()) CheckList(part);
     if (part.value.IsMap()) CheckMap(part);
   }
 
+  // The same name as it may be written.
+  std::string FindNameHint(const Part& part) {
+    constexpr std::string_view kName = "^[a-z0-9]([a-z0-9-]*[a-z0-9])?";  // of nodes and the like
+    if (!part.schema.value("pattern", "").starts_with(kName)) return {};
+    const std::string name = ProposeName(part.value.ScalarText());
+    return judge_.Accepts(json(name), part.schema) ? "write " + name : "";
+  }
+
   void AddWanted(const Part& part, std::string_view wanted, std::string_view found,
                  std::string hint = {}) {
+    const std::string lookalike = FormatLookalikeHint(part.value.ScalarText());
+    if (!lookalike.empty()) hint = lookalike;
     errors_.Add("manifest-wrong-value", part.value.position,
                 fmt::format("{}wanted {}, found {}", part.place.DescribeSubject(), wanted, found),
                 std::move(hint));
@@ -124,13 +135,17 @@ class Explainer {
       if (guess.empty() && part.value.AsString())
         guess = FormatGuess(*part.value.AsString(), ListChoices(branch));
     }
-    AddWanted(part, DescribeWanted(part.schema), DescribeFound(part.value) + guess);
+    AddWanted(part, DescribeWanted(part.schema), DescribeFound(part.value) + guess,
+              FindSizeHint(part.value, part.schema));
   }
 
   void ExplainChoice(const Part& part) {
     const std::vector<std::string> choices = ListChoices(part.schema);
     const std::string text = part.value.ScalarText();
-    AddWanted(part, JoinWithOr(choices), Quoted(text) + FormatGuess(text, choices));
+    const std::string hint = FindVersionHint(text, choices);
+    const bool guesses = hint.empty() && !FindLookalike(text);
+    const std::string guess = guesses ? FormatGuess(text, choices) : "";
+    AddWanted(part, JoinWithOr(choices), Quoted(text) + guess, hint);
   }
 
   // What a text should have been; empty when it is, and for what is no text. Lengths come first:
@@ -221,19 +236,35 @@ class Explainer {
     const auto names = map.schema.find("propertyNames");
     if (names == map.schema.end()) return;
     const std::string fault = FindTextFault(member.key, *names);
-    if (fault.empty()) return;
+    if (fault.empty() || AddFalseBlank(member, map.place)) return;
     errors_.Add(
         "manifest-wrong-value", member.key_position,
-        fmt::format("wanted {}{}, found {}", fault, map.place.DescribePlace(), Quoted(member.key)));
+        fmt::format("wanted {}{}, found {}", fault, map.place.DescribePlace(), Quoted(member.key)),
+        FormatLookalikeHint(member.key));
+  }
+
+  // A key with a false blank in it is most often a key and its value. False: it has none.
+  bool AddFalseBlank(const Member& member, const Place& place) {
+    const auto found = FindLookalike(member.key);
+    if (!found || !found->is_space) return false;
+    Position position = member.key_position;
+    position.column += found->column;
+    errors_.Add("manifest-unknown-key", position,
+                fmt::format("wanted a blank, found {}, in the key {}{}", found->name,
+                            Quoted(member.key), place.DescribePlace()),
+                "type an ordinary blank there");
+    return true;
   }
 
   void AddUnknownKey(const Member& member, const std::vector<std::string>& known,
                      const Place& place, std::vector<std::string>& misspelt) {
-    const std::string guess = FormatGuess(member.key, known);
     misspelt.push_back(FindMeantKey(member.key, known));
+    if (AddFalseBlank(member, place)) return;
+    const std::string lookalike = FormatLookalikeHint(member.key);
+    const std::string guess = lookalike.empty() ? FormatGuess(member.key, known) : "";
     errors_.Add("manifest-unknown-key", member.key_position,
                 fmt::format("unknown key {}{}{}", Quoted(member.key), place.DescribePlace(), guess),
-                FindKeyHint(member.key, known));
+                lookalike.empty() ? FindKeyHint(member.key, known) : lookalike);
   }
 
   ManifestErrors& errors_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
 #include "reconciler/yaml/message_text.h"
 #include "reconciler/yaml/yaml_scalar.h"
@@ -52,6 +53,61 @@ std::string DescribeRange(const nlohmann::json& schema) {
   return words;
 }
 
+// Whether a list between brackets may hold it without quotes.
+bool IsPlainEntry(const std::string& text, const nlohmann::json& schema) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
+  if (text.empty() || text.front() == '-') return false;
+  if (text.find_first_not_of(kPlain) != std::string::npos) return false;
+  const auto plain = ResolvePlainScalar(text);
+  return plain && HasType(Value{*plain}, schema);
+}
+
+// "A, B" as [A, B].
+std::string FormatAsList(const std::string& text, const nlohmann::json& schema) {
+  static const nlohmann::json kAny = nlohmann::json::object();
+  const auto items = schema.find("items");
+  std::vector<std::string> entries;
+  for (const std::string& part : Split(text, ',')) {
+    const std::string entry(Trim(part));
+    const bool plain = IsPlainEntry(entry, items == schema.end() ? kAny : *items);
+    entries.push_back(plain ? entry : Quoted(entry));
+  }
+  return "[" + Join(entries, ", ") + "]";
+}
+
+// The map that one value alone in its place probably means.
+std::string FormatAsMap(const Value& value, const nlohmann::json& schema) {
+  std::string form = schema.value("singleValue", "");  // "{key: VALUE, …}"
+  const std::string text = value.ScalarText();
+  const std::size_t place = form.find("VALUE");
+  if (place == std::string::npos || !IsPlainEntry(text, nlohmann::json::object())) return {};
+  const auto key = schema["properties"].find(form.substr(1, form.find(':') - 1));
+  if (key == schema["properties"].end() || !HasType(value, *key)) return {};
+  return form.replace(place, 5, text);
+}
+
+std::string FindBoolean(std::string_view text) {
+  const std::string word = ToLower(text);
+  if (word == "yes" || word == "on" || word == "y" || word == "true") return "true";
+  if (word == "no" || word == "off" || word == "n" || word == "false") return "false";
+  return {};
+}
+
+// KiB of "64G", "64GB" and "64 GiB"; nullopt for all else.
+std::optional<std::int64_t> ParseKib(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = ParseNumber<std::int64_t>(std::string(text.substr(0, end)));
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  std::string unit = ToLower(Trim(text.substr(end)));
+  if (unit.ends_with("ib")) unit.resize(unit.size() - 2);
+  if (unit.ends_with('b')) unit.pop_back();
+  const std::size_t power =
+      unit.size() == 1 ? std::string_view("kmgt").find(unit[0]) : std::string_view::npos;
+  if (!number || *number > kMost || power == std::string_view::npos) return std::nullopt;
+  return *number << (10 * power);
+}
+
 }  // namespace
 
 std::string DescribeFound(const Value& value) {
@@ -91,15 +147,49 @@ std::string FindTypeHint(const Value& value, const nlohmann::json& schema) {
   };
   if (wants("number") && value.AsBool() != nullptr) return "write 1 or 0";
   if (wants("string") && (IsNumber(value) || value.AsBool() != nullptr)) return "put it in quotes";
+  if (std::string form = FormatAsMap(value, schema); !form.empty()) return "write it as " + form;
   const std::string* text = value.AsString();
   if (text == nullptr) return {};
+  if (const std::string word = FindBoolean(*text); wants("boolean") && !word.empty()) {
+    return "write " + word;
+  }
   const auto plain = ResolvePlainScalar(*text);
   if (plain && !std::holds_alternative<std::string>(*plain) &&
       HasType(Value{*plain, value.position}, schema)) {
     return "write it without quotes";
   }
-  if (wants("array")) return fmt::format("write it as a list: [{}]", Quoted(*text));
+  if (wants("array")) return "write it as a list: " + FormatAsList(*text, schema);
   return {};
+}
+
+std::string FindSizeHint(const Value& value, const nlohmann::json& schema) {
+  const std::string* text = value.AsString();
+  const auto branches = schema.find("anyOf");
+  if (text == nullptr || branches == schema.end()) return {};
+  for (const nlohmann::json& branch : *branches) {
+    const auto kib = branch.value("unit", "") == "KiB" ? ParseKib(*text) : std::nullopt;
+    if (!kib || *kib < branch["minimum"] || *kib > branch["maximum"]) continue;
+    return fmt::format("write {}, which is in KiB", *kib);
+  }
+  return {};
+}
+
+std::string FindVersionHint(std::string_view text, const std::vector<std::string>& choices) {
+  const std::size_t end = text.rfind("/v");
+  if (choices.size() != 1 || end == std::string_view::npos) return {};
+  const std::string_view known = choices.front();
+  if (known.substr(0, known.rfind("/v")) != text.substr(0, end)) return {};
+  const auto wanted = ParseNumber<int>(std::string(text.substr(end + 2)));
+  const auto newest = ParseNumber<int>(std::string(known.substr(known.rfind("/v") + 2)));
+  if (!wanted || !newest || *wanted <= *newest) return {};
+  return fmt::format("this program is too old for v{}", *wanted);
+}
+
+std::string ProposeName(std::string_view text) {
+  std::string name = ToLower(text);
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '_' || c == ' '; }, '-');
+  return name;
 }
 
 bool HasType(const Value& value, const nlohmann::json& schema) {

@@ -25,6 +25,15 @@ std::vector<std::string> ListChoices(const nlohmann::json& schema);
 // obvious.
 std::string FindTypeHint(const Value& value, const nlohmann::json& schema);
 
+// The number to write for a size with a unit, where the schema wants a number of KiB; else empty.
+std::string FindSizeHint(const Value& value, const nlohmann::json& schema);
+
+// Where `text` is a later version of the only choice, such as spark-reconcile/v2; else empty.
+std::string FindVersionHint(std::string_view text, const std::vector<std::string>& choices);
+
+// `text` with the letters that names of nodes and the like have: "spark-1" for "Spark_1".
+std::string ProposeName(std::string_view text);
+
 // Whether `value` has the schema's type, or one of its types; true when the schema names none.
 bool HasType(const Value& value, const nlohmann::json& schema);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reconciler/yaml/lookalike.h"
 #include "reconciler/yaml/message_text.h"
 
 namespace reconciler {
@@ -55,6 +56,37 @@ TEST(FormatGuess, NamesANearCandidateAndGivesUpOnLongWords) {
   const std::string word(65, 'x');
   EXPECT_EQ(FormatGuess(word, {word}), "");
   EXPECT_EQ(FormatGuess("x", {word}), "");
+}
+
+TEST(Lookalike, IsNamedByItsCodePoint) {
+  const auto space = FindLookalike("mtu:\u00a09000");
+  ASSERT_TRUE(space);
+  EXPECT_EQ(space->name, "U+00A0, a no-break space");
+  EXPECT_EQ(space->offset, 4u);
+  EXPECT_TRUE(space->is_space);
+  const auto letter = FindLookalike("\u00e9mt\u0435");
+  ASSERT_TRUE(letter);
+  EXPECT_EQ(letter->name, "U+0435 is Cyrillic");
+  EXPECT_EQ(letter->offset, 4u);
+  EXPECT_EQ(letter->column, 3);
+  EXPECT_FALSE(letter->is_space);
+  EXPECT_FALSE(FindLookalike("mtu: 9000"));
+}
+
+TEST(Lookalike, TextForPeopleMayHaveNoBreakSpaces) {
+  EXPECT_FALSE(FindFalseBlank("model: \"CRS\u00a0812\"  # 2\u00a0cages"));
+  EXPECT_FALSE(FindFalseBlank("{model: 'CRS\u00a0812'}"));
+  const auto blank = FindFalseBlank("name: 'a', mtu:\u00a09000");
+  ASSERT_TRUE(blank);
+  EXPECT_EQ(blank->column, 15);
+}
+
+TEST(Lookalike, TheHintSaysHowToTypeIt) {
+  EXPECT_EQ(FormatLookalikeHint("spark\u20131"), "U+2013, an en dash: type the plain character");
+  EXPECT_EQ(FormatLookalikeHint("sp\u0430rk"), "U+0430 is Cyrillic: type it with Latin letters");
+  EXPECT_EQ(FormatLookalikeHint("a\u00a0b"),
+            "U+00A0, a no-break space: type an ordinary blank, or none");
+  EXPECT_EQ(FormatLookalikeHint("spark"), "");
 }
 
 }  // namespace

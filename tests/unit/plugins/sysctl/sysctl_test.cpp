@@ -458,6 +458,18 @@ TEST(Sysctl, ValuesOfUnknownKeysAreOnlyRequiredToBeThere) {
             "  hint: leave the key out to leave the setting as it is\n");
 }
 
+TEST(Sysctl, AKeyThatIsNearlyAWellKnownOneIsAManifestError) {
+  EXPECT_EQ(CheckOne("net.core.rmem_maxx", test::Number(4096)),
+            "cluster.yaml: sysctl: unknown key 'net.core.rmem_maxx', did you mean "
+            "'net.core.rmem_max'?\n  hint: `sysctl -a` on a node lists its keys\n");
+  EXPECT_NE(CheckOne("net.ipv4.conf.eth0/5.arp_ingore", test::Number(1)), "");
+  for (const char* key :
+       {"kernel.msgmni", "net.ipv4.tcp_dsack", "net.ipv4.tcp_fack", "net.ipv6.conf.all.accept_dad",
+        "net.ipv4.tcp_ecn", "vm.dirty_background_bytes", "net.ipv6.conf.all.accept_source_route"}) {
+    EXPECT_EQ(CheckOne(key, test::Number(1)), "") << key;
+  }
+}
+
 TEST(Sysctl, AKeyThatContradictsTheFabricIsAManifestError) {
   EXPECT_EQ(CheckOne("net.ipv4.conf.enp1s0f1np1.arp_ignore", test::Number(0)),
             "cluster.yaml:3:5: sysctl: wanted 1 or 2 for 'net.ipv4.conf.enp1s0f1np1.arp_ignore', "

@@ -344,9 +344,9 @@ TEST(Units, NamesThatSystemdRefusesAreManifestErrors) {
   EXPECT_THAT(
       Check({{{"name", test::Text("a\nb.service")}}}),
       ElementsAre("units: wanted a unit name such as 'demo.service', found 'a\\x0ab.service'"));
-  EXPECT_THAT(
-      Check({{{"name", test::Text("mnt-a\\x2db.mount")}}, {{"name", test::Text("a@b.timer")}}}),
-      IsEmpty());
+  EXPECT_THAT(Check({{{"name", test::Text("mnt-a\\x2db.mount")}, {"active", test::Flag(true)}},
+                     {{"name", test::Text("a@b.timer")}, {"active", test::Flag(true)}}}),
+              IsEmpty());
 }
 
 TEST(Units, DropInsThatSystemdWouldNotReadAreManifestErrors) {
@@ -371,6 +371,39 @@ TEST(Units, StateThatCannotBeHeldIsAManifestError) {
       Check({bare}),
       ElementsAre("units: demo.service: wanted an [Install] section to enable it by, found none"));
   EXPECT_THAT(Check({Demo()}), IsEmpty());
+}
+
+TEST(Units, LinesThatSystemdWouldIgnoreAreManifestErrors) {
+  const auto check = [](const std::string& content) {
+    return Check({{{"name", test::Text("demo.timer")}, {"content", test::Text(content)}}});
+  };
+  EXPECT_THAT(
+      check("# a note\n; another\n\n[Unit]\nDescription=a \\\n  b\n[X-Note]\nA=b\n[Timer]\n"),
+      IsEmpty());
+  EXPECT_THAT(check("OnBootSec=1min\n"),
+              ElementsAre("units: demo.timer: content:1: wanted a section such as [Timer], found "
+                          "'OnBootSec'"));
+  EXPECT_THAT(check("[Timre]\n"),
+              ElementsAre("units: demo.timer: content:1: wanted a section such as [Timer], found "
+                          "'[Timre]', did you mean [Timer]?"));
+  EXPECT_THAT(check("\n[Timer\n"),
+              ElementsAre("units: demo.timer: content:2: wanted a section such as [Timer], found "
+                          "'[Timer', did you mean [Timer]?"));
+  EXPECT_THAT(check("[Timer]\nOnBootSec\n"),
+              ElementsAre("units: demo.timer: content:2: wanted NAME=VALUE, found 'OnBootSec'"));
+  EXPECT_THAT(check(" \n"),
+              ElementsAre("units: demo.timer: content:1: wanted a section such as [Timer], found "
+                          "nothing"));
+  EXPECT_THAT(Check({{{"name", test::Text("demo.target")},
+                      {"drop_ins", test::Map({{"a.conf", test::Text("Wants=a.service\n")}})}}}),
+              ElementsAre("units: demo.target: a.conf:1: wanted a section such as [Unit], found "
+                          "'Wants'"));
+}
+
+TEST(Units, AnEntryThatRequiresNothingIsAManifestError) {
+  EXPECT_THAT(Check({{{"name", test::Text("demo.service")}}}),
+              ElementsAre("units: demo.service: wanted content, drop_ins, enabled or active, found "
+                          "none"));
 }
 
 TEST(Units, UnknownNodesAreManifestErrorsWithASuggestion) {
