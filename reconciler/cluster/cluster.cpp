@@ -5,6 +5,7 @@
 
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
+#include "reconciler/manifest/load_remainder.h"
 #include "reconciler/verify/report/section.h"
 #include "reconciler/yaml/source_text.h"
 
@@ -31,6 +32,21 @@ Errors CheckSections(const ClusterSpec& spec, const Fabric& fabric,
   for (Error& error : CheckVerifySection(spec, fabric)) errors.push_back(std::move(error));
   const SourceText source(text);
   for (Error& error : errors) source.Attach(error);
+  SortByPosition(errors);
+  return errors;
+}
+
+// `errors` of a manifest that was refused, with what plugins and `verify` find in its other parts.
+Errors AddOfRemainder(Errors errors, const std::string& text, const std::string& file,
+                      const std::vector<Plugin>& plugins) {
+  const auto rest = LoadRemainder(text, file);
+  if (!rest) return errors;
+  const auto fabric = ExpandFabric(*rest);
+  if (!fabric) return errors;
+  for (Error& error : CheckSections(*rest, *fabric, plugins, text)) {
+    if (!IsRepeated(errors, error)) errors.push_back(std::move(error));
+  }
+  SortByPosition(errors);
   return errors;
 }
 
@@ -40,7 +56,9 @@ tl::expected<Cluster, Errors> BuildCluster(const std::string& text, const std::s
                                            const std::vector<Plugin>& plugins,
                                            const PlanScope& scope) {
   auto spec = LoadClusterSpec(text, file);
-  if (!spec) return tl::unexpected(std::move(spec).error());
+  if (!spec) {
+    return tl::unexpected(AddOfRemainder(std::move(spec).error(), text, file, plugins));
+  }
   auto fabric = ExpandFabric(*spec);
   if (!fabric) return tl::unexpected(std::move(fabric).error());
   if (Errors errors = CheckSections(*spec, *fabric, plugins, text); !errors.empty()) {

@@ -18,9 +18,9 @@ struct Cluster {
   std::string text = {};  // the manifest's bytes
 };
 
-// `file` is the name that messages carry. Errors: all that the first step finds which finds any.
-// The steps are the manifest alone, its fabric, what plugins and `verify` require of it, and
-// whether what `scope` names exists.
+// `file` is the name that messages carry. Errors: all of the manifest, and with them what plugins
+// and `verify` find in its parts that are not refused. Whether what `scope` names exists is looked
+// at last, and only then.
 tl::expected<Cluster, Errors> BuildCluster(const std::string& text, const std::string& file,
                                            const std::vector<Plugin>& plugins,
                                            const PlanScope& scope = {});

@@ -54,11 +54,52 @@ TEST(BuildCluster, PluginsAndVerifyAreCheckedTogether) {
   EXPECT_THAT(printed, testing::HasSubstr("verify.min_busbw: wanted at most"));
 }
 
-TEST(BuildCluster, AManifestWithErrorsIsNotCheckedFurther) {
+TEST(BuildCluster, PluginsCheckWhatIsNotRefused) {
+  for (const char* refused : {"colour: red\n", "  mtu: 100\n", "moved: {nodes: {a: b}}\n",
+                              "units: [{name: a.service, enabled: 3}]\n"}) {
+    const std::string printed =
+        PrintErrorsOf(AddToPair(refused), {{.name = "strict", .check = RefuseCluster}});
+    EXPECT_THAT(printed, testing::HasSubstr("wanted another name")) << printed;
+    EXPECT_NE(printed.find("cluster.yaml:9:"), std::string::npos) << printed;
+  }
+}
+
+TEST(BuildCluster, ErrorsOfAllLayersAreInTheOrderOfTheirPlaces) {
   const std::string printed =
       PrintErrorsOf(AddToPair("colour: red\n"), {{.name = "strict", .check = RefuseCluster}});
-  EXPECT_THAT(printed, testing::HasSubstr("colour"));
-  EXPECT_THAT(printed, testing::Not(testing::HasSubstr("wanted another name")));
+  EXPECT_LT(printed.find("wanted another name"), printed.find("colour"));
+}
+
+TEST(BuildCluster, WhereNodesOrCablesAreNotKnownPluginsCheckNothing) {
+  for (const char* cut : {"topology: direct", "name: spark-2, ", "subnets:"}) {
+    std::string text(kPair);
+    text.erase(text.find(cut), std::string_view(cut).size());
+    const std::string printed = PrintErrorsOf(text, {{.name = "strict", .check = RefuseCluster}});
+    EXPECT_NE(printed, "");
+    EXPECT_THAT(printed, testing::Not(testing::HasSubstr("wanted another name"))) << cut;
+  }
+}
+
+TEST(BuildCluster, SubnetsThatOthersMayHaveAreWarnings) {
+  std::string text(kPair);
+  const std::string_view subnets = "192.168.177.0/24, 192.168.178.0/24";
+  text.replace(text.find(subnets), subnets.size(), "8.8.8.0/24, 172.17.5.0/24");
+  const auto cluster = BuildCluster(text, "cluster.yaml", {});
+  ASSERT_TRUE(cluster);
+  std::string printed;
+  for (const Diagnostic& one : cluster->fabric.diagnostics) {
+    EXPECT_EQ(one.severity, Severity::kWarns);
+    printed += one.code + ": " + one.message + "\n" + one.next_step + "\n";
+  }
+  EXPECT_EQ(
+      printed,
+      "fabric-public-subnet: subnet 8.8.8.0/24 is public address space: the nodes can no "
+      "longer reach the machines of the internet that have it\n"
+      "take private subnets, such as 192.168.177.0/24\n"
+      "fabric-docker-subnet: subnet 172.17.5.0/24 overlaps 172.17.0.0/16, which Docker gives "
+      "docker0 unless it is configured otherwise\n"
+      "take another subnet, such as 192.168.177.0/24, or set `bip` in /etc/docker/daemon.json "
+      "of the nodes\n");
 }
 
 TEST(BuildCluster, WhatIsSelectedMustExist) {
