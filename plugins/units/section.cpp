@@ -123,13 +123,13 @@ std::string FindOwnSection(const std::string& name) {
 
 Mistake DescribeTextFault(const UnitSpec& unit, const std::string& file,
                           const UnitTextFault& fault) {
-  return {.code = "units-text-malformed",
-          .message = fmt::format(
-              "units: {}: {}:{}: wanted {}, found '{}'{}", unit.name,
-              file.empty() ? "content" : file, fault.line, fault.wanted, fault.found,
-              fault.meant.empty() ? "" : fmt::format(", did you mean [{}]?", fault.meant)),
-          .hint = "systemd ignores this line",
-          .text = file};
+  const std::string guess =
+      fault.meant.empty() ? "" : fmt::format(", did you mean [{}]?", fault.meant);
+  return Mistake{
+      "units-text-malformed",
+      fmt::format("units: {}: {}:{}: wanted {}, found '{}'{}", unit.name,
+                  file.empty() ? "content" : file, fault.line, fault.wanted, fault.found, guess),
+      "systemd ignores this line", file};
 }
 
 std::vector<Mistake> FindTextMistakes(const UnitSpec& unit) {
@@ -139,11 +139,11 @@ std::vector<Mistake> FindTextMistakes(const UnitSpec& unit) {
     if (const auto fault = FindUnitTextFault(*unit.content, example)) {
       mistakes.push_back(DescribeTextFault(unit, "", *fault));
     } else if (Trim(*unit.content).empty()) {
-      mistakes.push_back({.code = "units-text-malformed",
-                          .message = fmt::format(
-                              "units: {}: content:1: wanted a section such as [{}], found nothing",
+      mistakes.push_back(
+          Mistake{"units-text-malformed",
+                  fmt::format("units: {}: content:1: wanted a section such as [{}], found nothing",
                               unit.name, example),
-                          .hint = "leave content out where the unit has a file already"});
+                  "leave content out where the unit has a file already"});
     }
   }
   for (const auto& [file, text] : unit.drop_ins) {
