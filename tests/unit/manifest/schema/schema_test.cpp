@@ -88,7 +88,9 @@ TEST(GetClusterSchema, UsesOnlyKeywordsThatMessagesExplain) {
                                        "items",
                                        "maxLength",
                                        "propertyNames",
-                                       "patternErrorMessage"};
+                                       "patternErrorMessage",
+                                       "singleValue",
+                                       "unit"};
   EXPECT_THAT(PathsWhere([&](const std::string&, const json& schema) {
                 for (const auto& keyword : schema.items()) {
                   if (!known.contains(keyword.key())) return true;
