@@ -34,11 +34,30 @@ void AddManifest(CLI::App& command, Selection& selection) {
       ->capture_default_str();
 }
 
-void AddScope(CLI::App& command, Selection& selection) {
+CLI::Option* AddNodes(CLI::App& command, Selection& selection) {
   // One value per flag: the manifest that follows it is not another one.
+  CLI::Option* node =
+      command
+          .add_option_function<std::vector<std::string>>(
+              "--node",
+              [&selection](const std::vector<std::string>& names) {
+                for (const std::string& name : names) selection.scope.nodes.push_back(name);
+              },
+              "Only this node, or those that match 'spark-[1-4]' (may be given several times)")
+          ->allow_extra_args(false);
   command
-      .add_option("--node", selection.scope.nodes, "Only this node (may be given several times)")
+      .add_option_function<std::vector<std::string>>(
+          "--exclude",
+          [&selection](const std::vector<std::string>& names) {
+            for (const std::string& name : names) selection.scope.nodes.push_back("!" + name);
+          },
+          "Not this node, or those that match (may be given several times)")
       ->allow_extra_args(false);
+  return node;
+}
+
+void AddScope(CLI::App& command, Selection& selection) {
+  AddNodes(command, selection);
   command
       .add_option("--only", selection.scope.only,
                   "Only this plugin's resources (may be given several times)")
@@ -50,8 +69,18 @@ int PrintError(const Error& error, int exit_code) {
   return exit_code;
 }
 
+Result<std::string> ReadManifest(const std::string& path) {
+  auto text = ReadTextFile(path);
+  if (text || path != Selection().manifest) return text;
+  Error error = text.error();
+  error.hint =
+      "`spark-reconcile discover HOST HOST` writes a manifest of nodes as they are, "
+      "`spark-reconcile init` one to fill in";
+  return Fail(std::move(error));
+}
+
 std::optional<Cluster> OpenCluster(const Selection& selection) {
-  const auto text = ReadTextFile(selection.manifest);
+  const auto text = ReadManifest(selection.manifest);
   if (!text) {
     std::cerr << FormatError(text.error());
     return std::nullopt;

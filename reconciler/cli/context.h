@@ -16,7 +16,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace reconciler::cli {
 
@@ -43,7 +44,13 @@ struct Selection {
 };
 
 void AddManifest(CLI::App& command, Selection& selection);
+// --node and --exclude: names, or patterns such as 'spark-[1-4]'.
+CLI::Option* AddNodes(CLI::App& command, Selection& selection);
+// The same, and --only.
 void AddScope(CLI::App& command, Selection& selection);
+
+// A manifest's bytes. Where the file of the default name is missing, the hint says how to get one.
+Result<std::string> ReadManifest(const std::string& path);
 
 // Prints the problems, those of the selection too, and yields nothing when there are any.
 std::optional<Cluster> OpenCluster(const Selection& selection);
@@ -88,5 +95,8 @@ void AddRemoveNode(CLI::App& app, Context& context);
 void AddTrust(CLI::App& app, Context& context);
 void AddAccess(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
+void AddCompletion(CLI::App& app, Context& context);
+void AddHelp(CLI::App& app, Context& context);
+void AddVersion(CLI::App& app, Context& context);
 
 }  // namespace reconciler::cli

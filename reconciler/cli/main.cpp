@@ -1,9 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 
 #include "reconciler/access/sudo_password.h"
 #include "reconciler/base/text.h"
+#include "reconciler/cli/command_texts.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/file_output.h"
@@ -11,13 +13,58 @@
 
 namespace {
 
-void ReportUnknownCommand(const CLI::App& app, const std::string& word) {
+void PrintUnknown(const std::string& what, const std::string& word,
+                  const std::vector<std::string>& known, const std::string& hint) {
+  const auto close = reconciler::FindClosestMatch(word, known);
+  std::cerr << "unknown " << what << " '" << reconciler::MakePrintable(word) << "'"
+            << (close ? ", did you mean '" + *close + "'?" : "") << "\n  hint: " << hint << '\n';
+}
+
+void PrintUnknownCommand(const CLI::App& app, const std::string& word) {
   std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
-  const auto close = reconciler::FindClosestMatch(word, commands);
-  std::cerr << "unknown command '" << reconciler::MakePrintable(word) << "'"
-            << (close ? ", did you mean '" + *close + "'?" : "")
-            << "\n  hint: known: " << reconciler::Join(commands, ", ") << '\n';
+  for (const CLI::App* command : reconciler::cli::ListCommands(app)) {
+    commands.push_back(command->get_name());
+  }
+  PrintUnknown("command", word, commands, "known: " + reconciler::Join(commands, ", "));
+}
+
+// The command that was called, of a command with commands the inner one.
+const CLI::App* FindCalled(const CLI::App& app) {
+  const CLI::App* called = &app;
+  while (!called->get_subcommands().empty()) called = called->get_subcommands().front();
+  return called;
+}
+
+void PrintUnknownArgument(const CLI::App& app) {
+  const std::string word = app.remaining(true).front();
+  const CLI::App* called = FindCalled(app);
+  std::string path;
+  for (const CLI::App* part = called; part != &app; part = part->get_parent()) {
+    path = " " + part->get_name() + path;
+  }
+  const std::string hint = "`spark-reconcile" + path + " --help` lists what it takes";
+  if (!word.starts_with('-')) {
+    PrintUnknown("argument", word, {}, hint);
+    return;
+  }
+  std::vector<std::string> options;
+  for (const CLI::App* part : {called, &app}) {
+    for (const CLI::Option* option : part->get_options()) {
+      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+    }
+  }
+  PrintUnknown("option", word.substr(0, word.find('=')), options, hint);
+}
+
+// Called alone: what comes next depends on whether there is a manifest here.
+void PrintNextStep() {
+  const bool has_manifest = std::filesystem::exists(reconciler::cli::Selection().manifest);
+  std::cerr << "wanted a command\n  hint: "
+            << (has_manifest
+                    ? "`spark-reconcile plan` shows what differs from cluster.yaml"
+                    : "`spark-reconcile discover HOST HOST` writes a manifest of nodes as they "
+                      "are, `spark-reconcile init` one to fill in")
+            << "; `spark-reconcile help` lists all commands\n";
 }
 
 // Before the command, which uses it in all that it does.
@@ -35,8 +82,9 @@ void PromptSudoPassword(reconciler::cli::Context& context) {
 // Runs the command that the arguments name; its exit code goes into the context.
 void Run(int argc, char** argv, reconciler::cli::Context& context) {
   using namespace reconciler::cli;  // NOLINT(google-build-using-namespace): a list of their names
-  CLI::App app{"Declarative reconciler for clusters of NVIDIA DGX Spark machines"};
-  app.set_version_flag("--version", SPARK_VERSION);
+  CLI::App app{"Declarative reconciler for clusters of NVIDIA DGX Spark machines",
+               "spark-reconcile"};
+  app.set_version_flag("-V,--version", SPARK_VERSION, "Print the version");
   app.require_subcommand(1);
 
   app.add_flag("--no-color", context.no_colour, "No colours, also on a terminal");
@@ -68,20 +116,26 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   AddEnv(app, context);
   AddSchema(app, context);
   AddExplain(app, context);
-  for (CLI::App* command : app.get_subcommands({})) {
-    command->footer("Every command also takes --no-color and --prompt-sudo-password.");
-  }
+  AddCompletion(app, context);
+  AddHelp(app, context);
+  AddVersion(app, context);
+  AddCommandTexts(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
     // A known command may lack an argument of its own.
     const bool known = !app.get_subcommands().empty();
     context.exit_code = kUsageOrManifest;
-    if (argc > 1 && argv[1][0] != '-' && !known) {
-      ReportUnknownCommand(app, argv[1]);
+    if (argc == 1) {
+      PrintNextStep();
+    } else if (argv[1][0] != '-' && !known) {
+      PrintUnknownCommand(app, argv[1]);
     } else {
       app.exit(error);
     }
+  } catch (const CLI::ExtrasError&) {
+    context.exit_code = kUsageOrManifest;
+    PrintUnknownArgument(app);
   } catch (const CLI::ParseError& error) {
     context.exit_code = app.exit(error) == 0 ? kFine : kUsageOrManifest;
   }

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "reconciler/base/name_pattern.h"
 #include "reconciler/base/text.h"
 #include "reconciler/node/frames.h"
 #include "reconciler/node/shell_answer.h"
@@ -167,12 +168,10 @@ void AppendErrors(NodeErrors thrown, Errors& errors) {
 }
 
 std::vector<const NodeSpec*> SelectNodes(const ClusterSpec& cluster,
-                                         const std::vector<NodeName>& names) {
+                                         const std::vector<std::string>& patterns) {
   std::vector<const NodeSpec*> nodes;
   for (const NodeSpec& node : cluster.nodes) {
-    if (names.empty() || std::find(names.begin(), names.end(), node.name) != names.end()) {
-      nodes.push_back(&node);
-    }
+    if (IsNameSelected(patterns, node.name)) nodes.push_back(&node);
   }
   return nodes;
 }

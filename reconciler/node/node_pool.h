@@ -72,8 +72,8 @@ std::optional<Error> CatchThrown(const NodeName& node, const std::function<void(
                                      const std::function<void(const NodeSpec&)>& work);
 void AppendErrors(NodeErrors thrown, Errors& errors);
 
-// The nodes of the cluster that are named, in manifest order; all of them when no name is given.
+// The nodes of the cluster that IsNameSelected selects, in manifest order.
 std::vector<const NodeSpec*> SelectNodes(const ClusterSpec& cluster,
-                                         const std::vector<NodeName>& names);
+                                         const std::vector<std::string>& patterns);
 
 }  // namespace reconciler

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "reconciler/base/name_pattern.h"
+
 namespace reconciler {
 namespace {
 
@@ -15,7 +17,7 @@ void ForEachInput(const ClusterSpec& cluster, const Fabric& fabric, const Cluste
     if (!IsSelected(scope.only, plugin.name)) continue;
     for (const NodeSpec& node : cluster.nodes) {
       const auto found = facts.nodes.find(node.name);
-      if (found == facts.nodes.end() || !IsSelected(scope.nodes, node.name)) continue;
+      if (found == facts.nodes.end() || !IsNameSelected(scope.nodes, node.name)) continue;
       function(plugin, PluginInput{cluster, fabric, node, found->second, facts});
     }
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/digest.h"
+#include "reconciler/base/name_pattern.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/dependents.h"
@@ -24,15 +25,44 @@
 namespace reconciler {
 namespace {
 
-Result<void> RequireKnown(const std::vector<std::string>& required,
-                          const std::vector<std::string>& known, std::string_view what) {
+Error MakeScopeError(std::string message, const std::vector<std::string>& known) {
+  return {.kind = ErrorKind::kUsage,
+          .message = std::move(message),
+          .hint = fmt::format("known: {}", Join(known, ", "))};
+}
+
+Error MakeUnknownError(std::string_view what, const std::string& name,
+                       const std::vector<std::string>& known) {
+  const auto close = FindClosestMatch(name, known);
+  return MakeScopeError(fmt::format("unknown {} '{}'{}", what, name,
+                                    close ? fmt::format(", did you mean '{}'?", *close) : ""),
+                        known);
+}
+
+Result<void> RequirePlugins(const std::vector<std::string>& required,
+                            const std::vector<std::string>& known) {
   for (const std::string& name : required) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const auto close = FindClosestMatch(name, known);
-    return Fail({.kind = ErrorKind::kUsage,
-                 .message = fmt::format("unknown {} '{}'{}", what, name,
-                                        close ? fmt::format(", did you mean '{}'?", *close) : ""),
-                 .hint = fmt::format("known: {}", Join(known, ", "))});
+    return Fail(MakeUnknownError("plugin", name, known));
+  }
+  return {};
+}
+
+// Each entry matches a node, and some node is left.
+Result<void> RequireNodes(const std::vector<std::string>& entries,
+                          const std::vector<std::string>& known) {
+  for (const std::string& entry : entries) {
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const std::string& name) { return MatchesName(entry, name); })) {
+      continue;
+    }
+    const std::string name = entry.starts_with('!') ? entry.substr(1) : entry;
+    if (!IsNamePattern(name)) return Fail(MakeUnknownError("node", name, known));
+    return Fail(MakeScopeError(fmt::format("no node matches '{}'", name), known));
+  }
+  if (std::none_of(known.begin(), known.end(),
+                   [&](const std::string& name) { return IsNameSelected(entries, name); })) {
+    return Fail(MakeScopeError("--node and --exclude leave no node", known));
   }
   return {};
 }
@@ -50,7 +80,7 @@ std::vector<PlanNode> ListPlanNodes(const ClusterSpec& cluster, const ClusterFac
                                     const PlanScope& scope) {
   std::vector<PlanNode> nodes;
   for (const NodeSpec& node : cluster.nodes) {
-    if (!IsSelected(scope.nodes, node.name)) continue;
+    if (!IsNameSelected(scope.nodes, node.name)) continue;
     PlanNode entry{.name = node.name, .address = node.address};
     if (const auto found = facts.nodes.find(node.name); found != facts.nodes.end()) {
       entry.session_interface = found->second.session.interface;
@@ -73,10 +103,10 @@ Result<void> CheckScope(const ClusterSpec& cluster, const std::vector<Plugin>& p
                         const PlanScope& scope) {
   std::vector<std::string> nodes;
   for (const NodeSpec& node : cluster.nodes) nodes.push_back(node.name);
-  if (auto known = RequireKnown(scope.nodes, nodes, "node"); !known) return known;
+  if (auto known = RequireNodes(scope.nodes, nodes); !known) return known;
   std::vector<std::string> names;
   for (const Plugin& plugin : plugins) names.emplace_back(plugin.name);
-  return RequireKnown(scope.only, names, "plugin");
+  return RequirePlugins(scope.only, names);
 }
 
 namespace {
@@ -154,7 +184,7 @@ class Planner {
 
  private:
   bool IsRead(const NodeSpec& node) const {
-    return facts_.nodes.contains(node.name) && IsSelected(scope_.nodes, node.name);
+    return facts_.nodes.contains(node.name) && IsNameSelected(scope_.nodes, node.name);
   }
 
   // What every plugin requires of each node, and what of the ledgers nothing requires.
@@ -367,7 +397,7 @@ class Planner {
                .subject = node.name}});
     }
     for (const auto& [name, node] : facts_.nodes) {
-      if (!IsSelected(scope_.nodes, name) || Known(node.apply.lease) == nullptr) continue;
+      if (!IsNameSelected(scope_.nodes, name) || Known(node.apply.lease) == nullptr) continue;
       if (std::string text = FormatApplyState(node); !text.empty()) {
         Append({{.code = "plan-apply-running", .message = std::move(text), .nodes = {name}}});
       }

@@ -15,7 +15,7 @@
 namespace reconciler {
 
 struct PlanScope {
-  std::vector<NodeName> nodes = {};    // --node; empty: all
+  std::vector<NodeName> nodes = {};    // --node and --exclude, see IsNameSelected
   std::vector<std::string> only = {};  // --only PLUGIN; empty: all
   bool overwrite_edited = false;       // write over what was edited since we wrote it
   bool allow_half_cables = false;      // change a link although the other end is blocked
@@ -25,7 +25,7 @@ struct PlanScope {
   std::set<std::string> pruned = {};
 };
 
-// Whether `name` is in a list of PlanScope, where an empty list means all.
+// Whether PlanScope::only has the plugin; an empty list means all.
 bool IsSelected(const std::vector<std::string>& names, std::string_view name);
 
 // A name in `scope` that does not exist is a kUsage error with a suggestion: found before any

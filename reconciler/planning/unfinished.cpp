@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "reconciler/base/name_pattern.h"
 #include "reconciler/base/text.h"
 #include "reconciler/planning/plan_maker.h"
 
@@ -49,7 +50,7 @@ std::vector<Diagnostic> DiagnoseUnfinished(const ClusterFacts& facts,
                                            const std::vector<NodeName>& selected) {
   NodesOf nodes_of;
   for (const auto& [name, node] : facts.nodes) {
-    if (!IsSelected(selected, name) || Known(node.apply.lease) != nullptr) continue;
+    if (!IsNameSelected(selected, name) || Known(node.apply.lease) != nullptr) continue;
     for (const std::string& id : node.apply.undecided) nodes_of[id].push_back(name);
   }
   std::vector<Diagnostic> diagnostics;

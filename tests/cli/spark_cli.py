@@ -73,10 +73,11 @@ class CliTest(unittest.TestCase):
         kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "SSH_AUTH_SOCK")}
         return {**kept, "HOME": self.folder, "TERM": "xterm", **more}
 
-    def spark(self, *arguments, before=()):
-        """Runs the program without a terminal; `before` is what it is started through."""
-        return speed.run([*before, PROGRAM, *arguments], 60, cwd=self.folder, env=self.environment(),
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    def spark(self, *arguments, before=(), stdin=None):
+        """Runs the program without a terminal; `before` is what it is started through, `stdin` the text that it reads."""
+        given = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
+        return speed.run([*before, PROGRAM, *arguments], 60, cwd=self.folder, env=self.environment(), **given,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
 
     def assert_ends(self, done, code, out=None, err=None):
         """The exit code, and the whole of each stream where it is given."""

@@ -96,7 +96,8 @@ plan.json: /format: wanted "spark-reconcile/plan/2", found "spark-reconcile/fact
         self.saved_plan()
         os.remove(os.path.join(self.folder, "cluster.yaml"))
         self.assert_ends(self.spark("apply", "plan.json", "--yes"), 1, out="",
-                         err="cluster.yaml: cannot be read: No such file or directory\n")
+                         err="cluster.yaml: cannot be read: No such file or directory\n"
+                             "  hint: it is the manifest of the saved plan; --manifest names it where it is now\n")
 
 
 if __name__ == "__main__":

@@ -2,15 +2,20 @@
 
 import json
 import os
+import re
+import shutil
+import subprocess
 import unittest
 from xml.etree import ElementTree
 
-from spark_cli import MANIFEST, OUT_OF_REACH, ROOT, CliTest
+from spark_cli import MANIFEST, OUT_OF_REACH, PROGRAM, ROOT, CliTest
 
 COMMANDS = ("init", "discover", "validate", "add-node", "remove-node", "trust", "access", "plan", "apply", "verify",
             "report", "drift", "status", "history", "graph", "hostfile", "lock", "cabling", "drill", "rollback", "uninstall",
-            "env", "schema", "explain")
+            "env", "schema", "explain", "completion", "help", "version")
 
+NO_MANIFEST = ("`spark-reconcile discover HOST HOST` writes a manifest of nodes as they are, `spark-reconcile init` one to "
+               "fill in")
 TAIL = "\nRun with --help for more information.\n"
 
 # Each command as it is called with a manifest.
@@ -56,13 +61,32 @@ BAD_VALUES = (
     ("drill", "--node is required"),
     ("env", "node is required"),
     ("lock", "A subcommand is required"),
+    ("apply --lock-timeout -1", "--lock-timeout: Value -1 not in range 0 to 86400"),
+    ("completion", "shell is required"),
+    ("completion csh", "shell: csh not in {bash,zsh,fish}"),
+    ("version --format xml", "--format: xml not in {text,json}"),
 )
 
 
 class Commands(CliTest):
-    def test_no_command_is_a_usage_error(self):
-        self.assert_ends(self.spark(), 1, out="",
-                         err="A subcommand is required\nRun with --help for more information.\n")
+    def test_without_a_command_the_next_step_is_named(self):
+        self.assert_ends(self.spark(), 1, out="", err="""\
+wanted a command
+  hint: `spark-reconcile plan` shows what differs from cluster.yaml; `spark-reconcile help` lists all commands
+""")
+        os.remove(os.path.join(self.folder, "cluster.yaml"))
+        self.assert_ends(self.spark(), 1, out="", err=f"""\
+wanted a command
+  hint: {NO_MANIFEST}; `spark-reconcile help` lists all commands
+""")
+
+    def test_without_a_manifest_of_the_default_name_the_hint_says_how_to_get_one(self):
+        os.remove(os.path.join(self.folder, "cluster.yaml"))
+        for command in ("validate", "plan", "apply"):
+            self.assert_ends(self.spark(command), 1, out="", err=f"""\
+cluster.yaml: cannot be read: No such file or directory
+  hint: {NO_MANIFEST}
+""")
 
     def test_help_names_every_command(self):
         done = self.spark("--help")
@@ -172,8 +196,113 @@ bad.yaml:10:34: verify.min_busbw: wanted at most 24.5 GB/s, which the links of t
                 required = {"drill": ("--node", "spark-1"), "env": ("spark-1",), "lock": ("list",),
                             "add-node": ("spark-3", "127.0.0.3"), "remove-node": ("spark-1",)}.get(command, ())
                 done = self.spark(*command.split(), *required, "--frobnicate")
-                self.assert_ends(done, 1, out="",
-                                 err="The following argument was not expected: --frobnicate" + TAIL)
+                called = " ".join([command, *(required if command == "lock" else ())])
+                self.assert_ends(done, 1, out="", err=f"""\
+unknown option '--frobnicate'
+  hint: `spark-reconcile {called} --help` lists what it takes
+""")
+
+    def test_an_option_gets_the_one_that_was_meant(self):
+        self.assert_ends(self.spark("plan", "--fromat=json"), 1, out="", err="""\
+unknown option '--fromat', did you mean '--format'?
+  hint: `spark-reconcile plan --help` lists what it takes
+""")
+        self.assert_ends(self.spark("plan", "cluster.yaml", "other.yaml"), 1, out="", err="""\
+unknown argument 'other.yaml'
+  hint: `spark-reconcile plan --help` lists what it takes
+""")
+
+    def test_help_shows_a_command_with_an_example_and_its_exit_codes(self):
+        done = self.spark("help", "drift")
+        self.assert_ends(done, 0, err="")
+        self.assertEqual(done.stdout, self.spark("drift", "--help").stdout)
+        self.assertIn("Usage: spark-reconcile drift [OPTIONS] [manifest]\n", done.stdout)
+        self.assertIn("""\
+Example:
+  spark-reconcile drift cluster.yaml --format json
+
+Exit codes:
+  0   done, and nothing is wrong
+  1   wrong arguments, or a manifest that is not valid
+  2   something differs from the manifest, or is blocked
+  3   a node could not be read
+""", done.stdout)
+        self.assertEqual(self.spark("help").stdout, self.spark("--help").stdout)
+        self.assertIn("Usage: spark-reconcile lock list", self.spark("help", "lock", "list").stdout)
+        self.assert_ends(self.spark("help", "drfit"), 1, out="", err="""\
+unknown command 'drfit', did you mean 'drift'?
+  hint: `spark-reconcile help` lists all commands
+""")
+
+    def test_every_command_has_a_group_an_example_and_exit_codes(self):
+        shown = self.spark("help").stdout
+        self.assertNotIn("Subcommands:", shown)
+        self.assertNotIn("__complete", shown)
+        for command in COMMANDS:
+            self.assertIn(f"Example:\n  spark-reconcile {command}", self.spark("help", command).stdout)
+
+    def test_a_manifest_may_come_on_stdin(self):
+        self.assert_ends(self.spark("validate", "-", stdin=MANIFEST), 0, err="",
+                         out="stdin: valid · lab · 2 nodes · one cable p1–p1\n")
+        self.assert_ends(self.spark("validate", "-", stdin=MANIFEST.replace("fabric:", "fabric:\n  mut: 9000")), 1, out="", err="""\
+stdin:8:3: unknown key 'mut' in fabric, did you mean 'mtu'?
+      mut: 9000
+      ^
+""")
+
+    def test_nodes_are_selected_by_patterns_and_exclusions(self):
+        self.write("away.yaml", OUT_OF_REACH)
+        names = [re.search(r"name: (spark-[0-9])", line)[1] for line in OUT_OF_REACH.splitlines() if "name: spark-" in line]
+        for arguments, wanted in ((("--node", "spark-[1-9]"), names), (("--exclude", "spark-1"), names[1:]),
+                                  (("--node", "spark-*", "--exclude", "spark-[2-9]"), names[:1])):
+            found = json.loads(self.spark("plan", "away.yaml", "--format", "json", *arguments).stdout)
+            self.assertEqual([node["name"] for node in found["nodes"]], wanted, arguments)
+        for arguments, said in ((("--node", "spark-[7-9]"), "no node matches 'spark-[7-9]'"),
+                                (("--exclude", "spark-3"), "unknown node 'spark-3', did you mean 'spark-1'?"),
+                                (("--exclude", "spark-*"), "--node and --exclude leave no node")):
+            self.assert_ends(self.spark("plan", *arguments), 1, out="", err=f"{said}\n  hint: known: spark-1, spark-2\n")
+        self.assert_ends(self.spark("env", "spark-*"), 1, out="", err="wanted the name of one node, found 'spark-*'\n")
+
+    def test_the_version_has_a_commit_and_the_formats_of_documents(self):
+        self.assertRegex(self.spark("version").stdout, r"\Aspark-reconcile [0-9.]+ \(commit [0-9a-z]+ of [0-9a-z-]+\)\n\Z")
+        found = json.loads(self.spark("version", "--format", "json").stdout)
+        self.assertEqual(found["formats"]["cluster"], "spark-reconcile/v1")
+        self.assertEqual(found["formats"]["plan"], json.loads(
+            self.spark("schema", "plan").stdout)["properties"]["format"]["const"])
+        self.assertEqual(self.spark("-V").stdout, found["version"] + "\n")
+
+    def complete(self, *words):
+        done = self.spark("__complete", "--", *words)
+        self.assert_ends(done, 0, err="")
+        return done.stdout.split()
+
+    def test_completion_knows_commands_options_values_and_nodes(self):
+        self.assertEqual(self.complete("pl"), list(COMMANDS))
+        self.assertIn("--detailed-exitcode", self.complete("plan", "--d"))
+        self.assertIn("--no-color", self.complete("plan", "--"))
+        self.assertEqual(self.complete("plan", "--format", ""), ["text", "json", "markdown"])
+        self.assertEqual(self.complete("plan", "--node", "sp"), ["spark-1", "spark-2"])
+        self.assertIn("netplan", self.complete("plan", "--only", ""))
+        self.assertEqual(self.complete("env", ""), ["spark-1", "spark-2"])
+        self.assertEqual(self.complete("lock", ""), ["list", "break"])
+        self.assertIn("no-carrier", self.complete("explain", "no"))
+        self.assertEqual(self.complete("plan", ""), [])  # files
+        self.assertEqual(self.complete("plan", "none.yaml", "--node", ""), [])
+
+    def test_completion_scripts_are_valid_where_their_shell_is_installed(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = self.spark("completion", shell)
+            self.assert_ends(script, 0, err="")
+            if shutil.which(shell):
+                subprocess.run([shell, "-n"], input=script.stdout, text=True, check=True, timeout=60)
+
+    def test_bash_completes_a_node(self):
+        self.spark("completion", "bash")
+        done = subprocess.run(
+            ["bash", "-c", f"""PATH={os.path.dirname(PROGRAM)}:$PATH; source <(spark-reconcile completion bash)
+COMP_WORDS=(spark-reconcile plan --node spark-2); COMP_CWORD=3; _spark_reconcile; echo "${{COMPREPLY[@]}}" """],
+            cwd=self.folder, capture_output=True, text=True, check=True, timeout=60)
+        self.assertEqual(done.stdout, "spark-2\n")
 
     def test_validate_prints_the_code_of_each_error_as_json(self):
         self.write("broken.yaml", MANIFEST + "colour: red\n")

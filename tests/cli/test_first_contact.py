@@ -94,7 +94,7 @@ class Prompt(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(done.stdout.endswith("Every command also takes --no-color and --prompt-sudo-password.\n"), done.stdout)
         self.assert_ends(self.spark("plan", "--prompt-sudo-password", "--nonsense"), 1, out="",
-                         err="The following argument was not expected: --nonsense\nRun with --help for more information.\n")
+                         err="unknown option '--nonsense'\n  hint: `spark-reconcile plan --help` lists what it takes\n")
 
     def test_two_ways_to_a_sudo_with_a_password_exclude_each_other(self):
         child, terminal = self.start("access", "--fix", "--sudoers")

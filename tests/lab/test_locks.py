@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import unittest
 
 from spark_lab import LAB, PROGRAM, LabTest, cluster, speed
@@ -79,6 +80,33 @@ class Locks(LabTest):
         self.assertEqual(self.spark("lock", "list", PAIR, expect=0).stdout,
                          "spark-1  free\nspark-2  free\n")
         self.spark("apply", PAIR, "--yes", "--brief", expect=0)
+
+    def test_4_an_apply_waits_for_another_one_as_long_as_it_may(self):
+        for node in (1, 2):
+            self.lab.sh(node, SLOW_SYNC)
+            self.lab.sh(node, "rm /etc/netplan/60-spark-reconcile.yaml; rm -f /var/tmp/held")
+        apply = [LAB, "exec", "--run", self.lab.run, "--", PROGRAM, "apply", PAIR, "--yes", "--brief", "--no-verify"]
+        first = speed.start(apply, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            speed.wait_until(lambda: all(self.lab.sh(node, "ls /var/tmp | grep -cx held || true").strip() == "1"
+                                         for node in (1, 2)), 20, "both nodes held up in a step", 0.1)
+            with tempfile.TemporaryFile("a+", encoding="utf-8") as said:
+                second = speed.start([*apply, "--lock-timeout", str(math.ceil(speed.scaled(60)))], stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=said)
+
+                def text():
+                    said.seek(0)
+                    return said.read()
+
+                speed.wait_until(lambda: "waiting for the other apply to end, at most " in text(), 20, "the second one waits", 0.1)
+                for node in (1, 2):
+                    self.lab.sh(node, "rm /var/tmp/hold")
+                self.assertEqual(speed.wait(first, 60), 0)
+                self.assertEqual(speed.wait(second, 60), 0, text())
+        finally:
+            first.kill()
+            for node in (1, 2):
+                self.lab.sh(node, "rm -f /var/tmp/hold /usr/local/sbin/sync")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,11 @@ void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
                   "Seconds without progress after which a node reverts the plan")
       ->check(CLI::Range(5, 3600))
       ->capture_default_str();
+  command
+      .add_option("--lock-timeout", flags.lock_timeout_s,
+                  "Seconds to wait while another apply runs, instead of ending with exit code 9")
+      ->check(CLI::Range(0, 86400))
+      ->capture_default_str();
   command.add_flag("--allow-unreached", flags.allow_unreached,
                    "Go on without the nodes that cannot be reached");
   command.add_flag("--allow-unproven", flags.allow_unproven,

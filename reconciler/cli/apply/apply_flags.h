@@ -26,6 +26,7 @@ struct ApplyFlags {
   bool allow_half_cables = false;
   bool allow_wrong_cables = false;
   bool interrupt = false;
+  int lock_timeout_s = 0;  // how long to wait while another apply runs
   GuardTimes times = {};
 };
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "plugins/registry.h"
 #include "reconciler/apply/cluster_apply.h"
@@ -43,7 +44,23 @@ class ApplyRun {
                 .info = info},
                MakeOptions(), MakeHooks(), pool_) {}
 
+  // Where another apply runs, plans again until it has ended or the time is over.
   int Execute(const std::optional<Plan>& saved) {
+    const auto end = Clock::now() + std::chrono::seconds(flags_.lock_timeout_s);
+    for (;;) {
+      const int code = ExecuteOnce(saved);
+      if (code != kLocked || Clock::now() >= end) return code;
+      std::cerr << fmt::format("waiting for the other apply to end, at most {} s\n",
+                               std::chrono::ceil<std::chrono::seconds>(end - Clock::now()).count());
+      std::this_thread::sleep_for(kLockPause);
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kLockPause{2};
+
+  int ExecuteOnce(const std::optional<Plan>& saved) {
     Proposal proposal = apply_.Propose(saved);
     if (!proposal.unfinished.empty()) {
       for (const std::string& line : proposal.unfinished) std::cerr << line << '\n';
@@ -59,7 +76,6 @@ class ApplyRun {
     return Show(proposal);
   }
 
- private:
   // Shows what is proposed, and carries it out where nothing is against it.
   int Show(const Proposal& proposal) {
     if (proposal.plan) {

@@ -143,10 +143,7 @@ void AddAccess(CLI::App& app, Context& context) {
       "access", "Show what each node's login still lacks: host key, key, root; --fix adds it");
   auto options = std::make_shared<AccessOptions>();
   AddManifest(*command, options->selection);
-  command
-      ->add_option("--node", options->selection.scope.nodes,
-                   "Only this node (may be given several times)")
-      ->allow_extra_args(false);
+  AddNodes(*command, options->selection);
   CLI::Option* fix = command->add_flag(
       "--fix", options->fix,
       "Add your public key where it is missing; each password is prompted for once");

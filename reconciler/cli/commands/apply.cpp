@@ -33,7 +33,7 @@ std::string FindManifestOf(const Plan& plan, const std::string& plan_file) {
 
 // nullopt: the file is a manifest. A saved plan decides over the manifest and the scope.
 Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
-  const auto text = ReadTextFile(options.selection.manifest);
+  const auto text = ReadManifest(options.selection.manifest);
   if (!text) return Fail(text.error());
   auto plan = ParseSavedPlan(*text, options.selection.manifest);
   if (!plan || !*plan) return plan;
@@ -56,6 +56,13 @@ Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
 int RunApplyCommand(ApplyOptions options, const Context& context) {
   const auto saved = ReadSavedPlan(options);
   if (!saved) return PrintError(saved.error(), kUsageOrManifest);
+  if (*saved) {
+    if (auto text = ReadTextFile(options.selection.manifest); !text) {
+      Error error = std::move(text).error();
+      error.hint = "it is the manifest of the saved plan; --manifest names it where it is now";
+      return PrintError(error, kUsageOrManifest);
+    }
+  }
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   return RunApply(*cluster, options.selection.scope, *saved,

@@ -79,10 +79,7 @@ void AddCabling(CLI::App& app, Context& context) {
       app.add_subcommand("cabling", "Show which port is at the other end of every cable");
   auto options = std::make_shared<CablingOptions>();
   AddManifest(*command, options->selection);
-  command
-      ->add_option("--node", options->selection.scope.nodes,
-                   "Read only this node (may be given several times)")
-      ->allow_extra_args(false);
+  AddNodes(*command, options->selection);
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -53,9 +53,7 @@ void AddDrill(CLI::App& app, Context& context) {
   auto selection = std::make_shared<Selection>();
   auto times = std::make_shared<GuardTimes>();
   AddManifest(*command, *selection);
-  command->add_option("--node", selection->scope.nodes, "Only this node")
-      ->allow_extra_args(false)
-      ->required();
+  AddNodes(*command, *selection)->required();
   command
       ->add_option("--revert-after", times->revert_after,
                    "Seconds without a controller after which the node must revert")

@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "plugins/registry.h"
+#include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/fabric/drawing/container_flags.h"
@@ -53,6 +56,12 @@ int RunEnv(EnvOptions options, const Context& context) {
   options.selection.scope.nodes = {options.node};  // an unknown name is refused with a hint
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
+  if (cluster->spec.FindNode(options.node) == nullptr) {
+    return PrintError({.kind = ErrorKind::kUsage,
+                       .message = fmt::format("wanted the name of one node, found '{}'",
+                                              MakePrintable(options.node))},
+                      kUsageOrManifest);
+  }
   // All ranks must agree, so that the other nodes have a say.
   options.selection.scope.nodes.clear();
   NodePool pool(context.dial);

@@ -89,8 +89,7 @@ void AddHistory(CLI::App& app, Context& context) {
       app.add_subcommand("history", "Show what was applied to each node, when and by whom");
   auto options = std::make_shared<HistoryOptions>();
   AddManifest(*command, options->selection);
-  command->add_option("--node", options->selection.scope.nodes, "Only this node")
-      ->allow_extra_args(false);
+  AddNodes(*command, options->selection);
   command->add_option("--show", options->show, "Print the manifest of this generation")
       ->check(CLI::Range(0, 1000000));
   command->add_option("--format", options->format, "How to print it")

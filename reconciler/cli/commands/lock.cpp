@@ -95,7 +95,7 @@ void AddLock(CLI::App& app, Context& context) {
     CLI::App* verb = command->add_subcommand(name, doc);
     auto selection = std::make_shared<Selection>();
     AddManifest(*verb, *selection);
-    verb->add_option("--node", selection->scope.nodes, "Only this node")->allow_extra_args(false);
+    AddNodes(*verb, *selection);
     verb->callback([&context, selection, run] { context.exit_code = run(*selection, context); });
   };
   add("list", "Show each node's lock and its holder", RunList);

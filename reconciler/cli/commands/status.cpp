@@ -99,7 +99,7 @@ void AddStatus(CLI::App& app, Context& context) {
   auto selection = std::make_shared<Selection>();
   auto format = std::make_shared<std::string>("text");
   AddManifest(*command, *selection);
-  command->add_option("--node", selection->scope.nodes, "Only this node")->allow_extra_args(false);
+  AddNodes(*command, *selection);
   command->add_option("--format", *format, "text, or every fact as JSON")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -110,10 +110,7 @@ void AddTrust(CLI::App& app, Context& context) {
       app.add_subcommand("trust", "Show all host keys, and add the new ones to known_hosts");
   auto options = std::make_shared<TrustOptions>();
   AddManifest(*command, options->selection);
-  command
-      ->add_option("--node", options->selection.scope.nodes,
-                   "Only this node (may be given several times)")
-      ->allow_extra_args(false);
+  AddNodes(*command, options->selection);
   command->add_flag("--yes,-y", options->yes, "Add them without a question");
   command->callback([&context, options] { context.exit_code = RunTrust(*options); });
 }

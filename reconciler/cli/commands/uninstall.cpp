@@ -57,8 +57,7 @@ void AddUninstall(CLI::App& app, Context& context) {
       "uninstall", "Prune everything that was applied, and leave nothing on the nodes");
   auto options = std::make_shared<UninstallOptions>();
   AddManifest(*command, options->selection);
-  command->add_option("--node", options->selection.scope.nodes, "Only this node")
-      ->allow_extra_args(false);
+  AddNodes(*command, options->selection);
   command->add_flag("--access", options->access,
                     "Also remove the drop-in of sudoers that `access --fix --sudoers` wrote");
   AddApplyFlags(*command, options->flags);

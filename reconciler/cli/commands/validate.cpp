@@ -41,8 +41,9 @@ void PrintInvalid(const Errors& errors, bool colour) {
 }
 
 int RunValidate(const ValidateOptions& options, const Context& context) {
-  const std::string& manifest = options.selection.manifest;
-  const auto text = ReadTextFile(manifest);
+  const bool is_stdin = options.selection.manifest == "-";
+  const std::string manifest = is_stdin ? "stdin" : options.selection.manifest;
+  const auto text = is_stdin ? ReadTextFile("/dev/stdin") : ReadManifest(manifest);
   if (!text) return PrintError(text.error(), kUsageOrManifest);
   const auto cluster = BuildCluster(*text, manifest, plugins::GetAll());
   if (options.format == "json") {
@@ -60,7 +61,8 @@ int RunValidate(const ValidateOptions& options, const Context& context) {
 void AddValidate(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("validate", "Check a manifest; needs no node");
   auto options = std::make_shared<ValidateOptions>();
-  AddManifest(*command, options->selection);
+  command->add_option("manifest", options->selection.manifest, "The cluster's manifest; - is stdin")
+      ->capture_default_str();
   command->add_option("--format", options->format, "How to print it")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -108,5 +108,16 @@ TEST(BuildCluster, WhatIsSelectedMustExist) {
               testing::HasSubstr("spark-7"));
 }
 
+TEST(BuildCluster, PatternsMustMatchANodeAndLeaveOne) {
+  const auto print = [](std::vector<std::string> nodes) {
+    return PrintErrorsOf(std::string(kPair), {}, {.nodes = std::move(nodes)});
+  };
+  EXPECT_EQ(print({"spark-[12]", "!spark-2"}), "");
+  EXPECT_EQ(print({"spark-[3-9]"}),
+            "no node matches 'spark-[3-9]'\n  hint: known: spark-1, spark-2\n");
+  EXPECT_EQ(print({"!spark-*"}),
+            "--node and --exclude leave no node\n  hint: known: spark-1, spark-2\n");
+}
+
 }  // namespace
 }  // namespace reconciler

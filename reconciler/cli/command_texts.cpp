@@ -1,0 +1,167 @@
+#include "reconciler/cli/command_texts.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "reconciler/cli/exit_code.h"
+
+namespace reconciler::cli {
+namespace {
+
+constexpr const char* kManifest = "Write a manifest";
+constexpr const char* kAccess = "Reach the nodes";
+constexpr const char* kChange = "Change the nodes";
+constexpr const char* kInspect = "Inspect the cluster";
+constexpr const char* kRun = "Run programs on the nodes";
+constexpr const char* kHelp = "Find out more";
+
+struct CommandText {
+  const char* name = nullptr;
+  const char* group = nullptr;
+  const char* example = nullptr;  // what follows "spark-reconcile "
+  std::vector<ExitCode> codes = {};
+};
+
+const std::vector<CommandText>& ListTexts() {
+  static const std::vector<CommandText> texts = {
+      {"init", kManifest, "init cluster.yaml --topology direct", {kFine, kUsageOrManifest}},
+      {"discover",
+       kManifest,
+       "discover spark-1 spark-2 --out cluster.yaml",
+       {kFine, kUsageOrManifest, kNodeUnreadable}},
+      {"validate", kManifest, "validate cluster.yaml", {kFine, kUsageOrManifest}},
+      {"add-node",
+       kManifest,
+       "add-node spark-3 192.168.1.23 cluster.yaml",
+       {kFine, kUsageOrManifest}},
+      {"remove-node", kManifest, "remove-node spark-3 cluster.yaml", {kFine, kUsageOrManifest}},
+      {"trust", kAccess, "trust cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
+      {"access", kAccess, "access cluster.yaml --fix", {kFine, kUsageOrManifest, kNodeUnreadable}},
+      {"plan",
+       kChange,
+       "plan cluster.yaml --out plan.json",
+       {kFine, kUsageOrManifest, kPending, kNodeUnreadable}},
+      {"apply",
+       kChange,
+       "apply cluster.yaml",
+       {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kReverted, kMixed, kVerifyFailed,
+        kNotMeasured, kStalePlan, kLocked, kInterrupted}},
+      {"rollback",
+       kChange,
+       "rollback cluster.yaml --to 3",
+       {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kReverted, kMixed, kVerifyFailed,
+        kNotMeasured, kStalePlan, kLocked, kInterrupted}},
+      {"uninstall",
+       kChange,
+       "uninstall cluster.yaml",
+       {kFine, kUsageOrManifest, kPending, kNodeUnreadable, kReverted, kMixed, kLocked,
+        kInterrupted}},
+      {"drill",
+       kChange,
+       "drill cluster.yaml --node spark-1",
+       {kFine, kUsageOrManifest, kNodeUnreadable, kMixed, kLocked}},
+      {"lock",
+       kChange,
+       "lock list cluster.yaml",
+       {kFine, kUsageOrManifest, kNodeUnreadable, kLocked}},
+      {"drift",
+       kInspect,
+       "drift cluster.yaml --format json",
+       {kFine, kUsageOrManifest, kPending, kNodeUnreadable}},
+      {"verify",
+       kInspect,
+       "verify cluster.yaml --report report.html",
+       {kFine, kUsageOrManifest, kNodeUnreadable, kVerifyFailed, kNotMeasured}},
+      {"report",
+       kInspect,
+       "report yesterday.json today.json",
+       {kFine, kUsageOrManifest, kNodeUnreadable, kVerifyFailed, kNotMeasured}},
+      {"status", kInspect, "status cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
+      {"history", kInspect, "history cluster.yaml", {kFine, kUsageOrManifest, kNodeUnreadable}},
+      {"cabling",
+       kInspect,
+       "cabling cluster.yaml",
+       {kFine, kUsageOrManifest, kNodeUnreadable, kVerifyFailed, kNotMeasured}},
+      {"graph", kInspect, "graph cluster.yaml --format svg >fabric.svg", {kFine, kUsageOrManifest}},
+      {"hostfile",
+       kRun,
+       "hostfile cluster.yaml --format openmpi >hostfile",
+       {kFine, kUsageOrManifest}},
+      {"env",
+       kRun,
+       "env spark-1 cluster.yaml --format docker",
+       {kFine, kUsageOrManifest, kNodeUnreadable}},
+      {"explain", kHelp, "explain path-mtu", {kFine, kUsageOrManifest}},
+      {"schema", kHelp, "schema plan >plan.schema.json", {kFine, kUsageOrManifest}},
+      {"completion",
+       kHelp,
+       "completion bash >/etc/bash_completion.d/spark-reconcile",
+       {kFine, kUsageOrManifest}},
+      {"help", kHelp, "help apply", {kFine, kUsageOrManifest}},
+      {"version", kHelp, "version --format json", {kFine, kUsageOrManifest}},
+  };
+  return texts;
+}
+
+const char* Describe(ExitCode code) {
+  switch (code) {
+    case kFine:
+      return "done, and nothing is wrong";
+    case kUsageOrManifest:
+      return "wrong arguments, or a manifest that is not valid";
+    case kPending:
+      return "something differs from the manifest, or is blocked";
+    case kNodeUnreadable:
+      return "a node could not be read";
+    case kReverted:
+      return "the apply failed, and every node was reverted";
+    case kMixed:
+      return "the apply failed, and not every node was reverted";
+    case kVerifyFailed:
+      return "verification failed";
+    case kNotMeasured:
+      return "something could not be measured";
+    case kStalePlan:
+      return "the saved plan is stale";
+    case kLocked:
+      return "another apply is running";
+    case kInterrupted:
+      return "interrupted, and every node was reverted";
+  }
+  return "";
+}
+
+std::string MakeFooter(const CommandText& text) {
+  std::string footer = fmt::format("Example:\n  spark-reconcile {}\n\nExit codes:\n", text.example);
+  for (const ExitCode code : text.codes) {
+    footer += fmt::format("  {:<3} {}\n", static_cast<int>(code), Describe(code));
+  }
+  return footer + "\nEvery command also takes --no-color and --prompt-sudo-password.";
+}
+
+}  // namespace
+
+void AddCommandTexts(CLI::App& app) {
+  for (const CommandText& text : ListTexts()) {
+    app.get_subcommand(text.name)->group(text.group)->footer(MakeFooter(text));
+  }
+  app.footer(
+      "`spark-reconcile help COMMAND` shows the options of one command, an example, and its exit "
+      "codes.");
+}
+
+std::vector<const CLI::App*> ListCommands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+}
+
+std::string FormatHelp(const CLI::App& app) {
+  std::string parents;
+  for (const CLI::App* part = app.get_parent(); part != nullptr; part = part->get_parent()) {
+    parents = part->get_name() + " " + parents;
+  }
+  return app.get_formatter()->make_help(&app, parents + app.get_name(), CLI::AppFormatMode::Normal);
+}
+
+}  // namespace reconciler::cli

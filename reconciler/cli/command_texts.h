@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace reconciler::cli {
+
+// Puts every command into its group of `spark-reconcile help`, and an example and the exit codes
+// below its own help. Precondition: all commands have been added.
+void AddCommandTexts(CLI::App& app);
+
+// The commands of the program or of a command, without hidden ones, in the order of their help.
+std::vector<const CLI::App*> ListCommands(const CLI::App& app);
+
+// As --help prints it, for the program or a command of it.
+std::string FormatHelp(const CLI::App& app);
+
+}  // namespace reconciler::cli
