@@ -43,7 +43,7 @@ class Colour(CliTest):
         self.write("cluster.yaml", SETTING)
         shown = self.on_a_terminal(*PLAN)
         self.assertIn(ESCAPE + "32m+ file  /etc/sysctl.d/", shown)
-        self.assertIn(ESCAPE + "32m+# Written by spark-reconcile for cluster lab", shown)
+        self.assertIn(ESCAPE + "32m        +# Written by spark-reconcile for cluster lab", shown)
         for code in ("0m", "2m", "31m", "32m", "33m", "35m"):
             shown = shown.replace(ESCAPE + code, "")
         self.assertEqual(shown, self.spark(*PLAN).stdout)
