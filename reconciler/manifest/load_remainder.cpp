@@ -29,8 +29,6 @@ constexpr std::array<std::string_view, 3> kFreeOfFabric = {"mtu", "arp", "unused
 constexpr std::array<std::string_view, 5> kFreeOfSwitch = {"model", "address", "os", "fec",
                                                            "l2mtu"};
 constexpr std::array<std::string_view, 4> kFixedOfNode = {"name", "address", "cage", "hardware"};
-constexpr std::array<std::string_view, 5> kLists = {"packages", "storage", "units", "checks",
-                                                    "adopt"};
 
 template <class List>
 bool Contains(const List& list, std::string_view word) {
@@ -158,13 +156,15 @@ class Remainder {
   // The key of a section is at `path[section]`.
   void DropOfSection(Path path, std::size_t section) {
     const std::string key = path[section].key;
-    const bool by_key = key == "sysctl" || key == "nccl" || key == "access";
-    const std::size_t kept = by_key                  ? path.size()
-                             : Contains(kLists, key) ? section + 2
-                                                     : section + 1;
+    const nlohmann::json& sections = GetClusterSchema().at("properties");
+    const bool known = sections.contains(key);
+    // Of a list its entry, of a map the key.
+    const std::string type = known ? sections.at(key).value("type", "") : "";
+    const std::size_t kept = type == "object"  ? path.size()
+                             : type == "array" ? section + 2
+                                               : section + 1;
     path.resize(std::min(path.size(), kept));
     Remove(document_, path);
-    const bool known = GetClusterSchema().at("properties").contains(key);
     if (key == "access" || !known) CompleteUser();
   }
 

@@ -22,6 +22,8 @@ ALLOWED = [
     ("reconciler/discovery/managed.cpp", ["hosts"], "a section of the manifest that discover writes"),
     ("reconciler/fabric/bootstrap.cpp", ["nccl"], "the section that says where the ranks of all launchers meet"),
     ("reconciler/manifest/read/switch_view.cpp", ["qos"], "a key of a switch in the manifest"),
+    ("reconciler/manifest/schema/schema_text.cpp", ["unit"], "a keyword of the schema: what a number counts"),
+    ("reconciler/manifest/checks/check_verify.cpp", ["link", "rdma"], "levels of the verification"),
     ("reconciler/manifest/checks/check_subnets.cpp", ["link"], "a cable, in a sentence"),
     ("reconciler/cli/commands/status.cpp", ["rdma"], "a column's title"),
     ("reconciler/cli/commands/verify.cpp", ["nccl", "rdma", "link"], "levels of the verification"),

@@ -1,7 +1,7 @@
 """The fenced blocks of README.md and docs/*.md, with the comment before each that says how it is run.
 
     <!-- run: no nodes -->      commands that need no node: tests/cli/test_docs.py
-    <!-- run: lab pair -->      commands on the lab's two nodes: tests/lab/test_docs.py
+    <!-- run: lab pair -->      commands on the lab's two nodes: tests/lab/docs/test_docs.py
     <!-- not run: REASON -->    commands that no test runs
     <!-- file: NAME -->         the block is a file for the commands after it
     <!-- output -->             the commands right before print these lines, in this order; `…` stands for any lines

@@ -6,12 +6,15 @@ lab sets neither net.core.* nor a higher limit of locked memory, so that after e
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
-from spark_lab import LAB, PROGRAM, ROOT, LabTest, speed
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-import doc_blocks
+from spark_lab import LAB, PROGRAM, ROOT, LabTest, speed  # noqa: E402
+
+import doc_blocks  # noqa: E402
 
 KIND = "lab pair"
 FOR_LAB = ("sed -i -e 's/^  net.core.rmem_max: .*/  net.ipv4.tcp_mtu_probing: 1/' -e '/^  net.core.wmem_max: /d' "
