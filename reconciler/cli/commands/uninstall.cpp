@@ -54,7 +54,7 @@ int RunUninstall(const UninstallOptions& options, const Context& context) {
 
 void AddUninstall(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "uninstall", "Prune everything that was applied, and leave nothing on the nodes");
+      "uninstall", "Prune everything that was applied, and name what stays");
   auto options = std::make_shared<UninstallOptions>();
   AddManifest(*command, options->selection);
   AddNodes(*command, options->selection);
