@@ -45,10 +45,12 @@ int RunPlan(const PlanOptions& options, const Context& context) {
   if (!options.out.empty()) {
     const auto written = WritePrivateFile(options.out, Dump(ToJson(HideForeignContent(*plan))));
     if (!written) return PrintError(written.error(), kUsageOrManifest);
+  }
+  if (!facts.unreachable.empty()) return kNodeUnreadable;  // such a plan is not complete
+  if (!options.out.empty()) {
     std::cerr << "saved to " << options.out << "; apply it with: spark-reconcile apply "
               << options.out << '\n';
   }
-  if (!facts.unreachable.empty()) return kNodeUnreadable;
   return options.detailed_exit_code && plan->IsPending() ? kPending : kFine;
 }
 
