@@ -53,8 +53,8 @@ int RunUninstall(const UninstallOptions& options, const Context& context) {
 }  // namespace
 
 void AddUninstall(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "uninstall", "Prune everything that was applied, and name what stays");
+  CLI::App* command =
+      app.add_subcommand("uninstall", "Prune everything that was applied, and name what stays");
   auto options = std::make_shared<UninstallOptions>();
   AddManifest(*command, options->selection);
   AddNodes(*command, options->selection);
