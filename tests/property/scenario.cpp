@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+
 #include "plugins/registry.h"
 #include "reconciler/fabric/expand.h"
 #include "reconciler/manifest/load.h"
@@ -12,14 +14,22 @@
 namespace reconciler::test {
 namespace {
 
+// Text that a unit may have: a section, and hostile bytes in a comment of one line.
+std::string HostileSection() {
+  std::string text = HostileUtf8();
+  std::replace_if(
+      text.begin(), text.end(), [](char one) { return one == '\n' || one == '\r'; }, ' ');
+  return "[Service]\n# " + text + ".";
+}
+
 std::string AnyUnit(int number) {
   std::string unit = fmt::format("{{name: u{}.service", number);
   const bool enabled = *rc::gen::arbitrary<bool>();
   const std::string install = enabled ? "\n[Install]\nWantedBy=multi-user.target" : "";
-  if (*rc::gen::arbitrary<bool>()) unit += ", content: " + Quoted(HostileUtf8() + install);
+  if (*rc::gen::arbitrary<bool>()) unit += ", content: " + Quoted(HostileSection() + install);
   if (*rc::gen::arbitrary<bool>()) {
-    unit += fmt::format(", drop_ins: {{10-a.conf: {}, 20-b.conf: {}}}", Quoted(HostileUtf8()),
-                        Quoted(HostileUtf8()));
+    unit += fmt::format(", drop_ins: {{10-a.conf: {}, 20-b.conf: {}}}", Quoted(HostileSection()),
+                        Quoted(HostileSection()));
   }
   if (*rc::gen::arbitrary<bool>()) {
     unit += fmt::format(", active: {}", *rc::gen::arbitrary<bool>());
