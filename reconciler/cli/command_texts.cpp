@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <vector>
 
+#include "reconciler/base/text.h"
 #include "reconciler/cli/exit_code.h"
 
 namespace reconciler::cli {
@@ -154,6 +155,15 @@ void AddCommandTexts(CLI::App& app) {
 
 std::vector<const CLI::App*> ListCommands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+}
+
+Error MakeUnknownError(const std::string& what, const std::string& word,
+                       const std::vector<std::string>& known, std::string hint) {
+  const auto close = FindClosestMatch(word, known);
+  return {.kind = ErrorKind::kUsage,
+          .message = fmt::format("unknown {} '{}'{}", what, MakePrintable(word),
+                                 close ? fmt::format(", did you mean '{}'?", *close) : ""),
+          .hint = std::move(hint)};
 }
 
 std::string FormatHelp(const CLI::App& app) {

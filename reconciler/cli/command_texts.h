@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "reconciler/base/error.h"
+
 namespace CLI {
 class App;
 }
@@ -15,6 +17,10 @@ void AddCommandTexts(CLI::App& app);
 
 // The commands of the program or of a command, without hidden ones, in the order of their help.
 std::vector<const CLI::App*> ListCommands(const CLI::App& app);
+
+// "unknown command 'aply', did you mean 'apply'?"; `what`: "command", "option" or "argument".
+Error MakeUnknownError(const std::string& what, const std::string& word,
+                       const std::vector<std::string>& known, std::string hint);
 
 // As --help prints it, for the program or a command of it.
 std::string FormatHelp(const CLI::App& app);

@@ -4,7 +4,6 @@
 
 #include "plugins/registry.h"
 #include "reconciler/base/text.h"
-#include "reconciler/catalogue/explain.h"
 #include "reconciler/cli/command_texts.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/manifest/load.h"

@@ -11,6 +11,7 @@
 #include <memory>
 #include <tuple>
 
+#include "reconciler/base/text.h"
 #include "reconciler/transport/posix.h"
 
 namespace reconciler::cli {
@@ -87,6 +88,14 @@ Result<void> ReplaceFile(const std::string& path, const std::string& text) {
   if (code == 0) code = errno;
   unlink(beside.c_str());
   return Fail(MakeWriteError(path, code));
+}
+
+std::string FormatArgument(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+=:,@%-";
+  const bool is_plain =
+      !path.empty() && path.front() != '-' && path.find_first_not_of(kPlain) == std::string::npos;
+  return is_plain ? path : MakePrintable(QuoteForShell(path));
 }
 
 }  // namespace reconciler::cli

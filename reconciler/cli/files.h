@@ -29,4 +29,7 @@ Result<void> WriteNewFile(const std::string& path, const std::string& text);
 // a link; the file keeps its mode, and its owner where that is allowed.
 Result<void> ReplaceFile(const std::string& path, const std::string& text);
 
+// A path as it stands in a command that a person may copy: quoted where a shell needs that.
+std::string FormatArgument(const std::string& path);
+
 }  // namespace reconciler::cli

@@ -15,9 +15,7 @@ namespace {
 
 void PrintUnknown(const std::string& what, const std::string& word,
                   const std::vector<std::string>& known, const std::string& hint) {
-  const auto close = reconciler::FindClosestMatch(word, known);
-  std::cerr << "unknown " << what << " '" << reconciler::MakePrintable(word) << "'"
-            << (close ? ", did you mean '" + *close + "'?" : "") << "\n  hint: " << hint << '\n';
+  std::cerr << FormatError(reconciler::cli::MakeUnknownError(what, word, known, hint));
 }
 
 void PrintUnknownCommand(const CLI::App& app, const std::string& word) {

@@ -8,6 +8,7 @@
 
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
+#include "reconciler/cli/files.h"
 #include "reconciler/planning/render.h"
 
 namespace reconciler::cli {
@@ -118,12 +119,8 @@ CheckCounts CountChecks(const Report& report) {
 }
 
 std::string FormatUndo(const std::string& manifest, int generation) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+=:,@%";
-  const bool is_plain =
-      !manifest.empty() && manifest.find_first_not_of(kPlain) == std::string::npos;
   return fmt::format("spark-reconcile rollback {}{}", generation == 1 ? "--to 0 " : "",
-                     is_plain ? manifest : MakePrintable(QuoteForShell(manifest)));
+                     FormatArgument(manifest));
 }
 
 void PrintNotRecorded(const std::optional<ConvergeReport>& report, const Errors& errors) {

@@ -2,7 +2,6 @@
 #include <iostream>
 #include <memory>
 
-#include "reconciler/base/text.h"
 #include "reconciler/cli/command_texts.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
@@ -20,12 +19,9 @@ int RunHelp(const CLI::App& app, const std::vector<std::string>& words) {
       if (command->get_name() == word) next = command;
     }
     if (next == nullptr) {
-      const auto close = FindClosestMatch(word, names);
-      return PrintError({.kind = ErrorKind::kUsage,
-                         .message = "unknown command '" + MakePrintable(word) + "'" +
-                                    (close ? ", did you mean '" + *close + "'?" : ""),
-                         .hint = "`spark-reconcile help` lists all commands"},
-                        kUsageOrManifest);
+      return PrintError(
+          MakeUnknownError("command", word, names, "`spark-reconcile help` lists all commands"),
+          kUsageOrManifest);
     }
     found = next;
   }

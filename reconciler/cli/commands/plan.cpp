@@ -49,7 +49,7 @@ int RunPlan(const PlanOptions& options, const Context& context) {
   if (!facts.unreachable.empty()) return kNodeUnreadable;  // such a plan is not complete
   if (!options.out.empty()) {
     std::cerr << "saved to " << options.out << "; apply it with: spark-reconcile apply "
-              << options.out << '\n';
+              << FormatArgument(options.out) << '\n';
   }
   return options.detailed_exit_code && plan->IsPending() ? kPending : kFine;
 }

@@ -147,6 +147,7 @@ TEST(CountChecks, LeavesOutWhatWasSkipped) {
 TEST(FormatUndo, BeforeTheFirstGenerationThereIsNothingOfOurs) {
   EXPECT_EQ(FormatUndo("a/cluster.yaml", 1), "spark-reconcile rollback --to 0 a/cluster.yaml");
   EXPECT_EQ(FormatUndo("my cluster.yaml", 2), "spark-reconcile rollback 'my cluster.yaml'");
+  EXPECT_EQ(FormatUndo("my-cluster.yaml", 2), "spark-reconcile rollback my-cluster.yaml");
 }
 
 TEST(PrintOutcome, WhatWasCommittedWithoutAProofIsSaidAtTheEnd) {
