@@ -1,6 +1,7 @@
 # The shell that runs on nodes lies in .sh files beside the C++ that sends it, and is compiled into it: the program needs
 # no file beside it, and a name that is misspelt does not compile. guard.sh in reconciler/apply/guard becomes the
-# constant kGuardSh of "reconciler/apply/guard/guard.sh.h".
+# constant kGuardSh of "reconciler/apply/guard/guard.sh.h". The scripts by which shells complete our arguments are embedded
+# alike: completion.zsh becomes kCompletionZsh.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   # Writes OUTPUT: the constant NAME with the text of INPUT.
@@ -11,15 +12,17 @@ inline constexpr std::string_view ${NAME} = R\"shell_text(${shell})shell_text\";
   return()
 endif()
 
-# spark_embed_shell(TARGET folder…): every .sh file below these folders, for TARGET and all that link it.
+# spark_embed_shell(TARGET folder…): every script below these folders, for TARGET and all that link it.
 function(spark_embed_shell target)
   set(headers "")
   set(names "")
   foreach(folder IN LISTS ARGN)
-    file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.sh)
+    set(below ${PROJECT_SOURCE_DIR}/${folder})
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${below}/*.sh ${below}/*.bash ${below}/*.zsh
+         ${below}/*.fish)
     foreach(file IN LISTS files)
-      get_filename_component(words ${file} NAME_WE)
-      string(REPLACE "_" ";" words ${words})
+      get_filename_component(words ${file} NAME)
+      string(REGEX REPLACE "[_.]" ";" words ${words})
       set(name k)
       foreach(word IN LISTS words)
         string(SUBSTRING ${word} 0 1 first)
@@ -27,7 +30,6 @@ function(spark_embed_shell target)
         string(TOUPPER ${first} first)
         string(APPEND name ${first}${rest})
       endforeach()
-      string(APPEND name Sh)
       if(name IN_LIST names)
         message(FATAL_ERROR "${file}: another script is called ${name} already")
       endif()

@@ -5,6 +5,9 @@
 #include "plugins/registry.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/command_texts.h"
+#include "reconciler/cli/completion.bash.h"
+#include "reconciler/cli/completion.fish.h"
+#include "reconciler/cli/completion.zsh.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/manifest/load.h"
 #include "reconciler/transport/text_file.h"
@@ -12,30 +15,6 @@
 
 namespace reconciler::cli {
 namespace {
-
-constexpr std::string_view kBash =
-    R"sh(# For bash: spark-reconcile completion bash >/etc/bash_completion.d/spark-reconcile
-_spark_reconcile() {
-  local IFS=$'\n'
-  COMPREPLY=($(compgen -W "$(spark-reconcile __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -o default -F _spark_reconcile spark-reconcile
-)sh";
-
-constexpr std::string_view kZsh = R"sh(#compdef spark-reconcile
-# For zsh: spark-reconcile completion zsh >"${fpath[1]}/_spark-reconcile"
-_spark_reconcile() {
-  local -a found
-  found=(${(f)"$(spark-reconcile __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
-  if (( $#found )); then compadd -a found; else _files; fi
-}
-compdef _spark_reconcile spark-reconcile
-)sh";
-
-constexpr std::string_view kFish =
-    R"sh(# For fish: spark-reconcile completion fish >~/.config/fish/completions/spark-reconcile.fish
-complete -c spark-reconcile -a '(spark-reconcile __complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
-)sh";
 
 using Words = std::vector<std::string>;
 
@@ -139,9 +118,9 @@ Words ListPositional(const CLI::App& app, const CLI::App& command, const Words& 
 }  // namespace
 
 std::string_view FindCompletionScript(std::string_view shell) {
-  if (shell == "bash") return kBash;
-  if (shell == "zsh") return kZsh;
-  if (shell == "fish") return kFish;
+  if (shell == "bash") return kCompletionBash;
+  if (shell == "zsh") return kCompletionZsh;
+  if (shell == "fish") return kCompletionFish;
   return {};
 }
 
