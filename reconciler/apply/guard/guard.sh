@@ -334,7 +334,7 @@ answers() { # NODE
   return 1
 }
 peers_are_new() {
-  beacons replace peers
+  show_beacons
   sleep 1
   for round in $(seq "$(cat "$J/rounds")"); do
     [ "$round" = 1 ] || sleep "$MOMENT"
@@ -347,7 +347,7 @@ peers_are_new() {
 # A peer that is ready and late must see it; where peers check in rounds, the last one is later by as many.
 linger() {
   for round in $(seq $((LINGER / MOMENT - 1 + 2 * $(cat "$J/rounds")))); do
-    beacons replace peers
+    show_beacons
     sleep "$MOMENT"
     [ "$(state)" != finished ] || exit 0
   done

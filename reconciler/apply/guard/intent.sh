@@ -12,6 +12,6 @@ record_intent() {
   printf '%s' "$PEERS" >"$J/peers" && echo "$ROUNDS" >"$J/rounds" && sync "$J/peers" "$J/rounds" || exit 1
   undecided && true >"$J/intent" && sync "$J/intent" "$J" && progress 0 || exit 1
   beacons del proof
-  beacons replace peers
+  show_beacons
   note 'ready to commit'
 }

@@ -45,6 +45,10 @@ beacons() { # replace|del peers|proof
   done <"$J/$2"
   return 0
 }
+# While a verb of the guard takes the beacons away it holds the journal's lock; what it took away is not shown again.
+show_beacons() {
+  (exec 8<"$J" && flock 8 && case $(decision),$(state) in revert,* | commit,finished) ;; *) beacons replace peers ;; esac)
+}
 uptime() { read -r up _ </proc/uptime; up=${up%.*}; }
 
 # Ends the shell of a session, and what it runs. Killed, it does not remove its lease.
