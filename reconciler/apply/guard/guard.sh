@@ -263,11 +263,12 @@ commit() {
   if [ -e "$J/made" ]; then # nothing is on trial any more
     grep '^/run/' "$J/made" | sort -r | while IFS= read -r made; do rmdir -- "$made" 2>/dev/null; done
   fi
-  if [ -d "$J/documents" ]; then
-    for file in $(cd "$J/documents" && find . -type f); do
-      mkdir -p "$D/${file%/*}" && put "$J/documents/$file" "$D/$file" || failed=1
-    done
-  fi
+  # They lie on the same file system since before the intent: a rename takes no room, nor do folders that come along.
+  for file in $(cd "$J/documents" 2>/dev/null && find . -type f); do
+    [ -e "$J/documents/$file" ] || continue
+    while [ ! -d "$D/${file%/*}" ]; do file=${file%/*}; done
+    mv -fT -- "$J/documents/$file" "$D/$file" && sync "$D/${file%/*}" || failed=1
+  done
   [ $failed = 0 ] || { record commit-failed; note 'the commit could not be completed'; exit 1; }
   record committed || exit 1
   note committed

@@ -106,6 +106,26 @@ TEST_F(GuardRoom, WithoutRoomForFilesAfterTheApplyItIsRevertedAndWrittenDown) {
   }
 }
 
+// What a node said that it is ready for it can do: its files, the ledger and a generation, which
+// has a folder of its own.
+TEST_F(GuardRoom, ACommitNeedsNoRoom) {
+  Reset();
+  Request("intent",
+          BuildIntentRequest(Journal(),
+                             {{"ledger.json", "new"}, {"generations/7/manifest.yaml", "new"}}, {}));
+  const ScriptReply reply = Play(
+      kApply +
+      fmt::format(
+          "cat live >/dev/null; echo old >state/ledger.json; run intent\n"
+          "used=$(($(stat -f -c %c state) - $(stat -f -c %d state)))\n"
+          "mount -o remount,nr_inodes=$used state; ! true >state/file || exit\n"
+          "sh {0}/guard commit; echo \"exit $?\"; cat state/ledger.json "
+          "state/generations/7/manifest.yaml {0}/state; sh {0}/guard commit; echo \"again $?\"\n",
+          Journal()));
+  EXPECT_THAT(reply.out, testing::HasSubstr("exit 0\nnewnewcommitted\nagain 0\n"));
+  EXPECT_EQ(Get(Path("etc/tried")), "new");
+}
+
 // It is no success before the journal knows of it, but is not done twice.
 TEST_F(GuardRoom, AJournalThatBecomesReadOnlyIsRevertedAndWrittenDownLater) {
   Reset();
