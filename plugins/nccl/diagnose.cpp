@@ -88,13 +88,14 @@ class Finder {
 
   // What counts is what programs load, whatever is installed.
   void CheckPackage() {
-    const std::string upstream =
-        section_.package_version.substr(0, section_.package_version.find_first_of("-+~"));
-    if (section_.package_version.empty() || !IsOlder(library_.version, upstream)) return;
+    const std::string wanted = section_.build ? section_.build->tag : section_.package_version;
+    const std::string number = wanted.starts_with('v') ? wanted.substr(1) : wanted;
+    const std::string upstream = number.substr(0, number.find_first_of("-+~"));
+    if (wanted.empty() || !IsOlder(library_.version, upstream)) return;
     Add({.severity = Severity::kWarns,
          .code = "nccl-library-older",
-         .message = fmt::format("wanted {} or later, and programs load {}",
-                                section_.package_version, FormatLabel(library_)),
+         .message =
+             fmt::format("wanted {} or later, and programs load {}", wanted, FormatLabel(library_)),
          .next_step = "remove that library, or what makes the loader prefer it: ldconfig -p shows "
                       "them",
          .subject = "library"});

@@ -10,6 +10,7 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/links.h"
 #include "plugins/nccl/bootstrap/bootstrap.h"
+#include "plugins/nccl/build/build.h"
 #include "plugins/nccl/diagnose.h"
 #include "plugins/nccl/firewall.h"
 #include "plugins/nccl/gid.h"
@@ -34,6 +35,9 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   if (!section) return {};
   std::vector<Read> reads = {ReadFile{std::string(kShellFile)}, ReadFile{std::string(kServiceFile)},
                              MakeHcaProbe(), MakeSettingsProbe(node), MakeLibraryProbe(*section)};
+  if (section->build) {
+    for (Read& read : ListBuildReads()) reads.push_back(std::move(read));
+  }
   for (Read& read : ListGidReads(*section)) reads.push_back(std::move(read));
   for (Read& read : ListUfwReads()) reads.push_back(std::move(read));
   if (section->mode != Mode::kSafe) {
@@ -51,6 +55,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
   };
   store(MakeSettingsProbe({}), StoreSettings);
   store(MakeLibraryProbe({}), StoreLibrary);
+  StoreBuilds(reply, facts);
   StoreHcas(reply, facts);
   StoreGids(reply, facts);
   StoreGpuFacts(reply, facts);
@@ -87,8 +92,14 @@ std::vector<Resource> Resources(const PluginInput& input) {
   if (!section) return {};
   const Result<Environment> environment = BuildWantedEnvironment(*section, input);
   const Environment wanted = environment ? *environment : Environment{};
-  return {MakeOwnedFile(*section, input, kShellFile, environment, FormatShell(wanted)),
-          MakeOwnedFile(*section, input, kServiceFile, environment, FormatEnvironmentFile(wanted))};
+  std::vector<Resource> resources;
+  if (section->build) {
+    resources = ListBuildResources(*section->build, input.cluster.Mark(section->position), input);
+  }
+  resources.push_back(MakeOwnedFile(*section, input, kShellFile, environment, FormatShell(wanted)));
+  resources.push_back(
+      MakeOwnedFile(*section, input, kServiceFile, environment, FormatEnvironmentFile(wanted)));
+  return resources;
 }
 
 std::vector<Diagnostic> Diagnose(const PluginInput& input) {
@@ -214,7 +225,7 @@ Errors Check(const ClusterSpec& cluster, const Fabric& fabric) {
 
 Plugin Get() {
   return {.name = "nccl",
-          .after = {},
+          .after = {"packages"},  // which may bring what a build needs
           .probe = Probe,
           .parse = Parse,
           .resources = Resources,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reconciler/base/text.h"
+
 namespace reconciler::plugins::nccl {
 
 std::string_view ToString(Mode mode) {
@@ -22,6 +24,22 @@ const ManifestVariable* Section::FindVariable(std::string_view name) const {
   }
   return nullptr;
 }
+
+namespace {
+
+void ReadLibrary(const std::string& text, Section& section) {
+  const std::vector<std::string> words = Split(text, ' ');
+  if (words[0] == "package" && words.size() == 2) {
+    section.package_version = words[1];
+  } else if (words[0] == "build" && words.size() >= 2) {
+    section.build = NcclSource{.tag = words[1]};
+    if (words.size() > 2) section.build->url = words[2];
+  } else {
+    section.library = text;
+  }
+}
+
+}  // namespace
 
 std::optional<Section> ReadSection(const ClusterSpec& cluster, std::string_view node) {
   return ReadSection(cluster.FindSection(node, "nccl"));
@@ -47,10 +65,7 @@ std::optional<Section> ReadSection(const Member* nccl) {
   if (const Value* index = value->Find("gid_index"); index != nullptr && index->AsInteger()) {
     section.gid_index = *index->AsInteger();
   }
-  constexpr std::string_view kPackage = "package ";
-  const std::string library = value->GetText("library");
-  (library.starts_with(kPackage) ? section.package_version : section.library) =
-      library.starts_with(kPackage) ? library.substr(kPackage.size()) : library;
+  ReadLibrary(value->GetText("library"), section);
   return section;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plugins/nccl/build/build.h"
 #include "reconciler/model/cluster_spec.h"
 
 namespace reconciler::plugins::nccl {
@@ -28,6 +29,7 @@ struct Section {
   std::optional<std::int64_t> gid_index = std::nullopt;
   std::string library = {};          // empty: what the loader's cache names
   std::string package_version = {};  // of `library: package VERSION`; empty: it names no package
+  std::optional<NcclSource> build = std::nullopt;
 
   const ManifestVariable* FindVariable(std::string_view name) const;
 };

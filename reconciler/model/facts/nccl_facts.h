@@ -64,12 +64,31 @@ constexpr auto Describe(const T*) {
       Field{"type", &T::type, "RoCE v2 or IB/RoCE v1; absent in an empty place."});
 }
 
+// What a build of NCCL on the node needs, and what was built there. Read only where the manifest
+// has one.
+struct NcclBuilds {
+  std::set<std::string> tools = {};
+  std::string architecture = {};
+  std::map<std::string, std::string> built = {};
+  bool operator==(const NcclBuilds&) const = default;
+};
+
+template <std::same_as<NcclBuilds> T>
+constexpr auto Describe(const T*) {
+  return MakeDescription(
+      "nccl_builds", "What a build of NCCL on the node needs, and what was built there.",
+      Field{"tools", &T::tools, "Of git, make, g++ and nvcc those that are there."},
+      Field{"architecture", &T::architecture, "Of the GPU, as nvcc has it: 121. Empty: no GPU."},
+      Field{"built", &T::built, "By folder: tag, URL and architecture."});
+}
+
 struct NcclFacts {
   Fact<std::vector<NcclSetting>> settings = {};
   Fact<NcclLibrary> library = {};
   std::map<std::string, std::string> hcas = {};
   std::map<std::string, PinnedGid> gids = {};
   Fact<std::vector<NcclSetting>> others = {};
+  Fact<NcclBuilds> builds = {};
   bool operator==(const NcclFacts&) const = default;
 };
 
@@ -82,7 +101,8 @@ constexpr auto Describe(const T*) {
       Field{"hcas", &T::hcas, "By interface: its HCA.", FieldRule::kLeftOut},
       Field{"gids", &T::gids, "By HCA.", FieldRule::kLeftOut},
       Field{"others", &T::others,
-            "Variables by which UCX, Open MPI and Gloo choose interfaces, in files of others."});
+            "Variables by which UCX, Open MPI and Gloo choose interfaces, in files of others."},
+      Field{"builds", &T::builds, "Read only where the manifest has NCCL built."});
 }
 
 }  // namespace reconciler
