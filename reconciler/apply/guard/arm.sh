@@ -33,8 +33,8 @@ make_room() {
 arm() { # NETDEV…
   # shellcheck disable=SC2086 # several units
   undecided && mkdir -p "$J" && make_room && echo $$ >"$J/holder" &&
-    { systemctl is-active $SSH_UNITS >"$J/sshd"; :; } && printf '%s' "$GUARD" >"$J/guard.new" &&
-    sync "$J/guard.new" "$J/order" && mv -f "$J/guard.new" "$J/guard" && progress 0 && echo armed >"$J/state" || exit 1
+    { systemctl is-active $SSH_UNITS >"$J/sshd"; :; } && printf '%s' "$GUARD" >"$J/guard.new" && echo armed >"$J/state" &&
+    sync "$J/guard.new" "$J/order" && mv -f "$J/guard.new" "$J/guard" && progress 0 || exit 1
   file=/etc/systemd/system/$UNIT-boot.service # nothing runs it before the link is there
   printf '%s' "$BOOT" >"$file" && chmod 0644 "$file" && sync "$file" || exit 1
   (umask 022; mkdir -p /etc/systemd/system/sysinit.target.wants) &&
