@@ -144,7 +144,7 @@ class StartingState(test_adopt.AdoptTest):
     def set_up(self, path, text, ids=(1, 2)):
         """A tool's file on both nodes, in effect."""
         for node, number in zip((1, 2), ids):
-            self.write(path, text.format(number), node)
+            self.write(path, text.format(number, 2 * node - 1, 2 * node), node)
         self.on_both("netplan apply")
 
     def take_down(self, *paths):

@@ -3,13 +3,16 @@ active, and the management address is a lease."""
 
 import os
 import re
+import sys
 import tempfile
 import time
 import unittest
 from unittest import mock
 
-from nccl_nodes import LIBRARIES, MANIFEST, Gpus, NcclLab
-from spark_lab import LAB, cluster, speed
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from nccl_nodes import LIBRARIES, MANIFEST, Gpus, NcclLab  # noqa: E402
+from spark_lab import LAB, cluster, speed  # noqa: E402
 
 PAIR = cluster("pair.yaml")
 PORT = "enp1s0f1np1"
@@ -112,6 +115,21 @@ class DgxOs(NcclLab):
             self.lab.sh(node, f"ufw allow from 192.168.1.{23 - node}")
         self.assertEqual(self.verify(expect=0)["findings"], [])
         self.assertNotIn("nccl-firewall", self.spark("plan", MANIFEST, expect=0).stdout)
+
+    def test_5_ufw_lets_the_fabric_in_where_the_manifest_wants_it(self):
+        rules = r"iptables-save | grep -v '^#' | sed 's/\[[0-9:]*\]//'; ufw status numbered; cat /etc/ufw/user.rules"
+        before = [self.lab.sh(node, rules) for node in (1, 2)]
+        # Nothing listens there: what is let in is refused, and what is not let in gets no answer.
+        probe = "timeout 3 bash -c 'exec 3<>/dev/tcp/192.168.177.1/47001' 2>&1 || true"
+        self.assertNotIn("refused", self.lab.sh(2, probe))
+        manifest = self.variant_of(PAIR, ("verify:", "firewall: {allow_fabric: true}\nverify:"))
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)
+        self.assert_empty_plan(manifest)
+        self.assertIn("refused", self.lab.sh(2, probe))
+        self.lab.sh(1, "ufw reload")
+        self.assertIn("refused", self.lab.sh(2, probe))
+        self.spark("apply", PAIR, "--yes", "--brief", expect=0)
+        self.assertEqual([self.lab.sh(node, rules) for node in (1, 2)], before)
 
     def test_6_a_profile_that_networkmanager_keeps_in_netplan_blocks_until_it_is_switched_off(self):
         path = "/etc/netplan/90-NM-11111111-2222-3333-4444-555555555555.yaml"
