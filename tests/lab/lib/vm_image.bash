@@ -2,7 +2,7 @@
 # Sourced by `lab`, which sets $lab_dir and $cache.
 # What virtual machines start from: the lab's root file system with a kernel as an ext4 image, that kernel and its initrd.
 
-vm_packages=(busybox initramfs-tools linux-image-amd64 ibverbs-utils nftables perftest)
+vm_packages=(busybox initramfs-tools linux-image-amd64 ibverbs-utils nftables nvme-cli perftest)
 # Bytes of the disk; the image is sparse.
 vm_disk=3G
 
@@ -22,11 +22,11 @@ cp -a /identity/. "$rootmnt/"
 SCRIPT
 }
 
-# The modules that two machines with virtio and soft-RoCE can want.
+# The modules that two machines with virtio, soft-RoCE and NVMe over TCP can want.
 image_prune_modules() {
   local drivers=$1/kernel/drivers
   rm -rf "$1"/kernel/{sound,net/{wireless,mac80211,bluetooth},fs/{ocfs2,xfs,btrfs,nfs,nfsd,smb,ceph,f2fs,gfs2,jfs,reiserfs}}
-  find "$drivers" -mindepth 1 -maxdepth 1 ! -name infiniband ! -name net ! -name block ! -name virtio ! -name char -exec rm -rf {} +
+  find "$drivers" -mindepth 1 -maxdepth 1 ! -name infiniband ! -name net ! -name block ! -name nvme ! -name virtio ! -name char -exec rm -rf {} +
   rm -rf "$drivers"/net/{ethernet,wireless,wan,usb,can,fddi,hamradio,arcnet,ppp,slip,plip}
 }
 

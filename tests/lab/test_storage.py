@@ -1,0 +1,83 @@
+"""A volume by NVMe over TCP, on two virtual machines: spark-1's kernel is the target, and spark-2 mounts its file system. What the
+kernel, systemd and nvme-cli do is real, also while the target is away."""
+
+import unittest
+
+from spark_lab import LabTest, cluster, machines_or_skip, speed
+
+NQN = "nqn.2014-08.org.example:models"
+MOUNT = "/srv/models"
+VOLUME = f"""storage:
+  - {{mount: {MOUNT}, nqn: "{NQN}", address: 192.168.1.21, label: models, filesystem: ext4, nodes: [spark-2]}}
+"""
+TARGET = "/sys/kernel/config/nvmet"
+# The kernel serves a file in blocks of 4096 bytes, and no file system with smaller ones can be mounted there. It is made once; what is in configfs is gone after a restart.
+START = f"""modprobe -a nvmet nvmet-tcp || exit
+[ -e /var/models.img ] || {{ truncate -s 64M /var/models.img && mkfs.ext4 -q -b 4096 -L models /var/models.img; }} || exit
+subsystem={TARGET}/subsystems/{NQN}
+mkdir -p $subsystem/namespaces/1 {TARGET}/ports/1 || exit
+echo 1 >$subsystem/attr_allow_any_host
+echo -n /var/models.img >$subsystem/namespaces/1/device_path
+echo 1 >$subsystem/namespaces/1/enable
+cd {TARGET}/ports/1 && echo ipv4 >addr_adrfam && echo tcp >addr_trtype && echo 4420 >addr_trsvcid && echo 192.168.1.21 >addr_traddr || exit
+ln -sfn $subsystem subsystems/{NQN}"""
+STOP = f"rm -f {TARGET}/ports/1/subsystems/{NQN}"
+BOOT_S = 400  # as the other test with virtual machines has it
+
+
+class Storage(LabTest):
+    """Tests run in the order of their names; each goes on where the one before ended."""
+
+    options = ("--vm", "--topology", "direct")
+
+    def setUp(self):
+        self.manifest = self.variant_of(cluster("vm-pair.yaml"), ("verify: {level: rdma}\n", VOLUME + "verify: {level: link}\n"))
+
+    def is_mounted(self):
+        return self.lab.sh(2, f"findmnt -n -o FSTYPE {MOUNT} || true").strip() == "ext4"
+
+    def wait_until_mounted(self):
+        speed.wait_until(self.is_mounted, 60, f"{MOUNT} mounted on spark-2")
+
+    def storage_codes(self):
+        return {(one["code"], tuple(one["nodes"])) for one in self.plan(self.manifest)["diagnostics"] if one["code"].startswith("storage-")}
+
+    def test_1_an_apply_waits_for_no_target(self):
+        done = self.spark("apply", self.manifest, "--yes", "--brief", "--no-verify", expect=2)
+        self.assertIn("\nApplied, with 1 warning: ", done.stdout)  # that it is not connected
+        self.assertFalse(self.is_mounted())
+        self.assertEqual(self.changes(self.plan(self.manifest)), [])
+        self.assertEqual(self.storage_codes(), {("storage-not-connected", ("spark-2",))})
+
+    def test_2_the_volume_is_mounted_once_the_target_answers(self):
+        self.lab.sh(1, START)
+        self.wait_until_mounted()
+        self.lab.sh(2, f"echo kept >{MOUNT}/file; sync")
+        self.assertEqual(self.storage_codes(), set())
+        self.assert_empty_plan(self.manifest)
+
+    def test_3_it_is_mounted_after_a_restart(self):
+        self.lab.lab("restart", "2", limit_s=BOOT_S)
+        self.wait_until_mounted()
+        self.assertEqual(self.lab.sh(2, f"cat {MOUNT}/file"), "kept\n")
+        self.assert_empty_plan(self.manifest)
+
+    def test_4_a_boot_waits_for_no_target_either(self):
+        self.lab.sh(1, STOP)
+        self.lab.lab("restart", "2", limit_s=BOOT_S)  # ends when the node takes logins
+        self.assertFalse(self.is_mounted())
+        self.assertEqual(self.storage_codes(), {("storage-not-connected", ("spark-2",))})
+        self.lab.sh(1, START)
+        self.wait_until_mounted()
+        self.assertEqual(self.lab.sh(2, f"cat {MOUNT}/file"), "kept\n")
+
+    def test_5_an_uninstall_takes_the_mount_and_the_connection_away(self):
+        self.spark("uninstall", self.manifest, "--yes", expect=0)
+        self.assertFalse(self.is_mounted())
+        self.assertEqual(self.lab.sh(2, "cat /sys/class/nvme-subsystem/*/subsysnqn 2>/dev/null || true"), "")
+        self.assertEqual(self.lab.sh(2, "find /etc/systemd /usr/local/lib -name '*spark-reconcile*' -o -name 'srv-models*'"), "")
+
+
+if __name__ == "__main__":
+    machines_or_skip()
+    unittest.main()
