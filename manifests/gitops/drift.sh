@@ -5,12 +5,4 @@ set -eu
 
 [ $# = 2 ] || [ $# = 3 ] || { echo "usage: drift.sh MANIFEST METRICS [JUNIT]" >&2; exit 1; }
 
-plan=$(mktemp)
-trap 'rm -f "$plan"' EXIT
-
-code=0
-spark-reconcile drift "$1" --format json >"$plan" || code=$?
-if [ -s "$plan" ]; then
-  python3 "${0%/*}/drift_output.py" --exit-code "$code" --metrics "$2" ${3:+--junit "$3"} <"$plan"
-fi
-exit "$code"
+exec spark-reconcile drift "$1" --brief --prometheus "$2" ${3:+--junit "$3"}

@@ -70,6 +70,27 @@ Result<void> WriteResultFile(const std::string& path, const std::string& text) {
   return {};
 }
 
+namespace {
+
+// A file beside `target` with that mode and, where that is allowed, owner, which then takes its
+// place. `path`: as the user named it.
+Result<void> Replace(const std::string& path, const std::string& target, const struct stat& like,
+                     const std::string& text) {
+  std::string beside = target + ".XXXXXX";
+  const UniqueFd file(mkostemp(beside.data(), O_CLOEXEC));
+  if (!file.Open()) return Fail(MakeWriteError(path, errno));
+  std::ignore = fchown(file.Get(), like.st_uid, like.st_gid);
+  int code = WriteAll(file.Get(), text);
+  const bool replaced = code == 0 && fchmod(file.Get(), like.st_mode & 07777) == 0 &&
+                        fsync(file.Get()) == 0 && rename(beside.c_str(), target.c_str()) == 0;
+  if (replaced) return {};
+  if (code == 0) code = errno;
+  unlink(beside.c_str());
+  return Fail(MakeWriteError(path, code));
+}
+
+}  // namespace
+
 Result<void> ReplaceFile(const std::string& path, const std::string& text) {
   const std::unique_ptr<char, decltype(&std::free)> target(realpath(path.c_str(), nullptr),
                                                            &std::free);
@@ -77,17 +98,19 @@ Result<void> ReplaceFile(const std::string& path, const std::string& text) {
   if (target == nullptr || stat(target.get(), &was) != 0) {
     return Fail(MakeWriteError(path, errno));
   }
-  std::string beside = std::string(target.get()) + ".XXXXXX";
-  const UniqueFd file(mkostemp(beside.data(), O_CLOEXEC));
-  if (!file.Open()) return Fail(MakeWriteError(path, errno));
-  std::ignore = fchown(file.Get(), was.st_uid, was.st_gid);
-  int code = WriteAll(file.Get(), text);
-  const bool replaced = code == 0 && fchmod(file.Get(), was.st_mode & 07777) == 0 &&
-                        fsync(file.Get()) == 0 && rename(beside.c_str(), target.get()) == 0;
-  if (replaced) return {};
-  if (code == 0) code = errno;
-  unlink(beside.c_str());
-  return Fail(MakeWriteError(path, code));
+  return Replace(path, target.get(), was, text);
+}
+
+Result<void> PublishFile(const std::string& path, const std::string& text) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) == 0) {
+    return S_ISREG(found.st_mode) ? ReplaceFile(path, text) : WriteResultFile(path, text);
+  }
+  struct stat fresh {};
+  fresh.st_mode = 0644;
+  fresh.st_uid = geteuid();
+  fresh.st_gid = getegid();
+  return Replace(path, path, fresh, text);
 }
 
 std::string FormatArgument(const std::string& path) {

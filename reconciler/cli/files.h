@@ -29,6 +29,10 @@ Result<void> WriteNewFile(const std::string& path, const std::string& text);
 // a link; the file keeps its mode, and its owner where that is allowed.
 Result<void> ReplaceFile(const std::string& path, const std::string& text);
 
+// The same, also where there is no file yet; everyone may read a new one. It may be a device or a
+// pipe, which is written as it is.
+Result<void> PublishFile(const std::string& path, const std::string& text);
+
 // A path as it stands in a command that a person may copy: quoted where a shell needs that.
 std::string FormatArgument(const std::string& path);
 

@@ -12,6 +12,7 @@
 #include "reconciler/verify/report/html.h"
 #include "reconciler/verify/report/junit.h"
 #include "reconciler/verify/report/markdown.h"
+#include "reconciler/verify/report/metrics/verify_metrics.h"
 #include "reconciler/verify/report/render.h"
 
 namespace reconciler::cli {
@@ -24,6 +25,8 @@ void AddReportOutput(CLI::App& command, ReportOutput& output) {
                      "Write the report to this file too, as JUnit XML for CI systems");
   command.add_option("--report", output.html,
                      "Write the report to this file too, as one HTML page that needs no network");
+  command.add_option("--prometheus", output.prometheus,
+                     "Write metrics to this file, for the textfile collector of node_exporter");
 }
 
 int WriteReport(const Report& report, const ReportOutput& output) {
@@ -33,13 +36,12 @@ int WriteReport(const Report& report, const ReportOutput& output) {
     std::cout << (output.format == "markdown" ? RenderMarkdown(report) : RenderReport(report));
   }
   int written = kFine;
-  const auto write = [&](const std::string& path, const std::string& text) {
-    if (path.empty()) return;
-    const auto done = WriteResultFile(path, text);
+  const auto note = [&](const Result<void>& done) {
     if (!done) written = PrintError(done.error(), kUsageOrManifest);
   };
-  write(output.junit, output.junit.empty() ? "" : RenderJunit(report));
-  write(output.html, output.html.empty() ? "" : RenderHtml(report));
+  if (!output.junit.empty()) note(WriteResultFile(output.junit, RenderJunit(report)));
+  if (!output.html.empty()) note(WriteResultFile(output.html, RenderHtml(report)));
+  if (!output.prometheus.empty()) note(PublishFile(output.prometheus, FormatVerifyMetrics(report)));
   return written;
 }
 

@@ -14,8 +14,9 @@ namespace reconciler::cli {
 // How a report is printed, and into which files besides.
 struct ReportOutput {
   std::string format = "text";
-  std::string junit = {};  // a path; empty: none
-  std::string html = {};   // likewise
+  std::string junit = {};       // a path; empty: none
+  std::string html = {};        // likewise
+  std::string prometheus = {};  // likewise
 };
 
 void AddReportOutput(CLI::App& command, ReportOutput& output);

@@ -110,6 +110,17 @@ cluster.yaml: cannot be read: No such file or directory
         self.assertEqual(str(len(cases)), suites.get("tests"))
         self.assertGreater(int(suites.get("errors")), 0)
 
+    def test_a_report_as_metrics_says_what_its_exit_code_says(self):
+        self.write("away.yaml", OUT_OF_REACH)
+        done = self.spark("verify", "away.yaml", "--format", "json", "--prometheus", "verify.prom")
+        self.assertEqual(done.returncode, 3)
+        metrics = self.read("verify.prom")
+        self.assertIn('spark_reconcile_verify_exit_code{cluster="lab"} 3\n', metrics)
+        self.assertRegex(metrics, r"(?m)^spark_reconcile_verify_timestamp_seconds\{cluster=\"lab\"\} [0-9]{10}$")
+        self.write("report.json", done.stdout)
+        self.assert_ends(self.spark("report", "report.json", "--prometheus", "saved.prom"), 0)
+        self.assertEqual(self.read("saved.prom"), metrics)
+
     def test_a_report_that_cannot_be_written_is_an_error(self):
         self.write("away.yaml", OUT_OF_REACH)
         done = self.spark("verify", "away.yaml", "--junit", "none/report.xml")

@@ -1,8 +1,6 @@
 """The scripts of manifests/gitops as a pipeline calls them, on a cluster of which no node or one node can be read."""
 
-import json
 import os
-import re
 import stat
 import subprocess
 import unittest
@@ -14,62 +12,6 @@ SCRIPTS = os.path.join(ROOT, "manifests", "gitops")
 # Says what a command that login.sh runs finds.
 SHOW_LOGIN = 'echo "$HOME"; stat -c %a "$HOME" "$HOME/.ssh/id_ed25519"; cat "$HOME/.ssh/id_ed25519" "$HOME/.ssh/known_hosts"; ' \
              'echo "${SPARK_SSH_KEY-no key}"; exit 3'
-
-# spark-1 differs, spark-2 does not, and spark-3 was not read. What is not looked at is left out.
-CHANGES = [{"node": "spark-1", "change": "modify", "kind": "link", "name": "enp1s0f1np1", "detail": "mtu 1500 → 9000"},
-           {"node": "spark-1", "change": "blocked", "kind": "file", "name": "/etc/hosts", "detail": "edited & \x1bkept"}]
-DIAGNOSTICS = [
-    {"severity": "blocks", "code": "edited", "nodes": ["spark-1"], "change": "file//etc/hosts", "message": "edited"},
-    {"severity": "warns", "code": "foreign-line", "nodes": ["spark-1"], "change": "", "message": "a line wins"},
-    {"severity": "informs", "code": "note", "nodes": ["spark-2"], "change": "", "message": "what was decided"},
-    {"severity": "warns", "code": "other", "nodes": [], "change": "", "message": "of the cluster"}]
-DRIFT = {"cluster": 'home"lab', "stages": [{"changes": CHANGES[:1]}, {"changes": CHANGES[1:]}], "diagnostics": DIAGNOSTICS,
-         "nodes": [{"name": "spark-1", "unreachable": ""}, {"name": "spark-2", "unreachable": ""},
-                   {"name": "spark-3", "unreachable": "no <route>"}]}
-DRIFT_SHOWN = """\
-spark-1: link enp1s0f1np1: mtu 1500 → 9000
-spark-1: blocked: file /etc/hosts: edited & \\x1bkept
-spark-1: a line wins [foreign-line]
-spark-2: no drift
-spark-3: not read: no <route>
-of the cluster [other]
-"""
-DRIFT_METRICS = """\
-# HELP spark_reconcile_drift_exit_code Exit code of the last drift run: 0 none, 2 drift, 3 a node was not read.
-# TYPE spark_reconcile_drift_exit_code gauge
-spark_reconcile_drift_exit_code{cluster="home\\"lab"} 3
-# HELP spark_reconcile_drift_timestamp_seconds When the last drift run ended, in seconds since 1970.
-# TYPE spark_reconcile_drift_timestamp_seconds gauge
-spark_reconcile_drift_timestamp_seconds{cluster="home\\"lab"} NOW
-# HELP spark_reconcile_drift_warnings Warnings below the plan.
-# TYPE spark_reconcile_drift_warnings gauge
-spark_reconcile_drift_warnings{cluster="home\\"lab"} 2
-# HELP spark_reconcile_node_reached 1: the node was read. 0: it was not, and nothing is known about it.
-# TYPE spark_reconcile_node_reached gauge
-spark_reconcile_node_reached{cluster="home\\"lab",node="spark-1"} 1
-spark_reconcile_node_reached{cluster="home\\"lab",node="spark-2"} 1
-spark_reconcile_node_reached{cluster="home\\"lab",node="spark-3"} 0
-# HELP spark_reconcile_drift_changes Changes that an apply would make on the node.
-# TYPE spark_reconcile_drift_changes gauge
-spark_reconcile_drift_changes{cluster="home\\"lab",node="spark-1"} 1
-spark_reconcile_drift_changes{cluster="home\\"lab",node="spark-2"} 0
-# HELP spark_reconcile_drift_blocked Changes that the node needs and an apply would not make.
-# TYPE spark_reconcile_drift_blocked gauge
-spark_reconcile_drift_blocked{cluster="home\\"lab",node="spark-1"} 1
-spark_reconcile_drift_blocked{cluster="home\\"lab",node="spark-2"} 0
-"""
-DRIFT_JUNIT = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<testsuite name="spark-reconcile drift home&quot;lab" tests="4" failures="2" errors="1">\
-<testcase classname="home&quot;lab.drift" name="spark-1"><failure message="differs from the manifest: 3">\
-link enp1s0f1np1: mtu 1500 → 9000
-blocked: file /etc/hosts: edited &amp; \\x1bkept
-a line wins [foreign-line]</failure></testcase>\
-<testcase classname="home&quot;lab.drift" name="spark-2" />\
-<testcase classname="home&quot;lab.drift" name="spark-3"><error message="no &lt;route&gt;" /></testcase>\
-<testcase classname="home&quot;lab.drift" name="cluster"><failure message="differs from the manifest: 1">\
-of the cluster [other]</failure></testcase></testsuite>
-"""
 
 
 class GitOpsScripts(CliTest):
@@ -145,7 +87,7 @@ apply.sh: the plan is stale; nothing was changed
     def test_drift_of_an_unreachable_node_is_in_the_metrics_and_in_junit(self):
         done = self.script("drift.sh", "cluster.yaml", "drift.prom", "drift.xml")
         self.assert_ends(done, 3, err=REFUSED)
-        self.assertIn("spark-2: not read: spark-2 (127.0.0.1:1): connection refused\n", done.stdout)
+        self.assertEqual(done.stdout, self.spark("drift", "--brief").stdout)
         metrics = self.read("drift.prom").splitlines()
         self.assertIn('spark_reconcile_drift_exit_code{cluster="lab"} 3', metrics)
         self.assertIn('spark_reconcile_node_reached{cluster="lab",node="spark-2"} 0', metrics)
@@ -154,25 +96,23 @@ apply.sh: the plan is stale; nothing was changed
         [second] = [case for case in xml.etree.ElementTree.parse(self.path("drift.xml")).iter("testcase")
                     if case.get("name") == "spark-2"]
         self.assertEqual(second.find("error").get("message"), "spark-2 (127.0.0.1:1): connection refused")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bin", "cluster.yaml", "drift.prom", "drift.xml"])
+
+    def test_junit_of_drift_is_written_where_it_is_wanted(self):
+        self.replace_program('echo "$@"; exit 2\n')
+        self.assert_ends(self.script("drift.sh", "a.yaml", "a.prom"), 2, err="", out="drift a.yaml --brief --prometheus a.prom\n")
+        self.assert_ends(self.script("drift.sh", "a.yaml", "a.prom", "a b.xml"), 2, err="",
+                         out="drift a.yaml --brief --prometheus a.prom --junit a b.xml\n")
 
     def test_drift_of_an_invalid_manifest_writes_no_metrics(self):
         self.write("cluster.yaml", "cluster: lab\n")
         self.assert_ends(self.script("drift.sh", "cluster.yaml", "drift.prom", "drift.xml"), 1, out="")
         self.assertFalse(os.path.exists(self.path("drift.prom")) or os.path.exists(self.path("drift.xml")))
 
-    def test_each_node_has_counts_and_one_that_was_not_read_has_none(self):
-        self.replace_program(f"cat <<'PLAN'\n{json.dumps(DRIFT)}\nPLAN\nexit 3\n")
-        self.write("drift.prom", "of an earlier run")
-        done = self.script("drift.sh", "cluster.yaml", "drift.prom", "drift.xml")
-        self.assert_ends(done, 3, out=DRIFT_SHOWN, err="")
-        self.assertEqual(re.sub(r"(timestamp_seconds\{.*\}) [0-9]{10}\n", r"\1 NOW\n", self.read("drift.prom")), DRIFT_METRICS)
-        self.assertEqual(self.read("drift.xml"), DRIFT_JUNIT)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["bin", "cluster.yaml", "drift.prom", "drift.xml"])
-
     def test_metrics_that_cannot_be_written_are_an_error(self):
-        self.replace_program(f"cat <<'PLAN'\n{json.dumps(DRIFT)}\nPLAN\n")
-        self.assert_ends(self.script("drift.sh", "cluster.yaml", "no/drift.prom"), 1, out=DRIFT_SHOWN,
-                         err="drift_output.py: no/drift.prom: cannot be written: No such file or directory\n")
+        done = self.script("drift.sh", "cluster.yaml", "no/drift.prom", "drift.xml")
+        self.assert_ends(done, 1, err=f"{REFUSED}no/drift.prom: cannot be written: No such file or directory\n")
+        self.assertIn("<testsuite ", self.read("drift.xml"))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import stat
+import time
 import unittest
 
 from spark_cli import MANIFEST, OUT_OF_REACH, REFUSED, SETTING, SETTING_PLAN, CliTest
@@ -96,6 +97,18 @@ no changes.
             "change": "", "message": "library: /no/such/libnccl.so.2 is not there",
             "next_step": "install it there, or correct nccl.library",
             "where": {"file": "cluster.yaml", "line": 10, "column": missing["where"]["column"]}})
+
+    def test_drift_writes_metrics_and_junit_beside_what_it_prints(self):
+        self.write("cluster.yaml", SETTING)
+        done = self.spark("drift", "--node", "spark-1", "--only", "sysctl", "--brief", "--prometheus", "a.prom", "--junit", "a.xml")
+        self.assert_ends(done, 2, out=SETTING_PLAN, err="")
+        metrics = self.read("a.prom").splitlines()
+        self.assertIn('spark_reconcile_drift_exit_code{cluster="lab"} 2', metrics)
+        self.assertIn('spark_reconcile_drift_changes{cluster="lab",node="spark-1"} 1', metrics)
+        [ended] = [float(line.split()[1]) for line in metrics if line.startswith("spark_reconcile_drift_timestamp_seconds{")]
+        self.assertLess(abs(time.time() - ended), 3600)
+        self.assertIn('<failure type="drift" message="differs from the manifest: 1">file /etc/sysctl.d/60-spark-reconcile.conf: ',
+                      self.read("a.xml"))
 
     def test_an_unknown_node_is_a_usage_error(self):
         self.assert_ends(self.spark("plan", "--node", "spark-3"), 1, out="",

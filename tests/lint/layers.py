@@ -15,7 +15,7 @@ MODEL = BASE + ["reconciler/model/"]
 YAML = MODEL + ["reconciler/yaml/"]
 PURE = MODEL + ["reconciler/fabric/", "reconciler/plugin.h"]
 NODE = MODEL + ["reconciler/transport/", "reconciler/node/"]
-JUDGES = MODEL + ["reconciler/fabric/", "reconciler/spark_verify/protocol/"] + [
+JUDGES = MODEL + ["reconciler/fabric/", "reconciler/metrics/", "reconciler/spark_verify/protocol/"] + [
     f"reconciler/verify/{judge}/" for judge in
     ("links", "rdma/judge", "nccl/evidence", "nccl/judge", "nccl/coordinator", "diagnosis", "finding", "report")]
 LAYERS = {
@@ -25,6 +25,8 @@ LAYERS = {
     "reconciler/manifest/": YAML + ["schema/embedded.h"],
     "reconciler/fabric/": MODEL,
     "reconciler/plugin.h": MODEL,
+    "reconciler/metrics/": BASE,
+    "reconciler/planning/drift/": PURE + ["reconciler/metrics/", "reconciler/planning/"],
     "reconciler/planning/": PURE,
     "reconciler/progress/": PURE + ["reconciler/planning/"],
     "reconciler/transport/": MODEL,

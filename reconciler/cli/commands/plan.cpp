@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,8 @@
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/drift/drift_junit.h"
+#include "reconciler/planning/drift/drift_metrics.h"
 #include "reconciler/planning/foreign.h"
 #include "reconciler/planning/render.h"
 
@@ -17,6 +20,8 @@ struct PlanOptions {
   Selection selection = {};
   std::string format = "text";
   std::string out = {};
+  std::string junit = {};       // of drift; empty: none
+  std::string prometheus = {};  // likewise
   bool detailed_exit_code = false;
   bool brief = false;
 };
@@ -33,6 +38,24 @@ void Print(const Plan& plan, const PlanOptions& options, const Context& context)
   }
 }
 
+// The files of `drift`; all are tried, and the first that cannot be written is the error.
+Result<void> WriteDriftFiles(const Plan& plan, const PlanOptions& options, int exit_code) {
+  Result<void> junit;
+  Result<void> metrics;
+  if (!options.junit.empty()) junit = WriteResultFile(options.junit, RenderDriftJunit(plan));
+  if (!options.prometheus.empty()) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto now_s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+    metrics = PublishFile(options.prometheus, FormatDriftMetrics(plan, exit_code, now_s));
+  }
+  return junit ? metrics : junit;
+}
+
+int FindPlanCode(const Plan& plan, const PlanOptions& options, bool reached_all) {
+  if (!reached_all) return kNodeUnreadable;  // such a plan is not complete
+  return options.detailed_exit_code && plan.IsPending() ? kPending : kFine;
+}
+
 int RunPlan(const PlanOptions& options, const Context& context) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
@@ -46,12 +69,15 @@ int RunPlan(const PlanOptions& options, const Context& context) {
     const auto written = WritePrivateFile(options.out, Dump(ToJson(HideForeignContent(*plan))));
     if (!written) return PrintError(written.error(), kUsageOrManifest);
   }
-  if (!facts.unreachable.empty()) return kNodeUnreadable;  // such a plan is not complete
-  if (!options.out.empty()) {
+  const int code = FindPlanCode(*plan, options, facts.unreachable.empty());
+  if (const auto written = WriteDriftFiles(*plan, options, code); !written) {
+    return PrintError(written.error(), kUsageOrManifest);
+  }
+  if (!options.out.empty() && facts.unreachable.empty()) {
     std::cerr << "saved to " << options.out << "; apply it with: spark-reconcile apply "
               << FormatArgument(options.out) << '\n';
   }
-  return options.detailed_exit_code && plan->IsPending() ? kPending : kFine;
+  return code;
 }
 
 void AddPrinting(CLI::App& command, PlanOptions& options) {
@@ -86,6 +112,10 @@ void AddDrift(CLI::App& app, Context& context) {
   auto options = std::make_shared<PlanOptions>();
   options->detailed_exit_code = true;
   AddPrinting(*command, *options);
+  command->add_option("--junit", options->junit,
+                      "Write a test case per node to this file, as JUnit XML for CI systems");
+  command->add_option("--prometheus", options->prometheus,
+                      "Write metrics to this file, for the textfile collector of node_exporter");
   command->callback([&context, options] { context.exit_code = RunPlan(*options, context); });
 }
 

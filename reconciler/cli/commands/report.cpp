@@ -19,7 +19,7 @@ struct ReportOptions {
 
 int CompareSaved(const ReportOptions& options) {
   const ReportOutput& output = options.output;
-  if (!output.junit.empty() || !output.html.empty()) {
+  if (!output.junit.empty() || !output.html.empty() || !output.prometheus.empty()) {
     return PrintError({.message = "two reports are compared as text, markdown or JSON only"},
                       kUsageOrManifest);
   }

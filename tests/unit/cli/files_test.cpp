@@ -193,6 +193,39 @@ TEST_F(Files, AReplacementThatDoesNotFitLeavesTheOldFile) {
   EXPECT_EQ(Count(), 1u);
 }
 
+TEST_F(Files, APublishedFileIsReadByEveryoneAndTakesThePlaceOfTheOldOneAtOnce) {
+  ASSERT_TRUE(PublishFile(Path(), "old\n"));
+  EXPECT_EQ(Mode(Path()), 0644u);
+  std::ifstream reader(Path());
+  ASSERT_TRUE(PublishFile(Path(), "new\n"));
+  std::string read;
+  std::getline(reader, read);
+  EXPECT_EQ(read, "old");  // whoever began to read the old file reads it to its end
+  EXPECT_EQ(Read(Path()), "new\n");
+  EXPECT_EQ(Mode(Path()), 0644u);
+  EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(Files, AFileThatDoesNotFitIsNotPublished) {
+  const FileLimit limit(3000);
+  const auto published = PublishFile(Path(), long_);
+  ASSERT_FALSE(published);
+  EXPECT_EQ(FormatError(published.error()), Path() + kNoRoom);
+  EXPECT_EQ(Count(), 0u);
+}
+
+TEST_F(Files, AFileInNoFolderIsNotPublished) {
+  const auto published = PublishFile(Path("none/file"), "");
+  ASSERT_FALSE(published);
+  EXPECT_EQ(FormatError(published.error()),
+            Path("none/file") + ": cannot be written: No such file or directory\n");
+}
+
+TEST_F(Files, ADeviceStaysADevice) {
+  ASSERT_TRUE(PublishFile("/dev/null", "x"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
 TEST_F(Files, AFileThatIsNotThereIsNotReplaced) {
   const auto replaced = ReplaceFile(Path("none"), "");
   ASSERT_FALSE(replaced);
