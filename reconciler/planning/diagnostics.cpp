@@ -99,6 +99,38 @@ std::vector<Diagnostic> DiagnoseBlocked(const Plan& plan) {
   return diagnostics;
 }
 
+void MergeEqual(std::vector<Diagnostic>& diagnostics) {
+  std::vector<Diagnostic> merged;
+  for (Diagnostic& one : diagnostics) {
+    const auto is_same = [&](const Diagnostic& other) {
+      if (other.message != one.message || !one.change.empty() || other.nodes.empty()) return false;
+      Diagnostic compared = one;
+      compared.nodes = other.nodes;
+      return !one.nodes.empty() && compared == other;
+    };
+    const auto same = std::find_if(merged.begin(), merged.end(), is_same);
+    if (same == merged.end()) {
+      merged.push_back(std::move(one));
+      continue;
+    }
+    for (std::string& node : one.nodes) {
+      const bool is_listed =
+          std::find(same->nodes.begin(), same->nodes.end(), node) != same->nodes.end();
+      if (!is_listed) same->nodes.push_back(std::move(node));
+    }
+  }
+  diagnostics = std::move(merged);
+}
+
+bool WasApplied(const ClusterSpec& cluster, const ClusterFacts& facts, const PlanScope& scope) {
+  return std::all_of(cluster.nodes.begin(), cluster.nodes.end(), [&](const NodeSpec& node) {
+    if (!IsNameSelected(scope.nodes, node.name)) return true;
+    const auto found = facts.nodes.find(node.name);
+    const Ledger* ledger = found == facts.nodes.end() ? nullptr : Known(found->second.ledger);
+    return ledger != nullptr && ledger->generation > 0 && ledger->manifest_digest == cluster.digest;
+  });
+}
+
 void SortBySeverity(std::vector<Diagnostic>& diagnostics) {
   std::stable_sort(
       diagnostics.begin(), diagnostics.end(),

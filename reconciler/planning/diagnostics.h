@@ -25,6 +25,12 @@ std::vector<Diagnostic> RemoveSettled(std::vector<Diagnostic> diagnostics, const
 // Why the blocked changes of `plan` are blocked, in the plan's order.
 std::vector<Diagnostic> DiagnoseBlocked(const Plan& plan);
 
+// Each of those that differ in nothing but their nodes once, with all of these.
+void MergeEqual(std::vector<Diagnostic>& diagnostics);
+
+// Whether this manifest, as it is, was applied to all nodes in `scope` already.
+bool WasApplied(const ClusterSpec& cluster, const ClusterFacts& facts, const PlanScope& scope);
+
 // Puts what blocks first and what informs last; the order is otherwise kept.
 void SortBySeverity(std::vector<Diagnostic>& diagnostics);
 

@@ -309,10 +309,20 @@ class Planner {
         continue;
       }
       BlockIfNul(*change);
+      ShowEdit(resource, *change);
       if (!resource.needs.empty()) needs_.emplace(change->Id(), std::move(resource.needs));
       if (!resource.settles.empty()) settles_.emplace(change->Id(), std::move(resource.settles));
       stage.changes.push_back(std::move(*change));
     }
+  }
+
+  // What --overwrite-edited would write.
+  static void ShowEdit(const Resource& resource, Change& change) {
+    const ResourceState* observed = Known(resource.observed);
+    const auto* file = observed == nullptr ? nullptr : std::get_if<FileState>(observed);
+    if (change.code != "plan-file-edited" || file == nullptr || !IsFile(resource)) return;
+    const auto& wanted = std::get<FileState>(std::get<ResourceState>(resource.desired));
+    change.diff = MakeShownDiff(file->content, wanted.content);
   }
 
   static bool BlockIfEdited(Resource& resource, const NodeFacts& facts) {
@@ -380,7 +390,7 @@ class Planner {
     Append(DiagnoseForbidden(cluster_, facts_));
     Append(DiagnoseBlocked(plan_));
     if (!scope_.allow_half_cables) Append(DiagnoseHalfCables(plan_, fabric_, facts_));
-    if (!scope_.uninstall) Append(fabric_.diagnostics);
+    if (!scope_.uninstall) Append(SelectAdvice(fabric_.diagnostics));
     Append(kept_);
     Append(RemoveSettled(CollectDiagnostics(cluster_, fabric_, facts_, plugins_, scope_), settles_,
                          plan_));
@@ -403,7 +413,15 @@ class Planner {
       }
     }
     Append(DiagnoseUnfinished(facts_, scope_.nodes));
+    MergeEqual(plan_.diagnostics);
     SortBySeverity(plan_.diagnostics);
+  }
+
+  // Notes on the manifest alone are advice for who writes it: who has applied it has read them.
+  std::vector<Diagnostic> SelectAdvice(std::vector<Diagnostic> advice) const {
+    if (!WasApplied(cluster_, facts_, scope_)) return advice;
+    std::erase_if(advice, [](const Diagnostic& one) { return one.severity == Severity::kInforms; });
+    return advice;
   }
 
   void Append(const std::vector<Diagnostic>& diagnostics) {

@@ -8,7 +8,7 @@
 
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "reconciler/model/json/json.h"
-#include "reconciler/planning/render.h"
+#include "reconciler/planning/text/render.h"
 #include "schema/embedded.h"
 #include "tests/cases/plan_case.h"
 

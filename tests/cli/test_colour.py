@@ -68,6 +68,7 @@ spark-1  localhost
   + file  /etc/sysctl.d/60-spark-reconcile.conf (0644, 3
             lines)
             cluster.yaml:11
++ created
 1 change on 1 node.
 Each node is armed to revert the plan before its first
   change.

@@ -11,7 +11,7 @@
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/half_cable.h"
 #include "reconciler/planning/plan_compare.h"
-#include "reconciler/planning/render.h"
+#include "reconciler/planning/text/render.h"
 #include "schema/embedded.h"
 #include "tests/property/hostile_text.h"
 #include "tests/property/scenario.h"

@@ -9,7 +9,7 @@
 #include "reconciler/apply/steps/apply_script.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/files.h"
-#include "reconciler/planning/render.h"
+#include "reconciler/planning/text/render.h"
 
 namespace reconciler::cli {
 namespace {

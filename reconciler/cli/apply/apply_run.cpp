@@ -18,7 +18,7 @@
 #include "reconciler/cli/apply/logged_dial.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
-#include "reconciler/planning/render.h"
+#include "reconciler/planning/text/render.h"
 #include "reconciler/progress/apply_end.h"
 #include "reconciler/verify/report/render.h"
 

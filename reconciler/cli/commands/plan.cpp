@@ -11,7 +11,7 @@
 #include "reconciler/planning/drift/drift_junit.h"
 #include "reconciler/planning/drift/drift_metrics.h"
 #include "reconciler/planning/foreign.h"
-#include "reconciler/planning/render.h"
+#include "reconciler/planning/text/render.h"
 
 namespace reconciler::cli {
 namespace {

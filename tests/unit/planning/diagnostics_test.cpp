@@ -70,6 +70,23 @@ TEST_F(CollectDiagnosticsTest, WhatHoldsOfSeveralNodesIsSaidOnceAndTheWorstFirst
                           "note: spark-1: session on enP7s7 [session-own]\n"));
 }
 
+TEST(MergeEqual, WhatDiffersInItsNodesOnlyIsSaidOnceWithAllOfThem) {
+  const Diagnostic note{.code = "a-b", .message = "m", .nodes = {"spark-1"}};
+  Diagnostic second = note;
+  second.nodes = {"spark-2"};
+  Diagnostic other_code = second;
+  other_code.code = "a-c";
+  Diagnostic blocked = second;
+  blocked.change = "file//x";
+  Diagnostic of_cluster = note;
+  of_cluster.nodes.clear();
+  std::vector<Diagnostic> diagnostics = {note, other_code, second, second, blocked, of_cluster};
+  MergeEqual(diagnostics);
+  Diagnostic both = note;
+  both.nodes = {"spark-1", "spark-2"};
+  EXPECT_THAT(diagnostics, ElementsAre(both, other_code, blocked, of_cluster));
+}
+
 TEST_F(CollectDiagnosticsTest, OnlyWhatIsInScopeSpeaks) {
   EXPECT_THAT(Lines({.nodes = {"spark-2"}}),
               ElementsAre("note: spark-2: the same everywhere [session-always]\n",

@@ -8,7 +8,7 @@
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/diff.h"
 #include "reconciler/planning/plan_maker.h"
-#include "reconciler/planning/render.h"
+#include "reconciler/planning/text/render.h"
 #include "tests/support/plan_values.h"
 
 namespace reconciler {

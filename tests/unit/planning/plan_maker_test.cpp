@@ -4,9 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reconciler/base/mark.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/foreign.h"
-#include "reconciler/planning/render.h"
+#include "reconciler/planning/text/render.h"
 
 namespace reconciler {
 namespace {
@@ -173,20 +174,89 @@ TEST_F(MakePlanTest, AnUnknownNameInTheScopeIsAnErrorWithASuggestion) {
 TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
   EXPECT_EQ(RenderText(*Make()),
             "homelab · 3 nodes · 3 nodes on a switch · mtu 9000\n"
-            "spark-1  192.168.1.2\n"
+            "spark-1, spark-2 (2 nodes)\n"
             "  + file    /etc/x (0644, 1 line)  cluster.yaml:9\n"
             "        @@ -0,0 +1 @@\n"
             "        +(1 line that is not ours)\n"
+            "spark-1  192.168.1.2\n"
             "  ~ sysctl  a.b: 1 → 2\n"
             "spark-2  192.168.1.2\n"
-            "  + file    /etc/x (0644, 1 line)  cluster.yaml:9\n"
-            "        @@ -0,0 +1 @@\n"
-            "        +(1 line that is not ours)\n"
             "  ! sysctl  a.b: unknown: gone                     blocked [plan-state-unknown]\n"
             "spark-3  192.168.1.2  not reached: no route to host\n"
+            "+ created  ~ changed  ! blocked\n"
             "3 changes on 2 nodes, 1 blocked, 1 node not reached.\n"
             "enP7s7 carries this session and is not touched.\n"
             "Each node is armed to revert the plan before its first change.\n");
+}
+
+// What someone made of a file that we wrote.
+struct Edited {
+  static inline std::string content = {};
+  static std::vector<Resource> ListResources(const PluginInput& input) {
+    return {{.kind = "file",
+             .name = "/etc/ours",
+             .node = input.node.name,
+             .desired = ResourceState(FileState{FormatOwnedFile("homelab", "mtu 9000\n")}),
+             .observed = ResourceState(FileState{content})}};
+  }
+};
+
+TEST_F(MakePlanTest, AnEditOfOurFileIsShownAsADiffToWhatWouldBeWritten) {
+  plugins_ = {{.name = "files", .resources = Edited::ListResources}};
+  facts_.nodes["spark-1"].ledger =
+      Ledger{.cluster = "homelab",
+             .generation = 3,
+             .entries = {{.kind = "file", .name = "/etc/ours", .generation = 3, .digest = "0123"}}};
+  Edited::content = FormatOwnedFile("homelab", "mtu 9000\n") + "by hand\n";
+  const auto plan = Make({.nodes = {"spark-1"}});
+  ASSERT_TRUE(plan);
+  const Change& change = plan->stages.at(0).changes.at(0);
+  EXPECT_EQ(change.detail,
+            "edited on the node since generation 3: --overwrite-edited writes it again");
+  EXPECT_EQ(change.diff,
+            "@@ -1,4 +1,3 @@\n"
+            " # Written by spark-reconcile for cluster homelab (body sha256 " +
+                change.diff.substr(79, 16) +
+                ").\n"
+                " # Change the manifest and apply it; an edit made here is reported as drift.\n"
+                " mtu 9000\n"
+                "-by hand\n");
+  EXPECT_TRUE(change.actions.empty());
+}
+
+TEST_F(MakePlanTest, AnEditThatTookOurMarkAwayIsNotShown) {
+  plugins_ = {{.name = "files", .resources = Edited::ListResources}};
+  facts_.nodes["spark-1"].ledger = Ledger{
+      .cluster = "homelab", .entries = {{.kind = "file", .name = "/etc/ours", .digest = "0123"}}};
+  Edited::content = "password\n";
+  const auto plan = Make({.nodes = {"spark-1"}});
+  ASSERT_TRUE(plan);
+  const std::string& diff = plan->stages.at(0).changes.at(0).diff;
+  EXPECT_NE(diff.find("-(1 line that is not ours)\n"), std::string::npos) << diff;
+  EXPECT_EQ(diff.find("password"), std::string::npos) << diff;
+}
+
+TEST_F(MakePlanTest, AdviceOnTheManifestIsGivenUntilAllNodesHaveIt) {
+  fabric_.diagnostics = {{.code = "fabric-advice", .message = "advice"},
+                         {.severity = Severity::kWarns, .code = "fabric-risk", .message = "risk"}};
+  const auto list = [&](const PlanScope& scope) {
+    std::string codes;
+    const auto plan = Make(scope);
+    for (const Diagnostic& one : plan->diagnostics) {
+      if (one.change.empty()) codes += one.code + " ";
+    }
+    return codes;
+  };
+  EXPECT_EQ(list({}), "fabric-risk fabric-advice ");
+  const Ledger ledger{.cluster = "homelab", .generation = 1, .manifest_digest = "d"};
+  facts_.nodes["spark-1"].ledger = ledger;
+  EXPECT_EQ(list({}), "fabric-risk fabric-advice ");
+  EXPECT_EQ(list({.nodes = {"spark-1"}}), "fabric-risk ");
+  facts_.nodes["spark-2"].ledger = ledger;
+  EXPECT_EQ(list({}), "fabric-risk fabric-advice ") << "spark-3 was not reached";
+  EXPECT_EQ(list({.nodes = {"!spark-3"}}), "fabric-risk ");
+  cluster_.digest = "changed since";
+  EXPECT_EQ(list({.nodes = {"!spark-3"}}), "fabric-risk fabric-advice ");
 }
 
 TEST(FormatApplyState, WhoIsRunningOrWhatWasCutOffIsReported) {

@@ -1,4 +1,4 @@
-#include "reconciler/planning/render.h"
+#include "reconciler/planning/text/render.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,6 +63,7 @@ TEST(RenderText, AnAdoptionIsNoChangeOfWhatTheNodesDo) {
             "spark-1  192.168.1.21\n"
             "  > file  /x: into y\n"
             "  > file  /y\n"
+            "> taken over\n"
             "no changes, 1 file taken over on 1 node.\n"
             "uninstall writes back what is taken over.\n"
             "Each node is armed to revert the plan before its first change.\n");
@@ -83,6 +84,7 @@ TEST(RenderText, AUnitIsTakenOverBesideFiles) {
             "  > file  /x: into y\n"
             "  > file  /y\n"
             "  > unit  x.service: stopped and disabled\n"
+            "> taken over\n"
             "no changes, 1 file taken over on 1 node, 1 unit taken over on 1 node.\n"
             "uninstall writes back the files that are taken over, and sets back the rest.\n"
             "Each node is armed to revert the plan before its first change.\n");
@@ -149,6 +151,7 @@ TEST(RenderText, NoLineIsWiderThanTheTerminal) {
             "            pair.yaml:17  flaps the link\n"
             "        +a line of a file that is a little longer than sixty\n"
             "            columns\n"
+            "~ changed\n"
             "1 change on 1 node.\n"
             "Each node is armed to revert the plan before its first\n"
             "  change.\n");
@@ -176,10 +179,158 @@ TEST(RenderText, ProblemsStandBelowThePlanAndThoseOfAChangeAtTheChange) {
             "homelab · 1 node\n"
             "spark-1  192.168.1.21\n"
             "  ! file  /x: unknown: gone    blocked [plan-state-unknown]\n"
+            "! blocked\n"
             "1 blocked, 1 warning, apply is refused.\n"
             "error: spark-1: wanted a, found b [p-out]  cluster.yaml:7\n"
             "  next step: write b\n"
             "warning: m [p-w]\n");
+}
+
+// Two nodes with the same change, and `own` on the second one; a third one without changes.
+Plan ThreeNodes(const Change& same, Change own) {
+  Plan plan = OneChange(same);
+  plan.summary = "3 nodes";
+  plan.nodes.push_back({.name = "spark-2", .address = "192.168.1.22"});
+  plan.nodes.push_back({.name = "spark-3", .address = "192.168.1.23"});
+  plan.stages[0].changes.push_back(same);
+  plan.stages[0].changes.back().node = "spark-2";
+  own.node = "spark-2";
+  plan.stages[0].changes.push_back(std::move(own));
+  return plan;
+}
+
+const Change kFile = {.change = ChangeKind::kAdd,
+                      .kind = "file",
+                      .name = "/x",
+                      .detail = "(0644, 1 line)",
+                      .diff = "@@ -0,0 +1 @@\n+x\n"};
+const Change kSetting = {.kind = "sysctl", .name = "a.b", .detail = "1 → 2"};
+
+TEST(RenderText, WhatReadsTheSameOnSeveralNodesStandsThereOnce) {
+  EXPECT_EQ(RenderText(ThreeNodes(kFile, kSetting)),
+            "homelab · 3 nodes\n"
+            "spark-1, spark-2 (2 nodes)\n"
+            "  + file    /x (0644, 1 line)\n"
+            "        @@ -0,0 +1 @@\n"
+            "        +x\n"
+            "spark-2  192.168.1.22\n"
+            "  ~ sysctl  a.b: 1 → 2\n"
+            "spark-3  192.168.1.23  no changes\n"
+            "+ created  ~ changed\n"
+            "3 changes on 2 nodes.\n"
+            "Each node is armed to revert the plan before its first change.\n");
+}
+
+TEST(RenderText, ADifferenceInAnyWordKeepsChangesApart) {
+  const auto is_apart = [](void (*change)(Change&)) {
+    Plan plan = ThreeNodes(kFile, kSetting);
+    change(plan.stages[0].changes[1]);
+    const std::string text = RenderText(plan, {.diffs = false});
+    return text.find("nodes)") == std::string::npos;
+  };
+  EXPECT_FALSE(is_apart([](Change&) {}));
+  EXPECT_FALSE(is_apart([](Change& one) { one.fingerprint = "0123456789abcdef"; }));
+  EXPECT_TRUE(is_apart([](Change& one) { one.change = ChangeKind::kModify; }));
+  EXPECT_TRUE(is_apart([](Change& one) { one.kind = "dir"; }));
+  EXPECT_TRUE(is_apart([](Change& one) { one.name = "/y"; }));
+  EXPECT_TRUE(is_apart([](Change& one) { one.detail = "(0600, 1 line)"; }));
+  EXPECT_TRUE(is_apart([](Change& one) { one.diff = "@@ -0,0 +1 @@\n+y\n"; }));
+  EXPECT_TRUE(is_apart([](Change& one) { one.impact = Impact::kLinkFlap; }));
+  EXPECT_TRUE(is_apart([](Change& one) { one.deferred = true; }));
+  EXPECT_TRUE(is_apart([](Change& one) { one.where = {"cluster.yaml", {7, 1}}; }));
+}
+
+TEST(RenderText, WhatMoreNodesHaveStandsFirstAndEachNodeKeepsItsOrder) {
+  Plan plan = ThreeNodes(kSetting, kFile);
+  for (const char* name : {"/a", "/b"}) {
+    for (const char* node : {"spark-3", "spark-2", "spark-1"}) {
+      plan.stages[0].changes.push_back({.kind = "file", .name = name, .node = node});
+    }
+  }
+  EXPECT_EQ(RenderText(plan, {.diffs = false}),
+            "homelab · 3 nodes\n"
+            "spark-1, spark-2, spark-3 (3 nodes)\n"
+            "  ~ file    /a\n"
+            "  ~ file    /b\n"
+            "spark-1, spark-2 (2 nodes)\n"
+            "  ~ sysctl  a.b: 1 → 2\n"
+            "spark-2  192.168.1.22\n"
+            "  + file    /x (0644, 1 line)\n"
+            "+ created  ~ changed\n"
+            "9 changes on 3 nodes.\n"
+            "Each node is armed to revert the plan before its first change.\n");
+}
+
+TEST(RenderText, BlockedChangesWithOneReasonStandOnceAndANodeThatNamesItselfIsTheSame) {
+  Plan plan = ThreeNodes({.kind = "file", .name = "/x"}, kSetting);
+  std::vector<Change>& changes = plan.stages[0].changes;
+  Block(changes[0], "plan-need-blocked", "needs p0 of spark-1, which is blocked");
+  Block(changes[1], "plan-need-blocked", "needs p0 of spark-2, which is blocked");
+  Block(changes[2], "plan-need-blocked", "needs p0 of spark-2, which is blocked");
+  EXPECT_EQ(RenderText(plan),
+            "homelab · 3 nodes\n"
+            "spark-1, spark-2 (2 nodes)\n"
+            "  ! file    /x: needs p0 of the same node, which is blocked    blocked "
+            "[plan-need-blocked]\n"
+            "spark-2  192.168.1.22\n"
+            "  ! sysctl  a.b: needs p0 of spark-2, which is blocked         blocked "
+            "[plan-need-blocked]\n"
+            "spark-3  192.168.1.23  no changes\n"
+            "! blocked\n"
+            "3 blocked.\n");
+}
+
+TEST(RenderText, NodesWithoutChangesAreOneLineAndThoseThatWereNotReachedAreNot) {
+  Plan plan{.cluster = "homelab", .summary = "4 nodes"};
+  plan.nodes = {{.name = "spark-1", .address = "192.168.1.21"},
+                {.name = "spark-2", .address = "192.168.1.22", .unreachable = "refused"},
+                {.name = "spark-3", .address = "192.168.1.23"},
+                {.name = "spark-4", .address = "192.168.1.24", .unreachable = "refused"}};
+  EXPECT_EQ(RenderText(plan),
+            "homelab · 4 nodes\n"
+            "spark-1, spark-3 (2 nodes)  no changes\n"
+            "spark-2  192.168.1.22  not reached: refused\n"
+            "spark-4  192.168.1.24  not reached: refused\n"
+            "no changes, 2 nodes not reached.\n");
+}
+
+TEST(RenderText, TheLegendHasTheSignsOfThePlanAndFitsIntoSixtyColumns) {
+  Plan plan = OneChange({.change = ChangeKind::kAdd, .kind = "file", .name = "/1"});
+  for (const ChangeKind kind : {ChangeKind::kBlocked, ChangeKind::kModify, ChangeKind::kRemove,
+                                ChangeKind::kAdopt, ChangeKind::kModify}) {
+    plan.stages[0].changes.push_back(
+        {.change = kind, .kind = "file", .name = "/2", .node = "spark-1"});
+  }
+  EXPECT_THAT(RenderText(plan, {.columns = 60}),
+              HasSubstr("\n+ created  ~ changed  - removed  > taken over  ! blocked\n"));
+  plan.stages[0].changes.resize(1);
+  EXPECT_THAT(RenderText(plan, {.colour = true}), HasSubstr("\n\033[32m+\033[0m created\n"));
+}
+
+TEST(RenderText, TheNamesOfManyNodesAreWrapped) {
+  Plan plan{.cluster = "homelab", .summary = "8 nodes"};
+  plan.stages = {{.plugins = {"p"}}};
+  for (int i = 1; i <= 8; ++i) {
+    const std::string name = "spark-" + std::to_string(i);
+    plan.nodes.push_back({.name = name, .address = "192.168.1.2"});
+    plan.stages[0].changes.push_back({.kind = "file", .name = "/x", .node = name});
+  }
+  EXPECT_THAT(RenderText(plan, {.columns = 60}),
+              HasSubstr("spark-1, spark-2, spark-3, spark-4, spark-5, spark-6,\n"
+                        "  spark-7, spark-8 (8 nodes)\n"
+                        "  ~ file  /x\n"));
+}
+
+TEST(RenderMarkdown, WhatReadsTheSameOnSeveralNodesIsOneTable) {
+  const std::string text = RenderMarkdown(ThreeNodes(kSetting, kFile));
+  EXPECT_THAT(text, HasSubstr("\n#### spark-1, spark-2 (2 nodes)\n\n"
+                              "| | kind | what | manifest | impact |\n|---|---|---|---|---|\n"
+                              "| `~` | sysctl | a.b: 1 → 2 |  |  |\n"
+                              "\n#### spark-2  192.168.1.22\n"));
+  EXPECT_TRUE(
+      text.ends_with("\n#### spark-3  192.168.1.23\n\nNo changes.\n"
+                     "\n+ created  ~ changed\n"))
+      << text;
 }
 
 TEST(RenderMarkdown, NoTextCanEndItsOwnBlockOrCell) {

@@ -1,4 +1,4 @@
-#include "reconciler/planning/render.h"
+#include "reconciler/planning/text/render.h"
 
 #include <fmt/format.h>
 
@@ -12,87 +12,15 @@
 #include "reconciler/model/ledger.h"
 #include "reconciler/planning/layout.h"
 #include "reconciler/planning/plan_compare.h"
+#include "reconciler/planning/text/change_words.h"
+#include "reconciler/planning/text/sections.h"
 
 namespace reconciler {
 namespace {
 
-constexpr std::string_view kReset = "\033[0m";
-
-std::string_view ChooseSymbol(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::kAdd:
-      return "+";
-    case ChangeKind::kModify:
-      return "~";
-    case ChangeKind::kRemove:
-      return "-";
-    case ChangeKind::kAdopt:
-      return ">";
-    case ChangeKind::kBlocked:
-      return "!";
-  }
-  return "";
-}
-
-std::string_view ChooseColour(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::kAdd:
-      return "\033[32m";
-    case ChangeKind::kModify:
-      return "\033[33m";
-    case ChangeKind::kRemove:
-      return "\033[31m";
-    case ChangeKind::kAdopt:
-      return "\033[36m";
-    case ChangeKind::kBlocked:
-      return "\033[35m";
-  }
-  return "";
-}
-
-std::string_view FormatImpact(Impact impact) {
-  switch (impact) {
-    case Impact::kNone:
-      return "";
-    case Impact::kServiceRestart:
-      return "restarts a service";
-    case Impact::kLinkFlap:
-      return "flaps the link";
-    case Impact::kReboot:
-      return "needs a reboot";
-  }
-  return "";
-}
-
 std::string PadTo(const std::string& text, std::size_t width) {
   const std::size_t have = CountColumns(text);
   return have < width ? text + std::string(width - have, ' ') : text;
-}
-
-std::vector<const Change*> ListChanges(const Plan& plan, const NodeName& node) {
-  std::vector<const Change*> changes;
-  for (const Stage& stage : plan.stages) {
-    for (const Change& change : stage.changes) {
-      if (change.node == node) changes.push_back(&change);
-    }
-  }
-  return changes;
-}
-
-// "name: detail" for a value, "name (0600, 3 lines)" for a file.
-std::string FormatWhat(const Change& change) {
-  const bool bracket = change.detail.starts_with('(');
-  return MakePrintable(change.name) +
-         (change.detail.empty() ? ""
-          : bracket             ? " "
-                                : ": ") +
-         MakePrintable(change.detail);
-}
-
-std::string FormatTail(const Change& change) {
-  if (change.change == ChangeKind::kBlocked) return fmt::format("blocked [{}]", change.code);
-  if (change.deferred) return "second pass";
-  return std::string(FormatImpact(change.impact));
 }
 
 // What is wider than `columns` goes on below, deeper: a diff is there to be read whole.
@@ -118,15 +46,15 @@ struct Columns {
   std::size_t where = 0;
 };
 
-Columns MeasureColumns(const Plan& plan) {
+Columns MeasureColumns(const std::vector<Section>& sections) {
   constexpr std::size_t kWidestWhat = 72;  // longer ones stick out instead of pushing the rest away
   Columns columns;
-  for (const Stage& stage : plan.stages) {
-    for (const Change& change : stage.changes) {
-      columns.kind = std::max(columns.kind, CountColumns(change.kind));
-      const std::size_t what = CountColumns(FormatWhat(change));
+  for (const Section& section : sections) {
+    for (const Change* change : section.changes) {
+      columns.kind = std::max(columns.kind, CountColumns(change->kind));
+      const std::size_t what = CountColumns(FormatWhat(*change, section.several));
       if (what <= kWidestWhat) columns.what = std::max(columns.what, what);
-      columns.where = std::max(columns.where, CountColumns(FormatManifestLine(change.where)));
+      columns.where = std::max(columns.where, CountColumns(FormatManifestLine(change->where)));
     }
   }
   return columns;
@@ -137,26 +65,26 @@ std::string TrimEnd(const std::string& text) {
 }
 
 // One line; where that is too wide, what stands in the last columns goes below.
-std::vector<std::string> LayOutChange(const Change& change, const Columns& columns,
+std::vector<std::string> LayOutChange(const Change& change, bool several, const Columns& columns,
                                       std::size_t width) {
+  const std::string what = FormatWhat(change, several);
   const std::string begin =
       fmt::format("  {} {}  ", ChooseSymbol(change.change), PadTo(change.kind, columns.kind));
   const std::string where = FormatManifestLine(change.where);
-  const std::string line =
-      TrimEnd(fmt::format("{}{}  {}  {}", begin, PadTo(FormatWhat(change), columns.what),
-                          PadTo(where, columns.where), FormatTail(change)));
+  const std::string line = TrimEnd(fmt::format("{}{}  {}  {}", begin, PadTo(what, columns.what),
+                                               PadTo(where, columns.where), FormatTail(change)));
   if (width == 0 || CountColumns(line) <= width) return {line};
   const std::string indent(CountColumns(begin) + 2, ' ');
-  std::vector<std::string> lines = WrapTo(TrimEnd(begin + FormatWhat(change)), width, indent);
+  std::vector<std::string> lines = WrapTo(TrimEnd(begin + what), width, indent);
   const std::string rest = TrimEnd(where + (where.empty() ? "" : "  ") + FormatTail(change));
   if (!rest.empty()) lines.push_back(indent + rest);
   return lines;
 }
 
-std::string FormatChange(const Change& change, const Columns& columns,
+std::string FormatChange(const Change& change, bool several, const Columns& columns,
                          const RenderOptions& options) {
   std::string text;
-  for (const std::string& line : LayOutChange(change, columns, options.columns)) {
+  for (const std::string& line : LayOutChange(change, several, columns, options.columns)) {
     const std::size_t first = line.find_first_not_of(' ');
     text += options.colour ? fmt::format("{}{}{}{}\n", line.substr(0, first),
                                          ChooseColour(change.change), line.substr(first), kReset)
@@ -303,6 +231,23 @@ std::string FormatClosing(const Plan& plan) {
   return text;
 }
 
+std::string FormatCell(const std::string& raw) {
+  std::string text;
+  for (const char c : MakePrintable(raw)) text += c == '|' ? std::string("\\|") : std::string(1, c);
+  return text;
+}
+
+// The table of a Markdown section.
+std::string FormatRows(const Section& section) {
+  std::string text = "| | kind | what | manifest | impact |\n|---|---|---|---|---|\n";
+  for (const Change* change : section.changes) {
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", ChooseSymbol(change->change),
+                        FormatCell(change->kind), FormatCell(FormatWhat(*change, section.several)),
+                        FormatCell(FormatManifestLine(change->where)), FormatTail(*change));
+  }
+  return text;
+}
+
 // More backticks than any run in the text: the text cannot end its own block.
 std::string QuoteFence(const std::string& text) {
   std::size_t longest = 2;
@@ -344,59 +289,47 @@ std::string FormatSummaryLine(const Plan& plan) {
 }
 
 std::string RenderText(const Plan& plan, const RenderOptions& options) {
-  const Columns columns = MeasureColumns(plan);
+  const std::vector<Section> sections = ListSections(plan);
+  const Columns columns = MeasureColumns(sections);
   std::string text =
       WrapLines(fmt::format("{} · {}\n", MakePrintable(plan.cluster), MakePrintable(plan.summary)),
                 options.columns);
-  for (const PlanNode& node : plan.nodes) {
-    const std::vector<const Change*> changes = ListChanges(plan, node.name);
-    std::string head = fmt::format("{}  {}", MakePrintable(node.name), MakePrintable(node.address));
-    if (!node.unreachable.empty()) {
-      head += "  not reached: " + MakePrintable(node.unreachable);
-    } else if (changes.empty()) {
-      head += "  no changes";
+  for (const Section& section : sections) {
+    const std::string head =
+        section.unreachable.empty()
+            ? section.title + (section.changes.empty() ? "  no changes\n" : "\n")
+            : section.title + "  not reached: " + MakePrintable(section.unreachable) + '\n';
+    text += WrapLines(head, options.columns);
+    for (const Change* change : section.changes) {
+      text += FormatChange(*change, section.several, columns, options);
     }
-    text += WrapLines(head + '\n', options.columns);
-    if (!node.unreachable.empty()) continue;
-    for (const Change* change : changes) text += FormatChange(*change, columns, options);
   }
-  return text + WrapLines(FormatClosing(plan), options.columns);
+  return text + FormatLegend(plan, options.colour) +
+         WrapLines(FormatClosing(plan), options.columns);
 }
 
 std::string RenderMarkdown(const Plan& plan) {
-  const auto cell = [](const std::string& raw) {
-    std::string text;
-    for (const char c : MakePrintable(raw))
-      text += c == '|' ? std::string("\\|") : std::string(1, c);
-    return text;
-  };
   std::string text = fmt::format("### {} · {}\n\n{}\n", MakePrintable(plan.cluster),
                                  MakePrintable(plan.summary), FormatClosing(plan));
-  for (const PlanNode& node : plan.nodes) {
-    text +=
-        fmt::format("\n#### {} ({})\n\n", MakePrintable(node.name), MakePrintable(node.address));
-    const std::vector<const Change*> changes = ListChanges(plan, node.name);
-    if (!node.unreachable.empty()) {
-      text += "Not reached: " + cell(node.unreachable) + "\n";
-    } else if (changes.empty()) {
+  for (const Section& section : ListSections(plan)) {
+    text += fmt::format("\n#### {}\n\n", section.title);
+    if (!section.unreachable.empty()) {
+      text += "Not reached: " + FormatCell(section.unreachable) + "\n";
+    } else if (section.changes.empty()) {
       text += "No changes.\n";
     } else {
-      text += "| | kind | what | manifest | impact |\n|---|---|---|---|---|\n";
-      for (const Change* change : changes) {
-        text += fmt::format("| `{}` | {} | {} | {} | {} |\n", ChooseSymbol(change->change),
-                            cell(change->kind), cell(FormatWhat(*change)),
-                            cell(FormatManifestLine(change->where)), FormatTail(*change));
-      }
+      text += FormatRows(section);
     }
-    for (const Change* change : changes) {
+    for (const Change* change : section.changes) {
       if (change->diff.empty()) continue;
       const std::string body = FormatDiff(change->diff, "", {});
       const std::string fence = QuoteFence(body);
       text += fmt::format("\n<details><summary>{}</summary>\n\n{}diff\n{}{}\n\n</details>\n",
-                          cell(change->name), fence, body, fence);
+                          FormatCell(change->name), fence, body, fence);
     }
   }
-  return text;
+  const std::string legend = FormatLegend(plan, /*colour=*/false);
+  return legend.empty() ? text : text + '\n' + legend;
 }
 
 }  // namespace reconciler
