@@ -68,7 +68,7 @@ class Guard(LabTest):
             self.assertEqual(self.lab.sh(node, "find /etc /run -name '*spark-reconcile*'"), "")
         self.assertEqual(self.states(), before)
         again = self.spark("uninstall", cluster("pair.yaml"), "--yes", expect=0)
-        self.assertIn(f"note: spark-1: {kept} stays: ", again.stdout)
+        self.assertIn(f"note: spark-1, spark-2: {kept} stays: ", again.stdout)
         self.lab.sh(1, "test ! -e /var/lib/spark-reconcile")
 
     def test_2_a_failed_apply_over_a_converged_pair_reverts_everything(self):
@@ -154,7 +154,7 @@ class Guard(LabTest):
         self.assertRegex(plan, f"note: spark-1, spark-2: {unfinished}")
         self.assertNotIn(trial, plan)
         self.assertRegex(plan, r"link +enp1s0f1np1: mtu 1500 → 9000")
-        self.assertRegex(self.spark("status", cluster("pair.yaml"), expect=0).stdout, f"  {unfinished}\n")
+        self.assertRegex(self.spark("status", cluster("pair.yaml"), expect=0).stdout, f"spark-1, spark-2: {unfinished}\n")
         self.assertRegex(self.spark("lock", "list", cluster("pair.yaml"), expect=0).stdout, f"spark-1  {unfinished}\n")
         with open(cluster("pair.yaml"), encoding="utf-8") as source:
             text = source.read()

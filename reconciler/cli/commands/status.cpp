@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "plugins/registry.h"
+#include "reconciler/apply/history.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
@@ -12,7 +17,7 @@
 #include "reconciler/gather/verbs_facts.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/foreign.h"
-#include "reconciler/verify/report/section.h"
+#include "reconciler/planning/text/status_table.h"
 
 namespace reconciler::cli {
 namespace {
@@ -39,27 +44,17 @@ std::string FormatHcaLine(const std::string& name, const HcaFact& hca) {
   return text + "\n";
 }
 
-std::string FormatLedgerLine(const NodeFacts& facts) {
-  if (const Ledger* ledger = Known(facts.ledger)) {
-    return fmt::format("  generation {} of cluster {} · {} managed\n", ledger->generation,
-                       MakePrintable(ledger->cluster),
-                       FormatPlural(ledger->entries.size(), "thing", "things"));
-  }
-  if (const auto* unknown = std::get_if<Unknown>(&facts.ledger)) {
-    return fmt::format("  {} cannot be read: {}\n", kLedgerFile, MakePrintable(unknown->why));
-  }
-  return "  nothing was applied yet\n";
-}
-
 std::string FormatNode(const NodeSpec& node, const NodeFacts& facts) {
-  std::string text = fmt::format("{}  {}", MakePrintable(node.name), MakePrintable(node.address));
+  std::string text = fmt::format("\n{}  {}", MakePrintable(node.name), MakePrintable(node.address));
   if (const HostFact* host = Known(facts.host)) {
     text += fmt::format("  {} · kernel {} · {}", MakePrintable(host->os),
                         MakePrintable(host->kernel), MakePrintable(host->arch));
   }
-  text += '\n' + FormatLedgerLine(facts);
-  if (const std::string line = FormatApplyState(facts); !line.empty()) {
-    text += "  " + MakePrintable(line) + '\n';
+  text += '\n';
+  if (const Ledger* ledger = Known(facts.ledger)) {
+    text += fmt::format("  generation {} of cluster {} · {} managed\n", ledger->generation,
+                        MakePrintable(ledger->cluster),
+                        FormatPlural(ledger->entries.size(), "thing", "things"));
   }
   for (const auto& [name, link] : facts.links) {
     if (name != "lo") text += FormatLinkLine(name, link);
@@ -68,46 +63,80 @@ std::string FormatNode(const NodeSpec& node, const NodeFacts& facts) {
   return text;
 }
 
-int RunStatus(const Selection& selection, const std::string& format, bool verbs,
-              const Context& context) {
-  auto cluster = OpenCluster(selection);
-  if (!cluster) return kUsageOrManifest;
-  NodePool pool(context.dial);
-  if (verbs) SetVerifyLevel(cluster->spec, "rdma");
-  ClusterFacts facts = GatherWithProgress(*cluster, selection, pool);
-  if (verbs) {
-    AddVerbsFacts(facts, SelectNodes(cluster->spec, selection.scope.nodes), pool, FindOwnFolder());
+struct StatusOptions {
+  Selection selection = {};
+  std::string format = "text";
+  bool details = false;
+  bool verbs = false;
+};
+
+// Of the nodes that could be read. What cannot be read of a history is printed.
+std::map<NodeName, LastApply> ReadLastApplies(const std::vector<const NodeSpec*>& nodes,
+                                              const ClusterFacts& facts, NodePool& pool) {
+  std::vector<const NodeSpec*> reached;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(reached),
+               [&](const NodeSpec* node) { return facts.nodes.contains(node->name); });
+  const Histories histories = ReadHistories(reached, pool);
+  std::cerr << FormatErrors(histories.errors);
+  std::map<NodeName, LastApply> applies;
+  for (const auto& [node, generations] : histories.nodes) {
+    if (generations.empty()) continue;
+    const auto info = ParseGeneration(generations.back().document);
+    if (!info) continue;  // `history` says that it is damaged
+    applies[node] = {.time = info->time, .by = info->by, .verification = info->verification};
   }
-  const int exit_code = facts.unreachable.empty() ? kFine : kNodeUnreadable;
-  if (format == "json") {
-    std::cout << Dump(ToJson(HideForeignContent(std::move(facts))));
-  } else {
-    for (const NodeSpec* node : SelectNodes(cluster->spec, selection.scope.nodes)) {
+  return applies;
+}
+
+int PrintStatus(const Cluster& cluster, const ClusterFacts& facts, const StatusOptions& options,
+                NodePool& pool, const Context& context) {
+  const auto plan =
+      MakePlan(cluster.spec, cluster.fabric, facts, plugins::GetAll(), options.selection.scope);
+  if (!plan) return PrintError(plan.error(), kUsageOrManifest);
+  const std::vector<const NodeSpec*> nodes =
+      SelectNodes(cluster.spec, options.selection.scope.nodes);
+  const auto applies = ReadLastApplies(nodes, facts, pool);
+  std::cout << RenderStatus(*plan, facts, applies, context.ColumnsOnStdout());
+  if (options.details || options.verbs) {
+    for (const NodeSpec* node : nodes) {
       const auto found = facts.nodes.find(node->name);
-      std::cout << (found != facts.nodes.end()
-                        ? FormatNode(*node, found->second)
-                        : fmt::format("{}  {}  not reached\n", node->name, node->address));
+      if (found != facts.nodes.end()) std::cout << FormatNode(*node, found->second);
     }
   }
+  return facts.unreachable.empty() ? kFine : kNodeUnreadable;
+}
+
+int RunStatus(const StatusOptions& options, const Context& context) {
+  auto cluster = OpenCluster(options.selection);
+  if (!cluster) return kUsageOrManifest;
+  NodePool pool(context.dial);
+  if (options.verbs) SetVerifyLevel(cluster->spec, "rdma");
+  ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
+  if (options.verbs) {
+    AddVerbsFacts(facts, SelectNodes(cluster->spec, options.selection.scope.nodes), pool,
+                  FindOwnFolder());
+  }
+  if (options.format == "text") return PrintStatus(*cluster, facts, options, pool, context);
+  const int exit_code = facts.unreachable.empty() ? kFine : kNodeUnreadable;
+  std::cout << Dump(ToJson(HideForeignContent(std::move(facts))));
   return exit_code;
 }
 
 }  // namespace
 
 void AddStatus(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("status", "Show the facts of the nodes");
-  auto selection = std::make_shared<Selection>();
-  auto format = std::make_shared<std::string>("text");
-  AddManifest(*command, *selection);
-  AddNodes(*command, *selection);
-  command->add_option("--format", *format, "text, or every fact as JSON")
+  CLI::App* command = app.add_subcommand(
+      "status", "Show whether the nodes are as the manifest says, and what was applied to them");
+  auto options = std::make_shared<StatusOptions>();
+  AddManifest(*command, options->selection);
+  AddNodes(*command, options->selection);
+  command->add_option("--format", options->format, "text, or every fact as JSON")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  auto verbs = std::make_shared<bool>(false);
-  command->add_flag("--verbs", *verbs, "Read RDMA devices too; copies spark-verify to the nodes");
-  command->callback([&context, selection, format, verbs] {
-    context.exit_code = RunStatus(*selection, *format, *verbs, context);
-  });
+  command->add_flag("--details", options->details, "Show each node's links and RDMA devices too");
+  command->add_flag("--verbs", options->verbs,
+                    "The details with what RDMA devices say; copies spark-verify to the nodes");
+  command->callback([&context, options] { context.exit_code = RunStatus(*options, context); });
 }
 
 }  // namespace reconciler::cli
