@@ -13,6 +13,9 @@ namespace {
 constexpr std::string_view kScratch = "/run/spark-reconcile/netplan";
 constexpr std::string_view kNetworkd = "/run/systemd/network";
 constexpr std::string_view kNetworkManager = "/run/NetworkManager/system-connections";
+// Which ports NetworkManager leaves alone. netplan writes it when systemd reloads its units, with
+// what is on trial at that moment.
+constexpr const char* kUdevRules = "/run/udev/rules.d/90-netplan.rules";
 constexpr int kNetplanLimitS = 60;  // Python on a busy machine
 // A port that starts again may take ten seconds to get its link, and a busy machine stands still
 // for as long.
@@ -169,7 +172,9 @@ std::vector<RunCommand> Regenerate(Renderer renderer, const std::vector<std::str
     commands.push_back(std::move(command));
   }
   commands.push_back({.argv = {"rm", "-r", scratch}});  // the copy may hold Wi-Fi passwords
-  for (RunCommand& command : commands) command.makes = ListAllGenerated(renderer, ours, masters);
+  std::vector<std::string> makes = ListAllGenerated(renderer, ours, masters);
+  makes.emplace_back(kUdevRules);
+  for (RunCommand& command : commands) command.makes = makes;
   commands.push_back(Reload(renderer, ours));
   for (std::size_t i = 0; i < commands.size(); ++i) {
     commands[i].id = fmt::format("regenerate the network, step {}", i + 1);

@@ -216,13 +216,15 @@ TEST(Netplan, WhatMakesGeneratedFilesNamesThem) {
                   ElementsAre("/run/systemd/network/10-netplan-enp1s0f1np1.network",
                               "/run/systemd/network/10-netplan-enp1s0f1np1.link",
                               "/run/systemd/network/10-netplan-enP2p1s0f1np1.network",
-                              "/run/systemd/network/10-netplan-enP2p1s0f1np1.link"));
+                              "/run/systemd/network/10-netplan-enP2p1s0f1np1.link",
+                              "/run/udev/rules.d/90-netplan.rules"));
     }
   }
   EXPECT_THAT(
       NetworkManagerScenario().Find(Get(), kFile).triggers[0].makes,
       ElementsAre("/run/NetworkManager/system-connections/netplan-enp1s0f1np1.nmconnection",
-                  "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection"));
+                  "/run/NetworkManager/system-connections/netplan-enP2p1s0f1np1.nmconnection",
+                  "/run/udev/rules.d/90-netplan.rules"));
 }
 
 // They return from the journal: no command removes what was there before.
