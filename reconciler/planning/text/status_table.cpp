@@ -131,11 +131,11 @@ std::vector<std::string> ListRemarks(const Plan& plan, const ClusterFacts& facts
 std::string FormatRemarks(const Plan& plan, const ClusterFacts& facts) {
   std::vector<std::pair<std::string, std::vector<NodeName>>> remarks;
   for (const PlanNode& node : plan.nodes) {
-    for (std::string& remark : ListRemarks(plan, facts, node)) {
+    for (const std::string& remark : ListRemarks(plan, facts, node)) {
       auto known = std::find_if(remarks.begin(), remarks.end(),
                                 [&](const auto& one) { return one.first == remark; });
       if (known == remarks.end()) {
-        remarks.push_back({std::move(remark), {}});
+        remarks.emplace_back(remark, std::vector<NodeName>());
         known = remarks.end() - 1;
       }
       known->second.push_back(node.name);
