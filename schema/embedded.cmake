@@ -1,9 +1,9 @@
 # The schemas, the diagnoses and the examples that `init` begins with become string constants, so that the program needs no file beside it.
 set(SCHEMA_CPP ${PROJECT_BINARY_DIR}/embedded_schemas.cpp)
-set(SCHEMAS ${PROJECT_SOURCE_DIR}/schema/cluster.schema.json ${PROJECT_SOURCE_DIR}/schema/comparison.schema.json
-    ${PROJECT_SOURCE_DIR}/schema/facts.schema.json
-    ${PROJECT_SOURCE_DIR}/schema/diagnosis.schema.json ${PROJECT_SOURCE_DIR}/schema/plan.schema.json ${PROJECT_SOURCE_DIR}/schema/report.schema.json
-    ${PROJECT_SOURCE_DIR}/schema/validation.schema.json)
+set(SCHEMAS "")
+foreach(name IN ITEMS cluster comparison diagnosis event facts plan report validation)
+  list(APPEND SCHEMAS ${PROJECT_SOURCE_DIR}/schema/${name}.schema.json)
+endforeach()
 set(EMBEDDED_MANIFESTS ${PROJECT_SOURCE_DIR}/manifests/pair.yaml ${PROJECT_SOURCE_DIR}/manifests/ring-3.yaml
     ${PROJECT_SOURCE_DIR}/manifests/switch-4.yaml)
 add_custom_command(

@@ -5,9 +5,8 @@
 
 namespace reconciler {
 
-// The JSON Schema (draft-07) of that name: "cluster", "diagnosis", "facts", "plan", "report",
-// "validation".
-// Empty: no such.
+// The JSON Schema (draft-07) of that name: "cluster", "diagnosis", "event", "facts", "plan",
+// and so on. Empty: no such.
 std::string_view FindEmbeddedSchema(std::string_view name);
 
 // The example of that name from manifests/: "pair", "ring-3", "switch-4". Empty: no such.

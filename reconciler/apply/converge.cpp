@@ -65,7 +65,10 @@ class Run {
         sessions_(sessions),
         pool_(pool),
         replan_(replan),
-        on_event_(on_event),
+        on_event_([this, &on_event](Event event) {
+          event.apply_id = apply_id_;
+          on_event(event);
+        }),
         options_(options),
         apply_id_(MakeApplyId(plan)),
         guard_(cluster, sessions, apply_id_, options.times),
@@ -333,7 +336,7 @@ class Run {
   Sessions& sessions_;
   NodePool& pool_;
   const Replan& replan_;
-  const OnEvent& on_event_;
+  OnEvent on_event_;  // with the id of this apply
   const ConvergeOptions& options_;
   std::string apply_id_;
   Guard guard_;

@@ -28,7 +28,6 @@ struct Context {
   // changes nothing about it.
   bool judges_nodes = false;
   bool no_colour = false;
-  std::string events_file = {};  // --events: NDJSON, one event per line ("-": stdout)
   bool prompt_sudo_password = false;
   Dial dial = DialNode;  // how nodes are reached
 

@@ -28,4 +28,10 @@ CheckedStdout::CheckedStdout() : output_(STDOUT_FILENO), before_(std::cout.rdbuf
 
 CheckedStdout::~CheckedStdout() { std::cout.rdbuf(before_); }
 
+StdoutToStderr::StdoutToStderr(bool active) : before_(std::cout.rdbuf()) {
+  if (active) std::cout.rdbuf(std::cerr.rdbuf());
+}
+
+StdoutToStderr::~StdoutToStderr() { std::cout.rdbuf(before_); }
+
 }  // namespace reconciler::cli

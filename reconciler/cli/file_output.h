@@ -42,4 +42,17 @@ class CheckedStdout {
   std::streambuf* before_;
 };
 
+// As long as it lives, and where `active`, what is printed to std::cout goes to stderr: stdout is
+// for something else.
+class StdoutToStderr {
+ public:
+  explicit StdoutToStderr(bool active);
+  ~StdoutToStderr();
+  StdoutToStderr(const StdoutToStderr&) = delete;
+  StdoutToStderr& operator=(const StdoutToStderr&) = delete;
+
+ private:
+  std::streambuf* before_;
+};
+
 }  // namespace reconciler::cli

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "reconciler/model/cluster_spec.h"
 
@@ -22,12 +23,18 @@ enum class EventType {
   kReverted,   // gathered again: every node is as it was
 };
 
-// One line of progress. `subject` is a change's id, a command or a stage; `detail` says why.
+// One line of progress. `subject` is a change ("kind name"), a command or a stage, for a person;
+// `detail` says why.
 struct Event {
   EventType type = EventType::kStageStarted;
   NodeName node = {};
   std::string subject = {};
   std::string detail = {};
+  std::string plugin = {};                // of a change
+  std::string kind = {};                  // of a change's resource
+  std::string name = {};                  // likewise
+  std::vector<std::string> plugins = {};  // of a stage
+  std::string apply_id = {};              // set by Converge
 };
 
 // May be called from several threads at once.

@@ -49,6 +49,23 @@ PARTIAL: not reached, and not changed: spark-2; nothing was changed, not verifie
   not proved: the state there, the connections to there, and the manifest's verification, which needs every node
 """), done.stdout)
 
+    def test_events_on_stdout_are_all_that_is_there(self):
+        text = self.spark("apply", "--only", "memlock", "--yes", "--brief")
+        done = self.spark("apply", "--only", "memlock", "--yes", "--brief", "--events", "-")
+        self.assertEqual(done.returncode, 3)
+        [ended] = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual((ended["format"], ended["event"], ended["exit_code"]), ("spark-reconcile/event/1", "ended", 3))
+        self.assertEqual(sorted(done.stderr.splitlines()), sorted((text.stdout + text.stderr).splitlines()))
+
+    def test_the_last_event_has_the_exit_code(self):
+        self.write("events", "of an earlier apply\n")
+        self.assert_ends(self.spark("apply", "--only", "memlock", "--yes", "--brief", "--events", "events"), 3)
+        self.assertEqual([json.loads(line)["exit_code"] for line in self.read("events").splitlines()], [3])
+
+    def test_events_that_cannot_be_written_are_an_error_before_any_node_is_read(self):
+        self.assert_ends(self.spark("apply", "--yes", "--events", "no/events"), 1, out="",
+                         err="no/events: cannot be written: No such file or directory\n")
+
     def test_a_saved_plan_is_applied_whole_or_not_at_all(self):
         self.saved_plan()
         done = self.spark("apply", "plan.json", "--node", "spark-1", "--yes")

@@ -46,7 +46,7 @@ BAD_VALUES = (
     ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun}"),
     ("cabling --format xml", "--format: xml not in {text,json}"),
     ("env spark-1 --format xml", "--format: xml not in {sh,docker,compose,podman,enroot,systemd,json}"),
-    ("schema xml", "name: xml not in {cluster,comparison,diagnosis,facts,plan,report,validation}"),
+    ("schema xml", "name: xml not in {cluster,comparison,diagnosis,event,facts,plan,report,validation}"),
     ("apply --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("rollback --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("uninstall --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
@@ -358,7 +358,7 @@ unknown command 'aply', did you mean 'apply'?
                              "  hint: spark-reconcile init writes one to begin with\n")
 
     def test_each_schema_comes_out_as_it_stands_in_the_tree(self):
-        for name in ("cluster", "comparison", "facts", "plan", "report", "validation"):
+        for name in ("cluster", "comparison", "event", "facts", "plan", "report", "validation"):
             done = self.spark("schema", name)
             with open(os.path.join(ROOT, "schema", f"{name}.schema.json"), encoding="utf-8") as file:
                 self.assert_ends(done, 0, out=file.read(), err="")

@@ -60,14 +60,17 @@ class PairFromBare(LabTest):
 
         with open(events, encoding="utf-8") as lines:
             done = [json.loads(line) for line in lines]
-        self.assertEqual(done[-1]["event"], "converged")
-        trips = re.fullmatch("([0-9]+) requests and ([0-9]+) readings on a node at most", done[-1]["detail"])
-        self.assertIsNotNone(trips, done[-1])
+        self.assertEqual((done[-1]["event"], done[-1]["exit_code"]), ("ended", 0))
+        self.assertEqual({event["apply"] for event in done}, {done[0]["apply"]})
+        self.assertEqual(done[-2]["event"], "converged")
+        trips = re.fullmatch("([0-9]+) requests and ([0-9]+) readings on a node at most", done[-2]["detail"])
+        self.assertIsNotNone(trips, done[-2])
         self.assertLessEqual(int(trips.group(1)), 14)
         self.assertLessEqual(int(trips.group(2)), 12)
         # What the plan said is what happened, no more and no less.
-        made = {(event["node"], event["subject"]) for event in done if event["event"] == "change-done"}
-        self.assertEqual(made, {(node, f"{kind} {name}") for node, kind, name in self.changes(plan)})
+        made = {(event["node"], event["resource"]["kind"], event["resource"]["name"]) for event in done
+                if event["event"] == "change-done"}
+        self.assertEqual(made, set(self.changes(plan)))
 
     def test_2_the_nodes_themselves_show_it(self):
         """Read from the nodes, not from what the program printed."""

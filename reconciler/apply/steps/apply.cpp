@@ -94,7 +94,8 @@ class NodeStage {
     const EventType type = outcome == ChangeOutcome::kDone     ? EventType::kChangeDone
                            : outcome == ChangeOutcome::kFailed ? EventType::kChangeFailed
                                                                : EventType::kChangeUnknown;
-    on_event_({type, node_.name, change.kind + " " + change.name, why});
+    on_event_({type, node_.name, change.kind + " " + change.name, why, change.plugin, change.kind,
+               change.name});
   }
 
   const NodeSpec& node_;
@@ -173,7 +174,10 @@ ApplyReport Apply(const Plan& plan, const ClusterSpec& cluster, Sessions& sessio
     }
     const auto run = [&](const NodeSpec& node) {
       const NodeWork& item = FindWork(work, node);
-      on_event({EventType::kStageStarted, node.name, Join(stage.plugins, ", "), ""});
+      on_event({.type = EventType::kStageStarted,
+                .node = node.name,
+                .subject = Join(stage.plugins, ", "),
+                .plugins = stage.plugins});
       std::size_t& first_step = journal.steps.at(node.name);
       NodeStage(node, item.changes, report.nodes.at(node.name), on_event)
           .Run(sessions, journal.directory, first_step);

@@ -5,8 +5,9 @@
 namespace reconciler::cli {
 
 void AddApplyFlags(CLI::App& command, ApplyFlags& flags) {
-  command.add_option("--events", flags.events_file,
-                     "Write one JSON object per event to this file (- is stdout)");
+  command.add_option(
+      "--events", flags.events_file,
+      "Write one JSON object per event to this file (- is stdout; all else goes to stderr)");
   command
       .add_option("--progress", flags.progress,
                   "live: a line per node that is redrawn, on a terminal that can; plain: a line "

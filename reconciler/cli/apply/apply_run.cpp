@@ -29,12 +29,13 @@ namespace {
 class ApplyRun {
  public:
   ApplyRun(const Cluster& cluster, const PlanScope& scope, const GenerationInfo& info,
-           const ApplyFlags& flags, const Context& context, ApplyDisplay& display)
+           const ApplyFlags& flags, const Context& context, ApplyDisplay& display, EventLog& log)
       : cluster_(cluster),
         scope_(scope),
         flags_(flags),
         context_(context),
         display_(display),
+        log_(log),
         manifest_(info.manifest),
         pool_(LogConnections(context.dial, [&display](const LogLine& line) { display.Log(line); })),
         apply_({.cluster = cluster.spec,
@@ -79,7 +80,7 @@ class ApplyRun {
   // Shows what is proposed, and carries it out where nothing is against it.
   int Show(const Proposal& proposal) {
     if (proposal.plan) {
-      std::cout << RenderText(*proposal.plan, {.colour = context_.ColourOnStdout(),
+      std::cout << RenderText(*proposal.plan, {.colour = HasColour(),
                                                .diffs = !flags_.brief,
                                                .columns = context_.ColumnsOnStdout()})
                 << std::flush;
@@ -95,8 +96,7 @@ class ApplyRun {
     if ((!plan.Empty() || scope_.uninstall) && !ConfirmPlan(plan, flags_.yes)) {
       return kUsageOrManifest;
     }
-    const int code = CarryOut(plan);
-    return CloseEvents(code);
+    return CarryOut(plan);
   }
 
   ClusterApplyOptions MakeOptions() const {
@@ -118,7 +118,7 @@ class ApplyRun {
                   if (event.type == EventType::kReady) EnterInterruptPhase(InterruptPhase::kCommit);
                   if (event.type == EventType::kReverting)
                     EnterInterruptPhase(InterruptPhase::kRevert);
-                  log_->Write(event);
+                  log_.Write(event);
                   display_.Note(event);
                 },
             .should_stop = IsApplyStopped,
@@ -150,6 +150,11 @@ class ApplyRun {
     return facts;
   }
 
+  // Of the plan, which stdout shows unless events go there.
+  bool HasColour() const {
+    return flags_.events_file == "-" ? context_.ColourOnStderr() : context_.ColourOnStdout();
+  }
+
   bool ReachedAll() const { return apply_.facts().unreachable.empty(); }
 
   int Refuse(const ApplyRefusal& refusal) const {
@@ -163,11 +168,7 @@ class ApplyRun {
   }
 
   int CarryOut(const Plan& plan) {
-    if (!plan.Empty()) {  // nothing happens otherwise
-      auto log = EventLog::Open(flags_.events_file);
-      if (!log) return PrintError(log.error(), kUsageOrManifest);
-      log_ = std::move(*log);
-    }
+    carries_out_ = !plan.Empty();  // nothing happens otherwise
     const auto began = std::chrono::steady_clock::now();
     if (!plan.Empty()) display_.Begin(plan);
     const ClusterApplyResult result = apply_.CarryOut(plan);
@@ -201,13 +202,6 @@ class ApplyRun {
     const int code = FindSettledCode(result.remaining);
     return result.uninstall ? FinishUninstall(*result.uninstall, code)
                             : VerifyResult(result.remaining, code);
-  }
-
-  // A file that holds some of the events is no success, and less than any other outcome.
-  int CloseEvents(int code) const {
-    const auto closed = log_ == nullptr ? Result<void>() : log_->Close();
-    if (closed) return code;
-    return PrintError(closed.error(), code == kFine ? kUsageOrManifest : code);
   }
 
   int ReportPartial(int code) const {
@@ -254,7 +248,7 @@ class ApplyRun {
       PrintNotVerified(need.blocked);
       return code;
     }
-    const bool applied = log_ != nullptr;
+    const bool applied = carries_out_;
     if (IsInterrupted()) {  // during the commit, or since
       std::cerr << DescribeInterruptedVerification(applied);
       return kNotMeasured;
@@ -280,10 +274,11 @@ class ApplyRun {
   const ApplyFlags& flags_;
   const Context& context_;
   ApplyDisplay& display_;
+  EventLog& log_;
+  bool carries_out_ = false;  // something is carried out, or was
   std::string manifest_;
   ApplyEnd end_ = {};
   NodePool pool_;
-  std::unique_ptr<EventLog> log_ = nullptr;  // there while something is carried out
   ClusterApply apply_;
 };
 
@@ -296,7 +291,13 @@ int RunApply(const Cluster& cluster, const PlanScope& scope, const std::optional
   if (!saved) wanted.allow_half_cables = flags.allow_half_cables;
   auto display = ApplyDisplay::Open(flags, context.no_colour);
   if (!display) return PrintError(display.error(), kUsageOrManifest);
-  return ApplyRun(cluster, wanted, info, flags, context, **display).Execute(saved);
+  auto log = EventLog::Open(flags.events_file);
+  if (!log) return PrintError(log.error(), kUsageOrManifest);
+  const int code = ApplyRun(cluster, wanted, info, flags, context, **display, **log).Execute(saved);
+  const auto ended = (*log)->End(code);
+  if (ended) return code;
+  // Some of the events are no success, and less than any other outcome.
+  return PrintError(ended.error(), code == kFine ? kUsageOrManifest : code);
 }
 
 }  // namespace reconciler::cli

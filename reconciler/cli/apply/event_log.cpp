@@ -15,19 +15,31 @@
 
 namespace reconciler::cli {
 
+namespace {
+
+// "2026-11-24T03:12:05.123Z"
+std::string FormatNow() {
+  using Clock = std::chrono::system_clock;
+  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(Clock::now());
+  const auto milliseconds = now.time_since_epoch().count() % 1000;
+  return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(Clock::to_time_t(now)), milliseconds);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<EventLog>> EventLog::Open(const std::string& events_file) {
-  int fd = -1;
-  if (!events_file.empty() && events_file != "-") {
-    fd = open(events_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) return Fail(MakeWriteError(events_file, errno));
-  }
-  return std::unique_ptr<EventLog>(new EventLog(events_file, fd));
+  if (events_file.empty()) return std::unique_ptr<EventLog>(new EventLog("", -1));
+  const bool to_stdout = events_file == "-";
+  const std::string name = to_stdout ? "stdout" : events_file;
+  const int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                           : open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return Fail(MakeWriteError(name, errno));
+  return std::unique_ptr<EventLog>(new EventLog(name, fd));
 }
 
 EventLog::~EventLog() { std::ignore = Close(); }
 
 Result<void> EventLog::Close() {
-  const std::lock_guard lock(mutex_);
   if (fd_ < 0) return {};
   int failed = file_.Flush();
   if (close(fd_) != 0 && failed == 0) failed = errno;
@@ -40,16 +52,31 @@ Result<void> EventLog::Close() {
 
 void EventLog::Write(const Event& event) {
   const std::lock_guard lock(mutex_);
-  const bool to_stdout = name_ == "-";
-  if (!to_stdout && fd_ < 0) return;
-  const auto now =
-      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  nlohmann::ordered_json line = {{"time", fmt::format("{:%FT%TZ}", now)},
-                                 {"event", ToString(event.type)}};
-  if (!event.node.empty()) line["node"] = EncodeText(event.node);
-  if (!event.subject.empty()) line["subject"] = EncodeText(event.subject);
-  if (!event.detail.empty()) line["detail"] = EncodeText(event.detail);
-  std::ostream out(to_stdout ? std::cout.rdbuf() : &file_);
+  apply_id_ = event.apply_id;
+  nlohmann::ordered_json fields = {{"event", ToString(event.type)}};
+  if (!event.node.empty()) fields["node"] = EncodeText(event.node);
+  if (!event.plugin.empty()) fields["plugin"] = event.plugin;
+  if (!event.kind.empty()) {
+    fields["resource"] = {{"kind", event.kind}, {"name", EncodeText(event.name)}};
+  }
+  if (!event.plugins.empty()) fields["plugins"] = event.plugins;
+  if (!event.subject.empty()) fields["subject"] = EncodeText(event.subject);
+  if (!event.detail.empty()) fields["detail"] = EncodeText(event.detail);
+  WriteLine(fields);
+}
+
+Result<void> EventLog::End(int exit_code) {
+  const std::lock_guard lock(mutex_);
+  WriteLine({{"event", "ended"}, {"exit_code", exit_code}});
+  return Close();
+}
+
+void EventLog::WriteLine(const nlohmann::ordered_json& fields) {
+  if (fd_ < 0) return;
+  nlohmann::ordered_json line = {{"format", "spark-reconcile/event/1"}, {"time", FormatNow()}};
+  if (!apply_id_.empty()) line["apply"] = apply_id_;
+  line.update(fields);
+  std::ostream out(&file_);
   out << line.dump() << '\n' << std::flush;
 }
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 #include <mutex>
-#include <ostream>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "reconciler/base/result.h"
@@ -11,9 +11,8 @@
 
 namespace reconciler::cli {
 
-// The events of an apply as one JSON object per line, in the file of `--events` ("-" is stdout;
-// empty: nowhere). Every line has "time" (UTC, RFC 3339) and
-// "event"; "node", "subject" and "detail" where they say something. Safe from several threads.
+// The events of an apply as one JSON object per line, by schema/event.schema.json, in the file of
+// `--events` ("-" is stdout; empty: nowhere). Safe from several threads.
 class EventLog {
  public:
   static Result<std::unique_ptr<EventLog>> Open(const std::string& events_file);
@@ -21,20 +20,24 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // Events that cannot be written to the file are left out: an apply does not end because of them.
+  // Events that cannot be written are left out: an apply does not end because of them.
   void Write(const Event& event);
-  // Closes the file. An error: some events are missing in it. What is missing on stdout is said by
-  // the program when it ends.
-  Result<void> Close();
+  // Writes the last event, with the exit code, and closes the file. An error: some events are
+  // missing in it.
+  Result<void> End(int exit_code);
 
  private:
   // `fd` is owned; -1: none.
   EventLog(std::string name, int fd) : name_(std::move(name)), fd_(fd), file_(fd) {}
 
+  void WriteLine(const nlohmann::ordered_json& fields);
+  Result<void> Close();
+
   std::mutex mutex_ = {};
-  std::string name_;  // as the user gave it; empty: no --events
+  std::string name_;
   int fd_;
   FileOutput file_;
+  std::string apply_id_ = {};  // of the last event; empty: there was none
 };
 
 }  // namespace reconciler::cli

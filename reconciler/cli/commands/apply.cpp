@@ -7,6 +7,7 @@
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/file_output.h"
 #include "reconciler/planning/plan_compare.h"
 #include "reconciler/transport/text_file.h"
 
@@ -54,6 +55,7 @@ Result<std::optional<Plan>> ReadSavedPlan(ApplyOptions& options) {
 }
 
 int RunApplyCommand(ApplyOptions options, const Context& context) {
+  const StdoutToStderr redirected(options.flags.events_file == "-");
   const auto saved = ReadSavedPlan(options);
   if (!saved) return PrintError(saved.error(), kUsageOrManifest);
   if (*saved) {

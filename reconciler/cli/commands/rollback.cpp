@@ -11,6 +11,7 @@
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/file_output.h"
 
 namespace reconciler::cli {
 namespace {
@@ -30,6 +31,7 @@ int RollBackToNothing(const Cluster& cluster, const RollbackOptions& options,
 }
 
 int RunRollback(const RollbackOptions& options, const Context& context) {
+  const StdoutToStderr redirected(options.flags.events_file == "-");
   const auto current = OpenCluster(options.selection);
   if (!current) return kUsageOrManifest;
   if (options.to == 0) return RollBackToNothing(*current, options, context);

@@ -13,7 +13,7 @@ void AddSchema(CLI::App& app, Context&) {
   auto name = std::make_shared<std::string>("cluster");
   command->add_option("name", *name, "Which one")
       ->check(CLI::IsMember(
-          {"cluster", "comparison", "diagnosis", "facts", "plan", "report", "validation"}))
+          {"cluster", "comparison", "diagnosis", "event", "facts", "plan", "report", "validation"}))
       ->capture_default_str();
   command->callback([name] { std::cout << FindEmbeddedSchema(*name); });
 }

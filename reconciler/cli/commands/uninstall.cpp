@@ -9,6 +9,7 @@
 #include "reconciler/cli/apply/apply_run.h"
 #include "reconciler/cli/context.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/cli/file_output.h"
 
 namespace reconciler::cli {
 namespace {
@@ -37,6 +38,7 @@ int PrintSudoersResults(const std::vector<SudoersResult>& results) {
 }
 
 int RunUninstall(const UninstallOptions& options, const Context& context) {
+  const StdoutToStderr redirected(options.flags.events_file == "-");
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   PlanScope scope = options.selection.scope;

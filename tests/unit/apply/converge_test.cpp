@@ -137,10 +137,14 @@ TEST(Converge, WhatStopsItIsQueriedOnceMoreWhenAllNodesAreReady) {
   const Plan plan = MakePlanWith({Named("/a")});
   const auto sessions = Sessions::OpenAll({}, pool, "a test");
   bool ready = false;
+  std::set<std::string> ids;
   const ConvergeReport report = Converge(
       plan, ClusterSpec{}, Fabric{}, **sessions, pool,
       [](const Trials&) -> Result<Plan> { return MakePlanWith({}); },
-      [&](const Event& event) { ready |= event.type == EventType::kReady; },
+      [&](const Event& event) {
+        ready |= event.type == EventType::kReady;
+        ids.insert(event.apply_id);
+      },
       {.should_stop = [&] { return ready; },
        .before = plan,
        .between_readings = std::chrono::milliseconds(1)});
@@ -148,6 +152,7 @@ TEST(Converge, WhatStopsItIsQueriedOnceMoreWhenAllNodesAreReady) {
   EXPECT_TRUE(report.applied.interrupted);
   EXPECT_FALSE(report.committed);
   EXPECT_TRUE(report.reverted);
+  EXPECT_EQ(ids, std::set<std::string>{report.apply_id});
 }
 
 TEST(Converge, ANodeThatTakesNoNewLoginIsNotConverged) {
