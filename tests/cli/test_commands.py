@@ -46,7 +46,7 @@ BAD_VALUES = (
     ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun}"),
     ("cabling --format xml", "--format: xml not in {text,json}"),
     ("env spark-1 --format xml", "--format: xml not in {sh,docker,compose,podman,enroot,systemd,json}"),
-    ("schema xml", "name: xml not in {cluster,comparison,diagnosis,event,facts,plan,report,validation}"),
+    ("schema xml", "name: xml not in {access,cabling,cluster,comparison,diagnosis,env,event,facts,history,host-keys,plan,report,validation}"),
     ("apply --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("rollback --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("uninstall --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
@@ -54,6 +54,10 @@ BAD_VALUES = (
     ("init --topology xml", "--topology: xml not in {direct,ring,switch}"),
     ("init --nodes many", "Could not convert: --nodes = many"),
     ("access --sudoers", "--sudoers requires --fix"),
+    ("access --fix --format json", "--fix excludes --format"),
+    ("trust --yes --format json", "--yes excludes --format"),
+    ("access --format xml", "--format: xml not in {text,json}"),
+    ("trust --format xml", "--format: xml not in {text,json}"),
     ("access --fix --yes", "--yes requires --sudoers"),
     ("add-node", "name is required"),
     ("add-node spark-3", "address is required"),
@@ -358,7 +362,7 @@ unknown command 'aply', did you mean 'apply'?
                              "  hint: spark-reconcile init writes one to begin with\n")
 
     def test_each_schema_comes_out_as_it_stands_in_the_tree(self):
-        for name in ("cluster", "comparison", "event", "facts", "plan", "report", "validation"):
+        for name in ("access", "cabling", "cluster", "comparison", "env", "event", "facts", "history", "host-keys", "plan", "report", "validation"):
             done = self.spark("schema", name)
             with open(os.path.join(ROOT, "schema", f"{name}.schema.json"), encoding="utf-8") as file:
                 self.assert_ends(done, 0, out=file.read(), err="")

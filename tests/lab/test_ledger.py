@@ -66,9 +66,9 @@ class Ledger(LabTest):
         self.assertEqual(probing[0]["triggers"][0]["run"], ["sysctl", "-w", "--", "net.ipv4.tcp_mtu_probing=2"])
         self.assert_empty_plan(self.pair)
         history = json.loads(self.spark("history", self.pair, "--format", "json", expect=0).stdout)
-        for node in ("spark-1", "spark-2"):
-            self.assertEqual([(one["generation"], one["applied"]["verification"])
-                              for one in history["nodes"][node]], [(1, "passed")])
+        self.assertEqual([node["name"] for node in history["nodes"]], ["spark-1", "spark-2"])
+        for node in history["nodes"]:
+            self.assertEqual([(one["generation"], one["applied"]["verification"]) for one in node["generations"]], [(1, "passed")])
         with open(self.pair, encoding="utf-8") as text:
             self.assertEqual(self.spark("history", self.pair, "--show", "1", expect=0).stdout, text.read())
         self.assertIn("generation 1 of cluster lab", self.spark("status", self.pair, "--details", expect=0).stdout)
@@ -140,7 +140,7 @@ class Ledger(LabTest):
         self.assertIn("rolled back to generation 2", done.stdout)
         self.assertEqual(self.lab.sh(1, PROBING), "2\n")
         history = json.loads(self.spark("history", self.pair, "--format", "json", expect=0).stdout)
-        newest = history["nodes"]["spark-1"][-1]
+        newest = history["nodes"][0]["generations"][-1]
         self.assertEqual(newest["applied"]["rolled_back_to"], 2)
         # What was reviewed is done once, also when the state that it was made for has come back.
         saved = os.path.join(os.path.dirname(self.pair), "plan.json")

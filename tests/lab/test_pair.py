@@ -54,9 +54,9 @@ class PairFromBare(LabTest):
         self.assert_empty_plan(PAIR)
         self.assertEqual(self.lab.sh(1, management), before)
         history = json.loads(self.spark("history", PAIR, "--format", "json", expect=0).stdout)
-        for node in ("spark-1", "spark-2"):
-            self.assertEqual([entry["generation"] for entry in history["nodes"][node]], [1])
-            self.assertEqual(history["nodes"][node][0]["applied"]["plan"], plan["id"])
+        self.assertEqual([node["name"] for node in history["nodes"]], ["spark-1", "spark-2"])
+        for node in history["nodes"]:
+            self.assertEqual([(entry["generation"], entry["applied"]["plan"]) for entry in node["generations"]], [(1, plan["id"])])
 
         with open(events, encoding="utf-8") as lines:
             done = [json.loads(line) for line in lines]

@@ -4,13 +4,16 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "reconciler/access/fix_access.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/apply/apply_report.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/terminal.h"
+#include "reconciler/model/json/json.h"
 #include "reconciler/transport/first_access.h"
 #include "reconciler/transport/ssh/host_key.h"
 #include "reconciler/transport/ssh/password.h"
@@ -20,6 +23,7 @@ namespace {
 
 struct AccessOptions {
   Selection selection = {};
+  std::string format = "text";
   bool fix = false;
   bool sudoers = false;
   bool yes = false;
@@ -71,6 +75,50 @@ std::string FormatAccess(const std::vector<const NodeSpec*>& nodes,
   return FormatTable(rows);
 }
 
+// "unread", "new", "known"; "not-tried", "no", "yes".
+std::string_view GetJsonName(HostKeyState state) {
+  switch (state) {
+    case HostKeyState::kUnread:
+      return "unread";
+    case HostKeyState::kNew:
+      return "new";
+    case HostKeyState::kKnown:
+      return "known";
+  }
+  return "";
+}
+
+std::string_view GetJsonName(AccessStep step) {
+  switch (step) {
+    case AccessStep::kNotTried:
+      return "not-tried";
+    case AccessStep::kFailed:
+      return "no";
+    case AccessStep::kDone:
+      return "yes";
+  }
+  return "";
+}
+
+std::string FormatAccessJson(const std::vector<const NodeSpec*>& nodes,
+                             const std::map<NodeName, NodeAccess>& found) {
+  nlohmann::ordered_json document = BeginDocument("spark-reconcile/access/1");
+  document["nodes"] = nlohmann::ordered_json::array();
+  for (const NodeSpec* node : nodes) {
+    const auto access = found.find(node->name);
+    if (access == found.end()) continue;
+    const NodeAccess& one = access->second;
+    document["nodes"].push_back({{"name", node->name},
+                                 {"address", node->address},
+                                 {"host_key", GetJsonName(one.host_key)},
+                                 {"login", GetJsonName(one.login)},
+                                 {"root", GetJsonName(one.root)}});
+    if (!one.missing) continue;
+    document["nodes"].back()["missing"] = MakePrintable(one.missing->message);
+  }
+  return Dump(document);
+}
+
 void PrintKey(const NodeSpec& node, const Result<InstalledKey>& installed) {
   if (!installed) {
     std::cerr << FormatErrors({installed.error()});
@@ -101,8 +149,11 @@ FixAccessHooks MakeFixHooks() {
           .on_sudo = PrintSudo};
 }
 
-int PrintAccess(const std::vector<const NodeSpec*>& nodes, const AccessReport& report) {
-  std::cout << FormatAccess(nodes, report.nodes) << std::flush;
+int PrintAccess(const std::vector<const NodeSpec*>& nodes, const AccessReport& report,
+                const std::string& format) {
+  std::cout << (format == "json" ? FormatAccessJson(nodes, report.nodes)
+                                 : FormatAccess(nodes, report.nodes))
+            << std::flush;
   std::cerr << FormatErrors(report.errors);
   return report.errors.empty() ? kFine : kNodeUnreadable;
 }
@@ -128,12 +179,12 @@ int RunAccess(const AccessOptions& options, const Context& context) {
   if (!cluster) return kUsageOrManifest;
   const auto nodes = SelectNodes(cluster->spec, options.selection.scope.nodes);
   const AccessReport report = CheckAccess(nodes, login);
-  const int code = PrintAccess(nodes, report);
+  const int code = PrintAccess(nodes, report, options.format);
   if (code == kFine || !options.fix) return code;
   if (options.sudoers && !ConfirmSudoers(report, options.yes)) return kUsageOrManifest;
   const auto fixed = FixAccess(nodes, report, options.sudoers, login, MakeFixHooks());
   if (!fixed) return PrintError(fixed.error(), kUsageOrManifest);
-  return PrintAccess(nodes, *fixed);
+  return PrintAccess(nodes, *fixed, options.format);
 }
 
 }  // namespace
@@ -154,6 +205,10 @@ void AddAccess(CLI::App& app, Context& context) {
               "With --fix: also allow sudo without a password, in /etc/sudoers.d/spark-reconcile")
           ->needs(fix);
   command->add_flag("--yes,-y", options->yes, "Write that without a question")->needs(sudoers);
+  command->add_option("--format", options->format, "How to print it; json goes without --fix")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str()
+      ->excludes(fix);
   command->callback([&context, options] { context.exit_code = RunAccess(*options, context); });
 }
 

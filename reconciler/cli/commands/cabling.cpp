@@ -9,6 +9,7 @@
 #include "reconciler/cabling/judge.h"
 #include "reconciler/cabling/observe/observe_cabling.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
 
@@ -45,9 +46,10 @@ nlohmann::ordered_json FormatJson(const CablingReport& report) {
                       {"state", ToString(verdict.state)},
                       {"detail", verdict.detail}});
   }
-  return {{"format", "spark-reconcile/cabling/1"},
-          {"cables", std::move(cables)},
-          {"wrong", report.wrong}};
+  nlohmann::ordered_json document = BeginDocument("spark-reconcile/cabling/1");
+  document["cables"] = std::move(cables);
+  document["wrong"] = report.wrong;
+  return document;
 }
 
 int RunCabling(const CablingOptions& options, const Context& context) {

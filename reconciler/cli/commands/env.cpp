@@ -8,6 +8,7 @@
 #include "plugins/registry.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/fabric/drawing/container_flags.h"
 #include "reconciler/model/json/json.h"
@@ -27,7 +28,10 @@ std::string FormatJson(const NodeName& node, const Environment& environment) {
   for (const auto& [name, value, why] : environment) {
     variables.push_back({{"name", name}, {"value", value}, {"why", why}});
   }
-  return Dump({{"format", "spark-reconcile/env/1"}, {"node", node}, {"variables", variables}});
+  nlohmann::ordered_json document = BeginDocument("spark-reconcile/env/1");
+  document["node"] = node;
+  document["variables"] = std::move(variables);
+  return Dump(document);
 }
 
 std::string FormatEnvironment(const EnvOptions& options, const Environment& environment) {

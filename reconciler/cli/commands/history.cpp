@@ -8,6 +8,7 @@
 #include "reconciler/apply/history.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
 
@@ -44,17 +45,22 @@ void PrintText(const Cluster& cluster, const Histories& histories) {
   }
 }
 
-void PrintJson(const Histories& histories) {
-  nlohmann::ordered_json nodes = nlohmann::ordered_json::object();
-  for (const auto& [node, generations] : histories.nodes) {
-    nodes[node] = nlohmann::ordered_json::array();
-    for (const Generation& generation : generations) {
-      auto document = nlohmann::ordered_json::parse(generation.document, nullptr, false);
-      if (document.is_discarded()) document = nullptr;
-      nodes[node].push_back({{"generation", generation.number}, {"applied", document}});
+// The nodes that were read, in the manifest's order.
+void PrintJson(const Cluster& cluster, const Histories& histories) {
+  nlohmann::ordered_json document = BeginDocument("spark-reconcile/history/2");
+  document["nodes"] = nlohmann::ordered_json::array();
+  for (const NodeSpec& node : cluster.spec.nodes) {
+    const auto found = histories.nodes.find(node.name);
+    if (found == histories.nodes.end()) continue;
+    nlohmann::ordered_json generations = nlohmann::ordered_json::array();
+    for (const Generation& generation : found->second) {
+      auto applied = nlohmann::ordered_json::parse(generation.document, nullptr, false);
+      if (!applied.is_object()) applied = nullptr;
+      generations.push_back({{"generation", generation.number}, {"applied", std::move(applied)}});
     }
+    document["nodes"].push_back({{"name", node.name}, {"generations", std::move(generations)}});
   }
-  std::cout << Dump({{"format", "spark-reconcile/history/1"}, {"nodes", nodes}});
+  std::cout << Dump(document);
 }
 
 struct HistoryOptions {
@@ -75,7 +81,7 @@ int RunHistory(const HistoryOptions& options, const Context& context) {
     if (!chosen) return PrintError(chosen.error(), kUsageOrManifest);
     std::cout << chosen->info.manifest_text;
   } else if (options.format == "json") {
-    PrintJson(histories);
+    PrintJson(*cluster, histories);
   } else {
     PrintText(*cluster, histories);
   }

@@ -12,8 +12,9 @@ void AddSchema(CLI::App& app, Context&) {
       "schema", "Print a JSON Schema: of the manifest, or of a document that this program writes");
   auto name = std::make_shared<std::string>("cluster");
   command->add_option("name", *name, "Which one")
-      ->check(CLI::IsMember(
-          {"cluster", "comparison", "diagnosis", "event", "facts", "plan", "report", "validation"}))
+      ->check(
+          CLI::IsMember({"access", "cabling", "cluster", "comparison", "diagnosis", "env", "event",
+                         "facts", "history", "host-keys", "plan", "report", "validation"}))
       ->capture_default_str();
   command->callback([name] { std::cout << FindEmbeddedSchema(*name); });
 }

@@ -4,13 +4,16 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "reconciler/access/host_keys.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/apply/apply_report.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
+#include "reconciler/model/json/json.h"
 #include "reconciler/transport/ssh/host_key.h"
 
 namespace reconciler::cli {
@@ -18,6 +21,7 @@ namespace {
 
 struct TrustOptions {
   Selection selection = {};
+  std::string format = "text";
   bool yes = false;
 };
 
@@ -42,6 +46,22 @@ std::string FormatKeys(const std::vector<const NodeSpec*>& nodes,
         {node->name, node->address, key.type + " " + key.fingerprint, key.known ? "known" : "new"});
   }
   return FormatTable(rows);
+}
+
+std::string FormatJson(const std::vector<const NodeSpec*>& nodes,
+                       const std::map<NodeName, HostKey>& keys) {
+  nlohmann::ordered_json document = BeginDocument("spark-reconcile/host-keys/1");
+  document["nodes"] = nlohmann::ordered_json::array();
+  for (const NodeSpec* node : nodes) {
+    nlohmann::ordered_json one = {{"name", node->name}, {"address", node->address}};
+    if (const auto found = keys.find(node->name); found != keys.end()) {
+      one["type"] = found->second.type;
+      one["fingerprint"] = found->second.fingerprint;
+      one["known"] = found->second.known;
+    }
+    document["nodes"].push_back(std::move(one));
+  }
+  return Dump(document);
 }
 
 std::string FormatShared(const std::map<NodeName, HostKey>& keys) {
@@ -76,19 +96,21 @@ int RunTrust(const TrustOptions& options) {
   const auto cluster = OpenCluster(options.selection);
   if (!cluster) return kUsageOrManifest;
   const std::vector<const NodeSpec*> nodes = SelectSshNodes(*cluster, options.selection);
-  if (nodes.empty()) {
+  if (nodes.empty() && options.format == "text") {
     std::cout << "no node is reached over ssh: there is no host key to know\n";
     return kFine;
   }
   const HostKeyReport report = ReadHostKeys(nodes, ReadHostKey);
-  std::cout << FormatKeys(nodes, report.keys) << std::flush;
+  const bool prints_json = options.format == "json";
+  std::cout << (prints_json ? FormatJson(nodes, report.keys) : FormatKeys(nodes, report.keys))
+            << std::flush;
   std::cerr << FormatErrors(report.errors) << FormatShared(report.keys);
   std::vector<const HostKey*> fresh;
   for (const auto& [node, key] : report.keys) {
     if (!key.known) fresh.push_back(&key);
   }
   const int code = report.errors.empty() ? kFine : kNodeUnreadable;
-  if (fresh.empty()) return code;
+  if (fresh.empty() || prints_json) return code;
   std::cout << FormatComparison(fresh) << std::flush;
   if (!Confirm(FormatQuestion(fresh), options.yes,
                "give --yes after the comparison, or to trust the network for once")) {
@@ -111,7 +133,11 @@ void AddTrust(CLI::App& app, Context& context) {
   auto options = std::make_shared<TrustOptions>();
   AddManifest(*command, options->selection);
   AddNodes(*command, options->selection);
-  command->add_flag("--yes,-y", options->yes, "Add them without a question");
+  CLI::Option* yes = command->add_flag("--yes,-y", options->yes, "Add them without a question");
+  command->add_option("--format", options->format, "text; or json, which adds none")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str()
+      ->excludes(yes);
   command->callback([&context, options] { context.exit_code = RunTrust(*options); });
 }
 

@@ -16,8 +16,8 @@ using nlohmann::ordered_json;
 // The format of each document that has a schema: what its schema requires.
 ordered_json ListFormats() {
   ordered_json formats = ordered_json::object();
-  for (const char* name :
-       {"cluster", "comparison", "event", "facts", "plan", "report", "validation"}) {
+  for (const char* name : {"access", "cabling", "cluster", "comparison", "env", "event", "facts",
+                           "history", "host-keys", "plan", "report", "validation"}) {
     const ordered_json schema = ordered_json::parse(FindEmbeddedSchema(name));
     const ordered_json& properties = schema.at("properties");
     const ordered_json& format =
