@@ -101,6 +101,7 @@ const std::vector<CommandText>& ListTexts() {
        "completion bash >/etc/bash_completion.d/spark-reconcile",
        {kFine, kUsageOrManifest}},
       {"help", kHelp, "help apply", {kFine, kUsageOrManifest}},
+      {"man", kHelp, "man plan | man -l -", {kFine, kUsageOrManifest}},
       {"version", kHelp, "version --format json", {kFine, kUsageOrManifest}},
   };
   return texts;
@@ -164,6 +165,25 @@ Error MakeUnknownError(const std::string& what, const std::string& word,
           .message = fmt::format("unknown {} '{}'{}", what, MakePrintable(word),
                                  close ? fmt::format(", did you mean '{}'?", *close) : ""),
           .hint = std::move(hint)};
+}
+
+Result<const CLI::App*> FindNamedCommand(const CLI::App& app,
+                                         const std::vector<std::string>& words) {
+  const CLI::App* found = &app;
+  for (const std::string& word : words) {
+    std::vector<std::string> names;
+    const CLI::App* next = nullptr;
+    for (const CLI::App* command : ListCommands(*found)) {
+      names.push_back(command->get_name());
+      if (command->get_name() == word) next = command;
+    }
+    if (next == nullptr) {
+      return Fail(
+          MakeUnknownError("command", word, names, "`spark-reconcile help` lists all commands"));
+    }
+    found = next;
+  }
+  return found;
 }
 
 std::string FormatHelp(const CLI::App& app) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "reconciler/base/error.h"
+#include "reconciler/base/result.h"
 
 namespace CLI {
 class App;
@@ -21,6 +22,10 @@ std::vector<const CLI::App*> ListCommands(const CLI::App& app);
 // "unknown command 'aply', did you mean 'apply'?"; `what`: "command", "option" or "argument".
 Error MakeUnknownError(const std::string& what, const std::string& word,
                        const std::vector<std::string>& known, std::string hint);
+
+// The command of the program that these words call; none: the program. An error names what is near.
+Result<const CLI::App*> FindNamedCommand(const CLI::App& app,
+                                         const std::vector<std::string>& words);
 
 // As --help prints it, for the program or a command of it.
 std::string FormatHelp(const CLI::App& app);

@@ -96,6 +96,7 @@ void AddAccess(CLI::App& app, Context& context);
 void AddSchema(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);
 void AddHelp(CLI::App& app, Context& context);
+void AddMan(CLI::App& app, Context& context);
 void AddVersion(CLI::App& app, Context& context);
 
 }  // namespace reconciler::cli

@@ -116,6 +116,7 @@ void Run(int argc, char** argv, reconciler::cli::Context& context) {
   AddExplain(app, context);
   AddCompletion(app, context);
   AddHelp(app, context);
+  AddMan(app, context);
   AddVersion(app, context);
   AddCommandTexts(app);
   try {

@@ -12,7 +12,7 @@ from spark_cli import MANIFEST, OUT_OF_REACH, PROGRAM, ROOT, CliTest
 
 COMMANDS = ("init", "discover", "validate", "add-node", "remove-node", "trust", "access", "plan", "apply", "verify",
             "report", "drift", "status", "history", "graph", "hostfile", "lock", "cabling", "drill", "rollback", "uninstall",
-            "env", "schema", "explain", "completion", "help", "version")
+            "env", "schema", "explain", "completion", "help", "man", "version")
 
 NO_MANIFEST = ("`spark-reconcile discover HOST HOST` writes a manifest of nodes as they are, `spark-reconcile init` one to "
                "fill in")
@@ -246,6 +246,28 @@ Exit codes:
         self.assertIn("Usage: spark-reconcile lock list", self.spark("help", "lock", "list").stdout)
         self.assert_ends(self.spark("help", "drfit"), 1, out="", err="""\
 unknown command 'drfit', did you mean 'drift'?
+  hint: `spark-reconcile help` lists all commands
+""")
+
+    def test_the_manual_page_has_every_option_and_roff_takes_it_without_a_warning(self):
+        if not shutil.which("groff"):
+            self.skipTest("groff is not installed")
+        for words in ((), *((command,) for command in COMMANDS), ("lock", "list")):
+            with self.subTest(words):
+                page = self.spark("man", *words)
+                self.assert_ends(page, 0, err="")
+                done = subprocess.run(["groff", "-k", "-man", "-Tutf8", "-ww", "-P-c"], input=page.stdout, capture_output=True,
+                                      text=True, check=True, timeout=60, env={**os.environ, "GROFF_NO_SGR": "1"})
+                self.assertEqual(done.stderr, "")
+                shown = re.sub(".\x08", "", done.stdout).replace("\N{MINUS SIGN}", "-").replace("\N{HYPHEN}", "-")
+                for option in re.findall(r"--[a-z][a-z-]+", self.spark("help", *words).stdout.split("\nExample:")[0]):
+                    self.assertIn(option, shown)
+        whole = self.spark("man").stdout.replace("\\-", "-")
+        for command in COMMANDS:
+            for option in re.findall(r"(?m)^  (?:-\w,)?(--[a-z-]+)", self.spark("help", command).stdout):
+                self.assertIn(option, whole)
+        self.assert_ends(self.spark("man", "paln"), 1, out="", err="""\
+unknown command 'paln', did you mean 'plan'?
   hint: `spark-reconcile help` lists all commands
 """)
 

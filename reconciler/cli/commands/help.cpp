@@ -10,22 +10,9 @@ namespace reconciler::cli {
 namespace {
 
 int RunHelp(const CLI::App& app, const std::vector<std::string>& words) {
-  const CLI::App* found = &app;
-  for (const std::string& word : words) {
-    std::vector<std::string> names;
-    const CLI::App* next = nullptr;
-    for (const CLI::App* command : ListCommands(*found)) {
-      names.push_back(command->get_name());
-      if (command->get_name() == word) next = command;
-    }
-    if (next == nullptr) {
-      return PrintError(
-          MakeUnknownError("command", word, names, "`spark-reconcile help` lists all commands"),
-          kUsageOrManifest);
-    }
-    found = next;
-  }
-  std::cout << FormatHelp(*found);
+  const auto found = FindNamedCommand(app, words);
+  if (!found) return PrintError(found.error(), kUsageOrManifest);
+  std::cout << FormatHelp(**found);
   return kFine;
 }
 
