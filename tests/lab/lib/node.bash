@@ -72,6 +72,8 @@ node_create() {
 
   # Each login would start the scripts of the message of the day, for no one.
   grep -v pam_motd "$(root_of_lower "$dir")/etc/pam.d/sshd" >"$upper/etc/pam.d/sshd"
+  # Newer than DGX OS's OpenSSH: a source that failed to log in is refused for some seconds.
+  if [[ $os == trixie ]]; then install -D -m 0644 /dev/stdin "$upper/etc/ssh/sshd_config.d/lab.conf" <<<'PerSourcePenalties no'; fi
   echo "spark-$id" >"$upper/etc/hostname"
   printf '127.0.0.1 localhost\n127.0.1.1 spark-%s\n::1 ip6-localhost ip6-loopback\n' "$id" >"$upper/etc/hosts"
   tr -d - </proc/sys/kernel/random/uuid >"$upper/etc/machine-id"
