@@ -44,7 +44,7 @@ std::string ReadArchitecture(const std::string& capability) {
 }
 
 RunCommand MakeLoaderCommand() {
-  return {.argv = {"ldconfig"}, .time_limit_s = kLoaderLimitS, .id = "ldconfig", .at_boot = true};
+  return {.argv = {"ldconfig"}, .time_limit_s = kLoaderLimitS, .id = "ldconfig"};
 }
 
 class Maker {
@@ -111,7 +111,9 @@ class Maker {
         RunCommand{.argv = {"sh", kScript, folder_, source_.tag, source_.url, architecture_},
                    .time_limit_s = kBuildLimitS}};
     build.revert = {MakeRemoval()};
-    build.prune_commands = PruneCommands{.after = {MakeRemoval()}};
+    // The loader's file may be there since an earlier pass, or an earlier apply.
+    build.triggers = {MakeLoaderCommand()};
+    build.prune_commands = PruneCommands{.after = {MakeRemoval(), MakeLoaderCommand()}};
     build.label = fmt::format("NCCL {} for sm_{}, built on the node: some minutes", source_.tag,
                               architecture_);
     return build;

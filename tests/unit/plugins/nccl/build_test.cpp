@@ -109,7 +109,18 @@ TEST(NcclBuild, ARevertAndAPruneRemoveTheBuild) {
   EXPECT_EQ(removal.argv.back(), kFolder);
   EXPECT_TRUE(removal.at_boot);
   ASSERT_TRUE(build.prune_commands);
-  EXPECT_THAT(build.prune_commands->after, ElementsAre(removal));
+  ASSERT_EQ(build.prune_commands->after.size(), 2u);
+  EXPECT_EQ(build.prune_commands->after[0], removal);
+  EXPECT_THAT(build.prune_commands->after[1].argv, ElementsAre("ldconfig"));
+}
+
+// Its file may be there already, from a pass in which the build waited for packages.
+TEST(NcclBuild, ABuildReachesTheLoaderAlsoWhereItsFileIsThereAlready) {
+  BuildScenario node(std::string(kAllTools) + "gpu 12.1\n");
+  const std::vector<RunCommand> triggers = node.Find("nccl", kFolder).triggers;
+  ASSERT_EQ(triggers.size(), 1u);
+  EXPECT_THAT(triggers[0].argv, ElementsAre("ldconfig"));
+  EXPECT_EQ(triggers, node.Find("file", kLoaderFile).triggers) << "of one id: it runs once";
 }
 
 TEST(NcclBuild, AnOlderLibraryThatProgramsStillLoadIsWarnedOf) {
