@@ -54,7 +54,7 @@ class Rdma(LabTest):
             self.assertRegex(line, f"^  spark-{own} → spark-{peer}" + "".join(
                 f"  rail{rail}{beside} [0-9.]+ Gb/s{latency}" for beside, latency in
                 (("", ", [0-9.]+ µs"), (" with the others", "")) for rail in (0, 1)) + "$")
-        self.assertIn(" 0 failed, 0 could not be measured, ", done.splitlines()[-1])
+        self.assertRegex(done.splitlines()[-1], r", verified ([0-9]+)/\1\. Undo: ")
         # What was copied there for the run is gone.
         self.assertEqual(self.lab.sh(1, "ls /var/lib/spark-reconcile/bin 2>/dev/null || true"), "")
 
