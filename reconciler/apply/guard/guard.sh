@@ -185,6 +185,16 @@ if_any_begun() { # STEPS COMMAND…
   done
 }
 
+# A step that saw no decision is over when `working` is free. What it writes until then is to be reverted too.
+await_step() {
+  [ -e "$J/working" ] || return 0
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+    ! flock -n "$J/working" true 2>/dev/null || return 0
+    sleep 1
+  done
+  say 'a step is still running: the apply is reverted all the same'
+}
+
 # How the revert ended. Where the journal takes no write, /run knows it until it does.
 conclude() { # STATE
   if decide revert && record "$1"; then rm -f "$RUN/${J##*/}"
@@ -202,6 +212,7 @@ revert() {
   esac
   ! superseded || refuse 'a later apply stands on this node: nothing is reverted'
   decide revert || { conclude armed; say 'the journal cannot be written: the apply is reverted without it'; }
+  [ "${1:-}" = boot ] || await_step
 
   failed=0
   was=$(state)

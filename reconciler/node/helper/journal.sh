@@ -51,11 +51,25 @@ show_beacons() {
 }
 uptime() { read -r up _ </proc/uptime; up=${up%.*}; }
 
-# Ends the shell of a session, and what it runs. Killed, it does not remove its lease.
-family() { for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done; echo "$1"; }
+# Ends the shell of a session, and what it runs, but not the caller. Killed, it does not remove its lease. Each process is
+# stopped before its children are listed: one that runs may start another that no list has. In its `stat` the state follows
+# the name, which may hold anything but ends at the last ')'.
+family() { # PROCESS
+  [ "$1" != "$self" ] || return 0
+  kill -STOP "$1" 2>/dev/null
+  tries=0
+  while [ $tries -lt 50 ]; do
+    { read -r stat <"/proc/$1/stat"; } 2>/dev/null || break
+    case ${stat##*) } in [TtZX]*) break ;; esac
+    tries=$((tries + 1))
+    sleep 0.02
+  done
+  for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done
+  echo "$1"
+}
 end_shell() { # PROCESS
   rm -f "$D/lease" "$D/lease.until"
   read -r self _ </proc/self/stat
   # shellcheck disable=SC2046 # one word per process
-  kill -KILL $(family "$1" | grep -vx "$self") 2>/dev/null
+  kill -KILL $(family "$1") 2>/dev/null
 }

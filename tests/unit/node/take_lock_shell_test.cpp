@@ -55,6 +55,20 @@ TEST_F(TakeLock, AShellWhoseControllerIsSilentEndsWithWhatItRuns) {
   EXPECT_NE(Run("pgrep -fx 'sleep " + pause_ + "'").exit_code, 0);
 }
 
+TEST_F(TakeLock, AShellThatStartsAProcessWhileItIsEndedLeavesNone) {
+  const std::string go = QuoteForShell(Path("go"));
+  const std::string late = QuoteForShell(Path("late"));
+  const std::string shell =
+      "until [ -e " + go + " ]; do sleep 0.02; done\n(sleep 0.5; echo >" + late + ") &\nwait\n";
+  const ScriptReply reply =
+      Run(Script() + "sh -c " + QuoteForShell(shell) + " </dev/null &\nprocess=$!\nsleep 0.2\n" +
+          // After the children of a process were listed, it has the time to start one more.
+          "cat() { command cat \"$@\"; : >" + go + "; sleep 0.3; }\nend_shell $process\nsleep 1\n");
+  EXPECT_EQ(reply.exit_code, 0) << reply.err;
+  EXPECT_TRUE(std::filesystem::exists(Path("go")));
+  EXPECT_FALSE(std::filesystem::exists(Path("late")));
+}
+
 TEST_F(TakeLock, AShellWhoseControllerSendsSomethingStaysAndLeavesNothingRunning) {
   const ScriptReply reply =
       Run(Script("2") + std::string(kTakeLockSh) +

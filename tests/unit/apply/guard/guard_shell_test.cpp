@@ -197,6 +197,22 @@ TEST_F(TrialTest, ARevertTakesTheTrialAwayAndLeavesNothingBesideTheTarget) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(Path("etc")), {}), 1);
 }
 
+// It looked for a decision before there was one, and its shell is killed or has lost its
+// controller.
+TEST_F(TrialTest, AStepThatSawNoDecisionIsOverBeforeTheRevert) {
+  Put("etc/x", "before");
+  Put("guard", BuildGuardScript(Journal(), {}));
+  const ScriptReply reply = Request(
+      fmt::format("stage_write 0 {0} 0644 {1} {1} after {2} && true >>\"$J/working\" || exit 9\n"
+                  "(working && until is_decided; do sleep 0.02; done\n"
+                  " sleep 0.5; write_file 0 {0}) </dev/null >/dev/null 2>&1 &\n"
+                  "sleep 0.2\nsh {3} revert by-hand\ncode=$?\nwait\nexit $code\n",
+                  Path("etc/x"), user_, Path("run/x"), QuoteForShell(Path("guard"))));
+  EXPECT_EQ(reply.exit_code, 0) << reply.err;
+  EXPECT_TRUE(std::filesystem::exists(Journal() + "/0/begun"));
+  EXPECT_FALSE(std::filesystem::exists(Path("run/x")));
+}
+
 TEST_F(TrialTest, WhatWasRevertedCannotBeCommitted) {
   Put("etc/x", "before");
   Try("after");
