@@ -176,6 +176,7 @@ class ApplyRun {
     end_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (result.refusal) return Refuse(*result.refusal);
     const int code = Report(result);
+    std::cout << RenderNewWarnings(plan, result.remaining);
     const bool failed = result.report && !result.report->converged;
     if (failed || !result.ledger_errors.empty()) return ReportPartial(code);
     return ReportEnd(result.remaining, code);

@@ -332,4 +332,16 @@ std::string RenderMarkdown(const Plan& plan) {
   return legend.empty() ? text : text + '\n' + legend;
 }
 
+std::string RenderNewWarnings(const Plan& planned, const Plan& remaining) {
+  std::string text;
+  for (const Diagnostic& one : remaining.diagnostics) {
+    const bool is_known = std::any_of(
+        planned.diagnostics.begin(), planned.diagnostics.end(), [&](const Diagnostic& other) {
+          return other.message == one.message && other.nodes == one.nodes;
+        });
+    if (one.severity == Severity::kWarns && !is_known) text += FormatDiagnostic(one);
+  }
+  return text;
+}
+
 }  // namespace reconciler

@@ -321,6 +321,19 @@ TEST(RenderText, TheNamesOfManyNodesAreWrapped) {
                         "  ~ file  /x\n"));
 }
 
+TEST(RenderNewWarnings, OnlyWhatThePlanDidNotSayIsSaidAfterIt) {
+  const Diagnostic known{.severity = Severity::kWarns,
+                         .code = "a-known",
+                         .message = "a known one",
+                         .nodes = {"spark-1"}};
+  Diagnostic other_node = known;
+  other_node.nodes = {"spark-2"};
+  const Diagnostic note{.severity = Severity::kInforms, .code = "a-note", .message = "a note"};
+  EXPECT_EQ(RenderNewWarnings({.diagnostics = {known}}, {.diagnostics = {known, note}}), "");
+  EXPECT_EQ(RenderNewWarnings({.diagnostics = {known}}, {.diagnostics = {known, other_node}}),
+            "warning: spark-2: a known one [a-known]\n");
+}
+
 TEST(RenderMarkdown, WhatReadsTheSameOnSeveralNodesIsOneTable) {
   const std::string text = RenderMarkdown(ThreeNodes(kSetting, kFile));
   EXPECT_THAT(text, HasSubstr("\n#### spark-1, spark-2 (2 nodes)\n\n"
