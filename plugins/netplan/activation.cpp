@@ -5,6 +5,7 @@
 #include <set>
 
 #include "plugins/common/systemctl/gpu_containers.h"
+#include "plugins/netplan/adopt/ipv6_off.h"
 #include "plugins/netplan/adopt/paths.h"
 
 namespace reconciler::plugins::netplan {
@@ -231,6 +232,16 @@ RunCommand ActivateProfile(const std::string& keyfile, const std::string& uuid,
                    by_uuid ? uuid : id, "ifname", netdev, ";"},
           .time_limit_s = kActivateLimitS,
           .sets = NameInSys(netdev)};
+}
+
+RunCommand TurnIpv6On(const std::string& netdev) {
+  return {.argv = {"sysctl", "-w", "--", NameIpv6Switch(netdev) + "=0"},
+          .id = "turn IPv6 on at " + netdev,
+          .sets = NameInSys(netdev)};
+}
+
+RunCommand TurnIpv6Off(const std::string& netdev) {
+  return {.argv = {"sysctl", "-w", "--", NameIpv6Switch(netdev) + "=1"}, .sets = NameInSys(netdev)};
 }
 
 std::vector<RunCommand> SetUnconfigured(Renderer renderer, const std::string& netdev) {

@@ -5,12 +5,12 @@
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/adopt/ipv6_off.h"
 #include "plugins/netplan/adopt/keyfile.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopted_profile.h"
 #include "plugins/netplan/adopted_unit.h"
 #include "plugins/netplan/link_resources.h"
-#include "plugins/netplan/reads/manager_keys.h"
 #include "plugins/netplan/reads/rdma_users.h"
 
 namespace reconciler::plugins::netplan {

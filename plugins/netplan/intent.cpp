@@ -7,6 +7,7 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/claims.h"
+#include "plugins/netplan/adopt/ipv6_off.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/reads/routes.h"
 #include "reconciler/base/text.h"
@@ -32,6 +33,22 @@ std::string ExplainTwoManagers(const PluginInput& input, const Intent& intent) {
           "apply` or a restart of the node does so",
           port.netdev);
     }
+  }
+  return {};
+}
+
+// NetworkManager activates no profile on a port that it leaves alone. A port without a carrier has
+// no manager before it is plugged in, and a member of a bridge is the bridge's.
+std::string ExplainUnmanaged(const PluginInput& input, const Intent& intent) {
+  if (intent.tree.renderer != Renderer::kNetworkManager) return {};
+  for (const RailPort& port : intent.ports) {
+    const LinkFact* link = FindLink(input, port.netdev);
+    if (link == nullptr || link->manager != LinkManager::kNone) continue;
+    if (!link->admin_up || !link->carrier || !link->master.empty()) continue;
+    return fmt::format(
+        "NetworkManager leaves {0} alone, and netplan gives it to NetworkManager: take it out of "
+        "unmanaged-devices in /etc/NetworkManager, or run: nmcli device set {0} managed yes",
+        port.netdev);
   }
   return {};
 }
@@ -131,6 +148,7 @@ Obstacle FindObstacleOfAll(const PluginInput& input, const std::vector<std::stri
       {.code = "netplan-files-unknown", .why = intent.tree.unclear},
       {.code = "netplan-two-managers", .why = ExplainTwoManagers(input, intent)},
       {.code = "netplan-port-missing", .why = ExplainNoPorts(input, intent)},
+      {.code = "netplan-port-unmanaged", .why = ExplainUnmanaged(input, intent)},
       {.code = "netplan-subnet-routed", .why = ExplainOverlapping(input, intent)},
       {.code = "netplan-owner-unknown", .why = intent.owner_unclear}};
   for (Obstacle& obstacle : obstacles) {
@@ -272,8 +290,18 @@ std::vector<RunCommand> ActivateOurs(const PluginInput& input, const Intent& int
     if (CanReconfigure(FindLink(input, netdev), intent.tree.renderer)) {
       commands.push_back(Reconfigure(intent.tree.renderer, netdev));
     }
+    for (RunCommand& command : TurnIpv6OnAgain(input, intent, netdev)) {
+      commands.push_back(std::move(command));
+    }
   }
   return commands;
+}
+
+std::vector<RunCommand> TurnIpv6OnAgain(const PluginInput& input, const Intent& intent,
+                                        const std::string& netdev) {
+  if (intent.tree.renderer != Renderer::kNetworkManager) return {};
+  if (!IsIpv6OffByProfile(input.facts, netdev)) return {};
+  return {TurnIpv6On(netdev)};
 }
 
 PruneCommands RemoveOurGenerated(const Intent& intent) {

@@ -6,6 +6,7 @@
 
 #include "plugins/common/ports/links.h"
 #include "plugins/netplan/activation.h"
+#include "plugins/netplan/adopt/ipv6_off.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/reads/manager_keys.h"
 #include "plugins/netplan/reads/rdma_users.h"
@@ -121,6 +122,7 @@ std::vector<RunCommand> MakeLinkRevertCommands(const NodeFacts& facts, const std
         netdev, {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}));
   }
   revert.push_back(SetUp(netdev, link.admin_up));
+  if (IsIpv6OffByProfile(facts, netdev)) revert.push_back(TurnIpv6Off(netdev));
   return revert;
 }
 
@@ -147,6 +149,10 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
   resource.triggers = RegenerateOurs(intent);
   if (CanReconfigure(link, renderer)) {
     resource.triggers.push_back(Reconfigure(renderer, port.netdev));
+  }
+  for (RunCommand& command : TurnIpv6OnAgain(input, intent, port.netdev)) {
+    resource.triggers.push_back(std::move(command));
+    resource.settles = {NameIpv6Switch(port.netdev)};
   }
   return resource;
 }

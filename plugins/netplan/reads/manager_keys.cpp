@@ -60,8 +60,4 @@ std::vector<RunCommand> RestoreManagerKeys(const NodeFacts& facts, const std::st
   return commands;
 }
 
-std::string NameIpv6Switch(const std::string& netdev) {
-  return FormatKey({"/proc/sys/net/ipv6/conf/", "disable_ipv6"}, netdev);
-}
-
 }  // namespace reconciler::plugins::netplan

@@ -17,7 +17,4 @@ void StoreManagerKeys(const ProbeReply& reply, NodeFacts& facts);
 // Sets them as they are in the facts. A port may be gone by then, so that a failure is none.
 std::vector<RunCommand> RestoreManagerKeys(const NodeFacts& facts, const std::string& netdev);
 
-// "net.ipv6.conf.enp1s0f1np1.disable_ipv6".
-std::string NameIpv6Switch(const std::string& netdev);
-
 }  // namespace reconciler::plugins::netplan

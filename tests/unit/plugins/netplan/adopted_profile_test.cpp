@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/keyfile.h"
 #include "plugins/netplan/netplan.h"
@@ -140,6 +142,41 @@ TEST(NetplanAdoptProfile, AWarningOfIpv6ThatTheProfileTurnsOffIsSettledByTakingI
   ProfileCase other;
   other.Adopt(kHead + "interface-name=enp1s0f1np1\nautoconnect-priority=10\n[ipv6]\n");
   EXPECT_THAT(other.Find(Get(), kKeyfileA).settles, IsEmpty());
+}
+
+constexpr const char* kIpv6Switch = "net.ipv6.conf.enp1s0f1np1.disable_ipv6";
+constexpr const char* kIpv6On = "sysctl -w -- net.ipv6.conf.enp1s0f1np1.disable_ipv6=0";
+
+TEST(NetplanAdoptProfile, Ipv6ThatAProfileTurnedOffIsOnOnceOursIsActive) {
+  ProfileCase one;
+  one.facts.sysctl.keys[kIpv6Switch] = "1";
+  one.Adopt(kSameValues);
+  const std::vector<std::string> lines = test::Lines(one.Plan(kKeyfileA).triggers);
+  const auto on = std::find(lines.begin(), lines.end(), kIpv6On);
+  ASSERT_NE(on, lines.end());
+  EXPECT_EQ(*(on - 1), "nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("enP2p1s0f1np1.disable_ipv6"))));
+
+  one.facts.sysctl.keys[kIpv6Switch] = "0";
+  EXPECT_THAT(test::Lines(one.Plan(kKeyfileA).triggers), Not(Contains(kIpv6On)));
+}
+
+TEST(NetplanAdoptProfile, Ipv6IsAsBeforeWhenAPortIsGivenUp) {
+  ProfileCase one;  // a profile that loses against ours
+  one.AddFile(kKeyfileA, kHead +
+                             "autoconnect-priority=-1\ninterface-name=enp1s0f1np1\n[ipv6]\n"
+                             "method=disabled\n");
+  one.facts.links.at(kFabricPort0).mtu = 1500;
+  one.facts.sysctl.keys[kIpv6Switch] = "1";
+  const Resource link = one.Find(Get(), kFabricPort0);
+  EXPECT_THAT(test::Lines(one.Plan(kFabricPort0).triggers), Contains(kIpv6On));
+  EXPECT_THAT(link.settles, ElementsAre(kIpv6Switch));
+  EXPECT_THAT(test::Lines(link.prune_commands->after),
+              Contains("sysctl -w -- net.ipv6.conf.enp1s0f1np1.disable_ipv6=1"));
+
+  one.facts.sysctl.keys[kIpv6Switch] = "0";
+  EXPECT_THAT(test::Lines(one.Plan(kFabricPort0).triggers), Not(Contains(kIpv6On)));
+  EXPECT_THAT(one.Find(Get(), kFabricPort0).settles, IsEmpty());
 }
 
 TEST(NetplanAdoptProfile, OursIsActiveBeforeNetworkManagerMissesTheKeyfile) {

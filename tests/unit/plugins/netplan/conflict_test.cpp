@@ -239,6 +239,26 @@ TEST(NetplanConflict, PortOfAnotherManagerThanNetplansIsLeftAlone) {
             "NetworkManager: `netplan apply` or a restart of the node does so");
 }
 
+TEST(NetplanConflict, PortThatNetworkManagerLeavesAloneIsNotGivenToIt) {
+  test::PairScenario scenario = MakeConflict();
+  scenario.AddFile("/etc/netplan/01-x.yaml", "network: {renderer: NetworkManager}\n");
+  for (auto& [name, link] : scenario.facts.links) link.manager = LinkManager::kNetworkManager;
+  LinkFact& link = scenario.facts.links[kRail0Port];
+  link.admin_up = true;
+  link.carrier = true;
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
+  link.manager = LinkManager::kNone;
+  EXPECT_EQ(
+      ExplainBlocked(scenario),
+      "blocked: NetworkManager leaves enp1s0f1np1 alone, and netplan gives it to "
+      "NetworkManager: take it out of unmanaged-devices in /etc/NetworkManager, or run: nmcli "
+      "device set enp1s0f1np1 managed yes");
+  EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-port-unmanaged");
+  // What NetworkManager has not looked at yet is no port that it leaves alone.
+  link.carrier = false;
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
+}
+
 using Netdevs = std::vector<std::string>;
 using Routes = std::vector<RouteFact>;
 
