@@ -9,7 +9,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import test_starting_states  # noqa: E402
 from test_adopt import GUIDE, ONE_SUBNET, RIGHT, SEPARATE  # noqa: E402
-from test_starting_states import LINK_LOCAL, SPARKRUN  # noqa: E402
+from test_starting_states import BRIDGE, BRIDGE_FILE, LINK_LOCAL, SPARKRUN  # noqa: E402
 from test_uninstall import UninstallTest  # noqa: E402
 
 
@@ -65,6 +65,49 @@ free and takes its place
         found, errors = self.walk(SPARKRUN, (21, 22), "192.168.0", 0)
         self.assertEqual(errors, "")
         self.assertIn("  subnets:\n    - 192.168.0.0/24\n    - 192.168.2.0/24\n", found)
+
+    def test_h_live_addresses_last_only_on_a_port_that_networkmanager_leaves_alone(self):
+        bare = self.settle_both()
+        conf = "/etc/NetworkManager/conf.d/99-fabric.conf"
+        for node in (1, 2):
+            self.write(conf, f"[keyfile]\nunmanaged-devices={';'.join(f'interface-name:{port}' for port in RIGHT)}\n", node, mode="0644")
+            self.lab.sh(node, "nmcli general reload; " + "; ".join(
+                f"ip link set {port} mtu 9000 up; ip address add 192.168.{subnet}.{9 + node}/24 broadcast + dev {port}"
+                for port, subnet in zip(RIGHT, (100, 101))))
+            self.wait_until(node, f"nmcli -t -f DEVICE,STATE device | grep -qx {RIGHT[1]}:unmanaged")
+        manifest, found, errors = self.discover(2)
+        self.assertIn("  subnets:\n    - 192.168.100.0/24\n    - 192.168.101.0/24\n", found)
+        for node in (1, 2):
+            self.assertIn(f"note: the addresses of spark-{node}'s {' and '.join(RIGHT)} are live only, as no network manager has them: "
+                          "lost at a reboot, unless an apply writes them\n", errors)
+        changes = [change for stage in self.plan(manifest)["stages"] for change in stage["changes"]]
+        self.assertEqual({change["code"] for change in changes}, {"netplan-port-unmanaged"})
+        self.assertIn(f"NetworkManager leaves {RIGHT[0]} alone, and netplan gives it to NetworkManager: ", changes[0]["detail"])
+        self.spark("apply", manifest, "--yes", "--brief", expect=2)
+        self.on_both(f"rm {conf}; nmcli general reload")
+        for node in (1, 2):
+            self.wait_until(node, "! nmcli -t -f DEVICE,STATE device | grep -q :unmanaged")
+        before = self.settle_both()  # the MTU is still the one set by hand
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
+        self.assert_lasts(manifest)
+        self.assert_way_back(manifest, before, after_restart=bare)
+
+    def test_i_a_bridge_of_networkmanager_is_blocked_until_its_file_is_gone(self):
+        bare = self.settle_both()
+        self.set_up(BRIDGE_FILE, BRIDGE)
+        for node in (1, 2):
+            self.wait_until(node, "ip -br -4 address show dev br-fabric | grep -q 192.168.50")
+        manifest, found, errors = self.discover(2)
+        self.assertNotIn("adopt:", found)
+        self.assertIn(f"not as found: rail0: spark-1 {RIGHT[0]} is a member of br-fabric, which RDMA bypasses: not expressible; "
+                      "192.168.177.0/24 is free and takes its place\n", errors)
+        self.assertIn(f"not as found: spark-1, spark-2: {BRIDGE_FILE} configures {', '.join(RIGHT)}; move it away or remove them from it, "
+                      "then plan again\n", errors)
+        self.spark("apply", manifest, "--yes", "--brief", expect=2)
+        self.on_both(f"rm {BRIDGE_FILE}; netplan apply; nmcli -t -f DEVICE device | grep -x br-fabric && nmcli device delete br-fabric; true")
+        self.spark("apply", manifest, "--yes", "--brief", expect=0)  # verifies
+        self.assert_lasts(manifest)
+        self.assert_way_back(manifest, bare)
 
     def test_j_one_end_bare_and_one_as_nvidia_left_it(self):
         self.write(GUIDE, ONE_SUBNET.format(0, 3, 4), 2)
