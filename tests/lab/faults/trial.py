@@ -135,8 +135,10 @@ class Trial:
         if self.exit_code is None:
             time.sleep(0.5)
             speed.eventually(lambda: not self.pair.locked(), 10, 0.1)
-        # A program that is still there has waits of its own, and the nodes wait for it.
-        since = self.began + self.deadline_s if self.exit_code is None else time.monotonic()
+        # A program that is still there has waits of its own, and the nodes wait for it; a node that the row starts late waits anew.
+        since = time.monotonic()
+        if self.exit_code is None:
+            since = max(since, self.began + self.deadline_s)
         left = max(0, since + speed.scaled(self.row.within) - time.monotonic())
         if not speed.eventually(lambda: not self.pair.guarded(), left / speed.factor(), 0.2):
             if "mixed" in self.row.outcomes and self.exit_code == 5:
