@@ -43,7 +43,7 @@ std::vector<RunCommand> ActivateAgain(Renderer renderer,
 RunCommand ActivateProfile(const std::string& keyfile, const std::string& uuid,
                            const std::string& id, const std::string& netdev);
 
-// For a port whose IPv6 a profile turned off; as the profile is after us, it turns it off again.
+// Of one port, until a network manager sets it again.
 RunCommand TurnIpv6On(const std::string& netdev);
 RunCommand TurnIpv6Off(const std::string& netdev);
 

@@ -300,7 +300,7 @@ std::vector<RunCommand> ActivateOurs(const PluginInput& input, const Intent& int
 std::vector<RunCommand> TurnIpv6OnAgain(const PluginInput& input, const Intent& intent,
                                         const std::string& netdev) {
   if (intent.tree.renderer != Renderer::kNetworkManager) return {};
-  if (!IsIpv6OffByProfile(input.facts, netdev)) return {};
+  if (!IsIpv6Meant(input.facts, netdev)) return {};
   return {TurnIpv6On(netdev)};
 }
 

@@ -156,9 +156,22 @@ TEST(NetplanAdoptProfile, Ipv6ThatAProfileTurnedOffIsOnOnceOursIsActive) {
   ASSERT_NE(on, lines.end());
   EXPECT_EQ(*(on - 1), "nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
   EXPECT_THAT(lines, Not(Contains(HasSubstr("enP2p1s0f1np1.disable_ipv6"))));
+}
 
+TEST(NetplanAdoptProfile, Ipv6ThatIsOnStaysOnAndWhatAPersonTurnedOffStaysOff) {
+  ProfileCase one;
+  one.facts.files[kOurYaml] = Absent{};
   one.facts.sysctl.keys[kIpv6Switch] = "0";
-  EXPECT_THAT(test::Lines(one.Plan(kKeyfileA).triggers), Not(Contains(kIpv6On)));
+  one.facts.links.at(kFabricPort0).mtu = 1500;
+  EXPECT_THAT(test::Lines(one.Plan(kOurYaml).triggers), Contains(kIpv6On));
+  EXPECT_THAT(test::Lines(one.Plan(kFabricPort0).triggers), Contains(kIpv6On));
+
+  one.facts.sysctl.keys[kIpv6Switch] = "1";
+  EXPECT_THAT(test::Lines(one.Plan(kOurYaml).triggers), Not(Contains(kIpv6On)));
+  EXPECT_THAT(one.Find(Get(), kFabricPort0).settles, IsEmpty());
+
+  one.facts.sysctl.keys[kIpv6Switch] = Unknown{"permission denied"};
+  EXPECT_THAT(test::Lines(one.Plan(kOurYaml).triggers), Not(Contains(kIpv6On)));
 }
 
 TEST(NetplanAdoptProfile, Ipv6IsAsBeforeWhenAPortIsGivenUp) {
@@ -175,8 +188,8 @@ TEST(NetplanAdoptProfile, Ipv6IsAsBeforeWhenAPortIsGivenUp) {
               Contains("sysctl -w -- net.ipv6.conf.enp1s0f1np1.disable_ipv6=1"));
 
   one.facts.sysctl.keys[kIpv6Switch] = "0";
-  EXPECT_THAT(test::Lines(one.Plan(kFabricPort0).triggers), Not(Contains(kIpv6On)));
-  EXPECT_THAT(one.Find(Get(), kFabricPort0).settles, IsEmpty());
+  EXPECT_THAT(test::Lines(one.Find(Get(), kFabricPort0).prune_commands->after),
+              Not(Contains(HasSubstr("disable_ipv6"))));
 }
 
 TEST(NetplanAdoptProfile, OursIsActiveBeforeNetworkManagerMissesTheKeyfile) {
