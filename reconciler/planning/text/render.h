@@ -24,8 +24,8 @@ std::string RenderMarkdown(const Plan& plan);
 // "14 changes on 2 nodes, 1 blocked": the plan in one line.
 std::string FormatSummaryLine(const Plan& plan);
 
-// Warnings that `remaining`, the plan after an apply, has and `planned` had not. Empty, or ends with
-// a newline.
+// Warnings that `remaining`, the plan after an apply, has and `planned` had not. Empty, or ends
+// with a newline.
 std::string RenderNewWarnings(const Plan& planned, const Plan& remaining);
 
 }  // namespace reconciler

@@ -135,7 +135,7 @@ class Trial:
         if self.exit_code is None:
             time.sleep(0.5)
             speed.eventually(lambda: not self.pair.locked(), 10, 0.1)
-        # A program that is still there has waits of its own, and the nodes wait for it; a node that the row starts late waits anew.
+        # A program that is still there has waits of its own, and the nodes wait for it; a node that the row starts late waits again.
         since = time.monotonic()
         if self.exit_code is None:
             since = max(since, self.began + self.deadline_s)

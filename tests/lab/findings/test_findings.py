@@ -13,7 +13,7 @@ from spark_lab import LabTest, cluster  # noqa: E402
 PAIR = cluster("pair.yaml")
 PORT, TWIN, UNUSED = "enp1s0f1np1", "enP2p1s0f1np1", "enp1s0f0np0"
 DROP_IN = f"/etc/systemd/network/10-netplan-{TWIN}.network.d"
-# The code; what makes it so on spark-1; what takes that back.
+# The code; what makes it so on spark-1; what reverts that.
 OF_PLAN = (
     ("etc_hosts-foreign-line", "sed -i '1i 10.0.0.9 spark-2-rail0' /etc/hosts", "sed -i '/^10\\.0\\.0\\.9 /d' /etc/hosts"),
     ("memlock-foreign-line", "echo 'nvidia - memlock 64' >/etc/security/limits.d/zz-other.conf", "rm /etc/security/limits.d/zz-other.conf"),
@@ -46,8 +46,8 @@ class Findings(LabTest):
             for _, make, _ in codes:
                 self.lab.sh(1, make)
             self.assertEqual(found(), {(code, "spark-1") for code, _, _ in codes})
-            for _, _, undo in codes:
-                self.lab.sh(1, undo)
+            for _, _, revert in codes:
+                self.lab.sh(1, revert)
             self.assertEqual((self.warnings(), self.findings()), (set(), set()))
 
 
