@@ -2,7 +2,6 @@
 tool did. Live, after a re-plug and after a restart."""
 
 import hashlib
-import os
 import re
 import subprocess
 import unittest
@@ -345,20 +344,16 @@ class NetworkManager(WithoutLinkFiles):
         self.assertIn("\nno changes, 2 files taken over on 2 nodes. ", printed)
         self.apply_and_leave(manifest, before, path)
 
-    turns_ipv6_off = os.environ.get("SPARK_LAB_OS") == "bookworm"
-
     def active(self):
         """Per node: what is active on its ports."""
         return [sorted(line for line in self.lab.sh(node, "nmcli -t -f NAME,DEVICE connection show --active").splitlines()
                        if line.endswith(RIGHT)) for node in (1, 2)]
 
     def leave_profiles(self):
-        """A profile per port on both nodes, active; returns their keyfiles, what `adopt` says of them and the nodes' states. Where
-        NetworkManager remembers that a profile turned IPv6 off (docs/hardware.md), it is on."""
-        ipv6 = "ipv6.method disabled" if self.turns_ipv6_off else ""
+        """A profile per port on both nodes, active; returns their keyfiles, what `adopt` says of them and the nodes' states."""
         paths = [f"{KEYFILES}cx7-{letter}.nmconnection" for letter in "ab"]
         for node in (1, 2):
-            for letter, port, subnet, rest in zip("ab", RIGHT, (177, 178), (ipv6, "")):
+            for letter, port, subnet, rest in zip("ab", RIGHT, (177, 178), ("ipv6.method disabled", "")):
                 self.lab.sh(node, f"nmcli connection add type ethernet con-name cx7-{letter} ifname {port} mtu 9000 ipv4.method manual "
                                   f"ipv4.addresses 192.168.{subnet}.{node}/24 connection.autoconnect-priority 10 {rest} && "
                                   f"nmcli connection up cx7-{letter}")
@@ -372,7 +367,7 @@ class NetworkManager(WithoutLinkFiles):
         active = self.active()
         self.assertEqual(active, [[f"cx7-a:{RIGHT[0]}", f"cx7-b:{RIGHT[1]}"]] * 2)
         ipv6 = f"/proc/sys/net/ipv6/conf/{RIGHT[0]}/disable_ipv6"
-        self.assertEqual([self.lab.sh(node, f"cat {ipv6}").strip() for node in (1, 2)], ["1" if self.turns_ipv6_off else "0"] * 2)
+        self.assertEqual([self.lab.sh(node, f"cat {ipv6}").strip() for node in (1, 2)], ["1", "1"])
         found = self.spark("discover", "192.168.1.21", "192.168.1.22", expect=0)
         self.assertNotIn("not as found", found.stderr)
         for line in adopt.splitlines()[1:]:
@@ -381,7 +376,7 @@ class NetworkManager(WithoutLinkFiles):
         printed = self.spark("plan", manifest, "--only", "netplan", "--brief", expect=0).stdout
         lines = re.findall(r"(?m)^  [-+~>!] .*$", printed)
         self.assert_taken_over(lines, *paths)
-        for line, rest in zip(lines, ("  " if self.turns_ipv6_off else f"; {LOST}  ", f"; {LOST}  ")):
+        for line, rest in zip(lines, ("  ", f"; {LOST}  ")):
             self.assertIn(f" into 60-spark-reconcile.yaml, 1 port, same addresses and MTU{rest}", line)
         self.assertIn("\nno changes, 4 files taken over on 2 nodes. 4 links flap; ", printed)
 
