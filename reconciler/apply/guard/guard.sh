@@ -317,7 +317,8 @@ finish() {
 # the timer, and again by systemd until it succeeds; with boot by the unit of the early boot; with query by the next apply,
 # to which it prints the decision.
 
-# /proc/uptime counts time asleep too, and no clock set by hand moves it.
+# /proc/uptime counts time asleep too, and no clock set by hand moves it. Both times are rounded down: one second more, and
+# no node acts before its time.
 wait_for_progress() {
   while ! is_decided; do
     last=0; step=0
@@ -329,7 +330,7 @@ wait_for_progress() {
     [ "${last:-0}" -le "$up" ] || last=0 # of the time before a restart
     # What works on a step has `working` open, orphaned or not.
     flock -n "$J/working" true 2>/dev/null && step=0
-    left=$((LIMIT - up + last + ${step:-0}))
+    left=$((LIMIT + 1 - up + last + ${step:-0}))
     [ $left -gt 0 ] || return 0
     [ "${step:-0}" = 0 ] || left=1
     sleep $left

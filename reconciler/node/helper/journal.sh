@@ -68,8 +68,10 @@ family() { # PROCESS
   echo "$1"
 }
 end_shell() { # PROCESS
-  rm -f "$D/lease" "$D/lease.until"
   read -r self _ </proc/self/stat
-  # shellcheck disable=SC2046 # one word per process
-  kill -KILL $(family "$1") 2>/dev/null
+  stopped=$(family "$1")
+  # Nobody else can take the lock yet. Where this is cut off before, the lease still names the holder.
+  rm -f "$D/lease" "$D/lease.until"
+  # shellcheck disable=SC2086 # one word per process
+  kill -KILL $stopped 2>/dev/null
 }

@@ -119,6 +119,20 @@ TEST_F(FoundLock, ItsHolderIsEndedWithAllThatItStarted) {
   EXPECT_TRUE(GoesAway(child_));
 }
 
+// All that it would have ended is stopped by then, and keeps the lock.
+TEST_F(FoundLock, ABreakThatWasCutOffCanBeDoneAgain) {
+  Hold();
+  WriteLease(holder_);
+  const ScriptReply cut_off =
+      Break("family() { command kill -STOP \"$1\"; command kill -KILL $$; }");
+  EXPECT_EQ(cut_off.exit_code, 128 + SIGKILL);
+  EXPECT_THAT(ReadLines().at(0), MatchesRegex("held " + std::to_string(holder_) + " .*"));
+  EXPECT_EQ(Break().exit_code, 0);
+  EXPECT_TRUE(GoesAway(holder_));
+  EXPECT_TRUE(GoesAway(child_));
+  EXPECT_THAT(ReadLines(), ElementsAre("free"));
+}
+
 TEST_F(FoundLock, AProcessThatDoesNotHoldItIsNotEnded) {
   Hold("other");
   Put("state/lock", "");

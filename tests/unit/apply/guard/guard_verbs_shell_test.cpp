@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "reconciler/base/number.h"
 #include "tests/unit/apply/guard/guard_machine.h"
 
 namespace reconciler {
@@ -228,6 +229,23 @@ TEST_F(GuardVerbs, ProgressThatIsHalfWrittenIsReadAgain) {
   Call("watch");
   EXPECT_EQ(ReadFiles(), kNew);
   EXPECT_EQ(State(), "finished\n");
+}
+
+// It reads whole seconds of the uptime, and so did what wrote the progress.
+TEST_F(GuardVerbs, ANodeNeverActsBeforeItsTime) {
+  Make(kStates[0], false);
+  Put("state/journal/0123456789abcdef/progress", "");
+  Program("sleep", fmt::format("cd {} || exit\n"
+                               "up=$(cut -d. -f1 /proc/uptime)\n"
+                               "if [ -s progress ]; then\n"
+                               "  read -r last step <progress\n"
+                               "  echo $((up + $1 - last)) >waited\n"
+                               "  ln -s revert decision\n"
+                               "else echo \"$up 0\" >progress; fi",
+                               QuoteForShell(Journal())));
+  Call("watch");
+  const std::string waited = Get(Journal() + "/waited");
+  EXPECT_GE(ParseNumber<int>(Trim(waited)).value_or(0), GuardTimes{}.revert_after + 1) << waited;
 }
 
 // The guard shows them again and again for peers that are late, and the controller finishes the
