@@ -6,6 +6,7 @@
 
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
+#include "plugins/common/ports/ip.h"
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/claims.h"
@@ -146,7 +147,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
     netdevs.push_back(port.netdev);
   }
   reads.emplace_back(MakeBootServicesProbe(netdevs));
-  reads.emplace_back(MakeMastersProbe());
+  reads.emplace_back(MakeIpProbe());
   return reads;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "plugins/common/commands/failure.h"
+#include "plugins/common/ports/ip.h"
 #include "plugins/facts/host/links.h"
 #include "plugins/facts/host/ports.h"
 #include "reconciler/base/number.h"
@@ -27,7 +28,6 @@ constexpr std::string_view kCarrierDowns = "/carrier_down_count";
 constexpr std::string_view kSysctlIpv4 = "/proc/sys/net/ipv4/conf/";
 constexpr std::string_view kRpFilter = "/rp_filter";
 constexpr int kStateLimitS = 5;
-constexpr int kIpLimitS = 5;  // a driver that hangs with the RTNL lock held freezes `ip`
 
 std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpec& node) {
   std::vector<Read> reads;
@@ -40,8 +40,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   reads.push_back(ReadValues{"/sys/class/net/*/speed"});
   reads.push_back(ReadValues{"/sys/class/net/*/carrier_down_count"});
   reads.push_back(ReadValues{"/proc/sys/net/ipv4/conf/*/rp_filter"});
-  reads.push_back(
-      RunProbe{.id = "host.ip", .argv = {"ip", "-j", "addr", "show"}, .time_limit_s = kIpLimitS});
+  reads.push_back(MakeIpProbe());
   // The state files change while we look, which would spoil a ReadFiles of them.
   reads.push_back(
       RunProbe{.id = "host.managers",
@@ -145,7 +144,7 @@ std::map<int, LinkManager> ReadManagers(const ProbeReply& reply, NodeFacts& fact
 }
 
 void AddLinks(const ProbeReply& reply, NodeFacts& facts) {
-  const auto ip = reply.commands.find("host.ip");
+  const auto ip = reply.commands.find(kIpAddresses);
   if (ip == reply.commands.end()) {
     facts.network.links = Unknown{"ip was not run"};
     return;

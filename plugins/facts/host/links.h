@@ -15,7 +15,7 @@ struct IndexedLink {
   std::vector<std::string> leases = {};  // IPv4 addresses that `ip` shows as dynamic, sorted
 };
 
-// What `ip -j addr show` printed, by name. A key that is missing or of another type keeps the
+// What `ip -d -j addr show` printed, by name. A key that is missing or of another type keeps the
 // default of LinkFact (mtu 0: not known), an entry without a name is left out; nullopt when the
 // text is no JSON list at all.
 std::optional<std::map<std::string, IndexedLink>> ParseIpAddr(std::string_view json);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "plugins/common/commands/failure.h"
+#include "plugins/common/ports/ip.h"
 #include "reconciler/base/json/text_member.h"
 #include "reconciler/base/text.h"
 
@@ -17,11 +18,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kMasters = "netplan.masters";
-constexpr int kIpLimitS = 5;  // a driver that hangs with the RTNL lock held freezes `ip`
 constexpr std::size_t kLongestOption = 255;
 
-// A setting as `ip -d -j link show` prints it, the word of `ip link add` for it, and the value that
+// A setting as `ip -d -j addr show` prints it, the word of `ip link add` for it, and the value that
 // the kernel gives a new interface; that one is left out, since some are errors with some modes.
 struct Option {
   const char* key = nullptr;
@@ -133,12 +132,8 @@ void AddMaster(const Json& link, NodeFacts& facts) {
 
 }  // namespace
 
-RunProbe MakeMastersProbe() {
-  return {.id = kMasters, .argv = {"ip", "-d", "-j", "link", "show"}, .time_limit_s = kIpLimitS};
-}
-
 void StoreMasters(const ProbeReply& reply, NodeFacts& facts) {
-  const auto answer = reply.commands.find(kMasters);
+  const auto answer = reply.commands.find(kIpAddresses);
   if (answer == reply.commands.end() || answer->second.exit_code != 0) return;
   const Json list = Json::parse(answer->second.out, nullptr, /*allow_exceptions=*/false);
   if (!list.is_array()) return;

@@ -5,9 +5,7 @@
 
 namespace reconciler::plugins::netplan {
 
-RunProbe MakeMastersProbe();
-
-// Bonds, bridges and what else has members.
+// Bonds, bridges and what else has members, of what MakeIpProbe runs.
 void StoreMasters(const ProbeReply& reply, NodeFacts& facts);
 
 }  // namespace reconciler::plugins::netplan

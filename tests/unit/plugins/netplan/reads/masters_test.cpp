@@ -1,5 +1,7 @@
 #include "plugins/netplan/reads/masters.h"
 
+#include "plugins/common/ports/ip.h"
+
 #include <gmock/gmock.h>
 
 namespace reconciler::plugins::netplan {
@@ -10,7 +12,7 @@ using testing::IsEmpty;
 
 std::map<std::string, MasterFact> ReadMasters(const std::string& out, int exit_code = 0) {
   ProbeReply reply;
-  const RunProbe probe = MakeMastersProbe();
+  const RunProbe probe = MakeIpProbe();
   reply.commands[probe.id] = {.exit_code = exit_code, .out = out};
   NodeFacts facts;
   StoreMasters(reply, facts);
