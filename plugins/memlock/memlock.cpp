@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "plugins/common/commands/failure.h"
+#include "plugins/common/commands/in_place.h"
 #include "plugins/common/gpu/level.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
@@ -111,7 +112,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric&, const NodeSpe
   }
   // verify judges it whether or not the manifest has `memlock`.
   if (managed || MayMeasureRdma(cluster)) {
-    reads.push_back(RunProbe{.id = kSession, .argv = {"sh", "-c", std::string(kSessionLimitsSh)}});
+    reads.push_back(MakeInPlaceProbe(kSession, kSessionLimitsSh));
   }
   if (!managed && !MeasuresRdma(cluster)) return reads;
   reads.push_back(RunProbe{.id = kService,

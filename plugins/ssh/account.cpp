@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "plugins/common/commands/in_place.h"
 #include "plugins/ssh/account.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
@@ -44,7 +45,7 @@ std::string ExplainLookupFailure(const CommandReply& reply) {
 }  // namespace
 
 RunProbe MakeAccountProbe(const std::string& user) {
-  return {.id = std::string(kId), .argv = {"sh", "-c", std::string(kAccountSh), "sh", user}};
+  return MakeInPlaceProbe(std::string(kId), kAccountSh, {user});
 }
 
 void ParseAccount(const ProbeReply& reply, NodeFacts& facts) {

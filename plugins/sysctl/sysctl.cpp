@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "plugins/common/commands/in_place.h"
 #include "plugins/common/ownership/owned.h"
 #include "plugins/common/ownership/state.h"
 #include "plugins/common/ports/links.h"
@@ -78,7 +79,7 @@ std::vector<Read> Probe(const ClusterSpec& cluster, const Fabric& fabric, const 
              ReadFiles{"/usr/local/lib/sysctl.d/*.conf"},
              ReadFiles{"/usr/lib/sysctl.d/*.conf"}};
   }
-  RunProbe probe{.id = kReadOnly, .argv = {"sh", "-c", std::string(kReadOnlySh), "sh"}};
+  RunProbe probe = MakeInPlaceProbe(kReadOnly, kReadOnlySh);
   for (const AdoptedLines& lines : ReadAdoptedLines(cluster, node.name)) {
     reads.push_back(ReadFile{lines.path});
   }

@@ -1,5 +1,5 @@
 # shellcheck shell=dash
-# shellcheck disable=SC2154 # user and home are what resolve of home_path.sh finds
+# shellcheck disable=SC2154 # user, home, looked_up and entry are what resolve of home_path.sh finds
 # Functions that read a node in one go; the calls follow. Values: ROOT, a folder that stands for /, LARGEST in bytes. $1 of
 # the script is $SSH_CONNECTION.
 frame session
@@ -99,24 +99,31 @@ gather_command() { # ID LIMIT_S ARGV…
 }
 
 # Short commands, calls of gather_command in COMMANDS, in one process with one limit: a `timeout` for each doubles the
-# processes. If one hangs, all run again, each within its own limit, and the later answers count.
+# processes. Shell that defines in_place() and calls it runs in that process too, see MakeInPlaceProbe. If one hangs, or ends
+# the shell, all run again, each within its own limit, and the later answers count.
 gather_together() { # LIMIT_S
   # shellcheck disable=SC2016 # for that shell
-  NONCE=$NONCE COMMANDS=$COMMANDS timeout -k 1 "$1" sh -c '
-    frame() { printf "\n%s %s\n" "$NONCE" "$1"; printf "\n%s %s\n" "$NONCE" "$1" >&2; }
+  NONCE=$NONCE COMMANDS=$COMMANDS LOOKED_UP=$looked_up ENTRY=$entry timeout -k 1 "$1" sh -c '
+    nonce=$NONCE; commands=$COMMANDS; looked_up=$LOOKED_UP; entry=$ENTRY
+    unset NONCE COMMANDS LOOKED_UP ENTRY # programs are not given them
+    frame() { printf "\n%s %s\n" "$nonce" "$1"; printf "\n%s %s\n" "$nonce" "$1" >&2; }
     gather_command() {
       frame "command $1"
       shift 2
-      (
-        unset NONCE COMMANDS
-        [ "$1 $2" = "sh -c" ] || exec "$@"
-        script=$3
-        [ $# = 3 ] || shift
-        shift 3
-        eval "$script"
-      )
+      case "$1 $2 ${3-}" in
+        "sh -c in_place()"*) run_in_place "$@" ;;
+        *) (run_apart "$@") ;;
+      esac
       frame "exit $?"
     }
-    eval "$COMMANDS"' </dev/null
-  [ $? -lt 124 ] || eval "$COMMANDS"
+    run_in_place() { script=$3; shift 4; eval "$script"; }
+    run_apart() {
+      [ "$1 $2" = "sh -c" ] || exec "$@"
+      script=$3
+      [ $# = 3 ] || shift
+      shift 3
+      eval "$script"
+    }
+    eval "$commands"
+    exit 0' </dev/null || eval "$COMMANDS"
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "plugins/common/commands/failure.h"
+#include "plugins/common/commands/in_place.h"
 #include "plugins/common/systemctl/gpu_containers.sh.h"
 #include "reconciler/base/text.h"
 
@@ -25,8 +27,7 @@ std::string ShortenScope(std::string_view name) {
 }  // namespace
 
 RunProbe MakeGpuContainerProbe() {
-  return {.id = kGpuContainers,
-          .argv = {"sh", "-c", std::string(kGpuContainersSh), "sh", "/sys/fs/cgroup", "/proc"}};
+  return MakeInPlaceProbe(kGpuContainers, kGpuContainersSh, {"/sys/fs/cgroup", "/proc"});
 }
 
 void StoreGpuContainers(const ProbeReply& reply, NodeFacts& facts) {
@@ -37,13 +38,13 @@ void StoreGpuContainers(const ProbeReply& reply, NodeFacts& facts) {
     facts.units.gpu_containers = ExplainFailure(listed, "find");
     return;
   }
-  std::vector<std::string> scopes;
+  std::set<std::string> scopes;
   for (const std::string& line : SplitLines(listed.out)) {
     if (line.ends_with(kScope) && line.find('/') == std::string::npos) {
-      scopes.push_back(MakePrintable(line));
+      scopes.insert(MakePrintable(line));
     }
   }
-  facts.units.gpu_containers = std::move(scopes);
+  facts.units.gpu_containers = std::vector<std::string>(scopes.begin(), scopes.end());
 }
 
 std::string ListCutOffByReload(const NodeFacts& facts) {

@@ -1,9 +1,18 @@
 # shellcheck shell=dash
 # The scope of each container whose first process has the NVIDIA driver's files mounted, one per line. Arguments: the
 # folder of the control groups, and that of the processes.
-[ -r "$1" ] && command -v find >/dev/null || { echo "wanted the folders of $1" >&2; exit 1; }
-find "$1" -type d '(' -name 'docker-*.scope' -o -name 'libpod-*.scope' -o -name 'cri-containerd-*.scope' -o \
-  -name 'crio-*.scope' ')' 2>/dev/null | while read -r folder; do
-  pid=$(find "$folder" -name cgroup.procs -exec cat {} + 2>/dev/null | head -n 1)
+[ -r "$1" ] && command -v find >/dev/null || { echo "wanted the folders of $1" >&2; return 1; }
+scopes=$(find "$1" -type d '(' -name 'docker-*.scope' -o -name 'libpod-*.scope' -o -name 'cri-containerd-*.scope' -o \
+  -name 'crio-*.scope' ')' 2>/dev/null)
+[ -n "$scopes" ] || return 0
+while IFS= read -r folder; do
+  pid=''
+  for file in "$folder"/cgroup.procs "$folder"/*/cgroup.procs "$folder"/*/*/cgroup.procs; do
+    [ ! -r "$file" ] || read -r pid <"$file" || continue
+    [ -z "$pid" ] || break
+  done
   [ -z "$pid" ] || ! grep -qs nvidia "$2/$pid/mountinfo" || printf '%s\n' "${folder##*/}"
-done | sort -u
+done <<END
+$scopes
+END
+return 0

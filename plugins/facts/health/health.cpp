@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "plugins/common/commands/failure.h"
+#include "plugins/common/commands/in_place.h"
 #include "plugins/common/gpu/level.h"
 #include "plugins/facts/health/health.sh.h"
 #include "plugins/facts/health/kernel_log.h"
@@ -267,7 +268,7 @@ void Parse(const ProbeReply& reply, NodeFacts& facts) {
 }  // namespace
 
 RunProbe MakeHealthProbe(const NodeSpec& node) {
-  return {.id = kProbe, .argv = {"sh", "-c", std::string(kHealthSh), "sh", node.access.user}};
+  return MakeInPlaceProbe(kProbe, kHealthSh, {node.access.user});
 }
 
 Plugin Get() { return {.name = "health", .after = {}, .probe = Probe, .parse = Parse}; }

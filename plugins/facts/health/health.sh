@@ -1,7 +1,7 @@
 # shellcheck shell=dash
 # $1: the user that logs in (empty: the one who did). A line per finding, "KIND TEXT"; "=" begins what grep prints. What is not there has no line.
 user=${1:-${SUDO_USER:-root}}
-now=$(date +%s) && echo "clock $now"
+date '+clock %s'
 for path in /sys/class/net/*/wireless /sys/class/net/*/phy80211; do
   [ ! -e "$path" ] || { path=${path%/*}; echo "wireless ${path##*/}"; }
 done
@@ -45,7 +45,10 @@ show_zone() { # FOLDER
     case $type in Processor | *cpufreq* | *devfreq*) [ "$state" = 0 ] || echo "throttled $type ${folder##*cooling_device}: $state" ;; esac
   done
 } 2>/dev/null
-stat -c 'device %a %U %G %n' /dev/infiniband/uverbs* /dev/infiniband/rdma_cm 2>/dev/null
+set -- /dev/infiniband/uverbs*
+[ -e "$1" ] || shift
+[ ! -e /dev/infiniband/rdma_cm ] || set -- "$@" /dev/infiniband/rdma_cm
+[ $# = 0 ] || stat -c 'device %a %U %G %n' "$@" 2>/dev/null
 groups=$(id -Gn -- "$user" 2>/dev/null) && echo "groups $groups"
 # Containers whose first process was given variables of NCCL that only several nodes need.
 set --
@@ -66,15 +69,23 @@ echo '= files'
 grep -HsE '^(interface-name=|(auto|allow-hotplug|iface) |(MemAvailable|SwapTotal|SwapFree):)' /proc/meminfo \
   /run/NetworkManager/system-connections/* /etc/network/interfaces /etc/network/interfaces.d/*
 # The rules of IPv4; ufw writes the file whenever they change.
-rules=$(stat -c %Y /etc/ufw/user.rules 2>/dev/null) && printf '= rules\nrules %s\n' "$rules"
-log=$(dmesg 2>/dev/null) || exit 0
-read -r uptime _ <"/proc/uptime" || exit 0
-printf '= log\nuptime %s\n' "$uptime"
-printf '%s\n' "$log" | awk '
+[ ! -e /etc/ufw/user.rules ] || stat -c '= rules
+rules %Y' /etc/ufw/user.rules 2>/dev/null
+{ read -r uptime _ <"/proc/uptime"; } 2>/dev/null || return 0
+# awk starts dmesg, and learns by that whether it could read.
+awk -v uptime="$uptime" '
   function print_last(line, count, most, i) { for (i = count > most ? count - most + 1 : 1; i <= count; i++) print line[i] }
-  /[[]UFW BLOCK[]].* PROTO=TCP .* SYN / { drop[++drops] = $0 }
-  /AER: .*Uncorrect(ed|able)|NVRM: Xid|NV_ERR_NO_MEMORY|Out of memory: Killed process|soft lockup|hard LOCKUP|mlx5_core .*(compromised|Link down)/ {
-    event[++events] = $0
-  }
-  END { print_last(drop, drops, 50); print_last(event, events, 100) }'
-exit 0
+  BEGIN {
+    read_log = "dmesg 2>/dev/null"
+    while ((read_log | getline) > 0) {
+      if (/[[]UFW BLOCK[]].* PROTO=TCP .* SYN /) drop[++drops] = $0
+      if (/AER: .*Uncorrect(ed|able)|NVRM: Xid|NV_ERR_NO_MEMORY|Out of memory: Killed process|soft lockup|hard LOCKUP/ ||
+          /mlx5_core .*(compromised|Link down)/) event[++events] = $0
+    }
+    if (close(read_log) != 0) exit
+    print "= log"
+    print "uptime", uptime
+    print_last(drop, drops, 50)
+    print_last(event, events, 100)
+  }'
+return 0

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/common/commands/in_place.h"
 #include "plugins/facts/host/ports.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
@@ -37,7 +38,7 @@ void StoreErrors(std::string_view text, PortFacts& port) {
 }  // namespace
 
 RunProbe MakePortsProbe(const ClusterSpec& cluster, const NodeSpec& node) {
-  RunProbe probe{.id = "host.ports", .argv = {"sh", "-c", std::string(kPortsSh), "sh"}};
+  RunProbe probe = MakeInPlaceProbe("host.ports", kPortsSh);
   const Hardware* hardware = cluster.FindHardware(node.hardware);
   if (hardware == nullptr) return probe;
   for (const Cage& cage : hardware->cages) {

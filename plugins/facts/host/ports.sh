@@ -1,15 +1,15 @@
 # shellcheck shell=dash
 # Each argument is NETDEV=ADDRESS.
 for path in /sys/class/net/*/device; do
-  [ -e "$path" ] || continue
-  real=$(readlink -f "$path")
+  cd -P "$path" 2>/dev/null || continue
   net=${path%/device}
-  printf 'pci %s %s\n' "${real##*/}" "${net##*/}"
+  printf 'pci %s %s\n' "${PWD##*/}" "${net##*/}"
 done
+cd /
 for port do
   [ ! -e "/sys/bus/pci/devices/${port#*=}" ] || printf 'function %s\n' "${port#*=}"
 done
-command -v ethtool >/dev/null || exit 0
+command -v ethtool >/dev/null || return 0
 for port do
   net=${port%%=*}
   [ -e "/sys/class/net/$net" ] || continue
@@ -23,4 +23,4 @@ done | awk '
   /^Active FEC encodings?: / { sub(/^[^:]*: */, ""); print "fec", net, $0 }
   $1 == "Lanes:" { print "lanes", net, $2 }
   $1 ~ /^(rx_crc_errors_phy|link_down_events_phy):$/ { sub(":", "", $1); print "errors", net, $2, $1 }'
-exit 0
+return 0

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "plugins/common/commands/in_place.h"
 #include "plugins/facts/rdma/devices.sh.h"
 #include "reconciler/base/number.h"
 #include "reconciler/base/text.h"
@@ -159,8 +160,7 @@ void StoreLine(const std::string& line, NodeFacts& facts) {
 }  // namespace
 
 std::vector<Read> ListDeviceReads() {
-  std::vector<Read> reads = {RunProbe{
-      .id = kTables, .argv = {"sh", "-c", std::string(kDevicesSh), "sh", std::string(kFolder)}}};
+  std::vector<Read> reads = {MakeInPlaceProbe(kTables, kDevicesSh, {std::string(kFolder)})};
   const auto add = [&reads](std::string_view path) {
     reads.push_back(ReadValues{fmt::format("{}*/{}", kFolder, path)});
   };

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "plugins/common/commands/failure.h"
+#include "plugins/common/commands/in_place.h"
 #include "plugins/netplan/reads/boot_services.sh.h"
 #include "reconciler/base/text.h"
 
@@ -14,6 +15,8 @@ namespace reconciler::plugins::netplan {
 namespace {
 
 constexpr const char* kBootServices = "netplan.boot_services";
+// A pattern of grep: bytes that programs hold, and no text.
+constexpr std::string_view kBinary = "[\001-\006]";
 constexpr std::size_t kLongestWord = 255;
 
 // By path. Without a digest: it is too large.
@@ -160,9 +163,9 @@ std::string NameTemplate(const std::string& service) {
 }
 
 RunProbe MakeBootServicesProbe(const std::vector<std::string>& netdevs) {
-  RunProbe probe{.id = kBootServices,
-                 .argv = {"sh", "-c", std::string(kBootServicesSh), "sh", "/etc/systemd/system",
-                          "/sys/class/net"}};
+  RunProbe probe =
+      MakeInPlaceProbe(kBootServices, kBootServicesSh,
+                       {"/etc/systemd/system", "/sys/class/net", std::string(kBinary)});
   probe.argv.insert(probe.argv.end(), netdevs.begin(), netdevs.end());
   return probe;
 }

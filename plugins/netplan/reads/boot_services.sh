@@ -1,22 +1,29 @@
 # shellcheck shell=dash
 # What the services in a folder of units say of this node's interfaces. Of the files' texts nothing is printed but names of
 # interfaces that are there or given, of units that timers start, and folders of [Install]. Arguments: the folder, that of the
-# interfaces, names of interfaces. Lines, each word of plain signs:
+# interfaces, a pattern of the bytes that only programs hold, names of interfaces. Lines, each word of plain signs:
 #   service NAME file|link      install NAME FOLDER    wanted NAME FOLDER|TIMER    part NAME PATH
 #   names PATH INTERFACE        sets PATH              digest HEX  PATH            large PATH
 # and of each service Id=NAME, ActiveState=STATE and which units would be stopped with it. A template is a service, and what
 # is wanted may be one of its instances.
 # What has other signs in its name is passed over, and so are our own units, and files of more than 64 KiB or with the bytes of programs.
 export LC_ALL=C
-folder=$1; nets=$2; shift 2
+newline='
+'
+folder=$1; nets=$2; binary=$3; shift 3
 interfaces=" $* "
 for path in "$nets"/*; do interfaces="$interfaces${path##*/} "; done
-export interfaces
 
 is_plain() { # NAME, of a unit that is not ours
   case $1 in '' | *[!A-Za-z0-9:_.@-]* | [!A-Za-z0-9]* | spark-reconcile*) return 1 ;; esac
 }
 is_text() { [ -f "$1" ] && [ -r "$1" ]; }
+is_wanted() { # NAME
+  for link in "$folder"/*.wants/"$1" "$folder"/*.requires/"$1" "$folder"/*.upholds/"$1"; do
+    [ ! -L "$link" ] || return 0
+  done
+  return 1
+}
 print_wanted() { # NAME: the folders that link to it
   for link in "$folder"/*.wants/"$1" "$folder"/*.requires/"$1" "$folder"/*.upholds/"$1"; do
     [ -L "$link" ] || continue
@@ -39,7 +46,7 @@ for path in "$folder"/*.service; do
     ! is_text "$part" || set -- "$@" "$part"
   done
 done
-[ $# -gt 0 ] || exit 0
+[ $# -gt 0 ] || return 0
 
 # What is enabled of templates, and what enabled timers start.
 for path in "$folder"/*.wants/*@?*.service "$folder"/*.requires/*@?*.service "$folder"/*.upholds/*@?*.service; do
@@ -55,7 +62,7 @@ for path in "$folder"/*.wants/*@?*.service "$folder"/*.requires/*@?*.service "$f
 done
 for path in "$folder"/*.timer; do
   name=${path##*/}
-  if ! is_plain "$name" || ! is_text "$path" || [ -z "$(print_wanted "$name")" ]; then continue; fi
+  if ! is_plain "$name" || ! is_text "$path" || ! is_wanted "$name"; then continue; fi
   unit=$(sed -n 's/^[[:blank:]]*Unit[[:blank:]]*=[[:blank:]]*//p' "$path" | sed -n '$p')
   unit=${unit:-${name%.timer}.service}
   ! is_plain "$unit" || echo "wanted $unit $name"
@@ -95,18 +102,50 @@ relations=$(awk '
     }
   }' "$@")
 
-texts() { find -L "$@" -exec grep -L "$(printf '[\001-\006]')" {} +; }
-list_parts() { printf '%s\n' "$relations" | awk '$1 == "part" && !said[$3]++ && ++n <= 256 { print $3 }'; }
-set --
-for path in $(list_parts); do
-  case $path in "$folder"/*) ;; *) ! is_text "$path" || set -- "$@" "$path" ;; esac
-done
+[ -n "$relations" ] || return 0
 
-# What these scripts call or read by absolute paths is a part too, but no program of a package, and nothing further.
-calls=''
-[ $# -eq 0 ] || calls=$(texts "$@" -maxdepth 0 -type f -size -129)
-# shellcheck disable=SC2086 # plain signs only
-[ -z "$calls" ] || calls=$(awk '
+# Into `parts`: the files of `relations`, 256 at most, each once.
+list_parts() {
+  parts=' '; count=0
+  # shellcheck disable=SC2086 # lines of three words of plain signs
+  set -- $relations
+  while [ $# -gt 2 ] && [ $count -lt 256 ]; do
+    if [ "$1" = part ]; then
+      case $parts in *" $3 "*) ;; *) parts="$parts$3 "; count=$((count + 1)) ;; esac
+    fi
+    shift 3
+  done
+}
+# And which of them are text, into `texts`; of which into `large`, of more than 64 KiB.
+read_parts() {
+  list_parts
+  texts=' '; large=' '
+  set --
+  for path in $parts; do
+    ! is_text "$path" || set -- "$@" "$path"
+  done
+  [ $# -gt 0 ] || return 0
+  # shellcheck disable=SC2044 # plain signs only
+  for path in $(find -L "$@" -maxdepth 0 -type f -size +128 -printf '+%p\n' , -type f -exec grep -L "$binary" {} +); do
+    case $path in +*) large="$large${path#+} " ;; *) texts="$texts$path " ;; esac
+  done
+}
+is_large() { case $large in *" $1 "*) ;; *) return 1 ;; esac; }
+read_parts
+
+# What scripts call or read by absolute paths is a part too, but no program of a package, and nothing further: into `calls`.
+list_calls() { # SCRIPT PATH run|read …
+  while [ $# -gt 2 ]; do
+    if is_text "$2" && { [ "$3" = read ] || [ -x "$2" ]; }; then calls="${calls}call $1 $2$newline"; fi
+    shift 3
+  done
+}
+calls=''; scripts=''
+for path in $texts; do
+  case $path in "$folder"/*) ;; *) is_large "$path" || scripts="$scripts $path" ;; esac
+done
+# shellcheck disable=SC2046,SC2086 # plain signs only
+[ -z "$scripts" ] || list_calls $(awk '
   /^[ \t]*#/ { next }
   {
     n = split($0, word, /[^A-Za-z0-9\/:_.@+-]+/)
@@ -117,11 +156,8 @@ calls=''
       how = word[i - 1] == "." || word[i - 1] == "source" ? "read" : "run"
       if (++found <= 256) print FILENAME, word[i], how
     }
-  }' $calls | while read -r script path how; do
-    is_text "$path" || continue
-    if [ "$how" = read ] || [ -x "$path" ]; then echo "call $script $path"; fi
-  done)
-relations=$(printf '%s\n' "$relations" "$calls" | awk '
+  }' $scripts)
+[ -z "$calls" ] || relations=$(printf '%s\n' "$relations" "$calls" | awk '
   $1 == "call" {
     for (i = 1; i <= n; i++) if (path[i] == $2 && !((name[i], $3) in said)) { said[name[i], $3] = 1; print "part", name[i], $3 }
     next
@@ -130,20 +166,16 @@ relations=$(printf '%s\n' "$relations" "$calls" | awk '
   $1 == "part" { name[++n] = $2; path[n] = $3; said[$2, $3] = 1 }')
 printf '%s\n' "$relations"
 
+[ -z "$calls" ] || read_parts
 set --
-for path in $(list_parts); do
-  ! is_text "$path" || set -- "$@" "$path"
+for path in $texts; do
+  if is_large "$path"; then echo "large $path"; else set -- "$@" "$path"; fi
 done
-[ $# -gt 0 ] || exit 0
-texts "$@" -maxdepth 0 -type f -size +128 | sed 's/^/large /'
-texts=$(texts "$@" -maxdepth 0 -type f -size -129)
-# shellcheck disable=SC2086 # plain signs only
-set -- $texts
-[ $# -gt 0 ] || exit 0
+[ $# -gt 0 ] || return 0
 
 # A program that shows something, and what comments and descriptions say, configures nothing; `ip` shows unless a word says that
 # it changes something. Variables that name interfaces for NCCL and the like configure none.
-found=$(awk '
+found=$(interfaces=$interfaces awk '
   BEGIN {
     n = split(ENVIRON["interfaces"], list, " "); for (i = 1; i <= n; i++) interface[list[i]] = 1
     n = split("ip ifconfig nmcli netplan networkctl ifup ifdown dhclient dhcpcd dcb", list, " ")
@@ -177,8 +209,10 @@ found=$(awk '
     }
     if (acts && !sets[FILENAME]++) print "sets", FILENAME
   }' "$@")
-[ -n "$found" ] || exit 0
+[ -n "$found" ] || return 0
 printf '%s\n' "$found"
-sha256sum -- "$@" | sed 's/^/digest /'
+# shellcheck disable=SC2046 # plain signs only
+set -- $(sha256sum -- "$@")
+while [ $# -gt 1 ]; do echo "digest $1  $2"; shift 2; done
 # shellcheck disable=SC2086 # plain signs only
-exec systemctl show --no-pager --property=Id,ActiveState,RequiredBy,RequisiteOf,BoundBy,ConsistsOf -- $services
+systemctl show --no-pager --property=Id,ActiveState,RequiredBy,RequisiteOf,BoundBy,ConsistsOf -- $services

@@ -3,7 +3,13 @@
 # Functions over the file $T of a step in $d. What lies below a user's home is read and written by that user alone (see
 # home_files.sh), everything else by us. `same`, `put` and `read_text` are journal.sh's.
 looked_up=
+entry=
 ROOT= # a folder that stands for /
+
+# Sets `self` to the number of the user that this shell runs as.
+find_self() {
+  while read -r self_key _ self _; do [ "$self_key" != Uid: ] || break; done </proc/self/status
+}
 
 # Sets T to the path with ~USER's home put in and ROOT before it, or to nothing when the node has no such user. Below a home
 # `user`, `home` and `below` say which; `user` is empty for any other path.
@@ -12,9 +18,10 @@ resolve() { # PATH ROOT
     '~'*)
       user=${1#'~'}; user=${user%%/*}; below=${1#*/}
       if [ "$user" != "$looked_up" ]; then
-        home=; looked_up=$user; self=$(id -u)
+        home=; looked_up=$user; find_self
+        entry=$(getent passwd -- "$user")
         IFS=: read -r _ _ uid gid _ home _ <<EOF
-$(getent passwd -- "$user")
+$entry
 EOF
       fi
       if [ -n "$home" ]; then T=$2$home/$below; else T=; fi ;;
@@ -30,11 +37,11 @@ load_target() {
 }
 
 # One of home_files.sh's verbs, as the user. Root alone can become another user; without it we stay who we are. Our locks
-# are not handed on.
+# are not handed on. It takes the place of the shell that calls it, one of a pipeline.
 in_home() { # VERB ARG…
   set -- sh -c "$HOME_FILES" home_files "$ROOT$home" "$@"
   [ "$self" != 0 ] || [ "$uid" = 0 ] || set -- setpriv --reuid "$uid" --regid "$gid" --init-groups -- "$@"
-  timeout -k 1 10 "$@" 8>&- 9>&-
+  exec timeout -k 1 10 "$@" 8>&- 9>&-
 }
 
 # The same with the content of FILE on stdin, through a pipe: no descriptor of ours is handed on. Sets `answer`.

@@ -1,6 +1,11 @@
 #include "reconciler/gather/gather_script.h"
 
+#include <fmt/format.h>
+
+#include "plugins/common/commands/in_place.h"
+#include "reconciler/base/number.h"
 #include "reconciler/node/frames.h"
+#include "tests/support/run_here.h"
 #include "tests/support/shell_fixture.h"
 
 namespace reconciler {
@@ -108,6 +113,69 @@ TEST_F(GatherScriptTest, ShortCommandsRunOnceAndSeeNothingOfEachOther) {
        RunProbe{"read", {"cat", file}}});
   EXPECT_EQ(reply.commands.at("read").out, "run\n");
   EXPECT_EQ(reply.commands.at("arguments").out, "a b|||/|");
+}
+
+TEST_F(GatherScriptTest, WhatRunsInPlaceHasItsOwnArgumentsAndStatus) {
+  const ProbeReply reply =
+      Gather({RunProbe{"before", {"sh", "-c", "echo \"$NONCE$COMMANDS\"; exit 2"}},
+              plugins::MakeInPlaceProbe("first", "shift\nprintf '%s|' \"$@\"\nreturn 3\n",
+                                        {"a b", "it's", "\1\n*"}),
+              plugins::MakeInPlaceProbe("second", "echo \"$#\" >&2\n[ -z \"$*\" ]\n"),
+              RunProbe{"after", {"sh", "-c", "echo \"$#\"; env | grep -c COMMANDS"}}});
+  EXPECT_EQ(reply.commands.at("before").out, "\n");
+  EXPECT_EQ(reply.commands.at("before").exit_code, 2);
+  EXPECT_EQ(reply.commands.at("first").out, "it's|\1\n*|");
+  EXPECT_EQ(reply.commands.at("first").exit_code, 3);
+  EXPECT_EQ(reply.commands.at("second").err, "0\n");
+  EXPECT_EQ(reply.commands.at("second").exit_code, 0);
+  EXPECT_EQ(reply.commands.at("after").out, "0\n0\n");
+}
+
+// Neither what never ends nor what ends the shell itself.
+TEST_F(GatherScriptTest, WhatRunsInPlaceHidesNoOther) {
+  const ProbeReply reply =
+      Gather({RunProbe{"before", {"echo", "1"}}, plugins::MakeInPlaceProbe("ends", "exit 7\n"),
+              plugins::MakeInPlaceProbe("hangs", "echo begun\nsleep 30\n", {}, 1),
+              plugins::MakeInPlaceProbe("after", "echo \"$1\"\nreturn 4\n", {"2"})});
+  EXPECT_EQ(reply.commands.at("before").out, "1\n");
+  EXPECT_EQ(reply.commands.at("ends").exit_code, 7);
+  EXPECT_EQ(reply.commands.at("hangs").out, "begun\n");
+  EXPECT_EQ(reply.commands.at("hangs").exit_code, 124);
+  EXPECT_EQ(reply.commands.at("after").out, "2\n");
+  EXPECT_EQ(reply.commands.at("after").exit_code, 4);
+}
+
+// How many processes a script starts: a new namespace numbers them from 1 on, which is the shell
+// that counts. The script's own is 2. 0: no namespace can be made here.
+int CountProcesses(const std::string& count, const std::string& script) {
+  std::vector<std::string> argv = {"unshare", "--pid", "--fork"};
+  if (geteuid() != 0) argv.insert(argv.end(), {"--user", "--map-root-user"});
+  argv.insert(argv.end(), {"sh", count, script});
+  const CommandReply reply = test::RunHere(argv);
+  return ParseNumber<int>(Trim(reply.out)).value_or(3) - 3;
+}
+
+TEST_F(GatherScriptTest, SixProcessesReadAllFilesAndValuesAndEachCommandApartTakesOneMore) {
+  Put("count", "sh \"$1\" >/dev/null 2>&1 </dev/null\nsh -c 'echo $$'\n:\n");
+  std::vector<Read> reads;
+  const auto count = [&] {
+    Put("script", BuildGatherScript(reads, "nonce", directory_));
+    return CountProcesses(Path("count"), Path("script"));
+  };
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = fmt::format("/etc/{}", i);
+    Put(name.substr(1), "x\n");
+    reads.insert(reads.end(), {ReadFile{name}, ReadValue{name},
+                               plugins::MakeInPlaceProbe(name, "read -r x </proc/uptime\n")});
+  }
+  const int in_place = count();
+  if (in_place == 0) GTEST_SKIP() << "no namespace of processes can be made here";
+  EXPECT_EQ(in_place, 6);  // stat, head, stat, grep, timeout, sh
+  for (int i = 0; i < 5; ++i) {
+    reads.push_back(RunProbe{fmt::format("apart.{}", i), {"sh", "-c", ":"}});
+    reads.push_back(RunProbe{fmt::format("program.{}", i), {"true"}});
+  }
+  EXPECT_EQ(count(), 16);
 }
 
 TEST_F(GatherScriptTest, AHomeIsFoundInTheUserDatabase) {

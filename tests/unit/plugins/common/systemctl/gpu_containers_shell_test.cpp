@@ -1,17 +1,18 @@
 #include "plugins/common/systemctl/gpu_containers.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 
-#include "reconciler/base/text.h"
+#include "tests/support/run_here.h"
 
 namespace reconciler::plugins {
 namespace {
+
+Observed<std::vector<std::string>> Scopes(std::vector<std::string> names) { return names; }
 
 class GpuContainerScript : public testing::Test {
  protected:
@@ -34,20 +35,15 @@ class GpuContainerScript : public testing::Test {
     Put("proc/" + pid + "/mountinfo", mounts);
   }
 
-  std::string MakeCommand() const {
+  Observed<std::vector<std::string>> List() const {
     std::vector<std::string> argv = MakeGpuContainerProbe().argv;
     argv[argv.size() - 2] = folder_ / "cgroup";
     argv[argv.size() - 1] = folder_ / "proc";
-    return JoinForShell(argv);
-  }
-
-  std::string List() const {
-    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(MakeCommand().c_str(), "r"), pclose);
-    std::string out;
-    for (int c = std::fgetc(pipe.get()); c != EOF; c = std::fgetc(pipe.get())) {
-      out += static_cast<char>(c);
-    }
-    return out;
+    CommandReply reply = test::RunHere(argv);
+    reply.exit_code = WEXITSTATUS(reply.exit_code);
+    NodeFacts facts;
+    StoreGpuContainers({.commands = {{MakeGpuContainerProbe().id, reply}}}, facts);
+    return *facts.units.gpu_containers;
   }
 
  private:
@@ -60,20 +56,20 @@ TEST_F(GpuContainerScript, ContainersWithTheDriversFilesAreListed) {
   AddContainer("kubepods.slice/kubepods-pod3.slice/cri-containerd-3c.scope", "13",
                "1 2 0:5 / /usr/bin/nvidia-smi ro - ext4 x rw\n");
   AddContainer("user.slice/session-4.scope", "14", "1 2 0:5 / /dev/nvidia0 rw - tmpfs x rw\n");
-  EXPECT_EQ(List(), "cri-containerd-3c.scope\ndocker-1a.scope\n");
+  EXPECT_EQ(List(), Scopes({"cri-containerd-3c.scope", "docker-1a.scope"}));
 }
 
 TEST_F(GpuContainerScript, WithoutContainersNothingIsListed) {
   Put("cgroup/system.slice/x", "");
-  EXPECT_EQ(List(), "");
+  EXPECT_EQ(List(), Scopes({}));
   Put("cgroup/system.slice/docker-gone.scope/cgroup.procs", "");
-  EXPECT_EQ(List(), "");
+  EXPECT_EQ(List(), Scopes({}));
 }
 
 TEST_F(GpuContainerScript, WithoutTheFolderOfTheControlGroupsItFails) {
-  EXPECT_NE(std::system((MakeCommand() + " 2>/dev/null").c_str()), 0);
+  EXPECT_TRUE(std::holds_alternative<Unknown>(List()));
   Put("cgroup/system.slice/x", "");
-  EXPECT_EQ(std::system(MakeCommand().c_str()), 0);
+  EXPECT_EQ(List(), Scopes({}));
 }
 
 }  // namespace
