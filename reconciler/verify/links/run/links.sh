@@ -10,6 +10,19 @@ cd / || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf -- "$work"' EXIT
 trap 'exit 130' HUP INT TERM
+# The few lines of a ping are read by the shell itself: programs for that would be half of all processes. What a login says
+# may be long.
+print() { # LABEL FILE
+  [ -s "$2" ] || return 0
+  case $1 in ssh.*) cat "$2"; return ;; esac
+  while IFS= read -r line || [ -n "$line" ]; do printf '%s\n' "$line"; done <"$2"
+}
+loses_none() { # FILE
+  while read -r line; do
+    case $line in *' 0% packet loss'*) return 0 ;; esac
+  done <"$1"
+  return 1
+}
 run() {
   label=$1; shift; rc=0
   "$@" >"$work/$label.out" 2>"$work/$label.err" </dev/null || rc=$?
@@ -29,7 +42,7 @@ probe_ping() {
   run "small.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -c 2 -i 0.2 -W 1 -I "$2" "$3"
   [ "$rc" = 0 ] || return 0
   run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -M do -s "$4" -c 2 -i 0.2 -W 1 -I "$2" "$3"
-  [ "$rc" = 0 ] && ! grep -q ' 0% packet loss' "$work/jumbo.$1.out" || return 0
+  [ "$rc" = 0 ] && ! loses_none "$work/jumbo.$1.out" || return 0
   sleep 1
   run "jumbo.$1" timeout -k "$KILL_AFTER" "$PING_LIMIT" ping -n -M do -s "$4" -c 10 -i 0.2 -W 1 -I "$2" "$3"
 }
@@ -56,7 +69,8 @@ answer() {
     [ -e "$file" ] || continue
     label=${file##*/}; label=${label%.rc}
     frame "$label"
-    cat "$file" "$work/$label.out"
-    cat "$work/$label.err" >&2
+    read -r rc <"$file" && echo "$rc"
+    print "$label" "$work/$label.out"
+    print "$label" "$work/$label.err" >&2
   done
 }
