@@ -7,15 +7,24 @@
 mkdir -p "$D/generations" && cd "$D/generations" || exit 1
 [ -e "$N.json" ] || { printf '%s' "$DOCUMENT" >"$N.json.new" && sync "$N.json.new" && mv -f "$N.json.new" "$N.json"; } || exit 1
 
-digest() { sed -n 's/^ *"manifest_digest": "\([^"]*\)".*/\1/p' "$1.json" | head -n 1; }
+digests="
+$(grep -osm 1 '"manifest_digest": "[^"]*"' -- *.json /dev/null)
+"
+# Into `digest`, that of the manifest of a generation.
+find_digest() { # NUMBER
+  digest=${digests#*"
+$1.json:\"manifest_digest\": \""}
+  case $digest in "$digests") digest='' ;; *) digest=${digest%%'"'*} ;; esac
+}
 count=0 newest='' differs=''
 for number in $(ls | grep -x '[0-9]*\.json' | sort -rn); do
   number=${number%.json}
   count=$((count + 1))
-  [ $count != 1 ] || newest=$(digest "$number")
+  find_digest "$number"
+  [ $count != 1 ] || newest=$digest
   if [ $count -le "$MOST" ]; then
-    [ -n "$differs" ] || [ "$(digest "$number")" = "$newest" ] || differs=$number
-  elif [ -z "$differs" ] && [ "$(digest "$number")" != "$newest" ]; then differs=$number
+    [ -n "$differs" ] || [ "$digest" = "$newest" ] || differs=$number
+  elif [ -z "$differs" ] && [ "$digest" != "$newest" ]; then differs=$number
   else rm -f -- "$number.json"; fi
 done
 sync .

@@ -4,12 +4,20 @@
 # What earlier applies left undecided, or decided and not carried out, and which were finished, newest first, one line each: APPLY STATE. What
 # came before a committed one and is not committed itself can neither be reverted nor committed any more.
 is_superseded=false
+newline='
+'
+# Every journal's decision in one look: "JOURNAL commit" or "JOURNAL revert", a line each.
+decisions=$newline$(find "$D/journal" -maxdepth 2 -name decision -type l -printf '%h %l\n' 2>/dev/null)$newline
 for J in $(grep -sH '' "$D"/journal/*/order | sort -t : -k 2 -rn | cut -d : -f 1); do
   J=${J%/order}; apply=${J##*/}
   [ -e "$J/guard" ] || continue
   decision=
-  ! is_decided || decision=$(decision)
-  case $decision,$(state) in
+  if is_volatile; then decision=revert
+  else
+    case $decisions in *"$newline$J "*) decision=${decisions#*"$newline$J "}; decision=${decision%%"$newline"*} ;; esac
+  fi
+  read_state
+  case $decision,$text in
     revert,reverted) ! is_volatile || echo "$apply revert" ;;
     commit,finished) echo "$apply finished" ;;
     commit,committed) echo "$apply commit" ;;

@@ -10,7 +10,8 @@ RUN=/run/spark-reconcile/reverted
 is_volatile() { [ -e "$RUN/${J##*/}" ]; }
 is_decided() { is_volatile || [ -L "$J/decision" ]; }
 decision() { if is_volatile; then echo revert; else readlink "$J/decision"; fi; }
-state() { { read_text "$RUN/${J##*/}" || read_text "$J/state"; } && printf '%s\n' "$text"; }
+state() { read_state && printf '%s\n' "$text"; }
+read_state() { read_text "$RUN/${J##*/}" || read_text "$J/state"; } # into `text`
 
 # Sets `text` to the first line of a file, and starts no program for that. Non-zero: there is no such file, or it is empty.
 read_text() { # FILE
