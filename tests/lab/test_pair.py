@@ -92,6 +92,23 @@ class PairFromBare(LabTest):
         self.assertEqual(self.lab.sh(1, "systemd-run -q --wait --pipe grep -h 'Max locked' "
                                         "/proc/self/limits").split()[3], str(4096 * 1024))
 
+    def count_processes(self, *arguments):
+        """What the program starts on the first node: its namespace numbers processes one after the other. The least of some
+        rounds, since the node starts some for itself."""
+        def last():
+            return int(self.lab.sh(1, "echo $$"))
+
+        def follow(*arguments):
+            before = last()
+            if arguments:
+                self.spark(*arguments, expect=0)
+            return last() - before
+        return min(follow(*arguments) for _ in range(6)) - min(follow() for _ in range(4))
+
+    def test_2_a_plan_starts_exactly_so_many_processes_on_a_node(self):
+        """Whoever adds one decides that it is worth it: docs/benchmarks.md has the number."""
+        self.assertEqual(self.count_processes("plan", PAIR), {"bookworm": 50}.get(os.environ.get("SPARK_LAB_OS"), 53))
+
     def test_3_verify_passes_and_its_report_is_complete(self):
         report = json.loads(self.spark("verify", PAIR, "--format", "json", expect=0).stdout)
         self.assertEqual(report["findings"], [])
