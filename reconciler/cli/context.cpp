@@ -110,7 +110,7 @@ ClusterFacts GatherQuietly(const Cluster& cluster, const Selection& selection, N
       trials);
   const auto selected =
       SelectNodesForSparkVerify(cluster.spec, facts, plugins::GetAll(), selection.scope);
-  if (!selected.empty()) AddVerbsFacts(facts, selected, pool, FindOwnFolder());
+  if (!selected.empty()) AddVerbsFacts(facts, selected, pool, FindProgramFolder());
   return facts;
 }
 

@@ -4,17 +4,18 @@
 
 #include "plugins/registry.h"
 #include "reconciler/cli/progress.h"
+#include "reconciler/node/node_program.h"
 
 namespace reconciler::cli {
 
-std::string FindOwnFolder() {
+std::string FindProgramFolder() {
   std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  return ChooseProgramFolder(std::filesystem::read_symlink("/proc/self/exe", error).parent_path());
 }
 
 Report RunLevels(const Cluster& cluster, const ClusterFacts& facts, NodePool& pool,
                  VerifyChoice choice, bool shows_progress) {
-  choice.programs = FindOwnFolder();
+  choice.programs = FindProgramFolder();
   const VerifyOptions options =
       MakeVerifyOptions(cluster.spec, cluster.fabric, facts, plugins::GetAll(), choice);
   Progress progress("measuring", facts.nodes.size());

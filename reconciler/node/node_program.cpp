@@ -47,6 +47,13 @@ Result<std::string> ReadMachine(const NodeSpec& node, NodePool& pool) {
 
 }  // namespace
 
+std::string ChooseProgramFolder(const std::string& own) {
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::path(own) / "spark-verify", error)) return own;
+  const auto installed = std::filesystem::path(own).parent_path() / "libexec" / "spark-reconcile";
+  return std::filesystem::is_directory(installed, error) ? installed.string() : own;
+}
+
 Result<std::string> ReadProgram(const std::string& folder, const std::string& machine) {
   if (!IsMachineType(machine)) {
     return Fail(

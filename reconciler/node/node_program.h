@@ -6,6 +6,10 @@
 
 namespace reconciler {
 
+// The folder that holds spark-verify, for a program in the folder `own`: the same one in a build,
+// and ../libexec/spark-reconcile where both are installed.
+std::string ChooseProgramFolder(const std::string& own);
+
 // spark-verify for the machine type that `uname -m` names, from the folder that holds
 // "spark-verify" (for this machine's own type) and "spark-verify-TYPE".
 Result<std::string> ReadProgram(const std::string& folder, const std::string& machine);

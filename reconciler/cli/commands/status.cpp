@@ -114,7 +114,7 @@ int RunStatus(const StatusOptions& options, const Context& context) {
   ClusterFacts facts = GatherWithProgress(*cluster, options.selection, pool);
   if (options.verbs) {
     AddVerbsFacts(facts, SelectNodes(cluster->spec, options.selection.scope.nodes), pool,
-                  FindOwnFolder());
+                  FindProgramFolder());
   }
   if (options.format == "text") return PrintStatus(*cluster, facts, options, pool, context);
   const int exit_code = facts.unreachable.empty() ? kFine : kNodeUnreadable;

@@ -143,6 +143,18 @@ TEST(BuildUploadScript, BytesWithAnotherDigestLeaveNothing) {
   EXPECT_EQ(ReadAll(folder / "errors").substr(0, 18), "wanted the digest ");
 }
 
+TEST(ChooseProgramFolder, BesideTheProgramOrInLibexecOfItsPrefix) {
+  const test::TemporaryFolder fresh;
+  const fs::path bin = fresh.Path() / "bin";
+  const fs::path libexec = fresh.Path() / "libexec/spark-reconcile";
+  fs::create_directories(bin);
+  EXPECT_EQ(ChooseProgramFolder(bin), bin);
+  fs::create_directories(libexec);
+  EXPECT_EQ(ChooseProgramFolder(bin), libexec);
+  std::ofstream(bin / "spark-verify") << "program";
+  EXPECT_EQ(ChooseProgramFolder(bin), bin);
+}
+
 TEST(ReadProgram, OfAnotherMachineTypeHasItsTypeInTheName) {
   const test::TemporaryFolder fresh;
   const fs::path& folder = fresh.Path();
