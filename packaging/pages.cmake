@@ -1,0 +1,21 @@
+# Writes into FOLDER what PROGRAM prints about itself: man/*.1.gz, one page for it and one for each command, and the
+# completions for bash, zsh and fish.
+function(save file)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_FILE ${FOLDER}/${file} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE ${FOLDER}/man ${FOLDER}/completion)
+file(MAKE_DIRECTORY ${FOLDER}/man ${FOLDER}/completion)
+save(man/spark-reconcile.1 man)
+execute_process(COMMAND ${PROGRAM} __complete -- "" OUTPUT_VARIABLE commands COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[a-z][a-z-]*\n" commands "\n${commands}")
+string(REPLACE "\n" "" commands "${commands}")
+foreach(command IN LISTS commands)
+  save(man/spark-reconcile-${command}.1 man ${command})
+endforeach()
+file(GLOB pages ${FOLDER}/man/*.1)
+execute_process(COMMAND gzip -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
+foreach(shell IN ITEMS bash zsh fish)
+  save(completion/spark-reconcile.${shell} completion ${shell})
+endforeach()
+file(TOUCH ${FOLDER}/pages.stamp)
