@@ -34,6 +34,15 @@ TEST_F(SshLogin, DefaultKeyFileLogsIn) {
   ExpectLogin();
 }
 
+TEST_F(SshLogin, DefaultKeyFileLogsInAlsoWhereTheKeyOfTheConfigIsRefused) {
+  StartSshd();
+  Shell(fmt::format("ssh-keygen -q -t ed25519 -N '' -f {}/wrong; mv {} {}/.ssh/id_ed25519", folder_,
+                    key_, home_));
+  node_.access.identity.clear();
+  WriteConfig(fmt::format("Host *\n  IdentityFile {}/wrong\n", folder_));
+  ExpectLogin();
+}
+
 TEST_F(SshLogin, EveryUsualKindOfKeyLogsIn) {
   for (const std::string kind : {"rsa -b 2048", "ecdsa", "rsa -b 2048 -m PEM"}) {
     Shell(fmt::format("rm -f {0} {0}.pub; ssh-keygen -q -t {1} -N '' -f {0}", key_, kind));

@@ -134,10 +134,11 @@ Error Login::MakeRefusedError() const {
         fmt::format("load it into the agent: ssh-add {}", QuoteForShell(encrypted_.front())));
   }
   if (refused_.empty()) {
+    std::vector<std::string> files = target.identities;
+    files.insert(files.end(), target.default_identities.begin(), target.default_identities.end());
     return connection_.MakeError(
-        fmt::format(
-            "{}there is no key to try (no agent, and none of {})", cannot,
-            Join(target.identities.empty() ? target.default_identities : target.identities, ", ")),
+        fmt::format("{}there is no key to try (no agent, and none of {})", cannot,
+                    Join(files, ", ")),
         "make one with ssh-keygen, or name its file as `identity` in `access`");
   }
   const std::string offered = OfferedMethods();

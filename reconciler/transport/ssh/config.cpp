@@ -246,9 +246,13 @@ Result<SshTarget> ConfigureSession(ssh_session session, const NodeSpec& node) {
          ReadConfiguredIdentities(ReadTextFile(config).value_or(""), node)) {
       target.identities.push_back(ExpandSshTokens(file, target));
     }
-    if (target.identities.empty()) {
-      for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
-        target.default_identities.push_back(home + "/.ssh/" + name);
+    // Also where the config names others: what an apply writes there on a node names the mesh's
+    // key, which the other nodes accept only when the apply is done.
+    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
+      const std::string usual = home + "/.ssh/" + name;
+      if (std::find(target.identities.begin(), target.identities.end(), usual) ==
+          target.identities.end()) {
+        target.default_identities.push_back(usual);
       }
     }
   }

@@ -19,7 +19,7 @@ struct SshTarget {
   std::string user = {};
   std::string explicit_identity = {};  // access.identity; the others are not required to exist
   std::vector<std::string> identities = {};          // IdentityFile lines, in order
-  std::vector<std::string> default_identities = {};  // tried last, when no IdentityFile is named
+  std::vector<std::string> default_identities = {};  // tried last; none when the manifest names one
   std::string known_hosts = {};
   std::string global_known_hosts = {};
   std::string proxy_command = {};  // one shell command, tokens expanded; empty: a direct connection
