@@ -26,6 +26,16 @@ std::string EscapeRoff(std::string_view text) {
   return (is_request ? "\\&" : "") + escaped;
 }
 
+// " TEXT:{a,b}=a", where a line may break after each comma: lists of values are wider than a line.
+std::string EscapeValues(std::string_view text) {
+  std::string escaped;
+  for (const char one : EscapeRoff(text)) {
+    escaped += one;
+    if (one == ',') escaped += "\\:";
+  }
+  return escaped;
+}
+
 std::string EscapeLines(const std::string& text) {
   std::string escaped;
   for (const std::string& line : SplitLines(text)) escaped += EscapeRoff(line) + '\n';
@@ -55,7 +65,7 @@ std::string FormatOptions(const CLI::App& app) {
     for (const CLI::Option* option : options) {
       text += fmt::format(".TP\n\\fB{}\\fR{}\n{}",
                           EscapeRoff(formatter.make_option_name(option, positional)),
-                          EscapeRoff(formatter.make_option_opts(option)),
+                          EscapeValues(formatter.make_option_opts(option)),
                           EscapeLines(formatter.make_option_desc(option)));
     }
   }

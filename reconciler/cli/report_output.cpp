@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/files.h"
 #include "reconciler/model/json/json.h"
@@ -31,7 +32,7 @@ void AddReportOutput(CLI::App& command, ReportOutput& output) {
 
 int WriteReport(const Report& report, const ReportOutput& output) {
   if (output.format == "json") {
-    std::cout << Dump(ToJson(report));
+    std::cout << FormatDocument(ToJson(report));
   } else {
     std::cout << (output.format == "markdown" ? RenderMarkdown(report) : RenderReport(report));
   }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "reconciler/base/json/json_reader.h"
 #include "reconciler/base/text.h"
 #include "reconciler/discovery/addresses.h"
 #include "reconciler/discovery/managed.h"
@@ -113,6 +115,9 @@ class Finder {
     Discovery discovery{.notes = addresses_.notes};
     for (const auto* gaps : {&topology_.gaps, &addresses_.gaps, &managed_.gaps, &gaps_}) {
       discovery.gaps.insert(discovery.gaps.end(), gaps->begin(), gaps->end());
+    }
+    for (const NodeSpec& node : hosts_.nodes) {
+      discovery.nodes.push_back({.name = node.name, .address = node.address});
     }
     discovery.manifest = FormatHead(user) + FormatNodes() + FormatFabric() + FormatHosts();
     return discovery;
@@ -314,6 +319,24 @@ std::string FormatDiscovery(const Discovery& discovery) {
   for (const std::string& gap : discovery.gaps) text += fmt::format("# Not as found: {}\n", gap);
   for (const std::string& note : discovery.notes) text += fmt::format("# Note: {}\n", note);
   return text;
+}
+
+nlohmann::ordered_json ToJson(const Discovery& discovery, bool is_valid) {
+  nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
+  for (const FoundNode& node : discovery.nodes) {
+    nodes.push_back({{"name", EncodeText(node.name)}, {"address", EncodeText(node.address)}});
+  }
+  const auto list = [](const std::vector<std::string>& texts) {
+    nlohmann::ordered_json encoded = nlohmann::ordered_json::array();
+    for (const std::string& text : texts) encoded.push_back(EncodeText(text));
+    return encoded;
+  };
+  return {{"format", "spark-reconcile/discovery/1"},
+          {"valid", is_valid},
+          {"nodes", std::move(nodes)},
+          {"manifest", EncodeText(FormatDiscovery(discovery))},
+          {"gaps", list(discovery.gaps)},
+          {"notes", list(discovery.notes)}};
 }
 
 Discovery Discover(const ClusterSpec& hosts, const ClusterFacts& facts, const CablingViews& views,

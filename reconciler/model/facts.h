@@ -133,8 +133,9 @@ struct NodeFacts {
 template <std::same_as<NodeFacts> T>
 constexpr auto Describe(const T*) {
   return MakeDescription(
-      "node", "Everything that was read from one node.", Field{"host", &T::host, "The machine."},
-      Field{"links", &T::links, "By interface name."},
+      "node", "Everything that was read from one node.",
+      Field{"name", &T::node, "The manifest's name of the node."},
+      Field{"host", &T::host, "The machine."}, Field{"links", &T::links, "By interface name."},
       Field{"hcas", &T::hcas, "RDMA devices by name."},
       Field{"files", &T::files, "By path, as it was requested."},
       Field{"network", &T::network, "Interfaces.", FieldRule::kLeftOut},

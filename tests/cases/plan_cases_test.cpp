@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/base/json/document.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/text/render.h"
@@ -67,7 +68,8 @@ TEST_P(PlanCases, FactsAndPlanFitTheirSchemas) {
   ASSERT_FALSE(HasFailure());
   const auto facts = nlohmann::json::parse(test::ReadAll(one.folder + "/facts.json"));
   EXPECT_EQ(JudgeBySchema(facts, Schema("facts")), std::nullopt);
-  const nlohmann::json plan = ToJson(MakeCasePlan(one.cluster, one.facts));
+  const nlohmann::json plan =
+      AddHead(ToJson(MakeCasePlan(one.cluster, one.facts)), {"0.1.0", "2026-11-25T00:00:00Z"});
   EXPECT_EQ(JudgeBySchema(plan, Schema("plan")), std::nullopt);
 }
 

@@ -46,7 +46,7 @@ BAD_VALUES = (
     ("hostfile --format xml", "--format: xml not in {openmpi,mpich,torchrun}"),
     ("cabling --format xml", "--format: xml not in {text,json}"),
     ("env spark-1 --format xml", "--format: xml not in {sh,docker,compose,podman,enroot,systemd,json}"),
-    ("schema xml", "name: xml not in {access,cabling,cluster,comparison,diagnosis,env,event,facts,history,host-keys,plan,report,validation}"),
+    ("schema xml", "name: xml not in {access,cabling,cluster,comparison,diagnosis,discovery,env,event,facts,history,host-keys,plan,report,validation,version}"),
     ("apply --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("rollback --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
     ("uninstall --revert-after 4", "--revert-after: Value 4 not in range 5 to 3600"),
@@ -306,7 +306,7 @@ stdin:8:3: unknown key 'mut' in fabric, did you mean 'mtu'?
         self.assertEqual(found["formats"]["cluster"], "spark-reconcile/v1")
         self.assertEqual(found["formats"]["plan"], json.loads(
             self.spark("schema", "plan").stdout)["properties"]["format"]["const"])
-        self.assertEqual(self.spark("-V").stdout, found["version"] + "\n")
+        self.assertEqual(self.spark("-V").stdout, found["program"] + "\n")
 
     def complete(self, *words):
         done = self.spark("__complete", "--", *words)
@@ -384,7 +384,8 @@ unknown command 'aply', did you mean 'apply'?
                              "  hint: spark-reconcile init writes one to begin with\n")
 
     def test_each_schema_comes_out_as_it_stands_in_the_tree(self):
-        for name in ("access", "cabling", "cluster", "comparison", "env", "event", "facts", "history", "host-keys", "plan", "report", "validation"):
+        for name in ("access", "cabling", "cluster", "comparison", "discovery", "env", "event", "facts", "history", "host-keys", "plan",
+                     "report", "validation", "version"):
             done = self.spark("schema", name)
             with open(os.path.join(ROOT, "schema", f"{name}.schema.json"), encoding="utf-8") as file:
                 self.assert_ends(done, 0, out=file.read(), err="")

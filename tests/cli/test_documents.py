@@ -8,6 +8,8 @@ import unittest
 
 from spark_cli import MANIFEST, CliTest
 
+import report_samples
+
 try:
     import jsonschema
 except ImportError:
@@ -16,13 +18,17 @@ except ImportError:
 NCCL = MANIFEST + "nccl: {env: {NCCL_SOCKET_IFNAME: =enP7s7}}\n"
 # The command, its exit code with spark-2 out of reach, and its schema.
 DOCUMENTS = (("history", 3, "history"), ("cabling", 3, "cabling"), ("env spark-1", 0, "env"), ("access", 3, "access"),
-             ("trust", 3, "host-keys"))
+             ("trust", 3, "host-keys"), ("validate", 0, "validation"), ("plan", 3, "plan"), ("drift", 3, "plan"),
+             ("status", 3, "facts"), ("verify", 6, "report"), ("version", 0, "version"),
+             ("report a.json b.json", 0, "comparison"))
 
 
 class Documents(CliTest):
     def setUp(self):
         super().setUp()
         self.write("cluster.yaml", NCCL)
+        for name in ("a.json", "b.json"):
+            self.write(name, json.dumps(report_samples.healthy_pair()))
         self.version = self.spark("--version").stdout.strip()
 
     def judge(self, name):
@@ -51,13 +57,17 @@ class Documents(CliTest):
                 self.assertFalse(judge.is_valid({**found, "colour": "red"}))
                 self.assertFalse(judge.is_valid({key: value for key, value in found.items() if key != "time"}))
                 inner = copy.deepcopy(found)
-                parts = next(value for value in inner.values() if isinstance(value, list) and value)
-                parts[0]["colour"] = "red"
-                self.assertFalse(judge.is_valid(inner))
+                lists = [value for value in inner.values() if isinstance(value, list) and value]
+                parts = [value[0] for value in lists if isinstance(value[0], dict)]
+                for part in parts[:1]:
+                    part["colour"] = "red"
+                    self.assertFalse(judge.is_valid(inner))
 
     def test_nodes_are_a_list_of_objects_with_names(self):
         self.assertEqual([node["name"] for node in self.document("access", 3)["nodes"]], ["spark-1", "spark-2"])
-        self.assertEqual([node["name"] for node in self.document("history", 3)["nodes"]], ["spark-1"])
+        for command in ("history", "status"):
+            self.assertEqual([node["name"] for node in self.document(command, 3)["nodes"]], ["spark-1"])
+        self.assertEqual([node["name"] for node in self.document("plan", 3)["nodes"]], ["spark-1", "spark-2"])
         self.assertEqual(self.document("trust", 3)["nodes"], [{"name": "spark-2", "address": "127.0.0.1"}])
 
     def test_access_names_the_first_thing_that_is_missing(self):

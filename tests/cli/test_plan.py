@@ -136,8 +136,9 @@ no changes.
         done = self.spark("status", "--format", "json")
         self.assertEqual(done.returncode, 3)
         facts = json.loads(done.stdout)
-        self.assertEqual(list(facts["nodes"]), ["spark-1"])
-        self.assertEqual(facts["unreachable"]["spark-2"]["hint"], "is sshd running there, and is 1 its port?")
+        self.assertEqual([node["name"] for node in facts["nodes"]], ["spark-1"])
+        self.assertEqual([(one["name"], one["hint"]) for one in facts["unreachable"]],
+                         [("spark-2", "is sshd running there, and is 1 its port?")])
 
     def test_no_one_reached_is_exit_3(self):
         self.write("cluster.yaml", OUT_OF_REACH)

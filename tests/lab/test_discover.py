@@ -1,6 +1,7 @@
 """The manifest of nodes that someone else configured, read from the nodes alone; nothing on them changes."""
 
 import hashlib
+import json
 import os
 import tempfile
 import unittest
@@ -84,6 +85,11 @@ fabric:
   arp: ignore                    # as found; manage is advised
 hosts: {manage: false}           # as found: no rail names
 """ + ADOPT.format(*[hashlib.sha256(GUIDE.format(host).encode()).hexdigest()[:12] for host in (10, 11)]))
+        document = json.loads(self.spark("discover", *self.hosts, "--format", "json", expect=0).stdout)
+        self.assertEqual((document["format"], document["valid"], document["gaps"], document["notes"]),
+                         ("spark-reconcile/discovery/1", True, [], []))
+        self.assertEqual(document["manifest"], done.stdout)
+        self.assertEqual(document["nodes"], [{"name": f"spark-{node}", "address": f"192.168.1.2{node}"} for node in (1, 2)])
         # And nothing of it changes.
         self.assertIn("\nno changes, 2 files taken over on 2 nodes. ", self.spark("plan", self.written(done.stdout), expect=0).stdout)
 

@@ -76,7 +76,8 @@ class Rdma(LabTest):
 
     def status(self, node, *options):
         text = self.spark("status", PAIR, "--format", "json", *options, expect=0).stdout
-        return json.loads(text)["nodes"][f"spark-{node}"]
+        [found] = [one for one in json.loads(text)["nodes"] if one["name"] == f"spark-{node}"]
+        return found
 
     def test_3_facts_are_what_the_system_says(self):
         for node in (1, 2):

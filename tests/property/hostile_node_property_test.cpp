@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reconciler/base/json/document.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/base/text.h"
 #include "reconciler/manifest/schema/schema_judge.h"
@@ -157,7 +158,7 @@ RC_GTEST_PROP(HostileNode, ThePlanIsWholeAndComesBackFromJson, ()) {
   static const nlohmann::json schema = nlohmann::json::parse(FindEmbeddedSchema("plan"));
   const Plan plan = MakeHostilePlan();
   const nlohmann::ordered_json json = ToJson(plan);
-  const auto wrong = JudgeBySchema(nlohmann::json(json), schema);
+  const auto wrong = JudgeBySchema(AddHead(json, {"0.1.0", "2026-11-25T00:00:00Z"}), schema);
   if (wrong) RC_FAIL(*wrong);
   const auto back = ParsePlan(Dump(json));
   if (!back) RC_FAIL(FormatError(back.error()));

@@ -106,7 +106,8 @@ def make(nodes, fabric, level="nccl", findings=(), slow=(), began="2026-11-24T03
     checks = checks_of(nodes, slow)
     outcomes = ("pass", "warn", "fail", "could-not-measure", "skipped")
     summary = {outcome: sum(one["outcome"] == outcome for one in checks) for outcome in outcomes}
-    report = {"format": FORMAT, "cluster": "homelab", "level": level, "exit_code": 6 if summary["fail"] else 0,
+    report = {"format": FORMAT, "program": "0.1.0", "time": "2026-11-24T03:12:37Z",
+              "cluster": "homelab", "level": level, "exit_code": 6 if summary["fail"] else 0,
               "summary": summary, "unreachable": [], "findings": list(findings), "checks": checks,
               "run": {"began": began, "seconds": 31.4, "program": "0.1.0"}, "facts": facts_of(nodes), "fabric": fabric}
     if level == "nccl":

@@ -1,31 +1,17 @@
 #include "reconciler/cli/apply/event_log.h"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/json/json_reader.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/files.h"
 
 namespace reconciler::cli {
-
-namespace {
-
-// "2026-11-24T03:12:05.123Z"
-std::string FormatNow() {
-  using Clock = std::chrono::system_clock;
-  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(Clock::now());
-  const auto milliseconds = now.time_since_epoch().count() % 1000;
-  return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(Clock::to_time_t(now)), milliseconds);
-}
-
-}  // namespace
 
 Result<std::unique_ptr<EventLog>> EventLog::Open(const std::string& events_file) {
   if (events_file.empty()) return std::unique_ptr<EventLog>(new EventLog("", -1));
@@ -73,7 +59,7 @@ Result<void> EventLog::End(int exit_code) {
 
 void EventLog::WriteLine(const nlohmann::ordered_json& fields) {
   if (fd_ < 0) return;
-  nlohmann::ordered_json line = {{"format", "spark-reconcile/event/1"}, {"time", FormatNow()}};
+  nlohmann::ordered_json line = BeginLine("spark-reconcile/event/1");
   if (!apply_id_.empty()) line["apply"] = apply_id_;
   line.update(fields);
   std::ostream out(&file_);

@@ -4,11 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "plugins/registry.h"
 #include "reconciler/cabling/observe/observe_cabling.h"
 #include "reconciler/cli/choose_hosts.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/discovery/adopt.h"
 #include "reconciler/discovery/discovery.h"
@@ -22,6 +24,7 @@ struct DiscoverOptions {
   std::vector<std::string> hosts = {};
   std::string user = "nvidia";
   std::string out = "-";
+  std::string format = "text";
   bool accept_new = false;
   bool mdns = false;
   bool known_hosts = false;
@@ -64,33 +67,43 @@ bool AddFromPlugins(const Cluster& found, const ClusterFacts& facts, const std::
   return true;
 }
 
-int PrintDiscovery(const Discovery& discovery, bool is_valid, const std::string& out) {
+// What the manifest cannot say, on stderr, and the manifest where it goes to stdout.
+void PrintText(const Discovery& discovery, bool is_valid, const std::string& out) {
   for (const std::string& gap : discovery.gaps) std::cerr << "not as found: " << gap << '\n';
   for (const std::string& note : discovery.notes) std::cerr << "note: " << note << '\n';
-  const std::string text = FormatDiscovery(discovery);
   if (out == "-") {
-    std::cout << text;
-  } else if (const auto written = WriteNewFile(out, text); !written) {
-    return PrintError(written.error(), kUsageOrManifest);
+    std::cout << FormatDiscovery(discovery);
+    return;
+  }
+  std::cout << out << " is written. "
+            << (is_valid ? "Next: spark-reconcile plan " + out
+                         : "It is not valid yet: see the errors above")
+            << '\n';
+}
+
+int PrintDiscovery(const Discovery& discovery, bool is_valid, const DiscoverOptions& options) {
+  if (options.out != "-") {
+    const auto written = WriteNewFile(options.out, FormatDiscovery(discovery));
+    if (!written) return PrintError(written.error(), kUsageOrManifest);
+  }
+  if (options.format == "json") {
+    std::cout << FormatDocument(ToJson(discovery, is_valid));
   } else {
-    std::cout << out << " is written. "
-              << (is_valid ? "Next: spark-reconcile plan " + out
-                           : "It is not valid yet: see the errors above")
-              << '\n';
+    PrintText(discovery, is_valid, options.out);
   }
   return discovery.gaps.empty() && is_valid ? kFine : kPending;
 }
 
 // Connections of its own: the nodes have other names now.
-int CompleteDiscovery(Discovery discovery, const std::string& out, const Context& context) {
-  const std::string name = out == "-" ? "cluster.yaml" : out;
+int CompleteDiscovery(Discovery discovery, const DiscoverOptions& options, const Context& context) {
+  const std::string name = options.out == "-" ? "cluster.yaml" : options.out;
   const auto found = LoadCluster(FormatDiscovery(discovery), name, {});
-  if (!found) return PrintDiscovery(discovery, false, out);
+  if (!found) return PrintDiscovery(discovery, false, options);
   NodePool pool(context.dial);
   const ClusterFacts facts = GatherWithProgress(*found, {}, pool);
   if (!facts.unreachable.empty()) return kNodeUnreadable;
   const bool is_valid = AddFromPlugins(*found, facts, name, discovery);
-  return PrintDiscovery(discovery, is_valid, out);
+  return PrintDiscovery(discovery, is_valid, options);
 }
 
 int RunDiscover(DiscoverOptions options, const Context& context) {
@@ -139,7 +152,7 @@ int RunDiscover(DiscoverOptions options, const Context& context) {
   std::cerr << FormatErrors(errors);
   if (!errors.empty()) return kNodeUnreadable;
   return CompleteDiscovery(Discover(hosts->spec, facts, views, options.user, plugins::GetAll()),
-                           options.out, context);
+                           options, context);
 }
 
 }  // namespace
@@ -159,6 +172,10 @@ void AddDiscover(CLI::App& app, Context& context) {
                       "('spark*' unless given)");
   command->add_option("--user", options->user, "Who logs in")->capture_default_str();
   command->add_option("--out,-o", options->out, "The file to write, '-' to print it")
+      ->capture_default_str();
+  command
+      ->add_option("--format", options->format, "How to print it; json has what it cannot say, too")
+      ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   command->add_flag("--accept-new", options->accept_new,
                     "Add unknown host keys to known_hosts, on a network that you trust");

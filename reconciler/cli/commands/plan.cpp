@@ -6,6 +6,7 @@
 
 #include "plugins/registry.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
 #include "reconciler/planning/drift/drift_junit.h"
@@ -26,9 +27,11 @@ struct PlanOptions {
   bool brief = false;
 };
 
-void Print(const Plan& plan, const PlanOptions& options, const Context& context) {
+// `document`: the plan as it is saved, to the byte.
+void Print(const Plan& plan, const std::string& document, const PlanOptions& options,
+           const Context& context) {
   if (options.format == "json") {
-    std::cout << Dump(ToJson(HideForeignContent(plan)));
+    std::cout << document;
   } else if (options.format == "markdown") {
     std::cout << RenderMarkdown(plan);
   } else {
@@ -64,9 +67,10 @@ int RunPlan(const PlanOptions& options, const Context& context) {
   const auto plan =
       MakePlan(cluster->spec, cluster->fabric, facts, plugins::GetAll(), options.selection.scope);
   if (!plan) return PrintError(plan.error(), kUsageOrManifest);
-  Print(*plan, options, context);
+  const std::string document = FormatDocument(ToJson(HideForeignContent(*plan)));
+  Print(*plan, document, options, context);
   if (!options.out.empty()) {
-    const auto written = WritePrivateFile(options.out, Dump(ToJson(HideForeignContent(*plan))));
+    const auto written = WritePrivateFile(options.out, document);
     if (!written) return PrintError(written.error(), kUsageOrManifest);
   }
   const int code = FindPlanCode(*plan, options, facts.unreachable.empty());

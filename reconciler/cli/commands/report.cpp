@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/report_output.h"
 #include "reconciler/verify/report/compare.h"
@@ -32,7 +33,7 @@ int CompareSaved(const ReportOptions& options) {
   const auto comparison = CompareReports(*before, *after, noise);
   if (!comparison) return PrintError(comparison.error(), kUsageOrManifest);
   if (output.format == "json") {
-    std::cout << ComparisonToJson(*before, *after, *comparison, noise).dump(2) << '\n';
+    std::cout << FormatDocument(ComparisonToJson(*before, *after, *comparison, noise));
   } else {
     std::cout << (output.format == "markdown"
                       ? RenderComparisonMarkdown(*before, *after, *comparison, noise)

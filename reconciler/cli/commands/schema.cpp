@@ -12,9 +12,9 @@ void AddSchema(CLI::App& app, Context&) {
       "schema", "Print a JSON Schema: of the manifest, or of a document that this program writes");
   auto name = std::make_shared<std::string>("cluster");
   command->add_option("name", *name, "Which one")
-      ->check(
-          CLI::IsMember({"access", "cabling", "cluster", "comparison", "diagnosis", "env", "event",
-                         "facts", "history", "host-keys", "plan", "report", "validation"}))
+      ->check(CLI::IsMember({"access", "cabling", "cluster", "comparison", "diagnosis", "discovery",
+                             "env", "event", "facts", "history", "host-keys", "plan", "report",
+                             "validation", "version"}))
       ->capture_default_str();
   command->callback([name] { std::cout << FindEmbeddedSchema(*name); });
 }

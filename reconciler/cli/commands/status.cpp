@@ -12,6 +12,7 @@
 #include "reconciler/apply/history.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cli/verify_run.h"
 #include "reconciler/gather/verbs_facts.h"
@@ -118,7 +119,7 @@ int RunStatus(const StatusOptions& options, const Context& context) {
   }
   if (options.format == "text") return PrintStatus(*cluster, facts, options, pool, context);
   const int exit_code = facts.unreachable.empty() ? kFine : kNodeUnreadable;
-  std::cout << Dump(ToJson(HideForeignContent(std::move(facts))));
+  std::cout << FormatDocument(ToJson(HideForeignContent(std::move(facts))));
   return exit_code;
 }
 

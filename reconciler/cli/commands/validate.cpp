@@ -6,9 +6,9 @@
 #include "plugins/registry.h"
 #include "reconciler/base/text.h"
 #include "reconciler/cli/context.h"
+#include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/cluster/validation.h"
-#include "reconciler/model/json/json.h"
 #include "reconciler/transport/text_file.h"
 
 namespace reconciler::cli {
@@ -47,7 +47,7 @@ int RunValidate(const ValidateOptions& options, const Context& context) {
   if (!text) return PrintError(text.error(), kUsageOrManifest);
   const auto cluster = BuildCluster(*text, manifest, plugins::GetAll());
   if (options.format == "json") {
-    std::cout << Dump(ToJson(manifest, cluster));
+    std::cout << FormatDocument(ToJson(manifest, cluster));
   } else if (cluster) {
     PrintValid(manifest, *cluster, context.ColourOnStdout());
   } else {

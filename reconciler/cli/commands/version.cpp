@@ -5,7 +5,7 @@
 
 #include "reconciler/cli/build_info.h"
 #include "reconciler/cli/context.h"
-#include "reconciler/model/json/json.h"
+#include "reconciler/cli/document.h"
 #include "schema/embedded.h"
 
 namespace reconciler::cli {
@@ -16,8 +16,9 @@ using nlohmann::ordered_json;
 // The format of each document that has a schema: what its schema requires.
 ordered_json ListFormats() {
   ordered_json formats = ordered_json::object();
-  for (const char* name : {"access", "cabling", "cluster", "comparison", "env", "event", "facts",
-                           "history", "host-keys", "plan", "report", "validation"}) {
+  for (const char* name :
+       {"access", "cabling", "cluster", "comparison", "discovery", "env", "event", "facts",
+        "history", "host-keys", "plan", "report", "validation", "version"}) {
     const ordered_json schema = ordered_json::parse(FindEmbeddedSchema(name));
     const ordered_json& properties = schema.at("properties");
     const ordered_json& format =
@@ -33,11 +34,10 @@ void PrintVersion(const std::string& format) {
               << kBuildDate << ")\n";
     return;
   }
-  std::cout << Dump({{"format", "spark-reconcile/version/1"},
-                     {"version", SPARK_VERSION},
-                     {"commit", kBuildCommit},
-                     {"date", kBuildDate},
-                     {"formats", ListFormats()}});
+  std::cout << FormatDocument({{"format", "spark-reconcile/version/2"},
+                               {"commit", kBuildCommit},
+                               {"date", kBuildDate},
+                               {"formats", ListFormats()}});
 }
 
 }  // namespace

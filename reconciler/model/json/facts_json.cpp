@@ -1,3 +1,6 @@
+#include <map>
+#include <utility>
+
 #include "reconciler/model/json/fields_json.h"
 #include "reconciler/model/json/json.h"
 
@@ -6,29 +9,31 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "spark-reconcile/facts/2";
+constexpr std::string_view kFormat = "spark-reconcile/facts/3";
 // Definitions that no struct of facts describes: documents of other kinds have them too.
 constexpr std::string_view kByHand[] = {"absent", "unknown", "unsupported", "file",
                                         "run",    "action",  "ledger"};
 
-std::string MakeKey(const std::string& key) { return EncodeText(key).get<std::string>(); }
-
-NodeFacts ReadNode(const NodeName& name, const JsonReader& reader) {
-  NodeFacts facts = FieldCodec<NodeFacts>::Read(reader);
-  facts.node = name;
-  return facts;
+// Adds what an entry of a list says about a node; each node has one entry.
+template <class T>
+void AddNode(const JsonReader& entry, const NodeName& name, T value, std::map<NodeName, T>& all) {
+  if (all.emplace(name, std::move(value)).second) return;
+  entry.At("name").Fail("wanted each node once, found " + name + " twice");
 }
 
 }  // namespace
 
 ordered_json ToJson(const ClusterFacts& facts) {
-  ordered_json nodes = ordered_json::object();
-  for (const auto& [name, node] : facts.nodes)
-    nodes[MakeKey(name)] = FieldCodec<NodeFacts>::ToJson(node);
-  ordered_json unreachable = ordered_json::object();
+  ordered_json nodes = ordered_json::array();
+  for (const auto& [name, node] : facts.nodes) {
+    nodes.push_back(FieldCodec<NodeFacts>::ToJson(node));
+    nodes.back()["name"] = EncodeText(name);
+  }
+  ordered_json unreachable = ordered_json::array();
   for (const auto& [name, error] : facts.unreachable) {
-    unreachable[MakeKey(name)] = {{"message", EncodeText(error.message)},
-                                  {"hint", EncodeText(error.hint)}};
+    unreachable.push_back({{"name", EncodeText(name)},
+                           {"message", EncodeText(error.message)},
+                           {"hint", EncodeText(error.hint)}});
   }
   return {{"format", kFormat}, {"nodes", nodes}, {"unreachable", unreachable}};
 }
@@ -40,13 +45,16 @@ Result<ClusterFacts> ParseFacts(std::string_view json) {
     if (format.Text() != kFormat) {
       format.Fail(fmt::format("wanted \"{}\", found \"{}\"", kFormat, format.Text()));
     }
-    reader.At("nodes").ForEachMember([&](const std::string& key, const JsonReader& value) {
-      facts.nodes[key] = ReadNode(key, value);
+    reader.At("nodes").ForEachItem([&](const JsonReader& entry) {
+      NodeFacts node = FieldCodec<NodeFacts>::Read(entry);
+      const NodeName name = node.node;
+      AddNode(entry, name, std::move(node), facts.nodes);
     });
-    reader.At("unreachable").ForEachMember([&](const std::string& key, const JsonReader& value) {
-      facts.unreachable[key] = {.kind = ErrorKind::kTransport,
-                                .message = value.At("message").Text(),
-                                .hint = value.At("hint").Text()};
+    reader.At("unreachable").ForEachItem([&](const JsonReader& entry) {
+      Error error{.kind = ErrorKind::kTransport,
+                  .message = entry.At("message").Text(),
+                  .hint = entry.At("hint").Text()};
+      AddNode(entry, entry.At("name").Text(), std::move(error), facts.unreachable);
     });
     return facts;
   });

@@ -32,12 +32,6 @@ concept HasEnumNames = requires {
   ListEnumNames(static_cast<const T*>(nullptr));
 };
 
-// Members that no description has, as the document writes them in another way.
-template <class T>
-inline constexpr std::size_t kMembersByHand = 0;
-template <>
-inline constexpr std::size_t kMembersByHand<NodeFacts> = 1;  // its name, the key of the document
-
 // Stands for any value that a member is made from; never run.
 struct AnyMember {
   template <class T>
@@ -267,8 +261,7 @@ inline constexpr bool kIsFact<Fact<T>> = true;
 template <Described T>
 struct FieldCodec<T> {
   static constexpr auto kDescription = Describe(static_cast<const T*>(nullptr));
-  static_assert(CountMembers<T>() ==
-                    std::tuple_size_v<decltype(kDescription.fields)> + kMembersByHand<T>,
+  static_assert(CountMembers<T>() == std::tuple_size_v<decltype(kDescription.fields)>,
                 "a member of the struct has no description: it would be lost in JSON");
 
   static nlohmann::ordered_json ToJson(const T& value) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reconciler/base/json/document.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "schema/embedded.h"
 
@@ -24,7 +25,7 @@ fabric:
 nlohmann::ordered_json Validate(const std::string& text) {
   const auto json = ToJson("cluster.yaml", BuildCluster(text, "cluster.yaml", {}));
   const auto schema = nlohmann::json::parse(FindEmbeddedSchema("validation"));
-  EXPECT_EQ(JudgeBySchema(nlohmann::json(json), schema), std::nullopt);
+  EXPECT_EQ(JudgeBySchema(AddHead(json, {"0.1.0", "2026-11-25T00:00:00Z"}), schema), std::nullopt);
   return json;
 }
 

@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "plugins/registry.h"
+#include "reconciler/base/json/document.h"
 #include "reconciler/base/mark.h"
 #include "reconciler/manifest/load.h"
+#include "reconciler/manifest/schema/schema_judge.h"
+#include "schema/embedded.h"
 #include "tests/unit/cabling/cabled.h"
 
 namespace reconciler {
@@ -265,6 +270,20 @@ TEST(Discover, WhatIsLiveOnlyIsReportedAsLostAtAReboot) {
   EXPECT_THAT(FormatDiscovery(discovery),
               testing::EndsWith("# Note: " + discovery.notes[0] + "\n" +
                                 "# Note: " + discovery.notes[1] + "\n"));
+}
+
+TEST(Discover, ADocumentHasTheManifestItsNodesAndWhatItCannotSay) {
+  Discovery discovery = MakePair().Find();
+  discovery.gaps = {"one"};
+  discovery.notes = {"two"};
+  const auto json = AddHead(ToJson(discovery, true), {"0.1.0", "2026-11-25T00:00:00Z"});
+  const auto schema = nlohmann::json::parse(FindEmbeddedSchema("discovery"));
+  EXPECT_EQ(JudgeBySchema(nlohmann::json(json), schema), std::nullopt);
+  EXPECT_EQ(json["valid"], true);
+  EXPECT_EQ(json["manifest"], FormatDiscovery(discovery));
+  EXPECT_EQ(json["nodes"].dump(), R"([{"name":"spark-1","address":"192.168.1.21"},)"
+                                  R"({"name":"spark-2","address":"192.168.1.22"}])");
+  EXPECT_EQ(json["gaps"].dump() + json["notes"].dump(), R"(["one"]["two"])");
 }
 
 TEST(Discover, APortWithoutAnAddressIsNotLiveOnly) {

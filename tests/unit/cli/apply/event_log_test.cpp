@@ -18,10 +18,11 @@ class EventFile : public testing::Test {
  protected:
   std::string Path() const { return folder_.Path() / "events.ndjson"; }
 
-  // Each line as it is in the file, with the time left out where it is one with milliseconds.
+  // Each line as it is in the file, without program and time, which are as they must be.
   std::vector<std::string> Lines() const {
     static const std::regex time(
-        "\"time\":\"\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z\",");
+        "\"program\":\"[0-9.]+\",\"time\":\"\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}"
+        "Z\",");
     std::ifstream file(Path());
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);) {
@@ -77,7 +78,8 @@ TEST_F(EventFile, AnApplyThatChangedNothingHasOneEvent) {
 }
 
 TEST_F(EventFile, TheSchemaRefusesAnEventThatItDoesNotKnowAndATimeWithoutMilliseconds) {
-  const std::string begin = R"({"format":"spark-reconcile/event/1","time":"2026-11-24T03:12:05)";
+  const std::string begin =
+      R"({"format":"spark-reconcile/event/1","program":"0.1.0","time":"2026-11-24T03:12:05)";
   EXPECT_EQ(Judge(begin + R"(.123Z","event":"armed"})"), "");
   EXPECT_NE(Judge(begin + R"(.123Z","event":"disarmed"})"), "");
   EXPECT_NE(Judge(begin + R"(Z","event":"armed"})"), "");

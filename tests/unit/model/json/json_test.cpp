@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "reconciler/base/json/document.h"
 #include "reconciler/base/json/json_reader.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "schema/embedded.h"
@@ -137,13 +138,21 @@ TEST(Json, FactsComeBackAsTheyWere) {
 
 TEST(Json, FactsFitTheirSchema) {
   const auto schema = nlohmann::json::parse(FindEmbeddedSchema("facts"));
-  EXPECT_EQ(JudgeBySchema(nlohmann::json(ToJson(SomeFacts())), schema), std::nullopt);
+  const nlohmann::json facts = AddHead(ToJson(SomeFacts()), {"0.1.0", "2026-11-25T00:00:00Z"});
+  EXPECT_EQ(JudgeBySchema(facts, schema), std::nullopt);
+}
+
+TEST(Json, ANodeThatFactsHaveTwiceIsRefused) {
+  auto json = ToJson(SomeFacts());
+  json["nodes"].push_back(json["nodes"][0]);
+  EXPECT_EQ(ParseFacts(json.dump()).error().message,
+            "/nodes/1/name: wanted each node once, found spark-1 twice");
 }
 
 TEST(Json, FactsThatTheSchemaDoesNotKnowDoNotFitIt) {
   const auto schema = nlohmann::json::parse(FindEmbeddedSchema("facts"));
   nlohmann::json json = ToJson(SomeFacts());
-  json["nodes"]["spark-1"]["memlock"]["sessions"] = 1;
+  json["nodes"][0]["memlock"]["sessions"] = 1;
   EXPECT_NE(JudgeBySchema(json, schema), std::nullopt);
 }
 
@@ -162,8 +171,8 @@ TEST(Json, WhatNoOneRequestedIsLeftOutAndComesBackAsNotQueried) {
   ClusterFacts facts;
   facts.nodes["spark-1"] = {.node = "spark-1", .memlock = {.service = Absent{}}};
   const auto json = ToJson(facts);
-  EXPECT_EQ(json["nodes"]["spark-1"]["memlock"].dump(), R"({"service":{"absent":true}})");
-  EXPECT_FALSE(json["nodes"]["spark-1"].contains("gpudirect"));
+  EXPECT_EQ(json["nodes"][0]["memlock"].dump(), R"({"service":{"absent":true}})");
+  EXPECT_FALSE(json["nodes"][0].contains("gpudirect"));
   const auto back = ParseFacts(json.dump());
   ASSERT_TRUE(back) << FormatError(back.error());
   EXPECT_EQ(back->nodes.at("spark-1").memlock.session, std::nullopt);
@@ -173,9 +182,9 @@ TEST(Json, WhatNoOneRequestedIsLeftOutAndComesBackAsNotQueried) {
 
 TEST(Json, AWordThatNoFactHasNamesThoseThatItHas) {
   auto json = ToJson(SomeFacts());
-  json["nodes"]["spark-1"]["gpudirect"]["modules"]["x"] = "gone";
+  json["nodes"][0]["gpudirect"]["modules"]["x"] = "gone";
   EXPECT_EQ(ParseFacts(json.dump()).error().message,
-            "/nodes/spark-1/gpudirect/modules/x: wanted loaded or built in or available, found "
+            "/nodes/0/gpudirect/modules/x: wanted loaded or built in or available, found "
             "\"gone\"");
 }
 
@@ -187,14 +196,14 @@ TEST(Json, PlansComeBackAsTheyWere) {
 
 TEST(Json, AProblemNamesItsPlace) {
   auto json = ToJson(SomeFacts());
-  json["nodes"]["spark-1"]["links"]["enp1s0f1np1"]["mtu"] = "big";
+  json["nodes"][0]["links"]["enp1s0f1np1"]["mtu"] = "big";
   EXPECT_EQ(ParseFacts(json.dump()).error().message,
-            "/nodes/spark-1/links/enp1s0f1np1/mtu: wanted an integer, found string");
-  json["nodes"]["spark-1"]["links"]["enp1s0f1np1"].erase("mtu");
+            "/nodes/0/links/enp1s0f1np1/mtu: wanted an integer, found string");
+  json["nodes"][0]["links"]["enp1s0f1np1"].erase("mtu");
   EXPECT_EQ(ParseFacts(json.dump()).error().message,
-            "/nodes/spark-1/links/enp1s0f1np1: 'mtu' is missing");
+            "/nodes/0/links/enp1s0f1np1: 'mtu' is missing");
   EXPECT_EQ(ParseFacts(R"({"format": "x"})").error().message,
-            "/format: wanted \"spark-reconcile/facts/2\", found \"x\"");
+            "/format: wanted \"spark-reconcile/facts/3\", found \"x\"");
   EXPECT_EQ(ParseFacts("{").error().message.substr(0, 15), "not valid JSON:");
 }
 

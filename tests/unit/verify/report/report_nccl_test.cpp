@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reconciler/base/json/document.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "reconciler/verify/nccl/judge/judge.h"
 #include "reconciler/verify/report/render.h"
@@ -55,7 +56,8 @@ TEST(NcclReport, IsValidAgainstItsSchema) {
        {MakeNcclReport(Swept(21.5)),
         MakeNcclReport(Swept(15), {{"spark-1", "spark-2", false, "15.0 GB/s"}}),
         MakeNcclReport(broken), MakeNcclReport(odd)}) {
-    EXPECT_EQ(JudgeBySchema(nlohmann::json(ToJson(report)), schema), std::nullopt);
+    const nlohmann::json document = AddHead(ToJson(report), {"0.1.0", "2026-11-25T00:00:00Z"});
+    EXPECT_EQ(JudgeBySchema(document, schema), std::nullopt);
   }
 }
 

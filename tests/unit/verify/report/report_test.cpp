@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reconciler/base/json/document.h"
 #include "reconciler/manifest/schema/schema_judge.h"
 #include "schema/embedded.h"
 #include "tests/unit/verify/sample.h"
@@ -43,6 +44,10 @@ TEST(VerificationOutcome, OfAReportIsAFailureBeforeAGap) {
   EXPECT_EQ(find(MakeReportOf({kFail}, true)), Verification::kFailed);
 }
 
+nlohmann::json MakeDocument(const Report& report) {
+  return AddHead(ToJson(report), {"0.1.0", "2026-11-25T00:00:00Z"});
+}
+
 nlohmann::json Schema() { return nlohmann::json::parse(FindEmbeddedSchema("report")); }
 
 Report BrokenReport() {
@@ -77,13 +82,15 @@ Report BrokenReport() {
 
 TEST(ReportJson, IsValidAgainstItsSchema) {
   for (const Report& report : {Report{.cluster = "homelab"}, BrokenReport()}) {
-    EXPECT_EQ(JudgeBySchema(nlohmann::json(ToJson(report)), Schema()), std::nullopt);
+    EXPECT_EQ(JudgeBySchema(MakeDocument(report), Schema()), std::nullopt);
   }
 }
 
 TEST(ReportJson, TheSchemaRefusesWhatIsNotAReport) {
-  const nlohmann::json good = ToJson(BrokenReport());
-  for (const char* key : {"format", "summary", "findings", "checks", "unreachable"}) {
+  const nlohmann::json good = MakeDocument(BrokenReport());
+  ASSERT_EQ(JudgeBySchema(good, Schema()), std::nullopt);
+  for (const char* key :
+       {"format", "program", "time", "summary", "findings", "checks", "unreachable"}) {
     nlohmann::json bad = good;
     bad.erase(key);
     EXPECT_NE(JudgeBySchema(bad, Schema()), std::nullopt) << key;
