@@ -9,6 +9,7 @@
 #include "reconciler/base/text.h"
 #include "reconciler/catalogue/catalogue.h"
 #include "reconciler/manifest/schema/schema_check.h"
+#include "reconciler/planning/layout.h"
 #include "reconciler/yaml/message_text.h"
 
 namespace reconciler {
@@ -16,16 +17,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kMostColumns = 100;  // longer lines are hard to read
 
-// `text` behind a label, its words in lines that begin below each other.
-std::string FormatField(std::string_view label, std::string_view text) {
+// `text` behind a label, its words in lines that begin below each other. A word that is wider than
+// `columns` stays whole, as addresses of pages must.
+std::string FormatField(std::string_view label, std::string_view text, std::size_t columns) {
   constexpr std::size_t kIndent = 12;
   if (text.empty()) return {};
   std::string lines = fmt::format("  {:<{}}", label, kIndent - 2);
   std::size_t at = kIndent;
   for (const std::string& word : Split(text, ' ')) {
-    if (at > kIndent && at + 1 + word.size() > kColumns) {
+    if (at > kIndent && at + 1 + word.size() > columns) {
       lines += "\n" + std::string(kIndent, ' ');
       at = kIndent;
     } else if (at > kIndent) {
@@ -38,17 +40,22 @@ std::string FormatField(std::string_view label, std::string_view text) {
   return lines + "\n";
 }
 
-std::string RenderEntry(const CatalogueEntry& entry) {
-  std::string text =
+std::size_t LimitColumns(std::size_t columns) {
+  return columns == 0 ? kMostColumns : std::min(columns, kMostColumns);
+}
+
+std::string RenderEntry(const CatalogueEntry& entry, std::size_t columns) {
+  const std::string head =
       fmt::format("{} ({}; reported by {}, since {})\n", entry.code, Join(entry.severity, ", "),
                   Join(entry.reported_by, ", "), entry.since);
-  text += FormatField("seen", entry.symptom);
-  text += FormatField("detected", entry.detected);
-  text += FormatField("cause", entry.cause);
-  text += FormatField("next step", entry.next_step);
-  text += FormatField("impact", entry.impact);
-  text += FormatField("related", Join(entry.related, ", "));
-  for (const std::string& source : entry.sources) text += FormatField("source", source);
+  std::string text = WrapLines(head, columns);
+  text += FormatField("seen", entry.symptom, columns);
+  text += FormatField("detected", entry.detected, columns);
+  text += FormatField("cause", entry.cause, columns);
+  text += FormatField("next step", entry.next_step, columns);
+  text += FormatField("impact", entry.impact, columns);
+  text += FormatField("related", Join(entry.related, ", "), columns);
+  for (const std::string& source : entry.sources) text += FormatField("source", source, columns);
   return text;
 }
 
@@ -119,15 +126,16 @@ const Json* FindKey(const Json& schema, const std::string& key) {
   return nullptr;
 }
 
-std::string RenderKey(std::string_view name, const Json& schema) {
+std::string RenderKey(std::string_view name, const Json& schema, std::size_t columns) {
   std::string text = fmt::format("{} (key of the manifest)\n", name);
-  text += FormatField("meaning", schema.value("description", ""));
-  text += FormatField("value", DescribeKind(schema));
+  text += FormatField("meaning", schema.value("description", ""), columns);
+  text += FormatField("value", DescribeKind(schema), columns);
   if (schema.contains("default") && !schema["default"].is_object()) {
     const Json& value = schema["default"];
-    text += FormatField("default", value.is_string() ? value.get<std::string>() : value.dump());
+    text += FormatField("default", value.is_string() ? value.get<std::string>() : value.dump(),
+                        columns);
   }
-  text += FormatField("keys", Join(ListKeys(schema), ", "));
+  text += FormatField("keys", Join(ListKeys(schema), ", "), columns);
   return text;
 }
 
@@ -149,7 +157,7 @@ std::string RemoveListMarks(std::string_view name) {
   return plain;
 }
 
-Result<std::string> ExplainKey(std::string_view name) {
+Result<std::string> ExplainKey(std::string_view name, std::size_t columns) {
   const Json* schema = &GetClusterSchema();
   std::string above;
   for (const std::string& key : Split(RemoveListMarks(name), '.')) {
@@ -162,7 +170,7 @@ Result<std::string> ExplainKey(std::string_view name) {
     schema = below;
     above += key + ".";
   }
-  return RenderKey(name, *schema);
+  return RenderKey(name, *schema, columns);
 }
 
 std::string EscapeCell(std::string text) {
@@ -179,19 +187,22 @@ bool IsReportedBy(const CatalogueEntry& entry, std::string_view command) {
 
 }  // namespace
 
-Result<std::string> Explain(std::string_view name) {
+Result<std::string> Explain(std::string_view name, std::size_t columns) {
+  const std::size_t limit = LimitColumns(columns);
   for (const std::string& code : ListCodes()) {
-    if (code == name) return RenderEntry(GetCatalogueEntry(code));
+    if (code == name) return RenderEntry(GetCatalogueEntry(code), limit);
   }
-  return ExplainKey(name);
+  return ExplainKey(name, limit);
 }
 
-std::string ListExplained() {
+std::string ListExplained(std::size_t columns) {
   std::size_t width = 0;
   for (const std::string& code : ListCodes()) width = std::max(width, code.size());
   std::string text;
   for (const std::string& code : ListCodes()) {
-    text += fmt::format("{:<{}}  {}\n", code, width, GetCatalogueEntry(code).symptom);
+    const std::string line =
+        fmt::format("{:<{}}  {}", code, width, GetCatalogueEntry(code).symptom);
+    text += Join(WrapTo(line, columns, std::string(width + 2, ' ')), "\n") + "\n";
   }
   return text;
 }

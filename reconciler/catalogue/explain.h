@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,11 +10,11 @@ namespace reconciler {
 
 // What a code, or a key of the manifest written with dots ("fabric.mtu"), means, as text for a
 // terminal. Entries of lists and maps need no name of their own: "nodes.address". The error names
-// what is near.
-Result<std::string> Explain(std::string_view name);
+// what is near. `columns`: of a line, at least 60; 0: no limit but that of a text for reading.
+Result<std::string> Explain(std::string_view name, std::size_t columns = 0);
 
-// A line per code: the code and what is seen.
-std::string ListExplained();
+// A line per code: the code and what is seen; more lines where `columns` are too few.
+std::string ListExplained(std::size_t columns = 0);
 
 // The rows of docs/diagnosis.md: a table per command that reports the codes.
 std::string RenderCatalogue();

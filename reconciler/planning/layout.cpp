@@ -47,4 +47,14 @@ std::vector<std::string> WrapTo(std::string_view text, std::size_t columns,
   return lines;
 }
 
+std::string WrapLines(const std::string& text, std::size_t columns) {
+  if (columns == 0) return text;
+  std::string wrapped;
+  for (const std::string& line : SplitLines(text)) {
+    const std::string indent(std::min(line.find_first_not_of(' '), line.size()) + 2, ' ');
+    wrapped += Join(WrapTo(line, columns, indent), "\n") + "\n";
+  }
+  return wrapped;
+}
+
 }  // namespace reconciler

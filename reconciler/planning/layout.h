@@ -16,4 +16,8 @@ std::string ShortenTo(std::string_view text, std::size_t columns);
 std::vector<std::string> WrapTo(std::string_view text, std::size_t columns,
                                 std::string_view indent);
 
+// Sentences: each line of the text is wrapped alone, and goes on two columns deeper. 0 columns: the
+// text as it is.
+std::string WrapLines(const std::string& text, std::size_t columns);
+
 }  // namespace reconciler

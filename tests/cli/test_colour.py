@@ -74,6 +74,11 @@ Each node is armed to revert the plan before its first
   change.
 """)
 
+    def test_status_history_and_explain_keep_to_it_too(self):
+        for command, code in (("status", 3), ("history", 3), ("explain", 0), ("explain plan-state-unknown", 0)):
+            for line in self.on_a_terminal(*command.split(), columns=60, code=code, NO_COLOR="1").splitlines():
+                self.assertLessEqual(len(line), 60, line)
+
     def test_json_has_none_on_a_terminal_either(self):
         self.assertNotIn("\033", self.on_a_terminal(*PLAN, "--format", "json"))
 

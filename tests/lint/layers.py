@@ -47,7 +47,7 @@ LAYERS = {
     "reconciler/verify/links/run/": NODE + JUDGES,
     **{folder: JUDGES for folder in JUDGES if folder.startswith("reconciler/verify/")},
     "reconciler/verify/": NODE + JUDGES + ["reconciler/plugin.h", "reconciler/verify/"],
-    "reconciler/catalogue/": YAML + ["reconciler/manifest/", "schema/embedded.h"],
+    "reconciler/catalogue/": YAML + ["reconciler/manifest/", "reconciler/planning/layout.h", "schema/embedded.h"],
     "reconciler/cluster/": YAML + PURE + ["reconciler/manifest/", "reconciler/planning/", "reconciler/verify/report/"],
     "reconciler/cli/": ["reconciler/", "plugins/registry.h", "schema/embedded.h"],
     "plugins/registry.": ["reconciler/plugin.h", "plugins/"],

@@ -9,12 +9,13 @@
 namespace reconciler::cli {
 namespace {
 
-int RunExplain(const std::string& name, const std::string& format) {
+int RunExplain(const std::string& name, const std::string& format, const Context& context) {
   if (name.empty()) {
-    std::cout << (format == "markdown" ? RenderCatalogue() : ListExplained());
+    std::cout << (format == "markdown" ? RenderCatalogue()
+                                       : ListExplained(context.ColumnsOnStdout()));
     return kFine;
   }
-  const auto text = Explain(name);
+  const auto text = Explain(name, context.ColumnsOnStdout());
   if (!text) return PrintError(text.error(), kUsageOrManifest);
   std::cout << *text;
   return kFine;
@@ -32,7 +33,8 @@ void AddExplain(CLI::App& app, Context& context) {
   command->add_option("--format", *format, "How to print the list of all codes")
       ->check(CLI::IsMember({"text", "markdown"}))
       ->capture_default_str();
-  command->callback([&context, name, format] { context.exit_code = RunExplain(*name, *format); });
+  command->callback(
+      [&context, name, format] { context.exit_code = RunExplain(*name, *format, context); });
 }
 
 }  // namespace reconciler::cli

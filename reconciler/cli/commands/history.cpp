@@ -11,6 +11,7 @@
 #include "reconciler/cli/document.h"
 #include "reconciler/cli/exit_code.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/layout.h"
 
 namespace reconciler::cli {
 namespace {
@@ -28,19 +29,25 @@ std::string DescribeGeneration(const GenerationInfo& info) {
   return MakePrintable(Join(words, ", "));
 }
 
-void PrintText(const Cluster& cluster, const Histories& histories) {
+std::string FormatGeneration(const Generation& generation, std::size_t columns) {
+  const auto info = ParseGeneration(generation.document);
+  const std::string line =
+      info ? fmt::format("  {:>4}  {}  by {}  {}  {} ({})", generation.number,
+                         MakePrintable(info->time), MakePrintable(info->by),
+                         DescribeGeneration(*info), MakePrintable(info->manifest),
+                         info->manifest_digest.substr(0, 12))
+           : fmt::format("  {:>4}  damaged: {}", generation.number,
+                         MakePrintable(info.error().message));
+  return Join(WrapTo(line, columns, "        "), "\n") + "\n";
+}
+
+void PrintText(const Cluster& cluster, const Histories& histories, std::size_t columns) {
   for (const NodeSpec& node : cluster.spec.nodes) {
     const auto found = histories.nodes.find(node.name);
     if (found == histories.nodes.end()) continue;
     std::cout << node.name << (found->second.empty() ? "  nothing was applied yet\n" : "\n");
     for (const Generation& generation : found->second) {
-      const auto info = ParseGeneration(generation.document);
-      std::cout << (info ? fmt::format("  {:>4}  {}  by {}  {}  {} ({})\n", generation.number,
-                                       MakePrintable(info->time), MakePrintable(info->by),
-                                       DescribeGeneration(*info), MakePrintable(info->manifest),
-                                       info->manifest_digest.substr(0, 12))
-                         : fmt::format("  {:>4}  damaged: {}\n", generation.number,
-                                       MakePrintable(info.error().message)));
+      std::cout << FormatGeneration(generation, columns);
     }
   }
 }
@@ -83,7 +90,7 @@ int RunHistory(const HistoryOptions& options, const Context& context) {
   } else if (options.format == "json") {
     PrintJson(*cluster, histories);
   } else {
-    PrintText(*cluster, histories);
+    PrintText(*cluster, histories, context.ColumnsOnStdout());
   }
   return histories.errors.empty() ? kFine : kNodeUnreadable;
 }

@@ -94,17 +94,6 @@ std::string FormatChange(const Change& change, bool several, const Columns& colu
   return text;
 }
 
-// Sentences; each line of them is wrapped alone.
-std::string WrapLines(const std::string& text, std::size_t columns) {
-  if (columns == 0) return text;
-  std::string wrapped;
-  for (const std::string& line : SplitLines(text)) {
-    const std::string indent(std::min(line.find_first_not_of(' '), line.size()) + 2, ' ');
-    wrapped += Join(WrapTo(line, columns, indent), "\n") + "\n";
-  }
-  return wrapped;
-}
-
 // Whether others of the stage have all of its triggers, and so set it as its own change would.
 bool IsWhollySet(const Stage& stage, const Change& held) {
   std::set<std::string> ids;

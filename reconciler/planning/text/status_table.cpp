@@ -177,9 +177,10 @@ NodeState FindNodeState(const Plan& plan, const ClusterFacts& facts, const NodeN
 
 std::string RenderStatus(const Plan& plan, const ClusterFacts& facts,
                          const std::map<NodeName, LastApply>& applies, std::size_t columns) {
-  return fmt::format("{} · {}\n", MakePrintable(plan.cluster), MakePrintable(plan.summary)) +
-         FormatRowsOf(plan, facts, applies, columns) + FormatRemarks(plan, facts) +
-         FormatSummary(plan, facts);
+  const std::string head =
+      fmt::format("{} · {}\n", MakePrintable(plan.cluster), MakePrintable(plan.summary));
+  return WrapLines(head, columns) + FormatRowsOf(plan, facts, applies, columns) +
+         WrapLines(FormatRemarks(plan, facts) + FormatSummary(plan, facts), columns);
 }
 
 }  // namespace reconciler

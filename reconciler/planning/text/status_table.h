@@ -29,8 +29,8 @@ struct LastApply {
   std::string verification = {};  // "passed", "failed", "not measured"; empty: not run
 };
 
-// A line per node, what there is to know about some of them, and a summary. No line of the table is
-// wider than `columns` (0: no limit). Text for a terminal, ends with a newline.
+// A line per node, what there is to know about some of them, and a summary. No line is wider than
+// `columns` (at least 60; 0: no limit). Text for a terminal, ends with a newline.
 std::string RenderStatus(const Plan& plan, const ClusterFacts& facts,
                          const std::map<NodeName, LastApply>& applies, std::size_t columns);
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "reconciler/base/error.h"
+#include "reconciler/base/text.h"
 #include "reconciler/catalogue/catalogue.h"
 
 namespace reconciler {
@@ -71,6 +72,20 @@ TEST(Explain, TheListHasALinePerCode) {
   EXPECT_EQ(static_cast<std::size_t>(std::count(list.begin(), list.end(), '\n')),
             ListCodes().size());
   EXPECT_THAT(list, HasSubstr("\nno-carrier "));
+}
+
+TEST(Explain, OnANarrowTerminalNoLineIsWiderThanIt) {
+  for (const std::string& code : ListCodes()) {
+    for (const std::string& line : SplitLines(*Explain(code, 60))) {
+      if (line.find("://") == std::string::npos) {  // the address of a page stays whole
+        EXPECT_LE(CountColumns(line), 60u) << line;
+      }
+    }
+  }
+  for (const std::string& line : SplitLines(ListExplained(60))) {
+    EXPECT_LE(CountColumns(line), 60u) << line;
+  }
+  EXPECT_EQ(*Explain("no-carrier", 200), *Explain("no-carrier"));
 }
 
 // docs/diagnosis.md ends with it.

@@ -27,5 +27,10 @@ TEST(WrapTo, TheIndentOfTheTextItselfIsNoPlaceToBreak) {
   EXPECT_THAT(WrapTo("    abcdef", 6, "  "), ElementsAre("    ab", "  cdef"));
 }
 
+TEST(WrapLines, EachLineGoesOnDeeperThanItBegins) {
+  EXPECT_EQ(WrapLines("one two\n  three four\n", 0), "one two\n  three four\n");
+  EXPECT_EQ(WrapLines("one two\n  three four\n", 8), "one two\n  three\n    four\n");
+}
+
 }  // namespace
 }  // namespace reconciler

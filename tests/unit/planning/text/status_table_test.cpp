@@ -66,7 +66,12 @@ TEST_F(Status, AClusterInSyncIsThat) {
   EXPECT_THAT(Render(), testing::EndsWith("ada@desk\n2 in sync.\n"));
 }
 
-TEST_F(Status, NoLineOfTheTableIsWiderThanTheTerminal) {
+TEST_F(Status, NoLineIsWiderThanTheTerminal) {
+  plan_.nodes[2].unreachable = "no connection to 10.0.0.3 within 10 s, and no answer to a ping";
+  for (const std::string& line : SplitLines(Render(60))) EXPECT_LE(CountColumns(line), 60u) << line;
+  EXPECT_THAT(Render(60),
+              HasSubstr("\nspark-3: not reached: no connection to 10.0.0.3 within 10 s,\n"
+                        "  and no answer to a ping\n"));
   applies_["spark-1"].by = "ada.with.a.long.name@a-desk-with-a-long-name";
   applies_["spark-1"].verification = "not measured";
   for (const std::string& line : SplitLines(Render(80))) EXPECT_LE(CountColumns(line), 80u);
