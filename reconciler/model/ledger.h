@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ struct LedgerEntry {
   Impact impact = Impact::kNone;
   std::string digest = {};  // SHA-256 of the file as we left it; empty: no file, or we left none
   bool shared = false;      // a file of others with a block of ours in it
+  // Of what is compared by a text: that text as it was applied last; "": it was not to be there.
+  // nullopt: a file, or applied by a version that did not keep it.
+  std::optional<std::string> applied = std::nullopt;
 
   std::string Id() const { return kind + "/" + name; }
   bool operator==(const LedgerEntry&) const = default;

@@ -12,6 +12,30 @@ namespace reconciler {
 // kAdopt: of a file of another owner that ours takes over, and of ours where nothing else changes.
 enum class ChangeKind { kAdd, kModify, kRemove, kAdopt, kBlocked };  // + ~ - > !
 
+// Why a change is needed: what the manifest changed apart from what differs on the node since.
+enum class CauseKind {
+  kUnknown,          // what was applied, or what is there now, is not known
+  kFirstApply,       // nothing was applied to the node yet
+  kNew,              // it was not applied before
+  kManifestChanged,  // it is as it was applied, and the manifest was changed since
+  // It is as it was applied, and the same manifest leads to another state now: by what other nodes
+  // have, or in another version of the program.
+  kDesiredChanged,
+  kDrifted,            // it differs from what was applied, and the manifest was not changed
+  kDriftedAndChanged,  // it differs from what was applied, and the manifest was changed too
+  kNotRequired,        // it was applied, and nothing requires it any more
+};
+
+struct ChangeCause {
+  CauseKind kind = CauseKind::kUnknown;
+  int generation = 0;  // of the apply that changed it last; 0: none did
+  std::optional<std::string> applied = std::nullopt;  // see LedgerEntry
+  bool HasDrifted() const {
+    return kind == CauseKind::kDrifted || kind == CauseKind::kDriftedAndChanged;
+  }
+  bool operator==(const ChangeCause&) const = default;
+};
+
 struct Change {
   ChangeKind change = ChangeKind::kModify;
   std::string kind = {};
@@ -34,6 +58,9 @@ struct Change {
   std::optional<FileState> before = std::nullopt;  // of a file that is there
   PruneCommands prune_commands = {};               // how it is pruned later (see Resource)
   bool prune = false;                              // prunes what the manifest no longer requires
+  // What it is compared by, where that is a text that is known; "": it shall not be there.
+  std::optional<std::string> desired = std::nullopt;
+  ChangeCause cause = {};
 
   std::string Id() const { return node + "/" + kind + "/" + name; }
   bool operator==(const Change&) const = default;

@@ -57,6 +57,18 @@ std::string NormalizeState(const ResourceState& state) {
   return fmt::format("file:{:04o}:{}:{}:{}", file.mode, file.owner, file.group, file.content);
 }
 
+// See Change::desired.
+std::optional<std::string> FindDesiredText(const Resource& resource) {
+  if (const auto* state = std::get_if<ResourceState>(&resource.desired)) {
+    const auto* text = std::get_if<std::string>(state);
+    return text == nullptr ? std::nullopt : std::optional(*text);
+  }
+  const ResourceState* observed = Known(resource.observed);
+  const bool is_removed = std::holds_alternative<Absent>(resource.desired) && observed != nullptr &&
+                          std::holds_alternative<std::string>(*observed);
+  return is_removed ? std::optional<std::string>("") : std::nullopt;
+}
+
 Change MakeChange(const Resource& resource, std::string_view plugin) {
   Change change;
   change.kind = resource.kind;
@@ -66,6 +78,7 @@ Change MakeChange(const Resource& resource, std::string_view plugin) {
   change.plugin = plugin;
   change.owner = resource.owner;
   change.where = resource.where;
+  change.desired = FindDesiredText(resource);
   change.fingerprint = ComputeFingerprint(resource.observed);
   const ResourceState* observed = Known(resource.observed);
   if (observed != nullptr && std::holds_alternative<FileState>(*observed)) {

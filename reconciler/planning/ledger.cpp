@@ -91,6 +91,7 @@ void UpdateEntry(const Change& change, const LedgerHead& head, const Names& ours
   entry->plugin = change.plugin;
   entry->generation = head.generation;
   entry->again = ListCommands(change);
+  entry->applied = change.desired;
   const Action* file = FindFileAction(change.actions);
   if (file == nullptr) return;
   if (const auto* write = std::get_if<WriteFile>(file)) {

@@ -255,7 +255,10 @@ std::vector<std::string> ListDifferentFields(const Change& saved, const Change& 
   const nlohmann::ordered_json then = ToJson(saved);
   const nlohmann::ordered_json now = ToJson(fresh);
   for (const auto& [field, value] : then.items()) {
-    if (now.at(field) != value) fields.push_back(field);
+    if (!now.contains(field) || now.at(field) != value) fields.push_back(field);
+  }
+  for (const auto& [field, value] : now.items()) {
+    if (!then.contains(field)) fields.push_back(field);
   }
   return fields;
 }

@@ -10,6 +10,7 @@
 #include "reconciler/base/name_pattern.h"
 #include "reconciler/base/text.h"
 #include "reconciler/model/json/json.h"
+#include "reconciler/planning/change_cause.h"
 #include "reconciler/planning/dependents.h"
 #include "reconciler/planning/diagnostics.h"
 #include "reconciler/planning/diff.h"
@@ -308,6 +309,7 @@ class Planner {
         if (auto held = MakeHeld(resource, plugins_[plugin].name)) stage.held.push_back(*held);
         continue;
       }
+      change->cause = FindChangeCause(resource, facts_.nodes.at(node.name), cluster_);
       BlockIfNul(*change);
       ShowEdit(resource, *change);
       if (!resource.needs.empty()) needs_.emplace(change->Id(), std::move(resource.needs));

@@ -121,7 +121,10 @@ class Pruner {
                   .actions = entry.original,
                   .triggers = entry.triggers,
                   .impact = entry.impact,
-                  .prune = true};
+                  .prune = true,
+                  .cause = {.kind = CauseKind::kNotRequired,
+                            .generation = entry.generation,
+                            .applied = entry.applied}};
     for (const RunCommand& command : entry.again) change.revert.push_back(command);
     return change;
   }

@@ -43,6 +43,7 @@ lab · 2 nodes · one cable p1–p1 · mtu 9000
 spark-1  localhost
   + file  /etc/sysctl.d/60-spark-reconcile.conf (0644, 3 lines)  cluster.yaml:11
 + created
+first apply to spark-1
 1 change on 1 node.
 Each node is armed to revert the plan before its first change.
 """

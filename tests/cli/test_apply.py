@@ -106,7 +106,7 @@ plan.json: was edited after it was made: its id is not the digest of its content
     def test_a_plan_of_another_format_is_refused(self):
         self.write("plan.json", '{"format": "spark-reconcile/facts/1"}')
         self.assert_ends(self.spark("apply", "plan.json", "--yes"), 1, out="", err="""\
-plan.json: /format: wanted "spark-reconcile/plan/2", found "spark-reconcile/facts/1"
+plan.json: /format: wanted "spark-reconcile/plan/3", found "spark-reconcile/facts/1"
 """)
 
     def test_the_manifest_of_a_saved_plan_must_be_there(self):

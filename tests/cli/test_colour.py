@@ -69,6 +69,7 @@ spark-1  localhost
             lines)
             cluster.yaml:11
 + created
+first apply to spark-1
 1 change on 1 node.
 Each node is armed to revert the plan before its first
   change.

@@ -127,6 +127,10 @@ class PairFromBare(LabTest):
         self.assertNotEqual(self.lab.sh(node, state), before)
         drift = json.loads(self.spark("drift", PAIR, "--format", "json", expect=2).stdout)
         self.assertEqual(self.changes(drift), [(f"spark-{node}", kind, name)])
+        [change] = [change for stage in drift["stages"] for change in stage["changes"]]
+        self.assertEqual(change["cause"]["kind"], "drifted")
+        self.assertEqual(change["cause"].get("applied"), change.get("desired"))
+        self.assertIn("\nDrifted since it was applied:\n", self.spark("drift", PAIR, "--brief", expect=2).stdout)
         self.spark("apply", PAIR, "--yes", "--no-verify", expect=0)
         self.assertEqual(self.lab.sh(node, state), before)
         self.spark("drift", PAIR, expect=0)
@@ -156,6 +160,22 @@ class PairFromBare(LabTest):
                  "chmod 600 /etc/systemd/system/fabric-note.service")):
             look = f"cat {path} 2>&1; stat -c '%a %U:%G' {path} 2>&1 || true"
             self.assert_drift_is_found_and_repaired(damage, 1, "file", path, look)
+
+    def test_4_what_the_manifest_changed_is_set_apart_from_drift(self):
+        with open(PAIR, encoding="utf-8") as file:
+            changed = self.written(file.read().replace("tcp_mtu_probing: 1", "tcp_mtu_probing: 0"))
+        self.lab.sh(1, "ip link set enp1s0f1np1 mtu 1500")
+        try:
+            plan = json.loads(self.spark("plan", changed, "--format", "json", expect=0).stdout)
+        finally:
+            self.spark("apply", PAIR, "--yes", "--no-verify", expect=0)
+        causes = {(change["node"], change["name"]): change["cause"] for stage in plan["stages"] for change in stage["changes"]}
+        for node in ("spark-1", "spark-2"):
+            for name in ("net.ipv4.tcp_mtu_probing", "/etc/sysctl.d/60-spark-reconcile.conf"):
+                self.assertEqual(causes[node, name]["kind"], "manifest-changed")
+        self.assertEqual(causes["spark-2", "net.ipv4.tcp_mtu_probing"]["applied"], "1")
+        self.assertEqual(causes["spark-1", "enp1s0f1np1"]["kind"], "drifted")
+        self.assertEqual(len(causes), 5)
 
     def test_5_foreign_lines_keep_every_byte(self):
         self.lab.sh(1, "printf '10.1.2.3\\tnas # mine' >> /etc/hosts")

@@ -151,7 +151,13 @@ Change AnyChange() {
                                       Impact::kReboot),
           .deferred = *rc::gen::arbitrary<bool>(),
           .fingerprint = AnyDigest(),
-          .where = {HostileBytes(), {*rc::gen::inRange(0, 999), *rc::gen::inRange(0, 999)}}};
+          .where = {HostileBytes(), {*rc::gen::inRange(0, 999), *rc::gen::inRange(0, 999)}},
+          .desired = *rc::gen::arbitrary<bool>() ? std::optional(HostileBytes()) : std::nullopt,
+          .cause = {.kind = static_cast<CauseKind>(
+                        *rc::gen::inRange(0, static_cast<int>(CauseKind::kNotRequired) + 1)),
+                    .generation = *rc::gen::inRange(0, 1000),
+                    .applied = *rc::gen::arbitrary<bool>() ? std::optional(HostileBytes())
+                                                           : std::nullopt}};
 }
 
 RC_GTEST_PROP(Json, AnyFactsComeBackAsTheyWere, ()) {

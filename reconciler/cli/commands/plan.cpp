@@ -25,6 +25,7 @@ struct PlanOptions {
   std::string prometheus = {};  // likewise
   bool detailed_exit_code = false;
   bool brief = false;
+  bool drift_first = false;  // of drift
 };
 
 // `document`: the plan as it is saved, to the byte.
@@ -37,7 +38,8 @@ void Print(const Plan& plan, const std::string& document, const PlanOptions& opt
   } else {
     std::cout << RenderText(plan, {.colour = context.ColourOnStdout(),
                                    .diffs = !options.brief,
-                                   .columns = context.ColumnsOnStdout()});
+                                   .columns = context.ColumnsOnStdout(),
+                                   .drift_first = options.drift_first});
   }
 }
 
@@ -115,6 +117,7 @@ void AddDrift(CLI::App& app, Context& context) {
       app.add_subcommand("drift", "Exit 2 and show what, when a node differs from the manifest");
   auto options = std::make_shared<PlanOptions>();
   options->detailed_exit_code = true;
+  options->drift_first = true;
   AddPrinting(*command, *options);
   command->add_option("--junit", options->junit,
                       "Write a test case per node to this file, as JUnit XML for CI systems");

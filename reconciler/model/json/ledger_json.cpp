@@ -12,17 +12,19 @@ constexpr std::string_view kLedgerFormat = "spark-reconcile/ledger/1";
 constexpr std::int64_t kMostGenerations = 1'000'000'000;
 
 ordered_json EntryToJson(const LedgerEntry& entry) {
-  return {{"kind", EncodeText(entry.kind)},
-          {"name", EncodeText(entry.name)},
-          {"is_link", entry.is_link},
-          {"plugin", EncodeText(entry.plugin)},
-          {"generation", entry.generation},
-          {"original", ActionsToJson(entry.original)},
-          {"triggers", CommandsToJson(entry.triggers)},
-          {"again", CommandsToJson(entry.again)},
-          {"impact", ImpactToJson(entry.impact)},
-          {"digest", EncodeText(entry.digest)},
-          {"shared", entry.shared}};
+  ordered_json json = {{"kind", EncodeText(entry.kind)},
+                       {"name", EncodeText(entry.name)},
+                       {"is_link", entry.is_link},
+                       {"plugin", EncodeText(entry.plugin)},
+                       {"generation", entry.generation},
+                       {"original", ActionsToJson(entry.original)},
+                       {"triggers", CommandsToJson(entry.triggers)},
+                       {"again", CommandsToJson(entry.again)},
+                       {"impact", ImpactToJson(entry.impact)},
+                       {"digest", EncodeText(entry.digest)},
+                       {"shared", entry.shared}};
+  if (entry.applied) json["applied"] = EncodeText(*entry.applied);
+  return json;
 }
 
 int ReadGeneration(const JsonReader& reader) {
@@ -45,6 +47,7 @@ LedgerEntry ReadEntry(const JsonReader& reader) {
                     .impact = ReadImpact(reader.At("impact")),
                     .digest = reader.At("digest").Text(),
                     .shared = reader.At("shared").Bool()};
+  if (reader.Has("applied")) entry.applied = reader.At("applied").Text();
   std::size_t files = 0;
   for (const Action& action : entry.original) {
     const auto* write = std::get_if<WriteFile>(&action);

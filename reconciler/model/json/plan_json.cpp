@@ -6,9 +6,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::string_view kPlanFormat = "spark-reconcile/plan/2";
+constexpr std::string_view kPlanFormat = "spark-reconcile/plan/3";
 constexpr std::string_view kSeverities[] = {"blocks", "warns", "informs"};
 constexpr std::string_view kChangeKinds[] = {"add", "modify", "remove", "adopt", "blocked"};
+
+constexpr std::string_view kCauses[] = {
+    "unknown", "first-apply",         "new",         "manifest-changed", "desired-changed",
+    "drifted", "drifted-and-changed", "not-required"};
 
 ordered_json ListToJson(const std::vector<std::string>& texts) {
   ordered_json list = ordered_json::array();
@@ -58,6 +62,28 @@ ordered_json DiagnosticToJson(const Diagnostic& diagnostic) {
           {"where", WhereToJson(diagnostic.where)}};
 }
 
+// Written and read like this wherever a text may be missing.
+void AddText(std::string_view key, const std::optional<std::string>& text, ordered_json& json) {
+  if (text) json[std::string(key)] = EncodeText(*text);
+}
+
+std::optional<std::string> ReadOptionalText(const JsonReader& reader, const std::string& key) {
+  return reader.Has(key) ? std::optional(reader.At(key).Text()) : std::nullopt;
+}
+
+ordered_json CauseToJson(const ChangeCause& cause) {
+  ordered_json json = {{"kind", kCauses[static_cast<int>(cause.kind)]},
+                       {"generation", cause.generation}};
+  AddText("applied", cause.applied, json);
+  return json;
+}
+
+ChangeCause ReadCause(const JsonReader& reader) {
+  return {.kind = ReadEnum<CauseKind>(reader.At("kind"), kCauses),
+          .generation = static_cast<int>(reader.At("generation").Integer()),
+          .applied = ReadOptionalText(reader, "applied")};
+}
+
 Change ReadChange(const JsonReader& reader) {
   Change change;
   change.change = ReadEnum<ChangeKind>(reader.At("change"), kChangeKinds);
@@ -86,6 +112,8 @@ Change ReadChange(const JsonReader& reader) {
   change.prune_commands = {.before = ReadCommands(reader.At("prune_commands").At("before")),
                            .after = ReadCommands(reader.At("prune_commands").At("after"))};
   change.prune = reader.At("prune").Bool();
+  change.desired = ReadOptionalText(reader, "desired");
+  change.cause = ReadCause(reader.At("cause"));
   return change;
 }
 
@@ -113,32 +141,35 @@ Stage ReadStage(const JsonReader& reader) {
 }  // namespace
 
 ordered_json ToJson(const Change& change) {
-  return {{"change", kChangeKinds[static_cast<int>(change.change)]},
-          {"node", EncodeText(change.node)},
-          {"plugin", EncodeText(change.plugin)},
-          {"kind", EncodeText(change.kind)},
-          {"name", EncodeText(change.name)},
-          {"is_link", change.is_link},
-          {"detail", EncodeText(change.detail)},
-          {"code", EncodeText(change.code)},
-          {"owner", EncodeText(change.owner.name)},
-          {"claims", ListToJson(change.owner.claims)},
-          {"settings_lost", ListToJson(change.owner.settings_lost)},
-          {"diff", EncodeText(change.diff)},
-          {"impact", ImpactToJson(change.impact)},
-          {"interrupts", EncodeText(change.interrupts)},
-          {"deferred", change.deferred},
-          {"where", WhereToJson(change.where)},
-          {"fingerprint", change.fingerprint},
-          {"actions", ActionsToJson(change.actions)},
-          {"revert", ActionsToJson(change.revert)},
-          {"triggers", CommandsToJson(change.triggers)},
-          {"before",
-           change.before ? FileStateToJson(*change.before) : ordered_json({{"absent", true}})},
-          {"prune_commands",
-           {{"before", CommandsToJson(change.prune_commands.before)},
-            {"after", CommandsToJson(change.prune_commands.after)}}},
-          {"prune", change.prune}};
+  ordered_json json = {{"change", kChangeKinds[static_cast<int>(change.change)]},
+                       {"cause", CauseToJson(change.cause)},
+                       {"node", EncodeText(change.node)},
+                       {"plugin", EncodeText(change.plugin)},
+                       {"kind", EncodeText(change.kind)},
+                       {"name", EncodeText(change.name)},
+                       {"is_link", change.is_link},
+                       {"detail", EncodeText(change.detail)},
+                       {"code", EncodeText(change.code)},
+                       {"owner", EncodeText(change.owner.name)},
+                       {"claims", ListToJson(change.owner.claims)},
+                       {"settings_lost", ListToJson(change.owner.settings_lost)},
+                       {"diff", EncodeText(change.diff)},
+                       {"impact", ImpactToJson(change.impact)},
+                       {"interrupts", EncodeText(change.interrupts)},
+                       {"deferred", change.deferred},
+                       {"where", WhereToJson(change.where)},
+                       {"fingerprint", change.fingerprint},
+                       {"actions", ActionsToJson(change.actions)},
+                       {"revert", ActionsToJson(change.revert)},
+                       {"triggers", CommandsToJson(change.triggers)},
+                       {"before", change.before ? FileStateToJson(*change.before)
+                                                : ordered_json({{"absent", true}})},
+                       {"prune_commands",
+                        {{"before", CommandsToJson(change.prune_commands.before)},
+                         {"after", CommandsToJson(change.prune_commands.after)}}},
+                       {"prune", change.prune}};
+  AddText("desired", change.desired, json);
+  return json;
 }
 
 ordered_json ToJson(const Plan& plan) {

@@ -10,9 +10,10 @@ namespace reconciler {
 namespace {
 
 std::string FormatDifference(const Change& change) {
-  return MakePrintable(
-      fmt::format("{}{} {}{}{}", change.change == ChangeKind::kBlocked ? "blocked: " : "",
-                  change.kind, change.name, change.detail.empty() ? "" : ": ", change.detail));
+  return MakePrintable(fmt::format("{}{}{} {}{}{}", change.cause.HasDrifted() ? "drifted: " : "",
+                                   change.change == ChangeKind::kBlocked ? "blocked: " : "",
+                                   change.kind, change.name, change.detail.empty() ? "" : ": ",
+                                   change.detail));
 }
 
 bool Concerns(const Diagnostic& diagnostic, const NodeName& node) {
@@ -36,6 +37,7 @@ NodeDrift FindDrift(const Plan& plan, const PlanNode& node) {
     for (const Change& change : stage.changes) {
       if (change.node != node.name) continue;
       ++(change.change == ChangeKind::kBlocked ? drift.blocked : drift.changes);
+      drift.drifted += change.cause.HasDrifted() ? 1 : 0;
       drift.differences.push_back(FormatDifference(change));
     }
   }

@@ -14,6 +14,7 @@ struct NodeDrift {
   std::string unreachable = {};  // why it could not be read; nothing else is known then
   std::size_t changes = 0;       // that an apply would make
   std::size_t blocked = 0;       // that it would not make
+  std::size_t drifted = 0;       // of both: of what differs from what was applied
   // A line per change, and per warning or error beside the changes; printable.
   std::vector<std::string> differences = {};
 };

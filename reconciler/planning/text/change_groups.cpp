@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "reconciler/planning/text/change_words.h"
+
 namespace reconciler {
 namespace {
 
@@ -19,8 +21,9 @@ struct SharedChange {
 std::string MakeKey(const Change& change) {
   constexpr char kEnd = '\0';  // no field holds it, or its change is blocked
   std::string key;
-  for (const std::string& part : {change.kind, change.name, FormatDetail(change, /*several=*/true),
-                                  change.code, change.diff, change.where.file}) {
+  for (const std::string& part :
+       {change.kind, change.name, FormatDetail(change, /*several=*/true), change.code, change.diff,
+        change.where.file, FormatTail(change)}) {
     key += part;
     key += kEnd;
   }

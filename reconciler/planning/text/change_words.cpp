@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -26,6 +27,70 @@ std::string_view DescribeKind(ChangeKind kind) {
       return "blocked";
   }
   return "";
+}
+
+// On the line of a change and in the legend; empty: the line says it already, or nothing is known.
+std::string_view NameCause(CauseKind kind) {
+  switch (kind) {
+    case CauseKind::kNew:
+      return "new";
+    case CauseKind::kManifestChanged:
+      return "manifest changed";
+    case CauseKind::kDesiredChanged:
+      return "other values";
+    case CauseKind::kDrifted:
+      return "drifted";
+    case CauseKind::kDriftedAndChanged:
+      return "drifted, manifest changed";
+    case CauseKind::kUnknown:
+    case CauseKind::kFirstApply:
+    case CauseKind::kNotRequired:
+      return "";
+  }
+  return "";
+}
+
+std::string_view ExplainCause(CauseKind kind) {
+  switch (kind) {
+    case CauseKind::kNew:
+      return "was not applied before";
+    case CauseKind::kManifestChanged:
+      return "is as an earlier manifest had it";
+    case CauseKind::kDesiredChanged:
+      return "of other nodes, or of this version";
+    case CauseKind::kDrifted:
+      return "differs from what was applied";
+    case CauseKind::kDriftedAndChanged:
+      return "both, since it was applied";
+    case CauseKind::kUnknown:
+    case CauseKind::kFirstApply:
+    case CauseKind::kNotRequired:
+      return "";
+  }
+  return "";
+}
+
+// "drifted from 1400, manifest changed": where the line does not show what was applied.
+std::string FormatCause(const ChangeCause& cause) {
+  const bool shows_applied =
+      cause.kind != CauseKind::kDriftedAndChanged || cause.applied.value_or("").empty();
+  if (shows_applied) return std::string(NameCause(cause.kind));
+  return fmt::format("drifted from {}, manifest changed", MakePrintable(*cause.applied));
+}
+
+// "first apply to spark-1, spark-2"; empty: to none.
+std::string FormatFirstApplies(const Plan& plan) {
+  std::set<NodeName> first;
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) {
+      if (change.cause.kind == CauseKind::kFirstApply) first.insert(change.node);
+    }
+  }
+  std::vector<NodeName> names;
+  for (const PlanNode& node : plan.nodes) {
+    if (first.contains(node.name)) names.push_back(node.name);
+  }
+  return names.empty() ? "" : "first apply to " + MakePrintable(Join(names, ", "));
 }
 
 std::string_view FormatImpact(Impact impact) {
@@ -87,9 +152,14 @@ std::string FormatWhat(const Change& change, bool several) {
 }
 
 std::string FormatTail(const Change& change) {
-  if (change.change == ChangeKind::kBlocked) return fmt::format("blocked [{}]", change.code);
-  if (change.deferred) return "second pass";
-  return std::string(FormatImpact(change.impact));
+  std::vector<std::string> parts = {FormatCause(change.cause)};
+  if (change.change == ChangeKind::kBlocked) {
+    parts.push_back(fmt::format("blocked [{}]", change.code));
+  } else {
+    parts.emplace_back(change.deferred ? "second pass" : FormatImpact(change.impact));
+  }
+  std::erase(parts, "");
+  return Join(parts, ", ");
 }
 
 std::string FormatLegend(const Plan& plan, bool colour) {
@@ -104,6 +174,21 @@ std::string FormatLegend(const Plan& plan, bool colour) {
                            : fmt::format("{} {}", ChooseSymbol(kind), DescribeKind(kind)));
   }
   return parts.empty() ? "" : Join(parts, "  ") + '\n';
+}
+
+std::vector<std::string> ExplainCauses(const Plan& plan) {
+  std::map<CauseKind, std::size_t> counts;
+  for (const Stage& stage : plan.stages) {
+    for (const Change& change : stage.changes) ++counts[change.cause.kind];
+  }
+  std::vector<std::string> lines;
+  for (const auto& [kind, count] : counts) {
+    if (NameCause(kind).empty()) continue;
+    lines.push_back(fmt::format("{} ({}): {}", NameCause(kind), count, ExplainCause(kind)));
+  }
+  lines.push_back(FormatFirstApplies(plan));
+  std::erase(lines, "");
+  return lines;
 }
 
 }  // namespace reconciler

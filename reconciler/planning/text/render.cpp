@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "reconciler/base/text.h"
@@ -228,7 +229,7 @@ std::string FormatCell(const std::string& raw) {
 
 // The table of a Markdown section.
 std::string FormatRows(const Section& section) {
-  std::string text = "| | kind | what | manifest | impact |\n|---|---|---|---|---|\n";
+  std::string text = "| | kind | what | manifest | cause, impact |\n|---|---|---|---|---|\n";
   for (const Change* change : section.changes) {
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", ChooseSymbol(change->change),
                         FormatCell(change->kind), FormatCell(FormatWhat(*change, section.several)),
@@ -277,12 +278,18 @@ std::string FormatSummaryLine(const Plan& plan) {
   return Join(parts, ", ");
 }
 
-std::string RenderText(const Plan& plan, const RenderOptions& options) {
-  const std::vector<Section> sections = ListSections(plan);
-  const Columns columns = MeasureColumns(sections);
-  std::string text =
-      WrapLines(fmt::format("{} · {}\n", MakePrintable(plan.cluster), MakePrintable(plan.summary)),
-                options.columns);
+namespace {
+
+// The lines on causes, each behind `begin`.
+std::string FormatCauses(const Plan& plan, std::string_view begin) {
+  std::string text;
+  for (const std::string& line : ExplainCauses(plan)) text += fmt::format("{}{}\n", begin, line);
+  return text;
+}
+
+std::string FormatSections(const std::vector<Section>& sections, const Columns& columns,
+                           const RenderOptions& options) {
+  std::string text;
   for (const Section& section : sections) {
     const std::string head =
         section.unreachable.empty()
@@ -293,8 +300,47 @@ std::string RenderText(const Plan& plan, const RenderOptions& options) {
       text += FormatChange(*change, section.several, columns, options);
     }
   }
-  return text + FormatLegend(plan, options.colour) +
-         WrapLines(FormatClosing(plan), options.columns);
+  return text;
+}
+
+// Takes what drifted out of the sections. Those that are empty then are left out of both.
+std::vector<Section> TakeDrifted(std::vector<Section>& sections) {
+  std::vector<Section> drifted;
+  std::vector<Section> rest;
+  const auto has_drifted = [](const Change* change) { return change->cause.HasDrifted(); };
+  for (Section& section : sections) {
+    Section part = section;
+    std::erase_if(part.changes, [&](const Change* change) { return !has_drifted(change); });
+    const bool is_whole = !part.changes.empty() && part.changes.size() == section.changes.size();
+    if (!part.changes.empty()) drifted.push_back(std::move(part));
+    std::erase_if(section.changes, has_drifted);
+    if (!is_whole) rest.push_back(std::move(section));
+  }
+  sections = std::move(rest);
+  return drifted;
+}
+
+std::string FormatDriftFirst(std::vector<Section> sections, const Columns& columns,
+                             const RenderOptions& options) {
+  const std::vector<Section> drifted = TakeDrifted(sections);
+  if (drifted.empty()) return FormatSections(sections, columns, options);
+  return "Drifted since it was applied:\n" + FormatSections(drifted, columns, options) +
+         (sections.empty() ? "" : "Everything else:\n") +
+         FormatSections(sections, columns, options);
+}
+
+}  // namespace
+
+std::string RenderText(const Plan& plan, const RenderOptions& options) {
+  const std::vector<Section> sections = ListSections(plan);
+  const Columns columns = MeasureColumns(sections);
+  const std::string head =
+      fmt::format("{} · {}\n", MakePrintable(plan.cluster), MakePrintable(plan.summary));
+  return WrapLines(head, options.columns) +
+         (options.drift_first ? FormatDriftFirst(sections, columns, options)
+                              : FormatSections(sections, columns, options)) +
+         FormatLegend(plan, options.colour) +
+         WrapLines(FormatCauses(plan, "") + FormatClosing(plan), options.columns);
 }
 
 std::string RenderMarkdown(const Plan& plan) {
@@ -318,7 +364,8 @@ std::string RenderMarkdown(const Plan& plan) {
     }
   }
   const std::string legend = FormatLegend(plan, /*colour=*/false);
-  return legend.empty() ? text : text + '\n' + legend;
+  const std::string causes = FormatCauses(plan, "- ");
+  return legend.empty() ? text : text + '\n' + legend + (causes.empty() ? "" : '\n' + causes);
 }
 
 std::string RenderNewWarnings(const Plan& planned, const Plan& remaining) {

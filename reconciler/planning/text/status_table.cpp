@@ -43,13 +43,9 @@ std::vector<const Change*> ListChangesOf(const Plan& plan, const NodeName& node)
 
 bool IsBlockedChange(const Change* change) { return change->change == ChangeKind::kBlocked; }
 
-// What was applied of the same manifest, and differs now, has drifted.
-bool HasDrifted(const Plan& plan, const NodeFacts& facts, const Change& change) {
-  if (change.code == "plan-file-edited") return true;
-  const Ledger* ledger = Known(facts.ledger);
-  return ledger != nullptr && !plan.spec_digest.empty() &&
-         ledger->manifest_digest == plan.spec_digest &&
-         ledger->Find(change.kind + "/" + change.name) != nullptr;
+// A file that the manifest no longer requires may have been edited too.
+bool HasDrifted(const Change* change) {
+  return change->code == "plan-file-edited" || change->cause.HasDrifted();
 }
 
 // "2026-01-31 12:00" of "2026-01-31T12:00:00Z"; other text as it is.
@@ -167,10 +163,7 @@ NodeState FindNodeState(const Plan& plan, const ClusterFacts& facts, const NodeN
   if (!FormatApplyState(found->second).empty()) return NodeState::kUnfinished;
   const std::vector<const Change*> changes = ListChangesOf(plan, node);
   if (changes.empty()) return NodeState::kInSync;
-  const auto has_drifted = [&](const Change* change) {
-    return HasDrifted(plan, found->second, *change);
-  };
-  if (std::any_of(changes.begin(), changes.end(), has_drifted)) return NodeState::kDrifted;
+  if (std::any_of(changes.begin(), changes.end(), HasDrifted)) return NodeState::kDrifted;
   return std::all_of(changes.begin(), changes.end(), IsBlockedChange) ? NodeState::kBlocked
                                                                       : NodeState::kPending;
 }

@@ -58,6 +58,23 @@ TEST(UpdateLedger, AFileThatWasNotThereIsRemovedWhenItGoesBack) {
   EXPECT_FALSE(entry.shared);
 }
 
+TEST(UpdateLedger, TheTextThatWasAppliedLastIsKept) {
+  Change change{.kind = "sysctl",
+                .name = "a.b",
+                .node = "spark-1",
+                .actions = {RunCommand{{"sysctl", "-w", "a.b=2"}}},
+                .desired = "2"};
+  const Ledger first = After({}, {change});
+  EXPECT_EQ(first.entries.at(0).applied, "2");
+  change.desired = "3";
+  const Ledger ledger = After(first, {change, Writing("", "ours\n")});
+  EXPECT_EQ(ledger.entries.at(0).applied, "3");
+  EXPECT_EQ(ledger.entries.at(1).applied, std::nullopt);
+  const Result<Ledger> read = ParseLedger(FormatLedger(ledger));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(*read, ledger);
+}
+
 // Of the file that the ledger's first entry brings back.
 std::string FindMtime(const Ledger& ledger) {
   return std::get<WriteFile>(ledger.entries.at(0).original.at(0)).state.mtime;

@@ -159,7 +159,9 @@ Change ChangeWithEveryField() {
           .fingerprint = "f",
           .where = {"cluster.yaml", {3, 1}},
           .before = FileState{.content = "1"},
-          .prune_commands = {.before = {command}, .after = {command}}};
+          .prune_commands = {.before = {command}, .after = {command}},
+          .desired = "2",
+          .cause = {.kind = CauseKind::kDrifted, .generation = 3, .applied = "2"}};
 }
 
 // Another value that can be read where `value` stands.
@@ -172,6 +174,8 @@ nlohmann::ordered_json Forge(const std::string& field, nlohmann::ordered_json va
     value.push_back(value.back());
   } else if (field == "where") {
     value["line"] = 4;
+  } else if (field == "cause") {
+    value["kind"] = "new";
   } else if (field == "before") {
     value = {{"absent", true}};
   } else {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "reconciler/base/mark.h"
@@ -184,6 +185,7 @@ TEST_F(MakePlanTest, ThePlanReadsAsAPersonExpects) {
             "  ! sysctl  a.b: unknown: gone                     blocked [plan-state-unknown]\n"
             "spark-3  192.168.1.2  not reached: no route to host\n"
             "+ created  ~ changed  ! blocked\n"
+            "first apply to spark-1, spark-2\n"
             "3 changes on 2 nodes, 1 blocked, 1 node not reached.\n"
             "enP7s7 carries this session and is not touched.\n"
             "Each node is armed to revert the plan before its first change.\n");
@@ -234,6 +236,27 @@ TEST_F(MakePlanTest, AnEditThatTookOurMarkAwayIsNotShown) {
   const std::string& diff = plan->stages.at(0).changes.at(0).diff;
   EXPECT_NE(diff.find("-(1 line that is not ours)\n"), std::string::npos) << diff;
   EXPECT_EQ(diff.find("password"), std::string::npos) << diff;
+}
+
+TEST_F(MakePlanTest, EachChangeHasItsCause) {
+  facts_.nodes["spark-1"].ledger =
+      Ledger{.cluster = "homelab",
+             .generation = 3,
+             .manifest_digest = "d",
+             .entries = {{.kind = "sysctl", .name = "a.b", .generation = 2, .applied = "2"},
+                         {.kind = "sysctl", .name = "c.d", .generation = 3, .applied = "1"}}};
+  Ledger& ledger = std::get<Ledger>(facts_.nodes["spark-1"].ledger);
+  ledger.entries.back().original = {RunCommand{{"sysctl", "-w", "c.d=0"}}};
+  const auto plan = Make({.nodes = {"spark-1"}});
+  ASSERT_TRUE(plan);
+  std::map<std::string, ChangeCause> causes;
+  for (const Stage& stage : plan->stages) {
+    for (const Change& change : stage.changes) causes[change.name] = change.cause;
+  }
+  EXPECT_EQ(causes,
+            (std::map<std::string, ChangeCause>{{"/etc/x", {CauseKind::kNew}},
+                                                {"a.b", {CauseKind::kDrifted, 2, "2"}},
+                                                {"c.d", {CauseKind::kNotRequired, 3, "1"}}}));
 }
 
 TEST_F(MakePlanTest, AdviceOnTheManifestIsGivenUntilAllNodesHaveIt) {

@@ -107,7 +107,9 @@ Plan SomePlan() {
       .impact = Impact::kLinkFlap,
       .deferred = true,
       .fingerprint = "0123456789abcdef",
-      .where = {"cluster.yaml", {4, 2}}};
+      .where = {"cluster.yaml", {4, 2}},
+      .desired = "\xff",
+      .cause = {.kind = CauseKind::kDriftedAndChanged, .generation = 3, .applied = "2"}};
   Plan plan{.cluster = "homelab",
             .summary = "s",
             .manifest = "cluster.yaml",

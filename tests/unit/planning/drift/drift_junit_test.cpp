@@ -15,7 +15,7 @@ TEST(RenderDriftJunit, ANodeThatDiffersFailsAndOneThatWasNotReadIsAnError) {
       "errors=\"1\" skipped=\"0\">\n"
       "  <testsuite name=\"drift\" tests=\"4\" failures=\"2\" errors=\"1\" skipped=\"0\">\n"
       "    <testcase classname=\"home&quot;lab.drift\" name=\"spark-1\"><failure type=\"drift\" "
-      "message=\"differs from the manifest: 4\">link enp1s0f1np1: mtu 1500 → 9000\n"
+      "message=\"differs from the manifest: 4\">drifted: link enp1s0f1np1: mtu 1500 → 9000\n"
       "blocked: file /etc/hosts: edited &amp; \\x1bkept\n"
       "file /x\n"
       "a line wins [foreign-line]</failure></testcase>\n"

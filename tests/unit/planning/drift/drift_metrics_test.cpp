@@ -35,7 +35,12 @@ TEST(FormatDriftMetrics, ANodeHasItsCountsAndOneThatWasNotReadHasNone) {
       "make.\n"
       "# TYPE spark_reconcile_drift_blocked gauge\n"
       "spark_reconcile_drift_blocked{cluster=\"home\\\"lab\",node=\"spark-1\"} 1\n"
-      "spark_reconcile_drift_blocked{cluster=\"home\\\"lab\",node=\"spark-2\"} 0\n");
+      "spark_reconcile_drift_blocked{cluster=\"home\\\"lab\",node=\"spark-2\"} 0\n"
+      "# HELP spark_reconcile_drift_drifted Of both: those of what differs from what was "
+      "applied.\n"
+      "# TYPE spark_reconcile_drift_drifted gauge\n"
+      "spark_reconcile_drift_drifted{cluster=\"home\\\"lab\",node=\"spark-1\"} 1\n"
+      "spark_reconcile_drift_drifted{cluster=\"home\\\"lab\",node=\"spark-2\"} 0\n");
 }
 
 }  // namespace

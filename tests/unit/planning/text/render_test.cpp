@@ -307,6 +307,89 @@ TEST(RenderText, TheLegendHasTheSignsOfThePlanAndFitsIntoSixtyColumns) {
   EXPECT_THAT(RenderText(plan, {.colour = true}), HasSubstr("\n\033[32m+\033[0m created\n"));
 }
 
+// One change for each cause, of spark-1.
+Plan OneOfEachCause() {
+  Plan plan = OneChange({.kind = "sysctl", .name = "a.first"});
+  plan.stages[0].changes.clear();
+  const auto add = [&](const char* name, ChangeCause cause, Impact impact = Impact::kNone) {
+    plan.stages[0].changes.push_back({.kind = "sysctl",
+                                      .name = name,
+                                      .node = "spark-1",
+                                      .detail = "1 → 2",
+                                      .impact = impact,
+                                      .cause = std::move(cause)});
+  };
+  add("a.first", {CauseKind::kFirstApply});
+  add("a.new", {CauseKind::kNew});
+  add("a.manifest", {CauseKind::kManifestChanged, 3, "1"});
+  add("a.drifted", {CauseKind::kDrifted, 3, "2"}, Impact::kLinkFlap);
+  add("a.values", {CauseKind::kDesiredChanged, 3, "1"});
+  add("a.both", {CauseKind::kDriftedAndChanged, 3, "3"});
+  add("a.gone", {CauseKind::kNotRequired, 3, "1"});
+  add("a.unknown", {CauseKind::kUnknown, 3});
+  return plan;
+}
+
+TEST(RenderText, EachLineSaysWhyAndTheLegendWhatThatMeans) {
+  EXPECT_EQ(RenderText(OneOfEachCause()),
+            "homelab · 1 node\n"
+            "spark-1  192.168.1.21\n"
+            "  ~ sysctl  a.first: 1 → 2\n"
+            "  ~ sysctl  a.new: 1 → 2         new\n"
+            "  ~ sysctl  a.manifest: 1 → 2    manifest changed\n"
+            "  ~ sysctl  a.drifted: 1 → 2     drifted, flaps the link\n"
+            "  ~ sysctl  a.values: 1 → 2      other values\n"
+            "  ~ sysctl  a.both: 1 → 2        drifted from 3, manifest changed\n"
+            "  ~ sysctl  a.gone: 1 → 2\n"
+            "  ~ sysctl  a.unknown: 1 → 2\n"
+            "~ changed\n"
+            "new (1): was not applied before\n"
+            "manifest changed (1): is as an earlier manifest had it\n"
+            "other values (1): of other nodes, or of this version\n"
+            "drifted (1): differs from what was applied\n"
+            "drifted, manifest changed (1): both, since it was applied\n"
+            "first apply to spark-1\n"
+            "8 changes on 1 node.\n"
+            "Each node is armed to revert the plan before its first change.\n");
+}
+
+TEST(RenderText, WhatDriftedCanStandFirst) {
+  Plan plan = OneOfEachCause();
+  plan.nodes.push_back({.name = "spark-2", .address = "192.168.1.22"});
+  std::erase_if(plan.stages[0].changes, [](const Change& change) {
+    return change.cause.kind != CauseKind::kNew && change.cause.kind != CauseKind::kDrifted;
+  });
+  EXPECT_THAT(RenderText(plan, {.drift_first = true}),
+              HasSubstr("Drifted since it was applied:\n"
+                        "spark-1  192.168.1.21\n"
+                        "  ~ sysctl  a.drifted: 1 → 2    drifted, flaps the link\n"
+                        "Everything else:\n"
+                        "spark-1  192.168.1.21\n"
+                        "  ~ sysctl  a.new: 1 → 2        new\n"
+                        "spark-2  192.168.1.22  no changes\n"
+                        "~ changed\n"));
+  plan.nodes.pop_back();
+  plan.stages[0].changes.erase(plan.stages[0].changes.begin());
+  EXPECT_THAT(RenderText(plan, {.drift_first = true}), Not(HasSubstr("Everything else")));
+  plan.stages[0].changes[0].cause.kind = CauseKind::kNew;
+  EXPECT_EQ(RenderText(plan, {.drift_first = true}), RenderText(plan));
+}
+
+TEST(RenderText, TheSameChangeForAnotherReasonIsAnotherLine) {
+  Plan plan = OneChange({.kind = "sysctl", .name = "a.b", .cause = {CauseKind::kNew}});
+  plan.nodes.push_back({.name = "spark-2", .address = "192.168.1.22"});
+  plan.stages[0].changes.push_back(plan.stages[0].changes[0]);
+  plan.stages[0].changes[1].node = "spark-2";
+  EXPECT_THAT(RenderText(plan), HasSubstr("spark-1, spark-2 (2 nodes)\n"));
+  plan.stages[0].changes[1].cause.kind = CauseKind::kDrifted;
+  EXPECT_THAT(RenderText(plan), Not(HasSubstr("spark-1, spark-2")));
+}
+
+TEST(RenderMarkdown, TheCausesAreAListBelowTheSigns) {
+  EXPECT_THAT(RenderMarkdown(OneOfEachCause()),
+              HasSubstr("\n~ changed\n\n- new (1): was not applied before\n- manifest changed"));
+}
+
 TEST(RenderText, TheNamesOfManyNodesAreWrapped) {
   Plan plan{.cluster = "homelab", .summary = "8 nodes"};
   plan.stages = {{.plugins = {"p"}}};
@@ -336,10 +419,11 @@ TEST(RenderNewWarnings, OnlyWhatThePlanDidNotSayIsSaidAfterIt) {
 
 TEST(RenderMarkdown, WhatReadsTheSameOnSeveralNodesIsOneTable) {
   const std::string text = RenderMarkdown(ThreeNodes(kSetting, kFile));
-  EXPECT_THAT(text, HasSubstr("\n#### spark-1, spark-2 (2 nodes)\n\n"
-                              "| | kind | what | manifest | impact |\n|---|---|---|---|---|\n"
-                              "| `~` | sysctl | a.b: 1 → 2 |  |  |\n"
-                              "\n#### spark-2  192.168.1.22\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n#### spark-1, spark-2 (2 nodes)\n\n"
+                        "| | kind | what | manifest | cause, impact |\n|---|---|---|---|---|\n"
+                        "| `~` | sysctl | a.b: 1 → 2 |  |  |\n"
+                        "\n#### spark-2  192.168.1.22\n"));
   EXPECT_TRUE(
       text.ends_with("\n#### spark-3  192.168.1.23\n\nNo changes.\n"
                      "\n+ created  ~ changed\n"))

@@ -41,7 +41,6 @@ class Status : public testing::Test {
     return RenderStatus(plan_, facts_, applies_, columns);
   }
   NodeState FindState() const { return FindNodeState(plan_, facts_, "spark-2"); }
-  Ledger& GetLedger() { return std::get<Ledger>(facts_.nodes["spark-2"].ledger); }
 
   Plan plan_;
   ClusterFacts facts_;
@@ -49,7 +48,7 @@ class Status : public testing::Test {
 };
 
 TEST_F(Status, EachNodeIsALineOfATable) {
-  Add("/x");
+  Add("/x").cause.kind = CauseKind::kDrifted;
   EXPECT_EQ(Render(),
             "lab · 3 nodes\n"
             "node     state        generation  applied (UTC)     verify   by\n"
@@ -79,23 +78,15 @@ TEST_F(Status, NoLineIsWiderThanTheTerminal) {
                                     "not measured  ada.with.a.lo…\n"));
 }
 
-TEST_F(Status, WhatWasAppliedOfTheSameManifestAndDiffersHasDrifted) {
+TEST_F(Status, WhatDiffersFromWhatWasAppliedHasDriftedWhateverElseIsPending) {
   EXPECT_EQ(FindState(), NodeState::kInSync);
-  Add("/x");
+  Add("/y").cause.kind = CauseKind::kManifestChanged;
+  EXPECT_EQ(FindState(), NodeState::kPending);
+  Add("/x").cause.kind = CauseKind::kDriftedAndChanged;
   EXPECT_EQ(FindState(), NodeState::kDrifted);
-  GetLedger().manifest_digest = "of another manifest";
-  EXPECT_EQ(FindState(), NodeState::kPending);
 }
 
-TEST_F(Status, WhatWasNeverAppliedIsPending) {
-  Add("/y");
-  EXPECT_EQ(FindState(), NodeState::kPending);
-  facts_.nodes["spark-2"].ledger = Absent{};
-  EXPECT_EQ(FindState(), NodeState::kPending);
-}
-
-TEST_F(Status, AnEditedFileHasDriftedWhateverTheManifestIs) {
-  GetLedger().manifest_digest = "of another manifest";
+TEST_F(Status, AnEditedFileHasDriftedAlsoWhereNothingRequiresIt) {
   Block(Add("/x"), "plan-file-edited", "edited");
   EXPECT_EQ(FindState(), NodeState::kDrifted);
 }
