@@ -71,7 +71,7 @@ family() { # PROCESS
 end_shell() { # PROCESS
   read -r self _ </proc/self/stat
   stopped=$(family "$1")
-  # Nobody else can take the lock yet. Where this is cut off before, the lease still names the holder.
+  # No other process can take the lock yet. Where this is cut off before, the lease still names the holder.
   rm -f "$D/lease" "$D/lease.until"
   # shellcheck disable=SC2086 # one word per process
   kill -KILL $stopped 2>/dev/null
