@@ -234,12 +234,6 @@ RunCommand ActivateProfile(const std::string& keyfile, const std::string& uuid,
           .sets = NameInSys(netdev)};
 }
 
-RunCommand TurnIpv6On(const std::string& netdev) {
-  return {.argv = {"sysctl", "-w", "--", NameIpv6Switch(netdev) + "=0"},
-          .id = "turn IPv6 on at " + netdev,
-          .sets = NameInSys(netdev)};
-}
-
 RunCommand TurnIpv6Off(const std::string& netdev) {
   return {.argv = {"sysctl", "-w", "--", NameIpv6Switch(netdev) + "=1"}, .sets = NameInSys(netdev)};
 }

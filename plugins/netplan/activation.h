@@ -44,7 +44,6 @@ RunCommand ActivateProfile(const std::string& keyfile, const std::string& uuid,
                            const std::string& id, const std::string& netdev);
 
 // Of one port, until a network manager sets it again.
-RunCommand TurnIpv6On(const std::string& netdev);
 RunCommand TurnIpv6Off(const std::string& netdev);
 
 // As the kernel has a port that no one configures.

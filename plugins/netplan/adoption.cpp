@@ -171,6 +171,14 @@ void CheckRenderer(const PluginInput& input, std::vector<Adoption>& adoptions) {
   }
 }
 
+// Under NetworkManager our file has it too.
+void KeepLinkLocal(const PluginInput& input, std::vector<Adoption>& adoptions) {
+  if (ReadForeignTree(input.facts, {}).renderer != Renderer::kNetworkManager) return;
+  for (Adoption& adoption : adoptions) {
+    for (PortDefinition& port : adoption.ports) std::erase(port.lost, "IPv6 link-local");
+  }
+}
+
 // What another file configures as well would be that file's alone.
 void CheckOtherFiles(const PluginInput& input, std::vector<Adoption>& adoptions) {
   const std::set<std::string> adopted = ListAdopted(adoptions);
@@ -311,6 +319,7 @@ std::vector<Adoption> FindAdoptions(const PluginInput& input,
   }
   CheckRenderer(input, adoptions);
   CheckOtherFiles(input, adoptions);
+  KeepLinkLocal(input, adoptions);
   return adoptions;
 }
 

@@ -7,7 +7,6 @@
 #include "plugins/common/ownership/owned.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/claims.h"
-#include "plugins/netplan/adopt/ipv6_off.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/reads/routes.h"
 #include "reconciler/base/text.h"
@@ -290,18 +289,8 @@ std::vector<RunCommand> ActivateOurs(const PluginInput& input, const Intent& int
     if (CanReconfigure(FindLink(input, netdev), intent.tree.renderer)) {
       commands.push_back(Reconfigure(intent.tree.renderer, netdev));
     }
-    for (RunCommand& command : TurnIpv6OnAgain(input, intent, netdev)) {
-      commands.push_back(std::move(command));
-    }
   }
   return commands;
-}
-
-std::vector<RunCommand> TurnIpv6OnAgain(const PluginInput& input, const Intent& intent,
-                                        const std::string& netdev) {
-  if (intent.tree.renderer != Renderer::kNetworkManager) return {};
-  if (!IsIpv6Meant(input.facts, netdev)) return {};
-  return {TurnIpv6On(netdev)};
 }
 
 PruneCommands RemoveOurGenerated(const Intent& intent) {

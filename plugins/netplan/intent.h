@@ -53,11 +53,6 @@ std::vector<RunCommand> RegenerateOurs(const Intent& intent);
 // And makes the interfaces that are there follow it.
 std::vector<RunCommand> ActivateOurs(const PluginInput& input, const Intent& intent);
 
-// For NetworkManager, which may leave IPv6 off: over it nodes show each other on the fabric that
-// they are ready to commit. Empty where it was off already, but for a profile.
-std::vector<RunCommand> TurnIpv6OnAgain(const PluginInput& input, const Intent& intent,
-                                        const std::string& netdev);
-
 // Reverts that where there was no file of ours before.
 PruneCommands RemoveOurGenerated(const Intent& intent);
 

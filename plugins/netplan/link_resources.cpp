@@ -122,7 +122,7 @@ std::vector<RunCommand> MakeLinkRevertCommands(const NodeFacts& facts, const std
         netdev, {"ip", "address", "replace", ToString(address), "broadcast", "+", "dev", netdev}));
   }
   revert.push_back(SetUp(netdev, link.admin_up));
-  if (IsIpv6OffByProfile(facts, netdev)) revert.push_back(TurnIpv6Off(netdev));
+  if (IsIpv6Off(facts, netdev)) revert.push_back(TurnIpv6Off(netdev));
   return revert;
 }
 
@@ -150,10 +150,7 @@ Resource MakeRailLink(const PluginInput& input, const Intent& intent, const Rail
   if (CanReconfigure(link, renderer)) {
     resource.triggers.push_back(Reconfigure(renderer, port.netdev));
   }
-  for (RunCommand& command : TurnIpv6OnAgain(input, intent, port.netdev)) {
-    resource.triggers.push_back(std::move(command));
-    resource.settles = {NameIpv6Switch(port.netdev)};
-  }
+  if (renderer == Renderer::kNetworkManager) resource.settles = {NameIpv6Switch(port.netdev)};
   return resource;
 }
 

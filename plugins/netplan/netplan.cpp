@@ -10,6 +10,7 @@
 #include "plugins/common/protection/protection.h"
 #include "plugins/netplan/activation.h"
 #include "plugins/netplan/adopt/claims.h"
+#include "plugins/netplan/adopt/ipv6_off.h"
 #include "plugins/netplan/adopt/owner_files.h"
 #include "plugins/netplan/adopt/paths.h"
 #include "plugins/netplan/adopt/section.h"
@@ -66,8 +67,8 @@ bool OnlyAdopts(const Intent& intent, const std::vector<Resource>& links) {
 Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
                              const std::vector<Resource>& links) {
   const bool networkd = intent.tree.renderer == Renderer::kNetworkd;
-  const std::string body =
-      FormatNetplan(intent.ports, networkd ? intent.down : std::vector<std::string>());
+  const std::string body = FormatNetplan(
+      intent.ports, networkd ? intent.down : std::vector<std::string>(), intent.tree.renderer);
   const Observed<FileState> observed = FindFile(input.facts, std::string(kOwnFile));
   // The triggers reconfigure every port, also one that is as it should be.
   std::vector<Action> revert;
@@ -98,6 +99,10 @@ Resource MakeOwnFileResource(const PluginInput& input, const Intent& intent,
       .owner = FindClaimant(intent, {}),
       .needs = ListFileNeeds(input, intent, links),
       .where = input.cluster.Mark(input.cluster.fabric.position)};
+  if (!networkd) {
+    for (const RailPort& port : intent.ports)
+      resource.settles.push_back(NameIpv6Switch(port.netdev));
+  }
   BlockUnlessOurs(resource, input.cluster.name, input.cluster.former_name);
   return resource;
 }

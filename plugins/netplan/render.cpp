@@ -28,8 +28,8 @@ std::string QuoteKey(const std::string& netdev) {
 
 }  // namespace
 
-std::string FormatNetplan(const std::vector<RailPort>& ports,
-                          const std::vector<std::string>& down) {
+std::string FormatNetplan(const std::vector<RailPort>& ports, const std::vector<std::string>& down,
+                          Renderer renderer) {
   std::string body = "network:\n  version: 2\n  ethernets:\n";
   for (const RailPort& port : ports) {
     body += fmt::format(
@@ -42,6 +42,10 @@ std::string FormatNetplan(const std::vector<RailPort>& ports,
         "      mtu: {}\n"
         "      optional: true\n",
         QuoteKey(port.netdev), ToString(port.address), port.mtu);
+    if (renderer != Renderer::kNetworkManager) continue;
+    body +=
+        "      renderer: NetworkManager\n"
+        "      networkmanager: {passthrough: {ipv6.method: link-local}}\n";
   }
   for (const std::string& netdev : down) {
     body += fmt::format(

@@ -127,10 +127,9 @@ TEST(NetplanAdoptProfile, AProfileThatSaysTheSameIsTakenOverWithoutAnyOtherChang
 TEST(NetplanAdoptProfile, ThePlanNamesItAsTheOwnerOfItsPortWithWhatIsLost) {
   ProfileCase one;
   one.Adopt(kHead + "interface-name=enp1s0f1np1\nautoconnect-priority=10\n[ipv6]\n");
-  EXPECT_EQ(one.Plan(kKeyfileA).owner,
-            (OtherOwner{.name = kKeyfileA,
-                        .claims = {kFabricPort0},
-                        .settings_lost = {"IPv6 link-local", "router advertisements"}}));
+  EXPECT_EQ(one.Plan(kKeyfileA).owner, (OtherOwner{.name = kKeyfileA,
+                                                   .claims = {kFabricPort0},
+                                                   .settings_lost = {"router advertisements"}}));
   EXPECT_EQ(one.Plan(kOurYaml).owner, OtherOwner{});
 }
 
@@ -145,51 +144,30 @@ TEST(NetplanAdoptProfile, AWarningOfIpv6ThatTheProfileTurnsOffIsSettledByTakingI
 }
 
 constexpr const char* kIpv6Switch = "net.ipv6.conf.enp1s0f1np1.disable_ipv6";
-constexpr const char* kIpv6On = "sysctl -w -- net.ipv6.conf.enp1s0f1np1.disable_ipv6=0";
 
-TEST(NetplanAdoptProfile, Ipv6ThatAProfileTurnedOffIsOnOnceOursIsActive) {
-  ProfileCase one;
-  one.facts.sysctl.keys[kIpv6Switch] = "1";
-  one.Adopt(kSameValues);
-  const std::vector<std::string> lines = test::Lines(one.Plan(kKeyfileA).triggers);
-  const auto on = std::find(lines.begin(), lines.end(), kIpv6On);
-  ASSERT_NE(on, lines.end());
-  EXPECT_EQ(*(on - 1), "nmcli --wait 45 connection up id netplan-enp1s0f1np1 ifname enp1s0f1np1");
-  EXPECT_THAT(lines, Not(Contains(HasSubstr("enP2p1s0f1np1.disable_ipv6"))));
-}
-
-TEST(NetplanAdoptProfile, Ipv6ThatIsOnStaysOnAndWhatAPersonTurnedOffStaysOff) {
+TEST(NetplanAdoptProfile, OurProfileTurnsIpv6On) {
   ProfileCase one;
   one.facts.files[kOurYaml] = Absent{};
-  one.facts.sysctl.keys[kIpv6Switch] = "0";
-  one.facts.links.at(kFabricPort0).mtu = 1500;
-  EXPECT_THAT(test::Lines(one.Plan(kOurYaml).triggers), Contains(kIpv6On));
-  EXPECT_THAT(test::Lines(one.Plan(kFabricPort0).triggers), Contains(kIpv6On));
-
   one.facts.sysctl.keys[kIpv6Switch] = "1";
-  EXPECT_THAT(test::Lines(one.Plan(kOurYaml).triggers), Not(Contains(kIpv6On)));
-  EXPECT_THAT(one.Find(Get(), kFabricPort0).settles, IsEmpty());
-
-  one.facts.sysctl.keys[kIpv6Switch] = Unknown{"permission denied"};
-  EXPECT_THAT(test::Lines(one.Plan(kOurYaml).triggers), Not(Contains(kIpv6On)));
+  one.facts.links.at(kFabricPort0).mtu = 1500;
+  EXPECT_THAT(one.File(Get(), kOurYaml).content,
+              HasSubstr("networkmanager: {passthrough: {ipv6.method: link-local}}"));
+  EXPECT_THAT(one.Find(Get(), kOurYaml).settles, Contains(std::string(kIpv6Switch)));
+  EXPECT_THAT(one.Find(Get(), kFabricPort0).settles, ElementsAre(kIpv6Switch));
 }
 
 TEST(NetplanAdoptProfile, Ipv6IsAsBeforeWhenAPortIsGivenUp) {
-  ProfileCase one;  // a profile that loses against ours
-  one.AddFile(kKeyfileA, kHead +
-                             "autoconnect-priority=-1\ninterface-name=enp1s0f1np1\n[ipv6]\n"
-                             "method=disabled\n");
-  one.facts.links.at(kFabricPort0).mtu = 1500;
+  ProfileCase one;
+  const std::string off = "sysctl -w -- net.ipv6.conf.enp1s0f1np1.disable_ipv6=1";
+  const auto after = [&] {
+    return test::Lines(one.Find(Get(), kFabricPort0).prune_commands->after);
+  };
   one.facts.sysctl.keys[kIpv6Switch] = "1";
-  const Resource link = one.Find(Get(), kFabricPort0);
-  EXPECT_THAT(test::Lines(one.Plan(kFabricPort0).triggers), Contains(kIpv6On));
-  EXPECT_THAT(link.settles, ElementsAre(kIpv6Switch));
-  EXPECT_THAT(test::Lines(link.prune_commands->after),
-              Contains("sysctl -w -- net.ipv6.conf.enp1s0f1np1.disable_ipv6=1"));
-
+  EXPECT_THAT(after(), Contains(off));
   one.facts.sysctl.keys[kIpv6Switch] = "0";
-  EXPECT_THAT(test::Lines(one.Find(Get(), kFabricPort0).prune_commands->after),
-              Not(Contains(HasSubstr("disable_ipv6"))));
+  EXPECT_THAT(after(), Not(Contains(off)));
+  one.facts.sysctl.keys[kIpv6Switch] = Unknown{"permission denied"};
+  EXPECT_THAT(after(), Not(Contains(off)));
 }
 
 TEST(NetplanAdoptProfile, OursIsActiveBeforeNetworkManagerMissesTheKeyfile) {
@@ -220,16 +198,14 @@ TEST(NetplanAdoptProfile, OtherValuesAndWhatOursHasNoPlaceForAreNamed) {
   const std::string head = "profile cx7-a into 60-spark-reconcile.yaml, 1 port, ";
   EXPECT_EQ(DetailOfKeyfile(FormatKeyfile("0")), head + "other addresses and MTU");
   EXPECT_EQ(DetailOfKeyfile(kHead + "interface-name=enp1s0f1np1\n"),
-            head +
-                "other addresses and MTU; not carried over: IPv6 link-local, router "
-                "advertisements");
+            head + "other addresses and MTU; not carried over: router advertisements");
   EXPECT_EQ(
       DetailOfKeyfile(kHead + "interface-name=enp1s0f1np1\n[ethernet]\nmtu=9000\n"
                               "[ipv4]\naddress1=192.168.177.1/24,192.168.177.254\ndns=9.9.9.9;\n"
                               "[802-1x]\npassword=secret\n[ipv6]\nmethod=dhcp\n"),
       head +
-          "same addresses and MTU; not carried over: gateway, ipv4.dns, 802-1x.password, IPv6 "
-          "link-local, dhcp6");
+          "same addresses and MTU; not carried over: gateway, ipv4.dns, 802-1x.password, "
+          "dhcp6");
 }
 
 TEST(NetplanAdoptProfile, KeysOfAKeyfileAreNamedWithoutTheirValues) {

@@ -246,7 +246,7 @@ TEST(NetplanConflict, PortThatNetworkManagerLeavesAloneIsNotGivenToIt) {
   LinkFact& link = scenario.facts.links[kRail0Port];
   link.admin_up = true;
   link.carrier = true;
-  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 25 lines)");
   link.manager = LinkManager::kNone;
   EXPECT_EQ(
       ExplainBlocked(scenario),
@@ -256,7 +256,7 @@ TEST(NetplanConflict, PortThatNetworkManagerLeavesAloneIsNotGivenToIt) {
   EXPECT_EQ(scenario.Find(Get(), kNetplanFile).blocked.code, "netplan-port-unmanaged");
   // What NetworkManager has not looked at yet is no port that it leaves alone.
   link.carrier = false;
-  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 21 lines)");
+  EXPECT_EQ(scenario.Detail(Get(), kNetplanFile), "(0600, 25 lines)");
 }
 
 using Netdevs = std::vector<std::string>;

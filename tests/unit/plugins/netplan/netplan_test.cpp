@@ -280,7 +280,9 @@ TEST(Netplan, NetworkManagerLetsGoOfPortsThatStayDown) {
   scenario.cluster.fabric.unused_cages = UnusedCages::kDown;
   EXPECT_THAT(scenario.Names(Get()),
               ElementsAre(kFile, kUnmanaged, kRail0, kRail1, "enp1s0f0np0", "enP2p1s0f0np0"));
-  EXPECT_EQ(scenario.File(Get(), kFile).content, FormatOwnedFile("homelab", kPorts));
+  EXPECT_EQ(scenario.File(Get(), kFile).content,
+            FormatOwnedFile("homelab", FormatNetplan(scenario.fabric.ports.at("spark-1"), {},
+                                                     Renderer::kNetworkManager)));
   EXPECT_EQ(scenario.File(Get(), kUnmanaged).content,
             FormatOwnedFile("homelab",
                             "[keyfile]\nunmanaged-devices+=interface-name:enp1s0f0np0;"
@@ -308,6 +310,24 @@ TEST(Netplan, NodeWithoutPortsIsNeitherReadNorChanged) {
   EXPECT_TRUE(Get().probe(scenario.cluster, scenario.fabric, scenario.cluster.nodes[0]).empty());
 }
 
+// netplan 1.1 reads no file at all where `networkmanager` stands at a port of another renderer.
+TEST(Netplan, APortOfNetworkManagerSaysSoItself) {
+  EXPECT_EQ(FormatNetplan({test::PairPort(1, 0)}, {}, Renderer::kNetworkManager),
+            "network:\n"
+            "  version: 2\n"
+            "  ethernets:\n"
+            "    enp1s0f1np1:\n"
+            "      dhcp4: false\n"
+            "      dhcp6: false\n"
+            "      accept-ra: false\n"
+            "      link-local: []\n"
+            "      addresses: [192.168.177.1/24]\n"
+            "      mtu: 9000\n"
+            "      optional: true\n"
+            "      renderer: NetworkManager\n"
+            "      networkmanager: {passthrough: {ipv6.method: link-local}}\n");
+}
+
 TEST(Netplan, NamesThatYamlWouldTakeForSomethingElseAreQuoted) {
   for (const auto& [netdev, key] :
        std::vector<std::pair<std::string, std::string>>{{"enp1s0f1np1", "enp1s0f1np1"},
@@ -317,7 +337,8 @@ TEST(Netplan, NamesThatYamlWouldTakeForSomethingElseAreQuoted) {
                                                         {"a\"\n2", "\"a\\\"\\n2\""},
                                                         {"eth0.5", "\"eth0.5\""},
                                                         {"\xff", "\"\\ufffd\""}}) {
-    EXPECT_THAT(FormatNetplan({}, {netdev}), HasSubstr("ethernets:\n    " + key + ":\n"));
+    EXPECT_THAT(FormatNetplan({}, {netdev}, Renderer::kNetworkd),
+                HasSubstr("ethernets:\n    " + key + ":\n"));
   }
 }
 

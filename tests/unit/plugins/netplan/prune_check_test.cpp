@@ -23,7 +23,8 @@ constexpr const char* kPrunedFile = "/etc/netplan/60-spark-reconcile.yaml";
 constexpr const char* kPortA = "enp1s0f1np1";
 constexpr const char* kPortB = "enP2p1s0f1np1";
 constexpr const char* kOther = "/etc/netplan/99-x.yaml";
-const std::string kPrunedText = FormatNetplan({test::PairPort(1, 0), test::PairPort(1, 1)}, {});
+const std::string kPrunedText =
+    FormatNetplan({test::PairPort(1, 0), test::PairPort(1, 1)}, {}, Renderer::kNetworkd);
 
 test::PairScenario MakeManaged(LinkManager manager = LinkManager::kNetworkd) {
   test::PairScenario scenario;
@@ -141,7 +142,7 @@ TEST(NetplanPrune, OurFileGoesWithoutWhatIsGeneratedForAPortOfAnotherNetplanFile
 TEST(NetplanPrune, OurFileGoesWithoutWhatIsGeneratedForAPortThatItNoLongerHas) {
   const test::PairScenario scenario = MakeManaged();
   Change file = MakePrune(scenario, kPrunedFile);
-  file.before = FileState{FormatNetplan({test::PairPort(1, 1)}, {})};
+  file.before = FileState{FormatNetplan({test::PairPort(1, 1)}, {}, Renderer::kNetworkd)};
   EXPECT_THAT(ListActions(Judge(scenario, file).change),
               ElementsAre("rm -f -- /run/systemd/network/10-netplan-enP2p1s0f1np1.network "
                           "/run/systemd/network/10-netplan-enP2p1s0f1np1.link"));
